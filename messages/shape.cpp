@@ -1,0 +1,74 @@
+#include "messages/shape.h"
+
+#include <algorithm>
+
+namespace troupe {
+
+Shape::Shape(const Shape& other) { assign(other.dims(), other.elements_); }
+
+Shape& Shape::operator=(const Shape& other) {
+  if (this != &other) assign(other.dims(), other.elements_);
+  return *this;
+}
+
+void Shape::assign(std::span<const int64_t> dims, int64_t elements) {
+  if (dims.size() > inline_rank) {
+    many_ = std::make_unique_for_overwrite<int64_t[]>(dims.size());
+    std::copy(dims.begin(), dims.end(), many_.get());
+  } else {
+    std::copy(dims.begin(), dims.end(), dims_.begin());
+  }
+  rank_ = static_cast<uint8_t>(dims.size());
+  elements_ = elements;
+}
+
+Result<Shape> Shape::make(std::span<const int64_t> dims, DType dtype, uint64_t byte_cap) {
+  if (dims.size() > max_rank)
+    return invalid_argument("a shape of rank " + std::to_string(dims.size()) + "; the most is 255");
+  // Zero dimensions must not hide an overflow of the others: strides are computed from the non-zero product.
+  uint64_t nonzero = 1;
+  bool empty = false;
+  const uint64_t element = std::max<uint64_t>(size_of(dtype), 1);
+  for (const int64_t dim : dims) {
+    if (dim < 0) return invalid_argument("shape " + text_of(dims) + " has a negative dimension");
+    if (dim == 0)
+      empty = true;
+    else if (__builtin_mul_overflow(nonzero, static_cast<uint64_t>(dim), &nonzero) || nonzero > byte_cap / element)
+      return invalid_argument("shape " + text_of(dims) + " of " + std::string(name(dtype)) + " needs more than " +
+                              std::to_string(byte_cap) + " bytes");
+  }
+  Shape shape;
+  shape.assign(dims, empty ? 0 : static_cast<int64_t>(nonzero));
+  return shape;
+}
+
+Shape Shape::of(std::initializer_list<int64_t> dims) {
+  auto shape = make({dims.begin(), dims.size()}, DType::UInt8, INT64_MAX);
+  assert(shape.ok());
+  return std::move(shape).value();
+}
+
+std::string Shape::text() const { return text_of(dims()); }
+
+bool operator==(const Shape& a, const Shape& b) {
+  return std::equal(a.dims().begin(), a.dims().end(), b.dims().begin(), b.dims().end());
+}
+
+Result<size_t> resolve_axis(int64_t axis, size_t rank) {
+  const auto signed_rank = static_cast<int64_t>(rank);
+  if (axis < -signed_rank || axis >= signed_rank)
+    return invalid_argument("axis " + std::to_string(axis) + " is outside [-" + std::to_string(rank) + ", " +
+                            std::to_string(rank) + ")");
+  return static_cast<size_t>(axis < 0 ? axis + signed_rank : axis);
+}
+
+std::string text_of(std::span<const int64_t> dims) {
+  std::string out = "[";
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (i != 0) out += ',';
+    out += std::to_string(dims[i]);
+  }
+  return out + ']';
+}
+
+}  // namespace troupe

@@ -1,0 +1,64 @@
+// Shape: the dimensions of a tensor, made in one checked way (robustness.md R10).
+// A Shape's element count is known not to overflow and, with the dtype, to lie under a byte cap. Up to four dimensions are
+// stored inline. A plain value; thread rule of a const std::vector.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "messages/dtype.h"
+#include "messages/status.h"
+
+namespace troupe {
+
+class Shape {
+ public:
+  static constexpr size_t max_rank = 255;
+  static constexpr uint64_t default_byte_cap = uint64_t{1} << 40;
+
+  Shape() = default;  ///< a scalar: rank 0, one element
+  Shape(const Shape& other);
+  Shape(Shape&& other) noexcept = default;
+  Shape& operator=(const Shape& other);
+  Shape& operator=(Shape&& other) noexcept = default;
+
+  /// Checks rank, signs, and that the product times size_of(dtype) does not pass byte_cap: InvalidArgument otherwise.
+  static Result<Shape> make(std::span<const int64_t> dims, DType dtype, uint64_t byte_cap = default_byte_cap);
+  /// For dimensions the program itself wrote down; asserts that they are valid. Never for data.
+  static Shape of(std::initializer_list<int64_t> dims);
+  /// Rank 1 of n elements; n must be a size the program already holds.
+  static Shape vector(int64_t n) { return of({n}); }
+
+  size_t rank() const { return rank_; }
+  bool is_scalar() const { return rank_ == 0; }
+  int64_t elements() const { return elements_; }
+  std::span<const int64_t> dims() const { return {data(), rank_}; }
+  int64_t operator[](size_t axis) const { return data()[axis]; }
+  /// "[2,3]"; "[]" for a scalar.
+  std::string text() const;
+
+  friend bool operator==(const Shape& a, const Shape& b);
+
+ private:
+  static constexpr size_t inline_rank = 4;
+  const int64_t* data() const { return rank_ <= inline_rank ? dims_.data() : many_.get(); }
+  void assign(std::span<const int64_t> dims, int64_t elements);
+
+  std::array<int64_t, inline_rank> dims_{};
+  std::unique_ptr<int64_t[]> many_;
+  int64_t elements_ = 1;
+  uint8_t rank_ = 0;
+};
+
+/// Resolves a possibly negative axis: -1 is the last. InvalidArgument outside [-rank, rank).
+Result<size_t> resolve_axis(int64_t axis, size_t rank);
+
+/// "[2,-1,3]"; shared by everything that prints dimensions.
+std::string text_of(std::span<const int64_t> dims);
+
+}  // namespace troupe

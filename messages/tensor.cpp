@@ -1,0 +1,73 @@
+#include "messages/tensor.h"
+
+#include <algorithm>
+#include <memory>
+
+namespace troupe {
+namespace {
+
+// A string tensor's buffer owns an array of std::string; it never lies in an arena.
+Result<BufferRef> allocate_strings(size_t count) {
+  auto* strings = new (std::nothrow) std::string[count];
+  if (!strings) return resource_exhausted("no memory for " + std::to_string(count) + " strings");
+  auto* buffer = new Buffer;
+  buffer->data = reinterpret_cast<std::byte*>(strings);
+  buffer->bytes = count * sizeof(std::string);
+  buffer->owner = strings;
+  buffer->release = [](Buffer* self) {
+    delete[] static_cast<std::string*>(self->owner);
+    delete self;
+  };
+  return BufferRef::adopt(buffer);
+}
+
+}  // namespace
+
+Tensor::Tensor(DType dtype, Shape shape, BufferRef buffer, size_t offset)
+    : buffer_(std::move(buffer)), offset_(offset), shape_(std::move(shape)), dtype_(dtype) {
+  assert(buffer_ && offset_ + bytes() <= buffer_->bytes);
+}
+
+Result<Tensor> Tensor::allocate(DType dtype, const Shape& shape, Allocator& allocator) {
+  if (dtype == DType::String) {
+    TROUPE_ASSIGN(auto strings, allocate_strings(static_cast<size_t>(shape.elements())));
+    return Tensor(dtype, shape, std::move(strings));
+  }
+  if (!is_plain(dtype)) return invalid_argument("no tensor of dtype " + std::string(name(dtype)) + " can be made");
+  TROUPE_ASSIGN(auto buffer, allocator.allocate(static_cast<size_t>(shape.elements()) * size_of(dtype)));
+  return Tensor(dtype, shape, std::move(buffer));
+}
+
+Tensor Tensor::reshaped(const Shape& shape) const {
+  assert(shape.elements() == elements());
+  Tensor view = *this;
+  view.shape_ = shape;
+  return view;
+}
+
+Tensor Tensor::rows(int64_t begin, int64_t end) const {
+  assert(shape_.rank() >= 1 && 0 <= begin && begin <= end && end <= shape_[0]);
+  std::vector<int64_t> dims(shape_.dims().begin(), shape_.dims().end());
+  dims[0] = end - begin;
+  auto shape = Shape::make(dims, dtype_, INT64_MAX);
+  assert(shape.ok());
+  const size_t row = shape_[0] == 0 ? 0 : bytes() / static_cast<size_t>(shape_[0]);
+  Tensor view = *this;
+  view.shape_ = std::move(shape).value();
+  view.offset_ += static_cast<size_t>(begin) * row;
+  return view;
+}
+
+std::string Tensor::signature() const { return std::string(name(dtype_)) + shape_.text(); }
+
+bool identical(const Tensor& a, const Tensor& b) {
+  if (a.dtype() != b.dtype() || !(a.shape() == b.shape())) return false;
+  if (!a.valid()) return true;
+  if (a.dtype() == DType::String) {
+    const auto x = a.as<std::string>(), y = b.as<std::string>();
+    return std::equal(x.begin(), x.end(), y.begin(), y.end());
+  }
+  return a.bytes() == 0 || std::memcmp(a.data(), b.data(), a.bytes()) == 0;
+}
+
+}  // namespace troupe

@@ -1,0 +1,107 @@
+// Tensor: a typed, dense, row-major array over a shared Buffer. Copies share the buffer; the bytes of a shared tensor are
+// immutable, and write() is for the one who just allocated it or holds it alone (unique()).
+// A tensor may lie in device memory, be in an opaque layout between kernels that declare it, and be still in the making:
+// whoever touches the bytes on the host waits for completion() first. Default constructed it holds nothing (Invalid).
+#pragma once
+
+#include <cstring>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "messages/buffer.h"
+#include "messages/completion.h"
+#include "messages/dtype.h"
+#include "messages/shape.h"
+
+namespace troupe {
+
+class Tensor {
+ public:
+  Tensor() = default;
+  /// A view of `shape` elements of `dtype` starting `offset` bytes into the buffer, which must be large enough (asserted).
+  Tensor(DType dtype, Shape shape, BufferRef buffer, size_t offset = 0);
+
+  /// Uninitialised memory for plain types; empty strings for String. ResourceExhausted as the allocator says.
+  static Result<Tensor> allocate(DType dtype, const Shape& shape, Allocator& allocator = heap_allocator());
+  /// A scalar holding `value`, on the heap.
+  template <class T>
+  static Tensor scalar(const T& value) {
+    return of<T>(Shape{}, std::span<const T>(&value, 1));
+  }
+  /// A heap tensor with these elements; values.size() must be shape.elements() (asserted).
+  template <class T>
+  static Tensor of(const Shape& shape, std::span<const T> values);
+  template <class T>
+  static Tensor of(const Shape& shape, std::initializer_list<T> values) {
+    return of<T>(shape, std::span<const T>(values.begin(), values.size()));
+  }
+  /// Rank 1.
+  template <class T>
+  static Tensor vector(std::span<const T> values) {
+    return of<T>(Shape::vector(static_cast<int64_t>(values.size())), values);
+  }
+  template <class T>
+  static Tensor vector(std::initializer_list<T> values) {
+    return vector<T>(std::span<const T>(values.begin(), values.size()));
+  }
+
+  bool valid() const { return dtype_ != DType::Invalid; }
+  DType dtype() const { return dtype_; }
+  const Shape& shape() const { return shape_; }
+  int64_t elements() const { return shape_.elements(); }
+  /// Bytes of the elements in memory.
+  size_t bytes() const { return static_cast<size_t>(shape_.elements()) * size_of(dtype_); }
+  /// 0: row-major. Other tags are private to the kernels that declare them.
+  uint8_t layout() const { return layout_; }
+  void set_layout(uint8_t layout) { layout_ = layout; }
+  const Completion& completion() const { return completion_; }
+  void set_completion(Completion completion) { completion_ = std::move(completion); }
+  MemoryKind memory() const { return buffer_ ? buffer_->kind : MemoryKind::Host; }
+  const BufferRef& buffer() const { return buffer_; }
+  /// Nobody else refers to the buffer, so its bytes may be overwritten.
+  bool unique() const { return buffer_.unique(); }
+  bool shares_buffer_with(const Tensor& other) const { return buffer_.get() == other.buffer_.get(); }
+
+  /// The elements; T must be the tensor's type (asserted).
+  template <class T>
+  std::span<const T> as() const {
+    assert(dtype_ == dtype_of<T>);
+    return {reinterpret_cast<const T*>(data()), static_cast<size_t>(elements())};
+  }
+  template <class T>
+  std::span<T> write() {
+    assert(dtype_ == dtype_of<T>);
+    return {reinterpret_cast<T*>(mutable_data()), static_cast<size_t>(elements())};
+  }
+  const std::byte* data() const { return buffer_ ? buffer_->data + offset_ : nullptr; }
+  std::byte* mutable_data() { return buffer_ ? buffer_->data + offset_ : nullptr; }
+
+  /// The same elements under another shape (asserted: equal count); shares the buffer.
+  Tensor reshaped(const Shape& shape) const;
+  /// Rows [begin, end) of the first dimension; shares the buffer. Rank >= 1 and 0 <= begin <= end <= shape()[0] (asserted).
+  Tensor rows(int64_t begin, int64_t end) const;
+  /// "float[2,3]".
+  std::string signature() const;
+
+ private:
+  BufferRef buffer_;
+  size_t offset_ = 0;
+  Shape shape_;
+  Completion completion_;
+  DType dtype_ = DType::Invalid;
+  uint8_t layout_ = 0;
+};
+
+template <class T>
+Tensor Tensor::of(const Shape& shape, std::span<const T> values) {
+  assert(static_cast<int64_t>(values.size()) == shape.elements());
+  Tensor tensor = value_or_throw(allocate(dtype_of<T>, shape));
+  std::copy(values.begin(), values.end(), tensor.write<T>().begin());
+  return tensor;
+}
+
+/// Bitwise equality of dtype, shape and elements (so NaN equals the same NaN). Host, row-major tensors only.
+bool identical(const Tensor& a, const Tensor& b);
+
+}  // namespace troupe
