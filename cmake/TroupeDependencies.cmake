@@ -1,0 +1,22 @@
+# Every third-party library, in one place; cmake/packages.txt names the Debian packages. Each folder's CMakeLists.txt links its own.
+find_package(Threads REQUIRED)
+find_package(CapnProto CONFIG REQUIRED)  # messages
+find_package(TBB CONFIG REQUIRED)        # devices
+find_package(dnnl CONFIG REQUIRED)       # kernels
+find_package(hwy CONFIG REQUIRED)
+find_package(Eigen3 CONFIG REQUIRED)
+find_package(CAF 0.17.6 REQUIRED)        # actors
+find_package(Boost 1.74 REQUIRED)
+find_package(OpenSSL REQUIRED)
+find_package(CLI11 CONFIG REQUIRED)      # apps
+find_package(fmt CONFIG REQUIRED)
+find_package(pegtl CONFIG REQUIRED)
+find_package(spdlog CONFIG REQUIRED)
+find_package(tomlplusplus CONFIG REQUIRED)
+if(TROUPE_TESTS)
+  find_package(Boost 1.74 REQUIRED COMPONENTS unit_test_framework)
+  find_library(RAPIDCHECK_LIBRARY rapidcheck REQUIRED)
+endif()
+if(TROUPE_BENCH)
+  find_package(benchmark CONFIG REQUIRED)
+endif()
