@@ -18,7 +18,8 @@ void release_heap(Buffer* buffer) {
 class HeapAllocator final : public Allocator {
  public:
   Result<BufferRef> allocate(size_t bytes) override {
-    if (bytes > SIZE_MAX - header) return resource_exhausted("an allocation of " + std::to_string(bytes) + " bytes");
+    if (bytes > SIZE_MAX - header)
+      return resource_exhausted("an allocation of " + std::to_string(bytes) + " bytes");
     void* block = ::operator new(header + bytes, alignment, std::nothrow);
     if (!block) return resource_exhausted("the system has no " + std::to_string(bytes) + " bytes left");
     auto* buffer = new (block) Buffer;

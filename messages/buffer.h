@@ -1,6 +1,7 @@
 // Buffer: reference-counted memory of some kind, and the interface of what allocates it.
-// `arena` and `offset` say where another process or a NIC finds the bytes (arena 0: nowhere but here). Buffers are shared
-// by reference count across threads; their bytes are immutable once anyone else holds a reference.
+// `arena` and `offset` say where another process or a NIC finds the bytes (arena 0: nowhere but here).
+// Buffers are shared by reference count across threads; their bytes are immutable once anyone else holds a
+// reference.
 #pragma once
 
 #include <atomic>
@@ -19,9 +20,10 @@ struct Buffer {
   MemoryKind kind = MemoryKind::Host;
   uint16_t device = 0;  ///< ordinal of the device whose memory this is, when kind is Device
   std::byte* data = nullptr;
-  size_t bytes = 0;                      ///< usable size
-  void (*release)(Buffer*) = nullptr;    ///< called once, by whoever drops the last reference; gives back the Buffer itself too
-  void* owner = nullptr;                 ///< for `release`: the allocator or what else keeps the memory
+  size_t bytes = 0;  ///< usable size
+  void (*release)(Buffer*) =
+      nullptr;  ///< called once, by whoever drops the last reference; gives back the Buffer itself too
+  void* owner = nullptr;  ///< for `release`: the allocator or what else keeps the memory
   uint32_t arena = 0;
   uint64_t offset = 0;
 };
@@ -46,7 +48,8 @@ class BufferRef {
   }
   ~BufferRef() {
     // A sole owner needs no atomic read-modify-write: nobody else can be taking a reference.
-    if (buffer_ && (unique() || buffer_->refs.fetch_sub(1, std::memory_order_acq_rel) == 1)) buffer_->release(buffer_);
+    if (buffer_ && (unique() || buffer_->refs.fetch_sub(1, std::memory_order_acq_rel) == 1))
+      buffer_->release(buffer_);
   }
 
   /// True when this is the only reference: the bytes may be overwritten.
@@ -59,7 +62,8 @@ class BufferRef {
   Buffer* buffer_ = nullptr;
 };
 
-/// Gives out buffers, 64-byte aligned. Implementations (devices/) say which threads may call; the ones of a device: any.
+/// Gives out buffers, 64-byte aligned. Implementations (devices/) say which threads may call; the ones of a
+/// device: any.
 class Allocator {
  public:
   virtual ~Allocator() = default;
@@ -67,7 +71,8 @@ class Allocator {
   virtual Result<BufferRef> allocate(size_t bytes) = 0;
 };
 
-/// Plain heap memory without cap or cache, for what lives outside any device (feeds of a client, tests). Thread-safe.
+/// Plain heap memory without cap or cache, for what lives outside any device (feeds of a client, tests).
+/// Thread-safe.
 Allocator& heap_allocator();
 
 }  // namespace troupe

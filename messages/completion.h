@@ -1,6 +1,7 @@
 // Completion: a one-shot event that work started earlier has finished, well or badly.
-// Default constructed it is already complete, and that costs nothing: host tensors carry such a one. Shared by reference;
-// every function may be called from any thread. Callbacks run on the completing thread, or at once when already complete.
+// Default constructed it is already complete, and that costs nothing: host tensors carry such a one. Shared
+// by reference; every function may be called from any thread. Callbacks run on the completing thread, or at
+// once when already complete.
 #pragma once
 
 #include <functional>

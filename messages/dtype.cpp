@@ -12,10 +12,12 @@ struct Row {
 
 // Indexed by the number of the type.
 constexpr std::array<Row, 21> rows = {{
-    {"invalid", 0},   {"float", 4},      {"double", 8}, {"int32", 4},  {"uint8", 1},     {"int16", 2},   {"int8", 1},
-    {"string", sizeof(std::string)},     {"complex64", 8}, {"int64", 8}, {"bool", 1},    {"qint8", 1},   {"quint8", 1},
-    {"qint32", 4},    {"bfloat16", 2},   {"qint16", 2}, {"quint16", 2}, {"uint16", 2},   {"complex128", 16},
-    {"half", 2},      {"resource", 0},
+    {"invalid", 0},   {"float", 4},  {"double", 8},      {"int32", 4},
+    {"uint8", 1},     {"int16", 2},  {"int8", 1},        {"string", sizeof(std::string)},
+    {"complex64", 8}, {"int64", 8},  {"bool", 1},        {"qint8", 1},
+    {"quint8", 1},    {"qint32", 4}, {"bfloat16", 2},    {"qint16", 2},
+    {"quint16", 2},   {"uint16", 2}, {"complex128", 16}, {"half", 2},
+    {"resource", 0},
 }};
 
 const Row& row(DType dtype) {
@@ -56,8 +58,10 @@ bool is_integer(DType dtype) {
     case DType::Int16:
     case DType::UInt16:
     case DType::Int32:
-    case DType::Int64: return true;
-    default: return false;
+    case DType::Int64:
+      return true;
+    default:
+      return false;
   }
 }
 

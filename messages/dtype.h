@@ -51,7 +51,8 @@ struct Half {
   friend bool operator==(Half, Half) = default;
 };
 
-/// The upper half of a float, stored as its bits. Conversion truncates, as TensorFlow 1.x does (features.md U1).
+/// The upper half of a float, stored as its bits. Conversion truncates, as TensorFlow 1.x does (features.md
+/// U1).
 struct BFloat16 {
   uint16_t bits = 0;
   BFloat16() = default;
@@ -91,9 +92,9 @@ bool is_plain(DType dtype);
 
 template <class T>
 struct DTypeOf;
-#define TROUPE_DTYPE(Type, Name) \
-  template <>                    \
-  struct DTypeOf<Type> {         \
+#define TROUPE_DTYPE(Type, Name)                \
+  template <>                                   \
+  struct DTypeOf<Type> {                        \
     static constexpr DType value = DType::Name; \
   };
 TROUPE_DTYPE(float, Float)

@@ -11,6 +11,14 @@ Shape& Shape::operator=(const Shape& other) {
   return *this;
 }
 
+Shape& Shape::operator=(Shape&& other) noexcept {
+  dims_ = other.dims_;
+  many_ = std::move(other.many_);
+  elements_ = std::exchange(other.elements_, 1);
+  rank_ = std::exchange(other.rank_, uint8_t{0});
+  return *this;
+}
+
 void Shape::assign(std::span<const int64_t> dims, int64_t elements) {
   if (dims.size() > inline_rank) {
     many_ = std::make_unique_for_overwrite<int64_t[]>(dims.size());
@@ -33,9 +41,10 @@ Result<Shape> Shape::make(std::span<const int64_t> dims, DType dtype, uint64_t b
     if (dim < 0) return invalid_argument("shape " + text_of(dims) + " has a negative dimension");
     if (dim == 0)
       empty = true;
-    else if (__builtin_mul_overflow(nonzero, static_cast<uint64_t>(dim), &nonzero) || nonzero > byte_cap / element)
-      return invalid_argument("shape " + text_of(dims) + " of " + std::string(name(dtype)) + " needs more than " +
-                              std::to_string(byte_cap) + " bytes");
+    else if (__builtin_mul_overflow(nonzero, static_cast<uint64_t>(dim), &nonzero) ||
+             nonzero > byte_cap / element)
+      return invalid_argument("shape " + text_of(dims) + " of " + std::string(name(dtype)) +
+                              " needs more than " + std::to_string(byte_cap) + " bytes");
   }
   Shape shape;
   shape.assign(dims, empty ? 0 : static_cast<int64_t>(nonzero));

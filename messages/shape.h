@@ -1,6 +1,6 @@
 // Shape: the dimensions of a tensor, made in one checked way (robustness.md R10).
-// A Shape's element count is known not to overflow and, with the dtype, to lie under a byte cap. Up to four dimensions are
-// stored inline. A plain value; thread rule of a const std::vector.
+// A Shape's element count is known not to overflow and, with the dtype, to lie under a byte cap. Up to four
+// dimensions are stored inline. A plain value; thread rule of a const std::vector.
 #pragma once
 
 #include <array>
@@ -10,6 +10,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "messages/dtype.h"
 #include "messages/status.h"
@@ -23,11 +24,12 @@ class Shape {
 
   Shape() = default;  ///< a scalar: rank 0, one element
   Shape(const Shape& other);
-  Shape(Shape&& other) noexcept = default;
+  Shape(Shape&& other) noexcept { *this = std::move(other); }  ///< leaves a scalar behind
   Shape& operator=(const Shape& other);
-  Shape& operator=(Shape&& other) noexcept = default;
+  Shape& operator=(Shape&& other) noexcept;
 
-  /// Checks rank, signs, and that the product times size_of(dtype) does not pass byte_cap: InvalidArgument otherwise.
+  /// Checks rank, signs, and that the product times size_of(dtype) does not pass byte_cap: InvalidArgument
+  /// otherwise.
   static Result<Shape> make(std::span<const int64_t> dims, DType dtype, uint64_t byte_cap = default_byte_cap);
   /// For dimensions the program itself wrote down; asserts that they are valid. Never for data.
   static Shape of(std::initializer_list<int64_t> dims);

@@ -14,10 +14,10 @@ const std::string& empty_text() {
 
 std::string_view name(Code code) {
   static constexpr std::array<std::string_view, 16> names = {
-      "Ok",           "Cancelled",        "Unknown",           "InvalidArgument",
-      "DeadlineExceeded", "NotFound",     "AlreadyExists",     "PermissionDenied",
-      "ResourceExhausted", "FailedPrecondition", "Aborted",    "OutOfRange",
-      "Unimplemented", "Internal",        "Unavailable",       "DataLoss"};
+      "Ok",       "Cancelled",     "Unknown",          "InvalidArgument",   "DeadlineExceeded",
+      "NotFound", "AlreadyExists", "PermissionDenied", "ResourceExhausted", "FailedPrecondition",
+      "Aborted",  "OutOfRange",    "Unimplemented",    "Internal",          "Unavailable",
+      "DataLoss"};
   const auto index = static_cast<size_t>(code);
   return index < names.size() ? names[index] : "Unknown";
 }
@@ -91,9 +91,12 @@ bool retry_may_help(Code code) { return code == Code::Aborted || code == Code::U
 
 int Error::exit_code() const {
   switch (status_.code()) {
-    case Code::InvalidArgument: return 2;
-    case Code::DataLoss: return 3;
-    default: return 1;
+    case Code::InvalidArgument:
+      return 2;
+    case Code::DataLoss:
+      return 3;
+    default:
+      return 1;
   }
 }
 

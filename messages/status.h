@@ -1,6 +1,7 @@
 // Status and Result: how every failure in Troupe is told.
-// A Status is a code of the field plus a text and where it happened (op, node, device, step). Result<T> is a T or a Status.
-// Plain values, no ownership; a Status that is ok costs one pointer. Error is thrown by the builder (Scope) and by Session alone.
+// A Status is a code of the field plus a text and where it happened (op, node, device, step). Result<T> is a
+// T or a Status. Plain values, no ownership; a Status that is ok costs one pointer. Error is thrown by the
+// builder (Scope) and by Session alone.
 #pragma once
 
 #include <cassert>
@@ -144,8 +145,8 @@ inline void throw_if_failed(Status status) {
 /// Declares `lhs` from a Result, or returns its Status: TROUPE_ASSIGN(auto shape, Shape::make(dims)).
 #define TROUPE_ASSIGN(lhs, expression) TROUPE_ASSIGN_IMPL_(lhs, expression, __LINE__)
 #define TROUPE_ASSIGN_IMPL_(lhs, expression, line) TROUPE_ASSIGN_AT_(lhs, expression, line)
-#define TROUPE_ASSIGN_AT_(lhs, expression, line)         \
-  auto result_##line = (expression);                     \
+#define TROUPE_ASSIGN_AT_(lhs, expression, line)          \
+  auto result_##line = (expression);                      \
   if (!result_##line.ok()) return result_##line.status(); \
   lhs = std::move(result_##line).value()
 

@@ -33,8 +33,13 @@ Result<Tensor> Tensor::allocate(DType dtype, const Shape& shape, Allocator& allo
     TROUPE_ASSIGN(auto strings, allocate_strings(static_cast<size_t>(shape.elements())));
     return Tensor(dtype, shape, std::move(strings));
   }
-  if (!is_plain(dtype)) return invalid_argument("no tensor of dtype " + std::string(name(dtype)) + " can be made");
-  TROUPE_ASSIGN(auto buffer, allocator.allocate(static_cast<size_t>(shape.elements()) * size_of(dtype)));
+  if (!is_plain(dtype))
+    return invalid_argument("no tensor of dtype " + std::string(name(dtype)) + " can be made");
+  size_t bytes = 0;
+  if (__builtin_mul_overflow(static_cast<size_t>(shape.elements()), size_of(dtype), &bytes))
+    return resource_exhausted("the bytes of a " + std::string(name(dtype)) + shape.text() +
+                              " cannot be counted");
+  TROUPE_ASSIGN(auto buffer, allocator.allocate(bytes));
   return Tensor(dtype, shape, std::move(buffer));
 }
 
