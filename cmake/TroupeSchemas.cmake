@@ -21,6 +21,7 @@ function(troupe_schemas target)
       COMMAND ${CMAKE_COMMAND} -E copy_if_different ${fresh}/${output}.c++ ${published}/${output}.c++)
   endforeach()
   if(NOT sources)
+    add_custom_target(schemas)
     return()
   endif()
   add_custom_command(
@@ -31,6 +32,7 @@ function(troupe_schemas target)
     DEPENDS ${sources}
     COMMENT "Compiling the schemas of ${folder}/"
     VERBATIM)
+  add_custom_target(schemas DEPENDS ${headers} ${implementations})
   set_source_files_properties(${implementations} PROPERTIES COMPILE_OPTIONS -w SKIP_PRECOMPILE_HEADERS ON)
   target_sources(${target} PRIVATE ${headers} ${implementations})
   target_include_directories(${target} SYSTEM PUBLIC ${TROUPE_GENERATED_DIR})
