@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "messages/device_name.h"
 
 namespace troupe {
 
@@ -46,7 +47,7 @@ class Scope {
  public:
   explicit Scope(Graph& graph) : graph_(&graph) {}
 
-  Scope with_prefix(std::string_view prefix) const;  ///< names become "prefix/..."; made unique if taken
+  Scope with_prefix(std::string_view prefix) const;  ///< names become "prefix/..."
   Scope with_name(std::string_view name) const;      ///< the name of the next node (made unique if taken)
   Scope with_device(std::string_view device) const;  ///< merged with the outer device, the inner wins (features.md H3)
   Scope with_control(std::vector<NodeId> sources) const;  ///< added to those of the outer scope
@@ -75,7 +76,8 @@ class Scope {
 
  private:
   Graph* graph_;
-  std::string prefix_, name_, device_;
+  std::string prefix_, name_;
+  DeviceName device_;
   std::vector<NodeId> control_;
   std::vector<std::string> colocate_with_;
 };

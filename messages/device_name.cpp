@@ -128,4 +128,13 @@ Result<DeviceName> merge(const DeviceName& a, const DeviceName& b, Placement pla
   return merged;
 }
 
+DeviceName override_with(DeviceName outer, const DeviceName& inner) {
+  if (!inner.job.empty()) outer.job = inner.job;
+  if (inner.replica != DeviceName::unset) outer.replica = inner.replica;
+  if (inner.task != DeviceName::unset) outer.task = inner.task;
+  if (!inner.type.empty()) outer.type = inner.type;
+  if (inner.id != DeviceName::unset) outer.id = inner.id;
+  return outer;
+}
+
 }  // namespace troupe
