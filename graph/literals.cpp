@@ -112,7 +112,7 @@ Status fill(const Argument& argument, std::vector<T>& values) {
   if constexpr (std::is_integral_v<T> && std::is_same_v<Literal, int64_t>)
     if (literal < static_cast<int64_t>(std::numeric_limits<T>::min()) || literal > static_cast<int64_t>(std::numeric_limits<T>::max()))
       return invalid_argument("is " + std::to_string(literal) + ", which " + std::string(name(dtype_of<T>)) + " cannot hold");
-  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>)
+  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16> || std::is_same_v<T, std::complex<float>>)
     values.push_back(T(static_cast<float>(literal)));
   else
     values.push_back(static_cast<T>(literal));
