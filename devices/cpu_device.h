@@ -1,5 +1,6 @@
-// CpuDevice: the host's processor and memory as a Device. Owned by the runtime; every function may be called from any thread.
-// run() and copies execute at once, on the caller; copies above 64 KiB are shared over the pool.
+// CpuDevice: the host's processor and memory as a Device. Owned by the runtime; every function may be called
+// from any thread. run() and copies execute at once, on the caller; copies above 64 KiB are shared over the
+// pool.
 #pragma once
 
 #include <cstdint>

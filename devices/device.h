@@ -1,6 +1,7 @@
-// Device: something that holds tensors and runs kernels: the interface that CPUs, GPUs and the tests' DelayedDevice share.
-// Owned by the runtime that made it. run() and copy() are called by any thread, and what one thread issues happens in its order;
-// the work may happen later: Completions tell when, and whoever touches bytes on the host waits for them. Units: bytes.
+// Device: something that holds tensors and runs kernels: the interface that CPUs, GPUs and the tests'
+// DelayedDevice share. Owned by the runtime that made it. run() and copy() are called by any thread, and what
+// one thread issues happens in its order; the work may happen later: Completions tell when, and whoever
+// touches bytes on the host waits for them. Units: bytes.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,8 @@ namespace troupe {
 /// What a kernel gets of its device.
 class DeviceContext {
  public:
-  DeviceContext(Allocator& memory, Pool& pool, void* stream = nullptr) : memory_(memory), pool_(pool), stream_(stream) {}
+  DeviceContext(Allocator& memory, Pool& pool, void* stream = nullptr)
+      : memory_(memory), pool_(pool), stream_(stream) {}
 
   Allocator& memory() const { return memory_; }
   Pool& pool() const { return pool_; }
@@ -44,7 +46,7 @@ class Device {
   virtual ~Device() = default;
 
   virtual const DeviceName& name() const = 0;  ///< "/job:worker/replica:0/task:0/device:CPU:0"
-  virtual std::string_view type() const = 0;     ///< whose kernels run here: "CPU", "GPU"
+  virtual std::string_view type() const = 0;   ///< whose kernels run here: "CPU", "GPU"
   /// Random per device object: tells a restarted device from the one before it.
   virtual uint64_t incarnation() const = 0;
   /// Where context().memory() lies; for Device memory, `ordinal` is Buffer::device.
@@ -53,12 +55,14 @@ class Device {
   virtual MemoryStatistics memory_statistics() const = 0;
   virtual DeviceContext& context() = 0;
 
-  /// Runs `work` after everything issued before; a CPU runs it at once, on the caller. The Completion has its status.
+  /// Runs `work` after everything issued before; a CPU runs it at once, on the caller. The Completion has its
+  /// status.
   virtual Completion run(std::function<Status(DeviceContext&)> work) = 0;
 
-  /// Copies the bytes of `from` into `to`, which has the same dtype and shape; one of them lies in this device's memory, the other
-  /// there or on the host. Begins when from.completion() is ready, and fails as it did. Both stay alive until done.
-  /// InvalidArgument for a string tensor on a device whose memory is not the host's.
+  /// Copies the bytes of `from` into `to`, which has the same dtype and shape; one of them lies in this
+  /// device's memory, the other there or on the host. Begins when from.completion() is ready, and fails as it
+  /// did. Both stay alive until done. InvalidArgument for a string tensor on a device whose memory is not the
+  /// host's.
   virtual Completion copy(const Tensor& from, Tensor& to) = 0;
 };
 

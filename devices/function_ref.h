@@ -22,7 +22,9 @@ class FunctionRef<R(Arguments...)> {
           return (*static_cast<std::remove_reference_t<F>*>(target))(std::forward<Arguments>(arguments)...);
         }) {}
 
-  R operator()(Arguments... arguments) const { return call_(callable_, std::forward<Arguments>(arguments)...); }
+  R operator()(Arguments... arguments) const {
+    return call_(callable_, std::forward<Arguments>(arguments)...);
+  }
 
  private:
   void* callable_;

@@ -1,0 +1,37 @@
+// What the compute pool and the allocators of devices/ cost. Chunks are busy for a given time, so the ideal
+// for n chunks of t on two cores is n * t / 2.
+#include <benchmark/benchmark.h>
+
+#include <chrono>
+
+#include "devices/pool.h"
+
+namespace troupe {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+void busy(std::chrono::nanoseconds time) {
+  for (const auto end = Clock::now() + time; Clock::now() < end;) {
+  }
+}
+
+// The cost of chunks() itself: nobody can help, and the chunks are empty.
+void pool_nobody_helps(benchmark::State& state) {
+  auto pool = value_or_throw(ThreadPool::make(2));
+  const auto n = static_cast<size_t>(state.range(0));
+  for (auto _ : state) pool->chunks(n, [](size_t i) { benchmark::DoNotOptimize(i); });
+}
+BENCHMARK(pool_nobody_helps)->Arg(1)->Arg(2)->Arg(16);
+
+// Fork and join of `n` chunks of `us` each while a helper is awake.
+void pool_fork_join(benchmark::State& state) {
+  auto pool = value_or_throw(ThreadPool::make(2));
+  const auto n = static_cast<size_t>(state.range(0));
+  const auto time = std::chrono::microseconds(state.range(1));
+  for (auto _ : state) pool->chunks(n, [&](size_t) { busy(time); });
+}
+BENCHMARK(pool_fork_join)->ArgNames({"n", "us"})->Args({2, 1})->Args({2, 20})->Args({16, 20})->UseRealTime();
+
+}  // namespace
+}  // namespace troupe

@@ -1,0 +1,221 @@
+#include "devices/pool.h"
+
+#include <boost/test/unit_test.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <latch>
+#include <mutex>
+#include <numeric>
+#include <stdexcept>
+#include <thread>
+
+namespace troupe {
+namespace {
+
+BOOST_AUTO_TEST_SUITE(pool)
+
+std::unique_ptr<ThreadPool> pool_of(size_t threads) { return value_or_throw(ThreadPool::make(threads)); }
+
+void busy(std::chrono::microseconds time) {
+  const auto end = std::chrono::steady_clock::now() + time;
+  while (std::chrono::steady_clock::now() < end) {
+  }
+}
+
+BOOST_AUTO_TEST_CASE(runs_every_chunk_once_before_it_returns) {
+  for (const size_t threads : {1, 2, 4}) {
+    auto pool = pool_of(threads);
+    BOOST_TEST(pool->threads() == threads);
+    for (const size_t n : {0, 1, 2, 3, 64, 5000}) {
+      std::vector<int> runs(n, 0);  // plain ints: each is written by one thread and read after the return
+      pool->chunks(n, [&](size_t i) { ++runs[i]; });
+      BOOST_TEST(std::count(runs.begin(), runs.end(), 1) == static_cast<long>(n));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(helpers_take_chunks_that_are_long_enough) {
+  auto pool = pool_of(2);
+  std::atomic<int> helped{0};
+  const auto caller = std::this_thread::get_id();
+  // Repeated until the other thread got a core; it is busy longer than the caller, who then waits for it.
+  for (int tries = 0; helped == 0 && tries < 2000; ++tries)
+    pool->chunks(8, [&](size_t) {
+      busy(std::chrono::microseconds(50));
+      if (std::this_thread::get_id() == caller) return;
+      busy(std::chrono::microseconds(300));
+      ++helped;
+    });
+  BOOST_TEST((helped > 0 || std::thread::hardware_concurrency() < 2));
+}
+
+BOOST_AUTO_TEST_CASE(blocks_cover_the_range_in_pieces_of_the_given_size) {
+  InlinePool pool;
+  using Pieces = std::vector<std::pair<size_t, size_t>>;
+  const auto pieces = [&](size_t total, size_t block) {
+    Pieces out;
+    pool.blocks(total, block, [&](size_t begin, size_t end) { out.emplace_back(begin, end); });
+    return out;
+  };
+  BOOST_TEST((pieces(0, 4) == Pieces{}));
+  BOOST_TEST((pieces(3, 4) == Pieces{{0, 3}}));
+  BOOST_TEST((pieces(8, 4) == Pieces{{0, 4}, {4, 8}}));
+  BOOST_TEST((pieces(2, 0) == Pieces{{0, 1}, {1, 2}}));
+  BOOST_TEST((pieces(9, 4) == Pieces{{0, 4}, {4, 8}, {8, 9}}));
+}
+
+BOOST_AUTO_TEST_CASE(a_sum_over_blocks_has_the_same_bits_for_any_number_of_threads) {
+  std::vector<float> values(10000);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = 1.0f / static_cast<float>(i + 1);
+  const auto sum = [&](Pool& pool) {
+    std::vector<float> partial(10);
+    pool.blocks(values.size(), 1000, [&](size_t begin, size_t end) {
+      for (size_t i = begin; i < end; ++i) partial[begin / 1000] += values[i];
+    });
+    return std::accumulate(partial.begin(), partial.end(), 0.0f);
+  };
+  InlinePool alone;
+  const float expected = sum(alone);
+  for (const size_t threads : {1, 2, 3}) BOOST_TEST(sum(*pool_of(threads)) == expected);
+}
+
+BOOST_AUTO_TEST_CASE(calls_nest) {
+  auto pool = pool_of(2);
+  std::vector<std::vector<int>> runs(16, std::vector<int>(16, 0));
+  pool->chunks(16, [&](size_t i) {
+    pool->chunks(16, [&](size_t j) {
+      busy(std::chrono::microseconds(10));
+      ++runs[i][j];
+    });
+  });
+  for (const auto& row : runs) BOOST_TEST(std::count(row.begin(), row.end(), 1) == 16);
+}
+
+BOOST_AUTO_TEST_CASE(many_threads_call_at_once) {
+  auto pool = pool_of(3);
+  std::atomic<size_t> ran{0};
+  {
+    std::vector<std::jthread> callers;
+    for (int caller = 0; caller < 6; ++caller)
+      callers.emplace_back([&] {
+        for (size_t round = 0; round < 300; ++round) {
+          std::atomic<size_t> mine{0};
+          pool->chunks(round % 7, [&](size_t) {
+            busy(std::chrono::microseconds(round % 5));
+            ++mine;
+          });
+          ran += mine == round % 7 ? 1 : 0;
+        }
+      });
+  }
+  BOOST_TEST(ran == 6u * 300u);
+}
+
+BOOST_AUTO_TEST_CASE(an_exception_reaches_the_caller_and_the_pool_lives_on) {
+  for (const size_t threads : {1, 2}) {
+    auto pool = pool_of(threads);
+    std::atomic<size_t> ran{0};
+    const auto chunk = [&](size_t i) {
+      busy(std::chrono::microseconds(20));
+      ++ran;
+      if (i == 3) throw std::runtime_error("chunk 3");
+    };
+    BOOST_CHECK_THROW(pool->chunks(1000, chunk), std::runtime_error);
+    BOOST_TEST(ran < 1000u);
+    ran = 0;
+    pool->chunks(3, chunk);
+    BOOST_TEST(ran == 3u);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(tasks_run_in_the_order_they_were_submitted_on_a_thread_of_the_pool) {
+  auto pool = pool_of(1);
+  std::vector<int> order;
+  std::latch done(100);
+  std::atomic<bool> elsewhere{true};
+  const auto caller = std::this_thread::get_id();
+  for (int i = 0; i < 100; ++i)
+    pool->submit([&, i] {
+      order.push_back(i);
+      if (std::this_thread::get_id() == caller) elsewhere = false;
+      done.count_down();
+    });
+  done.wait();
+  BOOST_TEST(std::is_sorted(order.begin(), order.end()));
+  BOOST_TEST(elsewhere);
+}
+
+BOOST_AUTO_TEST_CASE(tasks_progress_while_chunks_wait_for_them) {
+  auto pool = pool_of(2);
+  std::latch ran(1);
+  pool->chunks(2, [&](size_t i) {
+    if (i == 0) pool->submit([&] { ran.count_down(); });
+    ran.wait();
+  });
+  BOOST_TEST(ran.try_wait());
+}
+
+BOOST_AUTO_TEST_CASE(as_many_tasks_run_at_once_as_there_are_threads) {
+  auto pool = pool_of(3);
+  std::latch together(3), done(3);
+  for (int i = 0; i < 3; ++i)
+    pool->submit([&] {
+      together.arrive_and_wait();
+      done.count_down();
+    });
+  done.wait();
+  BOOST_TEST(done.try_wait());
+}
+
+BOOST_AUTO_TEST_CASE(what_was_submitted_runs_before_the_pool_ends) {
+  std::atomic<int> ran{0};
+  {
+    auto pool = pool_of(2);
+    for (int i = 0; i < 50; ++i)
+      pool->submit([&, &pool = *pool] {
+        pool.chunks(4, [&](size_t) { ++ran; });
+        pool.submit([&] { ++ran; });
+      });
+  }
+  BOOST_TEST(ran == 50 * 5);
+}
+
+BOOST_AUTO_TEST_CASE(pools_start_and_end_at_any_moment) {
+  for (int i = 0; i < 50; ++i) {
+    auto pool = pool_of(static_cast<size_t>(1 + i % 4));
+    if (i % 2 == 0) pool->chunks(3, [](size_t) {});
+  }
+}
+
+BOOST_AUTO_TEST_CASE(two_pools_serve_one_thread) {
+  auto outer = pool_of(2), inner = pool_of(2);
+  std::atomic<int> ran{0};
+  outer->chunks(4,
+                [&](size_t) { inner->chunks(4, [&](size_t) { outer->chunks(2, [&](size_t) { ++ran; }); }); });
+  BOOST_TEST(ran == 4 * 4 * 2);
+}
+
+BOOST_AUTO_TEST_CASE(refuses_a_senseless_number_of_threads) {
+  BOOST_TEST((ThreadPool::make(0).status().code() == Code::InvalidArgument));
+  BOOST_TEST(ThreadPool::make(5000).status().text() == "a pool of 5000 threads; allowed are 1 to 1024");
+}
+
+BOOST_AUTO_TEST_CASE(inline_pool_runs_chunks_in_order_and_tasks_on_demand) {
+  InlinePool pool;
+  std::vector<size_t> order;
+  pool.submit([&] {
+    order.push_back(10);
+    pool.submit([&] { order.push_back(11); });
+  });
+  pool.chunks(3, [&](size_t i) { order.push_back(i); });
+  BOOST_TEST(pool.run_pending() == 2u);
+  BOOST_TEST(pool.run_pending() == 0u);
+  BOOST_TEST((order == std::vector<size_t>{0, 1, 2, 10, 11}));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace troupe
