@@ -1,0 +1,46 @@
+// From a dtype known at run time to code compiled for its C++ type.
+// Free functions without state; any thread.
+#pragma once
+
+#include <complex>
+#include <type_traits>
+#include <vector>
+
+#include "messages/dtype.h"
+
+namespace troupe {
+
+template <class... Types>
+struct TypeList {};
+
+using FloatTypes = TypeList<float, double>;
+using AllFloatTypes = TypeList<float, double, Half, BFloat16>;
+using IntegerTypes = TypeList<int32_t, int64_t, int8_t, uint8_t, int16_t, uint16_t>;
+using RealTypes =
+    TypeList<float, double, Half, BFloat16, int32_t, int64_t, int8_t, uint8_t, int16_t, uint16_t>;
+using NumberTypes = TypeList<float, double, Half, BFloat16, int32_t, int64_t, int8_t, uint8_t, int16_t,
+                             uint16_t, std::complex<float>, std::complex<double>>;
+using PlainTypes = TypeList<float, double, Half, BFloat16, int32_t, int64_t, int8_t, uint8_t, int16_t,
+                            uint16_t, std::complex<float>, std::complex<double>, bool>;
+
+/// Calls f(std::type_identity<T>{}) for the T of the list whose dtype this is; false when the list has none.
+template <class F, class... Types>
+bool with_type(TypeList<Types...>, DType dtype, F&& f) {
+  return ((dtype == dtype_of<Types> && (f(std::type_identity<Types>{}), true)) || ...);
+}
+
+/// The dtypes of a list: for KernelDef::on.
+template <class... Types>
+std::vector<DType> dtypes(TypeList<Types...>) {
+  return {dtype_of<Types>...};
+}
+
+/// Half and BFloat16 are stored; arithmetic happens in float.
+template <class T>
+using ComputeType = std::conditional_t<std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>, float, T>;
+
+template <class T>
+inline constexpr bool is_complex_type =
+    std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>;
+
+}  // namespace troupe
