@@ -1,0 +1,77 @@
+// PreparedPlan: a Plan with what carries out each of its nodes on one device: kernels prepared, handles
+// resolved to state cells. Immutable and shared by concurrent steps; what a step writes lives in a
+// StepContext, of which it keeps the idle ones for reuse.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "graph/plan.h"
+#include "kernels/kernel.h"
+#include "kernels/state.h"
+
+namespace troupe {
+
+/// How a node is carried out.
+enum class Action : uint8_t {
+  Nothing,  ///< NoOp, ControlTrigger
+  Forward,  ///< its input is its output: Enter, Exit, NextIteration, LoopCond, Identity
+  Switch,
+  Merge,
+  Handle,  ///< yields the handle of a cell
+  Feed,
+  Fetch,
+  Kernel,
+  Request,  ///< the host is asked: Send, Recv, writes of variables, queues, ...
+  Read,     ///< the value behind a resource handle: ReadVariableOp
+};
+
+struct PreparedNode {
+  const Node* node = nullptr;
+  const Kernel* kernel = nullptr;
+  StateCell* cell = nullptr;  ///< Handle
+  Action action = Action::Nothing;
+  bool runs_dead = false;      ///< Send, Recv
+  bool takes_handles = false;  ///< some input comes from a reference or resource edge
+};
+
+/// The cell that a handle-producing node (VariableV2, VarHandleOp, FIFOQueueV2) stands for.
+using ResolveState = std::function<Result<std::shared_ptr<StateCell>>(const Node&)>;
+
+struct StepContext;
+
+class PreparedPlan {
+ public:
+  /// NotFound (or AlreadyExists: several) when an op has no kernel for the device, Unimplemented for what
+  /// nobody carries out, and whatever `resolve` or the kernels' preparation say: with op, node and device.
+  /// `device` must outlive the result.
+  static Result<std::shared_ptr<const PreparedPlan>> make(std::shared_ptr<const Plan> plan,
+                                                          const KernelTable& kernels, Device& device,
+                                                          const ResolveState& resolve);
+  ~PreparedPlan();
+
+  const Plan& plan() const { return *plan_; }
+  Device& device() const { return device_; }
+  std::span<const PreparedNode> nodes() const { return nodes_; }
+
+  /// A context for one step, new or used before; the step gives it back. Any thread.
+  std::unique_ptr<StepContext> acquire() const;
+  void release(std::unique_ptr<StepContext> context) const;
+
+ private:
+  friend class PlanPreparation;
+  PreparedPlan(std::shared_ptr<const Plan> plan, Device& device);
+
+  std::shared_ptr<const Plan> plan_;
+  Device& device_;
+  std::vector<PreparedNode> nodes_;  ///< per node of the plan
+  std::vector<std::unique_ptr<Kernel>> kernels_;
+  std::vector<std::shared_ptr<StateCell>> cells_;
+  mutable SpinLock idle_lock_;
+  mutable std::vector<std::unique_ptr<StepContext>> idle_;
+};
+
+}  // namespace troupe

@@ -1,0 +1,97 @@
+// State that outlives steps: a StateCell per variable (or other named state), and the container that finds
+// them by name. A cell publishes immutable snapshots behind a short lock: any thread reads without a message
+// and never sees a torn value. One writer at a time: the actor that owns the group of cells. A value is
+// changed in place only while nobody else holds a snapshot.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "devices/spin_lock.h"
+#include "graph/graph.h"
+#include "messages/tensor.h"
+
+namespace troupe {
+
+/// A value and how many changes led to it.
+struct Snapshot {
+  Tensor value;
+  uint64_t version = 0;
+};
+
+class StateCell {
+ public:
+  enum class Reading : uint8_t {
+    Ready,          ///< here it is
+    Uninitialized,  ///< there is no value yet
+    Busy,           ///< being changed in place: ask the owner by message
+  };
+
+  /// `dtype` Resource: a name without a value of its own (a queue).
+  StateCell(std::string name, DType dtype, PartialShape shape);
+  StateCell(const StateCell&) = delete;
+  StateCell& operator=(const StateCell&) = delete;
+
+  const std::string& name() const { return name_; }
+  DType dtype() const { return dtype_; }
+  /// As declared; the value's own shape may refine it, or differ where Assign does not validate.
+  const PartialShape& shape() const { return shape_; }
+
+  /// Fills in `snapshot` when Ready. Any thread; never waits for a writer at work.
+  Reading try_read(Snapshot& snapshot) const;
+  /// What try_read would say.
+  Reading reading() const;
+  uint64_t version() const;
+
+  // The writer alone.
+
+  /// The value itself when nobody else holds it: the cell is Busy until publish() or put_back(). Nothing when
+  /// it is held elsewhere or there is none: then compute a new value out of place and publish that.
+  std::optional<Tensor> take_for_write();
+  /// The next version: 1 for the first value.
+  void publish(Tensor value);
+  /// A value with its version, as restored.
+  void publish(Snapshot snapshot);
+  /// Ends an attempt that changed nothing.
+  void put_back(Tensor value);
+
+ private:
+  const std::string name_;
+  const DType dtype_;
+  const PartialShape shape_;
+  mutable SpinLock lock_;
+  Snapshot snapshot_;
+  bool taken_ = false;
+};
+
+/// The name under which a node that yields a handle (VariableV2, VarHandleOp, FIFOQueueV2) finds its state
+/// (features.md C10): attribute shared_name, else the node's name, after attribute container and ';' when
+/// that is given.
+std::string state_name(const Node& node);
+
+/// Cells by name. Any thread.
+class StateContainer {
+ public:
+  /// The cell of this name, made when there is none. InvalidArgument when there is one of another dtype or
+  /// shape.
+  Result<std::shared_ptr<StateCell>> require(const std::string& name, DType dtype, const PartialShape& shape);
+  /// The cell that a handle-producing node stands for.
+  Result<std::shared_ptr<StateCell>> require(const Node& node);
+  std::shared_ptr<StateCell> find(std::string_view name) const;
+  /// In order of their names.
+  std::vector<std::shared_ptr<StateCell>> cells() const;
+  /// Forgets all; plans that hold cells keep theirs.
+  void clear();
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<StateCell>, std::less<>> cells_;
+};
+
+}  // namespace troupe
