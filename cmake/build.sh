@@ -18,7 +18,7 @@ install_packages() {
   [ ${#missing[@]} -gt 0 ] || return 0
 
   if [ "$(id -u)" != 0 ]; then
-    command -v sudo >/dev/null || die "as root: apt-get install ${missing[*]}"
+    command -v sudo >/dev/null || die "there is no sudo here; as root: apt-get install ${missing[*]}"
     as_root=(sudo)
   fi
   say "installing ${missing[*]}"
