@@ -44,7 +44,8 @@ struct DeviceName {
   friend auto operator<=>(const DeviceName&, const DeviceName&) = default;
 };
 
-/// The union of the components; where both set one, `inner` wins: what nested device scopes mean (features.md H3).
+/// The union of the components; where both set one, `inner` wins: what nested device scopes mean (features.md
+/// H3).
 DeviceName override_with(DeviceName outer, const DeviceName& inner);
 
 /// What to do when two names ask for different types or ids.

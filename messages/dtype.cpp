@@ -58,10 +58,8 @@ bool is_integer(DType dtype) {
     case DType::Int16:
     case DType::UInt16:
     case DType::Int32:
-    case DType::Int64:
-      return true;
-    default:
-      return false;
+    case DType::Int64: return true;
+    default: return false;
   }
 }
 

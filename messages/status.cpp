@@ -91,12 +91,9 @@ bool retry_may_help(Code code) { return code == Code::Aborted || code == Code::U
 
 int Error::exit_code() const {
   switch (status_.code()) {
-    case Code::InvalidArgument:
-      return 2;
-    case Code::DataLoss:
-      return 3;
-    default:
-      return 1;
+    case Code::InvalidArgument: return 2;
+    case Code::DataLoss: return 3;
+    default: return 1;
   }
 }
 

@@ -1,0 +1,26 @@
+# Executor: runs partitions on one device, and is where tensors from other devices arrive: its mailbox is the rendezvous.
+@0x9544faca7c9e3092;
+
+using Cxx = import "/capnp/c++.capnp";
+$Cxx.namespace("troupe::wire");
+
+using StepId = import "session.capnp".StepId;
+
+struct TensorsArrived {
+  # executor -> executor: what Send ops of one step have ready together. Not a request. Attachments: the tensors that are not
+  # dead, in the order of `arrivals`. May come before the receiver has heard of the step: kept while its ordinal is not below
+  # the floor, else counted and dropped. A second arrival of the same (step, edge, frame, iteration) ends the step, Internal.
+  # What is on its way when a peer is lost is lost: the step ends Unavailable. Costs one message per step, receiver and flush.
+
+  step @0 :StepId;
+  arrivals @1 :List(Arrival);
+}
+
+struct Arrival {
+  # One token, 24 bytes and its tensor.
+
+  edge @0 :UInt32;        # given by partitioning, unique among the edges of a signature
+  dead @1 :Bool;
+  frame @2 :UInt64;       # key of the frame's instance, equal in all partitions; 0 outside any loop
+  iteration @3 :UInt64;
+}

@@ -1,0 +1,92 @@
+# Variable: owns a group of cells: variables that ops change together. Requests come from executors (ops) and from the
+# checkpoint and session roles (by name). A group serves them in the order of arrival, each as a whole: an update of three
+# cells is never seen half done. A reader in the same process reads the published snapshot and sends nothing.
+# A cell is named by its index in the group, in the order the group was made, or by its variable's name.
+# When the owner is lost so are the values; what a checkpoint covers comes back with a restore.
+@0xd5306772645cbbc2;
+
+using Cxx = import "/capnp/c++.capnp";
+$Cxx.namespace("troupe::wire");
+
+using Attr = import "graph.capnp".Attr;
+using Status = import "status.capnp".Status;
+using StepId = import "session.capnp".StepId;
+using TensorMeta = import "tensor.capnp".TensorMeta;
+
+struct Update {
+  # Request -> Updated. An op that changes cells: Assign, AssignAdd, ScatterSub, ApplyAdam. Attachments: its value inputs, in
+  # order. One message per op and step.
+
+  step @0 :StepId;
+  node @1 :Text;
+  op @2 :Text;
+  attrs @3 :List(Attr);        # none of them tensors
+  cells @4 :List(UInt32);      # its ref inputs, in order
+}
+
+struct Updated {
+  status @0 :Status;           # FailedPrecondition: a cell that the op reads has no value yet
+  versions @1 :List(UInt64);   # of each cell of the request, after it
+}
+
+struct Assign {
+  # Request -> Updated. Sets whole cells by name, as restoring does. Attachments: one value per name. All or none.
+
+  names @0 :List(Text);
+  versions @1 :List(UInt64);   # that the cells then have; empty: one more than before
+}
+
+struct Read {
+  # Request -> ReadDone. For readers elsewhere, and those that arrive while a value is being changed in place.
+
+  step @0 :StepId;
+  cells @1 :List(UInt32);
+  versions @2 :List(UInt64);   # answer only once each cell has at least this version; empty: at once
+}
+
+struct ReadDone {
+  # Attachments: the values, all from one moment.
+
+  status @0 :Status;
+  versions @1 :List(UInt64);
+}
+
+struct GatherRows {
+  # Request -> RowsGathered. Attachments: the indices, int32 or int64, of any shape. Nothing is pinned.
+
+  step @0 :StepId;
+  cell @1 :UInt32;
+}
+
+struct RowsGathered {
+  # Attachments: rows, of shape indices.shape + value.shape[1:].
+
+  status @0 :Status;           # InvalidArgument: an index outside [0, rows)
+  version @1 :UInt64;
+}
+
+struct IsInitialized {
+  # Request -> Initialized.
+
+  cells @0 :List(UInt32);
+}
+
+struct Initialized {
+  status @0 :Status;
+  initialized @1 :List(Bool);
+}
+
+struct ListCells {
+  # Request -> CellsListed. From checkpoint, before it reads what it saves; costs no tensor.
+}
+
+struct CellsListed {
+  status @0 :Status;
+  cells @1 :List(Cell);        # in index order
+}
+
+struct Cell {
+  name @0 :Text;
+  meta @1 :TensorMeta;         # dtype Invalid (0): no value yet
+  version @2 :UInt64;          # counts the changes
+}
