@@ -74,8 +74,12 @@ class StepState {
     return nodes_[activation.node].first_slot + iterations_[activation.place >> 1].slot_base;
   }
   Where where(Activation activation) const;
-  /// True when every node outside the loops has been ready: then no slot holds anything once those have run.
-  bool complete() const { return !has_loops_ || iterations_[0].started == plan_.frames()[root_frame].nodes; }
+  /// For the end of a step: true when every node has run and every loop has ended, so that no slot holds
+  /// anything. A loop in which some input never comes leaves nodes waiting; the step ends all the same.
+  bool complete() const {
+    return !has_loops_ ||
+           (live_instances_ == 0 && iterations_[0].started == plan_.frames()[root_frame].nodes);
+  }
 
  private:
   static constexpr uint32_t none = UINT32_MAX;

@@ -1,0 +1,81 @@
+#include "tests/graph/flow_graph.h"
+
+#include "graph/shape_context.h"
+
+namespace troupe::testing {
+namespace {
+
+OpDefBuilder flow_op(std::string name) {
+  return OpDefBuilder(std::move(name))
+      .served_by(ServedBy::Executor)
+      .effect(Effect::Step)
+      .shape(unknown_shape);
+}
+
+}  // namespace
+
+std::shared_ptr<const OpTable> flow_ops() {
+  auto table = std::make_shared<OpTable>();
+  const auto add = [&](const OpDefBuilder& builder) { throw_if_failed(table->add(builder)); };
+  add(OpDefBuilder("Op")
+          .input("inputs: N * int64")
+          .output("output: int64")
+          .attr("N: int >= 0")
+          .shape(unknown_shape));
+  add(OpDefBuilder("Increment").input("x: int64").output("y: int64").shape(unknown_shape));
+  add(OpDefBuilder("Below").input("x: int64").output("y: int64").attr("limit: int").shape(unknown_shape));
+  add(flow_op("Switch").input("data: int64").input("pred: int64").output("no: int64").output("yes: int64"));
+  add(flow_op("Merge")
+          .input("inputs: N * int64")
+          .output("output: int64")
+          .output("index: int64")
+          .attr("N: int >= 1"));
+  for (const char* name : {"NextIteration", "Exit", "LoopCond"})
+    add(flow_op(name).input("data: int64").output("output: int64"));
+  add(flow_op("Enter")
+          .input("data: int64")
+          .output("output: int64")
+          .attr("frame_name: string")
+          .attr("is_constant: bool = false")
+          .attr("parallel_iterations: int >= 1 = 10"));
+  add(flow_op("ControlTrigger"));
+  add(flow_op("_Send").input("data: int64"));
+  return table;
+}
+
+int64_t compute(const Node& node, std::span<const int64_t> inputs) {
+  if (node.type() == "Increment") return inputs[0] + 1;
+  if (node.type() == "Below") return inputs[0] < node.attrs.get<int64_t>("limit");
+  if (node.type() != "Op") return inputs.empty() ? 0 : inputs[0];
+  uint64_t hash = node.id + 1;
+  for (const int64_t input : inputs) hash = frame_key(hash, static_cast<uint64_t>(input), 1);
+  return static_cast<int64_t>(hash);
+}
+
+Output FlowGraph::add(const std::string& op, std::vector<Output> inputs, std::vector<NodeId> control,
+                      Attributes attrs) {
+  NodeSpec spec;
+  spec.name = "n" + std::to_string(graph_.size());
+  spec.op = op;
+  spec.attrs = std::move(attrs);
+  spec.inputs = std::move(inputs);
+  spec.control_inputs = std::move(control);
+  return {value_or_throw(graph_.add(std::move(spec))), 0};
+}
+
+Output FlowGraph::enter(Output data, const std::string& frame, bool is_constant,
+                        int64_t parallel_iterations) {
+  return add(
+      "Enter", {data}, {},
+      {{"frame_name", frame}, {"is_constant", is_constant}, {"parallel_iterations", parallel_iterations}});
+}
+
+void FlowGraph::close(Output merge, Output next) {
+  throw_if_failed(graph_.replace_input(merge.node, 1, next));
+}
+
+std::shared_ptr<const Plan> FlowGraph::plan(std::vector<Output> feeds, std::vector<Output> fetches) const {
+  return value_or_throw(Plan::make(std::make_shared<const Graph>(graph_), feeds, fetches));
+}
+
+}  // namespace troupe::testing
