@@ -26,12 +26,14 @@ class FrameAssignment {
   }
 
  private:
-  /// Decides where the node runs and where its outputs go; every producer but those of back edges has been decided.
+  /// Decides where the node runs and where its outputs go; every producer but those of back edges has been
+  /// decided.
   Status place(const Node& node) {
     const FlowKind kind = flow_kind(node);
     const auto inputs = [&](auto&& visit) {
       for (const Output& input : node.inputs)
-        if (kind != FlowKind::Merge || flow_kind(graph_.node(input.node)) != FlowKind::NextIteration) visit(input.node);
+        if (kind != FlowKind::Merge || flow_kind(graph_.node(input.node)) != FlowKind::NextIteration)
+          visit(input.node);
       for (const NodeId control : node.control_inputs) visit(control);
     };
     const NodeId none = node.id;
@@ -45,7 +47,8 @@ class FrameAssignment {
     info_.of_node[node.id] = info_.of_outputs[node.id] = frame;
     if (kind == FlowKind::Enter) return open(node, frame);
     if (kind != FlowKind::Exit && kind != FlowKind::NextIteration) return {};
-    if (frame == root_frame) return invalid_argument("it stands outside any loop").at_node(node.type(), node.name);
+    if (frame == root_frame)
+      return invalid_argument("it stands outside any loop").at_node(node.type(), node.name);
     if (kind == FlowKind::Exit) info_.of_outputs[node.id] = info_.frames[frame].parent;
     return {};
   }
@@ -67,7 +70,8 @@ class FrameAssignment {
 
   Status check_back_edges(const Node& merge) const {
     for (const Output& input : merge.inputs)
-      if (info_.of_outputs[input.node] != info_.of_node[merge.id]) return crossed(merge, input.node, merge.id);
+      if (info_.of_outputs[input.node] != info_.of_node[merge.id])
+        return crossed(merge, input.node, merge.id);
     return {};
   }
 
@@ -75,7 +79,8 @@ class FrameAssignment {
     const auto side = [&](NodeId input) {
       return graph_.node(input).name + " (" + describe(info_, info_.of_outputs[input]) + ")";
     };
-    return invalid_argument("has inputs from different frames: " + side(a) + " and " + side(b)).at_node(node.type(), node.name);
+    return invalid_argument("has inputs from different frames: " + side(a) + " and " + side(b))
+        .at_node(node.type(), node.name);
   }
 
   const Graph& graph_;

@@ -77,6 +77,26 @@ Result<NodeId> Graph::add(NodeSpec spec) {
   return nodes_.back().id;
 }
 
+Graph Graph::empty() const {
+  Graph graph(ops_);
+  graph.functions_ = functions_;
+  return graph;
+}
+
+NodeId Graph::append(Node node) {
+  node.id = static_cast<NodeId>(nodes_.size());
+  [[maybe_unused]] const bool free = index_.emplace(node.name, node.id).second;
+  assert(free);
+  nodes_.push_back(std::move(node));
+  ++version_;
+  return nodes_.back().id;
+}
+
+std::vector<Node> Graph::release() && {
+  index_.clear();
+  return std::move(nodes_);
+}
+
 Status Graph::replace_input(NodeId node, size_t index, Output source) {
   Node& target = nodes_[node];
   const auto fail = [&](std::string text) { return invalid_argument(std::move(text)).at_node(target.type(), target.name); };

@@ -92,6 +92,14 @@ class Graph {
   /// Narrows what is known of an output's shape; InvalidArgument when it contradicts.
   Status refine_shape(Output output, const PartialShape& shape);
 
+  /// No nodes yet, but the same ops and functions: where a pass puts its result.
+  Graph empty() const;
+  /// Takes over a node of another graph with the same ops, its inputs already translated to ids here; they may point forward.
+  /// Everything is trusted (the name must be free: asserted): for passes, which only rearrange what add() has checked.
+  NodeId append(Node node);
+  /// The nodes, for a pass that edits them and appends what remains to another graph.
+  std::vector<Node> release() &&;
+
   size_t size() const { return nodes_.size(); }
   std::span<const Node> nodes() const { return nodes_; }
   const Node& node(NodeId id) const { return nodes_[id]; }
