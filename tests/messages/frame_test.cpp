@@ -1,0 +1,290 @@
+#include "messages/frame.h"
+
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+#include <string>
+
+#include "messages/message_reader.h"
+#include "messages/session.capnp.h"
+
+namespace troupe {
+namespace {
+
+BOOST_AUTO_TEST_SUITE(frame)
+
+using Bytes = std::vector<std::byte>;
+
+Bytes bytes_of(const EncodedFrame& frame) {
+  Bytes all;
+  for (const auto piece : frame.pieces()) all.insert(all.end(), piece.begin(), piece.end());
+  return all;
+}
+
+/// What was asked for, at once and altogether.
+class WatchedAllocator final : public Allocator {
+ public:
+  Result<BufferRef> allocate(size_t bytes) override {
+    largest = std::max(largest, bytes);
+    ++count;
+    return heap_allocator().allocate(bytes);
+  }
+  size_t largest = 0;
+  int count = 0;
+};
+
+/// Feeds the bytes, `chunk` at a time. The frame when it became whole, a failure, or nothing of both when
+/// bytes ran out.
+struct Outcome {
+  Status status;
+  std::optional<Frame> frame;
+  size_t taken = 0;
+};
+Outcome feed(FrameDecoder& decoder, std::span<const std::byte> bytes, size_t chunk = SIZE_MAX) {
+  Outcome outcome;
+  while (outcome.taken < bytes.size()) {
+    const auto wanted = decoder.wanted();
+    const size_t now = std::min({wanted.size(), chunk, bytes.size() - outcome.taken});
+    std::memcpy(wanted.data(), bytes.data() + outcome.taken, now);
+    outcome.taken += now;
+    outcome.status = decoder.advance(now);
+    if (!outcome.status.ok()) return outcome;
+    if ((outcome.frame = decoder.take())) return outcome;
+  }
+  return outcome;
+}
+
+Message<wire::RunStep> message_with(std::vector<Tensor> attachments) {
+  Draft<wire::RunStep> draft;
+  draft->setHandle(7);
+  draft->setRound(8);
+  return draft.finish(std::move(attachments));
+}
+
+EncodedFrame encoded(std::vector<Tensor> attachments, const FrameHeader& header = {}) {
+  return value_or_throw(encode(header, message_with(std::move(attachments))));
+}
+
+std::vector<Tensor> every_kind() {
+  return {Tensor::scalar(1.5f),
+          Tensor::of<double>(Shape::of({2, 1, 3, 1, 2}), {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}),
+          Tensor::vector<std::string>({"", "a", std::string("\0b\xff", 3), std::string(1000, 'x')}),
+          Tensor::of<int32_t>(Shape::of({3, 0}), {}),
+          Tensor::of<bool>(Shape::of({2, 2}), {true, false, false, true}),
+          Tensor{},
+          Tensor::of<std::string>(Shape::of({0}), {}),
+          Tensor::scalar(Half(0.5f)),
+          Tensor::scalar(std::complex<double>(1, 2)),
+          Tensor::of<int64_t>(Shape::of({3, 2}), {1, 2, 3, 4, 5, 6}).rows(1, 3)};
+}
+
+BOOST_AUTO_TEST_CASE(what_is_sent_arrives) {
+  const FrameHeader header{1, 2, 3, 4, 5, 6, 7, true};
+  const auto tensors = every_kind();
+  const auto frame = encoded(tensors, header);
+  const Bytes bytes = bytes_of(frame);
+  BOOST_TEST(frame.bytes() == bytes.size());
+  for (const size_t chunk : {SIZE_MAX, size_t{1}, size_t{7}, size_t{96}}) {
+    FrameDecoder decoder(heap_allocator());
+    const auto outcome = feed(decoder, bytes, chunk);
+    BOOST_TEST_REQUIRE(outcome.frame.has_value());
+    BOOST_TEST(outcome.taken == bytes.size());
+    BOOST_TEST((outcome.frame->header == header));
+    const auto message = receive<wire::RunStep>(outcome.frame->words);
+    BOOST_TEST_REQUIRE(message.ok());
+    BOOST_TEST((*message)->getHandle() == 7u);
+    BOOST_TEST(outcome.frame->schema_id == schema_id_of<wire::RunStep>);
+    BOOST_TEST_REQUIRE(outcome.frame->attachments.size() == tensors.size());
+    for (size_t i = 0; i < tensors.size(); ++i)
+      BOOST_TEST(identical(outcome.frame->attachments[i], tensors[i]), "attachment " << i);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(frames_follow_each_other) {
+  Bytes stream;
+  for (int i = 0; i < 3; ++i) {
+    const Bytes one = bytes_of(
+        encoded({Tensor::scalar(i), Tensor::scalar(std::to_string(i))}, {.sequence = uint64_t(i) + 1}));
+    stream.insert(stream.end(), one.begin(), one.end());
+  }
+  FrameDecoder decoder(heap_allocator());
+  std::span<const std::byte> rest = stream;
+  for (int i = 0; i < 3; ++i) {
+    auto outcome = feed(decoder, rest, 11);
+    BOOST_TEST_REQUIRE(outcome.frame.has_value());
+    BOOST_TEST(outcome.frame->header.sequence == uint64_t(i) + 1);
+    BOOST_TEST(outcome.frame->attachments[0].as<int>()[0] == i);
+    BOOST_TEST(outcome.frame->attachments[1].as<std::string>()[0] == std::to_string(i));
+    rest = rest.subspan(outcome.taken);
+  }
+  BOOST_TEST(rest.empty());
+}
+
+BOOST_AUTO_TEST_CASE(tensors_are_sent_from_and_read_into_their_own_memory) {
+  const auto tensor = *Tensor::allocate(f32, Shape::of({1000}));
+  auto frame = encoded({tensor});
+  const auto pieces = frame.pieces();
+  BOOST_TEST(std::any_of(pieces.begin(), pieces.end(), [&](auto piece) {
+    return piece.data() == tensor.data() && piece.size() == tensor.bytes();
+  }));
+  const auto moved = std::move(frame);
+  BOOST_TEST(!tensor.unique());  // the frame keeps it until it is written
+
+  WatchedAllocator allocator;
+  FrameDecoder decoder(allocator);
+  const Bytes bytes = bytes_of(moved);
+  const auto outcome = feed(decoder, std::span(bytes).first(bytes.size() - 10));
+  BOOST_TEST(!outcome.frame.has_value());
+  const std::byte* where = decoder.wanted().data() + 10 - 4000;
+  const auto rest = feed(decoder, std::span(bytes).last(10));
+  BOOST_TEST_REQUIRE(rest.frame.has_value());
+  BOOST_TEST(rest.frame->attachments[0].data() == where);
+  BOOST_TEST(allocator.count == 1);
+}
+
+BOOST_AUTO_TEST_CASE(what_may_not_leave_the_process_is_refused) {
+  const auto refused = [](Tensor tensor) { return encode({}, message_with({std::move(tensor)})).status(); };
+  Tensor pending = Tensor::scalar(1.0f), failed = pending, blocked = pending;
+  pending.set_completion(Completion::pending());
+  failed.set_completion(Completion(data_loss("the kernel failed")));
+  blocked.set_layout(3);
+  const BufferRef far = *heap_allocator().allocate(4);
+  far->kind = MemoryKind::Device;
+  BOOST_TEST((refused(pending).code() == Code::FailedPrecondition));
+  BOOST_TEST((refused(failed).code() == Code::DataLoss));
+  BOOST_TEST((refused(blocked).code() == Code::FailedPrecondition));
+  BOOST_TEST((refused(Tensor(f32, Shape{}, far)).code() == Code::FailedPrecondition));
+  BOOST_TEST((refused(Tensor(DType::Resource, Shape{}, far)).code() == Code::FailedPrecondition));
+  const std::vector<Tensor> many(FrameLimits{}.attachments + 1, Tensor::scalar(1.0f));
+  BOOST_TEST((encode({}, message_with(many)).status().code() == Code::ResourceExhausted));
+}
+
+BOOST_AUTO_TEST_CASE(limits_are_told_by_name_before_memory_is_taken) {
+  const Bytes bytes = bytes_of(encoded({*Tensor::allocate(f32, Shape::of({1000})), Tensor::scalar(1)}));
+  const auto told = [&](const FrameLimits& limits) {
+    WatchedAllocator allocator;
+    FrameDecoder decoder(allocator, limits);
+    const auto outcome = feed(decoder, bytes);
+    BOOST_TEST(decoder.wanted().empty());
+    BOOST_TEST(allocator.count == 0);
+    BOOST_TEST((outcome.status.code() == Code::ResourceExhausted));
+    return outcome.status.text();
+  };
+  const auto names = [](const std::string& text, const std::string& option) {
+    return text.find(option) != std::string::npos;
+  };
+  BOOST_TEST(names(told({.struct_words = 1}), "FrameLimits::struct_words is 1"));
+  BOOST_TEST(names(told({.attachments = 1}), "FrameLimits::attachments is 1"));
+  BOOST_TEST(names(told({.attachment_bytes = 4003}), "FrameLimits::attachment_bytes is 4003"));
+  BOOST_TEST(names(told(FrameLimits::before_hello()), "FrameLimits::attachments is 0"));
+  FrameDecoder enough(heap_allocator(), {.attachment_bytes = 4004});
+  BOOST_TEST(feed(enough, bytes).frame.has_value());
+}
+
+// A peer that announces much and sends little costs little: only what arrives makes the buffer grow.
+BOOST_AUTO_TEST_CASE(buffers_grow_with_what_arrives) {
+  Bytes bytes = bytes_of(encoded({}));
+  const uint32_t announced = FrameLimits{}.struct_words;
+  std::memcpy(bytes.data() + 72, &announced, sizeof announced);
+  bytes.resize(96 + (size_t{1} << 20));
+  FrameDecoder decoder(heap_allocator());
+  feed(decoder, std::span(bytes).first(96));
+  BOOST_TEST(decoder.wanted().size() == limits::first_receive_bytes);
+  const auto outcome = feed(decoder, std::span(bytes).subspan(96), 1000);
+  BOOST_TEST(outcome.status.ok());
+  BOOST_TEST(decoder.wanted().size() <= size_t{1} << 21);
+}
+
+BOOST_AUTO_TEST_CASE(a_failed_stream_stays_failed) {
+  Bytes bytes(96, std::byte{0});
+  FrameDecoder decoder(heap_allocator());
+  BOOST_TEST(!feed(decoder, bytes).status.ok());
+  BOOST_TEST(decoder.wanted().empty());
+  BOOST_TEST(!decoder.advance(0).ok());
+  BOOST_TEST(!decoder.take().has_value());
+}
+
+// Values that no honest sender writes, one at a time: where, how many bytes, what.
+BOOST_AUTO_TEST_CASE(contradictions_are_refused) {
+  const Bytes whole = bytes_of(encoded({Tensor::scalar(true), Tensor::vector<std::string>({"ab", "c"})}));
+  const size_t table = whole.size() - (2 * 8 + 3) - 1 - (16 + 24);
+  const size_t strings = whole.size() - (2 * 8 + 3);
+  struct Case {
+    std::string what;
+    size_t offset, size;
+    uint64_t value;
+  };
+  const std::vector<Case> cases = {
+      {"another magic", 0, 4, 1},
+      {"another version", 4, 2, 2},
+      {"an unknown flag", 6, 2, 2},
+      {"fewer table words", 76, 4, 4},
+      {"more table words", 76, 4, 6},
+      {"a table of no end", 76, 4, 0xffffffff},
+      {"one attachment less", 80, 4, 1},
+      {"reserved bits", 84, 4, 1},
+      {"fewer bytes", 88, 8, 19},
+      {"more bytes", 88, 8, 21},
+      {"a dtype of its own", table, 1, 77},
+      {"a resource", table, 1, 20},
+      {"no dtype, yet bytes", table, 1, 0},
+      {"a wider dtype", table, 1, 1},
+      {"a rank without dimensions", table + 1, 1, 255},
+      {"bytes unlike the shape", table + 8, 8, 2},
+      {"more strings than bytes", table + 32, 8, 3},
+      {"a negative dimension", table + 32, 8, ~uint64_t{0}},
+      {"a dimension of no end", table + 32, 8, uint64_t{1} << 62},
+      {"a bool that is neither", strings - 1, 1, 2},
+      {"a string that ends outside", strings, 8, 4},
+      {"a string of no end", strings, 8, ~uint64_t{0}},
+      {"bytes after the last string", strings, 8, 1},
+  };
+  for (const auto& [what, offset, size, value] : cases) {
+    Bytes bytes = whole;
+    std::memcpy(bytes.data() + offset, &value, size);
+    FrameDecoder decoder(heap_allocator());
+    const auto outcome = feed(decoder, bytes);
+    BOOST_TEST(!outcome.status.ok(), what);
+    BOOST_TEST(!outcome.frame.has_value(), what);
+  }
+}
+
+// Every truncation leaves the decoder waiting; every flipped bit ends in a frame that can be read or in an
+// error, and never makes it ask for more than was granted.
+BOOST_AUTO_TEST_CASE(no_damage_does_harm) {
+  const Bytes whole = bytes_of(encoded(every_kind(), {.receiver = 1, .request = true}));
+  const FrameLimits limits{.struct_words = 1024, .attachments = 16, .attachment_bytes = 1 << 16};
+  for (size_t length = 0; length < whole.size(); ++length) {
+    FrameDecoder decoder(heap_allocator(), limits);
+    const auto outcome = feed(decoder, std::span(whole).first(length), 13);
+    BOOST_REQUIRE(outcome.status.ok() && !outcome.frame);
+  }
+  WatchedAllocator allocator;
+  const auto try_bytes = [&](const Bytes& bytes) {
+    FrameDecoder decoder(allocator, limits);
+    const auto outcome = feed(decoder, bytes);
+    if (!outcome.status.ok() || !outcome.frame) return;
+    const auto message = receive<wire::RunStep>(outcome.frame->words);
+    if (message.ok()) BOOST_REQUIRE_NO_THROW((**message).toString().flatten());
+  };
+  for (size_t i = 0; i < whole.size(); ++i)
+    for (int bit = 0; bit < 8; ++bit) {
+      Bytes bytes = whole;
+      bytes[i] ^= std::byte(1 << bit);
+      try_bytes(bytes);
+    }
+  std::mt19937_64 random(7);
+  for (int round = 0; round < 5000; ++round) {
+    Bytes bytes = whole;
+    for (int k = 0; k < 4; ++k) bytes[random() % bytes.size()] = std::byte(random());
+    try_bytes(bytes);
+  }
+  BOOST_TEST(allocator.largest <= limits.attachment_bytes);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace troupe
