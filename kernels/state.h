@@ -34,11 +34,13 @@ class StateCell {
   };
 
   /// `dtype` Resource: a name without a value of its own (a queue).
-  StateCell(std::string name, DType dtype, PartialShape shape);
+  StateCell(std::string name, DType dtype, PartialShape shape, uint32_t id = 0);
   StateCell(const StateCell&) = delete;
   StateCell& operator=(const StateCell&) = delete;
 
   const std::string& name() const { return name_; }
+  /// Its number in the container, by which messages name it.
+  uint32_t id() const { return id_; }
   DType dtype() const { return dtype_; }
   /// As declared; the value's own shape may refine it, or differ where Assign does not validate.
   const PartialShape& shape() const { return shape_; }
@@ -65,6 +67,7 @@ class StateCell {
   const std::string name_;
   const DType dtype_;
   const PartialShape shape_;
+  const uint32_t id_;
   mutable SpinLock lock_;
   Snapshot snapshot_;
   bool taken_ = false;
@@ -84,6 +87,8 @@ class StateContainer {
   /// The cell that a handle-producing node stands for.
   Result<std::shared_ptr<StateCell>> require(const Node& node);
   std::shared_ptr<StateCell> find(std::string_view name) const;
+  /// The cell of this number, or null.
+  std::shared_ptr<StateCell> at(uint32_t id) const;
   /// In order of their names.
   std::vector<std::shared_ptr<StateCell>> cells() const;
   /// Forgets all; plans that hold cells keep theirs.

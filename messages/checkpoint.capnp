@@ -13,7 +13,6 @@
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("troupe::wire");
 
-using Status = import "status.capnp".Status;
 using TensorMeta = import "tensor.capnp".TensorMeta;
 
 struct SaveCheckpoint {
@@ -24,8 +23,7 @@ struct SaveCheckpoint {
 }
 
 struct CheckpointSaved {
-  status @0 :Status;
-  folder @1 :Text;
+  folder @0 :Text;
 }
 
 struct RestoreCheckpoint {
@@ -35,11 +33,11 @@ struct RestoreCheckpoint {
 }
 
 struct CheckpointRestored {
-  status @0 :Status;         # NotFound: there is none; DataLoss: names the file and what is wrong with it
-  folder @1 :Text;
-  round @2 :UInt64;
-  note @3 :Data;
-  skipped @4 :List(Text);    # newer ones that were damaged, and how
+  # Or a failure: NotFound: there is none; DataLoss: names the file and what is wrong with it
+  folder @0 :Text;
+  round @1 :UInt64;
+  note @2 :Data;
+  skipped @3 :List(Text);    # newer ones that were damaged, and how
 }
 
 struct SaveShard {
@@ -52,8 +50,7 @@ struct SaveShard {
 }
 
 struct ShardSaved {
-  status @0 :Status;
-  file @1 :ShardFile;
+  file @0 :ShardFile;
 }
 
 struct ShardFile {
@@ -76,6 +73,5 @@ struct RestoreShard {
 }
 
 struct ShardRestored {
-  status @0 :Status;
-  restored @1 :List(Text);   # names of variables
+  restored @0 :List(Text);   # names of variables
 }

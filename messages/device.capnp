@@ -5,7 +5,6 @@
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("troupe::wire");
 
-using Status = import "status.capnp".Status;
 using StepId = import "session.capnp".StepId;
 
 struct ExecuteStep {
@@ -19,6 +18,5 @@ struct ExecuteStep {
 struct StepExecuted {
   # Sent when the last kernel of the step is done and nothing of it runs on the device. Attachments: the fetches, in order.
 
-  status @0 :Status;
-  step @1 :StepId;
+  step @0 :StepId;
 }

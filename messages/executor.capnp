@@ -17,9 +17,9 @@ struct TensorsArrived {
 }
 
 struct Arrival {
-  # One token, 24 bytes and its tensor.
+  # One token, 32 bytes and its tensor.
 
-  edge @0 :UInt32;        # given by partitioning, unique among the edges of a signature
+  edge @0 :UInt64;        # hash of the name that partitioning gave it, unique among the edges of a signature
   dead @1 :Bool;
   frame @2 :UInt64;       # key of the frame's instance, equal in all partitions; 0 outside any loop
   iteration @3 :UInt64;

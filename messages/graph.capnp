@@ -25,6 +25,7 @@ struct Node {
   attrs @4 :List(Attr);            # ordered by name, each name once
   device @5 :Text;                 # as requested, possibly partial; in a partition: fully specified
   colocateWith @6 :List(Text);     # names of nodes
+  shapes @7 :List(PartialShape);   # of its outputs, where more is known than the op's shape function tells; else empty
 }
 
 struct Output {

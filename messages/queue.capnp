@@ -6,7 +6,6 @@
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("troupe::wire");
 
-using Status = import "status.capnp".Status;
 using StepId = import "session.capnp".StepId;
 
 struct Enqueue {
@@ -23,7 +22,7 @@ struct EnqueueMany {
 }
 
 struct Enqueued {
-  status @0 :Status;            # Cancelled: by its step, or the queue is closed
+  # Or a failure: Cancelled: by its step, or the queue is closed
 }
 
 struct Dequeue {
@@ -42,9 +41,8 @@ struct DequeueMany {
 }
 
 struct Dequeued {
+  # Or a failure: OutOfRange: closed and empty; Cancelled: by its step
   # Attachments: one tensor per component, stacked along dimension 0 for DequeueMany.
-
-  status @0 :Status;            # OutOfRange: closed and empty; Cancelled: by its step
 }
 
 struct CloseQueue {
@@ -55,7 +53,7 @@ struct CloseQueue {
 }
 
 struct QueueClosed {
-  status @0 :Status;            # Cancelled: it was closed already
+  # Or a failure: Cancelled: it was closed already
 }
 
 struct CancelAttempts {
@@ -70,7 +68,6 @@ struct GetQueueSize {
 }
 
 struct QueueSize {
-  status @0 :Status;
-  size @1 :UInt64;
-  closed @2 :Bool;
+  size @0 :UInt64;
+  closed @1 :Bool;
 }

@@ -7,7 +7,6 @@
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("troupe::wire");
 
-using Status = import "status.capnp".Status;
 using StepId = import "session.capnp".StepId;
 
 struct PushGradients {
@@ -35,8 +34,8 @@ struct Gradient {
 }
 
 struct Committed {
+  # Or a failure: Aborted: the push belongs to a round that is neither the next nor an applied one
   # `round` is the one applied last. Ok with a higher round than the pushed one: it had been applied before.
 
-  status @0 :Status;          # Aborted: the push belongs to a round that is neither the next nor an applied one
-  round @1 :UInt64;
+  round @0 :UInt64;
 }

@@ -16,7 +16,6 @@ using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("troupe::wire");
 
 using Graph = import "graph.capnp".Graph;
-using Status = import "status.capnp".Status;
 
 struct StepId {
   # The name of one step everywhere. Picked by the master, never used again.
@@ -34,8 +33,7 @@ struct Extend {
 }
 
 struct Extended {
-  status @0 :Status;
-  version @1 :UInt64;        # to extend next
+  version @0 :UInt64;        # to extend next
 }
 
 struct PrepareStep {
@@ -48,8 +46,7 @@ struct PrepareStep {
 }
 
 struct StepPrepared {
-  status @0 :Status;
-  handle @1 :UInt64;         # picked by the master, never used again
+  handle @0 :UInt64;         # picked by the master, never used again
 }
 
 struct RunStep {
@@ -65,8 +62,7 @@ struct RunStep {
 struct StepDone {
   # Attachments: one tensor per fetch, in the order prepared; none unless the status is Ok.
 
-  status @0 :Status;
-  step @1 :StepId;
+  step @0 :StepId;
 }
 
 struct CancelStep {
@@ -80,5 +76,4 @@ struct CloseSession {
 }
 
 struct SessionClosed {
-  status @0 :Status;
 }

@@ -1,7 +1,7 @@
-# Status: how every reply tells of failure; and what holds for the messages of all roles.
+# Status: the answer to any request that failed, in place of the reply; and what holds for the messages of all roles.
 #
 # Delivery.  Between two actors messages arrive in the order sent, each at most once. A request is answered by exactly one
-#   reply, named in its comment; when the answerer is lost the reply is a status Unavailable made by the link. What is not
+#   answer: the reply named in its comment, or a Status; when the answerer is lost, Unavailable, made by the engine or the link. What is not
 #   called a request here is answered by nothing.
 # Tensors.   They are attachments: beside the struct, never in it. A field of type UInt32 called an attachment is an index
 #   among them; "attachments: ..." in a comment says what they are where position tells. Local delivery shares them.
@@ -14,8 +14,6 @@ using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("troupe::wire");
 
 struct Status {
-  # A null pointer to a Status, or code 0, is success: a reply that went well spends one null word on it.
-
   code @0 :UInt8;      # troupe::Code, TensorFlow's numbers; any other number is read as Unknown
   text @1 :Text;
   op @2 :Text;         # type of the op that failed: "MatMul"

@@ -1,32 +1,33 @@
-# Variable: owns a group of cells: variables that ops change together. Requests come from executors (ops) and from the
-# checkpoint and session roles (by name). A group serves them in the order of arrival, each as a whole: an update of three
-# cells is never seen half done. A reader in the same process reads the published snapshot and sends nothing.
-# A cell is named by its index in the group, in the order the group was made, or by its variable's name.
+# Variable: the one writer of the variables on a device. Requests come from executors (ops) and from the checkpoint and session
+# roles (by name). Those that share a cell are served in the order of arrival, each as a whole: no two updates of three cells
+# mix. A reader in the same process reads the published snapshot and sends nothing.
+# A cell is named by its number among the state of its task, or by its variable's name.
 # When the owner is lost so are the values; what a checkpoint covers comes back with a restore.
 @0xd5306772645cbbc2;
 
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("troupe::wire");
 
-using Attr = import "graph.capnp".Attr;
-using Status = import "status.capnp".Status;
 using StepId = import "session.capnp".StepId;
 using TensorMeta = import "tensor.capnp".TensorMeta;
 
 struct Update {
-  # Request -> Updated. An op that changes cells: Assign, AssignAdd, ScatterSub, ApplyAdam. Attachments: its value inputs, in
-  # order. One message per op and step.
+  # Request -> Updated. An op that changes cells: Assign, AssignAdd, ScatterSub, ApplyAdam. FailedPrecondition when a cell that
+  # the op reads has no value yet. Attachments: its value inputs, in order. One message per op and step.
 
   step @0 :StepId;
-  node @1 :Text;
-  op @2 :Text;
-  attrs @3 :List(Attr);        # none of them tensors
-  cells @4 :List(UInt32);      # its ref inputs, in order
+  rule @1 :UInt64;             # the op, prepared: numbered by the device when its partition was registered
+  cells @2 :List(UInt32);      # its ref inputs, in order
 }
 
 struct Updated {
-  status @0 :Status;           # FailedPrecondition: a cell that the op reads has no value yet
-  versions @1 :List(UInt64);   # of each cell of the request, after it
+  versions @0 :List(UInt64);   # of each cell of the request, after it
+}
+
+struct UpdateApplied {
+  # pool -> variable, in its own process: an update too large for a handler has been computed. Not a request.
+
+  update @0 :UInt64;           # counted by the variable role
 }
 
 struct Assign {
@@ -47,8 +48,7 @@ struct Read {
 struct ReadDone {
   # Attachments: the values, all from one moment.
 
-  status @0 :Status;
-  versions @1 :List(UInt64);
+  versions @0 :List(UInt64);
 }
 
 struct GatherRows {
@@ -59,10 +59,10 @@ struct GatherRows {
 }
 
 struct RowsGathered {
+  # Or a failure: InvalidArgument: an index outside [0, rows)
   # Attachments: rows, of shape indices.shape + value.shape[1:].
 
-  status @0 :Status;           # InvalidArgument: an index outside [0, rows)
-  version @1 :UInt64;
+  version @0 :UInt64;
 }
 
 struct IsInitialized {
@@ -72,8 +72,7 @@ struct IsInitialized {
 }
 
 struct Initialized {
-  status @0 :Status;
-  initialized @1 :List(Bool);
+  initialized @0 :List(Bool);
 }
 
 struct ListCells {
@@ -81,8 +80,7 @@ struct ListCells {
 }
 
 struct CellsListed {
-  status @0 :Status;
-  cells @1 :List(Cell);        # in index order
+  cells @0 :List(Cell);        # in index order
 }
 
 struct Cell {

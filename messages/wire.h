@@ -38,12 +38,6 @@ std::vector<T> vector_of(List list) {
 void write(const Status& status, wire::Status::Builder builder);
 Status read(wire::Status::Reader reader);
 
-/// For replies: a success leaves the field null and so costs nothing.
-template <class Builder>
-void set_status(Builder builder, const Status& status) {
-  if (!status.ok()) write(status, builder.initStatus());
-}
-
 void write(const Address& address, wire::Address::Builder builder);
 Address read(wire::Address::Reader reader);
 

@@ -2,7 +2,7 @@
 # master. What a master registered goes when it deregisters it or is lost.
 #
 #   master                          worker                      executors (one per device)
-#     | RegisterPartition ----------->| splits by device, prepares |
+#     | RegisterPartition ----------->| prepares               |
 #     | RunPartition, feeds --------->| the same message --------->| ExecuteStep to the device, TensorsArrived to each other
 #     |                               |<---- PartitionDone ------- |
 #     |<------ PartitionDone, fetches |
@@ -21,15 +21,29 @@ using Status = import "status.capnp".Status;
 using StepId = import "session.capnp".StepId;
 
 struct RegisterPartition {
-  # Request -> PartitionRegistered. Once per signature and worker process.
+  # Request -> PartitionRegistered. Once per signature and worker process. Attachments: tensors of the attributes of all graphs.
 
   session @0 :UInt64;
   partition @1 :UInt64;       # picked by the master, never used again in the session
-  graph @2 :Graph;            # every node with the device it was placed on; attachments: tensors of its attributes
-  feeds @3 :List(Output);     # what RunPartition attaches, in this order: each in place of an output
-  fetches @4 :List(Output);   # what PartitionDone attaches, in this order
-  executors @5 :List(Executor);
-  seed @6 :UInt64;            # of the session, for random ops
+  parts @2 :List(Part);       # one per device of the process that takes part
+  executors @3 :List(Executor);
+  seed @4 :UInt64;            # of the session, for random ops
+}
+
+struct Part {
+  # What runs on one device.
+
+  device @0 :Text;
+  graph @1 :Graph;
+  feeds @2 :List(End);        # of the tensors that RunPartition attaches, those for this part
+  fetches @3 :List(End);      # of what the step returns
+}
+
+struct End {
+  # Where a fed or fetched tensor enters or leaves a part.
+
+  position @0 :UInt32;        # among the feeds or fetches of the signature
+  output @1 :Output;
 }
 
 struct Executor {
@@ -40,12 +54,11 @@ struct Executor {
 }
 
 struct PartitionRegistered {
-  status @0 :Status;
 }
 
 struct RunPartition {
-  # Request -> PartitionDone. Attachments: the feeds. One per step and worker process; the worker passes the very message on to
-  # each executor concerned.
+  # Request -> PartitionDone. Attachments: those feeds that `positions` names. One per step and worker process; the worker passes
+  # the very message on to each executor concerned.
 
   step @0 :StepId;
   partition @1 :UInt64;
@@ -53,14 +66,15 @@ struct RunPartition {
   remaining @3 :UInt64;       # nanoseconds; 0: no deadline
   training @4 :Bool;
   round @5 :UInt64;
+  positions @6 :List(UInt32); # empty: all of them, in order
 }
 
 struct PartitionDone {
-  # Sent when nothing of the step runs any more in that process, whether it went well or not. Attachments: the fetches; none
-  # unless the status is Ok.
+  # Sent when nothing of the step runs any more in that process; a failure is answered by then too. Attachments: the fetches
+  # that `positions` names.
 
-  status @0 :Status;
-  step @1 :StepId;
+  step @0 :StepId;
+  positions @1 :List(UInt32);
 }
 
 struct AbortStep {

@@ -1,0 +1,126 @@
+#include "actors/control_loop.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include <boost/asio.hpp>
+
+namespace troupe {
+namespace {
+
+namespace asio = boost::asio;
+
+constexpr std::chrono::microseconds spin_time{20};
+
+std::chrono::steady_clock::time_point at(int64_t nanoseconds) {
+  return std::chrono::steady_clock::time_point(std::chrono::nanoseconds(nanoseconds));
+}
+
+void pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
+}  // namespace
+
+struct ControlLoop::Impl {
+  explicit Impl(Pool& p) : pool(p) {}
+
+  Pool& pool;
+  asio::io_context io{1};
+  asio::executor_work_guard<asio::io_context::executor_type> work = asio::make_work_guard(io);
+  std::thread thread;
+
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::atomic<int> sleeping{0};
+
+  // Timers: touched on the control thread, but for the counter.
+  std::unordered_map<TimerId, std::unique_ptr<asio::steady_timer>> timers;
+  std::atomic<TimerId> last_timer{0};
+};
+
+ControlLoop::ControlLoop(Pool& pool) : impl_(std::make_unique<Impl>(pool)) {
+  impl_->thread = std::thread([this] { impl_->io.run(); });
+}
+
+ControlLoop::~ControlLoop() {
+  impl_->io.stop();
+  impl_->thread.join();
+}
+
+void ControlLoop::enqueue(Job job) {
+  asio::post(impl_->io, [this, job] {
+    Unit unit(*this, Unit::Computes::No);
+    unit.push_actor(job);
+    unit.run();
+  });
+}
+
+void ControlLoop::compute(Job job) {
+  impl_->pool.submit([this, job] {
+    Unit unit(*this);
+    unit.push_computation(job);
+    unit.run();
+  });
+}
+
+bool ControlLoop::wait(const std::function<bool()>& done, int64_t deadline) {
+  Unit* unit = Unit::current(*this);
+  if (unit) unit->run();
+  const auto spin_until = std::chrono::steady_clock::now() + spin_time;
+  while (!done()) {
+    if (std::chrono::steady_clock::now() >= spin_until) break;
+    for (int i = 0; i < 32 && !done(); ++i) pause();
+  }
+  if (done()) return true;
+  std::unique_lock lock(impl_->mutex);
+  // Sequentially consistent with wake(): either the waker sees the sleeper, or the sleeper sees what is done.
+  impl_->sleeping.fetch_add(1);
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  bool result = true;
+  if (deadline == 0)
+    impl_->changed.wait(lock, done);
+  else
+    result = impl_->changed.wait_until(lock, at(deadline), done);
+  impl_->sleeping.fetch_sub(1);
+  return result;
+}
+
+void ControlLoop::wake() {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (impl_->sleeping.load() == 0) return;
+  const std::lock_guard lock(impl_->mutex);
+  impl_->changed.notify_all();
+}
+
+int64_t ControlLoop::now() const {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+TimerId ControlLoop::call_at(int64_t time, std::function<void()> function) {
+  const TimerId id = ++impl_->last_timer;
+  asio::post(impl_->io, [this, id, time, function = std::move(function)]() mutable {
+    auto& timer = impl_->timers[id] = std::make_unique<asio::steady_timer>(impl_->io, at(time));
+    timer->async_wait([this, id, function = std::move(function)](const boost::system::error_code& error) {
+      impl_->timers.erase(id);
+      if (error) return;
+      Unit unit(*this, Unit::Computes::No);
+      function();
+      unit.run();
+    });
+  });
+  return id;
+}
+
+void ControlLoop::cancel(TimerId id) {
+  asio::post(impl_->io, [this, id] { impl_->timers.erase(id); });
+}
+
+asio::io_context& ControlLoop::io() { return impl_->io; }
+
+}  // namespace troupe

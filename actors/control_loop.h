@@ -1,0 +1,41 @@
+// ControlLoop: the one control thread of a node, as a Scheduler and a Clock: it runs the actors that no computing thread is at
+// hand for, fires timers, and (through its io_context) serves sockets. No handler on it computes: that goes to the pool.
+// Owned by the runtime; made before the engine and gone after it.
+#pragma once
+
+#include <memory>
+
+#include "actors/scheduler.h"
+#include "devices/pool.h"
+#include "messages/env.h"
+
+namespace boost::asio {
+class io_context;
+}
+
+namespace troupe {
+
+class ControlLoop final : public Scheduler, public Clock {
+ public:
+  explicit ControlLoop(Pool& pool);
+  /// Stops the thread; jobs and timers not yet due are dropped.
+  ~ControlLoop() override;
+
+  void enqueue(Job job) override;
+  void compute(Job job) override;
+  bool wait(const std::function<bool()>& done, int64_t deadline) override;
+  void wake() override;
+
+  int64_t now() const override;
+  TimerId call_at(int64_t time, std::function<void()> function) override;
+  void cancel(TimerId timer) override;
+
+  /// For links: sockets whose handlers run on the control thread.
+  boost::asio::io_context& io();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace troupe

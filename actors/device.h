@@ -1,0 +1,65 @@
+// The device role: the actor in front of a device, and what the actors around a device share. An executor hands it a whole step
+// (ExecuteStep); it sees that the step is driven where computing is allowed, and answers when nothing of the step runs any more.
+// Schema: messages/device.capnp.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+
+#include "actors/node.h"
+#include "actors/update_rule.h"
+#include "devices/device.h"
+#include "kernels/state.h"
+
+namespace troupe {
+
+/// A step on one device while it runs. Implemented by the executor; driven on one thread at a time.
+class RunningStep {
+ public:
+  virtual ~RunningStep() = default;
+  /// Takes over the reply to ExecuteStep and begins.
+  virtual void begin(Reply executed) = 0;
+};
+
+/// Which step a message means.
+struct StepKey {
+  uint64_t session = 0, ordinal = 0, partition = 0;
+  friend bool operator==(const StepKey&, const StepKey&) = default;
+};
+struct StepKeyHash {
+  size_t operator()(const StepKey& key) const {
+    return std::hash<uint64_t>{}(key.session ^ (key.ordinal * 0x9e3779b97f4a7c15u) ^ (key.partition << 32));
+  }
+};
+
+/// What the actors on one device share: executor, device, variable, queue. Made by the worker; any thread.
+struct DeviceSite {
+  DeviceSite(ActorNode& site_node, std::shared_ptr<Device> site_device, std::shared_ptr<StateContainer> task_state)
+      : node(site_node), device(std::move(site_device)), state(std::move(task_state)) {}
+
+  ActorNode& node;
+  std::shared_ptr<Device> device;
+  std::shared_ptr<StateContainer> state;  ///< of the task: names are unique over its devices
+  ActorRef device_actor;
+  ActorRef variable_actor;
+
+  /// Steps handed to the device and not begun yet: what ExecuteStep names.
+  void put_step(const StepKey& key, std::shared_ptr<RunningStep> step);
+  std::shared_ptr<RunningStep> take_step(const StepKey& key);
+
+  /// Update rules of the partitions registered here, by the number that Update messages name.
+  uint64_t add_rule(std::shared_ptr<const UpdateRule> rule);
+  void remove_rule(uint64_t number);
+  std::shared_ptr<const UpdateRule> find_rule(uint64_t number) const;
+
+  mutable std::mutex mutex;
+  uint64_t last_rule = 0;
+  std::unordered_map<uint64_t, std::shared_ptr<const UpdateRule>> rules;
+  std::unordered_map<StepKey, std::shared_ptr<RunningStep>, StepKeyHash> steps;
+};
+
+ActorRef spawn_device(ActorNode& node, std::shared_ptr<DeviceSite> site);
+
+}  // namespace troupe

@@ -1,0 +1,27 @@
+#include "actors/directory.h"
+
+namespace troupe {
+
+void Directory::add(const Address& address, ActorRef actor) {
+  const std::lock_guard lock(mutex_);
+  actors_[address] = std::move(actor);
+}
+
+void Directory::remove(const Address& address) {
+  const std::lock_guard lock(mutex_);
+  actors_.erase(address);
+}
+
+Result<ActorRef> Directory::find(const Address& address) const {
+  const std::lock_guard lock(mutex_);
+  const auto at = actors_.find(address);
+  if (at == actors_.end()) return unavailable("there is no actor " + address.text() + " here");
+  return at->second;
+}
+
+size_t Directory::size() const {
+  const std::lock_guard lock(mutex_);
+  return actors_.size();
+}
+
+}  // namespace troupe

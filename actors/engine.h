@@ -1,0 +1,56 @@
+// Engine: the actor system of one node: makes actors of roles, delivers messages, counts them. CAF is behind it and nowhere
+// else. Owned by the node; outlives all its actors; spawn, send and call may be used from any thread.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "actors/role.h"
+#include "actors/scheduler.h"
+
+namespace troupe {
+
+/// What passed through an engine, by message type (the id of its schema).
+struct MessageCount {
+  uint64_t messages = 0;
+  uint64_t bytes = 0;
+};
+
+class Engine {
+ public:
+  explicit Engine(Scheduler& scheduler);
+  /// Ends every actor, waiting until they have; the scheduler must still run.
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  ActorRef spawn(std::unique_ptr<Role> role);
+  /// An actor without a mailbox: each message is handed to `deliver` on the sender's thread. For links and for callers outside.
+  ActorRef spawn_stub(std::function<void(const AnyMessage&, Reply)> deliver);
+  /// Ends a stub: whoever watches it is told `reason`.
+  void end_stub(const ActorRef& stub, Status reason);
+
+  /// Delivers a message; the receiver answers `reply`. Dropped when the receiver has ended.
+  void send(const ActorRef& to, AnyMessage message, Reply reply = {});
+  /// The same, waiting for the answer while this thread helps; DeadlineExceeded after `deadline` (steady nanoseconds; 0: none).
+  Result<AnyMessage> call(const ActorRef& to, AnyMessage message, int64_t deadline = 0);
+  /// Asks an actor to end.
+  void stop(const ActorRef& actor, Status reason = {});
+
+  Scheduler& scheduler() const { return scheduler_; }
+  /// Actors alive.
+  size_t actors() const;
+  std::map<uint64_t, MessageCount> counts() const;
+
+ private:
+  friend class Reply;
+  friend class Role;
+  friend class RoleActor;
+  struct Impl;
+  Scheduler& scheduler_;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace troupe

@@ -1,0 +1,250 @@
+#include "actors/running_step.h"
+
+#include "messages/device.capnp.h"
+#include "messages/executor.capnp.h"
+#include "messages/variable.capnp.h"
+
+namespace troupe {
+namespace {
+
+uint64_t hash_of(std::string_view text) {  // FNV-1a
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (const char c : text) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3u;
+  return hash;
+}
+
+bool is_send(const Node& node) { return node.type() == "_Send" || node.type() == "_HostSend"; }
+bool is_recv(const Node& node) { return node.type() == "_Recv" || node.type() == "_HostRecv"; }
+
+template <class Builder>
+void set_step(Builder step, const StepInfo& info) {
+  step.setSession(info.session);
+  step.setOrdinal(info.ordinal);
+}
+
+Result<std::shared_ptr<UpdateRule>> prepare_rule(const ExecutorOptions& options, const Node& node) {
+  auto& site = *options.site;
+  TROUPE_ASSIGN(const KernelDef* def, site.node.library->kernels.find(node, site.device->type()));
+  auto rule = std::make_shared<UpdateRule>();
+  rule->plan = options.plan;
+  rule->node = &node;
+  TROUPE_ASSIGN(rule->kernel, def->prepare({options.plan->plan().graph(), node, site.device->context()}));
+  return rule;
+}
+
+}  // namespace
+
+ExecutorShared::ExecutorShared(ExecutorOptions given) : options(std::move(given)) {
+  const auto nodes = options.plan->nodes();
+  requests.resize(nodes.size());
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    if (nodes[i].action != Action::Request) continue;
+    const Node& node = *nodes[i].node;
+    Request& how = requests[i];
+    if (is_send(node) || is_recv(node)) {
+      how.kind = is_send(node) ? Kind::Send : Kind::Recv;
+      how.edge = hash_of(node.attrs.get<std::string>("tensor_name"));
+      if (how.kind == Kind::Send)
+        if (const auto peer = options.executors.find(node.attrs.get<std::string>("recv_device")); peer != options.executors.end())
+          how.peer = peer->second;
+    } else if (node.op->allows_uninitialized_input && node.output_types.size() == 1 && node.output_types[0].dtype == DType::Bool &&
+               !node.output_types[0].is_ref) {
+      how.kind = Kind::IsInitialized;
+    } else if (node.op->served_by == ServedBy::Variable) {
+      how.kind = Kind::Update;
+      auto rule = prepare_rule(options, node);
+      if (!rule) {
+        status = rule.status().at_node(node.type(), node.name);
+        return;
+      }
+      how.rule = options.site->add_rule(std::move(*rule));
+    } else {
+      status = unimplemented("no actor carries out this op yet").at_node(node.type(), node.name);
+      return;
+    }
+  }
+}
+
+ExecutorShared::~ExecutorShared() {
+  for (const Request& how : requests)
+    if (how.rule != 0) options.site->remove_rule(how.rule);
+}
+
+PartitionStep::PartitionStep(std::shared_ptr<ExecutorShared> shared, const StepInfo& info, std::vector<Tensor> feeds)
+    : shared_(std::move(shared)), info_(info), feeds_(std::move(feeds)), runner_(shared_->options.plan, *this) {}
+
+void PartitionStep::begin(Reply executed) {
+  executed_ = std::move(executed);
+  runner_.start(info_, feeds_);
+  drive_soon();
+}
+
+// A job holds a reference to the step, so that it lives as long as anything is to drive it.
+Job PartitionStep::drive_job() {
+  return {[](void* what) {
+            const std::unique_ptr<std::shared_ptr<PartitionStep>> step(static_cast<std::shared_ptr<PartitionStep>*>(what));
+            (*step)->runner_.drive();
+          },
+          new std::shared_ptr<PartitionStep>(shared_from_this())};
+}
+
+void PartitionStep::drive_soon() { compute_soon(shared_->options.site->node.scheduler, drive_job()); }
+void PartitionStep::wake() { drive_soon(); }
+
+void PartitionStep::arrived(Activation activation, StepReply reply) {
+  if (runner_.arrived(activation, std::move(reply))) drive_soon();
+}
+
+void PartitionStep::request(StepRequest request) {
+  const auto& how = shared_->requests[request.activation.node];
+  switch (how.kind) {
+    case ExecutorShared::Kind::Send: return send(request, how);
+    case ExecutorShared::Kind::Recv: return receive(request, how);
+    case ExecutorShared::Kind::Update: return update(request, how);
+    case ExecutorShared::Kind::IsInitialized: {
+      const bool initialized = request.inputs[0].cell->reading() != StateCell::Reading::Uninitialized;
+      return arrived(request.activation, {{}, {Tensor::scalar(initialized)}, false});
+    }
+    case ExecutorShared::Kind::None: break;
+  }
+  arrived(request.activation, {internal("nobody carries out this op"), {}, false});
+}
+
+void PartitionStep::send(const StepRequest& request, const ExecutorShared::Request& how) {
+  ActorNode& node = shared_->options.site->node;
+  const auto peer = node.directory.find(how.peer);
+  if (!peer) return arrived(request.activation, {peer.status(), {}, false});
+  Draft<wire::TensorsArrived> draft;
+  set_step(draft->initStep(), info_);
+  auto arrival = draft->initArrivals(1)[0];
+  arrival.setEdge(how.edge);
+  arrival.setDead(request.dead);
+  arrival.setFrame(request.where.frame);
+  arrival.setIteration(request.where.iteration);
+  std::vector<Tensor> tensors;
+  if (!request.dead) tensors.push_back(std::move(request.inputs[0].tensor));
+  node.engine.send(*peer, draft.finish(std::move(tensors)));
+  arrived(request.activation, {});
+}
+
+void PartitionStep::receive(const StepRequest& request, const ExecutorShared::Request& how) {
+  const TokenKey key{how.edge, request.where.frame, request.where.iteration};
+  StepReply reply;
+  {
+    const std::lock_guard lock(mutex_);
+    Token& token = tokens_[key];
+    if (token.value) {
+      reply = std::move(*token.value);
+      tokens_.erase(key);
+    } else if (failure_.ok()) {
+      token.waiting = request.activation;
+      return;
+    } else {
+      reply.status = failure_;
+    }
+  }
+  arrived(request.activation, std::move(reply));
+}
+
+void PartitionStep::token_arrived(const TokenKey& key, StepReply value) {
+  std::optional<Activation> waiting;
+  {
+    const std::lock_guard lock(mutex_);
+    if (over_) return;
+    Token& token = tokens_[key];
+    if (!token.waiting) {
+      if (token.value) value.status = internal("an edge carried two tokens for one iteration");
+      token.value = std::move(value);
+      return;
+    }
+    waiting = token.waiting;
+    tokens_.erase(key);
+  }
+  arrived(*waiting, std::move(value));
+}
+
+void PartitionStep::tensors_arrived(const AnyMessage& message) {
+  uint32_t next = 0;
+  for (const auto arrival : (*Message<wire::TensorsArrived>(message)).getArrivals()) {
+    StepReply value;
+    value.dead = arrival.getDead();
+    if (!value.dead) {
+      auto tensor = message.attachment(next++);
+      if (tensor)
+        value.outputs.push_back(std::move(*tensor));
+      else
+        value.status = tensor.status();
+    }
+    token_arrived({arrival.getEdge(), arrival.getFrame(), arrival.getIteration()}, std::move(value));
+  }
+}
+
+void PartitionStep::update(const StepRequest& request, const ExecutorShared::Request& how) {
+  Draft<wire::Update> draft;
+  set_step(draft->initStep(), info_);
+  draft->setRule(how.rule);
+  std::vector<Tensor> values;
+  std::vector<uint32_t> cells;
+  for (Slot& slot : request.inputs) {
+    if (slot.kind == Slot::Kind::Handle)
+      cells.push_back(slot.cell->id());
+    else
+      values.push_back(std::move(slot.tensor));
+  }
+  auto list = draft->initCells(static_cast<uint32_t>(cells.size()));
+  for (uint32_t i = 0; i < cells.size(); ++i) list.set(i, cells[i]);
+  const auto& site = *shared_->options.site;
+  const size_t outputs = request.node.output_types.size();
+  site.node.engine.send(site.variable_actor, draft.finish(std::move(values)),
+                        Reply([self = shared_from_this(), activation = request.activation, outputs](Result<AnyMessage> answer) {
+                          StepReply reply;
+                          reply.status = answer.status();
+                          reply.outputs.resize(outputs);  // references: the runner passes on the handles
+                          self->arrived(activation, std::move(reply));
+                        }));
+}
+
+void PartitionStep::read(Activation activation, uint32_t input, StateCell& cell) {
+  Draft<wire::Read> draft;
+  set_step(draft->initStep(), info_);
+  draft->initCells(1).set(0, cell.id());
+  const auto& site = *shared_->options.site;
+  site.node.engine.send(site.variable_actor, draft.finish(),
+                        Reply([self = shared_from_this(), activation, input](Result<AnyMessage> answer) {
+                          Result<Tensor> value = answer ? answer->attachment(0) : Result<Tensor>(answer.status());
+                          if (self->runner_.value_arrived(activation, input, std::move(value))) self->drive_soon();
+                        }));
+}
+
+void PartitionStep::cancel(Status reason) {
+  const std::lock_guard lock(mutex_);  // so that it does not end meanwhile
+  if (!over_ && runner_.cancel(std::move(reason))) drive_soon();
+}
+
+void PartitionStep::failing(const Status& status) {
+  std::vector<Activation> waiting;
+  {
+    const std::lock_guard lock(mutex_);
+    failure_ = status;
+    for (auto& [key, token] : tokens_)
+      if (token.waiting) waiting.push_back(*token.waiting);
+    tokens_.clear();
+  }
+  for (const Activation& activation : waiting) arrived(activation, {status, {}, false});
+}
+
+void PartitionStep::ended(Status status) {
+  {
+    const std::lock_guard lock(mutex_);
+    over_ = true;
+    tokens_.clear();
+  }
+  const auto& site = *shared_->options.site;
+  if (!status.ok()) return executed_(std::move(status).at_device(site.device->name().text()).at_step(info_.ordinal));
+  Draft<wire::StepExecuted> draft;
+  set_step(draft->initStep(), info_);
+  const auto fetched = runner_.fetched();
+  executed_(draft.finish({std::make_move_iterator(fetched.begin()), std::make_move_iterator(fetched.end())}));
+}
+
+}  // namespace troupe

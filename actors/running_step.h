@@ -1,0 +1,86 @@
+// A step of one partition while it runs: the StepHost that turns what no kernel serves into messages, and their replies into
+// arrivals. Send goes to the executor of the other device; variable and queue ops to their actors; no thread waits for any of
+// them. Shared by the executor (which hands it tensors and aborts) and by whoever drives it; it ends itself by answering
+// ExecuteStep.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "actors/executor.h"
+#include "actors/update_rule.h"
+#include "kernels/step_runner.h"
+#include "messages/message.h"
+
+namespace troupe {
+
+/// What the steps of one executor share: how each node that is not a kernel's is carried out.
+struct ExecutorShared {
+  explicit ExecutorShared(ExecutorOptions given);
+  ~ExecutorShared();
+
+  enum class Kind : uint8_t { None, Send, Recv, Update, IsInitialized };
+  struct Request {
+    Kind kind = Kind::None;
+    uint64_t edge = 0;   ///< Send, Recv
+    Address peer;        ///< Send: the executor at the other end
+    uint64_t rule = 0;   ///< Update: its number at the device
+  };
+
+  ExecutorOptions options;
+  std::vector<Request> requests;  ///< per node of the plan
+  Status status;                  ///< why it cannot run, when it cannot
+};
+
+class PartitionStep final : public RunningStep, public StepHost, public std::enable_shared_from_this<PartitionStep> {
+ public:
+  PartitionStep(std::shared_ptr<ExecutorShared> shared, const StepInfo& info, std::vector<Tensor> feeds);
+
+  void begin(Reply executed) override;
+  void tensors_arrived(const AnyMessage& message);  ///< a TensorsArrived
+  void cancel(Status reason);
+
+ private:
+  void request(StepRequest request) override;
+  void read(Activation activation, uint32_t input, StateCell& cell) override;
+  void failing(const Status& status) override;
+  void wake() override;
+  void ended(Status status) override;
+
+  void send(const StepRequest& request, const ExecutorShared::Request& how);
+  void receive(const StepRequest& request, const ExecutorShared::Request& how);
+  void update(const StepRequest& request, const ExecutorShared::Request& how);
+  void arrived(Activation activation, StepReply reply);
+  void drive_soon();
+  Job drive_job();
+
+  /// A token of one edge in one iteration: tensor or dead, here before or after the Recv that takes it.
+  struct TokenKey {
+    uint64_t edge = 0, frame = 0, iteration = 0;
+    friend bool operator==(const TokenKey&, const TokenKey&) = default;
+  };
+  struct TokenKeyHash {
+    size_t operator()(const TokenKey& key) const {
+      return std::hash<uint64_t>{}(key.edge ^ (key.frame * 0x9e3779b97f4a7c15u) ^ (key.iteration << 17));
+    }
+  };
+  struct Token {
+    std::optional<StepReply> value;
+    std::optional<Activation> waiting;
+  };
+  void token_arrived(const TokenKey& key, StepReply value);
+
+  const std::shared_ptr<ExecutorShared> shared_;
+  const StepInfo info_;
+  std::vector<Tensor> feeds_;
+  StepRunner runner_;
+  Reply executed_;
+  std::mutex mutex_;  ///< guards what follows
+  std::unordered_map<TokenKey, Token, TokenKeyHash> tokens_;
+  Status failure_;
+  bool over_ = false;
+};
+
+}  // namespace troupe

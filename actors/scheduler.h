@@ -1,0 +1,71 @@
+// Where actors and steps run. A Unit is the run queue of one thread: messages sent by what runs on it are handled by the same
+// thread, after the sender returns; so a step that stays on one thread wakes no other. A Scheduler takes what comes from threads
+// without a unit and knows how to wait: a real one has a control thread and a pool, a simulated one chooses the next job by seed.
+// Free of CAF: a job is a function and a pointer.
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <functional>
+
+namespace troupe {
+
+/// Something to run once. Plain, two words: an actor with messages waiting, or a step with nodes ready.
+struct Job {
+  void (*run)(void* what) = nullptr;
+  void* what = nullptr;
+  void operator()() const { run(what); }
+};
+
+/// A closure as a job; it is deleted after it ran.
+Job make_job(std::function<void()> function);
+
+class Scheduler {
+ public:
+  virtual ~Scheduler() = default;
+  /// Runs an actor's job soon, on the control thread. Any thread.
+  virtual void enqueue(Job job) = 0;
+  /// Runs a computation soon, where computing is allowed (the pool). Any thread.
+  virtual void compute(Job job) = 0;
+  /// Returns when `done` or after the deadline (steady clock, nanoseconds; 0: none): true when done. The caller's thread runs
+  /// ready jobs of its own unit meanwhile. `done` may be called often and must be cheap; `wake` re-examines it.
+  virtual bool wait(const std::function<bool()>& done, int64_t deadline) = 0;
+  /// Something that a waiting thread may be waiting for has happened. Any thread.
+  virtual void wake() = 0;
+};
+
+/// The run queue of the thread that made it. Exists while that thread waits for an answer or drives a step.
+class Unit {
+ public:
+  enum class Computes : bool { No, Yes };  ///< No: computations pushed here go to the pool, as on the control thread
+  explicit Unit(Scheduler& scheduler, Computes computes = Computes::Yes);
+  /// What is still queued goes to the scheduler.
+  ~Unit();
+  Unit(const Unit&) = delete;
+  Unit& operator=(const Unit&) = delete;
+
+  /// The innermost unit of this thread for that scheduler, or null.
+  static Unit* current(const Scheduler& scheduler);
+
+  void push_actor(Job job) { actors_.push_back(job); }
+  /// Takes one computation; a second one goes to the pool, so that steps of several clients do not queue up behind one thread.
+  void push_computation(Job job);
+  bool idle() const { return actors_.empty() && !computation_.run; }
+  /// Runs actors until none is ready.
+  void run_actors();
+  /// Runs actors, then computations, until nothing is left.
+  void run();
+
+ private:
+  Scheduler& scheduler_;
+  Unit* outer_;
+  Computes computes_;
+  std::deque<Job> actors_;
+  Job computation_;
+};
+
+/// Gives the job to this thread's unit when it has one, else to the scheduler.
+void run_actor_soon(Scheduler& scheduler, Job job);
+void compute_soon(Scheduler& scheduler, Job job);
+
+}  // namespace troupe

@@ -1,0 +1,273 @@
+#include "actors/variable.h"
+
+#include <deque>
+#include <set>
+
+#include "messages/variable.capnp.h"
+#include "messages/wire.h"
+
+namespace troupe {
+namespace {
+
+constexpr size_t largest_in_handler = 64 << 10;  ///< bytes of cells; more is computed outside the handler
+
+bool is_handle(const Node& node, size_t input) { return node.expects_ref[input]; }
+
+/// One Update: its cells, in order, and what it does to them.
+struct Pending {
+  Message<wire::Update> message;
+  std::shared_ptr<const UpdateRule> rule;
+  std::vector<std::shared_ptr<StateCell>> cells;
+  Reply reply;
+  Status failure;  ///< of one computed outside the handler, once it has run
+};
+
+/// A cell's value on loan to an update.
+struct Loan {
+  StateCell* cell = nullptr;
+  size_t input = 0;
+  bool in_place = false;
+};
+
+class Application {
+ public:
+  Application(const Pending& pending, DeviceContext& device) : pending_(pending), device_(device) {}
+
+  Status run() {
+    TROUPE_RETURN_IF_FAILED(borrow());
+    StepInfo info;
+    info.session = pending_.message->getStep().getSession();
+    info.ordinal = pending_.message->getStep().getOrdinal();
+    outputs_.resize(loans_.size());
+    KernelContext context(node(), inputs_.data(), inputs_.size(), outputs_.data(), device_, info, 0);
+    Status status = std::get<Status>(pending_.rule->kernel->run(context));
+    give_back(status.ok());
+    return status;
+  }
+
+ private:
+  const Node& node() const { return *pending_.rule->node; }
+
+  Status borrow() {
+    inputs_.resize(node().inputs.size());
+    uint32_t value = 0;
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      const bool handle = is_handle(node(), i) || is_resource(i);
+      if (handle && loans_.size() == pending_.cells.size()) return internal("the update names too few cells");
+      if (handle) {
+        TROUPE_RETURN_IF_FAILED(borrow(*pending_.cells[loans_.size()], i));
+      } else {
+        TROUPE_ASSIGN(Tensor tensor, pending_.message.attachment(value++));
+        inputs_[i] = Slot::of(std::move(tensor));
+      }
+    }
+    return {};
+  }
+
+  Status borrow(StateCell& cell, size_t input) {
+    Loan loan{&cell, input, false};
+    Snapshot snapshot;
+    if (auto tensor = cell.take_for_write()) {
+      inputs_[input] = Slot::of(std::move(*tensor));
+      loan.in_place = true;
+    } else if (cell.try_read(snapshot) == StateCell::Reading::Ready) {
+      inputs_[input] = Slot::of(std::move(snapshot.value));
+    } else if (!node().op->allows_uninitialized_input) {
+      give_back(false);
+      return failed_precondition("variable " + cell.name() + " has no value yet").at_node(node().type(), node().name);
+    }
+    loans_.push_back(loan);
+    return {};
+  }
+
+  void give_back(bool changed) {
+    for (size_t i = 0; i < loans_.size(); ++i) {
+      const bool has_output = i < outputs_.size() && outputs_[i].valid();
+      if (changed && has_output)
+        loans_[i].cell->publish(std::move(outputs_[i]));
+      else if (loans_[i].in_place)
+        loans_[i].cell->put_back(has_output ? std::move(outputs_[i]) : std::move(inputs_[loans_[i].input].tensor));
+    }
+  }
+
+  bool is_resource(size_t input) const {
+    return pending_.rule->plan->plan().graph().dtype(node().inputs[input]) == DType::Resource;
+  }
+
+  const Pending& pending_;
+  DeviceContext& device_;
+  std::vector<Slot> inputs_;
+  std::vector<Tensor> outputs_;
+  std::vector<Loan> loans_;
+};
+
+class VariableRole final : public Role {
+ public:
+  explicit VariableRole(std::shared_ptr<DeviceSite> site) : site_(std::move(site)) {
+    on<wire::Update>([this](const auto& message, Reply reply) { update(message, std::move(reply)); });
+    on<wire::UpdateApplied>([this](const auto& message, Reply) { applied(message->getUpdate()); });
+    on<wire::Assign>([this](const auto& message, Reply reply) { assign(message, std::move(reply)); });
+    on<wire::Read>([this](const auto& message, Reply reply) { read(message, std::move(reply)); });
+    on<wire::ListCells>([this](const auto&, Reply reply) { list(std::move(reply)); });
+  }
+
+ private:
+  void update(const Message<wire::Update>& message, Reply reply) {
+    Pending pending{message, site_->find_rule(message->getRule()), {}, {}, {}};
+    if (!pending.rule) return reply(not_found("no update rule has number " + std::to_string(message->getRule())));
+    for (const uint32_t id : message->getCells()) {
+      auto cell = site_->state->at(id);
+      if (!cell) return reply(not_found("no variable has number " + std::to_string(id)));
+      pending.cells.push_back(std::move(cell));
+    }
+    pending.reply = std::move(reply);
+    waiting_.push_back(std::move(pending));
+    start_what_can();
+  }
+
+  /// Starts, in order, what shares no cell with a running update or with one that came before it.
+  void start_what_can() {
+    std::set<const StateCell*> taken = busy_;
+    for (auto at = waiting_.begin(); at != waiting_.end();) {
+      const bool free = std::none_of(at->cells.begin(), at->cells.end(), [&](const auto& cell) { return taken.contains(cell.get()); });
+      if (!free) {
+        for (const auto& cell : at->cells) taken.insert(cell.get());
+        ++at;
+        continue;
+      }
+      Pending pending = std::move(*at);
+      at = waiting_.erase(at);
+      start(std::move(pending));
+      for (const StateCell* cell : busy_) taken.insert(cell);
+    }
+    answer_readers();
+  }
+
+  void start(Pending pending) {
+    size_t bytes = 0;
+    for (const auto& cell : pending.cells) {
+      Snapshot snapshot;
+      if (cell->try_read(snapshot) == StateCell::Reading::Ready) bytes += snapshot.value.bytes();
+    }
+    if (bytes <= largest_in_handler) {
+      finish(pending, Application(pending, site_->device->context()).run());
+      return;
+    }
+    for (const auto& cell : pending.cells) busy_.insert(cell.get());
+    const uint64_t number = ++last_update_;
+    auto shared = std::make_shared<Pending>(std::move(pending));
+    running_.emplace(number, shared);
+    compute_soon(site_->node.scheduler, make_job([shared, number, site = site_, self = self()] {
+                   Status status = Application(*shared, site->device->context()).run();
+                   Draft<wire::UpdateApplied> applied;
+                   applied->setUpdate(number);
+                   if (!status.ok()) shared->failure = std::move(status);
+                   site->node.engine.send(self, applied.finish());
+                 }));
+  }
+
+  void applied(uint64_t number) {
+    const auto at = running_.find(number);
+    if (at == running_.end()) return;
+    const auto pending = std::move(at->second);
+    running_.erase(at);
+    for (const auto& cell : pending->cells) busy_.erase(cell.get());
+    finish(*pending, std::move(pending->failure));
+    start_what_can();
+  }
+
+  void finish(Pending& pending, Status status) {
+    if (!status.ok()) return pending.reply(std::move(status).at_node(pending.rule->node->type(), pending.rule->node->name));
+    Draft<wire::Updated> draft;
+    auto versions = draft->initVersions(static_cast<uint32_t>(pending.cells.size()));
+    for (uint32_t i = 0; i < pending.cells.size(); ++i) versions.set(i, pending.cells[i]->version());
+    pending.reply(draft.finish());
+  }
+
+  void assign(const Message<wire::Assign>& message, Reply reply) {
+    const auto names = message->getNames();
+    const auto versions = message->getVersions();
+    if (message.attachments().size() != names.size()) return reply(invalid_argument("as many values as names are needed"));
+    std::vector<std::shared_ptr<StateCell>> cells;
+    for (uint32_t i = 0; i < names.size(); ++i) {
+      auto cell = site_->state->find(view(names[i]));
+      if (!cell) return reply(not_found("there is no variable " + std::string(view(names[i]))));
+      if (cell->dtype() != message.attachments()[i].dtype())
+        return reply(invalid_argument("variable " + cell->name() + " is " + std::string(name(cell->dtype())) + ", not " +
+                                      std::string(name(message.attachments()[i].dtype()))));
+      cells.push_back(std::move(cell));
+    }
+    for (uint32_t i = 0; i < cells.size(); ++i) {
+      const uint64_t version = i < versions.size() ? versions[i] : cells[i]->version() + 1;
+      cells[i]->publish(Snapshot{message.attachments()[i], version});
+    }
+    reply(Draft<wire::Updated>().finish());
+  }
+
+  void read(const Message<wire::Read>& message, Reply reply) {
+    readers_.push_back({message, std::move(reply)});
+    answer_readers();
+  }
+
+  void answer_readers() {
+    std::erase_if(readers_, [this](Reader& reader) { return try_answer(reader); });
+  }
+
+  struct Reader {
+    Message<wire::Read> message;
+    Reply reply;
+  };
+
+  /// False while a cell is being changed in place or has not reached the wanted version.
+  bool try_answer(Reader& reader) {
+    const auto ids = reader.message->getCells();
+    const auto wanted = reader.message->getVersions();
+    std::vector<Tensor> values;
+    Draft<wire::ReadDone> draft;
+    auto versions = draft->initVersions(ids.size());
+    for (uint32_t i = 0; i < ids.size(); ++i) {
+      const auto cell = site_->state->at(ids[i]);
+      Snapshot snapshot;
+      if (!cell) return reader.reply(not_found("no variable has number " + std::to_string(ids[i]))), true;
+      switch (cell->try_read(snapshot)) {
+        case StateCell::Reading::Busy: return false;
+        case StateCell::Reading::Uninitialized:
+          return reader.reply(failed_precondition("variable " + cell->name() + " has no value yet")), true;
+        case StateCell::Reading::Ready: break;
+      }
+      if (i < wanted.size() && snapshot.version < wanted[i]) return false;
+      versions.set(i, snapshot.version);
+      values.push_back(std::move(snapshot.value));
+    }
+    reader.reply(draft.finish(std::move(values)));
+    return true;
+  }
+
+  void list(Reply reply) {
+    const auto cells = site_->state->cells();
+    Draft<wire::CellsListed> draft;
+    auto list = draft->initCells(static_cast<uint32_t>(cells.size()));
+    for (uint32_t i = 0; i < cells.size(); ++i) {
+      list[i].setName(as_text(cells[i]->name()));
+      list[i].setVersion(cells[i]->version());
+      Snapshot snapshot;
+      if (cells[i]->try_read(snapshot) == StateCell::Reading::Ready) write(snapshot.value, list[i].initMeta());
+    }
+    reply(draft.finish());
+  }
+
+  std::shared_ptr<DeviceSite> site_;
+  std::deque<Pending> waiting_;
+  std::set<const StateCell*> busy_;  ///< being changed outside the handler
+  std::unordered_map<uint64_t, std::shared_ptr<Pending>> running_;
+  std::vector<Reader> readers_;
+  uint64_t last_update_ = 0;
+};
+
+}  // namespace
+
+ActorRef spawn_variable(ActorNode& node, std::shared_ptr<DeviceSite> site) {
+  return node.engine.spawn(std::make_unique<VariableRole>(std::move(site)));
+}
+
+}  // namespace troupe

@@ -1,0 +1,163 @@
+// The engine: delivery, answers, ends, failures. Real threads; every wait has a deadline.
+#include "actors/engine.h"
+
+#include <boost/test/unit_test.hpp>
+
+#include <thread>
+
+#include "actors/control_loop.h"
+#include "messages/queue.capnp.h"
+#include "messages/session.capnp.h"
+
+namespace troupe {
+namespace {
+
+struct Fixture {
+  std::unique_ptr<ThreadPool> pool = value_or_throw(ThreadPool::make(1));
+  ControlLoop loop{*pool};
+  Engine engine{loop};
+
+  int64_t in(std::chrono::nanoseconds time) const { return loop.now() + time.count(); }
+  Result<AnyMessage> call(const ActorRef& to, AnyMessage message) {
+    return engine.call(to, std::move(message), in(std::chrono::seconds(30)));
+  }
+};
+
+Message<wire::RunStep> run_step(uint64_t handle, std::vector<Tensor> feeds = {}) {
+  Draft<wire::RunStep> draft;
+  draft->setHandle(handle);
+  return draft.finish(std::move(feeds));
+}
+
+/// Answers RunStep with the feeds, StepDone's ordinal being the handle.
+class Echo : public Role {
+ public:
+  Echo() {
+    on<wire::RunStep>([](const Message<wire::RunStep>& message, Reply reply) {
+      Draft<wire::StepDone> done;
+      done->initStep().setOrdinal(message->getHandle());
+      reply(done.finish({message.attachments().begin(), message.attachments().end()}));
+    });
+  }
+};
+
+/// Passes RunStep on to another actor and its answer back.
+class Relay : public Role {
+ public:
+  explicit Relay(ActorRef next) : next_(std::move(next)) {
+    on<wire::RunStep>([this](const auto& message, Reply reply) {
+      auto kept = std::make_shared<Reply>(std::move(reply));
+      ask(next_, message, [kept](Result<AnyMessage> answer) { (*kept)(std::move(answer)); });
+    });
+  }
+
+ private:
+  ActorRef next_;
+};
+
+/// Keeps every request unanswered, until it is told to stop.
+class Silent : public Role {
+ public:
+  Silent() {
+    on<wire::RunStep>([this](const auto&, Reply reply) { kept_.push_back(std::move(reply)); });
+    on<wire::CancelStep>([this](const auto&, Reply) { stop(internal("told to")); });
+  }
+
+ private:
+  std::vector<Reply> kept_;
+};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(engine, Fixture)
+
+BOOST_AUTO_TEST_CASE(a_call_brings_the_answer_and_copies_no_byte_of_a_tensor) {
+  const ActorRef echo = engine.spawn(std::make_unique<Relay>(engine.spawn(std::make_unique<Echo>())));
+  const Tensor tensor = Tensor::vector<float>({1, 2, 3});
+  const auto answer = call(echo, run_step(7, {tensor}));
+  BOOST_REQUIRE(answer.ok());
+  BOOST_TEST(Message<wire::StepDone>(*answer)->getStep().getOrdinal() == 7u);
+  BOOST_TEST(answer->attachments()[0].shares_buffer_with(tensor));
+}
+
+BOOST_AUTO_TEST_CASE(a_message_without_handler_is_answered_unimplemented) {
+  const ActorRef echo = engine.spawn(std::make_unique<Echo>());
+  BOOST_TEST((call(echo, Draft<wire::Dequeue>().finish()).status().code() == Code::Unimplemented));
+}
+
+BOOST_AUTO_TEST_CASE(a_request_to_an_actor_that_ended_is_answered_unavailable) {
+  const ActorRef echo = engine.spawn(std::make_unique<Echo>());
+  engine.stop(echo);
+  BOOST_TEST(loop.wait([&] { return engine.actors() == 0; }, in(std::chrono::seconds(30))));
+  BOOST_TEST((call(echo, run_step(1)).status().code() == Code::Unavailable));
+}
+
+BOOST_AUTO_TEST_CASE(requests_pending_when_an_actor_ends_are_answered_unavailable) {
+  const ActorRef silent = engine.spawn(std::make_unique<Silent>());
+  Result<AnyMessage> answer = internal("none");
+  std::thread asker([&] { answer = call(silent, run_step(1)); });
+  engine.send(silent, Draft<wire::CancelStep>().finish());
+  asker.join();
+  BOOST_TEST((answer.status().code() == Code::Unavailable));
+}
+
+BOOST_AUTO_TEST_CASE(a_call_ends_at_its_deadline) {
+  const ActorRef silent = engine.spawn(std::make_unique<Silent>());
+  const auto answer = engine.call(silent, run_step(1), in(std::chrono::milliseconds(5)));
+  BOOST_TEST((answer.status().code() == Code::DeadlineExceeded));
+}
+
+BOOST_AUTO_TEST_CASE(whoever_watches_is_told_of_the_end) {
+  struct Watcher : Role {
+    Watcher(ActorRef other, std::atomic<bool>& told, Scheduler& scheduler) : other_(std::move(other)), told_(told), scheduler_(scheduler) {
+      on<wire::RunStep>([this](const auto&, Reply reply) {
+        watch(other_, [this](Status reason) {
+          told_ = reason.code() == Code::Internal;
+          scheduler_.wake();
+        });
+        tell(other_, Draft<wire::CancelStep>().finish());
+        Draft<wire::StepDone> done;
+        reply(done.finish());
+      });
+    }
+    ActorRef other_;
+    std::atomic<bool>& told_;
+    Scheduler& scheduler_;
+  };
+  std::atomic<bool> told{false};
+  const ActorRef watcher = engine.spawn(std::make_unique<Watcher>(engine.spawn(std::make_unique<Silent>()), told, loop));
+  BOOST_REQUIRE(call(watcher, run_step(1)).ok());
+  BOOST_TEST(loop.wait([&] { return told.load(); }, in(std::chrono::seconds(30))));
+}
+
+BOOST_AUTO_TEST_CASE(a_stub_hands_messages_on_without_a_mailbox_and_can_end) {
+  std::vector<uint64_t> seen;
+  const ActorRef stub = engine.spawn_stub([&](const AnyMessage& message, Reply reply) {
+    seen.push_back(message.schema_id());
+    reply(Draft<wire::StepDone>().finish());
+  });
+  BOOST_TEST(call(stub, run_step(1)).ok());
+  engine.end_stub(stub, unavailable("the link is lost"));
+  BOOST_TEST((call(stub, run_step(1)).status().code() == Code::Unavailable));
+  BOOST_TEST(seen.size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(many_threads_call_through_the_same_actors) {
+  const ActorRef relay = engine.spawn(std::make_unique<Relay>(engine.spawn(std::make_unique<Echo>())));
+  std::atomic<int> good{0};
+  std::vector<std::thread> threads;
+  for (uint64_t t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      for (uint64_t i = 0; i < 500; ++i) {
+        const auto answer = call(relay, run_step(t * 1000 + i));
+        good += answer.ok() && Message<wire::StepDone>(*answer)->getStep().getOrdinal() == t * 1000 + i;
+      }
+    });
+  for (auto& thread : threads) thread.join();
+  BOOST_TEST(good == 2000);
+  BOOST_TEST(engine.counts().at(schema_id_of<wire::RunStep>).messages == 4000u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace troupe
