@@ -37,7 +37,9 @@ bool is_prompt(const Node& node) {
 }  // namespace
 
 bool is_transfer(const OpDef& op) {
-  return op.name == "_Send" || op.name == "_HostSend" || op.name == "_Recv" || op.name == "_HostRecv";
+  const std::string_view name = op.name;
+  return name == "_Send" || name == "_HostSend" || name == "_RefSend" || name == "_Recv" ||
+         name == "_HostRecv";
 }
 
 uint64_t frame_key(uint64_t parent_key, uint64_t parent_iteration, uint64_t name_hash) {

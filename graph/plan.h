@@ -131,7 +131,7 @@ class Plan {
   uint32_t most_outputs_ = 0;
 };
 
-/// Send, Recv and their forms in host memory: they run even when dead (features.md F4).
+/// Send and Recv in all their forms: they run even when dead (features.md F4).
 bool is_transfer(const OpDef& op);
 
 /// The key of a frame's instance: equal in every partition that runs part of the loop. The root's is 0.

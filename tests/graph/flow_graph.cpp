@@ -12,6 +12,26 @@ OpDefBuilder flow_op(std::string name) {
       .shape(unknown_shape);
 }
 
+/// What the partitioner puts in.
+void add_partition_ops(OpTable& table) {
+  const auto end = [](std::string name) {
+    return flow_op(std::move(name))
+        .attr("tensor_name: string = ''")
+        .attr("send_device: string = ''")
+        .attr("send_device_incarnation: int = 0")
+        .attr("recv_device: string = ''");
+  };
+  throw_if_failed(table.add(end("_Send").input("data: T").attr("T: type")));
+  throw_if_failed(table.add(end("_Recv").output("data: tensor_type").attr("tensor_type: type")));
+  throw_if_failed(table.add(OpDefBuilder("Const")
+                                .output("output: dtype")
+                                .attr("dtype: type")
+                                .attr("value: tensor")
+                                .shape(unknown_shape)));
+  throw_if_failed(table.add(
+      OpDefBuilder("Identity").input("input: T").output("output: T").attr("T: type").shape(unknown_shape)));
+}
+
 }  // namespace
 
 std::shared_ptr<const OpTable> flow_ops() {
@@ -24,22 +44,29 @@ std::shared_ptr<const OpTable> flow_ops() {
           .shape(unknown_shape));
   add(OpDefBuilder("Increment").input("x: int64").output("y: int64").shape(unknown_shape));
   add(OpDefBuilder("Below").input("x: int64").output("y: int64").attr("limit: int").shape(unknown_shape));
-  add(flow_op("Switch").input("data: int64").input("pred: int64").output("no: int64").output("yes: int64"));
+  add(flow_op("Switch")
+          .input("data: T")
+          .input("pred: int64")
+          .output("no: T")
+          .output("yes: T")
+          .attr("T: type"));
   add(flow_op("Merge")
-          .input("inputs: N * int64")
-          .output("output: int64")
+          .input("inputs: N * T")
+          .output("output: T")
           .output("index: int64")
+          .attr("T: type")
           .attr("N: int >= 1"));
   for (const char* name : {"NextIteration", "Exit", "LoopCond"})
-    add(flow_op(name).input("data: int64").output("output: int64"));
+    add(flow_op(name).input("data: T").output("output: T").attr("T: type"));
   add(flow_op("Enter")
-          .input("data: int64")
-          .output("output: int64")
+          .input("data: T")
+          .output("output: T")
+          .attr("T: type")
           .attr("frame_name: string")
           .attr("is_constant: bool = false")
           .attr("parallel_iterations: int >= 1 = 10"));
   add(flow_op("ControlTrigger"));
-  add(flow_op("_Send").input("data: int64"));
+  add_partition_ops(*table);
   return table;
 }
 
@@ -47,7 +74,7 @@ int64_t compute(const Node& node, std::span<const int64_t> inputs) {
   if (node.type() == "Increment") return inputs[0] + 1;
   if (node.type() == "Below") return inputs[0] < node.attrs.get<int64_t>("limit");
   if (node.type() != "Op") return inputs.empty() ? 0 : inputs[0];
-  uint64_t hash = node.id + 1;
+  uint64_t hash = std::hash<std::string>{}(node.name);  // equal in every partition
   for (const int64_t input : inputs) hash = frame_key(hash, static_cast<uint64_t>(input), 1);
   return static_cast<int64_t>(hash);
 }

@@ -33,22 +33,42 @@ struct StepSimulation::Values {
 };
 
 std::map<RunPlace, Ran> StepSimulation::run(const Choose& choose, size_t limit) {
-  ran_.clear();
-  fetched_.clear();
-  slots_.assign(state_.slots(), std::nullopt);
-  state_.begin();
-  std::vector<Activation> under_way;
-  for (size_t done = 0; done < limit; ++done) {
-    for (Activation activation; state_.next(activation);) under_way.push_back(activation);
-    if (under_way.empty()) break;
-    const size_t chosen = choose(under_way.size());
-    const Activation activation = under_way[chosen];
-    under_way.erase(under_way.begin() + static_cast<std::ptrdiff_t>(chosen));
-    carry_out(activation);
-  }
+  begin();
+  for (size_t done = 0; done < limit && step(choose);) ++done;
   if (limit == SIZE_MAX && state_.complete())
     for (const auto& slot : slots_) BOOST_REQUIRE_MESSAGE(!slot, "a value is left behind");
   return std::move(ran_);
+}
+
+void StepSimulation::begin() {
+  ran_.clear();
+  fetched_.clear();
+  under_way_.clear();
+  slots_.assign(state_.slots(), std::nullopt);
+  state_.begin();
+}
+
+bool StepSimulation::step(const Choose& choose) {
+  for (Activation activation; state_.next(activation);) under_way_.push_back(activation);
+  std::vector<size_t> able;
+  for (size_t i = 0; i < under_way_.size(); ++i)
+    if (can_end(under_way_[i])) able.push_back(i);
+  if (able.empty()) return false;
+  const size_t chosen = able[choose(able.size())];
+  const Activation activation = under_way_[chosen];
+  under_way_.erase(under_way_.begin() + static_cast<std::ptrdiff_t>(chosen));
+  carry_out(activation);
+  return true;
+}
+
+Rendezvous::key_type StepSimulation::token(Activation activation) const {
+  const Where where = state_.where(activation);
+  return {plan_.node(activation.node).attrs.get<std::string>("tensor_name"), where.frame, where.iteration};
+}
+
+bool StepSimulation::can_end(Activation activation) const {
+  return !rendezvous_ || plan_.node(activation.node).type() != "_Recv" ||
+         rendezvous_->contains(token(activation));
 }
 
 std::vector<std::optional<int64_t>> StepSimulation::take_inputs(Activation activation) {
@@ -66,7 +86,15 @@ void StepSimulation::carry_out(Activation activation) {
   Values values{slots_, std::vector<std::optional<int64_t>>(plan_node.outputs)};
   const Where where = state_.where(activation);
   Ran ran{activation.dead() ? Ran::Dead : Ran::Live, 0, 0};
-  if (ran.kind == Ran::Live && plan_node.kind == PlanKind::Feed) {
+  if (rendezvous_ && node.type() == "_Send" && !std::get<0>(token(activation)).empty()) {
+    const bool is_new =
+        rendezvous_->emplace(token(activation), activation.dead() ? std::nullopt : inputs[0]).second;
+    BOOST_REQUIRE_MESSAGE(is_new, "a tensor is sent twice");
+  } else if (rendezvous_ && node.type() == "_Recv") {
+    const std::optional<int64_t> value = rendezvous_->extract(token(activation)).mapped();
+    values.outputs[0] = value;
+    ran = {value ? Ran::Live : Ran::Dead, value.value_or(0), 0};
+  } else if (ran.kind == Ran::Live && plan_node.kind == PlanKind::Feed) {
     values.outputs[0] = plan_node.index;
   } else if (ran.kind == Ran::Live && plan_node.kind == PlanKind::Fetch) {
     fetched_[plan_node.index] = *inputs[0];

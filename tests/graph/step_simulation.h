@@ -7,6 +7,8 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <string>
+#include <tuple>
 #include <vector>
 
 #include "graph/step_state.h"
@@ -14,15 +16,27 @@
 
 namespace troupe::testing {
 
+/// What Sends have sent, by tensor_name, frame and iteration: a value, or dead.
+using Rendezvous = std::map<std::tuple<std::string, uint64_t, uint64_t>, std::optional<int64_t>>;
+
 class StepSimulation {
  public:
   /// `choose(n)` says which of n nodes under way ends next.
   using Choose = std::function<size_t(size_t)>;
 
   explicit StepSimulation(const Plan& plan) : plan_(plan), state_(plan) {}
+  /// One of several partitions, which share the rendezvous.
+  StepSimulation(const Plan& plan, Rendezvous& rendezvous)
+      : plan_(plan), state_(plan), rendezvous_(&rendezvous) {}
 
   /// One whole step; what ran, where. Feeds have the value of their index.
   std::map<RunPlace, Ran> run(const Choose& choose) { return run(choose, SIZE_MAX); }
+  /// The same bit by bit: begin(), then step() until it says that no node can end any more.
+  void begin();
+  bool step(const Choose& choose);
+  /// Nodes that have begun and not ended: Recvs whose Send did not run.
+  size_t under_way() const { return under_way_.size(); }
+  const std::map<RunPlace, Ran>& ran() const { return ran_; }
   /// A step that is given up after `limit` nodes.
   void break_off(const Choose& choose, size_t limit) {
     run(choose, limit);
@@ -40,11 +54,15 @@ class StepSimulation {
  private:
   struct Values;
   std::map<RunPlace, Ran> run(const Choose& choose, size_t limit);
+  bool can_end(Activation activation) const;
+  Rendezvous::key_type token(Activation activation) const;
   void carry_out(Activation activation);
   std::vector<std::optional<int64_t>> take_inputs(Activation activation);
 
   const Plan& plan_;
   StepState state_;
+  Rendezvous* rendezvous_ = nullptr;
+  std::vector<Activation> under_way_;
   std::vector<std::optional<int64_t>> slots_;
   std::map<RunPlace, Ran> ran_;
   std::map<uint32_t, int64_t> fetched_;
