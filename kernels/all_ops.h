@@ -6,6 +6,24 @@
 
 namespace troupe {
 
+void add_assign_ops(OpLibrary& library);
+void add_concat_ops(OpLibrary& library);
+void add_constant_ops(OpLibrary& library);
+void add_control_flow_ops(OpLibrary& library);
+void add_gather_ops(OpLibrary& library);
 void add_like_ops(OpLibrary& library);
+void add_pack_ops(OpLibrary& library);
+void add_queue_ops(OpLibrary& library);
+void add_random_ops(OpLibrary& library);
+void add_range_ops(OpLibrary& library);
+void add_send_recv_ops(OpLibrary& library);
+void add_shape_ops(OpLibrary& library);
+void add_slice_ops(OpLibrary& library);
+void add_split_ops(OpLibrary& library);
+void add_strided_slice_ops(OpLibrary& library);
+void add_tile_ops(OpLibrary& library);
+void add_training_ops(OpLibrary& library);
+void add_transpose_ops(OpLibrary& library);
+void add_variable_ops(OpLibrary& library);
 
 }  // namespace troupe

@@ -49,8 +49,9 @@ Result<Tensor*> KernelContext::output(size_t i, DType dtype, const Shape& shape)
 }
 
 Result<Tensor*> KernelContext::forward(size_t in, size_t out, const Shape& shape) {
-  const DType dtype = node_.output_types[out].dtype;
   Tensor& input = inputs_[in].tensor;
+  // An update rule yields more than the node's outputs: a new value for every variable.
+  const DType dtype = out < node_.output_types.size() ? node_.output_types[out].dtype : input.dtype();
   const bool reusable = input.unique() && input.layout() == 0 && input.completion().ready() &&
                         is_plain(input.dtype()) && is_plain(dtype) &&
                         input.bytes() == static_cast<size_t>(shape.elements()) * size_of(dtype);

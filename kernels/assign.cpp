@@ -1,0 +1,238 @@
+// Writing variables (features.md D2, D4, P5). The kernels are update rules: from the current values of the
+// variables they make the new ones, in place when nobody holds the old; the group that owns the cell runs
+// them and publishes the result.
+//   Assign(ref, value)                    the value; of the variable's shape unless validate_shape is false
+//   AssignAdd, AssignSub(ref, value)      += and -=, of equal shapes
+//   ScatterUpdate, ScatterAdd, ScatterSub(ref, indices, updates)
+//                                         rows indices[i] of the variable = / += / -= updates[i], in order,
+//                                         repeats included; nothing is written when any index is out of range
+//   AssignVariableOp, AssignAddVariableOp, AssignSubVariableOp: the same on resources
+// Reading an uninitialised variable is FailedPrecondition. use_locking is accepted and means nothing: writes
+// never interleave.
+#include "kernels/all_ops.h"
+#include "kernels/arguments.h"
+#include "kernels/type_dispatch.h"
+#include "kernels/update.h"
+
+namespace troupe {
+namespace {
+
+// ---- Assign
+
+class AssignKernel final : public Kernel {
+ public:
+  static Result<std::unique_ptr<Kernel>> prepare(const PrepareContext& context) {
+    const AttrValue* validate = context.node.attrs.find("validate_shape");
+    const bool any = validate && !std::get<bool>(*validate);
+    return std::unique_ptr<Kernel>(new AssignKernel(any ? PartialShape{} : context.input_shape(0)));
+  }
+  explicit AssignKernel(PartialShape declared) : declared_(std::move(declared)) {}
+
+  Outcome run(KernelContext& context) const override {
+    const Shape& shape = context.input(1).shape();
+    if (!declared_.compatible_with(shape))
+      return invalid_argument("a value of shape " + shape.text() + " for a variable of shape " +
+                              declared_.text());
+    context.set_output(0, context.input(1));
+    return Status{};
+  }
+
+ private:
+  PartialShape declared_;
+};
+
+Status assign_shape(ShapeContext& context) {
+  if (!context.attr<bool>("validate_shape")) {
+    context.set_output(0, context.input(1));
+    return {};
+  }
+  TROUPE_ASSIGN(auto shape, merge(context.input(0), context.input(1)));
+  context.set_output(0, std::move(shape));
+  return {};
+}
+
+Status same_shape(ShapeContext& context) {
+  TROUPE_ASSIGN(auto shape, merge(context.input(0), context.input(1)));
+  if (!context.node().output_types.empty()) context.set_output(0, std::move(shape));
+  return {};
+}
+
+// ---- AssignAdd, AssignSub
+
+template <bool add, class T>
+T combined(T a, T b) {
+  if constexpr (std::is_integral_v<T>)  // wraps around
+    return static_cast<T>(add ? static_cast<uint64_t>(a) + static_cast<uint64_t>(b)
+                              : static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
+  else if constexpr (std::is_same_v<T, ComputeType<T>>)
+    return add ? a + b : a - b;
+  else
+    return T(add ? float(a) + float(b) : float(a) - float(b));
+}
+
+template <bool add, class T>
+void combine(std::span<const T> before, std::span<const T> value, std::span<T> after, size_t begin,
+             size_t end) {
+  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
+    const RuleArrays<T> arrays{{before.data()}, {after.data()}, value.data()};
+    apply_rule(add ? Rule::Add : Rule::Subtract, {}, arrays, begin, end);
+  } else {
+    for (size_t i = begin; i < end; ++i) after[i] = combined<add>(before[i], value[i]);
+  }
+}
+
+template <bool add>
+Status run_assign_combined(KernelContext& context) {
+  TROUPE_RETURN_IF_FAILED(require_initialized(context, 1));
+  const Tensor value = context.input(1);
+  TROUPE_RETURN_IF_FAILED(require_same_shape(context, 0, 1));
+  TROUPE_ASSIGN(const NewValue variable, new_value(context, 0));
+  with_type(NumberTypes{}, value.dtype(), [&]<class T>(std::type_identity<T>) {
+    parallel_items(
+        context.device().pool(), value.as<T>().size(), 3 * sizeof(T), [&](size_t begin, size_t end) {
+          combine<add, T>(variable.before<T>(), value.as<T>(), variable.after->write<T>(), begin, end);
+        });
+  });
+  return {};
+}
+
+// ---- Scatter
+
+enum class Scatter { Update, Add, Subtract };
+
+/// updates = indices.shape + ref.shape[1:].
+Status scatter_shape(ShapeContext& context) {
+  const PartialShape& variable = context.input(0);
+  if (variable.known_rank()) {
+    if (variable.rank() == 0) return invalid_argument("the variable is a scalar: it has no rows");
+    const PartialShape row = partial(variable.dims().subspan(1));
+    TROUPE_RETURN_IF_FAILED(merge(context.input(2), concatenate(context.input(1), row)).status());
+  }
+  context.set_output(0, variable);
+  return {};
+}
+
+Status check_scatter(const Shape& variable, const Tensor& indices, const Tensor& updates) {
+  Dims expected(indices.shape().dims());
+  if (variable.rank() == 0) return invalid_argument("the variable is a scalar: it has no rows");
+  expected.append(variable.dims().subspan(1));
+  if (!std::ranges::equal(expected, updates.shape().dims()))
+    return invalid_argument("updates of shape " + updates.shape().text() + " for indices of shape " +
+                            indices.shape().text() + " and a variable of shape " + variable.text());
+  return check_indices(indices, variable[0]);
+}
+
+template <Scatter mode, class T>
+void scatter_rows(const Tensor& indices, const Tensor& updates, Tensor& variable) {
+  const auto from = updates.as<T>();
+  const auto to = variable.write<T>();
+  const Dims rows = integers(indices);
+  const size_t row = rows.empty() ? 0 : from.size() / rows.size();
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const auto source = from.subspan(i * row, row);
+    const auto target = to.subspan(static_cast<size_t>(rows[i]) * row, row);
+    if constexpr (mode == Scatter::Update)
+      std::ranges::copy(source, target.begin());
+    else
+      combine<mode == Scatter::Add, T>(target, source, target, 0, row);
+  }
+}
+
+template <Scatter mode>
+Status run_scatter(KernelContext& context) {
+  TROUPE_RETURN_IF_FAILED(require_initialized(context, 1));
+  const Tensor &indices = context.input(1), &updates = context.input(2);
+  TROUPE_RETURN_IF_FAILED(check_scatter(context.input(0).shape(), indices, updates));
+  TROUPE_ASSIGN(NewValue variable, new_value(context, 0));
+  variable.bring_over(context.device().pool());
+  const auto scatter = [&]<class T>(std::type_identity<T>) {
+    scatter_rows<mode, T>(indices, updates, *variable.after);
+  };
+  if constexpr (mode == Scatter::Update) {
+    if (!with_type(PlainTypes{}, updates.dtype(), scatter))
+      with_type(TypeList<std::string>{}, updates.dtype(), scatter);
+  } else {
+    with_type(NumberTypes{}, updates.dtype(), scatter);
+  }
+  return {};
+}
+
+// ---- Definitions
+
+OpDefBuilder write_op(std::string name, ShapeFunction shape) {
+  return OpDefBuilder(std::move(name))
+      .served_by(ServedBy::Variable)
+      .effect(Effect::State)
+      .shape(shape)
+      .not_differentiable();
+}
+
+OpDefBuilder resource_write_op(std::string name) {
+  return write_op(std::move(name), same_shape)
+      .input("resource: resource")
+      .input("value: dtype")
+      .attr("dtype: type");
+}
+
+void add_assigns(OpLibrary& library) {
+  library.op(write_op("Assign", assign_shape)
+                 .input("ref: Ref(T)")
+                 .input("value: T")
+                 .output("output_ref: Ref(T)")
+                 .attr("T: type")
+                 .attr("validate_shape: bool = true")
+                 .attr("use_locking: bool = true")
+                 .constructor("assign(ref, value, validate_shape, use_locking)")
+                 .allows_uninitialized_input());
+  library.op(resource_write_op("AssignVariableOp").allows_uninitialized_input());
+  for (const char* name : {"AssignAdd", "AssignSub"}) {
+    library.op(
+        write_op(name, same_shape)
+            .input("ref: Ref(T)")
+            .input("value: T")
+            .output("output_ref: Ref(T)")
+            .attr("T: numbertype")
+            .attr("use_locking: bool = false")
+            .constructor(std::string(name == std::string_view("AssignAdd") ? "assign_add" : "assign_sub") +
+                         "(ref, value, use_locking)"));
+    library.op(resource_write_op(std::string(name) + "VariableOp"));
+  }
+  for (const char* name : {"Assign", "AssignVariableOp"})
+    library.kernel(cpu_kernel<AssignKernel>(name).inexpensive());
+  const auto numbers = dtypes(NumberTypes{});
+  library.kernel(cpu_kernel("AssignAdd", run_assign_combined<true>).on("T", numbers));
+  library.kernel(cpu_kernel("AssignSub", run_assign_combined<false>).on("T", numbers));
+  library.kernel(cpu_kernel("AssignAddVariableOp", run_assign_combined<true>).on("dtype", numbers));
+  library.kernel(cpu_kernel("AssignSubVariableOp", run_assign_combined<false>).on("dtype", numbers));
+}
+
+void add_scatter(OpLibrary& library, const std::string& name, const std::string& constructor,
+                 const std::string& types, const std::string& locking, KernelDef kernel) {
+  library.op(write_op(name, scatter_shape)
+                 .input("ref: Ref(T)")
+                 .input("indices: Tindices")
+                 .input("updates: T")
+                 .output("output_ref: Ref(T)")
+                 .attr("T: " + types)
+                 .attr("Tindices: {int32, int64}")
+                 .attr("use_locking: bool = " + locking)
+                 .constructor(constructor + "(ref, indices, updates, use_locking)"));
+  library.kernel(std::move(kernel).host({"indices"}));
+}
+
+}  // namespace
+
+void add_assign_ops(OpLibrary& library) {
+  add_assigns(library);
+  auto movable = dtypes(PlainTypes{});
+  movable.push_back(DType::String);
+  const auto numbers = dtypes(NumberTypes{});
+  add_scatter(library, "ScatterUpdate", "scatter_update", "type", "true",
+              cpu_kernel("ScatterUpdate", run_scatter<Scatter::Update>).on("T", movable));
+  add_scatter(library, "ScatterAdd", "scatter_add", "numbertype", "false",
+              cpu_kernel("ScatterAdd", run_scatter<Scatter::Add>).on("T", numbers));
+  add_scatter(library, "ScatterSub", "scatter_sub", "numbertype", "false",
+              cpu_kernel("ScatterSub", run_scatter<Scatter::Subtract>).on("T", numbers));
+}
+
+}  // namespace troupe

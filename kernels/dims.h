@@ -1,0 +1,74 @@
+// Short lists that need no heap for usual ranks, so that shape arithmetic costs a kernel nothing; Dims is one
+// of dimensions, strides or axes. Plain values; thread rule of a const std::vector.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <vector>
+
+namespace troupe {
+
+template <class T>
+class ShortList {
+ public:
+  ShortList() = default;
+  explicit ShortList(size_t size, T value = {}) : size_(size) {
+    if (size > inline_size) many_.resize(size);
+    std::fill_n(data(), size, value);
+  }
+  ShortList(std::span<const T> values) : ShortList(values.size()) {
+    std::ranges::copy(values, data());
+  }  // NOLINT: converts
+  ShortList(std::initializer_list<T> values) : ShortList(std::span(values.begin(), values.size())) {}
+
+  size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  T* data() { return size_ <= inline_size ? few_.data() : many_.data(); }
+  const T* data() const { return size_ <= inline_size ? few_.data() : many_.data(); }
+  T* begin() { return data(); }
+  T* end() { return data() + size_; }
+  const T* begin() const { return data(); }
+  const T* end() const { return data() + size_; }
+  T& operator[](size_t i) { return data()[i]; }
+  const T& operator[](size_t i) const { return data()[i]; }
+  T& front() { return data()[0]; }
+  T& back() { return data()[size_ - 1]; }
+  const T& back() const { return data()[size_ - 1]; }
+
+  void push_back(const T& value) {
+    if (size_ == inline_size) many_.assign(few_.begin(), few_.end());
+    if (size_ >= inline_size) many_.push_back(value);
+    ++size_;
+    back() = value;
+  }
+  void append(std::span<const T> values) {
+    for (const T& value : values) push_back(value);
+  }
+  /// A copy with `value` before position i; without position i.
+  ShortList with(size_t i, const T& value) const {
+    ShortList result(std::span(begin(), i));
+    result.push_back(value);
+    result.append({begin() + i, end()});
+    return result;
+  }
+  ShortList without(size_t i) const {
+    ShortList result(std::span(begin(), i));
+    result.append({begin() + i + 1, end()});
+    return result;
+  }
+
+  friend bool operator==(const ShortList& a, const ShortList& b) { return std::ranges::equal(a, b); }
+
+ private:
+  static constexpr size_t inline_size = 8;
+  size_t size_ = 0;
+  std::array<T, inline_size> few_;  // only the first size_ have values
+  std::vector<T> many_;             ///< all of them, when they are more than inline_size
+};
+
+using Dims = ShortList<int64_t>;
+
+}  // namespace troupe

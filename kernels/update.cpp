@@ -1,0 +1,56 @@
+#include "kernels/update.h"
+
+namespace troupe {
+namespace {
+
+std::string argument_name(const KernelContext& context, size_t i) {
+  return context.node().op->inputs[i].name;
+}
+
+template <class T>
+Status check_indices_of(std::span<const T> indices, int64_t limit) {
+  for (size_t i = 0; i < indices.size(); ++i)
+    if (indices[i] < 0 || indices[i] >= limit)
+      return invalid_argument("indices[" + std::to_string(i) + "] = " + std::to_string(indices[i]) +
+                              " is not in [0, " + std::to_string(limit) + ")");
+  return {};
+}
+
+}  // namespace
+
+void NewValue::bring_over(Pool& pool) {
+  if (after->data() == old) return;
+  const Dims dims(1, after->elements());
+  strided_copy(pool, dims, source, {0, strides_of(dims)}, *after, {0, strides_of(dims)});
+}
+
+Result<NewValue> new_value(KernelContext& context, size_t i) {
+  NewValue value;
+  const Shape shape = context.input(i).shape();
+  value.old = context.input(i).data();
+  TROUPE_ASSIGN(value.after, context.forward(i, i, shape));
+  if (value.after->data() != value.old) value.source = context.input(i);
+  return value;
+}
+
+Status require_initialized(const KernelContext& context, size_t refs) {
+  for (size_t i = 0; i < refs; ++i)
+    if (!context.input(i).valid())
+      return failed_precondition("the variable of input '" + argument_name(context, i) +
+                                 "' is not initialised");
+  return {};
+}
+
+Status require_same_shape(const KernelContext& context, size_t a, size_t b) {
+  if (context.input(a).shape() == context.input(b).shape()) return {};
+  return invalid_argument(argument_name(context, a) + " of shape " + context.input(a).shape().text() +
+                          " and " + argument_name(context, b) + " of shape " +
+                          context.input(b).shape().text() + " differ");
+}
+
+Status check_indices(const Tensor& indices, int64_t limit) {
+  return indices.dtype() == DType::Int64 ? check_indices_of(indices.as<int64_t>(), limit)
+                                         : check_indices_of(indices.as<int32_t>(), limit);
+}
+
+}  // namespace troupe

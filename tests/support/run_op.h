@@ -1,0 +1,46 @@
+// Runs single ops in tests: a graph of one node on sources of a chosen kind, its kernel on the CPU, and what
+// was inferred before. Test code; one thread. Failures are reported through Boost.Test where they are
+// checked.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernels/kernel.h"
+
+namespace troupe::test {
+
+/// What the graph knows of the inputs of the node: shape functions must agree with the kernel in each case.
+enum class Known { Values, Shapes, Nothing };
+
+/// The library of all ops, made once.
+std::shared_ptr<const OpLibrary> op_library();
+
+/// The outputs of `op`, or why the graph (shape function, attributes) or the kernel refused. References are
+/// variables of the shape of the tensor given; the outputs of an op that writes variables are their new
+/// values, whatever the op itself yields. Checks that the inferred shapes describe the outputs.
+Result<std::vector<Tensor>> run_op(const std::string& op, const std::vector<Tensor>& inputs,
+                                   Attributes attrs = {}, Known known = Known::Values,
+                                   const StepInfo& step = {}, size_t threads = 1);
+
+/// Checks the outputs bit by bit, with all that may be known.
+void check_op(const std::string& op, const std::vector<Tensor>& inputs, const Attributes& attrs,
+              const std::vector<Tensor>& expected);
+/// Checks that it fails, with all that may be known, as InvalidArgument with `text` in its message.
+void check_refused(const std::string& op, const std::vector<Tensor>& inputs, const Attributes& attrs,
+                   const std::string& text);
+
+/// "float[2] 1 2": for messages.
+std::string text_of(const Tensor& tensor);
+
+/// Brief tensors.
+Tensor floats(const Shape& shape, std::initializer_list<float> values);
+Tensor ints(std::initializer_list<int32_t> values);
+Tensor ints(const Shape& shape, std::initializer_list<int32_t> values);
+Tensor int_scalar(int32_t value);
+Tensor strings(std::initializer_list<std::string> values);
+/// 0, 1, 2, ... of this shape.
+Tensor counting(const Shape& shape);
+
+}  // namespace troupe::test
