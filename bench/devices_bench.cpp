@@ -3,7 +3,9 @@
 #include <benchmark/benchmark.h>
 
 #include <chrono>
+#include <cstdlib>
 
+#include "devices/caching_allocator.h"
 #include "devices/pool.h"
 
 namespace troupe {
@@ -32,6 +34,30 @@ void pool_fork_join(benchmark::State& state) {
   for (auto _ : state) pool->chunks(n, [&](size_t) { busy(time); });
 }
 BENCHMARK(pool_fork_join)->ArgNames({"n", "us"})->Args({2, 1})->Args({2, 20})->Args({16, 20})->UseRealTime();
+
+// Allocate and release at once, one thread.
+void allocator_caching(benchmark::State& state) {
+  CachingAllocator caching(Arena::Options{});
+  Allocator& allocator = caching;
+  const auto bytes = static_cast<size_t>(state.range(0));
+  for (auto _ : state) benchmark::DoNotOptimize(allocator.allocate(bytes).value().get());
+}
+void allocator_heap(benchmark::State& state) {
+  Allocator& allocator = heap_allocator();
+  const auto bytes = static_cast<size_t>(state.range(0));
+  for (auto _ : state) benchmark::DoNotOptimize(allocator.allocate(bytes).value().get());
+}
+void allocator_malloc(benchmark::State& state) {
+  const auto bytes = static_cast<size_t>(state.range(0));
+  for (auto _ : state) {
+    void* memory = std::malloc(bytes);
+    benchmark::DoNotOptimize(memory);
+    std::free(memory);
+  }
+}
+BENCHMARK(allocator_caching)->Arg(4)->Arg(1 << 10)->Arg(64 << 10)->Arg(64 << 20);
+BENCHMARK(allocator_heap)->Arg(4)->Arg(1 << 10)->Arg(64 << 10)->Arg(64 << 20);
+BENCHMARK(allocator_malloc)->Arg(4)->Arg(1 << 10)->Arg(64 << 10)->Arg(64 << 20);
 
 }  // namespace
 }  // namespace troupe

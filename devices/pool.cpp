@@ -110,31 +110,31 @@ struct ThreadPool::State {
   void wake(size_t chosen);
   void publish();
 
-  SpinLock lock;  // guards what follows up to `ending`
-  Job* jobs = nullptr;
-  std::unique_ptr<Task> first_task;
-  Task* last_task = nullptr;
-  size_t computing = 0;  // threads inside a task, inside chunks() or helping
-  size_t spinning = 0;
-  size_t sleeping = 0;
-  bool ending = false;
+  SpinLock lock_;  // guards what follows up to `ending_`
+  Job* jobs_ = nullptr;
+  std::unique_ptr<Task> first_task_;
+  Task* last_task_ = nullptr;
+  size_t computing_ = 0;  // threads inside a task, inside chunks() or helping
+  size_t spinning_ = 0;
+  size_t sleeping_ = 0;
+  bool ending_ = false;
 
-  alignas(64) std::atomic<bool> claimable{false};  // there may be work for an idle thread
-  std::atomic<bool> wakeable{false};               // a sleeper could help
-  std::atomic<Clock::rep> crowded_until{0};
+  alignas(64) std::atomic<bool> claimable_{false};  // there may be work for an idle thread
+  std::atomic<bool> wakeable_{false};               // a sleeper could help
+  std::atomic<Clock::rep> crowded_until_{0};
   // What sleepers could have done, and when that ended; a race costs accuracy only.
-  std::atomic<Clock::rep> missed_work{0}, missed_until{0};
+  std::atomic<Clock::rep> missed_work_{0}, missed_until_{0};
 
-  std::mutex park_mutex;  // never taken while holding `lock`
-  std::condition_variable woken, abandoned;
-  size_t wake_tokens = 0;
+  std::mutex park_mutex_;  // never taken while holding `lock_`
+  std::condition_variable woken_, abandoned_;
+  size_t wake_tokens_ = 0;
 };
 
 void ThreadPool::State::serve() {
-  Held held(lock);
+  Held held(lock_);
   for (bool spun = false;;) {
     if (auto task = take_task()) {
-      const size_t chosen = first_task && spinning == 0 ? choose_sleepers(1) : 0;
+      const size_t chosen = first_task_ && spinning_ == 0 ? choose_sleepers(1) : 0;
       held.unlock();
       wake(chosen);
       run(*task);
@@ -142,15 +142,15 @@ void ThreadPool::State::serve() {
     } else if (Job* job = join_job()) {
       held.unlock();
       help(*job);
-    } else if (ending) {
+    } else if (ending_) {
       return;
     } else if (!spun && may_spin()) {
-      ++spinning;
+      ++spinning_;
       publish();
       held.unlock();
-      spin([&] { return claimable.load(std::memory_order_relaxed); });
+      spin([&] { return claimable_.load(std::memory_order_relaxed); });
       held.lock();
-      --spinning;
+      --spinning_;
       publish();
       spun = true;
       continue;
@@ -160,7 +160,7 @@ void ThreadPool::State::serve() {
       continue;
     }
     held.lock();
-    --computing;
+    --computing_;
     publish();
     spun = false;
   }
@@ -168,33 +168,33 @@ void ThreadPool::State::serve() {
 
 // To be called after each change of what the lock guards.
 void ThreadPool::State::publish() {
-  claimable.store(ending || first_task || (jobs && computing < limit), std::memory_order_relaxed);
-  wakeable.store(sleeping > 0 && spinning == 0 && computing < std::min(limit, cores),
-                 std::memory_order_relaxed);
+  claimable_.store(ending_ || first_task_ || (jobs_ && computing_ < limit), std::memory_order_relaxed);
+  wakeable_.store(sleeping_ > 0 && spinning_ == 0 && computing_ < std::min(limit, cores),
+                  std::memory_order_relaxed);
 }
 
 std::unique_ptr<Task> ThreadPool::State::take_task() {
-  if (!first_task) return nullptr;
-  auto task = std::move(first_task);
-  first_task = std::move(task->next);
-  ++computing;
+  if (!first_task_) return nullptr;
+  auto task = std::move(first_task_);
+  first_task_ = std::move(task->next);
+  ++computing_;
   publish();
   return task;
 }
 
 Job* ThreadPool::State::join_job() {
-  if (computing >= limit) return nullptr;
-  while (jobs && jobs->remaining() == 0) jobs = jobs->older;
-  if (jobs) {
-    jobs->helpers.fetch_add(1, std::memory_order_relaxed);
-    ++computing;
+  if (computing_ >= limit) return nullptr;
+  while (jobs_ && jobs_->remaining() == 0) jobs_ = jobs_->older;
+  if (jobs_) {
+    jobs_->helpers.fetch_add(1, std::memory_order_relaxed);
+    ++computing_;
   }
   publish();
-  return jobs;
+  return jobs_;
 }
 
 void ThreadPool::State::unlink(const Job& job) {
-  for (Job** link = &jobs; *link; link = &(*link)->older)
+  for (Job** link = &jobs_; *link; link = &(*link)->older)
     if (*link == &job) {
       *link = job.older;
       return;
@@ -212,20 +212,20 @@ void ThreadPool::State::help(Job& job) {
   work(job);
   computing_for = nullptr;
   if (job.helpers.fetch_sub(1, std::memory_order_acq_rel) == (Job::parked | 1)) {
-    { std::lock_guard parked(park_mutex); }
-    abandoned.notify_all();
+    { std::lock_guard parked(park_mutex_); }
+    abandoned_.notify_all();
   }
 }
 
 // Claims chunks until none is left; the first one tells what a sleeper misses.
 void ThreadPool::State::work(Job& job) {
-  if (wakeable.load(std::memory_order_relaxed) && job.remaining() > 1) {
+  if (wakeable_.load(std::memory_order_relaxed) && job.remaining() > 1) {
     const auto begin = Clock::now();
     job.run_one();
     const auto one = Clock::now() - begin;
     if (missed_enough(begin, one * static_cast<Clock::rep>(job.remaining()))) {
-      Held held(lock);
-      const size_t chosen = wakeable.load(std::memory_order_relaxed) ? choose_sleepers(1) : 0;
+      Held held(lock_);
+      const size_t chosen = wakeable_.load(std::memory_order_relaxed) ? choose_sleepers(1) : 0;
       held.unlock();
       wake(chosen);
     }
@@ -236,11 +236,11 @@ void ThreadPool::State::work(Job& job) {
 
 bool ThreadPool::State::missed_enough(Clock::time_point begin, Clock::duration work) {
   const auto end = (Clock::now() + work).time_since_epoch().count();
-  const auto last = missed_until.exchange(end, std::memory_order_relaxed);
+  const auto last = missed_until_.exchange(end, std::memory_order_relaxed);
   const bool pause = begin.time_since_epoch().count() - last > Clock::duration(missed_window).count();
-  const auto sum = work.count() + (pause ? 0 : missed_work.load(std::memory_order_relaxed));
+  const auto sum = work.count() + (pause ? 0 : missed_work_.load(std::memory_order_relaxed));
   const bool enough = sum > Clock::duration(worth_waking).count();
-  missed_work.store(enough ? 0 : sum, std::memory_order_relaxed);
+  missed_work_.store(enough ? 0 : sum, std::memory_order_relaxed);
   return enough;
 }
 
@@ -248,16 +248,16 @@ void ThreadPool::State::share(Job& job) {
   const void* before = std::exchange(computing_for, this);
   const bool nested = before == this;
   {
-    Held held(lock);
-    job.older = std::exchange(jobs, &job);
-    if (!nested) ++computing;
+    Held held(lock_);
+    job.older = std::exchange(jobs_, &job);
+    if (!nested) ++computing_;
     publish();
   }
   work(job);
   {
-    Held held(lock);
+    Held held(lock_);
     unlink(job);
-    if (!nested) --computing;
+    if (!nested) --computing_;
     publish();
   }
   computing_for = before;
@@ -267,13 +267,13 @@ void ThreadPool::State::share(Job& job) {
 void ThreadPool::State::await_helpers(Job& job) {
   if (spin([&] { return job.abandoned(); })) return;
   if (job.helpers.fetch_or(Job::parked, std::memory_order_acq_rel) == 0) return;
-  std::unique_lock parked(park_mutex);
-  abandoned.wait(parked, [&] { return job.abandoned(); });
+  std::unique_lock parked(park_mutex_);
+  abandoned_.wait(parked, [&] { return job.abandoned(); });
 }
 
 bool ThreadPool::State::may_spin() const {
-  return spinning + 1 < std::min(limit, cores) &&
-         Clock::now().time_since_epoch().count() >= crowded_until.load(std::memory_order_relaxed);
+  return spinning_ + 1 < std::min(limit, cores) &&
+         Clock::now().time_since_epoch().count() >= crowded_until_.load(std::memory_order_relaxed);
 }
 
 // True as soon as `until` holds; false after spin_time, or as soon as the core turns out to be wanted by
@@ -293,28 +293,28 @@ bool ThreadPool::State::spin(Condition until) {
     sched_yield();
     last_yield = Clock::now();
     if (last_yield - now > crowded_gap) {
-      crowded_until.store((last_yield + crowded_time).time_since_epoch().count(), std::memory_order_relaxed);
+      crowded_until_.store((last_yield + crowded_time).time_since_epoch().count(), std::memory_order_relaxed);
       return until();
     }
   }
 }
 
 void ThreadPool::State::park(Held& held) {
-  ++sleeping;
+  ++sleeping_;
   publish();
   held.unlock();
   {
-    std::unique_lock parked(park_mutex);
-    woken.wait(parked, [&] { return wake_tokens > 0; });
-    --wake_tokens;
+    std::unique_lock parked(park_mutex_);
+    woken_.wait(parked, [&] { return wake_tokens_ > 0; });
+    --wake_tokens_;
   }
   held.lock();
 }
 
 // Under the lock: takes up to `most` threads off the count of sleepers; the caller then owes them a wake().
 size_t ThreadPool::State::choose_sleepers(size_t most) {
-  const size_t chosen = std::min(most, sleeping);
-  sleeping -= chosen;
+  const size_t chosen = std::min(most, sleeping_);
+  sleeping_ -= chosen;
   publish();
   return chosen;
 }
@@ -322,22 +322,22 @@ size_t ThreadPool::State::choose_sleepers(size_t most) {
 void ThreadPool::State::wake(size_t chosen) {
   if (chosen == 0) return;
   {
-    std::lock_guard parked(park_mutex);
-    wake_tokens += chosen;
+    std::lock_guard parked(park_mutex_);
+    wake_tokens_ += chosen;
   }
   if (chosen == 1)
-    woken.notify_one();
+    woken_.notify_one();
   else
-    woken.notify_all();
+    woken_.notify_all();
 }
 
 void ThreadPool::State::submit(std::function<void()> run) {
   auto task = std::make_unique<Task>(Task{std::move(run), nullptr});
-  Held held(lock);
+  Held held(lock_);
   Task* const last = task.get();
-  (first_task ? last_task->next : first_task) = std::move(task);
-  last_task = last;
-  const size_t chosen = spinning == 0 ? choose_sleepers(1) : 0;
+  (first_task_ ? last_task_->next : first_task_) = std::move(task);
+  last_task_ = last;
+  const size_t chosen = spinning_ == 0 ? choose_sleepers(1) : 0;
   publish();
   held.unlock();
   wake(chosen);
@@ -345,9 +345,9 @@ void ThreadPool::State::submit(std::function<void()> run) {
 
 // What was submitted still runs.
 void ThreadPool::State::end() {
-  Held held(lock);
-  ending = true;
-  const size_t chosen = choose_sleepers(sleeping);
+  Held held(lock_);
+  ending_ = true;
+  const size_t chosen = choose_sleepers(sleeping_);
   held.unlock();
   wake(chosen);
   for (auto& thread : threads) thread.join();

@@ -1,0 +1,89 @@
+#include "devices/arena.h"
+
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+
+namespace troupe {
+namespace {
+
+constexpr uint64_t round_up(uint64_t bytes, uint64_t granule) {
+  return (bytes + granule - 1) / granule * granule;
+}
+
+Status failure(const char* what, uint64_t bytes) {
+  return resource_exhausted(std::string(what) + ' ' + std::to_string(bytes) +
+                            " bytes: " + std::error_code(errno, std::generic_category()).message());
+}
+
+}  // namespace
+
+uint64_t usable_memory() {
+  auto bytes = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  rlimit addresses{};
+  if (getrlimit(RLIMIT_AS, &addresses) == 0 && addresses.rlim_cur != RLIM_INFINITY)
+    bytes = std::min<uint64_t>(bytes, addresses.rlim_cur / 2);
+  return bytes;
+}
+
+Arena::Arena(Options options)
+    : id_(options.id), cap_((options.cap != 0 ? options.cap : usable_memory()) / granule * granule) {}
+
+Arena::~Arena() { unmap(); }
+
+void Arena::unmap() {
+  if (data_) munmap(data_, cap_);
+  if (descriptor_ >= 0) close(descriptor_);
+  data_ = nullptr;
+  descriptor_ = -1;
+}
+
+// Reserves a granule more than needed and gives back the ends, so that the base is aligned to a huge page.
+Status Arena::reserve() {
+  if (id_ != 0) {
+    descriptor_ = memfd_create("troupe-arena", MFD_CLOEXEC);
+    if (descriptor_ < 0 || ftruncate(descriptor_, static_cast<off_t>(cap_)) != 0)
+      return failure("cannot make a shared memory file of", cap_);
+  }
+  void* const mapped =
+      mmap(nullptr, cap_ + granule, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapped == MAP_FAILED) return failure("cannot reserve addresses for the memory cap of", cap_);
+  auto* const begin = static_cast<std::byte*>(mapped);
+  const auto address = reinterpret_cast<uintptr_t>(begin);
+  const uint64_t front = round_up(address, granule) - address;
+  if (front != 0) munmap(begin, front);
+  munmap(begin + front + cap_, granule - front);
+  data_ = begin + front;
+  if (id_ != 0 &&
+      mmap(data_, cap_, PROT_NONE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, descriptor_, 0) == MAP_FAILED)
+    return failure("cannot map a shared memory file of", cap_);
+  madvise(data_, cap_, MADV_HUGEPAGE);  // where the system does not do it, it goes without
+  return {};
+}
+
+Status Arena::commit(uint64_t bytes) {
+  if (bytes <= committed_) return {};
+  if (bytes > cap_) return resource_exhausted("the memory cap is " + std::to_string(cap_) + " bytes");
+  if (!data_) {
+    if (Status reserved = reserve(); !reserved.ok()) {
+      unmap();
+      return reserved;
+    }
+  }
+  const uint64_t more = round_up(bytes, granule) - committed_;
+  if (mprotect(data_ + committed_, more, PROT_READ | PROT_WRITE) != 0) return failure("cannot commit", more);
+  committed_ += more;
+  return {};
+}
+
+void Arena::discard(uint64_t offset, uint64_t bytes) {
+  const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  const uint64_t begin = round_up(offset, page), end = (offset + bytes) / page * page;
+  if (begin < end) madvise(data_ + begin, end - begin, id_ != 0 ? MADV_REMOVE : MADV_DONTNEED);
+}
+
+}  // namespace troupe

@@ -1,0 +1,333 @@
+#include "devices/caching_allocator.h"
+
+#include <sanitizer/asan_interface.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <mutex>
+#include <new>
+#include <string>
+
+#include "devices/range_allocator.h"
+#include "devices/spin_lock.h"
+
+namespace troupe {
+namespace {
+
+constexpr size_t unit = 64;                 // class sizes of small blocks, and the alignment of everything
+constexpr size_t most_units = 64;           // the largest small block, header included: 4 KiB
+constexpr size_t slab_bytes = 16 << 10;     // cut into small blocks of one class, for good
+constexpr uint64_t least_growth = 2 << 20;  // the arena doubles, within these limits
+constexpr uint64_t most_growth = 64 << 20;
+
+// How many blocks of a class travel between a thread and the others at once; a thread keeps up to twice as
+// many.
+constexpr size_t batch(size_t units) { return std::clamp<size_t>(128 / units, 2, 32); }
+
+struct LargeBuffer : Buffer {
+  RangeAllocator::Range* range = nullptr;
+};
+
+}  // namespace
+
+// The header of a small buffer; its data follow. It fills one cache line, and stays as it is while the block
+// is free, but for the last member.
+struct CachingAllocator::Block : Buffer {
+  union {
+    size_t units;  // of the whole block, while in use
+    Block* next;   // while free
+  };
+};
+static_assert(sizeof(Buffer) + sizeof(size_t) == unit);
+
+// What one thread keeps at hand. It serves the allocator that the thread used first, until that one ends;
+// what the thread does with others goes to their cores. Only its thread writes; the counts are read by
+// others.
+struct CachingAllocator::ThreadCache {
+  Core* core = nullptr;
+  bool ended = false;  // the thread is about to: nothing may be kept any more
+  std::array<uint8_t, most_units + 1> count{};
+  std::array<Block*, most_units + 1> free{};
+  std::atomic<size_t> bytes{0};
+  std::atomic<uint64_t> allocations{0};
+  ThreadCache* next = nullptr;  // of the same core
+
+  template <class T>
+  static void add(std::atomic<T>& value, T change) {
+    value.store(value.load(std::memory_order_relaxed) + change, std::memory_order_relaxed);
+  }
+  Block* pop(size_t units) {
+    Block* const block = free[units];
+    if (!block) return nullptr;
+    free[units] = block->next;
+    --count[units];
+    add<size_t>(bytes, 0 - units * unit);
+    return block;
+  }
+  void push(Block* block, size_t units) {
+    block->next = free[units];
+    free[units] = block;
+    ++count[units];
+    add<size_t>(bytes, units * unit);
+  }
+};
+
+// What the allocator, its buffers and the caches bound to it share; the last of them deletes it.
+struct CachingAllocator::Core {
+  explicit Core(Arena::Options options) : arena_(options) {}
+  ~Core() { ASAN_UNPOISON_MEMORY_REGION(arena_.data(), arena_.committed()); }
+
+  Result<BufferRef> allocate_small(size_t units, size_t bytes);
+  Result<BufferRef> allocate_large(size_t bytes);
+  MemoryStatistics statistics();
+  void close();
+  void bind(ThreadCache& cache);
+  void unbind(ThreadCache& cache);
+
+  static BufferRef use(Block* block, size_t units, size_t bytes);
+  static void release_small(Buffer* buffer);
+  static void release_large(Buffer* buffer);
+
+  bool closed() const { return closed_.load(std::memory_order_relaxed); }
+  int descriptor() {
+    std::lock_guard held(lock_);
+    return arena_.descriptor();
+  }
+
+ private:
+  using Held = std::unique_lock<SpinLock>;
+
+  Result<RangeAllocator::Range*> take_range(uint64_t bytes);
+  Status cut_slab(size_t units);
+  Block* hand_out(size_t units);
+  void take_back(Block* block, size_t units);
+  void count_out(size_t bytes);
+  void spill(ThreadCache& cache, size_t units);
+  void drop(size_t count, Held held);
+
+  std::atomic<bool> closed_{false};  // the allocator has ended
+  SpinLock lock_;                    // guards what follows
+  Arena arena_;
+  RangeAllocator ranges_;
+  std::array<Block*, most_units + 1> free_{};
+  ThreadCache* caches_ = nullptr;
+  uint64_t allocations_ = 0;  // without those counted in the bound caches
+  size_t handed_out_ = 0;     // bytes in buffers and in caches
+  size_t peak_ = 0;
+  size_t references_ = 1;  // the allocator, bound caches, large buffers, small blocks in buffers or caches
+};
+
+CachingAllocator::ThreadCache& CachingAllocator::this_thread() {
+  static constinit thread_local ThreadCache cache;
+  return cache;
+}
+
+BufferRef CachingAllocator::Core::use(Block* block, size_t units, size_t bytes) {
+  ASAN_UNPOISON_MEMORY_REGION(block->data, bytes);
+  block->refs.store(1, std::memory_order_relaxed);
+  block->bytes = bytes;
+  block->units = units;
+  return BufferRef::adopt(block);
+}
+
+// The way of a thread whose cache has no such block, or serves another allocator.
+Result<BufferRef> CachingAllocator::Core::allocate_small(size_t units, size_t bytes) {
+  ThreadCache& cache = this_thread();
+  if (!cache.ended && (!cache.core || cache.core->closed())) bind(cache);
+  Held held(lock_);
+  if (!free_[units]) TROUPE_RETURN_IF_FAILED(cut_slab(units));
+  Block* const block = hand_out(units);
+  if (cache.core == this)
+    for (size_t more = batch(units); more > 1 && free_[units]; --more) cache.push(hand_out(units), units);
+  ++allocations_;
+  return use(block, units, bytes);
+}
+
+void CachingAllocator::Core::release_small(Buffer* buffer) {
+  auto* const block = static_cast<Block*>(buffer);
+  auto& core = *static_cast<Core*>(block->owner);
+  const size_t units = block->units;
+  ASAN_POISON_MEMORY_REGION(block->data, (units - 1) * unit);
+  ThreadCache& cache = this_thread();
+  if (cache.core == &core) {
+    if (!core.closed()) {
+      cache.push(block, units);
+      if (cache.count[units] > 2 * batch(units)) core.spill(cache, units);
+      return;
+    }
+    core.unbind(cache);
+  }
+  Held held(core.lock_);
+  core.take_back(block, units);
+  core.drop(1, std::move(held));
+}
+
+CachingAllocator::Block* CachingAllocator::Core::hand_out(size_t units) {
+  Block* const block = free_[units];
+  free_[units] = block->next;
+  ++references_;
+  count_out(units * unit);
+  return block;
+}
+
+void CachingAllocator::Core::take_back(Block* block, size_t units) {
+  block->next = free_[units];
+  free_[units] = block;
+  handed_out_ -= units * unit;
+}
+
+void CachingAllocator::Core::count_out(size_t bytes) {
+  handed_out_ += bytes;
+  peak_ = std::max(peak_, handed_out_);
+}
+
+void CachingAllocator::Core::spill(ThreadCache& cache, size_t units) {
+  Held held(lock_);
+  for (size_t i = 0; i < batch(units); ++i) take_back(cache.pop(units), units);
+  drop(batch(units), std::move(held));
+}
+
+Status CachingAllocator::Core::cut_slab(size_t units) {
+  TROUPE_ASSIGN(auto* slab, take_range(slab_bytes));
+  for (size_t at = 0; at + units * unit <= slab_bytes; at += units * unit) {
+    std::byte* const place = arena_.data() + slab->offset + at;
+    ASAN_UNPOISON_MEMORY_REGION(place, sizeof(Block));
+    auto* const block = new (place) Block;
+    block->data = place + sizeof(Block);
+    block->release = release_small;
+    block->owner = this;
+    block->arena = arena_.id();
+    block->offset = slab->offset + at + sizeof(Block);
+    block->next = free_[units];
+    free_[units] = block;
+  }
+  return {};
+}
+
+Result<BufferRef> CachingAllocator::Core::allocate_large(size_t bytes) {
+  auto buffer = std::make_unique<LargeBuffer>();
+  {
+    Held held(lock_);
+    TROUPE_ASSIGN(buffer->range, take_range(bytes));
+    count_out(buffer->range->bytes);
+    ++references_;
+    ++allocations_;
+  }
+  buffer->offset = buffer->range->offset;
+  buffer->data = arena_.data() + buffer->offset;
+  buffer->bytes = bytes;
+  buffer->release = release_large;
+  buffer->owner = this;
+  buffer->arena = arena_.id();
+  ASAN_UNPOISON_MEMORY_REGION(buffer->data, bytes);
+  return BufferRef::adopt(buffer.release());
+}
+
+void CachingAllocator::Core::release_large(Buffer* buffer) {
+  const std::unique_ptr<LargeBuffer> large(static_cast<LargeBuffer*>(buffer));
+  auto& core = *static_cast<Core*>(large->owner);
+  RangeAllocator::Range* const range = large->range;
+  ASAN_POISON_MEMORY_REGION(large->data, range->bytes);
+  Held held(core.lock_);
+  if (core.closed()) core.arena_.discard(range->offset, range->bytes);
+  core.handed_out_ -= range->bytes;
+  core.ranges_.release(range);
+  core.drop(1, std::move(held));
+}
+
+Result<RangeAllocator::Range*> CachingAllocator::Core::take_range(uint64_t bytes) {
+  const auto exhausted = [&](const std::string& why) {
+    return resource_exhausted("an allocation of " + std::to_string(bytes) + " bytes: " + why + "; " +
+                              std::to_string(handed_out_) + " bytes are in use, the largest free piece has " +
+                              std::to_string(ranges_.largest_free()));
+  };
+  const uint64_t cap = arena_.cap();
+  if (bytes > cap) return exhausted("the memory cap is " + std::to_string(cap) + " bytes");
+  const uint64_t rounded = (bytes + unit - 1) / unit * unit;
+  if (auto* range = ranges_.allocate(rounded)) return range;
+  const uint64_t committed = arena_.committed();
+  const uint64_t needed = committed + rounded - ranges_.free_at_end();
+  const uint64_t wanted = std::max(needed, committed + std::clamp(committed, least_growth, most_growth));
+  if (Status grown = arena_.commit(std::max(needed, std::min(wanted, cap))); !grown.ok())
+    return exhausted(grown.text());
+  ASAN_POISON_MEMORY_REGION(arena_.data() + committed, arena_.committed() - committed);
+  ranges_.grow(arena_.committed() - committed);
+  return ranges_.allocate(rounded);
+}
+
+void CachingAllocator::Core::bind(ThreadCache& cache) {
+  struct ThreadEnd {
+    ThreadCache& cache;
+    ~ThreadEnd() {
+      cache.ended = true;
+      if (cache.core) cache.core->unbind(cache);
+    }
+  };
+  static thread_local const ThreadEnd at_thread_end{cache};
+  if (cache.core) cache.core->unbind(cache);
+  Held held(lock_);
+  ++references_;
+  cache.core = this;
+  cache.next = std::exchange(caches_, &cache);
+}
+
+void CachingAllocator::Core::unbind(ThreadCache& cache) {
+  Held held(lock_);
+  size_t blocks = 0;
+  for (size_t units = 1; units <= most_units; ++units)
+    for (Block* block; (block = cache.pop(units)); ++blocks) take_back(block, units);
+  allocations_ += cache.allocations.exchange(0, std::memory_order_relaxed);
+  ThreadCache** link = &caches_;
+  while (*link != &cache) link = &(*link)->next;
+  *link = cache.next;
+  cache.core = nullptr;
+  drop(blocks + 1, std::move(held));
+}
+
+void CachingAllocator::Core::drop(size_t count, Held held) {
+  references_ -= count;
+  const bool last = references_ == 0;
+  held.unlock();
+  if (last) delete this;
+}
+
+MemoryStatistics CachingAllocator::Core::statistics() {
+  Held held(lock_);
+  MemoryStatistics out{handed_out_, peak_, arena_.committed(), arena_.cap(), allocations_};
+  for (const ThreadCache* cache = caches_; cache; cache = cache->next) {
+    out.in_use -= std::min(out.in_use, cache->bytes.load(std::memory_order_relaxed));
+    out.allocations += cache->allocations.load(std::memory_order_relaxed);
+  }
+  return out;
+}
+
+void CachingAllocator::Core::close() {
+  if (ThreadCache& cache = this_thread(); cache.core == this) unbind(cache);
+  Held held(lock_);
+  closed_ = true;
+  for (const auto* range = ranges_.first(); range; range = range->after)
+    if (range->free) arena_.discard(range->offset, range->bytes);
+  drop(1, std::move(held));
+}
+
+CachingAllocator::CachingAllocator(Arena::Options options) : core_(new Core(options)) {}
+CachingAllocator::~CachingAllocator() { core_->close(); }
+
+Result<BufferRef> CachingAllocator::allocate(size_t bytes) {
+  if (bytes > (most_units - 1) * unit) return core_->allocate_large(bytes);
+  const size_t units = (bytes + unit - 1) / unit + 1;
+  ThreadCache& cache = this_thread();
+  if (cache.core == core_)
+    if (Block* block = cache.pop(units)) {
+      ThreadCache::add<uint64_t>(cache.allocations, 1);
+      return Core::use(block, units, bytes);
+    }
+  return core_->allocate_small(units, bytes);
+}
+
+MemoryStatistics CachingAllocator::statistics() const { return core_->statistics(); }
+
+int CachingAllocator::descriptor() const { return core_->descriptor(); }
+
+}  // namespace troupe
