@@ -1,0 +1,25 @@
+#include "devices/transfer.h"
+
+namespace troupe {
+namespace {
+
+Result<Tensor> copied(const Tensor& from, Allocator& memory, Device& copier) {
+  TROUPE_ASSIGN(Tensor to, Tensor::allocate(from.dtype(), from.shape(), memory));
+  Completion done = copier.copy(from, to);
+  if (done.ready() && !done.status().ok()) return done.status();
+  to.set_completion(std::move(done));
+  return to;
+}
+
+}  // namespace
+
+Result<Tensor> transfer(const Tensor& from, Device& from_device, Device& to_device) {
+  if (to_device.holds(from)) return from;
+  Allocator& memory = to_device.context().memory();
+  if (from.memory() != MemoryKind::Device) return copied(from, memory, to_device);
+  if (to_device.memory_kind() != MemoryKind::Device) return copied(from, memory, from_device);
+  TROUPE_ASSIGN(const Tensor staged, copied(from, from_device.context().host_memory(), from_device));
+  return copied(staged, memory, to_device);
+}
+
+}  // namespace troupe
