@@ -33,12 +33,13 @@ struct Where {
 };
 
 /// `Values` of done() stands for the outputs of the node, and for the slots:
-///   bool dead(uint32_t output)                          true: this output carries no value
-///   void put(uint32_t output, uint32_t slot, bool last) this output's value goes into the slot; last: it may
-///   be moved there void pass(uint32_t from, uint32_t to, bool last)    the same, from slot to slot void
-///   clear(uint32_t first, uint32_t count)          what these slots still hold is not needed any more void
-///   grow(uint32_t slots)                           there are that many slots from now on
-/// put() and pass() are never called for control edges nor for dead outputs.
+///   bool dead(output)               true: this output carries no value
+///   void put(output, slot, last)    the output goes into the slot; last: it may be moved there
+///   void drop()                     what is left of the outputs is not needed
+///   void pass(from, to, last)       what one slot holds goes into another; last: it may be moved there
+///   void clear(first, count)        what these slots still hold is not needed
+///   void grow(slots)                there are that many slots from now on
+/// put() and pass() are not called for control edges, nor for dead outputs.
 class StepState {
  public:
   explicit StepState(const Plan& plan);
@@ -63,8 +64,9 @@ class StepState {
   template <class Values>
   void done(Activation activation, Values&& values) {
     const PlanNode& node = nodes_[activation.node];
-    if (!has_loops_) return spread(node, 0, activation.dead(), values);
-    done_in_loops(node, activation, values);
+    if (has_loops_) return done_in_loops(node, activation, values);
+    spread(node, 0, activation.dead(), values);
+    values.drop();
   }
   /// Nothing more shall start: the ready nodes are forgotten.
   void stop();
@@ -267,6 +269,7 @@ void StepState::done_in_loops(const PlanNode& node, Activation activation, Value
       break;
     default: spread(node, iteration, activation.dead(), values);
   }
+  values.drop();  // before its iteration ends, whose slots the next one takes over
   --iterations_[iteration].outstanding;
   if (iteration != 0) clean_up(iteration, values);
 }

@@ -18,7 +18,7 @@ namespace troupe {
 /// How a node is carried out.
 enum class Action : uint8_t {
   Nothing,  ///< NoOp, ControlTrigger
-  Forward,  ///< its input is its output: Enter, Exit, NextIteration, LoopCond, Identity
+  Forward,  ///< its input is its output: Enter, Exit, NextIteration, LoopCond, Identity, ReadVariableOp
   Switch,
   Merge,
   Handle,  ///< yields the handle of a cell
@@ -26,7 +26,6 @@ enum class Action : uint8_t {
   Fetch,
   Kernel,
   Request,  ///< the host is asked: Send, Recv, writes of variables, queues, ...
-  Read,     ///< the value behind a resource handle: ReadVariableOp
 };
 
 struct PreparedNode {
@@ -34,14 +33,16 @@ struct PreparedNode {
   const Kernel* kernel = nullptr;
   StateCell* cell = nullptr;  ///< Handle
   Action action = Action::Nothing;
-  bool runs_dead = false;      ///< Send, Recv
+  bool runs_dead = false;      ///< Send, Recv; a Fetch, which is then an error
   bool takes_handles = false;  ///< some input comes from a reference or resource edge
+  bool reads_handles = false;  ///< it is the value behind a resource that is wanted
+  bool needs_initialized = true;
 };
 
 /// The cell that a handle-producing node (VariableV2, VarHandleOp, FIFOQueueV2) stands for.
 using ResolveState = std::function<Result<std::shared_ptr<StateCell>>(const Node&)>;
 
-struct StepContext;
+class StepContext;
 
 class PreparedPlan {
  public:
@@ -55,7 +56,10 @@ class PreparedPlan {
 
   const Plan& plan() const { return *plan_; }
   Device& device() const { return device_; }
+  const std::string& device_name() const { return device_name_; }
   std::span<const PreparedNode> nodes() const { return nodes_; }
+  /// The value_index of a Merge whose input i was the live one.
+  const Tensor& merge_index(uint32_t i) const { return merge_indices_[i]; }
 
   /// A context for one step, new or used before; the step gives it back. Any thread.
   std::unique_ptr<StepContext> acquire() const;
@@ -67,7 +71,9 @@ class PreparedPlan {
 
   std::shared_ptr<const Plan> plan_;
   Device& device_;
+  const std::string device_name_;
   std::vector<PreparedNode> nodes_;  ///< per node of the plan
+  std::vector<Tensor> merge_indices_;
   std::vector<std::unique_ptr<Kernel>> kernels_;
   std::vector<std::shared_ptr<StateCell>> cells_;
   mutable SpinLock idle_lock_;

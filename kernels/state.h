@@ -97,6 +97,7 @@ class StateContainer {
  private:
   mutable std::mutex mutex_;
   std::map<std::string, std::shared_ptr<StateCell>, std::less<>> cells_;
+  std::vector<std::shared_ptr<StateCell>> numbered_;  ///< by id; null once forgotten
 };
 
 }  // namespace troupe

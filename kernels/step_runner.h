@@ -9,46 +9,10 @@
 #include <span>
 #include <vector>
 
-#include "graph/step_state.h"
 #include "kernels/prepared_plan.h"
+#include "kernels/step_host.h"
 
 namespace troupe {
-
-/// A node whose op no kernel serves, ready to be carried out by the host. `node`, `where` and `dead` identify
-/// a token for Send and Recv; a Send runs with `dead` set when its input is.
-struct StepRequest {
-  Activation activation;  ///< to be named in the reply
-  const Node& node;
-  Where where;
-  bool dead = false;
-  std::span<Slot> inputs;  ///< to be moved from; gone when request() returns
-};
-
-/// What a request came to. `outputs`: one value per output of the node, in order; for outputs that are
-/// references or handles an invalid tensor, since the runner passes on the handle that came in.
-struct StepReply {
-  Status status;
-  std::vector<Tensor> outputs;
-  bool dead = false;  ///< Recv: the token is dead
-};
-
-/// What the executor actor (or a test) does for a running step. Called on the driving thread, except wake().
-class StepHost {
- public:
-  virtual ~StepHost() = default;
-  /// Exactly one StepRunner::arrived() answers it, from any thread, at once or later.
-  virtual void request(StepRequest request) = 0;
-  /// A node waits for the value of a cell that is being changed: exactly one StepRunner::value_arrived()
-  /// answers.
-  virtual void read(Activation activation, uint32_t input, StateCell& cell) = 0;
-  /// The step has failed: whatever was requested shall be answered soon, with any status. Called at most
-  /// once.
-  virtual void failing(const Status& status) = 0;
-  /// Device work has finished and nobody drives the step: see that drive() is called. From any thread.
-  virtual void wake() = 0;
-  /// The last call for this step. The runner may be destroyed in it.
-  virtual void ended(Status status) = 0;
-};
 
 class StepRunner {
  public:
@@ -76,6 +40,7 @@ class StepRunner {
 
  private:
   std::shared_ptr<const PreparedPlan> plan_;
+  StepHost& host_;
   std::unique_ptr<StepContext> context_;
 };
 

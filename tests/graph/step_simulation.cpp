@@ -10,15 +10,18 @@ namespace troupe::testing {
 struct StepSimulation::Values {
   std::vector<std::optional<int64_t>>& slots;
   std::vector<std::optional<int64_t>> outputs;
+  bool dropped = false;
 
   bool dead(uint32_t output) const { return !outputs[output]; }
   void put(uint32_t output, uint32_t slot, bool last) {
     BOOST_REQUIRE(slot < slots.size());
+    BOOST_REQUIRE_MESSAGE(!dropped, "a value is used after it was dropped");
     BOOST_REQUIRE_MESSAGE(outputs[output], "a value is used after it was moved");
     BOOST_REQUIRE_MESSAGE(!slots[slot], "a value is overwritten");
     slots[slot] = outputs[output];
     if (last) outputs[output].reset();
   }
+  void drop() { dropped = true; }
   void pass(uint32_t from, uint32_t to, bool last) {
     BOOST_REQUIRE(from < slots.size() && to < slots.size());
     BOOST_REQUIRE_MESSAGE(slots[from], "a held value is not there");

@@ -279,6 +279,7 @@ BOOST_AUTO_TEST_CASE(order_of_ready_nodes) {
   struct NoValues {
     bool dead(uint32_t) { return false; }
     void put(uint32_t, uint32_t, bool) {}
+    void drop() {}
     void pass(uint32_t, uint32_t, bool) {}
     void clear(uint32_t, uint32_t) {}
     void grow(uint32_t) {}

@@ -1,0 +1,119 @@
+#include "kernels/state.h"
+
+#include <utility>
+
+namespace troupe {
+
+StateCell::StateCell(std::string name, DType dtype, PartialShape shape, uint32_t id)
+    : name_(std::move(name)), dtype_(dtype), shape_(std::move(shape)), id_(id) {}
+
+StateCell::Reading StateCell::try_read(Snapshot& snapshot) const {
+  const std::lock_guard guard(lock_);
+  if (taken_) return Reading::Busy;
+  if (!snapshot_.value.valid()) return Reading::Uninitialized;
+  snapshot = snapshot_;
+  return Reading::Ready;
+}
+
+StateCell::Reading StateCell::reading() const {
+  const std::lock_guard guard(lock_);
+  if (taken_) return Reading::Busy;
+  return snapshot_.value.valid() ? Reading::Ready : Reading::Uninitialized;
+}
+
+uint64_t StateCell::version() const {
+  const std::lock_guard guard(lock_);
+  return snapshot_.version;
+}
+
+std::optional<Tensor> StateCell::take_for_write() {
+  const std::lock_guard guard(lock_);
+  // Others take references under this lock only, so a buffer that nobody else holds now stays so.
+  if (taken_ || !snapshot_.value.unique()) return std::nullopt;
+  taken_ = true;
+  return std::exchange(snapshot_.value, {});
+}
+
+void StateCell::publish(Tensor value) {
+  const std::lock_guard guard(lock_);
+  std::swap(snapshot_.value, value);  // what it replaces is released after the lock
+  ++snapshot_.version;
+  taken_ = false;
+}
+
+void StateCell::publish(Snapshot snapshot) {
+  const std::lock_guard guard(lock_);
+  std::swap(snapshot_, snapshot);
+  taken_ = false;
+}
+
+void StateCell::put_back(Tensor value) {
+  const std::lock_guard guard(lock_);
+  snapshot_.value = std::move(value);
+  taken_ = false;
+}
+
+std::string state_name(const Node& node) {
+  const auto text = [&](std::string_view attr) {
+    const AttrValue* value = node.attrs.find(attr);
+    const auto* string = value ? std::get_if<std::string>(value) : nullptr;
+    return string ? *string : std::string{};
+  };
+  const std::string shared_name = text("shared_name"), container = text("container");
+  const std::string& name = shared_name.empty() ? node.name : shared_name;
+  return container.empty() ? name : container + ';' + name;
+}
+
+Result<std::shared_ptr<StateCell>> StateContainer::require(const std::string& name, DType dtype,
+                                                           const PartialShape& shape) {
+  const std::lock_guard guard(mutex_);
+  std::shared_ptr<StateCell>& cell = cells_[name];
+  if (!cell) {
+    cell = std::make_shared<StateCell>(name, dtype, shape, static_cast<uint32_t>(numbered_.size()));
+    numbered_.push_back(cell);
+  }
+  if (cell->dtype() == dtype && cell->shape() == shape) return cell;
+  const auto describe = [](DType type, const PartialShape& of) {
+    return std::string(troupe::name(type)) + of.text();
+  };
+  return invalid_argument("the state '" + name + "' exists as " + describe(cell->dtype(), cell->shape()) +
+                          ", wanted as " + describe(dtype, shape));
+}
+
+Result<std::shared_ptr<StateCell>> StateContainer::require(const Node& node) {
+  const AttrValue* dtype = node.attrs.find("dtype");
+  const AttrValue* shape = node.attrs.find("shape");
+  // What has no value of its own, such as a queue, is a name.
+  const bool has_value = dtype && shape;
+  auto cell = has_value ? require(state_name(node), std::get<DType>(*dtype), node.output_shapes[0])
+                        : require(state_name(node), DType::Resource, PartialShape{});
+  if (!cell) return std::move(cell).status().at_node(node.type(), node.name);
+  return cell;
+}
+
+std::shared_ptr<StateCell> StateContainer::find(std::string_view name) const {
+  const std::lock_guard guard(mutex_);
+  const auto at = cells_.find(name);
+  return at == cells_.end() ? nullptr : at->second;
+}
+
+std::shared_ptr<StateCell> StateContainer::at(uint32_t id) const {
+  const std::lock_guard guard(mutex_);
+  return id < numbered_.size() ? numbered_[id] : nullptr;
+}
+
+std::vector<std::shared_ptr<StateCell>> StateContainer::cells() const {
+  const std::lock_guard guard(mutex_);
+  std::vector<std::shared_ptr<StateCell>> result;
+  result.reserve(cells_.size());
+  for (const auto& [name, cell] : cells_) result.push_back(cell);
+  return result;
+}
+
+void StateContainer::clear() {
+  const std::lock_guard guard(mutex_);
+  cells_.clear();
+  for (auto& cell : numbered_) cell.reset();  // numbers are not used again
+}
+
+}  // namespace troupe

@@ -1,0 +1,147 @@
+#include "tests/support/local_host.h"
+
+#include "graph/partition.h"
+#include "kernels/apply_update.h"
+
+namespace troupe::test {
+
+LocalRuntime::LocalRuntime(std::shared_ptr<const OpLibrary> library)
+    : library_(std::move(library)),
+      own_device_(std::make_unique<CpuDevice>(
+          value_or_throw(DeviceName::parse("/job:test/replica:0/task:0/device:CPU:0")), 1, pool_)),
+      device_(own_device_.get()) {}
+
+LocalRuntime::LocalRuntime(std::shared_ptr<const OpLibrary> library, Device& device)
+    : library_(std::move(library)), device_(&device) {}
+
+Result<std::shared_ptr<const PreparedPlan>> LocalRuntime::prepare(const Graph& graph,
+                                                                  const RunSignature& signature) {
+  TROUPE_ASSIGN(const Subgraph cut, cut_subgraph(graph, signature));
+  const DeviceInfo only{device_->name(), device_->incarnation()};
+  TROUPE_ASSIGN(const auto partitions,
+                partition(cut.graph, std::vector<DeviceId>(cut.graph.size(), 0), {&only, 1}));
+  const auto outputs = [](const std::vector<PartitionEnd>& ends) {
+    std::vector<Output> result;
+    for (const PartitionEnd& end : ends) result.push_back(end.output);
+    return result;
+  };
+  const Partition& whole = partitions.at(0);
+  TROUPE_ASSIGN(auto plan, Plan::make(std::make_shared<const Graph>(whole.graph), outputs(whole.feeds),
+                                      outputs(whole.fetches)));
+  return PreparedPlan::make(std::move(plan), library_->kernels, *device_,
+                            [this](const Node& node) { return state_.require(node); });
+}
+
+Result<std::vector<Tensor>> LocalRuntime::run(const std::shared_ptr<const PreparedPlan>& plan,
+                                              std::vector<Tensor> feeds, const StepInfo& info) {
+  return LocalHost(*library_, plan).run(std::move(feeds), info);
+}
+
+Result<std::vector<Tensor>> LocalRuntime::run(const Graph& graph, const Feeds& feeds,
+                                              const std::vector<Output>& fetches) {
+  RunSignature signature;
+  std::vector<Tensor> values;
+  for (const auto& [output, value] : feeds) {
+    signature.feeds.push_back(output);
+    values.push_back(value);
+  }
+  for (const Output& fetch : fetches) {
+    if (fetch.is_control())
+      signature.targets.push_back(fetch.node);
+    else
+      signature.fetches.push_back(fetch);
+  }
+  TROUPE_ASSIGN(auto plan, prepare(graph, signature));
+  return run(plan, std::move(values));
+}
+
+Result<std::vector<Tensor>> run_graph(std::shared_ptr<const OpLibrary> library, const Graph& graph,
+                                      const Feeds& feeds, const std::vector<Output>& fetches) {
+  return LocalRuntime(std::move(library)).run(graph, feeds, fetches);
+}
+
+LocalHost::LocalHost(const OpLibrary& library, std::shared_ptr<const PreparedPlan> plan)
+    : library_(library), plan_(std::move(plan)), runner_(plan_, *this) {}
+
+Result<std::vector<Tensor>> LocalHost::run(std::vector<Tensor> feeds, const StepInfo& info) {
+  info_ = info;
+  runner_.start(info, feeds);
+  runner_.drive();
+  while (!ended_) {
+    std::unique_lock lock(mutex_);
+    woken_.wait(lock, [&] { return wake_; });
+    wake_ = false;
+    lock.unlock();
+    runner_.drive();
+  }
+  if (!ended_->ok()) return *ended_;
+  const auto fetched = runner_.fetched();
+  return std::vector<Tensor>(std::move_iterator(fetched.begin()), std::move_iterator(fetched.end()));
+}
+
+void LocalHost::request(StepRequest request) {
+  const Node& node = request.node;
+  if (is_transfer(*node.op)) {
+    const Edge edge{node.attrs.get<std::string>("tensor_name"), request.where.frame, request.where.iteration};
+    return node.inputs.empty() ? receive(request, edge) : send(request, edge);
+  }
+  (void)runner_.arrived(request.activation, change_variables(request));
+}
+
+void LocalHost::send(const StepRequest& request, const Edge& edge) {
+  StepReply token;
+  token.dead = request.dead;
+  if (!request.dead) token.outputs.push_back(std::move(request.inputs[0].tensor));
+  const auto waiting = waiting_.extract(edge);
+  if (waiting)
+    (void)runner_.arrived(waiting.mapped(), std::move(token));
+  else if (!sent_.emplace(edge, std::move(token)).second)
+    return (void)runner_.arrived(request.activation, {aborted("an edge carries two tokens"), {}, false});
+  (void)runner_.arrived(request.activation, {});
+}
+
+void LocalHost::receive(const StepRequest& request, const Edge& edge) {
+  auto token = sent_.extract(edge);
+  if (token)
+    (void)runner_.arrived(request.activation, std::move(token.mapped()));
+  else
+    waiting_.emplace(edge, request.activation);
+}
+
+StepReply LocalHost::change_variables(const StepRequest& request) {
+  const Node& node = request.node;
+  if (node.op->served_by != ServedBy::Variable)
+    return {unimplemented("a LocalHost does not serve this op"), {}, false};
+  if (node.type() == "IsVariableInitialized" || node.type() == "VarIsInitializedOp") {
+    const bool initialized = request.inputs[0].cell->reading() != StateCell::Reading::Uninitialized;
+    return {{}, {Tensor::scalar(initialized)}, false};
+  }
+  DeviceContext& device = plan_->device().context();
+  const auto def = library_.kernels.find(node, "CPU");
+  if (!def) return {def.status(), {}, false};
+  const auto rule = (*def)->prepare({plan_->plan().graph(), node, device});
+  if (!rule) return {rule.status(), {}, false};
+  return {apply_update(**rule, node, request.inputs, device, info_), {}, false};
+}
+
+// Only an owner that writes on another thread makes readers wait; here writes end before anything else happens.
+void LocalHost::read(Activation activation, uint32_t input, StateCell& cell) {
+  Snapshot snapshot;
+  while (cell.try_read(snapshot) == StateCell::Reading::Busy) cpu_relax();
+  (void)runner_.value_arrived(activation, input, std::move(snapshot.value));
+}
+
+void LocalHost::failing(const Status& status) {
+  for (const auto& [edge, activation] : std::exchange(waiting_, {}))
+    (void)runner_.arrived(activation, {status, {}, false});
+}
+
+void LocalHost::wake() {
+  const std::lock_guard lock(mutex_);
+  wake_ = true;
+  woken_.notify_one();
+}
+
+void LocalHost::ended(Status status) { ended_ = std::move(status); }
+
+}  // namespace troupe::test

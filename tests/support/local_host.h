@@ -1,0 +1,86 @@
+// Runs graphs in one process without actors: a runtime of one device and its variables, and the host of its steps, which changes
+// variables on the spot and matches Send with Recv within a step. Any number of threads may run steps on one runtime at once.
+#pragma once
+
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "devices/cpu_device.h"
+#include "graph/subgraph.h"
+#include "kernels/step_runner.h"
+
+namespace troupe::test {
+
+using Feeds = std::vector<std::pair<Output, Tensor>>;
+
+class LocalRuntime {
+ public:
+  explicit LocalRuntime(std::shared_ptr<const OpLibrary> library);
+  /// On a device of the caller's, which must outlive the runtime.
+  LocalRuntime(std::shared_ptr<const OpLibrary> library, Device& device);
+
+  const OpLibrary& library() const { return *library_; }
+  Device& device() { return *device_; }
+  StateContainer& state() { return state_; }
+
+  /// What the master does for a signature, for one device: cut out the subgraph, plan, prepare.
+  Result<std::shared_ptr<const PreparedPlan>> prepare(const Graph& graph, const RunSignature& signature);
+  /// One step, on this thread. `feeds` are in the order of the signature, without those that nothing reads.
+  Result<std::vector<Tensor>> run(const std::shared_ptr<const PreparedPlan>& plan,
+                                  std::vector<Tensor> feeds = {}, const StepInfo& info = {});
+  /// Both; a fetch with index Output::control is a target.
+  Result<std::vector<Tensor>> run(const Graph& graph, const Feeds& feeds, const std::vector<Output>& fetches);
+
+ private:
+  std::shared_ptr<const OpLibrary> library_;
+  InlinePool pool_;
+  std::unique_ptr<CpuDevice> own_device_;
+  Device* device_;
+  StateContainer state_;
+};
+
+/// One step on a runtime of its own.
+Result<std::vector<Tensor>> run_graph(std::shared_ptr<const OpLibrary> library, const Graph& graph,
+                                      const Feeds& feeds, const std::vector<Output>& fetches);
+
+/// The host of one step.
+class LocalHost : public StepHost {
+ public:
+  LocalHost(const OpLibrary& library, std::shared_ptr<const PreparedPlan> plan);
+
+  StepRunner& runner() { return runner_; }
+  /// Drives the step until it has ended, waiting for the device where it must.
+  Result<std::vector<Tensor>> run(std::vector<Tensor> feeds, const StepInfo& info);
+
+  void request(StepRequest request) override;
+  void read(Activation activation, uint32_t input, StateCell& cell) override;
+  void failing(const Status& status) override;
+  void wake() override;
+  void ended(Status status) override;
+
+ private:
+  using Edge = std::tuple<std::string, uint64_t, uint64_t>;  ///< name, frame, iteration
+  void send(const StepRequest& request, const Edge& edge);
+  void receive(const StepRequest& request, const Edge& edge);
+  StepReply change_variables(const StepRequest& request);
+
+  const OpLibrary& library_;
+  std::shared_ptr<const PreparedPlan> plan_;
+  StepInfo info_;
+  StepRunner runner_;
+  std::map<Edge, StepReply> sent_;
+  std::map<Edge, Activation> waiting_;
+  std::mutex mutex_;
+  std::condition_variable woken_;
+  bool wake_ = false;
+  std::optional<Status> ended_;
+};
+
+}  // namespace troupe::test
