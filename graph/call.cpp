@@ -5,15 +5,18 @@
 namespace troupe {
 namespace {
 
-std::string signature(const Constructor& constructor) {
-  std::string out = constructor.name + '(';
-  for (const auto& parameter : constructor.parameters) {
+std::string signature(const ConstructorEntry& entry) {
+  std::string out = entry.constructor->name + '(';
+  for (const auto& parameter : entry.constructor->parameters) {
+    const AttrDef* attr = parameter.is_input ? nullptr : entry.op->find_attr(parameter.target);
     if (out.back() != '(') out += ", ";
     out += parameter.name;
     if (parameter.all_axes)
       out += " = all";
     else if (parameter.default_value)
       out += " = " + text(*parameter.default_value);
+    else if (attr && attr->default_value)
+      out += " = " + text(*attr->default_value);
     else if (!parameter.required)
       out += " = ...";
   }
@@ -41,7 +44,7 @@ Call::Call(const Scope& scope, std::string_view constructor, const std::vector<A
 }
 
 void Call::fail(std::string text) const {
-  throw Error(invalid_argument(entry_.constructor->name + ": " + std::move(text) + "; it is " + signature(*entry_.constructor)));
+  throw Error(invalid_argument(entry_.constructor->name + ": " + std::move(text) + "; it is " + signature(entry_)));
 }
 
 void Call::bind(const std::vector<Argument>& positional, const NamedArguments& named) {
