@@ -1,0 +1,241 @@
+#include "apps/config/document.h"
+
+#include <toml++/toml.h>
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <sstream>
+
+#include "apps/config/diagnostics.h"
+
+namespace troupe::config {
+namespace {
+
+constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+
+/// toml++ nodes turned into our own; `shift` columns stand before the text that the user wrote.
+class Converter {
+ public:
+  Converter(uint32_t source, uint32_t shift) : source_(source), shift_(shift) {}
+
+  Value convert(const toml::node& node) const {
+    Value value{{}, place(node.source())};
+    node.visit([&](const auto& typed) { assign(value, typed); });
+    return value;
+  }
+
+ private:
+  Place place(const toml::source_region& region) const {
+    return {source_, region.begin.line, region.begin.column - (region.begin.line == 1 ? shift_ : 0)};
+  }
+  void assign(Value& value, const toml::value<std::string>& text) const { value.data = text.get(); }
+  void assign(Value& value, const toml::value<int64_t>& number) const { value.data = number.get(); }
+  void assign(Value& value, const toml::value<double>& number) const { value.data = number.get(); }
+  void assign(Value& value, const toml::value<bool>& truth) const { value.data = truth.get(); }
+  void assign(Value& value, const toml::array& array) const {
+    List list;
+    for (const toml::node& element : array) list.push_back(convert(element));
+    value.data = std::move(list);
+  }
+  void assign(Value& value, const toml::table& map) const {
+    Table table;
+    for (const auto& [key, element] : map)
+      table.push_back({std::string(key.str()), place(key.source()), convert(element)});
+    std::stable_sort(table.begin(), table.end(),
+                     [](const Entry& a, const Entry& b) { return a.place < b.place; });
+    value.data = std::move(table);
+  }
+  template <class DateOrTime>
+  void assign(Value& value, const DateOrTime& moment) const {
+    std::ostringstream text;
+    text << moment;
+    value.data = Moment{text.str()};
+  }
+
+  uint32_t source_, shift_;
+};
+
+/// Past the string or comment that begins at `at`, or one character further.
+size_t skip_token(std::string_view text, size_t at) {
+  const char c = text[at];
+  if (c == '#') return std::min(text.find('\n', at), text.size());
+  if (c != '"' && c != '\'') return at + 1;
+  const size_t quotes = text.substr(at, 3) == std::string(3, c) ? 3 : 1;
+  for (at += quotes; at < text.size(); ++at) {
+    if (c == '"' && text[at] == '\\')
+      ++at;
+    else if (text.substr(at, quotes) == std::string_view("\"\"\"'''").substr(c == '"' ? 0 : 3, quotes))
+      return at + quotes;
+  }
+  return text.size();
+}
+
+/// Where a key has more dots than max_key_parts allows, or npos. Such a key becomes a tree so deep that the
+/// parser, which bounds the nesting of values only, would leave the stack when it frees it.
+size_t overlong_key(std::string_view text) {
+  size_t dots = 0;
+  for (size_t at = 0; at < text.size(); at = skip_token(text, at)) {
+    if (text[at] == '.' && ++dots >= Document::max_key_parts) return at;
+    if (std::string_view(",=[]{}\n").find(text[at]) != std::string_view::npos) dots = 0;
+  }
+  return std::string_view::npos;
+}
+
+Place place_at(std::string_view text, size_t byte, uint32_t source) {
+  Place place{source};
+  for (size_t i = 0; i < std::min(byte, text.size()); ++i) {
+    if (text[i] == '\n')
+      ++place.line, place.column = 1;
+    else if ((static_cast<uint8_t>(text[i]) & 0xc0) != 0x80)
+      ++place.column;
+  }
+  return place;
+}
+
+size_t byte_at(std::string_view text, Place place) {
+  size_t at = 0;
+  for (uint32_t line = 1; line < place.line && at < text.size(); ++line) at = text.find('\n', at) + 1;
+  for (uint32_t column = 1; column < place.column && at < text.size(); ++column) do
+      ++at;
+    while (at < text.size() && (static_cast<uint8_t>(text[at]) & 0xc0) == 0x80);
+  return at;
+}
+
+size_t utf8_length(uint32_t code_point) {
+  return code_point < 0x80 ? 1 : code_point < 0x800 ? 2 : code_point < 0x10000 ? 3 : 4;
+}
+
+/// Steps over one escape of a basic string; `at` is on the backslash. Returns how many bytes it stands for.
+size_t skip_escape(std::string_view raw, size_t& at) {
+  const char kind = at + 1 < raw.size() ? raw[at + 1] : '\0';
+  if (kind == 'u' || kind == 'U') {
+    const size_t digits = kind == 'u' ? 4 : 8;
+    const auto hex = std::string(raw.substr(at + 2, digits));
+    at += 2 + digits;
+    return utf8_length(static_cast<uint32_t>(std::strtoul(hex.c_str(), nullptr, 16)));
+  }
+  if (kind == ' ' || kind == '\t' || kind == '\r' || kind == '\n') {
+    at = std::min(raw.find_first_not_of(" \t\r\n", at + 1), raw.size());
+    return 0;
+  }
+  at += 2;
+  return 1;
+}
+
+/// The value of a key, made if there is none, or the element of a list.
+Result<Value*> child(Value& parent, const std::string& part, Place place) {
+  if (part.empty()) return invalid_argument("a part of the key is empty");
+  if (auto* table = parent.get_if<Table>()) {
+    if (!find(*table, part)) table->push_back({part, place, {Table{}, place}});
+    return find(*table, part);
+  }
+  auto* list = parent.get_if<List>();
+  if (!list) return invalid_argument("what stands before '" + part + "' is no table");
+  size_t index = list->size();
+  std::from_chars(part.data(), part.data() + part.size(), index);
+  if (index >= list->size())
+    return invalid_argument("'" + part + "' is no element of a list of " + std::to_string(list->size()));
+  return &(*list)[index];
+}
+
+}  // namespace
+
+Value* find(Table& table, std::string_view key) {
+  for (auto& entry : table)
+    if (entry.key == key) return &entry.value;
+  return nullptr;
+}
+
+const Value* find(const Table& table, std::string_view key) { return find(const_cast<Table&>(table), key); }
+
+Result<Document> Document::parse(std::string file, std::string text) {
+  Document document;
+  if (text.starts_with(byte_order_mark)) text.erase(0, byte_order_mark.size());
+  document.sources_.push_back({std::move(file), std::move(text), true});
+  const std::string& raw = document.sources_.front().text;
+  const auto fail = [&](Place place, std::string_view what) {
+    Diagnostics diagnostics(document);
+    diagnostics.error(place, std::string(what));
+    return diagnostics.status();
+  };
+  if (raw.size() > max_bytes) return fail({}, "larger than " + std::to_string(max_bytes) + " bytes");
+  if (const size_t at = overlong_key(raw); at != std::string::npos)
+    return fail(place_at(raw, at, 0), "a key of more than " + std::to_string(max_key_parts) + " parts");
+  try {
+    document.root_ = Converter(0, 0).convert(toml::parse(std::string_view(raw)));
+  } catch (const toml::parse_error& error) {
+    const auto at = error.source().begin;
+    return fail({0, std::max(at.line, 1u), std::max(at.column, 1u)}, error.description());
+  }
+  return document;
+}
+
+Result<Value> parse_value(std::string_view toml, uint32_t source) {
+  constexpr std::string_view prefix = "value = ";
+  const auto text = std::string(prefix) + std::string(toml);
+  if (text.size() > Document::max_bytes || overlong_key(text) != std::string::npos)
+    return invalid_argument("too long");
+  try {
+    const toml::table parsed = toml::parse(text);
+    if (parsed.size() == 1) return Converter(source, prefix.size()).convert(*parsed.get("value"));
+    return invalid_argument("more than one value");
+  } catch (const toml::parse_error& error) {
+    return invalid_argument(std::string(error.description()));
+  }
+}
+
+void Document::set(std::string_view option, Diagnostics& diagnostics) {
+  const size_t equals = std::min(option.find('='), option.size());
+  const std::string_view path = option.substr(0, equals);
+  const Place place{static_cast<uint32_t>(sources_.size())};
+  sources_.push_back(
+      {"--set " + std::string(path), std::string(option.substr(std::min(equals + 1, option.size()))), false});
+  const std::string& raw = sources_.back().text;
+  if (equals == option.size()) return diagnostics.error(place, "expected KEY=VALUE");
+  if (std::count(path.begin(), path.end(), '.') >= static_cast<std::ptrdiff_t>(max_key_parts))
+    return diagnostics.error(place, "a key of more than " + std::to_string(max_key_parts) + " parts");
+
+  Value value{raw, place};
+  if (auto parsed = parse_value(raw, place.source))
+    value = std::move(*parsed);
+  else if (raw.find_first_of("[{\"'") == 0)
+    return diagnostics.error(place, parsed.status().text());
+
+  Value* at = &root_;
+  for (size_t begin = 0; begin <= path.size();) {
+    const size_t end = std::min(path.find('.', begin), path.size());
+    const auto part = std::string(path.substr(begin, end - begin));
+    begin = end + 1;
+    auto below = child(*at, part, place);
+    if (!below) return diagnostics.error(place, below.status().text());
+    at = *below;
+  }
+  *at = std::move(value);
+}
+
+Place Document::place_in(const Text& text, size_t offset) const {
+  const std::string& raw = sources_[text.place.source].text;
+  size_t at = byte_at(raw, text.place);
+  const char quote = at < raw.size() ? raw[at] : '\0';
+  if (quote == '"' || quote == '\'') {
+    const bool multi_line = raw.compare(at, 3, std::string(3, quote)) == 0;
+    at += multi_line ? 3 : 1;
+    if (multi_line && raw.compare(at, 2, "\r\n") == 0)
+      at += 2;
+    else if (multi_line && raw.compare(at, 1, "\n") == 0)
+      at += 1;
+  }
+  const auto continues = [&] {  // a backslash at the end of a line stands for nothing
+    return quote == '"' && raw[at] == '\\' && at + 1 < raw.size() &&
+           std::isspace(static_cast<uint8_t>(raw[at + 1]));
+  };
+  for (size_t value = 0; at < raw.size() && (value < offset || continues());) {
+    if (quote == '"' && raw[at] == '\\')
+      value += skip_escape(raw, at);
+    else
+      ++value, ++at;
+  }
+  return place_at(raw, at, text.place.source);
+}
+
+}  // namespace troupe::config

@@ -1,0 +1,111 @@
+#include "apps/config/model.h"
+
+namespace troupe::config {
+namespace {
+
+int64_t width_of(const Scope& scope, const Symbols& symbols, const std::string& name) {
+  const auto known = symbols.values.find(name);
+  const auto* output =
+      known != symbols.values.end() && known->second ? std::get_if<Output>(&known->second->value()) : nullptr;
+  if (!output) return unknown_dim;
+  const PartialShape& shape = scope.shape(*output);
+  return shape.rank() > 0 ? shape[shape.rank() - 1] : unknown_dim;
+}
+
+/// A scalar, of a floating type where `floating` says so.
+std::optional<Output> scalar(const Scope& scope, const Definition& definition, const Symbols& symbols,
+                             bool floating, Diagnostics& diagnostics) {
+  const auto output = evaluate(scope, definition, symbols, diagnostics);
+  if (!output) return {};
+  const PartialShape& shape = scope.shape(*output);
+  const DType dtype = scope.dtype(*output);
+  if (!shape.compatible_with(PartialShape::scalar()) || (floating && !is_floating(dtype))) {
+    diagnostics.error_in(definition.expression, 0,
+                         definition.name + " is " + std::string(name(dtype)) + shape.text() +
+                             "; it must be a scalar" + (floating ? " of a floating type" : ""));
+    return {};
+  }
+  return output;
+}
+
+Variable variable_of(const Layer& layer, std::string name, std::vector<int64_t> shape,
+                     std::string initializer) {
+  Variable variable;
+  variable.name = std::move(name);
+  variable.shape = std::move(shape);
+  variable.initializer.type = std::move(initializer);
+  variable.place = layer.place;
+  return variable;
+}
+
+}  // namespace
+
+Model expand_layers(Model model, int64_t features) {
+  std::string input = model.input;
+  for (size_t i = 0; i < model.layers.size(); ++i) {
+    const Layer& layer = model.layers[i];
+    const std::string name = layer.type + '_' + std::to_string(i + 1);
+    model.variables.push_back(
+        variable_of(layer, name + "_weights", {features, layer.units}, layer.initializer));
+    std::string expression = "matmul(" + input + ", " + name + "_weights)";
+    if (layer.bias) {
+      model.variables.push_back(variable_of(layer, name + "_bias", {layer.units}, "zeros"));
+      expression += " + " + name + "_bias";
+    }
+    if (layer.activation != "linear") expression = layer.activation + '(' + expression + ')';
+    features = layer.units;
+    input = i + 1 < model.layers.size() ? name : "output";
+    model.graph.push_back({input, {std::move(expression), layer.place}});
+  }
+  return model;
+}
+
+BuiltModel build_model(const RunConfig& config, const Scope& scope, Symbols inputs,
+                       const MakeVariable& make_variable, Diagnostics& diagnostics) {
+  BuiltModel built{std::move(inputs), {}, {}};
+  auto& values = built.symbols.values;
+  const auto refuse_taken = [&](const std::string& name, Place place) {
+    diagnostics.error(place, "model: '" + name +
+                                 "' names two things; inputs, variables, graph and layers share their names");
+  };
+  Model model = expand_layers(config.model, width_of(scope, built.symbols, config.model.input));
+  for (const auto& variable : model.variables) {
+    if (values.contains(variable.name))
+      refuse_taken(variable.name, variable.place);
+    else
+      values.emplace(variable.name, make_variable(scope, variable));
+  }
+  std::erase_if(model.graph, [&](const Definition& definition) {
+    const bool taken = values.contains(definition.name);
+    if (taken) refuse_taken(definition.name, definition.expression.place);
+    return taken;
+  });
+  define(scope, model.graph, built.symbols, diagnostics);
+  built.loss = scalar(scope, {"loss", config.train.loss}, built.symbols, true, diagnostics);
+  for (const auto& metric : config.train.metrics)
+    if (const auto output = scalar(scope, metric, built.symbols, false, diagnostics))
+      built.metrics.emplace_back(metric.name, *output);
+  return built;
+}
+
+void check_model(const RunConfig& config, Symbols refused, std::shared_ptr<const OpTable> ops,
+                 Diagnostics& diagnostics) {
+  Graph graph(std::move(ops));
+  const Scope scope(graph);
+  for (const auto& input : data::all_inputs(config.data)) {
+    std::vector<int64_t> dims = {unknown_dim};
+    if (input.shape)
+      dims.insert(dims.end(), input.shape->begin(), input.shape->end());
+    else if (input.from == data::feature_column)
+      dims.push_back(unknown_dim);
+    const Attributes attrs = {{"dtype", input.cast}, {"shape", PartialShape(std::move(dims))}};
+    refused.values.emplace(input.name, scope.with_name(input.name).add_one("Placeholder", {}, attrs));
+  }
+  const auto make_variable = [](const Scope& at, const Variable& variable) {
+    return at.with_name(variable.name)
+        .add_one("VariableV2", {}, {{"dtype", variable.dtype}, {"shape", PartialShape(variable.shape)}});
+  };
+  build_model(config, scope, std::move(refused), make_variable, diagnostics);
+}
+
+}  // namespace troupe::config

@@ -1,0 +1,336 @@
+#include "apps/config/run_config.h"
+
+#include <filesystem>
+
+#include "apps/config/model.h"
+#include "apps/data/read_file.h"
+
+namespace troupe::config {
+namespace {
+
+/// A table of a checked document. What was refused is absent and reads as nothing, zero or empty.
+class Reader {
+ public:
+  explicit Reader(const Table* table) : table_(table) {}
+
+  const Value* find(std::string_view key) const { return table_ ? config::find(*table_, key) : nullptr; }
+  bool has(std::string_view key) const { return find(key); }
+  Reader table(std::string_view key) const {
+    const Value* value = find(key);
+    return Reader(value ? value->get_if<Table>() : nullptr);
+  }
+  template <class T>
+  std::optional<T> optional(std::string_view key) const {
+    const Value* value = find(key);
+    const T* typed = value ? value->get_if<T>() : nullptr;
+    return typed ? std::optional<T>(*typed) : std::nullopt;
+  }
+  template <class T>
+  T get(std::string_view key) const {
+    return optional<T>(key).value_or(T{});
+  }
+  std::string string(std::string_view key) const { return get<std::string>(key); }
+  Text text(std::string_view key) const { return {string(key), place(key)}; }
+  template <class T>
+  std::vector<T> list(std::string_view key) const {
+    std::vector<T> out;
+    for (const auto& element : get<List>(key)) out.push_back(std::get<T>(element.data));
+    return out;
+  }
+  Place place(std::string_view key) const { return has(key) ? find(key)->place : Place{}; }
+  /// Calls with (name, place of the name, value) for each entry.
+  template <class F>
+  void each(F&& f) const {
+    if (table_)
+      for (const auto& entry : *table_) f(entry.key, entry.place, entry.value);
+  }
+
+ private:
+  const Table* table_;
+};
+
+Run read_run(const Reader& run) {
+  return {run.string("name"), run.string("directory"), static_cast<uint64_t>(run.get<int64_t>("seed")),
+          static_cast<int>(run.get<int64_t>("threads"))};
+}
+
+data::Label read_label(const Reader& data) {
+  if (const auto number = data.optional<int64_t>("label")) return *number;
+  const std::string name = data.string("label");
+  if (name == "first") return data::LabelColumn::First;
+  if (name == "none") return data::LabelColumn::None;
+  if (name == "last" || name.empty()) return data::LabelColumn::Last;
+  return name;
+}
+
+data::Options read_data(const Reader& data) {
+  data::Options options;
+  options.format = data.string("format") == "idx" ? data::Format::Idx : data::Format::Csv;
+  options.train = data.list<std::string>("train");
+  options.train_labels = data.list<std::string>("train_labels");
+  const Reader valid = data.table("valid");
+  options.valid = valid.list<std::string>("files");
+  options.valid_labels = valid.list<std::string>("labels");
+  options.valid_split = valid.get<double>("split");
+  options.label = read_label(data);
+  options.header = data.get<bool>("header");
+  if (const auto delimiter = data.string("delimiter"); !delimiter.empty())
+    options.delimiter = delimiter.front();
+  options.scale = data.optional<double>("scale").value_or(1);
+  data.table("inputs").each([&](const std::string& name, Place, const Value& value) {
+    const Reader input(value.get_if<Table>());
+    data::Input out{name, input.string("from"), {}, DType::Invalid};
+    if (out.from.empty()) out.from = name;
+    if (input.has("shape")) out.shape = input.list<int64_t>("shape");
+    if (input.has("cast")) out.cast = *dtype_from_name(input.string("cast"));
+    options.inputs.push_back(std::move(out));
+  });
+  return options;
+}
+
+/// Nothing when part of it was refused.
+std::optional<Variable> read_variable(const std::string& name, Place place, const Reader& variable) {
+  if (!variable.has("shape") || !variable.has("dtype")) return {};
+  Variable out{name, variable.list<int64_t>("shape"), *dtype_from_name(variable.string("dtype")), {}, true,
+               place};
+  out.initializer = {variable.string("init"),      variable.get<double>("value"),
+                     variable.get<double>("min"),  variable.get<double>("max"),
+                     variable.get<double>("mean"), variable.get<double>("stddev")};
+  out.trainable = variable.get<bool>("trainable");
+  return out;
+}
+
+std::vector<Definition> read_definitions(const Reader& table) {
+  std::vector<Definition> out;
+  table.each([&](const std::string& name, Place, const Value& value) {
+    out.push_back({name, {std::get<std::string>(value.data), value.place}});
+  });
+  return out;
+}
+
+Model read_model(const Reader& model, Symbols& refused) {
+  Model out;
+  model.table("variables").each([&](const std::string& name, Place place, const Value& value) {
+    if (auto variable = read_variable(name, place, Reader(value.get_if<Table>())))
+      out.variables.push_back(std::move(*variable));
+    else
+      refused.values.emplace(name, std::nullopt);
+  });
+  out.graph = read_definitions(model.table("graph"));
+  out.input = model.has("input") ? model.string("input") : data::feature_column;
+  for (const auto& value : model.get<List>("layers")) {
+    const Reader layer(value.get_if<Table>());
+    if (!layer.has("units")) refused.complete = false;
+    out.layers.push_back({layer.string("type"), layer.string("activation"), layer.get<int64_t>("units"),
+                          layer.get<bool>("bias"), layer.string("init"), value.place});
+  }
+  return out;
+}
+
+Train read_train(const Reader& train) {
+  Train out;
+  out.loss = train.text("loss");
+  const Reader optimizer = train.table("optimizer");
+  out.optimizer = {optimizer.string("type"),          optimizer.get<double>("lr"),
+                   optimizer.get<double>("momentum"), optimizer.get<bool>("nesterov"),
+                   optimizer.get<double>("beta1"),    optimizer.get<double>("beta2"),
+                   optimizer.get<double>("epsilon")};
+  out.metrics = read_definitions(train.table("metrics"));
+  out.max_epochs = train.optional<int64_t>("max_epochs");
+  out.max_steps = train.optional<int64_t>("max_steps");
+  if (const Reader stop = train.table("early_stop"); train.has("early_stop"))
+    out.early_stop = {stop.string("monitor"), stop.string("mode") == "max", stop.get<int64_t>("patience"),
+                      stop.get<double>("min_delta"), stop.get<bool>("keep_best")};
+  const Reader replication = train.table("replication");
+  out.replication.mode =
+      replication.string("mode") == "sync" ? ReplicationMode::Sync : ReplicationMode::Local;
+  out.replication.shards = replication.optional<int64_t>("shards").value_or(1);
+  const Reader checkpoint = train.table("checkpoint");
+  out.checkpoint = {parse_period(checkpoint.string("every")).value_or(Period{}),
+                    checkpoint.get<int64_t>("keep"), checkpoint.get<bool>("on_signal")};
+  return out;
+}
+
+Cluster read_cluster(const Reader& cluster) {
+  Cluster out;
+  cluster.table("in_process").each([&](const std::string& job, Place, const Value& value) {
+    out.tasks[job] = std::get<int64_t>(value.data);
+  });
+  out.devices = cluster.get<int64_t>("devices");
+  return out;
+}
+
+/// The rules between keys.
+class CrossChecker {
+ public:
+  CrossChecker(const RunConfig& config, const std::set<std::string>& refused, Diagnostics& diagnostics)
+      : config_(config), refused_(refused), root_(&config.document->root()), diagnostics_(diagnostics) {}
+
+  void check() {
+    check_data();
+    check_inputs();
+    check_variables();
+    check_model();
+    check_length();
+    check_early_stop();
+    check_replication();
+  }
+
+ private:
+  void error(const Reader& table, std::string_view key, std::string text) {
+    diagnostics_.error(table.place(key), std::move(text));
+  }
+  void check_data();
+  void check_inputs();
+  void check_variables();
+  void check_model();
+  void check_length();
+  void check_early_stop();
+  void check_replication();
+
+  /// It is not there, and not because it was wrong.
+  bool misses(const Reader& table, const char* path) const {
+    return !table.has(std::string_view(path).substr(std::string_view(path).rfind('.') + 1)) &&
+           !refused_.contains(path);
+  }
+
+  const RunConfig& config_;
+  const std::set<std::string>& refused_;
+  Reader root_;
+  Diagnostics& diagnostics_;
+};
+
+void CrossChecker::check_data() {
+  const Reader data = root_.table("data"), valid = data.table("valid");
+  if (valid.has("split") && valid.has("files"))
+    error(valid, "files", "data.valid: either split or files, not both");
+  if (data.has("valid") && misses(valid, "data.valid.split") && misses(valid, "data.valid.files"))
+    error(data, "valid", "data.valid: split or files is missing");
+  if (std::holds_alternative<std::string>(config_.data.label) && data.has("header") &&
+      !data.get<bool>("header"))
+    error(data, "label", "data.label: a column can have a name only with header = true");
+  const auto one_each = [&](const Reader& table, const char* key, const char* path, size_t labels,
+                            size_t files) {
+    if (labels && labels != files)
+      error(table, key,
+            std::string(path) + ": " + std::to_string(labels) + " label files for " + std::to_string(files) +
+                " files");
+  };
+  one_each(data, "train_labels", "data.train_labels", config_.data.train_labels.size(),
+           config_.data.train.size());
+  one_each(valid, "labels", "data.valid.labels", config_.data.valid_labels.size(), config_.data.valid.size());
+  const bool wants_labels = !config_.data.train_labels.empty() && valid.has("files");
+  if (wants_labels != valid.has("labels") && config_.data.format == data::Format::Idx)
+    error(data, "valid", "data.valid.labels: label files go with files, when train has labels");
+  if (valid.has("labels") && config_.data.format == data::Format::Csv)
+    error(valid, "labels", "data.valid.labels: only with format = \"idx\"");
+}
+
+void CrossChecker::check_inputs() {
+  const Reader data = root_.table("data");
+  data.table("inputs").each([&](const std::string& name, Place place, const Value& value) {
+    const auto from = Reader(value.get_if<Table>()).string("from");
+    const auto columns = data::columns(config_.data);
+    const std::string& column = from.empty() ? name : from;
+    if (std::find(columns.begin(), columns.end(), column) == columns.end())
+      diagnostics_.error(
+          place, "data.inputs." + name + ": the data has no column '" + column + "'" + hint(column, columns));
+  });
+}
+
+void CrossChecker::check_variables() {
+  root_.table("model").table("variables").each([&](const std::string& name, Place, const Value& value) {
+    const Reader variable(value.get_if<Table>());
+    if (variable.get<double>("min") > variable.get<double>("max"))
+      error(variable, "min", "model.variables." + name + ".min: above max");
+  });
+}
+
+void CrossChecker::check_model() {
+  const Reader model = root_.table("model");
+  if (root_.has("model") && config_.model.graph.empty() && config_.model.layers.empty() &&
+      !refused_.contains("model") && !refused_.contains("model.graph") && !refused_.contains("model.layers"))
+    error(root_, "model", "model: it computes nothing; graph or layers is missing");
+  if (model.has("input") && config_.model.layers.empty())
+    error(model, "input", "model.input: only with layers");
+}
+
+void CrossChecker::check_length() {
+  const Reader train = root_.table("train");
+  if (root_.has("train") && misses(train, "train.max_epochs") && misses(train, "train.max_steps"))
+    error(root_, "train", "train: max_epochs or max_steps is missing");
+}
+
+void CrossChecker::check_early_stop() {
+  if (!config_.train.early_stop || config_.train.early_stop->monitor.empty()) return;
+  const Reader stop = root_.table("train").table("early_stop");
+  const bool validates = root_.table("data").has("valid");
+  std::vector<std::string> known;
+  for (const char* part : {"valid/", "train/"}) {
+    known.push_back(std::string(part) + "loss");
+    for (const auto& metric : config_.train.metrics) known.push_back(part + metric.name);
+  }
+  const std::string& monitor = config_.train.early_stop->monitor;
+  const std::vector<std::string_view> names(known.begin(), known.end());
+  if (std::find(known.begin(), known.end(), monitor) == known.end())
+    error(stop, "monitor", "train.early_stop.monitor: there is no '" + monitor + "'" + hint(monitor, names));
+  else if (monitor.starts_with("valid/") && !validates)
+    error(stop, "monitor", "train.early_stop.monitor: '" + monitor + "' needs data.valid");
+}
+
+void CrossChecker::check_replication() {
+  const Reader replication = root_.table("train").table("replication");
+  if (replication.get<int64_t>("backup_workers") > 0)
+    error(replication, "backup_workers",
+          "train.replication.backup_workers: more than 0 is not available yet");
+  if (config_.batch > 0 && replication.get<int64_t>("shards") > config_.batch)
+    error(replication, "shards",
+          "train.replication.shards: " + std::to_string(config_.train.replication.shards) +
+              " shards of a batch of " + std::to_string(config_.batch));
+}
+
+/// The tables that define names; where one of them was refused, a name that is missing may have stood there.
+bool names_are_complete(const std::set<std::string>& refused_paths, const Reader& root) {
+  for (const char* table : {"model", "model.variables", "model.graph", "model.layers", "data.inputs"})
+    if (refused_paths.contains(table)) return false;
+  return root.has("model");
+}
+
+}  // namespace
+
+Result<RunConfig> parse_run_config(std::string text, const std::string& file, const std::string& folder,
+                                   std::span<const std::string> options,
+                                   std::shared_ptr<const OpTable> ops) try {
+  TROUPE_ASSIGN(Document parsed, Document::parse(file, std::move(text)));
+  auto document = std::make_shared<Document>(std::move(parsed));
+  Diagnostics diagnostics(*document);
+  for (const auto& option : options) document->set(option, diagnostics);
+  const auto refused_paths = check(*document, run_schema(), folder, diagnostics);
+  const Reader root(&document->root());
+  Symbols refused;
+  RunConfig config;
+  config.run = read_run(root.table("run"));
+  config.data = read_data(root.table("data"));
+  config.batch = root.table("data").get<int64_t>("batch");
+  config.shuffle = root.table("data").get<bool>("shuffle");
+  config.model = read_model(root.table("model"), refused);
+  config.train = read_train(root.table("train"));
+  config.cluster = read_cluster(root.table("cluster"));
+  config.document = document;
+  CrossChecker(config, refused_paths, diagnostics).check();
+  refused.complete = refused.complete && names_are_complete(refused_paths, root);
+  check_model(config, std::move(refused), std::move(ops), diagnostics);
+  if (!diagnostics.empty()) return diagnostics.status();
+  return config;
+} catch (const Error& error) {
+  return error.status();
+}
+
+Result<RunConfig> load_run_config(const std::string& path, std::span<const std::string> options,
+                                  std::shared_ptr<const OpTable> ops) {
+  TROUPE_ASSIGN(auto text, data::read_file(path, Document::max_bytes));
+  const auto folder = std::filesystem::absolute(path).parent_path().string();
+  return parse_run_config(std::move(text), path, folder, options, std::move(ops));
+}
+
+}  // namespace troupe::config

@@ -1,0 +1,331 @@
+#include "apps/config/schema.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include "graph/op_table.h"
+
+namespace troupe::config {
+namespace {
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find(separator), text.size());
+    parts.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return parts;
+}
+
+bool contains(std::string_view choices, std::string_view choice) {
+  for (const auto one : split(choices, '|'))
+    if (one == choice) return true;
+  return false;
+}
+
+std::string_view last_part(std::string_view path) { return path.substr(path.rfind('.') + 1); }
+std::string_view parent(std::string_view path) {
+  const size_t dot = path.rfind('.');
+  return dot == std::string_view::npos ? std::string_view{} : path.substr(0, dot);
+}
+std::string join(std::string_view path, std::string_view name) {
+  return path.empty() ? std::string(name) : fmt::format("{}.{}", path, name);
+}
+
+/// "type=adam" -> ("type", "adam").
+std::pair<std::string_view, std::string_view> condition(std::string_view when) {
+  const size_t equals = when.find('=');
+  return {when.substr(0, equals), when.substr(equals + 1)};
+}
+
+std::string choices_text(std::string_view choices) {
+  std::string out;
+  for (const auto one : split(choices, '|')) out += fmt::format("{}\"{}\"", out.empty() ? "" : ", ", one);
+  return out;
+}
+
+/// "an integer, at least 1"
+std::string expectation(const Key& key) {
+  std::string range = key.rules.range.text();
+  if (!range.empty()) range = ", " + range;
+  switch (key.kind) {
+    case Kind::Section: return "a table";
+    case Kind::Sections: return "a list of tables";
+    case Kind::Boolean: return "true or false";
+    case Kind::Integer: return "an integer" + range;
+    case Kind::Number: return "a number" + range;
+    case Kind::String: return "a string that is not empty";
+    case Kind::Choice: return "one of " + choices_text(key.rules.choices);
+    case Kind::Expression: return "an expression in a string";
+    case Kind::Duration: return "a time such as \"60s\", \"200ms\", \"5m\" or \"1h\"";
+    case Kind::Period: return "a time such as \"60s\", or \"500 steps\", or \"never\"";
+    case Kind::Column: return "a column: \"last\", \"first\", a name, or a number from 0";
+    case Kind::Paths: return "a path or a list of paths";
+    case Kind::Dimensions: return "a list of integers" + (range.empty() ? "" : range.insert(1, " each"));
+    case Kind::Later: return "not available yet";
+  }
+  return {};
+}
+
+class Checker {
+ public:
+  Checker(std::span<const Key> schema, std::string folder, Diagnostics& diagnostics)
+      : schema_(schema), folder_(std::move(folder)), diagnostics_(diagnostics) {}
+
+  void check_table(Table& table, Place place, std::string_view pattern, const std::string& path);
+  std::set<std::string> take_refused() && { return std::move(refused_); }
+
+ private:
+  std::vector<const Key*> children(std::string_view pattern) const {
+    std::vector<const Key*> keys;
+    for (const auto& key : schema_)
+      if (parent(key.path) == pattern) keys.push_back(&key);
+    return keys;
+  }
+  void check_any_names(const Key& key, Table& table, const std::string& path);
+  void refuse_unknown(const std::vector<const Key*>& keys, Table& table, const std::string& path);
+  void check_key(const Key& key, Table& table, Place place, const std::string& path);
+  /// False when the value was refused.
+  bool check_value(const Key& key, Value& value, const std::string& path);
+  bool check_paths(const Key& key, Value& value, const std::string& path);
+  bool check_tables(const Key& key, Value& value, const std::string& path);
+  bool check_string(const Key& key, const Value& value, const std::string& path);
+  bool check_number(const Key& key, Value& value, const std::string& path);
+  bool refuse(const Key& key, const Value& value, const std::string& path);
+  bool is_active(const Key& key, const Table& table) const;
+  std::string absolute(const std::string& path) const {
+    return (std::filesystem::path(folder_) / path).lexically_normal().string();
+  }
+
+  std::span<const Key> schema_;
+  std::string folder_;
+  Diagnostics& diagnostics_;
+  std::set<std::string> refused_;
+};
+
+void Checker::check_table(Table& table, Place place, std::string_view pattern, const std::string& path) {
+  const auto keys = children(pattern);
+  if (keys.size() == 1 && last_part(keys.front()->path) == "*")
+    return check_any_names(*keys.front(), table, path);
+  refuse_unknown(keys, table, path);
+  for (const Key* key : keys) check_key(*key, table, place, path);
+}
+
+void Checker::check_any_names(const Key& key, Table& table, const std::string& path) {
+  std::erase_if(table, [&](Entry& entry) {
+    if (!is_identifier(entry.key)) {
+      diagnostics_.error(
+          entry.place, fmt::format("{}: a name consists of letters, digits and '_', and starts with no digit",
+                                   join(path, entry.key)));
+      refused_.insert(path);
+      return true;
+    }
+    if (check_value(key, entry.value, join(path, entry.key))) return false;
+    entry.value.data = key.kind == Kind::Expression ? decltype(Value::data)(std::string()) : Table{};
+    return key.kind != Kind::Expression && key.kind != Kind::Section;
+  });
+}
+
+void Checker::refuse_unknown(const std::vector<const Key*>& keys, Table& table, const std::string& path) {
+  std::erase_if(table, [&](const Entry& entry) {
+    std::vector<std::string_view> known;
+    for (const Key* key : keys) known.push_back(last_part(key->path));
+    if (std::find(known.begin(), known.end(), std::string_view(entry.key)) != known.end()) return false;
+    diagnostics_.error(entry.place,
+                       fmt::format("{}: unknown key{}", join(path, entry.key), hint(entry.key, known)));
+    refused_.insert(path);
+    return true;
+  });
+}
+
+bool Checker::is_active(const Key& key, const Table& table) const {
+  if (key.rules.when.empty()) return true;
+  const auto [sibling, values] = condition(key.rules.when);
+  const Value* value = find(table, sibling);
+  return value && value->get_if<std::string>() && contains(values, *value->get_if<std::string>());
+}
+
+void Checker::check_key(const Key& key, Table& table, Place place, const std::string& path) {
+  const auto name = std::string(last_part(key.path));
+  const auto entry =
+      std::find_if(table.begin(), table.end(), [&](const Entry& one) { return one.key == name; });
+  if (!is_active(key, table)) {
+    if (entry == table.end()) return;
+    const auto [sibling, values] = condition(key.rules.when);
+    if (find(table, sibling))  // else the sibling itself was refused, and what goes with it is unknown
+      diagnostics_.error(entry->place, fmt::format("{}: only with {} = {}", join(path, name), sibling,
+                                                   choices_text(values)));
+    table.erase(entry);
+  } else if (entry != table.end() && key.kind == Kind::Later) {
+    diagnostics_.error(entry->place, join(path, name) + ": not available yet");
+    table.erase(entry);
+  } else if (entry != table.end()) {
+    if (check_value(key, entry->value, join(path, name))) return;
+    refused_.insert(join(path, name));
+    if (key.kind == Kind::Expression)
+      entry->value.data = std::string();
+    else
+      table.erase(entry);
+  } else if (key.rules.required) {
+    diagnostics_.error(place,
+                       fmt::format("{}: missing: {} ({})", join(path, name), key.meaning, expectation(key)));
+  } else if (!key.rules.initial.empty()) {
+    table.push_back({name, place, *parse_value(key.rules.initial)});
+    table.back().value.place = place;
+    check_value(key, table.back().value, join(path, name));
+  }
+}
+
+bool Checker::refuse(const Key& key, const Value& value, const std::string& path) {
+  std::string found = to_toml(value);
+  if (found.size() > 60) found = found.substr(0, 57) + "...";
+  diagnostics_.error(value.place, fmt::format("{}: expected {}; found {}", path, expectation(key), found));
+  return false;
+}
+
+bool Checker::check_value(const Key& key, Value& value, const std::string& path) {
+  switch (key.kind) {
+    case Kind::Section:
+      if (!value.get_if<Table>()) return refuse(key, value, path);
+      check_table(*value.get_if<Table>(), value.place, key.path, path);
+      return true;
+    case Kind::Sections: return check_tables(key, value, path);
+    case Kind::Boolean: return value.get_if<bool>() || refuse(key, value, path);
+    case Kind::Integer:
+    case Kind::Number: return check_number(key, value, path);
+    case Kind::Paths: return check_paths(key, value, path);
+    case Kind::Column:
+      if (const auto* number = value.get_if<int64_t>()) return *number >= 0 || refuse(key, value, path);
+      return check_string(key, value, path);
+    case Kind::Dimensions: {
+      const auto* list = value.get_if<List>();
+      if (!list) return refuse(key, value, path);
+      for (const auto& element : *list)
+        if (!element.get_if<int64_t>() ||
+            !key.rules.range.contains(static_cast<double>(*element.get_if<int64_t>())))
+          return refuse(key, value, path);
+      return true;
+    }
+    default: return check_string(key, value, path);
+  }
+}
+
+bool Checker::check_number(const Key& key, Value& value, const std::string& path) {
+  const auto* integer = value.get_if<int64_t>();
+  if (integer && key.kind == Kind::Number) value.data = static_cast<double>(*integer);
+  const auto* number = value.get_if<double>();
+  if (key.kind == Kind::Integer ? !integer : !number) return refuse(key, value, path);
+  return key.rules.range.contains(number ? *number : static_cast<double>(*integer)) ||
+         refuse(key, value, path);
+}
+
+bool Checker::check_string(const Key& key, const Value& value, const std::string& path) {
+  const auto* text = value.get_if<std::string>();
+  if (!text || text->empty()) return refuse(key, value, path);
+  if (key.kind == Kind::Duration) return parse_duration(*text) || refuse(key, value, path);
+  if (key.kind == Kind::Period) return parse_period(*text) || refuse(key, value, path);
+  if (key.kind != Kind::Choice || contains(key.rules.choices, *text)) return true;
+  const auto choices = choices_text(key.rules.choices);
+  const auto near = nearest(*text, split(key.rules.choices, '|'));
+  diagnostics_.error(value.place,
+                     contains(key.rules.later, *text)
+                         ? fmt::format("{}: \"{}\" is not available yet; allowed: {}", path, *text, choices)
+                         : fmt::format("{}: \"{}\" is unknown; allowed: {}{}", path, *text, choices,
+                                       near.empty() ? "" : fmt::format("; the nearest is '{}'", near)));
+  return false;
+}
+
+bool Checker::check_paths(const Key& key, Value& value, const std::string& path) {
+  if (value.get_if<std::string>()) value.data = List{Value{value.data, value.place}};
+  auto* list = value.get_if<List>();
+  if (!list || list->empty()) return refuse(key, value, path);
+  for (auto& element : *list) {
+    if (!check_string(key, element, path)) return false;
+    element.data = absolute(*element.get_if<std::string>());
+  }
+  return true;
+}
+
+bool Checker::check_tables(const Key& key, Value& value, const std::string& path) {
+  auto* list = value.get_if<List>();
+  if (!list) return refuse(key, value, path);
+  for (size_t i = 0; i < list->size(); ++i) {
+    auto* table = (*list)[i].get_if<Table>();
+    if (!table) return refuse(key, value, path);
+    check_table(*table, (*list)[i].place, key.path, fmt::format("{}.{}", path, i));
+  }
+  return true;
+}
+
+std::string number_text(double number) { return fmt::format("{}", number); }
+
+}  // namespace
+
+std::string Range::text() const {
+  std::string out;
+  if (low > -std::numeric_limits<double>::infinity())
+    out = (above ? "above " : "at least ") + number_text(low);
+  if (high < std::numeric_limits<double>::infinity())
+    out += (out.empty() ? "" : " and ") + std::string(below ? "below " : "at most ") + number_text(high);
+  return out;
+}
+
+std::set<std::string> check(Document& document, std::span<const Key> schema, const std::string& folder,
+                            Diagnostics& diagnostics) {
+  Checker checker(schema, folder, diagnostics);
+  checker.check_table(document.root(), Place{}, "", "");
+  return std::move(checker).take_refused();
+}
+
+std::string reference(std::span<const Key> schema) {
+  std::string out;
+  for (const auto& key : schema) {
+    out += fmt::format("{}: {}", key.path, expectation(key));
+    if (key.rules.required) out += "; required";
+    if (!key.rules.initial.empty()) out += fmt::format("; default {}", key.rules.initial);
+    if (!key.rules.when.empty()) {
+      const auto [sibling, values] = condition(key.rules.when);
+      out += fmt::format("; only with {} = {}", sibling, choices_text(values));
+    }
+    if (!key.rules.later.empty())
+      out += fmt::format("; not available yet: {}", choices_text(key.rules.later));
+    if (!key.meaning.empty()) out += fmt::format("\n    {}", key.meaning);
+    out += '\n';
+  }
+  return out;
+}
+
+std::optional<double> parse_duration(std::string_view text) {
+  double number = 0;
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
+  if (error != std::errc() || !(number > 0) || number > 1e9) return {};
+  const std::string_view unit(end, static_cast<size_t>(text.data() + text.size() - end));
+  if (unit == "ms") return number / 1000;
+  if (unit == "s") return number;
+  if (unit == "m") return number * 60;
+  if (unit == "h") return number * 3600;
+  return {};
+}
+
+std::optional<Period> parse_period(std::string_view text) {
+  if (text == "never") return Period{};
+  if (const auto seconds = parse_duration(text)) return Period{*seconds, 0};
+  int64_t steps = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), steps);
+  const std::string_view unit(end, static_cast<size_t>(text.data() + text.size() - end));
+  if (error != std::errc() || steps < 1 || (unit != " steps" && unit != " step")) return {};
+  return Period{0, steps};
+}
+
+bool is_identifier(std::string_view name) {
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  if (name.empty() || !is_letter(name.front())) return false;
+  return std::all_of(name.begin(), name.end(),
+                     [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
+}
+
+}  // namespace troupe::config

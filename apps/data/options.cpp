@@ -1,0 +1,24 @@
+#include "apps/data/options.h"
+
+#include <algorithm>
+
+namespace troupe::data {
+
+std::vector<std::string_view> columns(const Options& options) {
+  const bool labelled = options.format == Format::Idx ? !options.train_labels.empty()
+                                                      : options.label != Label(LabelColumn::None);
+  if (labelled) return {feature_column, label_column};
+  return {feature_column};
+}
+
+std::vector<Input> all_inputs(const Options& options) {
+  std::vector<Input> inputs = options.inputs;
+  for (const auto column : columns(options))
+    if (std::none_of(inputs.begin(), inputs.end(), [&](const Input& input) { return input.from == column; }))
+      inputs.push_back({std::string(column), std::string(column), {}, DType::Invalid});
+  for (auto& input : inputs)
+    if (input.cast == DType::Invalid) input.cast = input.from == feature_column ? DType::Float : DType::Int32;
+  return inputs;
+}
+
+}  // namespace troupe::data

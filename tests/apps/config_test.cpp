@@ -1,0 +1,371 @@
+#include <boost/test/unit_test.hpp>
+
+#include "apps/config/model.h"
+#include "apps/config/run_config.h"
+#include "tests/apps/small_ops.h"
+
+namespace troupe::config {
+namespace {
+
+constexpr const char* good = R"toml(run = { name = "digits", seed = 7 }
+[data]
+format = "csv"
+train = ["digits.csv"]
+scale = 0.0625
+valid = { split = 0.2 }
+batch = 64
+[model.variables]
+w1 = { shape = [64, 100], init = "glorot_uniform" }
+b1 = { shape = [100], init = "zeros" }
+w2 = { shape = [100, 10], init = "normal", stddev = 0.1 }
+[model.graph]
+loss = "mean(logits)"
+logits = "matmul(hidden, w2)"
+hidden = "relu(matmul(image, w1) + b1)"
+[train]
+loss = "loss"
+optimizer = { type = "adam", lr = 3e-3 }
+metrics = { accuracy = "mean(cast(equal(label, 3), 'float'))" }
+max_epochs = 40
+early_stop = { monitor = "valid/accuracy", mode = "max", patience = 6, keep_best = true }
+replication = { mode = "sync", shards = 2, backup_workers = 0 }
+checkpoint = { every = "500 steps", keep = 5 }
+[cluster]
+in_process = { ps = 1, worker = 2 }
+)toml";
+
+Result<RunConfig> parse(std::string text, const std::vector<std::string>& options = {}) {
+  return parse_run_config(std::move(text), "run.toml", "/data", options, test::small_ops());
+}
+
+std::string mistakes(std::string text, const std::vector<std::string>& options = {}) {
+  const auto config = parse(std::move(text), options);
+  return config ? "" : config.status().text();
+}
+
+/// The good file with one line, known by its beginning, replaced by others.
+std::string with(std::string_view beginning, std::string_view line) {
+  std::string text = good;
+  const size_t begin = text.find('\n' + std::string(beginning)) + 1;
+  return text.replace(begin, text.find('\n', begin) - begin, line);
+}
+
+BOOST_AUTO_TEST_SUITE(run_files)
+
+BOOST_AUTO_TEST_CASE(a_good_file_is_read) {
+  const auto config = parse(good);
+  BOOST_REQUIRE_MESSAGE(config.ok(), config.status().text());
+  BOOST_TEST(config->run.name == "digits");
+  BOOST_TEST(config->run.seed == 7u);
+  BOOST_TEST(config->run.directory == "runs");
+  BOOST_TEST(config->data.train == std::vector<std::string>({"/data/digits.csv"}),
+             boost::test_tools::per_element());
+  BOOST_TEST(config->data.valid_split == 0.2);
+  BOOST_TEST(config->data.scale == 0.0625);
+  BOOST_TEST((config->data.label == data::Label(data::LabelColumn::Last)));
+  BOOST_TEST(config->batch == 64);
+  BOOST_TEST(config->shuffle);
+  BOOST_REQUIRE(config->model.variables.size() == 3u);
+  BOOST_TEST(config->model.variables[2].name == "w2");
+  BOOST_TEST(config->model.variables[2].shape == std::vector<int64_t>({100, 10}),
+             boost::test_tools::per_element());
+  BOOST_TEST(config->model.variables[2].initializer.type == "normal");
+  BOOST_TEST(config->model.variables[2].initializer.stddev == 0.1);
+  BOOST_TEST(config->model.variables[2].trainable);
+  BOOST_TEST(config->model.graph[0].name == "loss");
+  BOOST_TEST(config->train.optimizer.type == "adam");
+  BOOST_TEST(config->train.optimizer.learning_rate == 3e-3);
+  BOOST_TEST(config->train.optimizer.beta2 == 0.999);
+  BOOST_TEST(config->train.max_epochs.value() == 40);
+  BOOST_TEST(!config->train.max_steps.has_value());
+  BOOST_TEST(config->train.early_stop->higher_is_better);
+  BOOST_TEST(config->train.early_stop->patience == 6);
+  BOOST_TEST((config->train.replication.mode == ReplicationMode::Sync));
+  BOOST_TEST(config->train.replication.shards == 2);
+  BOOST_TEST(config->train.checkpoint.every.steps == 500);
+  BOOST_TEST(config->train.checkpoint.on_signal);
+  BOOST_TEST(config->cluster.tasks.at("worker") == 2);
+}
+
+BOOST_AUTO_TEST_CASE(ten_mistakes_are_told_at_once_in_file_order) {
+  const std::string text = R"toml(run = { name = "digits", seed = -7 }
+[data]
+format = "cvs"
+trian = ["digits.csv"]
+valid = { split = 1.5 }
+batch = "many"
+[model.variables]
+w1 = { shape = [64, 100], init = "glorot" }
+w2 = { shape = [101, 10], init = "normal", value = 3 }
+[model.graph]
+loss = "mean(logit)"
+	logits = "\u0072elu(matmul(\"hidden, w2)"
+hidden = "rleu(matmul(image, w1, transpoze_a = true))"
+[train]
+loss = "loss"
+optimizer = { type = "rmsprop" }
+fault = { heartbeat = "200ms" }
+)toml";
+  const std::string expected = R"toml(run.toml:1:33: run.seed: expected an integer, at least 0; found -7
+  run = { name = "digits", seed = -7 }
+                                  ^
+run.toml:2:1: data.train: missing: files to train on (a path or a list of paths)
+  [data]
+  ^
+run.toml:3:10: data.format: "cvs" is unknown; allowed: "csv", "idx"; the nearest is 'csv'
+  format = "cvs"
+           ^
+run.toml:4:1: data.trian: unknown key; the nearest is 'train'
+  trian = ["digits.csv"]
+  ^
+run.toml:5:19: data.valid.split: expected a number, above 0 and below 1; found 1.5
+  valid = { split = 1.5 }
+                    ^
+run.toml:6:9: data.batch: expected an integer, at least 1 and at most 16777216; found "many"
+  batch = "many"
+          ^
+run.toml:8:34: model.variables.w1.init: "glorot" is unknown; allowed: "zeros", "ones", "constant", "uniform", "normal", "truncated_normal", "glorot_uniform", "glorot_normal", "he_normal"
+  w1 = { shape = [64, 100], init = "glorot" }
+                                   ^
+run.toml:9:44: model.variables.w2.value: only with init = "constant"
+  w2 = { shape = [101, 10], init = "normal", value = 3 }
+                                             ^
+run.toml:11:14: unknown name 'logit'; the nearest is 'logits'
+  loss = "mean(logit)"
+               ^
+run.toml:12:42: the quotes are not closed; found the end
+  	logits = "\u0072elu(matmul(\"hidden, w2)"
+  	                                        ^
+run.toml:13:11: there is no 'rleu'; the nearest is 'relu'
+  hidden = "rleu(matmul(image, w1, transpoze_a = true))"
+            ^
+run.toml:13:16: matmul: no parameter is called 'transpoze_a'; it is matmul(a, b, transpose_a = false, transpose_b = false)
+  hidden = "rleu(matmul(image, w1, transpoze_a = true))"
+                 ^
+run.toml:14:1: train: max_epochs or max_steps is missing
+  [train]
+  ^
+run.toml:16:13: train.optimizer.lr: missing: learning rate (a number, above 0)
+  optimizer = { type = "rmsprop" }
+              ^
+run.toml:16:22: train.optimizer.type: "rmsprop" is not available yet; allowed: "sgd", "momentum", "adam"
+  optimizer = { type = "rmsprop" }
+                       ^
+run.toml:17:1: train.fault: not available yet
+  fault = { heartbeat = "200ms" }
+  ^)toml";
+  BOOST_TEST(mistakes(text) == expected);
+  BOOST_TEST((parse(text).status().code() == Code::InvalidArgument));
+}
+
+/// The first line of what is said about one line of the good file.
+std::string about(std::string_view beginning, std::string_view line) {
+  const std::string all = mistakes(with(beginning, line));
+  return all.substr(0, all.find('\n'));
+}
+
+BOOST_AUTO_TEST_CASE(each_rule_between_keys_has_its_word) {
+  BOOST_TEST(about("valid", "valid = { split = 0.2, files = 'a' }") ==
+             "run.toml:6:32: data.valid: either split or files, not both");
+  BOOST_TEST(about("valid", "valid = {}") == "run.toml:6:9: data.valid: split or files is missing");
+  BOOST_TEST(about("valid", "label = 'y'") ==
+             "run.toml:6:9: data.label: a column can have a name only with header = true");
+  BOOST_TEST(about("valid", "shuffle = true") ==
+             "run.toml:21:26: train.early_stop.monitor: 'valid/accuracy' needs data.valid");
+  BOOST_TEST(
+      about("valid", "inputs = { x = { from = 'image', shape = [8, 0] } }") ==
+      "run.toml:6:42: data.inputs.x.shape: expected a list of integers, each at least 1; found [8, 0]");
+  BOOST_TEST(about("valid", "inputs = { x = {} }") ==
+             "run.toml:6:12: data.inputs.x: the data has no column 'x'; known: image, label");
+  BOOST_TEST(about("b1", "b1 = { shape = [100], init = 'uniform', min = 2 }") ==
+             "run.toml:10:47: model.variables.b1.min: above max");
+  BOOST_TEST(about("b1", "b1 = { shape = [100], init = 'constant' }") ==
+             "run.toml:10:6: model.variables.b1.value: missing: every element (a number)");
+  BOOST_TEST(about("b1", "2b = { shape = [100], init = 'zeros' }") ==
+             "run.toml:10:1: model.variables.2b: a name consists of letters, digits and '_', and starts with "
+             "no digit");
+  BOOST_TEST(about("b1", "b1 = 3") == "run.toml:10:6: model.variables.b1: expected a table; found 3");
+  BOOST_TEST(about("b1", "image = { shape = [100], init = 'zeros' }") ==
+             "run.toml:10:1: model: 'image' names two things; inputs, variables, graph and layers share "
+             "their names");
+  BOOST_TEST(about("early", "early_stop = { monitor = 'valid/acuracy', mode = 'max', patience = 1 }") ==
+             "run.toml:21:26: train.early_stop.monitor: there is no 'valid/acuracy'; the nearest is "
+             "'valid/accuracy'");
+  BOOST_TEST(about("replication", "replication = { mode = 'sync', shards = 65 }") ==
+             "run.toml:22:41: train.replication.shards: 65 shards of a batch of 64");
+  BOOST_TEST(about("replication", "replication = { mode = 'sync', backup_workers = 1 }") ==
+             "run.toml:22:49: train.replication.backup_workers: more than 0 is not available yet");
+  BOOST_TEST(about("replication", "replication = { mode = 'local', shards = 2 }") ==
+             "run.toml:22:33: train.replication.shards: only with mode = \"sync\"");
+  BOOST_TEST(about("checkpoint", "checkpoint = { every = '0s' }")
+                 .starts_with("run.toml:23:24: train.checkpoint.every: expected a time"));
+  BOOST_TEST(about("loss = \"loss", "loss = 'logits'") ==
+             "run.toml:17:9: loss is float[?,10]; it must be a scalar of a floating type");
+  BOOST_TEST(about("loss = \"loss", "loss = 'mean(label)'") ==
+             "run.toml:17:9: loss is int32[]; it must be a scalar of a floating type");
+  BOOST_TEST(about("hidden", "hidden = 'relu(matmul(image, w2) + b1)'") ==
+             "run.toml:15:34: [Add] hidden/Add: shapes [?,10] and [100] do not broadcast");
+  BOOST_TEST(
+      about("in_process", "in_process = { ps = 0 }") ==
+      "run.toml:25:21: cluster.in_process.ps: expected an integer, at least 1 and at most 64; found 0");
+  BOOST_TEST(
+      about("batch", "batch = 1979-05-27").starts_with("run.toml:7:9: data.batch: expected an integer"));
+}
+
+BOOST_AUTO_TEST_CASE(what_was_refused_draws_no_second_complaint) {
+  const auto count = [](const std::string& text) {
+    size_t lines = 0;
+    for (size_t at = text.find("run.toml:"); at != std::string::npos; at = text.find("run.toml:", at + 1))
+      ++lines;
+    return lines;
+  };
+  for (const auto& [beginning, line] : std::vector<std::pair<const char*, const char*>>{
+           {"[model.variables]", "[model.variabels]"},
+           {"[model.graph]", "[model.grahp]"},
+           {"hidden", "hidden = 'relu(matmul(image, w1 + b1)'"},
+           {"hidden", "hidden = 3"},
+           {"w1", "w1 = { shape = [64, 'x'], init = 'zeros' }"},
+           {"w1", "w1 = 'zeros'"},
+           {"valid", "valid = { split = 7 }"},
+           {"max_epochs", "max_epochs = 'x'"},
+           {"optimizer", "optimizer = { type = 'adm', lr = 1, beta1 = 0.5 }"},
+           {"format", "format = 'arrow'"}})
+    BOOST_TEST(count(mistakes(with(beginning, line))) == 1u, line << ":\n"
+                                                                  << mistakes(with(beginning, line)));
+}
+
+BOOST_AUTO_TEST_CASE(options_are_laid_over_the_file) {
+  const auto config =
+      parse(good, {"train.optimizer.lr=0.5", "run.name=other", "data.train=[\"/x/a.csv\", \"b.csv\"]",
+                   "train.replication={ mode = \"local\" }", "model.graph.hidden=relu(matmul(image, w1))",
+                   "run.threads=2"});
+  BOOST_REQUIRE_MESSAGE(config.ok(), config.status().text());
+  BOOST_TEST(config->train.optimizer.learning_rate == 0.5);
+  BOOST_TEST(config->run.name == "other");
+  BOOST_TEST(config->run.threads == 2);
+  BOOST_TEST(config->data.train == std::vector<std::string>({"/x/a.csv", "/data/b.csv"}),
+             boost::test_tools::per_element());
+  BOOST_TEST((config->train.replication.mode == ReplicationMode::Local));
+
+  BOOST_TEST(mistakes(good, {"train.optimizer.lr=fast", "train.lr=1", "nonsense", "run.name.x=1", "data..x=1",
+                             "data.train=[1", "model.graph.hidden=relu(imag)"}) ==
+             "--set train.optimizer.lr: train.optimizer.lr: expected a number, above 0; found \"fast\"\n  "
+             "fast\n  ^\n"
+             "--set train.lr: train.lr: unknown key; known: loss, optimizer, metrics, max_epochs, max_steps, "
+             "early_stop, on_nan, "
+             "replication, checkpoint, fault\n  1\n  ^\n"
+             "--set nonsense: expected KEY=VALUE\n"
+             "--set run.name.x: what stands before 'x' is no table\n  1\n  ^\n"
+             "--set data..x: a part of the key is empty\n  1\n  ^\n"
+             "--set data.train: Error while parsing array: encountered end-of-file\n  [1\n  ^\n"
+             "--set model.graph.hidden: unknown name 'imag'; the nearest is 'image'\n  relu(imag)\n       ^");
+}
+
+BOOST_AUTO_TEST_CASE(the_effective_file_means_the_same) {
+  const auto config = parse(good, {"run.seed=9", "run.name=a \"b\"\\\n"});
+  BOOST_REQUIRE(config.ok());
+  const std::string effective = config->effective_toml();
+  BOOST_TEST(effective.find("beta1 = 0.9") != std::string::npos, effective);
+  BOOST_TEST(effective.find("train = [\"/data/digits.csv\"]") != std::string::npos, effective);
+  const auto again = parse_run_config(effective, "effective.toml", "/elsewhere", {}, test::small_ops());
+  BOOST_REQUIRE_MESSAGE(again.ok(), again.status().text() << effective);
+  BOOST_TEST(again->effective_toml() == effective);
+  BOOST_TEST(again->run.seed == 9u);
+  BOOST_TEST(again->run.name == "a \"b\"\\\n");
+  BOOST_TEST(again->train.optimizer.epsilon == 1e-8);
+}
+
+BOOST_AUTO_TEST_CASE(layers_are_spelled_out) {
+  std::string text = good;
+  const size_t begin = text.find("[model.variables]"), end = text.find("[train]");
+  text.replace(begin, end - begin, R"toml([model]
+layers = [{ type = "dense", units = 100, activation = "relu" }, { type = "dense", units = 10, bias = false }]
+[model.graph]
+loss = "mean(output)"
+)toml");
+  const auto config = parse(text, {"model.layers.0.units=50"});
+  BOOST_REQUIRE_MESSAGE(config.ok(), config.status().text());
+  const Model model = expand_layers(config->model, 64);
+  BOOST_REQUIRE(model.variables.size() == 3u);
+  BOOST_TEST(model.variables[0].name == "dense_1_weights");
+  BOOST_TEST(model.variables[0].shape == std::vector<int64_t>({64, 50}), boost::test_tools::per_element());
+  BOOST_TEST(model.variables[0].initializer.type == "glorot_uniform");
+  BOOST_TEST(model.variables[1].name == "dense_1_bias");
+  BOOST_TEST(model.variables[2].shape == std::vector<int64_t>({50, 10}), boost::test_tools::per_element());
+  BOOST_REQUIRE(model.graph.size() == 3u);
+  BOOST_TEST(model.graph[1].expression.text == "relu(matmul(image, dense_1_weights) + dense_1_bias)");
+  BOOST_TEST(model.graph[2].name == "output");
+  BOOST_TEST(model.graph[2].expression.text == "matmul(dense_1, dense_2_weights)");
+
+  const auto wrong = [&](std::string_view part, std::string_view instead) {
+    std::string changed = text;
+    return mistakes(changed.replace(changed.find(part), part.size(), instead));
+  };
+  BOOST_TEST(wrong("\"dense\"", "\"dropout\"")
+                 .starts_with("run.toml:9:20: model.layers.0.type: \"dropout\" is not available yet"));
+  BOOST_TEST(wrong("units = 10,", "units = 0,")
+                 .starts_with("run.toml:9:91: model.layers.1.units: expected an integer, at least 1"));
+  BOOST_TEST(wrong("\"relu\"", "\"rleu\"").find("the nearest is 'relu'") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(the_reference_tells_every_key) {
+  const std::string text = reference(run_schema());
+  for (const auto& key : run_schema())
+    BOOST_TEST(text.find(std::string(key.path) + ": ") != std::string::npos, key.path);
+  BOOST_TEST(text.find("train.optimizer.beta1: a number, at least 0 and below 1; default 0.9; only with type "
+                       "= \"adam\"\n") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(hostile_files_are_refused) {
+  const auto first_line = [](const std::string& text) {
+    const std::string all = mistakes(text);
+    return all.substr(0, all.find('\n'));
+  };
+  const auto repeated = [](std::string_view part, size_t times) {
+    std::string out;
+    for (size_t i = 0; i < times; ++i) out += part;
+    return out;
+  };
+  BOOST_TEST(first_line("a = \"x\n").starts_with("run.toml:1:7: "));
+  BOOST_TEST(first_line("a = 1\n\na = 2\n").starts_with("run.toml:3:5: "));
+  BOOST_TEST(first_line("a = \"\xff\xfe\"\n").starts_with("run.toml:1:"));
+  BOOST_TEST(first_line(std::string("a = 1\0b", 7)).starts_with("run.toml:1:"));
+  BOOST_TEST(first_line("a = " + repeated("[", 100000)).starts_with("run.toml:1:"));
+  BOOST_TEST(
+      first_line(repeated("a.", 100000) + "a = 1").starts_with("run.toml:1:32: a key of more than 16 parts"));
+  BOOST_TEST(first_line("[" + repeated("\"a\" . ", 100000) + "a]").find("a key of more than 16 parts") !=
+             std::string::npos);
+  BOOST_TEST(first_line(repeated("# text\n", 200000)) == "run.toml:1:1: larger than 1048576 bytes");
+  BOOST_TEST(first_line("") == "run.toml:1:1: data: missing: where the samples come from (a table)");
+  std::string unknown = "[y]\n";
+  for (int i = 0; i < 1000; ++i) unknown += "k" + std::to_string(i) + " = \"unknown\"\n";
+  BOOST_TEST(mistakes(unknown).size() < 10000u);
+  // Nested as deep as it may be: values in values, each under a key of 16 parts.
+  const std::string deep =
+      "x = " + repeated("{" + repeated("a.", 15) + "a = ", 250) + "1" + repeated("}", 250);
+  BOOST_TEST(first_line(deep).find("x: unknown key") != std::string::npos);
+  BOOST_TEST(!mistakes(with("hidden", "hidden = \"" + repeated("(", 10000) + "\"")).empty());
+}
+
+BOOST_AUTO_TEST_CASE(places_in_strings_are_those_of_the_raw_text) {
+  // Each string's value ends in an unknown name; the raw text before it differs.
+  const std::pair<const char*, const char*> cases[] = {
+      {"hidden = 'relu(nope)'", "run.toml:15:16: "},
+      {"hidden = \"relu(nope)\"", "run.toml:15:16: "},
+      {"hidden = \"re\\u006cu(\\tnope)\"", "run.toml:15:23: "},
+      {"hidden = \"\"\"relu(nope)\"\"\"", "run.toml:15:18: "},
+      {"hidden = '''\nrelu(nope)'''", "run.toml:16:6: "},
+      {"hidden = \"\"\"\n  relu(\\\n    nope)\"\"\"", "run.toml:17:5: "},
+      {"\"hidden\" = \"add('\xc3\xa9', nope)\"", "run.toml:15:22: "},
+  };
+  for (const auto& [line, place] : cases) {
+    const std::string all = mistakes(with("hidden", line));
+    BOOST_TEST(all.find(std::string(place) + "unknown name 'nope'") != std::string::npos, line << ":\n"
+                                                                                               << all);
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace troupe::config

@@ -1,0 +1,319 @@
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <numeric>
+
+#include "apps/data/csv.h"
+#include "apps/data/dataset.h"
+#include "apps/data/idx.h"
+
+namespace troupe::data {
+namespace {
+
+std::string failure(const Status& status) { return std::string(name(status.code())) + ": " + status.text(); }
+
+template <class T>
+std::vector<T> elements(const Tensor& tensor) {
+  const auto values = tensor.as<T>();
+  return {values.begin(), values.end()};
+}
+
+Result<Samples> csv(std::string_view text, Options options = {}, DType label_type = DType::Int32) {
+  return parse_csv(text, "a.csv", options, label_type);
+}
+
+std::string csv_failure(std::string_view text, Options options = {}) {
+  const auto parsed = csv(text, std::move(options));
+  return parsed ? "" : failure(parsed.status());
+}
+
+/// magic, element type, rank, sizes, elements.
+std::string idx(char element, std::vector<uint32_t> sizes, std::string elements) {
+  std::string bytes{'\0', '\0', element, static_cast<char>(sizes.size())};
+  for (const uint32_t size : sizes)
+    for (int shift = 24; shift >= 0; shift -= 8) bytes += static_cast<char>(size >> shift);
+  return bytes + elements;
+}
+
+/// A folder that is gone at the end of the test.
+struct Folder {
+  Folder() : path(std::filesystem::temp_directory_path() / ("troupe_data_" + std::to_string(::getpid()))) {
+    std::filesystem::create_directories(path);
+  }
+  ~Folder() { std::filesystem::remove_all(path); }
+  std::string write(const std::string& name, const std::string& bytes) const {
+    std::ofstream(path / name, std::ios::binary) << bytes;
+    return (path / name).string();
+  }
+  std::filesystem::path path;
+};
+
+std::string numbers(int64_t from, int64_t to) {
+  std::string text;
+  for (int64_t i = from; i < to; ++i) text += std::to_string(i) + ",0.5," + std::to_string(i % 3) + "\n";
+  return text;
+}
+
+/// x = 0 .. n-1 as both columns.
+Dataset counting(int64_t n) {
+  std::vector<float> x(static_cast<size_t>(n));
+  std::iota(x.begin(), x.end(), 0.0f);
+  const Tensor values = Tensor::vector<float>(std::span<const float>(x));
+  return Dataset({{"x", values.reshaped(Shape::of({n, 1}))}, {"y", values}});
+}
+
+BOOST_AUTO_TEST_SUITE(csv_files)
+
+BOOST_AUTO_TEST_CASE(the_last_column_is_the_label) {
+  const auto samples = csv("0,16,3\n8,-2.5,7\n", {.scale = 0.5});
+  BOOST_REQUIRE(samples.ok());
+  BOOST_TEST(samples->features.signature() == "float[2,2]");
+  BOOST_TEST(elements<float>(samples->features) == std::vector<float>({0, 8, 4, -1.25f}),
+             boost::test_tools::per_element());
+  BOOST_TEST(elements<int32_t>(samples->labels) == std::vector<int32_t>({3, 7}),
+             boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(the_label_can_stand_anywhere) {
+  const auto label_of = [](std::string_view text, Options options) {
+    const auto samples = csv(text, std::move(options));
+    return samples ? elements<int32_t>(samples->labels).front() : -1;
+  };
+  BOOST_TEST(label_of("1,2,3\n", {.label = LabelColumn::First}) == 1);
+  BOOST_TEST(label_of("1,2,3\n", {.label = int64_t{1}}) == 2);
+  BOOST_TEST(
+      label_of("a, \"the, label\" ,c\n1,2,3\n", {.label = std::string("the, label"), .header = true}) == 2);
+  const auto unlabelled = csv("1,2,3\n", {.label = LabelColumn::None});
+  BOOST_REQUIRE(unlabelled.ok());
+  BOOST_TEST(unlabelled->features.signature() == "float[1,3]");
+  BOOST_TEST(!unlabelled->labels.valid());
+}
+
+BOOST_AUTO_TEST_CASE(layout_does_not_matter) {
+  for (const char* text : {"1,2,3\r\n\r\n4,5,6\r\n", "\n 1 ,\t2, 3\n  \n4,5,6", "\"1\",2,\" 3\"\n+4,5e0,6\n",
+                           "\xef\xbb\xbf"
+                           "1,2,3\n4,5,6\n\n"}) {
+    const auto samples = csv(text);
+    BOOST_REQUIRE(samples.ok());
+    BOOST_TEST(elements<float>(samples->features) == std::vector<float>({1, 2, 4, 5}),
+               boost::test_tools::per_element());
+  }
+  const auto tabs = csv("1\t2\n3\t4\n", {.delimiter = '\t'});
+  BOOST_REQUIRE(tabs.ok());
+  BOOST_TEST(elements<int32_t>(tabs->labels) == std::vector<int32_t>({2, 4}),
+             boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(labels_can_be_fractions) {
+  const auto samples = csv("1,2.5\n", {}, DType::Float);
+  BOOST_REQUIRE(samples.ok());
+  BOOST_TEST(elements<float>(samples->labels).front() == 2.5f);
+}
+
+BOOST_AUTO_TEST_CASE(mistakes_name_file_row_and_column) {
+  BOOST_TEST(csv_failure("1,2,3\n\n4,abc,6\n") ==
+             "DataLoss: a.csv: row 3, column 2: 'abc' is no finite number");
+  BOOST_TEST(csv_failure("1,2,3\n4,,6\n") == "DataLoss: a.csv: row 2, column 2: the field is empty");
+  BOOST_TEST(csv_failure("1,2,3\n4,5\n") == "DataLoss: a.csv: row 2: 2 columns, the first row has 3");
+  BOOST_TEST(csv_failure("1,2,3\n4,5,6,7,8\n") == "DataLoss: a.csv: row 2: 5 columns, the first row has 3");
+  BOOST_TEST(csv_failure("1,2,3.5\n") ==
+             "DataLoss: a.csv: row 1, column 3: the label '3.5' is no int32; for labels of another type cast "
+             "it in data.inputs");
+  BOOST_TEST(csv_failure("1,2,3000000000\n").find("'3000000000' is no int32") != std::string::npos);
+  BOOST_TEST(csv_failure("x,y,z\n1,2,3\n") ==
+             "DataLoss: a.csv: row 1, column 1: 'x' is no finite number; if the first row holds names, say "
+             "header = true");
+  for (const char* number : {"nan", "inf", "1e999", "0x10", "1 2", "1;2", "\"1", "--1", "1.2.3"})
+    BOOST_TEST(csv_failure("1,1\n" + std::string(number) + ",1\n")
+                   .starts_with("DataLoss: a.csv: row 2, column 1: '"),
+               number);
+  BOOST_TEST(csv_failure("") == "DataLoss: a.csv: no samples in it");
+  BOOST_TEST(csv_failure("\n\r\n \n") == "DataLoss: a.csv: no samples in it");
+  BOOST_TEST(csv_failure("a,b\n", {.header = true}) == "DataLoss: a.csv: no samples in it");
+  BOOST_TEST(csv_failure("1\n2\n") == "DataLoss: a.csv: one column holds no features beside the label");
+  BOOST_TEST(csv_failure("heigth,width\n1,2\n", {.label = std::string("height"), .header = true}) ==
+             "InvalidArgument: a.csv: no column is called 'height'; the nearest is 'heigth'");
+  BOOST_TEST(csv_failure("1,2\n", {.label = int64_t{2}}) ==
+             "InvalidArgument: a.csv: label column 2 of 2 columns");
+  BOOST_TEST(csv_failure("1,2\n\x01\x02" + std::string(1, '\0') + std::string(100, 'x') + ",2\n") ==
+             "DataLoss: a.csv: row 2, column 1: '???" + std::string(37, 'x') + "...' is no finite number");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(idx_files)
+
+BOOST_AUTO_TEST_CASE(images_become_rows_and_labels_a_vector) {
+  const auto images = parse_idx_features(idx(0x08, {2, 2, 2}, "\x01\x02\x03\x04\x05\x06\x07\xff"), "i", 2);
+  BOOST_REQUIRE(images.ok());
+  BOOST_TEST(images->signature() == "float[2,4]");
+  BOOST_TEST(elements<float>(*images) == std::vector<float>({2, 4, 6, 8, 10, 12, 14, 510}),
+             boost::test_tools::per_element());
+  const auto labels = parse_idx_labels(idx(0x08, {3}, "\x01\x02\x09"), "l");
+  BOOST_REQUIRE(labels.ok());
+  BOOST_TEST(elements<int32_t>(*labels) == std::vector<int32_t>({1, 2, 9}), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(every_element_type_is_big_endian) {
+  const auto first = [](char element, std::string bytes) {
+    const auto values = parse_idx_features(idx(element, {1}, std::move(bytes)), "i", 1);
+    return values ? values->as<float>()[0] : -1000;
+  };
+  BOOST_TEST(first(0x09, "\xff") == -1);
+  BOOST_TEST(first(0x0b, "\xff\xfe") == -2);
+  BOOST_TEST(first(0x0c, {'\0', '\1', '\0', '\0'}) == 65536);
+  BOOST_TEST(first(0x0d, {'\x3f', '\x80', '\0', '\0'}) == 1);
+  BOOST_TEST(first(0x0e, {'\x40', '\0', '\0', '\0', '\0', '\0', '\0', '\0'}) == 2);
+}
+
+BOOST_AUTO_TEST_CASE(anything_damaged_is_refused) {
+  const std::string good = idx(0x08, {2, 3}, "abcdef");
+  for (size_t length = 0; length < good.size(); ++length)
+    BOOST_TEST(!parse_idx_features(good.substr(0, length), "f", 1).ok(), "cut to " << length);
+  BOOST_TEST(!parse_idx_features(good + "g", "f", 1).ok());
+  for (size_t at = 0; at < 12; ++at) {
+    std::string damaged = good;
+    damaged[at] = static_cast<char>(damaged[at] ^ 0x40);
+    BOOST_TEST(!parse_idx_features(damaged, "f", 1).ok(), "byte " << at);
+  }
+  const auto text = [](std::string bytes) { return parse_idx_features(bytes, "f", 1).status().text(); };
+  BOOST_TEST(text("\x1f\x8b\x08") == "f: compressed with gzip; unpack it first: gunzip f");
+  BOOST_TEST(text(idx(0x08, {2, 3}, "abcde")) == "f: sizes [2,3] need 6 bytes, 5 follow the header");
+  BOOST_TEST(text(idx(0x08, {UINT32_MAX, UINT32_MAX, UINT32_MAX}, "abc")) ==
+             "f: sizes [4294967295,4294967295,4294967295] need more than 2^64 bytes, 3 follow the header");
+  BOOST_TEST(text(idx(0x08, {0, 28, 28}, "")) == "f: no samples in it");
+  BOOST_TEST(text(idx(0x08, {}, "a")) == "f: rank 0");
+  BOOST_TEST(parse_idx_labels(idx(0x08, {1, 2}, "ab"), "l").status().text() ==
+             "l: labels of shape [1,2]; they must be of rank 1");
+  BOOST_TEST(parse_idx_labels(idx(0x0d, {1}, "abcd"), "l").status().text() ==
+             "l: labels of a floating type; they must be integers");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(datasets)
+
+BOOST_AUTO_TEST_CASE(files_are_joined_split_and_shaped) {
+  const Folder folder;
+  Options options{.train = {folder.write("a.csv", numbers(0, 60)), folder.write("b.csv", numbers(60, 100))},
+                  .valid_split = 0.2};
+  options.inputs = {{"x", "image", std::vector<int64_t>{2, 1}, DType::Double},
+                    {"y", "label", std::vector<int64_t>{1}, DType::Float}};
+  const auto data = load(options, 7);
+  BOOST_REQUIRE_MESSAGE(data.ok(), data.status().message());
+  BOOST_TEST(data->train.samples() == 80);
+  BOOST_REQUIRE(data->valid.has_value());
+  BOOST_TEST(data->valid->samples() == 20);
+  BOOST_TEST(data->train.find("x")->signature() == "double[80,2,1]");
+  BOOST_TEST(data->train.find("y")->signature() == "float[80,1]");
+  BOOST_TEST(!data->train.find("image"));
+
+  std::vector<double> seen;
+  for (const Dataset* part : {&data->train, &*data->valid})
+    for (int64_t i = 0; i < part->samples(); ++i) {
+      seen.push_back(part->find("x")->as<double>()[static_cast<size_t>(2 * i)]);
+      BOOST_TEST(part->find("y")->as<float>()[static_cast<size_t>(i)] ==
+                 static_cast<float>(static_cast<int64_t>(seen.back()) % 3));
+    }
+  std::sort(seen.begin(), seen.end());
+  for (size_t i = 0; i < seen.size(); ++i) BOOST_TEST(seen[i] == static_cast<double>(i));
+
+  const auto same = load(options, 7), other = load(options, 8);
+  BOOST_TEST(identical(*same->valid->find("x"), *data->valid->find("x")));
+  BOOST_TEST(!identical(*other->valid->find("x"), *data->valid->find("x")));
+}
+
+BOOST_AUTO_TEST_CASE(images_and_labels_come_from_two_files) {
+  const Folder folder;
+  const std::string images = folder.write("images", idx(0x08, {2, 1, 2}, "abcd")),
+                    labels = folder.write("labels", idx(0x08, {2}, "\x01\x02"));
+  const Options options{.format = Format::Idx,
+                        .train = {images},
+                        .train_labels = {labels},
+                        .valid = {images},
+                        .valid_labels = {labels}};
+  const auto data = load(options, 0);
+  BOOST_REQUIRE_MESSAGE(data.ok(), data.status().message());
+  BOOST_TEST(data->train.find("image")->signature() == "float[2,2]");
+  BOOST_TEST(data->train.find("label")->signature() == "int32[2]");
+  BOOST_TEST(identical(*data->train.find("image"), *data->valid->find("image")));
+}
+
+BOOST_AUTO_TEST_CASE(what_does_not_fit_is_refused) {
+  const Folder folder;
+  const std::string a = folder.write("a.csv", "1,2,3\n"), wide = folder.write("wide.csv", "1,2,3,4\n");
+  const auto text = [](const Options& options) { return failure(load(options, 0).status()); };
+  const std::string missing = (folder.path / "missing.csv").string();
+  BOOST_TEST(text({.train = {missing}}) == "NotFound: " + missing + ": cannot be opened");
+  BOOST_TEST(text({.train = {folder.path.string()}}).starts_with("DataLoss: "));
+  BOOST_TEST(text({.train = {a, wide}}) == "DataLoss: " + wide + ": 3 features a sample, " + a + " has 2");
+  BOOST_TEST(text({.train = {a}, .valid = {wide}}) ==
+             "DataLoss: " + wide + ": samples of float[1,3], those to train on are float[1,2]");
+  BOOST_TEST(text({.train = {a}, .valid_split = 0.5}) ==
+             "InvalidArgument: one sample cannot be split for validation");
+  Options shaped{.train = {a}};
+  shaped.inputs = {{"x", "image", std::vector<int64_t>{3}, DType::Invalid}};
+  BOOST_TEST(text(shaped) == "InvalidArgument: input x: shape [3] does not hold the 2 values of a sample");
+  const std::string images = folder.write("images", idx(0x08, {2, 1}, "ab")),
+                    labels = folder.write("labels", idx(0x08, {1}, "\x01"));
+  BOOST_TEST(text({.format = Format::Idx, .train = {images}, .train_labels = {labels}}) ==
+             "DataLoss: " + labels + ": 1 labels for the 2 samples of " + images);
+}
+
+BOOST_AUTO_TEST_CASE(batches_follow_from_seed_and_step_alone) {
+  Batches batches(counting(10), 4, 3, true), again(counting(10), 4, 3, true), other(counting(10), 4, 4, true);
+  BOOST_TEST(batches.per_epoch() == 3);
+  std::vector<std::vector<float>> epochs;
+  for (uint64_t step = 0; step < 6; ++step) {
+    const auto batch = batches.at(step);
+    BOOST_REQUIRE(batch.ok());
+    BOOST_TEST(batch->samples() == (step % 3 == 2 ? 2 : 4));
+    BOOST_TEST(elements<float>(*batch->find("x")) == elements<float>(*batch->find("y")),
+               boost::test_tools::per_element());
+    if (step % 3 == 0) epochs.emplace_back();
+    for (const float x : batch->find("y")->as<float>()) epochs.back().push_back(x);
+  }
+  BOOST_TEST((epochs[0] != epochs[1]));
+  for (auto epoch : epochs) {
+    std::sort(epoch.begin(), epoch.end());
+    BOOST_TEST(epoch == elements<float>(*counting(10).find("y")), boost::test_tools::per_element());
+  }
+  for (const uint64_t step : {5, 0, 4})
+    BOOST_TEST(identical(*again.at(step)->find("y"), *batches.at(step)->find("y")));
+  BOOST_TEST(!identical(*other.at(0)->find("y"), *batches.at(0)->find("y")));
+  Batches in_order(counting(10), 4, 3, false);
+  BOOST_TEST(elements<float>(*in_order.at(5)->find("y")) == std::vector<float>({8, 9}),
+             boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(the_order_is_the_same_on_every_machine) {
+  BOOST_TEST(permutation(8, 7, 1, 0) == std::vector<int64_t>({7, 1, 3, 6, 5, 2, 0, 4}),
+             boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(shards_cover_the_batch) {
+  const auto sizes = [](int64_t samples, int64_t n) {
+    std::vector<int64_t> out;
+    int64_t next = 0;
+    double weight = 0;
+    for (const auto& shard : shards(counting(samples), n)) {
+      out.push_back(shard.data.samples());
+      for (const float x : shard.data.find("y")->as<float>()) BOOST_TEST(x == static_cast<float>(next++));
+      BOOST_TEST(shard.weight == static_cast<double>(out.back()) / static_cast<double>(samples));
+      weight += shard.weight;
+    }
+    BOOST_TEST(next == samples);
+    BOOST_TEST(weight == 1.0, boost::test_tools::tolerance(1e-12));
+    return out;
+  };
+  BOOST_TEST(sizes(64, 2) == std::vector<int64_t>({32, 32}), boost::test_tools::per_element());
+  BOOST_TEST(sizes(7, 3) == std::vector<int64_t>({2, 2, 3}), boost::test_tools::per_element());
+  BOOST_TEST(sizes(2, 3) == std::vector<int64_t>({0, 1, 1}), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace troupe::data
