@@ -207,12 +207,12 @@ bool is_back_edge(const Node& from, const Node& to) {
 
 }  // namespace
 
-Result<std::vector<NodeId>> topological_order(const Graph& graph) {
-  std::vector<uint32_t> pending(graph.size(), 0), start(graph.size() + 1, 0);
+Result<std::vector<NodeId>> topological_order(std::span<const Node> nodes) {
+  std::vector<uint32_t> pending(nodes.size(), 0), start(nodes.size() + 1, 0);
   const auto each_edge = [&](auto&& visit) {
-    for (const Node& node : graph.nodes()) {
+    for (const Node& node : nodes) {
       for (const Output& input : node.inputs)
-        if (!is_back_edge(graph.node(input.node), node)) visit(input.node, node.id);
+        if (!is_back_edge(nodes[input.node], node)) visit(input.node, node.id);
       for (const NodeId control : node.control_inputs) visit(control, node.id);
     }
   };
@@ -223,15 +223,15 @@ Result<std::vector<NodeId>> topological_order(const Graph& graph) {
   each_edge([&](NodeId from, NodeId to) { consumers[next[from]++] = to; });
 
   std::vector<NodeId> order;
-  order.reserve(graph.size());
-  for (NodeId id = 0; id < graph.size(); ++id)
+  order.reserve(nodes.size());
+  for (NodeId id = 0; id < nodes.size(); ++id)
     if (pending[id] == 0) order.push_back(id);
   for (size_t i = 0; i < order.size(); ++i)
     for (uint32_t e = start[order[i]]; e < start[order[i] + 1]; ++e)
       if (--pending[consumers[e]] == 0) order.push_back(consumers[e]);
-  if (order.size() == graph.size()) return order;
+  if (order.size() == nodes.size()) return order;
   const auto stuck = std::find_if(pending.begin(), pending.end(), [](uint32_t count) { return count != 0; });
-  const Node& node = graph.node(static_cast<NodeId>(stuck - pending.begin()));
+  const Node& node = nodes[static_cast<size_t>(stuck - pending.begin())];
   return invalid_argument("the node is part of, or fed by, a cycle that no NextIteration closes").at_node(node.type(), node.name);
 }
 

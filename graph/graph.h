@@ -141,6 +141,7 @@ bool valid_node_name(std::string_view name);
 
 /// Node ids so that every node comes after its inputs and control inputs; edges into a Merge from a NextIteration are ignored.
 /// InvalidArgument naming a node when there is any other cycle.
-Result<std::vector<NodeId>> topological_order(const Graph& graph);
+Result<std::vector<NodeId>> topological_order(std::span<const Node> nodes);
+inline Result<std::vector<NodeId>> topological_order(const Graph& graph) { return topological_order(graph.nodes()); }
 
 }  // namespace troupe
