@@ -22,8 +22,8 @@ class Clock {
   virtual void cancel(TimerId timer) = 0;
 };
 
-class Disk;
-class Network;
+class Disk;     // messages/disk.h
+class Network;  // messages/network.h
 
 struct Env {
   Clock& clock;

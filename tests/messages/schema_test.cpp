@@ -1,0 +1,57 @@
+// Every schema compiles to what messages can carry: an empty message of each type can be built, sent and
+// received.
+#include <boost/test/unit_test.hpp>
+
+#include <set>
+
+#include "messages/checkpoint.capnp.h"
+#include "messages/cluster.capnp.h"
+#include "messages/device.capnp.h"
+#include "messages/executor.capnp.h"
+#include "messages/graph.capnp.h"
+#include "messages/message_reader.h"
+#include "messages/queue.capnp.h"
+#include "messages/replicas.capnp.h"
+#include "messages/session.capnp.h"
+#include "messages/status.capnp.h"
+#include "messages/tensor.capnp.h"
+#include "messages/variable.capnp.h"
+#include "messages/worker.capnp.h"
+
+namespace troupe {
+namespace {
+
+template <class... T>
+void check_each() {
+  std::set<uint64_t> ids;
+  const auto check = [&](const AnyMessage& built, const auto& received) {
+    BOOST_TEST_REQUIRE(received.ok());
+    BOOST_TEST(received->schema_id() == built.schema_id());
+    BOOST_TEST(ids.insert(built.schema_id()).second);
+  };
+  (
+      [&] {
+        const Message<T> built = Draft<T>().finish();
+        check(built, receive<T>(built.words()));
+      }(),
+      ...);
+}
+
+BOOST_AUTO_TEST_CASE(every_message_can_be_received) {
+  using namespace wire;
+  check_each<Down, Extend, Extended, PrepareStep, StepPrepared, RunStep, StepDone, CancelStep, CloseSession,
+             SessionClosed>();
+  check_each<RegisterPartition, PartitionRegistered, RunPartition, PartitionDone, AbortStep,
+             DeregisterPartition>();
+  check_each<ExecuteStep, StepExecuted, TensorsArrived>();
+  check_each<Update, Updated, Assign, Read, ReadDone, GatherRows, RowsGathered, IsInitialized, Initialized,
+             ListCells, CellsListed>();
+  check_each<Enqueue, EnqueueMany, Enqueued, Dequeue, DequeueMany, Dequeued, CloseQueue, QueueClosed,
+             CancelAttempts, GetQueueSize, QueueSize>();
+  check_each<PushGradients, Committed>();
+  check_each<SaveCheckpoint, CheckpointSaved, RestoreCheckpoint, CheckpointRestored, SaveShard, ShardSaved,
+             RestoreShard, ShardRestored>();
+}
+
+}  // namespace
+}  // namespace troupe
