@@ -271,8 +271,9 @@ void ThreadPool::State::await_helpers(Job& job) {
   abandoned_.wait(parked, [&] { return job.abandoned(); });
 }
 
+// One core at least is left to whoever hands out the work.
 bool ThreadPool::State::may_spin() const {
-  return spinning_ + 1 < std::min(limit, cores) &&
+  return spinning_ + std::max<size_t>(computing_, 1) < std::min(limit, cores) &&
          Clock::now().time_since_epoch().count() >= crowded_until_.load(std::memory_order_relaxed);
 }
 
