@@ -3,6 +3,7 @@
 #include <deque>
 #include <set>
 
+#include "kernels/apply_update.h"
 #include "messages/variable.capnp.h"
 #include "messages/wire.h"
 
@@ -10,8 +11,6 @@ namespace troupe {
 namespace {
 
 constexpr size_t largest_in_handler = 64 << 10;  ///< bytes of cells; more is computed outside the handler
-
-bool is_handle(const Node& node, size_t input) { return node.expects_ref[input]; }
 
 /// One Update: its cells, in order, and what it does to them.
 struct Pending {
@@ -22,84 +21,32 @@ struct Pending {
   Status failure;  ///< of one computed outside the handler, once it has run
 };
 
-/// A cell's value on loan to an update.
-struct Loan {
-  StateCell* cell = nullptr;
-  size_t input = 0;
-  bool in_place = false;
-};
-
-class Application {
- public:
-  Application(const Pending& pending, DeviceContext& device) : pending_(pending), device_(device) {}
-
-  Status run() {
-    TROUPE_RETURN_IF_FAILED(borrow());
-    StepInfo info;
-    info.session = pending_.message->getStep().getSession();
-    info.ordinal = pending_.message->getStep().getOrdinal();
-    outputs_.resize(loans_.size());
-    KernelContext context(node(), inputs_.data(), inputs_.size(), outputs_.data(), device_, info, 0);
-    Status status = std::get<Status>(pending_.rule->kernel->run(context));
-    give_back(status.ok());
-    return status;
-  }
-
- private:
-  const Node& node() const { return *pending_.rule->node; }
-
-  Status borrow() {
-    inputs_.resize(node().inputs.size());
-    uint32_t value = 0;
-    for (size_t i = 0; i < inputs_.size(); ++i) {
-      const bool handle = is_handle(node(), i) || is_resource(i);
-      if (handle && loans_.size() == pending_.cells.size()) return internal("the update names too few cells");
-      if (handle) {
-        TROUPE_RETURN_IF_FAILED(borrow(*pending_.cells[loans_.size()], i));
-      } else {
-        TROUPE_ASSIGN(Tensor tensor, pending_.message.attachment(value++));
-        inputs_[i] = Slot::of(std::move(tensor));
-      }
-    }
-    return {};
-  }
-
-  Status borrow(StateCell& cell, size_t input) {
-    Loan loan{&cell, input, false};
-    Snapshot snapshot;
-    if (auto tensor = cell.take_for_write()) {
-      inputs_[input] = Slot::of(std::move(*tensor));
-      loan.in_place = true;
-    } else if (cell.try_read(snapshot) == StateCell::Reading::Ready) {
-      inputs_[input] = Slot::of(std::move(snapshot.value));
-    } else if (!node().op->allows_uninitialized_input) {
-      give_back(false);
-      return failed_precondition("variable " + cell.name() + " has no value yet").at_node(node().type(), node().name);
-    }
-    loans_.push_back(loan);
-    return {};
-  }
-
-  void give_back(bool changed) {
-    for (size_t i = 0; i < loans_.size(); ++i) {
-      const bool has_output = i < outputs_.size() && outputs_[i].valid();
-      if (changed && has_output)
-        loans_[i].cell->publish(std::move(outputs_[i]));
-      else if (loans_[i].in_place)
-        loans_[i].cell->put_back(has_output ? std::move(outputs_[i]) : std::move(inputs_[loans_[i].input].tensor));
+/// The inputs of the rule's node in order: the cells for references and resources, the attachments for the rest.
+Result<std::vector<Slot>> inputs_of(const Pending& pending) {
+  const Node& node = *pending.rule->node;
+  const Graph& graph = pending.rule->plan->plan().graph();
+  std::vector<Slot> inputs;
+  size_t cell = 0;
+  uint32_t value = 0;
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    if (node.expects_ref[i] || graph.dtype(node.inputs[i]) == DType::Resource) {
+      if (cell == pending.cells.size()) return internal("the update names too few cells");
+      inputs.push_back(Slot::of(pending.cells[cell++].get()));
+    } else {
+      TROUPE_ASSIGN(Tensor tensor, pending.message.attachment(value++));
+      inputs.push_back(Slot::of(std::move(tensor)));
     }
   }
+  return inputs;
+}
 
-  bool is_resource(size_t input) const {
-    return pending_.rule->plan->plan().graph().dtype(node().inputs[input]) == DType::Resource;
-  }
-
-  const Pending& pending_;
-  DeviceContext& device_;
-  std::vector<Slot> inputs_;
-  std::vector<Tensor> outputs_;
-  std::vector<Loan> loans_;
-};
+Status apply(const Pending& pending, DeviceContext& device) {
+  TROUPE_ASSIGN(auto inputs, inputs_of(pending));
+  StepInfo info;
+  info.session = pending.message->getStep().getSession();
+  info.ordinal = pending.message->getStep().getOrdinal();
+  return apply_update(*pending.rule->kernel, *pending.rule->node, inputs, device, info);
+}
 
 class VariableRole final : public Role {
  public:
@@ -150,7 +97,7 @@ class VariableRole final : public Role {
       if (cell->try_read(snapshot) == StateCell::Reading::Ready) bytes += snapshot.value.bytes();
     }
     if (bytes <= largest_in_handler) {
-      finish(pending, Application(pending, site_->device->context()).run());
+      finish(pending, apply(pending, site_->device->context()));
       return;
     }
     for (const auto& cell : pending.cells) busy_.insert(cell.get());
@@ -158,7 +105,7 @@ class VariableRole final : public Role {
     auto shared = std::make_shared<Pending>(std::move(pending));
     running_.emplace(number, shared);
     compute_soon(site_->node.scheduler, make_job([shared, number, site = site_, self = self()] {
-                   Status status = Application(*shared, site->device->context()).run();
+                   Status status = apply(*shared, site->device->context());
                    Draft<wire::UpdateApplied> applied;
                    applied->setUpdate(number);
                    if (!status.ok()) shared->failure = std::move(status);

@@ -28,7 +28,7 @@ class Network;  // messages/network.h
 struct Env {
   Clock& clock;
   Disk& disk;
-  Network& network;
+  Network* network = nullptr;  ///< null: this node is the only one
   uint64_t seed = 0;
 };
 

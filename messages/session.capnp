@@ -25,7 +25,7 @@ struct StepId {
 }
 
 struct Extend {
-  # Request -> Extended. Waits for steps that run to end. Aborted when `version` is not the master's: somebody else was
+  # Request -> Extended. Steps that run, and signatures prepared, keep the graph they began with. Aborted when `version` is not the master's: somebody else was
   # first, fetch and try again. AlreadyExists when a name is taken; the graph is then as before.
 
   graph @0 :Graph;           # attachments: tensors of its attributes
@@ -69,6 +69,12 @@ struct CancelStep {
   # Not a request: the step's own StepDone tells, Cancelled or whatever came first. No effect on a call that is over.
 
   call @0 :UInt64;
+}
+
+struct StepExpired {
+  # master's timer -> master. Not a request: the caller is answered DeadlineExceeded at once, and the step drains.
+
+  ordinal @0 :UInt64;
 }
 
 struct CloseSession {

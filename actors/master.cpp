@@ -1,0 +1,309 @@
+#include "actors/master.h"
+
+#include <map>
+
+#include "actors/graph_wire.h"
+#include "messages/session.capnp.h"
+#include "messages/worker.capnp.h"
+
+namespace troupe {
+namespace {
+
+/// A signature, compiled and registered with its workers, or on the way there.
+struct Prepared {
+  struct Share {
+    ActorRef worker;
+    std::vector<uint32_t> feeds;
+  };
+  std::string key;
+  uint64_t handle = 0;  ///< also the number of the partition
+  size_t feeds = 0, fetches = 0;
+  std::vector<Share> shares;
+  size_t registering = 0;
+  Status failure;
+  std::vector<Reply> waiting;
+  size_t running = 0;
+  uint64_t last_use = 0;
+};
+
+struct Step {
+  uint64_t ordinal = 0, call = 0;
+  std::shared_ptr<Prepared> prepared;
+  Reply reply;
+  size_t pending = 0;
+  Status failure;
+  std::vector<Tensor> fetches;
+  TimerId timer = 0;
+};
+
+std::string key_of(wire::PrepareStep::Reader request) {
+  std::string key;
+  for (const auto& list : {request.getFeeds(), request.getFetches(), request.getTargets()}) {
+    for (const auto name : list) key.append(view(name)) += '\n';
+    key += '\0';
+  }
+  return key;
+}
+
+std::vector<std::string> names(capnp::List<capnp::Text>::Reader list) {
+  std::vector<std::string> result;
+  for (const auto name : list) result.emplace_back(view(name));
+  return result;
+}
+
+class MasterRole final : public Role {
+ public:
+  MasterRole(ActorNode& node, uint64_t session, std::vector<WorkerDevices> workers, SessionOptions options)
+      : node_(node), session_(session), workers_(std::move(workers)), options_(options), graph_(node.library->ops) {
+    on<wire::Extend>([this](const auto& message, Reply reply) { extend(message, std::move(reply)); });
+    on<wire::PrepareStep>([this](const auto& message, Reply reply) { prepare(message, std::move(reply)); });
+    on<wire::RunStep>([this](const auto& message, Reply reply) { run(message, std::move(reply)); });
+    on<wire::CancelStep>([this](const auto& message, Reply) { cancel(message->getCall()); });
+    on<wire::StepExpired>([this](const auto& message, Reply) { expire(message->getOrdinal()); });
+    on<wire::CloseSession>([this](const auto&, Reply reply) { close(std::move(reply)); });
+  }
+
+ private:
+  void stopping() override {
+    for (const auto& [ordinal, step] : steps_)
+      if (step.timer != 0) node_.env.clock.cancel(step.timer);
+    while (!signatures_.empty()) forget(signatures_.begin()->second);
+  }
+
+  void extend(const Message<wire::Extend>& message, Reply reply) {
+    if (message->getVersion() != version_)
+      return reply(aborted("the graph is at version " + std::to_string(version_) + ", not " + std::to_string(message->getVersion())));
+    Graph extended = graph_;
+    if (Status status = read_into(extended, message->getGraph(), message); !status.ok()) return reply(std::move(status));
+    graph_ = std::move(extended);
+    Draft<wire::Extended> draft;
+    draft->setVersion(++version_);
+    reply(draft.finish());
+  }
+
+  // Preparing: once per signature.
+
+  void prepare(const Message<wire::PrepareStep>& message, Reply reply) {
+    if (closing_) return reply(cancelled("the session is closed"));
+    std::string key = key_of(*message);
+    if (const auto known = handles_.find(key); known != handles_.end()) {
+      const auto& prepared = signatures_.at(known->second);
+      if (prepared->registering == 0) return answer_prepared(*prepared, std::move(reply));
+      prepared->waiting.push_back(std::move(reply));
+      return;
+    }
+    const auto feeds = names(message->getFeeds()), fetches = names(message->getFetches()), targets = names(message->getTargets());
+    const auto signature = resolve_signature(graph_, feeds, fetches, targets);
+    if (!signature) return reply(signature.status());
+    auto prepared = std::make_shared<Prepared>();
+    prepared->key = std::move(key);
+    prepared->handle = ++last_handle_;
+    prepared->feeds = feeds.size();
+    prepared->fetches = fetches.size();
+    auto shares = compile_step(graph_, *signature, *node_.library, workers_, options_, session_, prepared->handle);
+    if (!shares) return reply(shares.status());
+    prepared->waiting.push_back(std::move(reply));
+    make_room();
+    handles_.emplace(prepared->key, prepared->handle);
+    signatures_.emplace(prepared->handle, prepared);
+    register_shares(prepared, *shares);
+  }
+
+  void register_shares(const std::shared_ptr<Prepared>& prepared, std::vector<WorkerShare>& shares) {
+    prepared->registering = shares.size();
+    for (WorkerShare& share : shares) {
+      const auto worker = node_.directory.find(workers_[share.worker].worker);
+      if (!worker) {
+        registered(prepared, worker.status());
+        continue;
+      }
+      prepared->shares.push_back({*worker, std::move(share.feeds)});
+      ask(*worker, std::move(share.registration),
+          [this, prepared](Result<AnyMessage> answer) { registered(prepared, answer.status()); });
+    }
+  }
+
+  void registered(const std::shared_ptr<Prepared>& prepared, Status status) {
+    if (!status.ok() && prepared->failure.ok()) prepared->failure = std::move(status);
+    if (--prepared->registering != 0) return;
+    for (auto& reply : std::exchange(prepared->waiting, {})) answer_prepared(*prepared, std::move(reply));
+    if (!prepared->failure.ok()) forget(prepared);
+  }
+
+  static void answer_prepared(const Prepared& prepared, Reply reply) {
+    if (!prepared.failure.ok()) return reply(prepared.failure);
+    Draft<wire::StepPrepared> draft;
+    draft->setHandle(prepared.handle);
+    reply(draft.finish());
+  }
+
+  /// Forgets the signatures used longest ago, but none that runs or registers.
+  void make_room() {
+    while (signatures_.size() >= options_.signatures) {
+      std::shared_ptr<Prepared> oldest;
+      for (const auto& [handle, prepared] : signatures_)
+        if (prepared->running == 0 && prepared->registering == 0 && (!oldest || prepared->last_use < oldest->last_use)) oldest = prepared;
+      if (!oldest) return;
+      forget(oldest);
+    }
+  }
+
+  void forget(std::shared_ptr<Prepared> prepared) {
+    Draft<wire::DeregisterPartition> draft;
+    draft->setSession(session_);
+    draft->setPartition(prepared->handle);
+    const auto message = draft.finish();
+    for (const auto& share : prepared->shares) tell(share.worker, message);
+    handles_.erase(prepared->key);
+    signatures_.erase(prepared->handle);
+  }
+
+  // Running.
+
+  void run(const Message<wire::RunStep>& message, Reply reply) {
+    const auto request = *message;
+    if (closing_) return reply(cancelled("the session is closed"));
+    const auto found = signatures_.find(request.getHandle());
+    if (found == signatures_.end()) return reply(aborted("the step is not prepared any more; prepare it again"));
+    const auto& prepared = found->second;
+    if (message.attachments().size() != prepared->feeds)
+      return reply(invalid_argument("the step takes " + std::to_string(prepared->feeds) + " tensors, got " +
+                                    std::to_string(message.attachments().size())));
+    Step step;
+    step.ordinal = ++last_ordinal_;
+    step.call = request.getCall();
+    step.prepared = prepared;
+    step.reply = std::move(reply);
+    step.pending = prepared->shares.size();
+    step.fetches.resize(prepared->fetches);
+    if (request.getRemaining() != 0) step.timer = start_timer(step.ordinal, request.getRemaining());
+    ++prepared->running;
+    prepared->last_use = step.ordinal;
+    const uint64_t ordinal = step.ordinal;
+    steps_.emplace(ordinal, std::move(step));
+    for (const auto& share : prepared->shares)
+      ask(share.worker, partition_message(request, message, *prepared, share, ordinal),
+          [this, ordinal](Result<AnyMessage> done) { partition_done(ordinal, std::move(done)); });
+  }
+
+  Message<wire::RunPartition> partition_message(wire::RunStep::Reader request, const AnyMessage& message, const Prepared& prepared,
+                                                const Prepared::Share& share, uint64_t ordinal) const {
+    Draft<wire::RunPartition> draft;
+    auto id = draft->initStep();
+    id.setSession(session_);
+    id.setOrdinal(ordinal);
+    draft->setPartition(prepared.handle);
+    draft->setFloor(steps_.begin()->first);
+    draft->setRemaining(request.getRemaining());
+    draft->setTraining(request.getTraining());
+    draft->setRound(request.getRound());
+    const auto feeds = message.attachments();
+    if (share.feeds.size() == prepared.feeds) return draft.finish({feeds.begin(), feeds.end()});
+    std::vector<Tensor> some;
+    auto positions = draft->initPositions(static_cast<uint32_t>(share.feeds.size()));
+    for (uint32_t i = 0; i < share.feeds.size(); ++i) {
+      positions.set(i, share.feeds[i]);
+      some.push_back(feeds[share.feeds[i]]);
+    }
+    return draft.finish(std::move(some));
+  }
+
+  TimerId start_timer(uint64_t ordinal, uint64_t remaining) {
+    return node_.env.clock.call_at(node_.env.clock.now() + static_cast<int64_t>(remaining), [this_actor = self(), ordinal, &node = node_] {
+      Draft<wire::StepExpired> draft;
+      draft->setOrdinal(ordinal);
+      node.engine.send(this_actor, draft.finish());
+    });
+  }
+
+  void partition_done(uint64_t ordinal, Result<AnyMessage> answer) {
+    const auto at = steps_.find(ordinal);
+    if (at == steps_.end()) return;
+    Step& step = at->second;
+    --step.pending;
+    if (!answer) {
+      fail(step, answer.status());
+    } else {
+      const Message<wire::PartitionDone> done(std::move(*answer));
+      uint32_t i = 0;
+      for (const uint32_t position : done->getPositions())
+        if (position < step.fetches.size() && i < done.attachments().size()) step.fetches[position] = done.attachments()[i++];
+    }
+    if (step.pending == 0) end(at);
+  }
+
+  /// The first failure counts, and ends the step everywhere.
+  void fail(Step& step, Status status) {
+    if (!step.failure.ok()) return;
+    step.failure = std::move(status);
+    if (step.pending == 0) return;
+    Draft<wire::AbortStep> draft;
+    draft->initStep().setSession(session_);
+    draft->getStep().setOrdinal(step.ordinal);
+    write(step.failure, draft->initReason());
+    const auto message = draft.finish();
+    for (const auto& share : step.prepared->shares) tell(share.worker, message);
+  }
+
+  void end(std::map<uint64_t, Step>::iterator at) {
+    Step step = std::move(at->second);
+    steps_.erase(at);
+    --step.prepared->running;
+    if (step.timer != 0) node_.env.clock.cancel(step.timer);
+    if (!step.failure.ok()) {
+      step.reply(std::move(step.failure));
+    } else {
+      Draft<wire::StepDone> draft;
+      auto id = draft->initStep();
+      id.setSession(session_);
+      id.setOrdinal(step.ordinal);
+      step.reply(draft.finish(std::move(step.fetches)));
+    }
+    if (closing_ && steps_.empty()) closed();
+  }
+
+  void cancel(uint64_t call) {
+    for (auto& [ordinal, step] : steps_)
+      if (step.call == call) return fail(step, cancelled("the step was cancelled by its caller"));
+  }
+
+  void expire(uint64_t ordinal) {
+    const auto at = steps_.find(ordinal);
+    if (at == steps_.end()) return;
+    fail(at->second, deadline_exceeded("the step did not end by its deadline"));
+    at->second.reply(at->second.failure);
+  }
+
+  void close(Reply reply) {
+    closing_ = true;
+    closers_.push_back(std::move(reply));
+    for (auto& [ordinal, step] : steps_) fail(step, cancelled("the session was closed"));
+    if (steps_.empty()) closed();
+  }
+
+  void closed() {
+    for (auto& reply : closers_) reply(Draft<wire::SessionClosed>().finish());
+    stop();
+  }
+
+  ActorNode& node_;
+  const uint64_t session_;
+  const std::vector<WorkerDevices> workers_;
+  const SessionOptions options_;
+  Graph graph_;
+  uint64_t version_ = 0;
+  std::map<uint64_t, std::shared_ptr<Prepared>> signatures_;  ///< by handle
+  std::unordered_map<std::string, uint64_t> handles_;         ///< by key
+  std::map<uint64_t, Step> steps_;                            ///< running, by ordinal: the first is the floor
+  uint64_t last_handle_ = 0, last_ordinal_ = 0;
+  bool closing_ = false;
+  std::vector<Reply> closers_;
+};
+
+}  // namespace
+
+ActorRef spawn_master(ActorNode& node, uint64_t session, std::vector<WorkerDevices> workers, SessionOptions options) {
+  return node.engine.spawn(std::make_unique<MasterRole>(node, session, std::move(workers), options));
+}
+
+}  // namespace troupe

@@ -1,0 +1,74 @@
+#include "actors/runtime.h"
+
+#include <random>
+#include <thread>
+
+#include "actors/master.h"
+#include "actors/runtime_impl.h"
+#include "actors/session_impl.h"
+#include "devices/cpu_device.h"
+
+namespace troupe {
+namespace {
+
+std::vector<std::shared_ptr<Device>> make_devices(const TaskOptions& options, Pool& pool, std::random_device& random) {
+  std::vector<std::shared_ptr<Device>> devices;
+  for (int id = 0; id < options.cpus; ++id) {
+    const DeviceName name{options.job, 0, options.task, "CPU", id};
+    devices.push_back(std::make_shared<CpuDevice>(name, (uint64_t{random()} << 32) | random(), pool));
+  }
+  return devices;
+}
+
+}  // namespace
+
+Runtime::Impl::Impl(const RuntimeOptions& options) {
+  const size_t threads = options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
+  pool = value_or_throw(ThreadPool::make(threads));
+  loop = std::make_unique<ControlLoop>(*pool);
+  node = std::make_unique<ActorNode>(Env{*loop, disk}, *loop, *pool, make_op_library());
+  throw_if_failed(node->library->status);
+  std::random_device random;
+  for (const TaskOptions& task : options.tasks) {
+    if (task.cpus < 1) throw Error(invalid_argument("a task needs at least one CPU device, not " + std::to_string(task.cpus)));
+    const DeviceName name{task.job, 0, task.task, "", DeviceName::unset};
+    throw_if_failed(DeviceName::parse(name.text()).status());
+    tasks.push_back(make_task(*node, name.text(), random_id(), make_devices(task, *pool, random)));
+    spawn_worker(*node, tasks.back());
+  }
+}
+
+uint64_t Runtime::Impl::random_id() {
+  std::random_device random;
+  return (uint64_t{random()} << 32) | random() | 1;
+}
+
+std::vector<WorkerDevices> Runtime::Impl::workers() const {
+  std::vector<WorkerDevices> result;
+  for (const auto& task : tasks) {
+    WorkerDevices worker{task->address("worker"), {}};
+    for (const auto& site : task->sites)
+      worker.devices.push_back({site->device->name(), site->device->incarnation(), site->device->memory_statistics().cap});
+    result.push_back(std::move(worker));
+  }
+  return result;
+}
+
+Runtime::Runtime(const RuntimeOptions& options) : impl_(std::make_unique<Impl>(options)) {}
+Runtime::~Runtime() = default;
+
+std::shared_ptr<const OpTable> Runtime::ops() const { return impl_->node->library->ops; }
+
+Session Runtime::session(const Graph& graph, const SessionOptions& options) {
+  auto& node = *impl_->node;
+  return SessionParts{node, spawn_master(node, impl_->random_id(), impl_->workers(), options), graph}.open();
+}
+
+std::vector<std::string> Runtime::devices() const {
+  std::vector<std::string> names;
+  for (const auto& task : impl_->tasks)
+    for (const auto& site : task->sites) names.push_back(site->device->name().text());
+  return names;
+}
+
+}  // namespace troupe

@@ -1,0 +1,52 @@
+// Runtime: an actor system embedded in a process: threads, devices, one or several tasks, all in this process. No globals: two
+// runtimes share nothing, not even variables. Public header: std and our own types. Outlives its sessions.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "actors/session.h"
+#include "actors/session_options.h"
+
+namespace troupe {
+
+/// A task of the cluster inside the process: "/job:worker/replica:0/task:1", with devices CPU:0 .. CPU:cpus-1.
+struct TaskOptions {
+  std::string job = "localhost";
+  int task = 0;
+  int cpus = 1;
+};
+
+struct RuntimeOptions {
+  size_t threads = 0;       ///< that compute; 0: as many as the machine has cores
+  size_t memory = 0;        ///< bytes that the devices may take together; 0: what the machine has
+  std::vector<TaskOptions> tasks = {{}};
+};
+
+class Runtime {
+ public:
+  /// Throws Error(InvalidArgument) for options that make no sense, ResourceExhausted when the system gives no threads.
+  explicit Runtime(const RuntimeOptions& options = {});
+  /// Ends every actor and thread. Sessions must be gone.
+  ~Runtime();
+  Runtime(const Runtime&) = delete;
+  Runtime& operator=(const Runtime&) = delete;
+
+  /// What graphs for this runtime are made of: Graph graph{runtime.ops()}.
+  std::shared_ptr<const OpTable> ops() const;
+  /// A session over all tasks. The graph may grow while the session lives, and must outlive it.
+  Session session(const Graph& graph, const SessionOptions& options = {});
+  /// Full names of all devices.
+  std::vector<std::string> devices() const;
+
+  struct Impl;
+  /// For the parts of this library that spawn roles of their own; incomplete outside it.
+  Impl& impl() const { return *impl_; }
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace troupe

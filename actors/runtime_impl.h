@@ -1,0 +1,29 @@
+// What a Runtime consists of, for the library's own use: the trainer spawns roles beside sessions. Not installed.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "actors/control_loop.h"
+#include "actors/node.h"
+#include "actors/runtime.h"
+#include "actors/worker.h"
+#include "messages/real_disk.h"
+
+namespace troupe {
+
+struct Runtime::Impl {
+  explicit Impl(const RuntimeOptions& options);
+
+  /// The workers of all tasks, as a session sees them.
+  std::vector<WorkerDevices> workers() const;
+  uint64_t random_id();
+
+  RealDisk disk;
+  std::unique_ptr<ThreadPool> pool;
+  std::unique_ptr<ControlLoop> loop;
+  std::unique_ptr<ActorNode> node;
+  std::vector<std::shared_ptr<TaskSites>> tasks;
+};
+
+}  // namespace troupe

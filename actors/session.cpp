@@ -1,0 +1,147 @@
+#include "actors/session.h"
+
+#include <atomic>
+#include <map>
+#include <mutex>
+
+#include "actors/graph_wire.h"
+#include "actors/session_impl.h"
+#include "messages/session.capnp.h"
+
+namespace troupe {
+
+struct PreparedStep::State {
+  std::shared_ptr<Session::Impl> session;
+  Message<wire::PrepareStep> signature;
+  std::atomic<uint64_t> handle{0};
+};
+
+/// Shared by the session and the steps it prepared.
+struct Session::Impl {
+  explicit Impl(SessionParts given) : parts(std::move(given)) {}
+  ~Impl() { parts.node.engine.stop(parts.master); }
+
+  Engine& engine() const { return parts.node.engine; }
+  Result<AnyMessage> call(AnyMessage message, int64_t deadline = 0) const {
+    return engine().call(parts.master, std::move(message), deadline);
+  }
+
+  /// Sends the nodes that the master does not have yet.
+  Status extend() {
+    const std::lock_guard lock(mutex);
+    if (sent == parts.graph.size()) return {};
+    Draft<wire::Extend> draft;
+    std::vector<Tensor> attachments;
+    write(parts.graph, static_cast<NodeId>(sent), draft->initGraph(), attachments);
+    draft->setVersion(version);
+    const size_t size = parts.graph.size();
+    TROUPE_ASSIGN(const auto answer, call(draft.finish(std::move(attachments))));
+    version = Message<wire::Extended>(answer)->getVersion();
+    sent = size;
+    return {};
+  }
+
+  Result<uint64_t> prepare(const Message<wire::PrepareStep>& signature) const {
+    TROUPE_ASSIGN(const auto answer, call(signature));
+    return Message<wire::StepPrepared>(answer)->getHandle();
+  }
+
+  Message<wire::PrepareStep> signature(const std::vector<Output>& feeds, const std::vector<Output>& outputs) const;
+  Result<AnyMessage> run(uint64_t handle, const std::vector<Tensor>& feeds, const StepOptions& options);
+
+  using Key = std::pair<std::vector<Output>, std::vector<Output>>;
+  static constexpr size_t most_steps = 64;
+
+  SessionParts parts;
+  std::mutex mutex;  ///< guards what follows
+  size_t sent = 0;
+  uint64_t version = 0;
+  std::map<Key, PreparedStep> steps;
+  std::atomic<uint64_t> last_call{0};
+};
+
+Message<wire::PrepareStep> Session::Impl::signature(const std::vector<Output>& feeds, const std::vector<Output>& outputs) const {
+  std::vector<std::string> fetches, targets;
+  for (const Output& output : outputs) {
+    if (output.is_control())
+      targets.push_back(parts.graph.node(output.node).name);
+    else
+      fetches.push_back(parts.graph.name_of(output));
+  }
+  Draft<wire::PrepareStep> draft;
+  const auto fill = [](auto list, const std::vector<std::string>& names) {
+    for (uint32_t i = 0; i < names.size(); ++i) list.set(i, as_text(names[i]));
+  };
+  auto fed = draft->initFeeds(static_cast<uint32_t>(feeds.size()));
+  for (uint32_t i = 0; i < feeds.size(); ++i) fed.set(i, as_text(parts.graph.name_of(feeds[i])));
+  fill(draft->initFetches(static_cast<uint32_t>(fetches.size())), fetches);
+  fill(draft->initTargets(static_cast<uint32_t>(targets.size())), targets);
+  return draft.finish();
+}
+
+Result<AnyMessage> Session::Impl::run(uint64_t handle, const std::vector<Tensor>& feeds, const StepOptions& options) {
+  Draft<wire::RunStep> draft;
+  draft->setHandle(handle);
+  draft->setCall(++last_call);
+  draft->setRemaining(static_cast<uint64_t>(options.timeout.count()));
+  draft->setTraining(options.training);
+  draft->setRound(options.round);
+  return call(draft.finish(std::vector<Tensor>(feeds)));
+}
+
+std::vector<Tensor> PreparedStep::run(std::vector<Tensor> feeds, const StepOptions& options) const {
+  auto done = state_->session->run(state_->handle, feeds, options);
+  if (!done && done.status().code() == Code::Aborted) {  // forgotten by the master, or a worker restarted: once more
+    state_->handle = value_or_throw(state_->session->prepare(state_->signature));
+    done = state_->session->run(state_->handle, feeds, options);
+  }
+  if (!done) throw Error(done.status());
+  return {done->attachments().begin(), done->attachments().end()};
+}
+
+Session SessionParts::open() && { return Session(std::make_shared<Session::Impl>(std::move(*this))); }
+
+Session::Session(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Session::Session(Session&&) noexcept = default;
+Session& Session::operator=(Session&&) noexcept = default;
+Session::~Session() = default;
+
+std::vector<Tensor> Session::run(const std::vector<std::pair<Output, Tensor>>& feeds, const std::vector<Output>& fetches,
+                                 const StepOptions& options) {
+  Impl::Key key{{}, fetches};
+  std::vector<Tensor> tensors;
+  for (const auto& [output, tensor] : feeds) {
+    key.first.push_back(output);
+    tensors.push_back(tensor);
+  }
+  PreparedStep step;
+  {
+    const std::lock_guard lock(impl_->mutex);
+    if (const auto known = impl_->steps.find(key); known != impl_->steps.end()) step = known->second;
+  }
+  if (!step.state_) {
+    step = prepare(key.first, key.second);
+    const std::lock_guard lock(impl_->mutex);
+    if (impl_->steps.size() >= Impl::most_steps) impl_->steps.clear();
+    impl_->steps.emplace(std::move(key), step);
+  }
+  return step.run(std::move(tensors), options);
+}
+
+PreparedStep Session::prepare(const std::vector<Output>& feeds, const std::vector<Output>& fetches) {
+  throw_if_failed(impl_->extend());
+  PreparedStep step;
+  step.state_ = std::make_shared<PreparedStep::State>();
+  step.state_->session = impl_;
+  step.state_->signature = impl_->signature(feeds, fetches);
+  step.state_->handle = value_or_throw(impl_->prepare(step.state_->signature));
+  return step;
+}
+
+void Session::close(std::chrono::nanoseconds timeout) {
+  const int64_t deadline = impl_->parts.node.env.clock.now() + timeout.count();
+  const auto answer = impl_->call(Draft<wire::CloseSession>().finish(), deadline);
+  if (!answer && answer.status().code() != Code::Unavailable) throw Error(answer.status());
+}
+
+}  // namespace troupe

@@ -1,0 +1,60 @@
+// Session: a client's way to run its graph (white paper, section 2; features.md C1-C9). Public header: std and our own types.
+// run() may be called from several threads; the graph may grow between calls, not during one. Its functions throw Error, with
+// op, node, device and step where they are known. The runtime that made it outlives it.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "actors/session_options.h"
+#include "graph/graph.h"
+
+namespace troupe {
+
+struct StepOptions {
+  std::chrono::nanoseconds timeout{0};  ///< 0: none. After it: DeadlineExceeded, and the step ends everywhere
+  bool training = false;                ///< `round` is the training round, which keys random ops
+  uint64_t round = 0;
+};
+
+/// A signature prepared once: steps carry tensors by position. Cheap to copy; outlived by its session.
+class PreparedStep {
+ public:
+  /// One tensor per feed, in the order prepared; returns one per fetch.
+  std::vector<Tensor> run(std::vector<Tensor> feeds, const StepOptions& options = {}) const;
+
+ private:
+  friend class Session;
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+class Session {
+ public:
+  Session(Session&&) noexcept;
+  Session& operator=(Session&&) noexcept;
+  ~Session();
+
+  /// Runs what `fetches` needs, with `feeds` in place of those outputs. Outputs that are control (targets: the result of
+  /// Scope::group, of an op without outputs) are run for their effect; the result holds one tensor for each of the others.
+  std::vector<Tensor> run(const std::vector<std::pair<Output, Tensor>>& feeds, const std::vector<Output>& fetches,
+                          const StepOptions& options = {});
+  std::vector<Tensor> run(const std::vector<Output>& fetches, const StepOptions& options = {}) { return run({}, fetches, options); }
+
+  /// The same in two halves, for steps that are run often.
+  PreparedStep prepare(const std::vector<Output>& feeds, const std::vector<Output>& fetches);
+
+  /// Ends the session: running steps end Cancelled. Returns when they have, or throws DeadlineExceeded.
+  void close(std::chrono::nanoseconds timeout = std::chrono::seconds(10));
+
+ private:
+  friend struct SessionParts;
+  friend class PreparedStep;
+  struct Impl;
+  explicit Session(std::shared_ptr<Impl> impl);
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace troupe

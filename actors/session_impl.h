@@ -1,0 +1,17 @@
+// How the runtime makes a Session: the parts it stands on. Not installed.
+#pragma once
+
+#include "actors/node.h"
+#include "actors/session.h"
+
+namespace troupe {
+
+struct SessionParts {
+  ActorNode& node;
+  ActorRef master;
+  const Graph& graph;
+
+  Session open() &&;
+};
+
+}  // namespace troupe

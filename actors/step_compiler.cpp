@@ -1,0 +1,105 @@
+#include "actors/step_compiler.h"
+
+#include <algorithm>
+#include <map>
+
+#include "actors/graph_wire.h"
+#include "actors/worker.h"
+#include "graph/partition.h"
+#include "messages/worker.capnp.h"
+
+namespace troupe {
+namespace {
+
+class StepCompiler {
+ public:
+  StepCompiler(const OpLibrary& library, std::span<const WorkerDevices> workers, const SessionOptions& options, uint64_t session,
+               uint64_t partition)
+      : library_(library), workers_(workers), options_(options), session_(session), partition_(partition) {
+    for (size_t w = 0; w < workers.size(); ++w)
+      for (const DeviceInfo& device : workers[w].devices) {
+        devices_.push_back(device);
+        worker_of_.push_back(w);
+      }
+  }
+
+  Result<std::vector<WorkerShare>> compile(const Graph& graph, const RunSignature& signature) const {
+    TROUPE_ASSIGN(Subgraph subgraph, cut_subgraph(graph, signature));
+    const auto has_kernel = [this](const Node& node, std::string_view type) { return library_.kernels.has(node, type); };
+    PlacementOptions placement;
+    placement.requests = options_.placement;
+    TROUPE_ASSIGN(auto placed, place(subgraph.graph, devices_, has_kernel, placement));
+    const auto on_host = [this](const Node& node, size_t index, bool is_input, std::string_view type) {
+      const auto kernel = library_.kernels.find(node, type);
+      return kernel.ok() && in_host_memory(**kernel, node, index, is_input);
+    };
+    TROUPE_ASSIGN(const auto partitions, partition(subgraph.graph, std::move(placed.device), devices_, on_host));
+    return shares(partitions);
+  }
+
+ private:
+  std::vector<WorkerShare> shares(const std::vector<Partition>& partitions) const {
+    std::map<size_t, std::vector<const Partition*>> by_worker;
+    for (const Partition& part : partitions) by_worker[worker_of_[part.device]].push_back(&part);
+    std::vector<WorkerShare> result;
+    for (const auto& [worker, parts] : by_worker) {
+      WorkerShare share;
+      share.worker = worker;
+      for (const Partition* part : parts)
+        for (const PartitionEnd& feed : part->feeds) share.feeds.push_back(feed.position);
+      std::sort(share.feeds.begin(), share.feeds.end());
+      share.feeds.erase(std::unique(share.feeds.begin(), share.feeds.end()), share.feeds.end());
+      share.registration = registration(parts, partitions);
+      result.push_back(std::move(share));
+    }
+    return result;
+  }
+
+  Message<wire::RegisterPartition> registration(const std::vector<const Partition*>& parts,
+                                                const std::vector<Partition>& all) const {
+    Draft<wire::RegisterPartition> draft;
+    std::vector<Tensor> attachments;
+    draft->setSession(session_);
+    draft->setPartition(partition_);
+    draft->setSeed(options_.seed);
+    auto out = draft->initParts(static_cast<uint32_t>(parts.size()));
+    for (uint32_t i = 0; i < parts.size(); ++i) {
+      out[i].setDevice(as_text(devices_[parts[i]->device].name.text()));
+      write(parts[i]->graph, 0, out[i].initGraph(), attachments);
+      write_ends(parts[i]->feeds, out[i].initFeeds(static_cast<uint32_t>(parts[i]->feeds.size())));
+      write_ends(parts[i]->fetches, out[i].initFetches(static_cast<uint32_t>(parts[i]->fetches.size())));
+    }
+    auto executors = draft->initExecutors(static_cast<uint32_t>(all.size()));
+    for (uint32_t i = 0; i < all.size(); ++i) {
+      const std::string device = devices_[all[i].device].name.text();
+      executors[i].setDevice(as_text(device));
+      write(executor_address(workers_[worker_of_[all[i].device]].worker, session_, partition_, device), executors[i].initAddress());
+    }
+    return draft.finish(std::move(attachments));
+  }
+
+  static void write_ends(const std::vector<PartitionEnd>& ends, capnp::List<wire::End>::Builder out) {
+    for (uint32_t i = 0; i < ends.size(); ++i) {
+      out[i].setPosition(ends[i].position);
+      out[i].initOutput().setNode(ends[i].output.node);
+      out[i].getOutput().setIndex(ends[i].output.index);
+    }
+  }
+
+  const OpLibrary& library_;
+  std::span<const WorkerDevices> workers_;
+  const SessionOptions& options_;
+  uint64_t session_, partition_;
+  std::vector<DeviceInfo> devices_;
+  std::vector<size_t> worker_of_;  ///< per device
+};
+
+}  // namespace
+
+Result<std::vector<WorkerShare>> compile_step(const Graph& graph, const RunSignature& signature, const OpLibrary& library,
+                                              std::span<const WorkerDevices> workers, const SessionOptions& options,
+                                              uint64_t session, uint64_t partition) {
+  return StepCompiler(library, workers, options, session, partition).compile(graph, signature);
+}
+
+}  // namespace troupe

@@ -1,0 +1,38 @@
+// From a session's graph and a signature to what each worker runs: the master's passes in order (prune, simplify, place,
+// partition), then one RegisterPartition per worker. A function of its arguments; the master calls it once per signature.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "actors/session_options.h"
+#include "graph/placer.h"
+#include "graph/subgraph.h"
+#include "kernels/kernel.h"
+#include "messages/address.h"
+#include "messages/message.h"
+
+namespace troupe {
+
+namespace wire {
+struct RegisterPartition;
+}
+
+/// A worker that a session may use.
+struct WorkerDevices {
+  Address worker;
+  std::vector<DeviceInfo> devices;
+};
+
+/// One worker's share of a signature.
+struct WorkerShare {
+  size_t worker = 0;                   ///< index into the workers
+  std::vector<uint32_t> feeds;         ///< positions of the feeds it is sent; ascending
+  Message<wire::RegisterPartition> registration;
+};
+
+Result<std::vector<WorkerShare>> compile_step(const Graph& graph, const RunSignature& signature, const OpLibrary& library,
+                                              std::span<const WorkerDevices> workers, const SessionOptions& options,
+                                              uint64_t session, uint64_t partition);
+
+}  // namespace troupe
