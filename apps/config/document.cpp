@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <optional>
 #include <sstream>
 
 #include "apps/config/diagnostics.h"
@@ -70,15 +71,26 @@ size_t skip_token(std::string_view text, size_t at) {
   return text.size();
 }
 
-/// Where a key has more dots than max_key_parts allows, or npos. Such a key becomes a tree so deep that the
-/// parser, which bounds the nesting of values only, would leave the stack when it frees it.
-size_t overlong_key(std::string_view text) {
+struct TooDeep {
+  size_t offset = 0;
+  std::string text;
+};
+
+/// Where keys have more parts, or values lie deeper in each other, than a run file ever needs. The parser bounds the nesting of
+/// values only, so a file of one long key would become a tree too deep to be walked, or freed, on the stack.
+std::optional<TooDeep> find_too_deep(std::string_view text) {
   size_t dots = 0;
+  int brackets = 0;
   for (size_t at = 0; at < text.size(); at = skip_token(text, at)) {
-    if (text[at] == '.' && ++dots >= Document::max_key_parts) return at;
-    if (std::string_view(",=[]{}\n").find(text[at]) != std::string_view::npos) dots = 0;
+    const char c = text[at];
+    if (c == '.' && ++dots >= Document::max_key_parts)
+      return TooDeep{at, "a key of more than " + std::to_string(Document::max_key_parts) + " parts"};
+    if (std::string_view(",=[]{}\n").find(c) != std::string_view::npos) dots = 0;
+    brackets += (c == '[' || c == '{') - (c == ']' || c == '}');
+    if (brackets > Document::max_nesting)
+      return TooDeep{at, "nested deeper than " + std::to_string(Document::max_nesting) + " levels"};
   }
-  return std::string_view::npos;
+  return {};
 }
 
 Place place_at(std::string_view text, size_t byte, uint32_t source) {
@@ -159,8 +171,7 @@ Result<Document> Document::parse(std::string file, std::string text) {
     return diagnostics.status();
   };
   if (raw.size() > max_bytes) return fail({}, "larger than " + std::to_string(max_bytes) + " bytes");
-  if (const size_t at = overlong_key(raw); at != std::string::npos)
-    return fail(place_at(raw, at, 0), "a key of more than " + std::to_string(max_key_parts) + " parts");
+  if (const auto deep = find_too_deep(raw)) return fail(place_at(raw, deep->offset, 0), deep->text);
   try {
     document.root_ = Converter(0, 0).convert(toml::parse(std::string_view(raw)));
   } catch (const toml::parse_error& error) {
@@ -173,8 +184,7 @@ Result<Document> Document::parse(std::string file, std::string text) {
 Result<Value> parse_value(std::string_view toml, uint32_t source) {
   constexpr std::string_view prefix = "value = ";
   const auto text = std::string(prefix) + std::string(toml);
-  if (text.size() > Document::max_bytes || overlong_key(text) != std::string::npos)
-    return invalid_argument("too long");
+  if (text.size() > Document::max_bytes || find_too_deep(text)) return invalid_argument("too long");
   try {
     const toml::table parsed = toml::parse(text);
     if (parsed.size() == 1) return Converter(source, prefix.size()).convert(*parsed.get("value"));

@@ -72,6 +72,7 @@ class Document {
  public:
   static constexpr size_t max_bytes = size_t{1} << 20;
   static constexpr size_t max_key_parts = 16;
+  static constexpr int max_nesting = 64;  ///< of brackets
 
   /// The text of a file. InvalidArgument "file:line:column: ..." for what is no TOML or too large.
   static Result<Document> parse(std::string file, std::string text);

@@ -330,7 +330,7 @@ BOOST_AUTO_TEST_CASE(hostile_files_are_refused) {
   BOOST_TEST(first_line("a = 1\n\na = 2\n").starts_with("run.toml:3:5: "));
   BOOST_TEST(first_line("a = \"\xff\xfe\"\n").starts_with("run.toml:1:"));
   BOOST_TEST(first_line(std::string("a = 1\0b", 7)).starts_with("run.toml:1:"));
-  BOOST_TEST(first_line("a = " + repeated("[", 100000)).starts_with("run.toml:1:"));
+  BOOST_TEST(first_line("a = " + repeated("[", 100000)) == "run.toml:1:69: nested deeper than 64 levels");
   BOOST_TEST(
       first_line(repeated("a.", 100000) + "a = 1").starts_with("run.toml:1:32: a key of more than 16 parts"));
   BOOST_TEST(first_line("[" + repeated("\"a\" . ", 100000) + "a]").find("a key of more than 16 parts") !=
@@ -341,8 +341,7 @@ BOOST_AUTO_TEST_CASE(hostile_files_are_refused) {
   for (int i = 0; i < 1000; ++i) unknown += "k" + std::to_string(i) + " = \"unknown\"\n";
   BOOST_TEST(mistakes(unknown).size() < 10000u);
   // Nested as deep as it may be: values in values, each under a key of 16 parts.
-  const std::string deep =
-      "x = " + repeated("{" + repeated("a.", 15) + "a = ", 250) + "1" + repeated("}", 250);
+  const std::string deep = "x = " + repeated("{" + repeated("a.", 15) + "a = ", 64) + "1" + repeated("}", 64);
   BOOST_TEST(first_line(deep).find("x: unknown key") != std::string::npos);
   BOOST_TEST(!mistakes(with("hidden", "hidden = \"" + repeated("(", 10000) + "\"")).empty());
 }
