@@ -3,6 +3,7 @@
 //                           matches the two by step, name, frame and iteration. client_terminated: the other
 //                           end is a feed or a fetch
 //   _HostSend, _HostRecv    the same, with the tensor in host memory at this end
+//   _RefSend                announces the value of a variable, which is read only when its _Recv asks for it
 //   _Arg, _Retval           argument and result number `index` of a function's body
 #include "graph/shape_context.h"
 #include "kernels/all_ops.h"
@@ -27,6 +28,11 @@ OpDefBuilder end_of_edge(std::string name) {
 void add_send_recv_ops(OpLibrary& library) {
   for (const char* name : {"_Send", "_HostSend"})
     library.op(end_of_edge(name).input("tensor: T").attr("T: type").shape(no_output_shape));
+  library.op(end_of_edge("_RefSend")
+                 .input("tensor: Ref(T)")
+                 .attr("T: type")
+                 .allows_uninitialized_input()
+                 .shape(no_output_shape));
   for (const char* name : {"_Recv", "_HostRecv"})
     library.op(
         end_of_edge(name).output("tensor: tensor_type").attr("tensor_type: type").shape(unknown_shape));
