@@ -174,8 +174,15 @@ std::string Graph::name_of(Output output) const {
 }
 
 const Tensor* Graph::constant(Output output) const {
-  const Node& node = nodes_[output.node];
-  return node.type() == "Const" ? &node.attrs.get<Tensor>("value") : nullptr;
+  // Branches and loops see what is outside through these; a chain of them is short.
+  const auto passes_on = [](const std::string& type) { return type == "Switch" || type == "Enter" || type == "Identity"; };
+  const Node* node = &nodes_[output.node];
+  for (int hops = 0; hops < 64 && passes_on(node->type()); ++hops) {
+    const AttrValue* invariant = node->attrs.find("is_constant");
+    if (invariant && !std::get<bool>(*invariant)) return nullptr;
+    node = &nodes_[node->inputs[0].node];
+  }
+  return node->type() == "Const" ? &node->attrs.get<Tensor>("value") : nullptr;
 }
 
 std::string Graph::unique_name(std::string_view base) const {

@@ -114,7 +114,7 @@ class Graph {
   EdgeType type(Output output) const { return nodes_[output.node].output_types[output.index]; }
   DType dtype(Output output) const { return type(output).dtype; }
   const PartialShape& shape(Output output) const { return nodes_[output.node].output_shapes[output.index]; }
-  /// The value of a Const node's output, or null.
+  /// The value of a Const node's output, also as a branch or loop sees it (through Switch, constant Enter, Identity); or null.
   const Tensor* constant(Output output) const;
 
   /// `base`, or base_1, base_2, ... whichever is free.

@@ -1,6 +1,7 @@
 #include "graph/scope.h"
 
 #include "graph/call.h"
+#include "graph/flow_context.h"
 
 namespace troupe {
 
@@ -44,6 +45,12 @@ Scope Scope::colocated_with(Output output) const {
   return scope;
 }
 
+Scope Scope::in_context(std::shared_ptr<FlowContext> context) const {
+  Scope scope = *this;
+  scope.context_ = std::move(context);
+  return scope;
+}
+
 NodeId Scope::add(std::string_view op, std::vector<Output> inputs, Attributes attrs) const {
   NodeSpec spec;
   spec.name = graph_->unique_name(prefix_ + (name_.empty() ? std::string(op) : name_));
@@ -53,7 +60,10 @@ NodeId Scope::add(std::string_view op, std::vector<Output> inputs, Attributes at
   spec.control_inputs = control_;
   spec.device = device_.text();
   spec.colocate_with = colocate_with_;
-  return value_or_throw(graph_->add(std::move(spec)));
+  if (context_) context_->bring_in(spec);
+  const NodeId id = value_or_throw(graph_->add(std::move(spec)));
+  if (context_) context_->note(id);
+  return id;
 }
 
 Output Scope::call(std::string_view constructor, const std::vector<Argument>& positional, const NamedArguments& named) const {

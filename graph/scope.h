@@ -3,6 +3,7 @@
 // and shapes. One thread at a time per graph.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -43,6 +44,8 @@ class Argument {
 
 using NamedArguments = std::vector<std::pair<std::string, Argument>>;
 
+class FlowContext;  // graph/flow_context.h
+
 class Scope {
  public:
   explicit Scope(Graph& graph) : graph_(&graph) {}
@@ -53,11 +56,15 @@ class Scope {
   Scope with_control(std::vector<NodeId> sources) const;  ///< added to those of the outer scope
   Scope without_control() const;
   Scope colocated_with(Output output) const;
+  /// Inside a branch or loop: what nodes use from outside is brought in, and they run when it does.
+  Scope in_context(std::shared_ptr<FlowContext> context) const;
 
   Graph& graph() const { return *graph_; }
   DType dtype(Output output) const { return graph_->dtype(output); }
   const PartialShape& shape(Output output) const { return graph_->shape(output); }
   const std::string& prefix() const { return prefix_; }
+  /// Null outside every branch and loop.
+  const std::shared_ptr<FlowContext>& context() const { return context_; }
 
   /// Adds a node of op type `op` with flattened inputs; the name is the scope's, or made from the op's.
   NodeId add(std::string_view op, std::vector<Output> inputs, Attributes attrs = {}) const;
@@ -80,6 +87,7 @@ class Scope {
   DeviceName device_;
   std::vector<NodeId> control_;
   std::vector<std::string> colocate_with_;
+  std::shared_ptr<FlowContext> context_;
 };
 
 }  // namespace troupe

@@ -131,6 +131,12 @@ void add_control_flow(OpTable& table) {
           .output("output_false: T")
           .output("output_true: T")
           .attr("T: type"));
+  add(flow("RefSwitch")
+          .input("data: Ref(T)")
+          .input("pred: bool")
+          .output("output_false: Ref(T)")
+          .output("output_true: Ref(T)")
+          .attr("T: type"));
   add(flow("Merge")
           .input("inputs: N * T")
           .output("output: T")
