@@ -10,6 +10,7 @@ std::shared_ptr<const OpLibrary> make_op_library() {
   add_control_flow_ops(*library);
   add_gather_ops(*library);
   add_like_ops(*library);
+  add_matmul_ops(*library);
   add_pack_ops(*library);
   add_queue_ops(*library);
   add_random_ops(*library);

@@ -12,6 +12,7 @@ void add_constant_ops(OpLibrary& library);
 void add_control_flow_ops(OpLibrary& library);
 void add_gather_ops(OpLibrary& library);
 void add_like_ops(OpLibrary& library);
+void add_matmul_ops(OpLibrary& library);
 void add_pack_ops(OpLibrary& library);
 void add_queue_ops(OpLibrary& library);
 void add_random_ops(OpLibrary& library);

@@ -7,8 +7,8 @@
 //                                         rows indices[i] of the variable = / += / -= updates[i], in order,
 //                                         repeats included; nothing is written when any index is out of range
 //   AssignVariableOp, AssignAddVariableOp, AssignSubVariableOp: the same on resources
-// Reading an uninitialised variable is FailedPrecondition. use_locking is accepted and means nothing: writes
-// never interleave.
+// Only Assign and AssignVariableOp take a variable without a value. use_locking is accepted and means nothing:
+// writes never interleave.
 #include "kernels/all_ops.h"
 #include "kernels/arguments.h"
 #include "kernels/type_dispatch.h"
@@ -83,7 +83,6 @@ void combine(std::span<const T> before, std::span<const T> value, std::span<T> a
 
 template <bool add>
 Status run_assign_combined(KernelContext& context) {
-  TROUPE_RETURN_IF_FAILED(require_initialized(context, 1));
   const Tensor value = context.input(1);
   TROUPE_RETURN_IF_FAILED(require_same_shape(context, 0, 1));
   TROUPE_ASSIGN(const NewValue variable, new_value(context, 0));
@@ -140,7 +139,6 @@ void scatter_rows(const Tensor& indices, const Tensor& updates, Tensor& variable
 
 template <Scatter mode>
 Status run_scatter(KernelContext& context) {
-  TROUPE_RETURN_IF_FAILED(require_initialized(context, 1));
   const Tensor &indices = context.input(1), &updates = context.input(2);
   TROUPE_RETURN_IF_FAILED(check_scatter(context.input(0).shape(), indices, updates));
   TROUPE_ASSIGN(NewValue variable, new_value(context, 0));

@@ -140,7 +140,6 @@ class TrainingKernel final : public Kernel {
 
  private:
   Status check(const KernelContext& context) const {
-    TROUPE_RETURN_IF_FAILED(require_initialized(context, in_.variables));
     for (size_t i = 1; i < in_.variables; ++i) TROUPE_RETURN_IF_FAILED(require_same_shape(context, 0, i));
     for (size_t i = in_.variables; i < context.inputs(); ++i)
       if (i != in_.gradient && i != in_.indices && !context.input(i).shape().is_scalar())

@@ -33,14 +33,6 @@ Result<NewValue> new_value(KernelContext& context, size_t i) {
   return value;
 }
 
-Status require_initialized(const KernelContext& context, size_t refs) {
-  for (size_t i = 0; i < refs; ++i)
-    if (!context.input(i).valid())
-      return failed_precondition("the variable of input '" + argument_name(context, i) +
-                                 "' is not initialised");
-  return {};
-}
-
 Status require_same_shape(const KernelContext& context, size_t a, size_t b) {
   if (context.input(a).shape() == context.input(b).shape()) return {};
   return invalid_argument(argument_name(context, a) + " of shape " + context.input(a).shape().text() +

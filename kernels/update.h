@@ -29,8 +29,6 @@ struct NewValue {
 /// Memory for the new value of ref input i, as output i, with the shape it has.
 Result<NewValue> new_value(KernelContext& context, size_t i);
 
-/// FailedPrecondition unless the first `refs` inputs hold values.
-Status require_initialized(const KernelContext& context, size_t refs);
 /// InvalidArgument unless inputs a and b have one shape.
 Status require_same_shape(const KernelContext& context, size_t a, size_t b);
 /// InvalidArgument with position and value of the first index outside [0, limit).

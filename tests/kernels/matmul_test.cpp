@@ -1,0 +1,129 @@
+// Matrix products of every type, against sums in the order of the definition, on sizes that fill no block evenly.
+#include <boost/test/unit_test.hpp>
+
+#include "tests/support/run_op.h"
+
+namespace troupe::test {
+namespace {
+
+/// Small whole numbers, so that sums are exact in every type.
+template <class T>
+Tensor whole(int64_t rows, int64_t columns, int64_t seed) {
+  std::vector<T> values;
+  for (int64_t i = 0; i < rows * columns; ++i) {
+    const auto value = static_cast<float>((i * 7 + seed) % 11 - 5);
+    if constexpr (std::is_same_v<T, std::complex<double>> || std::is_same_v<T, std::complex<float>>)
+      values.push_back(T(typename T::value_type(value), typename T::value_type(i % 3)));
+    else
+      values.push_back(static_cast<T>(value));
+  }
+  return Tensor::of<T>(Shape::of({rows, columns}), std::span<const T>(values));
+}
+
+template <class T>
+T add_product(T sum, T x, T y) {
+  if constexpr (std::is_same_v<T, Half>)
+    return Half(float(sum) + float(x) * float(y));
+  else
+    return sum + x * y;
+}
+
+template <class T>
+Tensor product(const Tensor& a, const Tensor& b, bool ta, bool tb) {
+  const auto at = [](const Tensor& m, int64_t i, int64_t j, bool transposed) {
+    return m.as<T>()[static_cast<size_t>(transposed ? j * m.shape()[1] + i : i * m.shape()[1] + j)];
+  };
+  const int64_t rows = a.shape()[ta], inner = a.shape()[!ta], columns = b.shape()[!tb];
+  std::vector<T> values;
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < columns; ++j) {
+      T sum{};
+      for (int64_t k = 0; k < inner; ++k) sum = add_product(sum, at(a, i, k, ta), at(b, k, j, tb));
+      values.push_back(sum);
+    }
+  return Tensor::of<T>(Shape::of({rows, columns}), std::span<const T>(values));
+}
+
+struct Size {
+  int64_t rows, inner, columns;
+};
+
+template <class T>
+void check_products(std::initializer_list<Size> sizes) {
+  for (const Size& size : sizes)
+    for (const bool ta : {false, true})
+      for (const bool tb : {false, true}) {
+        const Tensor a = ta ? whole<T>(size.inner, size.rows, 1) : whole<T>(size.rows, size.inner, 1);
+        const Tensor b = tb ? whole<T>(size.columns, size.inner, 2) : whole<T>(size.inner, size.columns, 2);
+        check_op("MatMul", {a, b}, {{"transpose_a", ta}, {"transpose_b", tb}}, {product<T>(a, b, ta, tb)});
+      }
+}
+
+BOOST_AUTO_TEST_SUITE(matmul)
+
+BOOST_AUTO_TEST_CASE(floats_of_all_sizes) {
+  check_products<float>(
+      {{1, 1, 1}, {2, 3, 4}, {64, 64, 100}, {64, 100, 10}, {1, 5, 7}, {7, 5, 1}, {5, 1, 6}, {130, 67, 33}});
+}
+
+BOOST_AUTO_TEST_CASE(every_other_type) {
+  check_products<double>(
+      {{1, 1, 1}, {2, 3, 4}, {37, 29, 41}, {1, 5, 7}, {33, 400, 16}, {9, 385, 8}, {8, 800, 24}});
+  check_products<int32_t>({{2, 3, 4}, {37, 29, 41}, {9, 385, 32}});
+  check_products<Half>({{2, 3, 4}, {5, 9, 7}});
+  check_products<std::complex<float>>({{2, 3, 4}});
+  check_products<std::complex<double>>({{3, 2, 5}});
+}
+
+BOOST_AUTO_TEST_CASE(empty_dimensions_give_zeros_or_nothing) {
+  const Tensor zeros = floats(Shape::of({2, 3}), {0, 0, 0, 0, 0, 0});
+  check_op("MatMul", {counting(Shape::of({2, 0})), counting(Shape::of({0, 3}))}, {}, {zeros});
+  check_op("MatMul", {counting(Shape::of({0, 2})), counting(Shape::of({2, 3}))}, {},
+           {counting(Shape::of({0, 3}))});
+  check_op("BatchMatMul", {counting(Shape::of({0, 2, 2})), counting(Shape::of({0, 2, 3}))}, {},
+           {counting(Shape::of({0, 2, 3}))});
+}
+
+BOOST_AUTO_TEST_CASE(shapes_that_do_not_fit_are_told) {
+  check_refused("MatMul", {counting(Shape::of({2, 3})), counting(Shape::of({4, 5}))}, {},
+                "a [2,3] x b [4,5]: inner dimensions differ");
+  check_refused("MatMul", {counting(Shape::of({2, 3})), counting(Shape::of({4, 5}))}, {{"transpose_a", true}},
+                "a [2,3] transposed x b [4,5]: inner dimensions differ");
+  check_refused("MatMul", {counting(Shape::of({3})), counting(Shape::of({3, 5}))}, {}, "");
+  check_refused("BatchMatMul", {counting(Shape::of({2, 1, 3})), counting(Shape::of({3, 3, 1}))}, {}, "");
+  check_refused("BatchMatMul", {counting(Shape::of({3})), counting(Shape::of({3}))}, {}, "");
+}
+
+BOOST_AUTO_TEST_CASE(batches_multiply_pair_by_pair) {
+  const Tensor x = floats(Shape::of({2, 1, 2}), {1, 2, 3, 4}), y = floats(Shape::of({2, 2, 1}), {5, 6, 7, 8});
+  check_op("BatchMatMul", {x, y}, {}, {floats(Shape::of({2, 1, 1}), {17, 53})});
+  check_op("BatchMatMul", {x, x}, {{"adj_x", true}},
+           {floats(Shape::of({2, 2, 2}), {1, 2, 2, 4, 9, 12, 12, 16})});
+  using Complex = std::complex<float>;
+  const Tensor z = Tensor::of<Complex>(Shape::of({1, 1, 1}), {Complex(1, 2)});
+  check_op("BatchMatMul", {z, z}, {{"adj_x", true}},
+           {Tensor::of<Complex>(Shape::of({1, 1, 1}), {Complex(5, 0)})});
+}
+
+BOOST_AUTO_TEST_CASE(any_number_of_threads_gives_the_same_bits) {
+  for (const Size& size : {Size{300, 200, 150}, Size{90, 300, 700}, Size{1000, 30, 20}}) {
+    std::vector<float> values;
+    for (int64_t i = 0; i < size.inner * std::max(size.rows, size.columns); ++i)
+      values.push_back(1.0f / static_cast<float>(i % 1009 + 3));
+    const auto matrix = [&](int64_t rows, int64_t columns) {
+      return Tensor::of<float>(Shape::of({rows, columns}),
+                               std::span<const float>(values).first(static_cast<size_t>(rows * columns)));
+    };
+    const std::vector<Tensor> inputs{matrix(size.rows, size.inner), matrix(size.inner, size.columns)};
+    const auto one = value_or_throw(run_op("MatMul", inputs, {}, Known::Values, {}, 1));
+    for (int round = 0; round < 3; ++round) {
+      const auto three = value_or_throw(run_op("MatMul", inputs, {}, Known::Values, {}, 3));
+      BOOST_TEST(identical(one[0], three[0]));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace troupe::test
