@@ -104,7 +104,7 @@ struct ThreadPool::State {
   void await_helpers(Job& job);
   bool may_spin() const;
   template <class Condition>
-  bool spin(Condition until);
+  bool spin(Condition until, bool yields);
   void park(Held& held);
   size_t choose_sleepers(size_t most);
   void wake(size_t chosen);
@@ -148,7 +148,7 @@ void ThreadPool::State::serve() {
       ++spinning_;
       publish();
       held.unlock();
-      spin([&] { return claimable_.load(std::memory_order_relaxed); });
+      spin([&] { return claimable_.load(std::memory_order_relaxed); }, true);
       held.lock();
       --spinning_;
       publish();
@@ -265,7 +265,7 @@ void ThreadPool::State::share(Job& job) {
 }
 
 void ThreadPool::State::await_helpers(Job& job) {
-  if (spin([&] { return job.abandoned(); })) return;
+  if (spin([&] { return job.abandoned(); }, false)) return;
   if (job.helpers.fetch_or(Job::parked, std::memory_order_acq_rel) == 0) return;
   std::unique_lock parked(park_mutex_);
   abandoned_.wait(parked, [&] { return job.abandoned(); });
@@ -277,10 +277,11 @@ bool ThreadPool::State::may_spin() const {
          Clock::now().time_since_epoch().count() >= crowded_until_.load(std::memory_order_relaxed);
 }
 
-// True as soon as `until` holds; false after spin_time, or as soon as the core turns out to be wanted by
-// others.
+// True as soon as `until` holds; false after spin_time or, if it yields to other threads meanwhile, as soon as
+// the core turns out to be wanted by one. Idle threads yield; a caller, who waits for one chunk at most, does
+// not.
 template <class Condition>
-bool ThreadPool::State::spin(Condition until) {
+bool ThreadPool::State::spin(Condition until, bool yields) {
   const auto begin = Clock::now();
   auto last_yield = begin;
   for (;;) {
@@ -290,7 +291,7 @@ bool ThreadPool::State::spin(Condition until) {
     }
     const auto now = Clock::now();
     if (now - begin >= spin_time) return until();
-    if (now - last_yield < yield_interval) continue;
+    if (!yields || now - last_yield < yield_interval) continue;
     sched_yield();
     last_yield = Clock::now();
     if (last_yield - now > crowded_gap) {
