@@ -47,8 +47,21 @@ class CafUnit final : public caf::execution_unit {
   CafUnit(caf::actor_system* system, Scheduler& scheduler) : caf::execution_unit(system), scheduler_(scheduler) {}
   void exec_later(caf::resumable* job) override { run_actor_soon(scheduler_, {resume, job}); }
 
+  // How many threads are inside CAF for this system: it must not go while there is one, even when every actor has ended.
+  void enter() { inside_.fetch_add(1, std::memory_order_relaxed); }
+  void leave() {
+    Scheduler& scheduler = scheduler_;
+    const bool ending = ending_.load(std::memory_order_relaxed);
+    inside_.fetch_sub(1, std::memory_order_release);  // from here on this may be gone
+    if (ending) scheduler.wake();
+  }
+  void end() { ending_.store(true); }
+  bool idle() const { return inside_.load(std::memory_order_acquire) == 0; }
+
  private:
   Scheduler& scheduler_;
+  std::atomic<int> inside_{0};
+  std::atomic<bool> ending_{false};
 };
 
 /// No timeouts are ever set through CAF: deadlines are timers of the environment.
@@ -98,10 +111,12 @@ void resume(void* what) {
   auto* job = static_cast<caf::resumable*>(what);
   // Every resumable of our systems is a scheduled actor: CAF's own two servers and RoleActor.
   CafUnit& unit = unit_of(static_cast<caf::scheduled_actor*>(job)->home_system());
+  unit.enter();
   switch (job->resume(&unit, SIZE_MAX)) {
     case caf::resumable::resume_later: unit.exec_later(job); break;
     default: caf::intrusive_ptr_release(job);
   }
+  unit.leave();
 }
 
 // A Status travels inside CAF (as the reason of an exit) as an error of this category with the code; the text as context.
@@ -348,15 +363,29 @@ Engine::~Engine() {
     for (auto& [id, weak] : impl_->alive)
       if (auto actor = weak.lock()) alive.push_back(ref_of(std::move(actor)));
   }
-  for (const auto& actor : alive) stop(actor);
-  scheduler_.wait([this] { return actors() == 0; }, 0);
+  CafUnit& unit = unit_of(impl_->system);
+  unit.end();
+  for (const auto& actor : std::exchange(alive, {})) stop(actor);
+  scheduler_.wait([&] { return actors() == 0 && unit.idle(); }, 0);
 }
 
+namespace {
+
+// Spawning leaves a reference to CAF's logger in a variable of the thread, and an actor system does not end before its logger.
+// Threads of the pool outlive it.
+struct ForgetLogger {
+  ~ForgetLogger() { caf::logger::set_current_actor_system(nullptr); }
+};
+
+}  // namespace
+
 ActorRef Engine::spawn(std::unique_ptr<Role> role) {
+  const ForgetLogger forget;
   return ref_of(caf::actor_cast<caf::strong_actor_ptr>(impl_->system.spawn<RoleActor, caf::hidden>(this, &role)));
 }
 
 ActorRef Engine::spawn_stub(std::function<void(const AnyMessage&, Reply)> deliver) {
+  const ForgetLogger forget;
   caf::actor_config config;
   auto& system = impl_->system;
   return ref_of(caf::actor_cast<caf::strong_actor_ptr>(

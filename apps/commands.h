@@ -1,0 +1,21 @@
+// The subcommands of the program. Each gives its exit code: 0 ok, 1 failure, 2 usage or config, 3 data, 4 diverged.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace troupe::commands {
+
+struct TrainArguments {
+  std::string file;
+  std::vector<std::string> set;   ///< "a.b=c"
+  std::string resume;             ///< "", "auto", or the folder of a run
+  long long dry_run_steps = 0;
+  bool quiet = false, json = false;
+};
+
+int train(const TrainArguments& arguments);
+int check(const TrainArguments& arguments);
+int version(bool json);
+
+}  // namespace troupe::commands

@@ -1,0 +1,79 @@
+#include "apps/train/run_folder.h"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+
+namespace troupe::train {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The number that a folder's name is, or 0.
+int number_of(const std::string& name) {
+  int number = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+  return error == std::errc{} && end == name.data() + name.size() ? number : 0;
+}
+
+int highest_number(const fs::path& parent) {
+  int highest = 0;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(parent, error)) highest = std::max(highest, number_of(entry.path().filename()));
+  return highest;
+}
+
+std::string three_digits(int number) {
+  const std::string digits = std::to_string(number);
+  return std::string(digits.size() < 3 ? 3 - digits.size() : 0, '0') + digits;
+}
+
+std::string json_number(double value) {
+  if (!std::isfinite(value)) return "null";
+  std::array<char, 32> text;
+  const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), value);
+  return {text.data(), end};
+}
+
+}  // namespace
+
+RunFolder::RunFolder(std::string path) : path_(std::move(path)), metrics_(path_ + "/metrics.jsonl", std::ios::app) {}
+
+Result<RunFolder> RunFolder::create(const std::string& directory, const std::string& name, const std::string& effective_config) {
+  const fs::path parent = fs::path(directory) / name;
+  std::error_code error;
+  fs::create_directories(parent, error);
+  if (error) return unavailable("cannot make folder " + parent.string() + ": " + error.message());
+  // Two runs may start at once: whoever makes the folder has the number.
+  for (int number = highest_number(parent) + 1;; ++number) {
+    const fs::path path = parent / three_digits(number);
+    if (!fs::create_directory(path, error)) {
+      if (error) return unavailable("cannot make folder " + path.string() + ": " + error.message());
+      continue;
+    }
+    std::ofstream(path / "config.toml") << effective_config;
+    return RunFolder(path.string());
+  }
+}
+
+Result<RunFolder> RunFolder::open(const std::string& path) {
+  std::error_code error;
+  if (!fs::is_directory(path, error)) return not_found("there is no run folder " + path);
+  return RunFolder(path);
+}
+
+Result<RunFolder> RunFolder::newest(const std::string& directory, const std::string& name) {
+  const fs::path parent = fs::path(directory) / name;
+  const int number = highest_number(parent);
+  if (number == 0) return not_found("there is no run under " + parent.string());
+  return RunFolder((parent / three_digits(number)).string());
+}
+
+void RunFolder::log(uint64_t step, const std::vector<std::pair<std::string, double>>& values) {
+  metrics_ << "{\"step\": " << step;
+  for (const auto& [key, value] : values) metrics_ << ", \"" << key << "\": " << json_number(value);
+  metrics_ << "}\n" << std::flush;
+}
+
+}  // namespace troupe::train

@@ -1,0 +1,258 @@
+#include "apps/train/trainer.h"
+
+#include <cmath>
+#include <cstdio>
+#include <optional>
+
+#include "actors/runtime.h"
+#include "apps/train/checkpoints.h"
+#include "apps/train/evaluation.h"
+#include "apps/train/run_folder.h"
+#include "messages/real_disk.h"
+
+namespace troupe::train {
+namespace {
+
+using Seconds = std::chrono::duration<double>;
+using Now = std::chrono::steady_clock;
+
+std::string text(const char* format, auto... values) {
+  const int length = std::snprintf(nullptr, 0, format, values...);
+  std::string result(static_cast<size_t>(length) + 1, '\0');
+  std::snprintf(result.data(), result.size(), format, values...);
+  result.pop_back();
+  return result;
+}
+
+RuntimeOptions runtime_options(const config::RunConfig& config) {
+  RuntimeOptions options;
+  options.threads = static_cast<size_t>(config.run.threads);
+  if (config.cluster.tasks.empty()) return options;
+  options.tasks.clear();
+  for (const auto& [job, tasks] : config.cluster.tasks)
+    for (int task = 0; task < tasks; ++task) options.tasks.push_back({job, task, static_cast<int>(config.cluster.devices)});
+  return options;
+}
+
+class Run {
+ public:
+  Run(const config::RunConfig& config, const TrainerOptions& options, data::TrainAndValid data)
+      : config_(config), options_(options), data_(std::move(data)),
+        batches_(data_.train, config.batch, config.run.seed, config.shuffle), runtime_(runtime_options(config)),
+        graph_(runtime_.ops()) {}
+
+  Result<TrainingResult> run() {
+    TROUPE_ASSIGN(model_, build_training_graph(config_, data_.train, graph_));
+    const nn::State state{Scope(graph_)};
+    Session session = runtime_.session(graph_, {.seed = config_.run.seed});
+    state_ = &state;
+    session_ = &session;
+    prepare();
+    TROUPE_RETURN_IF_FAILED(begin());
+    describe();
+    const auto started = Now::now();
+    TROUPE_RETURN_IF_FAILED(loop());
+    result_.seconds = Seconds(Now::now() - started).count();
+    TROUPE_RETURN_IF_FAILED(finish());
+    return result_;
+  }
+
+ private:
+  void prepare() {
+    std::vector<Output> feeds;
+    for (const TowerInputs& shard : model_.shards) {
+      for (const auto& [name, placeholder] : shard.columns) feeds.push_back(placeholder);
+      feeds.push_back(shard.samples);
+    }
+    step_ = session_->prepare(feeds, {model_.loss, model_.update});
+    evaluation_.emplace(*session_, model_);
+  }
+
+  /// Fresh variables, or those of the newest valid checkpoint of the run to be resumed.
+  Status begin() {
+    session_->run({}, {model_.initializer}, {.training = true});
+    if (options_.dry_run_steps > 0) return {};
+    TROUPE_RETURN_IF_FAILED(open_folder());
+    files_.emplace(disk_, folder_->checkpoints(), static_cast<size_t>(config_.train.checkpoint.keep));
+    return options_.resume.empty() ? Status{} : restore();
+  }
+
+  Status open_folder() {
+    const auto& run = config_.run;
+    auto folder = options_.resume.empty()    ? RunFolder::create(run.directory, run.name, config_.effective_toml())
+                  : options_.resume == "auto" ? RunFolder::newest(run.directory, run.name)
+                                              : RunFolder::open(options_.resume);
+    if (!folder && options_.resume == "auto")  // nothing to resume yet
+      folder = RunFolder::create(run.directory, run.name, config_.effective_toml());
+    if (!folder) return folder.status();
+    folder_.emplace(std::move(*folder));
+    result_.folder = folder_->path();
+    return {};
+  }
+
+  Status restore() {
+    std::vector<std::string> skipped;
+    const auto checkpoint = files_->load_newest(skipped);
+    for (const auto& damage : skipped) say("skipped a damaged checkpoint: " + damage);
+    if (checkpoint.status().code() == Code::NotFound && options_.resume == "auto") {
+      say("no checkpoint yet: from the beginning");
+      return {};
+    }
+    if (!checkpoint) return checkpoint.status();
+    nn::NamedTensors variables;
+    TROUPE_ASSIGN(progress_, from_checkpoint(*checkpoint, variables));
+    state_->write(*session_, variables);
+    say("resumed " + folder_->path() + " at step " + std::to_string(progress_.step));
+    return {};
+  }
+
+  void describe() const {
+    say(text("%s: %lld samples, %lld held out, %lld parameters, batch %lld in %zu shard%s, %llu steps an epoch",
+             config_.run.name.c_str(), static_cast<long long>(data_.train.samples()),
+             static_cast<long long>(data_.valid ? data_.valid->samples() : 0), static_cast<long long>(model_.parameters),
+             static_cast<long long>(config_.batch), model_.shards.size(), model_.shards.size() == 1 ? "" : "s",
+             static_cast<unsigned long long>(batches_.per_epoch())));
+  }
+
+  Status loop() {
+    const auto per_epoch = static_cast<uint64_t>(batches_.per_epoch());
+    last_saved_ = Now::now();
+    while (!done()) {
+      TROUPE_RETURN_IF_FAILED(train_step());
+      if (result_.ending == Ending::Diverged) return {};
+      if (progress_.step % per_epoch == 0) end_epoch(progress_.step / per_epoch);
+      TROUPE_RETURN_IF_FAILED(save_when_due());
+    }
+    return {};
+  }
+
+  bool done() {
+    if (result_.ending != Ending::Completed) return true;
+    const auto& train = config_.train;
+    if (options_.stop && options_.stop->load()) {
+      result_.ending = Ending::Stopped;
+      return true;
+    }
+    if (options_.dry_run_steps > 0 && progress_.step >= static_cast<uint64_t>(options_.dry_run_steps)) return true;
+    if (train.max_steps && progress_.step >= static_cast<uint64_t>(*train.max_steps)) return true;
+    return train.max_epochs && batches_.epoch_of(progress_.step) >= static_cast<uint64_t>(*train.max_epochs);
+  }
+
+  Status train_step() {
+    TROUPE_ASSIGN(const data::Dataset batch, batches_.at(progress_.step));
+    std::vector<Tensor> feeds;
+    const auto shards = data::shards(batch, static_cast<int64_t>(model_.shards.size()));
+    for (size_t i = 0; i < shards.size(); ++i) {
+      // A shard without samples computes on one of another shard, and that counts nothing.
+      const bool empty = shards[i].data.samples() == 0;
+      for (auto& tensor : feeds_of(model_.shards[i], empty ? batch.slice(0, 1) : shards[i].data)) feeds.push_back(std::move(tensor));
+      feeds.push_back(Tensor::scalar(static_cast<float>(shards[i].data.samples())));
+    }
+    const auto fetched = step_.run(std::move(feeds), {.training = true, .round = progress_.step + 1});
+    result_.loss = number(fetched.at(0));
+    ++progress_.step;
+    if (!std::isfinite(result_.loss)) {
+      result_.ending = Ending::Diverged;
+      say(text("step %llu: the loss is %g: stopped", static_cast<unsigned long long>(progress_.step), result_.loss));
+    }
+    return {};
+  }
+
+  void end_epoch(uint64_t epoch) {
+    std::vector<std::pair<std::string, double>> record{{"epoch", static_cast<double>(epoch)}, {"train/loss", result_.loss}};
+    std::string line = text("epoch %llu  loss %.4f", static_cast<unsigned long long>(epoch), result_.loss);
+    if (data_.valid) {
+      for (const auto& [name, value] : evaluation_->run(*data_.valid)) {
+        record.emplace_back("valid/" + name, value);
+        line += text("  valid/%s %.4f", name.c_str(), value);
+      }
+    }
+    if (folder_) folder_->log(progress_.step, record);
+    say_progress(line);
+    if (config_.train.early_stop) watch(*config_.train.early_stop, record, epoch);
+  }
+
+  void watch(const config::EarlyStop& rule, const std::vector<std::pair<std::string, double>>& record, uint64_t epoch) {
+    for (const auto& [name, value] : record) {
+      if (name != rule.monitor) continue;
+      auto& best = progress_.best;
+      const double gain = best.score ? (rule.higher_is_better ? value - *best.score : *best.score - value) : 0;
+      if (!best.score || gain > rule.min_delta) {
+        best.score = value;
+        best.epoch = epoch;
+        if (rule.keep_best) best.variables = state_->read(*session_);
+      } else if (epoch - best.epoch >= static_cast<uint64_t>(rule.patience)) {
+        result_.ending = Ending::EarlyStopped;
+      }
+    }
+  }
+
+  Status save_when_due() {
+    const auto& every = config_.train.checkpoint.every;
+    const bool by_steps = every.steps > 0 && progress_.step % static_cast<uint64_t>(every.steps) == 0;
+    const bool by_time = every.seconds > 0 && Seconds(Now::now() - last_saved_).count() >= every.seconds;
+    return files_ && (by_steps || by_time) ? save() : Status{};
+  }
+
+  Status save() {
+    TROUPE_RETURN_IF_FAILED(files_->save(to_checkpoint(progress_, state_->read(*session_))));
+    last_saved_ = Now::now();
+    return {};
+  }
+
+  Status finish() {
+    if (files_ && result_.ending != Ending::Diverged) {
+      const bool best = config_.train.early_stop && config_.train.early_stop->keep_best && result_.ending != Ending::Stopped;
+      if (best && !progress_.best.variables.empty()) state_->write(*session_, progress_.best.variables);
+      if (result_.ending != Ending::Stopped || config_.train.checkpoint.on_signal) TROUPE_RETURN_IF_FAILED(save());
+    }
+    result_.steps = progress_.step;
+    result_.epochs = batches_.epoch_of(progress_.step);
+    if (data_.valid)
+      for (const auto& [name, value] : evaluation_->run(*data_.valid)) result_.evaluation.emplace_back("valid/" + name, value);
+    session_->close();
+    return {};
+  }
+
+  void say(const std::string& line) const {
+    if (options_.line) options_.line(line);
+  }
+  void say_progress(const std::string& line) const {
+    if (options_.progress)
+      options_.progress(line);
+    else
+      say(line);
+  }
+
+  const config::RunConfig& config_;
+  const TrainerOptions& options_;
+  const data::TrainAndValid data_;
+  data::Batches batches_;
+  RealDisk disk_;
+  Runtime runtime_;
+  Graph graph_;
+  TrainingGraph model_;
+  const nn::State* state_ = nullptr;
+  Session* session_ = nullptr;
+  PreparedStep step_;
+  std::optional<Evaluation> evaluation_;
+  std::optional<RunFolder> folder_;
+  std::optional<CheckpointFiles> files_;
+  Progress progress_;
+  TrainingResult result_;
+  Now::time_point last_saved_;
+};
+
+}  // namespace
+
+Result<TrainingResult> train(const config::RunConfig& config, const TrainerOptions& options) {
+  TROUPE_ASSIGN(auto data, data::load(config.data, config.run.seed));
+  if (data.train.samples() == 0) return data_loss("there is no sample to train on");
+  try {
+    return Run(config, options, std::move(data)).run();
+  } catch (const Error& error) {
+    return error.status();
+  }
+}
+
+}  // namespace troupe::train

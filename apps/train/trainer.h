@@ -1,0 +1,36 @@
+// Trainer: carries out a run file: data, graph, session, epochs, evaluation, early stopping, checkpoints, logs. One per run, one
+// thread. Everything it does is a function of the run file, the data and the step: a resumed run goes on bit by bit as an
+// undisturbed one would have.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <string>
+
+#include "apps/config/run_config.h"
+
+namespace troupe::train {
+
+struct TrainerOptions {
+  std::string resume;                            ///< "": a new run; "auto": the newest one of this name; or a run's folder
+  int64_t dry_run_steps = 0;                     ///< 0: a real run; else so many steps, and nothing is written
+  const std::atomic<bool>* stop = nullptr;       ///< set by a signal: save and end after the step at hand
+  std::function<void(const std::string&)> line;  ///< for people: one line each
+  std::function<void(const std::string&)> progress;  ///< replaces the line before it; empty: not on a terminal
+};
+
+enum class Ending : uint8_t { Completed, EarlyStopped, Stopped, Diverged };
+
+struct TrainingResult {
+  Ending ending = Ending::Completed;
+  uint64_t steps = 0, epochs = 0;
+  double seconds = 0;  ///< in training steps and evaluations
+  double loss = 0;     ///< of the last step
+  std::vector<std::pair<std::string, double>> evaluation;  ///< "valid/loss", "valid/accuracy", ... as kept
+  std::string folder;  ///< of the run; empty for a dry run
+};
+
+/// InvalidArgument for the run file, NotFound and DataLoss for data and checkpoints, else whatever a step failed with.
+Result<TrainingResult> train(const config::RunConfig& config, const TrainerOptions& options);
+
+}  // namespace troupe::train
