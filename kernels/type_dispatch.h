@@ -13,19 +13,26 @@ namespace troupe {
 template <class... Types>
 struct TypeList {};
 
+template <class... A, class... B>
+TypeList<A..., B...> join(TypeList<A...>, TypeList<B...>);  // for Joined only
+template <class A, class B>
+using Joined = decltype(join(A{}, B{}));
+
 using FloatTypes = TypeList<float, double>;
-using AllFloatTypes = TypeList<float, double, Half, BFloat16>;
+using NarrowTypes = TypeList<Half, BFloat16>;
+using AllFloatTypes = Joined<FloatTypes, NarrowTypes>;
 using IntegerTypes = TypeList<int32_t, int64_t, int8_t, uint8_t, int16_t, uint16_t>;
-using RealTypes =
-    TypeList<float, double, Half, BFloat16, int32_t, int64_t, int8_t, uint8_t, int16_t, uint16_t>;
-using NumberTypes = TypeList<float, double, Half, BFloat16, int32_t, int64_t, int8_t, uint8_t, int16_t,
-                             uint16_t, std::complex<float>, std::complex<double>>;
-using PlainTypes = TypeList<float, double, Half, BFloat16, int32_t, int64_t, int8_t, uint8_t, int16_t,
-                            uint16_t, std::complex<float>, std::complex<double>, bool>;
+using ComplexTypes = TypeList<std::complex<float>, std::complex<double>>;
+using RealTypes = Joined<AllFloatTypes, IntegerTypes>;
+using NumberTypes = Joined<RealTypes, ComplexTypes>;
+using PlainTypes = Joined<NumberTypes, TypeList<bool>>;
+// Without the narrow floats: types whose arithmetic is done in themselves.
+using WideRealTypes = Joined<FloatTypes, IntegerTypes>;
+using WideNumberTypes = Joined<WideRealTypes, ComplexTypes>;
 
 /// Calls f(std::type_identity<T>{}) for the T of the list whose dtype this is; false when the list has none.
 template <class F, class... Types>
-bool with_type(TypeList<Types...>, DType dtype, F&& f) {
+bool with_type(TypeList<Types...>, [[maybe_unused]] DType dtype, F&& f) {
   return ((dtype == dtype_of<Types> && (f(std::type_identity<Types>{}), true)) || ...);
 }
 

@@ -1,0 +1,52 @@
+// Logic on bool tensors, element by element.
+//   LogicalAnd(x, y), LogicalOr(x, y)   shapes broadcast as in NumPy
+//   LogicalNot(x)
+// Not differentiable.
+#include "graph/shape_context.h"
+#include "kernels/all_ops.h"
+#include "kernels/elementwise.h"
+
+namespace troupe {
+namespace {
+
+struct And {
+  static bool apply(bool a, bool b) { return a && b; }
+};
+struct Or {
+  static bool apply(bool a, bool b) { return a || b; }
+};
+struct Not {
+  static bool apply(bool x) { return !x; }
+};
+
+/// Kernels choose loops by attribute T, which these ops do not have.
+KernelDef for_bool(KernelDef def) {
+  def.types.clear();
+  return def;
+}
+
+}  // namespace
+
+void add_logical_ops(OpLibrary& library) {
+  for (const auto& [name, constructor] :
+       {std::pair{"LogicalAnd", "logical_and(x, y)"}, std::pair{"LogicalOr", "logical_or(x, y)"}})
+    library.op(OpDefBuilder(name)
+                   .input("x: bool")
+                   .input("y: bool")
+                   .output("z: bool")
+                   .constructor(constructor)
+                   .commutative()
+                   .shape(broadcast_shape)
+                   .not_differentiable());
+  library.kernel(for_bool(binary_kernel("LogicalAnd", scalar_binary_loop_of<And, TypeList<bool>>)));
+  library.kernel(for_bool(binary_kernel("LogicalOr", scalar_binary_loop_of<Or, TypeList<bool>>)));
+  library.op(OpDefBuilder("LogicalNot")
+                 .input("x: bool")
+                 .output("y: bool")
+                 .constructor("logical_not(x)")
+                 .shape(unchanged_shape)
+                 .not_differentiable());
+  library.kernel(for_bool(unary_kernel("LogicalNot", scalar_unary_loop_of<Not, TypeList<bool>>)));
+}
+
+}  // namespace troupe

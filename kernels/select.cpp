@@ -1,0 +1,104 @@
+// Select(condition, t, e): t where the condition holds, e elsewhere. t and e have one type and shape; the
+// condition has that shape too, or is a scalar for the whole, or a vector that says it for each row
+// (dimension 0) of t and e.
+#include "graph/gradients.h"
+#include "graph/shape_context.h"
+#include "kernels/all_ops.h"
+#include "kernels/constructors.h"
+#include "kernels/parallel.h"
+#include "kernels/type_dispatch.h"
+
+namespace troupe {
+namespace {
+
+Status select_shape(ShapeContext& context) {
+  TROUPE_ASSIGN(auto shape, merge(context.input(1), context.input(2)));
+  const PartialShape& condition = context.input(0);
+  if (condition.known_rank() && shape.known_rank() && condition.rank() != 0) {
+    const bool rows = condition.rank() == 1 && shape.rank() > 1;
+    TROUPE_ASSIGN(auto merged, merge(condition, rows ? PartialShape::vector(shape[0]) : shape));
+    if (!rows) shape = std::move(merged);
+  }
+  context.set_output(0, std::move(shape));
+  return {};
+}
+
+/// How many elements each element of the condition decides.
+Result<size_t> elements_per_condition(const Tensor& condition, const Tensor& t) {
+  if (condition.shape() == t.shape()) return size_t{1};
+  if (condition.shape().rank() == 1 && t.shape().rank() > 1 && condition.shape()[0] == t.shape()[0])
+    return t.shape()[0] == 0 ? size_t{1} : static_cast<size_t>(t.elements() / t.shape()[0]);
+  return invalid_argument("the condition of shape " + condition.shape().text() +
+                          " fits neither the elements nor the rows of " + t.signature());
+}
+
+template <class T>
+void select(Pool& pool, const Tensor& condition, const Tensor& t, const Tensor& e, size_t per_condition,
+            Tensor& output) {
+  const bool* const holds = condition.as<bool>().data();
+  const T* const from_t = reinterpret_cast<const T*>(t.data());
+  const T* const from_e = reinterpret_cast<const T*>(e.data());
+  T* const out = reinterpret_cast<T*>(output.mutable_data());
+  parallel_rows(pool, static_cast<size_t>(condition.elements()), 3 * sizeof(T) * per_condition,
+                [&](size_t begin, size_t end) {
+                  if (per_condition == 1) {
+                    for (size_t i = begin; i < end; ++i) out[i] = holds[i] ? from_t[i] : from_e[i];
+                    return;
+                  }
+                  for (size_t i = begin; i < end; ++i)
+                    std::copy_n((holds[i] ? from_t : from_e) + i * per_condition, per_condition,
+                                out + i * per_condition);
+                });
+}
+
+struct Bytes16 {
+  uint64_t low, high;
+};
+
+Status run_select(KernelContext& context) {
+  const Tensor &condition = context.input(0), &t = context.input(1), &e = context.input(2);
+  if (!(t.shape() == e.shape())) return invalid_argument("t is " + t.signature() + ", e is " + e.signature());
+  if (condition.shape().is_scalar()) {
+    context.set_output(0, condition.as<bool>()[0] ? t : e);
+    return {};
+  }
+  TROUPE_ASSIGN(const size_t per_condition, elements_per_condition(condition, t));
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, t.shape()));
+  Pool& pool = context.device().pool();
+  if (t.dtype() == DType::String) {
+    select<std::string>(pool, condition, t, e, per_condition, *output);
+    return {};
+  }
+  switch (size_of(t.dtype())) {
+    case 1: select<uint8_t>(pool, condition, t, e, per_condition, *output); break;
+    case 2: select<uint16_t>(pool, condition, t, e, per_condition, *output); break;
+    case 4: select<uint32_t>(pool, condition, t, e, per_condition, *output); break;
+    case 8: select<uint64_t>(pool, condition, t, e, per_condition, *output); break;
+    default: select<Bytes16>(pool, condition, t, e, per_condition, *output); break;
+  }
+  return {};
+}
+
+void select_gradient(GradientContext& context) {
+  const Scope& scope = context.scope();
+  const Output gradient = context.gradient(), zeros = zeros_like(scope, gradient);
+  context.set(1, where(scope, context.input(0), gradient, zeros));
+  context.set(2, where(scope, context.input(0), zeros, gradient));
+}
+
+}  // namespace
+
+void add_select(OpLibrary& library) {
+  library.op(OpDefBuilder("Select")
+                 .input("condition: bool")
+                 .input("t: T")
+                 .input("e: T")
+                 .output("output: T")
+                 .attr("T: type")
+                 .constructor("where(condition, x: t, y: e)")
+                 .shape(select_shape)
+                 .gradient(select_gradient));
+  library.kernel(cpu_kernel("Select", run_select).inexpensive());
+}
+
+}  // namespace troupe

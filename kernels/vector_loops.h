@@ -1,0 +1,83 @@
+// Loops over contiguous floats or doubles in the vector instructions of the processor at hand (Highway
+// chooses at run time). A loop computes the same bits for an element wherever in the array it stands. Plain
+// functions, any thread; output and inputs may be the same memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "messages/dtype.h"
+
+namespace troupe {
+
+/// y[i] = f(x[i]) for n elements.
+using UnaryLoop = void (*)(const void* x, void* y, size_t n);
+/// out[i] = f(a[i * step_a], b[i * step_b]); steps are 0 or 1, not both 0 unless n is 1.
+using BinaryLoop = void (*)(const void* a, size_t step_a, const void* b, size_t step_b, void* out, size_t n);
+/// *result = all of x[0 .. n) combined; of none: 0, 1, the least or the greatest value. Sums are pairwise:
+/// their error grows with log n.
+using ReduceLoop = void (*)(const void* x, size_t n, void* result);
+
+enum class VectorUnary : uint8_t {
+  Abs,
+  Ceil,
+  Elu,
+  Exp,
+  Floor,
+  Log,
+  Log1p,
+  Neg,
+  Reciprocal,
+  Relu,
+  Relu6,
+  Round,
+  Rsqrt,
+  Sigmoid,
+  Softplus,
+  Sqrt,
+  Square,
+  Tanh,
+};
+
+/// The ..Grad ones take (y, dy), or (dy, x) where TensorFlow's op of that name does: see activations.cpp.
+enum class VectorBinary : uint8_t {
+  Add,
+  Sub,
+  Mul,
+  Div,
+  Maximum,
+  Minimum,
+  SquaredDifference,
+  EluGrad,
+  ReciprocalGrad,
+  Relu6Grad,
+  ReluGrad,
+  RsqrtGrad,
+  SigmoidGrad,
+  SoftplusGrad,
+  SqrtGrad,
+  TanhGrad,
+};
+
+enum class VectorReduction : uint8_t { Sum, Prod, Max, Min, SumOfSquares };
+
+/// Null for types other than float and double.
+UnaryLoop vector_loop(VectorUnary function, DType dtype);
+BinaryLoop vector_loop(VectorBinary function, DType dtype);
+ReduceLoop vector_loop(VectorReduction function, DType dtype);
+
+/// Functions of a row of n >= 1 logits x. Shifted by their maximum, so they do not overflow; y and x may be the same memory.
+struct SoftmaxLoops {
+  /// y = exp(x) / sum exp(x)
+  void (*softmax)(const void* x, void* y, size_t n);
+  /// y = x - log sum exp(x)
+  void (*log_softmax)(const void* x, void* y, size_t n);
+  /// *loss = -sum labels log_softmax(x), y = softmax(x) - labels; y and labels are apart
+  void (*cross_entropy)(const void* x, const void* labels, void* loss, void* y, size_t n);
+  /// The same for the labels that are 1 at `label` < n and 0 elsewhere.
+  void (*sparse_cross_entropy)(const void* x, size_t label, void* loss, void* y, size_t n);
+};
+/// dtype is float or double.
+const SoftmaxLoops& softmax_loops(DType dtype);
+
+}  // namespace troupe
