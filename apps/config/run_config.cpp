@@ -3,7 +3,6 @@
 #include <filesystem>
 
 #include "apps/config/model.h"
-#include "apps/data/read_file.h"
 
 namespace troupe::config {
 namespace {
@@ -326,9 +325,9 @@ Result<RunConfig> parse_run_config(std::string text, const std::string& file, co
   return error.status();
 }
 
-Result<RunConfig> load_run_config(const std::string& path, std::span<const std::string> options,
+Result<RunConfig> load_run_config(Disk& disk, const std::string& path, std::span<const std::string> options,
                                   std::shared_ptr<const OpTable> ops) {
-  TROUPE_ASSIGN(auto text, data::read_file(path, Document::max_bytes));
+  TROUPE_ASSIGN(auto text, read_file(disk, path, Document::max_bytes));
   const auto folder = std::filesystem::absolute(path).parent_path().string();
   return parse_run_config(std::move(text), path, folder, options, std::move(ops));
 }

@@ -12,6 +12,7 @@
 #include "apps/config/evaluate.h"
 #include "apps/config/schema.h"
 #include "apps/data/options.h"
+#include "messages/disk.h"
 
 namespace troupe::config {
 
@@ -116,10 +117,9 @@ struct RunConfig {
   std::string effective_toml() const { return to_toml(document->root()); }
 };
 
-/// Reads and checks a run file, `options` ("a.b=value") laid over it; every expression is checked against the
-/// op table. InvalidArgument (exit code 2) with every mistake in one text, NotFound when there is no such
-/// file.
-Result<RunConfig> load_run_config(const std::string& path, std::span<const std::string> options,
+/// Reads and checks a run file, `options` ("a.b=value") laid over it; every expression is checked against the op table.
+/// InvalidArgument (exit code 2) with every mistake in one text, or what the disk says of the file.
+Result<RunConfig> load_run_config(Disk& disk, const std::string& path, std::span<const std::string> options,
                                   std::shared_ptr<const OpTable> ops);
 /// The same from memory; relative paths lie under `folder`.
 Result<RunConfig> parse_run_config(std::string text, const std::string& file, const std::string& folder,

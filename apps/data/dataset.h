@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "apps/data/options.h"
+#include "messages/disk.h"
 #include "messages/tensor.h"
 
 namespace troupe::data {
@@ -44,9 +45,9 @@ struct TrainAndValid {
   std::optional<Dataset> valid;
 };
 
-/// Reads, splits, renames, reshapes and casts as the options say. NotFound or DataLoss for what is wrong with
-/// a file (exit code 3), InvalidArgument for an input that the data does not fit.
-Result<TrainAndValid> load(const Options& options, uint64_t seed);
+/// Reads, splits, renames, reshapes and casts as the options say. What is wrong with a file is DataLoss, or what the
+/// disk says (exit code 3); InvalidArgument for an input that the data does not fit.
+Result<TrainAndValid> load(Disk& disk, const Options& options, uint64_t seed);
 
 /// 0 .. n-1 in an order that depends on (seed, stream, index) alone.
 std::vector<int64_t> permutation(int64_t n, uint64_t seed, uint64_t stream, uint64_t index);

@@ -6,12 +6,11 @@
 #include "apps/data/csv.h"
 #include "apps/data/dataset.h"
 #include "apps/data/idx.h"
-#include "apps/data/read_file.h"
 
 namespace troupe::data {
 namespace {
 
-constexpr size_t max_file_bytes = size_t{1} << 36;
+constexpr uint64_t max_file_bytes = uint64_t{1} << 36;
 constexpr uint64_t split_stream = 2;  // of permutation()
 
 /// Rows of `parts` one after the other; the parts are of one dtype, and of one shape but for the rows.
@@ -31,12 +30,13 @@ Result<Tensor> concatenate(std::vector<Tensor> parts) {
   return all;
 }
 
-Result<Samples> read_idx(const Options& options, const std::string& file, const std::string* label_file) {
+Result<Samples> read_idx(Disk& disk, const Options& options, const std::string& file,
+                         const std::string* label_file) {
   Samples samples;
-  TROUPE_ASSIGN(const auto bytes, read_file(file, max_file_bytes));
+  TROUPE_ASSIGN(const auto bytes, read_file(disk, file, max_file_bytes));
   TROUPE_ASSIGN(samples.features, parse_idx_features(bytes, file, options.scale));
   if (!label_file) return samples;
-  TROUPE_ASSIGN(const auto label_bytes, read_file(*label_file, max_file_bytes));
+  TROUPE_ASSIGN(const auto label_bytes, read_file(disk, *label_file, max_file_bytes));
   TROUPE_ASSIGN(samples.labels, parse_idx_labels(label_bytes, *label_file));
   if (samples.labels.elements() != samples.features.shape()[0])
     return data_loss(*label_file + ": " + std::to_string(samples.labels.elements()) + " labels for the " +
@@ -52,14 +52,14 @@ DType label_type(const Options& options) {
   return floating ? DType::Float : DType::Int32;
 }
 
-Result<Samples> read_all(const Options& options, std::span<const std::string> files,
+Result<Samples> read_all(Disk& disk, const Options& options, std::span<const std::string> files,
                          std::span<const std::string> label_files) {
   std::vector<Tensor> features, labels;
   for (size_t i = 0; i < files.size(); ++i) {
     const auto read = [&]() -> Result<Samples> {
       if (options.format == Format::Idx)
-        return read_idx(options, files[i], i < label_files.size() ? &label_files[i] : nullptr);
-      TROUPE_ASSIGN(const auto text, read_file(files[i], max_file_bytes));
+        return read_idx(disk, options, files[i], i < label_files.size() ? &label_files[i] : nullptr);
+      TROUPE_ASSIGN(const auto text, read_file(disk, files[i], max_file_bytes));
       return parse_csv(text, files[i], options, label_type(options));
     };
     TROUPE_ASSIGN(Samples samples, read());
@@ -126,9 +126,9 @@ Result<Tensor> make_input(const Samples& samples, const Input& input) {
   return values.dtype() == DType::Float ? cast_from<float>(values, input) : cast_from<int32_t>(values, input);
 }
 
-Result<Dataset> make_dataset(const Options& options, std::span<const std::string> files,
+Result<Dataset> make_dataset(Disk& disk, const Options& options, std::span<const std::string> files,
                              std::span<const std::string> label_files) {
-  TROUPE_ASSIGN(const Samples samples, read_all(options, files, label_files));
+  TROUPE_ASSIGN(const Samples samples, read_all(disk, options, files, label_files));
   std::vector<Column> columns;
   for (const auto& input : all_inputs(options)) {
     TROUPE_ASSIGN(Tensor values, make_input(samples, input));
@@ -153,11 +153,11 @@ Result<TrainAndValid> split(const Dataset& all, double fraction, uint64_t seed) 
 
 }  // namespace
 
-Result<TrainAndValid> load(const Options& options, uint64_t seed) {
-  TROUPE_ASSIGN(Dataset train, make_dataset(options, options.train, options.train_labels));
+Result<TrainAndValid> load(Disk& disk, const Options& options, uint64_t seed) {
+  TROUPE_ASSIGN(Dataset train, make_dataset(disk, options, options.train, options.train_labels));
   if (options.valid_split > 0) return split(train, options.valid_split, seed);
   if (options.valid.empty()) return TrainAndValid{std::move(train), {}};
-  TROUPE_ASSIGN(Dataset valid, make_dataset(options, options.valid, options.valid_labels));
+  TROUPE_ASSIGN(Dataset valid, make_dataset(disk, options, options.valid, options.valid_labels));
   for (size_t i = 0; i < valid.columns().size(); ++i) {
     const Tensor &to_train = train.columns()[i].values, &to_validate = valid.columns()[i].values;
     if (!std::ranges::equal(to_train.shape().dims().subspan(1), to_validate.shape().dims().subspan(1)))
