@@ -57,6 +57,7 @@ class CafUnit final : public caf::execution_unit {
   }
   void end() { ending_.store(true); }
   bool idle() const { return inside_.load(std::memory_order_acquire) == 0; }
+  Scheduler& scheduler() const { return scheduler_; }
 
  private:
   Scheduler& scheduler_;
@@ -89,7 +90,16 @@ class Coordinator final : public caf::scheduler::abstract_coordinator {
 
  protected:
   void start() override {}  // CAF's printer is not used, so it is not started
-  void stop() override {}
+  // Just before, the system has told its own two servers to end; whoever comes after them in the queue comes when they have.
+  void stop() override {
+    std::atomic<bool> reached{false};
+    Scheduler& scheduler = unit_.scheduler();
+    run_actor_soon(scheduler, make_job([&reached, &scheduler] {
+                     reached.store(true, std::memory_order_release);
+                     scheduler.wake();
+                   }));
+    scheduler.wait([&] { return reached.load(std::memory_order_acquire) && unit_.idle(); }, 0);
+  }
 
  private:
   CafUnit unit_;

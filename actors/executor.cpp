@@ -18,6 +18,11 @@ class ExecutorRole final : public Role {
     on<wire::RunPartition>([this](const auto& message, Reply reply) { run(message, std::move(reply)); });
     on<wire::AbortStep>([this](const auto& message, Reply) { abort(message); });
     on<wire::TensorsArrived>([this](const auto& message, Reply) { arrived(message); });
+    on<wire::TakeTensor>([this](const auto& message, Reply reply) {
+      const auto step = steps_.find(message->getStep().getOrdinal());
+      if (step == steps_.end()) return reply(aborted("the step that announced this tensor is over"));
+      step->second->give(message, std::move(reply));
+    });
   }
 
  private:

@@ -113,14 +113,14 @@ Result<AttrValue> read_attr(wire::Attr::Reader attr, const AnyMessage& message) 
   return invalid_argument("an attribute of unknown kind");
 }
 
-/// An input that refers to a node still to come: the back edge of a loop.
-struct BackEdge {
+/// An input that refers to a node still to come, to be set when that is there. Index Output::control: a control edge.
+struct LaterEdge {
   NodeId node;
   size_t input;
   Output source;
 };
 
-Result<NodeSpec> read_spec(wire::Node::Reader reader, const AnyMessage& message, const Graph& graph, std::vector<BackEdge>& later) {
+Result<NodeSpec> read_spec(wire::Node::Reader reader, const AnyMessage& message, const Graph& graph, std::vector<LaterEdge>& later) {
   NodeSpec spec;
   spec.name = view(reader.getName());
   spec.op = view(reader.getOp());
@@ -140,7 +140,12 @@ Result<NodeSpec> read_spec(wire::Node::Reader reader, const AnyMessage& message,
       spec.inputs.push_back(spec.inputs.front());  // of the same type, until its node is there
     }
   }
-  spec.control_inputs = vector_of<NodeId>(reader.getControlInputs());
+  for (const NodeId control : reader.getControlInputs()) {
+    if (control < graph.size())
+      spec.control_inputs.push_back(control);
+    else
+      later.push_back({static_cast<NodeId>(graph.size()), 0, {control, Output::control}});
+  }
   spec.device = view(reader.getDevice());
   for (const auto name : reader.getColocateWith()) spec.colocate_with.emplace_back(view(name));
   return spec;
@@ -227,13 +232,15 @@ Status read_into(Graph& graph, wire::Graph::Reader reader, const AnyMessage& mes
   if (reader.getFirstNode() != graph.size())
     return aborted("the graph has " + std::to_string(graph.size()) + " nodes; what is to be added starts at " +
                    std::to_string(reader.getFirstNode()));
-  std::vector<BackEdge> later;
+  std::vector<LaterEdge> later;
   for (const auto node : reader.getNodes()) {
     TROUPE_ASSIGN(auto spec, read_spec(node, message, graph, later));
     TROUPE_ASSIGN(const NodeId id, graph.add(std::move(spec)));
     TROUPE_RETURN_IF_FAILED(read_shapes(graph, id, node));
   }
-  for (const BackEdge& edge : later) TROUPE_RETURN_IF_FAILED(graph.replace_input(edge.node, edge.input, edge.source));
+  for (const LaterEdge& edge : later)
+    TROUPE_RETURN_IF_FAILED(edge.source.is_control() ? graph.add_control_input(edge.node, edge.source.node)
+                                                     : graph.replace_input(edge.node, edge.input, edge.source));
   for (const auto function : reader.getFunctions()) TROUPE_RETURN_IF_FAILED(read_function(graph, function, message));
   return {};
 }

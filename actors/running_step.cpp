@@ -13,8 +13,12 @@ uint64_t hash_of(std::string_view text) {  // FNV-1a
   return hash;
 }
 
-bool is_send(const Node& node) { return node.type() == "_Send" || node.type() == "_HostSend"; }
-bool is_recv(const Node& node) { return node.type() == "_Recv" || node.type() == "_HostRecv"; }
+ExecutorShared::Kind end_of_edge(const Node& node) {
+  if (node.type() == "_Send" || node.type() == "_HostSend") return ExecutorShared::Kind::Send;
+  if (node.type() == "_RefSend") return ExecutorShared::Kind::RefSend;
+  if (node.type() == "_Recv" || node.type() == "_HostRecv") return ExecutorShared::Kind::Recv;
+  return ExecutorShared::Kind::None;
+}
 
 template <class Builder>
 void set_step(Builder step, const StepInfo& info) {
@@ -41,12 +45,11 @@ ExecutorShared::ExecutorShared(ExecutorOptions given) : options(std::move(given)
     if (nodes[i].action != Action::Request) continue;
     const Node& node = *nodes[i].node;
     Request& how = requests[i];
-    if (is_send(node) || is_recv(node)) {
-      how.kind = is_send(node) ? Kind::Send : Kind::Recv;
+    if (how.kind = end_of_edge(node); how.kind != Kind::None) {
       how.edge = hash_of(node.attrs.get<std::string>("tensor_name"));
-      if (how.kind == Kind::Send)
-        if (const auto peer = options.executors.find(node.attrs.get<std::string>("recv_device")); peer != options.executors.end())
-          how.peer = peer->second;
+      const auto* other_end = how.kind == Kind::Recv ? "send_device" : "recv_device";
+      if (const auto peer = options.executors.find(node.attrs.get<std::string>(other_end)); peer != options.executors.end())
+        how.peer = peer->second;
     } else if (node.op->allows_uninitialized_input && node.output_types.size() == 1 && node.output_types[0].dtype == DType::Bool &&
                !node.output_types[0].is_ref) {
       how.kind = Kind::IsInitialized;
@@ -99,6 +102,7 @@ void PartitionStep::request(StepRequest request) {
   const auto& how = shared_->requests[request.activation.node];
   switch (how.kind) {
     case ExecutorShared::Kind::Send: return send(request, how);
+    case ExecutorShared::Kind::RefSend: return announce(request, how);
     case ExecutorShared::Kind::Recv: return receive(request, how);
     case ExecutorShared::Kind::Update: return update(request, how);
     case ExecutorShared::Kind::IsInitialized: {
@@ -110,7 +114,8 @@ void PartitionStep::request(StepRequest request) {
   arrived(request.activation, {internal("nobody carries out this op"), {}, false});
 }
 
-void PartitionStep::send(const StepRequest& request, const ExecutorShared::Request& how) {
+void PartitionStep::send_token(const StepRequest& request, const ExecutorShared::Request& how, std::vector<Tensor> tensors,
+                               bool announced) {
   ActorNode& node = shared_->options.site->node;
   const auto peer = node.directory.find(how.peer);
   if (!peer) return arrived(request.activation, {peer.status(), {}, false});
@@ -121,59 +126,121 @@ void PartitionStep::send(const StepRequest& request, const ExecutorShared::Reque
   arrival.setDead(request.dead);
   arrival.setFrame(request.where.frame);
   arrival.setIteration(request.where.iteration);
+  arrival.setAnnounced(announced);
+  node.engine.send(*peer, draft.finish(std::move(tensors)));
+  if (!announced) arrived(request.activation, {});
+}
+
+void PartitionStep::send(const StepRequest& request, const ExecutorShared::Request& how) {
   std::vector<Tensor> tensors;
   if (!request.dead) tensors.push_back(std::move(request.inputs[0].tensor));
-  node.engine.send(*peer, draft.finish(std::move(tensors)));
-  arrived(request.activation, {});
+  send_token(request, how, std::move(tensors), false);
+}
+
+void PartitionStep::announce(const StepRequest& request, const ExecutorShared::Request& how) {
+  if (request.dead) return send_token(request, how, {}, false);
+  {
+    const std::lock_guard lock(mutex_);
+    offers_[{how.edge, request.where.frame, request.where.iteration}] = {request.inputs[0].cell, request.activation};
+  }
+  send_token(request, how, {}, true);
+}
+
+void PartitionStep::give(const AnyMessage& message, Reply reply) {
+  const auto request = *Message<wire::TakeTensor>(message);
+  Offer offer;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto at = offers_.find({request.getEdge(), request.getFrame(), request.getIteration()});
+    if (at == offers_.end()) return reply(failure_.ok() ? internal("nothing was announced on this edge") : failure_);
+    offer = at->second;
+    offers_.erase(at);
+  }
+  give(offer, std::move(reply));
+  arrived(offer.activation, {});
+}
+
+void PartitionStep::give(const Offer& offer, Reply reply) {
+  Snapshot snapshot;
+  switch (offer.cell->try_read(snapshot)) {
+    case StateCell::Reading::Ready: return reply(Draft<wire::TensorTaken>().finish({std::move(snapshot.value)}));
+    case StateCell::Reading::Uninitialized:
+      return reply(failed_precondition("variable " + offer.cell->name() + " has no value yet"));
+    case StateCell::Reading::Busy: break;
+  }
+  Draft<wire::Read> draft;
+  set_step(draft->initStep(), info_);
+  draft->initCells(1).set(0, offer.cell->id());
+  const auto& site = *shared_->options.site;
+  site.node.engine.send(site.variable_actor, draft.finish(), std::move(reply));  // ReadDone attaches the same
 }
 
 void PartitionStep::receive(const StepRequest& request, const ExecutorShared::Request& how) {
   const TokenKey key{how.edge, request.where.frame, request.where.iteration};
-  StepReply reply;
+  Arrived value;
   {
     const std::lock_guard lock(mutex_);
     Token& token = tokens_[key];
     if (token.value) {
-      reply = std::move(*token.value);
+      value = std::move(*token.value);
       tokens_.erase(key);
     } else if (failure_.ok()) {
       token.waiting = request.activation;
       return;
     } else {
-      reply.status = failure_;
+      value.reply.status = failure_;
     }
   }
-  arrived(request.activation, std::move(reply));
+  match(request.activation, key, std::move(value));
 }
 
-void PartitionStep::token_arrived(const TokenKey& key, StepReply value) {
+void PartitionStep::match(Activation activation, const TokenKey& key, Arrived value) {
+  if (!value.announced) return arrived(activation, std::move(value.reply));
+  ActorNode& node = shared_->options.site->node;
+  const auto peer = node.directory.find(shared_->requests[activation.node].peer);
+  if (!peer) return arrived(activation, {peer.status(), {}, false});
+  Draft<wire::TakeTensor> draft;
+  set_step(draft->initStep(), info_);
+  draft->setEdge(key.edge);
+  draft->setFrame(key.frame);
+  draft->setIteration(key.iteration);
+  node.engine.send(*peer, draft.finish(), Reply([self = shared_from_this(), activation](Result<AnyMessage> answer) {
+                     Result<Tensor> tensor = answer ? answer->attachment(0) : Result<Tensor>(answer.status());
+                     StepReply reply{tensor.status(), {}, false};
+                     if (tensor) reply.outputs.push_back(std::move(*tensor));
+                     self->arrived(activation, std::move(reply));
+                   }));
+}
+
+void PartitionStep::token_arrived(const TokenKey& key, Arrived value) {
   std::optional<Activation> waiting;
   {
     const std::lock_guard lock(mutex_);
     if (over_) return;
     Token& token = tokens_[key];
     if (!token.waiting) {
-      if (token.value) value.status = internal("an edge carried two tokens for one iteration");
+      if (token.value) value.reply.status = internal("an edge carried two tokens for one iteration");
       token.value = std::move(value);
       return;
     }
     waiting = token.waiting;
     tokens_.erase(key);
   }
-  arrived(*waiting, std::move(value));
+  match(*waiting, key, std::move(value));
 }
 
 void PartitionStep::tensors_arrived(const AnyMessage& message) {
   uint32_t next = 0;
   for (const auto arrival : (*Message<wire::TensorsArrived>(message)).getArrivals()) {
-    StepReply value;
-    value.dead = arrival.getDead();
-    if (!value.dead) {
+    Arrived value;
+    value.reply.dead = arrival.getDead();
+    value.announced = arrival.getAnnounced();
+    if (!value.reply.dead && !value.announced) {
       auto tensor = message.attachment(next++);
       if (tensor)
-        value.outputs.push_back(std::move(*tensor));
+        value.reply.outputs.push_back(std::move(*tensor));
       else
-        value.status = tensor.status();
+        value.reply.status = tensor.status();
     }
     token_arrived({arrival.getEdge(), arrival.getFrame(), arrival.getIteration()}, std::move(value));
   }
@@ -228,7 +295,9 @@ void PartitionStep::failing(const Status& status) {
     failure_ = status;
     for (auto& [key, token] : tokens_)
       if (token.waiting) waiting.push_back(*token.waiting);
+    for (auto& [key, offer] : offers_) waiting.push_back(offer.activation);
     tokens_.clear();
+    offers_.clear();
   }
   for (const Activation& activation : waiting) arrived(activation, {status, {}, false});
 }

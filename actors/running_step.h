@@ -21,11 +21,11 @@ struct ExecutorShared {
   explicit ExecutorShared(ExecutorOptions given);
   ~ExecutorShared();
 
-  enum class Kind : uint8_t { None, Send, Recv, Update, IsInitialized };
+  enum class Kind : uint8_t { None, Send, RefSend, Recv, Update, IsInitialized };
   struct Request {
     Kind kind = Kind::None;
     uint64_t edge = 0;   ///< Send, Recv
-    Address peer;        ///< Send: the executor at the other end
+    Address peer;        ///< Send, Recv: the executor at the other end
     uint64_t rule = 0;   ///< Update: its number at the device
   };
 
@@ -40,6 +40,8 @@ class PartitionStep final : public RunningStep, public StepHost, public std::ena
 
   void begin(Reply executed) override;
   void tensors_arrived(const AnyMessage& message);  ///< a TensorsArrived
+  /// Answers a TakeTensor with the value that the variable has now.
+  void give(const AnyMessage& message, Reply reply);
   void cancel(Status reason);
 
  private:
@@ -50,6 +52,7 @@ class PartitionStep final : public RunningStep, public StepHost, public std::ena
   void ended(Status status) override;
 
   void send(const StepRequest& request, const ExecutorShared::Request& how);
+  void announce(const StepRequest& request, const ExecutorShared::Request& how);
   void receive(const StepRequest& request, const ExecutorShared::Request& how);
   void update(const StepRequest& request, const ExecutorShared::Request& how);
   void arrived(Activation activation, StepReply reply);
@@ -66,11 +69,24 @@ class PartitionStep final : public RunningStep, public StepHost, public std::ena
       return std::hash<uint64_t>{}(key.edge ^ (key.frame * 0x9e3779b97f4a7c15u) ^ (key.iteration << 17));
     }
   };
+  struct Arrived {
+    StepReply reply;
+    bool announced = false;
+  };
   struct Token {
-    std::optional<StepReply> value;
+    std::optional<Arrived> value;
     std::optional<Activation> waiting;
   };
-  void token_arrived(const TokenKey& key, StepReply value);
+  /// A variable that a Send announced and nobody has asked for yet.
+  struct Offer {
+    StateCell* cell = nullptr;
+    Activation activation;
+  };
+  void token_arrived(const TokenKey& key, Arrived value);
+  void send_token(const StepRequest& request, const ExecutorShared::Request& how, std::vector<Tensor> tensors, bool announced);
+  /// Hands a matched token to its Recv, asking for the value first when it was only announced.
+  void match(Activation activation, const TokenKey& key, Arrived value);
+  void give(const Offer& offer, Reply reply);
 
   const std::shared_ptr<ExecutorShared> shared_;
   const StepInfo info_;
@@ -79,6 +95,7 @@ class PartitionStep final : public RunningStep, public StepHost, public std::ena
   Reply executed_;
   std::mutex mutex_;  ///< guards what follows
   std::unordered_map<TokenKey, Token, TokenKeyHash> tokens_;
+  std::unordered_map<TokenKey, Offer, TokenKeyHash> offers_;
   Status failure_;
   bool over_ = false;
 };

@@ -10,6 +10,7 @@
 #include "apps/train/trainer.h"
 #include "apps/train/training_graph.h"
 #include "kernels/kernel.h"
+#include "messages/real_disk.h"
 
 namespace troupe::commands {
 namespace {
@@ -34,7 +35,8 @@ int failed(const Status& status) {
 Result<config::RunConfig> load(const TrainArguments& arguments) {
   const auto library = make_op_library();
   TROUPE_RETURN_IF_FAILED(library->status);
-  return config::load_run_config(arguments.file, arguments.set, library->ops);
+  RealDisk disk;
+  return config::load_run_config(disk, arguments.file, arguments.set, library->ops);
 }
 
 const char* name(train::Ending ending) {
@@ -93,7 +95,8 @@ int train(const TrainArguments& arguments) {
 int check(const TrainArguments& arguments) {
   const auto config = load(arguments);
   if (!config) return failed(config.status());
-  const auto data = data::load(config->data, config->run.seed);
+  RealDisk disk;
+  const auto data = data::load(disk, config->data, config->run.seed);
   if (!data) return failed(data.status());
   Graph graph(make_op_library()->ops);
   const auto model = train::build_training_graph(*config, data->train, graph);

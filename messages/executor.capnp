@@ -7,8 +7,8 @@ $Cxx.namespace("troupe::wire");
 using StepId = import "session.capnp".StepId;
 
 struct TensorsArrived {
-  # executor -> executor: what Send ops of one step have ready together. Not a request. Attachments: the tensors that are not
-  # dead, in the order of `arrivals`. May come before the receiver has heard of the step: kept while its ordinal is not below
+  # executor -> executor: what Send ops of one step have ready together. Not a request. Attachments: the tensors that are
+  # neither dead nor only announced, in the order of `arrivals`. May come before the receiver has heard of the step: kept while its ordinal is not below
   # the floor, else counted and dropped. A second arrival of the same (step, edge, frame, iteration) ends the step, Internal.
   # What is on its way when a peer is lost is lost: the step ends Unavailable. Costs one message per step, receiver and flush.
 
@@ -23,4 +23,18 @@ struct Arrival {
   dead @1 :Bool;
   frame @2 :UInt64;       # key of the frame's instance, equal in all partitions; 0 outside any loop
   iteration @3 :UInt64;
+  announced @4 :Bool;     # no tensor yet: a variable, to be asked for with TakeTensor when the receiver is ready to read it
+}
+
+struct TakeTensor {
+  # Request -> TensorTaken. executor -> executor: the value, now, of a variable that was announced. Its Send is done by this.
+
+  step @0 :StepId;
+  edge @1 :UInt64;
+  frame @2 :UInt64;
+  iteration @3 :UInt64;
+}
+
+struct TensorTaken {
+  # Or a failure: FailedPrecondition: the variable has no value. Attachment: the tensor.
 }

@@ -246,7 +246,8 @@ class Run {
 }  // namespace
 
 Result<TrainingResult> train(const config::RunConfig& config, const TrainerOptions& options) {
-  TROUPE_ASSIGN(auto data, data::load(config.data, config.run.seed));
+  RealDisk disk;
+  TROUPE_ASSIGN(auto data, data::load(disk, config.data, config.run.seed));
   if (data.train.samples() == 0) return data_loss("there is no sample to train on");
   try {
     return Run(config, options, std::move(data)).run();
