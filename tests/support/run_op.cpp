@@ -12,6 +12,8 @@ namespace troupe::test {
 namespace {
 
 const ArgDef& argument_of(const OpDef& op, size_t input) {
+  static const ArgDef none;
+  if (op.inputs.empty()) return none;
   // Ops that take references have one tensor for each argument.
   return op.inputs[std::min(input, op.inputs.size() - 1)];
 }
@@ -72,8 +74,9 @@ Result<std::vector<Tensor>> run_op(const std::string& op, const std::vector<Tens
     spec.inputs.push_back(source(scope, argument_of(*def, i), inputs[i], known));
   TROUPE_ASSIGN(const NodeId id, graph.add(std::move(spec)));
   const Node& node = graph.node(id);
-  TROUPE_ASSIGN(auto outputs, run_kernel(graph, node, inputs, step, threads));
-  check_shapes(node, outputs);
+  auto outputs = run_kernel(graph, node, inputs, step, threads);
+  if (!outputs) return outputs.status().at_node(node.type(), node.name);
+  check_shapes(node, *outputs);
   return outputs;
 }
 

@@ -1,0 +1,87 @@
+// Select, Cast, AddN, ZerosLike and OnesLike, broadcasting by itself.
+#include <limits>
+
+#include "tests/kernels/all_cases.h"
+
+namespace troupe::test {
+namespace {
+
+constexpr DType plain_types[] = {DType::Float, DType::Double, DType::Half,      DType::BFloat16,
+                                 DType::Int32, DType::Int64,  DType::Int8,      DType::UInt8,
+                                 DType::Int16, DType::UInt16, DType::Complex64, DType::Complex128,
+                                 DType::Bool};
+
+void add_select_cases(OpCases& cases) {
+  const Tensor a = random_doubles(Shape::of({3, 2}), 0, 1, 1), b = random_doubles(Shape::of({3, 2}), 0, 1, 2);
+  cases.good("Select", {bools(Shape::of({3, 2}), {true, false, false, true, true, false}), a, b});
+  cases.good("Select", {bools(Shape::of({3}), {true, false, true}), a, b});
+  cases.good("Select", {bools({}, {false}), a, b});
+  cases.good("Select", {bools(Shape::of({2}), {false, true}), strings({"a", "b"}), strings({"c", "d"})});
+  cases.good("Select",
+             {bools(Shape::of({0}), {}), floats(Shape::of({0, 2}), {}), floats(Shape::of({0, 2}), {})});
+  for (const DType dtype : plain_types)
+    cases.good("Select",
+               {bools(Shape::of({3}), {true, false, true}), converted(a, dtype), converted(b, dtype)});
+  cases.bad("Select", {bools(Shape::of({2}), {true, false}), a, b}, {}, "");
+  cases.bad("Select", {bools({}, {true}), a, random_doubles(Shape::of({2, 3}), 0, 1)}, {}, "");
+  cases.bad("Select", {ints({1}), a, b}, {}, "input condition is int32, expected bool");
+}
+
+void add_cast_cases(OpCases& cases) {
+  const Tensor values = random_doubles(Shape::of({41}), -300, 70000);
+  const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+  const Tensor special = doubles(Shape::of({9}), {nan, inf, -inf, 1e300, -1e300, 2147483648.0, -2147483649.0,
+                                                  9223372036854775808.0, -0.0});
+  for (const DType from : plain_types)
+    for (const DType to : plain_types) {
+      cases.good("Cast", {converted(values, from)}, {{"DstT", to}});
+      if (is_floating(from) && to != DType::Double)
+        cases.good("Cast", {converted(special, from)}, {{"DstT", to}});
+    }
+  cases.good("Cast", {converted(random_doubles(Shape::of({300, 1001}), -9, 9), DType::Float)},
+             {{"DstT", i32}});
+  cases.bad("Cast", {strings({"1"})}, {{"DstT", f32}}, "no kernel serves CPU with DstT: float, SrcT: string",
+            Code::NotFound);
+}
+
+}  // namespace
+
+void add_selection_cases(OpCases& cases) {
+  add_select_cases(cases);
+  add_cast_cases(cases);
+  const Tensor x = random_doubles(Shape::of({2, 3}), -1, 1, 1),
+               y = random_doubles(Shape::of({2, 3}), -1, 1, 2);
+  cases.good("AddN", {x});
+  cases.good("AddN", {x, y, y});
+  for (const DType dtype : plain_types)
+    if (dtype != DType::Bool)
+      cases.good("AddN", {converted(x, dtype), converted(y, dtype), converted(x, dtype)});
+  const Tensor large = converted(random_doubles(Shape::of({150000}), -1, 1), DType::Float);
+  cases.good("AddN", {large, large, large});
+  cases.bad("AddN", {x, random_doubles(Shape::of({3, 2}), 0, 1)}, {}, "input 1");
+  cases.bad("AddN", {}, {}, "");
+  for (const char* op : {"ZerosLike", "OnesLike"}) {
+    for (const DType dtype : plain_types) cases.good(op, {converted(x, dtype)});
+    cases.good(op, {floats(Shape::of({0}), {})});
+    cases.good(op, {large});
+  }
+  cases.good("ZerosLike", {strings({"a", "b"})});
+  cases.bad("ZerosLike", {}, {}, "takes 1 inputs, got 0");
+  cases.bad("OnesLike", {strings({"a"})}, {}, "T is string");
+
+  cases.good("BroadcastTo", {x, ints({2, 3})});
+  cases.good("BroadcastTo", {random_doubles(Shape::of({3, 1}), 0, 1), ints({2, 3, 4})});
+  cases.good("BroadcastTo", {doubles({}, {2}), Tensor::vector<int64_t>({3})});
+  cases.good("BroadcastTo", {strings({"a"}), ints({2})});
+  cases.good("BroadcastTo", {random_doubles(Shape::of({1, 2}), 0, 1), ints({0, 2})});
+  cases.bad("BroadcastTo", {x, ints({3, 2})}, {}, "");
+  cases.bad("BroadcastTo", {x, ints({3})}, {}, "");
+  cases.bad("BroadcastTo", {x, ints({-2, 3})}, {}, "");
+  cases.good("BroadcastGradientArgs", {ints({2, 1, 3}), ints({4, 1})});
+  cases.good("BroadcastGradientArgs", {Tensor::vector<int64_t>({}), Tensor::vector<int64_t>({0, 1})});
+  cases.bad("BroadcastGradientArgs", {ints({2, 3}), ints({4})}, {}, "dimensions 3 and 4");
+  cases.bad("BroadcastGradientArgs", {ints({-1}), ints({4})}, {}, "s0 has the dimension -1");
+  cases.bad("BroadcastGradientArgs", {int_scalar(1), ints({4})}, {}, "");
+}
+
+}  // namespace troupe::test
