@@ -6,6 +6,8 @@
 #include "actors/graph_wire.h"
 #include "actors/worker.h"
 #include "graph/partition.h"
+#include "graph/simplify.h"
+#include "kernels/evaluate.h"
 #include "messages/worker.capnp.h"
 
 namespace troupe {
@@ -25,6 +27,7 @@ class StepCompiler {
 
   Result<std::vector<WorkerShare>> compile(const Graph& graph, const RunSignature& signature) const {
     TROUPE_ASSIGN(Subgraph subgraph, cut_subgraph(graph, signature));
+    if (options_.simplify) TROUPE_RETURN_IF_FAILED(simplify(subgraph, {evaluator()}).status());
     const auto has_kernel = [this](const Node& node, std::string_view type) { return library_.kernels.has(node, type); };
     PlacementOptions placement;
     placement.requests = options_.placement;
@@ -38,6 +41,15 @@ class StepCompiler {
   }
 
  private:
+  /// Constants are folded on the master, on memory and a thread of its own.
+  Evaluate evaluator() const {
+    return [this](const Graph& graph, const Node& node, std::span<const Tensor> inputs) {
+      InlinePool pool;
+      DeviceContext context(heap_allocator(), pool);
+      return evaluate(library_, graph, node, inputs, context);
+    };
+  }
+
   std::vector<WorkerShare> shares(const std::vector<Partition>& partitions) const {
     std::map<size_t, std::vector<const Partition*>> by_worker;
     for (const Partition& part : partitions) by_worker[worker_of_[part.device]].push_back(&part);
