@@ -83,6 +83,11 @@ Graph Graph::empty() const {
   return graph;
 }
 
+void Graph::reserve(size_t nodes) {
+  nodes_.reserve(nodes);
+  index_.reserve(nodes);
+}
+
 NodeId Graph::append(Node node) {
   node.id = static_cast<NodeId>(nodes_.size());
   [[maybe_unused]] const bool free = index_.emplace(node.name, node.id).second;

@@ -94,6 +94,7 @@ class Graph {
 
   /// No nodes yet, but the same ops and functions: where a pass puts its result.
   Graph empty() const;
+  void reserve(size_t nodes);
   /// Takes over a node of another graph with the same ops, its inputs already translated to ids here; they may point forward.
   /// Everything is trusted (the name must be free: asserted): for passes, which only rearrange what add() has checked.
   NodeId append(Node node);

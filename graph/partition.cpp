@@ -41,12 +41,19 @@ class Assembly {
         local_(local), mine_(mine), result_{mine, whole.empty(), {}, {}, {}} {}
 
   Result<Partition> run() && {
+    const auto ends = [&](const Transfer& transfer) {
+      return transfer.from == mine_ || transfer.to == mine_;
+    };
+    const auto& transfers = crossings_.transfers();
+    graph().reserve(local_.size() +
+                    static_cast<size_t>(std::count_if(transfers.begin(), transfers.end(), ends)));
     TROUPE_RETURN_IF_FAILED(add_receivers());
     add_nodes();
     TROUPE_RETURN_IF_FAILED(add_loops());
     TROUPE_RETURN_IF_FAILED(add_senders());
     TROUPE_RETURN_IF_FAILED(order_receivers());
     result_.origin.resize(result_.graph.size(), no_node);
+    TROUPE_RETURN_IF_FAILED(sort_nodes());
     sort_ends(result_.feeds);
     sort_ends(result_.fetches);
     return std::move(result_);
@@ -215,6 +222,43 @@ class Assembly {
       const Output other = supplied(crossings_.supply_of_control(control, mine_), {control, Output::control});
       TROUPE_RETURN_IF_FAILED(graph().add_control_input(receiver_[transfer], other.node));
     }
+    return {};
+  }
+
+  /// But for back edges.
+  bool is_sorted() {
+    const auto nodes = graph().nodes();
+    return std::all_of(nodes.begin(), nodes.end(), [&](const Node& node) {
+      const bool is_merge = flow_kind(node) == FlowKind::Merge;
+      return (node.control_inputs.empty() || node.control_inputs.back() < node.id) &&
+             std::all_of(node.inputs.begin(), node.inputs.end(), [&](Output input) {
+               return input.node < node.id ||
+                      (is_merge && flow_kind(graph().node(input.node)) == FlowKind::NextIteration);
+             });
+    });
+  }
+
+  /// What was added late may come before what it feeds: control inputs of Recvs, loops.
+  Status sort_nodes() {
+    if (is_sorted()) return {};
+    TROUPE_ASSIGN(const auto order, topological_order(graph()));
+    std::vector<NodeId> new_id(order.size()), origin;
+    for (NodeId to = 0; to < order.size(); ++to) {
+      new_id[order[to]] = to;
+      origin.push_back(result_.origin[order[to]]);
+    }
+    std::vector<Node> nodes = std::move(result_.graph).release();
+    result_.graph = whole_.empty();
+    for (const NodeId from : order) {
+      Node& node = nodes[from];
+      for (Output& input : node.inputs) input.node = new_id[input.node];
+      for (NodeId& control : node.control_inputs) control = new_id[control];
+      std::sort(node.control_inputs.begin(), node.control_inputs.end());
+      graph().append(std::move(node));
+    }
+    for (auto* ends : {&result_.feeds, &result_.fetches})
+      for (PartitionEnd& end : *ends) end.output.node = new_id[end.output.node];
+    result_.origin = std::move(origin);
     return {};
   }
 

@@ -254,6 +254,7 @@ Result<SimplifyReport> simplify(Subgraph& subgraph, const SimplifyOptions& optio
   for (bool changed = true; changed && report.rounds < options.rounds; ++report.rounds) {
     TROUPE_ASSIGN(changed, Round(draft, subgraph.origin, subgraph.roots, result, options, report).run());
   }
+  result.reserve(draft.nodes.size());
   for (Node& node : draft.nodes) result.append(std::move(node));
   subgraph.graph = std::move(result);
   return report;

@@ -106,6 +106,7 @@ class Cut {
     auto next = static_cast<NodeId>(result.graph.size());
     for (NodeId id = 0; id < graph_.size(); ++id)
       if (reached_[id]) new_id_[id] = next++;
+    result.graph.reserve(next + signature_.fetches.size());
     for (NodeId id = 0; id < graph_.size(); ++id) {
       if (!reached_[id]) continue;
       TROUPE_ASSIGN(Node node, translate(graph_.node(id)));

@@ -351,6 +351,8 @@ BOOST_AUTO_TEST_CASE(random_graphs_keep_their_edges) {
         BOOST_TEST(recv->attrs.get<std::string>("recv_device") == own_name);
       }
       for (const Node& node : mine.graph.nodes()) {
+        for (const Output& before : node.inputs) BOOST_TEST(before.node < node.id);
+        for (const NodeId before : node.control_inputs) BOOST_TEST(before < node.id);
         if (mine.origin[node.id] == no_node) continue;
         const Node& original = g.graph().node(mine.origin[node.id]);
         BOOST_TEST(device[original.id] == mine.device);
@@ -359,7 +361,6 @@ BOOST_AUTO_TEST_CASE(random_graphs_keep_their_edges) {
           BOOST_TEST(origin_of(parts, mine, node.inputs[i]) == g.graph().name_of(original.inputs[i]));
         BOOST_TEST(node.control_inputs.size() == original.control_inputs.size());
       }
-      BOOST_TEST(topological_order(mine.graph).ok());
     }
     BOOST_TEST((sends == recvs));
     for (const auto& [name, n] : sends) BOOST_TEST(n == 1);

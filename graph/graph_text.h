@@ -1,0 +1,16 @@
+// Graph text: a graph for people, one line a node, in order of ids, for messages, logs and tests:
+//   y = MatMul(x, w:1, ^init) transpose_a=true : float[?,10] @/job:ps colocated with w
+// Attributes that the inputs or defaults determine are left out; of big tensors the first elements are shown.
+#pragma once
+
+#include <string>
+
+#include "graph/graph.h"
+
+namespace troupe {
+
+std::string graph_text(const Graph& graph);
+/// Without the line's end.
+std::string node_text(const Graph& graph, const Node& node);
+
+}  // namespace troupe
