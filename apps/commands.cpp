@@ -15,7 +15,7 @@
 namespace troupe::commands {
 namespace {
 
-constexpr int diverged = 4;
+constexpr int bad_data = 3, diverged = 4;
 
 std::atomic<bool> stop_requested{false};
 
@@ -37,6 +37,11 @@ Result<config::RunConfig> load(const TrainArguments& arguments) {
   TROUPE_RETURN_IF_FAILED(library->status);
   RealDisk disk;
   return config::load_run_config(disk, arguments.file, arguments.set, library->ops);
+}
+
+int failed_to_load(const Status& status) {
+  const int code = failed(status);
+  return status.code() == Code::InvalidArgument ? code : bad_data;
 }
 
 const char* name(train::Ending ending) {
@@ -69,6 +74,9 @@ void print_summary(const train::TrainingResult& result) {
 int train(const TrainArguments& arguments) {
   const auto config = load(arguments);
   if (!config) return failed(config.status());
+  RealDisk disk;
+  auto data = data::load(disk, config->data, config->run.seed);
+  if (!data) return failed_to_load(data.status());
   train::TrainerOptions options;
   options.resume = arguments.resume;
   options.dry_run_steps = arguments.dry_run_steps;
@@ -82,7 +90,7 @@ int train(const TrainArguments& arguments) {
     };
   std::signal(SIGINT, on_signal);
   std::signal(SIGTERM, on_signal);
-  const auto result = train::train(*config, options);
+  const auto result = train::train(*config, std::move(*data), options);
   if (options.progress) std::printf("\n");
   if (!result) return failed(result.status());
   if (arguments.json)
@@ -97,7 +105,7 @@ int check(const TrainArguments& arguments) {
   if (!config) return failed(config.status());
   RealDisk disk;
   const auto data = data::load(disk, config->data, config->run.seed);
-  if (!data) return failed(data.status());
+  if (!data) return failed_to_load(data.status());
   Graph graph(make_op_library()->ops);
   const auto model = train::build_training_graph(*config, data->train, graph);
   if (!model) return failed(model.status());

@@ -1,6 +1,8 @@
 // The program `troupe`: its command line.
 #include <CLI/CLI.hpp>
 
+#include <cstdio>
+
 #include "apps/commands.h"
 
 namespace {
@@ -16,6 +18,7 @@ void add_run_file(CLI::App& command, troupe::commands::TrainArguments& arguments
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // whoever reads a pipe sees each line as it comes
   CLI::App app("Troupe: a distributed dataflow system for machine learning.", "troupe");
   app.require_subcommand(1);
   troupe::commands::TrainArguments arguments;

@@ -245,9 +245,7 @@ class Run {
 
 }  // namespace
 
-Result<TrainingResult> train(const config::RunConfig& config, const TrainerOptions& options) {
-  RealDisk disk;
-  TROUPE_ASSIGN(auto data, data::load(disk, config.data, config.run.seed));
+Result<TrainingResult> train(const config::RunConfig& config, data::TrainAndValid data, const TrainerOptions& options) {
   if (data.train.samples() == 0) return data_loss("there is no sample to train on");
   try {
     return Run(config, options, std::move(data)).run();

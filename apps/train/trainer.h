@@ -8,6 +8,7 @@
 #include <string>
 
 #include "apps/config/run_config.h"
+#include "apps/data/dataset.h"
 
 namespace troupe::train {
 
@@ -30,7 +31,8 @@ struct TrainingResult {
   std::string folder;  ///< of the run; empty for a dry run
 };
 
-/// InvalidArgument for the run file, NotFound and DataLoss for data and checkpoints, else whatever a step failed with.
-Result<TrainingResult> train(const config::RunConfig& config, const TrainerOptions& options);
+/// InvalidArgument for the run file, NotFound and DataLoss for checkpoints, else whatever a step failed with. `data` is what
+/// data::load made of config.data.
+Result<TrainingResult> train(const config::RunConfig& config, data::TrainAndValid data, const TrainerOptions& options);
 
 }  // namespace troupe::train

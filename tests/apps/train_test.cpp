@@ -1,0 +1,194 @@
+// Training runs, end to end: the digits of examples/ through config, data, graph, session and checkpoints.
+#include "apps/train/trainer.h"
+
+#include <boost/test/unit_test.hpp>
+
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "actors/checkpoint_files.h"
+#include "kernels/kernel.h"
+#include "messages/real_disk.h"
+
+extern char** environ;
+
+namespace troupe::train {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string digits = TROUPE_SOURCE_DIR "/examples/digits.toml";
+
+struct Fixture {
+  Fixture() {
+    char name[] = "/tmp/troupe_train_XXXXXX";
+    folder = mkdtemp(name);
+  }
+  ~Fixture() { fs::remove_all(folder); }
+
+  config::RunConfig config(std::vector<std::string> set) {
+    set.push_back("run.directory=" + folder);
+    return value_or_throw(config::load_run_config(disk, digits, set, ops()));
+  }
+  TrainingResult run(const std::vector<std::string>& set, const std::string& resume = {}) {
+    TrainerOptions options;
+    options.resume = resume;
+    return run(set, options);
+  }
+  TrainingResult run(const std::vector<std::string>& set, const TrainerOptions& options) {
+    const auto checked = config(set);
+    return value_or_throw(train(checked, value_or_throw(data::load(disk, checked.data, checked.run.seed)), options));
+  }
+  static std::shared_ptr<const OpTable> ops() {
+    static const auto library = make_op_library();
+    return library->ops;
+  }
+  /// Every variable of the newest checkpoint of a run.
+  Checkpoint weights(const std::string& run_folder) {
+    std::vector<std::string> skipped;
+    return value_or_throw(CheckpointFiles(disk, run_folder + "/checkpoints", 1).load_newest(skipped));
+  }
+  static void check_equal(const Checkpoint& a, const Checkpoint& b) {
+    BOOST_TEST_REQUIRE(a.tensors.size() == b.tensors.size());
+    for (size_t i = 0; i < a.tensors.size(); ++i) {
+      BOOST_TEST(a.tensors[i].name == b.tensors[i].name);
+      BOOST_TEST(identical(a.tensors[i].value, b.tensors[i].value), a.tensors[i].name << " differs");
+    }
+  }
+
+  std::string folder;
+  RealDisk disk;
+};
+
+double score(const TrainingResult& result, const std::string& name) {
+  for (const auto& [key, value] : result.evaluation)
+    if (key == name) return value;
+  return 0;
+}
+
+/// The program, its output readable.
+class Program {
+ public:
+  explicit Program(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), TROUPE_PROGRAM);
+    std::vector<char*> argv;
+    for (auto& argument : arguments) argv.push_back(argument.data());
+    argv.push_back(nullptr);
+    int ends[2];
+    BOOST_REQUIRE(pipe(ends) == 0);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+    posix_spawn_file_actions_addclose(&actions, ends[0]);
+    BOOST_REQUIRE(posix_spawn(&pid_, TROUPE_PROGRAM, &actions, nullptr, argv.data(), environ) == 0);
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[1]);
+    output_ = fdopen(ends[0], "r");
+  }
+  ~Program() {
+    if (pid_ != 0) end(SIGKILL);
+    std::fclose(output_);
+  }
+  /// Reads until a line begins like this; false at the end of the output.
+  bool wait_for(const std::string& beginning) {
+    char line[512];
+    while (std::fgets(line, sizeof line, output_))
+      if (std::string(line).starts_with(beginning)) return true;
+    return false;
+  }
+  /// The exit code, or minus the signal that ended it.
+  int end(int signal = 0) {
+    if (signal != 0) kill(pid_, signal);
+    while (wait_for("\n\n")) {  // to the end of the output, so that it never waits for a reader
+    }
+    int status = 0;
+    waitpid(pid_, &status, 0);
+    pid_ = 0;
+    return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+  }
+
+ private:
+  pid_t pid_ = 0;
+  FILE* output_ = nullptr;
+};
+
+const std::vector<std::string> five_epochs = {"train.max_epochs=5", "train.early_stop.keep_best=false"};
+
+std::vector<std::string> with(std::vector<std::string> set, const std::string& more) {
+  set.push_back(more);
+  return set;
+}
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(training, Fixture)
+
+BOOST_AUTO_TEST_CASE(the_digits_are_learned) {
+  const auto result = run({});
+  BOOST_TEST(score(result, "valid/accuracy") > 0.94);
+  BOOST_TEST(fs::exists(result.folder + "/metrics.jsonl"));
+  BOOST_TEST(fs::exists(result.folder + "/config.toml"));
+}
+
+BOOST_AUTO_TEST_CASE(weights_depend_on_shards_alone_not_on_threads_or_tasks) {
+  const auto alone = weights(run(with(five_epochs, "run.threads=1")).folder);
+  for (const auto& layout : std::vector<std::vector<std::string>>{
+           {"run.threads=2"}, {"cluster.in_process.worker=2"}, {"cluster.in_process.ps=2", "cluster.in_process.worker=2"}}) {
+    auto set = five_epochs;
+    set.insert(set.end(), layout.begin(), layout.end());
+    check_equal(alone, weights(run(set).folder));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_resumed_run_ends_as_an_undisturbed_one) {
+  const auto undisturbed = weights(run(five_epochs).folder);
+  const auto first = run(with(five_epochs, "train.max_steps=47"));
+  const auto resumed = run(five_epochs, first.folder);
+  BOOST_TEST(resumed.steps == 5u * 23);
+  check_equal(undisturbed, weights(resumed.folder));
+}
+
+BOOST_AUTO_TEST_CASE(a_killed_run_is_resumed_and_ends_as_an_undisturbed_one) {
+  const auto undisturbed = weights(run(five_epochs).folder);
+  std::vector<std::string> arguments = {"train", digits, "--set", "run.directory=" + folder + "/killed", "--set",
+                                        "train.checkpoint.every=10 steps"};
+  for (const auto& option : five_epochs) arguments.insert(arguments.end(), {"--set", option});
+  Program killed(arguments);
+  BOOST_REQUIRE(killed.wait_for("epoch 3"));
+  BOOST_TEST(killed.end(SIGKILL) == -SIGKILL);
+  arguments.insert(arguments.end(), {"--resume", "auto"});
+  Program resumed(arguments);
+  BOOST_TEST(resumed.wait_for("resumed"));
+  BOOST_TEST(resumed.end() == 0);
+  check_equal(undisturbed, weights(folder + "/killed/digits/001"));
+}
+
+BOOST_AUTO_TEST_CASE(a_terminated_run_saves_and_ends_well) {
+  Program program({"train", digits, "--set", "run.directory=" + folder, "--set", "train.max_epochs=100000", "--set",
+                   "train.early_stop.patience=100000"});
+  BOOST_REQUIRE(program.wait_for("epoch 2"));
+  BOOST_TEST(program.end(SIGTERM) == 0);
+  BOOST_TEST(weights(folder + "/digits/001").round > 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_dry_run_writes_nothing) {
+  TrainerOptions options;
+  options.dry_run_steps = 3;
+  BOOST_TEST(run({}, options).steps == 3u);
+  BOOST_TEST(fs::is_empty(folder));
+}
+
+BOOST_AUTO_TEST_CASE(the_program_tells_usage_config_and_data_apart_by_its_exit_code) {
+  BOOST_TEST(Program({"version"}).end() == 0);
+  BOOST_TEST(Program({"train"}).end() == 2);
+  BOOST_TEST(Program({"check", digits, "--set", "train.optimizer.type=sgdd"}).end() == 2);
+  BOOST_TEST(Program({"check", digits, "--set", "data.train=[\"none.csv\"]"}).end() == 3);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace troupe::train
