@@ -1,7 +1,7 @@
-// Buffer: reference-counted memory of some kind, and the interface of what allocates it.
-// `arena` and `offset` say where another process or a NIC finds the bytes (arena 0: nowhere but here).
-// Buffers are shared by reference count across threads; their bytes are immutable once anyone else holds a
-// reference.
+// Buffer: reference-counted memory of some kind, and the interface of what
+// allocates it. `arena` and `offset` say where another process or a NIC finds
+// the bytes (arena 0: nowhere but here). Buffers are shared by reference count
+// across threads; their bytes are immutable once anyone else holds a reference.
 #pragma once
 
 #include <atomic>
@@ -62,8 +62,8 @@ class BufferRef {
   Buffer* buffer_ = nullptr;
 };
 
-/// Gives out buffers, 64-byte aligned. Implementations (devices/) say which threads may call; the ones of a
-/// device: any.
+/// Gives out buffers, 64-byte aligned. Implementations (devices/)
+/// say which threads may call; the ones of a device: any.
 class Allocator {
  public:
   virtual ~Allocator() = default;
@@ -71,8 +71,8 @@ class Allocator {
   virtual Result<BufferRef> allocate(size_t bytes) = 0;
 };
 
-/// Plain heap memory without cap or cache, for what lives outside any device (feeds of a client, tests).
-/// Thread-safe.
+/// Plain heap memory without cap or cache, for what lives
+/// outside any device (feeds of a client, tests). Thread-safe.
 Allocator& heap_allocator();
 
 }  // namespace troupe

@@ -74,9 +74,9 @@ Status make_folders(Disk& disk, const std::string& path);
 /// The whole file. ResourceExhausted when it is longer than `most` bytes.
 Result<std::string> read_file(Disk& disk, const std::string& path, uint64_t most);
 
-/// A file that appears under its name only when it is whole and on disk: written as path + ".new", synced,
-/// renamed, its folder synced. One writer at a time per path; a ".new" left by a crash is overwritten by the
-/// next.
+/// A file that appears under its name only when it is whole and on disk:
+/// written as path + ".new", synced, renamed, its folder synced. One writer
+/// at a time per path; a ".new" left by a crash is overwritten by the next.
 class NewFile {
  public:
   static Result<NewFile> create(Disk& disk, std::string path);
@@ -86,8 +86,8 @@ class NewFile {
 
   Status write(std::span<const std::byte> bytes) { return file_->write(bytes); }
   Status write(std::string_view text) { return write(std::as_bytes(std::span(text))); }
-  /// After Ok the file is there for good. After a failure the old one may be there or the new one, never a
-  /// part.
+  /// After Ok the file is there for good. After a failure
+  /// the old one may be there or the new one, never a part.
   Status commit();
 
  private:

@@ -51,8 +51,8 @@ struct Half {
   friend bool operator==(Half, Half) = default;
 };
 
-/// The upper half of a float, stored as its bits. Conversion truncates, as TensorFlow 1.x does (features.md
-/// U1).
+/// The upper half of a float, stored as its bits. Conversion
+/// truncates, as TensorFlow 1.x does (features.md U1).
 struct BFloat16 {
   uint16_t bits = 0;
   BFloat16() = default;

@@ -193,8 +193,8 @@ Result<EncodedFrame> encode(const FrameHeader& header, AnyMessage message) {
   return frame;
 }
 
-// ---- Decoding. Each stage knows how many bytes it needs; what they announce is checked before the next one
-// begins.
+// ---- Decoding. Each stage knows how many bytes it needs;
+// what they announce is checked before the next one begins.
 
 namespace {
 

@@ -1,10 +1,11 @@
 // Frames: messages as bytes between nodes. Every transport, simulated ones included, sends and reads exactly
-// these:
-//   header, 96 bytes | struct, words of 8 bytes | table: dtype, shape and length of each attachment |
-//   attachments
-// Little-endian. A plain tensor's bytes are sent from and read into its own memory; strings as all lengths,
-// then all bytes. One thread at a time per object. A frame is hostile until decoded: lengths are checked
-// before memory is taken for them.
+// these, in order:
+//   header, 96 bytes
+//   struct, words of 8 bytes
+//   table: dtype, shape and length of each attachment
+//   attachments: plain tensors as they lie in memory, strings as all lengths and then all bytes
+// Little-endian. A plain tensor is sent from and read into its own memory. One thread at a time per object.
+// A frame is hostile until decoded: lengths are checked before memory is taken.
 #pragma once
 
 #include <array>
@@ -35,8 +36,8 @@ struct FrameHeader {
   friend bool operator==(const FrameHeader&, const FrameHeader&) = default;
 };
 
-/// A frame ready to be written: its pieces in order, most of them the memory of the message itself, which it
-/// keeps alive.
+/// A frame ready to be written: its pieces in order, most of
+/// them the memory of the message itself, which it keeps alive.
 class EncodedFrame {
  public:
   EncodedFrame(EncodedFrame&&) = default;
@@ -62,8 +63,8 @@ class EncodedFrame {
 /// in an opaque layout, or a resource.
 Result<EncodedFrame> encode(const FrameHeader& header, AnyMessage message);
 
-/// A decoded frame. `words` may hold anything: receive<T>() of message_reader.h checks them and makes the
-/// message.
+/// A decoded frame. `words` may hold anything: receive<T>()
+/// of message_reader.h checks them and makes the message.
 struct Frame {
   FrameHeader header;
   uint64_t schema_id = 0;
@@ -72,8 +73,9 @@ struct Frame {
 };
 
 /// Turns a stream of bytes into frames:
-///   read at most decoder.wanted().size() bytes to there; decoder.advance(bytes read); if (auto frame =
-///   decoder.take()) ...
+///   read at most decoder.wanted().size() bytes into decoder.wanted();
+///   decoder.advance(bytes read);
+///   if (auto frame = decoder.take()) ...
 class FrameDecoder {
  public:
   /// Tensors come from `allocator`, which must outlive the decoder.
@@ -82,8 +84,8 @@ class FrameDecoder {
 
   /// From the next header on.
   void set_limits(const FrameLimits& limits) { limits_ = limits; }
-  /// Where the next bytes of the stream belong. Empty while a whole frame waits to be taken, and after a
-  /// failure.
+  /// Where the next bytes of the stream belong. Empty while
+  /// a whole frame waits to be taken, and after a failure.
   std::span<std::byte> wanted();
   /// `bytes`, at most wanted().size(), have been put there. InvalidArgument, or ResourceExhausted naming the
   /// limit: the stream cannot be read on.

@@ -7,8 +7,8 @@
 
 namespace troupe {
 
-/// Bounds on one incoming frame. A link narrows them to what it knows of the peer: `attachment_bytes` to the
-/// credit granted.
+/// Bounds on one incoming frame. A link narrows them to what it
+/// knows of the peer: `attachment_bytes` to the credit granted.
 struct FrameLimits {
   uint32_t struct_words = 1u << 23;  ///< 64 MiB: the graph of a very large model, its tensors apart
   uint32_t attachments = 1u << 16;
@@ -23,11 +23,11 @@ namespace limits {
 /// How many words may be visited while a received struct is copied: so many times its size, and so many more.
 inline constexpr uint64_t traversal_factor = 8;
 inline constexpr uint64_t traversal_extra_words = 1024;
-/// Structs and lists inside each other: an attribute of a node of the body of a function of a graph needs
-/// about ten.
+/// Structs and lists inside each other: an attribute of a
+/// node of the body of a function of a graph needs about ten.
 inline constexpr int nesting = 64;
-/// A receive buffer starts with this much and at most doubles what has arrived, whatever length was
-/// announced.
+/// A receive buffer starts with this much and at most
+/// doubles what has arrived, whatever length was announced.
 inline constexpr size_t first_receive_bytes = size_t{64} << 10;
 
 }  // namespace limits

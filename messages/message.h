@@ -33,8 +33,8 @@ class AnyMessage {
       destroy(body_);
   }
 
-  /// A new message and its words, all zero, for its maker to fill with a valid segment before anyone else
-  /// sees it.
+  /// A new message and its words, all zero, for its maker to
+  /// fill with a valid segment before anyone else sees it.
   struct Unfilled;
   static Unfilled allocate(uint64_t schema_id, size_t words, std::vector<Tensor> attachments);
 
@@ -48,8 +48,8 @@ class AnyMessage {
   std::span<const Tensor> attachments() const {
     return body_ ? std::span<const Tensor>(body_->attachments) : std::span<const Tensor>();
   }
-  /// The attachment that a field of the struct names; InvalidArgument when there is none. Holds for local
-  /// senders too.
+  /// The attachment that a field of the struct names; InvalidArgument
+  /// when there is none. Holds for local senders too.
   Result<Tensor> attachment(uint32_t index) const;
   /// Bytes of struct and tensors: what the message would cost to send.
   size_t bytes() const;
@@ -82,7 +82,7 @@ class Message : public AnyMessage {
   /// `message` must hold a T.
   explicit Message(AnyMessage message) : AnyMessage(std::move(message)) {}
 
-  /// T::Reader; must not be empty. Defined in message_reader.h, as is ->.
+  /// T::Reader, which lives no longer than the message; must not be empty. Both are in message_reader.h.
   auto operator*() const;
   auto operator->() const;
 };

@@ -1,5 +1,6 @@
-// Network: streams of frames to other nodes, injected so that a simulated network can delay, lose, duplicate and part.
-// All calls and all callbacks on the control thread. Endpoints are "host:port"; times those of the node's Clock, nanoseconds.
+// Network: streams of frames to other nodes, injected so that a simulated network can delay, lose, duplicate
+// and part. All calls and all callbacks on the control thread. Endpoints are "host:port"; times those of the
+// node's Clock, nanoseconds.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +20,8 @@ class Connection {
   class Events {
    public:
     virtual void received(Frame frame) = 0;
-    /// The last call: Ok when the peer closed, otherwise what went wrong. Frames sent and not answered may be lost.
+    /// The last call: Ok when the peer closed, otherwise what went wrong. Frames sent and not answered may be
+    /// lost.
     virtual void closed(Status reason) = 0;
 
    protected:
@@ -51,7 +53,8 @@ class Network {
 
   virtual ~Network() = default;
   virtual Result<std::unique_ptr<Listener>> listen(const std::string& endpoint, Accept accept) = 0;
-  /// Calls `connected` once, by `deadline`; Unavailable says whether the name is unknown, the peer refused or was silent.
+  /// Calls `connected` once, by `deadline`; Unavailable says whether the name is unknown, the peer refused or
+  /// was silent.
   virtual void connect(const std::string& endpoint, int64_t deadline, Connected connected) = 0;
 };
 

@@ -28,8 +28,8 @@ class Shape {
   Shape& operator=(const Shape& other);
   Shape& operator=(Shape&& other) noexcept;
 
-  /// Checks rank, signs, and that the product times size_of(dtype) does not pass byte_cap: InvalidArgument
-  /// otherwise.
+  /// Checks rank, signs, and that the product times size_of(dtype)
+  /// does not pass byte_cap: InvalidArgument otherwise.
   static Result<Shape> make(std::span<const int64_t> dims, DType dtype, uint64_t byte_cap = default_byte_cap);
   /// For dimensions the program itself wrote down; asserts that they are valid. Never for data.
   static Shape of(std::initializer_list<int64_t> dims);

@@ -1,8 +1,8 @@
-// Tensor: a typed, dense, row-major array over a shared Buffer. Copies share the buffer; the bytes of a
-// shared tensor are immutable, and write() is for the one who just allocated it or holds it alone (unique()).
-// A tensor may lie in device memory, be in an opaque layout between kernels that declare it, and be still in
-// the making: whoever touches the bytes on the host waits for completion() first. Default constructed it
-// holds nothing (Invalid).
+// Tensor: a typed, dense, row-major array over a shared Buffer. Copies share the buffer; the
+// bytes of a shared tensor are immutable, and write() is for the one who just allocated it
+// or holds it alone (unique()). A tensor may lie in device memory, be in an opaque layout
+// between kernels that declare it, and be still in the making: whoever touches the bytes on
+// the host waits for completion() first. Default constructed it holds nothing (Invalid).
 #pragma once
 
 #include <cstring>
@@ -20,8 +20,8 @@ namespace troupe {
 class Tensor {
  public:
   Tensor() = default;
-  /// A view of `shape` elements of `dtype` starting `offset` bytes into the buffer, which must be large
-  /// enough (asserted).
+  /// A view of `shape` elements of `dtype` starting `offset` bytes
+  /// into the buffer, which must be large enough (asserted).
   Tensor(DType dtype, Shape shape, BufferRef buffer, size_t offset = 0);
 
   /// Uninitialised memory for plain types; empty strings for String. ResourceExhausted as the allocator says.
@@ -81,8 +81,8 @@ class Tensor {
 
   /// The same elements under another shape (asserted: equal count); shares the buffer.
   Tensor reshaped(const Shape& shape) const;
-  /// Rows [begin, end) of the first dimension; shares the buffer. Rank >= 1 and 0 <= begin <= end <=
-  /// shape()[0] (asserted).
+  /// Rows [begin, end) of the first dimension; shares the buffer.
+  /// Rank >= 1 and 0 <= begin <= end <= shape()[0] (asserted).
   Tensor rows(int64_t begin, int64_t end) const;
   /// "float[2,3]".
   std::string signature() const;

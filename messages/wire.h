@@ -1,6 +1,6 @@
-// Between our values and the structs that schemas generate (namespace troupe::wire). For .cpp files.
-// write() fills a builder; read() trusts nothing that a peer may have written: what could not be made here is
-// InvalidArgument.
+// Between our values and the structs that schemas generate (namespace
+// troupe::wire). For .cpp files. write() fills a builder; read() trusts nothing
+// that a peer may have written: what could not be made here is InvalidArgument.
 #pragma once
 
 #include <string>

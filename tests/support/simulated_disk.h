@@ -1,6 +1,6 @@
-// SimulatedDisk: a disk in memory that can be full and can crash, losing what was not synced: names and
-// bytes, whole or torn. What survives is drawn from the seed: the same seed and calls give the same disk. One
-// thread.
+// SimulatedDisk: a disk in memory that can be full and can crash, losing what
+// was not synced: names and bytes, whole or torn. What survives is drawn from
+// the seed: the same seed and calls give the same disk. One thread.
 #pragma once
 
 #include <cstdint>
@@ -22,11 +22,11 @@ class SimulatedDisk final : public Disk {
   void set_capacity(uint64_t bytes) { capacity_ = bytes; }
   uint64_t used() const;
 
-  /// How many operations that change the disk there were: every create, append, write, sync, rename, remove,
-  /// make_folder and sync_folder.
+  /// How many operations that change the disk there were: every create,
+  /// append, write, sync, rename, remove, make_folder and sync_folder.
   uint64_t operations() const { return operations_; }
-  /// The operation with this number, counted from 1, is interrupted by a crash: it happens, or not, or a
-  /// write in part.
+  /// The operation with this number, counted from 1, is interrupted
+  /// by a crash: it happens, or not, or a write in part.
   void crash_at(uint64_t operation) { crash_at_ = operation; }
   /// From now on every call is Unavailable, until restart().
   void crash() { crashed_ = true; }
