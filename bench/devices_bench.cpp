@@ -26,14 +26,25 @@ void pool_nobody_helps(benchmark::State& state) {
 }
 BENCHMARK(pool_nobody_helps)->Arg(1)->Arg(2)->Arg(16);
 
-// Fork and join of `n` chunks of `us` each while a helper is awake.
+// Fork and join of `n` chunks of `us` each; the caller computes for `gap` us between the calls, which are timed
+// alone.
 void pool_fork_join(benchmark::State& state) {
   auto pool = value_or_throw(ThreadPool::make(2));
   const auto n = static_cast<size_t>(state.range(0));
-  const auto time = std::chrono::microseconds(state.range(1));
-  for (auto _ : state) pool->chunks(n, [&](size_t) { busy(time); });
+  const auto time = std::chrono::microseconds(state.range(1)),
+             gap = std::chrono::microseconds(state.range(2));
+  for (auto _ : state) {
+    busy(gap);
+    const auto begin = Clock::now();
+    pool->chunks(n, [&](size_t) { busy(time); });
+    state.SetIterationTime(std::chrono::duration<double>(Clock::now() - begin).count());
+  }
 }
-BENCHMARK(pool_fork_join)->ArgNames({"n", "us"})->Args({2, 1})->Args({2, 20})->Args({16, 20})->UseRealTime();
+BENCHMARK(pool_fork_join)
+    ->ArgNames({"n", "us", "gap"})
+    ->ArgsProduct({{2}, {1, 20}, {0, 10, 100}})
+    ->ArgsProduct({{16}, {5, 20}, {0, 10, 100}})
+    ->UseManualTime();
 
 // Allocate and release at once, one thread.
 void allocator_caching(benchmark::State& state) {
