@@ -11,7 +11,7 @@
 namespace troupe {
 
 struct PreparedStep::State {
-  std::shared_ptr<Session::Impl> session;
+  std::weak_ptr<Session::Impl> session;  // which keeps the steps it prepared
   Message<wire::PrepareStep> signature;
   std::atomic<uint64_t> handle{0};
 };
@@ -90,10 +90,12 @@ Result<AnyMessage> Session::Impl::run(uint64_t handle, const std::vector<Tensor>
 }
 
 std::vector<Tensor> PreparedStep::run(std::vector<Tensor> feeds, const StepOptions& options) const {
-  auto done = state_->session->run(state_->handle, feeds, options);
+  const auto session = state_->session.lock();
+  if (!session) throw Error(unavailable("the session that prepared this step is gone"));
+  auto done = session->run(state_->handle, feeds, options);
   if (!done && done.status().code() == Code::Aborted) {  // forgotten by the master, or a worker restarted: once more
-    state_->handle = value_or_throw(state_->session->prepare(state_->signature));
-    done = state_->session->run(state_->handle, feeds, options);
+    state_->handle = value_or_throw(session->prepare(state_->signature));
+    done = session->run(state_->handle, feeds, options);
   }
   if (!done) throw Error(done.status());
   return {done->attachments().begin(), done->attachments().end()};
