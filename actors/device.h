@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "actors/node.h"
+#include "actors/queue_table.h"
 #include "actors/update_rule.h"
 #include "devices/device.h"
 #include "kernels/state.h"
@@ -34,7 +35,7 @@ struct StepKeyHash {
   }
 };
 
-/// What the actors on one device share: executor, device, variable, queue. Made by the worker; any thread.
+/// What the actors on one device share: executor, device, variable, queues, replicas. Made by the worker; any thread.
 struct DeviceSite {
   DeviceSite(ActorNode& site_node, std::shared_ptr<Device> site_device, std::shared_ptr<StateContainer> task_state)
       : node(site_node), device(std::move(site_device)), state(std::move(task_state)) {}
@@ -44,6 +45,8 @@ struct DeviceSite {
   std::shared_ptr<StateContainer> state;  ///< of the task: names are unique over its devices
   ActorRef device_actor;
   ActorRef variable_actor;
+  ActorRef replicas_actor;
+  QueueTable queues;
 
   /// Steps handed to the device and not begun yet: what ExecuteStep names.
   void put_step(const StepKey& key, std::shared_ptr<RunningStep> step);

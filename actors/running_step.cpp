@@ -1,24 +1,14 @@
 #include "actors/running_step.h"
 
+#include "actors/replicas_requests.h"
 #include "messages/device.capnp.h"
 #include "messages/executor.capnp.h"
+#include "messages/queue.capnp.h"
+#include "messages/replicas.capnp.h"
 #include "messages/variable.capnp.h"
 
 namespace troupe {
 namespace {
-
-uint64_t hash_of(std::string_view text) {  // FNV-1a
-  uint64_t hash = 0xcbf29ce484222325u;
-  for (const char c : text) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3u;
-  return hash;
-}
-
-ExecutorShared::Kind end_of_edge(const Node& node) {
-  if (node.type() == "_Send" || node.type() == "_HostSend") return ExecutorShared::Kind::Send;
-  if (node.type() == "_RefSend") return ExecutorShared::Kind::RefSend;
-  if (node.type() == "_Recv" || node.type() == "_HostRecv") return ExecutorShared::Kind::Recv;
-  return ExecutorShared::Kind::None;
-}
 
 template <class Builder>
 void set_step(Builder step, const StepInfo& info) {
@@ -26,59 +16,19 @@ void set_step(Builder step, const StepInfo& info) {
   step.setOrdinal(info.ordinal);
 }
 
-Result<std::shared_ptr<UpdateRule>> prepare_rule(const ExecutorOptions& options, const Node& node) {
-  auto& site = *options.site;
-  TROUPE_ASSIGN(const KernelDef* def, site.node.library->kernels.find(node, site.device->type()));
-  auto rule = std::make_shared<UpdateRule>();
-  rule->plan = options.plan;
-  rule->node = &node;
-  TROUPE_ASSIGN(rule->kernel, def->prepare({options.plan->plan().graph(), node, site.device->context()}));
-  return rule;
-}
-
 }  // namespace
-
-ExecutorShared::ExecutorShared(ExecutorOptions given) : options(std::move(given)) {
-  const auto nodes = options.plan->nodes();
-  requests.resize(nodes.size());
-  for (size_t i = 0; i < nodes.size(); ++i) {
-    if (nodes[i].action != Action::Request) continue;
-    const Node& node = *nodes[i].node;
-    Request& how = requests[i];
-    if (how.kind = end_of_edge(node); how.kind != Kind::None) {
-      how.edge = hash_of(node.attrs.get<std::string>("tensor_name"));
-      const auto* other_end = how.kind == Kind::Recv ? "send_device" : "recv_device";
-      if (const auto peer = options.executors.find(node.attrs.get<std::string>(other_end)); peer != options.executors.end())
-        how.peer = peer->second;
-    } else if (node.op->allows_uninitialized_input && node.output_types.size() == 1 && node.output_types[0].dtype == DType::Bool &&
-               !node.output_types[0].is_ref) {
-      how.kind = Kind::IsInitialized;
-    } else if (node.op->served_by == ServedBy::Variable) {
-      how.kind = Kind::Update;
-      auto rule = prepare_rule(options, node);
-      if (!rule) {
-        status = rule.status().at_node(node.type(), node.name);
-        return;
-      }
-      how.rule = options.site->add_rule(std::move(*rule));
-    } else {
-      status = unimplemented("no actor carries out this op yet").at_node(node.type(), node.name);
-      return;
-    }
-  }
-}
-
-ExecutorShared::~ExecutorShared() {
-  for (const Request& how : requests)
-    if (how.rule != 0) options.site->remove_rule(how.rule);
-}
 
 PartitionStep::PartitionStep(std::shared_ptr<ExecutorShared> shared, const StepInfo& info, std::vector<Tensor> feeds)
     : shared_(std::move(shared)), info_(info), feeds_(std::move(feeds)), runner_(shared_->options.plan, *this) {}
 
 void PartitionStep::begin(Reply executed) {
   executed_ = std::move(executed);
-  runner_.start(info_, feeds_);
+  {
+    const std::lock_guard lock(mutex_);
+    runner_.start(info_, feeds_);
+    begun_ = true;
+    if (!early_cancel_.ok()) runner_.cancel(early_cancel_);
+  }
   drive_soon();
 }
 
@@ -105,6 +55,8 @@ void PartitionStep::request(StepRequest request) {
     case ExecutorShared::Kind::RefSend: return announce(request, how);
     case ExecutorShared::Kind::Recv: return receive(request, how);
     case ExecutorShared::Kind::Update: return update(request, how);
+    case ExecutorShared::Kind::Queue: return ask_queue(request, how);
+    case ExecutorShared::Kind::Push: return push(request, how);
     case ExecutorShared::Kind::IsInitialized: {
       const bool initialized = request.inputs[0].cell->reading() != StateCell::Reading::Uninitialized;
       return arrived(request.activation, {{}, {Tensor::scalar(initialized)}, false});
@@ -271,6 +223,31 @@ void PartitionStep::update(const StepRequest& request, const ExecutorShared::Req
                         }));
 }
 
+void PartitionStep::ask_queue(const StepRequest& request, const ExecutorShared::Request& how) {
+  const auto& site = *shared_->options.site;
+  const Slot& handle = request.inputs[0];
+  const auto queue = handle.kind == Slot::Kind::Handle ? site.queues.find(*handle.cell) : nullptr;
+  if (!queue) return arrived(request.activation, {invalid_argument("the handle leads to no queue of this device"), {}, false});
+  auto message = queue_message(how.queue_op, request, info_, queue->spec);
+  if (!message) return arrived(request.activation, {message.status(), {}, false});
+  queues_.insert(queue->actor);
+  site.node.engine.send(queue->actor, std::move(*message),
+                        Reply([self = shared_from_this(), activation = request.activation, op = how.queue_op](Result<AnyMessage> answer) {
+                          self->arrived(activation, queue_reply(op, std::move(answer)));
+                        }));
+}
+
+void PartitionStep::push(const StepRequest& request, const ExecutorShared::Request& how) {
+  auto message = push_message(request, info_, how.rule, how.gradient);
+  if (!message) return arrived(request.activation, {message.status(), {}, false});
+  const auto& site = *shared_->options.site;
+  pushed_ = true;
+  site.node.engine.send(site.replicas_actor, std::move(*message),
+                        Reply([self = shared_from_this(), activation = request.activation](Result<AnyMessage> answer) {
+                          self->arrived(activation, {answer.status(), {}, false});
+                        }));
+}
+
 void PartitionStep::read(Activation activation, uint32_t input, StateCell& cell) {
   Draft<wire::Read> draft;
   set_step(draft->initStep(), info_);
@@ -284,8 +261,12 @@ void PartitionStep::read(Activation activation, uint32_t input, StateCell& cell)
 }
 
 void PartitionStep::cancel(Status reason) {
-  const std::lock_guard lock(mutex_);  // so that it does not end meanwhile
-  if (!over_ && runner_.cancel(std::move(reason))) drive_soon();
+  const std::lock_guard lock(mutex_);  // so that it neither begins nor ends meanwhile
+  if (over_) return;
+  if (!begun_)
+    early_cancel_ = std::move(reason);
+  else if (runner_.cancel(std::move(reason)))
+    drive_soon();
 }
 
 void PartitionStep::failing(const Status& status) {
@@ -300,6 +281,21 @@ void PartitionStep::failing(const Status& status) {
     offers_.clear();
   }
   for (const Activation& activation : waiting) arrived(activation, {status, {}, false});
+  cancel_requests();
+}
+
+// What waits in other roles shall be answered soon: they are told that nobody waits any more.
+void PartitionStep::cancel_requests() {
+  const auto& site = *shared_->options.site;
+  for (const ActorRef& queue : queues_) {
+    Draft<wire::CancelAttempts> draft;
+    set_step(draft->initStep(), info_);
+    site.node.engine.send(queue, draft.finish());
+  }
+  if (!pushed_) return;
+  Draft<wire::CancelPushes> draft;
+  set_step(draft->initStep(), info_);
+  site.node.engine.send(site.replicas_actor, draft.finish());
 }
 
 void PartitionStep::ended(Status status) {

@@ -6,33 +6,15 @@
 
 #include <memory>
 #include <mutex>
+#include <set>
 #include <unordered_map>
 #include <vector>
 
-#include "actors/executor.h"
-#include "actors/update_rule.h"
+#include "actors/executor_shared.h"
 #include "kernels/step_runner.h"
 #include "messages/message.h"
 
 namespace troupe {
-
-/// What the steps of one executor share: how each node that is not a kernel's is carried out.
-struct ExecutorShared {
-  explicit ExecutorShared(ExecutorOptions given);
-  ~ExecutorShared();
-
-  enum class Kind : uint8_t { None, Send, RefSend, Recv, Update, IsInitialized };
-  struct Request {
-    Kind kind = Kind::None;
-    uint64_t edge = 0;   ///< Send, Recv
-    Address peer;        ///< Send, Recv: the executor at the other end
-    uint64_t rule = 0;   ///< Update: its number at the device
-  };
-
-  ExecutorOptions options;
-  std::vector<Request> requests;  ///< per node of the plan
-  Status status;                  ///< why it cannot run, when it cannot
-};
 
 class PartitionStep final : public RunningStep, public StepHost, public std::enable_shared_from_this<PartitionStep> {
  public:
@@ -55,6 +37,9 @@ class PartitionStep final : public RunningStep, public StepHost, public std::ena
   void announce(const StepRequest& request, const ExecutorShared::Request& how);
   void receive(const StepRequest& request, const ExecutorShared::Request& how);
   void update(const StepRequest& request, const ExecutorShared::Request& how);
+  void ask_queue(const StepRequest& request, const ExecutorShared::Request& how);
+  void push(const StepRequest& request, const ExecutorShared::Request& how);
+  void cancel_requests();
   void arrived(Activation activation, StepReply reply);
   void drive_soon();
   Job drive_job();
@@ -93,11 +78,14 @@ class PartitionStep final : public RunningStep, public StepHost, public std::ena
   std::vector<Tensor> feeds_;
   StepRunner runner_;
   Reply executed_;
+  std::set<ActorRef> queues_;  ///< that were asked for something; the driving thread's
+  bool pushed_ = false;        ///< a gradient; the driving thread's
   std::mutex mutex_;  ///< guards what follows
   std::unordered_map<TokenKey, Token, TokenKeyHash> tokens_;
   std::unordered_map<TokenKey, Offer, TokenKeyHash> offers_;
   Status failure_;
-  bool over_ = false;
+  bool begun_ = false, over_ = false;
+  Status early_cancel_;  ///< why it was cancelled before it began
 };
 
 }  // namespace troupe

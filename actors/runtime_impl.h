@@ -7,6 +7,7 @@
 #include "actors/control_loop.h"
 #include "actors/node.h"
 #include "actors/runtime.h"
+#include "actors/step_compiler.h"
 #include "actors/worker.h"
 #include "messages/real_disk.h"
 

@@ -28,7 +28,11 @@ class StepCompiler {
   Result<std::vector<WorkerShare>> compile(const Graph& graph, const RunSignature& signature) const {
     TROUPE_ASSIGN(Subgraph subgraph, cut_subgraph(graph, signature));
     if (options_.simplify) TROUPE_RETURN_IF_FAILED(simplify(subgraph, {evaluator()}).status());
-    const auto has_kernel = [this](const Node& node, std::string_view type) { return library_.kernels.has(node, type); };
+    // What only reads a variable needs no kernel: the step takes the published value.
+    const auto has_kernel = [this](const Node& node, std::string_view type) {
+      const bool reads = node.op->served_by == ServedBy::Variable && library_.kernels.of(node.op->name).empty();
+      return reads || library_.kernels.has(node, type);
+    };
     PlacementOptions placement;
     placement.requests = options_.placement;
     TROUPE_ASSIGN(auto placed, place(subgraph.graph, devices_, has_kernel, placement));

@@ -24,7 +24,7 @@ struct Pending {
 /// The inputs of the rule's node in order: the cells for references and resources, the attachments for the rest.
 Result<std::vector<Slot>> inputs_of(const Pending& pending) {
   const Node& node = *pending.rule->node;
-  const Graph& graph = pending.rule->plan->plan().graph();
+  const Graph& graph = *pending.rule->graph;
   std::vector<Slot> inputs;
   size_t cell = 0;
   uint32_t value = 0;

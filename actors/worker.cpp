@@ -4,6 +4,7 @@
 
 #include "actors/executor.h"
 #include "actors/graph_wire.h"
+#include "actors/replicas.h"
 #include "actors/variable.h"
 #include "messages/worker.capnp.h"
 
@@ -184,8 +185,10 @@ std::shared_ptr<TaskSites> make_task(ActorNode& node, std::string task, uint64_t
     auto site = std::make_shared<DeviceSite>(node, std::move(device), sites->state);
     site->device_actor = spawn_device(node, site);
     site->variable_actor = spawn_variable(node, site);
+    site->replicas_actor = spawn_replicas(node, site);
     node.directory.add(sites->address("device", name), site->device_actor);
     node.directory.add(sites->address("variable", name), site->variable_actor);
+    node.directory.add(sites->address("replicas", name), site->replicas_actor);
     sites->sites.push_back(std::move(site));
   }
   return sites;

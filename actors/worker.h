@@ -19,7 +19,7 @@ struct TaskSites {
   Address address(std::string role, std::string key = {}) const { return {task, incarnation, std::move(role), std::move(key)}; }
 };
 
-/// Spawns the device and variable roles of each device and enters them in the directory.
+/// Spawns the device, variable and replicas roles of each device and enters them in the directory.
 std::shared_ptr<TaskSites> make_task(ActorNode& node, std::string task, uint64_t incarnation,
                                      std::vector<std::shared_ptr<Device>> devices);
 

@@ -28,6 +28,7 @@ std::shared_ptr<const OpLibrary> make_op_library() {
   add_random_ops(*library);
   add_range_ops(*library);
   add_reduction_ops(*library);
+  add_replica_ops(*library);
   add_select(*library);
   add_send_recv_ops(*library);
   add_shape_ops(*library);

@@ -30,6 +30,7 @@ void add_queue_ops(OpLibrary& library);
 void add_random_ops(OpLibrary& library);
 void add_range_ops(OpLibrary& library);
 void add_reduction_ops(OpLibrary& library);
+void add_replica_ops(OpLibrary& library);
 void add_select(OpLibrary& library);
 void add_send_recv_ops(OpLibrary& library);
 void add_shape_ops(OpLibrary& library);

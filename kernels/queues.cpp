@@ -25,6 +25,7 @@ OpDefBuilder queue_op(const std::string& name, ShapeFunction shape) {
       .served_by(ServedBy::Queue)
       .effect(Effect::State)
       .shape(shape)
+      .allows_uninitialized_input()  // a queue has no value
       .not_differentiable();
 }
 

@@ -1,0 +1,256 @@
+// Queues as steps see them: the ops, waiting across steps, sharing by name, cancellation (features.md E1-E5, E9, E10).
+#include <boost/test/unit_test.hpp>
+
+#include <malloc.h>
+
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "actors/runtime.h"
+#include "actors/runtime_impl.h"
+#include "actors/session.h"
+#include "graph/scope.h"
+
+namespace troupe {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct Fixture {
+  Runtime runtime{{.threads = 2}};
+  Graph graph{runtime.ops()};
+  Scope g{graph};
+
+  /// One component of int32 scalars. `suffix` "V2": handles are resources; "": references.
+  Output make_queue(const std::string& name, int64_t capacity = -1, const std::string& suffix = "V2", Attributes more = {}) {
+    Attributes attrs{{"component_types", std::vector<DType>{DType::Int32}},
+                     {"shapes", std::vector<PartialShape>{PartialShape::scalar()}},
+                     {"capacity", capacity}};
+    for (const auto& [attr, value] : more) attrs.set(attr, value);
+    return g.with_name(name).add_one("FIFOQueue" + suffix, {}, attrs);
+  }
+  Output constant(int32_t value) { return g.constant(Tensor::scalar(value)); }
+  Output enqueue(Output queue, Output value, Attributes attrs = {}) {
+    return {g.add("QueueEnqueueV2", {queue, value}, std::move(attrs)), Output::control};
+  }
+  Output enqueue_many(Output queue, std::vector<int32_t> values) {
+    return {g.add("QueueEnqueueManyV2", {queue, g.constant(Tensor::vector<int32_t>(std::span<const int32_t>(values)))}),
+            Output::control};
+  }
+  Output dequeue(Output queue, Attributes attrs = {}) {
+    attrs.set("component_types", std::vector<DType>{DType::Int32});
+    return g.add_one("QueueDequeueV2", {queue}, attrs);
+  }
+  Output dequeue_many(const std::string& op, Output queue, Output n) {
+    return g.add_one(op, {queue, n}, {{"component_types", std::vector<DType>{DType::Int32}}});
+  }
+  Output size(Output queue) { return g.add_one("QueueSizeV2", {queue}); }
+  Output close(Output queue, bool cancel_pending = false) {
+    return {g.add("QueueCloseV2", {queue}, {{"cancel_pending_enqueues", cancel_pending}}), Output::control};
+  }
+  static int32_t scalar(const std::vector<Tensor>& fetched) { return fetched.at(0).as<int32_t>()[0]; }
+};
+
+int64_t nanoseconds(std::chrono::nanoseconds time) { return time.count(); }
+
+template <class F>
+Status failure_of(F function) {
+  try {
+    function();
+  } catch (const Error& error) {
+    return error.status();
+  }
+  return {};
+}
+
+size_t open_files() {
+  const std::filesystem::directory_iterator descriptors("/proc/self/fd");
+  return static_cast<size_t>(std::distance(begin(descriptors), end(descriptors)));
+}
+
+size_t threads() {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;)
+    if (word == "Threads:") {
+      size_t count = 0;
+      status >> count;
+      return count;
+    }
+  return 0;
+}
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(queue_steps, Fixture)
+
+// x -> enqueue;  dequeue;  size
+BOOST_AUTO_TEST_CASE(elements_outlive_the_step_that_brought_them) {
+  for (const std::string suffix : {"V2", ""}) {
+    const Output queue = make_queue("q" + suffix, -1, suffix);
+    const Output x = g.add_one("Placeholder", {}, {{"dtype", DType::Int32}, {"shape", PartialShape::scalar()}});
+    const Output in{g.add("QueueEnqueue" + suffix, {queue, x}), Output::control};
+    const Output out =
+        g.add_one("QueueDequeue" + suffix, {queue}, {{"component_types", std::vector<DType>{DType::Int32}}});
+    const Output count = g.add_one("QueueSize" + suffix, {queue});
+    Session session = runtime.session(graph);
+    for (const int32_t value : {5, 6, 7}) session.run({{x, Tensor::scalar(value)}}, {in});
+    BOOST_TEST(scalar(session.run({count})) == 3);
+    for (const int32_t value : {5, 6, 7}) BOOST_TEST(scalar(session.run({out})) == value);
+    BOOST_TEST(scalar(session.run({count})) == 0);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(batches_go_in_and_come_out_stacked) {
+  const Output queue = make_queue("q");
+  const Output in = enqueue_many(queue, {1, 2, 3, 4, 5}), shut = close(queue);
+  const Output n = constant(3);
+  const Output many = dequeue_many("QueueDequeueManyV2", queue, n), rest = dequeue_many("QueueDequeueUpToV2", queue, n);
+  Session session = runtime.session(graph);
+  session.run({in});
+  session.run({shut});
+  BOOST_TEST(identical(session.run({many})[0], Tensor::vector<int32_t>({1, 2, 3})));
+  BOOST_TEST((failure_of([&] { session.run({many}); }).code() == Code::OutOfRange));
+  BOOST_TEST(identical(session.run({rest})[0], Tensor::vector<int32_t>({4, 5})));
+  const Status end = failure_of([&] { session.run({rest}); });
+  BOOST_TEST((end.code() == Code::OutOfRange));
+  BOOST_TEST(end.op() == "QueueDequeueUpToV2");
+  BOOST_TEST(end.text() == "queue 'q' is closed and has 0 elements, 3 are wanted");
+  BOOST_TEST((failure_of([&] { session.run({in}); }).code() == Code::Cancelled));
+}
+
+// One step waits for what another brings, while both run.
+BOOST_AUTO_TEST_CASE(a_step_waits_for_an_element_and_another_brings_it) {
+  const Output queue = make_queue("q", 2);
+  const Output in = enqueue_many(queue, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}), out = dequeue(queue);
+  Session session = runtime.session(graph);
+  std::thread producer([&] {
+    for (int i = 0; i < 20; ++i) session.run({in});
+  });
+  for (int i = 0; i < 200; ++i) BOOST_TEST(scalar(session.run({out})) == i % 10 + 1);
+  producer.join();
+}
+
+BOOST_AUTO_TEST_CASE(a_step_with_several_waits_takes_all_of_them_out_when_it_ends) {
+  const Output queue = make_queue("q");
+  const Output in = enqueue(queue, constant(4)), out = dequeue(queue), first = dequeue(queue), second = dequeue(queue);
+  Session session = runtime.session(graph), waiting = runtime.session(graph);
+  BOOST_TEST((failure_of([&] { waiting.run({}, {first, second}, {.timeout = 5ms}); }).code() == Code::DeadlineExceeded));
+  waiting.close();  // the step ends a little after its caller was answered
+  session.run({in});
+  BOOST_TEST(scalar(session.run({out})) == 4);
+}
+
+BOOST_AUTO_TEST_CASE(the_same_name_is_the_same_queue_whoever_asks) {
+  const Attributes shared{{"shared_name", std::string("s")}}, other{{"shared_name", std::string("s")}, {"container", std::string("c")}};
+  const Output a = make_queue("a", 3, "V2", shared), b = make_queue("b", 3, "V2", shared), c = make_queue("c", 3, "V2", other);
+  const Output in = enqueue(a, constant(1)), size_b = size(b), size_c = size(c);
+  Session one = runtime.session(graph), two = runtime.session(graph);
+  one.run({in});
+  BOOST_TEST(scalar(two.run({size_b})) == 1);
+  BOOST_TEST(scalar(two.run({size_c})) == 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_queue_opened_with_another_shape_type_or_capacity_is_refused) {
+  const Attributes shared{{"shared_name", std::string("s")}};
+  const auto with = [&](const char* attr, AttrValue value) {
+    Attributes attrs = shared;
+    attrs.set(attr, std::move(value));
+    return attrs;
+  };
+  Session session = runtime.session(graph);
+  session.run({size(make_queue("a", 3, "V2", shared))});
+  const Output others[] = {make_queue("b", 4, "V2", shared),
+                           make_queue("c", 3, "V2", with("component_types", std::vector<DType>{DType::Float})),
+                           make_queue("d", 3, "V2", with("shapes", std::vector<PartialShape>{PartialShape{2}})),
+                           make_queue("e", 3, "V2", with("shapes", std::vector<PartialShape>{}))};
+  for (const Output other : others)
+    BOOST_TEST((failure_of([&] { session.run({size(other)}); }).code() == Code::InvalidArgument));
+  const Status status = failure_of([&] { session.run({size(others[0])}); });
+  BOOST_TEST(status.text() == "queue 's' is there as (int32[]), capacity 3, wanted as (int32[]), capacity 4");
+  BOOST_TEST(status.node() == "b");
+}
+
+BOOST_AUTO_TEST_CASE(what_a_queue_cannot_be_or_do_is_refused) {
+  const Output partial = make_queue("p", 3, "V2", {{"shapes", std::vector<PartialShape>{PartialShape{-1}}}});
+  const Output few = make_queue("f", 3, "V2", {{"shapes", std::vector<PartialShape>{PartialShape{}, PartialShape{}}}});
+  const Output queue = make_queue("q");
+  const Output floats = g.add_one("QueueDequeueV2", {queue}, {{"component_types", std::vector<DType>{DType::Float}}});
+  const Output wrong = enqueue(queue, g.constant(Tensor::scalar(1.0f)));
+  const Output negative = dequeue_many("QueueDequeueManyV2", queue, constant(-1));
+  const Output n = g.add_one("Placeholder", {}, {{"dtype", DType::Int32}, {"shape", PartialShape{}}});
+  const Output some = dequeue_many("QueueDequeueManyV2", queue, n);
+  Session session = runtime.session(graph);
+  for (const Output output : {size(partial), size(few), floats, wrong, negative}) {
+    const Status status = failure_of([&] { session.run({output}); });
+    BOOST_TEST((status.code() == Code::InvalidArgument), status.message());
+    BOOST_TEST(!status.node().empty());
+  }
+  const Tensor vector = Tensor::vector<int32_t>({1});
+  BOOST_TEST((failure_of([&] { session.run({{n, vector}}, {some}); }).code() == Code::InvalidArgument));
+}
+
+BOOST_AUTO_TEST_CASE(an_op_waits_no_longer_than_its_timeout) {
+  const Output queue = make_queue("q", 1);
+  const Output out = dequeue(queue, {{"timeout_ms", int64_t{1}}}), patient = dequeue(queue, {{"timeout_ms", INT64_MAX}});
+  const Output in = enqueue(queue, constant(1)), hasty = enqueue(queue, constant(2), {{"timeout_ms", int64_t{0}}});
+  Session session = runtime.session(graph);
+  BOOST_TEST((failure_of([&] { session.run({out}); }).code() == Code::DeadlineExceeded));
+  session.run({in});
+  BOOST_TEST((failure_of([&] { session.run({hasty}); }).code() == Code::DeadlineExceeded));
+  BOOST_TEST(scalar(session.run({patient})) == 1);
+}
+
+BOOST_AUTO_TEST_CASE(closing_the_session_ends_steps_that_wait) {
+  const Output queue = make_queue("q");
+  const Output out = dequeue(queue), in = enqueue(queue, constant(3));
+  Session session = runtime.session(graph), other = runtime.session(graph);
+  other.run({size(queue)});
+  std::atomic<int> ended{0};
+  std::vector<std::thread> waiting;
+  for (int i = 0; i < 3; ++i)
+    waiting.emplace_back([&] {
+      const Code code = failure_of([&] { session.run({out}); }).code();
+      ended += code == Code::Cancelled || code == Code::Unavailable;
+    });
+  session.close();
+  for (auto& thread : waiting) thread.join();
+  BOOST_TEST(ended == 3);
+  other.run({in});
+  BOOST_TEST(scalar(other.run({out})) == 3);
+}
+
+// Waiting holds no thread, and a cancelled wait leaves nothing behind.
+BOOST_AUTO_TEST_CASE(ten_thousand_cancelled_waits_leave_everything_as_it_was) {
+  const Output queue = make_queue("q", 1);
+  const Output out = dequeue(queue), many = dequeue_many("QueueDequeueManyV2", queue, constant(2));
+  const Output in = enqueue(queue, constant(7));
+  Session session = runtime.session(graph);
+  session.run({size(queue)});
+  const auto& node = *runtime.impl().node;
+  const size_t actors = node.engine.actors();
+  const auto wait_in_vain = [&](int times) {
+    {
+      Session waiting = runtime.session(graph);
+      for (int i = 0; i < times; ++i) {
+        const Status status = failure_of([&] { waiting.run({}, {i % 2 == 0 ? out : many}, {.timeout = 50us}); });
+        BOOST_REQUIRE((status.code() == Code::DeadlineExceeded));
+      }
+      waiting.close();
+    }
+    BOOST_TEST(node.scheduler.wait([&] { return node.engine.actors() == actors; }, node.env.clock.now() + nanoseconds(1min)));
+  };
+  wait_in_vain(500);
+  const size_t files = open_files(), running = threads(), bytes = mallinfo2().uordblks;
+  wait_in_vain(10'000);
+  BOOST_TEST(open_files() == files);
+  BOOST_TEST(threads() == running);
+  BOOST_TEST(mallinfo2().uordblks < bytes + (256 << 10));
+  session.run({in});
+  BOOST_TEST(scalar(session.run({out})) == 7);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace troupe

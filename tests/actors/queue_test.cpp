@@ -1,0 +1,535 @@
+// The queue role by messages: what each request is answered, when, and that nothing is lost (features.md E1-E5, E10).
+#include "actors/queue.h"
+
+#include <boost/test/unit_test.hpp>
+
+#include <atomic>
+#include <set>
+#include <sstream>
+#include <thread>
+
+#include "actors/control_loop.h"
+#include "devices/cpu_device.h"
+#include "messages/queue.capnp.h"
+#include "messages/wire.h"
+#include "tests/support/inline_scheduler.h"
+#include "tests/support/simulated_disk.h"
+
+namespace troupe {
+namespace {
+
+template <class T>
+void set_step(Draft<T>& draft, uint64_t ordinal) {
+  draft->initStep().setOrdinal(ordinal);
+}
+
+Tensor ints(std::vector<int32_t> values) { return Tensor::vector<int32_t>(std::span<const int32_t>(values)); }
+
+AnyMessage enqueue(uint64_t step, std::vector<Tensor> components, int64_t timeout = -1) {
+  Draft<wire::Enqueue> draft;
+  set_step(draft, step);
+  draft->setTimeout(timeout);
+  return draft.finish(std::move(components));
+}
+AnyMessage enqueue_many(uint64_t step, std::vector<Tensor> components, int64_t timeout = -1) {
+  Draft<wire::EnqueueMany> draft;
+  set_step(draft, step);
+  draft->setTimeout(timeout);
+  return draft.finish(std::move(components));
+}
+AnyMessage dequeue(uint64_t step, int64_t timeout = -1) {
+  Draft<wire::Dequeue> draft;
+  set_step(draft, step);
+  draft->setTimeout(timeout);
+  return draft.finish();
+}
+AnyMessage dequeue_many(uint64_t step, uint64_t count, bool up_to = false, int64_t timeout = -1) {
+  Draft<wire::DequeueMany> draft;
+  set_step(draft, step);
+  draft->setCount(count);
+  draft->setUpTo(up_to);
+  draft->setTimeout(timeout);
+  return draft.finish();
+}
+AnyMessage close(uint64_t step, bool cancel_pending) {
+  Draft<wire::CloseQueue> draft;
+  set_step(draft, step);
+  draft->setCancelPending(cancel_pending);
+  return draft.finish();
+}
+AnyMessage cancel(uint64_t step) {
+  Draft<wire::CancelAttempts> draft;
+  set_step(draft, step);
+  return draft.finish();
+}
+AnyMessage get_size() { return Draft<wire::GetQueueSize>().finish(); }
+
+using Answered = std::optional<Result<AnyMessage>>;
+
+/// "-" while it waits, the code of a failure, "1" for an element, "[1,2]" for a stack of them, a size, else "ok".
+std::string text(const Answered& answered) {
+  if (!answered) return "-";
+  if (!answered->ok()) return std::string(name(answered->status().code()));
+  const AnyMessage& answer = **answered;
+  if (answer.schema_id() == schema_id_of<wire::QueueSize>)
+    return std::to_string(Message<wire::QueueSize>(answer)->getSize());
+  if (answer.schema_id() != schema_id_of<wire::Dequeued>) return "ok";
+  const Tensor& tensor = answer.attachments()[0];
+  std::string result;
+  for (const int32_t value : tensor.as<int32_t>()) result += (result.empty() ? "" : ",") + std::to_string(value);
+  return tensor.shape().is_scalar() ? result : '[' + result + ']';
+}
+
+/// A queue under the inline scheduler, and what it answered.
+struct Bench {
+  explicit Bench(QueueSpec spec, uint64_t seed = 0) : scheduler(seed), queue(spawn_queue(node, std::move(spec), device)) {}
+  explicit Bench(int64_t capacity, uint64_t seed = 0) : Bench(QueueSpec{"q", {DType::Int32}, {Shape{}}, capacity}, seed) {}
+
+  /// Sends a request and runs until nothing moves; its index among the answers.
+  size_t ask(AnyMessage message) {
+    auto answer = std::make_shared<Answered>();
+    answers.push_back(answer);
+    node.engine.send(queue, std::move(message), Reply([answer](Result<AnyMessage> result) { *answer = std::move(result); }));
+    scheduler.run();
+    return answers.size() - 1;
+  }
+  void tell(AnyMessage message) {
+    node.engine.send(queue, std::move(message));
+    scheduler.run();
+  }
+  Status status(AnyMessage message) {
+    const Answered& answer = *answers[ask(std::move(message))];
+    return answer ? answer->status() : unavailable("still waiting");
+  }
+
+  test::InlineScheduler scheduler;
+  InlinePool pool;
+  SimulatedDisk disk{0};
+  ActorNode node{Env{scheduler, disk}, scheduler, pool, std::make_shared<OpLibrary>()};
+  std::shared_ptr<Device> device =
+      std::make_shared<CpuDevice>(DeviceName{"localhost", 0, 0, "CPU", 0}, 1, pool);
+  ActorRef queue;
+  std::vector<std::shared_ptr<Answered>> answers;
+};
+
+/// Words, each the request of one step (the first word is step 1):
+///   e7       enqueue 7                  c    close                      x2   cancel step 2
+///   E7,8     enqueue a batch            C    close, cancelling          t5   let 5 ns pass
+///   d        dequeue                    s    size                       e7@5, d@5, ...: with a timeout of 5 ns
+///   D3, U3   dequeue 3, up to 3
+struct Word {
+  char kind = 0;
+  std::vector<int32_t> numbers;
+  int64_t timeout = -1;
+
+  explicit Word(const std::string& word) : kind(word[0]) {
+    std::string rest = word.substr(1);
+    if (const size_t at = rest.find('@'); at != std::string::npos) {
+      timeout = std::stoll(rest.substr(at + 1));
+      rest.resize(at);
+    }
+    std::istringstream in(rest);
+    for (std::string number; std::getline(in, number, ',');) numbers.push_back(std::stoi(number));
+  }
+};
+
+/// The request of a word; nothing for x and t.
+std::optional<AnyMessage> request(const Word& word, uint64_t step) {
+  switch (word.kind) {
+    case 'e': return enqueue(step, {Tensor::scalar(word.numbers[0])}, word.timeout);
+    case 'E': return enqueue_many(step, {ints(word.numbers)}, word.timeout);
+    case 'd': return dequeue(step, word.timeout);
+    case 'D': return dequeue_many(step, static_cast<uint64_t>(word.numbers[0]), false, word.timeout);
+    case 'U': return dequeue_many(step, static_cast<uint64_t>(word.numbers[0]), true, word.timeout);
+    case 'c': return close(step, false);
+    case 'C': return close(step, true);
+    case 's': return get_size();
+    default: return std::nullopt;
+  }
+}
+
+struct Case {
+  const char* what;
+  int64_t capacity;
+  const char* script;
+  const char* answers;  ///< at the end; x and t have none
+};
+
+const Case cases[] = {
+    {"elements leave in the order they came", -1, "e1 e2 e3 d d d", "ok ok ok 1 2 3"},
+    {"a full queue makes enqueues wait", 2, "e1 e2 e3 s", "ok ok - 2"},
+    {"room lets the first of them in", 2, "e1 e2 e3 e4 d s", "ok ok ok - 1 2"},
+    {"an empty queue makes dequeues wait, in order", -1, "d d e1", "1 - ok"},
+    {"a batch goes in as room appears", 2, "E1,2,3,4 d s d s", "ok 1 2 2 2"},
+    {"and is not in before its last element", 2, "E1,2,3,4 d s", "- 1 2"},
+    {"more than the capacity passes through to a dequeue that waits", 1, "D3 E1,2,3 s", "[1,2,3] ok 0"},
+    {"an empty batch is in at once, even when closed", 1, "e1 E c d E", "ok ok ok 1 ok"},
+    {"nothing fits a queue of capacity 0", 0, "d e1", "- -"},
+    {"elements are stacked, however they came", -1, "E1,2 e3 E4,5,6 D5 d", "ok ok ok [1,2,3,4,5] 6"},
+    {"no elements are there at once, even when closed", -1, "D0 c D0 U0", "[] ok [] []"},
+    {"a dequeue of many takes elements as they come", 2, "e1 e2 D4 s e3 s e4", "ok ok [1,2,3,4] 0 ok 0 ok"},
+    {"only the first dequeue makes progress", -1, "D3 d e1 e2", "- - ok ok"},
+    {"only the first enqueue makes progress", 1, "e0 E1,2 e3 d", "ok - - 0"},
+    {"a close waits behind the enqueues before it", 1, "e1 e2 c s", "ok - - 1"},
+    {"which finish first", 1, "e1 e2 c d d d", "ok ok ok 1 2 OutOfRange"},
+    {"after a close enqueues are cancelled and dequeues drain", -1, "e1 c e2 E3,4 d d", "ok ok Cancelled Cancelled 1 OutOfRange"},
+    {"a close ends dequeues that wait", -1, "d D2 U2 c", "OutOfRange OutOfRange OutOfRange ok"},
+    {"a cancelling close does not wait", 1, "e1 e2 E3,4 C s d d", "ok Cancelled Cancelled ok 1 1 OutOfRange"},
+    {"and cancels closes that do", 1, "e1 e2 c C", "ok Cancelled Cancelled ok"},
+    {"what is in of a batch that it cancels stays", 2, "E1,2,3 C s d", "Cancelled ok 2 1"},
+    {"a queue is closed once; cancelling may be repeated", -1, "c c C c", "ok Cancelled ok Cancelled"},
+    {"too few elements in a closed queue stay", -1, "E1,2 c D3 s d d", "ok ok OutOfRange 2 1 2"},
+    {"what a dequeue had taken before the close goes back", -1, "E1,2 D3 s c s d d d", "ok OutOfRange 0 ok 2 1 2 OutOfRange"},
+    {"and the next in line gets it", -1, "E1,2 D3 d c s", "ok OutOfRange 1 ok 1"},
+    {"up to: all of them while there are enough", -1, "U3 E1,2,3,4 U1", "[1,2,3] ok [4]"},
+    {"up to: waits while the queue is open", -1, "E1,2 U3", "ok -"},
+    {"up to: the remainder when it is closed", -1, "E1,2 c U3 U3", "ok ok [1,2] OutOfRange"},
+    {"up to: the remainder when it closes meanwhile", -1, "E1,2 U3 c", "ok [1,2] ok"},
+    {"a cancelled step leaves the line", -1, "d d x1 e5", "Cancelled 5 ok"},
+    {"a cancelled enqueue makes way", 1, "e1 E2,3 e4 x2 d d", "ok Cancelled ok 1 4"},
+    {"what is in of a cancelled batch stays", 2, "E1,2,3,4 x1 s d d", "Cancelled 2 1 2"},
+    {"what a cancelled dequeue had taken goes back", -1, "E1,2 D3 x2 s d", "ok Cancelled 2 1"},
+    {"beyond the capacity too, and no more goes in until there is room", 2, "E1,2 D4 e3 x2 s e4 d s d s",
+     "ok Cancelled ok 3 ok 1 2 2 2"},
+    {"a cancelled close closes nothing", 1, "e1 e2 c x3 d d e3", "ok ok Cancelled 1 2 ok"},
+    {"cancelling a step that waits for nothing does nothing", -1, "e1 x1 x7 d", "ok 1"},
+    {"a timeout does not hurry", -1, "d@5 t4 e1 t9", "1 ok"},
+    {"but ends the wait", -1, "d@5 t5 e1 s", "DeadlineExceeded ok 1"},
+    {"a timeout of 0 waits for nobody", -1, "d@0 t0 e1 d@0 t0", "DeadlineExceeded ok 1"},
+    {"an enqueue whose time is over makes way", 1, "e1 e2@5 e3 t5 d d", "ok DeadlineExceeded ok 1 3"},
+    {"a dequeue whose time is over gives back", -1, "E1,2 D3@5 t5 s d", "ok DeadlineExceeded 2 1"},
+};
+
+/// Runs a script against the queue.
+std::string play(const std::string& script, int64_t capacity, uint64_t seed) {
+  Bench bench(capacity, seed);
+  std::istringstream in(script);
+  uint64_t step = 0;
+  for (std::string text; in >> text;) {
+    const Word word(text);
+    ++step;
+    if (auto message = request(word, step))
+      bench.ask(std::move(*message));
+    else if (word.kind == 'x')
+      bench.tell(cancel(static_cast<uint64_t>(word.numbers[0])));
+    else
+      bench.scheduler.pass(word.numbers[0]);
+  }
+  std::string result;
+  for (const auto& answer : bench.answers) result += (result.empty() ? "" : " ") + text(*answer);
+  return result;
+}
+
+/// The queue as a sequential program: one element at a time, no messages.
+class Model {
+ public:
+  explicit Model(int64_t capacity) : capacity_(capacity) {}
+
+  void apply(const Word& word, size_t index, uint64_t step) {
+    Attempt attempt{index, step, word.kind, word.numbers, 0, {}};
+    switch (word.kind) {
+      case 'E':
+        if (word.numbers.empty()) return answer(attempt, "ok");
+        [[fallthrough]];
+      case 'e':
+      case 'c': enqueues_.push_back(attempt); break;
+      case 'C':
+        closed_ = true;
+        for (const Attempt& pending : enqueues_) answer(pending, "Cancelled");
+        enqueues_.clear();
+        answer(attempt, "ok");
+        break;
+      case 'd': attempt.wanted = 1; dequeues_.push_back(attempt); break;
+      case 's': return answer(attempt, std::to_string(items_.size()));
+      case 'x': cancel(static_cast<uint64_t>(word.numbers[0])); break;
+      default:
+        attempt.wanted = static_cast<size_t>(word.numbers[0]);
+        if (attempt.wanted == 0) return answer(attempt, "[]");
+        dequeues_.push_back(attempt);
+    }
+    while (move()) {
+    }
+  }
+  std::string answer_of(size_t index) const {
+    const auto at = answers_.find(index);
+    return at == answers_.end() ? "-" : at->second;
+  }
+  size_t items() const { return items_.size(); }
+
+ private:
+  struct Attempt {
+    size_t index;
+    uint64_t step;
+    char kind;
+    std::vector<int32_t> rest;
+    size_t wanted;
+    std::vector<int32_t> taken;
+  };
+
+  void answer(const Attempt& attempt, std::string text) { answers_[attempt.index] = std::move(text); }
+  bool move() { return move_in() || move_out(); }
+
+  bool move_in() {
+    if (enqueues_.empty()) return false;
+    Attempt& first = enqueues_.front();
+    const bool room = capacity_ < 0 || static_cast<int64_t>(items_.size()) < capacity_;
+    if (closed_) {
+      answer(first, "Cancelled");
+    } else if (first.kind == 'c') {
+      closed_ = true;
+      answer(first, "ok");
+    } else if (!first.rest.empty()) {
+      if (!room) return false;
+      items_.push_back(first.rest.front());
+      first.rest.erase(first.rest.begin());
+      return true;
+    } else {
+      answer(first, "ok");
+    }
+    enqueues_.pop_front();
+    return true;
+  }
+
+  bool move_out() {
+    if (dequeues_.empty()) return false;
+    Attempt& first = dequeues_.front();
+    const bool complete = first.taken.size() == first.wanted;
+    if (!complete && !items_.empty()) {
+      first.taken.push_back(items_.front());
+      items_.pop_front();
+      return true;
+    }
+    if (!complete && !closed_) return false;
+    if (complete || (first.kind == 'U' && !first.taken.empty())) {
+      std::string list;
+      for (const int32_t value : first.taken) list += (list.empty() ? "" : ",") + std::to_string(value);
+      answer(first, first.kind == 'd' ? list : '[' + list + ']');
+    } else {
+      items_.insert(items_.begin(), first.taken.begin(), first.taken.end());
+      answer(first, "OutOfRange");
+    }
+    dequeues_.pop_front();
+    return true;
+  }
+
+  void cancel(uint64_t step) {
+    for (auto* line : {&enqueues_, &dequeues_})
+      for (auto at = line->begin(); at != line->end();) {
+        if (at->step != step) {
+          ++at;
+          continue;
+        }
+        items_.insert(items_.begin(), at->taken.begin(), at->taken.end());
+        answer(*at, "Cancelled");
+        at = line->erase(at);
+      }
+  }
+
+  const int64_t capacity_;
+  std::deque<int32_t> items_;
+  std::deque<Attempt> enqueues_, dequeues_;
+  bool closed_ = false;
+  std::map<size_t, std::string> answers_;
+};
+
+std::string random_word(std::mt19937_64& random, int32_t& next_value, uint64_t step) {
+  const auto below = [&](uint64_t n) { return random() % n; };
+  const auto some_values = [&] {
+    std::string list;
+    for (uint64_t n = below(5); n != 0; --n) list += (list.empty() ? "" : ",") + std::to_string(next_value++);
+    return list;
+  };
+  const uint64_t draw = below(100);
+  if (draw < 22) return "e" + std::to_string(next_value++);
+  if (draw < 38) return "E" + some_values();
+  if (draw < 58) return "d";
+  if (draw < 70) return "D" + std::to_string(below(5));
+  if (draw < 80) return "U" + std::to_string(below(5));
+  if (draw < 85) return "s";
+  if (draw < 98) return "x" + std::to_string(step - std::min<uint64_t>(step, below(12)));
+  return draw < 99 ? "c" : "C";
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(queue)
+
+BOOST_AUTO_TEST_CASE(requests_are_answered_as_the_semantics_say) {
+  for (const Case& c : cases)
+    for (const uint64_t seed : {0, 1}) BOOST_TEST(play(c.script, c.capacity, seed) == c.answers, c.what << ": " << c.script);
+}
+
+BOOST_AUTO_TEST_CASE(any_sequence_of_requests_does_what_the_sequential_model_does) {
+  for (uint64_t seed = 0; seed < 300; ++seed) {
+    std::mt19937_64 random(seed);
+    const auto capacity = static_cast<int64_t>(random() % 6) - 1;
+    Bench bench(capacity, seed);
+    Model model(capacity);
+    std::string script;
+    int32_t next_value = 1;
+    for (uint64_t step = 1; step <= 120; ++step) {
+      script += (script.empty() ? "" : " ") + random_word(random, next_value, step);
+      const Word word(script.substr(script.rfind(' ') + 1));
+      model.apply(word, bench.answers.size(), step);
+      if (auto message = request(word, step))
+        bench.ask(std::move(*message));
+      else
+        bench.tell(cancel(static_cast<uint64_t>(word.numbers[0])));
+      for (size_t i = 0; i < bench.answers.size(); ++i)
+        BOOST_REQUIRE_MESSAGE(text(*bench.answers[i]) == model.answer_of(i),
+                              "seed " << seed << ", capacity " << capacity << ", answer " << i << " is "
+                                      << text(*bench.answers[i]) << ", not " << model.answer_of(i) << ": " << script);
+    }
+    BOOST_TEST(text(*bench.answers[bench.ask(get_size())]) == std::to_string(model.items()));
+  }
+}
+
+// Threads put 0, 1, 2, ... in, each its own thousands; others take them out; one cancels whatever it can. Who was cancelled tries
+// again: nothing is lost, nothing comes twice, and what one producer put in comes out in order.
+BOOST_AUTO_TEST_CASE(nothing_is_lost_between_many_threads) {
+  constexpr int32_t producers = 3, consumers = 3, elements = 400;
+  const auto pool = value_or_throw(ThreadPool::make(2));
+  ControlLoop loop(*pool);
+  SimulatedDisk disk(0);
+  ActorNode node(Env{loop, disk}, loop, *pool, std::make_shared<OpLibrary>());
+  const auto device = std::make_shared<CpuDevice>(DeviceName{"localhost", 0, 0, "CPU", 0}, 1, *pool);
+  const ActorRef queue = spawn_queue(node, {"q", {DType::Int32}, {Shape{}}, 5}, device);
+  std::atomic<uint64_t> last_step{0};
+  std::atomic<bool> done{false};
+  const auto call = [&](AnyMessage message) {
+    return node.engine.call(queue, std::move(message), loop.now() + std::chrono::nanoseconds(std::chrono::minutes(5)).count());
+  };
+
+  const auto produce = [&](int32_t first) {
+    for (int32_t i = first; i < first + elements; ++i)
+      while (call(enqueue(++last_step, {Tensor::scalar(i)})).status().code() == Code::Cancelled) {
+      }
+  };
+  std::vector<std::vector<int32_t>> taken(consumers);
+  const auto consume = [&](size_t who) {
+    for (uint64_t turn = 0;; ++turn) {
+      const auto answer = call(turn % 2 == 0 ? dequeue(++last_step) : dequeue_many(++last_step, 2 + turn % 3, true));
+      if (answer.status().code() == Code::OutOfRange) return;
+      if (!answer) continue;
+      for (const int32_t value : answer->attachments()[0].as<int32_t>()) taken[who].push_back(value);
+    }
+  };
+  std::vector<std::thread> putting, taking;
+  for (int32_t p = 0; p < producers; ++p) putting.emplace_back(produce, p * 1000);
+  for (size_t c = 0; c < consumers; ++c) taking.emplace_back(consume, c);
+  std::thread canceller([&] {
+    for (uint64_t i = 0; !done; ++i) {
+      node.engine.send(queue, cancel(last_step.load() - i % 8));
+      std::this_thread::yield();
+    }
+  });
+  for (auto& thread : putting) thread.join();
+  BOOST_TEST(call(close(0, false)).ok());
+  for (auto& thread : taking) thread.join();
+  done = true;
+  canceller.join();
+
+  std::multiset<int32_t> all;
+  for (const auto& values : taken) {
+    std::map<int32_t, int32_t> last;
+    for (const int32_t value : values) {
+      all.insert(value);
+      BOOST_TEST((last.contains(value / 1000) ? last[value / 1000] < value : true));
+      last[value / 1000] = value;
+    }
+  }
+  BOOST_TEST(all.size() == size_t{producers * elements});
+  BOOST_TEST(std::set<int32_t>(all.begin(), all.end()).size() == all.size());
+}
+
+BOOST_AUTO_TEST_CASE(what_does_not_fit_is_refused_and_names_both) {
+  Bench bench(QueueSpec{"pairs", {DType::Int32, DType::Float}, {Shape{}, Shape::of({2})}, 4});
+  const Tensor number = Tensor::scalar<int32_t>(1), pair = Tensor::vector<float>({1, 2});
+  const Tensor numbers = ints({1, 2}), pairs = Tensor::of<float>(Shape::of({2, 2}), {1, 2, 3, 4});
+  struct {
+    AnyMessage message;
+    const char* text;
+  } const refused[] = {
+      {enqueue(1, {number}), "1 components for queue 'pairs', which takes (int32[], float[2]), capacity 4"},
+      {enqueue(1, {number, number}), "component 1 is int32[], queue 'pairs' takes (int32[], float[2]), capacity 4"},
+      {enqueue(1, {number, pairs}), "component 1 is float[2,2]"},
+      {enqueue_many(1, {numbers, pair}), "component 1 is float[2], queue 'pairs' takes batches of (int32[], float[2])"},
+      {enqueue_many(1, {number, pairs}), "component 0 is int32[]"},
+      {enqueue_many(1, {ints({1, 2, 3}), pairs}), "component 0 has 3 elements for queue 'pairs', component 1 has 2"},
+      {dequeue_many(1, uint64_t{1} << 62), ""},
+      {dequeue_many(1, UINT64_MAX), ""},
+  };
+  for (const auto& [message, text] : refused) {
+    const Status status = bench.status(message);
+    BOOST_TEST((status.code() == Code::InvalidArgument));
+    BOOST_TEST(status.text().find(text) != std::string::npos, status.text());
+  }
+  BOOST_TEST(bench.status(enqueue(1, {number, pair})).ok());
+  BOOST_TEST(bench.status(enqueue_many(1, {numbers, pairs})).ok());
+  const auto& answer = *bench.answers[bench.ask(dequeue_many(1, 3))];
+  BOOST_REQUIRE(answer->ok());
+  BOOST_TEST(identical((*answer)->attachments()[1], Tensor::of<float>(Shape::of({3, 2}), {1, 2, 1, 2, 3, 4})));
+}
+
+BOOST_AUTO_TEST_CASE(without_shapes_elements_may_differ_and_are_not_stacked) {
+  Bench bench(QueueSpec{"q", {DType::Int32}, {}, -1});
+  BOOST_TEST(bench.status(enqueue(1, {ints({1, 2, 3})})).ok());
+  BOOST_TEST(bench.status(enqueue(1, {Tensor::scalar<int32_t>(4)})).ok());
+  BOOST_TEST((bench.status(dequeue_many(1, 1)).code() == Code::InvalidArgument));
+  BOOST_TEST(text(*bench.answers[bench.ask(dequeue(1))]) == "[1,2,3]");
+  BOOST_TEST(text(*bench.answers[bench.ask(dequeue(1))]) == "4");
+}
+
+BOOST_AUTO_TEST_CASE(strings_and_large_elements_are_stacked_too) {
+  Bench strings(QueueSpec{"q", {DType::String}, {Shape::of({2})}, -1});
+  strings.ask(enqueue(1, {Tensor::vector<std::string>({"a", "b"})}));
+  strings.ask(enqueue(1, {Tensor::vector<std::string>({"c", std::string(100, 'd')})}));
+  const auto& answer = *strings.answers[strings.ask(dequeue_many(1, 2))];
+  BOOST_REQUIRE(answer->ok());
+  BOOST_TEST(identical((*answer)->attachments()[0],
+                       Tensor::of<std::string>(Shape::of({2, 2}), {"a", "b", "c", std::string(100, 'd')})));
+
+  constexpr int64_t size = 40000;
+  Bench large(QueueSpec{"q", {DType::Int32}, {Shape::of({size})}, -1});
+  for (const int32_t value : {5, 6}) large.ask(enqueue(1, {ints(std::vector<int32_t>(size, value))}));
+  const auto& stack = *large.answers[large.ask(dequeue_many(1, 2))];
+  BOOST_REQUIRE(stack->ok());
+  const auto values = (*stack)->attachments()[0].as<int32_t>();
+  BOOST_TEST(std::count(values.begin(), values.begin() + size, 5) == size);
+  BOOST_TEST(std::count(values.begin() + size, values.end(), 6) == size);
+}
+
+BOOST_AUTO_TEST_CASE(an_element_goes_through_without_a_copy) {
+  Bench bench(QueueSpec{"q", {DType::Float}, {Shape::of({2})}, -1});
+  const Tensor element = Tensor::vector<float>({1, 2}), batch = Tensor::of<float>(Shape::of({3, 2}), {1, 2, 3, 4, 5, 6});
+  bench.ask(enqueue(1, {element}));
+  bench.ask(enqueue_many(1, {batch}));
+  BOOST_TEST((*bench.answers[bench.ask(dequeue(1))])->value().attachments()[0].data() == element.data());
+  const auto& two = *bench.answers[bench.ask(dequeue_many(1, 2))];
+  BOOST_TEST((*two)->attachments()[0].data() == batch.data());
+  BOOST_TEST(identical((*two)->attachments()[0], batch.rows(0, 2)));
+}
+
+BOOST_AUTO_TEST_CASE(the_end_of_the_queue_answers_who_waits_and_leaves_no_timer) {
+  Bench bench(1);
+  const size_t forever = bench.ask(dequeue_many(1, 2)), a_while = bench.ask(dequeue(2, 1000));
+  BOOST_TEST(bench.scheduler.timers() == 1u);
+  bench.node.engine.stop(bench.queue);
+  bench.scheduler.run();
+  BOOST_TEST(text(*bench.answers[forever]) == "Unavailable");
+  BOOST_TEST(text(*bench.answers[a_while]) == "Unavailable");
+  BOOST_TEST(bench.scheduler.timers() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(an_answered_attempt_leaves_no_timer) {
+  Bench bench(-1);
+  bench.ask(dequeue(1, 1000));
+  bench.ask(dequeue(2, 1000));
+  bench.ask(enqueue(3, {Tensor::scalar<int32_t>(1)}, 1000));
+  bench.tell(cancel(2));
+  BOOST_TEST(bench.scheduler.timers() == 0u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace troupe

@@ -1,0 +1,98 @@
+// The arithmetic of synchronous replication, bit by bit against that of n towers in one graph.
+#include "kernels/weighted_mean.h"
+
+#include <boost/test/unit_test.hpp>
+
+#include <limits>
+#include <random>
+
+#include "tests/support/run_op.h"
+
+namespace troupe {
+namespace {
+
+template <class T>
+Tensor random_values(const Shape& shape, uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::normal_distribution<double> normal;
+  Tensor tensor = value_or_throw(Tensor::allocate(dtype_of<T>, shape));
+  for (T& value : tensor.write<T>()) value = T(static_cast<float>(normal(random)));
+  return tensor;
+}
+
+Result<Tensor> mean_of(const std::vector<Tensor>& gradients, const std::vector<int64_t>& weights, size_t threads = 1) {
+  const auto pool = value_or_throw(ThreadPool::make(threads));
+  TROUPE_ASSIGN(Tensor mean, allocate_mean(gradients, weights, heap_allocator()));
+  weighted_mean(gradients, weights, mean, *pool);
+  return mean;
+}
+
+/// What the ops make of it: AddN(g[k] * w[k]) / AddN(w[k]).
+template <class T>
+Tensor by_ops(const std::vector<Tensor>& gradients, const std::vector<int64_t>& weights) {
+  const auto run = [](const std::string& op, const std::vector<Tensor>& inputs) {
+    return value_or_throw(test::run_op(op, inputs)).at(0);
+  };
+  std::vector<Tensor> factors, products;
+  for (size_t k = 0; k < gradients.size(); ++k) {
+    factors.push_back(Tensor::scalar(static_cast<T>(weights[k])));
+    products.push_back(run("Mul", {gradients[k], factors[k]}));
+  }
+  return run("RealDiv", {run("AddN", products), run("AddN", factors)});
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(weighted_mean_of_gradients)
+
+BOOST_AUTO_TEST_CASE(it_is_that_of_single_ops_for_any_size_and_number_of_threads) {
+  for (const int64_t size : {0, 1, 3, 15, 16, 17, 1000, 100'003}) {
+    std::vector<Tensor> floats, doubles;
+    for (uint64_t seed = 0; seed < 5; ++seed) {
+      floats.push_back(random_values<float>(Shape::of({size}), seed));
+      doubles.push_back(random_values<double>(Shape::of({size}), seed));
+    }
+    const std::vector<int64_t> weights = {13, 13, 13, 13, 12};
+    for (const size_t threads : {1, 2}) {
+      BOOST_TEST(identical(*mean_of(floats, weights, threads), by_ops<float>(floats, weights)), "size " << size);
+      BOOST_TEST(identical(*mean_of(doubles, weights, threads), by_ops<double>(doubles, weights)), "size " << size);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(narrow_types_are_rounded_once) {
+  const std::vector<Tensor> halves = {Tensor::vector<Half>({Half(1.0f), Half(60000.0f)}),
+                                      Tensor::vector<Half>({Half(2.0f), Half(60000.0f)})};
+  const Tensor mean = *mean_of(halves, {1000, 3000});
+  BOOST_TEST(static_cast<float>(mean.as<Half>()[0]) == 1.75f);
+  BOOST_TEST(static_cast<float>(mean.as<Half>()[1]) == static_cast<float>(Half(60000.0f)));
+}
+
+BOOST_AUTO_TEST_CASE(the_mean_of_one_shard_is_its_gradient) {
+  const Tensor gradient = Tensor::vector<float>({0.1f});
+  BOOST_TEST(identical(*mean_of({gradient}, {3}), gradient));
+}
+
+BOOST_AUTO_TEST_CASE(a_shard_without_samples_is_left_out) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const Tensor mean = *mean_of({Tensor::vector<float>({nan}), Tensor::vector<float>({3})}, {0, 7});
+  BOOST_TEST(mean.as<float>()[0] == 3.0f);
+}
+
+BOOST_AUTO_TEST_CASE(what_has_no_mean_is_refused) {
+  const Tensor two = Tensor::vector<float>({1, 2}), three = Tensor::vector<float>({1, 2, 3});
+  const Tensor integers = Tensor::vector<int32_t>({1, 2}), doubles = Tensor::vector<double>({1, 2});
+  const auto code = [](const std::vector<Tensor>& gradients, const std::vector<int64_t>& weights) {
+    return mean_of(gradients, weights).status().code();
+  };
+  BOOST_TEST((code({two, two}, {0, 0}) == Code::InvalidArgument));
+  BOOST_TEST((code({two, two}, {2, -1}) == Code::InvalidArgument));
+  BOOST_TEST((code({two, two}, {1, INT64_MAX}) == Code::InvalidArgument));
+  BOOST_TEST((code({two, three}, {1, 1}) == Code::InvalidArgument));
+  BOOST_TEST((code({two, doubles}, {1, 1}) == Code::InvalidArgument));
+  BOOST_TEST((code({integers, integers}, {1, 1}) == Code::InvalidArgument));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace troupe
