@@ -65,11 +65,12 @@ Result<ShardFile> write_shard(Disk& disk, const std::string& path, const Checkpo
 std::string manifest_text(const Checkpoint& checkpoint, const ShardFile& shard) {
   Json versions = Json::object();
   for (const auto& saved : checkpoint.tensors) versions[saved.name] = saved.version;
-  const Json body = {{"format", 1},
-                     {"round", checkpoint.round},
-                     {"note", checkpoint.note},
-                     {"files", {{{"name", shard_name}, {"bytes", shard.bytes}, {"crc32c", hexadecimal(shard.checksum)}}}},
-                     {"versions", std::move(versions)}};
+  const Json body = {
+      {"format", 1},
+      {"round", checkpoint.round},
+      {"note", checkpoint.note},
+      {"files", {{{"name", shard_name}, {"bytes", shard.bytes}, {"crc32c", hexadecimal(shard.checksum)}}}},
+      {"versions", std::move(versions)}};
   const std::string text = body.dump(-1, ' ', true);
   return "{\"checkpoint\": " + text + ", \"crc32c\": \"" + hexadecimal(crc32c(text)) + "\"}\n";
 }
@@ -97,7 +98,8 @@ Result<std::vector<NamedTensor>> read_shard(Disk& disk, const std::string& folde
   if (!content) return data_loss(path + ": " + content.status().text());
   if (content->size() != file.at("bytes").get<uint64_t>())
     return data_loss(path + " has " + std::to_string(content->size()) + " bytes, not those of the manifest");
-  if (hexadecimal(crc32c(*content)) != file.at("crc32c").get<std::string>()) return data_loss(path + " does not match its checksum");
+  if (hexadecimal(crc32c(*content)) != file.at("crc32c").get<std::string>())
+    return data_loss(path + " does not match its checksum");
   return read_safetensors(*content);
 }
 
@@ -118,7 +120,8 @@ Result<std::vector<std::string>> CheckpointFiles::names() const {
   TROUPE_ASSIGN(const auto entries, disk_.list(folder_));
   std::vector<std::string> result;
   for (const auto& entry : entries)
-    if (entry.is_folder && entry.name.find_first_not_of("0123456789") == std::string::npos) result.push_back(entry.name);
+    if (entry.is_folder && entry.name.find_first_not_of("0123456789") == std::string::npos)
+      result.push_back(entry.name);
   return result;
 }
 
@@ -132,7 +135,8 @@ Result<Checkpoint> CheckpointFiles::load(const std::string& name) const {
     checkpoint.note = manifest.at("note").get<std::string>();
     TROUPE_ASSIGN(auto tensors, read_shard(disk_, path(name), manifest));
     for (auto& [tensor_name, tensor] : tensors)
-      checkpoint.tensors.push_back({tensor_name, std::move(tensor), manifest.at("versions").at(tensor_name).get<uint64_t>()});
+      checkpoint.tensors.push_back(
+          {tensor_name, std::move(tensor), manifest.at("versions").at(tensor_name).get<uint64_t>()});
     return checkpoint;
   } catch (const Json::exception& exception) {
     return data_loss(path(name) + "/" + manifest_name + ": " + exception.what());

@@ -30,7 +30,8 @@ struct Checkpoint {
 class CheckpointFiles {
  public:
   /// `keep` of them stay (at least 1), the newest.
-  CheckpointFiles(Disk& disk, std::string folder, size_t keep) : disk_(disk), folder_(std::move(folder)), keep_(keep) {}
+  CheckpointFiles(Disk& disk, std::string folder, size_t keep)
+      : disk_(disk), folder_(std::move(folder)), keep_(keep) {}
 
   /// Returns when the checkpoint is whole and on disk. After a failure, those before it are as they were. Unimplemented for a
   /// dtype that safetensors does not know.

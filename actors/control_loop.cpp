@@ -99,7 +99,9 @@ void ControlLoop::wake() {
 }
 
 int64_t ControlLoop::now() const {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 
 TimerId ControlLoop::call_at(int64_t time, std::function<void()> function) {

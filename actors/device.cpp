@@ -41,7 +41,8 @@ class DeviceRole final : public Role {
  public:
   explicit DeviceRole(std::shared_ptr<DeviceSite> site) : site_(std::move(site)) {
     on<wire::ExecuteStep>([this](const Message<wire::ExecuteStep>& message, Reply reply) {
-      const auto step = site_->take_step({message->getStep().getSession(), message->getStep().getOrdinal(), message->getPartition()});
+      const auto step = site_->take_step(
+          {message->getStep().getSession(), message->getStep().getOrdinal(), message->getPartition()});
       if (!step) return reply(not_found("no such step waits for this device"));
       step->begin(std::move(reply));
     });

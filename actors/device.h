@@ -37,7 +37,8 @@ struct StepKeyHash {
 
 /// What the actors on one device share: executor, device, variable, queues, replicas. Made by the worker; any thread.
 struct DeviceSite {
-  DeviceSite(ActorNode& site_node, std::shared_ptr<Device> site_device, std::shared_ptr<StateContainer> task_state)
+  DeviceSite(ActorNode& site_node, std::shared_ptr<Device> site_device,
+             std::shared_ptr<StateContainer> task_state)
       : node(site_node), device(std::move(site_device)), state(std::move(task_state)) {}
 
   ActorNode& node;

@@ -44,7 +44,8 @@ void resume(void* what);
 /// Hands ready actors to our scheduler in place of CAF's.
 class CafUnit final : public caf::execution_unit {
  public:
-  CafUnit(caf::actor_system* system, Scheduler& scheduler) : caf::execution_unit(system), scheduler_(scheduler) {}
+  CafUnit(caf::actor_system* system, Scheduler& scheduler)
+      : caf::execution_unit(system), scheduler_(scheduler) {}
   void exec_later(caf::resumable* job) override { run_actor_soon(scheduler_, {resume, job}); }
 
   // How many threads are inside CAF for this system: it must not go while there is one, even when every actor has ended.
@@ -233,7 +234,8 @@ class Counters {
     std::map<uint64_t, MessageCount> result;
     for (const Slot& slot : slots_)
       if (const uint64_t id = slot.id.load(std::memory_order_relaxed); id != 0)
-        result[id] = {slot.messages.load(std::memory_order_relaxed), slot.bytes.load(std::memory_order_relaxed)};
+        result[id] = {slot.messages.load(std::memory_order_relaxed),
+                      slot.bytes.load(std::memory_order_relaxed)};
     return result;
   }
 
@@ -252,7 +254,8 @@ struct Engine::Impl {
   void put(const ActorRef& to, Envelope envelope) {
     if (envelope.message) counters.count(envelope.message);
     auto* actor = static_cast<caf::actor_control_block*>(to.control())->get();
-    actor->enqueue(caf::make_mailbox_element(nullptr, caf::make_message_id(), {}, std::move(envelope)), &unit_of(system));
+    actor->enqueue(caf::make_mailbox_element(nullptr, caf::make_message_id(), {}, std::move(envelope)),
+                   &unit_of(system));
   }
 
   Config config;
@@ -391,15 +394,16 @@ struct ForgetLogger {
 
 ActorRef Engine::spawn(std::unique_ptr<Role> role) {
   const ForgetLogger forget;
-  return ref_of(caf::actor_cast<caf::strong_actor_ptr>(impl_->system.spawn<RoleActor, caf::hidden>(this, &role)));
+  return ref_of(
+      caf::actor_cast<caf::strong_actor_ptr>(impl_->system.spawn<RoleActor, caf::hidden>(this, &role)));
 }
 
 ActorRef Engine::spawn_stub(std::function<void(const AnyMessage&, Reply)> deliver) {
   const ForgetLogger forget;
   caf::actor_config config;
   auto& system = impl_->system;
-  return ref_of(caf::actor_cast<caf::strong_actor_ptr>(
-      caf::make_actor<StubActor, caf::actor>(system.next_actor_id(), system.node(), &system, config, std::move(deliver))));
+  return ref_of(caf::actor_cast<caf::strong_actor_ptr>(caf::make_actor<StubActor, caf::actor>(
+      system.next_actor_id(), system.node(), &system, config, std::move(deliver))));
 }
 
 void Engine::end_stub(const ActorRef& stub, Status reason) {

@@ -69,18 +69,19 @@ class ExecutorRole final : public Role {
     draft->getStep().setOrdinal(ordinal);
     draft->setPartition(key.partition);
     auto kept = std::make_shared<Reply>(std::move(reply));
-    ask(shared_->options.site->device_actor, draft.finish(), [this, ordinal, kept](Result<AnyMessage> executed) {
-      steps_.erase(ordinal);
-      if (!executed) return (*kept)(executed.status());
-      Draft<wire::PartitionDone> done;
-      done->initStep().setSession(shared_->options.session);
-      done->getStep().setOrdinal(ordinal);
-      const auto& positions = shared_->options.fetches;
-      auto list = done->initPositions(static_cast<uint32_t>(positions.size()));
-      for (uint32_t i = 0; i < positions.size(); ++i) list.set(i, positions[i]);
-      const auto fetched = executed->attachments();
-      (*kept)(done.finish({fetched.begin(), fetched.end()}));
-    });
+    ask(shared_->options.site->device_actor, draft.finish(),
+        [this, ordinal, kept](Result<AnyMessage> executed) {
+          steps_.erase(ordinal);
+          if (!executed) return (*kept)(executed.status());
+          Draft<wire::PartitionDone> done;
+          done->initStep().setSession(shared_->options.session);
+          done->getStep().setOrdinal(ordinal);
+          const auto& positions = shared_->options.fetches;
+          auto list = done->initPositions(static_cast<uint32_t>(positions.size()));
+          for (uint32_t i = 0; i < positions.size(); ++i) list.set(i, positions[i]);
+          const auto fetched = executed->attachments();
+          (*kept)(done.finish({fetched.begin(), fetched.end()}));
+        });
   }
 
   void arrived(const Message<wire::TensorsArrived>& message) {
@@ -109,9 +110,9 @@ class ExecutorRole final : public Role {
   }
 
   std::shared_ptr<ExecutorShared> shared_;
-  std::unordered_map<uint64_t, std::shared_ptr<PartitionStep>> steps_;                ///< running, by ordinal
-  std::map<uint64_t, std::vector<Message<wire::TensorsArrived>>> early_;               ///< for steps not begun here yet
-  std::map<uint64_t, Status> aborted_;                                                 ///< before they began here
+  std::unordered_map<uint64_t, std::shared_ptr<PartitionStep>> steps_;    ///< running, by ordinal
+  std::map<uint64_t, std::vector<Message<wire::TensorsArrived>>> early_;  ///< for steps not begun here yet
+  std::map<uint64_t, Status> aborted_;                                    ///< before they began here
   uint64_t floor_ = 0;
 };
 

@@ -18,8 +18,9 @@ struct ExecutorOptions {
   uint64_t partition = 0;
   uint64_t seed = 0;
   std::shared_ptr<const PreparedPlan> plan;
-  std::vector<uint32_t> feeds, fetches;                ///< per feed and fetch of the plan: its position in the signature
-  std::unordered_map<std::string, Address> executors;  ///< of the other devices of this signature, by device name
+  std::vector<uint32_t> feeds, fetches;  ///< per feed and fetch of the plan: its position in the signature
+  std::unordered_map<std::string, Address>
+      executors;  ///< of the other devices of this signature, by device name
 };
 
 /// Unimplemented, naming the node, for an op that no role here carries out.

@@ -19,8 +19,9 @@ ExecutorShared::Kind end_of_edge(const Node& node) {
 }
 
 bool asks_if_initialized(const Node& node) {
-  return node.op->served_by == ServedBy::Variable && node.op->allows_uninitialized_input && node.output_types.size() == 1 &&
-         node.output_types[0].dtype == DType::Bool && !node.output_types[0].is_ref;
+  return node.op->served_by == ServedBy::Variable && node.op->allows_uninitialized_input &&
+         node.output_types.size() == 1 && node.output_types[0].dtype == DType::Bool &&
+         !node.output_types[0].is_ref;
 }
 
 }  // namespace
@@ -45,7 +46,8 @@ Status ExecutorShared::prepare(const Node& node, Request& how) {
   if (how.kind = end_of_edge(node); how.kind != Kind::None) {
     how.edge = hash_of(node.attrs.get<std::string>("tensor_name"));
     const auto* other_end = how.kind == Kind::Recv ? "send_device" : "recv_device";
-    if (const auto peer = options.executors.find(node.attrs.get<std::string>(other_end)); peer != options.executors.end())
+    if (const auto peer = options.executors.find(node.attrs.get<std::string>(other_end));
+        peer != options.executors.end())
       how.peer = peer->second;
     return {};
   }
@@ -72,7 +74,8 @@ Status ExecutorShared::prepare(const Node& node, Request& how) {
 Status ExecutorShared::prepare_push(const Node& node, Request& how) {
   how.kind = Kind::Push;
   DeviceSite& site = *options.site;
-  TROUPE_ASSIGN(auto replicated, prepare_replicated_rule(options.plan->plan().graph(), node, *site.node.library, *site.device));
+  TROUPE_ASSIGN(auto replicated, prepare_replicated_rule(options.plan->plan().graph(), node,
+                                                         *site.node.library, *site.device));
   how.rule = site.add_rule(std::move(replicated.rule));
   how.gradient = replicated.gradient;
   return {};

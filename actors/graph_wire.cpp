@@ -20,7 +20,8 @@ Result<PartialShape> read_shape(wire::PartialShape::Reader reader) {
 
 class AttrWriter {
  public:
-  AttrWriter(wire::Attr::Builder builder, std::vector<Tensor>& attachments) : builder_(builder), attachments_(attachments) {}
+  AttrWriter(wire::Attr::Builder builder, std::vector<Tensor>& attachments)
+      : builder_(builder), attachments_(attachments) {}
 
   void operator()(const std::string& value) { builder_.setString(as_data(value)); }
   void operator()(int64_t value) { builder_.setInt(value); }
@@ -33,9 +34,15 @@ class AttrWriter {
   void operator()(const std::vector<std::string>& values) {
     fill(builder_.initStrings(count(values)), values, [](const auto& value) { return as_data(value); });
   }
-  void operator()(const std::vector<int64_t>& values) { fill(builder_.initInts(count(values)), values, as_it_is); }
-  void operator()(const std::vector<float>& values) { fill(builder_.initFloats(count(values)), values, as_it_is); }
-  void operator()(const std::vector<bool>& values) { fill(builder_.initBools(count(values)), values, as_it_is); }
+  void operator()(const std::vector<int64_t>& values) {
+    fill(builder_.initInts(count(values)), values, as_it_is);
+  }
+  void operator()(const std::vector<float>& values) {
+    fill(builder_.initFloats(count(values)), values, as_it_is);
+  }
+  void operator()(const std::vector<bool>& values) {
+    fill(builder_.initBools(count(values)), values, as_it_is);
+  }
   void operator()(const std::vector<DType>& values) {
     fill(builder_.initTypes(count(values)), values, [](DType value) { return static_cast<uint8_t>(value); });
   }
@@ -47,7 +54,8 @@ class AttrWriter {
     fill(builder_.initTensors(count(values)), values, [this](const auto& value) { return attach(value); });
   }
   void operator()(const std::vector<FunctionName>& values) {
-    fill(builder_.initFunctions(count(values)), values, [](const auto& value) { return as_text(value.name); });
+    fill(builder_.initFunctions(count(values)), values,
+         [](const auto& value) { return as_text(value.name); });
   }
 
  private:
@@ -99,7 +107,8 @@ Result<AttrValue> read_attr(wire::Attr::Reader attr, const AnyMessage& message) 
     case wire::Attr::TENSOR: return as_attr(tensor(attr.getTensor()));
     case wire::Attr::FUNCTION: return AttrValue(FunctionName{std::string(view(attr.getFunction()))});
     case wire::Attr::STRINGS:
-      return read_list<std::string>(attr.getStrings(), [](auto text) { return Result<std::string>(std::string(view(text))); });
+      return read_list<std::string>(attr.getStrings(),
+                                    [](auto text) { return Result<std::string>(std::string(view(text))); });
     case wire::Attr::INTS: return AttrValue(vector_of<int64_t>(attr.getInts()));
     case wire::Attr::FLOATS: return AttrValue(vector_of<float>(attr.getFloats()));
     case wire::Attr::BOOLS: return AttrValue(vector_of<bool>(attr.getBools()));
@@ -107,8 +116,9 @@ Result<AttrValue> read_attr(wire::Attr::Reader attr, const AnyMessage& message) 
     case wire::Attr::SHAPES: return read_list<PartialShape>(attr.getShapes(), read_shape);
     case wire::Attr::TENSORS: return read_list<Tensor>(attr.getTensors(), tensor);
     case wire::Attr::FUNCTIONS:
-      return read_list<FunctionName>(attr.getFunctions(),
-                                     [](auto text) { return Result<FunctionName>(FunctionName{std::string(view(text))}); });
+      return read_list<FunctionName>(attr.getFunctions(), [](auto text) {
+        return Result<FunctionName>(FunctionName{std::string(view(text))});
+      });
   }
   return invalid_argument("an attribute of unknown kind");
 }
@@ -120,7 +130,8 @@ struct LaterEdge {
   Output source;
 };
 
-Result<NodeSpec> read_spec(wire::Node::Reader reader, const AnyMessage& message, const Graph& graph, std::vector<LaterEdge>& later) {
+Result<NodeSpec> read_spec(wire::Node::Reader reader, const AnyMessage& message, const Graph& graph,
+                           std::vector<LaterEdge>& later) {
   NodeSpec spec;
   spec.name = view(reader.getName());
   spec.op = view(reader.getOp());
@@ -153,7 +164,8 @@ Result<NodeSpec> read_spec(wire::Node::Reader reader, const AnyMessage& message,
 
 Status read_shapes(Graph& graph, NodeId node, wire::Node::Reader reader) {
   const auto shapes = reader.getShapes();
-  if (shapes.size() > graph.node(node).output_types.size()) return invalid_argument("shapes of outputs that a node does not have");
+  if (shapes.size() > graph.node(node).output_types.size())
+    return invalid_argument("shapes of outputs that a node does not have");
   for (uint32_t i = 0; i < shapes.size(); ++i) {
     TROUPE_ASSIGN(const auto shape, read_shape(shapes[i]));
     TROUPE_RETURN_IF_FAILED(graph.refine_shape({node, i}, shape));
@@ -185,7 +197,8 @@ Status read_function(Graph& graph, wire::Function::Reader reader, const AnyMessa
   function.name = view(reader.getName());
   function.arguments = vector_of<NodeId>(reader.getArguments());
   for (const NodeId argument : function.arguments)
-    if (argument >= body->size()) return invalid_argument("function " + function.name + ": an argument is no node of its body");
+    if (argument >= body->size())
+      return invalid_argument("function " + function.name + ": an argument is no node of its body");
   for (const auto result : reader.getResults()) {
     function.results.push_back({result.getNode(), result.getIndex()});
     if (!body->contains(function.results.back()))
@@ -230,8 +243,8 @@ void write(const Graph& graph, NodeId first, wire::Graph::Builder builder, std::
 
 Status read_into(Graph& graph, wire::Graph::Reader reader, const AnyMessage& message) {
   if (reader.getFirstNode() != graph.size())
-    return aborted("the graph has " + std::to_string(graph.size()) + " nodes; what is to be added starts at " +
-                   std::to_string(reader.getFirstNode()));
+    return aborted("the graph has " + std::to_string(graph.size()) +
+                   " nodes; what is to be added starts at " + std::to_string(reader.getFirstNode()));
   std::vector<LaterEdge> later;
   for (const auto node : reader.getNodes()) {
     TROUPE_ASSIGN(auto spec, read_spec(node, message, graph, later));
@@ -239,9 +252,11 @@ Status read_into(Graph& graph, wire::Graph::Reader reader, const AnyMessage& mes
     TROUPE_RETURN_IF_FAILED(read_shapes(graph, id, node));
   }
   for (const LaterEdge& edge : later)
-    TROUPE_RETURN_IF_FAILED(edge.source.is_control() ? graph.add_control_input(edge.node, edge.source.node)
-                                                     : graph.replace_input(edge.node, edge.input, edge.source));
-  for (const auto function : reader.getFunctions()) TROUPE_RETURN_IF_FAILED(read_function(graph, function, message));
+    TROUPE_RETURN_IF_FAILED(edge.source.is_control()
+                                ? graph.add_control_input(edge.node, edge.source.node)
+                                : graph.replace_input(edge.node, edge.input, edge.source));
+  for (const auto function : reader.getFunctions())
+    TROUPE_RETURN_IF_FAILED(read_function(graph, function, message));
   return {};
 }
 

@@ -54,7 +54,8 @@ std::vector<std::string> names(capnp::List<capnp::Text>::Reader list) {
 class MasterRole final : public Role {
  public:
   MasterRole(ActorNode& node, uint64_t session, std::vector<WorkerDevices> workers, SessionOptions options)
-      : node_(node), session_(session), workers_(std::move(workers)), options_(options), graph_(node.library->ops) {
+      : node_(node), session_(session), workers_(std::move(workers)), options_(options),
+        graph_(node.library->ops) {
     on<wire::Extend>([this](const auto& message, Reply reply) { extend(message, std::move(reply)); });
     on<wire::PrepareStep>([this](const auto& message, Reply reply) { prepare(message, std::move(reply)); });
     on<wire::RunStep>([this](const auto& message, Reply reply) { run(message, std::move(reply)); });
@@ -72,9 +73,11 @@ class MasterRole final : public Role {
 
   void extend(const Message<wire::Extend>& message, Reply reply) {
     if (message->getVersion() != version_)
-      return reply(aborted("the graph is at version " + std::to_string(version_) + ", not " + std::to_string(message->getVersion())));
+      return reply(aborted("the graph is at version " + std::to_string(version_) + ", not " +
+                           std::to_string(message->getVersion())));
     Graph extended = graph_;
-    if (Status status = read_into(extended, message->getGraph(), message); !status.ok()) return reply(std::move(status));
+    if (Status status = read_into(extended, message->getGraph(), message); !status.ok())
+      return reply(std::move(status));
     graph_ = std::move(extended);
     Draft<wire::Extended> draft;
     draft->setVersion(++version_);
@@ -92,7 +95,8 @@ class MasterRole final : public Role {
       prepared->waiting.push_back(std::move(reply));
       return;
     }
-    const auto feeds = names(message->getFeeds()), fetches = names(message->getFetches()), targets = names(message->getTargets());
+    const auto feeds = names(message->getFeeds()), fetches = names(message->getFetches()),
+               targets = names(message->getTargets());
     const auto signature = resolve_signature(graph_, feeds, fetches, targets);
     if (!signature) return reply(signature.status());
     auto prepared = std::make_shared<Prepared>();
@@ -100,7 +104,8 @@ class MasterRole final : public Role {
     prepared->handle = ++last_handle_;
     prepared->feeds = feeds.size();
     prepared->fetches = fetches.size();
-    auto shares = compile_step(graph_, *signature, *node_.library, workers_, options_, session_, prepared->handle);
+    auto shares =
+        compile_step(graph_, *signature, *node_.library, workers_, options_, session_, prepared->handle);
     if (!shares) return reply(shares.status());
     prepared->waiting.push_back(std::move(reply));
     make_room();
@@ -142,7 +147,9 @@ class MasterRole final : public Role {
     while (signatures_.size() >= options_.signatures) {
       std::shared_ptr<Prepared> oldest;
       for (const auto& [handle, prepared] : signatures_)
-        if (prepared->running == 0 && prepared->registering == 0 && (!oldest || prepared->last_use < oldest->last_use)) oldest = prepared;
+        if (prepared->running == 0 && prepared->registering == 0 &&
+            (!oldest || prepared->last_use < oldest->last_use))
+          oldest = prepared;
       if (!oldest) return;
       forget(oldest);
     }
@@ -164,7 +171,8 @@ class MasterRole final : public Role {
     const auto request = *message;
     if (closing_) return reply(cancelled("the session is closed"));
     const auto found = signatures_.find(request.getHandle());
-    if (found == signatures_.end()) return reply(aborted("the step is not prepared any more; prepare it again"));
+    if (found == signatures_.end())
+      return reply(aborted("the step is not prepared any more; prepare it again"));
     const auto& prepared = found->second;
     if (message.attachments().size() != prepared->feeds)
       return reply(invalid_argument("the step takes " + std::to_string(prepared->feeds) + " tensors, got " +
@@ -186,8 +194,9 @@ class MasterRole final : public Role {
           [this, ordinal](Result<AnyMessage> done) { partition_done(ordinal, std::move(done)); });
   }
 
-  Message<wire::RunPartition> partition_message(wire::RunStep::Reader request, const AnyMessage& message, const Prepared& prepared,
-                                                const Prepared::Share& share, uint64_t ordinal) const {
+  Message<wire::RunPartition> partition_message(wire::RunStep::Reader request, const AnyMessage& message,
+                                                const Prepared& prepared, const Prepared::Share& share,
+                                                uint64_t ordinal) const {
     Draft<wire::RunPartition> draft;
     auto id = draft->initStep();
     id.setSession(session_);
@@ -209,11 +218,12 @@ class MasterRole final : public Role {
   }
 
   TimerId start_timer(uint64_t ordinal, uint64_t remaining) {
-    return node_.env.clock.call_at(node_.env.clock.now() + static_cast<int64_t>(remaining), [this_actor = self(), ordinal, &node = node_] {
-      Draft<wire::StepExpired> draft;
-      draft->setOrdinal(ordinal);
-      node.engine.send(this_actor, draft.finish());
-    });
+    return node_.env.clock.call_at(node_.env.clock.now() + static_cast<int64_t>(remaining),
+                                   [this_actor = self(), ordinal, &node = node_] {
+                                     Draft<wire::StepExpired> draft;
+                                     draft->setOrdinal(ordinal);
+                                     node.engine.send(this_actor, draft.finish());
+                                   });
   }
 
   void partition_done(uint64_t ordinal, Result<AnyMessage> answer) {
@@ -227,7 +237,8 @@ class MasterRole final : public Role {
       const Message<wire::PartitionDone> done(std::move(*answer));
       uint32_t i = 0;
       for (const uint32_t position : done->getPositions())
-        if (position < step.fetches.size() && i < done.attachments().size()) step.fetches[position] = done.attachments()[i++];
+        if (position < step.fetches.size() && i < done.attachments().size())
+          step.fetches[position] = done.attachments()[i++];
     }
     if (step.pending == 0) end(at);
   }
@@ -302,7 +313,8 @@ class MasterRole final : public Role {
 
 }  // namespace
 
-ActorRef spawn_master(ActorNode& node, uint64_t session, std::vector<WorkerDevices> workers, SessionOptions options) {
+ActorRef spawn_master(ActorNode& node, uint64_t session, std::vector<WorkerDevices> workers,
+                      SessionOptions options) {
   return node.engine.spawn(std::make_unique<MasterRole>(node, session, std::move(workers), options));
 }
 

@@ -16,6 +16,7 @@
 namespace troupe {
 
 /// `session` is random and names the session everywhere.
-ActorRef spawn_master(ActorNode& node, uint64_t session, std::vector<WorkerDevices> workers, SessionOptions options);
+ActorRef spawn_master(ActorNode& node, uint64_t session, std::vector<WorkerDevices> workers,
+                      SessionOptions options);
 
 }  // namespace troupe

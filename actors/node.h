@@ -16,8 +16,10 @@ namespace troupe {
 
 class ActorNode {
  public:
-  ActorNode(Env environment, Scheduler& node_scheduler, Pool& compute_pool, std::shared_ptr<const OpLibrary> op_library)
-      : env(environment), scheduler(node_scheduler), pool(compute_pool), library(std::move(op_library)), engine(node_scheduler) {}
+  ActorNode(Env environment, Scheduler& node_scheduler, Pool& compute_pool,
+            std::shared_ptr<const OpLibrary> op_library)
+      : env(environment), scheduler(node_scheduler), pool(compute_pool), library(std::move(op_library)),
+        engine(node_scheduler) {}
 
   Env env;
   Scheduler& scheduler;

@@ -56,13 +56,15 @@ class QueueRole final : public Role {
   QueueRole(ActorNode& node, QueueSpec spec, std::shared_ptr<Device> device)
       : node_(node), spec_(std::move(spec)), device_(std::move(device)) {
     on<wire::Enqueue>([this](const auto& message, Reply reply) { enqueue(message, std::move(reply)); });
-    on<wire::EnqueueMany>([this](const auto& message, Reply reply) { enqueue_many(message, std::move(reply)); });
+    on<wire::EnqueueMany>(
+        [this](const auto& message, Reply reply) { enqueue_many(message, std::move(reply)); });
     on<wire::Dequeue>([this](const auto& message, Reply reply) {
       Attempt attempt = make_attempt(*message, std::move(reply));
       attempt.wanted = 1;
       wait_in(dequeues_, std::move(attempt), message->getTimeout());
     });
-    on<wire::DequeueMany>([this](const auto& message, Reply reply) { dequeue_many(message, std::move(reply)); });
+    on<wire::DequeueMany>(
+        [this](const auto& message, Reply reply) { dequeue_many(message, std::move(reply)); });
     on<wire::CloseQueue>([this](const auto& message, Reply reply) { close(message, std::move(reply)); });
     on<wire::CancelAttempts>([this](const auto& message, Reply) { cancel(key_of(message->getStep())); });
     on<wire::AttemptExpired>([this](const auto& message, Reply) { expire(message->getAttempt()); });
@@ -112,10 +114,13 @@ class QueueRole final : public Role {
 
   void dequeue_many(const Message<wire::DequeueMany>& message, Reply reply) {
     if (spec_.shapes.empty())
-      return reply(invalid_argument("queue '" + spec_.name + "' was made without shapes: its elements cannot be stacked"));
-    const auto count = static_cast<int64_t>(std::min<uint64_t>(message->getCount(), std::numeric_limits<int64_t>::max()));
+      return reply(invalid_argument("queue '" + spec_.name +
+                                    "' was made without shapes: its elements cannot be stacked"));
+    const auto count =
+        static_cast<int64_t>(std::min<uint64_t>(message->getCount(), std::numeric_limits<int64_t>::max()));
     for (size_t i = 0; i < spec_.types.size(); ++i)
-      if (auto shape = stacked_shape(count, spec_.shapes[i], spec_.types[i]); !shape) return reply(shape.status());
+      if (auto shape = stacked_shape(count, spec_.shapes[i], spec_.types[i]); !shape)
+        return reply(shape.status());
     if (count == 0) return reply_none(std::move(reply));
     Attempt attempt = make_attempt(*message, std::move(reply));
     attempt.wanted = count;
@@ -137,7 +142,9 @@ class QueueRole final : public Role {
   void close(const Message<wire::CloseQueue>& message, Reply reply) {
     if (message->getCancelPending()) {
       closed_ = true;
-      end(enqueues_, [](const Attempt&) { return true; }, cancelled("queue '" + spec_.name + "' was closed meanwhile"));
+      end(
+          enqueues_, [](const Attempt&) { return true; },
+          cancelled("queue '" + spec_.name + "' was closed meanwhile"));
       reply(Draft<wire::QueueClosed>().finish());
       return advance();
     }
@@ -149,19 +156,22 @@ class QueueRole final : public Role {
   /// InvalidArgument unless these are the components of an element, or (with one leading dimension) of a batch of them.
   Status check(std::span<const Tensor> components, size_t leading) const {
     const auto refuse = [&](size_t i) {
-      return invalid_argument("component " + std::to_string(i) + " is " + components[i].signature() + ", queue '" + spec_.name +
-                              "' takes " + (leading != 0 ? "batches of " : "") + spec_.text());
+      return invalid_argument("component " + std::to_string(i) + " is " + components[i].signature() +
+                              ", queue '" + spec_.name + "' takes " + (leading != 0 ? "batches of " : "") +
+                              spec_.text());
     };
     if (components.size() != spec_.types.size())
-      return invalid_argument(std::to_string(components.size()) + " components for queue '" + spec_.name + "', which takes " +
-                              spec_.text());
+      return invalid_argument(std::to_string(components.size()) + " components for queue '" + spec_.name +
+                              "', which takes " + spec_.text());
     for (size_t i = 0; i < components.size(); ++i) {
       const auto dims = components[i].shape().dims();
       if (components[i].dtype() != spec_.types[i] || dims.size() < leading) return refuse(i);
-      if (!spec_.shapes.empty() && !std::ranges::equal(dims.subspan(leading), spec_.shapes[i].dims())) return refuse(i);
+      if (!spec_.shapes.empty() && !std::ranges::equal(dims.subspan(leading), spec_.shapes[i].dims()))
+        return refuse(i);
       if (leading != 0 && dims[0] != components[0].shape()[0])
-        return invalid_argument("component 0 has " + std::to_string(components[0].shape()[0]) + " elements for queue '" +
-                                spec_.name + "', component " + std::to_string(i) + " has " + std::to_string(dims[0]));
+        return invalid_argument("component 0 has " + std::to_string(components[0].shape()[0]) +
+                                " elements for queue '" + spec_.name + "', component " + std::to_string(i) +
+                                " has " + std::to_string(dims[0]));
     }
     return {};
   }
@@ -174,12 +184,13 @@ class QueueRole final : public Role {
     advance();
     if (timeout < 0 || line.empty() || line.back().number != number) return;
     const int64_t now = node_.env.clock.now();
-    line.back().timer = node_.env.clock.call_at(
-        now + std::min(timeout, std::numeric_limits<int64_t>::max() - now), [&engine = engine(), self = self(), number] {
-          Draft<wire::AttemptExpired> expired;
-          expired->setAttempt(number);
-          engine.send(self, expired.finish());
-        });
+    line.back().timer =
+        node_.env.clock.call_at(now + std::min(timeout, std::numeric_limits<int64_t>::max() - now),
+                                [&engine = engine(), self = self(), number] {
+                                  Draft<wire::AttemptExpired> expired;
+                                  expired->setAttempt(number);
+                                  engine.send(self, expired.finish());
+                                });
   }
 
   /// Runs both lines until the first of each must wait.
@@ -227,8 +238,9 @@ class QueueRole final : public Role {
       if (!attempt.up_to || remainder == 0) {
         const int64_t wanted = attempt.wanted;
         elements_.put_back(std::move(attempt.taken));
-        attempt.reply(out_of_range("queue '" + spec_.name + "' is closed and has " + std::to_string(elements_.size()) +
-                                   " elements, " + std::to_string(wanted) + " are wanted"));
+        attempt.reply(out_of_range("queue '" + spec_.name + "' is closed and has " +
+                                   std::to_string(elements_.size()) + " elements, " + std::to_string(wanted) +
+                                   " are wanted"));
         return Progress::Complete;
       }
       attempt.wanted = remainder;
@@ -248,7 +260,8 @@ class QueueRole final : public Role {
     if (!attempt.stacked) return attempt.reply(Draft<wire::Dequeued>().finish(components_of(pieces.front())));
     std::vector<Tensor> stack;
     if (pieces.size() == 1) {
-      for (const Tensor& component : *pieces[0].components) stack.push_back(component.rows(pieces[0].begin, pieces[0].end));
+      for (const Tensor& component : *pieces[0].components)
+        stack.push_back(component.rows(pieces[0].begin, pieces[0].end));
       return attempt.reply(Draft<wire::Dequeued>().finish(std::move(stack)));
     }
     auto memory = allocate_stack(attempt.taken, device_->context());
@@ -272,7 +285,8 @@ class QueueRole final : public Role {
       std::vector<Tensor> stack;
       Reply reply;
     };
-    auto copying = std::make_shared<Copying>(Copying{std::move(elements), std::move(stack), std::move(reply)});
+    auto copying =
+        std::make_shared<Copying>(Copying{std::move(elements), std::move(stack), std::move(reply)});
     compute_soon(node_.scheduler, make_job([copying, &pool = node_.pool] {
                    fill_stack(copying->elements, copying->stack, pool);
                    copying->reply(Draft<wire::Dequeued>().finish(std::move(copying->stack)));
@@ -300,7 +314,8 @@ class QueueRole final : public Role {
   /// Only the first of the dequeues has elements to put back, so their order is clear.
   template <class Predicate>
   void end(Line& line, Predicate concerned, const Status& reason) {
-    const auto ended = std::stable_partition(line.begin(), line.end(), [&](const Attempt& attempt) { return !concerned(attempt); });
+    const auto ended = std::stable_partition(line.begin(), line.end(),
+                                             [&](const Attempt& attempt) { return !concerned(attempt); });
     for (auto attempt = ended; attempt != line.end(); ++attempt) {
       elements_.put_back(std::move(attempt->taken));
       stop_timer(*attempt);

@@ -29,7 +29,8 @@ std::vector<Tensor> components_of(const ElementRows& rows) {
   result.reserve(rows.components->size());
   for (const Tensor& component : *rows.components) {
     const auto shape = Shape::make(component.shape().dims().subspan(1), component.dtype());
-    result.push_back(component.rows(rows.begin, rows.end).reshaped(shape.value()));  // part of one that could be made
+    result.push_back(
+        component.rows(rows.begin, rows.end).reshaped(shape.value()));  // part of one that could be made
   }
   return result;
 }
@@ -50,7 +51,8 @@ ElementRows ElementQueue::take(int64_t most) {
 
 void ElementQueue::put_back(ElementQueue&& other) {
   size_ += std::exchange(other.size_, 0);
-  pieces_.insert(pieces_.begin(), std::make_move_iterator(other.pieces_.begin()), std::make_move_iterator(other.pieces_.end()));
+  pieces_.insert(pieces_.begin(), std::make_move_iterator(other.pieces_.begin()),
+                 std::make_move_iterator(other.pieces_.end()));
   other.pieces_.clear();
 }
 

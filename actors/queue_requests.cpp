@@ -20,7 +20,8 @@ void set_timeout(Draft<T>& draft, const Node& node) {
   constexpr int64_t nanoseconds = 1'000'000;
   const int64_t milliseconds = node.attrs.get<int64_t>("timeout_ms");
   if (milliseconds >= 0)
-    draft->setTimeout(std::min(milliseconds, std::numeric_limits<int64_t>::max() / nanoseconds) * nanoseconds);
+    draft->setTimeout(std::min(milliseconds, std::numeric_limits<int64_t>::max() / nanoseconds) *
+                      nanoseconds);
 }
 
 template <class T>
@@ -38,7 +39,8 @@ Status check_components(const Node& node, const QueueSpec& spec) {
   for (size_t i = 0; same && i < spec.types.size(); ++i) same = node.output_types[i].dtype == spec.types[i];
   if (same) return {};
   std::string wanted;
-  for (const EdgeType& output : node.output_types) wanted += (wanted.empty() ? "" : ", ") + std::string(name(output.dtype));
+  for (const EdgeType& output : node.output_types)
+    wanted += (wanted.empty() ? "" : ", ") + std::string(name(output.dtype));
   return invalid_argument("queue '" + spec.name + "' has " + spec.text() + ", not (" + wanted + ")");
 }
 
@@ -66,10 +68,13 @@ AnyMessage close_message(const StepRequest& request, const StepInfo& step) {
 }  // namespace
 
 std::optional<QueueOp> queue_op(const OpDef& op) {
-  static constexpr std::pair<std::string_view, QueueOp> ops[] = {
-      {"QueueEnqueue", QueueOp::Enqueue},         {"QueueEnqueueMany", QueueOp::EnqueueMany}, {"QueueDequeue", QueueOp::Dequeue},
-      {"QueueDequeueMany", QueueOp::DequeueMany}, {"QueueDequeueUpTo", QueueOp::DequeueUpTo}, {"QueueClose", QueueOp::Close},
-      {"QueueSize", QueueOp::Size}};
+  static constexpr std::pair<std::string_view, QueueOp> ops[] = {{"QueueEnqueue", QueueOp::Enqueue},
+                                                                 {"QueueEnqueueMany", QueueOp::EnqueueMany},
+                                                                 {"QueueDequeue", QueueOp::Dequeue},
+                                                                 {"QueueDequeueMany", QueueOp::DequeueMany},
+                                                                 {"QueueDequeueUpTo", QueueOp::DequeueUpTo},
+                                                                 {"QueueClose", QueueOp::Close},
+                                                                 {"QueueSize", QueueOp::Size}};
   std::string_view type = op.name;
   if (type.ends_with("V2")) type.remove_suffix(2);
   for (const auto& [name, queue_op] : ops)
@@ -77,7 +82,8 @@ std::optional<QueueOp> queue_op(const OpDef& op) {
   return std::nullopt;
 }
 
-Result<AnyMessage> queue_message(QueueOp op, const StepRequest& request, const StepInfo& step, const QueueSpec& spec) {
+Result<AnyMessage> queue_message(QueueOp op, const StepRequest& request, const StepInfo& step,
+                                 const QueueSpec& spec) {
   switch (op) {
     case QueueOp::Enqueue: return enqueue_message<wire::Enqueue>(request, step);
     case QueueOp::EnqueueMany: return enqueue_message<wire::EnqueueMany>(request, step);

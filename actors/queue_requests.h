@@ -17,7 +17,8 @@ std::optional<QueueOp> queue_op(const OpDef& op);
 
 /// What to ask of the queue, which is `spec`; moves the components from the inputs. InvalidArgument when the node yields other
 /// components than the queue has, or wants a negative number of elements.
-Result<AnyMessage> queue_message(QueueOp op, const StepRequest& request, const StepInfo& step, const QueueSpec& spec);
+Result<AnyMessage> queue_message(QueueOp op, const StepRequest& request, const StepInfo& step,
+                                 const QueueSpec& spec);
 
 StepReply queue_reply(QueueOp op, Result<AnyMessage> answer);
 

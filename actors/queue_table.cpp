@@ -11,7 +11,8 @@ Result<QueueSpec> queue_spec(const Node& handle) {
   spec.capacity = std::max<int64_t>(handle.attrs.get<int64_t>("capacity"), -1);
   const auto& shapes = handle.attrs.get<std::vector<PartialShape>>("shapes");
   if (!shapes.empty() && shapes.size() != spec.types.size())
-    return invalid_argument(std::to_string(shapes.size()) + " shapes for " + std::to_string(spec.types.size()) + " components");
+    return invalid_argument(std::to_string(shapes.size()) + " shapes for " +
+                            std::to_string(spec.types.size()) + " components");
   for (size_t i = 0; i < shapes.size(); ++i) {
     TROUPE_ASSIGN(Shape shape, shapes[i].to_shape(spec.types[i]));
     spec.shapes.push_back(std::move(shape));
@@ -19,9 +20,10 @@ Result<QueueSpec> queue_spec(const Node& handle) {
   return spec;
 }
 
-Status QueueTable::open(ActorNode& node, const std::shared_ptr<Device>& device, std::shared_ptr<const StateCell> cell,
-                        QueueSpec spec) {
-  if (device->memory_kind() == MemoryKind::Device) return unimplemented("a queue keeps its elements in host memory: place it on a CPU");
+Status QueueTable::open(ActorNode& node, const std::shared_ptr<Device>& device,
+                        std::shared_ptr<const StateCell> cell, QueueSpec spec) {
+  if (device->memory_kind() == MemoryKind::Device)
+    return unimplemented("a queue keeps its elements in host memory: place it on a CPU");
   const std::lock_guard lock(mutex_);
   Entry& entry = queues_[cell.get()];
   if (!entry.queue) {
@@ -29,7 +31,8 @@ Status QueueTable::open(ActorNode& node, const std::shared_ptr<Device>& device, 
     entry.cell = std::move(cell);
   }
   if (entry.queue->spec == spec) return {};
-  return invalid_argument("queue '" + spec.name + "' is there as " + entry.queue->spec.text() + ", wanted as " + spec.text());
+  return invalid_argument("queue '" + spec.name + "' is there as " + entry.queue->spec.text() +
+                          ", wanted as " + spec.text());
 }
 
 std::shared_ptr<const Queue> QueueTable::find(const StateCell& cell) const {

@@ -22,7 +22,8 @@ class QueueTable {
  public:
   /// Spawns the queue that a handle stands for, unless there is one. InvalidArgument when there is one with another spec;
   /// Unimplemented on a device whose memory is not the host's.
-  Status open(ActorNode& node, const std::shared_ptr<Device>& device, std::shared_ptr<const StateCell> cell, QueueSpec spec);
+  Status open(ActorNode& node, const std::shared_ptr<Device>& device, std::shared_ptr<const StateCell> cell,
+              QueueSpec spec);
   /// Null when nobody has opened it.
   std::shared_ptr<const Queue> find(const StateCell& cell) const;
 

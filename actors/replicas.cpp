@@ -72,7 +72,8 @@ class ReplicasRole final : public Role {
 
   void push(const Push& message, Reply reply) {
     const auto counter = site_->state->at(message->getRoundCell());
-    if (!counter) return reply(not_found("no variable has number " + std::to_string(message->getRoundCell())));
+    if (!counter)
+      return reply(not_found("no variable has number " + std::to_string(message->getRoundCell())));
     Snapshot snapshot;
     if (counter->try_read(snapshot) == StateCell::Reading::Busy) return push_later(message, std::move(reply));
     const auto applied = rounds_in(*counter, snapshot.value);
@@ -80,8 +81,8 @@ class ReplicasRole final : public Role {
     const uint64_t round = message->getRound();
     if (round <= *applied) return reply(committed(*applied));
     if (round != *applied + 1)
-      return reply(aborted("round " + std::to_string(round) + " was pushed for '" + counter->name() + "', where " +
-                           std::to_string(*applied) + " rounds are applied"));
+      return reply(aborted("round " + std::to_string(round) + " was pushed for '" + counter->name() +
+                           "', where " + std::to_string(*applied) + " rounds are applied"));
     auto group = prepare_group(message, counter->name());
     if (!group) return reply(group.status());
     join(**group, message, std::move(reply));
@@ -100,9 +101,11 @@ class ReplicasRole final : public Role {
   }
 
   static Result<uint64_t> rounds_in(const StateCell& counter, const Tensor& value) {
-    if (!value.valid()) return failed_precondition("the variable '" + counter.name() + "' is not initialised");
+    if (!value.valid())
+      return failed_precondition("the variable '" + counter.name() + "' is not initialised");
     if (value.dtype() != DType::Int64 || value.elements() != 1 || value.as<int64_t>()[0] < 0)
-      return invalid_argument("the variable '" + counter.name() + "' counts no rounds: it is " + value.signature());
+      return invalid_argument("the variable '" + counter.name() + "' counts no rounds: it is " +
+                              value.signature());
     return static_cast<uint64_t>(value.as<int64_t>()[0]);
   }
 
@@ -118,8 +121,8 @@ class ReplicasRole final : public Role {
         TROUPE_RETURN_IF_FAILED(check_against(at->second, message, *rule));
         return &at->second;
       }
-      const Status moved = aborted("the rounds of '" + name + "' were set while round " + std::to_string(at->second.round) +
-                                   " was in the making");
+      const Status moved = aborted("the rounds of '" + name + "' were set while round " +
+                                   std::to_string(at->second.round) + " was in the making");
       if (at->second.committing) return moved;
       finish(id, moved);
     }
@@ -134,9 +137,10 @@ class ReplicasRole final : public Role {
     const int64_t gradient = message->getGradient();
     if (message->getShard() >= message->getShards() || message->getSamples() < 0 || gradient < -1 ||
         gradient >= static_cast<int64_t>(message.attachments().size()))
-      return invalid_argument("shard " + std::to_string(message->getShard()) + " of " + std::to_string(message->getShards()) +
-                              " pushed " + std::to_string(message->getSamples()) + " samples, gradient " +
-                              std::to_string(gradient) + " of " + std::to_string(message.attachments().size()) + " values");
+      return invalid_argument(
+          "shard " + std::to_string(message->getShard()) + " of " + std::to_string(message->getShards()) +
+          " pushed " + std::to_string(message->getSamples()) + " samples, gradient " +
+          std::to_string(gradient) + " of " + std::to_string(message.attachments().size()) + " values");
     return {};
   }
 
@@ -144,16 +148,18 @@ class ReplicasRole final : public Role {
     const Push& first = group.first();
     const auto refuse = [&](const std::string& what, const std::string& ours, const std::string& theirs) {
       return invalid_argument("shard " + std::to_string(message->getShard()) + " of worker " +
-                              std::to_string(message->getWorker()) + " pushed to '" + group.name + "' with " + what + " " + ours +
-                              ", shard " + std::to_string(first->getShard()) + " of worker " +
-                              std::to_string(first->getWorker()) + " with " + theirs);
+                              std::to_string(message->getWorker()) + " pushed to '" + group.name + "' with " +
+                              what + " " + ours + ", shard " + std::to_string(first->getShard()) +
+                              " of worker " + std::to_string(first->getWorker()) + " with " + theirs);
     };
     if (message->getShards() != first->getShards())
       return refuse("shards", std::to_string(message->getShards()), std::to_string(first->getShards()));
     const auto cells = [](const Push& push) { return vector_of<uint32_t>(push->getCells()); };
-    if (rule.node->op != group.rule->node->op || !(rule.node->attrs == group.rule->node->attrs) || cells(message) != cells(first) ||
-        message->getGradient() != first->getGradient() || message.attachments().size() != first.attachments().size())
-      return refuse("the rule", rule.node->type(), group.rule->node->type() + " on other variables or with other attributes");
+    if (rule.node->op != group.rule->node->op || !(rule.node->attrs == group.rule->node->attrs) ||
+        cells(message) != cells(first) || message->getGradient() != first->getGradient() ||
+        message.attachments().size() != first.attachments().size())
+      return refuse("the rule", rule.node->type(),
+                    group.rule->node->type() + " on other variables or with other attributes");
     if (message->getGradient() < 0) return {};
     const Tensor &ours = gradient_of(message), &theirs = gradient_of(first);
     if (ours.dtype() == theirs.dtype() && ours.shape() == theirs.shape()) return {};
@@ -162,9 +168,11 @@ class ReplicasRole final : public Role {
 
   void join(Group& group, const Push& message, Reply reply) {
     group.pushes.emplace(message->getShard(), message);  // unless the shard is here already
-    group.waiting.push_back(
-        {message->getShard(), {message->getStep().getSession(), message->getStep().getOrdinal(), 0}, std::move(reply)});
-    if (!group.committing && group.pushes.size() == message->getShards()) commit(message->getRoundCell(), group);
+    group.waiting.push_back({message->getShard(),
+                             {message->getStep().getSession(), message->getStep().getOrdinal(), 0},
+                             std::move(reply)});
+    if (!group.committing && group.pushes.size() == message->getShards())
+      commit(message->getRoundCell(), group);
   }
 
   void cancel(const StepKey& step) {
@@ -182,7 +190,8 @@ class ReplicasRole final : public Role {
       waiting->reply(cancelled("the step ended before all shards of '" + group.name + "' had pushed"));
     group.waiting.erase(ended, group.waiting.end());
     std::erase_if(group.pushes, [&](const auto& push) {
-      return std::ranges::none_of(group.waiting, [&](const Waiting& waiting) { return waiting.shard == push.first; });
+      return std::ranges::none_of(group.waiting,
+                                  [&](const Waiting& waiting) { return waiting.shard == push.first; });
     });
   }
 
@@ -205,8 +214,8 @@ class ReplicasRole final : public Role {
       return update(id, std::move(*mean));
     }
     compute_soon(site_->node.scheduler,
-                 make_job([gradients = std::move(gradients), samples = std::move(samples), mean = std::move(*mean), id,
-                           site = site_, self = self(), &pool]() mutable {
+                 make_job([gradients = std::move(gradients), samples = std::move(samples),
+                           mean = std::move(*mean), id, site = site_, self = self(), &pool]() mutable {
                    weighted_mean(gradients, samples, mean, pool);
                    Draft<wire::MeanComputed> computed;
                    computed->setRoundCell(id);

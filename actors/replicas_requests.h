@@ -17,9 +17,11 @@ struct ReplicatedRule {
 };
 
 /// InvalidArgument when the rule is no op on variables, or does not take these inputs and options, or has no such gradient.
-Result<ReplicatedRule> prepare_replicated_rule(const Graph& graph, const Node& node, const OpLibrary& library, Device& device);
+Result<ReplicatedRule> prepare_replicated_rule(const Graph& graph, const Node& node, const OpLibrary& library,
+                                               Device& device);
 
 /// FailedPrecondition in a step outside training, which makes no round. Moves the values from the inputs.
-Result<AnyMessage> push_message(const StepRequest& request, const StepInfo& step, uint64_t rule, int32_t gradient);
+Result<AnyMessage> push_message(const StepRequest& request, const StepInfo& step, uint64_t rule,
+                                int32_t gradient);
 
 }  // namespace troupe

@@ -18,8 +18,10 @@ void set_step(Builder step, const StepInfo& info) {
 
 }  // namespace
 
-PartitionStep::PartitionStep(std::shared_ptr<ExecutorShared> shared, const StepInfo& info, std::vector<Tensor> feeds)
-    : shared_(std::move(shared)), info_(info), feeds_(std::move(feeds)), runner_(shared_->options.plan, *this) {}
+PartitionStep::PartitionStep(std::shared_ptr<ExecutorShared> shared, const StepInfo& info,
+                             std::vector<Tensor> feeds)
+    : shared_(std::move(shared)), info_(info), feeds_(std::move(feeds)),
+      runner_(shared_->options.plan, *this) {}
 
 void PartitionStep::begin(Reply executed) {
   executed_ = std::move(executed);
@@ -35,7 +37,8 @@ void PartitionStep::begin(Reply executed) {
 // A job holds a reference to the step, so that it lives as long as anything is to drive it.
 Job PartitionStep::drive_job() {
   return {[](void* what) {
-            const std::unique_ptr<std::shared_ptr<PartitionStep>> step(static_cast<std::shared_ptr<PartitionStep>*>(what));
+            const std::unique_ptr<std::shared_ptr<PartitionStep>> step(
+                static_cast<std::shared_ptr<PartitionStep>*>(what));
             (*step)->runner_.drive();
           },
           new std::shared_ptr<PartitionStep>(shared_from_this())};
@@ -66,8 +69,8 @@ void PartitionStep::request(StepRequest request) {
   arrived(request.activation, {internal("nobody carries out this op"), {}, false});
 }
 
-void PartitionStep::send_token(const StepRequest& request, const ExecutorShared::Request& how, std::vector<Tensor> tensors,
-                               bool announced) {
+void PartitionStep::send_token(const StepRequest& request, const ExecutorShared::Request& how,
+                               std::vector<Tensor> tensors, bool announced) {
   ActorNode& node = shared_->options.site->node;
   const auto peer = node.directory.find(how.peer);
   if (!peer) return arrived(request.activation, {peer.status(), {}, false});
@@ -93,7 +96,8 @@ void PartitionStep::announce(const StepRequest& request, const ExecutorShared::R
   if (request.dead) return send_token(request, how, {}, false);
   {
     const std::lock_guard lock(mutex_);
-    offers_[{how.edge, request.where.frame, request.where.iteration}] = {request.inputs[0].cell, request.activation};
+    offers_[{how.edge, request.where.frame, request.where.iteration}] = {request.inputs[0].cell,
+                                                                         request.activation};
   }
   send_token(request, how, {}, true);
 }
@@ -104,7 +108,8 @@ void PartitionStep::give(const AnyMessage& message, Reply reply) {
   {
     const std::lock_guard lock(mutex_);
     const auto at = offers_.find({request.getEdge(), request.getFrame(), request.getIteration()});
-    if (at == offers_.end()) return reply(failure_.ok() ? internal("nothing was announced on this edge") : failure_);
+    if (at == offers_.end())
+      return reply(failure_.ok() ? internal("nothing was announced on this edge") : failure_);
     offer = at->second;
     offers_.erase(at);
   }
@@ -115,7 +120,8 @@ void PartitionStep::give(const AnyMessage& message, Reply reply) {
 void PartitionStep::give(const Offer& offer, Reply reply) {
   Snapshot snapshot;
   switch (offer.cell->try_read(snapshot)) {
-    case StateCell::Reading::Ready: return reply(Draft<wire::TensorTaken>().finish({std::move(snapshot.value)}));
+    case StateCell::Reading::Ready:
+      return reply(Draft<wire::TensorTaken>().finish({std::move(snapshot.value)}));
     case StateCell::Reading::Uninitialized:
       return reply(failed_precondition("variable " + offer.cell->name() + " has no value yet"));
     case StateCell::Reading::Busy: break;
@@ -156,7 +162,8 @@ void PartitionStep::match(Activation activation, const TokenKey& key, Arrived va
   draft->setEdge(key.edge);
   draft->setFrame(key.frame);
   draft->setIteration(key.iteration);
-  node.engine.send(*peer, draft.finish(), Reply([self = shared_from_this(), activation](Result<AnyMessage> answer) {
+  node.engine.send(*peer, draft.finish(),
+                   Reply([self = shared_from_this(), activation](Result<AnyMessage> answer) {
                      Result<Tensor> tensor = answer ? answer->attachment(0) : Result<Tensor>(answer.status());
                      StepReply reply{tensor.status(), {}, false};
                      if (tensor) reply.outputs.push_back(std::move(*tensor));
@@ -214,25 +221,29 @@ void PartitionStep::update(const StepRequest& request, const ExecutorShared::Req
   for (uint32_t i = 0; i < cells.size(); ++i) list.set(i, cells[i]);
   const auto& site = *shared_->options.site;
   const size_t outputs = request.node.output_types.size();
-  site.node.engine.send(site.variable_actor, draft.finish(std::move(values)),
-                        Reply([self = shared_from_this(), activation = request.activation, outputs](Result<AnyMessage> answer) {
-                          StepReply reply;
-                          reply.status = answer.status();
-                          reply.outputs.resize(outputs);  // references: the runner passes on the handles
-                          self->arrived(activation, std::move(reply));
-                        }));
+  site.node.engine.send(
+      site.variable_actor, draft.finish(std::move(values)),
+      Reply([self = shared_from_this(), activation = request.activation, outputs](Result<AnyMessage> answer) {
+        StepReply reply;
+        reply.status = answer.status();
+        reply.outputs.resize(outputs);  // references: the runner passes on the handles
+        self->arrived(activation, std::move(reply));
+      }));
 }
 
 void PartitionStep::ask_queue(const StepRequest& request, const ExecutorShared::Request& how) {
   const auto& site = *shared_->options.site;
   const Slot& handle = request.inputs[0];
   const auto queue = handle.kind == Slot::Kind::Handle ? site.queues.find(*handle.cell) : nullptr;
-  if (!queue) return arrived(request.activation, {invalid_argument("the handle leads to no queue of this device"), {}, false});
+  if (!queue)
+    return arrived(request.activation,
+                   {invalid_argument("the handle leads to no queue of this device"), {}, false});
   auto message = queue_message(how.queue_op, request, info_, queue->spec);
   if (!message) return arrived(request.activation, {message.status(), {}, false});
   queues_.insert(queue->actor);
   site.node.engine.send(queue->actor, std::move(*message),
-                        Reply([self = shared_from_this(), activation = request.activation, op = how.queue_op](Result<AnyMessage> answer) {
+                        Reply([self = shared_from_this(), activation = request.activation,
+                               op = how.queue_op](Result<AnyMessage> answer) {
                           self->arrived(activation, queue_reply(op, std::move(answer)));
                         }));
 }
@@ -242,10 +253,11 @@ void PartitionStep::push(const StepRequest& request, const ExecutorShared::Reque
   if (!message) return arrived(request.activation, {message.status(), {}, false});
   const auto& site = *shared_->options.site;
   pushed_ = true;
-  site.node.engine.send(site.replicas_actor, std::move(*message),
-                        Reply([self = shared_from_this(), activation = request.activation](Result<AnyMessage> answer) {
-                          self->arrived(activation, {answer.status(), {}, false});
-                        }));
+  site.node.engine.send(
+      site.replicas_actor, std::move(*message),
+      Reply([self = shared_from_this(), activation = request.activation](Result<AnyMessage> answer) {
+        self->arrived(activation, {answer.status(), {}, false});
+      }));
 }
 
 void PartitionStep::read(Activation activation, uint32_t input, StateCell& cell) {
@@ -255,8 +267,10 @@ void PartitionStep::read(Activation activation, uint32_t input, StateCell& cell)
   const auto& site = *shared_->options.site;
   site.node.engine.send(site.variable_actor, draft.finish(),
                         Reply([self = shared_from_this(), activation, input](Result<AnyMessage> answer) {
-                          Result<Tensor> value = answer ? answer->attachment(0) : Result<Tensor>(answer.status());
-                          if (self->runner_.value_arrived(activation, input, std::move(value))) self->drive_soon();
+                          Result<Tensor> value =
+                              answer ? answer->attachment(0) : Result<Tensor>(answer.status());
+                          if (self->runner_.value_arrived(activation, input, std::move(value)))
+                            self->drive_soon();
                         }));
 }
 
@@ -305,7 +319,8 @@ void PartitionStep::ended(Status status) {
     tokens_.clear();
   }
   const auto& site = *shared_->options.site;
-  if (!status.ok()) return executed_(std::move(status).at_device(site.device->name().text()).at_step(info_.ordinal));
+  if (!status.ok())
+    return executed_(std::move(status).at_device(site.device->name().text()).at_step(info_.ordinal));
   Draft<wire::StepExecuted> draft;
   set_step(draft->initStep(), info_);
   const auto fetched = runner_.fetched();

@@ -16,7 +16,9 @@
 
 namespace troupe {
 
-class PartitionStep final : public RunningStep, public StepHost, public std::enable_shared_from_this<PartitionStep> {
+class PartitionStep final : public RunningStep,
+                            public StepHost,
+                            public std::enable_shared_from_this<PartitionStep> {
  public:
   PartitionStep(std::shared_ptr<ExecutorShared> shared, const StepInfo& info, std::vector<Tensor> feeds);
 
@@ -68,7 +70,8 @@ class PartitionStep final : public RunningStep, public StepHost, public std::ena
     Activation activation;
   };
   void token_arrived(const TokenKey& key, Arrived value);
-  void send_token(const StepRequest& request, const ExecutorShared::Request& how, std::vector<Tensor> tensors, bool announced);
+  void send_token(const StepRequest& request, const ExecutorShared::Request& how, std::vector<Tensor> tensors,
+                  bool announced);
   /// Hands a matched token to its Recv, asking for the value first when it was only announced.
   void match(Activation activation, const TokenKey& key, Arrived value);
   void give(const Offer& offer, Reply reply);
@@ -80,7 +83,7 @@ class PartitionStep final : public RunningStep, public StepHost, public std::ena
   Reply executed_;
   std::set<ActorRef> queues_;  ///< that were asked for something; the driving thread's
   bool pushed_ = false;        ///< a gradient; the driving thread's
-  std::mutex mutex_;  ///< guards what follows
+  std::mutex mutex_;           ///< guards what follows
   std::unordered_map<TokenKey, Token, TokenKeyHash> tokens_;
   std::unordered_map<TokenKey, Offer, TokenKeyHash> offers_;
   Status failure_;

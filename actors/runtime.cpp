@@ -11,7 +11,8 @@
 namespace troupe {
 namespace {
 
-std::vector<std::shared_ptr<Device>> make_devices(const TaskOptions& options, Pool& pool, std::random_device& random) {
+std::vector<std::shared_ptr<Device>> make_devices(const TaskOptions& options, Pool& pool,
+                                                  std::random_device& random) {
   std::vector<std::shared_ptr<Device>> devices;
   for (int id = 0; id < options.cpus; ++id) {
     const DeviceName name{options.job, 0, options.task, "CPU", id};
@@ -23,14 +24,16 @@ std::vector<std::shared_ptr<Device>> make_devices(const TaskOptions& options, Po
 }  // namespace
 
 Runtime::Impl::Impl(const RuntimeOptions& options) {
-  const size_t threads = options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
+  const size_t threads =
+      options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
   pool = value_or_throw(ThreadPool::make(threads));
   loop = std::make_unique<ControlLoop>(*pool);
   node = std::make_unique<ActorNode>(Env{*loop, disk}, *loop, *pool, make_op_library());
   throw_if_failed(node->library->status);
   std::random_device random;
   for (const TaskOptions& task : options.tasks) {
-    if (task.cpus < 1) throw Error(invalid_argument("a task needs at least one CPU device, not " + std::to_string(task.cpus)));
+    if (task.cpus < 1)
+      throw Error(invalid_argument("a task needs at least one CPU device, not " + std::to_string(task.cpus)));
     const DeviceName name{task.job, 0, task.task, "", DeviceName::unset};
     throw_if_failed(DeviceName::parse(name.text()).status());
     tasks.push_back(make_task(*node, name.text(), random_id(), make_devices(task, *pool, random)));
@@ -48,7 +51,8 @@ std::vector<WorkerDevices> Runtime::Impl::workers() const {
   for (const auto& task : tasks) {
     WorkerDevices worker{task->address("worker"), {}};
     for (const auto& site : task->sites)
-      worker.devices.push_back({site->device->name(), site->device->incarnation(), site->device->memory_statistics().cap});
+      worker.devices.push_back(
+          {site->device->name(), site->device->incarnation(), site->device->memory_statistics().cap});
     result.push_back(std::move(worker));
   }
   return result;

@@ -20,8 +20,8 @@ struct TaskOptions {
 };
 
 struct RuntimeOptions {
-  size_t threads = 0;       ///< that compute; 0: as many as the machine has cores
-  size_t memory = 0;        ///< bytes that the devices may take together; 0: what the machine has
+  size_t threads = 0;  ///< that compute; 0: as many as the machine has cores
+  size_t memory = 0;   ///< bytes that the devices may take together; 0: what the machine has
   std::vector<TaskOptions> tasks = {{}};
 };
 

@@ -11,9 +11,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::pair<std::string_view, DType> dtypes[] = {
-    {"F64", DType::Double}, {"F32", DType::Float},  {"F16", DType::Half},    {"BF16", DType::BFloat16}, {"I64", DType::Int64},
-    {"I32", DType::Int32},  {"I16", DType::Int16},  {"I8", DType::Int8},     {"U8", DType::UInt8},      {"U16", DType::UInt16},
-    {"BOOL", DType::Bool},
+    {"F64", DType::Double}, {"F32", DType::Float},  {"F16", DType::Half},  {"BF16", DType::BFloat16},
+    {"I64", DType::Int64},  {"I32", DType::Int32},  {"I16", DType::Int16}, {"I8", DType::Int8},
+    {"U8", DType::UInt8},   {"U16", DType::UInt16}, {"BOOL", DType::Bool},
 };
 
 std::string_view name_in_format(DType dtype) {
@@ -35,7 +35,8 @@ struct Entry {
 Result<Entry> read_entry(const std::string& name, const Json& json) {
   Entry entry;
   entry.name = name;
-  if (!json.is_object() || !json.contains("dtype") || !json.contains("shape") || !json.contains("data_offsets"))
+  if (!json.is_object() || !json.contains("dtype") || !json.contains("shape") ||
+      !json.contains("data_offsets"))
     return damaged("the entry of " + name + " is incomplete");
   const auto& dtype = json["dtype"];
   for (const auto& [known, value] : dtypes)
@@ -43,14 +44,16 @@ Result<Entry> read_entry(const std::string& name, const Json& json) {
   if (entry.dtype == DType::Invalid) return damaged(name + " has an unknown dtype");
   std::vector<int64_t> dims;
   for (const auto& dim : json["shape"]) {
-    if (!dim.is_number_unsigned() || dim.get<uint64_t>() > INT64_MAX) return damaged(name + " has a faulty shape");
+    if (!dim.is_number_unsigned() || dim.get<uint64_t>() > INT64_MAX)
+      return damaged(name + " has a faulty shape");
     dims.push_back(dim.get<int64_t>());
   }
   auto shape = Shape::make(dims, entry.dtype);
   if (!shape) return damaged(name + ": " + shape.status().text());
   entry.shape = std::move(*shape);
   const auto& range = json["data_offsets"];
-  if (!range.is_array() || range.size() != 2 || !range[0].is_number_unsigned() || !range[1].is_number_unsigned())
+  if (!range.is_array() || range.size() != 2 || !range[0].is_number_unsigned() ||
+      !range[1].is_number_unsigned())
     return damaged(name + " has a faulty range");
   entry.begin = range[0].get<uint64_t>();
   entry.end = range[1].get<uint64_t>();
@@ -67,8 +70,12 @@ Result<std::string> safetensors_header(std::span<const NamedTensor> tensors) {
   uint64_t offset = 0;
   for (const auto& [name, tensor] : tensors) {
     const auto dtype = name_in_format(tensor.dtype());
-    if (dtype.empty()) return unimplemented(name + " is " + std::string(troupe::name(tensor.dtype())) + ", which safetensors lacks");
-    json[name] = {{"dtype", dtype}, {"shape", tensor.shape().dims()}, {"data_offsets", {offset, offset + tensor.bytes()}}};
+    if (dtype.empty())
+      return unimplemented(name + " is " + std::string(troupe::name(tensor.dtype())) +
+                           ", which safetensors lacks");
+    json[name] = {{"dtype", dtype},
+                  {"shape", tensor.shape().dims()},
+                  {"data_offsets", {offset, offset + tensor.bytes()}}};
     offset += tensor.bytes();
   }
   std::string text = json.dump(-1, ' ', true);
@@ -91,10 +98,12 @@ Result<std::vector<NamedTensor>> read_safetensors(std::string_view file) {
   for (const auto& [name, value] : json.items()) {
     if (name == "__metadata__") continue;
     TROUPE_ASSIGN(const Entry entry, read_entry(name, value));
-    if (entry.begin != next || entry.end > data.size()) return damaged(name + " leaves a gap, overlaps, or ends after the file");
+    if (entry.begin != next || entry.end > data.size())
+      return damaged(name + " leaves a gap, overlaps, or ends after the file");
     next = entry.end;
     TROUPE_ASSIGN(Tensor tensor, Tensor::allocate(entry.dtype, entry.shape));
-    std::copy_n(reinterpret_cast<const std::byte*>(data.data()) + entry.begin, tensor.bytes(), tensor.mutable_data());
+    std::copy_n(reinterpret_cast<const std::byte*>(data.data()) + entry.begin, tensor.bytes(),
+                tensor.mutable_data());
     result.emplace_back(name, std::move(tensor));
   }
   if (next != data.size()) return damaged("bytes after the last tensor");

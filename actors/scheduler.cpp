@@ -18,7 +18,8 @@ Job make_job(std::function<void()> function) {
           new std::function<void()>(std::move(function))};
 }
 
-Unit::Unit(Scheduler& scheduler, Computes computes) : scheduler_(scheduler), outer_(innermost), computes_(computes) {
+Unit::Unit(Scheduler& scheduler, Computes computes)
+    : scheduler_(scheduler), outer_(innermost), computes_(computes) {
   innermost = this;
 }
 

@@ -37,7 +37,10 @@ class Scheduler {
 /// The run queue of the thread that made it. Exists while that thread waits for an answer or drives a step.
 class Unit {
  public:
-  enum class Computes : bool { No, Yes };  ///< No: computations pushed here go to the pool, as on the control thread
+  enum class Computes : bool {
+    No,
+    Yes
+  };  ///< No: computations pushed here go to the pool, as on the control thread
   explicit Unit(Scheduler& scheduler, Computes computes = Computes::Yes);
   /// What is still queued goes to the scheduler.
   ~Unit();

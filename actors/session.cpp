@@ -46,7 +46,8 @@ struct Session::Impl {
     return Message<wire::StepPrepared>(answer)->getHandle();
   }
 
-  Message<wire::PrepareStep> signature(const std::vector<Output>& feeds, const std::vector<Output>& outputs) const;
+  Message<wire::PrepareStep> signature(const std::vector<Output>& feeds,
+                                       const std::vector<Output>& outputs) const;
   Result<AnyMessage> run(uint64_t handle, const std::vector<Tensor>& feeds, const StepOptions& options);
 
   using Key = std::pair<std::vector<Output>, std::vector<Output>>;
@@ -60,7 +61,8 @@ struct Session::Impl {
   std::atomic<uint64_t> last_call{0};
 };
 
-Message<wire::PrepareStep> Session::Impl::signature(const std::vector<Output>& feeds, const std::vector<Output>& outputs) const {
+Message<wire::PrepareStep> Session::Impl::signature(const std::vector<Output>& feeds,
+                                                    const std::vector<Output>& outputs) const {
   std::vector<std::string> fetches, targets;
   for (const Output& output : outputs) {
     if (output.is_control())
@@ -79,7 +81,8 @@ Message<wire::PrepareStep> Session::Impl::signature(const std::vector<Output>& f
   return draft.finish();
 }
 
-Result<AnyMessage> Session::Impl::run(uint64_t handle, const std::vector<Tensor>& feeds, const StepOptions& options) {
+Result<AnyMessage> Session::Impl::run(uint64_t handle, const std::vector<Tensor>& feeds,
+                                      const StepOptions& options) {
   Draft<wire::RunStep> draft;
   draft->setHandle(handle);
   draft->setCall(++last_call);
@@ -93,7 +96,8 @@ std::vector<Tensor> PreparedStep::run(std::vector<Tensor> feeds, const StepOptio
   const auto session = state_->session.lock();
   if (!session) throw Error(unavailable("the session that prepared this step is gone"));
   auto done = session->run(state_->handle, feeds, options);
-  if (!done && done.status().code() == Code::Aborted) {  // forgotten by the master, or a worker restarted: once more
+  if (!done &&
+      done.status().code() == Code::Aborted) {  // forgotten by the master, or a worker restarted: once more
     state_->handle = value_or_throw(session->prepare(state_->signature));
     done = session->run(state_->handle, feeds, options);
   }
@@ -108,8 +112,8 @@ Session::Session(Session&&) noexcept = default;
 Session& Session::operator=(Session&&) noexcept = default;
 Session::~Session() = default;
 
-std::vector<Tensor> Session::run(const std::vector<std::pair<Output, Tensor>>& feeds, const std::vector<Output>& fetches,
-                                 const StepOptions& options) {
+std::vector<Tensor> Session::run(const std::vector<std::pair<Output, Tensor>>& feeds,
+                                 const std::vector<Output>& fetches, const StepOptions& options) {
   Impl::Key key{{}, fetches};
   std::vector<Tensor> tensors;
   for (const auto& [output, tensor] : feeds) {

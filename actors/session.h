@@ -39,9 +39,11 @@ class Session {
 
   /// Runs what `fetches` needs, with `feeds` in place of those outputs. Outputs that are control (targets: the result of
   /// Scope::group, of an op without outputs) are run for their effect; the result holds one tensor for each of the others.
-  std::vector<Tensor> run(const std::vector<std::pair<Output, Tensor>>& feeds, const std::vector<Output>& fetches,
-                          const StepOptions& options = {});
-  std::vector<Tensor> run(const std::vector<Output>& fetches, const StepOptions& options = {}) { return run({}, fetches, options); }
+  std::vector<Tensor> run(const std::vector<std::pair<Output, Tensor>>& feeds,
+                          const std::vector<Output>& fetches, const StepOptions& options = {});
+  std::vector<Tensor> run(const std::vector<Output>& fetches, const StepOptions& options = {}) {
+    return run({}, fetches, options);
+  }
 
   /// The same in two halves, for steps that are run often.
   PreparedStep prepare(const std::vector<Output>& feeds, const std::vector<Output>& fetches);

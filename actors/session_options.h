@@ -9,10 +9,11 @@
 namespace troupe {
 
 struct SessionOptions {
-  uint64_t seed = 0;                        ///< of random ops; 0 is a seed like any other
-  Placement placement = Placement::Strict;  ///< Soft: what no device meets loses its type and id (features.md H8)
-  bool simplify = true;                     ///< fold constants, share common subexpressions
-  size_t signatures = 256;                  ///< kept prepared; the one used longest ago goes first
+  uint64_t seed = 0;  ///< of random ops; 0 is a seed like any other
+  Placement placement =
+      Placement::Strict;    ///< Soft: what no device meets loses its type and id (features.md H8)
+  bool simplify = true;     ///< fold constants, share common subexpressions
+  size_t signatures = 256;  ///< kept prepared; the one used longest ago goes first
 };
 
 }  // namespace troupe

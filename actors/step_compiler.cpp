@@ -15,8 +15,8 @@ namespace {
 
 class StepCompiler {
  public:
-  StepCompiler(const OpLibrary& library, std::span<const WorkerDevices> workers, const SessionOptions& options, uint64_t session,
-               uint64_t partition)
+  StepCompiler(const OpLibrary& library, std::span<const WorkerDevices> workers,
+               const SessionOptions& options, uint64_t session, uint64_t partition)
       : library_(library), workers_(workers), options_(options), session_(session), partition_(partition) {
     for (size_t w = 0; w < workers.size(); ++w)
       for (const DeviceInfo& device : workers[w].devices) {
@@ -30,7 +30,8 @@ class StepCompiler {
     if (options_.simplify) TROUPE_RETURN_IF_FAILED(simplify(subgraph, {evaluator()}).status());
     // What only reads a variable needs no kernel: the step takes the published value.
     const auto has_kernel = [this](const Node& node, std::string_view type) {
-      const bool reads = node.op->served_by == ServedBy::Variable && library_.kernels.of(node.op->name).empty();
+      const bool reads =
+          node.op->served_by == ServedBy::Variable && library_.kernels.of(node.op->name).empty();
       return reads || library_.kernels.has(node, type);
     };
     PlacementOptions placement;
@@ -40,7 +41,8 @@ class StepCompiler {
       const auto kernel = library_.kernels.find(node, type);
       return kernel.ok() && in_host_memory(**kernel, node, index, is_input);
     };
-    TROUPE_ASSIGN(const auto partitions, partition(subgraph.graph, std::move(placed.device), devices_, on_host));
+    TROUPE_ASSIGN(const auto partitions,
+                  partition(subgraph.graph, std::move(placed.device), devices_, on_host));
     return shares(partitions);
   }
 
@@ -89,7 +91,8 @@ class StepCompiler {
     for (uint32_t i = 0; i < all.size(); ++i) {
       const std::string device = devices_[all[i].device].name.text();
       executors[i].setDevice(as_text(device));
-      write(executor_address(workers_[worker_of_[all[i].device]].worker, session_, partition_, device), executors[i].initAddress());
+      write(executor_address(workers_[worker_of_[all[i].device]].worker, session_, partition_, device),
+            executors[i].initAddress());
     }
     return draft.finish(std::move(attachments));
   }
@@ -112,9 +115,11 @@ class StepCompiler {
 
 }  // namespace
 
-Result<std::vector<WorkerShare>> compile_step(const Graph& graph, const RunSignature& signature, const OpLibrary& library,
-                                              std::span<const WorkerDevices> workers, const SessionOptions& options,
-                                              uint64_t session, uint64_t partition) {
+Result<std::vector<WorkerShare>> compile_step(const Graph& graph, const RunSignature& signature,
+                                              const OpLibrary& library,
+                                              std::span<const WorkerDevices> workers,
+                                              const SessionOptions& options, uint64_t session,
+                                              uint64_t partition) {
   return StepCompiler(library, workers, options, session, partition).compile(graph, signature);
 }
 

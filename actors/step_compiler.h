@@ -26,13 +26,15 @@ struct WorkerDevices {
 
 /// One worker's share of a signature.
 struct WorkerShare {
-  size_t worker = 0;                   ///< index into the workers
-  std::vector<uint32_t> feeds;         ///< positions of the feeds it is sent; ascending
+  size_t worker = 0;            ///< index into the workers
+  std::vector<uint32_t> feeds;  ///< positions of the feeds it is sent; ascending
   Message<wire::RegisterPartition> registration;
 };
 
-Result<std::vector<WorkerShare>> compile_step(const Graph& graph, const RunSignature& signature, const OpLibrary& library,
-                                              std::span<const WorkerDevices> workers, const SessionOptions& options,
-                                              uint64_t session, uint64_t partition);
+Result<std::vector<WorkerShare>> compile_step(const Graph& graph, const RunSignature& signature,
+                                              const OpLibrary& library,
+                                              std::span<const WorkerDevices> workers,
+                                              const SessionOptions& options, uint64_t session,
+                                              uint64_t partition);
 
 }  // namespace troupe

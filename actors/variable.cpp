@@ -61,7 +61,8 @@ class VariableRole final : public Role {
  private:
   void update(const Message<wire::Update>& message, Reply reply) {
     Pending pending{message, site_->find_rule(message->getRule()), {}, {}, {}};
-    if (!pending.rule) return reply(not_found("no update rule has number " + std::to_string(message->getRule())));
+    if (!pending.rule)
+      return reply(not_found("no update rule has number " + std::to_string(message->getRule())));
     for (const uint32_t id : message->getCells()) {
       auto cell = site_->state->at(id);
       if (!cell) return reply(not_found("no variable has number " + std::to_string(id)));
@@ -76,7 +77,8 @@ class VariableRole final : public Role {
   void start_what_can() {
     std::set<const StateCell*> taken = busy_;
     for (auto at = waiting_.begin(); at != waiting_.end();) {
-      const bool free = std::none_of(at->cells.begin(), at->cells.end(), [&](const auto& cell) { return taken.contains(cell.get()); });
+      const bool free = std::none_of(at->cells.begin(), at->cells.end(),
+                                     [&](const auto& cell) { return taken.contains(cell.get()); });
       if (!free) {
         for (const auto& cell : at->cells) taken.insert(cell.get());
         ++at;
@@ -124,7 +126,8 @@ class VariableRole final : public Role {
   }
 
   void finish(Pending& pending, Status status) {
-    if (!status.ok()) return pending.reply(std::move(status).at_node(pending.rule->node->type(), pending.rule->node->name));
+    if (!status.ok())
+      return pending.reply(std::move(status).at_node(pending.rule->node->type(), pending.rule->node->name));
     Draft<wire::Updated> draft;
     auto versions = draft->initVersions(static_cast<uint32_t>(pending.cells.size()));
     for (uint32_t i = 0; i < pending.cells.size(); ++i) versions.set(i, pending.cells[i]->version());
@@ -134,14 +137,15 @@ class VariableRole final : public Role {
   void assign(const Message<wire::Assign>& message, Reply reply) {
     const auto names = message->getNames();
     const auto versions = message->getVersions();
-    if (message.attachments().size() != names.size()) return reply(invalid_argument("as many values as names are needed"));
+    if (message.attachments().size() != names.size())
+      return reply(invalid_argument("as many values as names are needed"));
     std::vector<std::shared_ptr<StateCell>> cells;
     for (uint32_t i = 0; i < names.size(); ++i) {
       auto cell = site_->state->find(view(names[i]));
       if (!cell) return reply(not_found("there is no variable " + std::string(view(names[i]))));
       if (cell->dtype() != message.attachments()[i].dtype())
-        return reply(invalid_argument("variable " + cell->name() + " is " + std::string(name(cell->dtype())) + ", not " +
-                                      std::string(name(message.attachments()[i].dtype()))));
+        return reply(invalid_argument("variable " + cell->name() + " is " + std::string(name(cell->dtype())) +
+                                      ", not " + std::string(name(message.attachments()[i].dtype()))));
       cells.push_back(std::move(cell));
     }
     for (uint32_t i = 0; i < cells.size(); ++i) {
@@ -198,7 +202,8 @@ class VariableRole final : public Role {
       list[i].setName(as_text(cells[i]->name()));
       list[i].setVersion(cells[i]->version());
       Snapshot snapshot;
-      if (cells[i]->try_read(snapshot) == StateCell::Reading::Ready) write(snapshot.value, list[i].initMeta());
+      if (cells[i]->try_read(snapshot) == StateCell::Reading::Ready)
+        write(snapshot.value, list[i].initMeta());
     }
     reply(draft.finish());
   }

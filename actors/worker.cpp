@@ -22,7 +22,8 @@ using PartitionKey = std::pair<uint64_t, uint64_t>;  // session, partition
 class WorkerRole final : public Role {
  public:
   WorkerRole(ActorNode& node, std::shared_ptr<TaskSites> task) : node_(node), task_(std::move(task)) {
-    on<wire::RegisterPartition>([this](const auto& message, Reply reply) { register_partition(message, std::move(reply)); });
+    on<wire::RegisterPartition>(
+        [this](const auto& message, Reply reply) { register_partition(message, std::move(reply)); });
     on<wire::RunPartition>([this](const auto& message, Reply reply) { run(message, std::move(reply)); });
     on<wire::AbortStep>([this](const auto& message, Reply) { abort(message); });
     on<wire::DeregisterPartition>([this](const auto& message, Reply) {
@@ -39,7 +40,8 @@ class WorkerRole final : public Role {
     const PartitionKey key{message->getSession(), message->getPartition()};
     if (partitions_.contains(key)) return reply(already_exists("the partition is registered"));
     std::unordered_map<std::string, Address> peers;
-    for (const auto executor : message->getExecutors()) peers[std::string(view(executor.getDevice()))] = read(executor.getAddress());
+    for (const auto executor : message->getExecutors())
+      peers[std::string(view(executor.getDevice()))] = read(executor.getAddress());
     partitions_[key];
     for (const auto part : message->getParts())
       if (Status status = spawn_part(message, part, peers); !status.ok()) {
@@ -63,7 +65,8 @@ class WorkerRole final : public Role {
     options.seed = message->getSeed();
     options.executors = peers;
     TROUPE_ASSIGN(options.plan, prepare(part, std::move(graph), *site, options));
-    const Address address = executor_address(task_->address("worker"), options.session, options.partition, device);
+    const Address address =
+        executor_address(task_->address("worker"), options.session, options.partition, device);
     Partition& partition = partitions_[{options.session, options.partition}];
     TROUPE_ASSIGN(auto executor, spawn_executor(node_, std::move(options)));
     node_.directory.add(address, executor);
@@ -72,8 +75,9 @@ class WorkerRole final : public Role {
     return {};
   }
 
-  Result<std::shared_ptr<const PreparedPlan>> prepare(wire::Part::Reader part, std::shared_ptr<const Graph> graph,
-                                                      DeviceSite& site, ExecutorOptions& options) {
+  Result<std::shared_ptr<const PreparedPlan>> prepare(wire::Part::Reader part,
+                                                      std::shared_ptr<const Graph> graph, DeviceSite& site,
+                                                      ExecutorOptions& options) {
     TROUPE_ASSIGN(const auto feeds, ends(*graph, part.getFeeds(), options.feeds));
     TROUPE_ASSIGN(const auto fetches, ends(*graph, part.getFetches(), options.fetches));
     TROUPE_ASSIGN(auto plan, Plan::make(std::move(graph), feeds, fetches));
@@ -87,7 +91,8 @@ class WorkerRole final : public Role {
     for (const auto end : list) {
       outputs.push_back({end.getOutput().getNode(), end.getOutput().getIndex()});
       positions.push_back(end.getPosition());
-      if (!graph.contains(outputs.back())) return invalid_argument("a fed or fetched tensor is no output of the part");
+      if (!graph.contains(outputs.back()))
+        return invalid_argument("a fed or fetched tensor is no output of the part");
     }
     return outputs;
   }
@@ -95,7 +100,8 @@ class WorkerRole final : public Role {
   void run(const Message<wire::RunPartition>& message, Reply reply) {
     const auto found = partitions_.find({message->getStep().getSession(), message->getPartition()});
     if (found == partitions_.end())
-      return reply(aborted("worker " + task_->task + " knows no partition " + std::to_string(message->getPartition()) +
+      return reply(aborted("worker " + task_->task + " knows no partition " +
+                           std::to_string(message->getPartition()) +
                            " of this session; it may have restarted"));
     const Partition& partition = found->second;
     if (partition.executors.size() == 1) return forward(partition.executors[0], message, std::move(reply));
@@ -150,7 +156,8 @@ class WorkerRole final : public Role {
 
   void abort(const Message<wire::AbortStep>& message) {
     const uint64_t session = message->getStep().getSession();
-    for (auto at = partitions_.lower_bound({session, 0}); at != partitions_.end() && at->first.first == session; ++at)
+    for (auto at = partitions_.lower_bound({session, 0});
+         at != partitions_.end() && at->first.first == session; ++at)
       for (const ActorRef& executor : at->second.executors) tell(executor, message);
   }
 
@@ -201,8 +208,10 @@ ActorRef spawn_worker(ActorNode& node, std::shared_ptr<TaskSites> task) {
   return worker;
 }
 
-Address executor_address(const Address& worker, uint64_t session, uint64_t partition, const std::string& device) {
-  return {worker.task, worker.incarnation, "executor", std::to_string(session) + '/' + std::to_string(partition) + device};
+Address executor_address(const Address& worker, uint64_t session, uint64_t partition,
+                         const std::string& device) {
+  return {worker.task, worker.incarnation, "executor",
+          std::to_string(session) + '/' + std::to_string(partition) + device};
 }
 
 }  // namespace troupe

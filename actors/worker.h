@@ -16,7 +16,9 @@ struct TaskSites {
   std::shared_ptr<StateContainer> state = std::make_shared<StateContainer>();
   std::vector<std::shared_ptr<DeviceSite>> sites;
 
-  Address address(std::string role, std::string key = {}) const { return {task, incarnation, std::move(role), std::move(key)}; }
+  Address address(std::string role, std::string key = {}) const {
+    return {task, incarnation, std::move(role), std::move(key)};
+  }
 };
 
 /// Spawns the device, variable and replicas roles of each device and enters them in the directory.
@@ -27,6 +29,7 @@ std::shared_ptr<TaskSites> make_task(ActorNode& node, std::string task, uint64_t
 ActorRef spawn_worker(ActorNode& node, std::shared_ptr<TaskSites> task);
 
 /// The address that the executor of a partition on a device has: both master and workers make it from the same parts.
-Address executor_address(const Address& worker, uint64_t session, uint64_t partition, const std::string& device);
+Address executor_address(const Address& worker, uint64_t session, uint64_t partition,
+                         const std::string& device);
 
 }  // namespace troupe

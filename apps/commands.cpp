@@ -1,8 +1,8 @@
 #include "apps/commands.h"
 
+#include <unistd.h>
 #include <csignal>
 #include <cstdio>
-#include <unistd.h>
 
 #include "actors/runtime.h"
 #include "apps/config/run_config.h"
@@ -55,15 +55,17 @@ const char* name(train::Ending ending) {
 }
 
 void print_json(const train::TrainingResult& result) {
-  std::printf("{\"ending\": \"%s\", \"steps\": %llu, \"epochs\": %llu, \"seconds\": %.3f", name(result.ending),
-              static_cast<unsigned long long>(result.steps), static_cast<unsigned long long>(result.epochs), result.seconds);
+  std::printf("{\"ending\": \"%s\", \"steps\": %llu, \"epochs\": %llu, \"seconds\": %.3f",
+              name(result.ending), static_cast<unsigned long long>(result.steps),
+              static_cast<unsigned long long>(result.epochs), result.seconds);
   for (const auto& [key, value] : result.evaluation) std::printf(", \"%s\": %.6g", key.c_str(), value);
   std::printf(", \"folder\": \"%s\"}\n", result.folder.c_str());
 }
 
 void print_summary(const train::TrainingResult& result) {
-  std::printf("%s after %llu steps (%llu epochs) in %.2f s", name(result.ending), static_cast<unsigned long long>(result.steps),
-              static_cast<unsigned long long>(result.epochs), result.seconds);
+  std::printf("%s after %llu steps (%llu epochs) in %.2f s", name(result.ending),
+              static_cast<unsigned long long>(result.steps), static_cast<unsigned long long>(result.epochs),
+              result.seconds);
   for (const auto& [key, value] : result.evaluation) std::printf("  %s %.4f", key.c_str(), value);
   std::printf("\n");
   if (!result.folder.empty()) std::printf("written to %s\n", result.folder.c_str());
@@ -112,8 +114,10 @@ int check(const TrainArguments& arguments) {
   const auto samples = static_cast<long long>(data->train.samples());
   const auto held_out = static_cast<long long>(data->valid ? data->valid->samples() : 0);
   const auto parameters = static_cast<long long>(model->parameters);
-  const char* format = arguments.json ? "{\"ok\": true, \"samples\": %lld, \"held_out\": %lld, \"parameters\": %lld, \"nodes\": %zu}\n"
-                                      : "ok: %lld samples, %lld held out, %lld parameters, %zu nodes\n";
+  const char* format =
+      arguments.json
+          ? "{\"ok\": true, \"samples\": %lld, \"held_out\": %lld, \"parameters\": %lld, \"nodes\": %zu}\n"
+          : "ok: %lld samples, %lld held out, %lld parameters, %zu nodes\n";
   std::printf(format, samples, held_out, parameters, graph.size());
   return 0;
 }

@@ -8,8 +8,8 @@ namespace troupe::commands {
 
 struct TrainArguments {
   std::string file;
-  std::vector<std::string> set;   ///< "a.b=c"
-  std::string resume;             ///< "", "auto", or the folder of a run
+  std::vector<std::string> set;  ///< "a.b=c"
+  std::string resume;            ///< "", "auto", or the folder of a run
   long long dry_run_steps = 0;
   bool quiet = false, json = false;
 };

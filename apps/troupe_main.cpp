@@ -11,7 +11,8 @@ constexpr int usage_error = 2;
 
 void add_run_file(CLI::App& command, troupe::commands::TrainArguments& arguments) {
   command.add_option("file", arguments.file, "run file (TOML)")->required();
-  command.add_option("--set", arguments.set, "lay a value over the run file: --set train.max_epochs=3")->take_all();
+  command.add_option("--set", arguments.set, "lay a value over the run file: --set train.max_epochs=3")
+      ->take_all();
   command.add_flag("--json", arguments.json, "the result as one line of JSON");
 }
 
@@ -25,10 +26,13 @@ int main(int argc, char** argv) {
   bool json = false;
   int result = 0;
 
-  auto* train = app.add_subcommand("train", "Train what a run file describes.")->footer("Example: troupe train examples/digits.toml");
+  auto* train = app.add_subcommand("train", "Train what a run file describes.")
+                    ->footer("Example: troupe train examples/digits.toml");
   add_run_file(*train, arguments);
-  train->add_option("--resume", arguments.resume, "go on with a run: 'auto' for the newest of this name, or its folder");
-  train->add_option("--dry-run", arguments.dry_run_steps, "run so many steps and write nothing")->check(CLI::PositiveNumber);
+  train->add_option("--resume", arguments.resume,
+                    "go on with a run: 'auto' for the newest of this name, or its folder");
+  train->add_option("--dry-run", arguments.dry_run_steps, "run so many steps and write nothing")
+      ->check(CLI::PositiveNumber);
   train->add_flag("-q,--quiet", arguments.quiet, "print nothing but failures");
   train->callback([&] { result = troupe::commands::train(arguments); });
 
@@ -37,7 +41,8 @@ int main(int argc, char** argv) {
   add_run_file(*check, arguments);
   check->callback([&] { result = troupe::commands::check(arguments); });
 
-  auto* version = app.add_subcommand("version", "Print the version.")->footer("Example: troupe version --json");
+  auto* version =
+      app.add_subcommand("version", "Print the version.")->footer("Example: troupe version --json");
   version->add_flag("--json", json, "as JSON");
   version->callback([&] { result = troupe::commands::version(json); });
 

@@ -44,8 +44,9 @@ std::string text_of_one(const std::vector<T>& values) {
 
 std::string_view name(AttrKind kind) {
   static constexpr std::array<std::string_view, 16> names = {
-      "string",       "int",       "float",       "bool",       "type",       "shape",       "tensor",       "func",
-      "list(string)", "list(int)", "list(float)", "list(bool)", "list(type)", "list(shape)", "list(tensor)", "list(func)"};
+      "string",     "int",         "float",        "bool",      "type",        "shape",
+      "tensor",     "func",        "list(string)", "list(int)", "list(float)", "list(bool)",
+      "list(type)", "list(shape)", "list(tensor)", "list(func)"};
   return names[static_cast<size_t>(kind)];
 }
 
@@ -86,8 +87,9 @@ void Attributes::erase(std::string_view name) {
 }
 
 bool operator==(const Attributes& a, const Attributes& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](const auto& x, const auto& y) { return x.first == y.first && equal(x.second, y.second); });
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
+    return x.first == y.first && equal(x.second, y.second);
+  });
 }
 
 }  // namespace troupe

@@ -21,14 +21,28 @@ struct FunctionName {
 };
 
 /// The order of the alternatives is the order of AttrKind.
-using AttrValue =
-    std::variant<std::string, int64_t, float, bool, DType, PartialShape, Tensor, FunctionName, std::vector<std::string>,
-                 std::vector<int64_t>, std::vector<float>, std::vector<bool>, std::vector<DType>, std::vector<PartialShape>,
-                 std::vector<Tensor>, std::vector<FunctionName>>;
+using AttrValue = std::variant<std::string, int64_t, float, bool, DType, PartialShape, Tensor, FunctionName,
+                               std::vector<std::string>, std::vector<int64_t>, std::vector<float>,
+                               std::vector<bool>, std::vector<DType>, std::vector<PartialShape>,
+                               std::vector<Tensor>, std::vector<FunctionName>>;
 
 enum class AttrKind : uint8_t {
-  String, Int, Float, Bool, Type, Shape, Tensor, Function,
-  Strings, Ints, Floats, Bools, Types, Shapes, Tensors, Functions,
+  String,
+  Int,
+  Float,
+  Bool,
+  Type,
+  Shape,
+  Tensor,
+  Function,
+  Strings,
+  Ints,
+  Floats,
+  Bools,
+  Types,
+  Shapes,
+  Tensors,
+  Functions,
 };
 
 inline AttrKind kind_of(const AttrValue& value) { return static_cast<AttrKind>(value.index()); }

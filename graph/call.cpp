@@ -44,13 +44,15 @@ Call::Call(const Scope& scope, std::string_view constructor, const std::vector<A
 }
 
 void Call::fail(std::string text) const {
-  throw Error(invalid_argument(entry_.constructor->name + ": " + std::move(text) + "; it is " + signature(entry_)));
+  throw Error(
+      invalid_argument(entry_.constructor->name + ": " + std::move(text) + "; it is " + signature(entry_)));
 }
 
 void Call::bind(const std::vector<Argument>& positional, const NamedArguments& named) {
   const auto& parameters = entry_.constructor->parameters;
   arguments_.assign(parameters.size(), nullptr);
-  if (positional.size() > parameters.size()) fail(std::to_string(positional.size()) + " arguments are too many");
+  if (positional.size() > parameters.size())
+    fail(std::to_string(positional.size()) + " arguments are too many");
   for (size_t i = 0; i < positional.size(); ++i) arguments_[i] = &positional[i];
   for (const auto& [name, argument] : named) {
     size_t i = 0;
@@ -131,7 +133,8 @@ DType Call::type_of_siblings(const std::string& type_attr) const {
     const Argument* argument = bound(arg.name);
     if (!argument) continue;
     if (const auto* output = std::get_if<Output>(&argument->value())) return scope_.dtype(*output);
-    if (const auto* outputs = std::get_if<std::vector<Output>>(&argument->value()); outputs && !outputs->empty())
+    if (const auto* outputs = std::get_if<std::vector<Output>>(&argument->value());
+        outputs && !outputs->empty())
       return scope_.dtype(outputs->front());
     if (const auto* list = std::get_if<std::vector<Argument>>(&argument->value()))
       for (const auto& element : *list)
@@ -170,7 +173,8 @@ Output Call::all_axes_of_first_input() const {
   const Scope unnamed = scope_.with_name("");
   if (!shape.known_rank()) {
     const Output rank = unnamed.add_one("Rank", {inputs_.front()});
-    return unnamed.add_one("Range", {unnamed.constant(Tensor::scalar<int32_t>(0)), rank, unnamed.constant(Tensor::scalar<int32_t>(1))});
+    return unnamed.add_one("Range", {unnamed.constant(Tensor::scalar<int32_t>(0)), rank,
+                                     unnamed.constant(Tensor::scalar<int32_t>(1))});
   }
   std::vector<int32_t> axes(shape.rank());
   std::iota(axes.begin(), axes.end(), 0);

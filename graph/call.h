@@ -11,7 +11,8 @@ namespace troupe {
 
 class Call {
  public:
-  Call(const Scope& scope, std::string_view constructor, const std::vector<Argument>& positional, const NamedArguments& named);
+  Call(const Scope& scope, std::string_view constructor, const std::vector<Argument>& positional,
+       const NamedArguments& named);
   /// The constructor's output, or Output::control of the node when it has none.
   Output build();
 

@@ -26,8 +26,9 @@ Output concatenated_rows(const Scope& scope, std::vector<Output> parts) {
 Gradient aggregate(const Scope& scope, const std::vector<Gradient>& parts, Output forward) {
   if (parts.empty()) return {};
   if (parts.size() == 1) return parts.front();
-  const bool all_sparse = std::all_of(parts.begin(), parts.end(),
-                                      [](const Gradient& part) { return std::holds_alternative<IndexedSlices>(part); });
+  const bool all_sparse = std::all_of(parts.begin(), parts.end(), [](const Gradient& part) {
+    return std::holds_alternative<IndexedSlices>(part);
+  });
   if (all_sparse) {
     std::vector<Output> values, indices;
     for (const auto& part : parts) {
@@ -46,8 +47,8 @@ Gradient aggregate(const Scope& scope, const std::vector<Gradient>& parts, Outpu
 class Backpropagation {
  public:
   Backpropagation(const Scope& scope, std::span<const Output> ys, std::span<const Output> xs)
-      : scope_(scope.with_prefix("gradients")), graph_(scope.graph()), count_(graph_.size()), between_(count_, false),
-        waiting_for_(count_, 0), contributions_(count_) {
+      : scope_(scope.with_prefix("gradients")), graph_(scope.graph()), count_(graph_.size()),
+        between_(count_, false), waiting_for_(count_, 0), contributions_(count_) {
     mark_between(ys, xs);
   }
 
@@ -64,7 +65,8 @@ class Backpropagation {
       ready.pop_back();
       differentiate(id);
       for (const Output& input : std::vector<Output>(graph_.node(id).inputs))
-        if (input.node < count_ && between_[input.node] && --waiting_for_[input.node] == 0) ready.push_back(input.node);
+        if (input.node < count_ && between_[input.node] && --waiting_for_[input.node] == 0)
+          ready.push_back(input.node);
     }
   }
 
@@ -107,13 +109,15 @@ class Backpropagation {
   void differentiate(NodeId id) {
     if (contributions_[id].empty() || graph_.node(id).op->not_differentiable) return;
     std::vector<Gradient> output_gradients;
-    for (uint32_t i = 0; i < graph_.node(id).output_types.size(); ++i) output_gradients.push_back(aggregated({id, i}));
+    for (uint32_t i = 0; i < graph_.node(id).output_types.size(); ++i)
+      output_gradients.push_back(aggregated({id, i}));
     const Node& node = graph_.node(id);
     const bool leads_on = std::any_of(node.inputs.begin(), node.inputs.end(),
                                       [&](const Output& input) { return between_[input.node]; });
     if (!leads_on) return;
     if (!node.op->gradient)
-      throw Error(unimplemented("the op has no gradient, and one is asked for through it").at_node(node.type(), node.name));
+      throw Error(unimplemented("the op has no gradient, and one is asked for through it")
+                      .at_node(node.type(), node.name));
     GradientContext context(scope_.with_prefix(node.name), node, std::move(output_gradients));
     node.op->gradient(context);
     auto input_gradients = std::move(context).take();
@@ -128,7 +132,7 @@ class Backpropagation {
   Graph& graph_;
   size_t count_;  ///< nodes of the forward graph; what is added meanwhile comes after
   std::vector<bool> between_;
-  std::vector<uint32_t> waiting_for_;                             ///< edges to consumers not yet differentiated
+  std::vector<uint32_t> waiting_for_;  ///< edges to consumers not yet differentiated
   std::vector<std::vector<std::vector<Gradient>>> contributions_;  ///< per node, per output
 };
 
@@ -155,14 +159,16 @@ std::vector<Gradient> gradients(const Scope& scope, std::span<const Output> ys, 
   for (const Output& y : ys)
     if (!is_differentiable(graph.dtype(y))) {
       const Node& node = graph.node(y.node);
-      throw Error(invalid_argument("the gradient of " + graph.name_of(y) + " of type " + std::string(name(graph.dtype(y))) +
+      throw Error(invalid_argument("the gradient of " + graph.name_of(y) + " of type " +
+                                   std::string(name(graph.dtype(y))) +
                                    " is asked for; gradients flow through half, float, double and complex")
                       .at_node(node.type(), node.name));
     }
   Backpropagation backward(scope, ys, xs);
   for (size_t i = 0; i < ys.size(); ++i) {
     const bool given = i < grad_ys.size() && present(grad_ys[i]);
-    backward.seed(ys[i], given ? grad_ys[i] : Gradient(scope.with_prefix("gradients").add_one("OnesLike", {ys[i]})));
+    backward.seed(ys[i],
+                  given ? grad_ys[i] : Gradient(scope.with_prefix("gradients").add_one("OnesLike", {ys[i]})));
   }
   backward.run();
   std::vector<Gradient> result;

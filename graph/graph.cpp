@@ -28,8 +28,8 @@ std::vector<bool> reference_inputs(const OpDef& op, const Attributes& attrs) {
 bool valid_node_name(std::string_view name) {
   if (name.empty() || name.front() == '-' || name.front() == '/') return false;
   return std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-' ||
-           c == '/' || c == '>';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '.' || c == '-' || c == '/' || c == '>';
   });
 }
 
@@ -39,21 +39,26 @@ Result<NodeId> Graph::add(NodeSpec spec) {
   const auto fail = [&](Status status) { return std::move(status).at_node(spec.op, spec.name); };
   auto op = ops_->require(spec.op);
   if (!op) return fail(op.status());
-  if (!valid_node_name(spec.name)) return fail(invalid_argument("'" + spec.name + "' cannot be the name of a node"));
+  if (!valid_node_name(spec.name))
+    return fail(invalid_argument("'" + spec.name + "' cannot be the name of a node"));
   if (index_.contains(spec.name)) return fail(already_exists("the graph has a node of this name"));
 
   std::vector<EdgeType> input_types;
   input_types.reserve(spec.inputs.size());
   for (const Output& input : spec.inputs) {
-    if (!contains(input)) return fail(invalid_argument("input " + std::to_string(input_types.size()) + " is no output of a node"));
+    if (!contains(input))
+      return fail(
+          invalid_argument("input " + std::to_string(input_types.size()) + " is no output of a node"));
     input_types.push_back(type(input));
   }
   for (const NodeId control : spec.control_inputs)
     if (control >= size()) return fail(invalid_argument("a control input is no node of the graph"));
-  if (Status status = complete_attributes(**op, input_types, spec.attrs); !status.ok()) return fail(std::move(status));
+  if (Status status = complete_attributes(**op, input_types, spec.attrs); !status.ok())
+    return fail(std::move(status));
   for (const auto& output : (*op)->outputs)
     if (!output.number_attr.empty() && spec.attrs.get<int64_t>(output.number_attr) > most_outputs)
-      return fail(resource_exhausted("output " + output.name + " would be more than " + std::to_string(most_outputs) + " tensors"));
+      return fail(resource_exhausted("output " + output.name + " would be more than " +
+                                     std::to_string(most_outputs) + " tensors"));
 
   Node node;
   node.id = static_cast<NodeId>(nodes_.size());
@@ -104,7 +109,9 @@ std::vector<Node> Graph::release() && {
 
 Status Graph::replace_input(NodeId node, size_t index, Output source) {
   Node& target = nodes_[node];
-  const auto fail = [&](std::string text) { return invalid_argument(std::move(text)).at_node(target.type(), target.name); };
+  const auto fail = [&](std::string text) {
+    return invalid_argument(std::move(text)).at_node(target.type(), target.name);
+  };
   if (index >= target.inputs.size()) return fail("there is no input " + std::to_string(index));
   if (!contains(source)) return fail("the new input " + std::to_string(index) + " is no output of a node");
   const EdgeType old_type = type(target.inputs[index]), new_type = type(source);
@@ -119,7 +126,9 @@ Status Graph::replace_input(NodeId node, size_t index, Output source) {
 }
 
 Status Graph::add_control_input(NodeId node, NodeId source) {
-  if (source >= size()) return invalid_argument("a control input is no node of the graph").at_node(nodes_[node].type(), nodes_[node].name);
+  if (source >= size())
+    return invalid_argument("a control input is no node of the graph")
+        .at_node(nodes_[node].type(), nodes_[node].name);
   nodes_[node].control_inputs.push_back(source);
   normalise(nodes_[node].control_inputs);
   ++version_;
@@ -164,8 +173,8 @@ Result<Output> Graph::find_output(std::string_view name) const {
                      (near.empty() ? "" : "; the nearest is '" + std::string(near) + "'"));
   }
   if (index >= node->output_types.size())
-    return invalid_argument("the node has " + std::to_string(node->output_types.size()) + " outputs, there is no output " +
-                            std::to_string(index))
+    return invalid_argument("the node has " + std::to_string(node->output_types.size()) +
+                            " outputs, there is no output " + std::to_string(index))
         .at_node(node->type(), node->name);
   return Output{node->id, index};
 }
@@ -175,12 +184,15 @@ bool Graph::contains(Output output) const {
 }
 
 std::string Graph::name_of(Output output) const {
-  return output.is_control() ? '^' + nodes_[output.node].name : nodes_[output.node].name + ':' + std::to_string(output.index);
+  return output.is_control() ? '^' + nodes_[output.node].name
+                             : nodes_[output.node].name + ':' + std::to_string(output.index);
 }
 
 const Tensor* Graph::constant(Output output) const {
   // Branches and loops see what is outside through these; a chain of them is short.
-  const auto passes_on = [](const std::string& type) { return type == "Switch" || type == "Enter" || type == "Identity"; };
+  const auto passes_on = [](const std::string& type) {
+    return type == "Switch" || type == "Enter" || type == "Identity";
+  };
   const Node* node = &nodes_[output.node];
   for (int hops = 0; hops < 64 && passes_on(node->type()); ++hops) {
     const AttrValue* invariant = node->attrs.find("is_constant");
@@ -201,7 +213,8 @@ std::string Graph::unique_name(std::string_view base) const {
 
 Status Graph::add_function(Function function) {
   std::string name = function.name;
-  if (!functions_.emplace(name, std::move(function)).second) return already_exists("function " + name + " is defined twice");
+  if (!functions_.emplace(name, std::move(function)).second)
+    return already_exists("function " + name + " is defined twice");
   ++version_;
   return {};
 }
@@ -214,7 +227,8 @@ const Function* Graph::find_function(std::string_view name) const {
 namespace {
 
 bool is_back_edge(const Node& from, const Node& to) {
-  return (to.type() == "Merge" || to.type() == "RefMerge") && (from.type() == "NextIteration" || from.type() == "RefNextIteration");
+  return (to.type() == "Merge" || to.type() == "RefMerge") &&
+         (from.type() == "NextIteration" || from.type() == "RefNextIteration");
 }
 
 }  // namespace
@@ -244,7 +258,8 @@ Result<std::vector<NodeId>> topological_order(std::span<const Node> nodes) {
   if (order.size() == nodes.size()) return order;
   const auto stuck = std::find_if(pending.begin(), pending.end(), [](uint32_t count) { return count != 0; });
   const Node& node = nodes[static_cast<size_t>(stuck - pending.begin())];
-  return invalid_argument("the node is part of, or fed by, a cycle that no NextIteration closes").at_node(node.type(), node.name);
+  return invalid_argument("the node is part of, or fed by, a cycle that no NextIteration closes")
+      .at_node(node.type(), node.name);
 }
 
 }  // namespace troupe

@@ -45,14 +45,14 @@ struct Node {
   NodeId id = 0;
   std::string name;
   const OpDef* op = nullptr;
-  Attributes attrs;                          ///< complete: defaults filled in, types and arities inferred
-  std::vector<Output> inputs;                ///< flattened, in the order of the op's arguments
-  std::vector<NodeId> control_inputs;        ///< sorted, each once
-  std::string device;                        ///< as requested, possibly partial; empty: anywhere
-  std::vector<std::string> colocate_with;    ///< names of nodes to share a device with
+  Attributes attrs;                        ///< complete: defaults filled in, types and arities inferred
+  std::vector<Output> inputs;              ///< flattened, in the order of the op's arguments
+  std::vector<NodeId> control_inputs;      ///< sorted, each once
+  std::string device;                      ///< as requested, possibly partial; empty: anywhere
+  std::vector<std::string> colocate_with;  ///< names of nodes to share a device with
   std::vector<EdgeType> output_types;
   std::vector<PartialShape> output_shapes;
-  std::vector<bool> expects_ref;             ///< per input: the op wants the reference, not the value
+  std::vector<bool> expects_ref;  ///< per input: the op wants the reference, not the value
 
   const std::string& type() const { return op->name; }
 };
@@ -143,6 +143,8 @@ bool valid_node_name(std::string_view name);
 /// Node ids so that every node comes after its inputs and control inputs; edges into a Merge from a NextIteration are ignored.
 /// InvalidArgument naming a node when there is any other cycle.
 Result<std::vector<NodeId>> topological_order(std::span<const Node> nodes);
-inline Result<std::vector<NodeId>> topological_order(const Graph& graph) { return topological_order(graph.nodes()); }
+inline Result<std::vector<NodeId>> topological_order(const Graph& graph) {
+  return topological_order(graph.nodes());
+}
 
 }  // namespace troupe

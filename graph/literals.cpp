@@ -15,7 +15,8 @@ Result<T> convert(const Argument& argument);
 template <>
 Result<int64_t> convert(const Argument& argument) {
   if (const auto* number = std::get_if<int64_t>(&argument.value())) return *number;
-  if (const auto* number = std::get_if<double>(&argument.value()); number && std::trunc(*number) == *number && std::abs(*number) < 0x1p53)
+  if (const auto* number = std::get_if<double>(&argument.value());
+      number && std::trunc(*number) == *number && std::abs(*number) < 0x1p53)
     return static_cast<int64_t>(*number);
   return invalid_argument("must be an integer");
 }
@@ -110,9 +111,12 @@ Status fill(const Argument& argument, std::vector<T>& values) {
   }
   TROUPE_ASSIGN(auto literal, convert<Literal>(argument));
   if constexpr (std::is_integral_v<T> && std::is_same_v<Literal, int64_t>)
-    if (literal < static_cast<int64_t>(std::numeric_limits<T>::min()) || literal > static_cast<int64_t>(std::numeric_limits<T>::max()))
-      return invalid_argument("is " + std::to_string(literal) + ", which " + std::string(name(dtype_of<T>)) + " cannot hold");
-  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16> || std::is_same_v<T, std::complex<float>>)
+    if (literal < static_cast<int64_t>(std::numeric_limits<T>::min()) ||
+        literal > static_cast<int64_t>(std::numeric_limits<T>::max()))
+      return invalid_argument("is " + std::to_string(literal) + ", which " + std::string(name(dtype_of<T>)) +
+                              " cannot hold");
+  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16> ||
+                std::is_same_v<T, std::complex<float>>)
     values.push_back(T(static_cast<float>(literal)));
   else
     values.push_back(static_cast<T>(literal));
@@ -158,7 +162,8 @@ Result<AttrValue> to_attribute(const Argument& argument, AttrKind kind) {
 Result<Tensor> to_tensor(const Argument& argument, DType dtype) {
   if (const auto* tensor = std::get_if<Tensor>(&argument.value())) {
     if (tensor->dtype() == dtype) return *tensor;
-    return invalid_argument("is a tensor of " + std::string(name(tensor->dtype())) + ", expected " + std::string(name(dtype)));
+    return invalid_argument("is a tensor of " + std::string(name(tensor->dtype())) + ", expected " +
+                            std::string(name(dtype)));
   }
   switch (dtype) {
     case DType::Float: return make<float, double>(argument);

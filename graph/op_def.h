@@ -42,8 +42,8 @@ struct AttrDef {
   std::string name;
   AttrKind kind = AttrKind::Int;
   std::optional<AttrValue> default_value;
-  std::optional<int64_t> minimum;    ///< of an int, or of the length of a list
-  std::vector<AttrValue> allowed;    ///< empty: any; for lists: of each element
+  std::optional<int64_t> minimum;  ///< of an int, or of the length of a list
+  std::vector<AttrValue> allowed;  ///< empty: any; for lists: of each element
 };
 
 /// A parameter of a constructor: an input or an attribute of the op under the name that users see.
@@ -52,15 +52,16 @@ struct Parameter {
   std::string target;  ///< name of the input argument or attribute
   bool is_input = false;
   bool required = true;
-  bool all_axes = false;                    ///< default "all": every axis of the first input
-  std::optional<AttrValue> default_value;   ///< of an attribute, or a constant for an input (numbers only)
+  bool all_axes = false;                   ///< default "all": every axis of the first input
+  std::optional<AttrValue> default_value;  ///< of an attribute, or a constant for an input (numbers only)
 };
 
 /// A way to call the op from an expression or the C++ builder: matmul(a, b, transpose_a=false).
 struct Constructor {
   std::string name;
   std::vector<Parameter> parameters;
-  int output = 0;  ///< the flattened output it yields; -1: the op has none, it yields the node (Output::control)
+  int output =
+      0;  ///< the flattened output it yields; -1: the op has none, it yields the node (Output::control)
 };
 
 using ShapeFunction = Status (*)(ShapeContext&);
@@ -74,11 +75,12 @@ struct OpDef {
   ServedBy served_by = ServedBy::Kernel;
   Effect effect = Effect::Pure;
   bool commutative = false;
-  bool aggregate = false;                   ///< sums its inputs: AddN
-  bool allows_uninitialized_input = false;  ///< a ref input may hold nothing yet: Assign, IsVariableInitialized
+  bool aggregate = false;  ///< sums its inputs: AddN
+  bool allows_uninitialized_input =
+      false;  ///< a ref input may hold nothing yet: Assign, IsVariableInitialized
   ShapeFunction shape = nullptr;
   GradientFunction gradient = nullptr;
-  bool not_differentiable = false;          ///< says on purpose: no gradient flows
+  bool not_differentiable = false;  ///< says on purpose: no gradient flows
 
   const AttrDef* find_attr(std::string_view name) const;
   /// Index into inputs (or outputs), or nothing.

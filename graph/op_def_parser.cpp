@@ -31,8 +31,8 @@ class Cursor {
   /// Digits, sign, point, exponent.
   std::string number() {
     size_t length = 0;
-    while (length < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[length])) != 0 || text_[length] == '-' ||
-                                     text_[length] == '+' || text_[length] == '.'))
+    while (length < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[length])) != 0 ||
+                                     text_[length] == '-' || text_[length] == '+' || text_[length] == '.'))
       ++length;
     std::string result{text_.substr(0, length)};
     take(result);
@@ -52,7 +52,8 @@ class Cursor {
  private:
   std::string_view peek_word() const {
     size_t length = 0;
-    while (length < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[length])) != 0 || text_[length] == '_'))
+    while (length < text_.size() &&
+           (std::isalnum(static_cast<unsigned char>(text_[length])) != 0 || text_[length] == '_'))
       ++length;
     return text_.substr(0, length);
   }
@@ -66,11 +67,12 @@ Status unexpected(const Cursor& cursor) { return invalid_argument("unexpected '"
 
 const std::vector<DType>& types_named(std::string_view set) {
   static const std::vector<DType> floats = {DType::Half, DType::BFloat16, DType::Float, DType::Double};
-  static const std::vector<DType> reals = {DType::Half, DType::BFloat16, DType::Float,  DType::Double, DType::Int8,
-                                           DType::UInt8, DType::Int16,   DType::UInt16, DType::Int32,  DType::Int64};
-  static const std::vector<DType> numbers = {DType::Half,  DType::BFloat16, DType::Float,     DType::Double,
-                                             DType::Int8,  DType::UInt8,    DType::Int16,     DType::UInt16,
-                                             DType::Int32, DType::Int64,    DType::Complex64, DType::Complex128};
+  static const std::vector<DType> reals = {DType::Half,  DType::BFloat16, DType::Float, DType::Double,
+                                           DType::Int8,  DType::UInt8,    DType::Int16, DType::UInt16,
+                                           DType::Int32, DType::Int64};
+  static const std::vector<DType> numbers = {
+      DType::Half,  DType::BFloat16, DType::Float, DType::Double, DType::Int8,      DType::UInt8,
+      DType::Int16, DType::UInt16,   DType::Int32, DType::Int64,  DType::Complex64, DType::Complex128};
   static const std::vector<DType> none;
   if (set == "floattype") return floats;
   if (set == "realnumbertype") return reals;
@@ -99,8 +101,9 @@ Status parse_allowed_set(Cursor& cursor, AttrDef& attr) {
 Status parse_kind(Cursor& cursor, AttrDef& attr) {
   if (cursor.take("{")) return parse_allowed_set(cursor, attr);
   static constexpr std::pair<std::string_view, AttrKind> words[] = {
-      {"string", AttrKind::String}, {"int", AttrKind::Int},     {"float", AttrKind::Float},   {"bool", AttrKind::Bool},
-      {"type", AttrKind::Type},     {"shape", AttrKind::Shape}, {"tensor", AttrKind::Tensor}, {"func", AttrKind::Function}};
+      {"string", AttrKind::String}, {"int", AttrKind::Int},      {"float", AttrKind::Float},
+      {"bool", AttrKind::Bool},     {"type", AttrKind::Type},    {"shape", AttrKind::Shape},
+      {"tensor", AttrKind::Tensor}, {"func", AttrKind::Function}};
   for (const auto& [word, kind] : words)
     if (cursor.take_word(word)) {
       attr.kind = kind;
@@ -228,7 +231,8 @@ Status parse_argument(std::string_view spec, const OpDef& def, std::vector<ArgDe
   if (cursor.take("*")) {
     arg.number_attr = type;
     const AttrDef* number = def.find_attr(type);
-    if (!number || number->kind != AttrKind::Int) return invalid_argument("'" + type + "' is no int attribute");
+    if (!number || number->kind != AttrKind::Int)
+      return invalid_argument("'" + type + "' is no int attribute");
     type = cursor.word();
   }
   if (arg.is_ref && !cursor.take(")")) return unexpected(cursor);
@@ -258,7 +262,8 @@ Status parse_constructor(std::string_view spec, OpDef& def) {
     if (cursor.take(":")) parameter.target = cursor.word();
     const AttrDef* attr = def.find_attr(parameter.target);
     parameter.is_input = def.find_input(parameter.target).has_value();
-    if (!parameter.is_input && !attr) return invalid_argument("'" + parameter.target + "' is no input or attribute");
+    if (!parameter.is_input && !attr)
+      return invalid_argument("'" + parameter.target + "' is no input or attribute");
     if (attr) parameter.required = !attr->default_value;
     if (cursor.take("=")) {
       parameter.required = false;

@@ -98,7 +98,8 @@ std::string_view nearest(std::string_view name, const std::vector<std::string_vi
   std::string_view best;
   size_t best_distance = std::max<size_t>(1, name.size() / 3) + 1;
   for (const auto candidate : candidates) {
-    const size_t gap = candidate.size() > name.size() ? candidate.size() - name.size() : name.size() - candidate.size();
+    const size_t gap =
+        candidate.size() > name.size() ? candidate.size() - name.size() : name.size() - candidate.size();
     if (gap >= best_distance) continue;
     if (const size_t distance = edit_distance(name, candidate); distance < best_distance) {
       best = candidate;

@@ -39,11 +39,13 @@ std::string PartialShape::text() const {
 Result<PartialShape> merge(const PartialShape& a, const PartialShape& b) {
   if (!a.known_rank()) return b;
   if (!b.known_rank()) return a;
-  if (a.rank() != b.rank()) return invalid_argument("shapes " + a.text() + " and " + b.text() + " differ in rank");
+  if (a.rank() != b.rank())
+    return invalid_argument("shapes " + a.text() + " and " + b.text() + " differ in rank");
   std::vector<int64_t> dims(a.rank());
   for (size_t i = 0; i < dims.size(); ++i) {
     if (a[i] != unknown_dim && b[i] != unknown_dim && a[i] != b[i])
-      return invalid_argument("shapes " + a.text() + " and " + b.text() + " differ in dimension " + std::to_string(i));
+      return invalid_argument("shapes " + a.text() + " and " + b.text() + " differ in dimension " +
+                              std::to_string(i));
     dims[i] = std::max(a[i], b[i]);
   }
   return PartialShape(std::move(dims));

@@ -16,7 +16,7 @@ inline constexpr int64_t unknown_dim = -1;
 
 class PartialShape {
  public:
-  PartialShape() = default;                         ///< unknown rank
+  PartialShape() = default;  ///< unknown rank
   PartialShape(std::initializer_list<int64_t> dims) : PartialShape(std::vector<int64_t>(dims)) {}
   explicit PartialShape(std::vector<int64_t> dims) : known_rank_(true), dims_(std::move(dims)) {}
   PartialShape(const Shape& shape);  // NOLINT: a known shape is a partial one

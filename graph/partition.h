@@ -21,7 +21,7 @@ struct PartitionEnd {
 
 struct Partition {
   DeviceId device = 0;
-  Graph graph;  ///< in topological order: only back edges of loops come from later nodes
+  Graph graph;                 ///< in topological order: only back edges of loops come from later nodes
   std::vector<NodeId> origin;  ///< per node: which it was in the placed graph; no_node for what was added
   /// For Plan::make: what is fed (outputs of _Arg nodes) and fetched (what _Retval nodes would take), in
   /// order of position.

@@ -66,7 +66,8 @@ NodeId Scope::add(std::string_view op, std::vector<Output> inputs, Attributes at
   return id;
 }
 
-Output Scope::call(std::string_view constructor, const std::vector<Argument>& positional, const NamedArguments& named) const {
+Output Scope::call(std::string_view constructor, const std::vector<Argument>& positional,
+                   const NamedArguments& named) const {
   return Call(*this, constructor, positional, named).build();
 }
 

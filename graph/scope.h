@@ -19,20 +19,20 @@ namespace troupe {
 /// the other inputs, or the value of an attribute.
 class Argument {
  public:
-  using Value = std::variant<Output, std::vector<Output>, int64_t, double, bool, std::string, DType, PartialShape, Tensor,
-                             std::vector<Argument>>;
-  Argument(Output output) : value_(output) {}                                  // NOLINT: all of these are meant to convert
-  Argument(std::vector<Output> outputs) : value_(std::move(outputs)) {}        // NOLINT
-  Argument(int value) : value_(int64_t{value}) {}                              // NOLINT
-  Argument(int64_t value) : value_(value) {}                                   // NOLINT
-  Argument(double value) : value_(value) {}                                    // NOLINT
-  Argument(bool value) : value_(value) {}                                      // NOLINT
-  Argument(const char* value) : value_(std::string(value)) {}                  // NOLINT
-  Argument(std::string value) : value_(std::move(value)) {}                    // NOLINT
-  Argument(DType value) : value_(value) {}                                     // NOLINT
-  Argument(PartialShape value) : value_(std::move(value)) {}                   // NOLINT
-  Argument(Tensor value) : value_(std::move(value)) {}                         // NOLINT
-  Argument(std::vector<Argument> list) : value_(std::move(list)) {}            // NOLINT
+  using Value = std::variant<Output, std::vector<Output>, int64_t, double, bool, std::string, DType,
+                             PartialShape, Tensor, std::vector<Argument>>;
+  Argument(Output output) : value_(output) {}  // NOLINT: all of these are meant to convert
+  Argument(std::vector<Output> outputs) : value_(std::move(outputs)) {}  // NOLINT
+  Argument(int value) : value_(int64_t{value}) {}                        // NOLINT
+  Argument(int64_t value) : value_(value) {}                             // NOLINT
+  Argument(double value) : value_(value) {}                              // NOLINT
+  Argument(bool value) : value_(value) {}                                // NOLINT
+  Argument(const char* value) : value_(std::string(value)) {}            // NOLINT
+  Argument(std::string value) : value_(std::move(value)) {}              // NOLINT
+  Argument(DType value) : value_(value) {}                               // NOLINT
+  Argument(PartialShape value) : value_(std::move(value)) {}             // NOLINT
+  Argument(Tensor value) : value_(std::move(value)) {}                   // NOLINT
+  Argument(std::vector<Argument> list) : value_(std::move(list)) {}      // NOLINT
   /// A list of integers: axes, sizes, dimensions.
   static Argument integers(std::span<const int64_t> values);
 
@@ -52,7 +52,8 @@ class Scope {
 
   Scope with_prefix(std::string_view prefix) const;  ///< names become "prefix/..."
   Scope with_name(std::string_view name) const;      ///< the name of the next node (made unique if taken)
-  Scope with_device(std::string_view device) const;  ///< merged with the outer device, the inner wins (features.md H3)
+  Scope with_device(
+      std::string_view device) const;  ///< merged with the outer device, the inner wins (features.md H3)
   Scope with_control(std::vector<NodeId> sources) const;  ///< added to those of the outer scope
   Scope without_control() const;
   Scope colocated_with(Output output) const;
@@ -74,7 +75,8 @@ class Scope {
   }
   /// Calls a constructor of the op table by its name, as expressions in config files do: numbers take the type of the other
   /// inputs, missing parameters their defaults.
-  Output call(std::string_view constructor, const std::vector<Argument>& positional, const NamedArguments& named = {}) const;
+  Output call(std::string_view constructor, const std::vector<Argument>& positional,
+              const NamedArguments& named = {}) const;
 
   /// A Const node.
   Output constant(const Tensor& value) const;

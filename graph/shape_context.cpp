@@ -5,7 +5,8 @@ namespace troupe {
 std::optional<std::vector<int64_t>> ShapeContext::constant_integers(size_t i) const {
   const Tensor* value = constant(i);
   if (!value) return std::nullopt;
-  if (value->dtype() == DType::Int64) return std::vector<int64_t>(value->as<int64_t>().begin(), value->as<int64_t>().end());
+  if (value->dtype() == DType::Int64)
+    return std::vector<int64_t>(value->as<int64_t>().begin(), value->as<int64_t>().end());
   if (value->dtype() != DType::Int32) return std::nullopt;
   return std::vector<int64_t>(value->as<int32_t>().begin(), value->as<int32_t>().end());
 }
@@ -14,8 +15,8 @@ Result<PartialShape> ShapeContext::with_rank(size_t i, size_t rank) const {
   const PartialShape& shape = input(i);
   if (!shape.known_rank()) return PartialShape::of_rank(rank);
   if (shape.rank() == rank) return shape;
-  return invalid_argument("input " + std::to_string(i) + " of shape " + shape.text() + " has rank " + std::to_string(shape.rank()) +
-                          ", expected " + std::to_string(rank));
+  return invalid_argument("input " + std::to_string(i) + " of shape " + shape.text() + " has rank " +
+                          std::to_string(shape.rank()) + ", expected " + std::to_string(rank));
 }
 
 void ShapeContext::set_output(size_t i, PartialShape shape) {
@@ -34,7 +35,8 @@ Status unchanged_shape(ShapeContext& context) {
 }
 
 Status scalar_shape(ShapeContext& context) {
-  for (size_t i = 0; i < context.node().output_types.size(); ++i) context.set_output(i, PartialShape::scalar());
+  for (size_t i = 0; i < context.node().output_types.size(); ++i)
+    context.set_output(i, PartialShape::scalar());
   return {};
 }
 

@@ -40,10 +40,10 @@ class ShapeContext {
 };
 
 /// Shape functions that many ops share.
-Status unchanged_shape(ShapeContext& context);    ///< every output has the shape of input 0
-Status scalar_shape(ShapeContext& context);       ///< every output is a scalar
-Status unknown_shape(ShapeContext& context);      ///< nothing is known
-Status broadcast_shape(ShapeContext& context);    ///< output 0: inputs 0 and 1 broadcast
-Status no_output_shape(ShapeContext& context);    ///< the op has no outputs
+Status unchanged_shape(ShapeContext& context);  ///< every output has the shape of input 0
+Status scalar_shape(ShapeContext& context);     ///< every output is a scalar
+Status unknown_shape(ShapeContext& context);    ///< nothing is known
+Status broadcast_shape(ShapeContext& context);  ///< output 0: inputs 0 and 1 broadcast
+Status no_output_shape(ShapeContext& context);  ///< the op has no outputs
 
 }  // namespace troupe

@@ -17,8 +17,8 @@ Status check_allowed(const AttrDef& def, const AttrValue& element) {
 template <class T>
 Status check_elements(const AttrDef& def, const std::vector<T>& values) {
   if (def.minimum && static_cast<int64_t>(values.size()) < *def.minimum)
-    return invalid_argument("attribute " + def.name + " has " + std::to_string(values.size()) + " elements; the least is " +
-                            std::to_string(*def.minimum));
+    return invalid_argument("attribute " + def.name + " has " + std::to_string(values.size()) +
+                            " elements; the least is " + std::to_string(*def.minimum));
   if constexpr (std::is_same_v<T, std::string> || std::is_same_v<T, DType>)
     for (const auto& value : values) TROUPE_RETURN_IF_FAILED(check_allowed(def, value));
   return {};
@@ -41,14 +41,17 @@ Status check_given(const OpDef& op, const Attributes& attrs) {
     const AttrDef* def = op.find_attr(name);
     if (!def && !is_internal(name)) return invalid_argument("the op has no attribute '" + name + "'");
     if (def && kind_of(value) != def->kind)
-      return invalid_argument("attribute " + name + " is of kind " + std::string(troupe::name(kind_of(value))) + ", expected " +
+      return invalid_argument("attribute " + name + " is of kind " +
+                              std::string(troupe::name(kind_of(value))) + ", expected " +
                               std::string(troupe::name(def->kind)));
   }
   return {};
 }
 
 /// The attribute that says how many tensors an argument takes; empty: one.
-const std::string& arity_attr(const ArgDef& arg) { return arg.number_attr.empty() ? arg.type_list_attr : arg.number_attr; }
+const std::string& arity_attr(const ArgDef& arg) {
+  return arg.number_attr.empty() ? arg.type_list_attr : arg.number_attr;
+}
 
 std::string counts(size_t expected, size_t got) {
   return "takes " + std::to_string(expected) + " inputs, got " + std::to_string(got);
@@ -74,16 +77,16 @@ Status infer_arity(const OpDef& op, size_t inputs, Attributes& attrs, size_t& op
   if (!open) return fixed == inputs ? Status{} : invalid_argument(counts(fixed, inputs));
   const size_t rest = inputs - fixed;
   if (rest % open_arguments != 0)
-    return invalid_argument(std::to_string(rest) + " inputs do not share out over " + std::to_string(open_arguments) +
-                            " arguments of " + *open);
+    return invalid_argument(std::to_string(rest) + " inputs do not share out over " +
+                            std::to_string(open_arguments) + " arguments of " + *open);
   open_list = rest / open_arguments;
   if (op.find_attr(*open)->kind == AttrKind::Int) attrs.set(*open, static_cast<int64_t>(open_list));
   return {};
 }
 
 Status type_mismatch(const ArgDef& arg, DType got, DType expected, const std::string& because) {
-  return invalid_argument("input " + arg.name + " is " + std::string(name(got)) + ", expected " + std::string(name(expected)) +
-                          because);
+  return invalid_argument("input " + arg.name + " is " + std::string(name(got)) + ", expected " +
+                          std::string(name(expected)) + because);
 }
 
 Status check_input(const ArgDef& arg, EdgeType edge, Attributes& attrs) {
@@ -93,7 +96,9 @@ Status check_input(const ArgDef& arg, EdgeType edge, Attributes& attrs) {
     return edge.dtype == arg.type ? Status{} : type_mismatch(arg, edge.dtype, arg.type, "");
   if (const AttrValue* known = attrs.find(arg.type_attr)) {
     const DType expected = std::get<DType>(*known);
-    return edge.dtype == expected ? Status{} : type_mismatch(arg, edge.dtype, expected, " (attribute " + arg.type_attr + ")");
+    return edge.dtype == expected
+               ? Status{}
+               : type_mismatch(arg, edge.dtype, expected, " (attribute " + arg.type_attr + ")");
   }
   attrs.set(arg.type_attr, edge.dtype);
   return {};
@@ -110,7 +115,8 @@ Status check_type_list(const ArgDef& arg, std::span<const EdgeType> edges, Attri
   const auto& expected = std::get<std::vector<DType>>(*known);
   for (size_t i = 0; i < types.size(); ++i)
     if (types[i] != expected[i])
-      return type_mismatch(arg, types[i], expected[i], " (element " + std::to_string(i) + " of " + arg.type_list_attr + ")");
+      return type_mismatch(arg, types[i], expected[i],
+                           " (element " + std::to_string(i) + " of " + arg.type_list_attr + ")");
   return {};
 }
 
@@ -158,7 +164,8 @@ std::vector<EdgeType> flattened_types(std::span<const ArgDef> arguments, const A
   std::vector<EdgeType> types;
   for (const auto& arg : arguments) {
     if (!arg.type_list_attr.empty()) {
-      for (const DType dtype : attrs.get<std::vector<DType>>(arg.type_list_attr)) types.push_back({dtype, arg.is_ref});
+      for (const DType dtype : attrs.get<std::vector<DType>>(arg.type_list_attr))
+        types.push_back({dtype, arg.is_ref});
       continue;
     }
     const DType dtype = arg.type_attr.empty() ? arg.type : attrs.get<DType>(arg.type_attr);

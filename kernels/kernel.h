@@ -34,8 +34,8 @@ struct StepInfo {
 /// One execution of one node: lives on the stack of the thread that runs it.
 class KernelContext {
  public:
-  KernelContext(const Node& node, Slot* inputs, size_t input_count, Tensor* outputs, DeviceContext& device, const StepInfo& step,
-                uint64_t frame_key)
+  KernelContext(const Node& node, Slot* inputs, size_t input_count, Tensor* outputs, DeviceContext& device,
+                const StepInfo& step, uint64_t frame_key)
       : node_(node), inputs_(inputs), outputs_(outputs), device_(device), step_(step), frame_key_(frame_key),
         input_count_(input_count) {}
 
@@ -44,7 +44,9 @@ class KernelContext {
   const Tensor& input(size_t i) const { return inputs_[i].tensor; }
 
   /// Allocates output i with the node's dtype. The pointer stays valid until the kernel returns.
-  Result<Tensor*> output(size_t i, const Shape& shape) { return output(i, node_.output_types[i].dtype, shape); }
+  Result<Tensor*> output(size_t i, const Shape& shape) {
+    return output(i, node_.output_types[i].dtype, shape);
+  }
   Result<Tensor*> output(size_t i, DType dtype, const Shape& shape);
   /// Output `out` in the memory of input `in` when nobody else holds it and the sizes agree, else fresh memory. The input may
   /// then be the output: read element i before writing element i, and take nothing from `in` afterwards.
@@ -52,7 +54,9 @@ class KernelContext {
   /// An existing tensor as output: shares memory.
   void set_output(size_t i, Tensor tensor) { outputs_[i] = std::move(tensor); }
   /// Memory for the duration of the kernel.
-  Result<Tensor> scratch(DType dtype, const Shape& shape) { return Tensor::allocate(dtype, shape, device_.memory()); }
+  Result<Tensor> scratch(DType dtype, const Shape& shape) {
+    return Tensor::allocate(dtype, shape, device_.memory());
+  }
 
   DeviceContext& device() const { return device_; }
   const StepInfo& step() const { return step_; }
@@ -99,16 +103,22 @@ using KernelFunction = Status (*)(KernelContext&);
 /// in place through forward() where nobody holds the old one.
 struct KernelDef {
   std::string op;
-  std::string device_type;                                   ///< "CPU", "GPU"
-  std::map<std::string, std::vector<DType>> types;           ///< type attribute -> the dtypes served; absent: any
-  std::vector<std::string> host_inputs, host_outputs;        ///< names of arguments kept in host memory on any device
-  bool cheap = false;                                        ///< costs less than handing it to another thread
+  std::string device_type;                          ///< "CPU", "GPU"
+  std::map<std::string, std::vector<DType>> types;  ///< type attribute -> the dtypes served; absent: any
+  std::vector<std::string> host_inputs,
+      host_outputs;    ///< names of arguments kept in host memory on any device
+  bool cheap = false;  ///< costs less than handing it to another thread
   std::function<Result<std::unique_ptr<Kernel>>(const PrepareContext&)> prepare;
 
   KernelDef& on(std::string attr, std::vector<DType> dtypes) &;
-  KernelDef&& on(std::string attr, std::vector<DType> dtypes) && { return std::move(on(std::move(attr), std::move(dtypes))); }
+  KernelDef&& on(std::string attr, std::vector<DType> dtypes) && {
+    return std::move(on(std::move(attr), std::move(dtypes)));
+  }
   KernelDef&& host(std::vector<std::string> inputs, std::vector<std::string> outputs = {}) &&;
-  KernelDef&& inexpensive() && { cheap = true; return std::move(*this); }
+  KernelDef&& inexpensive() && {
+    cheap = true;
+    return std::move(*this);
+  }
 };
 
 /// A CPU kernel that needs no preparation: one function.

@@ -134,10 +134,9 @@ struct StepContext::ReplyValues : Values {
 
 StepContext::StepContext(const PreparedPlan& prepared)
     : prepared_(prepared), plan_(prepared.plan()), nodes_(prepared.nodes().data()),
-      device_(prepared.device().context()),
-      synchronous_(prepared.device().synchronous()), state_(prepared.plan()),
-      slots_(state_.slots()), outputs_(plan_.most_outputs()), feeds_(plan_.feeds().size()),
-      fetched_(plan_.fetches().size()) {}
+      device_(prepared.device().context()), synchronous_(prepared.device().synchronous()),
+      state_(prepared.plan()), slots_(state_.slots()), outputs_(plan_.most_outputs()),
+      feeds_(plan_.feeds().size()), fetched_(plan_.fetches().size()) {}
 
 void StepContext::start(StepHost& host, const StepInfo& info, std::span<Tensor> feeds) {
   host_ = &host;

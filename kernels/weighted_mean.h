@@ -16,8 +16,10 @@ namespace troupe {
 
 /// Memory for it; of one shard, the gradient itself. InvalidArgument for another dtype than half, bfloat16, float or double, for gradients that differ in dtype or shape, for a
 /// negative weight, and for weights whose sum is 0 or does not fit. ResourceExhausted as the allocator says.
-Result<Tensor> allocate_mean(std::span<const Tensor> gradients, std::span<const int64_t> weights, Allocator& memory);
+Result<Tensor> allocate_mean(std::span<const Tensor> gradients, std::span<const int64_t> weights,
+                             Allocator& memory);
 /// Fills it in: the half that takes long.
-void weighted_mean(std::span<const Tensor> gradients, std::span<const int64_t> weights, Tensor& mean, Pool& pool);
+void weighted_mean(std::span<const Tensor> gradients, std::span<const int64_t> weights, Tensor& mean,
+                   Pool& pool);
 
 }  // namespace troupe

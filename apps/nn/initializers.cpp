@@ -20,7 +20,8 @@ Output number(const Scope& scope, DType dtype, double value) {
 }
 
 /// random * factor + offset
-Output scaled(const Scope& scope, std::string_view op, const Shape& shape, DType dtype, double factor, double offset) {
+Output scaled(const Scope& scope, std::string_view op, const Shape& shape, DType dtype, double factor,
+              double offset) {
   const Output random = scope.add_one(op, {dims_of(scope, shape)}, {{"dtype", dtype}});
   const Output stretched = scope.add_one("Mul", {random, number(scope, dtype, factor)});
   return scope.add_one("Add", {stretched, number(scope, dtype, offset)});

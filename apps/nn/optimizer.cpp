@@ -18,8 +18,9 @@ Scope beside(const Scope& scope, Output variable) {
 Output slot(const Scope& scope, Output variable, std::string_view name) {
   const Shape shape = value_or_throw(scope.shape(variable).to_shape(scope.dtype(variable)));
   std::vector<int32_t> dims(shape.dims().begin(), shape.dims().end());
-  const Output zeros = scope.add_one("Fill", {scope.constant(Tensor::vector<int32_t>(std::span<const int32_t>(dims))),
-                                              scalar_like(scope, 0, variable)});
+  const Output zeros =
+      scope.add_one("Fill", {scope.constant(Tensor::vector<int32_t>(std::span<const int32_t>(dims))),
+                             scalar_like(scope, 0, variable)});
   return nn::variable(scope, zeros, name, false);
 }
 
@@ -29,7 +30,8 @@ void require_some(const std::vector<VariableGradient>& gradients) {
 
 }  // namespace
 
-std::vector<VariableGradient> compute_gradients(const Scope& scope, Output loss, std::vector<Output> variables) {
+std::vector<VariableGradient> compute_gradients(const Scope& scope, Output loss,
+                                                std::vector<Output> variables) {
   if (variables.empty()) variables = trainable_variables(scope.graph());
   const auto found = gradients(scope, std::vector<Output>{loss}, variables);
   std::vector<VariableGradient> result;
@@ -48,8 +50,9 @@ Output Sgd::apply_gradients(const Scope& scope, const std::vector<VariableGradie
   const Scope inner = scope.with_prefix("sgd");
   std::vector<Output> updates;
   for (const auto& [gradient, variable] : gradients)
-    updates.push_back(beside(inner, variable)
-                          .add_one("ApplyGradientDescent", {variable, scalar_like(inner, rate_, variable), gradient}));
+    updates.push_back(
+        beside(inner, variable)
+            .add_one("ApplyGradientDescent", {variable, scalar_like(inner, rate_, variable), gradient}));
   return inner.group(updates);
 }
 
@@ -59,10 +62,11 @@ Output Momentum::apply_gradients(const Scope& scope, const std::vector<VariableG
   std::vector<Output> updates;
   for (const auto& [gradient, variable] : gradients) {
     const Scope here = beside(inner, variable);
-    updates.push_back(here.add_one("ApplyMomentum",
-                                   {variable, slot(here, variable, "accumulator"), scalar_like(inner, rate_, variable), gradient,
-                                    scalar_like(inner, momentum_, variable)},
-                                   {{"use_nesterov", nesterov_}}));
+    updates.push_back(
+        here.add_one("ApplyMomentum",
+                     {variable, slot(here, variable, "accumulator"), scalar_like(inner, rate_, variable),
+                      gradient, scalar_like(inner, momentum_, variable)},
+                     {{"use_nesterov", nesterov_}}));
   }
   return inner.group(updates);
 }
@@ -73,7 +77,8 @@ Output Adam::apply_gradients(const Scope& scope, const std::vector<VariableGradi
   const Output first = gradients.front().variable;
   const Scope shared = inner.colocated_with(first);
   const Output beta1 = scalar_like(inner, beta1_, first), beta2 = scalar_like(inner, beta2_, first);
-  const Output power1 = variable(shared, beta1, "beta1_power", false), power2 = variable(shared, beta2, "beta2_power", false);
+  const Output power1 = variable(shared, beta1, "beta1_power", false),
+               power2 = variable(shared, beta2, "beta2_power", false);
   const Output rate = scalar_like(inner, rate_, first), epsilon = scalar_like(inner, epsilon_, first);
   std::vector<Output> updates;
   std::vector<NodeId> applied;

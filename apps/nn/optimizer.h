@@ -16,7 +16,8 @@ struct VariableGradient {
 };
 
 /// d(loss)/d(variable) for each variable that the loss depends on; by default all trainable ones.
-std::vector<VariableGradient> compute_gradients(const Scope& scope, Output loss, std::vector<Output> variables = {});
+std::vector<VariableGradient> compute_gradients(const Scope& scope, Output loss,
+                                                std::vector<Output> variables = {});
 
 class Optimizer {
  public:
@@ -24,7 +25,8 @@ class Optimizer {
 
   /// A target that applies one update. InvalidArgument when there is nothing to update. Slots are variables: nn::initializer
   /// comes after this.
-  virtual Output apply_gradients(const Scope& scope, const std::vector<VariableGradient>& gradients) const = 0;
+  virtual Output apply_gradients(const Scope& scope,
+                                 const std::vector<VariableGradient>& gradients) const = 0;
   /// compute_gradients, then apply_gradients.
   Output minimize(const Scope& scope, Output loss, std::vector<Output> variables = {}) const;
 };
@@ -42,7 +44,8 @@ class Sgd final : public Optimizer {
 /// a = momentum a + g; v -= rate a (Nesterov: v -= rate g + rate momentum a)
 class Momentum final : public Optimizer {
  public:
-  Momentum(double rate, double momentum, bool nesterov = false) : rate_(rate), momentum_(momentum), nesterov_(nesterov) {}
+  Momentum(double rate, double momentum, bool nesterov = false)
+      : rate_(rate), momentum_(momentum), nesterov_(nesterov) {}
   Output apply_gradients(const Scope& scope, const std::vector<VariableGradient>& gradients) const override;
 
  private:

@@ -10,7 +10,8 @@ State::State(const Scope& scope) {
     const Scope here = inner.colocated_with(variable);
     names_.push_back(scope.graph().node(variable.node).name);
     variables_.push_back(here.add_one("Identity", {variable}));
-    values_.push_back(here.add_one("Placeholder", {}, {{"dtype", scope.dtype(variable)}, {"shape", scope.shape(variable)}}));
+    values_.push_back(here.add_one("Placeholder", {},
+                                   {{"dtype", scope.dtype(variable)}, {"shape", scope.shape(variable)}}));
     assigned_.push_back({here.add("Assign", {variable, values_.back()}), Output::control});
   }
 }

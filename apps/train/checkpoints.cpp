@@ -21,7 +21,8 @@ std::string exact(double value) {
 Checkpoint to_checkpoint(const Progress& progress, const nn::NamedTensors& variables) {
   Checkpoint checkpoint;
   checkpoint.round = progress.step;
-  checkpoint.note = "step " + std::to_string(progress.step) + " best_epoch " + std::to_string(progress.best.epoch) + " best " +
+  checkpoint.note = "step " + std::to_string(progress.step) + " best_epoch " +
+                    std::to_string(progress.best.epoch) + " best " +
                     (progress.best.score ? exact(*progress.best.score) : "none");
   for (const auto& [name, value] : variables) checkpoint.tensors.push_back({name, value, progress.step});
   for (const auto& [name, value] : progress.best.variables)

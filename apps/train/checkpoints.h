@@ -14,8 +14,8 @@ namespace troupe::train {
 /// Early stopping's memory.
 struct BestSoFar {
   std::optional<double> score;
-  uint64_t epoch = 0;           ///< in which it was reached
-  nn::NamedTensors variables;   ///< then; empty unless they are kept
+  uint64_t epoch = 0;          ///< in which it was reached
+  nn::NamedTensors variables;  ///< then; empty unless they are kept
 };
 
 struct Progress {

@@ -30,7 +30,8 @@ std::vector<Tensor> feeds_of(const TowerInputs& inputs, const data::Dataset& dat
 }
 
 double number(const Tensor& scalar) {
-  return scalar.dtype() == DType::Double ? scalar.as<double>()[0] : static_cast<double>(scalar.as<float>()[0]);
+  return scalar.dtype() == DType::Double ? scalar.as<double>()[0]
+                                         : static_cast<double>(scalar.as<float>()[0]);
 }
 
 }  // namespace troupe::train

@@ -12,7 +12,8 @@
 
 namespace troupe::train {
 
-using Scores = std::vector<std::pair<std::string, double>>;  ///< "loss", then the metrics in the order of the run file
+using Scores =
+    std::vector<std::pair<std::string, double>>;  ///< "loss", then the metrics in the order of the run file
 
 class Evaluation {
  public:

@@ -20,7 +20,8 @@ int number_of(const std::string& name) {
 int highest_number(const fs::path& parent) {
   int highest = 0;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(parent, error)) highest = std::max(highest, number_of(entry.path().filename()));
+  for (const auto& entry : fs::directory_iterator(parent, error))
+    highest = std::max(highest, number_of(entry.path().filename()));
   return highest;
 }
 
@@ -38,9 +39,11 @@ std::string json_number(double value) {
 
 }  // namespace
 
-RunFolder::RunFolder(std::string path) : path_(std::move(path)), metrics_(path_ + "/metrics.jsonl", std::ios::app) {}
+RunFolder::RunFolder(std::string path)
+    : path_(std::move(path)), metrics_(path_ + "/metrics.jsonl", std::ios::app) {}
 
-Result<RunFolder> RunFolder::create(const std::string& directory, const std::string& name, const std::string& effective_config) {
+Result<RunFolder> RunFolder::create(const std::string& directory, const std::string& name,
+                                    const std::string& effective_config) {
   const fs::path parent = fs::path(directory) / name;
   std::error_code error;
   fs::create_directories(parent, error);

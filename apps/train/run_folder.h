@@ -14,7 +14,8 @@ namespace troupe::train {
 class RunFolder {
  public:
   /// The next free number under `directory`/`name`.
-  static Result<RunFolder> create(const std::string& directory, const std::string& name, const std::string& effective_config);
+  static Result<RunFolder> create(const std::string& directory, const std::string& name,
+                                  const std::string& effective_config);
   /// An existing one; its metrics are appended to.
   static Result<RunFolder> open(const std::string& path);
   /// The one with the highest number, or NotFound.

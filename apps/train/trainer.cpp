@@ -30,7 +30,8 @@ RuntimeOptions runtime_options(const config::RunConfig& config) {
   if (config.cluster.tasks.empty()) return options;
   options.tasks.clear();
   for (const auto& [job, tasks] : config.cluster.tasks)
-    for (int task = 0; task < tasks; ++task) options.tasks.push_back({job, task, static_cast<int>(config.cluster.devices)});
+    for (int task = 0; task < tasks; ++task)
+      options.tasks.push_back({job, task, static_cast<int>(config.cluster.devices)});
   return options;
 }
 
@@ -38,8 +39,8 @@ class Run {
  public:
   Run(const config::RunConfig& config, const TrainerOptions& options, data::TrainAndValid data)
       : config_(config), options_(options), data_(std::move(data)),
-        batches_(data_.train, config.batch, config.run.seed, config.shuffle), runtime_(runtime_options(config)),
-        graph_(runtime_.ops()) {}
+        batches_(data_.train, config.batch, config.run.seed, config.shuffle),
+        runtime_(runtime_options(config)), graph_(runtime_.ops()) {}
 
   Result<TrainingResult> run() {
     TROUPE_ASSIGN(model_, build_training_graph(config_, data_.train, graph_));
@@ -79,7 +80,8 @@ class Run {
 
   Status open_folder() {
     const auto& run = config_.run;
-    auto folder = options_.resume.empty()    ? RunFolder::create(run.directory, run.name, config_.effective_toml())
+    auto folder = options_.resume.empty()
+                      ? RunFolder::create(run.directory, run.name, config_.effective_toml())
                   : options_.resume == "auto" ? RunFolder::newest(run.directory, run.name)
                                               : RunFolder::open(options_.resume);
     if (!folder && options_.resume == "auto")  // nothing to resume yet
@@ -107,11 +109,13 @@ class Run {
   }
 
   void describe() const {
-    say(text("%s: %lld samples, %lld held out, %lld parameters, batch %lld in %zu shard%s, %llu steps an epoch",
-             config_.run.name.c_str(), static_cast<long long>(data_.train.samples()),
-             static_cast<long long>(data_.valid ? data_.valid->samples() : 0), static_cast<long long>(model_.parameters),
-             static_cast<long long>(config_.batch), model_.shards.size(), model_.shards.size() == 1 ? "" : "s",
-             static_cast<unsigned long long>(batches_.per_epoch())));
+    say(text(
+        "%s: %lld samples, %lld held out, %lld parameters, batch %lld in %zu shard%s, %llu steps an epoch",
+        config_.run.name.c_str(), static_cast<long long>(data_.train.samples()),
+        static_cast<long long>(data_.valid ? data_.valid->samples() : 0),
+        static_cast<long long>(model_.parameters), static_cast<long long>(config_.batch),
+        model_.shards.size(), model_.shards.size() == 1 ? "" : "s",
+        static_cast<unsigned long long>(batches_.per_epoch())));
   }
 
   Status loop() {
@@ -133,7 +137,8 @@ class Run {
       result_.ending = Ending::Stopped;
       return true;
     }
-    if (options_.dry_run_steps > 0 && progress_.step >= static_cast<uint64_t>(options_.dry_run_steps)) return true;
+    if (options_.dry_run_steps > 0 && progress_.step >= static_cast<uint64_t>(options_.dry_run_steps))
+      return true;
     if (train.max_steps && progress_.step >= static_cast<uint64_t>(*train.max_steps)) return true;
     return train.max_epochs && batches_.epoch_of(progress_.step) >= static_cast<uint64_t>(*train.max_epochs);
   }
@@ -145,7 +150,8 @@ class Run {
     for (size_t i = 0; i < shards.size(); ++i) {
       // A shard without samples computes on one of another shard, and that counts nothing.
       const bool empty = shards[i].data.samples() == 0;
-      for (auto& tensor : feeds_of(model_.shards[i], empty ? batch.slice(0, 1) : shards[i].data)) feeds.push_back(std::move(tensor));
+      for (auto& tensor : feeds_of(model_.shards[i], empty ? batch.slice(0, 1) : shards[i].data))
+        feeds.push_back(std::move(tensor));
       feeds.push_back(Tensor::scalar(static_cast<float>(shards[i].data.samples())));
     }
     const auto fetched = step_.run(std::move(feeds), {.training = true, .round = progress_.step + 1});
@@ -153,13 +159,15 @@ class Run {
     ++progress_.step;
     if (!std::isfinite(result_.loss)) {
       result_.ending = Ending::Diverged;
-      say(text("step %llu: the loss is %g: stopped", static_cast<unsigned long long>(progress_.step), result_.loss));
+      say(text("step %llu: the loss is %g: stopped", static_cast<unsigned long long>(progress_.step),
+               result_.loss));
     }
     return {};
   }
 
   void end_epoch(uint64_t epoch) {
-    std::vector<std::pair<std::string, double>> record{{"epoch", static_cast<double>(epoch)}, {"train/loss", result_.loss}};
+    std::vector<std::pair<std::string, double>> record{{"epoch", static_cast<double>(epoch)},
+                                                       {"train/loss", result_.loss}};
     std::string line = text("epoch %llu  loss %.4f", static_cast<unsigned long long>(epoch), result_.loss);
     if (data_.valid) {
       for (const auto& [name, value] : evaluation_->run(*data_.valid)) {
@@ -172,11 +180,13 @@ class Run {
     if (config_.train.early_stop) watch(*config_.train.early_stop, record, epoch);
   }
 
-  void watch(const config::EarlyStop& rule, const std::vector<std::pair<std::string, double>>& record, uint64_t epoch) {
+  void watch(const config::EarlyStop& rule, const std::vector<std::pair<std::string, double>>& record,
+             uint64_t epoch) {
     for (const auto& [name, value] : record) {
       if (name != rule.monitor) continue;
       auto& best = progress_.best;
-      const double gain = best.score ? (rule.higher_is_better ? value - *best.score : *best.score - value) : 0;
+      const double gain =
+          best.score ? (rule.higher_is_better ? value - *best.score : *best.score - value) : 0;
       if (!best.score || gain > rule.min_delta) {
         best.score = value;
         best.epoch = epoch;
@@ -202,14 +212,17 @@ class Run {
 
   Status finish() {
     if (files_ && result_.ending != Ending::Diverged) {
-      const bool best = config_.train.early_stop && config_.train.early_stop->keep_best && result_.ending != Ending::Stopped;
+      const bool best = config_.train.early_stop && config_.train.early_stop->keep_best &&
+                        result_.ending != Ending::Stopped;
       if (best && !progress_.best.variables.empty()) state_->write(*session_, progress_.best.variables);
-      if (result_.ending != Ending::Stopped || config_.train.checkpoint.on_signal) TROUPE_RETURN_IF_FAILED(save());
+      if (result_.ending != Ending::Stopped || config_.train.checkpoint.on_signal)
+        TROUPE_RETURN_IF_FAILED(save());
     }
     result_.steps = progress_.step;
     result_.epochs = batches_.epoch_of(progress_.step);
     if (data_.valid)
-      for (const auto& [name, value] : evaluation_->run(*data_.valid)) result_.evaluation.emplace_back("valid/" + name, value);
+      for (const auto& [name, value] : evaluation_->run(*data_.valid))
+        result_.evaluation.emplace_back("valid/" + name, value);
     session_->close();
     return {};
   }
@@ -245,7 +258,8 @@ class Run {
 
 }  // namespace
 
-Result<TrainingResult> train(const config::RunConfig& config, data::TrainAndValid data, const TrainerOptions& options) {
+Result<TrainingResult> train(const config::RunConfig& config, data::TrainAndValid data,
+                             const TrainerOptions& options) {
   if (data.train.samples() == 0) return data_loss("there is no sample to train on");
   try {
     return Run(config, options, std::move(data)).run();

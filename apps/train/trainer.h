@@ -13,11 +13,12 @@
 namespace troupe::train {
 
 struct TrainerOptions {
-  std::string resume;                            ///< "": a new run; "auto": the newest one of this name; or a run's folder
-  int64_t dry_run_steps = 0;                     ///< 0: a real run; else so many steps, and nothing is written
+  std::string resume;         ///< "": a new run; "auto": the newest one of this name; or a run's folder
+  int64_t dry_run_steps = 0;  ///< 0: a real run; else so many steps, and nothing is written
   const std::atomic<bool>* stop = nullptr;       ///< set by a signal: save and end after the step at hand
   std::function<void(const std::string&)> line;  ///< for people: one line each
-  std::function<void(const std::string&)> progress;  ///< replaces the line before it; empty: not on a terminal
+  std::function<void(const std::string&)>
+      progress;  ///< replaces the line before it; empty: not on a terminal
 };
 
 enum class Ending : uint8_t { Completed, EarlyStopped, Stopped, Diverged };
@@ -25,14 +26,15 @@ enum class Ending : uint8_t { Completed, EarlyStopped, Stopped, Diverged };
 struct TrainingResult {
   Ending ending = Ending::Completed;
   uint64_t steps = 0, epochs = 0;
-  double seconds = 0;  ///< in training steps and evaluations
-  double loss = 0;     ///< of the last step
+  double seconds = 0;                                      ///< in training steps and evaluations
+  double loss = 0;                                         ///< of the last step
   std::vector<std::pair<std::string, double>> evaluation;  ///< "valid/loss", "valid/accuracy", ... as kept
-  std::string folder;  ///< of the run; empty for a dry run
+  std::string folder;                                      ///< of the run; empty for a dry run
 };
 
 /// InvalidArgument for the run file, NotFound and DataLoss for checkpoints, else whatever a step failed with. `data` is what
 /// data::load made of config.data.
-Result<TrainingResult> train(const config::RunConfig& config, data::TrainAndValid data, const TrainerOptions& options);
+Result<TrainingResult> train(const config::RunConfig& config, data::TrainAndValid data,
+                             const TrainerOptions& options);
 
 }  // namespace troupe::train

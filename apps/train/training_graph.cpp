@@ -16,7 +16,8 @@ Output first_value(const Scope& scope, const config::Variable& variable) {
   const std::string& type = initializer.type;
   if (type == "ones") return nn::constant_value(scope, shape, variable.dtype, 1);
   if (type == "constant") return nn::constant_value(scope, shape, variable.dtype, initializer.value);
-  if (type == "uniform") return nn::uniform(scope, shape, variable.dtype, initializer.minimum, initializer.maximum);
+  if (type == "uniform")
+    return nn::uniform(scope, shape, variable.dtype, initializer.minimum, initializer.maximum);
   if (type == "normal") return nn::normal(scope, shape, variable.dtype, initializer.mean, initializer.stddev);
   if (type == "truncated_normal")
     return nn::truncated_normal(scope, shape, variable.dtype, initializer.mean, initializer.stddev);
@@ -73,7 +74,9 @@ class Builder {
     return scope.with_device("/job:worker/task:" + std::to_string(shard % tasks("worker")));
   }
   Scope with_variables(const Scope& scope) const {
-    if (tasks("ps") != 0) return scope.with_device("/job:ps/task:" + std::to_string(variables_.size() % static_cast<size_t>(tasks("ps"))));
+    if (tasks("ps") != 0)
+      return scope.with_device("/job:ps/task:" +
+                               std::to_string(variables_.size() % static_cast<size_t>(tasks("ps"))));
     return on_worker(scope, 0);
   }
 
@@ -82,12 +85,14 @@ class Builder {
     for (const data::Column& column : data_.columns()) {
       std::vector<int64_t> dims(column.values.shape().dims().begin(), column.values.shape().dims().end());
       dims[0] = unknown_dim;
-      result.columns.emplace_back(
-          column.name, scope.with_name(column.name)
-                           .add_one("Placeholder", {}, {{"dtype", column.values.dtype()}, {"shape", PartialShape(std::move(dims))}}));
+      result.columns.emplace_back(column.name, scope.with_name(column.name)
+                                                   .add_one("Placeholder", {},
+                                                            {{"dtype", column.values.dtype()},
+                                                             {"shape", PartialShape(std::move(dims))}}));
     }
     if (training)
-      result.samples = scope.with_name("samples").add_one("Placeholder", {}, {{"dtype", DType::Float}, {"shape", PartialShape::scalar()}});
+      result.samples = scope.with_name("samples").add_one(
+          "Placeholder", {}, {{"dtype", DType::Float}, {"shape", PartialShape::scalar()}});
     return result;
   }
 
@@ -98,8 +103,9 @@ class Builder {
       const auto known = variables_.find(variable.name);
       if (known != variables_.end()) return known->second;
       const Scope scope_of_it = with_variables(root_);
-      const Output made = nn::variable(scope_of_it, first_value(scope_of_it.with_prefix(variable.name), variable), variable.name,
-                                       variable.trainable);
+      const Output made =
+          nn::variable(scope_of_it, first_value(scope_of_it.with_prefix(variable.name), variable),
+                       variable.name, variable.trainable);
       return variables_.emplace(variable.name, made).first->second;
     };
     return config::build_model(config_, scope, std::move(symbols), make_variable, diagnostics_);
@@ -126,7 +132,8 @@ class Builder {
     for (size_t shard = 0; shard < towers.size(); ++shard) {
       losses.push_back(*towers[shard].loss);
       samples.push_back(result.shards[shard].samples);
-      const Scope scope = on_worker(root_.with_prefix("shard_" + std::to_string(shard)), static_cast<int64_t>(shard));
+      const Scope scope =
+          on_worker(root_.with_prefix("shard_" + std::to_string(shard)), static_cast<int64_t>(shard));
       for (const auto& [gradient, variable] : nn::compute_gradients(scope, losses.back())) {
         if (shard == 0) order.push_back(variable);
         gradients[variable.node].push_back(gradient);
@@ -137,7 +144,8 @@ class Builder {
     for (const Output& variable : order)
       means.push_back({weighted_mean(gradients[variable.node], result, total), variable});
     result.loss = root_.with_name("batch_loss").add_one("Identity", {weighted_mean(losses, result, total)});
-    result.update = make_optimizer(config_.train.optimizer)->apply_gradients(root_.with_prefix("train"), means);
+    result.update =
+        make_optimizer(config_.train.optimizer)->apply_gradients(root_.with_prefix("train"), means);
   }
 
   const config::RunConfig& config_;
@@ -149,7 +157,8 @@ class Builder {
 
 }  // namespace
 
-Result<TrainingGraph> build_training_graph(const config::RunConfig& config, const data::Dataset& data, Graph& graph) {
+Result<TrainingGraph> build_training_graph(const config::RunConfig& config, const data::Dataset& data,
+                                           Graph& graph) {
   try {
     return Builder(config, data, graph).build();
   } catch (const Error& error) {

@@ -16,13 +16,13 @@ namespace troupe::train {
 /// What a step is fed for one tower.
 struct TowerInputs {
   std::vector<std::pair<std::string, Output>> columns;  ///< name of the data's column, and its placeholder
-  Output samples;                                       ///< training only: a float scalar, how many samples count
+  Output samples;  ///< training only: a float scalar, how many samples count
 };
 
 struct TrainingGraph {
   std::vector<TowerInputs> shards;
-  Output update;           ///< the target of a training step
-  Output loss;             ///< of the whole batch, fetched with it
+  Output update;  ///< the target of a training step
+  Output loss;    ///< of the whole batch, fetched with it
   TowerInputs evaluation;
   Output evaluation_loss;
   std::vector<std::pair<std::string, Output>> metrics;  ///< of the evaluation tower
@@ -32,6 +32,7 @@ struct TrainingGraph {
 };
 
 /// `columns` are those of the data set. InvalidArgument points into the run file.
-Result<TrainingGraph> build_training_graph(const config::RunConfig& config, const data::Dataset& data, Graph& graph);
+Result<TrainingGraph> build_training_graph(const config::RunConfig& config, const data::Dataset& data,
+                                           Graph& graph);
 
 }  // namespace troupe::train

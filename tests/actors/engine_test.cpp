@@ -109,7 +109,8 @@ BOOST_AUTO_TEST_CASE(a_call_ends_at_its_deadline) {
 
 BOOST_AUTO_TEST_CASE(whoever_watches_is_told_of_the_end) {
   struct Watcher : Role {
-    Watcher(ActorRef other, std::atomic<bool>& told, Scheduler& scheduler) : other_(std::move(other)), told_(told), scheduler_(scheduler) {
+    Watcher(ActorRef other, std::atomic<bool>& told, Scheduler& scheduler)
+        : other_(std::move(other)), told_(told), scheduler_(scheduler) {
       on<wire::RunStep>([this](const auto&, Reply reply) {
         watch(other_, [this](Status reason) {
           told_ = reason.code() == Code::Internal;
@@ -125,7 +126,8 @@ BOOST_AUTO_TEST_CASE(whoever_watches_is_told_of_the_end) {
     Scheduler& scheduler_;
   };
   std::atomic<bool> told{false};
-  const ActorRef watcher = engine.spawn(std::make_unique<Watcher>(engine.spawn(std::make_unique<Silent>()), told, loop));
+  const ActorRef watcher =
+      engine.spawn(std::make_unique<Watcher>(engine.spawn(std::make_unique<Silent>()), told, loop));
   BOOST_REQUIRE(call(watcher, run_step(1)).ok());
   BOOST_TEST(loop.wait([&] { return told.load(); }, in(std::chrono::seconds(30))));
 }

@@ -24,7 +24,8 @@ struct Fixture {
   Scope g{graph};
 
   /// One component of int32 scalars. `suffix` "V2": handles are resources; "": references.
-  Output make_queue(const std::string& name, int64_t capacity = -1, const std::string& suffix = "V2", Attributes more = {}) {
+  Output make_queue(const std::string& name, int64_t capacity = -1, const std::string& suffix = "V2",
+                    Attributes more = {}) {
     Attributes attrs{{"component_types", std::vector<DType>{DType::Int32}},
                      {"shapes", std::vector<PartialShape>{PartialShape::scalar()}},
                      {"capacity", capacity}};
@@ -36,7 +37,8 @@ struct Fixture {
     return {g.add("QueueEnqueueV2", {queue, value}, std::move(attrs)), Output::control};
   }
   Output enqueue_many(Output queue, std::vector<int32_t> values) {
-    return {g.add("QueueEnqueueManyV2", {queue, g.constant(Tensor::vector<int32_t>(std::span<const int32_t>(values)))}),
+    return {g.add("QueueEnqueueManyV2",
+                  {queue, g.constant(Tensor::vector<int32_t>(std::span<const int32_t>(values)))}),
             Output::control};
   }
   Output dequeue(Output queue, Attributes attrs = {}) {
@@ -89,7 +91,8 @@ BOOST_FIXTURE_TEST_SUITE(queue_steps, Fixture)
 BOOST_AUTO_TEST_CASE(elements_outlive_the_step_that_brought_them) {
   for (const std::string suffix : {"V2", ""}) {
     const Output queue = make_queue("q" + suffix, -1, suffix);
-    const Output x = g.add_one("Placeholder", {}, {{"dtype", DType::Int32}, {"shape", PartialShape::scalar()}});
+    const Output x =
+        g.add_one("Placeholder", {}, {{"dtype", DType::Int32}, {"shape", PartialShape::scalar()}});
     const Output in{g.add("QueueEnqueue" + suffix, {queue, x}), Output::control};
     const Output out =
         g.add_one("QueueDequeue" + suffix, {queue}, {{"component_types", std::vector<DType>{DType::Int32}}});
@@ -106,7 +109,8 @@ BOOST_AUTO_TEST_CASE(batches_go_in_and_come_out_stacked) {
   const Output queue = make_queue("q");
   const Output in = enqueue_many(queue, {1, 2, 3, 4, 5}), shut = close(queue);
   const Output n = constant(3);
-  const Output many = dequeue_many("QueueDequeueManyV2", queue, n), rest = dequeue_many("QueueDequeueUpToV2", queue, n);
+  const Output many = dequeue_many("QueueDequeueManyV2", queue, n),
+               rest = dequeue_many("QueueDequeueUpToV2", queue, n);
   Session session = runtime.session(graph);
   session.run({in});
   session.run({shut});
@@ -134,17 +138,22 @@ BOOST_AUTO_TEST_CASE(a_step_waits_for_an_element_and_another_brings_it) {
 
 BOOST_AUTO_TEST_CASE(a_step_with_several_waits_takes_all_of_them_out_when_it_ends) {
   const Output queue = make_queue("q");
-  const Output in = enqueue(queue, constant(4)), out = dequeue(queue), first = dequeue(queue), second = dequeue(queue);
+  const Output in = enqueue(queue, constant(4)), out = dequeue(queue), first = dequeue(queue),
+               second = dequeue(queue);
   Session session = runtime.session(graph), waiting = runtime.session(graph);
-  BOOST_TEST((failure_of([&] { waiting.run({}, {first, second}, {.timeout = 5ms}); }).code() == Code::DeadlineExceeded));
+  BOOST_TEST((failure_of([&] {
+                waiting.run({}, {first, second}, {.timeout = 5ms});
+              }).code() == Code::DeadlineExceeded));
   waiting.close();  // the step ends a little after its caller was answered
   session.run({in});
   BOOST_TEST(scalar(session.run({out})) == 4);
 }
 
 BOOST_AUTO_TEST_CASE(the_same_name_is_the_same_queue_whoever_asks) {
-  const Attributes shared{{"shared_name", std::string("s")}}, other{{"shared_name", std::string("s")}, {"container", std::string("c")}};
-  const Output a = make_queue("a", 3, "V2", shared), b = make_queue("b", 3, "V2", shared), c = make_queue("c", 3, "V2", other);
+  const Attributes shared{{"shared_name", std::string("s")}},
+      other{{"shared_name", std::string("s")}, {"container", std::string("c")}};
+  const Output a = make_queue("a", 3, "V2", shared), b = make_queue("b", 3, "V2", shared),
+               c = make_queue("c", 3, "V2", other);
   const Output in = enqueue(a, constant(1)), size_b = size(b), size_c = size(c);
   Session one = runtime.session(graph), two = runtime.session(graph);
   one.run({in});
@@ -161,10 +170,11 @@ BOOST_AUTO_TEST_CASE(a_queue_opened_with_another_shape_type_or_capacity_is_refus
   };
   Session session = runtime.session(graph);
   session.run({size(make_queue("a", 3, "V2", shared))});
-  const Output others[] = {make_queue("b", 4, "V2", shared),
-                           make_queue("c", 3, "V2", with("component_types", std::vector<DType>{DType::Float})),
-                           make_queue("d", 3, "V2", with("shapes", std::vector<PartialShape>{PartialShape{2}})),
-                           make_queue("e", 3, "V2", with("shapes", std::vector<PartialShape>{}))};
+  const Output others[] = {
+      make_queue("b", 4, "V2", shared),
+      make_queue("c", 3, "V2", with("component_types", std::vector<DType>{DType::Float})),
+      make_queue("d", 3, "V2", with("shapes", std::vector<PartialShape>{PartialShape{2}})),
+      make_queue("e", 3, "V2", with("shapes", std::vector<PartialShape>{}))};
   for (const Output other : others)
     BOOST_TEST((failure_of([&] { session.run({size(other)}); }).code() == Code::InvalidArgument));
   const Status status = failure_of([&] { session.run({size(others[0])}); });
@@ -174,9 +184,11 @@ BOOST_AUTO_TEST_CASE(a_queue_opened_with_another_shape_type_or_capacity_is_refus
 
 BOOST_AUTO_TEST_CASE(what_a_queue_cannot_be_or_do_is_refused) {
   const Output partial = make_queue("p", 3, "V2", {{"shapes", std::vector<PartialShape>{PartialShape{-1}}}});
-  const Output few = make_queue("f", 3, "V2", {{"shapes", std::vector<PartialShape>{PartialShape{}, PartialShape{}}}});
+  const Output few =
+      make_queue("f", 3, "V2", {{"shapes", std::vector<PartialShape>{PartialShape{}, PartialShape{}}}});
   const Output queue = make_queue("q");
-  const Output floats = g.add_one("QueueDequeueV2", {queue}, {{"component_types", std::vector<DType>{DType::Float}}});
+  const Output floats =
+      g.add_one("QueueDequeueV2", {queue}, {{"component_types", std::vector<DType>{DType::Float}}});
   const Output wrong = enqueue(queue, g.constant(Tensor::scalar(1.0f)));
   const Output negative = dequeue_many("QueueDequeueManyV2", queue, constant(-1));
   const Output n = g.add_one("Placeholder", {}, {{"dtype", DType::Int32}, {"shape", PartialShape{}}});
@@ -193,8 +205,10 @@ BOOST_AUTO_TEST_CASE(what_a_queue_cannot_be_or_do_is_refused) {
 
 BOOST_AUTO_TEST_CASE(an_op_waits_no_longer_than_its_timeout) {
   const Output queue = make_queue("q", 1);
-  const Output out = dequeue(queue, {{"timeout_ms", int64_t{1}}}), patient = dequeue(queue, {{"timeout_ms", INT64_MAX}});
-  const Output in = enqueue(queue, constant(1)), hasty = enqueue(queue, constant(2), {{"timeout_ms", int64_t{0}}});
+  const Output out = dequeue(queue, {{"timeout_ms", int64_t{1}}}),
+               patient = dequeue(queue, {{"timeout_ms", INT64_MAX}});
+  const Output in = enqueue(queue, constant(1)),
+               hasty = enqueue(queue, constant(2), {{"timeout_ms", int64_t{0}}});
   Session session = runtime.session(graph);
   BOOST_TEST((failure_of([&] { session.run({out}); }).code() == Code::DeadlineExceeded));
   session.run({in});
@@ -234,12 +248,14 @@ BOOST_AUTO_TEST_CASE(ten_thousand_cancelled_waits_leave_everything_as_it_was) {
     {
       Session waiting = runtime.session(graph);
       for (int i = 0; i < times; ++i) {
-        const Status status = failure_of([&] { waiting.run({}, {i % 2 == 0 ? out : many}, {.timeout = 50us}); });
+        const Status status =
+            failure_of([&] { waiting.run({}, {i % 2 == 0 ? out : many}, {.timeout = 50us}); });
         BOOST_REQUIRE((status.code() == Code::DeadlineExceeded));
       }
       waiting.close();
     }
-    BOOST_TEST(node.scheduler.wait([&] { return node.engine.actors() == actors; }, node.env.clock.now() + nanoseconds(1min)));
+    BOOST_TEST(node.scheduler.wait([&] { return node.engine.actors() == actors; },
+                                   node.env.clock.now() + nanoseconds(1min)));
   };
   wait_in_vain(500);
   const size_t files = open_files(), running = threads(), bytes = mallinfo2().uordblks;

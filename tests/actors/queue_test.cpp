@@ -76,20 +76,24 @@ std::string text(const Answered& answered) {
   if (answer.schema_id() != schema_id_of<wire::Dequeued>) return "ok";
   const Tensor& tensor = answer.attachments()[0];
   std::string result;
-  for (const int32_t value : tensor.as<int32_t>()) result += (result.empty() ? "" : ",") + std::to_string(value);
+  for (const int32_t value : tensor.as<int32_t>())
+    result += (result.empty() ? "" : ",") + std::to_string(value);
   return tensor.shape().is_scalar() ? result : '[' + result + ']';
 }
 
 /// A queue under the inline scheduler, and what it answered.
 struct Bench {
-  explicit Bench(QueueSpec spec, uint64_t seed = 0) : scheduler(seed), queue(spawn_queue(node, std::move(spec), device)) {}
-  explicit Bench(int64_t capacity, uint64_t seed = 0) : Bench(QueueSpec{"q", {DType::Int32}, {Shape{}}, capacity}, seed) {}
+  explicit Bench(QueueSpec spec, uint64_t seed = 0)
+      : scheduler(seed), queue(spawn_queue(node, std::move(spec), device)) {}
+  explicit Bench(int64_t capacity, uint64_t seed = 0)
+      : Bench(QueueSpec{"q", {DType::Int32}, {Shape{}}, capacity}, seed) {}
 
   /// Sends a request and runs until nothing moves; its index among the answers.
   size_t ask(AnyMessage message) {
     auto answer = std::make_shared<Answered>();
     answers.push_back(answer);
-    node.engine.send(queue, std::move(message), Reply([answer](Result<AnyMessage> result) { *answer = std::move(result); }));
+    node.engine.send(queue, std::move(message),
+                     Reply([answer](Result<AnyMessage> result) { *answer = std::move(result); }));
     scheduler.run();
     return answers.size() - 1;
   }
@@ -172,14 +176,16 @@ const Case cases[] = {
     {"only the first enqueue makes progress", 1, "e0 E1,2 e3 d", "ok - - 0"},
     {"a close waits behind the enqueues before it", 1, "e1 e2 c s", "ok - - 1"},
     {"which finish first", 1, "e1 e2 c d d d", "ok ok ok 1 2 OutOfRange"},
-    {"after a close enqueues are cancelled and dequeues drain", -1, "e1 c e2 E3,4 d d", "ok ok Cancelled Cancelled 1 OutOfRange"},
+    {"after a close enqueues are cancelled and dequeues drain", -1, "e1 c e2 E3,4 d d",
+     "ok ok Cancelled Cancelled 1 OutOfRange"},
     {"a close ends dequeues that wait", -1, "d D2 U2 c", "OutOfRange OutOfRange OutOfRange ok"},
     {"a cancelling close does not wait", 1, "e1 e2 E3,4 C s d d", "ok Cancelled Cancelled ok 1 1 OutOfRange"},
     {"and cancels closes that do", 1, "e1 e2 c C", "ok Cancelled Cancelled ok"},
     {"what is in of a batch that it cancels stays", 2, "E1,2,3 C s d", "Cancelled ok 2 1"},
     {"a queue is closed once; cancelling may be repeated", -1, "c c C c", "ok Cancelled ok Cancelled"},
     {"too few elements in a closed queue stay", -1, "E1,2 c D3 s d d", "ok ok OutOfRange 2 1 2"},
-    {"what a dequeue had taken before the close goes back", -1, "E1,2 D3 s c s d d d", "ok OutOfRange 0 ok 2 1 2 OutOfRange"},
+    {"what a dequeue had taken before the close goes back", -1, "E1,2 D3 s c s d d d",
+     "ok OutOfRange 0 ok 2 1 2 OutOfRange"},
     {"and the next in line gets it", -1, "E1,2 D3 d c s", "ok OutOfRange 1 ok 1"},
     {"up to: all of them while there are enough", -1, "U3 E1,2,3,4 U1", "[1,2,3] ok [4]"},
     {"up to: waits while the queue is open", -1, "E1,2 U3", "ok -"},
@@ -239,7 +245,10 @@ class Model {
         enqueues_.clear();
         answer(attempt, "ok");
         break;
-      case 'd': attempt.wanted = 1; dequeues_.push_back(attempt); break;
+      case 'd':
+        attempt.wanted = 1;
+        dequeues_.push_back(attempt);
+        break;
       case 's': return answer(attempt, std::to_string(items_.size()));
       case 'x': cancel(static_cast<uint64_t>(word.numbers[0])); break;
       default:
@@ -356,7 +365,8 @@ BOOST_AUTO_TEST_SUITE(queue)
 
 BOOST_AUTO_TEST_CASE(requests_are_answered_as_the_semantics_say) {
   for (const Case& c : cases)
-    for (const uint64_t seed : {0, 1}) BOOST_TEST(play(c.script, c.capacity, seed) == c.answers, c.what << ": " << c.script);
+    for (const uint64_t seed : {0, 1})
+      BOOST_TEST(play(c.script, c.capacity, seed) == c.answers, c.what << ": " << c.script);
 }
 
 BOOST_AUTO_TEST_CASE(any_sequence_of_requests_does_what_the_sequential_model_does) {
@@ -378,7 +388,8 @@ BOOST_AUTO_TEST_CASE(any_sequence_of_requests_does_what_the_sequential_model_doe
       for (size_t i = 0; i < bench.answers.size(); ++i)
         BOOST_REQUIRE_MESSAGE(text(*bench.answers[i]) == model.answer_of(i),
                               "seed " << seed << ", capacity " << capacity << ", answer " << i << " is "
-                                      << text(*bench.answers[i]) << ", not " << model.answer_of(i) << ": " << script);
+                                      << text(*bench.answers[i]) << ", not " << model.answer_of(i) << ": "
+                                      << script);
     }
     BOOST_TEST(text(*bench.answers[bench.ask(get_size())]) == std::to_string(model.items()));
   }
@@ -397,7 +408,8 @@ BOOST_AUTO_TEST_CASE(nothing_is_lost_between_many_threads) {
   std::atomic<uint64_t> last_step{0};
   std::atomic<bool> done{false};
   const auto call = [&](AnyMessage message) {
-    return node.engine.call(queue, std::move(message), loop.now() + std::chrono::nanoseconds(std::chrono::minutes(5)).count());
+    return node.engine.call(queue, std::move(message),
+                            loop.now() + std::chrono::nanoseconds(std::chrono::minutes(5)).count());
   };
 
   const auto produce = [&](int32_t first) {
@@ -408,7 +420,8 @@ BOOST_AUTO_TEST_CASE(nothing_is_lost_between_many_threads) {
   std::vector<std::vector<int32_t>> taken(consumers);
   const auto consume = [&](size_t who) {
     for (uint64_t turn = 0;; ++turn) {
-      const auto answer = call(turn % 2 == 0 ? dequeue(++last_step) : dequeue_many(++last_step, 2 + turn % 3, true));
+      const auto answer =
+          call(turn % 2 == 0 ? dequeue(++last_step) : dequeue_many(++last_step, 2 + turn % 3, true));
       if (answer.status().code() == Code::OutOfRange) return;
       if (!answer) continue;
       for (const int32_t value : answer->attachments()[0].as<int32_t>()) taken[who].push_back(value);
@@ -451,11 +464,14 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_is_refused_and_names_both) {
     const char* text;
   } const refused[] = {
       {enqueue(1, {number}), "1 components for queue 'pairs', which takes (int32[], float[2]), capacity 4"},
-      {enqueue(1, {number, number}), "component 1 is int32[], queue 'pairs' takes (int32[], float[2]), capacity 4"},
+      {enqueue(1, {number, number}),
+       "component 1 is int32[], queue 'pairs' takes (int32[], float[2]), capacity 4"},
       {enqueue(1, {number, pairs}), "component 1 is float[2,2]"},
-      {enqueue_many(1, {numbers, pair}), "component 1 is float[2], queue 'pairs' takes batches of (int32[], float[2])"},
+      {enqueue_many(1, {numbers, pair}),
+       "component 1 is float[2], queue 'pairs' takes batches of (int32[], float[2])"},
       {enqueue_many(1, {number, pairs}), "component 0 is int32[]"},
-      {enqueue_many(1, {ints({1, 2, 3}), pairs}), "component 0 has 3 elements for queue 'pairs', component 1 has 2"},
+      {enqueue_many(1, {ints({1, 2, 3}), pairs}),
+       "component 0 has 3 elements for queue 'pairs', component 1 has 2"},
       {dequeue_many(1, uint64_t{1} << 62), ""},
       {dequeue_many(1, UINT64_MAX), ""},
   };
@@ -468,7 +484,8 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_is_refused_and_names_both) {
   BOOST_TEST(bench.status(enqueue_many(1, {numbers, pairs})).ok());
   const auto& answer = *bench.answers[bench.ask(dequeue_many(1, 3))];
   BOOST_REQUIRE(answer->ok());
-  BOOST_TEST(identical((*answer)->attachments()[1], Tensor::of<float>(Shape::of({3, 2}), {1, 2, 1, 2, 3, 4})));
+  BOOST_TEST(
+      identical((*answer)->attachments()[1], Tensor::of<float>(Shape::of({3, 2}), {1, 2, 1, 2, 3, 4})));
 }
 
 BOOST_AUTO_TEST_CASE(without_shapes_elements_may_differ_and_are_not_stacked) {
@@ -501,7 +518,8 @@ BOOST_AUTO_TEST_CASE(strings_and_large_elements_are_stacked_too) {
 
 BOOST_AUTO_TEST_CASE(an_element_goes_through_without_a_copy) {
   Bench bench(QueueSpec{"q", {DType::Float}, {Shape::of({2})}, -1});
-  const Tensor element = Tensor::vector<float>({1, 2}), batch = Tensor::of<float>(Shape::of({3, 2}), {1, 2, 3, 4, 5, 6});
+  const Tensor element = Tensor::vector<float>({1, 2}),
+               batch = Tensor::of<float>(Shape::of({3, 2}), {1, 2, 3, 4, 5, 6});
   bench.ask(enqueue(1, {element}));
   bench.ask(enqueue_many(1, {batch}));
   BOOST_TEST((*bench.answers[bench.ask(dequeue(1))])->value().attachments()[0].data() == element.data());

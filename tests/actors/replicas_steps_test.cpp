@@ -24,7 +24,8 @@ struct Fixture {
     return g.with_name(name).add_one("Placeholder", {}, {{"dtype", dtype}, {"shape", std::move(shape)}});
   }
   Output variable(const std::string& name, const Tensor& initial, const std::string& op = "VariableV2") {
-    const Output v = ps.with_name(name).add_one(op, {}, {{"dtype", initial.dtype()}, {"shape", PartialShape(initial.shape())}});
+    const Output v = ps.with_name(name).add_one(
+        op, {}, {{"dtype", initial.dtype()}, {"shape", PartialShape(initial.shape())}});
     const std::string assign = op == "VariableV2" ? "Assign" : "AssignVariableOp";
     initializers.push_back({ps.add(assign, {v, g.constant(initial)}), Output::control});
     return v;
@@ -32,11 +33,16 @@ struct Fixture {
   Output value(float value) { return g.constant(Tensor::scalar(value)); }
 
   /// The part of one shard in v -= 0.1 mean.
-  Output descent(Output round, Output v, Output gradient, Output samples, int64_t shard, int64_t shards, Attributes more = {}) {
-    Attributes attrs{{"N", int64_t{1}},   {"rule", std::string("ApplyGradientDescent")}, {"gradient", std::string("delta")},
-                     {"shard", shard}, {"shards", shards}};
+  Output descent(Output round, Output v, Output gradient, Output samples, int64_t shard, int64_t shards,
+                 Attributes more = {}) {
+    Attributes attrs{{"N", int64_t{1}},
+                     {"rule", std::string("ApplyGradientDescent")},
+                     {"gradient", std::string("delta")},
+                     {"shard", shard},
+                     {"shards", shards}};
     for (const auto& [name, attr] : more) attrs.set(name, attr);
-    return {g.add("SyncReplicasApply", {round, v, value(0.1f), gradient, samples}, std::move(attrs)), Output::control};
+    return {g.add("SyncReplicasApply", {round, v, value(0.1f), gradient, samples}, std::move(attrs)),
+            Output::control};
   }
   Output samples(int64_t count) { return g.constant(Tensor::scalar(count)); }
 
@@ -83,15 +89,19 @@ BOOST_AUTO_TEST_CASE(shards_in_one_step_and_in_many_sessions_give_the_same_bits)
     std::vector<Output> gradients, pushes;
     for (size_t shard = 0; shard < 3; ++shard) {
       gradients.push_back(placeholder(name + "/gradient" + std::to_string(shard), DType::Float, {20}));
-      const Output here = g.with_device("/job:worker/task:" + std::to_string(shard % 2)).add_one("Identity", {gradients[shard]});
+      const Output here = g.with_device("/job:worker/task:" + std::to_string(shard % 2))
+                              .add_one("Identity", {gradients[shard]});
       pushes.push_back(descent(round, w, here, samples(parts[shard]), static_cast<int64_t>(shard), 3));
     }
     Session session = runtime.session(graph);
     session.run(initializers);
     const auto step = [&](Session& of, uint64_t r, size_t first, size_t last) {
       std::vector<std::pair<Output, Tensor>> feeds;
-      for (size_t shard = first; shard < last; ++shard) feeds.emplace_back(gradients[shard], gradient_of(r, shard));
-      of.run(feeds, {pushes.begin() + static_cast<int64_t>(first), pushes.begin() + static_cast<int64_t>(last)}, training(r));
+      for (size_t shard = first; shard < last; ++shard)
+        feeds.emplace_back(gradients[shard], gradient_of(r, shard));
+      of.run(feeds,
+             {pushes.begin() + static_cast<int64_t>(first), pushes.begin() + static_cast<int64_t>(last)},
+             training(r));
     };
     if (apart) {
       std::vector<std::thread> workers;
@@ -112,7 +122,8 @@ BOOST_AUTO_TEST_CASE(shards_in_one_step_and_in_many_sessions_give_the_same_bits)
 }
 
 BOOST_AUTO_TEST_CASE(a_repeated_step_changes_nothing_and_one_outside_training_fails) {
-  const Output w = variable("w", Tensor::vector<float>({1})), round = variable("w/round", Tensor::scalar<int64_t>(0));
+  const Output w = variable("w", Tensor::vector<float>({1})),
+               round = variable("w/round", Tensor::scalar<int64_t>(0));
   const Output push = descent(round, w, g.constant(Tensor::vector<float>({1})), samples(4), 0, 1);
   Session session = runtime.session(graph);
   BOOST_TEST((failure_of([&] { session.run({push}, training(1)); }).code() == Code::FailedPrecondition));
@@ -128,17 +139,22 @@ BOOST_AUTO_TEST_CASE(a_repeated_step_changes_nothing_and_one_outside_training_fa
 }
 
 BOOST_AUTO_TEST_CASE(a_step_that_ends_while_it_waits_for_other_shards_leaves_nothing_behind) {
-  const Output w = variable("w", Tensor::vector<float>({0})), round = variable("w/round", Tensor::scalar<int64_t>(0));
+  const Output w = variable("w", Tensor::vector<float>({0})),
+               round = variable("w/round", Tensor::scalar<int64_t>(0));
   const Output gradient = placeholder("gradient", DType::Float, {1});
-  const Output first = descent(round, w, gradient, samples(1), 0, 2), second = descent(round, w, gradient, samples(1), 1, 2);
-  const auto feed = [&](float value) { return std::vector<std::pair<Output, Tensor>>{{gradient, Tensor::vector<float>({value})}}; };
+  const Output first = descent(round, w, gradient, samples(1), 0, 2),
+               second = descent(round, w, gradient, samples(1), 1, 2);
+  const auto feed = [&](float value) {
+    return std::vector<std::pair<Output, Tensor>>{{gradient, Tensor::vector<float>({value})}};
+  };
   Session session = runtime.session(graph);
   session.run(initializers);
   {
     Session alone = runtime.session(graph);
     StepOptions options = training(1);
     options.timeout = 5ms;
-    BOOST_TEST((failure_of([&] { alone.run(feed(100), {first}, options); }).code() == Code::DeadlineExceeded));
+    BOOST_TEST(
+        (failure_of([&] { alone.run(feed(100), {first}, options); }).code() == Code::DeadlineExceeded));
     alone.close();
   }
   session.run(feed(-10), {first, second}, training(1));
@@ -147,33 +163,38 @@ BOOST_AUTO_TEST_CASE(a_step_that_ends_while_it_waits_for_other_shards_leaves_not
 
 // Momentum with its attribute, and a counter of steps: a rule that is applied once per round, whatever the shards say.
 BOOST_AUTO_TEST_CASE(rules_have_options_slots_and_need_no_gradient) {
-  const Output w = variable("w", Tensor::vector<float>({1})), slot = variable("w/accum", Tensor::vector<float>({2}));
+  const Output w = variable("w", Tensor::vector<float>({1})),
+               slot = variable("w/accum", Tensor::vector<float>({2}));
   const Output round = variable("w/round", Tensor::scalar<int64_t>(0));
-  const Output steps = variable("steps", Tensor::scalar<int64_t>(40)), steps_round = variable("steps/round", Tensor::scalar<int64_t>(0));
+  const Output steps = variable("steps", Tensor::scalar<int64_t>(40)),
+               steps_round = variable("steps/round", Tensor::scalar<int64_t>(0));
   std::vector<Output> pushes;
   for (const int64_t shard : {0, 1}) {
     const Output gradient = g.constant(Tensor::vector<float>({1.0f + 2 * static_cast<float>(shard)}));
-    pushes.push_back({g.add("SyncReplicasApply", {round, w, slot, value(0.5f), gradient, value(0.25f), samples(8)},
-                            {{"N", int64_t{2}},
-                             {"rule", std::string("ApplyMomentum")},
-                             {"options", std::vector<std::string>{"use_nesterov"}},
-                             {"shard", shard},
-                             {"shards", int64_t{2}}}),
-                      Output::control});
-    pushes.push_back({g.add("SyncReplicasApply", {steps_round, steps, g.constant(Tensor::scalar<int64_t>(1)), samples(8)},
-                            {{"N", int64_t{1}},
-                             {"rule", std::string("AssignAdd")},
-                             {"gradient", std::string()},
-                             {"shard", shard},
-                             {"shards", int64_t{2}}}),
-                      Output::control});
+    pushes.push_back(
+        {g.add("SyncReplicasApply", {round, w, slot, value(0.5f), gradient, value(0.25f), samples(8)},
+               {{"N", int64_t{2}},
+                {"rule", std::string("ApplyMomentum")},
+                {"options", std::vector<std::string>{"use_nesterov"}},
+                {"shard", shard},
+                {"shards", int64_t{2}}}),
+         Output::control});
+    pushes.push_back(
+        {g.add("SyncReplicasApply", {steps_round, steps, g.constant(Tensor::scalar<int64_t>(1)), samples(8)},
+               {{"N", int64_t{1}},
+                {"rule", std::string("AssignAdd")},
+                {"gradient", std::string()},
+                {"shard", shard},
+                {"shards", int64_t{2}}}),
+         Output::control});
   }
   Session session = runtime.session(graph);
   session.run(initializers);
   session.run(pushes, training(1));
   const auto fetched = session.run({w, slot, steps});
-  BOOST_TEST(fetched[1].as<float>()[0] == 0.25f * 2 + 2);                      // accum = momentum accum + mean
-  BOOST_TEST(fetched[0].as<float>()[0] == 1 - 0.5f * (0.25f * 2.5f + 2));      // w -= rate (momentum accum + mean)
+  BOOST_TEST(fetched[1].as<float>()[0] == 0.25f * 2 + 2);  // accum = momentum accum + mean
+  BOOST_TEST(fetched[0].as<float>()[0] ==
+             1 - 0.5f * (0.25f * 2.5f + 2));  // w -= rate (momentum accum + mean)
   BOOST_TEST(fetched[2].as<int64_t>()[0] == 41);
 }
 
@@ -196,7 +217,8 @@ BOOST_AUTO_TEST_CASE(variables_may_be_resources) {
 }
 
 BOOST_AUTO_TEST_CASE(what_is_no_rule_is_refused_before_any_step) {
-  const Output w = variable("w", Tensor::vector<float>({1})), round = variable("w/round", Tensor::scalar<int64_t>(0));
+  const Output w = variable("w", Tensor::vector<float>({1})),
+               round = variable("w/round", Tensor::scalar<int64_t>(0));
   const Output gradient = g.constant(Tensor::vector<float>({1})), n = samples(1);
   const auto rule = [](const char* name) { return Attributes{{"rule", std::string(name)}}; };
   struct {
@@ -210,9 +232,10 @@ BOOST_AUTO_TEST_CASE(what_is_no_rule_is_refused_before_any_step) {
        "ApplyMomentum takes 2 variables and 3 values, not 1 and 2"},
       {descent(round, w, gradient, n, 0, 1, {{"gradient", std::string("grad")}}), Code::InvalidArgument,
        "ApplyGradientDescent has no value input 'grad' to average"},
-      {descent(round, w, gradient, n, 0, 1, {{"gradient", std::string("var")}}), Code::InvalidArgument, "no value input 'var'"},
-      {descent(round, w, gradient, n, 0, 1, {{"options", std::vector<std::string>{"T"}}}), Code::InvalidArgument,
-       "ApplyGradientDescent has no bool attribute 'T'"},
+      {descent(round, w, gradient, n, 0, 1, {{"gradient", std::string("var")}}), Code::InvalidArgument,
+       "no value input 'var'"},
+      {descent(round, w, gradient, n, 0, 1, {{"options", std::vector<std::string>{"T"}}}),
+       Code::InvalidArgument, "ApplyGradientDescent has no bool attribute 'T'"},
       {descent(round, w, gradient, n, 2, 2), Code::InvalidArgument, "shard is 2, shards 2"},
       {descent(round, w, g.constant(Tensor::vector<double>({1})), n, 0, 1), Code::InvalidArgument, "double"},
   };

@@ -58,7 +58,8 @@ struct Bench {
   uint64_t add_rule(const std::string& op, size_t values) {
     auto graph = std::make_shared<Graph>(library->ops);
     const Scope g(*graph);
-    std::vector<Output> inputs = {g.add_one("VariableV2", {}, {{"dtype", DType::Float}, {"shape", w->shape()}})};
+    std::vector<Output> inputs = {
+        g.add_one("VariableV2", {}, {{"dtype", DType::Float}, {"shape", w->shape()}})};
     for (size_t i = 0; i < values; ++i)
       inputs.push_back(g.add_one("Placeholder", {}, {{"dtype", DType::Float}, {"shape", PartialShape{}}}));
     const Node& rule = graph->node(g.add(op, inputs));
@@ -88,7 +89,8 @@ struct Bench {
     auto answer = std::make_shared<Answered>();
     AnyMessage pushed = message(std::move(push));
     answers.push_back(answer);
-    node.engine.send(site->replicas_actor, std::move(pushed), Reply([answer](Result<AnyMessage> result) { *answer = std::move(result); }));
+    node.engine.send(site->replicas_actor, std::move(pushed),
+                     Reply([answer](Result<AnyMessage> result) { *answer = std::move(result); }));
     return answers.size() - 1;
   }
   size_t push(PushOf what) {
@@ -127,7 +129,8 @@ struct Bench {
   SimulatedDisk disk{0};
   ActorNode node{Env{scheduler, disk}, scheduler, pool, library};
   std::shared_ptr<DeviceSite> site = std::make_shared<DeviceSite>(
-      node, std::make_shared<CpuDevice>(DeviceName{"localhost", 0, 0, "CPU", 0}, 1, pool), std::make_shared<StateContainer>());
+      node, std::make_shared<CpuDevice>(DeviceName{"localhost", 0, 0, "CPU", 0}, 1, pool),
+      std::make_shared<StateContainer>());
   std::shared_ptr<StateCell> w, counter;
   uint64_t descent = 0, assignment = 0;
   std::vector<std::shared_ptr<Answered>> answers;
@@ -179,8 +182,8 @@ BOOST_AUTO_TEST_CASE(a_round_is_applied_when_all_shards_are_here) {
 
 BOOST_AUTO_TEST_CASE(every_order_of_arrival_gives_the_same_bits) {
   std::mt19937_64 random(1);
-  const std::vector<Floats> gradients = {random_floats(random, 33), random_floats(random, 33), random_floats(random, 33),
-                                         random_floats(random, 33)};
+  const std::vector<Floats> gradients = {random_floats(random, 33), random_floats(random, 33),
+                                         random_floats(random, 33), random_floats(random, 33)};
   const std::vector<int64_t> samples = {17, 16, 16, 3};
   std::vector<uint32_t> order = {0, 1, 2, 3};
   do {
@@ -276,9 +279,11 @@ BOOST_AUTO_TEST_CASE(a_push_that_does_not_go_with_the_others_is_refused_alone) {
   const size_t unknown = bench.push({.shard = 1, .gradient = {1, 1}, .rule = 99});
   const size_t beyond = bench.push({.shard = 2, .gradient = {1, 1}});
   const size_t samples = bench.push({.shard = 1, .gradient = {1, 1}, .samples = -1});
-  for (const size_t refused : {shards, shape, rule, beyond, samples}) BOOST_TEST(bench.answered(refused) == "InvalidArgument");
-  BOOST_TEST(bench.status(shape).text() ==
-             "shard 1 of worker 1 pushed to 'w/round' with a gradient float[3], shard 0 of worker 0 with float[2]");
+  for (const size_t refused : {shards, shape, rule, beyond, samples})
+    BOOST_TEST(bench.answered(refused) == "InvalidArgument");
+  BOOST_TEST(
+      bench.status(shape).text() ==
+      "shard 1 of worker 1 pushed to 'w/round' with a gradient float[3], shard 0 of worker 0 with float[2]");
   BOOST_TEST(bench.answered(unknown) == "NotFound");
   BOOST_TEST(bench.answered(0) == "-");
   BOOST_TEST(bench.answered(bench.push({.shard = 1, .gradient = {1, 1}})) == "1");
@@ -306,7 +311,8 @@ BOOST_AUTO_TEST_CASE(values_beside_the_gradient_are_those_of_shard_0) {
 
 BOOST_AUTO_TEST_CASE(a_rule_without_a_gradient_is_applied_once_per_round) {
   Bench bench;
-  for (const uint32_t shard : {1, 0}) bench.push({.shard = shard, .gradient = {1 + static_cast<float>(shard), 1}, .rule = bench.assignment});
+  for (const uint32_t shard : {1, 0})
+    bench.push({.shard = shard, .gradient = {1 + static_cast<float>(shard), 1}, .rule = bench.assignment});
   BOOST_TEST(bench.answered() == "1 1");
   BOOST_TEST(bench.value() == (Floats{1, 1}));
   BOOST_TEST(bench.w->version() == 2u);
@@ -364,14 +370,20 @@ BOOST_AUTO_TEST_CASE(whatever_happens_on_the_way_each_round_is_applied_exactly_o
       for (size_t i = 0; i < 5; ++i) expected[i] += step[i];
     }
     const auto push_of = [&](uint64_t round, uint32_t shard, uint64_t step) {
-      return PushOf{.round = round, .shard = shard, .shards = shards, .gradient = gradients[round][shard],
-                    .samples = samples[shard], .step = step};
+      return PushOf{.round = round,
+                    .shard = shard,
+                    .shards = shards,
+                    .gradient = gradients[round][shard],
+                    .samples = samples[shard],
+                    .step = step};
     };
     uint64_t step = 0;
-    std::vector<uint64_t> next(shards, 1);          // round per shard
+    std::vector<uint64_t> next(shards, 1);             // round per shard
     std::vector<std::optional<size_t>> waits(shards);  // its last push
     std::vector<uint64_t> steps(shards);
-    const auto unfinished = [&] { return std::any_of(next.begin(), next.end(), [&](uint64_t round) { return round <= rounds; }); };
+    const auto unfinished = [&] {
+      return std::any_of(next.begin(), next.end(), [&](uint64_t round) { return round <= rounds; });
+    };
     for (int turn = 0; unfinished() && turn < 10'000; ++turn) {
       const auto shard = static_cast<uint32_t>(random() % shards);
       if (waits[shard] && bench.answered(*waits[shard]) != "-") {

@@ -17,10 +17,12 @@ struct Fixture {
   Scope g{graph};
 
   Output placeholder(const std::string& name, PartialShape shape = {}) {
-    return g.with_name(name).add_one("Placeholder", {}, {{"dtype", DType::Float}, {"shape", std::move(shape)}});
+    return g.with_name(name).add_one("Placeholder", {},
+                                     {{"dtype", DType::Float}, {"shape", std::move(shape)}});
   }
   Output variable(const std::string& name, PartialShape shape) {
-    return g.with_name(name).add_one("VariableV2", {}, {{"dtype", DType::Float}, {"shape", std::move(shape)}});
+    return g.with_name(name).add_one("VariableV2", {},
+                                     {{"dtype", DType::Float}, {"shape", std::move(shape)}});
   }
   Output constant(float value) { return g.constant(Tensor::scalar(value)); }
   static float scalar(const Tensor& tensor) { return tensor.as<float>()[0]; }
@@ -46,7 +48,8 @@ BOOST_AUTO_TEST_CASE(feeds_go_in_and_fetches_come_out) {
   const Output z = g.add_one("Add", {x, y});
   Session session = runtime.session(graph);
   for (int i = 0; i < 3; ++i) {
-    const auto fetched = session.run({{x, Tensor::scalar(static_cast<float>(i))}, {y, Tensor::scalar(2.0f)}}, {z, z});
+    const auto fetched =
+        session.run({{x, Tensor::scalar(static_cast<float>(i))}, {y, Tensor::scalar(2.0f)}}, {z, z});
     BOOST_TEST(scalar(fetched.at(0)) == 2.0f + static_cast<float>(i));
     BOOST_TEST(scalar(fetched.at(1)) == 2.0f + static_cast<float>(i));
   }
@@ -76,20 +79,24 @@ BOOST_AUTO_TEST_CASE(tensors_travel_between_devices_and_tasks) {
   const Output result = g.with_device("/job:ps").add_one("Add", {squared, constant(1)});
   Session session = runtime.session(graph);
   for (int i = 0; i < 10; ++i)
-    BOOST_TEST(scalar(session.run({{x, Tensor::scalar(static_cast<float>(i))}}, {result}).at(0)) == static_cast<float>(1 + i * i));
+    BOOST_TEST(scalar(session.run({{x, Tensor::scalar(static_cast<float>(i))}}, {result}).at(0)) ==
+               static_cast<float>(1 + i * i));
 }
 
 BOOST_AUTO_TEST_CASE(a_variable_on_another_task_is_read_after_the_update_it_waits_for) {
   const Output x = placeholder("x");
   const Scope ps = g.with_device("/job:ps"), worker = g.with_device("/job:worker/device:CPU:0");
-  const Output v = ps.with_name("v").add_one("VariableV2", {}, {{"dtype", DType::Float}, {"shape", PartialShape{}}});
+  const Output v =
+      ps.with_name("v").add_one("VariableV2", {}, {{"dtype", DType::Float}, {"shape", PartialShape{}}});
   const Output init = ps.add_one("Assign", {v, constant(0)});
   const Output add = ps.add_one("AssignAdd", {v, x});
   const Output read = worker.with_control({add.node}).add_one("Identity", {v});
   const Output doubled = worker.add_one("Add", {read, read});
   Session session = runtime.session(graph);
   session.run({init});
-  for (int i = 1; i <= 20; ++i) BOOST_TEST(scalar(session.run({{x, Tensor::scalar(1.0f)}}, {doubled}).at(0)) == static_cast<float>(2 * i));
+  for (int i = 1; i <= 20; ++i)
+    BOOST_TEST(scalar(session.run({{x, Tensor::scalar(1.0f)}}, {doubled}).at(0)) ==
+               static_cast<float>(2 * i));
 }
 
 BOOST_AUTO_TEST_CASE(the_graph_may_grow_between_steps) {
@@ -106,18 +113,23 @@ BOOST_AUTO_TEST_CASE(bad_calls_are_refused_and_the_next_one_runs) {
   const Output y = g.add_one("Neg", {x});
   Session session = runtime.session(graph);
   const Tensor good = Tensor::vector<float>({1, 2});
-  BOOST_TEST((code_of([&] { session.run({}, {y}); }) == Code::InvalidArgument));                                        // not fed
-  BOOST_TEST((code_of([&] { session.run({{x, Tensor::vector<int32_t>({1, 2})}}, {y}); }) == Code::InvalidArgument));     // dtype
-  BOOST_TEST((code_of([&] { session.run({{x, Tensor::vector<float>({1, 2, 3})}}, {y}); }) == Code::InvalidArgument));    // shape
-  BOOST_TEST((code_of([&] { session.run({{x, good}, {x, good}}, {y}); }) == Code::InvalidArgument));                     // twice
-  BOOST_TEST((code_of([&] { session.run({{x, good}}, {x}); }) == Code::InvalidArgument));                                // fed and fetched
-  BOOST_TEST((code_of([&] { session.run({{x, good}}, {}); }) == Code::InvalidArgument));                                 // nothing
+  BOOST_TEST((code_of([&] { session.run({}, {y}); }) == Code::InvalidArgument));  // not fed
+  BOOST_TEST((code_of([&] {
+                session.run({{x, Tensor::vector<int32_t>({1, 2})}}, {y});
+              }) == Code::InvalidArgument));  // dtype
+  BOOST_TEST((code_of([&] {
+                session.run({{x, Tensor::vector<float>({1, 2, 3})}}, {y});
+              }) == Code::InvalidArgument));                                                          // shape
+  BOOST_TEST((code_of([&] { session.run({{x, good}, {x, good}}, {y}); }) == Code::InvalidArgument));  // twice
+  BOOST_TEST((code_of([&] { session.run({{x, good}}, {x}); }) == Code::InvalidArgument));  // fed and fetched
+  BOOST_TEST((code_of([&] { session.run({{x, good}}, {}); }) == Code::InvalidArgument));   // nothing
   BOOST_TEST(session.run({{x, good}}, {y}).at(0).as<float>()[1] == -2.0f);
 }
 
 BOOST_AUTO_TEST_CASE(a_failure_names_op_node_and_device) {
   const Output gathered = g.with_device("/job:ps").with_name("pick").add_one(
-      "Gather", {g.constant(Tensor::vector<float>({1, 2})), g.with_name("index").add_one("Placeholder", {}, {{"dtype", DType::Int32}})});
+      "Gather", {g.constant(Tensor::vector<float>({1, 2})),
+                 g.with_name("index").add_one("Placeholder", {}, {{"dtype", DType::Int32}})});
   Session session = runtime.session(graph);
   try {
     session.run({{{graph.find("index")->id, 0}, Tensor::scalar<int32_t>(7)}}, {gathered});
@@ -132,7 +144,8 @@ BOOST_AUTO_TEST_CASE(a_failure_names_op_node_and_device) {
 
 BOOST_AUTO_TEST_CASE(several_threads_run_steps_at_once) {
   const Output x = placeholder("x");
-  const Output y = g.with_device("/job:ps").add_one("Square", {g.with_device("/job:worker").add_one("Add", {x, constant(1)})});
+  const Output y = g.with_device("/job:ps").add_one(
+      "Square", {g.with_device("/job:worker").add_one("Add", {x, constant(1)})});
   Session session = runtime.session(graph);
   std::atomic<int> good{0};
   std::vector<std::thread> threads;

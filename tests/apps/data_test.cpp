@@ -252,7 +252,8 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_is_refused) {
   const std::string a = folder.write("a.csv", "1,2,3\n"), wide = folder.write("wide.csv", "1,2,3,4\n");
   const auto text = [](const Options& options) { return failure(load_here(options, 0).status()); };
   const std::string missing = (folder.path / "missing.csv").string();
-  BOOST_TEST(text({.train = {missing}}) == "NotFound: cannot open '" + missing + "': No such file or directory");
+  BOOST_TEST(text({.train = {missing}}) ==
+             "NotFound: cannot open '" + missing + "': No such file or directory");
   BOOST_TEST(text({.train = {folder.path.string()}}).starts_with("FailedPrecondition: "));
   BOOST_TEST(text({.train = {a, wide}}) == "DataLoss: " + wide + ": 3 features a sample, " + a + " has 2");
   BOOST_TEST(text({.train = {a}, .valid = {wide}}) ==

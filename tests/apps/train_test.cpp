@@ -3,12 +3,12 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include <csignal>
-#include <cstdio>
-#include <filesystem>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
 
 #include "actors/checkpoint_files.h"
 #include "kernels/kernel.h"
@@ -41,7 +41,8 @@ struct Fixture {
   }
   TrainingResult run(const std::vector<std::string>& set, const TrainerOptions& options) {
     const auto checked = config(set);
-    return value_or_throw(train(checked, value_or_throw(data::load(disk, checked.data, checked.run.seed)), options));
+    return value_or_throw(
+        train(checked, value_or_throw(data::load(disk, checked.data, checked.run.seed)), options));
   }
   static std::shared_ptr<const OpTable> ops() {
     static const auto library = make_op_library();
@@ -136,8 +137,10 @@ BOOST_AUTO_TEST_CASE(the_digits_are_learned) {
 
 BOOST_AUTO_TEST_CASE(weights_depend_on_shards_alone_not_on_threads_or_tasks) {
   const auto alone = weights(run(with(five_epochs, "run.threads=1")).folder);
-  for (const auto& layout : std::vector<std::vector<std::string>>{
-           {"run.threads=2"}, {"cluster.in_process.worker=2"}, {"cluster.in_process.ps=2", "cluster.in_process.worker=2"}}) {
+  for (const auto& layout :
+       std::vector<std::vector<std::string>>{{"run.threads=2"},
+                                             {"cluster.in_process.worker=2"},
+                                             {"cluster.in_process.ps=2", "cluster.in_process.worker=2"}}) {
     auto set = five_epochs;
     set.insert(set.end(), layout.begin(), layout.end());
     check_equal(alone, weights(run(set).folder));
@@ -154,8 +157,9 @@ BOOST_AUTO_TEST_CASE(a_resumed_run_ends_as_an_undisturbed_one) {
 
 BOOST_AUTO_TEST_CASE(a_killed_run_is_resumed_and_ends_as_an_undisturbed_one) {
   const auto undisturbed = weights(run(five_epochs).folder);
-  std::vector<std::string> arguments = {"train", digits, "--set", "run.directory=" + folder + "/killed", "--set",
-                                        "train.checkpoint.every=10 steps"};
+  std::vector<std::string> arguments = {"train", digits,
+                                        "--set", "run.directory=" + folder + "/killed",
+                                        "--set", "train.checkpoint.every=10 steps"};
   for (const auto& option : five_epochs) arguments.insert(arguments.end(), {"--set", option});
   Program killed(arguments);
   BOOST_REQUIRE(killed.wait_for("epoch 3"));
@@ -168,8 +172,8 @@ BOOST_AUTO_TEST_CASE(a_killed_run_is_resumed_and_ends_as_an_undisturbed_one) {
 }
 
 BOOST_AUTO_TEST_CASE(a_terminated_run_saves_and_ends_well) {
-  Program program({"train", digits, "--set", "run.directory=" + folder, "--set", "train.max_epochs=100000", "--set",
-                   "train.early_stop.patience=100000"});
+  Program program({"train", digits, "--set", "run.directory=" + folder, "--set", "train.max_epochs=100000",
+                   "--set", "train.early_stop.patience=100000"});
   BOOST_REQUIRE(program.wait_for("epoch 2"));
   BOOST_TEST(program.end(SIGTERM) == 0);
   BOOST_TEST(weights(folder + "/digits/001").round > 0u);

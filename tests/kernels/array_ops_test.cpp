@@ -11,7 +11,9 @@ Attributes axis(int64_t value) { return {{"axis", value}}; }
 
 BOOST_AUTO_TEST_SUITE(array_ops)
 
-BOOST_AUTO_TEST_CASE(every_definition_is_sound) { BOOST_TEST(op_library()->status.message() == Status().message()); }
+BOOST_AUTO_TEST_CASE(every_definition_is_sound) {
+  BOOST_TEST(op_library()->status.message() == Status().message());
+}
 
 BOOST_AUTO_TEST_CASE(shape_size_and_rank_are_integers) {
   const Tensor x = counting(Shape::of({2, 3, 0}));

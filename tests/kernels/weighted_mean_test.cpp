@@ -20,7 +20,8 @@ Tensor random_values(const Shape& shape, uint64_t seed) {
   return tensor;
 }
 
-Result<Tensor> mean_of(const std::vector<Tensor>& gradients, const std::vector<int64_t>& weights, size_t threads = 1) {
+Result<Tensor> mean_of(const std::vector<Tensor>& gradients, const std::vector<int64_t>& weights,
+                       size_t threads = 1) {
   const auto pool = value_or_throw(ThreadPool::make(threads));
   TROUPE_ASSIGN(Tensor mean, allocate_mean(gradients, weights, heap_allocator()));
   weighted_mean(gradients, weights, mean, *pool);
@@ -54,8 +55,10 @@ BOOST_AUTO_TEST_CASE(it_is_that_of_single_ops_for_any_size_and_number_of_threads
     }
     const std::vector<int64_t> weights = {13, 13, 13, 13, 12};
     for (const size_t threads : {1, 2}) {
-      BOOST_TEST(identical(*mean_of(floats, weights, threads), by_ops<float>(floats, weights)), "size " << size);
-      BOOST_TEST(identical(*mean_of(doubles, weights, threads), by_ops<double>(doubles, weights)), "size " << size);
+      BOOST_TEST(identical(*mean_of(floats, weights, threads), by_ops<float>(floats, weights)),
+                 "size " << size);
+      BOOST_TEST(identical(*mean_of(doubles, weights, threads), by_ops<double>(doubles, weights)),
+                 "size " << size);
     }
   }
 }
