@@ -25,8 +25,8 @@ const std::string digits = TROUPE_SOURCE_DIR "/examples/digits.toml";
 
 struct Fixture {
   Fixture() {
-    char name[] = "/tmp/troupe_train_XXXXXX";
-    folder = mkdtemp(name);
+    std::string name = fs::temp_directory_path() / "troupe_train_XXXXXX";
+    folder = mkdtemp(name.data());
   }
   ~Fixture() { fs::remove_all(folder); }
 
