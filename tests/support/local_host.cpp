@@ -1,6 +1,5 @@
 #include "tests/support/local_host.h"
 
-#include "graph/partition.h"
 #include "kernels/apply_update.h"
 
 namespace troupe::test {
@@ -20,14 +19,17 @@ Result<std::shared_ptr<const PreparedPlan>> LocalRuntime::prepare(const Graph& g
   const DeviceInfo only{device_->name(), device_->incarnation()};
   TROUPE_ASSIGN(const auto partitions,
                 partition(cut.graph, std::vector<DeviceId>(cut.graph.size(), 0), {&only, 1}));
+  return prepare(partitions.at(0));
+}
+
+Result<std::shared_ptr<const PreparedPlan>> LocalRuntime::prepare(const Partition& partition) {
   const auto outputs = [](const std::vector<PartitionEnd>& ends) {
     std::vector<Output> result;
     for (const PartitionEnd& end : ends) result.push_back(end.output);
     return result;
   };
-  const Partition& whole = partitions.at(0);
-  TROUPE_ASSIGN(auto plan, Plan::make(std::make_shared<const Graph>(whole.graph), outputs(whole.feeds),
-                                      outputs(whole.fetches)));
+  TROUPE_ASSIGN(auto plan, Plan::make(std::make_shared<const Graph>(partition.graph),
+                                      outputs(partition.feeds), outputs(partition.fetches)));
   return PreparedPlan::make(std::move(plan), library_->kernels, *device_,
                             [this](const Node& node) { return state_.require(node); });
 }
@@ -61,12 +63,25 @@ Result<std::vector<Tensor>> run_graph(std::shared_ptr<const OpLibrary> library, 
 }
 
 LocalHost::LocalHost(const OpLibrary& library, std::shared_ptr<const PreparedPlan> plan)
-    : library_(library), plan_(std::move(plan)), runner_(plan_, *this) {}
+    : LocalHost(library, std::move(plan), own_) {}
 
-Result<std::vector<Tensor>> LocalHost::run(std::vector<Tensor> feeds, const StepInfo& info) {
+LocalHost::LocalHost(const OpLibrary& library, std::shared_ptr<const PreparedPlan> plan,
+                     LocalRendezvous& rendezvous)
+    : library_(library), plan_(std::move(plan)), runner_(plan_, *this), rendezvous_(rendezvous) {}
+
+void LocalHost::start(std::vector<Tensor> feeds, const StepInfo& info) {
   info_ = info;
   runner_.start(info, feeds);
-  runner_.drive();
+  wake_ = true;
+}
+
+bool LocalHost::take_wake() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(wake_, false);
+}
+
+Result<std::vector<Tensor>> LocalHost::run(std::vector<Tensor> feeds, const StepInfo& info) {
+  start(std::move(feeds), info);
   while (!ended_) {
     std::unique_lock lock(mutex_);
     woken_.wait(lock, [&] { return wake_; });
@@ -89,23 +104,33 @@ void LocalHost::request(StepRequest request) {
 }
 
 void LocalHost::send(const StepRequest& request, const Edge& edge) {
-  StepReply token;
-  token.dead = request.dead;
-  if (!request.dead) token.outputs.push_back(std::move(request.inputs[0].tensor));
-  const auto waiting = waiting_.extract(edge);
-  if (waiting)
-    (void)runner_.arrived(waiting.mapped(), std::move(token));
-  else if (!sent_.emplace(edge, std::move(token)).second)
+  LocalRendezvous::Token token;
+  token.reply.dead = request.dead;
+  if (!request.dead && request.inputs[0].kind == Slot::Kind::Handle)
+    token.cell = request.inputs[0].cell;
+  else if (!request.dead)
+    token.reply.outputs.push_back(std::move(request.inputs[0].tensor));
+  if (const auto waiting = rendezvous_.waiting.extract(edge))
+    waiting.mapped().first->deliver(waiting.mapped().second, std::move(token));
+  else if (!rendezvous_.sent.emplace(edge, std::move(token)).second)
     return (void)runner_.arrived(request.activation, {aborted("an edge carries two tokens"), {}, false});
   (void)runner_.arrived(request.activation, {});
 }
 
 void LocalHost::receive(const StepRequest& request, const Edge& edge) {
-  auto token = sent_.extract(edge);
-  if (token)
-    (void)runner_.arrived(request.activation, std::move(token.mapped()));
+  if (auto token = rendezvous_.sent.extract(edge))
+    deliver(request.activation, std::move(token.mapped()));
   else
-    waiting_.emplace(edge, request.activation);
+    rendezvous_.waiting.emplace(edge, std::pair(this, request.activation));
+}
+
+void LocalHost::deliver(Activation receiver, LocalRendezvous::Token token) {
+  Snapshot snapshot;
+  if (token.cell) {
+    while (token.cell->try_read(snapshot) == StateCell::Reading::Busy) cpu_relax();
+    token.reply.outputs.push_back(std::move(snapshot.value));
+  }
+  if (runner_.arrived(receiver, std::move(token.reply))) wake();
 }
 
 StepReply LocalHost::change_variables(const StepRequest& request) {
@@ -132,8 +157,15 @@ void LocalHost::read(Activation activation, uint32_t input, StateCell& cell) {
 }
 
 void LocalHost::failing(const Status& status) {
-  for (const auto& [edge, activation] : std::exchange(waiting_, {}))
-    (void)runner_.arrived(activation, {status, {}, false});
+  auto& waiting = rendezvous_.waiting;
+  for (auto at = waiting.begin(); at != waiting.end();) {
+    if (at->second.first != this) {
+      ++at;
+      continue;
+    }
+    (void)runner_.arrived(at->second.second, {status, {}, false});
+    at = waiting.erase(at);
+  }
 }
 
 void LocalHost::wake() {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "devices/cpu_device.h"
+#include "graph/partition.h"
 #include "graph/subgraph.h"
 #include "kernels/step_runner.h"
 
@@ -32,6 +33,8 @@ class LocalRuntime {
 
   /// What the master does for a signature, for one device: cut out the subgraph, plan, prepare.
   Result<std::shared_ptr<const PreparedPlan>> prepare(const Graph& graph, const RunSignature& signature);
+  /// One partition, for this device.
+  Result<std::shared_ptr<const PreparedPlan>> prepare(const Partition& partition);
   /// One step, on this thread. `feeds` are in the order of the signature, without those that nothing reads.
   Result<std::vector<Tensor>> run(const std::shared_ptr<const PreparedPlan>& plan,
                                   std::vector<Tensor> feeds = {}, const StepInfo& info = {});
@@ -50,12 +53,33 @@ class LocalRuntime {
 Result<std::vector<Tensor>> run_graph(std::shared_ptr<const OpLibrary> library, const Graph& graph,
                                       const Feeds& feeds, const std::vector<Output>& fetches);
 
+class LocalHost;
+
+/// Where the Sends and Recvs of one step meet; one thread at a time.
+struct LocalRendezvous {
+  using Edge = std::tuple<std::string, uint64_t, uint64_t>;  ///< name, frame, iteration
+  struct Token {
+    StepReply reply;
+    StateCell* cell = nullptr;  ///< of a variable, whose value is read when its Recv asks
+  };
+  std::map<Edge, Token> sent;
+  std::map<Edge, std::pair<LocalHost*, Activation>> waiting;
+};
+
 /// The host of one step.
 class LocalHost : public StepHost {
  public:
   LocalHost(const OpLibrary& library, std::shared_ptr<const PreparedPlan> plan);
+  /// The host of one partition's part of a step, which meets the others at the rendezvous.
+  LocalHost(const OpLibrary& library, std::shared_ptr<const PreparedPlan> plan, LocalRendezvous& rendezvous);
 
   StepRunner& runner() { return runner_; }
+  /// Starts the step without driving it: that is for whoever finds it woken.
+  void start(std::vector<Tensor> feeds, const StepInfo& info);
+  /// True when there is something to drive, once per reason.
+  bool take_wake();
+  /// Nothing while the step is under way.
+  const std::optional<Status>& outcome() const { return ended_; }
   /// Drives the step until it has ended, waiting for the device where it must.
   Result<std::vector<Tensor>> run(std::vector<Tensor> feeds, const StepInfo& info);
 
@@ -66,17 +90,18 @@ class LocalHost : public StepHost {
   void ended(Status status) override;
 
  private:
-  using Edge = std::tuple<std::string, uint64_t, uint64_t>;  ///< name, frame, iteration
+  using Edge = LocalRendezvous::Edge;
   void send(const StepRequest& request, const Edge& edge);
   void receive(const StepRequest& request, const Edge& edge);
+  void deliver(Activation receiver, LocalRendezvous::Token token);
   StepReply change_variables(const StepRequest& request);
 
   const OpLibrary& library_;
   std::shared_ptr<const PreparedPlan> plan_;
   StepInfo info_;
   StepRunner runner_;
-  std::map<Edge, StepReply> sent_;
-  std::map<Edge, Activation> waiting_;
+  LocalRendezvous own_;
+  LocalRendezvous& rendezvous_;
   std::mutex mutex_;
   std::condition_variable woken_;
   bool wake_ = false;

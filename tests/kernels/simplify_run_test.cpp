@@ -1,0 +1,157 @@
+// Random graphs give the same bits simplified and not, with real kernels computing both what is folded and what is run.
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <random>
+
+#include "graph/control_flow.h"
+#include "graph/simplify.h"
+#include "kernels/all_ops.h"
+#include "kernels/evaluate.h"
+#include "tests/support/local_host.h"
+
+using namespace troupe;
+using namespace troupe::test;
+
+namespace {
+
+struct Fixture {
+  std::shared_ptr<const OpLibrary> library = make_op_library();
+  LocalRuntime runtime{library};
+
+  Evaluate evaluator() {
+    return [this](const Graph& graph, const Node& node, std::span<const Tensor> inputs) {
+      return evaluate(*library, graph, node, inputs, runtime.device().context());
+    };
+  }
+  Result<std::vector<Tensor>> run(const Subgraph& subgraph, std::span<const Tensor> feeds) {
+    const DeviceInfo device{runtime.device().name(), 1, 0};
+    TROUPE_ASSIGN(const auto parts,
+                  partition(subgraph.graph, std::vector<DeviceId>(subgraph.graph.size(), 0), {&device, 1}));
+    TROUPE_ASSIGN(const auto plan, runtime.prepare(parts[0]));
+    std::vector<Tensor> used;
+    for (const PartitionEnd& feed : parts[0].feeds) used.push_back(feeds[feed.position]);
+    return runtime.run(plan, std::move(used));
+  }
+  /// Simplifies and compares; how many nodes went.
+  size_t check(const Graph& graph, const RunSignature& signature, std::span<const Tensor> feeds) {
+    Subgraph subgraph = value_or_throw(cut_subgraph(graph, signature));
+    const auto before = value_or_throw(run(subgraph, feeds));
+    const SimplifyReport report = value_or_throw(simplify(subgraph, {evaluator()}));
+    const auto after = value_or_throw(run(subgraph, feeds));
+    BOOST_REQUIRE_EQUAL(before.size(), after.size());
+    for (size_t i = 0; i < before.size(); ++i) BOOST_TEST(identical(before[i], after[i]));
+    return report.removed;
+  }
+};
+
+/// Grows a graph of rows of three floats, with shapes and casts of them.
+class Generator {
+ public:
+  Generator(const Scope& scope, uint64_t seed) : g_(scope), random_(seed) {}
+
+  Output feed(const std::string& name) {
+    rows_.push_back(
+        g_.with_name(name).add_one("Placeholder", {}, {{"dtype", f32}, {"shape", PartialShape{3}}}));
+    return rows_.back();
+  }
+  Output row() { return rows_[below(rows_.size())]; }
+
+  void grow() {
+    const size_t what = below(12);
+    if (what == 0)
+      rows_.push_back(constant());
+    else if (what == 1)
+      rows_.push_back(g_.add_one("Identity", {row()}));
+    else if (what == 2)
+      rows_.push_back(g_.add_one(std::vector{"Neg", "Square", "Relu", "Abs"}[below(4)], {row()}));
+    else if (what == 3)
+      rows_.push_back(g_.add_one("AddN", {row(), row(), row()}));
+    else if (what == 4)
+      rows_.push_back(g_.add_one("Reshape", {row(), g_.add_one("Shape", {row()})}));
+    else if (what == 5)
+      rows_.push_back(g_.add_one("Cast", {g_.add_one("Cast", {row()}, {{"DstT", f64}})}, {{"DstT", f32}}));
+    else if (what == 6)
+      rows_.push_back(g_.add_one("Cast", {row()}, {{"DstT", f32}}));
+    else if (what == 7)
+      rows_.push_back(branch());
+    else
+      rows_.push_back(g_.add_one(std::vector{"Add", "Sub", "Mul", "Maximum"}[what - 8], {row(), row()}));
+  }
+
+ private:
+  size_t below(size_t n) { return std::uniform_int_distribution<size_t>(0, n - 1)(random_); }
+
+  Output constant() {
+    const std::vector<float> values{0.0f, -0.0f, 1.0f, 0.5f, -2.0f};
+    const float value = values[below(values.size())];
+    return g_.constant(Tensor::of<float>(Shape::of({3}), {value, value, value}));
+  }
+  Output branch() {
+    const Output sum = g_.add_one("Sum", {row(), g_.constant(Tensor::vector<int32_t>({0}))});
+    const Output x = row(), y = row();
+    const auto side = [&](const char* op) {
+      return [&, op](const Scope& s) {
+        const Output one = s.constant(Tensor::of<float>(Shape::of({3}), {1, 1, 1}));
+        const Output two = s.add_one("Add", {one, one});
+        return std::vector{
+            s.add_one("Mul", {s.add_one("Identity", {s.add_one(op, {x, two})}), s.add_one("Mul", {y, one})})};
+      };
+    };
+    return cond(g_, g_.add_one("Less", {sum, g_.constant(Tensor::scalar(1.0f))}), side("Add"),
+                side("Sub"))[0];
+  }
+
+  Scope g_;
+  std::mt19937_64 random_;
+  std::vector<Output> rows_;
+};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(simplified_runs, Fixture)
+
+BOOST_AUTO_TEST_CASE(random_graphs_keep_their_bits) {
+  size_t removed = 0;
+  for (uint64_t seed = 0; seed < 100; ++seed) {
+    BOOST_TEST_CONTEXT("seed " << seed) {
+      Graph graph(library->ops);
+      Generator generator(Scope(graph), seed);
+      RunSignature signature;
+      signature.feeds = {generator.feed("a"), generator.feed("b")};
+      for (int i = 0; i < 60; ++i) generator.grow();
+      for (int i = 0; i < 5; ++i) {
+        const Output fetch = generator.row();
+        if (fetch != signature.feeds[0] && fetch != signature.feeds[1]) signature.fetches.push_back(fetch);
+      }
+      if (signature.fetches.empty()) continue;
+      const std::vector<Tensor> feeds{Tensor::of<float>(Shape::of({3}), {0.1f, -0.0f, 3}),
+                                      Tensor::of<float>(Shape::of({3}), {-INFINITY, 0.7f, 1e-40f})};
+      removed += check(graph, signature, feeds);
+    }
+  }
+  BOOST_TEST(removed > 500);
+}
+
+// Constants in the body of a loop fold, and still come once per iteration.
+BOOST_AUTO_TEST_CASE(loops_keep_their_bits) {
+  Graph graph(library->ops);
+  const Scope g(graph);
+  const auto number = [](const Scope& s, float value) { return s.constant(Tensor::scalar(value)); };
+  const Output x =
+      g.with_name("x").add_one("Placeholder", {}, {{"dtype", f32}, {"shape", PartialShape::scalar()}});
+  const auto loop = while_loop(
+      g, {number(g, 0), x},
+      [&](const Scope& s, auto v) {
+        return s.add_one("Less", {v[0], s.add_one("Mul", {number(s, 5), number(s, 2)})});
+      },
+      [&](const Scope& s, auto v) {
+        const Output third = s.add_one("Div", {number(s, 1), number(s, 3)});
+        const Output grown =
+            s.add_one("Mul", {s.add_one("Identity", {v[1]}), s.add_one("Add", {third, number(s, 1)})});
+        return std::vector{s.add_one("Add", {v[0], number(s, 1)}), s.add_one("Mul", {grown, number(s, 1)})};
+      });
+  const std::vector<Tensor> feeds{Tensor::scalar(0.3f)};
+  BOOST_TEST(check(graph, {{x}, {loop[0], loop[1]}, {}}, feeds) >= 5);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
