@@ -3,6 +3,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -39,6 +40,9 @@ struct ControlLoop::Impl {
   std::condition_variable changed;
   std::atomic<int> sleeping{0};
 
+  std::once_flag files_needed;
+  std::optional<asio::thread_pool> files;
+
   // Timers: touched on the control thread, but for the counter.
   std::unordered_map<TimerId, std::unique_ptr<asio::steady_timer>> timers;
   std::atomic<TimerId> last_timer{0};
@@ -49,6 +53,7 @@ ControlLoop::ControlLoop(Pool& pool) : impl_(std::make_unique<Impl>(pool)) {
 }
 
 ControlLoop::~ControlLoop() {
+  if (impl_->files) impl_->files->join();
   impl_->io.stop();
   impl_->thread.join();
 }
@@ -67,6 +72,11 @@ void ControlLoop::compute(Job job) {
     unit.push_computation(job);
     unit.run();
   });
+}
+
+void ControlLoop::block(Job job) {
+  std::call_once(impl_->files_needed, [this] { impl_->files.emplace(1); });
+  asio::post(*impl_->files, job);
 }
 
 bool ControlLoop::wait(const std::function<bool()>& done, int64_t deadline) {

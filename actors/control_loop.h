@@ -1,5 +1,6 @@
 // ControlLoop: the one control thread of a node, as a Scheduler and a Clock: it runs the actors that no computing thread is at
-// hand for, fires timers, and (through its io_context) serves sockets. No handler on it computes: that goes to the pool.
+// hand for, fires timers, and (through its io_context) serves sockets. No handler on it computes: that goes to the pool; or
+// touches files: those have a thread of their own, which is started when it is first needed.
 // Owned by the runtime; made before the engine and gone after it.
 #pragma once
 
@@ -18,11 +19,12 @@ namespace troupe {
 class ControlLoop final : public Scheduler, public Clock {
  public:
   explicit ControlLoop(Pool& pool);
-  /// Stops the thread; jobs and timers not yet due are dropped.
+  /// Stops its threads; jobs and timers not yet due are dropped, but for those that may block: they are done first.
   ~ControlLoop() override;
 
   void enqueue(Job job) override;
   void compute(Job job) override;
+  void block(Job job) override;
   bool wait(const std::function<bool()>& done, int64_t deadline) override;
   void wake() override;
 

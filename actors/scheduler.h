@@ -1,7 +1,7 @@
 // Where actors and steps run. A Unit is the run queue of one thread: messages sent by what runs on it are handled by the same
 // thread, after the sender returns; so a step that stays on one thread wakes no other. A Scheduler takes what comes from threads
-// without a unit and knows how to wait: a real one has a control thread and a pool, a simulated one chooses the next job by seed.
-// Free of CAF: a job is a function and a pointer.
+// without a unit and knows how to wait: a real one has a control thread, a pool and a file thread, a simulated one chooses the
+// next job by seed. Free of CAF: a job is a function and a pointer.
 #pragma once
 
 #include <chrono>
@@ -27,6 +27,8 @@ class Scheduler {
   virtual void enqueue(Job job) = 0;
   /// Runs a computation soon, where computing is allowed (the pool). Any thread.
   virtual void compute(Job job) = 0;
+  /// Runs a job that may block (files), on the file thread: one at a time. Any thread.
+  virtual void block(Job job) = 0;
   /// Returns when `done` or after the deadline (steady clock, nanoseconds; 0: none): true when done. The caller's thread runs
   /// ready jobs of its own unit meanwhile. `done` may be called often and must be cheap; `wake` re-examines it.
   virtual bool wait(const std::function<bool()>& done, int64_t deadline) = 0;

@@ -23,6 +23,7 @@ class InlineScheduler final : public Scheduler, public Clock {
 
   void enqueue(Job job) override { jobs_.push_back(job); }
   void compute(Job job) override { jobs_.push_back(job); }
+  void block(Job job) override { jobs_.push_back(job); }
   bool wait(const std::function<bool()>& done, int64_t deadline) override;
   void wake() override {}
 
