@@ -68,7 +68,7 @@ std::string Status::message() const {
   if (!detail_->op.empty()) out += " [" + detail_->op + "]";
   if (!detail_->node.empty()) out += ' ' + detail_->node;
   if (!detail_->device.empty()) out += " on " + detail_->device;
-  if (detail_->step != 0) out += ", step " + std::to_string(detail_->step);
+  if (detail_->step != 0) out += (out.back() == ':' ? " step " : ", step ") + std::to_string(detail_->step);
   if (out.back() != ':') out += ':';
   return out + ' ' + detail_->text;
 }

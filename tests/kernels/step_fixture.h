@@ -1,0 +1,100 @@
+// What the tests of the step runner share: a host that keeps what it is asked for, so that the test answers when it likes, and a
+// fixture with two ops of its own: Probe, a kernel that the test looks into, and Ask, which the host is asked for.
+#pragma once
+
+#include <boost/test/unit_test.hpp>
+
+#include "graph/control_flow.h"
+#include "kernels/step_runner.h"
+#include "tests/support/local_host.h"
+
+namespace troupe::test {
+
+using Hook = std::function<Outcome(KernelContext&)>;
+
+/// All ops, and Probe and Ask. Probe adds one to its input, a float tensor, after whatever `hook` does then; an Outcome that is no
+/// success is the kernel's.
+std::shared_ptr<const OpLibrary> library_with_probes(const Hook& hook);
+
+/// A host that keeps what it is asked, for the test to answer when it likes.
+struct ScriptedHost final : StepHost {
+  explicit ScriptedHost(std::shared_ptr<const PreparedPlan> plan) : runner(std::move(plan), *this) {}
+
+  struct Asked {
+    Activation activation;
+    std::string node;
+    Where where;
+    bool dead;
+    std::vector<Slot> inputs;
+  };
+
+  void start(std::vector<Tensor> feeds = {}, uint64_t ordinal = 7) {
+    StepInfo info;
+    info.ordinal = ordinal;
+    runner.start(info, feeds);
+    runner.drive();
+  }
+  /// Answers the oldest request of this node, and drives on.
+  void answer(const std::string& node, StepReply reply) {
+    const auto at =
+        std::find_if(asked.begin(), asked.end(), [&](const Asked& request) { return request.node == node; });
+    BOOST_REQUIRE(at != asked.end());
+    const Activation activation = at->activation;
+    asked.erase(at);
+    BOOST_TEST(runner.arrived(activation, std::move(reply)));
+    runner.drive();
+  }
+  void answer(const std::string& node, float value) { answer(node, {{}, {Tensor::scalar(value)}, false}); }
+
+  void request(StepRequest request) override {
+    asked.push_back({request.activation, request.node.name, request.where, request.dead, {}});
+    for (Slot& slot : request.inputs) asked.back().inputs.push_back(std::move(slot));
+  }
+  void read(Activation, uint32_t, StateCell&) override { BOOST_ERROR("no variable is being changed"); }
+  void failing(const Status& status) override { failures.push_back(status); }
+  void wake() override { ++wakes; }
+  void ended(Status status) override { outcome.push_back(std::move(status)); }
+
+  float fetched(size_t i = 0) { return runner.fetched()[i].as<float>()[0]; }
+
+  StepRunner runner;
+  std::vector<Asked> asked;
+  std::vector<Status> failures, outcome;
+  int wakes = 0;
+};
+
+struct StepFixture {
+  Hook hook;
+  std::shared_ptr<const OpLibrary> library = library_with_probes(hook);
+  LocalRuntime runtime{library};
+  Graph graph{library->ops};
+  Scope g{graph};
+  std::vector<std::string> ran;  ///< names of the probes, once record() was called
+
+  void record() {
+    hook = [this](KernelContext& context) {
+      ran.push_back(context.node().name);
+      return Status{};
+    };
+  }
+  Output number(float value) { return g.constant(Tensor::scalar(value)); }
+  Output input(const std::string& name, PartialShape shape = PartialShape::scalar()) {
+    return g.with_name(name).add_one("Placeholder", {}, {{"dtype", f32}, {"shape", std::move(shape)}});
+  }
+  Output probe(const std::string& name, Output x) { return g.with_name(name).add_one("Probe", {x}); }
+  Output ask(const std::string& name, Output x) { return g.with_name(name).add_one("Ask", {x}); }
+
+  std::shared_ptr<const PreparedPlan> prepare(std::vector<Output> feeds, std::vector<Output> fetches,
+                                              std::vector<NodeId> targets = {}) {
+    return value_or_throw(runtime.prepare(graph, {std::move(feeds), std::move(fetches), std::move(targets)}));
+  }
+  size_t in_use() { return runtime.device().memory_statistics().in_use; }
+};
+
+/// Checks that a step has ended so, once.
+void check_failure(const std::vector<Status>& outcome, Code code, std::string_view text);
+
+/// The sum of x, x + 1, ... of `n` numbers, in a loop.
+Output sum_of(const Scope& g, Output x, int32_t n);
+
+}  // namespace troupe::test
