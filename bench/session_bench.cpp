@@ -1,9 +1,9 @@
-// What a step costs through the whole stack: session, master, worker, executor, device. TensorFlow's figures for the same graphs
-// come from bench/peers/null_step.py.
+// What a step costs through the whole stack: session, master, worker, executor, device. bench/peers/steps.py sets TensorFlow's figures
+// for the same graphs beside these.
 #include <benchmark/benchmark.h>
 
 #include "actors/runtime.h"
-#include "graph/scope.h"
+#include "graph/control_flow.h"
 
 namespace troupe {
 namespace {
@@ -28,9 +28,6 @@ void null_step(benchmark::State& state, bool prepared) {
       benchmark::DoNotOptimize(session.run({{x, one}}, {y}));
   }
 }
-BENCHMARK_CAPTURE(null_step, session_run, false)->Repetitions(9)->ReportAggregatesOnly();
-BENCHMARK_CAPTURE(null_step, prepared, true)->Repetitions(9)->ReportAggregatesOnly();
-
 // v: AssignAdd(v, x), fetched
 void variable_update(benchmark::State& state) {
   Runtime runtime({.threads = 1});
@@ -44,7 +41,6 @@ void variable_update(benchmark::State& state) {
   const PreparedStep step = session.prepare({x}, {add});
   for (auto _ : state) benchmark::DoNotOptimize(step.run({Tensor::scalar(1.0f)}));
 }
-BENCHMARK(variable_update)->Repetitions(9)->ReportAggregatesOnly();
 
 // CPU:0 x -> Add --edge--> CPU:1 Add, both in one process
 void two_devices(benchmark::State& state) {
@@ -58,7 +54,50 @@ void two_devices(benchmark::State& state) {
   const PreparedStep step = session.prepare({x}, {z});
   for (auto _ : state) benchmark::DoNotOptimize(step.run({Tensor::scalar(1.0f)}));
 }
-BENCHMARK(two_devices)->Repetitions(9)->ReportAggregatesOnly();
+
+// y = y + x, 10,000 times.
+void chain(benchmark::State& state) {
+  Runtime runtime({.threads = 1});
+  Graph graph(runtime.ops());
+  const Scope g(graph);
+  const Output x = placeholder(g);
+  Output y = x;
+  for (int i = 0; i < 10'000; ++i) y = g.add_one("Add", {y, x});
+  Session session = runtime.session(graph);
+  const PreparedStep step = session.prepare({x}, {y});
+  for (auto _ : state) benchmark::DoNotOptimize(step.run({Tensor::scalar(1.0f)}));
+}
+
+// i, sum = 0, 0; while i < 10,000: sum += x; i += 1. Over two devices: the sum, and x, on the second.
+void while_loop_sum(benchmark::State& state, int devices) {
+  Runtime runtime({.threads = static_cast<size_t>(devices), .tasks = {{"localhost", 0, devices}}});
+  Graph graph(runtime.ops());
+  const Scope g = Scope(graph).with_device("/device:CPU:0");
+  const auto on_last = [&](const Scope& scope) {
+    return scope.with_device("/device:CPU:" + std::to_string(devices - 1));
+  };
+  const auto number = [](const Scope& s, float value) { return s.constant(Tensor::scalar(value)); };
+  const Output x = placeholder(g);
+  const auto loop = while_loop(
+      g, {number(g, 0), number(on_last(g), 0)},
+      [&](const Scope& s, auto v) {
+        return s.add_one("Less", {v[0], number(s, 10'000)});
+      },
+      [&](const Scope& s, auto v) {
+        return std::vector{s.add_one("Add", {v[0], number(s, 1)}), on_last(s).add_one("Add", {v[1], x})};
+      });
+  Session session = runtime.session(graph);
+  const PreparedStep step = session.prepare({x}, {loop[1]});
+  for (auto _ : state) benchmark::DoNotOptimize(step.run({Tensor::scalar(1.0f)}));
+}
+
+BENCHMARK_CAPTURE(null_step, session_run, false);
+BENCHMARK_CAPTURE(null_step, prepared, true);
+BENCHMARK(variable_update);
+BENCHMARK(two_devices);
+BENCHMARK(chain)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(while_loop_sum, one_device, 1)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(while_loop_sum, two_devices, 2)->Unit(benchmark::kMillisecond)->UseRealTime();
 
 }  // namespace
 }  // namespace troupe

@@ -1,0 +1,164 @@
+"""Steps of Troupe beside the same graphs in TensorFlow, measured in turns in one run. In a virtual environment with tensorflow-cpu:
+   python bench/peers/steps.py build/release/bench [rounds]
+Prints a table: medians over the rounds with the least and the most, and the ratio of the medians. One core means one thread on both
+sides. TensorFlow runs the graphs as they are written (no grappler): nothing in them folds on our side either.
+"""
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+os.environ["CUDA_VISIBLE_DEVICES"] = ""
+import numpy
+import tensorflow
+
+tf = tensorflow.compat.v1
+tf.disable_eager_execution()
+tf.disable_control_flow_v2()
+tf.disable_resource_variables()
+
+LOOP = CHAIN = 10_000
+
+
+def session(graph, threads, devices=1):
+    config = tf.ConfigProto(intra_op_parallelism_threads=threads, inter_op_parallelism_threads=threads,
+                            device_count={"CPU": devices})
+    config.graph_options.rewrite_options.disable_meta_optimizer = True
+    config.graph_options.optimizer_options.opt_level = tf.OptimizerOptions.L0
+    return tf.Session(graph=graph, config=config)
+
+
+def null_step(prepared):
+    with tf.Graph().as_default() as graph:
+        x = tf.placeholder(tf.float32, [])
+        y = x + x
+    running = session(graph, 1)
+    one = numpy.float32(1)
+    if prepared:
+        function = running.make_callable(y, [x])
+        return lambda: function(one)
+    return lambda: running.run(y, {x: one})
+
+
+def chain():
+    with tf.Graph().as_default() as graph:
+        x = tf.placeholder(tf.float32, [])
+        y = x
+        for _ in range(CHAIN):
+            y = y + x
+    function = session(graph, 1).make_callable(y, [x])
+    one = numpy.float32(1)
+    return lambda: function(one)
+
+
+def while_loop(devices):
+    with tf.Graph().as_default() as graph, tf.device("/device:CPU:0"):
+        last = f"/device:CPU:{devices - 1}"
+        x = tf.placeholder(tf.float32, [])
+        with tf.device(last):
+            zero = tf.constant(0.0)
+
+        def body(i, total):
+            with tf.device(last):
+                total = total + x
+            return i + 1, total
+
+        result = tf.while_loop(lambda i, total: i < LOOP, body, [tf.constant(0.0), zero])[1]
+    function = session(graph, devices, devices).make_callable(result, [x])
+    one = numpy.float32(1)
+    assert function(one) == LOOP
+    return lambda: function(one)
+
+
+def digits(shards, threads):
+    """examples/digits.toml: gradients of each shard, their mean weighted by samples, Adam."""
+    random = numpy.random.default_rng(7)
+    feeds, values, losses, gradients, samples = [], [], [], [], []
+
+    def mean(terms):
+        if shards == 1:
+            return terms[0]
+        return tf.add_n([term * count for term, count in zip(terms, samples)]) / tf.add_n(samples)
+
+    with tf.Graph().as_default() as graph:
+        w1, w2 = tf.get_variable("w1", [64, 100]), tf.get_variable("w2", [100, 10])
+        b1 = tf.get_variable("b1", [100], initializer=tf.zeros_initializer())
+        b2 = tf.get_variable("b2", [10], initializer=tf.zeros_initializer())
+        variables = [w1, b1, w2, b2]
+        for _ in range(shards):
+            image, label = tf.placeholder(tf.float32, [None, 64]), tf.placeholder(tf.int64, [None])
+            samples.append(tf.placeholder(tf.float32, []))
+            feeds += [image, label, samples[-1]]
+            values += [random.random([64 // shards, 64], numpy.float32), random.integers(0, 10, 64 // shards),
+                       numpy.float32(64 // shards)]
+            logits = tf.matmul(tf.nn.relu(tf.matmul(image, w1) + b1), w2) + b2
+            each = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=label, logits=logits)
+            losses.append(tf.reduce_mean(each))
+            gradients.append(tf.gradients(losses[-1], variables))
+        means = [mean(terms) for terms in zip(*gradients)]
+        update = tf.train.AdamOptimizer(5e-3).apply_gradients(zip(means, variables))
+        loss = mean(losses)
+        initialize = tf.global_variables_initializer()
+    running = session(graph, threads)
+    running.run(initialize)
+    function = running.make_callable([loss, update], feeds)
+    return lambda: function(*values)
+
+
+# What, our program, its benchmark, TensorFlow's step, how many of the thing a step holds.
+ROWS = [
+    ("null step, `session.run`", "session_bench", "null_step/session_run", null_step(False), 1),
+    ("null step, prepared / `make_callable`", "session_bench", "null_step/prepared", null_step(True), 1),
+    ("chain of 10,000 scalar additions, each", "session_bench", "chain", chain(), CHAIN),
+    ("while loop, each iteration", "session_bench", "while_loop_sum/one_device", while_loop(1), LOOP),
+    ("while loop over two devices, each iteration", "session_bench", "while_loop_sum/two_devices/real_time",
+     while_loop(2), LOOP),
+] + [(f"digits step, {shards} shard{'s'[:shards - 1]}, {threads} thread{'s'[:threads - 1]}", "training_bench",
+      f"digits/shards:{shards}/threads:{threads}/real_time", digits(shards, threads), 1)
+     for threads in (1, 2) for shards in (1, 2)]
+
+NANOSECONDS = {"ns": 1, "us": 1e3, "ms": 1e6}
+
+
+def ours(folder, program, benchmark):
+    output = subprocess.run([f"{folder}/{program}", f"--benchmark_filter=^{benchmark}$",
+                             "--benchmark_format=json", "--benchmark_min_time=0.3"],
+                            check=True, capture_output=True).stdout
+    (result,) = json.loads(output)["benchmarks"]
+    return result["real_time"] * NANOSECONDS[result["time_unit"]]
+
+
+def theirs(step, seconds=0.3):
+    step()
+    start = now = time.perf_counter_ns()
+    steps = 0
+    while now - start < seconds * 1e9 or steps < 2:
+        step()
+        steps += 1
+        now = time.perf_counter_ns()
+    return (now - start) / steps
+
+
+def text(times, items):
+    low, middle, high = (value / items / 1e3 for value in (min(times), statistics.median(times), max(times)))
+    return f"{middle:.3g} us ({low:.3g} - {high:.3g})"
+
+
+def main(folder, rounds):
+    times = [([], []) for _ in ROWS]
+    for _ in range(rounds):
+        for (_, program, benchmark, step, _), (mine, other) in zip(ROWS, times):
+            mine.append(ours(folder, program, benchmark))
+            other.append(theirs(step))
+    print(f"Medians (least - most) of {rounds} rounds.\n")
+    print(f"| what | Troupe | TensorFlow {tensorflow.__version__} | ratio |\n|---|---|---|---|")
+    for (what, *_, items), (mine, other) in zip(ROWS, times):
+        ratio = statistics.median(mine) / statistics.median(other)
+        print(f"| {what} | {text(mine, items)} | {text(other, items)} | {ratio:.3f} |")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 9)
