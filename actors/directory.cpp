@@ -12,11 +12,27 @@ void Directory::remove(const Address& address) {
   actors_.erase(address);
 }
 
-Result<ActorRef> Directory::find(const Address& address) const {
+Result<ActorRef> Directory::find_here(const Address& address) const {
   const std::lock_guard lock(mutex_);
   const auto at = actors_.find(address);
   if (at == actors_.end()) return unavailable("there is no actor " + address.text() + " here");
   return at->second;
+}
+
+Result<ActorRef> Directory::find(const Address& address) const {
+  auto here = find_here(address);
+  if (here) return here;
+  std::shared_ptr<const Elsewhere> elsewhere;
+  {
+    const std::lock_guard lock(mutex_);
+    elsewhere = elsewhere_;
+  }
+  return elsewhere ? (*elsewhere)(address) : here;
+}
+
+void Directory::set_elsewhere(Elsewhere elsewhere) {
+  const std::lock_guard lock(mutex_);
+  elsewhere_ = elsewhere ? std::make_shared<const Elsewhere>(std::move(elsewhere)) : nullptr;
 }
 
 size_t Directory::size() const {

@@ -1,7 +1,9 @@
-// Directory: which actor an address means on this node: a local one, or later the stub that a link put there for a remote one.
-// Owned by the node; any thread.
+// Directory: which actor an address means on this node: one of its own, or the stub of another node's. Owned by the node; any
+// thread.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <mutex>
 #include <unordered_map>
 
@@ -15,13 +17,21 @@ class Directory {
  public:
   void add(const Address& address, ActorRef actor);
   void remove(const Address& address);
-  /// Unavailable, naming the address, when nobody has it.
+  /// Of this node. Unavailable, naming the address, when nobody has it.
+  Result<ActorRef> find_here(const Address& address) const;
+  /// Here, or by way of set_elsewhere().
   Result<ActorRef> find(const Address& address) const;
+
+  /// How actors of other nodes are found; may be called from any thread. Null: there are no other nodes.
+  using Elsewhere = std::function<Result<ActorRef>(const Address&)>;
+  void set_elsewhere(Elsewhere elsewhere);
+
   size_t size() const;
 
  private:
   mutable std::mutex mutex_;
   std::unordered_map<Address, ActorRef> actors_;
+  std::shared_ptr<const Elsewhere> elsewhere_;
 };
 
 }  // namespace troupe

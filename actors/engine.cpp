@@ -434,6 +434,11 @@ Result<AnyMessage> Engine::call(const ActorRef& to, AnyMessage message, int64_t 
   return std::move(shared->answer);
 }
 
+void Engine::watch(const ActorRef& actor, std::function<void(Status)> down) {
+  actor_of(actor)->get()->attach_functor(
+      [down = std::move(down)](const caf::error& reason) { down(to_status(reason)); });
+}
+
 void Engine::stop(const ActorRef& actor, Status reason) {
   const auto target = caf::actor_cast<caf::actor>(actor_of(actor));
   caf::error why = reason.ok() ? caf::error(caf::exit_reason::user_shutdown) : to_error(reason);

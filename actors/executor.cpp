@@ -14,7 +14,8 @@ namespace {
 
 class ExecutorRole final : public Role {
  public:
-  explicit ExecutorRole(std::shared_ptr<ExecutorShared> shared) : shared_(std::move(shared)) {
+  ExecutorRole(ActorNode& node, std::shared_ptr<ExecutorShared> shared)
+      : node_(node), shared_(std::move(shared)) {
     on<wire::RunPartition>([this](const auto& message, Reply reply) { run(message, std::move(reply)); });
     on<wire::AbortStep>([this](const auto& message, Reply) { abort(message); });
     on<wire::TensorsArrived>([this](const auto& message, Reply) { arrived(message); });
@@ -31,6 +32,7 @@ class ExecutorRole final : public Role {
     raise_floor(request.getFloor());
     const uint64_t ordinal = request.getStep().getOrdinal();
     if (const auto refused = aborted_.find(ordinal); refused != aborted_.end()) return reply(refused->second);
+    if (Status status = watch_peers(); !status.ok()) return reply(std::move(status));
     StepInfo info;
     info.session = shared_->options.session;
     info.ordinal = ordinal;
@@ -101,6 +103,35 @@ class ExecutorRole final : public Role {
       aborted_.emplace(ordinal, std::move(reason));
   }
 
+  /// Only when a step runs are all executors of the partition known to be there.
+  Status watch_peers() {
+    if (peers_watched_) return {};
+    for (const auto& [device, address] : shared_->options.executors) {
+      TROUPE_ASSIGN(const ActorRef peer, node_.directory.find(address));
+      if (peer != self()) watch(peer, [this, device](const Status& reason) { peer_lost(device, reason); });
+    }
+    peers_watched_ = true;
+    return {};
+  }
+
+  /// What it has sent and will not send again may be lost: no step that runs can end well. Those that have not begun here yet are
+  /// the master's to end.
+  void peer_lost(const std::string& device, const Status& reason) {
+    peers_watched_ = false;
+    const Status lost = unavailable("the executor on " + device + " is lost: " + reason.text());
+    cancel_all(lost);
+    Draft<wire::PartitionBroken> draft;
+    draft->setPartition(shared_->options.partition);
+    write(lost, draft->initReason());
+    tell(shared_->options.master, draft.finish());
+  }
+
+  void cancel_all(const Status& reason) {
+    for (const auto& [ordinal, step] : std::map(steps_)) step->cancel(reason);
+  }
+
+  void stopping() override { cancel_all(unavailable("the executor has ended")); }
+
   /// Every step below is over: whatever is kept for one goes.
   void raise_floor(uint64_t floor) {
     if (floor <= floor_) return;
@@ -109,11 +140,13 @@ class ExecutorRole final : public Role {
     aborted_.erase(aborted_.begin(), aborted_.lower_bound(floor));
   }
 
+  ActorNode& node_;
   std::shared_ptr<ExecutorShared> shared_;
-  std::unordered_map<uint64_t, std::shared_ptr<PartitionStep>> steps_;    ///< running, by ordinal
+  std::map<uint64_t, std::shared_ptr<PartitionStep>> steps_;              ///< running, by ordinal
   std::map<uint64_t, std::vector<Message<wire::TensorsArrived>>> early_;  ///< for steps not begun here yet
   std::map<uint64_t, Status> aborted_;                                    ///< before they began here
   uint64_t floor_ = 0;
+  bool peers_watched_ = false;
 };
 
 }  // namespace
@@ -121,7 +154,7 @@ class ExecutorRole final : public Role {
 Result<ActorRef> spawn_executor(ActorNode& node, ExecutorOptions options) {
   auto shared = std::make_shared<ExecutorShared>(std::move(options));
   if (!shared->status.ok()) return shared->status;
-  return node.engine.spawn(std::make_unique<ExecutorRole>(std::move(shared)));
+  return node.engine.spawn(std::make_unique<ExecutorRole>(node, std::move(shared)));
 }
 
 }  // namespace troupe

@@ -17,6 +17,7 @@ struct ExecutorOptions {
   uint64_t session = 0;
   uint64_t partition = 0;
   uint64_t seed = 0;
+  ActorRef master;  ///< told when a peer is lost to this executor
   std::shared_ptr<const PreparedPlan> plan;
   std::vector<uint32_t> feeds, fetches;  ///< per feed and fetch of the plan: its position in the signature
   std::unordered_map<std::string, Address>

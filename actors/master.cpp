@@ -23,6 +23,7 @@ struct Prepared {
   Status failure;
   std::vector<Reply> waiting;
   size_t running = 0;
+  bool retired = false;  ///< not to be run any more
   uint64_t last_use = 0;
 };
 
@@ -53,12 +54,14 @@ std::vector<std::string> names(capnp::List<capnp::Text>::Reader list) {
 
 class MasterRole final : public Role {
  public:
-  MasterRole(ActorNode& node, uint64_t session, std::vector<WorkerDevices> workers, SessionOptions options)
-      : node_(node), session_(session), workers_(std::move(workers)), options_(options),
+  MasterRole(ActorNode& node, Address address, uint64_t session, std::vector<WorkerDevices> workers,
+             SessionOptions options)
+      : node_(node), address_(std::move(address)), session_(session), workers_(std::move(workers)), options_(options),
         graph_(node.library->ops) {
     on<wire::Extend>([this](const auto& message, Reply reply) { extend(message, std::move(reply)); });
     on<wire::PrepareStep>([this](const auto& message, Reply reply) { prepare(message, std::move(reply)); });
     on<wire::RunStep>([this](const auto& message, Reply reply) { run(message, std::move(reply)); });
+    on<wire::PartitionBroken>([this](const auto& message, Reply) { broken(message); });
     on<wire::CancelStep>([this](const auto& message, Reply) { cancel(message->getCall()); });
     on<wire::StepExpired>([this](const auto& message, Reply) { expire(message->getOrdinal()); });
     on<wire::CloseSession>([this](const auto&, Reply reply) { close(std::move(reply)); });
@@ -66,6 +69,7 @@ class MasterRole final : public Role {
 
  private:
   void stopping() override {
+    node_.directory.remove(address_);
     for (const auto& [ordinal, step] : steps_)
       if (step.timer != 0) node_.env.clock.cancel(step.timer);
     while (!signatures_.empty()) forget(signatures_.begin()->second);
@@ -105,7 +109,7 @@ class MasterRole final : public Role {
     prepared->feeds = feeds.size();
     prepared->fetches = fetches.size();
     auto shares =
-        compile_step(graph_, *signature, *node_.library, workers_, options_, session_, prepared->handle);
+        compile_step(graph_, *signature, *node_.library, workers_, options_, {address_, session_, prepared->handle});
     if (!shares) return reply(shares.status());
     prepared->waiting.push_back(std::move(reply));
     make_room();
@@ -161,7 +165,7 @@ class MasterRole final : public Role {
     draft->setPartition(prepared->handle);
     const auto message = draft.finish();
     for (const auto& share : prepared->shares) tell(share.worker, message);
-    handles_.erase(prepared->key);
+    retire(*prepared);
     signatures_.erase(prepared->handle);
   }
 
@@ -171,7 +175,7 @@ class MasterRole final : public Role {
     const auto request = *message;
     if (closing_) return reply(cancelled("the session is closed"));
     const auto found = signatures_.find(request.getHandle());
-    if (found == signatures_.end())
+    if (found == signatures_.end() || found->second->retired)
       return reply(aborted("the step is not prepared any more; prepare it again"));
     const auto& prepared = found->second;
     if (message.attachments().size() != prepared->feeds)
@@ -232,6 +236,9 @@ class MasterRole final : public Role {
     Step& step = at->second;
     --step.pending;
     if (!answer) {
+      // Whoever is back has perhaps forgotten the partition, or is reached by another stub.
+      if (answer.status().code() == Code::Unavailable || answer.status().code() == Code::Aborted)
+        retire(*step.prepared);
       fail(step, answer.status());
     } else {
       const Message<wire::PartitionDone> done(std::move(*answer));
@@ -256,10 +263,23 @@ class MasterRole final : public Role {
     for (const auto& share : step.prepared->shares) tell(share.worker, message);
   }
 
+  void broken(const Message<wire::PartitionBroken>& message) {
+    const Status reason = read(message->getReason());
+    for (auto& [ordinal, step] : steps_)
+      if (step.prepared->handle == message->getPartition()) fail(step, reason);
+  }
+
+  /// Prepared anew when it is asked for again.
+  void retire(Prepared& prepared) {
+    if (std::exchange(prepared.retired, true)) return;
+    if (const auto at = handles_.find(prepared.key); at != handles_.end() && at->second == prepared.handle)
+      handles_.erase(at);
+  }
+
   void end(std::map<uint64_t, Step>::iterator at) {
     Step step = std::move(at->second);
     steps_.erase(at);
-    --step.prepared->running;
+    if (--step.prepared->running == 0 && step.prepared->retired) forget(step.prepared);
     if (step.timer != 0) node_.env.clock.cancel(step.timer);
     if (!step.failure.ok()) {
       step.reply(std::move(step.failure));
@@ -298,6 +318,7 @@ class MasterRole final : public Role {
   }
 
   ActorNode& node_;
+  const Address address_;
   const uint64_t session_;
   const std::vector<WorkerDevices> workers_;
   const SessionOptions options_;
@@ -313,9 +334,12 @@ class MasterRole final : public Role {
 
 }  // namespace
 
-ActorRef spawn_master(ActorNode& node, uint64_t session, std::vector<WorkerDevices> workers,
-                      SessionOptions options) {
-  return node.engine.spawn(std::make_unique<MasterRole>(node, session, std::move(workers), options));
+ActorRef spawn_master(ActorNode& node, const Address& address, uint64_t session,
+                      std::vector<WorkerDevices> workers, SessionOptions options) {
+  auto master =
+      node.engine.spawn(std::make_unique<MasterRole>(node, address, session, std::move(workers), options));
+  node.directory.add(address, master);
+  return master;
 }
 
 }  // namespace troupe

@@ -2,7 +2,7 @@
 // RunPartition per worker. Schema: messages/session.capnp.
 //
 //   step:  RunStep -> running --all PartitionDone--> StepDone
-//                       | a partition failed, CancelStep, CloseSession, StepExpired
+//                       | a partition failed or broke, CancelStep, CloseSession, StepExpired
 //                       v
 //                    failing (AbortStep sent to every worker of the step) --all answered--> the first failure
 //                       (after StepExpired the caller is answered at once, and the step drains)
@@ -15,8 +15,8 @@
 
 namespace troupe {
 
-/// `session` is random and names the session everywhere.
-ActorRef spawn_master(ActorNode& node, uint64_t session, std::vector<WorkerDevices> workers,
-                      SessionOptions options);
+/// `session` is random and names the session everywhere; with its text as key the address is the master's in the directory.
+ActorRef spawn_master(ActorNode& node, const Address& address, uint64_t session,
+                      std::vector<WorkerDevices> workers, SessionOptions options);
 
 }  // namespace troupe

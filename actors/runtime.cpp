@@ -65,7 +65,9 @@ std::shared_ptr<const OpTable> Runtime::ops() const { return impl_->node->librar
 
 Session Runtime::session(const Graph& graph, const SessionOptions& options) {
   auto& node = *impl_->node;
-  return SessionParts{node, spawn_master(node, impl_->random_id(), impl_->workers(), options), graph}.open();
+  const uint64_t id = impl_->random_id();
+  const Address master = impl_->tasks.front()->address("master", std::to_string(id));
+  return SessionParts{node, spawn_master(node, master, id, impl_->workers(), options), graph}.open();
 }
 
 std::vector<std::string> Runtime::devices() const {

@@ -16,8 +16,8 @@ namespace {
 class StepCompiler {
  public:
   StepCompiler(const OpLibrary& library, std::span<const WorkerDevices> workers,
-               const SessionOptions& options, uint64_t session, uint64_t partition)
-      : library_(library), workers_(workers), options_(options), session_(session), partition_(partition) {
+               const SessionOptions& options, const PartitionOwner& owner)
+      : library_(library), workers_(workers), options_(options), owner_(owner) {
     for (size_t w = 0; w < workers.size(); ++w)
       for (const DeviceInfo& device : workers[w].devices) {
         devices_.push_back(device);
@@ -77,8 +77,9 @@ class StepCompiler {
                                                 const std::vector<Partition>& all) const {
     Draft<wire::RegisterPartition> draft;
     std::vector<Tensor> attachments;
-    draft->setSession(session_);
-    draft->setPartition(partition_);
+    draft->setSession(owner_.session);
+    draft->setPartition(owner_.partition);
+    write(owner_.master, draft->initMaster());
     draft->setSeed(options_.seed);
     auto out = draft->initParts(static_cast<uint32_t>(parts.size()));
     for (uint32_t i = 0; i < parts.size(); ++i) {
@@ -91,7 +92,7 @@ class StepCompiler {
     for (uint32_t i = 0; i < all.size(); ++i) {
       const std::string device = devices_[all[i].device].name.text();
       executors[i].setDevice(as_text(device));
-      write(executor_address(workers_[worker_of_[all[i].device]].worker, session_, partition_, device),
+      write(executor_address(workers_[worker_of_[all[i].device]].worker, owner_.session, owner_.partition, device),
             executors[i].initAddress());
     }
     return draft.finish(std::move(attachments));
@@ -108,7 +109,7 @@ class StepCompiler {
   const OpLibrary& library_;
   std::span<const WorkerDevices> workers_;
   const SessionOptions& options_;
-  uint64_t session_, partition_;
+  const PartitionOwner& owner_;
   std::vector<DeviceInfo> devices_;
   std::vector<size_t> worker_of_;  ///< per device
 };
@@ -118,9 +119,8 @@ class StepCompiler {
 Result<std::vector<WorkerShare>> compile_step(const Graph& graph, const RunSignature& signature,
                                               const OpLibrary& library,
                                               std::span<const WorkerDevices> workers,
-                                              const SessionOptions& options, uint64_t session,
-                                              uint64_t partition) {
-  return StepCompiler(library, workers, options, session, partition).compile(graph, signature);
+                                              const SessionOptions& options, const PartitionOwner& owner) {
+  return StepCompiler(library, workers, options, owner).compile(graph, signature);
 }
 
 }  // namespace troupe

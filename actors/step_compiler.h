@@ -31,10 +31,15 @@ struct WorkerShare {
   Message<wire::RegisterPartition> registration;
 };
 
+/// Whose partition it is.
+struct PartitionOwner {
+  Address master;
+  uint64_t session = 0, partition = 0;
+};
+
 Result<std::vector<WorkerShare>> compile_step(const Graph& graph, const RunSignature& signature,
                                               const OpLibrary& library,
                                               std::span<const WorkerDevices> workers,
-                                              const SessionOptions& options, uint64_t session,
-                                              uint64_t partition);
+                                              const SessionOptions& options, const PartitionOwner& owner);
 
 }  // namespace troupe

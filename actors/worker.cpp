@@ -1,6 +1,7 @@
 #include "actors/worker.h"
 
 #include <map>
+#include <set>
 
 #include "actors/executor.h"
 #include "actors/graph_wire.h"
@@ -39,12 +40,16 @@ class WorkerRole final : public Role {
   void register_partition(const Message<wire::RegisterPartition>& message, Reply reply) {
     const PartitionKey key{message->getSession(), message->getPartition()};
     if (partitions_.contains(key)) return reply(already_exists("the partition is registered"));
+    const auto master = node_.directory.find(read(message->getMaster()));
+    if (!master) return reply(master.status());
+    if (sessions_.insert(key.first).second)
+      watch(*master, [this, session = key.first](const Status&) { forget(session); });
     std::unordered_map<std::string, Address> peers;
     for (const auto executor : message->getExecutors())
       peers[std::string(view(executor.getDevice()))] = read(executor.getAddress());
     partitions_[key];
     for (const auto part : message->getParts())
-      if (Status status = spawn_part(message, part, peers); !status.ok()) {
+      if (Status status = spawn_part(message, part, peers, *master); !status.ok()) {
         deregister(key);
         return reply(std::move(status));
       }
@@ -52,7 +57,7 @@ class WorkerRole final : public Role {
   }
 
   Status spawn_part(const Message<wire::RegisterPartition>& message, wire::Part::Reader part,
-                    const std::unordered_map<std::string, Address>& peers) {
+                    const std::unordered_map<std::string, Address>& peers, const ActorRef& master) {
     const std::string device(view(part.getDevice()));
     const auto site = find_site(device);
     if (!site) return not_found("task " + task_->task + " has no device " + device);
@@ -63,6 +68,7 @@ class WorkerRole final : public Role {
     options.session = message->getSession();
     options.partition = message->getPartition();
     options.seed = message->getSeed();
+    options.master = master;
     options.executors = peers;
     TROUPE_ASSIGN(options.plan, prepare(part, std::move(graph), *site, options));
     const Address address =
@@ -169,6 +175,14 @@ class WorkerRole final : public Role {
     partitions_.erase(found);
   }
 
+  /// What a master registered goes with it.
+  void forget(uint64_t session) {
+    sessions_.erase(session);
+    for (auto at = partitions_.lower_bound({session, 0});
+         at != partitions_.end() && at->first.first == session; at = partitions_.lower_bound({session, 0}))
+      deregister(at->first);
+  }
+
   std::shared_ptr<DeviceSite> find_site(const std::string& device) const {
     for (const auto& site : task_->sites)
       if (site->device->name().text() == device) return site;
@@ -178,6 +192,7 @@ class WorkerRole final : public Role {
   ActorNode& node_;
   std::shared_ptr<TaskSites> task_;
   std::map<PartitionKey, Partition> partitions_;
+  std::set<uint64_t> sessions_;  ///< whose master is watched
 };
 
 }  // namespace

@@ -13,7 +13,8 @@
 
 namespace troupe {
 
-/// An ordered stream of frames to one peer, until it closes. Made by a Network, owned by who uses it.
+/// An ordered stream of frames to one peer, until it closes. Made by a Network, owned by who uses it; may be destroyed
+/// within a call to its Events.
 class Connection {
  public:
   /// What happens to a connection: never from within a call to it.

@@ -28,6 +28,7 @@ struct RegisterPartition {
   parts @2 :List(Part);       # one per device of the process that takes part
   executors @3 :List(Executor);
   seed @4 :UInt64;            # of the session, for random ops
+  master @5 :Address;         # when it ends or is lost, all that it registered goes
 }
 
 struct Part {
@@ -75,6 +76,14 @@ struct PartitionDone {
 
   step @0 :StepId;
   positions @1 :List(UInt32);
+}
+
+struct PartitionBroken {
+  # executor -> master. Not a request. An executor that others of the partition may have sent tensors to, or had them from, is
+  # lost to this one, and what was on its way with it: the master fails the steps that run.
+
+  partition @0 :UInt64;
+  reason @1 :Status;
 }
 
 struct AbortStep {

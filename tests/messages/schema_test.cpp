@@ -5,7 +5,7 @@
 #include <set>
 
 #include "messages/checkpoint.capnp.h"
-#include "messages/cluster.capnp.h"
+#include "messages/link.capnp.h"
 #include "messages/device.capnp.h"
 #include "messages/executor.capnp.h"
 #include "messages/graph.capnp.h"
@@ -39,9 +39,10 @@ void check_each() {
 
 BOOST_AUTO_TEST_CASE(every_message_can_be_received) {
   using namespace wire;
-  check_each<Down, Extend, Extended, PrepareStep, StepPrepared, RunStep, StepDone, CancelStep, CloseSession,
+  check_each<Hello, Goodbye, Bind, Down, Heartbeat>();
+  check_each<Extend, Extended, PrepareStep, StepPrepared, RunStep, StepDone, CancelStep, CloseSession,
              SessionClosed>();
-  check_each<RegisterPartition, PartitionRegistered, RunPartition, PartitionDone, AbortStep,
+  check_each<RegisterPartition, PartitionRegistered, RunPartition, PartitionDone, PartitionBroken, AbortStep,
              DeregisterPartition>();
   check_each<ExecuteStep, StepExecuted, TensorsArrived, TakeTensor, TensorTaken>();
   check_each<Update, Updated, Assign, Read, ReadDone, GatherRows, RowsGathered, IsInitialized, Initialized,

@@ -1,0 +1,61 @@
+#include "actors/peer_messages.h"
+
+#include <algorithm>
+#include <array>
+
+#include "messages/checkpoint.capnp.h"
+#include "messages/executor.capnp.h"
+#include "messages/link.capnp.h"
+#include "messages/message_reader.h"
+#include "messages/session.capnp.h"
+#include "messages/status.capnp.h"
+#include "messages/variable.capnp.h"
+#include "messages/worker.capnp.h"
+
+namespace troupe {
+namespace {
+
+struct Receiver {
+  uint64_t schema_id = 0;
+  Result<AnyMessage> (*receive)(Frame&& frame) = nullptr;
+};
+
+template <class T>
+Receiver receiver_of() {
+  return {schema_id_of<T>, [](Frame&& frame) -> Result<AnyMessage> {
+            TROUPE_ASSIGN(auto message, receive<T>(frame.words, std::move(frame.attachments)));
+            return AnyMessage(std::move(message));
+          }};
+}
+
+template <class... T>
+auto receivers_of() {
+  std::array<Receiver, sizeof...(T)> all = {receiver_of<T>()...};
+  std::ranges::sort(all, {}, &Receiver::schema_id);
+  return all;
+}
+
+const auto& receivers() {
+  using namespace wire;
+  static const auto all =
+      receivers_of<wire::Status, Hello, Goodbye, Bind, Down, Heartbeat,                                   // link
+                   Extend, Extended, PrepareStep, StepPrepared, RunStep, StepDone, CancelStep,            // session
+                   CloseSession, SessionClosed,                                                           //
+                   RegisterPartition, PartitionRegistered, RunPartition, PartitionDone, PartitionBroken,  // worker
+                   AbortStep, DeregisterPartition,                                                        //
+                   TensorsArrived, TakeTensor, TensorTaken, ReadDone,                                     // executor
+                   SaveShard, ShardSaved, RestoreShard, ShardRestored>();                                 // checkpoint
+  return all;
+}
+
+}  // namespace
+
+Result<AnyMessage> receive_from_peer(Frame&& frame) {
+  const auto at = std::ranges::lower_bound(receivers(), frame.schema_id, {}, &Receiver::schema_id);
+  if (at == receivers().end() || at->schema_id != frame.schema_id)
+    return invalid_argument("a peer sent a message of type " + std::to_string(frame.schema_id) +
+                            ", which is none that nodes exchange");
+  return at->receive(std::move(frame));
+}
+
+}  // namespace troupe

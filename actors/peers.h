@@ -1,0 +1,67 @@
+// Peers: the other nodes of the cluster, as this one sees them: who is linked, under which incarnation, and how their actors are
+// found. One per node that has others, owned beside the ActorNode and gone before it. All but incarnation_of() on the control
+// thread, from construction to the end.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "actors/link.h"
+
+namespace troupe {
+
+struct PeersOptions {
+  NodeIdentity self;
+  LinkOptions link;
+  int64_t retry = 100'000'000;  ///< nanoseconds from a failed or lost connection to the next attempt
+};
+
+class Peers final : private Link::Owner {
+ public:
+  /// From now on the node's directory finds the actors of peers.
+  Peers(ActorNode& node, PeersOptions options);
+  /// Closes every link.
+  ~Peers();
+  Peers(const Peers&) = delete;
+  Peers& operator=(const Peers&) = delete;
+
+  /// Takes peers in; the endpoint really used.
+  Result<std::string> listen(const std::string& endpoint);
+  /// Keeps a link to that task from now on, connecting again whenever it is lost. Of two nodes one connects.
+  void connect(const std::string& task, const std::string& endpoint);
+
+  /// Of a linked task. Unavailable, with what went wrong last, when it is not linked. Any thread.
+  Result<uint64_t> incarnation_of(const std::string& task) const;
+
+ private:
+  Status greeted(Link& link) override;
+  void watch(const ActorRef& actor) override;
+  void closed(Link& link, const Status& reason) override;
+
+  std::shared_ptr<Link> open(std::unique_ptr<Connection> connection);
+  void dial(const std::string& task);
+  void dial_later(const std::string& task);
+  void note(const std::string& task, const Status& reason);
+  Result<std::shared_ptr<Link>> link_to(const std::string& task) const;
+  Result<ActorRef> find(const Address& address) const;
+  void ended(const ActorRef& actor, const Status& reason);
+
+  ActorNode& node_;
+  const PeersOptions options_;
+  const std::shared_ptr<Peers*> alive_;  ///< for callbacks that may come when this is gone
+  std::unique_ptr<Network::Listener> listener_;
+  std::map<std::string, std::string> endpoints_;  ///< of the tasks that this node connects to
+  std::map<Link*, std::string> dialled_;          ///< for which task
+  std::vector<std::shared_ptr<Link>> links_;      ///< in the order they opened, greeted or not
+  std::set<ActorRef> watched_;                    ///< actors of this node that peers address
+
+  mutable std::mutex mutex_;  ///< guards what follows
+  std::map<std::string, std::shared_ptr<Link>> by_task_;
+  std::map<std::string, Status> last_failure_;
+};
+
+}  // namespace troupe

@@ -1,0 +1,56 @@
+# Link: what two nodes say to each other about their connection, all in frames addressed to actor number 0. One link per pair of
+# nodes. Both say Hello first, and nothing else until they have heard the other's.
+#
+#   node                             node
+#     | Hello ------------------------>|   checked; refused: Goodbye with the reason, and the connection closes
+#     |<------------------------ Hello |
+#     | Bind 1 = "worker" ------------>|   once per actor that is addressed
+#     | frame to 1, a request -------->|
+#     |<---- frame that answers it     |   the reply, or a Status
+#     |<---------------------- Down 1  |   that actor has ended: requests it owed are answered before
+#     | Heartbeat -------------------->|   when nothing else was sent for an interval
+#
+# A link does not resume: when it is lost every request without an answer is answered Unavailable, and every stub goes down.
+# Repetition happens at the level of steps. A frame that comes twice (same sequence) is dropped and counted; a gap closes the link.
+@0xd0a52b4d8dd3e6ac;
+
+using Cxx = import "/capnp/c++.capnp";
+$Cxx.namespace("troupe::wire");
+
+using Address = import "cluster.capnp".Address;
+using Status = import "status.capnp".Status;
+
+struct Hello {
+  # Once, the first frame of either side.
+
+  protocol @0 :UInt32;       # of links
+  ops @1 :UInt64;            # hash of the op table: graphs mean the same on both sides
+  cluster @2 :Text;
+  task @3 :Text;             # "/job:ps/replica:0/task:0"
+  incarnation @4 :UInt64;    # of the task: random per process start; all frames of this side carry it
+}
+
+struct Goodbye {
+  # The last frame of whoever closes on purpose.
+
+  reason @0 :Status;
+}
+
+struct Bind {
+  # From now on frames to `number` are for the actor of this address, which must be one of the receiver's own. Picked by the
+  # sender, never used again on this link. Down comes back at once when there is no such actor.
+
+  number @0 :UInt64;
+  actor @1 :Address;
+}
+
+struct Down {
+  # The actor that this peer bound to `number` has ended. Sent after its last message. One per actor, none per step.
+
+  number @0 :UInt64;
+  reason @1 :Status;
+}
+
+struct Heartbeat {
+  # Nothing, which is more than silence.
+}
