@@ -46,23 +46,25 @@ class CafUnit final : public caf::execution_unit {
  public:
   CafUnit(caf::actor_system* system, Scheduler& scheduler)
       : caf::execution_unit(system), scheduler_(scheduler) {}
-  void exec_later(caf::resumable* job) override { run_actor_soon(scheduler_, {resume, job}); }
+  void exec_later(caf::resumable* job) override {
+    ready_.fetch_add(1, std::memory_order_relaxed);
+    run_actor_soon(scheduler_, {resume, job});
+  }
 
-  // How many threads are inside CAF for this system: it must not go while there is one, even when every actor has ended.
-  void enter() { inside_.fetch_add(1, std::memory_order_relaxed); }
-  void leave() {
+  // How many actors are ready or run: the system must not go while there is one, even when each of ours has ended.
+  void ran() {
     Scheduler& scheduler = scheduler_;
     const bool ending = ending_.load(std::memory_order_relaxed);
-    inside_.fetch_sub(1, std::memory_order_release);  // from here on this may be gone
+    ready_.fetch_sub(1, std::memory_order_release);  // from here on this may be gone
     if (ending) scheduler.wake();
   }
   void end() { ending_.store(true); }
-  bool idle() const { return inside_.load(std::memory_order_acquire) == 0; }
+  bool idle() const { return ready_.load(std::memory_order_acquire) == 0; }
   Scheduler& scheduler() const { return scheduler_; }
 
  private:
   Scheduler& scheduler_;
-  std::atomic<int> inside_{0};
+  std::atomic<int> ready_{0};
   std::atomic<bool> ending_{false};
 };
 
@@ -91,15 +93,10 @@ class Coordinator final : public caf::scheduler::abstract_coordinator {
 
  protected:
   void start() override {}  // CAF's printer is not used, so it is not started
-  // Just before, the system has told its own two servers to end; whoever comes after them in the queue comes when they have.
+  // Just before, the system has told its own two servers to end.
   void stop() override {
-    std::atomic<bool> reached{false};
-    Scheduler& scheduler = unit_.scheduler();
-    run_actor_soon(scheduler, make_job([&reached, &scheduler] {
-                     reached.store(true, std::memory_order_release);
-                     scheduler.wake();
-                   }));
-    scheduler.wait([&] { return reached.load(std::memory_order_acquire) && unit_.idle(); }, 0);
+    unit_.end();
+    unit_.scheduler().wait([this] { return unit_.idle(); }, 0);
   }
 
  private:
@@ -122,12 +119,11 @@ void resume(void* what) {
   auto* job = static_cast<caf::resumable*>(what);
   // Every resumable of our systems is a scheduled actor: CAF's own two servers and RoleActor.
   CafUnit& unit = unit_of(static_cast<caf::scheduled_actor*>(job)->home_system());
-  unit.enter();
   switch (job->resume(&unit, SIZE_MAX)) {
     case caf::resumable::resume_later: unit.exec_later(job); break;
     default: caf::intrusive_ptr_release(job);
   }
-  unit.leave();
+  unit.ran();
 }
 
 // A Status travels inside CAF (as the reason of an exit) as an error of this category with the code; the text as context.
@@ -369,7 +365,9 @@ void Role::stop(Status reason) { static_cast<RoleActor*>(actor_)->quit(to_error(
 
 Engine::Engine(Scheduler& scheduler) : scheduler_(scheduler), impl_(std::make_unique<Impl>(scheduler)) {}
 
-Engine::~Engine() {
+Engine::~Engine() { end(); }
+
+void Engine::end() {
   std::vector<ActorRef> alive;
   {
     std::lock_guard lock(impl_->mutex);

@@ -21,8 +21,7 @@ struct MessageCount {
 class Engine {
  public:
   explicit Engine(Scheduler& scheduler);
-  /// Ends every actor, waiting until they have; the scheduler must still run.
-  ~Engine();
+  ~Engine();  ///< after end()
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
@@ -43,6 +42,8 @@ class Engine {
   void stop(const ActorRef& actor, Status reason = {});
 
   Scheduler& scheduler() const { return scheduler_; }
+  /// Ends every actor, waiting until they have; the scheduler must still run. What is sent from now on is dropped.
+  void end();
   /// Actors alive.
   size_t actors() const;
   std::map<uint64_t, MessageCount> counts() const;

@@ -128,13 +128,14 @@ ActorRef Link::actor(const Address& address) {
     const std::lock_guard lock(mutex_);
     if (const auto known = stubs_.find(address); known != stubs_.end()) return known->second;
     const uint64_t number = ++last_number_;
-    stub = node_.engine.spawn_stub([link = shared_from_this(), number](const AnyMessage& message, Reply reply) {
-      Outgoing outgoing;
-      outgoing.header.receiver = number;
-      outgoing.message = message;
-      outgoing.reply = std::move(reply);
-      link->post(std::move(outgoing));
-    });
+    stub =
+        node_.engine.spawn_stub([link = shared_from_this(), number](const AnyMessage& message, Reply reply) {
+          Outgoing outgoing;
+          outgoing.header.receiver = number;
+          outgoing.message = message;
+          outgoing.reply = std::move(reply);
+          link->post(std::move(outgoing));
+        });
     gone = closed_;
     if (!gone) {
       stubs_.emplace(address, stub);

@@ -56,8 +56,8 @@ class MasterRole final : public Role {
  public:
   MasterRole(ActorNode& node, Address address, uint64_t session, std::vector<WorkerDevices> workers,
              SessionOptions options)
-      : node_(node), address_(std::move(address)), session_(session), workers_(std::move(workers)), options_(options),
-        graph_(node.library->ops) {
+      : node_(node), address_(std::move(address)), session_(session), workers_(std::move(workers)),
+        options_(options), graph_(node.library->ops) {
     on<wire::Extend>([this](const auto& message, Reply reply) { extend(message, std::move(reply)); });
     on<wire::PrepareStep>([this](const auto& message, Reply reply) { prepare(message, std::move(reply)); });
     on<wire::RunStep>([this](const auto& message, Reply reply) { run(message, std::move(reply)); });
@@ -108,8 +108,8 @@ class MasterRole final : public Role {
     prepared->handle = ++last_handle_;
     prepared->feeds = feeds.size();
     prepared->fetches = fetches.size();
-    auto shares =
-        compile_step(graph_, *signature, *node_.library, workers_, options_, {address_, session_, prepared->handle});
+    auto shares = compile_step(graph_, *signature, *node_.library, workers_, options_,
+                               {address_, session_, prepared->handle});
     if (!shares) return reply(shares.status());
     prepared->waiting.push_back(std::move(reply));
     make_room();

@@ -3,6 +3,7 @@
 // thread. Owned by the runtime (or the simulation); outlives its actors. Its members are safe to use from any thread.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 
@@ -20,13 +21,34 @@ class ActorNode {
             std::shared_ptr<const OpLibrary> op_library)
       : env(environment), scheduler(node_scheduler), pool(compute_pool), library(std::move(op_library)),
         engine(node_scheduler) {}
+  /// Ends the actors and waits for the steps that still drain.
+  ~ActorNode() {
+    engine.end();
+    scheduler.wait([this] { return steps.load(std::memory_order_acquire) == 0; }, 0);
+  }
+
+  /// Keeps the node while a step runs on it. Owned by the step.
+  class Stay {
+   public:
+    explicit Stay(ActorNode& node) : node_(node) { node_.steps.fetch_add(1, std::memory_order_relaxed); }
+    ~Stay() {
+      Scheduler& scheduler = node_.scheduler;
+      if (node_.steps.fetch_sub(1, std::memory_order_acq_rel) == 1) scheduler.wake();
+    }
+    Stay(const Stay&) = delete;
+    Stay& operator=(const Stay&) = delete;
+
+   private:
+    ActorNode& node_;
+  };
 
   Env env;
   Scheduler& scheduler;
   Pool& pool;
   std::shared_ptr<const OpLibrary> library;
   Directory directory;
-  Engine engine;  ///< last, so that it ends its actors while the rest is there
+  std::atomic<size_t> steps{0};  ///< see Stay
+  Engine engine;
 };
 
 }  // namespace troupe

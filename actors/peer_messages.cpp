@@ -38,13 +38,14 @@ auto receivers_of() {
 const auto& receivers() {
   using namespace wire;
   static const auto all =
-      receivers_of<wire::Status, Hello, Goodbye, Bind, Down, Heartbeat,                                   // link
-                   Extend, Extended, PrepareStep, StepPrepared, RunStep, StepDone, CancelStep,            // session
-                   CloseSession, SessionClosed,                                                           //
-                   RegisterPartition, PartitionRegistered, RunPartition, PartitionDone, PartitionBroken,  // worker
-                   AbortStep, DeregisterPartition,                                                        //
-                   TensorsArrived, TakeTensor, TensorTaken, ReadDone,                                     // executor
-                   SaveShard, ShardSaved, RestoreShard, ShardRestored>();                                 // checkpoint
+      receivers_of<wire::Status, Hello, Goodbye, Bind, Down, Heartbeat,                         // link
+                   Extend, Extended, PrepareStep, StepPrepared, RunStep, StepDone, CancelStep,  // session
+                   CloseSession, SessionClosed,                                                 //
+                   RegisterPartition, PartitionRegistered, RunPartition, PartitionDone,
+                   PartitionBroken,                                        // worker
+                   AbortStep, DeregisterPartition,                         //
+                   TensorsArrived, TakeTensor, TensorTaken, ReadDone,      // executor
+                   SaveShard, ShardSaved, RestoreShard, ShardRestored>();  // checkpoint
   return all;
 }
 

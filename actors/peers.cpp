@@ -18,9 +18,10 @@ Peers::~Peers() {
 }
 
 Result<std::string> Peers::listen(const std::string& endpoint) {
-  TROUPE_ASSIGN(listener_, node_.env.network->listen(endpoint, [this](std::unique_ptr<Connection> connection) {
-    open(std::move(connection));
-  }));
+  TROUPE_ASSIGN(listener_,
+                node_.env.network->listen(endpoint, [this](std::unique_ptr<Connection> connection) {
+                  open(std::move(connection));
+                }));
   return listener_->endpoint();
 }
 
@@ -38,18 +39,17 @@ void Peers::connect(const std::string& task, const std::string& endpoint) {
 
 void Peers::dial(const std::string& task) {
   const int64_t deadline = node_.env.clock.now() + options_.link.hello;
-  node_.env.network->connect(
-      endpoints_.at(task), deadline,
-      [alive = alive_, task](Result<std::unique_ptr<Connection>> connection) {
-        Peers* const peers = *alive;
-        if (!peers) return;
-        if (connection) {
-          peers->dialled_.emplace(peers->open(std::move(*connection)).get(), task);
-        } else {
-          peers->note(task, connection.status());
-          peers->dial_later(task);
-        }
-      });
+  node_.env.network->connect(endpoints_.at(task), deadline,
+                             [alive = alive_, task](Result<std::unique_ptr<Connection>> connection) {
+                               Peers* const peers = *alive;
+                               if (!peers) return;
+                               if (connection) {
+                                 peers->dialled_.emplace(peers->open(std::move(*connection)).get(), task);
+                               } else {
+                                 peers->note(task, connection.status());
+                                 peers->dial_later(task);
+                               }
+                             });
 }
 
 void Peers::dial_later(const std::string& task) {

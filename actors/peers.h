@@ -16,7 +16,7 @@ namespace troupe {
 
 struct PeersOptions {
   NodeIdentity self;
-  LinkOptions link;
+  LinkOptions link = {};
   int64_t retry = 100'000'000;  ///< nanoseconds from a failed or lost connection to the next attempt
 };
 

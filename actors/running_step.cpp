@@ -20,7 +20,7 @@ void set_step(Builder step, const StepInfo& info) {
 
 PartitionStep::PartitionStep(std::shared_ptr<ExecutorShared> shared, const StepInfo& info,
                              std::vector<Tensor> feeds)
-    : shared_(std::move(shared)), info_(info), feeds_(std::move(feeds)),
+    : stay_(shared->options.site->node), shared_(std::move(shared)), info_(info), feeds_(std::move(feeds)),
       runner_(shared_->options.plan, *this) {}
 
 void PartitionStep::begin(Reply executed) {

@@ -76,6 +76,7 @@ class PartitionStep final : public RunningStep,
   void match(Activation activation, const TokenKey& key, Arrived value);
   void give(const Offer& offer, Reply reply);
 
+  const ActorNode::Stay stay_;  // first, so that the node outlives whatever else the step keeps
   const std::shared_ptr<ExecutorShared> shared_;
   const StepInfo info_;
   std::vector<Tensor> feeds_;

@@ -25,8 +25,13 @@ Unit::Unit(Scheduler& scheduler, Computes computes)
 
 Unit::~Unit() {
   innermost = outer_;
+  hand_over();
+}
+
+void Unit::hand_over() {
   for (const Job& job : actors_) scheduler_.enqueue(job);
-  if (computation_.run) scheduler_.compute(computation_);
+  actors_.clear();
+  if (const Job job = std::exchange(computation_, {}); job.run) scheduler_.compute(job);
 }
 
 Unit* Unit::current(const Scheduler& scheduler) {

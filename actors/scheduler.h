@@ -44,8 +44,7 @@ class Unit {
     Yes
   };  ///< No: computations pushed here go to the pool, as on the control thread
   explicit Unit(Scheduler& scheduler, Computes computes = Computes::Yes);
-  /// What is still queued goes to the scheduler.
-  ~Unit();
+  ~Unit();  ///< hands over
   Unit(const Unit&) = delete;
   Unit& operator=(const Unit&) = delete;
 
@@ -56,6 +55,8 @@ class Unit {
   /// Takes one computation; a second one goes to the pool, so that steps of several clients do not queue up behind one thread.
   void push_computation(Job job);
   bool idle() const { return actors_.empty() && !computation_.run; }
+  /// Gives what is queued to the scheduler.
+  void hand_over();
   /// Runs actors until none is ready.
   void run_actors();
   /// Runs actors, then computations, until nothing is left.

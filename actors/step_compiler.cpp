@@ -92,7 +92,8 @@ class StepCompiler {
     for (uint32_t i = 0; i < all.size(); ++i) {
       const std::string device = devices_[all[i].device].name.text();
       executors[i].setDevice(as_text(device));
-      write(executor_address(workers_[worker_of_[all[i].device]].worker, owner_.session, owner_.partition, device),
+      write(executor_address(workers_[worker_of_[all[i].device]].worker, owner_.session, owner_.partition,
+                             device),
             executors[i].initAddress());
     }
     return draft.finish(std::move(attachments));

@@ -5,10 +5,10 @@
 #include <set>
 
 #include "messages/checkpoint.capnp.h"
-#include "messages/link.capnp.h"
 #include "messages/device.capnp.h"
 #include "messages/executor.capnp.h"
 #include "messages/graph.capnp.h"
+#include "messages/link.capnp.h"
 #include "messages/message_reader.h"
 #include "messages/queue.capnp.h"
 #include "messages/replicas.capnp.h"

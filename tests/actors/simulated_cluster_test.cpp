@@ -1,0 +1,156 @@
+// Whole clusters of the real actors in one thread: sessions over several nodes, and what becomes of them when nodes and
+// connections are lost.
+#include "tests/support/simulated_cluster.h"
+
+#include <boost/test/unit_test.hpp>
+
+#include "actors/graph_wire.h"
+#include "actors/master.h"
+#include "graph/scope.h"
+#include "messages/session.capnp.h"
+#include "messages/wire.h"
+
+namespace troupe {
+namespace {
+
+using test::SimulatedCluster;
+
+constexpr int64_t second = 1'000'000'000;
+constexpr size_t chief = 0, ps = 1, worker0 = 2, worker1 = 3;
+const std::vector<std::string> tasks = {"/job:chief/replica:0/task:0", "/job:ps/replica:0/task:0",
+                                        "/job:worker/replica:0/task:0", "/job:worker/replica:0/task:1"};
+
+struct Fixture {
+  explicit Fixture(uint64_t seed = 1) : cluster(seed, tasks) { wait_until_complete(); }
+
+  void wait_until_complete() {
+    BOOST_TEST_REQUIRE(cluster.simulation().run_until([&] { return cluster.complete(); },
+                                                      cluster.simulation().now() + 60 * second));
+  }
+  size_t actors(size_t machine) { return cluster.node(machine).engine.actors(); }
+  void after(int64_t nanoseconds, std::function<void()> what) {
+    auto& simulation = cluster.simulation();
+    simulation.call_at(simulation.now() + nanoseconds, test::Simulation::everyone, std::move(what));
+  }
+  /// How a run of these ended.
+  Status run(Session& session, const std::vector<Output>& fetches) {
+    try {
+      session.run(fetches);
+    } catch (const Error& error) {
+      return error.status();
+    }
+    return {};
+  }
+
+  SimulatedCluster cluster;
+  Graph graph{cluster.node(chief).library->ops};
+  Scope g{graph};
+  Scope at_ps = g.with_device("/job:ps"), at_worker0 = g.with_device("/job:worker/task:0"),
+        at_worker1 = g.with_device("/job:worker/task:1");
+
+  Output float_scalar(const Scope& where, const char* op) {
+    return where.add_one(op, {}, {{"dtype", DType::Float}, {"shape", PartialShape::scalar()}});
+  }
+  Output value(float number) { return g.constant(Tensor::scalar(number)); }
+
+  // ps: v = 3;  worker 0: sum = v + 1 -> worker 1: product = sum * 2
+  Output v = float_scalar(at_ps, "VariableV2");
+  Output init{at_ps.add("Assign", {v, value(3)}), Output::control};
+  Output sum = at_worker0.add_one("Add", {v, value(1)});
+  Output product = at_worker1.add_one("Mul", {sum, value(2)});
+  // worker 1 waits for a worker 0 that never gets anything: its queue is empty.
+  Output queue =
+      at_worker0.add_one("FIFOQueueV2", {}, {{"component_types", std::vector<DType>{DType::Float}}});
+  Output element =
+      at_worker0.add_one("QueueDequeueV2", {queue}, {{"component_types", std::vector<DType>{DType::Float}}});
+  Output stuck = at_worker1.add_one("Mul", {element, value(2)});
+};
+
+BOOST_FIXTURE_TEST_SUITE(simulated_cluster, Fixture)
+
+BOOST_AUTO_TEST_CASE(a_step_runs_over_four_nodes_and_leaves_nothing) {
+  std::vector<size_t> before;
+  for (size_t machine = 0; machine < cluster.size(); ++machine) before.push_back(actors(machine));
+  {
+    Session session = cluster.session(chief, graph);
+    session.run({init});
+    BOOST_TEST(session.run({product})[0].as<float>()[0] == 8.0f);
+    session.close();
+  }
+  cluster.simulation().pass(second);
+  for (size_t machine = 0; machine < cluster.size(); ++machine)
+    BOOST_TEST(actors(machine) == before[machine]);
+}
+
+BOOST_AUTO_TEST_CASE(frames_that_come_twice_change_nothing) {
+  cluster.network().set_faults({.duplicate = 0.5});
+  const Output more{at_ps.add("AssignAdd", {v, value(1)}), Output::control};
+  Session session = cluster.session(chief, graph);
+  session.run({init});
+  for (int i = 0; i < 20; ++i) session.run({more});
+  BOOST_TEST(session.run({product})[0].as<float>()[0] == 48.0f);
+  BOOST_TEST(cluster.network().counts().duplicates > 20u);
+}
+
+BOOST_AUTO_TEST_CASE(a_crash_ends_the_step_at_once_and_says_who) {
+  for (const bool whole_machine : {false, true}) {
+    Session session = cluster.session(chief, graph);
+    const int64_t begin = cluster.simulation().now();
+    after(second, [&] { cluster.crash(worker0, whole_machine); });
+    const Status status = run(session, {stuck});
+    BOOST_TEST((status.code() == Code::Unavailable), status.message());
+    const int64_t noticed = cluster.simulation().now() - begin - second;
+    BOOST_TEST(noticed < (whole_machine ? 3 * second / 2 : second / 100), noticed);
+    BOOST_TEST((run(session, {product}).code() == Code::Unavailable));
+    BOOST_TEST(run(session, {product}).message().find("worker/replica:0/task:0") != std::string::npos);
+    cluster.start(worker0);
+    wait_until_complete();
+    Session again = cluster.session(chief, graph);
+    again.run({init});
+    BOOST_TEST(again.run({product})[0].as<float>()[0] == 8.0f);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_lost_connection_between_two_workers_ends_the_step_for_all) {
+  Session session = cluster.session(chief, graph);
+  session.run({init});
+  after(second, [&] { cluster.network().part(tasks[worker0], tasks[worker1]); });
+  const Status status = run(session, {stuck});
+  BOOST_TEST((status.code() == Code::Unavailable), status.message());
+  BOOST_TEST(status.message().find("silent") != std::string::npos, status.message());
+  BOOST_TEST((run(session, {product}).code() == Code::Unavailable));
+  cluster.network().heal(tasks[worker0], tasks[worker1]);
+  wait_until_complete();
+  BOOST_TEST(session.run({product})[0].as<float>()[0] == 8.0f);  // the same session, over a new link
+}
+
+// A Session cannot outlive its node, so this client speaks to its master by messages.
+BOOST_AUTO_TEST_CASE(what_a_master_registered_goes_with_its_node) {
+  const size_t before = actors(worker1);
+  Address address = cluster.workers()[worker0].worker;
+  address.role = "master";
+  const ActorRef master = spawn_master(cluster.node(worker0), address, 7, cluster.workers(), {});
+  const auto ask = [&](AnyMessage message) {
+    std::optional<Result<AnyMessage>> answer;
+    cluster.node(worker0).engine.send(master, std::move(message),
+                                      Reply([&](Result<AnyMessage> result) { answer = std::move(result); }));
+    BOOST_TEST_REQUIRE(cluster.simulation().run_until([&] { return answer.has_value(); }));
+    BOOST_TEST_REQUIRE(answer->ok(), answer->status().message());
+  };
+  Draft<wire::Extend> extend;
+  std::vector<Tensor> attachments;
+  write(graph, 0, extend->initGraph(), attachments);
+  ask(extend.finish(std::move(attachments)));
+  Draft<wire::PrepareStep> prepare;
+  prepare->initFetches(1).set(0, graph.name_of(product));
+  ask(prepare.finish());
+  BOOST_TEST(actors(worker1) > before);
+  cluster.crash(worker0, false);
+  BOOST_TEST(cluster.simulation().run_until([&] { return actors(worker1) == before; },
+                                            cluster.simulation().now() + second / 100));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace troupe

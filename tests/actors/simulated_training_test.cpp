@@ -1,0 +1,236 @@
+// Synchronous training on simulated clusters in which everything goes wrong: frames are late, come twice or are lost with their
+// connection, hosts are parted, workers and the parameter server crash and start again. Whatever happens, every gradient is
+// applied exactly once: the weights end as those of an undisturbed run, bit for bit (robustness.md, I2 and I3).
+#include <boost/test/unit_test.hpp>
+
+#include <random>
+
+#include "actors/checkpoint_files.h"
+#include "graph/scope.h"
+#include "tests/support/simulated_cluster.h"
+
+namespace troupe {
+namespace {
+
+using test::SimulatedCluster;
+using test::Simulation;
+
+constexpr int64_t millisecond = 1'000'000, second = 1000 * millisecond;
+constexpr size_t chief = 0, ps = 1;
+constexpr uint64_t rounds = 12, checkpoint_every = 4;
+constexpr int64_t size = 5;
+const std::vector<std::string> tasks = {"/job:chief/replica:0/task:0", "/job:ps/replica:0/task:0",
+                                        "/job:worker/replica:0/task:0", "/job:worker/replica:0/task:1"};
+
+Tensor floats(uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::normal_distribution<float> normal;
+  std::vector<float> values(size);
+  for (float& value : values) value = normal(random);
+  return Tensor::vector<float>(std::span<const float>(values));
+}
+
+// ps: w, w/round;   worker k: gradient = (w - x_k) * 0.5;   ps: SyncReplicasApply per worker, w -= 0.3 mean
+struct Model {
+  explicit Model(const Scope& g) {
+    const Scope at_ps = g.with_device("/job:ps");
+    const auto variable = [&](const char* name, const Tensor& initial) {
+      const Output v = at_ps.with_name(name).add_one(
+          "VariableV2", {}, {{"dtype", initial.dtype()}, {"shape", PartialShape(initial.shape())}});
+      values.push_back(g.with_name(std::string(name) + "/value")
+                           .add_one("Placeholder", {},
+                                    {{"dtype", initial.dtype()}, {"shape", PartialShape(initial.shape())}}));
+      assignments.push_back({at_ps.add("Assign", {v, values.back()}), Output::control});
+      initial_values.push_back(initial);
+      variables.push_back(v);
+      return v;
+    };
+    const Output w = variable("w", floats(7)), round = variable("w/round", Tensor::scalar<int64_t>(0));
+    initialized = at_ps.add_one("IsVariableInitialized", {round});
+    for (int64_t worker = 0; worker < 2; ++worker) {
+      const Scope at_worker = g.with_device("/job:worker/task:" + std::to_string(worker));
+      inputs.push_back(
+          at_worker.add_one("Placeholder", {}, {{"dtype", DType::Float}, {"shape", PartialShape{size}}}));
+      const Output gradient = at_worker.add_one(
+          "Mul", {at_worker.add_one("Sub", {w, inputs.back()}), g.constant(Tensor::scalar(0.5f))});
+      pushes.push_back({g.add("SyncReplicasApply",
+                              {round, w, g.constant(Tensor::scalar(0.3f)), gradient,
+                               g.constant(Tensor::scalar(4 + worker))},
+                              {{"N", int64_t{1}},
+                               {"rule", std::string("ApplyGradientDescent")},
+                               {"gradient", std::string("delta")},
+                               {"shard", worker},
+                               {"shards", int64_t{2}}}),
+                        Output::control});
+    }
+  }
+
+  std::vector<Output> variables, values, assignments, inputs, pushes;
+  std::vector<Tensor> initial_values;
+  Output initialized;
+};
+
+/// What goes wrong.
+struct Faults {
+  test::NetworkFaults network;
+  bool crashes = false, partitions = false;
+};
+
+class Training {
+ public:
+  Training(uint64_t seed, const Faults& faults) : cluster_(seed, tasks), faults_(faults) {
+    cluster_.network().set_faults(faults.network);
+    if (faults.crashes) later([this] { crash_one(); });
+    if (faults.partitions) later([this] { part_two(); });
+  }
+
+  /// The weights after the last round.
+  Tensor run() {
+    for (uint64_t round = 1; round <= rounds;) {
+      try {
+        if (!session_) recover(round);
+        session_->run({{model_.inputs[0], floats(100 + round)}, {model_.inputs[1], floats(200 + round)}},
+                      model_.pushes, {.timeout = std::chrono::seconds(60), .training = true, .round = round});
+        if (round % checkpoint_every == 0) save(round);
+        ++round;
+      } catch (const Error& error) {
+        failed(error.status());
+      }
+    }
+    done_ = true;
+    for (;;) try {
+        if (!session_) open();
+        return session_->run({model_.variables[0]})[0];
+      } catch (const Error& error) {
+        failed(error.status());
+      }
+  }
+
+  SimulatedCluster& cluster() { return cluster_; }
+  int failures() const { return failures_; }
+  int crashes() const { return crashes_; }
+
+ private:
+  /// A lost peer, or a step that ran when it was lost: nothing else, and nothing that had to wait for its deadline.
+  void failed(const Status& status) {
+    BOOST_TEST_REQUIRE((status.code() == Code::Unavailable || status.code() == Code::Aborted),
+                       status.message());
+    ++failures_;
+    session_.reset();
+    cluster_.simulation().pass(10 * millisecond);
+  }
+
+  void open() {
+    BOOST_TEST_REQUIRE(cluster_.simulation().run_until([&] { return cluster_.complete(); },
+                                                       cluster_.simulation().now() + 3600 * second));
+    session_ = std::make_unique<Session>(cluster_.session(chief, graph_));
+  }
+
+  /// A parameter server that has lost its variables starts from the last checkpoint, and the run with it.
+  void recover(uint64_t& round) {
+    open();
+    if (session_->run({model_.initialized})[0].as<bool>()[0]) return;
+    std::vector<Tensor> values = model_.initial_values;
+    std::vector<std::string> skipped;
+    const auto checkpoint = files_.load_newest(skipped);
+    round = 1;
+    if (checkpoint) {
+      for (size_t i = 0; i < values.size(); ++i) values[i] = checkpoint->tensors[i].value;
+      round = checkpoint->round + 1;
+    }
+    // The round last, for it says that all is there.
+    for (size_t i = 0; i < values.size(); ++i)
+      session_->run({{model_.values[i], values[i]}}, {model_.assignments[i]});
+  }
+
+  void save(uint64_t round) {
+    const auto values = session_->run(model_.variables);
+    BOOST_TEST(values[1].as<int64_t>()[0] == static_cast<int64_t>(round));
+    Checkpoint checkpoint{round, {}, {}};
+    for (size_t i = 0; i < values.size(); ++i)
+      checkpoint.tensors.push_back({"v" + std::to_string(i), values[i], round});
+    throw_if_failed(files_.save(checkpoint));
+  }
+
+  void later(std::function<void()> what) {
+    Simulation& simulation = cluster_.simulation();
+    const auto delay = static_cast<int64_t>(simulation.draw(30)) * millisecond / 10;
+    simulation.call_at(simulation.now() + delay, Simulation::everyone, std::move(what));
+  }
+
+  /// One in so many; far less often while there is trouble already, or nothing would ever work again.
+  bool strikes(uint64_t in) { return cluster_.simulation().draw(cluster_.complete() ? in : in * 300) == 0; }
+
+  void crash_one() {
+    if (done_) return;
+    Simulation& simulation = cluster_.simulation();
+    const size_t machine = 1 + simulation.draw(cluster_.size() - 1);
+    if (cluster_.up(machine) && strikes(3)) {
+      ++crashes_;
+      cluster_.crash(machine, simulation.draw(4) == 0);
+      const auto down = static_cast<int64_t>(simulation.draw(2000)) * millisecond;
+      simulation.call_at(simulation.now() + down, Simulation::everyone,
+                         [this, machine] { cluster_.start(machine); });
+    }
+    later([this] { crash_one(); });
+  }
+
+  void part_two() {
+    if (done_) return;
+    Simulation& simulation = cluster_.simulation();
+    const size_t one = simulation.draw(cluster_.size()), other = simulation.draw(cluster_.size());
+    if (one != other && strikes(6)) {
+      cluster_.network().part(tasks[one], tasks[other]);
+      const auto parted = static_cast<int64_t>(simulation.draw(3000)) * millisecond;
+      simulation.call_at(simulation.now() + parted, Simulation::everyone,
+                         [this, one, other] { cluster_.network().heal(tasks[one], tasks[other]); });
+    }
+    later([this] { part_two(); });
+  }
+
+  SimulatedCluster cluster_;
+  const Faults faults_;
+  Graph graph_{cluster_.node(chief).library->ops};
+  const Model model_{Scope(graph_)};
+  CheckpointFiles files_{cluster_.disk(chief), "checkpoints", 2};
+  std::unique_ptr<Session> session_;
+  bool done_ = false;
+  int failures_ = 0, crashes_ = 0;
+};
+
+const Faults everything{{.duplicate = 0.05, .loss = 0.002}, true, true};
+
+BOOST_AUTO_TEST_SUITE(simulated_training)
+
+BOOST_AUTO_TEST_CASE(every_gradient_is_applied_once_whatever_fails) {
+  const Tensor undisturbed = Training(0, {}).run();
+  int failures = 0, crashes = 0;
+  for (uint64_t seed = 1; seed <= 200; ++seed) {
+    BOOST_TEST_CONTEXT("seed " << seed) {
+      Training training(seed, everything);
+      BOOST_TEST_REQUIRE(identical(training.run(), undisturbed));
+      failures += training.failures();
+      crashes += training.crashes();
+    }
+  }
+  BOOST_TEST_MESSAGE(failures << " steps failed, " << crashes << " crashes");
+  BOOST_TEST(failures > 200);
+  BOOST_TEST(crashes > 200);
+}
+
+BOOST_AUTO_TEST_CASE(a_seed_replays_identically) {
+  for (const uint64_t seed : {3, 4}) {
+    uint64_t traces[2];
+    for (uint64_t& trace : traces) {
+      Training training(seed, everything);
+      training.run();
+      trace = training.cluster().simulation().trace();
+    }
+    BOOST_TEST(traces[0] == traces[1]);
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace troupe

@@ -1,0 +1,102 @@
+#include "tests/support/simulated_cluster.h"
+
+#include "actors/master.h"
+#include "actors/session_impl.h"
+#include "devices/cpu_device.h"
+
+namespace troupe::test {
+namespace {
+
+std::shared_ptr<const OpLibrary> shared_library() {
+  static const auto library = make_op_library();
+  return library;
+}
+
+}  // namespace
+
+/// What a node has from its start to its end.
+struct SimulatedCluster::Life {
+  Life(SimulatedCluster& cluster, Machine& machine)
+      : host(cluster.simulation_), network(cluster.network_.join(machine.task)),
+        node(Env{host, *machine.disk, network.get(), cluster.random_id()}, host, pool, cluster.library_),
+        incarnation(cluster.random_id()) {
+    DeviceName name = value_or_throw(DeviceName::parse(machine.task + "/device:CPU:0"));
+    device = std::make_shared<CpuDevice>(name, incarnation, pool);
+    sites = make_task(node, machine.task, incarnation, {device});
+    spawn_worker(node, sites);
+    peers.emplace(node, PeersOptions{.self = {"simulated", machine.task, incarnation}});
+  }
+
+  InlinePool pool;
+  SimulatedHost host;
+  std::unique_ptr<Network> network;
+  std::shared_ptr<Device> device;
+  ActorNode node;
+  const uint64_t incarnation;
+  std::shared_ptr<TaskSites> sites;
+  std::optional<Peers> peers;
+};
+
+SimulatedCluster::SimulatedCluster(uint64_t seed, const std::vector<std::string>& tasks)
+    : simulation_(seed), network_(simulation_), library_(shared_library()) {
+  for (const auto& task : tasks)
+    machines_.push_back({task, std::make_unique<SimulatedDisk>(random_id()), nullptr});
+  for (size_t machine = 0; machine < size(); ++machine) start(machine);
+}
+
+SimulatedCluster::~SimulatedCluster() {
+  for (size_t machine = 0; machine < size(); ++machine)
+    if (up(machine)) crash(machine, false);
+}
+
+ActorNode& SimulatedCluster::node(size_t machine) { return machines_[machine].life->node; }
+SimulatedDisk& SimulatedCluster::disk(size_t machine) { return *machines_[machine].disk; }
+StateContainer& SimulatedCluster::state(size_t machine) { return *machines_[machine].life->sites->state; }
+bool SimulatedCluster::up(size_t machine) const { return machines_[machine].life != nullptr; }
+
+void SimulatedCluster::start(size_t machine) {
+  Machine& self = machines_[machine];
+  if (self.disk->crashed()) self.disk->restart();
+  self.life = std::make_unique<Life>(*this, self);
+  throw_if_failed(self.life->peers->listen(self.task).status());
+  for (size_t other = 0; other < machine; ++other)
+    self.life->peers->connect(machines_[other].task, machines_[other].task);
+}
+
+void SimulatedCluster::crash(size_t machine, bool whole_machine) {
+  Machine& self = machines_[machine];
+  network_.die(self.task, whole_machine);
+  if (whole_machine) self.disk->crash();
+  self.life->host.crash();
+  self.life.reset();
+}
+
+bool SimulatedCluster::complete() const {
+  for (const Machine& one : machines_)
+    for (const Machine& other : machines_) {
+      if (!one.life || !other.life) return false;
+      if (&one == &other) continue;
+      const auto incarnation = one.life->peers->incarnation_of(other.task);
+      if (!incarnation || *incarnation != other.life->incarnation) return false;
+    }
+  return true;
+}
+
+std::vector<WorkerDevices> SimulatedCluster::workers() const {
+  std::vector<WorkerDevices> result;
+  for (const Machine& machine : machines_) {
+    const Device& device = *machine.life->device;
+    result.push_back({machine.life->sites->address("worker"),
+                      {{device.name(), device.incarnation(), device.memory_statistics().cap}}});
+  }
+  return result;
+}
+
+Session SimulatedCluster::session(size_t machine, const Graph& graph, const SessionOptions& options) {
+  const uint64_t id = random_id();
+  const Address address = machines_[machine].life->sites->address("master", std::to_string(id));
+  ActorNode& at = node(machine);
+  return SessionParts{at, spawn_master(at, address, id, workers(), options), graph}.open();
+}
+
+}  // namespace troupe::test

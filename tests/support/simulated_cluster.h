@@ -1,0 +1,59 @@
+// SimulatedCluster: a cluster of nodes, each with its own actors, clock, network and disk, in one thread under one seed. A node can
+// crash and start again, with its disk and nothing else. Every node links to every other. One thread.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "actors/peers.h"
+#include "actors/session.h"
+#include "actors/step_compiler.h"
+#include "actors/worker.h"
+#include "devices/pool.h"
+#include "tests/support/simulated_disk.h"
+#include "tests/support/simulated_network.h"
+
+namespace troupe::test {
+
+class SimulatedCluster {
+ public:
+  /// One node, with one CPU device, per task: "/job:ps/replica:0/task:0".
+  SimulatedCluster(uint64_t seed, const std::vector<std::string>& tasks);
+  ~SimulatedCluster();
+
+  size_t size() const { return machines_.size(); }
+  Simulation& simulation() { return simulation_; }
+  SimulatedNetwork& network() { return network_; }
+  ActorNode& node(size_t machine);
+  SimulatedDisk& disk(size_t machine);
+  StateContainer& state(size_t machine);
+
+  bool up(size_t machine) const;
+  /// The process, or the whole machine: then its peers hear nothing of it, and what it has not synced may be lost.
+  void crash(size_t machine, bool whole_machine);
+  void start(size_t machine);
+  /// All nodes are up and linked.
+  bool complete() const;
+
+  /// What a session on any node may use. All must be up.
+  std::vector<WorkerDevices> workers() const;
+  /// With its master on that machine.
+  Session session(size_t machine, const Graph& graph, const SessionOptions& options = {});
+  uint64_t random_id() { return simulation_.draw(UINT64_MAX) | 1; }
+
+ private:
+  struct Life;
+  struct Machine {
+    std::string task;
+    std::unique_ptr<SimulatedDisk> disk;
+    std::unique_ptr<Life> life;  ///< null while it is down
+  };
+
+  Simulation simulation_;
+  SimulatedNetwork network_;
+  std::shared_ptr<const OpLibrary> library_;
+  std::vector<Machine> machines_;
+};
+
+}  // namespace troupe::test

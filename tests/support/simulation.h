@@ -1,0 +1,102 @@
+// Simulation: the time, chance and run queue of whole clusters of real actors in one thread. Which of the jobs that are ready
+// comes next is drawn from the seed; time passes only when nothing is ready, or a little while something is, as for a slow
+// thread. The same seed gives the same run, job by job: trace() tells. One thread.
+#pragma once
+
+#include <map>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "actors/scheduler.h"
+#include "messages/env.h"
+
+namespace troupe::test {
+
+class Simulation {
+ public:
+  static constexpr uint32_t everyone = 0;
+
+  explicit Simulation(uint64_t seed = 0) : random_(seed) {}
+  Simulation(const Simulation&) = delete;
+  Simulation& operator=(const Simulation&) = delete;
+
+  int64_t now() const { return now_; }
+  /// A number in [0, below).
+  uint64_t draw(uint64_t below) { return random_() % below; }
+  bool chance(double probability) { return std::uniform_real_distribution<>()(random_) < probability; }
+
+  /// What `host` (a number from 1) does, soon or at its time.
+  void add(Job job, uint32_t host) { jobs_.push_back({job, host}); }
+  TimerId call_at(int64_t time, uint32_t host, std::function<void()> function);
+  void cancel(TimerId timer);
+  /// From now on timers of the host neither fire nor are set.
+  void stop_clock(uint32_t host);
+  size_t timers() const { return timers_.size(); }
+  uint32_t new_host() { return ++hosts_; }
+
+  /// Runs jobs and timers until `done`, or nothing is left to happen, or the next timer lies behind the deadline (0: none): true
+  /// when done. With a host only its jobs are run and no time passes.
+  bool run_until(const std::function<bool()>& done, int64_t deadline = 0, uint32_t host = everyone);
+  /// Runs what is ready, and what that makes ready; no time passes.
+  void run_ready();
+  /// Runs what is ready, then lets time pass, and what happens in it.
+  void pass(int64_t nanoseconds);
+
+  /// Something that must be the same when the run is repeated has happened.
+  void note(uint64_t what) { trace_ = (trace_ ^ what) * 0x100000001b3; }
+  uint64_t trace() const { return trace_; }
+
+ private:
+  struct Ready {
+    Job job;
+    uint32_t host = 0;
+  };
+  struct Timer {
+    uint32_t host = 0;
+    std::function<void()> function;
+  };
+  using When = std::pair<int64_t, TimerId>;
+
+  bool run_one(uint32_t host);
+  void fire_next();
+
+  std::mt19937_64 random_;
+  int64_t now_ = 0;
+  uint32_t hosts_ = 0;
+  std::vector<Ready> jobs_;
+  std::map<When, Timer> timers_;
+  std::map<TimerId, int64_t> due_;
+  std::vector<uint32_t> stopped_;
+  TimerId last_timer_ = 0;
+  uint64_t trace_ = 0xcbf29ce484222325;
+};
+
+/// One host of a simulation as its actors see it.
+class SimulatedHost : public Scheduler, public Clock {
+ public:
+  explicit SimulatedHost(Simulation& simulation) : simulation_(simulation), number_(simulation.new_host()) {}
+
+  /// Its timers go; what it waits for from now on is only its own: to take down its actors.
+  void crash();
+
+  void enqueue(Job job) override { simulation_.add(job, number_); }
+  void compute(Job job) override { simulation_.add(job, number_); }
+  void block(Job job) override { simulation_.add(job, number_); }
+  /// Throws where a wait without a deadline would never end.
+  bool wait(const std::function<bool()>& done, int64_t deadline) override;
+  void wake() override {}
+
+  int64_t now() const override { return simulation_.now(); }
+  TimerId call_at(int64_t time, std::function<void()> function) override {
+    return simulation_.call_at(time, number_, std::move(function));
+  }
+  void cancel(TimerId timer) override { simulation_.cancel(timer); }
+
+ private:
+  Simulation& simulation_;
+  const uint32_t number_;
+  bool crashed_ = false;
+};
+
+}  // namespace troupe::test
