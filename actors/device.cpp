@@ -4,7 +4,7 @@
 
 namespace troupe {
 
-void DeviceSite::put_step(const StepKey& key, std::shared_ptr<RunningStep> step) {
+void DeviceSite::put_step(const StepKey& key, std::weak_ptr<RunningStep> step) {
   const std::lock_guard lock(mutex);
   steps[key] = std::move(step);
 }
@@ -13,7 +13,7 @@ std::shared_ptr<RunningStep> DeviceSite::take_step(const StepKey& key) {
   const std::lock_guard lock(mutex);
   const auto at = steps.find(key);
   if (at == steps.end()) return nullptr;
-  auto step = std::move(at->second);
+  auto step = at->second.lock();
   steps.erase(at);
   return step;
 }

@@ -49,8 +49,8 @@ struct DeviceSite {
   ActorRef replicas_actor;
   QueueTable queues;
 
-  /// Steps handed to the device and not begun yet: what ExecuteStep names.
-  void put_step(const StepKey& key, std::shared_ptr<RunningStep> step);
+  /// Steps handed to the device and not begun yet, what ExecuteStep names; kept by their executors.
+  void put_step(const StepKey& key, std::weak_ptr<RunningStep> step);
   std::shared_ptr<RunningStep> take_step(const StepKey& key);
 
   /// Update rules of the partitions registered here, by the number that Update messages name.
@@ -61,7 +61,7 @@ struct DeviceSite {
   mutable std::mutex mutex;
   uint64_t last_rule = 0;
   std::unordered_map<uint64_t, std::shared_ptr<const UpdateRule>> rules;
-  std::unordered_map<StepKey, std::shared_ptr<RunningStep>, StepKeyHash> steps;
+  std::unordered_map<StepKey, std::weak_ptr<RunningStep>, StepKeyHash> steps;
 };
 
 ActorRef spawn_device(ActorNode& node, std::shared_ptr<DeviceSite> site);

@@ -1,7 +1,5 @@
 #include "actors/link.h"
 
-#include <algorithm>
-
 #include "actors/peer_messages.h"
 #include "messages/link.capnp.h"
 #include "messages/wire.h"
@@ -9,30 +7,12 @@
 namespace troupe {
 namespace {
 
-constexpr uint32_t protocol = 1;
+constexpr size_t most_by_control = 64 << 10;  // bytes of tensors in a frame
 
-AnyMessage hello_of(const NodeIdentity& self, uint64_t ops) {
-  Draft<wire::Hello> draft;
-  draft->setProtocol(protocol);
-  draft->setOps(ops);
-  draft->setCluster(as_text(self.cluster));
-  draft->setTask(as_text(self.task));
-  draft->setIncarnation(self.incarnation);
-  return draft.finish();
-}
-
-template <class T>
-AnyMessage message_with_reason(const Status& reason) {
-  Draft<T> draft;
-  write(reason, draft->initReason());
-  return draft.finish();
-}
-
-AnyMessage bind_message(uint64_t number, const Address& address) {
-  Draft<wire::Bind> draft;
-  draft->setNumber(number);
-  write(address, draft->initActor());
-  return draft.finish();
+size_t attachment_bytes(const AnyMessage& message) {
+  size_t total = 0;
+  for (const Tensor& tensor : message.attachments()) total += tensor.bytes();
+  return total;
 }
 
 AnyMessage failure(const Status& status) {
@@ -41,44 +21,39 @@ AnyMessage failure(const Status& status) {
   return draft.finish();
 }
 
-/// Why two nodes cannot work together, naming both sides.
-Status check_hello(wire::Hello::Reader hello, const NodeIdentity& self, uint64_t ops) {
-  const std::string task(view(hello.getTask())), cluster(view(hello.getCluster()));
-  const auto differs = [&](const std::string& what, const std::string& theirs, const std::string& ours) {
-    return failed_precondition(task + " has " + what + " " + theirs + ", " + self.task + " has " + ours);
-  };
-  if (hello.getProtocol() != protocol)
-    return differs("link protocol", std::to_string(hello.getProtocol()), std::to_string(protocol));
-  if (cluster != self.cluster) return differs("cluster id", cluster, self.cluster);
-  if (hello.getOps() != ops) return differs("op table", std::to_string(hello.getOps()), std::to_string(ops));
-  return {};
-}
-
 }  // namespace
 
-Link::Link(ActorNode& node, Owner& owner, NodeIdentity self, const LinkOptions& options)
-    : node_(node), owner_(owner), self_(std::move(self)), options_(options) {}
-
-void Link::open(std::unique_ptr<Connection> connection) {
-  connection_ = std::move(connection);
-  opened_ = heard_ = node_.env.clock.now();
-  connection_->start(*this, heap_allocator(), FrameLimits::before_hello());
-  send_control(hello_of(self_, node_.library->ops->signature_hash()));
-  start_timer();
+std::shared_ptr<Link> Link::open(ActorNode& node, Owner& owner, const LinkOptions& options,
+                                 std::unique_ptr<Channel> control) {
+  std::shared_ptr<Link> link(new Link(node, owner, options, std::move(control)));
+  link->start_timer();
+  return link;
 }
+
+Link::Link(ActorNode& node, Owner& owner, const LinkOptions& options, std::unique_ptr<Channel> control)
+    : node_(node), owner_(owner), options_(options), control_(std::move(control)), peer_(*control_->peer()) {
+  control_->set_owner(*this);
+}
+
+void Link::adopt_bulk(std::unique_ptr<Channel> bulk) {
+  bulk_ = std::move(bulk);
+  bulk_->set_owner(*this);
+  for (auto& outgoing : std::exchange(waiting_, {})) send(std::move(outgoing));
+}
+
+uint64_t Link::dropped() const { return nobodys_ + control_->repeated() + (bulk_ ? bulk_->repeated() : 0); }
+
+// The end.
 
 void Link::close(const Status& reason) {
-  if (over_) return;
-  if (connection_) send_control(message_with_reason<wire::Goodbye>(reason));
-  closed(reason);
+  if (!over_) control_->close(reason);
 }
 
-void Link::closed(Status reason) {
+void Link::closed(Channel& channel, const Status& reason) {
   if (std::exchange(over_, true)) return;
   const auto self = shared_from_this();
-  if (reason.ok()) reason = unavailable("the peer closed the connection");
   node_.env.clock.cancel(timer_);
-  connection_.reset();
+  if (Channel* other = &channel == control_.get() ? bulk_.get() : control_.get()) other->close(reason);
   abandon_all(reason);
   owner_.closed(*this, reason);
 }
@@ -97,6 +72,7 @@ void Link::abandon_all(const Status& reason) {
   for (const auto& [number, address] : addresses) node_.engine.end_stub(stubs.at(address), reason);
   exports_.clear();
   for (auto& [sequence, reply] : std::exchange(pending_, {})) reply(reason);
+  for (auto& item : std::exchange(waiting_, {})) item.reply(reason);
   for (auto& item : outgoing) item.reply(reason);
 }
 
@@ -110,12 +86,11 @@ void Link::start_timer() {
 
 void Link::tick() {
   if (over_) return;
-  const int64_t now = node_.env.clock.now();
-  if (!peer_ && now - opened_ >= options_.hello) return close(unavailable("the peer did not say who it is"));
-  if (peer_ && now - heard_ >= options_.silence)
-    return closed(unavailable(peer_->task + " has been silent for " +
-                              std::to_string((now - heard_) / 1'000'000) + " ms"));
-  if (std::exchange(quiet_, true) && peer_) send_control(Draft<wire::Heartbeat>().finish());
+  const int64_t silence = node_.env.clock.now() - control_->heard();
+  if (silence >= options_.silence)
+    return close(
+        unavailable(peer_.task + " has been silent for " + std::to_string(silence / 1'000'000) + " ms"));
+  if (std::exchange(quiet_, true)) send_control(Draft<wire::Heartbeat>().finish());
   start_timer();
 }
 
@@ -140,14 +115,9 @@ ActorRef Link::actor(const Address& address) {
     if (!gone) {
       stubs_.emplace(address, stub);
       addresses_.emplace(number, address);
-      // Before the lock is released, so that no message to the actor overtakes it.
-      outgoing_.push_back({{}, bind_message(number, address), {}});
     }
   }
-  if (gone)
-    node_.engine.end_stub(stub, *gone);
-  else
-    flush_soon();
+  if (gone) node_.engine.end_stub(stub, *gone);
   return stub;
 }
 
@@ -156,19 +126,12 @@ void Link::post(Outgoing outgoing) {
   {
     const std::lock_guard lock(mutex_);
     gone = closed_;
-    if (!gone) outgoing_.push_back(std::move(outgoing));
+    if (!gone) {
+      outgoing_.push_back(std::move(outgoing));
+      if (std::exchange(flushing_, true)) return;
+    }
   }
-  if (gone)
-    outgoing.reply(*gone);
-  else
-    flush_soon();
-}
-
-void Link::flush_soon() {
-  {
-    const std::lock_guard lock(mutex_);
-    if (std::exchange(flushing_, true)) return;
-  }
+  if (gone) return outgoing.reply(*gone);
   node_.scheduler.enqueue(make_job([self = shared_from_this()] { self->flush(); }));
 }
 
@@ -190,21 +153,42 @@ void Link::send_control(AnyMessage message) {
 
 void Link::send(Outgoing outgoing) {
   if (over_) return outgoing.reply(*closed_);
+  const bool bulk = attachment_bytes(outgoing.message) > most_by_control;
+  if (bulk && !bulk_)
+    waiting_.push_back(std::move(outgoing));
+  else
+    send_on(bulk ? *bulk_ : *control_, std::move(outgoing));
+}
+
+void Link::send_on(Channel& channel, Outgoing outgoing) {
   FrameHeader& header = outgoing.header;
-  header.sequence = sent_ + 1;
-  header.incarnation = self_.incarnation;
+  if (header.receiver != 0 && !bound(channel, header.receiver))
+    return outgoing.reply(unavailable("the actor has ended"));
   header.request = outgoing.reply.expected();
-  auto frame = encode(header, std::move(outgoing.message));
-  if (!frame) {
-    const Status& status = frame.status();
+  auto sent = channel.send(header, std::move(outgoing.message));
+  if (!sent) {
+    const Status status = sent.status();
     if (header.request) return outgoing.reply(status);
     if (header.answers == 0) return close(status);
-    frame = encode(header, failure(status));
+    sent = control_->send(header, failure(status));
   }
-  ++sent_;
   quiet_ = false;
-  if (header.request) pending_.emplace(header.sequence, std::move(outgoing.reply));
-  connection_->send(std::move(*frame));
+  if (header.request) pending_.emplace(*sent, std::move(outgoing.reply));
+}
+
+bool Link::bound(Channel& channel, uint64_t number) {
+  bool& told = bindings_[number][channel.name().bulk ? 1 : 0];
+  if (told) return true;
+  Draft<wire::Bind> draft;
+  draft->setNumber(number);
+  {
+    const std::lock_guard lock(mutex_);
+    const auto address = addresses_.find(number);
+    if (address == addresses_.end()) return false;
+    write(address->second, draft->initActor());
+  }
+  told = channel.send({}, draft.finish()).ok();
+  return true;
 }
 
 void Link::actor_ended(const ActorRef& actor, const Status& reason) {
@@ -229,51 +213,20 @@ void Link::send_down(uint64_t number, const Status& reason) {
 
 // What comes in.
 
-void Link::received(Frame frame) {
-  if (over_) return;
-  heard_ = node_.env.clock.now();
-  if (frame.header.sequence <= received_) {
-    ++dropped_;
-    return;
-  }
-  const auto self = shared_from_this();
-  Status status = frame.header.sequence != received_ + 1
-                      ? data_loss("frames are missing before number " + std::to_string(frame.header.sequence))
-                      : take(std::move(frame));
-  ++received_;
-  if (!status.ok()) close(status);
-}
+Status Link::greeted(Channel&) { return internal("a channel was greeted twice"); }
 
-Status Link::take(Frame frame) {
-  if (!peer_) return greet(std::move(frame));
-  if (frame.header.incarnation != peer_->incarnation)
-    return failed_precondition("a frame of another incarnation of " + peer_->task);
+Status Link::received(Channel&, Frame frame) {
+  if (over_) return {};
   if (frame.header.answers != 0) {
     answered(std::move(frame));
     return {};
   }
-  return frame.header.receiver == 0 ? control(std::move(frame)) : deliver(std::move(frame));
+  if (frame.header.receiver != 0) return deliver(std::move(frame));
+  TROUPE_ASSIGN(const AnyMessage message, receive_from_peer(std::move(frame)));
+  return control(message);
 }
 
-Status Link::greet(Frame frame) {
-  const FrameHeader header = frame.header;
-  TROUPE_ASSIGN(const AnyMessage message, receive_from_peer(std::move(frame)));
-  if (message.schema_id() == schema_id_of<wire::Goodbye>)
-    return read(Message<wire::Goodbye>(message)->getReason());
-  if (message.schema_id() != schema_id_of<wire::Hello>)
-    return invalid_argument("the peer spoke before it said who it is");
-  const Message<wire::Hello> hello(message);
-  TROUPE_RETURN_IF_FAILED(check_hello(*hello, self_, node_.library->ops->signature_hash()));
-  if (hello->getIncarnation() != header.incarnation)
-    return invalid_argument("the peer names two incarnations");
-  peer_ = NodeIdentity{std::string(view(hello->getCluster())), std::string(view(hello->getTask())),
-                       hello->getIncarnation()};
-  connection_->set_limits(options_.frames);
-  return owner_.greeted(*this);
-}
-
-Status Link::control(Frame frame) {
-  TROUPE_ASSIGN(const AnyMessage message, receive_from_peer(std::move(frame)));
+Status Link::control(const AnyMessage& message) {
   if (message.schema_id() == schema_id_of<wire::Heartbeat>) return {};
   if (message.schema_id() == schema_id_of<wire::Bind>) {
     const Message<wire::Bind> binding(message);
@@ -285,13 +238,14 @@ Status Link::control(Frame frame) {
     return {};
   }
   if (message.schema_id() == schema_id_of<wire::Goodbye>) {
-    closed(read(Message<wire::Goodbye>(message)->getReason()));
-    return {};
+    const Status reason = read(Message<wire::Goodbye>(message)->getReason());
+    return reason.ok() ? unavailable(peer_.task + " has closed the link") : reason;
   }
   return invalid_argument("the peer told the link what is meant for actors");
 }
 
 Status Link::bind(uint64_t number, const Address& address) {
+  if (exports_.contains(number)) return {};
   if (exports_.size() >= options_.actors)
     return resource_exhausted("the peer addresses more actors than LinkOptions::actors, " +
                               std::to_string(options_.actors));
@@ -300,8 +254,7 @@ Status Link::bind(uint64_t number, const Address& address) {
     send_down(number, actor.status());
     return {};
   }
-  if (!exports_.emplace(number, *actor).second)
-    return invalid_argument("the peer bound number " + std::to_string(number) + " twice");
+  exports_.emplace(number, *actor);
   owner_.watch(*actor);
   return {};
 }
@@ -317,13 +270,14 @@ void Link::stub_ended(uint64_t number, const Status& reason) {
     stubs_.erase(stub);
     addresses_.erase(address);
   }
+  bindings_.erase(number);
   node_.engine.end_stub(actor, reason.ok() ? unavailable("the actor has ended") : reason);
 }
 
 void Link::answered(Frame frame) {
   const auto at = pending_.find(frame.header.answers);
   if (at == pending_.end()) {
-    ++dropped_;
+    ++nobodys_;
     return;
   }
   Reply reply = std::move(at->second);
@@ -349,7 +303,7 @@ Status Link::deliver(Frame frame) {
   TROUPE_ASSIGN(AnyMessage message, receive_from_peer(std::move(frame)));
   const auto actor = exports_.find(header.receiver);
   if (actor == exports_.end())
-    ++dropped_;  // it has ended, and its Down is on the way; a request is answered as the reply goes
+    ++nobodys_;  // it has ended, and its Down is on the way; a request is answered as the reply goes
   else
     node_.engine.send(actor->second, std::move(message), std::move(reply));
   return {};

@@ -5,7 +5,8 @@
 namespace troupe {
 
 Peers::Peers(ActorNode& node, PeersOptions options)
-    : node_(node), options_(std::move(options)), alive_(std::make_shared<Peers*>(this)) {
+    : node_(node), options_(std::move(options)), alive_(std::make_shared<Peers*>(this)),
+      random_(node.env.seed) {
   node_.directory.set_elsewhere([this](const Address& address) { return find(address); });
 }
 
@@ -14,22 +15,39 @@ Peers::~Peers() {
   node_.directory.set_elsewhere(nullptr);
   endpoints_.clear();
   listener_.reset();
-  while (!links_.empty()) links_.back()->close(unavailable("node " + options_.self.task + " ends"));
+  const Status reason = unavailable("node " + options_.self.task + " ends");
+  while (!links_.empty()) links_.back()->close(reason);
+  while (!strangers_.empty()) strangers_.back().channel->close(reason);
 }
+
+// Connections.
 
 Result<std::string> Peers::listen(const std::string& endpoint) {
   TROUPE_ASSIGN(listener_,
                 node_.env.network->listen(endpoint, [this](std::unique_ptr<Connection> connection) {
-                  open(std::move(connection));
+                  meet(std::move(connection), {}, {});
                 }));
   return listener_->endpoint();
 }
 
-std::shared_ptr<Link> Peers::open(std::unique_ptr<Connection> connection) {
-  auto link = std::make_shared<Link>(node_, static_cast<Link::Owner&>(*this), options_.self, options_.link);
-  links_.push_back(link);
-  link->open(std::move(connection));
-  return link;
+void Peers::meet(std::unique_ptr<Connection> connection, std::string expected,
+                 std::optional<ChannelName> name) {
+  auto channel = std::make_unique<Channel>(node_, static_cast<Channel::Owner&>(*this), options_.self,
+                                           options_.link.frames, std::move(connection), name);
+  strangers_.push_back({std::move(channel), std::move(expected), ++last_stranger_});
+  node_.env.clock.call_at(node_.env.clock.now() + options_.link.hello,
+                          [alive = alive_, number = last_stranger_] {
+                            if (*alive) (*alive)->hello_expired(number);
+                          });
+}
+
+Peers::Strangers::iterator Peers::find(const Channel& channel) {
+  return std::ranges::find_if(strangers_, [&](const auto& one) { return one.channel.get() == &channel; });
+}
+
+void Peers::hello_expired(uint64_t number) {
+  const auto at = std::ranges::find(strangers_, number, &Stranger::number);
+  if (at != strangers_.end()) at->channel->close(unavailable("the peer did not say who it is"));
 }
 
 void Peers::connect(const std::string& task, const std::string& endpoint) {
@@ -38,63 +56,115 @@ void Peers::connect(const std::string& task, const std::string& endpoint) {
 }
 
 void Peers::dial(const std::string& task) {
-  const int64_t deadline = node_.env.clock.now() + options_.link.hello;
-  node_.env.network->connect(endpoints_.at(task), deadline,
-                             [alive = alive_, task](Result<std::unique_ptr<Connection>> connection) {
-                               Peers* const peers = *alive;
-                               if (!peers) return;
-                               if (connection) {
-                                 peers->dialled_.emplace(peers->open(std::move(*connection)).get(), task);
-                               } else {
-                                 peers->note(task, connection.status());
-                                 peers->dial_later(task);
-                               }
-                             });
+  node_.env.network->connect(
+      endpoints_.at(task), node_.env.clock.now() + options_.link.hello,
+      [alive = alive_, task](Result<std::unique_ptr<Connection>> connection) {
+        Peers* const peers = *alive;
+        if (!peers) return;
+        if (connection)
+          return peers->meet(std::move(*connection), task, ChannelName{peers->random_(), false});
+        peers->note(task, connection.status());
+        peers->dial_later(task);
+      });
+}
+
+void Peers::dial_bulk(const std::shared_ptr<Link>& link) {
+  node_.env.network->connect(
+      endpoints_.at(link->peer().task), node_.env.clock.now() + options_.link.hello,
+      [alive = alive_, weak = std::weak_ptr(link)](Result<std::unique_ptr<Connection>> connection) {
+        Peers* const peers = *alive;
+        const auto known = weak.lock();
+        if (!peers || !known) return;
+        if (connection)
+          peers->meet(std::move(*connection), known->peer().task, ChannelName{known->id(), true});
+        else
+          known->close(connection.status());
+      });
 }
 
 void Peers::dial_later(const std::string& task) {
+  if (!endpoints_.contains(task)) return;
   node_.env.clock.call_at(node_.env.clock.now() + options_.retry, [alive = alive_, task] {
     Peers* const peers = *alive;
-    if (peers && peers->endpoints_.contains(task)) peers->dial(task);
+    if (peers && peers->endpoints_.contains(task) && !peers->link_to(task)) peers->dial(task);
   });
 }
+
+// Strangers.
+
+Status Peers::greeted(Channel& channel) {
+  const auto at = find(channel);
+  Stranger stranger = std::move(*at);
+  const NodeIdentity& peer = *channel.peer();
+  if (!stranger.expected.empty() && stranger.expected != peer.task) {
+    *at = std::move(stranger);
+    return failed_precondition("expected " + at->expected + " at " + endpoints_.at(at->expected) +
+                               ", found " + peer.task);
+  }
+  strangers_.erase(at);
+  return channel.name().bulk ? adopt_bulk(std::move(stranger)) : open_link(std::move(stranger));
+}
+
+Status Peers::open_link(Stranger stranger) {
+  auto link = Link::open(node_, *this, options_.link, std::move(stranger.channel));
+  links_.push_back(link);
+  std::shared_ptr<Link> before;
+  {
+    const std::lock_guard lock(mutex_);
+    before = std::exchange(by_task_[link->peer().task], link);
+  }
+  if (before) before->close(unavailable(link->peer().task + " has connected anew"));
+  if (!stranger.expected.empty()) dial_bulk(link);
+  return {};
+}
+
+Status Peers::adopt_bulk(Stranger stranger) {
+  const NodeIdentity& peer = *stranger.channel->peer();
+  const auto link = link_to(peer.task);
+  if (!link || (*link)->peer().incarnation != peer.incarnation ||
+      (*link)->id() != stranger.channel->name().link) {
+    stranger.channel->set_owner(*this);
+    stranger.channel->close(failed_precondition("there is no such link of " + peer.task));
+    return {};
+  }
+  (*link)->adopt_bulk(std::move(stranger.channel));
+  return {};
+}
+
+Status Peers::received(Channel&, Frame) { return internal("a stranger was listened to"); }
+
+void Peers::closed(Channel& channel, const Status& reason) {
+  const auto at = find(channel);
+  if (at == strangers_.end()) return;
+  const Stranger stranger = std::move(*at);
+  strangers_.erase(at);
+  if (stranger.expected.empty()) return;
+  if (channel.name().bulk) {
+    if (const auto link = link_to(stranger.expected); link && (*link)->id() == channel.name().link)
+      (*link)->close(reason);
+    return;
+  }
+  note(stranger.expected, reason);
+  dial_later(stranger.expected);
+}
+
+// Links.
 
 void Peers::note(const std::string& task, const Status& reason) {
   const std::lock_guard lock(mutex_);
   last_failure_[task] = reason;
 }
 
-Status Peers::greeted(Link& link) {
-  const NodeIdentity& peer = *link.peer();
-  if (const auto dialled = dialled_.find(&link); dialled != dialled_.end() && dialled->second != peer.task)
-    return failed_precondition("expected " + dialled->second + " at " + endpoints_.at(dialled->second) +
-                               ", found " + peer.task);
-  if (peer.task == options_.self.task) return failed_precondition("this node is " + peer.task + " itself");
-  std::shared_ptr<Link> before;
+void Peers::closed(Link& link, const Status& reason) {
+  const std::string task = link.peer().task;
   {
     const std::lock_guard lock(mutex_);
-    before = std::exchange(by_task_[peer.task], link.shared_from_this());
-  }
-  if (before) before->close(unavailable(peer.task + " has connected anew"));
-  return {};
-}
-
-void Peers::closed(Link& link, const Status& reason) {
-  std::string dialled;
-  if (const auto at = dialled_.find(&link); at != dialled_.end()) {
-    dialled = at->second;
-    dialled_.erase(at);
-  }
-  if (link.peer()) {
-    const std::lock_guard lock(mutex_);
-    const auto at = by_task_.find(link.peer()->task);
+    const auto at = by_task_.find(task);
     if (at != by_task_.end() && at->second.get() == &link) by_task_.erase(at);
-    last_failure_[link.peer()->task] = reason;
+    last_failure_[task] = reason;
   }
   std::erase_if(links_, [&](const auto& one) { return one.get() == &link; });
-  if (dialled.empty() || !endpoints_.contains(dialled)) return;
-  note(dialled, reason);
-  dial_later(dialled);
+  dial_later(task);
 }
 
 Result<std::shared_ptr<Link>> Peers::link_to(const std::string& task) const {
@@ -107,15 +177,17 @@ Result<std::shared_ptr<Link>> Peers::link_to(const std::string& task) const {
 
 Result<uint64_t> Peers::incarnation_of(const std::string& task) const {
   TROUPE_ASSIGN(const auto link, link_to(task));
-  return link->peer()->incarnation;
+  return link->peer().incarnation;
 }
 
 Result<ActorRef> Peers::find(const Address& address) const {
   TROUPE_ASSIGN(const auto link, link_to(address.task));
-  if (link->peer()->incarnation != address.incarnation)
+  if (link->peer().incarnation != address.incarnation)
     return unavailable(address.task + " has restarted: " + address.text() + " is of its earlier life");
   return link->actor(address);
 }
+
+// Actors that peers address.
 
 void Peers::watch(const ActorRef& actor) {
   if (!watched_.insert(actor).second) return;

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <random>
 #include <set>
 #include <string>
 #include <vector>
@@ -20,7 +21,7 @@ struct PeersOptions {
   int64_t retry = 100'000'000;  ///< nanoseconds from a failed or lost connection to the next attempt
 };
 
-class Peers final : private Link::Owner {
+class Peers final : private Link::Owner, private Channel::Owner {
  public:
   /// From now on the node's directory finds the actors of peers.
   Peers(ActorNode& node, PeersOptions options);
@@ -38,12 +39,27 @@ class Peers final : private Link::Owner {
   Result<uint64_t> incarnation_of(const std::string& task) const;
 
  private:
-  Status greeted(Link& link) override;
+  /// A connection whose peer has not said yet who it is.
+  struct Stranger {
+    std::unique_ptr<Channel> channel;
+    std::string expected;  ///< the task that this node called; empty when it was called
+    uint64_t number = 0;
+  };
+  using Strangers = std::vector<Stranger>;
+
+  Status greeted(Channel& channel) override;
   void watch(const ActorRef& actor) override;
   void closed(Link& link, const Status& reason) override;
+  Status received(Channel& channel, Frame frame) override;
+  void closed(Channel& channel, const Status& reason) override;
 
-  std::shared_ptr<Link> open(std::unique_ptr<Connection> connection);
+  void meet(std::unique_ptr<Connection> connection, std::string expected, std::optional<ChannelName> name);
+  void hello_expired(uint64_t number);
+  Strangers::iterator find(const Channel& channel);
+  Status open_link(Stranger stranger);
+  Status adopt_bulk(Stranger stranger);
   void dial(const std::string& task);
+  void dial_bulk(const std::shared_ptr<Link>& link);
   void dial_later(const std::string& task);
   void note(const std::string& task, const Status& reason);
   Result<std::shared_ptr<Link>> link_to(const std::string& task) const;
@@ -53,11 +69,13 @@ class Peers final : private Link::Owner {
   ActorNode& node_;
   const PeersOptions options_;
   const std::shared_ptr<Peers*> alive_;  ///< for callbacks that may come when this is gone
+  std::mt19937_64 random_;
   std::unique_ptr<Network::Listener> listener_;
   std::map<std::string, std::string> endpoints_;  ///< of the tasks that this node connects to
-  std::map<Link*, std::string> dialled_;          ///< for which task
-  std::vector<std::shared_ptr<Link>> links_;      ///< in the order they opened, greeted or not
-  std::set<ActorRef> watched_;                    ///< actors of this node that peers address
+  Strangers strangers_;
+  uint64_t last_stranger_ = 0;
+  std::vector<std::shared_ptr<Link>> links_;  ///< in the order they opened
+  std::set<ActorRef> watched_;                ///< actors of this node that peers address
 
   mutable std::mutex mutex_;  ///< guards what follows
   std::map<std::string, std::shared_ptr<Link>> by_task_;

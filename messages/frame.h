@@ -24,7 +24,7 @@ namespace troupe {
 /// What a link says about a message, and can act on without reading it.
 struct FrameHeader {
   uint64_t receiver = 0;  ///< number that the sender has bound to an actor (link.capnp); 0: the link itself
-  uint64_t sequence = 0;  ///< counts the frames of one sender: 1, 2, ...
+  uint64_t sequence = 0;  ///< counts the frames of one sender: 1, 3, 5, ... by control, 2, 4, 6, ... in bulk
   uint64_t answers = 0;   ///< sequence of the request that this is the reply to; 0: none
   uint64_t incarnation = 0;  ///< of the sending process
   uint64_t session = 0;      ///< with `step`, the step this belongs to; 0: none

@@ -1,10 +1,13 @@
-# Link: what two nodes say to each other about their connection, all in frames addressed to actor number 0. One link per pair of
-# nodes. Both say Hello first, and nothing else until they have heard the other's.
+# Link: what two nodes say to each other about their connections, all in frames addressed to actor number 0. One link per pair of
+# nodes, of two connections: control, and bulk for frames with more than 64 KiB of tensors, so that nothing waits behind those. On
+# each both say Hello first, and nothing else until they have heard the other's. Order holds on each, not between them.
 #
-#   node                             node
-#     | Hello ------------------------>|   checked; refused: Goodbye with the reason, and the connection closes
+#   node that connects               node
+#     | Hello (control) -------------->|   checked; refused: Goodbye with the reason, and the connection closes
 #     |<------------------------ Hello |
-#     | Bind 1 = "worker" ------------>|   once per actor that is addressed
+#     | Hello (bulk, same link) ------>|   on a second connection, once the first is good
+#     |<------------------------ Hello |
+#     | Bind 1 = "worker" ------------>|   once per actor that is addressed, on each connection used for it
 #     | frame to 1, a request -------->|
 #     |<---- frame that answers it     |   the reply, or a Status
 #     |<---------------------- Down 1  |   that actor has ended: requests it owed are answered before
@@ -28,6 +31,8 @@ struct Hello {
   cluster @2 :Text;
   task @3 :Text;             # "/job:ps/replica:0/task:0"
   incarnation @4 :UInt64;    # of the task: random per process start; all frames of this side carry it
+  link @5 :UInt64;           # picked at random by who connects; the same on both connections of a link
+  bulk @6 :Bool;
 }
 
 struct Goodbye {
@@ -38,7 +43,7 @@ struct Goodbye {
 
 struct Bind {
   # From now on frames to `number` are for the actor of this address, which must be one of the receiver's own. Picked by the
-  # sender, never used again on this link. Down comes back at once when there is no such actor.
+  # sender, never used for another one on this link. Down comes back at once when there is no such actor.
 
   number @0 :UInt64;
   actor @1 :Address;

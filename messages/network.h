@@ -32,12 +32,14 @@ class Connection {
   virtual ~Connection() = default;  ///< closes: frames not yet sent are dropped, and Events hears no more
   /// Once, before anything else: from now on frames are read, their tensors into `memory`.
   virtual void start(Events& events, Allocator& memory, const FrameLimits& limits) = 0;
-  /// From the next frame on.
-  virtual void set_limits(const FrameLimits& limits) = 0;
+  /// The peer has said who it is and is welcome: from the next frame on these limits hold.
+  virtual void welcome(const FrameLimits& limits) = 0;
   /// Never blocks: what cannot be sent at once is kept and counted by unsent(); who sends bounds it.
   virtual void send(EncodedFrame frame) = 0;
   virtual size_t unsent() const = 0;            ///< bytes
   virtual const std::string& peer() const = 0;  ///< its endpoint, for texts
+  /// The task that the peer has proved to be, by its certificate; empty where the transport proves nothing.
+  virtual std::string proven_task() const { return {}; }
 };
 
 class Network {

@@ -30,7 +30,7 @@ class SimulatedNetwork::End final : public Connection {
     events_ = &events;
     decoder_.emplace(memory, limits);
   }
-  void set_limits(const FrameLimits& limits) override { decoder_->set_limits(limits); }
+  void welcome(const FrameLimits& limits) override { decoder_->set_limits(limits); }
   void send(EncodedFrame frame) override {
     std::vector<std::byte> bytes;
     bytes.reserve(frame.bytes());

@@ -1,0 +1,168 @@
+// What a node does with whoever connects to it: honest peers, strangers that say nothing, the wrong thing, or garbage.
+#include "actors/link.h"
+
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <functional>
+
+#include "messages/executor.capnp.h"
+#include "messages/link.capnp.h"
+#include "messages/message_reader.h"
+#include "messages/session.capnp.h"
+#include "messages/wire.h"
+#include "tests/support/simulated_cluster.h"
+
+namespace troupe {
+namespace {
+
+constexpr int64_t second = 1'000'000'000;
+const std::vector<std::string> tasks = {"/job:ps/replica:0/task:0", "/job:worker/replica:0/task:0"};
+
+/// Someone who connects to a node and says what a test wants.
+class Stranger final : public Connection::Events {
+ public:
+  explicit Stranger(test::SimulatedCluster& cluster)
+      : cluster_(cluster), network_(cluster.network().join("stranger")) {
+    network_->connect(tasks[0], 0, [this](Result<std::unique_ptr<Connection>> made) {
+      connection_ = value_or_throw(std::move(made));
+      connection_->start(*this, heap_allocator(), {});
+    });
+    cluster_.simulation().run_until([&] { return connection_ != nullptr; });
+  }
+
+  void greet(const ActorNode& node, const std::function<void(wire::Hello::Builder&)>& change = {}) {
+    Draft<wire::Hello> draft;
+    draft->setProtocol(1);
+    draft->setOps(node.library->ops->signature_hash());
+    draft->setCluster("simulated");
+    draft->setTask("/job:stranger/replica:0/task:0");
+    draft->setIncarnation(7);
+    draft->setLink(9);
+    if (change) change(*draft);
+    say(draft.finish());
+  }
+  void say(AnyMessage message, FrameHeader header = {}) {
+    header.sequence = sequence_;
+    header.incarnation = 7;
+    sequence_ += 2;
+    connection_->send(value_or_throw(encode(header, std::move(message))));
+  }
+  /// What the node said before it closed the connection.
+  std::string goodbye() {
+    BOOST_TEST_REQUIRE(cluster_.simulation().run_until([&] { return closed_; }, cluster_.simulation().now() + 10 * second));
+    return goodbye_;
+  }
+
+  void received(Frame frame) override {
+    if (frame.schema_id != schema_id_of<wire::Goodbye>) return;
+    const auto message = receive<wire::Goodbye>(frame.words);
+    goodbye_ = read((*message)->getReason()).text();
+  }
+  void closed(Status) override { closed_ = true; }
+
+ private:
+  test::SimulatedCluster& cluster_;
+  std::unique_ptr<Network> network_;
+  std::unique_ptr<Connection> connection_;
+  uint64_t sequence_ = 1;
+  std::string goodbye_;
+  bool closed_ = false;
+};
+
+struct Fixture {
+  Fixture() { BOOST_TEST_REQUIRE(cluster.simulation().run_until([&] { return cluster.complete(); }, second)); }
+  ~Fixture() { BOOST_TEST(cluster.complete()); }  // whatever a stranger did
+  test::SimulatedCluster cluster{1, tasks};
+  ActorNode& node = cluster.node(0);
+};
+
+BOOST_FIXTURE_TEST_SUITE(link, Fixture)
+
+BOOST_AUTO_TEST_CASE(who_says_nothing_is_sent_away) {
+  const int64_t begin = cluster.simulation().now();
+  BOOST_TEST(Stranger(cluster).goodbye() == "the peer did not say who it is");
+  BOOST_TEST(cluster.simulation().now() - begin < 6 * second);
+}
+
+BOOST_AUTO_TEST_CASE(a_refusal_names_both_sides) {
+  const auto refused = [&](const std::function<void(wire::Hello::Builder&)>& change) {
+    Stranger stranger(cluster);
+    stranger.greet(node, change);
+    return stranger.goodbye();
+  };
+  BOOST_TEST(refused([](auto& hello) { hello.setCluster("other"); }) ==
+             "/job:stranger/replica:0/task:0 has cluster id other, /job:ps/replica:0/task:0 has simulated");
+  BOOST_TEST(refused([](auto& hello) { hello.setProtocol(2); }) ==
+             "/job:stranger/replica:0/task:0 has link protocol 2, /job:ps/replica:0/task:0 has 1");
+  BOOST_TEST(refused([](auto& hello) { hello.setOps(1); }).find("has op table 1") != std::string::npos);
+  BOOST_TEST(refused([](auto& hello) { hello.setTask(tasks[0]); }).find("itself") != std::string::npos);
+  BOOST_TEST(refused([](auto& hello) { hello.setIncarnation(8); }).find("contradicts") != std::string::npos);
+  BOOST_TEST(refused([](auto& hello) { hello.setBulk(true); }).find("contradicts") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(only_what_nodes_exchange_is_taken) {
+  Stranger early(cluster);
+  early.say(Draft<wire::CloseSession>().finish());
+  BOOST_TEST(early.goodbye() == "the peer spoke before it said who it is");
+
+  const auto told = [&](AnyMessage message, FrameHeader header) {
+    Stranger stranger(cluster);
+    stranger.greet(node);
+    stranger.say(std::move(message), header);
+    return stranger.goodbye();
+  };
+  BOOST_TEST(told(Draft<wire::CloseSession>().finish(), {}) == "the peer told the link what is meant for actors");
+  BOOST_TEST(told(Draft<wire::StepId>().finish(), {.receiver = 1}).find("none that nodes exchange") !=
+             std::string::npos);
+}
+
+// 1 MiB goes in bulk, and what is small does not wait behind it.
+BOOST_AUTO_TEST_CASE(large_tensors_and_small_ones_reach_their_actor) {
+  class Collector final : public Role {
+   public:
+    explicit Collector(std::vector<size_t>& sizes) {
+      on<wire::TensorTaken>([&sizes](const Message<wire::TensorTaken>& message, Reply reply) {
+        sizes.push_back(message.attachments()[0].bytes());
+        reply(Draft<wire::TensorTaken>().finish({message.attachments()[0]}));
+      });
+    }
+  };
+  std::vector<size_t> sizes;
+  Address address = cluster.workers()[0].worker;
+  address.role = "collector";
+  node.directory.add(address, node.engine.spawn(std::make_unique<Collector>(sizes)));
+  const ActorRef stub = value_or_throw(cluster.node(1).directory.find(address));
+  std::vector<size_t> answered;
+  for (const int64_t floats : {1 << 18, 1, 1 << 18, 2}) {
+    Tensor tensor = value_or_throw(Tensor::allocate(f32, Shape::of({floats})));
+    cluster.node(1).engine.send(stub, Draft<wire::TensorTaken>().finish({tensor}),
+                                Reply([&](Result<AnyMessage> answer) {
+                                  answered.push_back(value_or_throw(std::move(answer)).attachments()[0].bytes());
+                                }));
+  }
+  BOOST_TEST(cluster.simulation().run_until([&] { return answered.size() == 4; }, cluster.simulation().now() + second));
+  std::ranges::sort(sizes);
+  BOOST_TEST(sizes == (std::vector<size_t>{4, 8, 1 << 20, 1 << 20}), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(an_address_of_nobody_answers_at_once) {
+  Address address = cluster.workers()[0].worker;
+  address.role = "nobody";
+  const ActorRef stub = value_or_throw(cluster.node(1).directory.find(address));
+  std::optional<Status> answer;
+  cluster.node(1).engine.send(stub, Draft<wire::CloseSession>().finish(),
+                              Reply([&](Result<AnyMessage> result) { answer = result.status(); }));
+  BOOST_TEST_REQUIRE(cluster.simulation().run_until([&] { return answer.has_value(); }, second));
+  BOOST_TEST((answer->code() == Code::Unavailable));
+  address.incarnation ^= 1;
+  const auto earlier = cluster.node(1).directory.find(address);
+  BOOST_TEST(earlier.status().text().find("has restarted") != std::string::npos);
+  address.task = "/job:ps/replica:0/task:7";
+  BOOST_TEST(cluster.node(1).directory.find(address).status().text() == "no link to /job:ps/replica:0/task:7");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace troupe
