@@ -1,29 +1,19 @@
 #include "actors/checkpoint_files.h"
 
 #include <algorithm>
+#include <charconv>
+#include <set>
 
-#include <boost/crc.hpp>
-#include <nlohmann/json.hpp>
-
-#include "actors/safetensors.h"
+#include "actors/flat_json.h"
 
 namespace troupe {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr uint64_t largest_manifest = uint64_t{64} << 20;
-constexpr uint64_t largest_shard = uint64_t{1} << 40;
 constexpr const char* manifest_name = "manifest.json";
-constexpr const char* shard_name = "shard-00000-of-00001.safetensors";
-
-using Crc32c = boost::crc_optimal<32, 0x1EDC6F41, 0xFFFFFFFF, 0xFFFFFFFF, true, true>;
-
-uint32_t crc32c(std::string_view bytes) {
-  Crc32c crc;
-  crc.process_bytes(bytes.data(), bytes.size());
-  return crc.checksum();
-}
+constexpr std::string_view middle_of_name = "-round-";
+constexpr std::string_view before_body = "{\"checkpoint\": ", after_body = ", \"crc32c\": \"",
+                           end_of_text = "\"}\n";
 
 std::string hexadecimal(uint32_t value) {
   char text[9];
@@ -31,144 +21,201 @@ std::string hexadecimal(uint32_t value) {
   return text;
 }
 
-std::string name_of(uint64_t round) {
-  const std::string digits = std::to_string(round);
-  return std::string(digits.size() < 12 ? 12 - digits.size() : 0, '0') + digits;
+std::string name_of(uint64_t number, uint64_t round) {
+  const std::string digits = std::to_string(number);
+  return std::string(digits.size() < 6 ? 6 - digits.size() : 0, '0') + digits + std::string(middle_of_name) +
+         std::to_string(round);
 }
 
-/// A file of a checkpoint as the manifest describes it.
-struct ShardFile {
-  uint64_t bytes = 0;
-  uint32_t checksum = 0;
-};
-
-Result<ShardFile> write_shard(Disk& disk, const std::string& path, const Checkpoint& checkpoint) {
-  std::vector<NamedTensor> tensors;
-  for (const auto& saved : checkpoint.tensors) tensors.emplace_back(saved.name, saved.value);
-  TROUPE_ASSIGN(const std::string header, safetensors_header(tensors));
-  TROUPE_ASSIGN(auto file, NewFile::create(disk, path));
-  Crc32c crc;
-  ShardFile shard;
-  const auto write = [&](std::span<const std::byte> bytes) {
-    crc.process_bytes(bytes.data(), bytes.size());
-    shard.bytes += bytes.size();
-    return file.write(bytes);
-  };
-  TROUPE_RETURN_IF_FAILED(write(std::as_bytes(std::span(header))));
-  for (const auto& [name, tensor] : tensors)
-    TROUPE_RETURN_IF_FAILED(write({reinterpret_cast<const std::byte*>(tensor.data()), tensor.bytes()}));
-  TROUPE_RETURN_IF_FAILED(file.commit());
-  shard.checksum = crc.checksum();
-  return shard;
+/// The number that a name begins with; 0 for what is no name of a checkpoint.
+uint64_t number_of(const std::string& name) {
+  uint64_t number = 0, round = 0;
+  const char* const end = name.data() + name.size();
+  const auto [middle, error] = std::from_chars(name.data(), end, number);
+  if (error != std::errc{} || !std::string_view(middle, end).starts_with(middle_of_name)) return 0;
+  const auto [rest, round_error] = std::from_chars(middle + middle_of_name.size(), end, round);
+  return round_error == std::errc{} && rest == end ? number : 0;
 }
 
-std::string manifest_text(const Checkpoint& checkpoint, const ShardFile& shard) {
-  Json versions = Json::object();
-  for (const auto& saved : checkpoint.tensors) versions[saved.name] = saved.version;
-  const Json body = {
-      {"format", 1},
-      {"round", checkpoint.round},
-      {"note", checkpoint.note},
-      {"files", {{{"name", shard_name}, {"bytes", shard.bytes}, {"crc32c", hexadecimal(shard.checksum)}}}},
-      {"versions", std::move(versions)}};
-  const std::string text = body.dump(-1, ' ', true);
-  return "{\"checkpoint\": " + text + ", \"crc32c\": \"" + hexadecimal(crc32c(text)) + "\"}\n";
+// ---- Manifests
+
+Result<std::string> manifest_text(const Manifest& manifest) {
+  Json files = Json::array();
+  for (const ShardFile& file : manifest.files) {
+    Json versions = Json::object();
+    for (const auto& saved : file.tensors) versions[saved.name] = saved.version;
+    files.push_back({{"name", file.name},
+                     {"bytes", file.bytes},
+                     {"crc32c", hexadecimal(file.checksum)},
+                     {"versions", std::move(versions)}});
+  }
+  TROUPE_ASSIGN(
+      const std::string body,
+      ascii_text(
+          {{"format", 1}, {"round", manifest.round}, {"note", manifest.note}, {"files", std::move(files)}}));
+  std::string text(before_body);
+  text.append(body).append(after_body).append(hexadecimal(crc32c(body))).append(end_of_text);
+  if (text.size() > largest_manifest) return resource_exhausted("too many tensors for one checkpoint");
+  return text;
 }
 
-/// The checked body of a manifest. Its checksum covers the text between the fixed parts around it, byte for byte.
-Result<Json> read_manifest(const std::string& text) {
-  const std::string_view begin = "{\"checkpoint\": ", middle = ", \"crc32c\": \"", end = "\"}\n";
-  const size_t tail = middle.size() + 8 + end.size();
-  const std::string_view all = text;
-  if (all.size() < begin.size() + tail || !all.starts_with(begin) || !all.ends_with(end))
-    return data_loss("the manifest is cut short or altered");
-  const auto body = all.substr(begin.size(), all.size() - begin.size() - tail);
-  const auto rest = all.substr(all.size() - tail);
-  if (!rest.starts_with(middle) || rest.substr(middle.size(), 8) != hexadecimal(crc32c(body)))
-    return data_loss("the manifest does not match its checksum");
-  Json json = Json::parse(body, nullptr, false);
-  if (!json.is_object()) return data_loss("the manifest is no JSON object");
-  return json;
+Result<ShardFile> read_file_entry(const Json& json) {
+  ShardFile file;
+  TROUPE_ASSIGN(file.name, text_member(json, "name"));
+  TROUPE_ASSIGN(file.bytes, unsigned_member(json, "bytes"));
+  TROUPE_ASSIGN(const std::string checksum, text_member(json, "crc32c"));
+  const char* const end = checksum.data() + checksum.size();
+  if (checksum.size() != 8 || std::from_chars(checksum.data(), end, file.checksum, 16).ptr != end)
+    return data_loss("'crc32c' is no checksum");
+  const Json versions = json.value("versions", Json());
+  if (!versions.is_object()) return data_loss("'versions' is missing or no object");
+  for (const auto& [name, version] : versions.items()) {
+    if (!version.is_number_unsigned()) return data_loss("the version of " + name + " is no whole number");
+    file.tensors.push_back({name, version.get<uint64_t>()});
+  }
+  return file;
 }
 
-Result<std::vector<NamedTensor>> read_shard(Disk& disk, const std::string& folder, const Json& manifest) {
-  const Json& file = manifest.at("files").at(0);
-  const std::string path = folder + '/' + shard_name;
-  auto content = read_file(disk, path, largest_shard);
-  if (!content) return data_loss(path + ": " + content.status().text());
-  if (content->size() != file.at("bytes").get<uint64_t>())
-    return data_loss(path + " has " + std::to_string(content->size()) + " bytes, not those of the manifest");
-  if (hexadecimal(crc32c(*content)) != file.at("crc32c").get<std::string>())
-    return data_loss(path + " does not match its checksum");
-  return read_safetensors(*content);
+/// The checksum covers the text between the fixed parts around it, byte for byte.
+Result<std::string_view> body_of(std::string_view text) {
+  const size_t tail = after_body.size() + 8 + end_of_text.size();
+  if (text.size() < before_body.size() + tail || !text.starts_with(before_body) ||
+      !text.ends_with(end_of_text))
+    return data_loss("it is cut short or altered");
+  const auto body = text.substr(before_body.size(), text.size() - before_body.size() - tail);
+  const auto rest = text.substr(text.size() - tail);
+  if (!rest.starts_with(after_body) || rest.substr(after_body.size(), 8) != hexadecimal(crc32c(body)))
+    return data_loss("it does not match its checksum");
+  return body;
+}
+
+Result<Manifest> read_manifest(std::string_view text) {
+  TROUPE_ASSIGN(const auto body, body_of(text));
+  TROUPE_ASSIGN(const Json json, parse_flat_json(body));
+  Manifest manifest;
+  TROUPE_ASSIGN(const uint64_t format, unsigned_member(json, "format"));
+  if (format != 1) return data_loss("its format is " + std::to_string(format) + ", not 1");
+  TROUPE_ASSIGN(manifest.round, unsigned_member(json, "round"));
+  TROUPE_ASSIGN(manifest.note, text_member(json, "note"));
+  std::set<std::string> names;
+  for (const Json& entry : json.value("files", Json::array())) {
+    TROUPE_ASSIGN(ShardFile file, read_file_entry(entry));
+    for (const auto& saved : file.tensors)
+      if (!names.insert(saved.name).second) return data_loss(saved.name + " is in two files");
+    manifest.files.push_back(std::move(file));
+  }
+  return manifest;
+}
+
+Result<std::string> read_manifest_text(Disk& disk, const std::string& path) {
+  TROUPE_ASSIGN(const auto info, disk.info(path));
+  if (info.bytes > largest_manifest) return data_loss("it is longer than any manifest");
+  return read_file(disk, path, largest_manifest);
 }
 
 }  // namespace
 
-Status CheckpointFiles::save(const Checkpoint& checkpoint) const {
-  const std::string folder = path(name_of(checkpoint.round));
-  TROUPE_RETURN_IF_FAILED(make_folders(disk_, folder));
-  TROUPE_ASSIGN(const ShardFile shard, write_shard(disk_, folder + '/' + shard_name, checkpoint));
-  TROUPE_ASSIGN(auto manifest, NewFile::create(disk_, folder + '/' + manifest_name));
-  TROUPE_RETURN_IF_FAILED(manifest.write(manifest_text(checkpoint, shard)));
-  TROUPE_RETURN_IF_FAILED(manifest.commit());
+// ---- Saving
+
+Result<std::string> CheckpointFiles::begin(uint64_t round) const {
+  TROUPE_RETURN_IF_FAILED(make_folders(disk_, folder_));
+  TROUPE_ASSIGN(const auto all, folders());
+  const std::string name = name_of(all.empty() ? 1 : number_of(all.back()) + 1, round);
+  TROUPE_RETURN_IF_FAILED(disk_.make_folder(path(name)));
+  return name;
+}
+
+Status CheckpointFiles::commit(const std::string& name, const Manifest& manifest) const {
+  TROUPE_ASSIGN(const std::string text, manifest_text(manifest));
+  TROUPE_ASSIGN(auto file, NewFile::create(disk_, path(name) + '/' + manifest_name));
   TROUPE_RETURN_IF_FAILED(disk_.sync_folder(folder_));
-  return remove_oldest();
+  TROUPE_RETURN_IF_FAILED(file.write(text));
+  return file.commit();
 }
 
-Result<std::vector<std::string>> CheckpointFiles::names() const {
-  TROUPE_ASSIGN(const auto entries, disk_.list(folder_));
-  std::vector<std::string> result;
-  for (const auto& entry : entries)
-    if (entry.is_folder && entry.name.find_first_not_of("0123456789") == std::string::npos)
-      result.push_back(entry.name);
-  return result;
-}
-
-Result<Checkpoint> CheckpointFiles::load(const std::string& name) const {
-  auto text = read_file(disk_, path(name) + '/' + manifest_name, largest_manifest);
-  if (!text) return data_loss(path(name) + " has no manifest: " + text.status().text());
-  TROUPE_ASSIGN(const Json manifest, read_manifest(*text));
-  try {
-    Checkpoint checkpoint;
-    checkpoint.round = manifest.at("round").get<uint64_t>();
-    checkpoint.note = manifest.at("note").get<std::string>();
-    TROUPE_ASSIGN(auto tensors, read_shard(disk_, path(name), manifest));
-    for (auto& [tensor_name, tensor] : tensors)
-      checkpoint.tensors.push_back(
-          {tensor_name, std::move(tensor), manifest.at("versions").at(tensor_name).get<uint64_t>()});
-    return checkpoint;
-  } catch (const Json::exception& exception) {
-    return data_loss(path(name) + "/" + manifest_name + ": " + exception.what());
+Status CheckpointFiles::remove_old(size_t keep) const {
+  TROUPE_ASSIGN(const auto all, folders());
+  size_t kept = 0;
+  for (auto name = all.rbegin(); name != all.rend(); ++name) {
+    TROUPE_ASSIGN(const bool committed, has_manifest(*name));
+    if (committed && kept < std::max<size_t>(keep, 1))
+      ++kept;
+    else
+      TROUPE_RETURN_IF_FAILED(remove(*name));
   }
-}
-
-Result<Checkpoint> CheckpointFiles::load_newest(std::vector<std::string>& skipped) const {
-  auto all = names();
-  if (!all || all->empty()) return not_found("there is no checkpoint in " + folder_);
-  for (auto name = all->rbegin(); name != all->rend(); ++name) {
-    auto checkpoint = load(*name);
-    if (checkpoint) return checkpoint;
-    skipped.push_back(checkpoint.status().text());
-  }
-  return data_loss("every checkpoint in " + folder_ + " is damaged; the newest: " + skipped.front());
-}
-
-Status CheckpointFiles::remove_oldest() const {
-  TROUPE_ASSIGN(const auto all, names());
-  for (size_t i = 0; i + keep_ < all.size(); ++i) TROUPE_RETURN_IF_FAILED(remove(all[i]));
   return {};
 }
 
-// The manifest goes first: what remains after a crash is no checkpoint.
+// The manifest goes first, for good: what remains after a crash is no checkpoint.
 Status CheckpointFiles::remove(const std::string& name) const {
-  TROUPE_ASSIGN(const auto files, disk_.list(path(name)));
-  const auto remove_file = [&](const std::string& file) { return disk_.remove(path(name) + '/' + file); };
+  const std::string folder = path(name);
+  TROUPE_ASSIGN(const auto files, disk_.list(folder));
+  if (std::ranges::find(files, manifest_name, &Disk::Entry::name) != files.end()) {
+    TROUPE_RETURN_IF_FAILED(disk_.remove(folder + '/' + manifest_name));
+    TROUPE_RETURN_IF_FAILED(disk_.sync_folder(folder));
+  }
   for (const auto& file : files)
-    if (file.name == manifest_name) TROUPE_RETURN_IF_FAILED(remove_file(file.name));
-  for (const auto& file : files)
-    if (file.name != manifest_name) TROUPE_RETURN_IF_FAILED(remove_file(file.name));
-  return disk_.remove(path(name));
+    if (file.name != manifest_name) TROUPE_RETURN_IF_FAILED(disk_.remove(folder + '/' + file.name));
+  return disk_.remove(folder);
+}
+
+// ---- Reading
+
+Result<std::vector<std::string>> CheckpointFiles::folders() const {
+  const auto entries = disk_.list(folder_);
+  if (entries.status().code() == Code::NotFound) return std::vector<std::string>{};
+  if (!entries) return entries.status();
+  std::vector<std::string> result;
+  for (const auto& entry : *entries)
+    if (entry.is_folder && number_of(entry.name) != 0) result.push_back(entry.name);
+  std::ranges::sort(result, {}, [](const std::string& name) { return std::pair(number_of(name), name); });
+  return result;
+}
+
+Result<bool> CheckpointFiles::has_manifest(const std::string& name) const {
+  const Status found = disk_.info(path(name) + '/' + manifest_name).status();
+  if (!found.ok() && found.code() != Code::NotFound) return found;
+  return found.ok();
+}
+
+Result<std::vector<std::string>> CheckpointFiles::names() const {
+  TROUPE_ASSIGN(const auto all, folders());
+  std::vector<std::string> result;
+  for (const auto& name : all) {
+    TROUPE_ASSIGN(const bool committed, has_manifest(name));
+    if (committed) result.push_back(name);
+  }
+  return result;
+}
+
+Result<Manifest> CheckpointFiles::manifest(const std::string& name) const {
+  const std::string file = path(name) + '/' + manifest_name;
+  const auto text = read_manifest_text(disk_, file);
+  if (!text) return as_damage(file, text.status());
+  auto manifest = read_manifest(*text);
+  if (!manifest) return as_damage(file, manifest.status());
+  return manifest;
+}
+
+Result<Checkpoint> CheckpointFiles::load(const std::string& name) const {
+  TROUPE_ASSIGN(Manifest manifest, this->manifest(name));
+  Checkpoint checkpoint{manifest.round, std::move(manifest.note), {}};
+  for (const ShardFile& file : manifest.files) {
+    TROUPE_ASSIGN(auto tensors, read_shard(disk_, path(name), file, [](const auto&) { return true; }));
+    std::ranges::move(tensors, std::back_inserter(checkpoint.tensors));
+  }
+  return checkpoint;
+}
+
+Result<Checkpoint> CheckpointFiles::load_newest(std::vector<std::string>& skipped) const {
+  TROUPE_ASSIGN(const auto all, names());
+  if (all.empty()) return not_found("there is no checkpoint in " + folder_);
+  for (auto name = all.rbegin(); name != all.rend(); ++name) {
+    auto checkpoint = load(*name);
+    if (checkpoint.status().code() != Code::DataLoss) return checkpoint;
+    skipped.push_back(checkpoint.status().text());
+  }
+  return data_loss("every checkpoint in " + folder_ + " is damaged; the newest: " + skipped.front());
 }
 
 }  // namespace troupe

@@ -1,58 +1,61 @@
-// Checkpoints as files: each a folder named by its round, with one safetensors file per shard and a manifest that has the length
-// and checksum of every file and is written last: without a whole manifest there is no checkpoint. Files are read as hostile.
-// Used by whoever saves and restores; one writer per folder at a time.
+// The folders of checkpoints: each has one safetensors file per shard and a manifest that has the length and checksum of every
+// file and is written last: without a whole manifest there is no checkpoint. A folder is written once and never changed; the
+// newest is the one begun last, whatever its round. Files are read as hostile. Calls block: file threads only; one who saves at
+// a time.
 //
-//   FOLDER/000000000500/shard-00000-of-00001.safetensors
-//   FOLDER/000000000500/manifest.json          {"checkpoint": {...}, "crc32c": "..."} over the text of the first member
+//   FOLDER/000007-round-500/shard-00000-of-00002.safetensors
+//   FOLDER/000007-round-500/manifest.json       {"checkpoint": {...}, "crc32c": "..."} over the text of the first member
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <vector>
-
-#include "messages/disk.h"
-#include "messages/tensor.h"
+#include "actors/checkpoint_shard.h"
 
 namespace troupe {
 
-struct SavedTensor {
-  std::string name;
-  Tensor value;
-  uint64_t version = 0;
+struct Manifest {
+  uint64_t round = 0;
+  std::string note;  ///< what else the owner must know to go on; UTF-8
+  std::vector<ShardFile> files;
 };
 
+/// A checkpoint as one value.
 struct Checkpoint {
-  uint64_t round = 0;  ///< names it; a later one of the same round takes its place
-  std::string note;    ///< what else the owner must know to go on
+  uint64_t round = 0;
+  std::string note;
   std::vector<SavedTensor> tensors;
 };
 
 class CheckpointFiles {
  public:
-  /// `keep` of them stay (at least 1), the newest.
-  CheckpointFiles(Disk& disk, std::string folder, size_t keep)
-      : disk_(disk), folder_(std::move(folder)), keep_(keep) {}
+  CheckpointFiles(Disk& disk, std::string folder) : disk_(disk), folder_(std::move(folder)) {}
 
-  /// Returns when the checkpoint is whole and on disk. After a failure, those before it are as they were. Unimplemented for a
-  /// dtype that safetensors does not know.
-  Status save(const Checkpoint& checkpoint) const;
+  /// Makes the folder of the next checkpoint; returns its name.
+  Result<std::string> begin(uint64_t round) const;
+  /// Makes a checkpoint of the files that lie in its folder. Returns when it is on disk; after a failure it may be there or not.
+  Status commit(const std::string& name, const Manifest& manifest) const;
+  /// Removes all but the newest `keep` (at least 1), and what was begun and never committed.
+  Status remove_old(size_t keep) const;
+  /// Removes a checkpoint, or what there is of it.
+  Status remove(const std::string& name) const;
 
+  /// Names of those that have a manifest, oldest first; none when there is no folder.
+  Result<std::vector<std::string>> names() const;
+  /// DataLoss names the file and what is wrong with it; any other failure is not the checkpoint's.
+  Result<Manifest> manifest(const std::string& name) const;
+  std::string path(const std::string& name) const { return folder_ + '/' + name; }
+
+  /// The whole of one, by who has no variables to restore. Failures as for manifest().
+  Result<Checkpoint> load(const std::string& name) const;
   /// The newest valid one; what is wrong with newer ones is appended to `skipped`. NotFound when there is none, DataLoss when
   /// all are damaged.
   Result<Checkpoint> load_newest(std::vector<std::string>& skipped) const;
-  /// DataLoss names the file and what is wrong with it.
-  Result<Checkpoint> load(const std::string& name) const;
-  /// Names of what may be checkpoints, oldest first.
-  Result<std::vector<std::string>> names() const;
 
  private:
-  Status remove_oldest() const;
-  Status remove(const std::string& name) const;
-  std::string path(const std::string& name) const { return folder_ + '/' + name; }
+  /// What begin() made, whatever became of it; in that order.
+  Result<std::vector<std::string>> folders() const;
+  Result<bool> has_manifest(const std::string& name) const;
 
   Disk& disk_;
   std::string folder_;
-  size_t keep_;
 };
 
 }  // namespace troupe

@@ -18,7 +18,9 @@ Status make_folders(Disk& disk, const std::string& path) {
   const std::string above = folder_of(path);
   if (above != path) TROUPE_RETURN_IF_FAILED(make_folders(disk, above));
   const Status made = disk.make_folder(path);
-  return made.code() == Code::AlreadyExists ? Status{} : made;  // someone else was faster
+  if (made.code() == Code::AlreadyExists) return {};  // someone else was faster
+  TROUPE_RETURN_IF_FAILED(made);
+  return disk.sync_folder(above);
 }
 
 Result<std::string> read_file(Disk& disk, const std::string& path, uint64_t most) {

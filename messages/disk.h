@@ -68,7 +68,7 @@ class Disk {
 /// "a/b" of "a/b/c", "." of "c", "/" of "/c".
 std::string folder_of(std::string_view path);
 
-/// Makes the folder and those above it; one that is there already is fine.
+/// Makes the folder and those above it, for good; one that is there already is fine.
 Status make_folders(Disk& disk, const std::string& path);
 
 /// The whole file. ResourceExhausted when it is longer than `most` bytes.

@@ -74,7 +74,7 @@ class Run {
     session_->run({}, {model_.initializer}, {.training = true});
     if (options_.dry_run_steps > 0) return {};
     TROUPE_RETURN_IF_FAILED(open_folder());
-    files_.emplace(disk_, folder_->checkpoints(), static_cast<size_t>(config_.train.checkpoint.keep));
+    files_.emplace(disk_, folder_->checkpoints());
     return options_.resume.empty() ? Status{} : restore();
   }
 
@@ -205,7 +205,9 @@ class Run {
   }
 
   Status save() {
-    TROUPE_RETURN_IF_FAILED(files_->save(to_checkpoint(progress_, state_->read(*session_))));
+    const auto keep = static_cast<size_t>(config_.train.checkpoint.keep);
+    TROUPE_RETURN_IF_FAILED(
+        save_checkpoint(disk_, *files_, to_checkpoint(progress_, state_->read(*session_)), keep));
     last_saved_ = Now::now();
     return {};
   }
@@ -239,7 +241,7 @@ class Run {
 
   const config::RunConfig& config_;
   const TrainerOptions& options_;
-  const data::TrainAndValid data_;
+  data::TrainAndValid data_;
   data::Batches batches_;
   RealDisk disk_;
   Runtime runtime_;

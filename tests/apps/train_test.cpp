@@ -51,7 +51,7 @@ struct Fixture {
   /// Every variable of the newest checkpoint of a run.
   Checkpoint weights(const std::string& run_folder) {
     std::vector<std::string> skipped;
-    return value_or_throw(CheckpointFiles(disk, run_folder + "/checkpoints", 1).load_newest(skipped));
+    return value_or_throw(CheckpointFiles(disk, run_folder + "/checkpoints").load_newest(skipped));
   }
   static void check_equal(const Checkpoint& a, const Checkpoint& b) {
     BOOST_TEST_REQUIRE(a.tensors.size() == b.tensors.size());
