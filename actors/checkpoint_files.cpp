@@ -159,6 +159,13 @@ Status CheckpointFiles::remove(const std::string& name) const {
   return disk_.remove(folder);
 }
 
+Status CheckpointFiles::save(const Checkpoint& checkpoint, size_t keep) const {
+  TROUPE_ASSIGN(const std::string name, begin(checkpoint.round));
+  TROUPE_ASSIGN(auto shard, write_shard(disk_, path(name), 0, 1, checkpoint.tensors));
+  TROUPE_RETURN_IF_FAILED(commit(name, {checkpoint.round, checkpoint.note, {std::move(shard)}}));
+  return remove_old(keep);
+}
+
 // ---- Reading
 
 Result<std::vector<std::string>> CheckpointFiles::folders() const {

@@ -43,6 +43,8 @@ class CheckpointFiles {
   Result<Manifest> manifest(const std::string& name) const;
   std::string path(const std::string& name) const { return folder_ + '/' + name; }
 
+  /// The whole of one, as a single shard, by who holds all of it; then remove_old(keep).
+  Status save(const Checkpoint& checkpoint, size_t keep) const;
   /// The whole of one, by who has no variables to restore. Failures as for manifest().
   Result<Checkpoint> load(const std::string& name) const;
   /// The newest valid one; what is wrong with newer ones is appended to `skipped`. NotFound when there is none, DataLoss when

@@ -18,13 +18,6 @@ std::string exact(double value) {
 
 }  // namespace
 
-Status save_checkpoint(Disk& disk, const CheckpointFiles& files, const Checkpoint& checkpoint, size_t keep) {
-  TROUPE_ASSIGN(const std::string name, files.begin(checkpoint.round));
-  TROUPE_ASSIGN(auto shard, write_shard(disk, files.path(name), 0, 1, checkpoint.tensors));
-  TROUPE_RETURN_IF_FAILED(files.commit(name, {checkpoint.round, checkpoint.note, {std::move(shard)}}));
-  return files.remove_old(keep);
-}
-
 Checkpoint to_checkpoint(const Progress& progress, const nn::NamedTensors& variables) {
   Checkpoint checkpoint;
   checkpoint.round = progress.step;

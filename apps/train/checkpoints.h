@@ -23,7 +23,6 @@ struct Progress {
   BestSoFar best;
 };
 
-Status save_checkpoint(Disk& disk, const CheckpointFiles& files, const Checkpoint& checkpoint, size_t keep);
 Checkpoint to_checkpoint(const Progress& progress, const nn::NamedTensors& variables);
 /// DataLoss when the note is not one of ours.
 Result<Progress> from_checkpoint(const Checkpoint& checkpoint, nn::NamedTensors& variables);

@@ -206,8 +206,7 @@ class Run {
 
   Status save() {
     const auto keep = static_cast<size_t>(config_.train.checkpoint.keep);
-    TROUPE_RETURN_IF_FAILED(
-        save_checkpoint(disk_, *files_, to_checkpoint(progress_, state_->read(*session_)), keep));
+    TROUPE_RETURN_IF_FAILED(files_->save(to_checkpoint(progress_, state_->read(*session_)), keep));
     last_saved_ = Now::now();
     return {};
   }

@@ -149,7 +149,7 @@ class Training {
     Checkpoint checkpoint{round, {}, {}};
     for (size_t i = 0; i < values.size(); ++i)
       checkpoint.tensors.push_back({"v" + std::to_string(i), values[i], round});
-    throw_if_failed(files_.save(checkpoint));
+    throw_if_failed(files_.save(checkpoint, 2));
   }
 
   void later(std::function<void()> what) {
@@ -192,7 +192,7 @@ class Training {
   const Faults faults_;
   Graph graph_{cluster_.node(chief).library->ops};
   const Model model_{Scope(graph_)};
-  CheckpointFiles files_{cluster_.disk(chief), "checkpoints", 2};
+  CheckpointFiles files_{cluster_.disk(chief), "checkpoints"};
   std::unique_ptr<Session> session_;
   bool done_ = false;
   int failures_ = 0, crashes_ = 0;
