@@ -43,6 +43,7 @@ class SimulatedNetwork::End final : public Connection {
   /// A frame is taken in; this may end meanwhile.
   void take(std::span<const std::byte> bytes) {
     const auto wire = wire_;
+    const auto side = static_cast<size_t>(side_);
     while (!bytes.empty()) {
       const auto wanted = decoder_->wanted();
       const size_t count = std::min(wanted.size(), bytes.size());
@@ -50,7 +51,7 @@ class SimulatedNetwork::End final : public Connection {
       bytes = bytes.subspan(count);
       if (const Status status = decoder_->advance(count); !status.ok()) return end(status);
       if (auto frame = decoder_->take()) events_->received(std::move(*frame));
-      if (wire->ends[static_cast<size_t>(side_)] != this) return;
+      if (wire->ends[side] != this) return;
     }
   }
   void end(const Status& reason) {
