@@ -1,0 +1,32 @@
+// Tls: who a node is, proved. A node has a certificate whose subject alternative name is its task, signed by the authority of its
+// cluster, and talks only to nodes that have one too (robustness.md R1). TLS 1.3; one context per process, shared by its
+// connections.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "messages/status.h"
+
+typedef struct ssl_st SSL;
+
+namespace boost::asio::ssl {
+class context;
+}
+
+namespace troupe {
+
+/// PEM files.
+struct TlsFiles {
+  std::string certificate, key, authority;
+};
+
+/// For either side of a connection. NotFound or InvalidArgument, naming the file.
+Result<std::shared_ptr<boost::asio::ssl::context>> make_tls(const TlsFiles& files);
+
+/// The task in the certificate of the other side, "/job:ps/replica:0/task:0"; empty when it names none.
+std::string proven_task(SSL* connection);
+/// As it stands in certificates: the URI "troupe:/job:ps/replica:0/task:0".
+std::string uri_of_task(const std::string& task);
+
+}  // namespace troupe
