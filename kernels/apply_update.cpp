@@ -42,13 +42,24 @@ class Update {
       const StateCell& cell = *refs_[i].cell;
       for (size_t j = 0; j < i; ++j)
         if (refs_[j].cell == &cell)
-          return invalid_argument("the variable '" + cell.name() + "' stands for two inputs")
-              .at_node(node_.type(), node_.name);
+          return refused("the variable '" + cell.name() + "' stands for two inputs");
+      if (const DType dtype = updated_type(); cell.dtype() != dtype)  // the edge of a resource does not tell
+        return refused("the variable '" + cell.name() + "' is " + std::string(name(cell.dtype())) +
+                       ", the op updates " + std::string(name(dtype)));
       if (!node_.op->allows_uninitialized_input && cell.reading() == StateCell::Reading::Uninitialized)
         return failed_precondition("the variable '" + cell.name() + "' is not initialised")
             .at_node(node_.type(), node_.name);
     }
     return {};
+  }
+
+  Status refused(std::string text) const {
+    return invalid_argument(std::move(text)).at_node(node_.type(), node_.name);
+  }
+
+  DType updated_type() const {
+    const AttrValue* const dtype = node_.attrs.find("dtype");
+    return dtype ? std::get<DType>(*dtype) : node_.attrs.get<DType>("T");
   }
 
   void take() {

@@ -329,6 +329,11 @@ bool StepContext::read_handle(Activation activation, const PreparedNode& node, u
   const bool wants_resource = type.dtype == DType::Resource && !node.reads_handles;
   if (wants_resource) return true;
   StateCell& cell = *slot.cell;
+  if (node.reads_handles && cell.dtype() != node.node->output_types[0].dtype) {
+    fail(node, invalid_argument("the variable '" + cell.name() + "' is " + std::string(name(cell.dtype())) +
+                                ", dtype is " + std::string(name(node.node->output_types[0].dtype))));
+    return false;
+  }
   Snapshot snapshot;
   const auto reading = wants_reference ? cell.reading() : cell.try_read(snapshot);
   if (reading == StateCell::Reading::Uninitialized && node.needs_initialized) {
