@@ -1,5 +1,7 @@
 #include "graph/shape_context.h"
 
+#include "graph/signature.h"
+
 namespace troupe {
 
 std::optional<std::vector<int64_t>> ShapeContext::constant_integers(size_t i) const {
@@ -11,11 +13,20 @@ std::optional<std::vector<int64_t>> ShapeContext::constant_integers(size_t i) co
   return std::vector<int64_t>(value->as<int32_t>().begin(), value->as<int32_t>().end());
 }
 
+std::string ShapeContext::argument_name(size_t i) const {
+  for (const ArgDef& argument : node_.op->inputs) {
+    const size_t count = arity(argument, node_.attrs);
+    if (i < count) return argument.name + (count == 1 ? "" : '[' + std::to_string(i) + ']');
+    i -= count;
+  }
+  return "input " + std::to_string(i);
+}
+
 Result<PartialShape> ShapeContext::with_rank(size_t i, size_t rank) const {
   const PartialShape& shape = input(i);
   if (!shape.known_rank()) return PartialShape::of_rank(rank);
   if (shape.rank() == rank) return shape;
-  return invalid_argument("input " + std::to_string(i) + " of shape " + shape.text() + " has rank " +
+  return invalid_argument(argument_name(i) + " of shape " + shape.text() + " has rank " +
                           std::to_string(shape.rank()) + ", expected " + std::to_string(rank));
 }
 

@@ -26,7 +26,7 @@ class ShapeContext {
   /// A constant int32 or int64 vector (or scalar) as numbers; nothing when it is not constant.
   std::optional<std::vector<int64_t>> constant_integers(size_t i) const;
 
-  /// InvalidArgument "a: rank 3, expected 2" when the input's rank is known and differs; else what is known, of that rank.
+  /// InvalidArgument "a of shape [2,3] has rank 2, expected 1" when the input's rank is known and differs; else what is known, of that rank.
   Result<PartialShape> with_rank(size_t i, size_t rank) const;
 
   /// Outputs that are never set are of unknown shape.
@@ -34,6 +34,9 @@ class ShapeContext {
   std::vector<PartialShape> take_outputs() &&;
 
  private:
+  /// "a", or "values[2]" of an argument that is several tensors.
+  std::string argument_name(size_t i) const;
+
   const Graph& graph_;
   const Node& node_;
   std::vector<PartialShape> outputs_;

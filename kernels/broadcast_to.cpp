@@ -9,9 +9,12 @@ namespace {
 
 Status broadcast_to_shape(ShapeContext& context) {
   TROUPE_ASSIGN(auto shape, shape_from_input(context, 1));
-  TROUPE_ASSIGN(const auto both, broadcast(context.input(0), shape));
-  TROUPE_ASSIGN(shape, merge(shape, both));
-  context.set_output(0, std::move(shape));
+  const auto both = broadcast(context.input(0), shape);
+  auto merged = both ? merge(shape, *both) : both;
+  if (!merged)
+    return invalid_argument("input of shape " + context.input(0).text() + " does not broadcast to " +
+                            shape.text());
+  context.set_output(0, std::move(*merged));
   return {};
 }
 

@@ -98,7 +98,9 @@ void concat_gradient(GradientContext& context) {
   const ConcatInputs in = concat_inputs(context.node());
   const Scope& scope = context.scope();
   const Output gradient = context.gradient();
-  std::vector<Output> offsets_in{context.input(in.axis)};
+  Output axis = context.input(in.axis);
+  if (scope.dtype(axis) != i32) axis = scope.add_one("Cast", {axis}, {{"DstT", i32}});
+  std::vector<Output> offsets_in{axis};
   for (size_t i = 0; i < in.count; ++i) offsets_in.push_back(shape_of(scope, context.input(in.first + i)));
   const std::vector<Output> sizes(offsets_in.begin() + 1, offsets_in.end());
   const NodeId offsets = scope.add("ConcatOffset", std::move(offsets_in));

@@ -127,7 +127,9 @@ Result<Tensor> conjugated(KernelContext& context, const Tensor& tensor, bool adj
 Status run_batch_matmul(KernelContext& context) {
   const bool adj_x = context.node().attrs.get<bool>("adj_x"), adj_y = context.node().attrs.get<bool>("adj_y");
   const auto x_dims = context.input(0).shape().dims(), y_dims = context.input(1).shape().dims();
-  if (x_dims.size() < 2 || x_dims.size() != y_dims.size() ||
+  if (x_dims.size() < 2 || y_dims.size() < 2)
+    return invalid_argument("x " + text_of(x_dims) + " x y " + text_of(y_dims) + ": both must hold matrices");
+  if (x_dims.size() != y_dims.size() ||
       !std::ranges::equal(x_dims.first(x_dims.size() - 2), y_dims.first(x_dims.size() - 2)))
     return invalid_argument("x " + text_of(x_dims) + " x y " + text_of(y_dims) +
                             ": all but the last two dimensions must agree");

@@ -26,7 +26,8 @@ Status tile_shape(ShapeContext& context) {
   if (!input.known_rank() && length[0] != unknown_dim && length[0] <= static_cast<int64_t>(Shape::max_rank))
     input = PartialShape::of_rank(static_cast<size_t>(length[0]));
   if (!input.known_rank()) return {};
-  TROUPE_RETURN_IF_FAILED(merge(length, PartialShape::vector(static_cast<int64_t>(input.rank()))).status());
+  if (length[0] != unknown_dim && length[0] != static_cast<int64_t>(input.rank()))
+    return invalid_argument("multiples of shape " + length.text() + " for shape " + input.text());
   PartialShape tiled = PartialShape::of_rank(input.rank());
   if (multiples) {
     TROUPE_ASSIGN(const Dims dims, tiled_dims(input.dims(), *multiples));

@@ -33,7 +33,8 @@ Status transpose_shape(ShapeContext& context) {
   const auto permutation = context.constant_integers(1);
   if (permutation && !x.known_rank()) x = PartialShape::of_rank(permutation->size());
   if (!x.known_rank()) return {};
-  TROUPE_RETURN_IF_FAILED(merge(length, PartialShape::vector(static_cast<int64_t>(x.rank()))).status());
+  if (length[0] != unknown_dim && length[0] != static_cast<int64_t>(x.rank()))
+    return invalid_argument("perm of shape " + length.text() + " for shape " + x.text());
   std::vector<int64_t> dims(x.rank(), unknown_dim);
   if (permutation) {
     TROUPE_RETURN_IF_FAILED(check_permutation(*permutation, x.rank()));

@@ -64,6 +64,7 @@ bool operator==(const Shape& a, const Shape& b) {
 }
 
 Result<size_t> resolve_axis(int64_t axis, size_t rank) {
+  if (rank == 0) return invalid_argument("a scalar has no axis " + std::to_string(axis));
   const auto signed_rank = static_cast<int64_t>(rank);
   if (axis < -signed_rank || axis >= signed_rank)
     return invalid_argument("axis " + std::to_string(axis) + " is outside [-" + std::to_string(rank) + ", " +

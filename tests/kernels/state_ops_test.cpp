@@ -1,0 +1,122 @@
+// Variables and references as steps see them, and loops and branches put together op by op.
+#include <boost/test/unit_test.hpp>
+
+#include "graph/scope.h"
+#include "tests/support/local_host.h"
+#include "tests/support/run_op.h"
+
+namespace troupe::test {
+namespace {
+
+struct Fixture {
+  Graph graph{op_library()->ops};
+  Scope g{graph};
+  LocalRuntime runtime{op_library()};
+
+  Output number(float value) { return g.constant(Tensor::scalar(value)); }
+  Output variable(const std::string& op) {
+    return g.add_one(op, {}, {{"dtype", f32}, {"shape", PartialShape::scalar()}});
+  }
+  Tensor run(Output fetch, const Feeds& feeds = {}) {
+    const auto results = value_or_throw(runtime.run(graph, feeds, {fetch}));
+    return results.empty() ? Tensor() : results[0];
+  }
+  float value(Output fetch, const Feeds& feeds = {}) { return run(fetch, feeds).as<float>()[0]; }
+  bool truth(Output fetch) { return run(fetch).as<bool>()[0]; }
+};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(state_ops, Fixture)
+
+BOOST_AUTO_TEST_CASE(a_reference_has_a_value_once_it_is_assigned) {
+  for (const char* op : {"VariableV2", "Variable"}) {
+    const Output v = variable(op), has_value = g.add_one("IsVariableInitialized", {v});
+    BOOST_TEST(!truth(has_value));
+    const auto early = runtime.run(graph, {}, {v});
+    BOOST_TEST((early.status().code() == Code::FailedPrecondition), early.status().message());
+    BOOST_TEST(value(g.add_one("Assign", {v, number(3)})) == 3);
+    BOOST_TEST(truth(has_value));
+    BOOST_TEST(value(g.add_one("Identity", {v})) == 3);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_resource_has_a_value_once_it_is_assigned) {
+  const Output v = variable("VarHandleOp"), has_value = g.add_one("VarIsInitializedOp", {v});
+  const Output read = g.add_one("ReadVariableOp", {v}, {{"dtype", f32}});
+  BOOST_TEST(!truth(has_value));
+  BOOST_TEST((runtime.run(graph, {}, {read}).status().code() == Code::FailedPrecondition));
+  run({g.add("AssignVariableOp", {v, number(3)}), Output::control});
+  BOOST_TEST(truth(has_value));
+  BOOST_TEST(value(read) == 3);
+}
+
+// What a handle leads to is known only when it arrives.
+BOOST_AUTO_TEST_CASE(a_resource_of_another_type_is_refused) {
+  const Output v = variable("VarHandleOp"), wrong = g.constant(Tensor::scalar(1.0));
+  run({g.add("AssignVariableOp", {v, number(3)}), Output::control});
+  const Output update{g.add("AssignAddVariableOp", {v, wrong}), Output::control},
+      assign{g.add("AssignVariableOp", {v, wrong}), Output::control},
+      step{g.add("ResourceApplyGradientDescent", {v, wrong, wrong}), Output::control},
+      read = g.add_one("ReadVariableOp", {v}, {{"dtype", f64}});
+  for (const Output fetch : {update, assign, step, read}) {
+    const Status status = runtime.run(graph, {}, {fetch}).status();
+    BOOST_TEST((status.code() == Code::InvalidArgument), status.message());
+    BOOST_TEST(status.text().find("is float, ") != std::string::npos, status.message());
+    BOOST_TEST(status.op() == graph.node(fetch.node).type());
+  }
+  BOOST_TEST(value(g.add_one("ReadVariableOp", {v}, {{"dtype", f32}})) == 3);
+}
+
+// RefSwitch -> RefIdentity -> AssignAdd -> RefMerge: the branch taken writes the variable, and what comes out refers to it.
+BOOST_AUTO_TEST_CASE(a_reference_through_a_branch_is_written_there) {
+  const Output v = variable("VariableV2");
+  run(g.add_one("Assign", {v, number(1)}));
+  const Output up = g.add_one("Placeholder", {}, {{"dtype", DType::Bool}, {"shape", PartialShape::scalar()}});
+  const NodeId fork = g.add("RefSwitch", {v, up});
+  const Output added = g.add_one("AssignAdd", {g.add_one("RefIdentity", {{fork, 1}}), number(10)});
+  const Output taken = g.add_one("AssignSub", {g.add_one("RefIdentity", {{fork, 0}}), number(1)});
+  const NodeId merge = g.add("RefMerge", {taken, added});
+  BOOST_TEST(value({merge, 0}, {{up, Tensor::scalar(true)}}) == 11);
+  BOOST_TEST(value(v) == 11);
+  BOOST_TEST(value({merge, 0}, {{up, Tensor::scalar(false)}}) == 10);
+  BOOST_TEST(run({merge, 1}, {{up, Tensor::scalar(false)}}).as<int32_t>()[0] == 0);
+}
+
+// Enter -> Merge -> Switch -> x2 -> NextIteration -> Merge, while below the limit; Exit.
+BOOST_AUTO_TEST_CASE(a_loop_doubles_until_the_limit) {
+  const Attributes frame = {{"frame_name", "doubling"}};
+  Attributes constant = frame;
+  constant.set("is_constant", true);
+  const Output entered = g.add_one("Enter", {number(1)}, frame),
+               limit = g.add_one("Enter", {number(100)}, constant);
+  const NodeId merge = g.add("Merge", {entered, entered});
+  const Output more = g.add_one("LoopCond", {g.add_one("Less", {{merge, 0}, limit})});
+  const NodeId fork = g.add("Switch", {{merge, 0}, more});
+  const Output next = g.add_one("NextIteration", {g.add_one("Add", {{fork, 1}, {fork, 1}})});
+  BOOST_TEST(graph.replace_input(merge, 1, next).ok());
+  BOOST_TEST(value(g.add_one("Exit", {{fork, 0}})) == 128);
+}
+
+// The same on a variable, which goes round as a reference: RefEnter -> RefMerge -> RefSwitch -> AssignAdd -> RefNextIteration.
+BOOST_AUTO_TEST_CASE(a_loop_carries_a_reference) {
+  const Output v = variable("VariableV2");
+  run(g.add_one("Assign", {v, number(1)}));
+  const Attributes frame = {{"frame_name", "counting"}};
+  const Output entered = g.add_one("RefEnter", {v}, frame);
+  const NodeId merge = g.add("RefMerge", {entered, entered});
+  const Scope inside = g.with_control({merge});
+  const auto constant = [&](float value) {
+    return inside.add_one("Const", {}, {{"dtype", f32}, {"value", Tensor::scalar(value)}});
+  };
+  const Output more = g.add_one("LoopCond", {g.add_one("Less", {{merge, 0}, constant(5)})});
+  const NodeId fork = g.add("RefSwitch", {{merge, 0}, more});
+  const Output next = g.add_one("RefNextIteration", {g.add_one("AssignAdd", {{fork, 1}, constant(1)})});
+  BOOST_TEST(graph.replace_input(merge, 1, next).ok());
+  BOOST_TEST(value(g.add_one("RefExit", {{fork, 0}})) == 5);
+  BOOST_TEST(value(v) == 5);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace troupe::test
