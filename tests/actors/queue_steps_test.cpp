@@ -106,22 +106,26 @@ BOOST_AUTO_TEST_CASE(elements_outlive_the_step_that_brought_them) {
 }
 
 BOOST_AUTO_TEST_CASE(batches_go_in_and_come_out_stacked) {
-  const Output queue = make_queue("q");
-  const Output in = enqueue_many(queue, {1, 2, 3, 4, 5}), shut = close(queue);
-  const Output n = constant(3);
-  const Output many = dequeue_many("QueueDequeueManyV2", queue, n),
-               rest = dequeue_many("QueueDequeueUpToV2", queue, n);
-  Session session = runtime.session(graph);
-  session.run({in});
-  session.run({shut});
-  BOOST_TEST(identical(session.run({many})[0], Tensor::vector<int32_t>({1, 2, 3})));
-  BOOST_TEST((failure_of([&] { session.run({many}); }).code() == Code::OutOfRange));
-  BOOST_TEST(identical(session.run({rest})[0], Tensor::vector<int32_t>({4, 5})));
-  const Status end = failure_of([&] { session.run({rest}); });
-  BOOST_TEST((end.code() == Code::OutOfRange));
-  BOOST_TEST(end.op() == "QueueDequeueUpToV2");
-  BOOST_TEST(end.text() == "queue 'q' is closed and has 0 elements, 3 are wanted");
-  BOOST_TEST((failure_of([&] { session.run({in}); }).code() == Code::Cancelled));
+  for (const std::string suffix : {"V2", ""}) {
+    const Output queue = make_queue("q" + suffix, -1, suffix);
+    const Output in{
+        g.add("QueueEnqueueMany" + suffix, {queue, g.constant(Tensor::vector<int32_t>({1, 2, 3, 4, 5}))}),
+        Output::control};
+    const Output shut{g.add("QueueClose" + suffix, {queue}), Output::control}, n = constant(3);
+    const Output many = dequeue_many("QueueDequeueMany" + suffix, queue, n),
+                 rest = dequeue_many("QueueDequeueUpTo" + suffix, queue, n);
+    Session session = runtime.session(graph);
+    session.run({in});
+    session.run({shut});
+    BOOST_TEST(identical(session.run({many})[0], Tensor::vector<int32_t>({1, 2, 3})));
+    BOOST_TEST((failure_of([&] { session.run({many}); }).code() == Code::OutOfRange));
+    BOOST_TEST(identical(session.run({rest})[0], Tensor::vector<int32_t>({4, 5})));
+    const Status end = failure_of([&] { session.run({rest}); });
+    BOOST_TEST((end.code() == Code::OutOfRange));
+    BOOST_TEST(end.op() == "QueueDequeueUpTo" + suffix);
+    BOOST_TEST(end.text() == "queue 'q" + suffix + "' is closed and has 0 elements, 3 are wanted");
+    BOOST_TEST((failure_of([&] { session.run({in}); }).code() == Code::Cancelled));
+  }
 }
 
 // One step waits for what another brings, while both run.

@@ -1,10 +1,11 @@
-// Walks the op table: every op that a kernel serves must have samples, and what each promises is checked on them. Ops that other
-// roles serve (variables, queues, control flow, Send and Recv) have tests of their own. And the constructors in C++.
+// Walks the op table: every op must have samples, and what it promises is checked on them. An op that no kernel serves names the
+// test that runs it.
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 
 #include "tests/kernels/all_cases.h"
 #include "tests/support/gradient_check.h"
+#include "tests/support/op_coverage.h"
 
 namespace troupe::test {
 namespace {
@@ -19,26 +20,21 @@ const OpCases& all_cases() {
     add_loss_cases(result);
     add_reduction_cases(result);
     add_selection_cases(result);
+    add_served_cases(result);
+    add_source_cases(result);
+    add_variable_cases(result);
     return result;
   }();
   return cases;
 }
 
-bool served_by_kernel(const OpDef& op) {
-  return op.served_by == ServedBy::Kernel && op.effect != Effect::Step;
+bool has_kernel(const OpDef& op) {
+  return op.effect != Effect::Step && !op_library()->kernels.of(op.name).empty();
 }
 
 template <class Visit>
 void for_each_op(const Visit& visit) {
-  for (const auto& [name, op] : op_library()->ops->ops())
-    if (served_by_kernel(*op)) visit(*op);
-}
-
-bool has_double(const std::vector<OpCase>& samples) {
-  return std::ranges::any_of(samples, [](const OpCase& sample) {
-    return std::ranges::any_of(sample.inputs,
-                               [](const Tensor& input) { return input.dtype() == DType::Double; });
-  });
+  for (const auto& [name, op] : op_library()->ops->ops()) visit(*op);
 }
 
 /// Some ops are for complex numbers alone; their gradients are compared with TensorFlow's.
@@ -55,12 +51,21 @@ BOOST_AUTO_TEST_SUITE(op_table)
 
 BOOST_AUTO_TEST_CASE(every_definition_is_sound) { BOOST_TEST(op_library()->status.message() == "Ok"); }
 
-BOOST_AUTO_TEST_CASE(every_op_has_samples_and_says_whether_it_is_differentiable) {
+BOOST_AUTO_TEST_CASE(every_op_has_samples) {
   for_each_op([](const OpDef& op) {
-    BOOST_TEST(!all_cases().good(op.name).empty(), op.name << " has no sample inputs");
+    BOOST_TEST(has_kernel(op) != all_cases().good(op.name).empty(),
+               op.name << " has a kernel and samples, or neither");
+    BOOST_TEST(has_kernel(op) == all_cases().served(op.name).empty(),
+               op.name << " has a kernel, or a sample that says where it is tested");
     BOOST_TEST(!all_cases().bad(op.name).empty(), op.name << " has no inputs that it must refuse");
-    BOOST_TEST((op.gradient != nullptr) != op.not_differentiable,
-               op.name << " has a gradient or is not differentiable");
+  });
+}
+
+BOOST_AUTO_TEST_CASE(samples_leave_nothing_out) {
+  for_each_op([](const OpDef& op) {
+    if (has_kernel(op))
+      for (const std::string& what : left_out(op, all_cases()))
+        BOOST_TEST(false, op.name << " has no sample of " << what);
   });
 }
 
@@ -70,17 +75,34 @@ BOOST_AUTO_TEST_CASE(samples_give_equal_bits_however_they_run) {
   });
 }
 
+BOOST_AUTO_TEST_CASE(samples_of_what_no_kernel_serves) {
+  for_each_op([](const OpDef& op) {
+    for (const ServedCase& served : all_cases().served(op.name)) check_served_case(served);
+  });
+}
+
+// Gradients through control flow are refused: the op has none, and does not say that none flows.
+BOOST_AUTO_TEST_CASE(every_op_says_whether_it_is_differentiable) {
+  for_each_op([](const OpDef& op) {
+    const bool is_control_flow = op.served_by == ServedBy::Executor && op.effect == Effect::Step;
+    BOOST_TEST((is_control_flow || (op.gradient != nullptr) != op.not_differentiable),
+               op.name << " has a gradient or is not differentiable");
+  });
+}
+
 BOOST_AUTO_TEST_CASE(gradients_agree_with_finite_differences) {
   for_each_op([](const OpDef& op) {
-    if (!op.gradient || !takes_double(op) || op.name == "PreventGradient")
+    if (!op.gradient || !has_kernel(op) || !takes_double(op) || op.name == "PreventGradient")
       return;  // whose gradient is an error
-    BOOST_TEST(has_double(all_cases().good(op.name)),
-               op.name << " has a gradient, and no sample of dtype double");
+    size_t compared = 0;
     for (const OpCase& sample : all_cases().good(op.name))
-      for (const Known known : {Known::Values, Known::Shapes, Known::Nothing}) {
-        const std::string mismatch = gradient_mismatch(sample, known);
-        BOOST_TEST(mismatch.empty(), op.name << ", known " << static_cast<int>(known) << ": " << mismatch);
-      }
+      for (const Known known : {Known::Values, Known::Shapes, Known::Nothing})
+        if (const auto mismatch = gradient_mismatch(sample, known)) {
+          BOOST_TEST(mismatch->empty(),
+                     op.name << ", known " << static_cast<int>(known) << ": " << *mismatch);
+          ++compared;
+        }
+    BOOST_TEST(compared > 0, op.name << " has a gradient, and no sample of dtype double");
   });
 }
 

@@ -100,10 +100,11 @@ class Derivative {
 
 }  // namespace
 
-std::string gradient_mismatch(const OpCase& sample, Known known) {
+std::optional<std::string> gradient_mismatch(const OpCase& sample, Known known) {
   try {
     Derivative derivative(sample, known);
-    return derivative.applies() ? derivative.compare() : "";
+    if (!derivative.applies()) return {};
+    return derivative.compare();
   } catch (const Error& error) {
     return error.what();
   }

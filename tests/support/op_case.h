@@ -23,19 +23,36 @@ struct BadCase {
   std::string text;  ///< must stand in the message
 };
 
+/// An op without a kernel: what is inferred of its outputs, and the test that runs it.
+struct ServedCase {
+  OpCase sample;
+  std::string shapes;  ///< inferred from the shapes of the inputs: "[2,3] []"
+  std::string test;    ///< a file under tests/ that names the op
+};
+
 class OpCases {
  public:
   /// Works. Inputs of dtype double are differentiated: keep them off kinks, and give every differentiable op such a sample.
   void good(std::string op, std::vector<Tensor> inputs, Attributes attrs = {}) {
     good_[op].push_back({op, std::move(inputs), std::move(attrs)});
   }
+  /// Works, and so it does in every type that a kernel serves: one sample for each type of each type attribute, with the inputs
+  /// of that type converted. Values 1 to 9 exist in all of them.
+  void good_in_every_type(const std::string& op, const std::vector<Tensor>& inputs,
+                          const Attributes& attrs = {});
   /// Is refused, when the graph is built or in the step.
   void bad(std::string op, std::vector<Tensor> inputs, Attributes attrs, std::string text,
            Code code = Code::InvalidArgument) {
     bad_[op].push_back({{op, std::move(inputs), std::move(attrs)}, code, std::move(text)});
   }
+  /// Has no kernel: an actor or the step itself carries it out.
+  void served(std::string op, std::vector<Tensor> inputs, Attributes attrs, std::string shapes,
+              std::string test) {
+    served_[op].push_back({{op, std::move(inputs), std::move(attrs)}, std::move(shapes), std::move(test)});
+  }
   const std::vector<OpCase>& good(std::string_view op) const { return find(good_, op); }
   const std::vector<BadCase>& bad(std::string_view op) const { return find(bad_, op); }
+  const std::vector<ServedCase>& served(std::string_view op) const { return find(served_, op); }
 
  private:
   template <class Case>
@@ -47,6 +64,7 @@ class OpCases {
   }
   std::map<std::string, std::vector<OpCase>, std::less<>> good_;
   std::map<std::string, std::vector<BadCase>, std::less<>> bad_;
+  std::map<std::string, std::vector<ServedCase>, std::less<>> served_;
 };
 
 /// Checks through Boost.Test that the outputs are the same bits whatever is known of the inputs, for one thread and two, when
@@ -54,10 +72,12 @@ class OpCases {
 void check_case(const OpCase& sample);
 /// Checks code and text of the failure, and that the message names the op.
 void check_bad_case(const BadCase& bad);
+/// Checks the inferred shapes, and that the test it refers to names the op.
+void check_served_case(const ServedCase& served);
 
 /// Uniform in [low, high); equal for equal seeds.
 Tensor random_doubles(const Shape& shape, double low, double high, uint64_t seed = 1);
-/// The same elements as another number type or bool.
+/// The same elements in another type; numbers become their digits as strings.
 Tensor converted(const Tensor& tensor, DType dtype);
 Tensor doubles(const Shape& shape, std::initializer_list<double> values);
 Tensor bools(const Shape& shape, std::initializer_list<bool> values);

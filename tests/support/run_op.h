@@ -17,22 +17,38 @@ enum class Known { Values, Shapes, Nothing };
 /// The library of all ops, made once.
 std::shared_ptr<const OpLibrary> op_library();
 
-/// The outputs of `op`, or why the graph (shape function, attributes) or the kernel refused. References are
-/// variables of the shape of the tensor given; the outputs of an op that writes variables are their new
-/// values, whatever the op itself yields. Checks that the inferred shapes describe the outputs.
+/// One op on sources of its inputs, as a graph. References are variables of the shape of the tensor given. The node is called
+/// "node", for random ops go by the name.
+struct SingleOp {
+  static Result<SingleOp> make(const std::string& op, const std::vector<Tensor>& inputs, Attributes attrs,
+                               Known known);
+  const Node& node() const { return graph.node(id); }
+  /// How many tensors its kernel makes: the new value of each variable, whatever the op itself yields.
+  size_t results() const;
+
+  Graph graph;
+  NodeId id = 0;
+  std::vector<Output> sources;
+};
+
+/// The outputs of `op`, or why the graph (shape function, attributes) or the kernel refused. The
+/// outputs of an op that writes variables are their new values. Checks that the inferred shapes describe the outputs.
 Result<std::vector<Tensor>> run_op(const std::string& op, const std::vector<Tensor>& inputs,
                                    Attributes attrs = {}, Known known = Known::Values,
                                    const StepInfo& step = {}, size_t threads = 1);
 
-/// Checks the outputs bit by bit, with all that may be known.
+/// Checks the outputs bit by bit, whatever is known of the inputs.
 void check_op(const std::string& op, const std::vector<Tensor>& inputs, const Attributes& attrs,
               const std::vector<Tensor>& expected);
-/// Checks that it fails, with all that may be known, as InvalidArgument with `text` in its message.
+/// Checks that it fails, whatever is known of the inputs, as InvalidArgument with `text` in its message.
 void check_refused(const std::string& op, const std::vector<Tensor>& inputs, const Attributes& attrs,
                    const std::string& text);
 
 /// "float[2] 1 2": for messages.
 std::string text_of(const Tensor& tensor);
+
+/// The text of a file of the project, given by its path there; empty when there is none.
+std::string project_file(const std::string& path);
 
 /// Brief tensors.
 Tensor floats(const Shape& shape, std::initializer_list<float> values);

@@ -1,0 +1,80 @@
+// Samples of the ops that make tensors or hand them on, and of random ones.
+#include "tests/kernels/all_cases.h"
+
+namespace troupe::test {
+namespace {
+
+Tensor box() { return random_doubles(Shape::of({2, 3, 5}), 1, 9, 31); }
+Tensor none() { return random_doubles(Shape::of({0, 2}), 0, 1); }
+
+void add_identities(OpCases& cases) {
+  for (const char* op : {"Identity", "StopGradient", "PreventGradient"}) {
+    cases.good_in_every_type(op, {box()});
+    for (const Tensor& tensor : {none(), doubles({}, {1})}) cases.good(op, {tensor});
+    cases.bad(op, {}, {}, "takes 1 inputs, got 0");
+  }
+  cases.good_in_every_type("PlaceholderWithDefault", {box()}, {{"shape", PartialShape{-1, 3, -1}}});
+  for (const Tensor& tensor : {none(), doubles({}, {1})})
+    cases.good("PlaceholderWithDefault", {tensor}, {{"shape", PartialShape(tensor.shape())}});
+  cases.bad("PlaceholderWithDefault", {box()}, {{"shape", PartialShape{3}}}, "[2,3,5]");
+  const Attributes message = {{"message", "here"}};
+  cases.good_in_every_type("CheckNumerics", {box()}, message);
+  for (const Tensor& tensor : {none(), doubles({}, {1})}) cases.good("CheckNumerics", {tensor}, message);
+  cases.bad("CheckNumerics", {floats(Shape::of({2}), {1, INFINITY})}, message,
+            "here : Tensor had Inf values");
+  cases.bad("CheckNumerics", {floats(Shape::of({2}), {1, NAN})}, message, "here : Tensor had NaN values");
+}
+
+void add_makers(OpCases& cases) {
+  for (int type = 1; type < static_cast<int>(DType::Resource); ++type) {
+    const Tensor value = converted(box(), static_cast<DType>(type));
+    cases.good("Const", {}, {{"value", value}, {"dtype", value.dtype()}});
+  }
+  cases.bad("Const", {}, {{"value", box()}, {"dtype", f32}}, "value is double[2,3,5], dtype is float");
+  cases.good_in_every_type("Fill", {ints({3, 5}), doubles({}, {7})});
+  cases.good("Fill", {ints({2, 0}), doubles({}, {7})});
+  cases.good("Fill", {ints({}), doubles({}, {7})});
+  cases.bad("Fill", {ints({2, -1}), doubles({}, {7})}, {}, "-1");
+  cases.bad("Fill", {ints({2}), doubles(Shape::of({1}), {7})}, {}, "[1]");
+  cases.good("NoOp", {});
+  cases.bad("NoOp", {box()}, {}, "takes 0 inputs, got 1");
+  cases.good_in_every_type("Range", {int_scalar(1), int_scalar(9), int_scalar(1)});
+  cases.good("Range", {int_scalar(11), int_scalar(-2), int_scalar(-3)});
+  cases.good("Range", {int_scalar(3), int_scalar(3), int_scalar(1)});
+  cases.bad("Range", {int_scalar(0), int_scalar(1), int_scalar(0)}, {}, "delta");
+  cases.bad("Range", {int_scalar(0), int_scalar(1), int_scalar(-1)}, {}, "delta leads away from limit");
+  cases.bad("Range", {int_scalar(0), ints({1}), int_scalar(1)}, {}, "[1]");
+  cases.good_in_every_type("LinSpace", {floats({}, {0}), floats({}, {1}), int_scalar(5)});
+  cases.good("LinSpace", {floats({}, {3}), floats({}, {1}), int_scalar(1)});
+  cases.bad("LinSpace", {floats({}, {0}), floats({}, {1}), int_scalar(0)}, {}, "0");
+}
+
+void add_random_cases(OpCases& cases) {
+  const Attributes seeded = {{"seed", int64_t{3}}, {"dtype", f32}};
+  for (const char* op : {"RandomUniform", "RandomStandardNormal", "TruncatedNormal"}) {
+    cases.good_in_every_type(op, {ints({3, 7})}, seeded);
+    cases.good(op, {ints({3, 70001})}, seeded);
+    cases.good(op, {ints({3, 0})}, seeded);
+    cases.good(op, {ints({})}, seeded);
+    cases.bad(op, {ints({3, -1})}, seeded, "-1");
+  }
+  const Attributes seed = {{"seed", int64_t{3}}};
+  cases.good_in_every_type("RandomUniformInt", {ints({7}), int_scalar(-5), int_scalar(9)}, seed);
+  cases.good("RandomUniformInt", {ints({70001}), int_scalar(-5), int_scalar(9)}, seed);
+  cases.good("RandomUniformInt", {ints({0}), int_scalar(-5), int_scalar(9)}, seed);
+  cases.bad("RandomUniformInt", {ints({3}), int_scalar(9), int_scalar(9)}, seed, "9");
+  cases.good_in_every_type("RandomShuffle", {random_doubles(Shape::of({11, 3}), 0, 1)}, seed);
+  cases.good("RandomShuffle", {none()}, seed);
+  cases.good("RandomShuffle", {doubles({}, {1})}, seed);
+  cases.bad("RandomShuffle", {}, seed, "takes 1 inputs, got 0");
+}
+
+}  // namespace
+
+void add_source_cases(OpCases& cases) {
+  add_identities(cases);
+  add_makers(cases);
+  add_random_cases(cases);
+}
+
+}  // namespace troupe::test
