@@ -21,6 +21,7 @@ void set_step(Builder step, const StepInfo& info) {
 PartitionStep::PartitionStep(std::shared_ptr<ExecutorShared> shared, const StepInfo& info,
                              std::vector<Tensor> feeds)
     : stay_(shared->options.site->node), shared_(std::move(shared)), info_(info), feeds_(std::move(feeds)),
+      outbox_(shared_->options.site->node.engine, info_),
       runner_(shared_->options.plan, *this) {}
 
 void PartitionStep::begin(Reply executed) {
@@ -40,6 +41,7 @@ Job PartitionStep::drive_job() {
             const std::unique_ptr<std::shared_ptr<PartitionStep>> step(
                 static_cast<std::shared_ptr<PartitionStep>*>(what));
             (*step)->runner_.drive();
+            (*step)->outbox_.flush();
           },
           new std::shared_ptr<PartitionStep>(shared_from_this())};
 }
@@ -70,26 +72,18 @@ void PartitionStep::request(StepRequest request) {
 }
 
 void PartitionStep::send_token(const StepRequest& request, const ExecutorShared::Request& how,
-                               std::vector<Tensor> tensors, bool announced) {
-  ActorNode& node = shared_->options.site->node;
-  const auto peer = node.directory.find(how.peer);
+                               std::optional<Tensor> tensor, bool announced) {
+  const auto peer = shared_->options.site->node.directory.find(how.peer);
   if (!peer) return arrived(request.activation, {peer.status(), {}, false});
-  Draft<wire::TensorsArrived> draft;
-  set_step(draft->initStep(), info_);
-  auto arrival = draft->initArrivals(1)[0];
-  arrival.setEdge(how.edge);
-  arrival.setDead(request.dead);
-  arrival.setFrame(request.where.frame);
-  arrival.setIteration(request.where.iteration);
-  arrival.setAnnounced(announced);
-  node.engine.send(*peer, draft.finish(std::move(tensors)));
+  outbox_.add(*peer, {how.edge, request.where.frame, request.where.iteration, request.dead, announced},
+              std::move(tensor));
   if (!announced) arrived(request.activation, {});
 }
 
 void PartitionStep::send(const StepRequest& request, const ExecutorShared::Request& how) {
-  std::vector<Tensor> tensors;
-  if (!request.dead) tensors.push_back(std::move(request.inputs[0].tensor));
-  send_token(request, how, std::move(tensors), false);
+  std::optional<Tensor> tensor;
+  if (!request.dead) tensor = std::move(request.inputs[0].tensor);
+  send_token(request, how, std::move(tensor), false);
 }
 
 void PartitionStep::announce(const StepRequest& request, const ExecutorShared::Request& how) {
@@ -313,6 +307,7 @@ void PartitionStep::cancel_requests() {
 }
 
 void PartitionStep::ended(Status status) {
+  outbox_.flush();
   {
     const std::lock_guard lock(mutex_);
     over_ = true;

@@ -6,11 +6,13 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <unordered_map>
 #include <vector>
 
 #include "actors/executor_shared.h"
+#include "actors/token_outbox.h"
 #include "kernels/step_runner.h"
 #include "messages/message.h"
 
@@ -69,9 +71,16 @@ class PartitionStep final : public RunningStep,
     StateCell* cell = nullptr;
     Activation activation;
   };
-  void token_arrived(const TokenKey& key, Arrived value);
-  void send_token(const StepRequest& request, const ExecutorShared::Request& how, std::vector<Tensor> tensors,
+  void send_token(const StepRequest& request, const ExecutorShared::Request& how, std::optional<Tensor> tensor,
                   bool announced);
+  void token_arrived(const TokenKey& key, Arrived value);
+  /// What is on its way to one peer: small tokens that are ready together travel together.
+  struct Outbox {
+    ActorRef peer;
+    std::vector<std::pair<TokenKey, bool>> tokens;  ///< dead ones and announced ones carry no tensor: `bare`
+    std::vector<Tensor> tensors;
+    size_t bytes = 0;
+  };
   /// Hands a matched token to its Recv, asking for the value first when it was only announced.
   void match(Activation activation, const TokenKey& key, Arrived value);
   void give(const Offer& offer, Reply reply);
@@ -80,6 +89,7 @@ class PartitionStep final : public RunningStep,
   const std::shared_ptr<ExecutorShared> shared_;
   const StepInfo info_;
   std::vector<Tensor> feeds_;
+  TokenOutbox outbox_;
   StepRunner runner_;
   Reply executed_;
   std::set<ActorRef> queues_;  ///< that were asked for something; the driving thread's
