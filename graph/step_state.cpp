@@ -15,7 +15,7 @@ StepState::StepState(const Plan& plan)
 void StepState::begin() {
   stop();
   if (live_instances_ != 0) free_all();  // the step before was broken off
-  std::copy_n(plan_.pending().begin(), counts_.size(), counts_.begin());
+  std::copy_n(plan_.pending().begin(), plan_.frames()[root_frame].nodes, counts_.begin());
   const auto roots = plan_.roots();
   iterations_[0].outstanding = iterations_[0].started = static_cast<uint32_t>(roots.size());
   for (size_t i = roots.size(); i-- != 0;)
