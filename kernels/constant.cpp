@@ -41,6 +41,7 @@ class ConstKernel final : public Kernel {
     context.set_output(0, value_);
     return Status{};
   }
+  const Tensor* constant() const override { return &value_; }
 
  private:
   Tensor value_;

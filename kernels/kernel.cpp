@@ -42,9 +42,7 @@ std::string types_of(const Node& node) {
 }  // namespace
 
 Result<Tensor*> KernelContext::output(size_t i, DType dtype, const Shape& shape) {
-  auto tensor = Tensor::allocate(dtype, shape, device_.memory());
-  if (!tensor) return tensor.status();
-  outputs_[i] = std::move(*tensor);
+  TROUPE_RETURN_IF_FAILED(outputs_[i].reallocate(dtype, shape, device_.memory()));
   return &outputs_[i];
 }
 
@@ -61,7 +59,7 @@ Result<Tensor*> KernelContext::forward(size_t in, size_t out, const Shape& shape
   } else {
     const auto offset = static_cast<size_t>(input.data() - input.buffer()->data);
     outputs_[out] = Tensor(dtype, shape, input.buffer(), offset);
-    input = Tensor();
+    input.reset();
   }
   return &outputs_[out];
 }

@@ -80,6 +80,8 @@ class Kernel {
  public:
   virtual ~Kernel() = default;
   virtual Outcome run(KernelContext& context) const = 0;
+  /// What it yields whatever happens, or null: then it need not be run.
+  virtual const Tensor* constant() const { return nullptr; }
 };
 
 /// What a kernel may look at when it is prepared.

@@ -21,7 +21,8 @@ enum class Action : uint8_t {
   Forward,  ///< its input is its output: Enter, Exit, NextIteration, LoopCond, Identity, ReadVariableOp
   Switch,
   Merge,
-  Handle,  ///< yields the handle of a cell
+  Handle,    ///< yields the handle of a cell
+  Constant,  ///< yields the same tensor every time
   Feed,
   Fetch,
   Kernel,
@@ -31,7 +32,8 @@ enum class Action : uint8_t {
 struct PreparedNode {
   const Node* node = nullptr;
   const Kernel* kernel = nullptr;
-  StateCell* cell = nullptr;  ///< Handle
+  const Tensor* constant = nullptr;  ///< Constant: kept by its kernel
+  StateCell* cell = nullptr;         ///< Handle
   Action action = Action::Nothing;
   bool runs_dead = false;      ///< Send, Recv; a Fetch, which is then an error
   bool takes_handles = false;  ///< some input comes from a reference or resource edge

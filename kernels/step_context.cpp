@@ -9,7 +9,7 @@ namespace troupe {
 namespace {
 
 void drop(Tensor& tensor) {
-  if (tensor.buffer()) tensor = Tensor();
+  if (tensor.buffer()) tensor.reset();
 }
 
 void drop(Slot& slot) {
@@ -90,13 +90,21 @@ struct StepContext::SwitchValues : SlotValues {
   bool dead(uint32_t output) const { return output != taken; }
 };
 
+struct StepContext::ConstantValues : Values {
+  const Tensor& value;
+
+  void put(uint32_t, uint32_t slot, bool) {
+    context.slots_[slot].tensor = value;
+    context.slots_[slot].kind = Slot::Kind::Value;
+  }
+};
+
 struct StepContext::MergeValues : SlotValues {
   uint32_t winner;
 
   void put(uint32_t output, uint32_t slot, bool last) {
     if (output == 0) return SlotValues::put(output, slot, last);
-    Tensor index = context.prepared_.merge_index(winner);
-    send(index, slot, true);
+    ConstantValues{{context}, context.prepared_.merge_index(winner)}.put(output, slot, true);
   }
 };
 
@@ -171,6 +179,7 @@ void StepContext::run(Activation activation) {
     case Action::Forward: return forward(activation);
     case Action::Switch: return run_switch(activation);
     case Action::Merge: return run_merge(activation);
+    case Action::Constant: return state_.done(activation, ConstantValues{{*this}, *node.constant});
     case Action::Handle: return state_.done(activation, HandleValues{{*this}, node.cell});
     case Action::Feed:
       return state_.done(activation, FeedValues{{*this}, feeds_[plan_.nodes()[activation.node].index]});

@@ -41,6 +41,7 @@ class StepContext {
   struct KernelValues;
   struct SlotValues;
   struct SwitchValues;
+  struct ConstantValues;
   struct MergeValues;
   struct HandleValues;
   struct FeedValues;

@@ -26,7 +26,7 @@ Completion Completion::pending() {
   return completion;
 }
 
-bool Completion::ready() const { return !state_ || state_->ready.load(std::memory_order_acquire); }
+bool Completion::has_ended() const { return state_->ready.load(std::memory_order_acquire); }
 
 Status Completion::status() const { return state_ && ready() ? state_->status : Status{}; }
 

@@ -17,7 +17,7 @@ class Completion {
   explicit Completion(Status status);  ///< already complete with this status
   static Completion pending();
 
-  bool ready() const;
+  bool ready() const { return !state_ || has_ended(); }
   /// Ok while pending; the final status once ready.
   Status status() const;
   /// Calls `done` exactly once, when complete. Callbacks run in the order they were given.
@@ -27,6 +27,8 @@ class Completion {
 
  private:
   struct State;
+  bool has_ended() const;
+
   std::shared_ptr<State> state_;
 };
 

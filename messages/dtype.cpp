@@ -67,10 +67,6 @@ bool is_differentiable(DType dtype) {
   return dtype == DType::Float || dtype == DType::Double || dtype == DType::Half || is_complex(dtype);
 }
 
-bool is_plain(DType dtype) {
-  return dtype != DType::Invalid && dtype != DType::String && dtype != DType::Resource;
-}
-
 Half::Half(float value) {
   const uint32_t bits32 = std::bit_cast<uint32_t>(value);
   const uint32_t sign = (bits32 >> 16) & 0x8000u;

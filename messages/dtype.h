@@ -88,7 +88,9 @@ bool is_integer(DType dtype);  ///< signed and unsigned, not quantised, not bool
 /// The types through which gradients flow: half, float, double, complex (features.md G2).
 bool is_differentiable(DType dtype);
 /// True when elements are plain bytes (every type but String and Resource).
-bool is_plain(DType dtype);
+inline bool is_plain(DType dtype) {
+  return dtype != DType::Invalid && dtype != DType::String && dtype != DType::Resource;
+}
 
 template <class T>
 struct DTypeOf;

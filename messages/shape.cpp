@@ -4,28 +4,21 @@
 
 namespace troupe {
 
-Shape::Shape(const Shape& other) { assign(other.dims(), other.elements_); }
-
-Shape& Shape::operator=(const Shape& other) {
-  if (this != &other) assign(other.dims(), other.elements_);
-  return *this;
+void Shape::copy_many(const Shape& other) {
+  rank_ = 0;  // a scalar still, should there be no memory
+  many_ = new int64_t[other.rank_];
+  std::copy_n(other.many_, other.rank_, many_);
+  elements_ = other.elements_;
+  rank_ = other.rank_;
 }
 
-Shape& Shape::operator=(Shape&& other) noexcept {
-  dims_ = other.dims_;
-  many_ = std::move(other.many_);
-  elements_ = std::exchange(other.elements_, 1);
-  rank_ = std::exchange(other.rank_, uint8_t{0});
-  return *this;
-}
+void Shape::free_many() { delete[] many_; }
 
+// Of a scalar.
 void Shape::assign(std::span<const int64_t> dims, int64_t elements) {
-  if (dims.size() > inline_rank) {
-    many_ = std::make_unique_for_overwrite<int64_t[]>(dims.size());
-    std::copy(dims.begin(), dims.end(), many_.get());
-  } else {
-    std::copy(dims.begin(), dims.end(), dims_.begin());
-  }
+  int64_t* to = dims_.data();
+  if (dims.size() > inline_rank) to = many_ = new int64_t[dims.size()];
+  std::copy(dims.begin(), dims.end(), to);
   rank_ = static_cast<uint8_t>(dims.size());
   elements_ = elements;
 }
@@ -58,10 +51,6 @@ Shape Shape::of(std::initializer_list<int64_t> dims) {
 }
 
 std::string Shape::text() const { return text_of(dims()); }
-
-bool operator==(const Shape& a, const Shape& b) {
-  return std::equal(a.dims().begin(), a.dims().end(), b.dims().begin(), b.dims().end());
-}
 
 Result<size_t> resolve_axis(int64_t axis, size_t rank) {
   if (rank == 0) return invalid_argument("a scalar has no axis " + std::to_string(axis));

@@ -3,11 +3,11 @@
 // dimensions are stored inline. A plain value; thread rule of a const std::vector.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
-#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -22,11 +22,24 @@ class Shape {
   static constexpr size_t max_rank = 255;
   static constexpr uint64_t default_byte_cap = uint64_t{1} << 40;
 
-  Shape() = default;  ///< a scalar: rank 0, one element
-  Shape(const Shape& other);
-  Shape(Shape&& other) noexcept { *this = std::move(other); }  ///< leaves a scalar behind
-  Shape& operator=(const Shape& other);
-  Shape& operator=(Shape&& other) noexcept;
+  Shape() : dims_{} {}  ///< a scalar: rank 0, one element
+  Shape(const Shape& other) { copy(other); }
+  Shape(Shape&& other) noexcept { take(other); }  ///< leaves a scalar behind
+  Shape& operator=(const Shape& other) {
+    if (this == &other) return *this;
+    if (rank_ > inline_rank) free_many();
+    copy(other);
+    return *this;
+  }
+  Shape& operator=(Shape&& other) noexcept {
+    if (this == &other) return *this;
+    if (rank_ > inline_rank) free_many();
+    take(other);
+    return *this;
+  }
+  ~Shape() {
+    if (rank_ > inline_rank) free_many();
+  }
 
   /// Checks rank, signs, and that the product times size_of(dtype)
   /// does not pass byte_cap: InvalidArgument otherwise.
@@ -44,16 +57,33 @@ class Shape {
   /// "[2,3]"; "[]" for a scalar.
   std::string text() const;
 
-  friend bool operator==(const Shape& a, const Shape& b);
+  friend bool operator==(const Shape& a, const Shape& b) {
+    return a.rank_ == b.rank_ && std::equal(a.data(), a.data() + a.rank_, b.data());
+  }
 
  private:
   static constexpr size_t inline_rank = 4;
-  const int64_t* data() const { return rank_ <= inline_rank ? dims_.data() : many_.get(); }
+  const int64_t* data() const { return rank_ <= inline_rank ? dims_.data() : many_; }
   void assign(std::span<const int64_t> dims, int64_t elements);
+  void copy(const Shape& other) {
+    if (other.rank_ > inline_rank) return copy_many(other);
+    dims_ = other.dims_;
+    elements_ = other.elements_;
+    rank_ = other.rank_;
+  }
+  void take(Shape& other) {
+    dims_ = other.dims_;  // the pointer, too
+    elements_ = std::exchange(other.elements_, 1);
+    rank_ = std::exchange(other.rank_, uint8_t{0});
+  }
+  void copy_many(const Shape& other);
+  void free_many();
 
-  std::array<int64_t, inline_rank> dims_{};
-  std::unique_ptr<int64_t[]> many_;
   int64_t elements_ = 1;
+  union {
+    std::array<int64_t, inline_rank> dims_;  ///< rank <= inline_rank
+    int64_t* many_;
+  };
   uint8_t rank_ = 0;
 };
 

@@ -29,18 +29,27 @@ Tensor::Tensor(DType dtype, Shape shape, BufferRef buffer, size_t offset)
 }
 
 Result<Tensor> Tensor::allocate(DType dtype, const Shape& shape, Allocator& allocator) {
+  Tensor tensor;
+  TROUPE_RETURN_IF_FAILED(tensor.reallocate(dtype, shape, allocator));
+  return tensor;
+}
+
+Status Tensor::reallocate(DType dtype, const Shape& shape, Allocator& allocator) {
+  reset();
   if (dtype == DType::String) {
-    TROUPE_ASSIGN(auto strings, allocate_strings(static_cast<size_t>(shape.elements())));
-    return Tensor(dtype, shape, std::move(strings));
-  }
-  if (!is_plain(dtype))
+    TROUPE_ASSIGN(buffer_, allocate_strings(static_cast<size_t>(shape.elements())));
+  } else if (!is_plain(dtype)) {
     return invalid_argument("no tensor of dtype " + std::string(name(dtype)) + " can be made");
-  size_t bytes = 0;
-  if (__builtin_mul_overflow(static_cast<size_t>(shape.elements()), size_of(dtype), &bytes))
-    return resource_exhausted("the bytes of a " + std::string(name(dtype)) + shape.text() +
-                              " cannot be counted");
-  TROUPE_ASSIGN(auto buffer, allocator.allocate(bytes));
-  return Tensor(dtype, shape, std::move(buffer));
+  } else {
+    size_t bytes = 0;
+    if (__builtin_mul_overflow(static_cast<size_t>(shape.elements()), size_of(dtype), &bytes))
+      return resource_exhausted("the bytes of a " + std::string(name(dtype)) + shape.text() +
+                                " cannot be counted");
+    TROUPE_ASSIGN(buffer_, allocator.allocate(bytes));
+  }
+  shape_ = shape;
+  dtype_ = dtype;
+  return {};
 }
 
 Tensor Tensor::reshaped(const Shape& shape) const {

@@ -26,6 +26,8 @@ class Tensor {
 
   /// Uninitialised memory for plain types; empty strings for String. ResourceExhausted as the allocator says.
   static Result<Tensor> allocate(DType dtype, const Shape& shape, Allocator& allocator = heap_allocator());
+  /// The same in place; it holds nothing when that fails.
+  Status reallocate(DType dtype, const Shape& shape, Allocator& allocator);
   /// A scalar holding `value`, on the heap.
   template <class T>
   static Tensor scalar(const T& value) {
@@ -46,6 +48,16 @@ class Tensor {
   template <class T>
   static Tensor vector(std::initializer_list<T> values) {
     return vector<T>(std::span<const T>(values.begin(), values.size()));
+  }
+
+  /// Holds nothing afterwards.
+  void reset() {
+    buffer_ = {};
+    shape_ = {};
+    completion_ = {};
+    offset_ = 0;
+    dtype_ = DType::Invalid;
+    layout_ = 0;
   }
 
   bool valid() const { return static_cast<bool>(buffer_); }
