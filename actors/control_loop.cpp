@@ -49,7 +49,10 @@ struct ControlLoop::Impl {
 };
 
 ControlLoop::ControlLoop(Pool& pool) : impl_(std::make_unique<Impl>(pool)) {
-  impl_->thread = std::thread([this] { impl_->io.run(); });
+  impl_->thread = std::thread([this] {
+    Unit unit(*this, Unit::Computes::No);  // of every handler: sockets, timers, jobs
+    while (impl_->io.run_one() != 0) unit.run();
+  });
 }
 
 ControlLoop::~ControlLoop() {
@@ -58,13 +61,7 @@ ControlLoop::~ControlLoop() {
   impl_->thread.join();
 }
 
-void ControlLoop::enqueue(Job job) {
-  asio::post(impl_->io, [this, job] {
-    Unit unit(*this, Unit::Computes::No);
-    unit.push_actor(job);
-    unit.run();
-  });
-}
+void ControlLoop::enqueue(Job job) { asio::post(impl_->io, job); }
 
 void ControlLoop::compute(Job job) {
   impl_->pool.submit([this, job] {
@@ -120,10 +117,7 @@ TimerId ControlLoop::call_at(int64_t time, std::function<void()> function) {
     auto& timer = impl_->timers[id] = std::make_unique<asio::steady_timer>(impl_->io, at(time));
     timer->async_wait([this, id, function = std::move(function)](const boost::system::error_code& error) {
       impl_->timers.erase(id);
-      if (error) return;
-      Unit unit(*this, Unit::Computes::No);
-      function();
-      unit.run();
+      if (!error) function();
     });
   });
   return id;

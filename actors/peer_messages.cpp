@@ -41,7 +41,8 @@ const auto& receivers() {
       receivers_of<wire::Status, Hello, Goodbye, Bind, Down, Heartbeat,                         // link
                    Extend, Extended, PrepareStep, StepPrepared, RunStep, StepDone, CancelStep,  // session
                    CloseSession, SessionClosed,                                                 //
-                   RegisterPartition, PartitionRegistered, RunPartition, PartitionDone,
+                   ListDevices, DevicesListed, RegisterPartition, PartitionRegistered, RunPartition,
+                   PartitionDone,
                    PartitionBroken,                                        // worker
                    AbortStep, DeregisterPartition,                         //
                    TensorsArrived, TakeTensor, TensorTaken, ReadDone,      // executor

@@ -115,6 +115,7 @@ Status Peers::open_link(Stranger stranger) {
   }
   if (before) before->close(unavailable(link->peer().task + " has connected anew"));
   if (!stranger.expected.empty()) dial_bulk(link);
+  node_.scheduler.wake();
   return {};
 }
 

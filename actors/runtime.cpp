@@ -1,5 +1,7 @@
 #include "actors/runtime.h"
 
+#include <algorithm>
+#include <iterator>
 #include <random>
 #include <thread>
 
@@ -28,9 +30,15 @@ Runtime::Impl::Impl(const RuntimeOptions& options) {
       options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
   pool = value_or_throw(ThreadPool::make(threads));
   loop = std::make_unique<ControlLoop>(*pool);
-  node = std::make_unique<ActorNode>(Env{*loop, disk}, *loop, *pool, make_op_library());
-  throw_if_failed(node->library->status);
   std::random_device random;
+  if (options.cluster) {
+    if (options.tasks.size() != 1) throw Error(invalid_argument("a process is one task of its cluster"));
+    network = value_or_throw(TcpNetwork::make(
+        loop->io(), {.tls = options.cluster->tls, .plain_anywhere = options.cluster->plain_anywhere}));
+  }
+  node = std::make_unique<ActorNode>(Env{*loop, disk, network.get(), random_id()}, *loop, *pool,
+                                     make_op_library());
+  throw_if_failed(node->library->status);
   for (const TaskOptions& task : options.tasks) {
     if (task.cpus < 1)
       throw Error(invalid_argument("a task needs at least one CPU device, not " + std::to_string(task.cpus)));
@@ -39,6 +47,22 @@ Runtime::Impl::Impl(const RuntimeOptions& options) {
     tasks.push_back(make_task(*node, name.text(), random_id(), make_devices(task, *pool, random)));
     spawn_worker(*node, tasks.back());
   }
+  if (options.cluster) join(options);
+}
+
+void Runtime::Impl::join(const RuntimeOptions& options) {
+  MembershipOptions member;
+  member.cluster = *options.cluster;
+  member.job = options.tasks[0].job;
+  member.task = options.tasks[0].task;
+  member.incarnation = tasks[0]->incarnation;
+  member.listen = options.listen;
+  membership = value_or_throw(Membership::join(*node, member));
+}
+
+Runtime::Impl::~Impl() {
+  membership.reset();
+  if (network) run_on_control(*loop, [this] { network.reset(); });
 }
 
 uint64_t Runtime::Impl::random_id() {
@@ -46,7 +70,7 @@ uint64_t Runtime::Impl::random_id() {
   return (uint64_t{random()} << 32) | random() | 1;
 }
 
-std::vector<WorkerDevices> Runtime::Impl::workers() const {
+Result<std::vector<WorkerDevices>> Runtime::Impl::workers(std::chrono::nanoseconds timeout) const {
   std::vector<WorkerDevices> result;
   for (const auto& task : tasks) {
     WorkerDevices worker{task->address("worker"), {}};
@@ -55,7 +79,14 @@ std::vector<WorkerDevices> Runtime::Impl::workers() const {
           {site->device->name(), site->device->incarnation(), site->device->memory_statistics().cap});
     result.push_back(std::move(worker));
   }
+  if (!membership) return result;
+  TROUPE_ASSIGN(auto others, membership->others(loop->now() + timeout.count()));
+  std::ranges::move(others, std::back_inserter(result));
   return result;
+}
+
+bool Runtime::linked(const std::string& task) const {
+  return impl_->membership && impl_->membership->linked(task);
 }
 
 Runtime::Runtime(const RuntimeOptions& options) : impl_(std::make_unique<Impl>(options)) {}
@@ -65,9 +96,10 @@ std::shared_ptr<const OpTable> Runtime::ops() const { return impl_->node->librar
 
 Session Runtime::session(const Graph& graph, const SessionOptions& options) {
   auto& node = *impl_->node;
+  auto workers = value_or_throw(impl_->workers(options.start_timeout));
   const uint64_t id = impl_->random_id();
   const Address master = impl_->tasks.front()->address("master", std::to_string(id));
-  return SessionParts{node, spawn_master(node, master, id, impl_->workers(), options), graph}.open();
+  return SessionParts{node, spawn_master(node, master, id, std::move(workers), options), graph}.open();
 }
 
 std::vector<std::string> Runtime::devices() const {

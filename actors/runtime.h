@@ -1,12 +1,15 @@
-// Runtime: an actor system embedded in a process: threads, devices, one or several tasks, all in this process. No globals: two
-// runtimes share nothing, not even variables. Public header: std and our own types. Outlives its sessions.
+// Runtime: an actor system embedded in a process: threads, devices, one or several tasks in this process, or one task of a cluster
+// of processes. No globals: two runtimes share nothing, not even variables. Public header: std and our own types. Outlives its
+// sessions.
 #pragma once
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "actors/cluster.h"
 #include "actors/session.h"
 #include "actors/session_options.h"
 
@@ -23,11 +26,17 @@ struct RuntimeOptions {
   size_t threads = 0;  ///< that compute; 0: as many as the machine has cores
   size_t memory = 0;   ///< bytes that the devices may take together; 0: what the machine has
   std::vector<TaskOptions> tasks = {{}};
+
+  /// This process is `tasks[0]` of a cluster, or a client of it when the cluster has no such task. Sessions span all tasks.
+  std::optional<ClusterSpec> cluster = {};
+  /// Where, if not at the endpoint that the cluster knows: "0.0.0.0:4242", or "fd:5", a socket inherited.
+  std::string listen = {};
 };
 
 class Runtime {
  public:
-  /// Throws Error(InvalidArgument) for options that make no sense, ResourceExhausted when the system gives no threads.
+  /// Throws Error(InvalidArgument) for options that make no sense, ResourceExhausted when the system gives no threads, Unavailable
+  /// or AlreadyExists when its endpoint cannot be listened at.
   explicit Runtime(const RuntimeOptions& options = {});
   /// Ends every actor and thread. Sessions must be gone.
   ~Runtime();
@@ -36,9 +45,11 @@ class Runtime {
 
   /// What graphs for this runtime are made of: Graph graph{runtime.ops()}.
   std::shared_ptr<const OpTable> ops() const;
-  /// A session over all tasks. The graph may grow while the session lives, and must outlive it.
+  /// A session over all tasks, once all are there; DeadlineExceeded says who is missing and why. The graph may grow while the session lives, and must outlive it.
   Session session(const Graph& graph, const SessionOptions& options = {});
-  /// Full names of all devices.
+  /// Whether that task of the cluster, "/job:ps/replica:0/task:0", is linked to this one now.
+  bool linked(const std::string& task) const;
+  /// Full names of the devices in this process.
   std::vector<std::string> devices() const;
 
   struct Impl;

@@ -5,9 +5,11 @@
 #include <vector>
 
 #include "actors/control_loop.h"
+#include "actors/membership.h"
 #include "actors/node.h"
 #include "actors/runtime.h"
 #include "actors/step_compiler.h"
+#include "actors/tcp_network.h"
 #include "actors/worker.h"
 #include "messages/real_disk.h"
 
@@ -16,15 +18,22 @@ namespace troupe {
 struct Runtime::Impl {
   explicit Impl(const RuntimeOptions& options);
 
+  ~Impl();
+
   /// The workers of all tasks, as a session sees them.
-  std::vector<WorkerDevices> workers() const;
+  Result<std::vector<WorkerDevices>> workers(std::chrono::nanoseconds timeout) const;
   uint64_t random_id();
 
   RealDisk disk;
   std::unique_ptr<ThreadPool> pool;
   std::unique_ptr<ControlLoop> loop;
+  std::unique_ptr<TcpNetwork> network;
   std::unique_ptr<ActorNode> node;
   std::vector<std::shared_ptr<TaskSites>> tasks;
+  std::unique_ptr<Membership> membership;
+
+ private:
+  void join(const RuntimeOptions& options);
 };
 
 }  // namespace troupe

@@ -1,5 +1,6 @@
 #include "actors/scheduler.h"
 
+#include <atomic>
 #include <memory>
 #include <utility>
 
@@ -74,6 +75,16 @@ void compute_soon(Scheduler& scheduler, Job job) {
     unit->push_computation(job);
   else
     scheduler.compute(job);
+}
+
+void run_on_control(Scheduler& scheduler, const std::function<void()>& function) {
+  std::atomic<bool> done{false};
+  scheduler.enqueue(make_job([&] {
+    function();
+    done.store(true, std::memory_order_release);
+    scheduler.wake();
+  }));
+  scheduler.wait([&] { return done.load(std::memory_order_acquire); }, 0);
 }
 
 }  // namespace troupe

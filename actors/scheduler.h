@@ -73,5 +73,7 @@ class Unit {
 /// Gives the job to this thread's unit when it has one, else to the scheduler.
 void run_actor_soon(Scheduler& scheduler, Job job);
 void compute_soon(Scheduler& scheduler, Job job);
+/// Runs the function on the control thread and waits for it. Not from there.
+void run_on_control(Scheduler& scheduler, const std::function<void()>& function);
 
 }  // namespace troupe

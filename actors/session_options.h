@@ -1,6 +1,7 @@
 // What a client chooses for its session. Public header. Plain values.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 
@@ -11,9 +12,11 @@ namespace troupe {
 struct SessionOptions {
   uint64_t seed = 0;  ///< of random ops; 0 is a seed like any other
   Placement placement =
-      Placement::Strict;    ///< Soft: what no device meets loses its type and id (features.md H8)
-  bool simplify = true;     ///< fold constants, share common subexpressions
-  size_t signatures = 256;  ///< kept prepared; the one used longest ago goes first
+      Placement::Strict;  ///< Soft: what no device meets loses its type and id (features.md H8)
+  bool simplify = true;   ///< fold constants, share common subexpressions
+  std::chrono::nanoseconds start_timeout =
+      std::chrono::seconds(60);  ///< for all tasks of the cluster to be there
+  size_t signatures = 256;       ///< kept prepared; the one used longest ago goes first
 };
 
 }  // namespace troupe

@@ -149,6 +149,7 @@ class TcpNetwork::Ear : public std::enable_shared_from_this<Ear> {
       : shared_(std::move(shared)), acceptor_(shared_->io), pause_(shared_->io), accept_(std::move(accept)) {}
 
   Result<std::string> open(const std::string& endpoint) {
+    if (endpoint.starts_with("fd:")) return inherit(endpoint);
     TROUPE_ASSIGN(const auto host_port, split_endpoint(endpoint));
     SocketError error;
     tcp::resolver resolver(shared_->io);
@@ -172,6 +173,17 @@ class TcpNetwork::Ear : public std::enable_shared_from_this<Ear> {
   }
 
  private:
+  /// A socket that listens already.
+  Result<std::string> inherit(const std::string& endpoint) {
+    SocketError error;
+    acceptor_.assign(tcp::v4(), std::atoi(endpoint.c_str() + 3), error);
+    tcp::endpoint where;
+    if (!error) where = acceptor_.local_endpoint(error);
+    if (error) return unavailable(endpoint + ": " + error.message());
+    accept();
+    return text_of(where);
+  }
+
   void accept() {
     acceptor_.async_accept([self = shared_from_this()](const SocketError& error, PlainSocket socket) {
       if (!self->accept_) return;

@@ -1,6 +1,6 @@
 // TcpNetwork: frames over TCP, with mutual TLS or plain. A plain tensor is written from and read into its own memory. Everything
 // happens on the thread that runs the io_context, at most 256 KiB a turn, so that no connection holds up the others. Endpoints are
-// "host:port", of IPv4 or "[IPv6]:port"; port 0 takes a free one. Free of CAF.
+// "host:port", of IPv4 or "[IPv6]:port"; port 0 takes a free one; "fd:5" is an IPv4 socket that listens already. Free of CAF.
 #pragma once
 
 #include <cstddef>

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "actors/cluster.h"
 #include "messages/status.h"
 
 typedef struct ssl_st SSL;
@@ -15,11 +16,6 @@ class context;
 }
 
 namespace troupe {
-
-/// PEM files.
-struct TlsFiles {
-  std::string certificate, key, authority;
-};
 
 /// For either side of a connection. NotFound or InvalidArgument, naming the file.
 Result<std::shared_ptr<boost::asio::ssl::context>> make_tls(const TlsFiles& files);

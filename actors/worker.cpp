@@ -23,6 +23,7 @@ using PartitionKey = std::pair<uint64_t, uint64_t>;  // session, partition
 class WorkerRole final : public Role {
  public:
   WorkerRole(ActorNode& node, std::shared_ptr<TaskSites> task) : node_(node), task_(std::move(task)) {
+    on<wire::ListDevices>([this](const auto&, Reply reply) { reply(devices()); });
     on<wire::RegisterPartition>(
         [this](const auto& message, Reply reply) { register_partition(message, std::move(reply)); });
     on<wire::RunPartition>([this](const auto& message, Reply reply) { run(message, std::move(reply)); });
@@ -35,6 +36,18 @@ class WorkerRole final : public Role {
  private:
   void stopping() override {
     while (!partitions_.empty()) deregister(partitions_.begin()->first);
+  }
+
+  AnyMessage devices() const {
+    Draft<wire::DevicesListed> draft;
+    auto list = draft->initDevices(static_cast<uint32_t>(task_->sites.size()));
+    for (uint32_t i = 0; i < list.size(); ++i) {
+      const Device& device = *task_->sites[i]->device;
+      list[i].setName(as_text(device.name().text()));
+      list[i].setIncarnation(device.incarnation());
+      list[i].setMemory(device.memory_statistics().cap);
+    }
+    return draft.finish();
   }
 
   void register_partition(const Message<wire::RegisterPartition>& message, Reply reply) {

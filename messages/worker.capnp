@@ -20,6 +20,20 @@ using Output = import "graph.capnp".Output;
 using Status = import "status.capnp".Status;
 using StepId = import "session.capnp".StepId;
 
+struct ListDevices {
+  # Request -> DevicesListed. From whoever makes a session over this task, once.
+}
+
+struct DevicesListed {
+  devices @0 :List(Device);
+}
+
+struct Device {
+  name @0 :Text;              # in full
+  incarnation @1 :UInt64;     # random per life of the device
+  memory @2 :UInt64;          # bytes that it may take
+}
+
 struct RegisterPartition {
   # Request -> PartitionRegistered. Once per signature and worker process. Attachments: tensors of the attributes of all graphs.
 

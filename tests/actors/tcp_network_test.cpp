@@ -7,8 +7,6 @@
 #include <boost/asio/connect.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/write.hpp>
-#include <filesystem>
-#include <fstream>
 #include <numeric>
 #include <random>
 
@@ -16,6 +14,7 @@
 #include "actors/tcp_stream.h"
 #include "messages/message_reader.h"
 #include "messages/session.capnp.h"
+#include "tests/support/temporary_folder.h"
 
 namespace troupe {
 namespace {
@@ -55,13 +54,9 @@ struct Peer final : Connection::Events {
 class Certificates {
  public:
   Certificates() {
-    std::string name = (std::filesystem::temp_directory_path() / "troupe-certs-XXXXXX").string();
-    BOOST_TEST_REQUIRE(mkdtemp(name.data()) != nullptr);
-    folder_ = name;
     authority_ = value_or_throw(make_authority("test", 24h));
-    write("ca.pem", authority_.certificate);
+    folder_.write("ca.pem", authority_.certificate);
   }
-  ~Certificates() { std::filesystem::remove_all(folder_); }
 
   TlsFiles of(const std::string& task, std::chrono::seconds valid = 24h, std::chrono::seconds begin = -1h) {
     return files(value_or_throw(make_certificate(authority_, task, valid, begin)));
@@ -73,14 +68,10 @@ class Certificates {
  private:
   TlsFiles files(const KeyPair& pair) {
     const std::string name = "node" + std::to_string(++count_);
-    return {write(name + ".pem", pair.certificate), write(name + ".key", pair.key),
-            (folder_ / "ca.pem").string()};
+    return {folder_.write(name + ".pem", pair.certificate), folder_.write(name + ".key", pair.key),
+            folder_.path() + "/ca.pem"};
   }
-  std::string write(const std::string& name, const std::string& text) {
-    std::ofstream(folder_ / name) << text;
-    return (folder_ / name).string();
-  }
-  std::filesystem::path folder_;
+  test::TemporaryFolder folder_;
   KeyPair authority_;
   int count_ = 0;
 };

@@ -13,6 +13,7 @@
 #include "actors/checkpoint_files.h"
 #include "kernels/kernel.h"
 #include "messages/real_disk.h"
+#include "tests/support/temporary_folder.h"
 
 extern char** environ;
 
@@ -24,12 +25,6 @@ namespace fs = std::filesystem;
 const std::string digits = TROUPE_SOURCE_DIR "/examples/digits.toml";
 
 struct Fixture {
-  Fixture() {
-    std::string name = fs::temp_directory_path() / "troupe_train_XXXXXX";
-    folder = mkdtemp(name.data());
-  }
-  ~Fixture() { fs::remove_all(folder); }
-
   config::RunConfig config(std::vector<std::string> set) {
     set.push_back("run.directory=" + folder);
     return value_or_throw(config::load_run_config(disk, digits, set, ops()));
@@ -61,7 +56,8 @@ struct Fixture {
     }
   }
 
-  std::string folder;
+  const test::TemporaryFolder temporary;
+  const std::string folder = temporary.path();
   RealDisk disk;
 };
 

@@ -9,6 +9,7 @@
 
 #include "messages/real_disk.h"
 #include "tests/support/simulated_disk.h"
+#include "tests/support/temporary_folder.h"
 
 namespace troupe {
 namespace {
@@ -16,16 +17,6 @@ namespace {
 BOOST_AUTO_TEST_SUITE(disk)
 
 std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
-
-/// A folder of the real disk, gone with the test.
-struct TemporaryFolder {
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "troupe-XXXXXX").string();
-    path = mkdtemp(name.data());
-  }
-  ~TemporaryFolder() { std::filesystem::remove_all(path); }
-  std::string path;
-};
 
 void put(Disk& disk, const std::string& path, std::string_view text) {
   auto file = value_or_throw(disk.create(path));
@@ -104,9 +95,9 @@ void check_any_disk(Disk& disk, const std::string& root) {
 }
 
 BOOST_AUTO_TEST_CASE(the_real_and_the_simulated_disk_behave_alike) {
-  const TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   RealDisk real;
-  check_any_disk(real, folder.path);
+  check_any_disk(real, folder.path());
   SimulatedDisk simulated(1);
   check_any_disk(simulated, "");
 }

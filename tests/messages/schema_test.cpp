@@ -42,8 +42,8 @@ BOOST_AUTO_TEST_CASE(every_message_can_be_received) {
   check_each<Hello, Goodbye, Bind, Down, Heartbeat>();
   check_each<Extend, Extended, PrepareStep, StepPrepared, RunStep, StepDone, CancelStep, CloseSession,
              SessionClosed>();
-  check_each<RegisterPartition, PartitionRegistered, RunPartition, PartitionDone, PartitionBroken, AbortStep,
-             DeregisterPartition>();
+  check_each<ListDevices, DevicesListed, RegisterPartition, PartitionRegistered, RunPartition, PartitionDone,
+             PartitionBroken, AbortStep, DeregisterPartition>();
   check_each<ExecuteStep, StepExecuted, TensorsArrived, TakeTensor, TensorTaken>();
   check_each<Update, Updated, Assign, Read, ReadDone, GatherRows, RowsGathered, IsInitialized, Initialized,
              ListCells, CellsListed>();

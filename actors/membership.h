@@ -1,0 +1,47 @@
+// Membership: this process as a member of a cluster of processes: it listens at its endpoint, keeps a link to every other task, and
+// knows when they are there. Owned by the runtime; made and ended on a thread that may wait; any thread after that.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "actors/cluster.h"
+#include "actors/peers.h"
+#include "actors/step_compiler.h"
+
+namespace troupe {
+
+struct MembershipOptions {
+  ClusterSpec cluster;
+  std::string job;
+  int task = 0;
+  uint64_t incarnation = 0;
+  std::string
+      listen;  ///< where, if not at the endpoint that the cluster knows: "0.0.0.0:4242", or "fd:5", inherited
+};
+
+class Membership {
+ public:
+  /// The node's network must be there. Unavailable or AlreadyExists when the endpoint cannot be listened at.
+  static Result<std::unique_ptr<Membership>> join(ActorNode& node, const MembershipOptions& options);
+  ~Membership();
+
+  /// The devices of all other tasks, once all are linked. DeadlineExceeded names each that is missing, where it should be and what
+  /// went wrong with it.
+  Result<std::vector<WorkerDevices>> others(int64_t deadline) const;
+  /// Whether that task is linked now.
+  bool linked(const std::string& task) const { return peers_->incarnation_of(task).ok(); }
+
+ private:
+  Membership(ActorNode& node, const MembershipOptions& options);
+  Status open(const MembershipOptions& options);
+  Result<WorkerDevices> devices_of(const std::string& task, int64_t deadline) const;
+  Status missing() const;
+
+  ActorNode& node_;
+  std::map<std::string, std::string> others_;  ///< task -> endpoint
+  std::unique_ptr<Peers> peers_;
+};
+
+}  // namespace troupe

@@ -1,0 +1,182 @@
+// Runtimes that are one cluster, over real sockets: each is a process's worth of actors, here all in one process.
+#include <boost/test/unit_test.hpp>
+
+#include <arpa/inet.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <functional>
+#include <thread>
+
+#include "actors/certificates.h"
+#include "actors/runtime.h"
+#include "actors/runtime_impl.h"
+#include "graph/scope.h"
+#include "messages/device.capnp.h"
+#include "tests/support/temporary_folder.h"
+
+namespace troupe {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A socket that listens at a free port of this host. The runtime it is given to closes it.
+struct Ear {
+  /// Port 0: a free one.
+  explicit Ear(const std::string& where = "127.0.0.1:0")
+      : descriptor(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_port = htons(static_cast<uint16_t>(std::stoi(where.substr(where.rfind(':') + 1))));
+    socklen_t size = sizeof address;
+    const int reuse = 1;
+    setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &reuse, sizeof reuse);
+    BOOST_TEST_REQUIRE(bind(descriptor, reinterpret_cast<sockaddr*>(&address), size) == 0);
+    BOOST_TEST_REQUIRE(::listen(descriptor, 64) == 0);
+    getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &size);
+    endpoint = "127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+  }
+  int descriptor;
+  std::string endpoint;
+  std::string listen() const { return "fd:" + std::to_string(descriptor); }
+};
+
+struct Fixture {
+  Fixture() {
+    spec.name = "secret";
+    spec.jobs["ps"][0] = ps_ear.endpoint;
+    spec.jobs["worker"][0] = worker_ear.endpoint;
+  }
+  void start_ps() { ps = make("ps", ps_ear.listen()); }
+  void start_worker() { worker = make("worker", worker_ear.listen()); }
+  std::unique_ptr<Runtime> make(const std::string& job, const std::string& listen) {
+    RuntimeOptions options;
+    options.threads = 1;
+    options.tasks = {{job, 0, 1}};
+    options.cluster = spec;
+    options.listen = listen;
+    return std::make_unique<Runtime>(options);
+  }
+  Ear ps_ear, worker_ear;
+  ClusterSpec spec;
+  std::unique_ptr<Runtime> ps, worker;
+};
+
+Status failure_of(const std::function<void()>& function) {
+  try {
+    function();
+  } catch (const Error& error) {
+    return error.status();
+  }
+  return {};
+}
+
+// ps: v;  worker: v + 1;  client: runs it, large and small
+void train_a_little(Runtime& client, int64_t size) {
+  Graph graph(client.ops());
+  const Scope g(graph), ps = g.with_device("/job:ps"), worker = g.with_device("/job:worker");
+  const Output v = ps.with_name("v" + std::to_string(size))
+                       .add_one("VariableV2", {}, {{"dtype", DType::Float}, {"shape", PartialShape{size}}});
+  const Output x = g.add_one("Placeholder", {}, {{"dtype", DType::Float}, {"shape", PartialShape{size}}});
+  const Output init{ps.add("Assign", {v, x}), Output::control};
+  const Output next = worker.add_one("Add", {v, g.constant(Tensor::scalar(1.0f))});
+  const Output update{ps.add("Assign", {v, next}), Output::control};
+  Session session = client.session(graph);
+  Tensor zeros = value_or_throw(Tensor::allocate(f32, Shape::of({size})));
+  std::ranges::fill(zeros.write<float>(), 0.0f);
+  session.run({{x, zeros}}, {init});
+  for (int i = 0; i < 5; ++i) session.run({update});
+  const Tensor result = session.run({v})[0];
+  BOOST_TEST(result.as<float>()[0] == 5.0f);
+  BOOST_TEST(result.as<float>()[static_cast<size_t>(size) - 1] == 5.0f);
+  session.close();
+}
+
+BOOST_FIXTURE_TEST_SUITE(cluster, Fixture)
+
+BOOST_AUTO_TEST_CASE(a_client_runs_its_graph_on_two_nodes) {
+  start_ps();
+  start_worker();
+  const auto client = make("client", {});
+  train_a_little(*client, 1);
+  train_a_little(*client, 300'000);  // in bulk
+}
+
+BOOST_AUTO_TEST_CASE(members_prove_who_they_are) {
+  const test::TemporaryFolder folder;
+  const KeyPair authority = value_or_throw(make_authority("lab", 1h));
+  const auto files_of = [&](const std::string& job) {
+    const KeyPair pair = value_or_throw(make_certificate(authority, "/job:" + job + "/replica:0/task:0", 1h));
+    return TlsFiles{folder.write(job + ".pem", pair.certificate), folder.write(job + ".key", pair.key),
+                    folder.write("ca.pem", authority.certificate)};
+  };
+  spec.tls = files_of("ps");
+  start_ps();
+  spec.tls = files_of("worker");
+  start_worker();
+  spec.tls = files_of("client");
+  train_a_little(*make("client", {}), 100'000);
+  // The certificate of another task does not help.
+  const auto impostor = make("other", {});
+  Graph graph(impostor->ops());
+  const Status status = failure_of([&] { impostor->session(graph, {.start_timeout = 300ms}); });
+  BOOST_TEST(status.text().find("certificate is that of /job:client") != std::string::npos, status.text());
+}
+
+BOOST_AUTO_TEST_CASE(a_session_says_who_is_missing) {
+  start_ps();
+  const auto client = make("client", {});
+  Graph graph(client->ops());
+  const Status silent = failure_of([&] { client->session(graph, {.start_timeout = 50ms}); });
+  BOOST_TEST((silent.code() == Code::DeadlineExceeded));
+  BOOST_TEST(silent.text().find("/job:worker/replica:0/task:0 at " + worker_ear.endpoint) !=
+             std::string::npos);
+  BOOST_TEST(silent.text().find("/job:ps") == std::string::npos, silent.text());
+  ::close(worker_ear.descriptor);
+  const Status refused = failure_of([&] { client->session(graph, {.start_timeout = 300ms}); });
+  BOOST_TEST(refused.text().find("refused") != std::string::npos, refused.text());
+}
+
+BOOST_AUTO_TEST_CASE(another_cluster_is_refused_by_name) {
+  start_ps();
+  start_worker();
+  spec.name = "other";
+  const auto client = make("client", {});
+  Graph graph(client->ops());
+  const Status status = failure_of([&] { client->session(graph, {.start_timeout = 300ms}); });
+  BOOST_TEST(status.text().find("has cluster id other") != std::string::npos, status.text());
+}
+
+BOOST_AUTO_TEST_CASE(a_node_that_goes_ends_the_step_and_may_come_back) {
+  start_ps();
+  start_worker();
+  const auto client = make("client", {});
+  Graph graph(client->ops());
+  const Scope g(graph), there = g.with_device("/job:worker");
+  const Output queue =
+      there.add_one("FIFOQueueV2", {}, {{"component_types", std::vector<DType>{DType::Float}}});
+  const Output stuck =
+      there.add_one("QueueDequeueV2", {queue}, {{"component_types", std::vector<DType>{DType::Float}}});
+  Session session = client->session(graph);
+  // Once the worker has it, the worker goes.
+  std::thread end([&] {
+    while (!worker->impl().node->engine.counts().contains(schema_id_of<wire::ExecuteStep>))
+      std::this_thread::yield();
+    worker.reset();
+  });
+  const Status status = failure_of([&] { session.run({stuck}); });
+  end.join();
+  BOOST_TEST((status.code() == Code::Unavailable), status.message());
+  BOOST_TEST(status.text().find("worker/replica:0/task:0") != std::string::npos, status.text());
+
+  worker_ear = Ear(worker_ear.endpoint);
+  start_worker();
+  train_a_little(*client, 10);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace troupe
