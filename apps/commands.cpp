@@ -1,10 +1,18 @@
 #include "apps/commands.h"
 
+#include <sys/prctl.h>
 #include <unistd.h>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
+#include <iostream>
+#include <iterator>
+#include <sstream>
 
 #include "actors/runtime.h"
+#include "apps/cluster/local_cluster.h"
+#include "apps/cluster/node.h"
+#include "apps/config/cluster_file.h"
 #include "apps/config/run_config.h"
 #include "apps/data/dataset.h"
 #include "apps/train/trainer.h"
@@ -73,8 +81,58 @@ void print_summary(const train::TrainingResult& result) {
 
 }  // namespace
 
+namespace {
+
+/// "ps=1,worker=2".
+Result<std::map<std::string, int>> parse_tasks(const std::string& text) {
+  std::map<std::string, int> tasks;
+  std::istringstream parts(text);
+  for (std::string part; std::getline(parts, part, ',');) {
+    const size_t equals = part.find('=');
+    const int count = equals == std::string::npos ? 0 : std::atoi(part.c_str() + equals + 1);
+    if (equals == 0 || count < 1 || count > 64)
+      return invalid_argument("--local " + text + ": '" + part + "' is not JOB=COUNT, COUNT from 1 to 64");
+    tasks[part.substr(0, equals)] = count;
+  }
+  return tasks;
+}
+
+/// The processes that --local asks for; null when it does not. Tells the config which tasks there are, and the trainer where.
+Result<std::unique_ptr<cluster::LocalCluster>> start_nodes(const TrainArguments& arguments,
+                                                           config::RunConfig& config,
+                                                           train::TrainerOptions& options) {
+  std::unique_ptr<cluster::LocalCluster> nodes;
+  if (!arguments.local.empty()) {
+    cluster::LocalClusterOptions local;
+    local.program = std::filesystem::read_symlink("/proc/self/exe").string();
+    TROUPE_ASSIGN(local.tasks, parse_tasks(arguments.local));
+    local.devices = static_cast<int>(config.cluster.devices);
+    local.threads = static_cast<size_t>(config.run.threads);
+    local.line = options.line;
+    TROUPE_ASSIGN(nodes, cluster::LocalCluster::start(local));
+    options.cluster = nodes->spec();
+  } else if (!arguments.cluster.empty()) {
+    RealDisk disk;
+    TROUPE_ASSIGN(options.cluster,
+                  config::load_cluster(disk, arguments.cluster, cluster::LocalCluster::owner_job, 0));
+  }
+  if (!options.cluster) return nodes;
+  config.cluster.tasks.clear();
+  for (const auto& [job, tasks] : options.cluster->jobs)
+    config.cluster.tasks[job] = static_cast<int64_t>(tasks.size());
+  return nodes;
+}
+
+/// A step that failed because a process is gone: which, and how.
+Status with_loss(const Status& status, const cluster::LocalCluster* nodes) {
+  const std::string loss = nodes ? nodes->first_loss() : std::string();
+  return loss.empty() ? status : Status(status.code(), loss + "; " + status.message());
+}
+
+}  // namespace
+
 int train(const TrainArguments& arguments) {
-  const auto config = load(arguments);
+  auto config = load(arguments);
   if (!config) return failed(config.status());
   RealDisk disk;
   auto data = data::load(disk, config->data, config->run.seed);
@@ -92,14 +150,47 @@ int train(const TrainArguments& arguments) {
     };
   std::signal(SIGINT, on_signal);
   std::signal(SIGTERM, on_signal);
+  auto nodes = start_nodes(arguments, *config, options);
+  if (!nodes) return failed(nodes.status());
   const auto result = train::train(*config, std::move(*data), options);
   if (options.progress) std::printf("\n");
-  if (!result) return failed(result.status());
+  if (!result) return failed(with_loss(result.status(), nodes->get()));
   if (arguments.json)
     print_json(*result);
   else if (!arguments.quiet)
     print_summary(*result);
   return result->ending == train::Ending::Diverged ? diverged : 0;
+}
+
+int node(const NodeArguments& arguments) {
+  cluster::NodeOptions options;
+  if (arguments.inherit) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    const std::string text(std::istreambuf_iterator<char>(std::cin), {});
+    auto inherited = cluster::read_node_options(text);
+    if (!inherited) return failed(inherited.status());
+    options = std::move(*inherited);
+  } else {
+    RealDisk disk;
+    auto spec = config::load_cluster(disk, arguments.cluster, arguments.job, arguments.task);
+    if (!spec) return failed(spec.status());
+    options.cluster = std::move(*spec);
+    options.job = arguments.job;
+    options.task = arguments.task;
+    options.devices = arguments.devices;
+    options.threads = static_cast<size_t>(arguments.threads);
+    options.listen = arguments.listen;
+    const std::string endpoint = options.cluster.endpoint(options.job, options.task);
+    if (endpoint.empty())
+      return failed(invalid_argument(arguments.cluster + " has no task " + std::to_string(options.task) +
+                                     " of job '" + options.job + "'"));
+    std::printf("%s/%d of cluster %s at %s\n", options.job.c_str(), options.task,
+                options.cluster.name.c_str(), (options.listen.empty() ? endpoint : options.listen).c_str());
+  }
+  std::signal(SIGINT, on_signal);
+  std::signal(SIGTERM, on_signal);
+  const Status status = cluster::run_node(options, [] { return stop_requested.load(); });
+  return status.ok() ? 0 : failed(status);
 }
 
 int check(const TrainArguments& arguments) {

@@ -12,10 +12,19 @@ struct TrainArguments {
   std::string resume;            ///< "", "auto", or the folder of a run
   long long dry_run_steps = 0;
   bool quiet = false, json = false;
+  std::string cluster;  ///< a cluster file whose nodes run already
+  std::string local;    ///< "ps=1,worker=2": processes to start on this machine
+};
+
+struct NodeArguments {
+  std::string cluster, job, listen;
+  int task = 0, devices = 1, threads = 0;
+  bool inherit = false;  ///< what to be is read from the standard input
 };
 
 int train(const TrainArguments& arguments);
 int check(const TrainArguments& arguments);
+int node(const NodeArguments& arguments);
 int version(bool json);
 
 }  // namespace troupe::commands

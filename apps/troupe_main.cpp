@@ -33,8 +33,27 @@ int main(int argc, char** argv) {
                     "go on with a run: 'auto' for the newest of this name, or its folder");
   train->add_option("--dry-run", arguments.dry_run_steps, "run so many steps and write nothing")
       ->check(CLI::PositiveNumber);
+  auto* local =
+      train->add_option("--local", arguments.local,
+                        "on processes of this machine, started and ended with the run: ps=1,worker=2");
+  train->add_option("--cluster", arguments.cluster, "on the nodes of a cluster file, which run already")
+      ->excludes(local);
   train->add_flag("-q,--quiet", arguments.quiet, "print nothing but failures");
   train->callback([&] { result = troupe::commands::train(arguments); });
+
+  troupe::commands::NodeArguments node_arguments;
+  auto* node = app.add_subcommand("node", "Run one node of a cluster until it is told to end.")
+                   ->footer("Example: troupe node --cluster cluster.toml --job ps --task 0");
+  node->add_option("--cluster", node_arguments.cluster, "cluster file (TOML)");
+  node->add_option("--job", node_arguments.job, "which job of the cluster this node is part of");
+  node->add_option("--task", node_arguments.task, "its number in the job")->check(CLI::NonNegativeNumber);
+  node->add_option("--listen", node_arguments.listen,
+                   "where to listen, if not at the address in the cluster file");
+  node->add_option("--devices", node_arguments.devices, "CPU devices")->check(CLI::Range(1, 64));
+  node->add_option("--threads", node_arguments.threads, "compute threads; 0: as many as cores")
+      ->check(CLI::Range(0, 1024));
+  node->add_flag("--inherit", node_arguments.inherit)->group("");
+  node->callback([&] { result = troupe::commands::node(node_arguments); });
 
   auto* check = app.add_subcommand("check", "Check a run file, its data and shapes, without training.")
                     ->footer("Example: troupe check examples/digits.toml");

@@ -64,6 +64,7 @@ std::string expectation(const Key& key) {
     case Kind::Period: return "a time such as \"60s\", or \"500 steps\", or \"never\"";
     case Kind::Column: return "a column: \"last\", \"first\", a name, or a number from 0";
     case Kind::Paths: return "a path or a list of paths";
+    case Kind::Endpoints: return "\"host:port\" or a list of them";
     case Kind::Dimensions: return "a list of integers" + (range.empty() ? "" : range.insert(1, " each"));
     case Kind::Later: return "not available yet";
   }
@@ -90,7 +91,7 @@ class Checker {
   void check_key(const Key& key, Table& table, Place place, const std::string& path);
   /// False when the value was refused.
   bool check_value(const Key& key, Value& value, const std::string& path);
-  bool check_paths(const Key& key, Value& value, const std::string& path);
+  bool check_strings(const Key& key, Value& value, const std::string& path);
   bool check_tables(const Key& key, Value& value, const std::string& path);
   bool check_string(const Key& key, const Value& value, const std::string& path);
   bool check_number(const Key& key, Value& value, const std::string& path);
@@ -196,7 +197,8 @@ bool Checker::check_value(const Key& key, Value& value, const std::string& path)
     case Kind::Boolean: return value.get_if<bool>() || refuse(key, value, path);
     case Kind::Integer:
     case Kind::Number: return check_number(key, value, path);
-    case Kind::Paths: return check_paths(key, value, path);
+    case Kind::Paths:
+    case Kind::Endpoints: return check_strings(key, value, path);
     case Kind::Column:
       if (const auto* number = value.get_if<int64_t>()) return *number >= 0 || refuse(key, value, path);
       return check_string(key, value, path);
@@ -226,6 +228,7 @@ bool Checker::check_string(const Key& key, const Value& value, const std::string
   const auto* text = value.get_if<std::string>();
   if (!text || text->empty()) return refuse(key, value, path);
   if (key.kind == Kind::Duration) return parse_duration(*text) || refuse(key, value, path);
+  if (key.kind == Kind::Endpoints) return is_endpoint(*text) || refuse(key, value, path);
   if (key.kind == Kind::Period) return parse_period(*text) || refuse(key, value, path);
   if (key.kind != Kind::Choice || contains(key.rules.choices, *text)) return true;
   const auto choices = choices_text(key.rules.choices);
@@ -238,13 +241,13 @@ bool Checker::check_string(const Key& key, const Value& value, const std::string
   return false;
 }
 
-bool Checker::check_paths(const Key& key, Value& value, const std::string& path) {
+bool Checker::check_strings(const Key& key, Value& value, const std::string& path) {
   if (value.get_if<std::string>()) value.data = List{Value{value.data, value.place}};
   auto* list = value.get_if<List>();
   if (!list || list->empty()) return refuse(key, value, path);
   for (auto& element : *list) {
     if (!check_string(key, element, path)) return false;
-    element.data = absolute(*element.get_if<std::string>());
+    if (key.kind == Kind::Paths) element.data = absolute(*element.get_if<std::string>());
   }
   return true;
 }
@@ -319,6 +322,14 @@ std::optional<Period> parse_period(std::string_view text) {
   const std::string_view unit(end, static_cast<size_t>(text.data() + text.size() - end));
   if (error != std::errc() || steps < 1 || (unit != " steps" && unit != " step")) return {};
   return Period{0, steps};
+}
+
+bool is_endpoint(std::string_view text) {
+  const size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos || colon == 0) return false;
+  int port = -1;
+  const auto [end, error] = std::from_chars(text.data() + colon + 1, text.data() + text.size(), port);
+  return error == std::errc() && end == text.data() + text.size() && port >= 0 && port < 65536;
 }
 
 bool is_identifier(std::string_view name) {

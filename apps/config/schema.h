@@ -27,6 +27,7 @@ enum class Kind : uint8_t {
   Period,      ///< a duration, "500 steps" or "never"
   Column,      ///< a name or a number
   Paths,       ///< one path or several, relative to the run file; made absolute
+  Endpoints,   ///< "host:port", one or several
   Dimensions,  ///< a list of integers, each in `range`
   Later,       ///< known, but not available yet
 };
@@ -77,6 +78,9 @@ struct Period {
   int64_t steps = 0;   ///< 0: not by steps; both 0: never
 };
 std::optional<Period> parse_period(std::string_view text);
+
+/// "host:port".
+bool is_endpoint(std::string_view text);
 
 /// A letter or '_', then letters, digits and '_': what an expression can name.
 bool is_identifier(std::string_view name);

@@ -24,9 +24,14 @@ std::string text(const char* format, auto... values) {
   return result;
 }
 
-RuntimeOptions runtime_options(const config::RunConfig& config) {
+RuntimeOptions runtime_options(const config::RunConfig& config, const std::optional<ClusterSpec>& cluster) {
   RuntimeOptions options;
   options.threads = static_cast<size_t>(config.run.threads);
+  if (cluster) {
+    options.tasks = {{"client", 0, 1}};
+    options.cluster = cluster;
+    return options;
+  }
   if (config.cluster.tasks.empty()) return options;
   options.tasks.clear();
   for (const auto& [job, tasks] : config.cluster.tasks)
@@ -40,7 +45,7 @@ class Run {
   Run(const config::RunConfig& config, const TrainerOptions& options, data::TrainAndValid data)
       : config_(config), options_(options), data_(std::move(data)),
         batches_(data_.train, config.batch, config.run.seed, config.shuffle),
-        runtime_(runtime_options(config)), graph_(runtime_.ops()) {}
+        runtime_(runtime_options(config, options.cluster)), graph_(runtime_.ops()) {}
 
   Result<TrainingResult> run() {
     TROUPE_ASSIGN(model_, build_training_graph(config_, data_.train, graph_));

@@ -5,8 +5,10 @@
 
 #include <atomic>
 #include <functional>
+#include <optional>
 #include <string>
 
+#include "actors/cluster.h"
 #include "apps/config/run_config.h"
 #include "apps/data/dataset.h"
 
@@ -15,6 +17,8 @@ namespace troupe::train {
 struct TrainerOptions {
   std::string resume;         ///< "": a new run; "auto": the newest one of this name; or a run's folder
   int64_t dry_run_steps = 0;  ///< 0: a real run; else so many steps, and nothing is written
+  std::optional<ClusterSpec> cluster =
+      {};  ///< its tasks are those of config.cluster; none: all in this process
   const std::atomic<bool>* stop = nullptr;       ///< set by a signal: save and end after the step at hand
   std::function<void(const std::string&)> line;  ///< for people: one line each
   std::function<void(const std::string&)>

@@ -1,0 +1,90 @@
+#include "apps/cluster/node.h"
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "actors/runtime.h"
+
+namespace troupe::cluster {
+namespace {
+
+using namespace std::chrono_literals;
+using Now = std::chrono::steady_clock;
+
+constexpr auto owner_patience = 1s, start_patience = 60s;
+
+/// Whether the owner of this node is there, or may yet come.
+class Ownership {
+ public:
+  Ownership(const Runtime& runtime, std::string owner) : runtime_(runtime), owner_(std::move(owner)) {}
+
+  bool over() {
+    if (owner_.empty()) return false;
+    if (runtime_.linked(owner_)) {
+      seen_ = Now::now();
+      patience_ = owner_patience;
+      return false;
+    }
+    return Now::now() - seen_ > patience_;
+  }
+
+ private:
+  const Runtime& runtime_;
+  const std::string owner_;
+  Now::time_point seen_ = Now::now();
+  Now::duration patience_ = start_patience;
+};
+
+}  // namespace
+
+Status run_node(const NodeOptions& options, const std::function<bool()>& stopped) try {
+  RuntimeOptions runtime_options;
+  runtime_options.threads = options.threads;
+  runtime_options.tasks = {{options.job, options.task, options.devices}};
+  runtime_options.cluster = options.cluster;
+  runtime_options.listen = options.listen;
+  const Runtime runtime(runtime_options);
+  Ownership ownership(runtime, options.owner);
+  while (!stopped()) {
+    if (ownership.over()) return unavailable(options.owner + " is gone");
+    std::this_thread::sleep_for(100ms);
+  }
+  return {};
+} catch (const Error& error) {
+  return error.status();
+}
+
+std::string to_text(const NodeOptions& options) {
+  nlohmann::json jobs;
+  for (const auto& [job, tasks] : options.cluster.jobs)
+    for (const auto& [task, endpoint] : tasks) jobs[job][std::to_string(task)] = endpoint;
+  return nlohmann::json{{"cluster", options.cluster.name},
+                        {"jobs", jobs},
+                        {"job", options.job},
+                        {"task", options.task},
+                        {"devices", options.devices},
+                        {"threads", options.threads},
+                        {"listen", options.listen},
+                        {"owner", options.owner}}
+      .dump();
+}
+
+Result<NodeOptions> read_node_options(const std::string& text) try {
+  const auto json = nlohmann::json::parse(text);
+  NodeOptions options;
+  options.cluster.name = json.at("cluster");
+  for (const auto& [job, tasks] : json.at("jobs").items())
+    for (const auto& [task, endpoint] : tasks.items()) options.cluster.jobs[job][std::stoi(task)] = endpoint;
+  options.job = json.at("job");
+  options.task = json.at("task");
+  options.devices = json.at("devices");
+  options.threads = json.at("threads");
+  options.listen = json.at("listen");
+  options.owner = json.at("owner");
+  return options;
+} catch (const std::exception& error) {
+  return invalid_argument(std::string("what this node is to be cannot be read: ") + error.what());
+}
+
+}  // namespace troupe::cluster

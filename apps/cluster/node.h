@@ -1,0 +1,31 @@
+// A node: one process of a cluster, with its devices and nothing to do of its own: it serves masters elsewhere until it is told to
+// end, or whoever owns it is gone. What `troupe node` runs.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "actors/cluster.h"
+#include "messages/status.h"
+
+namespace troupe::cluster {
+
+struct NodeOptions {
+  ClusterSpec cluster;
+  std::string job;
+  int task = 0;
+  int devices = 1;
+  size_t threads = 0;  ///< 0: as many as the machine has cores
+  std::string listen;  ///< see RuntimeOptions
+  std::string
+      owner;  ///< the task without which this node ends: not linked for 1 s, or never within 60 s; empty: none
+};
+
+/// Returns Ok when `stopped`, which is asked ten times a second, and Unavailable when the owner is gone.
+Status run_node(const NodeOptions& options, const std::function<bool()>& stopped);
+
+/// How a process hands its child what it is to be, other than on the command line, which everybody can read.
+std::string to_text(const NodeOptions& options);
+Result<NodeOptions> read_node_options(const std::string& text);
+
+}  // namespace troupe::cluster

@@ -1,0 +1,70 @@
+#include "apps/config/cluster_file.h"
+
+#include <filesystem>
+
+#include "apps/config/reader.h"
+
+namespace troupe::config {
+namespace {
+
+// One row a key.
+// clang-format off
+constexpr Key keys[] = {
+    {"cluster", Kind::Section, "the cluster itself", {.required = true}},
+    {"cluster.name", Kind::String, "the same for all members; where there is no TLS, a secret", {.required = true}},
+    {"cluster.plain", Kind::Boolean, "connections without TLS between hosts too", {.initial = "false"}},
+    {"cluster.tls", Kind::Section, "how members prove who they are; {job} and {task} stand for those of each"},
+    {"cluster.tls.cert", Kind::Paths, "certificate of a task (PEM)", {.required = true}},
+    {"cluster.tls.key", Kind::Paths, "its key", {.required = true}},
+    {"cluster.tls.ca", Kind::Paths, "certificate of the authority that signed all of them", {.required = true}},
+    {"jobs", Kind::Section, "the tasks of each job", {.required = true}},
+    {"jobs.*", Kind::Endpoints, "where they listen, task 0 first"},
+};
+// clang-format on
+
+std::string replaced(std::string text, const std::string& what, const std::string& by) {
+  for (size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size())
+    text.replace(at, what.size(), by);
+  return text;
+}
+
+std::string file_of(const Reader& tls, const char* key, const std::string& job, int task) {
+  const auto paths = tls.list<std::string>(key);
+  return paths.empty() ? std::string()
+                       : replaced(replaced(paths[0], "{job}", job), "{task}", std::to_string(task));
+}
+
+}  // namespace
+
+std::span<const Key> cluster_schema() { return keys; }
+
+Result<ClusterSpec> parse_cluster(std::string text, const std::string& file, const std::string& folder,
+                                  const std::string& job, int task) {
+  TROUPE_ASSIGN(Document document, Document::parse(file, std::move(text)));
+  Diagnostics diagnostics(document);
+  check(document, keys, folder, diagnostics);
+  if (!diagnostics.empty()) return diagnostics.status();
+  const Reader root(&document.root()), cluster = root.table("cluster");
+  ClusterSpec spec;
+  spec.name = cluster.string("name");
+  spec.plain_anywhere = cluster.get<bool>("plain");
+  if (cluster.has("tls")) {
+    const Reader tls = cluster.table("tls");
+    spec.tls = {file_of(tls, "cert", job, task), file_of(tls, "key", job, task),
+                file_of(tls, "ca", job, task)};
+  }
+  root.table("jobs").each([&](const std::string& name, Place, const Value& value) {
+    int index = 0;
+    for (const Value& endpoint : std::get<List>(value.data))
+      spec.jobs[name][index++] = std::get<std::string>(endpoint.data);
+  });
+  return spec;
+}
+
+Result<ClusterSpec> load_cluster(Disk& disk, const std::string& path, const std::string& job, int task) {
+  TROUPE_ASSIGN(auto text, read_file(disk, path, Document::max_bytes));
+  const auto folder = std::filesystem::absolute(path).parent_path().string();
+  return parse_cluster(std::move(text), path, folder, job, task);
+}
+
+}  // namespace troupe::config
