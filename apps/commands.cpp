@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "actors/runtime.h"
+#include "apps/cluster/certs.h"
 #include "apps/cluster/local_cluster.h"
 #include "apps/cluster/node.h"
 #include "apps/config/cluster_file.h"
@@ -210,6 +211,16 @@ int check(const TrainArguments& arguments) {
           ? "{\"ok\": true, \"samples\": %lld, \"held_out\": %lld, \"parameters\": %lld, \"nodes\": %zu}\n"
           : "ok: %lld samples, %lld held out, %lld parameters, %zu nodes\n";
   std::printf(format, samples, held_out, parameters, graph.size());
+  return 0;
+}
+
+int certs(const std::string& folder, const std::string& cluster_file) {
+  RealDisk disk;
+  const auto spec = config::load_cluster(disk, cluster_file, {}, 0);
+  if (!spec) return failed(spec.status());
+  const auto written = cluster::write_certificates(folder, *spec);
+  if (!written) return failed(written.status());
+  for (const auto& file : *written) std::printf("%s\n", file.c_str());
   return 0;
 }
 

@@ -25,6 +25,8 @@ struct NodeArguments {
 int train(const TrainArguments& arguments);
 int check(const TrainArguments& arguments);
 int node(const NodeArguments& arguments);
+/// Writes certificates for the tasks of a cluster file.
+int certs(const std::string& folder, const std::string& cluster_file);
 int version(bool json);
 
 }  // namespace troupe::commands
