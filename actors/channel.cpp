@@ -31,8 +31,8 @@ uint64_t next(uint64_t sequence, bool bulk) { return sequence == 0 ? (bulk ? 2 :
 
 Channel::Channel(ActorNode& node, Owner& owner, NodeIdentity self, const FrameLimits& limits,
                  std::unique_ptr<Connection> connection, std::optional<ChannelName> name)
-    : node_(node), owner_(&owner), self_(std::move(self)), limits_(limits), connection_(std::move(connection)),
-      name_(name) {
+    : node_(node), owner_(&owner), self_(std::move(self)), limits_(limits),
+      connection_(std::move(connection)), name_(name) {
   opened_ = heard_ = node_.env.clock.now();
   connection_->start(*this, heap_allocator(), FrameLimits::before_hello());
   if (name_) say_hello();
@@ -76,7 +76,10 @@ void Channel::send_own(AnyMessage message) {
 void Channel::closed(Status reason) {
   if (!connection_) return;
   connection_.reset();
-  owner_->closed(*this, reason.ok() ? unavailable("the peer closed the connection") : reason);
+  if (reason.ok()) reason = unavailable((peer_ ? peer_->task : "the peer") + " closed the connection");
+  if (peer_ && reason.text().find(peer_->task) == std::string::npos)
+    reason = Status(reason.code(), peer_->task + ": " + reason.text());
+  owner_->closed(*this, reason);
 }
 
 void Channel::received(Frame frame) {

@@ -124,9 +124,10 @@ Result<std::unique_ptr<cluster::LocalCluster>> start_nodes(const TrainArguments&
   return nodes;
 }
 
-/// A step that failed because a process is gone: which, and how.
+/// A step that failed because a process is gone: which, and how. The step may know before the system tells.
 Status with_loss(const Status& status, const cluster::LocalCluster* nodes) {
-  const std::string loss = nodes ? nodes->first_loss() : std::string();
+  const bool gone = nodes && retry_may_help(status.code());
+  const std::string loss = gone ? nodes->first_loss(std::chrono::milliseconds(500)) : std::string();
   return loss.empty() ? status : Status(status.code(), loss + "; " + status.message());
 }
 

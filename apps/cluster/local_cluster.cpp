@@ -12,6 +12,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <csignal>
 #include <cstring>
 #include <mutex>
@@ -113,8 +114,9 @@ struct LocalCluster::Impl {
   std::vector<std::unique_ptr<Process>> processes;
   std::atomic<bool> ending{false}, done{false};
   std::thread watcher;
-  mutable std::mutex mutex;  ///< guards what follows
+  std::mutex mutex;  ///< guards what follows
   std::string first_loss;
+  std::condition_variable lost;
 };
 
 Status LocalCluster::Impl::open_sockets() {
@@ -212,6 +214,7 @@ void LocalCluster::Impl::reap() {
     if (options.line) options.line(text);
     const std::lock_guard lock(mutex);
     if (first_loss.empty()) first_loss = text;
+    lost.notify_all();
   }
 }
 
@@ -245,8 +248,9 @@ LocalCluster::~LocalCluster() { impl_->end(); }
 
 const ClusterSpec& LocalCluster::spec() const { return impl_->spec; }
 
-std::string LocalCluster::first_loss() const {
-  const std::lock_guard lock(impl_->mutex);
+std::string LocalCluster::first_loss(std::chrono::milliseconds within) const {
+  std::unique_lock lock(impl_->mutex);
+  impl_->lost.wait_for(lock, within, [this] { return !impl_->first_loss.empty(); });
   return impl_->first_loss;
 }
 

@@ -4,6 +4,7 @@
 // own.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -33,8 +34,8 @@ class LocalCluster {
   /// For the process that started them, which is no member but a client, and their owner.
   const ClusterSpec& spec() const;
   static constexpr const char* owner_job = "client";
-  /// The first process that ended by itself, and how; empty while all run.
-  std::string first_loss() const;
+  /// The first process that ended by itself, and how; empty when none does within the time.
+  std::string first_loss(std::chrono::milliseconds within) const;
   /// The process of a task; 0 when it has ended.
   int process(const std::string& job, int task) const;
 

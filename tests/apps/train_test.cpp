@@ -3,16 +3,13 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 #include <csignal>
-#include <cstdio>
 #include <filesystem>
 
 #include "actors/checkpoint_files.h"
 #include "kernels/kernel.h"
 #include "messages/real_disk.h"
+#include "tests/support/program.h"
 #include "tests/support/temporary_folder.h"
 
 extern char** environ;
@@ -21,6 +18,7 @@ namespace troupe::train {
 namespace {
 
 namespace fs = std::filesystem;
+using test::Program;
 
 const std::string digits = TROUPE_SOURCE_DIR "/examples/digits.toml";
 
@@ -67,52 +65,6 @@ double score(const TrainingResult& result, const std::string& name) {
   return 0;
 }
 
-/// The program, its output readable.
-class Program {
- public:
-  explicit Program(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), TROUPE_PROGRAM);
-    std::vector<char*> argv;
-    for (auto& argument : arguments) argv.push_back(argument.data());
-    argv.push_back(nullptr);
-    int ends[2];
-    BOOST_REQUIRE(pipe(ends) == 0);
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-    posix_spawn_file_actions_addclose(&actions, ends[0]);
-    BOOST_REQUIRE(posix_spawn(&pid_, TROUPE_PROGRAM, &actions, nullptr, argv.data(), environ) == 0);
-    posix_spawn_file_actions_destroy(&actions);
-    close(ends[1]);
-    output_ = fdopen(ends[0], "r");
-  }
-  ~Program() {
-    if (pid_ != 0) end(SIGKILL);
-    std::fclose(output_);
-  }
-  /// Reads until a line begins like this; false at the end of the output.
-  bool wait_for(const std::string& beginning) {
-    char line[512];
-    while (std::fgets(line, sizeof line, output_))
-      if (std::string(line).starts_with(beginning)) return true;
-    return false;
-  }
-  /// The exit code, or minus the signal that ended it.
-  int end(int signal = 0) {
-    if (signal != 0) kill(pid_, signal);
-    while (wait_for("\n\n")) {  // to the end of the output, so that it never waits for a reader
-    }
-    int status = 0;
-    waitpid(pid_, &status, 0);
-    pid_ = 0;
-    return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
-  }
-
- private:
-  pid_t pid_ = 0;
-  FILE* output_ = nullptr;
-};
-
 const std::vector<std::string> five_epochs = {"train.max_epochs=5", "train.early_stop.keep_best=false"};
 
 std::vector<std::string> with(std::vector<std::string> set, const std::string& more) {
@@ -157,19 +109,19 @@ BOOST_AUTO_TEST_CASE(a_killed_run_is_resumed_and_ends_as_an_undisturbed_one) {
                                         "--set", "run.directory=" + folder + "/killed",
                                         "--set", "train.checkpoint.every=10 steps"};
   for (const auto& option : five_epochs) arguments.insert(arguments.end(), {"--set", option});
-  Program killed(arguments);
+  Program killed(TROUPE_PROGRAM, arguments);
   BOOST_REQUIRE(killed.wait_for("epoch 3"));
   BOOST_TEST(killed.end(SIGKILL) == -SIGKILL);
   arguments.insert(arguments.end(), {"--resume", "auto"});
-  Program resumed(arguments);
+  Program resumed(TROUPE_PROGRAM, arguments);
   BOOST_TEST(resumed.wait_for("resumed"));
   BOOST_TEST(resumed.end() == 0);
   check_equal(undisturbed, weights(folder + "/killed/digits/001"));
 }
 
 BOOST_AUTO_TEST_CASE(a_terminated_run_saves_and_ends_well) {
-  Program program({"train", digits, "--set", "run.directory=" + folder, "--set", "train.max_epochs=100000",
-                   "--set", "train.early_stop.patience=100000"});
+  Program program(TROUPE_PROGRAM, {"train", digits, "--set", "run.directory=" + folder, "--set",
+                                   "train.max_epochs=100000", "--set", "train.early_stop.patience=100000"});
   BOOST_REQUIRE(program.wait_for("epoch 2"));
   BOOST_TEST(program.end(SIGTERM) == 0);
   BOOST_TEST(weights(folder + "/digits/001").round > 0u);
@@ -183,10 +135,10 @@ BOOST_AUTO_TEST_CASE(a_dry_run_writes_nothing) {
 }
 
 BOOST_AUTO_TEST_CASE(the_program_tells_usage_config_and_data_apart_by_its_exit_code) {
-  BOOST_TEST(Program({"version"}).end() == 0);
-  BOOST_TEST(Program({"train"}).end() == 2);
-  BOOST_TEST(Program({"check", digits, "--set", "train.optimizer.type=sgdd"}).end() == 2);
-  BOOST_TEST(Program({"check", digits, "--set", "data.train=[\"none.csv\"]"}).end() == 3);
+  BOOST_TEST(Program(TROUPE_PROGRAM, {"version"}).end() == 0);
+  BOOST_TEST(Program(TROUPE_PROGRAM, {"train"}).end() == 2);
+  BOOST_TEST(Program(TROUPE_PROGRAM, {"check", digits, "--set", "train.optimizer.type=sgdd"}).end() == 2);
+  BOOST_TEST(Program(TROUPE_PROGRAM, {"check", digits, "--set", "data.train=[\"none.csv\"]"}).end() == 3);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
