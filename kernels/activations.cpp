@@ -56,13 +56,13 @@ struct Tanh {
 struct SigmoidGrad {
   template <class T>
   static T apply(T y, T dy) {
-    return dy * std::conj(y * (T(1) - y));
+    return dy * y * (T(1) - y);
   }
 };
 struct TanhGrad {
   template <class T>
   static T apply(T y, T dy) {
-    return dy * std::conj(T(1) - y * y);
+    return dy * (T(1) - y * y);
   }
 };
 
@@ -81,10 +81,12 @@ void softplus_gradient(GradientContext& context) {
   context.set(0, context.scope().add_one("SoftplusGrad", {context.gradient(), context.input(0)}));
 }
 void sigmoid_gradient(GradientContext& context) {
-  context.set(0, context.scope().add_one("SigmoidGrad", {context.output(0), context.gradient()}));
+  context.set(0, context.scope().add_one(
+                     "SigmoidGrad", {conjugate(context.scope(), context.output(0)), context.gradient()}));
 }
 void tanh_gradient(GradientContext& context) {
-  context.set(0, context.scope().add_one("TanhGrad", {context.output(0), context.gradient()}));
+  context.set(0, context.scope().add_one(
+                     "TanhGrad", {conjugate(context.scope(), context.output(0)), context.gradient()}));
 }
 
 /// Of an op linear in its first input and locally constant in its second: ReluGrad, Relu6Grad.

@@ -1,6 +1,6 @@
 // BroadcastGradientArgs(s0, s1): the axes that r0 and r1 say were repeated when tensors of shapes s0 and s1
-// were broadcast together, counted in the output; an axis of 1 on both sides is in both. And what gradients
-// of broadcasting ops share.
+// were broadcast together, counted in the output; an axis of 1 on both sides is in both, unless the shapes are
+// equal. And what gradients of broadcasting ops share.
 #include "kernels/broadcast_gradients.h"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ Status broadcast_gradient_args(KernelContext& context) {
   TROUPE_RETURN_IF_FAILED(check_shape_vector<T>(context.input(0), "s0"));
   TROUPE_RETURN_IF_FAILED(check_shape_vector<T>(context.input(1), "s1"));
   const auto s0 = context.input(0).as<T>(), s1 = context.input(1).as<T>();
-  const size_t rank = std::max(s0.size(), s1.size());
+  const size_t rank = std::ranges::equal(s0, s1) ? 0 : std::max(s0.size(), s1.size());
   std::vector<T> axes0, axes1;
   for (size_t i = 0; i < rank; ++i) {
     const bool missing0 = i + s0.size() < rank, missing1 = i + s1.size() < rank;

@@ -7,7 +7,7 @@
 //   Mod                       real; has the sign of the dividend, as C's % and fmod
 //   Maximum, Minimum          real; NaN when either is
 //   Pow                       any number; integers wrap around
-//   SquaredDifference         (x - y)^2, any number
+//   SquaredDifference         (x - y)^2, any number; of complex ones the square of the absolute value
 // InvalidArgument: an integer divisor of zero, a negative integer exponent. The least integer divided by -1
 // wraps to itself.
 #include <cmath>
@@ -94,7 +94,10 @@ struct SquaredDifference {
   template <class T>
   static T apply(const T& a, const T& b) {
     const T difference = Sub::apply(a, b);
-    return Mul::apply(difference, difference);
+    if constexpr (is_complex_type<T>)
+      return std::norm(difference);
+    else
+      return Mul::apply(difference, difference);
   }
 };
 
@@ -183,7 +186,7 @@ void pow_gradient(GradientContext& context) {
 
 void squared_difference_gradient(GradientContext& context) {
   const Scope& scope = context.scope();
-  const Output difference = conjugate(scope, sub(scope, context.input(0), context.input(1)));
+  const Output difference = sub(scope, context.input(0), context.input(1));
   const Output to_x = mul(scope, context.gradient(), mul(scope, difference, 2));
   set_broadcast_gradients(context, to_x, neg(scope, to_x));
 }

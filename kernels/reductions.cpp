@@ -1,8 +1,10 @@
 // Reductions over the axes that `reduction_indices` lists (int32 or int64; negative ones count from the end;
 // none: nothing is reduced). The axes go, or stay with length 1 when keep_dims is set. As constructors: over
 // all axes unless said otherwise.
-//   Sum, Prod, Mean    any number; integers wrap around; half and bfloat16 are summed in float; an integer
-//   mean truncates Max, Min           real; NaN when any is All, Any           bool
+//   Sum, Prod, Mean    any number; integers wrap around; half and bfloat16 are summed in float, for a mean
+//                      integers in int64, and it truncates
+//   Max, Min           real; NaN when any is
+//   All, Any           bool
 // Of no elements: 0, 1, NaN (an integer mean: InvalidArgument), the least value, the greatest value, true,
 // false. Same bits for any number of threads; sums are added pairwise or in short chains (reduce.h).
 #include "kernels/reduce.h"
@@ -131,7 +133,7 @@ class ReductionKernel final : public Kernel {
       context.set_output(0, input.reshaped(axes->shape));
       return Status{};
     }
-    return is_narrow(input.dtype()) ? run_narrow(context, *axes) : run_plain(context, *axes);
+    return input.dtype() == reducer_.dtype ? run_plain(context, *axes) : run_wide(context, *axes);
   }
 
  private:
@@ -140,10 +142,10 @@ class ReductionKernel final : public Kernel {
     return reduce_into(context, context.input(0), axes, *output);
   }
 
-  /// Half and bfloat16 by way of float.
-  Status run_narrow(KernelContext& context, const ReductionAxes& axes) const {
-    TROUPE_ASSIGN(Tensor wide, context.scratch(DType::Float, context.input(0).shape()));
-    TROUPE_ASSIGN(Tensor result, context.scratch(DType::Float, axes.shape));
+  /// By way of a wider type.
+  Status run_wide(KernelContext& context, const ReductionAxes& axes) const {
+    TROUPE_ASSIGN(Tensor wide, context.scratch(reducer_.dtype, context.input(0).shape()));
+    TROUPE_ASSIGN(Tensor result, context.scratch(reducer_.dtype, axes.shape));
     TROUPE_ASSIGN(Tensor* const output, context.output(0, axes.shape));
     convert(context.device().pool(), context.input(0), wide);
     TROUPE_RETURN_IF_FAILED(reduce_into(context, wide, axes, result));
@@ -272,9 +274,11 @@ OpDefBuilder reduction_op(const char* name, const char* type, const char* constr
 KernelDef reduction_kernel(const char* name, ReducerOf reducer_of, bool mean = false) {
   KernelDef def = {
       name, "CPU", {}, {}, {}, true, [=](const PrepareContext& context) -> Result<std::unique_ptr<Kernel>> {
-        const DType dtype = context.input_dtype(0);
-        return std::unique_ptr<Kernel>(std::make_unique<ReductionKernel>(
-            reducer_of(is_narrow(dtype) ? DType::Float : dtype), mean, context.attr<bool>("keep_dims")));
+        DType dtype = context.input_dtype(0);
+        if (is_narrow(dtype)) dtype = DType::Float;
+        if (mean && is_integer(dtype)) dtype = DType::Int64;
+        return std::unique_ptr<Kernel>(
+            std::make_unique<ReductionKernel>(reducer_of(dtype), mean, context.attr<bool>("keep_dims")));
       }};
   return std::move(def).host({"reduction_indices"});
 }

@@ -1,0 +1,110 @@
+// Single ops against the values that TensorFlow computes for them: tests/golden/ops.txt, which tests/golden/make_op_values.py makes.
+#include <boost/test/unit_test.hpp>
+#include <charconv>
+#include <set>
+
+#include "tests/support/golden_values.h"
+#include "tests/support/run_op.h"
+
+namespace troupe::test {
+namespace {
+
+struct GoldenCase {
+  size_t line = 0;  ///< where it begins
+  std::string op;
+  Tolerance close;
+  Attributes attrs;
+  std::vector<Tensor> inputs, outputs;
+  bool fails = false;
+};
+
+template <class T>
+T number(std::string_view text) {
+  T value{};
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+AttrValue attribute(const std::string& op, std::string_view name, std::string_view text) {
+  const AttrDef* const def = value_or_throw(op_library()->ops->require(op))->find_attr(name);
+  if (!def) throw Error(not_found(op + " has no attribute " + std::string(name)));
+  switch (def->kind) {
+    case AttrKind::Int: return number<int64_t>(text);
+    case AttrKind::Bool: return text == "1";
+    case AttrKind::String: return std::string(text);
+    case AttrKind::Type: return value_or_throw(dtype_from_name(text));
+    case AttrKind::Ints: {
+      std::vector<int64_t> values;
+      for (const auto part : parts_of(text, ',')) values.push_back(number<int64_t>(part));
+      return values;
+    }
+    default: throw Error(unimplemented("attributes like " + op + "'s " + std::string(name)));
+  }
+}
+
+std::vector<GoldenCase> golden_cases() {
+  const std::string text = project_file("tests/golden/ops.txt");
+  std::vector<GoldenCase> cases;
+  size_t line = 0;
+  for (const std::string_view whole : parts_of(text, '\n')) {
+    ++line;
+    const size_t space = whole.find(' ');
+    const auto kind = whole.substr(0, space);
+    const auto rest = space == std::string_view::npos ? std::string_view{} : whole.substr(space + 1);
+    const auto words = parts_of(rest, ' ');
+    if (kind == "case") {
+      GoldenCase& one = cases.emplace_back();
+      one.line = line;
+      one.op = words[0];
+      if (words.size() == 4) one.close = {number<double>(words[2]), number<double>(words[3])};
+    } else if (kind == "attr") {
+      cases.back().attrs.set(words[0], attribute(cases.back().op, words[0], words[1]));
+    } else if (kind == "in") {
+      cases.back().inputs.push_back(tensor_from_text(rest));
+    } else if (kind == "out") {
+      cases.back().outputs.push_back(tensor_from_text(rest));
+    } else if (kind == "fails") {
+      cases.back().fails = true;
+    }
+  }
+  return cases;
+}
+
+void check(const GoldenCase& golden, Known known) {
+  const std::string where = "tests/golden/ops.txt:" + std::to_string(golden.line) + ": " + golden.op + ": ";
+  const auto outputs = run_op(golden.op, golden.inputs, golden.attrs, known);
+  if (golden.fails) {
+    BOOST_TEST((!outputs.ok() && outputs.status().code() == Code::InvalidArgument),
+               where << "it does not refuse: " << outputs.status().message());
+    return;
+  }
+  BOOST_TEST(outputs.ok(), where << outputs.status().message());
+  if (!outputs.ok()) return;
+  BOOST_TEST_REQUIRE(outputs->size() == golden.outputs.size(), where);
+  for (size_t i = 0; i < golden.outputs.size(); ++i) {
+    const std::string what = difference((*outputs)[i], golden.outputs[i], golden.close);
+    BOOST_TEST(what.empty(), where << "output " << i << ": " << what);
+  }
+}
+
+BOOST_AUTO_TEST_SUITE(golden)
+
+BOOST_AUTO_TEST_CASE(ops_compute_what_tensorflow_does) {
+  for (const GoldenCase& one : golden_cases())
+    for (const Known known : {Known::Values, Known::Nothing}) check(one, known);
+}
+
+// All but what has nothing to compute, or something else in every run.
+BOOST_AUTO_TEST_CASE(every_op_with_a_kernel_has_a_case) {
+  std::set<std::string> seen = {"Const", "NoOp", "Placeholder", "PlaceholderWithDefault"};
+  for (const GoldenCase& one : golden_cases()) seen.insert(one.op);
+  for (const auto& [name, op] : op_library()->ops->ops()) {
+    const bool computes = op->effect != Effect::Random && !op_library()->kernels.of(name).empty();
+    BOOST_TEST((!computes || seen.contains(name)), "tests/golden/ops.txt has no case of " << name);
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace troupe::test
