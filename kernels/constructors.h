@@ -18,32 +18,46 @@ inline Output any(const Scope& g, Argument input) { return g.call("any", {input}
 inline Output any(const Scope& g, Argument input, Argument axis, bool keep_dims = false) { return g.call("any", {input, axis, keep_dims}); }
 inline Output argmax(const Scope& g, Argument input, Argument axis = 0, DType output_type = i32) { return g.call("argmax", {input, axis, output_type}); }
 inline Output argmin(const Scope& g, Argument input, Argument axis = 0, DType output_type = i32) { return g.call("argmin", {input, axis, output_type}); }
+inline Output assign(const Scope& g, Argument ref, Argument value, bool validate_shape = true, bool use_locking = true) { return g.call("assign", {ref, value, validate_shape, use_locking}); }
+inline Output assign_add(const Scope& g, Argument ref, Argument value, bool use_locking = false) { return g.call("assign_add", {ref, value, use_locking}); }
+inline Output assign_sub(const Scope& g, Argument ref, Argument value, bool use_locking = false) { return g.call("assign_sub", {ref, value, use_locking}); }
+inline Output batch_matmul(const Scope& g, Argument x, Argument y, bool adj_x = false, bool adj_y = false) { return g.call("batch_matmul", {x, y, adj_x, adj_y}); }
 inline Output broadcast_to(const Scope& g, Argument input, Argument shape) { return g.call("broadcast_to", {input, shape}); }
 inline Output cast(const Scope& g, Argument x, DType dtype) { return g.call("cast", {x, dtype}); }
 inline Output ceil(const Scope& g, Argument x) { return g.call("ceil", {x}); }
+inline Output check_numerics(const Scope& g, Argument tensor, const std::string& message) { return g.call("check_numerics", {tensor, message}); }
+inline Output concat(const Scope& g, std::vector<Output> values, Argument axis) { return g.call("concat", {std::move(values), axis}); }
 inline Output conj(const Scope& g, Argument x) { return g.call("conj", {x}); }
 inline Output cos(const Scope& g, Argument x) { return g.call("cos", {x}); }
 inline Output div(const Scope& g, Argument x, Argument y) { return g.call("div", {x, y}); }
 inline Output elu(const Scope& g, Argument features) { return g.call("elu", {features}); }
 inline Output equal(const Scope& g, Argument x, Argument y) { return g.call("equal", {x, y}); }
 inline Output exp(const Scope& g, Argument x) { return g.call("exp", {x}); }
+inline Output expand_dims(const Scope& g, Argument input, Argument axis) { return g.call("expand_dims", {input, axis}); }
+inline Output fill(const Scope& g, Argument dims, Argument value) { return g.call("fill", {dims, value}); }
 inline Output floor(const Scope& g, Argument x) { return g.call("floor", {x}); }
 inline Output floor_div(const Scope& g, Argument x, Argument y) { return g.call("floor_div", {x, y}); }
 inline Output floor_mod(const Scope& g, Argument x, Argument y) { return g.call("floor_mod", {x, y}); }
+inline Output gather(const Scope& g, Argument params, Argument indices, bool validate_indices = true) { return g.call("gather", {params, indices, validate_indices}); }
 inline Output greater(const Scope& g, Argument x, Argument y) { return g.call("greater", {x, y}); }
 inline Output greater_equal(const Scope& g, Argument x, Argument y) { return g.call("greater_equal", {x, y}); }
+inline Output identity(const Scope& g, Argument input) { return g.call("identity", {input}); }
+inline Output invert_permutation(const Scope& g, Argument x) { return g.call("invert_permutation", {x}); }
 inline Output is_finite(const Scope& g, Argument x) { return g.call("is_finite", {x}); }
 inline Output is_inf(const Scope& g, Argument x) { return g.call("is_inf", {x}); }
 inline Output is_nan(const Scope& g, Argument x) { return g.call("is_nan", {x}); }
 inline Output l2_loss(const Scope& g, Argument t) { return g.call("l2_loss", {t}); }
 inline Output less(const Scope& g, Argument x, Argument y) { return g.call("less", {x, y}); }
 inline Output less_equal(const Scope& g, Argument x, Argument y) { return g.call("less_equal", {x, y}); }
+inline Output lin_space(const Scope& g, Argument start, Argument stop, Argument num) { return g.call("lin_space", {start, stop, num}); }
+inline Output linspace(const Scope& g, Argument start, Argument stop, Argument num) { return g.call("linspace", {start, stop, num}); }
 inline Output log(const Scope& g, Argument x) { return g.call("log", {x}); }
 inline Output log1p(const Scope& g, Argument x) { return g.call("log1p", {x}); }
 inline Output log_softmax(const Scope& g, Argument logits) { return g.call("log_softmax", {logits}); }
 inline Output logical_and(const Scope& g, Argument x, Argument y) { return g.call("logical_and", {x, y}); }
 inline Output logical_not(const Scope& g, Argument x) { return g.call("logical_not", {x}); }
 inline Output logical_or(const Scope& g, Argument x, Argument y) { return g.call("logical_or", {x, y}); }
+inline Output matmul(const Scope& g, Argument a, Argument b, bool transpose_a = false, bool transpose_b = false) { return g.call("matmul", {a, b, transpose_a, transpose_b}); }
 inline Output max(const Scope& g, Argument input) { return g.call("max", {input}); }
 inline Output max(const Scope& g, Argument input, Argument axis, bool keep_dims = false) { return g.call("max", {input, axis, keep_dims}); }
 inline Output maximum(const Scope& g, Argument x, Argument y) { return g.call("maximum", {x, y}); }
@@ -56,31 +70,60 @@ inline Output mod(const Scope& g, Argument x, Argument y) { return g.call("mod",
 inline Output mul(const Scope& g, Argument x, Argument y) { return g.call("mul", {x, y}); }
 inline Output neg(const Scope& g, Argument x) { return g.call("neg", {x}); }
 inline Output not_equal(const Scope& g, Argument x, Argument y) { return g.call("not_equal", {x, y}); }
+inline Output ones(const Scope& g, Argument shape, DType dtype = f32, Argument value = 1) { return g.call("ones", {shape, dtype, value}); }
 inline Output ones_like(const Scope& g, Argument x) { return g.call("ones_like", {x}); }
+inline Output pad(const Scope& g, Argument input, Argument paddings) { return g.call("pad", {input, paddings}); }
+inline Output placeholder(const Scope& g, DType dtype, const PartialShape& shape = {}) { return g.call("placeholder", {dtype, shape}); }
+inline Output placeholder_with_default(const Scope& g, Argument input, const PartialShape& shape) { return g.call("placeholder_with_default", {input, shape}); }
 inline Output pow(const Scope& g, Argument x, Argument y) { return g.call("pow", {x, y}); }
 inline Output prod(const Scope& g, Argument input) { return g.call("prod", {input}); }
 inline Output prod(const Scope& g, Argument input, Argument axis, bool keep_dims = false) { return g.call("prod", {input, axis, keep_dims}); }
+inline Output random_normal(const Scope& g, Argument shape, DType dtype = f32, int64_t seed = 0, int64_t seed2 = 0) { return g.call("random_normal", {shape, dtype, seed, seed2}); }
+inline Output random_shuffle(const Scope& g, Argument value, int64_t seed = 0, int64_t seed2 = 0) { return g.call("random_shuffle", {value, seed, seed2}); }
+inline Output random_uniform(const Scope& g, Argument shape, DType dtype = f32, int64_t seed = 0, int64_t seed2 = 0) { return g.call("random_uniform", {shape, dtype, seed, seed2}); }
+inline Output random_uniform_int(const Scope& g, Argument shape, Argument minval, Argument maxval, int64_t seed = 0, int64_t seed2 = 0) { return g.call("random_uniform_int", {shape, minval, maxval, seed, seed2}); }
+inline Output range(const Scope& g, Argument start, Argument limit, Argument delta = 1) { return g.call("range", {start, limit, delta}); }
+inline Output rank(const Scope& g, Argument input) { return g.call("rank", {input}); }
 inline Output real_div(const Scope& g, Argument x, Argument y) { return g.call("real_div", {x, y}); }
 inline Output reciprocal(const Scope& g, Argument x) { return g.call("reciprocal", {x}); }
 inline Output relu(const Scope& g, Argument features) { return g.call("relu", {features}); }
 inline Output relu6(const Scope& g, Argument features) { return g.call("relu6", {features}); }
+inline Output reshape(const Scope& g, Argument tensor, Argument shape) { return g.call("reshape", {tensor, shape}); }
 inline Output round(const Scope& g, Argument x) { return g.call("round", {x}); }
 inline Output rsqrt(const Scope& g, Argument x) { return g.call("rsqrt", {x}); }
+inline Output scatter_add(const Scope& g, Argument ref, Argument indices, Argument updates, bool use_locking = false) { return g.call("scatter_add", {ref, indices, updates, use_locking}); }
+inline Output scatter_sub(const Scope& g, Argument ref, Argument indices, Argument updates, bool use_locking = false) { return g.call("scatter_sub", {ref, indices, updates, use_locking}); }
+inline Output scatter_update(const Scope& g, Argument ref, Argument indices, Argument updates, bool use_locking = true) { return g.call("scatter_update", {ref, indices, updates, use_locking}); }
+inline Output shape(const Scope& g, Argument input, DType out_type = i32) { return g.call("shape", {input, out_type}); }
+inline Output shape_n(const Scope& g, std::vector<Output> input, DType out_type = i32) { return g.call("shape_n", {std::move(input), out_type}); }
 inline Output sigmoid(const Scope& g, Argument x) { return g.call("sigmoid", {x}); }
 inline Output sign(const Scope& g, Argument x) { return g.call("sign", {x}); }
 inline Output sin(const Scope& g, Argument x) { return g.call("sin", {x}); }
+inline Output size(const Scope& g, Argument input, DType out_type = i32) { return g.call("size", {input, out_type}); }
+inline Output slice(const Scope& g, Argument input, Argument begin, Argument size) { return g.call("slice", {input, begin, size}); }
 inline Output softmax(const Scope& g, Argument logits) { return g.call("softmax", {logits}); }
 inline Output softmax_cross_entropy_with_logits(const Scope& g, Argument logits, Argument labels) { return g.call("softmax_cross_entropy_with_logits", {logits, labels}); }
 inline Output softplus(const Scope& g, Argument features) { return g.call("softplus", {features}); }
 inline Output sparse_softmax_cross_entropy_with_logits(const Scope& g, Argument logits, Argument labels) { return g.call("sparse_softmax_cross_entropy_with_logits", {logits, labels}); }
+inline Output split(const Scope& g, Argument value, int64_t num_split, Argument axis = 0) { return g.call("split", {value, num_split, axis}); }
 inline Output sqrt(const Scope& g, Argument x) { return g.call("sqrt", {x}); }
 inline Output square(const Scope& g, Argument x) { return g.call("square", {x}); }
 inline Output squared_difference(const Scope& g, Argument x, Argument y) { return g.call("squared_difference", {x, y}); }
+inline Output squeeze(const Scope& g, Argument input, const std::vector<int64_t>& axis = {}) { return g.call("squeeze", {input, Argument::integers(axis)}); }
+inline Output stack(const Scope& g, std::vector<Output> values, int64_t axis = 0) { return g.call("stack", {std::move(values), axis}); }
+inline Output stop_gradient(const Scope& g, Argument input) { return g.call("stop_gradient", {input}); }
+inline Output strided_slice(const Scope& g, Argument input, Argument begin, Argument end, Argument strides, int64_t begin_mask = 0, int64_t end_mask = 0, int64_t ellipsis_mask = 0, int64_t new_axis_mask = 0, int64_t shrink_axis_mask = 0) { return g.call("strided_slice", {input, begin, end, strides, begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask}); }
 inline Output sub(const Scope& g, Argument x, Argument y) { return g.call("sub", {x, y}); }
 inline Output sum(const Scope& g, Argument input) { return g.call("sum", {input}); }
 inline Output sum(const Scope& g, Argument input, Argument axis, bool keep_dims = false) { return g.call("sum", {input, axis, keep_dims}); }
 inline Output tanh(const Scope& g, Argument x) { return g.call("tanh", {x}); }
+inline Output tile(const Scope& g, Argument input, Argument multiples) { return g.call("tile", {input, multiples}); }
+inline Output transpose(const Scope& g, Argument a, Argument perm) { return g.call("transpose", {a, perm}); }
+inline Output truncated_normal(const Scope& g, Argument shape, DType dtype = f32, int64_t seed = 0, int64_t seed2 = 0) { return g.call("truncated_normal", {shape, dtype, seed, seed2}); }
+inline Output unsorted_segment_sum(const Scope& g, Argument data, Argument segment_ids, Argument num_segments) { return g.call("unsorted_segment_sum", {data, segment_ids, num_segments}); }
+inline Output unstack(const Scope& g, Argument value, int64_t num, int64_t axis = 0) { return g.call("unstack", {value, num, axis}); }
 inline Output where(const Scope& g, Argument condition, Argument x, Argument y) { return g.call("where", {condition, x, y}); }
+inline Output zeros(const Scope& g, Argument shape, DType dtype = f32, Argument value = 0) { return g.call("zeros", {shape, dtype, value}); }
 inline Output zeros_like(const Scope& g, Argument x) { return g.call("zeros_like", {x}); }
 // clang-format on
 
