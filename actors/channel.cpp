@@ -34,7 +34,7 @@ Channel::Channel(ActorNode& node, Owner& owner, NodeIdentity self, const FrameLi
     : node_(node), owner_(&owner), self_(std::move(self)), limits_(limits),
       connection_(std::move(connection)), name_(name) {
   opened_ = heard_ = node_.env.clock.now();
-  connection_->start(*this, heap_allocator(), FrameLimits::before_hello());
+  connection_->start(*this, node_.memory, FrameLimits::before_hello());
   if (name_) say_hello();
 }
 

@@ -9,6 +9,7 @@
 
 #include "actors/directory.h"
 #include "actors/engine.h"
+#include "devices/caching_allocator.h"
 #include "devices/pool.h"
 #include "kernels/kernel.h"
 #include "messages/env.h"
@@ -46,6 +47,7 @@ class ActorNode {
   Scheduler& scheduler;
   Pool& pool;
   std::shared_ptr<const OpLibrary> library;
+  CachingAllocator memory{Arena::Options{}};  ///< of the tensors that come from other nodes
   Directory directory;
   std::atomic<size_t> steps{0};  ///< see Stay
   Engine engine;

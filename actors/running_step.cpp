@@ -21,8 +21,7 @@ void set_step(Builder step, const StepInfo& info) {
 PartitionStep::PartitionStep(std::shared_ptr<ExecutorShared> shared, const StepInfo& info,
                              std::vector<Tensor> feeds)
     : stay_(shared->options.site->node), shared_(std::move(shared)), info_(info), feeds_(std::move(feeds)),
-      outbox_(shared_->options.site->node.engine, info_),
-      runner_(shared_->options.plan, *this) {}
+      outbox_(shared_->options.site->node.engine, info_), runner_(shared_->options.plan, *this) {}
 
 void PartitionStep::begin(Reply executed) {
   executed_ = std::move(executed);

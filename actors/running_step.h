@@ -71,8 +71,8 @@ class PartitionStep final : public RunningStep,
     StateCell* cell = nullptr;
     Activation activation;
   };
-  void send_token(const StepRequest& request, const ExecutorShared::Request& how, std::optional<Tensor> tensor,
-                  bool announced);
+  void send_token(const StepRequest& request, const ExecutorShared::Request& how,
+                  std::optional<Tensor> tensor, bool announced);
   void token_arrived(const TokenKey& key, Arrived value);
   /// What is on its way to one peer: small tokens that are ready together travel together.
   struct Outbox {

@@ -8,7 +8,8 @@
 namespace troupe {
 namespace {
 
-constexpr size_t large = 16 << 10;  // bytes: worth a message of its own, so that it overlaps with what is computed next
+constexpr size_t large =
+    16 << 10;  // bytes: worth a message of its own, so that it overlaps with what is computed next
 
 }  // namespace
 

@@ -1,0 +1,303 @@
+// What a link costs beside the wire: round trips and bulk transfers of frames over TCP, plain and TLS, next to bare sockets and a bare
+// SSL stream, in alternation, between two processes. Prints a table of medians; a ratio is ours to the bare one's of the same row.
+//   link_bench [MOST_MIB]      transfers up to that size; default 100
+#include <arpa/inet.h>
+#include <netinet/tcp.h>
+#include <openssl/ssl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <numeric>
+#include <vector>
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+
+#include "actors/certificates.h"
+#include "actors/tcp_network.h"
+#include "devices/caching_allocator.h"
+#include "messages/executor.capnp.h"
+#include "messages/message_reader.h"
+#include "tests/support/temporary_folder.h"
+
+namespace troupe {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using namespace std::chrono_literals;
+
+constexpr size_t turn = 256 << 10;
+constexpr int repetitions = 7;
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+double median(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + static_cast<int64_t>(values.size() / 2), values.end());
+  return values[values.size() / 2];
+}
+
+/// So that both sides have touched every byte.
+uint64_t sum(std::span<const std::byte> bytes) {
+  uint64_t total = 0;
+  const auto* words = reinterpret_cast<const uint64_t*>(bytes.data());
+  for (size_t i = 0; i < bytes.size() / 8; ++i) total += words[i];
+  return total;
+}
+
+/// What one process says to the other and hears back; made on both sides of a fork.
+class Wire {
+ public:
+  virtual ~Wire() = default;
+  /// The client's: seconds for a message of so many bytes and a small answer.
+  virtual double exchange(size_t bytes) = 0;
+  /// The server's: answers until the client goes.
+  virtual void serve() = 0;
+};
+
+// Bare sockets, blocking; with or without SSL.
+
+class BareWire final : public Wire {
+ public:
+  BareWire(int descriptor, SSL* ssl, size_t most) : descriptor_(descriptor), ssl_(ssl), buffer_(most + turn) {
+    const int on = 1;
+    setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    if (ssl_) SSL_set_fd(ssl_, descriptor);
+  }
+  ~BareWire() override { ::close(descriptor_); }
+
+  double exchange(size_t bytes) override {
+    sum(std::span(buffer_).first(bytes));
+    const auto begin = Clock::now();
+    write(&bytes, sizeof bytes);
+    write(buffer_.data(), bytes);
+    uint64_t answer = 0;
+    read(&answer, sizeof answer);
+    return seconds_since(begin);
+  }
+  void serve() override {
+    size_t bytes = 0;
+    while (read(&bytes, sizeof bytes)) {
+      if (!read(buffer_.data(), bytes)) return;
+      const uint64_t answer = sum(std::span(buffer_).first(bytes));
+      write(&answer, sizeof answer);
+    }
+  }
+
+ private:
+  void write(const void* data, size_t bytes) {
+    const auto* at = static_cast<const char*>(data);
+    while (bytes > 0) {
+      const size_t some = std::min(bytes, turn);
+      const auto written =
+          ssl_ ? SSL_write(ssl_, at, static_cast<int>(some)) : ::write(descriptor_, at, some);
+      if (written <= 0) return;
+      at += written;
+      bytes -= static_cast<size_t>(written);
+    }
+  }
+  bool read(void* data, size_t bytes) {
+    auto* at = static_cast<char*>(data);
+    while (bytes > 0) {
+      const size_t some = std::min(bytes, turn);
+      const auto count = ssl_ ? SSL_read(ssl_, at, static_cast<int>(some)) : ::read(descriptor_, at, some);
+      if (count <= 0) return false;
+      at += count;
+      bytes -= static_cast<size_t>(count);
+    }
+    return true;
+  }
+
+  const int descriptor_;
+  SSL* const ssl_;
+  std::vector<std::byte> buffer_;
+};
+
+// Frames over a TcpNetwork.
+
+struct Ear {
+  Ear() : descriptor(::socket(AF_INET, SOCK_STREAM, 0)) {
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    if (::bind(descriptor, generic(), size) != 0 || ::listen(descriptor, 4) != 0) std::abort();
+    ::getsockname(descriptor, generic(), &size);
+  }
+  sockaddr* generic() { return reinterpret_cast<sockaddr*>(&address); }
+  int descriptor;
+  sockaddr_in address{};
+};
+
+class FrameWire final : public Wire, private Connection::Events {
+ public:
+  /// Connects, or is connected to.
+  FrameWire(Ear& ear, bool is_client, const TcpOptions& options)
+      : network_(value_or_throw(TcpNetwork::make(io_, options))) {
+    if (is_client)
+      network_->connect("127.0.0.1:" + std::to_string(ntohs(ear.address.sin_port)), 0,
+                        [&](auto made) { connection_ = value_or_throw(std::move(made)); });
+    else
+      listener_ = value_or_throw(network_->listen("fd:" + std::to_string(ear.descriptor),
+                                                  [&](auto made) { connection_ = std::move(made); }));
+    while (!connection_) io_.run_one();
+    connection_->start(*this, memory_, {});
+  }
+
+  double exchange(size_t bytes) override {
+    if (!tensor_.valid() || tensor_.bytes() != bytes) {
+      tensor_ =
+          value_or_throw(Tensor::allocate(DType::UInt8, Shape::of({static_cast<int64_t>(bytes)}), memory_));
+      std::ranges::fill(tensor_.write<uint8_t>(), uint8_t{1});
+    }
+    answered_ = false;
+    const auto begin = Clock::now();
+    send({tensor_});
+    while (!answered_ && !closed_) io_.run_one();
+    return seconds_since(begin);
+  }
+  void serve() override {
+    serving_ = true;
+    while (!closed_) io_.run_one();
+  }
+
+ private:
+  void send(std::vector<Tensor> tensors) {
+    connection_->send(value_or_throw(
+        encode({.sequence = ++sequence_}, Draft<wire::TensorTaken>().finish(std::move(tensors)))));
+  }
+  void received(Frame frame) override {
+    const auto message = receive<wire::TensorTaken>(frame.words, std::move(frame.attachments));
+    if (!serving_) {
+      answered_ = message.ok();
+      return;
+    }
+    const uint64_t answer = sum({message->attachments()[0].data(), message->attachments()[0].bytes()});
+    send({Tensor::scalar(static_cast<int64_t>(answer))});
+  }
+  void closed(Status) override { closed_ = true; }
+
+  boost::asio::io_context io_{1};
+  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_ =
+      boost::asio::make_work_guard(io_);
+  CachingAllocator memory_{Arena::Options{}};
+  std::unique_ptr<TcpNetwork> network_;
+  std::unique_ptr<Network::Listener> listener_;
+  std::unique_ptr<Connection> connection_;
+  Tensor tensor_;
+  uint64_t sequence_ = 0;
+  bool serving_ = false, answered_ = false, closed_ = false;
+};
+
+// Two processes each.
+
+struct Pair {
+  TlsFiles client, server;
+};
+
+using Make = std::function<std::unique_ptr<Wire>(Ear&, bool is_client)>;
+
+std::unique_ptr<Wire> make_bare(Ear& ear, bool is_client, const Pair* tls, size_t most) {
+  const int descriptor =
+      is_client ? ::socket(AF_INET, SOCK_STREAM, 0) : ::accept(ear.descriptor, nullptr, nullptr);
+  if (is_client && ::connect(descriptor, ear.generic(), sizeof ear.address) != 0) std::abort();
+  if (!tls) return std::make_unique<BareWire>(descriptor, nullptr, most);
+  SSL_CTX* const context = SSL_CTX_new(TLS_method());
+  const TlsFiles& files = is_client ? tls->client : tls->server;
+  SSL_CTX_use_certificate_file(context, files.certificate.c_str(), SSL_FILETYPE_PEM);
+  SSL_CTX_use_PrivateKey_file(context, files.key.c_str(), SSL_FILETYPE_PEM);
+  SSL* const ssl = SSL_new(context);
+  auto wire = std::make_unique<BareWire>(descriptor, ssl, most);
+  if ((is_client ? SSL_connect(ssl) : SSL_accept(ssl)) != 1) std::abort();
+  return wire;
+}
+
+std::unique_ptr<Wire> make_frames(Ear& ear, bool is_client, const Pair* tls) {
+  TcpOptions options;
+  if (tls) options.tls = is_client ? tls->client : tls->server;
+  return std::make_unique<FrameWire>(ear, is_client, options);
+}
+
+/// A server of its own process, and the client's end. The child is forked before this process has any thread.
+struct Peer {
+  explicit Peer(const Make& make) {
+    Ear ear;
+    child = ::fork();
+    if (child == 0) {
+      make(ear, false)->serve();
+      ::_exit(0);
+    }
+    wire = make(ear, true);
+    ::close(ear.descriptor);
+  }
+  ~Peer() {
+    wire.reset();
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+  }
+  pid_t child;
+  std::unique_ptr<Wire> wire;
+};
+
+void compare(const char* what, const Make& bare, const Make& ours, size_t bytes, int inner) {
+  Peer theirs(bare), mine(ours);
+  std::vector<double> a, b;
+  for (int repetition = 0; repetition < repetitions + 2; ++repetition) {
+    const auto run = [&](Wire& wire) {
+      std::vector<double> times;
+      for (int i = 0; i < inner; ++i) times.push_back(wire.exchange(bytes));
+      return median(std::move(times));
+    };
+    const double one = run(*theirs.wire), other = run(*mine.wire);
+    if (repetition < 2) continue;  // memory touched for the first time
+    a.push_back(one);
+    b.push_back(other);
+  }
+  std::vector<double> ratios;
+  for (size_t i = 0; i < a.size(); ++i) ratios.push_back(b[i] / a[i]);
+  if (bytes < 4096)
+    std::printf("%-6s round trip %6zu B    bare %8.1f us   ours %8.1f us   time ratio %.2f\n", what, bytes,
+                median(a) * 1e6, median(b) * 1e6, median(ratios));
+  else
+    std::printf("%-6s transfer %8zu KiB  bare %8.2f GB/s ours %8.2f GB/s rate ratio %.2f\n", what,
+                bytes >> 10, static_cast<double>(bytes) / median(a) / 1e9,
+                static_cast<double>(bytes) / median(b) / 1e9, 1 / median(ratios));
+  std::fflush(stdout);
+}
+
+Pair certificates(const test::TemporaryFolder& folder) {
+  const KeyPair authority = value_or_throw(make_authority("bench", 24h));
+  const auto files = [&](const std::string& name) {
+    const KeyPair pair =
+        value_or_throw(make_certificate(authority, "/job:" + name + "/replica:0/task:0", 24h));
+    return TlsFiles{folder.write(name + ".pem", pair.certificate), folder.write(name + ".key", pair.key),
+                    folder.write("ca.pem", authority.certificate)};
+  };
+  return {files("client"), files("server")};
+}
+
+void run(size_t most) {
+  const test::TemporaryFolder folder;
+  const Pair pair = certificates(folder);
+  for (const Pair* tls : {static_cast<const Pair*>(nullptr), &pair}) {
+    const Make bare = [&](Ear& ear, bool is_client) { return make_bare(ear, is_client, tls, most); };
+    const Make ours = [&](Ear& ear, bool is_client) { return make_frames(ear, is_client, tls); };
+    const char* what = tls ? "tls" : "plain";
+    compare(what, bare, ours, 64, 2000);
+    for (const size_t kib : {64, 1 << 10, 10 << 10, 100 << 10, 1 << 20})
+      if (const size_t bytes = kib << 10; bytes <= most)
+        compare(what, bare, ours, bytes, kib > (10 << 10) ? 1 : 20);
+  }
+}
+
+}  // namespace
+}  // namespace troupe
+
+int main(int argc, char** argv) { troupe::run((argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 100) << 20); }
