@@ -45,10 +45,10 @@ ExecutorShared::~ExecutorShared() {
 Status ExecutorShared::prepare(const Node& node, Request& how) {
   if (how.kind = end_of_edge(node); how.kind != Kind::None) {
     how.edge = hash_of(node.attrs.get<std::string>("tensor_name"));
-    const auto* other_end = how.kind == Kind::Recv ? "send_device" : "recv_device";
-    if (const auto peer = options.executors.find(node.attrs.get<std::string>(other_end));
-        peer != options.executors.end())
-      how.peer = peer->second;
+    const auto& device = node.attrs.get<std::string>(how.kind == Kind::Recv ? "send_device" : "recv_device");
+    const auto peer = options.executors.find(device);
+    if (peer == options.executors.end()) return invalid_argument("no executor is known for " + device);
+    how.peer = &peer->second;
     return {};
   }
   if (asks_if_initialized(node)) {

@@ -16,10 +16,10 @@ struct ExecutorShared {
   enum class Kind : uint8_t { None, Send, RefSend, Recv, Update, IsInitialized, Queue, Push };
   struct Request {
     Kind kind = Kind::None;
-    uint64_t edge = 0;                 ///< Send, Recv
-    Address peer;                      ///< Send, Recv: the executor at the other end
-    uint64_t rule = 0;                 ///< Update, Push: its number at the device
-    int32_t gradient = -1;             ///< Push: which value is averaged
+    uint64_t edge = 0;              ///< Send, Recv
+    const Address* peer = nullptr;  ///< Send, Recv: the executor at the other end, one of options.executors
+    uint64_t rule = 0;              ///< Update, Push: its number at the device
+    int32_t gradient = -1;          ///< Push: which value is averaged
     QueueOp queue_op = QueueOp::Size;  ///< Queue
   };
 

@@ -10,6 +10,8 @@
 namespace troupe {
 namespace {
 
+constexpr int64_t longest_without_turn = 50'000;  ///< nanoseconds
+
 template <class Builder>
 void set_step(Builder step, const StepInfo& info) {
   step.setSession(info.session);
@@ -21,7 +23,7 @@ void set_step(Builder step, const StepInfo& info) {
 PartitionStep::PartitionStep(std::shared_ptr<ExecutorShared> shared, const StepInfo& info,
                              std::vector<Tensor> feeds)
     : stay_(shared->options.site->node), shared_(std::move(shared)), info_(info), feeds_(std::move(feeds)),
-      outbox_(shared_->options.site->node.engine, info_), runner_(shared_->options.plan, *this) {}
+      outbox_(shared_->options.site->node, info_), runner_(shared_->options.plan, *this) {}
 
 void PartitionStep::begin(Reply executed) {
   executed_ = std::move(executed);
@@ -39,13 +41,27 @@ Job PartitionStep::drive_job() {
   return {[](void* what) {
             const std::unique_ptr<std::shared_ptr<PartitionStep>> step(
                 static_cast<std::shared_ptr<PartitionStep>*>(what));
+            (*step)->last_turn_ = 0;
             (*step)->runner_.drive();
-            (*step)->outbox_.flush();
           },
           new std::shared_ptr<PartitionStep>(shared_from_this())};
 }
 
 void PartitionStep::drive_soon() { compute_soon(shared_->options.site->node.scheduler, drive_job()); }
+
+// Tokens leave. When the step has run for a while, the actors that wait for its thread have a turn, too: the
+// receivers of those tokens among them, and whoever else's messages came to lie here.
+void PartitionStep::flush(bool parks) {
+  outbox_.flush();
+  if (parks) return;
+  ActorNode& node = shared_->options.site->node;
+  const int64_t now = node.env.clock.now();
+  if (last_turn_ == 0) last_turn_ = now;
+  if (now - last_turn_ < longest_without_turn) return;
+  if (Unit* unit = Unit::current(node.scheduler)) unit->run_actors();
+  last_turn_ = node.env.clock.now();
+}
+
 void PartitionStep::wake() { drive_soon(); }
 
 void PartitionStep::arrived(Activation activation, StepReply reply) {
@@ -72,10 +88,11 @@ void PartitionStep::request(StepRequest request) {
 
 void PartitionStep::send_token(const StepRequest& request, const ExecutorShared::Request& how,
                                std::optional<Tensor> tensor, bool announced) {
-  const auto peer = shared_->options.site->node.directory.find(how.peer);
-  if (!peer) return arrived(request.activation, {peer.status(), {}, false});
-  outbox_.add(*peer, {how.edge, request.where.frame, request.where.iteration, request.dead, announced},
-              std::move(tensor));
+  const auto full = outbox_.add(
+      *how.peer, {how.edge, request.where.frame, request.where.iteration, request.dead, announced},
+      std::move(tensor));
+  if (!full) return arrived(request.activation, {full.status(), {}, false});
+  if (*full) flush(false);
   if (!announced) arrived(request.activation, {});
 }
 
@@ -148,7 +165,7 @@ void PartitionStep::receive(const StepRequest& request, const ExecutorShared::Re
 void PartitionStep::match(Activation activation, const TokenKey& key, Arrived value) {
   if (!value.announced) return arrived(activation, std::move(value.reply));
   ActorNode& node = shared_->options.site->node;
-  const auto peer = node.directory.find(shared_->requests[activation.node].peer);
+  const auto peer = node.directory.find(*shared_->requests[activation.node].peer);
   if (!peer) return arrived(activation, {peer.status(), {}, false});
   Draft<wire::TakeTensor> draft;
   set_step(draft->initStep(), info_);

@@ -33,6 +33,7 @@ class PartitionStep final : public RunningStep,
  private:
   void request(StepRequest request) override;
   void read(Activation activation, uint32_t input, StateCell& cell) override;
+  void flush(bool parks) override;
   void failing(const Status& status) override;
   void wake() override;
   void ended(Status status) override;
@@ -74,13 +75,6 @@ class PartitionStep final : public RunningStep,
   void send_token(const StepRequest& request, const ExecutorShared::Request& how,
                   std::optional<Tensor> tensor, bool announced);
   void token_arrived(const TokenKey& key, Arrived value);
-  /// What is on its way to one peer: small tokens that are ready together travel together.
-  struct Outbox {
-    ActorRef peer;
-    std::vector<std::pair<TokenKey, bool>> tokens;  ///< dead ones and announced ones carry no tensor: `bare`
-    std::vector<Tensor> tensors;
-    size_t bytes = 0;
-  };
   /// Hands a matched token to its Recv, asking for the value first when it was only announced.
   void match(Activation activation, const TokenKey& key, Arrived value);
   void give(const Offer& offer, Reply reply);
@@ -89,7 +83,8 @@ class PartitionStep final : public RunningStep,
   const std::shared_ptr<ExecutorShared> shared_;
   const StepInfo info_;
   std::vector<Tensor> feeds_;
-  TokenOutbox outbox_;
+  TokenOutbox outbox_;     ///< the driving thread's
+  int64_t last_turn_ = 0;  ///< when actors last had the driving thread, as far as known; the driving thread's
   StepRunner runner_;
   Reply executed_;
   std::set<ActorRef> queues_;  ///< that were asked for something; the driving thread's

@@ -8,19 +8,26 @@
 namespace troupe {
 namespace {
 
-constexpr size_t large =
-    16 << 10;  // bytes: worth a message of its own, so that it overlaps with what is computed next
+// Worth a message, so that its receiver does not wait for what comes next.
+constexpr size_t large = 16 << 10;  // bytes of one tensor
+constexpr size_t many = 64;         // tokens
 
 }  // namespace
 
-void TokenOutbox::add(const ActorRef& peer, const Token& token, std::optional<Tensor> tensor) {
-  auto parcel = std::ranges::find(parcels_, peer, &Parcel::peer);
-  if (parcel == parcels_.end()) parcel = parcels_.insert(parcel, {peer, {}, {}});
+Result<bool> TokenOutbox::add(const Address& to, const Token& token, std::optional<Tensor> tensor) {
+  TROUPE_ASSIGN(Parcel* const parcel, parcel_for(to));
   parcel->tokens.push_back(token);
-  if (!tensor) return;
-  const bool now = tensor->bytes() >= large;
-  parcel->tensors.push_back(std::move(*tensor));
-  if (now) send(*parcel);
+  const bool is_large = tensor && tensor->bytes() >= large;
+  if (tensor) parcel->tensors.push_back(std::move(*tensor));
+  return is_large || parcel->tokens.size() >= many;
+}
+
+Result<TokenOutbox::Parcel*> TokenOutbox::parcel_for(const Address& to) {
+  const auto known = std::ranges::find(parcels_, &to, &Parcel::to);
+  if (known != parcels_.end()) return &*known;
+  TROUPE_ASSIGN(ActorRef peer, node_.directory.find(to));
+  parcels_.push_back({&to, std::move(peer), {}, {}});
+  return &parcels_.back();
 }
 
 void TokenOutbox::flush() {
@@ -36,14 +43,15 @@ void TokenOutbox::send(Parcel& parcel) {
   auto arrivals = draft->initArrivals(static_cast<uint32_t>(parcel.tokens.size()));
   for (uint32_t i = 0; i < parcel.tokens.size(); ++i) {
     const Token& token = parcel.tokens[i];
-    arrivals[i].setEdge(token.edge);
-    arrivals[i].setFrame(token.frame);
-    arrivals[i].setIteration(token.iteration);
-    arrivals[i].setDead(token.dead);
-    arrivals[i].setAnnounced(token.announced);
+    auto arrival = arrivals[i];
+    arrival.setEdge(token.edge);
+    arrival.setFrame(token.frame);
+    arrival.setIteration(token.iteration);
+    arrival.setDead(token.dead);
+    arrival.setAnnounced(token.announced);
   }
   parcel.tokens.clear();
-  engine_.send(parcel.peer, draft.finish(std::exchange(parcel.tensors, {})));
+  node_.engine.send(parcel.peer, draft.finish(std::exchange(parcel.tensors, {})));
 }
 
 }  // namespace troupe

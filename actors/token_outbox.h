@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "actors/engine.h"
+#include "actors/node.h"
 #include "kernels/step_context.h"
 
 namespace troupe {
@@ -17,20 +17,24 @@ class TokenOutbox {
     bool dead = false, announced = false;  ///< then it has no tensor
   };
 
-  TokenOutbox(Engine& engine, const StepInfo& info) : engine_(engine), info_(info) {}
+  TokenOutbox(ActorNode& node, const StepInfo& info) : node_(node), info_(info) {}
 
-  void add(const ActorRef& peer, const Token& token, std::optional<Tensor> tensor);
+  /// True: so much has come together that it should leave. Unavailable when nobody has the address, an object by which its
+  /// executor is known to this step.
+  Result<bool> add(const Address& to, const Token& token, std::optional<Tensor> tensor);
   void flush();
 
  private:
   struct Parcel {
+    const Address* to;
     ActorRef peer;
     std::vector<Token> tokens;
     std::vector<Tensor> tensors;
   };
+  Result<Parcel*> parcel_for(const Address& to);
   void send(Parcel& parcel);
 
-  Engine& engine_;
+  ActorNode& node_;
   const StepInfo& info_;
   std::vector<Parcel> parcels_;
 };

@@ -166,6 +166,7 @@ void StepContext::drive() {
       if (inbox_.news()) receive(false);
     }
     if (under_way_ == 0) return end();
+    host_->flush(true);
     if (!receive(true)) return;  // parked: from here on the step may be another thread's
   }
 }
@@ -243,6 +244,7 @@ void StepContext::request(Activation activation, const PreparedNode& node) {
 
 void StepContext::run_kernel(Activation activation, const PreparedNode& node) {
   if (!synchronous_) return run_on_device(activation, node);
+  if (!node.cheap) host_->flush(false);
   KernelContext context(*node.node, inputs(activation), input_count(activation), outputs_.data(), device_,
                         info_, frame_key(activation));
   const Outcome outcome = call(*node.kernel, context);

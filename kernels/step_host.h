@@ -41,6 +41,8 @@ class StepHost {
   /// A node waits for the value of a cell that is being changed in place: exactly one
   /// StepRunner::value_arrived() answers.
   virtual void read(Activation activation, uint32_t input, StateCell& cell) = 0;
+  /// What was gathered for others leaves now: the step parks, or else a kernel runs that may take long.
+  virtual void flush(bool parks) { (void)parks; }
   /// The step has failed: whatever was requested shall be answered soon, with any status. Called at most
   /// once.
   virtual void failing(const Status& status) = 0;

@@ -48,6 +48,23 @@ BOOST_AUTO_TEST_CASE(requests_start_before_what_is_computed_here) {
   BOOST_TEST(host->fetched(1) == 6);
 }
 
+// x -> ask, x -> probe: what the host gathers must not wait for a kernel, nor for the step's next turn.
+BOOST_AUTO_TEST_CASE(what_is_gathered_leaves_before_a_kernel_and_before_the_step_parks) {
+  ScriptedHost* host = nullptr;
+  hook = [&](KernelContext&) {
+    BOOST_TEST(host->asked.size() == 1);
+    BOOST_TEST(host->flushes == std::vector{false}, boost::test_tools::per_element());
+    return Status{};
+  };
+  const Output x = input("x"), a = probe("probe", x), b = ask("ask", x);
+  ScriptedHost scripted(prepare({x}, {a, b}));
+  host = &scripted;
+  host->start({Tensor::scalar(1.0f)});
+  BOOST_TEST(host->flushes == (std::vector{false, true}), boost::test_tools::per_element());
+  host->answer("ask", 5);
+  BOOST_TEST(host->outcome.at(0).ok());
+}
+
 // p ? probe "yes" : probe "no", merged; Send and Ask on the dead side.
 BOOST_AUTO_TEST_CASE(dead_nodes_do_not_run_but_a_dead_send_is_sent) {
   record();
