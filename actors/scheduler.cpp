@@ -42,7 +42,7 @@ Unit* Unit::current(const Scheduler& scheduler) {
 }
 
 void Unit::push_computation(Job job) {
-  if (computation_.run || computes_ == Computes::No)
+  if (computation_.run || computing_ || computes_ == Computes::No)
     scheduler_.compute(job);
   else
     computation_ = job;
@@ -59,7 +59,11 @@ void Unit::run_actors() {
 void Unit::run() {
   while (!idle()) {
     run_actors();
-    if (const Job job = std::exchange(computation_, {}); job.run) job();
+    if (const Job job = std::exchange(computation_, {}); job.run) {
+      computing_ = true;
+      job();
+      computing_ = false;
+    }
   }
 }
 

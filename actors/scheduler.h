@@ -52,7 +52,7 @@ class Unit {
   static Unit* current(const Scheduler& scheduler);
 
   void push_actor(Job job) { actors_.push_back(job); }
-  /// Takes one computation; a second one goes to the pool, so that steps of several clients do not queue up behind one thread.
+  /// Takes one computation; a second one, also while the first one runs, goes to the pool, so that steps of several clients do not queue up behind one thread.
   void push_computation(Job job);
   bool idle() const { return actors_.empty() && !computation_.run; }
   /// Gives what is queued to the scheduler.
@@ -68,6 +68,7 @@ class Unit {
   Computes computes_;
   std::deque<Job> actors_;
   Job computation_;
+  bool computing_ = false;
 };
 
 /// Gives the job to this thread's unit when it has one, else to the scheduler.

@@ -10,7 +10,8 @@
 namespace troupe {
 namespace {
 
-constexpr size_t largest_in_handler = 64 << 10;  ///< bytes of cells; more is computed outside the handler
+constexpr size_t largest_in_handler =
+    256 << 10;  ///< bytes of cells, about 30 us; more is computed outside the handler
 
 /// One Update: its cells, in order, and what it does to them.
 struct Pending {
