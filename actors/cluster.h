@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#pragma GCC visibility push(default)
 namespace troupe {
 
 /// PEM files of a node: its certificate, whose subject alternative name is its task (actors/tls.h), and the cluster's authority.
@@ -28,3 +29,4 @@ struct ClusterSpec {
 };
 
 }  // namespace troupe
+#pragma GCC visibility pop

@@ -13,6 +13,7 @@
 #include "actors/session.h"
 #include "actors/session_options.h"
 
+#pragma GCC visibility push(default)
 namespace troupe {
 
 /// A task of the cluster inside the process: "/job:worker/replica:0/task:1", with devices CPU:0 .. CPU:cpus-1.
@@ -61,3 +62,4 @@ class Runtime {
 };
 
 }  // namespace troupe
+#pragma GCC visibility pop

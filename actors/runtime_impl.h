@@ -15,7 +15,7 @@
 
 namespace troupe {
 
-struct Runtime::Impl {
+struct [[gnu::visibility("hidden")]] Runtime::Impl {
   explicit Impl(const RuntimeOptions& options);
 
   ~Impl();

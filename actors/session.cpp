@@ -17,7 +17,7 @@ struct PreparedStep::State {
 };
 
 /// Shared by the session and the steps it prepared.
-struct Session::Impl {
+struct [[gnu::visibility("hidden")]] Session::Impl {
   explicit Impl(SessionParts given) : parts(std::move(given)) {}
   ~Impl() { parts.node.engine.stop(parts.master); }
 
@@ -41,13 +41,19 @@ struct Session::Impl {
     return {};
   }
 
+  /// Throws for what is not of this session's graph.
+  void require(Output output, const char* use) const {
+    if (output.is_control() ? output.node < parts.graph.size() : parts.graph.contains(output)) return;
+    throw Error(invalid_argument(std::string("what is ") + use + " is no output of the session's graph"));
+  }
+
   Result<uint64_t> prepare(const Message<wire::PrepareStep>& signature) const {
     TROUPE_ASSIGN(const auto answer, call(signature));
     return Message<wire::StepPrepared>(answer)->getHandle();
   }
 
-  Message<wire::PrepareStep> signature(const std::vector<Output>& feeds,
-                                       const std::vector<Output>& outputs) const;
+  Message<wire::PrepareStep> signature(const std::vector<Output>& feeds, const std::vector<Output>& outputs)
+      const;
   Result<AnyMessage> run(uint64_t handle, const std::vector<Tensor>& feeds, const StepOptions& options);
 
   using Key = std::pair<std::vector<Output>, std::vector<Output>>;
@@ -135,6 +141,8 @@ std::vector<Tensor> Session::run(const std::vector<std::pair<Output, Tensor>>& f
 }
 
 PreparedStep Session::prepare(const std::vector<Output>& feeds, const std::vector<Output>& fetches) {
+  for (const Output& feed : feeds) impl_->require(feed, "fed");
+  for (const Output& fetch : fetches) impl_->require(fetch, "fetched");
   throw_if_failed(impl_->extend());
   PreparedStep step;
   step.state_ = std::make_shared<PreparedStep::State>();

@@ -11,6 +11,7 @@
 #include "actors/session_options.h"
 #include "graph/graph.h"
 
+#pragma GCC visibility push(default)
 namespace troupe {
 
 struct StepOptions {
@@ -60,3 +61,4 @@ class Session {
 };
 
 }  // namespace troupe
+#pragma GCC visibility pop

@@ -7,6 +7,7 @@
 
 #include "messages/device_name.h"
 
+#pragma GCC visibility push(default)
 namespace troupe {
 
 struct SessionOptions {
@@ -20,3 +21,4 @@ struct SessionOptions {
 };
 
 }  // namespace troupe
+#pragma GCC visibility pop

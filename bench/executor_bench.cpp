@@ -28,9 +28,7 @@ struct Bench {
   Output x = g.add_one("Placeholder", {}, {{"dtype", f32}, {"shape", PartialShape::scalar()}});
 
   Output add(Output a, Output b) const { return g.add_one("Add", {a, b}); }
-  Output no_op(std::vector<NodeId> after) const {
-    return {g.with_control(std::move(after)).add("NoOp", {}), Output::control};
-  }
+  Output no_op(const std::vector<Output>& after) const { return g.group(after); }
   void run(benchmark::State& state, std::vector<Output> fetches, std::vector<NodeId> targets,
            size_t nodes = node_count) {
     const auto plan = value_or_throw(runtime.prepare(graph, {{x}, std::move(fetches), std::move(targets)}));
@@ -52,26 +50,26 @@ struct Bench {
 void chain_no_op(benchmark::State& state) {
   Bench b;
   Output last = b.no_op({});
-  for (size_t i = 1; i < node_count; ++i) last = b.no_op({last.node});
+  for (size_t i = 1; i < node_count; ++i) last = b.no_op({last});
   b.run(state, {}, {last.node});
 }
 
 // Each node after its two children.
 void tree_no_op(benchmark::State& state) {
   Bench b;
-  std::vector<NodeId> open;
-  for (size_t i = 0; i < node_count / 2; ++i) open.push_back(b.no_op({}).node);
-  for (size_t i = 0; i + 1 < open.size(); i += 2) open.push_back(b.no_op({open[i], open[i + 1]}).node);
-  b.run(state, {}, {open.back()});
+  std::vector<Output> open;
+  for (size_t i = 0; i < node_count / 2; ++i) open.push_back(b.no_op({}));
+  for (size_t i = 0; i + 1 < open.size(); i += 2) open.push_back(b.no_op({open[i], open[i + 1]}));
+  b.run(state, {}, {open.back().node});
 }
 
 // One before all, one after all.
 void wide_no_op(benchmark::State& state) {
   Bench b;
-  const NodeId first = b.no_op({}).node;
-  std::vector<NodeId> all;
-  for (size_t i = 2; i < node_count; ++i) all.push_back(b.no_op({first}).node);
-  b.run(state, {}, {b.no_op(std::move(all)).node});
+  const Output first = b.no_op({});
+  std::vector<Output> all;
+  for (size_t i = 2; i < node_count; ++i) all.push_back(b.no_op({first}));
+  b.run(state, {}, {b.no_op(all).node});
 }
 
 // y = y + x: the memory of y is used again.
@@ -88,7 +86,7 @@ void chain_add_kept(benchmark::State& state) {
   Output y = b.add(b.x, b.x), before = b.x;
   for (size_t i = 1; i < node_count; ++i) {
     const Output next = b.add(y, before);
-    before = b.g.with_control({next.node}).add_one("Identity", {y});
+    before = b.g.with_control({next}).add_one("Identity", {y});
     y = next;
   }
   b.run(state, {y}, {}, 2 * node_count);
@@ -105,9 +103,9 @@ void tree_add(benchmark::State& state) {
 // Every sum has memory of its own.
 void wide_add(benchmark::State& state) {
   Bench b;
-  std::vector<NodeId> all;
-  for (size_t i = 1; i < node_count; ++i) all.push_back(b.add(b.x, b.x).node);
-  b.run(state, {}, {b.no_op(std::move(all)).node});
+  std::vector<Output> all;
+  for (size_t i = 1; i < node_count; ++i) all.push_back(b.add(b.x, b.x));
+  b.run(state, {}, {b.no_op(all).node});
 }
 
 // i, sum = 0, 0; while i < 10,000: sum += x; i += 1. Time per iteration.
@@ -131,9 +129,9 @@ void variable_read(benchmark::State& state) {
   const Output v = b.g.add_one("VariableV2", {}, {{"dtype", f32}, {"shape", PartialShape::scalar()}});
   const Output assign = b.g.add_one("Assign", {v, b.g.constant(Tensor::scalar(1.0f))});
   throw_if_failed(b.runtime.run(b.graph, {}, {{assign.node, Output::control}}).status());
-  std::vector<NodeId> all;
-  for (size_t i = 1; i < node_count; ++i) all.push_back(b.add(v, b.x).node);
-  b.run(state, {}, {b.no_op(std::move(all)).node});
+  std::vector<Output> all;
+  for (size_t i = 1; i < node_count; ++i) all.push_back(b.add(v, b.x));
+  b.run(state, {}, {b.no_op(all).node});
 }
 
 BENCHMARK(chain_no_op);

@@ -12,6 +12,7 @@
 #include "messages/dtype.h"
 #include "messages/tensor.h"
 
+#pragma GCC visibility push(default)
 namespace troupe {
 
 /// A reference to a function of the graph's library, by name.
@@ -78,3 +79,4 @@ class Attributes {
 };
 
 }  // namespace troupe
+#pragma GCC visibility pop

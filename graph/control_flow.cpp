@@ -60,8 +60,8 @@ std::vector<Output> build_branch(const Scope& scope, const std::shared_ptr<Switc
       scope.without_control().with_prefix(side == 1 ? "then" : "otherwise").in_context(context);
   std::vector<Output> results = branch(inside);
   for (Output& result : results)
-    result = result.is_control() ? inside.with_control({result.node}).add_one("Identity", {{pivot, 0}})
-                                 : context->bring(result);
+    result = result.is_control() ? inside.with_control({result}).add_one("Identity", {{pivot, 0}})
+                                 : context->bring(scope.checked(result));
   return results;
 }
 
@@ -137,7 +137,7 @@ class LoopBuilder {
            std::to_string(variables_.size()) + " variables, but " + std::to_string(invariants) +
                " shape invariants");
     for (size_t i = 0; i < variables_.size(); ++i)
-      if (!keeps(graph_.shape(variables_[i]), invariant(i)))
+      if (!keeps(scope_.shape(variables_[i]), invariant(i)))
         fail(scope_, "while_loop",
              variable(i) + " begins with shape " + graph_.shape(variables_[i]).text() +
                  ", its invariant is " + invariant(i).text());
@@ -176,7 +176,7 @@ class LoopBuilder {
                std::to_string(merges_.size()) + " variables");
     for (size_t i = 0; i < results.size(); ++i) {
       if (results[i].is_control()) fail(scope_, "while_loop", "the body yields no tensor for " + variable(i));
-      const DType is = graph_.dtype(results[i]), was = graph_.dtype(merges_[i]);
+      const DType is = scope_.dtype(results[i]), was = graph_.dtype(merges_[i]);
       if (is != was)
         fail(scope_, "while_loop",
              variable(i) + " is " + std::string(name(was)) + ", but the body makes it " +
@@ -203,7 +203,7 @@ class LoopBuilder {
 
 std::vector<Output> cond(const Scope& caller, Output predicate, const Branch& then, const Branch& otherwise) {
   const Scope scope = caller.with_name("").with_prefix("cond");
-  const auto switches = std::make_shared<Switches>(scope, predicate);
+  const auto switches = std::make_shared<Switches>(scope, scope.checked(predicate));
   const std::vector<Output> taken = build_branch(scope, switches, predicate, 1, then);
   const std::vector<Output> other = build_branch(scope, switches, predicate, 0, otherwise);
   if (taken.size() != other.size() || taken.empty())

@@ -1,10 +1,10 @@
 // Conditionals and loops for the builder (features.md F12, F13), out of Switch, Merge, Enter, Exit and NextIteration.
 //
-//   auto y = cond(scope, less, [&](const Scope& s) { return std::vector{s.call("neg", {x})}; },
-//                              [&](const Scope&)   { return std::vector{x}; });
-//   auto r = while_loop(scope, {zero, x},
-//                       [&](const Scope& s, auto v) { return s.call("less", {v[0], n}); },
-//                       [&](const Scope& s, auto v) { return std::vector{s.call("add", {v[0], 1}), s.call("mul", {v[1], x})}; });
+//   auto y = cond(g, less(g, x, 0), [&](const Scope& s) { return std::vector{neg(s, x)}; },
+//                                   [&](const Scope&)   { return std::vector{x}; })[0];
+//   auto r = while_loop(g, {zero, x},
+//                       [&](const Scope& s, auto v) { return less(s, v[0], n); },
+//                       [&](const Scope& s, auto v) { return std::vector{add(s, v[0], 1), mul(s, v[1], x)}; });
 //
 // What is built through the scope handed to a function runs only when its branch is taken, or once per iteration; it may use
 // anything built outside, also of branches and loops around it. What is built through another scope runs always. Functions may
@@ -18,6 +18,7 @@
 
 #include "graph/scope.h"
 
+#pragma GCC visibility push(default)
 namespace troupe {
 
 using Branch = std::function<std::vector<Output>(const Scope&)>;
@@ -45,3 +46,4 @@ std::vector<Output> while_loop(const Scope& scope, std::vector<Output> variables
                                const WhileOptions& options = {});
 
 }  // namespace troupe
+#pragma GCC visibility pop

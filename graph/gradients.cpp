@@ -153,17 +153,18 @@ void GradientContext::set(size_t input, Output gradient) { input_gradients_[inpu
 void GradientContext::set(size_t input, const IndexedSlices& gradient) { input_gradients_[input] = gradient; }
 std::vector<Gradient> GradientContext::take() && { return std::move(input_gradients_); }
 
-std::vector<Gradient> gradients(const Scope& scope, std::span<const Output> ys, std::span<const Output> xs,
-                                std::span<const Gradient> grad_ys) {
+std::vector<Gradient> gradients(const Scope& scope, const std::vector<Output>& ys,
+                                const std::vector<Output>& xs, const std::vector<Gradient>& grad_ys) {
   Graph& graph = scope.graph();
   for (const Output& y : ys)
-    if (!is_differentiable(graph.dtype(y))) {
+    if (!is_differentiable(scope.dtype(y))) {
       const Node& node = graph.node(y.node);
       throw Error(invalid_argument("the gradient of " + graph.name_of(y) + " of type " +
                                    std::string(name(graph.dtype(y))) +
                                    " is asked for; gradients flow through half, float, double and complex")
                       .at_node(node.type(), node.name));
     }
+  for (const Output& x : xs) scope.checked(x);
   Backpropagation backward(scope, ys, xs);
   for (size_t i = 0; i < ys.size(); ++i) {
     const bool given = i < grad_ys.size() && present(grad_ys[i]);

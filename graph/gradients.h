@@ -2,12 +2,12 @@
 // Source: the white paper, section 4.1. Throws Error like the builder. One thread at a time per graph.
 #pragma once
 
-#include <span>
 #include <variant>
 #include <vector>
 
 #include "graph/scope.h"
 
+#pragma GCC visibility push(default)
 namespace troupe {
 
 /// Some rows of a bigger tensor: row i of `values` belongs to row indices[i] (repeats add up). The gradient type of Gather.
@@ -53,10 +53,11 @@ class GradientContext {
 /// d(sum of ys)/dx for each x, added to the graph; none where x does not reach any y. `grad_ys`, when given, are as many as ys
 /// (an Output, or nothing for ones). Several contributions are summed by AddN in a fixed order; slices are concatenated.
 /// Throws Error(Unimplemented) naming an op on the path without gradient, InvalidArgument for an integer y.
-std::vector<Gradient> gradients(const Scope& scope, std::span<const Output> ys, std::span<const Output> xs,
-                                std::span<const Gradient> grad_ys = {});
+std::vector<Gradient> gradients(const Scope& scope, const std::vector<Output>& ys,
+                                const std::vector<Output>& xs, const std::vector<Gradient>& grad_ys = {});
 
-/// The dense form: UnsortedSegmentSum of slices; zeros like `x` for none.
+/// The dense form, as in dense(g, gradients(g, {y}, {x})[0], x): UnsortedSegmentSum of slices; zeros like `x` for none.
 Output dense(const Scope& scope, const Gradient& gradient, Output x);
 
 }  // namespace troupe
+#pragma GCC visibility pop

@@ -13,6 +13,7 @@
 
 #include "graph/op_table.h"
 
+#pragma GCC visibility push(default)
 namespace troupe {
 
 using NodeId = uint32_t;
@@ -148,3 +149,4 @@ inline Result<std::vector<NodeId>> topological_order(const Graph& graph) {
 }
 
 }  // namespace troupe
+#pragma GCC visibility pop

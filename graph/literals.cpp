@@ -160,6 +160,11 @@ Result<AttrValue> to_attribute(const Argument& argument, AttrKind kind) {
 }
 
 Result<Tensor> to_tensor(const Argument& argument, DType dtype) {
+  if (const auto* shape = std::get_if<PartialShape>(&argument.value())) {
+    if (!shape->fully_known())
+      return invalid_argument("is the shape " + shape->text() + ", which is not fully known");
+    return to_tensor(std::vector<int64_t>(shape->dims().begin(), shape->dims().end()), dtype);
+  }
   if (const auto* tensor = std::get_if<Tensor>(&argument.value())) {
     if (tensor->dtype() == dtype) return *tensor;
     return invalid_argument("is a tensor of " + std::string(name(tensor->dtype())) + ", expected " +
@@ -200,7 +205,7 @@ DType natural_type(const Argument& argument) {
     DType operator()(const Output&) const { return DType::Invalid; }
     DType operator()(const std::vector<Output>&) const { return DType::Invalid; }
     DType operator()(DType) const { return DType::Invalid; }
-    DType operator()(const PartialShape&) const { return DType::Invalid; }
+    DType operator()(const PartialShape&) const { return DType::Int32; }
   };
   return std::visit(Visitor{}, argument.value());
 }

@@ -11,8 +11,12 @@
 #include "graph/attributes.h"
 
 namespace troupe {
+class ShapeContext;  // graph/shape_context.h, not public
+}
 
-class ShapeContext;     // graph/shape_context.h
+#pragma GCC visibility push(default)
+namespace troupe {
+
 class GradientContext;  // graph/gradients.h
 
 /// Who carries the op out. Only Kernel runs on the spot; every other becomes a message to that role, or, for Executor,
@@ -123,3 +127,4 @@ class OpDefBuilder {
 };
 
 }  // namespace troupe
+#pragma GCC visibility pop

@@ -10,6 +10,7 @@
 
 #include "graph/op_def.h"
 
+#pragma GCC visibility push(default)
 namespace troupe {
 
 struct ConstructorEntry {
@@ -43,3 +44,4 @@ class OpTable {
 std::string_view nearest(std::string_view name, const std::vector<std::string_view>& candidates);
 
 }  // namespace troupe
+#pragma GCC visibility pop

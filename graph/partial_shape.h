@@ -10,6 +10,7 @@
 
 #include "messages/shape.h"
 
+#pragma GCC visibility push(default)
 namespace troupe {
 
 inline constexpr int64_t unknown_dim = -1;
@@ -56,3 +57,4 @@ Result<PartialShape> broadcast(const PartialShape& a, const PartialShape& b);
 PartialShape concatenate(const PartialShape& a, const PartialShape& b);
 
 }  // namespace troupe
+#pragma GCC visibility pop

@@ -5,10 +5,6 @@
 
 namespace troupe {
 
-Argument Argument::integers(std::span<const int64_t> values) {
-  return std::vector<Argument>(values.begin(), values.end());
-}
-
 Scope Scope::with_prefix(std::string_view prefix) const {
   Scope scope = *this;
   scope.prefix_ += std::string(prefix) + '/';
@@ -27,9 +23,9 @@ Scope Scope::with_device(std::string_view device) const {
   return scope;
 }
 
-Scope Scope::with_control(std::vector<NodeId> sources) const {
+Scope Scope::with_control(const std::vector<Output>& sources) const {
   Scope scope = *this;
-  scope.control_.insert(scope.control_.end(), sources.begin(), sources.end());
+  for (const Output& source : sources) scope.control_.push_back(source.node);
   return scope;
 }
 
@@ -60,7 +56,10 @@ NodeId Scope::add(std::string_view op, std::vector<Output> inputs, Attributes at
   spec.control_inputs = control_;
   spec.device = device_.text();
   spec.colocate_with = colocate_with_;
-  if (context_) context_->bring_in(spec);
+  if (context_) {
+    for (const Output& input : spec.inputs) checked(input);
+    context_->bring_in(spec);
+  }
   const NodeId id = value_or_throw(graph_->add(std::move(spec)));
   if (context_) context_->note(id);
   return id;
@@ -71,14 +70,26 @@ Output Scope::call(std::string_view constructor, const std::vector<Argument>& po
   return Call(*this, constructor, positional, named).build();
 }
 
+std::vector<Output> Scope::outputs(Output output) const {
+  std::vector<Output> result;
+  for (uint32_t i = 0; i < graph_->node(checked(output).node).output_types.size(); ++i)
+    result.push_back({output.node, i});
+  return result;
+}
+
+Output Scope::checked(Output output) const {
+  if (graph_->contains(output)) return output;
+  if (output.is_control() && output.node < graph_->size())
+    throw Error(invalid_argument("the operation " + graph_->node(output.node).name + " yields no tensor"));
+  throw Error(invalid_argument("a tensor of another graph is used"));
+}
+
 Output Scope::constant(const Tensor& value) const {
   return without_control().add_one("Const", {}, {{"dtype", value.dtype()}, {"value", value}});
 }
 
 Output Scope::group(const std::vector<Output>& sources) const {
-  std::vector<NodeId> nodes;
-  for (const Output& source : sources) nodes.push_back(source.node);
-  return {with_control(std::move(nodes)).add("NoOp", {}), Output::control};
+  return {with_control(sources).add("NoOp", {}), Output::control};
 }
 
 }  // namespace troupe

@@ -3,6 +3,8 @@
 // and shapes. One thread at a time per graph.
 #pragma once
 
+#include <concepts>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -14,27 +16,33 @@
 #include "messages/device_name.h"
 
 namespace troupe {
+class FlowContext;  // graph/flow_context.h, not public
+}
 
-/// What may stand for a parameter of a constructor: an edge, several edges, a number or list still to be given its type by
-/// the other inputs, or the value of an attribute.
+#pragma GCC visibility push(default)
+namespace troupe {
+
+/// What may stand for a parameter of a constructor: an edge; a number or a list, {a, b} or {{1, 2}, {3, 4}}, that takes the type
+/// of the other inputs; a tensor; a shape; or the value of an attribute.
 class Argument {
  public:
   using Value = std::variant<Output, std::vector<Output>, int64_t, double, bool, std::string, DType,
                              PartialShape, Tensor, std::vector<Argument>>;
   Argument(Output output) : value_(output) {}  // NOLINT: all of these are meant to convert
   Argument(std::vector<Output> outputs) : value_(std::move(outputs)) {}  // NOLINT
-  Argument(int value) : value_(int64_t{value}) {}                        // NOLINT
-  Argument(int64_t value) : value_(value) {}                             // NOLINT
-  Argument(double value) : value_(value) {}                              // NOLINT
-  Argument(bool value) : value_(value) {}                                // NOLINT
-  Argument(const char* value) : value_(std::string(value)) {}            // NOLINT
-  Argument(std::string value) : value_(std::move(value)) {}              // NOLINT
-  Argument(DType value) : value_(value) {}                               // NOLINT
-  Argument(PartialShape value) : value_(std::move(value)) {}             // NOLINT
-  Argument(Tensor value) : value_(std::move(value)) {}                   // NOLINT
-  Argument(std::vector<Argument> list) : value_(std::move(list)) {}      // NOLINT
-  /// A list of integers: axes, sizes, dimensions.
-  static Argument integers(std::span<const int64_t> values);
+  template <std::integral T>
+  Argument(T value) : value_(static_cast<int64_t>(value)) {}         // NOLINT
+  Argument(double value) : value_(value) {}                          // NOLINT
+  Argument(bool value) : value_(value) {}                            // NOLINT
+  Argument(const char* value) : value_(std::string(value)) {}        // NOLINT
+  Argument(std::string value) : value_(std::move(value)) {}          // NOLINT
+  Argument(DType value) : value_(value) {}                           // NOLINT
+  Argument(PartialShape value) : value_(std::move(value)) {}         // NOLINT
+  Argument(Tensor value) : value_(std::move(value)) {}               // NOLINT
+  Argument(std::vector<Argument> list) : value_(std::move(list)) {}  // NOLINT
+  Argument(const std::vector<int64_t>& list)
+      : value_(std::vector<Argument>(list.begin(), list.end())) {}                         // NOLINT
+  Argument(std::initializer_list<Argument> list) : value_(std::vector<Argument>(list)) {}  // NOLINT
 
   const Value& value() const { return value_; }
 
@@ -44,8 +52,6 @@ class Argument {
 
 using NamedArguments = std::vector<std::pair<std::string, Argument>>;
 
-class FlowContext;  // graph/flow_context.h
-
 class Scope {
  public:
   explicit Scope(Graph& graph) : graph_(&graph) {}
@@ -54,15 +60,17 @@ class Scope {
   Scope with_name(std::string_view name) const;      ///< the name of the next node (made unique if taken)
   Scope with_device(
       std::string_view device) const;  ///< merged with the outer device, the inner wins (features.md H3)
-  Scope with_control(std::vector<NodeId> sources) const;  ///< added to those of the outer scope
+  Scope with_control(const std::vector<Output>& sources) const;  ///< nodes run after these, too
   Scope without_control() const;
   Scope colocated_with(Output output) const;
   /// Inside a branch or loop: what nodes use from outside is brought in, and they run when it does.
   Scope in_context(std::shared_ptr<FlowContext> context) const;
 
   Graph& graph() const { return *graph_; }
-  DType dtype(Output output) const { return graph_->dtype(output); }
-  const PartialShape& shape(Output output) const { return graph_->shape(output); }
+  /// The same output; throws Error(InvalidArgument) for what is no tensor of this graph, as the two below do.
+  Output checked(Output output) const;
+  DType dtype(Output output) const { return graph_->dtype(checked(output)); }
+  const PartialShape& shape(Output output) const { return graph_->shape(checked(output)); }
   const std::string& prefix() const { return prefix_; }
   /// Null outside every branch and loop.
   const std::shared_ptr<FlowContext>& context() const { return context_; }
@@ -77,6 +85,9 @@ class Scope {
   /// inputs, missing parameters their defaults.
   Output call(std::string_view constructor, const std::vector<Argument>& positional,
               const NamedArguments& named = {}) const;
+
+  /// All outputs of the op that yields `output`.
+  std::vector<Output> outputs(Output output) const;
 
   /// A Const node.
   Output constant(const Tensor& value) const;
@@ -93,3 +104,4 @@ class Scope {
 };
 
 }  // namespace troupe
+#pragma GCC visibility pop

@@ -1,11 +1,12 @@
-// The constructors of the op table as C++ functions, alphabetical: matmul(g, a, b) is g.call("matmul", {a,
-// b}). A parameter takes what expressions in config files take: a tensor, or a number or list that gets the
-// type of the other inputs. They throw Error with op, node and shapes. What each op computes stands in its
-// family's file. One thread at a time per graph.
+// The constructors of the op table as C++ functions, alphabetical: matmul(g, a, b) is g.call("matmul", {a, b}), a node called
+// "MatMul"; matmul(g.with_name("logits"), a, b) is called "logits". A parameter takes what expressions in config files take: a
+// tensor, or a number or list that gets the type of the other inputs. They throw Error with op, node and shapes. What each op
+// computes stands in its family's file. A test holds the list against the table. One thread at a time per graph.
 #pragma once
 
 #include "graph/scope.h"
 
+#pragma GCC visibility push(default)
 namespace troupe {
 
 // clang-format off
@@ -34,6 +35,7 @@ inline Output elu(const Scope& g, Argument features) { return g.call("elu", {fea
 inline Output equal(const Scope& g, Argument x, Argument y) { return g.call("equal", {x, y}); }
 inline Output exp(const Scope& g, Argument x) { return g.call("exp", {x}); }
 inline Output expand_dims(const Scope& g, Argument input, Argument axis) { return g.call("expand_dims", {input, axis}); }
+inline Output fifo_queue(const Scope& g, Argument component_types, Argument shapes = {}, int64_t capacity = -1, const std::string& container = {}, const std::string& shared_name = {}) { return g.call("fifo_queue", {component_types, shapes, capacity, container, shared_name}); }
 inline Output fill(const Scope& g, Argument dims, Argument value) { return g.call("fill", {dims, value}); }
 inline Output floor(const Scope& g, Argument x) { return g.call("floor", {x}); }
 inline Output floor_div(const Scope& g, Argument x, Argument y) { return g.call("floor_div", {x, y}); }
@@ -73,11 +75,18 @@ inline Output not_equal(const Scope& g, Argument x, Argument y) { return g.call(
 inline Output ones(const Scope& g, Argument shape, DType dtype = f32, Argument value = 1) { return g.call("ones", {shape, dtype, value}); }
 inline Output ones_like(const Scope& g, Argument x) { return g.call("ones_like", {x}); }
 inline Output pad(const Scope& g, Argument input, Argument paddings) { return g.call("pad", {input, paddings}); }
-inline Output placeholder(const Scope& g, DType dtype, const PartialShape& shape = {}) { return g.call("placeholder", {dtype, shape}); }
+inline Output placeholder(const Scope& g, DType dtype, const PartialShape& shape = {}, std::string_view name = {}) { return (name.empty() ? g : g.with_name(name)).call("placeholder", {dtype, shape}); }
 inline Output placeholder_with_default(const Scope& g, Argument input, const PartialShape& shape) { return g.call("placeholder_with_default", {input, shape}); }
 inline Output pow(const Scope& g, Argument x, Argument y) { return g.call("pow", {x, y}); }
 inline Output prod(const Scope& g, Argument input) { return g.call("prod", {input}); }
 inline Output prod(const Scope& g, Argument input, Argument axis, bool keep_dims = false) { return g.call("prod", {input, axis, keep_dims}); }
+inline Output queue_close(const Scope& g, Argument handle, bool cancel_pending_enqueues = false) { return g.call("queue_close", {handle, cancel_pending_enqueues}); }
+inline std::vector<Output> queue_dequeue(const Scope& g, Argument handle, Argument component_types, int64_t timeout_ms = -1) { return g.outputs(g.call("queue_dequeue", {handle, component_types, timeout_ms})); }
+inline std::vector<Output> queue_dequeue_many(const Scope& g, Argument handle, Argument n, Argument component_types, int64_t timeout_ms = -1) { return g.outputs(g.call("queue_dequeue_many", {handle, n, component_types, timeout_ms})); }
+inline std::vector<Output> queue_dequeue_up_to(const Scope& g, Argument handle, Argument n, Argument component_types, int64_t timeout_ms = -1) { return g.outputs(g.call("queue_dequeue_up_to", {handle, n, component_types, timeout_ms})); }
+inline Output queue_enqueue(const Scope& g, Argument handle, std::vector<Output> components, int64_t timeout_ms = -1) { return g.call("queue_enqueue", {handle, std::move(components), timeout_ms}); }
+inline Output queue_enqueue_many(const Scope& g, Argument handle, std::vector<Output> components, int64_t timeout_ms = -1) { return g.call("queue_enqueue_many", {handle, std::move(components), timeout_ms}); }
+inline Output queue_size(const Scope& g, Argument handle) { return g.call("queue_size", {handle}); }
 inline Output random_normal(const Scope& g, Argument shape, DType dtype = f32, int64_t seed = 0, int64_t seed2 = 0) { return g.call("random_normal", {shape, dtype, seed, seed2}); }
 inline Output random_shuffle(const Scope& g, Argument value, int64_t seed = 0, int64_t seed2 = 0) { return g.call("random_shuffle", {value, seed, seed2}); }
 inline Output random_uniform(const Scope& g, Argument shape, DType dtype = f32, int64_t seed = 0, int64_t seed2 = 0) { return g.call("random_uniform", {shape, dtype, seed, seed2}); }
@@ -95,7 +104,7 @@ inline Output scatter_add(const Scope& g, Argument ref, Argument indices, Argume
 inline Output scatter_sub(const Scope& g, Argument ref, Argument indices, Argument updates, bool use_locking = false) { return g.call("scatter_sub", {ref, indices, updates, use_locking}); }
 inline Output scatter_update(const Scope& g, Argument ref, Argument indices, Argument updates, bool use_locking = true) { return g.call("scatter_update", {ref, indices, updates, use_locking}); }
 inline Output shape(const Scope& g, Argument input, DType out_type = i32) { return g.call("shape", {input, out_type}); }
-inline Output shape_n(const Scope& g, std::vector<Output> input, DType out_type = i32) { return g.call("shape_n", {std::move(input), out_type}); }
+inline std::vector<Output> shape_n(const Scope& g, std::vector<Output> input, DType out_type = i32) { return g.outputs(g.call("shape_n", {std::move(input), out_type})); }
 inline Output sigmoid(const Scope& g, Argument x) { return g.call("sigmoid", {x}); }
 inline Output sign(const Scope& g, Argument x) { return g.call("sign", {x}); }
 inline Output sin(const Scope& g, Argument x) { return g.call("sin", {x}); }
@@ -105,11 +114,11 @@ inline Output softmax(const Scope& g, Argument logits) { return g.call("softmax"
 inline Output softmax_cross_entropy_with_logits(const Scope& g, Argument logits, Argument labels) { return g.call("softmax_cross_entropy_with_logits", {logits, labels}); }
 inline Output softplus(const Scope& g, Argument features) { return g.call("softplus", {features}); }
 inline Output sparse_softmax_cross_entropy_with_logits(const Scope& g, Argument logits, Argument labels) { return g.call("sparse_softmax_cross_entropy_with_logits", {logits, labels}); }
-inline Output split(const Scope& g, Argument value, int64_t num_split, Argument axis = 0) { return g.call("split", {value, num_split, axis}); }
+inline std::vector<Output> split(const Scope& g, Argument value, int64_t num_split, Argument axis = 0) { return g.outputs(g.call("split", {value, num_split, axis})); }
 inline Output sqrt(const Scope& g, Argument x) { return g.call("sqrt", {x}); }
 inline Output square(const Scope& g, Argument x) { return g.call("square", {x}); }
 inline Output squared_difference(const Scope& g, Argument x, Argument y) { return g.call("squared_difference", {x, y}); }
-inline Output squeeze(const Scope& g, Argument input, const std::vector<int64_t>& axis = {}) { return g.call("squeeze", {input, Argument::integers(axis)}); }
+inline Output squeeze(const Scope& g, Argument input, const std::vector<int64_t>& axis = {}) { return g.call("squeeze", {input, axis}); }
 inline Output stack(const Scope& g, std::vector<Output> values, int64_t axis = 0) { return g.call("stack", {std::move(values), axis}); }
 inline Output stop_gradient(const Scope& g, Argument input) { return g.call("stop_gradient", {input}); }
 inline Output strided_slice(const Scope& g, Argument input, Argument begin, Argument end, Argument strides, int64_t begin_mask = 0, int64_t end_mask = 0, int64_t ellipsis_mask = 0, int64_t new_axis_mask = 0, int64_t shrink_axis_mask = 0) { return g.call("strided_slice", {input, begin, end, strides, begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask}); }
@@ -121,10 +130,11 @@ inline Output tile(const Scope& g, Argument input, Argument multiples) { return 
 inline Output transpose(const Scope& g, Argument a, Argument perm) { return g.call("transpose", {a, perm}); }
 inline Output truncated_normal(const Scope& g, Argument shape, DType dtype = f32, int64_t seed = 0, int64_t seed2 = 0) { return g.call("truncated_normal", {shape, dtype, seed, seed2}); }
 inline Output unsorted_segment_sum(const Scope& g, Argument data, Argument segment_ids, Argument num_segments) { return g.call("unsorted_segment_sum", {data, segment_ids, num_segments}); }
-inline Output unstack(const Scope& g, Argument value, int64_t num, int64_t axis = 0) { return g.call("unstack", {value, num, axis}); }
+inline std::vector<Output> unstack(const Scope& g, Argument value, int64_t num, int64_t axis = 0) { return g.outputs(g.call("unstack", {value, num, axis})); }
 inline Output where(const Scope& g, Argument condition, Argument x, Argument y) { return g.call("where", {condition, x, y}); }
 inline Output zeros(const Scope& g, Argument shape, DType dtype = f32, Argument value = 0) { return g.call("zeros", {shape, dtype, value}); }
 inline Output zeros_like(const Scope& g, Argument x) { return g.call("zeros_like", {x}); }
 // clang-format on
 
 }  // namespace troupe
+#pragma GCC visibility pop

@@ -113,7 +113,7 @@ Status multiply_all(DeviceContext& device, size_t count, const MatrixView<T>& a,
 Status multiply_all(DeviceContext& device, size_t count, const MatrixView<Half>& a, const MatrixView<Half>& b,
                     Half* c) {
   const auto scratch = [&](int64_t rows, int64_t columns) {
-    return Tensor::allocate(f32, Shape::of({static_cast<int64_t>(count), rows, columns}), device.memory());
+    return Tensor::allocate(f32, Shape{static_cast<int64_t>(count), rows, columns}, device.memory());
   };
   const auto widened = [](const MatrixView<Half>& view, std::span<float> to) {
     std::transform(view.data, view.data + to.size(), to.begin(),

@@ -15,14 +15,19 @@
 namespace troupe {
 namespace {
 
+using namespace std::string_literals;
+
 Status many_shape(ShapeContext& context) {
   TROUPE_RETURN_IF_FAILED(context.with_rank(1, 0).status());
   return unknown_shape(context);
 }
 
-OpDefBuilder queue_op(const std::string& name, ShapeFunction shape) {
-  return OpDefBuilder(name)
-      .served_by(ServedBy::Queue)
+/// Only the newer generation has constructors: names are for one op each.
+OpDefBuilder queue_op(const std::string& name, const std::string& suffix, const std::string& constructor,
+                      ShapeFunction shape) {
+  OpDefBuilder op(name + suffix);
+  if (!suffix.empty()) op.constructor(constructor);
+  return op.served_by(ServedBy::Queue)
       .effect(Effect::State)
       .shape(shape)
       .allows_uninitialized_input()  // a queue has no value
@@ -32,35 +37,40 @@ OpDefBuilder queue_op(const std::string& name, ShapeFunction shape) {
 /// One generation of the ops: their suffix and the type of their handle.
 void add_queue_generation(OpLibrary& library, const std::string& suffix, const std::string& handle_type) {
   const std::string handle = "handle: " + handle_type;
-  library.op(queue_op("FIFOQueue" + suffix, scalar_shape)
+  library.op(queue_op("FIFOQueue", suffix,
+                      "fifo_queue(component_types, shapes, capacity, container, shared_name)", scalar_shape)
                  .output(handle)
                  .attr("component_types: list(type) >= 1")
                  .attr("shapes: list(shape) = []")
                  .attr("capacity: int = -1")
                  .attr("container: string = ''")
                  .attr("shared_name: string = ''"));
-  for (const char* name : {"QueueEnqueue", "QueueEnqueueMany"})
-    library.op(queue_op(name + suffix, no_output_shape)
+  for (const auto& [name, constructor] :
+       {std::pair{"QueueEnqueue", "queue_enqueue"}, {"QueueEnqueueMany", "queue_enqueue_many"}})
+    library.op(queue_op(name, suffix, constructor + "(handle, components, timeout_ms)"s, no_output_shape)
                    .input(handle)
                    .input("components: Tcomponents")
                    .attr("Tcomponents: list(type) >= 1")
                    .attr("timeout_ms: int = -1"));
-  library.op(queue_op("QueueDequeue" + suffix, unknown_shape)
-                 .input(handle)
-                 .output("components: component_types")
-                 .attr("component_types: list(type) >= 1")
-                 .attr("timeout_ms: int = -1"));
-  for (const char* name : {"QueueDequeueMany", "QueueDequeueUpTo"})
-    library.op(queue_op(name + suffix, many_shape)
+  library.op(
+      queue_op("QueueDequeue", suffix, "queue_dequeue(handle, component_types, timeout_ms)", unknown_shape)
+          .input(handle)
+          .output("components: component_types")
+          .attr("component_types: list(type) >= 1")
+          .attr("timeout_ms: int = -1"));
+  for (const auto& [name, constructor] :
+       {std::pair{"QueueDequeueMany", "queue_dequeue_many"}, {"QueueDequeueUpTo", "queue_dequeue_up_to"}})
+    library.op(queue_op(name, suffix, constructor + "(handle, n, component_types, timeout_ms)"s, many_shape)
                    .input(handle)
                    .input("n: int32")
                    .output("components: component_types")
                    .attr("component_types: list(type) >= 1")
                    .attr("timeout_ms: int = -1"));
-  library.op(queue_op("QueueClose" + suffix, no_output_shape)
+  library.op(queue_op("QueueClose", suffix, "queue_close(handle, cancel_pending_enqueues)", no_output_shape)
                  .input(handle)
                  .attr("cancel_pending_enqueues: bool = false"));
-  library.op(queue_op("QueueSize" + suffix, scalar_shape).input(handle).output("size: int32"));
+  library.op(
+      queue_op("QueueSize", suffix, "queue_size(handle)", scalar_shape).input(handle).output("size: int32"));
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 
 #include "messages/status.h"
 
+#pragma GCC visibility push(default)
 namespace troupe {
 
 enum class MemoryKind : uint8_t { Host, Pinned, Device };
@@ -76,3 +77,4 @@ class Allocator {
 Allocator& heap_allocator();
 
 }  // namespace troupe
+#pragma GCC visibility pop

@@ -9,6 +9,7 @@
 
 #include "messages/status.h"
 
+#pragma GCC visibility push(default)
 namespace troupe {
 
 class Completion {
@@ -33,3 +34,4 @@ class Completion {
 };
 
 }  // namespace troupe
+#pragma GCC visibility pop

@@ -9,6 +9,7 @@
 
 #include "messages/status.h"
 
+#pragma GCC visibility push(default)
 namespace troupe {
 
 struct DeviceName {
@@ -58,3 +59,4 @@ enum class Placement : bool {
 Result<DeviceName> merge(const DeviceName& a, const DeviceName& b, Placement placement = Placement::Strict);
 
 }  // namespace troupe
+#pragma GCC visibility pop

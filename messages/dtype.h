@@ -11,6 +11,7 @@
 
 #include "messages/status.h"
 
+#pragma GCC visibility push(default)
 namespace troupe {
 
 enum class DType : uint8_t {
@@ -125,3 +126,4 @@ template <class T>
 inline constexpr DType dtype_of = DTypeOf<T>::value;
 
 }  // namespace troupe
+#pragma GCC visibility pop

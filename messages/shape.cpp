@@ -44,11 +44,8 @@ Result<Shape> Shape::make(std::span<const int64_t> dims, DType dtype, uint64_t b
   return shape;
 }
 
-Shape Shape::of(std::initializer_list<int64_t> dims) {
-  auto shape = make({dims.begin(), dims.size()}, DType::UInt8, INT64_MAX);
-  assert(shape.ok());
-  return std::move(shape).value();
-}
+Shape::Shape(std::initializer_list<int64_t> dims)
+    : Shape(value_or_throw(make({dims.begin(), dims.size()}, DType::UInt8, INT64_MAX))) {}
 
 std::string Shape::text() const { return text_of(dims()); }
 

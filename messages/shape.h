@@ -15,6 +15,7 @@
 #include "messages/dtype.h"
 #include "messages/status.h"
 
+#pragma GCC visibility push(default)
 namespace troupe {
 
 class Shape {
@@ -23,6 +24,8 @@ class Shape {
   static constexpr uint64_t default_byte_cap = uint64_t{1} << 40;
 
   Shape() : dims_{} {}  ///< a scalar: rank 0, one element
+  /// For dimensions that the program writes down: Shape{2, 3}. Throws Error(InvalidArgument) as make() fails.
+  Shape(std::initializer_list<int64_t> dims);
   Shape(const Shape& other) { copy(other); }
   Shape(Shape&& other) noexcept { take(other); }  ///< leaves a scalar behind
   Shape& operator=(const Shape& other) {
@@ -44,10 +47,8 @@ class Shape {
   /// Checks rank, signs, and that the product times size_of(dtype)
   /// does not pass byte_cap: InvalidArgument otherwise.
   static Result<Shape> make(std::span<const int64_t> dims, DType dtype, uint64_t byte_cap = default_byte_cap);
-  /// For dimensions the program itself wrote down; asserts that they are valid. Never for data.
-  static Shape of(std::initializer_list<int64_t> dims);
   /// Rank 1 of n elements; n must be a size the program already holds.
-  static Shape vector(int64_t n) { return of({n}); }
+  static Shape vector(int64_t n) { return {n}; }
 
   size_t rank() const { return rank_; }
   bool is_scalar() const { return rank_ == 0; }
@@ -94,3 +95,4 @@ Result<size_t> resolve_axis(int64_t axis, size_t rank);
 std::string text_of(std::span<const int64_t> dims);
 
 }  // namespace troupe
+#pragma GCC visibility pop

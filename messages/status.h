@@ -13,6 +13,7 @@
 #include <utility>
 #include <variant>
 
+#pragma GCC visibility push(default)
 namespace troupe {
 
 /// The numbers are those of TensorFlow's error codes (features.md O7).
@@ -151,3 +152,4 @@ inline void throw_if_failed(Status status) {
   lhs = std::move(result_##line).value()
 
 }  // namespace troupe
+#pragma GCC visibility pop

@@ -72,6 +72,10 @@ Tensor Tensor::rows(int64_t begin, int64_t end) const {
   return view;
 }
 
+void Tensor::fail(const std::string& what) const {
+  throw Error(invalid_argument("a tensor " + signature() + ' ' + what));
+}
+
 std::string Tensor::signature() const { return std::string(name(dtype_)) + shape_.text(); }
 
 bool identical(const Tensor& a, const Tensor& b) {

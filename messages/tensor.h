@@ -15,6 +15,7 @@
 #include "messages/dtype.h"
 #include "messages/shape.h"
 
+#pragma GCC visibility push(default)
 namespace troupe {
 
 class Tensor {
@@ -33,7 +34,8 @@ class Tensor {
   static Tensor scalar(const T& value) {
     return of<T>(Shape{}, std::span<const T>(&value, 1));
   }
-  /// A heap tensor with these elements; values.size() must be shape.elements() (asserted).
+  /// A heap tensor with these elements, row by row: Tensor::of<float>({2, 3}, {1, 2, 3, 4, 5, 6}). Throws
+  /// Error(InvalidArgument) when they are not as many as the shape says.
   template <class T>
   static Tensor of(const Shape& shape, std::span<const T> values);
   template <class T>
@@ -77,16 +79,23 @@ class Tensor {
   bool unique() const { return buffer_.unique(); }
   bool shares_buffer_with(const Tensor& other) const { return buffer_.get() == other.buffer_.get(); }
 
-  /// The elements; T must be the tensor's type (asserted).
+  /// The elements. Throws Error(InvalidArgument) when they are of another type.
   template <class T>
   std::span<const T> as() const {
-    assert(dtype_ == dtype_of<T>);
+    require(dtype_of<T>);
     return {reinterpret_cast<const T*>(data()), static_cast<size_t>(elements())};
   }
   template <class T>
   std::span<T> write() {
-    assert(dtype_ == dtype_of<T>);
+    require(dtype_of<T>);
     return {reinterpret_cast<T*>(mutable_data()), static_cast<size_t>(elements())};
+  }
+  /// The one element of a tensor that has only one; throws Error(InvalidArgument) when it has none or more.
+  template <class T>
+  T item() const {
+    const std::span<const T> values = as<T>();
+    if (values.size() != 1) fail("has not one element");
+    return values[0];
   }
   const std::byte* data() const { return buffer_ ? buffer_->data + offset_ : nullptr; }
   std::byte* mutable_data() { return buffer_ ? buffer_->data + offset_ : nullptr; }
@@ -100,6 +109,11 @@ class Tensor {
   std::string signature() const;
 
  private:
+  void require(DType dtype) const {
+    if (dtype_ != dtype) fail("is not of type " + std::string(name(dtype)));
+  }
+  [[noreturn]] void fail(const std::string& what) const;
+
   BufferRef buffer_;
   size_t offset_ = 0;
   Shape shape_;
@@ -110,8 +124,9 @@ class Tensor {
 
 template <class T>
 Tensor Tensor::of(const Shape& shape, std::span<const T> values) {
-  assert(static_cast<int64_t>(values.size()) == shape.elements());
   Tensor tensor = value_or_throw(allocate(dtype_of<T>, shape));
+  if (values.size() != tensor.as<T>().size())
+    tensor.fail("cannot be made of " + std::to_string(values.size()) + " elements");
   std::copy(values.begin(), values.end(), tensor.write<T>().begin());
   return tensor;
 }
@@ -120,3 +135,4 @@ Tensor Tensor::of(const Shape& shape, std::span<const T> values) {
 bool identical(const Tensor& a, const Tensor& b);
 
 }  // namespace troupe
+#pragma GCC visibility pop

@@ -1,6 +1,7 @@
 #include "apps/nn/optimizer.h"
 
 #include "graph/call.h"
+#include "kernels/constructors.h"
 
 namespace troupe::nn {
 namespace {
@@ -16,12 +17,7 @@ Scope beside(const Scope& scope, Output variable) {
 
 /// A variable of the same shape, beginning as zeros, for the optimizer's own use.
 Output slot(const Scope& scope, Output variable, std::string_view name) {
-  const Shape shape = value_or_throw(scope.shape(variable).to_shape(scope.dtype(variable)));
-  std::vector<int32_t> dims(shape.dims().begin(), shape.dims().end());
-  const Output zeros =
-      scope.add_one("Fill", {scope.constant(Tensor::vector<int32_t>(std::span<const int32_t>(dims))),
-                             scalar_like(scope, 0, variable)});
-  return nn::variable(scope, zeros, name, false);
+  return troupe::variable(scope, zeros(scope, scope.shape(variable), scope.dtype(variable)), name, false);
 }
 
 void require_some(const std::vector<VariableGradient>& gradients) {
@@ -33,7 +29,7 @@ void require_some(const std::vector<VariableGradient>& gradients) {
 std::vector<VariableGradient> compute_gradients(const Scope& scope, Output loss,
                                                 std::vector<Output> variables) {
   if (variables.empty()) variables = trainable_variables(scope.graph());
-  const auto found = gradients(scope, std::vector<Output>{loss}, variables);
+  const auto found = gradients(scope, {loss}, variables);
   std::vector<VariableGradient> result;
   for (size_t i = 0; i < variables.size(); ++i)
     if (!std::holds_alternative<std::monostate>(found[i]))
@@ -81,15 +77,13 @@ Output Adam::apply_gradients(const Scope& scope, const std::vector<VariableGradi
                power2 = variable(shared, beta2, "beta2_power", false);
   const Output rate = scalar_like(inner, rate_, first), epsilon = scalar_like(inner, epsilon_, first);
   std::vector<Output> updates;
-  std::vector<NodeId> applied;
   for (const auto& [gradient, variable] : gradients) {
     const Scope here = beside(inner, variable);
     const Output m = slot(here, variable, "m"), v = slot(here, variable, "v");
     updates.push_back(
         here.add_one("ApplyAdam", {variable, m, v, power1, power2, rate, beta1, beta2, epsilon, gradient}));
-    applied.push_back(updates.back().node);
   }
-  const Scope after = shared.with_control(applied);
+  const Scope after = shared.with_control(updates);
   for (const auto& [power, beta] : {std::pair{power1, beta1}, std::pair{power2, beta2}})
     updates.push_back(shared.add_one("Assign", {power, after.add_one("Mul", {power, beta})}));
   return inner.group(updates);

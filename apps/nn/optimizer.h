@@ -5,9 +5,10 @@
 #include <utility>
 #include <vector>
 
-#include "apps/nn/variables.h"
 #include "graph/gradients.h"
+#include "graph/variables.h"
 
+#pragma GCC visibility push(default)
 namespace troupe::nn {
 
 /// The gradient of the loss with respect to a variable, dense; and the variable.
@@ -23,8 +24,8 @@ class Optimizer {
  public:
   virtual ~Optimizer() = default;
 
-  /// A target that applies one update. InvalidArgument when there is nothing to update. Slots are variables: nn::initializer
-  /// comes after this.
+  /// A target that applies one update. InvalidArgument when there is nothing to update. Slots are variables: make the
+  /// initializer after this.
   virtual Output apply_gradients(const Scope& scope,
                                  const std::vector<VariableGradient>& gradients) const = 0;
   /// compute_gradients, then apply_gradients.
@@ -65,3 +66,4 @@ class Adam final : public Optimizer {
 };
 
 }  // namespace troupe::nn
+#pragma GCC visibility pop

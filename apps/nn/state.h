@@ -7,8 +7,9 @@
 #include <vector>
 
 #include "actors/session.h"
-#include "apps/nn/variables.h"
+#include "graph/variables.h"
 
+#pragma GCC visibility push(default)
 namespace troupe::nn {
 
 using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
@@ -28,3 +29,4 @@ class State {
 };
 
 }  // namespace troupe::nn
+#pragma GCC visibility pop

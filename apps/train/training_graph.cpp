@@ -56,9 +56,9 @@ class Builder {
     result.evaluation_loss = *evaluated.loss;
     result.metrics = evaluated.metrics;
     add_update(towers, result);
-    result.initializer = nn::initializer(root_);
-    result.variables = nn::variables(root_.graph());
-    for (const Output& variable : nn::trainable_variables(root_.graph()))
+    result.initializer = initializer(root_);
+    result.variables = variables(root_.graph());
+    for (const Output& variable : trainable_variables(root_.graph()))
       result.parameters += value_or_throw(root_.shape(variable).to_shape(root_.dtype(variable))).elements();
     return result;
   }
@@ -104,8 +104,8 @@ class Builder {
       if (known != variables_.end()) return known->second;
       const Scope scope_of_it = with_variables(root_);
       const Output made =
-          nn::variable(scope_of_it, first_value(scope_of_it.with_prefix(variable.name), variable),
-                       variable.name, variable.trainable);
+          troupe::variable(scope_of_it, first_value(scope_of_it.with_prefix(variable.name), variable),
+                           variable.name, variable.trainable);
       return variables_.emplace(variable.name, made).first->second;
     };
     return config::build_model(config_, scope, std::move(symbols), make_variable, diagnostics_);

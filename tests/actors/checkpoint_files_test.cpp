@@ -16,7 +16,7 @@ Checkpoint checkpoint_of(uint64_t round) {
   const auto value = static_cast<float>(round);
   return {round,
           "round " + std::to_string(round) + ": \"\\\n\x7f é",
-          {{"w", Tensor::of<float>(Shape::of({2, 2}), {value, -0.0f, 1e-42f, value}), round},
+          {{"w", Tensor::of<float>(Shape{2, 2}, {value, -0.0f, 1e-42f, value}), round},
            {"dense/b", Tensor::vector<BFloat16>({BFloat16(value), BFloat16(2)}), round + 7},
            {"global_step", Tensor::scalar(static_cast<int64_t>(round)), 1},
            {"mask é", Tensor::vector<bool>({true, false, round % 2 == 0}), 0},
@@ -330,7 +330,7 @@ BOOST_FIXTURE_TEST_CASE(the_files_made_here_are_read_when_nothing_is_wrong_with_
   const auto loaded = value_or_throw(files.load("000002-round-2"));
   BOOST_REQUIRE(loaded.tensors.size() == 2u);
   BOOST_TEST(identical(loaded.tensors[0].value, Tensor::scalar(1.0f)));
-  BOOST_TEST(identical(loaded.tensors[1].value, Tensor::of<uint8_t>(Shape::of({2, 1}), {1, 2})));
+  BOOST_TEST(identical(loaded.tensors[1].value, Tensor::of<uint8_t>(Shape{2, 1}, {1, 2})));
 }
 
 BOOST_FIXTURE_TEST_CASE(a_hostile_manifest_is_refused, Hostile) {

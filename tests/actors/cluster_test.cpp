@@ -84,7 +84,7 @@ void train_a_little(Runtime& client, int64_t size) {
   const Output next = worker.add_one("Add", {v, g.constant(Tensor::scalar(1.0f))});
   const Output update{ps.add("Assign", {v, next}), Output::control};
   Session session = client.session(graph);
-  Tensor zeros = value_or_throw(Tensor::allocate(f32, Shape::of({size})));
+  Tensor zeros = value_or_throw(Tensor::allocate(f32, Shape{size}));
   std::ranges::fill(zeros.write<float>(), 0.0f);
   session.run({{x, zeros}}, {init});
   for (int i = 0; i < 5; ++i) session.run({update});

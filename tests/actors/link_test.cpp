@@ -50,7 +50,8 @@ class Stranger final : public Connection::Events {
   }
   /// What the node said before it closed the connection.
   std::string goodbye() {
-    BOOST_TEST_REQUIRE(cluster_.simulation().run_until([&] { return closed_; }, cluster_.simulation().now() + 10 * second));
+    BOOST_TEST_REQUIRE(
+        cluster_.simulation().run_until([&] { return closed_; }, cluster_.simulation().now() + 10 * second));
     return goodbye_;
   }
 
@@ -71,7 +72,9 @@ class Stranger final : public Connection::Events {
 };
 
 struct Fixture {
-  Fixture() { BOOST_TEST_REQUIRE(cluster.simulation().run_until([&] { return cluster.complete(); }, second)); }
+  Fixture() {
+    BOOST_TEST_REQUIRE(cluster.simulation().run_until([&] { return cluster.complete(); }, second));
+  }
   ~Fixture() { BOOST_TEST(cluster.complete()); }  // whatever a stranger did
   test::SimulatedCluster cluster{1, tasks};
   ActorNode& node = cluster.node(0);
@@ -112,7 +115,8 @@ BOOST_AUTO_TEST_CASE(only_what_nodes_exchange_is_taken) {
     stranger.say(std::move(message), header);
     return stranger.goodbye();
   };
-  BOOST_TEST(told(Draft<wire::CloseSession>().finish(), {}) == "the peer told the link what is meant for actors");
+  BOOST_TEST(told(Draft<wire::CloseSession>().finish(), {}) ==
+             "the peer told the link what is meant for actors");
   BOOST_TEST(told(Draft<wire::StepId>().finish(), {.receiver = 1}).find("none that nodes exchange") !=
              std::string::npos);
 }
@@ -135,13 +139,14 @@ BOOST_AUTO_TEST_CASE(large_tensors_and_small_ones_reach_their_actor) {
   const ActorRef stub = value_or_throw(cluster.node(1).directory.find(address));
   std::vector<size_t> answered;
   for (const int64_t floats : {1 << 18, 1, 1 << 18, 2}) {
-    Tensor tensor = value_or_throw(Tensor::allocate(f32, Shape::of({floats})));
-    cluster.node(1).engine.send(stub, Draft<wire::TensorTaken>().finish({tensor}),
-                                Reply([&](Result<AnyMessage> answer) {
-                                  answered.push_back(value_or_throw(std::move(answer)).attachments()[0].bytes());
-                                }));
+    Tensor tensor = value_or_throw(Tensor::allocate(f32, Shape{floats}));
+    cluster.node(1).engine.send(
+        stub, Draft<wire::TensorTaken>().finish({tensor}), Reply([&](Result<AnyMessage> answer) {
+          answered.push_back(value_or_throw(std::move(answer)).attachments()[0].bytes());
+        }));
   }
-  BOOST_TEST(cluster.simulation().run_until([&] { return answered.size() == 4; }, cluster.simulation().now() + second));
+  BOOST_TEST(cluster.simulation().run_until([&] { return answered.size() == 4; },
+                                            cluster.simulation().now() + second));
   std::ranges::sort(sizes);
   BOOST_TEST(sizes == (std::vector<size_t>{4, 8, 1 << 20, 1 << 20}), boost::test_tools::per_element());
 }
@@ -159,7 +164,8 @@ BOOST_AUTO_TEST_CASE(an_address_of_nobody_answers_at_once) {
   const auto earlier = cluster.node(1).directory.find(address);
   BOOST_TEST(earlier.status().text().find("has restarted") != std::string::npos);
   address.task = "/job:ps/replica:0/task:7";
-  BOOST_TEST(cluster.node(1).directory.find(address).status().text() == "no link to /job:ps/replica:0/task:7");
+  BOOST_TEST(cluster.node(1).directory.find(address).status().text() ==
+             "no link to /job:ps/replica:0/task:7");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

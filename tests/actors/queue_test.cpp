@@ -456,9 +456,9 @@ BOOST_AUTO_TEST_CASE(nothing_is_lost_between_many_threads) {
 }
 
 BOOST_AUTO_TEST_CASE(what_does_not_fit_is_refused_and_names_both) {
-  Bench bench(QueueSpec{"pairs", {DType::Int32, DType::Float}, {Shape{}, Shape::of({2})}, 4});
+  Bench bench(QueueSpec{"pairs", {DType::Int32, DType::Float}, {Shape{}, Shape{2}}, 4});
   const Tensor number = Tensor::scalar<int32_t>(1), pair = Tensor::vector<float>({1, 2});
-  const Tensor numbers = ints({1, 2}), pairs = Tensor::of<float>(Shape::of({2, 2}), {1, 2, 3, 4});
+  const Tensor numbers = ints({1, 2}), pairs = Tensor::of<float>(Shape{2, 2}, {1, 2, 3, 4});
   struct {
     AnyMessage message;
     const char* text;
@@ -484,8 +484,7 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_is_refused_and_names_both) {
   BOOST_TEST(bench.status(enqueue_many(1, {numbers, pairs})).ok());
   const auto& answer = *bench.answers[bench.ask(dequeue_many(1, 3))];
   BOOST_REQUIRE(answer->ok());
-  BOOST_TEST(
-      identical((*answer)->attachments()[1], Tensor::of<float>(Shape::of({3, 2}), {1, 2, 1, 2, 3, 4})));
+  BOOST_TEST(identical((*answer)->attachments()[1], Tensor::of<float>(Shape{3, 2}, {1, 2, 1, 2, 3, 4})));
 }
 
 BOOST_AUTO_TEST_CASE(without_shapes_elements_may_differ_and_are_not_stacked) {
@@ -498,16 +497,16 @@ BOOST_AUTO_TEST_CASE(without_shapes_elements_may_differ_and_are_not_stacked) {
 }
 
 BOOST_AUTO_TEST_CASE(strings_and_large_elements_are_stacked_too) {
-  Bench strings(QueueSpec{"q", {DType::String}, {Shape::of({2})}, -1});
+  Bench strings(QueueSpec{"q", {DType::String}, {Shape{2}}, -1});
   strings.ask(enqueue(1, {Tensor::vector<std::string>({"a", "b"})}));
   strings.ask(enqueue(1, {Tensor::vector<std::string>({"c", std::string(100, 'd')})}));
   const auto& answer = *strings.answers[strings.ask(dequeue_many(1, 2))];
   BOOST_REQUIRE(answer->ok());
   BOOST_TEST(identical((*answer)->attachments()[0],
-                       Tensor::of<std::string>(Shape::of({2, 2}), {"a", "b", "c", std::string(100, 'd')})));
+                       Tensor::of<std::string>(Shape{2, 2}, {"a", "b", "c", std::string(100, 'd')})));
 
   constexpr int64_t size = 40000;
-  Bench large(QueueSpec{"q", {DType::Int32}, {Shape::of({size})}, -1});
+  Bench large(QueueSpec{"q", {DType::Int32}, {Shape{size}}, -1});
   for (const int32_t value : {5, 6}) large.ask(enqueue(1, {ints(std::vector<int32_t>(size, value))}));
   const auto& stack = *large.answers[large.ask(dequeue_many(1, 2))];
   BOOST_REQUIRE(stack->ok());
@@ -517,9 +516,9 @@ BOOST_AUTO_TEST_CASE(strings_and_large_elements_are_stacked_too) {
 }
 
 BOOST_AUTO_TEST_CASE(an_element_goes_through_without_a_copy) {
-  Bench bench(QueueSpec{"q", {DType::Float}, {Shape::of({2})}, -1});
+  Bench bench(QueueSpec{"q", {DType::Float}, {Shape{2}}, -1});
   const Tensor element = Tensor::vector<float>({1, 2}),
-               batch = Tensor::of<float>(Shape::of({3, 2}), {1, 2, 3, 4, 5, 6});
+               batch = Tensor::of<float>(Shape{3, 2}, {1, 2, 3, 4, 5, 6});
   bench.ask(enqueue(1, {element}));
   bench.ask(enqueue_many(1, {batch}));
   BOOST_TEST((*bench.answers[bench.ask(dequeue(1))])->value().attachments()[0].data() == element.data());

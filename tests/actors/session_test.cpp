@@ -57,11 +57,11 @@ BOOST_AUTO_TEST_CASE(feeds_go_in_and_fetches_come_out) {
 
 // The smallest stateful program: z = x + y, then y = y + z: 3, 7, 15.
 BOOST_AUTO_TEST_CASE(a_variable_keeps_its_value_between_steps) {
-  const Output x = g.constant(Tensor::of<float>(Shape::of({10}), std::vector<float>(10, 1.0f)));
+  const Output x = g.constant(Tensor::of<float>(Shape{10}, std::vector<float>(10, 1.0f)));
   const Output y = variable("y", {10});
   const Output init = g.add_one("Assign", {y, x});
   const Output z = g.add_one("Add", {x, y});
-  const Output update = g.with_control({z.node}).add_one("AssignAdd", {y, z});
+  const Output update = g.with_control({z}).add_one("AssignAdd", {y, z});
   Session session = runtime.session(graph);
   BOOST_TEST((code_of([&] { session.run({z}); }) == Code::FailedPrecondition));
   session.run({init});
@@ -90,7 +90,7 @@ BOOST_AUTO_TEST_CASE(a_variable_on_another_task_is_read_after_the_update_it_wait
       ps.with_name("v").add_one("VariableV2", {}, {{"dtype", DType::Float}, {"shape", PartialShape{}}});
   const Output init = ps.add_one("Assign", {v, constant(0)});
   const Output add = ps.add_one("AssignAdd", {v, x});
-  const Output read = worker.with_control({add.node}).add_one("Identity", {v});
+  const Output read = worker.with_control({add}).add_one("Identity", {v});
   const Output doubled = worker.add_one("Add", {read, read});
   Session session = runtime.session(graph);
   session.run({init});

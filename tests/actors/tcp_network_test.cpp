@@ -128,7 +128,7 @@ struct Fixture {
 };
 
 Tensor bytes(size_t count, uint64_t seed) {
-  Tensor tensor = value_or_throw(Tensor::allocate(DType::UInt8, Shape::of({static_cast<int64_t>(count)})));
+  Tensor tensor = value_or_throw(Tensor::allocate(DType::UInt8, Shape{static_cast<int64_t>(count)}));
   std::minstd_rand random(static_cast<unsigned>(seed + 1));
   for (uint8_t& value : tensor.write<uint8_t>()) value = static_cast<uint8_t>(random());
   return tensor;

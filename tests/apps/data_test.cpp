@@ -62,7 +62,7 @@ Dataset counting(int64_t n) {
   std::vector<float> x(static_cast<size_t>(n));
   std::iota(x.begin(), x.end(), 0.0f);
   const Tensor values = Tensor::vector<float>(std::span<const float>(x));
-  return Dataset({{"x", values.reshaped(Shape::of({n, 1}))}, {"y", values}});
+  return Dataset({{"x", values.reshaped(Shape{n, 1})}, {"y", values}});
 }
 
 BOOST_AUTO_TEST_SUITE(csv_files)

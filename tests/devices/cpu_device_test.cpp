@@ -28,7 +28,7 @@ BOOST_FIXTURE_TEST_CASE(says_what_it_is, Fixture) {
   BOOST_TEST(cpu.incarnation() == 42u);
   BOOST_TEST(cpu.synchronous());
   BOOST_TEST(&cpu.context().pool() == &pool);
-  const Tensor tensor = empty(f32, Shape::of({1000, 1000}));
+  const Tensor tensor = empty(f32, Shape{1000, 1000});
   BOOST_TEST(cpu.holds(tensor));
   BOOST_TEST(cpu.memory_statistics().in_use == 4000000u);
   BOOST_TEST(cpu.memory_statistics().cap == 64 * mebibyte);
@@ -87,8 +87,8 @@ BOOST_FIXTURE_TEST_CASE(a_copy_fails_as_its_source_did, Fixture) {
 }
 
 BOOST_FIXTURE_TEST_CASE(refuses_what_does_not_match, Fixture) {
-  const Tensor from = empty(i32, Shape::of({2, 3}));
-  Tensor wrong = empty(i32, Shape::of({3, 2}));
+  const Tensor from = empty(i32, Shape{2, 3});
+  Tensor wrong = empty(i32, Shape{3, 2});
   BOOST_TEST(
       cpu.copy(from, wrong).status().message() ==
       "InvalidArgument: on /job:worker/replica:0/task:0/device:CPU:0: a copy of int32[2,3] into int32[3,2]");

@@ -172,7 +172,7 @@ BOOST_AUTO_TEST_CASE(everything_nests) {
                     s, b.below(s, five, 1), [&](const Scope&) { return std::vector{five}; },
                     [&](const Scope&) { return std::vector{v[0]}; });
                 return std::vector{b.increment(s, w[0]),
-                                   s.with_control({unused[0].node}).add_one("Identity", {chosen[0]})};
+                                   s.with_control({unused[0]}).add_one("Identity", {chosen[0]})};
               });
           return std::vector{b.increment(outer, v[0]), inner[1]};
         });
@@ -206,7 +206,7 @@ BOOST_AUTO_TEST_CASE(waiting_for_what_is_outside) {
   const Output zero = b.value(0), outside = b.scope.add_one("Op", {});
   const auto results = while_loop(
       b.scope, {zero}, [&](const Scope& s, auto v) { return b.below(s, v[0], 2); },
-      [&](const Scope& s, auto v) { return std::vector{b.increment(s.with_control({outside.node}), v[0])}; });
+      [&](const Scope& s, auto v) { return std::vector{b.increment(s.with_control({outside}), v[0])}; });
   BOOST_TEST(b.run(results)[0] == 2);
   const Graph& graph = b.flow.graph();
   BOOST_TEST((graph.node(graph.find("while/enter")->id).control_inputs == std::vector<NodeId>{outside.node}));

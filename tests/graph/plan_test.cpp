@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(feeds_are_checked) {
   throw_if_failed(g.graph().refine_shape(a, PartialShape({2, -1})));
   const auto plan = g.plan({a}, {b});
   const auto check = [&](std::vector<Tensor> values) { return plan->check_feeds(values).message(); };
-  BOOST_TEST(plan->check_feeds(std::vector{Tensor::of<int64_t>(Shape::of({2, 3}), {1, 2, 3, 4, 5, 6})}).ok());
+  BOOST_TEST(plan->check_feeds(std::vector{Tensor::of<int64_t>(Shape{2, 3}, {1, 2, 3, 4, 5, 6})}).ok());
   BOOST_TEST(contains(check({}), "0 tensors are fed, 1 expected"));
   BOOST_TEST(contains(check({Tensor::scalar(1.0f)}), "float[] is fed; int64[2,?] is expected"));
   BOOST_TEST(contains(check({Tensor::scalar<int64_t>(1)}), "int64[] is fed; int64[2,?] is expected"));

@@ -269,7 +269,7 @@ BOOST_AUTO_TEST_CASE(neutral_elements_of_other_shapes_and_liveness) {
   const Output zeros =
       g.add("zeros", {"Const",
                       {},
-                      {{"dtype", i32}, {"value", Tensor::of<int32_t>(Shape::of({2, 3}), {0, 0, 0, 0, 0, 0})}},
+                      {{"dtype", i32}, {"value", Tensor::of<int32_t>(Shape{2, 3}, {0, 0, 0, 0, 0, 0})}},
                       {},
                       "",
                       {}});

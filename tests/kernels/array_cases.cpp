@@ -4,8 +4,8 @@
 namespace troupe::test {
 namespace {
 
-Tensor box() { return random_doubles(Shape::of({2, 3, 5}), 1, 9, 31); }
-Tensor none() { return random_doubles(Shape::of({0, 2}), 0, 1); }
+Tensor box() { return random_doubles(Shape{2, 3, 5}, 1, 9, 31); }
+Tensor none() { return random_doubles(Shape{0, 2}, 0, 1); }
 Tensor one() { return doubles({}, {1}); }
 Tensor longs(std::initializer_list<int64_t> values) { return Tensor::vector<int64_t>(values); }
 Attributes number(const char* name, int64_t value) { return {{name, value}}; }
@@ -24,7 +24,7 @@ void add_shape_cases(OpCases& cases) {
   cases.good("Reshape", {none(), ints({3, 0, 4})});
   cases.good("Reshape", {none(), ints({2, -1})});
   cases.good("Reshape", {one(), ints({1, 1})});
-  cases.good("Reshape", {doubles(Shape::of({1}), {1}), ints({})});
+  cases.good("Reshape", {doubles(Shape{1}, {1}), ints({})});
   cases.bad("Reshape", {box(), ints({4, -1})}, {}, "30 elements cannot take shape [4,-1]");
   cases.bad("Reshape", {box(), ints({-1, -1})}, {}, "[-1,-1]");
   cases.bad("Reshape", {none(), ints({0, -1})}, {}, "the -1 of shape [0,-1] cannot be told");
@@ -32,17 +32,16 @@ void add_shape_cases(OpCases& cases) {
   cases.good("ExpandDims", {none(), int_scalar(-3)});
   cases.good("ExpandDims", {one(), int_scalar(0)});
   cases.bad("ExpandDims", {box(), int_scalar(4)}, {}, "axis 4 is outside [-4, 4)");
-  cases.good_in_every_type("Squeeze", {box().reshaped(Shape::of({1, 6, 1, 5}))});
-  cases.good("Squeeze", {box().reshaped(Shape::of({1, 30, 1}))},
-             {{"squeeze_dims", std::vector<int64_t>{-1}}});
+  cases.good_in_every_type("Squeeze", {box().reshaped(Shape{1, 6, 1, 5})});
+  cases.good("Squeeze", {box().reshaped(Shape{1, 30, 1})}, {{"squeeze_dims", std::vector<int64_t>{-1}}});
   for (const Tensor& tensor : {none(), one()}) cases.good("Squeeze", {tensor});
   cases.bad("Squeeze", {box()}, {{"squeeze_dims", std::vector<int64_t>{1}}}, "is not 1");
   cases.bad("Squeeze", {box()}, {{"squeeze_dims", std::vector<int64_t>{3}}}, "axis 3 is outside [-3, 3)");
 }
 
 void add_joining_cases(OpCases& cases) {
-  const Tensor a = random_doubles(Shape::of({2, 3}), 1, 9, 1), b = random_doubles(Shape::of({2, 2}), 1, 9, 2),
-               empty = random_doubles(Shape::of({2, 0}), 1, 9);
+  const Tensor a = random_doubles(Shape{2, 3}, 1, 9, 1), b = random_doubles(Shape{2, 2}, 1, 9, 2),
+               empty = random_doubles(Shape{2, 0}, 1, 9);
   cases.good_in_every_type("Concat", {int_scalar(1), a, b});
   cases.good("Concat", {int_scalar(-1), a, empty, b});
   cases.bad("Concat", {int_scalar(0), a, b}, {}, "differ in");
@@ -65,7 +64,7 @@ void add_joining_cases(OpCases& cases) {
   cases.bad("Pack", {a, b}, {}, "[2,3]");
   cases.bad("Pack", {a, a}, number("axis", 3), "axis 3 is outside [-3, 3)");
   cases.good_in_every_type("Unpack", {box()}, {{"num", int64_t{3}}, {"axis", int64_t{1}}});
-  cases.good("Unpack", {random_doubles(Shape::of({3, 0}), 0, 1)}, number("num", 3));
+  cases.good("Unpack", {random_doubles(Shape{3, 0}, 0, 1)}, number("num", 3));
   cases.good("Unpack", {none()}, number("num", 0));
   cases.bad("Unpack", {box()}, {{"num", int64_t{4}}, {"axis", int64_t{1}}}, "4");
   cases.bad("Unpack", {one()}, number("num", 1), "a scalar has no axis 0");
@@ -89,11 +88,11 @@ void add_slicing_cases(OpCases& cases) {
   cases.good("Slice", {none(), ints({0, 1}), ints({-1, 1})});
   cases.bad("Slice", {box(), ints({0, 1, 2}), ints({2, 3, 1})}, {}, "3");
   cases.bad("Slice", {box(), ints({-1, 1, 2}), ints({1, 1, 1})}, {}, "-1");
-  cases.good_in_every_type("Pad", {box(), ints(Shape::of({3, 2}), {0, 0, 1, 2, 0, 1})});
-  cases.good("Pad", {one(), ints(Shape::of({0, 2}), {})});
-  cases.good("Pad", {none(), ints(Shape::of({2, 2}), {1, 1, 0, 0})});
-  cases.bad("Pad", {box(), ints(Shape::of({3, 2}), {0, 0, -1, 2, 0, 1})}, {}, "-1");
-  cases.bad("Pad", {box(), ints(Shape::of({2, 2}), {0, 0, 1, 2})}, {}, "paddings");
+  cases.good_in_every_type("Pad", {box(), ints(Shape{3, 2}, {0, 0, 1, 2, 0, 1})});
+  cases.good("Pad", {one(), ints(Shape{0, 2}, {})});
+  cases.good("Pad", {none(), ints(Shape{2, 2}, {1, 1, 0, 0})});
+  cases.bad("Pad", {box(), ints(Shape{3, 2}, {0, 0, -1, 2, 0, 1})}, {}, "-1");
+  cases.bad("Pad", {box(), ints(Shape{2, 2}, {0, 0, 1, 2})}, {}, "paddings");
   cases.good_in_every_type("StridedSlice", {box(), ints({0, 2, 4}), ints({2, 0, 1}), ints({1, -1, -2})});
   cases.good(
       "StridedSlice", {box(), ints({1, 2}), ints({2, 3}), ints({1, 1})},
@@ -103,7 +102,7 @@ void add_slicing_cases(OpCases& cases) {
   cases.good("StridedSlice", {one(), ints({0}), ints({0}), ints({1})}, number("new_axis_mask", 1));
   cases.bad("StridedSlice", {box(), ints({0}), ints({1}), ints({0})}, {}, "stride");
   cases.bad("StridedSlice", {box(), ints({2}), ints({3}), ints({1})}, number("shrink_axis_mask", 1), "2");
-  const Tensor rows = random_doubles(Shape::of({1, 3, 5}), 1, 9);
+  const Tensor rows = random_doubles(Shape{1, 3, 5}, 1, 9);
   cases.good_in_every_type("StridedSliceGrad", {ints({2, 3, 5}), ints({1}), ints({2}), ints({1}), rows});
   cases.good("StridedSliceGrad", {ints({}), ints({}), ints({}), ints({}), one()});
   cases.good("StridedSliceGrad", {ints({3, 2}), ints({1}), ints({1}), ints({1}), none()});
@@ -129,7 +128,7 @@ void add_moving_cases(OpCases& cases) {
   cases.bad("InvertPermutation", {ints({0, -1})}, {}, "-1");
   cases.bad("InvertPermutation", {int_scalar(0)}, {}, "x of shape []");
   for (const bool validate : {false, true})
-    cases.good_in_every_type("Gather", {box(), ints(Shape::of({2, 2}), {1, 0, 1, 1})},
+    cases.good_in_every_type("Gather", {box(), ints(Shape{2, 2}, {1, 0, 1, 1})},
                              {{"validate_indices", validate}});
   cases.good("Gather", {box(), ints({})});
   cases.good("Gather", {none(), ints({})});
@@ -139,7 +138,7 @@ void add_moving_cases(OpCases& cases) {
   cases.bad("Gather", {none(), ints({0})}, {}, "indices[0] = 0 is not in [0, 0)");
   cases.bad("Gather", {one(), ints({0})}, {}, "params is a scalar");
   cases.good_in_every_type("UnsortedSegmentSum", {box(), ints({1, 1}), int_scalar(3)});
-  cases.good("UnsortedSegmentSum", {box(), ints(Shape::of({2, 3}), {1, 1, 0, 0, 2, 0}), int_scalar(3)});
+  cases.good("UnsortedSegmentSum", {box(), ints(Shape{2, 3}, {1, 1, 0, 0, 2, 0}), int_scalar(3)});
   cases.good("UnsortedSegmentSum", {none(), ints({}), int_scalar(2)});
   cases.good("UnsortedSegmentSum", {one(), int_scalar(0), int_scalar(1)});
   cases.bad("UnsortedSegmentSum", {box(), ints({1, 3}), int_scalar(3)}, {},
@@ -152,15 +151,15 @@ void add_moving_cases(OpCases& cases) {
 
 void add_product_cases(OpCases& cases) {
   const auto matrix = [](int64_t rows, int64_t columns, uint64_t seed) {
-    return random_doubles(Shape::of({rows, columns}), 1, 9, seed);
+    return random_doubles(Shape{rows, columns}, 1, 9, seed);
   };
   for (const bool a : {false, true})
     for (const bool b : {false, true}) {
       cases.good("MatMul", {a ? matrix(5, 3, 1) : matrix(3, 5, 1), b ? matrix(4, 5, 2) : matrix(5, 4, 2)},
                  {{"transpose_a", a}, {"transpose_b", b}});
       cases.good("BatchMatMul",
-                 {random_doubles(a ? Shape::of({2, 5, 3}) : Shape::of({2, 3, 5}), -1, 1),
-                  random_doubles(b ? Shape::of({2, 2, 5}) : Shape::of({2, 5, 2}), -1, 1)},
+                 {random_doubles(a ? Shape{2, 5, 3} : Shape{2, 3, 5}, -1, 1),
+                  random_doubles(b ? Shape{2, 2, 5} : Shape{2, 5, 2}, -1, 1)},
                  {{"adj_x", a}, {"adj_y", b}});
     }
   cases.good_in_every_type("MatMul", {matrix(3, 7, 1), matrix(7, 2, 2)});
@@ -171,8 +170,7 @@ void add_product_cases(OpCases& cases) {
   cases.bad("MatMul", {matrix(2, 3, 1), matrix(4, 5, 1)}, {}, "[2,3]");
   cases.bad("MatMul", {one(), matrix(4, 5, 1)}, {}, "[]");
   cases.good_in_every_type("BatchMatMul", {matrix(3, 7, 1), matrix(7, 2, 2)});
-  cases.good("BatchMatMul",
-             {random_doubles(Shape::of({0, 3, 5}), -1, 1), random_doubles(Shape::of({0, 5, 3}), -1, 1)});
+  cases.good("BatchMatMul", {random_doubles(Shape{0, 3, 5}, -1, 1), random_doubles(Shape{0, 5, 3}, -1, 1)});
   cases.bad("BatchMatMul", {box(), box()}, {}, "[2,3,5]");
   cases.bad("BatchMatMul", {one(), one()}, {}, "[]");
 }

@@ -16,7 +16,7 @@ BOOST_AUTO_TEST_CASE(every_definition_is_sound) {
 }
 
 BOOST_AUTO_TEST_CASE(shape_size_and_rank_are_integers) {
-  const Tensor x = counting(Shape::of({2, 3, 0}));
+  const Tensor x = counting(Shape{2, 3, 0});
   check_op("Shape", {x}, {}, {ints({2, 3, 0})});
   check_op("Shape", {x}, {{"out_type", i64}}, {Tensor::vector<int64_t>({2, 3, 0})});
   check_op("ShapeN", {x, Tensor::scalar(1.0f)}, {}, {ints({2, 3, 0}), ints({})});
@@ -26,46 +26,44 @@ BOOST_AUTO_TEST_CASE(shape_size_and_rank_are_integers) {
 }
 
 BOOST_AUTO_TEST_CASE(reshape_finds_the_open_dimension) {
-  const Tensor x = counting(Shape::of({2, 6}));
-  check_op("Reshape", {x, ints({3, -1})}, {}, {counting(Shape::of({3, 4}))});
-  check_op("Reshape", {x, Tensor::vector<int64_t>({-1})}, {}, {counting(Shape::of({12}))});
-  check_op("Reshape", {counting(Shape::of({1})), ints({})}, {}, {Tensor::scalar(0.0f)});
-  check_op("Reshape", {counting(Shape::of({0, 3})), ints({3, 0})}, {}, {counting(Shape::of({3, 0}))});
+  const Tensor x = counting(Shape{2, 6});
+  check_op("Reshape", {x, ints({3, -1})}, {}, {counting(Shape{3, 4})});
+  check_op("Reshape", {x, Tensor::vector<int64_t>({-1})}, {}, {counting(Shape{12})});
+  check_op("Reshape", {counting(Shape{1}), ints({})}, {}, {Tensor::scalar(0.0f)});
+  check_op("Reshape", {counting(Shape{0, 3}), ints({3, 0})}, {}, {counting(Shape{3, 0})});
   check_refused("Reshape", {x, ints({5, -1})}, {}, "12 elements cannot take shape [5,-1]");
   check_refused("Reshape", {x, ints({3, 3})}, {}, "12 elements cannot take shape [3,3]");
   check_refused("Reshape", {x, ints({-1, -1})}, {}, "more than one -1");
   check_refused("Reshape", {x, ints({-2, 3})}, {}, "below -1");
   check_refused("Reshape", {x, int_scalar(12)}, {}, "");
-  check_refused("Reshape", {counting(Shape::of({0})), ints({0, -1})}, {}, "cannot be told");
+  check_refused("Reshape", {counting(Shape{0}), ints({0, -1})}, {}, "cannot be told");
   check_refused("Reshape", {x, Tensor::vector<int64_t>({INT64_MAX, INT64_MAX})}, {}, "cannot be counted");
 }
 
 BOOST_AUTO_TEST_CASE(reshape_shares_the_buffer) {
-  const Tensor x = counting(Shape::of({2, 3}));
+  const Tensor x = counting(Shape{2, 3});
   const auto outputs = value_or_throw(run_op("Reshape", {x, ints({6})}));
   BOOST_TEST(outputs[0].shares_buffer_with(x));
 }
 
 BOOST_AUTO_TEST_CASE(expand_dims_and_squeeze_undo_each_other) {
-  const Tensor x = counting(Shape::of({2, 3}));
-  check_op("ExpandDims", {x, int_scalar(0)}, {}, {counting(Shape::of({1, 2, 3}))});
-  check_op("ExpandDims", {x, int_scalar(-1)}, {}, {counting(Shape::of({2, 3, 1}))});
-  check_op("ExpandDims", {x, int_scalar(-3)}, {}, {counting(Shape::of({1, 2, 3}))});
+  const Tensor x = counting(Shape{2, 3});
+  check_op("ExpandDims", {x, int_scalar(0)}, {}, {counting(Shape{1, 2, 3})});
+  check_op("ExpandDims", {x, int_scalar(-1)}, {}, {counting(Shape{2, 3, 1})});
+  check_op("ExpandDims", {x, int_scalar(-3)}, {}, {counting(Shape{1, 2, 3})});
   check_refused("ExpandDims", {x, int_scalar(3)}, {}, "axis 3 is outside [-3, 3)");
-  const Tensor wide = counting(Shape::of({1, 2, 1, 3, 1}));
+  const Tensor wide = counting(Shape{1, 2, 1, 3, 1});
   check_op("Squeeze", {wide}, {}, {x});
-  check_op("Squeeze", {wide}, {{"squeeze_dims", std::vector<int64_t>{0, -1}}},
-           {counting(Shape::of({2, 1, 3}))});
+  check_op("Squeeze", {wide}, {{"squeeze_dims", std::vector<int64_t>{0, -1}}}, {counting(Shape{2, 1, 3})});
   check_refused("Squeeze", {wide}, {{"squeeze_dims", std::vector<int64_t>{1}}},
                 "dimension 1 of shape [1,2,1,3,1] is not 1");
 }
 
 BOOST_AUTO_TEST_CASE(concat_joins_along_any_axis) {
-  const Tensor a = floats(Shape::of({2, 1}), {1, 2}), b = floats(Shape::of({2, 2}), {3, 4, 5, 6});
-  check_op("ConcatV2", {a, b, int_scalar(1)}, {}, {floats(Shape::of({2, 3}), {1, 3, 4, 2, 5, 6})});
-  check_op("ConcatV2", {a, b, Tensor::scalar<int64_t>(-1)}, {},
-           {floats(Shape::of({2, 3}), {1, 3, 4, 2, 5, 6})});
-  check_op("Concat", {int_scalar(0), b, b}, {}, {floats(Shape::of({4, 2}), {3, 4, 5, 6, 3, 4, 5, 6})});
+  const Tensor a = floats(Shape{2, 1}, {1, 2}), b = floats(Shape{2, 2}, {3, 4, 5, 6});
+  check_op("ConcatV2", {a, b, int_scalar(1)}, {}, {floats(Shape{2, 3}, {1, 3, 4, 2, 5, 6})});
+  check_op("ConcatV2", {a, b, Tensor::scalar<int64_t>(-1)}, {}, {floats(Shape{2, 3}, {1, 3, 4, 2, 5, 6})});
+  check_op("Concat", {int_scalar(0), b, b}, {}, {floats(Shape{4, 2}, {3, 4, 5, 6, 3, 4, 5, 6})});
   check_op("ConcatV2", {strings({"a"}), strings({}), strings({"b", "c"}), int_scalar(0)}, {},
            {strings({"a", "b", "c"})});
   check_refused("ConcatV2", {a, b, int_scalar(0)}, {}, "differ in");
@@ -79,71 +77,68 @@ BOOST_AUTO_TEST_CASE(concat_joins_along_any_axis) {
 }
 
 BOOST_AUTO_TEST_CASE(split_cuts_into_parts) {
-  const Tensor x = floats(Shape::of({2, 4}), {0, 1, 2, 3, 4, 5, 6, 7});
-  const Tensor left = floats(Shape::of({2, 2}), {0, 1, 4, 5}),
-               right = floats(Shape::of({2, 2}), {2, 3, 6, 7});
+  const Tensor x = floats(Shape{2, 4}, {0, 1, 2, 3, 4, 5, 6, 7});
+  const Tensor left = floats(Shape{2, 2}, {0, 1, 4, 5}), right = floats(Shape{2, 2}, {2, 3, 6, 7});
   check_op("Split", {int_scalar(1), x}, {{"num_split", int64_t{2}}}, {left, right});
   check_op("Split", {int_scalar(-1), x}, {{"num_split", int64_t{2}}}, {left, right});
   check_refused("Split", {int_scalar(1), x}, {{"num_split", int64_t{3}}},
                 "dimension 1 of size 4 cannot be cut into 3 equal parts");
   const Attributes two{{"num_split", int64_t{2}}};
   check_op("SplitV", {x, ints({1, -1}), int_scalar(1)}, two,
-           {floats(Shape::of({2, 1}), {0, 4}), floats(Shape::of({2, 3}), {1, 2, 3, 5, 6, 7})});
+           {floats(Shape{2, 1}, {0, 4}), floats(Shape{2, 3}, {1, 2, 3, 5, 6, 7})});
   check_refused("SplitV", {x, ints({1, 2}), int_scalar(1)}, two, "do not add up to 4");
   check_refused("SplitV", {x, ints({5, -1}), int_scalar(1)}, two, "do not add up to 4");
   check_refused("SplitV", {x, ints({4}), int_scalar(1)}, two, "for 2 outputs");
 }
 
 BOOST_AUTO_TEST_CASE(slice_and_pad_are_inverse) {
-  const Tensor x = floats(Shape::of({2, 3}), {0, 1, 2, 3, 4, 5});
-  check_op("Slice", {x, ints({0, 1}), ints({2, 2})}, {}, {floats(Shape::of({2, 2}), {1, 2, 4, 5})});
-  check_op("Slice", {x, ints({1, 0}), ints({-1, 1})}, {}, {floats(Shape::of({1, 1}), {3})});
-  check_op("Slice", {x, ints({2, 0}), ints({0, -1})}, {}, {counting(Shape::of({0, 3}))});
+  const Tensor x = floats(Shape{2, 3}, {0, 1, 2, 3, 4, 5});
+  check_op("Slice", {x, ints({0, 1}), ints({2, 2})}, {}, {floats(Shape{2, 2}, {1, 2, 4, 5})});
+  check_op("Slice", {x, ints({1, 0}), ints({-1, 1})}, {}, {floats(Shape{1, 1}, {3})});
+  check_op("Slice", {x, ints({2, 0}), ints({0, -1})}, {}, {counting(Shape{0, 3})});
   check_op("Slice", {x, ints({0, 0}), ints({-1, -1})}, {}, {x});
   check_refused("Slice", {x, ints({0, 2}), ints({2, 2})}, {}, "begin [0,2] and size [2,2] leave dimension 1");
   check_refused("Slice", {x, ints({-1, 0}), ints({1, 1})}, {}, "leave dimension 0");
   check_refused("Slice", {x, ints({0, 0}), ints({1, -2})}, {}, "leave dimension 1");
   check_refused("Slice", {x, Tensor::vector<int64_t>({INT64_MIN, 0}), Tensor::vector<int64_t>({-1, 1})}, {},
                 "leave dimension 0");
-  check_op("Pad", {x, ints(Shape::of({2, 2}), {1, 0, 0, 2})}, {},
-           {floats(Shape::of({3, 5}), {0, 0, 0, 0, 0, 0, 1, 2, 0, 0, 3, 4, 5, 0, 0})});
-  check_op("Pad", {strings({"a"}), ints(Shape::of({1, 2}), {1, 1})}, {}, {strings({"", "a", ""})});
-  check_refused("Pad", {x, ints(Shape::of({2, 2}), {1, 0, -1, 0})}, {},
-                "negative padding (-1, 0) of dimension 1");
-  check_refused("Pad", {x, ints(Shape::of({1, 2}), {1, 0})}, {}, "paddings");
+  check_op("Pad", {x, ints(Shape{2, 2}, {1, 0, 0, 2})}, {},
+           {floats(Shape{3, 5}, {0, 0, 0, 0, 0, 0, 1, 2, 0, 0, 3, 4, 5, 0, 0})});
+  check_op("Pad", {strings({"a"}), ints(Shape{1, 2}, {1, 1})}, {}, {strings({"", "a", ""})});
+  check_refused("Pad", {x, ints(Shape{2, 2}, {1, 0, -1, 0})}, {}, "negative padding (-1, 0) of dimension 1");
+  check_refused("Pad", {x, ints(Shape{1, 2}, {1, 0})}, {}, "paddings");
 }
 
 BOOST_AUTO_TEST_CASE(pack_and_unpack_are_inverse) {
   const Tensor a = ints({1, 2}), b = ints({3, 4});
-  check_op("Pack", {a, b}, {}, {ints(Shape::of({2, 2}), {1, 2, 3, 4})});
-  check_op("Pack", {a, b}, axis(-1), {ints(Shape::of({2, 2}), {1, 3, 2, 4})});
+  check_op("Pack", {a, b}, {}, {ints(Shape{2, 2}, {1, 2, 3, 4})});
+  check_op("Pack", {a, b}, axis(-1), {ints(Shape{2, 2}, {1, 3, 2, 4})});
   check_op("Pack", {int_scalar(7)}, {}, {ints({7})});
   check_refused("Pack", {a, ints({1})}, {}, "differ");
   check_refused("Pack", {a, b}, axis(2), "axis 2 is outside [-2, 2)");
-  check_op("Unpack", {ints(Shape::of({2, 2}), {1, 3, 2, 4})}, {{"num", int64_t{2}}, {"axis", int64_t{1}}},
-           {a, b});
-  check_op("Unpack", {ints(Shape::of({0, 2}), {})}, {{"num", int64_t{0}}}, {});
+  check_op("Unpack", {ints(Shape{2, 2}, {1, 3, 2, 4})}, {{"num", int64_t{2}}, {"axis", int64_t{1}}}, {a, b});
+  check_op("Unpack", {ints(Shape{0, 2}, {})}, {{"num", int64_t{0}}}, {});
   check_refused("Unpack", {a}, {{"num", int64_t{3}}}, "dimension 0 of shape [2] is not num, 3");
   check_refused("Unpack", {int_scalar(1)}, {{"num", int64_t{1}}}, "a scalar has no axis 0");
 }
 
 BOOST_AUTO_TEST_CASE(transpose_permutes) {
-  check_op("Transpose", {floats(Shape::of({2, 3}), {0, 1, 2, 3, 4, 5}), ints({1, 0})}, {},
-           {floats(Shape::of({3, 2}), {0, 3, 1, 4, 2, 5})});
+  check_op("Transpose", {floats(Shape{2, 3}, {0, 1, 2, 3, 4, 5}), ints({1, 0})}, {},
+           {floats(Shape{3, 2}, {0, 3, 1, 4, 2, 5})});
   check_op("Transpose", {Tensor::scalar(4.0f), ints({})}, {}, {Tensor::scalar(4.0f)});
-  check_op("Transpose", {floats(Shape::of({2, 1, 2}), {0, 1, 2, 3}), ints({2, 0, 1})}, {},
-           {floats(Shape::of({2, 2, 1}), {0, 2, 1, 3})});
-  check_refused("Transpose", {counting(Shape::of({2, 3})), ints({0, 0})}, {},
+  check_op("Transpose", {floats(Shape{2, 1, 2}, {0, 1, 2, 3}), ints({2, 0, 1})}, {},
+           {floats(Shape{2, 2, 1}, {0, 2, 1, 3})});
+  check_refused("Transpose", {counting(Shape{2, 3}), ints({0, 0})}, {},
                 "[0,0] is not a permutation: element 1 is 0");
-  check_refused("Transpose", {counting(Shape::of({2, 3})), ints({0, 2})}, {},
+  check_refused("Transpose", {counting(Shape{2, 3}), ints({0, 2})}, {},
                 "[0,2] is not a permutation: element 1 is 2");
-  check_refused("Transpose", {counting(Shape::of({2, 3})), ints({0})}, {}, "");
+  check_refused("Transpose", {counting(Shape{2, 3}), ints({0})}, {}, "");
   check_op("InvertPermutation", {ints({2, 0, 1})}, {}, {ints({1, 2, 0})});
 }
 
 BOOST_AUTO_TEST_CASE(tile_repeats) {
-  check_op("Tile", {ints(Shape::of({2, 2}), {1, 2, 3, 4}), ints({2, 2})}, {},
-           {ints(Shape::of({4, 4}), {1, 2, 1, 2, 3, 4, 3, 4, 1, 2, 1, 2, 3, 4, 3, 4})});
+  check_op("Tile", {ints(Shape{2, 2}, {1, 2, 3, 4}), ints({2, 2})}, {},
+           {ints(Shape{4, 4}, {1, 2, 1, 2, 3, 4, 3, 4, 1, 2, 1, 2, 3, 4, 3, 4})});
   check_op("Tile", {ints({1, 2}), ints({0})}, {}, {ints({})});
   check_op("Tile", {strings({"a", "b"}), Tensor::vector<int64_t>({2})}, {}, {strings({"a", "b", "a", "b"})});
   check_refused("Tile", {ints({1, 2}), ints({-1})}, {}, "multiples [-1] has a negative element");
@@ -156,7 +151,7 @@ BOOST_AUTO_TEST_CASE(ranges_count) {
   check_op("Range", {int_scalar(3), int_scalar(0), int_scalar(-2)}, {}, {ints({3, 1})});
   check_op("Range", {int_scalar(3), int_scalar(3), int_scalar(1)}, {}, {ints({})});
   check_op("Range", {Tensor::scalar(0.0f), Tensor::scalar(1.0f), Tensor::scalar(0.25f)}, {},
-           {floats(Shape::of({4}), {0, 0.25f, 0.5f, 0.75f})});
+           {floats(Shape{4}, {0, 0.25f, 0.5f, 0.75f})});
   check_refused("Range", {int_scalar(0), int_scalar(3), int_scalar(0)}, {}, "delta must not be 0");
   check_refused("Range", {int_scalar(0), int_scalar(3), int_scalar(-1)}, {}, "leads away");
   check_refused("Range", {Tensor::scalar(0.0), Tensor::scalar(1.0), Tensor::scalar(std::nan(""))}, {},
@@ -165,32 +160,32 @@ BOOST_AUTO_TEST_CASE(ranges_count) {
                 {Tensor::scalar<int64_t>(0), Tensor::scalar<int64_t>(INT64_MAX), Tensor::scalar<int64_t>(1)},
                 {}, "");
   check_op("LinSpace", {Tensor::scalar(10.0f), Tensor::scalar(12.0f), int_scalar(3)}, {},
-           {floats(Shape::of({3}), {10, 11, 12})});
+           {floats(Shape{3}, {10, 11, 12})});
   check_op("LinSpace", {Tensor::scalar(10.0f), Tensor::scalar(12.0f), int_scalar(1)}, {},
-           {floats(Shape::of({1}), {10})});
+           {floats(Shape{1}, {10})});
   check_refused("LinSpace", {Tensor::scalar(0.0f), Tensor::scalar(1.0f), int_scalar(0)}, {}, "num is 0");
 }
 
 BOOST_AUTO_TEST_CASE(gather_takes_rows) {
-  const Tensor params = floats(Shape::of({3, 2}), {0, 1, 2, 3, 4, 5});
-  check_op("Gather", {params, ints({2, 0, 2})}, {}, {floats(Shape::of({3, 2}), {4, 5, 0, 1, 4, 5})});
-  check_op("Gather", {params, Tensor::scalar<int64_t>(1)}, {}, {floats(Shape::of({2}), {2, 3})});
-  check_op("Gather", {params, ints(Shape::of({1, 0}), {})}, {}, {counting(Shape::of({1, 0, 2}))});
+  const Tensor params = floats(Shape{3, 2}, {0, 1, 2, 3, 4, 5});
+  check_op("Gather", {params, ints({2, 0, 2})}, {}, {floats(Shape{3, 2}, {4, 5, 0, 1, 4, 5})});
+  check_op("Gather", {params, Tensor::scalar<int64_t>(1)}, {}, {floats(Shape{2}, {2, 3})});
+  check_op("Gather", {params, ints(Shape{1, 0}, {})}, {}, {counting(Shape{1, 0, 2})});
   check_op("Gather", {strings({"a", "b"}), ints({1})}, {}, {strings({"b"})});
   check_refused("Gather", {params, ints({0, 3})}, {}, "indices[1] = 3 is not in [0, 3)");
   check_refused("Gather", {params, ints({-1})}, {}, "indices[0] = -1 is not in [0, 3)");
-  check_refused("Gather", {counting(Shape::of({0, 2})), ints({0})}, {}, "indices[0] = 0 is not in [0, 0)");
+  check_refused("Gather", {counting(Shape{0, 2}), ints({0})}, {}, "indices[0] = 0 is not in [0, 0)");
   check_refused("Gather", {Tensor::scalar(1.0f), ints({0})}, {}, "params is a scalar");
 }
 
 BOOST_AUTO_TEST_CASE(segment_sums_add_rows) {
-  const Tensor data = floats(Shape::of({3, 2}), {1, 2, 3, 4, 5, 6});
+  const Tensor data = floats(Shape{3, 2}, {1, 2, 3, 4, 5, 6});
   check_op("UnsortedSegmentSum", {data, ints({2, 0, 2}), int_scalar(3)}, {},
-           {floats(Shape::of({3, 2}), {3, 4, 0, 0, 6, 8})});
+           {floats(Shape{3, 2}, {3, 4, 0, 0, 6, 8})});
   check_op("UnsortedSegmentSum", {data, ints({1, 1, 0}), int_scalar(2)}, {},
-           {floats(Shape::of({2, 2}), {5, 6, 4, 6})});
-  check_op("UnsortedSegmentSum", {data, ints(Shape::of({3, 2}), {0, 1, 0, 1, 0, 1}), int_scalar(2)}, {},
-           {floats(Shape::of({2}), {9, 12})});
+           {floats(Shape{2, 2}, {5, 6, 4, 6})});
+  check_op("UnsortedSegmentSum", {data, ints(Shape{3, 2}, {0, 1, 0, 1, 0, 1}), int_scalar(2)}, {},
+           {floats(Shape{2}, {9, 12})});
   check_refused("UnsortedSegmentSum", {data, ints({2, 0, 2}), int_scalar(2)}, {},
                 "indices[0] = 2 is not in [0, 2)");
   check_refused("UnsortedSegmentSum", {data, ints({2, 0}), int_scalar(3)}, {}, "");

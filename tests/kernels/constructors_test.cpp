@@ -1,5 +1,5 @@
 // The C++ functions of kernels/constructors.h are those that the op table declares: names, parameters, defaults. The function of each
-// constructor is written here as it must stand there.
+// constructor is written here as it must stand there; one whose op yields a list returns all outputs.
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <set>
@@ -23,7 +23,7 @@ std::string initial_of(const AttrValue& value) {
     }
     case AttrKind::Int: return std::to_string(std::get<int64_t>(value));
     case AttrKind::Bool: return std::get<bool>(value) ? "true" : "false";
-    default: return "{}";  // lists and shapes: nothing in them
+    default: return "{}";  // texts, lists and shapes: nothing in them
   }
 }
 
@@ -45,28 +45,36 @@ CppParameter as_cpp(const OpDef& op, const Parameter& parameter) {
     case AttrKind::Type: return {"DType ", initial, parameter.name};
     case AttrKind::String: return {"const std::string& ", initial, parameter.name};
     case AttrKind::Shape: return {"const PartialShape& ", initial, parameter.name};
-    case AttrKind::Ints:
-      return {"const std::vector<int64_t>& ", initial, "Argument::integers(" + parameter.name + ")"};
-    default: return {"? ", initial, parameter.name};
+    case AttrKind::Ints: return {"const std::vector<int64_t>& ", initial, parameter.name};
+    default: return {"Argument ", initial, parameter.name};
   }
 }
 
+bool yields_list(const OpDef& op) {
+  return std::ranges::any_of(op.outputs, [](const ArgDef& output) {
+    return !output.number_attr.empty() || !output.type_list_attr.empty();
+  });
+}
+
 std::string function_of(const OpDef& op, const Constructor& constructor, size_t parameters) {
-  std::string head = "inline Output " + constructor.name + "(const Scope& g",
-              call = "g.call(\"" + constructor.name + "\", {";
+  const bool list = yields_list(op);
+  std::string head = std::string("inline ") + (list ? "std::vector<Output> " : "Output ") + constructor.name +
+                     "(const Scope& g",
+              call = std::string(list ? "g.outputs(" : "") + "g.call(\"" + constructor.name + "\", {";
   for (size_t i = 0; i < parameters; ++i) {
     const Parameter& parameter = constructor.parameters[i];
     const CppParameter cpp = as_cpp(op, parameter);
     head += ", " + cpp.type + parameter.name + cpp.initial;
     call += (i == 0 ? "" : ", ") + cpp.value;
   }
-  return head + ") { return " + call + "}); }";
+  return head + ") { return " + call + (list ? "})); }" : "}); }");
 }
 
 /// One function for each constructor; of one with axes that may be left out ("all"), another without them and what follows.
 std::vector<std::string> declared_functions() {
   std::vector<std::string> functions;
   for (const auto& [name, entry] : op_library()->ops->constructors()) {
+    if (name == "placeholder") continue;  // its function takes a name, too
     const auto& parameters = entry.constructor->parameters;
     const auto all_axes = std::ranges::find(parameters, true, &Parameter::all_axes);
     if (all_axes != parameters.end())
@@ -84,7 +92,9 @@ BOOST_AUTO_TEST_SUITE(constructors)
 BOOST_AUTO_TEST_CASE(the_header_has_a_function_for_each_constructor) {
   const std::string header = project_file("kernels/constructors.h");
   std::vector<std::string_view> lines = parts_of(header, '\n');
-  std::erase_if(lines, [](std::string_view line) { return !line.starts_with("inline "); });
+  std::erase_if(lines, [](std::string_view line) {
+    return !line.starts_with("inline ") || line.starts_with("inline Output placeholder(");
+  });
   const auto declared = declared_functions();
   for (const std::string& function : declared)
     BOOST_TEST((std::ranges::find(lines, function) != lines.end()), "kernels/constructors.h lacks\n"
@@ -100,15 +110,17 @@ BOOST_AUTO_TEST_CASE(the_header_has_a_function_for_each_constructor) {
 BOOST_AUTO_TEST_CASE(they_add_nodes) {
   Graph graph(op_library()->ops);
   const Scope g(graph);
-  const Output x = placeholder(g, f64, PartialShape{2, 3});
+  const Output x = placeholder(g, f64, {2, 3}, "x");
+  BOOST_TEST(graph.node(x.node).name == "x");
   BOOST_TEST((g.dtype(add(g, x, 1)) == f64));
   BOOST_TEST(g.shape(sum(g, x)).text() == "[]");
   BOOST_TEST(g.shape(sum(g, x, 1, true)).text() == "[2,1]");
   BOOST_TEST(g.shape(concat(g, {x, x, x}, 1)).text() == "[2,9]");
   BOOST_TEST(g.shape(squeeze(g, expand_dims(g, x, 0), {0})).text() == "[2,3]");
+  BOOST_TEST(g.shape(split(g, x, 3, 1).at(2)).text() == "[2,1]");
   BOOST_TEST((g.dtype(shape(g, x)) == i32));
   BOOST_TEST((g.dtype(shape(g, x, i64)) == i64));
-  BOOST_TEST(g.shape(zeros(g, Argument::integers(std::vector<int64_t>{4, 5}), f64)).text() == "[4,5]");
+  BOOST_TEST(g.shape(zeros(g, {4, 5}, f64)).text() == "[4,5]");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -116,7 +116,7 @@ BOOST_AUTO_TEST_CASE(nested_loops_and_branches_over_three_devices) {
 
 // A matrix that grows by a row per iteration: its shape is not the one it began with.
 BOOST_AUTO_TEST_CASE(a_variable_may_change_its_shape) {
-  const Output row = g.constant(Tensor::of<float>(Shape::of({1, 2}), {1, 2}));
+  const Output row = g.constant(Tensor::of<float>(Shape{1, 2}, {1, 2}));
   const auto grown = while_loop(
       g, {number(0), row},
       [&](const Scope& s, auto v) {
@@ -139,16 +139,16 @@ BOOST_AUTO_TEST_CASE(a_loop_that_writes_a_variable) {
       home.with_name("v").add_one("VariableV2", {}, {{"dtype", f32}, {"shape", PartialShape::scalar()}});
   const Output assign = home.add_one("Assign", {v, number(100)});
   const auto loop = while_loop(
-      g.with_control({assign.node}), {number(0)},
+      g.with_control({assign}), {number(0)},
       [&](const Scope& s, auto w) {
         return s.add_one("Less", {w[0], number(5, s)});
       },
       [&](const Scope& s, auto w) {
         const Output add = s.add_one("AssignAdd", {v, w[0]});
-        return std::vector{s.with_control({add.node}).add_one("Add", {w[0], number(1, s)})};
+        return std::vector{s.with_control({add}).add_one("Add", {w[0], number(1, s)})};
       },
       {1, "while", {}});
-  const Output after = on(g, 2).with_control({loop[0].node}).add_one("Add", {v, number(0)});
+  const Output after = on(g, 2).with_control({loop[0]}).add_one("Add", {v, number(0)});
   BOOST_TEST(run({loop[0], after}) == (Values{5, 110}), boost::test_tools::per_element());
   BOOST_TEST(partitions == 3);
 }

@@ -5,7 +5,7 @@ namespace {
 
 /// Rows that are distributions.
 Tensor distributions(int64_t rows, int64_t classes) {
-  Tensor tensor = random_doubles(Shape::of({rows, classes}), 0.1, 1, 21);
+  Tensor tensor = random_doubles(Shape{rows, classes}, 0.1, 1, 21);
   const auto values = tensor.write<double>();
   for (size_t row = 0; row < static_cast<size_t>(rows); ++row) {
     const auto row_values = values.subspan(row * static_cast<size_t>(classes), static_cast<size_t>(classes));
@@ -17,57 +17,54 @@ Tensor distributions(int64_t rows, int64_t classes) {
 }
 
 Tensor labels(int64_t rows, int32_t classes, DType dtype) {
-  return converted(random_doubles(Shape::of({rows}), 0, classes, 22), dtype);
+  return converted(random_doubles(Shape{rows}, 0, classes, 22), dtype);
 }
 
 }  // namespace
 
 void add_loss_cases(OpCases& cases) {
   for (const char* op : {"Softmax", "LogSoftmax"}) {
-    for (const Shape& shape :
-         {Shape::of({3}), Shape::of({4, 7}), Shape::of({2, 3, 17}), Shape::of({0, 3}), Shape::of({2, 1})})
+    for (const Shape& shape : {Shape{3}, Shape{4, 7}, Shape{2, 3, 17}, Shape{0, 3}, Shape{2, 1}})
       cases.good(op, {random_doubles(shape, -3, 3)});
-    cases.good_in_every_type(op, {random_doubles(Shape::of({5, 33}), -60, 60)});
-    cases.good(op, {converted(random_doubles(Shape::of({3, 10007}), -5, 5), DType::Float)});
-    cases.good(op, {converted(random_doubles(Shape::of({5000, 11}), 900, 1000), DType::Float)});
+    cases.good_in_every_type(op, {random_doubles(Shape{5, 33}, -60, 60)});
+    cases.good(op, {converted(random_doubles(Shape{3, 10007}, -5, 5), DType::Float)});
+    cases.good(op, {converted(random_doubles(Shape{5000, 11}, 900, 1000), DType::Float)});
     cases.bad(op, {doubles({}, {1})}, {}, "scalar");
     cases.bad(op, {ints({1})}, {}, "T is int32");
   }
   const char* dense = "SoftmaxCrossEntropyWithLogits";
-  cases.good(dense, {random_doubles(Shape::of({4, 7}), -3, 3), distributions(4, 7)});
+  cases.good(dense, {random_doubles(Shape{4, 7}, -3, 3), distributions(4, 7)});
   for (const DType dtype : {DType::Float, DType::Half, DType::BFloat16})
-    cases.good(dense, {converted(random_doubles(Shape::of({70, 33}), -30, 30), dtype),
+    cases.good(dense, {converted(random_doubles(Shape{70, 33}, -30, 30), dtype),
                        converted(distributions(70, 33), dtype)});
-  cases.good(dense, {floats(Shape::of({0, 3}), {}), floats(Shape::of({0, 3}), {})});
-  cases.bad(dense, {random_doubles(Shape::of({2, 3}), 0, 1), random_doubles(Shape::of({2, 4}), 0, 1)}, {},
-            "[2,");
+  cases.good(dense, {floats(Shape{0, 3}, {}), floats(Shape{0, 3}, {})});
+  cases.bad(dense, {random_doubles(Shape{2, 3}, 0, 1), random_doubles(Shape{2, 4}, 0, 1)}, {}, "[2,");
   cases.bad(dense, {doubles({}, {1}), doubles({}, {1})}, {}, "[]");
-  cases.bad(dense, {random_doubles(Shape::of({3}), 0, 1), random_doubles(Shape::of({3}), 0, 1)}, {}, "[3]");
-  cases.bad(dense, {random_doubles(Shape::of({2, 0}), 0, 1), random_doubles(Shape::of({2, 0}), 0, 1)}, {},
-            "no classes");
+  cases.bad(dense, {random_doubles(Shape{3}, 0, 1), random_doubles(Shape{3}, 0, 1)}, {}, "[3]");
+  cases.bad(dense, {random_doubles(Shape{2, 0}, 0, 1), random_doubles(Shape{2, 0}, 0, 1)}, {}, "no classes");
   const char* sparse = "SparseSoftmaxCrossEntropyWithLogits";
   for (const DType dtype : {DType::Int32, DType::Int64}) {
-    cases.good(sparse, {random_doubles(Shape::of({4, 7}), -3, 3), labels(4, 7, dtype)});
-    cases.good(sparse, {converted(random_doubles(Shape::of({3000, 10}), -30, 30), DType::Float),
-                        labels(3000, 10, dtype)});
+    cases.good(sparse, {random_doubles(Shape{4, 7}, -3, 3), labels(4, 7, dtype)});
+    cases.good(sparse,
+               {converted(random_doubles(Shape{3000, 10}, -30, 30), DType::Float), labels(3000, 10, dtype)});
   }
   for (const DType dtype : {DType::Half, DType::BFloat16})
-    cases.good(sparse, {converted(random_doubles(Shape::of({70, 33}), -30, 30), dtype),
-                        labels(70, 33, DType::Int32)});
-  cases.good(sparse, {random_doubles(Shape::of({0, 3}), 0, 1), ints({})});
-  const Tensor features = random_doubles(Shape::of({3, 4}), -1, 1);
+    cases.good(sparse,
+               {converted(random_doubles(Shape{70, 33}, -30, 30), dtype), labels(70, 33, DType::Int32)});
+  cases.good(sparse, {random_doubles(Shape{0, 3}, 0, 1), ints({})});
+  const Tensor features = random_doubles(Shape{3, 4}, -1, 1);
   cases.bad(sparse, {features, ints({0, 4, 1})}, {}, "label 4 of row 1 is outside [0, 4)");
   cases.bad(sparse, {features, Tensor::vector<int64_t>({0, 1, -1})}, {},
             "label -1 of row 2 is outside [0, 4)");
   cases.bad(sparse, {features, ints({0, 1})}, {}, "3");
   cases.bad(sparse, {doubles({}, {1}), int_scalar(0)}, {}, "[]");
-  cases.bad(sparse, {features, ints(Shape::of({3, 1}), {0, 1, 2})}, {}, "[3,1]");
-  cases.bad(sparse, {floats(Shape::of({2, 0}), {}), ints({0, 0})}, {}, "no classes");
-  for (const Shape& shape : {Shape(), Shape::of({5}), Shape::of({3, 4}), Shape::of({0})})
+  cases.bad(sparse, {features, ints(Shape{3, 1}, {0, 1, 2})}, {}, "[3,1]");
+  cases.bad(sparse, {floats(Shape{2, 0}, {}), ints({0, 0})}, {}, "no classes");
+  for (const Shape& shape : {Shape(), Shape{5}, Shape{3, 4}, Shape{0}})
     cases.good("L2Loss", {random_doubles(shape, -2, 2)});
   for (const DType dtype : {DType::Float, DType::Half, DType::BFloat16})
-    cases.good("L2Loss", {converted(random_doubles(Shape::of({1031}), -2, 2), dtype)});
-  cases.good("L2Loss", {converted(random_doubles(Shape::of({200003}), -2, 2), DType::Float)});
+    cases.good("L2Loss", {converted(random_doubles(Shape{1031}, -2, 2), dtype)});
+  cases.good("L2Loss", {converted(random_doubles(Shape{200003}, -2, 2), DType::Float)});
   cases.bad("L2Loss", {ints({1})}, {}, "T is int32");
 }
 

@@ -17,7 +17,7 @@ Tensor whole(int64_t rows, int64_t columns, int64_t seed) {
     else
       values.push_back(static_cast<T>(value));
   }
-  return Tensor::of<T>(Shape::of({rows, columns}), std::span<const T>(values));
+  return Tensor::of<T>(Shape{rows, columns}, std::span<const T>(values));
 }
 
 template <class T>
@@ -41,7 +41,7 @@ Tensor product(const Tensor& a, const Tensor& b, bool ta, bool tb) {
       for (int64_t k = 0; k < inner; ++k) sum = add_product(sum, at(a, i, k, ta), at(b, k, j, tb));
       values.push_back(sum);
     }
-  return Tensor::of<T>(Shape::of({rows, columns}), std::span<const T>(values));
+  return Tensor::of<T>(Shape{rows, columns}, std::span<const T>(values));
 }
 
 struct Size {
@@ -76,33 +76,30 @@ BOOST_AUTO_TEST_CASE(every_other_type) {
 }
 
 BOOST_AUTO_TEST_CASE(empty_dimensions_give_zeros_or_nothing) {
-  const Tensor zeros = floats(Shape::of({2, 3}), {0, 0, 0, 0, 0, 0});
-  check_op("MatMul", {counting(Shape::of({2, 0})), counting(Shape::of({0, 3}))}, {}, {zeros});
-  check_op("MatMul", {counting(Shape::of({0, 2})), counting(Shape::of({2, 3}))}, {},
-           {counting(Shape::of({0, 3}))});
-  check_op("BatchMatMul", {counting(Shape::of({0, 2, 2})), counting(Shape::of({0, 2, 3}))}, {},
-           {counting(Shape::of({0, 2, 3}))});
+  const Tensor zeros = floats(Shape{2, 3}, {0, 0, 0, 0, 0, 0});
+  check_op("MatMul", {counting(Shape{2, 0}), counting(Shape{0, 3})}, {}, {zeros});
+  check_op("MatMul", {counting(Shape{0, 2}), counting(Shape{2, 3})}, {}, {counting(Shape{0, 3})});
+  check_op("BatchMatMul", {counting(Shape{0, 2, 2}), counting(Shape{0, 2, 3})}, {},
+           {counting(Shape{0, 2, 3})});
 }
 
 BOOST_AUTO_TEST_CASE(shapes_that_do_not_fit_are_told) {
-  check_refused("MatMul", {counting(Shape::of({2, 3})), counting(Shape::of({4, 5}))}, {},
+  check_refused("MatMul", {counting(Shape{2, 3}), counting(Shape{4, 5})}, {},
                 "a [2,3] x b [4,5]: inner dimensions differ");
-  check_refused("MatMul", {counting(Shape::of({2, 3})), counting(Shape::of({4, 5}))}, {{"transpose_a", true}},
+  check_refused("MatMul", {counting(Shape{2, 3}), counting(Shape{4, 5})}, {{"transpose_a", true}},
                 "a [2,3] transposed x b [4,5]: inner dimensions differ");
-  check_refused("MatMul", {counting(Shape::of({3})), counting(Shape::of({3, 5}))}, {}, "");
-  check_refused("BatchMatMul", {counting(Shape::of({2, 1, 3})), counting(Shape::of({3, 3, 1}))}, {}, "");
-  check_refused("BatchMatMul", {counting(Shape::of({3})), counting(Shape::of({3}))}, {}, "");
+  check_refused("MatMul", {counting(Shape{3}), counting(Shape{3, 5})}, {}, "");
+  check_refused("BatchMatMul", {counting(Shape{2, 1, 3}), counting(Shape{3, 3, 1})}, {}, "");
+  check_refused("BatchMatMul", {counting(Shape{3}), counting(Shape{3})}, {}, "");
 }
 
 BOOST_AUTO_TEST_CASE(batches_multiply_pair_by_pair) {
-  const Tensor x = floats(Shape::of({2, 1, 2}), {1, 2, 3, 4}), y = floats(Shape::of({2, 2, 1}), {5, 6, 7, 8});
-  check_op("BatchMatMul", {x, y}, {}, {floats(Shape::of({2, 1, 1}), {17, 53})});
-  check_op("BatchMatMul", {x, x}, {{"adj_x", true}},
-           {floats(Shape::of({2, 2, 2}), {1, 2, 2, 4, 9, 12, 12, 16})});
+  const Tensor x = floats(Shape{2, 1, 2}, {1, 2, 3, 4}), y = floats(Shape{2, 2, 1}, {5, 6, 7, 8});
+  check_op("BatchMatMul", {x, y}, {}, {floats(Shape{2, 1, 1}, {17, 53})});
+  check_op("BatchMatMul", {x, x}, {{"adj_x", true}}, {floats(Shape{2, 2, 2}, {1, 2, 2, 4, 9, 12, 12, 16})});
   using Complex = std::complex<float>;
-  const Tensor z = Tensor::of<Complex>(Shape::of({1, 1, 1}), {Complex(1, 2)});
-  check_op("BatchMatMul", {z, z}, {{"adj_x", true}},
-           {Tensor::of<Complex>(Shape::of({1, 1, 1}), {Complex(5, 0)})});
+  const Tensor z = Tensor::of<Complex>(Shape{1, 1, 1}, {Complex(1, 2)});
+  check_op("BatchMatMul", {z, z}, {{"adj_x", true}}, {Tensor::of<Complex>(Shape{1, 1, 1}, {Complex(5, 0)})});
 }
 
 BOOST_AUTO_TEST_CASE(any_number_of_threads_gives_the_same_bits) {
@@ -111,7 +108,7 @@ BOOST_AUTO_TEST_CASE(any_number_of_threads_gives_the_same_bits) {
     for (int64_t i = 0; i < size.inner * std::max(size.rows, size.columns); ++i)
       values.push_back(1.0f / static_cast<float>(i % 1009 + 3));
     const auto matrix = [&](int64_t rows, int64_t columns) {
-      return Tensor::of<float>(Shape::of({rows, columns}),
+      return Tensor::of<float>(Shape{rows, columns},
                                std::span<const float>(values).first(static_cast<size_t>(rows * columns)));
     };
     const std::vector<Tensor> inputs{matrix(size.rows, size.inner), matrix(size.inner, size.columns)};

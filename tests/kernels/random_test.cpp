@@ -90,7 +90,7 @@ BOOST_AUTO_TEST_CASE(integers_reach_every_value_and_no_other) {
 BOOST_AUTO_TEST_CASE(shuffling_keeps_the_rows) {
   std::vector<int32_t> pairs;
   for (int32_t i = 0; i < 50; ++i) pairs.insert(pairs.end(), {i, -i});
-  const Tensor value = Tensor::of<int32_t>(Shape::of({50, 2}), std::span<const int32_t>(pairs));
+  const Tensor value = Tensor::of<int32_t>(Shape{50, 2}, std::span<const int32_t>(pairs));
   const auto shuffled = value_or_throw(run_op("RandomShuffle", {value}, {{"seed", int64_t{4}}}))[0];
   std::set<int32_t> firsts;
   for (size_t i = 0; i < 50; ++i) {

@@ -12,34 +12,32 @@ constexpr DType plain_types[] = {DType::Float, DType::Double, DType::Half,      
                                  DType::Bool};
 
 void add_select_cases(OpCases& cases) {
-  const Tensor a = random_doubles(Shape::of({3, 2}), 0, 1, 1), b = random_doubles(Shape::of({3, 2}), 0, 1, 2);
-  cases.good("Select", {bools(Shape::of({3, 2}), {true, false, false, true, true, false}), a, b});
-  cases.good("Select", {bools(Shape::of({3}), {true, false, true}), a, b});
+  const Tensor a = random_doubles(Shape{3, 2}, 0, 1, 1), b = random_doubles(Shape{3, 2}, 0, 1, 2);
+  cases.good("Select", {bools(Shape{3, 2}, {true, false, false, true, true, false}), a, b});
+  cases.good("Select", {bools(Shape{3}, {true, false, true}), a, b});
   cases.good("Select", {bools({}, {false}), a, b});
-  cases.good("Select", {bools(Shape::of({2}), {false, true}), strings({"a", "b"}), strings({"c", "d"})});
-  cases.good("Select",
-             {bools(Shape::of({0}), {}), floats(Shape::of({0, 2}), {}), floats(Shape::of({0, 2}), {})});
-  cases.good_in_every_type("Select", {bools(Shape::of({3}), {true, false, true}), a, b});
-  cases.bad("Select", {bools(Shape::of({2}), {true, false}), a, b}, {}, "[2]");
-  cases.bad("Select", {bools({}, {true}), a, random_doubles(Shape::of({2, 3}), 0, 1)}, {}, "[2,3]");
+  cases.good("Select", {bools(Shape{2}, {false, true}), strings({"a", "b"}), strings({"c", "d"})});
+  cases.good("Select", {bools(Shape{0}, {}), floats(Shape{0, 2}, {}), floats(Shape{0, 2}, {})});
+  cases.good_in_every_type("Select", {bools(Shape{3}, {true, false, true}), a, b});
+  cases.bad("Select", {bools(Shape{2}, {true, false}), a, b}, {}, "[2]");
+  cases.bad("Select", {bools({}, {true}), a, random_doubles(Shape{2, 3}, 0, 1)}, {}, "[2,3]");
   cases.bad("Select", {ints({1}), a, b}, {}, "input condition is int32, expected bool");
 }
 
 void add_cast_cases(OpCases& cases) {
-  const Tensor values = random_doubles(Shape::of({41}), -300, 70000);
+  const Tensor values = random_doubles(Shape{41}, -300, 70000);
   const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
-  const Tensor special = doubles(Shape::of({9}), {nan, inf, -inf, 1e300, -1e300, 2147483648.0, -2147483649.0,
-                                                  9223372036854775808.0, -0.0});
+  const Tensor special = doubles(
+      Shape{9}, {nan, inf, -inf, 1e300, -1e300, 2147483648.0, -2147483649.0, 9223372036854775808.0, -0.0});
   for (const DType from : plain_types)
     for (const DType to : plain_types) {
       cases.good("Cast", {converted(values, from)}, {{"DstT", to}});
       if (is_floating(from) && to != DType::Double)
         cases.good("Cast", {converted(special, from)}, {{"DstT", to}});
     }
-  cases.good("Cast", {random_doubles(Shape::of({0, 3}), 0, 1)}, {{"DstT", i32}});
+  cases.good("Cast", {random_doubles(Shape{0, 3}, 0, 1)}, {{"DstT", i32}});
   cases.good("Cast", {doubles({}, {3})}, {{"DstT", f64}});
-  cases.good("Cast", {converted(random_doubles(Shape::of({300, 1001}), -9, 9), DType::Float)},
-             {{"DstT", i32}});
+  cases.good("Cast", {converted(random_doubles(Shape{300, 1001}, -9, 9), DType::Float)}, {{"DstT", i32}});
   cases.bad("Cast", {strings({"1"})}, {{"DstT", f32}}, "no kernel serves CPU with DstT: float, SrcT: string",
             Code::NotFound);
 }
@@ -49,20 +47,19 @@ void add_cast_cases(OpCases& cases) {
 void add_selection_cases(OpCases& cases) {
   add_select_cases(cases);
   add_cast_cases(cases);
-  const Tensor x = random_doubles(Shape::of({2, 3}), -1, 1, 1),
-               y = random_doubles(Shape::of({2, 3}), -1, 1, 2);
+  const Tensor x = random_doubles(Shape{2, 3}, -1, 1, 1), y = random_doubles(Shape{2, 3}, -1, 1, 2);
   cases.good("AddN", {x});
   cases.good("AddN", {x, y, y});
   cases.good_in_every_type("AddN", {x, y, x});
   cases.good("AddN", {doubles({}, {1}), doubles({}, {2})});
-  cases.good("AddN", {random_doubles(Shape::of({0, 3}), 0, 1), random_doubles(Shape::of({0, 3}), 0, 1)});
-  const Tensor large = converted(random_doubles(Shape::of({150000}), -1, 1), DType::Float);
+  cases.good("AddN", {random_doubles(Shape{0, 3}, 0, 1), random_doubles(Shape{0, 3}, 0, 1)});
+  const Tensor large = converted(random_doubles(Shape{150000}, -1, 1), DType::Float);
   cases.good("AddN", {large, large, large});
-  cases.bad("AddN", {x, random_doubles(Shape::of({3, 2}), 0, 1)}, {}, "input 1");
+  cases.bad("AddN", {x, random_doubles(Shape{3, 2}, 0, 1)}, {}, "input 1");
   cases.bad("AddN", {}, {}, "attribute N is 0");
   for (const char* op : {"ZerosLike", "OnesLike"}) {
     cases.good_in_every_type(op, {x});
-    cases.good(op, {floats(Shape::of({0}), {})});
+    cases.good(op, {floats(Shape{0}, {})});
     cases.good(op, {doubles({}, {2})});
     cases.good(op, {large});
   }
@@ -70,11 +67,11 @@ void add_selection_cases(OpCases& cases) {
   cases.bad("OnesLike", {strings({"a"})}, {}, "T is string");
 
   cases.good("BroadcastTo", {x, ints({2, 3})});
-  cases.good_in_every_type("BroadcastTo", {random_doubles(Shape::of({3, 1}), 1, 9), ints({2, 3, 4})});
-  cases.good("BroadcastTo", {random_doubles(Shape::of({1, 5}), 1, 9), ints({3, 5})});
-  cases.good("BroadcastTo", {random_doubles(Shape::of({0, 1}), 1, 9), ints({0, 5})});
+  cases.good_in_every_type("BroadcastTo", {random_doubles(Shape{3, 1}, 1, 9), ints({2, 3, 4})});
+  cases.good("BroadcastTo", {random_doubles(Shape{1, 5}, 1, 9), ints({3, 5})});
+  cases.good("BroadcastTo", {random_doubles(Shape{0, 1}, 1, 9), ints({0, 5})});
   cases.good("BroadcastTo", {doubles({}, {2}), Tensor::vector<int64_t>({3})});
-  cases.good("BroadcastTo", {random_doubles(Shape::of({1, 2}), 0, 1), ints({0, 2})});
+  cases.good("BroadcastTo", {random_doubles(Shape{1, 2}, 0, 1), ints({0, 2})});
   cases.bad("BroadcastTo", {x, ints({3, 2})}, {}, "does not broadcast to [3,2]");
   cases.bad("BroadcastTo", {x, ints({3})}, {}, "does not broadcast to [");
   cases.bad("BroadcastTo", {x, ints({-2, 3})}, {}, "[-2,3]");

@@ -4,7 +4,7 @@
 namespace troupe::test {
 namespace {
 
-Tensor box() { return random_doubles(Shape::of({2, 3}), 1, 9); }
+Tensor box() { return random_doubles(Shape{2, 3}, 1, 9); }
 Tensor yes() { return bools({}, {true}); }
 Tensor handle() { return strings({"q"}).reshaped(Shape()); }  // of a queue of the first generation
 
@@ -15,10 +15,10 @@ void add_control_flow(OpCases& cases) {
   constant.set("is_constant", true);
   for (const std::string ref : {"", "Ref"}) {
     cases.served(ref + "Switch", {box(), yes()}, {}, "[2,3] [2,3]", test);
-    cases.bad(ref + "Switch", {box(), bools(Shape::of({1}), {true})}, {}, "[1]");
+    cases.bad(ref + "Switch", {box(), bools(Shape{1}, {true})}, {}, "[1]");
     cases.bad(ref + "Switch", {box(), int_scalar(1)}, {}, "input pred is int32, expected bool");
     cases.served(ref + "Merge", {box(), box()}, {}, "[2,3] []", test);
-    cases.served(ref + "Merge", {box(), random_doubles(Shape::of({2, 4}), 1, 9)}, {}, "[2,?] []", test);
+    cases.served(ref + "Merge", {box(), random_doubles(Shape{2, 4}, 1, 9)}, {}, "[2,?] []", test);
     cases.served(ref + "Merge", {box(), doubles({}, {1})}, {}, "? []", test);
     cases.bad(ref + "Merge", {}, {{"T", f32}}, "attribute N is 0");
     cases.bad(ref + "Merge", {box(), int_scalar(1)}, {}, "int32");
@@ -31,7 +31,7 @@ void add_control_flow(OpCases& cases) {
     }
   }
   cases.served("LoopCond", {yes()}, {}, "[]", test);
-  cases.bad("LoopCond", {bools(Shape::of({2}), {true, false})}, {}, "[2]");
+  cases.bad("LoopCond", {bools(Shape{2}, {true, false})}, {}, "[2]");
   cases.served("ControlTrigger", {}, {}, "", "graph/step_state_test.cpp");
   cases.bad("ControlTrigger", {box()}, {}, "takes 0 inputs, got 1");
   cases.served("RefIdentity", {box()}, {}, "[2,3]", test);

@@ -84,14 +84,14 @@ class Generator {
   Output constant() {
     const std::vector<float> values{0.0f, -0.0f, 1.0f, 0.5f, -2.0f};
     const float value = values[below(values.size())];
-    return g_.constant(Tensor::of<float>(Shape::of({3}), {value, value, value}));
+    return g_.constant(Tensor::of<float>(Shape{3}, {value, value, value}));
   }
   Output branch() {
     const Output sum = g_.add_one("Sum", {row(), g_.constant(Tensor::vector<int32_t>({0}))});
     const Output x = row(), y = row();
     const auto side = [&](const char* op) {
       return [&, op](const Scope& s) {
-        const Output one = s.constant(Tensor::of<float>(Shape::of({3}), {1, 1, 1}));
+        const Output one = s.constant(Tensor::of<float>(Shape{3}, {1, 1, 1}));
         const Output two = s.add_one("Add", {one, one});
         return std::vector{
             s.add_one("Mul", {s.add_one("Identity", {s.add_one(op, {x, two})}), s.add_one("Mul", {y, one})})};
@@ -124,8 +124,8 @@ BOOST_AUTO_TEST_CASE(random_graphs_keep_their_bits) {
         if (fetch != signature.feeds[0] && fetch != signature.feeds[1]) signature.fetches.push_back(fetch);
       }
       if (signature.fetches.empty()) continue;
-      const std::vector<Tensor> feeds{Tensor::of<float>(Shape::of({3}), {0.1f, -0.0f, 3}),
-                                      Tensor::of<float>(Shape::of({3}), {-INFINITY, 0.7f, 1e-40f})};
+      const std::vector<Tensor> feeds{Tensor::of<float>(Shape{3}, {0.1f, -0.0f, 3}),
+                                      Tensor::of<float>(Shape{3}, {-INFINITY, 0.7f, 1e-40f})};
       removed += check(graph, signature, feeds);
     }
   }

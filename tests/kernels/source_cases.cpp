@@ -4,8 +4,8 @@
 namespace troupe::test {
 namespace {
 
-Tensor box() { return random_doubles(Shape::of({2, 3, 5}), 1, 9, 31); }
-Tensor none() { return random_doubles(Shape::of({0, 2}), 0, 1); }
+Tensor box() { return random_doubles(Shape{2, 3, 5}, 1, 9, 31); }
+Tensor none() { return random_doubles(Shape{0, 2}, 0, 1); }
 
 void add_identities(OpCases& cases) {
   for (const char* op : {"Identity", "StopGradient", "PreventGradient"}) {
@@ -20,9 +20,8 @@ void add_identities(OpCases& cases) {
   const Attributes message = {{"message", "here"}};
   cases.good_in_every_type("CheckNumerics", {box()}, message);
   for (const Tensor& tensor : {none(), doubles({}, {1})}) cases.good("CheckNumerics", {tensor}, message);
-  cases.bad("CheckNumerics", {floats(Shape::of({2}), {1, INFINITY})}, message,
-            "here : Tensor had Inf values");
-  cases.bad("CheckNumerics", {floats(Shape::of({2}), {1, NAN})}, message, "here : Tensor had NaN values");
+  cases.bad("CheckNumerics", {floats(Shape{2}, {1, INFINITY})}, message, "here : Tensor had Inf values");
+  cases.bad("CheckNumerics", {floats(Shape{2}, {1, NAN})}, message, "here : Tensor had NaN values");
 }
 
 void add_makers(OpCases& cases) {
@@ -35,7 +34,7 @@ void add_makers(OpCases& cases) {
   cases.good("Fill", {ints({2, 0}), doubles({}, {7})});
   cases.good("Fill", {ints({}), doubles({}, {7})});
   cases.bad("Fill", {ints({2, -1}), doubles({}, {7})}, {}, "-1");
-  cases.bad("Fill", {ints({2}), doubles(Shape::of({1}), {7})}, {}, "[1]");
+  cases.bad("Fill", {ints({2}), doubles(Shape{1}, {7})}, {}, "[1]");
   cases.good("NoOp", {});
   cases.bad("NoOp", {box()}, {}, "takes 0 inputs, got 1");
   cases.good_in_every_type("Range", {int_scalar(1), int_scalar(9), int_scalar(1)});
@@ -63,7 +62,7 @@ void add_random_cases(OpCases& cases) {
   cases.good("RandomUniformInt", {ints({70001}), int_scalar(-5), int_scalar(9)}, seed);
   cases.good("RandomUniformInt", {ints({0}), int_scalar(-5), int_scalar(9)}, seed);
   cases.bad("RandomUniformInt", {ints({3}), int_scalar(9), int_scalar(9)}, seed, "9");
-  cases.good_in_every_type("RandomShuffle", {random_doubles(Shape::of({11, 3}), 0, 1)}, seed);
+  cases.good_in_every_type("RandomShuffle", {random_doubles(Shape{11, 3}, 0, 1)}, seed);
   cases.good("RandomShuffle", {none()}, seed);
   cases.good("RandomShuffle", {doubles({}, {1})}, seed);
   cases.bad("RandomShuffle", {}, seed, "takes 1 inputs, got 0");

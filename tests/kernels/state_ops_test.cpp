@@ -105,7 +105,7 @@ BOOST_AUTO_TEST_CASE(a_loop_carries_a_reference) {
   const Attributes frame = {{"frame_name", "counting"}};
   const Output entered = g.add_one("RefEnter", {v}, frame);
   const NodeId merge = g.add("RefMerge", {entered, entered});
-  const Scope inside = g.with_control({merge});
+  const Scope inside = g.with_control({Output{merge, 0}});
   const auto constant = [&](float value) {
     return inside.add_one("Const", {}, {{"dtype", f32}, {"value", Tensor::scalar(value)}});
   };

@@ -25,7 +25,7 @@ BOOST_AUTO_TEST_CASE(no_tensor_is_kept_after_its_last_use) {
   const size_t before = in_use();
   {
     ScriptedHost host(plan);
-    host.start({Tensor::of<float>(Shape::of({1000}), std::vector<float>(1000, 0.0f))});
+    host.start({Tensor::of<float>(Shape{1000}, std::vector<float>(1000, 0.0f))});
     BOOST_REQUIRE(held.size() == 20);
     const size_t one = in_use() - before;  // the fetched one
     BOOST_TEST(one >= 4000u);

@@ -18,8 +18,8 @@ BOOST_FIXTURE_TEST_SUITE(step_runner, StepFixture)
 BOOST_AUTO_TEST_CASE(nodes_run_after_their_inputs_and_control_inputs) {
   record();
   const Output x = input("x"), a = probe("a", x), b = probe("b", a);
-  const Output c = g.with_control({b.node}).with_name("c").add_one("Probe", {x});
-  const Output d = g.with_control({c.node}).with_name("d").add_one("Probe", {a});
+  const Output c = g.with_control({b}).with_name("c").add_one("Probe", {x});
+  const Output d = g.with_control({c}).with_name("d").add_one("Probe", {a});
   ScriptedHost host(prepare({x}, {b, d}));
   host.start({Tensor::scalar(1.0f)});
   BOOST_REQUIRE(host.outcome.size() == 1);

@@ -67,7 +67,7 @@ BOOST_AUTO_TEST_CASE(every_permutation_of_every_small_shape) {
 }
 
 BOOST_AUTO_TEST_CASE(large_ones_are_shared_out) {
-  const Tensor matrix = counting(Shape::of({700, 900}));
+  const Tensor matrix = counting(Shape{700, 900});
   check_copy({900, 700}, matrix, {0, {1, 900}}, 630'000, {0, {700, 1}});                   // transposed
   check_copy({630'000}, matrix, {0, {1}}, 630'000, {0, {1}});                              // as it is
   check_copy({630'000}, matrix, {629'999, {-1}}, 630'000, {0, {1}});                       // reversed
@@ -90,10 +90,10 @@ BOOST_AUTO_TEST_CASE(more_dimensions_than_usual) {
 BOOST_AUTO_TEST_CASE(elements_of_every_size) {
   const auto pool = value_or_throw(ThreadPool::make(1));
   const auto check = [&]<class T>(T a, T b, T c, T d) {
-    const Tensor from = Tensor::of<T>(Shape::of({2, 2}), {a, b, c, d});
+    const Tensor from = Tensor::of<T>(Shape{2, 2}, {a, b, c, d});
     Tensor to = value_or_throw(Tensor::allocate(from.dtype(), from.shape()));
     strided_copy(*pool, Dims{2, 2}, from, {0, {1, 2}}, to, {0, {2, 1}});
-    BOOST_TEST(identical(to, Tensor::of<T>(Shape::of({2, 2}), {a, c, b, d})));
+    BOOST_TEST(identical(to, Tensor::of<T>(Shape{2, 2}, {a, c, b, d})));
   };
   check(uint8_t{1}, uint8_t{2}, uint8_t{3}, uint8_t{4});
   check(int16_t{1}, int16_t{2}, int16_t{3}, int16_t{4});

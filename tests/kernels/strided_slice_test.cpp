@@ -44,19 +44,19 @@ BOOST_AUTO_TEST_CASE(bounds_and_strides) {
 }
 
 BOOST_AUTO_TEST_CASE(several_dimensions) {
-  const Tensor x = floats(Shape::of({2, 3}), {0, 1, 2, 3, 4, 5});
+  const Tensor x = floats(Shape{2, 3}, {0, 1, 2, 3, 4, 5});
   // x[1]
   check_op("StridedSlice", {x, ints({1}), ints({2}), ints({1})}, Masks{.shrink_axis = 1},
-           {floats(Shape::of({3}), {3, 4, 5})});
+           {floats(Shape{3}, {3, 4, 5})});
   // x[..., 1]
   check_op("StridedSlice", {x, ints({0, 1}), ints({0, 2}), ints({1, 1})},
-           Masks{.ellipsis = 1, .shrink_axis = 2}, {floats(Shape::of({2}), {1, 4})});
+           Masks{.ellipsis = 1, .shrink_axis = 2}, {floats(Shape{2}, {1, 4})});
   // x[:, newaxis, ::-1]
   check_op("StridedSlice", {x, ints({0, 0, 0}), ints({0, 0, 0}), ints({1, 1, -1})},
-           Masks{.begin = 5, .end = 5, .new_axis = 2}, {floats(Shape::of({2, 1, 3}), {2, 1, 0, 5, 4, 3})});
+           Masks{.begin = 5, .end = 5, .new_axis = 2}, {floats(Shape{2, 1, 3}, {2, 1, 0, 5, 4, 3})});
   // x[newaxis, ..., newaxis]
   check_op("StridedSlice", {x, ints({0, 0, 0}), ints({0, 0, 0}), ints({1, 1, 1})},
-           Masks{.ellipsis = 2, .new_axis = 5}, {counting(Shape::of({1, 2, 3, 1}))});
+           Masks{.ellipsis = 2, .new_axis = 5}, {counting(Shape{1, 2, 3, 1})});
   check_refused("StridedSlice", {x, ints({0, 0, 0}), ints({1, 1, 1}), ints({1, 1, 1})}, {},
                 "more indices than the 2 dimensions");
   check_refused("StridedSlice", {x, ints({0, 0}), ints({1, 1}), ints({1, 1})}, Masks{.ellipsis = 3},
@@ -65,10 +65,10 @@ BOOST_AUTO_TEST_CASE(several_dimensions) {
 }
 
 BOOST_AUTO_TEST_CASE(the_gradient_lies_where_the_slice_was) {
-  const Tensor dy = floats(Shape::of({2}), {7, 8});
+  const Tensor dy = floats(Shape{2}, {7, 8});
   // x[::-1, 1] of [2,3]
   check_op("StridedSliceGrad", {ints({2, 3}), ints({0, 1}), ints({0, 2}), ints({-1, 1}), dy},
-           Masks{.begin = 1, .end = 1, .shrink_axis = 2}, {floats(Shape::of({2, 3}), {0, 8, 0, 0, 7, 0})});
+           Masks{.begin = 1, .end = 1, .shrink_axis = 2}, {floats(Shape{2, 3}, {0, 8, 0, 0, 7, 0})});
   const auto refused =
       run_op("StridedSliceGrad", {ints({2, 3}), ints({0, 1}), ints({1, 2}), ints({1, 1}), dy});
   BOOST_TEST(refused.status().text() == "dy of shape [2] for a slice of shape [1,1]");

@@ -69,11 +69,11 @@ class Group {
 BOOST_AUTO_TEST_SUITE(update_ops)
 
 BOOST_AUTO_TEST_CASE(assigning_replaces_the_value) {
-  const Tensor old = floats(Shape::of({2}), {1, 2}), value = floats(Shape::of({2}), {3, 4});
+  const Tensor old = floats(Shape{2}, {1, 2}), value = floats(Shape{2}, {3, 4});
   check_op("Assign", {old, value}, {}, {value});
   check_op("AssignVariableOp", {old, value}, {{"dtype", f32}}, {value});
   check_op("Assign", {strings({"a"}), strings({"b"})}, {}, {strings({"b"})});
-  const Tensor longer = floats(Shape::of({3}), {3, 4, 5});
+  const Tensor longer = floats(Shape{3}, {3, 4, 5});
   BOOST_TEST(!run_op("Assign", {old, longer}).ok());
   BOOST_TEST(!run_op("Assign", {old, longer}, {}, Known::Shapes).ok());
   const auto reshaped = update("Assign", {old, longer}, {{"validate_shape", false}});
@@ -81,8 +81,8 @@ BOOST_AUTO_TEST_CASE(assigning_replaces_the_value) {
 }
 
 BOOST_AUTO_TEST_CASE(adding_and_subtracting_work_on_every_number) {
-  check_op("AssignAdd", {floats(Shape::of({3}), {1, 2, 3}), floats(Shape::of({3}), {10, 20, 30})}, {},
-           {floats(Shape::of({3}), {11, 22, 33})});
+  check_op("AssignAdd", {floats(Shape{3}, {1, 2, 3}), floats(Shape{3}, {10, 20, 30})}, {},
+           {floats(Shape{3}, {11, 22, 33})});
   check_op("AssignSub", {ints({1, 2, INT32_MIN}), ints({10, 20, 1})}, {}, {ints({-9, -18, INT32_MAX})});
   check_op("AssignAdd", {Tensor::scalar(Half(1.5f)), Tensor::scalar(Half(2.0f))}, {},
            {Tensor::scalar(Half(3.5f))});
@@ -90,26 +90,25 @@ BOOST_AUTO_TEST_CASE(adding_and_subtracting_work_on_every_number) {
            {Tensor::scalar(3.0)});
   check_op("AssignAddVariableOp", {Tensor::scalar(uint8_t{250}), Tensor::scalar(uint8_t{10})},
            {{"dtype", DType::UInt8}}, {Tensor::scalar(uint8_t{4})});
-  check_refused("AssignAdd", {floats(Shape::of({2}), {1, 2}), scalar(1)}, {}, "");
+  check_refused("AssignAdd", {floats(Shape{2}, {1, 2}), scalar(1)}, {}, "");
 }
 
 BOOST_AUTO_TEST_CASE(scattering_changes_rows) {
-  const Tensor variable = floats(Shape::of({3, 2}), {0, 1, 2, 3, 4, 5}),
-               rows = floats(Shape::of({2, 2}), {10, 20, 30, 40});
+  const Tensor variable = floats(Shape{3, 2}, {0, 1, 2, 3, 4, 5}),
+               rows = floats(Shape{2, 2}, {10, 20, 30, 40});
   check_op("ScatterUpdate", {variable, ints({2, 0}), rows}, {},
-           {floats(Shape::of({3, 2}), {30, 40, 2, 3, 10, 20})});
-  check_op("ScatterAdd", {variable, ints({1, 1}), rows}, {},
-           {floats(Shape::of({3, 2}), {0, 1, 42, 63, 4, 5})});
+           {floats(Shape{3, 2}, {30, 40, 2, 3, 10, 20})});
+  check_op("ScatterAdd", {variable, ints({1, 1}), rows}, {}, {floats(Shape{3, 2}, {0, 1, 42, 63, 4, 5})});
   check_op("ScatterSub", {ints({5, 6, 7}), Tensor::scalar<int64_t>(1), int_scalar(4)}, {}, {ints({5, 2, 7})});
   check_op("ScatterUpdate", {strings({"a", "b"}), ints({1}), strings({"c"})}, {}, {strings({"a", "c"})});
   check_refused("ScatterAdd", {variable, ints({1, 3}), rows}, {}, "indices[1] = 3 is not in [0, 3)");
   check_refused("ScatterAdd", {variable, ints({1}), rows}, {}, "");
-  check_refused("ScatterUpdate", {scalar(1), ints({0}), floats(Shape::of({1}), {1})}, {}, "");
+  check_refused("ScatterUpdate", {scalar(1), ints({0}), floats(Shape{1}, {1})}, {}, "");
 }
 
 BOOST_AUTO_TEST_CASE(optimizers_follow_their_formulas) {
-  const Tensor v = floats(Shape::of({2}), {1, -2}), g = floats(Shape::of({2}), {0.5f, 0.25f});
-  const Tensor a = floats(Shape::of({2}), {0.1f, 0.2f}), b = floats(Shape::of({2}), {0.3f, 0.4f});
+  const Tensor v = floats(Shape{2}, {1, -2}), g = floats(Shape{2}, {0.5f, 0.25f});
+  const Tensor a = floats(Shape{2}, {0.1f, 0.2f}), b = floats(Shape{2}, {0.3f, 0.4f});
   check_close(update("ApplyGradientDescent", {v, scalar(0.1f), g})[0], {1 - 0.05, -2 - 0.025});
 
   auto momentum = update("ApplyMomentum", {v, a, scalar(0.1f), g, scalar(0.9f)});
@@ -158,8 +157,8 @@ BOOST_AUTO_TEST_CASE(every_type_and_resource_form_agrees) {
 }
 
 BOOST_AUTO_TEST_CASE(sparse_updates_touch_their_rows_only) {
-  const Tensor v = floats(Shape::of({3, 1}), {1, 2, 3}), a = floats(Shape::of({3, 1}), {1, 1, 1});
-  const Tensor g = floats(Shape::of({2, 1}), {2, 4});
+  const Tensor v = floats(Shape{3, 1}, {1, 2, 3}), a = floats(Shape{3, 1}, {1, 1, 1});
+  const Tensor g = floats(Shape{2, 1}, {2, 4});
   const auto momentum = update("SparseApplyMomentum", {v, a, scalar(0.5f), g, ints({2, 0}), scalar(0.0f)});
   check_close(momentum[0], {1 - 2, 2, 3 - 1});
   check_close(momentum[1], {4, 1, 2});
@@ -172,16 +171,15 @@ BOOST_AUTO_TEST_CASE(sparse_updates_touch_their_rows_only) {
 }
 
 BOOST_AUTO_TEST_CASE(shapes_must_agree) {
-  const Tensor two = counting(Shape::of({2})), three = counting(Shape::of({3}));
+  const Tensor two = counting(Shape{2}), three = counting(Shape{3});
   check_refused("ApplyGradientDescent", {two, scalar(1), three}, {}, "");
   check_refused("ApplyMomentum", {two, three, scalar(1), two, scalar(1)}, {}, "");
   check_refused("ApplyGradientDescent", {two, two, two}, {}, "");
 }
 
 BOOST_AUTO_TEST_CASE(updates_are_in_place_unless_a_snapshot_is_held) {
-  Group group("ApplyMomentum", {floats(Shape::of({2}), {1, 2}), floats(Shape::of({2}), {0, 0})},
-              {f32, f32, f32});
-  const std::vector<Tensor> values{scalar(1.0f), floats(Shape::of({2}), {1, 1}), scalar(0.5f)};
+  Group group("ApplyMomentum", {floats(Shape{2}, {1, 2}), floats(Shape{2}, {0, 0})}, {f32, f32, f32});
+  const std::vector<Tensor> values{scalar(1.0f), floats(Shape{2}, {1, 1}), scalar(0.5f)};
   const std::byte* before = group.value(0).data();
   BOOST_TEST(group.apply(values).ok());
   BOOST_TEST((group.value(0).data() == before));
@@ -194,8 +192,8 @@ BOOST_AUTO_TEST_CASE(updates_are_in_place_unless_a_snapshot_is_held) {
 }
 
 BOOST_AUTO_TEST_CASE(a_refused_update_changes_nothing) {
-  Group group("ScatterAdd", {floats(Shape::of({2}), {1, 2})}, {i32, f32});
-  const Tensor updates = floats(Shape::of({2}), {10, 20});
+  Group group("ScatterAdd", {floats(Shape{2}, {1, 2})}, {i32, f32});
+  const Tensor updates = floats(Shape{2}, {10, 20});
   BOOST_TEST((group.apply({ints({0, 2}), updates}).code() == Code::InvalidArgument));
   check_close(group.value(0), {1, 2});
   BOOST_TEST(group.apply({ints({0, 1}), updates}).ok());
@@ -203,7 +201,7 @@ BOOST_AUTO_TEST_CASE(a_refused_update_changes_nothing) {
 }
 
 BOOST_AUTO_TEST_CASE(large_updates_give_the_same_bits_for_any_number_of_threads) {
-  const Tensor large = counting(Shape::of({300'001}));
+  const Tensor large = counting(Shape{300'001});
   const std::vector<Tensor> inputs{large,        large,        large,         scalar(0.5f),  scalar(0.5f),
                                    scalar(0.1f), scalar(0.9f), scalar(0.99f), scalar(1e-8f), large};
   const auto one = value_or_throw(run_op("ApplyAdam", inputs, {}, Known::Values, {}, 1));

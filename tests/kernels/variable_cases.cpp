@@ -4,8 +4,8 @@
 namespace troupe::test {
 namespace {
 
-Tensor values(uint64_t seed) { return random_doubles(Shape::of({3, 5}), 1, 9, seed); }
-Tensor none() { return random_doubles(Shape::of({0, 5}), 0, 1); }
+Tensor values(uint64_t seed) { return random_doubles(Shape{3, 5}, 1, 9, seed); }
+Tensor none() { return random_doubles(Shape{0, 5}, 0, 1); }
 Tensor one(double value = 1) { return doubles({}, {value}); }
 
 void add_assign_cases(OpCases& cases) {
@@ -17,7 +17,7 @@ void add_assign_cases(OpCases& cases) {
       cases.good(op, {none(), none()}, type);
       cases.good(op, {one(), one()}, type);
       if (op.starts_with("AssignAdd") || op.starts_with("AssignSub"))
-        cases.bad(op, {values(1), random_doubles(Shape::of({5, 3}), 0, 1)}, type, "[5,3]");
+        cases.bad(op, {values(1), random_doubles(Shape{5, 3}, 0, 1)}, type, "[5,3]");
       else  // the variable's declared shape decides
         cases.bad(op, {values(1)}, type, "takes 2 inputs, got 1");
     }
@@ -28,7 +28,7 @@ void add_assign_cases(OpCases& cases) {
 void add_scatter_cases(OpCases& cases) {
   for (const char* op : {"ScatterUpdate", "ScatterAdd", "ScatterSub"}) {
     cases.good_in_every_type(op, {values(1), ints({2, 0, 2}), values(2)});
-    cases.good(op, {values(1), int_scalar(1), random_doubles(Shape::of({5}), 0, 1)});
+    cases.good(op, {values(1), int_scalar(1), random_doubles(Shape{5}, 0, 1)});
     cases.good(op, {values(1), ints({}), none()});
     cases.good(op, {none(), ints({}), none()});
     cases.bad(op, {values(1), ints({0, 3, 1}), values(2)}, {}, "indices[1] = 3 is not in [0, 3)");
@@ -48,13 +48,13 @@ void add_rule(OpCases& cases, const std::string& name, size_t variables, std::st
     return result;
   };
   const bool sparse = inputs.find('i') != std::string_view::npos;
-  const Tensor rows = sparse ? random_doubles(Shape::of({2, 5}), 1, 9, 4) : values(4);
+  const Tensor rows = sparse ? random_doubles(Shape{2, 5}, 1, 9, 4) : values(4);
   for (const std::string& op : {name, "Resource" + name}) {
     cases.good_in_every_type(op, sample(values(1), rows, ints({2, 0})), attrs);
     cases.good(op, sample(none(), none(), ints({})), attrs);
-    cases.bad(op, sample(values(1), random_doubles(Shape::of({2, 4}), 1, 9), ints({2, 0})), attrs, "[2,4]");
+    cases.bad(op, sample(values(1), random_doubles(Shape{2, 4}, 1, 9), ints({2, 0})), attrs, "[2,4]");
     std::vector<Tensor> wrong = sample(values(1), rows, ints({2, 0}));
-    wrong[variables] = random_doubles(Shape::of({2}), 0, 1);
+    wrong[variables] = random_doubles(Shape{2}, 0, 1);
     cases.bad(op, wrong, attrs, "[2]");
     if (sparse) {
       cases.bad(op, sample(values(1), rows, ints({2, 3})), attrs, "indices[1] = 3 is not in [0, 3)");
@@ -62,7 +62,7 @@ void add_rule(OpCases& cases, const std::string& name, size_t variables, std::st
       cases.good(op, sample(values(1), rows, ints({1, 1})), attrs);
     } else {
       cases.good(op, sample(one(), one(), {}), attrs);
-      const Tensor large = converted(random_doubles(Shape::of({300, 501}), 1, 9, 5), DType::Float);
+      const Tensor large = converted(random_doubles(Shape{300, 501}, 1, 9, 5), DType::Float);
       std::vector<Tensor> floats_only = sample(large, large, {});
       for (Tensor& input : floats_only)
         if (input.dtype() == f64) input = converted(input, DType::Float);

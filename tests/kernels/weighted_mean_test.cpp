@@ -50,8 +50,8 @@ BOOST_AUTO_TEST_CASE(it_is_that_of_single_ops_for_any_size_and_number_of_threads
   for (const int64_t size : {0, 1, 3, 15, 16, 17, 1000, 100'003}) {
     std::vector<Tensor> floats, doubles;
     for (uint64_t seed = 0; seed < 5; ++seed) {
-      floats.push_back(random_values<float>(Shape::of({size}), seed));
-      doubles.push_back(random_values<double>(Shape::of({size}), seed));
+      floats.push_back(random_values<float>(Shape{size}, seed));
+      doubles.push_back(random_values<double>(Shape{size}, seed));
     }
     const std::vector<int64_t> weights = {13, 13, 13, 13, 12};
     for (const size_t threads : {1, 2}) {

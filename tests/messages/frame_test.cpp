@@ -69,15 +69,15 @@ EncodedFrame encoded(std::vector<Tensor> attachments, const FrameHeader& header 
 
 std::vector<Tensor> every_kind() {
   return {Tensor::scalar(1.5f),
-          Tensor::of<double>(Shape::of({2, 1, 3, 1, 2}), {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}),
+          Tensor::of<double>(Shape{2, 1, 3, 1, 2}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}),
           Tensor::vector<std::string>({"", "a", std::string("\0b\xff", 3), std::string(1000, 'x')}),
-          Tensor::of<int32_t>(Shape::of({3, 0}), {}),
-          Tensor::of<bool>(Shape::of({2, 2}), {true, false, false, true}),
+          Tensor::of<int32_t>(Shape{3, 0}, {}),
+          Tensor::of<bool>(Shape{2, 2}, {true, false, false, true}),
           Tensor{},
-          Tensor::of<std::string>(Shape::of({0}), {}),
+          Tensor::of<std::string>(Shape{0}, {}),
           Tensor::scalar(Half(0.5f)),
           Tensor::scalar(std::complex<double>(1, 2)),
-          Tensor::of<int64_t>(Shape::of({3, 2}), {1, 2, 3, 4, 5, 6}).rows(1, 3)};
+          Tensor::of<int64_t>(Shape{3, 2}, {1, 2, 3, 4, 5, 6}).rows(1, 3)};
 }
 
 BOOST_AUTO_TEST_CASE(what_is_sent_arrives) {
@@ -123,7 +123,7 @@ BOOST_AUTO_TEST_CASE(frames_follow_each_other) {
 }
 
 BOOST_AUTO_TEST_CASE(tensors_are_sent_from_and_read_into_their_own_memory) {
-  const auto tensor = *Tensor::allocate(f32, Shape::of({1000}));
+  const auto tensor = *Tensor::allocate(f32, Shape{1000});
   auto frame = encoded({tensor});
   const auto pieces = frame.pieces();
   BOOST_TEST(std::any_of(pieces.begin(), pieces.end(), [&](auto piece) {
@@ -162,7 +162,7 @@ BOOST_AUTO_TEST_CASE(what_may_not_leave_the_process_is_refused) {
 }
 
 BOOST_AUTO_TEST_CASE(limits_are_told_by_name_before_memory_is_taken) {
-  const Bytes bytes = bytes_of(encoded({*Tensor::allocate(f32, Shape::of({1000})), Tensor::scalar(1)}));
+  const Bytes bytes = bytes_of(encoded({*Tensor::allocate(f32, Shape{1000}), Tensor::scalar(1)}));
   const auto told = [&](const FrameLimits& limits) {
     WatchedAllocator allocator;
     FrameDecoder decoder(allocator, limits);

@@ -236,7 +236,7 @@ BOOST_AUTO_TEST_CASE(addresses_and_tensor_descriptions_travel) {
     write(tensor, *draft);
     return read(*draft.finish());
   };
-  BOOST_TEST((*described(Tensor::of<float>(Shape::of({2, 1}), {1, 2})) == std::pair{f32, Shape::of({2, 1})}));
+  BOOST_TEST((*described(Tensor::of<float>(Shape{2, 1}, {1, 2})) == std::pair{f32, Shape{2, 1}}));
   BOOST_TEST((described(Tensor{})->first == DType::Invalid));
 
   Draft<wire::TensorMeta> impossible;

@@ -48,7 +48,7 @@ BOOST_AUTO_TEST_CASE(copies_and_moves_keep_every_rank) {
     std::vector<int64_t> dims;
     for (size_t i = 0; i < rank; ++i) dims.push_back(static_cast<int64_t>(i) + 1);
     const Shape shape = *make(dims);
-    Shape copy = shape, assigned = Shape::of({7, 7, 7, 7, 7, 7});
+    Shape copy = shape, assigned = Shape{7, 7, 7, 7, 7, 7};
     assigned = shape;
     BOOST_TEST((copy == shape));
     BOOST_TEST((assigned == shape));
@@ -60,8 +60,8 @@ BOOST_AUTO_TEST_CASE(copies_and_moves_keep_every_rank) {
     const Shape empty = copy;  // NOLINT: a moved-from shape can still be copied
     BOOST_TEST((empty == Shape{}));
   }
-  BOOST_TEST(!(Shape::of({2, 3}) == Shape::of({3, 2})));
-  BOOST_TEST(!(Shape::of({6}) == Shape::of({6, 1})));
+  BOOST_TEST(!(Shape{2, 3} == Shape{3, 2}));
+  BOOST_TEST(!(Shape{6} == Shape{6, 1}));
 }
 
 BOOST_AUTO_TEST_CASE(axes_count_from_both_ends) {

@@ -10,7 +10,7 @@ namespace {
 BOOST_AUTO_TEST_SUITE(tensor)
 
 BOOST_AUTO_TEST_CASE(holds_what_it_was_given) {
-  const auto matrix = Tensor::of<float>(Shape::of({2, 3}), {1, 2, 3, 4, 5, 6});
+  const auto matrix = Tensor::of<float>(Shape{2, 3}, {1, 2, 3, 4, 5, 6});
   BOOST_TEST((matrix.dtype() == f32));
   BOOST_TEST(matrix.signature() == "float[2,3]");
   BOOST_TEST(matrix.bytes() == 24u);
@@ -22,12 +22,12 @@ BOOST_AUTO_TEST_CASE(holds_what_it_was_given) {
 }
 
 BOOST_AUTO_TEST_CASE(copies_and_views_share_the_buffer) {
-  auto matrix = Tensor::of<int32_t>(Shape::of({3, 2}), {1, 2, 3, 4, 5, 6});
+  auto matrix = Tensor::of<int32_t>(Shape{3, 2}, {1, 2, 3, 4, 5, 6});
   BOOST_TEST(matrix.unique());
   const Tensor rows = matrix.rows(1, 3);
   BOOST_TEST(rows.shares_buffer_with(matrix));
   BOOST_TEST(!matrix.unique());
-  BOOST_TEST((rows.shape() == Shape::of({2, 2})));
+  BOOST_TEST((rows.shape() == Shape{2, 2}));
   BOOST_TEST(rows.as<int32_t>()[0] == 3);
   BOOST_TEST(rows.rows(1, 2).as<int32_t>()[1] == 6);
   BOOST_TEST(rows.rows(1, 1).elements() == 0);
@@ -46,22 +46,22 @@ BOOST_AUTO_TEST_CASE(a_moved_from_tensor_holds_nothing) {
 }
 
 BOOST_AUTO_TEST_CASE(empty_shapes_are_legal) {
-  const auto none = Tensor::allocate(f32, Shape::of({0, 5}));
+  const auto none = Tensor::allocate(f32, Shape{0, 5});
   BOOST_TEST_REQUIRE(none.ok());
   BOOST_TEST(none->bytes() == 0u);
   BOOST_TEST(none->as<float>().empty());
   BOOST_TEST(none->rows(0, 0).elements() == 0);
-  BOOST_TEST(identical(*none, *Tensor::allocate(f32, Shape::of({0, 5}))));
+  BOOST_TEST(identical(*none, *Tensor::allocate(f32, Shape{0, 5})));
 }
 
 BOOST_AUTO_TEST_CASE(what_cannot_be_allocated_is_an_error) {
   BOOST_TEST(!Tensor::allocate(DType::Resource, Shape{}).ok());
   BOOST_TEST(!Tensor::allocate(DType::Invalid, Shape{}).ok());
   // 2^61 doubles: the count of bytes does not fit 64 bits.
-  const auto huge = Tensor::allocate(f64, Shape::of({int64_t{1} << 61}));
+  const auto huge = Tensor::allocate(f64, Shape{int64_t{1} << 61});
   BOOST_TEST_REQUIRE(!huge.ok());
   BOOST_TEST((huge.status().code() == Code::ResourceExhausted));
-  BOOST_TEST(!Tensor::allocate(DType::String, Shape::of({int64_t{1} << 61})).ok());
+  BOOST_TEST(!Tensor::allocate(DType::String, Shape{int64_t{1} << 61}).ok());
 }
 
 BOOST_AUTO_TEST_CASE(identity_is_of_bits) {

@@ -34,7 +34,7 @@ class Derivative {
   bool applies() const { return !variables_.empty() && loss_.has_value(); }
 
   std::string compare() {
-    const auto gradients = troupe::gradients(Scope(graph_), {&*loss_, 1}, variables_);
+    const auto gradients = troupe::gradients(Scope(graph_), {*loss_}, variables_);
     std::vector<Output> fetches = {*loss_};
     for (size_t i = 0; i < variables_.size(); ++i)
       fetches.push_back(dense(Scope(graph_), gradients[i], variables_[i]));

@@ -1,6 +1,6 @@
-#include "apps/nn/variables.h"
+#include "graph/variables.h"
 
-namespace troupe::nn {
+namespace troupe {
 namespace {
 
 constexpr std::string_view trainable_attr = "_trainable", initializer_attr = "_initializer";
@@ -44,4 +44,4 @@ Output initializer(const Scope& scope) {
   return scope.with_name("init").group(assigns);
 }
 
-}  // namespace troupe::nn
+}  // namespace troupe
