@@ -1,0 +1,63 @@
+# The library as others use it: one shared object with the public interface and nothing else in its symbol table, the public
+# headers, the program, and the package find_package(troupe CONFIG) finds. Holds it: tests/install.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+# Every header that is installed. Each marks its declarations as visible; whatever they include stands here, too.
+set(TROUPE_PUBLIC_HEADERS
+  messages/buffer.h
+  messages/completion.h
+  messages/device_name.h
+  messages/dtype.h
+  messages/shape.h
+  messages/status.h
+  messages/tensor.h
+  graph/attributes.h
+  graph/control_flow.h
+  graph/gradients.h
+  graph/graph.h
+  graph/op_def.h
+  graph/op_table.h
+  graph/partial_shape.h
+  graph/scope.h
+  graph/variables.h
+  kernels/constructors.h
+  actors/cluster.h
+  actors/runtime.h
+  actors/session.h
+  actors/session_options.h
+  apps/nn/initializers.h
+  apps/nn/optimizer.h
+  apps/nn/state.h
+  apps/troupe.h
+)
+
+# Made of the objects that the program is made of.
+add_library(troupe_library SHARED)
+foreach(folder messages graph devices kernels actors nn)
+  target_sources(troupe_library PRIVATE $<TARGET_OBJECTS:troupe_${folder}>)
+endforeach()
+target_link_libraries(troupe_library PRIVATE troupe_nn)
+set(exports ${PROJECT_SOURCE_DIR}/cmake/exports.map)
+target_link_options(troupe_library PRIVATE LINKER:--as-needed,--no-undefined,--version-script=${exports})
+set_target_properties(troupe_library PROPERTIES
+  OUTPUT_NAME troupe EXPORT_NAME troupe LINKER_LANGUAGE CXX LINK_DEPENDS ${exports}
+  VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+target_compile_features(troupe_library INTERFACE cxx_std_20)
+
+# In the tree headers include each other from its root; installed, from include/, so that a consumer needs no other include
+# directory and may have folders called messages/ or graph/ itself.
+set(staged ${PROJECT_BINARY_DIR}/include)
+install(CODE "set(headers \"${TROUPE_PUBLIC_HEADERS}\")
+set(source \"${PROJECT_SOURCE_DIR}\")
+set(staged \"${staged}\")
+include(\"${PROJECT_SOURCE_DIR}/cmake/stage_headers.cmake\")")
+install(DIRECTORY ${staged}/troupe DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+
+install(TARGETS troupe)
+install(TARGETS troupe_library EXPORT troupe INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+set(package ${CMAKE_INSTALL_LIBDIR}/cmake/troupe)
+install(EXPORT troupe FILE troupeConfig.cmake NAMESPACE troupe:: DESTINATION ${package})
+write_basic_package_version_file(troupeConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/troupeConfigVersion.cmake DESTINATION ${package})
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

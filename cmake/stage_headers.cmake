@@ -1,0 +1,17 @@
+# Runs when the project is installed: copies `headers` from `source` to `staged`/troupe, with "messages/tensor.h" in their includes
+# become <troupe/messages/tensor.h>.
+cmake_policy(VERSION 3.25)
+file(REMOVE_RECURSE ${staged})
+foreach(header IN LISTS headers)
+  file(READ ${source}/${header} text)
+  string(REGEX MATCHALL "#include \"[^\"]*\"" includes "${text}")
+  foreach(include IN LISTS includes)
+    string(REGEX REPLACE "#include \"(.*)\"" "\\1" included "${include}")
+    if(NOT included IN_LIST headers)
+      message(FATAL_ERROR "${header} is installed and includes ${included}, which is not")
+    endif()
+  endforeach()
+  string(REGEX REPLACE "#include \"([^\"]*)\"" "#include <troupe/\\1>" text "${text}")
+  string(REGEX REPLACE "^apps/troupe\\.h$" "troupe.h" home ${header})
+  file(WRITE ${staged}/troupe/${home} "${text}")
+endforeach()

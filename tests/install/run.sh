@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# Installs a build into a temporary place and looks at it from outside: what is there, what the library exports and needs,
+# examples/embed and the programs of consumer/ built with nothing but find_package.
+#   run.sh SOURCE BUILD CMAKE_OPTION...
+set -euo pipefail
+source=$1 build=$2
+options=("${@:3}")
+here=$source/tests/install
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+prefix=$work/prefix
+
+fail() { printf 'FAILED: %s\n' "$*" >&2; exit 1; }
+quietly() { "$@" >"$work/log" 2>&1 || { cat "$work/log" >&2; fail "$*"; }; }
+
+quietly cmake --install "$build" --prefix "$prefix"
+library=$(find "$prefix" -name libtroupe.so)
+[ -n "$library" ] || fail "no libtroupe.so is installed"
+for file in bin/troupe include/troupe/troupe.h include/troupe/messages/tensor.h; do
+  [ -e "$prefix/$file" ] || fail "$file is not installed"
+done
+[ -e "${library%/*}/cmake/troupe/troupeConfig.cmake" ] || fail "there is no package for find_package"
+"$prefix/bin/troupe" version >/dev/null
+
+# Symbols: names of the public headers, and nothing of what the library is made of.
+nm -DC --defined-only "$library" | cut -d' ' -f3- >"$work/exports"
+grep -q '^troupe::Session::run(' "$work/exports" || fail "Session::run is not exported"
+! grep -vE '^(vtable for |typeinfo for |typeinfo name for )?([^(<]* )?troupe::' "$work/exports" >&2 || fail "these are exported"
+! grep -E '(caf|capnp|kj|boost|dnnl|hwy|Eigen|wire)::|::Impl::' "$work/exports" >&2 || fail "these are exported"
+sed -E 's/^(vtable for |typeinfo for |typeinfo name for )?([^(<]* )?troupe::(nn::)?([A-Za-z0-9_]+).*/\4/' "$work/exports" | sort -u |
+  while read -r name; do
+    grep -rqw -- "$name" "$prefix/include" || fail "troupe::$name is exported and stands in no public header"
+  done
+
+# What it needs is what it says it needs, and loading it runs no code of ours (Boost.Asio's headers and CAF's have some).
+needed='lib(caf_core|capnp|kj|dnnl|hwy|gomp|ssl|crypto|stdc\+\+|m|gcc_s|c|asan|ubsan)[-.]|ld-linux'
+! readelf -d "$library" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | grep -vE "^$needed" >&2 || fail "these are needed"
+for file in $(nm "$library" | sed -n 's/.*_GLOBAL__sub_I_\(.*\.cpp\)$/\1/p'); do
+  grep -qE '#include <(boost/asio|caf/)' "$source"/*/"$file" || fail "$file has a static constructor"
+done
+
+# Public headers bring std and our own.
+compiler=$(printf '%s\n' "${options[@]}" | sed -n 's/^-DCMAKE_CXX_COMPILER=//p')
+echo '#include <troupe/troupe.h>' >"$work/all.cpp"
+"$compiler" -std=c++20 -I "$prefix/include" -M "$work/all.cpp" | tr -s ' \\' '\n' >"$work/headers"
+! grep -E '/(caf|capnp|kj|boost|eigen3|Eigen|fmt|spdlog|dnnl|oneapi|hwy|openssl|tbb)/' "$work/headers" >&2 || fail "public headers include these"
+
+build_consumer() {  # FOLDER NAME
+  quietly cmake -S "$1" -B "$work/$2" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" "${options[@]}"
+  quietly cmake --build "$work/$2"
+}
+
+# What the programs say on stderr is seen, and is an error.
+run() {  # PROGRAM ARGUMENT...
+  "$@" >"$work/out" 2>"$work/err" || { cat "$work/out" "$work/err" >&2; fail "$1 exits with $?"; }
+  [ ! -s "$work/err" ] || { cat "$work/err" >&2; fail "$1 writes to stderr"; }
+}
+
+build_consumer "$source/examples/embed" embed
+run "$work/embed/stateful"
+[ "$(tr '\n' ' ' <"$work/out")" = "3 7 15 " ] || { cat "$work/out" >&2; fail "stateful does not print 3, 7, 15"; }
+run "$work/embed/train"
+awk '/^step/ { loss = $4 + 0; if (NR > 1 && loss >= first) exit 1; if (NR == 1) first = loss }
+     END { exit NR != 5 || loss > 0.5 * first }' "$work/out" || { cat "$work/out" >&2; fail "train does not learn"; }
+
+build_consumer "$here/consumer" consumer
+run "$work/consumer/citizen"
+run "$work/consumer/late" "$library"
