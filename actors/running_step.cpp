@@ -47,18 +47,20 @@ Job PartitionStep::drive_job() {
           new std::shared_ptr<PartitionStep>(shared_from_this())};
 }
 
-void PartitionStep::drive_soon() { compute_soon(shared_->options.site->node.scheduler, drive_job()); }
+void PartitionStep::drive_soon() {
+  compute_soon(shared_->options.site->node.scheduler, drive_job(), Yields::Yes);
+}
 
-// Tokens leave. When the step has run for a while, the actors that wait for its thread have a turn, too: the
-// receivers of those tokens among them, and whoever else's messages came to lie here.
-void PartitionStep::flush(bool parks) {
+// Tokens leave. When the step has run for a while or is about to, what waits for its thread has a turn, too: the
+// receivers of those tokens among it, and whoever else's messages and steps came to lie here.
+void PartitionStep::flush(Before what) {
   outbox_.flush();
-  if (parks) return;
+  if (what == Before::Parking) return;
   ActorNode& node = shared_->options.site->node;
   const int64_t now = node.env.clock.now();
   if (last_turn_ == 0) last_turn_ = now;
-  if (now - last_turn_ < longest_without_turn) return;
-  if (Unit* unit = Unit::current(node.scheduler)) unit->run_actors();
+  if (what == Before::Kernel && now - last_turn_ < longest_without_turn) return;
+  if (Unit* unit = Unit::current(node.scheduler)) unit->turn();
   last_turn_ = node.env.clock.now();
 }
 
@@ -92,7 +94,7 @@ void PartitionStep::send_token(const StepRequest& request, const ExecutorShared:
       *how.peer, {how.edge, request.where.frame, request.where.iteration, request.dead, announced},
       std::move(tensor));
   if (!full) return arrived(request.activation, {full.status(), {}, false});
-  if (*full) flush(false);
+  if (*full) flush(Before::Kernel);
   if (!announced) arrived(request.activation, {});
 }
 

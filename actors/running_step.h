@@ -33,7 +33,7 @@ class PartitionStep final : public RunningStep,
  private:
   void request(StepRequest request) override;
   void read(Activation activation, uint32_t input, StateCell& cell) override;
-  void flush(bool parks) override;
+  void flush(Before what) override;
   void failing(const Status& status) override;
   void wake() override;
   void ended(Status status) override;
@@ -84,7 +84,7 @@ class PartitionStep final : public RunningStep,
   const StepInfo info_;
   std::vector<Tensor> feeds_;
   TokenOutbox outbox_;     ///< the driving thread's
-  int64_t last_turn_ = 0;  ///< when actors last had the driving thread, as far as known; the driving thread's
+  int64_t last_turn_ = 0;  ///< when others last had the driving thread, as far as known; that thread's
   StepRunner runner_;
   Reply executed_;
   std::set<ActorRef> queues_;  ///< that were asked for something; the driving thread's

@@ -32,7 +32,8 @@ Unit::~Unit() {
 void Unit::hand_over() {
   for (const Job& job : actors_) scheduler_.enqueue(job);
   actors_.clear();
-  if (const Job job = std::exchange(computation_, {}); job.run) scheduler_.compute(job);
+  for (const Job& job : computations_) scheduler_.compute(job);
+  computations_.clear();
 }
 
 Unit* Unit::current(const Scheduler& scheduler) {
@@ -41,11 +42,12 @@ Unit* Unit::current(const Scheduler& scheduler) {
   return unit;
 }
 
-void Unit::push_computation(Job job) {
-  if (computation_.run || computing_ || computes_ == Computes::No)
-    scheduler_.compute(job);
-  else
-    computation_ = job;
+void Unit::push_computation(Job job, Yields yields) {
+  if (computations_.empty()) all_yield_ = true;
+  const bool yield = all_yield_ && yields == Yields::Yes;
+  if (computes_ == Computes::No || !(computations_.empty() || yield)) return scheduler_.compute(job);
+  computations_.push_back(job);
+  all_yield_ = yield;
 }
 
 void Unit::run_actors() {
@@ -59,12 +61,16 @@ void Unit::run_actors() {
 void Unit::run() {
   while (!idle()) {
     run_actors();
-    if (const Job job = std::exchange(computation_, {}); job.run) {
-      computing_ = true;
-      job();
-      computing_ = false;
-    }
+    if (computations_.empty()) continue;
+    const Job job = computations_.front();
+    computations_.pop_front();
+    job();
   }
+}
+
+void Unit::turn() {
+  run_actors();
+  hand_over();
 }
 
 void run_actor_soon(Scheduler& scheduler, Job job) {
@@ -74,9 +80,9 @@ void run_actor_soon(Scheduler& scheduler, Job job) {
     scheduler.enqueue(job);
 }
 
-void compute_soon(Scheduler& scheduler, Job job) {
+void compute_soon(Scheduler& scheduler, Job job, Yields yields) {
   if (Unit* unit = Unit::current(scheduler))
-    unit->push_computation(job);
+    unit->push_computation(job, yields);
   else
     scheduler.compute(job);
 }

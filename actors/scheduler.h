@@ -36,6 +36,9 @@ class Scheduler {
   virtual void wake() = 0;
 };
 
+/// Does a computation, when it lasts, let others have its thread now and then (Unit::turn)?
+enum class Yields : bool { No, Yes };
+
 /// The run queue of the thread that made it. Exists while that thread waits for an answer or drives a step.
 class Unit {
  public:
@@ -52,28 +55,31 @@ class Unit {
   static Unit* current(const Scheduler& scheduler);
 
   void push_actor(Job job) { actors_.push_back(job); }
-  /// Takes one computation; a second one, also while the first one runs, goes to the pool, so that steps of several clients do not queue up behind one thread.
-  void push_computation(Job job);
-  bool idle() const { return actors_.empty() && !computation_.run; }
+  /// Takes a computation that finds no other here, or only such as yield and does so itself; any other goes to the pool. So what
+  /// is short stays on one thread, and nothing queues up behind what lasts.
+  void push_computation(Job job, Yields yields);
+  bool idle() const { return actors_.empty() && computations_.empty(); }
   /// Gives what is queued to the scheduler.
   void hand_over();
   /// Runs actors until none is ready.
   void run_actors();
   /// Runs actors, then computations, until nothing is left.
   void run();
+  /// From a computation that lasts: runs actors and hands over the computations behind it.
+  void turn();
 
  private:
   Scheduler& scheduler_;
   Unit* outer_;
   Computes computes_;
   std::deque<Job> actors_;
-  Job computation_;
-  bool computing_ = false;
+  std::deque<Job> computations_;
+  bool all_yield_ = true;  ///< of those
 };
 
 /// Gives the job to this thread's unit when it has one, else to the scheduler.
 void run_actor_soon(Scheduler& scheduler, Job job);
-void compute_soon(Scheduler& scheduler, Job job);
+void compute_soon(Scheduler& scheduler, Job job, Yields yields = Yields::No);
 /// Runs the function on the control thread and waits for it. Not from there.
 void run_on_control(Scheduler& scheduler, const std::function<void()>& function);
 

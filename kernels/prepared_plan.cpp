@@ -108,7 +108,7 @@ class PlanPreparation {
     TROUPE_ASSIGN(const KernelDef* def, kernels_.find(*node.node, device.type()));
     TROUPE_ASSIGN(auto kernel, def->prepare({prepared_->plan().graph(), *node.node, device.context()}));
     node.kernel = kernel.get();
-    node.cheap = def->cheap;
+    node.cheap = def->cheap && !node.node->inputs.empty();
     node.constant = kernel->constant();
     if (node.constant) node.action = Action::Constant;
     prepared_->kernels_.push_back(std::move(kernel));

@@ -39,7 +39,7 @@ struct PreparedNode {
   bool takes_handles = false;  ///< some input comes from a reference or resource edge
   bool reads_handles = false;  ///< it is the value behind a resource that is wanted
   bool needs_initialized = true;
-  bool cheap = false;  ///< as its kernel says
+  bool cheap = false;  ///< as its kernel says; it has inputs
 };
 
 /// The cell that a handle-producing node (VariableV2, VarHandleOp, FIFOQueueV2) stands for.

@@ -166,7 +166,7 @@ void StepContext::drive() {
       if (inbox_.news()) receive(false);
     }
     if (under_way_ == 0) return end();
-    host_->flush(true);
+    host_->flush(Before::Parking);
     if (!receive(true)) return;  // parked: from here on the step may be another thread's
   }
 }
@@ -244,7 +244,7 @@ void StepContext::request(Activation activation, const PreparedNode& node) {
 
 void StepContext::run_kernel(Activation activation, const PreparedNode& node) {
   if (!synchronous_) return run_on_device(activation, node);
-  if (!node.cheap) host_->flush(false);
+  flush_before(activation, node);
   KernelContext context(*node.node, inputs(activation), input_count(activation), outputs_.data(), device_,
                         info_, frame_key(activation));
   const Outcome outcome = call(*node.kernel, context);
@@ -253,6 +253,16 @@ void StepContext::run_kernel(Activation activation, const PreparedNode& node) {
   const Status status = completion ? completion->status() : std::get<Status>(outcome);
   if (!status.ok()) return fail(node, status);
   finish_kernel(activation, node);
+}
+
+void StepContext::flush_before(Activation activation, const PreparedNode& node) {
+  constexpr int64_t few = 4096, many = 32768;  // elements; a cheap kernel on few is over at once
+  const Slot* const first = inputs(activation);
+  if (node.cheap && first->tensor.elements() <= few) return;
+  int64_t elements = 0;
+  for (const Slot* slot = first; slot != first + input_count(activation); ++slot)
+    elements += slot->tensor.elements();
+  host_->flush(elements > many ? Before::LongKernel : Before::Kernel);
 }
 
 void StepContext::finish_kernel(Activation activation, const PreparedNode& node) {

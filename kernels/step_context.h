@@ -55,6 +55,7 @@ class StepContext {
   void fetch(Activation activation);
   void request(Activation activation, const PreparedNode& node);
   void run_kernel(Activation activation, const PreparedNode& node);
+  void flush_before(Activation activation, const PreparedNode& node);
   void finish_kernel(Activation activation, const PreparedNode& node);
   void run_on_device(Activation activation, const PreparedNode& node);
   void leave_to_device(Activation activation, const PreparedNode& node, const Completion& completion);

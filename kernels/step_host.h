@@ -32,6 +32,9 @@ struct StepReply {
   bool dead = false;  ///< Recv: the token is dead
 };
 
+/// What keeps a step from gathering more: it parks, or runs a kernel that may take a while, or, its inputs being large, surely does.
+enum class Before : uint8_t { Parking, Kernel, LongKernel };
+
 /// Called on the driving thread, except wake().
 class StepHost {
  public:
@@ -41,8 +44,8 @@ class StepHost {
   /// A node waits for the value of a cell that is being changed in place: exactly one
   /// StepRunner::value_arrived() answers.
   virtual void read(Activation activation, uint32_t input, StateCell& cell) = 0;
-  /// What was gathered for others leaves now: the step parks, or else a kernel runs that may take long.
-  virtual void flush(bool parks) { (void)parks; }
+  /// What was gathered for others leaves now, before what is said comes.
+  virtual void flush(Before) {}
   /// The step has failed: whatever was requested shall be answered soon, with any status. Called at most
   /// once.
   virtual void failing(const Status& status) = 0;

@@ -1,7 +1,7 @@
 """Steps of Troupe beside the same graphs in TensorFlow, measured in turns in one run. In a virtual environment with tensorflow-cpu:
    python bench/peers/steps.py build/release/bench [rounds]
-Prints a table: medians over the rounds with the least and the most, and the ratio of the medians. One core means one thread on both
-sides. TensorFlow runs the graphs as they are written (no grappler): nothing in them folds on our side either.
+Prints a table: medians over the rounds with the least and the most, and the ratio of the medians. Both sides have as many threads as
+the row has devices, or as it says. TensorFlow's settings are those it comes with.
 """
 import json
 import os
@@ -26,8 +26,6 @@ LOOP = CHAIN = 10_000
 def session(graph, threads, devices=1):
     config = tf.ConfigProto(intra_op_parallelism_threads=threads, inter_op_parallelism_threads=threads,
                             device_count={"CPU": devices})
-    config.graph_options.rewrite_options.disable_meta_optimizer = True
-    config.graph_options.optimizer_options.opt_level = tf.OptimizerOptions.L0
     return tf.Session(graph=graph, config=config)
 
 

@@ -51,7 +51,7 @@ struct ScriptedHost final : StepHost {
     for (Slot& slot : request.inputs) asked.back().inputs.push_back(std::move(slot));
   }
   void read(Activation, uint32_t, StateCell&) override { BOOST_ERROR("no variable is being changed"); }
-  void flush(bool parks) override { flushes.push_back(parks); }
+  void flush(Before what) override { flushes.push_back(what); }
   void failing(const Status& status) override { failures.push_back(status); }
   void wake() override { ++wakes; }
   void ended(Status status) override { outcome.push_back(std::move(status)); }
@@ -61,7 +61,7 @@ struct ScriptedHost final : StepHost {
   StepRunner runner;
   std::vector<Asked> asked;
   std::vector<Status> failures, outcome;
-  std::vector<bool> flushes;  ///< true: the step parked
+  std::vector<Before> flushes;
   int wakes = 0;
 };
 

@@ -53,14 +53,14 @@ BOOST_AUTO_TEST_CASE(what_is_gathered_leaves_before_a_kernel_and_before_the_step
   ScriptedHost* host = nullptr;
   hook = [&](KernelContext&) {
     BOOST_TEST(host->asked.size() == 1);
-    BOOST_TEST(host->flushes == std::vector{false}, boost::test_tools::per_element());
+    BOOST_TEST((host->flushes == std::vector{Before::Kernel}));
     return Status{};
   };
   const Output x = input("x"), a = probe("probe", x), b = ask("ask", x);
   ScriptedHost scripted(prepare({x}, {a, b}));
   host = &scripted;
   host->start({Tensor::scalar(1.0f)});
-  BOOST_TEST(host->flushes == (std::vector{false, true}), boost::test_tools::per_element());
+  BOOST_TEST((host->flushes == std::vector{Before::Kernel, Before::Parking}));
   host->answer("ask", 5);
   BOOST_TEST(host->outcome.at(0).ok());
 }
