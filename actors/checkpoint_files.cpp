@@ -197,7 +197,9 @@ Result<std::vector<std::string>> CheckpointFiles::names() const {
 
 Result<Manifest> CheckpointFiles::manifest(const std::string& name) const {
   const std::string file = path(name) + '/' + manifest_name;
+  if (number_of(name) == 0) return not_found("no checkpoint has the name '" + name + "'");
   const auto text = read_manifest_text(disk_, file);
+  if (text.status().code() == Code::NotFound) return not_found("there is no checkpoint " + path(name));
   if (!text) return as_damage(file, text.status());
   auto manifest = read_manifest(*text);
   if (!manifest) return as_damage(file, manifest.status());

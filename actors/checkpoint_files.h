@@ -39,7 +39,7 @@ class CheckpointFiles {
 
   /// Names of those that have a manifest, oldest first; none when there is no folder.
   Result<std::vector<std::string>> names() const;
-  /// DataLoss names the file and what is wrong with it; any other failure is not the checkpoint's.
+  /// NotFound; DataLoss names the file and what is wrong with it; any other failure is not the checkpoint's.
   Result<Manifest> manifest(const std::string& name) const;
   std::string path(const std::string& name) const { return folder_ + '/' + name; }
 

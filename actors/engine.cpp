@@ -353,6 +353,24 @@ void Role::ask(const ActorRef& to, AnyMessage message, Answer then) {
   engine_->send(to, std::move(message), Reply(*engine_, self(), id));
 }
 
+void Role::ask_all(std::vector<std::pair<ActorRef, AnyMessage>> requests,
+                   std::function<void(std::vector<Result<AnyMessage>>)> then) {
+  if (requests.empty()) return then({});
+  struct Gather {
+    std::vector<Result<AnyMessage>> answers;
+    size_t pending;
+    std::function<void(std::vector<Result<AnyMessage>>)> then;
+  };
+  const size_t size = requests.size();
+  auto gather = std::make_shared<Gather>(
+      Gather{std::vector<Result<AnyMessage>>(size, AnyMessage{}), size, std::move(then)});
+  for (size_t i = 0; i < size; ++i)
+    ask(requests[i].first, std::move(requests[i].second), [gather, i](Result<AnyMessage> answer) {
+      gather->answers[i] = std::move(answer);
+      if (--gather->pending == 0) gather->then(std::move(gather->answers));
+    });
+}
+
 void Role::forward(const ActorRef& to, AnyMessage message, Reply reply) const {
   engine_->send(to, std::move(message), std::move(reply));
 }

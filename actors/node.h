@@ -22,13 +22,13 @@ class ActorNode {
             std::shared_ptr<const OpLibrary> op_library)
       : env(environment), scheduler(node_scheduler), pool(compute_pool), library(std::move(op_library)),
         engine(node_scheduler) {}
-  /// Ends the actors and waits for the steps that still drain.
+  /// Ends the actors and waits for the steps that still drain and for work with files.
   ~ActorNode() {
     engine.end();
     scheduler.wait([this] { return steps.load(std::memory_order_acquire) == 0; }, 0);
   }
 
-  /// Keeps the node while a step runs on it. Owned by the step.
+  /// Keeps the node while something runs on it that is no actor: a step, work with files. Owned by that.
   class Stay {
    public:
     explicit Stay(ActorNode& node) : node_(node) { node_.steps.fetch_add(1, std::memory_order_relaxed); }

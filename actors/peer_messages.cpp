@@ -37,16 +37,15 @@ auto receivers_of() {
 
 const auto& receivers() {
   using namespace wire;
-  static const auto all =
-      receivers_of<wire::Status, Hello, Goodbye, Bind, Down, Heartbeat,                         // link
-                   Extend, Extended, PrepareStep, StepPrepared, RunStep, StepDone, CancelStep,  // session
-                   CloseSession, SessionClosed,                                                 //
-                   ListDevices, DevicesListed, RegisterPartition, PartitionRegistered, RunPartition,
-                   PartitionDone,
-                   PartitionBroken,                                        // worker
-                   AbortStep, DeregisterPartition,                         //
-                   TensorsArrived, TakeTensor, TensorTaken, ReadDone,      // executor
-                   SaveShard, ShardSaved, RestoreShard, ShardRestored>();  // checkpoint
+  static const auto all = receivers_of<
+      wire::Status, Hello, Goodbye, Bind, Down, Heartbeat,                         // link
+      Extend, Extended, PrepareStep, StepPrepared, RunStep, StepDone, CancelStep,  // session
+      CloseSession, SessionClosed,                                                 //
+      ListDevices, DevicesListed, RegisterPartition, PartitionRegistered, RunPartition, PartitionDone,
+      PartitionBroken,                                                                           // worker
+      AbortStep, DeregisterPartition,                                                            //
+      TensorsArrived, TakeTensor, TensorTaken, ReadDone,                                         // executor
+      SaveShard, ShardSaved, ReadShards, ShardsRead, ApplyShards, ShardsApplied, DropShards>();  // checkpoint
   return all;
 }
 

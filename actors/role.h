@@ -7,6 +7,8 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "actors/actor_ref.h"
 #include "messages/message_reader.h"
@@ -80,6 +82,9 @@ class Role {
   void tell(const ActorRef& to, AnyMessage message) const;
   /// `then` is called exactly once, in this actor, with the answer or the failure (Unavailable when `to` is gone).
   void ask(const ActorRef& to, AnyMessage message, Answer then);
+  /// `then` is called once, when all have answered, with the answers in the order of the requests.
+  void ask_all(std::vector<std::pair<ActorRef, AnyMessage>> requests,
+               std::function<void(std::vector<Result<AnyMessage>>)> then);
   /// Passes a request on: whoever answers `reply` answers the original asker.
   void forward(const ActorRef& to, AnyMessage message, Reply reply) const;
   /// Calls `down` in this actor once `other` has ended, with the reason; at once when it already has.

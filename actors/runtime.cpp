@@ -5,6 +5,7 @@
 #include <random>
 #include <thread>
 
+#include "actors/checkpoint.h"
 #include "actors/master.h"
 #include "actors/runtime_impl.h"
 #include "actors/session_impl.h"
@@ -30,6 +31,7 @@ Runtime::Impl::Impl(const RuntimeOptions& options) {
       options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
   pool = value_or_throw(ThreadPool::make(threads));
   loop = std::make_unique<ControlLoop>(*pool);
+  if (options.tasks.empty()) throw Error(invalid_argument("a runtime needs at least one task"));
   std::random_device random;
   if (options.cluster) {
     if (options.tasks.size() != 1) throw Error(invalid_argument("a process is one task of its cluster"));
@@ -47,6 +49,7 @@ Runtime::Impl::Impl(const RuntimeOptions& options) {
     tasks.push_back(make_task(*node, name.text(), random_id(), make_devices(task, *pool, random)));
     spawn_worker(*node, tasks.back());
   }
+  spawn_checkpoint_coordinator(*node, coordinator());
   if (options.cluster) join(options);
 }
 
@@ -64,6 +67,8 @@ Runtime::Impl::~Impl() {
   membership.reset();
   if (network) run_on_control(*loop, [this] { network.reset(); });
 }
+
+Address Runtime::Impl::coordinator() const { return tasks.front()->address("checkpoint", "coordinator"); }
 
 uint64_t Runtime::Impl::random_id() {
   std::random_device random;
@@ -99,7 +104,10 @@ Session Runtime::session(const Graph& graph, const SessionOptions& options) {
   auto workers = value_or_throw(impl_->workers(options.start_timeout));
   const uint64_t id = impl_->random_id();
   const Address master = impl_->tasks.front()->address("master", std::to_string(id));
-  return SessionParts{node, spawn_master(node, master, id, std::move(workers), options), graph}.open();
+  std::vector<Address> processes;
+  for (const auto& worker : workers) processes.push_back(worker.worker);
+  const ActorRef to = spawn_master(node, master, id, std::move(workers), options);
+  return SessionParts{node, to, graph, impl_->coordinator(), std::move(processes)}.open();
 }
 
 std::vector<std::string> Runtime::devices() const {

@@ -22,6 +22,7 @@ struct [[gnu::visibility("hidden")]] Runtime::Impl {
 
   /// The workers of all tasks, as a session sees them.
   Result<std::vector<WorkerDevices>> workers(std::chrono::nanoseconds timeout) const;
+  Address coordinator() const;  ///< of checkpoints
   uint64_t random_id();
 
   RealDisk disk;

@@ -4,6 +4,8 @@
 #include <map>
 #include <mutex>
 
+#include "actors/checkpoint.h"
+#include "actors/checkpoint_wire.h"
 #include "actors/graph_wire.h"
 #include "actors/session_impl.h"
 #include "messages/session.capnp.h"
@@ -52,6 +54,7 @@ struct [[gnu::visibility("hidden")]] Session::Impl {
     return Message<wire::StepPrepared>(answer)->getHandle();
   }
 
+  AnyMessage ask_coordinator(AnyMessage message) const;
   Message<wire::PrepareStep> signature(const std::vector<Output>& feeds, const std::vector<Output>& outputs)
       const;
   Result<AnyMessage> run(uint64_t handle, const std::vector<Tensor>& feeds, const StepOptions& options);
@@ -150,6 +153,47 @@ PreparedStep Session::prepare(const std::vector<Output>& feeds, const std::vecto
   step.state_->signature = impl_->signature(feeds, fetches);
   step.state_->handle = value_or_throw(impl_->prepare(step.state_->signature));
   return step;
+}
+
+namespace {
+
+void write_writers(const std::vector<Address>& workers, capnp::List<wire::Address>::Builder list) {
+  for (uint32_t i = 0; i < workers.size(); ++i) write(checkpoint_writer_address(workers[i]), list[i]);
+}
+
+}  // namespace
+
+AnyMessage Session::Impl::ask_coordinator(AnyMessage message) const {
+  const ActorRef coordinator = value_or_throw(parts.node.directory.find(parts.coordinator));
+  return value_or_throw(engine().call(coordinator, std::move(message)));
+}
+
+SavedCheckpoint Session::save(const std::string& folder, const SaveOptions& options) {
+  const auto& workers = impl_->parts.workers;
+  Draft<wire::SaveCheckpoint> draft;
+  draft->setFolder(as_text(folder));
+  draft->setRound(options.round);
+  draft->setNote(as_text(options.note));
+  draft->setKeep(static_cast<uint32_t>(std::min<size_t>(options.keep, UINT32_MAX)));
+  write_writers(workers, draft->initWriters(static_cast<uint32_t>(workers.size())));
+  const Message<wire::CheckpointSaved> saved(impl_->ask_coordinator(draft.finish()));
+  return {std::string(view(saved->getFolder())), std::string(view(saved->getProblem()))};
+}
+
+RestoredCheckpoint Session::restore(const std::string& folder, const std::string& name) {
+  // Where the variables are is settled when a step that has them is prepared.
+  std::vector<Output> variables;
+  for (const Node& node : impl_->parts.graph.nodes())
+    if (is_variable(node)) variables.push_back({node.id, Output::control});
+  if (!variables.empty()) prepare({}, variables);
+  const auto& workers = impl_->parts.workers;
+  Draft<wire::RestoreCheckpoint> draft;
+  draft->setFolder(as_text(folder));
+  if (!name.empty()) draft->setName(as_text(name));
+  write_writers(workers, draft->initWriters(static_cast<uint32_t>(workers.size())));
+  const Message<wire::CheckpointRestored> restored(impl_->ask_coordinator(draft.finish()));
+  return {std::string(view(restored->getFolder())), restored->getRound(),
+          std::string(view(restored->getNote())), read(restored->getSkipped()), read(restored->getMissing())};
 }
 
 void Session::close(std::chrono::nanoseconds timeout) {

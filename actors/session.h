@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,25 @@ struct StepOptions {
   std::chrono::nanoseconds timeout{0};  ///< 0: none. After it: DeadlineExceeded, and the step ends everywhere
   bool training = false;                ///< `round` is the training round, which keys random ops
   uint64_t round = 0;
+};
+
+struct SaveOptions {
+  uint64_t round = 0;  ///< what the state is of: the training round, for people and for who restores
+  std::string note;    ///< kept as it is; UTF-8
+  size_t keep = 5;     ///< so many checkpoints stay in the folder, the newest
+};
+
+struct SavedCheckpoint {
+  std::string folder;   ///< its own, below the one given
+  std::string problem;  ///< why old ones could not be removed; empty: they could
+};
+
+struct RestoredCheckpoint {
+  std::string folder;
+  uint64_t round = 0;
+  std::string note;
+  std::vector<std::string> skipped;  ///< newer ones that are damaged, and how
+  std::vector<std::string> missing;  ///< variables that it does not have: they stay as they were
 };
 
 /// A signature prepared once: steps carry tensors by position. Cheap to copy; outlived by its session.
@@ -48,6 +68,14 @@ class Session {
 
   /// The same in two halves, for steps that are run often.
   PreparedStep prepare(const std::vector<Output>& feeds, const std::vector<Output>& fetches);
+
+  /// Saves every variable that has a value, of all processes of the session, as a checkpoint in `folder`; returns when it is
+  /// on disk. Nothing may change them meanwhile. After a failure the checkpoints before are as they were.
+  SavedCheckpoint save(const std::string& folder, const SaveOptions& options = {});
+  /// Gives the variables their values from the newest valid checkpoint in `folder`, or from the one called `name` there,
+  /// however many processes there were. Variables need no value before. Every file is checked before any variable changes.
+  /// NotFound, DataLoss (which file, and what is wrong), InvalidArgument (a variable of another dtype or shape).
+  RestoredCheckpoint restore(const std::string& folder, const std::string& name = {});
 
   /// Ends the session: running steps end Cancelled. Returns when they have, or throws DeadlineExceeded.
   void close(std::chrono::nanoseconds timeout = std::chrono::seconds(10));

@@ -10,6 +10,8 @@ struct SessionParts {
   ActorNode& node;
   ActorRef master;
   const Graph& graph;
+  Address coordinator = {};           ///< of checkpoints
+  std::vector<Address> workers = {};  ///< of the processes that it runs on
 
   Session open() &&;
 };

@@ -13,10 +13,10 @@ namespace {
 /// Bytes of cells: 10 us of arithmetic, 100 when no cache holds them. More is computed outside the handler.
 constexpr size_t largest_in_handler = 512 << 10;
 
-/// One Update: its cells, in order, and what it does to them.
+/// One Update or Assign: its cells, in order, and what it does to them.
 struct Pending {
-  Message<wire::Update> message;
-  std::shared_ptr<const UpdateRule> rule;
+  AnyMessage message;
+  std::shared_ptr<const UpdateRule> rule;  ///< null: an Assign
   std::vector<std::shared_ptr<StateCell>> cells;
   Reply reply;
   Status failure;  ///< of one computed outside the handler, once it has run
@@ -43,9 +43,10 @@ Result<std::vector<Slot>> inputs_of(const Pending& pending) {
 
 Status apply(const Pending& pending, DeviceContext& device) {
   TROUPE_ASSIGN(auto inputs, inputs_of(pending));
+  const auto step = Message<wire::Update>(pending.message)->getStep();
   StepInfo info;
-  info.session = pending.message->getStep().getSession();
-  info.ordinal = pending.message->getStep().getOrdinal();
+  info.session = step.getSession();
+  info.ordinal = step.getOrdinal();
   return apply_update(*pending.rule->kernel, *pending.rule->node, inputs, device, info);
 }
 
@@ -56,7 +57,6 @@ class VariableRole final : public Role {
     on<wire::UpdateApplied>([this](const auto& message, Reply) { applied(message->getUpdate()); });
     on<wire::Assign>([this](const auto& message, Reply reply) { assign(message, std::move(reply)); });
     on<wire::Read>([this](const auto& message, Reply reply) { read(message, std::move(reply)); });
-    on<wire::ListCells>([this](const auto&, Reply reply) { list(std::move(reply)); });
   }
 
  private:
@@ -94,6 +94,7 @@ class VariableRole final : public Role {
   }
 
   void start(Pending pending) {
+    if (!pending.rule) return publish(pending);
     size_t bytes = 0;
     for (const auto& cell : pending.cells) {
       Snapshot snapshot;
@@ -129,6 +130,10 @@ class VariableRole final : public Role {
   void finish(Pending& pending, Status status) {
     if (!status.ok())
       return pending.reply(std::move(status).at_node(pending.rule->node->type(), pending.rule->node->name));
+    answer(pending);
+  }
+
+  static void answer(Pending& pending) {
     Draft<wire::Updated> draft;
     auto versions = draft->initVersions(static_cast<uint32_t>(pending.cells.size()));
     for (uint32_t i = 0; i < pending.cells.size(); ++i) versions.set(i, pending.cells[i]->version());
@@ -137,23 +142,30 @@ class VariableRole final : public Role {
 
   void assign(const Message<wire::Assign>& message, Reply reply) {
     const auto names = message->getNames();
-    const auto versions = message->getVersions();
-    if (message.attachments().size() != names.size())
-      return reply(invalid_argument("as many values as names are needed"));
-    std::vector<std::shared_ptr<StateCell>> cells;
+    const auto values = message.attachments();
+    if (values.size() != names.size()) return reply(invalid_argument("as many values as names are needed"));
+    Pending pending{message, nullptr, {}, std::move(reply), {}};
     for (uint32_t i = 0; i < names.size(); ++i) {
       auto cell = site_->state->find(view(names[i]));
-      if (!cell) return reply(not_found("there is no variable " + std::string(view(names[i]))));
-      if (cell->dtype() != message.attachments()[i].dtype())
-        return reply(invalid_argument("variable " + cell->name() + " is " + std::string(name(cell->dtype())) +
-                                      ", not " + std::string(name(message.attachments()[i].dtype()))));
-      cells.push_back(std::move(cell));
+      if (!cell) return pending.reply(not_found("there is no variable " + std::string(view(names[i]))));
+      if (cell->dtype() != values[i].dtype() || !cell->shape().compatible_with(values[i].shape()))
+        return pending.reply(invalid_argument("variable " + cell->name() + " is " +
+                                              std::string(name(cell->dtype())) + cell->shape().text() +
+                                              ", not " + values[i].signature()));
+      pending.cells.push_back(std::move(cell));
     }
-    for (uint32_t i = 0; i < cells.size(); ++i) {
-      const uint64_t version = i < versions.size() ? versions[i] : cells[i]->version() + 1;
-      cells[i]->publish(Snapshot{message.attachments()[i], version});
+    waiting_.push_back(std::move(pending));
+    start_what_can();
+  }
+
+  static void publish(Pending& pending) {
+    const auto versions = Message<wire::Assign>(pending.message)->getVersions();
+    const auto values = pending.message.attachments();
+    for (uint32_t i = 0; i < pending.cells.size(); ++i) {
+      StateCell& cell = *pending.cells[i];
+      cell.publish(Snapshot{values[i], i < versions.size() ? versions[i] : cell.version() + 1});
     }
-    reply(Draft<wire::Updated>().finish());
+    answer(pending);
   }
 
   void read(const Message<wire::Read>& message, Reply reply) {
@@ -193,20 +205,6 @@ class VariableRole final : public Role {
     }
     reader.reply(draft.finish(std::move(values)));
     return true;
-  }
-
-  void list(Reply reply) {
-    const auto cells = site_->state->cells();
-    Draft<wire::CellsListed> draft;
-    auto list = draft->initCells(static_cast<uint32_t>(cells.size()));
-    for (uint32_t i = 0; i < cells.size(); ++i) {
-      list[i].setName(as_text(cells[i]->name()));
-      list[i].setVersion(cells[i]->version());
-      Snapshot snapshot;
-      if (cells[i]->try_read(snapshot) == StateCell::Reading::Ready)
-        write(snapshot.value, list[i].initMeta());
-    }
-    reply(draft.finish());
   }
 
   std::shared_ptr<DeviceSite> site_;

@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "actors/checkpoint.h"
 #include "actors/executor.h"
 #include "actors/graph_wire.h"
 #include "actors/replicas.h"
@@ -101,7 +102,9 @@ class WorkerRole final : public Role {
     TROUPE_ASSIGN(const auto fetches, ends(*graph, part.getFetches(), options.fetches));
     TROUPE_ASSIGN(auto plan, Plan::make(std::move(graph), feeds, fetches));
     return PreparedPlan::make(std::move(plan), node_.library->kernels, *site.device,
-                              [this](const Node& node) { return task_->state->require(node); });
+                              [this, home = site.device->name().text()](const Node& node) {
+                                return task_->state->require(node, home);
+                              });
   }
 
   static Result<std::vector<Output>> ends(const Graph& graph, capnp::List<wire::End>::Reader list,
@@ -226,6 +229,7 @@ std::shared_ptr<TaskSites> make_task(ActorNode& node, std::string task, uint64_t
     node.directory.add(sites->address("replicas", name), site->replicas_actor);
     sites->sites.push_back(std::move(site));
   }
+  spawn_checkpoint_writer(node, sites);
   return sites;
 }
 

@@ -21,7 +21,8 @@ struct TaskSites {
   }
 };
 
-/// Spawns the device, variable and replicas roles of each device and enters them in the directory.
+/// Spawns the device, variable and replicas roles of each device and the writer of checkpoints, and enters them in the
+/// directory.
 std::shared_ptr<TaskSites> make_task(ActorNode& node, std::string task, uint64_t incarnation,
                                      std::vector<std::shared_ptr<Device>> devices);
 

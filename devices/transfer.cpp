@@ -18,8 +18,13 @@ Result<Tensor> transfer(const Tensor& from, Device& from_device, Device& to_devi
   Allocator& memory = to_device.context().memory();
   if (from.memory() != MemoryKind::Device) return copied(from, memory, to_device);
   if (to_device.memory_kind() != MemoryKind::Device) return copied(from, memory, from_device);
-  TROUPE_ASSIGN(const Tensor staged, copied(from, from_device.context().host_memory(), from_device));
+  TROUPE_ASSIGN(const Tensor staged, to_host(from, from_device));
   return copied(staged, memory, to_device);
+}
+
+Result<Tensor> to_host(const Tensor& from, Device& from_device) {
+  if (from.memory() != MemoryKind::Device) return from;
+  return copied(from, from_device.context().host_memory(), from_device);
 }
 
 }  // namespace troupe

@@ -11,5 +11,7 @@ namespace troupe {
 /// memory. `from_device` matters only when `from` is in its memory. ResourceExhausted as the allocator of
 /// `to` says; InvalidArgument for strings ("Non-DMA-safe").
 Result<Tensor> transfer(const Tensor& from, Device& from_device, Device& to_device);
+/// The same value in host memory.
+Result<Tensor> to_host(const Tensor& from, Device& from_device);
 
 }  // namespace troupe

@@ -4,8 +4,8 @@
 
 namespace troupe {
 
-StateCell::StateCell(std::string name, DType dtype, PartialShape shape, uint32_t id)
-    : name_(std::move(name)), dtype_(dtype), shape_(std::move(shape)), id_(id) {}
+StateCell::StateCell(std::string name, DType dtype, PartialShape shape, uint32_t id, std::string home)
+    : name_(std::move(name)), dtype_(dtype), shape_(std::move(shape)), id_(id), home_(std::move(home)) {}
 
 StateCell::Reading StateCell::try_read(Snapshot& snapshot) const {
   const std::lock_guard guard(lock_);
@@ -64,14 +64,21 @@ std::string state_name(const Node& node) {
   return container.empty() ? name : container + ';' + name;
 }
 
+bool is_variable(const Node& node) {
+  return node.type() == "VariableV2" || node.type() == "Variable" || node.type() == "VarHandleOp";
+}
+
 Result<std::shared_ptr<StateCell>> StateContainer::require(const std::string& name, DType dtype,
-                                                           const PartialShape& shape) {
+                                                           const PartialShape& shape,
+                                                           const std::string& home) {
   const std::lock_guard guard(mutex_);
   std::shared_ptr<StateCell>& cell = cells_[name];
   if (!cell) {
-    cell = std::make_shared<StateCell>(name, dtype, shape, static_cast<uint32_t>(numbered_.size()));
+    cell = std::make_shared<StateCell>(name, dtype, shape, static_cast<uint32_t>(numbered_.size()), home);
     numbered_.push_back(cell);
   }
+  if (!home.empty() && !cell->home().empty() && cell->home() != home)
+    return invalid_argument("the state '" + name + "' is on " + cell->home() + ", wanted on " + home);
   if (cell->dtype() == dtype && cell->shape() == shape) return cell;
   const auto describe = [](DType type, const PartialShape& of) {
     return std::string(troupe::name(type)) + of.text();
@@ -80,13 +87,11 @@ Result<std::shared_ptr<StateCell>> StateContainer::require(const std::string& na
                           ", wanted as " + describe(dtype, shape));
 }
 
-Result<std::shared_ptr<StateCell>> StateContainer::require(const Node& node) {
-  const AttrValue* dtype = node.attrs.find("dtype");
-  const AttrValue* shape = node.attrs.find("shape");
+Result<std::shared_ptr<StateCell>> StateContainer::require(const Node& node, const std::string& home) {
   // What has no value of its own, such as a queue, is a name.
-  const bool has_value = dtype && shape;
-  auto cell = has_value ? require(state_name(node), std::get<DType>(*dtype), node.output_shapes[0])
-                        : require(state_name(node), DType::Resource, PartialShape{});
+  auto cell = is_variable(node)
+                  ? require(state_name(node), node.attrs.get<DType>("dtype"), node.output_shapes[0], home)
+                  : require(state_name(node), DType::Resource, PartialShape{}, home);
   if (!cell) return std::move(cell).status().at_node(node.type(), node.name);
   return cell;
 }

@@ -34,13 +34,15 @@ class StateCell {
   };
 
   /// `dtype` Resource: a name without a value of its own (a queue).
-  StateCell(std::string name, DType dtype, PartialShape shape, uint32_t id = 0);
+  StateCell(std::string name, DType dtype, PartialShape shape, uint32_t id = 0, std::string home = {});
   StateCell(const StateCell&) = delete;
   StateCell& operator=(const StateCell&) = delete;
 
   const std::string& name() const { return name_; }
   /// Its number in the container, by which messages name it.
   uint32_t id() const { return id_; }
+  /// The device whose actors own it; empty where there is only one.
+  const std::string& home() const { return home_; }
   DType dtype() const { return dtype_; }
   /// As declared; the value's own shape may refine it, or differ where Assign does not validate.
   const PartialShape& shape() const { return shape_; }
@@ -68,6 +70,7 @@ class StateCell {
   const DType dtype_;
   const PartialShape shape_;
   const uint32_t id_;
+  const std::string home_;
   mutable SpinLock lock_;
   Snapshot snapshot_;
   bool taken_ = false;
@@ -77,15 +80,18 @@ class StateCell {
 /// (features.md C10): attribute shared_name, else the node's name, after attribute container and ';' when
 /// that is given.
 std::string state_name(const Node& node);
+/// A node that yields the handle of a state with a value.
+bool is_variable(const Node& node);
 
 /// Cells by name. Any thread.
 class StateContainer {
  public:
   /// The cell of this name, made when there is none. InvalidArgument when there is one of another dtype or
-  /// shape.
-  Result<std::shared_ptr<StateCell>> require(const std::string& name, DType dtype, const PartialShape& shape);
+  /// shape, or on another device than `home` (empty: wherever it is).
+  Result<std::shared_ptr<StateCell>> require(const std::string& name, DType dtype, const PartialShape& shape,
+                                             const std::string& home = {});
   /// The cell that a handle-producing node stands for.
-  Result<std::shared_ptr<StateCell>> require(const Node& node);
+  Result<std::shared_ptr<StateCell>> require(const Node& node, const std::string& home = {});
   std::shared_ptr<StateCell> find(std::string_view name) const;
   /// The cell of this number, or null.
   std::shared_ptr<StateCell> at(uint32_t id) const;

@@ -1,14 +1,9 @@
 # What there is to say about tensors outside themselves. A tensor that travels is an attachment and carries its own dtype and
-# shape, so nothing here is needed to send one; this is for speaking of tensors that stay where they are.
+# shape, so nothing here is needed to send one.
 @0x993c3b428778cab2;
 
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("troupe::wire");
-
-struct TensorMeta {
-  dtype @0 :UInt8;           # troupe::DType, TensorFlow's numbers
-  shape @1 :List(Int64);
-}
 
 struct PartialShape {
   # What is known of a shape before there is a tensor.

@@ -9,7 +9,6 @@ using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("troupe::wire");
 
 using StepId = import "session.capnp".StepId;
-using TensorMeta = import "tensor.capnp".TensorMeta;
 
 struct Update {
   # Request -> Updated. An op that changes cells: Assign, AssignAdd, ScatterSub, ApplyAdam. FailedPrecondition when a cell that
@@ -31,7 +30,8 @@ struct UpdateApplied {
 }
 
 struct Assign {
-  # Request -> Updated. Sets whole cells by name, as restoring does. Attachments: one value per name. All or none.
+  # Request -> Updated. Sets whole cells by name, as restoring does; in order with the Updates of the same cells. Attachments: one
+  # value per name. All or none.
 
   names @0 :List(Text);
   versions @1 :List(UInt64);   # that the cells then have; empty: one more than before
@@ -73,18 +73,4 @@ struct IsInitialized {
 
 struct Initialized {
   initialized @0 :List(Bool);
-}
-
-struct ListCells {
-  # Request -> CellsListed. From checkpoint, before it reads what it saves; costs no tensor.
-}
-
-struct CellsListed {
-  cells @0 :List(Cell);        # in index order
-}
-
-struct Cell {
-  name @0 :Text;
-  meta @1 :TensorMeta;         # dtype Invalid (0): no value yet
-  version @2 :UInt64;          # counts the changes
 }

@@ -34,19 +34,4 @@ Address read(wire::Address::Reader reader) {
           std::string(view(reader.getKey()))};
 }
 
-void write(const Tensor& tensor, wire::TensorMeta::Builder builder) {
-  if (!tensor.valid()) return;
-  builder.setDtype(static_cast<uint8_t>(tensor.dtype()));
-  const auto dims = tensor.shape().dims();
-  auto list = builder.initShape(static_cast<unsigned>(dims.size()));
-  for (unsigned i = 0; i < dims.size(); ++i) list.set(i, dims[i]);
-}
-
-Result<std::pair<DType, Shape>> read(wire::TensorMeta::Reader reader) {
-  if (reader.getDtype() == 0) return std::pair{DType::Invalid, Shape{}};
-  TROUPE_ASSIGN(const DType dtype, dtype_from_number(reader.getDtype()));
-  TROUPE_ASSIGN(auto shape, Shape::make(vector_of<int64_t>(reader.getShape()), dtype));
-  return std::pair{dtype, std::move(shape)};
-}
-
 }  // namespace troupe

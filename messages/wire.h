@@ -12,7 +12,6 @@
 #include "messages/cluster.capnp.h"
 #include "messages/message_reader.h"
 #include "messages/status.capnp.h"
-#include "messages/tensor.capnp.h"
 
 namespace troupe {
 
@@ -40,9 +39,5 @@ Status read(wire::Status::Reader reader);
 
 void write(const Address& address, wire::Address::Builder builder);
 Address read(wire::Address::Reader reader);
-
-/// dtype and shape of a tensor; an invalid one is written as dtype 0.
-void write(const Tensor& tensor, wire::TensorMeta::Builder builder);
-Result<std::pair<DType, Shape>> read(wire::TensorMeta::Reader reader);
 
 }  // namespace troupe

@@ -38,8 +38,9 @@ void InlineScheduler::pass(int64_t nanoseconds) {
 }
 
 bool InlineScheduler::wait(const std::function<bool()>& done, int64_t deadline) {
-  if (Unit* unit = Unit::current(*this)) unit->run();
+  Unit* unit = Unit::current(*this);
   while (!done()) {
+    if (unit) unit->hand_over();
     if (run_one()) continue;
     if (timers_.empty() || (deadline != 0 && timers_.begin()->first > deadline)) return false;
     fire_next();

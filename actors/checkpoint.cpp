@@ -1,0 +1,252 @@
+#include "actors/checkpoint.h"
+
+#include <deque>
+#include <map>
+
+#include "actors/checkpoint_files.h"
+#include "actors/checkpoint_wire.h"
+#include "actors/file_role.h"
+
+namespace troupe {
+namespace {
+
+/// The damage that makes a checkpoint worth skipping, if that is why reading it failed; first any other failure.
+Status worst_of(const std::vector<Result<AnyMessage>>& answers) {
+  Status damage;
+  for (const auto& answer : answers) {
+    if (answer) continue;
+    if (answer.status().code() != Code::DataLoss) return answer.status();
+    if (damage.ok()) damage = answer.status();
+  }
+  return damage;
+}
+
+class CoordinatorRole final : public FileRole {
+ public:
+  explicit CoordinatorRole(ActorNode& node) : FileRole(node) {
+    on<wire::SaveCheckpoint>([this](const auto& message, Reply reply) {
+      auto save = std::make_shared<Save>(message, std::move(reply), node_.env.disk);
+      soon([this, save] { begin(save); });
+    });
+    on<wire::RestoreCheckpoint>([this](const auto& message, Reply reply) {
+      auto restore = std::make_shared<Restore>(message, std::move(reply), node_.env.disk);
+      soon([this, restore] { begin(restore); });
+    });
+  }
+
+ private:
+  // One at a time.
+
+  void soon(std::function<void()> request) {
+    requests_.push_back(std::move(request));
+    if (requests_.size() == 1) start_first();
+  }
+
+  template <class Request>
+  void end(Request& request, Result<AnyMessage> answer) {
+    request.reply(std::move(answer));
+    requests_.pop_front();
+    if (!requests_.empty()) start_first();
+  }
+
+  /// Which ends later, never while it is started.
+  void start_first() { requests_.front()(); }
+
+  Result<std::vector<ActorRef>> find(capnp::List<wire::Address>::Reader writers) const {
+    std::vector<ActorRef> found;
+    for (const auto writer : writers) {
+      TROUPE_ASSIGN(found.emplace_back(), node_.directory.find(read(writer)));
+    }
+    return found;
+  }
+
+  // Saving.
+
+  struct Save {
+    Save(const Message<wire::SaveCheckpoint>& request, Reply to, Disk& disk)
+        : message(request), reply(std::move(to)), files(disk, std::string(view(request->getFolder()))) {}
+
+    Message<wire::SaveCheckpoint> message;
+    Reply reply;
+    CheckpointFiles files;
+    std::string name;
+    Manifest manifest;
+  };
+
+  void begin(const std::shared_ptr<Save>& save) {
+    block<std::string>([save] { return save->files.begin(save->message->getRound()); },
+                       [this, save](Result<std::string> name) {
+                         if (!name) return end(*save, name.status());
+                         save->name = std::move(*name);
+                         save_shards(save);
+                       });
+  }
+
+  void save_shards(const std::shared_ptr<Save>& save) {
+    const auto writers = find(save->message->getWriters());
+    if (!writers) return abandon(save, writers.status());
+    std::vector<std::pair<ActorRef, AnyMessage>> requests;
+    for (uint32_t shard = 0; shard < writers->size(); ++shard) {
+      Draft<wire::SaveShard> draft;
+      draft->setFolder(as_text(save->files.path(save->name)));
+      draft->setShard(shard);
+      draft->setShards(static_cast<uint32_t>(writers->size()));
+      requests.emplace_back((*writers)[shard], draft.finish());
+    }
+    ask_all(std::move(requests), [this, save](std::vector<Result<AnyMessage>> answers) {
+      if (Status status = take_shards(*save, answers); !status.ok()) return abandon(save, std::move(status));
+      commit(save);
+    });
+  }
+
+  static Status take_shards(Save& save, const std::vector<Result<AnyMessage>>& answers) {
+    save.manifest.round = save.message->getRound();
+    save.manifest.note = view(save.message->getNote());
+    std::map<std::string, std::string> file_of;
+    for (const auto& answer : answers) {
+      if (!answer) return answer.status();
+      ShardFile file = read(Message<wire::ShardSaved>(*answer)->getFile());
+      for (const auto& saved : file.tensors)
+        if (const auto [at, fresh] = file_of.emplace(saved.name, file.name); !fresh)
+          return already_exists("two processes have a variable " + saved.name + ": those of " + at->second +
+                                " and " + file.name);
+      save.manifest.files.push_back(std::move(file));
+    }
+    return {};
+  }
+
+  void commit(const std::shared_ptr<Save>& save) {
+    // Either all is well, or the checkpoint is there and something else is to be told.
+    block<std::string>(
+        [save]() -> Result<std::string> {
+          TROUPE_RETURN_IF_FAILED(save->files.commit(save->name, save->manifest));
+          const Status removed = save->files.remove_old(save->message->getKeep());
+          return removed.ok() ? std::string() : removed.message();
+        },
+        [this, save](Result<std::string> problem) {
+          if (!problem) return abandon(save, problem.status());
+          Draft<wire::CheckpointSaved> draft;
+          draft->setFolder(as_text(save->files.path(save->name)));
+          draft->setProblem(as_text(*problem));
+          end(*save, draft.finish());
+        });
+  }
+
+  /// What was begun is removed; what resists is, by the next save.
+  void abandon(const std::shared_ptr<Save>& save, Status failure) {
+    block<bool>([save]() -> Result<bool> { return save->files.remove(save->name).ok(); },
+                [this, save, failure](const Result<bool>&) { end(*save, failure); });
+  }
+
+  // Restoring.
+
+  struct Restore {
+    Restore(const Message<wire::RestoreCheckpoint>& request, Reply to, Disk& disk)
+        : message(request), reply(std::move(to)), files(disk, std::string(view(request->getFolder()))) {}
+
+    Message<wire::RestoreCheckpoint> message;
+    Reply reply;
+    CheckpointFiles files;
+    std::vector<ActorRef> writers;
+    std::vector<std::string> candidates;  ///< oldest first; the last is the one at hand
+    Manifest manifest;
+    std::vector<std::string> skipped, missing;
+  };
+
+  void begin(const std::shared_ptr<Restore>& restore) {
+    if (restore->message->hasName()) {
+      restore->candidates = {std::string(view(restore->message->getName()))};
+      return read_manifest(restore);
+    }
+    block<std::vector<std::string>>([restore] { return restore->files.names(); },
+                                    [this, restore](Result<std::vector<std::string>> names) {
+                                      if (!names) return end(*restore, names.status());
+                                      restore->candidates = std::move(*names);
+                                      read_manifest(restore);
+                                    });
+  }
+
+  void read_manifest(const std::shared_ptr<Restore>& restore) {
+    if (restore->candidates.empty()) return end(*restore, none_left(*restore));
+    block<Manifest>([restore] { return restore->files.manifest(restore->candidates.back()); },
+                    [this, restore](Result<Manifest> manifest) {
+                      if (!manifest) return failed(restore, manifest.status());
+                      restore->manifest = std::move(*manifest);
+                      read_shards(restore);
+                    });
+  }
+
+  static Status none_left(const Restore& restore) {
+    const std::string folder(view(restore.message->getFolder()));
+    if (restore.skipped.empty()) return not_found("there is no checkpoint in " + folder);
+    return data_loss("every checkpoint in " + folder + " is damaged; the newest: " + restore.skipped.front());
+  }
+
+  /// Damage leads to the next older one, unless this one was asked for.
+  void failed(const std::shared_ptr<Restore>& restore, Status failure) {
+    if (failure.code() != Code::DataLoss || restore->message->hasName())
+      return end(*restore, std::move(failure));
+    restore->skipped.push_back(failure.text());
+    restore->candidates.pop_back();
+    read_manifest(restore);
+  }
+
+  void read_shards(const std::shared_ptr<Restore>& restore) {
+    auto writers = find(restore->message->getWriters());
+    if (!writers) return end(*restore, writers.status());
+    restore->writers = std::move(*writers);
+    std::vector<std::pair<ActorRef, AnyMessage>> requests;
+    for (uint32_t writer = 0; writer < restore->writers.size(); ++writer) {
+      Draft<wire::ReadShards> draft;
+      draft->setFolder(as_text(restore->files.path(restore->candidates.back())));
+      const auto& files = restore->manifest.files;
+      auto list = draft->initFiles(static_cast<uint32_t>(files.size()));
+      for (uint32_t i = 0; i < files.size(); ++i) write(files[i], list[i]);
+      draft->setWriter(writer);
+      draft->setWriters(static_cast<uint32_t>(restore->writers.size()));
+      requests.emplace_back(restore->writers[writer], draft.finish());
+    }
+    ask_all(std::move(requests), [this, restore](std::vector<Result<AnyMessage>> answers) {
+      if (Status status = worst_of(answers); !status.ok()) {
+        for (const ActorRef& writer : restore->writers) tell(writer, Draft<wire::DropShards>().finish());
+        return failed(restore, std::move(status));
+      }
+      for (const auto& answer : answers)
+        std::ranges::move(read(Message<wire::ShardsRead>(*answer)->getMissing()),
+                          std::back_inserter(restore->missing));
+      apply_shards(restore);
+    });
+  }
+
+  void apply_shards(const std::shared_ptr<Restore>& restore) {
+    const std::string folder = restore->files.path(restore->candidates.back());
+    std::vector<std::pair<ActorRef, AnyMessage>> requests;
+    for (const ActorRef& writer : restore->writers) {
+      Draft<wire::ApplyShards> draft;
+      draft->setFolder(as_text(folder));
+      requests.emplace_back(writer, draft.finish());
+    }
+    ask_all(std::move(requests), [this, restore, folder](std::vector<Result<AnyMessage>> answers) {
+      if (Status status = worst_of(answers); !status.ok()) return end(*restore, std::move(status));
+      Draft<wire::CheckpointRestored> draft;
+      draft->setFolder(as_text(folder));
+      draft->setRound(restore->manifest.round);
+      draft->setNote(as_text(restore->manifest.note));
+      write(restore->skipped, draft->initSkipped(static_cast<uint32_t>(restore->skipped.size())));
+      write(restore->missing, draft->initMissing(static_cast<uint32_t>(restore->missing.size())));
+      end(*restore, draft.finish());
+    });
+  }
+
+  std::deque<std::function<void()>> requests_;  ///< the first is at work
+};
+
+}  // namespace
+
+ActorRef spawn_checkpoint_coordinator(ActorNode& node, const Address& address) {
+  auto coordinator = node.engine.spawn(std::make_unique<CoordinatorRole>(node));
+  node.directory.add(address, coordinator);
+  return coordinator;
+}
+
+}  // namespace troupe

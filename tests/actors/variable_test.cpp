@@ -1,0 +1,135 @@
+// The variable role: what shares a cell happens in the order it came, whether it is computed in the handler or outside.
+#include "actors/variable.h"
+
+#include <boost/test/unit_test.hpp>
+
+#include "graph/scope.h"
+#include "messages/variable.capnp.h"
+#include "messages/wire.h"
+#include "tests/support/inline_node.h"
+
+namespace troupe {
+namespace {
+
+/// A variable "w" of floats on one device, and the rule that adds to it.
+struct Bench {
+  Bench(int64_t elements, uint64_t seed) : node(disk, 1, 1, seed) {
+    cell = value_or_throw(
+        task().state->require("w", DType::Float, PartialShape{elements}, site().device->name().text()));
+    auto graph = std::make_shared<Graph>(node.library->ops);
+    const Scope g(*graph);
+    const PartialShape shape{elements};
+    const Output w = g.add_one("VariableV2", {}, {{"dtype", DType::Float}, {"shape", shape}});
+    const Output x = g.add_one("Placeholder", {}, {{"dtype", DType::Float}, {"shape", shape}});
+    const Node& add = graph->node(g.add("AssignAdd", {w, x}));
+    rule = site().add_rule(value_or_throw(prepare_rule(graph, add, node.library->kernels, *site().device)));
+  }
+
+  TaskSites& task() { return *node.tasks.front(); }
+  DeviceSite& site() { return *task().sites.front(); }
+  Tensor filled(float value) const {
+    return Tensor::vector<float>(std::span<const float>(std::vector<float>(cell->shape()[0], value)));
+  }
+
+  AnyMessage add(float value) const {
+    Draft<wire::Update> draft;
+    draft->setRule(rule);
+    draft->initCells(1).set(0, cell->id());
+    return draft.finish({filled(value)});
+  }
+  AnyMessage assign(const Tensor& value, const std::string& name = "w") const {
+    Draft<wire::Assign> draft;
+    draft->initNames(1).set(0, as_text(name));
+    return draft.finish({value});
+  }
+  AnyMessage read() const {
+    Draft<wire::Read> draft;
+    draft->initCells(1).set(0, cell->id());
+    return draft.finish();
+  }
+
+  using Answers = std::vector<std::shared_ptr<Result<AnyMessage>>>;
+  /// Sent one after the other, then everything runs.
+  Answers send(const std::vector<AnyMessage>& messages) {
+    Answers answers;
+    for (const AnyMessage& message : messages) {
+      auto answer = answers.emplace_back(std::make_shared<Result<AnyMessage>>(internal("no answer")));
+      node.node.engine.send(site().variable_actor, message,
+                            Reply([answer](Result<AnyMessage> result) { *answer = std::move(result); }));
+    }
+    node.scheduler.run();
+    return answers;
+  }
+
+  SimulatedDisk disk{1};
+  test::InlineNode node;
+  std::shared_ptr<StateCell> cell;
+  uint64_t rule = 0;
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(variable)
+
+BOOST_AUTO_TEST_CASE(updates_assigns_and_reads_of_a_cell_happen_in_order_in_or_outside_the_handler) {
+  for (const int64_t elements : {3, 40'000})
+    for (uint64_t seed = 1; seed <= 10; ++seed) {
+      Bench bench(elements, seed);
+      const auto answers = bench.send({bench.assign(bench.filled(1)), bench.add(2),
+                                       bench.assign(bench.filled(10)), bench.add(20), bench.add(300)});
+      for (const auto& answer : answers) BOOST_TEST_REQUIRE(answer->ok(), answer->status().message());
+      Snapshot snapshot;
+      BOOST_REQUIRE((bench.cell->try_read(snapshot) == StateCell::Reading::Ready));
+      BOOST_TEST_REQUIRE(identical(snapshot.value, bench.filled(330)));
+      BOOST_TEST_REQUIRE(snapshot.version == 5u);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_reader_never_sees_a_value_in_the_making) {
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    Bench bench(40'000, seed);
+    bench.send({bench.assign(bench.filled(1))});
+    const auto answers = bench.send({bench.add(2), bench.read()});
+    BOOST_TEST_REQUIRE(answers[1]->ok());
+    const Tensor value = (*answers[1])->attachments()[0];
+    BOOST_TEST_REQUIRE((identical(value, bench.filled(1)) || identical(value, bench.filled(3))));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(an_assign_of_another_dtype_shape_or_name_changes_nothing) {
+  Bench bench(3, 1);
+  bench.send({bench.assign(bench.filled(1))});
+  const auto answers =
+      bench.send({bench.assign(Tensor::vector<double>({1, 2, 3})),
+                  bench.assign(Tensor::vector<float>({1, 2})), bench.assign(bench.filled(2), "v")});
+  BOOST_TEST((answers[0]->status().code() == Code::InvalidArgument));
+  BOOST_TEST((answers[1]->status().code() == Code::InvalidArgument));
+  BOOST_TEST(answers[1]->status().text() == "variable w is float[3], not float[2]");
+  BOOST_TEST((answers[2]->status().code() == Code::NotFound));
+  Snapshot snapshot;
+  BOOST_REQUIRE((bench.cell->try_read(snapshot) == StateCell::Reading::Ready));
+  BOOST_TEST(identical(snapshot.value, bench.filled(1)));
+}
+
+BOOST_AUTO_TEST_CASE(a_variable_lives_on_one_device) {
+  SimulatedDisk disk(1);
+  test::InlineNode node(disk, 1, 2);
+  Graph graph(node.library->ops);
+  Graph other(node.library->ops);
+  const auto read = [](Graph& where, int device) {
+    const Scope g = Scope(where).with_device("/device:CPU:" + std::to_string(device));
+    const Output w =
+        g.with_name("w").add_one("VariableV2", {}, {{"dtype", DType::Float}, {"shape", PartialShape{1}}});
+    return g.add_one("IsVariableInitialized", {w});
+  };
+  const Output here = read(graph, 0), there = read(other, 1);
+  BOOST_TEST(!node.session(graph).run({here})[0].as<bool>()[0]);
+  BOOST_CHECK_EXCEPTION(node.session(other).run({there}), Error, [](const Error& error) {
+    return error.status().code() == Code::InvalidArgument &&
+           error.status().text().find("CPU:0") != std::string::npos;
+  });
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace troupe

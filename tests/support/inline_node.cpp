@@ -1,0 +1,52 @@
+#include "tests/support/inline_node.h"
+
+#include "actors/checkpoint.h"
+#include "actors/master.h"
+#include "actors/session_impl.h"
+#include "devices/cpu_device.h"
+
+namespace troupe::test {
+namespace {
+
+std::shared_ptr<const OpLibrary> shared_library() {
+  static const auto library = make_op_library();
+  return library;
+}
+
+}  // namespace
+
+InlineNode::InlineNode(Disk& disk, size_t task_count, size_t devices_per_task, uint64_t seed)
+    : library(shared_library()), scheduler(seed), node(Env{scheduler, disk}, scheduler, pool, library) {
+  for (size_t task = 0; task < task_count; ++task) {
+    std::vector<std::shared_ptr<Device>> devices;
+    for (size_t id = 0; id < devices_per_task; ++id)
+      devices.push_back(std::make_shared<CpuDevice>(
+          DeviceName{"test", 0, static_cast<int>(task), "CPU", static_cast<int>(id)}, task + 1, pool));
+    tasks.push_back(
+        make_task(node, "/job:test/replica:0/task:" + std::to_string(task), task + 1, std::move(devices)));
+    spawn_worker(node, tasks.back());
+  }
+  coordinator = tasks.front()->address("checkpoint", "coordinator");
+  spawn_checkpoint_coordinator(node, coordinator);
+}
+
+Session InlineNode::session(const Graph& graph) {
+  std::vector<WorkerDevices> devices;
+  for (const auto& task : tasks) {
+    devices.push_back({task->address("worker"), {}});
+    for (const auto& site : task->sites)
+      devices.back().devices.push_back({site->device->name(), site->device->incarnation(), 0});
+  }
+  const uint64_t id = ++sessions;
+  const Address address = tasks.front()->address("master", std::to_string(id));
+  const ActorRef master = spawn_master(node, address, id, std::move(devices), {});
+  return SessionParts{node, master, graph, coordinator, workers()}.open();
+}
+
+std::vector<Address> InlineNode::workers() const {
+  std::vector<Address> result;
+  for (const auto& task : tasks) result.push_back(task->address("worker"));
+  return result;
+}
+
+}  // namespace troupe::test
