@@ -105,10 +105,12 @@ class CoordinatorRole final : public FileRole {
     std::map<std::string, std::string> file_of;
     for (const auto& answer : answers) {
       if (!answer) return answer.status();
-      ShardFile file = read(Message<wire::ShardSaved>(*answer)->getFile());
-      for (const auto& saved : file.tensors)
-        if (const auto [at, fresh] = file_of.emplace(saved.name, file.name); !fresh)
-          return already_exists("two processes have a variable " + saved.name + ": those of " + at->second +
+      const Message<wire::ShardSaved> saved(*answer);
+      if (!saved->hasFile()) continue;
+      ShardFile file = read(saved->getFile());
+      for (const auto& tensor : file.tensors)
+        if (const auto [at, fresh] = file_of.emplace(tensor.name, file.name); !fresh)
+          return already_exists("two processes have a variable " + tensor.name + ": those of " + at->second +
                                 " and " + file.name);
       save.manifest.files.push_back(std::move(file));
     }

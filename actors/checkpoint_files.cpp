@@ -159,13 +159,6 @@ Status CheckpointFiles::remove(const std::string& name) const {
   return disk_.remove(folder);
 }
 
-Status CheckpointFiles::save(const Checkpoint& checkpoint, size_t keep) const {
-  TROUPE_ASSIGN(const std::string name, begin(checkpoint.round));
-  TROUPE_ASSIGN(auto shard, write_shard(disk_, path(name), 0, 1, checkpoint.tensors));
-  TROUPE_RETURN_IF_FAILED(commit(name, {checkpoint.round, checkpoint.note, {std::move(shard)}}));
-  return remove_old(keep);
-}
-
 // ---- Reading
 
 Result<std::vector<std::string>> CheckpointFiles::folders() const {
@@ -204,27 +197,6 @@ Result<Manifest> CheckpointFiles::manifest(const std::string& name) const {
   auto manifest = read_manifest(*text);
   if (!manifest) return as_damage(file, manifest.status());
   return manifest;
-}
-
-Result<Checkpoint> CheckpointFiles::load(const std::string& name) const {
-  TROUPE_ASSIGN(Manifest manifest, this->manifest(name));
-  Checkpoint checkpoint{manifest.round, std::move(manifest.note), {}};
-  for (const ShardFile& file : manifest.files) {
-    TROUPE_ASSIGN(auto tensors, read_shard(disk_, path(name), file, [](const auto&) { return true; }));
-    std::ranges::move(tensors, std::back_inserter(checkpoint.tensors));
-  }
-  return checkpoint;
-}
-
-Result<Checkpoint> CheckpointFiles::load_newest(std::vector<std::string>& skipped) const {
-  TROUPE_ASSIGN(const auto all, names());
-  if (all.empty()) return not_found("there is no checkpoint in " + folder_);
-  for (auto name = all.rbegin(); name != all.rend(); ++name) {
-    auto checkpoint = load(*name);
-    if (checkpoint.status().code() != Code::DataLoss) return checkpoint;
-    skipped.push_back(checkpoint.status().text());
-  }
-  return data_loss("every checkpoint in " + folder_ + " is damaged; the newest: " + skipped.front());
 }
 
 }  // namespace troupe

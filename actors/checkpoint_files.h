@@ -17,13 +17,6 @@ struct Manifest {
   std::vector<ShardFile> files;
 };
 
-/// A checkpoint as one value.
-struct Checkpoint {
-  uint64_t round = 0;
-  std::string note;
-  std::vector<SavedTensor> tensors;
-};
-
 class CheckpointFiles {
  public:
   CheckpointFiles(Disk& disk, std::string folder) : disk_(disk), folder_(std::move(folder)) {}
@@ -42,14 +35,6 @@ class CheckpointFiles {
   /// NotFound; DataLoss names the file and what is wrong with it; any other failure is not the checkpoint's.
   Result<Manifest> manifest(const std::string& name) const;
   std::string path(const std::string& name) const { return folder_ + '/' + name; }
-
-  /// The whole of one, as a single shard, by who holds all of it; then remove_old(keep).
-  Status save(const Checkpoint& checkpoint, size_t keep) const;
-  /// The whole of one, by who has no variables to restore. Failures as for manifest().
-  Result<Checkpoint> load(const std::string& name) const;
-  /// The newest valid one; what is wrong with newer ones is appended to `skipped`. NotFound when there is none, DataLoss when
-  /// all are damaged.
-  Result<Checkpoint> load_newest(std::vector<std::string>& skipped) const;
 
  private:
   /// What begin() made, whatever became of it; in that order.

@@ -120,6 +120,7 @@ class WriterRole final : public FileRole {
                   const std::shared_ptr<Reply>& kept) {
     auto all = std::make_shared<SavedTensors>();
     for (auto& tensors : by_site) std::ranges::move(tensors, std::back_inserter(*all));
+    if (all->empty()) return (*kept)(Draft<wire::ShardSaved>().finish());
     block<ShardFile>(
         [message, all, &disk = node_.env.disk]() -> Result<ShardFile> {
           for (const auto& tensor : *all) TROUPE_RETURN_IF_FAILED(wait_for(tensor.value.completion()));

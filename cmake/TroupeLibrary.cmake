@@ -27,8 +27,8 @@ set(TROUPE_PUBLIC_HEADERS
   actors/session.h
   actors/session_options.h
   apps/nn/initializers.h
+  apps/nn/kept_values.h
   apps/nn/optimizer.h
-  apps/nn/state.h
   apps/troupe.h
 )
 

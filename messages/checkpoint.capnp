@@ -77,7 +77,7 @@ struct SaveShard {
 }
 
 struct ShardSaved {
-  file @0 :ShardFile;
+  file @0 :ShardFile;        # none when the process has no values
 }
 
 struct ShardFile {

@@ -42,6 +42,8 @@ std::string json_number(double value) {
 RunFolder::RunFolder(std::string path)
     : path_(std::move(path)), metrics_(path_ + "/metrics.jsonl", std::ios::app) {}
 
+std::string RunFolder::checkpoints() const { return fs::absolute(path_ + "/checkpoints").string(); }
+
 Result<RunFolder> RunFolder::create(const std::string& directory, const std::string& name,
                                     const std::string& effective_config) {
   const fs::path parent = fs::path(directory) / name;

@@ -22,7 +22,8 @@ class RunFolder {
   static Result<RunFolder> newest(const std::string& directory, const std::string& name);
 
   const std::string& path() const { return path_; }
-  std::string checkpoints() const { return path_ + "/checkpoints"; }
+  /// Absolute: other processes, which have working folders of their own, save there too.
+  std::string checkpoints() const;
   /// Appends {"step": ..., "key": value, ...}; numbers that JSON lacks (NaN, infinities) are written as null.
   void log(uint64_t step, const std::vector<std::pair<std::string, double>>& values);
 

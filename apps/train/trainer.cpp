@@ -5,10 +5,10 @@
 #include <optional>
 
 #include "actors/runtime.h"
-#include "apps/train/checkpoints.h"
+#include "apps/nn/kept_values.h"
 #include "apps/train/evaluation.h"
+#include "apps/train/progress.h"
 #include "apps/train/run_folder.h"
-#include "messages/real_disk.h"
 
 namespace troupe::train {
 namespace {
@@ -40,6 +40,8 @@ RuntimeOptions runtime_options(const config::RunConfig& config, const std::optio
   return options;
 }
 
+constexpr const char* best_prefix = "best";
+
 class Run {
  public:
   Run(const config::RunConfig& config, const TrainerOptions& options, data::TrainAndValid data)
@@ -49,9 +51,9 @@ class Run {
 
   Result<TrainingResult> run() {
     TROUPE_ASSIGN(model_, build_training_graph(config_, data_.train, graph_));
-    const nn::State state{Scope(graph_)};
+    if (config_.train.early_stop && config_.train.early_stop->keep_best)
+      best_.emplace(Scope(graph_), best_prefix);
     Session session = runtime_.session(graph_, {.seed = config_.run.seed});
-    state_ = &state;
     session_ = &session;
     prepare();
     TROUPE_RETURN_IF_FAILED(begin());
@@ -59,7 +61,7 @@ class Run {
     const auto started = Now::now();
     TROUPE_RETURN_IF_FAILED(loop());
     result_.seconds = Seconds(Now::now() - started).count();
-    TROUPE_RETURN_IF_FAILED(finish());
+    finish();
     return result_;
   }
 
@@ -79,7 +81,6 @@ class Run {
     session_->run({}, {model_.initializer}, {.training = true});
     if (options_.dry_run_steps > 0) return {};
     TROUPE_RETURN_IF_FAILED(open_folder());
-    files_.emplace(disk_, folder_->checkpoints());
     return options_.resume.empty() ? Status{} : restore();
   }
 
@@ -98,17 +99,21 @@ class Run {
   }
 
   Status restore() {
-    std::vector<std::string> skipped;
-    const auto checkpoint = files_->load_newest(skipped);
-    for (const auto& damage : skipped) say("skipped a damaged checkpoint: " + damage);
-    if (checkpoint.status().code() == Code::NotFound && options_.resume == "auto") {
+    RestoredCheckpoint checkpoint;
+    try {
+      checkpoint = session_->restore(folder_->checkpoints());
+    } catch (const Error& error) {
+      if (error.status().code() != Code::NotFound || options_.resume != "auto") return error.status();
       say("no checkpoint yet: from the beginning");
       return {};
     }
-    if (!checkpoint) return checkpoint.status();
-    nn::NamedTensors variables;
-    TROUPE_ASSIGN(progress_, from_checkpoint(*checkpoint, variables));
-    state_->write(*session_, variables);
+    for (const auto& damage : checkpoint.skipped) say("skipped a damaged checkpoint: " + damage);
+    TROUPE_ASSIGN(progress_, from_note(checkpoint.note));
+    for (const auto& variable : checkpoint.missing) {
+      if (!variable.starts_with(std::string(best_prefix) + '/'))
+        return not_found(checkpoint.folder + " has no value for variable " + variable);
+      progress_.best_score.reset();  // nothing was kept with it
+    }
     say("resumed " + folder_->path() + " at step " + std::to_string(progress_.step));
     return {};
   }
@@ -130,7 +135,7 @@ class Run {
       TROUPE_RETURN_IF_FAILED(train_step());
       if (result_.ending == Ending::Diverged) return {};
       if (progress_.step % per_epoch == 0) end_epoch(progress_.step / per_epoch);
-      TROUPE_RETURN_IF_FAILED(save_when_due());
+      save_when_due();
     }
     return {};
   }
@@ -189,40 +194,38 @@ class Run {
              uint64_t epoch) {
     for (const auto& [name, value] : record) {
       if (name != rule.monitor) continue;
-      auto& best = progress_.best;
-      const double gain =
-          best.score ? (rule.higher_is_better ? value - *best.score : *best.score - value) : 0;
-      if (!best.score || gain > rule.min_delta) {
-        best.score = value;
-        best.epoch = epoch;
-        if (rule.keep_best) best.variables = state_->read(*session_);
-      } else if (epoch - best.epoch >= static_cast<uint64_t>(rule.patience)) {
+      const auto best = progress_.best_score;
+      const double gain = best ? (rule.higher_is_better ? value - *best : *best - value) : 0;
+      if (!best || gain > rule.min_delta) {
+        progress_.best_score = value;
+        progress_.best_epoch = epoch;
+        if (best_) best_->keep(*session_);
+      } else if (epoch - progress_.best_epoch >= static_cast<uint64_t>(rule.patience)) {
         result_.ending = Ending::EarlyStopped;
       }
     }
   }
 
-  Status save_when_due() {
+  void save_when_due() {
     const auto& every = config_.train.checkpoint.every;
     const bool by_steps = every.steps > 0 && progress_.step % static_cast<uint64_t>(every.steps) == 0;
     const bool by_time = every.seconds > 0 && Seconds(Now::now() - last_saved_).count() >= every.seconds;
-    return files_ && (by_steps || by_time) ? save() : Status{};
+    if (folder_ && (by_steps || by_time)) save();
   }
 
-  Status save() {
-    const auto keep = static_cast<size_t>(config_.train.checkpoint.keep);
-    TROUPE_RETURN_IF_FAILED(files_->save(to_checkpoint(progress_, state_->read(*session_)), keep));
+  void save() {
+    const auto saved =
+        session_->save(folder_->checkpoints(), {.round = progress_.step,
+                                                .note = to_note(progress_),
+                                                .keep = static_cast<size_t>(config_.train.checkpoint.keep)});
+    if (!saved.problem.empty()) say("old checkpoints stay: " + saved.problem);
     last_saved_ = Now::now();
-    return {};
   }
 
-  Status finish() {
-    if (files_ && result_.ending != Ending::Diverged) {
-      const bool best = config_.train.early_stop && config_.train.early_stop->keep_best &&
-                        result_.ending != Ending::Stopped;
-      if (best && !progress_.best.variables.empty()) state_->write(*session_, progress_.best.variables);
-      if (result_.ending != Ending::Stopped || config_.train.checkpoint.on_signal)
-        TROUPE_RETURN_IF_FAILED(save());
+  void finish() {
+    if (folder_ && result_.ending != Ending::Diverged) {
+      if (best_ && progress_.best_score && result_.ending != Ending::Stopped) best_->bring_back(*session_);
+      if (result_.ending != Ending::Stopped || config_.train.checkpoint.on_signal) save();
     }
     result_.steps = progress_.step;
     result_.epochs = batches_.epoch_of(progress_.step);
@@ -230,7 +233,6 @@ class Run {
       for (const auto& [name, value] : evaluation_->run(*data_.valid))
         result_.evaluation.emplace_back("valid/" + name, value);
     session_->close();
-    return {};
   }
 
   void say(const std::string& line) const {
@@ -247,16 +249,14 @@ class Run {
   const TrainerOptions& options_;
   data::TrainAndValid data_;
   data::Batches batches_;
-  RealDisk disk_;
   Runtime runtime_;
   Graph graph_;
   TrainingGraph model_;
-  const nn::State* state_ = nullptr;
+  std::optional<nn::KeptValues> best_;  ///< when the best model is kept
   Session* session_ = nullptr;
   PreparedStep step_;
   std::optional<Evaluation> evaluation_;
   std::optional<RunFolder> folder_;
-  std::optional<CheckpointFiles> files_;
   Progress progress_;
   TrainingResult result_;
   Now::time_point last_saved_;

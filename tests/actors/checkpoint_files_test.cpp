@@ -5,14 +5,17 @@
 #include <boost/test/unit_test.hpp>
 
 #include "tests/support/simulated_disk.h"
+#include "tests/support/whole_checkpoint.h"
 
 namespace troupe {
 namespace {
 
+using test::WholeCheckpoint;
+
 const std::string folder = "/runs/checkpoints";
 
 /// One of several dtypes, one without elements; its values are the round's.
-Checkpoint checkpoint_of(uint64_t round) {
+WholeCheckpoint checkpoint_of(uint64_t round) {
   const auto value = static_cast<float>(round);
   return {round,
           "round " + std::to_string(round) + ": \"\\\n\x7f é",
@@ -23,23 +26,11 @@ Checkpoint checkpoint_of(uint64_t round) {
            {"none", Tensor::vector<double>({}), 3}}};
 }
 
-/// In two files.
 Status save(Disk& disk, uint64_t round, size_t keep) {
-  const CheckpointFiles files(disk, folder);
-  const Checkpoint all = checkpoint_of(round);
-  TROUPE_ASSIGN(const std::string name, files.begin(round));
-  Manifest manifest{round, all.note, {}};
-  for (uint32_t shard = 0; shard < 2; ++shard) {
-    const std::span tensors(all.tensors);
-    TROUPE_ASSIGN(auto file, write_shard(disk, files.path(name), shard, 2,
-                                         shard == 0 ? tensors.first(2) : tensors.subspan(2)));
-    manifest.files.push_back(std::move(file));
-  }
-  TROUPE_RETURN_IF_FAILED(files.commit(name, manifest));
-  return files.remove_old(keep);
+  return test::save(disk, folder, checkpoint_of(round), keep, 2);
 }
 
-bool equal(const Checkpoint& a, const Checkpoint& b) {
+bool equal(const WholeCheckpoint& a, const WholeCheckpoint& b) {
   return a.round == b.round && a.note == b.note &&
          std::ranges::equal(a.tensors, b.tensors, [](const SavedTensor& x, const SavedTensor& y) {
            return x.name == y.name && x.version == y.version && identical(x.value, y.value);
@@ -48,7 +39,7 @@ bool equal(const Checkpoint& a, const Checkpoint& b) {
 
 /// The round of the newest valid checkpoint, all of it being right; 0 when there is none.
 uint64_t newest(Disk& disk, std::vector<std::string>& skipped) {
-  const auto loaded = CheckpointFiles(disk, folder).load_newest(skipped);
+  const auto loaded = test::load_newest(disk, folder, skipped);
   if (loaded.status().code() == Code::NotFound) return 0;
   BOOST_TEST_REQUIRE(loaded.ok(), loaded.status().message());
   BOOST_TEST_REQUIRE(equal(*loaded, checkpoint_of(loaded->round)));
@@ -93,7 +84,7 @@ struct Saved {
   /// The newer one has a file of this content: it is refused, and the older one is found.
   void check_refused(const std::string& path, std::string_view damaged, const std::string& how) {
     put(disk, path, damaged);
-    const Status status = files.load("000002-round-2").status();
+    const Status status = test::load(disk, folder, "000002-round-2").status();
     BOOST_TEST_REQUIRE((status.code() == Code::DataLoss), path << ' ' << how << ": " << status.message());
     BOOST_TEST_REQUIRE(status.text().find(path) != std::string::npos, how << ": " << status.message());
     std::vector<std::string> skipped;
@@ -121,7 +112,7 @@ BOOST_AUTO_TEST_SUITE(checkpoint_files)
 
 BOOST_FIXTURE_TEST_CASE(what_was_saved_is_loaded_and_lies_where_it_should, Saved) {
   BOOST_TEST(newest(disk) == 2u);
-  BOOST_TEST(equal(value_or_throw(files.load("000001-round-1")), checkpoint_of(1)));
+  BOOST_TEST(equal(value_or_throw(test::load(disk, folder, "000001-round-1")), checkpoint_of(1)));
   BOOST_TEST(tree(disk, "") == tree_of({"000001-round-1", "000002-round-2"}));
 }
 
@@ -327,7 +318,7 @@ BOOST_FIXTURE_TEST_CASE(the_files_made_here_are_read_when_nothing_is_wrong_with_
   const std::string header = "{\"__metadata__\":{\"by\":\"hand\"}," + entry("b", "U8", "[2,1]", "[4,6]") +
                              "," + entry("a", "F32", "[]", "[0,4]") + "}";
   put_shard(little_endian(header.size()) + header + std::string("\0\0\x80\x3f\1\2", 6), R"({"a":1,"b":2})");
-  const auto loaded = value_or_throw(files.load("000002-round-2"));
+  const auto loaded = value_or_throw(test::load(disk, folder, "000002-round-2"));
   BOOST_REQUIRE(loaded.tensors.size() == 2u);
   BOOST_TEST(identical(loaded.tensors[0].value, Tensor::scalar(1.0f)));
   BOOST_TEST(identical(loaded.tensors[1].value, Tensor::of<uint8_t>(Shape{2, 1}, {1, 2})));
@@ -377,7 +368,7 @@ BOOST_FIXTURE_TEST_CASE(a_manifest_names_files_of_its_own_folder_only, Hostile) 
   for (const std::string name :
        {"../../../secret", "/secret", "..", ".", "", "a/../../../../secret", "\\u0000"}) {
     put(disk, manifest, manifest_with(file_entry(name, "0", "", "{}")));
-    const Status status = files.load("000002-round-2").status();
+    const Status status = test::load(disk, folder, "000002-round-2").status();
     BOOST_TEST((status.code() == Code::DataLoss), name << ": " << status.message());
     BOOST_TEST(newest(disk) == 1u);
   }
@@ -387,7 +378,7 @@ BOOST_FIXTURE_TEST_CASE(a_manifest_may_announce_any_length, Hostile) {
   for (const std::string bytes : {"0", "7", "9", "18446744073709551615", "1099511627776"}) {
     put(disk, shard, "12345678");
     put(disk, manifest, manifest_with(file_entry("shard.safetensors", bytes, "12345678", "{}")));
-    BOOST_TEST((files.load("000002-round-2").status().code() == Code::DataLoss));
+    BOOST_TEST((test::load(disk, folder, "000002-round-2").status().code() == Code::DataLoss));
     BOOST_TEST(newest(disk) == 1u);
   }
 }

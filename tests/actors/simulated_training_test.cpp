@@ -5,9 +5,9 @@
 
 #include <random>
 
-#include "actors/checkpoint_files.h"
 #include "graph/scope.h"
 #include "tests/support/simulated_cluster.h"
+#include "tests/support/whole_checkpoint.h"
 
 namespace troupe {
 namespace {
@@ -19,6 +19,7 @@ constexpr int64_t millisecond = 1'000'000, second = 1000 * millisecond;
 constexpr size_t chief = 0, ps = 1;
 constexpr uint64_t rounds = 12, checkpoint_every = 4;
 constexpr int64_t size = 5;
+constexpr const char* checkpoints = "checkpoints";
 const std::vector<std::string> tasks = {"/job:chief/replica:0/task:0", "/job:ps/replica:0/task:0",
                                         "/job:worker/replica:0/task:0", "/job:worker/replica:0/task:1"};
 
@@ -132,7 +133,7 @@ class Training {
     if (session_->run({model_.initialized})[0].as<bool>()[0]) return;
     std::vector<Tensor> values = model_.initial_values;
     std::vector<std::string> skipped;
-    const auto checkpoint = files_.load_newest(skipped);
+    const auto checkpoint = test::load_newest(cluster_.disk(chief), checkpoints, skipped);
     round = 1;
     if (checkpoint) {
       for (size_t i = 0; i < values.size(); ++i) values[i] = checkpoint->tensors[i].value;
@@ -146,10 +147,10 @@ class Training {
   void save(uint64_t round) {
     const auto values = session_->run(model_.variables);
     BOOST_TEST(values[1].as<int64_t>()[0] == static_cast<int64_t>(round));
-    Checkpoint checkpoint{round, {}, {}};
+    test::WholeCheckpoint checkpoint{round, {}, {}};
     for (size_t i = 0; i < values.size(); ++i)
       checkpoint.tensors.push_back({"v" + std::to_string(i), values[i], round});
-    throw_if_failed(files_.save(checkpoint, 2));
+    throw_if_failed(test::save(cluster_.disk(chief), checkpoints, checkpoint, 2));
   }
 
   void later(std::function<void()> what) {
@@ -192,7 +193,6 @@ class Training {
   const Faults faults_;
   Graph graph_{cluster_.node(chief).library->ops};
   const Model model_{Scope(graph_)};
-  CheckpointFiles files_{cluster_.disk(chief), "checkpoints"};
   std::unique_ptr<Session> session_;
   bool done_ = false;
   int failures_ = 0, crashes_ = 0;

@@ -3,14 +3,15 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 
-#include "actors/checkpoint_files.h"
 #include "kernels/kernel.h"
 #include "messages/real_disk.h"
 #include "tests/support/program.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/support/whole_checkpoint.h"
 
 extern char** environ;
 
@@ -41,12 +42,14 @@ struct Fixture {
     static const auto library = make_op_library();
     return library->ops;
   }
-  /// Every variable of the newest checkpoint of a run.
-  Checkpoint weights(const std::string& run_folder) {
+  /// Every variable of the newest checkpoint of a run, by name.
+  test::WholeCheckpoint weights(const std::string& run_folder) {
     std::vector<std::string> skipped;
-    return value_or_throw(CheckpointFiles(disk, run_folder + "/checkpoints").load_newest(skipped));
+    auto newest = value_or_throw(test::load_newest(disk, run_folder + "/checkpoints", skipped));
+    std::ranges::sort(newest.tensors, {}, &SavedTensor::name);
+    return newest;
   }
-  static void check_equal(const Checkpoint& a, const Checkpoint& b) {
+  static void check_equal(const test::WholeCheckpoint& a, const test::WholeCheckpoint& b) {
     BOOST_TEST_REQUIRE(a.tensors.size() == b.tensors.size());
     for (size_t i = 0; i < a.tensors.size(); ++i) {
       BOOST_TEST(a.tensors[i].name == b.tensors[i].name);
@@ -103,20 +106,24 @@ BOOST_AUTO_TEST_CASE(a_resumed_run_ends_as_an_undisturbed_one) {
   check_equal(undisturbed, weights(resumed.folder));
 }
 
+// With the best model kept it ends as the best, which was found before the kill or after.
 BOOST_AUTO_TEST_CASE(a_killed_run_is_resumed_and_ends_as_an_undisturbed_one) {
-  const auto undisturbed = weights(run(five_epochs).folder);
-  std::vector<std::string> arguments = {"train", digits,
-                                        "--set", "run.directory=" + folder + "/killed",
-                                        "--set", "train.checkpoint.every=10 steps"};
-  for (const auto& option : five_epochs) arguments.insert(arguments.end(), {"--set", option});
-  Program killed(TROUPE_PROGRAM, arguments);
-  BOOST_REQUIRE(killed.wait_for("epoch 3"));
-  BOOST_TEST(killed.end(SIGKILL) == -SIGKILL);
-  arguments.insert(arguments.end(), {"--resume", "auto"});
-  Program resumed(TROUPE_PROGRAM, arguments);
-  BOOST_TEST(resumed.wait_for("resumed"));
-  BOOST_TEST(resumed.end() == 0);
-  check_equal(undisturbed, weights(folder + "/killed/digits/001"));
+  for (const std::string keep_best : {"false", "true"}) {
+    const std::vector<std::string> set = {"train.max_epochs=5", "train.early_stop.keep_best=" + keep_best};
+    const auto undisturbed = weights(run(set).folder);
+    const std::string here = folder + "/killed_" + keep_best;
+    std::vector<std::string> arguments = {
+        "train", digits, "--set", "run.directory=" + here, "--set", "train.checkpoint.every=10 steps"};
+    for (const auto& option : set) arguments.insert(arguments.end(), {"--set", option});
+    Program killed(TROUPE_PROGRAM, arguments);
+    BOOST_REQUIRE(killed.wait_for("epoch 3"));
+    BOOST_TEST(killed.end(SIGKILL) == -SIGKILL);
+    arguments.insert(arguments.end(), {"--resume", "auto"});
+    Program resumed(TROUPE_PROGRAM, arguments);
+    BOOST_TEST(resumed.wait_for("resumed"));
+    BOOST_TEST(resumed.end() == 0);
+    check_equal(undisturbed, weights(here + "/digits/001"));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_terminated_run_saves_and_ends_well) {

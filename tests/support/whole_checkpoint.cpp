@@ -1,0 +1,45 @@
+#include "tests/support/whole_checkpoint.h"
+
+#include <algorithm>
+
+namespace troupe::test {
+
+Status save(Disk& disk, const std::string& folder, const WholeCheckpoint& checkpoint, size_t keep,
+            uint32_t shards) {
+  const CheckpointFiles files(disk, folder);
+  TROUPE_ASSIGN(const std::string name, files.begin(checkpoint.round));
+  Manifest manifest{checkpoint.round, checkpoint.note, {}};
+  const std::span tensors(checkpoint.tensors);
+  for (uint32_t shard = 0; shard < shards; ++shard) {
+    const size_t begin = tensors.size() * shard / shards, end = tensors.size() * (shard + 1) / shards;
+    TROUPE_ASSIGN(auto file,
+                  write_shard(disk, files.path(name), shard, shards, tensors.subspan(begin, end - begin)));
+    manifest.files.push_back(std::move(file));
+  }
+  TROUPE_RETURN_IF_FAILED(files.commit(name, manifest));
+  return files.remove_old(keep);
+}
+
+Result<WholeCheckpoint> load(Disk& disk, const std::string& folder, const std::string& name) {
+  const CheckpointFiles files(disk, folder);
+  TROUPE_ASSIGN(Manifest manifest, files.manifest(name));
+  WholeCheckpoint checkpoint{manifest.round, std::move(manifest.note), {}};
+  for (const ShardFile& file : manifest.files) {
+    TROUPE_ASSIGN(auto tensors, read_shard(disk, files.path(name), file, [](const auto&) { return true; }));
+    std::ranges::move(tensors, std::back_inserter(checkpoint.tensors));
+  }
+  return checkpoint;
+}
+
+Result<WholeCheckpoint> load_newest(Disk& disk, const std::string& folder,
+                                    std::vector<std::string>& skipped) {
+  TROUPE_ASSIGN(const auto names, CheckpointFiles(disk, folder).names());
+  for (auto name = names.rbegin(); name != names.rend(); ++name) {
+    auto checkpoint = load(disk, folder, *name);
+    if (checkpoint.status().code() != Code::DataLoss) return checkpoint;
+    skipped.push_back(checkpoint.status().text());
+  }
+  return not_found("there is no valid checkpoint in " + folder);
+}
+
+}  // namespace troupe::test
