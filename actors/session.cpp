@@ -24,8 +24,9 @@ struct [[gnu::visibility("hidden")]] Session::Impl {
   ~Impl() { parts.node.engine.stop(parts.master); }
 
   Engine& engine() const { return parts.node.engine; }
-  Result<AnyMessage> call(AnyMessage message, int64_t deadline = 0) const {
-    return engine().call(parts.master, std::move(message), deadline);
+  Result<AnyMessage> call(AnyMessage message) const {
+    if (closed) return failed_precondition("the session is closed");
+    return engine().call(parts.master, std::move(message));
   }
 
   /// Sends the nodes that the master does not have yet.
@@ -68,6 +69,7 @@ struct [[gnu::visibility("hidden")]] Session::Impl {
   uint64_t version = 0;
   std::map<Key, PreparedStep> steps;
   std::atomic<uint64_t> last_call{0};
+  std::atomic<bool> closed{false};
 };
 
 Message<wire::PrepareStep> Session::Impl::signature(const std::vector<Output>& feeds,
@@ -198,7 +200,9 @@ RestoredCheckpoint Session::restore(const std::string& folder, const std::string
 
 void Session::close(std::chrono::nanoseconds timeout) {
   const int64_t deadline = impl_->parts.node.env.clock.now() + timeout.count();
-  const auto answer = impl_->call(Draft<wire::CloseSession>().finish(), deadline);
+  if (impl_->closed.exchange(true)) return;
+  const auto answer =
+      impl_->engine().call(impl_->parts.master, Draft<wire::CloseSession>().finish(), deadline);
   if (!answer && answer.status().code() != Code::Unavailable) throw Error(answer.status());
 }
 

@@ -292,9 +292,10 @@ Status Plan::check_feeds(std::span<const Tensor> values) const {
     const PartialShape& shape = graph_->shape(feed);
     if (values[i].dtype() == graph_->dtype(feed) && fits(values[i].shape(), shape)) continue;
     const Node& node = graph_->node(feed.node);
-    return invalid_argument(values[i].signature() + " is fed; " + std::string(name(graph_->dtype(feed))) +
-                            shape.text() + " is expected")
-        .at_node(node.type(), node.name);
+    const AttrValue* original = node.attrs.find("_feed");  // what an _Arg stands for
+    return invalid_argument((original ? std::get<std::string>(*original) : graph_->name_of(feed)) +
+                            " is fed " + values[i].signature() + "; it takes " +
+                            std::string(name(graph_->dtype(feed))) + shape.text());
   }
   return {};
 }

@@ -95,7 +95,8 @@ class Cut {
       NodeSpec spec;
       spec.name = graph_.unique_name("_arg_" + std::to_string(i) + '_' + graph_.node(feed.node).name);
       spec.op = "_Arg";
-      spec.attrs = {{"T", graph_.dtype(feed)}, {"index", static_cast<int64_t>(i)}};
+      spec.attrs = {
+          {"T", graph_.dtype(feed)}, {"index", static_cast<int64_t>(i)}, {"_feed", graph_.name_of(feed)}};
       TROUPE_ASSIGN(argument_[i], graph.add(std::move(spec)));
       TROUPE_RETURN_IF_FAILED(graph.refine_shape({argument_[i], 0}, graph_.shape(feed)));
     }

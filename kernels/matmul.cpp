@@ -25,8 +25,10 @@ Result<Sizes> product_sizes(std::span<const int64_t> a, std::span<const int64_t>
   const int64_t inner_b = b[transpose_b ? last_b : last_b - 1],
                 columns = b[transpose_b ? last_b - 1 : last_b];
   if (inner_a != inner_b && inner_a != unknown_dim && inner_b != unknown_dim)
-    return invalid_argument("a " + text_of(a) + (transpose_a ? " transposed" : "") + " x b " + text_of(b) +
-                            (transpose_b ? " transposed" : "") + ": inner dimensions differ");
+    return invalid_argument("a " + PartialShape({a.begin(), a.end()}).text() +
+                            (transpose_a ? " transposed" : "") + " x b " +
+                            PartialShape({b.begin(), b.end()}).text() + (transpose_b ? " transposed" : "") +
+                            ": inner dimensions differ");
   return Sizes{rows, std::max(inner_a, inner_b), columns};
 }
 

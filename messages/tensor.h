@@ -94,7 +94,7 @@ class Tensor {
   template <class T>
   T item() const {
     const std::span<const T> values = as<T>();
-    if (values.size() != 1) fail("has not one element");
+    if (values.size() != 1) fail("has " + std::to_string(values.size()) + " elements, not one");
     return values[0];
   }
   const std::byte* data() const { return buffer_ ? buffer_->data + offset_ : nullptr; }

@@ -123,6 +123,7 @@ BOOST_AUTO_TEST_CASE(bad_calls_are_refused_and_the_next_one_runs) {
   BOOST_TEST((code_of([&] { session.run({{x, good}, {x, good}}, {y}); }) == Code::InvalidArgument));  // twice
   BOOST_TEST((code_of([&] { session.run({{x, good}}, {x}); }) == Code::InvalidArgument));  // fed and fetched
   BOOST_TEST((code_of([&] { session.run({{x, good}}, {}); }) == Code::InvalidArgument));   // nothing
+  BOOST_TEST((code_of([&] { session.run({Output{7, 0}}); }) == Code::InvalidArgument));    // of another graph
   BOOST_TEST(session.run({{x, good}}, {y}).at(0).as<float>()[1] == -2.0f);
 }
 
@@ -165,7 +166,8 @@ BOOST_AUTO_TEST_CASE(a_closed_session_refuses_steps) {
   Session session = runtime.session(graph);
   session.run({y});
   session.close();
-  BOOST_TEST((code_of([&] { session.run({y}); }) != Code::Ok));
+  session.close();
+  BOOST_TEST((code_of([&] { session.run({y}); }) == Code::FailedPrecondition));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
