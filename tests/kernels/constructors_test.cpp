@@ -4,6 +4,7 @@
 #include <boost/test/unit_test.hpp>
 #include <set>
 
+#include "graph/gradients.h"
 #include "kernels/constructors.h"
 #include "tests/support/golden_values.h"
 #include "tests/support/run_op.h"
@@ -121,6 +122,27 @@ BOOST_AUTO_TEST_CASE(they_add_nodes) {
   BOOST_TEST((g.dtype(shape(g, x)) == i32));
   BOOST_TEST((g.dtype(shape(g, x, i64)) == i64));
   BOOST_TEST(g.shape(zeros(g, {4, 5}, f64)).text() == "[4,5]");
+}
+
+BOOST_AUTO_TEST_CASE(queues_yield_what_they_hold) {
+  Graph graph(op_library()->ops);
+  const Scope g(graph);
+  const Output queue = fifo_queue(g, {f32, i32}, {PartialShape{2}, PartialShape::scalar()}, 8);
+  const auto element = queue_dequeue(g, queue, {f32, i32});
+  BOOST_REQUIRE(element.size() == 2);
+  BOOST_TEST((g.dtype(element[1]) == i32));
+  BOOST_TEST(queue_enqueue(g, queue, element).is_control());
+}
+
+BOOST_AUTO_TEST_CASE(tensors_of_other_graphs_are_refused) {
+  Graph graph(op_library()->ops), other(op_library()->ops);
+  const Scope g(graph), elsewhere(other);
+  const Output x = placeholder(g, f32);
+  const Output foreign = neg(elsewhere, neg(elsewhere, placeholder(elsewhere, f32)));
+  BOOST_CHECK_THROW(neg(g, foreign), Error);
+  BOOST_CHECK_THROW(gradients(g, {foreign}, {x}), Error);
+  BOOST_CHECK_THROW(gradients(g, {x}, {foreign}), Error);
+  BOOST_CHECK_THROW(gradients(g, {g.group({x})}, {x}), Error);  // an operation, not a tensor
 }
 
 BOOST_AUTO_TEST_SUITE_END()

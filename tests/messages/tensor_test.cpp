@@ -21,6 +21,27 @@ BOOST_AUTO_TEST_CASE(holds_what_it_was_given) {
   BOOST_TEST(!Tensor{}.valid());
 }
 
+BOOST_AUTO_TEST_CASE(what_does_not_fit_is_refused) {
+  const auto refusal = [](auto function) {
+    try {
+      function();
+    } catch (const Error& error) {
+      return error.status().text();
+    }
+    return std::string("nothing");
+  };
+  const auto matrix = Tensor::of<float>({2, 3}, {1, 2, 3, 4, 5, 6});
+  BOOST_TEST(Tensor::of<float>({1, 1}, {7}).item<float>() == 7);
+  BOOST_TEST(refusal([] {
+               Tensor::of<float>({2, 3}, {1, 2});
+             }) == "a tensor float[2,3] cannot be made of 2 elements");
+  BOOST_TEST(refusal([&] { static_cast<void>(matrix.as<double>()); }) ==
+             "a tensor float[2,3] is not of type double");
+  BOOST_TEST(refusal([&] { static_cast<void>(matrix.item<float>()); }) ==
+             "a tensor float[2,3] has 6 elements, not one");
+  BOOST_TEST(refusal([] { Shape{2, -3}; }) == "shape [2,-3] has a negative dimension");
+}
+
 BOOST_AUTO_TEST_CASE(copies_and_views_share_the_buffer) {
   auto matrix = Tensor::of<int32_t>(Shape{3, 2}, {1, 2, 3, 4, 5, 6});
   BOOST_TEST(matrix.unique());
