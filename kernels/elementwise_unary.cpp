@@ -191,26 +191,27 @@ void cos_gradient(GradientContext& context) {
   context.set(0, neg(scope, mul(scope, context.gradient(), sin(scope, conjugate(scope, context.input(0))))));
 }
 
-// Second derivatives, for real tensors.
+// Second derivatives. These ops are functions of the conjugate of y, so it is the conjugate of the gradient that goes on to y.
 
-void sqrt_grad_gradient(GradientContext& context) {  // out = dy / (2 y)
+void sqrt_grad_gradient(GradientContext& context) {  // out = dy / (2 conj(y))
   const Scope& scope = context.scope();
   const Output gradient = context.gradient(), y = context.input(0);
-  context.set(0, neg(scope, div(scope, mul(scope, gradient, context.output(0)), y)));
+  const Output per_y = conjugate(scope, div(scope, gradient, y));
+  context.set(0, neg(scope, mul(scope, per_y, context.output(0))));
   context.set(1, div(scope, gradient, mul(scope, y, 2)));
 }
 
-void rsqrt_grad_gradient(GradientContext& context) {  // out = -dy y^3 / 2
+void rsqrt_grad_gradient(GradientContext& context) {  // out = -dy conj(y)^3 / 2
   const Scope& scope = context.scope();
-  const Output gradient = context.gradient(), y = context.input(0), dy = context.input(1);
-  context.set(0, mul(scope, mul(scope, gradient, dy), mul(scope, square(scope, y), -1.5)));
+  const Output gradient = context.gradient(), y = conjugate(scope, context.input(0)), dy = context.input(1);
+  context.set(0, mul(scope, mul(scope, conjugate(scope, gradient), dy), mul(scope, square(scope, y), -1.5)));
   context.set(1, scope.add_one("RsqrtGrad", {y, gradient}));
 }
 
-void reciprocal_grad_gradient(GradientContext& context) {  // out = -dy y^2
+void reciprocal_grad_gradient(GradientContext& context) {  // out = -dy conj(y)^2
   const Scope& scope = context.scope();
-  const Output gradient = context.gradient(), y = context.input(0), dy = context.input(1);
-  context.set(0, mul(scope, mul(scope, gradient, dy), mul(scope, y, -2)));
+  const Output gradient = context.gradient(), y = conjugate(scope, context.input(0)), dy = context.input(1);
+  context.set(0, mul(scope, mul(scope, conjugate(scope, gradient), dy), mul(scope, y, -2)));
   context.set(1, scope.add_one("ReciprocalGrad", {y, gradient}));
 }
 

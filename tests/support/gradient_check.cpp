@@ -1,5 +1,6 @@
 #include "tests/support/gradient_check.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "graph/gradients.h"
@@ -11,6 +12,30 @@ namespace {
 
 constexpr double tolerance = 1e-6;
 
+bool is_varied(const Tensor& tensor) {
+  return tensor.dtype() == DType::Double || tensor.dtype() == DType::Complex128;
+}
+
+/// The numbers in it: two for each complex one. The gradient of a real value by a complex z = x + iy is its derivative by x plus i
+/// times that by y, so that both are compared number by number.
+std::span<const double> numbers(const Tensor& tensor) {
+  return {reinterpret_cast<const double*>(tensor.data()), tensor.bytes() / sizeof(double)};
+}
+
+double largest_of(std::span<const double> values) {
+  double largest = 0;
+  for (const double value : values) largest = std::max(largest, std::abs(value));
+  return largest;
+}
+
+Tensor random_like(const Tensor& tensor, uint64_t seed) {
+  Tensor result = value_or_throw(Tensor::allocate(tensor.dtype(), tensor.shape()));
+  const auto count = static_cast<int64_t>(numbers(tensor).size());
+  std::ranges::copy(random_doubles(Shape::vector(count), 0.5, 1.5, seed).as<double>(),
+                    reinterpret_cast<double*>(result.mutable_data()));
+  return result;
+}
+
 /// The graph of one op with a scalar behind it, and its derivatives.
 class Derivative {
  public:
@@ -19,7 +44,7 @@ class Derivative {
     const Scope scope(graph_);
     std::vector<Output> inputs;
     for (const Tensor& tensor : sample.inputs) {
-      const bool is_variable = tensor.dtype() == DType::Double;
+      const bool is_variable = is_varied(tensor);
       const bool is_open = is_variable || known != Known::Values;
       const PartialShape shape = known == Known::Nothing ? PartialShape() : PartialShape(tensor.shape());
       inputs.push_back(is_open
@@ -31,7 +56,12 @@ class Derivative {
     add_loss(scope, scope.with_name("op").add(sample.op, inputs, sample.attrs));
   }
 
-  bool applies() const { return !variables_.empty() && loss_.has_value(); }
+  bool applies() const {
+    return !variables_.empty() && loss_.has_value() && std::ranges::all_of(feeds_, [](const auto& feed) {
+      return !is_varied(feed.second) ||
+             std::ranges::all_of(numbers(feed.second), [](double x) { return std::isfinite(x); });
+    });
+  }
 
   std::string compare() {
     const auto gradients = troupe::gradients(Scope(graph_), {*loss_}, variables_);
@@ -48,14 +78,15 @@ class Derivative {
   }
 
  private:
-  /// The sum of all floating outputs, each element with a weight of its own.
+  /// The sum of all floating outputs, each element with a weight of its own; of complex ones the real part.
   void add_loss(const Scope& scope, NodeId node) {
     const auto outputs = value_or_throw(run_op(sample_.op, sample_.inputs, sample_.attrs));
     std::vector<Output> terms;
-    for (uint32_t i = 0; i < outputs.size(); ++i)
-      if (outputs[i].dtype() == DType::Double)
-        terms.push_back(
-            sum(scope, mul(scope, Output{node, i}, random_doubles(outputs[i].shape(), 0.5, 1.5, 77 + i))));
+    for (uint32_t i = 0; i < outputs.size(); ++i) {
+      if (!is_varied(outputs[i])) continue;
+      const Output weighted = mul(scope, Output{node, i}, random_like(outputs[i], 77 + i));
+      terms.push_back(sum(scope, is_complex(outputs[i].dtype()) ? cast(scope, weighted, f64) : weighted));
+    }
     if (!terms.empty()) loss_ = terms.size() == 1 ? terms[0] : add_n(scope, terms);
   }
 
@@ -64,24 +95,34 @@ class Derivative {
     const Tensor original = feeds_[at].second;
     if (!(analytic.shape() == original.shape()))
       return "the gradient of " + original.signature() + " is " + analytic.signature();
-    for (size_t i = 0; i < original.as<double>().size(); ++i) {
-      const double x = original.as<double>()[i], h = 1e-6 * std::max(1.0, std::abs(x));
+    const double largest = largest_of(numbers(original));
+    for (size_t i = 0; i < numbers(original).size(); ++i) {
+      const double x = numbers(original)[i], h = 1e-6 * std::max(1.0, largest);
       const double numeric = (loss_at(at, original, i, x + h) - loss_at(at, original, i, x - h)) / (2 * h);
-      const double got = analytic.as<double>()[i];
+      const double got = numbers(analytic)[i];
       if (!(std::abs(got - numeric) <= tolerance * (1 + std::abs(numeric))))
-        return "input " + std::to_string(variable) + " (of the double ones) " + original.signature() +
-               ", element " + std::to_string(i) + ": gradient " + std::to_string(got) +
+        return "input " + std::to_string(variable) + " (of those varied) " + original.signature() +
+               ", number " + std::to_string(i) + ": gradient " + std::to_string(got) +
                ", finite difference " + std::to_string(numeric);
     }
     feeds_[at].second = original;
     return {};
   }
 
-  double loss_at(size_t feed, const Tensor& original, size_t element, double value) {
-    Tensor moved = Tensor::of<double>(original.shape(), original.as<double>());
-    moved.write<double>()[element] = value;
+  double loss_at(size_t feed, const Tensor& original, size_t number, double value) {
+    Tensor moved = value_or_throw(Tensor::allocate(original.dtype(), original.shape()));
+    std::ranges::copy(numbers(original), reinterpret_cast<double*>(moved.mutable_data()));
+    reinterpret_cast<double*>(moved.mutable_data())[number] = value;
     feeds_[feed].second = moved;
-    return value_or_throw(runtime_.run(graph_, feeds_, {*loss_}))[0].as<double>()[0];
+    if (!plan_) {
+      RunSignature signature;
+      for (const auto& [output, tensor] : feeds_) signature.feeds.push_back(output);
+      signature.fetches = {*loss_};
+      plan_ = value_or_throw(runtime_.prepare(graph_, signature));
+    }
+    std::vector<Tensor> values;
+    for (const auto& [output, tensor] : feeds_) values.push_back(tensor);
+    return value_or_throw(runtime_.run(plan_, std::move(values)))[0].as<double>()[0];
   }
 
   size_t feed_of(Output variable) const {
@@ -96,6 +137,7 @@ class Derivative {
   Feeds feeds_;
   std::vector<Output> variables_;
   std::optional<Output> loss_;
+  std::shared_ptr<const PreparedPlan> plan_;  ///< of the loss
 };
 
 }  // namespace
