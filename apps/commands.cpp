@@ -25,6 +25,7 @@ namespace troupe::commands {
 namespace {
 
 constexpr int bad_data = 3, diverged = 4;
+constexpr const char* clear_line = "\r\033[K";
 
 std::atomic<bool> stop_requested{false};
 
@@ -144,10 +145,14 @@ int train(const TrainArguments& arguments) {
   options.dry_run_steps = arguments.dry_run_steps;
   options.stop = &stop_requested;
   const bool talks = !arguments.quiet && !arguments.json;
-  if (talks) options.line = [](const std::string& line) { std::printf("%s\n", line.c_str()); };
-  if (talks && isatty(STDOUT_FILENO) != 0)
+  const bool terminal = isatty(STDOUT_FILENO) != 0;
+  if (talks)
+    options.line = [terminal](const std::string& line) {
+      std::printf("%s%s\n", terminal ? clear_line : "", line.c_str());
+    };
+  if (talks && terminal)
     options.progress = [](const std::string& line) {
-      std::printf("\r\033[K%s", line.c_str());
+      std::printf("%s%s", clear_line, line.c_str());
       std::fflush(stdout);
     };
   std::signal(SIGINT, on_signal);
@@ -155,7 +160,7 @@ int train(const TrainArguments& arguments) {
   auto nodes = start_nodes(arguments, *config, options);
   if (!nodes) return failed(nodes.status());
   const auto result = train::train(*config, std::move(*data), options);
-  if (options.progress) std::printf("\n");
+  if (options.progress) std::printf("%s", clear_line);
   if (!result) return failed(with_loss(result.status(), nodes->get()));
   if (arguments.json)
     print_json(*result);

@@ -82,9 +82,7 @@ Tensor numbers(const Shape& shape, DType dtype = f32) {
   });
   return tensor;
 }
-Tensor numbers(std::initializer_list<int64_t> dims, DType dtype = f32) {
-  return numbers(Shape::of(dims), dtype);
-}
+Tensor numbers(std::initializer_list<int64_t> dims, DType dtype = f32) { return numbers(Shape(dims), dtype); }
 Tensor integers(std::initializer_list<int32_t> values) { return Tensor::vector<int32_t>(values); }
 Tensor below(int64_t count, int32_t limit) {
   Tensor tensor = value_or_throw(Tensor::allocate(i32, Shape::vector(count)));
@@ -217,8 +215,7 @@ void add_moving(Benches& benches) {
                  {numbers({rows_of(n, 64), 1}), integers({static_cast<int32_t>(rows_of(n, 64)), 64})}};
   });
   benches.add("Pad", [](int64_t n) {
-    return Setup{"Pad",
-                 {numbers({rows_of(n, 64), 64}), Tensor::of<int32_t>(Shape::of({2, 2}), {1, 1, 2, 2})}};
+    return Setup{"Pad", {numbers({rows_of(n, 64), 64}), Tensor::of<int32_t>(Shape({2, 2}), {1, 1, 2, 2})}};
   });
   benches.add("Fill", [](int64_t n) {
     return Setup{"Fill", {integers({static_cast<int32_t>(n)}), Tensor::scalar(1.5f)}};
@@ -263,7 +260,7 @@ void add_reductions(Benches& benches) {
       return Setup{"Sum", {numbers({rows_of(n, 64), 64}, dtype), integers({1})}};
     });
   benches.add("Any rows", [](int64_t n) {
-    Tensor none = value_or_throw(Tensor::allocate(DType::Bool, Shape::of({rows_of(n, 64), 64})));
+    Tensor none = value_or_throw(Tensor::allocate(DType::Bool, Shape({rows_of(n, 64), 64})));
     std::ranges::fill(none.write<bool>(), false);
     return Setup{"Any", {none, integers({1})}};
   });

@@ -8,6 +8,7 @@
 #include "apps/nn/kept_values.h"
 #include "apps/train/evaluation.h"
 #include "apps/train/progress.h"
+#include "apps/train/progress_line.h"
 #include "apps/train/run_folder.h"
 
 namespace troupe::train {
@@ -131,8 +132,11 @@ class Run {
   Status loop() {
     const auto per_epoch = static_cast<uint64_t>(batches_.per_epoch());
     last_saved_ = Now::now();
+    ProgressLine line(progress_.step, last_step(), config_.batch, last_saved_);
     while (!done()) {
       TROUPE_RETURN_IF_FAILED(train_step());
+      if (options_.progress)
+        if (const auto text = line.at(progress_.step, result_.loss, Now::now())) options_.progress(*text);
       if (result_.ending == Ending::Diverged) return {};
       if (progress_.step % per_epoch == 0) end_epoch(progress_.step / per_epoch);
       save_when_due();
@@ -140,17 +144,25 @@ class Run {
     return {};
   }
 
+  /// Where the run ends unless something stops it.
+  uint64_t last_step() const {
+    uint64_t last = UINT64_MAX;
+    const auto& train = config_.train;
+    if (options_.dry_run_steps > 0) last = static_cast<uint64_t>(options_.dry_run_steps);
+    if (train.max_steps) last = std::min(last, static_cast<uint64_t>(*train.max_steps));
+    if (train.max_epochs)
+      last = std::min(last,
+                      static_cast<uint64_t>(*train.max_epochs) * static_cast<uint64_t>(batches_.per_epoch()));
+    return last;
+  }
+
   bool done() {
     if (result_.ending != Ending::Completed) return true;
-    const auto& train = config_.train;
     if (options_.stop && options_.stop->load()) {
       result_.ending = Ending::Stopped;
       return true;
     }
-    if (options_.dry_run_steps > 0 && progress_.step >= static_cast<uint64_t>(options_.dry_run_steps))
-      return true;
-    if (train.max_steps && progress_.step >= static_cast<uint64_t>(*train.max_steps)) return true;
-    return train.max_epochs && batches_.epoch_of(progress_.step) >= static_cast<uint64_t>(*train.max_epochs);
+    return progress_.step >= last_step();
   }
 
   Status train_step() {
@@ -186,7 +198,7 @@ class Run {
       }
     }
     if (folder_) folder_->log(progress_.step, record);
-    say_progress(line);
+    say(line);
     if (config_.train.early_stop) watch(*config_.train.early_stop, record, epoch);
   }
 
@@ -237,12 +249,6 @@ class Run {
 
   void say(const std::string& line) const {
     if (options_.line) options_.line(line);
-  }
-  void say_progress(const std::string& line) const {
-    if (options_.progress)
-      options_.progress(line);
-    else
-      say(line);
   }
 
   const config::RunConfig& config_;

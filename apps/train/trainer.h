@@ -22,7 +22,7 @@ struct TrainerOptions {
   const std::atomic<bool>* stop = nullptr;       ///< set by a signal: save and end after the step at hand
   std::function<void(const std::string&)> line;  ///< for people: one line each
   std::function<void(const std::string&)>
-      progress;  ///< replaces the line before it; empty: not on a terminal
+      progress;  ///< a line that replaces the one before it; empty: not on a terminal
 };
 
 enum class Ending : uint8_t { Completed, EarlyStopped, Stopped, Diverged };

@@ -53,7 +53,7 @@ struct Model {
 
 std::vector<Tensor> values_of(uint64_t round) {
   const auto x = static_cast<float>(round);
-  return {Tensor::of<float>(Shape::of({2, 2}), {x, -0.0f, 1e-42f, -x}),
+  return {Tensor::of<float>(Shape({2, 2}), {x, -0.0f, 1e-42f, -x}),
           Tensor::vector<BFloat16>({BFloat16(x), BFloat16(1), BFloat16(2)}),
           Tensor::scalar(static_cast<int64_t>(round)), Tensor::vector<float>({x, x, x, 1 / x})};
 }

@@ -1,14 +1,15 @@
 // Training over real processes: the same weights as in one process; and whoever dies, the run says so and nobody is left behind.
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <thread>
 
-#include "actors/checkpoint_files.h"
 #include "messages/real_disk.h"
 #include "tests/support/program.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/support/whole_checkpoint.h"
 
 namespace troupe {
 namespace {
@@ -30,10 +31,12 @@ struct Fixture {
     return run(name, {"--local", "ps=1,worker=2", "--set", "train.max_epochs=100000", "--set",
                       "train.early_stop.patience=100000"});
   }
-  Checkpoint weights(const std::string& name) {
+  test::WholeCheckpoint weights(const std::string& name) {
     std::vector<std::string> skipped;
-    return value_or_throw(
-        CheckpointFiles(disk, folder.path() + "/" + name + "/001/checkpoints").load_newest(skipped));
+    auto newest =
+        value_or_throw(test::load_newest(disk, folder.path() + "/" + name + "/001/checkpoints", skipped));
+    std::ranges::sort(newest.tensors, {}, &SavedTensor::name);
+    return newest;
   }
   static bool gone_within(const std::vector<pid_t>& processes, std::chrono::milliseconds most) {
     const auto end = std::chrono::steady_clock::now() + most;

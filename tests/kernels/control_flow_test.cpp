@@ -73,8 +73,7 @@ BOOST_AUTO_TEST_CASE(factorial) {
         return std::vector{s.add_one("Add", {v[0], number(1, s)}), on(s, 1).add_one("Mul", {v[1], v[0]})};
       });
   for (const auto& [of, is] : std::vector<std::pair<float, float>>{{0, 1}, {1, 1}, {5, 120}, {10, 3628800}})
-    BOOST_TEST(run({results[1]}, {{n, Tensor::scalar(of)}}) == Values{is},
-               boost::test_tools::per_element());
+    BOOST_TEST(run({results[1]}, {{n, Tensor::scalar(of)}}) == Values{is}, boost::test_tools::per_element());
   BOOST_TEST(partitions == 2);
 }
 
