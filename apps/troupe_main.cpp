@@ -61,8 +61,9 @@ int main(int argc, char** argv) {
   check->callback([&] { result = troupe::commands::check(arguments); });
 
   std::string certs_folder, certs_cluster;
-  auto* certs = app.add_subcommand("certs", "Make an authority, and a certificate for each task of a cluster file.")
-                    ->footer("Example: troupe certs certs --cluster cluster.toml");
+  auto* certs =
+      app.add_subcommand("certs", "Make an authority, and a certificate for each task of a cluster file.")
+          ->footer("Example: troupe certs certs --cluster cluster.toml");
   certs->add_option("folder", certs_folder, "where to write them")->required();
   certs->add_option("--cluster", certs_cluster, "cluster file (TOML)")->required();
   certs->callback([&] { result = troupe::commands::certs(certs_folder, certs_cluster); });

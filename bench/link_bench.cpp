@@ -153,8 +153,7 @@ class FrameWire final : public Wire, private Connection::Events {
 
   double exchange(size_t bytes) override {
     if (!tensor_.valid() || tensor_.bytes() != bytes) {
-      tensor_ =
-          value_or_throw(Tensor::allocate(DType::UInt8, Shape{static_cast<int64_t>(bytes)}, memory_));
+      tensor_ = value_or_throw(Tensor::allocate(DType::UInt8, Shape{static_cast<int64_t>(bytes)}, memory_));
       std::ranges::fill(tensor_.write<uint8_t>(), uint8_t{1});
     }
     answered_ = false;

@@ -30,7 +30,9 @@ class Folder {
     TROUPE_RETURN_IF_FAILED(write(name + ".pem", pair.certificate));
     return write(name + ".key", pair.key);
   }
-  Result<std::string> read(const std::string& name) { return read_file(disk_, path_ + '/' + name, most_bytes); }
+  Result<std::string> read(const std::string& name) {
+    return read_file(disk_, path_ + '/' + name, most_bytes);
+  }
   Status make() { return make_folders(disk_, path_); }
   const std::vector<std::string>& written() const { return written_; }
 
@@ -50,7 +52,8 @@ Result<KeyPair> authority_in(Folder& folder, const std::string& cluster) {
 
 }  // namespace
 
-Result<std::vector<std::string>> write_certificates(const std::string& folder_path, const ClusterSpec& cluster) {
+Result<std::vector<std::string>> write_certificates(const std::string& folder_path,
+                                                    const ClusterSpec& cluster) {
   const mode_t mask = ::umask(077);
   Folder folder(folder_path);
   const auto write_all = [&]() -> Status {

@@ -62,7 +62,7 @@ BOOST_AUTO_TEST_CASE(one_branch_runs) {
 }
 
 // The factorial of n: two variables; the product is made on another device.
-BOOST_AUTO_TEST_CASE(factorial) {
+BOOST_AUTO_TEST_CASE(a_product_made_on_another_device) {
   const Output n = input("n");
   const auto results = while_loop(
       g, {number(1), number(1)},
