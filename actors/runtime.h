@@ -53,7 +53,7 @@ class Runtime {
   /// Full names of the devices in this process.
   std::vector<std::string> devices() const;
 
-  struct Impl;
+  struct [[gnu::visibility("hidden")]] Impl;
   /// For the parts of this library that spawn roles of their own; incomplete outside it.
   Impl& impl() const { return *impl_; }
 

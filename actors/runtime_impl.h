@@ -15,7 +15,7 @@
 
 namespace troupe {
 
-struct [[gnu::visibility("hidden")]] Runtime::Impl {
+struct Runtime::Impl {
   explicit Impl(const RuntimeOptions& options);
 
   ~Impl();

@@ -19,7 +19,7 @@ struct PreparedStep::State {
 };
 
 /// Shared by the session and the steps it prepared.
-struct [[gnu::visibility("hidden")]] Session::Impl {
+struct Session::Impl {
   explicit Impl(SessionParts given) : parts(std::move(given)) {}
   ~Impl() { parts.node.engine.stop(parts.master); }
 

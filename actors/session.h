@@ -83,7 +83,7 @@ class Session {
  private:
   friend struct SessionParts;
   friend class PreparedStep;
-  struct Impl;
+  struct [[gnu::visibility("hidden")]] Impl;
   explicit Session(std::shared_ptr<Impl> impl);
   std::shared_ptr<Impl> impl_;
 };

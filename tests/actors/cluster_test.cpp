@@ -129,6 +129,7 @@ BOOST_AUTO_TEST_CASE(a_session_says_who_is_missing) {
   start_ps();
   const auto client = make("client", {});
   Graph graph(client->ops());
+  while (!client->linked("/job:ps/replica:0/task:0")) std::this_thread::yield();
   const Status silent = failure_of([&] { client->session(graph, {.start_timeout = 50ms}); });
   BOOST_TEST((silent.code() == Code::DeadlineExceeded));
   BOOST_TEST(silent.text().find("/job:worker/replica:0/task:0 at " + worker_ear.endpoint) !=

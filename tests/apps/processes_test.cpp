@@ -79,7 +79,7 @@ BOOST_AUTO_TEST_CASE(a_node_that_is_killed_is_named_and_ends_the_run) {
     const auto begin = std::chrono::steady_clock::now();
     kill(nodes[victim], SIGKILL);
     BOOST_TEST(launcher.end() == 1);
-    BOOST_TEST((std::chrono::steady_clock::now() - begin < 2s));
+    BOOST_TEST((std::chrono::steady_clock::now() - begin < 20s));  // a hang; it takes 0.1 s
     const std::string loss = "(process " + std::to_string(nodes[victim]) + ") was killed by signal 9";
     BOOST_TEST(launcher.output().find(loss) != std::string::npos, launcher.output());
     BOOST_TEST(gone_within(nodes, 0ms));
@@ -92,7 +92,7 @@ BOOST_AUTO_TEST_CASE(nodes_end_with_whoever_started_them) {
     BOOST_TEST_REQUIRE(launcher.wait_for("epoch 2"));
     const auto nodes = test::children_of(launcher.process());
     BOOST_TEST(launcher.end(signal) == (signal == SIGKILL ? -SIGKILL : 0));
-    BOOST_TEST(gone_within(nodes, 2s));
+    BOOST_TEST(gone_within(nodes, 20s));
   }
   BOOST_TEST(weights("signal15").round > 0u);
 }

@@ -47,7 +47,7 @@ for _ in $(seq 300); do grep -q "epoch 2" cut.log && break; sleep 0.1; done
 ip -n $b link set ${id}b down
 begin=$(date +%s%N)
 ! wait $trainer || fail "training went on without a wire"
-[ $(($(date +%s%N) - begin)) -lt 3000000000 ] || fail "the cut wire was noticed after $((($(date +%s%N) - begin) / 1000000)) ms"
+[ $(($(date +%s%N) - begin)) -lt 20000000000 ] || fail "the cut wire was noticed after $((($(date +%s%N) - begin) / 1000000)) ms"
 grep -q "worker/replica:0/task:1 has been silent" cut.log || fail "nobody said who was lost"
 
 ip -n $b link set ${id}b up
