@@ -4,6 +4,7 @@
 #include "graph/shape_context.h"
 #include "kernels/all_ops.h"
 #include "kernels/arguments.h"
+#include "kernels/cast.h"
 #include "kernels/parallel.h"
 #include "kernels/type_dispatch.h"
 
@@ -40,23 +41,45 @@ auto comparable(T x) {
     return x;
 }
 
-template <class T, class Index, bool Greatest>
-void search(Pool& pool, const Search& box, const Tensor& input, Tensor& output) {
-  const T* const x = input.as<T>().data();
-  Index* const out = output.write<Index>().data();
-  parallel_rows(pool, box.outer * box.inner, box.length * sizeof(T) * 2, [&](size_t begin, size_t end) {
-    for (size_t i = begin; i < end; ++i) {
-      const T* const first = x + i / box.inner * box.length * box.inner + i % box.inner;
-      auto best = comparable(*first);
-      size_t at = 0;
-      for (size_t k = 1; k < box.length; ++k) {
-        const auto value = comparable(first[k * box.inner]);
-        if (Greatest ? value > best : value < best) {
-          best = value;
-          at = k;
-        }
+/// `at[i]` of neighbouring columns, element by element.
+template <class T>
+void search_columns(const T* x, size_t length, size_t stride, size_t columns, bool greatest, int64_t* at) {
+  for (size_t i = 0; i < columns; ++i) {
+    auto best = comparable(x[i]);
+    at[i] = 0;
+    for (size_t k = 1; k < length; ++k) {
+      const auto value = comparable(x[k * stride + i]);
+      if (greatest ? value > best : value < best) {
+        best = value;
+        at[i] = static_cast<int64_t>(k);
       }
-      out[i] = static_cast<Index>(at);
+    }
+  }
+}
+
+template <class T>
+void search(Pool& pool, const Search& box, const Tensor& input, bool greatest, int64_t* at) {
+  constexpr bool has_vectors = std::is_same_v<T, float> || std::is_same_v<T, double>;
+  const SearchLoops* const loops =
+      has_vectors && box.length <= size_t{INT32_MAX} ? &search_loops(input.dtype(), greatest) : nullptr;
+  const T* const x = input.as<T>().data();
+  const size_t cost = box.length * sizeof(T) * 2;
+  if (loops && box.inner == 1)
+    return parallel_rows(pool, box.outer, cost, [&](size_t begin, size_t end) {
+      loops->rows(x + begin * box.length, box.length, end - begin, at + begin);
+    });
+  constexpr size_t strip = 64;  // of columns, which are looked at side by side
+  const size_t strips = (box.inner + strip - 1) / strip;
+  parallel_rows(pool, box.outer * strips, cost * std::min(strip, box.inner), [&](size_t begin, size_t end) {
+    for (size_t task = begin; task < end; ++task) {
+      const size_t outer = task / strips, column = task % strips * strip,
+                   columns = std::min(strip, box.inner - column);
+      const T* const first = x + outer * box.length * box.inner + column;
+      int64_t* const found = at + outer * box.inner + column;
+      if (loops)
+        loops->columns(first, box.length, box.inner, columns, found);
+      else
+        search_columns(first, box.length, box.inner, columns, greatest, found);
     }
   });
 }
@@ -80,12 +103,15 @@ Status run_arg(KernelContext& context) {
   if (output->dtype() == DType::Int32 && box.length > size_t{INT32_MAX})
     return invalid_argument("an index along axis " + std::to_string(axis) + " of " + input.signature() +
                             " does not fit int32");
+  Tensor found = *output;
+  if (output->dtype() == DType::Int32) {
+    TROUPE_ASSIGN(found, context.scratch(DType::Int64, shape));
+  }
+  Pool& pool = context.device().pool();
   with_type(RealTypes{}, input.dtype(), [&]<class T>(std::type_identity<T>) {
-    if (output->dtype() == DType::Int32)
-      search<T, int32_t, Greatest>(context.device().pool(), box, input, *output);
-    else
-      search<T, int64_t, Greatest>(context.device().pool(), box, input, *output);
+    search<T>(pool, box, input, Greatest, found.write<int64_t>().data());
   });
+  if (output->dtype() == DType::Int32) convert(pool, found, *output);
   return {};
 }
 

@@ -56,6 +56,7 @@ template <class From, class To>
 void loop(const void* input, void* output, size_t n) {
   const From* x = static_cast<const From*>(input);
   To* y = static_cast<To*>(output);
+#pragma GCC ivdep
   for (size_t i = 0; i < n; ++i) y[i] = converted<To>(x[i]);
 }
 
@@ -80,7 +81,8 @@ void cast_gradient(GradientContext& context) {
 }  // namespace
 
 UnaryLoop cast_loop(DType from, DType to) {
-  UnaryLoop result = nullptr;
+  UnaryLoop result = vector_cast_loop(from, to);
+  if (result) return result;
   with_type(PlainTypes{}, from, [&]<class From>(std::type_identity<From>) {
     with_type(PlainTypes{}, to, [&]<class To>(std::type_identity<To>) { result = loop<From, To>; });
   });

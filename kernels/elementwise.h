@@ -30,13 +30,23 @@ KernelDef binary_kernel(std::string op, BinaryLoopOf loop_of, Cost cost = Cost::
 /// Inputs must have the same shape: InvalidArgument otherwise.
 KernelDef paired_kernel(std::string op, BinaryLoopOf loop_of, Cost cost = Cost::Arithmetic);
 
-/// A loop over single elements: Function::apply(x).
+/// A loop over single elements: Function::apply(x). The compiler may use what vectors the baseline has: an output is an input or
+/// apart from it, so no element waits for another (ivdep).
 template <class Function, class T>
 void scalar_unary_loop(const void* input, void* output, size_t n) {
   using R = decltype(Function::apply(T{}));
   const T* x = static_cast<const T*>(input);
   R* y = static_cast<R*>(output);
+#pragma GCC ivdep
   for (size_t i = 0; i < n; ++i) y[i] = Function::apply(x[i]);
+}
+
+template <class Function, bool RepeatsA, bool RepeatsB, class T, class R>
+void scalar_binary_run(const T* a, const T* b, R* out, size_t n) {
+  const T first_a = *a, first_b = *b;
+#pragma GCC ivdep
+  for (size_t i = 0; i < n; ++i)
+    out[i] = Function::apply(RepeatsA ? first_a : a[i], RepeatsB ? first_b : b[i]);
 }
 
 template <class Function, class T>
@@ -46,7 +56,10 @@ void scalar_binary_loop(const void* left, size_t step_a, const void* right, size
   const T* a = static_cast<const T*>(left);
   const T* b = static_cast<const T*>(right);
   R* out = static_cast<R*>(output);
-  for (size_t i = 0; i < n; ++i) out[i] = Function::apply(a[i * step_a], b[i * step_b]);
+  if (n == 0) return;
+  if (step_a == 0) return scalar_binary_run<Function, true, false>(a, b, out, n);
+  if (step_b == 0) return scalar_binary_run<Function, false, true>(a, b, out, n);
+  scalar_binary_run<Function, false, false>(a, b, out, n);
 }
 
 /// The scalar loop for a dtype of the list, or null.

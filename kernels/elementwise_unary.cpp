@@ -289,11 +289,10 @@ void add_transcendental(OpLibrary& library) {
   library.kernel(unary_kernel("Log", unary_loop<VectorUnary::Log, Log, ComplexTypes>, Cost::Transcendental));
   library.op(unary_op("Log1p", floating, "log1p").gradient(log1p_gradient));
   library.kernel(unary_kernel("Log1p", unary_loop<VectorUnary::Log1p>, Cost::Transcendental));
-  using Types = Joined<FloatTypes, ComplexTypes>;
   library.op(unary_op("Sin", floating_or_complex, "sin").gradient(sin_gradient));
-  library.kernel(unary_kernel("Sin", scalar_unary_loop_of<Sin, Types>, Cost::Transcendental));
+  library.kernel(unary_kernel("Sin", unary_loop<VectorUnary::Sin, Sin, ComplexTypes>, Cost::Transcendental));
   library.op(unary_op("Cos", floating_or_complex, "cos").gradient(cos_gradient));
-  library.kernel(unary_kernel("Cos", scalar_unary_loop_of<Cos, Types>, Cost::Transcendental));
+  library.kernel(unary_kernel("Cos", unary_loop<VectorUnary::Cos, Cos, ComplexTypes>, Cost::Transcendental));
 }
 
 template <class Function>

@@ -25,17 +25,35 @@ Status gather_shape(ShapeContext& context) {
   return {};
 }
 
+/// `bytes` is a constant where rows are short.
+template <class Bytes>
+void copy_rows(const std::byte* from, std::span<const int64_t> rows, Bytes bytes, std::byte* to) {
+  for (const int64_t row : rows) {
+    std::memcpy(to, from + static_cast<size_t>(row) * bytes, bytes);
+    to += bytes;
+  }
+}
+
+void copy_rows(const std::byte* from, std::span<const int64_t> rows, size_t bytes, std::byte* to) {
+  switch (bytes) {
+    case 1: return copy_rows(from, rows, std::integral_constant<size_t, 1>(), to);
+    case 4: return copy_rows(from, rows, std::integral_constant<size_t, 4>(), to);
+    case 8: return copy_rows(from, rows, std::integral_constant<size_t, 8>(), to);
+    case 16: return copy_rows(from, rows, std::integral_constant<size_t, 16>(), to);
+    case 64: return copy_rows(from, rows, std::integral_constant<size_t, 64>(), to);
+    default: return copy_rows<size_t>(from, rows, bytes, to);
+  }
+}
+
 void copy_rows(Pool& pool, const Tensor& params, std::span<const int64_t> rows, Tensor& output, int64_t row) {
   const size_t bytes = static_cast<size_t>(row) * size_of(params.dtype());
   parallel_rows(pool, rows.size(), 2 * bytes, [&](size_t begin, size_t end) {
-    for (size_t i = begin; i < end; ++i) {
-      const size_t from = static_cast<size_t>(rows[i]) * bytes, to = i * bytes;
-      if (params.dtype() == DType::String)
-        std::copy_n(params.as<std::string>().begin() + rows[i] * row, row,
-                    output.write<std::string>().begin() + static_cast<int64_t>(i) * row);
-      else
-        std::memcpy(output.mutable_data() + to, params.data() + from, bytes);
-    }
+    if (params.dtype() != DType::String)
+      return copy_rows(params.data(), rows.subspan(begin, end - begin), bytes,
+                       output.mutable_data() + begin * bytes);
+    for (size_t i = begin; i < end; ++i)
+      std::copy_n(params.as<std::string>().begin() + rows[i] * row, row,
+                  output.write<std::string>().begin() + static_cast<int64_t>(i) * row);
   });
 }
 

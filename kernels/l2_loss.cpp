@@ -19,15 +19,15 @@ Result<T> half_sum_of_squares(KernelContext& context, const Tensor& t) {
   const T* const x = t.as<T>().data();
   T total = 0;
   if (blocks <= 1) {
-    squares(x, n, &total);
+    squares(x, n, 1, &total);
     return total / 2;
   }
   TROUPE_ASSIGN(Tensor partial, context.scratch(dtype_of<T>, Shape::vector(static_cast<int64_t>(blocks))));
   T* const sums = partial.write<T>().data();
   context.device().pool().blocks(n, block_elements, [&](size_t begin, size_t end) {
-    squares(x + begin, end - begin, sums + begin / block_elements);
+    squares(x + begin, end - begin, 1, sums + begin / block_elements);
   });
-  vector_loop(VectorReduction::Sum, dtype_of<T>)(sums, blocks, &total);
+  vector_loop(VectorReduction::Sum, dtype_of<T>)(sums, blocks, 1, &total);
   return total / 2;
 }
 

@@ -14,6 +14,9 @@ class Philox {
  public:
   Philox(uint64_t key, uint64_t stream) : key_(key), stream_(stream) {}
 
+  uint64_t key() const { return key_; }
+  uint64_t stream() const { return stream_; }
+
   std::array<uint32_t, 4> operator()(uint64_t counter) const {
     std::array<uint32_t, 4> x = {low(counter), high(counter), low(stream_), high(stream_)};
     uint32_t k0 = low(key_), k1 = high(key_);

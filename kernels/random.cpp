@@ -14,6 +14,7 @@
 //            needs more bits goes on at index + 2^48, index + 2 * 2^48, ...
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numbers>
 #include <numeric>
 
@@ -21,6 +22,7 @@
 #include "kernels/arguments.h"
 #include "kernels/parallel.h"
 #include "kernels/philox.h"
+#include "kernels/vector_loops.h"
 
 namespace troupe {
 namespace {
@@ -100,13 +102,24 @@ struct Normal {
 struct Truncated {
   template <class T>
   static void group(const Philox& philox, uint64_t index, std::array<T, group_size<T>>& out) {
+    Normal::group(philox, index, out);
+    complete(philox, index, out);
+  }
+
+  /// Replaces what the normal group of this index has outside; false when nothing is.
+  template <class T>
+  static bool complete(const Philox& philox, uint64_t index, std::array<T, group_size<T>>& out) {
+    const auto inside = [](T x) { return std::abs(x) <= T{2}; };
+    const auto end = std::ranges::remove_if(out, std::not_fn(inside)).begin();
+    if (end == out.end()) return false;
+    auto to = end;
     std::array<T, group_size<T>> normals;
-    size_t filled = 0;
-    for (uint64_t attempt = 0; filled < out.size(); ++attempt) {
+    for (uint64_t attempt = 1; to != out.end(); ++attempt) {
       Normal::group(philox, index + (attempt << 48), normals);
-      for (size_t i = 0; i < normals.size() && filled < out.size(); ++i)
-        if (std::abs(normals[i]) <= T{2}) out[filled++] = normals[i];
+      for (auto at = normals.begin(); at != normals.end() && to != out.end(); ++at)
+        if (inside(*at)) *to++ = *at;
     }
+    return true;
   }
 };
 
@@ -124,6 +137,31 @@ void draw(const Philox& philox, uint64_t index, std::array<Half, 4>& out) {
 template <class Distribution, class T, size_t n>
 void draw(const Philox& philox, uint64_t index, std::array<T, n>& out) {
   Distribution::group(philox, index, out);
+}
+
+/// Whole groups of floats, many at once.
+template <class Distribution>
+void draw_groups(const Philox& philox, size_t first, size_t groups, float* out) {
+  const RandomLoops& loops = random_loops();
+  const auto fill = std::is_same_v<Distribution, Uniform> ? loops.uniform : loops.normal;
+  fill(philox.key(), philox.stream(), first, groups, out);
+  if constexpr (std::is_same_v<Distribution, Truncated>)
+    for (size_t i = 0; i < groups; ++i) {
+      std::array<float, 4> group;
+      std::copy_n(out + 4 * i, 4, group.begin());
+      if (Truncated::complete(philox, first + i, group)) std::ranges::copy(group, out + 4 * i);
+    }
+}
+
+template <class Distribution>
+void write_random(Pool& pool, const Philox& philox, std::span<float> out) {
+  const size_t whole = out.size() / 4;
+  parallel_items(pool, whole, 64, [&](size_t begin, size_t end) {
+    draw_groups<Distribution>(philox, begin, end - begin, out.data() + 4 * begin);
+  });
+  float last[4];
+  draw_groups<Distribution>(philox, whole, 1, last);
+  std::copy_n(last, out.size() % 4, out.begin() + static_cast<ptrdiff_t>(4 * whole));
 }
 
 template <class Distribution, class T>

@@ -37,15 +37,15 @@ class Step {
     const size_t length = box_.reduced, blocks = (length - 1) / run_elements + 1;
     if (blocks == 1) {
       parallel_rows(pool_, box_.outer, length * bytes_, [&](size_t begin, size_t end) {
-        for (size_t i = begin; i < end; ++i)
-          reducer_.run(input + i * length * bytes_, length, output + i * bytes_);
+        reducer_.run(input + begin * length * bytes_, length, end - begin, output + begin * bytes_);
       });
       return {};
     }
     return by_blocks(blocks, output, [&](std::byte* partial) {
       pool_.chunks(box_.outer * blocks, [&](size_t task) {
         const size_t begin = task % blocks * run_elements, end = std::min(begin + run_elements, length);
-        reducer_.run(input + (task / blocks * length + begin) * bytes_, end - begin, partial + task * bytes_);
+        reducer_.run(input + (task / blocks * length + begin) * bytes_, end - begin, 1,
+                     partial + task * bytes_);
       });
     });
   }
@@ -160,11 +160,8 @@ Result<ReductionAxes> reduction_axes(const Tensor& input, const Tensor& axes, bo
 
 Status reduce(KernelContext& context, const Reducer& reducer, const Tensor& input, const ReductionAxes& axes,
               Tensor& output) {
-  const size_t bytes = size_of(reducer.dtype);
   if (input.elements() == 0) {
-    std::byte* out = output.mutable_data();
-    for (int64_t i = 0; i < output.elements(); ++i)
-      reducer.run(nullptr, 0, out + static_cast<size_t>(i) * bytes);
+    reducer.run(nullptr, 0, static_cast<size_t>(output.elements()), output.mutable_data());
     return {};
   }
   Dims dims(input.shape().dims());

@@ -12,7 +12,7 @@ namespace troupe {
 
 /// How elements of one dtype combine.
 struct Reducer {
-  ReduceLoop run = nullptr;      ///< a run of elements into one; the neutral element for none
+  ReduceLoop run = nullptr;      ///< runs of elements, each into one; the neutral element for none
   BinaryLoop combine = nullptr;  ///< two runs, element by element
   DType dtype = DType::Invalid;
 };

@@ -64,22 +64,31 @@ struct All {
   static constexpr T neutral() {
     return true;
   }
-  static bool apply(bool a, bool b) { return a && b; }
+  template <class T>
+  static T apply(T a, T b) {
+    return a & b;
+  }
 };
 struct Any {
   template <class T>
   static constexpr T neutral() {
     return false;
   }
-  static bool apply(bool a, bool b) { return a || b; }
+  template <class T>
+  static T apply(T a, T b) {
+    return a | b;
+  }
 };
 
-template <class Function, class T>
-void scalar_reduce_loop(const void* input, size_t n, void* result) {
+template <class Function, class Element>
+void scalar_reduce_loop(const void* input, size_t n, size_t rows, void* results) {
+  using T = std::conditional_t<std::is_same_v<Element, bool>, uint8_t, Element>;  // bytes, for the compiler
   const T* x = static_cast<const T*>(input);
-  T total = Function::template neutral<T>();
-  for (size_t i = 0; i < n; ++i) total = Function::apply(total, x[i]);
-  *static_cast<T*>(result) = total;
+  for (size_t row = 0; row < rows; ++row, x += n) {
+    T total = Function::template neutral<T>();
+    for (size_t i = 0; i < n; ++i) total = static_cast<T>(Function::apply(total, x[i]));
+    static_cast<T*>(results)[row] = total;
+  }
 }
 
 // ---- Kernels

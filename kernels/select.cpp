@@ -7,6 +7,7 @@
 #include "kernels/constructors.h"
 #include "kernels/parallel.h"
 #include "kernels/type_dispatch.h"
+#include "kernels/vector_loops.h"
 
 namespace troupe {
 namespace {
@@ -33,6 +34,13 @@ Result<size_t> elements_per_condition(const Tensor& condition, const Tensor& t) 
 }
 
 template <class T>
+void choose(const bool* condition, const T* t, const T* e, T* out, size_t n) {
+  if constexpr (std::is_integral_v<T>)
+    if (const SelectLoop loop = select_loop(sizeof(T))) return loop(condition, t, e, out, n);
+  for (size_t i = 0; i < n; ++i) out[i] = condition[i] ? t[i] : e[i];
+}
+
+template <class T>
 void select(Pool& pool, const Tensor& condition, const Tensor& t, const Tensor& e, size_t per_condition,
             Tensor& output) {
   const bool* const holds = condition.as<bool>().data();
@@ -41,10 +49,8 @@ void select(Pool& pool, const Tensor& condition, const Tensor& t, const Tensor& 
   T* const out = reinterpret_cast<T*>(output.mutable_data());
   parallel_rows(pool, static_cast<size_t>(condition.elements()), 3 * sizeof(T) * per_condition,
                 [&](size_t begin, size_t end) {
-                  if (per_condition == 1) {
-                    for (size_t i = begin; i < end; ++i) out[i] = holds[i] ? from_t[i] : from_e[i];
-                    return;
-                  }
+                  if (per_condition == 1)
+                    return choose(holds + begin, from_t + begin, from_e + begin, out + begin, end - begin);
                   for (size_t i = begin; i < end; ++i)
                     std::copy_n((holds[i] ? from_t : from_e) + i * per_condition, per_condition,
                                 out + i * per_condition);

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
+
+#include "kernels/vector_loops.h"
 
 namespace troupe {
 namespace {
@@ -36,8 +39,14 @@ struct Plain {
   static constexpr size_t size = Size;
   static void copy(const std::byte* from, std::byte* to) { std::memcpy(to, from, Size); }
   static void copy_run(const std::byte* from, std::byte* to, int64_t count) {
-    std::memcpy(to, from, static_cast<size_t>(count) * Size);
+    const size_t bytes = static_cast<size_t>(count) * Size;
+    if (bytes < piece || bytes > 16 * piece) return (void)std::memcpy(to, from, bytes);
+    for (size_t i = 0; i + piece < bytes; i += piece) std::memcpy(to + i, from + i, piece);
+    std::memcpy(to + bytes - piece, from + bytes - piece, piece);  // the last one may overlap another
   }
+
+ private:
+  static constexpr size_t piece = 16;  ///< short runs are copied by registers, without a call
 };
 
 struct Strings {
@@ -50,29 +59,36 @@ struct Strings {
   }
 };
 
-template <class Element>
-void copy_line(const std::byte* from, std::byte* to, const Axis& axis) {
+template <class Element, class Stride>
+void copy_strided(const std::byte* from, std::byte* to, int64_t count, Stride stride, int64_t to_stride) {
   constexpr auto size = static_cast<int64_t>(Element::size);
-  if (axis.from == 1 && axis.to == 1) return Element::copy_run(from, to, axis.size);
-  for (int64_t i = 0; i < axis.size; ++i) Element::copy(from + i * axis.from * size, to + i * axis.to * size);
+#pragma GCC ivdep
+  for (int64_t i = 0; i < count; ++i) Element::copy(from + i * stride * size, to + i * to_stride * size);
 }
 
-/// A rectangle that runs on along `rows` in `from` and along `columns` in `to`: by tiles, so that both stay
-/// in cache.
+/// The usual strides are known to the compiler.
+template <class Element>
+void copy_line(const std::byte* from, std::byte* to, const Axis& axis) {
+  if (axis.to != 1) return copy_strided<Element>(from, to, axis.size, axis.from, axis.to);
+  switch (axis.from) {
+    case 0: return copy_strided<Element>(from, to, axis.size, std::integral_constant<int64_t, 0>(), 1);
+    case 1: return Element::copy_run(from, to, axis.size);
+    case 2: return copy_strided<Element>(from, to, axis.size, std::integral_constant<int64_t, 2>(), 1);
+    case -1: return copy_strided<Element>(from, to, axis.size, std::integral_constant<int64_t, -1>(), 1);
+    default: return copy_strided<Element>(from, to, axis.size, axis.from, 1);
+  }
+}
+
+/// A rectangle that runs on along `rows` in `from` and along `columns` in `to`.
 template <class Element>
 void copy_transposed(const std::byte* from, std::byte* to, const Axis& rows, const Axis& columns) {
+  if (const TransposeLoop loop = std::is_same_v<Element, Strings> ? nullptr : transpose_loop(Element::size))
+    return loop(from, columns.from, to, rows.to, static_cast<size_t>(rows.size),
+                static_cast<size_t>(columns.size));
   constexpr auto size = static_cast<int64_t>(Element::size);
-  constexpr int64_t tile = 16;
-  for (int64_t column = 0; column < columns.size; column += tile) {
-    const int64_t column_end = std::min(column + tile, columns.size);
-    for (int64_t row = 0; row < rows.size; row += tile) {
-      const int64_t row_end = std::min(row + tile, rows.size);
-      for (int64_t r = row; r < row_end; ++r)
-        for (int64_t c = column; c < column_end; ++c)
-          Element::copy(from + (r * rows.from + c * columns.from) * size,
-                        to + (r * rows.to + c * columns.to) * size);
-    }
-  }
+  for (int64_t r = 0; r < rows.size; ++r)
+    for (int64_t c = 0; c < columns.size; ++c)
+      Element::copy(from + (r + c * columns.from) * size, to + (r * rows.to + c) * size);
 }
 
 /// Walks the outer axes for lines [begin, end) of them and calls inner(from, to) with the offsets of each, in
@@ -103,7 +119,7 @@ void for_each_line(std::span<const Axis> outer, int64_t begin, int64_t end, cons
 /// Moves the axis along which `from` runs on next to the last, so that both make a rectangle; false when
 /// there is none.
 bool make_rectangle(Axes& axes) {
-  if (axes.size() < 2 || axes.back().to != 1 || axes.back().from == 1) return false;
+  if (axes.size() < 2 || axes.back().to != 1 || axes.back().from == 0 || axes.back().from == 1) return false;
   const auto run =
       std::find_if(axes.begin(), axes.end() - 1, [](const Axis& axis) { return axis.from == 1; });
   if (run == axes.end() - 1) return false;
@@ -125,7 +141,8 @@ void copy_box(Pool& pool, Axes axes, const std::byte* from, std::byte* to) {
   if (axes.size() == (rectangle ? 2u : 1u)) {  // one line or rectangle: cut its longest way
     Axis& cut = axes.front();
     const int64_t line = product({axes.data() + 1, axes.size() - 1}) * size;
-    const auto block = static_cast<size_t>(std::max<int64_t>(block_bytes / line, 16));
+    const int64_t some = std::max<int64_t>(block_bytes / line, 1);
+    const auto block = static_cast<size_t>((some + 63) / 64 * 64);  // whole tiles
     return pool.blocks(static_cast<size_t>(cut.size), block, [&](size_t begin, size_t end) {
       const auto first = static_cast<int64_t>(begin);
       const Axis part{static_cast<int64_t>(end) - first, cut.from, cut.to};

@@ -14,13 +14,14 @@ namespace troupe {
 using UnaryLoop = void (*)(const void* x, void* y, size_t n);
 /// out[i] = f(a[i * step_a], b[i * step_b]); steps are 0 or 1, not both 0 unless n is 1.
 using BinaryLoop = void (*)(const void* a, size_t step_a, const void* b, size_t step_b, void* out, size_t n);
-/// *result = all of x[0 .. n) combined; of none: 0, 1, the least or the greatest value. Sums are pairwise:
-/// their error grows with log n.
-using ReduceLoop = void (*)(const void* x, size_t n, void* result);
+/// results[r] = x[r * n .. r * n + n) combined, for each of the rows; of none: 0, 1, the least or the greatest value. Sums are
+/// pairwise: their error grows with log n.
+using ReduceLoop = void (*)(const void* x, size_t n, size_t rows, void* results);
 
 enum class VectorUnary : uint8_t {
   Abs,
   Ceil,
+  Cos,
   Elu,
   Exp,
   Floor,
@@ -33,6 +34,7 @@ enum class VectorUnary : uint8_t {
   Round,
   Rsqrt,
   Sigmoid,
+  Sin,
   Softplus,
   Sqrt,
   Square,
@@ -65,6 +67,38 @@ enum class VectorReduction : uint8_t { Sum, Prod, Max, Min, SumOfSquares };
 UnaryLoop vector_loop(VectorUnary function, DType dtype);
 BinaryLoop vector_loop(VectorBinary function, DType dtype);
 ReduceLoop vector_loop(VectorReduction function, DType dtype);
+
+/// half to float and back, where the processor converts by itself; else, and for other dtypes, null.
+UnaryLoop vector_cast_loop(DType from, DType to);
+
+/// to[r * to_stride + c] = from[r + c * from_stride] for all r < rows, c < columns; the two do not overlap.
+using TransposeLoop = void (*)(const void* from, ptrdiff_t from_stride, void* to, ptrdiff_t to_stride,
+                               size_t rows, size_t columns);
+/// For elements of 1, 2, 4 or 8 bytes; else null.
+TransposeLoop transpose_loop(size_t bytes);
+
+/// out[i] = condition[i] ? t[i] : e[i] for elements of 4 or 8 bytes.
+using SelectLoop = void (*)(const bool* condition, const void* t, const void* e, void* out, size_t n);
+/// Null for other sizes.
+SelectLoop select_loop(size_t bytes);
+
+/// Where the greatest (least) element is: the first of equals, and NaN only when it comes first. Less than 2^31 elements each.
+struct SearchLoops {
+  /// Of `rows` rows of n >= 1 elements.
+  void (*rows)(const void* x, size_t n, size_t rows, int64_t* at);
+  /// Of neighbouring columns: `length` >= 1 elements, `stride` apart.
+  void (*columns)(const void* x, size_t length, size_t stride, size_t columns, int64_t* at);
+};
+/// dtype is float or double.
+const SearchLoops& search_loops(DType dtype, bool greatest);
+
+/// Numbers 4 g .. 4 g + 3 of `out` are those of counter first + g, of Philox with this key and stream (kernels/random.cpp).
+struct RandomLoops {
+  using Fill = void (*)(uint64_t key, uint64_t stream, uint64_t first, size_t groups, float* out);
+  Fill uniform;
+  Fill normal;
+};
+const RandomLoops& random_loops();
 
 /// Functions of a row of n >= 1 logits x. Shifted by their maximum, so they do not overflow; y and x may be the same memory.
 struct SoftmaxLoops {

@@ -58,16 +58,15 @@ struct SumOfSquares : Sum {
 };
 
 /// All lanes combined, by halves.
-template <class Function, class D, class T = hn::TFromD<D>>
-HWY_INLINE T combine_lanes(D d, Vector<D> v) {
-  HWY_ALIGN T lanes[hn::MaxLanes(d)];
-  hn::Store(v, d, lanes);
-  const hn::CappedTag<T, 1> one;
-  for (size_t half = hn::Lanes(d) / 2; half > 0; half /= 2)
-    for (size_t i = 0; i < half; ++i)
-      hn::StoreU(Function::combine(one, hn::LoadU(one, lanes + i), hn::LoadU(one, lanes + half + i)), one,
-                 lanes + i);
-  return lanes[0];
+template <class Function, class D>
+HWY_INLINE hn::TFromD<D> combine_lanes(D, Vector<D> v) {
+  if constexpr (hn::MaxLanes(D()) == 1) {
+    return hn::GetLane(v);
+  } else {
+    const hn::Half<D> half;
+    return combine_lanes<Function>(half,
+                                   Function::combine(half, hn::LowerHalf(half, v), hn::UpperHalf(half, v)));
+  }
 }
 
 /// At most leaf_elements: four accumulators, so that additions overlap.
@@ -95,13 +94,9 @@ HWY_INLINE Vector<hn::ScalableTag<T>> reduce_leaf(const T* x, size_t n) {
 
 /// Pairwise: the leaves are combined as a binary tree, kept as one partial result per level.
 template <class Function, class T>
-void reduce_loop(const void* input, size_t n, void* result) {
-  const T* x = static_cast<const T*>(input);
+HWY_INLINE T reduce_row(const T* x, size_t n) {
   const hn::ScalableTag<T> d;
-  if (n <= leaf_elements) {
-    *static_cast<T*>(result) = combine_lanes<Function>(d, reduce_leaf<Function>(x, n));
-    return;
-  }
+  if (n <= leaf_elements) return combine_lanes<Function>(d, reduce_leaf<Function>(x, n));
   const size_t lanes = hn::Lanes(d);
   HWY_ALIGN T levels[64 * hn::MaxLanes(d)];
   size_t leaves = 0, depth = 0;
@@ -114,7 +109,37 @@ void reduce_loop(const void* input, size_t n, void* result) {
   }
   auto total = hn::Load(d, levels + --depth * lanes);
   while (depth != 0) total = Function::combine(d, hn::Load(d, levels + --depth * lanes), total);
-  *static_cast<T*>(result) = combine_lanes<Function>(d, total);
+  return combine_lanes<Function>(d, total);
+}
+
+/// Of a short row, one element after the other: a lane per row, as many rows at once.
+constexpr size_t short_row = 16;
+
+template <class Function, class D, class T = hn::TFromD<D>>
+HWY_INLINE void reduce_short_rows(D d, const T* x, size_t n, T* results) {
+  const hn::RebindToSigned<D> index_type;
+  const auto starts =
+      hn::Mul(hn::Iota(index_type, 0), hn::Set(index_type, static_cast<hn::TFromD<decltype(index_type)>>(n)));
+  auto total = hn::Set(d, Function::template neutral<T>);
+  for (size_t i = 0; i < n; ++i)
+    total = Function::combine(d, total, Function::map(hn::GatherIndex(d, x + i, starts)));
+  hn::StoreU(total, d, results);
+}
+
+template <class Function, class T>
+void reduce_loop(const void* input, size_t n, size_t rows, void* output) {
+  const T* x = static_cast<const T*>(input);
+  T* results = static_cast<T*>(output);
+  size_t row = 0;
+  if (n > short_row) {
+    for (; row < rows; ++row) results[row] = reduce_row<Function>(x + row * n, n);
+    return;
+  }
+  const hn::ScalableTag<T> d;
+  const hn::CappedTag<T, 1> one;
+  for (; row + hn::Lanes(d) <= rows; row += hn::Lanes(d))
+    reduce_short_rows<Function>(d, x + row * n, n, results + row);
+  for (; row < rows; ++row) reduce_short_rows<Function>(one, x + row * n, n, results + row);
 }
 
 template <class T>

@@ -105,10 +105,17 @@ struct Shift {  // y = x - shift - log_sum
   }
 };
 
-/// y = exp(x - shift) / sum; the sum.
+/// y = exp(x - shift) / sum; the sum. What fits a register stays there.
 template <class T>
 HWY_INLINE double softmax_row(const T* x, T shift, T* y, size_t n) {
   const hn::ScalableTag<T> d;
+  if (n <= hn::Lanes(d)) {
+    const auto e =
+        hn::IfThenElseZero(hn::FirstN(d, n), exp(d, hn::Sub(load_first(d, x, n), hn::Set(d, shift))));
+    const auto sum = static_cast<double>(hn::GetLane(hn::SumOfLanes(d, e)));
+    store_first(hn::Mul(e, hn::Set(d, static_cast<T>(1 / sum))), d, y, n);
+    return sum;
+  }
   const double total = sum_of_exponentials<true>(x, shift, y, n);
   Scale<T> scale{y, hn::Set(d, static_cast<T>(1 / total))};
   for_vectors<T>(0, n, scale);
@@ -153,6 +160,16 @@ void cross_entropy(const void* logits, const void* labels, void* loss, void* out
   T* y = static_cast<T*>(output);
   const hn::ScalableTag<T> d;
   const T shift = greatest(x, n);
+  if (n <= hn::Lanes(d)) {  // each exponential once
+    const auto mask = hn::FirstN(d, n);
+    const auto shifted = hn::Sub(load_first(d, x, n), hn::Set(d, shift)), labelled = load_first(d, p, n);
+    const auto e = hn::IfThenElseZero(mask, exp(d, shifted));
+    const auto sum = static_cast<double>(hn::GetLane(hn::SumOfLanes(d, e)));
+    const auto term = hn::Mul(labelled, hn::Sub(hn::Set(d, static_cast<T>(std::log(sum))), shifted));
+    *static_cast<T*>(loss) = hn::GetLane(hn::SumOfLanes(d, hn::IfThenElseZero(mask, term)));
+    store_first(hn::Sub(hn::Mul(e, hn::Set(d, static_cast<T>(1 / sum))), labelled), d, y, n);
+    return;
+  }
   const double total = sum_of_exponentials<false>(x, shift, static_cast<T*>(nullptr), n);
   const auto log_sum = hn::Set(d, static_cast<T>(std::log(total))),
              factor = hn::Set(d, static_cast<T>(1 / total));

@@ -6,6 +6,8 @@
 
 #include "kernels/vector_math-inl.h"
 
+#include <cmath>
+
 HWY_BEFORE_NAMESPACE();
 namespace troupe {
 namespace HWY_NAMESPACE {
@@ -100,6 +102,34 @@ struct Sigmoid {
     return sigmoid(d, x);
   }
 };
+/// The vector code of sine and cosine holds to this limit; beyond it each element is computed by itself.
+constexpr double angle_limit = 39000;
+
+template <class D, class Vectors, class Scalar>
+HWY_INLINE Vector<D> of_angle(D d, Vector<D> x, const Vectors& vectors, const Scalar& scalar) {
+  if (HWY_LIKELY(hn::AllTrue(d, hn::Le(hn::Abs(x), constant(d, angle_limit))))) return vectors(d, x);
+  HWY_ALIGN hn::TFromD<D> values[hn::MaxLanes(D())];
+  hn::Store(vectors(d, x), d, values);
+  HWY_ALIGN hn::TFromD<D> angles[hn::MaxLanes(D())];
+  hn::Store(x, d, angles);
+  for (size_t i = 0; i < hn::Lanes(d); ++i)
+    if (!(std::abs(angles[i]) <= static_cast<hn::TFromD<D>>(angle_limit))) values[i] = scalar(angles[i]);
+  return hn::Load(d, values);
+}
+struct Cos {
+  template <class D>
+  static HWY_INLINE Vector<D> apply(D d, Vector<D> x) {
+    return of_angle(
+        d, x, [](D tag, Vector<D> v) { return hn::Cos(tag, v); }, [](auto v) { return std::cos(v); });
+  }
+};
+struct Sin {
+  template <class D>
+  static HWY_INLINE Vector<D> apply(D d, Vector<D> x) {
+    return of_angle(
+        d, x, [](D tag, Vector<D> v) { return hn::Sin(tag, v); }, [](auto v) { return std::sin(v); });
+  }
+};
 struct Softplus {  // max(x, 0) + log(1 + exp(-|x|))
   template <class D>
   static HWY_INLINE Vector<D> apply(D d, Vector<D> x) {
@@ -146,6 +176,7 @@ UnaryLoop unary_loop_of(VectorUnary function) {
   switch (function) {
     case VectorUnary::Abs: return unary_loop<Abs, T>;
     case VectorUnary::Ceil: return unary_loop<Ceil, T>;
+    case VectorUnary::Cos: return unary_loop<Cos, T>;
     case VectorUnary::Elu: return unary_loop<Elu, T>;
     case VectorUnary::Exp: return unary_loop<Exp, T>;
     case VectorUnary::Floor: return unary_loop<Floor, T>;
@@ -158,6 +189,7 @@ UnaryLoop unary_loop_of(VectorUnary function) {
     case VectorUnary::Round: return unary_loop<Round, T>;
     case VectorUnary::Rsqrt: return unary_loop<Rsqrt, T>;
     case VectorUnary::Sigmoid: return unary_loop<Sigmoid, T>;
+    case VectorUnary::Sin: return unary_loop<Sin, T>;
     case VectorUnary::Softplus: return unary_loop<Softplus, T>;
     case VectorUnary::Sqrt: return unary_loop<Sqrt, T>;
     case VectorUnary::Square: return unary_loop<Square, T>;
