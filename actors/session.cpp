@@ -56,8 +56,8 @@ struct Session::Impl {
   }
 
   AnyMessage ask_coordinator(AnyMessage message) const;
-  Message<wire::PrepareStep> signature(const std::vector<Output>& feeds, const std::vector<Output>& outputs)
-      const;
+  Message<wire::PrepareStep> signature(const std::vector<Output>& feeds,
+                                       const std::vector<Output>& outputs) const;
   Result<AnyMessage> run(uint64_t handle, const std::vector<Tensor>& feeds, const StepOptions& options);
 
   using Key = std::pair<std::vector<Output>, std::vector<Output>>;
