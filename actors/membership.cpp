@@ -8,6 +8,8 @@
 namespace troupe {
 namespace {
 
+constexpr int64_t pause = 10'000'000;  // nanoseconds until nodes that lack a link are asked again
+
 std::string task_text(const std::string& job, int task) {
   return DeviceName{job, 0, task, "", DeviceName::unset}.text();
 }
@@ -52,8 +54,17 @@ Result<std::vector<WorkerDevices>> Membership::others(int64_t deadline) const {
     return std::ranges::all_of(others_, [this](const auto& other) { return linked(other.first); });
   };
   if (!node_.scheduler.wait(all_linked, deadline)) return missing();
+  std::vector<Address> workers;
   for (const auto& [task, endpoint] : others_) {
-    TROUPE_ASSIGN(auto devices, devices_of(task, deadline));
+    TROUPE_ASSIGN(const uint64_t incarnation, peers_->incarnation_of(task));
+    workers.push_back({task, incarnation, "worker", {}});
+  }
+  Draft<wire::ListDevices> draft;
+  auto list = draft->initWorkers(static_cast<uint32_t>(workers.size()));
+  for (uint32_t i = 0; i < workers.size(); ++i) write(workers[i], list[i]);
+  const AnyMessage request = draft.finish();
+  for (const Address& worker : workers) {
+    TROUPE_ASSIGN(auto devices, devices_of(worker, request, deadline));
     result.push_back(std::move(devices));
   }
   return result;
@@ -67,12 +78,17 @@ Status Membership::missing() const {
   return deadline_exceeded("the cluster is not complete:" + text);
 }
 
-Result<WorkerDevices> Membership::devices_of(const std::string& task, int64_t deadline) const {
-  TROUPE_ASSIGN(const uint64_t incarnation, peers_->incarnation_of(task));
-  WorkerDevices result{{task, incarnation, "worker", {}}, {}};
-  TROUPE_ASSIGN(const auto worker, node_.directory.find(result.worker));
-  TROUPE_ASSIGN(const auto answer, node_.engine.call(worker, Draft<wire::ListDevices>().finish(), deadline));
-  for (const auto device : Message<wire::DevicesListed>(answer)->getDevices()) {
+Result<WorkerDevices> Membership::devices_of(const Address& worker, const AnyMessage& request,
+                                             int64_t deadline) const {
+  TROUPE_ASSIGN(const auto actor, node_.directory.find(worker));
+  auto answer = node_.engine.call(actor, request, deadline);
+  while (!answer && answer.status().code() == Code::Unavailable && node_.env.clock.now() < deadline) {
+    node_.scheduler.wait([] { return false; }, std::min(deadline, node_.env.clock.now() + pause));
+    answer = node_.engine.call(actor, request, deadline);
+  }
+  if (!answer) return answer.status();
+  WorkerDevices result{worker, {}};
+  for (const auto device : Message<wire::DevicesListed>(*answer)->getDevices()) {
     TROUPE_ASSIGN(auto name, DeviceName::parse(view(device.getName())));
     result.devices.push_back({std::move(name), device.getIncarnation(), device.getMemory()});
   }

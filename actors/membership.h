@@ -27,7 +27,7 @@ class Membership {
   static Result<std::unique_ptr<Membership>> join(ActorNode& node, const MembershipOptions& options);
   ~Membership();
 
-  /// The devices of all other tasks, once all are linked. DeadlineExceeded names each that is missing, where it should be and what
+  /// The devices of all other tasks, once all are linked, to this one and among themselves. DeadlineExceeded names each that is missing, where it should be and what
   /// went wrong with it.
   Result<std::vector<WorkerDevices>> others(int64_t deadline) const;
   /// Whether that task is linked now.
@@ -36,7 +36,7 @@ class Membership {
  private:
   Membership(ActorNode& node, const MembershipOptions& options);
   Status open(const MembershipOptions& options);
-  Result<WorkerDevices> devices_of(const std::string& task, int64_t deadline) const;
+  Result<WorkerDevices> devices_of(const Address& worker, const AnyMessage& request, int64_t deadline) const;
   Status missing() const;
 
   ActorNode& node_;

@@ -24,7 +24,8 @@ using PartitionKey = std::pair<uint64_t, uint64_t>;  // session, partition
 class WorkerRole final : public Role {
  public:
   WorkerRole(ActorNode& node, std::shared_ptr<TaskSites> task) : node_(node), task_(std::move(task)) {
-    on<wire::ListDevices>([this](const auto&, Reply reply) { reply(devices()); });
+    on<wire::ListDevices>(
+        [this](const auto& message, Reply reply) { list_devices(*message, std::move(reply)); });
     on<wire::RegisterPartition>(
         [this](const auto& message, Reply reply) { register_partition(message, std::move(reply)); });
     on<wire::RunPartition>([this](const auto& message, Reply reply) { run(message, std::move(reply)); });
@@ -37,6 +38,12 @@ class WorkerRole final : public Role {
  private:
   void stopping() override {
     while (!partitions_.empty()) deregister(partitions_.begin()->first);
+  }
+
+  void list_devices(wire::ListDevices::Reader request, Reply reply) const {
+    for (const auto worker : request.getWorkers())
+      if (const auto peer = node_.directory.find(read(worker)); !peer) return reply(peer.status());
+    reply(devices());
   }
 
   AnyMessage devices() const {

@@ -21,7 +21,10 @@ using Status = import "status.capnp".Status;
 using StepId = import "session.capnp".StepId;
 
 struct ListDevices {
-  # Request -> DevicesListed. From whoever makes a session over this task, once.
+  # Request -> DevicesListed. From whoever makes a session over this task. Unavailable while this node has no link to one of the
+  # other workers of that session: ask again.
+
+  workers @0 :List(Address);
 }
 
 struct DevicesListed {

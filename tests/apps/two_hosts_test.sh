@@ -43,7 +43,7 @@ train --set train.max_epochs=2 --set train.early_stop.keep_best=false >train.log
 grep -q "completed after 46 steps" train.log || fail "training ended otherwise than it should"
 
 train --set train.max_epochs=100000 --set train.early_stop.patience=100000 >cut.log 2>&1 & trainer=$!
-for _ in $(seq 300); do grep -q "epoch 2" cut.log && break; sleep 0.1; done
+for _ in $(seq 300); do grep -qs "epoch 2" cut.log && break; sleep 0.1; done
 ip -n $b link set ${id}b down
 begin=$(date +%s%N)
 ! wait $trainer || fail "training went on without a wire"
