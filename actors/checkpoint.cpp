@@ -245,10 +245,12 @@ class CoordinatorRole final : public FileRole {
 
 }  // namespace
 
-ActorRef spawn_checkpoint_coordinator(ActorNode& node, const Address& address) {
-  auto coordinator = node.engine.spawn(std::make_unique<CoordinatorRole>(node));
-  node.directory.add(address, coordinator);
-  return coordinator;
+Address checkpoint_coordinator_address(const Address& worker) {
+  return {worker.task, worker.incarnation, "checkpoint", "coordinator"};
+}
+
+ActorRef spawn_checkpoint_coordinator(ActorNode& node) {
+  return node.engine.spawn(std::make_unique<CoordinatorRole>(node));
 }
 
 }  // namespace troupe

@@ -12,16 +12,15 @@
 
 #include <memory>
 
-#include "actors/worker.h"
+#include "actors/task.h"
 
 namespace troupe {
 
-/// Role "checkpoint", key "writer" of the task of that worker.
+/// Of the task of that worker.
 Address checkpoint_writer_address(const Address& worker);
+Address checkpoint_coordinator_address(const Address& worker);
 
-/// Enters itself in the directory.
 ActorRef spawn_checkpoint_writer(ActorNode& node, std::shared_ptr<TaskSites> task);
-/// Enters itself in the directory under `address`.
-ActorRef spawn_checkpoint_coordinator(ActorNode& node, const Address& address);
+ActorRef spawn_checkpoint_coordinator(ActorNode& node);
 
 }  // namespace troupe

@@ -86,7 +86,7 @@ class WriterRole final : public FileRole {
         here.push_back({name, {}, 0});
         ids.push_back(cell->id());
       }
-      requests.emplace_back(site->variable_actor, read_message(ids));
+      requests.emplace_back(site->variable_actor.get(), read_message(ids));
     }
     auto kept = std::make_shared<Reply>(std::move(reply));
     ask_all(std::move(requests), [this, message, tensors, kept](std::vector<Result<AnyMessage>> answers) {
@@ -167,7 +167,7 @@ class WriterRole final : public FileRole {
     for (const auto& site : task_->sites) {
       auto assign = assign_message(*site, ready.tensors);
       if (!assign) return reply(assign.status());
-      requests.emplace_back(site->variable_actor, std::move(*assign));
+      requests.emplace_back(site->variable_actor.get(), std::move(*assign));
     }
     auto kept = std::make_shared<Reply>(std::move(reply));
     ask_all(std::move(requests), [kept](std::vector<Result<AnyMessage>> answers) {
@@ -212,10 +212,7 @@ Address checkpoint_writer_address(const Address& worker) {
 }
 
 ActorRef spawn_checkpoint_writer(ActorNode& node, std::shared_ptr<TaskSites> task) {
-  const Address address = checkpoint_writer_address(task->address("worker"));
-  auto writer = node.engine.spawn(std::make_unique<WriterRole>(node, std::move(task)));
-  node.directory.add(address, writer);
-  return writer;
+  return node.engine.spawn(std::make_unique<WriterRole>(node, std::move(task)));
 }
 
 }  // namespace troupe

@@ -3,6 +3,7 @@
 // Schema: messages/device.capnp.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -12,6 +13,7 @@
 #include "actors/queue_table.h"
 #include "actors/update_rule.h"
 #include "devices/device.h"
+#include "devices/spin_lock.h"
 #include "kernels/state.h"
 
 namespace troupe {
@@ -35,6 +37,23 @@ struct StepKeyHash {
   }
 };
 
+/// Where an actor stands that may be replaced while others send to it. Any thread.
+class ActorPlace {
+ public:
+  ActorRef get() const {
+    const std::lock_guard lock(lock_);
+    return actor_;
+  }
+  void put(ActorRef actor) {
+    const std::lock_guard lock(lock_);
+    std::swap(actor_, actor);  // what it replaces is released after the lock
+  }
+
+ private:
+  mutable SpinLock lock_;
+  ActorRef actor_;
+};
+
 /// What the actors on one device share: executor, device, variable, queues, replicas. Made by the worker; any thread.
 struct DeviceSite {
   DeviceSite(ActorNode& site_node, std::shared_ptr<Device> site_device,
@@ -44,9 +63,10 @@ struct DeviceSite {
   ActorNode& node;
   std::shared_ptr<Device> device;
   std::shared_ptr<StateContainer> state;  ///< of the task: names are unique over its devices
-  ActorRef device_actor;
-  ActorRef variable_actor;
-  ActorRef replicas_actor;
+  ActorPlace device_actor;
+  ActorPlace variable_actor;
+  ActorPlace replicas_actor;
+  std::atomic<size_t> committing{0};  ///< rounds that the replicas role is applying
   QueueTable queues;
 
   /// Steps handed to the device and not begun yet, what ExecuteStep names; kept by their executors.

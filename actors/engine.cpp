@@ -135,7 +135,7 @@ caf::error to_error(const Status& status) {
 }
 
 Status to_status(const caf::error& error) {
-  if (!error) return {};
+  if (!error || error == caf::exit_reason::user_shutdown) return {};
   if (error.category() != category) return unavailable("the actor has ended");
   return {static_cast<Code>(error.code()), error.context().get_as<std::string>(0)};
 }
@@ -259,6 +259,7 @@ struct Engine::Impl {
   Counters counters;
   mutable std::mutex mutex;
   std::unordered_map<caf::actor_id, caf::weak_actor_ptr> alive;
+  bool ending = false;
 };
 
 RoleActor::RoleActor(caf::actor_config& config, Engine* engine, std::unique_ptr<Role>* role)
@@ -389,6 +390,7 @@ void Engine::end() {
   std::vector<ActorRef> alive;
   {
     std::lock_guard lock(impl_->mutex);
+    impl_->ending = true;
     for (auto& [id, weak] : impl_->alive)
       if (auto actor = weak.lock()) alive.push_back(ref_of(std::move(actor)));
   }
@@ -410,8 +412,15 @@ struct ForgetLogger {
 
 ActorRef Engine::spawn(std::unique_ptr<Role> role) {
   const ForgetLogger forget;
-  return ref_of(
+  ActorRef actor = ref_of(
       caf::actor_cast<caf::strong_actor_ptr>(impl_->system.spawn<RoleActor, caf::hidden>(this, &role)));
+  bool ending = false;
+  {
+    std::lock_guard lock(impl_->mutex);
+    ending = impl_->ending;
+  }
+  if (ending) stop(actor);  // end() may have looked before it was there
+  return actor;
 }
 
 ActorRef Engine::spawn_stub(std::function<void(const AnyMessage&, Reply)> deliver) {

@@ -42,7 +42,8 @@ class Engine {
   void stop(const ActorRef& actor, Status reason = {});
 
   Scheduler& scheduler() const { return scheduler_; }
-  /// Ends every actor, waiting until they have; the scheduler must still run. What is sent from now on is dropped.
+  /// Ends every actor, waiting until they have; the scheduler must still run. What is sent from now on is dropped, and whoever is
+  /// spawned ends at once.
   void end();
   /// Actors alive.
   size_t actors() const;

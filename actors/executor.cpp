@@ -71,7 +71,7 @@ class ExecutorRole final : public Role {
     draft->getStep().setOrdinal(ordinal);
     draft->setPartition(key.partition);
     auto kept = std::make_shared<Reply>(std::move(reply));
-    ask(shared_->options.site->device_actor, draft.finish(),
+    ask(shared_->options.site->device_actor.get(), draft.finish(),
         [this, ordinal, kept](Result<AnyMessage> executed) {
           steps_.erase(ordinal);
           if (!executed) return (*kept)(executed.status());
@@ -118,7 +118,8 @@ class ExecutorRole final : public Role {
   /// the master's to end.
   void peer_lost(const std::string& device, const Status& reason) {
     peers_watched_ = false;
-    const Status lost = unavailable("the executor on " + device + " is lost: " + reason.text());
+    const Status lost = unavailable("the executor on " + device +
+                                    (reason.ok() ? " has ended" : " is lost: " + reason.text()));
     cancel_all(lost);
     Draft<wire::PartitionBroken> draft;
     draft->setPartition(shared_->options.partition);

@@ -94,7 +94,7 @@ class ReplicasRole final : public Role {
     draft->setStep(message->getStep());
     draft->initCells(1).set(0, message->getRoundCell());
     auto kept = std::make_shared<Reply>(std::move(reply));
-    ask(site_->variable_actor, draft.finish(), [this, message, kept](Result<AnyMessage> read) {
+    ask(site_->variable_actor.get(), draft.finish(), [this, message, kept](Result<AnyMessage> read) {
       if (!read) return (*kept)(read.status());
       push(message, std::move(*kept));
     });
@@ -199,6 +199,7 @@ class ReplicasRole final : public Role {
 
   void commit(GroupId id, Group& group) {
     group.committing = true;
+    ++site_->committing;
     if (group.first()->getGradient() < 0) return update(id, {});
     std::vector<Tensor> gradients;
     std::vector<int64_t> samples;
@@ -234,7 +235,7 @@ class ReplicasRole final : public Role {
     draft->setStep(first->getStep());
     draft->setRule(group.rule_number);
     draft->setCells(first->getCells());
-    ask(site_->variable_actor, draft.finish(std::move(values)), [this, id](Result<AnyMessage> updated) {
+    ask(site_->variable_actor.get(), draft.finish(std::move(values)), [this, id](Result<AnyMessage> updated) {
       Group& applied = groups_.at(id);
       site_->remove_rule(std::exchange(applied.rule_number, 0));
       if (!updated) return finish(id, updated.status());
@@ -245,12 +246,13 @@ class ReplicasRole final : public Role {
   void count(GroupId id, const Group& group) {
     Draft<wire::Assign> draft;
     draft->initNames(1).set(0, as_text(group.name));
-    ask(site_->variable_actor, draft.finish({Tensor::scalar(static_cast<int64_t>(group.round))}),
+    ask(site_->variable_actor.get(), draft.finish({Tensor::scalar(static_cast<int64_t>(group.round))}),
         [this, id](Result<AnyMessage> assigned) { finish(id, assigned.status()); });
   }
 
   void finish(GroupId id, const Status& status) {
     const auto group = groups_.extract(id);
+    if (group.mapped().committing) --site_->committing;
     for (Waiting& waiting : group.mapped().waiting) {
       if (status.ok())
         waiting.reply(committed(group.mapped().round));

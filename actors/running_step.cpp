@@ -142,7 +142,8 @@ void PartitionStep::give(const Offer& offer, Reply reply) {
   set_step(draft->initStep(), info_);
   draft->initCells(1).set(0, offer.cell->id());
   const auto& site = *shared_->options.site;
-  site.node.engine.send(site.variable_actor, draft.finish(), std::move(reply));  // ReadDone attaches the same
+  site.node.engine.send(site.variable_actor.get(), draft.finish(),
+                        std::move(reply));  // ReadDone attaches the same
 }
 
 void PartitionStep::receive(const StepRequest& request, const ExecutorShared::Request& how) {
@@ -234,7 +235,7 @@ void PartitionStep::update(const StepRequest& request, const ExecutorShared::Req
   const auto& site = *shared_->options.site;
   const size_t outputs = request.node.output_types.size();
   site.node.engine.send(
-      site.variable_actor, draft.finish(std::move(values)),
+      site.variable_actor.get(), draft.finish(std::move(values)),
       Reply([self = shared_from_this(), activation = request.activation, outputs](Result<AnyMessage> answer) {
         StepReply reply;
         reply.status = answer.status();
@@ -266,7 +267,7 @@ void PartitionStep::push(const StepRequest& request, const ExecutorShared::Reque
   const auto& site = *shared_->options.site;
   pushed_ = true;
   site.node.engine.send(
-      site.replicas_actor, std::move(*message),
+      site.replicas_actor.get(), std::move(*message),
       Reply([self = shared_from_this(), activation = request.activation](Result<AnyMessage> answer) {
         self->arrived(activation, {answer.status(), {}, false});
       }));
@@ -277,7 +278,7 @@ void PartitionStep::read(Activation activation, uint32_t input, StateCell& cell)
   set_step(draft->initStep(), info_);
   draft->initCells(1).set(0, cell.id());
   const auto& site = *shared_->options.site;
-  site.node.engine.send(site.variable_actor, draft.finish(),
+  site.node.engine.send(site.variable_actor.get(), draft.finish(),
                         Reply([self = shared_from_this(), activation, input](Result<AnyMessage> answer) {
                           Result<Tensor> value =
                               answer ? answer->attachment(0) : Result<Tensor>(answer.status());
@@ -321,7 +322,7 @@ void PartitionStep::cancel_requests() {
   if (!pushed_) return;
   Draft<wire::CancelPushes> draft;
   set_step(draft->initStep(), info_);
-  site.node.engine.send(site.replicas_actor, draft.finish());
+  site.node.engine.send(site.replicas_actor.get(), draft.finish());
 }
 
 void PartitionStep::ended(Status status) {

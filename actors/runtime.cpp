@@ -46,10 +46,9 @@ Runtime::Impl::Impl(const RuntimeOptions& options) {
       throw Error(invalid_argument("a task needs at least one CPU device, not " + std::to_string(task.cpus)));
     const DeviceName name{task.job, 0, task.task, "", DeviceName::unset};
     throw_if_failed(DeviceName::parse(name.text()).status());
-    tasks.push_back(make_task(*node, name.text(), random_id(), make_devices(task, *pool, random)));
-    spawn_worker(*node, tasks.back());
+    tasks.push_back(make_task(*node, name.text(), random_id(), make_devices(task, *pool, random),
+                              [this](const Status& status) { fail(status); }));
   }
-  spawn_checkpoint_coordinator(*node, coordinator());
   if (options.cluster) join(options);
 }
 
@@ -68,7 +67,13 @@ Runtime::Impl::~Impl() {
   if (network) run_on_control(*loop, [this] { network.reset(); });
 }
 
-Address Runtime::Impl::coordinator() const { return tasks.front()->address("checkpoint", "coordinator"); }
+void Runtime::Impl::fail(const Status& status) {
+  {
+    const std::lock_guard lock(mutex);
+    if (failure.ok()) failure = status;
+  }
+  loop->wake();
+}
 
 uint64_t Runtime::Impl::random_id() {
   std::random_device random;
@@ -90,6 +95,11 @@ Result<std::vector<WorkerDevices>> Runtime::Impl::workers(std::chrono::nanosecon
   return result;
 }
 
+Status Runtime::status() const {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->failure;
+}
+
 bool Runtime::linked(const std::string& task) const {
   return impl_->membership && impl_->membership->linked(task);
 }
@@ -107,7 +117,10 @@ Session Runtime::session(const Graph& graph, const SessionOptions& options) {
   std::vector<Address> processes;
   for (const auto& worker : workers) processes.push_back(worker.worker);
   const ActorRef to = spawn_master(node, master, id, std::move(workers), options);
-  return SessionParts{node, to, graph, impl_->coordinator(), std::move(processes)}.open();
+  return SessionParts{node, to, graph,
+                      checkpoint_coordinator_address(impl_->tasks.front()->address("worker")),
+                      std::move(processes)}
+      .open();
 }
 
 std::vector<std::string> Runtime::devices() const {

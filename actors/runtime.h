@@ -48,6 +48,8 @@ class Runtime {
   std::shared_ptr<const OpTable> ops() const;
   /// A session over all tasks, once all are there; DeadlineExceeded says who is missing and why. The graph may grow while the session lives, and must outlive it.
   Session session(const Graph& graph, const SessionOptions& options = {});
+  /// Not Ok once an actor of this process has failed for good: sessions are told why, and the process is to be replaced.
+  Status status() const;
   /// Whether that task of the cluster, "/job:ps/replica:0/task:0", is linked to this one now.
   bool linked(const std::string& task) const;
   /// Full names of the devices in this process.

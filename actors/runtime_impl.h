@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "actors/control_loop.h"
@@ -22,9 +23,11 @@ struct Runtime::Impl {
 
   /// The workers of all tasks, as a session sees them.
   Result<std::vector<WorkerDevices>> workers(std::chrono::nanoseconds timeout) const;
-  Address coordinator() const;  ///< of checkpoints
+  void fail(const Status& status);
   uint64_t random_id();
 
+  std::mutex mutex;
+  Status failure;  ///< the first that made the process one to be replaced; under the mutex
   RealDisk disk;
   std::unique_ptr<ThreadPool> pool;
   std::unique_ptr<ControlLoop> loop;

@@ -3,11 +3,8 @@
 #include <map>
 #include <set>
 
-#include "actors/checkpoint.h"
 #include "actors/executor.h"
 #include "actors/graph_wire.h"
-#include "actors/replicas.h"
-#include "actors/variable.h"
 #include "messages/worker.capnp.h"
 
 namespace troupe {
@@ -220,31 +217,8 @@ class WorkerRole final : public Role {
 
 }  // namespace
 
-std::shared_ptr<TaskSites> make_task(ActorNode& node, std::string task, uint64_t incarnation,
-                                     std::vector<std::shared_ptr<Device>> devices) {
-  auto sites = std::make_shared<TaskSites>();
-  sites->task = std::move(task);
-  sites->incarnation = incarnation;
-  for (auto& device : devices) {
-    const std::string name = device->name().text();
-    auto site = std::make_shared<DeviceSite>(node, std::move(device), sites->state);
-    site->device_actor = spawn_device(node, site);
-    site->variable_actor = spawn_variable(node, site);
-    site->replicas_actor = spawn_replicas(node, site);
-    node.directory.add(sites->address("device", name), site->device_actor);
-    node.directory.add(sites->address("variable", name), site->variable_actor);
-    node.directory.add(sites->address("replicas", name), site->replicas_actor);
-    sites->sites.push_back(std::move(site));
-  }
-  spawn_checkpoint_writer(node, sites);
-  return sites;
-}
-
 ActorRef spawn_worker(ActorNode& node, std::shared_ptr<TaskSites> task) {
-  const Address address = task->address("worker");
-  auto worker = node.engine.spawn(std::make_unique<WorkerRole>(node, std::move(task)));
-  node.directory.add(address, worker);
-  return worker;
+  return node.engine.spawn(std::make_unique<WorkerRole>(node, std::move(task)));
 }
 
 Address executor_address(const Address& worker, uint64_t session, uint64_t partition,

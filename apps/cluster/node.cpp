@@ -47,6 +47,7 @@ Status run_node(const NodeOptions& options, const std::function<bool()>& stopped
   const Runtime runtime(runtime_options);
   Ownership ownership(runtime, options.owner);
   while (!stopped()) {
+    TROUPE_RETURN_IF_FAILED(runtime.status());
     if (ownership.over()) return unavailable(options.owner + " is gone");
     std::this_thread::sleep_for(100ms);
   }

@@ -44,8 +44,8 @@ struct PushOf {
 /// The replicas of a device with one variable "w" of floats, which begins as zeros, and its counter "w/round".
 struct Bench {
   explicit Bench(int64_t size = 2, uint64_t seed = 0) : scheduler(seed) {
-    site->variable_actor = spawn_variable(node, site);
-    site->replicas_actor = spawn_replicas(node, site);
+    site->variable_actor.put(spawn_variable(node, site));
+    site->replicas_actor.put(spawn_replicas(node, site));
     w = value_or_throw(site->state->require("w", DType::Float, PartialShape{size}));
     counter = value_or_throw(site->state->require("w/round", DType::Int64, PartialShape::scalar()));
     w->publish(Tensor::vector<float>(std::vector<float>(static_cast<size_t>(size))));
@@ -89,7 +89,7 @@ struct Bench {
     auto answer = std::make_shared<Answered>();
     AnyMessage pushed = message(std::move(push));
     answers.push_back(answer);
-    node.engine.send(site->replicas_actor, std::move(pushed),
+    node.engine.send(site->replicas_actor.get(), std::move(pushed),
                      Reply([answer](Result<AnyMessage> result) { *answer = std::move(result); }));
     return answers.size() - 1;
   }
@@ -101,7 +101,7 @@ struct Bench {
   void cancel(uint64_t step) {
     Draft<wire::CancelPushes> draft;
     draft->initStep().setOrdinal(step);
-    node.engine.send(site->replicas_actor, draft.finish());
+    node.engine.send(site->replicas_actor.get(), draft.finish());
   }
   std::string answered(size_t index) const { return text(*answers[index]); }
   std::string answered() const {
@@ -348,7 +348,7 @@ BOOST_AUTO_TEST_CASE(a_push_waits_while_the_counter_is_being_changed) {
   bench.counter->put_back(std::move(old));
   Draft<wire::Read> read;  // any message makes the variable role look again
   read->initCells(1).set(0, bench.counter->id());
-  bench.node.engine.send(bench.site->variable_actor, read.finish());
+  bench.node.engine.send(bench.site->variable_actor.get(), read.finish());
   bench.scheduler.run();
   BOOST_TEST(bench.answered() == "1 1");
 }

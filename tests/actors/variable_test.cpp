@@ -54,7 +54,7 @@ struct Bench {
     Answers answers;
     for (const AnyMessage& message : messages) {
       auto answer = answers.emplace_back(std::make_shared<Result<AnyMessage>>(internal("no answer")));
-      node.node.engine.send(site().variable_actor, message,
+      node.node.engine.send(site().variable_actor.get(), message,
                             Reply([answer](Result<AnyMessage> result) { *answer = std::move(result); }));
     }
     node.scheduler.run();

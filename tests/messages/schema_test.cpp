@@ -14,6 +14,7 @@
 #include "messages/replicas.capnp.h"
 #include "messages/session.capnp.h"
 #include "messages/status.capnp.h"
+#include "messages/supervisor.capnp.h"
 #include "messages/tensor.capnp.h"
 #include "messages/variable.capnp.h"
 #include "messages/worker.capnp.h"
@@ -51,6 +52,7 @@ BOOST_AUTO_TEST_CASE(every_message_can_be_received) {
   check_each<PushGradient, Committed, CancelPushes, MeanComputed>();
   check_each<SaveCheckpoint, CheckpointSaved, RestoreCheckpoint, CheckpointRestored, SaveShard, ShardSaved,
              ReadShards, ShardsRead, ApplyShards, ShardsApplied, DropShards, FilesDone>();
+  check_each<ListActors, ActorsListed>();
 }
 
 }  // namespace

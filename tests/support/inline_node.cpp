@@ -24,10 +24,8 @@ InlineNode::InlineNode(Disk& disk, size_t task_count, size_t devices_per_task, u
           DeviceName{"test", 0, static_cast<int>(task), "CPU", static_cast<int>(id)}, task + 1, pool));
     tasks.push_back(
         make_task(node, "/job:test/replica:0/task:" + std::to_string(task), task + 1, std::move(devices)));
-    spawn_worker(node, tasks.back());
   }
-  coordinator = tasks.front()->address("checkpoint", "coordinator");
-  spawn_checkpoint_coordinator(node, coordinator);
+  coordinator = checkpoint_coordinator_address(tasks.front()->address("worker"));
 }
 
 Session InlineNode::session(const Graph& graph) {

@@ -23,7 +23,6 @@ struct SimulatedCluster::Life {
     DeviceName name = value_or_throw(DeviceName::parse(machine.task + "/device:CPU:0"));
     device = std::make_shared<CpuDevice>(name, incarnation, pool);
     sites = make_task(node, machine.task, incarnation, {device});
-    spawn_worker(node, sites);
     peers.emplace(node, PeersOptions{.self = {"simulated", machine.task, incarnation}});
   }
 

@@ -1,0 +1,30 @@
+// A task: its devices with the permanent actors in front of them and beside them, under one supervisor. Made once per task of a
+// process; all names are of that task.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "actors/device.h"
+#include "actors/supervisor.h"
+
+namespace troupe {
+
+/// What worker and checkpoint writer share.
+struct TaskSites {
+  std::string task;  ///< "/job:worker/replica:0/task:0"
+  uint64_t incarnation = 0;
+  std::shared_ptr<StateContainer> state = std::make_shared<StateContainer>();
+  std::vector<std::shared_ptr<DeviceSite>> sites;
+
+  Address address(std::string role, std::string key = {}) const {
+    return {task, incarnation, std::move(role), std::move(key)};
+  }
+};
+
+/// Spawns the device, variable and replicas roles of each device, the worker, the writer and the coordinator of checkpoints, and
+/// their supervisor, all entered in the directory. `given_up` as for spawn_supervisor.
+std::shared_ptr<TaskSites> make_task(ActorNode& node, std::string task, uint64_t incarnation,
+                                     std::vector<std::shared_ptr<Device>> devices, GivenUp given_up = {});
+
+}  // namespace troupe

@@ -1,0 +1,263 @@
+// Supervision: what ends as it should not is replaced, within bounds, and what cannot be is given up with a reason that its users
+// are told (robustness.md R7).
+#include "actors/supervisor.h"
+
+#include <boost/test/unit_test.hpp>
+
+#include "actors/runtime_impl.h"
+#include "graph/scope.h"
+#include "messages/session.capnp.h"
+#include "messages/supervisor.capnp.h"
+#include "messages/wire.h"
+#include "tests/support/inline_node.h"
+
+namespace troupe {
+namespace {
+
+using test::InlineNode;
+
+constexpr std::chrono::seconds period{10};
+
+/// Answers RunStep with which life of it this is; CancelStep makes it throw, CloseSession end.
+class Moody : public Role {
+ public:
+  explicit Moody(uint64_t life) {
+    on<wire::RunStep>([life](const auto&, Reply reply) {
+      Draft<wire::StepDone> done;
+      done->initStep().setOrdinal(life);
+      reply(done.finish());
+    });
+    on<wire::CancelStep>([](const auto&, Reply) { throw std::runtime_error("bad mood"); });
+    on<wire::CloseSession>([this](const auto&, Reply) { stop(); });
+  }
+};
+
+/// One actor under a supervisor that restarts it three times in ten seconds.
+struct Bench {
+  Bench() {
+    Permanent moody{address, [this] { return node.node.engine.spawn(std::make_unique<Moody>(++lives)); }};
+    moody.recoverable = [this] { return lost; };
+    supervisor = spawn_supervisor(node.node, {"/job:test/replica:0/task:0", 1, "supervisor", "test"},
+                                  {std::move(moody)}, {.restarts = 3, .within = period},
+                                  [this](const Status& status) { given_up.push_back(status); });
+    node.scheduler.run();
+  }
+
+  ActorRef actor() { return value_or_throw(node.node.directory.find(address)); }
+  template <class T>
+  void tell() {
+    node.node.engine.send(actor(), Draft<T>().finish());
+    node.scheduler.run();
+  }
+  /// Which life of the actor answers; 0: none, and `failure` says why.
+  uint64_t life() {
+    const auto answer = node.node.engine.call(actor(), Draft<wire::RunStep>().finish());
+    failure = answer.status();
+    return answer ? Message<wire::StepDone>(*answer)->getStep().getOrdinal() : 0;
+  }
+
+  const Address address{"/job:test/replica:0/task:0", 1, "moody", "one"};
+  SimulatedDisk disk{1};
+  InlineNode node{disk, 1};
+  uint64_t lives = 0;
+  Status lost, failure;
+  std::vector<Status> given_up;
+  ActorRef supervisor;
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(supervisor)
+
+BOOST_FIXTURE_TEST_CASE(one_whose_handler_threw_is_replaced_where_it_was_found, Bench) {
+  BOOST_TEST(life() == 1u);
+  const ActorRef before = actor();
+  tell<wire::CancelStep>();
+  BOOST_TEST(life() == 2u);
+  BOOST_TEST(
+      (node.node.engine.call(before, Draft<wire::RunStep>().finish()).status().code() == Code::Unavailable));
+  BOOST_TEST(given_up.empty());
+}
+
+BOOST_FIXTURE_TEST_CASE(one_that_ends_as_it_should_is_not_replaced, Bench) {
+  tell<wire::CloseSession>();
+  BOOST_TEST(life() == 0u);
+  BOOST_TEST((failure.code() == Code::Unavailable));
+  BOOST_TEST(lives == 1u);
+}
+
+BOOST_FIXTURE_TEST_CASE(one_that_is_restarted_too_often_is_given_up_and_says_why, Bench) {
+  for (int i = 0; i < 3; ++i) tell<wire::CancelStep>();
+  BOOST_TEST(life() == 4u);
+  tell<wire::CancelStep>();
+  BOOST_TEST(life() == 0u);
+  BOOST_TEST((failure.code() == Code::Internal));
+  BOOST_TEST(failure.text().find("bad mood") != std::string::npos, failure.text());
+  BOOST_TEST(failure.text().find("moody one") != std::string::npos, failure.text());
+  BOOST_TEST(failure.text().find("3 times") != std::string::npos, failure.text());
+  BOOST_REQUIRE(given_up.size() == 1u);
+  BOOST_TEST(given_up[0].message() == failure.message());
+  node.scheduler.pass(std::chrono::nanoseconds(10 * period).count());
+  BOOST_TEST(life() == 0u);  // for ever
+}
+
+BOOST_FIXTURE_TEST_CASE(restarts_long_ago_do_not_count, Bench) {
+  for (int i = 0; i < 20; ++i) {
+    tell<wire::CancelStep>();
+    node.scheduler.pass(std::chrono::nanoseconds(period).count() / 2);
+  }
+  BOOST_TEST(life() == 21u);
+  for (int i = 0; i < 4; ++i) tell<wire::CancelStep>();
+  BOOST_TEST(life() == 0u);
+}
+
+BOOST_FIXTURE_TEST_CASE(one_whose_state_is_lost_is_given_up_at_once, Bench) {
+  lost = data_loss("its values are lost");
+  tell<wire::CancelStep>();
+  BOOST_TEST(life() == 0u);
+  BOOST_TEST(failure.text().find("its values are lost") != std::string::npos, failure.text());
+  BOOST_TEST(given_up.size() == 1u);
+}
+
+BOOST_FIXTURE_TEST_CASE(the_supervisor_tells_what_happened, Bench) {
+  tell<wire::CancelStep>();
+  const Message<wire::ActorsListed> listed(
+      value_or_throw(node.node.engine.call(supervisor, Draft<wire::ListActors>().finish())));
+  BOOST_REQUIRE(listed->getActors().size() == 1u);
+  const auto actor = listed->getActors()[0];
+  BOOST_TEST((read(actor.getAddress()) == address));
+  BOOST_TEST(actor.getRestarts() == 1u);
+  BOOST_TEST(read(actor.getReason()).text().find("bad mood") != std::string::npos);
+  BOOST_TEST(!actor.getGivenUp());
+}
+
+BOOST_AUTO_TEST_CASE(an_end_with_a_handler_that_throws_leaves_nobody_behind) {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    Bench bench;
+    for (int i = 0; i < 3; ++i)
+      bench.node.node.engine.send(bench.actor(), Draft<wire::CancelStep>().finish());
+  }
+}
+
+// ---- The actors of a task.  w: variable on CPU:0; steps add to it and read it
+
+namespace {
+
+struct Task {
+  Task() {
+    const Scope g(graph);
+    const PartialShape shape{2};
+    w = g.with_name("w").add_one("VariableV2", {}, {{"dtype", DType::Float}, {"shape", shape}});
+    const Output one = g.constant(Tensor::vector<float>({1, 1}));
+    init = g.add_one("Assign", {w, one});
+    add = g.add_one("AssignAdd", {w, one});
+    session.run({init});
+  }
+
+  void end(const std::string& role, const std::string& key) {
+    const Address address = node.tasks.front()->address(role, key);
+    node.node.engine.stop(value_or_throw(node.node.directory.find(address)),
+                          internal("a handler threw: on purpose"));
+    node.scheduler.run();
+  }
+  /// What w is after one more step; -1 when the step fails.
+  float step() {
+    try {
+      return session.run({add})[0].as<float>()[0];
+    } catch (const Error& error) {
+      failure = error.status();
+      return -1;
+    }
+  }
+
+  SimulatedDisk disk{1};
+  InlineNode node{disk, 1};
+  Graph graph{node.library->ops};
+  Session session = node.session(graph);
+  Output w, init, add;
+  Status failure;
+  const std::string device = "/job:test/replica:0/task:0/device:CPU:0";
+};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_CASE(steps_go_on_after_a_permanent_actor_was_restarted_and_values_stay, Task) {
+  float expected = 1;
+  for (const auto& [role, key] :
+       std::vector<std::pair<std::string, std::string>>{{"worker", ""},
+                                                        {"device", device},
+                                                        {"variable", device},
+                                                        {"checkpoint", "writer"},
+                                                        {"checkpoint", "coordinator"}}) {
+    end(role, key);
+    float found = step();
+    if (found < 0) {  // the step that finds out
+      BOOST_TEST((failure.code() == Code::Unavailable), role << ": " << failure.message());
+      found = step();
+    }
+    BOOST_TEST(found == ++expected, role << ": " << failure.message());
+    BOOST_TEST(session.save("/checkpoints").problem.empty());
+    BOOST_TEST(session.restore("/checkpoints").missing.empty());
+  }
+}
+
+BOOST_FIXTURE_TEST_CASE(a_variable_role_whose_value_is_lost_is_given_up_and_sessions_are_told, Task) {
+  step();  // so that nobody else holds the value
+  const auto value = node.tasks.front()->state->find("w")->take_for_write();  // as an update does that throws
+  BOOST_REQUIRE(value.has_value());
+  end("variable", device);
+  for (int i = 0; i < 2; ++i) {
+    BOOST_TEST(step() == -1);
+    BOOST_TEST((failure.code() == Code::Internal), failure.message());
+    BOOST_TEST(failure.text().find("given up") != std::string::npos, failure.message());
+    BOOST_TEST(failure.text().find("w") != std::string::npos, failure.message());
+  }
+  BOOST_CHECK_EXCEPTION(session.save("/checkpoints"), Error, [](const Error& error) {
+    return error.status().text().find("given up") != std::string::npos;
+  });
+}
+
+BOOST_FIXTURE_TEST_CASE(a_replicas_role_is_restarted_unless_it_was_applying_a_round, Task) {
+  const auto replicas = [&] {
+    const ActorRef supervisor =
+        value_or_throw(node.node.directory.find(node.tasks.front()->address("supervisor")));
+    const Message<wire::ActorsListed> listed(
+        value_or_throw(node.node.engine.call(supervisor, Draft<wire::ListActors>().finish())));
+    for (const auto actor : listed->getActors())
+      if (read(actor.getAddress()).role == "replicas")
+        return std::pair(actor.getRestarts(), actor.getGivenUp());
+    return std::pair(99u, true);
+  };
+  end("replicas", device);
+  BOOST_TEST((replicas() == std::pair(1u, false)));
+  ++node.tasks.front()->sites.front()->committing;
+  end("replicas", device);
+  BOOST_TEST((replicas() == std::pair(1u, true)));
+}
+
+BOOST_AUTO_TEST_CASE(a_runtime_says_that_it_is_to_be_replaced) {
+  Runtime runtime;
+  Graph graph(runtime.ops());
+  const Scope g(graph);
+  const Output w =
+      g.with_name("w").add_one("VariableV2", {}, {{"dtype", DType::Float}, {"shape", PartialShape{}}});
+  const Output value = g.add_one("Placeholder", {}, {{"dtype", DType::Float}, {"shape", PartialShape{}}});
+  const Output assign = g.add_one("Assign", {w, value});
+  Session session = runtime.session(graph);
+  session.run({{value, Tensor::scalar(1.0f)}}, {assign});
+  BOOST_TEST(runtime.status().ok());
+  auto& impl = runtime.impl();
+  const TaskSites& task = *impl.tasks.front();
+  BOOST_REQUIRE(task.state->find("w")->take_for_write().has_value());
+  impl.node->engine.stop(task.sites.front()->variable_actor.get(), internal("a handler threw: on purpose"));
+  const int64_t deadline = impl.loop->now() + std::chrono::nanoseconds(std::chrono::seconds(30)).count();
+  BOOST_TEST(impl.loop->wait([&] { return !runtime.status().ok(); }, deadline));
+  BOOST_TEST((runtime.status().code() == Code::Internal));
+  BOOST_CHECK_EXCEPTION(
+      session.run({{value, Tensor::scalar(2.0f)}}, {assign}), Error,
+      [](const Error& error) { return error.status().text().find("given up") != std::string::npos; });
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace troupe
