@@ -170,7 +170,7 @@ class WriterRole final : public FileRole {
       requests.emplace_back(site->variable_actor.get(), std::move(*assign));
     }
     auto kept = std::make_shared<Reply>(std::move(reply));
-    ask_all(std::move(requests), [kept](std::vector<Result<AnyMessage>> answers) {
+    ask_all(std::move(requests), [kept](const std::vector<Result<AnyMessage>>& answers) {
       for (const auto& answer : answers)
         if (!answer) return (*kept)(answer.status());
       (*kept)(Draft<wire::ShardsApplied>().finish());

@@ -380,7 +380,7 @@ void Role::watch(const ActorRef& other, std::function<void(Status)> down) {
   static_cast<RoleActor*>(actor_)->watch(other, std::move(down));
 }
 
-void Role::stop(Status reason) { static_cast<RoleActor*>(actor_)->quit(to_error(reason)); }
+void Role::stop(const Status& reason) { static_cast<RoleActor*>(actor_)->quit(to_error(reason)); }
 
 Engine::Engine(Scheduler& scheduler) : scheduler_(scheduler), impl_(std::make_unique<Impl>(scheduler)) {}
 
@@ -431,7 +431,7 @@ ActorRef Engine::spawn_stub(std::function<void(const AnyMessage&, Reply)> delive
       system.next_actor_id(), system.node(), &system, config, std::move(deliver))));
 }
 
-void Engine::end_stub(const ActorRef& stub, Status reason) {
+void Engine::end_stub(const ActorRef& stub, const Status& reason) {
   auto* actor = static_cast<caf::actor_control_block*>(stub.control())->get();
   static_cast<StubActor*>(actor)->kill_proxy(&unit_of(impl_->system), to_error(reason));
 }
@@ -464,7 +464,7 @@ void Engine::watch(const ActorRef& actor, std::function<void(Status)> down) {
       [down = std::move(down)](const caf::error& reason) { down(to_status(reason)); });
 }
 
-void Engine::stop(const ActorRef& actor, Status reason) {
+void Engine::stop(const ActorRef& actor, const Status& reason) {
   const auto target = caf::actor_cast<caf::actor>(actor_of(actor));
   caf::error why = reason.ok() ? caf::error(caf::exit_reason::user_shutdown) : to_error(reason);
   caf::anon_send(target, caf::exit_msg{target.address(), std::move(why)});

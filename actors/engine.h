@@ -29,7 +29,7 @@ class Engine {
   /// An actor without a mailbox: each message is handed to `deliver` on the sender's thread. For links and for callers outside.
   ActorRef spawn_stub(std::function<void(const AnyMessage&, Reply)> deliver);
   /// Ends a stub: whoever watches it is told `reason`.
-  void end_stub(const ActorRef& stub, Status reason);
+  void end_stub(const ActorRef& stub, const Status& reason);
 
   /// Delivers a message; the receiver answers `reply`. Dropped when the receiver has ended.
   void send(const ActorRef& to, AnyMessage message, Reply reply = {});
@@ -39,7 +39,7 @@ class Engine {
   /// watchers that are no actors.
   void watch(const ActorRef& actor, std::function<void(Status)> down);
   /// Asks an actor to end.
-  void stop(const ActorRef& actor, Status reason = {});
+  void stop(const ActorRef& actor, const Status& reason = {});
 
   Scheduler& scheduler() const { return scheduler_; }
   /// Ends every actor, waiting until they have; the scheduler must still run. What is sent from now on is dropped, and whoever is

@@ -108,7 +108,8 @@ class ExecutorRole final : public Role {
     if (peers_watched_) return {};
     for (const auto& [device, address] : shared_->options.executors) {
       TROUPE_ASSIGN(const ActorRef peer, node_.directory.find(address));
-      if (peer != self()) watch(peer, [this, device](const Status& reason) { peer_lost(device, reason); });
+      if (peer != self())
+        watch(peer, [this, name = device](const Status& reason) { peer_lost(name, reason); });
     }
     peers_watched_ = true;
     return {};

@@ -33,8 +33,8 @@ class ActorNode {
    public:
     explicit Stay(ActorNode& node) : node_(node) { node_.steps.fetch_add(1, std::memory_order_relaxed); }
     ~Stay() {
-      Scheduler& scheduler = node_.scheduler;
-      if (node_.steps.fetch_sub(1, std::memory_order_acq_rel) == 1) scheduler.wake();
+      Scheduler& waiter = node_.scheduler;  // the node may be gone once it is counted out
+      if (node_.steps.fetch_sub(1, std::memory_order_acq_rel) == 1) waiter.wake();
     }
     Stay(const Stay&) = delete;
     Stay& operator=(const Stay&) = delete;

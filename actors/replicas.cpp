@@ -94,7 +94,7 @@ class ReplicasRole final : public Role {
     draft->setStep(message->getStep());
     draft->initCells(1).set(0, message->getRoundCell());
     auto kept = std::make_shared<Reply>(std::move(reply));
-    ask(site_->variable_actor.get(), draft.finish(), [this, message, kept](Result<AnyMessage> read) {
+    ask(site_->variable_actor.get(), draft.finish(), [this, message, kept](const Result<AnyMessage>& read) {
       if (!read) return (*kept)(read.status());
       push(message, std::move(*kept));
     });
@@ -235,19 +235,20 @@ class ReplicasRole final : public Role {
     draft->setStep(first->getStep());
     draft->setRule(group.rule_number);
     draft->setCells(first->getCells());
-    ask(site_->variable_actor.get(), draft.finish(std::move(values)), [this, id](Result<AnyMessage> updated) {
-      Group& applied = groups_.at(id);
-      site_->remove_rule(std::exchange(applied.rule_number, 0));
-      if (!updated) return finish(id, updated.status());
-      count(id, applied);
-    });
+    ask(site_->variable_actor.get(), draft.finish(std::move(values)),
+        [this, id](const Result<AnyMessage>& updated) {
+          Group& applied = groups_.at(id);
+          site_->remove_rule(std::exchange(applied.rule_number, 0));
+          if (!updated) return finish(id, updated.status());
+          count(id, applied);
+        });
   }
 
   void count(GroupId id, const Group& group) {
     Draft<wire::Assign> draft;
     draft->initNames(1).set(0, as_text(group.name));
     ask(site_->variable_actor.get(), draft.finish({Tensor::scalar(static_cast<int64_t>(group.round))}),
-        [this, id](Result<AnyMessage> assigned) { finish(id, assigned.status()); });
+        [this, id](const Result<AnyMessage>& assigned) { finish(id, assigned.status()); });
   }
 
   void finish(GroupId id, const Status& status) {

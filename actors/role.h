@@ -89,7 +89,7 @@ class Role {
   void forward(const ActorRef& to, AnyMessage message, Reply reply) const;
   /// Calls `down` in this actor once `other` has ended, with the reason; at once when it already has.
   void watch(const ActorRef& other, std::function<void(Status)> down);
-  void stop(Status reason = {});
+  void stop(const Status& reason = {});
 
  private:
   friend class Engine;

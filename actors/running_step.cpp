@@ -234,14 +234,14 @@ void PartitionStep::update(const StepRequest& request, const ExecutorShared::Req
   for (uint32_t i = 0; i < cells.size(); ++i) list.set(i, cells[i]);
   const auto& site = *shared_->options.site;
   const size_t outputs = request.node.output_types.size();
-  site.node.engine.send(
-      site.variable_actor.get(), draft.finish(std::move(values)),
-      Reply([self = shared_from_this(), activation = request.activation, outputs](Result<AnyMessage> answer) {
-        StepReply reply;
-        reply.status = answer.status();
-        reply.outputs.resize(outputs);  // references: the runner passes on the handles
-        self->arrived(activation, std::move(reply));
-      }));
+  site.node.engine.send(site.variable_actor.get(), draft.finish(std::move(values)),
+                        Reply([self = shared_from_this(), activation = request.activation,
+                               outputs](const Result<AnyMessage>& answer) {
+                          StepReply reply;
+                          reply.status = answer.status();
+                          reply.outputs.resize(outputs);  // references: the runner passes on the handles
+                          self->arrived(activation, std::move(reply));
+                        }));
 }
 
 void PartitionStep::ask_queue(const StepRequest& request, const ExecutorShared::Request& how) {
@@ -268,7 +268,7 @@ void PartitionStep::push(const StepRequest& request, const ExecutorShared::Reque
   pushed_ = true;
   site.node.engine.send(
       site.replicas_actor.get(), std::move(*message),
-      Reply([self = shared_from_this(), activation = request.activation](Result<AnyMessage> answer) {
+      Reply([self = shared_from_this(), activation = request.activation](const Result<AnyMessage>& answer) {
         self->arrived(activation, {answer.status(), {}, false});
       }));
 }

@@ -201,7 +201,7 @@ class PlanBuilder {
       const Node& node = graph_.node(target.node);
       for (uint32_t i = 0; i < target.inputs; ++i) connect_input(id, i, node.inputs[i]);
       for (const NodeId source : node.control_inputs)
-        arrows_.push_back({plan_of_[source], {id, 0, 0, flags_to(target, PlanEdge::control)}});
+        arrows_.push_back({plan_of_[source], {id, 0, 0, flags_to(target, PlanEdge::Control)}});
       count = static_cast<PendingCount>(node.inputs.size() + node.control_inputs.size());
       if (target.kind == PlanKind::Merge) {
         TROUPE_RETURN_IF_FAILED(check_merge(node));
@@ -222,8 +222,8 @@ class PlanBuilder {
   }
 
   static uint16_t flags_to(const PlanNode& target, unsigned flags) {
-    if (target.kind == PlanKind::Merge) flags |= PlanEdge::to_merge;
-    if (target.prompt) flags |= PlanEdge::to_prompt;
+    if (target.kind == PlanKind::Merge) flags |= PlanEdge::ToMerge;
+    if (target.prompt) flags |= PlanEdge::ToPrompt;
     return static_cast<uint16_t>(flags);
   }
 
@@ -244,7 +244,7 @@ class PlanBuilder {
 
   void sort_edges() {
     const auto before = [](const Arrow& a, const Arrow& b) {
-      const bool a_control = a.edge.flags & PlanEdge::control, b_control = b.edge.flags & PlanEdge::control;
+      const bool a_control = a.edge.flags & PlanEdge::Control, b_control = b.edge.flags & PlanEdge::Control;
       if (a.source != b.source) return a.source < b.source;
       return a_control != b_control ? b_control : a.edge.output < b.edge.output;
     };
@@ -257,9 +257,9 @@ class PlanBuilder {
       if (i == 0 || arrows_[i - 1].source != arrow.source) source.first_edge = static_cast<uint32_t>(i);
       source.last_edge = static_cast<uint32_t>(i + 1);
       edges.push_back(arrow.edge);
-      const bool is_control = arrow.edge.flags & PlanEdge::control;
+      const bool is_control = arrow.edge.flags & PlanEdge::Control;
       const bool is_last = i + 1 == arrows_.size() || before(arrow, arrows_[i + 1]);
-      if (!is_control && is_last) edges.back().flags |= PlanEdge::last;
+      if (!is_control && is_last) edges.back().flags |= PlanEdge::Last;
     }
   }
 

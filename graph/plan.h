@@ -48,10 +48,10 @@ struct PlanNode {
 
 struct PlanEdge {
   enum Flag : uint16_t {
-    control = 1,  ///< carries no value
-    last = 2,     ///< the last edge of its output: the value may be moved
-    to_merge = 4,
-    to_prompt = 8,
+    Control = 1,  ///< carries no value
+    Last = 2,     ///< the last edge of its output: the value may be moved
+    ToMerge = 4,
+    ToPrompt = 8,
   };
   PlanId target = 0;
   uint32_t slot = 0;  ///< of the target's input; data edges only

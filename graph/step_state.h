@@ -192,7 +192,7 @@ inline void StepState::push(const PlanEdge& edge, uint32_t iteration, bool dead)
     ++iterations_[iteration].outstanding;
     ++iterations_[iteration].started;
   }
-  const bool first = dead || (edge.flags & PlanEdge::to_prompt) != 0;
+  const bool first = dead || (edge.flags & PlanEdge::ToPrompt) != 0;
   (first ? prompt_ : ready_).push_back({edge.target, iteration << 1 | uint32_t{dead}});
 }
 
@@ -204,8 +204,8 @@ inline void StepState::reach_merge_control(const PlanEdge& edge, uint32_t iterat
 }
 
 inline void StepState::reach_dead(const PlanEdge& edge, uint32_t iteration) {
-  const bool to_merge = (edge.flags & PlanEdge::to_merge) != 0;
-  if (to_merge && (edge.flags & PlanEdge::control) != 0) return reach_merge_control(edge, iteration);
+  const bool to_merge = (edge.flags & PlanEdge::ToMerge) != 0;
+  if (to_merge && (edge.flags & PlanEdge::Control) != 0) return reach_merge_control(edge, iteration);
   PendingCount& count = counts_[edge.target + iterations_[iteration].count_base];
   count = to_merge ? count - merge_input : (count - 1) | dead_input;
   if (count == (to_merge ? 1 : dead_input)) push(edge, iteration, true);
@@ -213,13 +213,13 @@ inline void StepState::reach_dead(const PlanEdge& edge, uint32_t iteration) {
 
 template <class Values>
 void StepState::reach_merge(const PlanEdge& edge, uint32_t iteration, Values& values) {
-  if ((edge.flags & PlanEdge::control) != 0) return reach_merge_control(edge, iteration);
+  if ((edge.flags & PlanEdge::Control) != 0) return reach_merge_control(edge, iteration);
   if (values.dead(edge.output)) return reach_dead(edge, iteration);
   const Iteration& place = iterations_[iteration];
   PendingCount& count = counts_[edge.target + place.count_base];
   if ((count & 1) == 0) return;  // the first live input was the one that counts
   count &= ~PendingCount{1};
-  values.put(edge.output, edge.slot + place.slot_base, (edge.flags & PlanEdge::last) != 0);
+  values.put(edge.output, edge.slot + place.slot_base, (edge.flags & PlanEdge::Last) != 0);
   if ((count & (merge_input - 1)) == 0) push(edge, iteration, false);
 }
 
@@ -232,17 +232,17 @@ void StepState::spread(const PlanNode& node, uint32_t iteration, bool dead, Valu
   }
   const uint32_t count_base = iterations_[iteration].count_base, slot_base = iterations_[iteration].slot_base;
   for (const PlanEdge* edge = edges_ + node.first_edge; edge != end; ++edge) {
-    if ((edge->flags & PlanEdge::to_merge) != 0) {
+    if ((edge->flags & PlanEdge::ToMerge) != 0) {
       reach_merge(*edge, iteration, values);
       continue;
     }
     PendingCount& count = counts_[edge->target + count_base];
     --count;
-    if ((edge->flags & PlanEdge::control) == 0) {
+    if ((edge->flags & PlanEdge::Control) == 0) {
       if (values.dead(edge->output))
         count |= dead_input;
       else
-        values.put(edge->output, edge->slot + slot_base, (edge->flags & PlanEdge::last) != 0);
+        values.put(edge->output, edge->slot + slot_base, (edge->flags & PlanEdge::Last) != 0);
     }
     if ((count & ~dead_input) == 0) push(*edge, iteration, count != 0);
   }

@@ -32,10 +32,10 @@ BOOST_AUTO_TEST_CASE(counts_slots_and_last_uses) {
   const auto from_a = plan->edges(plan->nodes()[a.node]), from_b = plan->edges(plan->nodes()[b.node]);
   BOOST_REQUIRE(from_a.size() == 2 && from_b.size() == 2);
   BOOST_TEST(from_a[0].flags == 0);
-  BOOST_TEST(from_a[1].flags == PlanEdge::last);
+  BOOST_TEST(from_a[1].flags == PlanEdge::Last);
   BOOST_TEST(from_a[1].slot == plan->nodes()[c.node].first_slot);
-  BOOST_TEST(from_b[0].flags == PlanEdge::last);
-  BOOST_TEST(from_b[1].flags == PlanEdge::control);
+  BOOST_TEST(from_b[0].flags == PlanEdge::Last);
+  BOOST_TEST(from_b[1].flags == PlanEdge::Control);
 }
 
 // x (fed) -> y -> fetched; ^x -> z. The node x does not run: the feed takes over its edges, and those into it
