@@ -26,7 +26,7 @@ std::vector<std::shared_ptr<Device>> make_devices(const TaskOptions& options, Po
 
 }  // namespace
 
-Runtime::Impl::Impl(const RuntimeOptions& options) {
+Runtime::Impl::Impl(const RuntimeOptions& options) : disk(FileRoots(options.roots)) {
   const size_t threads =
       options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
   pool = value_or_throw(ThreadPool::make(threads));

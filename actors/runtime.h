@@ -28,6 +28,9 @@ struct RuntimeOptions {
   size_t memory = 0;   ///< bytes that the devices may take together; 0: what the machine has
   std::vector<TaskOptions> tasks = {{}};
 
+  /// Folders under which the files that sessions name must lie; none: anywhere.
+  std::vector<std::string> roots = {};
+
   /// This process is `tasks[0]` of a cluster, or a client of it when the cluster has no such task. Sessions span all tasks.
   std::optional<ClusterSpec> cluster = {};
   /// Where, if not at the endpoint that the cluster knows: "0.0.0.0:4242", or "fd:5", a socket inherited.

@@ -111,6 +111,8 @@ Result<std::unique_ptr<cluster::LocalCluster>> start_nodes(const TrainArguments&
     local.devices = static_cast<int>(config.cluster.devices);
     local.threads = static_cast<size_t>(config.run.threads);
     local.line = options.line;
+    local.roots = {config.run.directory};
+    if (!options.resume.empty() && options.resume != "auto") local.roots.push_back(options.resume);
     TROUPE_ASSIGN(nodes, cluster::LocalCluster::start(local));
     options.cluster = nodes->spec();
   } else if (!arguments.cluster.empty()) {
@@ -187,6 +189,7 @@ int node(const NodeArguments& arguments) {
     options.devices = arguments.devices;
     options.threads = static_cast<size_t>(arguments.threads);
     options.listen = arguments.listen;
+    options.roots = arguments.roots;
     const std::string endpoint = options.cluster.endpoint(options.job, options.task);
     if (endpoint.empty())
       return failed(invalid_argument(arguments.cluster + " has no task " + std::to_string(options.task) +

@@ -18,6 +18,7 @@ struct TrainArguments {
 
 struct NodeArguments {
   std::string cluster, job, listen;
+  std::vector<std::string> roots = {"."};  ///< folders for the files that masters name
   int task = 0, devices = 1, threads = 0;
   bool inherit = false;  ///< what to be is read from the standard input
 };

@@ -52,6 +52,9 @@ int main(int argc, char** argv) {
   node->add_option("--devices", node_arguments.devices, "CPU devices")->check(CLI::Range(1, 64));
   node->add_option("--threads", node_arguments.threads, "compute threads; 0: as many as cores")
       ->check(CLI::Range(0, 1024));
+  node->add_option(
+      "--root", node_arguments.roots,
+      "a folder under which files named by others, as checkpoints, must lie; default: this folder");
   node->add_flag("--inherit", node_arguments.inherit)->group("");
   node->callback([&] { result = troupe::commands::node(node_arguments); });
 

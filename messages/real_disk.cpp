@@ -137,6 +137,7 @@ Result<std::unique_ptr<WritableFile>> open_writable(const std::string& path, int
 }  // namespace
 
 Result<std::unique_ptr<ReadableFile>> RealDisk::open(const std::string& path) {
+  TROUPE_RETURN_IF_FAILED(roots_.check(path));
   TROUPE_ASSIGN(auto file, Descriptor::open(path, O_RDONLY, "open"));
   struct stat status {};
   if (::fstat(file.number(), &status) != 0) return failed_to("open", path);
@@ -145,32 +146,40 @@ Result<std::unique_ptr<ReadableFile>> RealDisk::open(const std::string& path) {
 }
 
 Result<std::unique_ptr<WritableFile>> RealDisk::create(const std::string& path) {
+  TROUPE_RETURN_IF_FAILED(roots_.check(path));
   return open_writable(path, O_TRUNC, "create");
 }
 
 Result<std::unique_ptr<WritableFile>> RealDisk::append(const std::string& path) {
+  TROUPE_RETURN_IF_FAILED(roots_.check(path));
   return open_writable(path, O_APPEND, "append to");
 }
 
 Status RealDisk::rename(const std::string& from, const std::string& to) {
+  TROUPE_RETURN_IF_FAILED(roots_.check(from));
+  TROUPE_RETURN_IF_FAILED(roots_.check(to));
   return std::rename(from.c_str(), to.c_str()) == 0 ? Status{}
                                                     : failed_to("rename to '" + to + "' the file", from);
 }
 
 Status RealDisk::remove(const std::string& path) {
+  TROUPE_RETURN_IF_FAILED(roots_.check(path));
   return std::remove(path.c_str()) == 0 ? Status{} : failed_to("remove", path);
 }
 
 Status RealDisk::make_folder(const std::string& path) {
+  TROUPE_RETURN_IF_FAILED(roots_.check(path));
   return ::mkdir(path.c_str(), 0777) == 0 ? Status{} : failed_to("make the folder", path);
 }
 
 Status RealDisk::sync_folder(const std::string& path) {
+  TROUPE_RETURN_IF_FAILED(roots_.check(path));
   TROUPE_ASSIGN(const auto folder, Descriptor::open(path, O_RDONLY | O_DIRECTORY, "open"));
   return folder.sync();
 }
 
 Result<std::vector<Disk::Entry>> RealDisk::list(const std::string& folder) {
+  TROUPE_RETURN_IF_FAILED(roots_.check(folder));
   const std::unique_ptr<DIR, int (*)(DIR*)> open(::opendir(folder.c_str()), ::closedir);
   if (!open) return failed_to("list", folder);
   std::vector<Entry> entries;
@@ -190,6 +199,7 @@ Result<std::vector<Disk::Entry>> RealDisk::list(const std::string& folder) {
 }
 
 Result<Disk::Info> RealDisk::info(const std::string& path) {
+  TROUPE_RETURN_IF_FAILED(roots_.check(path));
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return failed_to("find", path);
   return Info{static_cast<uint64_t>(status.st_size), S_ISDIR(status.st_mode)};

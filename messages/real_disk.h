@@ -1,12 +1,17 @@
-// RealDisk: the files of this machine, by POSIX calls. Stateless; any thread.
+// RealDisk: the files of this machine, all of them or those under some folders, by POSIX calls. Stateless; any thread.
 #pragma once
 
+#include <utility>
+
 #include "messages/disk.h"
+#include "messages/file_roots.h"
 
 namespace troupe {
 
 class RealDisk final : public Disk {
  public:
+  explicit RealDisk(FileRoots roots = FileRoots()) : roots_(std::move(roots)) {}
+
   Result<std::unique_ptr<ReadableFile>> open(const std::string& path) override;
   Result<std::unique_ptr<WritableFile>> create(const std::string& path) override;
   Result<std::unique_ptr<WritableFile>> append(const std::string& path) override;
@@ -16,6 +21,9 @@ class RealDisk final : public Disk {
   Status sync_folder(const std::string& path) override;
   Result<std::vector<Entry>> list(const std::string& folder) override;
   Result<Info> info(const std::string& path) override;
+
+ private:
+  const FileRoots roots_;
 };
 
 }  // namespace troupe

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "actors/cluster.h"
 #include "messages/status.h"
@@ -19,6 +20,7 @@ struct LocalClusterOptions {
   std::string program;               ///< started as `program node --inherit`
   std::map<std::string, int> tasks;  ///< "ps" -> 1, "worker" -> 2
   int devices = 1;                   ///< of each task
+  std::vector<std::string> roots;    ///< folders in which the processes may read and write
   size_t threads = 0;  ///< to be shared out, at least one each; 0: as many as the machine has cores
   std::function<void(const std::string&)>
       line;  ///< what a process prints, one line at a time, and how it ended; any thread

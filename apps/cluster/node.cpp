@@ -44,6 +44,7 @@ Status run_node(const NodeOptions& options, const std::function<bool()>& stopped
   runtime_options.tasks = {{options.job, options.task, options.devices}};
   runtime_options.cluster = options.cluster;
   runtime_options.listen = options.listen;
+  runtime_options.roots = options.roots;
   const Runtime runtime(runtime_options);
   Ownership ownership(runtime, options.owner);
   while (!stopped()) {
@@ -67,6 +68,7 @@ std::string to_text(const NodeOptions& options) {
                         {"devices", options.devices},
                         {"threads", options.threads},
                         {"listen", options.listen},
+                        {"roots", options.roots},
                         {"owner", options.owner}}
       .dump();
 }
@@ -82,6 +84,7 @@ Result<NodeOptions> read_node_options(const std::string& text) try {
   options.devices = json.at("devices");
   options.threads = json.at("threads");
   options.listen = json.at("listen");
+  options.roots = json.at("roots");
   options.owner = json.at("owner");
   return options;
 } catch (const std::exception& error) {

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "actors/cluster.h"
 #include "messages/status.h"
@@ -15,8 +16,9 @@ struct NodeOptions {
   std::string job;
   int task = 0;
   int devices = 1;
-  size_t threads = 0;  ///< 0: as many as the machine has cores
-  std::string listen;  ///< see RuntimeOptions
+  size_t threads = 0;              ///< 0: as many as the machine has cores
+  std::string listen;              ///< see RuntimeOptions
+  std::vector<std::string> roots;  ///< see RuntimeOptions
   std::string
       owner;  ///< the task without which this node ends: not linked for 1 s, or never within 60 s; empty: none
 };

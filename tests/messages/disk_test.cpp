@@ -102,6 +102,30 @@ BOOST_AUTO_TEST_CASE(the_real_and_the_simulated_disk_behave_alike) {
   check_any_disk(simulated, "");
 }
 
+BOOST_AUTO_TEST_CASE(a_disk_with_roots_refuses_what_lies_elsewhere) {
+  namespace fs = std::filesystem;
+  const test::TemporaryFolder inside, outside;
+  const std::string secret = outside.write("secret", "key");
+  fs::create_symlink(outside.path(), inside.path() + "/out");
+  fs::create_symlink(secret, inside.path() + "/file");
+  fs::create_symlink(outside.path() + "/new", inside.path() + "/dangling");
+  fs::create_symlink("a", inside.path() + "/within");
+  RealDisk disk(FileRoots({inside.path() + "/"}));
+  put(disk, inside.path() + "/a", "mine");
+  BOOST_TEST(get(disk, inside.path() + "/a") == "mine");
+  BOOST_TEST(get(disk, inside.path() + "/within") == "mine");
+  BOOST_TEST(make_folders(disk, inside.path() + "/b/c").ok());
+  for (const std::string& path :
+       {secret, std::string("/"), std::string("relative"), inside.path() + "x", inside.path() + "/../a",
+        inside.path() + "/out/secret", inside.path() + "/file", inside.path() + "/dangling"}) {
+    BOOST_TEST((disk.open(path).status().code() == Code::PermissionDenied), path);
+    BOOST_TEST((disk.create(path).status().code() == Code::PermissionDenied), path);
+    BOOST_TEST((disk.rename(inside.path() + "/a", path).code() == Code::PermissionDenied), path);
+    BOOST_TEST((disk.remove(path).code() == Code::PermissionDenied), path);
+  }
+  BOOST_TEST(!fs::exists(outside.path() + "/new"));
+}
+
 BOOST_AUTO_TEST_CASE(folders_of_paths) {
   BOOST_TEST(folder_of("a/b/c") == "a/b");
   BOOST_TEST(folder_of("a/b/") == "a");
