@@ -109,7 +109,7 @@ class MasterRole final : public Role {
     prepared->feeds = feeds.size();
     prepared->fetches = fetches.size();
     auto shares = compile_step(graph_, *signature, *node_.library, workers_, options_,
-                               {address_, session_, prepared->handle});
+                               {address_, session_, prepared->handle}, homes_);
     if (!shares) return reply(shares.status());
     prepared->waiting.push_back(std::move(reply));
     make_room();
@@ -323,6 +323,7 @@ class MasterRole final : public Role {
   const std::vector<WorkerDevices> workers_;
   const SessionOptions options_;
   Graph graph_;
+  std::vector<DeviceId> homes_;  ///< see compile_step()
   uint64_t version_ = 0;
   std::map<uint64_t, std::shared_ptr<Prepared>> signatures_;  ///< by handle
   std::unordered_map<std::string, uint64_t> handles_;         ///< by key

@@ -25,18 +25,12 @@ class StepCompiler {
       }
   }
 
-  Result<std::vector<WorkerShare>> compile(const Graph& graph, const RunSignature& signature) const {
+  Result<std::vector<WorkerShare>> compile(const Graph& graph, const RunSignature& signature,
+                                           std::vector<DeviceId>& homes) const {
+    if (homes.size() < graph.size()) settle(graph, homes);
     TROUPE_ASSIGN(Subgraph subgraph, cut_subgraph(graph, signature));
     if (options_.simplify) TROUPE_RETURN_IF_FAILED(simplify(subgraph, {evaluator()}).status());
-    // What only reads a variable needs no kernel: the step takes the published value.
-    const auto has_kernel = [this](const Node& node, std::string_view type) {
-      const bool reads =
-          node.op->served_by == ServedBy::Variable && library_.kernels.of(node.op->name).empty();
-      return reads || library_.kernels.has(node, type);
-    };
-    PlacementOptions placement;
-    placement.requests = options_.placement;
-    TROUPE_ASSIGN(auto placed, place(subgraph.graph, devices_, has_kernel, placement));
+    TROUPE_ASSIGN(auto placed, place_nodes(subgraph, homes));
     const auto on_host = [this](const Node& node, size_t index, bool is_input, std::string_view type) {
       const auto kernel = library_.kernels.find(node, type);
       return kernel.ok() && in_host_memory(**kernel, node, index, is_input);
@@ -47,6 +41,44 @@ class StepCompiler {
   }
 
  private:
+  Result<PlacementResult> place_nodes(const Graph& graph, std::span<const DeviceId> assigned) const {
+    // What only reads a variable needs no kernel: the step takes the published value.
+    const auto has_kernel = [this](const Node& node, std::string_view type) {
+      const bool reads =
+          node.op->served_by == ServedBy::Variable && library_.kernels.of(node.op->name).empty();
+      return reads || library_.kernels.has(node, type);
+    };
+    PlacementOptions placement;
+    placement.requests = options_.placement;
+    placement.assigned = assigned;
+    return place(graph, devices_, has_kernel, placement);
+  }
+
+  static bool stays(const Node& node) {
+    return node.op->effect == Effect::State || !node.colocate_with.empty();
+  }
+
+  /// A graph that cannot be placed as a whole may have steps that can: those that need the rest will say why it cannot.
+  void settle(const Graph& graph, std::vector<DeviceId>& homes) const {
+    homes.resize(graph.size(), no_device);
+    const auto placed = place_nodes(graph, homes);
+    if (!placed) return;
+    for (const Node& node : graph.nodes())
+      if (stays(node)) homes[node.id] = placed->device[node.id];
+  }
+
+  Result<PlacementResult> place_nodes(const Subgraph& subgraph, std::vector<DeviceId>& homes) const {
+    std::vector<DeviceId> assigned;
+    for (const NodeId origin : subgraph.origin)
+      assigned.push_back(origin == no_node ? no_device : homes[origin]);
+    auto placed = place_nodes(subgraph.graph, assigned);
+    if (!placed) return placed;
+    for (const Node& node : subgraph.graph.nodes())
+      if (const NodeId origin = subgraph.origin[node.id]; origin != no_node && stays(node))
+        homes[origin] = placed->device[node.id];
+    return placed;
+  }
+
   /// Constants are folded on the master, on memory and a thread of its own.
   Evaluate evaluator() const {
     return [this](const Graph& graph, const Node& node, std::span<const Tensor> inputs) {
@@ -120,8 +152,9 @@ class StepCompiler {
 Result<std::vector<WorkerShare>> compile_step(const Graph& graph, const RunSignature& signature,
                                               const OpLibrary& library,
                                               std::span<const WorkerDevices> workers,
-                                              const SessionOptions& options, const PartitionOwner& owner) {
-  return StepCompiler(library, workers, options, owner).compile(graph, signature);
+                                              const SessionOptions& options, const PartitionOwner& owner,
+                                              std::vector<DeviceId>& homes) {
+  return StepCompiler(library, workers, options, owner).compile(graph, signature, homes);
 }
 
 }  // namespace troupe

@@ -37,9 +37,13 @@ struct PartitionOwner {
   uint64_t session = 0, partition = 0;
 };
 
+/// `homes`: the device, per node of the graph, of those that must be at the same place in every signature: state, and what is
+/// colocated by name. They are settled on the whole graph, since what they are colocated with may not be part of a step; kept by
+/// the master from call to call.
 Result<std::vector<WorkerShare>> compile_step(const Graph& graph, const RunSignature& signature,
                                               const OpLibrary& library,
                                               std::span<const WorkerDevices> workers,
-                                              const SessionOptions& options, const PartitionOwner& owner);
+                                              const SessionOptions& options, const PartitionOwner& owner,
+                                              std::vector<DeviceId>& homes);
 
 }  // namespace troupe

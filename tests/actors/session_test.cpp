@@ -99,6 +99,24 @@ BOOST_AUTO_TEST_CASE(a_variable_on_another_task_is_read_after_the_update_it_wait
                static_cast<float>(2 * i));
 }
 
+// the last device: v;   beside it by colocation alone: count. A step that has only count finds it where one that has both does.
+BOOST_AUTO_TEST_CASE(state_has_one_place_whatever_a_step_leaves_out) {
+  const Scope there = g.with_device("/job:worker/device:CPU:1");
+  const Output v =
+      there.with_name("v").add_one("VariableV2", {}, {{"dtype", DType::Float}, {"shape", PartialShape{}}});
+  const Output one = constant(1);
+  const Output count = g.with_name("count").colocated_with(v).add_one(
+      "VariableV2", {}, {{"dtype", DType::Float}, {"shape", PartialShape{}}});
+  const Output assigned = g.add_one("Assign", {count, one});
+  const Output both = g.add_one("AssignAdd", {v, count});
+  Session session = runtime.session(graph);
+  session.run({there.add_one("Assign", {v, one})});
+  session.run({assigned});
+  BOOST_TEST(scalar(session.run({both})[0]) == 2.0f);
+  BOOST_TEST(scalar(session.run({g.colocated_with(v).add_one("AssignAdd", {count, one})})[0]) == 2.0f);
+  BOOST_TEST(scalar(session.run({count})[0]) == 2.0f);
+}
+
 BOOST_AUTO_TEST_CASE(the_graph_may_grow_between_steps) {
   const Output x = placeholder("x");
   const Output once = g.add_one("Add", {x, constant(1)});
