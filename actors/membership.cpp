@@ -48,14 +48,30 @@ Status Membership::open(const MembershipOptions& options) {
   return status;
 }
 
-Result<std::vector<WorkerDevices>> Membership::others(int64_t deadline) const {
-  std::vector<WorkerDevices> result;
-  const auto all_linked = [this] {
-    return std::ranges::all_of(others_, [this](const auto& other) { return linked(other.first); });
-  };
-  if (!node_.scheduler.wait(all_linked, deadline)) return missing();
-  std::vector<Address> workers;
+Result<std::vector<std::string>> Membership::selected(std::span<const std::string> wanted) const {
+  std::vector<DeviceName> names;
+  for (const auto& text : wanted) {
+    TROUPE_ASSIGN(names.emplace_back(), DeviceName::parse(text));
+  }
+  std::vector<std::string> tasks;
   for (const auto& [task, endpoint] : others_) {
+    TROUPE_ASSIGN(const DeviceName name, DeviceName::parse(task));
+    if (names.empty() || std::ranges::any_of(names, [&](const auto& some) { return some.includes(name); }))
+      tasks.push_back(task);
+  }
+  return tasks;
+}
+
+Result<std::vector<WorkerDevices>> Membership::others(int64_t deadline,
+                                                      std::span<const std::string> wanted) const {
+  TROUPE_ASSIGN(const auto tasks, selected(wanted));
+  std::vector<WorkerDevices> result;
+  const auto all_linked = [&] {
+    return std::ranges::all_of(tasks, [this](const auto& task) { return linked(task); });
+  };
+  if (!node_.scheduler.wait(all_linked, deadline)) return missing(tasks);
+  std::vector<Address> workers;
+  for (const auto& task : tasks) {
     TROUPE_ASSIGN(const uint64_t incarnation, peers_->incarnation_of(task));
     workers.push_back({task, incarnation, "worker", {}});
   }
@@ -70,11 +86,11 @@ Result<std::vector<WorkerDevices>> Membership::others(int64_t deadline) const {
   return result;
 }
 
-Status Membership::missing() const {
+Status Membership::missing(const std::vector<std::string>& tasks) const {
   std::string text;
-  for (const auto& [task, endpoint] : others_)
+  for (const auto& task : tasks)
     if (const auto linked = peers_->incarnation_of(task); !linked)
-      text += "\n  " + task + " at " + endpoint + ": " + linked.status().text();
+      text += "\n  " + task + " at " + others_.at(task) + ": " + linked.status().text();
   return deadline_exceeded("the cluster is not complete:" + text);
 }
 

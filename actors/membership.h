@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,9 +28,9 @@ class Membership {
   static Result<std::unique_ptr<Membership>> join(ActorNode& node, const MembershipOptions& options);
   ~Membership();
 
-  /// The devices of all other tasks, once all are linked, to this one and among themselves. DeadlineExceeded names each that is missing, where it should be and what
-  /// went wrong with it.
-  Result<std::vector<WorkerDevices>> others(int64_t deadline) const;
+  /// The devices of the other tasks that one of `wanted` names ("/job:ps"; none: of all), once they are linked, to this one and
+  /// among themselves. DeadlineExceeded says of each that is missing where it should be and what went wrong with it.
+  Result<std::vector<WorkerDevices>> others(int64_t deadline, std::span<const std::string> wanted = {}) const;
   /// Whether that task is linked now.
   bool linked(const std::string& task) const { return peers_->incarnation_of(task).ok(); }
 
@@ -37,7 +38,8 @@ class Membership {
   Membership(ActorNode& node, const MembershipOptions& options);
   Status open(const MembershipOptions& options);
   Result<WorkerDevices> devices_of(const Address& worker, const AnyMessage& request, int64_t deadline) const;
-  Status missing() const;
+  Result<std::vector<std::string>> selected(std::span<const std::string> wanted) const;
+  Status missing(const std::vector<std::string>& tasks) const;
 
   ActorNode& node_;
   std::map<std::string, std::string> others_;  ///< task -> endpoint

@@ -9,6 +9,7 @@
 #include "messages/message_reader.h"
 #include "messages/session.capnp.h"
 #include "messages/status.capnp.h"
+#include "messages/trainer.capnp.h"
 #include "messages/variable.capnp.h"
 #include "messages/worker.capnp.h"
 
@@ -42,10 +43,11 @@ const auto& receivers() {
       Extend, Extended, PrepareStep, StepPrepared, RunStep, StepDone, CancelStep,  // session
       CloseSession, SessionClosed,                                                 //
       ListDevices, DevicesListed, RegisterPartition, PartitionRegistered, RunPartition, PartitionDone,
-      PartitionBroken,                                                                           // worker
-      AbortStep, DeregisterPartition,                                                            //
-      TensorsArrived, TakeTensor, TensorTaken, ReadDone,                                         // executor
-      SaveShard, ShardSaved, ReadShards, ShardsRead, ApplyShards, ShardsApplied, DropShards>();  // checkpoint
+      PartitionBroken,                                                                        // worker
+      AbortStep, DeregisterPartition,                                                         //
+      TensorsArrived, TakeTensor, TensorTaken, ReadDone,                                      // executor
+      SaveShard, ShardSaved, ReadShards, ShardsRead, ApplyShards, ShardsApplied, DropShards,  // checkpoint
+      BeginTraining, TrainingBegun, RunRounds, RoundsRun, EndTraining>();                     // trainer
   return all;
 }
 

@@ -80,7 +80,8 @@ uint64_t Runtime::Impl::random_id() {
   return (uint64_t{random()} << 32) | random() | 1;
 }
 
-Result<std::vector<WorkerDevices>> Runtime::Impl::workers(std::chrono::nanoseconds timeout) const {
+Result<std::vector<WorkerDevices>> Runtime::Impl::workers(std::chrono::nanoseconds timeout,
+                                                          std::span<const std::string> wanted) const {
   std::vector<WorkerDevices> result;
   for (const auto& task : tasks) {
     WorkerDevices worker{task->address("worker"), {}};
@@ -90,7 +91,7 @@ Result<std::vector<WorkerDevices>> Runtime::Impl::workers(std::chrono::nanosecon
     result.push_back(std::move(worker));
   }
   if (!membership) return result;
-  TROUPE_ASSIGN(auto others, membership->others(loop->now() + timeout.count()));
+  TROUPE_ASSIGN(auto others, membership->others(loop->now() + timeout.count(), wanted));
   std::ranges::move(others, std::back_inserter(result));
   return result;
 }
@@ -111,7 +112,7 @@ std::shared_ptr<const OpTable> Runtime::ops() const { return impl_->node->librar
 
 Session Runtime::session(const Graph& graph, const SessionOptions& options) {
   auto& node = *impl_->node;
-  auto workers = value_or_throw(impl_->workers(options.start_timeout));
+  auto workers = value_or_throw(impl_->workers(options.start_timeout, options.tasks));
   const uint64_t id = impl_->random_id();
   const Address master = impl_->tasks.front()->address("master", std::to_string(id));
   std::vector<Address> processes;

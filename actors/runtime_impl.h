@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "actors/control_loop.h"
@@ -21,8 +22,9 @@ struct Runtime::Impl {
 
   ~Impl();
 
-  /// The workers of all tasks, as a session sees them.
-  Result<std::vector<WorkerDevices>> workers(std::chrono::nanoseconds timeout) const;
+  /// The workers of this process and of those other tasks that `wanted` names (none: of all), as a session sees them.
+  Result<std::vector<WorkerDevices>> workers(std::chrono::nanoseconds timeout,
+                                             std::span<const std::string> wanted) const;
   void fail(const Status& status);
   uint64_t random_id();
 

@@ -198,6 +198,11 @@ RestoredCheckpoint Session::restore(const std::string& folder, const std::string
           std::string(view(restored->getNote())), read(restored->getSkipped()), read(restored->getMissing())};
 }
 
+void Session::cancel() {
+  if (!impl_->closed.exchange(true))
+    impl_->engine().send(impl_->parts.master, Draft<wire::CloseSession>().finish());
+}
+
 void Session::close(std::chrono::nanoseconds timeout) {
   const int64_t deadline = impl_->parts.node.env.clock.now() + timeout.count();
   if (impl_->closed.exchange(true)) return;

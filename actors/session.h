@@ -77,7 +77,9 @@ class Session {
   /// NotFound, DataLoss (which file, and what is wrong), InvalidArgument (a variable of another dtype or shape).
   RestoredCheckpoint restore(const std::string& folder, const std::string& name = {});
 
-  /// Ends the session: running steps end Cancelled. Returns when they have, or throws DeadlineExceeded.
+  /// Ends the session: running steps end Cancelled soon, and none begins any more. Any thread; waits for nothing.
+  void cancel();
+  /// The same, and returns when they have ended, or throws DeadlineExceeded.
   void close(std::chrono::nanoseconds timeout = std::chrono::seconds(10));
 
  private:

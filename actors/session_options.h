@@ -4,6 +4,8 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "messages/device_name.h"
 
@@ -17,7 +19,9 @@ struct SessionOptions {
   bool simplify = true;   ///< fold constants, share common subexpressions
   std::chrono::nanoseconds start_timeout =
       std::chrono::seconds(60);  ///< for all tasks of the cluster to be there
-  size_t signatures = 256;       ///< kept prepared; the one used longest ago goes first
+  /// Tasks of the cluster that the session spans beside its own process, as "/job:ps" or "/job:worker/task:1"; none: all.
+  std::vector<std::string> tasks = {};
+  size_t signatures = 256;  ///< kept prepared; the one used longest ago goes first
 };
 
 }  // namespace troupe

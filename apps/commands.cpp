@@ -99,6 +99,16 @@ Result<std::map<std::string, int>> parse_tasks(const std::string& text) {
   return tasks;
 }
 
+/// Where a run reads and writes.
+std::vector<std::string> files_of(const config::RunConfig& config, const std::string& resume) {
+  std::vector<std::string> files = {config.run.directory};
+  if (!resume.empty() && resume != "auto") files.push_back(resume);
+  const data::Options& data = config.data;
+  for (const auto* list : {&data.train, &data.train_labels, &data.valid, &data.valid_labels})
+    files.insert(files.end(), list->begin(), list->end());
+  return files;
+}
+
 /// The processes that --local asks for; null when it does not. Tells the config which tasks there are, and the trainer where.
 Result<std::unique_ptr<cluster::LocalCluster>> start_nodes(const TrainArguments& arguments,
                                                            config::RunConfig& config,
@@ -111,8 +121,7 @@ Result<std::unique_ptr<cluster::LocalCluster>> start_nodes(const TrainArguments&
     local.devices = static_cast<int>(config.cluster.devices);
     local.threads = static_cast<size_t>(config.run.threads);
     local.line = options.line;
-    local.roots = {config.run.directory};
-    if (!options.resume.empty() && options.resume != "auto") local.roots.push_back(options.resume);
+    local.roots = files_of(config, options.resume);
     TROUPE_ASSIGN(nodes, cluster::LocalCluster::start(local));
     options.cluster = nodes->spec();
   } else if (!arguments.cluster.empty()) {

@@ -8,6 +8,7 @@
 #include "apps/nn/initializers.h"
 #include "apps/nn/kept_values.h"
 #include "apps/nn/optimizer.h"
+#include "apps/nn/updates.h"
 #include "graph/control_flow.h"
 #include "graph/gradients.h"
 #include "graph/graph.h"

@@ -29,6 +29,7 @@ set(TROUPE_PUBLIC_HEADERS
   apps/nn/initializers.h
   apps/nn/kept_values.h
   apps/nn/optimizer.h
+  apps/nn/updates.h
   apps/troupe.h
 )
 

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "actors/runtime.h"
+#include "apps/train/trainer_role.h"
 
 namespace troupe::cluster {
 namespace {
@@ -45,7 +46,8 @@ Status run_node(const NodeOptions& options, const std::function<bool()>& stopped
   runtime_options.cluster = options.cluster;
   runtime_options.listen = options.listen;
   runtime_options.roots = options.roots;
-  const Runtime runtime(runtime_options);
+  Runtime runtime(runtime_options);
+  const train::TrainerService trainer(runtime);
   Ownership ownership(runtime, options.owner);
   while (!stopped()) {
     TROUPE_RETURN_IF_FAILED(runtime.status());

@@ -101,8 +101,10 @@ Train read_train(const Reader& train) {
     out.early_stop = {stop.string("monitor"), stop.string("mode") == "max", stop.get<int64_t>("patience"),
                       stop.get<double>("min_delta"), stop.get<bool>("keep_best")};
   const Reader replication = train.table("replication");
-  out.replication.mode =
-      replication.string("mode") == "sync" ? ReplicationMode::Sync : ReplicationMode::Local;
+  const std::string mode = replication.string("mode");
+  out.replication.mode = mode == "sync"    ? ReplicationMode::Sync
+                         : mode == "async" ? ReplicationMode::Async
+                                           : ReplicationMode::Local;
   out.replication.shards = replication.optional<int64_t>("shards").value_or(1);
   const Reader checkpoint = train.table("checkpoint");
   out.checkpoint = {parse_period(checkpoint.string("every")).value_or(Period{}),

@@ -73,7 +73,7 @@ struct EarlyStop {
   bool keep_best = false;
 };
 
-enum class ReplicationMode : uint8_t { Local, Sync };
+enum class ReplicationMode : uint8_t { Local, Sync, Async };
 
 struct Replication {
   ReplicationMode mode = ReplicationMode::Local;

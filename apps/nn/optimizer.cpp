@@ -37,37 +37,46 @@ std::vector<VariableGradient> compute_gradients(const Scope& scope, Output loss,
   return result;
 }
 
+Output Optimizer::apply_gradients(const Scope& scope, const std::vector<VariableGradient>& gradients) const {
+  Updates at_once;
+  return apply_gradients(scope, gradients, at_once);
+}
+
 Output Optimizer::minimize(const Scope& scope, Output loss, std::vector<Output> variables) const {
   return apply_gradients(scope, compute_gradients(scope, loss, std::move(variables)));
 }
 
-Output Sgd::apply_gradients(const Scope& scope, const std::vector<VariableGradient>& gradients) const {
+Output Sgd::apply_gradients(const Scope& scope, const std::vector<VariableGradient>& gradients,
+                            Updates& updates) const {
   require_some(gradients);
   const Scope inner = scope.with_prefix("sgd");
-  std::vector<Output> updates;
+  std::vector<Output> applied;
   for (const auto& [gradient, variable] : gradients)
-    updates.push_back(
-        beside(inner, variable)
-            .add_one("ApplyGradientDescent", {variable, scalar_like(inner, rate_, variable), gradient}));
-  return inner.group(updates);
+    applied.push_back(updates.apply(
+        beside(inner, variable),
+        {"ApplyGradientDescent", {variable}, {scalar_like(inner, rate_, variable), gradient}, "delta"}));
+  return inner.group(applied);
 }
 
-Output Momentum::apply_gradients(const Scope& scope, const std::vector<VariableGradient>& gradients) const {
+Output Momentum::apply_gradients(const Scope& scope, const std::vector<VariableGradient>& gradients,
+                                 Updates& updates) const {
   require_some(gradients);
   const Scope inner = scope.with_prefix("momentum");
-  std::vector<Output> updates;
+  std::vector<Output> applied;
   for (const auto& [gradient, variable] : gradients) {
     const Scope here = beside(inner, variable);
-    updates.push_back(
-        here.add_one("ApplyMomentum",
-                     {variable, slot(here, variable, "accumulator"), scalar_like(inner, rate_, variable),
-                      gradient, scalar_like(inner, momentum_, variable)},
-                     {{"use_nesterov", nesterov_}}));
+    Rule rule{"ApplyMomentum",
+              {variable, slot(here, variable, "accumulator")},
+              {scalar_like(inner, rate_, variable), gradient, scalar_like(inner, momentum_, variable)},
+              "grad"};
+    if (nesterov_) rule.options.emplace_back("use_nesterov");
+    applied.push_back(updates.apply(here, rule));
   }
-  return inner.group(updates);
+  return inner.group(applied);
 }
 
-Output Adam::apply_gradients(const Scope& scope, const std::vector<VariableGradient>& gradients) const {
+Output Adam::apply_gradients(const Scope& scope, const std::vector<VariableGradient>& gradients,
+                             Updates& updates) const {
   require_some(gradients);
   const Scope inner = scope.with_prefix("adam");
   const Output first = gradients.front().variable;
@@ -76,17 +85,20 @@ Output Adam::apply_gradients(const Scope& scope, const std::vector<VariableGradi
   const Output power1 = variable(shared, beta1, "beta1_power", false),
                power2 = variable(shared, beta2, "beta2_power", false);
   const Output rate = scalar_like(inner, rate_, first), epsilon = scalar_like(inner, epsilon_, first);
-  std::vector<Output> updates;
+  std::vector<Output> applied;
   for (const auto& [gradient, variable] : gradients) {
     const Scope here = beside(inner, variable);
-    const Output m = slot(here, variable, "m"), v = slot(here, variable, "v");
-    updates.push_back(
-        here.add_one("ApplyAdam", {variable, m, v, power1, power2, rate, beta1, beta2, epsilon, gradient}));
+    applied.push_back(updates.apply(
+        here, {"ApplyAdam",
+               {variable, slot(here, variable, "m"), slot(here, variable, "v")},
+               {updates.value(power1), updates.value(power2), rate, beta1, beta2, epsilon, gradient},
+               "grad"}));
   }
-  const Scope after = shared.with_control(updates);
+  const Scope after = updates.after(shared, applied);
   for (const auto& [power, beta] : {std::pair{power1, beta1}, std::pair{power2, beta2}})
-    updates.push_back(shared.add_one("Assign", {power, after.add_one("Mul", {power, beta})}));
-  return inner.group(updates);
+    applied.push_back(
+        updates.apply(shared, {"Assign", {power}, {after.add_one("Mul", {updates.value(power), beta})}, {}}));
+  return inner.group(applied);
 }
 
 }  // namespace troupe::nn

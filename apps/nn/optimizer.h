@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/nn/updates.h"
 #include "graph/gradients.h"
 #include "graph/variables.h"
 
@@ -24,10 +25,12 @@ class Optimizer {
  public:
   virtual ~Optimizer() = default;
 
-  /// A target that applies one update. InvalidArgument when there is nothing to update. Slots are variables: make the
-  /// initializer after this.
-  virtual Output apply_gradients(const Scope& scope,
-                                 const std::vector<VariableGradient>& gradients) const = 0;
+  /// A target that applies one update, by rules that `updates` makes nodes of. InvalidArgument when there is nothing to update.
+  /// Slots are variables: make the initializer after this.
+  virtual Output apply_gradients(const Scope& scope, const std::vector<VariableGradient>& gradients,
+                                 Updates& updates) const = 0;
+  /// The same with rules that are applied at once.
+  Output apply_gradients(const Scope& scope, const std::vector<VariableGradient>& gradients) const;
   /// compute_gradients, then apply_gradients.
   Output minimize(const Scope& scope, Output loss, std::vector<Output> variables = {}) const;
 };
@@ -36,7 +39,9 @@ class Optimizer {
 class Sgd final : public Optimizer {
  public:
   explicit Sgd(double rate) : rate_(rate) {}
-  Output apply_gradients(const Scope& scope, const std::vector<VariableGradient>& gradients) const override;
+  using Optimizer::apply_gradients;
+  Output apply_gradients(const Scope& scope, const std::vector<VariableGradient>& gradients,
+                         Updates& updates) const override;
 
  private:
   double rate_;
@@ -47,7 +52,9 @@ class Momentum final : public Optimizer {
  public:
   Momentum(double rate, double momentum, bool nesterov = false)
       : rate_(rate), momentum_(momentum), nesterov_(nesterov) {}
-  Output apply_gradients(const Scope& scope, const std::vector<VariableGradient>& gradients) const override;
+  using Optimizer::apply_gradients;
+  Output apply_gradients(const Scope& scope, const std::vector<VariableGradient>& gradients,
+                         Updates& updates) const override;
 
  private:
   double rate_, momentum_;
@@ -59,7 +66,9 @@ class Adam final : public Optimizer {
  public:
   explicit Adam(double rate, double beta1 = 0.9, double beta2 = 0.999, double epsilon = 1e-8)
       : rate_(rate), beta1_(beta1), beta2_(beta2), epsilon_(epsilon) {}
-  Output apply_gradients(const Scope& scope, const std::vector<VariableGradient>& gradients) const override;
+  using Optimizer::apply_gradients;
+  Output apply_gradients(const Scope& scope, const std::vector<VariableGradient>& gradients,
+                         Updates& updates) const override;
 
  private:
   double rate_, beta1_, beta2_, epsilon_;

@@ -2,11 +2,14 @@
 
 #include <cmath>
 #include <cstdio>
+#include <memory>
 #include <optional>
 
 #include "actors/runtime.h"
 #include "apps/nn/kept_values.h"
+#include "apps/train/cluster_rounds.h"
 #include "apps/train/evaluation.h"
+#include "apps/train/local_rounds.h"
 #include "apps/train/progress.h"
 #include "apps/train/progress_line.h"
 #include "apps/train/run_folder.h"
@@ -51,13 +54,18 @@ class Run {
         runtime_(runtime_options(config, options.cluster)), graph_(runtime_.ops()) {}
 
   Result<TrainingResult> run() {
+    if (config_.train.replication.mode == config::ReplicationMode::Async && !with_workers())
+      return invalid_argument(
+          "train.replication.mode = \"async\" is for workers in processes of their own: --local "
+          "ps=1,worker=2, or --cluster");
     TROUPE_ASSIGN(model_, build_training_graph(config_, data_.train, graph_));
     if (config_.train.early_stop && config_.train.early_stop->keep_best)
       best_.emplace(Scope(graph_), best_prefix);
     Session session = runtime_.session(graph_, {.seed = config_.run.seed});
     session_ = &session;
-    prepare();
+    evaluation_.emplace(session, model_);
     TROUPE_RETURN_IF_FAILED(begin());
+    make_rounds();
     describe();
     const auto started = Now::now();
     TROUPE_RETURN_IF_FAILED(loop());
@@ -67,14 +75,14 @@ class Run {
   }
 
  private:
-  void prepare() {
-    std::vector<Output> feeds;
-    for (const TowerInputs& shard : model_.shards) {
-      for (const auto& [name, placeholder] : shard.columns) feeds.push_back(placeholder);
-      feeds.push_back(shard.samples);
-    }
-    step_ = session_->prepare(feeds, {model_.loss, model_.update});
-    evaluation_.emplace(*session_, model_);
+  bool with_workers() const { return options_.cluster && config_.cluster.tasks.contains("worker"); }
+
+  /// In a cluster with workers each of them runs its part of the rounds, else this session runs all.
+  void make_rounds() {
+    if (with_workers())
+      rounds_ = std::make_unique<ClusterRounds>(runtime_, config_, progress_.step, graph_.dtype(model_.loss));
+    else
+      rounds_ = std::make_unique<LocalRounds>(*session_, model_, batches_);
   }
 
   /// Fresh variables, or those of the newest valid checkpoint of the run to be resumed.
@@ -134,7 +142,7 @@ class Run {
     last_saved_ = Now::now();
     ProgressLine line(progress_.step, last_step(), config_.batch, last_saved_);
     while (!done()) {
-      TROUPE_RETURN_IF_FAILED(train_step());
+      advance(next_pause(per_epoch));
       if (options_.progress)
         if (const auto text = line.at(progress_.step, result_.loss, Now::now())) options_.progress(*text);
       if (result_.ending == Ending::Diverged) return {};
@@ -156,6 +164,15 @@ class Run {
     return last;
   }
 
+  /// Up to where rounds may run before there is something else to do: an epoch's end, or a checkpoint.
+  uint64_t next_pause(uint64_t per_epoch) const {
+    const auto multiple_of = [&](uint64_t steps) { return (progress_.step / steps + 1) * steps; };
+    uint64_t pause = std::min(last_step(), multiple_of(per_epoch));
+    if (const auto every = config_.train.checkpoint.every.steps; every > 0)
+      pause = std::min(pause, multiple_of(static_cast<uint64_t>(every)));
+    return pause;
+  }
+
   bool done() {
     if (result_.ending != Ending::Completed) return true;
     if (options_.stop && options_.stop->load()) {
@@ -165,26 +182,15 @@ class Run {
     return progress_.step >= last_step();
   }
 
-  Status train_step() {
-    TROUPE_ASSIGN(const data::Dataset batch, batches_.at(progress_.step));
-    std::vector<Tensor> feeds;
-    const auto shards = data::shards(batch, static_cast<int64_t>(model_.shards.size()));
-    for (size_t i = 0; i < shards.size(); ++i) {
-      // A shard without samples computes on one of another shard, and that counts nothing.
-      const bool empty = shards[i].data.samples() == 0;
-      for (auto& tensor : feeds_of(model_.shards[i], empty ? batch.slice(0, 1) : shards[i].data))
-        feeds.push_back(std::move(tensor));
-      feeds.push_back(Tensor::scalar(static_cast<float>(shards[i].data.samples())));
-    }
-    const auto fetched = step_.run(std::move(feeds), {.training = true, .round = progress_.step + 1});
-    result_.loss = number(fetched.at(0));
-    ++progress_.step;
-    if (!std::isfinite(result_.loss)) {
+  void advance(uint64_t last) {
+    for (const double loss : rounds_->advance(progress_.step, last)) {
+      result_.loss = loss;
+      ++progress_.step;
+      if (std::isfinite(loss)) continue;
       result_.ending = Ending::Diverged;
-      say(text("step %llu: the loss is %g: stopped", static_cast<unsigned long long>(progress_.step),
-               result_.loss));
+      return say(
+          text("step %llu: the loss is %g: stopped", static_cast<unsigned long long>(progress_.step), loss));
     }
-    return {};
   }
 
   void end_epoch(uint64_t epoch) {
@@ -260,8 +266,8 @@ class Run {
   TrainingGraph model_;
   std::optional<nn::KeptValues> best_;  ///< when the best model is kept
   Session* session_ = nullptr;
-  PreparedStep step_;
   std::optional<Evaluation> evaluation_;
+  std::unique_ptr<Rounds> rounds_;
   std::optional<RunFolder> folder_;
   Progress progress_;
   TrainingResult result_;

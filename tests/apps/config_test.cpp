@@ -196,7 +196,7 @@ BOOST_AUTO_TEST_CASE(each_rule_between_keys_has_its_word) {
   BOOST_TEST(about("replication", "replication = { mode = 'sync', backup_workers = 1 }") ==
              "run.toml:22:49: train.replication.backup_workers: more than 0 is not available yet");
   BOOST_TEST(about("replication", "replication = { mode = 'local', shards = 2 }") ==
-             "run.toml:22:33: train.replication.shards: only with mode = \"sync\"");
+             "run.toml:22:33: train.replication.shards: only with mode = \"sync\", \"async\"");
   BOOST_TEST(about("checkpoint", "checkpoint = { every = '0s' }")
                  .starts_with("run.toml:23:24: train.checkpoint.every: expected a time"));
   BOOST_TEST(about("loss = \"loss", "loss = 'logits'") ==

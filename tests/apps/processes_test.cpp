@@ -33,10 +33,16 @@ struct Fixture {
   }
   test::WholeCheckpoint weights(const std::string& name) {
     std::vector<std::string> skipped;
-    auto newest =
-        value_or_throw(test::load_newest(disk, folder.path() + "/" + name + "/001/checkpoints", skipped));
-    std::ranges::sort(newest.tensors, {}, &SavedTensor::name);
-    return newest;
+    return value_or_throw(test::load_newest(disk, folder.path() + "/" + name + "/001/checkpoints", skipped));
+  }
+  /// What trains over a cluster counts its rounds in variables of its own, beside those of the model.
+  static void check_equal(const test::WholeCheckpoint& apart, const test::WholeCheckpoint& alone) {
+    for (const SavedTensor& tensor : alone.tensors) {
+      if (tensor.name.ends_with("/round")) continue;
+      const auto same = std::ranges::find(apart.tensors, tensor.name, &SavedTensor::name);
+      BOOST_TEST_REQUIRE((same != apart.tensors.end()), tensor.name);
+      BOOST_TEST(identical(same->value, tensor.value), tensor.name);
+    }
   }
   static bool gone_within(const std::vector<pid_t>& processes, std::chrono::milliseconds most) {
     const auto end = std::chrono::steady_clock::now() + most;
@@ -63,11 +69,39 @@ BOOST_AUTO_TEST_CASE(weights_are_those_of_one_process) {
     more.insert(more.end(), {"--local", layout});
     Program apart(TROUPE_PROGRAM, run(layout, more));
     BOOST_TEST(apart.end() == 0, apart.output());
-    const auto weights_apart = weights(layout);
-    BOOST_TEST_REQUIRE(weights_apart.tensors.size() == alone.tensors.size());
-    for (size_t i = 0; i < alone.tensors.size(); ++i)
-      BOOST_TEST(identical(weights_apart.tensors[i].value, alone.tensors[i].value), alone.tensors[i].name);
+    check_equal(weights(layout), alone);
   }
+}
+
+BOOST_AUTO_TEST_CASE(a_run_is_resumed_by_another_number_of_processes) {
+  const auto epochs = [](int most) {
+    return std::vector<std::string>{"--set", "train.max_epochs=" + std::to_string(most), "--set",
+                                    "train.early_stop.keep_best=false"};
+  };
+  BOOST_TEST(Program(TROUPE_PROGRAM, run("alone", epochs(6))).end() == 0);
+  BOOST_TEST(Program(TROUPE_PROGRAM, run("moved", epochs(1))).end() == 0);
+  int most = 1;
+  for (const std::string layout : {"ps=1,worker=2", "worker=2", "ps=2,worker=1", "ps=1,worker=2"}) {
+    auto more = epochs(++most);
+    more.insert(more.end(), {"--resume", folder.path() + "/moved/001", "--local", layout});
+    Program apart(TROUPE_PROGRAM, run("moved", more));
+    BOOST_TEST(apart.end() == 0, apart.output());
+  }
+  auto more = epochs(6);
+  more.insert(more.end(), {"--resume", "auto"});
+  BOOST_TEST(Program(TROUPE_PROGRAM, run("moved", more)).end() == 0);
+  check_equal(weights("moved"), weights("alone"));
+}
+
+BOOST_AUTO_TEST_CASE(workers_train_asynchronously) {
+  Program program(TROUPE_PROGRAM, run("async", {"--json", "--local", "ps=2,worker=3", "--set",
+                                                "train.replication={mode=\"async\",shards=3}", "--set",
+                                                "train.max_epochs=15"}));
+  BOOST_TEST(program.end() == 0, program.output());
+  const std::string key = "\"valid/accuracy\": ";
+  const size_t at = program.output().find(key);
+  BOOST_TEST_REQUIRE(at != std::string::npos, program.output());
+  BOOST_TEST(std::stod(program.output().substr(at + key.size())) > 0.9);
 }
 
 BOOST_AUTO_TEST_CASE(a_node_that_is_killed_is_named_and_ends_the_run) {

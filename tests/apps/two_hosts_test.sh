@@ -32,9 +32,9 @@ cp "$source/examples/cluster/cluster.toml" "$folder"
 cd "$folder"
 "$program" certs certs --cluster cluster.toml >/dev/null
 on() { ip netns exec "$@"; }
-on $a "$program" node --cluster cluster.toml --job ps --task 0 >ps.log 2>&1 &
-on $a "$program" node --cluster cluster.toml --job worker --task 0 >worker0.log 2>&1 &
-on $b "$program" node --cluster cluster.toml --job worker --task 1 >worker1.log 2>&1 &
+on $a "$program" node --root . --root "$source/examples" --cluster cluster.toml --job ps --task 0 >ps.log 2>&1 &
+on $a "$program" node --root . --root "$source/examples" --cluster cluster.toml --job worker --task 0 >worker0.log 2>&1 &
+on $b "$program" node --root . --root "$source/examples" --cluster cluster.toml --job worker --task 1 >worker1.log 2>&1 &
 
 fail() { echo "$*"; tail -n 5 ./*.log; exit 1; }
 train() { on $a timeout 60 "$program" train "$source/examples/digits.toml" --cluster cluster.toml "$@"; }

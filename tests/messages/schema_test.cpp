@@ -16,6 +16,7 @@
 #include "messages/status.capnp.h"
 #include "messages/supervisor.capnp.h"
 #include "messages/tensor.capnp.h"
+#include "messages/trainer.capnp.h"
 #include "messages/variable.capnp.h"
 #include "messages/worker.capnp.h"
 
@@ -53,6 +54,7 @@ BOOST_AUTO_TEST_CASE(every_message_can_be_received) {
   check_each<SaveCheckpoint, CheckpointSaved, RestoreCheckpoint, CheckpointRestored, SaveShard, ShardSaved,
              ReadShards, ShardsRead, ApplyShards, ShardsApplied, DropShards, FilesDone>();
   check_each<ListActors, ActorsListed>();
+  check_each<BeginTraining, TrainingBegun, RunRounds, RoundsRun, EndTraining>();
 }
 
 }  // namespace

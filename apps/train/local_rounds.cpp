@@ -1,0 +1,29 @@
+#include "apps/train/local_rounds.h"
+
+#include "apps/train/evaluation.h"
+
+namespace troupe::train {
+
+LocalRounds::LocalRounds(Session& session, const TrainingGraph& graph, data::Batches& batches)
+    : graph_(graph), batches_(batches) {
+  std::vector<Output> feeds;
+  for (const TowerInputs& shard : graph.shards) {
+    for (const auto& [name, placeholder] : shard.columns) feeds.push_back(placeholder);
+    feeds.push_back(shard.samples);
+  }
+  step_ = session.prepare(feeds, {graph.loss, graph.update});
+}
+
+std::vector<double> LocalRounds::advance(uint64_t done, uint64_t) {
+  const data::Dataset batch = value_or_throw(batches_.at(done));
+  std::vector<Tensor> feeds;
+  const auto shards = data::shards(batch, static_cast<int64_t>(graph_.shards.size()));
+  for (size_t i = 0; i < shards.size(); ++i) {
+    for (auto& tensor : feeds_of_shard(graph_.shards[i], batch, shards[i].data))
+      feeds.push_back(std::move(tensor));
+    feeds.push_back(Tensor::scalar(static_cast<float>(shards[i].data.samples())));
+  }
+  return {number(step_.run(std::move(feeds), {.training = true, .round = done + 1}).at(0))};
+}
+
+}  // namespace troupe::train

@@ -1,0 +1,62 @@
+#include "apps/train/replica.h"
+
+#include "actors/runtime_impl.h"
+#include "apps/train/evaluation.h"
+
+namespace troupe::train {
+namespace {
+
+/// A worker needs the tasks that have variables, and itself.
+std::vector<std::string> tasks_of(const config::RunConfig& config) {
+  return config.cluster.tasks.contains("ps") ? std::vector<std::string>{"/job:ps"}
+                                             : std::vector<std::string>{"/job:worker/task:0"};
+}
+
+}  // namespace
+
+Replica::Replica(Runtime& runtime, config::RunConfig config, int64_t worker)
+    : model_graph_(runtime.ops()), config_(std::move(config)) {
+  const auto data = value_or_throw(data::load(runtime.impl().node->env.disk, config_.data, config_.run.seed));
+  if (data.train.samples() == 0) throw Error(data_loss("there is no sample to train on"));
+  batches_.emplace(data.train, config_.batch, config_.run.seed, config_.shuffle);
+  graph_ = value_or_throw(build_replica_graph(config_, data.train, worker, model_graph_));
+  session_ = runtime.session(model_graph_, {.seed = config_.run.seed, .tasks = tasks_of(config_)});
+  prepare();
+}
+
+void Replica::prepare() {
+  std::vector<Output> feeds = graph_.values, fetches = graph_.losses;
+  for (const TowerInputs& shard : graph_.inputs) {
+    for (const auto& [name, placeholder] : shard.columns) feeds.push_back(placeholder);
+    feeds.push_back(shard.samples);
+  }
+  fetches.insert(fetches.end(), graph_.next.begin(), graph_.next.end());
+  fetches.push_back(graph_.update);
+  step_ = session_->prepare(feeds, fetches);
+}
+
+void Replica::begin(uint64_t round) {
+  if (graph_.set_rounds)
+    session_->run({{graph_.rounds, Tensor::scalar(static_cast<int64_t>(round))}}, {*graph_.set_rounds});
+  values_ = session_->run(graph_.current);
+}
+
+std::vector<ShardLoss> Replica::run(uint64_t round) {
+  const data::Dataset batch = value_or_throw(batches_->at(round - 1));
+  const auto shards = data::shards(batch, config_.train.replication.shards);
+  std::vector<ShardLoss> result;
+  std::vector<Tensor> feeds = std::move(values_);
+  for (size_t i = 0; i < graph_.shards.size(); ++i) {
+    const data::Dataset& shard = shards[static_cast<size_t>(graph_.shards[i])].data;
+    for (auto& tensor : feeds_of_shard(graph_.inputs[i], batch, shard)) feeds.push_back(std::move(tensor));
+    feeds.push_back(Tensor::scalar(shard.samples()));
+    result.push_back({0, shard.samples()});
+  }
+  auto fetched = step_.run(std::move(feeds), {.training = true, .round = round});
+  for (size_t i = 0; i < result.size(); ++i) result[i].loss = number(fetched[i]);
+  values_.assign(std::make_move_iterator(fetched.begin() + static_cast<std::ptrdiff_t>(result.size())),
+                 std::make_move_iterator(fetched.end()));
+  return result;
+}
+
+}  // namespace troupe::train

@@ -1,0 +1,109 @@
+#include "apps/train/replica_graph.h"
+
+#include "apps/train/model_builder.h"
+
+namespace troupe::train {
+namespace {
+
+using Gradients = std::map<NodeId, Output>;  // by variable
+
+class Builder {
+ public:
+  Builder(const config::RunConfig& config, const data::Dataset& data, int64_t worker, Graph& graph)
+      : config_(config), worker_(worker), builder_(config, data, graph),
+        values_(builder_.on_worker(builder_.root(), worker)) {}
+
+  Result<ReplicaGraph> build() {
+    const int64_t workers = std::max<int64_t>(1, builder_.tasks("worker"));
+    for (int64_t shard = worker_; shard < builder_.shards(); shard += workers) add_tower(shard);
+    TROUPE_RETURN_IF_FAILED(builder_.status());
+    for (size_t i = 0; i < result_.shards.size(); ++i) add_gradients(i);
+    if (config_.train.replication.mode == config::ReplicationMode::Async)
+      update_at_once();
+    else
+      update_together();
+    return std::move(result_);
+  }
+
+ private:
+  void add_tower(int64_t shard) {
+    const Scope scope = builder_.at_shard(shard);
+    result_.shards.push_back(shard);
+    result_.inputs.push_back(builder_.inputs(scope, DType::Int64));
+    const auto local = [this](Output variable) { return values_.of(variable); };
+    const auto model = builder_.tower(scope, result_.inputs.back(), local);
+    if (model.loss) result_.losses.push_back(*model.loss);
+  }
+
+  void add_gradients(size_t shard) {
+    std::vector<Output> variables = trainable_variables(builder_.root().graph()), local;
+    for (const Output& variable : variables) local.push_back(values_.of(variable));
+    const auto found =
+        nn::compute_gradients(builder_.at_shard(result_.shards[shard]), result_.losses[shard], local);
+    gradients_.emplace_back();
+    for (const auto& [gradient, value] : found) {
+      const auto at = std::ranges::find(local, value) - local.begin();
+      if (shard == 0) order_.push_back(variables[static_cast<size_t>(at)]);
+      gradients_.back().emplace(variables[static_cast<size_t>(at)].node, gradient);
+    }
+  }
+
+  /// Synchronous: with the gradients of all workers.
+  void update_together() {
+    std::vector<nn::SyncUpdates::Shard> shards;
+    for (size_t i = 0; i < result_.shards.size(); ++i)
+      shards.push_back({result_.shards[i], result_.inputs[i].samples, gradients_[i]});
+    nn::SyncUpdates updates(std::move(shards), builder_.shards(), worker_, values_);
+    std::vector<nn::VariableGradient> first;
+    for (const Output& variable : order_) first.push_back({gradients_.front().at(variable.node), variable});
+    apply(first, updates);
+    result_.rounds = builder_.root().with_name("rounds").add_one(
+        "Placeholder", {}, {{"dtype", DType::Int64}, {"shape", PartialShape::scalar()}});
+    result_.set_rounds = updates.set_rounds(builder_.root(), result_.rounds);
+  }
+
+  /// Asynchronous: with those of this worker, whatever the others do.
+  void update_at_once() {
+    const Scope here = builder_.on_worker(builder_.root(), worker_);
+    std::vector<Output> samples;
+    for (const TowerInputs& inputs : result_.inputs) samples.push_back(inputs.samples);
+    std::vector<nn::VariableGradient> means;
+    for (const Output& variable : order_) {
+      std::vector<Output> each;
+      for (const Gradients& gradients : gradients_) each.push_back(gradients.at(variable.node));
+      means.push_back({weighted_mean(here, each, samples), variable});
+    }
+    nn::Updates updates;
+    apply(means, updates);
+  }
+
+  void apply(const std::vector<nn::VariableGradient>& gradients, nn::Updates& updates) {
+    const Scope& root = builder_.root();
+    result_.update = builder_.optimizer()->apply_gradients(root.with_prefix("train"), gradients, updates);
+    for (const auto& [variable, value] : values_.all()) {
+      const Scope there = root.colocated_with(variable);
+      result_.values.push_back(value);
+      result_.current.push_back(there.add_one("Identity", {variable}));
+      result_.next.push_back(there.with_control(updates.of(variable)).add_one("Identity", {variable}));
+    }
+  }
+
+  const config::RunConfig& config_;
+  int64_t worker_;
+  ModelBuilder builder_;
+  nn::LocalValues values_;
+  std::vector<Gradients> gradients_;  ///< per own shard
+  std::vector<Output> order_;         ///< the variables that have one
+  ReplicaGraph result_;
+};
+
+}  // namespace
+
+Result<ReplicaGraph> build_replica_graph(const config::RunConfig& config, const data::Dataset& data,
+                                         int64_t worker, Graph& graph) try {
+  return Builder(config, data, worker, graph).build();
+} catch (const Error& error) {
+  return error.status();
+}
+
+}  // namespace troupe::train

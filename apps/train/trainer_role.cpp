@@ -1,0 +1,166 @@
+#include "apps/train/trainer_role.h"
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+
+#include "actors/runtime_impl.h"
+#include "apps/train/replica.h"
+#include "messages/trainer.capnp.h"
+#include "messages/wire.h"
+
+namespace troupe::train {
+
+/// What is to be done, and the replica at hand.
+struct TrainerService::Work {
+  using Job = std::function<Result<AnyMessage>(Work&)>;
+
+  void post(Job job, Reply reply) {
+    const std::lock_guard lock(mutex);
+    jobs.emplace_back(std::move(job), std::move(reply));
+    changed.notify_all();
+  }
+  void run();
+  /// Ends the training at hand, whatever it does. Any thread.
+  void end_training();
+  /// Ends the thread, too.
+  void close();
+  void set_replica(std::shared_ptr<Replica> made);
+
+  std::shared_ptr<Replica> replica;  ///< changed by the thread alone, under the mutex
+
+  std::mutex mutex;  ///< guards what follows
+  std::deque<std::pair<Job, Reply>> jobs;
+  std::condition_variable changed;
+  bool busy = false;  ///< with a training that has begun and not ended
+  bool closing = false;
+};
+
+void TrainerService::Work::run() {
+  for (;;) {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [this] { return closing || !jobs.empty(); });
+    if (closing) break;
+    auto [job, reply] = std::move(jobs.front());
+    jobs.pop_front();
+    lock.unlock();
+    try {
+      reply(job(*this));
+    } catch (const Error& error) {
+      reply(error.status());
+    }
+  }
+  replica.reset();
+}
+
+void TrainerService::Work::end_training() {
+  const std::lock_guard lock(mutex);
+  busy = false;
+  if (replica) replica->cancel();
+}
+
+void TrainerService::Work::close() {
+  end_training();
+  const std::lock_guard lock(mutex);
+  closing = true;
+  changed.notify_all();
+}
+
+void TrainerService::Work::set_replica(std::shared_ptr<Replica> made) {
+  {
+    const std::lock_guard lock(mutex);
+    replica.swap(made);
+    if (replica && !busy) replica->cancel();  // ended while it was made
+  }
+  made.reset();  // the one before; its session takes a moment to end
+}
+
+namespace {
+
+using Work = TrainerService::Work;
+
+Result<AnyMessage> begin(Work& work, Runtime& runtime, const Message<wire::BeginTraining>& message) {
+  work.set_replica(nullptr);
+  TROUPE_ASSIGN(auto config, config::parse_run_config(std::string(view(message->getConfig())), "run file", "",
+                                                      {}, runtime.ops()));
+  for (const auto job : message->getJobs())
+    config.cluster.tasks[std::string(view(job.getName()))] = job.getTasks();
+  work.set_replica(std::make_shared<Replica>(runtime, std::move(config), message->getWorker()));
+  work.replica->begin(message->getRound());
+  Draft<wire::TrainingBegun> draft;
+  const auto& shards = work.replica->shards();
+  auto list = draft->initShards(static_cast<uint32_t>(shards.size()));
+  for (uint32_t i = 0; i < shards.size(); ++i) list.set(i, static_cast<uint32_t>(shards[i]));
+  return AnyMessage(draft.finish());
+}
+
+Result<AnyMessage> run_rounds(Work& work, uint64_t first, uint32_t rounds) {
+  if (!work.replica) return failed_precondition("no training has begun here");
+  std::vector<ShardLoss> all;
+  for (uint64_t round = first; round < first + rounds; ++round)
+    for (const ShardLoss& loss : work.replica->run(round)) all.push_back(loss);
+  Draft<wire::RoundsRun> draft;
+  auto losses = draft->initLosses(static_cast<uint32_t>(all.size()));
+  auto samples = draft->initSamples(static_cast<uint32_t>(all.size()));
+  for (uint32_t i = 0; i < all.size(); ++i) {
+    losses.set(i, all[i].loss);
+    samples.set(i, all[i].samples);
+  }
+  return AnyMessage(draft.finish());
+}
+
+class TrainerRole final : public Role {
+ public:
+  TrainerRole(Runtime& runtime, std::shared_ptr<Work> work) : runtime_(runtime), work_(std::move(work)) {
+    on<wire::BeginTraining>(
+        [this](const auto& message, Reply reply) { begin_for(message, std::move(reply)); });
+    on<wire::RunRounds>([this](const auto& message, Reply reply) {
+      work_->post([first = message->getFirst(),
+                   rounds = message->getRounds()](Work& work) { return run_rounds(work, first, rounds); },
+                  std::move(reply));
+    });
+    on<wire::EndTraining>([this](const auto&, Reply) { work_->end_training(); });
+  }
+
+ private:
+  void begin_for(const Message<wire::BeginTraining>& message, Reply reply) {
+    const auto client = runtime_.impl().node->directory.find(read(message->getClient()));
+    if (!client) return reply(client.status());
+    {
+      const std::lock_guard lock(work_->mutex);
+      if (std::exchange(work_->busy, true))
+        return reply(failed_precondition("this worker trains for another client"));
+    }
+    watch(*client, [this, training = ++trainings_](const Status&) {
+      if (training == trainings_) work_->end_training();
+    });
+    work_->post([&runtime = runtime_, message](Work& work) { return begin(work, runtime, message); },
+                std::move(reply));
+  }
+
+  Runtime& runtime_;
+  std::shared_ptr<Work> work_;
+  uint64_t trainings_ = 0;
+};
+
+}  // namespace
+
+TrainerService::TrainerService(Runtime& runtime) : runtime_(runtime), work_(std::make_shared<Work>()) {
+  ActorNode& node = *runtime.impl().node;
+  thread_ = std::thread([work = work_] { work->run(); });
+  node.directory.add(trainer_address(runtime.impl().tasks.front()->address("worker")),
+                     node.engine.spawn(std::make_unique<TrainerRole>(runtime, work_)));
+}
+
+TrainerService::~TrainerService() {
+  ActorNode& node = *runtime_.impl().node;
+  const Address address = trainer_address(runtime_.impl().tasks.front()->address("worker"));
+  if (const auto role = node.directory.find_here(address)) node.engine.stop(*role);
+  node.directory.remove(address);
+  work_->close();
+  thread_.join();
+}
+
+Address trainer_address(const Address& worker) { return {worker.task, worker.incarnation, "trainer", {}}; }
+
+}  // namespace troupe::train

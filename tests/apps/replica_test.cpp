@@ -1,0 +1,130 @@
+// Between-graph replication, all tasks in one process: replicas on threads of their own come to the same weights and losses, bit by
+// bit, as one graph with all towers.
+//
+//   replica of worker k:  values, batch -> tower per own shard -> SyncReplicasApply at the variables' task -> values of the next round
+#include "apps/train/replica.h"
+
+#include <boost/test/unit_test.hpp>
+
+#include <thread>
+
+#include "apps/train/local_rounds.h"
+#include "kernels/kernel.h"
+#include "messages/real_disk.h"
+
+namespace troupe::train {
+namespace {
+
+using Settings = std::vector<std::string>;
+constexpr uint64_t rounds = 25;  // an epoch has 23: its last batch is a short one
+
+config::RunConfig config_of(Settings set) {
+  static const auto library = make_op_library();
+  RealDisk disk;
+  return value_or_throw(
+      config::load_run_config(disk, TROUPE_SOURCE_DIR "/examples/digits.toml", set, library->ops));
+}
+
+RuntimeOptions all_tasks(const config::RunConfig& config) {
+  RuntimeOptions options{.threads = 2, .tasks = {}};
+  for (const auto& [job, tasks] : config.cluster.tasks)
+    for (int task = 0; task < tasks; ++task) options.tasks.push_back({job, task, 1});
+  return options;
+}
+
+/// A run whose variables have their first values, in a process of several tasks.
+struct Setting {
+  explicit Setting(const Settings& set)
+      : config(config_of(set)), runtime(all_tasks(config)), graph(runtime.ops()) {
+    RealDisk disk;
+    data = value_or_throw(data::load(disk, config.data, config.run.seed)).train;
+    model = value_or_throw(build_training_graph(config, data, graph));
+    session.emplace(runtime.session(graph, {.seed = config.run.seed}));
+    session->run({}, {model.initializer}, {.training = true});
+  }
+  std::vector<Tensor> weights() { return session->run(model.variables); }
+
+  config::RunConfig config;
+  Runtime runtime;
+  Graph graph;
+  data::Dataset data;
+  TrainingGraph model;
+  std::optional<Session> session;
+};
+
+struct Outcome {
+  std::vector<Tensor> weights;
+  std::vector<double> losses;
+};
+
+Outcome in_one_graph(const Settings& set) {
+  Setting setting(set);
+  data::Batches batches(setting.data, setting.config.batch, setting.config.run.seed, setting.config.shuffle);
+  LocalRounds local(*setting.session, setting.model, batches);
+  Outcome outcome;
+  for (uint64_t done = 0; done < rounds; ++done) outcome.losses.push_back(local.advance(done, rounds).at(0));
+  outcome.weights = setting.weights();
+  return outcome;
+}
+
+Outcome by_replicas(const Settings& set) {
+  Setting setting(set);
+  const auto workers =
+      std::min(setting.config.cluster.tasks.at("worker"), setting.config.train.replication.shards);
+  std::vector<std::unique_ptr<Replica>> replicas;
+  for (int64_t worker = 0; worker < workers; ++worker) {
+    replicas.push_back(std::make_unique<Replica>(setting.runtime, setting.config, worker));
+    replicas.back()->begin(0);
+  }
+  std::vector<std::map<int64_t, ShardLoss>> by_round(rounds);
+  std::mutex mutex;
+  std::vector<std::thread> threads;
+  for (auto& replica : replicas)
+    threads.emplace_back([&, one = replica.get()] {
+      for (uint64_t round = 1; round <= rounds; ++round) {
+        const auto losses = one->run(round);
+        const std::lock_guard lock(mutex);
+        for (size_t i = 0; i < losses.size(); ++i) by_round[round - 1][one->shards()[i]] = losses[i];
+      }
+    });
+  for (auto& thread : threads) thread.join();
+  Outcome outcome;
+  for (const auto& shards : by_round) {
+    std::vector<ShardLoss> in_order;
+    for (const auto& [shard, loss] : shards) in_order.push_back(loss);
+    outcome.losses.push_back(batch_loss(in_order, DType::Float));
+  }
+  outcome.weights = setting.weights();
+  return outcome;
+}
+
+Settings both(Settings a, const Settings& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+BOOST_AUTO_TEST_SUITE(replica)
+
+BOOST_AUTO_TEST_CASE(replicas_do_what_one_graph_does) {
+  const std::vector<Settings> models = {
+      {},
+      {"train.optimizer.type=sgd"},
+      {"train.optimizer={type=\"momentum\",lr=0.1,momentum=0.9,nesterov=true}",
+       "train.replication.shards=3"}};
+  for (const Settings& model : models) {
+    const Outcome one = in_one_graph(model);
+    for (const Settings& tasks : std::vector<Settings>{{"cluster.in_process={ps=1,worker=2}"},
+                                                       {"cluster.in_process={ps=2,worker=2}"},
+                                                       {"cluster.in_process={worker=3}"}}) {
+      const Outcome apart = by_replicas(both(model, tasks));
+      BOOST_TEST(apart.losses == one.losses, boost::test_tools::per_element());
+      BOOST_TEST_REQUIRE(apart.weights.size() == one.weights.size());
+      for (size_t i = 0; i < one.weights.size(); ++i) BOOST_TEST(identical(apart.weights[i], one.weights[i]));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace troupe::train
