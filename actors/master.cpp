@@ -57,7 +57,7 @@ class MasterRole final : public Role {
   MasterRole(ActorNode& node, Address address, uint64_t session, std::vector<WorkerDevices> workers,
              SessionOptions options)
       : node_(node), address_(std::move(address)), session_(session), workers_(std::move(workers)),
-        options_(options), graph_(node.library->ops) {
+        options_(std::move(options)), graph_(node.library->ops) {
     on<wire::Extend>([this](const auto& message, Reply reply) { extend(message, std::move(reply)); });
     on<wire::PrepareStep>([this](const auto& message, Reply reply) { prepare(message, std::move(reply)); });
     on<wire::RunStep>([this](const auto& message, Reply reply) { run(message, std::move(reply)); });
@@ -128,7 +128,7 @@ class MasterRole final : public Role {
       }
       prepared->shares.push_back({*worker, std::move(share.feeds)});
       ask(*worker, std::move(share.registration),
-          [this, prepared](Result<AnyMessage> answer) { registered(prepared, answer.status()); });
+          [this, prepared](const Result<AnyMessage>& answer) { registered(prepared, answer.status()); });
     }
   }
 
@@ -159,7 +159,7 @@ class MasterRole final : public Role {
     }
   }
 
-  void forget(std::shared_ptr<Prepared> prepared) {
+  void forget(std::shared_ptr<Prepared> prepared) {  // NOLINT: by value, as the one in the map goes
     Draft<wire::DeregisterPartition> draft;
     draft->setSession(session_);
     draft->setPartition(prepared->handle);
@@ -337,8 +337,8 @@ class MasterRole final : public Role {
 
 ActorRef spawn_master(ActorNode& node, const Address& address, uint64_t session,
                       std::vector<WorkerDevices> workers, SessionOptions options) {
-  auto master =
-      node.engine.spawn(std::make_unique<MasterRole>(node, address, session, std::move(workers), options));
+  auto master = node.engine.spawn(
+      std::make_unique<MasterRole>(node, address, session, std::move(workers), std::move(options)));
   node.directory.add(address, master);
   return master;
 }

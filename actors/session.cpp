@@ -103,7 +103,7 @@ Result<AnyMessage> Session::Impl::run(uint64_t handle, const std::vector<Tensor>
   return call(draft.finish(std::vector<Tensor>(feeds)));
 }
 
-std::vector<Tensor> PreparedStep::run(std::vector<Tensor> feeds, const StepOptions& options) const {
+std::vector<Tensor> PreparedStep::run(const std::vector<Tensor>& feeds, const StepOptions& options) const {
   const auto session = state_->session.lock();
   if (!session) throw Error(unavailable("the session that prepared this step is gone"));
   auto done = session->run(state_->handle, feeds, options);
@@ -142,7 +142,7 @@ std::vector<Tensor> Session::run(const std::vector<std::pair<Output, Tensor>>& f
     if (impl_->steps.size() >= Impl::most_steps) impl_->steps.clear();
     impl_->steps.emplace(std::move(key), step);
   }
-  return step.run(std::move(tensors), options);
+  return step.run(tensors, options);
 }
 
 PreparedStep Session::prepare(const std::vector<Output>& feeds, const std::vector<Output>& fetches) {

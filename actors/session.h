@@ -44,7 +44,7 @@ struct RestoredCheckpoint {
 class PreparedStep {
  public:
   /// One tensor per feed, in the order prepared; returns one per fetch.
-  std::vector<Tensor> run(std::vector<Tensor> feeds, const StepOptions& options = {}) const;
+  std::vector<Tensor> run(const std::vector<Tensor>& feeds, const StepOptions& options = {}) const;
 
  private:
   friend class Session;

@@ -93,7 +93,11 @@ Result<std::map<std::string, int>> parse_tasks(const std::string& text) {
     const size_t equals = part.find('=');
     const int count = equals == std::string::npos ? 0 : std::atoi(part.c_str() + equals + 1);
     if (equals == 0 || count < 1 || count > 64)
-      return invalid_argument("--local " + text + ": '" + part + "' is not JOB=COUNT, COUNT from 1 to 64");
+      return invalid_argument(std::string("--local ")
+                                  .append(text)
+                                  .append(": '")
+                                  .append(part)
+                                  .append("' is not JOB=COUNT, COUNT from 1 to 64"));
     tasks[part.substr(0, equals)] = count;
   }
   return tasks;

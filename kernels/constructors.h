@@ -9,6 +9,7 @@
 #pragma GCC visibility push(default)
 namespace troupe {
 
+// NOLINTBEGIN(performance-unnecessary-value-param): copies of small values, while a graph is built
 // clang-format off
 inline Output abs(const Scope& g, Argument x) { return g.call("abs", {x}); }
 inline Output add(const Scope& g, Argument x, Argument y) { return g.call("add", {x, y}); }
@@ -135,6 +136,7 @@ inline Output where(const Scope& g, Argument condition, Argument x, Argument y) 
 inline Output zeros(const Scope& g, Argument shape, DType dtype = f32, Argument value = 0) { return g.call("zeros", {shape, dtype, value}); }
 inline Output zeros_like(const Scope& g, Argument x) { return g.call("zeros_like", {x}); }
 // clang-format on
+// NOLINTEND(performance-unnecessary-value-param)
 
 }  // namespace troupe
 #pragma GCC visibility pop

@@ -91,7 +91,8 @@ bool retry_may_help(Code code);
 
 /// A value or the reason why there is none.
 template <class T>
-class [[nodiscard]] Result {
+// The variant would only throw if it had lost its value to an exception.
+class [[nodiscard]] Result {  // NOLINT(bugprone-exception-escape)
  public:
   Result(T value) : state_(std::in_place_index<1>, std::move(value)) {}  // NOLINT: a T is a Result
   Result(Status failure) : state_(std::in_place_index<0>, std::move(failure)) {

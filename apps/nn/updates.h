@@ -19,7 +19,7 @@ struct Rule {
   std::vector<Output> variables;  ///< the references it begins with; the first is the one it is about
   std::vector<Output> values;     ///< its other inputs, in order
   std::string gradient;  ///< the name of the input that is the gradient of the loss; empty: it has none
-  std::vector<std::string> options;  ///< its bool attributes that are true
+  std::vector<std::string> options = {};  ///< its bool attributes that are true
 };
 
 /// Each rule is applied when the step comes to it.

@@ -23,7 +23,7 @@ std::vector<double> LocalRounds::advance(uint64_t done, uint64_t) {
       feeds.push_back(std::move(tensor));
     feeds.push_back(Tensor::scalar(static_cast<float>(shards[i].data.samples())));
   }
-  return {number(step_.run(std::move(feeds), {.training = true, .round = done + 1}).at(0))};
+  return {number(step_.run(feeds, {.training = true, .round = done + 1}).at(0))};
 }
 
 }  // namespace troupe::train

@@ -52,7 +52,7 @@ std::vector<ShardLoss> Replica::run(uint64_t round) {
     feeds.push_back(Tensor::scalar(shard.samples()));
     result.push_back({0, shard.samples()});
   }
-  auto fetched = step_.run(std::move(feeds), {.training = true, .round = round});
+  auto fetched = step_.run(feeds, {.training = true, .round = round});
   for (size_t i = 0; i < result.size(); ++i) result[i].loss = number(fetched[i]);
   values_.assign(std::make_move_iterator(fetched.begin() + static_cast<std::ptrdiff_t>(result.size())),
                  std::make_move_iterator(fetched.end()));
