@@ -128,6 +128,7 @@ Result<std::unique_ptr<cluster::LocalCluster>> start_nodes(const TrainArguments&
     local.roots = files_of(config, options.resume);
     TROUPE_ASSIGN(nodes, cluster::LocalCluster::start(local));
     options.cluster = nodes->spec();
+    options.recover = [cluster = nodes.get()](const auto& silent) { return cluster->restart(silent); };
   } else if (!arguments.cluster.empty()) {
     RealDisk disk;
     TROUPE_ASSIGN(options.cluster,
@@ -174,7 +175,7 @@ int train(const TrainArguments& arguments) {
   std::signal(SIGTERM, on_signal);
   auto nodes = start_nodes(arguments, *config, options);
   if (!nodes) return failed(nodes.status());
-  const auto result = train::train(*config, std::move(*data), options);
+  const auto result = train::train(*config, *data, options);
   if (options.progress) std::printf("%s", clear_line);
   if (!result) return failed(with_loss(result.status(), nodes->get()));
   if (arguments.json)

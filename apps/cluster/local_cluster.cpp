@@ -16,6 +16,7 @@
 #include <csignal>
 #include <cstring>
 #include <mutex>
+#include <optional>
 #include <random>
 #include <thread>
 #include <vector>
@@ -91,6 +92,7 @@ struct Process {
   std::string partial;  ///< a line that has not ended yet
 
   std::string name() const { return job + "/" + std::to_string(task); }
+  std::string task_name() const { return DeviceName{job, 0, task, "", DeviceName::unset}.text(); }
 };
 
 }  // namespace
@@ -104,6 +106,7 @@ struct LocalCluster::Impl {
   void watch();
   void read_output(Process& process);
   void reap();
+  Status start_ended();
   void end();
   bool any_runs() const {
     return std::ranges::any_of(processes, [](const auto& process) { return process->pid != 0; });
@@ -116,7 +119,9 @@ struct LocalCluster::Impl {
   std::thread watcher;
   std::mutex mutex;  ///< guards what follows
   std::string first_loss;
-  std::condition_variable lost;
+  std::condition_variable changed;
+  bool restart_wanted = false;
+  std::optional<Status> restarted;
 };
 
 Status LocalCluster::Impl::open_sockets() {
@@ -185,7 +190,18 @@ void LocalCluster::Impl::watch() {
     ::poll(descriptors.data(), descriptors.size(), 50);
     for (const auto& process : processes) read_output(*process);
     reap();
+    const std::lock_guard lock(mutex);
+    if (!std::exchange(restart_wanted, false)) continue;
+    restarted = start_ended();
+    first_loss.clear();
+    changed.notify_all();
   }
+}
+
+Status LocalCluster::Impl::start_ended() {
+  for (const auto& process : processes)
+    if (process->pid == 0) TROUPE_RETURN_IF_FAILED(spawn(*process));
+  return {};
 }
 
 void LocalCluster::Impl::read_output(Process& process) {
@@ -215,7 +231,7 @@ void LocalCluster::Impl::reap() {
     if (options.line) options.line(text);
     const std::lock_guard lock(mutex);
     if (first_loss.empty()) first_loss = text;
-    lost.notify_all();
+    changed.notify_all();
   }
 }
 
@@ -251,8 +267,23 @@ const ClusterSpec& LocalCluster::spec() const { return impl_->spec; }
 
 std::string LocalCluster::first_loss(std::chrono::milliseconds within) const {
   std::unique_lock lock(impl_->mutex);
-  impl_->lost.wait_for(lock, within, [this] { return !impl_->first_loss.empty(); });
+  impl_->changed.wait_for(lock, within, [this] { return !impl_->first_loss.empty(); });
   return impl_->first_loss;
+}
+
+Status LocalCluster::restart(const std::vector<std::string>& silent) {
+  // Who is silent because it has just ended is not killed: how it ended is worth knowing.
+  first_loss(500ms);
+  for (const auto& process : impl_->processes)
+    if (const pid_t pid = process->pid; pid != 0 && std::ranges::count(silent, process->task_name()) != 0) {
+      ::kill(pid, SIGKILL);
+      while (process->pid == pid) std::this_thread::sleep_for(10ms);
+    }
+  std::unique_lock lock(impl_->mutex);
+  impl_->restarted.reset();
+  impl_->restart_wanted = true;
+  impl_->changed.wait(lock, [this] { return impl_->restarted.has_value(); });
+  return *impl_->restarted;
 }
 
 int LocalCluster::process(const std::string& job, int task) const {

@@ -36,8 +36,11 @@ class LocalCluster {
   /// For the process that started them, which is no member but a client, and their owner.
   const ClusterSpec& spec() const;
   static constexpr const char* owner_job = "client";
-  /// The first process that ended by itself, and how; empty when none does within the time.
+  /// The first process that ended by itself since the start or the last restart, and how; empty when none does within the time.
   std::string first_loss(std::chrono::milliseconds within) const;
+  /// Starts anew what has ended by itself, and what is one of `silent`, which is killed before: a process may be there and not
+  /// answer. Unavailable when the system refuses.
+  Status restart(const std::vector<std::string>& silent);
   /// The process of a task; 0 when it has ended.
   int process(const std::string& job, int task) const;
 

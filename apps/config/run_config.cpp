@@ -109,6 +109,10 @@ Train read_train(const Reader& train) {
   const Reader checkpoint = train.table("checkpoint");
   out.checkpoint = {parse_period(checkpoint.string("every")).value_or(Period{}),
                     checkpoint.get<int64_t>("keep"), checkpoint.get<bool>("on_signal")};
+  const Reader fault = train.table("fault");
+  out.fault = {fault.get<int64_t>("max_restarts"),
+               std::chrono::nanoseconds(
+                   static_cast<int64_t>(1e9 * parse_duration(fault.string("start_timeout")).value_or(60)))};
   return out;
 }
 

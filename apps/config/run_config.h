@@ -2,6 +2,7 @@
 // Made once by load_run_config(), then read only. Paths in it are absolute. Times are seconds.
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <optional>
@@ -86,6 +87,11 @@ struct Checkpoint {
   bool on_signal = true;
 };
 
+struct Fault {
+  int64_t max_restarts = 0;
+  std::chrono::nanoseconds start_timeout{};
+};
+
 struct Train {
   Text loss;
   Optimizer optimizer;
@@ -94,6 +100,7 @@ struct Train {
   std::optional<EarlyStop> early_stop;
   Replication replication;
   Checkpoint checkpoint;
+  Fault fault;
 };
 
 /// Tasks in this process: how many of each job, and the CPU devices of each task.

@@ -131,7 +131,12 @@ constexpr Key keys[] = {
      {.initial = "5", .range = between(1, 100000)}},
     {"train.checkpoint.on_signal", Kind::Boolean, "SIGINT and SIGTERM save before the run ends",
      {.initial = "true"}},
-    {"train.fault", Kind::Later, "heartbeats and restarts"},
+    {"train.fault", Kind::Section, "what to do about processes that are lost", {.initial = "{}"}},
+    {"train.fault.max_restarts", Kind::Integer, "so often the run goes on from its last checkpoint; 0: it ends",
+     {.initial = "0", .range = between(0, 1000)}},
+    {"train.fault.start_timeout", Kind::Duration, "for all processes of the cluster to be there",
+     {.initial = "\"60s\""}},
+    {"train.fault.heartbeat", Kind::Later, "how often processes hear of each other"},
 
     {"cluster", Kind::Section, "the tasks of this run", {.initial = "{}"}},
     {"cluster.in_process", Kind::Section, "jobs and how many tasks of each, all in this process",

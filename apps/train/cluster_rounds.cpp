@@ -15,7 +15,6 @@ namespace {
 
 constexpr double turn = 0.25;  // seconds of rounds sent out at once
 constexpr uint64_t longest_turn = 10'000;
-constexpr auto start_timeout = std::chrono::seconds(60);
 
 AnyMessage begin_message(const config::RunConfig& config, uint32_t worker, uint64_t round,
                          const Address& client) {
@@ -46,11 +45,12 @@ struct Gather {
 ClusterRounds::ClusterRounds(Runtime& runtime, const config::RunConfig& config, uint64_t round, DType loss)
     : runtime_(runtime), config_(config), loss_(loss) {
   const std::vector<std::string> job = {"/job:worker"};
-  const auto workers = value_or_throw(runtime.impl().workers(start_timeout, job));
+  const auto workers = value_or_throw(runtime.impl().workers(config.train.fault.start_timeout, job));
   const auto most = static_cast<size_t>(config.train.replication.shards);
   for (const auto& [worker, devices] : workers)
     if (worker.task.starts_with("/job:worker/") && workers_.size() < most)
-      workers_.push_back({value_or_throw(runtime.impl().node->directory.find(trainer_address(worker))), {}});
+      workers_.push_back(
+          {worker.task, value_or_throw(runtime.impl().node->directory.find(trainer_address(worker))), {}});
   begin(round);
 }
 
@@ -86,7 +86,9 @@ std::vector<AnyMessage> ClusterRounds::ask_all(const std::vector<AnyMessage>& re
   node.scheduler.wait([&] { return all_answered() || failed(); }, 0);
   if (failed()) end();
   node.scheduler.wait(all_answered, 0);
-  if (failed()) throw Error(gather->answers[gather->first_failure].status());
+  if (failed())
+    throw Error(
+        gather->answers[gather->first_failure].status().at_device(workers_[gather->first_failure].task));
   std::vector<AnyMessage> answers;
   for (auto& answer : gather->answers) answers.push_back(std::move(*answer));
   return answers;

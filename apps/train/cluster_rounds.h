@@ -3,6 +3,7 @@
 // second, so that the client's distance costs nothing.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "actors/actor_ref.h"
@@ -23,6 +24,7 @@ class ClusterRounds final : public Rounds {
 
  private:
   struct Worker {
+    std::string task;
     ActorRef trainer;
     std::vector<uint32_t> shards;
   };

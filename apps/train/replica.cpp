@@ -20,7 +20,9 @@ Replica::Replica(Runtime& runtime, config::RunConfig config, int64_t worker)
   if (data.train.samples() == 0) throw Error(data_loss("there is no sample to train on"));
   batches_.emplace(data.train, config_.batch, config_.run.seed, config_.shuffle);
   graph_ = value_or_throw(build_replica_graph(config_, data.train, worker, model_graph_));
-  session_ = runtime.session(model_graph_, {.seed = config_.run.seed, .tasks = tasks_of(config_)});
+  session_ = runtime.session(model_graph_, {.seed = config_.run.seed,
+                                            .start_timeout = config_.train.fault.start_timeout,
+                                            .tasks = tasks_of(config_)});
   prepare();
 }
 

@@ -46,14 +46,17 @@ RuntimeOptions runtime_options(const config::RunConfig& config, const std::optio
 
 constexpr const char* best_prefix = "best";
 
+/// A run from where its folder is to its end, or to the loss of a process.
 class Run {
  public:
-  Run(const config::RunConfig& config, const TrainerOptions& options, data::TrainAndValid data)
-      : config_(config), options_(options), data_(std::move(data)),
-        batches_(data_.train, config.batch, config.run.seed, config.shuffle),
+  /// `again`: to go on after a loss, in the folder that options.resume names.
+  Run(const config::RunConfig& config, const TrainerOptions& options, data::TrainAndValid data, bool again)
+      : config_(config), options_(options), may_begin_anew_(again || options.resume == "auto"),
+        data_(std::move(data)), batches_(data_.train, config.batch, config.run.seed, config.shuffle),
         runtime_(runtime_options(config, options.cluster)), graph_(runtime_.ops()) {}
 
-  Result<TrainingResult> run() {
+  /// Throws nothing: what a step failed with is returned, too.
+  Result<TrainingResult> run() try {
     if (config_.train.replication.mode == config::ReplicationMode::Async && !with_workers())
       return invalid_argument(
           "train.replication.mode = \"async\" is for workers in processes of their own: --local "
@@ -61,9 +64,9 @@ class Run {
     TROUPE_ASSIGN(model_, build_training_graph(config_, data_.train, graph_));
     if (config_.train.early_stop && config_.train.early_stop->keep_best)
       best_.emplace(Scope(graph_), best_prefix);
-    Session session = runtime_.session(graph_, {.seed = config_.run.seed});
-    session_ = &session;
-    evaluation_.emplace(session, model_);
+    session_.emplace(runtime_.session(
+        graph_, {.seed = config_.run.seed, .start_timeout = config_.train.fault.start_timeout}));
+    evaluation_.emplace(*session_, model_);
     TROUPE_RETURN_IF_FAILED(begin());
     make_rounds();
     describe();
@@ -72,6 +75,20 @@ class Run {
     result_.seconds = Seconds(Now::now() - started).count();
     finish();
     return result_;
+  } catch (const Error& error) {
+    return error.status();
+  }
+
+  std::string folder() const { return folder_ ? folder_->path() : std::string(); }
+  std::vector<std::string> silent() const {
+    std::vector<std::string> tasks;
+    if (!options_.cluster) return tasks;
+    for (const auto& [job, members] : options_.cluster->jobs)
+      for (const auto& [task, endpoint] : members)
+        if (const std::string name = DeviceName{job, 0, task, "", DeviceName::unset}.text();
+            !runtime_.linked(name))
+          tasks.push_back(name);
+    return tasks;
   }
 
  private:
@@ -112,7 +129,7 @@ class Run {
     try {
       checkpoint = session_->restore(folder_->checkpoints());
     } catch (const Error& error) {
-      if (error.status().code() != Code::NotFound || options_.resume != "auto") return error.status();
+      if (error.status().code() != Code::NotFound || !may_begin_anew_) return error.status();
       say("no checkpoint yet: from the beginning");
       return {};
     }
@@ -259,13 +276,14 @@ class Run {
 
   const config::RunConfig& config_;
   const TrainerOptions& options_;
+  const bool may_begin_anew_;  ///< without a checkpoint
   data::TrainAndValid data_;
   data::Batches batches_;
   Runtime runtime_;
   Graph graph_;
   TrainingGraph model_;
   std::optional<nn::KeptValues> best_;  ///< when the best model is kept
-  Session* session_ = nullptr;
+  std::optional<Session> session_;
   std::optional<Evaluation> evaluation_;
   std::unique_ptr<Rounds> rounds_;
   std::optional<RunFolder> folder_;
@@ -274,15 +292,40 @@ class Run {
   Now::time_point last_saved_;
 };
 
+/// What is known after one attempt.
+struct Attempt {
+  Result<TrainingResult> result;
+  std::string folder;               ///< of the run; empty when there is none
+  std::vector<std::string> silent;  ///< tasks of the cluster that do not answer
+};
+
+Attempt attempt(const config::RunConfig& config, const TrainerOptions& options,
+                const data::TrainAndValid& data, bool again) try {
+  Run run(config, options, data, again);
+  auto result = run.run();
+  return {std::move(result), run.folder(), run.silent()};
+} catch (const Error& error) {
+  return {error.status(), {}, {}};
+}
+
 }  // namespace
 
-Result<TrainingResult> train(const config::RunConfig& config, data::TrainAndValid data,
+Result<TrainingResult> train(const config::RunConfig& config, const data::TrainAndValid& data,
                              const TrainerOptions& options) {
   if (data.train.samples() == 0) return data_loss("there is no sample to train on");
-  try {
-    return Run(config, options, std::move(data)).run();
-  } catch (const Error& error) {
-    return error.status();
+  TrainerOptions now = options;
+  const int64_t most = options.cluster && options.dry_run_steps == 0 ? config.train.fault.max_restarts : 0;
+  for (int64_t restarts = 0;;) {
+    Attempt made = attempt(config, now, data, restarts > 0);
+    const bool stopped = options.stop && options.stop->load();
+    if (made.result || stopped || restarts == most || !retry_may_help(made.result.status().code()))
+      return std::move(made.result);
+    ++restarts;
+    if (options.line)
+      options.line(text("%s; restart %lld of %lld", made.result.status().message().c_str(),
+                        static_cast<long long>(restarts), static_cast<long long>(most)));
+    if (options.recover) TROUPE_RETURN_IF_FAILED(options.recover(made.silent));
+    if (!made.folder.empty()) now.resume = made.folder;
   }
 }
 

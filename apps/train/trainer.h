@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "actors/cluster.h"
 #include "apps/config/run_config.h"
@@ -19,6 +20,8 @@ struct TrainerOptions {
   int64_t dry_run_steps = 0;  ///< 0: a real run; else so many steps, and nothing is written
   std::optional<ClusterSpec> cluster =
       {};  ///< its tasks are those of config.cluster; none: all in this process
+  /// Brings back the processes of the cluster that are lost, given the tasks that do not answer; empty: somebody else does.
+  std::function<Status(const std::vector<std::string>& silent)> recover = {};
   const std::atomic<bool>* stop = nullptr;       ///< set by a signal: save and end after the step at hand
   std::function<void(const std::string&)> line;  ///< for people: one line each
   std::function<void(const std::string&)>
@@ -36,9 +39,10 @@ struct TrainingResult {
   std::string folder;                                      ///< of the run; empty for a dry run
 };
 
+/// A run that loses a process of its cluster goes on from its last checkpoint, as often as train.fault.max_restarts allows.
 /// InvalidArgument for the run file, NotFound and DataLoss for checkpoints, else whatever a step failed with. `data` is what
 /// data::load made of config.data.
-Result<TrainingResult> train(const config::RunConfig& config, data::TrainAndValid data,
+Result<TrainingResult> train(const config::RunConfig& config, const data::TrainAndValid& data,
                              const TrainerOptions& options);
 
 }  // namespace troupe::train

@@ -151,9 +151,9 @@ run.toml:16:13: train.optimizer.lr: missing: learning rate (a number, above 0)
 run.toml:16:22: train.optimizer.type: "rmsprop" is not available yet; allowed: "sgd", "momentum", "adam"
   optimizer = { type = "rmsprop" }
                        ^
-run.toml:17:1: train.fault: not available yet
+run.toml:17:11: train.fault.heartbeat: not available yet
   fault = { heartbeat = "200ms" }
-  ^)toml";
+            ^)toml";
   BOOST_TEST(mistakes(text) == expected);
   BOOST_TEST((parse(text).status().code() == Code::InvalidArgument));
 }

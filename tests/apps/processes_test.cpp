@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <random>
 #include <thread>
 
 #include "messages/real_disk.h"
@@ -118,6 +119,58 @@ BOOST_AUTO_TEST_CASE(a_node_that_is_killed_is_named_and_ends_the_run) {
     BOOST_TEST(launcher.output().find(loss) != std::string::npos, launcher.output());
     BOOST_TEST(gone_within(nodes, 0ms));
   }
+}
+
+// Whoever is killed and whenever, with restarts or with a resume by hand: the weights end as those of an undisturbed run.
+BOOST_AUTO_TEST_CASE(weights_do_not_depend_on_who_was_killed_when) {
+  constexpr int kills = 20, epochs = 30;
+  const auto arguments = [&](const std::string& name, const std::vector<std::string>& more) {
+    auto all = run(name, {"--set", "train.max_epochs=" + std::to_string(epochs), "--set",
+                          "train.early_stop.patience=1000", "--set", "train.checkpoint.every=40 steps"});
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  BOOST_TEST(Program(TROUPE_PROGRAM, arguments("alone", {})).end() == 0);
+  const auto alone = weights("alone");
+  std::mt19937 random(7);
+  for (int i = 0; i < kills; ++i) {
+    const bool restarts = i % 2 == 0;
+    const size_t victim = random() % (restarts ? 3 : 5);  // ps, worker 0, worker 1; the launcher; all
+    const std::string name = "killed" + std::to_string(i);
+    const std::vector<std::string> local = {"--local", "ps=1,worker=2", "--set",
+                                            "train.fault.max_restarts=" + std::to_string(restarts ? 3 : 0)};
+    Program launcher(TROUPE_PROGRAM, arguments(name, local));
+    const std::string moment = "epoch " + std::to_string(1 + random() % (epochs - 5)) + " ";
+    BOOST_TEST_REQUIRE(launcher.wait_for(moment), launcher.output());
+    const auto nodes = test::children_of(launcher.process());
+    BOOST_TEST_REQUIRE(nodes.size() == 3u);
+    for (size_t node = 0; node < nodes.size(); ++node)
+      if (victim == node || victim == 4) kill(nodes[node], SIGKILL);
+    const int code = launcher.end(victim >= 3 ? SIGKILL : 0);
+    BOOST_TEST_CONTEXT("killed " << victim << " at " << moment << launcher.output()) {
+      BOOST_TEST(code == (victim >= 3 ? -SIGKILL : restarts ? 0 : 1));
+      BOOST_TEST(gone_within(nodes, 20s));
+      if (!restarts) {
+        auto resume = local;
+        resume.insert(resume.end(), {"--resume", "auto"});
+        Program again(TROUPE_PROGRAM, arguments(name, resume));
+        BOOST_TEST(again.end() == 0, again.output());
+      }
+      check_equal(weights(name), alone);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_node_that_stops_answering_is_replaced) {
+  Program launcher(TROUPE_PROGRAM,
+                   run("frozen", {"--local", "ps=1,worker=2", "--set", "train.max_epochs=300", "--set",
+                                  "train.early_stop.patience=1000", "--set", "train.fault.max_restarts=1"}));
+  BOOST_TEST_REQUIRE(launcher.wait_for("epoch 2"));
+  const pid_t frozen = test::children_of(launcher.process()).at(0);
+  kill(frozen, SIGSTOP);
+  BOOST_TEST(launcher.end() == 0, launcher.output());
+  BOOST_TEST(launcher.output().find("silent") != std::string::npos, launcher.output());
+  BOOST_TEST(gone_within({frozen}, 20s));
 }
 
 BOOST_AUTO_TEST_CASE(nodes_end_with_whoever_started_them) {
