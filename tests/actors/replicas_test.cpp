@@ -16,6 +16,7 @@
 #include "messages/variable.capnp.h"
 #include "messages/wire.h"
 #include "tests/support/inline_scheduler.h"
+#include "tests/support/op_library.h"
 #include "tests/support/simulated_disk.h"
 
 namespace troupe {
@@ -123,7 +124,7 @@ struct Bench {
     return snapshot.value.as<int64_t>()[0];
   }
 
-  std::shared_ptr<const OpLibrary> library = make_op_library();
+  std::shared_ptr<const OpLibrary> library = test::op_library();
   test::InlineScheduler scheduler;
   InlinePool pool;
   SimulatedDisk disk{0};

@@ -9,8 +9,8 @@
 #include <thread>
 
 #include "apps/train/local_rounds.h"
-#include "kernels/kernel.h"
 #include "messages/real_disk.h"
+#include "tests/support/op_library.h"
 
 namespace troupe::train {
 namespace {
@@ -19,10 +19,9 @@ using Settings = std::vector<std::string>;
 constexpr uint64_t rounds = 25;  // an epoch has 23: its last batch is a short one
 
 config::RunConfig config_of(Settings set) {
-  static const auto library = make_op_library();
   RealDisk disk;
   return value_or_throw(
-      config::load_run_config(disk, TROUPE_SOURCE_DIR "/examples/digits.toml", set, library->ops));
+      config::load_run_config(disk, TROUPE_SOURCE_DIR "/examples/digits.toml", set, test::op_library()->ops));
 }
 
 RuntimeOptions all_tasks(const config::RunConfig& config) {

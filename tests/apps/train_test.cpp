@@ -7,8 +7,8 @@
 #include <csignal>
 #include <filesystem>
 
-#include "kernels/kernel.h"
 #include "messages/real_disk.h"
+#include "tests/support/op_library.h"
 #include "tests/support/program.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/whole_checkpoint.h"
@@ -26,7 +26,7 @@ const std::string digits = TROUPE_SOURCE_DIR "/examples/digits.toml";
 struct Fixture {
   config::RunConfig config(std::vector<std::string> set) {
     set.push_back("run.directory=" + folder);
-    return value_or_throw(config::load_run_config(disk, digits, set, ops()));
+    return value_or_throw(config::load_run_config(disk, digits, set, test::op_library()->ops));
   }
   TrainingResult run(const std::vector<std::string>& set, const std::string& resume = {}) {
     TrainerOptions options;
@@ -37,10 +37,6 @@ struct Fixture {
     const auto checked = config(set);
     return value_or_throw(
         train(checked, value_or_throw(data::load(disk, checked.data, checked.run.seed)), options));
-  }
-  static std::shared_ptr<const OpTable> ops() {
-    static const auto library = make_op_library();
-    return library->ops;
   }
   /// Every variable of the newest checkpoint of a run, by name.
   test::WholeCheckpoint weights(const std::string& run_folder) {

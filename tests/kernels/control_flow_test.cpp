@@ -3,7 +3,7 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include "kernels/all_ops.h"
+#include "tests/support/op_library.h"
 #include "tests/support/partitioned_runtime.h"
 
 using namespace troupe;
@@ -12,7 +12,7 @@ using namespace troupe::test;
 namespace {
 
 struct Fixture {
-  std::shared_ptr<const OpLibrary> library = make_op_library();
+  std::shared_ptr<const OpLibrary> library = op_library();
   Graph graph{library->ops};
   Scope g{graph};
 

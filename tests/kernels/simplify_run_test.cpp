@@ -5,9 +5,9 @@
 
 #include "graph/control_flow.h"
 #include "graph/simplify.h"
-#include "kernels/all_ops.h"
 #include "kernels/evaluate.h"
 #include "tests/support/local_host.h"
+#include "tests/support/op_library.h"
 
 using namespace troupe;
 using namespace troupe::test;
@@ -15,7 +15,7 @@ using namespace troupe::test;
 namespace {
 
 struct Fixture {
-  std::shared_ptr<const OpLibrary> library = make_op_library();
+  std::shared_ptr<const OpLibrary> library = op_library();
   LocalRuntime runtime{library};
 
   Evaluate evaluator() {

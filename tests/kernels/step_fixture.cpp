@@ -29,6 +29,7 @@ class ProbeKernel final : public Kernel {
 }  // namespace
 
 std::shared_ptr<const OpLibrary> library_with_probes(const Hook& hook) {
+  // Not op_library(): a copy of it would add to the same table of ops.
   auto library = std::make_shared<OpLibrary>(*make_op_library());
   library->op(OpDefBuilder("Probe")
                   .input("x: float")

@@ -4,19 +4,12 @@
 #include "actors/master.h"
 #include "actors/session_impl.h"
 #include "devices/cpu_device.h"
+#include "tests/support/op_library.h"
 
 namespace troupe::test {
-namespace {
-
-std::shared_ptr<const OpLibrary> shared_library() {
-  static const auto library = make_op_library();
-  return library;
-}
-
-}  // namespace
 
 InlineNode::InlineNode(Disk& disk, size_t task_count, size_t devices_per_task, uint64_t seed)
-    : library(shared_library()), scheduler(seed), node(Env{scheduler, disk}, scheduler, pool, library) {
+    : library(op_library()), scheduler(seed), node(Env{scheduler, disk}, scheduler, pool, library) {
   for (size_t task = 0; task < task_count; ++task) {
     std::vector<std::shared_ptr<Device>> devices;
     for (size_t id = 0; id < devices_per_task; ++id)

@@ -57,11 +57,6 @@ void check_shapes(const Node& node, const std::vector<Tensor>& outputs, Known kn
 
 }  // namespace
 
-std::shared_ptr<const OpLibrary> op_library() {
-  static const auto library = make_op_library();
-  return library;
-}
-
 Result<SingleOp> SingleOp::make(const std::string& op, const std::vector<Tensor>& inputs, Attributes attrs,
                                 Known known) {
   SingleOp single{Graph(op_library()->ops), 0, {}};

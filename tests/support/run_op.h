@@ -3,19 +3,16 @@
 // checked.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "kernels/kernel.h"
+#include "tests/support/op_library.h"
 
 namespace troupe::test {
 
 /// What the graph knows of the inputs of the node: shape functions must agree with the kernel in each case.
 enum class Known { Values, Shapes, Nothing };
-
-/// The library of all ops, made once.
-std::shared_ptr<const OpLibrary> op_library();
 
 /// One op on sources of its inputs, as a graph. References are variables of the shape of the tensor given. The node is called
 /// "node", for random ops go by the name.

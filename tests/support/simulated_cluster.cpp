@@ -3,22 +3,15 @@
 #include "actors/master.h"
 #include "actors/session_impl.h"
 #include "devices/cpu_device.h"
+#include "tests/support/op_library.h"
 
 namespace troupe::test {
-namespace {
-
-std::shared_ptr<const OpLibrary> shared_library() {
-  static const auto library = make_op_library();
-  return library;
-}
-
-}  // namespace
 
 /// What a node has from its start to its end.
 struct SimulatedCluster::Life {
   Life(SimulatedCluster& cluster, Machine& machine)
       : host(cluster.simulation_), network(cluster.network_.join(machine.task)),
-        node(Env{host, *machine.disk, network.get(), cluster.random_id()}, host, pool, cluster.library_),
+        node(Env{host, *machine.disk, network.get(), cluster.random_id()}, host, pool, op_library()),
         incarnation(cluster.random_id()) {
     DeviceName name = value_or_throw(DeviceName::parse(machine.task + "/device:CPU:0"));
     device = std::make_shared<CpuDevice>(name, incarnation, pool);
@@ -37,7 +30,7 @@ struct SimulatedCluster::Life {
 };
 
 SimulatedCluster::SimulatedCluster(uint64_t seed, const std::vector<std::string>& tasks)
-    : simulation_(seed), network_(simulation_), library_(shared_library()) {
+    : simulation_(seed), network_(simulation_) {
   for (const auto& task : tasks)
     machines_.push_back({task, std::make_unique<SimulatedDisk>(random_id()), nullptr});
   for (size_t machine = 0; machine < size(); ++machine) start(machine);

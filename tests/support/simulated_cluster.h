@@ -52,7 +52,6 @@ class SimulatedCluster {
 
   Simulation simulation_;
   SimulatedNetwork network_;
-  std::shared_ptr<const OpLibrary> library_;
   std::vector<Machine> machines_;
 };
 
