@@ -5,8 +5,6 @@
 #include <random>
 #include <thread>
 
-#include "actors/checkpoint.h"
-#include "actors/master.h"
 #include "actors/runtime_impl.h"
 #include "actors/session_impl.h"
 #include "devices/cpu_device.h"
@@ -83,13 +81,7 @@ uint64_t Runtime::Impl::random_id() {
 Result<std::vector<WorkerDevices>> Runtime::Impl::workers(std::chrono::nanoseconds timeout,
                                                           std::span<const std::string> wanted) const {
   std::vector<WorkerDevices> result;
-  for (const auto& task : tasks) {
-    WorkerDevices worker{task->address("worker"), {}};
-    for (const auto& site : task->sites)
-      worker.devices.push_back(
-          {site->device->name(), site->device->incarnation(), site->device->memory_statistics().cap});
-    result.push_back(std::move(worker));
-  }
+  for (const auto& task : tasks) result.push_back(worker_of(*task));
   if (!membership) return result;
   TROUPE_ASSIGN(auto others, membership->others(loop->now() + timeout.count(), wanted));
   std::ranges::move(others, std::back_inserter(result));
@@ -111,17 +103,9 @@ Runtime::~Runtime() = default;
 std::shared_ptr<const OpTable> Runtime::ops() const { return impl_->node->library->ops; }
 
 Session Runtime::session(const Graph& graph, const SessionOptions& options) {
-  auto& node = *impl_->node;
   auto workers = value_or_throw(impl_->workers(options.start_timeout, options.tasks));
-  const uint64_t id = impl_->random_id();
-  const Address master = impl_->tasks.front()->address("master", std::to_string(id));
-  std::vector<Address> processes;
-  for (const auto& worker : workers) processes.push_back(worker.worker);
-  const ActorRef to = spawn_master(node, master, id, std::move(workers), options);
-  return SessionParts{node, to, graph,
-                      checkpoint_coordinator_address(impl_->tasks.front()->address("worker")),
-                      std::move(processes)}
-      .open();
+  return open_session(*impl_->node, *impl_->tasks.front(), impl_->random_id(), graph, std::move(workers),
+                      options);
 }
 
 std::vector<std::string> Runtime::devices() const {

@@ -7,6 +7,7 @@
 #include "actors/checkpoint.h"
 #include "actors/checkpoint_wire.h"
 #include "actors/graph_wire.h"
+#include "actors/master.h"
 #include "actors/session_impl.h"
 #include "messages/session.capnp.h"
 
@@ -16,6 +17,17 @@ struct PreparedStep::State {
   std::weak_ptr<Session::Impl> session;  // which keeps the steps it prepared
   Message<wire::PrepareStep> signature;
   std::atomic<uint64_t> handle{0};
+};
+
+/// What a session stands on.
+struct SessionParts {
+  ActorNode& node;
+  ActorRef master;
+  const Graph& graph;
+  Address coordinator;           ///< of checkpoints
+  std::vector<Address> workers;  ///< of the processes that it runs on
+
+  Session open() &&;
 };
 
 /// Shared by the session and the steps it prepared.
@@ -117,6 +129,26 @@ std::vector<Tensor> PreparedStep::run(const std::vector<Tensor>& feeds, const St
 }
 
 Session SessionParts::open() && { return Session(std::make_shared<Session::Impl>(std::move(*this))); }
+
+WorkerDevices worker_of(const TaskSites& task) {
+  WorkerDevices worker{task.address("worker"), {}};
+  for (const auto& site : task.sites) {
+    const Device& device = *site->device;
+    worker.devices.push_back({device.name(), device.incarnation(), device.memory_statistics().cap});
+  }
+  return worker;
+}
+
+Session open_session(ActorNode& node, const TaskSites& task, uint64_t id, const Graph& graph,
+                     std::vector<WorkerDevices> workers, const SessionOptions& options) {
+  std::vector<Address> processes;
+  for (const auto& worker : workers) processes.push_back(worker.worker);
+  const Address master = task.address("master", std::to_string(id));
+  const ActorRef to = spawn_master(node, master, id, std::move(workers), options);
+  return SessionParts{node, to, graph, checkpoint_coordinator_address(task.address("worker")),
+                      std::move(processes)}
+      .open();
+}
 
 Session::Session(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Session::Session(Session&&) noexcept = default;

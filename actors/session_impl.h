@@ -1,19 +1,20 @@
-// How the runtime makes a Session: the parts it stands on. Not installed.
+// How a session is opened on a node of actors, real or simulated. Not installed.
 #pragma once
 
-#include "actors/node.h"
+#include <vector>
+
 #include "actors/session.h"
+#include "actors/step_compiler.h"
+#include "actors/task.h"
 
 namespace troupe {
 
-struct SessionParts {
-  ActorNode& node;
-  ActorRef master;
-  const Graph& graph;
-  Address coordinator = {};           ///< of checkpoints
-  std::vector<Address> workers = {};  ///< of the processes that it runs on
+/// A task and its devices, as a session sees them.
+WorkerDevices worker_of(const TaskSites& task);
 
-  Session open() &&;
-};
+/// A session over these workers; its master, and the coordinator of its checkpoints, are at `task`, which lies on the node. `id` as
+/// for spawn_master.
+Session open_session(ActorNode& node, const TaskSites& task, uint64_t id, const Graph& graph,
+                     std::vector<WorkerDevices> workers, const SessionOptions& options);
 
 }  // namespace troupe

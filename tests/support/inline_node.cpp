@@ -1,7 +1,6 @@
 #include "tests/support/inline_node.h"
 
 #include "actors/checkpoint.h"
-#include "actors/master.h"
 #include "actors/session_impl.h"
 #include "devices/cpu_device.h"
 #include "tests/support/op_library.h"
@@ -23,15 +22,8 @@ InlineNode::InlineNode(Disk& disk, size_t task_count, size_t devices_per_task, u
 
 Session InlineNode::session(const Graph& graph) {
   std::vector<WorkerDevices> devices;
-  for (const auto& task : tasks) {
-    devices.push_back({task->address("worker"), {}});
-    for (const auto& site : task->sites)
-      devices.back().devices.push_back({site->device->name(), site->device->incarnation(), 0});
-  }
-  const uint64_t id = ++sessions;
-  const Address address = tasks.front()->address("master", std::to_string(id));
-  const ActorRef master = spawn_master(node, address, id, std::move(devices), {});
-  return SessionParts{node, master, graph, coordinator, workers()}.open();
+  for (const auto& task : tasks) devices.push_back(worker_of(*task));
+  return open_session(node, *tasks.front(), ++sessions, graph, std::move(devices), {});
 }
 
 std::vector<Address> InlineNode::workers() const {

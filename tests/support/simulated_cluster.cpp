@@ -1,6 +1,5 @@
 #include "tests/support/simulated_cluster.h"
 
-#include "actors/master.h"
 #include "actors/session_impl.h"
 #include "devices/cpu_device.h"
 #include "tests/support/op_library.h"
@@ -76,19 +75,12 @@ bool SimulatedCluster::complete() const {
 
 std::vector<WorkerDevices> SimulatedCluster::workers() const {
   std::vector<WorkerDevices> result;
-  for (const Machine& machine : machines_) {
-    const Device& device = *machine.life->device;
-    result.push_back({machine.life->sites->address("worker"),
-                      {{device.name(), device.incarnation(), device.memory_statistics().cap}}});
-  }
+  for (const Machine& machine : machines_) result.push_back(worker_of(*machine.life->sites));
   return result;
 }
 
 Session SimulatedCluster::session(size_t machine, const Graph& graph, const SessionOptions& options) {
-  const uint64_t id = random_id();
-  const Address address = machines_[machine].life->sites->address("master", std::to_string(id));
-  ActorNode& at = node(machine);
-  return SessionParts{at, spawn_master(at, address, id, workers(), options), graph}.open();
+  return open_session(node(machine), *machines_[machine].life->sites, random_id(), graph, workers(), options);
 }
 
 }  // namespace troupe::test
