@@ -13,7 +13,7 @@ constexpr int64_t hang = 3600 * 1'000'000'000ll;  // after which an endless wait
 
 TimerId Simulation::call_at(int64_t time, uint32_t host, std::function<void()> function) {
   const TimerId id = ++last_timer_;
-  if (std::ranges::find(stopped_, host) != stopped_.end()) return id;
+  if (stopped_.contains(host)) return id;
   timers_.emplace(When{std::max(time, now_), id}, Timer{host, std::move(function)});
   due_.emplace(id, std::max(time, now_));
   return id;
@@ -27,7 +27,7 @@ void Simulation::cancel(TimerId timer) {
 }
 
 void Simulation::stop_clock(uint32_t host) {
-  stopped_.push_back(host);
+  stopped_.insert(host);
   std::vector<TimerId> gone;
   for (const auto& [when, timer] : timers_)
     if (timer.host == host) gone.push_back(when.second);
@@ -60,12 +60,15 @@ void Simulation::fire_next() {
 }
 
 bool Simulation::run_until(const std::function<bool()>& done, int64_t deadline, uint32_t host) {
+  const int64_t last = deadline != 0 ? deadline : INT64_MAX;
+  const auto timer_until = [&](int64_t time) {
+    return host == everyone && !timers_.empty() && timers_.begin()->first.first <= time;
+  };
   while (!done()) {
-    const bool timed = host == everyone && !timers_.empty();
-    if (timed && !jobs_.empty() && timers_.begin()->first.first <= now_ + slow_thread && draw(16) == 0) {
+    if (!jobs_.empty() && timer_until(std::min(now_ + slow_thread, last)) && draw(16) == 0) {
       fire_next();
     } else if (!run_one(host)) {
-      if (!timed || (deadline != 0 && timers_.begin()->first.first > deadline)) {
+      if (!timer_until(last)) {
         now_ = std::max(now_, deadline);
         return false;
       }

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <random>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -67,7 +68,7 @@ class Simulation {
   std::vector<Ready> jobs_;
   std::map<When, Timer> timers_;
   std::map<TimerId, int64_t> due_;
-  std::vector<uint32_t> stopped_;
+  std::set<uint32_t> stopped_;
   TimerId last_timer_ = 0;
   uint64_t trace_ = 0xcbf29ce484222325;
 };
@@ -76,6 +77,8 @@ class Simulation {
 class SimulatedHost : public Scheduler, public Clock {
  public:
   explicit SimulatedHost(Simulation& simulation) : simulation_(simulation), number_(simulation.new_host()) {}
+  /// Its timers go with it.
+  ~SimulatedHost() override { simulation_.stop_clock(number_); }
 
   /// Its timers go; what it waits for from now on is only its own: to take down its actors.
   void crash();
