@@ -9,19 +9,21 @@
 #include "devices/transfer.h"
 #include "graph/scope.h"
 #include "tests/support/delayed_device.h"
-#include "tests/support/inline_node.h"
+#include "tests/support/simulated_node.h"
 
 namespace troupe {
 namespace {
 
-using test::InlineNode;
+using test::SimulatedNode;
+using test::Simulation;
 
 const std::string folder = "/checkpoints";
 
 // w, b, steps, table: variables, one per device round the tasks; each with an Assign of a placeholder
 struct Model {
-  Model(const InlineNode& node, size_t devices_per_task = 1)
-      : graph(node.library->ops), devices(node.tasks.size() * devices_per_task), per_task(devices_per_task) {
+  Model(const SimulatedNode& node, size_t devices_per_task = 1)
+      : graph(node.actors.library->ops), devices(node.tasks.size() * devices_per_task),
+        per_task(devices_per_task) {
     variable("VariableV2", "w", DType::Float, {2, 2});
     variable("VariableV2", "layer/b", DType::BFloat16, {3});
     variable("VariableV2", "steps", DType::Int64, {});
@@ -92,9 +94,18 @@ Status failure_of_restore(Session& session, const std::string& name = {}) {
   }
 }
 
+ActorRef coordinator_of(SimulatedNode& node) {
+  return node.find(checkpoint_coordinator_address(node.tasks.front()->address("worker")));
+}
+
+Address writer_of(const SimulatedNode& node, size_t task) {
+  return checkpoint_writer_address(node.tasks[task]->address("worker"));
+}
+
 /// A new process on the same disk; the round that is restored there, all values being right; 0 when there is none.
 uint64_t round_after_restart(SimulatedDisk& disk, size_t tasks) {
-  InlineNode node(disk, tasks);
+  Simulation simulation;
+  SimulatedNode node(simulation, disk, tasks);
   const Model model(node);
   Session session = node.session(model.graph);
   try {
@@ -119,10 +130,11 @@ size_t count_files(Disk& disk, const std::string& path) {
 
 /// One process of two tasks, its variables those of round 1.
 struct Running {
-  explicit Running(uint64_t seed = 0) : disk(seed), node(disk, 2, 1, seed) { assign(model, session, 1); }
+  explicit Running(uint64_t seed = 0) : simulation(seed), disk(seed) { assign(model, session, 1); }
 
+  Simulation simulation;
   SimulatedDisk disk;
-  InlineNode node;
+  SimulatedNode node{simulation, disk, 2};
   const Model model{node};
   Session session = node.session(model.graph);
 };
@@ -149,7 +161,8 @@ BOOST_AUTO_TEST_CASE(variables_never_initialised_are_restored_in_any_number_of_t
     for (const size_t devices : {1, 3}) {
       SimulatedDisk disk(1);
       {
-        InlineNode node(disk, before, devices);
+        Simulation simulation;
+        SimulatedNode node(simulation, disk, before, devices);
         const Model model(node, devices);
         Session session = node.session(model.graph);
         assign(model, session, 7);
@@ -162,7 +175,7 @@ BOOST_AUTO_TEST_CASE(variables_never_initialised_are_restored_in_any_number_of_t
 BOOST_FIXTURE_TEST_CASE(versions_are_restored, Running) {
   for (int i = 0; i < 4; ++i) assign(model, session, 1);
   throw_if_failed(save(session, 1));
-  InlineNode other(disk, 1);
+  SimulatedNode other(simulation, disk, 1);
   const Model there(other);
   Session restored = other.session(there.graph);
   restored.restore(folder);
@@ -217,8 +230,8 @@ BOOST_FIXTURE_TEST_CASE(a_variable_of_another_dtype_or_shape_is_named_and_nothin
                                                             {"w", DType::Float, {2, 3}},
                                                             {"w", DType::Float, {4}},
                                                             {"steps", DType::Int32, {}}}) {
-    InlineNode other(disk, 2);
-    Graph graph(other.library->ops);
+    SimulatedNode other(simulation, disk, 2);
+    Graph graph(other.actors.library->ops);
     const auto variable = [&](int task, const std::string& name, DType dtype, const PartialShape& shape) {
       return Scope(graph)
           .with_device("/job:test/task:" + std::to_string(task))
@@ -247,7 +260,7 @@ BOOST_FIXTURE_TEST_CASE(a_dtype_that_files_lack_fails_the_save_by_name, Running)
 }
 
 BOOST_FIXTURE_TEST_CASE(two_variables_of_one_name_cannot_be_saved, Running) {
-  Graph graph(node.library->ops);
+  Graph graph(node.actors.library->ops);
   const Output twin = Scope(graph)
                           .with_device("/job:test/task:1")
                           .with_name("w")
@@ -280,8 +293,8 @@ BOOST_FIXTURE_TEST_CASE(a_damaged_checkpoint_is_skipped_even_where_nobody_needs_
       throw_if_failed(value_or_throw(disk.create(path + file))->write(std::as_bytes(std::span(content))));
     };
     put(damaged);
-    InlineNode other(disk, 3);  // with one variable: of most files nobody needs anything
-    Graph graph(other.library->ops);
+    SimulatedNode other(simulation, disk, 3);  // with one variable: of most files nobody needs anything
+    Graph graph(other.actors.library->ops);
     const Output w = Scope(graph).with_name("w").add_one(
         "VariableV2", {}, {{"dtype", DType::Float}, {"shape", PartialShape{2, 2}}});
     Session there = other.session(graph);
@@ -325,9 +338,8 @@ BOOST_FIXTURE_TEST_CASE(a_damaged_byte_anywhere_or_a_file_cut_short_leads_to_the
 BOOST_FIXTURE_TEST_CASE(without_its_writer_a_save_fails_and_the_one_before_stays, Running) {
   throw_if_failed(save(session, 1));
   assign(model, session, 2);
-  node.node.engine.stop(
-      value_or_throw(node.node.directory.find(checkpoint_writer_address(node.tasks[1]->address("worker")))));
-  node.scheduler.run();
+  node.actors.engine.stop(node.find(writer_of(node, 1)));
+  simulation.run_ready();
   BOOST_TEST((save(session, 2).code() == Code::Unavailable));
   BOOST_TEST(count_files(disk, folder) == 3u);
   BOOST_TEST((failure_of_restore(session).code() == Code::Unavailable));
@@ -341,28 +353,20 @@ BOOST_AUTO_TEST_CASE(a_writer_lost_at_any_moment_fails_the_save_or_comes_too_lat
     Running at(seed);
     throw_if_failed(save(at.session, 1));
     assign(at.model, at.session, 2);
-    Result<AnyMessage> answer = internal("none");
-    bool answered = false;
     Draft<wire::SaveCheckpoint> draft;
     draft->setFolder(as_text(folder));
     draft->setRound(2);
     draft->setNote(as_text("n2"));
     draft->setKeep(5);
     auto writers = draft->initWriters(2);
-    for (uint32_t i = 0; i < 2; ++i)
-      write(checkpoint_writer_address(at.node.tasks[i]->address("worker")), writers[i]);
-    Engine& engine = at.node.node.engine;
-    engine.send(value_or_throw(at.node.node.directory.find(at.node.coordinator)), draft.finish(),
-                Reply([&](Result<AnyMessage> result) {
-                  answer = std::move(result);
-                  answered = true;
-                }));
+    for (uint32_t i = 0; i < 2; ++i) write(writer_of(at.node, i), writers[i]);
+    const auto answered = at.node.ask(coordinator_of(at.node), draft.finish());
     uint64_t jobs = seed / 2;
-    at.node.scheduler.wait([&] { return jobs-- == 0; }, 0);
-    engine.stop(value_or_throw(
-        at.node.node.directory.find(checkpoint_writer_address(at.node.tasks[1]->address("worker")))));
-    at.node.scheduler.run();
-    BOOST_TEST_REQUIRE(answered);
+    at.simulation.run_until([&] { return jobs-- == 0; });
+    at.node.actors.engine.stop(at.node.find(writer_of(at.node, 1)));
+    at.simulation.run_ready();
+    BOOST_TEST_REQUIRE(answered->has_value());
+    const Result<AnyMessage>& answer = **answered;
     if (!answer) BOOST_TEST_REQUIRE((answer.status().code() == Code::Unavailable), answer.status().message());
     ++(answer ? saved : failed);
     BOOST_TEST_REQUIRE(round_after_restart(at.disk, 2) == (answer ? 2u : 1u));
@@ -428,16 +432,15 @@ BOOST_FIXTURE_TEST_CASE(what_cannot_be_removed_is_told_and_the_save_is_good, Run
 BOOST_AUTO_TEST_CASE(requests_are_carried_out_one_at_a_time_in_order) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     Running at(seed);
-    const ActorRef coordinator = value_or_throw(at.node.node.directory.find(at.node.coordinator));
+    const ActorRef coordinator = coordinator_of(at.node);
     std::vector<std::string> folders;
     const auto send = [&](AnyMessage message, auto then) {
-      at.node.node.engine.send(coordinator, std::move(message), Reply([then](Result<AnyMessage> answer) {
-                                 then(value_or_throw(std::move(answer)));
-                               }));
+      at.node.actors.engine.send(coordinator, std::move(message), Reply([then](Result<AnyMessage> answer) {
+                                   then(value_or_throw(std::move(answer)));
+                                 }));
     };
     const auto fill = [&](auto writers) {
-      for (uint32_t i = 0; i < 2; ++i)
-        write(checkpoint_writer_address(at.node.tasks[i]->address("worker")), writers[i]);
+      for (uint32_t i = 0; i < 2; ++i) write(writer_of(at.node, i), writers[i]);
     };
     for (uint64_t round = 1; round <= 3; ++round) {
       Draft<wire::SaveCheckpoint> draft;
@@ -454,7 +457,7 @@ BOOST_AUTO_TEST_CASE(requests_are_carried_out_one_at_a_time_in_order) {
     send(draft.finish(), [&](const AnyMessage& answer) {
       folders.emplace_back(view(Message<wire::CheckpointRestored>(answer)->getFolder()));
     });
-    at.node.scheduler.run();
+    at.simulation.run_ready();
     const std::vector<std::string> expected = {folder + "/000001-round-1", folder + "/000002-round-2",
                                                folder + "/000003-round-3", folder + "/000003-round-3"};
     BOOST_TEST_REQUIRE(folders == expected, boost::test_tools::per_element());
@@ -463,18 +466,17 @@ BOOST_AUTO_TEST_CASE(requests_are_carried_out_one_at_a_time_in_order) {
 
 BOOST_AUTO_TEST_CASE(values_in_the_memory_of_a_device_are_saved_and_restored) {
   SimulatedDisk disk(1);
-  InlinePool pool;
   const auto value = Tensor::vector<float>({1, 2, 3});
   const auto in_new_process = [&](auto act) {
-    InlineNode node(disk, 1);
-    const auto device =
-        std::make_shared<DelayedDevice>(DeviceName{"test", 0, 7, "CPU", 0}, pool, DelayedDevice::Options{});
-    const auto task = make_task(node.node, "/job:test/replica:0/task:7", 7, {device});
+    Simulation simulation;
+    SimulatedNode node(simulation, disk, 1);
+    const auto device = std::make_shared<DelayedDevice>(DeviceName{"test", 0, 7, "CPU", 0}, node.pool,
+                                                        DelayedDevice::Options{});
+    const auto task = make_task(node.actors, "/job:test/replica:0/task:7", 7, {device});
     const auto cell =
         value_or_throw(task->state->require("w", DType::Float, PartialShape{3}, device->name().text()));
     const auto answer = [&](AnyMessage message) {
-      return value_or_throw(node.node.engine.call(value_or_throw(node.node.directory.find(node.coordinator)),
-                                                  std::move(message)));
+      return value_or_throw(node.actors.engine.call(coordinator_of(node), std::move(message)));
     };
     act(*device, *cell, checkpoint_writer_address(task->address("worker")), answer);
   };

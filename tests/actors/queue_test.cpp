@@ -12,8 +12,7 @@
 #include "devices/cpu_device.h"
 #include "messages/queue.capnp.h"
 #include "messages/wire.h"
-#include "tests/support/inline_scheduler.h"
-#include "tests/support/simulated_disk.h"
+#include "tests/support/simulated_node.h"
 
 namespace troupe {
 namespace {
@@ -81,39 +80,35 @@ std::string text(const Answered& answered) {
   return tensor.shape().is_scalar() ? result : '[' + result + ']';
 }
 
-/// A queue under the inline scheduler, and what it answered.
+/// A queue, and what it answered.
 struct Bench {
   explicit Bench(QueueSpec spec, uint64_t seed = 0)
-      : scheduler(seed), queue(spawn_queue(node, std::move(spec), device)) {}
+      : simulation(seed), queue(spawn_queue(node.actors, std::move(spec), device)) {}
   explicit Bench(int64_t capacity, uint64_t seed = 0)
       : Bench(QueueSpec{"q", {DType::Int32}, {Shape{}}, capacity}, seed) {}
 
   /// Sends a request and runs until nothing moves; its index among the answers.
   size_t ask(AnyMessage message) {
-    auto answer = std::make_shared<Answered>();
-    answers.push_back(answer);
-    node.engine.send(queue, std::move(message),
-                     Reply([answer](Result<AnyMessage> result) { *answer = std::move(result); }));
-    scheduler.run();
+    answers.push_back(node.ask(queue, std::move(message)));
+    simulation.run_ready();
     return answers.size() - 1;
   }
   void tell(AnyMessage message) {
-    node.engine.send(queue, std::move(message));
-    scheduler.run();
+    node.actors.engine.send(queue, std::move(message));
+    simulation.run_ready();
   }
   Status status(AnyMessage message) {
     const Answered& answer = *answers[ask(std::move(message))];
     return answer ? answer->status() : unavailable("still waiting");
   }
 
-  test::InlineScheduler scheduler;
-  InlinePool pool;
+  test::Simulation simulation;
   SimulatedDisk disk{0};
-  ActorNode node{Env{scheduler, disk}, scheduler, pool, std::make_shared<OpLibrary>()};
+  test::SimulatedNode node{simulation, disk};
   std::shared_ptr<Device> device =
-      std::make_shared<CpuDevice>(DeviceName{"localhost", 0, 0, "CPU", 0}, 1, pool);
+      std::make_shared<CpuDevice>(DeviceName{"localhost", 0, 0, "CPU", 0}, 1, node.pool);
   ActorRef queue;
-  std::vector<std::shared_ptr<Answered>> answers;
+  std::vector<std::shared_ptr<const Answered>> answers;
 };
 
 /// Words, each the request of one step (the first word is step 1):
@@ -219,7 +214,7 @@ std::string play(const std::string& script, int64_t capacity, uint64_t seed) {
     else if (word.kind == 'x')
       bench.tell(cancel(static_cast<uint64_t>(word.numbers[0])));
     else
-      bench.scheduler.pass(word.numbers[0]);
+      bench.simulation.pass(word.numbers[0]);
   }
   std::string result;
   for (const auto& answer : bench.answers) result += (result.empty() ? "" : " ") + text(*answer);
@@ -530,12 +525,12 @@ BOOST_AUTO_TEST_CASE(an_element_goes_through_without_a_copy) {
 BOOST_AUTO_TEST_CASE(the_end_of_the_queue_answers_who_waits_and_leaves_no_timer) {
   Bench bench(1);
   const size_t forever = bench.ask(dequeue_many(1, 2)), a_while = bench.ask(dequeue(2, 1000));
-  BOOST_TEST(bench.scheduler.timers() == 1u);
-  bench.node.engine.stop(bench.queue);
-  bench.scheduler.run();
+  BOOST_TEST(bench.simulation.timers() == 1u);
+  bench.node.actors.engine.stop(bench.queue);
+  bench.simulation.run_ready();
   BOOST_TEST(text(*bench.answers[forever]) == "Unavailable");
   BOOST_TEST(text(*bench.answers[a_while]) == "Unavailable");
-  BOOST_TEST(bench.scheduler.timers() == 0u);
+  BOOST_TEST(bench.simulation.timers() == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(an_answered_attempt_leaves_no_timer) {
@@ -544,7 +539,7 @@ BOOST_AUTO_TEST_CASE(an_answered_attempt_leaves_no_timer) {
   bench.ask(dequeue(2, 1000));
   bench.ask(enqueue(3, {Tensor::scalar<int32_t>(1)}, 1000));
   bench.tell(cancel(2));
-  BOOST_TEST(bench.scheduler.timers() == 0u);
+  BOOST_TEST(bench.simulation.timers() == 0u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

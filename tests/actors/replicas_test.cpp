@@ -15,9 +15,7 @@
 #include "messages/replicas.capnp.h"
 #include "messages/variable.capnp.h"
 #include "messages/wire.h"
-#include "tests/support/inline_scheduler.h"
-#include "tests/support/op_library.h"
-#include "tests/support/simulated_disk.h"
+#include "tests/support/simulated_node.h"
 
 namespace troupe {
 namespace {
@@ -44,9 +42,9 @@ struct PushOf {
 
 /// The replicas of a device with one variable "w" of floats, which begins as zeros, and its counter "w/round".
 struct Bench {
-  explicit Bench(int64_t size = 2, uint64_t seed = 0) : scheduler(seed) {
-    site->variable_actor.put(spawn_variable(node, site));
-    site->replicas_actor.put(spawn_replicas(node, site));
+  explicit Bench(int64_t size = 2, uint64_t seed = 0) : simulation(seed) {
+    site->variable_actor.put(spawn_variable(node.actors, site));
+    site->replicas_actor.put(spawn_replicas(node.actors, site));
     w = value_or_throw(site->state->require("w", DType::Float, PartialShape{size}));
     counter = value_or_throw(site->state->require("w/round", DType::Int64, PartialShape::scalar()));
     w->publish(Tensor::vector<float>(std::vector<float>(static_cast<size_t>(size))));
@@ -57,14 +55,15 @@ struct Bench {
 
   /// Of an op on one variable of floats and so many other inputs.
   uint64_t add_rule(const std::string& op, size_t values) {
-    auto graph = std::make_shared<Graph>(library->ops);
+    auto graph = std::make_shared<Graph>(node.actors.library->ops);
     const Scope g(*graph);
     std::vector<Output> inputs = {
         g.add_one("VariableV2", {}, {{"dtype", DType::Float}, {"shape", w->shape()}})};
     for (size_t i = 0; i < values; ++i)
       inputs.push_back(g.add_one("Placeholder", {}, {{"dtype", DType::Float}, {"shape", PartialShape{}}}));
     const Node& rule = graph->node(g.add(op, inputs));
-    return site->add_rule(value_or_throw(prepare_rule(graph, rule, library->kernels, *site->device)));
+    return site->add_rule(
+        value_or_throw(prepare_rule(graph, rule, node.actors.library->kernels, *site->device)));
   }
 
   AnyMessage message(PushOf push) {
@@ -87,22 +86,18 @@ struct Bench {
 
   /// Its index among the answers; nothing runs yet.
   size_t send(PushOf push) {
-    auto answer = std::make_shared<Answered>();
-    AnyMessage pushed = message(std::move(push));
-    answers.push_back(answer);
-    node.engine.send(site->replicas_actor.get(), std::move(pushed),
-                     Reply([answer](Result<AnyMessage> result) { *answer = std::move(result); }));
+    answers.push_back(node.ask(site->replicas_actor.get(), message(std::move(push))));
     return answers.size() - 1;
   }
   size_t push(PushOf what) {
     const size_t index = send(std::move(what));
-    scheduler.run();
+    simulation.run_ready();
     return index;
   }
   void cancel(uint64_t step) {
     Draft<wire::CancelPushes> draft;
     draft->initStep().setOrdinal(step);
-    node.engine.send(site->replicas_actor.get(), draft.finish());
+    node.actors.engine.send(site->replicas_actor.get(), draft.finish());
   }
   std::string answered(size_t index) const { return text(*answers[index]); }
   std::string answered() const {
@@ -124,17 +119,15 @@ struct Bench {
     return snapshot.value.as<int64_t>()[0];
   }
 
-  std::shared_ptr<const OpLibrary> library = test::op_library();
-  test::InlineScheduler scheduler;
-  InlinePool pool;
+  test::Simulation simulation;
   SimulatedDisk disk{0};
-  ActorNode node{Env{scheduler, disk}, scheduler, pool, library};
+  test::SimulatedNode node{simulation, disk};
   std::shared_ptr<DeviceSite> site = std::make_shared<DeviceSite>(
-      node, std::make_shared<CpuDevice>(DeviceName{"localhost", 0, 0, "CPU", 0}, 1, pool),
+      node.actors, std::make_shared<CpuDevice>(DeviceName{"localhost", 0, 0, "CPU", 0}, 1, node.pool),
       std::make_shared<StateContainer>());
   std::shared_ptr<StateCell> w, counter;
   uint64_t descent = 0, assignment = 0;
-  std::vector<std::shared_ptr<Answered>> answers;
+  std::vector<std::shared_ptr<const Answered>> answers;
 };
 
 using Floats = std::vector<float>;
@@ -264,7 +257,7 @@ BOOST_AUTO_TEST_CASE(a_round_that_is_being_committed_cannot_be_cancelled) {
     bench.send({.shard = 0, .gradient = ones, .step = 7});
     bench.send({.shard = 1, .gradient = ones, .step = 7});
     bench.cancel(7);
-    bench.scheduler.run();
+    bench.simulation.run_ready();
     BOOST_TEST(bench.answered() == "1 1");
     BOOST_TEST((bench.value() == ones));
     BOOST_TEST(bench.rounds() == 1);
@@ -349,8 +342,8 @@ BOOST_AUTO_TEST_CASE(a_push_waits_while_the_counter_is_being_changed) {
   bench.counter->put_back(std::move(old));
   Draft<wire::Read> read;  // any message makes the variable role look again
   read->initCells(1).set(0, bench.counter->id());
-  bench.node.engine.send(bench.site->variable_actor.get(), read.finish());
-  bench.scheduler.run();
+  bench.node.actors.engine.send(bench.site->variable_actor.get(), read.finish());
+  bench.simulation.run_ready();
   BOOST_TEST(bench.answered() == "1 1");
 }
 
@@ -401,9 +394,9 @@ BOOST_AUTO_TEST_CASE(whatever_happens_on_the_way_each_round_is_applied_exactly_o
         if (random() % 4 == 0) bench.send(push_of(next[shard], shard, ++step));
         if (next[shard] > 1 && random() % 4 == 0) bench.send(push_of(next[shard] - 1, shard, ++step));
       }
-      if (random() % 2 == 0) bench.scheduler.run();
+      if (random() % 2 == 0) bench.simulation.run_ready();
     }
-    bench.scheduler.run();
+    bench.simulation.run_ready();
     BOOST_TEST(!unfinished(), "seed " << seed);
     BOOST_TEST(bench.rounds() == static_cast<int64_t>(rounds));
     BOOST_TEST(bench.value() == expected, "seed " << seed);

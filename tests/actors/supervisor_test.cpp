@@ -9,12 +9,12 @@
 #include "messages/session.capnp.h"
 #include "messages/supervisor.capnp.h"
 #include "messages/wire.h"
-#include "tests/support/inline_node.h"
+#include "tests/support/simulated_node.h"
 
 namespace troupe {
 namespace {
 
-using test::InlineNode;
+using test::SimulatedNode;
 
 constexpr std::chrono::seconds period{10};
 
@@ -35,30 +35,31 @@ class Moody : public Role {
 /// One actor under a supervisor that restarts it three times in ten seconds.
 struct Bench {
   Bench() {
-    Permanent moody{address, [this] { return node.node.engine.spawn(std::make_unique<Moody>(++lives)); }};
+    Permanent moody{address, [this] { return node.actors.engine.spawn(std::make_unique<Moody>(++lives)); }};
     moody.recoverable = [this] { return lost; };
-    supervisor = spawn_supervisor(node.node, {"/job:test/replica:0/task:0", 1, "supervisor", "test"},
+    supervisor = spawn_supervisor(node.actors, {"/job:test/replica:0/task:0", 1, "supervisor", "test"},
                                   {std::move(moody)}, {.restarts = 3, .within = period},
                                   [this](const Status& status) { given_up.push_back(status); });
-    node.scheduler.run();
+    simulation.run_ready();
   }
 
-  ActorRef actor() { return value_or_throw(node.node.directory.find(address)); }
+  ActorRef actor() { return node.find(address); }
   template <class T>
   void tell() {
-    node.node.engine.send(actor(), Draft<T>().finish());
-    node.scheduler.run();
+    node.actors.engine.send(actor(), Draft<T>().finish());
+    simulation.run_ready();
   }
   /// Which life of the actor answers; 0: none, and `failure` says why.
   uint64_t life() {
-    const auto answer = node.node.engine.call(actor(), Draft<wire::RunStep>().finish());
+    const auto answer = node.actors.engine.call(actor(), Draft<wire::RunStep>().finish());
     failure = answer.status();
     return answer ? Message<wire::StepDone>(*answer)->getStep().getOrdinal() : 0;
   }
 
   const Address address{"/job:test/replica:0/task:0", 1, "moody", "one"};
+  test::Simulation simulation;
   SimulatedDisk disk{1};
-  InlineNode node{disk, 1};
+  SimulatedNode node{simulation, disk, 1};
   uint64_t lives = 0;
   Status lost, failure;
   std::vector<Status> given_up;
@@ -74,8 +75,8 @@ BOOST_FIXTURE_TEST_CASE(one_whose_handler_threw_is_replaced_where_it_was_found, 
   const ActorRef before = actor();
   tell<wire::CancelStep>();
   BOOST_TEST(life() == 2u);
-  BOOST_TEST(
-      (node.node.engine.call(before, Draft<wire::RunStep>().finish()).status().code() == Code::Unavailable));
+  BOOST_TEST((node.actors.engine.call(before, Draft<wire::RunStep>().finish()).status().code() ==
+              Code::Unavailable));
   BOOST_TEST(given_up.empty());
 }
 
@@ -97,14 +98,14 @@ BOOST_FIXTURE_TEST_CASE(one_that_is_restarted_too_often_is_given_up_and_says_why
   BOOST_TEST(failure.text().find("3 times") != std::string::npos, failure.text());
   BOOST_REQUIRE(given_up.size() == 1u);
   BOOST_TEST(given_up[0].message() == failure.message());
-  node.scheduler.pass(std::chrono::nanoseconds(10 * period).count());
+  simulation.pass(std::chrono::nanoseconds(10 * period).count());
   BOOST_TEST(life() == 0u);  // for ever
 }
 
 BOOST_FIXTURE_TEST_CASE(restarts_long_ago_do_not_count, Bench) {
   for (int i = 0; i < 20; ++i) {
     tell<wire::CancelStep>();
-    node.scheduler.pass(std::chrono::nanoseconds(period).count() / 2);
+    simulation.pass(std::chrono::nanoseconds(period).count() / 2);
   }
   BOOST_TEST(life() == 21u);
   for (int i = 0; i < 4; ++i) tell<wire::CancelStep>();
@@ -122,7 +123,7 @@ BOOST_FIXTURE_TEST_CASE(one_whose_state_is_lost_is_given_up_at_once, Bench) {
 BOOST_FIXTURE_TEST_CASE(the_supervisor_tells_what_happened, Bench) {
   tell<wire::CancelStep>();
   const Message<wire::ActorsListed> listed(
-      value_or_throw(node.node.engine.call(supervisor, Draft<wire::ListActors>().finish())));
+      value_or_throw(node.actors.engine.call(supervisor, Draft<wire::ListActors>().finish())));
   BOOST_REQUIRE(listed->getActors().size() == 1u);
   const auto actor = listed->getActors()[0];
   BOOST_TEST((read(actor.getAddress()) == address));
@@ -135,7 +136,7 @@ BOOST_AUTO_TEST_CASE(an_end_with_a_handler_that_throws_leaves_nobody_behind) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     Bench bench;
     for (int i = 0; i < 3; ++i)
-      bench.node.node.engine.send(bench.actor(), Draft<wire::CancelStep>().finish());
+      bench.node.actors.engine.send(bench.actor(), Draft<wire::CancelStep>().finish());
   }
 }
 
@@ -156,9 +157,8 @@ struct Task {
 
   void end(const std::string& role, const std::string& key) {
     const Address address = node.tasks.front()->address(role, key);
-    node.node.engine.stop(value_or_throw(node.node.directory.find(address)),
-                          internal("a handler threw: on purpose"));
-    node.scheduler.run();
+    node.actors.engine.stop(node.find(address), internal("a handler threw: on purpose"));
+    simulation.run_ready();
   }
   /// What w is after one more step; -1 when the step fails.
   float step() {
@@ -170,9 +170,10 @@ struct Task {
     }
   }
 
+  test::Simulation simulation;
   SimulatedDisk disk{1};
-  InlineNode node{disk, 1};
-  Graph graph{node.library->ops};
+  SimulatedNode node{simulation, disk, 1};
+  Graph graph{node.actors.library->ops};
   Session session = node.session(graph);
   Output w, init, add;
   Status failure;
@@ -219,10 +220,9 @@ BOOST_FIXTURE_TEST_CASE(a_variable_role_whose_value_is_lost_is_given_up_and_sess
 
 BOOST_FIXTURE_TEST_CASE(a_replicas_role_is_restarted_unless_it_was_applying_a_round, Task) {
   const auto replicas = [&] {
-    const ActorRef supervisor =
-        value_or_throw(node.node.directory.find(node.tasks.front()->address("supervisor")));
+    const ActorRef supervisor = node.find(node.tasks.front()->address("supervisor"));
     const Message<wire::ActorsListed> listed(
-        value_or_throw(node.node.engine.call(supervisor, Draft<wire::ListActors>().finish())));
+        value_or_throw(node.actors.engine.call(supervisor, Draft<wire::ListActors>().finish())));
     for (const auto actor : listed->getActors())
       if (read(actor.getAddress()).role == "replicas")
         return std::pair(actor.getRestarts(), actor.getGivenUp());

@@ -6,23 +6,24 @@
 #include "graph/scope.h"
 #include "messages/variable.capnp.h"
 #include "messages/wire.h"
-#include "tests/support/inline_node.h"
+#include "tests/support/simulated_node.h"
 
 namespace troupe {
 namespace {
 
 /// A variable "w" of floats on one device, and the rule that adds to it.
 struct Bench {
-  Bench(int64_t elements, uint64_t seed) : node(disk, 1, 1, seed) {
+  Bench(int64_t elements, uint64_t seed) : simulation(seed) {
     cell = value_or_throw(
         task().state->require("w", DType::Float, PartialShape{elements}, site().device->name().text()));
-    auto graph = std::make_shared<Graph>(node.library->ops);
+    auto graph = std::make_shared<Graph>(node.actors.library->ops);
     const Scope g(*graph);
     const PartialShape shape{elements};
     const Output w = g.add_one("VariableV2", {}, {{"dtype", DType::Float}, {"shape", shape}});
     const Output x = g.add_one("Placeholder", {}, {{"dtype", DType::Float}, {"shape", shape}});
     const Node& add = graph->node(g.add("AssignAdd", {w, x}));
-    rule = site().add_rule(value_or_throw(prepare_rule(graph, add, node.library->kernels, *site().device)));
+    rule = site().add_rule(
+        value_or_throw(prepare_rule(graph, add, node.actors.library->kernels, *site().device)));
   }
 
   TaskSites& task() { return *node.tasks.front(); }
@@ -48,21 +49,20 @@ struct Bench {
     return draft.finish();
   }
 
-  using Answers = std::vector<std::shared_ptr<Result<AnyMessage>>>;
-  /// Sent one after the other, then everything runs.
-  Answers send(const std::vector<AnyMessage>& messages) {
-    Answers answers;
-    for (const AnyMessage& message : messages) {
-      auto answer = answers.emplace_back(std::make_shared<Result<AnyMessage>>(internal("no answer")));
-      node.node.engine.send(site().variable_actor.get(), message,
-                            Reply([answer](Result<AnyMessage> result) { *answer = std::move(result); }));
-    }
-    node.scheduler.run();
+  /// Sent one after the other, then everything runs; the answers.
+  std::vector<Result<AnyMessage>> send(const std::vector<AnyMessage>& messages) {
+    std::vector<std::shared_ptr<const std::optional<Result<AnyMessage>>>> asked;
+    for (const AnyMessage& message : messages)
+      asked.push_back(node.ask(site().variable_actor.get(), message));
+    simulation.run_ready();
+    std::vector<Result<AnyMessage>> answers;
+    for (const auto& answer : asked) answers.push_back(answer->value());
     return answers;
   }
 
+  test::Simulation simulation;
   SimulatedDisk disk{1};
-  test::InlineNode node;
+  test::SimulatedNode node{simulation, disk, 1};
   std::shared_ptr<StateCell> cell;
   uint64_t rule = 0;
 };
@@ -77,7 +77,7 @@ BOOST_AUTO_TEST_CASE(updates_assigns_and_reads_of_a_cell_happen_in_order_in_or_o
       Bench bench(elements, seed);
       const auto answers = bench.send({bench.assign(bench.filled(1)), bench.add(2),
                                        bench.assign(bench.filled(10)), bench.add(20), bench.add(300)});
-      for (const auto& answer : answers) BOOST_TEST_REQUIRE(answer->ok(), answer->status().message());
+      for (const auto& answer : answers) BOOST_TEST_REQUIRE(answer.ok(), answer.status().message());
       Snapshot snapshot;
       BOOST_REQUIRE((bench.cell->try_read(snapshot) == StateCell::Reading::Ready));
       BOOST_TEST_REQUIRE(identical(snapshot.value, bench.filled(330)));
@@ -90,8 +90,8 @@ BOOST_AUTO_TEST_CASE(a_reader_never_sees_a_value_in_the_making) {
     Bench bench(40'000, seed);
     bench.send({bench.assign(bench.filled(1))});
     const auto answers = bench.send({bench.add(2), bench.read()});
-    BOOST_TEST_REQUIRE(answers[1]->ok());
-    const Tensor value = (*answers[1])->attachments()[0];
+    BOOST_TEST_REQUIRE(answers[1].ok());
+    const Tensor value = answers[1]->attachments()[0];
     BOOST_TEST_REQUIRE((identical(value, bench.filled(1)) || identical(value, bench.filled(3))));
   }
 }
@@ -102,20 +102,21 @@ BOOST_AUTO_TEST_CASE(an_assign_of_another_dtype_shape_or_name_changes_nothing) {
   const auto answers =
       bench.send({bench.assign(Tensor::vector<double>({1, 2, 3})),
                   bench.assign(Tensor::vector<float>({1, 2})), bench.assign(bench.filled(2), "v")});
-  BOOST_TEST((answers[0]->status().code() == Code::InvalidArgument));
-  BOOST_TEST((answers[1]->status().code() == Code::InvalidArgument));
-  BOOST_TEST(answers[1]->status().text() == "variable w is float[3], not float[2]");
-  BOOST_TEST((answers[2]->status().code() == Code::NotFound));
+  BOOST_TEST((answers[0].status().code() == Code::InvalidArgument));
+  BOOST_TEST((answers[1].status().code() == Code::InvalidArgument));
+  BOOST_TEST(answers[1].status().text() == "variable w is float[3], not float[2]");
+  BOOST_TEST((answers[2].status().code() == Code::NotFound));
   Snapshot snapshot;
   BOOST_REQUIRE((bench.cell->try_read(snapshot) == StateCell::Reading::Ready));
   BOOST_TEST(identical(snapshot.value, bench.filled(1)));
 }
 
 BOOST_AUTO_TEST_CASE(a_variable_lives_on_one_device) {
+  test::Simulation simulation;
   SimulatedDisk disk(1);
-  test::InlineNode node(disk, 1, 2);
-  Graph graph(node.library->ops);
-  Graph other(node.library->ops);
+  test::SimulatedNode node(simulation, disk, 1, 2);
+  Graph graph(node.actors.library->ops);
+  Graph other(node.actors.library->ops);
   const auto read = [](Graph& where, int device) {
     const Scope g = Scope(where).with_device("/device:CPU:" + std::to_string(device));
     const Output w =

@@ -1,31 +1,23 @@
 #include "tests/support/simulated_cluster.h"
 
+#include "actors/peers.h"
 #include "actors/session_impl.h"
-#include "devices/cpu_device.h"
-#include "tests/support/op_library.h"
+#include "tests/support/simulated_node.h"
 
 namespace troupe::test {
 
 /// What a node has from its start to its end.
 struct SimulatedCluster::Life {
   Life(SimulatedCluster& cluster, Machine& machine)
-      : host(cluster.simulation_), network(cluster.network_.join(machine.task)),
-        node(Env{host, *machine.disk, network.get(), cluster.random_id()}, host, pool, op_library()),
-        incarnation(cluster.random_id()) {
-    DeviceName name = value_or_throw(DeviceName::parse(machine.task + "/device:CPU:0"));
-    device = std::make_shared<CpuDevice>(name, incarnation, pool);
-    sites = make_task(node, machine.task, incarnation, {device});
-    peers.emplace(node, PeersOptions{.self = {"simulated", machine.task, incarnation}});
-  }
+      : network(cluster.network_.join(machine.task)),
+        node(cluster.simulation_, *machine.disk, network.get(), cluster.random_id()),
+        task(node.add_task(machine.task, cluster.random_id())),
+        peers(node.actors, PeersOptions{.self = {"simulated", machine.task, task.incarnation}}) {}
 
-  InlinePool pool;
-  SimulatedHost host;
   std::unique_ptr<Network> network;
-  std::shared_ptr<Device> device;
-  ActorNode node;
-  const uint64_t incarnation;
-  std::shared_ptr<TaskSites> sites;
-  std::optional<Peers> peers;
+  SimulatedNode node;
+  const TaskSites& task;
+  Peers peers;
 };
 
 SimulatedCluster::SimulatedCluster(uint64_t seed, const std::vector<std::string>& tasks)
@@ -40,25 +32,25 @@ SimulatedCluster::~SimulatedCluster() {
     if (up(machine)) crash(machine, false);
 }
 
-ActorNode& SimulatedCluster::node(size_t machine) { return machines_[machine].life->node; }
+ActorNode& SimulatedCluster::node(size_t machine) { return machines_[machine].life->node.actors; }
 SimulatedDisk& SimulatedCluster::disk(size_t machine) { return *machines_[machine].disk; }
-StateContainer& SimulatedCluster::state(size_t machine) { return *machines_[machine].life->sites->state; }
+StateContainer& SimulatedCluster::state(size_t machine) { return *machines_[machine].life->task.state; }
 bool SimulatedCluster::up(size_t machine) const { return machines_[machine].life != nullptr; }
 
 void SimulatedCluster::start(size_t machine) {
   Machine& self = machines_[machine];
   if (self.disk->crashed()) self.disk->restart();
   self.life = std::make_unique<Life>(*this, self);
-  throw_if_failed(self.life->peers->listen(self.task).status());
+  throw_if_failed(self.life->peers.listen(self.task).status());
   for (size_t other = 0; other < machine; ++other)
-    self.life->peers->connect(machines_[other].task, machines_[other].task);
+    self.life->peers.connect(machines_[other].task, machines_[other].task);
 }
 
 void SimulatedCluster::crash(size_t machine, bool whole_machine) {
   Machine& self = machines_[machine];
   network_.die(self.task, whole_machine);
   if (whole_machine) self.disk->crash();
-  self.life->host.crash();
+  self.life->node.host.crash();
   self.life.reset();
 }
 
@@ -67,20 +59,20 @@ bool SimulatedCluster::complete() const {
     for (const Machine& other : machines_) {
       if (!one.life || !other.life) return false;
       if (&one == &other) continue;
-      const auto incarnation = one.life->peers->incarnation_of(other.task);
-      if (!incarnation || *incarnation != other.life->incarnation) return false;
+      const auto incarnation = one.life->peers.incarnation_of(other.task);
+      if (!incarnation || *incarnation != other.life->task.incarnation) return false;
     }
   return true;
 }
 
 std::vector<WorkerDevices> SimulatedCluster::workers() const {
   std::vector<WorkerDevices> result;
-  for (const Machine& machine : machines_) result.push_back(worker_of(*machine.life->sites));
+  for (const Machine& machine : machines_) result.push_back(worker_of(machine.life->task));
   return result;
 }
 
 Session SimulatedCluster::session(size_t machine, const Graph& graph, const SessionOptions& options) {
-  return open_session(node(machine), *machines_[machine].life->sites, random_id(), graph, workers(), options);
+  return open_session(node(machine), machines_[machine].life->task, random_id(), graph, workers(), options);
 }
 
 }  // namespace troupe::test

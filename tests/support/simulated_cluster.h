@@ -6,11 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "actors/peers.h"
 #include "actors/session.h"
 #include "actors/step_compiler.h"
-#include "actors/worker.h"
-#include "devices/pool.h"
+#include "actors/task.h"
 #include "tests/support/simulated_disk.h"
 #include "tests/support/simulated_network.h"
 
