@@ -281,15 +281,26 @@ BOOST_AUTO_TEST_CASE(feeds_are_checked) {
   check_failure(host.outcome, Code::InvalidArgument, "x:0 is fed int32[]; it takes float[]");
 }
 
-// x -> first -> second on a device that works later: the step is parked meanwhile, and touches nothing early.
-BOOST_AUTO_TEST_CASE(a_device_may_finish_later) {
+namespace {
+
+// x -> first -> second, on a device that works when it is told to
+struct DelayedFixture : StepFixture {
+  std::shared_ptr<const PreparedPlan> plan() {
+    return value_or_throw(delayed.prepare(graph, {{x}, {second}, {}}));
+  }
+
   InlinePool pool;
-  const auto name = value_or_throw(DeviceName::parse("/job:test/replica:0/task:0/device:CPU:1"));
-  DelayedDevice device(name, pool, {.drive = DelayedDevice::Drive::Manual});
-  LocalRuntime delayed(library, device);
-  const Output x = input("x"), y = probe("second", probe("first", x));
+  DelayedDevice device{DeviceName{"test", 0, 0, "CPU", 1}, pool, {.drive = DelayedDevice::Drive::Manual}};
+  LocalRuntime delayed{library, device};
+  const Output x = input("x"), second = probe("second", probe("first", x));
+};
+
+}  // namespace
+
+// The step is parked meanwhile, and touches nothing early.
+BOOST_FIXTURE_TEST_CASE(a_device_may_finish_later, DelayedFixture) {
   {
-    ScriptedHost host(value_or_throw(delayed.prepare(graph, {{x}, {y}, {}})));
+    ScriptedHost host(plan());
     host.start({Tensor::scalar(1.0f)});
     BOOST_TEST(host.outcome.empty());
     BOOST_TEST(device.advance() == 1u);
@@ -308,13 +319,8 @@ BOOST_AUTO_TEST_CASE(a_device_may_finish_later) {
 }
 
 // Cancelled while the device works: the step ends after it.
-BOOST_AUTO_TEST_CASE(a_cancelled_step_waits_for_its_device) {
-  InlinePool pool;
-  const auto name = value_or_throw(DeviceName::parse("/job:test/replica:0/task:0/device:CPU:1"));
-  DelayedDevice device(name, pool, {.drive = DelayedDevice::Drive::Manual});
-  LocalRuntime delayed(library, device);
-  const Output x = input("x"), y = probe("second", probe("first", x));
-  ScriptedHost host(value_or_throw(delayed.prepare(graph, {{x}, {y}, {}})));
+BOOST_FIXTURE_TEST_CASE(a_cancelled_step_waits_for_its_device, DelayedFixture) {
+  ScriptedHost host(plan());
   host.start({Tensor::scalar(1.0f)});
   BOOST_TEST(host.runner.cancel(cancelled("stop")));
   host.runner.drive();
