@@ -1,10 +1,8 @@
 // What a link costs beside the wire: round trips and bulk transfers of frames over TCP, plain and TLS, next to bare sockets and a bare
 // SSL stream, in alternation, between two processes. Prints a table of medians; a ratio is ours to the bare one's of the same row.
 //   link_bench [MOST_MIB]      transfers up to that size; default 100
-#include <arpa/inet.h>
 #include <netinet/tcp.h>
 #include <openssl/ssl.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,6 +23,7 @@
 #include "devices/caching_allocator.h"
 #include "messages/executor.capnp.h"
 #include "messages/message_reader.h"
+#include "tests/support/listening_socket.h"
 #include "tests/support/temporary_folder.h"
 
 namespace troupe {
@@ -32,6 +31,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
+using test::ListeningSocket;
 
 constexpr size_t turn = 256 << 10;
 constexpr int repetitions = 7;
@@ -123,30 +123,17 @@ class BareWire final : public Wire {
 
 // Frames over a TcpNetwork.
 
-struct Ear {
-  Ear() : descriptor(::socket(AF_INET, SOCK_STREAM, 0)) {
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    if (::bind(descriptor, generic(), size) != 0 || ::listen(descriptor, 4) != 0) std::abort();
-    ::getsockname(descriptor, generic(), &size);
-  }
-  sockaddr* generic() { return reinterpret_cast<sockaddr*>(&address); }
-  int descriptor;
-  sockaddr_in address{};
-};
-
 class FrameWire final : public Wire, private Connection::Events {
  public:
   /// Connects, or is connected to.
-  FrameWire(Ear& ear, bool is_client, const TcpOptions& options)
+  FrameWire(ListeningSocket& socket, bool is_client, const TcpOptions& options)
       : network_(value_or_throw(TcpNetwork::make(io_, options))) {
     if (is_client)
-      network_->connect("127.0.0.1:" + std::to_string(ntohs(ear.address.sin_port)), 0,
+      network_->connect(socket.endpoint(), 0,
                         [&](auto made) { connection_ = value_or_throw(std::move(made)); });
     else
-      listener_ = value_or_throw(network_->listen("fd:" + std::to_string(ear.descriptor),
-                                                  [&](auto made) { connection_ = std::move(made); }));
+      listener_ = value_or_throw(
+          network_->listen(socket.listen(), [&](auto made) { connection_ = std::move(made); }));
     while (!connection_) io_.run_one();
     connection_->start(*this, memory_, {});
   }
@@ -201,12 +188,12 @@ struct Pair {
   TlsFiles client, server;
 };
 
-using Make = std::function<std::unique_ptr<Wire>(Ear&, bool is_client)>;
+using Make = std::function<std::unique_ptr<Wire>(ListeningSocket&, bool is_client)>;
 
-std::unique_ptr<Wire> make_bare(Ear& ear, bool is_client, const Pair* tls, size_t most) {
+std::unique_ptr<Wire> make_bare(ListeningSocket& socket, bool is_client, const Pair* tls, size_t most) {
   const int descriptor =
-      is_client ? ::socket(AF_INET, SOCK_STREAM, 0) : ::accept(ear.descriptor, nullptr, nullptr);
-  if (is_client && ::connect(descriptor, ear.generic(), sizeof ear.address) != 0) std::abort();
+      is_client ? ::socket(AF_INET, SOCK_STREAM, 0) : ::accept(socket.descriptor, nullptr, nullptr);
+  if (is_client && ::connect(descriptor, socket.generic(), sizeof socket.address) != 0) std::abort();
   if (!tls) return std::make_unique<BareWire>(descriptor, nullptr, most);
   SSL_CTX* const context = SSL_CTX_new(TLS_method());
   const TlsFiles& files = is_client ? tls->client : tls->server;
@@ -218,23 +205,23 @@ std::unique_ptr<Wire> make_bare(Ear& ear, bool is_client, const Pair* tls, size_
   return wire;
 }
 
-std::unique_ptr<Wire> make_frames(Ear& ear, bool is_client, const Pair* tls) {
+std::unique_ptr<Wire> make_frames(ListeningSocket& socket, bool is_client, const Pair* tls) {
   TcpOptions options;
   if (tls) options.tls = is_client ? tls->client : tls->server;
-  return std::make_unique<FrameWire>(ear, is_client, options);
+  return std::make_unique<FrameWire>(socket, is_client, options);
 }
 
 /// A server of its own process, and the client's end. The child is forked before this process has any thread.
 struct Peer {
   explicit Peer(const Make& make) {
-    Ear ear;
+    ListeningSocket socket;
     child = ::fork();
     if (child == 0) {
-      make(ear, false)->serve();
+      make(socket, false)->serve();
       ::_exit(0);
     }
-    wire = make(ear, true);
-    ::close(ear.descriptor);
+    wire = make(socket, true);
+    ::close(socket.descriptor);
   }
   ~Peer() {
     wire.reset();
@@ -286,8 +273,12 @@ void run(size_t most) {
   const test::TemporaryFolder folder;
   const Pair pair = certificates(folder);
   for (const Pair* tls : {static_cast<const Pair*>(nullptr), &pair}) {
-    const Make bare = [&](Ear& ear, bool is_client) { return make_bare(ear, is_client, tls, most); };
-    const Make ours = [&](Ear& ear, bool is_client) { return make_frames(ear, is_client, tls); };
+    const Make bare = [&](ListeningSocket& socket, bool is_client) {
+      return make_bare(socket, is_client, tls, most);
+    };
+    const Make ours = [&](ListeningSocket& socket, bool is_client) {
+      return make_frames(socket, is_client, tls);
+    };
     const char* what = tls ? "tls" : "plain";
     compare(what, bare, ours, 64, 2000);
     for (const size_t kib : {64, 1 << 10, 10 << 10, 100 << 10, 1 << 20})

@@ -1,8 +1,6 @@
 // Runtimes that are one cluster, over real sockets: each is a process's worth of actors, here all in one process.
 #include <boost/test/unit_test.hpp>
 
-#include <arpa/inet.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +12,7 @@
 #include "actors/runtime_impl.h"
 #include "graph/scope.h"
 #include "messages/device.capnp.h"
+#include "tests/support/listening_socket.h"
 #include "tests/support/temporary_folder.h"
 
 namespace troupe {
@@ -21,36 +20,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A socket that listens at a free port of this host. The runtime it is given to closes it.
-struct Ear {
-  /// Port 0: a free one.
-  explicit Ear(const std::string& where = "127.0.0.1:0")
-      : descriptor(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    address.sin_port = htons(static_cast<uint16_t>(std::stoi(where.substr(where.rfind(':') + 1))));
-    socklen_t size = sizeof address;
-    const int reuse = 1;
-    setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &reuse, sizeof reuse);
-    BOOST_TEST_REQUIRE(bind(descriptor, reinterpret_cast<sockaddr*>(&address), size) == 0);
-    BOOST_TEST_REQUIRE(::listen(descriptor, 64) == 0);
-    getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &size);
-    endpoint = "127.0.0.1:" + std::to_string(ntohs(address.sin_port));
-  }
-  int descriptor;
-  std::string endpoint;
-  std::string listen() const { return "fd:" + std::to_string(descriptor); }
-};
-
 struct Fixture {
   Fixture() {
     spec.name = "secret";
-    spec.jobs["ps"][0] = ps_ear.endpoint;
-    spec.jobs["worker"][0] = worker_ear.endpoint;
+    spec.jobs["ps"][0] = ps_socket.endpoint();
+    spec.jobs["worker"][0] = worker_socket.endpoint();
   }
-  void start_ps() { ps = make("ps", ps_ear.listen()); }
-  void start_worker() { worker = make("worker", worker_ear.listen()); }
+  void start_ps() { ps = make("ps", ps_socket.listen()); }
+  void start_worker() { worker = make("worker", worker_socket.listen()); }
   std::unique_ptr<Runtime> make(const std::string& job, const std::string& listen) {
     RuntimeOptions options;
     options.threads = 1;
@@ -59,7 +36,7 @@ struct Fixture {
     options.listen = listen;
     return std::make_unique<Runtime>(options);
   }
-  Ear ps_ear, worker_ear;
+  test::ListeningSocket ps_socket, worker_socket;
   ClusterSpec spec;
   std::unique_ptr<Runtime> ps, worker;
 };
@@ -132,10 +109,10 @@ BOOST_AUTO_TEST_CASE(a_session_says_who_is_missing) {
   while (!client->linked("/job:ps/replica:0/task:0")) std::this_thread::yield();
   const Status silent = failure_of([&] { client->session(graph, {.start_timeout = 50ms}); });
   BOOST_TEST((silent.code() == Code::DeadlineExceeded));
-  BOOST_TEST(silent.text().find("/job:worker/replica:0/task:0 at " + worker_ear.endpoint) !=
+  BOOST_TEST(silent.text().find("/job:worker/replica:0/task:0 at " + worker_socket.endpoint()) !=
              std::string::npos);
   BOOST_TEST(silent.text().find("/job:ps") == std::string::npos, silent.text());
-  ::close(worker_ear.descriptor);
+  ::close(worker_socket.descriptor);
   const Status refused = failure_of([&] { client->session(graph, {.start_timeout = 300ms}); });
   BOOST_TEST(refused.text().find("refused") != std::string::npos, refused.text());
 }
@@ -172,7 +149,7 @@ BOOST_AUTO_TEST_CASE(a_node_that_goes_ends_the_step_and_may_come_back) {
   BOOST_TEST((status.code() == Code::Unavailable), status.message());
   BOOST_TEST(status.text().find("worker/replica:0/task:0") != std::string::npos, status.text());
 
-  worker_ear = Ear(worker_ear.endpoint);
+  worker_socket = test::ListeningSocket(worker_socket.port());
   start_worker();
   train_a_little(*client, 10);
 }
