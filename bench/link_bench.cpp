@@ -18,19 +18,17 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 
-#include "actors/certificates.h"
 #include "actors/tcp_network.h"
 #include "devices/caching_allocator.h"
 #include "messages/executor.capnp.h"
 #include "messages/message_reader.h"
+#include "tests/support/certificates.h"
 #include "tests/support/listening_socket.h"
-#include "tests/support/temporary_folder.h"
 
 namespace troupe {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using namespace std::chrono_literals;
 using test::ListeningSocket;
 
 constexpr size_t turn = 256 << 10;
@@ -258,20 +256,10 @@ void compare(const char* what, const Make& bare, const Make& ours, size_t bytes,
   std::fflush(stdout);
 }
 
-Pair certificates(const test::TemporaryFolder& folder) {
-  const KeyPair authority = value_or_throw(make_authority("bench", 24h));
-  const auto files = [&](const std::string& name) {
-    const KeyPair pair =
-        value_or_throw(make_certificate(authority, "/job:" + name + "/replica:0/task:0", 24h));
-    return TlsFiles{folder.write(name + ".pem", pair.certificate), folder.write(name + ".key", pair.key),
-                    folder.write("ca.pem", authority.certificate)};
-  };
-  return {files("client"), files("server")};
-}
-
 void run(size_t most) {
-  const test::TemporaryFolder folder;
-  const Pair pair = certificates(folder);
+  test::Certificates certificates;
+  const Pair pair{certificates.of("/job:client/replica:0/task:0"),
+                  certificates.of("/job:server/replica:0/task:0")};
   for (const Pair* tls : {static_cast<const Pair*>(nullptr), &pair}) {
     const Make bare = [&](ListeningSocket& socket, bool is_client) {
       return make_bare(socket, is_client, tls, most);

@@ -7,13 +7,12 @@
 #include <functional>
 #include <thread>
 
-#include "actors/certificates.h"
 #include "actors/runtime.h"
 #include "actors/runtime_impl.h"
 #include "graph/scope.h"
 #include "messages/device.capnp.h"
+#include "tests/support/certificates.h"
 #include "tests/support/listening_socket.h"
-#include "tests/support/temporary_folder.h"
 
 namespace troupe {
 namespace {
@@ -82,18 +81,12 @@ BOOST_AUTO_TEST_CASE(a_client_runs_its_graph_on_two_nodes) {
 }
 
 BOOST_AUTO_TEST_CASE(members_prove_who_they_are) {
-  const test::TemporaryFolder folder;
-  const KeyPair authority = value_or_throw(make_authority("lab", 1h));
-  const auto files_of = [&](const std::string& job) {
-    const KeyPair pair = value_or_throw(make_certificate(authority, "/job:" + job + "/replica:0/task:0", 1h));
-    return TlsFiles{folder.write(job + ".pem", pair.certificate), folder.write(job + ".key", pair.key),
-                    folder.write("ca.pem", authority.certificate)};
-  };
-  spec.tls = files_of("ps");
+  test::Certificates certificates;
+  spec.tls = certificates.of("/job:ps/replica:0/task:0");
   start_ps();
-  spec.tls = files_of("worker");
+  spec.tls = certificates.of("/job:worker/replica:0/task:0");
   start_worker();
-  spec.tls = files_of("client");
+  spec.tls = certificates.of("/job:client/replica:0/task:0");
   train_a_little(*make("client", {}), 100'000);
   // The certificate of another task does not help.
   const auto impostor = make("other", {});

@@ -10,11 +10,10 @@
 #include <numeric>
 #include <random>
 
-#include "actors/certificates.h"
 #include "actors/tcp_stream.h"
 #include "messages/message_reader.h"
 #include "messages/session.capnp.h"
-#include "tests/support/temporary_folder.h"
+#include "tests/support/certificates.h"
 
 namespace troupe {
 namespace {
@@ -48,32 +47,6 @@ struct Peer final : Connection::Events {
   std::vector<Frame> frames;
   std::optional<Status> end;
   bool echo = false;
-};
-
-/// A folder of certificates, gone with it.
-class Certificates {
- public:
-  Certificates() {
-    authority_ = value_or_throw(make_authority("test", 24h));
-    folder_.write("ca.pem", authority_.certificate);
-  }
-
-  TlsFiles of(const std::string& task, std::chrono::seconds valid = 24h, std::chrono::seconds begin = -1h) {
-    return files(value_or_throw(make_certificate(authority_, task, valid, begin)));
-  }
-  TlsFiles of_another_authority(const std::string& task) {
-    return files(value_or_throw(make_certificate(value_or_throw(make_authority("other", 24h)), task, 24h)));
-  }
-
- private:
-  TlsFiles files(const KeyPair& pair) {
-    const std::string name = "node" + std::to_string(++count_);
-    return {folder_.write(name + ".pem", pair.certificate), folder_.write(name + ".key", pair.key),
-            folder_.path() + "/ca.pem"};
-  }
-  test::TemporaryFolder folder_;
-  KeyPair authority_;
-  int count_ = 0;
 };
 
 struct Fixture {
@@ -119,7 +92,7 @@ struct Fixture {
   }
 
   asio::io_context io;
-  Certificates certificates;
+  test::Certificates certificates;
   std::unique_ptr<TcpNetwork> server, client;
   std::unique_ptr<Network::Listener> listener;
   std::vector<std::unique_ptr<Peer>> accepted;
