@@ -25,25 +25,38 @@ class CoordinatorRole final : public FileRole {
  public:
   explicit CoordinatorRole(ActorNode& node) : FileRole(node) {
     on<wire::SaveCheckpoint>([this](const auto& message, Reply reply) {
-      auto save = std::make_shared<Save>(message, std::move(reply), node_.env.disk);
-      soon([this, save] { begin(save); });
+      soon(std::make_shared<Save>(message, std::move(reply), node_.env.disk));
     });
     on<wire::RestoreCheckpoint>([this](const auto& message, Reply reply) {
-      auto restore = std::make_shared<Restore>(message, std::move(reply), node_.env.disk);
-      soon([this, restore] { begin(restore); });
+      soon(std::make_shared<Restore>(message, std::move(reply), node_.env.disk));
     });
   }
 
  private:
+  /// What a save and a restore have.
+  template <class T>
+  struct Request {
+    Request(const Message<T>& asked, Reply to, Disk& disk)
+        : message(asked), reply(std::move(to)), files(disk, std::string(view(asked->getFolder()))) {}
+    std::string path() const { return files.path(name); }
+
+    Message<T> message;
+    Reply reply;
+    CheckpointFiles files;
+    std::string name;  ///< of the checkpoint at hand
+    Manifest manifest;
+  };
+
   // One at a time.
 
-  void soon(std::function<void()> request) {
-    requests_.push_back(std::move(request));
+  template <class R>
+  void soon(std::shared_ptr<R> request) {
+    requests_.push_back([this, request = std::move(request)] { begin(request); });
     if (requests_.size() == 1) start_first();
   }
 
-  template <class Request>
-  void end(Request& request, Result<AnyMessage> answer) {
+  template <class T>
+  void end(Request<T>& request, Result<AnyMessage> answer) {
     request.reply(std::move(answer));
     requests_.pop_front();
     if (!requests_.empty()) start_first();
@@ -62,16 +75,7 @@ class CoordinatorRole final : public FileRole {
 
   // Saving.
 
-  struct Save {
-    Save(const Message<wire::SaveCheckpoint>& request, Reply to, Disk& disk)
-        : message(request), reply(std::move(to)), files(disk, std::string(view(request->getFolder()))) {}
-
-    Message<wire::SaveCheckpoint> message;
-    Reply reply;
-    CheckpointFiles files;
-    std::string name;
-    Manifest manifest;
-  };
+  using Save = Request<wire::SaveCheckpoint>;
 
   void begin(const std::shared_ptr<Save>& save) {
     block<std::string>([save] { return save->files.begin(save->message->getRound()); },
@@ -88,7 +92,7 @@ class CoordinatorRole final : public FileRole {
     std::vector<std::pair<ActorRef, AnyMessage>> requests;
     for (uint32_t shard = 0; shard < writers->size(); ++shard) {
       Draft<wire::SaveShard> draft;
-      draft->setFolder(as_text(save->files.path(save->name)));
+      draft->setFolder(as_text(save->path()));
       draft->setShard(shard);
       draft->setShards(static_cast<uint32_t>(writers->size()));
       requests.emplace_back((*writers)[shard], draft.finish());
@@ -128,7 +132,7 @@ class CoordinatorRole final : public FileRole {
         [this, save](Result<std::string> problem) {
           if (!problem) return abandon(save, problem.status());
           Draft<wire::CheckpointSaved> draft;
-          draft->setFolder(as_text(save->files.path(save->name)));
+          draft->setFolder(as_text(save->path()));
           draft->setProblem(as_text(*problem));
           end(*save, draft.finish());
         });
@@ -142,16 +146,11 @@ class CoordinatorRole final : public FileRole {
 
   // Restoring.
 
-  struct Restore {
-    Restore(const Message<wire::RestoreCheckpoint>& request, Reply to, Disk& disk)
-        : message(request), reply(std::move(to)), files(disk, std::string(view(request->getFolder()))) {}
+  struct Restore : Request<wire::RestoreCheckpoint> {
+    using Request::Request;
 
-    Message<wire::RestoreCheckpoint> message;
-    Reply reply;
-    CheckpointFiles files;
     std::vector<ActorRef> writers;
-    std::vector<std::string> candidates;  ///< oldest first; the last is the one at hand
-    Manifest manifest;
+    std::vector<std::string> candidates;  ///< still to be tried, oldest first
     std::vector<std::string> skipped, missing;
   };
 
@@ -170,7 +169,9 @@ class CoordinatorRole final : public FileRole {
 
   void read_manifest(const std::shared_ptr<Restore>& restore) {
     if (restore->candidates.empty()) return end(*restore, none_left(*restore));
-    block<Manifest>([restore] { return restore->files.manifest(restore->candidates.back()); },
+    restore->name = std::move(restore->candidates.back());
+    restore->candidates.pop_back();
+    block<Manifest>([restore] { return restore->files.manifest(restore->name); },
                     [this, restore](Result<Manifest> manifest) {
                       if (!manifest) return failed(restore, manifest.status());
                       restore->manifest = std::move(*manifest);
@@ -189,7 +190,6 @@ class CoordinatorRole final : public FileRole {
     if (failure.code() != Code::DataLoss || restore->message->hasName())
       return end(*restore, std::move(failure));
     restore->skipped.push_back(failure.text());
-    restore->candidates.pop_back();
     read_manifest(restore);
   }
 
@@ -200,7 +200,7 @@ class CoordinatorRole final : public FileRole {
     std::vector<std::pair<ActorRef, AnyMessage>> requests;
     for (uint32_t writer = 0; writer < restore->writers.size(); ++writer) {
       Draft<wire::ReadShards> draft;
-      draft->setFolder(as_text(restore->files.path(restore->candidates.back())));
+      draft->setFolder(as_text(restore->path()));
       const auto& files = restore->manifest.files;
       auto list = draft->initFiles(static_cast<uint32_t>(files.size()));
       for (uint32_t i = 0; i < files.size(); ++i) write(files[i], list[i]);
@@ -221,17 +221,16 @@ class CoordinatorRole final : public FileRole {
   }
 
   void apply_shards(const std::shared_ptr<Restore>& restore) {
-    const std::string folder = restore->files.path(restore->candidates.back());
     std::vector<std::pair<ActorRef, AnyMessage>> requests;
     for (const ActorRef& writer : restore->writers) {
       Draft<wire::ApplyShards> draft;
-      draft->setFolder(as_text(folder));
+      draft->setFolder(as_text(restore->path()));
       requests.emplace_back(writer, draft.finish());
     }
-    ask_all(std::move(requests), [this, restore, folder](std::vector<Result<AnyMessage>> answers) {
+    ask_all(std::move(requests), [this, restore](std::vector<Result<AnyMessage>> answers) {
       if (Status status = worst_of(answers); !status.ok()) return end(*restore, std::move(status));
       Draft<wire::CheckpointRestored> draft;
-      draft->setFolder(as_text(folder));
+      draft->setFolder(as_text(restore->path()));
       draft->setRound(restore->manifest.round);
       draft->setNote(as_text(restore->manifest.note));
       write(restore->skipped, draft->initSkipped(static_cast<uint32_t>(restore->skipped.size())));
