@@ -97,8 +97,8 @@ class CoordinatorRole final : public FileRole {
       draft->setShards(static_cast<uint32_t>(writers->size()));
       requests.emplace_back((*writers)[shard], draft.finish());
     }
-    ask_all(std::move(requests), [this, save](std::vector<Result<AnyMessage>> answers) {
-      if (Status status = take_shards(*save, answers); !status.ok()) return abandon(save, std::move(status));
+    ask_all(std::move(requests), [this, save](const std::vector<Result<AnyMessage>>& answers) {
+      if (Status status = take_shards(*save, answers); !status.ok()) return abandon(save, status);
       commit(save);
     });
   }
@@ -139,7 +139,7 @@ class CoordinatorRole final : public FileRole {
   }
 
   /// What was begun is removed; what resists is, by the next save.
-  void abandon(const std::shared_ptr<Save>& save, Status failure) {
+  void abandon(const std::shared_ptr<Save>& save, const Status& failure) {
     block<bool>([save]() -> Result<bool> { return save->files.remove(save->name).ok(); },
                 [this, save, failure](const Result<bool>&) { end(*save, failure); });
   }
@@ -208,7 +208,7 @@ class CoordinatorRole final : public FileRole {
       draft->setWriters(static_cast<uint32_t>(restore->writers.size()));
       requests.emplace_back(restore->writers[writer], draft.finish());
     }
-    ask_all(std::move(requests), [this, restore](std::vector<Result<AnyMessage>> answers) {
+    ask_all(std::move(requests), [this, restore](const std::vector<Result<AnyMessage>>& answers) {
       if (Status status = worst_of(answers); !status.ok()) {
         for (const ActorRef& writer : restore->writers) tell(writer, Draft<wire::DropShards>().finish());
         return failed(restore, std::move(status));
@@ -227,7 +227,7 @@ class CoordinatorRole final : public FileRole {
       draft->setFolder(as_text(restore->path()));
       requests.emplace_back(writer, draft.finish());
     }
-    ask_all(std::move(requests), [this, restore](std::vector<Result<AnyMessage>> answers) {
+    ask_all(std::move(requests), [this, restore](const std::vector<Result<AnyMessage>>& answers) {
       if (Status status = worst_of(answers); !status.ok()) return end(*restore, std::move(status));
       Draft<wire::CheckpointRestored> draft;
       draft->setFolder(as_text(restore->path()));

@@ -278,4 +278,11 @@ void run(size_t most) {
 }  // namespace
 }  // namespace troupe
 
-int main(int argc, char** argv) { troupe::run((argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 100) << 20); }
+int main(int argc, char** argv) {
+  try {
+    troupe::run((argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 100) << 20);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "link_bench: %s\n", error.what());
+    return 1;
+  }
+}

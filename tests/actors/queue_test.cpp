@@ -446,7 +446,7 @@ BOOST_AUTO_TEST_CASE(nothing_is_lost_between_many_threads) {
       last[value / 1000] = value;
     }
   }
-  BOOST_TEST(all.size() == size_t{producers * elements});
+  BOOST_TEST(all.size() == size_t{producers} * elements);
   BOOST_TEST(std::set<int32_t>(all.begin(), all.end()).size() == all.size());
 }
 

@@ -41,7 +41,8 @@ struct ScriptedHost final : StepHost {
     BOOST_REQUIRE(at != asked.end());
     const Activation activation = at->activation;
     asked.erase(at);
-    BOOST_TEST(runner.arrived(activation, std::move(reply)));
+    const bool awaited = runner.arrived(activation, std::move(reply));
+    BOOST_TEST(awaited);
     runner.drive();
   }
   void answer(const std::string& node, float value) { answer(node, {{}, {Tensor::scalar(value)}, false}); }
