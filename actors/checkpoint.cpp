@@ -95,12 +95,20 @@ class CoordinatorRole final : public FileRole {
       draft->setFolder(as_text(save->path()));
       draft->setShard(shard);
       draft->setShards(static_cast<uint32_t>(writers->size()));
+      draft->setContainer(save->message->getContainer());
       requests.emplace_back((*writers)[shard], draft.finish());
     }
     ask_all(std::move(requests), [this, save](const std::vector<Result<AnyMessage>>& answers) {
-      if (Status status = take_shards(*save, answers); !status.ok()) return abandon(save, status);
+      const Status status = master_is_there(*save->message) ? take_shards(*save, answers)
+                                                            : cancelled("the session ended meanwhile");
+      if (!status.ok()) return abandon(save, status);
       commit(save);
     });
+  }
+
+  /// As it ends it leaves the directory, and only then its session's state is dropped.
+  bool master_is_there(wire::SaveCheckpoint::Reader request) const {
+    return !request.hasMaster() || node_.directory.find_here(read(request.getMaster())).ok();
   }
 
   static Status take_shards(Save& save, const std::vector<Result<AnyMessage>>& answers) {
@@ -206,6 +214,7 @@ class CoordinatorRole final : public FileRole {
       for (uint32_t i = 0; i < files.size(); ++i) write(files[i], list[i]);
       draft->setWriter(writer);
       draft->setWriters(static_cast<uint32_t>(restore->writers.size()));
+      draft->setContainer(restore->message->getContainer());
       requests.emplace_back(restore->writers[writer], draft.finish());
     }
     ask_all(std::move(requests), [this, restore](const std::vector<Result<AnyMessage>>& answers) {
@@ -225,6 +234,7 @@ class CoordinatorRole final : public FileRole {
     for (const ActorRef& writer : restore->writers) {
       Draft<wire::ApplyShards> draft;
       draft->setFolder(as_text(restore->path()));
+      draft->setContainer(restore->message->getContainer());
       requests.emplace_back(writer, draft.finish());
     }
     ask_all(std::move(requests), [this, restore](const std::vector<Result<AnyMessage>>& answers) {

@@ -17,7 +17,7 @@ using Cells = std::map<std::string, std::shared_ptr<StateCell>>;
 
 /// What ReadShards asks for.
 struct Reading {
-  std::string folder;
+  std::string container, folder;
   std::vector<ShardFile> files;
   uint32_t writer = 0, writers = 1;
   Cells cells;
@@ -66,11 +66,11 @@ class WriterRole final : public FileRole {
  private:
   // Saving: the values of each device from one moment, then the file.
 
-  /// The cells that live on a device; queues have no value.
-  Cells cells_of(const DeviceSite& site) const {
+  /// The cells of a container that live on a device; queues have no value.
+  Cells cells_of(std::string_view container, const DeviceSite& site) const {
     Cells cells;
     const std::string device = site.device->name().text();
-    for (auto& cell : task_->state->cells())
+    for (auto& cell : task_->state->cells(container))
       if (cell->home() == device && cell->dtype() != DType::Resource) cells.emplace(cell->name(), cell);
     return cells;
   }
@@ -81,7 +81,7 @@ class WriterRole final : public FileRole {
     for (const auto& site : task_->sites) {
       SavedTensors& here = tensors->emplace_back();
       std::vector<uint32_t> ids;
-      for (const auto& [name, cell] : cells_of(*site)) {
+      for (const auto& [name, cell] : cells_of(view(message->getContainer()), *site)) {
         if (cell->reading() == StateCell::Reading::Uninitialized) continue;
         here.push_back({name, {}, 0});
         ids.push_back(cell->id());
@@ -139,18 +139,19 @@ class WriterRole final : public FileRole {
 
   void read_shards(const Message<wire::ReadShards>& message, Reply reply) {
     auto reading = std::make_shared<Reading>();
+    reading->container = view(message->getContainer());
     reading->folder = view(message->getFolder());
     for (const auto file : message->getFiles()) reading->files.push_back(read(file));
     reading->writer = message->getWriter();
     reading->writers = std::max(message->getWriters(), uint32_t{1});
-    for (const auto& site : task_->sites) reading->cells.merge(cells_of(*site));
+    for (const auto& site : task_->sites) reading->cells.merge(cells_of(reading->container, *site));
     auto kept = std::make_shared<Reply>(std::move(reply));
     ready_ = {};
     block<SavedTensors>([reading, &disk = node_.env.disk] { return read_files(disk, *reading); },
                         [this, reading, kept](Result<SavedTensors> tensors) {
                           if (!tensors) return (*kept)(tensors.status());
                           for (const auto& tensor : *tensors) reading->cells.erase(tensor.name);
-                          ready_ = {reading->folder, std::move(*tensors)};
+                          ready_ = {reading->container, reading->folder, std::move(*tensors)};
                           Draft<wire::ShardsRead> draft;
                           std::vector<std::string> missing;
                           for (const auto& [name, cell] : reading->cells) missing.push_back(name);
@@ -160,12 +161,13 @@ class WriterRole final : public FileRole {
   }
 
   void apply(const Message<wire::ApplyShards>& message, Reply reply) {
-    if (ready_.folder.empty() || ready_.folder != view(message->getFolder()))
+    if (ready_.folder.empty() || ready_.folder != view(message->getFolder()) ||
+        ready_.container != view(message->getContainer()))
       return reply(aborted("writer of " + task_->task + " has not read this checkpoint"));
     const Ready ready = std::exchange(ready_, {});
     std::vector<std::pair<ActorRef, AnyMessage>> requests;
     for (const auto& site : task_->sites) {
-      auto assign = assign_message(*site, ready.tensors);
+      auto assign = assign_message(*site, ready);
       if (!assign) return reply(assign.status());
       requests.emplace_back(site->variable_actor.get(), std::move(*assign));
     }
@@ -177,29 +179,33 @@ class WriterRole final : public FileRole {
     });
   }
 
-  Result<AnyMessage> assign_message(const DeviceSite& site, const SavedTensors& tensors) const {
-    const Cells here = cells_of(site);
-    std::vector<std::string> names;
+  /// What was read and not yet applied.
+  struct Ready {
+    std::string container, folder;
+    SavedTensors tensors;
+  };
+
+  Result<AnyMessage> assign_message(const DeviceSite& site, const Ready& ready) const {
+    const Cells here = cells_of(ready.container, site);
+    std::vector<uint32_t> ids;
     std::vector<uint64_t> versions;
     std::vector<Tensor> values;
-    for (const auto& tensor : tensors) {
-      if (!here.contains(tensor.name)) continue;
+    for (const auto& tensor : ready.tensors) {
+      const auto cell = here.find(tensor.name);
+      if (cell == here.end()) continue;
       TROUPE_ASSIGN(values.emplace_back(), transfer(tensor.value, *site.device, *site.device));
-      names.push_back(tensor.name);
+      ids.push_back(cell->second->id());
       versions.push_back(tensor.version);
     }
     Draft<wire::Assign> draft;
-    write(names, draft->initNames(static_cast<uint32_t>(names.size())));
-    auto list = draft->initVersions(static_cast<uint32_t>(versions.size()));
-    for (uint32_t i = 0; i < versions.size(); ++i) list.set(i, versions[i]);
+    auto cells = draft->initCells(static_cast<uint32_t>(ids.size()));
+    auto list = draft->initVersions(static_cast<uint32_t>(ids.size()));
+    for (uint32_t i = 0; i < ids.size(); ++i) {
+      cells.set(i, ids[i]);
+      list.set(i, versions[i]);
+    }
     return draft.finish(std::move(values));
   }
-
-  /// What was read and not yet applied.
-  struct Ready {
-    std::string folder;
-    SavedTensors tensors;
-  };
 
   std::shared_ptr<TaskSites> task_;
   Ready ready_;

@@ -57,12 +57,12 @@ class ActorPlace {
 /// What the actors on one device share: executor, device, variable, queues, replicas. Made by the worker; any thread.
 struct DeviceSite {
   DeviceSite(ActorNode& site_node, std::shared_ptr<Device> site_device,
-             std::shared_ptr<StateContainer> task_state)
+             std::shared_ptr<StateTable> task_state)
       : node(site_node), device(std::move(site_device)), state(std::move(task_state)) {}
 
   ActorNode& node;
   std::shared_ptr<Device> device;
-  std::shared_ptr<StateContainer> state;  ///< of the task: names are unique over its devices
+  std::shared_ptr<StateTable> state;  ///< of the task: a container's names are unique over its devices
   ActorPlace device_actor;
   ActorPlace variable_actor;
   ActorPlace replicas_actor;

@@ -17,7 +17,8 @@ struct ExecutorOptions {
   uint64_t session = 0;
   uint64_t partition = 0;
   uint64_t seed = 0;
-  ActorRef master;  ///< told when a peer is lost to this executor
+  std::string container;  ///< in which its nodes find their state
+  ActorRef master;        ///< told when a peer is lost to this executor
   std::shared_ptr<const PreparedPlan> plan;
   std::vector<uint32_t> feeds, fetches;  ///< per feed and fetch of the plan: its position in the signature
   std::unordered_map<std::string, Address>

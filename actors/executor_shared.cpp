@@ -83,9 +83,9 @@ Status ExecutorShared::prepare_push(const Node& node, Request& how) {
 
 Status ExecutorShared::open_queue(const Node& handle) {
   DeviceSite& site = *options.site;
-  TROUPE_ASSIGN(QueueSpec spec, queue_spec(handle));
-  TROUPE_ASSIGN(auto cell, site.state->require(handle));
-  return site.queues.open(site.node, site.device, std::move(cell), std::move(spec));
+  TROUPE_ASSIGN(const QueueSpec spec, queue_spec(handle));
+  TROUPE_ASSIGN(auto cell, site.state->require(options.container, handle));
+  return site.queues.open(site.node, site.device, std::move(cell), spec);
 }
 
 }  // namespace troupe

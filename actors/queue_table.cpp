@@ -21,7 +21,7 @@ Result<QueueSpec> queue_spec(const Node& handle) {
 }
 
 Status QueueTable::open(ActorNode& node, const std::shared_ptr<Device>& device,
-                        std::shared_ptr<const StateCell> cell, QueueSpec spec) {
+                        std::shared_ptr<const StateCell> cell, const QueueSpec& spec) {
   if (device->memory_kind() == MemoryKind::Device)
     return unimplemented("a queue keeps its elements in host memory: place it on a CPU");
   const std::lock_guard lock(mutex_);
@@ -33,6 +33,11 @@ Status QueueTable::open(ActorNode& node, const std::shared_ptr<Device>& device,
   if (entry.queue->spec == spec) return {};
   return invalid_argument("queue '" + spec.name + "' is there as " + entry.queue->spec.text() +
                           ", wanted as " + spec.text());
+}
+
+void QueueTable::end(Engine& engine, const StateCell& cell) {
+  const std::lock_guard lock(mutex_);
+  if (const auto ended = queues_.extract(&cell); !ended.empty()) engine.stop(ended.mapped().queue->actor);
 }
 
 std::shared_ptr<const Queue> QueueTable::find(const StateCell& cell) const {

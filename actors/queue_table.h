@@ -23,7 +23,9 @@ class QueueTable {
   /// Spawns the queue that a handle stands for, unless there is one. InvalidArgument when there is one with another spec;
   /// Unimplemented on a device whose memory is not the host's.
   Status open(ActorNode& node, const std::shared_ptr<Device>& device, std::shared_ptr<const StateCell> cell,
-              QueueSpec spec);
+              const QueueSpec& spec);
+  /// Ends the queue of this handle, if it is one of the device's; what it holds goes with it.
+  void end(Engine& engine, const StateCell& cell);
   /// Null when nobody has opened it.
   std::shared_ptr<const Queue> find(const StateCell& cell) const;
 

@@ -246,7 +246,7 @@ class ReplicasRole final : public Role {
 
   void count(GroupId id, const Group& group) {
     Draft<wire::Assign> draft;
-    draft->initNames(1).set(0, as_text(group.name));
+    draft->initCells(1).set(0, id);
     ask(site_->variable_actor.get(), draft.finish({Tensor::scalar(static_cast<int64_t>(group.round))}),
         [this, id](const Result<AnyMessage>& assigned) { finish(id, assigned.status()); });
   }

@@ -49,7 +49,8 @@ class Runtime {
 
   /// What graphs for this runtime are made of: Graph graph{runtime.ops()}.
   std::shared_ptr<const OpTable> ops() const;
-  /// A session over all tasks, once all are there; DeadlineExceeded says who is missing and why. The graph may grow while the session lives, and must outlive it.
+  /// A session over all tasks, once all are there; DeadlineExceeded says who is missing and why. Its variables are its own unless
+  /// the options say otherwise. The graph may grow while the session lives, and must outlive it.
   Session session(const Graph& graph, const SessionOptions& options = {});
   /// Not Ok once an actor of this process has failed for good: sessions are told why, and the process is to be replaced.
   Status status() const;

@@ -24,6 +24,8 @@ struct SessionParts {
   ActorNode& node;
   ActorRef master;
   const Graph& graph;
+  std::string container;  ///< in which its state is
+  Address master_address;
   Address coordinator;           ///< of checkpoints
   std::vector<Address> workers;  ///< of the processes that it runs on
 
@@ -67,6 +69,9 @@ struct Session::Impl {
     return Message<wire::StepPrepared>(answer)->getHandle();
   }
 
+  /// Whose state a SaveCheckpoint or RestoreCheckpoint is about, and where the files are.
+  template <class Request>
+  void name_state(Request request, const std::string& folder) const;
   AnyMessage ask_coordinator(AnyMessage message) const;
   Message<wire::PrepareStep> signature(const std::vector<Output>& feeds,
                                        const std::vector<Output>& outputs) const;
@@ -145,7 +150,12 @@ Session open_session(ActorNode& node, const TaskSites& task, uint64_t id, const 
   for (const auto& worker : workers) processes.push_back(worker.worker);
   const Address master = task.address("master", std::to_string(id));
   const ActorRef to = spawn_master(node, master, id, std::move(workers), options);
-  return SessionParts{node, to, graph, checkpoint_coordinator_address(task.address("worker")),
+  return SessionParts{node,
+                      to,
+                      graph,
+                      state_container(id, options),
+                      master,
+                      checkpoint_coordinator_address(task.address("worker")),
                       std::move(processes)}
       .open();
 }
@@ -189,27 +199,28 @@ PreparedStep Session::prepare(const std::vector<Output>& feeds, const std::vecto
   return step;
 }
 
-namespace {
-
-void write_writers(const std::vector<Address>& workers, capnp::List<wire::Address>::Builder list) {
-  for (uint32_t i = 0; i < workers.size(); ++i) write(checkpoint_writer_address(workers[i]), list[i]);
+template <class Request>
+void Session::Impl::name_state(Request request, const std::string& folder) const {
+  request.setFolder(as_text(folder));
+  request.setContainer(as_text(parts.container));
+  auto writers = request.initWriters(static_cast<uint32_t>(parts.workers.size()));
+  for (uint32_t i = 0; i < writers.size(); ++i)
+    write(checkpoint_writer_address(parts.workers[i]), writers[i]);
 }
 
-}  // namespace
-
 AnyMessage Session::Impl::ask_coordinator(AnyMessage message) const {
+  if (closed) throw Error(failed_precondition("the session is closed"));
   const ActorRef coordinator = value_or_throw(parts.node.directory.find(parts.coordinator));
   return value_or_throw(engine().call(coordinator, std::move(message)));
 }
 
 SavedCheckpoint Session::save(const std::string& folder, const SaveOptions& options) {
-  const auto& workers = impl_->parts.workers;
   Draft<wire::SaveCheckpoint> draft;
-  draft->setFolder(as_text(folder));
+  impl_->name_state(*draft, folder);
   draft->setRound(options.round);
   draft->setNote(as_text(options.note));
   draft->setKeep(static_cast<uint32_t>(std::min<size_t>(options.keep, UINT32_MAX)));
-  write_writers(workers, draft->initWriters(static_cast<uint32_t>(workers.size())));
+  write(impl_->parts.master_address, draft->initMaster());
   const Message<wire::CheckpointSaved> saved(impl_->ask_coordinator(draft.finish()));
   return {std::string(view(saved->getFolder())), std::string(view(saved->getProblem()))};
 }
@@ -220,11 +231,9 @@ RestoredCheckpoint Session::restore(const std::string& folder, const std::string
   for (const Node& node : impl_->parts.graph.nodes())
     if (is_variable(node)) variables.push_back({node.id, Output::control});
   if (!variables.empty()) prepare({}, variables);
-  const auto& workers = impl_->parts.workers;
   Draft<wire::RestoreCheckpoint> draft;
-  draft->setFolder(as_text(folder));
+  impl_->name_state(*draft, folder);
   if (!name.empty()) draft->setName(as_text(name));
-  write_writers(workers, draft->initWriters(static_cast<uint32_t>(workers.size())));
   const Message<wire::CheckpointRestored> restored(impl_->ask_coordinator(draft.finish()));
   return {std::string(view(restored->getFolder())), restored->getRound(),
           std::string(view(restored->getNote())), read(restored->getSkipped()), read(restored->getMissing())};

@@ -69,15 +69,17 @@ class Session {
   /// The same in two halves, for steps that are run often.
   PreparedStep prepare(const std::vector<Output>& feeds, const std::vector<Output>& fetches);
 
-  /// Saves every variable that has a value, of all processes of the session, as a checkpoint in `folder`; returns when it is
-  /// on disk. Nothing may change them meanwhile. After a failure the checkpoints before are as they were.
+  /// Saves every variable of the session's state that has a value, in all its processes, as a checkpoint in `folder`; returns when
+  /// it is on disk. Nothing may change them meanwhile. After a failure the checkpoints before are as they were. Cancelled when
+  /// the session is ended meanwhile.
   SavedCheckpoint save(const std::string& folder, const SaveOptions& options = {});
   /// Gives the variables their values from the newest valid checkpoint in `folder`, or from the one called `name` there,
   /// however many processes there were. Variables need no value before. Every file is checked before any variable changes.
   /// NotFound, DataLoss (which file, and what is wrong), InvalidArgument (a variable of another dtype or shape).
   RestoredCheckpoint restore(const std::string& folder, const std::string& name = {});
 
-  /// Ends the session: running steps end Cancelled soon, and none begins any more. Any thread; waits for nothing.
+  /// Ends the session: running steps end Cancelled soon, and none begins any more; then the state goes that it does not share. Any
+  /// thread; waits for nothing.
   void cancel();
   /// The same, and returns when they have ended, or throws DeadlineExceeded.
   void close(std::chrono::nanoseconds timeout = std::chrono::seconds(10));

@@ -21,6 +21,9 @@ struct SessionOptions {
       std::chrono::seconds(60);  ///< for all tasks of the cluster to be there
   /// Tasks of the cluster that the session spans beside its own process, as "/job:ps" or "/job:worker/task:1"; none: all.
   std::vector<std::string> tasks = {};
+  /// In one process a session's variables and queues are its own and go with it, unless it asks to share those of every other
+  /// session that does. Sessions over a cluster of processes always share, so that several clients can train one model.
+  bool share_state = false;
   size_t signatures = 256;  ///< kept prepared; the one used longest ago goes first
 };
 

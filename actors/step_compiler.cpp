@@ -113,6 +113,7 @@ class StepCompiler {
     draft->setPartition(owner_.partition);
     write(owner_.master, draft->initMaster());
     draft->setSeed(options_.seed);
+    draft->setContainer(as_text(state_container(owner_.session, options_)));
     auto out = draft->initParts(static_cast<uint32_t>(parts.size()));
     for (uint32_t i = 0; i < parts.size(); ++i) {
       out[i].setDevice(as_text(devices_[parts[i]->device].name.text()));
@@ -148,6 +149,10 @@ class StepCompiler {
 };
 
 }  // namespace
+
+std::string state_container(uint64_t session, const SessionOptions& options) {
+  return options.share_state ? std::string() : std::to_string(session);
+}
 
 Result<std::vector<WorkerShare>> compile_step(const Graph& graph, const RunSignature& signature,
                                               const OpLibrary& library,

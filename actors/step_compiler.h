@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "actors/session_options.h"
@@ -30,6 +31,9 @@ struct WorkerShare {
   std::vector<uint32_t> feeds;  ///< positions of the feeds it is sent; ascending
   Message<wire::RegisterPartition> registration;
 };
+
+/// The container in which a session's nodes find their state by name (messages/worker.capnp).
+std::string state_container(uint64_t session, const SessionOptions& options);
 
 /// Whose partition it is.
 struct PartitionOwner {

@@ -61,17 +61,21 @@ class VariableRole final : public Role {
 
  private:
   void update(const Message<wire::Update>& message, Reply reply) {
-    Pending pending{message, site_->find_rule(message->getRule()), {}, {}, {}};
-    if (!pending.rule)
-      return reply(not_found("no update rule has number " + std::to_string(message->getRule())));
-    for (const uint32_t id : message->getCells()) {
-      auto cell = site_->state->at(id);
-      if (!cell) return reply(not_found("no variable has number " + std::to_string(id)));
-      pending.cells.push_back(std::move(cell));
-    }
-    pending.reply = std::move(reply);
-    waiting_.push_back(std::move(pending));
+    auto rule = site_->find_rule(message->getRule());
+    if (!rule) return reply(not_found("no update rule has number " + std::to_string(message->getRule())));
+    auto cells = find_cells(message->getCells());
+    if (!cells) return reply(cells.status());
+    waiting_.push_back({message, std::move(rule), std::move(*cells), std::move(reply), {}});
     start_what_can();
+  }
+
+  Result<std::vector<std::shared_ptr<StateCell>>> find_cells(capnp::List<uint32_t>::Reader ids) const {
+    std::vector<std::shared_ptr<StateCell>> cells;
+    for (const uint32_t id : ids) {
+      cells.push_back(site_->state->at(id));
+      if (!cells.back()) return not_found("no variable has number " + std::to_string(id));
+    }
+    return cells;
   }
 
   /// Starts, in order, what shares no cell with a running update or with one that came before it.
@@ -141,20 +145,18 @@ class VariableRole final : public Role {
   }
 
   void assign(const Message<wire::Assign>& message, Reply reply) {
-    const auto names = message->getNames();
     const auto values = message.attachments();
-    if (values.size() != names.size()) return reply(invalid_argument("as many values as names are needed"));
-    Pending pending{message, nullptr, {}, std::move(reply), {}};
-    for (uint32_t i = 0; i < names.size(); ++i) {
-      auto cell = site_->state->find(view(names[i]));
-      if (!cell) return pending.reply(not_found("there is no variable " + std::string(view(names[i]))));
-      if (cell->dtype() != values[i].dtype() || !cell->shape().compatible_with(values[i].shape()))
-        return pending.reply(invalid_argument("variable " + cell->name() + " is " +
-                                              std::string(name(cell->dtype())) + cell->shape().text() +
-                                              ", not " + values[i].signature()));
-      pending.cells.push_back(std::move(cell));
+    if (values.size() != message->getCells().size())
+      return reply(invalid_argument("as many values as variables are needed"));
+    auto cells = find_cells(message->getCells());
+    if (!cells) return reply(cells.status());
+    for (size_t i = 0; i < values.size(); ++i) {
+      const StateCell& cell = *(*cells)[i];
+      if (cell.dtype() != values[i].dtype() || !cell.shape().compatible_with(values[i].shape()))
+        return reply(invalid_argument("variable " + cell.name() + " is " + std::string(name(cell.dtype())) +
+                                      cell.shape().text() + ", not " + values[i].signature()));
     }
-    waiting_.push_back(std::move(pending));
+    waiting_.push_back({message, nullptr, std::move(*cells), std::move(reply), {}});
     start_what_can();
   }
 

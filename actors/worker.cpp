@@ -1,7 +1,6 @@
 #include "actors/worker.h"
 
 #include <map>
-#include <set>
 
 #include "actors/executor.h"
 #include "actors/graph_wire.h"
@@ -33,6 +32,10 @@ class WorkerRole final : public Role {
   }
 
  private:
+  void started() override {
+    for (const auto& [session, registered] : task_->sessions) watch_master(session, registered.master);
+  }
+
   void stopping() override {
     while (!partitions_.empty()) deregister(partitions_.begin()->first);
   }
@@ -60,8 +63,8 @@ class WorkerRole final : public Role {
     if (partitions_.contains(key)) return reply(already_exists("the partition is registered"));
     const auto master = node_.directory.find(read(message->getMaster()));
     if (!master) return reply(master.status());
-    if (sessions_.insert(key.first).second)
-      watch(*master, [this, session = key.first](const Status&) { forget(session); });
+    const RegisteredSession registered{*master, std::string(view(message->getContainer()))};
+    if (task_->sessions.try_emplace(key.first, registered).second) watch_master(key.first, *master);
     std::unordered_map<std::string, Address> peers;
     for (const auto executor : message->getExecutors())
       peers[std::string(view(executor.getDevice()))] = read(executor.getAddress());
@@ -85,6 +88,7 @@ class WorkerRole final : public Role {
     options.site = site;
     options.session = message->getSession();
     options.partition = message->getPartition();
+    options.container = view(message->getContainer());
     options.seed = message->getSeed();
     options.master = master;
     options.executors = peers;
@@ -106,8 +110,8 @@ class WorkerRole final : public Role {
     TROUPE_ASSIGN(const auto fetches, ends(*graph, part.getFetches(), options.fetches));
     TROUPE_ASSIGN(auto plan, Plan::make(std::move(graph), feeds, fetches));
     return PreparedPlan::make(std::move(plan), node_.library->kernels, *site.device,
-                              [this, home = site.device->name().text()](const Node& node) {
-                                return task_->state->require(node, home);
+                              [this, &options, home = site.device->name().text()](const Node& node) {
+                                return task_->state->require(options.container, node, home);
                               });
   }
 
@@ -195,12 +199,23 @@ class WorkerRole final : public Role {
     partitions_.erase(found);
   }
 
-  /// What a master registered goes with it.
+  void watch_master(uint64_t session, const ActorRef& master) {
+    watch(master, [this, session](const Status&) { forget(session); });
+  }
+
+  /// What a master registered goes with it, and the state that is the session's own.
   void forget(uint64_t session) {
-    sessions_.erase(session);
     for (auto at = partitions_.lower_bound({session, 0});
          at != partitions_.end() && at->first.first == session; at = partitions_.lower_bound({session, 0}))
       deregister(at->first);
+    const auto registered = task_->sessions.extract(session);
+    if (!registered.empty() && !registered.mapped().container.empty())
+      drop_state(registered.mapped().container);
+  }
+
+  void drop_state(const std::string& container) {
+    for (const auto& cell : task_->state->drop(container))
+      for (const auto& site : task_->sites) site->queues.end(engine(), *cell);
   }
 
   std::shared_ptr<DeviceSite> find_site(const std::string& device) const {
@@ -212,7 +227,6 @@ class WorkerRole final : public Role {
   ActorNode& node_;
   std::shared_ptr<TaskSites> task_;
   std::map<PartitionKey, Partition> partitions_;
-  std::set<uint64_t> sessions_;  ///< whose master is watched
 };
 
 }  // namespace

@@ -68,14 +68,14 @@ bool is_variable(const Node& node) {
   return node.type() == "VariableV2" || node.type() == "Variable" || node.type() == "VarHandleOp";
 }
 
-Result<std::shared_ptr<StateCell>> StateContainer::require(const std::string& name, DType dtype,
-                                                           const PartialShape& shape,
-                                                           const std::string& home) {
+Result<std::shared_ptr<StateCell>> StateTable::require(const std::string& container, const std::string& name,
+                                                       DType dtype, const PartialShape& shape,
+                                                       const std::string& home) {
   const std::lock_guard guard(mutex_);
-  std::shared_ptr<StateCell>& cell = cells_[name];
+  std::shared_ptr<StateCell>& cell = containers_[container][name];
   if (!cell) {
-    cell = std::make_shared<StateCell>(name, dtype, shape, static_cast<uint32_t>(numbered_.size()), home);
-    numbered_.push_back(cell);
+    cell = std::make_shared<StateCell>(name, dtype, shape, next_id_++, home);
+    numbered_.emplace(cell->id(), cell);
   }
   if (!home.empty() && !cell->home().empty() && cell->home() != home)
     return invalid_argument("the state '" + name + "' is on " + cell->home() + ", wanted on " + home);
@@ -87,38 +87,57 @@ Result<std::shared_ptr<StateCell>> StateContainer::require(const std::string& na
                           ", wanted as " + describe(dtype, shape));
 }
 
-Result<std::shared_ptr<StateCell>> StateContainer::require(const Node& node, const std::string& home) {
+Result<std::shared_ptr<StateCell>> StateTable::require(const std::string& container, const Node& node,
+                                                       const std::string& home) {
   // What has no value of its own, such as a queue, is a name.
-  auto cell = is_variable(node)
-                  ? require(state_name(node), node.attrs.get<DType>("dtype"), node.output_shapes[0], home)
-                  : require(state_name(node), DType::Resource, PartialShape{}, home);
+  auto cell = is_variable(node) ? require(container, state_name(node), node.attrs.get<DType>("dtype"),
+                                          node.output_shapes[0], home)
+                                : require(container, state_name(node), DType::Resource, PartialShape{}, home);
   if (!cell) return std::move(cell).status().at_node(node.type(), node.name);
   return cell;
 }
 
-std::shared_ptr<StateCell> StateContainer::find(std::string_view name) const {
+std::shared_ptr<StateCell> StateTable::find(std::string_view container, std::string_view name) const {
   const std::lock_guard guard(mutex_);
-  const auto at = cells_.find(name);
-  return at == cells_.end() ? nullptr : at->second;
+  const auto names = containers_.find(container);
+  if (names == containers_.end()) return nullptr;
+  const auto at = names->second.find(name);
+  return at == names->second.end() ? nullptr : at->second;
 }
 
-std::shared_ptr<StateCell> StateContainer::at(uint32_t id) const {
+std::shared_ptr<StateCell> StateTable::at(uint32_t id) const {
   const std::lock_guard guard(mutex_);
-  return id < numbered_.size() ? numbered_[id] : nullptr;
+  const auto at = numbered_.find(id);
+  return at == numbered_.end() ? nullptr : at->second;
 }
 
-std::vector<std::shared_ptr<StateCell>> StateContainer::cells() const {
+std::vector<std::shared_ptr<StateCell>> StateTable::cells(std::string_view container) const {
   const std::lock_guard guard(mutex_);
   std::vector<std::shared_ptr<StateCell>> result;
-  result.reserve(cells_.size());
-  for (const auto& [name, cell] : cells_) result.push_back(cell);
+  if (const auto names = containers_.find(container); names != containers_.end())
+    for (const auto& [name, cell] : names->second) result.push_back(cell);
   return result;
 }
 
-void StateContainer::clear() {
+std::vector<std::shared_ptr<StateCell>> StateTable::cells() const {
   const std::lock_guard guard(mutex_);
-  cells_.clear();
-  for (auto& cell : numbered_) cell.reset();  // numbers are not used again
+  std::vector<std::shared_ptr<StateCell>> result;
+  result.reserve(numbered_.size());
+  for (const auto& [id, cell] : numbered_) result.push_back(cell);
+  return result;
+}
+
+std::vector<std::shared_ptr<StateCell>> StateTable::drop(std::string_view container) {
+  std::vector<std::shared_ptr<StateCell>> dropped;  // so that no value is released under the lock
+  const std::lock_guard guard(mutex_);
+  const auto names = containers_.find(container);
+  if (names == containers_.end()) return dropped;
+  for (auto& [name, cell] : names->second) {
+    numbered_.erase(cell->id());
+    dropped.push_back(std::move(cell));
+  }
+  containers_.erase(names);
+  return dropped;
 }
 
 }  // namespace troupe

@@ -1,7 +1,7 @@
-// State that outlives steps: a StateCell per variable (or other named state), and the container that finds
-// them by name. A cell publishes immutable snapshots behind a short lock: any thread reads without a message
-// and never sees a torn value. One writer at a time: the actor that owns the group of cells. A value is
-// changed in place only while nobody else holds a snapshot.
+// State that outlives steps: a StateCell per variable (or other named state), and the table that finds them
+// by container and name. A cell publishes immutable snapshots behind a short lock: any thread reads without a
+// message and never sees a torn value. One writer at a time: the actor that owns the group of cells. A value
+// is changed in place only while nobody else holds a snapshot.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ class StateCell {
   StateCell& operator=(const StateCell&) = delete;
 
   const std::string& name() const { return name_; }
-  /// Its number in the container, by which messages name it.
+  /// Its number in the table, by which messages name it.
   uint32_t id() const { return id_; }
   /// The device whose actors own it; empty where there is only one.
   const std::string& home() const { return home_; }
@@ -83,27 +83,36 @@ std::string state_name(const Node& node);
 /// A node that yields the handle of a state with a value.
 bool is_variable(const Node& node);
 
-/// Cells by name. Any thread.
-class StateContainer {
+/// Cells by container and name; a name stands for one cell in each container. Containers appear with their
+/// first cell. Any thread.
+class StateTable {
  public:
   /// The cell of this name, made when there is none. InvalidArgument when there is one of another dtype or
   /// shape, or on another device than `home` (empty: wherever it is).
-  Result<std::shared_ptr<StateCell>> require(const std::string& name, DType dtype, const PartialShape& shape,
+  Result<std::shared_ptr<StateCell>> require(const std::string& container, const std::string& name,
+                                             DType dtype, const PartialShape& shape,
                                              const std::string& home = {});
   /// The cell that a handle-producing node stands for.
-  Result<std::shared_ptr<StateCell>> require(const Node& node, const std::string& home = {});
-  std::shared_ptr<StateCell> find(std::string_view name) const;
+  Result<std::shared_ptr<StateCell>> require(const std::string& container, const Node& node,
+                                             const std::string& home = {});
+  std::shared_ptr<StateCell> find(std::string_view container, std::string_view name) const;
   /// The cell of this number, or null.
   std::shared_ptr<StateCell> at(uint32_t id) const;
-  /// In order of their names.
+  /// Of one container, in order of their names.
+  std::vector<std::shared_ptr<StateCell>> cells(std::string_view container) const;
+  /// Of all containers, in order of their numbers.
   std::vector<std::shared_ptr<StateCell>> cells() const;
-  /// Forgets all; plans that hold cells keep theirs.
-  void clear();
+  /// Forgets the cells of a container, which it returns; plans that hold some keep theirs. Their numbers are
+  /// not used again.
+  std::vector<std::shared_ptr<StateCell>> drop(std::string_view container);
 
  private:
+  using Names = std::map<std::string, std::shared_ptr<StateCell>, std::less<>>;
+
   mutable std::mutex mutex_;
-  std::map<std::string, std::shared_ptr<StateCell>, std::less<>> cells_;
-  std::vector<std::shared_ptr<StateCell>> numbered_;  ///< by id; null once forgotten
+  std::map<std::string, Names, std::less<>> containers_;
+  std::map<uint32_t, std::shared_ptr<StateCell>> numbered_;  ///< by id
+  uint32_t next_id_ = 0;
 };
 
 }  // namespace troupe

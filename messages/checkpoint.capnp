@@ -1,6 +1,7 @@
 # Checkpoint: one coordinator per job, one writer per process that owns state. A checkpoint is a folder: one file per shard
 # (the state of one process) and a manifest with their checksums, written last; without a manifest there is none. All processes
-# see the same files. No handler touches one: file threads do.
+# see the same files. No handler touches one: file threads do. `container` says everywhere whose state it is (worker.capnp); files
+# know variables by their plain names.
 #
 #   session                  coordinator                  writers                       variable roles
 #     | SaveCheckpoint ---------->| makes the folder            |                             |
@@ -38,10 +39,13 @@ struct SaveCheckpoint {
   note @2 :Text;             # what else the caller must know to go on, kept as it is
   keep @3 :UInt32;           # so many stay, the newest; 0 counts as 1
   writers @4 :List(Address); # of the processes whose state it is
+  container @5 :Text;
+  master @6 :Address;        # of the session, on the coordinator's node: once it has ended, its state may be half gone
 }
 
 struct CheckpointSaved {
-  # Or a failure: AlreadyExists: two processes have a variable of the same name; ResourceExhausted: the disk is full;
+  # Or a failure: AlreadyExists: two processes have a variable of the same name; Cancelled: the session ended meanwhile, and there
+  # is no such checkpoint; ResourceExhausted: the disk is full;
   # Unimplemented: a variable's dtype has no place in the files; whatever the disk or a writer says
 
   folder @0 :Text;           # of this checkpoint
@@ -55,6 +59,7 @@ struct RestoreCheckpoint {
   folder @0 :Text;           # where checkpoints lie
   name @1 :Text;             # of the one wanted; empty: the newest valid one
   writers @2 :List(Address); # of the processes whose variables it is for
+  container @3 :Text;
 }
 
 struct CheckpointRestored {
@@ -74,6 +79,7 @@ struct SaveShard {
   folder @0 :Text;           # of the checkpoint
   shard @1 :UInt32;
   shards @2 :UInt32;
+  container @3 :Text;
 }
 
 struct ShardSaved {
@@ -100,6 +106,7 @@ struct ReadShards {
   files @1 :List(ShardFile);
   writer @2 :UInt32;
   writers @3 :UInt32;
+  container @4 :Text;
 }
 
 struct ShardsRead {
@@ -112,6 +119,7 @@ struct ApplyShards {
   # Request -> ShardsApplied, or Aborted: something else was read since. coordinator -> writer, when all have read.
 
   folder @0 :Text;
+  container @1 :Text;
 }
 
 struct ShardsApplied {

@@ -6,7 +6,7 @@
 #     | PrepareStep ----------------->|  pruned, placed, partitioned, registered with the workers: once per signature
 #     | RunStep, feeds -------------->|  one RunPartition per worker process
 #     |<--------- StepDone, fetches --|
-#     | CloseSession ---------------->|  running steps end Cancelled, then all that was registered goes
+#     | CloseSession ---------------->|  running steps end Cancelled, then all that was registered goes, and state of its own
 #
 # When the master is lost every pending call is answered Unavailable, and so is every later one: a new session starts with an
 # empty graph. When the session is lost the master does as for CloseSession.

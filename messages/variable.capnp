@@ -1,7 +1,7 @@
-# Variable: the one writer of the variables on a device. Requests come from executors (ops) and from the checkpoint and session
-# roles (by name). Those that share a cell are served in the order of arrival, each as a whole: no two updates of three cells
+# Variable: the one writer of the variables on a device. Requests come from executors (ops), the checkpoint writer and the replicas
+# role. Those that share a cell are served in the order of arrival, each as a whole: no two updates of three cells
 # mix. A reader in the same process reads the published snapshot and sends nothing.
-# A cell is named by its number among the state of its task, or by its variable's name.
+# A cell is named by its number among the state of its task, whichever container it is in.
 # When the owner is lost so are the values; what a checkpoint covers comes back with a restore.
 @0xd5306772645cbbc2;
 
@@ -30,10 +30,10 @@ struct UpdateApplied {
 }
 
 struct Assign {
-  # Request -> Updated. Sets whole cells by name, as restoring does; in order with the Updates of the same cells. Attachments: one
-  # value per name. All or none.
+  # Request -> Updated. Sets whole cells, as restoring does; in order with the Updates of the same cells. Attachments: one value
+  # per cell. All or none.
 
-  names @0 :List(Text);
+  cells @0 :List(UInt32);
   versions @1 :List(UInt64);   # that the cells then have; empty: one more than before
 }
 

@@ -1,5 +1,5 @@
 # Worker: one per process; runs the parts of steps that lie on the devices of its process. All requests here come from a
-# master. What a master registered goes when it deregisters it or is lost.
+# master. What a master registered goes when it deregisters it or is lost; so does state that no other session shares.
 #
 #   master                          worker                      executors (one per device)
 #     | RegisterPartition ----------->| prepares               |
@@ -46,6 +46,8 @@ struct RegisterPartition {
   executors @3 :List(Executor);
   seed @4 :UInt64;            # of the session, for random ops
   master @5 :Address;         # when it ends or is lost, all that it registered goes
+  container @6 :Text;         # in which nodes find variables and queues by name, the same in all the session registers. Empty: the
+                              # one that stays and is shared. Any other is the session's own, and goes with its master.
 }
 
 struct Part {

@@ -22,7 +22,8 @@ Replica::Replica(Runtime& runtime, config::RunConfig config, int64_t worker)
   graph_ = value_or_throw(build_replica_graph(config_, data.train, worker, model_graph_));
   session_ = runtime.session(model_graph_, {.seed = config_.run.seed,
                                             .start_timeout = config_.train.fault.start_timeout,
-                                            .tasks = tasks_of(config_)});
+                                            .tasks = tasks_of(config_),
+                                            .share_state = true});
   prepare();
 }
 

@@ -18,6 +18,7 @@ using test::SimulatedNode;
 using test::Simulation;
 
 const std::string folder = "/checkpoints";
+const SessionOptions shared{.share_state = true};
 
 // w, b, steps, table: variables, one per device round the tasks; each with an Assign of a placeholder
 struct Model {
@@ -136,7 +137,7 @@ struct Running {
   SimulatedDisk disk;
   SimulatedNode node{simulation, disk, 2};
   const Model model{node};
-  Session session = node.session(model.graph);
+  Session session = node.session(model.graph, shared);
 };
 
 }  // namespace
@@ -177,9 +178,9 @@ BOOST_FIXTURE_TEST_CASE(versions_are_restored, Running) {
   throw_if_failed(save(session, 1));
   SimulatedNode other(simulation, disk, 1);
   const Model there(other);
-  Session restored = other.session(there.graph);
+  Session restored = other.session(there.graph, shared);
   restored.restore(folder);
-  BOOST_TEST(other.tasks[0]->state->find("w")->version() == 5u);
+  BOOST_TEST(other.tasks[0]->state->find("", "w")->version() == 5u);
 }
 
 BOOST_FIXTURE_TEST_CASE(one_of_several_checkpoints_can_be_restored_by_name, Running) {
@@ -203,7 +204,7 @@ BOOST_FIXTURE_TEST_CASE(old_checkpoints_go_by_count, Running) {
 BOOST_FIXTURE_TEST_CASE(variables_without_a_value_are_neither_saved_nor_restored, Running) {
   Model more(node);
   more.variable("VariableV2", "new", DType::Double, {2});
-  Session with_more = node.session(more.graph);
+  Session with_more = node.session(more.graph, shared);
   with_more.prepare({more.placeholders.back()}, {more.assigns.back()});  // so that the variable exists
   throw_if_failed(save(with_more, 1));
   with_more.run({{more.placeholders.back(), Tensor::vector<double>({1, 2})}}, {more.assigns.back()});
@@ -251,7 +252,7 @@ BOOST_FIXTURE_TEST_CASE(a_variable_of_another_dtype_or_shape_is_named_and_nothin
 BOOST_FIXTURE_TEST_CASE(a_dtype_that_files_lack_fails_the_save_by_name, Running) {
   Model more(node);
   more.variable("VariableV2", "words", DType::String, {1});
-  Session with_more = node.session(more.graph);
+  Session with_more = node.session(more.graph, shared);
   with_more.run({{more.placeholders.back(), Tensor::vector<std::string>({"a"})}}, {more.assigns.back()});
   const Status status = save(with_more, 1);
   BOOST_TEST((status.code() == Code::Unimplemented), status.message());
@@ -267,7 +268,7 @@ BOOST_FIXTURE_TEST_CASE(two_variables_of_one_name_cannot_be_saved, Running) {
                           .add_one("VariableV2", {}, {{"dtype", DType::Float}, {"shape", PartialShape{1}}});
   const Output init =
       Scope(graph).add_one("Assign", {twin, Scope(graph).constant(Tensor::vector<float>({1}))});
-  Session other = node.session(graph);
+  Session other = node.session(graph, shared);
   other.run({init});
   const Status status = save(session, 1);
   BOOST_TEST((status.code() == Code::AlreadyExists), status.message());
@@ -474,7 +475,7 @@ BOOST_AUTO_TEST_CASE(values_in_the_memory_of_a_device_are_saved_and_restored) {
                                                         DelayedDevice::Options{});
     const auto task = make_task(node.actors, "/job:test/replica:0/task:7", 7, {device});
     const auto cell =
-        value_or_throw(task->state->require("w", DType::Float, PartialShape{3}, device->name().text()));
+        value_or_throw(task->state->require("", "w", DType::Float, PartialShape{3}, device->name().text()));
     const auto answer = [&](AnyMessage message) {
       return value_or_throw(node.actors.engine.call(coordinator_of(node), std::move(message)));
     };

@@ -80,6 +80,21 @@ BOOST_AUTO_TEST_CASE(a_client_runs_its_graph_on_two_nodes) {
   train_a_little(*client, 300'000);  // in bulk
 }
 
+BOOST_AUTO_TEST_CASE(clients_of_a_cluster_share_its_variables) {
+  start_ps();
+  start_worker();
+  const auto one = make("client", {}), two = make("other", {});
+  for (const auto& [client, assigns] : {std::pair(one.get(), true), {two.get(), false}}) {
+    Graph graph(client->ops());
+    const Scope ps = Scope(graph).with_device("/job:ps");
+    const Output v =
+        ps.with_name("v").add_one("VariableV2", {}, {{"dtype", DType::Float}, {"shape", PartialShape{}}});
+    const Output assign = ps.add_one("Assign", {v, ps.constant(Tensor::scalar(7.0f))});
+    Session session = client->session(graph);
+    BOOST_TEST(session.run({assigns ? assign : v})[0].as<float>()[0] == 7.0f);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(members_prove_who_they_are) {
   test::Certificates certificates;
   spec.tls = certificates.of("/job:ps/replica:0/task:0");

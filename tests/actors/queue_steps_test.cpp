@@ -52,6 +52,7 @@ struct Fixture {
   Output close(Output queue, bool cancel_pending = false) {
     return {g.add("QueueCloseV2", {queue}, {{"cancel_pending_enqueues", cancel_pending}}), Output::control};
   }
+  Session shared_session() { return runtime.session(graph, {.share_state = true}); }
   static int32_t scalar(const std::vector<Tensor>& fetched) { return fetched.at(0).as<int32_t>()[0]; }
 };
 
@@ -144,7 +145,7 @@ BOOST_AUTO_TEST_CASE(a_step_with_several_waits_takes_all_of_them_out_when_it_end
   const Output queue = make_queue("q");
   const Output in = enqueue(queue, constant(4)), out = dequeue(queue), first = dequeue(queue),
                second = dequeue(queue);
-  Session session = runtime.session(graph), waiting = runtime.session(graph);
+  Session session = shared_session(), waiting = shared_session();
   BOOST_TEST((failure_of([&] {
                 waiting.run({}, {first, second}, {.timeout = 5ms});
               }).code() == Code::DeadlineExceeded));
@@ -153,13 +154,13 @@ BOOST_AUTO_TEST_CASE(a_step_with_several_waits_takes_all_of_them_out_when_it_end
   BOOST_TEST(scalar(session.run({out})) == 4);
 }
 
-BOOST_AUTO_TEST_CASE(the_same_name_is_the_same_queue_whoever_asks) {
+BOOST_AUTO_TEST_CASE(the_same_name_is_the_same_queue_for_all_who_share) {
   const Attributes shared{{"shared_name", std::string("s")}},
       other{{"shared_name", std::string("s")}, {"container", std::string("c")}};
   const Output a = make_queue("a", 3, "V2", shared), b = make_queue("b", 3, "V2", shared),
                c = make_queue("c", 3, "V2", other);
   const Output in = enqueue(a, constant(1)), size_b = size(b), size_c = size(c);
-  Session one = runtime.session(graph), two = runtime.session(graph);
+  Session one = shared_session(), two = shared_session();
   one.run({in});
   BOOST_TEST(scalar(two.run({size_b})) == 1);
   BOOST_TEST(scalar(two.run({size_c})) == 0);
@@ -223,7 +224,7 @@ BOOST_AUTO_TEST_CASE(an_op_waits_no_longer_than_its_timeout) {
 BOOST_AUTO_TEST_CASE(closing_the_session_ends_steps_that_wait) {
   const Output queue = make_queue("q");
   const Output out = dequeue(queue), in = enqueue(queue, constant(3));
-  Session session = runtime.session(graph), other = runtime.session(graph);
+  Session session = shared_session(), other = shared_session();
   other.run({size(queue)});
   std::atomic<int> ended{0};
   std::vector<std::thread> waiting;
@@ -245,13 +246,13 @@ BOOST_AUTO_TEST_CASE(ten_thousand_cancelled_waits_leave_everything_as_it_was) {
   const Output queue = make_queue("q", 1);
   const Output out = dequeue(queue), many = dequeue_many("QueueDequeueManyV2", queue, constant(2));
   const Output in = enqueue(queue, constant(7));
-  Session session = runtime.session(graph);
+  Session session = shared_session();
   session.run({size(queue)});
   const auto& node = *runtime.impl().node;
   const size_t actors = node.engine.actors();
   const auto wait_in_vain = [&](int times) {
     {
-      Session waiting = runtime.session(graph);
+      Session waiting = shared_session();
       for (int i = 0; i < times; ++i) {
         const Status status =
             failure_of([&] { waiting.run({}, {i % 2 == 0 ? out : many}, {.timeout = 50us}); });

@@ -44,6 +44,7 @@ struct Fixture {
     return {g.add("SyncReplicasApply", {round, v, value(0.1f), gradient, samples}, std::move(attrs)),
             Output::control};
   }
+  Session shared_session() { return runtime.session(graph, {.share_state = true}); }
   Output samples(int64_t count) { return g.constant(Tensor::scalar(count)); }
 
   std::vector<Output> initializers;
@@ -93,7 +94,7 @@ BOOST_AUTO_TEST_CASE(shards_in_one_step_and_in_many_sessions_give_the_same_bits)
                               .add_one("Identity", {gradients[shard]});
       pushes.push_back(descent(round, w, here, samples(parts[shard]), static_cast<int64_t>(shard), 3));
     }
-    Session session = runtime.session(graph);
+    Session session = shared_session();
     session.run(initializers);
     const auto step = [&](Session& of, uint64_t r, size_t first, size_t last) {
       std::vector<std::pair<Output, Tensor>> feeds;
@@ -107,7 +108,7 @@ BOOST_AUTO_TEST_CASE(shards_in_one_step_and_in_many_sessions_give_the_same_bits)
       std::vector<std::thread> workers;
       for (size_t shard = 0; shard < 3; ++shard)
         workers.emplace_back([&, shard] {
-          Session own = runtime.session(graph);
+          Session own = shared_session();
           for (uint64_t r = 1; r <= rounds; ++r) step(own, r, shard, shard + 1);
         });
       for (auto& worker : workers) worker.join();
@@ -147,10 +148,10 @@ BOOST_AUTO_TEST_CASE(a_step_that_ends_while_it_waits_for_other_shards_leaves_not
   const auto feed = [&](float value) {
     return std::vector<std::pair<Output, Tensor>>{{gradient, Tensor::vector<float>({value})}};
   };
-  Session session = runtime.session(graph);
+  Session session = shared_session();
   session.run(initializers);
   {
-    Session alone = runtime.session(graph);
+    Session alone = shared_session();
     StepOptions options = training(1);
     options.timeout = 5ms;
     BOOST_TEST(
@@ -242,7 +243,7 @@ BOOST_AUTO_TEST_CASE(what_is_no_rule_is_refused_before_any_step) {
   Session session = runtime.session(graph);
   session.run(initializers);
   for (const auto& [push, code, text] : refused) {
-    const Status status = failure_of([&] { session.run({push}, training(1)); });
+    const Status status = failure_of([&, push = push] { session.run({push}, training(1)); });
     BOOST_TEST((status.code() == code), text << " | " << status.message());
     BOOST_TEST(status.message().find(text) != std::string::npos, text << " | " << status.message());
   }

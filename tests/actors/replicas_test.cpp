@@ -45,8 +45,8 @@ struct Bench {
   explicit Bench(int64_t size = 2, uint64_t seed = 0) : simulation(seed) {
     site->variable_actor.put(spawn_variable(node.actors, site));
     site->replicas_actor.put(spawn_replicas(node.actors, site));
-    w = value_or_throw(site->state->require("w", DType::Float, PartialShape{size}));
-    counter = value_or_throw(site->state->require("w/round", DType::Int64, PartialShape::scalar()));
+    w = value_or_throw(site->state->require("", "w", DType::Float, PartialShape{size}));
+    counter = value_or_throw(site->state->require("", "w/round", DType::Int64, PartialShape::scalar()));
     w->publish(Tensor::vector<float>(std::vector<float>(static_cast<size_t>(size))));
     counter->publish(Tensor::scalar<int64_t>(0));
     descent = add_rule("ApplyGradientDescent", 2);
@@ -124,7 +124,7 @@ struct Bench {
   test::SimulatedNode node{simulation, disk};
   std::shared_ptr<DeviceSite> site = std::make_shared<DeviceSite>(
       node.actors, std::make_shared<CpuDevice>(DeviceName{"localhost", 0, 0, "CPU", 0}, 1, node.pool),
-      std::make_shared<StateContainer>());
+      std::make_shared<StateTable>());
   std::shared_ptr<StateCell> w, counter;
   uint64_t descent = 0, assignment = 0;
   std::vector<std::shared_ptr<const Answered>> answers;

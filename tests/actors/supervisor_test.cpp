@@ -204,7 +204,8 @@ BOOST_FIXTURE_TEST_CASE(steps_go_on_after_a_permanent_actor_was_restarted_and_va
 
 BOOST_FIXTURE_TEST_CASE(a_variable_role_whose_value_is_lost_is_given_up_and_sessions_are_told, Task) {
   step();  // so that nobody else holds the value
-  const auto value = node.tasks.front()->state->find("w")->take_for_write();  // as an update does that throws
+  const auto value =
+      node.tasks.front()->state->cells().at(0)->take_for_write();  // as an update does that throws
   BOOST_REQUIRE(value.has_value());
   end("variable", device);
   for (int i = 0; i < 2; ++i) {
@@ -248,7 +249,7 @@ BOOST_AUTO_TEST_CASE(a_runtime_says_that_it_is_to_be_replaced) {
   BOOST_TEST(runtime.status().ok());
   auto& impl = runtime.impl();
   const TaskSites& task = *impl.tasks.front();
-  BOOST_REQUIRE(task.state->find("w")->take_for_write().has_value());
+  BOOST_REQUIRE(task.state->cells().at(0)->take_for_write().has_value());
   impl.node->engine.stop(task.sites.front()->variable_actor.get(), internal("a handler threw: on purpose"));
   const int64_t deadline = impl.loop->now() + std::chrono::nanoseconds(std::chrono::seconds(30)).count();
   BOOST_TEST(impl.loop->wait([&] { return !runtime.status().ok(); }, deadline));

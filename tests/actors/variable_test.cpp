@@ -15,7 +15,7 @@ namespace {
 struct Bench {
   Bench(int64_t elements, uint64_t seed) : simulation(seed) {
     cell = value_or_throw(
-        task().state->require("w", DType::Float, PartialShape{elements}, site().device->name().text()));
+        task().state->require("", "w", DType::Float, PartialShape{elements}, site().device->name().text()));
     auto graph = std::make_shared<Graph>(node.actors.library->ops);
     const Scope g(*graph);
     const PartialShape shape{elements};
@@ -38,9 +38,10 @@ struct Bench {
     draft->initCells(1).set(0, cell->id());
     return draft.finish({filled(value)});
   }
-  AnyMessage assign(const Tensor& value, const std::string& name = "w") const {
+  AnyMessage assign(const Tensor& value) const { return assign(value, cell->id()); }
+  static AnyMessage assign(const Tensor& value, uint32_t id) {
     Draft<wire::Assign> draft;
-    draft->initNames(1).set(0, as_text(name));
+    draft->initCells(1).set(0, id);
     return draft.finish({value});
   }
   AnyMessage read() const {
@@ -96,12 +97,12 @@ BOOST_AUTO_TEST_CASE(a_reader_never_sees_a_value_in_the_making) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(an_assign_of_another_dtype_shape_or_name_changes_nothing) {
+BOOST_AUTO_TEST_CASE(an_assign_of_another_dtype_shape_or_number_changes_nothing) {
   Bench bench(3, 1);
   bench.send({bench.assign(bench.filled(1))});
-  const auto answers =
-      bench.send({bench.assign(Tensor::vector<double>({1, 2, 3})),
-                  bench.assign(Tensor::vector<float>({1, 2})), bench.assign(bench.filled(2), "v")});
+  const auto answers = bench.send({bench.assign(Tensor::vector<double>({1, 2, 3})),
+                                   bench.assign(Tensor::vector<float>({1, 2})),
+                                   bench.assign(bench.filled(2), bench.cell->id() + 1)});
   BOOST_TEST((answers[0].status().code() == Code::InvalidArgument));
   BOOST_TEST((answers[1].status().code() == Code::InvalidArgument));
   BOOST_TEST(answers[1].status().text() == "variable w is float[3], not float[2]");
@@ -124,8 +125,9 @@ BOOST_AUTO_TEST_CASE(a_variable_lives_on_one_device) {
     return g.add_one("IsVariableInitialized", {w});
   };
   const Output here = read(graph, 0), there = read(other, 1);
-  BOOST_TEST(!node.session(graph).run({here})[0].as<bool>()[0]);
-  BOOST_CHECK_EXCEPTION(node.session(other).run({there}), Error, [](const Error& error) {
+  const SessionOptions shared{.share_state = true};
+  BOOST_TEST(!node.session(graph, shared).run({here})[0].as<bool>()[0]);
+  BOOST_CHECK_EXCEPTION(node.session(other, shared).run({there}), Error, [](const Error& error) {
     return error.status().code() == Code::InvalidArgument &&
            error.status().text().find("CPU:0") != std::string::npos;
   });

@@ -38,7 +38,7 @@ struct Setting {
     RealDisk disk;
     data = value_or_throw(data::load(disk, config.data, config.run.seed)).train;
     model = value_or_throw(build_training_graph(config, data, graph));
-    session.emplace(runtime.session(graph, {.seed = config.run.seed}));
+    session.emplace(runtime.session(graph, {.seed = config.run.seed, .share_state = true}));
     session->run({}, {model.initializer}, {.training = true});
   }
   std::vector<Tensor> weights() { return session->run(model.variables); }

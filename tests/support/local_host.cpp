@@ -31,7 +31,7 @@ Result<std::shared_ptr<const PreparedPlan>> LocalRuntime::prepare(const Partitio
   TROUPE_ASSIGN(auto plan, Plan::make(std::make_shared<const Graph>(partition.graph),
                                       outputs(partition.feeds), outputs(partition.fetches)));
   return PreparedPlan::make(std::move(plan), library_->kernels, *device_,
-                            [this](const Node& node) { return state_.require(node); });
+                            [this](const Node& node) { return state_.require("", node); });
 }
 
 Result<std::vector<Tensor>> LocalRuntime::run(const std::shared_ptr<const PreparedPlan>& plan,

@@ -29,7 +29,7 @@ class LocalRuntime {
 
   const OpLibrary& library() const { return *library_; }
   Device& device() { return *device_; }
-  StateContainer& state() { return state_; }
+  StateTable& state() { return state_; }
 
   /// What the master does for a signature, for one device: cut out the subgraph, plan, prepare.
   Result<std::shared_ptr<const PreparedPlan>> prepare(const Graph& graph, const RunSignature& signature);
@@ -46,7 +46,7 @@ class LocalRuntime {
   InlinePool pool_;
   std::unique_ptr<CpuDevice> own_device_;
   Device* device_;
-  StateContainer state_;
+  StateTable state_;
 };
 
 /// One step on a runtime of its own.

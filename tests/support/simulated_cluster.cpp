@@ -34,7 +34,7 @@ SimulatedCluster::~SimulatedCluster() {
 
 ActorNode& SimulatedCluster::node(size_t machine) { return machines_[machine].life->node.actors; }
 SimulatedDisk& SimulatedCluster::disk(size_t machine) { return *machines_[machine].disk; }
-StateContainer& SimulatedCluster::state(size_t machine) { return *machines_[machine].life->task.state; }
+StateTable& SimulatedCluster::state(size_t machine) { return *machines_[machine].life->task.state; }
 bool SimulatedCluster::up(size_t machine) const { return machines_[machine].life != nullptr; }
 
 void SimulatedCluster::start(size_t machine) {
@@ -72,7 +72,9 @@ std::vector<WorkerDevices> SimulatedCluster::workers() const {
 }
 
 Session SimulatedCluster::session(size_t machine, const Graph& graph, const SessionOptions& options) {
-  return open_session(node(machine), machines_[machine].life->task, random_id(), graph, workers(), options);
+  SessionOptions shared = options;
+  shared.share_state = true;
+  return open_session(node(machine), machines_[machine].life->task, random_id(), graph, workers(), shared);
 }
 
 }  // namespace troupe::test

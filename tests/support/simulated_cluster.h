@@ -25,7 +25,7 @@ class SimulatedCluster {
   SimulatedNetwork& network() { return network_; }
   ActorNode& node(size_t machine);
   SimulatedDisk& disk(size_t machine);
-  StateContainer& state(size_t machine);
+  StateTable& state(size_t machine);
 
   bool up(size_t machine) const;
   /// The process, or the whole machine: then its peers hear nothing of it, and what it has not synced may be lost.
@@ -36,7 +36,7 @@ class SimulatedCluster {
 
   /// What a session on any node may use. All must be up.
   std::vector<WorkerDevices> workers() const;
-  /// With its master on that machine.
+  /// With its master on that machine, and the state that all sessions share.
   Session session(size_t machine, const Graph& graph, const SessionOptions& options = {});
   uint64_t random_id() { return simulation_.draw(UINT64_MAX) | 1; }
 

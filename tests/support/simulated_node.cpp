@@ -24,10 +24,10 @@ const TaskSites& SimulatedNode::add_task(const std::string& task, uint64_t incar
   return *tasks.emplace_back(make_task(actors, task, incarnation, std::move(devices)));
 }
 
-Session SimulatedNode::session(const Graph& graph) {
+Session SimulatedNode::session(const Graph& graph, const SessionOptions& options) {
   std::vector<WorkerDevices> workers;
   for (const auto& task : tasks) workers.push_back(worker_of(*task));
-  return open_session(actors, *tasks.front(), ++sessions, graph, std::move(workers), {});
+  return open_session(actors, *tasks.front(), ++sessions, graph, std::move(workers), options);
 }
 
 std::shared_ptr<const std::optional<Result<AnyMessage>>> SimulatedNode::ask(const ActorRef& to,

@@ -24,7 +24,7 @@ struct SimulatedNode {
 
   const TaskSites& add_task(const std::string& task, uint64_t incarnation, size_t device_count = 1);
   /// Over all tasks. The graph outlives it.
-  Session session(const Graph& graph);
+  Session session(const Graph& graph, const SessionOptions& options = {});
   /// Throws when there is none.
   ActorRef find(const Address& address) { return value_or_throw(actors.directory.find(address)); }
   /// What a request is answered: nothing, as long as it is not.

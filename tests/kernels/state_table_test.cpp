@@ -1,0 +1,55 @@
+// The table of states: a name stands for one cell in each container, and a container goes as a whole.
+#include <boost/test/unit_test.hpp>
+
+#include "kernels/state.h"
+
+namespace troupe {
+namespace {
+
+struct Fixture {
+  std::shared_ptr<StateCell> require(const std::string& container, const std::string& name) {
+    return value_or_throw(table.require(container, name, DType::Float, PartialShape{2}));
+  }
+  StateTable table;
+};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(state_table, Fixture)
+
+BOOST_AUTO_TEST_CASE(a_name_is_one_cell_in_each_container) {
+  const auto shared = require("", "w"), own = require("7", "w");
+  BOOST_TEST(shared != own);
+  BOOST_TEST(shared->id() != own->id());
+  BOOST_TEST(require("7", "w") == own);
+  BOOST_TEST(table.find("7", "w") == own);
+  BOOST_TEST(table.find("", "w") == shared);
+  BOOST_TEST(table.find("8", "w") == nullptr);
+  BOOST_TEST(table.find("7", "v") == nullptr);
+  BOOST_TEST(table.at(own->id()) == own);
+  BOOST_TEST(table.cells("7").size() == 1u);
+  BOOST_TEST(table.cells("8").empty());
+  BOOST_TEST(table.cells().size() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(a_container_is_dropped_and_its_numbers_are_not_used_again) {
+  const auto shared = require("", "w"), own = require("7", "w"), more = require("7", "v");
+  BOOST_TEST(table.drop("7").size() == 2u);
+  BOOST_TEST(table.drop("7").empty());
+  BOOST_TEST(table.find("7", "w") == nullptr);
+  BOOST_TEST(table.at(own->id()) == nullptr);
+  BOOST_TEST(table.at(shared->id()) == shared);
+  BOOST_TEST(table.cells().size() == 1u);
+  BOOST_TEST(require("7", "w")->id() > more->id());
+}
+
+BOOST_AUTO_TEST_CASE(what_does_not_match_is_refused_by_its_plain_name) {
+  require("7", "w");
+  const Status status = table.require("7", "w", DType::Double, PartialShape{2}).status();
+  BOOST_TEST(status.text() == "the state 'w' exists as float[2], wanted as double[2]");
+  BOOST_TEST(table.require("8", "w", DType::Double, PartialShape{2}).ok());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace troupe
