@@ -73,8 +73,8 @@ void PartitionStep::arrived(Activation activation, StepReply reply) {
 void PartitionStep::request(StepRequest request) {
   const auto& how = shared_->requests[request.activation.node];
   switch (how.kind) {
-    case ExecutorShared::Kind::Send: return send(request, how);
-    case ExecutorShared::Kind::RefSend: return announce(request, how);
+    case ExecutorShared::Kind::Send:
+    case ExecutorShared::Kind::RefSend: return send(request, how);
     case ExecutorShared::Kind::Recv: return receive(request, how);
     case ExecutorShared::Kind::Update: return update(request, how);
     case ExecutorShared::Kind::Queue: return ask_queue(request, how);
@@ -99,17 +99,30 @@ void PartitionStep::send_token(const StepRequest& request, const ExecutorShared:
 }
 
 void PartitionStep::send(const StepRequest& request, const ExecutorShared::Request& how) {
-  std::optional<Tensor> tensor;
-  if (!request.dead) tensor = std::move(request.inputs[0].tensor);
-  send_token(request, how, std::move(tensor), false);
+  if (request.dead) return send_token(request, how, {}, false);
+  Slot& input = request.inputs[0];
+  if (how.kind == ExecutorShared::Kind::RefSend) return announce(request, how, {.cell = input.cell});
+  if (!may_push(*how.peer, input.tensor.bytes()))
+    return announce(request, how, {.tensor = std::move(input.tensor)});
+  send_token(request, how, std::move(input.tensor), false);
 }
 
-void PartitionStep::announce(const StepRequest& request, const ExecutorShared::Request& how) {
-  if (request.dead) return send_token(request, how, {}, false);
+bool PartitionStep::may_push(const Address& peer, size_t bytes) {
+  if (outbox_.may_push(peer, bytes)) return true;
   {
     const std::lock_guard lock(mutex_);
-    offers_[{how.edge, request.where.frame, request.where.iteration}] = {request.inputs[0].cell,
-                                                                         request.activation};
+    if (askers_.erase(&peer) == 0) return false;
+  }
+  outbox_.renew(peer);
+  return outbox_.may_push(peer, bytes);
+}
+
+void PartitionStep::announce(const StepRequest& request, const ExecutorShared::Request& how, Offer offer) {
+  offer.activation = request.activation;
+  offer.peer = how.peer;
+  {
+    const std::lock_guard lock(mutex_);
+    offers_[{how.edge, request.where.frame, request.where.iteration}] = std::move(offer);
   }
   send_token(request, how, {}, true);
 }
@@ -122,14 +135,16 @@ void PartitionStep::give(const AnyMessage& message, Reply reply) {
     const auto at = offers_.find({request.getEdge(), request.getFrame(), request.getIteration()});
     if (at == offers_.end())
       return reply(failure_.ok() ? internal("nothing was announced on this edge") : failure_);
-    offer = at->second;
+    offer = std::move(at->second);
     offers_.erase(at);
+    askers_.insert(offer.peer);
   }
   give(offer, std::move(reply));
   arrived(offer.activation, {});
 }
 
 void PartitionStep::give(const Offer& offer, Reply reply) {
+  if (!offer.cell) return reply(Draft<wire::TensorTaken>().finish({offer.tensor}));
   Snapshot snapshot;
   switch (offer.cell->try_read(snapshot)) {
     case StateCell::Reading::Ready:

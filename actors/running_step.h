@@ -26,7 +26,7 @@ class PartitionStep final : public RunningStep,
 
   void begin(Reply executed) override;
   void tensors_arrived(const AnyMessage& message);  ///< a TensorsArrived
-  /// Answers a TakeTensor with the value that the variable has now.
+  /// Answers a TakeTensor with the value that the variable has now, or with the tensor that waited to be asked for.
   void give(const AnyMessage& message, Reply reply);
   void cancel(Status reason);
 
@@ -39,7 +39,7 @@ class PartitionStep final : public RunningStep,
   void ended(Status status) override;
 
   void send(const StepRequest& request, const ExecutorShared::Request& how);
-  void announce(const StepRequest& request, const ExecutorShared::Request& how);
+  bool may_push(const Address& peer, size_t bytes);
   void receive(const StepRequest& request, const ExecutorShared::Request& how);
   void update(const StepRequest& request, const ExecutorShared::Request& how);
   void ask_queue(const StepRequest& request, const ExecutorShared::Request& how);
@@ -67,13 +67,16 @@ class PartitionStep final : public RunningStep,
     std::optional<Arrived> value;
     std::optional<Activation> waiting;
   };
-  /// A variable that a Send announced and nobody has asked for yet.
+  /// What a Send announced and nobody has asked for yet: a variable, or a tensor too much to be pushed.
   struct Offer {
     StateCell* cell = nullptr;
+    Tensor tensor;
     Activation activation;
+    const Address* peer = nullptr;
   };
   void send_token(const StepRequest& request, const ExecutorShared::Request& how,
                   std::optional<Tensor> tensor, bool announced);
+  void announce(const StepRequest& request, const ExecutorShared::Request& how, Offer offer);
   void token_arrived(const TokenKey& key, Arrived value);
   /// Hands a matched token to its Recv, asking for the value first when it was only announced.
   void match(Activation activation, const TokenKey& key, Arrived value);
@@ -92,6 +95,7 @@ class PartitionStep final : public RunningStep,
   std::mutex mutex_;           ///< guards what follows
   std::unordered_map<TokenKey, Token, TokenKeyHash> tokens_;
   std::unordered_map<TokenKey, Offer, TokenKeyHash> offers_;
+  std::set<const Address*> askers_;  ///< peers that took something offered since they were looked at
   Status failure_;
   bool begun_ = false, over_ = false;
   Status early_cancel_;  ///< why it was cancelled before it began

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "messages/executor.capnp.h"
+#include "messages/limits.h"
 #include "messages/message_reader.h"
 
 namespace troupe {
@@ -26,8 +27,21 @@ Result<TokenOutbox::Parcel*> TokenOutbox::parcel_for(const Address& to) {
   const auto known = std::ranges::find(parcels_, &to, &Parcel::to);
   if (known != parcels_.end()) return &*known;
   TROUPE_ASSIGN(ActorRef peer, node_.directory.find(to));
-  parcels_.push_back({&to, std::move(peer), {}, {}});
+  parcels_.push_back({&to, std::move(peer), node_.directory.find_here(to).ok(), 0, {}, {}});
   return &parcels_.back();
+}
+
+bool TokenOutbox::may_push(const Address& to, size_t bytes) {
+  const auto parcel = parcel_for(to);
+  if (!parcel || (*parcel)->here) return true;  // whom nobody knows add() refuses
+  const size_t counts = std::max(bytes, limits::token_bytes);
+  if ((*parcel)->pushed + counts > limits::pushed_bytes) return false;
+  (*parcel)->pushed += counts;
+  return true;
+}
+
+void TokenOutbox::renew(const Address& to) {
+  if (const auto parcel = parcel_for(to)) (*parcel)->pushed = 0;
 }
 
 void TokenOutbox::flush() {

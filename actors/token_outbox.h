@@ -1,5 +1,6 @@
 // TokenOutbox: what the Sends of one step have for other executors: tokens that are ready together travel together, one
-// TensorsArrived per receiver, large tensors at once. Owned by the step; on the thread that drives it.
+// TensorsArrived per receiver, large tensors at once; and how much may go to another process unasked (messages/limits.h). Owned by
+// the step; on the thread that drives it.
 #pragma once
 
 #include <optional>
@@ -19,6 +20,10 @@ class TokenOutbox {
 
   TokenOutbox(ActorNode& node, const StepInfo& info) : node_(node), info_(info) {}
 
+  /// Whether a tensor of this size may go there before it is asked for, which then counts. Within the process it always may.
+  bool may_push(const Address& to, size_t bytes);
+  /// That peer has asked for a tensor, so it has seen what went before: it may be sent as much again.
+  void renew(const Address& to);
   /// True: so much has come together that it should leave. Unavailable when nobody has the address, an object by which its
   /// executor is known to this step.
   Result<bool> add(const Address& to, const Token& token, std::optional<Tensor> tensor);
@@ -28,6 +33,8 @@ class TokenOutbox {
   struct Parcel {
     const Address* to;
     ActorRef peer;
+    bool here = false;  ///< in this process
+    size_t pushed = 0;
     std::vector<Token> tokens;
     std::vector<Tensor> tensors;
   };

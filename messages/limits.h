@@ -23,6 +23,10 @@ namespace limits {
 /// How many words may be visited while a received struct is copied: so many times its size, and so many more.
 inline constexpr uint64_t traversal_factor = 8;
 inline constexpr uint64_t traversal_extra_words = 1024;
+/// Of the tensors that one step pushes to one other process before that has asked for any; a token counts for
+/// `token_bytes` at least. What goes beyond is announced, and fetched when it is wanted.
+inline constexpr size_t pushed_bytes = size_t{64} << 20;
+inline constexpr size_t token_bytes = 1024;
 /// Structs and lists inside each other: an attribute of a
 /// node of the body of a function of a graph needs about ten.
 inline constexpr int nesting = 64;

@@ -6,7 +6,9 @@
 
 #include "actors/graph_wire.h"
 #include "actors/master.h"
+#include "graph/control_flow.h"
 #include "graph/scope.h"
+#include "messages/limits.h"
 #include "messages/session.capnp.h"
 #include "messages/wire.h"
 
@@ -122,6 +124,39 @@ BOOST_AUTO_TEST_CASE(a_lost_connection_between_two_workers_ends_the_step_for_all
   cluster.network().heal(tasks[worker0], tasks[worker1]);
   wait_until_complete();
   BOOST_TEST(session.run({product})[0].as<float>()[0] == 8.0f);  // the same session, over a new link
+}
+
+// worker 0: x = i * ones, 4 MiB, in a loop that needs nothing back;  worker 1: total += max x. While worker 1 hears nothing, worker 0
+// goes on for as long as its credit lasts, and then waits to be asked.
+BOOST_AUTO_TEST_CASE(a_sender_is_no_further_ahead_of_its_receiver_than_its_credit) {
+  constexpr int iterations = 100;
+  constexpr uint64_t bytes = 4 << 20;
+  const std::vector<float> ones(bytes / sizeof(float), 1.0f);
+  const auto loop = while_loop(
+      at_worker0, {value(0), at_worker1.constant(Tensor::scalar(0.0f))},
+      [&](const Scope& s, auto v) {
+        return s.add_one("Less", {v[0], s.constant(Tensor::scalar(static_cast<float>(iterations)))});
+      },
+      [&](const Scope& s, auto v) {
+        const Output x = s.add_one("Mul", {s.constant(Tensor::vector<float>(std::span(ones))), v[0]});
+        const Scope there = s.with_device("/job:worker/task:1");
+        const Output largest = there.add_one("Max", {x, there.constant(Tensor::vector<int32_t>({0}))});
+        return std::vector{s.add_one("Add", {v[0], s.constant(Tensor::scalar(1.0f))}),
+                           there.add_one("Add", {v[1], largest})};
+      });
+  Session session = cluster.session(chief, graph);
+  const PreparedStep step = session.prepare({}, {loop[1]});
+  const uint64_t before = cluster.network().counts().bytes;
+  uint64_t sent = 0;
+  cluster.network().part(tasks[worker0], tasks[worker1]);
+  after(second / 2, [&] {
+    sent = cluster.network().counts().bytes - before;
+    cluster.network().heal(tasks[worker0], tasks[worker1]);
+  });
+  BOOST_TEST(step.run({})[0].as<float>()[0] == iterations * (iterations - 1) / 2.0f);
+  BOOST_TEST(sent > limits::pushed_bytes / 2);
+  BOOST_TEST(sent < limits::pushed_bytes + bytes);
+  BOOST_TEST(cluster.network().counts().bytes - before > iterations * bytes);
 }
 
 // A Session cannot outlive its node, so this client speaks to its master by messages.
