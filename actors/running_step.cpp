@@ -54,7 +54,7 @@ void PartitionStep::drive_soon() {
 // Tokens leave. When the step has run for a while or is about to, what waits for its thread has a turn, too: the
 // receivers of those tokens among it, and whoever else's messages and steps came to lie here.
 void PartitionStep::flush(Before what) {
-  outbox_.flush();
+  outbox_.flush(what);
   if (what == Before::Parking) return;
   ActorNode& node = shared_->options.site->node;
   const int64_t now = node.env.clock.now();
@@ -341,7 +341,7 @@ void PartitionStep::cancel_requests() {
 }
 
 void PartitionStep::ended(Status status) {
-  outbox_.flush();
+  outbox_.flush(Before::Parking);
   {
     const std::lock_guard lock(mutex_);
     over_ = true;

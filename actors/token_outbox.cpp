@@ -9,25 +9,30 @@
 namespace troupe {
 namespace {
 
-// Worth a message, so that its receiver does not wait for what comes next.
-constexpr size_t large = 16 << 10;  // bytes of one tensor
-constexpr size_t many = 64;         // tokens
+// Worth a message, so that its receiver does not wait for what comes next: so many bytes, or tokens.
+constexpr size_t worth_message = 16 << 10, worth_frame = 256 << 10, many = 64;
 
 }  // namespace
 
 Result<bool> TokenOutbox::add(const Address& to, const Token& token, std::optional<Tensor> tensor) {
   TROUPE_ASSIGN(Parcel* const parcel, parcel_for(to));
   parcel->tokens.push_back(token);
-  const bool is_large = tensor && tensor->bytes() >= large;
-  if (tensor) parcel->tensors.push_back(std::move(*tensor));
-  return is_large || parcel->tokens.size() >= many;
+  if (tensor) {
+    parcel->bytes += tensor->bytes();
+    parcel->tensors.push_back(std::move(*tensor));
+  }
+  return is_full(*parcel);
+}
+
+bool TokenOutbox::is_full(const Parcel& parcel) {
+  return parcel.bytes >= (parcel.here ? worth_message : worth_frame) || parcel.tokens.size() >= many;
 }
 
 Result<TokenOutbox::Parcel*> TokenOutbox::parcel_for(const Address& to) {
   const auto known = std::ranges::find(parcels_, &to, &Parcel::to);
   if (known != parcels_.end()) return &*known;
   TROUPE_ASSIGN(ActorRef peer, node_.directory.find(to));
-  parcels_.push_back({&to, std::move(peer), node_.directory.find_here(to).ok(), 0, {}, {}});
+  parcels_.push_back({&to, std::move(peer), node_.directory.find_here(to).ok(), 0, 0, {}, {}});
   return &parcels_.back();
 }
 
@@ -44,9 +49,9 @@ void TokenOutbox::renew(const Address& to) {
   if (const auto parcel = parcel_for(to)) (*parcel)->pushed = 0;
 }
 
-void TokenOutbox::flush() {
+void TokenOutbox::flush(Before what) {
   for (Parcel& parcel : parcels_)
-    if (!parcel.tokens.empty()) send(parcel);
+    if (!parcel.tokens.empty() && (parcel.here || what != Before::Kernel || is_full(parcel))) send(parcel);
 }
 
 void TokenOutbox::send(Parcel& parcel) {
@@ -65,6 +70,7 @@ void TokenOutbox::send(Parcel& parcel) {
     arrival.setAnnounced(token.announced);
   }
   parcel.tokens.clear();
+  parcel.bytes = 0;
   node_.engine.send(parcel.peer, draft.finish(std::exchange(parcel.tensors, {})));
 }
 

@@ -27,7 +27,8 @@ class TokenOutbox {
   /// True: so much has come together that it should leave. Unavailable when nobody has the address, an object by which its
   /// executor is known to this step.
   Result<bool> add(const Address& to, const Token& token, std::optional<Tensor> tensor);
-  void flush();
+  /// Sends what others may be waiting for. Before a short kernel, what goes to another process and is little still waits for more.
+  void flush(Before what);
 
  private:
   struct Parcel {
@@ -35,9 +36,11 @@ class TokenOutbox {
     ActorRef peer;
     bool here = false;  ///< in this process
     size_t pushed = 0;
+    size_t bytes = 0;  ///< of the tensors
     std::vector<Token> tokens;
     std::vector<Tensor> tensors;
   };
+  static bool is_full(const Parcel& parcel);
   Result<Parcel*> parcel_for(const Address& to);
   void send(Parcel& parcel);
 

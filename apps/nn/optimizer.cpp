@@ -84,15 +84,15 @@ Output Adam::apply_gradients(const Scope& scope, const std::vector<VariableGradi
   const Output beta1 = scalar_like(inner, beta1_, first), beta2 = scalar_like(inner, beta2_, first);
   const Output power1 = variable(shared, beta1, "beta1_power", false),
                power2 = variable(shared, beta2, "beta2_power", false);
-  const Output rate = scalar_like(inner, rate_, first), epsilon = scalar_like(inner, epsilon_, first);
   std::vector<Output> applied;
   for (const auto& [gradient, variable] : gradients) {
     const Scope here = beside(inner, variable);
-    applied.push_back(updates.apply(
-        here, {"ApplyAdam",
-               {variable, slot(here, variable, "m"), slot(here, variable, "v")},
-               {updates.value(power1), updates.value(power2), rate, beta1, beta2, epsilon, gradient},
-               "grad"}));
+    const auto number = [&](double value) { return scalar_like(here, value, variable); };  // on its device
+    applied.push_back(updates.apply(here, {"ApplyAdam",
+                                           {variable, slot(here, variable, "m"), slot(here, variable, "v")},
+                                           {updates.value(power1), updates.value(power2), number(rate_),
+                                            number(beta1_), number(beta2_), number(epsilon_), gradient},
+                                           "grad"}));
   }
   const Scope after = updates.after(shared, applied);
   for (const auto& [power, beta] : {std::pair{power1, beta1}, std::pair{power2, beta2}})
