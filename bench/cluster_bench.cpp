@@ -1,0 +1,154 @@
+// Steps over processes of this machine: this one is worker 0 and the client, the others are nodes started from the program.
+//   cluster_bench PROGRAM WHAT WORKERS [SECONDS]
+// Prints the median time of a step in microseconds. WHAT: "scalar": every worker reads a scalar of the parameter server, adds to it
+// and has the sum assigned back: a null step; "dense": it reads 100 MB and sums them; "sparse": it gathers 32 rows of 1,000 of them,
+// others in each step. bench/peers/cluster.py sets TensorFlow's figures beside these.
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <random>
+
+#include "actors/runtime.h"
+#include "graph/variables.h"
+#include "kernels/constructors.h"
+#include "tests/support/listening_socket.h"
+#include "tests/support/program.h"
+#include "tests/support/temporary_folder.h"
+
+namespace troupe {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr int64_t rows = 25'000, columns = 1000;
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+/// A free port of this machine; somebody else may take it before it is used, which a benchmark can live with.
+std::string free_endpoint() {
+  const test::ListeningSocket socket;
+  ::close(socket.descriptor);
+  return socket.endpoint();
+}
+
+class Nodes {
+ public:
+  Nodes(const std::string& program, int workers) {
+    spec_.name = "bench";
+    spec_.jobs["ps"][0] = free_endpoint();
+    for (int task = 0; task < workers; ++task) spec_.jobs["worker"][task] = free_endpoint();
+    const std::string file = folder_.write("cluster.toml", text());
+    start(program, file, "ps", 0);
+    for (int task = 1; task < workers; ++task) start(program, file, "worker", task);
+  }
+  const ClusterSpec& spec() const { return spec_; }
+
+ private:
+  void start(const std::string& program, const std::string& file, const std::string& job, int task) {
+    nodes_.push_back(std::make_unique<test::Program>(
+        program, std::vector<std::string>{"node", "--cluster", file, "--job", job, "--task",
+                                          std::to_string(task), "--threads", "1"}));
+  }
+  std::string text() const {
+    std::string toml = "cluster = { name = 'bench' }\n[jobs]\n";
+    for (const auto& [job, tasks] : spec_.jobs) {
+      toml += job + " = [";
+      for (const auto& [task, endpoint] : tasks) toml += "'" + endpoint + "', ";
+      toml += "]\n";
+    }
+    return toml;
+  }
+
+  const test::TemporaryFolder folder_;
+  ClusterSpec spec_;
+  std::vector<std::unique_ptr<test::Program>> nodes_;
+};
+
+struct Step {
+  Output initializer;
+  std::vector<Output> feeds, fetches;
+};
+
+Step scalar(const Scope& at_ps, const std::vector<Scope>& workers) {
+  Step step;
+  std::vector<Output> first;
+  for (const Scope& worker : workers) {
+    const Output v =
+        at_ps.add_one("VariableV2", {}, {{"dtype", DType::Float}, {"shape", PartialShape::scalar()}});
+    first.push_back(assign(at_ps, v, at_ps.constant(Tensor::scalar(0.0f))));
+    step.fetches.push_back(at_ps.group({assign(at_ps, v, add(worker, v, 1.0))}));
+  }
+  step.initializer = at_ps.group(first);
+  return step;
+}
+
+Step table(const Scope& at_ps, const std::vector<Scope>& workers, bool sparse) {
+  Step step;
+  const Output v =
+      at_ps.add_one("VariableV2", {}, {{"dtype", DType::Float}, {"shape", PartialShape{rows, columns}}});
+  step.initializer = at_ps.group({assign(at_ps, v, fill(at_ps, {rows, columns}, 1.0))});
+  for (const Scope& worker : workers) {
+    Output read = v;
+    if (sparse) {
+      step.feeds.push_back(
+          worker.add_one("Placeholder", {}, {{"dtype", DType::Int32}, {"shape", PartialShape{32}}}));
+      read = gather(at_ps, v, step.feeds.back());
+    }
+    step.fetches.push_back(sum(worker, read));
+  }
+  return step;
+}
+
+double median_step(Session& session, const Step& step, double seconds) {
+  session.run({step.initializer});
+  const PreparedStep prepared = session.prepare(step.feeds, step.fetches);
+  std::mt19937 random(1);
+  std::vector<double> times;
+  const auto begin = Clock::now();
+  for (int warm = 0; seconds_since(begin) < seconds || times.size() < 5; ++warm) {
+    std::vector<Tensor> feeds;
+    for (size_t i = 0; i < step.feeds.size(); ++i) {
+      std::vector<int32_t> indices(32);
+      for (int32_t& index : indices) index = static_cast<int32_t>(random() % rows);
+      feeds.push_back(Tensor::vector<int32_t>(std::span<const int32_t>(indices)));
+    }
+    const auto start = Clock::now();
+    prepared.run(feeds);
+    if (warm >= 3) times.push_back(seconds_since(start));
+  }
+  std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2), times.end());
+  return times[times.size() / 2];
+}
+
+int run(const std::string& program, const std::string& what, int count, double seconds) {
+  const Nodes nodes(program, count);
+  Runtime runtime({.threads = 1, .tasks = {{"worker", 0, 1}}, .cluster = nodes.spec()});
+  Graph graph(runtime.ops());
+  const Scope g(graph);
+  std::vector<Scope> workers;
+  for (int task = 0; task < count; ++task)
+    workers.push_back(g.with_device("/job:worker/task:" + std::to_string(task)));
+  const Scope at_ps = g.with_device("/job:ps");
+  const Step step = what == "scalar" ? scalar(at_ps, workers) : table(at_ps, workers, what == "sparse");
+  Session session = runtime.session(graph);
+  std::printf("%.1f\n", 1e6 * median_step(session, step, seconds));
+  session.close();
+  return 0;
+}
+
+}  // namespace
+}  // namespace troupe
+
+int main(int count, char** arguments) try {
+  if (count < 4)
+    return std::fprintf(stderr, "cluster_bench PROGRAM scalar|dense|sparse WORKERS [SECONDS]\n"), 2;
+  return troupe::run(arguments[1], arguments[2], std::atoi(arguments[3]),
+                     count > 4 ? std::atof(arguments[4]) : 1);
+} catch (const troupe::Error& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
+}
