@@ -1,5 +1,6 @@
 #include "apps/train/progress_line.h"
 
+#include <cmath>
 #include <fmt/format.h>
 
 namespace troupe::train {
@@ -8,7 +9,7 @@ namespace {
 constexpr std::chrono::milliseconds pause{200};
 
 std::string clock_text(double seconds) {
-  const auto all = static_cast<int64_t>(seconds + 0.5);
+  const int64_t all = std::llround(seconds);
   const int64_t hours = all / 3600, minutes = all / 60 % 60;
   return hours > 0 ? fmt::format("{}:{:02}:{:02}", hours, minutes, all % 60)
                    : fmt::format("{}:{:02}", minutes, all % 60);

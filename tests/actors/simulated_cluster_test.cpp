@@ -18,7 +18,7 @@ namespace {
 using test::SimulatedCluster;
 
 constexpr int64_t second = 1'000'000'000;
-constexpr size_t chief = 0, ps = 1, worker0 = 2, worker1 = 3;
+constexpr size_t chief = 0, worker0 = 2, worker1 = 3;
 const std::vector<std::string> tasks = {"/job:chief/replica:0/task:0", "/job:ps/replica:0/task:0",
                                         "/job:worker/replica:0/task:0", "/job:worker/replica:0/task:1"};
 
