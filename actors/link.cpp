@@ -1,5 +1,7 @@
 #include "actors/link.h"
 
+#include <algorithm>
+
 #include "actors/peer_messages.h"
 #include "messages/link.capnp.h"
 #include "messages/wire.h"
@@ -86,7 +88,8 @@ void Link::start_timer() {
 
 void Link::tick() {
   if (over_) return;
-  const int64_t silence = node_.env.clock.now() - control_->heard();
+  const int64_t heard = std::max(control_->heard(), bulk_ ? bulk_->heard() : 0);
+  const int64_t silence = node_.env.clock.now() - heard;
   if (silence >= options_.silence)
     return close(
         unavailable(peer_.task + " has been silent for " + std::to_string(silence / 1'000'000) + " ms"));
@@ -172,7 +175,7 @@ void Link::send_on(Channel& channel, Outgoing outgoing) {
     if (header.answers == 0) return close(status);
     sent = control_->send(header, failure(status));
   }
-  quiet_ = false;
+  if (&channel == control_.get()) quiet_ = false;
   if (header.request) pending_.emplace(*sent, std::move(outgoing.reply));
 }
 

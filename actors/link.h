@@ -17,8 +17,8 @@
 namespace troupe {
 
 struct LinkOptions {
-  int64_t heartbeat = 200'000'000;  ///< something is sent at least this often
-  int64_t silence = 1'000'000'000;  ///< after so long without a frame by control the peer counts as dead
+  int64_t heartbeat = 200'000'000;  ///< something is sent by control at least this often
+  int64_t silence = 1'000'000'000;  ///< after so long without a frame the peer counts as dead
   int64_t hello = 5'000'000'000;    ///< within which a new peer must have said who it is
   size_t actors = 1 << 16;          ///< that a peer may address
   FrameLimits frames;
@@ -95,7 +95,8 @@ class Link final : public std::enable_shared_from_this<Link>, private Channel::O
   std::unique_ptr<Channel> control_, bulk_;
   const NodeIdentity peer_;
   TimerId timer_ = 0;
-  bool quiet_ = false, over_ = false;
+  bool quiet_ = false;  ///< nothing went by control since the last tick
+  bool over_ = false;
   uint64_t nobodys_ = 0;                                        ///< frames for actors that are not there
   std::vector<Outgoing> waiting_;                               ///< for the bulk channel to be there
   std::map<uint64_t, Reply> pending_;                           ///< requests, by the sequence of their frame

@@ -57,5 +57,5 @@ struct Down {
 }
 
 struct Heartbeat {
-  # Nothing, which is more than silence.
+  # Nothing, which is more than silence. By control, whatever goes in bulk: that may be held up.
 }

@@ -159,6 +159,18 @@ BOOST_AUTO_TEST_CASE(a_sender_is_no_further_ahead_of_its_receiver_than_its_credi
   BOOST_TEST(cluster.network().counts().bytes - before > iterations * bytes);
 }
 
+// ps: large -> worker 1: its largest. The parameter server has nothing to say to worker 1 but in bulk.
+BOOST_AUTO_TEST_CASE(who_speaks_in_bulk_alone_is_not_silent) {
+  const std::vector<float> values(32 << 10, 1.0f);
+  const Output large = at_ps.add_one("Mul", {at_ps.constant(Tensor::vector<float>(std::span(values))), v});
+  const Output largest = at_worker1.add_one("Max", {large, at_worker1.constant(Tensor::vector<int32_t>({0}))});
+  Session session = cluster.session(chief, graph);
+  session.run({init});
+  cluster.network().set_faults({.least_delay = 20'000'000, .most_delay = 20'000'000});
+  for (const int64_t begin = cluster.simulation().now(); cluster.simulation().now() < begin + 3 * second;)
+    BOOST_TEST_REQUIRE(session.run({largest})[0].as<float>()[0] == 3.0f);
+}
+
 // A Session cannot outlive its node, so this client speaks to its master by messages.
 BOOST_AUTO_TEST_CASE(what_a_master_registered_goes_with_its_node) {
   const size_t before = actors(worker1);
