@@ -30,7 +30,8 @@ inline Status socket_failure(const std::string& peer, const boost::system::error
 template <class Socket>
 class TcpStream : public std::enable_shared_from_this<TcpStream<Socket>> {
   static constexpr size_t most_a_turn = 256 << 10;
-  static constexpr size_t buffer_bytes = 64 << 10;
+  static constexpr size_t stranger_bytes = 4 << 10,
+                          buffer_bytes = 64 << 10;  ///< read at once, before and after the welcome
   static constexpr size_t direct_bytes = 16 << 10;  ///< so much wanted is read without the buffer between
   static constexpr bool is_tls = std::is_same_v<Socket, TlsSocket>;
 
@@ -71,6 +72,7 @@ class TcpStream : public std::enable_shared_from_this<TcpStream<Socket>> {
   }
   void welcome(const FrameLimits& limits) {
     decoder_->set_limits(limits);
+    welcome_ = true;
     settle();
   }
   void send(EncodedFrame frame) {
@@ -126,7 +128,8 @@ class TcpStream : public std::enable_shared_from_this<TcpStream<Socket>> {
 
   /// TLS takes one buffer at a time: small pieces are copied together, for a record of their own.
   void join_small() {
-    if (buffers_.size() < 2 || buffers_[0].size() >= record_.size()) return;
+    if (buffers_.size() < 2 || buffers_[0].size() >= direct_bytes) return;
+    record_.resize(direct_bytes);
     size_t filled = 0;
     for (const auto& buffer : buffers_) {
       const size_t count = std::min(buffer.size(), record_.size() - filled);
@@ -156,6 +159,7 @@ class TcpStream : public std::enable_shared_from_this<TcpStream<Socket>> {
   // Reading: into the tensor that is arriving where much of it is missing, else by way of the buffer.
 
   void read() {
+    if (welcome_) buffer_.resize(buffer_bytes);
     const auto wanted = decoder_->wanted();
     direct_ =
         wanted.size() >= direct_bytes ? wanted.first(std::min(wanted.size(), most_a_turn)) : wanted.first(0);
@@ -226,11 +230,11 @@ class TcpStream : public std::enable_shared_from_this<TcpStream<Socket>> {
   std::optional<FrameDecoder> decoder_;
   std::deque<EncodedFrame> queue_;
   size_t piece_ = 0, offset_ = 0, unsent_ = 0;
-  bool writing_ = false, failed_ = false;
+  bool welcome_ = false, writing_ = false, failed_ = false;
   std::vector<boost::asio::const_buffer> buffers_;
   std::span<std::byte> direct_;
-  std::vector<std::byte> buffer_ = std::vector<std::byte>(buffer_bytes);
-  std::vector<std::byte> record_ = std::vector<std::byte>(is_tls ? direct_bytes : 0);
+  std::vector<std::byte> buffer_ = std::vector<std::byte>(stranger_bytes);
+  std::vector<std::byte> record_;  ///< small pieces on their way by TLS
 };
 
 }  // namespace troupe

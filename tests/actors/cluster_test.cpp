@@ -1,10 +1,14 @@
 // Runtimes that are one cluster, over real sockets: each is a process's worth of actors, here all in one process.
 #include <boost/test/unit_test.hpp>
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
+#include <fstream>
 #include <functional>
+#include <random>
 #include <thread>
 
 #include "actors/runtime.h"
@@ -13,6 +17,7 @@
 #include "messages/device.capnp.h"
 #include "tests/support/certificates.h"
 #include "tests/support/listening_socket.h"
+#include "tests/support/slow_proxy.h"
 
 namespace troupe {
 namespace {
@@ -108,6 +113,88 @@ BOOST_AUTO_TEST_CASE(members_prove_who_they_are) {
   Graph graph(impostor->ops());
   const Status status = failure_of([&] { impostor->session(graph, {.start_timeout = 300ms}); });
   BOOST_TEST(status.text().find("certificate is that of /job:client") != std::string::npos, status.text());
+}
+
+/// Resident memory of this process, in bytes.
+size_t resident() {
+  size_t total = 0, pages = 0;
+  std::ifstream("/proc/self/statm") >> total >> pages;
+  return pages * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+}
+
+// Strangers that say nothing, noise, or something that begins as a frame does and announces all there is.
+BOOST_AUTO_TEST_CASE(a_node_lives_among_a_thousand_strangers) {
+  rlimit descriptors{};
+  getrlimit(RLIMIT_NOFILE, &descriptors);
+  descriptors.rlim_cur = std::min<rlim_t>(descriptors.rlim_max, 8192);
+  setrlimit(RLIMIT_NOFILE, &descriptors);
+  test::Certificates certificates;
+  for (const bool tls : {false, true}) {
+    const auto as = [&](const std::string& task) {
+      if (tls) spec.tls = certificates.of(task);
+    };
+    as("/job:ps/replica:0/task:0");
+    start_ps();
+    as("/job:worker/replica:0/task:0");
+    start_worker();
+    as("/job:client/replica:0/task:0");
+    train_a_little(*make("client", {}), 9'999);  // what memory it takes without them
+    const size_t before = resident();
+    std::mt19937 random(1);
+    std::vector<int> strangers;
+    for (int i = 0; i < 1000; ++i) {
+      strangers.push_back(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+      BOOST_TEST_REQUIRE(::connect(strangers.back(), ps_socket.generic(), sizeof(sockaddr_in)) == 0);
+      std::vector<uint8_t> noise(i % 3 == 0 ? 0 : 1 + random() % 2000);
+      std::ranges::generate(noise, [&] { return static_cast<uint8_t>(random()); });
+      if (i % 3 == 2) {
+        noise.assign(96, 0xff);
+        std::memcpy(noise.data(), "TRPE", 4);
+      }
+      (void)!::send(strangers.back(), noise.data(), noise.size(), MSG_NOSIGNAL);
+    }
+    const auto begin = std::chrono::steady_clock::now();
+    train_a_little(*make("client", {}), 10'000);
+    BOOST_TEST((std::chrono::steady_clock::now() - begin < 20s));  // a hang; it takes 0.1 s
+    BOOST_TEST(resident() < before + (size_t{256} * 128 << 10));
+    BOOST_TEST_MESSAGE("grown by " << (resident() - before) / 1024 << " KiB");
+    for (const int stranger : strangers) ::close(stranger);
+    ps.reset();
+    worker.reset();
+    ps_socket = test::ListeningSocket();
+    worker_socket = test::ListeningSocket();
+    spec.jobs["ps"][0] = ps_socket.endpoint();
+    spec.jobs["worker"][0] = worker_socket.endpoint();
+  }
+}
+
+// A client that wants much and reads 10 KiB/s of it: the node owes it what it asked for and no more, and others notice nothing.
+BOOST_AUTO_TEST_CASE(a_slow_reader_costs_nobody_else) {
+  start_ps();
+  start_worker();
+  const test::SlowProxy proxy(ps_socket.port(), 10 << 10);
+  std::thread slow([&] {
+    ClusterSpec through = spec;
+    through.jobs["ps"][0] = proxy.endpoint();
+    Runtime client({.threads = 1, .tasks = {{"slow", 0, 1}}, .cluster = through});
+    Graph graph(client.ops());
+    const Scope at_ps = Scope(graph).with_device("/job:ps");
+    const Output much = at_ps.add_one(
+        "Fill", {at_ps.constant(Tensor::vector<int32_t>({4 << 20})), at_ps.constant(Tensor::scalar(1.0f))});
+    const Status status = failure_of([&] {
+      Session session = client.session(graph);
+      for (;;) session.run({}, {much}, {.timeout = 1s});
+    });
+    BOOST_TEST((status.code() == Code::DeadlineExceeded || status.code() == Code::Unavailable),
+               status.message());
+  });
+  const auto client = make("client", {});
+  for (int i = 0; i < 5; ++i) {
+    const auto begin = std::chrono::steady_clock::now();
+    train_a_little(*client, 100'000 + i);
+    BOOST_TEST((std::chrono::steady_clock::now() - begin < 10s));  // a hang; it takes some ms
+  }
+  slow.join();
 }
 
 BOOST_AUTO_TEST_CASE(a_session_says_who_is_missing) {

@@ -1,9 +1,13 @@
 // Training over real processes: the same weights as in one process; and whoever dies, the run says so and nobody is left behind.
 #include <boost/test/unit_test.hpp>
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <filesystem>
+#include <fstream>
 #include <random>
 #include <thread>
 
@@ -182,6 +186,32 @@ BOOST_AUTO_TEST_CASE(nodes_end_with_whoever_started_them) {
     BOOST_TEST(gone_within(nodes, 20s));
   }
   BOOST_TEST(weights("signal15").round > 0u);
+}
+
+size_t descriptors() {
+  return static_cast<size_t>(std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {}));
+}
+
+/// Processes of this machine that were started as a node of a local cluster.
+size_t local_nodes() {
+  size_t count = 0;
+  for (const auto& process : std::filesystem::directory_iterator("/proc")) {
+    std::ifstream file(process.path() / "cmdline");
+    const std::string command(std::istreambuf_iterator<char>(file), {});
+    count += command.find("--inherit") != std::string::npos ? 1 : 0;
+  }
+  return count;
+}
+
+BOOST_AUTO_TEST_CASE(a_hundred_clusters_leave_nothing) {
+  const size_t open = descriptors();
+  for (int i = 0; i < 100; ++i) {
+    Program program(TROUPE_PROGRAM, run("cycle", {"--local", "ps=1,worker=1", "--dry-run", "1"}));
+    BOOST_TEST_REQUIRE(program.end() == 0, program.output());
+    BOOST_TEST_REQUIRE(test::children_of(getpid()).empty());
+    BOOST_TEST_REQUIRE(local_nodes() == 0u);
+  }
+  BOOST_TEST(descriptors() == open);
 }
 
 BOOST_AUTO_TEST_CASE(bad_calls_name_what_is_wrong) {
