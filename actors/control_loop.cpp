@@ -66,7 +66,7 @@ void ControlLoop::enqueue(Job job) { asio::post(impl_->io, job); }
 void ControlLoop::compute(Job job) {
   impl_->pool.submit([this, job] {
     Unit unit(*this);
-    unit.push_computation(job, Yields::Yes);
+    unit.push_computation(job, Computation::Yields);
     unit.run();
   });
 }

@@ -125,7 +125,7 @@ Status Peers::adopt_bulk(Stranger stranger) {
   if (!link || (*link)->peer().incarnation != peer.incarnation ||
       (*link)->id() != stranger.channel->name().link) {
     stranger.channel->set_owner(*this);
-    stranger.channel->close(failed_precondition("there is no such link of " + peer.task));
+    stranger.channel->close(unavailable("there is no such link any more of " + peer.task));
     return {};
   }
   (*link)->adopt_bulk(std::move(stranger.channel));

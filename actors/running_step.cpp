@@ -48,7 +48,8 @@ Job PartitionStep::drive_job() {
 }
 
 void PartitionStep::drive_soon() {
-  compute_soon(shared_->options.site->node.scheduler, drive_job(), Yields::Yes);
+  compute_soon(shared_->options.site->node.scheduler, drive_job(),
+               shared_->options.plan->is_light() ? Computation::Light : Computation::Yields);
 }
 
 // Tokens leave. When the step has run for a while or is about to, what waits for its thread has a turn, too: the

@@ -70,8 +70,8 @@ class PartitionStep final : public RunningStep,
   /// What a Send announced and nobody has asked for yet: a variable, or a tensor too much to be pushed.
   struct Offer {
     StateCell* cell = nullptr;
-    Tensor tensor;
-    Activation activation;
+    Tensor tensor = {};
+    Activation activation = {};
     const Address* peer = nullptr;
   };
   void send_token(const StepRequest& request, const ExecutorShared::Request& how,

@@ -42,10 +42,11 @@ Unit* Unit::current(const Scheduler& scheduler) {
   return unit;
 }
 
-void Unit::push_computation(Job job, Yields yields) {
+void Unit::push_computation(Job job, Computation kind) {
   if (computations_.empty()) all_yield_ = true;
-  const bool yield = all_yield_ && yields == Yields::Yes;
-  if (computes_ == Computes::No || !(computations_.empty() || yield)) return scheduler_.compute(job);
+  const bool yield = all_yield_ && kind != Computation::Lasts;
+  const bool allowed = computes_ == Computes::Yes || kind == Computation::Light;
+  if (!allowed || !(computations_.empty() || yield)) return scheduler_.compute(job);
   computations_.push_back(job);
   all_yield_ = yield;
 }
@@ -80,9 +81,9 @@ void run_actor_soon(Scheduler& scheduler, Job job) {
     scheduler.enqueue(job);
 }
 
-void compute_soon(Scheduler& scheduler, Job job, Yields yields) {
+void compute_soon(Scheduler& scheduler, Job job, Computation kind) {
   if (Unit* unit = Unit::current(scheduler))
-    unit->push_computation(job, yields);
+    unit->push_computation(job, kind);
   else
     scheduler.compute(job);
 }

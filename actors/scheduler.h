@@ -5,6 +5,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <deque>
 #include <functional>
 
@@ -36,8 +37,12 @@ class Scheduler {
   virtual void wake() = 0;
 };
 
-/// Does a computation, when it lasts, let others have its thread now and then (Unit::turn)?
-enum class Yields : bool { No, Yes };
+/// What a computation means for others that want its thread.
+enum class Computation : uint8_t {
+  Lasts,   ///< as long as it takes
+  Yields,  ///< when it lasts it lets others have the thread now and then (Unit::turn)
+  Light,   ///< the same, and no part of it lasts: also for the control thread
+};
 
 /// The run queue of the thread that made it. Exists while that thread waits for an answer or drives a step.
 class Unit {
@@ -45,7 +50,7 @@ class Unit {
   enum class Computes : bool {
     No,
     Yes
-  };  ///< No: computations pushed here go to the pool, as on the control thread
+  };  ///< No: computations pushed here go to the pool, but for light ones, as on the control thread
   explicit Unit(Scheduler& scheduler, Computes computes = Computes::Yes);
   ~Unit();  ///< hands over
   Unit(const Unit&) = delete;
@@ -57,7 +62,7 @@ class Unit {
   void push_actor(Job job) { actors_.push_back(job); }
   /// Takes a computation that finds no other here, or only such as yield and does so itself; any other goes to the pool. So what
   /// is short stays on one thread, and nothing queues up behind what lasts.
-  void push_computation(Job job, Yields yields);
+  void push_computation(Job job, Computation kind);
   bool idle() const { return actors_.empty() && computations_.empty(); }
   /// Gives what is queued to the scheduler.
   void hand_over();
@@ -79,7 +84,7 @@ class Unit {
 
 /// Gives the job to this thread's unit when it has one, else to the scheduler.
 void run_actor_soon(Scheduler& scheduler, Job job);
-void compute_soon(Scheduler& scheduler, Job job, Yields yields = Yields::No);
+void compute_soon(Scheduler& scheduler, Job job, Computation kind = Computation::Lasts);
 /// Runs the function on the control thread and waits for it. Not from there.
 void run_on_control(Scheduler& scheduler, const std::function<void()>& function);
 

@@ -1,5 +1,6 @@
 #include "kernels/prepared_plan.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "kernels/step_context.h"
@@ -64,10 +65,18 @@ class PlanPreparation {
             .at_node(node.node->type(), node.node->name)
             .at_device(prepared_->device_name());
     }
+    prepared_->light_ = is_light(plan);
     return std::shared_ptr<const PreparedPlan>(std::move(prepared_));
   }
 
  private:
+  bool is_light(const Plan& plan) const {
+    constexpr size_t most_nodes = 128;
+    return !plan.has_loops() && plan.nodes().size() <= most_nodes &&
+           std::ranges::none_of(prepared_->nodes_,
+                                [](const PreparedNode& node) { return node.action == Action::Kernel; });
+  }
+
   Status prepare(const PlanNode& plan_node, PreparedNode& node) {
     if (plan_node.kind == PlanKind::Feed) {
       node.action = Action::Feed;

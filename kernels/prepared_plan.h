@@ -61,6 +61,8 @@ class PreparedPlan {
   Device& device() const { return device_; }
   const std::string& device_name() const { return device_name_; }
   std::span<const PreparedNode> nodes() const { return nodes_; }
+  /// No kernel of its own runs, and its nodes are few: a part of a step that only sends, receives, and has variables read and changed.
+  bool is_light() const { return light_; }
   /// The value_index of a Merge whose input i was the live one.
   const Tensor& merge_index(uint32_t i) const { return merge_indices_[i]; }
 
@@ -76,6 +78,7 @@ class PreparedPlan {
   Device& device_;
   const std::string device_name_;
   std::vector<PreparedNode> nodes_;  ///< per node of the plan
+  bool light_ = false;
   std::vector<Tensor> merge_indices_;
   std::vector<std::unique_ptr<Kernel>> kernels_;
   std::vector<std::shared_ptr<StateCell>> cells_;

@@ -111,7 +111,7 @@ Result<AnyMessage> run_rounds(Work& work, uint64_t first, uint32_t rounds) {
 
 class TrainerRole final : public Role {
  public:
-  TrainerRole(Runtime& runtime, std::shared_ptr<Work> work) : runtime_(runtime), work_(std::move(work)) {
+  TrainerRole(Runtime& runtime, std::shared_ptr<Work> shared) : runtime_(runtime), work_(std::move(shared)) {
     on<wire::BeginTraining>(
         [this](const auto& message, Reply reply) { begin_for(message, std::move(reply)); });
     on<wire::RunRounds>([this](const auto& message, Reply reply) {

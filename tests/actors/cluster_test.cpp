@@ -91,10 +91,10 @@ BOOST_AUTO_TEST_CASE(clients_of_a_cluster_share_its_variables) {
   const auto one = make("client", {}), two = make("other", {});
   for (const auto& [client, assigns] : {std::pair(one.get(), true), {two.get(), false}}) {
     Graph graph(client->ops());
-    const Scope ps = Scope(graph).with_device("/job:ps");
+    const Scope at_ps = Scope(graph).with_device("/job:ps");
     const Output v =
-        ps.with_name("v").add_one("VariableV2", {}, {{"dtype", DType::Float}, {"shape", PartialShape{}}});
-    const Output assign = ps.add_one("Assign", {v, ps.constant(Tensor::scalar(7.0f))});
+        at_ps.with_name("v").add_one("VariableV2", {}, {{"dtype", DType::Float}, {"shape", PartialShape{}}});
+    const Output assign = at_ps.add_one("Assign", {v, at_ps.constant(Tensor::scalar(7.0f))});
     Session session = client->session(graph);
     BOOST_TEST(session.run({assigns ? assign : v})[0].as<float>()[0] == 7.0f);
   }
@@ -156,7 +156,11 @@ BOOST_AUTO_TEST_CASE(a_node_lives_among_a_thousand_strangers) {
     const auto begin = std::chrono::steady_clock::now();
     train_a_little(*make("client", {}), 10'000);
     BOOST_TEST((std::chrono::steady_clock::now() - begin < 20s));  // a hang; it takes 0.1 s
+#if defined(__SANITIZE_ADDRESS__)
+    BOOST_TEST_MESSAGE("memory not checked: what the address sanitizer keeps is not ours");
+#else
     BOOST_TEST(resident() < before + (size_t{256} * 128 << 10));
+#endif
     BOOST_TEST_MESSAGE("grown by " << (resident() - before) / 1024 << " KiB");
     for (const int stranger : strangers) ::close(stranger);
     ps.reset();

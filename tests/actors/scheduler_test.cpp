@@ -50,15 +50,24 @@ BOOST_AUTO_TEST_CASE(actors_run_before_computations) {
 }
 
 BOOST_AUTO_TEST_CASE(computations_that_yield_stay_on_the_thread) {
-  for (const char name : {'a', 'b', 'c'}) compute_soon(elsewhere, job(name), Yields::Yes);
+  for (const char name : {'a', 'b', 'c'}) compute_soon(elsewhere, job(name), Computation::Yields);
   BOOST_TEST(elsewhere.computations.empty());
   unit.run();
   BOOST_TEST(ran == "abc");
 }
 
+BOOST_AUTO_TEST_CASE(the_control_thread_computes_what_is_light_alone) {
+  Unit control(elsewhere, Unit::Computes::No);
+  compute_soon(elsewhere, job('a'), Computation::Yields);
+  compute_soon(elsewhere, job('b'), Computation::Light);
+  control.run();
+  BOOST_TEST(ran == "b");
+  BOOST_TEST(elsewhere.computations.size() == 1);
+}
+
 BOOST_AUTO_TEST_CASE(nothing_waits_behind_a_computation_that_does_not_yield) {
   compute_soon(elsewhere, job('a'));
-  compute_soon(elsewhere, job('b'), Yields::Yes);
+  compute_soon(elsewhere, job('b'), Computation::Yields);
   compute_soon(elsewhere, job('c'));
   unit.run();
   BOOST_TEST(ran == "a");
@@ -66,9 +75,9 @@ BOOST_AUTO_TEST_CASE(nothing_waits_behind_a_computation_that_does_not_yield) {
 }
 
 BOOST_AUTO_TEST_CASE(a_computation_that_does_not_yield_goes_elsewhere_when_it_would_wait) {
-  compute_soon(elsewhere, job('a'), Yields::Yes);
+  compute_soon(elsewhere, job('a'), Computation::Yields);
   compute_soon(elsewhere, job('b'));
-  compute_soon(elsewhere, job('c'), Yields::Yes);
+  compute_soon(elsewhere, job('c'), Computation::Yields);
   unit.run();
   BOOST_TEST(ran == "ac");
 }
@@ -80,12 +89,12 @@ BOOST_AUTO_TEST_CASE(a_turn_runs_actors_and_gives_away_computations) {
                job('a',
                    [this, c] {
                      run_actor_soon(elsewhere,
-                                    job('x', [this, c] { compute_soon(elsewhere, c, Yields::Yes); }));
+                                    job('x', [this, c] { compute_soon(elsewhere, c, Computation::Yields); }));
                      Unit::current(elsewhere)->turn();
                      ran += '.';
                    }),
-               Yields::Yes);
-  compute_soon(elsewhere, job('b'), Yields::Yes);
+               Computation::Yields);
+  compute_soon(elsewhere, job('b'), Computation::Yields);
   unit.run();
   BOOST_TEST(ran == "ax.");
   BOOST_TEST(elsewhere.computations.size() == 2);

@@ -134,15 +134,15 @@ BOOST_AUTO_TEST_CASE(a_sender_is_no_further_ahead_of_its_receiver_than_its_credi
   const std::vector<float> ones(bytes / sizeof(float), 1.0f);
   const auto loop = while_loop(
       at_worker0, {value(0), at_worker1.constant(Tensor::scalar(0.0f))},
-      [&](const Scope& s, auto v) {
-        return s.add_one("Less", {v[0], s.constant(Tensor::scalar(static_cast<float>(iterations)))});
+      [&](const Scope& s, auto vars) {
+        return s.add_one("Less", {vars[0], s.constant(Tensor::scalar(static_cast<float>(iterations)))});
       },
-      [&](const Scope& s, auto v) {
-        const Output x = s.add_one("Mul", {s.constant(Tensor::vector<float>(std::span(ones))), v[0]});
+      [&](const Scope& s, auto vars) {
+        const Output x = s.add_one("Mul", {s.constant(Tensor::vector<float>(std::span(ones))), vars[0]});
         const Scope there = s.with_device("/job:worker/task:1");
         const Output largest = there.add_one("Max", {x, there.constant(Tensor::vector<int32_t>({0}))});
-        return std::vector{s.add_one("Add", {v[0], s.constant(Tensor::scalar(1.0f))}),
-                           there.add_one("Add", {v[1], largest})};
+        return std::vector{s.add_one("Add", {vars[0], s.constant(Tensor::scalar(1.0f))}),
+                           there.add_one("Add", {vars[1], largest})};
       });
   Session session = cluster.session(chief, graph);
   const PreparedStep step = session.prepare({}, {loop[1]});
@@ -163,7 +163,8 @@ BOOST_AUTO_TEST_CASE(a_sender_is_no_further_ahead_of_its_receiver_than_its_credi
 BOOST_AUTO_TEST_CASE(who_speaks_in_bulk_alone_is_not_silent) {
   const std::vector<float> values(32 << 10, 1.0f);
   const Output large = at_ps.add_one("Mul", {at_ps.constant(Tensor::vector<float>(std::span(values))), v});
-  const Output largest = at_worker1.add_one("Max", {large, at_worker1.constant(Tensor::vector<int32_t>({0}))});
+  const Output largest =
+      at_worker1.add_one("Max", {large, at_worker1.constant(Tensor::vector<int32_t>({0}))});
   Session session = cluster.session(chief, graph);
   session.run({init});
   cluster.network().set_faults({.least_delay = 20'000'000, .most_delay = 20'000'000});
