@@ -105,7 +105,7 @@ Train read_train(const Reader& train) {
   out.replication.mode = mode == "sync"    ? ReplicationMode::Sync
                          : mode == "async" ? ReplicationMode::Async
                                            : ReplicationMode::Local;
-  out.replication.shards = replication.optional<int64_t>("shards").value_or(1);
+  out.replication.shards = replication.optional<int64_t>("shards").value_or(0);
   const Reader checkpoint = train.table("checkpoint");
   out.checkpoint = {parse_period(checkpoint.string("every")).value_or(Period{}),
                     checkpoint.get<int64_t>("keep"), checkpoint.get<bool>("on_signal")};

@@ -78,7 +78,7 @@ enum class ReplicationMode : uint8_t { Local, Sync, Async };
 
 struct Replication {
   ReplicationMode mode = ReplicationMode::Local;
-  int64_t shards = 1;
+  int64_t shards = 0;  ///< as given; 0: see RunConfig::shards()
 };
 
 struct Checkpoint {
@@ -119,6 +119,14 @@ struct RunConfig {
   Cluster cluster;
 
   std::shared_ptr<const Document> document;  ///< for diagnostics that point into it
+
+  /// The logical shards of a batch: by default one per worker, and one where gradients are not replicated.
+  int64_t shards() const {
+    if (train.replication.mode == ReplicationMode::Local) return 1;
+    if (train.replication.shards != 0) return train.replication.shards;
+    const auto workers = cluster.tasks.find("worker");
+    return workers == cluster.tasks.end() ? 1 : workers->second;
+  }
 
   /// Everything as it will be run, defaults included: a run file that means the same.
   std::string effective_toml() const { return to_toml(document->root()); }

@@ -46,7 +46,7 @@ ClusterRounds::ClusterRounds(Runtime& runtime, const config::RunConfig& config, 
     : runtime_(runtime), config_(config), loss_(loss) {
   const std::vector<std::string> job = {"/job:worker"};
   const auto workers = value_or_throw(runtime.impl().workers(config.train.fault.start_timeout, job));
-  const auto most = static_cast<size_t>(config.train.replication.shards);
+  const auto most = static_cast<size_t>(config.shards());
   for (const auto& [worker, devices] : workers)
     if (worker.task.starts_with("/job:worker/") && workers_.size() < most)
       workers_.push_back(

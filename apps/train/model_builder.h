@@ -22,7 +22,7 @@ class ModelBuilder {
   const Scope& root() const { return root_; }
   /// What was wrong with the model so far.
   Status status() const { return diagnostics_.status(); }
-  int64_t shards() const { return config_.train.replication.shards; }
+  int64_t shards() const { return config_.shards(); }
   int64_t tasks(const std::string& job) const;
   /// The scope of a logical shard: shards go round the workers.
   Scope at_shard(int64_t shard) const;

@@ -46,7 +46,7 @@ void Replica::begin(uint64_t round) {
 
 std::vector<ShardLoss> Replica::run(uint64_t round) {
   const data::Dataset batch = value_or_throw(batches_->at(round - 1));
-  const auto shards = data::shards(batch, config_.train.replication.shards);
+  const auto shards = data::shards(batch, config_.shards());
   std::vector<ShardLoss> result;
   std::vector<Tensor> feeds = std::move(values_);
   for (size_t i = 0; i < graph_.shards.size(); ++i) {

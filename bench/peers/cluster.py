@@ -43,21 +43,21 @@ def graph_of(what, workers):
     feeds, fetches, first = [], [], []
     if what == "scalar":
         for task in range(workers):
-            with tf.device("/job:ps"):
+            with tf.device("/job:ps/task:0"):
                 v = tf.Variable(0.0, name=f"{what}{task}")
             first.append(v.initializer)
             with tf.device(f"/job:worker/task:{task}"):
                 added = v + 1.0
             fetches.append(tf.assign(v, added).op)
         return feeds, fetches, tf.group(*first)
-    with tf.device("/job:ps"):
+    with tf.device("/job:ps/task:0"):
         v = tf.Variable(tf.fill([ROWS, COLUMNS], 1.0), name=what)
     for task in range(workers):
         read = v
         with tf.device(f"/job:worker/task:{task}"):
             if what == "sparse":
                 feeds.append(tf.placeholder(tf.int32, [32]))
-                with tf.device("/job:ps"):
+                with tf.device("/job:ps/task:0"):
                     read = tf.gather(v, feeds[-1])
             fetches.append(tf.reduce_sum(read))
     return feeds, fetches, v.initializer
