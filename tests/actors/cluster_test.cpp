@@ -16,6 +16,7 @@
 #include "graph/scope.h"
 #include "messages/device.capnp.h"
 #include "tests/support/certificates.h"
+#include "tests/support/failure_of.h"
 #include "tests/support/listening_socket.h"
 #include "tests/support/slow_proxy.h"
 
@@ -44,15 +45,6 @@ struct Fixture {
   ClusterSpec spec;
   std::unique_ptr<Runtime> ps, worker;
 };
-
-Status failure_of(const std::function<void()>& function) {
-  try {
-    function();
-  } catch (const Error& error) {
-    return error.status();
-  }
-  return {};
-}
 
 // ps: v;  worker: v + 1;  client: runs it, large and small
 void train_a_little(Runtime& client, int64_t size) {
@@ -111,7 +103,7 @@ BOOST_AUTO_TEST_CASE(members_prove_who_they_are) {
   // The certificate of another task does not help.
   const auto impostor = make("other", {});
   Graph graph(impostor->ops());
-  const Status status = failure_of([&] { impostor->session(graph, {.start_timeout = 300ms}); });
+  const Status status = test::failure_of([&] { impostor->session(graph, {.start_timeout = 300ms}); });
   BOOST_TEST(status.text().find("certificate is that of /job:client") != std::string::npos, status.text());
 }
 
@@ -185,7 +177,7 @@ BOOST_AUTO_TEST_CASE(a_slow_reader_costs_nobody_else) {
     const Scope at_ps = Scope(graph).with_device("/job:ps");
     const Output much = at_ps.add_one(
         "Fill", {at_ps.constant(Tensor::vector<int32_t>({4 << 20})), at_ps.constant(Tensor::scalar(1.0f))});
-    const Status status = failure_of([&] {
+    const Status status = test::failure_of([&] {
       Session session = client.session(graph);
       for (;;) session.run({}, {much}, {.timeout = 1s});
     });
@@ -206,13 +198,13 @@ BOOST_AUTO_TEST_CASE(a_session_says_who_is_missing) {
   const auto client = make("client", {});
   Graph graph(client->ops());
   while (!client->linked("/job:ps/replica:0/task:0")) std::this_thread::yield();
-  const Status silent = failure_of([&] { client->session(graph, {.start_timeout = 50ms}); });
+  const Status silent = test::failure_of([&] { client->session(graph, {.start_timeout = 50ms}); });
   BOOST_TEST((silent.code() == Code::DeadlineExceeded));
   BOOST_TEST(silent.text().find("/job:worker/replica:0/task:0 at " + worker_socket.endpoint()) !=
              std::string::npos);
   BOOST_TEST(silent.text().find("/job:ps") == std::string::npos, silent.text());
   ::close(worker_socket.descriptor);
-  const Status refused = failure_of([&] { client->session(graph, {.start_timeout = 300ms}); });
+  const Status refused = test::failure_of([&] { client->session(graph, {.start_timeout = 300ms}); });
   BOOST_TEST(refused.text().find("refused") != std::string::npos, refused.text());
 }
 
@@ -222,7 +214,7 @@ BOOST_AUTO_TEST_CASE(another_cluster_is_refused_by_name) {
   spec.name = "other";
   const auto client = make("client", {});
   Graph graph(client->ops());
-  const Status status = failure_of([&] { client->session(graph, {.start_timeout = 300ms}); });
+  const Status status = test::failure_of([&] { client->session(graph, {.start_timeout = 300ms}); });
   BOOST_TEST(status.text().find("has cluster id other") != std::string::npos, status.text());
 }
 
@@ -243,7 +235,7 @@ BOOST_AUTO_TEST_CASE(a_node_that_goes_ends_the_step_and_may_come_back) {
       std::this_thread::yield();
     worker.reset();
   });
-  const Status status = failure_of([&] { session.run({stuck}); });
+  const Status status = test::failure_of([&] { session.run({stuck}); });
   end.join();
   BOOST_TEST((status.code() == Code::Unavailable), status.message());
   BOOST_TEST(status.text().find("worker/replica:0/task:0") != std::string::npos, status.text());

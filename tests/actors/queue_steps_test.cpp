@@ -12,6 +12,7 @@
 #include "actors/runtime_impl.h"
 #include "actors/session.h"
 #include "graph/scope.h"
+#include "tests/support/failure_of.h"
 
 namespace troupe {
 namespace {
@@ -57,16 +58,6 @@ struct Fixture {
 };
 
 int64_t nanoseconds(std::chrono::nanoseconds time) { return time.count(); }
-
-template <class F>
-Status failure_of(F function) {
-  try {
-    function();
-  } catch (const Error& error) {
-    return error.status();
-  }
-  return {};
-}
 
 size_t open_files() {
   const std::filesystem::directory_iterator descriptors("/proc/self/fd");
@@ -119,13 +110,13 @@ BOOST_AUTO_TEST_CASE(batches_go_in_and_come_out_stacked) {
     session.run({in});
     session.run({shut});
     BOOST_TEST(identical(session.run({many})[0], Tensor::vector<int32_t>({1, 2, 3})));
-    BOOST_TEST((failure_of([&] { session.run({many}); }).code() == Code::OutOfRange));
+    BOOST_TEST((test::failure_of([&] { session.run({many}); }).code() == Code::OutOfRange));
     BOOST_TEST(identical(session.run({rest})[0], Tensor::vector<int32_t>({4, 5})));
-    const Status end = failure_of([&] { session.run({rest}); });
+    const Status end = test::failure_of([&] { session.run({rest}); });
     BOOST_TEST((end.code() == Code::OutOfRange));
     BOOST_TEST(end.op() == "QueueDequeueUpTo" + suffix);
     BOOST_TEST(end.text() == "queue 'q" + suffix + "' is closed and has 0 elements, 3 are wanted");
-    BOOST_TEST((failure_of([&] { session.run({in}); }).code() == Code::Cancelled));
+    BOOST_TEST((test::failure_of([&] { session.run({in}); }).code() == Code::Cancelled));
   }
 }
 
@@ -146,7 +137,7 @@ BOOST_AUTO_TEST_CASE(a_step_with_several_waits_takes_all_of_them_out_when_it_end
   const Output in = enqueue(queue, constant(4)), out = dequeue(queue), first = dequeue(queue),
                second = dequeue(queue);
   Session session = shared_session(), waiting = shared_session();
-  BOOST_TEST((failure_of([&] {
+  BOOST_TEST((test::failure_of([&] {
                 waiting.run({}, {first, second}, {.timeout = 5ms});
               }).code() == Code::DeadlineExceeded));
   waiting.close();  // the step ends a little after its caller was answered
@@ -181,8 +172,8 @@ BOOST_AUTO_TEST_CASE(a_queue_opened_with_another_shape_type_or_capacity_is_refus
       make_queue("d", 3, "V2", with("shapes", std::vector<PartialShape>{PartialShape{2}})),
       make_queue("e", 3, "V2", with("shapes", std::vector<PartialShape>{}))};
   for (const Output other : others)
-    BOOST_TEST((failure_of([&] { session.run({size(other)}); }).code() == Code::InvalidArgument));
-  const Status status = failure_of([&] { session.run({size(others[0])}); });
+    BOOST_TEST((test::failure_of([&] { session.run({size(other)}); }).code() == Code::InvalidArgument));
+  const Status status = test::failure_of([&] { session.run({size(others[0])}); });
   BOOST_TEST(status.text() == "queue 's' is there as (int32[]), capacity 3, wanted as (int32[]), capacity 4");
   BOOST_TEST(status.node() == "b");
 }
@@ -200,12 +191,12 @@ BOOST_AUTO_TEST_CASE(what_a_queue_cannot_be_or_do_is_refused) {
   const Output some = dequeue_many("QueueDequeueManyV2", queue, n);
   Session session = runtime.session(graph);
   for (const Output output : {size(partial), size(few), floats, wrong, negative}) {
-    const Status status = failure_of([&] { session.run({output}); });
+    const Status status = test::failure_of([&] { session.run({output}); });
     BOOST_TEST((status.code() == Code::InvalidArgument), status.message());
     BOOST_TEST(!status.node().empty());
   }
   const Tensor vector = Tensor::vector<int32_t>({1});
-  BOOST_TEST((failure_of([&] { session.run({{n, vector}}, {some}); }).code() == Code::InvalidArgument));
+  BOOST_TEST((test::failure_of([&] { session.run({{n, vector}}, {some}); }).code() == Code::InvalidArgument));
 }
 
 BOOST_AUTO_TEST_CASE(an_op_waits_no_longer_than_its_timeout) {
@@ -215,9 +206,9 @@ BOOST_AUTO_TEST_CASE(an_op_waits_no_longer_than_its_timeout) {
   const Output in = enqueue(queue, constant(1)),
                hasty = enqueue(queue, constant(2), {{"timeout_ms", int64_t{0}}});
   Session session = runtime.session(graph);
-  BOOST_TEST((failure_of([&] { session.run({out}); }).code() == Code::DeadlineExceeded));
+  BOOST_TEST((test::failure_of([&] { session.run({out}); }).code() == Code::DeadlineExceeded));
   session.run({in});
-  BOOST_TEST((failure_of([&] { session.run({hasty}); }).code() == Code::DeadlineExceeded));
+  BOOST_TEST((test::failure_of([&] { session.run({hasty}); }).code() == Code::DeadlineExceeded));
   BOOST_TEST(scalar(session.run({patient})) == 1);
 }
 
@@ -230,7 +221,7 @@ BOOST_AUTO_TEST_CASE(closing_the_session_ends_steps_that_wait) {
   std::vector<std::thread> waiting;
   for (int i = 0; i < 3; ++i)
     waiting.emplace_back([&] {
-      const Code code = failure_of([&] { session.run({out}); }).code();
+      const Code code = test::failure_of([&] { session.run({out}); }).code();
       // Whoever comes after the close is told so.
       ended += code == Code::Cancelled || code == Code::Unavailable || code == Code::FailedPrecondition;
     });
@@ -255,7 +246,7 @@ BOOST_AUTO_TEST_CASE(ten_thousand_cancelled_waits_leave_everything_as_it_was) {
       Session waiting = shared_session();
       for (int i = 0; i < times; ++i) {
         const Status status =
-            failure_of([&] { waiting.run({}, {i % 2 == 0 ? out : many}, {.timeout = 50us}); });
+            test::failure_of([&] { waiting.run({}, {i % 2 == 0 ? out : many}, {.timeout = 50us}); });
         BOOST_REQUIRE((status.code() == Code::DeadlineExceeded));
       }
       waiting.close();

@@ -7,6 +7,7 @@
 #include "actors/runtime.h"
 #include "actors/session.h"
 #include "graph/scope.h"
+#include "tests/support/failure_of.h"
 
 namespace troupe {
 namespace {
@@ -49,16 +50,6 @@ struct Fixture {
 
   std::vector<Output> initializers;
 };
-
-template <class F>
-Status failure_of(F function) {
-  try {
-    function();
-  } catch (const Error& error) {
-    return error.status();
-  }
-  return {};
-}
 
 StepOptions training(uint64_t round) { return {.training = true, .round = round}; }
 
@@ -127,12 +118,13 @@ BOOST_AUTO_TEST_CASE(a_repeated_step_changes_nothing_and_one_outside_training_fa
                round = variable("w/round", Tensor::scalar<int64_t>(0));
   const Output push = descent(round, w, g.constant(Tensor::vector<float>({1})), samples(4), 0, 1);
   Session session = runtime.session(graph);
-  BOOST_TEST((failure_of([&] { session.run({push}, training(1)); }).code() == Code::FailedPrecondition));
+  BOOST_TEST(
+      (test::failure_of([&] { session.run({push}, training(1)); }).code() == Code::FailedPrecondition));
   session.run(initializers);
   for (int i = 0; i < 3; ++i) session.run({push}, training(1));
   BOOST_TEST(session.run({w})[0].as<float>()[0] == 1 - 0.1f);
-  BOOST_TEST((failure_of([&] { session.run({push}, training(7)); }).code() == Code::Aborted));
-  const Status status = failure_of([&] { session.run({push}); });
+  BOOST_TEST((test::failure_of([&] { session.run({push}, training(7)); }).code() == Code::Aborted));
+  const Status status = test::failure_of([&] { session.run({push}); });
   BOOST_TEST((status.code() == Code::FailedPrecondition));
   BOOST_TEST(status.op() == "SyncReplicasApply");
   session.run({push}, training(2));
@@ -155,7 +147,7 @@ BOOST_AUTO_TEST_CASE(a_step_that_ends_while_it_waits_for_other_shards_leaves_not
     StepOptions options = training(1);
     options.timeout = 5ms;
     BOOST_TEST(
-        (failure_of([&] { alone.run(feed(100), {first}, options); }).code() == Code::DeadlineExceeded));
+        (test::failure_of([&] { alone.run(feed(100), {first}, options); }).code() == Code::DeadlineExceeded));
     alone.close();
   }
   session.run(feed(-10), {first, second}, training(1));
@@ -243,7 +235,7 @@ BOOST_AUTO_TEST_CASE(what_is_no_rule_is_refused_before_any_step) {
   Session session = runtime.session(graph);
   session.run(initializers);
   for (const auto& [push, code, text] : refused) {
-    const Status status = failure_of([&, push = push] { session.run({push}, training(1)); });
+    const Status status = test::failure_of([&, push = push] { session.run({push}, training(1)); });
     BOOST_TEST((status.code() == code), text << " | " << status.message());
     BOOST_TEST(status.message().find(text) != std::string::npos, text << " | " << status.message());
   }

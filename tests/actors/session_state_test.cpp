@@ -5,6 +5,7 @@
 #include "graph/scope.h"
 #include "messages/checkpoint.capnp.h"
 #include "messages/wire.h"
+#include "tests/support/failure_of.h"
 #include "tests/support/simulated_node.h"
 #include "tests/support/whole_checkpoint.h"
 
@@ -60,16 +61,6 @@ struct Fixture {
   Output x, assign, read, initialized, enqueue, count;
 };
 
-template <class F>
-Status failure_of(F function) {
-  try {
-    function();
-  } catch (const Error& error) {
-    return error.status();
-  }
-  return {};
-}
-
 }  // namespace
 
 BOOST_FIXTURE_TEST_SUITE(session_state, Fixture)
@@ -81,7 +72,7 @@ BOOST_AUTO_TEST_CASE(a_session_has_variables_and_queues_of_its_own) {
     BOOST_TEST(!is_initialized(*other));
     BOOST_TEST(elements(*other) == 0);
   }
-  const Status status = failure_of([&] { value(two); });
+  const Status status = test::failure_of([&] { value(two); });
   BOOST_TEST(status.text().find("variable 'w' ") != std::string::npos, status.text());
   set(two, 2);
   set(two, 2);
@@ -167,8 +158,8 @@ BOOST_AUTO_TEST_CASE(a_closed_session_saves_and_restores_nothing) {
   set(own, 1);
   own.save(folder);
   own.close();
-  BOOST_TEST((failure_of([&] { own.save(folder); }).code() == Code::FailedPrecondition));
-  BOOST_TEST((failure_of([&] { own.restore(folder); }).code() == Code::FailedPrecondition));
+  BOOST_TEST((test::failure_of([&] { own.save(folder); }).code() == Code::FailedPrecondition));
+  BOOST_TEST((test::failure_of([&] { own.restore(folder); }).code() == Code::FailedPrecondition));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -7,6 +7,7 @@
 
 #include "actors/runtime.h"
 #include "graph/scope.h"
+#include "tests/support/failure_of.h"
 
 namespace troupe {
 namespace {
@@ -30,12 +31,7 @@ struct Fixture {
 
 template <class F>
 Code code_of(F function) {
-  try {
-    function();
-  } catch (const Error& error) {
-    return error.status().code();
-  }
-  return Code::Ok;
+  return test::failure_of(function).code();
 }
 
 }  // namespace
