@@ -4,6 +4,7 @@
 #include <unistd.h>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <iterator>
@@ -185,36 +186,58 @@ int train(const TrainArguments& arguments) {
   return result->ending == train::Ending::Diverged ? diverged : 0;
 }
 
-int node(const NodeArguments& arguments) {
+namespace {
+
+std::optional<std::string> environment_variable(const std::string& name) {
+  const char* const value = std::getenv(name.c_str());
+  return value ? std::optional<std::string>(value) : std::nullopt;
+}
+
+/// What the parent process has in mind for its child.
+Result<cluster::NodeOptions> inherited_options() {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  return cluster::read_node_options(std::string(std::istreambuf_iterator<char>(std::cin), {}));
+}
+
+cluster::NodeOptions options_at(const cluster::Place& place, const NodeArguments& arguments) {
   cluster::NodeOptions options;
-  if (arguments.inherit) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    const std::string text(std::istreambuf_iterator<char>(std::cin), {});
-    auto inherited = cluster::read_node_options(text);
-    if (!inherited) return failed(inherited.status());
-    options = std::move(*inherited);
-  } else {
-    RealDisk disk;
-    auto spec = config::load_cluster(disk, arguments.cluster, arguments.job, arguments.task);
-    if (!spec) return failed(spec.status());
-    options.cluster = std::move(*spec);
-    options.job = arguments.job;
-    options.task = arguments.task;
-    options.devices = arguments.devices;
-    options.threads = static_cast<size_t>(arguments.threads);
-    options.listen = arguments.listen;
-    options.roots = arguments.roots;
-    const std::string endpoint = options.cluster.endpoint(options.job, options.task);
-    if (endpoint.empty())
-      return failed(invalid_argument(arguments.cluster + " has no task " + std::to_string(options.task) +
-                                     " of job '" + options.job + "'"));
-    std::printf("%s/%d of cluster %s at %s\n", options.job.c_str(), options.task,
-                options.cluster.name.c_str(), (options.listen.empty() ? endpoint : options.listen).c_str());
-  }
+  options.cluster = place.cluster;
+  options.job = place.job;
+  options.task = place.task;
+  options.devices = arguments.devices;
+  options.threads = static_cast<size_t>(arguments.threads);
+  options.listen = arguments.listen;
+  options.roots = arguments.roots;
+  return options;
+}
+
+/// Until a signal comes, or what it serves is over.
+int serve(const cluster::NodeOptions& options) {
   std::signal(SIGINT, on_signal);
   std::signal(SIGTERM, on_signal);
   const Status status = cluster::run_node(options, [] { return stop_requested.load(); });
   return status.ok() ? 0 : failed(status);
+}
+
+}  // namespace
+
+int node(const NodeArguments& arguments) {
+  if (arguments.inherit) {
+    const auto options = inherited_options();
+    return options ? serve(*options) : failed(options.status());
+  }
+  RealDisk disk;
+  const auto place = cluster::find_place(arguments.place, disk, environment_variable);
+  if (!place) return failed(place.status());
+  const std::string endpoint =
+      arguments.listen.empty() ? place->cluster.endpoint(place->job, place->task) : arguments.listen;
+  std::printf("%s/%d of cluster %s at %s\n", place->job.c_str(), place->task, place->cluster.name.c_str(),
+              endpoint.c_str());
+  if (!arguments.explain) return serve(options_at(*place, arguments));
+  std::printf("found %s\n", place->found.c_str());
+  if (arguments.place.cluster_file.empty())
+    std::printf("a cluster file that says the same:\n%s", cluster::to_cluster_file(place->cluster).c_str());
+  return 0;
 }
 
 int check(const TrainArguments& arguments) {

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "apps/cluster/place.h"
+
 namespace troupe::commands {
 
 struct TrainArguments {
@@ -17,9 +19,11 @@ struct TrainArguments {
 };
 
 struct NodeArguments {
-  std::string cluster, job, listen;
+  cluster::PlaceOptions place;
+  std::string listen;
   std::vector<std::string> roots = {"."};  ///< folders for the files that masters name
-  int task = 0, devices = 1, threads = 0;
+  int devices = 1, threads = 0;
+  bool explain = false;  ///< says which task it is, and how that is known, and ends
   bool inherit = false;  ///< what to be is read from the standard input
 };
 

@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
+#include <exception>
 
 #include "apps/commands.h"
 
@@ -16,9 +17,7 @@ void add_run_file(CLI::App& command, troupe::commands::TrainArguments& arguments
   command.add_flag("--json", arguments.json, "the result as one line of JSON");
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
   std::setvbuf(stdout, nullptr, _IOLBF, 0);  // whoever reads a pipe sees each line as it comes
   CLI::App app("Troupe: a distributed dataflow system for machine learning.", "troupe");
   app.require_subcommand(1);
@@ -44,9 +43,18 @@ int main(int argc, char** argv) {
   troupe::commands::NodeArguments node_arguments;
   auto* node = app.add_subcommand("node", "Run one node of a cluster until it is told to end.")
                    ->footer("Example: troupe node --cluster cluster.toml --job ps --task 0");
-  node->add_option("--cluster", node_arguments.cluster, "cluster file (TOML)");
-  node->add_option("--job", node_arguments.job, "which job of the cluster this node is part of");
-  node->add_option("--task", node_arguments.task, "its number in the job")->check(CLI::NonNegativeNumber);
+  auto& place = node_arguments.place;
+  auto* file = node->add_option("--cluster", place.cluster_file,
+                                "cluster file (TOML); default: TF_CONFIG or SLURM tell");
+  node->add_option("--job", place.job, "which job of the cluster this node is part of")->needs(file);
+  node->add_option("--task", place.task, "its number in the job")->check(CLI::NonNegativeNumber)->needs(file);
+  node->add_option("--ps", place.slurm_servers, "of a SLURM job, so many tasks are parameter servers")
+      ->check(CLI::Range(0, 1 << 16))
+      ->excludes(file);
+  node->add_option("--port", place.slurm_port, "of the first task on a host of a SLURM job")->excludes(file);
+  node->add_flag("--plain", place.plain, "without a cluster file: connections without TLS between hosts")
+      ->excludes(file);
+  node->add_flag("--explain", node_arguments.explain, "say which task this is, how that is known, and end");
   node->add_option("--listen", node_arguments.listen,
                    "where to listen, if not at the address in the cluster file");
   node->add_option("--devices", node_arguments.devices, "CPU devices")->check(CLI::Range(1, 64));
@@ -82,4 +90,11 @@ int main(int argc, char** argv) {
     return app.exit(error) == 0 ? 0 : usage_error;
   }
   return result;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try { return run(argc, argv); } catch (const std::exception& error) {
+  std::fprintf(stderr, "troupe: %s\n", error.what());
+  return 1;
 }

@@ -1,0 +1,43 @@
+// Place: which task of which cluster a node is, and how that is known: from a cluster file and options, from TF_CONFIG as TensorFlow's
+// users set it, or from the variables that SLURM gives each task of a job. Plain values; any thread.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "actors/cluster.h"
+#include "messages/disk.h"
+
+namespace troupe::cluster {
+
+struct PlaceOptions {
+  std::string cluster_file = {};  ///< empty: the environment tells
+  std::string job = {};           ///< with a file
+  int task = 0;                   ///< with a file
+  int slurm_servers =
+      1;  ///< the first tasks of a SLURM job are so many parameter servers, the others workers
+  uint16_t slurm_port = 4242;  ///< of the first task on a host; the next has the next
+  bool plain = false;          ///< connections without TLS between hosts, which a file says itself
+};
+
+struct Place {
+  ClusterSpec cluster;
+  std::string job;
+  int task = 0;
+  std::string found;  ///< how, in a sentence
+};
+
+using Environment = std::function<std::optional<std::string>(const std::string& name)>;
+
+/// InvalidArgument: nothing tells, or what tells is wrong and how; what the disk says of the file.
+Result<Place> find_place(const PlaceOptions& options, Disk& disk, const Environment& environment);
+
+/// The hosts that a list of SLURM stands for: "a[01-03,7],b" is a01 a02 a03 a7 b.
+Result<std::vector<std::string>> slurm_hosts(const std::string& list);
+
+/// A cluster file of these tasks, without certificates.
+std::string to_cluster_file(const ClusterSpec& cluster);
+
+}  // namespace troupe::cluster
