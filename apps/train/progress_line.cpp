@@ -1,7 +1,7 @@
 #include "apps/train/progress_line.h"
 
-#include <cmath>
 #include <fmt/format.h>
+#include <cmath>
 
 namespace troupe::train {
 namespace {

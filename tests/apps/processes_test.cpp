@@ -99,9 +99,9 @@ BOOST_AUTO_TEST_CASE(a_run_is_resumed_by_another_number_of_processes) {
 }
 
 BOOST_AUTO_TEST_CASE(workers_train_asynchronously) {
-  Program program(TROUPE_PROGRAM, run("async", {"--json", "--local", "ps=2,worker=3", "--set",
-                                                "train.replication={mode=\"async\"}", "--set",
-                                                "train.max_epochs=15"}));
+  Program program(TROUPE_PROGRAM,
+                  run("async", {"--json", "--local", "ps=2,worker=3", "--set",
+                                "train.replication={mode=\"async\"}", "--set", "train.max_epochs=15"}));
   BOOST_TEST(program.end() == 0, program.output());
   const std::string key = "\"valid/accuracy\": ";
   const size_t at = program.output().find(key);

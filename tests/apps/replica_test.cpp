@@ -68,8 +68,7 @@ Outcome in_one_graph(const Settings& set) {
 
 Outcome by_replicas(const Settings& set) {
   Setting setting(set);
-  const auto workers =
-      std::min(setting.config.cluster.tasks.at("worker"), setting.config.shards());
+  const auto workers = std::min(setting.config.cluster.tasks.at("worker"), setting.config.shards());
   std::vector<std::unique_ptr<Replica>> replicas;
   for (int64_t worker = 0; worker < workers; ++worker) {
     replicas.push_back(std::make_unique<Replica>(setting.runtime, setting.config, worker));
