@@ -48,6 +48,8 @@ void TrainerService::Work::run() {
       reply(job(*this));
     } catch (const Error& error) {
       reply(error.status());
+    } catch (const std::exception& error) {
+      reply(internal(error.what()));
     }
   }
   replica.reset();
@@ -55,8 +57,14 @@ void TrainerService::Work::run() {
 
 void TrainerService::Work::end_training() {
   const std::lock_guard lock(mutex);
-  busy = false;
+  if (!std::exchange(busy, false)) return;
   if (replica) replica->cancel();
+  const auto drop = [](Work& work) -> Result<AnyMessage> {
+    work.set_replica(nullptr);
+    return AnyMessage{};
+  };
+  jobs.emplace_back(drop, Reply());  // behind what is still to fail
+  changed.notify_all();
 }
 
 void TrainerService::Work::close() {
