@@ -2,14 +2,17 @@
 //   cluster_bench PROGRAM WHAT WORKERS [SECONDS]
 // Prints the median time of a step in microseconds. WHAT: "scalar": every worker reads a scalar of the parameter server, adds to it
 // and has the sum assigned back: a null step; "dense": it reads 100 MB and sums them; "sparse": it gathers 32 rows of 1,000 of them,
-// others in each step. bench/peers/cluster.py sets TensorFlow's figures beside these.
+// others in each step; "beside": what it prints itself, see there. bench/peers/cluster.py sets TensorFlow's figures beside these.
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <random>
+#include <thread>
 
 #include "actors/runtime.h"
 #include "graph/variables.h"
@@ -124,6 +127,37 @@ double median_step(Session& session, const Step& step, double seconds) {
   return times[times.size() / 2];
 }
 
+/// One round trip by control, in microseconds: median and 99th percentile of steps that ask the parameter server for next to nothing,
+/// alone and while this process reads tensors of 1 GiB from it.
+void round_trips_beside_transfers(Session& session, const Scope& at_ps) {
+  const Output small = at_ps.add_one("VariableV2", {}, {{"dtype", DType::Float}, {"shape", PartialShape{}}});
+  const PartialShape shape{1 << 15, 1 << 13};
+  const Output large = at_ps.add_one("VariableV2", {}, {{"dtype", DType::Float}, {"shape", shape}});
+  session.run({at_ps.group({assign(at_ps, large, fill(at_ps, {1 << 15, 1 << 13}, 1.0))})});
+  const PreparedStep asks = session.prepare({}, {at_ps.add_one("IsVariableInitialized", {small})});
+  const PreparedStep reads = session.prepare({}, {identity(at_ps, large)});
+  const auto print = [&](const char* when, const std::function<bool()>& more) {
+    std::vector<double> times;
+    while (more() || times.size() < 1000) {
+      const auto begin = Clock::now();
+      asks.run({});
+      times.push_back(1e6 * seconds_since(begin));
+    }
+    std::ranges::sort(times);
+    std::printf("%-20s median %.0f us, p99 %.0f us (%zu round trips)\n", when, times[times.size() / 2],
+                times[times.size() * 99 / 100], times.size());
+  };
+  const auto begin = Clock::now();
+  print("alone", [&] { return seconds_since(begin) < 1; });
+  std::atomic<bool> reading{true};
+  std::thread reader([&] {
+    for (int i = 0; i < 6; ++i) reads.run({});
+    reading = false;
+  });
+  print("beside transfers", [&] { return reading.load(); });
+  reader.join();
+}
+
 int run(const std::string& program, const std::string& what, int count, double seconds) {
   const Nodes nodes(program, count);
   Runtime runtime({.threads = 1, .tasks = {{"worker", 0, 1}}, .cluster = nodes.spec()});
@@ -133,6 +167,12 @@ int run(const std::string& program, const std::string& what, int count, double s
   for (int task = 0; task < count; ++task)
     workers.push_back(g.with_device("/job:worker/task:" + std::to_string(task)));
   const Scope at_ps = g.with_device("/job:ps");
+  if (what == "beside") {
+    Session session = runtime.session(graph);
+    round_trips_beside_transfers(session, at_ps);
+    session.close();
+    return 0;
+  }
   const Step step = what == "scalar" ? scalar(at_ps, workers) : table(at_ps, workers, what == "sparse");
   Session session = runtime.session(graph);
   std::printf("%.1f\n", 1e6 * median_step(session, step, seconds));
@@ -145,7 +185,7 @@ int run(const std::string& program, const std::string& what, int count, double s
 
 int main(int count, char** arguments) try {
   if (count < 4)
-    return std::fprintf(stderr, "cluster_bench PROGRAM scalar|dense|sparse WORKERS [SECONDS]\n"), 2;
+    return std::fprintf(stderr, "cluster_bench PROGRAM scalar|dense|sparse|beside WORKERS [SECONDS]\n"), 2;
   return troupe::run(arguments[1], arguments[2], std::atoi(arguments[3]),
                      count > 4 ? std::atof(arguments[4]) : 1);
 } catch (const troupe::Error& error) {
