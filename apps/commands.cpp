@@ -82,10 +82,6 @@ void print_summary(const train::TrainingResult& result) {
   if (!result.folder.empty()) std::printf("written to %s\n", result.folder.c_str());
 }
 
-}  // namespace
-
-namespace {
-
 /// "ps=1,worker=2".
 Result<std::map<std::string, int>> parse_tasks(const std::string& text) {
   std::map<std::string, int> tasks;

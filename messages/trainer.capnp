@@ -23,10 +23,9 @@ struct BeginTraining {
   # as those say.
 
   config @0 :Text;            # the effective run file, paths absolute
-  jobs @1 :List(JobSize);         # of the cluster
-  worker @2 :UInt32;          # which of the job "worker" this one is
-  round @3 :UInt64;           # rounds applied to the variables so far
-  client @4 :Address;         # an actor of the client: lost, the run ends
+  jobs @1 :List(JobSize);     # of the cluster
+  round @2 :UInt64;           # rounds applied to the variables so far
+  client @3 :Address;         # an actor of the client: lost, the run ends
 }
 
 struct JobSize {

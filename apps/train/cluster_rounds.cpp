@@ -16,8 +16,7 @@ namespace {
 constexpr double turn = 0.25;  // seconds of rounds sent out at once
 constexpr uint64_t longest_turn = 10'000;
 
-AnyMessage begin_message(const config::RunConfig& config, uint32_t worker, uint64_t round,
-                         const Address& client) {
+AnyMessage begin_message(const config::RunConfig& config, uint64_t round, const Address& client) {
   Draft<wire::BeginTraining> draft;
   draft->setConfig(as_text(config.effective_toml()));
   auto jobs = draft->initJobs(static_cast<uint32_t>(config.cluster.tasks.size()));
@@ -26,7 +25,6 @@ AnyMessage begin_message(const config::RunConfig& config, uint32_t worker, uint6
     jobs[i].setName(as_text(name));
     jobs[i++].setTasks(static_cast<uint32_t>(tasks));
   }
-  draft->setWorker(worker);
   draft->setRound(round);
   write(client, draft->initClient());
   return draft.finish();
@@ -46,11 +44,12 @@ ClusterRounds::ClusterRounds(Runtime& runtime, const config::RunConfig& config, 
     : runtime_(runtime), config_(config), loss_(loss) {
   const std::vector<std::string> job = {"/job:worker"};
   const auto workers = value_or_throw(runtime.impl().workers(config.train.fault.start_timeout, job));
-  const auto most = static_cast<size_t>(config.shards());
-  for (const auto& [worker, devices] : workers)
-    if (worker.task.starts_with("/job:worker/") && workers_.size() < most)
+  for (const auto& [worker, devices] : workers) {
+    const DeviceName name = value_or_throw(DeviceName::parse(worker.task));
+    if (name.job == "worker" && name.task < config.shards())  // the others have no shard
       workers_.push_back(
           {worker.task, value_or_throw(runtime.impl().node->directory.find(trainer_address(worker))), {}});
+  }
   begin(round);
 }
 
@@ -58,9 +57,7 @@ ClusterRounds::~ClusterRounds() { end(); }
 
 void ClusterRounds::begin(uint64_t round) {
   const Address client = runtime_.impl().tasks.front()->address("worker");
-  std::vector<AnyMessage> requests;
-  for (uint32_t i = 0; i < workers_.size(); ++i) requests.push_back(begin_message(config_, i, round, client));
-  const auto begun = ask_all(requests);
+  const auto begun = ask_all(std::vector<AnyMessage>(workers_.size(), begin_message(config_, round, client)));
   for (size_t i = 0; i < begun.size(); ++i)
     workers_[i].shards = vector_of<uint32_t>(Message<wire::TrainingBegun>(begun[i])->getShards());
 }

@@ -1,4 +1,4 @@
-// Trainer: carries out a run file: data, graph, session, epochs, evaluation, early stopping, checkpoints, logs. One per run, one
+// Trainer: carries out a run file, for whoever started it (a worker's part in a cluster: trainer_role.h): data, graph, session, epochs, evaluation, early stopping, checkpoints, logs. One per run, one
 // thread. Everything it does is a function of the run file, the data and the step: a resumed run goes on bit by bit as an
 // undisturbed one would have.
 #pragma once

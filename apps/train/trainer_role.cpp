@@ -91,9 +91,10 @@ Result<AnyMessage> begin(Work& work, Runtime& runtime, const Message<wire::Begin
   work.set_replica(nullptr);
   TROUPE_ASSIGN(auto config, config::parse_run_config(std::string(view(message->getConfig())), "run file", "",
                                                       {}, runtime.ops()));
+  TROUPE_ASSIGN(const DeviceName self, DeviceName::parse(runtime.impl().tasks.front()->task));
   for (const auto job : message->getJobs())
     config.cluster.tasks[std::string(view(job.getName()))] = job.getTasks();
-  work.set_replica(std::make_shared<Replica>(runtime, std::move(config), message->getWorker()));
+  work.set_replica(std::make_shared<Replica>(runtime, std::move(config), self.task));
   work.replica->begin(message->getRound());
   Draft<wire::TrainingBegun> draft;
   const auto& shards = work.replica->shards();

@@ -78,6 +78,19 @@ BOOST_AUTO_TEST_CASE(weights_are_those_of_one_process) {
   }
 }
 
+// Task 10 comes before task 2 in the alphabet.
+BOOST_AUTO_TEST_CASE(a_dozen_workers_know_their_numbers) {
+  const std::vector<std::string> brief = {"--set", "train.max_steps=3",
+                                          "--set", "train.early_stop.keep_best=false",
+                                          "--set", "train.replication.shards=12"};
+  auto apart = brief;
+  apart.insert(apart.end(), {"--local", "ps=1,worker=12"});
+  BOOST_TEST(Program(TROUPE_PROGRAM, run("one", brief)).end() == 0);
+  Program dozen(TROUPE_PROGRAM, run("dozen", apart));
+  BOOST_TEST(dozen.end() == 0, dozen.output());
+  check_equal(weights("dozen"), weights("one"));
+}
+
 BOOST_AUTO_TEST_CASE(a_run_is_resumed_by_another_number_of_processes) {
   const auto epochs = [](int most) {
     return std::vector<std::string>{"--set", "train.max_epochs=" + std::to_string(most), "--set",
