@@ -1,8 +1,10 @@
 #include "actors/channel.h"
 
+#include <algorithm>
 #include <cassert>
 
 #include "actors/peer_messages.h"
+#include "messages/limits.h"
 #include "messages/link.capnp.h"
 #include "messages/wire.h"
 
@@ -47,6 +49,7 @@ void Channel::say_hello() {
   draft->setIncarnation(self_.incarnation);
   draft->setLink(name_->link);
   draft->setBulk(name_->bulk);
+  draft->setHeartbeat(static_cast<uint64_t>(self_.heartbeat));
   send_own(draft.finish());
 }
 
@@ -119,7 +122,8 @@ Status Channel::greet(Frame frame) {
       (name_ && (theirs.link != name_->link || theirs.bulk != name_->bulk)))
     return invalid_argument("the peer's hello contradicts itself or ours");
   NodeIdentity peer{std::string(view(hello->getCluster())), std::string(view(hello->getTask())),
-                    hello->getIncarnation()};
+                    hello->getIncarnation(),
+                    static_cast<int64_t>(std::min(hello->getHeartbeat(), uint64_t{limits::most_heartbeat}))};
   if (const std::string proven = connection_->proven_task(); !proven.empty() && proven != peer.task)
     return Status(Code::PermissionDenied,
                   "the peer calls itself " + peer.task + ", its certificate is that of " + proven);

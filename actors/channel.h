@@ -16,6 +16,7 @@ struct NodeIdentity {
   std::string cluster;
   std::string task;  ///< "/job:ps/replica:0/task:0"
   uint64_t incarnation = 0;
+  int64_t heartbeat = 200'000'000;  ///< nanoseconds: it sends by control at least so often
 };
 
 /// Which connection of which link.
@@ -47,6 +48,7 @@ class Channel final : private Connection::Events {
   /// Who the peer is; nothing before it was greeted.
   const std::optional<NodeIdentity>& peer() const { return peer_; }
   const ChannelName& name() const { return *name_; }
+  const NodeIdentity& self() const { return self_; }
 
   /// Sends a frame; its sequence, which is unique on the link. A failure is the message's own: nothing was sent then. Only while
   /// open.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "actors/peer_messages.h"
+#include "messages/limits.h"
 #include "messages/link.capnp.h"
 #include "messages/wire.h"
 
@@ -81,16 +82,17 @@ void Link::abandon_all(const Status& reason) {
 // Timers.
 
 void Link::start_timer() {
-  timer_ = node_.env.clock.call_at(node_.env.clock.now() + options_.heartbeat, [weak = weak_from_this()] {
-    if (const auto link = weak.lock()) link->tick();
-  });
+  timer_ =
+      node_.env.clock.call_at(node_.env.clock.now() + control_->self().heartbeat, [weak = weak_from_this()] {
+        if (const auto link = weak.lock()) link->tick();
+      });
 }
 
 void Link::tick() {
   if (over_) return;
   const int64_t heard = std::max(control_->heard(), bulk_ ? bulk_->heard() : 0);
   const int64_t silence = node_.env.clock.now() - heard;
-  if (silence >= options_.silence)
+  if (silence >= limits::silent_heartbeats * std::max(control_->self().heartbeat, peer_.heartbeat))
     return close(
         unavailable(peer_.task + " has been silent for " + std::to_string(silence / 1'000'000) + " ms"));
   if (std::exchange(quiet_, true)) send_control(Draft<wire::Heartbeat>().finish());

@@ -17,10 +17,8 @@
 namespace troupe {
 
 struct LinkOptions {
-  int64_t heartbeat = 200'000'000;  ///< something is sent by control at least this often
-  int64_t silence = 1'000'000'000;  ///< after so long without a frame the peer counts as dead
-  int64_t hello = 5'000'000'000;    ///< within which a new peer must have said who it is
-  size_t actors = 1 << 16;          ///< that a peer may address
+  int64_t hello = 5'000'000'000;  ///< within which a new peer must have said who it is
+  size_t actors = 1 << 16;        ///< that a peer may address
   FrameLimits frames;
 };
 

@@ -38,8 +38,8 @@ Status Membership::open(const MembershipOptions& options) {
   const std::string listen = options.listen.empty() ? endpoint : options.listen;
   Status status;
   run_on_control(node_.scheduler, [&] {
-    peers_ = std::make_unique<Peers>(node_,
-                                     PeersOptions{.self = {options.cluster.name, self, options.incarnation}});
+    peers_ = std::make_unique<Peers>(
+        node_, PeersOptions{.self = {options.cluster.name, self, options.incarnation, options.heartbeat}});
     if (!listen.empty()) status = peers_->listen(listen).status();
     // Of two members the later one connects; who is no member connects to all.
     for (const auto& [task, where] : others_)

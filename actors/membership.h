@@ -18,6 +18,7 @@ struct MembershipOptions {
   std::string job;
   int task = 0;
   uint64_t incarnation = 0;
+  int64_t heartbeat = 0;  ///< nanoseconds
   std::string
       listen;  ///< where, if not at the endpoint that the cluster knows: "0.0.0.0:4242", or "fd:5", inherited
 };

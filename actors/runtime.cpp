@@ -8,6 +8,7 @@
 #include "actors/runtime_impl.h"
 #include "actors/session_impl.h"
 #include "devices/cpu_device.h"
+#include "messages/limits.h"
 
 namespace troupe {
 namespace {
@@ -22,6 +23,12 @@ std::vector<std::shared_ptr<Device>> make_devices(const TaskOptions& options, Po
   return devices;
 }
 
+Status check_heartbeat(std::chrono::nanoseconds heartbeat) {
+  if (heartbeat.count() >= limits::least_heartbeat && heartbeat.count() <= limits::most_heartbeat) return {};
+  return invalid_argument("a heartbeat of " + std::to_string(heartbeat / std::chrono::milliseconds(1)) +
+                          " ms: allowed are 20 ms to 60 s");
+}
+
 }  // namespace
 
 Runtime::Impl::Impl(const RuntimeOptions& options) : disk(FileRoots(options.roots)) {
@@ -32,6 +39,7 @@ Runtime::Impl::Impl(const RuntimeOptions& options) : disk(FileRoots(options.root
   if (options.tasks.empty()) throw Error(invalid_argument("a runtime needs at least one task"));
   std::random_device random;
   if (options.cluster) {
+    throw_if_failed(check_heartbeat(options.heartbeat));
     if (options.tasks.size() != 1) throw Error(invalid_argument("a process is one task of its cluster"));
     network = value_or_throw(TcpNetwork::make(
         loop->io(), {.tls = options.cluster->tls, .plain_anywhere = options.cluster->plain_anywhere}));
@@ -57,6 +65,7 @@ void Runtime::Impl::join(const RuntimeOptions& options) {
   member.task = options.tasks[0].task;
   member.incarnation = tasks[0]->incarnation;
   member.listen = options.listen;
+  member.heartbeat = options.heartbeat.count();
   membership = value_or_throw(Membership::join(*node, member));
 }
 

@@ -3,6 +3,7 @@
 // sessions.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -35,6 +36,9 @@ struct RuntimeOptions {
   std::optional<ClusterSpec> cluster = {};
   /// Where, if not at the endpoint that the cluster knows: "0.0.0.0:4242", or "fd:5", a socket inherited.
   std::string listen = {};
+  /// How often links of a cluster send when they are idle, 20 ms to 60 s. A peer that was silent for five times that, or five times
+  /// its own where that is longer, counts as dead.
+  std::chrono::nanoseconds heartbeat = std::chrono::milliseconds(200);
 };
 
 class Runtime {

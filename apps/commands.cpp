@@ -123,6 +123,7 @@ Result<std::unique_ptr<cluster::LocalCluster>> start_nodes(const TrainArguments&
     local.threads = static_cast<size_t>(config.run.threads);
     local.line = options.line;
     local.roots = files_of(config, options.resume);
+    local.heartbeat = config.train.fault.heartbeat;
     TROUPE_ASSIGN(nodes, cluster::LocalCluster::start(local));
     options.cluster = nodes->spec();
     options.recover = [cluster = nodes.get()](const auto& silent) { return cluster->restart(silent); };
@@ -195,7 +196,7 @@ Result<cluster::NodeOptions> inherited_options() {
   return cluster::read_node_options(std::string(std::istreambuf_iterator<char>(std::cin), {}));
 }
 
-cluster::NodeOptions options_at(const cluster::Place& place, const NodeArguments& arguments) {
+Result<cluster::NodeOptions> options_at(const cluster::Place& place, const NodeArguments& arguments) {
   cluster::NodeOptions options;
   options.cluster = place.cluster;
   options.job = place.job;
@@ -204,6 +205,11 @@ cluster::NodeOptions options_at(const cluster::Place& place, const NodeArguments
   options.threads = static_cast<size_t>(arguments.threads);
   options.listen = arguments.listen;
   options.roots = arguments.roots;
+  const auto heartbeat = config::parse_nanoseconds(arguments.heartbeat);
+  if (!heartbeat)
+    return invalid_argument("--heartbeat '" + arguments.heartbeat +
+                            "' is no time such as \"200ms\" or \"2s\"");
+  options.heartbeat = *heartbeat;
   return options;
 }
 
@@ -229,7 +235,10 @@ int node(const NodeArguments& arguments) {
       arguments.listen.empty() ? place->cluster.endpoint(place->job, place->task) : arguments.listen;
   std::printf("%s/%d of cluster %s at %s\n", place->job.c_str(), place->task, place->cluster.name.c_str(),
               endpoint.c_str());
-  if (!arguments.explain) return serve(options_at(*place, arguments));
+  if (!arguments.explain) {
+    const auto options = options_at(*place, arguments);
+    return options ? serve(*options) : failed(options.status());
+  }
   std::printf("found %s\n", place->found.c_str());
   if (arguments.place.cluster_file.empty())
     std::printf("a cluster file that says the same:\n%s", cluster::to_cluster_file(place->cluster).c_str());

@@ -60,6 +60,8 @@ int run(int argc, char** argv) {
   node->add_option("--devices", node_arguments.devices, "CPU devices")->check(CLI::Range(1, 64));
   node->add_option("--threads", node_arguments.threads, "compute threads; 0: as many as cores")
       ->check(CLI::Range(0, 1024));
+  node->add_option("--heartbeat", node_arguments.heartbeat,
+                   "how often others hear of this node at least, 20ms to 60s; default: 200ms");
   node->add_option(
       "--root", node_arguments.roots,
       "a folder under which files named by others, as checkpoints, must lie; default: this folder");

@@ -27,6 +27,11 @@ inline constexpr uint64_t traversal_extra_words = 1024;
 /// `token_bytes` at least. What goes beyond is announced, and fetched when it is wanted.
 inline constexpr size_t pushed_bytes = size_t{64} << 20;
 inline constexpr size_t token_bytes = 1024;
+/// How often a link sends at least, in nanoseconds. A peer that says less often is taken to mean the most.
+inline constexpr int64_t least_heartbeat = 20'000'000;
+inline constexpr int64_t most_heartbeat = 60'000'000'000;
+/// A peer that was silent for so many of them counts as dead.
+inline constexpr int silent_heartbeats = 5;
 /// Structs and lists inside each other: an attribute of a
 /// node of the body of a function of a graph needs about ten.
 inline constexpr int nesting = 64;

@@ -33,6 +33,7 @@ struct Hello {
   incarnation @4 :UInt64;    # of the task: random per process start; all frames of this side carry it
   link @5 :UInt64;           # picked at random by who connects; the same on both connections of a link
   bulk @6 :Bool;
+  heartbeat @7 :UInt64;      # nanoseconds: this side sends by control at least so often
 }
 
 struct Goodbye {
@@ -57,5 +58,6 @@ struct Down {
 }
 
 struct Heartbeat {
-  # Nothing, which is more than silence. By control, whatever goes in bulk: that may be held up.
+  # Nothing, which is more than silence. By control, whatever goes in bulk: that may be held up. A peer counts as dead after five
+  # times the longer of the intervals that the two sides said in their hellos.
 }

@@ -148,6 +148,7 @@ Status LocalCluster::Impl::spawn(Process& process) {
       options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
   node.threads = std::max<size_t>(1, cores / processes.size());
   node.roots = options.roots;
+  node.heartbeat = options.heartbeat;
   node.listen = "fd:" + std::to_string(listening_descriptor);
   node.owner = DeviceName{owner_job, 0, 0, "", DeviceName::unset}.text();
 

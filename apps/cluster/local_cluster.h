@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "actors/cluster.h"
+#include "actors/runtime.h"
 #include "messages/status.h"
 
 namespace troupe::cluster {
@@ -22,6 +23,7 @@ struct LocalClusterOptions {
   int devices = 1;                   ///< of each task
   std::vector<std::string> roots;    ///< folders in which the processes may read and write
   size_t threads = 0;  ///< to be shared out, at least one each; 0: as many as the machine has cores
+  std::chrono::nanoseconds heartbeat = RuntimeOptions().heartbeat;
   std::function<void(const std::string&)>
       line;  ///< what a process prints, one line at a time, and how it ended; any thread
 };

@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "actors/runtime.h"
 #include "apps/train/trainer_role.h"
+#include "messages/limits.h"
 
 namespace troupe::cluster {
 namespace {
@@ -13,28 +13,30 @@ namespace {
 using namespace std::chrono_literals;
 using Now = std::chrono::steady_clock;
 
-constexpr auto owner_patience = 1s, start_patience = 60s;
+constexpr auto start_patience = 60s;
 
 /// Whether the owner of this node is there, or may yet come.
 class Ownership {
  public:
-  Ownership(const Runtime& runtime, std::string owner) : runtime_(runtime), owner_(std::move(owner)) {}
+  Ownership(const Runtime& runtime, const NodeOptions& options)
+      : runtime_(runtime), owner_(options.owner), patience_(limits::silent_heartbeats * options.heartbeat) {}
 
   bool over() {
     if (owner_.empty()) return false;
     if (runtime_.linked(owner_)) {
       seen_ = Now::now();
-      patience_ = owner_patience;
+      met_ = true;
       return false;
     }
-    return Now::now() - seen_ > patience_;
+    return Now::now() - seen_ > (met_ ? patience_ : start_patience);
   }
 
  private:
   const Runtime& runtime_;
   const std::string owner_;
+  const Now::duration patience_;
   Now::time_point seen_ = Now::now();
-  Now::duration patience_ = start_patience;
+  bool met_ = false;
 };
 
 }  // namespace
@@ -46,9 +48,10 @@ Status run_node(const NodeOptions& options, const std::function<bool()>& stopped
   runtime_options.cluster = options.cluster;
   runtime_options.listen = options.listen;
   runtime_options.roots = options.roots;
+  runtime_options.heartbeat = options.heartbeat;
   Runtime runtime(runtime_options);
   const train::TrainerService trainer(runtime);
-  Ownership ownership(runtime, options.owner);
+  Ownership ownership(runtime, options);
   while (!stopped()) {
     TROUPE_RETURN_IF_FAILED(runtime.status());
     if (ownership.over()) return unavailable(options.owner + " is gone");
@@ -71,6 +74,7 @@ std::string to_text(const NodeOptions& options) {
                         {"threads", options.threads},
                         {"listen", options.listen},
                         {"roots", options.roots},
+                        {"heartbeat", options.heartbeat.count()},
                         {"owner", options.owner}}
       .dump();
 }
@@ -87,6 +91,7 @@ Result<NodeOptions> read_node_options(const std::string& text) try {
   options.threads = json.at("threads");
   options.listen = json.at("listen");
   options.roots = json.at("roots");
+  options.heartbeat = std::chrono::nanoseconds(json.at("heartbeat").get<int64_t>());
   options.owner = json.at("owner");
   return options;
 } catch (const std::exception& error) {

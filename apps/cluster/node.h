@@ -2,11 +2,13 @@
 // end, or whoever owns it is gone. What `troupe node` runs.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "actors/cluster.h"
+#include "actors/runtime.h"
 #include "messages/status.h"
 
 namespace troupe::cluster {
@@ -19,8 +21,9 @@ struct NodeOptions {
   size_t threads = 0;              ///< 0: as many as the machine has cores
   std::string listen;              ///< see RuntimeOptions
   std::vector<std::string> roots;  ///< see RuntimeOptions
-  std::string
-      owner;  ///< the task without which this node ends: not linked for 1 s, or never within 60 s; empty: none
+  std::chrono::nanoseconds heartbeat = RuntimeOptions().heartbeat;
+  /// The task without which this node ends: not linked for five heartbeats, or never within 60 s; empty: none.
+  std::string owner;
 };
 
 /// Returns Ok when `stopped`, which is asked ten times a second, and Unavailable when the owner is gone.

@@ -8,6 +8,8 @@
 namespace troupe::config {
 namespace {
 
+using namespace std::chrono_literals;
+
 Run read_run(const Reader& run) {
   return {run.string("name"), run.string("directory"), static_cast<uint64_t>(run.get<int64_t>("seed")),
           static_cast<int>(run.get<int64_t>("threads"))};
@@ -111,8 +113,8 @@ Train read_train(const Reader& train) {
                     checkpoint.get<int64_t>("keep"), checkpoint.get<bool>("on_signal")};
   const Reader fault = train.table("fault");
   out.fault = {fault.get<int64_t>("max_restarts"),
-               std::chrono::nanoseconds(
-                   static_cast<int64_t>(1e9 * parse_duration(fault.string("start_timeout")).value_or(60)))};
+               parse_nanoseconds(fault.string("start_timeout")).value_or(0ns),
+               parse_nanoseconds(fault.string("heartbeat")).value_or(0ns)};
   return out;
 }
 

@@ -89,7 +89,7 @@ struct Checkpoint {
 
 struct Fault {
   int64_t max_restarts = 0;
-  std::chrono::nanoseconds start_timeout{};
+  std::chrono::nanoseconds start_timeout{}, heartbeat{};
 };
 
 struct Train {

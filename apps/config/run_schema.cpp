@@ -136,7 +136,9 @@ constexpr Key keys[] = {
      {.initial = "0", .range = between(0, 1000)}},
     {"train.fault.start_timeout", Kind::Duration, "for all processes of the cluster to be there",
      {.initial = "\"60s\""}},
-    {"train.fault.heartbeat", Kind::Later, "how often processes hear of each other"},
+    {"train.fault.heartbeat", Kind::Duration,
+     "how often processes hear of each other at least; one that was silent for five times that is lost",
+     {.initial = "\"200ms\"", .range = between(0.02, 60)}},
 
     {"cluster", Kind::Section, "the tasks of this run", {.initial = "{}"}},
     {"cluster.in_process", Kind::Section, "jobs and how many tasks of each, all in this process",

@@ -49,7 +49,7 @@ std::string choices_text(std::string_view choices) {
 
 /// "an integer, at least 1"
 std::string expectation(const Key& key) {
-  std::string range = key.rules.range.text();
+  std::string range = key.rules.range.text(key.kind == Kind::Duration ? " s" : "");
   if (!range.empty()) range = ", " + range;
   switch (key.kind) {
     case Kind::Section: return "a table";
@@ -60,7 +60,7 @@ std::string expectation(const Key& key) {
     case Kind::String: return "a string that is not empty";
     case Kind::Choice: return "one of " + choices_text(key.rules.choices);
     case Kind::Expression: return "an expression in a string";
-    case Kind::Duration: return "a time such as \"60s\", \"200ms\", \"5m\" or \"1h\"";
+    case Kind::Duration: return "a time such as \"60s\", \"200ms\", \"5m\" or \"1h\"" + range;
     case Kind::Period: return "a time such as \"60s\", or \"500 steps\", or \"never\"";
     case Kind::Column: return "a column: \"last\", \"first\", a name, or a number from 0";
     case Kind::Paths: return "a path or a list of paths";
@@ -227,7 +227,10 @@ bool Checker::check_number(const Key& key, Value& value, const std::string& path
 bool Checker::check_string(const Key& key, const Value& value, const std::string& path) {
   const auto* text = value.get_if<std::string>();
   if (!text || text->empty()) return refuse(key, value, path);
-  if (key.kind == Kind::Duration) return parse_duration(*text) || refuse(key, value, path);
+  if (key.kind == Kind::Duration) {
+    const auto seconds = parse_duration(*text);
+    return (seconds && key.rules.range.contains(*seconds)) || refuse(key, value, path);
+  }
   if (key.kind == Kind::Endpoints) return is_endpoint(*text) || refuse(key, value, path);
   if (key.kind == Kind::Period) return parse_period(*text) || refuse(key, value, path);
   if (key.kind != Kind::Choice || contains(key.rules.choices, *text)) return true;
@@ -263,16 +266,14 @@ bool Checker::check_tables(const Key& key, Value& value, const std::string& path
   return true;
 }
 
-std::string number_text(double number) { return fmt::format("{}", number); }
-
 }  // namespace
 
-std::string Range::text() const {
+std::string Range::text(std::string_view unit) const {
   std::string out;
   if (low > -std::numeric_limits<double>::infinity())
-    out = (above ? "above " : "at least ") + number_text(low);
+    out = fmt::format("{} {}{}", above ? "above" : "at least", low, unit);
   if (high < std::numeric_limits<double>::infinity())
-    out += (out.empty() ? "" : " and ") + std::string(below ? "below " : "at most ") + number_text(high);
+    out += fmt::format("{}{} {}{}", out.empty() ? "" : " and ", below ? "below" : "at most", high, unit);
   return out;
 }
 
@@ -312,6 +313,12 @@ std::optional<double> parse_duration(std::string_view text) {
   if (unit == "m") return number * 60;
   if (unit == "h") return number * 3600;
   return {};
+}
+
+std::optional<std::chrono::nanoseconds> parse_nanoseconds(std::string_view text) {
+  const auto seconds = parse_duration(text);
+  if (!seconds) return {};
+  return std::chrono::nanoseconds(static_cast<int64_t>(1e9 * *seconds));
 }
 
 std::optional<Period> parse_period(std::string_view text) {

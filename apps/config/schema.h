@@ -3,6 +3,7 @@
 // on one thread.
 #pragma once
 
+#include <chrono>
 #include <limits>
 #include <optional>
 #include <set>
@@ -40,13 +41,14 @@ struct Range {
   bool contains(double number) const {
     return (above ? number > low : number >= low) && (below ? number < high : number <= high);
   }
-  std::string text() const;  ///< "at least 1", "above 0 and below 1"; empty when anything is allowed
+  /// "at least 1", "above 0 and below 1", or "at most 60 s" with a unit; empty when anything is allowed.
+  std::string text(std::string_view unit = {}) const;
 };
 
 struct Rules {
   bool required = false;
   std::string_view initial = {};  ///< the default, as TOML; empty: none
-  Range range = {};
+  Range range = {};               ///< of numbers, and of durations in seconds
   std::string_view choices = {};  ///< "sgd|momentum|adam"
   std::string_view later = {};    ///< choices that are not available yet
   std::string_view when =
@@ -72,6 +74,7 @@ std::string reference(std::span<const Key> schema);
 
 /// Seconds; nothing when it is no duration above zero.
 std::optional<double> parse_duration(std::string_view text);
+std::optional<std::chrono::nanoseconds> parse_nanoseconds(std::string_view text);
 
 struct Period {
   double seconds = 0;  ///< 0: not by time

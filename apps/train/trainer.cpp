@@ -34,6 +34,7 @@ RuntimeOptions runtime_options(const config::RunConfig& config, const std::optio
   if (cluster) {
     options.tasks = {{"client", 0, 1}};
     options.cluster = cluster;
+    options.heartbeat = config.train.fault.heartbeat;
     return options;
   }
   if (config.cluster.tasks.empty()) return options;

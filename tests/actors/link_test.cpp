@@ -88,6 +88,22 @@ BOOST_AUTO_TEST_CASE(who_says_nothing_is_sent_away) {
   BOOST_TEST(cluster.simulation().now() - begin < 6 * second);
 }
 
+// Five times its own interval, 200 ms, or that of the other where it is longer.
+BOOST_AUTO_TEST_CASE(who_falls_silent_is_given_the_longer_of_two_patiences) {
+  for (const int64_t interval : {second / 50, second}) {
+    const int64_t patience = 5 * std::max(interval, second / 5);
+    const int64_t begin = cluster.simulation().now();
+    Stranger stranger(cluster);
+    stranger.greet(node, [interval](auto& hello) { hello.setHeartbeat(static_cast<uint64_t>(interval)); });
+    const std::string reason = stranger.goodbye();
+    BOOST_TEST(reason.find("/job:stranger/replica:0/task:0 has been silent for") != std::string::npos,
+               reason);
+    const int64_t noticed = cluster.simulation().now() - begin;
+    BOOST_TEST(noticed >= patience);
+    BOOST_TEST(noticed < patience + second / 2);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_refusal_names_both_sides) {
   const auto refused = [&](const std::function<void(wire::Hello::Builder&)>& change) {
     Stranger stranger(cluster);

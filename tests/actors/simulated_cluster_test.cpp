@@ -113,6 +113,22 @@ BOOST_AUTO_TEST_CASE(a_crash_ends_the_step_at_once_and_says_who) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_silent_machine_is_noticed_after_five_heartbeats) {
+  for (const int64_t heartbeat : {second / 50, second}) {
+    SimulatedCluster other(1, tasks, heartbeat);
+    test::Simulation& simulation = other.simulation();
+    BOOST_TEST_REQUIRE(
+        simulation.run_until([&] { return other.complete(); }, simulation.now() + 60 * second));
+    const Address lost = other.workers()[worker0].worker;
+    const int64_t begin = simulation.now();
+    other.crash(worker0, true);
+    BOOST_TEST(
+        simulation.run_until([&] { return !other.node(chief).directory.find(lost); }, begin + 60 * second));
+    BOOST_TEST(simulation.now() - begin >= 4 * heartbeat);
+    BOOST_TEST(simulation.now() - begin <= 7 * heartbeat);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_lost_connection_between_two_workers_ends_the_step_for_all) {
   Session session = cluster.session(chief, graph);
   session.run({init});

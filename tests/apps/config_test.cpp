@@ -104,7 +104,7 @@ hidden = "rleu(matmul(image, w1, transpoze_a = true))"
 [train]
 loss = "loss"
 optimizer = { type = "rmsprop" }
-fault = { heartbeat = "200ms" }
+fault = { heartbeat = "10ms" }
 )toml";
   const std::string expected = R"toml(run.toml:1:33: run.seed: expected an integer, at least 0; found -7
   run = { name = "digits", seed = -7 }
@@ -151,9 +151,9 @@ run.toml:16:13: train.optimizer.lr: missing: learning rate (a number, above 0)
 run.toml:16:22: train.optimizer.type: "rmsprop" is not available yet; allowed: "sgd", "momentum", "adam"
   optimizer = { type = "rmsprop" }
                        ^
-run.toml:17:11: train.fault.heartbeat: not available yet
-  fault = { heartbeat = "200ms" }
-            ^)toml";
+run.toml:17:23: train.fault.heartbeat: expected a time such as "60s", "200ms", "5m" or "1h", at least 0.02 s and at most 60 s; found "10ms"
+  fault = { heartbeat = "10ms" }
+                        ^)toml";
   BOOST_TEST(mistakes(text) == expected);
   BOOST_TEST((parse(text).status().code() == Code::InvalidArgument));
 }

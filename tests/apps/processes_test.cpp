@@ -8,6 +8,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <random>
 #include <thread>
 
@@ -188,6 +189,36 @@ BOOST_AUTO_TEST_CASE(a_node_that_stops_answering_is_replaced) {
   BOOST_TEST(launcher.end() == 0, launcher.output());
   BOOST_TEST(launcher.output().find("silent") != std::string::npos, launcher.output());
   BOOST_TEST(gone_within({frozen}, 20s));
+}
+
+// Five times 50 ms; without the key it would be a second.
+BOOST_AUTO_TEST_CASE(a_short_heartbeat_notices_a_frozen_node_soon) {
+  auto arguments = endless("heartbeat");
+  arguments.insert(arguments.end(), {"--set", "train.fault.heartbeat=50ms"});
+  Program launcher(TROUPE_PROGRAM, arguments);
+  BOOST_TEST_REQUIRE(launcher.wait_for("epoch 2"));
+  kill(test::children_of(launcher.process()).at(2), SIGSTOP);
+  BOOST_TEST(launcher.end() == 1);
+  const std::string words = "task:1 has been silent for ";
+  const size_t at = launcher.output().find(words);
+  BOOST_TEST_REQUIRE(at != std::string::npos, launcher.output());
+  const int silence = std::stoi(launcher.output().substr(at + words.size()));
+  BOOST_TEST(silence >= 250);
+  BOOST_TEST(silence < 1000);
+}
+
+BOOST_AUTO_TEST_CASE(a_heartbeat_has_its_bounds) {
+  const std::string cluster =
+      folder.write("cluster.toml", "cluster = { name = 'lab' }\n[jobs]\nps = '127.0.0.1:0'\n");
+  for (const auto& [heartbeat, text] : std::map<std::string, std::string>{
+           {"19ms", "a heartbeat of 19 ms: allowed are 20 ms to 60 s"},
+           {"61s", "a heartbeat of 61000 ms: allowed are 20 ms to 60 s"},
+           {"often", "--heartbeat 'often' is no time such as \"200ms\" or \"2s\""}}) {
+    Program node(TROUPE_PROGRAM,
+                 {"node", "--cluster", cluster, "--job", "ps", "--task", "0", "--heartbeat", heartbeat});
+    BOOST_TEST(node.end() == 2);
+    BOOST_TEST(node.output().find(text) != std::string::npos, node.output());
+  }
 }
 
 BOOST_AUTO_TEST_CASE(nodes_end_with_whoever_started_them) {

@@ -12,7 +12,8 @@ struct SimulatedCluster::Life {
       : network(cluster.network_.join(machine.task)),
         node(cluster.simulation_, *machine.disk, network.get(), cluster.random_id()),
         task(node.add_task(machine.task, cluster.random_id())),
-        peers(node.actors, PeersOptions{.self = {"simulated", machine.task, task.incarnation}}) {}
+        peers(node.actors,
+              PeersOptions{.self = {"simulated", machine.task, task.incarnation, cluster.heartbeat_}}) {}
 
   std::unique_ptr<Network> network;
   SimulatedNode node;
@@ -20,8 +21,8 @@ struct SimulatedCluster::Life {
   Peers peers;
 };
 
-SimulatedCluster::SimulatedCluster(uint64_t seed, const std::vector<std::string>& tasks)
-    : simulation_(seed), network_(simulation_) {
+SimulatedCluster::SimulatedCluster(uint64_t seed, const std::vector<std::string>& tasks, int64_t heartbeat)
+    : heartbeat_(heartbeat), simulation_(seed), network_(simulation_) {
   for (const auto& task : tasks)
     machines_.push_back({task, std::make_unique<SimulatedDisk>(random_id()), nullptr});
   for (size_t machine = 0; machine < size(); ++machine) start(machine);

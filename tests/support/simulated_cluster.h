@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "actors/channel.h"
 #include "actors/session.h"
 #include "actors/step_compiler.h"
 #include "actors/task.h"
@@ -17,7 +18,8 @@ namespace troupe::test {
 class SimulatedCluster {
  public:
   /// One node, with one CPU device, per task: "/job:ps/replica:0/task:0".
-  SimulatedCluster(uint64_t seed, const std::vector<std::string>& tasks);
+  SimulatedCluster(uint64_t seed, const std::vector<std::string>& tasks,
+                   int64_t heartbeat = NodeIdentity().heartbeat);
   ~SimulatedCluster();
 
   size_t size() const { return machines_.size(); }
@@ -48,6 +50,7 @@ class SimulatedCluster {
     std::unique_ptr<Life> life;  ///< null while it is down
   };
 
+  const int64_t heartbeat_;
   Simulation simulation_;
   SimulatedNetwork network_;
   std::vector<Machine> machines_;
