@@ -11,18 +11,18 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "frames are written as they lie in memory");
 
 constexpr uint32_t frame_magic = 0x45505254;  // "TRPE"
-constexpr uint16_t frame_version = 1;
+constexpr uint16_t frame_version = 2;
 constexpr uint16_t request_flag = 1;
 
 struct WireHeader {
   uint32_t magic;
   uint16_t version, flags;
   uint64_t schema_id;
-  uint64_t receiver, sequence, answers, incarnation, session, step, remaining;
+  uint64_t receiver, sequence, answers, incarnation;
   uint32_t struct_words, table_words, attachments, reserved;
   uint64_t attachment_bytes;
 };
-static_assert(sizeof(WireHeader) == 96);
+static_assert(sizeof(WireHeader) == frame_header_bytes);
 
 // An entry of the table; its dimensions follow, 8 bytes each.
 struct WireAttachment {
@@ -160,9 +160,6 @@ Result<EncodedFrame> encode(const FrameHeader& header, AnyMessage message) {
       .sequence = header.sequence,
       .answers = header.answers,
       .incarnation = header.incarnation,
-      .session = header.session,
-      .step = header.step,
-      .remaining = header.remaining,
       .struct_words = static_cast<uint32_t>(message.words().size()),
       .table_words = static_cast<uint32_t>(sizes.table / sizeof(uint64_t)),
       .attachments = static_cast<uint32_t>(tensors.size()),
@@ -289,8 +286,8 @@ Status FrameDecoder::read_header() {
       wire.table_words > wire.attachments * (entry_words + Shape::max_rank))
     return malformed("a table of " + std::to_string(wire.table_words) + " words for " +
                      std::to_string(wire.attachments) + " attachments");
-  frame_.header = {wire.receiver, wire.sequence, wire.answers,   wire.incarnation,
-                   wire.session,  wire.step,     wire.remaining, (wire.flags & request_flag) != 0};
+  frame_.header = {wire.receiver, wire.sequence, wire.answers, wire.incarnation,
+                   (wire.flags & request_flag) != 0};
   frame_.schema_id = wire.schema_id;
   struct_words_ = wire.struct_words;
   table_words_ = wire.table_words;

@@ -1,6 +1,6 @@
 // Frames: messages as bytes between nodes. Every transport, simulated ones included, sends and reads exactly
 // these, in order:
-//   header, 96 bytes
+//   header, 72 bytes
 //   struct, words of 8 bytes
 //   table: dtype, shape and length of each attachment
 //   attachments: plain tensors as they lie in memory, strings as all lengths and then all bytes
@@ -21,16 +21,16 @@
 
 namespace troupe {
 
-/// What a link says about a message, and can act on without reading it.
+inline constexpr size_t frame_header_bytes = 72;
+
+/// What a link says about a message, and can act on without reading it. To which step a message belongs, and how much time is left
+/// for it, its struct says.
 struct FrameHeader {
   uint64_t receiver = 0;  ///< number that the sender has bound to an actor (link.capnp); 0: the link itself
   uint64_t sequence = 0;  ///< counts the frames of one sender: 1, 3, 5, ... by control, 2, 4, 6, ... in bulk
   uint64_t answers = 0;   ///< sequence of the request that this is the reply to; 0: none
   uint64_t incarnation = 0;  ///< of the sending process
-  uint64_t session = 0;      ///< with `step`, the step this belongs to; 0: none
-  uint64_t step = 0;
-  uint64_t remaining = 0;  ///< nanoseconds until the sender's deadline; 0: none
-  bool request = false;    ///< exactly one reply is owed
+  bool request = false;      ///< exactly one reply is owed
 
   friend bool operator==(const FrameHeader&, const FrameHeader&) = default;
 };
@@ -112,7 +112,7 @@ class FrameDecoder {
   Stage stage_ = Stage::Header;
   Status failure_;
   size_t filled_ = 0;  // bytes of the current piece that have arrived
-  std::array<std::byte, 96> header_{};
+  std::array<std::byte, frame_header_bytes> header_{};
   size_t struct_words_ = 0, table_words_ = 0, attachments_ = 0;
   uint64_t attachment_bytes_ = 0;
   std::vector<Incoming> incoming_;

@@ -150,7 +150,7 @@ void SimulatedNetwork::deliver(const std::shared_ptr<Wire>& wire, int to,
     wire->held[static_cast<size_t>(to)].push_back(bytes);
     return;
   }
-  for (const std::byte byte : std::span(*bytes).first(std::min<size_t>(bytes->size(), 96)))
+  for (const std::byte byte : std::span(*bytes).first(std::min<size_t>(bytes->size(), frame_header_bytes)))
     simulation_.note(static_cast<uint64_t>(byte));
   end->take(*bytes);
 }
