@@ -4,6 +4,38 @@
 
 namespace troupe {
 
+namespace {
+
+void mix(uint64_t& hash, std::string_view text) {  // FNV-1a, with a terminator
+  for (const char c : text) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3u;
+  hash = (hash ^ 0xff) * 0x100000001b3u;
+}
+
+void mix(uint64_t& hash, const ArgDef& arg) {
+  mix(hash, arg.name);
+  mix(hash, name(arg.type));
+  mix(hash, arg.type_attr);
+  mix(hash, arg.number_attr);
+  mix(hash, arg.type_list_attr);
+  mix(hash, arg.is_ref ? "ref" : "value");
+}
+
+uint64_t signature_hash(const OpDef& op) {
+  uint64_t hash = 0xcbf29ce484222325u;
+  mix(hash, op.name);
+  for (const auto& arg : op.inputs) mix(hash, arg);
+  mix(hash, "->");
+  for (const auto& arg : op.outputs) mix(hash, arg);
+  for (const auto& attr : op.attrs) {
+    mix(hash, attr.name);
+    mix(hash, name(attr.kind));
+    mix(hash, attr.default_value ? text(*attr.default_value) : "required");
+  }
+  return hash;
+}
+
+}  // namespace
+
 Status OpTable::add(const OpDefBuilder& builder) {
   TROUPE_ASSIGN(auto built, builder.build());
   if (ops_.contains(built.name)) return already_exists("op " + built.name + " is defined twice");
@@ -16,6 +48,7 @@ Status OpTable::add(const OpDefBuilder& builder) {
   const OpDef* op = at->second.get();
   for (const auto& constructor : op->constructors) constructors_[constructor.name] = {op, &constructor};
   index_[at->first] = op;
+  signature_hash_ += troupe::signature_hash(*op);
   return {};
 }
 
@@ -36,40 +69,6 @@ Result<const OpDef*> OpTable::require(std::string_view op) const {
   const auto near = nearest(op, names);
   return not_found("no op is called '" + std::string(op) + "'" +
                    (near.empty() ? "" : "; the nearest is '" + std::string(near) + "'"));
-}
-
-namespace {
-
-void mix(uint64_t& hash, std::string_view text) {  // FNV-1a, with a terminator
-  for (const char c : text) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3u;
-  hash = (hash ^ 0xff) * 0x100000001b3u;
-}
-
-void mix(uint64_t& hash, const ArgDef& arg) {
-  mix(hash, arg.name);
-  mix(hash, name(arg.type));
-  mix(hash, arg.type_attr);
-  mix(hash, arg.number_attr);
-  mix(hash, arg.type_list_attr);
-  mix(hash, arg.is_ref ? "ref" : "value");
-}
-
-}  // namespace
-
-uint64_t OpTable::signature_hash() const {
-  uint64_t hash = 0xcbf29ce484222325u;
-  for (const auto& [name, op] : ops_) {
-    mix(hash, name);
-    for (const auto& arg : op->inputs) mix(hash, arg);
-    mix(hash, "->");
-    for (const auto& arg : op->outputs) mix(hash, arg);
-    for (const auto& attr : op->attrs) {
-      mix(hash, attr.name);
-      mix(hash, troupe::name(attr.kind));
-      mix(hash, attr.default_value ? text(*attr.default_value) : "required");
-    }
-  }
-  return hash;
 }
 
 namespace {

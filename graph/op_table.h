@@ -32,12 +32,13 @@ class OpTable {
   const std::map<std::string, std::unique_ptr<OpDef>, std::less<>>& ops() const { return ops_; }
   const std::map<std::string, ConstructorEntry, std::less<>>& constructors() const { return constructors_; }
   /// A hash of every signature: two programs with equal hashes agree on what a graph means.
-  uint64_t signature_hash() const;
+  uint64_t signature_hash() const { return signature_hash_; }
 
  private:
   std::map<std::string, std::unique_ptr<OpDef>, std::less<>> ops_;
   std::map<std::string, ConstructorEntry, std::less<>> constructors_;
   std::unordered_map<std::string_view, const OpDef*> index_;
+  uint64_t signature_hash_ = 0;
 };
 
 /// The candidate nearest to `name` in edit distance, when near enough to be a slip of the pen; else empty.

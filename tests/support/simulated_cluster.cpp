@@ -2,6 +2,7 @@
 
 #include "actors/peers.h"
 #include "actors/session_impl.h"
+#include "tests/support/simulated_client.h"
 #include "tests/support/simulated_node.h"
 
 namespace troupe::test {
@@ -19,6 +20,7 @@ struct SimulatedCluster::Life {
   SimulatedNode node;
   const TaskSites& task;
   Peers peers;
+  std::vector<std::unique_ptr<SimulatedClient>> clients;
 };
 
 SimulatedCluster::SimulatedCluster(uint64_t seed, const std::vector<std::string>& tasks, int64_t heartbeat)
@@ -56,26 +58,54 @@ void SimulatedCluster::crash(size_t machine, bool whole_machine) {
 }
 
 bool SimulatedCluster::complete() const {
-  for (const Machine& one : machines_)
-    for (const Machine& other : machines_) {
-      if (!one.life || !other.life) return false;
-      if (&one == &other) continue;
-      const auto incarnation = one.life->peers.incarnation_of(other.task);
-      if (!incarnation || *incarnation != other.life->task.incarnation) return false;
-    }
+  for (size_t one = 0; one < size(); ++one)
+    for (size_t other = 0; other < size(); ++other)
+      if (!linked(one, other)) return false;
   return true;
 }
 
-std::vector<WorkerDevices> SimulatedCluster::workers() const {
+bool SimulatedCluster::linked(size_t one, size_t other) const {
+  if (!up(one) || !up(other)) return false;
+  if (one == other) return true;
+  const auto incarnation = machines_[one].life->peers.incarnation_of(machines_[other].task);
+  return incarnation.ok() && *incarnation == machines_[other].life->task.incarnation;
+}
+
+std::vector<WorkerDevices> SimulatedCluster::workers(const std::vector<size_t>& machines) const {
   std::vector<WorkerDevices> result;
-  for (const Machine& machine : machines_) result.push_back(worker_of(machine.life->task));
+  for (size_t machine = 0; machine < size(); ++machine)
+    if (machines.empty() || std::ranges::count(machines, machine) != 0)
+      result.push_back(worker_of(machines_[machine].life->task));
   return result;
 }
 
-Session SimulatedCluster::session(size_t machine, const Graph& graph, const SessionOptions& options) {
+Session SimulatedCluster::session(size_t machine, const Graph& graph, const std::vector<size_t>& machines,
+                                  const SessionOptions& options) {
   SessionOptions shared = options;
   shared.share_state = true;
-  return open_session(node(machine), machines_[machine].life->task, random_id(), graph, workers(), shared);
+  return open_session(node(machine), machines_[machine].life->task, random_id(), graph, workers(machines),
+                      shared);
+}
+
+void SimulatedCluster::start_client(size_t machine, std::function<void()> body) {
+  machines_[machine].life->clients.push_back(std::make_unique<SimulatedClient>(simulation_, std::move(body)));
+}
+
+bool SimulatedCluster::clients_ended() const {
+  bool ended = true;
+  for (const Machine& machine : machines_) {
+    if (!machine.life) continue;
+    for (const auto& client : machine.life->clients) {
+      client->rethrow();
+      ended = ended && client->ended();
+    }
+  }
+  return ended;
+}
+
+void SimulatedCluster::sleep(size_t machine, int64_t nanoseconds) {
+  SimulatedHost& host = machines_[machine].life->node.host;
+  host.wait([] { return false; }, host.now() + nanoseconds);
 }
 
 }  // namespace troupe::test

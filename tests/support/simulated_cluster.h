@@ -1,7 +1,8 @@
 // SimulatedCluster: a cluster of nodes, each with its own actors, clock, network and disk, in one thread under one seed. A node can
-// crash and start again, with its disk and nothing else. Every node links to every other. One thread.
+// crash and start again, with its disk and nothing else. Every node links to every other. One thread, and that of each client.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,6 +27,7 @@ class SimulatedCluster {
   Simulation& simulation() { return simulation_; }
   SimulatedNetwork& network() { return network_; }
   ActorNode& node(size_t machine);
+  const std::string& task(size_t machine) const { return machines_[machine].task; }
   SimulatedDisk& disk(size_t machine);
   StateTable& state(size_t machine);
 
@@ -35,11 +37,19 @@ class SimulatedCluster {
   void start(size_t machine);
   /// All nodes are up and linked.
   bool complete() const;
+  bool linked(size_t one, size_t other) const;
 
-  /// What a session on any node may use. All must be up.
-  std::vector<WorkerDevices> workers() const;
-  /// With its master on that machine, and the state that all sessions share.
-  Session session(size_t machine, const Graph& graph, const SessionOptions& options = {});
+  /// What a session on any node may use: the devices of these machines (none: of all), which must be up.
+  std::vector<WorkerDevices> workers(const std::vector<size_t>& machines = {}) const;
+  /// With its master on that machine, over `machines` (none: all), and the state that all sessions share.
+  Session session(size_t machine, const Graph& graph, const std::vector<size_t>& machines = {},
+                  const SessionOptions& options = {});
+  /// Calls sessions of that machine, and dies with it.
+  void start_client(size_t machine, std::function<void()> body);
+  /// Whether none runs on the machines that are up; throws what one has thrown.
+  bool clients_ended() const;
+  /// From a client: lets time pass.
+  void sleep(size_t machine, int64_t nanoseconds);
   uint64_t random_id() { return simulation_.draw(UINT64_MAX) | 1; }
 
  private:

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "tests/support/simulated_client.h"
+
 namespace troupe::test {
 namespace {
 
@@ -49,6 +51,14 @@ bool Simulation::run_one(uint32_t host) {
   return true;
 }
 
+bool Simulation::run_client() {
+  std::vector<SimulatedClient*> ready;
+  std::ranges::copy_if(clients_, std::back_inserter(ready), &SimulatedClient::ready);
+  if (ready.empty()) return false;
+  ready[draw(ready.size())]->go_on();
+  return true;
+}
+
 void Simulation::fire_next() {
   const auto first = timers_.begin();
   now_ = first->first.first;
@@ -65,6 +75,7 @@ bool Simulation::run_until(const std::function<bool()>& done, int64_t deadline, 
     return host == everyone && !timers_.empty() && timers_.begin()->first.first <= time;
   };
   while (!done()) {
+    if (host == everyone && run_client()) continue;
     if (!jobs_.empty() && timer_until(std::min(now_ + slow_thread, last)) && draw(16) == 0) {
       fire_next();
     } else if (!run_one(host)) {
@@ -99,6 +110,7 @@ bool SimulatedHost::wait(const std::function<bool()>& done, int64_t deadline) {
     return done();
   };
   if (crashed_) return simulation_.run_until(handed_over, 0, number_);
+  if (SimulatedClient* const client = SimulatedClient::current()) return client->wait(handed_over, deadline);
   const bool bounded = deadline != 0;
   const bool happened = simulation_.run_until(handed_over, bounded ? deadline : simulation_.now() + hang);
   if (!happened && !bounded) throw std::logic_error("a wait without a deadline does not end");

@@ -1,6 +1,7 @@
 // Simulation: the time, chance and run queue of whole clusters of real actors in one thread. Which of the jobs that are ready
 // comes next is drawn from the seed; time passes only when nothing is ready, or a little while something is, as for a slow
-// thread. The same seed gives the same run, job by job: trace() tells. One thread.
+// thread. The same seed gives the same run, job by job: trace() tells. One thread, but for clients (simulated_client.h), whose threads
+// take turns with it.
 #pragma once
 
 #include <map>
@@ -13,6 +14,8 @@
 #include "messages/env.h"
 
 namespace troupe::test {
+
+class SimulatedClient;
 
 class Simulation {
  public:
@@ -29,6 +32,8 @@ class Simulation {
 
   /// What `host` (a number from 1) does, soon or at its time.
   void add(Job job, uint32_t host) { jobs_.push_back({job, host}); }
+  void add(SimulatedClient& client) { clients_.push_back(&client); }
+  void remove(SimulatedClient& client) { std::erase(clients_, &client); }
   TimerId call_at(int64_t time, uint32_t host, std::function<void()> function);
   void cancel(TimerId timer);
   /// From now on timers of the host neither fire nor are set.
@@ -60,12 +65,14 @@ class Simulation {
   using When = std::pair<int64_t, TimerId>;
 
   bool run_one(uint32_t host);
+  bool run_client();
   void fire_next();
 
   std::mt19937_64 random_;
   int64_t now_ = 0;
   uint32_t hosts_ = 0;
   std::vector<Ready> jobs_;
+  std::vector<SimulatedClient*> clients_;
   std::map<When, Timer> timers_;
   std::map<TimerId, int64_t> due_;
   std::set<uint32_t> stopped_;

@@ -1,0 +1,271 @@
+// Between-graph training on simulated clusters in which everything goes wrong: every worker has its own client, session and master over
+// itself and the parameter server. In round r worker w adds 1 to the cell (w, r) of a matrix: whoever was told that it is done finds
+// a 1 there at the end, and nobody ever finds a 2 (robustness.md, I2 and I3).
+#include <boost/test/unit_test.hpp>
+
+#include <set>
+
+#include "graph/scope.h"
+#include "tests/support/simulated_cluster.h"
+#include "tests/support/simulated_faults.h"
+#include "tests/support/whole_checkpoint.h"
+
+namespace troupe {
+namespace {
+
+using test::Faults;
+using test::SimulatedCluster;
+
+constexpr int64_t millisecond = 1'000'000, second = 1000 * millisecond;
+constexpr size_t chief = 0, ps = 3;  // the machines before are workers
+constexpr int64_t workers = 3, rounds = 8, checkpoint_every = 3;
+constexpr const char* checkpoints = "checkpoints";
+const std::vector<std::string> tasks = {"/job:worker/replica:0/task:0", "/job:worker/replica:0/task:1",
+                                        "/job:worker/replica:0/task:2", "/job:ps/replica:0/task:0"};
+const PartialShape matrix_shape{workers, rounds};
+
+Tensor one_at(int64_t worker, int64_t round) {
+  std::vector<float> values(workers * rounds);
+  values[static_cast<size_t>(worker * rounds + round - 1)] = 1;
+  return Tensor::of<float>(Shape{workers, rounds}, values);
+}
+
+// ps: matrix, round;   worker: SyncReplicasApply(round, matrix -= -workers * mean of all ones fed) or AssignAdd(matrix, one fed)
+struct Model {
+  Model(const Scope& g, int64_t worker) {
+    const Scope at_ps = g.with_device("/job:ps");
+    matrix = at_ps.with_name("matrix").add_one("VariableV2", {},
+                                               {{"dtype", DType::Float}, {"shape", matrix_shape}});
+    round = at_ps.with_name("round").add_one("VariableV2", {},
+                                             {{"dtype", DType::Int64}, {"shape", PartialShape{}}});
+    initialized = at_ps.add_one("IsVariableInitialized", {round});
+    one = g.add_one("Placeholder", {}, {{"dtype", DType::Float}, {"shape", matrix_shape}});
+    restored_matrix = g.add_one("Placeholder", {}, {{"dtype", DType::Float}, {"shape", matrix_shape}});
+    restored_round = g.add_one("Placeholder", {}, {{"dtype", DType::Int64}, {"shape", PartialShape{}}});
+    restore_matrix = {at_ps.add("Assign", {matrix, restored_matrix}), Output::control};
+    restore_round = {at_ps.add("Assign", {round, restored_round}), Output::control};
+    add = {at_ps.add("AssignAdd", {matrix, one}), Output::control};
+    push = {g.add("SyncReplicasApply",
+                  {round, matrix, g.constant(Tensor::scalar(static_cast<float>(-workers))), one,
+                   g.constant(Tensor::scalar<int64_t>(1))},
+                  {{"N", int64_t{1}},
+                   {"rule", std::string("ApplyGradientDescent")},
+                   {"gradient", std::string("delta")},
+                   {"shard", worker},
+                   {"shards", workers}}),
+            Output::control};
+  }
+
+  Output matrix, round, initialized, one, restored_matrix, restored_round;
+  Output restore_matrix, restore_round, add, push;
+};
+
+/// What the clients of all workers know of each other, which no node does.
+class Training {
+ public:
+  Training(uint64_t seed, const Faults& faults, std::vector<size_t> mortal)
+      : cluster_(seed, tasks),
+        faults_(cluster_, faults, std::move(mortal), [this](size_t machine) { start(machine); }) {
+    for (size_t worker = 0; worker < ps; ++worker) start(worker);
+  }
+  virtual ~Training() = default;
+
+  /// The matrix at the end.
+  Tensor run() {
+    auto& simulation = cluster_.simulation();
+    const bool ended = simulation.run_until([&] { return over_ && cluster_.clients_ended(); },
+                                            simulation.now() + 24 * 3600 * second);
+    BOOST_TEST_REQUIRE(ended, "the training does not end");
+    return matrix_;
+  }
+
+  SimulatedCluster& cluster() { return cluster_; }
+  int failures() const { return failures_; }
+  int crashes() const { return faults_.crashes(); }
+  bool acknowledged(int64_t worker, int64_t round) const { return acknowledged_.contains({worker, round}); }
+
+ protected:
+  /// What a worker does with a session of its own until all is over, or something fails.
+  virtual void train(Session& session, const Model& model, int64_t worker) = 0;
+
+  void acknowledge(int64_t worker, int64_t round) { acknowledged_.emplace(worker, round); }
+  bool over() const { return over_; }
+  void sleep(size_t machine, int64_t time) { cluster_.sleep(machine, time); }
+  void finish(const Tensor& matrix) {
+    matrix_ = matrix;
+    over_ = true;
+  }
+  void end_faults() { faults_.end(); }
+
+ private:
+  void start(size_t machine) {
+    if (machine != ps) cluster_.start_client(machine, [this, machine] { work(machine); });
+  }
+
+  void work(size_t machine) {
+    while (!over_) try {
+        sleep(machine, 50 * millisecond);
+        if (!cluster_.linked(machine, ps) || !cluster_.linked(ps, machine)) continue;
+        Graph graph(cluster_.node(machine).library->ops);
+        const Model model(Scope(graph), static_cast<int64_t>(machine));
+        Session session = cluster_.session(machine, graph, {machine, ps});
+        train(session, model, static_cast<int64_t>(machine));
+      } catch (const Error& error) {
+        // A lost peer, or a step or round that was under way when one was lost: nothing else, and no deadline.
+        const Code code = error.status().code();
+        BOOST_TEST_REQUIRE((code == Code::Unavailable || code == Code::Aborted), error.status().message());
+        ++failures_;
+      }
+  }
+
+  SimulatedCluster cluster_;
+  test::SimulatedFaults faults_;
+  std::set<std::pair<int64_t, int64_t>> acknowledged_;
+  Tensor matrix_;
+  bool over_ = false;
+  int failures_ = 0;
+};
+
+/// All workers make each round together. The chief checkpoints, and restores what the parameter server has lost.
+class SyncTraining final : public Training {
+ public:
+  using Training::Training;
+
+ private:
+  void train(Session& session, const Model& model, int64_t worker) override {
+    if (!session.run({model.initialized})[0].as<bool>()[0]) {
+      if (worker == chief) restore(session, model);
+      return;
+    }
+    while (!over()) {
+      const int64_t applied = session.run({model.round})[0].as<int64_t>()[0];
+      if (applied < rounds)
+        push(session, model, worker, applied + 1);
+      else if (worker == chief)
+        finish(session.run({model.matrix})[0]);
+      else
+        sleep(static_cast<size_t>(worker), 200 * millisecond);
+    }
+  }
+
+  void push(Session& session, const Model& model, int64_t worker, int64_t round) {
+    session.run(
+        {{model.one, one_at(worker, round)}}, {model.push},
+        {.timeout = std::chrono::seconds(60), .training = true, .round = static_cast<uint64_t>(round)});
+    acknowledge(worker, round);
+    if (worker != chief) return;
+    if (round == rounds) end_faults();
+    if (round % checkpoint_every == 0) save(session, model);
+  }
+
+  void save(Session& session, const Model& model) {
+    const auto values = session.run({model.matrix, model.round});
+    const auto round = static_cast<uint64_t>(values[1].as<int64_t>()[0]);
+    const test::WholeCheckpoint checkpoint{round, {}, {{"matrix", values[0], round}}};
+    throw_if_failed(test::save(cluster().disk(chief), checkpoints, checkpoint, 2));
+  }
+
+  void restore(Session& session, const Model& model) {
+    std::vector<std::string> skipped;
+    const auto saved = test::load_newest(cluster().disk(chief), checkpoints, skipped);
+    const Tensor zeros = Tensor::of<float>(Shape{workers, rounds}, std::vector<float>(workers * rounds));
+    session.run({{model.restored_matrix, saved ? saved->tensors[0].value : zeros}}, {model.restore_matrix});
+    // The round last, for it says that all is there.
+    const auto round = static_cast<int64_t>(saved ? saved->round : 0);
+    session.run({{model.restored_round, Tensor::scalar(round)}}, {model.restore_round});
+  }
+};
+
+/// Each worker goes its own way, and never repeats what may have been done.
+class AsyncTraining final : public Training {
+ public:
+  using Training::Training;
+
+ private:
+  void train(Session& session, const Model& model, int64_t worker) override {
+    if (!session.run({model.initialized})[0].as<bool>()[0]) {
+      if (worker == chief) initialize(session, model);
+      return;
+    }
+    while (next_[worker] < rounds) {
+      const int64_t round = ++next_[worker];
+      session.run({{model.one, one_at(worker, round)}}, {model.add}, {.timeout = std::chrono::seconds(60)});
+      acknowledge(worker, round);
+    }
+    while (!over()) {
+      if (worker == chief && std::ranges::all_of(next_, [](int64_t next) { return next == rounds; })) {
+        end_faults();
+        // Whatever is still on its way for a step that failed must have come, or never will.
+        sleep(chief, 10 * second);
+        finish(session.run({model.matrix})[0]);
+      }
+      sleep(static_cast<size_t>(worker), 200 * millisecond);
+    }
+  }
+
+  static void initialize(Session& session, const Model& model) {
+    const Tensor zeros = Tensor::of<float>(Shape{workers, rounds}, std::vector<float>(workers * rounds));
+    session.run({{model.restored_matrix, zeros}}, {model.restore_matrix});
+    session.run({{model.restored_round, Tensor::scalar<int64_t>(0)}}, {model.restore_round});
+  }
+
+  std::array<int64_t, workers> next_{};  ///< on the workers' disks, so to say
+};
+
+const Faults everything{{.duplicate = 0.05, .loss = 0.002}, true, true};
+
+BOOST_AUTO_TEST_SUITE(simulated_replicas)
+
+BOOST_AUTO_TEST_CASE(synchronous_workers_add_every_one_once) {
+  int failures = 0, crashes = 0;
+  for (uint64_t seed = 1; seed <= 500; ++seed) {
+    BOOST_TEST_CONTEXT("seed " << seed) {
+      SyncTraining training(seed, everything, {0, 1, 2, 3});
+      for (const float cell : training.run().as<float>()) BOOST_TEST_REQUIRE(cell == 1);
+      failures += training.failures();
+      crashes += training.crashes();
+    }
+  }
+  BOOST_TEST_MESSAGE(failures << " failures, " << crashes << " crashes");
+  BOOST_TEST(failures > 1000);
+  BOOST_TEST(crashes > 1000);
+}
+
+BOOST_AUTO_TEST_CASE(asynchronous_workers_add_no_one_twice_and_lose_none_that_was_acknowledged) {
+  int failures = 0, unacknowledged = 0;
+  for (uint64_t seed = 1; seed <= 300; ++seed) {
+    BOOST_TEST_CONTEXT("seed " << seed) {
+      AsyncTraining training(seed, everything, {0, 1, 2});
+      const Tensor matrix = training.run();
+      for (int64_t worker = 0; worker < workers; ++worker)
+        for (int64_t round = 1; round <= rounds; ++round) {
+          const float cell = matrix.as<float>()[static_cast<size_t>(worker * rounds + round - 1)];
+          const bool acknowledged = training.acknowledged(worker, round);
+          BOOST_TEST_REQUIRE((cell == 1 || (cell == 0 && !acknowledged)),
+                             worker << " " << round << ": " << cell);
+          unacknowledged += acknowledged ? 0 : 1;
+        }
+      failures += training.failures();
+    }
+  }
+  BOOST_TEST_MESSAGE(failures << " failures, " << unacknowledged << " were not acknowledged");
+  BOOST_TEST(failures > 100);
+  BOOST_TEST(unacknowledged > 10);
+}
+
+BOOST_AUTO_TEST_CASE(a_seed_with_several_clients_replays_identically) {
+  for (const uint64_t seed : {3, 4}) {
+    uint64_t traces[2];
+    for (uint64_t& trace : traces) {
+      SyncTraining training(seed, everything, {0, 1, 2, 3});
+      training.run();
+      trace = training.cluster().simulation().trace();
+    }
+    BOOST_TEST(traces[0] == traces[1]);
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace troupe

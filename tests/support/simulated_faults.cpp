@@ -1,0 +1,59 @@
+#include "tests/support/simulated_faults.h"
+
+namespace troupe::test {
+namespace {
+
+constexpr int64_t millisecond = 1'000'000;
+
+}  // namespace
+
+SimulatedFaults::SimulatedFaults(SimulatedCluster& cluster, const Faults& faults, std::vector<size_t> mortal,
+                                 std::function<void(size_t)> started)
+    : cluster_(cluster), mortal_(std::move(mortal)), started_(std::move(started)) {
+  cluster_.network().set_faults(faults.network);
+  if (faults.crashes) later(&SimulatedFaults::crash_one);
+  if (faults.partitions) later(&SimulatedFaults::part_two);
+}
+
+void SimulatedFaults::later(void (SimulatedFaults::*what)()) {
+  Simulation& simulation = cluster_.simulation();
+  const auto delay = static_cast<int64_t>(simulation.draw(30)) * millisecond / 10;
+  simulation.call_at(simulation.now() + delay, Simulation::everyone, [this, what] {
+    if (!over_) (this->*what)();
+  });
+}
+
+// One in so many; far less often while there is trouble already, or nothing would ever work again.
+bool SimulatedFaults::strikes(uint64_t in) {
+  return cluster_.simulation().draw(cluster_.complete() ? in : in * 300) == 0;
+}
+
+void SimulatedFaults::crash_one() {
+  Simulation& simulation = cluster_.simulation();
+  const size_t machine = mortal_[simulation.draw(mortal_.size())];
+  if (cluster_.up(machine) && strikes(3)) {
+    ++crashes_;
+    cluster_.crash(machine, simulation.draw(4) == 0);
+    const auto down = static_cast<int64_t>(simulation.draw(2000)) * millisecond;
+    simulation.call_at(simulation.now() + down, Simulation::everyone, [this, machine] {
+      cluster_.start(machine);
+      started_(machine);
+    });
+  }
+  later(&SimulatedFaults::crash_one);
+}
+
+void SimulatedFaults::part_two() {
+  Simulation& simulation = cluster_.simulation();
+  const size_t one = simulation.draw(cluster_.size()), other = simulation.draw(cluster_.size());
+  if (one != other && strikes(6)) {
+    cluster_.network().part(cluster_.task(one), cluster_.task(other));
+    const auto parted = static_cast<int64_t>(simulation.draw(3000)) * millisecond;
+    simulation.call_at(simulation.now() + parted, Simulation::everyone, [this, one, other] {
+      cluster_.network().heal(cluster_.task(one), cluster_.task(other));
+    });
+  }
+  later(&SimulatedFaults::part_two);
+}
+
+}  // namespace troupe::test
