@@ -85,8 +85,9 @@ class Training {
   bool acknowledged(int64_t worker, int64_t round) const { return acknowledged_.contains({worker, round}); }
 
  protected:
-  /// What a worker does with a session of its own until all is over, or something fails.
-  virtual void train(Session& session, const Model& model, int64_t worker) = 0;
+  /// What a worker does with a session of its own until all is over, or something fails. `next` is what its process remembers: the
+  /// round to be made next; 0 at first.
+  virtual void train(Session& session, const Model& model, int64_t worker, int64_t& next) = 0;
 
   void acknowledge(int64_t worker, int64_t round) { acknowledged_.emplace(worker, round); }
   bool over() const { return over_; }
@@ -103,13 +104,14 @@ class Training {
   }
 
   void work(size_t machine) {
+    int64_t next = 0;
     while (!over_) try {
         sleep(machine, 50 * millisecond);
         if (!cluster_.linked(machine, ps) || !cluster_.linked(ps, machine)) continue;
         Graph graph(cluster_.node(machine).library->ops);
         const Model model(Scope(graph), static_cast<int64_t>(machine));
         Session session = cluster_.session(machine, graph, {machine, ps});
-        train(session, model, static_cast<int64_t>(machine));
+        train(session, model, static_cast<int64_t>(machine), next);
       } catch (const Error& error) {
         // A lost peer, or a step or round that was under way when one was lost: nothing else, and no deadline.
         const Code code = error.status().code();
@@ -132,30 +134,39 @@ class SyncTraining final : public Training {
   using Training::Training;
 
  private:
-  void train(Session& session, const Model& model, int64_t worker) override {
+  void train(Session& session, const Model& model, int64_t worker, int64_t& next) override {
     if (!session.run({model.initialized})[0].as<bool>()[0]) {
       if (worker == chief) restore(session, model);
+      next = 0;
       return;
     }
     while (!over()) {
-      const int64_t applied = session.run({model.round})[0].as<int64_t>()[0];
-      if (applied < rounds)
-        push(session, model, worker, applied + 1);
-      else if (worker == chief)
+      if (next == 0) next = session.run({model.round})[0].as<int64_t>()[0] + 1;
+      if (next <= rounds) {
+        push(session, model, worker, next);
+      } else if (worker == chief) {
         finish(session.run({model.matrix})[0]);
-      else
+      } else {
         sleep(static_cast<size_t>(worker), 200 * millisecond);
+        next = 0;
+      }
     }
   }
 
-  void push(Session& session, const Model& model, int64_t worker, int64_t round) {
-    session.run(
-        {{model.one, one_at(worker, round)}}, {model.push},
-        {.timeout = std::chrono::seconds(60), .training = true, .round = static_cast<uint64_t>(round)});
-    acknowledge(worker, round);
-    if (worker != chief) return;
-    if (round == rounds) end_faults();
-    if (round % checkpoint_every == 0) save(session, model);
+  /// A push without an answer is repeated as it was; one that is refused, since others have gone back or on, is not.
+  void push(Session& session, const Model& model, int64_t worker, int64_t& next) {
+    try {
+      session.run(
+          {{model.one, one_at(worker, next)}}, {model.push},
+          {.timeout = std::chrono::seconds(60), .training = true, .round = static_cast<uint64_t>(next)});
+    } catch (const Error& error) {
+      if (error.status().code() == Code::Aborted) next = 0;
+      throw;
+    }
+    acknowledge(worker, next);
+    if (worker == chief && next == rounds) end_faults();
+    if (worker == chief && next % checkpoint_every == 0) save(session, model);
+    ++next;
   }
 
   void save(Session& session, const Model& model) {
@@ -182,7 +193,7 @@ class AsyncTraining final : public Training {
   using Training::Training;
 
  private:
-  void train(Session& session, const Model& model, int64_t worker) override {
+  void train(Session& session, const Model& model, int64_t worker, int64_t& /*next*/) override {
     if (!session.run({model.initialized})[0].as<bool>()[0]) {
       if (worker == chief) initialize(session, model);
       return;
