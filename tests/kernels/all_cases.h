@@ -1,9 +1,12 @@
-// The samples of every family, for the test that walks the op table.
+// The samples of every family, for tests that walk the op table. Test code; one thread.
 #pragma once
 
 #include "tests/support/op_case.h"
 
 namespace troupe::test {
+
+/// All of them, made once.
+const OpCases& all_cases();
 
 void add_activation_cases(OpCases& cases);
 void add_array_cases(OpCases& cases);

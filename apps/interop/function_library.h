@@ -1,0 +1,35 @@
+// FunctionLibrary: the functions of a file by name, and what of them a graph reaches. Points into the message that was read. Const
+// once made.
+#pragma once
+
+#include <map>
+#include <string_view>
+#include <unordered_map>
+
+#include "apps/interop/body.h"
+#include "graph/op_table.h"
+
+namespace troupe::interop {
+
+/// The ops that call functions of their attributes.
+enum class CallKind : uint8_t { None, Call, If, While };
+CallKind call_kind(std::string_view op);
+
+class FunctionLibrary {
+ public:
+  /// AlreadyExists when a function is defined twice.
+  static Result<FunctionLibrary> make(const FunctionDefLibrary& library);
+
+  /// Null when there is none.
+  const FunctionDef* find(std::string_view name) const;
+  /// Unimplemented naming every op, in order, that the nodes or the functions they call use and the table does not know.
+  Status check_ops(const Body::Nodes& nodes, const OpTable& table) const;
+
+ private:
+  std::unordered_map<std::string_view, const FunctionDef*> functions_;
+};
+
+/// The value of a node's attribute, or null.
+const AttrValue* find_attr(const NodeDef& node, std::string_view name);
+
+}  // namespace troupe::interop

@@ -1,0 +1,289 @@
+#include "apps/interop/importer.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "apps/interop/attr_value.h"
+#include "apps/interop/calls.h"
+#include "apps/interop/dialect.h"
+#include "apps/interop/parse.h"
+#include "apps/interop/tensor_proto.h"
+#include "graph/signature.h"
+#include "messages/device_name.h"
+
+namespace troupe::interop {
+namespace {
+
+constexpr NodeId not_yet = UINT32_MAX;
+constexpr std::string_view class_attr = "_class", shapes_attr = "_output_shapes", location = "loc:@";
+
+Result<size_t> read_index(std::string_view digits) {
+  size_t index = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), index);
+  if (error != std::errc{} || end != digits.data() + digits.size())
+    return invalid_argument("'" + std::string(digits) + "' is no number of an output");
+  return index;
+}
+
+/// Output `text` ("1"; in functions "argument:1" or "argument") as a number among `count`. `first_of` tells where an argument
+/// begins, or nothing.
+template <class FirstOf>
+Result<size_t> output_number(std::string_view text, bool in_function, size_t count, FirstOf first_of) {
+  size_t first = 0;
+  if (in_function && !text.empty()) {
+    const size_t colon = text.find(':');
+    const std::optional<size_t> found = first_of(text.substr(0, colon));
+    if (!found)
+      return invalid_argument("there is no output called '" + std::string(text.substr(0, colon)) + "'");
+    first = *found;
+    text = colon == std::string_view::npos ? "" : text.substr(colon + 1);
+  }
+  size_t index = 0;
+  if (!text.empty()) {
+    TROUPE_ASSIGN(index, read_index(text));
+  }
+  if (index >= count || first + index >= count)
+    return invalid_argument("there is no output " + std::to_string(index) + ", only " +
+                            std::to_string(count - first));
+  return first + index;
+}
+
+/// Where the tensors of an output argument begin. The name of an only one does not matter.
+std::optional<size_t> first_output(const Node& node, std::string_view argument) {
+  const auto& outputs = node.op->outputs;
+  if (outputs.size() == 1) return 0;
+  const auto number = node.op->find_output(argument);
+  if (!number) return std::nullopt;
+  size_t first = 0;
+  for (size_t i = 0; i < *number; ++i) first += arity(outputs[i], node.attrs);
+  return first;
+}
+
+std::optional<size_t> first_output(const Outputs& outputs, std::string_view argument) {
+  for (const auto& [name, first] : outputs.arguments)
+    if (name == argument) return first;
+  return std::nullopt;
+}
+
+bool has_effect(const troupe::OpDef& op) {
+  return (op.effect == Effect::State || op.effect == Effect::Io) && op.served_by != ServedBy::Executor;
+}
+
+}  // namespace
+
+const AttrValue& Site::resolve(const AttrValue& value) const {
+  if (!value.has_placeholder()) return value;
+  const auto at = attrs.find(value.placeholder());
+  return at == attrs.end() ? value : *at->second;
+}
+
+struct Importer::Place {
+  const Body& body;
+  const Site& site;
+  Placed placed;
+  std::vector<LaterInput> later_inputs;  ///< back edges of loops, whose sources were not there
+};
+
+Result<const Body*> Importer::body_of(const FunctionDef& function) {
+  if (const auto at = bodies_.find(&function); at != bodies_.end()) return &at->second;
+  std::vector<std::string_view> arguments;
+  for (const auto& argument : function.signature().input_arg()) arguments.push_back(argument.name());
+  TROUPE_ASSIGN(Body body, Body::make(function.node_def(), std::move(arguments)));
+  return &bodies_.emplace(&function, std::move(body)).first->second;
+}
+
+Result<NodeId> Importer::add(NodeSpec spec) {
+  if (graph_.size() == limits_.nodes) return limit_passed("nodes", limits_.nodes).at_node(spec.op, spec.name);
+  auto id = graph_.add(std::move(spec));
+  if (!id) return id;
+  const Node& node = graph_.node(*id);
+  outputs_ += node.output_types.size();
+  if (outputs_ > limits_.outputs)
+    return limit_passed("outputs", limits_.outputs).at_node(node.type(), node.name);
+  return id;
+}
+
+Result<Placed> Importer::place(const Body& body, const Site& site) {
+  Place place{body, site, {}, {}};
+  place.placed.nodes.assign(body.size(), not_yet);
+  for (const uint32_t i : body.order())
+    if (Status status = place_node(place, i); !status.ok())
+      return std::move(status).at_node(body.node(i).op(), site.prefix + body.node(i).name());
+  TROUPE_RETURN_IF_FAILED(close(place));
+  return std::move(place.placed);
+}
+
+Status Importer::place_node(Place& place, uint32_t i) {
+  const NodeDef& def = place.body.node(i);
+  const Translation known = translate(def.op(), *graph_.ops());
+  NodeSpec spec;
+  spec.name = place.site.prefix + def.name();
+  TROUPE_RETURN_IF_FAILED(read_edges(place, i, spec));
+  TROUPE_RETURN_IF_FAILED(read_device(place, def, spec));
+  if (!known.op) {
+    TROUPE_ASSIGN(Call call, place_call(*this, def, std::move(spec), place.site));
+    place.placed.nodes[i] = call.done;
+    if (call.has_effects) place.placed.effects.push_back(call.done);
+    place.placed.calls.emplace(i, std::move(call.outputs));
+    return {};
+  }
+  spec.op = known.op->name;
+  TROUPE_RETURN_IF_FAILED(read_attrs(place, def, *known.op, spec));
+  if (known.zero_input >= 0)
+    TROUPE_RETURN_IF_FAILED(drop_zero_input(static_cast<size_t>(known.zero_input), spec));
+  TROUPE_ASSIGN(const NodeId id, add(std::move(spec)));
+  place.placed.nodes[i] = id;
+  if (place.site.function && has_effect(*known.op)) place.placed.effects.push_back(id);
+  const AttrValue* shapes = find_attr(def, shapes_attr);
+  return shapes ? refine_shapes(id, *shapes) : Status{};
+}
+
+Status Importer::read_edges(Place& place, uint32_t i, NodeSpec& spec) {
+  const auto inputs = place.body.inputs(i);
+  const auto id = static_cast<NodeId>(graph_.size());
+  spec.inputs.reserve(inputs.size());
+  std::optional<Output> stand_in;  // of the same type as a back edge, until its node is there
+  for (const auto& input : inputs) {
+    if (input.source < place.body.size() && place.placed.nodes[input.source] == not_yet) {
+      place.later_inputs.push_back({id, spec.inputs.size(), input});
+      spec.inputs.emplace_back();
+      continue;
+    }
+    TROUPE_ASSIGN(const Output output, find(place.body, input, place.site, place.placed));
+    spec.inputs.push_back(output);
+    if (!stand_in) stand_in = output;
+  }
+  if (!stand_in && !inputs.empty()) return invalid_argument("all inputs come from a NextIteration");
+  for (auto later = place.later_inputs.rbegin(); later != place.later_inputs.rend() && later->node == id;
+       ++later)
+    spec.inputs[later->input] = *stand_in;
+  for (const uint32_t source : place.body.controls(i)) {
+    if (source >= place.body.size())
+      for (const Output& value : place.site.arguments[source - place.body.size()])
+        spec.control_inputs.push_back(value.node);
+    else
+      spec.control_inputs.push_back(place.placed.nodes[source]);
+  }
+  if (place.site.start && (inputs.empty() || place.site.start_before_all))
+    spec.control_inputs.push_back(*place.site.start);
+  return {};
+}
+
+Result<Output> Importer::find(const Body& body, Body::Input reference, const Site& site,
+                              const Placed& placed) const {
+  if (reference.source >= body.size()) {
+    const auto& values = site.arguments[reference.source - body.size()];
+    TROUPE_ASSIGN(const size_t number,
+                  output_number(reference.output, false, values.size(),
+                                [](std::string_view) { return std::optional<size_t>(); }));
+    return values[number];
+  }
+  const auto wrong = [&](const Status& status) {
+    return invalid_argument("input from " + body.node(reference.source).name() + ": " + status.text());
+  };
+  const bool in_function = site.function != nullptr;
+  if (const auto call = placed.calls.find(reference.source); call != placed.calls.end()) {
+    const auto number =
+        output_number(reference.output, in_function, call->second.values.size(),
+                      [&](std::string_view name) { return first_output(call->second, name); });
+    if (!number) return wrong(number.status());
+    return call->second.values[*number];
+  }
+  const Node& node = graph_.node(placed.nodes[reference.source]);
+  const auto number = output_number(reference.output, in_function, node.output_types.size(),
+                                    [&](std::string_view name) { return first_output(node, name); });
+  if (!number) return wrong(number.status());
+  return Output{node.id, static_cast<uint32_t>(*number)};
+}
+
+Status Importer::read_device(const Place& place, const NodeDef& node, NodeSpec& spec) {
+  spec.device = node.device().empty() ? place.site.device : node.device();
+  if (spec.device.empty() || spec.device == last_device_) return {};
+  TROUPE_RETURN_IF_FAILED(DeviceName::parse(spec.device).status());
+  last_device_ = spec.device;
+  return {};
+}
+
+Status Importer::read_attrs(const Place& place, const NodeDef& node, const troupe::OpDef& op,
+                            NodeSpec& spec) {
+  for (const AttrEntry& entry : node.attr()) {
+    const std::string& name = entry.key();
+    const AttrValue& value = place.site.resolve(entry.value());
+    const AttrDef* def = op.find_attr(name);
+    const std::optional<AttrKind> kind = def ? def->kind : internal_attr(name);
+    if (!kind) {
+      if (name == class_attr) TROUPE_RETURN_IF_FAILED(read_colocation(place, value, spec));
+      if (name.starts_with('_') || changes_nothing(node.op(), name, value)) continue;
+      return invalid_argument("the op has no attribute '" + name + "', or not with this value");
+    }
+    if (spec.attrs.find(name)) return invalid_argument("attribute " + name + " is given twice");
+    auto read = read_attr(value, *kind, constant_bytes_);
+    if (!read) return {read.status().code(), "attribute " + name + ' ' + read.status().text()};
+    spec.attrs.set(name, std::move(*read));
+  }
+  // Loops of several calls must not become one.
+  if (const AttrValue* frame = find_attr(node, "frame_name");
+      frame && place.site.function && op.find_attr("frame_name"))
+    spec.attrs.set("frame_name", place.site.prefix + frame->s());
+  return {};
+}
+
+Status Importer::read_colocation(const Place& place, const AttrValue& value, NodeSpec& spec) const {
+  for (const std::string_view name : value.list().s()) {
+    if (!name.starts_with(location)) continue;
+    const auto other = place.body.find(name.substr(location.size()));
+    if (!other || !other->output.empty())
+      return invalid_argument("attribute _class: there is no node '" +
+                              std::string(name.substr(location.size())) + "'");
+    if (other->source < place.body.size())
+      spec.colocate_with.push_back(place.site.prefix + place.body.node(other->source).name());
+    else
+      for (const Output& argument : place.site.arguments[other->source - place.body.size()])
+        spec.colocate_with.push_back(graph_.node(argument.node).name);
+  }
+  return {};
+}
+
+Status Importer::drop_zero_input(size_t input, NodeSpec& spec) const {
+  if (input >= spec.inputs.size())
+    return invalid_argument("takes " + std::to_string(input + 1) + " inputs, got " +
+                            std::to_string(spec.inputs.size()));
+  const Tensor* value = graph_.constant(spec.inputs[input]);
+  const bool is_zero = value && value->elements() == 1 &&
+                       ((value->dtype() == DType::Int32 && value->item<int32_t>() == 0) ||
+                        (value->dtype() == DType::Int64 && value->item<int64_t>() == 0));
+  if (!is_zero) return unimplemented("input " + std::to_string(input) + " must be a constant 0");
+  spec.inputs.erase(spec.inputs.begin() + static_cast<std::ptrdiff_t>(input));
+  return {};
+}
+
+Status Importer::refine_shapes(NodeId node, const AttrValue& shapes) {
+  const auto& list = shapes.list().shape();
+  if (static_cast<size_t>(list.size()) != graph_.node(node).output_types.size())
+    return invalid_argument("attribute _output_shapes has " + std::to_string(list.size()) + " elements for " +
+                            std::to_string(graph_.node(node).output_types.size()) + " outputs");
+  for (int i = 0; i < list.size(); ++i) {
+    TROUPE_ASSIGN(const PartialShape shape, read_shape(list[i]));
+    TROUPE_RETURN_IF_FAILED(graph_.refine_shape({node, static_cast<uint32_t>(i)}, shape));
+  }
+  return {};
+}
+
+Status Importer::close_loop(NodeId merge, size_t input, Output next) {
+  const PartialShape &first = graph_.shape({merge, 0}), &then = graph_.shape(next);
+  if (!first.compatible_with(then))
+    return invalid_argument("the loop begins with shape " + first.text() + " and goes on with " + then.text())
+        .at_node(graph_.node(merge).type(), graph_.node(merge).name);
+  return graph_.replace_input(merge, input, next);
+}
+
+Status Importer::close(const Place& place) {
+  for (const auto& [node, input, source] : place.later_inputs) {
+    const auto next = find(place.body, source, place.site, place.placed);
+    if (!next) return next.status().at_node(graph_.node(node).type(), graph_.node(node).name);
+    TROUPE_RETURN_IF_FAILED(close_loop(node, input, *next));
+  }
+  return {};
+}
+
+}  // namespace troupe::interop

@@ -1,0 +1,146 @@
+#include "apps/interop/parse.h"
+
+#include <google/protobuf/descriptor.h>
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/tokenizer.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+#include <google/protobuf/message.h>
+#include <google/protobuf/text_format.h>
+#include <google/protobuf/wire_format_lite.h>
+
+#include <algorithm>
+#include <array>
+#include <unordered_map>
+#include <vector>
+
+namespace troupe::interop {
+namespace {
+
+namespace pb = google::protobuf;
+using Wire = pb::internal::WireFormatLite;
+
+constexpr int most_nesting = 64;
+
+/// Walks over the binary form without keeping anything of it.
+class Scan {
+ public:
+  Scan(const pb::Descriptor& root, const GraphLimits& limits) : limits_(limits) { add(root); }
+
+  /// Ok also for bytes that are cut off or damaged: the parser tells that better.
+  Status run(std::string_view bytes) {
+    pb::io::CodedInputStream in(reinterpret_cast<const uint8_t*>(bytes.data()),
+                                static_cast<int>(bytes.size()));
+    return message(in, 0, 0).status();
+  }
+
+ private:
+  /// Per number of a field up to 31: which message it holds, `none`, or `node`.
+  struct Type {
+    std::array<uint8_t, 32> child;
+    std::array<bool, 32> is_node;
+  };
+  static constexpr uint8_t none = UINT8_MAX;
+
+  uint8_t add(const pb::Descriptor& descriptor) {
+    const auto [at, is_new] = number_.try_emplace(&descriptor, static_cast<uint8_t>(types_.size()));
+    const uint8_t number = at->second;
+    if (!is_new) return number;
+    types_.emplace_back();
+    types_[number].child.fill(none);
+    types_[number].is_node.fill(false);
+    for (int i = 0; i < descriptor.field_count(); ++i) {
+      const pb::FieldDescriptor& field = *descriptor.field(i);
+      if (field.type() != pb::FieldDescriptor::TYPE_MESSAGE) continue;
+      const uint8_t child = add(*field.message_type());
+      types_[number].child[field.number()] = child;
+      types_[number].is_node[field.number()] = field.message_type()->name() == "NodeDef";
+    }
+    return number;
+  }
+
+  /// False: the bytes are damaged.
+  Result<bool> message(pb::io::CodedInputStream& in, uint8_t type, int depth) {
+    if (depth == most_nesting) return invalid_argument("messages are nested too deeply");
+    while (const uint32_t tag = in.ReadTag()) {
+      if (++fields_ > limits_.fields) return limit_passed("fields", limits_.fields);
+      const auto number = static_cast<uint32_t>(Wire::GetTagFieldNumber(tag));
+      const uint8_t child = number < 32 ? types_[type].child[number] : none;
+      if (Wire::GetTagWireType(tag) != Wire::WIRETYPE_LENGTH_DELIMITED || child == none) {
+        if (!skip(in, tag)) return false;
+        continue;
+      }
+      if (types_[type].is_node[number] && ++nodes_ > limits_.nodes)
+        return limit_passed("nodes", limits_.nodes);
+      const auto outer = in.ReadLengthAndPushLimit();
+      TROUPE_ASSIGN(const bool whole, message(in, child, depth + 1));
+      if (!whole || in.BytesUntilLimit() > 0) return false;
+      in.PopLimit(outer);
+    }
+    return true;
+  }
+  /// Groups have long been out of use and may nest: they are damage.
+  static bool skip(pb::io::CodedInputStream& in, uint32_t tag) {
+    const auto type = Wire::GetTagWireType(tag);
+    return type != Wire::WIRETYPE_START_GROUP && type != Wire::WIRETYPE_END_GROUP &&
+           Wire::SkipField(&in, tag);
+  }
+
+  const GraphLimits& limits_;
+  std::unordered_map<const pb::Descriptor*, uint8_t> number_;
+  std::vector<Type> types_;
+  uint64_t fields_ = 0, nodes_ = 0;
+};
+
+class FirstError final : public pb::io::ErrorCollector {
+ public:
+  void AddError(int line, pb::io::ColumnNumber column, const std::string& text) override {
+    if (!text_.empty()) return;
+    text_ = "line " + std::to_string(line + 1) + ", column " + std::to_string(column + 1) + ": " + text;
+  }
+  void AddWarning(int, pb::io::ColumnNumber, const std::string&) override {}
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+/// Text has no control characters; the binary form of a node has the number of its second field, 0x12, behind its name.
+bool is_text(std::string_view bytes) {
+  constexpr size_t enough = 4096;
+  return !bytes.empty() &&
+         std::none_of(bytes.begin(), bytes.begin() + std::min(bytes.size(), enough),
+                      [](unsigned char c) { return c < 0x20 && c != '\t' && c != '\n' && c != '\r'; });
+}
+
+Status parse_text(std::string_view bytes, const GraphLimits& limits, pb::Message& message) {
+  if (bytes.size() > limits.text_bytes) return limit_passed("text_bytes", limits.text_bytes);
+  if (bytes.find_first_not_of("\t\n\r ") == std::string_view::npos)
+    return invalid_argument("there is nothing but blanks");
+  FirstError errors;
+  pb::TextFormat::Parser parser;
+  parser.RecordErrorsTo(&errors);
+  parser.SetRecursionLimit(most_nesting);
+  parser.AllowUnknownField(true);
+  pb::io::ArrayInputStream in(bytes.data(), static_cast<int>(bytes.size()));
+  return parser.Merge(&in, &message) ? Status{} : invalid_argument(errors.text());
+}
+
+Status parse_binary(std::string_view bytes, const GraphLimits& limits, pb::Message& message) {
+  const uint64_t most = std::min<uint64_t>(limits.bytes, INT32_MAX);
+  if (bytes.size() > most) return limit_passed("bytes", most);
+  TROUPE_RETURN_IF_FAILED(Scan(*message.GetDescriptor(), limits).run(bytes));
+  if (message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return {};
+  return invalid_argument("the bytes are cut off or damaged, or no " + message.GetDescriptor()->name());
+}
+
+}  // namespace
+
+Status limit_passed(std::string_view name, uint64_t limit) {
+  return resource_exhausted("limit " + std::string(name) + ", " + std::to_string(limit) + ", is passed");
+}
+
+Status parse(std::string_view bytes, const GraphLimits& limits, pb::Message& message) {
+  return is_text(bytes) ? parse_text(bytes, limits, message) : parse_binary(bytes, limits, message);
+}
+
+}  // namespace troupe::interop

@@ -1,0 +1,104 @@
+#include "apps/interop/read_graph.h"
+
+#include <google/protobuf/arena.h>
+
+#include "apps/interop/importer.h"
+#include "apps/interop/parse.h"
+
+namespace troupe::interop {
+namespace {
+
+/// A message and the memory of all its parts.
+template <class Message>
+class Parsed {
+ public:
+  Status parse(std::string_view bytes, const GraphLimits& limits) {
+    return interop::parse(bytes, limits, *message_);
+  }
+  const Message& operator*() const { return *message_; }
+
+ private:
+  google::protobuf::Arena arena_;
+  Message* message_ = google::protobuf::Arena::CreateMessage<Message>(&arena_);
+};
+
+Status check_versions(const VersionDef& versions) {
+  const auto number = [](int version) { return std::to_string(version); };
+  if (versions.producer() < 0) return invalid_argument("versions.producer is " + number(versions.producer()));
+  if (versions.min_consumer() > consumer_version)
+    return invalid_argument("the graph needs a reader of version " + number(versions.min_consumer()) +
+                            " at least; this one is of version " + number(consumer_version));
+  for (const int bad : versions.bad_consumers())
+    if (bad == consumer_version)
+      return invalid_argument("the graph must not be read by version " + number(consumer_version) +
+                              ", which this one is");
+  return {};
+}
+
+uint64_t count_nodes(const GraphDef& def) {
+  auto nodes = static_cast<uint64_t>(def.node_size());
+  for (const FunctionDef& function : def.library().function())
+    nodes += static_cast<uint64_t>(function.node_def_size());
+  return nodes;
+}
+
+Result<Graph> build(const GraphDef& def, std::shared_ptr<const OpTable> ops, const GraphLimits& limits) {
+  TROUPE_RETURN_IF_FAILED(check_versions(def.versions()));
+  if (count_nodes(def) > limits.nodes) return limit_passed("nodes", limits.nodes);
+  TROUPE_ASSIGN(const FunctionLibrary library, FunctionLibrary::make(def.library()));
+  TROUPE_RETURN_IF_FAILED(library.check_ops(def.node(), *ops));
+  TROUPE_ASSIGN(const Body body, Body::make(def.node()));
+  Graph graph(std::move(ops));
+  graph.reserve(body.size());
+  TROUPE_RETURN_IF_FAILED(Importer(graph, library, limits).place(body, {}).status());
+  return graph;
+}
+
+/// With the node at which the bytes went wrong: the last whose name is whole.
+Status at_last_node(const Status& status, const GraphDef& def) {
+  int last = def.node_size() - 1;
+  if (last >= 0 && def.node(last).op().empty()) --last;
+  if (last < 0) return status;
+  return {status.code(), status.text() + "; in or after node '" + def.node(last).name() + '\''};
+}
+
+MetaGraph::Collection read_collection(const CollectionDef& def) {
+  const auto copy = [](const auto& values) { return std::vector(values.begin(), values.end()); };
+  switch (def.kind_case()) {
+    case CollectionDef::kBytesList: return MetaGraph::Bytes{copy(def.bytes_list().value())};
+    case CollectionDef::kInt64List: {
+      const auto& values = def.int64_list().value();
+      return std::vector<int64_t>(values.begin(), values.end());
+    }
+    case CollectionDef::kFloatList: return copy(def.float_list().value());
+    default: return copy(def.node_list().value());
+  }
+}
+
+}  // namespace
+
+Result<Graph> read_graph_def(std::string_view bytes, std::shared_ptr<const OpTable> ops,
+                             const GraphLimits& limits) {
+  Parsed<GraphDef> def;
+  if (Status status = def.parse(bytes, limits); !status.ok()) return at_last_node(status, *def);
+  return build(*def, std::move(ops), limits);
+}
+
+Result<MetaGraph> read_meta_graph(std::string_view bytes, std::shared_ptr<const OpTable> ops,
+                                  const GraphLimits& limits) {
+  Parsed<MetaGraphDef> parsed;
+  const MetaGraphDef& def = *parsed;
+  if (Status status = parsed.parse(bytes, limits); !status.ok()) return at_last_node(status, def.graph_def());
+  TROUPE_ASSIGN(Graph graph, build(def.graph_def(), std::move(ops), limits));
+  const auto& info = def.meta_info_def();
+  MetaGraph result{
+      std::move(graph), {info.tags().begin(), info.tags().end()}, info.tensorflow_version(), {}, {}};
+  if (def.has_saver_def())
+    result.saver = Saver{def.saver_def().filename_tensor_name(), def.saver_def().save_tensor_name(),
+                         def.saver_def().restore_op_name()};
+  for (const CollectionEntry& entry : def.collection_def())
+    result.collections[entry.key()] = read_collection(entry.value());
+  return result;
+}
+
+}  // namespace troupe::interop

@@ -1,0 +1,16 @@
+// A Graph as a GraphDef that TensorFlow and apps/interop/read_graph.h read: what is read again is the same graph. Functions without
+// state.
+#pragma once
+
+#include <string>
+
+#include "graph/graph.h"
+
+namespace troupe::interop {
+
+enum class Format : uint8_t { Binary, Text };
+
+/// Shapes that the nodes' ops do not infer are written as attribute _output_shapes, colocation as _class.
+std::string write_graph_def(const Graph& graph, Format format);
+
+}  // namespace troupe::interop

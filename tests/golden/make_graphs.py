@@ -1,0 +1,102 @@
+"""Writes tests/golden/graphs/: small graphs as TensorFlow 2.21 writes them, for tests/interop/golden_graphs_test.cpp.
+
+    python make_graphs.py [FOLDER]
+"""
+import os
+import sys
+
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+import tensorflow as tf  # noqa: E402
+
+v1 = tf.compat.v1
+v1.disable_eager_execution()
+FOLDER = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(__file__), "graphs")
+
+
+def write(name, build, text=False, **options):
+    with tf.Graph().as_default() as graph:
+        build()
+    definition = graph.as_graph_def(**options)
+    path = os.path.join(FOLDER, name)
+    with open(path, "w" if text else "wb") as file:
+        file.write(str(definition) if text else definition.SerializeToString(deterministic=True))
+
+
+def training():
+    """Two layers and a step of Adam."""
+    x = v1.placeholder(tf.float32, [None, 4], "x")
+    y = v1.placeholder(tf.int32, [None], "y")
+    hidden = tf.nn.relu(tf.matmul(x, v1.get_variable("w1", initializer=tf.ones([4, 8]))))
+    logits = tf.matmul(hidden, v1.get_variable("w2", initializer=tf.ones([8, 3])))
+    losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=y, logits=logits)
+    loss = tf.reduce_sum(losses, name="loss")
+    v1.train.AdamOptimizer(0.1).minimize(loss, name="step")
+    v1.global_variables_initializer()
+
+
+def loop():
+    """x to the fifth power, and the number of rounds."""
+    x = v1.placeholder(tf.float32, [3], "x")
+    rounds, power = tf.while_loop(lambda i, a: i < 4, lambda i, a: (i + 1, a * x), [tf.constant(0), x])
+    tf.identity(rounds, "rounds")
+    tf.identity(power, "power")
+
+
+def loop_gradient():
+    x = v1.placeholder(tf.float32, [3], "x")
+    power = tf.while_loop(lambda i, a: i < 4, lambda i, a: (i + 1, a * x), [tf.constant(0), x])[1]
+    tf.identity(tf.gradients(power, x)[0], "gradient")
+
+
+def conditional():
+    """2x where the sum is positive, else x - 1."""
+    x = v1.placeholder(tf.float32, [3], "x")
+    tf.identity(tf.cond(tf.reduce_sum(x) > 0, lambda: x * 2, lambda: x - 1), "y")
+
+
+def calls():
+    """3 (x x + 1), by a function that calls another."""
+    @tf.function(input_signature=[tf.TensorSpec([3])])
+    def square_plus_one(a):
+        return a * a + 1.0
+
+    @tf.function(input_signature=[tf.TensorSpec([3])])
+    def thrice(a):
+        return square_plus_one(a) * 3.0, a
+
+    x = v1.placeholder(tf.float32, [3], "x")
+    tf.identity(thrice(x)[0], "y")
+
+
+def effects():
+    """A function that counts its calls in a variable."""
+    counter = v1.get_variable("counter", initializer=0.0, use_resource=True)
+
+    @tf.function(input_signature=[tf.TensorSpec([])])
+    def count(by):
+        counter.assign_add(by)
+        return counter.read_value()
+
+    tf.identity(count(tf.constant(2.0)), "count")
+    v1.global_variables_initializer()
+
+
+def main():
+    os.makedirs(FOLDER, exist_ok=True)
+    v1.disable_control_flow_v2()
+    v1.disable_resource_variables()
+    write("training.pb", training)
+    write("training.pbtxt", training, text=True, add_shapes=True)
+    write("loop.pb", loop, add_shapes=True)
+    write("loop_gradient.pb", loop_gradient)
+    write("conditional.pb", conditional)
+    v1.enable_resource_variables()
+    write("training_resource.pb", training)
+    write("calls.pb", calls)
+    write("effects.pb", effects)
+    v1.enable_control_flow_v2()
+    write("loop_v2.pb", loop)
+    write("conditional_v2.pb", conditional)
+
+
+main()

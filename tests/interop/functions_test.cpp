@@ -1,0 +1,209 @@
+// Functions put in place where they are called: names, types, order of effects, and functions that cannot be.
+#include <boost/test/unit_test.hpp>
+
+#include "graph/frames.h"
+#include "graph/graph_text.h"
+#include "tests/interop/graph_file.h"
+
+namespace troupe::test {
+namespace {
+
+std::string function(const std::string& name, const std::string& inputs, const std::string& outputs,
+                     const std::string& nodes, const std::string& results) {
+  std::string body = nodes;
+  for (size_t at = 0; (at = body.find("node {", at)) != std::string::npos; at += 9)
+    body.insert(at + 4, "_def");
+  return "library { function { signature { name: '" + name + "' " + inputs + outputs + "} " + body + results +
+         "} }\n";
+}
+std::string input(const std::string& name, const std::string& type = "type: DT_FLOAT") {
+  return "input_arg { name: '" + name + "' " + type + " } ";
+}
+std::string output(const std::string& name, const std::string& type = "type: DT_FLOAT") {
+  return "output_arg { name: '" + name + "' " + type + " } ";
+}
+std::string result(const std::string& name, const std::string& source) {
+  return "ret { key: '" + name + "' value: '" + source + "' } ";
+}
+const std::string t = attr("T", "type: DT_FLOAT");
+
+/// twice(a) = a + a
+std::string twice() {
+  return function("twice", input("a"), output("b"), node("sum", "Add", "a a", t), result("b", "sum:z:0"));
+}
+
+void check_refused(const std::string& text, const std::string& message,
+                   const interop::GraphLimits& limits = {}) {
+  const std::string refused = refusal(text, limits);
+  BOOST_TEST(refused.find(message) != std::string::npos, refused << " does not say: " << message);
+}
+std::string text_of(const std::string& file) {
+  const auto graph = read(file);
+  return graph ? graph_text(*graph) : graph.status().message();
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(functions)
+
+BOOST_AUTO_TEST_CASE(a_call_becomes_the_nodes_of_the_function) {
+  const std::string expected =
+      "x = Placeholder() dtype=float shape=[2] : float[2]\n"
+      "_START_"
+      "y/sum = Add(x, x) : float[2] @/cpu:0\n"
+      "y = Identity(y/sum) : float[2] @/cpu:0\n"
+      "z = Neg(y) : float[2]\n";
+  for (const auto& [op, attrs] : {std::pair<std::string, std::string>{"twice", ""},
+                                  {"PartitionedCall", attr("f", "func { name: 'twice' }")}}) {
+    std::string text = text_of(placeholder("x") + node("y", op, "x", "device: '/cpu:0' " + attrs) +
+                               node("z", "Neg", "y:0", t) + twice());
+    const std::string start = "y/_start = NoOp(^x) @/cpu:0\n";
+    if (const size_t at = text.find(start); at != std::string::npos)
+      text.replace(at, start.size(), "_START_");
+    BOOST_TEST(text == expected);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(types_of_the_call_stand_in_the_body) {
+  const std::string file =
+      placeholder("x") + node("y", "same", "x", attr("T", "type: DT_FLOAT")) +
+      function("same", "attr { name: 'T' type: 'type' } " + input("a", "type_attr: 'T'"),
+               output("b", "type_attr: 'T'"), node("one", "Identity", "a", attr("T", "placeholder: 'T'")),
+               result("b", "one:output:0"));
+  BOOST_TEST(refusal(file) == "Ok");
+  std::string other = file;
+  other.replace(other.find("same' input"), 0, "");
+  check_refused(placeholder("x") + node("y", "same", "x", attr("T", "type: DT_INT32")) +
+                    file.substr(file.find("library")),
+                "[same] y: 'a' of function same is float, expected int32");
+}
+
+BOOST_AUTO_TEST_CASE(constants_of_a_function_wait_for_the_call) {
+  const auto graph =
+      read(placeholder("x") + node("y", "more", "x", "") +
+           function("more", input("a"), output("b"),
+                    constant("one", "DT_FLOAT", "float_val: 1") + node("sum", "Add", "a one:output:0", t),
+                    result("b", "sum:z:0")));
+  BOOST_TEST_REQUIRE(graph.status().message() == "Ok");
+  BOOST_TEST(graph_text(*graph).find("y/one = Const(^y/_start)") != std::string::npos, graph_text(*graph));
+}
+
+BOOST_AUTO_TEST_CASE(effects_come_before_results_and_after_control_inputs) {
+  const std::string dtype = attr("dtype", "type: DT_FLOAT");
+  const auto graph = read(
+      node("v", "VarHandleOp", "", dtype + attr("shape", "shape {}")) +
+      constant("x", "DT_FLOAT", "float_val: 1") + node("before", "NoOp") + node("y", "count", "v x ^before") +
+      function("count", input("handle", "type: DT_RESOURCE") + input("by"), output("b"),
+               node("add", "AssignAddVariableOp", "handle by", dtype) + node("seven", "Identity", "by", t),
+               result("b", "seven:output:0") + "control_ret { key: 'add' value: 'add' } "));
+  BOOST_TEST_REQUIRE(graph.status().message() == "Ok");
+  const std::string text = graph_text(*graph);
+  BOOST_TEST(text.find("y = Identity(y/seven, ^y/add)") != std::string::npos, text);
+  BOOST_TEST(text.find("y/add = AssignAddVariableOp(v, x, ^y/_start)") != std::string::npos, text);
+  BOOST_TEST(text.find("y/_start = NoOp(^v, ^x, ^before)") != std::string::npos, text);
+}
+
+BOOST_AUTO_TEST_CASE(several_outputs) {
+  const std::string both = function("both", input("a"), output("p") + output("q"), node("n", "Neg", "a", t),
+                                    result("p", "a") + result("q", "n:y:0"));
+  const auto graph = read(placeholder("x") + node("y", "both", "x") + node("z", "Sub", "y:1 y ^y", t) + both);
+  BOOST_TEST_REQUIRE(graph.status().message() == "Ok");
+  const Node& z = *graph->find("z");
+  BOOST_TEST(graph->node(z.inputs[0].node).name == "y/_output_1");
+  BOOST_TEST(graph->node(z.inputs[1].node).name == "y/_output_0");
+  BOOST_TEST(graph->node(z.control_inputs[0]).name == "y");
+  check_refused(placeholder("x") + node("y", "both", "x") + node("z", "Neg", "y:2", t) + both,
+                "[Neg] z: input from y: there is no output 2");
+}
+
+BOOST_AUTO_TEST_CASE(conditionals_and_loops) {
+  const std::string predicate = constant("p", "DT_BOOL", "bool_val: true");
+  const std::string branches =
+      attr("then_branch", "func { name: 'twice' }") + attr("else_branch", "func { name: 'less' }");
+  const std::string less =
+      function("less", input("a"), output("b"),
+               constant("one", "DT_FLOAT", "float_val: 1") + node("sub", "Sub", "a one:output:0", t),
+               result("b", "sub:z:0"));
+  const auto branched =
+      read(placeholder("x") + predicate + node("y", "If", "p x", branches) + twice() + less);
+  BOOST_TEST_REQUIRE(branched.status().message() == "Ok");
+  BOOST_TEST(branched->find("y")->type() == "Merge");
+  BOOST_TEST(branched->shape({branched->find("y")->id, 0}).text() == "[2]");
+
+  const std::string test = function(
+      "test", input("a"), output("go", "type: DT_BOOL"),
+      constant("axes", "DT_INT32", "int_val: 0") + node("sum", "Sum", "a axes:output:0", t) +
+          constant("nine", "DT_FLOAT", "float_val: 9") + node("is", "Less", "sum:output:0 nine:output:0", t),
+      result("go", "is:z:0"));
+  const auto looped =
+      read(placeholder("x") +
+           node("y", "While", "x",
+                attr("cond", "func { name: 'test' }") + attr("body", "func { name: 'twice' }") +
+                    attr("T", "list { type: DT_FLOAT }")) +
+           twice() + test);
+  BOOST_TEST_REQUIRE(looped.status().message() == "Ok");
+  BOOST_TEST(looped->find("y")->type() == "Exit");
+  const auto frames = assign_frames(*looped);
+  BOOST_TEST_REQUIRE(frames.status().message() == "Ok");
+  BOOST_TEST(frames->frames.size() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(calls_that_do_not_fit) {
+  const std::string x = placeholder("x");
+  check_refused(x + node("y", "twice", "x x") + twice(), "[twice] y: function twice takes 1 inputs, got 2");
+  check_refused(x + node("y", "twice") + twice(), "[twice] y: function twice takes more than the 0 inputs");
+  check_refused(constant("x", "DT_INT32", "") + node("y", "twice", "x") + twice(),
+                "[twice] y: 'a' of function twice is int32, expected float");
+  check_refused(x + node("y", "PartitionedCall", "x"),
+                "[PartitionedCall] y: attribute f is missing, or no function");
+  check_refused(x + node("y", "PartitionedCall", "x", attr("f", "func { name: 'no' }")),
+                "there is no function 'no'");
+  check_refused(twice() + twice(), "AlreadyExists: function twice is defined twice");
+  check_refused(x + node("y", "odd", "x") + function("odd", input("a"), output("b"), "", ""),
+                "output 'b' of function odd: nothing yields it");
+  check_refused(
+      x + node("y", "odd", "x") + function("odd", input("a"), output("b"), "", result("b", "c:d:0")),
+      "there is no node 'c'");
+  check_refused(
+      x + node("y", "odd", "x") +
+          function("odd", input("a"), output("b"), node("n", "Neg", "a:1", t), result("b", "n:y:0")),
+      "[Neg] y/n: there is no output 1");
+  check_refused(x + node("y", "odd", "x") +
+                    function("odd", input("a"), output("b"), node("n", "Zeta", "a"), result("b", "n:y:0")),
+                "Unimplemented: [Zeta] n: there are no such ops: Zeta");
+  check_refused(
+      x + node("y", "odd", "x") +
+          function("odd", "attr { name: 'N' type: 'int' } " + input("a", "number_attr: 'N' type: DT_FLOAT"),
+                   "", "", ""),
+      "does not say how many argument 'a' is");
+}
+
+BOOST_AUTO_TEST_CASE(functions_that_call_themselves) {
+  const auto calling = [](const std::string& name, const std::string& callee) {
+    return function(name, input("a"), output("b"), node("n", callee, "a"), result("b", "n:b:0"));
+  };
+  const std::string x = placeholder("x");
+  check_refused(x + node("y", "f", "x") + calling("f", "f"), "[f] y/n: function f calls itself");
+  check_refused(x + node("y", "f", "x") + calling("f", "g") + calling("g", "f"),
+                "[f] y/n/n: function f calls itself");
+  std::string chain;
+  for (int i = 0; i < 100; ++i) chain += calling("f" + std::to_string(i), "f" + std::to_string(i + 1));
+  check_refused(x + node("y", "f0", "x") + chain + calling("f100", "Neg"), "ResourceExhausted: [f64] ");
+  check_refused(x + node("y", "f0", "x") + chain + calling("f100", "Neg"),
+                "limit function_depth, 64, is passed");
+}
+
+BOOST_AUTO_TEST_CASE(functions_that_multiply) {
+  std::string file = placeholder("x") + node("y", "f0", "x");
+  for (int i = 0; i < 40; ++i) {
+    const std::string next = "f" + std::to_string(i + 1);
+    file += function("f" + std::to_string(i), input("a"), output("b"),
+                     node("n", next, "a") + node("m", next, "n:b:0"), result("b", "m:b:0"));
+  }
+  file += function("f40", input("a"), output("b"), "", result("b", "a"));
+  check_refused(file, "limit nodes, 10000, is passed", {.nodes = 10000});
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace troupe::test

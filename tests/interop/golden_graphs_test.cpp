@@ -1,0 +1,86 @@
+// Graphs that TensorFlow has written (tests/golden/make_graphs.py): they are read, and those without variables yield what they say.
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+
+#include "actors/runtime.h"
+#include "tests/interop/graph_file.h"
+#include "tests/support/run_op.h"
+
+namespace troupe::test {
+namespace {
+
+std::string golden(const std::string& name) { return project_file("tests/golden/graphs/" + name + ".pb"); }
+
+Graph graph_of(const std::string& name, const std::shared_ptr<const OpTable>& ops) {
+  return value_or_throw(interop::read_graph_def(golden(name), ops));
+}
+
+class Fixture {
+ protected:
+  /// The tensor `fetch` when x is fed.
+  Tensor run(const std::string& name, const std::string& fetch, const Tensor& x) {
+    const Graph graph = graph_of(name, runtime_.ops());
+    auto session = runtime_.session(graph);
+    const Output y = value_or_throw(graph.find_output(fetch));
+    return session.run({{value_or_throw(graph.find_output("x")), x}}, {y}).at(0);
+  }
+  Runtime runtime_{RuntimeOptions{.threads = 1}};
+};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(golden_graphs, Fixture)
+
+BOOST_AUTO_TEST_CASE(loops) {
+  for (const char* name : {"loop", "loop_v2"}) {
+    BOOST_TEST(identical(run(name, "power", floats({3}, {1, 2, -3})), floats({3}, {1, 32, -243})), name);
+    BOOST_TEST(identical(run(name, "rounds", floats({3}, {1, 2, -3})), int_scalar(4)), name);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(conditionals) {
+  for (const char* name : {"conditional", "conditional_v2"}) {
+    BOOST_TEST(identical(run(name, "y", floats({3}, {1, 2, 3})), floats({3}, {2, 4, 6})), name);
+    BOOST_TEST(identical(run(name, "y", floats({3}, {1, 2, -3})), floats({3}, {0, 1, -4})), name);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(calls_of_functions) {
+  BOOST_TEST(identical(run("calls", "y", floats({3}, {1, 2, -3})), floats({3}, {6, 15, 30})));
+}
+
+BOOST_AUTO_TEST_CASE(effects_of_functions) {
+  const Graph graph = graph_of("effects", runtime_.ops());
+  auto session = runtime_.session(graph);
+  session.run({Output{graph.find("init")->id, Output::control}});
+  const Output count = value_or_throw(graph.find_output("count"));
+  for (const float expected : {2.0f, 4.0f}) BOOST_TEST(session.run({count}).at(0).item<float>() == expected);
+}
+
+BOOST_AUTO_TEST_CASE(steps_of_training) {
+  for (const char* name : {"training", "training_resource"}) {
+    const Graph graph = graph_of(name, runtime_.ops());
+    auto session = runtime_.session(graph);
+    session.run({Output{graph.find("init")->id, Output::control}});
+    const auto output = [&](const char* node) { return value_or_throw(graph.find_output(node)); };
+    const std::vector<std::pair<Output, Tensor>> feeds = {
+        {output("x"), floats({2, 4}, {1, 2, 3, 4, 4, 3, 2, 1})}, {output("y"), ints({0, 1})}};
+    const float before = session.run(feeds, {output("loss")}).at(0).item<float>();
+    session.run(feeds, {Output{graph.find("step")->id, Output::control}});
+    const float after = session.run(feeds, {output("loss")}).at(0).item<float>();
+    BOOST_TEST(before == 2 * std::log(3.0f), boost::test_tools::tolerance(1e-5f));
+    BOOST_TEST(after < before, name);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(what_the_table_lacks_is_named) {
+  const auto graph = read(golden("loop_gradient"));
+  const bool has_stacks = op_library()->ops->find("StackV2") != nullptr;
+  BOOST_TEST(graph.ok() == has_stacks);
+  if (!has_stacks)
+    BOOST_TEST(graph.status().text() == "there are no such ops: StackPopV2, StackPushV2, StackV2");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace troupe::test

@@ -1,0 +1,204 @@
+#include <boost/test/unit_test.hpp>
+
+#include "graph/graph_text.h"
+#include "tests/interop/graph_file.h"
+
+namespace troupe::test {
+namespace {
+
+void check_refused(const std::string& text, const std::string& message) {
+  const std::string refused = refusal(text);
+  BOOST_TEST(refused.find(message) != std::string::npos, refused << " does not say: " << message);
+}
+
+std::string text_of(const std::string& file) {
+  const auto graph = read(file);
+  return graph ? graph_text(*graph) : graph.status().message();
+}
+
+/// i counts up to 5:  zero -> Enter -> Merge -> Less -> LoopCond; Switch -> AddV2 -> NextIteration -> Merge
+std::string loop(const std::string& merge_inputs = "enter next", const std::string& step_type = "Add") {
+  const std::string t = attr("T", "type: DT_INT32");
+  return constant("zero", "DT_INT32", "int_val: 0") +
+         node("merge", "Merge", merge_inputs, t + attr("N", "i: 2")) +
+         node("enter", "Enter", "zero", t + attr("frame_name", "s: 'loop'")) +
+         node("five", "Const", "^merge",
+              attr("dtype", "type: DT_INT32") +
+                  attr("value", "tensor { dtype: DT_INT32 tensor_shape {} int_val: 5 }")) +
+         node("less", "Less", "merge five", t) + node("steer", "LoopCond", "less") +
+         node("switch", "Switch", "merge steer", t) + node("step", step_type, "switch:1 switch:1", t) +
+         node("next", "NextIteration", "step") + node("exit", "Exit", "switch", t);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(read_graph)
+
+BOOST_AUTO_TEST_CASE(nodes_inputs_attributes_devices) {
+  BOOST_TEST(text_of(placeholder("x") + node("y", "Add", "x x:0 ^x",
+                                             "device: '/job:ps/task:1' " + attr("T", "type: DT_FLOAT"))) ==
+             "x = Placeholder() dtype=float shape=[2] : float[2]\n"
+             "y = Add(x, x, ^x) : float[2] @/job:ps/task:1\n");
+}
+
+BOOST_AUTO_TEST_CASE(what_is_left_out_is_filled_in) {
+  const auto graph =
+      read(placeholder("x") + node("y", "MatMul", "x2 x2") + node("x2", "ExpandDims", "x axis") +
+           constant("axis", "DT_INT32", "int_val: 0") + "unknown_field: 3");
+  BOOST_TEST_REQUIRE(graph.status().message() ==
+                     "InvalidArgument: [MatMul] y: a [1,2] x b [1,2]: inner dimensions differ");
+}
+
+BOOST_AUTO_TEST_CASE(an_empty_graph) {
+  BOOST_TEST(text_of("") == "");
+  BOOST_TEST(text_of("versions { producer: 27 }") == "");
+  check_refused("\n", "nothing but blanks");
+}
+
+BOOST_AUTO_TEST_CASE(nodes_come_in_any_order) {
+  BOOST_TEST(
+      text_of(node("z", "Neg", "y") + node("y", "Neg", "x ^w") + placeholder("x") + placeholder("w")) ==
+      "x = Placeholder() dtype=float shape=[2] : float[2]\n"
+      "w = Placeholder() dtype=float shape=[2] : float[2]\n"
+      "y = Neg(x, ^w) : float[2]\n"
+      "z = Neg(y) : float[2]\n");
+}
+
+BOOST_AUTO_TEST_CASE(loops_close) {
+  for (const char* merge_inputs : {"enter next", "next enter"}) {
+    const auto graph = read(loop(merge_inputs));
+    BOOST_TEST_REQUIRE(graph.status().message() == "Ok");
+    const Node& merge = *graph->find("merge");
+    const size_t back = merge_inputs[0] == 'n' ? 0 : 1;
+    BOOST_TEST(graph->node(merge.inputs[back].node).name == "next");
+    BOOST_TEST(graph->node(merge.inputs[1 - back].node).name == "enter");
+  }
+  check_refused(loop("next next"), "[Merge] merge: all inputs come from a NextIteration");
+  check_refused(loop("enter step"), "cycle that no NextIteration closes");
+  check_refused(loop("enter next", "Less"), "input 1 is int32 and cannot become bool");
+}
+
+BOOST_AUTO_TEST_CASE(colocation_and_shapes) {
+  const auto graph =
+      read(placeholder("a") +
+           node("b", "Neg", "a",
+                attr("_class", "list { s: 'loc:@a' s: 'kind@z' }") +
+                    attr("_output_shapes", "list { shape { dim { size: 2 } } }") + attr("_unknown", "i: 3")));
+  BOOST_TEST_REQUIRE(graph.status().message() == "Ok");
+  BOOST_TEST(graph->node(1).colocate_with == std::vector<std::string>{"a"}, boost::test_tools::per_element());
+  BOOST_TEST(graph->node(1).attrs.size() == 1u);  // T
+  check_refused(placeholder("a") + node("b", "Neg", "a", attr("_class", "list { s: 'loc:@c' }")),
+                "[Neg] b: attribute _class: there is no node 'c'");
+  check_refused(
+      placeholder("a") + node("b", "Neg", "a", attr("_output_shapes", "list { shape { dim { size: 3 } } }")),
+      "[Neg] b: ");
+  check_refused(placeholder("a") + node("b", "Neg", "a", attr("_output_shapes", "list { }")),
+                "has 0 elements for 1 outputs");
+}
+
+BOOST_AUTO_TEST_CASE(other_names_and_attributes_that_change_nothing) {
+  const std::string table = placeholder("x") + constant("rows", "DT_INT32", "int_val: 1");
+  BOOST_TEST(text_of(placeholder("x") + node("y", "AddV2", "x x", attr("T", "type: DT_FLOAT"))) ==
+             "x = Placeholder() dtype=float shape=[2] : float[2]\ny = Add(x, x) : float[2]\n");
+  const auto gather = [&](const std::string& axis) {
+    return table + constant("axis", "DT_INT32", "int_val: " + axis) +
+           node("y", "GatherV2", "x rows axis",
+                attr("Taxis", "type: DT_INT32") + attr("Tparams", "type: DT_FLOAT") +
+                    attr("Tindices", "type: DT_INT32") + attr("batch_dims", "i: 0"));
+  };
+  BOOST_TEST(text_of(gather("0")).ends_with("y = Gather(x, rows) : float[]\n"), text_of(gather("0")));
+  check_refused(gather("1"), "[GatherV2] y: input 2 must be a constant 0");
+  const auto compare = [&](const std::string& value) {
+    return placeholder("x") + node("y", "Equal", "x x", attr("incompatible_shape_error", "b: " + value));
+  };
+  BOOST_TEST(refusal(compare("true")) == "Ok");
+  check_refused(compare("false"),
+                "[Equal] y: the op has no attribute 'incompatible_shape_error', or not with");
+}
+
+BOOST_AUTO_TEST_CASE(versions) {
+  BOOST_TEST(refusal("versions { producer: 2474 min_consumer: 12 }") == "Ok");
+  BOOST_TEST(refusal("versions { producer: 9999 }") == "Ok");
+  check_refused("versions { producer: 9999 min_consumer: 9000 }",
+                "version 9000 at least; this one is of version 2474");
+  check_refused("versions { producer: 9999 bad_consumers: [7, 2474] }", "must not be read by version 2474");
+  check_refused("versions { producer: -1 }", "versions.producer is -1");
+}
+
+BOOST_AUTO_TEST_CASE(every_missing_op_is_named) {
+  check_refused(
+      placeholder("x") + node("b", "Zeta", "x") + node("a", "Alpha", "x") + node("c", "Zeta", "nowhere"),
+      "Unimplemented: [Zeta] b: there are no such ops: Alpha, Zeta");
+}
+
+BOOST_AUTO_TEST_CASE(what_is_wrong_with_names_and_inputs) {
+  const std::string x = placeholder("x");
+  check_refused(x + x, "AlreadyExists: [Placeholder] x: two nodes have this name");
+  check_refused(node("", "NoOp"), "'' cannot be the name of a node");
+  check_refused(node("a b", "NoOp"), "'a b' cannot be the name of a node");
+  check_refused(node("\\377", "NoOp"), "cannot be the name of a node");
+  check_refused(node("y", "Neg", "x"), "[Neg] y: input 'x': there is no node 'x'");
+  check_refused(x + node("y", "Neg", "x:1"), "[Neg] y: input from x: there is no output 1, only 1");
+  for (const char* index : {"x:-1", "x:one", "x:0:0", "x:99999999999999999999"})
+    check_refused(x + node("y", "Neg", index), "is no number of an output");
+  check_refused(x + node("y", "Neg", "x x"), "[Neg] y: takes 1 inputs, got 2");
+  check_refused(x + node("y", "Neg"), "[Neg] y: takes 1 inputs, got 0");
+  check_refused(x + node("y", "Neg", "^x x"), "[Neg] y: input 'x': it follows a control input");
+  check_refused(x + node("y", "NoOp", "^x:0"), "a control input has no output");
+  check_refused(x + node("y", "NoOp", "^"), "there is no node ''");
+  check_refused(x + node("y", "Neg", "x", "device: '/job:a/cpu:x'"), "[Neg] y: ");
+  check_refused(node("y", "Neg", "y"), "[Neg] y: the node is part of a cycle");
+  check_refused(node("y", "NoOp", "^z") + node("z", "NoOp", "^y"), "the node is part of a cycle");
+}
+
+BOOST_AUTO_TEST_CASE(what_is_wrong_with_attributes) {
+  const auto neg = [](const std::string& attrs) { return placeholder("x") + node("y", "Neg", "x", attrs); };
+  const std::string t = attr("T", "type: DT_FLOAT");
+  check_refused(neg(t + t), "[Neg] y: attribute T is given twice");
+  check_refused(neg(attr("T", "i: 1")), "[Neg] y: attribute T is of kind int, expected type");
+  check_refused(neg(attr("T", "list { type: DT_FLOAT }")), "attribute T is of kind list, expected type");
+  check_refused(neg(attr("T", "")), "attribute T has no value");
+  check_refused(neg(attr("T", "placeholder: 'U'")),
+                "attribute T stands for attribute 'U' of a call; there is none");
+  check_refused(neg(attr("T", "type: DT_VARIANT")), "attribute T unknown dtype 21 (DT_VARIANT)");
+  check_refused(neg(attr("T", "type: 77")), "unknown dtype 77");
+  check_refused(neg(attr("T", "type: DT_FLOAT_REF")), "unknown dtype 101 (DT_FLOAT_REF)");
+  check_refused(neg(attr("T", "type: DT_STRING")), "[Neg] y: ");
+  check_refused(neg(attr("colour", "s: 'red'")), "[Neg] y: the op has no attribute 'colour'");
+  check_refused(node("y", "VariableV2", "", attr("dtype", "type: DT_FLOAT")),
+                "[VariableV2] y: attribute shape is missing");
+  check_refused(node("y", "VariableV2", "",
+                     attr("dtype", "type: DT_FLOAT") + attr("shape", "shape { dim { size: -2 } }")),
+                "[VariableV2] y: attribute shape");
+  check_refused(placeholder("x") + node("y", "Squeeze", "x", attr("squeeze_dims", "list { i: 1 s: 'a' }")),
+                "attribute squeeze_dims is of kind list(string), expected list(int)");
+  check_refused(placeholder("x") + node("y", "Unpack", "x", attr("num", "i: 1099511627776")), "[Unpack] y: ");
+  check_refused(node("y", "Placeholder", "", attr("dtype", "type: DT_FLOAT") + attr("_trainable", "i: 1")),
+                "attribute _trainable is of kind int, expected bool");
+}
+
+BOOST_AUTO_TEST_CASE(text_that_is_none) {
+  check_refused("node { name: 'x' ", "line 1, column ");
+  check_refused("node {\n name: 'x'\n op = 'y' }", "line 3, column 5");
+  check_refused("\x0a\x05hello", "cut off or damaged");
+}
+
+BOOST_AUTO_TEST_CASE(meta_graphs) {
+  const auto meta = interop::read_meta_graph(
+      "meta_info_def { tags: 'serve' tensorflow_version: '1.0' } graph_def { " + placeholder("x") +
+          "} saver_def { filename_tensor_name: 'save/Const:0' restore_op_name: 'save/restore_all' } "
+          "collection_def { key: 'losses' value { node_list { value: 'x:0' } } } "
+          "collection_def { key: 'steps' value { int64_list { value: [1, 2] } } }",
+      op_library()->ops);
+  BOOST_TEST_REQUIRE(meta.status().message() == "Ok");
+  BOOST_TEST(meta->graph.size() == 1u);
+  BOOST_TEST(meta->tags.at(0) == "serve");
+  BOOST_TEST(meta->tensorflow_version == "1.0");
+  BOOST_TEST(meta->saver->restore_node == "save/restore_all");
+  BOOST_TEST(std::get<std::vector<std::string>>(meta->collections.at("losses")).at(0) == "x:0");
+  BOOST_TEST(std::get<std::vector<int64_t>>(meta->collections.at("steps")).at(1) == 2);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace troupe::test

@@ -1,0 +1,93 @@
+// What is written and read again is the same graph: every op of the table, loops, conditionals, colocation, devices.
+#include <boost/test/unit_test.hpp>
+
+#include "apps/interop/write_graph.h"
+#include "graph/control_flow.h"
+#include "graph/graph_text.h"
+#include "graph/variables.h"
+#include "kernels/constructors.h"
+#include "tests/interop/graph_file.h"
+#include "tests/kernels/all_cases.h"
+
+namespace troupe::test {
+namespace {
+
+using interop::Format;
+
+void check_same(const Node& a, const Node& b) {
+  BOOST_TEST(a.name == b.name);
+  BOOST_TEST(a.op == b.op);
+  BOOST_TEST((a.attrs == b.attrs), a.name << ": attributes differ");
+  BOOST_TEST((a.inputs == b.inputs), a.name << ": inputs differ");
+  BOOST_TEST((a.control_inputs == b.control_inputs), a.name << ": control inputs differ");
+  BOOST_TEST(a.device == b.device);
+  BOOST_TEST((a.colocate_with == b.colocate_with), a.name << ": colocation differs");
+  BOOST_TEST((a.output_types == b.output_types), a.name << ": types differ");
+  BOOST_TEST((a.output_shapes == b.output_shapes), a.name << ": shapes differ");
+}
+
+void check_round_trip(const Graph& graph) {
+  for (const Format format : {Format::Binary, Format::Text}) {
+    const std::string bytes = interop::write_graph_def(graph, format);
+    const auto again = read(bytes);
+    BOOST_TEST_REQUIRE(again.status().message() == "Ok", again.status().message() << "\n"
+                                                                                  << graph_text(graph));
+    BOOST_TEST_REQUIRE(again->size() == graph.size());
+    for (NodeId id = 0; id < graph.size(); ++id) check_same(graph.node(id), again->node(id));
+    BOOST_TEST((interop::write_graph_def(*again, format) == bytes), "written anew it differs");
+  }
+}
+
+void check_round_trip(const OpCase& sample) {
+  for (const Known known : {Known::Values, Known::Shapes, Known::Nothing}) {
+    const auto op = SingleOp::make(sample.op, sample.inputs, sample.attrs, known);
+    if (op) check_round_trip(op->graph);
+  }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(round_trip)
+
+BOOST_AUTO_TEST_CASE(every_op) {
+  for (const auto& [name, op] : op_library()->ops->ops()) {
+    for (const OpCase& sample : all_cases().good(name)) check_round_trip(sample);
+    for (const ServedCase& served : all_cases().served(name)) check_round_trip(served.sample);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(loops_in_conditionals_in_loops) {
+  Graph graph(op_library()->ops);
+  const Scope g(graph);
+  const Output x = placeholder(g, f32, {-1, 2}, "x"), zero = g.constant(Tensor::scalar<int32_t>(0));
+  const auto rounds = while_loop(
+      g, {zero, x}, [&](const Scope& s, auto v) { return less(s, v[0], 5); },
+      [&](const Scope& s, auto v) {
+        const auto branch = cond(
+            s, less(s, v[0], 2), [&](const Scope& t) { return std::vector{neg(t, v[1])}; },
+            [&](const Scope& t) {
+              return while_loop(
+                  t, {v[1]}, [&](const Scope& u, auto w) { return less(u, sum(u, w[0]), 9.0); },
+                  [&](const Scope& u, auto w) { return std::vector{add(u, w[0], x)}; },
+                  {.shape_invariants = {{-1, 2}}});
+            });
+        return std::vector{add(s, v[0], 1), branch[0]};
+      },
+      {.parallel_iterations = 3, .shape_invariants = {PartialShape::scalar(), {-1, 2}}});
+  BOOST_TEST(rounds.size() == 2u);
+  check_round_trip(graph);
+}
+
+BOOST_AUTO_TEST_CASE(devices_colocation_variables) {
+  Graph graph(op_library()->ops);
+  const Scope g(graph);
+  const Output w = variable(g.with_device("/job:ps/task:3"), zeros(g, {2, 3}), "w");
+  const Output y = add(g.colocated_with(w).with_control({w}).with_device("/device:CPU:1"), w, 1.0);
+  initializer(g);
+  BOOST_TEST(graph.node(y.node).colocate_with.size() == 1u);
+  check_round_trip(graph);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace troupe::test
