@@ -2,14 +2,17 @@
 //   cluster_bench PROGRAM WHAT WORKERS [SECONDS]
 // Prints the median time of a step in microseconds. WHAT: "scalar": every worker reads a scalar of the parameter server, adds to it
 // and has the sum assigned back: a null step; "dense": it reads 100 MB and sums them; "sparse": it gathers 32 rows of 1,000 of them,
-// others in each step; "beside": what it prints itself, see there. bench/peers/cluster.py sets TensorFlow's figures beside these.
+// others in each step; "beside", "large": what they print themselves, see there. bench/peers/cluster.py sets TensorFlow's figures
+// beside these.
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <functional>
 #include <random>
 #include <thread>
@@ -49,6 +52,7 @@ class Nodes {
     for (int task = 1; task < workers; ++task) start(program, file, "worker", task);
   }
   const ClusterSpec& spec() const { return spec_; }
+  pid_t parameter_server() const { return nodes_.front()->process(); }
 
  private:
   void start(const std::string& program, const std::string& file, const std::string& job, int task) {
@@ -128,7 +132,7 @@ double median_step(Session& session, const Step& step, double seconds) {
 }
 
 /// One round trip by control, in microseconds: median and 99th percentile of steps that ask the parameter server for next to nothing,
-/// alone and while this process reads tensors of 1 GiB from it.
+/// alone and while this process reads tensors of 1 GiB from it, into memory that has been touched before.
 void round_trips_beside_transfers(Session& session, const Scope& at_ps) {
   const Output small = at_ps.add_one("VariableV2", {}, {{"dtype", DType::Float}, {"shape", PartialShape{}}});
   const PartialShape shape{1 << 15, 1 << 13};
@@ -149,6 +153,7 @@ void round_trips_beside_transfers(Session& session, const Scope& at_ps) {
   };
   const auto begin = Clock::now();
   print("alone", [&] { return seconds_since(begin) < 1; });
+  for (int i = 0; i < 2; ++i) reads.run({});
   std::atomic<bool> reading{true};
   std::thread reader([&] {
     for (int i = 0; i < 6; ++i) reads.run({});
@@ -156,6 +161,44 @@ void round_trips_beside_transfers(Session& session, const Scope& at_ps) {
   });
   print("beside transfers", [&] { return reading.load(); });
   reader.join();
+}
+
+/// What a process takes, in MiB: the value of a field of /proc/PID/status.
+double mebibytes(pid_t process, const std::string& field) {
+  std::ifstream status("/proc/" + std::to_string(process) + "/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with(field + ":")) return std::atof(line.c_str() + field.size() + 1) / 1024;
+  return 0;
+}
+
+/// Counts the peak of its memory anew.
+void forget_peak(pid_t process) { std::ofstream("/proc/" + std::to_string(process) + "/clear_refs") << 5; }
+
+/// Reads tensors of 1 and 3 GiB from the parameter server: the time of each of four reads, and by how much the memory of either side grew
+/// at most in the first.
+void large_transfers(Session& session, const Scope& at_ps, pid_t sender) {
+  for (const int32_t gibibytes : {1, 3}) {
+    const PartialShape shape{gibibytes << 15, 1 << 13};
+    const Output large = at_ps.add_one("VariableV2", {}, {{"dtype", DType::Float}, {"shape", shape}});
+    session.run({at_ps.group({assign(at_ps, large, fill(at_ps, {gibibytes << 15, 1 << 13}, 1.0))})});
+    const PreparedStep reads = session.prepare({}, {identity(at_ps, large)});
+    const std::array<pid_t, 2> sides = {sender, ::getpid()};
+    std::array<double, 2> before{};
+    for (size_t i = 0; i < 2; ++i) {
+      before[i] = mebibytes(sides[i], "VmRSS");
+      forget_peak(sides[i]);
+    }
+    std::printf("%d GiB:", gibibytes);
+    for (int i = 0; i < 4; ++i) {
+      const auto begin = Clock::now();
+      reads.run({});
+      std::printf(" %.2f s", seconds_since(begin));
+      if (i != 0) continue;
+      std::printf(" (memory: sender +%.1f MiB, receiver +%.1f MiB)", mebibytes(sides[0], "VmHWM") - before[0],
+                  mebibytes(sides[1], "VmHWM") - before[1]);
+    }
+    std::printf("\n");
+  }
 }
 
 int run(const std::string& program, const std::string& what, int count, double seconds) {
@@ -167,9 +210,12 @@ int run(const std::string& program, const std::string& what, int count, double s
   for (int task = 0; task < count; ++task)
     workers.push_back(g.with_device("/job:worker/task:" + std::to_string(task)));
   const Scope at_ps = g.with_device("/job:ps");
-  if (what == "beside") {
+  if (what == "beside" || what == "large") {
     Session session = runtime.session(graph);
-    round_trips_beside_transfers(session, at_ps);
+    if (what == "beside")
+      round_trips_beside_transfers(session, at_ps);
+    else
+      large_transfers(session, at_ps, nodes.parameter_server());
     session.close();
     return 0;
   }
@@ -185,7 +231,8 @@ int run(const std::string& program, const std::string& what, int count, double s
 
 int main(int count, char** arguments) try {
   if (count < 4)
-    return std::fprintf(stderr, "cluster_bench PROGRAM scalar|dense|sparse|beside WORKERS [SECONDS]\n"), 2;
+    return std::fprintf(stderr, "cluster_bench PROGRAM scalar|dense|sparse|beside|large WORKERS [SECONDS]\n"),
+           2;
   return troupe::run(arguments[1], arguments[2], std::atoi(arguments[3]),
                      count > 4 ? std::atof(arguments[4]) : 1);
 } catch (const troupe::Error& error) {

@@ -269,7 +269,7 @@ void run(size_t most) {
     };
     const char* what = tls ? "tls" : "plain";
     compare(what, bare, ours, 64, 2000);
-    for (const size_t kib : {64, 1 << 10, 10 << 10, 100 << 10, 1 << 20})
+    for (const size_t kib : {64, 1 << 10, 10 << 10, 100 << 10, 1 << 20, 3 << 20})
       if (const size_t bytes = kib << 10; bytes <= most)
         compare(what, bare, ours, bytes, kib > (10 << 10) ? 1 : 20);
   }
