@@ -73,6 +73,21 @@ class CoordinatorRole final : public FileRole {
     return found;
   }
 
+  using Answers = std::vector<Result<AnyMessage>>;
+
+  /// Asks each writer something; a failure says whose it is.
+  void ask_writers(capnp::List<wire::Address>::Reader writers,
+                   std::vector<std::pair<ActorRef, AnyMessage>> requests,
+                   std::function<void(const Answers&)> then) {
+    std::vector<std::string> tasks;
+    for (const auto writer : writers) tasks.emplace_back(view(writer.getTask()));
+    ask_all(std::move(requests), [tasks = std::move(tasks), then = std::move(then)](Answers answers) {
+      for (size_t i = 0; i < answers.size(); ++i)
+        if (!answers[i]) answers[i] = answers[i].status().at_device(tasks[i]);
+      then(answers);
+    });
+  }
+
   // Saving.
 
   using Save = Request<wire::SaveCheckpoint>;
@@ -98,7 +113,7 @@ class CoordinatorRole final : public FileRole {
       draft->setContainer(save->message->getContainer());
       requests.emplace_back((*writers)[shard], draft.finish());
     }
-    ask_all(std::move(requests), [this, save](const std::vector<Result<AnyMessage>>& answers) {
+    ask_writers(save->message->getWriters(), std::move(requests), [this, save](const Answers& answers) {
       const Status status = master_is_there(*save->message) ? take_shards(*save, answers)
                                                             : cancelled("the session ended meanwhile");
       if (!status.ok()) return abandon(save, status);
@@ -217,7 +232,7 @@ class CoordinatorRole final : public FileRole {
       draft->setContainer(restore->message->getContainer());
       requests.emplace_back(restore->writers[writer], draft.finish());
     }
-    ask_all(std::move(requests), [this, restore](const std::vector<Result<AnyMessage>>& answers) {
+    ask_writers(restore->message->getWriters(), std::move(requests), [this, restore](const Answers& answers) {
       if (Status status = worst_of(answers); !status.ok()) {
         for (const ActorRef& writer : restore->writers) tell(writer, Draft<wire::DropShards>().finish());
         return failed(restore, std::move(status));
@@ -237,7 +252,7 @@ class CoordinatorRole final : public FileRole {
       draft->setContainer(restore->message->getContainer());
       requests.emplace_back(writer, draft.finish());
     }
-    ask_all(std::move(requests), [this, restore](const std::vector<Result<AnyMessage>>& answers) {
+    ask_writers(restore->message->getWriters(), std::move(requests), [this, restore](const Answers& answers) {
       if (Status status = worst_of(answers); !status.ok()) return end(*restore, std::move(status));
       Draft<wire::CheckpointRestored> draft;
       draft->setFolder(as_text(restore->path()));

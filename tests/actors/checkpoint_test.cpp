@@ -368,7 +368,11 @@ BOOST_AUTO_TEST_CASE(a_writer_lost_at_any_moment_fails_the_save_or_comes_too_lat
     at.simulation.run_ready();
     BOOST_TEST_REQUIRE(answered->has_value());
     const Result<AnyMessage>& answer = **answered;
-    if (!answer) BOOST_TEST_REQUIRE((answer.status().code() == Code::Unavailable), answer.status().message());
+    if (!answer) {
+      const std::string message = answer.status().message();
+      BOOST_TEST_REQUIRE((answer.status().code() == Code::Unavailable), message);
+      BOOST_TEST_REQUIRE(message.find(writer_of(at.node, 1).task) != std::string::npos, message);
+    }
     ++(answer ? saved : failed);
     BOOST_TEST_REQUIRE(round_after_restart(at.disk, 2) == (answer ? 2u : 1u));
     BOOST_TEST_REQUIRE(count_files(at.disk, folder) == (answer ? 6u : 3u));
