@@ -1,19 +1,18 @@
 #include "apps/commands.h"
 
-#include <sys/prctl.h>
 #include <unistd.h>
-#include <csignal>
+
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <iostream>
-#include <iterator>
+#include <optional>
 #include <sstream>
 
 #include "actors/runtime.h"
 #include "apps/cluster/certs.h"
 #include "apps/cluster/local_cluster.h"
-#include "apps/cluster/node.h"
+#include "apps/cluster/processes.h"
+#include "apps/command_support.h"
 #include "apps/config/cluster_file.h"
 #include "apps/config/run_config.h"
 #include "apps/data/dataset.h"
@@ -27,21 +26,6 @@ namespace {
 
 constexpr int bad_data = 3, diverged = 4;
 constexpr const char* clear_line = "\r\033[K";
-
-std::atomic<bool> stop_requested{false};
-
-// The first signal asks for an orderly end, the second one ends at once.
-void on_signal(int signal) {
-  if (stop_requested.exchange(true)) {
-    std::signal(signal, SIG_DFL);
-    std::raise(signal);
-  }
-}
-
-int failed(const Status& status) {
-  std::fprintf(stderr, "troupe: %s\n", status.message().c_str());
-  return Error(status).exit_code();
-}
 
 Result<config::RunConfig> load(const TrainArguments& arguments) {
   const auto library = make_op_library();
@@ -110,37 +94,59 @@ std::vector<std::string> files_of(const config::RunConfig& config, const std::st
   return files;
 }
 
-/// The processes that --local asks for; null when it does not. Tells the config which tasks there are, and the trainer where.
-Result<std::unique_ptr<cluster::LocalCluster>> start_nodes(const TrainArguments& arguments,
-                                                           config::RunConfig& config,
-                                                           train::TrainerOptions& options) {
-  std::unique_ptr<cluster::LocalCluster> nodes;
+/// What all nodes of the run have in common; their threads are to be shared out.
+cluster::NodeOptions common_options(const config::RunConfig& config, const train::TrainerOptions& options) {
+  cluster::NodeOptions common;
+  common.devices = static_cast<int>(config.cluster.devices);
+  common.threads = static_cast<size_t>(config.run.threads);
+  common.roots = files_of(config, options.resume);
+  common.heartbeat = config.train.fault.heartbeat;
+  common.owner = cluster::owner_task();
+  return common;
+}
+
+/// The cluster that the arguments ask for, with the processes to be started; nothing when they ask for none.
+Result<std::optional<cluster::ClusterPlan>> plan_cluster(const TrainArguments& arguments,
+                                                         const cluster::NodeOptions& common) {
+  const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
+  RealDisk disk;
+  cluster::ClusterPlan plan;
   if (!arguments.local.empty()) {
-    cluster::LocalClusterOptions local;
-    local.program = std::filesystem::read_symlink("/proc/self/exe").string();
-    TROUPE_ASSIGN(local.tasks, parse_tasks(arguments.local));
-    local.devices = static_cast<int>(config.cluster.devices);
-    local.threads = static_cast<size_t>(config.run.threads);
-    local.line = options.line;
-    local.roots = files_of(config, options.resume);
-    local.heartbeat = config.train.fault.heartbeat;
-    TROUPE_ASSIGN(nodes, cluster::LocalCluster::start(local));
-    options.cluster = nodes->spec();
-    options.recover = [cluster = nodes.get()](const auto& silent) { return cluster->restart(silent); };
+    TROUPE_ASSIGN(const auto tasks, parse_tasks(arguments.local));
+    TROUPE_ASSIGN(plan, cluster::plan_local(program, tasks, common));
+  } else if (arguments.launch) {
+    auto launch = *arguments.launch;
+    launch.program = program;
+    launch.cluster_file = arguments.cluster;
+    TROUPE_ASSIGN(plan, cluster::plan_launch(launch, common, disk));
   } else if (!arguments.cluster.empty()) {
-    RealDisk disk;
-    TROUPE_ASSIGN(options.cluster,
-                  config::load_cluster(disk, arguments.cluster, cluster::LocalCluster::owner_job, 0));
+    TROUPE_ASSIGN(plan.spec, config::load_cluster(disk, arguments.cluster, cluster::owner_job, 0));
+  } else {
+    return std::optional<cluster::ClusterPlan>();
   }
-  if (!options.cluster) return nodes;
+  return std::optional(std::move(plan));
+}
+
+/// The processes of this run; null when it starts none. Tells the config which tasks there are, and the trainer where.
+Result<std::unique_ptr<cluster::Processes>> start_nodes(const TrainArguments& arguments,
+                                                        config::RunConfig& config,
+                                                        train::TrainerOptions& options) {
+  std::unique_ptr<cluster::Processes> nodes;
+  TROUPE_ASSIGN(auto plan, plan_cluster(arguments, common_options(config, options)));
+  if (!plan) return nodes;
+  options.cluster = plan->spec;
   config.cluster.tasks.clear();
-  for (const auto& [job, tasks] : options.cluster->jobs)
+  for (const auto& [job, tasks] : plan->spec.jobs)
     config.cluster.tasks[job] = static_cast<int64_t>(tasks.size());
+  if (plan->processes.empty()) return nodes;
+  TROUPE_ASSIGN(nodes, cluster::Processes::start(std::move(plan->processes), options.line));
+  options.recover = [started = nodes.get()](const auto& silent) { return started->restart(silent); };
+  options.lost = [started = nodes.get()] { return !started->first_loss({}).empty(); };
   return nodes;
 }
 
 /// A step that failed because a process is gone: which, and how. The step may know before the system tells.
-Status with_loss(const Status& status, const cluster::LocalCluster* nodes) {
+Status with_loss(const Status& status, const cluster::Processes* nodes) {
   const bool gone = nodes && retry_may_help(status.code());
   const std::string loss = gone ? nodes->first_loss(std::chrono::milliseconds(500)) : std::string();
   return loss.empty() ? status : Status(status.code(), loss + "; " + status.message());
@@ -157,7 +163,7 @@ int train(const TrainArguments& arguments) {
   train::TrainerOptions options;
   options.resume = arguments.resume;
   options.dry_run_steps = arguments.dry_run_steps;
-  options.stop = &stop_requested;
+  options.stop = &stop_on_signals();
   const bool talks = !arguments.quiet && !arguments.json;
   const bool terminal = isatty(STDOUT_FILENO) != 0;
   if (talks)
@@ -169,8 +175,6 @@ int train(const TrainArguments& arguments) {
       std::printf("%s%s", clear_line, line.c_str());
       std::fflush(stdout);
     };
-  std::signal(SIGINT, on_signal);
-  std::signal(SIGTERM, on_signal);
   auto nodes = start_nodes(arguments, *config, options);
   if (!nodes) return failed(nodes.status());
   const auto result = train::train(*config, *data, options);
@@ -181,68 +185,6 @@ int train(const TrainArguments& arguments) {
   else if (!arguments.quiet)
     print_summary(*result);
   return result->ending == train::Ending::Diverged ? diverged : 0;
-}
-
-namespace {
-
-std::optional<std::string> environment_variable(const std::string& name) {
-  const char* const value = std::getenv(name.c_str());
-  return value ? std::optional<std::string>(value) : std::nullopt;
-}
-
-/// What the parent process has in mind for its child.
-Result<cluster::NodeOptions> inherited_options() {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  return cluster::read_node_options(std::string(std::istreambuf_iterator<char>(std::cin), {}));
-}
-
-Result<cluster::NodeOptions> options_at(const cluster::Place& place, const NodeArguments& arguments) {
-  cluster::NodeOptions options;
-  options.cluster = place.cluster;
-  options.job = place.job;
-  options.task = place.task;
-  options.devices = arguments.devices;
-  options.threads = static_cast<size_t>(arguments.threads);
-  options.listen = arguments.listen;
-  options.roots = arguments.roots;
-  const auto heartbeat = config::parse_nanoseconds(arguments.heartbeat);
-  if (!heartbeat)
-    return invalid_argument("--heartbeat '" + arguments.heartbeat +
-                            "' is no time such as \"200ms\" or \"2s\"");
-  options.heartbeat = *heartbeat;
-  return options;
-}
-
-/// Until a signal comes, or what it serves is over.
-int serve(const cluster::NodeOptions& options) {
-  std::signal(SIGINT, on_signal);
-  std::signal(SIGTERM, on_signal);
-  const Status status = cluster::run_node(options, [] { return stop_requested.load(); });
-  return status.ok() ? 0 : failed(status);
-}
-
-}  // namespace
-
-int node(const NodeArguments& arguments) {
-  if (arguments.inherit) {
-    const auto options = inherited_options();
-    return options ? serve(*options) : failed(options.status());
-  }
-  RealDisk disk;
-  const auto place = cluster::find_place(arguments.place, disk, environment_variable);
-  if (!place) return failed(place.status());
-  const std::string endpoint =
-      arguments.listen.empty() ? place->cluster.endpoint(place->job, place->task) : arguments.listen;
-  std::printf("%s/%d of cluster %s at %s\n", place->job.c_str(), place->task, place->cluster.name.c_str(),
-              endpoint.c_str());
-  if (!arguments.explain) {
-    const auto options = options_at(*place, arguments);
-    return options ? serve(*options) : failed(options.status());
-  }
-  std::printf("found %s\n", place->found.c_str());
-  if (arguments.place.cluster_file.empty())
-    std::printf("a cluster file that says the same:\n%s", cluster::to_cluster_file(place->cluster).c_str());
-  return 0;
 }
 
 int check(const TrainArguments& arguments) {

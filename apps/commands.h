@@ -1,9 +1,11 @@
 // The subcommands of the program. Each gives its exit code: 0 ok, 1 failure, 2 usage or config, 3 data, 4 diverged.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "apps/cluster/launch.h"
 #include "apps/cluster/place.h"
 
 namespace troupe::commands {
@@ -14,8 +16,9 @@ struct TrainArguments {
   std::string resume;            ///< "", "auto", or the folder of a run
   long long dry_run_steps = 0;
   bool quiet = false, json = false;
-  std::string cluster;  ///< a cluster file whose nodes run already
+  std::string cluster;  ///< a cluster file; its nodes run already, unless there is `launch`
   std::string local;    ///< "ps=1,worker=2": processes to start on this machine
+  std::optional<cluster::LaunchOptions> launch = {};  ///< how the nodes of the cluster file are to be started
 };
 
 struct NodeArguments {

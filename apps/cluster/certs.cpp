@@ -3,7 +3,7 @@
 #include <sys/stat.h>
 
 #include "actors/certificates.h"
-#include "apps/cluster/local_cluster.h"
+#include "apps/cluster/processes.h"
 #include "messages/device_name.h"
 #include "messages/real_disk.h"
 
@@ -60,7 +60,7 @@ Result<std::vector<std::string>> write_certificates(const std::string& folder_pa
     TROUPE_RETURN_IF_FAILED(folder.make());
     TROUPE_ASSIGN(const auto authority, authority_in(folder, cluster.name));
     auto jobs = cluster.jobs;
-    jobs[LocalCluster::owner_job][0];
+    jobs[owner_job][0];
     for (const auto& [job, tasks] : jobs)
       for (const auto& [task, endpoint] : tasks) {
         const std::string name = DeviceName{job, 0, task, "", DeviceName::unset}.text();

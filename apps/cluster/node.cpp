@@ -66,8 +66,12 @@ std::string to_text(const NodeOptions& options) {
   nlohmann::json jobs;
   for (const auto& [job, tasks] : options.cluster.jobs)
     for (const auto& [task, endpoint] : tasks) jobs[job][std::to_string(task)] = endpoint;
+  nlohmann::json tls;
+  if (const auto& files = options.cluster.tls) tls = {files->certificate, files->key, files->authority};
   return nlohmann::json{{"cluster", options.cluster.name},
                         {"jobs", jobs},
+                        {"tls", tls},
+                        {"plain", options.cluster.plain_anywhere},
                         {"job", options.job},
                         {"task", options.task},
                         {"devices", options.devices},
@@ -85,6 +89,10 @@ Result<NodeOptions> read_node_options(const std::string& text) try {
   options.cluster.name = json.at("cluster");
   for (const auto& [job, tasks] : json.at("jobs").items())
     for (const auto& [task, endpoint] : tasks.items()) options.cluster.jobs[job][std::stoi(task)] = endpoint;
+  if (const auto& tls = json.at("tls"); !tls.is_null())
+    options.cluster.tls = {tls.at(0).get<std::string>(), tls.at(1).get<std::string>(),
+                           tls.at(2).get<std::string>()};
+  options.cluster.plain_anywhere = json.at("plain");
   options.job = json.at("job");
   options.task = json.at("task");
   options.devices = json.at("devices");

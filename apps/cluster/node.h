@@ -29,7 +29,7 @@ struct NodeOptions {
 /// Returns Ok when `stopped`, which is asked ten times a second, and Unavailable when the owner is gone.
 Status run_node(const NodeOptions& options, const std::function<bool()>& stopped);
 
-/// How a process hands its child what it is to be, other than on the command line, which everybody can read.
+/// How a process hands its child what it is to be, other than on the command line, which everybody can read: one line.
 std::string to_text(const NodeOptions& options);
 Result<NodeOptions> read_node_options(const std::string& text);
 

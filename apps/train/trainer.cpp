@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <memory>
 #include <optional>
+#include <thread>
 
 #include "actors/runtime.h"
 #include "apps/nn/kept_values.h"
@@ -46,6 +47,7 @@ RuntimeOptions runtime_options(const config::RunConfig& config, const std::optio
 }
 
 constexpr const char* best_prefix = "best";
+constexpr std::chrono::milliseconds start_pause{5};
 
 /// A run from where its folder is to its end, or to the loss of a process.
 class Run {
@@ -65,8 +67,10 @@ class Run {
     TROUPE_ASSIGN(model_, build_training_graph(config_, data_.train, graph_));
     if (config_.train.early_stop && config_.train.early_stop->keep_best)
       best_.emplace(Scope(graph_), best_prefix);
-    session_.emplace(runtime_.session(
-        graph_, {.seed = config_.run.seed, .start_timeout = config_.train.fault.start_timeout}));
+    const auto start_until = Now::now() + config_.train.fault.start_timeout;
+    TROUPE_RETURN_IF_FAILED(await_cluster(start_until));
+    session_.emplace(
+        runtime_.session(graph_, {.seed = config_.run.seed, .start_timeout = start_until - Now::now()}));
     evaluation_.emplace(*session_, model_);
     TROUPE_RETURN_IF_FAILED(begin());
     make_rounds();
@@ -94,6 +98,17 @@ class Run {
 
  private:
   bool with_workers() const { return options_.cluster && config_.cluster.tasks.contains("worker"); }
+
+  /// Until every task is linked, or there is no use in waiting any longer; who is missing at the end the session says.
+  Status await_cluster(Now::time_point end) const {
+    while (Now::now() < end && !silent().empty()) {
+      TROUPE_RETURN_IF_FAILED(runtime_.status());
+      if (options_.stop && options_.stop->load()) return cancelled("stopped before the cluster was complete");
+      if (options_.lost && options_.lost()) return unavailable("the cluster cannot be complete");
+      std::this_thread::sleep_for(start_pause);
+    }
+    return {};
+  }
 
   /// In a cluster with workers each of them runs its part of the rounds, else this session runs all.
   void make_rounds() {

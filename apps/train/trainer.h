@@ -22,6 +22,8 @@ struct TrainerOptions {
       {};  ///< its tasks are those of config.cluster; none: all in this process
   /// Brings back the processes of the cluster that are lost, given the tasks that do not answer; empty: somebody else does.
   std::function<Status(const std::vector<std::string>& silent)> recover = {};
+  /// Whether a process of the cluster is lost: then there is no use in waiting for all to be there. Empty: nobody knows.
+  std::function<bool()> lost = {};
   const std::atomic<bool>* stop = nullptr;       ///< set by a signal: save and end after the step at hand
   std::function<void(const std::string&)> line;  ///< for people: one line each
   std::function<void(const std::string&)>

@@ -3,19 +3,13 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <random>
-#include <thread>
 
-#include "messages/real_disk.h"
-#include "tests/support/program.h"
-#include "tests/support/temporary_folder.h"
-#include "tests/support/whole_checkpoint.h"
+#include "tests/apps/digits_runs.h"
 
 namespace troupe {
 namespace {
@@ -23,44 +17,13 @@ namespace {
 using namespace std::chrono_literals;
 using test::Program;
 
-const std::string digits = TROUPE_SOURCE_DIR "/examples/digits.toml";
-
-struct Fixture {
-  /// The arguments of a run of its own name.
-  std::vector<std::string> run(const std::string& name, std::vector<std::string> more) const {
-    std::vector<std::string> arguments = {
-        "train", digits, "--set", "run.directory=" + folder.path(), "--set", "run.name=" + name};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return arguments;
-  }
+struct Fixture : test::DigitsRuns {
   std::vector<std::string> endless(const std::string& name) const {
-    return run(name, {"--local", "ps=1,worker=2", "--set", "train.max_epochs=100000", "--set",
-                      "train.early_stop.patience=100000"});
+    return DigitsRuns::endless("train", name, {"--local", "ps=1,worker=2"});
   }
-  test::WholeCheckpoint weights(const std::string& name) {
-    std::vector<std::string> skipped;
-    return value_or_throw(test::load_newest(disk, folder.path() + "/" + name + "/001/checkpoints", skipped));
+  std::vector<std::string> run(const std::string& name, const std::vector<std::string>& more) const {
+    return DigitsRuns::run("train", name, more);
   }
-  /// What trains over a cluster counts its rounds in variables of its own, beside those of the model.
-  static void check_equal(const test::WholeCheckpoint& apart, const test::WholeCheckpoint& alone) {
-    for (const SavedTensor& tensor : alone.tensors) {
-      if (tensor.name.ends_with("/round")) continue;
-      const auto same = std::ranges::find(apart.tensors, tensor.name, &SavedTensor::name);
-      BOOST_TEST_REQUIRE((same != apart.tensors.end()), tensor.name);
-      BOOST_TEST(identical(same->value, tensor.value), tensor.name);
-    }
-  }
-  static bool gone_within(const std::vector<pid_t>& processes, std::chrono::milliseconds most) {
-    const auto end = std::chrono::steady_clock::now() + most;
-    while (std::ranges::any_of(processes, test::is_running)) {
-      if (std::chrono::steady_clock::now() > end) return false;
-      std::this_thread::sleep_for(10ms);
-    }
-    return true;
-  }
-
-  const test::TemporaryFolder folder;
-  RealDisk disk;
 };
 
 BOOST_FIXTURE_TEST_SUITE(processes, Fixture)
@@ -236,26 +199,14 @@ size_t descriptors() {
   return static_cast<size_t>(std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {}));
 }
 
-/// Processes that have this in their environment.
-size_t processes_with(const std::string& variable) {
-  size_t count = 0;
-  for (const auto& process : std::filesystem::directory_iterator("/proc")) {
-    std::ifstream file(process.path() / "environ");
-    const std::string environment(std::istreambuf_iterator<char>(file), {});
-    count += environment.find(variable) != std::string::npos ? 1 : 0;
-  }
-  return count;
-}
-
 BOOST_AUTO_TEST_CASE(a_hundred_clusters_leave_nothing) {
-  const std::string name = "TROUPE_TEST_PROCESS", value = std::to_string(getpid());
-  setenv(name.c_str(), value.c_str(), 1);  // for those that it starts
+  const test::Descendants descendants;
   const size_t open = descriptors();
   for (int i = 0; i < 100; ++i) {
     Program program(TROUPE_PROGRAM, run("cycle", {"--local", "ps=1,worker=1", "--dry-run", "1"}));
     BOOST_TEST_REQUIRE(program.end() == 0, program.output());
     BOOST_TEST_REQUIRE(test::children_of(getpid()).empty());
-    BOOST_TEST_REQUIRE(processes_with(name + "=" + value) == 0u);
+    BOOST_TEST_REQUIRE(descendants.count() == 0u);
   }
   BOOST_TEST(descriptors() == open);
 }

@@ -1,0 +1,82 @@
+#include "apps/cluster/launch.h"
+
+#include <netdb.h>
+#include <sys/socket.h>
+
+#include <map>
+#include <memory>
+#include <sstream>
+
+#include "apps/config/cluster_file.h"
+
+namespace troupe::cluster {
+namespace {
+
+using Addresses = std::unique_ptr<addrinfo, decltype([](addrinfo* list) { freeaddrinfo(list); })>;
+
+/// "[::1]:4242" is of "::1".
+std::string host_of(const std::string& endpoint) {
+  std::string host = endpoint.substr(0, endpoint.rfind(':'));
+  return host.starts_with('[') && host.ends_with(']') ? host.substr(1, host.size() - 2) : host;
+}
+
+/// As one word of a shell, but for a home at its beginning.
+std::string quoted(const std::string& text) {
+  if (text.starts_with("~/")) return "~/" + quoted(text.substr(2));
+  std::string word = "'";
+  for (const char c : text) word += c == '\'' ? "'\\''" : std::string(1, c);
+  return word + "'";
+}
+
+std::vector<std::string> remote_command(const LaunchOptions& options, const std::string& host) {
+  std::vector<std::string> command;
+  std::istringstream words(options.ssh);
+  for (std::string word; words >> word;) command.push_back(word);
+  command.push_back(host);
+  const std::string folder = options.remote_folder;
+  command.push_back((folder.empty() ? "" : "cd " + quoted(folder) + " && ") + "exec " +
+                    quoted(options.remote_program) + " node --inherit");
+  return command;
+}
+
+}  // namespace
+
+bool is_this_machine(const std::string& endpoint) {
+  addrinfo* list = nullptr;
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  if (::getaddrinfo(host_of(endpoint).c_str(), nullptr, &hints, &list) != 0) return false;
+  const Addresses addresses(list);
+  for (const addrinfo* one = list; one; one = one->ai_next) {
+    const Descriptor descriptor(::socket(one->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    if (descriptor.number() >= 0 && ::bind(descriptor.number(), one->ai_addr, one->ai_addrlen) == 0)
+      return true;
+  }
+  return false;
+}
+
+Result<ClusterPlan> plan_launch(const LaunchOptions& options, const NodeOptions& common, Disk& disk) {
+  if (options.ssh.find_first_not_of(' ') == std::string::npos) return invalid_argument("--ssh is no command");
+  ClusterPlan plan;
+  TROUPE_ASSIGN(plan.spec, config::load_cluster(disk, options.cluster_file, owner_job, 0));
+  std::map<std::string, size_t> tasks_of_host;
+  for (const auto& [job, tasks] : plan.spec.jobs)
+    for (const auto& [task, endpoint] : tasks) {
+      ProcessPlan process{common, {options.program, "node", "--inherit"}};
+      TROUPE_ASSIGN(process.node.cluster, config::load_cluster(disk, options.cluster_file, job, task));
+      process.node.job = job;
+      process.node.task = task;
+      if (options.ssh_everywhere || !is_this_machine(endpoint)) {
+        process.host = host_of(endpoint);
+        process.command = remote_command(options, process.host);
+      }
+      ++tasks_of_host[process.host];
+      plan.processes.push_back(std::move(process));
+    }
+  for (ProcessPlan& process : plan.processes)
+    if (process.host.empty() || common.threads != 0)
+      process.node.threads = share_of(common.threads, tasks_of_host[process.host]);
+  return plan;
+}
+
+}  // namespace troupe::cluster

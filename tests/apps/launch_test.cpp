@@ -1,0 +1,170 @@
+// troupe launch: nodes of a cluster file started here and, as over ssh, elsewhere. The ssh of these tests runs commands on this machine.
+#include "apps/cluster/launch.h"
+
+#include <boost/test/unit_test.hpp>
+
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+
+#include "tests/apps/digits_runs.h"
+#include "tests/support/reserved_port.h"
+
+namespace troupe {
+namespace {
+
+using namespace std::chrono_literals;
+using test::Program;
+using Arguments = test::DigitsRuns::Arguments;
+
+const Arguments brief = {"--set", "train.max_epochs=3", "--set", "train.early_stop.keep_best=false"};
+
+Arguments operator+(Arguments left, const Arguments& right) {
+  left.insert(left.end(), right.begin(), right.end());
+  return left;
+}
+
+struct Fixture : test::DigitsRuns {
+  /// Of one server and two workers, the second on another host; `more` is said of the cluster.
+  std::string cluster_file(const std::string& more = {}) const {
+    return folder.write("cluster.toml", "cluster = { name = 'lab'" + more + " }\n[jobs]\nps = '" +
+                                            ps.endpoint() + "'\nworker = ['" + worker0.endpoint() + "', '" +
+                                            worker1.endpoint() + "']\n");
+  }
+  /// A program in the place of ssh, given what it does with $host and the command, "$*".
+  std::string ssh(const std::string& script) const {
+    const std::string file = folder.write("ssh", "#!/bin/sh\nhost=$1; shift\n" + script + "\n");
+    std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+    return file;
+  }
+  Arguments by_ssh(const std::string& script = "sh -c \"$*\"") const {
+    return {"--cluster", cluster_file(), "--ssh-everywhere", "--ssh",
+            ssh(script), "--program",    TROUPE_PROGRAM};
+  }
+
+  const test::ReservedPort ps, worker0, worker1{"127.0.0.2"};
+  const test::Descendants descendants;
+};
+
+BOOST_FIXTURE_TEST_SUITE(launch, Fixture)
+
+BOOST_AUTO_TEST_CASE(hosts_of_this_machine_are_known) {
+  BOOST_TEST(cluster::is_this_machine("127.0.0.1:4242"));
+  BOOST_TEST(cluster::is_this_machine("localhost:4242"));
+  BOOST_TEST(!cluster::is_this_machine("192.0.2.1:4242"));  // of an example, RFC 5737
+}
+
+BOOST_AUTO_TEST_CASE(weights_are_those_of_one_process) {
+  BOOST_TEST(Program(TROUPE_PROGRAM, run("train", "alone", brief)).end() == 0);
+  const auto alone = weights("alone");
+
+  Program here(TROUPE_PROGRAM,
+               run("launch", "here", brief + Arguments{"--cluster", cluster_file(), "--ssh", "false"}));
+  BOOST_TEST(here.end() == 0, here.output());
+  check_equal(weights("here"), alone);
+
+  const std::string there = folder.path() + "/it's there";
+  std::filesystem::create_directory(there);
+  const Arguments elsewhere = by_ssh("echo \"reached $host: $*\" >&2; sh -c \"$*\"");
+  Program apart(TROUPE_PROGRAM, run("launch", "apart", brief + elsewhere + Arguments{"--folder", there}));
+  BOOST_TEST(apart.end() == 0, apart.output());
+  check_equal(weights("apart"), alone);
+  for (const std::string line : {"[ps/0] reached 127.0.0.1: cd ", "[worker/1] reached 127.0.0.2: cd "})
+    BOOST_TEST(apart.output().find(line) != std::string::npos, apart.output());
+  BOOST_TEST(descendants.count() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(certificates_are_told_to_every_node) {
+  const Arguments how = by_ssh();
+  const std::string file = cluster_file(
+      ", tls = { cert = 'certs/{job}-{task}.pem', key = 'certs/{job}-{task}.key', ca = 'certs/ca.pem' }");
+  BOOST_TEST(Program(TROUPE_PROGRAM, {"certs", folder.path() + "/certs", "--cluster", file}).end() == 0);
+  Program program(TROUPE_PROGRAM, run("launch", "tls", brief + how + Arguments{"--json"}));
+  BOOST_TEST(program.end() == 0, program.output());
+  BOOST_TEST(program.output().starts_with("{\"ending\": \"completed\""), program.output());
+}
+
+BOOST_AUTO_TEST_CASE(a_signal_ends_the_run_in_order) {
+  for (const Arguments& how : {by_ssh(), Arguments{"--cluster", cluster_file()}}) {
+    const std::string name = "signal" + std::to_string(how.size());
+    Program launcher(TROUPE_PROGRAM, endless("launch", name, how));
+    BOOST_TEST_REQUIRE(launcher.wait_for("epoch 2"), launcher.output());
+    BOOST_TEST(launcher.end(SIGINT) == 0, launcher.output());
+    BOOST_TEST(launcher.output().find("stopped after") != std::string::npos, launcher.output());
+    BOOST_TEST(descendants.count() == 0u);
+    BOOST_TEST(weights(name).round > 0u);
+  }
+}
+
+/// Whether it has not yet seen a signal that it was sent.
+bool is_pending(pid_t process, int signal) {
+  std::ifstream status("/proc/" + std::to_string(process) + "/status");
+  const std::string key = "ShdPnd:";
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with(key))
+      return ((std::stoull(line.substr(key.size()), nullptr, 16) >> (signal - 1)) & 1) != 0;
+  return false;
+}
+
+// A server that does not answer, and is given a minute to: the orderly end waits for it.
+BOOST_AUTO_TEST_CASE(a_second_signal_ends_it_at_once) {
+  const Arguments patient = {"--cluster", cluster_file(), "--set", "train.fault.heartbeat=12s"};
+  Program launcher(TROUPE_PROGRAM, endless("launch", "twice", patient));
+  BOOST_TEST_REQUIRE(launcher.wait_for("epoch 2"), launcher.output());
+  const auto nodes = test::children_of(launcher.process());
+  BOOST_TEST_REQUIRE(nodes.size() == 3u);
+  kill(nodes[0], SIGSTOP);
+  kill(launcher.process(), SIGINT);
+  while (is_pending(launcher.process(), SIGINT)) std::this_thread::yield();
+  BOOST_TEST(launcher.end(SIGINT) == -SIGINT);
+  BOOST_TEST(gone_within(nodes, 20s));
+}
+
+BOOST_AUTO_TEST_CASE(nodes_end_with_a_launcher_that_is_killed) {
+  Program launcher(TROUPE_PROGRAM, endless("launch", "killed", by_ssh()));
+  BOOST_TEST_REQUIRE(launcher.wait_for("epoch 2"), launcher.output());
+  const auto all = descendants.all();
+  BOOST_TEST(all.size() >= 7u);  // itself, and for each node its ssh and the node
+  kill(launcher.process(), SIGKILL);
+  BOOST_TEST(gone_within(all, 20s));
+}
+
+BOOST_AUTO_TEST_CASE(a_node_that_is_killed_is_started_anew) {
+  const Arguments more = {"--cluster", cluster_file(),         "--set", "train.fault.max_restarts=1",
+                          "--set",     "train.max_epochs=300", "--set", "train.early_stop.patience=1000"};
+  Program launcher(TROUPE_PROGRAM, run("launch", "anew", more));
+  BOOST_TEST_REQUIRE(launcher.wait_for("epoch 2"), launcher.output());
+  kill(test::children_of(launcher.process()).at(1), SIGKILL);
+  BOOST_TEST(launcher.end() == 0, launcher.output());
+  BOOST_TEST(launcher.output().find("worker/0 (process ") != std::string::npos, launcher.output());
+}
+
+BOOST_AUTO_TEST_CASE(a_node_that_cannot_start_is_named_with_the_reason) {
+  const auto fails = [&](const Arguments& how, const std::string& who, const std::string& why) {
+    const auto begin = std::chrono::steady_clock::now();
+    Program program(TROUPE_PROGRAM, run("launch", "bad", how + Arguments{"-q"}));
+    BOOST_TEST(program.end() == 1);
+    BOOST_TEST((std::chrono::steady_clock::now() - begin < 30s));  // half of the time that a start may take
+    BOOST_TEST(program.output().find(who) != std::string::npos, program.output());
+    BOOST_TEST(program.output().find(why) != std::string::npos, program.output());
+    BOOST_TEST(descendants.count() == 0u);
+  };
+  const std::string refusal = "ssh: connect to host 127.0.0.2 port 22: Connection refused";
+  fails(by_ssh("[ $host = 127.0.0.2 ] || exec sh -c \"$*\"; echo '" + refusal + "' >&2; exit 255"),
+        "worker/1 on 127.0.0.2 (process ", ") ended with code 255: " + refusal);
+  fails({"--cluster", cluster_file(), "--ssh-everywhere", "--ssh", "no-such-ssh"},
+        "ps/0: no-such-ssh cannot be started", "No such file or directory");
+  test::ReservedPort taken;
+  taken.listen();
+  const std::string file =
+      folder.write("taken.toml", "cluster = { name = 'lab' }\n[jobs]\nps = '" + taken.endpoint() + "'\n");
+  fails({"--cluster", file}, "ps/0 (process ", taken.endpoint() + " is in use");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace troupe
