@@ -31,7 +31,7 @@ Status check_heartbeat(std::chrono::nanoseconds heartbeat) {
 
 }  // namespace
 
-Runtime::Impl::Impl(const RuntimeOptions& options) : disk(FileRoots(options.roots)) {
+Runtime::Impl::Impl(const RuntimeOptions& given) : options(given), disk(FileRoots(options.roots)) {
   const size_t threads =
       options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
   pool = value_or_throw(ThreadPool::make(threads));
@@ -55,10 +55,10 @@ Runtime::Impl::Impl(const RuntimeOptions& options) : disk(FileRoots(options.root
     tasks.push_back(make_task(*node, name.text(), random_id(), make_devices(task, *pool, random),
                               [this](const Status& status) { fail(status); }));
   }
-  if (options.cluster) join(options);
+  if (options.cluster && !options.join_later) join();
 }
 
-void Runtime::Impl::join(const RuntimeOptions& options) {
+void Runtime::Impl::join() {
   MembershipOptions member;
   member.cluster = *options.cluster;
   member.job = options.tasks[0].job;
@@ -108,6 +108,8 @@ bool Runtime::linked(const std::string& task) const {
 
 Runtime::Runtime(const RuntimeOptions& options) : impl_(std::make_unique<Impl>(options)) {}
 Runtime::~Runtime() = default;
+
+void Runtime::join() { impl_->join(); }
 
 std::shared_ptr<const OpTable> Runtime::ops() const { return impl_->node->library->ops; }
 

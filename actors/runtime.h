@@ -34,6 +34,7 @@ struct RuntimeOptions {
 
   /// This process is `tasks[0]` of a cluster, or a client of it when the cluster has no such task. Sessions span all tasks.
   std::optional<ClusterSpec> cluster = {};
+  bool join_later = false;  ///< others find this process only once it has called join()
   /// Where, if not at the endpoint that the cluster knows: "0.0.0.0:4242", or "fd:5", a socket inherited.
   std::string listen = {};
   /// How often links of a cluster send when they are idle, 20 ms to 60 s. A peer that was silent for five times that, or five times
@@ -48,6 +49,8 @@ class Runtime {
   explicit Runtime(const RuntimeOptions& options = {});
   /// Ends every actor and thread. Sessions must be gone.
   ~Runtime();
+  /// With RuntimeOptions::join_later, once: from now on others of the cluster reach this process. Throws what the constructor would.
+  void join();
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
 

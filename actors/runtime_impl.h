@@ -18,16 +18,18 @@
 namespace troupe {
 
 struct Runtime::Impl {
-  explicit Impl(const RuntimeOptions& options);
+  explicit Impl(const RuntimeOptions& given);
 
   ~Impl();
 
   /// The workers of this process and of those other tasks that `wanted` names (none: of all), as a session sees them.
   Result<std::vector<WorkerDevices>> workers(std::chrono::nanoseconds timeout,
                                              std::span<const std::string> wanted) const;
+  void join();
   void fail(const Status& status);
   uint64_t random_id();
 
+  const RuntimeOptions options;
   std::mutex mutex;
   Status failure;  ///< the first that made the process one to be replaced; under the mutex
   RealDisk disk;
@@ -37,9 +39,6 @@ struct Runtime::Impl {
   std::unique_ptr<ActorNode> node;
   std::vector<std::shared_ptr<TaskSites>> tasks;
   std::unique_ptr<Membership> membership;
-
- private:
-  void join(const RuntimeOptions& options);
 };
 
 }  // namespace troupe

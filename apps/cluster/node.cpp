@@ -49,8 +49,10 @@ Status run_node(const NodeOptions& options, const std::function<bool()>& stopped
   runtime_options.listen = options.listen;
   runtime_options.roots = options.roots;
   runtime_options.heartbeat = options.heartbeat;
+  runtime_options.join_later = true;
   Runtime runtime(runtime_options);
   const train::TrainerService trainer(runtime);
+  runtime.join();
   Ownership ownership(runtime, options);
   while (!stopped()) {
     TROUPE_RETURN_IF_FAILED(runtime.status());
