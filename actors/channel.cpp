@@ -50,6 +50,7 @@ void Channel::say_hello() {
   draft->setLink(name_->link);
   draft->setBulk(name_->bulk);
   draft->setHeartbeat(static_cast<uint64_t>(self_.heartbeat));
+  draft->setAsking(self_.asking);
   send_own(draft.finish());
 }
 
@@ -123,10 +124,12 @@ Status Channel::greet(Frame frame) {
     return invalid_argument("the peer's hello contradicts itself or ours");
   NodeIdentity peer{std::string(view(hello->getCluster())), std::string(view(hello->getTask())),
                     hello->getIncarnation(),
-                    static_cast<int64_t>(std::min(hello->getHeartbeat(), uint64_t{limits::most_heartbeat}))};
+                    static_cast<int64_t>(std::min(hello->getHeartbeat(), uint64_t{limits::most_heartbeat})),
+                    hello->getAsking()};
   if (const std::string proven = connection_->proven_task(); !proven.empty() && proven != peer.task)
     return Status(Code::PermissionDenied,
                   "the peer calls itself " + peer.task + ", its certificate is that of " + proven);
+  if (!theirs.bulk) TROUPE_RETURN_IF_FAILED(owner_->admits(peer));
   const bool answer = !name_;
   name_ = theirs;
   peer_ = std::move(peer);

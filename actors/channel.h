@@ -17,6 +17,7 @@ struct NodeIdentity {
   std::string task;  ///< "/job:ps/replica:0/task:0"
   uint64_t incarnation = 0;
   int64_t heartbeat = 200'000'000;  ///< nanoseconds: it sends by control at least so often
+  bool asking = false;              ///< it is no member, but has a question
 };
 
 /// Which connection of which link.
@@ -29,6 +30,8 @@ class Channel final : private Connection::Events {
  public:
   class Owner {
    public:
+    /// Whether a peer that would open a link may, before it is answered.
+    virtual Status admits(const NodeIdentity&) { return {}; }
     /// The peer has said who it is; Ok, or why it is refused. May make another the owner.
     virtual Status greeted(Channel& channel) = 0;
     /// A frame of the peer. A failure closes the channel.

@@ -88,13 +88,19 @@ void Link::start_timer() {
       });
 }
 
+int64_t Link::silence() const {
+  return node_.env.clock.now() - std::max(control_->heard(), bulk_ ? bulk_->heard() : 0);
+}
+
+int64_t Link::interval() const { return std::max(control_->self().heartbeat, peer_.heartbeat); }
+
+bool Link::is_fresh() const { return silence() <= 2 * interval(); }
+
 void Link::tick() {
   if (over_) return;
-  const int64_t heard = std::max(control_->heard(), bulk_ ? bulk_->heard() : 0);
-  const int64_t silence = node_.env.clock.now() - heard;
-  if (silence >= limits::silent_heartbeats * std::max(control_->self().heartbeat, peer_.heartbeat))
+  if (silence() >= limits::silent_heartbeats * interval())
     return close(
-        unavailable(peer_.task + " has been silent for " + std::to_string(silence / 1'000'000) + " ms"));
+        unavailable(peer_.task + " has been silent for " + std::to_string(silence() / 1'000'000) + " ms"));
   if (std::exchange(quiet_, true)) send_control(Draft<wire::Heartbeat>().finish());
   start_timer();
 }

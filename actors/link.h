@@ -44,6 +44,8 @@ class Link final : public std::enable_shared_from_this<Link>, private Channel::O
   void close(const Status& reason);
 
   const NodeIdentity& peer() const { return peer_; }
+  /// Whether it was heard of within the time in which it says something at least, and as much again.
+  bool is_fresh() const;
   uint64_t id() const { return control_->name().link; }
 
   /// The stub of an actor of the peer.
@@ -76,6 +78,8 @@ class Link final : public std::enable_shared_from_this<Link>, private Channel::O
   bool bound(Channel& channel, uint64_t number);
   void tick();
   void start_timer();
+  int64_t silence() const;
+  int64_t interval() const;
 
   Status control(const AnyMessage& message);
   void answered(Frame frame);

@@ -1,7 +1,9 @@
 #include "actors/membership.h"
 
 #include <algorithm>
+#include <atomic>
 
+#include "actors/registrar.h"
 #include "messages/wire.h"
 #include "messages/worker.capnp.h"
 
@@ -29,6 +31,15 @@ Membership::Membership(ActorNode& node, const MembershipOptions& options) : node
 }
 
 Membership::~Membership() {
+  std::atomic<bool> ended{!registrar_};
+  if (registrar_) {
+    node_.engine.watch(registrar_, [&ended, &scheduler = node_.scheduler](const Status&) {
+      ended = true;
+      scheduler.wake();
+    });
+    node_.engine.stop(registrar_);
+  }
+  node_.scheduler.wait([&ended] { return ended.load(); }, 0);
   run_on_control(node_.scheduler, [this] { peers_.reset(); });
 }
 
@@ -39,7 +50,12 @@ Status Membership::open(const MembershipOptions& options) {
   Status status;
   run_on_control(node_.scheduler, [&] {
     peers_ = std::make_unique<Peers>(
-        node_, PeersOptions{.self = {options.cluster.name, self, options.incarnation, options.heartbeat}});
+        node_, PeersOptions{.self = {options.cluster.name, self, options.incarnation, options.heartbeat},
+                            .displaced = options.displaced});
+    registrar_ = spawn_registrar(node_, registrar_address({self, options.incarnation, {}, {}}),
+                                 options.cluster, [this, self](const std::string& task) {
+                                   return task == self ? Presence{true} : peers_->presence_of(task);
+                                 });
     if (!listen.empty()) status = peers_->listen(listen).status();
     // Of two members the later one connects; who is no member connects to all.
     for (const auto& [task, where] : others_)

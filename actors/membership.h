@@ -1,5 +1,5 @@
-// Membership: this process as a member of a cluster of processes: it listens at its endpoint, keeps a link to every other task, and
-// knows when they are there. Owned by the runtime; made and ended on a thread that may wait; any thread after that.
+// Membership: this process as a member of a cluster of processes: it listens at its endpoint, keeps a link to every other task, knows
+// when they are there, and tells who wants to join (actors/registrar.h). Owned by the runtime; made and ended on a thread that may wait; any thread after that.
 #pragma once
 
 #include <memory>
@@ -18,7 +18,8 @@ struct MembershipOptions {
   std::string job;
   int task = 0;
   uint64_t incarnation = 0;
-  int64_t heartbeat = 0;  ///< nanoseconds
+  int64_t heartbeat = 0;                              ///< nanoseconds
+  std::function<void(const Status&)> displaced = {};  ///< see PeersOptions
   std::string
       listen;  ///< where, if not at the endpoint that the cluster knows: "0.0.0.0:4242", or "fd:5", inherited
 };
@@ -45,6 +46,7 @@ class Membership {
   ActorNode& node_;
   std::map<std::string, std::string> others_;  ///< task -> endpoint
   std::unique_ptr<Peers> peers_;
+  ActorRef registrar_;
 };
 
 }  // namespace troupe

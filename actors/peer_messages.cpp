@@ -7,6 +7,7 @@
 #include "messages/executor.capnp.h"
 #include "messages/link.capnp.h"
 #include "messages/message_reader.h"
+#include "messages/registrar.capnp.h"
 #include "messages/session.capnp.h"
 #include "messages/status.capnp.h"
 #include "messages/trainer.capnp.h"
@@ -47,6 +48,7 @@ const auto& receivers() {
       AbortStep, DeregisterPartition,                                                         //
       TensorsArrived, TakeTensor, TensorTaken, ReadDone,                                      // executor
       SaveShard, ShardSaved, ReadShards, ShardsRead, ApplyShards, ShardsApplied, DropShards,  // checkpoint
+      DescribeCluster, ClusterDescribed,                                                      // registrar
       BeginTraining, TrainingBegun, RunRounds, RoundsRun, EndTraining>();                     // trainer
   return all;
 }

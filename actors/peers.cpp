@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "messages/limits.h"
+
 namespace troupe {
 
 Peers::Peers(ActorNode& node, PeersOptions options)
@@ -92,6 +94,14 @@ void Peers::dial_later(const std::string& task) {
 
 // Strangers.
 
+Status Peers::admits(const NodeIdentity& peer) {
+  if (peer.asking) return {};
+  const auto known = link_to(peer.task);
+  if (!known || (*known)->peer().incarnation == peer.incarnation || !(*known)->is_fresh()) return {};
+  return already_exists(peer.task + " is there already, as another process that " + options_.self.task +
+                        " is linked to");
+}
+
 Status Peers::greeted(Channel& channel) {
   const auto at = find(channel);
   Stranger stranger = std::move(*at);
@@ -108,10 +118,13 @@ Status Peers::greeted(Channel& channel) {
 Status Peers::open_link(Stranger stranger) {
   auto link = Link::open(node_, *this, options_.link, std::move(stranger.channel));
   links_.push_back(link);
+  if (link->peer().asking) return {};
+  refused_since_.erase(link->peer().task);
   std::shared_ptr<Link> before;
   {
     const std::lock_guard lock(mutex_);
     before = std::exchange(by_task_[link->peer().task], link);
+    ++opened_[link->peer().task];
   }
   if (before) before->close(unavailable(link->peer().task + " has connected anew"));
   if (!stranger.expected.empty()) dial_bulk(link);
@@ -146,7 +159,14 @@ void Peers::closed(Channel& channel, const Status& reason) {
     return;
   }
   note(stranger.expected, reason);
+  if (reason.code() == Code::AlreadyExists) refused(stranger.expected, reason);
   dial_later(stranger.expected);
+}
+
+void Peers::refused(const std::string& task, const Status& reason) {
+  const int64_t now = node_.env.clock.now(), patience = limits::silent_heartbeats * options_.self.heartbeat;
+  if (now - refused_since_.try_emplace(task, now).first->second >= patience && options_.displaced)
+    options_.displaced(reason);
 }
 
 // Links.
@@ -158,13 +178,14 @@ void Peers::note(const std::string& task, const Status& reason) {
 
 void Peers::closed(Link& link, const Status& reason) {
   const std::string task = link.peer().task;
+  std::erase_if(links_, [&](const auto& one) { return one.get() == &link; });
   {
     const std::lock_guard lock(mutex_);
     const auto at = by_task_.find(task);
-    if (at != by_task_.end() && at->second.get() == &link) by_task_.erase(at);
+    if (at == by_task_.end() || at->second.get() != &link) return;
+    by_task_.erase(at);
     last_failure_[task] = reason;
   }
-  std::erase_if(links_, [&](const auto& one) { return one.get() == &link; });
   dial_later(task);
 }
 
@@ -179,6 +200,12 @@ Result<std::shared_ptr<Link>> Peers::link_to(const std::string& task) const {
 Result<uint64_t> Peers::incarnation_of(const std::string& task) const {
   TROUPE_ASSIGN(const auto link, link_to(task));
   return link->peer().incarnation;
+}
+
+Presence Peers::presence_of(const std::string& task) const {
+  const std::lock_guard lock(mutex_);
+  const auto opened = opened_.find(task);
+  return {by_task_.contains(task), opened == opened_.end() ? 0 : opened->second};
 }
 
 Result<ActorRef> Peers::find(const Address& address) const {

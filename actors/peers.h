@@ -1,8 +1,9 @@
 // Peers: the other nodes of the cluster, as this one sees them: who is linked, under which incarnation, and how their actors are
-// found. One per node that has others, owned beside the ActorNode and gone before it. All but incarnation_of() on the control
-// thread, from construction to the end.
+// found. One per node that has others, owned beside the ActorNode and gone before it. On the control thread, from construction to the
+// end, but for what says otherwise.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -19,6 +20,14 @@ struct PeersOptions {
   NodeIdentity self;
   LinkOptions link = {};
   int64_t retry = 100'000'000;  ///< nanoseconds from a failed or lost connection to the next attempt
+  /// Told why when peers say that another process is the task of this one, and do so longer than they would miss one that is gone.
+  std::function<void(const Status&)> displaced = {};
+};
+
+/// What is known of a task.
+struct Presence {
+  bool linked = false;
+  uint64_t links = 0;  ///< opened so far
 };
 
 class Peers final : private Link::Owner, private Channel::Owner {
@@ -37,6 +46,7 @@ class Peers final : private Link::Owner, private Channel::Owner {
 
   /// Of a linked task. Unavailable, with what went wrong last, when it is not linked. Any thread.
   Result<uint64_t> incarnation_of(const std::string& task) const;
+  Presence presence_of(const std::string& task) const;  ///< any thread
 
  private:
   /// A connection whose peer has not said yet who it is.
@@ -47,6 +57,7 @@ class Peers final : private Link::Owner, private Channel::Owner {
   };
   using Strangers = std::vector<Stranger>;
 
+  Status admits(const NodeIdentity& peer) override;
   Status greeted(Channel& channel) override;
   void watch(const ActorRef& actor) override;
   void closed(Link& link, const Status& reason) override;
@@ -62,6 +73,7 @@ class Peers final : private Link::Owner, private Channel::Owner {
   void dial_bulk(const std::shared_ptr<Link>& link);
   void dial_later(const std::string& task);
   void note(const std::string& task, const Status& reason);
+  void refused(const std::string& task, const Status& reason);
   Result<std::shared_ptr<Link>> link_to(const std::string& task) const;
   Result<ActorRef> find(const Address& address) const;
   void ended(const ActorRef& actor, const Status& reason);
@@ -74,11 +86,13 @@ class Peers final : private Link::Owner, private Channel::Owner {
   std::map<std::string, std::string> endpoints_;  ///< of the tasks that this node connects to
   Strangers strangers_;
   uint64_t last_stranger_ = 0;
-  std::vector<std::shared_ptr<Link>> links_;  ///< in the order they opened
-  std::set<ActorRef> watched_;                ///< actors of this node that peers address
+  std::vector<std::shared_ptr<Link>> links_;      ///< in the order they opened
+  std::set<ActorRef> watched_;                    ///< actors of this node that peers address
+  std::map<std::string, int64_t> refused_since_;  ///< by peers that say that another is this task
 
-  mutable std::mutex mutex_;  ///< guards what follows
-  std::map<std::string, std::shared_ptr<Link>> by_task_;
+  mutable std::mutex mutex_;                              ///< guards what follows
+  std::map<std::string, std::shared_ptr<Link>> by_task_;  ///< of members and clients
+  std::map<std::string, uint64_t> opened_;
   std::map<std::string, Status> last_failure_;
 };
 

@@ -66,6 +66,7 @@ void Runtime::Impl::join() {
   member.incarnation = tasks[0]->incarnation;
   member.listen = options.listen;
   member.heartbeat = options.heartbeat.count();
+  member.displaced = [this](const Status& status) { fail(status); };
   membership = value_or_throw(Membership::join(*node, member));
 }
 

@@ -4,6 +4,7 @@
 
 #include <boost/asio/ssl/context.hpp>
 
+#include <openssl/pem.h>
 #include <openssl/x509v3.h>
 
 namespace troupe {
@@ -13,7 +14,23 @@ constexpr std::string_view scheme = "troupe:";
 
 using Names =
     std::unique_ptr<GENERAL_NAMES, decltype([](GENERAL_NAMES* names) { GENERAL_NAMES_free(names); })>;
+using File = std::unique_ptr<BIO, decltype([](BIO* file) { BIO_free(file); })>;
 using Certificate = std::unique_ptr<X509, decltype([](X509* certificate) { X509_free(certificate); })>;
+
+/// What the certificate says of whose it is; empty when it names no task.
+std::string task_in(const X509* certificate) {
+  const Names names(
+      static_cast<GENERAL_NAMES*>(X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr)));
+  for (int i = 0; names && i < sk_GENERAL_NAME_num(names.get()); ++i) {
+    const GENERAL_NAME* name = sk_GENERAL_NAME_value(names.get(), i);
+    if (name->type != GEN_URI) continue;
+    const ASN1_IA5STRING* uri = name->d.uniformResourceIdentifier;
+    const std::string_view text(reinterpret_cast<const char*>(ASN1_STRING_get0_data(uri)),
+                                static_cast<size_t>(ASN1_STRING_length(uri)));
+    if (text.starts_with(scheme)) return std::string(text.substr(scheme.size()));
+  }
+  return {};
+}
 
 }  // namespace
 
@@ -41,18 +58,16 @@ Result<std::shared_ptr<boost::asio::ssl::context>> make_tls(const TlsFiles& file
 
 std::string proven_task(SSL* connection) {
   const Certificate certificate(SSL_get1_peer_certificate(connection));
-  if (!certificate) return {};
-  const Names names(static_cast<GENERAL_NAMES*>(
-      X509_get_ext_d2i(certificate.get(), NID_subject_alt_name, nullptr, nullptr)));
-  for (int i = 0; names && i < sk_GENERAL_NAME_num(names.get()); ++i) {
-    const GENERAL_NAME* name = sk_GENERAL_NAME_value(names.get(), i);
-    if (name->type != GEN_URI) continue;
-    const ASN1_IA5STRING* uri = name->d.uniformResourceIdentifier;
-    const std::string_view text(reinterpret_cast<const char*>(ASN1_STRING_get0_data(uri)),
-                                static_cast<size_t>(ASN1_STRING_length(uri)));
-    if (text.starts_with(scheme)) return std::string(text.substr(scheme.size()));
-  }
-  return {};
+  return certificate ? task_in(certificate.get()) : std::string();
+}
+
+Result<std::string> certified_task(const TlsFiles& files) {
+  const File file(BIO_new_file(files.certificate.c_str(), "r"));
+  if (!file) return not_found("certificate " + files.certificate + " cannot be read");
+  const Certificate certificate(PEM_read_bio_X509(file.get(), nullptr, nullptr, nullptr));
+  const std::string task = certificate ? task_in(certificate.get()) : std::string();
+  if (task.empty()) return invalid_argument("certificate " + files.certificate + " names no task");
+  return task;
 }
 
 std::string uri_of_task(const std::string& task) { return std::string(scheme) + task; }

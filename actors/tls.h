@@ -22,6 +22,8 @@ Result<std::shared_ptr<boost::asio::ssl::context>> make_tls(const TlsFiles& file
 
 /// The task in the certificate of the other side, "/job:ps/replica:0/task:0"; empty when it names none.
 std::string proven_task(SSL* connection);
+/// The same, of a process's own certificate. NotFound or InvalidArgument, naming the file.
+Result<std::string> certified_task(const TlsFiles& files);
 /// As it stands in certificates: the URI "troupe:/job:ps/replica:0/task:0".
 std::string uri_of_task(const std::string& task);
 

@@ -23,6 +23,7 @@ struct TrainArguments {
 
 struct NodeArguments {
   cluster::PlaceOptions place;
+  TlsFiles tls = {};  ///< to ask a member with; empty: plain
   std::string listen;
   std::vector<std::string> roots = {"."};  ///< folders for the files that masters name
   int devices = 1, threads = 0;

@@ -67,7 +67,10 @@ int serve_parent() {
 int node(const NodeArguments& arguments) {
   if (arguments.inherit) return serve_parent();
   RealDisk disk;
-  const auto place = cluster::find_place(arguments.place, disk, environment_variable);
+  cluster::PlaceOptions wanted = arguments.place;
+  if (!arguments.tls.certificate.empty()) wanted.tls = arguments.tls;
+  wanted.take = !arguments.explain;
+  const auto place = cluster::find_place(wanted, disk, environment_variable);
   if (!place) return failed(place.status());
   const std::string endpoint =
       arguments.listen.empty() ? place->cluster.endpoint(place->job, place->task) : arguments.listen;

@@ -67,12 +67,29 @@ void add_launch(CLI::App& app, TrainArguments& arguments, LaunchOptions& how, in
 
 void add_node(CLI::App& app, NodeArguments& arguments, int& result) {
   auto* node = add_command(app, "node", "Run one node of a cluster until it is told to end.",
-                           "troupe node --cluster cluster.toml --job ps --task 0");
+                           "troupe node --cluster cluster.toml --job ps --task 0\n"
+                           "         troupe node --join a.lab:4242 --name lab --job worker --plain");
   auto& place = arguments.place;
-  auto* file = node->add_option("--cluster", place.cluster_file,
-                                "cluster file (TOML); default: TF_CONFIG or SLURM tell");
-  node->add_option("--job", place.job, "which job of the cluster this node is part of")->needs(file);
-  node->add_option("--task", place.task, "its number in the job")->check(CLI::NonNegativeNumber)->needs(file);
+  auto* file = node->add_option("--cluster", place.cluster_file, "cluster file (TOML)");
+  auto* join =
+      node->add_option("--join", place.join,
+                       "a member of the cluster, host:port, that tells where this node belongs; with neither "
+                       "this nor a file TF_CONFIG or SLURM tell")
+          ->excludes(file);
+  auto* job = node->add_option("--job", place.job, "which job of the cluster this node is part of");
+  auto* task =
+      node->add_option("--task", place.task, "its number in the job; default: 0, to join the lowest free")
+          ->check(CLI::NonNegativeNumber);
+  node->add_option("--name", place.name, "to join: the name of the cluster")->needs(join);
+  auto* cert = node->add_option("--cert", arguments.tls.certificate,
+                                "to join: this node's certificate (PEM), which says its job and task")
+                   ->needs(join)
+                   ->excludes(job)
+                   ->excludes(task);
+  auto* key = node->add_option("--key", arguments.tls.key, "its key")->needs(cert);
+  auto* ca = node->add_option("--ca", arguments.tls.authority, "certificate of the authority of the cluster")
+                 ->needs(cert);
+  cert->needs(key)->needs(ca);
   node->add_option("--ps", place.slurm_servers, "of a SLURM job, so many tasks are parameter servers")
       ->check(CLI::Range(0, 1 << 16))
       ->excludes(file);

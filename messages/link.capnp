@@ -13,6 +13,9 @@
 #     |<---------------------- Down 1  |   that actor has ended: requests it owed are answered before
 #     | Heartbeat -------------------->|   when nothing else was sent for an interval
 #
+# Of one task there is one process: while a link to one is alive, another that calls itself the same is refused with AlreadyExists. It
+# asks again, as one that was restarted before its earlier life was missed, and gives up when that goes on.
+#
 # A link does not resume: when it is lost every request without an answer is answered Unavailable, and every stub goes down.
 # Repetition happens at the level of steps. A frame that comes twice (same sequence) is dropped and counted; a gap closes the link.
 @0xd0a52b4d8dd3e6ac;
@@ -34,6 +37,7 @@ struct Hello {
   link @5 :UInt64;           # picked at random by who connects; the same on both connections of a link
   bulk @6 :Bool;
   heartbeat @7 :UInt64;      # nanoseconds: this side sends by control at least so often
+  asking @8 :Bool;           # it only has a question about the cluster: it is no member, whatever its certificate says
 }
 
 struct Goodbye {

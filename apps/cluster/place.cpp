@@ -4,6 +4,7 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
+#include "apps/cluster/join.h"
 #include "apps/config/cluster_file.h"
 
 namespace troupe::cluster {
@@ -26,9 +27,9 @@ Result<Place> checked(Place place) {
 }
 
 Result<Place> from_file(const PlaceOptions& options, Disk& disk) {
-  TROUPE_ASSIGN(auto spec, config::load_cluster(disk, options.cluster_file, options.job, options.task));
-  return checked(
-      {std::move(spec), options.job, options.task, "by --job and --task in " + options.cluster_file});
+  const int task = options.task.value_or(0);
+  TROUPE_ASSIGN(auto spec, config::load_cluster(disk, options.cluster_file, options.job, task));
+  return checked({std::move(spec), options.job, task, "by --job and --task in " + options.cluster_file});
 }
 
 // {"cluster": {"ps": ["a:4242"], "worker": ["a:4243", "b:4242"]}, "task": {"type": "worker", "index": 0}}
@@ -163,11 +164,14 @@ Result<std::vector<std::string>> slurm_hosts(const std::string& list) {
 
 Result<Place> find_place(const PlaceOptions& options, Disk& disk, const Environment& environment) {
   if (!options.cluster_file.empty()) return from_file(options, disk);
+  if (!options.join.empty()) return place_by_asking(options);
+  if (!options.job.empty() || options.task)
+    return invalid_argument("--job and --task need --cluster FILE or --join HOST:PORT");
   if (const auto text = environment("TF_CONFIG")) return from_tf_config(*text, options.plain);
   if (environment("SLURM_PROCID")) return Slurm(options, environment).find();
   return invalid_argument(
-      "nothing says which task this node is: there is no --cluster FILE, and neither TF_CONFIG nor "
-      "SLURM_PROCID is set");
+      "nothing says which task this node is: there is no --cluster FILE and no --join HOST:PORT, and "
+      "neither TF_CONFIG nor SLURM_PROCID is set");
 }
 
 std::string to_cluster_file(const ClusterSpec& cluster) {

@@ -1,5 +1,5 @@
-// Place: which task of which cluster a node is, and how that is known: from a cluster file and options, from TF_CONFIG as TensorFlow's
-// users set it, or from the variables that SLURM gives each task of a job. Plain values; any thread.
+// Place: which task of which cluster a node is, and how that is known: from a cluster file and options, from a member that is
+// asked, from TF_CONFIG as TensorFlow's users set it, or from the variables that SLURM gives each task of a job. Plain values; any thread.
 #pragma once
 
 #include <functional>
@@ -13,9 +13,13 @@
 namespace troupe::cluster {
 
 struct PlaceOptions {
-  std::string cluster_file = {};  ///< empty: the environment tells
-  std::string job = {};           ///< with a file
-  int task = 0;                   ///< with a file
+  std::string cluster_file = {};
+  std::string join = {};  ///< a member to ask, "host:port"; neither this nor a file: the environment tells
+  std::string name = {};  ///< of the cluster whose member is asked
+  std::optional<TlsFiles> tls = {};  ///< to ask with; its certificate says job and task
+  bool take = true;                  ///< the place that a member gives; false: only to see which
+  std::string job = {};              ///< with a file, or to ask for
+  std::optional<int> task = {};      ///< the same; default: 0 with a file, else the lowest that is free
   int slurm_servers =
       1;  ///< the first tasks of a SLURM job are so many parameter servers, the others workers
   uint16_t slurm_port = 4242;  ///< of the first task on a host; the next has the next
@@ -31,7 +35,7 @@ struct Place {
 
 using Environment = std::function<std::optional<std::string>(const std::string& name)>;
 
-/// InvalidArgument: nothing tells, or what tells is wrong and how; what the disk says of the file.
+/// With a member to ask: what place_by_asking() says. InvalidArgument: nothing tells, or what tells is wrong and how; what the disk says of the file.
 Result<Place> find_place(const PlaceOptions& options, Disk& disk, const Environment& environment);
 
 /// The hosts that a list of SLURM stands for: "a[01-03,7],b" is a01 a02 a03 a7 b.

@@ -92,6 +92,28 @@ BOOST_AUTO_TEST_CASE(clients_of_a_cluster_share_its_variables) {
   }
 }
 
+bool comes_true(const std::function<bool()>& condition) {
+  const auto end = std::chrono::steady_clock::now() + 20s;
+  while (!condition() && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(5ms);
+  return condition();
+}
+
+BOOST_AUTO_TEST_CASE(a_second_process_of_a_task_is_refused_and_gives_up) {
+  const std::string name = "/job:worker/replica:0/task:0";
+  start_ps();
+  start_worker();
+  BOOST_TEST_REQUIRE(comes_true([&] { return ps->linked(name); }));
+  const test::ListeningSocket elsewhere;
+  {
+    const auto second = make("worker", elsewhere.listen());
+    BOOST_TEST_REQUIRE(comes_true([&] { return !second->status().ok(); }));
+    BOOST_TEST(second->status().text() ==
+               name + " is there already, as another process that /job:ps/replica:0/task:0 is linked to");
+    BOOST_TEST(!second->linked("/job:ps/replica:0/task:0"));
+  }
+  train_a_little(*make("client", {}), 1);
+}
+
 BOOST_AUTO_TEST_CASE(members_prove_who_they_are) {
   test::Certificates certificates;
   spec.tls = certificates.of("/job:ps/replica:0/task:0");

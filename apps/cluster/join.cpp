@@ -1,0 +1,26 @@
+#include "apps/cluster/join.h"
+
+#include "actors/inquiry.h"
+
+namespace troupe::cluster {
+
+Result<Place> place_by_asking(const PlaceOptions& options) {
+  if (options.name.empty()) return invalid_argument("--join needs --name, the name of the cluster");
+  if (!options.tls && options.job.empty())
+    return invalid_argument("--join needs a certificate, which says which task this node is, or --job");
+  InquiryOptions inquiry;
+  inquiry.endpoint = options.join;
+  inquiry.cluster.name = options.name;
+  inquiry.cluster.tls = options.tls;
+  inquiry.cluster.plain_anywhere = options.plain;
+  inquiry.job = options.job;
+  inquiry.task = options.task.value_or(-1);
+  inquiry.take = options.take;
+  auto found = inquire(inquiry);
+  if (!found)
+    return Status(found.status().code(), "asked " + options.join + " for a place: " + found.status().text());
+  return Place{std::move(found->cluster), found->job, found->task,
+               "by asking " + options.join + ", which is " + found->member};
+}
+
+}  // namespace troupe::cluster

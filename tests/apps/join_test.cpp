@@ -1,0 +1,158 @@
+// troupe node --join: real nodes that know one member of their cluster and ask it for a place; and what they are told when there is none.
+#include <boost/test/unit_test.hpp>
+
+#include <csignal>
+#include <memory>
+#include <set>
+
+#include "tests/apps/digits_runs.h"
+#include "tests/support/reserved_port.h"
+
+namespace troupe {
+namespace {
+
+using test::Program;
+using Arguments = test::DigitsRuns::Arguments;
+
+struct Fixture : test::DigitsRuns {
+  std::string cluster_file(const std::string& more = {}) const {
+    return folder.write("cluster.toml", "cluster = { name = 'lab'" + more + " }\n[jobs]\nps = '" +
+                                            ps.endpoint() + "'\nworker = ['" + worker0.endpoint() + "', '" +
+                                            worker1.endpoint() + "']\n");
+  }
+  std::string certificates() const {
+    const std::string file = cluster_file(
+        ", tls = { cert = 'certs/{job}-{task}.pem', key = 'certs/{job}-{task}.key', ca = 'certs/ca.pem' }");
+    BOOST_TEST(Program(TROUPE_PROGRAM, {"certs", folder.path() + "/certs", "--cluster", file}).end() == 0);
+    return file;
+  }
+  /// Of the folder in which troupe certs wrote them.
+  Arguments certificate(const std::string& task, const std::string& authority = "certs") const {
+    const std::string file = folder.path() + "/certs/" + task;
+    return {"--cert",      file + ".pem", "--key",
+            file + ".key", "--ca",        folder.path() + "/" + authority + "/ca.pem"};
+  }
+  static std::unique_ptr<Program> node(Arguments arguments) {
+    arguments.insert(arguments.begin(), "node");
+    arguments.insert(arguments.end(), {"--root", "/"});
+    return std::make_unique<Program>(TROUPE_PROGRAM, arguments);
+  }
+  std::unique_ptr<Program> member(const std::string& file) const {
+    return node({"--cluster", file, "--job", "ps", "--task", "0"});
+  }
+  std::unique_ptr<Program> joining(const Arguments& how, const std::string& name = "lab") const {
+    Arguments arguments = {"--join", ps.endpoint(), "--name", name};
+    arguments.insert(arguments.end(), how.begin(), how.end());
+    return node(arguments);
+  }
+  void refused(const Arguments& how, const std::string& text, const std::string& name = "lab") const {
+    const auto asking = joining(how, name);
+    BOOST_TEST(asking->end() != 0);
+    BOOST_TEST(asking->output().find(text) != std::string::npos, asking->output());
+  }
+  /// "worker/1" of a node that is one, as it says itself.
+  static std::string place(Program& program) {
+    if (!program.wait_for(" of cluster lab at ")) return program.output();
+    return program.output().substr(0, program.output().find(' '));
+  }
+  void train(const std::string& name, const Arguments& more) {
+    Arguments arguments = {"--set", "train.max_epochs=2", "--set", "train.early_stop.keep_best=false"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    Program program(TROUPE_PROGRAM, run("train", name, arguments));
+    BOOST_TEST(program.end() == 0, program.output());
+  }
+
+  const test::ReservedPort ps, worker0, worker1;
+};
+
+const Arguments worker = {"--job", "worker"};
+
+BOOST_FIXTURE_TEST_SUITE(join, Fixture)
+
+BOOST_AUTO_TEST_CASE(two_that_ask_at_once_get_two_places_and_the_third_none) {
+  const auto server = member(cluster_file());
+  const auto one = joining(worker), two = joining(worker);
+  BOOST_TEST((std::set{place(*one), place(*two)} == std::set<std::string>{"worker/0", "worker/1"}));
+  refused(worker, "no task of job 'worker' is free:\n  /job:worker/replica:0/task:0 ");
+  train("joined", {"--cluster", cluster_file()});
+  train("alone", {"--set", "train.replication.shards=2"});
+  check_equal(weights("joined"), weights("alone"));
+  refused(worker, "/job:worker/replica:0/task:1 is there already");
+
+  const std::string left = one->output().substr(0, one->output().find(' '));
+  one->end(SIGKILL);
+  BOOST_TEST(place(*joining(worker)) == left);
+}
+
+BOOST_AUTO_TEST_CASE(of_two_that_want_one_place_one_gets_it) {
+  const auto server = member(cluster_file());
+  const Arguments second = {"--job", "worker", "--task", "1"};
+  const auto one = joining(second), two = joining(second);
+  const std::string first_says = place(*one), second_says = place(*two);
+  BOOST_TEST(((first_says == "worker/1") != (second_says == "worker/1")), first_says + second_says);
+  Program& loser = first_says == "worker/1" ? *two : *one;
+  BOOST_TEST(loser.end() == 1);
+  BOOST_TEST(loser.output().find("/job:worker/replica:0/task:1 ") != std::string::npos, loser.output());
+}
+
+BOOST_AUTO_TEST_CASE(explaining_takes_no_place) {
+  const auto server = member(cluster_file());
+  for (int i = 0; i < 2; ++i) {
+    const auto asking = joining({"--job", "worker", "--explain"});
+    BOOST_TEST(asking->end() == 0, asking->output());
+    BOOST_TEST(asking->output().starts_with("worker/0 of cluster lab at " + worker0.endpoint()),
+               asking->output());
+    for (const std::string& part :
+         {"found by asking " + ps.endpoint() + ", which is /job:ps/replica:0/task:0",
+          "\"worker\" = [\"" + worker0.endpoint() + "\", \"" + worker1.endpoint() + "\"]"})
+      BOOST_TEST(asking->output().find(part) != std::string::npos, asking->output());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_certificate_says_which_place) {
+  const std::string file = certificates();
+  const auto server = member(file);
+  const auto one = joining(certificate("worker-1")), two = joining(certificate("worker-0"));
+  BOOST_TEST(place(*one) == "worker/1");
+  BOOST_TEST(place(*two) == "worker/0");
+  train("tls", {"--cluster", file});
+  refused(certificate("worker-1"), "/job:worker/replica:0/task:1 is there already");
+  refused(certificate("ps-0"), "is /job:ps/replica:0/task:0 itself");
+  refused(certificate("client-0"), "cluster lab has no task 0 of job 'client': growing a cluster");
+
+  BOOST_TEST(Program(TROUPE_PROGRAM, {"certs", folder.path() + "/others", "--cluster", file}).end() == 0);
+  refused(certificate("worker-0", "others"), "TLS with " + ps.endpoint() + " failed");
+  refused(worker, ps.endpoint());
+}
+
+BOOST_AUTO_TEST_CASE(who_cannot_join_is_told_why) {
+  refused(worker, "asked " + ps.endpoint() + " for a place: " + ps.endpoint() + ": Connection refused");
+  const auto server = member(cluster_file());
+  refused(worker, "has cluster id other", "other");
+  refused({"--job", "cook"},
+          "cluster lab has no job 'cook': growing a cluster at run time is not available yet");
+  refused({"--job", "worker", "--task", "2"}, "cluster lab has no task 2 of job 'worker'");
+  refused({"--job", "ps"}, "no task of job 'ps' is free:\n  /job:ps/replica:0/task:0 is there already");
+  refused({}, "--join needs a certificate, which says which task this node is, or --job");
+  refused(worker, "--join needs --name", "");
+  const auto frozen = joining(worker);
+  BOOST_TEST(place(*frozen) == "worker/0");
+  kill(server->process(), SIGSTOP);
+  refused(worker, ps.endpoint() + " does not say who it is");
+  kill(server->process(), SIGCONT);
+}
+
+BOOST_AUTO_TEST_CASE(a_place_whose_address_is_taken_is_none) {
+  test::ReservedPort taken;
+  taken.listen();
+  const std::string file =
+      folder.write("taken.toml", "cluster = { name = 'lab' }\n[jobs]\nps = '" + ps.endpoint() +
+                                     "'\nworker = '" + taken.endpoint() + "'\n");
+  const auto server = member(file);
+  refused(worker, taken.endpoint() + " is in use");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace troupe
