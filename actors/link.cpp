@@ -133,16 +133,15 @@ ActorRef Link::actor(const Address& address) {
 }
 
 void Link::post(Outgoing outgoing) {
-  std::optional<Status> gone;
-  {
-    const std::lock_guard lock(mutex_);
-    gone = closed_;
-    if (!gone) {
-      outgoing_.push_back(std::move(outgoing));
-      if (std::exchange(flushing_, true)) return;
-    }
+  std::unique_lock lock(mutex_);
+  if (closed_) {
+    const Status reason = *closed_;
+    lock.unlock();
+    return outgoing.reply(reason);
   }
-  if (gone) return outgoing.reply(*gone);
+  outgoing_.push_back(std::move(outgoing));
+  if (std::exchange(flushing_, true)) return;
+  lock.unlock();
   node_.scheduler.enqueue(make_job([self = shared_from_this()] { self->flush(); }));
 }
 

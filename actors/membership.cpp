@@ -83,7 +83,7 @@ Result<std::vector<WorkerDevices>> Membership::others(int64_t deadline,
   TROUPE_ASSIGN(const auto tasks, selected(wanted));
   std::vector<WorkerDevices> result;
   const auto all_linked = [&] {
-    return std::ranges::all_of(tasks, [this](const auto& task) { return linked(task); });
+    return std::ranges::all_of(tasks, [this](const auto& task) { return link_status(task).ok(); });
   };
   if (!node_.scheduler.wait(all_linked, deadline)) return missing(tasks);
   std::vector<Address> workers;

@@ -33,8 +33,8 @@ class Membership {
   /// The devices of the other tasks that one of `wanted` names ("/job:ps"; none: of all), once they are linked, to this one and
   /// among themselves. DeadlineExceeded says of each that is missing where it should be and what went wrong with it.
   Result<std::vector<WorkerDevices>> others(int64_t deadline, std::span<const std::string> wanted = {}) const;
-  /// Whether that task is linked now.
-  bool linked(const std::string& task) const { return peers_->incarnation_of(task).ok(); }
+  /// Ok when that task is linked now, else what went wrong last.
+  Status link_status(const std::string& task) const { return peers_->incarnation_of(task).status(); }
 
  private:
   Membership(ActorNode& node, const MembershipOptions& options);

@@ -104,7 +104,7 @@ Status Runtime::status() const {
 }
 
 bool Runtime::linked(const std::string& task) const {
-  return impl_->membership && impl_->membership->linked(task);
+  return impl_->membership && impl_->membership->link_status(task).ok();
 }
 
 Runtime::Runtime(const RuntimeOptions& options) : impl_(std::make_unique<Impl>(options)) {}

@@ -28,6 +28,7 @@ struct NodeArguments {
   std::vector<std::string> roots = {"."};  ///< folders for the files that masters name
   int devices = 1, threads = 0;
   std::string heartbeat = "200ms";
+  bool json = false;     ///< what it says, as one object a line
   bool explain = false;  ///< says which task it is, and how that is known, and ends
   bool inherit = false;  ///< what to be is read from the standard input
 };

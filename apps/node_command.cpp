@@ -11,6 +11,7 @@
 #include "apps/command_support.h"
 #include "apps/commands.h"
 #include "apps/config/schema.h"
+#include "messages/device_name.h"
 #include "messages/real_disk.h"
 
 namespace troupe::commands {
@@ -38,11 +39,25 @@ Result<cluster::NodeOptions> options_at(const cluster::Place& place, const NodeA
   return options;
 }
 
-/// Until it is told to stop, or what it serves is over.
-int serve(const cluster::NodeOptions& options, const std::function<bool()>& stopped) {
-  const Status status = cluster::run_node(options, stopped);
-  return status.ok() ? 0 : failed(status);
-}
+/// What a node says of itself: lines for people, or JSON objects, one a line.
+class NodeLog {
+ public:
+  NodeLog(const cluster::Place& place, bool json)
+      : task_(DeviceName{place.job, 0, place.task, "", DeviceName::unset}.text()), json_(json) {}
+
+  void operator()(const std::string& event, const std::string& text) const {
+    std::printf("%s\n", (json_ ? cluster::event_json(task_, event, text) : text).c_str());
+  }
+  /// The exit code.
+  int ended(const Status& status) const {
+    if (json_) (*this)("ended", status.ok() ? "it was told to end" : status.message());
+    return status.ok() ? 0 : json_ ? Error(status).exit_code() : failed(status);
+  }
+
+ private:
+  const std::string task_;
+  const bool json_;
+};
 
 /// Whether whoever holds the other end of the standard input has closed it.
 bool input_has_ended() {
@@ -59,7 +74,8 @@ int serve_parent() {
   const auto options = cluster::read_node_options(text);
   if (!options) return failed(options.status());
   const auto& stop = stop_on_signals();
-  return serve(*options, [&stop] { return stop || input_has_ended(); });
+  const Status status = cluster::run_node(*options, [&stop] { return stop || input_has_ended(); });
+  return status.ok() ? 0 : failed(status);
 }
 
 }  // namespace
@@ -72,20 +88,21 @@ int node(const NodeArguments& arguments) {
   wanted.take = !arguments.explain;
   const auto place = cluster::find_place(wanted, disk, environment_variable);
   if (!place) return failed(place.status());
-  const std::string endpoint =
-      arguments.listen.empty() ? place->cluster.endpoint(place->job, place->task) : arguments.listen;
-  std::printf("%s/%d of cluster %s at %s\n", place->job.c_str(), place->task, place->cluster.name.c_str(),
-              endpoint.c_str());
-  if (!arguments.explain) {
-    const auto options = options_at(*place, arguments);
-    if (!options) return failed(options.status());
-    const auto& stop = stop_on_signals();
-    return serve(*options, [&stop] { return stop.load(); });
+  const NodeLog log(*place, arguments.json);
+  log("place",
+      place->job + "/" + std::to_string(place->task) + " of cluster " + place->cluster.name + " at " +
+          (arguments.listen.empty() ? place->cluster.endpoint(place->job, place->task) : arguments.listen));
+  if (arguments.explain) {
+    log("found", "found " + place->found);
+    if (wanted.cluster_file.empty())
+      log("cluster", "a cluster file that says the same:\n" + cluster::to_cluster_file(place->cluster));
+    return 0;
   }
-  std::printf("found %s\n", place->found.c_str());
-  if (arguments.place.cluster_file.empty())
-    std::printf("a cluster file that says the same:\n%s", cluster::to_cluster_file(place->cluster).c_str());
-  return 0;
+  const auto options = options_at(*place, arguments);
+  if (!options) return failed(options.status());
+  const auto& stop = stop_on_signals();
+  return log.ended(cluster::run_node(
+      *options, [&stop] { return stop.load(); }, std::ref(log)));
 }
 
 }  // namespace troupe::commands

@@ -107,6 +107,8 @@ void add_node(CLI::App& app, NodeArguments& arguments, int& result) {
   node->add_option(
       "--root", arguments.roots,
       "a folder under which files named by others, as checkpoints, must lie; default: this folder");
+  node->add_flag("--json", arguments.json,
+                 "what happens, as JSON objects, one a line: {\"time\", \"task\", \"event\", \"text\"}");
   node->add_flag("--inherit", arguments.inherit)->group("");
   node->callback([&] { result = troupe::commands::node(arguments); });
 }

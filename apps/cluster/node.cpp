@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "actors/runtime_impl.h"
 #include "apps/train/trainer_role.h"
 #include "messages/limits.h"
 
@@ -39,9 +40,38 @@ class Ownership {
   bool met_ = false;
 };
 
+/// The links to the other tasks of the cluster, as they come and go.
+class Links {
+ public:
+  Links(const Runtime& runtime, const NodeOptions& options, const NodeEvent& event)
+      : membership_(*runtime.impl().membership), event_(event) {
+    const auto self = DeviceName{options.job, 0, options.task, "", DeviceName::unset}.text();
+    for (const auto& [job, tasks] : options.cluster.jobs)
+      for (const auto& [task, endpoint] : tasks)
+        if (const auto name = DeviceName{job, 0, task, "", DeviceName::unset}.text(); name != self)
+          linked_[name] = false;
+  }
+
+  void tell_changes() {
+    if (!event_) return;
+    for (auto& [task, linked] : linked_) {
+      const Status status = membership_.link_status(task);
+      if (std::exchange(linked, status.ok()) == status.ok()) continue;
+      event_(status.ok() ? "linked" : "lost",
+             status.ok() ? task + " is linked" : task + " is lost: " + status.text());
+    }
+  }
+
+ private:
+  const Membership& membership_;
+  const NodeEvent& event_;
+  std::map<std::string, bool> linked_;
+};
+
 }  // namespace
 
-Status run_node(const NodeOptions& options, const std::function<bool()>& stopped) try {
+Status run_node(const NodeOptions& options, const std::function<bool()>& stopped,
+                const NodeEvent& event) try {
   RuntimeOptions runtime_options;
   runtime_options.threads = options.threads;
   runtime_options.tasks = {{options.job, options.task, options.devices}};
@@ -54,7 +84,9 @@ Status run_node(const NodeOptions& options, const std::function<bool()>& stopped
   const train::TrainerService trainer(runtime);
   runtime.join();
   Ownership ownership(runtime, options);
+  Links links(runtime, options, event);
   while (!stopped()) {
+    links.tell_changes();
     TROUPE_RETURN_IF_FAILED(runtime.status());
     if (ownership.over()) return unavailable(options.owner + " is gone");
     std::this_thread::sleep_for(100ms);
@@ -62,6 +94,13 @@ Status run_node(const NodeOptions& options, const std::function<bool()>& stopped
   return {};
 } catch (const Error& error) {
   return error.status();
+}
+
+std::string event_json(const std::string& task, const std::string& event, const std::string& text) {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const nlohmann::ordered_json line = {
+      {"time", static_cast<double>(now / 1ms) / 1000}, {"task", task}, {"event", event}, {"text", text}};
+  return line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 std::string to_text(const NodeOptions& options) {

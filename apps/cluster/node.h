@@ -26,8 +26,16 @@ struct NodeOptions {
   std::string owner;
 };
 
-/// Returns Ok when `stopped`, which is asked ten times a second, and Unavailable when the owner is gone.
-Status run_node(const NodeOptions& options, const std::function<bool()>& stopped);
+/// What happens to a node: "linked" or "lost", and which other task of the cluster, and why.
+using NodeEvent = std::function<void(const std::string& event, const std::string& text)>;
+
+/// One line of JSON that says so: {"time": seconds since 1970, "task": ..., "event": ..., "text": ...}.
+std::string event_json(const std::string& task, const std::string& event, const std::string& text);
+
+/// Returns Ok when `stopped`, which is asked ten times a second, Unavailable when the owner is gone, and otherwise why the node cannot
+/// go on. Tells `event`, on this thread, unless it is empty.
+Status run_node(const NodeOptions& options, const std::function<bool()>& stopped,
+                const NodeEvent& event = {});
 
 /// How a process hands its child what it is to be, other than on the command line, which everybody can read: one line.
 std::string to_text(const NodeOptions& options);

@@ -3,7 +3,9 @@
 
 #include <csignal>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 
 #include "tests/apps/digits_runs.h"
 #include "tests/support/reserved_port.h"
@@ -107,6 +109,26 @@ BOOST_AUTO_TEST_CASE(explaining_takes_no_place) {
           "\"worker\" = [\"" + worker0.endpoint() + "\", \"" + worker1.endpoint() + "\"]"})
       BOOST_TEST(asking->output().find(part) != std::string::npos, asking->output());
   }
+}
+
+BOOST_AUTO_TEST_CASE(what_happens_to_a_node_is_told_as_json) {
+  const auto server = node({"--cluster", cluster_file(), "--job", "ps", "--task", "0", "--json"});
+  const auto other = joining(worker);
+  BOOST_TEST(server->wait_for("\"event\":\"linked\",\"text\":\"/job:worker/replica:0/task:0 is linked\"}"));
+  BOOST_TEST(other->wait_for("/job:ps/replica:0/task:0 is linked"), other->output());
+  other->end(SIGKILL);
+  BOOST_TEST(server->wait_for("\"event\":\"lost\",\"text\":\"/job:worker/replica:0/task:0 is lost: "));
+  BOOST_TEST(server->end(SIGTERM) == 0);
+  std::vector<std::string> events;
+  std::istringstream lines(server->output());
+  for (std::string line; std::getline(lines, line);) {
+    const auto json = nlohmann::json::parse(line);
+    BOOST_TEST(json.at("time").get<double>() > 1e9);
+    BOOST_TEST(json.at("task") == "/job:ps/replica:0/task:0");
+    events.push_back(json.at("event"));
+  }
+  BOOST_TEST(events == (std::vector<std::string>{"place", "linked", "lost", "ended"}),
+             boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(a_certificate_says_which_place) {

@@ -91,7 +91,8 @@ BOOST_AUTO_TEST_CASE(slurm_is_understood) {
 }
 
 BOOST_AUTO_TEST_CASE(without_anything_it_says_what_there_could_be) {
-  BOOST_TEST(has(refusal({}), "no --cluster FILE and no --join HOST:PORT, and neither TF_CONFIG nor SLURM_PROCID"));
+  BOOST_TEST(
+      has(refusal({}), "no --cluster FILE and no --join HOST:PORT, and neither TF_CONFIG nor SLURM_PROCID"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
