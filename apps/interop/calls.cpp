@@ -66,7 +66,7 @@ class Caller {
   /// One instance of a function.
   struct Instance {
     Outputs outputs;
-    std::vector<NodeId> effects;
+    std::vector<NodeId> effects;  ///< one at most: the node that runs after all of them
   };
 
   Result<Callee> callee_of(const char* attr) const {
@@ -95,6 +95,12 @@ class Caller {
                          std::vector<NodeId> control = {}, Attributes attrs = {}) {
     TROUPE_ASSIGN(const NodeId id, add(op, name, std::move(inputs), std::move(control), std::move(attrs)));
     return Output{id, 0};
+  }
+  /// One node in place of several to wait for.
+  Result<std::vector<NodeId>> joined(std::vector<NodeId> nodes, const std::string& name) {
+    if (nodes.size() < 2) return nodes;
+    TROUPE_ASSIGN(const NodeId all, add("NoOp", name, {}, std::move(nodes)));
+    return std::vector<NodeId>{all};
   }
   /// What one of several outputs is called; the only one has the name of the call.
   static std::string output_name(size_t i, size_t count) {
@@ -156,37 +162,47 @@ class Caller {
     TROUPE_ASSIGN(const Body* const body, importer_.body_of(*callee.function));
     TROUPE_ASSIGN(Placed placed, importer_.place(*body, inside));
     Instance instance;
-    for (const auto& output : callee.function->signature().output_arg())
-      TROUPE_RETURN_IF_FAILED(add_output(callee, output, *body, inside, placed, instance.outputs));
-    instance.effects = std::move(placed.effects);
-    for (const NameEntry& control : callee.function->control_ret()) {
-      const auto source = body->find(control.value());
-      if (!source || source->source >= body->size())
-        return invalid_argument("function " + callee.name() + ": there is no node '" + control.value() +
-                                "' to run");
-      instance.effects.push_back(placed.nodes[source->source]);
-    }
+    TROUPE_ASSIGN(instance.outputs, outputs_of(callee, *body, inside, placed));
+    TROUPE_ASSIGN(std::vector<NodeId> effects, effects_of(callee, *body, placed));
+    TROUPE_ASSIGN(instance.effects, joined(std::move(effects), part + "_effects"));
     return instance;
   }
 
-  Status add_output(const Callee& callee, const OpDef::ArgDef& output, const Body& body, const Site& inside,
-                    const Placed& placed, Outputs& outputs) const {
-    const auto fail = [&](const std::string& what) {
-      return invalid_argument("output '" + output.name() + "' of function " + callee.name() + ": " + what);
-    };
-    if (arity(output, inside) != 1) return unimplemented(fail("several tensors in one output").text());
-    const auto& results = callee.function->ret();
-    const auto result = std::find_if(results.begin(), results.end(),
-                                     [&](const NameEntry& entry) { return entry.key() == output.name(); });
-    if (result == results.end()) return fail("nothing yields it");
-    const auto source = body.find(result->value());
-    if (!source) return fail(source.status().text());
-    const auto value = importer_.find(body, *source, inside, placed);
-    if (!value) return fail(value.status().text());
-    TROUPE_RETURN_IF_FAILED(check_type(callee, output, type_of(output, 0, inside), *value));
-    outputs.arguments.emplace_back(output.name(), outputs.values.size());
-    outputs.values.push_back(*value);
-    return {};
+  Result<Outputs> outputs_of(const Callee& callee, const Body& body, const Site& inside,
+                             const Placed& placed) const {
+    std::unordered_map<std::string_view, std::string_view> results;
+    for (const NameEntry& entry : callee.function->ret()) results.emplace(entry.key(), entry.value());
+    Outputs outputs;
+    for (const auto& output : callee.function->signature().output_arg()) {
+      const auto fail = [&](const std::string& what) {
+        return invalid_argument("output '" + output.name() + "' of function " + callee.name() + ": " + what);
+      };
+      if (arity(output, inside) != 1) return unimplemented(fail("several tensors in one output").text());
+      const auto result = results.find(output.name());
+      if (result == results.end()) return fail("nothing yields it");
+      const auto source = body.find(result->second);
+      if (!source) return fail(source.status().text());
+      const auto value = importer_.find(body, *source, inside, placed);
+      if (!value) return fail(value.status().text());
+      TROUPE_RETURN_IF_FAILED(check_type(callee, output, type_of(output, 0, inside), *value));
+      outputs.arguments.emplace(output.name(), outputs.values.size());
+      outputs.values.push_back(*value);
+    }
+    return outputs;
+  }
+
+  /// What the function says must have run; of one that says nothing, whatever changes state or reaches outside.
+  Result<std::vector<NodeId>> effects_of(const Callee& callee, const Body& body, const Placed& placed) const {
+    if (callee.function->control_ret().empty()) return placed.effects;
+    std::vector<NodeId> effects;
+    for (const NameEntry& control : callee.function->control_ret()) {
+      const auto source = body.find(control.value());
+      if (!source || source->source >= body.size())
+        return invalid_argument("function " + callee.name() + ": there is no node '" + control.value() +
+                                "' to run");
+      effects.push_back(placed.nodes[source->source]);
+    }
+    return effects;
   }
 
   /// The values once the effects have happened.
@@ -201,11 +217,10 @@ class Caller {
   }
 
   /// A node called like the call that runs after all its outputs; an only output has that name itself.
-  Result<Call> finish(Outputs outputs, std::vector<NodeId> effects) {
-    const bool has_effects = !effects.empty();
+  Result<Call> finish(Outputs outputs, bool has_effects, std::vector<NodeId> after = {}) {
     if (outputs.values.size() == 1) return Call{outputs, outputs.values[0].node, has_effects};
-    for (const Output& value : outputs.values) effects.push_back(value.node);
-    TROUPE_ASSIGN(const NodeId done, add("NoOp", "", {}, std::move(effects)));
+    for (const Output& value : outputs.values) after.push_back(value.node);
+    TROUPE_ASSIGN(const NodeId done, add("NoOp", "", {}, std::move(after)));
     return Call{std::move(outputs), done, has_effects};
   }
 
@@ -238,8 +253,9 @@ class Caller {
                     add_one("Identity", output_name(i, outputs.values.size()), {value}, instance.effects));
     }
     if (call_kind(node_.op()) != CallKind::None) outputs.arguments = {{"output", 0}};
-    if (outputs.values.empty() && start) instance.effects.push_back(*start);
-    return finish(std::move(outputs), std::move(instance.effects));
+    std::vector<NodeId> after = instance.effects;
+    if (start) after.push_back(*start);
+    return finish(std::move(outputs), !instance.effects.empty(), std::move(after));
   }
 
   // ---- conditionals
@@ -262,12 +278,12 @@ class Caller {
     const Output condition = spec_.inputs[0];
     if (graph_.dtype(condition) != DType::Bool)
       return unimplemented("input cond is " + std::string(name(graph_.dtype(condition))) + ", expected bool");
-    TROUPE_ASSIGN(const Output predicate,
-                  add_one("Switch", "_cond", {condition, condition}, spec_.control_inputs));
+    TROUPE_ASSIGN(const std::vector<NodeId> after, joined(spec_.control_inputs, "_after"));
+    TROUPE_ASSIGN(const Output predicate, add_one("Switch", "_cond", {condition, condition}, after));
     std::vector<Output> switches;
     for (size_t i = 1; i < spec_.inputs.size(); ++i) {
-      TROUPE_ASSIGN(const Output value, add_one("Switch", "_input_" + std::to_string(i),
-                                                {spec_.inputs[i], condition}, spec_.control_inputs));
+      TROUPE_ASSIGN(const Output value,
+                    add_one("Switch", "_input_" + std::to_string(i), {spec_.inputs[i], condition}, after));
       switches.push_back(value);
     }
     TROUPE_ASSIGN(const Instance taken, branch("then_branch", "_then", predicate, switches, 1));
@@ -284,12 +300,8 @@ class Caller {
       TROUPE_ASSIGN(const Output value, add_one("Merge", output_name(i, a.size()), {b[i], a[i]}));
       outputs.values.push_back(value);
     }
-    const bool has_effects = !taken.effects.empty() || !other.effects.empty();
-    const bool only_effects = taken.outputs.arguments.empty();
-    Outputs visible = only_effects ? Outputs{} : outputs;
-    if (outputs.values.size() == 1) return Call{std::move(visible), outputs.values[0].node, has_effects};
-    TROUPE_ASSIGN(Call call, finish(std::move(visible), {}));
-    call.has_effects = has_effects;
+    TROUPE_ASSIGN(Call call, finish(std::move(outputs), !taken.effects.empty() || !other.effects.empty()));
+    if (taken.outputs.arguments.empty()) call.outputs = {};  // it has only effects
     return call;
   }
 
@@ -322,9 +334,7 @@ class Caller {
                     add_one("Exit", output_name(i, switches.size()), {{switches[i].node, 0}}));
       outputs.values.push_back(value);
     }
-    TROUPE_ASSIGN(Call call, finish(std::move(outputs), {}));
-    call.has_effects = !test.effects.empty() || !next.effects.empty();
-    return call;
+    return finish(std::move(outputs), !test.effects.empty() || !next.effects.empty());
   }
 
   /// The Merges of the variables, whose second inputs wait to be closed.
@@ -332,11 +342,11 @@ class Caller {
     Attributes attrs{{"frame_name", spec_.name}};
     if (const AttrValue* parallel = find_attr(node_, "parallel_iterations"))
       attrs.set("parallel_iterations", int64_t{site_.resolve(*parallel).i()});
+    TROUPE_ASSIGN(const std::vector<NodeId> after, joined(spec_.control_inputs, "_after"));
     std::vector<Output> merges;
     for (size_t i = 0; i < variables.size(); ++i) {
       const std::string number = std::to_string(i);
-      TROUPE_ASSIGN(const Output value,
-                    add_one("Enter", "_enter_" + number, {variables[i]}, spec_.control_inputs, attrs));
+      TROUPE_ASSIGN(const Output value, add_one("Enter", "_enter_" + number, {variables[i]}, after, attrs));
       TROUPE_RETURN_IF_FAILED(refine(value, i));
       TROUPE_ASSIGN(const Output merged, add_one("Merge", "_merge_" + number, {value, value}));
       merges.push_back(merged);

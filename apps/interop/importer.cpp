@@ -60,9 +60,8 @@ std::optional<size_t> first_output(const Node& node, std::string_view argument) 
 }
 
 std::optional<size_t> first_output(const Outputs& outputs, std::string_view argument) {
-  for (const auto& [name, first] : outputs.arguments)
-    if (name == argument) return first;
-  return std::nullopt;
+  const auto at = outputs.arguments.find(argument);
+  return at == outputs.arguments.end() ? std::nullopt : std::optional(at->second);
 }
 
 bool has_effect(const troupe::OpDef& op) {
@@ -85,11 +84,16 @@ struct Importer::Place {
 };
 
 Result<const Body*> Importer::body_of(const FunctionDef& function) {
-  if (const auto at = bodies_.find(&function); at != bodies_.end()) return &at->second;
-  std::vector<std::string_view> arguments;
-  for (const auto& argument : function.signature().input_arg()) arguments.push_back(argument.name());
-  TROUPE_ASSIGN(Body body, Body::make(function.node_def(), std::move(arguments)));
-  return &bodies_.emplace(&function, std::move(body)).first->second;
+  auto at = functions_.find(&function);
+  if (at == functions_.end()) {
+    std::vector<std::string_view> arguments;
+    for (const auto& argument : function.signature().input_arg()) arguments.push_back(argument.name());
+    TROUPE_ASSIGN(Body body, Body::make(function.node_def(), std::move(arguments)));
+    at = functions_.emplace(&function, Function{std::move(body), function.ByteSizeLong()}).first;
+  }
+  function_bytes_ += at->second.bytes;
+  if (function_bytes_ > limits_.function_bytes) return limit_passed("function_bytes", limits_.function_bytes);
+  return &at->second.body;
 }
 
 Result<NodeId> Importer::add(NodeSpec spec) {
@@ -98,6 +102,7 @@ Result<NodeId> Importer::add(NodeSpec spec) {
   if (!id) return id;
   const Node& node = graph_.node(*id);
   outputs_ += node.output_types.size();
+  for (const PartialShape& shape : node.output_shapes) outputs_ += shape.rank();
   if (outputs_ > limits_.outputs)
     return limit_passed("outputs", limits_.outputs).at_node(node.type(), node.name);
   return id;
@@ -158,11 +163,10 @@ Status Importer::read_edges(Place& place, uint32_t i, NodeSpec& spec) {
        ++later)
     spec.inputs[later->input] = *stand_in;
   for (const uint32_t source : place.body.controls(i)) {
-    if (source >= place.body.size())
-      for (const Output& value : place.site.arguments[source - place.body.size()])
-        spec.control_inputs.push_back(value.node);
-    else
+    if (source < place.body.size())
       spec.control_inputs.push_back(place.placed.nodes[source]);
+    else if (place.site.start)  // which comes after all arguments
+      spec.control_inputs.push_back(*place.site.start);
   }
   if (place.site.start && (inputs.empty() || place.site.start_before_all))
     spec.control_inputs.push_back(*place.site.start);
@@ -235,11 +239,12 @@ Status Importer::read_colocation(const Place& place, const AttrValue& value, Nod
     if (!other || !other->output.empty())
       return invalid_argument("attribute _class: there is no node '" +
                               std::string(name.substr(location.size())) + "'");
-    if (other->source < place.body.size())
+    if (other->source < place.body.size()) {
       spec.colocate_with.push_back(place.site.prefix + place.body.node(other->source).name());
-    else
-      for (const Output& argument : place.site.arguments[other->source - place.body.size()])
-        spec.colocate_with.push_back(graph_.node(argument.node).name);
+      continue;
+    }
+    const auto& argument = place.site.arguments[other->source - place.body.size()];
+    if (!argument.empty()) spec.colocate_with.push_back(graph_.node(argument[0].node).name);
   }
   return {};
 }

@@ -34,7 +34,7 @@ struct Site {
 /// The outputs of a node or call, and where those of each output argument begin.
 struct Outputs {
   std::vector<Output> values;
-  std::vector<std::pair<std::string_view, size_t>> arguments;
+  std::map<std::string_view, size_t> arguments;
 };
 
 /// The nodes of a body once they are in the graph.
@@ -61,7 +61,7 @@ class Importer {
   Result<NodeId> add(NodeSpec spec);
   /// Re-points the input of a Merge to what the loop goes on with, whose shape must be compatible.
   Status close_loop(NodeId merge, size_t input, Output next);
-  /// The body of a function; read once.
+  /// The body of a function, for one more call; read once.
   Result<const Body*> body_of(const FunctionDef& function);
 
  private:
@@ -84,8 +84,12 @@ class Importer {
   Graph& graph_;
   const FunctionLibrary& library_;
   const GraphLimits& limits_;
-  std::unordered_map<const FunctionDef*, Body> bodies_;
-  uint64_t constant_bytes_, outputs_ = 0;
+  struct Function {
+    Body body;
+    uint64_t bytes;
+  };
+  std::unordered_map<const FunctionDef*, Function> functions_;
+  uint64_t constant_bytes_, outputs_ = 0, function_bytes_ = 0;
   std::string last_device_;  ///< which is known to be one
 };
 

@@ -10,7 +10,8 @@ namespace troupe::interop {
 
 enum class Format : uint8_t { Binary, Text };
 
-/// Shapes that the nodes' ops do not infer are written as attribute _output_shapes, colocation as _class.
+/// Shapes that the nodes' ops do not infer are written as attribute _output_shapes, colocation as _class. The
+/// graph's own functions are left out: no op calls them.
 std::string write_graph_def(const Graph& graph, Format format);
 
 }  // namespace troupe::interop

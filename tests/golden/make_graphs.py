@@ -81,13 +81,27 @@ def effects():
     v1.global_variables_initializer()
 
 
+def effects_of_branches():
+    """A variable that grows by 2 where the sum is positive, and else loses 1 three times."""
+    counter = v1.get_variable("counter", initializer=0.0, use_resource=True)
+    x = v1.placeholder(tf.float32, [3], "x")
+
+    def lose():
+        rounds = tf.while_loop(lambda i: i < 3, lambda i: i + tf.cast(counter.assign_sub(1.0) < 99, tf.int32), [0])
+        with tf.control_dependencies(tf.nest.flatten(rounds)):
+            return counter.read_value()
+
+    tf.identity(tf.cond(tf.reduce_sum(x) > 0, lambda: counter.assign_add(2.0), lose), "count")
+    v1.global_variables_initializer()
+
+
 def main():
     os.makedirs(FOLDER, exist_ok=True)
     v1.disable_control_flow_v2()
     v1.disable_resource_variables()
     write("training.pb", training)
-    write("training.pbtxt", training, text=True, add_shapes=True)
-    write("loop.pb", loop, add_shapes=True)
+    write("loop.pb", loop)
+    write("loop.pbtxt", loop, text=True, add_shapes=True)
     write("loop_gradient.pb", loop_gradient)
     write("conditional.pb", conditional)
     v1.enable_resource_variables()
@@ -97,6 +111,7 @@ def main():
     v1.enable_control_flow_v2()
     write("loop_v2.pb", loop)
     write("conditional_v2.pb", conditional)
+    write("effects_v2.pb", effects_of_branches)
 
 
 main()

@@ -1,5 +1,6 @@
 // Functions put in place where they are called: names, types, order of effects, and functions that cannot be.
 #include <boost/test/unit_test.hpp>
+#include <chrono>
 
 #include "graph/frames.h"
 #include "graph/graph_text.h"
@@ -191,6 +192,29 @@ BOOST_AUTO_TEST_CASE(functions_that_call_themselves) {
   check_refused(x + node("y", "f0", "x") + chain + calling("f100", "Neg"), "ResourceExhausted: [f64] ");
   check_refused(x + node("y", "f0", "x") + chain + calling("f100", "Neg"),
                 "limit function_depth, 64, is passed");
+}
+
+BOOST_AUTO_TEST_CASE(functions_of_many_parts) {
+  const auto check_quick = [](const std::string& file, const std::string& message) {
+    const auto start = std::chrono::steady_clock::now();
+    check_refused(file, message);
+    BOOST_TEST((std::chrono::steady_clock::now() - start < std::chrono::seconds(10)));
+  };
+  std::string attrs, calls, nodes, outputs, results, effects;
+  for (int i = 0; i < 20'000; ++i) {
+    const std::string n = std::to_string(i);
+    attrs += "attr { name: 'a" + n + "' type: 'int' default_value { i: 1 } } ";
+    calls += node("c" + n, "wide", "x");
+    nodes += node("n" + n, "NoOp");
+    outputs += output("o" + n);
+    results += result("o" + n, "a");
+    effects += "control_ret { key: 'e" + n + "' value: 'n" + n + "' } ";
+  }
+  const std::string x = placeholder("x");
+  check_quick(x + calls + function("wide", attrs + input("a"), output("b"), "", result("b", "a")),
+              "limit function_bytes, 268435456, is passed");
+  check_quick(x + node("y", "many", "x") + function("many", input("a"), outputs, nodes, results + effects),
+              "Ok");
 }
 
 BOOST_AUTO_TEST_CASE(functions_that_multiply) {

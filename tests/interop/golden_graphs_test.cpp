@@ -9,7 +9,7 @@
 namespace troupe::test {
 namespace {
 
-std::string golden(const std::string& name) { return project_file("tests/golden/graphs/" + name + ".pb"); }
+std::string golden(const std::string& name) { return project_file("tests/golden/graphs/" + name); }
 
 Graph graph_of(const std::string& name, const std::shared_ptr<const OpTable>& ops) {
   return value_or_throw(interop::read_graph_def(golden(name), ops));
@@ -32,33 +32,42 @@ class Fixture {
 BOOST_FIXTURE_TEST_SUITE(golden_graphs, Fixture)
 
 BOOST_AUTO_TEST_CASE(loops) {
-  for (const char* name : {"loop", "loop_v2"}) {
+  for (const char* name : {"loop.pb", "loop.pbtxt", "loop_v2.pb"}) {
     BOOST_TEST(identical(run(name, "power", floats({3}, {1, 2, -3})), floats({3}, {1, 32, -243})), name);
     BOOST_TEST(identical(run(name, "rounds", floats({3}, {1, 2, -3})), int_scalar(4)), name);
   }
 }
 
 BOOST_AUTO_TEST_CASE(conditionals) {
-  for (const char* name : {"conditional", "conditional_v2"}) {
+  for (const char* name : {"conditional.pb", "conditional_v2.pb"}) {
     BOOST_TEST(identical(run(name, "y", floats({3}, {1, 2, 3})), floats({3}, {2, 4, 6})), name);
     BOOST_TEST(identical(run(name, "y", floats({3}, {1, 2, -3})), floats({3}, {0, 1, -4})), name);
   }
 }
 
 BOOST_AUTO_TEST_CASE(calls_of_functions) {
-  BOOST_TEST(identical(run("calls", "y", floats({3}, {1, 2, -3})), floats({3}, {6, 15, 30})));
+  BOOST_TEST(identical(run("calls.pb", "y", floats({3}, {1, 2, -3})), floats({3}, {6, 15, 30})));
 }
 
 BOOST_AUTO_TEST_CASE(effects_of_functions) {
-  const Graph graph = graph_of("effects", runtime_.ops());
+  const Graph graph = graph_of("effects.pb", runtime_.ops());
   auto session = runtime_.session(graph);
   session.run({Output{graph.find("init")->id, Output::control}});
   const Output count = value_or_throw(graph.find_output("count"));
   for (const float expected : {2.0f, 4.0f}) BOOST_TEST(session.run({count}).at(0).item<float>() == expected);
 }
 
+BOOST_AUTO_TEST_CASE(effects_of_branches_and_loops) {
+  const Graph graph = graph_of("effects_v2.pb", runtime_.ops());
+  auto session = runtime_.session(graph);
+  session.run({Output{graph.find("init")->id, Output::control}});
+  const Output x = value_or_throw(graph.find_output("x")), count = value_or_throw(graph.find_output("count"));
+  for (const auto& [fed, expected] : {std::pair{1.0f, 2.0f}, {-1.0f, -1.0f}, {1.0f, 1.0f}})
+    BOOST_TEST(session.run({{x, floats({3}, {fed, fed, fed})}}, {count}).at(0).item<float>() == expected);
+}
+
 BOOST_AUTO_TEST_CASE(steps_of_training) {
-  for (const char* name : {"training", "training_resource"}) {
+  for (const char* name : {"training.pb", "training_resource.pb"}) {
     const Graph graph = graph_of(name, runtime_.ops());
     auto session = runtime_.session(graph);
     session.run({Output{graph.find("init")->id, Output::control}});
@@ -74,7 +83,7 @@ BOOST_AUTO_TEST_CASE(steps_of_training) {
 }
 
 BOOST_AUTO_TEST_CASE(what_the_table_lacks_is_named) {
-  const auto graph = read(golden("loop_gradient"));
+  const auto graph = read(golden("loop_gradient.pb"));
   const bool has_stacks = op_library()->ops->find("StackV2") != nullptr;
   BOOST_TEST(graph.ok() == has_stacks);
   if (!has_stacks)

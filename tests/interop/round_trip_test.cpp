@@ -78,6 +78,15 @@ BOOST_AUTO_TEST_CASE(loops_in_conditionals_in_loops) {
   check_round_trip(graph);
 }
 
+BOOST_AUTO_TEST_CASE(graphs_of_tensorflow) {
+  for (const char* name : {"calls", "conditional", "conditional_v2", "effects", "loop", "loop_v2", "training",
+                           "training_resource"}) {
+    const auto graph = read(project_file(std::string("tests/golden/graphs/") + name + ".pb"));
+    BOOST_TEST_REQUIRE(graph.status().message() == "Ok");
+    check_round_trip(*graph);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(devices_colocation_variables) {
   Graph graph(op_library()->ops);
   const Scope g(graph);
