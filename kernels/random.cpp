@@ -110,7 +110,7 @@ struct Truncated {
   template <class T>
   static bool complete(const Philox& philox, uint64_t index, std::array<T, group_size<T>>& out) {
     const auto inside = [](T x) { return std::abs(x) <= T{2}; };
-    const auto end = std::ranges::remove_if(out, std::not_fn(inside)).begin();
+    const auto end = std::remove_if(out.begin(), out.end(), std::not_fn(inside));
     if (end == out.end()) return false;
     auto to = end;
     std::array<T, group_size<T>> normals;

@@ -1,0 +1,19 @@
+// Whatever the bytes are, reading them as a graph ends with a graph or a Status, and a graph that was read can be written and read
+// again. For libFuzzer (CMake preset fuzz): graph_def_fuzz -max_total_time=300 CORPUS tests/golden/graphs
+#include "apps/interop/read_graph.h"
+#include "apps/interop/write_graph.h"
+#include "tests/support/op_library.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {  // NOLINT: libFuzzer's name
+  using namespace troupe;
+  static const auto ops = test::op_library()->ops;
+  const interop::GraphLimits limits{
+      .fields = 100'000, .nodes = 1000, .outputs = 100'000, .constant_bytes = 1 << 20, .function_depth = 16};
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  static_cast<void>(interop::read_meta_graph(bytes, ops, limits));
+  const auto graph = interop::read_graph_def(bytes, ops, limits);
+  if (!graph) return 0;
+  const auto again = interop::read_graph_def(interop::write_graph_def(*graph, interop::Format::Binary), ops);
+  if (!again || again->size() != graph->size()) __builtin_trap();
+  return 0;
+}
