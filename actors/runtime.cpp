@@ -117,7 +117,7 @@ std::shared_ptr<const OpTable> Runtime::ops() const { return impl_->node->librar
 Session Runtime::session(const Graph& graph, const SessionOptions& options) {
   auto workers = value_or_throw(impl_->workers(options.start_timeout, options.tasks));
   SessionOptions own = options;
-  if (impl_->membership) own.share_state = true;
+  if (!own.share_state) own.share_state = impl_->membership != nullptr;
   return open_session(*impl_->node, *impl_->tasks.front(), impl_->random_id(), graph, std::move(workers),
                       own);
 }

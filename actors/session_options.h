@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,9 +22,9 @@ struct SessionOptions {
       std::chrono::seconds(60);  ///< for all tasks of the cluster to be there
   /// Tasks of the cluster that the session spans beside its own process, as "/job:ps" or "/job:worker/task:1"; none: all.
   std::vector<std::string> tasks = {};
-  /// In one process a session's variables and queues are its own and go with it, unless it asks to share those of every other
-  /// session that does. Sessions over a cluster of processes always share, so that several clients can train one model.
-  bool share_state = false;
+  /// Whether the session's variables and queues are those of every other session that shares, or its own and go with it. By default
+  /// they are its own in one process, and shared over a cluster, so that several clients can train one model.
+  std::optional<bool> share_state = {};
   size_t signatures = 256;  ///< kept prepared; the one used longest ago goes first
 };
 

@@ -151,7 +151,7 @@ class StepCompiler {
 }  // namespace
 
 std::string state_container(uint64_t session, const SessionOptions& options) {
-  return options.share_state ? std::string() : std::to_string(session);
+  return options.share_state.value_or(false) ? std::string() : std::to_string(session);
 }
 
 Result<std::vector<WorkerShare>> compile_step(const Graph& graph, const RunSignature& signature,

@@ -66,24 +66,6 @@ void print_summary(const train::TrainingResult& result) {
   if (!result.folder.empty()) std::printf("written to %s\n", result.folder.c_str());
 }
 
-/// "ps=1,worker=2".
-Result<std::map<std::string, int>> parse_tasks(const std::string& text) {
-  std::map<std::string, int> tasks;
-  std::istringstream parts(text);
-  for (std::string part; std::getline(parts, part, ',');) {
-    const size_t equals = part.find('=');
-    const int count = equals == std::string::npos ? 0 : std::atoi(part.c_str() + equals + 1);
-    if (equals == 0 || count < 1 || count > 64)
-      return invalid_argument(std::string("--local ")
-                                  .append(text)
-                                  .append(": '")
-                                  .append(part)
-                                  .append("' is not JOB=COUNT, COUNT from 1 to 64"));
-    tasks[part.substr(0, equals)] = count;
-  }
-  return tasks;
-}
-
 /// Where a run reads and writes.
 std::vector<std::string> files_of(const config::RunConfig& config, const std::string& resume) {
   std::vector<std::string> files = {config.run.directory};
@@ -153,6 +135,23 @@ Status with_loss(const Status& status, const cluster::Processes* nodes) {
 }
 
 }  // namespace
+
+Result<std::map<std::string, int>> parse_tasks(const std::string& text) {
+  std::map<std::string, int> tasks;
+  std::istringstream parts(text);
+  for (std::string part; std::getline(parts, part, ',');) {
+    const size_t equals = part.find('=');
+    const int count = equals == std::string::npos ? 0 : std::atoi(part.c_str() + equals + 1);
+    if (equals == 0 || count < 1 || count > 64)
+      return invalid_argument(std::string("--local ")
+                                  .append(text)
+                                  .append(": '")
+                                  .append(part)
+                                  .append("' is not JOB=COUNT, COUNT from 1 to 64"));
+    tasks[part.substr(0, equals)] = count;
+  }
+  return tasks;
+}
 
 int train(const TrainArguments& arguments) {
   auto config = load(arguments);

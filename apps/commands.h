@@ -1,6 +1,7 @@
 // The subcommands of the program. Each gives its exit code: 0 ok, 1 failure, 2 usage or config, 3 data, 4 diverged.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,6 +33,9 @@ struct NodeArguments {
   bool explain = false;  ///< says which task it is, and how that is known, and ends
   bool inherit = false;  ///< what to be is read from the standard input
 };
+
+/// "ps=1,worker=2".
+Result<std::map<std::string, int>> parse_tasks(const std::string& text);
 
 int train(const TrainArguments& arguments);
 int check(const TrainArguments& arguments);

@@ -5,6 +5,7 @@
 #include <exception>
 
 #include "apps/commands.h"
+#include "apps/graph_commands.h"
 
 namespace {
 
@@ -131,6 +132,10 @@ int run(int argc, char** argv) {
                             "troupe check examples/digits.toml");
   add_run_file(*check, arguments);
   check->callback([&] { result = troupe::commands::check(arguments); });
+
+#ifdef TROUPE_INTEROP
+  troupe::commands::add_graph_commands(app, result);
+#endif
 
   std::string certs_folder, certs_cluster;
   auto* certs =

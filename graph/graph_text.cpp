@@ -6,10 +6,10 @@
 namespace troupe {
 namespace {
 
-constexpr size_t most_elements = 4;
+constexpr size_t most_in_node = 4;
 
 template <class T>
-void append_elements(std::ostream& out, const Tensor& tensor) {
+void append_elements(std::ostream& out, const Tensor& tensor, size_t most_elements) {
   const auto elements = tensor.as<T>();
   for (size_t i = 0; i < std::min(elements.size(), most_elements); ++i) {
     if (i != 0) out << ',';
@@ -19,22 +19,6 @@ void append_elements(std::ostream& out, const Tensor& tensor) {
       out << +elements[i];
   }
   if (elements.size() > most_elements) out << ",...";
-}
-
-std::string tensor_text(const Tensor& tensor) {
-  std::ostringstream out;
-  out << tensor.signature() << '{';
-  switch (tensor.dtype()) {
-    case DType::Float: append_elements<float>(out, tensor); break;
-    case DType::Double: append_elements<double>(out, tensor); break;
-    case DType::Int32: append_elements<int32_t>(out, tensor); break;
-    case DType::Int64: append_elements<int64_t>(out, tensor); break;
-    case DType::Bool: append_elements<bool>(out, tensor); break;
-    case DType::String: append_elements<std::string>(out, tensor); break;
-    default: out << "...";
-  }
-  out << '}';
-  return out.str();
 }
 
 /// Types and arities, which the inputs tell.
@@ -56,12 +40,28 @@ std::string attributes_text(const Node& node) {
     const bool is_default = def && def->default_value && equal(*def->default_value, value);
     if (is_default || tells_of_inputs(*node.op, name)) continue;
     const Tensor* tensor = std::get_if<Tensor>(&value);
-    text += ' ' + name + '=' + (tensor ? tensor_text(*tensor) : troupe::text(value));
+    text += ' ' + name + '=' + (tensor ? tensor_text(*tensor, most_in_node) : troupe::text(value));
   }
   return text;
 }
 
 }  // namespace
+
+std::string tensor_text(const Tensor& tensor, size_t most_elements) {
+  std::ostringstream out;
+  out << tensor.signature() << '{';
+  switch (tensor.dtype()) {
+    case DType::Float: append_elements<float>(out, tensor, most_elements); break;
+    case DType::Double: append_elements<double>(out, tensor, most_elements); break;
+    case DType::Int32: append_elements<int32_t>(out, tensor, most_elements); break;
+    case DType::Int64: append_elements<int64_t>(out, tensor, most_elements); break;
+    case DType::Bool: append_elements<bool>(out, tensor, most_elements); break;
+    case DType::String: append_elements<std::string>(out, tensor, most_elements); break;
+    default: out << "...";
+  }
+  out << '}';
+  return out.str();
+}
 
 std::string node_text(const Graph& graph, const Node& node) {
   std::string text = node.name + " = " + node.type() + '(';

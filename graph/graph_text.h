@@ -12,5 +12,7 @@ namespace troupe {
 std::string graph_text(const Graph& graph);
 /// Without the line's end.
 std::string node_text(const Graph& graph, const Node& node);
+/// "float[2,2]{1,2,3,...}": that many elements at most; of types with no text of their own none.
+std::string tensor_text(const Tensor& tensor, size_t most_elements);
 
 }  // namespace troupe

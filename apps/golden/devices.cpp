@@ -1,0 +1,80 @@
+#include "apps/golden/devices.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <optional>
+
+#include "messages/device_name.h"
+
+namespace troupe::golden {
+namespace {
+
+std::optional<DeviceName> device_of(const Node& node) {
+  if (node.device.empty()) return std::nullopt;
+  const auto name = DeviceName::parse(node.device);
+  return name ? std::optional(*name) : std::nullopt;
+}
+
+/// The sets of nodes that must share a device: the ends of edges that carry references or resources, and what is colocated.
+class Groups {
+ public:
+  explicit Groups(const Graph& graph) : parent_(graph.size()) {
+    std::iota(parent_.begin(), parent_.end(), NodeId{0});
+    for (const Node& node : graph.nodes()) {
+      for (size_t i = 0; i < node.inputs.size(); ++i)
+        if (node.expects_ref[i] || graph.dtype(node.inputs[i]) == DType::Resource)
+          unite(node.id, node.inputs[i].node);
+      for (const auto& other : node.colocate_with)
+        if (const Node* const found = graph.find(other)) unite(node.id, found->id);
+    }
+  }
+  NodeId of(NodeId node) {
+    while (parent_[node] != node) node = parent_[node] = parent_[parent_[node]];
+    return node;
+  }
+
+ private:
+  void unite(NodeId a, NodeId b) { parent_[of(a)] = of(b); }
+
+  std::vector<NodeId> parent_;
+};
+
+}  // namespace
+
+std::vector<TaskOptions> tasks_of(const Graph& graph) {
+  std::vector<TaskOptions> tasks = {{}};
+  for (const Node& node : graph.nodes()) {
+    const auto device = device_of(node);
+    if (!device) continue;
+    const std::string job = device->job.empty() ? tasks[0].job : device->job;
+    const int task = std::max(device->task, 0);
+    auto at = std::ranges::find_if(tasks, [&](const auto& t) { return t.job == job && t.task == task; });
+    if (at == tasks.end()) at = tasks.insert(at, {job, task, 1});
+    at->cpus = std::max(at->cpus, std::max(device->id, 0) + 1);
+  }
+  return tasks;
+}
+
+void deal_out(Graph& graph, const std::vector<std::string>& tasks) {
+  size_t next = 0;
+  const auto turn = [&] { return tasks[next++ % tasks.size()]; };
+  std::map<std::string, std::string> of_task;
+  std::map<NodeId, std::string> of_group;
+  Groups groups(graph);
+  for (NodeId id = 0; id < graph.size(); ++id) {
+    const auto device = device_of(graph.node(id));
+    if (device && !device->job.empty()) {
+      auto& task = of_task[device->job + "/" + std::to_string(device->task)];
+      if (task.empty()) task = turn();
+      of_group[groups.of(id)] = task;
+    }
+  }
+  for (NodeId id = 0; id < graph.size(); ++id) {
+    auto& task = of_group[groups.of(id)];
+    if (task.empty()) task = turn();
+    graph.set_device(id, task);
+  }
+}
+
+}  // namespace troupe::golden

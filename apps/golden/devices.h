@@ -1,0 +1,19 @@
+// Where the nodes of a graph made for other machines run on these. Functions without state.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "actors/runtime.h"
+#include "graph/graph.h"
+
+namespace troupe::golden {
+
+/// For a runtime of one process: every task that a node asks for, with as many CPUs as are asked for, after "localhost".
+std::vector<TaskOptions> tasks_of(const Graph& graph);
+
+/// Deals the jobs that are none of these tasks ("/job:ps/task:0") out to them in turn, and the nodes without a device, those that must
+/// share one together.
+void deal_out(Graph& graph, const std::vector<std::string>& tasks);
+
+}  // namespace troupe::golden

@@ -1,0 +1,47 @@
+#include "apps/golden/graph_file.h"
+
+#include "apps/data/npy.h"
+#include "apps/golden/devices.h"
+#include "apps/interop/read_graph.h"
+#include "kernels/all_ops.h"
+
+namespace troupe::golden {
+namespace {
+
+constexpr uint64_t most_bytes = uint64_t{1} << 32;
+
+}  // namespace
+
+GraphFile::GraphFile(Disk& disk, const GraphFileOptions& options) {
+  const std::string bytes = value_or_throw(read_file(disk, options.file, most_bytes));
+  const auto library = make_op_library();
+  throw_if_failed(library->status);
+  graph_ = std::make_unique<Graph>(value_or_throw(interop::read_graph_def(bytes, library->ops)));
+  runtime_ =
+      std::make_unique<Runtime>(RuntimeOptions{.threads = options.threads, .tasks = tasks_of(*graph_)});
+  session_ = std::make_unique<Session>(runtime_->session(*graph_, {.simplify = options.simplify}));
+  read_feeds(disk, options.feeds);
+  for (const auto& name : options.init) session_->run({target(name)});
+  std::vector<Output> fetches;
+  for (const auto& name : options.fetches) fetches.push_back(value_or_throw(graph_->find_output(name)));
+  for (const auto& name : options.targets) fetches.push_back(target(name));
+  step_ = session_->prepare(fed_, fetches);
+}
+
+Output GraphFile::target(const std::string& name) const {
+  const Node* const node = graph_->find(name);
+  if (!node) throw Error(not_found("no node is called '" + name + "'"));
+  return {node->id, Output::control};
+}
+
+void GraphFile::read_feeds(Disk& disk, const std::vector<std::string>& feeds) {
+  for (const auto& feed : feeds) {
+    const size_t equals = feed.find('=');
+    if (equals == std::string::npos) throw Error(invalid_argument("--feed " + feed + ": not NAME=FILE.npy"));
+    const std::string file = feed.substr(equals + 1);
+    fed_.push_back(value_or_throw(graph_->find_output(feed.substr(0, equals))));
+    feeds_.push_back(value_or_throw(data::read_npy(value_or_throw(read_file(disk, file, most_bytes)), file)));
+  }
+}
+
+}  // namespace troupe::golden

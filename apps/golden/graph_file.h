@@ -1,0 +1,43 @@
+// GraphFile: a graph of TensorFlow opened in a session of this process, run by names of nodes and tensors as its users know them. One
+// thread.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "actors/runtime.h"
+#include "messages/disk.h"
+
+namespace troupe::golden {
+
+/// What is run, by name; feeds as "x:0=x.npy".
+struct GraphFileOptions {
+  std::string file;
+  std::vector<std::string> init, feeds, fetches, targets;
+  size_t threads = 0;  ///< 0: as many as cores
+  bool simplify = true;
+};
+
+class GraphFile {
+ public:
+  /// Reads the graph and what is fed, runs `init`, and prepares the step. Throws Error: DataLoss or NotFound for files, Unimplemented
+  /// naming missing ops, InvalidArgument for a graph, a name or a feed that is wrong.
+  GraphFile(Disk& disk, const GraphFileOptions& options);
+
+  /// One step; the fetched tensors in order.
+  std::vector<Tensor> run() const { return step_.run(feeds_); }
+
+ private:
+  Output target(const std::string& name) const;
+  void read_feeds(Disk& disk, const std::vector<std::string>& feeds);
+
+  std::unique_ptr<Runtime> runtime_;
+  std::unique_ptr<Graph> graph_;
+  std::unique_ptr<Session> session_;
+  std::vector<Output> fed_;
+  std::vector<Tensor> feeds_;
+  PreparedStep step_;
+};
+
+}  // namespace troupe::golden

@@ -1,0 +1,107 @@
+#include "apps/golden/verify.h"
+
+#include <cstdio>
+#include <memory>
+
+#include "actors/runtime.h"
+#include "apps/cluster/local_cluster.h"
+#include "apps/golden/devices.h"
+#include "apps/golden/run_case.h"
+#include "kernels/all_ops.h"
+
+namespace troupe::golden {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::chrono::seconds step_timeout{60};
+
+/// Where cases run.
+class Site {
+ public:
+  virtual ~Site() = default;
+  /// How it failed; empty: it passed.
+  virtual std::string run(Case& golden) = 0;
+};
+
+/// A runtime for each set of tasks that cases ask for; most ask for none.
+class InProcess final : public Site {
+ public:
+  std::string run(Case& golden) override {
+    const auto tasks = tasks_of(golden.graph);
+    if (tasks.size() == 1 && tasks[0].cpus == 1) return run_on(usual_, golden);
+    Runtime runtime({.tasks = tasks});
+    return run_on(runtime, golden);
+  }
+
+ private:
+  static std::string run_on(Runtime& runtime, Case& golden) {
+    return run_case(
+        golden, [&](const Graph& graph) { return runtime.session(graph); }, step_timeout);
+  }
+
+  Runtime usual_;
+};
+
+class OverProcesses final : public Site {
+ public:
+  OverProcesses(const ClusterSpec& spec, std::unique_ptr<cluster::Processes> nodes)
+      : nodes_(std::move(nodes)),
+        runtime_({.threads = 1, .tasks = {{cluster::owner_job, 0, 1}}, .cluster = spec}) {
+    for (const auto& [job, tasks] : spec.jobs)
+      for (const auto& [task, endpoint] : tasks)
+        tasks_.push_back(DeviceName{job, 0, task, "", DeviceName::unset}.text());
+  }
+
+  std::string run(Case& golden) override {
+    return run_case(
+        golden, [&](const Graph& graph) { return runtime_.session(dealt(graph), {.share_state = false}); },
+        step_timeout);
+  }
+
+ private:
+  /// Kept until the next case.
+  const Graph& dealt(const Graph& graph) {
+    graph_ = std::make_unique<Graph>(graph);
+    deal_out(*graph_, tasks_);
+    return *graph_;
+  }
+
+  const std::unique_ptr<cluster::Processes> nodes_;
+  Runtime runtime_;
+  std::vector<std::string> tasks_;
+  std::unique_ptr<Graph> graph_;
+};
+
+Result<std::unique_ptr<Site>> make_site(const VerifyOptions& options) {
+  if (options.tasks.empty()) return std::unique_ptr<Site>(std::make_unique<InProcess>());
+  cluster::NodeOptions common;
+  common.owner = cluster::owner_task();
+  TROUPE_ASSIGN(auto plan, cluster::plan_local(options.program, options.tasks, common));
+  TROUPE_ASSIGN(auto nodes, cluster::Processes::start(std::move(plan.processes), [](const std::string& line) {
+                  std::fprintf(stderr, "%s\n", line.c_str());
+                }));
+  return std::unique_ptr<Site>(std::make_unique<OverProcesses>(plan.spec, std::move(nodes)));
+}
+
+}  // namespace
+
+Status verify(Disk& disk, const VerifyOptions& options, const std::function<void(const Verdict&)>& told) {
+  std::vector<std::string> folders;
+  for (const auto& path : options.paths) {
+    TROUPE_ASSIGN(const auto found, find_cases(disk, path));
+    if (found.empty()) return not_found("there is no golden case in " + path);
+    folders.insert(folders.end(), found.begin(), found.end());
+  }
+  const auto library = make_op_library();
+  TROUPE_RETURN_IF_FAILED(library->status);
+  TROUPE_ASSIGN(const auto site, make_site(options));
+  for (const auto& folder : folders) {
+    const auto begin = Clock::now();
+    auto golden = load_case(disk, folder, library->ops);
+    const std::string failure = golden ? site->run(*golden) : golden.status().message();
+    told({folder, failure, std::chrono::duration<double>(Clock::now() - begin).count()});
+  }
+  return {};
+}
+
+}  // namespace troupe::golden

@@ -1,0 +1,28 @@
+// Verify: golden cases run one after another, in this process or over processes of this machine, and what came of each. One thread.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "messages/disk.h"
+
+namespace troupe::golden {
+
+struct Verdict {
+  std::string name;     ///< the folder of the case
+  std::string failure;  ///< empty: it passed
+  double seconds = 0;
+};
+
+struct VerifyOptions {
+  std::vector<std::string> paths;    ///< folders of cases, or with such below them
+  std::map<std::string, int> tasks;  ///< "ps" -> 1: processes to be started; none: all in this one
+  std::string program;               ///< what those are started from
+};
+
+/// Calls `told` after each case. NotFound when there is none; what starting the processes fails with.
+Status verify(Disk& disk, const VerifyOptions& options, const std::function<void(const Verdict&)>& told);
+
+}  // namespace troupe::golden

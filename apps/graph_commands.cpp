@@ -1,0 +1,206 @@
+#include "apps/graph_commands.h"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "apps/commands.h"
+#include "apps/data/npy.h"
+#include "apps/golden/graph_file.h"
+#include "apps/golden/verify.h"
+#include "graph/graph_text.h"
+#include "messages/real_disk.h"
+
+namespace troupe::commands {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Json = nlohmann::json;
+constexpr size_t most_printed = 100;  // elements of a tensor
+
+int failed(const Status& status) {
+  std::fprintf(stderr, "troupe: %s\n", status.message().c_str());
+  return Error(status).exit_code();
+}
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+// run
+
+struct RunArguments {
+  golden::GraphFileOptions graph;
+  long long steps = 1;
+  std::string out;
+};
+
+void print(const std::vector<std::string>& names, const std::vector<Tensor>& values) {
+  for (size_t i = 0; i < values.size(); ++i)
+    std::printf("%s = %s\n", names[i].c_str(), tensor_text(values[i], most_printed).c_str());
+}
+
+Status save(Disk& disk, const std::string& path, const std::vector<std::string>& names,
+            const std::vector<Tensor>& values) {
+  std::map<std::string, Tensor> arrays;
+  for (size_t i = 0; i < values.size(); ++i) arrays[names[i]] = values[i];
+  TROUPE_ASSIGN(const std::string bytes, data::write_npz(arrays));
+  TROUPE_ASSIGN(auto file, NewFile::create(disk, path));
+  TROUPE_RETURN_IF_FAILED(file.write(bytes));
+  return file.commit();
+}
+
+int run(const RunArguments& arguments) try {
+  RealDisk disk;
+  const golden::GraphFile graph(disk, arguments.graph);
+  std::vector<Tensor> values;
+  for (long long step = 0; step < arguments.steps; ++step) values = graph.run();
+  if (arguments.out.empty())
+    print(arguments.graph.fetches, values);
+  else
+    throw_if_failed(save(disk, arguments.out, arguments.graph.fetches, values));
+  return 0;
+} catch (const Error& error) {
+  return failed(error.status());
+}
+
+// verify
+
+struct VerifyArguments {
+  golden::VerifyOptions options;
+  std::string local;
+  bool json = false;
+};
+
+int verify(VerifyArguments& arguments) {
+  if (!arguments.local.empty()) {
+    auto tasks = parse_tasks(arguments.local);
+    if (!tasks) return failed(tasks.status());
+    arguments.options.tasks = std::move(*tasks);
+    arguments.options.program = std::filesystem::read_symlink("/proc/self/exe").string();
+  }
+  RealDisk disk;
+  int passed = 0, failures = 0;
+  const Status status = golden::verify(disk, arguments.options, [&](const golden::Verdict& verdict) {
+    const bool ok = verdict.failure.empty();
+    ++(ok ? passed : failures);
+    if (arguments.json)
+      std::printf(
+          "%s\n",
+          Json{{"case", verdict.name}, {"ok", ok}, {"failure", verdict.failure}, {"seconds", verdict.seconds}}
+              .dump()
+              .c_str());
+    else
+      std::printf("%s %s%s%s\n", ok ? "ok  " : "FAIL", verdict.name.c_str(), ok ? "" : ": ",
+                  verdict.failure.c_str());
+  });
+  if (!status.ok()) return failed(status);
+  if (arguments.json)
+    std::printf("%s\n", Json{{"passed", passed}, {"failed", failures}}.dump().c_str());
+  else
+    std::printf("%d passed, %d failed\n", passed, failures);
+  return failures == 0 ? 0 : 1;
+}
+
+// bench
+
+struct BenchArguments {
+  golden::GraphFileOptions graph;
+  long long steps = 1000, warmup = 100;
+  bool no_simplify = false;
+};
+
+/// The most memory this process has had, in MiB.
+double peak_memory() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with("VmHWM:")) return std::atof(line.c_str() + 6) / 1024;
+  return 0;
+}
+
+int bench(BenchArguments& arguments) try {
+  arguments.graph.simplify = !arguments.no_simplify;
+  const auto begin = Clock::now();
+  RealDisk disk;
+  const golden::GraphFile graph(disk, arguments.graph);
+  graph.run();
+  const double first = seconds_since(begin);
+  for (long long i = 0; i < arguments.warmup; ++i) graph.run();
+  std::vector<double> times;
+  const auto start = Clock::now();
+  for (long long i = 0; i < arguments.steps; ++i) {
+    const auto step = Clock::now();
+    graph.run();
+    times.push_back(1e6 * seconds_since(step));
+  }
+  const double total = seconds_since(start);
+  std::ranges::sort(times);
+  const auto quantile = [&](double q) {
+    return times[std::min(times.size() - 1, static_cast<size_t>(q * static_cast<double>(times.size())))];
+  };
+  std::printf("%s\n", Json{{"steps_per_second", static_cast<double>(arguments.steps) / total},
+                           {"median_us", quantile(0.5)},
+                           {"p90_us", quantile(0.9)},
+                           {"p99_us", quantile(0.99)},
+                           {"first_step_s", first},
+                           {"peak_memory_mib", peak_memory()}}
+                          .dump()
+                          .c_str());
+  return 0;
+} catch (const Error& error) {
+  return failed(error.status());
+}
+
+void add_graph_options(CLI::App& command, golden::GraphFileOptions& graph) {
+  command.add_option("graph", graph.file, "GraphDef of TensorFlow, binary or text")->required();
+  command.add_option("--init", graph.init, "node to be run once before");
+  command.add_option("--feed", graph.feeds, "NAME=FILE.npy");
+  command.add_option("--fetch", graph.fetches, "tensor to be computed: NAME or NAME:OUTPUT");
+  command.add_option("--target", graph.targets, "node to be run for its effect");
+  command.add_option("--threads", graph.threads, "that compute; 0: as many as cores")
+      ->check(CLI::Range(0, 1024));
+}
+
+}  // namespace
+
+void add_graph_commands(CLI::App& app, int& result) {
+  const auto to_run = std::make_shared<RunArguments>();
+  auto* run_command =
+      app.add_subcommand("run", "Run a graph of TensorFlow.")
+          ->footer("Example: troupe run graph.pb --init init --feed x:0=x.npy --fetch y:0 --out y.npz");
+  add_graph_options(*run_command, to_run->graph);
+  run_command->add_option("--steps", to_run->steps, "how often")->check(CLI::PositiveNumber);
+  run_command->add_option("--out", to_run->out,
+                          "file for what is fetched in the last step (.npz); default: print it");
+  run_command->callback([to_run, &result] { result = run(*to_run); });
+
+  const auto to_verify = std::make_shared<VerifyArguments>();
+  auto* verify_command =
+      app.add_subcommand("verify", "Run golden cases and tell which TensorFlow would answer otherwise.")
+          ->footer("Example: troupe verify tests/golden --local ps=1,worker=2");
+  verify_command->add_option("path", to_verify->options.paths, "folders of cases, or with cases below them")
+      ->required();
+  verify_command->add_option("--local", to_verify->local,
+                             "spread over processes of this machine: ps=1,worker=2");
+  verify_command->add_flag("--json", to_verify->json, "a line of JSON a case");
+  verify_command->callback([to_verify, &result] { result = verify(*to_verify); });
+
+  const auto to_bench = std::make_shared<BenchArguments>();
+  auto* bench_command =
+      app.add_subcommand("bench", "Time the steps of a graph of TensorFlow; prints JSON.")
+          ->footer("Example: troupe bench graph.pb --init init --feed x:0=x.npy --target train --steps 1000");
+  add_graph_options(*bench_command, to_bench->graph);
+  bench_command->add_option("--steps", to_bench->steps, "that are timed")->check(CLI::PositiveNumber);
+  bench_command->add_option("--warmup", to_bench->warmup, "steps before those")
+      ->check(CLI::NonNegativeNumber);
+  bench_command->add_flag("--no-simplify", to_bench->no_simplify,
+                          "fold no constants, share no subexpressions");
+  bench_command->callback([to_bench, &result] { result = bench(*to_bench); });
+}
+
+}  // namespace troupe::commands

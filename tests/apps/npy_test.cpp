@@ -1,0 +1,137 @@
+// Arrays as NumPy writes them, and what only looks like it.
+#include "apps/data/npy.h"
+
+#include <boost/test/unit_test.hpp>
+
+#include <cstring>
+
+namespace troupe::data {
+namespace {
+
+/// As numpy.save writes it, version 1.0.
+std::string npy(const std::string& dictionary, const std::string& elements) {
+  std::string header = dictionary;
+  header.resize(117, ' ');
+  header += '\n';
+  return std::string("\x93NUMPY\1\0\x76\0", 10) + header + elements;
+}
+
+std::string int16s(std::initializer_list<int16_t> values) {
+  std::string bytes(values.size() * 2, '\0');
+  std::memcpy(bytes.data(), values.begin(), bytes.size());
+  return bytes;
+}
+
+std::vector<Tensor> every_type() {
+  using C64 = std::complex<float>;
+  using C128 = std::complex<double>;
+  return {Tensor::scalar(1.5f),
+          Tensor::of<double>(Shape{2, 2}, {1, 2, 3, 4}),
+          Tensor::of<int32_t>(Shape{3, 0}, {}),
+          Tensor::vector<uint8_t>({0, 255}),
+          Tensor::vector<int8_t>({-128, 127}),
+          Tensor::vector<int16_t>({-3}),
+          Tensor::vector<uint16_t>({65535}),
+          Tensor::vector<int64_t>({INT64_MIN, INT64_MAX}),
+          Tensor::of<bool>(Shape{1, 2, 1}, {true, false}),
+          Tensor::vector<Half>({Half(0.5f)}),
+          Tensor::vector<C64>({C64(1, -1)}),
+          Tensor::vector<C128>({C128(1, -1), C128(0, 2)})};
+}
+
+std::string refusal(const std::string& bytes) { return read_npy(bytes, "x.npy").status().message(); }
+bool says(const std::string& message, const std::string& what) {
+  return message.find(what) != std::string::npos;
+}
+
+BOOST_AUTO_TEST_SUITE(npy_files)
+
+BOOST_AUTO_TEST_CASE(every_type_comes_back_as_it_was) {
+  for (const Tensor& tensor : every_type()) {
+    const std::string bytes = value_or_throw(write_npy(tensor));
+    BOOST_TEST(identical(value_or_throw(read_npy(bytes, "x.npy")), tensor), tensor.signature());
+  }
+  BOOST_TEST(!write_npy(Tensor::scalar(std::string("text"))).ok());
+}
+
+BOOST_AUTO_TEST_CASE(what_numpy_writes_is_read) {
+  const Tensor rows = Tensor::of<int16_t>(Shape{2, 3}, {1, 2, 3, 4, 5, 6});
+  const std::string plain =
+      npy("{'descr': '<i2', 'fortran_order': False, 'shape': (2, 3), }", int16s({1, 2, 3, 4, 5, 6}));
+  const std::string columns =
+      npy("{'descr': '<i2', 'fortran_order': True, 'shape': (2, 3), }", int16s({1, 4, 2, 5, 3, 6}));
+  const std::string scalar = npy("{'descr': '<i2', 'fortran_order': False, 'shape': (), }", int16s({7}));
+  const std::string vector = npy("{'descr': '<i2', 'fortran_order': False, 'shape': (1,), }", int16s({7}));
+  BOOST_TEST(identical(value_or_throw(read_npy(plain, "x.npy")), rows));
+  BOOST_TEST(identical(value_or_throw(read_npy(columns, "x.npy")), rows));
+  BOOST_TEST(identical(value_or_throw(read_npy(scalar, "x.npy")), Tensor::scalar<int16_t>(7)));
+  BOOST_TEST(identical(value_or_throw(read_npy(vector, "x.npy")), Tensor::vector<int16_t>({7})));
+  BOOST_TEST(value_or_throw(write_npy(rows)) == plain);
+}
+
+BOOST_AUTO_TEST_CASE(three_dimensions_with_columns_first_are_turned) {
+  const std::string bytes =
+      npy("{'descr': '<i2', 'fortran_order': True, 'shape': (2, 2, 2), }", int16s({0, 4, 2, 6, 1, 5, 3, 7}));
+  const Tensor expected = Tensor::of<int16_t>(Shape{2, 2, 2}, {0, 1, 2, 3, 4, 5, 6, 7});
+  BOOST_TEST(identical(value_or_throw(read_npy(bytes, "x.npy")), expected));
+}
+
+BOOST_AUTO_TEST_CASE(bfloat16_lies_in_uint16) {
+  const Tensor tensor = Tensor::vector<BFloat16>({BFloat16(1.5f), BFloat16(-2.0f)});
+  const Tensor bits = value_or_throw(read_npy(value_or_throw(write_npy(tensor)), "x.npy"));
+  BOOST_TEST(identical(value_or_throw(as_bfloat16(bits)), tensor));
+  BOOST_TEST(!as_bfloat16(Tensor::scalar(1.0f)).ok());
+}
+
+BOOST_AUTO_TEST_CASE(what_is_wrong_is_told) {
+  const std::string header = "{'descr': '<i2', 'fortran_order': False, 'shape': ";
+  BOOST_TEST(says(refusal(npy(header + "(2, 3), }", int16s({1}))), "needs 12 bytes, 2 follow"));
+  BOOST_TEST(says(refusal(npy(header + "(1,), }", int16s({1, 2}))), "needs 2 bytes, 4 follow"));
+  BOOST_TEST(says(refusal(npy(header + "(-1,), }", int16s({1}))), "-1"));
+  BOOST_TEST(says(refusal(npy(header + "(4611686018427387904, 4), }", {})), "DataLoss"));
+  BOOST_TEST(says(refusal(npy(header + "(99999999999999999999,), }", {})), "no shape"));
+  BOOST_TEST(says(refusal(npy(header + "(1, }", {})), "no shape"));
+  BOOST_TEST(
+      says(refusal(npy("{'descr': '>i2', 'fortran_order': False, 'shape': (1,), }", int16s({1}))), "'>i2'"));
+  BOOST_TEST(says(refusal(npy("{'descr': '|O', 'fortran_order': False, 'shape': (1,), }", {})), "'|O'"));
+  BOOST_TEST(says(refusal(npy("{'descr': '|b1', 'fortran_order': False, 'shape': (1,), }", "\2")), "a bool"));
+  BOOST_TEST(says(refusal(npy("{}", {})), "lacks"));
+  BOOST_TEST(says(refusal("PK"), "no .npy file"));
+}
+
+BOOST_AUTO_TEST_CASE(a_file_cut_short_anywhere_is_refused) {
+  const std::string array = value_or_throw(write_npy(Tensor::of<double>(Shape{2, 2}, {1, 2, 3, 4})));
+  for (size_t size = 0; size < array.size(); ++size)
+    BOOST_TEST_REQUIRE(!read_npy(array.substr(0, size), "x.npy").ok());
+  const std::string archive =
+      value_or_throw(write_npz({{"a", Tensor::scalar(1.0f)}, {"b", Tensor::vector<int32_t>({1, 2})}}));
+  for (size_t size = 0; size < archive.size(); ++size)
+    BOOST_TEST_REQUIRE(!read_npz(archive.substr(0, size), "x.npz").ok());
+}
+
+BOOST_AUTO_TEST_CASE(an_archive_comes_back_as_it_was) {
+  std::map<std::string, Tensor> arrays;
+  for (const Tensor& tensor : every_type()) arrays["array " + std::to_string(arrays.size())] = tensor;
+  const auto read = value_or_throw(read_npz(value_or_throw(write_npz(arrays)), "x.npz"));
+  BOOST_TEST_REQUIRE(read.size() == arrays.size());
+  for (const auto& [name, tensor] : arrays) BOOST_TEST(identical(read.at(name), tensor), name);
+  BOOST_TEST(value_or_throw(read_npz(value_or_throw(write_npz({})), "x.npz")).empty());
+}
+
+// Every byte of an archive that is not padding matters: none can be changed without an error or another array.
+BOOST_AUTO_TEST_CASE(a_damaged_archive_does_no_harm) {
+  const std::string archive = value_or_throw(write_npz({{"a", Tensor::vector<int32_t>({1, 2})}}));
+  for (size_t i = 0; i < archive.size(); ++i)
+    for (const int flip : {0x01, 0x80, 0xff}) {
+      std::string damaged = archive;
+      damaged[i] = static_cast<char>(damaged[i] ^ flip);
+      const auto read = read_npz(damaged, "x.npz");
+      if (read && read->contains("a"))
+        BOOST_TEST_REQUIRE(identical(read->at("a"), Tensor::vector<int32_t>({1, 2})));
+    }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace troupe::data
