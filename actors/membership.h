@@ -1,5 +1,6 @@
 // Membership: this process as a member of a cluster of processes: it listens at its endpoint, keeps a link to every other task, knows
-// when they are there, and tells who wants to join (actors/registrar.h). Owned by the runtime; made and ended on a thread that may wait; any thread after that.
+// when they are there, and tells who wants to join (actors/registrar.h). Owned by the runtime; made and ended on a thread that may wait;
+// any thread after that.
 #pragma once
 
 #include <memory>
