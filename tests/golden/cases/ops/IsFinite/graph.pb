@@ -1,0 +1,37 @@
+
+>
+case0/PlaceholderPlaceholder*
+dtype0*
+shape:
+Z
+
+case0/nodeIsFinitecase0/Placeholder*
+T0*&
+ _has_manual_control_dependencies(
+G
+case1/PlaceholderPlaceholder*
+dtype0*
+shape:ÿÿÿÿÿÿÿÿÿ
+Z
+
+case1/nodeIsFinitecase1/Placeholder*
+T0*&
+ _has_manual_control_dependencies(
+<
+case2/PlaceholderPlaceholder*
+dtype0*
+shape:
+Z
+
+case2/nodeIsFinitecase2/Placeholder*
+T0*&
+ _has_manual_control_dependencies(
+>
+case3/PlaceholderPlaceholder*
+dtype0*
+shape:
+Z
+
+case3/nodeIsFinitecase3/Placeholder*
+T0*&
+ _has_manual_control_dependencies("ª

@@ -1,0 +1,57 @@
+
+B
+case0/PlaceholderPlaceholder*
+dtype0*
+shape
+:
+D
+case0/Placeholder_1Placeholder*
+dtype0*
+shape
+:
+s
+
+case0/nodeSoftplusGradcase0/Placeholdercase0/Placeholder_1*
+T0*&
+ _has_manual_control_dependencies(
+G
+case1/PlaceholderPlaceholder*
+dtype0*
+shape:ÿÿÿÿÿÿÿÿÿ
+I
+case1/Placeholder_1Placeholder*
+dtype0*
+shape:ÿÿÿÿÿÿÿÿÿ
+s
+
+case1/nodeSoftplusGradcase1/Placeholdercase1/Placeholder_1*
+T0*&
+ _has_manual_control_dependencies(
+<
+case2/PlaceholderPlaceholder*
+dtype0*
+shape:
+>
+case2/Placeholder_1Placeholder*
+dtype0*
+shape:
+s
+
+case2/nodeSoftplusGradcase2/Placeholdercase2/Placeholder_1*
+T0*&
+ _has_manual_control_dependencies(
+B
+case3/PlaceholderPlaceholder*
+dtype0*
+shape
+:
+D
+case3/Placeholder_1Placeholder*
+dtype0*
+shape
+:
+s
+
+case3/nodeSoftplusGradcase3/Placeholdercase3/Placeholder_1*
+T0*&
+ _has_manual_control_dependencies("ª

@@ -1,0 +1,172 @@
+"""graphs/: conditionals, loops and functions, in the forms of TensorFlow 1 (Switch, Merge, Enter, ...) and 2 (If, While, calls)."""
+import contextlib
+
+import tensorflow
+
+from reference import apply, boolean, f32, i32, tf
+from script import Script
+
+
+@contextlib.contextmanager
+def control_flow(version):
+    (tf.enable_control_flow_v2 if version == 2 else tf.disable_control_flow_v2)()
+    yield
+    tf.disable_control_flow_v2()
+
+
+def conditional(version):
+    """x squared where x sums up to more than zero, else its negative; and the gradient of that."""
+    script = Script(f"graphs/conditional_v{version}")
+    with script.graph.as_default(), control_flow(version):
+        x = tf.placeholder(tf.float32, [3], "x")
+        y = tf.cond(tf.reduce_sum(x) > 0, lambda: tf.square(x), lambda: -x)
+        y = tf.identity(y, name="y")
+        slope = tf.identity(tf.gradients(y, x)[0], name="slope")
+    for value in (f32([1, 2, 3]), f32([-1, -2, 1])):
+        script.step([y], {x: value})
+        script.step([slope], {x: value})
+    script.write()
+
+
+def conditional_updates(version):
+    """Only the branch that is taken changes the variable."""
+    script = Script(f"graphs/conditional_updates_v{version}")
+    with script.graph.as_default(), control_flow(version):
+        up = tf.placeholder(tf.bool, [], "up")
+        v = tf.get_variable("v", initializer=tf.constant(10.0), use_resource=version == 2)
+        done = tf.cond(up, lambda: tf.identity(tf.assign_add(v, 1.0)), lambda: tf.identity(tf.assign_sub(v, 5.0)))
+        done = tf.identity(done, name="done")
+        init = tf.global_variables_initializer()
+    script.run(init)
+    for value in (True, False, True):
+        script.step([done], {up: boolean(value)})
+    script.step([v.value() if version == 2 else v])
+    script.write()
+
+
+def loop(version):
+    """x to a power, and its gradient."""
+    script = Script(f"graphs/loop_v{version}", rtol=1e-5)
+    with script.graph.as_default(), control_flow(version):
+        x, n = tf.placeholder(tf.float32, [2], "x"), tf.placeholder(tf.int32, [], "n")
+        rounds, power = tf.while_loop(lambda i, a: i < n, lambda i, a: (i + 1, a * x), [tf.constant(0), tf.ones([2])])
+        rounds, power = tf.identity(rounds, name="rounds"), tf.identity(power, name="power")
+    with script.graph.as_default(), control_flow(version):
+        slope = tf.identity(tf.gradients(power, x)[0], name="slope")
+    for value in (0, 1, 5):
+        script.step([rounds, power], {x: f32([2, -1.5]), n: i32(value)})
+        script.step([slope], {x: f32([2, -1.5]), n: i32(value)})
+    script.write()
+
+
+def nested_loops(version):
+    """The sum of i j over a rectangle, and the rounds of the inner loop."""
+    script = Script(f"graphs/nested_loops_v{version}")
+    with script.graph.as_default(), control_flow(version):
+        rows, columns = tf.placeholder(tf.int32, [], "rows"), tf.placeholder(tf.int32, [], "columns")
+
+        def row(i, total, count):
+            _, total, count = tf.while_loop(lambda j, *_: j < columns, lambda j, t, c: (j + 1, t + i * j, c + 1),
+                                            [tf.constant(0), total, count])
+            return i + 1, total, count
+
+        _, total, count = tf.while_loop(lambda i, *_: i < rows, row, [tf.constant(0), tf.constant(0), tf.constant(0)])
+        total, count = tf.identity(total, name="total"), tf.identity(count, name="count")
+    for sides in ((3, 4), (0, 4), (3, 0), (12, 1)):
+        script.step([total, count], {rows: i32(sides[0]), columns: i32(sides[1])})
+    script.write()
+
+
+def loop_with_update():
+    """A variable that each round changes, in order."""
+    script = Script("graphs/loop_with_update")
+    with script.graph.as_default(), control_flow(1):
+        n = tf.placeholder(tf.int32, [], "n")
+        v = tf.get_variable("v", initializer=tf.constant(1.0), use_resource=False)
+
+        def again(i):
+            with tf.control_dependencies([tf.assign(v, v.read_value() * 2.0 + 1.0)]):
+                return i + 1
+
+        rounds = tf.identity(tf.while_loop(lambda i: i < n, again, [tf.constant(0)], parallel_iterations=1), name="rounds")
+        init = tf.global_variables_initializer()
+    script.run(init)
+    script.step([rounds], {n: i32(3)})
+    script.step([v])
+    script.step([rounds], {n: i32(0)})
+    script.step([v])
+    script.write()
+
+
+def dead_tensors():
+    """What is not alive cannot be fetched, what waits for it does not run, and ControlTrigger runs all the same."""
+    script = Script("graphs/dead_tensors")
+    with script.graph.as_default():
+        x, up = tf.placeholder(tf.float32, [2], "x"), tf.placeholder(tf.bool, [], "up")
+        no, yes = apply("Switch", data=x, pred=up, name="fork").outputs
+        with tf.control_dependencies([tf.identity(no)]):
+            behind = tf.constant(1.0, name="behind")
+        merged, index = apply("Merge", inputs=[no * 2.0, yes * 3.0], name="join").outputs
+        with tf.control_dependencies([tf.identity(no)]):
+            trigger = apply("ControlTrigger", name="trigger")
+        with tf.control_dependencies([trigger]):
+            alive = tf.constant(2.0, name="alive")
+    for value in (True, False):
+        feeds = {x: f32([1, 2]), up: boolean(value)}
+        script.step([merged, index, alive], feeds)
+        script.step([yes], feeds, fails=not value)
+        script.step([no], feeds, fails=value)
+        script.step([behind], feeds, fails=value)
+    script.write()
+
+
+def switched_references():
+    """RefSwitch and RefMerge pass on the variable itself: what is assigned to what they yield changes it."""
+    script = Script("graphs/switched_references")
+    with script.graph.as_default():
+        up = tf.placeholder(tf.bool, [], "up")
+        a, b = (tf.get_variable(name, initializer=tf.constant(value), use_resource=False) for name, value in (("a", 1.0), ("b", 2.0)))
+        a_no, _ = apply("RefSwitch", data=a._ref(), pred=up, name="fork_a").outputs
+        _, b_yes = apply("RefSwitch", data=b._ref(), pred=up, name="fork_b").outputs
+        chosen, index = apply("RefMerge", inputs=[a_no, b_yes], name="join").outputs
+        update = apply("AssignAdd", ref=chosen, value=tf.constant(10.0), name="update").outputs[0]
+        init = tf.global_variables_initializer()
+    script.run(init)
+    for value in (True, False, False):
+        script.step([update, index], {up: boolean(value)})
+        script.step([a, b])
+    script.write()
+
+
+def call():
+    """A function that calls another, and the gradient through both."""
+    @tensorflow.function(input_signature=[tensorflow.TensorSpec([3])], autograph=False)
+    def square_plus_one(a):
+        return a * a + 1.0
+
+    @tensorflow.function(input_signature=[tensorflow.TensorSpec([3]), tensorflow.TensorSpec([])], autograph=False)
+    def outer(a, factor):
+        return square_plus_one(a) * factor, a - 1.0
+
+    script = Script("graphs/call", rtol=1e-6)
+    with script.graph.as_default():
+        x = tf.placeholder(tf.float32, [3], "x")
+        y, z = (tf.identity(one, name=name) for name, one in zip("yz", outer(x, tf.constant(3.0))))
+    with script.graph.as_default():
+        slope = tf.identity(tf.gradients(y, x)[0], name="slope")
+    script.step([y, z], {x: f32([1, -2, 3])})
+    script.step([slope], {x: f32([1, -2, 3])})
+    script.write()
+
+
+def both_versions(make):
+    for version in (1, 2):
+        make(version)
+
+
+def versions():
+    for make in (conditional, conditional_updates, loop, nested_loops):
+        both_versions(make)
+
+
+GRAPHS = (versions, loop_with_update, dead_tensors, switched_references, call)

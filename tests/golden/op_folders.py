@@ -1,0 +1,145 @@
+"""ops/: single ops on placeholders, each case of op_cases.py that shows something new; gradients/: those that are differentiable, with
+the nodes that tf.gradients adds."""
+import collections
+
+import numpy
+from tensorflow.python.framework import op_def_registry, ops
+
+from op_cases import CLOSE, FAMILIES, cases_of
+from reference import FLOATS, Call, Missing, mixed, name_of, tensorflow_outputs, tf
+from script import Script
+
+MOST, MOST_DIFFERENTIATED = 6, 2  # cases of one op
+WITHOUT_GRADIENT = {"PreventGradient"}  # whose gradient is an error
+
+
+def cases_by_op():
+    found = collections.defaultdict(list)
+    for family in FAMILIES:
+        for case in cases_of(family):
+            found[case.op].append(case)
+    return found
+
+
+# ---- which cases
+
+
+def traits(case):
+    """What a case may show that others do not."""
+    values = case.arrays()
+    shown = {("dtype", values[0].dtype.name if values[0].dtype != object else "string"), ("fails", case.fails), ("ours", case.why),
+             ("ranks", tuple(value.ndim for value in values)), ("empty", any(value.size == 0 for value in values)),
+             ("count", len(values)), ("shapes differ", len({value.shape for value in values}) > 1)}
+    return shown | {("attr", key, str(value)) for key, value in case.attrs.items()}
+
+
+def runs(case):
+    """TensorFlow has a kernel for it, and refuses it, if at all, only when it runs."""
+    try:
+        outputs = tensorflow_outputs(case.op, case.inputs, case.attrs, lambda value: None if case.fails else value.shape)
+        return (outputs is None) == case.fails or case.ours is not None
+    except (Missing, ValueError, TypeError):
+        return False
+
+
+def representative(cases, most):
+    """Those that show most that is new, at most so many, in their order."""
+    left, chosen, seen = list(enumerate(cases)), [], set()
+    while left and len(chosen) < most:
+        best = max(left, key=lambda one: len(traits(one[1]) - seen))
+        left.remove(best)
+        if not traits(best[1]) - seen:
+            break
+        if runs(best[1]):
+            chosen.append(best)
+            seen |= traits(best[1])
+    return [case for _, case in sorted(chosen, key=lambda one: one[0])]
+
+
+def write(op, cases):
+    write_op(op, cases)
+    if is_differentiable(op):
+        write_gradient(op, cases)
+
+
+# ---- ops/
+
+
+def known_shape(index, fails):
+    """What placeholders of a case know: all, all but the first dimension, or nothing, in turn. Of a failing case nothing, so that
+    TensorFlow makes the graph."""
+    def shape_of(value):
+        if fails or index % 3 == 2:
+            return None
+        return [None] + list(value.shape[1:]) if index % 3 == 1 and value.ndim else value.shape
+    return shape_of
+
+
+def write_op(op, cases):
+    script = Script(f"ops/{op}")
+    for index, case in enumerate(representative(cases, MOST)):
+        with script.graph.as_default(), tf.name_scope(f"case{index}"):
+            call = Call(case.op, case.inputs, case.attrs, f"case{index}/", known_shape(index, case.fails or case.ours == "fails"))
+        said = {} if case.ours is None else {"why": case.why, "ours": "InvalidArgument" if case.ours == "fails" else case.ours}
+        targets = [] if call.fetches else [call.node]
+        script.step(call.fetches, call.feeds, targets, "InvalidArgument" if case.fails else False, rtol=case.close, atol=case.near, **said)
+    if script.steps:
+        script.write()
+
+
+# ---- gradients/
+
+
+def is_float(value):
+    return value.dtype in (numpy.float32, numpy.float64)
+
+
+def has_slope(case):
+    """Finite numbers in, of which at least one is a float."""
+    values = [value for value in case.arrays() if is_float(value)]
+    return (values and not case.fails and case.ours is None and all(numpy.isfinite(value).all() for value in values)
+            and all(value.size for value in case.arrays()))
+
+
+def is_differentiable(op):
+    definition = op_def_registry.get(op)
+    if op in WITHOUT_GRADIENT or any(one.is_ref or one.type == tf.resource.as_datatype_enum for one in definition.input_arg):
+        return False
+    try:
+        return ops.gradient_registry.lookup(op) is not None
+    except LookupError:
+        return False
+
+
+def weighted(outputs, values):
+    """A tensor that depends on every output, and by every element differently. `values` are those of the outputs."""
+    products = [output * tf.constant(mixed(value.shape, value.dtype, 0.5, 2, 40 + index))
+                for index, (output, value) in enumerate(zip(outputs, values)) if is_float(value)]
+    if len(products) == 1:
+        return products[0]
+    return tf.add_n([tf.reduce_sum(product) for product in products]) if products else None
+
+
+def write_gradient(op, cases):
+    script = Script(f"gradients/{op}")
+    for index, case in enumerate(representative([case for case in cases if has_slope(case)], MOST_DIFFERENTIATED)):
+        with script.graph.as_default(), tf.name_scope(f"case{index}"):
+            add_gradient(script, case, f"g{index}")
+    if script.gradients:
+        script.write()
+
+
+def add_gradient(script, case, name):
+    call = Call(case.op, case.inputs, case.attrs)
+    of = weighted(call.fetches, tensorflow_outputs(case.op, case.inputs, case.attrs))
+    by = [tensor for tensor, value in call.feeds.items() if is_float(value)]
+    found = tf.gradients(of, by) if of is not None else []
+    pairs = [(tensor, tf.convert_to_tensor(gradient)) for tensor, gradient in zip(by, found) if gradient is not None]
+    if not pairs:
+        return
+    close = 64 * CLOSE[name_of(case.arrays()[0].dtype)] if case.arrays()[0].dtype in FLOATS else 1e-5
+    said = {"rtol": close, "atol": close}
+    theirs = [gradient for _, gradient in pairs]
+    script.gradient(name, of, [tensor for tensor, _ in pairs])
+    script.step(theirs, call.feeds, **said)
+    script.step([f"{name}:{i}" for i in range(len(pairs))], call.feeds, like=theirs, **said)
