@@ -23,8 +23,9 @@ class Round {
   Round(Draft& draft, std::vector<NodeId>& origin, std::vector<NodeId>& roots, const Graph& empty,
         const SimplifyOptions& options, SimplifyReport& report)
       : draft_(draft), origin_(origin), roots_(roots), empty_(empty), options_(options), report_(report),
-        common_(draft), instead_(draft.nodes.size()), pinned_(draft.nodes.size(), false),
-        signals_(draft.nodes.size(), false), conditional_(draft.nodes.size(), false) {}
+        common_(draft), instead_(draft.nodes.size()), used_(draft.nodes.size(), false),
+        pinned_(draft.nodes.size(), false), signals_(draft.nodes.size(), false),
+        conditional_(draft.nodes.size(), false) {}
 
   /// True when anything changed.
   Result<bool> run() {
@@ -52,6 +53,7 @@ class Round {
     for (const Node& node : draft_.nodes) {
       for (const std::string& name : node.colocate_with) names.insert(name);
       for (const NodeId control : node.control_inputs) signals_[control] = true;
+      for (const Output& input : node.inputs) used_[input.node] = true;
     }
     for (const Node& node : draft_.nodes)
       if (!names.empty() && names.contains(node.name)) pinned_[node.id] = true;
@@ -60,6 +62,7 @@ class Round {
   void visit(NodeId id) {
     Node& node = draft_.nodes[id];
     resolve_inputs(node);
+    look_past_signals(node);
     note_conditional(node);
     if (try_metadata(id) || try_fold(id)) return merge(id);
     if (!try_bypass(id)) merge(id);
@@ -86,6 +89,28 @@ class Round {
       control = now;
     }
     if (changed) normalise(node.control_inputs);
+  }
+
+  /// To wait for a node without an effect whose value nobody uses is to wait for what it waits for.
+  void look_past_signals(Node& node) {
+    std::vector<NodeId> controls;
+    for (const NodeId control : node.control_inputs) {
+      if (!only_signals(control)) {
+        controls.push_back(control);
+        continue;
+      }
+      const Node& source = draft_.nodes[control];
+      for (const Output& input : source.inputs) controls.push_back(input.node);
+      controls.insert(controls.end(), source.control_inputs.begin(), source.control_inputs.end());
+    }
+    if (controls == node.control_inputs) return;
+    normalise(controls);
+    node.control_inputs = std::move(controls);
+  }
+  bool only_signals(NodeId id) const {
+    const Node& node = draft_.nodes[id];
+    return !used_[id] && !pinned_[id] && !conditional_[id] && node.op->effect == Effect::Pure &&
+           node.op->served_by == ServedBy::Kernel && !node.output_types.empty();
   }
 
   /// May the node be dead, or run more than once? Certainly not when no control flow precedes it.
@@ -237,7 +262,8 @@ class Round {
   const SimplifyOptions& options_;
   SimplifyReport& report_;
   CommonSubexpressions common_;
-  std::vector<Instead> instead_;  ///< per node, as are the next three
+  std::vector<Instead> instead_;  ///< per node, as are the next four
+  std::vector<bool> used_;        ///< its outputs are inputs of others
   std::vector<bool> pinned_;      ///< may not be replaced by another
   std::vector<bool> signals_;     ///< others have control edges from it
   std::vector<bool> conditional_;

@@ -40,6 +40,8 @@ struct SimplifyReport {
 ///  - Bypassed are Identity, StopGradient, Cast to the same type, Neg of Neg, Transpose of its inverse, and x * 1, x / 1, x + 0, x - 0
 ///    where that is exact (x + 0.0 is not: x may be -0.0) and keeps the shape; never a read of a variable, nor what has control
 ///    inputs or asks for another device than its input.
+///  - A control edge from a pure node that nobody else needs becomes one from each of its inputs; so the gradients that TensorFlow's
+///    optimizers only wait for are not computed.
 ///  - Merged are pure nodes of equal op, attributes, inputs, control inputs and requested devices (K2).
 Result<SimplifyReport> simplify(Subgraph& subgraph, const SimplifyOptions& options);
 

@@ -107,6 +107,31 @@ BOOST_AUTO_TEST_CASE(pivots_stay) {
   BOOST_TEST(!s.has("unpivoted"));
 }
 
+// As TensorFlow's optimizers have it: the update waits for all gradients, also for one that nobody uses.
+//   x, w -> used = x * w;   unused = x + w;   both = NoOp ^used ^unused;   update = Neg(used) ^both
+BOOST_AUTO_TEST_CASE(what_is_only_waited_for_is_not_computed) {
+  ToyGraph g;
+  const Output x = g.placeholder("x"), w = g.placeholder("w");
+  const Output used = g.op("used", "Mul", {x, w});
+  const Output unused = g.op("unused", "Neg", {g.op("sum", "Add", {x, g.op("late", "Neg", {w})})});
+  const Output both = g.op("both", "NoOp", {}, {used.node, unused.node});
+  const Simple s = simple(g, {g.op("update", "Neg", {used}, {both.node})});
+  for (const char* name : {"unused", "sum", "late"}) BOOST_TEST(!s.has(name), name);
+  const auto controls = s["both"].control_inputs;
+  const std::vector<NodeId> expected = {s["x"].id, s["w"].id, s["used"].id};
+  BOOST_TEST(std::is_permutation(controls.begin(), controls.end(), expected.begin(), expected.end()));
+}
+
+// The same in a branch: whether the signal comes at all depends on what is waited for.
+BOOST_AUTO_TEST_CASE(what_may_be_dead_is_waited_for) {
+  ToyGraph g;
+  const Output pred = g.add("pred", {"Placeholder", {}, {{"dtype", DType::Bool}}, {}, "", {}});
+  const Output branch = g.op("branch", "Switch", {g.placeholder("x"), pred});
+  const Output unused = g.op("unused", "Neg", {branch});
+  const Simple s = simple(g, {g.op("y", "Neg", {g.placeholder("z")}, {unused.node})});
+  BOOST_TEST(s.has("unused"));
+}
+
 // a = 2, b = 3: (a + b) * x is 5 * x
 BOOST_AUTO_TEST_CASE(constants_are_folded) {
   ToyGraph g;
@@ -144,7 +169,7 @@ BOOST_AUTO_TEST_CASE(big_results_are_left_to_the_step) {
 // What was folded in a branch must still die with the branch.
 BOOST_AUTO_TEST_CASE(folding_keeps_control_inputs) {
   ToyGraph g;
-  const Output p = g.op("p", "Identity", {g.placeholder("x")}, {g.op("start", "NoOp", {}).node});
+  const Output p = g.op("p", "NoOp", {}, {g.op("start", "NoOp", {}).node});
   const Output a = g.constant("a", 1, {p.node}), b = g.constant("b", 2);
   const Simple s = simple(g, {g.op("sum", "Add", {a, b}, {g.op("q", "NoOp", {}).node})});
   BOOST_TEST(value(s, "sum") == 3);
