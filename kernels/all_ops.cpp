@@ -16,6 +16,7 @@ std::shared_ptr<const OpLibrary> make_op_library() {
   add_constant_ops(*library);
   add_control_flow_ops(*library);
   add_cross_entropy_ops(*library);
+  add_dynamic_partition_ops(*library);
   add_elementwise_binary_ops(*library);
   add_elementwise_unary_ops(*library);
   add_gather_ops(*library);

@@ -18,6 +18,7 @@ void add_concat_ops(OpLibrary& library);
 void add_constant_ops(OpLibrary& library);
 void add_control_flow_ops(OpLibrary& library);
 void add_cross_entropy_ops(OpLibrary& library);
+void add_dynamic_partition_ops(OpLibrary& library);
 void add_elementwise_binary_ops(OpLibrary& library);
 void add_elementwise_unary_ops(OpLibrary& library);
 void add_gather_ops(OpLibrary& library);

@@ -1,11 +1,14 @@
 // Select(condition, t, e): t where the condition holds, e elsewhere. t and e have one type and shape; the
 // condition has that shape too, or is a scalar for the whole, or a vector that says it for each row
 // (dimension 0) of t and e.
+// SelectV2: the same where all three are broadcast to one shape.
 #include "graph/gradients.h"
 #include "graph/shape_context.h"
 #include "kernels/all_ops.h"
+#include "kernels/broadcast_gradients.h"
 #include "kernels/constructors.h"
 #include "kernels/parallel.h"
+#include "kernels/strided_copy.h"
 #include "kernels/type_dispatch.h"
 #include "kernels/vector_loops.h"
 
@@ -61,6 +64,18 @@ struct Bytes16 {
   uint64_t low, high;
 };
 
+void select(Pool& pool, const Tensor& condition, const Tensor& t, const Tensor& e, size_t per_condition,
+            Tensor& output) {
+  if (t.dtype() == DType::String) return select<std::string>(pool, condition, t, e, per_condition, output);
+  switch (size_of(t.dtype())) {
+    case 1: return select<uint8_t>(pool, condition, t, e, per_condition, output);
+    case 2: return select<uint16_t>(pool, condition, t, e, per_condition, output);
+    case 4: return select<uint32_t>(pool, condition, t, e, per_condition, output);
+    case 8: return select<uint64_t>(pool, condition, t, e, per_condition, output);
+    default: return select<Bytes16>(pool, condition, t, e, per_condition, output);
+  }
+}
+
 Status run_select(KernelContext& context) {
   const Tensor &condition = context.input(0), &t = context.input(1), &e = context.input(2);
   if (!(t.shape() == e.shape())) return invalid_argument("t is " + t.signature() + ", e is " + e.signature());
@@ -70,18 +85,7 @@ Status run_select(KernelContext& context) {
   }
   TROUPE_ASSIGN(const size_t per_condition, elements_per_condition(condition, t));
   TROUPE_ASSIGN(Tensor* const output, context.output(0, t.shape()));
-  Pool& pool = context.device().pool();
-  if (t.dtype() == DType::String) {
-    select<std::string>(pool, condition, t, e, per_condition, *output);
-    return {};
-  }
-  switch (size_of(t.dtype())) {
-    case 1: select<uint8_t>(pool, condition, t, e, per_condition, *output); break;
-    case 2: select<uint16_t>(pool, condition, t, e, per_condition, *output); break;
-    case 4: select<uint32_t>(pool, condition, t, e, per_condition, *output); break;
-    case 8: select<uint64_t>(pool, condition, t, e, per_condition, *output); break;
-    default: select<Bytes16>(pool, condition, t, e, per_condition, *output); break;
-  }
+  select(context.device().pool(), condition, t, e, per_condition, *output);
   return {};
 }
 
@@ -92,19 +96,72 @@ void select_gradient(GradientContext& context) {
   context.set(2, where(scope, context.input(0), zeros, gradient));
 }
 
+// ---- SelectV2
+
+Status broadcast_select_shape(ShapeContext& context) {
+  TROUPE_ASSIGN(const auto values, broadcast(context.input(1), context.input(2)));
+  TROUPE_ASSIGN(auto shape, broadcast(context.input(0), values));
+  context.set_output(0, std::move(shape));
+  return {};
+}
+
+/// The input repeated to `shape`, which it broadcasts to.
+Result<Tensor> repeated(KernelContext& context, size_t i, const Shape& shape) {
+  const Tensor& input = context.input(i);
+  if (input.shape() == shape) return input;
+  const size_t leading = shape.rank() - input.shape().rank();
+  const Dims from = strides_of(input.shape().dims());
+  Layout layout{0, Dims(shape.rank(), 0)};
+  for (size_t axis = 0; axis < from.size(); ++axis)
+    if (input.shape()[axis] != 1) layout.strides[leading + axis] = from[axis];
+  TROUPE_ASSIGN(Tensor result, context.scratch(input.dtype(), shape));
+  strided_copy(context.device().pool(), shape.dims(), input, layout, result, {0, strides_of(shape.dims())});
+  return result;
+}
+
+Status run_broadcast_select(KernelContext& context) {
+  const DType dtype = context.input(1).dtype();
+  TROUPE_ASSIGN(const auto values, broadcast(context.input(1).shape(), context.input(2).shape()));
+  TROUPE_ASSIGN(const auto all, broadcast(context.input(0).shape(), values));
+  TROUPE_ASSIGN(const Shape shape, all.to_shape(dtype));
+  TROUPE_ASSIGN(const Tensor condition, repeated(context, 0, shape));
+  TROUPE_ASSIGN(const Tensor t, repeated(context, 1, shape));
+  TROUPE_ASSIGN(const Tensor e, repeated(context, 2, shape));
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
+  select(context.device().pool(), condition, t, e, 1, *output);
+  return {};
+}
+
+void broadcast_select_gradient(GradientContext& context) {
+  const Scope& scope = context.scope();
+  const Output condition = context.input(0), gradient = context.gradient(),
+               zeros = zeros_like(scope, gradient);
+  const auto chosen = [&](Output t, Output e, Output x) {
+    return summed_to_shape_of(scope, scope.add_one("SelectV2", {condition, t, e}), x);
+  };
+  context.set(1, chosen(gradient, zeros, context.input(1)));
+  context.set(2, chosen(zeros, gradient, context.input(2)));
+}
+
+OpDefBuilder select_op(std::string name) {
+  return OpDefBuilder(std::move(name))
+      .input("condition: bool")
+      .input("t: T")
+      .input("e: T")
+      .output("output: T")
+      .attr("T: type");
+}
+
 }  // namespace
 
 void add_select(OpLibrary& library) {
-  library.op(OpDefBuilder("Select")
-                 .input("condition: bool")
-                 .input("t: T")
-                 .input("e: T")
-                 .output("output: T")
-                 .attr("T: type")
+  library.op(select_op("Select")
                  .constructor("where(condition, x: t, y: e)")
                  .shape(select_shape)
                  .gradient(select_gradient));
   library.kernel(cpu_kernel("Select", run_select).inexpensive());
+  library.op(select_op("SelectV2").shape(broadcast_select_shape).gradient(broadcast_select_gradient));
+  library.kernel(cpu_kernel("SelectV2", run_broadcast_select));
 }
 
 }  // namespace troupe

@@ -4,6 +4,12 @@
 //   ApplyAdagrad(var, accum, lr, grad)
 //   ApplyAdam(var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad)
 //   ApplyRMSProp(var, ms, mom, lr, rho, momentum, epsilon, grad)
+//   ApplyCenteredRMSProp(var, mg, ms, mom, lr, rho, momentum, epsilon, grad)
+//   ApplyAdadelta(var, accum, accum_update, lr, rho, epsilon, grad)
+//   ApplyFtrl(var, accum, linear, grad, lr, l1, l2, lr_power)
+//   ApplyProximalGradientDescent(var, alpha, l1, l2, delta)
+//   ApplyProximalAdagrad(var, accum, lr, l1, l2, grad)
+//   ApplyAdagradDA(var, gradient_accumulator, gradient_squared_accumulator, grad, lr, l1, l2, global_step)
 //   ResourceApply...: the same on resources, without an output
 //   SparseApplyMomentum, SparseApplyAdagrad(..., grad, indices, ...): row indices[i] of the variables only,
 //   with grad[i]; rows that repeat are updated once for each, in order. Nothing is written when any index is
@@ -38,6 +44,22 @@ std::vector<TrainingOp> training_ops() {
        {"var", "m", "v", "beta1_power", "beta2_power", "lr", "beta1", "beta2", "epsilon", "grad"},
        3},
       {"ApplyRMSProp", Rule::RmsProp, {"var", "ms", "mom", "lr", "rho", "momentum", "epsilon", "grad"}, 3},
+      {"ApplyCenteredRMSProp",
+       Rule::CenteredRmsProp,
+       {"var", "mg", "ms", "mom", "lr", "rho", "momentum", "epsilon", "grad"},
+       4},
+      {"ApplyAdadelta", Rule::Adadelta, {"var", "accum", "accum_update", "lr", "rho", "epsilon", "grad"}, 3},
+      {"ApplyFtrl", Rule::Ftrl, {"var", "accum", "linear", "grad", "lr", "l1", "l2", "lr_power"}, 3},
+      {"ApplyProximalGradientDescent",
+       Rule::ProximalGradientDescent,
+       {"var", "alpha", "l1", "l2", "delta"},
+       1},
+      {"ApplyProximalAdagrad", Rule::ProximalAdagrad, {"var", "accum", "lr", "l1", "l2", "grad"}, 2},
+      {"ApplyAdagradDA",
+       Rule::AdagradDa,
+       {"var", "gradient_accumulator", "gradient_squared_accumulator", "grad", "lr", "l1", "l2",
+        "global_step"},
+       3},
       {"SparseApplyMomentum", Rule::Momentum, {"var", "accum", "lr", "grad", "indices", "momentum"}, 2},
       {"SparseApplyAdagrad", Rule::Adagrad, {"var", "accum", "lr", "grad", "indices"}, 2},
   };
@@ -47,7 +69,7 @@ std::vector<TrainingOp> training_ops() {
 struct Inputs {
   size_t variables = 0, gradient = 0, indices = 0;
   size_t rate = 0, momentum = 0, decay = 0, beta1 = 0, beta2 = 0, epsilon = 0, beta1_power = 0,
-         beta2_power = 0;
+         beta2_power = 0, l1 = 0, l2 = 0, power = 0, steps = 0;
 
   explicit Inputs(const OpDef& op) {
     const std::pair<std::string_view, size_t*> places[] = {{"grad", &gradient},
@@ -61,7 +83,11 @@ struct Inputs {
                                                            {"epsilon", &epsilon},
                                                            {"momentum", &momentum},
                                                            {"beta1_power", &beta1_power},
-                                                           {"beta2_power", &beta2_power}};
+                                                           {"beta2_power", &beta2_power},
+                                                           {"l1", &l1},
+                                                           {"l2", &l2},
+                                                           {"lr_power", &power},
+                                                           {"global_step", &steps}};
     for (size_t i = 0; i < op.inputs.size(); ++i) {
       const ArgDef& input = op.inputs[i];
       if (input.is_ref || input.type == DType::Resource) ++variables;
@@ -96,6 +122,7 @@ double number(const Tensor& scalar) {
   switch (scalar.dtype()) {
     case DType::Float: return double{scalar.as<float>()[0]};
     case DType::Double: return scalar.as<double>()[0];
+    case DType::Int64: return static_cast<double>(scalar.as<int64_t>()[0]);
     default: return double{static_cast<float>(scalar.as<Half>()[0])};
   }
 }
@@ -111,17 +138,19 @@ void apply_to(Rule rule, const RuleScalars<T>& scalars, const RuleArrays<T>& arr
 void apply_to(Rule rule, const RuleScalars<float>& scalars, const RuleArrays<Half>& arrays, size_t begin,
               size_t end) {
   constexpr size_t some = 128;
-  float state[3][some], gradient[some];
-  const RuleArrays<float> wide{{state[0], state[1], state[2]}, {state[0], state[1], state[2]}, gradient};
+  float state[most_states][some], gradient[some];
+  RuleArrays<float> wide;
+  wide.gradient = gradient;
+  for (size_t k = 0; k < most_states; ++k) wide.before[k] = wide.after[k] = state[k];
   for (size_t first = begin; first < end; first += some) {
     const size_t count = std::min(some, end - first);
     for (size_t i = 0; i < count; ++i) {
       gradient[i] = static_cast<float>(arrays.gradient[first + i]);
-      for (size_t k = 0; k < 3; ++k)
+      for (size_t k = 0; k < most_states; ++k)
         if (arrays.before[k]) state[k][i] = static_cast<float>(arrays.before[k][first + i]);
     }
     apply_rule(rule, scalars, wide, 0, count);
-    for (size_t k = 0; k < 3; ++k)
+    for (size_t k = 0; k < most_states; ++k)
       for (size_t i = 0; arrays.after[k] && i < count; ++i) arrays.after[k][first + i] = Half(state[k][i]);
   }
 }
@@ -165,19 +194,23 @@ class TrainingKernel final : public Kernel {
     const auto value = [&](size_t input) { return input == 0 ? 0.0 : number(context.input(input)); };
     double rate = value(in_.rate);
     if (rule_ == Rule::Adam) rate *= std::sqrt(1 - value(in_.beta2_power)) / (1 - value(in_.beta1_power));
+    const double steps = in_.steps == 0 ? 1 : value(in_.steps);
     return {static_cast<T>(rate),
             static_cast<T>(value(in_.momentum)),
             static_cast<T>(value(in_.decay)),
             static_cast<T>(value(in_.beta1)),
             static_cast<T>(value(in_.beta2)),
-            static_cast<T>(value(in_.epsilon))};
+            static_cast<T>(value(in_.epsilon)),
+            static_cast<T>(steps * value(in_.l1)),
+            static_cast<T>(steps * value(in_.l2)),
+            static_cast<T>(-value(in_.power))};
   }
 
   template <class T>
   Status update(KernelContext& context) const {
     const auto k = scalars<ComputeType<T>>(context);
     Pool& pool = context.device().pool();
-    std::array<NewValue, 3> values;
+    std::array<NewValue, most_states> values;
     RuleArrays<T> arrays;
     for (size_t i = 0; i < in_.variables; ++i) {
       TROUPE_ASSIGN(values[i], new_value(context, i));
@@ -221,9 +254,10 @@ void add_training_op(OpLibrary& library, const TrainingOp& op, bool resource) {
   OpDefBuilder definition(name);
   for (size_t i = 0; i < op.inputs.size(); ++i) {
     const std::string input(op.inputs[i]);
-    const char* type = i < op.variables     ? (resource ? ": resource" : ": Ref(T)")
-                       : input == "indices" ? ": Tindices"
-                                            : ": T";
+    const char* type = i < op.variables         ? (resource ? ": resource" : ": Ref(T)")
+                       : input == "indices"     ? ": Tindices"
+                       : input == "global_step" ? ": int64"
+                                                : ": T";
     definition.input(input + type);
     if (input == "indices") definition.attr("Tindices: {int32, int64}");
   }

@@ -1,5 +1,7 @@
 #include "kernels/update_rules.h"
 
+#include <cmath>
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/update_rules.cpp"
 #include <hwy/foreach_target.h>
@@ -10,13 +12,29 @@ namespace troupe {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// The state of some lanes: v, a, b.
+/// The state of some lanes: v, a, b, c.
 template <class V>
 struct Lanes {
-  V v, a, b;
+  V v, a, b, c;
 };
 
-// One function object per rule: `states` says how many of v, a, b it has.
+/// x moved towards zero by `by`, and zero where that is beyond it.
+template <class D, class V>
+V shrink(D d, V x, V by) {
+  return hn::CopySign(hn::Max(hn::Sub(hn::Abs(x), by), hn::Zero(d)), x);
+}
+
+/// x to a power; the square root, the usual one, fast.
+template <class D, class T, class V>
+V power(D d, V x, T exponent) {
+  if (exponent == T(0.5)) return hn::Sqrt(x);
+  T lanes[hn::MaxLanes(d)];
+  hn::StoreU(x, d, lanes);
+  for (size_t i = 0; i < hn::Lanes(d); ++i) lanes[i] = std::pow(lanes[i], exponent);
+  return hn::LoadU(d, lanes);
+}
+
+// One function object per rule: `states` says how many of v, a, b, c it has.
 struct AddRule {
   static constexpr size_t states = 1;
   template <class D, class T, class V>
@@ -91,16 +109,92 @@ struct RmsPropRule {
   }
 };
 
+struct CenteredRmsPropRule {
+  static constexpr size_t states = 4;
+  template <class D, class T, class V>
+  void operator()(D d, const RuleScalars<T>& k, Lanes<V>& s, V g) const {
+    const V part = hn::Set(d, 1 - k.decay);
+    s.a = hn::MulAdd(part, hn::Sub(g, s.a), s.a);
+    s.b = hn::MulAdd(part, hn::Sub(hn::Mul(g, g), s.b), s.b);
+    const V divisor = hn::Sqrt(hn::Add(hn::NegMulAdd(s.a, s.a, s.b), hn::Set(d, k.epsilon)));
+    s.c = hn::MulAdd(hn::Set(d, k.momentum), s.c, hn::Div(hn::Mul(hn::Set(d, k.rate), g), divisor));
+    s.v = hn::Sub(s.v, s.c);
+  }
+};
+
+struct AdadeltaRule {
+  static constexpr size_t states = 3;
+  template <class D, class T, class V>
+  void operator()(D d, const RuleScalars<T>& k, Lanes<V>& s, V g) const {
+    const V decay = hn::Set(d, k.decay), part = hn::Set(d, 1 - k.decay), epsilon = hn::Set(d, k.epsilon);
+    s.a = hn::MulAdd(decay, s.a, hn::Mul(part, hn::Mul(g, g)));
+    const V update = hn::Mul(hn::Div(hn::Sqrt(hn::Add(s.b, epsilon)), hn::Sqrt(hn::Add(s.a, epsilon))), g);
+    s.b = hn::MulAdd(decay, s.b, hn::Mul(part, hn::Mul(update, update)));
+    s.v = hn::NegMulAdd(hn::Set(d, k.rate), update, s.v);
+  }
+};
+
+struct FtrlRule {
+  static constexpr size_t states = 3;
+  template <class D, class T, class V>
+  void operator()(D d, const RuleScalars<T>& k, Lanes<V>& s, V g) const {
+    const V rate = hn::Set(d, k.rate), before = power(d, s.a, k.power);
+    s.a = hn::MulAdd(g, g, s.a);
+    const V after = power(d, s.a, k.power);
+    s.b = hn::Add(s.b, hn::NegMulAdd(hn::Div(hn::Sub(after, before), rate), s.v, g));
+    const V divisor = hn::Add(hn::Div(after, rate), hn::Set(d, 2 * k.l2));
+    s.v = hn::Div(hn::Neg(shrink(d, s.b, hn::Set(d, k.l1))), divisor);
+  }
+};
+
+/// Where a step of `rate` against g leads, shrunk.
+template <class D, class T, class V>
+V proximal(D d, const RuleScalars<T>& k, V v, V rate, V g) {
+  const V there = shrink(d, hn::NegMulAdd(rate, g, v), hn::Mul(rate, hn::Set(d, k.l1)));
+  return hn::Div(there, hn::MulAdd(rate, hn::Set(d, k.l2), hn::Set(d, T(1))));
+}
+
+struct ProximalGradientDescentRule {
+  static constexpr size_t states = 1;
+  template <class D, class T, class V>
+  void operator()(D d, const RuleScalars<T>& k, Lanes<V>& s, V g) const {
+    s.v = proximal(d, k, s.v, hn::Set(d, k.rate), g);
+  }
+};
+
+struct ProximalAdagradRule {
+  static constexpr size_t states = 2;
+  template <class D, class T, class V>
+  void operator()(D d, const RuleScalars<T>& k, Lanes<V>& s, V g) const {
+    s.a = hn::MulAdd(g, g, s.a);
+    s.v = proximal(d, k, s.v, hn::Div(hn::Set(d, k.rate), hn::Sqrt(s.a)), g);
+  }
+};
+
+struct AdagradDaRule {
+  static constexpr size_t states = 3;
+  template <class D, class T, class V>
+  void operator()(D d, const RuleScalars<T>& k, Lanes<V>& s, V g) const {
+    s.a = hn::Add(s.a, g);
+    s.b = hn::MulAdd(g, g, s.b);
+    const V rate = hn::Set(d, k.rate);
+    const V divisor = hn::MulAdd(rate, hn::Set(d, k.l2), hn::Sqrt(s.b));
+    s.v = hn::Div(hn::Neg(hn::Mul(rate, shrink(d, s.a, hn::Set(d, k.l1)))), divisor);
+  }
+};
+
 template <class RuleType, class D, class T>
 HWY_INLINE void apply_lanes(D d, const RuleScalars<T>& scalars, const RuleArrays<T>& arrays, size_t i) {
   const auto g = hn::LoadU(d, arrays.gradient + i);
-  Lanes<hn::Vec<D>> state{hn::LoadU(d, arrays.before[0] + i), g, g};
+  Lanes<hn::Vec<D>> state{hn::LoadU(d, arrays.before[0] + i), g, g, g};
   if constexpr (RuleType::states > 1) state.a = hn::LoadU(d, arrays.before[1] + i);
   if constexpr (RuleType::states > 2) state.b = hn::LoadU(d, arrays.before[2] + i);
+  if constexpr (RuleType::states > 3) state.c = hn::LoadU(d, arrays.before[3] + i);
   RuleType{}(d, scalars, state, g);
   hn::StoreU(state.v, d, arrays.after[0] + i);
   if constexpr (RuleType::states > 1) hn::StoreU(state.a, d, arrays.after[1] + i);
   if constexpr (RuleType::states > 2) hn::StoreU(state.b, d, arrays.after[2] + i);
+  if constexpr (RuleType::states > 3) hn::StoreU(state.c, d, arrays.after[3] + i);
 }
 
 template <class RuleType, class T>
@@ -124,6 +218,13 @@ void apply(Rule rule, const RuleScalars<T>& scalars, const RuleArrays<T>& arrays
     case Rule::Adagrad: return apply_range<AdagradRule>(scalars, arrays, begin, end);
     case Rule::Adam: return apply_range<AdamRule>(scalars, arrays, begin, end);
     case Rule::RmsProp: return apply_range<RmsPropRule>(scalars, arrays, begin, end);
+    case Rule::CenteredRmsProp: return apply_range<CenteredRmsPropRule>(scalars, arrays, begin, end);
+    case Rule::Adadelta: return apply_range<AdadeltaRule>(scalars, arrays, begin, end);
+    case Rule::Ftrl: return apply_range<FtrlRule>(scalars, arrays, begin, end);
+    case Rule::ProximalGradientDescent:
+      return apply_range<ProximalGradientDescentRule>(scalars, arrays, begin, end);
+    case Rule::ProximalAdagrad: return apply_range<ProximalAdagradRule>(scalars, arrays, begin, end);
+    case Rule::AdagradDa: return apply_range<AdagradDaRule>(scalars, arrays, begin, end);
   }
 }
 

@@ -8,8 +8,8 @@
 
 namespace troupe {
 
-/// v, a, b: the state, new on the left; g: the gradient, or what is added. Formulas of features.md, section
-/// Q.
+/// v, a, b, c: the state, new on the left; g: the gradient, or what is added. Formulas of features.md, section
+/// Q. shrink(x, y) is x moved towards zero by y, and zero where that is beyond it.
 enum class Rule : uint8_t {
   Add,              ///< v += g
   Subtract,         ///< v -= g
@@ -19,19 +19,31 @@ enum class Rule : uint8_t {
   Adagrad,          ///< a += g^2; v -= rate g / sqrt(a)
   Adam,     ///< a += (1 - beta1) (g - a); b += (1 - beta2) (g^2 - b); v -= rate a / (sqrt(b) + epsilon)
   RmsProp,  ///< a += (1 - decay) (g^2 - a); b = momentum b + rate g / sqrt(a + epsilon); v -= b
+  CenteredRmsProp,  ///< a += (1 - decay) (g - a); b += (1 - decay) (g^2 - b); c = momentum c + rate g / sqrt(b - a^2 + epsilon);
+  ///< v -= c
+  Adadelta,  ///< a = decay a + (1 - decay) g^2; u = sqrt(b + epsilon) / sqrt(a + epsilon) g; b = decay b + (1 - decay) u^2;
+             ///< v -= rate u
+  Ftrl,  ///< a' = a + g^2; b += g - (a'^power - a^power) / rate v; v = -shrink(b, l1) / (a'^power / rate + 2 l2)
+  ProximalGradientDescent,  ///< v = shrink(v - rate g, rate l1) / (1 + rate l2)
+  ProximalAdagrad,          ///< a += g^2; r = rate / sqrt(a); v = shrink(v - r g, r l1) / (1 + r l2)
+  AdagradDa,                ///< a += g; b += g^2; v = -rate shrink(a, l1) / (rate l2 + sqrt(b))
 };
 
-/// The scalars of a rule; those it does not name are ignored. Adam's rate includes the bias correction.
+/// The scalars of a rule; those it does not name are ignored. Adam's rate includes the bias correction, AdagradDa's
+/// l1 and l2 the number of steps. Ftrl's power is the learning rate's, negated.
 template <class T>
 struct RuleScalars {
-  T rate = 0, momentum = 0, decay = 0, beta1 = 0, beta2 = 0, epsilon = 0;
+  T rate = 0, momentum = 0, decay = 0, beta1 = 0, beta2 = 0, epsilon = 0, l1 = 0, l2 = 0, power = 0;
 };
 
-/// Arrays of equal length: v, a, b before and after (which may be the same memory), and g.
+/// How many arrays the state of a rule has at most.
+inline constexpr size_t most_states = 4;
+
+/// Arrays of equal length: v, a, b, c before and after (which may be the same memory), and g.
 template <class T>
 struct RuleArrays {
-  const T* before[3] = {};
-  T* after[3] = {};
+  const T* before[most_states] = {};
+  T* after[most_states] = {};
   const T* gradient = nullptr;
 };
 

@@ -11,8 +11,9 @@ struct Alias {
   int zero_input = -1;
 };
 constexpr Alias aliases[] = {
-    {"AddV2", "Add"},           // which takes strings, too
-    {"GatherV2", "Gather", 2},  // along axis 0
+    {"AddV2", "Add"},                  // which takes strings, too
+    {"GatherV2", "Gather", 2},         // along axis 0
+    {"BatchMatMulV2", "BatchMatMul"},  // which refuses batches of different shapes
     {"PlaceholderV2", "Placeholder"},
     {"Snapshot", "Identity"},
 };
@@ -33,10 +34,13 @@ struct Attr {
 constexpr Attr passed_over[] = {
     {"ApplyAdagrad", "update_slots", Passed::True},
     {"ApplyAdam", "use_nesterov", Passed::False},
+    {"ApplyFtrl", "multiply_linear_by_lr", Passed::False},
     {"AssignVariableOp", "validate_shape",
      Passed::Any},  // a variable keeps its declared shape here in any case
     {"BatchMatMul", "grad_x", Passed::Any},
     {"BatchMatMul", "grad_y", Passed::Any},
+    {"BatchMatMulV2", "grad_x", Passed::Any},
+    {"BatchMatMulV2", "grad_y", Passed::Any},
     {"Cast", "Truncate", Passed::False},
     {"ConcatOffset", "shape_type", Passed::Int32},
     {"Equal", "incompatible_shape_error", Passed::True},
@@ -48,6 +52,7 @@ constexpr Attr passed_over[] = {
     {"NotEqual", "incompatible_shape_error", Passed::True},
     {"ResourceApplyAdagrad", "update_slots", Passed::True},
     {"ResourceApplyAdam", "use_nesterov", Passed::False},
+    {"ResourceApplyFtrl", "multiply_linear_by_lr", Passed::False},
     {"ResourceSparseApplyAdagrad", "update_slots", Passed::True},
     {"SparseApplyAdagrad", "update_slots", Passed::True},
     {"UnsortedSegmentSum", "Tnumsegments", Passed::Int32},

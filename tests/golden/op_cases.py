@@ -424,11 +424,32 @@ def choosing():
     case("UnsortedSegmentSum", rows, i32([0, 1, 2, 3]), i32(3), fails=True)
     case("UnsortedSegmentSum", rows, i32([0, -1, 2, 1]), i32(3), ours="fails",
          why="a negative id is an error, as in TensorFlow 1.0; later ones drop the row")
+    for dtype in MOVED:
+        dealt = filled([4, 2], dtype)
+        case("DynamicPartition", dealt, i32([2, 0, 2, 0]), num_partitions=3)
+        for op in ("DynamicStitch", "ParallelDynamicStitch"):
+            case(op, [i32([3, 0]), i32(1), i32([2])], [dealt[:2].copy(), dealt[2], dealt[3:].copy()])
+    case("DynamicPartition", ramp([2, 3]), i32([[0, 1, 0], [1, 1, 0]]), num_partitions=2)
+    case("DynamicPartition", zeros([0, 3]), i32([]), num_partitions=2)
+    for wrong in (2, -1):
+        case("DynamicPartition", rows, i32([0, 1, wrong, 0]), num_partitions=2, fails=True)
+    case("DynamicPartition", rows, i32([0, 1]), num_partitions=2, fails=True)
+    case("DynamicStitch", [i32([0, 1, 1])], [f32([1, 2, 3])])
+    case("DynamicStitch", [i32([[3, 1], [0, 2]]), i32([])], [ramp([2, 2, 2]), zeros([0, 2])])
+    case("DynamicStitch", [i32([])], [zeros([0, 2])])
+    case("DynamicStitch", [i32([0, -1])], [f32([1, 2])], fails=True)
+    case("DynamicStitch", [i32([0, 1])], [f32([1, 2, 3])], fails=True)
+    case("DynamicStitch", [i32([0]), i32([1])], [ramp([1, 2]), ramp([1, 3])], fails=True)
     case("Select", boolean([[True, False], [False, True]]), ramp([2, 2]), ramp([2, 2], first=10))
     case("Select", boolean(True), f32(1), f32(2))
     case("Select", zeros([0], numpy.bool_), zeros([0, 2]), zeros([0, 2]))
     case("Select", boolean([True]), ramp([2, 2]), ramp([2, 2]), fails=True)
     case("Select", boolean([True, False]), ramp([2, 2]), ramp([2, 3]), fails=True)
+    for shapes in (([2], [2, 2], []), ([2, 1], [1, 3], [2, 3]), ([], [3], [3]), ([3], [3], [3]), ([1, 1, 2], [], [0, 2])):
+        condition, t, e = (ramp(shape, first=10 * i) for i, shape in enumerate(shapes))
+        case("SelectV2", condition % 2 == 0, t, e)
+    case("SelectV2", boolean([True, False]), text(["a"]), text([["b"], ["c"]]))
+    case("SelectV2", boolean([True, False]), ramp([3]), ramp([3]), fails=True)
     for dtype in (numpy.float32, numpy.float64):
         case("CheckNumerics", mixed([4], dtype), message="m")
         for wrong in (NAN, INF, -INF):
@@ -519,6 +540,15 @@ def training():
             case(prefix + "ApplyRMSProp", v, a, b, lr, decay, number_of(0.5), number_of(0.01), g, close=tolerance)
             case(prefix + "ApplyAdam", v, a, b, number_of(0.81), number_of(0.998), lr, number_of(0.9), number_of(0.999),
                  number_of(0.001), g, close=8 * tolerance)
+            case(prefix + "ApplyCenteredRMSProp", v, 0.25 * a, b + 1, b, lr, decay, number_of(0.5), number_of(0.01), g, close=8 * tolerance)
+            case(prefix + "ApplyAdadelta", v, a, b, lr, decay, number_of(0.01), g, close=tolerance)
+            for l1, l2 in ((0.5, 0.25), (0, 0)):
+                case(prefix + "ApplyProximalGradientDescent", v, lr, number_of(l1), number_of(l2), g, close=2 * tolerance)
+                case(prefix + "ApplyProximalAdagrad", v, a, lr, number_of(l1), number_of(l2), g, close=2 * tolerance)
+                case(prefix + "ApplyAdagradDA", v, v[::-1].copy(), b, g, lr, number_of(l1), number_of(l2), i64(3), close=2 * tolerance)
+                for power in (-0.5, -0.25):
+                    case(prefix + "ApplyFtrl", v, a, v[::-1].copy(), g, lr, number_of(l1), number_of(l2), number_of(power),
+                         close=16 * tolerance, near=tolerance)
             for index in (i32, i64):
                 case(prefix + "SparseApplyAdagrad", v, a, lr, g[:1].copy(), index([1]), close=tolerance)
                 for nesterov in (False, True):

@@ -62,15 +62,40 @@ def without_devices(definition):
     return stripped
 
 
+COUNTED = ("_gradient_op_type", "_read_only_resource_inputs", "forward_function_name", "backward_function_name")  # attributes
+
+
+def functions_in_use(definition):
+    """Those of the library that nodes call, in the order of the calls."""
+    library = {function.signature.name: function for function in definition.library.function}
+    found = {}
+
+    def visit(nodes):
+        for node in nodes:
+            attrs = [node.attr[key] for key in sorted(node.attr)]
+            called = [node.op] + [value.func.name for value in attrs] + [func.name for value in attrs for func in value.list.func]
+            for name in called:
+                if name in library and name not in found:
+                    found[name] = library[name]
+                    visit(library[name].node_def)
+
+    visit(definition.node)
+    return list(found.values())
+
+
 def with_stable_names(definition):
-    """Functions are numbered by process, and calls of them know those numbers; here they are numbered by graph."""
-    for node in list(definition.node) + [node for function in definition.library.function for node in function.node_def]:
-        node.attr.pop("_gradient_op_type", None)
-        node.attr.pop("_read_only_resource_inputs", None)
+    """TensorFlow numbers functions by process; here they are numbered by graph."""
+    functions = functions_in_use(definition)
+    del definition.library.function[:]
+    definition.library.function.extend(functions)
+    for holder in [*functions, *definition.node, *(node for function in functions for node in function.node_def)]:
+        for key in COUNTED:
+            holder.attr.pop(key, None)
     written = text_format.MessageToString(definition)
-    for number, function in enumerate(definition.library.function):
-        stem = re.sub(r"(_\d+)+$", "", function.signature.name)
+    for number, function in enumerate(functions):
+        stem = re.sub(r"_\d+", "", function.signature.name)
         written = written.replace(f'"{function.signature.name}"', f'"{stem}_f{number}"')
+    written = re.sub(r"_\d+(?=___redundant_placeholder)", "", written)  # arguments are called after functions, too
     return text_format.Parse(written, tf.GraphDef())
 
 

@@ -149,6 +149,27 @@ void add_moving_cases(OpCases& cases) {
   cases.bad("UnsortedSegmentSum", {box(), ints({1, 1}), int_scalar(-1)}, {}, "-1");
 }
 
+void add_dynamic_partition_cases(OpCases& cases) {
+  const Attributes three = number("num_partitions", 3);
+  cases.good_in_every_type("DynamicPartition", {box(), ints({2, 0})}, three);
+  cases.good("DynamicPartition", {box(), ints(Shape{2, 3}, {1, 0, 1, 1, 2, 0})}, three);
+  cases.good("DynamicPartition", {none(), ints({})}, three);
+  cases.good("DynamicPartition", {one(), int_scalar(1)}, three);
+  cases.bad("DynamicPartition", {box(), ints({0, 3})}, three, "indices[1] = 3 is not in [0, 3)");
+  cases.bad("DynamicPartition", {box(), ints({-1, 0})}, three, "indices[0] = -1 is not in [0, 3)");
+  cases.bad("DynamicPartition", {box(), ints({0, 0, 0})}, three, "[3]");
+  for (const char* op : {"DynamicStitch", "ParallelDynamicStitch"}) {
+    const Tensor row = random_doubles(Shape{3, 5}, 1, 9, 32), wide = random_doubles(Shape{2, 2}, 1, 9);
+    cases.good_in_every_type(op, {ints({3, 0}), int_scalar(1), box(), row});
+    cases.good(op, {ints(Shape{2, 3}, {5, 4, 3, 2, 1, 0}), box()});
+    cases.good(op, {ints({}), none()});
+    cases.good(op, {int_scalar(0), one()});
+    cases.bad(op, {ints({0, -1}), box()}, {}, "indices[1] = -1");
+    cases.bad(op, {ints({0, 1}), ints({2, 3}), box(), wide}, {}, "[2]");
+    cases.bad(op, {ints({0, 1, 2}), box()}, {}, "[3]");
+  }
+}
+
 void add_product_cases(OpCases& cases) {
   const auto matrix = [](int64_t rows, int64_t columns, uint64_t seed) {
     return random_doubles(Shape{rows, columns}, 1, 9, seed);
@@ -182,6 +203,7 @@ void add_array_cases(OpCases& cases) {
   add_joining_cases(cases);
   add_slicing_cases(cases);
   add_moving_cases(cases);
+  add_dynamic_partition_cases(cases);
   add_product_cases(cases);
 }
 

@@ -192,6 +192,17 @@ BOOST_AUTO_TEST_CASE(segment_sums_add_rows) {
   check_refused("UnsortedSegmentSum", {data, ints({0, 0, 0}), int_scalar(-1)}, {}, "-1");
 }
 
+BOOST_AUTO_TEST_CASE(rows_are_dealt_out_and_stitched) {
+  const Tensor data = floats(Shape{3, 2}, {1, 2, 3, 4, 5, 6});
+  check_op("DynamicPartition", {data, ints({1, 0, 1})}, {{"num_partitions", int64_t{3}}},
+           {floats(Shape{1, 2}, {3, 4}), floats(Shape{2, 2}, {1, 2, 5, 6}), floats(Shape{0, 2}, {})});
+  check_op("DynamicStitch", {ints({3, 0}), int_scalar(0), floats(Shape{2}, {1, 2}), floats({}, {3})}, {},
+           {floats(Shape{4}, {3, 0, 0, 1})});  // the later one wins; rows that none names are zeros
+  check_refused("DynamicPartition", {data, ints({0, 1, 2})}, {{"num_partitions", int64_t{2}}},
+                "indices[2] = 2 is not in [0, 2)");
+  check_refused("DynamicStitch", {ints({0, -1, 1}), data}, {}, "indices[1] = -1");
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

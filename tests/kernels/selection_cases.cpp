@@ -24,6 +24,18 @@ void add_select_cases(OpCases& cases) {
   cases.bad("Select", {ints({1}), a, b}, {}, "input condition is int32, expected bool");
 }
 
+void add_broadcast_select_cases(OpCases& cases) {
+  const Tensor a = random_doubles(Shape{3, 2}, 0, 1, 1), row = random_doubles(Shape{2}, 0, 1, 2),
+               one = random_doubles({}, 0, 1, 3), none = random_doubles(Shape{0, 2}, 0, 1);
+  cases.good_in_every_type("SelectV2", {bools(Shape{3, 1}, {true, false, true}), a, row});
+  cases.good("SelectV2", {bools(Shape{2}, {false, true}), one, a});
+  cases.good("SelectV2", {bools({}, {false}), one, one});
+  cases.good("SelectV2", {bools(Shape{2}, {false, true}), none, row});
+  cases.good("SelectV2", {bools(Shape{1}, {true}), a, a});
+  cases.bad("SelectV2", {bools(Shape{3}, {true, false, true}), a, row}, {}, "3");
+  cases.bad("SelectV2", {bools({}, {true}), a, random_doubles(Shape{3}, 0, 1)}, {}, "3");
+}
+
 void add_cast_cases(OpCases& cases) {
   const Tensor values = random_doubles(Shape{41}, -300, 70000);
   const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
@@ -46,6 +58,7 @@ void add_cast_cases(OpCases& cases) {
 
 void add_selection_cases(OpCases& cases) {
   add_select_cases(cases);
+  add_broadcast_select_cases(cases);
   add_cast_cases(cases);
   const Tensor x = random_doubles(Shape{2, 3}, -1, 1, 1), y = random_doubles(Shape{2, 3}, -1, 1, 2);
   cases.good("AddN", {x});

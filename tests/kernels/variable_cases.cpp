@@ -38,13 +38,16 @@ void add_scatter_cases(OpCases& cases) {
   }
 }
 
-/// `variables` first, then scalars; the gradient's place is where `inputs` holds 'g', that of indices 'i'.
+/// `variables` first, then scalars; the gradient's place is where `inputs` holds 'g', that of indices 'i', of a count 'n'.
 void add_rule(OpCases& cases, const std::string& name, size_t variables, std::string_view inputs,
               const Attributes& attrs = {}) {
   const auto sample = [&](const Tensor& variable, const Tensor& gradient, const Tensor& indices) {
     std::vector<Tensor> result(variables, variable);
     for (const char input : inputs)
-      result.push_back(input == 'g' ? gradient : input == 'i' ? indices : one(0.5));
+      result.push_back(input == 'g'   ? gradient
+                       : input == 'i' ? indices
+                       : input == 'n' ? Tensor::scalar<int64_t>(3)
+                                      : one(0.5));
     return result;
   };
   const bool sparse = inputs.find('i') != std::string_view::npos;
@@ -80,6 +83,12 @@ void add_variable_cases(OpCases& cases) {
   add_rule(cases, "ApplyAdagrad", 2, "sg");
   add_rule(cases, "ApplyAdam", 3, "ssssssg");
   add_rule(cases, "ApplyRMSProp", 3, "ssssg");
+  add_rule(cases, "ApplyCenteredRMSProp", 4, "ssssg");
+  add_rule(cases, "ApplyAdadelta", 3, "sssg");
+  add_rule(cases, "ApplyFtrl", 3, "gssss");
+  add_rule(cases, "ApplyProximalGradientDescent", 1, "sssg");
+  add_rule(cases, "ApplyProximalAdagrad", 2, "sssg");
+  add_rule(cases, "ApplyAdagradDA", 3, "gsssn");
   add_rule(cases, "SparseApplyAdagrad", 2, "sgi");
   for (const bool nesterov : {false, true}) {
     add_rule(cases, "ApplyMomentum", 2, "sgs", {{"use_nesterov", nesterov}});
