@@ -159,6 +159,8 @@ int bench(BenchArguments& arguments) try {
 void add_graph_options(CLI::App& command, golden::GraphFileOptions& graph) {
   command.add_option("graph", graph.file, "GraphDef of TensorFlow, binary or text")->required();
   command.add_option("--init", graph.init, "node to be run once before");
+  command.add_option("--checkpoint", graph.checkpoint,
+                     "prefix of a checkpoint of TensorFlow's (V2), for the variables");
   command.add_option("--feed", graph.feeds, "NAME=FILE.npy");
   command.add_option("--fetch", graph.fetches, "tensor to be computed: NAME or NAME:OUTPUT");
   command.add_option("--target", graph.targets, "node to be run for its effect");

@@ -2,8 +2,11 @@
 
 #include "apps/data/npy.h"
 #include "apps/golden/devices.h"
+#include "apps/interop/bundle.h"
 #include "apps/interop/read_graph.h"
+#include "graph/scope.h"
 #include "kernels/all_ops.h"
+#include "kernels/state.h"
 
 namespace troupe::golden {
 namespace {
@@ -22,6 +25,7 @@ GraphFile::GraphFile(Disk& disk, const GraphFileOptions& options) {
   session_ = std::make_unique<Session>(runtime_->session(*graph_, {.simplify = options.simplify}));
   read_feeds(disk, options.feeds);
   for (const auto& name : options.init) session_->run({target(name)});
+  if (!options.checkpoint.empty()) restore(disk, options.checkpoint);
   std::vector<Output> fetches;
   for (const auto& name : options.fetches) fetches.push_back(value_or_throw(graph_->find_output(name)));
   for (const auto& name : options.targets) fetches.push_back(target(name));
@@ -42,6 +46,25 @@ void GraphFile::read_feeds(Disk& disk, const std::vector<std::string>& feeds) {
     fed_.push_back(value_or_throw(graph_->find_output(feed.substr(0, equals))));
     feeds_.push_back(value_or_throw(data::read_npy(value_or_throw(read_file(disk, file, most_bytes)), file)));
   }
+}
+
+/// Variables that the checkpoint does not have stay as they are, but if it has none of them it is that of another graph.
+void GraphFile::restore(Disk& disk, const std::string& checkpoint) {
+  const auto bundle = value_or_throw(interop::Bundle::open(disk, checkpoint));
+  const Scope scope(*graph_);
+  std::vector<std::pair<Output, Tensor>> values;
+  std::vector<Output> assigned;
+  for (NodeId id = 0; id < graph_->size(); ++id) {
+    if (!is_variable(graph_->node(id)) || !bundle.entries().contains(graph_->node(id).name)) continue;
+    const Tensor value = value_or_throw(bundle.read(graph_->node(id).name));
+    const Output fed = scope.add_one("Placeholder", {}, {{"dtype", value.dtype()}});
+    const bool resource = graph_->dtype({id, 0}) == DType::Resource;
+    assigned.push_back(
+        {scope.add(resource ? "AssignVariableOp" : "Assign", {{id, 0}, fed}), Output::control});
+    values.emplace_back(fed, value);
+  }
+  if (assigned.empty()) throw Error(not_found("checkpoint " + checkpoint + " has no variable of this graph"));
+  session_->run(values, assigned);
 }
 
 }  // namespace troupe::golden

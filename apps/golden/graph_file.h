@@ -15,14 +15,15 @@ namespace troupe::golden {
 struct GraphFileOptions {
   std::string file;
   std::vector<std::string> init, feeds, fetches, targets;
+  std::string checkpoint = {};  ///< prefix of one of TensorFlow (V2), whose values the variables get after `init`
   size_t threads = 0;  ///< 0: as many as cores
   bool simplify = true;
 };
 
 class GraphFile {
  public:
-  /// Reads the graph and what is fed, runs `init`, and prepares the step. Throws Error: DataLoss or NotFound for files, Unimplemented
-  /// naming missing ops, InvalidArgument for a graph, a name or a feed that is wrong.
+  /// Reads the graph and what is fed, runs `init`, restores, and prepares the step. Throws Error: DataLoss or NotFound for files,
+  /// Unimplemented naming missing ops, InvalidArgument for a graph, a name or a feed that is wrong.
   GraphFile(Disk& disk, const GraphFileOptions& options);
 
   /// One step; the fetched tensors in order.
@@ -31,6 +32,7 @@ class GraphFile {
  private:
   Output target(const std::string& name) const;
   void read_feeds(Disk& disk, const std::vector<std::string>& feeds);
+  void restore(Disk& disk, const std::string& checkpoint);
 
   std::unique_ptr<Runtime> runtime_;
   std::unique_ptr<Graph> graph_;
