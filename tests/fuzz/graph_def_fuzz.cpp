@@ -1,5 +1,5 @@
 // Whatever the bytes are, reading them as a graph ends with a graph or a Status, and a graph that was read can be written and read
-// again. For libFuzzer (CMake preset fuzz): graph_def_fuzz -max_total_time=300 CORPUS tests/golden/graphs
+// again. For libFuzzer (tests/fuzz/CMakeLists.txt).
 #include "apps/interop/read_graph.h"
 #include "apps/interop/write_graph.h"
 #include "tests/support/op_library.h"
