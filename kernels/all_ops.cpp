@@ -40,6 +40,7 @@ std::shared_ptr<const OpLibrary> make_op_library() {
   add_tile_ops(*library);
   add_training_ops(*library);
   add_transpose_ops(*library);
+  add_unique(*library);
   add_variable_ops(*library);
   return library;
 }

@@ -42,6 +42,7 @@ void add_strided_slice_ops(OpLibrary& library);
 void add_tile_ops(OpLibrary& library);
 void add_training_ops(OpLibrary& library);
 void add_transpose_ops(OpLibrary& library);
+void add_unique(OpLibrary& library);
 void add_variable_ops(OpLibrary& library);
 
 }  // namespace troupe

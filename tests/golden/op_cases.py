@@ -445,6 +445,11 @@ def choosing():
     case("Select", zeros([0], numpy.bool_), zeros([0, 2]), zeros([0, 2]))
     case("Select", boolean([True]), ramp([2, 2]), ramp([2, 2]), fails=True)
     case("Select", boolean([True, False]), ramp([2, 2]), ramp([2, 3]), fails=True)
+    for dtype in [numpy.float32, numpy.float64, *INTEGERS]:
+        case("Unique", numpy.array([3, 1, 3, 2, 1, 1, 9], dtype=dtype))
+    case("Unique", text(["b", "", "b"]), out_idx=tf.int64)
+    case("Unique", i64([]))
+    case("Unique", i32([[1, 2]]), fails=True)
     for shapes in (([2], [2, 2], []), ([2, 1], [1, 3], [2, 3]), ([], [3], [3]), ([3], [3], [3]), ([1, 1, 2], [], [0, 2])):
         condition, t, e = (ramp(shape, first=10 * i) for i, shape in enumerate(shapes))
         case("SelectV2", condition % 2 == 0, t, e)

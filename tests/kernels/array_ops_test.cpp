@@ -203,6 +203,11 @@ BOOST_AUTO_TEST_CASE(rows_are_dealt_out_and_stitched) {
   check_refused("DynamicStitch", {ints({0, -1, 1}), data}, {}, "indices[1] = -1");
 }
 
+BOOST_AUTO_TEST_CASE(unique_keeps_the_first_of_each) {
+  check_op("Unique", {ints({7, 3, 7, 1, 3})}, {}, {ints({7, 3, 1}), ints({0, 1, 0, 2, 1})});
+  check_refused("Unique", {int_scalar(1)}, {}, "[]");
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

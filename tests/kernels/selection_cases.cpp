@@ -36,6 +36,14 @@ void add_broadcast_select_cases(OpCases& cases) {
   cases.bad("SelectV2", {bools({}, {true}), a, random_doubles(Shape{3}, 0, 1)}, {}, "3");
 }
 
+void add_unique_cases(OpCases& cases) {
+  cases.good_in_every_type("Unique", {doubles(Shape{7}, {3, 1, 3, 2, 1, 1, 9})});
+  cases.good("Unique", {strings({"b", "a", "b"})}, {{"out_idx", i64}});
+  cases.good("Unique", {doubles(Shape{0}, {})});
+  cases.bad("Unique", {doubles({}, {1})}, {}, "[]");
+  cases.bad("Unique", {doubles(Shape{1, 2}, {1, 2})}, {}, "[1,2]");
+}
+
 void add_cast_cases(OpCases& cases) {
   const Tensor values = random_doubles(Shape{41}, -300, 70000);
   const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
@@ -59,6 +67,7 @@ void add_cast_cases(OpCases& cases) {
 void add_selection_cases(OpCases& cases) {
   add_select_cases(cases);
   add_broadcast_select_cases(cases);
+  add_unique_cases(cases);
   add_cast_cases(cases);
   const Tensor x = random_doubles(Shape{2, 3}, -1, 1, 1), y = random_doubles(Shape{2, 3}, -1, 1, 2);
   cases.good("AddN", {x});
