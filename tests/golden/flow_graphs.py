@@ -44,17 +44,28 @@ def conditional_updates(version):
     script.write()
 
 
+def power(x, n):
+    """How many rounds it took, and x to the n-th."""
+    rounds, power = tf.while_loop(lambda i, a: i < n, lambda i, a: (i + 1, a * x), [tf.constant(0), tf.ones([2])])
+    return tf.identity(rounds, name="rounds"), tf.identity(power, name="power")
+
+
 def loop(version):
-    """x to a power, and its gradient."""
-    script = Script(f"graphs/loop_v{version}", rtol=1e-5)
+    script = Script(f"graphs/loop_v{version}", rtol=1e-6)
     with script.graph.as_default(), control_flow(version):
         x, n = tf.placeholder(tf.float32, [2], "x"), tf.placeholder(tf.int32, [], "n")
-        rounds, power = tf.while_loop(lambda i, a: i < n, lambda i, a: (i + 1, a * x), [tf.constant(0), tf.ones([2])])
-        rounds, power = tf.identity(rounds, name="rounds"), tf.identity(power, name="power")
+        results = power(x, n)
+    for value in (0, 1, 5, 30):
+        script.step(results, {x: f32([2, -1.5]), n: i32(value)})
+    script.write()
+
+
+def loop_gradient(version):
+    script = Script(f"graphs/loop_gradient_v{version}", rtol=1e-5)
     with script.graph.as_default(), control_flow(version):
-        slope = tf.identity(tf.gradients(power, x)[0], name="slope")
+        x, n = tf.placeholder(tf.float32, [2], "x"), tf.placeholder(tf.int32, [], "n")
+        slope = tf.identity(tf.gradients(power(x, n)[1], x)[0], name="slope")
     for value in (0, 1, 5):
-        script.step([rounds, power], {x: f32([2, -1.5]), n: i32(value)})
         script.step([slope], {x: f32([2, -1.5]), n: i32(value)})
     script.write()
 
@@ -165,7 +176,7 @@ def both_versions(make):
 
 
 def versions():
-    for make in (conditional, conditional_updates, loop, nested_loops):
+    for make in (conditional, conditional_updates, loop, loop_gradient, nested_loops):
         both_versions(make)
 
 
