@@ -24,6 +24,7 @@ inline Output assign(const Scope& g, Argument ref, Argument value, bool validate
 inline Output assign_add(const Scope& g, Argument ref, Argument value, bool use_locking = false) { return g.call("assign_add", {ref, value, use_locking}); }
 inline Output assign_sub(const Scope& g, Argument ref, Argument value, bool use_locking = false) { return g.call("assign_sub", {ref, value, use_locking}); }
 inline Output batch_matmul(const Scope& g, Argument x, Argument y, bool adj_x = false, bool adj_y = false) { return g.call("batch_matmul", {x, y, adj_x, adj_y}); }
+inline Output batch_matmul_v2(const Scope& g, Argument x, Argument y, bool adj_x = false, bool adj_y = false) { return g.call("batch_matmul_v2", {x, y, adj_x, adj_y}); }
 inline Output broadcast_to(const Scope& g, Argument input, Argument shape) { return g.call("broadcast_to", {input, shape}); }
 inline Output cast(const Scope& g, Argument x, DType dtype) { return g.call("cast", {x, dtype}); }
 inline Output ceil(const Scope& g, Argument x) { return g.call("ceil", {x}); }
@@ -32,6 +33,8 @@ inline Output concat(const Scope& g, std::vector<Output> values, Argument axis) 
 inline Output conj(const Scope& g, Argument x) { return g.call("conj", {x}); }
 inline Output cos(const Scope& g, Argument x) { return g.call("cos", {x}); }
 inline Output div(const Scope& g, Argument x, Argument y) { return g.call("div", {x, y}); }
+inline std::vector<Output> dynamic_partition(const Scope& g, Argument data, Argument partitions, int64_t num_partitions) { return g.outputs(g.call("dynamic_partition", {data, partitions, num_partitions})); }
+inline Output dynamic_stitch(const Scope& g, std::vector<Output> indices, std::vector<Output> data) { return g.call("dynamic_stitch", {std::move(indices), std::move(data)}); }
 inline Output elu(const Scope& g, Argument features) { return g.call("elu", {features}); }
 inline Output equal(const Scope& g, Argument x, Argument y) { return g.call("equal", {x, y}); }
 inline Output exp(const Scope& g, Argument x) { return g.call("exp", {x}); }
@@ -76,6 +79,7 @@ inline Output not_equal(const Scope& g, Argument x, Argument y) { return g.call(
 inline Output ones(const Scope& g, Argument shape, DType dtype = f32, Argument value = 1) { return g.call("ones", {shape, dtype, value}); }
 inline Output ones_like(const Scope& g, Argument x) { return g.call("ones_like", {x}); }
 inline Output pad(const Scope& g, Argument input, Argument paddings) { return g.call("pad", {input, paddings}); }
+inline Output parallel_dynamic_stitch(const Scope& g, std::vector<Output> indices, std::vector<Output> data) { return g.call("parallel_dynamic_stitch", {std::move(indices), std::move(data)}); }
 inline Output placeholder(const Scope& g, DType dtype, const PartialShape& shape = {}, std::string_view name = {}) { return (name.empty() ? g : g.with_name(name)).call("placeholder", {dtype, shape}); }
 inline Output placeholder_with_default(const Scope& g, Argument input, const PartialShape& shape) { return g.call("placeholder_with_default", {input, shape}); }
 inline Output pow(const Scope& g, Argument x, Argument y) { return g.call("pow", {x, y}); }
@@ -133,6 +137,7 @@ inline Output truncated_normal(const Scope& g, Argument shape, DType dtype = f32
 inline Output unsorted_segment_sum(const Scope& g, Argument data, Argument segment_ids, Argument num_segments) { return g.call("unsorted_segment_sum", {data, segment_ids, num_segments}); }
 inline std::vector<Output> unstack(const Scope& g, Argument value, int64_t num, int64_t axis = 0) { return g.outputs(g.call("unstack", {value, num, axis})); }
 inline Output where(const Scope& g, Argument condition, Argument x, Argument y) { return g.call("where", {condition, x, y}); }
+inline Output where_v2(const Scope& g, Argument condition, Argument x, Argument y) { return g.call("where_v2", {condition, x, y}); }
 inline Output zeros(const Scope& g, Argument shape, DType dtype = f32, Argument value = 0) { return g.call("zeros", {shape, dtype, value}); }
 inline Output zeros_like(const Scope& g, Argument x) { return g.call("zeros_like", {x}); }
 // clang-format on

@@ -1,189 +1,161 @@
-// Rows dealt out by number, and put together again (features.md P2, P3).
-//   DynamicPartition(data, partitions)   output k: the data whose partition is k, in order
-//   DynamicStitch(indices..., data...)   row indices[m][i] is data[m][i]; later ones win, rows that none names are zeros
-//   ParallelDynamicStitch                the same
-// `partitions` has the first dimensions of data, indices[m] those of data[m]; what remains is a row. A number out of range is
-// InvalidArgument with its position and value.
+// Rows dealt out by number, and put together by number.
+//   DynamicPartition(data, partitions)        output k has the rows of data whose partition is k, in order
+//   DynamicStitch(indices..., data...)        row indices[i][j] of the result is row j of data[i]: as many rows as the greatest
+//                                             index asks for; of two with one index the later counts, rows without any are zeros
+//   ParallelDynamicStitch                     the same
+// `partitions` and `indices` have one number for each row, so their shapes begin those of the data. Partitions outside
+// [0, num_partitions) and negative indices are InvalidArgument.
 #include <algorithm>
 
 #include "kernels/all_ops.h"
 #include "kernels/arguments.h"
+#include "kernels/parallel.h"
+#include "kernels/rows.h"
 #include "kernels/update.h"
 
 namespace troupe {
 namespace {
 
-/// The dims of a row: those of data behind what numbers it.
-Result<PartialShape> row_shape(const PartialShape& data, const PartialShape& numbers) {
-  if (!data.known_rank() || !numbers.known_rank()) return PartialShape{};
-  if (data.rank() < numbers.rank() || !merge(partial(data.dims().first(numbers.rank())), numbers).ok())
-    return invalid_argument("numbers of shape " + numbers.text() + " for data of shape " + data.text());
-  return partial(data.dims().subspan(numbers.rank()));
+size_t elements_of(std::span<const int64_t> dims) {
+  size_t elements = 1;
+  for (const int64_t dim : dims) elements *= static_cast<size_t>(dim);
+  return elements;
 }
 
-Result<Shape> row_shape(const Tensor& data, const Tensor& numbers) {
-  TROUPE_ASSIGN(const PartialShape row, row_shape(data.shape(), numbers.shape()));
-  return row.to_shape(data.dtype());
+Result<Shape> rows_shape(int64_t rows, const Dims& row, DType dtype) {
+  return Shape::make(row.with(0, rows), dtype);
 }
-
-Result<Shape> rows_shape(int64_t rows, const Shape& row, DType dtype) {
-  Dims dims(1, rows);
-  dims.append(row.dims());
-  return Shape::make(dims, dtype);
-}
-
-/// Rows of one size, by number.
-class Rows {
- public:
-  Rows(const Shape& row, DType dtype)
-      : elements_(row.elements()), bytes_(static_cast<size_t>(elements_) * size_of(dtype)) {}
-
-  void copy(const Tensor& from, int64_t from_row, Tensor& to, int64_t to_row) const {
-    if (from.dtype() == DType::String) {
-      std::copy_n(from.as<std::string>().begin() + from_row * elements_, elements_,
-                  to.write<std::string>().begin() + to_row * elements_);
-    } else if (bytes_ > 0) {
-      std::memcpy(to.mutable_data() + static_cast<size_t>(to_row) * bytes_,
-                  from.data() + static_cast<size_t>(from_row) * bytes_, bytes_);
-    }
-  }
-
- private:
-  int64_t elements_;
-  size_t bytes_;
-};
 
 // ---- DynamicPartition
 
-/// How many rows each partition gets.
-Result<std::vector<int64_t>> partition_sizes(const Tensor& partitions, size_t count) {
-  TROUPE_RETURN_IF_FAILED(check_indices(partitions, static_cast<int64_t>(count)));
-  std::vector<int64_t> sizes(count);
-  for (const int32_t number : partitions.as<int32_t>()) ++sizes[static_cast<size_t>(number)];
-  return sizes;
-}
-
 Status partition_shape(ShapeContext& context) {
-  TROUPE_ASSIGN(const PartialShape row, row_shape(context.input(0), context.input(1)));
-  const size_t count = context.node().output_types.size();
-  std::vector<int64_t> sizes(count, unknown_dim);
-  if (const Tensor* const partitions = context.constant(1)) {
-    TROUPE_ASSIGN(sizes, partition_sizes(*partitions, count));
+  const PartialShape &data = context.input(0), &partitions = context.input(1);
+  if (!data.known_rank() || !partitions.known_rank()) return {};
+  TROUPE_ASSIGN(const Dims row, row_dims(data.dims(), partitions.dims(), "data", "partitions"));
+  const auto numbers = context.constant_integers(1);
+  const auto count = context.attr<int64_t>("num_partitions");
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t rows = numbers ? std::ranges::count(*numbers, i) : unknown_dim;
+    context.set_output(static_cast<size_t>(i), partial(row.with(0, rows)));
   }
-  for (size_t i = 0; i < count; ++i) context.set_output(i, concatenate(PartialShape::vector(sizes[i]), row));
   return {};
 }
 
 Status run_partition(KernelContext& context) {
   const Tensor &data = context.input(0), &partitions = context.input(1);
-  TROUPE_ASSIGN(const Shape row, row_shape(data, partitions));
-  const size_t count = context.node().output_types.size();
-  TROUPE_ASSIGN(const auto sizes, partition_sizes(partitions, count));
-  std::vector<Tensor*> outputs(count);
-  for (size_t i = 0; i < count; ++i) {
-    TROUPE_ASSIGN(const Shape shape, rows_shape(sizes[i], row, data.dtype()));
-    TROUPE_ASSIGN(outputs[i], context.output(i, shape));
-  }
-  const Rows rows(row, data.dtype());
+  const auto count = context.node().attrs.get<int64_t>("num_partitions");
+  TROUPE_ASSIGN(const Dims row,
+                row_dims(data.shape().dims(), partitions.shape().dims(), "data", "partitions"));
+  TROUPE_RETURN_IF_FAILED(check_indices(partitions, count, "partitions"));
+  std::vector<std::vector<int64_t>> rows(static_cast<size_t>(count));
   const auto numbers = partitions.as<int32_t>();
-  std::vector<int64_t> next(count);
-  for (size_t i = 0; i < numbers.size(); ++i) {
-    const auto number = static_cast<size_t>(numbers[i]);
-    rows.copy(data, static_cast<int64_t>(i), *outputs[number], next[number]++);
+  for (size_t i = 0; i < numbers.size(); ++i)
+    rows[static_cast<size_t>(numbers[i])].push_back(static_cast<int64_t>(i));
+  for (size_t k = 0; k < rows.size(); ++k) {
+    TROUPE_ASSIGN(const Shape shape, rows_shape(static_cast<int64_t>(rows[k].size()), row, data.dtype()));
+    TROUPE_ASSIGN(Tensor* const output, context.output(k, shape));
+    take_rows(context.device().pool(), data, rows[k], *output, elements_of(row));
   }
   return {};
 }
 
-/// The positions of the data, dealt out alike, say where each row of the gradients belongs.
+/// Where each row went is found by dealing out their numbers alike; by these the gradients are put together.
 void partition_gradient(GradientContext& context) {
   const Scope& scope = context.scope();
-  const Output data = context.input(0), partitions = context.input(1);
-  const auto count = static_cast<uint32_t>(context.node().output_types.size());
-  const Output positions = scope.add_one(
-      "Reshape", {scope.add_one("Range", {integer_constant(scope, 0), scope.add_one("Size", {partitions}),
-                                          integer_constant(scope, 1)}),
-                  shape_of(scope, partitions)});
-  const NodeId dealt =
-      scope.add("DynamicPartition", {positions, partitions}, {{"num_partitions", int64_t{count}}});
+  const Output partitions = context.input(1);
+  const auto count = context.attr<int64_t>("num_partitions");
+  const Output range = scope.add_one(
+      "Range", {integer_constant(scope, 0), scope.add_one("Size", {partitions}), integer_constant(scope, 1)});
+  const Output numbers = scope.add_one("Reshape", {range, shape_of(scope, partitions)});
+  const NodeId parts = scope.add("DynamicPartition", {numbers, partitions}, {{"num_partitions", count}});
   std::vector<Output> inputs;
-  for (uint32_t i = 0; i < count; ++i) inputs.push_back({dealt, i});
-  for (uint32_t i = 0; i < count; ++i) inputs.push_back(context.gradient(i));
+  for (uint32_t i = 0; i < count; ++i) inputs.push_back({parts, i});
+  for (size_t i = 0; i < static_cast<size_t>(count); ++i) inputs.push_back(context.gradient(i));
   const Output stitched = scope.add_one("DynamicStitch", std::move(inputs));
-  context.set(0, scope.add_one("Reshape", {stitched, shape_of(scope, data)}));
+  context.set(0, scope.add_one("Reshape", {stitched, shape_of(scope, context.input(0))}));
 }
 
 // ---- DynamicStitch
 
-/// Inputs are the indices, then as many data.
-size_t pairs(size_t inputs) { return inputs / 2; }
-
-/// One more than the greatest of the indices and `rows`.
-Result<int64_t> stitched_rows(const Tensor& indices, int64_t rows) {
-  TROUPE_RETURN_IF_FAILED(check_indices(indices, int64_t{1} << 31));
-  for (const int32_t index : indices.as<int32_t>()) rows = std::max(rows, int64_t{index} + 1);
-  return rows;
-}
-
 Status stitch_shape(ShapeContext& context) {
-  const size_t count = pairs(context.inputs());
+  const size_t count = context.inputs() / 2;
   PartialShape row;
   int64_t rows = 0;
   for (size_t i = 0; i < count; ++i) {
-    TROUPE_ASSIGN(const PartialShape one, row_shape(context.input(count + i), context.input(i)));
-    TROUPE_ASSIGN(row, merge(row, one));
-    const Tensor* const indices = context.constant(i);
-    if (indices == nullptr || rows == unknown_dim) {
-      rows = unknown_dim;
-      continue;
-    }
-    TROUPE_ASSIGN(rows, stitched_rows(*indices, rows));
+    const PartialShape &indices = context.input(i), &data = context.input(count + i);
+    const auto numbers = context.constant_integers(i);
+    if (!numbers) rows = unknown_dim;
+    for (const int64_t number : numbers.value_or(std::vector<int64_t>{}))
+      if (rows != unknown_dim) rows = std::max(rows, number + 1);
+    if (!indices.known_rank() || !data.known_rank()) continue;
+    TROUPE_ASSIGN(const Dims dims, row_dims(data.dims(), indices.dims(), "data", "indices"));
+    TROUPE_ASSIGN(row, merge(row, partial(dims)));
   }
   context.set_output(0, concatenate(PartialShape::vector(rows), row));
   return {};
 }
 
+/// What is put together, once checked.
+struct Stitch {
+  size_t count;
+  Dims row;
+  int64_t rows = 0;
+};
+
+Result<Stitch> checked_stitch(const KernelContext& context) {
+  Stitch stitch{context.inputs() / 2, {}, 0};
+  for (size_t i = 0; i < stitch.count; ++i) {
+    const Tensor &indices = context.input(i), &data = context.input(stitch.count + i);
+    TROUPE_ASSIGN(Dims row, row_dims(data.shape().dims(), indices.shape().dims(), "data", "indices"));
+    if (i == 0) stitch.row = row;
+    if (!(row == stitch.row))
+      return invalid_argument("rows of shapes " + text_of(stitch.row) + " and " + text_of(row) + " differ");
+    TROUPE_RETURN_IF_FAILED(check_indices(indices, int64_t{1} << 31));
+    for (const int32_t number : indices.as<int32_t>())
+      stitch.rows = std::max(stitch.rows, int64_t{number} + 1);
+  }
+  return stitch;
+}
+
+/// Where a row of the result comes from; null: from nowhere.
+struct Source {
+  const Tensor* data = nullptr;
+  size_t row = 0;
+};
+
+std::vector<Source> sources_of(const KernelContext& context, const Stitch& stitch) {
+  std::vector<Source> sources(static_cast<size_t>(stitch.rows));
+  for (size_t i = 0; i < stitch.count; ++i) {
+    const auto numbers = context.input(i).as<int32_t>();
+    for (size_t j = 0; j < numbers.size(); ++j)
+      sources[static_cast<size_t>(numbers[j])] = {&context.input(stitch.count + i), j};
+  }
+  return sources;
+}
+
 Status run_stitch(KernelContext& context) {
-  const size_t count = pairs(context.inputs());
-  TROUPE_ASSIGN(const Shape row, row_shape(context.input(count), context.input(0)));
-  for (size_t m = 1; m < count; ++m) {
-    TROUPE_ASSIGN(const Shape other, row_shape(context.input(count + m), context.input(m)));
-    if (!(other == row))
-      return invalid_argument("rows of shape " + row.text() + " in data 0, " + other.text() + " in data " +
-                              std::to_string(m));
-  }
-  const DType dtype = context.input(count).dtype();
-  int64_t length = 0;
-  for (size_t m = 0; m < count; ++m) {
-    TROUPE_ASSIGN(length, stitched_rows(context.input(m), length));
-  }
-  TROUPE_ASSIGN(const Shape shape, rows_shape(length, row, dtype));
+  TROUPE_ASSIGN(const Stitch stitch, checked_stitch(context));
+  const DType dtype = context.input(stitch.count).dtype();
+  TROUPE_ASSIGN(const Shape shape, rows_shape(stitch.rows, stitch.row, dtype));
   TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
-  fill(context.device().pool(), *output);
-  const Rows rows(row, dtype);
-  for (size_t m = 0; m < count; ++m) {
-    const auto indices = context.input(m).as<int32_t>();
-    for (size_t i = 0; i < indices.size(); ++i)
-      rows.copy(context.input(count + m), static_cast<int64_t>(i), *output, indices[i]);
-  }
+  const std::vector<Source> sources = sources_of(context, stitch);
+  const size_t row = elements_of(stitch.row), bytes = row * size_of(dtype);
+  if (bytes == 0) return {};
+  parallel_rows(context.device().pool(), sources.size(), 2 * bytes, [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) {
+      if (sources[i].data)
+        copy_row(*sources[i].data, sources[i].row, *output, i, row);
+      else if (dtype != DType::String)
+        std::memset(output->mutable_data() + i * bytes, 0, bytes);
+    }
+  });
   return {};
 }
 
 void stitch_gradient(GradientContext& context) {
-  const size_t count = pairs(context.node().inputs.size());
+  const auto count = static_cast<size_t>(context.attr<int64_t>("N"));
   for (size_t i = 0; i < count; ++i)
     context.set(count + i, context.scope().add_one("Gather", {context.gradient(), context.input(i)}));
-}
-
-void add_stitch(OpLibrary& library, const std::string& name) {
-  library.op(OpDefBuilder(name)
-                 .input("indices: N * int32")
-                 .input("data: N * T")
-                 .output("merged: T")
-                 .attr("N: int >= 1")
-                 .attr("T: type")
-                 .shape(stitch_shape)
-                 .gradient(stitch_gradient));
-  library.kernel(cpu_kernel(name, run_stitch));
 }
 
 }  // namespace
@@ -195,11 +167,23 @@ void add_dynamic_partition_ops(OpLibrary& library) {
                  .output("outputs: num_partitions * T")
                  .attr("num_partitions: int >= 1")
                  .attr("T: type")
+                 .constructor("dynamic_partition(data, partitions, num_partitions)")
                  .shape(partition_shape)
                  .gradient(partition_gradient));
-  library.kernel(cpu_kernel("DynamicPartition", run_partition));
-  add_stitch(library, "DynamicStitch");
-  add_stitch(library, "ParallelDynamicStitch");
+  library.kernel(cpu_kernel("DynamicPartition", run_partition).host({"partitions"}));
+  for (const std::string name : {"DynamicStitch", "ParallelDynamicStitch"}) {
+    const std::string prefix = name == "DynamicStitch" ? "" : "parallel_";
+    library.op(OpDefBuilder(name)
+                   .input("indices: N * int32")
+                   .input("data: N * T")
+                   .output("merged: T")
+                   .attr("N: int >= 1")
+                   .attr("T: type")
+                   .constructor(prefix + "dynamic_stitch(indices, data)")
+                   .shape(stitch_shape)
+                   .gradient(stitch_gradient));
+    library.kernel(cpu_kernel(name, run_stitch).host({"indices"}));
+  }
 }
 
 }  // namespace troupe

@@ -118,8 +118,8 @@ class BinaryKernel final : public Kernel {
   }
 
   Status run_broadcast(KernelContext& context, const Tensor& a, const Tensor& b) const {
-    TROUPE_ASSIGN(const Broadcast broadcast,
-                  Broadcast::make(a.shape(), b.shape(), context.node().output_types[0].dtype));
+    TROUPE_ASSIGN(const auto broadcast, Broadcast<2>::make({a.shape().dims(), b.shape().dims()},
+                                                           context.node().output_types[0].dtype));
     const auto n = static_cast<size_t>(broadcast.shape().elements());
     if (check_ && n != 0) TROUPE_RETURN_IF_FAILED(check_(a, b));
     const std::byte *const from_a = a.data(), *const from_b = b.data();
@@ -131,10 +131,10 @@ class BinaryKernel final : public Kernel {
                                         : fits(b) ? context.forward(1, 0, broadcast.shape())
                                                   : context.output(0, broadcast.shape()));
     std::byte* const out = output->mutable_data();
-    const auto& line = broadcast.inner();
+    const auto [step_a, step_b] = broadcast.inner().steps;
     parallel_items(context.device().pool(), n, cost_, [&](size_t begin, size_t end) {
-      broadcast.walk(begin, end, [&](size_t at_a, size_t at_b, size_t at, size_t count) {
-        step_(from_a + at_a * step_.input_bytes, line.step_a, from_b + at_b * step_.input_bytes, line.step_b,
+      broadcast.walk(begin, end, [&](const auto& from, size_t at, size_t count) {
+        step_(from_a + from[0] * step_.input_bytes, step_a, from_b + from[1] * step_.input_bytes, step_b,
               out + at * step_.output_bytes, count);
       });
     });

@@ -9,6 +9,7 @@
 #include "kernels/all_ops.h"
 #include "kernels/arguments.h"
 #include "kernels/parallel.h"
+#include "kernels/rows.h"
 #include "kernels/type_dispatch.h"
 #include "kernels/update.h"
 
@@ -25,38 +26,6 @@ Status gather_shape(ShapeContext& context) {
   return {};
 }
 
-/// `bytes` is a constant where rows are short.
-template <class Bytes>
-void copy_rows(const std::byte* from, std::span<const int64_t> rows, Bytes bytes, std::byte* to) {
-  for (const int64_t row : rows) {
-    std::memcpy(to, from + static_cast<size_t>(row) * bytes, bytes);
-    to += bytes;
-  }
-}
-
-void copy_rows(const std::byte* from, std::span<const int64_t> rows, size_t bytes, std::byte* to) {
-  switch (bytes) {
-    case 1: return copy_rows(from, rows, std::integral_constant<size_t, 1>(), to);
-    case 4: return copy_rows(from, rows, std::integral_constant<size_t, 4>(), to);
-    case 8: return copy_rows(from, rows, std::integral_constant<size_t, 8>(), to);
-    case 16: return copy_rows(from, rows, std::integral_constant<size_t, 16>(), to);
-    case 64: return copy_rows(from, rows, std::integral_constant<size_t, 64>(), to);
-    default: return copy_rows<size_t>(from, rows, bytes, to);
-  }
-}
-
-void copy_rows(Pool& pool, const Tensor& params, std::span<const int64_t> rows, Tensor& output, int64_t row) {
-  const size_t bytes = static_cast<size_t>(row) * size_of(params.dtype());
-  parallel_rows(pool, rows.size(), 2 * bytes, [&](size_t begin, size_t end) {
-    if (params.dtype() != DType::String)
-      return copy_rows(params.data(), rows.subspan(begin, end - begin), bytes,
-                       output.mutable_data() + begin * bytes);
-    for (size_t i = begin; i < end; ++i)
-      std::copy_n(params.as<std::string>().begin() + rows[i] * row, row,
-                  output.write<std::string>().begin() + static_cast<int64_t>(i) * row);
-  });
-}
-
 Status run_gather(KernelContext& context) {
   const Tensor &params = context.input(0), &indices = context.input(1);
   if (params.shape().rank() == 0) return invalid_argument("params is a scalar: it has no rows");
@@ -66,8 +35,8 @@ Status run_gather(KernelContext& context) {
   TROUPE_ASSIGN(const Shape shape, Shape::make(dims, params.dtype()));
   TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
   if (shape.elements() == 0) return {};
-  copy_rows(context.device().pool(), params, integers(indices), *output,
-            shape.elements() / indices.elements());
+  take_rows(context.device().pool(), params, integers(indices), *output,
+            static_cast<size_t>(shape.elements() / indices.elements()));
   return {};
 }
 
@@ -91,13 +60,10 @@ Status segment_sum_shape(ShapeContext& context) {
   TROUPE_RETURN_IF_FAILED(context.with_rank(2, 0).status());
   const PartialShape &data = context.input(0), &ids = context.input(1);
   if (!data.known_rank() || !ids.known_rank()) return {};
-  if (data.rank() < ids.rank())
-    return invalid_argument("segment_ids of shape " + ids.text() + " for data of shape " + data.text());
-  TROUPE_RETURN_IF_FAILED(merge(partial(data.dims().first(ids.rank())), ids).status());
-  Dims dims{constant_integer(context, 2).value_or(unknown_dim)};
-  if (dims[0] < unknown_dim) return invalid_argument("num_segments is " + std::to_string(dims[0]));
-  dims.append(data.dims().subspan(ids.rank()));
-  context.set_output(0, partial(dims));
+  TROUPE_ASSIGN(const Dims row, row_dims(data.dims(), ids.dims(), "data", "segment_ids"));
+  const int64_t segments = constant_integer(context, 2).value_or(unknown_dim);
+  if (segments < unknown_dim) return invalid_argument("num_segments is " + std::to_string(segments));
+  context.set_output(0, partial(row.with(0, segments)));
   return {};
 }
 
@@ -131,16 +97,10 @@ void sum_segments(Pool& pool, std::span<const T> data, std::span<const int64_t> 
 
 Status run_segment_sum(KernelContext& context) {
   const Tensor &data = context.input(0), &ids = context.input(1);
-  const Shape &data_shape = data.shape(), &ids_shape = ids.shape();
   TROUPE_ASSIGN(const int64_t segments, integer_scalar(context.input(2), "num_segments"));
-  if (data_shape.rank() < ids_shape.rank() ||
-      !std::ranges::equal(data_shape.dims().first(ids_shape.rank()), ids_shape.dims()))
-    return invalid_argument("segment_ids of shape " + ids_shape.text() + " for data of shape " +
-                            data_shape.text());
-  Dims dims(1, segments);
-  dims.append(data_shape.dims().subspan(ids_shape.rank()));
-  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, data.dtype()));
-  TROUPE_RETURN_IF_FAILED(check_indices(ids, segments));
+  TROUPE_ASSIGN(const Dims dims, row_dims(data.shape().dims(), ids.shape().dims(), "data", "segment_ids"));
+  TROUPE_ASSIGN(const Shape shape, Shape::make(dims.with(0, segments), data.dtype()));
+  TROUPE_RETURN_IF_FAILED(check_indices(ids, segments, "segment_ids"));
   TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
   fill(context.device().pool(), *output);
   if (data.elements() == 0) return {};

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "kernels/arithmetic.h"
 #include "kernels/type_dispatch.h"
 
 namespace troupe {
@@ -52,6 +53,23 @@ Status multiply(const MatrixView<std::complex<T>>& a, const MatrixView<std::comp
   return {};
 }
 
+template <class T>
+requires std::is_same_v<T, int64_t> || std::is_same_v<T, int16_t> Status multiply(const MatrixView<T>& a,
+                                                                                  const MatrixView<T>& b,
+                                                                                  T* c, int64_t c_stride) {
+  for (int64_t i = 0; i < a.rows; ++i) {
+    T* const row = c + i * c_stride;
+    std::fill_n(row, b.columns, T{0});
+    for (int64_t k = 0; k < a.columns; ++k) {
+      const T x = a.data[i * a.row_stride + k * a.column_stride];
+      const T* const y = b.data + k * b.row_stride;
+      for (int64_t j = 0; j < b.columns; ++j)
+        row[j] = Add::apply(row[j], Mul::apply(x, y[j * b.column_stride]));
+    }
+  }
+  return {};
+}
+
 // ---- Blocks
 
 constexpr double block_operations = 8e6;  ///< multiplications and additions worth a chunk of the pool: 50 us
@@ -85,8 +103,9 @@ Status multiply_block(const Cut& cut, int64_t index, const MatrixView<T>& a, con
 }
 
 template <class T>
-Status multiply_all(DeviceContext& device, size_t count, const MatrixView<T>& a, const MatrixView<T>& b,
-                    T* c) {
+requires std::is_same_v<T, ComputeType<T>> Status multiply_all(DeviceContext& device, size_t count,
+                                                               const MatrixView<T>& a, const MatrixView<T>& b,
+                                                               T* c) {
   const Cut cut(a.rows, a.columns, b.columns);
   const auto per_product = static_cast<size_t>(cut.blocks);
   const auto one = [&](size_t i) {
@@ -109,15 +128,16 @@ Status multiply_all(DeviceContext& device, size_t count, const MatrixView<T>& a,
   return failed ? resource_exhausted("no memory to multiply matrices in") : Status{};
 }
 
-/// Half: everything as float, and back.
-Status multiply_all(DeviceContext& device, size_t count, const MatrixView<Half>& a, const MatrixView<Half>& b,
-                    Half* c) {
+/// Half and bfloat16: everything as float, and back.
+template <class T>
+requires(!std::is_same_v<T, ComputeType<T>>) Status
+    multiply_all(DeviceContext& device, size_t count, const MatrixView<T>& a, const MatrixView<T>& b, T* c) {
   const auto scratch = [&](int64_t rows, int64_t columns) {
     return Tensor::allocate(f32, Shape{static_cast<int64_t>(count), rows, columns}, device.memory());
   };
-  const auto widened = [](const MatrixView<Half>& view, std::span<float> to) {
+  const auto widened = [](const MatrixView<T>& view, std::span<float> to) {
     std::transform(view.data, view.data + to.size(), to.begin(),
-                   [](Half value) { return static_cast<float>(value); });
+                   [](T value) { return static_cast<float>(value); });
     return MatrixView<float>{to.data(), view.rows, view.columns, view.row_stride, view.column_stride};
   };
   TROUPE_ASSIGN(Tensor left, scratch(a.rows, a.columns));
@@ -125,7 +145,7 @@ Status multiply_all(DeviceContext& device, size_t count, const MatrixView<Half>&
   TROUPE_ASSIGN(Tensor product, scratch(a.rows, b.columns));
   TROUPE_RETURN_IF_FAILED(multiply_all(device, count, widened(a, left.write<float>()),
                                        widened(b, right.write<float>()), product.write<float>().data()));
-  std::ranges::transform(product.as<float>(), c, [](float value) { return Half(value); });
+  std::ranges::transform(product.as<float>(), c, [](float value) { return T(value); });
   return {};
 }
 
@@ -146,7 +166,13 @@ template Status gemm(DeviceContext&, size_t, const MatrixView<float>&, const Mat
 template Status gemm(DeviceContext&, size_t, const MatrixView<double>&, const MatrixView<double>&, double*);
 template Status gemm(DeviceContext&, size_t, const MatrixView<int32_t>&, const MatrixView<int32_t>&,
                      int32_t*);
+template Status gemm(DeviceContext&, size_t, const MatrixView<int64_t>&, const MatrixView<int64_t>&,
+                     int64_t*);
+template Status gemm(DeviceContext&, size_t, const MatrixView<int16_t>&, const MatrixView<int16_t>&,
+                     int16_t*);
 template Status gemm(DeviceContext&, size_t, const MatrixView<Half>&, const MatrixView<Half>&, Half*);
+template Status gemm(DeviceContext&, size_t, const MatrixView<BFloat16>&, const MatrixView<BFloat16>&,
+                     BFloat16*);
 template Status gemm(DeviceContext&, size_t, const MatrixView<std::complex<float>>&,
                      const MatrixView<std::complex<float>>&, std::complex<float>*);
 template Status gemm(DeviceContext&, size_t, const MatrixView<std::complex<double>>&,

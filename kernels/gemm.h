@@ -1,6 +1,6 @@
 // Matrix products. float goes to oneDNN's sgemm, which is at the FMA peak from the smallest sizes on and needs neither
-// primitives nor preparation; double and int32 to blocked vector code (Highway); half is computed in float. Work is
-// shared out over the pool in blocks that depend on shapes alone, so equal inputs give equal bits for any number of
+// primitives nor preparation; double and int32 to blocked vector code (Highway); half and bfloat16 are computed in float;
+// other integers and complex numbers by plain loops. Integers wrap around. Work is shared out over the pool in blocks that depend on shapes alone, so equal inputs give equal bits for any number of
 // threads. Pure functions; any thread.
 #pragma once
 
@@ -35,8 +35,8 @@ struct MatrixView {
 };
 
 /// `count` products c[i] = a[i] b[i] of equal shapes (a.columns == b.rows); the matrices of one side follow each other in
-/// memory, as do the row-major products. An empty inner dimension gives zeros. T: float, double, int32_t, Half,
-/// std::complex<float>, std::complex<double>. ResourceExhausted when there is no memory to work in.
+/// memory, as do the row-major products. An empty inner dimension gives zeros. T: float, double, int32_t, int64_t,
+/// int16_t, Half, BFloat16, std::complex<float>, std::complex<double>. ResourceExhausted when there is no memory to work in.
 template <class T>
 Status gemm(DeviceContext& device, size_t count, const MatrixView<T>& a, const MatrixView<T>& b, T* c);
 

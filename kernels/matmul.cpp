@@ -2,17 +2,20 @@
 //   MatMul(a, b)        of two matrices, each transposed on request; the inner dimension may be empty: zeros
 //   BatchMatMul(x, y)   of the last two dimensions, for all others, which must agree; adj_x, adj_y: the adjoint
 //                       (transposed and, if complex, conjugated)
+//   BatchMatMulV2(x, y) the same, but all other dimensions broadcast
 #include <algorithm>
 
 #include "kernels/all_ops.h"
 #include "kernels/arguments.h"
+#include "kernels/broadcast.h"
+#include "kernels/broadcast_gradients.h"
 #include "kernels/gemm.h"
 #include "kernels/type_dispatch.h"
 
 namespace troupe {
 namespace {
 
-using MatMulTypes = TypeList<float, double, int32_t, Half, std::complex<float>, std::complex<double>>;
+using MatMulTypes = Joined<AllFloatTypes, Joined<TypeList<int32_t, int64_t, int16_t>, ComplexTypes>>;
 
 /// Rows, inner dimension and columns of a product; InvalidArgument when the inner dimensions differ.
 struct Sizes {
@@ -81,10 +84,6 @@ class MatMulKernel final : public Kernel {
   bool transpose_a_, transpose_b_;
 };
 
-Output conjugate(const Scope& scope, Output x) {
-  return is_complex(scope.dtype(x)) ? scope.add_one("Conj", {x}) : x;
-}
-
 /// With g the gradient of c = A B, where A and B are a and b or their transposes: dA = g B', dB = A' g.
 void matmul_gradient(GradientContext& context) {
   const Scope& scope = context.scope();
@@ -100,14 +99,17 @@ void matmul_gradient(GradientContext& context) {
 
 // ---- BatchMatMul
 
+/// Of the dimensions before the last two, what the batch of products has.
+using BatchDims = Result<PartialShape> (*)(const PartialShape&, const PartialShape&);
+
+template <BatchDims batch_dims>
 Status batch_matmul_shape(ShapeContext& context) {
   const PartialShape &x = context.input(0), &y = context.input(1);
   if (!x.known_rank() || !y.known_rank()) return {};
-  if (x.rank() < 2 || x.rank() != y.rank())
-    return invalid_argument("x " + x.text() + " x y " + y.text() + ": equal ranks of at least 2 are needed");
-  const size_t batch_rank = x.rank() - 2;
+  if (x.rank() < 2 || y.rank() < 2)
+    return invalid_argument("x " + x.text() + " x y " + y.text() + ": both must hold matrices");
   TROUPE_ASSIGN(const auto batch,
-                merge(partial(x.dims().first(batch_rank)), partial(y.dims().first(batch_rank))));
+                batch_dims(partial(x.dims().first(x.rank() - 2)), partial(y.dims().first(y.rank() - 2))));
   TROUPE_ASSIGN(const Sizes sizes,
                 product_sizes(x.dims(), y.dims(), context.attr<bool>("adj_x"), context.attr<bool>("adj_y")));
   context.set_output(0, concatenate(batch, PartialShape{sizes.rows, sizes.columns}));
@@ -118,36 +120,69 @@ Status batch_matmul_shape(ShapeContext& context) {
 Result<Tensor> conjugated(KernelContext& context, const Tensor& tensor, bool adjoint) {
   if (!adjoint || !is_complex(tensor.dtype())) return tensor;
   TROUPE_ASSIGN(Tensor copy, context.scratch(tensor.dtype(), tensor.shape()));
-  with_type(TypeList<std::complex<float>, std::complex<double>>{}, tensor.dtype(),
-            [&]<class T>(std::type_identity<T>) {
-              std::ranges::transform(tensor.as<T>(), copy.write<T>().begin(),
-                                     [](const T& value) { return std::conj(value); });
-            });
+  with_type(ComplexTypes{}, tensor.dtype(), [&]<class T>(std::type_identity<T>) {
+    std::ranges::transform(tensor.as<T>(), copy.write<T>().begin(),
+                           [](const T& value) { return std::conj(value); });
+  });
   return copy;
 }
 
+/// `count` products: those of a line of the batch, along which a side may repeat.
+template <class T>
+Status multiply_line(DeviceContext& device, std::array<size_t, 2> steps, size_t count, MatrixView<T> x,
+                     MatrixView<T> y, T* out) {
+  if (steps[0] == 1 && steps[1] == 1) return gemm(device, count, x, y, out);
+  if (steps[1] == 0 && x.column_stride == 1) {  // the rows of all are those of one matrix
+    x.rows *= static_cast<int64_t>(count);
+    return gemm(device, 1, x, y, out);
+  }
+  for (size_t i = 0; i < count; ++i) {
+    TROUPE_RETURN_IF_FAILED(gemm(device, 1, x, y, out));
+    x.data += steps[0] * static_cast<size_t>(x.rows * x.columns);
+    y.data += steps[1] * static_cast<size_t>(y.rows * y.columns);
+    out += x.rows * y.columns;
+  }
+  return {};
+}
+
+template <class T>
+Status multiply_batch(DeviceContext& device, const Broadcast<2>& batch, const MatrixView<T>& x,
+                      const MatrixView<T>& y, T* out) {
+  Status status;
+  const auto count = static_cast<size_t>(batch.shape().elements());
+  batch.walk(0, count, [&](const auto& from, size_t at, size_t n) {
+    MatrixView<T> left = x, right = y;
+    left.data += from[0] * static_cast<size_t>(x.rows * x.columns);
+    right.data += from[1] * static_cast<size_t>(y.rows * y.columns);
+    if (status.ok())
+      status = multiply_line(device, batch.inner().steps, n, left, right,
+                             out + at * static_cast<size_t>(x.rows * y.columns));
+  });
+  return status;
+}
+
+template <bool broadcasts>
 Status run_batch_matmul(KernelContext& context) {
   const bool adj_x = context.node().attrs.get<bool>("adj_x"), adj_y = context.node().attrs.get<bool>("adj_y");
   const auto x_dims = context.input(0).shape().dims(), y_dims = context.input(1).shape().dims();
   if (x_dims.size() < 2 || y_dims.size() < 2)
     return invalid_argument("x " + text_of(x_dims) + " x y " + text_of(y_dims) + ": both must hold matrices");
-  if (x_dims.size() != y_dims.size() ||
-      !std::ranges::equal(x_dims.first(x_dims.size() - 2), y_dims.first(x_dims.size() - 2)))
+  const auto x_batch = x_dims.first(x_dims.size() - 2), y_batch = y_dims.first(y_dims.size() - 2);
+  if (!broadcasts && !std::ranges::equal(x_batch, y_batch))
     return invalid_argument("x " + text_of(x_dims) + " x y " + text_of(y_dims) +
                             ": all but the last two dimensions must agree");
   TROUPE_ASSIGN(const Sizes sizes, product_sizes(x_dims, y_dims, adj_x, adj_y));
-  Dims dims(x_dims.first(x_dims.size() - 2));
-  size_t count = 1;
-  for (const int64_t dim : dims) count *= static_cast<size_t>(dim);
-  dims.append(Dims{sizes.rows, sizes.columns});
   TROUPE_ASSIGN(const Tensor x, conjugated(context, context.input(0), adj_x));
   TROUPE_ASSIGN(const Tensor y, conjugated(context, context.input(1), adj_y));
+  TROUPE_ASSIGN(const auto batch, Broadcast<2>::make({x_batch, y_batch}, x.dtype()));
+  Dims dims(batch.shape().dims());
+  dims.append(Dims{sizes.rows, sizes.columns});
   TROUPE_ASSIGN(const Shape shape, Shape::make(dims, x.dtype()));
   TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
   Status status;
   with_type(MatMulTypes{}, x.dtype(), [&]<class T>(std::type_identity<T>) {
-    status =
-        gemm<T>(context.device(), count, matrix<T>(x, adj_x), matrix<T>(y, adj_y), output->write<T>().data());
+    status = multiply_batch(context.device(), batch, matrix<T>(x, adj_x), matrix<T>(y, adj_y),
+                            output->write<T>().data());
   });
   return status;
 }
@@ -157,16 +192,19 @@ void batch_matmul_gradient(GradientContext& context) {
   const bool ax = context.attr<bool>("adj_x"), ay = context.attr<bool>("adj_y");
   const Output g = context.gradient(), x = context.input(0), y = context.input(1);
   const auto product = [&](Output left, Output right, bool adj_left, bool adj_right) {
-    return scope.add_one("BatchMatMul", {left, right}, {{"adj_x", adj_left}, {"adj_y", adj_right}});
+    return scope.add_one(context.node().type(), {left, right}, {{"adj_x", adj_left}, {"adj_y", adj_right}});
   };
-  context.set(0, ax ? product(y, g, ay, true) : product(g, y, false, !ay));
-  context.set(1, ay ? product(g, x, true, ax) : product(x, g, !ax, false));
+  const Output to_x = ax ? product(y, g, ay, true) : product(g, y, false, !ay);
+  const Output to_y = ay ? product(g, x, true, ax) : product(x, g, !ax, false);
+  const bool broadcasts = context.node().type() == "BatchMatMulV2";
+  context.set(0, broadcasts ? summed_to_shape_of(scope, to_x, x) : to_x);
+  context.set(1, broadcasts ? summed_to_shape_of(scope, to_y, y) : to_y);
 }
 
 }  // namespace
 
 void add_matmul_ops(OpLibrary& library) {
-  const std::string types = "T: {half, float, double, int32, complex64, complex128}";
+  const std::string types = "T: {half, bfloat16, float, double, int16, int32, int64, complex64, complex128}";
   library.op(OpDefBuilder("MatMul")
                  .input("a: T")
                  .input("b: T")
@@ -178,17 +216,21 @@ void add_matmul_ops(OpLibrary& library) {
                  .shape(matmul_shape)
                  .gradient(matmul_gradient));
   library.kernel(cpu_kernel<MatMulKernel>("MatMul"));
-  library.op(OpDefBuilder("BatchMatMul")
-                 .input("x: T")
-                 .input("y: T")
-                 .output("output: T")
-                 .attr(types)
-                 .attr("adj_x: bool = false")
-                 .attr("adj_y: bool = false")
-                 .constructor("batch_matmul(x, y, adj_x, adj_y)")
-                 .shape(batch_matmul_shape)
-                 .gradient(batch_matmul_gradient));
-  library.kernel(cpu_kernel("BatchMatMul", run_batch_matmul));
+  const auto batch_op = [&](const char* name, const char* constructor) {
+    return OpDefBuilder(name)
+        .input("x: T")
+        .input("y: T")
+        .output("output: T")
+        .attr(types)
+        .attr("adj_x: bool = false")
+        .attr("adj_y: bool = false")
+        .constructor(std::string(constructor) + "(x, y, adj_x, adj_y)")
+        .gradient(batch_matmul_gradient);
+  };
+  library.op(batch_op("BatchMatMul", "batch_matmul").shape(batch_matmul_shape<merge>));
+  library.kernel(cpu_kernel("BatchMatMul", run_batch_matmul<false>));
+  library.op(batch_op("BatchMatMulV2", "batch_matmul_v2").shape(batch_matmul_shape<broadcast>));
+  library.kernel(cpu_kernel("BatchMatMulV2", run_batch_matmul<true>));
 }
 
 }  // namespace troupe

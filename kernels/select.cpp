@@ -1,14 +1,14 @@
 // Select(condition, t, e): t where the condition holds, e elsewhere. t and e have one type and shape; the
 // condition has that shape too, or is a scalar for the whole, or a vector that says it for each row
 // (dimension 0) of t and e.
-// SelectV2: the same where all three are broadcast to one shape.
+// SelectV2(condition, t, e): the same of one type, all three broadcast as in NumPy.
 #include "graph/gradients.h"
 #include "graph/shape_context.h"
 #include "kernels/all_ops.h"
+#include "kernels/broadcast.h"
 #include "kernels/broadcast_gradients.h"
 #include "kernels/constructors.h"
 #include "kernels/parallel.h"
-#include "kernels/strided_copy.h"
 #include "kernels/type_dispatch.h"
 #include "kernels/vector_loops.h"
 
@@ -64,15 +64,16 @@ struct Bytes16 {
   uint64_t low, high;
 };
 
-void select(Pool& pool, const Tensor& condition, const Tensor& t, const Tensor& e, size_t per_condition,
-            Tensor& output) {
-  if (t.dtype() == DType::String) return select<std::string>(pool, condition, t, e, per_condition, output);
-  switch (size_of(t.dtype())) {
-    case 1: return select<uint8_t>(pool, condition, t, e, per_condition, output);
-    case 2: return select<uint16_t>(pool, condition, t, e, per_condition, output);
-    case 4: return select<uint32_t>(pool, condition, t, e, per_condition, output);
-    case 8: return select<uint64_t>(pool, condition, t, e, per_condition, output);
-    default: return select<Bytes16>(pool, condition, t, e, per_condition, output);
+/// Calls f for a type of the same size, or std::string.
+template <class F>
+void with_size_of(DType dtype, F&& f) {
+  if (dtype == DType::String) return f(std::type_identity<std::string>{});
+  switch (size_of(dtype)) {
+    case 1: return f(std::type_identity<uint8_t>{});
+    case 2: return f(std::type_identity<uint16_t>{});
+    case 4: return f(std::type_identity<uint32_t>{});
+    case 8: return f(std::type_identity<uint64_t>{});
+    default: return f(std::type_identity<Bytes16>{});
   }
 }
 
@@ -85,9 +86,77 @@ Status run_select(KernelContext& context) {
   }
   TROUPE_ASSIGN(const size_t per_condition, elements_per_condition(condition, t));
   TROUPE_ASSIGN(Tensor* const output, context.output(0, t.shape()));
-  select(context.device().pool(), condition, t, e, per_condition, *output);
+  with_size_of(t.dtype(), [&]<class T>(std::type_identity<T>) {
+    select<T>(context.device().pool(), condition, t, e, per_condition, *output);
+  });
   return {};
 }
+
+// ---- SelectV2
+
+Status select_v2_shape(ShapeContext& context) {
+  TROUPE_ASSIGN(auto shape, broadcast(context.input(1), context.input(2)));
+  TROUPE_ASSIGN(shape, broadcast(context.input(0), shape));
+  context.set_output(0, std::move(shape));
+  return {};
+}
+
+template <bool RepeatsT, bool RepeatsE, class T>
+void choose_run(const bool* condition, const T* t, const T* e, T* out, size_t n) {
+  for (size_t i = 0; i < n; ++i) out[i] = condition[i] ? t[RepeatsT ? 0 : i] : e[RepeatsE ? 0 : i];
+}
+
+/// A line of a broadcast; a step of 0 repeats the first element of that side.
+template <class T>
+void choose_line(const Broadcast<3>::Offsets& steps, const bool* condition, const T* t, const T* e, T* out,
+                 size_t n) {
+  if (steps[0] == 0) {
+    const T* const from = *condition ? t : e;
+    if (steps[*condition ? 1 : 2] != 0)
+      std::copy_n(from, n, out);
+    else
+      std::fill_n(out, n, *from);
+  } else if (steps[1] != 0 && steps[2] != 0) {
+    choose(condition, t, e, out, n);
+  } else if (steps[1] != 0) {
+    choose_run<false, true>(condition, t, e, out, n);
+  } else if (steps[2] != 0) {
+    choose_run<true, false>(condition, t, e, out, n);
+  } else {
+    choose_run<true, true>(condition, t, e, out, n);
+  }
+}
+
+Status run_select_v2(KernelContext& context) {
+  const Tensor &condition = context.input(0), &t = context.input(1), &e = context.input(2);
+  TROUPE_ASSIGN(
+      const auto sides,
+      Broadcast<3>::make({condition.shape().dims(), t.shape().dims(), e.shape().dims()}, t.dtype()));
+  if (condition.shape().is_scalar()) {
+    const Tensor& chosen = condition.as<bool>()[0] ? t : e;
+    if (chosen.shape() == sides.shape()) {
+      context.set_output(0, chosen);
+      return {};
+    }
+  }
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, sides.shape()));
+  with_size_of(t.dtype(), [&]<class T>(std::type_identity<T>) {
+    const bool* const holds = condition.as<bool>().data();
+    const T* const from_t = reinterpret_cast<const T*>(t.data());
+    const T* const from_e = reinterpret_cast<const T*>(e.data());
+    T* const out = reinterpret_cast<T*>(output->mutable_data());
+    parallel_items(context.device().pool(), static_cast<size_t>(output->elements()), 3 * sizeof(T),
+                   [&](size_t begin, size_t end) {
+                     sides.walk(begin, end, [&](const auto& from, size_t at, size_t n) {
+                       choose_line(sides.inner().steps, holds + from[0], from_t + from[1], from_e + from[2],
+                                   out + at, n);
+                     });
+                   });
+  });
+  return {};
+}
+
+// ---- Gradients
 
 void select_gradient(GradientContext& context) {
   const Scope& scope = context.scope();
@@ -96,72 +165,37 @@ void select_gradient(GradientContext& context) {
   context.set(2, where(scope, context.input(0), zeros, gradient));
 }
 
-// ---- SelectV2
-
-Status broadcast_select_shape(ShapeContext& context) {
-  TROUPE_ASSIGN(const auto values, broadcast(context.input(1), context.input(2)));
-  TROUPE_ASSIGN(auto shape, broadcast(context.input(0), values));
-  context.set_output(0, std::move(shape));
-  return {};
-}
-
-/// The input repeated to `shape`, which it broadcasts to.
-Result<Tensor> repeated(KernelContext& context, size_t i, const Shape& shape) {
-  const Tensor& input = context.input(i);
-  if (input.shape() == shape) return input;
-  const size_t leading = shape.rank() - input.shape().rank();
-  const Dims from = strides_of(input.shape().dims());
-  Layout layout{0, Dims(shape.rank(), 0)};
-  for (size_t axis = 0; axis < from.size(); ++axis)
-    if (input.shape()[axis] != 1) layout.strides[leading + axis] = from[axis];
-  TROUPE_ASSIGN(Tensor result, context.scratch(input.dtype(), shape));
-  strided_copy(context.device().pool(), shape.dims(), input, layout, result, {0, strides_of(shape.dims())});
-  return result;
-}
-
-Status run_broadcast_select(KernelContext& context) {
-  const DType dtype = context.input(1).dtype();
-  TROUPE_ASSIGN(const auto values, broadcast(context.input(1).shape(), context.input(2).shape()));
-  TROUPE_ASSIGN(const auto all, broadcast(context.input(0).shape(), values));
-  TROUPE_ASSIGN(const Shape shape, all.to_shape(dtype));
-  TROUPE_ASSIGN(const Tensor condition, repeated(context, 0, shape));
-  TROUPE_ASSIGN(const Tensor t, repeated(context, 1, shape));
-  TROUPE_ASSIGN(const Tensor e, repeated(context, 2, shape));
-  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
-  select(context.device().pool(), condition, t, e, 1, *output);
-  return {};
-}
-
-void broadcast_select_gradient(GradientContext& context) {
+void select_v2_gradient(GradientContext& context) {
   const Scope& scope = context.scope();
-  const Output condition = context.input(0), gradient = context.gradient(),
-               zeros = zeros_like(scope, gradient);
-  const auto chosen = [&](Output t, Output e, Output x) {
-    return summed_to_shape_of(scope, scope.add_one("SelectV2", {condition, t, e}), x);
-  };
-  context.set(1, chosen(gradient, zeros, context.input(1)));
-  context.set(2, chosen(zeros, gradient, context.input(2)));
-}
-
-OpDefBuilder select_op(std::string name) {
-  return OpDefBuilder(std::move(name))
-      .input("condition: bool")
-      .input("t: T")
-      .input("e: T")
-      .output("output: T")
-      .attr("T: type");
+  const Output condition = context.input(0), gradient = context.gradient();
+  const Output to_t = where_v2(scope, condition, gradient, 0), to_e = where_v2(scope, condition, 0, gradient);
+  context.set(1, summed_to_shape_of(scope, to_t, context.input(1)));
+  context.set(2, summed_to_shape_of(scope, to_e, context.input(2)));
 }
 
 }  // namespace
 
 void add_select(OpLibrary& library) {
-  library.op(select_op("Select")
+  library.op(OpDefBuilder("Select")
+                 .input("condition: bool")
+                 .input("t: T")
+                 .input("e: T")
+                 .output("output: T")
+                 .attr("T: type")
                  .constructor("where(condition, x: t, y: e)")
                  .shape(select_shape)
                  .gradient(select_gradient));
   library.kernel(cpu_kernel("Select", run_select).inexpensive());
-  library.op(select_op("SelectV2").shape(broadcast_select_shape).gradient(broadcast_select_gradient));
-  library.kernel(cpu_kernel("SelectV2", run_broadcast_select));
+  library.op(OpDefBuilder("SelectV2")
+                 .input("condition: bool")
+                 .input("t: T")
+                 .input("e: T")
+                 .output("output: T")
+                 .attr("T: type")
+                 .constructor("where_v2(condition, x: t, y: e)")
+                 .shape(select_v2_shape)
+                 .gradient(select_v2_gradient));
+  library.kernel(cpu_kernel("SelectV2", run_select_v2).inexpensive());
 }
 
 }  // namespace troupe

@@ -8,11 +8,11 @@ std::string argument_name(const KernelContext& context, size_t i) {
 }
 
 template <class T>
-Status check_indices_of(std::span<const T> indices, int64_t limit) {
+Status check_indices_of(std::span<const T> indices, int64_t limit, std::string_view name) {
   for (size_t i = 0; i < indices.size(); ++i)
     if (indices[i] < 0 || indices[i] >= limit)
-      return invalid_argument("indices[" + std::to_string(i) + "] = " + std::to_string(indices[i]) +
-                              " is not in [0, " + std::to_string(limit) + ")");
+      return invalid_argument(std::string(name) + "[" + std::to_string(i) + "] = " +
+                              std::to_string(indices[i]) + " is not in [0, " + std::to_string(limit) + ")");
   return {};
 }
 
@@ -40,9 +40,9 @@ Status require_same_shape(const KernelContext& context, size_t a, size_t b) {
                           context.input(b).shape().text() + " differ");
 }
 
-Status check_indices(const Tensor& indices, int64_t limit) {
-  return indices.dtype() == DType::Int64 ? check_indices_of(indices.as<int64_t>(), limit)
-                                         : check_indices_of(indices.as<int32_t>(), limit);
+Status check_indices(const Tensor& indices, int64_t limit, std::string_view name) {
+  return indices.dtype() == DType::Int64 ? check_indices_of(indices.as<int64_t>(), limit, name)
+                                         : check_indices_of(indices.as<int32_t>(), limit, name);
 }
 
 }  // namespace troupe

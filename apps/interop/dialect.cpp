@@ -11,9 +11,8 @@ struct Alias {
   int zero_input = -1;
 };
 constexpr Alias aliases[] = {
-    {"AddV2", "Add"},                  // which takes strings, too
-    {"GatherV2", "Gather", 2},         // along axis 0
-    {"BatchMatMulV2", "BatchMatMul"},  // which refuses batches of different shapes
+    {"AddV2", "Add"},           // which takes strings, too
+    {"GatherV2", "Gather", 2},  // along axis 0
     {"PlaceholderV2", "Placeholder"},
     {"Snapshot", "Identity"},
 };

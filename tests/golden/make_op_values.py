@@ -13,7 +13,8 @@ import urllib.parse
 
 import numpy
 
-from op_cases import FAMILIES, cases_of
+from op_cases import cases_of
+from op_families import FAMILIES
 from reference import BFLOAT16, Missing, kind, tensorflow_outputs, tf
 
 NAMES = {"float32": "float", "float64": "double", "float16": "half"}

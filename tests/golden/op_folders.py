@@ -5,7 +5,8 @@ import collections
 import numpy
 from tensorflow.python.framework import op_def_registry, ops
 
-from op_cases import CLOSE, FAMILIES, cases_of
+from op_cases import CLOSE, cases_of
+from op_families import FAMILIES
 from reference import FLOATS, Call, Missing, mixed, name_of, tensorflow_outputs, tf
 from script import Script
 

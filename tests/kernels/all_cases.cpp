@@ -11,6 +11,7 @@ const OpCases& all_cases() {
     add_elementwise_unary_cases(result);
     add_loss_cases(result);
     add_reduction_cases(result);
+    add_row_cases(result);
     add_selection_cases(result);
     add_served_cases(result);
     add_source_cases(result);

@@ -14,6 +14,7 @@ void add_elementwise_binary_cases(OpCases& cases);
 void add_elementwise_unary_cases(OpCases& cases);
 void add_loss_cases(OpCases& cases);
 void add_reduction_cases(OpCases& cases);
+void add_row_cases(OpCases& cases);
 void add_selection_cases(OpCases& cases);
 void add_served_cases(OpCases& cases);
 void add_source_cases(OpCases& cases);

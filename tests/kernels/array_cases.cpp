@@ -142,32 +142,11 @@ void add_moving_cases(OpCases& cases) {
   cases.good("UnsortedSegmentSum", {none(), ints({}), int_scalar(2)});
   cases.good("UnsortedSegmentSum", {one(), int_scalar(0), int_scalar(1)});
   cases.bad("UnsortedSegmentSum", {box(), ints({1, 3}), int_scalar(3)}, {},
-            "indices[1] = 3 is not in [0, 3)");
+            "segment_ids[1] = 3 is not in [0, 3)");
   cases.bad("UnsortedSegmentSum", {box(), ints({-1, 0}), int_scalar(3)}, {},
-            "indices[0] = -1 is not in [0, 3)");
+            "segment_ids[0] = -1 is not in [0, 3)");
   cases.bad("UnsortedSegmentSum", {box(), ints({1, 1, 1}), int_scalar(3)}, {}, "[3]");
   cases.bad("UnsortedSegmentSum", {box(), ints({1, 1}), int_scalar(-1)}, {}, "-1");
-}
-
-void add_dynamic_partition_cases(OpCases& cases) {
-  const Attributes three = number("num_partitions", 3);
-  cases.good_in_every_type("DynamicPartition", {box(), ints({2, 0})}, three);
-  cases.good("DynamicPartition", {box(), ints(Shape{2, 3}, {1, 0, 1, 1, 2, 0})}, three);
-  cases.good("DynamicPartition", {none(), ints({})}, three);
-  cases.good("DynamicPartition", {one(), int_scalar(1)}, three);
-  cases.bad("DynamicPartition", {box(), ints({0, 3})}, three, "indices[1] = 3 is not in [0, 3)");
-  cases.bad("DynamicPartition", {box(), ints({-1, 0})}, three, "indices[0] = -1 is not in [0, 3)");
-  cases.bad("DynamicPartition", {box(), ints({0, 0, 0})}, three, "[3]");
-  for (const char* op : {"DynamicStitch", "ParallelDynamicStitch"}) {
-    const Tensor row = random_doubles(Shape{3, 5}, 1, 9, 32), wide = random_doubles(Shape{2, 2}, 1, 9);
-    cases.good_in_every_type(op, {ints({3, 0}), int_scalar(1), box(), row});
-    cases.good(op, {ints(Shape{2, 3}, {5, 4, 3, 2, 1, 0}), box()});
-    cases.good(op, {ints({}), none()});
-    cases.good(op, {int_scalar(0), one()});
-    cases.bad(op, {ints({0, -1}), box()}, {}, "indices[1] = -1");
-    cases.bad(op, {ints({0, 1}), ints({2, 3}), box(), wide}, {}, "[2]");
-    cases.bad(op, {ints({0, 1, 2}), box()}, {}, "[3]");
-  }
 }
 
 void add_product_cases(OpCases& cases) {
@@ -178,10 +157,14 @@ void add_product_cases(OpCases& cases) {
     for (const bool b : {false, true}) {
       cases.good("MatMul", {a ? matrix(5, 3, 1) : matrix(3, 5, 1), b ? matrix(4, 5, 2) : matrix(5, 4, 2)},
                  {{"transpose_a", a}, {"transpose_b", b}});
-      cases.good("BatchMatMul",
-                 {random_doubles(a ? Shape{2, 5, 3} : Shape{2, 3, 5}, -1, 1),
-                  random_doubles(b ? Shape{2, 2, 5} : Shape{2, 5, 2}, -1, 1)},
-                 {{"adj_x", a}, {"adj_y", b}});
+      const Attributes adjoints{{"adj_x", a}, {"adj_y", b}};
+      const Tensor x = random_doubles(a ? Shape{2, 5, 3} : Shape{2, 3, 5}, -1, 1),
+                   y = random_doubles(b ? Shape{2, 2, 5} : Shape{2, 5, 2}, -1, 1, 2);
+      for (const char* op : {"BatchMatMul", "BatchMatMulV2"}) cases.good(op, {x, y}, adjoints);
+      const Tensor one_x = x.rows(0, 1), one_y = y.rows(0, 1);
+      cases.good("BatchMatMulV2", {x, one_y.reshaped(b ? Shape{2, 5} : Shape{5, 2})}, adjoints);
+      cases.good("BatchMatMulV2", {one_x, y}, adjoints);
+      cases.good("BatchMatMulV2", {x.reshaped(a ? Shape{2, 1, 5, 3} : Shape{2, 1, 3, 5}), y}, adjoints);
     }
   cases.good_in_every_type("MatMul", {matrix(3, 7, 1), matrix(7, 2, 2)});
   cases.good("MatMul",
@@ -190,10 +173,17 @@ void add_product_cases(OpCases& cases) {
   cases.good("MatMul", {matrix(2, 0, 1), matrix(0, 3, 1)});
   cases.bad("MatMul", {matrix(2, 3, 1), matrix(4, 5, 1)}, {}, "[2,3]");
   cases.bad("MatMul", {one(), matrix(4, 5, 1)}, {}, "[]");
-  cases.good_in_every_type("BatchMatMul", {matrix(3, 7, 1), matrix(7, 2, 2)});
-  cases.good("BatchMatMul", {random_doubles(Shape{0, 3, 5}, -1, 1), random_doubles(Shape{0, 5, 3}, -1, 1)});
-  cases.bad("BatchMatMul", {box(), box()}, {}, "[2,3,5]");
-  cases.bad("BatchMatMul", {one(), one()}, {}, "[]");
+  for (const char* op : {"BatchMatMul", "BatchMatMulV2"}) {
+    cases.good_in_every_type(op, {matrix(3, 7, 1), matrix(7, 2, 2)});
+    cases.good(op, {random_doubles(Shape{0, 3, 5}, -1, 1), random_doubles(Shape{0, 5, 3}, -1, 1)});
+    cases.good(op, {random_doubles(Shape{2, 3, 0}, -1, 1), random_doubles(Shape{2, 0, 3}, -1, 1)});
+    cases.bad(op, {box(), box()}, {}, "[2,3,5]");
+    cases.bad(op, {one(), one()}, {}, "[]");
+  }
+  cases.good("BatchMatMulV2", {converted(random_doubles(Shape{9, 130, 77}, -1, 1, 1), DType::Float),
+                               converted(matrix(77, 60, 2), DType::Float)});
+  cases.bad("BatchMatMul", {box(), random_doubles(Shape{1, 5, 3}, -1, 1)}, {}, "[");
+  cases.bad("BatchMatMulV2", {box(), random_doubles(Shape{3, 5, 3}, -1, 1)}, {}, "not broadcast");
 }
 
 }  // namespace
@@ -203,7 +193,6 @@ void add_array_cases(OpCases& cases) {
   add_joining_cases(cases);
   add_slicing_cases(cases);
   add_moving_cases(cases);
-  add_dynamic_partition_cases(cases);
   add_product_cases(cases);
 }
 

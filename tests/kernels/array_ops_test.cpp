@@ -187,7 +187,7 @@ BOOST_AUTO_TEST_CASE(segment_sums_add_rows) {
   check_op("UnsortedSegmentSum", {data, ints(Shape{3, 2}, {0, 1, 0, 1, 0, 1}), int_scalar(2)}, {},
            {floats(Shape{2}, {9, 12})});
   check_refused("UnsortedSegmentSum", {data, ints({2, 0, 2}), int_scalar(2)}, {},
-                "indices[0] = 2 is not in [0, 2)");
+                "segment_ids[0] = 2 is not in [0, 2)");
   check_refused("UnsortedSegmentSum", {data, ints({2, 0}), int_scalar(3)}, {}, "");
   check_refused("UnsortedSegmentSum", {data, ints({0, 0, 0}), int_scalar(-1)}, {}, "-1");
 }
@@ -199,7 +199,7 @@ BOOST_AUTO_TEST_CASE(rows_are_dealt_out_and_stitched) {
   check_op("DynamicStitch", {ints({3, 0}), int_scalar(0), floats(Shape{2}, {1, 2}), floats({}, {3})}, {},
            {floats(Shape{4}, {3, 0, 0, 1})});  // the later one wins; rows that none names are zeros
   check_refused("DynamicPartition", {data, ints({0, 1, 2})}, {{"num_partitions", int64_t{2}}},
-                "indices[2] = 2 is not in [0, 2)");
+                "partitions[2] = 2 is not in [0, 2)");
   check_refused("DynamicStitch", {ints({0, -1, 1}), data}, {}, "indices[1] = -1");
 }
 

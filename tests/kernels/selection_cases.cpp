@@ -24,16 +24,21 @@ void add_select_cases(OpCases& cases) {
   cases.bad("Select", {ints({1}), a, b}, {}, "input condition is int32, expected bool");
 }
 
-void add_broadcast_select_cases(OpCases& cases) {
-  const Tensor a = random_doubles(Shape{3, 2}, 0, 1, 1), row = random_doubles(Shape{2}, 0, 1, 2),
-               one = random_doubles({}, 0, 1, 3), none = random_doubles(Shape{0, 2}, 0, 1);
-  cases.good_in_every_type("SelectV2", {bools(Shape{3, 1}, {true, false, true}), a, row});
-  cases.good("SelectV2", {bools(Shape{2}, {false, true}), one, a});
-  cases.good("SelectV2", {bools({}, {false}), one, one});
-  cases.good("SelectV2", {bools(Shape{2}, {false, true}), none, row});
-  cases.good("SelectV2", {bools(Shape{1}, {true}), a, a});
-  cases.bad("SelectV2", {bools(Shape{3}, {true, false, true}), a, row}, {}, "3");
-  cases.bad("SelectV2", {bools({}, {true}), a, random_doubles(Shape{3}, 0, 1)}, {}, "3");
+void add_select_v2_cases(OpCases& cases) {
+  const Tensor condition = bools(Shape{3, 1, 1}, {true, false, true}), some = bools(Shape{2}, {false, true});
+  const Tensor box = random_doubles(Shape{3, 5, 2}, 1, 9, 1), other = random_doubles(Shape{3, 5, 2}, 1, 9, 2),
+               column = random_doubles(Shape{5, 1}, 1, 9, 3), number = doubles({}, {7});
+  for (const Tensor& holds : {condition, some, bools({}, {true}), bools({}, {false})}) {
+    for (const Tensor& t : {box, column, number})
+      for (const Tensor& e : {other, column, number}) cases.good("SelectV2", {holds, t, e});
+  }
+  cases.good_in_every_type("SelectV2", {condition, box, column});
+  cases.good_in_every_type("SelectV2", {some, box, number});
+  cases.good("SelectV2", {bools(Shape{0}, {}), number, number});
+  cases.good("SelectV2", {bools(Shape{2, 1}, {true, false}), random_doubles(Shape{1, 0}, 0, 1), number});
+  cases.bad("SelectV2", {some, random_doubles(Shape{3}, 0, 1), number}, {}, "not broadcast");
+  cases.bad("SelectV2", {bools({}, {true}), box, random_doubles(Shape{3}, 0, 1)}, {}, "not broadcast");
+  cases.bad("SelectV2", {ints({1}), box, other}, {}, "input condition is int32, expected bool");
 }
 
 void add_unique_cases(OpCases& cases) {
@@ -66,7 +71,7 @@ void add_cast_cases(OpCases& cases) {
 
 void add_selection_cases(OpCases& cases) {
   add_select_cases(cases);
-  add_broadcast_select_cases(cases);
+  add_select_v2_cases(cases);
   add_unique_cases(cases);
   add_cast_cases(cases);
   const Tensor x = random_doubles(Shape{2, 3}, -1, 1, 1), y = random_doubles(Shape{2, 3}, -1, 1, 2);

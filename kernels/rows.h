@@ -1,0 +1,24 @@
+// Rows of tensors: what stands at one number of the first dimensions. Gather, DynamicPartition and their kin move them by number; any
+// dtype, strings too. Pure functions; any thread; large copies are shared out over the pool.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "devices/pool.h"
+#include "kernels/dims.h"
+#include "messages/tensor.h"
+
+namespace troupe {
+
+/// Row i of `to` becomes row rows[i] of `from`; a row has `row` elements. The caller has checked the numbers.
+void take_rows(Pool& pool, const Tensor& from, std::span<const int64_t> rows, Tensor& to, size_t row);
+/// One row.
+void copy_row(const Tensor& from, size_t from_row, Tensor& to, size_t to_row, size_t row);
+
+/// The dimensions of a row of `data` when `numbers` holds one number for each row: data has those of numbers first, then these. -1 is
+/// unknown and fits any. InvalidArgument "segment_ids of shape [3] for data of shape [2,5]".
+Result<Dims> row_dims(std::span<const int64_t> data, std::span<const int64_t> numbers,
+                      std::string_view data_name, std::string_view numbers_name);
+
+}  // namespace troupe

@@ -1,0 +1,5 @@
+"""Every family of cases, in the order of tests/golden/ops.txt."""
+import array_op_cases
+import op_cases
+
+FAMILIES = op_cases.FAMILIES + array_op_cases.FAMILIES
