@@ -149,6 +149,36 @@ def switched_references():
     script.write()
 
 
+def loop_of_references():
+    """A reference goes round the loop, so each round changes the variable itself."""
+    script = Script("graphs/loop_of_references")
+    with script.graph.as_default():
+        n = tf.placeholder(tf.int32, [], "n")
+        v = tf.get_variable("v", initializer=tf.constant(1.0), use_resource=False)
+
+        def enter(op, data, **constant):
+            return apply(op, data=data, frame_name="frame", **constant).outputs[0]
+
+        i, ref = (apply(op, inputs=[entered, entered]).outputs[0] for op, entered in (
+            ("Merge", enter("Enter", tf.constant(0))), ("RefMerge", enter("RefEnter", v._ref()))))
+        again = apply("LoopCond", input=i < enter("Enter", n, is_constant=True)).outputs[0]
+        i_end, i_body = apply("Switch", data=i, pred=again).outputs
+        ref_end, ref_body = apply("RefSwitch", data=ref, pred=again).outputs
+        with tf.control_dependencies([tf.identity(i_body)]):
+            one, half = tf.constant(1), tf.constant(0.5)
+        i.op._update_input(1, apply("NextIteration", data=i_body + one).outputs[0])
+        changed = apply("AssignAdd", ref=ref_body, value=tf.identity(ref_body) + half).outputs[0]
+        ref.op._update_input(1, apply("RefNextIteration", data=changed).outputs[0])
+        rounds = apply("Exit", data=i_end, name="rounds").outputs[0]
+        result = apply("RefExit", data=ref_end, name="result").outputs[0]
+        init = tf.global_variables_initializer()
+    script.run(init)
+    for value in (3, 0):
+        script.step([rounds, result], {n: i32(value)})
+        script.step([v])
+    script.write()
+
+
 def call():
     """A function that calls another, and the gradient through both."""
     @tensorflow.function(input_signature=[tensorflow.TensorSpec([3])], autograph=False)
@@ -180,4 +210,4 @@ def versions():
         both_versions(make)
 
 
-GRAPHS = (versions, loop_with_update, dead_tensors, switched_references, call)
+GRAPHS = (versions, loop_with_update, loop_of_references, dead_tensors, switched_references, call)
