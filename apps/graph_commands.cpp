@@ -77,6 +77,18 @@ struct VerifyArguments {
   bool json = false;
 };
 
+void print(const golden::Verdict& verdict, bool json) {
+  const bool ok = verdict.failure.empty();
+  const std::string& why = ok ? verdict.lacks : verdict.failure;
+  if (json)
+    std::printf(
+        "%s\n",
+        Json{{"case", verdict.name}, {"ok", ok}, {"why", why}, {"seconds", verdict.seconds}}.dump().c_str());
+  else
+    std::printf("%s %s%s%s\n", ok ? (why.empty() ? "ok  " : "lack") : "FAIL", verdict.name.c_str(),
+                why.empty() ? "" : ": ", why.c_str());
+}
+
 int verify(VerifyArguments& arguments) {
   if (!arguments.local.empty()) {
     auto tasks = parse_tasks(arguments.local);
@@ -85,25 +97,17 @@ int verify(VerifyArguments& arguments) {
     arguments.options.program = std::filesystem::read_symlink("/proc/self/exe").string();
   }
   RealDisk disk;
-  int passed = 0, failures = 0;
+  int passed = 0, lacking = 0, failures = 0;
   const Status status = golden::verify(disk, arguments.options, [&](const golden::Verdict& verdict) {
-    const bool ok = verdict.failure.empty();
-    ++(ok ? passed : failures);
-    if (arguments.json)
-      std::printf(
-          "%s\n",
-          Json{{"case", verdict.name}, {"ok", ok}, {"failure", verdict.failure}, {"seconds", verdict.seconds}}
-              .dump()
-              .c_str());
-    else
-      std::printf("%s %s%s%s\n", ok ? "ok  " : "FAIL", verdict.name.c_str(), ok ? "" : ": ",
-                  verdict.failure.c_str());
+    ++(!verdict.failure.empty() ? failures : verdict.lacks.empty() ? passed : lacking);
+    print(verdict, arguments.json);
   });
   if (!status.ok()) return failed(status);
   if (arguments.json)
-    std::printf("%s\n", Json{{"passed", passed}, {"failed", failures}}.dump().c_str());
+    std::printf("%s\n", Json{{"passed", passed}, {"failed", failures}, {"lacking", lacking}}.dump().c_str());
   else
-    std::printf("%d passed, %d failed\n", passed, failures);
+    std::printf("%d passed, %d failed%s\n", passed, failures,
+                lacking == 0 ? "" : (", " + std::to_string(lacking) + " for ops that are not there").c_str());
   return failures == 0 ? 0 : 1;
 }
 

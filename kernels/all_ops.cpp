@@ -36,6 +36,7 @@ std::shared_ptr<const OpLibrary> make_op_library() {
   add_slice_ops(*library);
   add_softmax_ops(*library);
   add_split_ops(*library);
+  add_stack_ops(*library);
   add_strided_slice_ops(*library);
   add_tile_ops(*library);
   add_training_ops(*library);

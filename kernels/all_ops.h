@@ -38,6 +38,7 @@ void add_shape_ops(OpLibrary& library);
 void add_slice_ops(OpLibrary& library);
 void add_softmax_ops(OpLibrary& library);
 void add_split_ops(OpLibrary& library);
+void add_stack_ops(OpLibrary& library);
 void add_strided_slice_ops(OpLibrary& library);
 void add_tile_ops(OpLibrary& library);
 void add_training_ops(OpLibrary& library);

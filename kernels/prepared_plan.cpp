@@ -1,6 +1,7 @@
 #include "kernels/prepared_plan.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "kernels/step_context.h"
@@ -24,6 +25,14 @@ bool yields_handle(const Node& node) {
   return node.inputs.empty() && !node.output_types.empty() && is_handle(node.output_types[0]);
 }
 
+std::optional<StackAction> stack_action(std::string_view op) {
+  if (op == "StackV2") return StackAction::New;
+  if (op == "StackPushV2") return StackAction::Push;
+  if (op == "StackPopV2") return StackAction::Pop;
+  if (op == "StackCloseV2") return StackAction::Close;
+  return std::nullopt;
+}
+
 /// The actions of ops that need no kernel; Kernel for all others.
 Action action_of(const Node& node) {
   switch (flow_kind(node)) {
@@ -39,6 +48,7 @@ Action action_of(const Node& node) {
   const std::string& op = node.type();
   if (op == "NoOp") return Action::Nothing;
   if (op == "Identity" || op == "RefIdentity" || op == "ReadVariableOp") return Action::Forward;
+  if (stack_action(op)) return Action::Stack;
   if (yields_handle(node)) return Action::Handle;
   if (is_transfer(*node.op)) return Action::Request;
   const ServedBy role = node.op->served_by;
@@ -90,6 +100,10 @@ class PlanPreparation {
     for (const Output& input : node.node->inputs) node.takes_handles |= is_handle(graph.type(input));
     node.needs_initialized = !node.node->op->allows_uninitialized_input;
     node.reads_handles = node.node->type() == "ReadVariableOp";
+    node.stack = stack_action(node.node->type()).value_or(StackAction::New);
+    node.takes_stacks =
+        !node.reads_handles && (node.action == Action::Stack || node.action == Action::Switch ||
+                                node.action == Action::Merge || node.action == Action::Forward);
     if (node.action == Action::Handle) return resolve(node);
     if (node.action == Action::Kernel) return prepare_kernel(node);
     return {};

@@ -26,8 +26,11 @@ enum class Action : uint8_t {
   Feed,
   Fetch,
   Kernel,
+  Stack,    ///< makes, fills or empties a stack of the step
   Request,  ///< the host is asked: Send, Recv, writes of variables, queues, ...
 };
+
+enum class StackAction : uint8_t { New, Push, Pop, Close };
 
 struct PreparedNode {
   const Node* node = nullptr;
@@ -35,9 +38,11 @@ struct PreparedNode {
   const Tensor* constant = nullptr;  ///< Constant: kept by its kernel
   StateCell* cell = nullptr;         ///< Handle
   Action action = Action::Nothing;
+  StackAction stack = StackAction::New;
   bool runs_dead = false;      ///< Send, Recv; a Fetch, which is then an error
   bool takes_handles = false;  ///< some input comes from a reference or resource edge
   bool reads_handles = false;  ///< it is the value behind a resource that is wanted
+  bool takes_stacks = false;   ///< its resource may be a stack of the step
   bool needs_initialized = true;
   bool cheap = false;  ///< as its kernel says; it has inputs
 };

@@ -186,6 +186,7 @@ void StepContext::run(Activation activation) {
       return state_.done(activation, FeedValues{{*this}, feeds_[plan_.nodes()[activation.node].index]});
     case Action::Fetch: return fetch(activation);
     case Action::Kernel: return run_kernel(activation, node);
+    case Action::Stack: return run_stack(activation, node);
     case Action::Request: return request(activation, node);
   }
 }
@@ -215,6 +216,32 @@ void StepContext::run_merge(Activation activation) {
   uint32_t winner = 0;
   while (slots_[first + winner].kind == Slot::Kind::Empty) ++winner;
   state_.done(activation, MergeValues{{{*this}, first + winner}, winner});
+}
+
+void StepContext::run_stack(Activation activation, const PreparedNode& node) {
+  const Status status = work_stack(node, inputs(activation));
+  if (!status.ok()) return fail(node, status);
+  finish_kernel(activation, node);
+}
+
+Status StepContext::work_stack(const PreparedNode& node, const Slot* inputs) {
+  switch (node.stack) {
+    case StackAction::New: {
+      const Tensor& most = inputs[0].tensor;
+      if (most.elements() != 1) return invalid_argument("max_size is " + most.signature() + ", not int32[]");
+      outputs_[0] = stacks_.make(most.as<int32_t>()[0]);
+      return {};
+    }
+    case StackAction::Push:
+      outputs_[0] = inputs[1].tensor;
+      return stacks_.push(inputs[0].tensor, inputs[1].tensor);
+    case StackAction::Pop: {
+      TROUPE_ASSIGN(outputs_[0], stacks_.pop(inputs[0].tensor, node.node->output_types[0].dtype));
+      return {};
+    }
+    case StackAction::Close: return stacks_.close(inputs[0].tensor);
+  }
+  return {};
 }
 
 void StepContext::fetch(Activation activation) {
@@ -335,12 +362,22 @@ void StepContext::announce(Activation activation, DeviceRun* run, Status status)
 bool StepContext::read_handles(Activation activation, const PreparedNode& node) {
   const size_t before = under_way_;
   const uint32_t count = input_count(activation);
-  for (uint32_t i = 0; i < count; ++i)
-    if (Slot& slot = inputs(activation)[i]; slot.kind == Slot::Kind::Handle)
+  for (uint32_t i = 0; i < count; ++i) {
+    Slot& slot = inputs(activation)[i];
+    if (slot.kind == Slot::Kind::Handle) {
       if (!read_handle(activation, node, i, slot)) return false;
+    } else if (slot.kind == Slot::Kind::Value && !node.takes_stacks && is_resource(node, i)) {
+      fail(node, invalid_argument("input " + std::to_string(i) + " is the handle of a stack"));
+      return false;
+    }
+  }
   if (under_way_ == before) return true;
   reads_.push_back({activation, static_cast<uint32_t>(under_way_ - before)});
   return false;
+}
+
+bool StepContext::is_resource(const PreparedNode& node, uint32_t input) const {
+  return node.action != Action::Fetch && plan_.graph().dtype(node.node->inputs[input]) == DType::Resource;
 }
 
 bool StepContext::read_handle(Activation activation, const PreparedNode& node, uint32_t input, Slot& slot) {
@@ -458,6 +495,7 @@ void StepContext::end() {
     for (Tensor& output : outputs_) drop(output);
     reads_.clear();
   }
+  stacks_.clear();
   StepHost* const host = host_;
   const Status status = std::exchange(status_, {});
   host->ended(status);  // the last: the context may be another step's by now

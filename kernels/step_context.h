@@ -10,6 +10,7 @@
 #include "graph/step_state.h"
 #include "kernels/prepared_plan.h"
 #include "kernels/step_inbox.h"
+#include "kernels/step_stacks.h"
 
 namespace troupe {
 
@@ -52,6 +53,8 @@ class StepContext {
   void forward(Activation activation);
   void run_switch(Activation activation);
   void run_merge(Activation activation);
+  void run_stack(Activation activation, const PreparedNode& node);
+  Status work_stack(const PreparedNode& node, const Slot* inputs);
   void fetch(Activation activation);
   void request(Activation activation, const PreparedNode& node);
   void run_kernel(Activation activation, const PreparedNode& node);
@@ -64,6 +67,7 @@ class StepContext {
   void announce(Activation activation, DeviceRun* run, Status status);
 
   bool read_handles(Activation activation, const PreparedNode& node);
+  bool is_resource(const PreparedNode& node, uint32_t input) const;
   bool read_handle(Activation activation, const PreparedNode& node, uint32_t input, Slot& slot);
 
   bool receive(bool park);
@@ -89,6 +93,7 @@ class StepContext {
   std::vector<Slot> slots_;
   std::vector<Tensor> outputs_;  ///< of the kernel that runs
   std::vector<Tensor> feeds_, fetched_;
+  StepStacks stacks_;
   StepHost* host_ = nullptr;
   StepInfo info_;
   StepInbox inbox_;

@@ -20,6 +20,14 @@ class CaseReader {
 
   Result<std::string> file(const std::string& name) const { return read_file(disk_, path(name), most_bytes); }
   std::string path(const std::string& name) const { return folder_ + "/" + name; }
+  Result<Json> json() const {
+    TROUPE_ASSIGN(const std::string text, file("case.json"));
+    try {
+      return Json::parse(text);
+    } catch (const Json::exception& error) {
+      return invalid_argument(path("case.json") + ": " + error.what());
+    }
+  }
 
   Step step(const Json& json) {
     Step step;
@@ -124,10 +132,11 @@ Result<Case> load_case(Disk& disk, const std::string& folder, std::shared_ptr<co
   CaseReader reader(disk, folder);
   TROUPE_ASSIGN(const std::string bytes, reader.file("graph.pb"));
   TROUPE_ASSIGN(Graph graph, interop::read_graph_def(bytes, std::move(ops)));
-  TROUPE_ASSIGN(const std::string text, reader.file("case.json"));
+  TROUPE_ASSIGN(const Json json, reader.json());
+  if (json.contains("missing"))
+    return invalid_argument(reader.path("case.json") + ": no op is missing any more");
   Case result{std::move(graph), {}, {}};
   try {
-    const Json json = Json::parse(text);
     const Json gradients = json.value("gradients", Json::array());
     for (const Json& gradient : gradients)
       result.gradients.push_back({gradient.at("name"), gradient.at("of"), gradient.at("by")});
@@ -138,6 +147,14 @@ Result<Case> load_case(Disk& disk, const std::string& folder, std::shared_ptr<co
     return error.status();
   }
   return result;
+}
+
+bool known_to_lack(Disk& disk, const std::string& folder, const Status& failure) {
+  const auto json = CaseReader(disk, folder).json();
+  if (failure.code() != Code::Unimplemented || !json || !json->contains("missing")) return false;
+  std::string list;
+  for (const Json& op : json->at("missing")) list += (list.empty() ? "" : ", ") + op.get<std::string>();
+  return failure.text().ends_with(": " + list);
 }
 
 Result<std::vector<std::string>> find_cases(Disk& disk, const std::string& path) {

@@ -34,8 +34,10 @@ struct Case {
 };
 
 /// The case in a folder. Unimplemented when its graph has ops that the table lacks, naming them; DataLoss or InvalidArgument, with
-/// the file, for what cannot be read.
+/// the file, for what cannot be read, and for a case that says that ops are missing which are not.
 Result<Case> load_case(Disk& disk, const std::string& folder, std::shared_ptr<const OpTable> ops);
+/// Whether the case itself says that the table lacks the ops that this failure to load it names.
+bool known_to_lack(Disk& disk, const std::string& folder, const Status& failure);
 
 /// The folders of cases at `path` and below it, in order of their names.
 Result<std::vector<std::string>> find_cases(Disk& disk, const std::string& path);

@@ -15,7 +15,8 @@ namespace troupe::golden {
 struct GraphFileOptions {
   std::string file;
   std::vector<std::string> init, feeds, fetches, targets;
-  std::string checkpoint = {};  ///< prefix of one of TensorFlow (V2), whose values the variables get after `init`
+  std::string checkpoint =
+      {};              ///< prefix of one of TensorFlow (V2), whose values the variables get after `init`
   size_t threads = 0;  ///< 0: as many as cores
   bool simplify = true;
 };

@@ -98,8 +98,15 @@ Status verify(Disk& disk, const VerifyOptions& options, const std::function<void
   for (const auto& folder : folders) {
     const auto begin = Clock::now();
     auto golden = load_case(disk, folder, library->ops);
-    const std::string failure = golden ? site->run(*golden) : golden.status().message();
-    told({folder, failure, std::chrono::duration<double>(Clock::now() - begin).count()});
+    Verdict verdict{folder, {}, {}, 0};
+    if (golden)
+      verdict.failure = site->run(*golden);
+    else if (known_to_lack(disk, folder, golden.status()))
+      verdict.lacks = golden.status().text();
+    else
+      verdict.failure = golden.status().message();
+    verdict.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    told(verdict);
   }
   return {};
 }

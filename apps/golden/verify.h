@@ -13,6 +13,7 @@ namespace troupe::golden {
 struct Verdict {
   std::string name;     ///< the folder of the case
   std::string failure;  ///< empty: it passed
+  std::string lacks;    ///< why it was not run, as the case says itself; empty: it was
   double seconds = 0;
 };
 

@@ -103,8 +103,9 @@ class Script:
     """Build the graph in `with script.graph.as_default()`, name its steps, then write(). TensorFlow runs them in one process, so what
     they answer must not depend on where the nodes are."""
 
-    def __init__(self, name, rtol=0, atol=0):
-        self.name, self.rtol, self.atol = name, rtol, atol
+    def __init__(self, name, rtol=0, atol=0, missing=()):
+        """`missing`: ops that Troupe is known to lack, in order."""
+        self.name, self.rtol, self.atol, self.missing = name, rtol, atol, missing
         self.graph = tf.Graph()
         self.steps, self.gradients, self.arrays = [], [], Arrays()
 
@@ -134,8 +135,8 @@ class Script:
         (folder / "graph.pb").write_bytes(definition.SerializeToString(deterministic=True))
         self.arrays.write(folder / "arrays.npz")
         rows = ",\n  ".join(json.dumps(step) for step in steps)
-        own = f',\n "gradients": {json.dumps(self.gradients)}' if self.gradients else ""
-        (folder / "case.json").write_text(f'{{"steps": [\n  {rows}]{own}}}\n')
+        more = "".join(f',\n "{key}": {json.dumps(value)}' for key in ("gradients", "missing") if (value := getattr(self, key)))
+        (folder / "case.json").write_text(f'{{"steps": [\n  {rows}]{more}}}\n')
 
     def _told(self, running, fetches, feeds, targets, fails, said):
         """The step as case.json has it."""

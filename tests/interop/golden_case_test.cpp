@@ -37,13 +37,17 @@ struct Fixture {
     write("graph.pb", graph);
     write("case.json", json);
     std::string failure = "no verdict";
-    throw_if_failed(verify(disk, {.paths = {folder.path()}, .tasks = {}, .program = {}},
-                           [&](const Verdict& verdict) { failure = verdict.failure; }));
+    throw_if_failed(
+        verify(disk, {.paths = {folder.path()}, .tasks = {}, .program = {}}, [&](const Verdict& verdict) {
+          failure = verdict.failure;
+          lacks = verdict.lacks;
+        }));
     return failure;
   }
 
   test::TemporaryFolder folder;
   RealDisk disk;
+  std::string lacks;  ///< what is told of the last case
 };
 
 bool says(const std::string& text, const std::string& what) { return text.find(what) != std::string::npos; }
@@ -79,6 +83,15 @@ BOOST_AUTO_TEST_CASE(missing_ops_are_named) {
   const std::string told =
       failure(doubling + node("a", "NoSuchOp", "x") + node("b", "AnotherOne", "x"), R"({"steps": []})");
   BOOST_TEST(says(told, "AnotherOne, NoSuchOp"), told);
+}
+
+BOOST_AUTO_TEST_CASE(what_a_case_is_known_to_lack_is_told_and_no_failure) {
+  const std::string lacking = doubling + node("a", "NoSuchOp", "x") + node("b", "AnotherOne", "x");
+  BOOST_TEST(failure(lacking, R"({"steps": [], "missing": ["AnotherOne", "NoSuchOp"]})") == "");
+  BOOST_TEST(says(lacks, "AnotherOne, NoSuchOp"));
+  BOOST_TEST(says(failure(lacking, R"({"steps": [], "missing": ["NoSuchOp"]})"), "AnotherOne, NoSuchOp"));
+  BOOST_TEST(
+      says(failure(doubling, R"({"steps": [], "missing": ["NoSuchOp"]})"), "no op is missing any more"));
 }
 
 BOOST_AUTO_TEST_CASE(strings_and_archives_and_bfloat16_are_read) {

@@ -82,12 +82,9 @@ BOOST_AUTO_TEST_CASE(steps_of_training) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(what_the_table_lacks_is_named) {
+BOOST_AUTO_TEST_CASE(the_gradient_of_a_loop_is_read) {
   const auto graph = read(golden("loop_gradient.pb"));
-  const bool has_stacks = op_library()->ops->find("StackV2") != nullptr;
-  BOOST_TEST(graph.ok() == has_stacks);
-  if (!has_stacks)
-    BOOST_TEST(graph.status().text() == "there are no such ops: StackPopV2, StackPushV2, StackV2");
+  BOOST_TEST(graph.ok(), graph.status().message());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -38,6 +38,20 @@ void add_control_flow(OpCases& cases) {
   cases.bad("RefIdentity", {}, {}, "takes 1 inputs, got 0");
 }
 
+void add_stacks(OpCases& cases) {
+  const std::string test = "kernels/stacks_test.cpp";
+  const Attributes floats = {{"elem_type", f32}};
+  cases.served("StackV2", {int_scalar(-1)}, floats, "[]", test);
+  cases.bad("StackV2", {ints({1, 2})}, floats, "[2]");
+  cases.bad("StackV2", {int_scalar(-1)}, {}, "elem_type");
+  cases.served("StackPushV2", {box(), box()}, {}, "[2,3]", test);
+  cases.bad("StackPushV2", {box()}, {}, "takes 2 inputs, got 1");
+  cases.served("StackPopV2", {box()}, floats, "?", test);
+  cases.bad("StackPopV2", {box()}, {}, "elem_type");
+  cases.served("StackCloseV2", {box()}, {}, "", test);
+  cases.bad("StackCloseV2", {}, {}, "takes 1 inputs, got 0");
+}
+
 void add_edges(OpCases& cases) {
   const Attributes edge = {{"tensor_name", "e"},
                            {"send_device", "a"},
@@ -125,6 +139,7 @@ void add_replicas(OpCases& cases) {
 
 void add_served_cases(OpCases& cases) {
   add_control_flow(cases);
+  add_stacks(cases);
   add_edges(cases);
   add_variables(cases);
   add_queues(cases);
