@@ -5,7 +5,6 @@
 
 #include "actors/graph_wire.h"
 #include "actors/worker.h"
-#include "graph/partition.h"
 #include "graph/simplify.h"
 #include "kernels/evaluate.h"
 #include "messages/worker.capnp.h"
@@ -27,6 +26,18 @@ class StepCompiler {
 
   Result<std::vector<WorkerShare>> compile(const Graph& graph, const RunSignature& signature,
                                            std::vector<DeviceId>& homes) const {
+    TROUPE_ASSIGN(const auto partitions, cut(graph, signature, homes));
+    return shares(partitions);
+  }
+  Result<PlacedStep> place_step(const Graph& graph, const RunSignature& signature) const {
+    std::vector<DeviceId> homes;
+    TROUPE_ASSIGN(auto partitions, cut(graph, signature, homes));
+    return PlacedStep{devices_, std::move(partitions)};
+  }
+
+ private:
+  Result<std::vector<Partition>> cut(const Graph& graph, const RunSignature& signature,
+                                     std::vector<DeviceId>& homes) const {
     if (homes.size() < graph.size()) settle(graph, homes);
     TROUPE_ASSIGN(Subgraph subgraph, cut_subgraph(graph, signature));
     if (options_.simplify) TROUPE_RETURN_IF_FAILED(simplify(subgraph, {evaluator()}).status());
@@ -35,12 +46,9 @@ class StepCompiler {
       const auto kernel = library_.kernels.find(node, type);
       return kernel.ok() && in_host_memory(**kernel, node, index, is_input);
     };
-    TROUPE_ASSIGN(const auto partitions,
-                  partition(subgraph.graph, std::move(placed.device), devices_, on_host));
-    return shares(partitions);
+    return partition(subgraph.graph, std::move(placed.device), devices_, on_host);
   }
 
- private:
   Result<PlacementResult> place_nodes(const Graph& graph, std::span<const DeviceId> assigned) const {
     // What only reads a variable needs no kernel: the step takes the published value.
     const auto has_kernel = [this](const Node& node, std::string_view type) {
@@ -160,6 +168,12 @@ Result<std::vector<WorkerShare>> compile_step(const Graph& graph, const RunSigna
                                               const SessionOptions& options, const PartitionOwner& owner,
                                               std::vector<DeviceId>& homes) {
   return StepCompiler(library, workers, options, owner).compile(graph, signature, homes);
+}
+
+Result<PlacedStep> place_step(const Graph& graph, const RunSignature& signature, const OpLibrary& library,
+                              std::span<const WorkerDevices> workers, const SessionOptions& options) {
+  const PartitionOwner nobody;
+  return StepCompiler(library, workers, options, nobody).place_step(graph, signature);
 }
 
 }  // namespace troupe

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "actors/session_options.h"
-#include "graph/placer.h"
+#include "graph/partition.h"
 #include "graph/subgraph.h"
 #include "kernels/kernel.h"
 #include "messages/address.h"
@@ -49,5 +49,13 @@ Result<std::vector<WorkerShare>> compile_step(const Graph& graph, const RunSigna
                                               std::span<const WorkerDevices> workers,
                                               const SessionOptions& options, const PartitionOwner& owner,
                                               std::vector<DeviceId>& homes);
+
+/// What a step would run where, for who wants to look at it: the same passes, without the state that a session keeps.
+struct PlacedStep {
+  std::vector<DeviceInfo> devices;
+  std::vector<Partition> partitions;
+};
+Result<PlacedStep> place_step(const Graph& graph, const RunSignature& signature, const OpLibrary& library,
+                              std::span<const WorkerDevices> workers, const SessionOptions& options);
 
 }  // namespace troupe

@@ -9,8 +9,10 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "apps/command_support.h"
 #include "apps/commands.h"
 #include "apps/data/npy.h"
+#include "apps/draw/draw_command.h"
 #include "apps/golden/graph_file.h"
 #include "apps/golden/verify.h"
 #include "graph/graph_text.h"
@@ -22,11 +24,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Json = nlohmann::json;
 constexpr size_t most_printed = 100;  // elements of a tensor
-
-int failed(const Status& status) {
-  std::fprintf(stderr, "troupe: %s\n", status.message().c_str());
-  return Error(status).exit_code();
-}
 
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
@@ -160,6 +157,22 @@ int bench(BenchArguments& arguments) try {
   return failed(error.status());
 }
 
+// graph
+
+int draw_graph(draw::DrawArguments& arguments, const std::string& local) {
+  if (!local.empty()) {
+    auto tasks = parse_tasks(local);
+    if (!tasks) return failed(tasks.status());
+    arguments.tasks = std::move(*tasks);
+  }
+  const auto files = draw::draw(arguments);
+  if (!files) return failed(files.status());
+  const bool pictures = draw::make_pictures(*files);
+  for (const auto& file : *files)
+    std::printf("%s%s\n", file.c_str(), pictures ? ", and the same as .svg" : "");
+  return 0;
+}
+
 void add_graph_options(CLI::App& command, golden::GraphFileOptions& graph) {
   command.add_option("graph", graph.file, "GraphDef of TensorFlow, binary or text")->required();
   command.add_option("--init", graph.init, "node to be run once before");
@@ -207,6 +220,21 @@ void add_graph_commands(CLI::App& app, int& result) {
   bench_command->add_flag("--no-simplify", to_bench->no_simplify,
                           "fold no constants, share no subexpressions");
   bench_command->callback([to_bench, &result] { result = bench(*to_bench); });
+
+  const auto to_draw = std::make_shared<draw::DrawArguments>();
+  const auto local = std::make_shared<std::string>();
+  auto* graph_command =
+      app.add_subcommand("graph",
+                         "Draw a graph as it was built, and as it would be placed and cut: dot, and SVG "
+                         "where graphviz is.")
+          ->footer("Example: troupe graph examples/digits.toml --local ps=1,worker=2 --out digits");
+  graph_command->add_option("file", to_draw->file, "run file (TOML), or GraphDef of TensorFlow")->required();
+  graph_command->add_option("--feed", to_draw->feeds, "tensor that a step is fed");
+  graph_command->add_option("--fetch", to_draw->fetches, "tensor that it computes");
+  graph_command->add_option("--target", to_draw->targets, "node that it runs for its effect");
+  graph_command->add_option("--local", *local, "tasks over which it is spread: ps=1,worker=2");
+  graph_command->add_option("--out", to_draw->out, "how the files begin");
+  graph_command->callback([to_draw, local, &result] { result = draw_graph(*to_draw, *local); });
 }
 
 }  // namespace troupe::commands

@@ -1,4 +1,4 @@
-// The subcommands that take TensorFlow's graphs: run, verify, bench. Each gives its exit code: 0 ok, 1 failure, 2 usage, 3 data.
+// The subcommands that take TensorFlow's graphs: run, verify, bench, graph. Each gives its exit code: 0 ok, 1 failure, 2 usage, 3 data.
 #pragma once
 
 namespace CLI {  // NOLINT(readability-identifier-naming): that of CLI11

@@ -1,0 +1,110 @@
+#include "apps/draw/dot.h"
+
+#include <array>
+#include <map>
+
+namespace troupe::draw {
+namespace {
+
+constexpr std::array colours = {"#a6cee3", "#b2df8a", "#fdbf6f", "#cab2d6", "#fb9a99",
+                                "#ffff99", "#1f78b4", "#33a02c", "#ff7f00", "#6a3d9a"};
+constexpr const char* no_device_colour = "#eeeeee";
+
+std::string quoted(const std::string& text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') result += '\\';
+    if (c == '\n')
+      result += "\\n";
+    else
+      result += c;
+  }
+  return result + '"';
+}
+
+class Drawing {
+ public:
+  Drawing()
+      : text_(
+            "digraph {\n  rankdir=BT; node [shape=box, style=filled, fontname=sans]; edge [fontname=sans, "
+            "fontsize=9];\n") {}
+
+  std::string finish() && { return std::move(text_) + "}\n"; }
+
+  void begin_box(size_t number, const std::string& label) {
+    text_ += "  subgraph cluster_" + std::to_string(number) + " { label=" + quoted(label) + ";\n";
+  }
+  void end_box() { text_ += "  }\n"; }
+
+  /// `prefix` tells nodes of equal names apart.
+  void add_nodes(const Graph& graph, const std::string& prefix, const std::string& device) {
+    for (const Node& node : graph.nodes()) {
+      const std::string& where = device.empty() ? node.device : device;
+      text_ += "  " + quoted(prefix + node.name) + " [label=" + quoted(node.name + "\n" + node.type()) +
+               ", fillcolor=" + quoted(colour(where)) + "];\n";
+    }
+  }
+  void add_edges(const Graph& graph, const std::string& prefix) {
+    for (const Node& node : graph.nodes()) {
+      for (const Output& input : node.inputs)
+        edge(prefix + graph.node(input.node).name, prefix + node.name, "label=" + quoted(what(graph, input)));
+      for (const NodeId control : node.control_inputs)
+        edge(prefix + graph.node(control).name, prefix + node.name, "style=dashed");
+    }
+  }
+  void edge(const std::string& from, const std::string& to, const std::string& attributes) {
+    text_ += "  " + quoted(from) + " -> " + quoted(to) + " [" + attributes + "];\n";
+  }
+
+ private:
+  static std::string what(const Graph& graph, Output output) {
+    const EdgeType type = graph.type(output);
+    return (type.is_ref ? "ref " : "") + std::string(name(type.dtype)) + graph.shape(output).text();
+  }
+  const char* colour(const std::string& device) {
+    if (device.empty()) return no_device_colour;
+    return colours[number_of_.try_emplace(device, number_of_.size()).first->second % colours.size()];
+  }
+
+  std::string text_;
+  std::map<std::string, size_t> number_of_;  ///< of devices, in the order they came
+};
+
+/// Equal for a Send and its Recv.
+std::string edge_name(const Node& node) {
+  return node.attrs.get<std::string>("tensor_name") + ' ' + node.attrs.get<std::string>("recv_device");
+}
+
+bool is_transfer(const Node& node) { return node.attrs.find("tensor_name") != nullptr; }
+
+}  // namespace
+
+std::string dot(const Graph& graph) {
+  Drawing drawing;
+  drawing.add_nodes(graph, {}, {});
+  drawing.add_edges(graph, {});
+  return std::move(drawing).finish();
+}
+
+std::string dot(const PlacedStep& step) {
+  Drawing drawing;
+  std::map<std::string, std::pair<std::string, std::string>> transfers;  // by edge: who sends, who receives
+  for (size_t i = 0; i < step.partitions.size(); ++i) {
+    const Partition& part = step.partitions[i];
+    const std::string device = step.devices[part.device].name.text(), prefix = std::to_string(i) + " ";
+    drawing.begin_box(i, device);
+    drawing.add_nodes(part.graph, prefix, device);
+    drawing.end_box();
+    drawing.add_edges(part.graph, prefix);
+    for (const Node& node : part.graph.nodes())
+      if (is_transfer(node))
+        (node.output_types.empty() ? transfers[edge_name(node)].first : transfers[edge_name(node)].second) =
+            prefix + node.name;
+  }
+  for (const auto& [name, ends] : transfers)
+    if (!ends.first.empty() && !ends.second.empty())
+      drawing.edge(ends.first, ends.second, "style=bold, color=red, constraint=false");
+  return std::move(drawing).finish();
+}
+
+}  // namespace troupe::draw

@@ -1,0 +1,115 @@
+#include "apps/draw/draw_command.h"
+
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+
+#include "apps/config/run_config.h"
+#include "apps/data/dataset.h"
+#include "apps/draw/dot.h"
+#include "apps/golden/devices.h"
+#include "apps/interop/read_graph.h"
+#include "apps/train/training_graph.h"
+#include "kernels/all_ops.h"
+#include "messages/real_disk.h"
+
+namespace troupe::draw {
+namespace {
+
+constexpr uint64_t most_bytes = uint64_t{1} << 32;
+
+/// A graph, what a step of it is, and on which tasks.
+struct Subject {
+  Graph graph;
+  RunSignature step;
+  std::vector<TaskOptions> tasks;
+};
+
+std::vector<TaskOptions> tasks_of(const std::map<std::string, int>& counts, int cpus) {
+  std::vector<TaskOptions> tasks;
+  for (const auto& [job, count] : counts)
+    for (int task = 0; task < count; ++task) tasks.push_back({job, task, cpus});
+  return tasks;
+}
+
+Result<Subject> read_run(Disk& disk, const DrawArguments& arguments, const OpLibrary& library) {
+  TROUPE_ASSIGN(auto config, config::load_run_config(disk, arguments.file, {}, library.ops));
+  for (const auto& [job, count] : arguments.tasks) config.cluster.tasks[job] = count;
+  TROUPE_ASSIGN(const auto data, data::load(disk, config.data, config.run.seed));
+  Subject subject{
+      Graph(library.ops), {}, tasks_of(arguments.tasks, static_cast<int>(config.cluster.devices))};
+  TROUPE_ASSIGN(const auto training, train::build_training_graph(config, data.train, subject.graph));
+  for (const auto& shard : training.shards) {
+    for (const auto& [name, column] : shard.columns) subject.step.feeds.push_back(column);
+    subject.step.feeds.push_back(shard.samples);
+  }
+  subject.step.fetches = {training.loss};
+  subject.step.targets = {training.update.node};
+  return subject;
+}
+
+Result<Subject> read_graph(Disk& disk, const DrawArguments& arguments, const OpLibrary& library) {
+  TROUPE_ASSIGN(const std::string bytes, read_file(disk, arguments.file, most_bytes));
+  TROUPE_ASSIGN(Graph graph, interop::read_graph_def(bytes, library.ops));
+  auto tasks = tasks_of(arguments.tasks, 1);
+  if (tasks.empty()) tasks = golden::tasks_of(graph);
+  TROUPE_ASSIGN(auto step, resolve_signature(graph, arguments.feeds, arguments.fetches, arguments.targets));
+  return Subject{std::move(graph), std::move(step), std::move(tasks)};
+}
+
+std::vector<WorkerDevices> workers_of(const std::vector<TaskOptions>& tasks) {
+  std::vector<WorkerDevices> workers;
+  for (const TaskOptions& task : tasks) {
+    WorkerDevices worker{{DeviceName{task.job, 0, task.task, "", DeviceName::unset}.text(), 1, "worker", {}},
+                         {}};
+    for (int cpu = 0; cpu < task.cpus; ++cpu)
+      worker.devices.push_back({DeviceName{task.job, 0, task.task, "CPU", cpu}, 1, 0});
+    workers.push_back(std::move(worker));
+  }
+  return workers;
+}
+
+Status write(Disk& disk, const std::string& path, const std::string& text) {
+  TROUPE_ASSIGN(auto file, NewFile::create(disk, path));
+  TROUPE_RETURN_IF_FAILED(file.write(text));
+  return file.commit();
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> draw(const DrawArguments& arguments) {
+  RealDisk disk;
+  const auto library = make_op_library();
+  TROUPE_RETURN_IF_FAILED(library->status);
+  const bool is_run = arguments.file.ends_with(".toml");
+  TROUPE_ASSIGN(Subject subject,
+                is_run ? read_run(disk, arguments, *library) : read_graph(disk, arguments, *library));
+  if (subject.tasks.empty()) subject.tasks = {{}};
+  std::vector<std::string> files = {arguments.out + ".dot"};
+  TROUPE_RETURN_IF_FAILED(write(disk, files[0], dot(subject.graph)));
+  if (subject.step.fetches.empty() && subject.step.targets.empty()) return files;
+  TROUPE_ASSIGN(const auto placed,
+                place_step(subject.graph, subject.step, *library, workers_of(subject.tasks), {}));
+  files.push_back(arguments.out + ".placed.dot");
+  TROUPE_RETURN_IF_FAILED(write(disk, files[1], dot(placed)));
+  return files;
+}
+
+bool make_pictures(const std::vector<std::string>& files) {
+  for (const auto& file : files) {
+    std::string program = "dot", format = "-Tsvg", option = "-o",
+                picture = file.substr(0, file.size() - std::string_view("dot").size()) + "svg", input = file;
+    std::array<char*, 6> words = {program.data(), format.data(), option.data(),
+                                  picture.data(), input.data(),  nullptr};
+    pid_t pid = 0;
+    int status = 0;
+    if (::posix_spawnp(&pid, "dot", nullptr, nullptr, words.data(), environ) != 0 ||
+        ::waitpid(pid, &status, 0) != pid || status != 0)
+      return false;
+  }
+  return true;
+}
+
+}  // namespace troupe::draw
