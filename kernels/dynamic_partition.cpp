@@ -117,19 +117,23 @@ Result<Stitch> checked_stitch(const KernelContext& context) {
   return stitch;
 }
 
-/// Where a row of the result comes from; null: from nowhere.
+/// A row of the result and where it comes from.
 struct Source {
-  const Tensor* data = nullptr;
-  size_t row = 0;
+  int32_t to = 0, data = 0;
+  int64_t row = 0;
 };
 
+/// In order of the rows of the result, each once. As many as there are rows at most, whatever the greatest index is.
 std::vector<Source> sources_of(const KernelContext& context, const Stitch& stitch) {
-  std::vector<Source> sources(static_cast<size_t>(stitch.rows));
-  for (size_t i = 0; i < stitch.count; ++i) {
-    const auto numbers = context.input(i).as<int32_t>();
-    for (size_t j = 0; j < numbers.size(); ++j)
-      sources[static_cast<size_t>(numbers[j])] = {&context.input(stitch.count + i), j};
-  }
+  std::vector<Source> sources;
+  for (size_t i = 0; i < stitch.count; ++i)
+    for (int64_t row = 0; const int32_t to : context.input(i).as<int32_t>())
+      sources.push_back({to, static_cast<int32_t>(i), row++});
+  const auto before = [](const Source& a, const Source& b) { return a.to < b.to; };
+  if (!std::ranges::is_sorted(sources, before)) std::ranges::stable_sort(sources, before);
+  // Of equal ones the last stays: from the end it is the first.
+  const auto same = [](const Source& a, const Source& b) { return a.to == b.to; };
+  sources.erase(sources.begin(), std::unique(sources.rbegin(), sources.rend(), same).base());
   return sources;
 }
 
@@ -141,12 +145,18 @@ Status run_stitch(KernelContext& context) {
   const std::vector<Source> sources = sources_of(context, stitch);
   const size_t row = elements_of(stitch.row), bytes = row * size_of(dtype);
   if (bytes == 0) return {};
+  const auto clear = [&](int64_t begin, int64_t end) {
+    if (dtype != DType::String)
+      std::memset(output->mutable_data() + static_cast<size_t>(begin) * bytes, 0,
+                  static_cast<size_t>(end - begin) * bytes);
+  };
+  // Each with the rows from nowhere before it; the last row of the result has a source.
   parallel_rows(context.device().pool(), sources.size(), 2 * bytes, [&](size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i) {
-      if (sources[i].data)
-        copy_row(*sources[i].data, sources[i].row, *output, i, row);
-      else if (dtype != DType::String)
-        std::memset(output->mutable_data() + i * bytes, 0, bytes);
+      const Source& source = sources[i];
+      clear(i == 0 ? 0 : sources[i - 1].to + int64_t{1}, source.to);
+      copy_row(context.input(stitch.count + static_cast<size_t>(source.data)),
+               static_cast<size_t>(source.row), *output, static_cast<size_t>(source.to), row);
     }
   });
   return {};
