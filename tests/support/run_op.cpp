@@ -119,8 +119,10 @@ std::string text_of(const Tensor& tensor) {
   return out.str();
 }
 
+std::string project_path(const std::string& path) { return TROUPE_SOURCE_DIR "/" + path; }
+
 std::string project_file(const std::string& path) {
-  std::ifstream file(TROUPE_SOURCE_DIR "/" + path);
+  std::ifstream file(project_path(path));
   return {std::istreambuf_iterator<char>(file), {}};
 }
 

@@ -44,7 +44,9 @@ void check_refused(const std::string& op, const std::vector<Tensor>& inputs, con
 /// "float[2] 1 2": for messages.
 std::string text_of(const Tensor& tensor);
 
-/// The text of a file of the project, given by its path there; empty when there is none.
+/// Where a file of the project is, given by its path there.
+std::string project_path(const std::string& path);
+/// Its text; empty when there is none.
 std::string project_file(const std::string& path);
 
 /// Brief tensors.

@@ -1,0 +1,49 @@
+// The golden cases hold every op of the table to TensorFlow's answers.
+#include <boost/test/unit_test.hpp>
+
+#include <set>
+
+#include "apps/golden/golden_case.h"
+#include "messages/real_disk.h"
+#include "tests/interop/graph_file.h"
+#include "tests/support/run_op.h"
+
+namespace troupe::golden {
+namespace {
+
+// Random numbers are our own; so are the ends of partitions, and updates in rounds. Nothing that TensorFlow's clients build closes a
+// stack.
+const std::set<std::string> without_case = {"RandomShuffle",
+                                            "RandomStandardNormal",
+                                            "RandomUniform",
+                                            "RandomUniformInt",
+                                            "TruncatedNormal",
+                                            "SyncReplicasApply",
+                                            "ResourceSyncReplicasApply",
+                                            "_Arg",
+                                            "_Retval",
+                                            "_Send",
+                                            "_Recv",
+                                            "_HostSend",
+                                            "_HostRecv",
+                                            "_RefSend",
+                                            "StackCloseV2"};
+
+BOOST_AUTO_TEST_SUITE(golden_coverage)
+
+BOOST_AUTO_TEST_CASE(every_op_has_a_case) {
+  RealDisk disk;
+  std::set<std::string> seen = without_case;
+  for (const auto& folder : value_or_throw(find_cases(disk, test::project_path("tests/golden/cases")))) {
+    const auto golden = load_case(disk, folder, test::op_library()->ops);
+    if (!golden) continue;  // which troupe verify tells
+    for (const Node& node : golden->graph.nodes()) seen.insert(node.type());
+  }
+  for (const auto& [name, op] : test::op_library()->ops->ops())
+    BOOST_TEST(seen.contains(name), "no golden case has " << name);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace troupe::golden
