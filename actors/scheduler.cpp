@@ -42,6 +42,8 @@ Unit* Unit::current(const Scheduler& scheduler) {
   return unit;
 }
 
+Unit* Unit::exchange_innermost(Unit* unit) { return std::exchange(innermost, unit); }
+
 void Unit::push_computation(Job job, Computation kind) {
   if (computations_.empty()) all_yield_ = true;
   const bool yield = all_yield_ && kind != Computation::Lasts;

@@ -58,6 +58,9 @@ class Unit {
 
   /// The innermost unit of this thread for that scheduler, or null.
   static Unit* current(const Scheduler& scheduler);
+  /// For a thread on which several callers stand still and go on in turn: makes this the innermost unit, those around it with it, and
+  /// returns which was.
+  static Unit* exchange_innermost(Unit* unit);
 
   void push_actor(Job job) { actors_.push_back(job); }
   /// Takes a computation that finds no other here, or only such as yield and does so itself; any other goes to the pool. So what

@@ -5,48 +5,46 @@
 namespace troupe::test {
 namespace {
 
-thread_local SimulatedClient* of_this_thread = nullptr;
+SimulatedClient* running = nullptr;
 
 }  // namespace
 
 SimulatedClient::SimulatedClient(Simulation& simulation, std::function<void()> body)
-    : simulation_(simulation), body_(std::move(body)), thread_([this] { run(); }) {
+    : simulation_(simulation), body_(std::move(body)), fiber_([this] { run(); }) {
   simulation_.add(*this);
 }
 
 SimulatedClient::~SimulatedClient() {
   simulation_.remove(*this);
   ending_ = true;
-  while (!ended_) go_on();
-  thread_.join();
+  while (!ended()) go_on();
 }
 
 void SimulatedClient::run() {
-  mine_.acquire();
-  of_this_thread = this;
   try {
     if (!ending_) body_();
   } catch (const Ended&) {
   } catch (...) {
     failure_ = std::current_exception();
   }
-  ended_ = true;
-  others_.release();
 }
 
-SimulatedClient* SimulatedClient::current() { return of_this_thread; }
+SimulatedClient* SimulatedClient::current() { return running; }
 
 void SimulatedClient::rethrow() const {
   if (failure_) std::rethrow_exception(failure_);
 }
 
 bool SimulatedClient::ready() const {
-  return !ended_ && (!done_ || (*done_)() || (deadline_ != 0 && simulation_.now() >= deadline_));
+  return !ended() && (!done_ || (*done_)() || (deadline_ != 0 && simulation_.now() >= deadline_));
 }
 
 void SimulatedClient::go_on() {
-  mine_.release();
-  others_.acquire();
+  SimulatedClient* const before = std::exchange(running, this);
+  Unit* const others = Unit::exchange_innermost(units_);
+  fiber_.enter();
+  units_ = Unit::exchange_innermost(others);
+  running = before;
 }
 
 bool SimulatedClient::wait(const std::function<bool()>& done, int64_t deadline) {
@@ -55,8 +53,7 @@ bool SimulatedClient::wait(const std::function<bool()>& done, int64_t deadline) 
   if (deadline != 0) simulation_.call_at(deadline, Simulation::everyone, [] {});
   done_ = &done;
   deadline_ = deadline;
-  others_.release();
-  mine_.acquire();
+  fiber_.leave();
   done_ = nullptr;
   if (ending_) throw Ended();
   return done();

@@ -1,5 +1,5 @@
 // SimulatedCluster: a cluster of nodes, each with its own actors, clock, network and disk, in one thread under one seed. A node can
-// crash and start again, with its disk and nothing else. Every node links to every other. One thread, and that of each client.
+// crash and start again, with its disk and nothing else. Every node links to every other. One thread.
 #pragma once
 
 #include <functional>

@@ -1,7 +1,6 @@
 // Simulation: the time, chance and run queue of whole clusters of real actors in one thread. Which of the jobs that are ready
 // comes next is drawn from the seed; time passes only when nothing is ready, or a little while something is, as for a slow
-// thread. The same seed gives the same run, job by job: trace() tells. One thread, but for clients (simulated_client.h), whose threads
-// take turns with it.
+// thread. The same seed gives the same run, job by job: trace() tells. One thread.
 #pragma once
 
 #include <map>
