@@ -21,6 +21,8 @@ Status check_hello(wire::Hello::Reader hello, const NodeIdentity& self, uint64_t
   };
   if (hello.getProtocol() != protocol)
     return differs("link protocol", std::to_string(hello.getProtocol()), std::to_string(protocol));
+  if (view(hello.getBuild()) != build_id())
+    return differs("build", std::string(view(hello.getBuild())), build_id());
   if (cluster != self.cluster) return differs("cluster id", cluster, self.cluster);
   if (hello.getOps() != ops) return differs("op table", std::to_string(hello.getOps()), std::to_string(ops));
   if (task == self.task) return failed_precondition("this node is " + task + " itself");
@@ -30,6 +32,8 @@ Status check_hello(wire::Hello::Reader hello, const NodeIdentity& self, uint64_t
 uint64_t next(uint64_t sequence, bool bulk) { return sequence == 0 ? (bulk ? 2 : 1) : sequence + 2; }
 
 }  // namespace
+
+const char* build_id() { return TROUPE_VERSION; }
 
 Channel::Channel(ActorNode& node, Owner& owner, NodeIdentity self, const FrameLimits& limits,
                  std::unique_ptr<Connection> connection, std::optional<ChannelName> name)
@@ -43,6 +47,7 @@ Channel::Channel(ActorNode& node, Owner& owner, NodeIdentity self, const FrameLi
 void Channel::say_hello() {
   Draft<wire::Hello> draft;
   draft->setProtocol(protocol);
+  draft->setBuild(TROUPE_VERSION);
   draft->setOps(node_.library->ops->signature_hash());
   draft->setCluster(as_text(self_.cluster));
   draft->setTask(as_text(self_.task));

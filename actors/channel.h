@@ -20,6 +20,9 @@ struct NodeIdentity {
   bool asking = false;              ///< it is no member, but has a question
 };
 
+/// Of this program: only equal ones are linked.
+const char* build_id();
+
 /// Which connection of which link.
 struct ChannelName {
   uint64_t link = 0;

@@ -37,6 +37,7 @@ struct Hello {
   link @5 :UInt64;           # picked at random by who connects; the same on both connections of a link
   bulk @6 :Bool;
   heartbeat @7 :UInt64;      # nanoseconds: this side sends by control at least so often
+  build @9 :Text;            # version of the program: "0.1.0"
   asking @8 :Bool;           # it only has a question about the cluster: it is no member, whatever its certificate says
 }
 

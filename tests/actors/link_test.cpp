@@ -34,6 +34,7 @@ class Stranger final : public Connection::Events {
   void greet(const ActorNode& node, const std::function<void(wire::Hello::Builder&)>& change = {}) {
     Draft<wire::Hello> draft;
     draft->setProtocol(1);
+    draft->setBuild(build_id());
     draft->setOps(node.library->ops->signature_hash());
     draft->setCluster("simulated");
     draft->setTask("/job:stranger/replica:0/task:0");
@@ -114,6 +115,8 @@ BOOST_AUTO_TEST_CASE(a_refusal_names_both_sides) {
              "/job:stranger/replica:0/task:0 has cluster id other, /job:ps/replica:0/task:0 has simulated");
   BOOST_TEST(refused([](auto& hello) { hello.setProtocol(2); }) ==
              "/job:stranger/replica:0/task:0 has link protocol 2, /job:ps/replica:0/task:0 has 1");
+  BOOST_TEST(refused([](auto& hello) { hello.setBuild("0.0.9"); }).find("has build 0.0.9") !=
+             std::string::npos);
   BOOST_TEST(refused([](auto& hello) { hello.setOps(1); }).find("has op table 1") != std::string::npos);
   BOOST_TEST(refused([](auto& hello) { hello.setTask(tasks[0]); }).find("itself") != std::string::npos);
   BOOST_TEST(refused([](auto& hello) { hello.setIncarnation(8); }).find("contradicts") != std::string::npos);
