@@ -131,10 +131,10 @@ class BinaryKernel final : public Kernel {
                                         : fits(b) ? context.forward(1, 0, broadcast.shape())
                                                   : context.output(0, broadcast.shape()));
     std::byte* const out = output->mutable_data();
-    const auto [step_a, step_b] = broadcast.inner().steps;
+    const auto steps = broadcast.inner().steps;
     parallel_items(context.device().pool(), n, cost_, [&](size_t begin, size_t end) {
       broadcast.walk(begin, end, [&](const auto& from, size_t at, size_t count) {
-        step_(from_a + from[0] * step_.input_bytes, step_a, from_b + from[1] * step_.input_bytes, step_b,
+        step_(from_a + from[0] * step_.input_bytes, steps[0], from_b + from[1] * step_.input_bytes, steps[1],
               out + at * step_.output_bytes, count);
       });
     });

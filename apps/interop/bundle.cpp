@@ -135,8 +135,9 @@ Result<Bundle::Index> Bundle::read_index(std::string_view bytes, const std::stri
   for (const auto& [name, value] : table) {
     if (name.empty()) continue;
     const auto entry = read_entry(value);
-    if (!entry) return Status(entry.status().code(), file + ": " + name + ": " + entry.status().text());
-    if (entry->shard >= index.shards) return data_loss(file + ": " + name + ": its bytes lie nowhere");
+    const std::string where = std::string(file).append(": ").append(name).append(": ");
+    if (!entry) return Status(entry.status().code(), where + entry.status().text());
+    if (entry->shard >= index.shards) return data_loss(where + "its bytes lie nowhere");
     index.entries.emplace(name, *entry);
   }
   return index;

@@ -74,7 +74,7 @@ class Training {
   Tensor run() {
     auto& simulation = cluster_.simulation();
     const bool ended = simulation.run_until([&] { return over_ && cluster_.clients_ended(); },
-                                            simulation.now() + 24 * 3600 * second);
+                                            simulation.now() + 24 * 3600ll * second);
     BOOST_TEST_REQUIRE(ended, "the training does not end");
     return matrix_;
   }

@@ -17,7 +17,7 @@ using test::Faults;
 using test::SimulatedCluster;
 
 constexpr int64_t millisecond = 1'000'000, second = 1000 * millisecond;
-constexpr size_t chief = 0, ps = 1;
+constexpr size_t chief = 0;
 constexpr uint64_t rounds = 12, checkpoint_every = 4;
 constexpr int64_t size = 5;
 constexpr const char* checkpoints = "checkpoints";
