@@ -123,7 +123,9 @@ class Backpropagation {
     auto input_gradients = std::move(context).take();
     for (size_t i = 0; i < input_gradients.size(); ++i) {
       const Output input = graph_.node(id).inputs[i];
-      if (present(input_gradients[i]) && between_[input.node] && is_differentiable(graph_.dtype(input)))
+      const DType dtype = graph_.dtype(input);
+      const bool flows = is_differentiable(dtype) || dtype == DType::Resource;  // to the variable's value
+      if (present(input_gradients[i]) && between_[input.node] && flows)
         contribute(input, std::move(input_gradients[i]));
     }
   }

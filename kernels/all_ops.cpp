@@ -16,6 +16,7 @@ std::shared_ptr<const OpLibrary> make_op_library() {
   add_constant_ops(*library);
   add_control_flow_ops(*library);
   add_cross_entropy_ops(*library);
+  add_cumulative_ops(*library);
   add_dynamic_partition_ops(*library);
   add_elementwise_binary_ops(*library);
   add_elementwise_unary_ops(*library);
@@ -24,12 +25,14 @@ std::shared_ptr<const OpLibrary> make_op_library() {
   add_like_ops(*library);
   add_matmul_ops(*library);
   add_logical_ops(*library);
+  add_one_hot(*library);
   add_pack_ops(*library);
   add_queue_ops(*library);
   add_random_ops(*library);
   add_range_ops(*library);
   add_reduction_ops(*library);
   add_replica_ops(*library);
+  add_reverse(*library);
   add_select(*library);
   add_send_recv_ops(*library);
   add_shape_ops(*library);
@@ -43,6 +46,7 @@ std::shared_ptr<const OpLibrary> make_op_library() {
   add_transpose_ops(*library);
   add_unique(*library);
   add_variable_ops(*library);
+  add_where(*library);
   return library;
 }
 

@@ -1,4 +1,4 @@
-// Arithmetic on single elements that is defined for every input: integers wrap around. Functors for the loops of elementwise.h.
+// Arithmetic on single elements: integers wrap around. Functors for the loops of elementwise.h.
 #pragma once
 
 #include <cstdint>
@@ -37,6 +37,31 @@ struct Mul {
       return static_cast<T>(static_cast<Wrapping<T>>(a) * static_cast<Wrapping<T>>(b));
     else
       return a * b;
+  }
+};
+
+/// Integers truncate towards zero; their divisor is not 0, and the least one divided by -1 is itself.
+struct Div {
+  template <class T>
+  static T apply(const T& a, const T& b) {
+    if constexpr (std::is_integral_v<T> && std::is_signed_v<T>)
+      return b == -1 ? Sub::apply(T{0}, a) : static_cast<T>(a / b);
+    else
+      return static_cast<T>(a / b);
+  }
+};
+
+struct Maximum {
+  template <class T>
+  static T apply(T a, T b) {
+    return a < b ? b : a;
+  }
+};
+
+struct Minimum {
+  template <class T>
+  static T apply(T a, T b) {
+    return b < a ? b : a;
   }
 };
 

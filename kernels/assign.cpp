@@ -3,14 +3,17 @@
 // them and publishes the result.
 //   Assign(ref, value)                    the value; of the variable's shape unless validate_shape is false
 //   AssignAdd, AssignSub(ref, value)      += and -=, of equal shapes
-//   ScatterUpdate, ScatterAdd, ScatterSub(ref, indices, updates)
-//                                         rows indices[i] of the variable = / += / -= updates[i], in order,
-//                                         repeats included; nothing is written when any index is out of range
-//   AssignVariableOp, AssignAddVariableOp, AssignSubVariableOp: the same on resources
+//   ScatterUpdate, ScatterAdd, ScatterSub, ScatterMul, ScatterDiv, ScatterMin, ScatterMax(ref, indices, updates)
+//                                         rows indices[i] of the variable: replaced by updates[i], or combined
+//                                         with them, in order, repeats included; nothing is written when any
+//                                         index is out of range, or an integer would be divided by zero
+//   AssignVariableOp, AssignAddVariableOp, AssignSubVariableOp, ResourceScatter...: the same on resources
 // Only Assign and AssignVariableOp take a variable without a value. use_locking is accepted and means nothing:
 // writes never interleave.
 #include "kernels/all_ops.h"
 #include "kernels/arguments.h"
+#include "kernels/arithmetic.h"
+#include "kernels/check_integers.h"
 #include "kernels/type_dispatch.h"
 #include "kernels/update.h"
 
@@ -59,29 +62,22 @@ Status same_shape(ShapeContext& context) {
 
 // ---- AssignAdd, AssignSub
 
-template <bool add, class T>
-T combined(T a, T b) {
-  if constexpr (std::is_integral_v<T>)  // wraps around
-    return static_cast<T>(add ? static_cast<uint64_t>(a) + static_cast<uint64_t>(b)
-                              : static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
-  else if constexpr (std::is_same_v<T, ComputeType<T>>)
-    return add ? a + b : a - b;
-  else
-    return T(add ? float(a) + float(b) : float(a) - float(b));
-}
-
-template <bool add, class T>
+/// Elements [begin, end) of `after`: Function of those of `before` and `value`.
+template <class Function, class T>
 void combine(std::span<const T> before, std::span<const T> value, std::span<T> after, size_t begin,
              size_t end) {
-  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
+  constexpr bool adds = std::is_same_v<Function, Add>, subtracts = std::is_same_v<Function, Sub>;
+  if constexpr ((adds || subtracts) && (std::is_same_v<T, float> || std::is_same_v<T, double>)) {
     const RuleArrays<T> arrays{{before.data()}, {after.data()}, value.data()};
-    apply_rule(add ? Rule::Add : Rule::Subtract, {}, arrays, begin, end);
+    apply_rule(adds ? Rule::Add : Rule::Subtract, {}, arrays, begin, end);
   } else {
-    for (size_t i = begin; i < end; ++i) after[i] = combined<add>(before[i], value[i]);
+    using Computed = ComputeType<T>;
+    for (size_t i = begin; i < end; ++i)
+      after[i] = T(Function::apply(static_cast<Computed>(before[i]), static_cast<Computed>(value[i])));
   }
 }
 
-template <bool add>
+template <class Function>
 Status run_assign_combined(KernelContext& context) {
   const Tensor value = context.input(1);
   TROUPE_RETURN_IF_FAILED(require_same_shape(context, 0, 1));
@@ -89,7 +85,7 @@ Status run_assign_combined(KernelContext& context) {
   with_type(NumberTypes{}, value.dtype(), [&]<class T>(std::type_identity<T>) {
     parallel_items(
         context.device().pool(), value.as<T>().size(), 3 * sizeof(T), [&](size_t begin, size_t end) {
-          combine<add, T>(variable.before<T>(), value.as<T>(), variable.after->write<T>(), begin, end);
+          combine<Function, T>(variable.before<T>(), value.as<T>(), variable.after->write<T>(), begin, end);
         });
   });
   return {};
@@ -97,7 +93,13 @@ Status run_assign_combined(KernelContext& context) {
 
 // ---- Scatter
 
-enum class Scatter { Update, Add, Subtract };
+/// The function of the scatters that do not combine.
+struct Replace {
+  template <class T>
+  static T apply(const T&, const T& update) {
+    return update;
+  }
+};
 
 /// updates = indices.shape + ref.shape[1:].
 Status scatter_shape(ShapeContext& context) {
@@ -107,7 +109,7 @@ Status scatter_shape(ShapeContext& context) {
     const PartialShape row = partial(variable.dims().subspan(1));
     TROUPE_RETURN_IF_FAILED(merge(context.input(2), concatenate(context.input(1), row)).status());
   }
-  context.set_output(0, variable);
+  if (!context.node().output_types.empty()) context.set_output(0, variable);
   return {};
 }
 
@@ -121,7 +123,7 @@ Status check_scatter(const Shape& variable, const Tensor& indices, const Tensor&
   return check_indices(indices, variable[0]);
 }
 
-template <Scatter mode, class T>
+template <class Function, class T>
 void scatter_rows(const Tensor& indices, const Tensor& updates, Tensor& variable) {
   const auto from = updates.as<T>();
   const auto to = variable.write<T>();
@@ -130,28 +132,23 @@ void scatter_rows(const Tensor& indices, const Tensor& updates, Tensor& variable
   for (size_t i = 0; i < rows.size(); ++i) {
     const auto source = from.subspan(i * row, row);
     const auto target = to.subspan(static_cast<size_t>(rows[i]) * row, row);
-    if constexpr (mode == Scatter::Update)
+    if constexpr (std::is_same_v<Function, Replace>)
       std::ranges::copy(source, target.begin());
     else
-      combine<mode == Scatter::Add, T>(target, source, target, 0, row);
+      combine<Function, T>(target, source, target, 0, row);
   }
 }
 
-template <Scatter mode>
+template <class Function, class List>
 Status run_scatter(KernelContext& context) {
   const Tensor &indices = context.input(1), &updates = context.input(2);
   TROUPE_RETURN_IF_FAILED(check_scatter(context.input(0).shape(), indices, updates));
+  if (std::is_same_v<Function, Div>) TROUPE_RETURN_IF_FAILED(check_divisors(updates, "updates"));
   TROUPE_ASSIGN(NewValue variable, new_value(context, 0));
   variable.bring_over(context.device().pool());
-  const auto scatter = [&]<class T>(std::type_identity<T>) {
-    scatter_rows<mode, T>(indices, updates, *variable.after);
-  };
-  if constexpr (mode == Scatter::Update) {
-    if (!with_type(PlainTypes{}, updates.dtype(), scatter))
-      with_type(TypeList<std::string>{}, updates.dtype(), scatter);
-  } else {
-    with_type(NumberTypes{}, updates.dtype(), scatter);
-  }
+  with_type(List{}, updates.dtype(), [&]<class T>(std::type_identity<T>) {
+    scatter_rows<Function, T>(indices, updates, *variable.after);
+  });
   return {};
 }
 
@@ -198,14 +195,17 @@ void add_assigns(OpLibrary& library) {
   for (const char* name : {"Assign", "AssignVariableOp"})
     library.kernel(cpu_kernel<AssignKernel>(name).inexpensive());
   const auto numbers = dtypes(NumberTypes{});
-  library.kernel(cpu_kernel("AssignAdd", run_assign_combined<true>).on("T", numbers));
-  library.kernel(cpu_kernel("AssignSub", run_assign_combined<false>).on("T", numbers));
-  library.kernel(cpu_kernel("AssignAddVariableOp", run_assign_combined<true>).on("dtype", numbers));
-  library.kernel(cpu_kernel("AssignSubVariableOp", run_assign_combined<false>).on("dtype", numbers));
+  library.kernel(cpu_kernel("AssignAdd", run_assign_combined<Add>).on("T", numbers));
+  library.kernel(cpu_kernel("AssignSub", run_assign_combined<Sub>).on("T", numbers));
+  library.kernel(cpu_kernel("AssignAddVariableOp", run_assign_combined<Add>).on("dtype", numbers));
+  library.kernel(cpu_kernel("AssignSubVariableOp", run_assign_combined<Sub>).on("dtype", numbers));
 }
 
-void add_scatter(OpLibrary& library, const std::string& name, const std::string& constructor,
-                 const std::string& types, const std::string& locking, KernelDef kernel) {
+/// ScatterAdd on references, `verb` Add, and on resources.
+template <class Function, class List>
+void add_scatter(OpLibrary& library, const std::string& verb, const std::string& constructor,
+                 const std::string& types, bool locks = false) {
+  const std::string name = "Scatter" + verb, resource_name = "Resource" + name;
   library.op(write_op(name, scatter_shape)
                  .input("ref: Ref(T)")
                  .input("indices: Tindices")
@@ -213,24 +213,31 @@ void add_scatter(OpLibrary& library, const std::string& name, const std::string&
                  .output("output_ref: Ref(T)")
                  .attr("T: " + types)
                  .attr("Tindices: {int32, int64}")
-                 .attr("use_locking: bool = " + locking)
+                 .attr(std::string("use_locking: bool = ") + (locks ? "true" : "false"))
                  .constructor(constructor + "(ref, indices, updates, use_locking)"));
-  library.kernel(std::move(kernel).host({"indices"}));
+  library.op(write_op(resource_name, scatter_shape)
+                 .input("resource: resource")
+                 .input("indices: Tindices")
+                 .input("updates: dtype")
+                 .attr("dtype: " + types)
+                 .attr("Tindices: {int32, int64}"));
+  constexpr auto run = run_scatter<Function, List>;
+  library.kernel(cpu_kernel(name, run).on("T", dtypes(List{})).host({"indices"}));
+  library.kernel(cpu_kernel(resource_name, run).on("dtype", dtypes(List{})).host({"indices"}));
 }
 
 }  // namespace
 
 void add_assign_ops(OpLibrary& library) {
   add_assigns(library);
-  auto movable = dtypes(PlainTypes{});
-  movable.push_back(DType::String);
-  const auto numbers = dtypes(NumberTypes{});
-  add_scatter(library, "ScatterUpdate", "scatter_update", "type", "true",
-              cpu_kernel("ScatterUpdate", run_scatter<Scatter::Update>).on("T", movable));
-  add_scatter(library, "ScatterAdd", "scatter_add", "numbertype", "false",
-              cpu_kernel("ScatterAdd", run_scatter<Scatter::Add>).on("T", numbers));
-  add_scatter(library, "ScatterSub", "scatter_sub", "numbertype", "false",
-              cpu_kernel("ScatterSub", run_scatter<Scatter::Subtract>).on("T", numbers));
+  using MovableTypes = Joined<PlainTypes, TypeList<std::string>>;
+  add_scatter<Replace, MovableTypes>(library, "Update", "scatter_update", "type", true);
+  add_scatter<Add, NumberTypes>(library, "Add", "scatter_add", "numbertype");
+  add_scatter<Sub, NumberTypes>(library, "Sub", "scatter_sub", "numbertype");
+  add_scatter<Mul, NumberTypes>(library, "Mul", "scatter_mul", "numbertype");
+  add_scatter<Div, NumberTypes>(library, "Div", "scatter_div", "numbertype");
+  add_scatter<Minimum, RealTypes>(library, "Min", "scatter_min", "realnumbertype");
+  add_scatter<Maximum, RealTypes>(library, "Max", "scatter_max", "realnumbertype");
 }
 
 }  // namespace troupe

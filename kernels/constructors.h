@@ -23,6 +23,7 @@ inline Output argmin(const Scope& g, Argument input, Argument axis = 0, DType ou
 inline Output assign(const Scope& g, Argument ref, Argument value, bool validate_shape = true, bool use_locking = true) { return g.call("assign", {ref, value, validate_shape, use_locking}); }
 inline Output assign_add(const Scope& g, Argument ref, Argument value, bool use_locking = false) { return g.call("assign_add", {ref, value, use_locking}); }
 inline Output assign_sub(const Scope& g, Argument ref, Argument value, bool use_locking = false) { return g.call("assign_sub", {ref, value, use_locking}); }
+inline Output atan2(const Scope& g, Argument y, Argument x) { return g.call("atan2", {y, x}); }
 inline Output batch_matmul(const Scope& g, Argument x, Argument y, bool adj_x = false, bool adj_y = false) { return g.call("batch_matmul", {x, y, adj_x, adj_y}); }
 inline Output batch_matmul_v2(const Scope& g, Argument x, Argument y, bool adj_x = false, bool adj_y = false) { return g.call("batch_matmul_v2", {x, y, adj_x, adj_y}); }
 inline Output broadcast_to(const Scope& g, Argument input, Argument shape) { return g.call("broadcast_to", {input, shape}); }
@@ -32,13 +33,19 @@ inline Output check_numerics(const Scope& g, Argument tensor, const std::string&
 inline Output concat(const Scope& g, std::vector<Output> values, Argument axis) { return g.call("concat", {std::move(values), axis}); }
 inline Output conj(const Scope& g, Argument x) { return g.call("conj", {x}); }
 inline Output cos(const Scope& g, Argument x) { return g.call("cos", {x}); }
+inline Output cumprod(const Scope& g, Argument x, Argument axis = 0, bool exclusive = false, bool reverse = false) { return g.call("cumprod", {x, axis, exclusive, reverse}); }
+inline Output cumsum(const Scope& g, Argument x, Argument axis = 0, bool exclusive = false, bool reverse = false) { return g.call("cumsum", {x, axis, exclusive, reverse}); }
 inline Output div(const Scope& g, Argument x, Argument y) { return g.call("div", {x, y}); }
+inline Output div_no_nan(const Scope& g, Argument x, Argument y) { return g.call("div_no_nan", {x, y}); }
 inline std::vector<Output> dynamic_partition(const Scope& g, Argument data, Argument partitions, int64_t num_partitions) { return g.outputs(g.call("dynamic_partition", {data, partitions, num_partitions})); }
 inline Output dynamic_stitch(const Scope& g, std::vector<Output> indices, std::vector<Output> data) { return g.call("dynamic_stitch", {std::move(indices), std::move(data)}); }
 inline Output elu(const Scope& g, Argument features) { return g.call("elu", {features}); }
 inline Output equal(const Scope& g, Argument x, Argument y) { return g.call("equal", {x, y}); }
+inline Output erf(const Scope& g, Argument x) { return g.call("erf", {x}); }
+inline Output erfc(const Scope& g, Argument x) { return g.call("erfc", {x}); }
 inline Output exp(const Scope& g, Argument x) { return g.call("exp", {x}); }
 inline Output expand_dims(const Scope& g, Argument input, Argument axis) { return g.call("expand_dims", {input, axis}); }
+inline Output expm1(const Scope& g, Argument x) { return g.call("expm1", {x}); }
 inline Output fifo_queue(const Scope& g, Argument component_types, Argument shapes = {}, int64_t capacity = -1, const std::string& container = {}, const std::string& shared_name = {}) { return g.call("fifo_queue", {component_types, shapes, capacity, container, shared_name}); }
 inline Output fill(const Scope& g, Argument dims, Argument value) { return g.call("fill", {dims, value}); }
 inline Output floor(const Scope& g, Argument x) { return g.call("floor", {x}); }
@@ -75,7 +82,9 @@ inline Output minimum(const Scope& g, Argument x, Argument y) { return g.call("m
 inline Output mod(const Scope& g, Argument x, Argument y) { return g.call("mod", {x, y}); }
 inline Output mul(const Scope& g, Argument x, Argument y) { return g.call("mul", {x, y}); }
 inline Output neg(const Scope& g, Argument x) { return g.call("neg", {x}); }
+inline Output nonzero(const Scope& g, Argument input) { return g.call("nonzero", {input}); }
 inline Output not_equal(const Scope& g, Argument x, Argument y) { return g.call("not_equal", {x, y}); }
+inline Output one_hot(const Scope& g, Argument indices, Argument depth, Argument on_value, Argument off_value, int64_t axis = -1) { return g.call("one_hot", {indices, depth, on_value, off_value, axis}); }
 inline Output ones(const Scope& g, Argument shape, DType dtype = f32, Argument value = 1) { return g.call("ones", {shape, dtype, value}); }
 inline Output ones_like(const Scope& g, Argument x) { return g.call("ones_like", {x}); }
 inline Output pad(const Scope& g, Argument input, Argument paddings) { return g.call("pad", {input, paddings}); }
@@ -103,9 +112,14 @@ inline Output reciprocal(const Scope& g, Argument x) { return g.call("reciprocal
 inline Output relu(const Scope& g, Argument features) { return g.call("relu", {features}); }
 inline Output relu6(const Scope& g, Argument features) { return g.call("relu6", {features}); }
 inline Output reshape(const Scope& g, Argument tensor, Argument shape) { return g.call("reshape", {tensor, shape}); }
+inline Output reverse(const Scope& g, Argument tensor, Argument axis) { return g.call("reverse", {tensor, axis}); }
 inline Output round(const Scope& g, Argument x) { return g.call("round", {x}); }
 inline Output rsqrt(const Scope& g, Argument x) { return g.call("rsqrt", {x}); }
 inline Output scatter_add(const Scope& g, Argument ref, Argument indices, Argument updates, bool use_locking = false) { return g.call("scatter_add", {ref, indices, updates, use_locking}); }
+inline Output scatter_div(const Scope& g, Argument ref, Argument indices, Argument updates, bool use_locking = false) { return g.call("scatter_div", {ref, indices, updates, use_locking}); }
+inline Output scatter_max(const Scope& g, Argument ref, Argument indices, Argument updates, bool use_locking = false) { return g.call("scatter_max", {ref, indices, updates, use_locking}); }
+inline Output scatter_min(const Scope& g, Argument ref, Argument indices, Argument updates, bool use_locking = false) { return g.call("scatter_min", {ref, indices, updates, use_locking}); }
+inline Output scatter_mul(const Scope& g, Argument ref, Argument indices, Argument updates, bool use_locking = false) { return g.call("scatter_mul", {ref, indices, updates, use_locking}); }
 inline Output scatter_sub(const Scope& g, Argument ref, Argument indices, Argument updates, bool use_locking = false) { return g.call("scatter_sub", {ref, indices, updates, use_locking}); }
 inline Output scatter_update(const Scope& g, Argument ref, Argument indices, Argument updates, bool use_locking = true) { return g.call("scatter_update", {ref, indices, updates, use_locking}); }
 inline Output shape(const Scope& g, Argument input, DType out_type = i32) { return g.call("shape", {input, out_type}); }
@@ -133,7 +147,10 @@ inline Output sum(const Scope& g, Argument input, Argument axis, bool keep_dims 
 inline Output tanh(const Scope& g, Argument x) { return g.call("tanh", {x}); }
 inline Output tile(const Scope& g, Argument input, Argument multiples) { return g.call("tile", {input, multiples}); }
 inline Output transpose(const Scope& g, Argument a, Argument perm) { return g.call("transpose", {a, perm}); }
+inline Output truncate_div(const Scope& g, Argument x, Argument y) { return g.call("truncate_div", {x, y}); }
+inline Output truncate_mod(const Scope& g, Argument x, Argument y) { return g.call("truncate_mod", {x, y}); }
 inline Output truncated_normal(const Scope& g, Argument shape, DType dtype = f32, int64_t seed = 0, int64_t seed2 = 0) { return g.call("truncated_normal", {shape, dtype, seed, seed2}); }
+inline Output unique(const Scope& g, Argument x, DType out_idx = i32) { return g.call("unique", {x, out_idx}); }
 inline Output unsorted_segment_sum(const Scope& g, Argument data, Argument segment_ids, Argument num_segments) { return g.call("unsorted_segment_sum", {data, segment_ids, num_segments}); }
 inline std::vector<Output> unstack(const Scope& g, Argument value, int64_t num, int64_t axis = 0) { return g.outputs(g.call("unstack", {value, num, axis})); }
 inline Output where(const Scope& g, Argument condition, Argument x, Argument y) { return g.call("where", {condition, x, y}); }

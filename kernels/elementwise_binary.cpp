@@ -3,8 +3,11 @@
 //   Add, Sub, Mul             any number (integers wrap around); Add also joins strings
 //   Div                       any number; integers truncate towards zero
 //   RealDiv                   floating and complex
+//   DivNoNan                  the same, but 0 where y is 0
+//   TruncateDiv               real: the quotient without its fraction
 //   FloorDiv, FloorMod        real; FloorMod has the sign of the divisor
-//   Mod                       real; has the sign of the dividend, as C's % and fmod
+//   Mod, TruncateMod          real; has the sign of the dividend, as C's % and fmod
+//   Atan2                     floating: the angle of the point (y, x)
 //   Maximum, Minimum          real; NaN when either is
 //   Pow                       any number; integers wrap around
 //   SquaredDifference         (x - y)^2, any number; of complex ones the square of the absolute value
@@ -16,6 +19,7 @@
 #include "kernels/all_ops.h"
 #include "kernels/arithmetic.h"
 #include "kernels/broadcast_gradients.h"
+#include "kernels/check_integers.h"
 #include "kernels/constructors.h"
 #include "kernels/elementwise.h"
 
@@ -24,13 +28,25 @@ namespace {
 
 // ---- What is computed
 
-struct Div {
+struct DivNoNan {
   template <class T>
   static T apply(const T& a, const T& b) {
-    if constexpr (std::is_integral_v<T> && std::is_signed_v<T>)
-      return b == -1 ? Sub::apply(T{0}, a) : static_cast<T>(a / b);
+    return b == T(0) ? T(0) : a / b;
+  }
+};
+struct TruncateDiv {
+  template <class T>
+  static T apply(T a, T b) {
+    if constexpr (std::is_floating_point_v<T>)
+      return std::trunc(a / b);
     else
-      return static_cast<T>(a / b);
+      return Div::apply(a, b);
+  }
+};
+struct Atan2 {
+  template <class T>
+  static T apply(T y, T x) {
+    return std::atan2(y, x);
   }
 };
 struct FloorDiv {
@@ -63,18 +79,6 @@ struct FloorMod {
     return rest != 0 && (rest < 0) != (b < 0) ? static_cast<T>(rest + b) : rest;
   }
 };
-struct Maximum {
-  template <class T>
-  static T apply(T a, T b) {
-    return a < b ? b : a;
-  }
-};
-struct Minimum {
-  template <class T>
-  static T apply(T a, T b) {
-    return b < a ? b : a;
-  }
-};
 struct Pow {
   template <class T>
   static T apply(const T& a, const T& b) {
@@ -101,24 +105,9 @@ struct SquaredDifference {
   }
 };
 
-/// The first element of an integer tensor for which `bad` holds makes the inputs unfit.
-template <class Bad>
-Status check_integers(const Tensor& tensor, const char* what, Bad bad) {
-  Status status;
-  with_type(IntegerTypes{}, tensor.dtype(), [&]<class T>(std::type_identity<T>) {
-    const auto values = tensor.as<T>();
-    const auto found = std::find_if(values.begin(), values.end(), bad);
-    if (found != values.end())
-      status = invalid_argument(std::string(what) + " at element " + std::to_string(found - values.begin()) +
-                                " of y " + tensor.signature());
-  });
-  return status;
-}
-Status check_divisor(const Tensor&, const Tensor& b) {
-  return check_integers(b, "integer division by zero", [](auto value) { return value == 0; });
-}
+Status check_divisor(const Tensor&, const Tensor& b) { return check_divisors(b, "y"); }
 Status check_exponent(const Tensor&, const Tensor& b) {
-  return check_integers(b, "negative integer exponent", [](auto value) { return value < 0; });
+  return check_integers(b, "y", "negative integer exponent", [](auto value) { return value < 0; });
 }
 
 using IntegerAndComplexTypes = Joined<IntegerTypes, ComplexTypes>;
@@ -149,6 +138,22 @@ void div_gradient(GradientContext& context) {
   const Output quotient = div(scope, gradient, y);
   set_broadcast_gradients(context, quotient,
                           neg(scope, mul(scope, quotient, conjugate(scope, context.output(0)))));
+}
+
+void div_no_nan_gradient(GradientContext& context) {
+  const Scope& scope = context.scope();
+  const Output y = conjugate(scope, context.input(1));
+  const Output quotient = div_no_nan(scope, context.gradient(), y);
+  set_broadcast_gradients(context, quotient,
+                          neg(scope, mul(scope, quotient, conjugate(scope, context.output(0)))));
+}
+
+/// Of the angle of (y, x), by a turn: (x, -y) / (x^2 + y^2).
+void atan2_gradient(GradientContext& context) {
+  const Scope& scope = context.scope();
+  const Output y = context.input(0), x = context.input(1);
+  const Output per_square = div(scope, context.gradient(), add(scope, square(scope, x), square(scope, y)));
+  set_broadcast_gradients(context, mul(scope, x, per_square), neg(scope, mul(scope, y, per_square)));
 }
 
 /// out = x - y q with the integral q = (x - out) / y, which does not change in the neighbourhood.
@@ -208,15 +213,25 @@ void add_division(OpLibrary& library) {
   library.op(binary_op("RealDiv", "T: {half, bfloat16, float, double, complex64, complex128}", "real_div")
                  .gradient(div_gradient));
   library.kernel(binary_kernel("RealDiv", binary_loop<VectorBinary::Div, Div, ComplexTypes>));
+  library.op(binary_op("DivNoNan", "T: {half, bfloat16, float, double, complex64, complex128}", "div_no_nan")
+                 .gradient(div_no_nan_gradient));
+  library.kernel(
+      binary_kernel("DivNoNan", scalar_binary_loop_of<DivNoNan, Joined<FloatTypes, ComplexTypes>>));
+  library.op(binary_op("TruncateDiv", "T: realnumbertype", "truncate_div").not_differentiable());
+  library.kernel(binary_kernel("TruncateDiv", scalar_binary_loop_of<TruncateDiv, WideRealTypes>,
+                               Cost::Arithmetic, check_divisor));
   library.op(binary_op("FloorDiv", "T: realnumbertype", "floor_div").not_differentiable());
   library.kernel(binary_kernel("FloorDiv", scalar_binary_loop_of<FloorDiv, WideRealTypes>, Cost::Arithmetic,
                                check_divisor));
   library.op(binary_op("FloorMod", "T: realnumbertype", "floor_mod").gradient(mod_gradient));
   library.kernel(binary_kernel("FloorMod", scalar_binary_loop_of<FloorMod, WideRealTypes>,
                                Cost::Transcendental, check_divisor));
-  library.op(binary_op("Mod", "T: realnumbertype", "mod").gradient(mod_gradient));
-  library.kernel(
-      binary_kernel("Mod", scalar_binary_loop_of<Mod, WideRealTypes>, Cost::Transcendental, check_divisor));
+  for (const char* name : {"Mod", "TruncateMod"}) {
+    library.op(binary_op(name, "T: realnumbertype", name == std::string_view("Mod") ? "mod" : "truncate_mod")
+                   .gradient(mod_gradient));
+    library.kernel(
+        binary_kernel(name, scalar_binary_loop_of<Mod, WideRealTypes>, Cost::Transcendental, check_divisor));
+  }
 }
 
 }  // namespace
@@ -238,6 +253,15 @@ void add_elementwise_binary_ops(OpLibrary& library) {
   library.kernel(binary_kernel("Maximum", binary_loop<VectorBinary::Maximum, Maximum, IntegerTypes>));
   library.op(binary_op("Minimum", "T: realnumbertype", "minimum").commutative().gradient(minimum_gradient));
   library.kernel(binary_kernel("Minimum", binary_loop<VectorBinary::Minimum, Minimum, IntegerTypes>));
+  library.op(OpDefBuilder("Atan2")
+                 .input("y: T")
+                 .input("x: T")
+                 .output("z: T")
+                 .attr("T: floattype")
+                 .constructor("atan2(y, x)")
+                 .shape(broadcast_shape)
+                 .gradient(atan2_gradient));
+  library.kernel(binary_kernel("Atan2", scalar_binary_loop_of<Atan2, FloatTypes>, Cost::Transcendental));
   library.op(binary_op("Pow", "T: numbertype", "pow").gradient(pow_gradient));
   library.kernel(binary_kernel("Pow", scalar_binary_loop_of<Pow, WideNumberTypes>, Cost::Transcendental,
                                check_exponent));

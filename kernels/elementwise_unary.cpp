@@ -1,11 +1,14 @@
 // Functions of one tensor, element by element: y = f(x), of the same type and shape unless said otherwise.
 //   Neg, Square, Conj                                        any number (Conj: complex)
-//   Abs, Sign                                                real; integers wrap around; Sign of a complex x
-//   is x / |x| Sqrt, Rsqrt, Reciprocal (alias Inv), Exp, Log, Log1p, Sin, Cos    floating and complex (Log1p:
-//   floating) Floor, Ceil, Round                                       floating; Round takes halves to the
-//   even neighbour IsNan, IsInf, IsFinite                                   floating; y is bool
+//   Abs, Sign                                                real; integers wrap around; Sign of a complex x is x / |x|
+//   Sqrt, Rsqrt, Reciprocal (alias Inv), Exp, Log, Sin, Cos  floating and complex
+//   Expm1                                                    floating and complex: exp(x) - 1, exact near 0 too
+//   Log1p, Erf, Erfc                                         floating
+//   Floor, Ceil, Round                                       floating; Round takes halves to the even neighbour
+//   IsNan, IsInf, IsFinite                                   floating; y is bool
 // SqrtGrad(y, dy), RsqrtGrad(y, dy), ReciprocalGrad(y, dy) (alias InvGrad): gradients from the output y.
 #include <cmath>
+#include <numbers>
 
 #include "graph/shape_context.h"
 #include "kernels/all_ops.h"
@@ -78,6 +81,29 @@ struct Exp {
   template <class T>
   static T apply(T x) {
     return std::exp(x);
+  }
+};
+struct Expm1 {
+  template <class T>
+  static T apply(T x) {
+    if constexpr (is_complex_type<T>) {
+      const auto half = std::sin(x.imag() / 2), less_one = std::expm1(x.real());
+      return {less_one * std::cos(x.imag()) - 2 * half * half, (less_one + 1) * std::sin(x.imag())};
+    } else {
+      return std::expm1(x);
+    }
+  }
+};
+struct Erf {
+  template <class T>
+  static T apply(T x) {
+    return std::erf(x);
+  }
+};
+struct Erfc {
+  template <class T>
+  static T apply(T x) {
+    return std::erfc(x);
   }
 };
 struct Log {
@@ -170,6 +196,20 @@ void exp_gradient(GradientContext& context) {
   const Scope& scope = context.scope();
   context.set(0, mul(scope, context.gradient(), conjugate(scope, context.output(0))));
 }
+
+void expm1_gradient(GradientContext& context) {
+  const Scope& scope = context.scope();
+  context.set(0, mul(scope, context.gradient(), conjugate(scope, exp(scope, context.input(0)))));
+}
+
+/// dy 2 / sqrt(pi) exp(-x^2)
+Output erf_slope(const GradientContext& context) {
+  const Scope& scope = context.scope();
+  const Output bell = exp(scope, neg(scope, square(scope, context.input(0))));
+  return mul(scope, context.gradient(), mul(scope, bell, 2 * std::numbers::inv_sqrtpi));
+}
+void erf_gradient(GradientContext& context) { context.set(0, erf_slope(context)); }
+void erfc_gradient(GradientContext& context) { context.set(0, neg(context.scope(), erf_slope(context))); }
 
 void log_gradient(GradientContext& context) {
   const Scope& scope = context.scope();
@@ -285,6 +325,13 @@ void add_roots(OpLibrary& library) {
 void add_transcendental(OpLibrary& library) {
   library.op(unary_op("Exp", floating_or_complex, "exp").gradient(exp_gradient));
   library.kernel(unary_kernel("Exp", unary_loop<VectorUnary::Exp, Exp, ComplexTypes>, Cost::Transcendental));
+  library.op(unary_op("Expm1", floating_or_complex, "expm1").gradient(expm1_gradient));
+  library.kernel(unary_kernel("Expm1", scalar_unary_loop_of<Expm1, Joined<FloatTypes, ComplexTypes>>,
+                              Cost::Transcendental));
+  library.op(unary_op("Erf", floating, "erf").gradient(erf_gradient));
+  library.kernel(unary_kernel("Erf", scalar_unary_loop_of<Erf, FloatTypes>, Cost::Transcendental));
+  library.op(unary_op("Erfc", floating, "erfc").gradient(erfc_gradient));
+  library.kernel(unary_kernel("Erfc", scalar_unary_loop_of<Erfc, FloatTypes>, Cost::Transcendental));
   library.op(unary_op("Log", floating_or_complex, "log").gradient(log_gradient));
   library.kernel(unary_kernel("Log", unary_loop<VectorUnary::Log, Log, ComplexTypes>, Cost::Transcendental));
   library.op(unary_op("Log1p", floating, "log1p").gradient(log1p_gradient));

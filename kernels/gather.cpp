@@ -1,5 +1,6 @@
 // Rows by number, and sums of rows by number (features.md P1).
 //   Gather(params, indices)         rows params[indices[i...]]; one index gives a row without its dimension
+//   ResourceGather(resource, indices)   the same of the value of a variable
 //   UnsortedSegmentSum(data, segment_ids, num_segments)
 //                                   row k is the sum of the data whose id is k, in order; zeros for none
 // An index out of range is InvalidArgument with its position and value. The gradient of Gather is sparse:
@@ -43,7 +44,9 @@ Status run_gather(KernelContext& context) {
 /// Row i of the gradient, both flattened to lists of rows, belongs to row indices[i] of params.
 void gather_gradient(GradientContext& context) {
   const Scope& scope = context.scope();
-  const Output shape = shape_of(scope, context.input(0));
+  const bool is_variable = scope.dtype(context.input(0)) == DType::Resource;
+  const Output shape =
+      is_variable ? scope.add_one("VariableShape", {context.input(0)}) : shape_of(scope, context.input(0));
   const Output count = scope.add_one(
       "Reshape", {scope.add_one("Size", {context.input(1)}), integer_constants(scope, Dims{1})});
   const Output row =
@@ -130,6 +133,17 @@ void add_gather_ops(OpLibrary& library) {
                  .shape(gather_shape)
                  .gradient(gather_gradient));
   library.kernel(cpu_kernel("Gather", run_gather));
+  library.op(OpDefBuilder("ResourceGather")
+                 .input("resource: resource")
+                 .input("indices: Tindices")
+                 .output("output: dtype")
+                 .attr("validate_indices: bool = true")
+                 .attr("dtype: type")
+                 .attr("Tindices: {int32, int64}")
+                 .effect(Effect::State)
+                 .shape(gather_shape)
+                 .gradient(gather_gradient));
+  library.kernel(cpu_kernel("ResourceGather", run_gather));
   library.op(OpDefBuilder("UnsortedSegmentSum")
                  .input("data: T")
                  .input("segment_ids: Tindices")

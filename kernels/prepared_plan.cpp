@@ -99,7 +99,7 @@ class PlanPreparation {
     node.runs_dead = is_transfer(*node.node->op);
     for (const Output& input : node.node->inputs) node.takes_handles |= is_handle(graph.type(input));
     node.needs_initialized = !node.node->op->allows_uninitialized_input;
-    node.reads_handles = node.node->type() == "ReadVariableOp";
+    node.reads_handles = node.node->type() == "ReadVariableOp" || node.action == Action::Kernel;
     node.stack = stack_action(node.node->type()).value_or(StackAction::New);
     node.takes_stacks =
         !node.reads_handles && (node.action == Action::Stack || node.action == Action::Switch ||

@@ -60,23 +60,6 @@ void select(Pool& pool, const Tensor& condition, const Tensor& t, const Tensor& 
                 });
 }
 
-struct Bytes16 {
-  uint64_t low, high;
-};
-
-/// Calls f for a type of the same size, or std::string.
-template <class F>
-void with_size_of(DType dtype, F&& f) {
-  if (dtype == DType::String) return f(std::type_identity<std::string>{});
-  switch (size_of(dtype)) {
-    case 1: return f(std::type_identity<uint8_t>{});
-    case 2: return f(std::type_identity<uint16_t>{});
-    case 4: return f(std::type_identity<uint32_t>{});
-    case 8: return f(std::type_identity<uint64_t>{});
-    default: return f(std::type_identity<Bytes16>{});
-  }
-}
-
 Status run_select(KernelContext& context) {
   const Tensor &condition = context.input(0), &t = context.input(1), &e = context.input(2);
   if (!(t.shape() == e.shape())) return invalid_argument("t is " + t.signature() + ", e is " + e.signature());
@@ -86,7 +69,7 @@ Status run_select(KernelContext& context) {
   }
   TROUPE_ASSIGN(const size_t per_condition, elements_per_condition(condition, t));
   TROUPE_ASSIGN(Tensor* const output, context.output(0, t.shape()));
-  with_size_of(t.dtype(), [&]<class T>(std::type_identity<T>) {
+  with_storage(t.dtype(), [&]<class T>(std::type_identity<T>) {
     select<T>(context.device().pool(), condition, t, e, per_condition, *output);
   });
   return {};
@@ -140,7 +123,7 @@ Status run_select_v2(KernelContext& context) {
     }
   }
   TROUPE_ASSIGN(Tensor* const output, context.output(0, sides.shape()));
-  with_size_of(t.dtype(), [&]<class T>(std::type_identity<T>) {
+  with_storage(t.dtype(), [&]<class T>(std::type_identity<T>) {
     const bool* const holds = condition.as<bool>().data();
     const T* const from_t = reinterpret_cast<const T*>(t.data());
     const T* const from_e = reinterpret_cast<const T*>(e.data());

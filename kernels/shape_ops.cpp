@@ -1,6 +1,7 @@
 // Shapes as tensors, and tensors under other shapes. Shapes, sizes and axes lie in host memory; Reshape,
 // ExpandDims and Squeeze share the buffer of their input.
 //   Shape(x), ShapeN(xs...), Size(x), Rank(x)   integers; InvalidArgument when one does not fit `out_type`
+//   VariableShape(resource)                     that of the value of a variable
 //   Reshape(tensor, shape)                      one dimension may be -1: what is left over
 //   ExpandDims(input, dim)                      a dimension of 1 before `dim`, in [-rank-1, rank]
 //   Squeeze(input)                              without dimensions of 1: all, or those of `squeeze_dims`
@@ -194,6 +195,13 @@ void add_shape_queries(OpLibrary& library) {
                  .constructor("shape(input, out_type)")
                  .shape(rank_vector_shapes)
                  .not_differentiable());
+  library.op(OpDefBuilder("VariableShape")
+                 .input("input: resource")
+                 .output("output: out_type")
+                 .attr(out_type)
+                 .effect(Effect::State)
+                 .shape(rank_vector_shapes)
+                 .not_differentiable());
   library.op(OpDefBuilder("ShapeN")
                  .input("input: N * T")
                  .output("output: N * out_type")
@@ -219,6 +227,7 @@ void add_shape_queries(OpLibrary& library) {
                  .shape(scalar_shape)
                  .not_differentiable());
   library.kernel(cpu_kernel("Shape", run_shape).host({}, {"output"}).inexpensive());
+  library.kernel(cpu_kernel("VariableShape", run_shape).host({}, {"output"}).inexpensive());
   library.kernel(cpu_kernel("ShapeN", run_shape).host({}, {"output"}).inexpensive());
   library.kernel(cpu_kernel("Size", run_size).host({}, {"output"}).inexpensive());
   library.kernel(cpu_kernel("Rank", run_rank).host({}, {"output"}).inexpensive());

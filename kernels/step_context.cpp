@@ -384,12 +384,13 @@ bool StepContext::read_handle(Activation activation, const PreparedNode& node, u
   const bool is_fetch = node.action == Action::Fetch;
   const EdgeType type = is_fetch ? EdgeType{} : plan_.graph().type(node.node->inputs[input]);
   const bool wants_reference = !is_fetch && type.is_ref && node.node->expects_ref[input];
-  const bool wants_resource = type.dtype == DType::Resource && !node.reads_handles;
-  if (wants_resource) return true;
+  const bool is_resource = type.dtype == DType::Resource;
+  if (is_resource && !node.reads_handles) return true;
   StateCell& cell = *slot.cell;
-  if (node.reads_handles && cell.dtype() != node.node->output_types[0].dtype) {
+  const AttrValue* const dtype = is_resource ? node.node->attrs.find("dtype") : nullptr;
+  if (dtype && cell.dtype() != std::get<DType>(*dtype)) {
     fail(node, invalid_argument("the variable '" + cell.name() + "' is " + std::string(name(cell.dtype())) +
-                                ", dtype is " + std::string(name(node.node->output_types[0].dtype))));
+                                ", dtype is " + std::string(name(std::get<DType>(*dtype)))));
     return false;
   }
   Snapshot snapshot;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <complex>
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -40,6 +41,24 @@ bool with_type(TypeList<Types...>, [[maybe_unused]] DType dtype, F&& f) {
 template <class... Types>
 std::vector<DType> dtypes(TypeList<Types...>) {
   return {dtype_of<Types>...};
+}
+
+/// Sixteen bytes, to be moved.
+struct Bytes16 {
+  uint64_t low, high;
+};
+
+/// Calls f(std::type_identity<T>{}) for a T of the dtype's size, as which its elements can be moved; std::string for strings.
+template <class F>
+void with_storage(DType dtype, F&& f) {
+  if (dtype == DType::String) return f(std::type_identity<std::string>{});
+  switch (size_of(dtype)) {
+    case 1: return f(std::type_identity<uint8_t>{});
+    case 2: return f(std::type_identity<uint16_t>{});
+    case 4: return f(std::type_identity<uint32_t>{});
+    case 8: return f(std::type_identity<uint64_t>{});
+    default: return f(std::type_identity<Bytes16>{});
+  }
 }
 
 /// Half and BFloat16 are stored; arithmetic happens in float.

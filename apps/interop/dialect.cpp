@@ -49,6 +49,7 @@ constexpr Attr passed_over[] = {
     {"MatMul", "grad_a", Passed::Any},
     {"MatMul", "grad_b", Passed::Any},
     {"NotEqual", "incompatible_shape_error", Passed::True},
+    {"ResourceGather", "batch_dims", Passed::Zero},
     {"ResourceApplyAdagrad", "update_slots", Passed::True},
     {"ResourceApplyAdam", "use_nesterov", Passed::False},
     {"ResourceApplyFtrl", "multiply_linear_by_lr", Passed::False},

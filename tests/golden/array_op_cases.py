@@ -3,8 +3,8 @@ import itertools
 
 import numpy
 
-from op_cases import CLOSE, case
-from reference import COMPLEX, FLOATS, INF, NAN, f32, mixed, name_of, zeros
+from op_cases import CLOSE, MOVED, case, filled
+from reference import BFLOAT16, COMPLEX, FLOATS, INF, INTEGERS, NAN, boolean, f32, f64, i32, i64, mixed, name_of, ramp, text, tf, zeros
 
 
 def products():
@@ -41,4 +41,72 @@ def products():
     case("BatchMatMulV2", zeros([2, 2, 0]), zeros([0, 3]))
 
 
-FAMILIES = (products,)
+def looking_up_variables():
+    for dtype in MOVED:
+        case("ResourceGather", filled([3, 2], dtype), i32([2, 0, 2]), dtype=tf.string if dtype is object else dtype)
+    case("ResourceGather", ramp([3, 2]), i64([[1], [0]]), dtype=numpy.float32)
+    case("ResourceGather", ramp([3, 2]), i32(1), dtype=numpy.float32)
+    case("ResourceGather", zeros([0, 2]), i32([]), dtype=numpy.float32)
+    for wrong in (-1, 3):
+        case("ResourceGather", ramp([3]), i32([0, wrong]), dtype=numpy.float32, fails=True)
+    for out in (tf.int32, tf.int64):
+        case("VariableShape", ramp([2, 3]), out_type=out)
+        case("VariableShape", f32(1), out_type=out)
+
+
+def lines():
+    for op in ("Cumsum", "Cumprod"):
+        for dtype in FLOATS + INTEGERS + COMPLEX:
+            tolerance = 8 * CLOSE[name_of(dtype)] if name_of(dtype) in CLOSE else 0
+            case(op, ramp([2, 3], dtype), i32(1), close=tolerance)
+        box = mixed([2, 3, 4])
+        for exclusive, reverse in itertools.product((False, True), repeat=2):
+            for axis in (0, 1, 2, -1):
+                case(op, box, i32(axis), exclusive=exclusive, reverse=reverse, close=4e-6, near=1e-6)
+        case(op, zeros([0, 2]), i64(0))
+        case(op, ramp([3]), i32(1), fails=True)
+        case(op, f32(1), i32(0), fails=True)
+    for dtype in MOVED:
+        case("ReverseV2", filled([2, 3, 2], dtype), i32([0, -1]))
+    case("ReverseV2", ramp([2, 3]), i64([]))
+    case("ReverseV2", zeros([0, 3]), i32([1]))
+    case("ReverseV2", f32(1), i32([]))
+    case("ReverseV2", ramp([2, 3]), i32([2]), fails=True)
+    case("ReverseV2", ramp([2, 3]), i32([0, -2]), fails=True)
+
+
+def positions():
+    for dtype in FLOATS + INTEGERS + COMPLEX + [numpy.bool_]:
+        case("Where", numpy.array([[0, 1, 0], [2, 0, 3]], dtype=dtype))
+    case("Where", f32([0.0, -0.0, NAN, INF]))
+    for value in (0, 1):
+        case("Where", f32(value), ours=[zeros([value, 0], numpy.int64)], why="of a scalar, too, there is one position or none")
+    case("Where", zeros([0, 2]))
+    for dtype in MOVED:
+        on, off = filled([2], dtype)
+        case("OneHot", i32([1, -1, 2, 5, 0]), i32(3), numpy.array(on, dtype=dtype), numpy.array(off, dtype=dtype))
+    for dtype in (numpy.uint8, numpy.int8, numpy.int64):
+        case("OneHot", numpy.array([1, 0, 2], dtype=dtype), i32(2), f32(5), f32(0))
+    for axis in (-1, 0, 1, 2):
+        case("OneHot", i32([[0, 1, 2], [2, -1, 7]]), i32(4), f32(1), f32(0), axis=axis)
+    case("OneHot", i32(1), i32(3), f32(1), f32(0))
+    case("OneHot", i32([1]), i32(0), f32(1), f32(0))
+    case("OneHot", zeros([0, 2], numpy.int32), i32(3), f32(1), f32(0))
+    case("OneHot", i32([1]), i32(-1), f32(1), f32(0), fails=True)
+    case("OneHot", i32([1]), i32(2), f32([1]), f32(0), fails=True)
+    case("OneHot", i32([1]), i32(2), f32(1), f32(0), axis=2, fails=True)
+
+
+def differing():
+    for dtype in FLOATS + INTEGERS:
+        values = numpy.array([3, 1, 3, 2, 1, 1, 9], dtype=dtype)
+        case("UniqueWithCounts", values)
+        case("ListDiff", values, numpy.array([1, 9, 4], dtype=dtype))
+    case("ListDiff", text(["b", "", "b", "a"]), text(["a"]), out_idx=tf.int64)
+    case("ListDiff", i32([]), i32([1]))
+    case("ListDiff", i32([1, 1]), i32([]))
+    case("ListDiff", i32([[1]]), i32([1]), fails=True)
+    case("UniqueWithCounts", i64([]), out_idx=tf.int64)
+
+
+FAMILIES = (products, looking_up_variables, lines, positions, differing)

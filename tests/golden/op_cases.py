@@ -52,14 +52,16 @@ SPECIAL = [-INF, -1e30, -2.5, -1.5, -1, -0.5, -0.0, 0, 0.5, 1, 1.5, 2.5, 1e30, I
 
 def elementwise_unary():
     plain = ["Neg", "Abs", "Sign", "Square", "Floor", "Ceil", "Round", "Relu", "Relu6"]
-    rounded = ["Sqrt", "Reciprocal", "Inv", "Rsqrt", "Exp", "Log", "Log1p", "Sin", "Cos", "Elu", "Softplus", "Sigmoid", "Tanh"]
+    rounded = ["Sqrt", "Reciprocal", "Inv", "Rsqrt", "Exp", "Log", "Log1p", "Sin", "Cos", "Elu", "Softplus", "Sigmoid", "Tanh",
+               "Expm1", "Erf", "Erfc"]
     for op, dtype in itertools.product(plain + rounded, FLOATS):
         tolerance = 0 if op in plain else CLOSE[name_of(dtype)]
         if op == "Square" and dtype == BFLOAT16:
             tolerance = CLOSE["bfloat16"]
         if op in ("Relu", "Relu6"):
             tolerance = 1e-9  # of two zeros either
-        special = [x for x in SPECIAL if not (op in ("Sin", "Cos") and 1e29 < abs(x) < INF)]
+        # TensorFlow's Erf of an infinite double is NaN
+        special = [x for x in SPECIAL if not (op in ("Sin", "Cos") and 1e29 < abs(x) < INF) and not (op == "Erf" and abs(x) == INF)]
         case(op, numpy.array(special, dtype=dtype), close=tolerance)
         positive = op in ("Sqrt", "Rsqrt", "Log", "Log1p")
         case(op, mixed([2, 9], dtype, 0.01 if positive else -9, 9), close=tolerance)
@@ -69,7 +71,8 @@ def elementwise_unary():
         limits = numpy.iinfo(dtype)
         case(op, numpy.array([limits.min, limits.max, 0, 1, 7, 100] + ([-1, -7] if limits.min < 0 else []), dtype=dtype))
     for op, dtype in itertools.product(
-            ["Neg", "Sign", "Square", "Sqrt", "Rsqrt", "Reciprocal", "Inv", "Exp", "Log", "Sin", "Cos", "Sigmoid", "Tanh", "Conj"],
+            ["Neg", "Sign", "Square", "Sqrt", "Rsqrt", "Reciprocal", "Inv", "Exp", "Expm1", "Log", "Sin", "Cos", "Sigmoid", "Tanh",
+             "Conj"],
             COMPLEX):
         case(op, numpy.array([1 + 2j, -1 + 0.5j, 0.5 - 0.25j, -2 - 1j, 3, 1j], dtype=dtype), close=4 * CLOSE[name_of(dtype)])
     for op, dtype in itertools.product(["IsNan", "IsInf", "IsFinite"], FLOATS):
@@ -94,12 +97,12 @@ def elementwise_unary():
 
 
 def elementwise_binary():
-    arithmetic = ["Add", "Sub", "Mul", "Div", "RealDiv", "FloorDiv", "FloorMod", "Mod", "Maximum", "Minimum", "SquaredDifference",
-                  "Pow"]
+    arithmetic = ["Add", "Sub", "Mul", "Div", "RealDiv", "DivNoNan", "TruncateDiv", "FloorDiv", "FloorMod", "Mod", "TruncateMod",
+                  "Maximum", "Minimum", "SquaredDifference", "Pow", "Atan2"]
     comparisons = ["Equal", "NotEqual", "Less", "LessEqual", "Greater", "GreaterEqual"]
     pairs = [-INF, -7.5, -2, -0.0, 0, 2, 7.5, INF, NAN]
     for op, dtype in itertools.product(arithmetic + comparisons, FLOATS):
-        exact = op in comparisons or (op != "Pow" and dtype in (numpy.float32, numpy.float64))
+        exact = op in comparisons or (op not in ("Pow", "Atan2") and dtype in (numpy.float32, numpy.float64))
         tolerance = 1e-9 if op in ("Maximum", "Minimum") else 0 if exact else 4 * CLOSE[name_of(dtype)]
         column = numpy.array(pairs, dtype=dtype).reshape(-1, 1)
         case(op, column, column.reshape(1, -1), close=tolerance)
@@ -111,7 +114,7 @@ def elementwise_binary():
         x = [limits.min, limits.max, 0, 1, 2, 7, 100] + ([-1, -7] if limits.min < 0 else [])
         y = [1, 2, 3, 5] + ([-2, -3] if limits.min < 0 and op != "Pow" else [])
         case(op, numpy.array(x, dtype=dtype).reshape(-1, 1), numpy.array(y, dtype=dtype))
-        if op in ("Div", "FloorDiv", "FloorMod", "Mod"):
+        if op in ("Div", "TruncateDiv", "FloorDiv", "FloorMod", "Mod", "TruncateMod"):
             case(op, numpy.array([4, 5], dtype=dtype), numpy.array([2, 0], dtype=dtype), fails=True)
     for dtype in (numpy.int32, numpy.int64):
         least = numpy.iinfo(dtype).min
@@ -119,7 +122,7 @@ def elementwise_binary():
         for op in ("Add", "Sub", "Mul"):
             case(op, numpy.array([least, least], dtype=dtype), numpy.array([-1, 3], dtype=dtype))
     for op, dtype in itertools.product(
-            ["Add", "Sub", "Mul", "Div", "RealDiv", "SquaredDifference", "Pow", "Equal", "NotEqual"], COMPLEX):
+            ["Add", "Sub", "Mul", "Div", "RealDiv", "DivNoNan", "SquaredDifference", "Pow", "Equal", "NotEqual"], COMPLEX):
         case(op, numpy.array([1 + 2j, -1 + 0.5j, 2], dtype=dtype), numpy.array([[0.5 - 1j], [2]], dtype=dtype),
              close=8 * CLOSE[name_of(dtype)])
     case("Add", text(["a", "b"]), text(["c"]))
@@ -451,6 +454,7 @@ def choosing():
     case("Unique", text(["b", "", "b"]), out_idx=tf.int64)
     case("Unique", i64([]))
     case("Unique", i32([[1, 2]]), fails=True)
+    case("Unique", f32([NAN, -0.0, 0, NAN, 1]))
     for shapes in (([2], [2, 2], []), ([2, 1], [1, 3], [2, 3]), ([], [3], [3]), ([3], [3], [3]), ([1, 1, 2], [], [0, 2])):
         condition, t, e = (ramp(shape, first=10 * i) for i, shape in enumerate(shapes))
         case("SelectV2", condition % 2 == 0, t, e)
@@ -487,6 +491,9 @@ def casts():
     case("Cast", zeros([0, 2]), DstT=tf.int32)
 
 
+SCATTERS = ("Update", "Add", "Sub", "Mul", "Div", "Min", "Max")
+
+
 def variables():
     for dtype in FLOATS + INTEGERS + COMPLEX:
         tolerance = CLOSE["bfloat16"] if dtype == BFLOAT16 else 0
@@ -494,13 +501,13 @@ def variables():
         case("AssignSub", ramp([3], dtype, 10), ramp([3], dtype), close=tolerance)
         case("AssignAddVariableOp", ramp([3], dtype), ramp([3], dtype, 10), close=tolerance)
         case("AssignSubVariableOp", ramp([3], dtype, 10), ramp([3], dtype), close=tolerance)
-        for op in ("ScatterUpdate", "ScatterAdd", "ScatterSub"):
-            case(op, ramp([3, 2], dtype, 20), i32([2, 0, 2]), ramp([3, 2], dtype), close=tolerance)
+        for prefix, verb in itertools.product(("", "Resource"), SCATTERS):
+            case(f"{prefix}Scatter{verb}", ramp([3, 2], dtype, 20), i32([2, 0, 2]), ramp([3, 2], dtype), close=tolerance)
     case("Assign", ramp([3]), ramp([3], first=10))
     case("AssignVariableOp", ramp([3]), ramp([3], first=10))
     case("Assign", ramp([3]), ramp([2, 2], first=10), validate_shape=False)
     case("AssignAdd", ramp([3]), ramp([2]), fails=True)
-    for op in ("ScatterUpdate", "ScatterAdd", "ScatterSub"):
+    for op in [f"{prefix}Scatter{verb}" for prefix in ("", "Resource") for verb in SCATTERS]:
         case(op, ramp([3, 2]), i64(1), ramp([2]))
         case(op, ramp([3]), i32([[0, 1], [2, 0]]), ramp([2, 2]))
         case(op, ramp([3]), i32([]), zeros([0]))

@@ -81,7 +81,7 @@ def apply(op, **arguments):
 
 class Call:
     """One op on placeholders, in the default graph. Where the op takes references or resources they are variables, and what is fetched
-    are their new values; `shape_of(value)` says what a placeholder knows of its shape. `scope` makes the names of variables differ."""
+    are their new values if the op yields none itself; `shape_of(value)` says what a placeholder knows of its shape. `scope` makes the names of variables differ."""
 
     def __init__(self, op, inputs, attrs, scope="", shape_of=lambda value: value.shape):
         self.feeds, self.made = {}, []
@@ -93,7 +93,8 @@ class Call:
         with tf.control_dependencies([self.node]):
             read = [apply("ReadVariableOp", resource=v, dtype=dtype, name="r").outputs[0] if v.dtype == tf.resource else
                     apply("Identity", input=v, name="r").outputs[0] for v, _, dtype in self.made]
-        self.fetches = read if self.made else list(self.node.outputs)
+        yields = [output for output in self.node.outputs if not output.dtype._is_ref_dtype]
+        self.fetches = yields or read
 
     def _source(self, argument, value):
         if isinstance(value, list):

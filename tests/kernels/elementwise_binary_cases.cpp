@@ -26,29 +26,35 @@ void add_types(OpCases& cases, const std::string& op) {
 }
 
 void add_refused(OpCases& cases, const std::string& op) {
+  const std::string second = op == "Atan2" ? "x" : "y";
   cases.bad(op, {random_doubles(Shape{2, 3}, 0, 1), random_doubles(Shape{4}, 0, 1)}, {}, "3");
-  cases.bad(op, {doubles({}, {1}), floats({}, {1})}, {}, "input y is float, expected double");
+  cases.bad(op, {doubles({}, {1}), floats({}, {1})}, {}, "input " + second + " is float, expected double");
   cases.bad(op, {Tensor::scalar(QInt8{}), Tensor::scalar(QInt8{})}, {}, "T is qint8");
 }
 
 }  // namespace
 
 void add_elementwise_binary_cases(OpCases& cases) {
-  for (const char* op :
-       {"Add", "Sub", "Mul", "Div", "RealDiv", "Maximum", "Minimum", "SquaredDifference", "Pow", "FloorDiv",
-        "FloorMod", "Mod", "Equal", "NotEqual", "Less", "LessEqual", "Greater", "GreaterEqual"}) {
+  for (const char* op : {"Add",         "Sub",         "Mul",      "Div",
+                         "RealDiv",     "Maximum",     "Minimum",  "SquaredDifference",
+                         "Pow",         "FloorDiv",    "FloorMod", "Mod",
+                         "TruncateMod", "TruncateDiv", "DivNoNan", "Atan2",
+                         "Equal",       "NotEqual",    "Less",     "LessEqual",
+                         "Greater",     "GreaterEqual"}) {
     add_shapes(cases, op, 0.5, 2.5);
     add_types(cases, op);
     add_refused(cases, op);
   }
-  for (const char* op : {"Add", "Sub", "Mul", "RealDiv", "Maximum", "Minimum", "SquaredDifference"})
+  for (const char* op :
+       {"Add", "Sub", "Mul", "RealDiv", "DivNoNan", "Atan2", "Maximum", "Minimum", "SquaredDifference"})
     add_shapes(cases, op, -2, 2);
-  for (const char* op : {"Div", "FloorDiv", "FloorMod", "Mod"}) {
+  cases.good("DivNoNan", {floats(Shape{4}, {1, 0, -1, 5}), floats(Shape{4}, {0, 0, 0, 2})});
+  for (const char* op : {"Div", "TruncateDiv", "FloorDiv", "FloorMod", "Mod", "TruncateMod"}) {
     cases.good(op, {ints({7, -7, 7, -7, INT32_MIN, INT32_MIN}), ints({2, 2, -2, -2, -1, 3})});
     cases.bad(op, {ints({1, 2}), ints({3, 0})}, {}, "division by zero at element 1 of y int32[2]");
     cases.good(op, {ints({}), ints(Shape{1}, {0})});
   }
-  for (const char* op : {"FloorMod", "Mod"})
+  for (const char* op : {"FloorMod", "Mod", "TruncateMod"})
     cases.good(op, {doubles(Shape{4}, {7.3, -7.3, 7.3, -7.3}), doubles(Shape{4}, {2, 2, -2, -2})});
   cases.bad("Pow", {ints({1, 2}), ints({3, -1})}, {}, "negative integer exponent at element 1 of y int32[2]");
   cases.good("Add", {strings({"a", "b"}), strings({"c"})});

@@ -33,7 +33,8 @@ void add_paired(OpCases& cases, const std::string& op, double low, double high) 
 }  // namespace
 
 void add_elementwise_unary_cases(OpCases& cases) {
-  for (const char* op : {"Neg", "Abs", "Sign", "Square", "Exp", "Sin", "Cos"}) add_function(cases, op, -3, 3);
+  for (const char* op : {"Neg", "Abs", "Sign", "Square", "Exp", "Sin", "Cos", "Expm1", "Erf", "Erfc"})
+    add_function(cases, op, -3, 3);
   for (const char* op : {"Sqrt", "Rsqrt", "Reciprocal", "Inv", "Log", "Log1p"})
     add_function(cases, op, 0.25, 4);
   for (const char* op : {"Floor", "Ceil", "Round", "IsNan", "IsInf", "IsFinite"})

@@ -1,4 +1,4 @@
-// Samples of the ops that move rows by number: DynamicPartition, DynamicStitch.
+// Samples of the ops that deal with rows by number, with positions, and with lines along one axis.
 #include "tests/kernels/all_cases.h"
 
 namespace troupe::test {
@@ -38,11 +38,78 @@ void add_stitch_cases(OpCases& cases, const std::string& op) {
   cases.bad(op, {ints({0}), ints({1}), rows(1), random_doubles(Shape{1, 4}, 0, 1)}, {}, "4");
 }
 
+void add_resource_cases(OpCases& cases) {
+  for (const bool validate : {false, true})
+    cases.good_in_every_type("ResourceGather", {rows(3), ints(Shape{2, 2}, {1, 0, 2, 1})},
+                             {{"validate_indices", validate}, {"dtype", f64}});
+  const Attributes type{{"dtype", f64}};
+  cases.good("ResourceGather", {rows(3), int_scalar(1)}, type);
+  cases.good("ResourceGather", {rows(0), ints({})}, type);
+  cases.bad("ResourceGather", {rows(3), ints({0, 3})}, type, "indices[1] = 3 is not in [0, 3)");
+  cases.bad("ResourceGather", {one(), ints({0})}, type, "params is a scalar");
+  cases.good_in_every_type("VariableShape", {rows(3)});
+  for (const Tensor& variable : {rows(0), one()}) cases.good("VariableShape", {variable});
+  cases.bad("VariableShape", {rows(3)}, {{"out_type", f32}}, "attribute out_type is float");
+}
+
+void add_cumulative_cases(OpCases& cases, const std::string& op) {
+  const Tensor box = random_doubles(Shape{3, 4, 5}, 1, 9);
+  for (const bool exclusive : {false, true})
+    for (const bool reverse : {false, true}) {
+      const Attributes attrs{{"exclusive", exclusive}, {"reverse", reverse}};
+      for (const int32_t axis : {0, 1, 2, -1}) cases.good(op, {box, int_scalar(axis)}, attrs);
+      cases.good(op, {random_doubles(Shape{1}, 1, 9), int_scalar(0)}, attrs);
+    }
+  cases.good_in_every_type(op, {random_doubles(Shape{3, 3}, 1, 2), int_scalar(1)});
+  cases.good(op, {rows(0), int_scalar(0)});
+  cases.good(op, {rows(0), int_scalar(1)});
+  cases.good(op, {converted(random_doubles(Shape{7, 30001}, 0.9, 1.1), f32), int_scalar(0)});
+  cases.good(op, {converted(random_doubles(Shape{3001, 70}, 0.9, 1.1), f32), int_scalar(1)});
+  cases.bad(op, {box, int_scalar(3)}, {}, "axis 3 is outside [-3, 3)");
+  cases.bad(op, {box, ints({0, 1})}, {}, "[2]");
+  cases.bad(op, {one(), int_scalar(0)}, {}, "axis 0");
+}
+
+void add_one_hot_cases(OpCases& cases) {
+  const Tensor indices = ints({2, 0, 3, -1, 1}), depth = int_scalar(3);
+  cases.good_in_every_type("OneHot", {ints({1, 2, 0}), int_scalar(3), one(7), one(2)});
+  for (const int64_t axis : {-1, 0, 1}) {
+    cases.good("OneHot", {ints(Shape{2, 3}, {0, 1, 2, 2, 5, -3}), depth, one(7), one(2)}, {{"axis", axis}});
+    cases.good("OneHot", {ints(Shape{0, 3}, {}), depth, one(7), one(2)}, {{"axis", axis}});
+  }
+  cases.good("OneHot", {indices, int_scalar(0), one(7), one(2)});
+  cases.good("OneHot", {int_scalar(1), depth, one(7), one(2)});
+  cases.good("OneHot", {indices, depth, converted(one(7), DType::String), converted(one(2), DType::String)});
+  cases.bad("OneHot", {indices, int_scalar(-1), one(7), one(2)}, {}, "depth is -1");
+  cases.bad("OneHot", {indices, depth, rows(1), one(2)}, {}, "[1,5]");
+  cases.bad("OneHot", {indices, depth, one(7), one(2)}, {{"axis", int64_t{2}}}, "axis 2 is outside [-2, 2)");
+}
+
+void add_position_cases(OpCases& cases) {
+  cases.good_in_every_type("Where", {doubles(Shape{2, 2, 3}, {0, 1, 0, 0, 2, 3, 4, 0, 0, 0, 0, 5})});
+  for (const Tensor& none : {rows(0), one(0), one(1), doubles(Shape{5}, {0, 0, 0, 0, 0})})
+    cases.good("Where", {none});
+  cases.good("Where", {converted(random_doubles(Shape{90, 2001}, -2, 2), i32)});
+  cases.bad("Where", {strings({"a"})}, {}, "T is string");
+  const Tensor box = random_doubles(Shape{3, 3, 5}, 1, 9);
+  cases.good_in_every_type("ReverseV2", {box, ints({0, -1})});
+  for (const Tensor& axes : {ints({}), ints({1}), ints({0, 1, 2})}) cases.good("ReverseV2", {box, axes});
+  cases.good("ReverseV2", {rows(0), ints({0})});
+  cases.good("ReverseV2", {one(), ints({})});
+  cases.bad("ReverseV2", {box, ints({0, -3})}, {}, "axis 0 is named twice");
+  cases.bad("ReverseV2", {box, ints({3})}, {}, "axis 3 is outside [-3, 3)");
+  cases.bad("ReverseV2", {box, int_scalar(0)}, {}, "[]");
+}
+
 }  // namespace
 
 void add_row_cases(OpCases& cases) {
   add_partition_cases(cases);
   for (const char* op : {"DynamicStitch", "ParallelDynamicStitch"}) add_stitch_cases(cases, op);
+  add_resource_cases(cases);
+  for (const char* op : {"Cumsum", "Cumprod"}) add_cumulative_cases(cases, op);
+  add_one_hot_cases(cases);
+  add_position_cases(cases);
 }
 
 }  // namespace troupe::test

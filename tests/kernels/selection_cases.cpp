@@ -47,6 +47,19 @@ void add_unique_cases(OpCases& cases) {
   cases.good("Unique", {doubles(Shape{0}, {})});
   cases.bad("Unique", {doubles({}, {1})}, {}, "[]");
   cases.bad("Unique", {doubles(Shape{1, 2}, {1, 2})}, {}, "[1,2]");
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  cases.good("Unique", {doubles(Shape{5}, {nan, -0.0, nan, 0.0, 1})});
+  cases.good("Unique", {converted(random_doubles(Shape{5001}, 0, 999), i32)});
+  cases.good_in_every_type("UniqueWithCounts", {doubles(Shape{7}, {3, 1, 3, 2, 1, 1, 9})});
+  cases.good("UniqueWithCounts", {doubles(Shape{0}, {})});
+  cases.bad("UniqueWithCounts", {doubles({}, {1})}, {}, "[]");
+  const Tensor some = doubles(Shape{3}, {1, 9, 4});
+  cases.good_in_every_type("ListDiff", {doubles(Shape{7}, {3, 1, 3, 2, 1, 1, 9}), some});
+  cases.good("ListDiff", {doubles(Shape{0}, {}), some});
+  cases.good("ListDiff", {some, doubles(Shape{0}, {})});
+  cases.good("ListDiff", {doubles(Shape{5}, {nan, -0.0, nan, 7, 1}), doubles(Shape{2}, {nan, 0.0})});
+  cases.bad("ListDiff", {doubles({}, {1}), some}, {}, "[]");
+  cases.bad("ListDiff", {some, doubles(Shape{1, 2}, {1, 2})}, {}, "[1,2]");
 }
 
 void add_cast_cases(OpCases& cases) {

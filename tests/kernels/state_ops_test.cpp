@@ -1,6 +1,7 @@
 // Variables and references as steps see them, and loops and branches put together op by op.
 #include <boost/test/unit_test.hpp>
 
+#include "graph/gradients.h"
 #include "graph/scope.h"
 #include "tests/support/local_host.h"
 #include "tests/support/run_op.h"
@@ -66,6 +67,18 @@ BOOST_AUTO_TEST_CASE(a_resource_of_another_type_is_refused) {
     BOOST_TEST(status.op() == graph.node(fetch.node).type());
   }
   BOOST_TEST(value(g.add_one("ReadVariableOp", {v}, {{"dtype", f32}})) == 3);
+}
+
+BOOST_AUTO_TEST_CASE(rows_of_a_resource_are_looked_up_and_differentiated) {
+  const Output v = g.add_one("VarHandleOp", {}, {{"dtype", f32}, {"shape", PartialShape{unknown_dim, 2}}});
+  run({g.add("AssignVariableOp", {v, g.constant(floats(Shape{3, 2}, {1, 2, 3, 4, 5, 6}))}), Output::control});
+  const Output rows = g.add_one("ResourceGather", {v, g.constant(ints({2, 0, 2}))}, {{"dtype", f32}});
+  BOOST_TEST(text_of(run(rows)) == text_of(floats(Shape{3, 2}, {5, 6, 1, 2, 5, 6})));
+  BOOST_TEST(text_of(run(g.add_one("VariableShape", {v}))) == text_of(ints({3, 2})));
+  const Output gradient = dense(g, gradients(g, {rows}, {v})[0], v);
+  BOOST_TEST(text_of(run(gradient)) == text_of(floats(Shape{3, 2}, {1, 1, 0, 0, 2, 2})));
+  const Output wrong = g.add_one("ResourceGather", {v, g.constant(ints({0}))}, {{"dtype", f64}});
+  BOOST_TEST((runtime.run(graph, {}, {wrong}).status().code() == Code::InvalidArgument));
 }
 
 // RefSwitch -> RefIdentity -> AssignAdd -> RefMerge: the branch taken writes the variable, and what comes out refers to it.

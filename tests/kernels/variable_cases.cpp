@@ -26,16 +26,21 @@ void add_assign_cases(OpCases& cases) {
 }
 
 void add_scatter_cases(OpCases& cases) {
-  for (const char* op : {"ScatterUpdate", "ScatterAdd", "ScatterSub"}) {
-    cases.good_in_every_type(op, {values(1), ints({2, 0, 2}), values(2)});
-    cases.good(op, {values(1), int_scalar(1), random_doubles(Shape{5}, 0, 1)});
-    cases.good(op, {values(1), ints({}), none()});
-    cases.good(op, {none(), ints({}), none()});
-    cases.bad(op, {values(1), ints({0, 3, 1}), values(2)}, {}, "indices[1] = 3 is not in [0, 3)");
-    cases.bad(op, {values(1), ints({0, 1, -1}), values(2)}, {}, "indices[2] = -1 is not in [0, 3)");
-    cases.bad(op, {values(1), ints({0, 1}), values(2)}, {}, "[3,5]");
-    cases.bad(op, {one(), ints({0}), one()}, {}, "a scalar");
-  }
+  for (const char* name : {"Update", "Add", "Sub", "Mul", "Div", "Min", "Max"})
+    for (const bool resource : {false, true}) {
+      const std::string op = (resource ? "ResourceScatter" : "Scatter") + std::string(name);
+      const Attributes type = resource ? Attributes{{"dtype", f64}} : Attributes{};
+      cases.good_in_every_type(op, {values(1), ints({2, 0, 2}), values(2)}, type);
+      cases.good(op, {values(1), int_scalar(1), random_doubles(Shape{5}, 0, 1)}, type);
+      cases.good(op, {values(1), ints({}), none()}, type);
+      cases.good(op, {none(), ints({}), none()}, type);
+      cases.bad(op, {values(1), ints({0, 3, 1}), values(2)}, type, "indices[1] = 3 is not in [0, 3)");
+      cases.bad(op, {values(1), ints({0, 1, -1}), values(2)}, type, "indices[2] = -1 is not in [0, 3)");
+      cases.bad(op, {values(1), ints({0, 1}), values(2)}, type, "[3,5]");
+      cases.bad(op, {one(), ints({0}), one()}, type, "a scalar");
+    }
+  cases.bad("ScatterDiv", {ints({4, 6}), ints({1, 0}), ints({2, 0})}, {},
+            "division by zero at element 1 of updates");
 }
 
 /// `variables` first, then scalars; the gradient's place is where `inputs` holds 'g', that of indices 'i', of a count 'n'.

@@ -62,10 +62,15 @@ Result<std::vector<Tensor>> run_in_place(const OpCase& sample) {
   return run_kernel(op, copies_of(sample.inputs), device);
 }
 
-/// A step of one op, or the update rule of variables, which are changed by whoever owns them.
+/// The kernel alone of an op on variables, which are changed by whoever owns them and cannot be fed.
+bool takes_variables(const OpDef& op) {
+  return op.served_by == ServedBy::Variable ||
+         std::ranges::any_of(op.inputs, [](const ArgDef& input) { return input.type == DType::Resource; });
+}
+
+/// A step of one op, or its kernel alone.
 Result<std::vector<Tensor>> run_on(DelayedDevice& device, const SingleOp& op, std::vector<Tensor> inputs) {
-  const bool is_update = op.node().op->served_by == ServedBy::Variable;
-  if (is_update) {
+  if (takes_variables(*op.node().op)) {
     std::vector<Tensor> outputs;
     const Completion done = device.run([&](DeviceContext& context) -> Status {
       TROUPE_ASSIGN(outputs, run_kernel(op, std::move(inputs), context));
