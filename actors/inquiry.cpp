@@ -119,7 +119,9 @@ class AskingNode {
     Status met = meet(options, self, deadline);
     while (met.code() == Code::Unavailable && loop_->now() + pause < deadline) {
       loop_->wait([] { return false; }, loop_->now() + pause);
-      met = meet(options, self, deadline);
+      const Status again = meet(options, self, deadline);
+      if (again.code() == Code::DeadlineExceeded) break;  // what went wrong before tells more
+      met = again;
     }
     TROUPE_RETURN_IF_FAILED(met);
     const NodeIdentity& member = asker_->member();
