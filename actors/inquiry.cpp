@@ -52,7 +52,10 @@ class Asker final : private Channel::Owner, private Link::Owner {
   /// Once there is a link: whose it is.
   const NodeIdentity& member() const { return member_; }
   /// Of an actor there; null when the link is gone again.
-  ActorRef actor(const Address& address) const { return stub_of_(address); }
+  ActorRef actor(const Address& address) const {
+    const auto link = met_.lock();
+    return link ? link->actor(address) : ActorRef();
+  }
 
  private:
   void settle(Status outcome) {
@@ -65,10 +68,7 @@ class Asker final : private Channel::Owner, private Link::Owner {
   Status greeted(Channel&) override {
     link_ = Link::open(node_, *this, {}, std::move(channel_));
     member_ = link_->peer();
-    stub_of_ = [weak = std::weak_ptr(link_)](const Address& address) {
-      const auto link = weak.lock();
-      return link ? link->actor(address) : ActorRef();
-    };
+    met_ = link_;
     settle({});
     return {};
   }
@@ -84,7 +84,7 @@ class Asker final : private Channel::Owner, private Link::Owner {
   const std::shared_ptr<Asker*> alive_ = std::make_shared<Asker*>(this);
   std::unique_ptr<Channel> channel_;
   std::shared_ptr<Link> link_;
-  std::function<ActorRef(const Address&)> stub_of_;
+  std::weak_ptr<Link> met_;  ///< what who asks may read, whose thread is not that of link_
   NodeIdentity member_;
   Status outcome_;
   std::atomic<bool> settled_{false};

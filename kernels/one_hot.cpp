@@ -1,5 +1,7 @@
 // OneHot(indices, depth, on_value, off_value): a dimension of `depth` more, at `axis` of the result (-1: the last): on_value where it
 // counts the index, off_value elsewhere. An index outside [0, depth) is on nowhere.
+#include <utility>
+
 #include "kernels/all_ops.h"
 #include "kernels/arguments.h"
 #include "kernels/parallel.h"
@@ -37,18 +39,16 @@ struct OneHot {
   void write_rows(size_t begin, size_t end) const {
     for (size_t row = begin; row < end; ++row) {
       const Index* const from = indices + row / depth * inner;
-      const auto number = static_cast<int64_t>(row % depth);
       for (size_t i = 0; i < inner; ++i)
-        out[row * inner + i] = static_cast<int64_t>(from[i]) == number ? on : off;
+        out[row * inner + i] = std::cmp_equal(from[i], row % depth) ? on : off;
     }
   }
   /// Where inner is 1: lines of `depth`, of which one is on.
   void write_lines(size_t begin, size_t end) const {
     std::fill(out + begin * depth, out + end * depth, off);
     for (size_t i = begin; i < end; ++i)
-      if (const auto index = static_cast<int64_t>(indices[i]);
-          index >= 0 && index < static_cast<int64_t>(depth))
-        out[i * depth + static_cast<size_t>(index)] = on;
+      if (std::cmp_greater_equal(indices[i], 0) && std::cmp_less(indices[i], depth))
+        out[i * depth + static_cast<size_t>(indices[i])] = on;
   }
 };
 

@@ -5,6 +5,7 @@
 // Zeros of either sign are equal, a NaN equals nothing.
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <string_view>
 
 #include "graph/shape_context.h"
@@ -43,7 +44,12 @@ class Numbering {
       return static_cast<ComputeType<T>>(value);
   }
 
-  static bool equals_nothing(const T& value) { return key(value) != key(value); }
+  static bool equals_nothing(const T& value) {
+    if constexpr (std::is_floating_point_v<ComputeType<T>>)
+      return std::isnan(key(value));
+    else
+      return false;
+  }
 
   uint32_t append(const T& value) {
     values_.push_back(&value);
