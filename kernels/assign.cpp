@@ -5,8 +5,9 @@
 //   AssignAdd, AssignSub(ref, value)      += and -=, of equal shapes
 //   ScatterUpdate, ScatterAdd, ScatterSub, ScatterMul, ScatterDiv, ScatterMin, ScatterMax(ref, indices, updates)
 //                                         rows indices[i] of the variable: replaced by updates[i], or combined
-//                                         with them, in order, repeats included; nothing is written when any
-//                                         index is out of range, or an integer would be divided by zero
+//                                         with them, in order, repeats included; or each with a scalar; nothing
+//                                         is written when any index is out of range, or an integer would be
+//                                         divided by zero
 //   AssignVariableOp, AssignAddVariableOp, AssignSubVariableOp, ResourceScatter...: the same on resources
 // Only Assign and AssignVariableOp take a variable without a value. use_locking is accepted and means nothing:
 // writes never interleave.
@@ -14,6 +15,7 @@
 #include "kernels/arguments.h"
 #include "kernels/arithmetic.h"
 #include "kernels/check_integers.h"
+#include "kernels/rows.h"
 #include "kernels/type_dispatch.h"
 #include "kernels/update.h"
 
@@ -93,6 +95,8 @@ Status run_assign_combined(KernelContext& context) {
 
 // ---- Scatter
 
+using MovableTypes = Joined<PlainTypes, TypeList<std::string>>;
+
 /// The function of the scatters that do not combine.
 struct Replace {
   template <class T>
@@ -101,13 +105,14 @@ struct Replace {
   }
 };
 
-/// updates = indices.shape + ref.shape[1:].
+/// updates = indices.shape + ref.shape[1:], or a scalar.
 Status scatter_shape(ShapeContext& context) {
-  const PartialShape& variable = context.input(0);
+  const PartialShape &variable = context.input(0), &updates = context.input(2);
   if (variable.known_rank()) {
     if (variable.rank() == 0) return invalid_argument("the variable is a scalar: it has no rows");
     const PartialShape row = partial(variable.dims().subspan(1));
-    TROUPE_RETURN_IF_FAILED(merge(context.input(2), concatenate(context.input(1), row)).status());
+    if (!updates.known_rank() || updates.rank() > 0)
+      TROUPE_RETURN_IF_FAILED(merge(updates, concatenate(context.input(1), row)).status());
   }
   if (!context.node().output_types.empty()) context.set_output(0, variable);
   return {};
@@ -117,37 +122,57 @@ Status check_scatter(const Shape& variable, const Tensor& indices, const Tensor&
   Dims expected(indices.shape().dims());
   if (variable.rank() == 0) return invalid_argument("the variable is a scalar: it has no rows");
   expected.append(variable.dims().subspan(1));
-  if (!std::ranges::equal(expected, updates.shape().dims()))
+  if (!updates.shape().is_scalar() && !std::ranges::equal(expected, updates.shape().dims()))
     return invalid_argument("updates of shape " + updates.shape().text() + " for indices of shape " +
                             indices.shape().text() + " and a variable of shape " + variable.text());
   return check_indices(indices, variable[0]);
 }
 
+/// The rows to scatter: row i begins at i * step. Of a scalar there is one, which fills it.
+struct Updates {
+  Tensor rows;
+  size_t step = 0;
+};
+
+Result<Updates> updates_of(KernelContext& context, size_t row) {
+  const Tensor& updates = context.input(2);
+  if (!updates.shape().is_scalar() || row == 1)
+    return Updates{updates, updates.shape().is_scalar() ? 0 : row};
+  TROUPE_ASSIGN(Tensor filled, context.scratch(updates.dtype(), Shape::vector(static_cast<int64_t>(row))));
+  with_type(MovableTypes{}, updates.dtype(), [&]<class T>(std::type_identity<T>) {
+    std::ranges::fill(filled.write<T>(), updates.as<T>()[0]);
+  });
+  return Updates{std::move(filled), 0};
+}
+
 template <class Function, class T>
-void scatter_rows(const Tensor& indices, const Tensor& updates, Tensor& variable) {
-  const auto from = updates.as<T>();
+void scatter_rows(Pool& pool, const Dims& rows, size_t row, const Updates& updates, Tensor& variable) {
+  const auto from = updates.rows.as<T>();
   const auto to = variable.write<T>();
-  const Dims rows = integers(indices);
-  const size_t row = rows.empty() ? 0 : from.size() / rows.size();
-  for (size_t i = 0; i < rows.size(); ++i) {
-    const auto source = from.subspan(i * row, row);
+  change_rows(pool, rows, 3 * row * sizeof(T), [&](size_t i) {
+    const auto source = from.subspan(i * updates.step, row);
     const auto target = to.subspan(static_cast<size_t>(rows[i]) * row, row);
     if constexpr (std::is_same_v<Function, Replace>)
       std::ranges::copy(source, target.begin());
     else
       combine<Function, T>(target, source, target, 0, row);
-  }
+  });
 }
 
 template <class Function, class List>
 Status run_scatter(KernelContext& context) {
   const Tensor &indices = context.input(1), &updates = context.input(2);
-  TROUPE_RETURN_IF_FAILED(check_scatter(context.input(0).shape(), indices, updates));
-  if (std::is_same_v<Function, Div>) TROUPE_RETURN_IF_FAILED(check_divisors(updates, "updates"));
+  const Shape shape = context.input(0).shape();
+  TROUPE_RETURN_IF_FAILED(check_scatter(shape, indices, updates));
+  const bool changes = indices.elements() > 0 && shape.elements() > 0;
+  if (std::is_same_v<Function, Div> && changes) TROUPE_RETURN_IF_FAILED(check_divisors(updates, "updates"));
   TROUPE_ASSIGN(NewValue variable, new_value(context, 0));
   variable.bring_over(context.device().pool());
+  if (!changes) return {};
+  const auto row = static_cast<size_t>(shape.elements() / shape[0]);
+  TROUPE_ASSIGN(const Updates rows, updates_of(context, row));
   with_type(List{}, updates.dtype(), [&]<class T>(std::type_identity<T>) {
-    scatter_rows<Function, T>(indices, updates, *variable.after);
+    scatter_rows<Function, T>(context.device().pool(), integers(indices), row, rows, *variable.after);
   });
   return {};
 }
@@ -230,7 +255,6 @@ void add_scatter(OpLibrary& library, const std::string& verb, const std::string&
 
 void add_assign_ops(OpLibrary& library) {
   add_assigns(library);
-  using MovableTypes = Joined<PlainTypes, TypeList<std::string>>;
   add_scatter<Replace, MovableTypes>(library, "Update", "scatter_update", "type", true);
   add_scatter<Add, NumberTypes>(library, "Add", "scatter_add", "numbertype");
   add_scatter<Sub, NumberTypes>(library, "Sub", "scatter_sub", "numbertype");

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <type_traits>
+#include <vector>
 
 #include "graph/partial_shape.h"
 #include "kernels/arguments.h"
@@ -31,6 +33,32 @@ void copy_rows(const std::byte* from, std::span<const int64_t> rows, size_t byte
   }
 }
 
+constexpr size_t most_parts = 256;
+
+/// Positions in a list of rows, dealt out by row, each part's in order. Short rows that lie together go to one part, so that parts do
+/// not share cache lines.
+class DealtRows {
+ public:
+  DealtRows(std::span<const int64_t> rows, size_t parts, size_t cost)
+      : ends_(parts), positions_(rows.size()) {
+    const uint64_t together = 1 + 64 / std::max<size_t>(cost, 1);
+    const auto part_of = [&](int64_t row) {
+      const uint64_t hash = static_cast<uint64_t>(row) / together * 0x9E3779B97F4A7C15u;
+      return (hash >> 32) * parts >> 32;
+    };
+    for (const int64_t row : rows) ++ends_[part_of(row)];
+    std::exclusive_scan(ends_.begin(), ends_.end(), ends_.begin(), size_t{0});
+    for (size_t i = 0; i < rows.size(); ++i) positions_[ends_[part_of(rows[i])]++] = i;
+  }
+  std::span<const size_t> of(size_t part) const {
+    const size_t begin = part == 0 ? 0 : ends_[part - 1];
+    return std::span(positions_).subspan(begin, ends_[part] - begin);
+  }
+
+ private:
+  std::vector<size_t> ends_, positions_;
+};
+
 }  // namespace
 
 void take_rows(Pool& pool, const Tensor& from, std::span<const int64_t> rows, Tensor& to, size_t row) {
@@ -52,6 +80,18 @@ void copy_row(const Tensor& from, size_t from_row, Tensor& to, size_t to_row, si
   }
   const size_t bytes = row * size_of(from.dtype());
   if (bytes != 0) std::memcpy(to.mutable_data() + to_row * bytes, from.data() + from_row * bytes, bytes);
+}
+
+void change_rows(Pool& pool, std::span<const int64_t> rows, size_t cost, FunctionRef<void(size_t)> change) {
+  const size_t parts = std::min(rows.size() * cost / block_cost, most_parts);
+  if (parts < 2) {
+    for (size_t i = 0; i < rows.size(); ++i) change(i);
+    return;
+  }
+  const DealtRows dealt(rows, parts, cost);
+  pool.chunks(parts, [&](size_t part) {
+    for (const size_t i : dealt.of(part)) change(i);
+  });
 }
 
 Result<Dims> row_dims(std::span<const int64_t> data, std::span<const int64_t> numbers,

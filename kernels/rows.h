@@ -5,6 +5,7 @@
 #include <span>
 #include <string_view>
 
+#include "devices/function_ref.h"
 #include "devices/pool.h"
 #include "kernels/dims.h"
 #include "messages/tensor.h"
@@ -15,6 +16,10 @@ namespace troupe {
 void take_rows(Pool& pool, const Tensor& from, std::span<const int64_t> rows, Tensor& to, size_t row);
 /// One row.
 void copy_row(const Tensor& from, size_t from_row, Tensor& to, size_t to_row, size_t row);
+
+/// Calls change(i) for every i, to change row rows[i] of something: those of one row in order, on one thread; those of different rows
+/// at once. A call costs as much as moving `cost` bytes.
+void change_rows(Pool& pool, std::span<const int64_t> rows, size_t cost, FunctionRef<void(size_t)> change);
 
 /// The dimensions of a row of `data` when `numbers` holds one number for each row: data has those of numbers first, then these. -1 is
 /// unknown and fits any. InvalidArgument "segment_ids of shape [3] for data of shape [2,5]".

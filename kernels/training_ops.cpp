@@ -1,28 +1,28 @@
 // Optimizers' update rules on variables (features.md section Q; kernels/update_rules.h has the formulas).
 //   ApplyGradientDescent(var, alpha, delta)
 //   ApplyMomentum(var, accum, lr, grad, momentum)      use_nesterov
-//   ApplyAdagrad(var, accum, lr, grad)
-//   ApplyAdam(var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad)
+//   ApplyKerasMomentum(var, accum, lr, grad, momentum)      use_nesterov; on resources only
+//   ApplyAdagrad(var, accum, lr, grad)      update_slots
+//   ApplyAdagradV2(var, accum, lr, epsilon, grad)      update_slots
+//   ApplyAdam(var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad)      use_nesterov
+//   ApplyAdaMax(var, m, v, beta1_power, lr, beta1, beta2, epsilon, grad)
 //   ApplyRMSProp(var, ms, mom, lr, rho, momentum, epsilon, grad)
 //   ApplyCenteredRMSProp(var, mg, ms, mom, lr, rho, momentum, epsilon, grad)
 //   ApplyAdadelta(var, accum, accum_update, lr, rho, epsilon, grad)
-//   ApplyFtrl(var, accum, linear, grad, lr, l1, l2, lr_power)
+//   ApplyFtrl(var, accum, linear, grad, lr, l1, l2, lr_power)      multiply_linear_by_lr
+//   ApplyFtrlV2(var, accum, linear, grad, lr, l1, l2, l2_shrinkage, lr_power)      multiply_linear_by_lr
 //   ApplyProximalGradientDescent(var, alpha, l1, l2, delta)
 //   ApplyProximalAdagrad(var, accum, lr, l1, l2, grad)
 //   ApplyAdagradDA(var, gradient_accumulator, gradient_squared_accumulator, grad, lr, l1, l2, global_step)
 //   ResourceApply...: the same on resources, without an output
-//   SparseApplyMomentum, SparseApplyAdagrad(..., grad, indices, ...): row indices[i] of the variables only,
-//   with grad[i]; rows that repeat are updated once for each, in order. Nothing is written when any index is
+//   SparseApply..., ResourceSparseApply...(..., grad, indices, ...), of all but GradientDescent, Adam and AdaMax: row indices[i] of
+//   the variables only, with grad[i]; rows that repeat are updated once for each, in order. Nothing is written when any index is
 //   out of range
 // All variables and the gradient have one shape; what is not a variable, gradient or index is a scalar. Each
 // kernel yields the new value of every variable, so that one op over several is one atomic update.
 // use_locking is accepted and means nothing.
-#include <cmath>
-
 #include "kernels/all_ops.h"
-#include "kernels/arguments.h"
-#include "kernels/type_dispatch.h"
-#include "kernels/update.h"
+#include "kernels/training_kernel.h"
 
 namespace troupe {
 namespace {
@@ -32,263 +32,100 @@ struct TrainingOp {
   Rule rule;
   std::vector<std::string_view> inputs;  ///< variables come first; the gradient is called "grad" or "delta"
   size_t variables;
+  bool on_rows = true;   ///< there is a SparseApply...
+  bool on_refs = true;   ///< not only on resources
+  Rule nesterov = rule;  ///< with use_nesterov, where that is another
 };
 
 std::vector<TrainingOp> training_ops() {
   return {
-      {"ApplyGradientDescent", Rule::GradientDescent, {"var", "alpha", "delta"}, 1},
-      {"ApplyMomentum", Rule::Momentum, {"var", "accum", "lr", "grad", "momentum"}, 2},
-      {"ApplyAdagrad", Rule::Adagrad, {"var", "accum", "lr", "grad"}, 2},
-      {"ApplyAdam",
+      {"GradientDescent", Rule::GradientDescent, {"var", "alpha", "delta"}, 1, false},
+      {"Momentum", Rule::Momentum, {"var", "accum", "lr", "grad", "momentum"}, 2, true, true, Rule::Nesterov},
+      {"KerasMomentum",
+       Rule::KerasMomentum,
+       {"var", "accum", "lr", "grad", "momentum"},
+       2,
+       true,
+       false,
+       Rule::KerasNesterov},
+      {"Adagrad", Rule::Adagrad, {"var", "accum", "lr", "grad"}, 2},
+      {"AdagradV2", Rule::Adagrad, {"var", "accum", "lr", "epsilon", "grad"}, 2},
+      {"Adam",
        Rule::Adam,
        {"var", "m", "v", "beta1_power", "beta2_power", "lr", "beta1", "beta2", "epsilon", "grad"},
-       3},
-      {"ApplyRMSProp", Rule::RmsProp, {"var", "ms", "mom", "lr", "rho", "momentum", "epsilon", "grad"}, 3},
-      {"ApplyCenteredRMSProp",
+       3,
+       false,
+       true,
+       Rule::NesterovAdam},
+      {"AdaMax",
+       Rule::AdaMax,
+       {"var", "m", "v", "beta1_power", "lr", "beta1", "beta2", "epsilon", "grad"},
+       3,
+       false},
+      {"RMSProp", Rule::RmsProp, {"var", "ms", "mom", "lr", "rho", "momentum", "epsilon", "grad"}, 3},
+      {"CenteredRMSProp",
        Rule::CenteredRmsProp,
        {"var", "mg", "ms", "mom", "lr", "rho", "momentum", "epsilon", "grad"},
        4},
-      {"ApplyAdadelta", Rule::Adadelta, {"var", "accum", "accum_update", "lr", "rho", "epsilon", "grad"}, 3},
-      {"ApplyFtrl", Rule::Ftrl, {"var", "accum", "linear", "grad", "lr", "l1", "l2", "lr_power"}, 3},
-      {"ApplyProximalGradientDescent",
-       Rule::ProximalGradientDescent,
-       {"var", "alpha", "l1", "l2", "delta"},
-       1},
-      {"ApplyProximalAdagrad", Rule::ProximalAdagrad, {"var", "accum", "lr", "l1", "l2", "grad"}, 2},
-      {"ApplyAdagradDA",
+      {"Adadelta", Rule::Adadelta, {"var", "accum", "accum_update", "lr", "rho", "epsilon", "grad"}, 3},
+      {"Ftrl", Rule::Ftrl, {"var", "accum", "linear", "grad", "lr", "l1", "l2", "lr_power"}, 3},
+      {"FtrlV2",
+       Rule::Ftrl,
+       {"var", "accum", "linear", "grad", "lr", "l1", "l2", "l2_shrinkage", "lr_power"},
+       3},
+      {"ProximalGradientDescent", Rule::ProximalGradientDescent, {"var", "alpha", "l1", "l2", "delta"}, 1},
+      {"ProximalAdagrad", Rule::ProximalAdagrad, {"var", "accum", "lr", "l1", "l2", "grad"}, 2},
+      {"AdagradDA",
        Rule::AdagradDa,
        {"var", "gradient_accumulator", "gradient_squared_accumulator", "grad", "lr", "l1", "l2",
         "global_step"},
        3},
-      {"SparseApplyMomentum", Rule::Momentum, {"var", "accum", "lr", "grad", "indices", "momentum"}, 2},
-      {"SparseApplyAdagrad", Rule::Adagrad, {"var", "accum", "lr", "grad", "indices"}, 2},
   };
 }
 
-/// Where the inputs of such an op are; absent ones are 0, which is the first variable.
-struct Inputs {
-  size_t variables = 0, gradient = 0, indices = 0;
-  size_t rate = 0, momentum = 0, decay = 0, beta1 = 0, beta2 = 0, epsilon = 0, beta1_power = 0,
-         beta2_power = 0, l1 = 0, l2 = 0, power = 0, steps = 0;
-
-  explicit Inputs(const OpDef& op) {
-    const std::pair<std::string_view, size_t*> places[] = {{"grad", &gradient},
-                                                           {"delta", &gradient},
-                                                           {"indices", &indices},
-                                                           {"lr", &rate},
-                                                           {"alpha", &rate},
-                                                           {"rho", &decay},
-                                                           {"beta1", &beta1},
-                                                           {"beta2", &beta2},
-                                                           {"epsilon", &epsilon},
-                                                           {"momentum", &momentum},
-                                                           {"beta1_power", &beta1_power},
-                                                           {"beta2_power", &beta2_power},
-                                                           {"l1", &l1},
-                                                           {"l2", &l2},
-                                                           {"lr_power", &power},
-                                                           {"global_step", &steps}};
-    for (size_t i = 0; i < op.inputs.size(); ++i) {
-      const ArgDef& input = op.inputs[i];
-      if (input.is_ref || input.type == DType::Resource) ++variables;
-      for (const auto& [name, place] : places)
-        if (input.name == name) *place = i;
-    }
-  }
-};
-
-// ---- Shapes
-
-Status training_shape(ShapeContext& context) {
-  const OpDef& op = *context.node().op;
-  const Inputs in(op);
-  PartialShape variable = context.input(0);
-  for (size_t i = 1; i < op.inputs.size(); ++i) {
-    if (i < in.variables || (i == in.gradient && in.indices == 0)) {
-      TROUPE_ASSIGN(variable, merge(variable, context.input(i)));
-    } else if (i == in.indices) {
-      TROUPE_RETURN_IF_FAILED(context.with_rank(i, 1).status());
-    } else if (i != in.gradient) {
-      TROUPE_RETURN_IF_FAILED(context.with_rank(i, 0).status());
-    }
-  }
-  if (!op.outputs.empty()) context.set_output(0, std::move(variable));
-  return {};
-}
-
-// ---- Kernels
-
-double number(const Tensor& scalar) {
-  switch (scalar.dtype()) {
-    case DType::Float: return double{scalar.as<float>()[0]};
-    case DType::Double: return scalar.as<double>()[0];
-    case DType::Int64: return static_cast<double>(scalar.as<int64_t>()[0]);
-    default: return double{static_cast<float>(scalar.as<Half>()[0])};
-  }
-}
-
-/// The rule over elements of float or double.
-template <class T>
-void apply_to(Rule rule, const RuleScalars<T>& scalars, const RuleArrays<T>& arrays, size_t begin,
-              size_t end) {
-  apply_rule(rule, scalars, arrays, begin, end);
-}
-
-/// Half: in float, a few elements at a time.
-void apply_to(Rule rule, const RuleScalars<float>& scalars, const RuleArrays<Half>& arrays, size_t begin,
-              size_t end) {
-  constexpr size_t some = 128;
-  float state[most_states][some], gradient[some];
-  RuleArrays<float> wide;
-  wide.gradient = gradient;
-  for (size_t k = 0; k < most_states; ++k) wide.before[k] = wide.after[k] = state[k];
-  for (size_t first = begin; first < end; first += some) {
-    const size_t count = std::min(some, end - first);
-    for (size_t i = 0; i < count; ++i) {
-      gradient[i] = static_cast<float>(arrays.gradient[first + i]);
-      for (size_t k = 0; k < most_states; ++k)
-        if (arrays.before[k]) state[k][i] = static_cast<float>(arrays.before[k][first + i]);
-    }
-    apply_rule(rule, scalars, wide, 0, count);
-    for (size_t k = 0; k < most_states; ++k)
-      for (size_t i = 0; arrays.after[k] && i < count; ++i) arrays.after[k][first + i] = Half(state[k][i]);
-  }
-}
-
-class TrainingKernel final : public Kernel {
- public:
-  TrainingKernel(Rule rule, const OpDef& op) : rule_(rule), in_(op) {}
-
-  Outcome run(KernelContext& context) const override {
-    TROUPE_RETURN_IF_FAILED(check(context));
-    Status status;
-    with_type(TypeList<float, double, Half>{}, context.input(in_.gradient).dtype(),
-              [&]<class T>(std::type_identity<T>) { status = update<T>(context); });
-    return status;
-  }
-
- private:
-  Status check(const KernelContext& context) const {
-    for (size_t i = 1; i < in_.variables; ++i) TROUPE_RETURN_IF_FAILED(require_same_shape(context, 0, i));
-    for (size_t i = in_.variables; i < context.inputs(); ++i)
-      if (i != in_.gradient && i != in_.indices && !context.input(i).shape().is_scalar())
-        return invalid_argument(context.node().op->inputs[i].name + " of shape " +
-                                context.input(i).shape().text() + " is not a scalar");
-    return in_.indices == 0 ? require_same_shape(context, 0, in_.gradient) : check_rows(context);
-  }
-
-  Status check_rows(const KernelContext& context) const {
-    const Shape& variable = context.input(0).shape();
-    const Shape &gradient = context.input(in_.gradient).shape(),
-                &indices = context.input(in_.indices).shape();
-    const bool rows_agree = variable.rank() > 0 && gradient.rank() == variable.rank() &&
-                            std::ranges::equal(variable.dims().subspan(1), gradient.dims().subspan(1));
-    if (!rows_agree || indices.rank() != 1 || indices[0] != gradient[0])
-      return invalid_argument("a gradient of shape " + gradient.text() + " at indices of shape " +
-                              indices.text() + " for a variable of shape " + variable.text());
-    return check_indices(context.input(in_.indices), variable[0]);
-  }
-
-  template <class T>
-  RuleScalars<T> scalars(const KernelContext& context) const {
-    const auto value = [&](size_t input) { return input == 0 ? 0.0 : number(context.input(input)); };
-    double rate = value(in_.rate);
-    if (rule_ == Rule::Adam) rate *= std::sqrt(1 - value(in_.beta2_power)) / (1 - value(in_.beta1_power));
-    const double steps = in_.steps == 0 ? 1 : value(in_.steps);
-    return {static_cast<T>(rate),
-            static_cast<T>(value(in_.momentum)),
-            static_cast<T>(value(in_.decay)),
-            static_cast<T>(value(in_.beta1)),
-            static_cast<T>(value(in_.beta2)),
-            static_cast<T>(value(in_.epsilon)),
-            static_cast<T>(steps * value(in_.l1)),
-            static_cast<T>(steps * value(in_.l2)),
-            static_cast<T>(-value(in_.power))};
-  }
-
-  template <class T>
-  Status update(KernelContext& context) const {
-    const auto k = scalars<ComputeType<T>>(context);
-    Pool& pool = context.device().pool();
-    std::array<NewValue, most_states> values;
-    RuleArrays<T> arrays;
-    for (size_t i = 0; i < in_.variables; ++i) {
-      TROUPE_ASSIGN(values[i], new_value(context, i));
-      if (in_.indices != 0) values[i].bring_over(pool);
-      arrays.after[i] = values[i].after->template write<T>().data();
-      arrays.before[i] = in_.indices != 0 ? arrays.after[i] : values[i].before<T>().data();
-    }
-    const Tensor& gradient = context.input(in_.gradient);
-    arrays.gradient = gradient.as<T>().data();
-    if (in_.indices != 0) {
-      update_rows(k, arrays, context.input(in_.indices), gradient);
-      return {};
-    }
-    parallel_items(pool, gradient.as<T>().size(), (2 * in_.variables + 1) * sizeof(T),
-                   [&](size_t begin, size_t end) { apply_to(rule_, k, arrays, begin, end); });
-    return {};
-  }
-
-  template <class T>
-  void update_rows(const RuleScalars<ComputeType<T>>& k, const RuleArrays<T>& arrays, const Tensor& indices,
-                   const Tensor& gradient) const {
-    const Dims rows = integers(indices);
-    const size_t row = rows.empty() ? 0 : gradient.as<T>().size() / rows.size();
-    for (size_t i = 0; i < rows.size(); ++i) {
-      RuleArrays<T> at;
-      for (size_t v = 0; v < in_.variables; ++v)
-        at.before[v] = at.after[v] = arrays.after[v] + static_cast<size_t>(rows[i]) * row;
-      at.gradient = arrays.gradient + i * row;
-      apply_to(rule_, k, at, 0, row);
-    }
-  }
-
-  Rule rule_;
-  Inputs in_;
-};
-
-// ---- Definitions
-
-void add_training_op(OpLibrary& library, const TrainingOp& op, bool resource) {
-  const std::string name = (resource ? "Resource" : "") + std::string(op.name);
-  OpDefBuilder definition(name);
+void add_inputs(OpDefBuilder& definition, const TrainingOp& op, bool resource, bool rows) {
   for (size_t i = 0; i < op.inputs.size(); ++i) {
-    const std::string input(op.inputs[i]);
-    const char* type = i < op.variables         ? (resource ? ": resource" : ": Ref(T)")
-                       : input == "indices"     ? ": Tindices"
-                       : input == "global_step" ? ": int64"
-                                                : ": T";
-    definition.input(input + type);
-    if (input == "indices") definition.attr("Tindices: {int32, int64}");
+    const bool is_gradient = op.inputs[i] == "grad" || op.inputs[i] == "delta";
+    const std::string input(is_gradient && rows ? "grad" : op.inputs[i]);
+    const char* const variable = resource ? ": resource" : ": Ref(T)";
+    const char* const scalar = input == "global_step" ? ": int64" : ": T";
+    definition.input(input + (i < op.variables ? variable : scalar));
+    if (is_gradient && rows) definition.input("indices: Tindices").attr("Tindices: {int32, int64}");
   }
-  if (!resource) definition.output("out: Ref(T)");
+}
+
+void add_attrs(OpDefBuilder& definition, const TrainingOp& op) {
   definition.attr("T: numbertype").attr("use_locking: bool = false");
-  if (op.rule == Rule::Momentum) definition.attr("use_nesterov: bool = false");
+  if (op.nesterov != op.rule) definition.attr("use_nesterov: bool = false");
+  if (op.rule == Rule::Adagrad) definition.attr("update_slots: bool = true");
+  if (op.rule == Rule::Ftrl) definition.attr("multiply_linear_by_lr: bool = false");
+}
+
+void add_training_op(OpLibrary& library, const TrainingOp& op, bool resource, bool rows) {
+  const std::string name =
+      std::string(resource ? "Resource" : "") + (rows ? "Sparse" : "") + "Apply" + std::string(op.name);
+  OpDefBuilder definition(name);
+  add_inputs(definition, op, resource, rows);
+  if (!resource) definition.output("out: Ref(T)");
+  add_attrs(definition, op);
   definition.served_by(ServedBy::Variable).effect(Effect::State).shape(training_shape).not_differentiable();
   library.op(definition);
 
-  const Rule rule = op.rule;
-  KernelDef kernel{name,
-                   "CPU",
-                   {},
-                   {},
-                   {},
-                   false,
-                   [rule](const PrepareContext& context) -> Result<std::unique_ptr<Kernel>> {
-                     const bool nesterov = rule == Rule::Momentum && context.attr<bool>("use_nesterov");
-                     return std::unique_ptr<Kernel>(
-                         new TrainingKernel(nesterov ? Rule::Nesterov : rule, *context.node.op));
-                   }};
-  library.kernel(std::move(kernel).on("T", {DType::Float, DType::Double, DType::Half}));
+  const auto prepare = [rule = op.rule, nesterov = op.nesterov](const PrepareContext& context) {
+    const bool looks_ahead = nesterov != rule && context.attr<bool>("use_nesterov");
+    return training_kernel(looks_ahead ? nesterov : rule, context);
+  };
+  library.kernel(
+      KernelDef{name, "CPU", {}, {}, {}, false, prepare}.on("T", {DType::Float, DType::Double, DType::Half}));
 }
 
 }  // namespace
 
 void add_training_ops(OpLibrary& library) {
-  for (const TrainingOp& op : training_ops()) {
-    add_training_op(library, op, false);
-    add_training_op(library, op, true);
-  }
+  for (const TrainingOp& op : training_ops())
+    for (const bool rows : {false, true})
+      for (const bool resource : {false, true})
+        if ((!rows || op.on_rows) && (resource || op.on_refs)) add_training_op(library, op, resource, rows);
 }
 
 }  // namespace troupe

@@ -78,15 +78,29 @@ struct NesterovRule {
   }
 };
 
+/// `looks_ahead`: Nesterov's form.
+template <bool looks_ahead>
+struct KerasMomentumRule {
+  static constexpr size_t states = 2;
+  template <class D, class T, class V>
+  void operator()(D d, const RuleScalars<T>& k, Lanes<V>& s, V g) const {
+    const V momentum = hn::Set(d, k.momentum), step = hn::Mul(hn::Set(d, k.rate), g);
+    s.a = hn::MulSub(momentum, s.a, step);
+    s.v = hn::Add(s.v, looks_ahead ? hn::MulSub(momentum, s.a, step) : s.a);
+  }
+};
+
 struct AdagradRule {
   static constexpr size_t states = 2;
   template <class D, class T, class V>
   void operator()(D d, const RuleScalars<T>& k, Lanes<V>& s, V g) const {
-    s.a = hn::MulAdd(g, g, s.a);
-    s.v = hn::Sub(s.v, hn::Div(hn::Mul(hn::Set(d, k.rate), g), hn::Sqrt(s.a)));
+    if (k.update_slots) s.a = hn::MulAdd(g, g, s.a);
+    const V divisor = hn::Add(hn::Sqrt(s.a), hn::Set(d, k.epsilon));
+    s.v = hn::Sub(s.v, hn::Div(hn::Mul(hn::Set(d, k.rate), g), divisor));
   }
 };
 
+template <bool looks_ahead>
 struct AdamRule {
   static constexpr size_t states = 3;
   template <class D, class T, class V>
@@ -94,6 +108,19 @@ struct AdamRule {
     s.a = hn::MulAdd(hn::Set(d, 1 - k.beta1), hn::Sub(g, s.a), s.a);
     s.b = hn::MulAdd(hn::Set(d, 1 - k.beta2), hn::Sub(hn::Mul(g, g), s.b), s.b);
     const V divisor = hn::Add(hn::Sqrt(s.b), hn::Set(d, k.epsilon));
+    const V direction =
+        looks_ahead ? hn::MulAdd(hn::Set(d, k.beta1), s.a, hn::Mul(hn::Set(d, 1 - k.beta1), g)) : s.a;
+    s.v = hn::Sub(s.v, hn::Div(hn::Mul(hn::Set(d, k.rate), direction), divisor));
+  }
+};
+
+struct AdaMaxRule {
+  static constexpr size_t states = 3;
+  template <class D, class T, class V>
+  void operator()(D d, const RuleScalars<T>& k, Lanes<V>& s, V g) const {
+    s.a = hn::MulAdd(hn::Set(d, 1 - k.beta1), hn::Sub(g, s.a), s.a);
+    s.b = hn::Max(hn::Mul(hn::Set(d, k.beta2), s.b), hn::Abs(g));
+    const V divisor = hn::Add(s.b, hn::Set(d, k.epsilon));
     s.v = hn::Sub(s.v, hn::Div(hn::Mul(hn::Set(d, k.rate), s.a), divisor));
   }
 };
@@ -141,9 +168,16 @@ struct FtrlRule {
     const V rate = hn::Set(d, k.rate), before = power(d, s.a, k.power);
     s.a = hn::MulAdd(g, g, s.a);
     const V after = power(d, s.a, k.power);
-    s.b = hn::Add(s.b, hn::NegMulAdd(hn::Div(hn::Sub(after, before), rate), s.v, g));
-    const V divisor = hn::Add(hn::Div(after, rate), hn::Set(d, 2 * k.l2));
-    s.v = hn::Div(hn::Neg(shrink(d, s.b, hn::Set(d, k.l1))), divisor);
+    const V shrunk = hn::MulAdd(hn::Set(d, 2 * k.shrinkage), s.v, g), growth = hn::Sub(after, before);
+    if (k.linear_by_rate) {
+      s.b = hn::Add(s.b, hn::NegMulAdd(growth, s.v, hn::Mul(rate, shrunk)));
+      const V divisor = hn::Add(after, hn::Set(d, 2 * k.l2 * k.rate));
+      s.v = hn::Div(hn::Neg(shrink(d, s.b, hn::Set(d, k.l1 * k.rate))), divisor);
+    } else {
+      s.b = hn::Add(s.b, hn::NegMulAdd(hn::Div(growth, rate), s.v, shrunk));
+      const V divisor = hn::Add(hn::Div(after, rate), hn::Set(d, 2 * k.l2));
+      s.v = hn::Div(hn::Neg(shrink(d, s.b, hn::Set(d, k.l1))), divisor);
+    }
   }
 };
 
@@ -215,8 +249,12 @@ void apply(Rule rule, const RuleScalars<T>& scalars, const RuleArrays<T>& arrays
     case Rule::GradientDescent: return apply_range<GradientDescentRule>(scalars, arrays, begin, end);
     case Rule::Momentum: return apply_range<MomentumRule>(scalars, arrays, begin, end);
     case Rule::Nesterov: return apply_range<NesterovRule>(scalars, arrays, begin, end);
+    case Rule::KerasMomentum: return apply_range<KerasMomentumRule<false>>(scalars, arrays, begin, end);
+    case Rule::KerasNesterov: return apply_range<KerasMomentumRule<true>>(scalars, arrays, begin, end);
     case Rule::Adagrad: return apply_range<AdagradRule>(scalars, arrays, begin, end);
-    case Rule::Adam: return apply_range<AdamRule>(scalars, arrays, begin, end);
+    case Rule::Adam: return apply_range<AdamRule<false>>(scalars, arrays, begin, end);
+    case Rule::NesterovAdam: return apply_range<AdamRule<true>>(scalars, arrays, begin, end);
+    case Rule::AdaMax: return apply_range<AdaMaxRule>(scalars, arrays, begin, end);
     case Rule::RmsProp: return apply_range<RmsPropRule>(scalars, arrays, begin, end);
     case Rule::CenteredRmsProp: return apply_range<CenteredRmsPropRule>(scalars, arrays, begin, end);
     case Rule::Adadelta: return apply_range<AdadeltaRule>(scalars, arrays, begin, end);

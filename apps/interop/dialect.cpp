@@ -31,9 +31,6 @@ struct Attr {
   Passed passed;
 };
 constexpr Attr passed_over[] = {
-    {"ApplyAdagrad", "update_slots", Passed::True},
-    {"ApplyAdam", "use_nesterov", Passed::False},
-    {"ApplyFtrl", "multiply_linear_by_lr", Passed::False},
     {"AssignVariableOp", "validate_shape",
      Passed::Any},  // a variable keeps its declared shape here in any case
     {"BatchMatMul", "grad_x", Passed::Any},
@@ -50,11 +47,6 @@ constexpr Attr passed_over[] = {
     {"MatMul", "grad_b", Passed::Any},
     {"NotEqual", "incompatible_shape_error", Passed::True},
     {"ResourceGather", "batch_dims", Passed::Zero},
-    {"ResourceApplyAdagrad", "update_slots", Passed::True},
-    {"ResourceApplyAdam", "use_nesterov", Passed::False},
-    {"ResourceApplyFtrl", "multiply_linear_by_lr", Passed::False},
-    {"ResourceSparseApplyAdagrad", "update_slots", Passed::True},
-    {"SparseApplyAdagrad", "update_slots", Passed::True},
     {"UnsortedSegmentSum", "Tnumsegments", Passed::Int32},
     {"VarHandleOp", "allowed_devices", Passed::Empty},
     {"VarHandleOp", "debug_name", Passed::Any},

@@ -93,8 +93,10 @@ def read(variable):
 
 def embeddings():
     """Rows looked up in three partitions, and trained: only rows that were looked up change."""
+    ways = [("mod", "gradient_descent"), ("div", "gradient_descent"), ("mod", "adagrad"), ("div", "momentum")]
+    ways += [("mod", optimizer) for optimizer in OPTIMIZERS if optimizer not in ("gradient_descent", "adagrad", "momentum")]
     for form, resource in forms():
-        for strategy, optimizer in (("mod", "gradient_descent"), ("div", "gradient_descent"), ("mod", "adagrad"), ("div", "momentum")):
+        for strategy, optimizer in ways:
             script = Script(f"graphs/embedding_{strategy}_{optimizer}_{form}", **CLOSE)
             with script.graph.as_default():
                 ids = tf.placeholder(tf.int64, [None], "ids")
@@ -102,7 +104,7 @@ def embeddings():
                 parts = [variable(f"part{i}", tf.constant(ramp([count, 2], first=10 * i)), resource) for i, count in enumerate(rows)]
                 found = tf.nn.embedding_lookup(parts, ids, partition_strategy=strategy, name="found")
                 loss = tf.reduce_sum(tf.square(found), name="loss")
-                train = OPTIMIZERS[optimizer]().minimize(loss, name="train")
+                train = OPTIMIZERS[optimizer]().minimize(loss, name="train", global_step=step_of(optimizer))
                 init = tf.global_variables_initializer()
             script.run(init)
             script.step([found], {ids: i64([0, 7, 3, 3, 5, 1])})

@@ -511,48 +511,14 @@ def variables():
         case(op, ramp([3, 2]), i64(1), ramp([2]))
         case(op, ramp([3]), i32([[0, 1], [2, 0]]), ramp([2, 2]))
         case(op, ramp([3]), i32([]), zeros([0]))
+        case(op, ramp([3, 2]), i32([2, 0, 2]), f32(4))
+        case(op, ramp([3]), i32([[0, 2]]), f32(4))
+        case(op, ramp([3]), i32([3]), f32(4), fails=True)
         for wrong in (3, -1):
             case(op, ramp([3]), i32([0, wrong]), ramp([2]), fails=True)
         case(op, ramp([3, 2]), i32([0]), ramp([2, 2]), fails=True)
     case("ScatterUpdate", text(["a", "b"]), i32([1]), text(["c"]))
+    case("ScatterDiv", i32([3, 2]), i32([]), i32(0))
 
 
-def training():
-    for dtype in (numpy.float32, numpy.float64, numpy.float16):
-        def number_of(value):
-            return numpy.array(value, dtype=dtype)
-        tolerance = 8 * CLOSE[name_of(dtype)]
-        v, a, b = mixed([2, 3], dtype, seed=30), mixed([2, 3], dtype, 0.1, 1, 31), mixed([2, 3], dtype, 0.1, 1, 32)
-        g, lr, decay = mixed([2, 3], dtype, seed=33), number_of(0.125), number_of(0.75)
-        for prefix in ("", "Resource"):
-            case(prefix + "ApplyGradientDescent", v, lr, g, close=tolerance)
-            for nesterov in (False, True):
-                case(prefix + "ApplyMomentum", v, a, lr, g, decay, use_nesterov=nesterov, close=tolerance)
-            case(prefix + "ApplyAdagrad", v, a, lr, g, close=tolerance)
-            case(prefix + "ApplyRMSProp", v, a, b, lr, decay, number_of(0.5), number_of(0.01), g, close=tolerance)
-            case(prefix + "ApplyAdam", v, a, b, number_of(0.81), number_of(0.998), lr, number_of(0.9), number_of(0.999),
-                 number_of(0.001), g, close=8 * tolerance)
-            case(prefix + "ApplyCenteredRMSProp", v, 0.25 * a, b + 1, b, lr, decay, number_of(0.5), number_of(0.01), g, close=8 * tolerance)
-            case(prefix + "ApplyAdadelta", v, a, b, lr, decay, number_of(0.01), g, close=tolerance)
-            for l1, l2 in ((0.5, 0.25), (0, 0)):
-                case(prefix + "ApplyProximalGradientDescent", v, lr, number_of(l1), number_of(l2), g, close=2 * tolerance)
-                case(prefix + "ApplyProximalAdagrad", v, a, lr, number_of(l1), number_of(l2), g, close=2 * tolerance)
-                case(prefix + "ApplyAdagradDA", v, v[::-1].copy(), b, g, lr, number_of(l1), number_of(l2), i64(3), close=2 * tolerance)
-                for power in (-0.5, -0.25):
-                    case(prefix + "ApplyFtrl", v, a, v[::-1].copy(), g, lr, number_of(l1), number_of(l2), number_of(power),
-                         close=16 * tolerance, near=tolerance)
-            for index in (i32, i64):
-                case(prefix + "SparseApplyAdagrad", v, a, lr, g[:1].copy(), index([1]), close=tolerance)
-                for nesterov in (False, True):
-                    case(prefix + "SparseApplyMomentum", v, a, lr, g, index([1, 0]), decay, use_nesterov=nesterov, close=tolerance)
-    f = mixed([2, 3], seed=34)
-    case("ApplyGradientDescent", zeros([0, 3]), f32(1), zeros([0, 3]))
-    case("ApplyGradientDescent", f, f32(1), ramp([3, 2]), fails=True)
-    case("ApplyMomentum", f, ramp([3, 2]), f32(1), f, f32(1), fails=True)
-    case("ApplyGradientDescent", f, f32([1, 2]), f, fails=True)
-    case("SparseApplyAdagrad", f, f, f32(1), f[:1].copy(), i32([2]), fails=True)
-    case("SparseApplyAdagrad", f, f, f32(1), f, i32([0]), fails=True)
-
-
-FAMILIES = (elementwise_unary, elementwise_binary, reductions, losses, moving, shapes, joining, cutting, choosing, casts, variables,
-            training)
+FAMILIES = (elementwise_unary, elementwise_binary, reductions, losses, moving, shapes, joining, cutting, choosing, casts, variables)

@@ -13,6 +13,7 @@ OPTIMIZERS = {
     "rms_prop": lambda: train.RMSPropOptimizer(0.1, momentum=0.5),
     "centered_rms_prop": lambda: train.RMSPropOptimizer(0.1, momentum=0.5, centered=True),
     "ftrl": lambda: train.FtrlOptimizer(0.5, l1_regularization_strength=0.01, l2_regularization_strength=0.01),
+    "ftrl_shrinkage": lambda: train.FtrlOptimizer(0.5, l1_regularization_strength=0.01, l2_shrinkage_regularization_strength=0.1),
     "proximal_gradient_descent": lambda: train.ProximalGradientDescentOptimizer(0.5, 0.01, 0.01),
     "proximal_adagrad": lambda: train.ProximalAdagradOptimizer(0.5, l1_regularization_strength=0.01),
 }

@@ -25,6 +25,13 @@ void add_assign_cases(OpCases& cases) {
   cases.bad("AssignAdd", {strings({"a"}), strings({"b"})}, {}, "T is string");
 }
 
+/// A scatter that is shared out over threads; rows repeat.
+std::vector<Tensor> many_rows() {
+  return {converted(random_doubles(Shape{61, 33}, 1, 9), f32),
+          converted(random_doubles(Shape{5000}, 0, 61), i64),
+          converted(random_doubles(Shape{5000, 33}, 0.9, 1.1), f32)};
+}
+
 void add_scatter_cases(OpCases& cases) {
   for (const char* name : {"Update", "Add", "Sub", "Mul", "Div", "Min", "Max"})
     for (const bool resource : {false, true}) {
@@ -37,16 +44,27 @@ void add_scatter_cases(OpCases& cases) {
       cases.bad(op, {values(1), ints({0, 3, 1}), values(2)}, type, "indices[1] = 3 is not in [0, 3)");
       cases.bad(op, {values(1), ints({0, 1, -1}), values(2)}, type, "indices[2] = -1 is not in [0, 3)");
       cases.bad(op, {values(1), ints({0, 1}), values(2)}, type, "[3,5]");
+      cases.good(op, {values(1), ints({2, 0, 2}), one(3)}, type);
+      cases.good(op, {random_doubles(Shape{3}, 1, 9), ints({1}), one(3)}, type);
+      cases.good(op, {values(1), ints({}), one(0)}, type);
+      cases.good(op, {random_doubles(Shape{3, 0}, 0, 1), ints({1}), one(0)}, type);
+      cases.good(op, many_rows(), resource ? Attributes{{"dtype", f32}} : Attributes{});
+      cases.bad(op, {values(1), ints({3}), one()}, type, "indices[0] = 3 is not in [0, 3)");
       cases.bad(op, {one(), ints({0}), one()}, type, "a scalar");
     }
   cases.bad("ScatterDiv", {ints({4, 6}), ints({1, 0}), ints({2, 0})}, {},
             "division by zero at element 1 of updates");
 }
 
-/// `variables` first, then scalars; the gradient's place is where `inputs` holds 'g', that of indices 'i', of a count 'n'.
-void add_rule(OpCases& cases, const std::string& name, size_t variables, std::string_view inputs,
-              const Attributes& attrs = {}) {
-  const auto sample = [&](const Tensor& variable, const Tensor& gradient, const Tensor& indices) {
+/// The inputs of a rule. `variables` come first, then scalars; the gradient's place is where `inputs` holds 'g', that of indices 'i', of a
+/// count 'n'.
+struct RuleInputs {
+  size_t variables;
+  std::string_view inputs;
+
+  bool sparse() const { return inputs.find('i') != std::string_view::npos; }
+  std::vector<Tensor> operator()(const Tensor& variable, const Tensor& gradient,
+                                 const Tensor& indices) const {
     std::vector<Tensor> result(variables, variable);
     for (const char input : inputs)
       result.push_back(input == 'g'   ? gradient
@@ -54,29 +72,50 @@ void add_rule(OpCases& cases, const std::string& name, size_t variables, std::st
                        : input == 'n' ? Tensor::scalar<int64_t>(3)
                                       : one(0.5));
     return result;
-  };
-  const bool sparse = inputs.find('i') != std::string_view::npos;
-  const Tensor rows = sparse ? random_doubles(Shape{2, 5}, 1, 9, 4) : values(4);
-  for (const std::string& op : {name, "Resource" + name}) {
-    cases.good_in_every_type(op, sample(values(1), rows, ints({2, 0})), attrs);
-    cases.good(op, sample(none(), none(), ints({})), attrs);
-    cases.bad(op, sample(values(1), random_doubles(Shape{2, 4}, 1, 9), ints({2, 0})), attrs, "[2,4]");
-    std::vector<Tensor> wrong = sample(values(1), rows, ints({2, 0}));
-    wrong[variables] = random_doubles(Shape{2}, 0, 1);
-    cases.bad(op, wrong, attrs, "[2]");
-    if (sparse) {
-      cases.bad(op, sample(values(1), rows, ints({2, 3})), attrs, "indices[1] = 3 is not in [0, 3)");
-      cases.bad(op, sample(values(1), rows, ints({2})), attrs, "[2,5] at indices of shape [1]");
-      cases.good(op, sample(values(1), rows, ints({1, 1})), attrs);
-    } else {
-      cases.good(op, sample(one(), one(), {}), attrs);
-      const Tensor large = converted(random_doubles(Shape{300, 501}, 1, 9, 5), DType::Float);
-      std::vector<Tensor> floats_only = sample(large, large, {});
-      for (Tensor& input : floats_only)
-        if (input.dtype() == f64) input = converted(input, DType::Float);
-      cases.good(op, floats_only, attrs);
-    }
   }
+  /// As many as are shared out over threads, as floats.
+  std::vector<Tensor> many() const {
+    const Tensor rows = random_doubles(sparse() ? Shape{5000, 33} : Shape{300, 501}, 1, 9, 5);
+    std::vector<Tensor> result = (*this)(sparse() ? random_doubles(Shape{61, 33}, 1, 9) : rows, rows,
+                                         converted(random_doubles(Shape{5000}, 0, 61), i64));
+    for (Tensor& input : result)
+      if (input.dtype() == f64) input = converted(input, f32);
+    return result;
+  }
+};
+
+void add_rule_cases(OpCases& cases, const std::string& op, const RuleInputs& sample,
+                    const Attributes& attrs) {
+  const Tensor rows = sample.sparse() ? random_doubles(Shape{2, 5}, 1, 9, 4) : values(4);
+  cases.good_in_every_type(op, sample(values(1), rows, ints({2, 0})), attrs);
+  cases.good(op, sample(none(), none(), ints({})), attrs);
+  cases.good(op, sample.many(), attrs);
+  cases.bad(op, sample(values(1), random_doubles(Shape{2, 4}, 1, 9), ints({2, 0})), attrs, "4]");
+  std::vector<Tensor> wrong = sample(values(1), rows, ints({2, 0}));
+  wrong[sample.variables] = random_doubles(Shape{2}, 0, 1);
+  cases.bad(op, wrong, attrs, "[2]");
+  if (sample.sparse()) {
+    cases.bad(op, sample(values(1), rows, ints({2, 3})), attrs, "indices[1] = 3 is not in [0, 3)");
+    cases.bad(op, sample(values(1), rows, ints({2})), attrs, "[2,5]");
+    cases.good(op, sample(values(1), rows, ints({1, 1})), attrs);
+  } else {
+    cases.good(op, sample(one(), one(), {}), attrs);
+  }
+}
+
+void add_rule(OpCases& cases, const std::string& name, size_t variables, std::string_view inputs,
+              const Attributes& attrs = {}) {
+  for (const std::string& op : {name, "Resource" + name})
+    add_rule_cases(cases, op, {variables, inputs}, attrs);
+}
+
+/// On whole variables, and on rows of them.
+void add_rules(OpCases& cases, const std::string& name, size_t variables, const std::string& inputs,
+               const Attributes& attrs = {}) {
+  add_rule(cases, "Apply" + name, variables, inputs, attrs);
+  std::string sparse = inputs;
+  sparse.insert(sparse.find('g') + 1, "i");
+  add_rule(cases, "SparseApply" + name, variables, sparse, attrs);
 }
 
 }  // namespace
@@ -85,19 +124,22 @@ void add_variable_cases(OpCases& cases) {
   add_assign_cases(cases);
   add_scatter_cases(cases);
   add_rule(cases, "ApplyGradientDescent", 1, "sg");
-  add_rule(cases, "ApplyAdagrad", 2, "sg");
-  add_rule(cases, "ApplyAdam", 3, "ssssssg");
-  add_rule(cases, "ApplyRMSProp", 3, "ssssg");
-  add_rule(cases, "ApplyCenteredRMSProp", 4, "ssssg");
-  add_rule(cases, "ApplyAdadelta", 3, "sssg");
-  add_rule(cases, "ApplyFtrl", 3, "gssss");
-  add_rule(cases, "ApplyProximalGradientDescent", 1, "sssg");
-  add_rule(cases, "ApplyProximalAdagrad", 2, "sssg");
-  add_rule(cases, "ApplyAdagradDA", 3, "gsssn");
-  add_rule(cases, "SparseApplyAdagrad", 2, "sgi");
-  for (const bool nesterov : {false, true}) {
-    add_rule(cases, "ApplyMomentum", 2, "sgs", {{"use_nesterov", nesterov}});
-    add_rule(cases, "SparseApplyMomentum", 2, "sgis", {{"use_nesterov", nesterov}});
+  add_rule(cases, "ApplyAdaMax", 3, "sssssg");
+  add_rules(cases, "RMSProp", 3, "ssssg");
+  add_rules(cases, "CenteredRMSProp", 4, "ssssg");
+  add_rules(cases, "Adadelta", 3, "sssg");
+  add_rules(cases, "ProximalGradientDescent", 1, "sssg");
+  add_rules(cases, "ProximalAdagrad", 2, "sssg");
+  add_rules(cases, "AdagradDA", 3, "gsssn");
+  for (const bool yes : {false, true}) {
+    add_rules(cases, "Momentum", 2, "sgs", {{"use_nesterov", yes}});
+    add_rule_cases(cases, "ResourceApplyKerasMomentum", {2, "sgs"}, {{"use_nesterov", yes}});
+    add_rule_cases(cases, "ResourceSparseApplyKerasMomentum", {2, "sgis"}, {{"use_nesterov", yes}});
+    add_rule(cases, "ApplyAdam", 3, "ssssssg", {{"use_nesterov", yes}});
+    add_rules(cases, "Adagrad", 2, "sg", {{"update_slots", yes}});
+    add_rules(cases, "AdagradV2", 2, "ssg", {{"update_slots", yes}});
+    add_rules(cases, "Ftrl", 3, "gssss", {{"multiply_linear_by_lr", yes}});
+    add_rules(cases, "FtrlV2", 3, "gsssss", {{"multiply_linear_by_lr", yes}});
   }
 }
 
