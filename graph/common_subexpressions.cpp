@@ -81,7 +81,7 @@ bool may_be_shared(const Draft& draft, const Node& node) {
     return false;
   if (node.inputs.empty() && node.type() != "Const") return false;  // Placeholders
   for (const EdgeType& type : node.output_types)
-    if (type.is_ref || type.dtype == DType::Resource) return false;
+    if (type.is_ref || is_local(type.dtype)) return false;
   return std::none_of(node.inputs.begin(), node.inputs.end(),
                       [&](Output input) { return draft.type(input).is_ref; });
 }

@@ -47,7 +47,7 @@ Status Crossings::find_inputs(const Node& node, DeviceId to) {
   for (size_t i = 0; i < node.inputs.size(); ++i) {
     if (supply_of_input(node, i, to).kind == Supply::Kind::Local) continue;
     const Key key = key_of_input(node, i, to);
-    const bool is_handle = node.expects_ref[i] || graph_.dtype(key.source) == DType::Resource;
+    const bool is_handle = node.expects_ref[i] || is_local(graph_.dtype(key.source));
     if (is_handle)
       return invalid_argument("input " + std::to_string(i) + " is a handle of " +
                               graph_.node(key.source.node).name + ", which is on another device")
@@ -142,7 +142,7 @@ Supply Crossings::supply(const Key& key) const {
 
 Supply Crossings::supply_of_input(const Node& reader, size_t index, DeviceId to) const {
   const Output source = reader.inputs[index];
-  const bool is_handle = reader.expects_ref[index] || graph_.dtype(source) == DType::Resource;
+  const bool is_handle = reader.expects_ref[index] || is_local(graph_.dtype(source));
   if (is_handle && device_[source.node] == to) return {};
   return supply(key_of_input(reader, index, to));
 }

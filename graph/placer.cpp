@@ -118,7 +118,7 @@ class Placer {
     std::unordered_map<std::string_view, NodeId> named;
     for (const Node& node : graph_.nodes()) {
       for (size_t i = 0; i < node.inputs.size(); ++i)
-        if (node.expects_ref[i] || graph_.dtype(node.inputs[i]) == DType::Resource)
+        if (node.expects_ref[i] || is_local(graph_.dtype(node.inputs[i])))
           TROUPE_RETURN_IF_FAILED(colocation.unite(node.inputs[i].node, node.id, "by its reference"));
       for (const std::string& name : node.colocate_with) {
         const Node* other = graph_.find(name);  // pruned away: those that name it still stay together
@@ -209,7 +209,7 @@ class Placer {
 /// Waits for its consumers: a source of one value.
 bool is_generator(const Node& node) {
   return node.inputs.empty() && node.output_types.size() == 1 && !node.output_types[0].is_ref &&
-         node.output_types[0].dtype != DType::Resource;
+         !is_local(node.output_types[0].dtype);
 }
 
 /// Is of little use anywhere but beside its input.

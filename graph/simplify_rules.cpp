@@ -102,7 +102,7 @@ bool may_be_folded(const Draft& draft, const Node& node, const SimplifyOptions& 
   for (const Output& input : node.inputs)
     if (!draft.constant(input)) return false;
   for (const EdgeType& type : node.output_types)
-    if (type.is_ref || type.dtype == DType::Resource) return false;
+    if (type.is_ref || is_local(type.dtype)) return false;
   return known_bytes(node).value_or(0) <= options.largest_constant;
 }
 

@@ -22,6 +22,8 @@ Status const_shape(ShapeContext& context) {
   if (value.dtype() != context.attr<DType>("dtype"))
     return invalid_argument("value is " + value.signature() + ", dtype is " +
                             std::string(name(context.attr<DType>("dtype"))));
+  if (is_local(value.dtype()))
+    return invalid_argument("there are no constants of " + std::string(name(value.dtype())));
   context.set_output(0, value.shape());
   return {};
 }
@@ -168,7 +170,7 @@ void add_sources(OpLibrary& library) {
                  .constructor("placeholder_with_default(input, shape)")
                  .shape(placeholder_with_default_shape)
                  .gradient(identity_gradient));
-  library.kernel(cpu_kernel("PlaceholderWithDefault", run_placeholder_with_default).inexpensive());
+  library.kernel(cpu_kernel("PlaceholderWithDefault", run_placeholder_with_default).hands_on().inexpensive());
   library.op(OpDefBuilder("Fill")
                  .input("dims: int32")
                  .input("value: T")
@@ -208,7 +210,7 @@ void add_constant_ops(OpLibrary& library) {
                  .shape(unchanged_shape)
                  .gradient(prevented_gradient));
   for (const char* name : {"Identity", "StopGradient", "PreventGradient"})
-    library.kernel(cpu_kernel(name, run_identity).inexpensive());
+    library.kernel(cpu_kernel(name, run_identity).hands_on().inexpensive());
   library.op(OpDefBuilder("CheckNumerics")
                  .input("tensor: T")
                  .output("output: T")

@@ -7,13 +7,22 @@
 namespace troupe {
 namespace {
 
+/// Kernels that name no dtypes move the elements of any, but not those of variants.
+bool knows_its_variants(const KernelDef& kernel, const Node& node) {
+  return kernel.opaque || std::all_of(node.attrs.begin(), node.attrs.end(), [&](const auto& attr) {
+           const DType* dtype = std::get_if<DType>(&attr.second);
+           return !dtype || *dtype != DType::Variant || kernel.types.contains(attr.first);
+         });
+}
+
 bool serves(const KernelDef& kernel, const Node& node) {
-  return std::all_of(kernel.types.begin(), kernel.types.end(), [&](const auto& constraint) {
-    const AttrValue* value = node.attrs.find(constraint.first);
-    const DType* dtype = value ? std::get_if<DType>(value) : nullptr;
-    return dtype &&
-           std::find(constraint.second.begin(), constraint.second.end(), *dtype) != constraint.second.end();
-  });
+  return knows_its_variants(kernel, node) &&
+         std::all_of(kernel.types.begin(), kernel.types.end(), [&](const auto& constraint) {
+           const AttrValue* value = node.attrs.find(constraint.first);
+           const DType* dtype = value ? std::get_if<DType>(value) : nullptr;
+           return dtype && std::find(constraint.second.begin(), constraint.second.end(), *dtype) !=
+                               constraint.second.end();
+         });
 }
 
 /// "CPU (T: float, double); GPU (T: float)".
@@ -50,8 +59,9 @@ Result<Tensor*> KernelContext::forward(size_t in, size_t out, const Shape& shape
   Tensor& input = inputs_[in].tensor;
   // An update rule yields more than the node's outputs: a new value for every variable.
   const DType dtype = out < node_.output_types.size() ? node_.output_types[out].dtype : input.dtype();
+  const bool both_variant = input.dtype() == DType::Variant && dtype == DType::Variant;
   const bool reusable = input.unique() && input.layout() == 0 && input.completion().ready() &&
-                        is_plain(input.dtype()) && is_plain(dtype) &&
+                        ((is_plain(input.dtype()) && is_plain(dtype)) || both_variant) &&
                         input.bytes() == static_cast<size_t>(shape.elements()) * size_of(dtype);
   if (!reusable) return output(out, dtype, shape);
   if (input.dtype() == dtype && input.shape() == shape) {

@@ -105,18 +105,24 @@ using KernelFunction = Status (*)(KernelContext&);
 /// in place through forward() where nobody holds the old one.
 struct KernelDef {
   std::string op;
-  std::string device_type;                          ///< "CPU", "GPU"
-  std::map<std::string, std::vector<DType>> types;  ///< type attribute -> the dtypes served; absent: any
+  std::string device_type;  ///< "CPU", "GPU"
+  std::map<std::string, std::vector<DType>>
+      types;  ///< type attribute -> the dtypes served; absent: any but variant
   std::vector<std::string> host_inputs,
       host_outputs;    ///< names of arguments kept in host memory on any device
   bool cheap = false;  ///< costs less than handing it to another thread
   std::function<Result<std::unique_ptr<Kernel>>(const PrepareContext&)> prepare;
+  bool opaque = false;  ///< hands on tensors without a look at their elements: it serves variants, too
 
   KernelDef& on(std::string attr, std::vector<DType> dtypes) &;
   KernelDef&& on(std::string attr, std::vector<DType> dtypes) && {
     return std::move(on(std::move(attr), std::move(dtypes)));
   }
   KernelDef&& host(std::vector<std::string> inputs, std::vector<std::string> outputs = {}) &&;
+  KernelDef&& hands_on() && {
+    opaque = true;
+    return std::move(*this);
+  }
   KernelDef&& inexpensive() && {
     cheap = true;
     return std::move(*this);

@@ -111,7 +111,8 @@ class PlanPreparation {
 
   Status prepare_fetch(Output fetch, PreparedNode& node) {
     const EdgeType type = prepared_->plan().graph().type(fetch);
-    if (type.dtype == DType::Resource) return invalid_argument("a handle cannot be fetched");
+    if (is_local(type.dtype))
+      return invalid_argument("a " + std::string(name(type.dtype)) + " cannot be fetched");
     node.action = Action::Fetch;
     node.runs_dead = true;
     node.takes_handles = type.is_ref;

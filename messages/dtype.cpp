@@ -11,13 +11,18 @@ struct Row {
 };
 
 // Indexed by the number of the type.
-constexpr std::array<Row, 21> rows = {{
-    {"invalid", 0},   {"float", 4},  {"double", 8},      {"int32", 4},
-    {"uint8", 1},     {"int16", 2},  {"int8", 1},        {"string", sizeof(std::string)},
-    {"complex64", 8}, {"int64", 8},  {"bool", 1},        {"qint8", 1},
-    {"quint8", 1},    {"qint32", 4}, {"bfloat16", 2},    {"qint16", 2},
-    {"quint16", 2},   {"uint16", 2}, {"complex128", 16}, {"half", 2},
-    {"resource", 0},
+constexpr std::array<Row, 22> rows = {{
+    {"invalid", 0},     {"float", 4},
+    {"double", 8},      {"int32", 4},
+    {"uint8", 1},       {"int16", 2},
+    {"int8", 1},        {"string", sizeof(std::string)},
+    {"complex64", 8},   {"int64", 8},
+    {"bool", 1},        {"qint8", 1},
+    {"quint8", 1},      {"qint32", 4},
+    {"bfloat16", 2},    {"qint16", 2},
+    {"quint16", 2},     {"uint16", 2},
+    {"complex128", 16}, {"half", 2},
+    {"resource", 0},    {"variant", sizeof(Variant)},
 }};
 
 const Row& row(DType dtype) {
@@ -62,6 +67,8 @@ bool is_integer(DType dtype) {
     default: return false;
   }
 }
+
+bool is_number(DType dtype) { return is_floating(dtype) || is_complex(dtype) || is_integer(dtype); }
 
 bool is_differentiable(DType dtype) {
   return dtype == DType::Float || dtype == DType::Double || dtype == DType::Half || is_complex(dtype);

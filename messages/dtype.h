@@ -6,6 +6,7 @@
 #include <complex>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -36,6 +37,7 @@ enum class DType : uint8_t {
   Complex128 = 18,
   Half = 19,
   Resource = 20,
+  Variant = 21,
 };
 
 inline constexpr DType f32 = DType::Float;
@@ -74,7 +76,15 @@ using QInt32 = Quantized<int32_t, 2>;
 using QInt16 = Quantized<int16_t, 3>;
 using QUInt16 = Quantized<uint16_t, 4>;
 
-/// Bytes of one element in memory; sizeof(std::string) for String, 0 for Invalid and Resource.
+/// What an element of dtype Variant stands for: a value of a class of its own (kernels/tensor_list.h).
+class VariantValue {
+ public:
+  virtual ~VariantValue() = default;
+};
+/// Null until it is written.
+using Variant = std::unique_ptr<VariantValue>;
+
+/// Bytes of one element in memory; sizeof(std::string) for String, of a pointer for Variant, 0 for Invalid and Resource.
 size_t size_of(DType dtype);
 /// "float", "int32", ... as in TensorFlow's text forms; "invalid" for what is no type.
 std::string_view name(DType dtype);
@@ -86,11 +96,14 @@ Result<DType> dtype_from_number(int64_t number);
 bool is_floating(DType dtype);  ///< half, bfloat16, float, double
 bool is_complex(DType dtype);
 bool is_integer(DType dtype);  ///< signed and unsigned, not quantised, not bool
+bool is_number(DType dtype);   ///< any of these
 /// The types through which gradients flow: half, float, double, complex (features.md G2).
 bool is_differentiable(DType dtype);
-/// True when elements are plain bytes (every type but String and Resource).
+/// What means something only on the device where it is, and has no bytes to send: handles and variants.
+inline bool is_local(DType dtype) { return dtype == DType::Resource || dtype == DType::Variant; }
+/// True when elements are plain bytes (every type but String, Resource and Variant).
 inline bool is_plain(DType dtype) {
-  return dtype != DType::Invalid && dtype != DType::String && dtype != DType::Resource;
+  return dtype != DType::Invalid && dtype != DType::String && !is_local(dtype);
 }
 
 template <class T>
@@ -119,6 +132,7 @@ TROUPE_DTYPE(QUInt16, QUInt16)
 TROUPE_DTYPE(uint16_t, UInt16)
 TROUPE_DTYPE(std::complex<double>, Complex128)
 TROUPE_DTYPE(Half, Half)
+TROUPE_DTYPE(Variant, Variant)
 #undef TROUPE_DTYPE
 
 /// dtype_of<float> == DType::Float.

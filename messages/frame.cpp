@@ -50,7 +50,7 @@ Status check_sendable(const Tensor& tensor) {
     reason = "lies in device memory";
   else if (tensor.layout() != 0)
     reason = "is in a layout of its kernel's own";
-  else if (tensor.dtype() == DType::Resource)
+  else if (is_local(tensor.dtype()))
     reason = "stands for something in this process";
   else
     return {};
@@ -332,7 +332,7 @@ Result<FrameDecoder::Incoming> FrameDecoder::announced(uint8_t dtype_number, std
     return Incoming{};
   }
   TROUPE_ASSIGN(const DType dtype, dtype_from_number(dtype_number));
-  if (dtype == DType::Resource) return malformed("an attachment is a resource");
+  if (is_local(dtype)) return malformed("an attachment is a " + std::string(name(dtype)));
   TROUPE_ASSIGN(auto shape, Shape::make(dims, dtype, limits_.attachment_bytes));
   const auto elements = static_cast<uint64_t>(shape.elements());
   const bool fits =

@@ -6,16 +6,19 @@
 namespace troupe {
 namespace {
 
-// A string tensor's buffer owns an array of std::string; it never lies in an arena.
-Result<BufferRef> allocate_strings(size_t count) {
-  auto* strings = new (std::nothrow) std::string[count];
-  if (!strings) return resource_exhausted("no memory for " + std::to_string(count) + " strings");
+// The buffer owns an array of objects; it never lies in an arena.
+template <class T>
+Result<BufferRef> allocate_objects(size_t count) {
+  auto* objects = new (std::nothrow) T[count];
+  if (!objects)
+    return resource_exhausted("no memory for " + std::to_string(count) + " elements of " +
+                              std::string(name(dtype_of<T>)));
   auto* buffer = new Buffer;
-  buffer->data = reinterpret_cast<std::byte*>(strings);
-  buffer->bytes = count * sizeof(std::string);
-  buffer->owner = strings;
+  buffer->data = reinterpret_cast<std::byte*>(objects);
+  buffer->bytes = count * sizeof(T);
+  buffer->owner = objects;
   buffer->release = [](Buffer* self) {
-    delete[] static_cast<std::string*>(self->owner);
+    delete[] static_cast<T*>(self->owner);
     delete self;
   };
   return BufferRef::adopt(buffer);
@@ -37,7 +40,9 @@ Result<Tensor> Tensor::allocate(DType dtype, const Shape& shape, Allocator& allo
 Status Tensor::reallocate(DType dtype, const Shape& shape, Allocator& allocator) {
   reset();
   if (dtype == DType::String) {
-    TROUPE_ASSIGN(buffer_, allocate_strings(static_cast<size_t>(shape.elements())));
+    TROUPE_ASSIGN(buffer_, allocate_objects<std::string>(static_cast<size_t>(shape.elements())));
+  } else if (dtype == DType::Variant) {
+    TROUPE_ASSIGN(buffer_, allocate_objects<Variant>(static_cast<size_t>(shape.elements())));
   } else if (!is_plain(dtype)) {
     return invalid_argument("no tensor of dtype " + std::string(name(dtype)) + " can be made");
   } else {

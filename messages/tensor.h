@@ -25,7 +25,7 @@ class Tensor {
   /// into the buffer, which must be large enough (asserted).
   Tensor(DType dtype, Shape shape, BufferRef buffer, size_t offset = 0);
 
-  /// Uninitialised memory for plain types; empty strings for String. ResourceExhausted as the allocator says.
+  /// Uninitialised memory for plain types; empty strings for String, null for Variant. ResourceExhausted as the allocator says.
   static Result<Tensor> allocate(DType dtype, const Shape& shape, Allocator& allocator = heap_allocator());
   /// The same in place; it holds nothing when that fails.
   Status reallocate(DType dtype, const Shape& shape, Allocator& allocator);
@@ -131,7 +131,7 @@ Tensor Tensor::of(const Shape& shape, std::span<const T> values) {
   return tensor;
 }
 
-/// Bitwise equality of dtype, shape and elements (so NaN equals the same NaN). Host, row-major tensors only.
+/// Bitwise equality of dtype, shape and elements (so NaN equals the same NaN; variants when they are the same object). Host, row-major tensors only.
 bool identical(const Tensor& a, const Tensor& b);
 
 }  // namespace troupe

@@ -16,15 +16,14 @@ std::optional<DeviceName> device_of(const Node& node) {
   return name ? std::optional(*name) : std::nullopt;
 }
 
-/// The sets of nodes that must share a device: the ends of edges that carry references or resources, and what is colocated.
+/// The sets of nodes that must share a device: the ends of edges that carry references, resources or variants, and what is colocated.
 class Groups {
  public:
   explicit Groups(const Graph& graph) : parent_(graph.size()) {
     std::iota(parent_.begin(), parent_.end(), NodeId{0});
     for (const Node& node : graph.nodes()) {
       for (size_t i = 0; i < node.inputs.size(); ++i)
-        if (node.expects_ref[i] || graph.dtype(node.inputs[i]) == DType::Resource)
-          unite(node.id, node.inputs[i].node);
+        if (node.expects_ref[i] || is_local(graph.dtype(node.inputs[i]))) unite(node.id, node.inputs[i].node);
       for (const auto& other : node.colocate_with)
         if (const Node* const found = graph.find(other)) unite(node.id, found->id);
     }

@@ -167,7 +167,7 @@ void write_shape(const PartialShape& shape, TensorShapeProto& proto) {
 
 Result<Tensor> read_tensor(const TensorProto& proto, uint64_t& budget) {
   TROUPE_ASSIGN(const DType dtype, read_dtype(proto.dtype()));
-  if (dtype == DType::Resource) return invalid_argument("there are no constants of resource");
+  if (is_local(dtype)) return invalid_argument("there are no constants of " + std::string(name(dtype)));
   TROUPE_ASSIGN(const PartialShape partial, read_shape(proto.tensor_shape()));
   TROUPE_ASSIGN(const Shape shape, partial.to_shape(dtype));
   TROUPE_RETURN_IF_FAILED(

@@ -160,7 +160,7 @@ BOOST_AUTO_TEST_CASE(what_is_wrong_with_attributes) {
   check_refused(neg(attr("T", "")), "attribute T has no value");
   check_refused(neg(attr("T", "placeholder: 'U'")),
                 "attribute T stands for attribute 'U' of a call; there is none");
-  check_refused(neg(attr("T", "type: DT_VARIANT")), "attribute T unknown dtype 21 (DT_VARIANT)");
+  check_refused(neg(attr("T", "type: DT_UINT32")), "attribute T unknown dtype 22 (DT_UINT32)");
   check_refused(neg(attr("T", "type: 77")), "unknown dtype 77");
   check_refused(neg(attr("T", "type: DT_FLOAT_REF")), "unknown dtype 101 (DT_FLOAT_REF)");
   check_refused(neg(attr("T", "type: DT_STRING")), "[Neg] y: ");

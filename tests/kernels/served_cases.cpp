@@ -52,6 +52,36 @@ void add_stacks(OpCases& cases) {
   cases.bad("StackCloseV2", {}, {}, "takes 1 inputs, got 0");
 }
 
+void add_list_makers(OpCases& cases, const std::string& test) {
+  const Attributes floats = {{"element_dtype", f32}};
+  for (const char* op : {"EmptyTensorList", "TensorListReserve"}) {
+    cases.served(op, {int_scalar(-1), int_scalar(2)}, floats, "[]", test);
+    cases.bad(op, {int_scalar(-1), int_scalar(2)}, {}, "element_dtype");
+    cases.bad(op, {int_scalar(3), int_scalar(2)}, floats, "only -1");
+  }
+  cases.served("TensorListFromTensor", {box(), int_scalar(-1)}, {}, "[]", test);
+  cases.bad("TensorListFromTensor", {box(), ints({2})}, {}, "element_shape is [2]");
+}
+
+/// Handles of variants that hold no list.
+void add_list_users(OpCases& cases, const std::string& test) {
+  const Attributes floats = {{"element_dtype", f32}}, shape = {{"shape_type", i64}};
+  const Tensor list = value_or_throw(Tensor::allocate(DType::Variant, Shape{})), number = int_scalar(1);
+  const auto add = [&](const char* op, std::vector<Tensor> inputs, const Attributes& attrs,
+                       const std::string& shapes) {
+    cases.served(op, inputs, attrs, shapes, test);
+    cases.bad(op, std::move(inputs), attrs, "not that of a list");
+  };
+  add("TensorListPushBack", {list, box()}, {}, "[]");
+  add("TensorListPopBack", {list, number}, floats, "[] ?");
+  add("TensorListSetItem", {list, number, box()}, {}, "[]");
+  add("TensorListGetItem", {list, number, number}, floats, "?");
+  add("TensorListStack", {list, int_scalar(-1)}, floats, "?");
+  add("TensorListLength", {list}, {}, "[]");
+  add("TensorListElementShape", {list}, shape, "?");
+  add("TensorListResize", {list, number}, {}, "[]");
+}
+
 void add_edges(OpCases& cases) {
   const Attributes edge = {{"tensor_name", "e"},
                            {"send_device", "a"},
@@ -140,6 +170,8 @@ void add_replicas(OpCases& cases) {
 void add_served_cases(OpCases& cases) {
   add_control_flow(cases);
   add_stacks(cases);
+  add_list_makers(cases, "golden/list_graphs.py");
+  add_list_users(cases, "golden/list_graphs.py");
   add_edges(cases);
   add_variables(cases);
   add_queues(cases);

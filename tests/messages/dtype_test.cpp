@@ -19,14 +19,14 @@ Half half_of_bits(uint16_t bits) {
 BOOST_AUTO_TEST_CASE(numbers_and_names_are_tensorflows) {
   BOOST_TEST(static_cast<int>(DType::BFloat16) == 14);
   BOOST_TEST(static_cast<int>(DType::Resource) == 20);
-  for (int64_t number = 1; number <= 20; ++number) {
+  for (int64_t number = 1; number <= 21; ++number) {
     const auto dtype = dtype_from_number(number);
     BOOST_TEST_REQUIRE(dtype.ok());
     const auto same = dtype_from_name(name(*dtype));
     BOOST_TEST_REQUIRE(same.ok());
     BOOST_TEST((*same == *dtype));
   }
-  for (const int64_t number : {int64_t{-1}, int64_t{0}, int64_t{21}, int64_t{101}, INT64_MAX})
+  for (const int64_t number : {int64_t{-1}, int64_t{0}, int64_t{22}, int64_t{101}, INT64_MAX})
     BOOST_TEST(!dtype_from_number(number).ok());
   BOOST_TEST((*dtype_from_name("float32") == f32));
   BOOST_TEST((*dtype_from_name("float64") == f64));
@@ -43,6 +43,7 @@ BOOST_AUTO_TEST_CASE(sizes_are_those_of_the_element_types) {
   BOOST_TEST(size_of(dtype_of<QInt32>) == sizeof(QInt32));
   BOOST_TEST(size_of(dtype_of<Half>) == sizeof(Half));
   BOOST_TEST(size_of(DType::Resource) == 0u);
+  BOOST_TEST(size_of(DType::Variant) == sizeof(Variant));
   BOOST_TEST(size_of(static_cast<DType>(200)) == 0u);
 }
 
@@ -95,6 +96,7 @@ BOOST_AUTO_TEST_CASE(kinds) {
   BOOST_TEST(!is_integer(DType::Bool));
   BOOST_TEST(!is_plain(DType::String));
   BOOST_TEST(!is_plain(DType::Resource));
+  BOOST_TEST(!is_plain(DType::Variant));
   BOOST_TEST(is_plain(DType::QInt8));
 }
 

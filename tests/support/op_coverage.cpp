@@ -18,7 +18,8 @@ std::vector<DType> every_type() {
 std::vector<DType> allowed_types(const AttrDef& attr) {
   if (attr.allowed.empty()) return every_type();
   std::vector<DType> result;
-  for (const AttrValue& value : attr.allowed) result.push_back(std::get<DType>(value));
+  for (const AttrValue& value : attr.allowed)
+    if (!is_local(std::get<DType>(value))) result.push_back(std::get<DType>(value));
   return result;
 }
 

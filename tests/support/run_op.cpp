@@ -24,7 +24,7 @@ Output source(const Scope& scope, const ArgDef& argument, const Tensor& value, K
   if (argument.is_ref) return scope.add_one("VariableV2", {}, {{"shape", shape}, {"dtype", value.dtype()}});
   if (argument.type == DType::Resource)
     return scope.add_one("VarHandleOp", {}, {{"shape", shape}, {"dtype", value.dtype()}});
-  if (known == Known::Values) return scope.constant(value);
+  if (known == Known::Values && !is_local(value.dtype())) return scope.constant(value);
   return scope.add_one("Placeholder", {}, {{"dtype", value.dtype()}, {"shape", shape}});
 }
 

@@ -1,0 +1,91 @@
+// Lists of tensors as values: what TensorFlow's own cases (tests/golden/cases/graphs/list_*) do not show.
+#include <boost/test/unit_test.hpp>
+
+#include "graph/control_flow.h"
+#include "tests/support/local_host.h"
+#include "tests/support/op_library.h"
+
+namespace troupe::test {
+namespace {
+
+struct Fixture {
+  Graph graph{op_library()->ops};
+  Scope g{graph};
+  LocalRuntime runtime{op_library()};
+
+  template <class T>
+  Output number(T value) {
+    return g.constant(Tensor::scalar(value));
+  }
+  Output empty(DType dtype = f32) {
+    return g.add_one("EmptyTensorList", {number(-1), number(-1)}, {{"element_dtype", dtype}});
+  }
+  static Output push(const Scope& s, Output list, Output tensor) {
+    return s.add_one("TensorListPushBack", {list, tensor});
+  }
+  Output length(Output list) { return g.add_one("TensorListLength", {list}); }
+  Status failure(Output fetch) { return runtime.run(graph, {}, {fetch}).status(); }
+};
+
+BOOST_FIXTURE_TEST_SUITE(tensor_list, Fixture)
+
+// for i = 0 to n: list = push(list, i);   then total = 10 total + pop(list), backwards
+BOOST_AUTO_TEST_CASE(a_loop_fills_a_list_and_another_empties_it) {
+  const auto filled = while_loop(
+      g, {number(0.0f), empty()},
+      [&](const Scope& s, std::span<const Output> v) {
+        return s.add_one("Less", {v[0], s.constant(Tensor::scalar(4.0f))});
+      },
+      [&](const Scope& s, std::span<const Output> v) {
+        const Output next = s.add_one("Add", {v[0], s.constant(Tensor::scalar(1.0f))});
+        return std::vector{next, push(s, v[1], v[0])};
+      });
+  const auto emptied = while_loop(
+      g, {filled[0], filled[1], number(0.0f)},
+      [&](const Scope& s, std::span<const Output> v) {
+        return s.add_one("Less", {s.constant(Tensor::scalar(0.0f)), v[0]});
+      },
+      [&](const Scope& s, std::span<const Output> v) {
+        const NodeId popped =
+            s.add("TensorListPopBack", {v[1], s.constant(Tensor::scalar(-1))}, {{"element_dtype", f32}});
+        const Output tenfold = s.add_one("Mul", {v[2], s.constant(Tensor::scalar(10.0f))});
+        return std::vector{s.add_one("Sub", {v[0], s.constant(Tensor::scalar(1.0f))}), Output{popped, 0},
+                           s.add_one("Add", {tenfold, {popped, 1}})};
+      },
+      {.shape_invariants = {PartialShape::scalar(), PartialShape::scalar(), PartialShape()}});
+  const auto values =
+      value_or_throw(runtime.run(graph, {}, {emptied[2], length(emptied[1]), length(filled[1])}));
+  BOOST_TEST(values[0].item<float>() == 3210);
+  BOOST_TEST(values[1].item<int32_t>() == 0);
+  BOOST_TEST(values[2].item<int32_t>() == 4);
+}
+
+BOOST_AUTO_TEST_CASE(lists_lie_in_lists_but_not_without_end) {
+  Output list = empty();
+  for (int level = 1; level <= 64; ++level) list = push(g, empty(DType::Variant), list);
+  const Status status = failure(length(list));
+  BOOST_TEST((status.code() == Code::InvalidArgument));
+  BOOST_TEST(status.text().find("64") != std::string::npos, status.message());
+  Output fits = empty();
+  for (int level = 1; level < 64; ++level) fits = push(g, empty(DType::Variant), fits);
+  BOOST_TEST(value_or_throw(runtime.run(graph, {}, {length(fits)}))[0].item<int32_t>() == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_list_of_more_than_memory_holds_is_refused) {
+  const Output huge =
+      g.add_one("TensorListReserve", {number(-1), number(INT32_MAX)}, {{"element_dtype", f32}});
+  BOOST_TEST((failure(length(huge)).code() == Code::ResourceExhausted));
+}
+
+BOOST_AUTO_TEST_CASE(what_moves_elements_does_not_move_lists) {
+  const Output list = push(g, empty(), number(1.0f));
+  const Status packed = failure(g.add_one("Pack", {list, list}));
+  BOOST_TEST((packed.code() == Code::NotFound), packed.message());
+  const Status fetched = failure(list);
+  BOOST_TEST(fetched.text().find("variant") != std::string::npos, fetched.message());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace troupe::test
