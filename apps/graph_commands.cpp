@@ -174,7 +174,8 @@ int draw_graph(draw::DrawArguments& arguments, const std::string& local) {
 }
 
 void add_graph_options(CLI::App& command, golden::GraphFileOptions& graph) {
-  command.add_option("graph", graph.file, "GraphDef of TensorFlow, binary or text")->required();
+  command.add_option("graph", graph.file, "GraphDef of TensorFlow, or (*.meta) MetaGraphDef, binary or text")
+      ->required();
   command.add_option("--init", graph.init, "node to be run once before");
   command.add_option("--checkpoint", graph.checkpoint,
                      "prefix of a checkpoint of TensorFlow's (V2), for the variables");
@@ -228,7 +229,8 @@ void add_graph_commands(CLI::App& app, int& result) {
                          "Draw a graph as it was built, and as it would be placed and cut: dot, and SVG "
                          "where graphviz is.")
           ->footer("Example: troupe graph examples/digits.toml --local ps=1,worker=2 --out digits");
-  graph_command->add_option("file", to_draw->file, "run file (TOML), or GraphDef of TensorFlow")->required();
+  graph_command->add_option("file", to_draw->file, "run file (TOML), GraphDef or (*.meta) MetaGraphDef")
+      ->required();
   graph_command->add_option("--feed", to_draw->feeds, "tensor that a step is fed");
   graph_command->add_option("--fetch", to_draw->fetches, "tensor that it computes");
   graph_command->add_option("--target", to_draw->targets, "node that it runs for its effect");

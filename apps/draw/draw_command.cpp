@@ -18,8 +18,6 @@
 namespace troupe::draw {
 namespace {
 
-constexpr uint64_t most_bytes = uint64_t{1} << 32;
-
 /// A graph, what a step of it is, and on which tasks.
 struct Subject {
   Graph graph;
@@ -51,8 +49,7 @@ Result<Subject> read_run(Disk& disk, const DrawArguments& arguments, const OpLib
 }
 
 Result<Subject> read_graph(Disk& disk, const DrawArguments& arguments, const OpLibrary& library) {
-  TROUPE_ASSIGN(const std::string bytes, read_file(disk, arguments.file, most_bytes));
-  TROUPE_ASSIGN(Graph graph, interop::read_graph_def(bytes, library.ops));
+  TROUPE_ASSIGN(Graph graph, interop::read_graph_file(disk, arguments.file, library.ops));
   auto tasks = tasks_of(arguments.tasks, 1);
   if (tasks.empty()) tasks = golden::tasks_of(graph);
   TROUPE_ASSIGN(auto step, resolve_signature(graph, arguments.feeds, arguments.fetches, arguments.targets));

@@ -16,10 +16,10 @@ constexpr uint64_t most_bytes = uint64_t{1} << 32;
 }  // namespace
 
 GraphFile::GraphFile(Disk& disk, const GraphFileOptions& options) {
-  const std::string bytes = value_or_throw(read_file(disk, options.file, most_bytes));
   const auto library = make_op_library();
   throw_if_failed(library->status);
-  graph_ = std::make_unique<Graph>(value_or_throw(interop::read_graph_def(bytes, library->ops)));
+  graph_ =
+      std::make_unique<Graph>(value_or_throw(interop::read_graph_file(disk, options.file, library->ops)));
   runtime_ =
       std::make_unique<Runtime>(RuntimeOptions{.threads = options.threads, .tasks = tasks_of(*graph_)});
   session_ = std::make_unique<Session>(runtime_->session(*graph_, {.simplify = options.simplify}));

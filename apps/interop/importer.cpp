@@ -269,7 +269,10 @@ Status Importer::refine_shapes(NodeId node, const AttrValue& shapes) {
                             std::to_string(graph_.node(node).output_types.size()) + " outputs");
   for (int i = 0; i < list.size(); ++i) {
     TROUPE_ASSIGN(const PartialShape shape, read_shape(list[i]));
-    TROUPE_RETURN_IF_FAILED(graph_.refine_shape({node, static_cast<uint32_t>(i)}, shape));
+    const Output output{node, static_cast<uint32_t>(i)};
+    // To TensorFlow a handle is a scalar; here it has the shape of its value.
+    if (graph_.dtype(output) == DType::Resource && shape == PartialShape::scalar()) continue;
+    TROUPE_RETURN_IF_FAILED(graph_.refine_shape(output, shape));
   }
   return {};
 }

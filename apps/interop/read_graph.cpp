@@ -4,6 +4,7 @@
 
 #include "apps/interop/importer.h"
 #include "apps/interop/parse.h"
+#include "apps/interop/saver_nodes.h"
 
 namespace troupe::interop {
 namespace {
@@ -15,7 +16,7 @@ class Parsed {
   Status parse(std::string_view bytes, const GraphLimits& limits) {
     return interop::parse(bytes, limits, *message_);
   }
-  const Message& operator*() const { return *message_; }
+  Message& operator*() { return *message_; }
 
  private:
   google::protobuf::Arena arena_;
@@ -71,8 +72,23 @@ MetaGraph::Collection read_collection(const CollectionDef& def) {
       return std::vector<int64_t>(values.begin(), values.end());
     }
     case CollectionDef::kFloatList: return copy(def.float_list().value());
+    case CollectionDef::kAnyList: {
+      std::vector<MetaGraph::Any> values;
+      for (const Any& any : def.any_list().value()) values.push_back({any.type_url(), any.value()});
+      return values;
+    }
     default: return copy(def.node_list().value());
   }
+}
+
+Saver read_saver(const SaverDef& def) {
+  return {def.filename_tensor_name(),
+          def.save_tensor_name(),
+          def.restore_op_name(),
+          def.max_to_keep(),
+          def.sharded(),
+          def.keep_checkpoint_every_n_hours(),
+          def.version()};
 }
 
 }  // namespace
@@ -87,18 +103,29 @@ Result<Graph> read_graph_def(std::string_view bytes, std::shared_ptr<const OpTab
 Result<MetaGraph> read_meta_graph(std::string_view bytes, std::shared_ptr<const OpTable> ops,
                                   const GraphLimits& limits) {
   Parsed<MetaGraphDef> parsed;
-  const MetaGraphDef& def = *parsed;
+  MetaGraphDef& def = *parsed;
   if (Status status = parsed.parse(bytes, limits); !status.ok()) return at_last_node(status, def.graph_def());
+  bool has_saver = def.has_saver_def();
+  if (has_saver) {
+    TROUPE_ASSIGN(const bool left_out, leave_out_saver(def.saver_def(), *ops, *def.mutable_graph_def()));
+    has_saver = !left_out;
+  }
   TROUPE_ASSIGN(Graph graph, build(def.graph_def(), std::move(ops), limits));
   const auto& info = def.meta_info_def();
   MetaGraph result{
       std::move(graph), {info.tags().begin(), info.tags().end()}, info.tensorflow_version(), {}, {}};
-  if (def.has_saver_def())
-    result.saver = Saver{def.saver_def().filename_tensor_name(), def.saver_def().save_tensor_name(),
-                         def.saver_def().restore_op_name()};
+  if (has_saver) result.saver = read_saver(def.saver_def());
   for (const CollectionEntry& entry : def.collection_def())
     result.collections[entry.key()] = read_collection(entry.value());
   return result;
+}
+
+Result<Graph> read_graph_file(Disk& disk, const std::string& file, std::shared_ptr<const OpTable> ops) {
+  constexpr uint64_t most_bytes = uint64_t{1} << 32;
+  TROUPE_ASSIGN(const std::string bytes, read_file(disk, file, most_bytes));
+  if (!file.ends_with(".meta")) return read_graph_def(bytes, std::move(ops));
+  TROUPE_ASSIGN(MetaGraph meta, read_meta_graph(bytes, std::move(ops)));
+  return std::move(meta.graph);
 }
 
 }  // namespace troupe::interop

@@ -3,15 +3,13 @@
 // a Status that names the node: nothing is trusted. Functions without state.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <variant>
-#include <vector>
 
 #include "apps/interop/graph_limits.h"
-#include "graph/graph.h"
+#include "apps/interop/meta_graph.h"
+#include "messages/disk.h"
 
 namespace troupe::interop {
 
@@ -23,26 +21,12 @@ inline constexpr int consumer_version = 2474;
 Result<Graph> read_graph_def(std::string_view bytes, std::shared_ptr<const OpTable> ops,
                              const GraphLimits& limits = {});
 
-/// How variables are saved and restored by the graph itself.
-struct Saver {
-  std::string filename_tensor, save_tensor, restore_node;
-};
-
-struct MetaGraph {
-  /// Names of nodes or tensors, serialised messages, or numbers.
-  struct Bytes {
-    std::vector<std::string> values;
-  };
-  using Collection = std::variant<std::vector<std::string>, Bytes, std::vector<int64_t>, std::vector<float>>;
-
-  Graph graph;
-  std::vector<std::string> tags;
-  std::string tensorflow_version;
-  std::optional<Saver> saver;
-  std::map<std::string, Collection> collections;
-};
-
+/// The same. The nodes of a saver whose ops are missing in the table, and what depends on them there, are left out, and then the
+/// saver, too: variables get their values by apps/interop/bundle.h.
 Result<MetaGraph> read_meta_graph(std::string_view bytes, std::shared_ptr<const OpTable> ops,
                                   const GraphLimits& limits = {});
+
+/// The graph of a file: a MetaGraphDef when it is called *.meta, else a GraphDef. Fails as these and Disk do.
+Result<Graph> read_graph_file(Disk& disk, const std::string& file, std::shared_ptr<const OpTable> ops);
 
 }  // namespace troupe::interop

@@ -22,6 +22,17 @@ def write(name, build, text=False, **options):
         file.write(str(definition) if text else definition.SerializeToString(deterministic=True))
 
 
+def write_meta(name, build):
+    """With the saver of all variables, and without the definitions of the ops, which are long."""
+    with tf.Graph().as_default() as graph:
+        build()
+        saver = v1.train.Saver(max_to_keep=3)
+        meta = v1.train.export_meta_graph(graph=graph, saver_def=saver.as_saver_def())
+    meta.meta_info_def.ClearField("stripped_op_list")
+    with open(os.path.join(FOLDER, name), "wb") as file:
+        file.write(meta.SerializeToString(deterministic=True))
+
+
 def training():
     """Two layers and a step of Adam."""
     x = v1.placeholder(tf.float32, [None, 4], "x")
@@ -31,6 +42,20 @@ def training():
     losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=y, logits=logits)
     loss = tf.reduce_sum(losses, name="loss")
     v1.train.AdamOptimizer(0.1).minimize(loss, name="step")
+    v1.global_variables_initializer()
+
+
+def collections():
+    """The same with a partitioned variable, and collections of each kind."""
+    training()
+    table = v1.get_variable("table", initializer=tf.ones([5, 2]), partitioner=v1.fixed_size_partitioner(2))
+    graph = v1.get_default_graph()
+    v1.add_to_collection("losses", graph.get_tensor_by_name("loss:0"))
+    v1.add_to_collection("tables", tf.reduce_sum(table, name="sum"))
+    v1.add_to_collection("steps", graph.get_operation_by_name("step"))
+    for name, values in (("numbers", [1, -2**40]), ("rates", [0.5, 0.25]), ("notes", ["a", "b"])):
+        for value in values:
+            v1.add_to_collection(name, value)
     v1.global_variables_initializer()
 
 
@@ -112,6 +137,9 @@ def main():
     write("loop_v2.pb", loop)
     write("conditional_v2.pb", conditional)
     write("effects_v2.pb", effects_of_branches)
+    write_meta("training_resource.meta", collections)
+    v1.disable_resource_variables()
+    write_meta("training.meta", collections)
 
 
 main()

@@ -82,6 +82,34 @@ BOOST_AUTO_TEST_CASE(steps_of_training) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(meta_graphs_run_without_their_saver) {
+  for (const char* name : {"training.meta", "training_resource.meta"}) {
+    const auto meta = value_or_throw(interop::read_meta_graph(golden(name), runtime_.ops()));
+    BOOST_TEST(!meta.saver);
+    BOOST_TEST(meta.graph.find("save/SaveV2") == nullptr);
+    auto session = runtime_.session(meta.graph);
+    session.run({Output{meta.graph.find("init_1")->id, Output::control}});
+    const auto& table = std::get<std::vector<std::string>>(meta.collections.at("tables"));
+    const Output sum = value_or_throw(meta.graph.find_output(table.at(0)));
+    BOOST_TEST(session.run({sum}).at(0).item<float>() == 10, name);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(collections_are_as_tensorflow_filled_them) {
+  using interop::MetaGraph;
+  using Names = std::vector<std::string>;
+  const auto meta = value_or_throw(interop::read_meta_graph(golden("training.meta"), runtime_.ops()));
+  BOOST_TEST(meta.tensorflow_version == "2.21.0");
+  const auto& all = meta.collections;
+  BOOST_TEST((std::get<Names>(all.at("losses")) == Names{"loss:0"}));
+  BOOST_TEST((std::get<Names>(all.at("steps")) == Names{"step"}));
+  BOOST_TEST(
+      (std::get<std::vector<int64_t>>(all.at("numbers")) == std::vector<int64_t>{1, -(int64_t{1} << 40)}));
+  BOOST_TEST((std::get<std::vector<float>>(all.at("rates")) == std::vector<float>{0.5f, 0.25f}));
+  BOOST_TEST((std::get<MetaGraph::Bytes>(all.at("notes")).values == Names{"a", "b"}));
+  BOOST_TEST(std::get<MetaGraph::Bytes>(all.at("variables")).values.size() == 10u);
+}
+
 BOOST_AUTO_TEST_CASE(the_gradient_of_a_loop_is_read) {
   const auto graph = read(golden("loop_gradient.pb"));
   BOOST_TEST(graph.ok(), graph.status().message());

@@ -186,7 +186,8 @@ BOOST_AUTO_TEST_CASE(text_that_is_none) {
 BOOST_AUTO_TEST_CASE(meta_graphs) {
   const auto meta = interop::read_meta_graph(
       "meta_info_def { tags: 'serve' tensorflow_version: '1.0' } graph_def { " + placeholder("x") +
-          "} saver_def { filename_tensor_name: 'save/Const:0' restore_op_name: 'save/restore_all' } "
+          "} saver_def { filename_tensor_name: 'save/Const:0' restore_op_name: 'save/restore_all' version: "
+          "V2 } "
           "collection_def { key: 'losses' value { node_list { value: 'x:0' } } } "
           "collection_def { key: 'steps' value { int64_list { value: [1, 2] } } }",
       op_library()->ops);
@@ -195,8 +196,33 @@ BOOST_AUTO_TEST_CASE(meta_graphs) {
   BOOST_TEST(meta->tags.at(0) == "serve");
   BOOST_TEST(meta->tensorflow_version == "1.0");
   BOOST_TEST(meta->saver->restore_node == "save/restore_all");
+  BOOST_TEST(meta->saver->format == 2);
   BOOST_TEST(std::get<std::vector<std::string>>(meta->collections.at("losses")).at(0) == "x:0");
   BOOST_TEST(std::get<std::vector<int64_t>>(meta->collections.at("steps")).at(1) == 2);
+}
+
+/// w -> Save -> save/done,  and `other`
+std::string graph_with_saver(const std::string& other) {
+  return "graph_def { " +
+         node("w", "VariableV2", "", attr("dtype", "type: DT_FLOAT") + attr("shape", "shape { }")) +
+         node("save/SaveV2", "SaveV2", "w") + node("save/done", "NoOp", "^save/SaveV2") +
+         node("save/name", "NoOp") + other + "} saver_def { restore_op_name: 'save/done' }";
+}
+
+BOOST_AUTO_TEST_CASE(nodes_of_a_saver_are_left_out) {
+  const auto meta = interop::read_meta_graph(graph_with_saver(""), op_library()->ops);
+  BOOST_TEST_REQUIRE(meta.status().message() == "Ok");
+  BOOST_TEST(graph_text(meta->graph) ==
+             "w = VariableV2() dtype=float shape=[] : ref float[]\nsave/name = NoOp()\n");
+  BOOST_TEST(!meta->saver);
+}
+
+BOOST_AUTO_TEST_CASE(what_others_need_is_not_left_out_with_a_saver) {
+  for (const std::string& other : {node("train", "NoOp", "^save/done"), node("zeta", "Zeta", "w")}) {
+    const auto meta = interop::read_meta_graph(graph_with_saver(other), op_library()->ops);
+    BOOST_TEST((meta.status().code() == Code::Unimplemented), meta.status().message());
+    BOOST_TEST(meta.status().text().find("SaveV2") != std::string::npos, meta.status().message());
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -13,6 +13,7 @@ namespace troupe::test {
 namespace {
 
 using interop::Format;
+using interop::MetaGraph;
 
 void check_same(const Node& a, const Node& b) {
   BOOST_TEST(a.name == b.name);
@@ -26,14 +27,18 @@ void check_same(const Node& a, const Node& b) {
   BOOST_TEST((a.output_shapes == b.output_shapes), a.name << ": shapes differ");
 }
 
+void check_same(const Graph& a, const Graph& b) {
+  BOOST_TEST_REQUIRE(a.size() == b.size());
+  for (NodeId id = 0; id < a.size(); ++id) check_same(a.node(id), b.node(id));
+}
+
 void check_round_trip(const Graph& graph) {
   for (const Format format : {Format::Binary, Format::Text}) {
     const std::string bytes = interop::write_graph_def(graph, format);
     const auto again = read(bytes);
     BOOST_TEST_REQUIRE(again.status().message() == "Ok", again.status().message() << "\n"
                                                                                   << graph_text(graph));
-    BOOST_TEST_REQUIRE(again->size() == graph.size());
-    for (NodeId id = 0; id < graph.size(); ++id) check_same(graph.node(id), again->node(id));
+    check_same(graph, *again);
     BOOST_TEST((interop::write_graph_def(*again, format) == bytes), "written anew it differs");
   }
 }
@@ -42,6 +47,23 @@ void check_round_trip(const OpCase& sample) {
   for (const Known known : {Known::Values, Known::Shapes, Known::Nothing}) {
     const auto op = SingleOp::make(sample.op, sample.inputs, sample.attrs, known);
     if (op) check_round_trip(op->graph);
+  }
+}
+
+MetaGraph read_meta(std::string_view bytes) {
+  return value_or_throw(interop::read_meta_graph(bytes, op_library()->ops));
+}
+
+void check_round_trip(const MetaGraph& meta) {
+  for (const Format format : {Format::Binary, Format::Text}) {
+    const std::string bytes = interop::write_meta_graph(meta, format);
+    const MetaGraph again = read_meta(bytes);
+    check_same(meta.graph, again.graph);
+    BOOST_TEST(meta.tags == again.tags, boost::test_tools::per_element());
+    BOOST_TEST(meta.tensorflow_version == again.tensorflow_version);
+    BOOST_TEST((meta.saver == again.saver));
+    BOOST_TEST((meta.collections == again.collections));
+    BOOST_TEST((interop::write_meta_graph(again, format) == bytes), "written anew it differs");
   }
 }
 
@@ -85,6 +107,30 @@ BOOST_AUTO_TEST_CASE(graphs_of_tensorflow) {
     BOOST_TEST_REQUIRE(graph.status().message() == "Ok");
     check_round_trip(*graph);
   }
+}
+
+BOOST_AUTO_TEST_CASE(meta_graphs) {
+  MetaGraph meta{.graph = Graph(op_library()->ops),
+                 .tags = {"serve", "cpu"},
+                 .tensorflow_version = "1.15.0",
+                 .saver = interop::Saver{"save/Const:0", "save/save:0", "save/restore_all", 5, true, 0.5f, 2},
+                 .collections = {}};
+  neg(Scope(meta.graph), placeholder(Scope(meta.graph), f32, {2}, "x"));
+  check_round_trip(meta);
+  const std::string odd("\0\xff\n'\"", 5);
+  meta.collections = {
+      {"empty", std::vector<std::string>{}},
+      {"floats", std::vector<float>{0.1f, -1e-40f}},
+      {"messages", MetaGraph::Bytes{{odd, ""}}},
+      {"names", std::vector<std::string>{"x:0", "y"}},
+      {"numbers", std::vector<int64_t>{INT64_MIN, 0, INT64_MAX}},
+      {"of any type", std::vector<MetaGraph::Any>{{"type.googleapis.com/tensorflow.Any", odd}}}};
+  check_round_trip(meta);
+}
+
+BOOST_AUTO_TEST_CASE(meta_graphs_of_tensorflow) {
+  for (const char* name : {"training", "training_resource"})
+    check_round_trip(read_meta(project_file(std::string("tests/golden/graphs/") + name + ".meta")));
 }
 
 BOOST_AUTO_TEST_CASE(devices_colocation_variables) {
