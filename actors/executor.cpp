@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "actors/profile_wire.h"
 #include "actors/running_step.h"
 #include "messages/device.capnp.h"
 #include "messages/executor.capnp.h"
@@ -38,6 +39,7 @@ class ExecutorRole final : public Role {
     info.ordinal = ordinal;
     info.seed = shared_->options.seed;
     info.training = request.getTraining();
+    info.profiled = request.getProfile();
     info.round = request.getRound();
     auto feeds = take_feeds(message);
     if (!feeds) return reply(feeds.status());
@@ -73,7 +75,7 @@ class ExecutorRole final : public Role {
     auto kept = std::make_shared<Reply>(std::move(reply));
     ask(shared_->options.site->device_actor.get(), draft.finish(),
         [this, ordinal, kept](Result<AnyMessage> executed) {
-          steps_.erase(ordinal);
+          const auto over = std::move(steps_.extract(ordinal).mapped());
           if (!executed) return (*kept)(executed.status());
           Draft<wire::PartitionDone> done;
           done->initStep().setSession(shared_->options.session);
@@ -81,6 +83,7 @@ class ExecutorRole final : public Role {
           const auto& positions = shared_->options.fetches;
           auto list = done->initPositions(static_cast<uint32_t>(positions.size()));
           for (uint32_t i = 0; i < positions.size(); ++i) list.set(i, positions[i]);
+          if (over->info().profiled) write(over->profile(), *shared_->options.plan, done->initProfile(1)[0]);
           const auto fetched = executed->attachments();
           (*kept)(done.finish({fetched.begin(), fetched.end()}));
         });

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "actors/graph_wire.h"
+#include "actors/profile_wire.h"
 #include "messages/session.capnp.h"
 #include "messages/worker.capnp.h"
 
@@ -34,6 +35,8 @@ struct Step {
   size_t pending = 0;
   Status failure;
   std::vector<Tensor> fetches;
+  bool profiled = false;
+  std::vector<Message<wire::PartitionDone>> profiles;  ///< the answers, when profiled
   TimerId timer = 0;
 };
 
@@ -184,6 +187,7 @@ class MasterRole final : public Role {
     Step step;
     step.ordinal = ++last_ordinal_;
     step.call = request.getCall();
+    step.profiled = request.getProfile();
     step.prepared = prepared;
     step.reply = std::move(reply);
     step.pending = prepared->shares.size();
@@ -210,6 +214,7 @@ class MasterRole final : public Role {
     draft->setRemaining(request.getRemaining());
     draft->setTraining(request.getTraining());
     draft->setRound(request.getRound());
+    draft->setProfile(request.getProfile());
     const auto feeds = message.attachments();
     if (share.feeds.size() == prepared.feeds) return draft.finish({feeds.begin(), feeds.end()});
     std::vector<Tensor> some;
@@ -246,6 +251,7 @@ class MasterRole final : public Role {
       for (const uint32_t position : done->getPositions())
         if (position < step.fetches.size() && i < done.attachments().size())
           step.fetches[position] = done.attachments()[i++];
+      if (step.profiled) step.profiles.push_back(done);
     }
     if (step.pending == 0) end(at);
   }
@@ -288,6 +294,7 @@ class MasterRole final : public Role {
       auto id = draft->initStep();
       id.setSession(session_);
       id.setOrdinal(step.ordinal);
+      gather_profiles(step.profiles, *draft);
       step.reply(draft.finish(std::move(step.fetches)));
     }
     if (closing_ && steps_.empty()) closed();

@@ -29,6 +29,9 @@ class PartitionStep final : public RunningStep,
   /// Answers a TakeTensor with the value that the variable has now, or with the tensor that waited to be asked for.
   void give(const AnyMessage& message, Reply reply);
   void cancel(Status reason);
+  const StepInfo& info() const { return info_; }
+  /// After it has ended, when it was to be profiled.
+  const StepProfile& profile() const { return runner_.profile(); }
 
  private:
   void request(StepRequest request) override;

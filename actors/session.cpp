@@ -8,6 +8,7 @@
 #include "actors/checkpoint_wire.h"
 #include "actors/graph_wire.h"
 #include "actors/master.h"
+#include "actors/profile_wire.h"
 #include "actors/session_impl.h"
 #include "messages/session.capnp.h"
 
@@ -117,6 +118,7 @@ Result<AnyMessage> Session::Impl::run(uint64_t handle, const std::vector<Tensor>
   draft->setRemaining(static_cast<uint64_t>(options.timeout.count()));
   draft->setTraining(options.training);
   draft->setRound(options.round);
+  draft->setProfile(options.profile != nullptr);
   return call(draft.finish(std::vector<Tensor>(feeds)));
 }
 
@@ -130,6 +132,7 @@ std::vector<Tensor> PreparedStep::run(const std::vector<Tensor>& feeds, const St
     done = session->run(state_->handle, feeds, options);
   }
   if (!done) throw Error(done.status());
+  if (options.profile) *options.profile = read(Message<wire::StepDone>(*done)->getProfile());
   return {done->attachments().begin(), done->attachments().end()};
 }
 

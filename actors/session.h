@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "actors/session_options.h"
+#include "actors/step_profile.h"
 #include "graph/graph.h"
 
 #pragma GCC visibility push(default)
@@ -19,6 +20,7 @@ struct StepOptions {
   std::chrono::nanoseconds timeout{0};  ///< 0: none. After it: DeadlineExceeded, and the step ends everywhere
   bool training = false;                ///< `round` is the training round, which keys random ops
   uint64_t round = 0;
+  std::vector<DeviceProfile>* profile = nullptr;  ///< when given: becomes where the time of the step went
 };
 
 struct SaveOptions {

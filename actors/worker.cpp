@@ -4,6 +4,7 @@
 
 #include "actors/executor.h"
 #include "actors/graph_wire.h"
+#include "actors/profile_wire.h"
 #include "messages/worker.capnp.h"
 
 namespace troupe {
@@ -181,6 +182,7 @@ class WorkerRole final : public Role {
     draft->setStep(message->getStep());
     auto list = draft->initPositions(static_cast<uint32_t>(positions.size()));
     for (uint32_t i = 0; i < positions.size(); ++i) list.set(i, positions[i]);
+    gather_profiles(gather.done, *draft);
     gather.reply(draft.finish(std::move(fetches)));
   }
 

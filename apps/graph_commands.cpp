@@ -14,6 +14,7 @@
 #include "apps/data/npy.h"
 #include "apps/draw/draw_command.h"
 #include "apps/golden/graph_file.h"
+#include "apps/golden/step_costs.h"
 #include "apps/golden/verify.h"
 #include "graph/graph_text.h"
 #include "messages/real_disk.h"
@@ -113,7 +114,7 @@ int verify(VerifyArguments& arguments) {
 struct BenchArguments {
   golden::GraphFileOptions graph;
   long long steps = 1000, warmup = 100;
-  bool no_simplify = false;
+  bool no_simplify = false, profile = false;
 };
 
 /// The most memory this process has had, in MiB.
@@ -122,6 +123,29 @@ double peak_memory() {
   for (std::string line; std::getline(status, line);)
     if (line.starts_with("VmHWM:")) return std::atof(line.c_str() + 6) / 1024;
   return 0;
+}
+
+/// Microseconds of a step by device and op, which for each device add up to the step.
+Json profile_of(const golden::GraphFile& graph, long long steps) {
+  golden::StepCosts costs;
+  for (long long i = 0; i < steps; ++i) {
+    std::vector<DeviceProfile> profile;
+    const auto begin = Clock::now();
+    graph.run({.profile = &profile});
+    costs.add(Clock::now() - begin, profile);
+  }
+  Json devices = Json::array();
+  for (const auto& device : costs.devices()) {
+    Json ops = Json::array();
+    for (const auto& op : device.ops)
+      ops.push_back({{"op", op.name}, {"runs", op.runs}, {"us", op.microseconds}});
+    devices.push_back({{"device", device.name},
+                       {"ops", std::move(ops)},
+                       {"between_nodes_us", device.between},
+                       {"waiting_us", device.waiting},
+                       {"outside_us", device.outside}});
+  }
+  return {{"step_us", costs.step_microseconds()}, {"devices", std::move(devices)}};
 }
 
 int bench(BenchArguments& arguments) try {
@@ -144,14 +168,14 @@ int bench(BenchArguments& arguments) try {
   const auto quantile = [&](double q) {
     return times[std::min(times.size() - 1, static_cast<size_t>(q * static_cast<double>(times.size())))];
   };
-  std::printf("%s\n", Json{{"steps_per_second", static_cast<double>(arguments.steps) / total},
-                           {"median_us", quantile(0.5)},
-                           {"p90_us", quantile(0.9)},
-                           {"p99_us", quantile(0.99)},
-                           {"first_step_s", first},
-                           {"peak_memory_mib", peak_memory()}}
-                          .dump()
-                          .c_str());
+  Json result{{"steps_per_second", static_cast<double>(arguments.steps) / total},
+              {"median_us", quantile(0.5)},
+              {"p90_us", quantile(0.9)},
+              {"p99_us", quantile(0.99)},
+              {"first_step_s", first},
+              {"peak_memory_mib", peak_memory()}};
+  if (arguments.profile) result["profile"] = profile_of(graph, arguments.steps);
+  std::printf("%s\n", result.dump().c_str());
   return 0;
 } catch (const Error& error) {
   return failed(error.status());
@@ -220,6 +244,8 @@ void add_graph_commands(CLI::App& app, int& result) {
       ->check(CLI::NonNegativeNumber);
   bench_command->add_flag("--no-simplify", to_bench->no_simplify,
                           "fold no constants, share no subexpressions");
+  bench_command->add_flag("--profile", to_bench->profile,
+                          "time by op, of as many steps more, adding up to the step");
   bench_command->callback([to_bench, &result] { result = bench(*to_bench); });
 
   const auto to_draw = std::make_shared<draw::DrawArguments>();

@@ -26,6 +26,7 @@ set(TROUPE_PUBLIC_HEADERS
   actors/runtime.h
   actors/session.h
   actors/session_options.h
+  actors/step_profile.h
   apps/nn/initializers.h
   apps/nn/kept_values.h
   apps/nn/optimizer.h

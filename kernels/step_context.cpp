@@ -152,12 +152,14 @@ void StepContext::start(StepHost& host, const StepInfo& info, std::span<Tensor> 
   info_.cancelled = &inbox_.cancelled();
   inbox_.open();
   status_ = {};
+  if (info_.profiled) begin_profile();
   state_.begin();
   if (Status status = plan_.check_feeds(feeds); !status.ok()) return fail(std::move(status));
   std::move(feeds.begin(), feeds.end(), feeds_.begin());
 }
 
 void StepContext::drive() {
+  if (info_.profiled) driven_since_ = StepProfile::now();
   while (true) {
     if (inbox_.news()) receive(false);
     Activation activation;
@@ -165,13 +167,32 @@ void StepContext::drive() {
       run(activation);
       if (inbox_.news()) receive(false);
     }
+    if (info_.profiled) note_driven();
     if (under_way_ == 0) return end();
     host_->flush(Before::Parking);
     if (!receive(true)) return;  // parked: from here on the step may be another thread's
   }
 }
 
+void StepContext::begin_profile() {
+  profile_ = {};
+  profile_.nodes.resize(plan_.nodes().size());
+  profile_.elapsed = -StepProfile::now();
+}
+
+void StepContext::note_driven() {
+  const int64_t now = StepProfile::now();
+  profile_.driven += now - driven_since_;
+  driven_since_ = now;
+}
+
 void StepContext::run(Activation activation) {
+  if (!info_.profiled) return carry_out(activation);
+  const NodeSpan span(profile_.nodes[activation.node]);
+  carry_out(activation);
+}
+
+void StepContext::carry_out(Activation activation) {
   const PreparedNode& node = nodes_[activation.node];
   if (activation.dead() && !node.runs_dead) return run_dead(activation, node);
   if (node.takes_handles && !read_handles(activation, node)) return;
@@ -497,6 +518,7 @@ void StepContext::end() {
     reads_.clear();
   }
   stacks_.clear();
+  if (info_.profiled) profile_.elapsed += StepProfile::now();
   StepHost* const host = host_;
   const Status status = std::exchange(status_, {});
   host->ended(status);  // the last: the context may be another step's by now

@@ -10,6 +10,7 @@
 #include "graph/step_state.h"
 #include "kernels/prepared_plan.h"
 #include "kernels/step_inbox.h"
+#include "kernels/step_profile.h"
 #include "kernels/step_stacks.h"
 
 namespace troupe {
@@ -32,6 +33,7 @@ class StepContext {
   void drive();
   StepInbox& inbox() { return inbox_; }
   std::span<Tensor> fetched() { return fetched_; }
+  const StepProfile& profile() const { return profile_; }
   /// Lets go of the tensors of the step that has ended.
   void recycle();
 
@@ -49,6 +51,7 @@ class StepContext {
   struct ReplyValues;
 
   void run(Activation activation);
+  void carry_out(Activation activation);
   void run_dead(Activation activation, const PreparedNode& node);
   void forward(Activation activation);
   void run_switch(Activation activation);
@@ -76,6 +79,8 @@ class StepContext {
   void settle_outputs(Activation activation, StepReply& reply);
   void fail(Status status);
   void fail(const PreparedNode& node, Status status);
+  void begin_profile();
+  void note_driven();
   void check_fetches();
   void end();
 
@@ -107,6 +112,8 @@ class StepContext {
   std::vector<DeviceRun*> idle_runs_;
   size_t under_way_ = 0;  ///< requests, reads and device work that have not come back
   Status status_;
+  StepProfile profile_;
+  int64_t driven_since_ = 0;  ///< when somebody drives a step that is profiled
 };
 
 }  // namespace troupe

@@ -35,4 +35,6 @@ bool StepRunner::cancel(Status reason) { return context_->inbox().cancel(std::mo
 
 std::span<Tensor> StepRunner::fetched() { return context_->fetched(); }
 
+const StepProfile& StepRunner::profile() const { return context_->profile(); }
+
 }  // namespace troupe

@@ -11,6 +11,7 @@
 
 #include "kernels/prepared_plan.h"
 #include "kernels/step_host.h"
+#include "kernels/step_profile.h"
 
 namespace troupe {
 
@@ -37,6 +38,8 @@ class StepRunner {
 
   /// The fetched tensors, by position; to be moved from, after the step has ended well.
   std::span<Tensor> fetched();
+  /// Of a step that was to be profiled, after it has ended.
+  const StepProfile& profile() const;
 
  private:
   std::shared_ptr<const PreparedPlan> plan_;

@@ -16,6 +16,7 @@ using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("troupe::wire");
 
 using Graph = import "graph.capnp".Graph;
+using DeviceProfile = import "profile.capnp".DeviceProfile;
 
 struct StepId {
   # The name of one step everywhere. Picked by the master, never used again.
@@ -57,12 +58,14 @@ struct RunStep {
   remaining @2 :UInt64;      # nanoseconds until DeadlineExceeded; 0: no deadline
   training @3 :Bool;         # advances the training round: `round` keys the random ops
   round @4 :UInt64;
+  profile @5 :Bool;          # StepDone shall tell where the time went
 }
 
 struct StepDone {
   # Attachments: one tensor per fetch, in the order prepared; none unless the status is Ok.
 
   step @0 :StepId;
+  profile @1 :List(DeviceProfile);  # when asked for
 }
 
 struct CancelStep {

@@ -15,6 +15,7 @@ using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("troupe::wire");
 
 using Address = import "cluster.capnp".Address;
+using DeviceProfile = import "profile.capnp".DeviceProfile;
 using Graph = import "graph.capnp".Graph;
 using Output = import "graph.capnp".Output;
 using Status = import "status.capnp".Status;
@@ -87,6 +88,7 @@ struct RunPartition {
   training @4 :Bool;
   round @5 :UInt64;
   positions @6 :List(UInt32); # empty: all of them, in order
+  profile @7 :Bool;           # PartitionDone shall tell where the time went
 }
 
 struct PartitionDone {
@@ -95,6 +97,7 @@ struct PartitionDone {
 
   step @0 :StepId;
   positions @1 :List(UInt32);
+  profile @2 :List(DeviceProfile);  # when asked for
 }
 
 struct PartitionBroken {

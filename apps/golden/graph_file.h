@@ -28,7 +28,7 @@ class GraphFile {
   GraphFile(Disk& disk, const GraphFileOptions& options);
 
   /// One step; the fetched tensors in order.
-  std::vector<Tensor> run() const { return step_.run(feeds_); }
+  std::vector<Tensor> run(const StepOptions& options = {}) const { return step_.run(feeds_, options); }
 
  private:
   Output target(const std::string& name) const;

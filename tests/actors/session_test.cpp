@@ -3,9 +3,12 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
+#include <map>
 #include <thread>
 
 #include "actors/runtime.h"
+#include "graph/control_flow.h"
 #include "graph/scope.h"
 #include "tests/support/failure_of.h"
 
@@ -182,6 +185,50 @@ BOOST_AUTO_TEST_CASE(a_closed_session_refuses_steps) {
   session.close();
   session.close();
   BOOST_TEST((code_of([&] { session.run({y}); }) == Code::FailedPrecondition));
+}
+
+// A sum on the worker of what a loop on the ps made.
+BOOST_AUTO_TEST_CASE(a_profile_tells_what_ran_and_how_long) {
+  const auto count = while_loop(
+      g.with_device("/job:ps/task:0"), {constant(0)},
+      [&](const Scope& s, std::span<const Output> v) {
+        return s.add_one("Less", {v[0], s.constant(Tensor::scalar(5.0f))});
+      },
+      [&](const Scope& s, std::span<const Output> v) {
+        return std::vector{s.add_one("Add", {v[0], s.constant(Tensor::scalar(1.0f))})};
+      });
+  const Output x = placeholder("x");
+  const Output sum =
+      g.with_name("sum").with_device("/job:worker/task:0/device:CPU:0").add_one("AddN", {count[0], x});
+  Session session = runtime.session(graph);
+  const PreparedStep step = session.prepare({x}, {sum});
+  std::vector<DeviceProfile> profile(5);  // of another step
+  const auto begin = std::chrono::steady_clock::now();
+  BOOST_TEST(scalar(step.run({Tensor::scalar(2.0f)}, {.profile = &profile}).at(0)) == 7.0f);
+  const std::chrono::nanoseconds taken = std::chrono::steady_clock::now() - begin;
+  std::map<std::string, uint64_t> runs;
+  std::vector<std::string> devices;
+  for (const DeviceProfile& device : profile) {
+    devices.push_back(device.device);
+    std::chrono::nanoseconds in_nodes{0};
+    for (const NodeProfile& node : device.nodes) {
+      in_nodes += node.time;
+      runs[node.op] += node.runs;
+    }
+    BOOST_TEST(in_nodes.count() <= device.driven.count());
+    BOOST_TEST(device.driven.count() <= device.elapsed.count());
+    BOOST_TEST(device.elapsed.count() <= taken.count());
+  }
+  std::ranges::sort(devices);
+  BOOST_TEST(devices == (std::vector<std::string>{"/job:ps/replica:0/task:0/device:CPU:0",
+                                                  "/job:worker/replica:0/task:0/device:CPU:0"}),
+             boost::test_tools::per_element());
+  BOOST_TEST(runs["Less"] == 6u);
+  BOOST_TEST(runs["AddN"] == 1u);
+  BOOST_TEST(runs["feed"] == 1u);
+  BOOST_TEST(runs["fetch"] == 1u);
+  step.run({Tensor::scalar(2.0f)});
+  BOOST_TEST(profile.size() == 2u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
