@@ -2,18 +2,12 @@
 #include <boost/test/unit_test.hpp>
 
 #include "graph/control_flow.h"
-#include "tests/support/local_host.h"
-#include "tests/support/op_library.h"
+#include "tests/support/local_graph.h"
 
 namespace troupe::test {
 namespace {
 
-struct Fixture {
-  Graph graph{op_library()->ops};
-  Scope g{graph};
-  LocalRuntime runtime{op_library()};
-
-  Output number(float value) { return g.constant(Tensor::scalar(value)); }
+struct Fixture : LocalGraph {
   Output stack(int32_t most) {
     return g.add_one("StackV2", {g.constant(Tensor::scalar(most))}, {{"elem_type", f32}});
   }
@@ -23,7 +17,6 @@ struct Fixture {
   Output pop(Output stack, std::vector<Output> after, DType type = f32) {
     return g.with_control(after).add_one("StackPopV2", {stack}, {{"elem_type", type}});
   }
-  Status failure(Output fetch) { return runtime.run(graph, {}, {fetch}).status(); }
   std::vector<float> run(const std::vector<Output>& fetches) {
     std::vector<float> values;
     for (const Tensor& tensor : value_or_throw(runtime.run(graph, {}, fetches)))

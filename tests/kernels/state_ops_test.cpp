@@ -3,18 +3,13 @@
 
 #include "graph/gradients.h"
 #include "graph/scope.h"
-#include "tests/support/local_host.h"
+#include "tests/support/local_graph.h"
 #include "tests/support/run_op.h"
 
 namespace troupe::test {
 namespace {
 
-struct Fixture {
-  Graph graph{op_library()->ops};
-  Scope g{graph};
-  LocalRuntime runtime{op_library()};
-
-  Output number(float value) { return g.constant(Tensor::scalar(value)); }
+struct Fixture : LocalGraph {
   Output variable(const std::string& op) {
     return g.add_one(op, {}, {{"dtype", f32}, {"shape", PartialShape::scalar()}});
   }

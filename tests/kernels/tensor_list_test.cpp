@@ -2,29 +2,20 @@
 #include <boost/test/unit_test.hpp>
 
 #include "graph/control_flow.h"
-#include "tests/support/local_host.h"
-#include "tests/support/op_library.h"
+#include "tests/support/local_graph.h"
 
 namespace troupe::test {
 namespace {
 
-struct Fixture {
-  Graph graph{op_library()->ops};
-  Scope g{graph};
-  LocalRuntime runtime{op_library()};
-
-  template <class T>
-  Output number(T value) {
-    return g.constant(Tensor::scalar(value));
-  }
+struct Fixture : LocalGraph {
   Output empty(DType dtype = f32) {
-    return g.add_one("EmptyTensorList", {number(-1), number(-1)}, {{"element_dtype", dtype}});
+    return g.add_one("EmptyTensorList", {number<int32_t>(-1), number<int32_t>(-1)},
+                     {{"element_dtype", dtype}});
   }
   static Output push(const Scope& s, Output list, Output tensor) {
     return s.add_one("TensorListPushBack", {list, tensor});
   }
   Output length(Output list) { return g.add_one("TensorListLength", {list}); }
-  Status failure(Output fetch) { return runtime.run(graph, {}, {fetch}).status(); }
 };
 
 BOOST_FIXTURE_TEST_SUITE(tensor_list, Fixture)
@@ -72,8 +63,8 @@ BOOST_AUTO_TEST_CASE(lists_lie_in_lists_but_not_without_end) {
 }
 
 BOOST_AUTO_TEST_CASE(a_list_of_more_than_memory_holds_is_refused) {
-  const Output huge =
-      g.add_one("TensorListReserve", {number(-1), number(INT32_MAX)}, {{"element_dtype", f32}});
+  const Output huge = g.add_one("TensorListReserve", {number<int32_t>(-1), number<int32_t>(INT32_MAX)},
+                                {{"element_dtype", f32}});
   BOOST_TEST((failure(length(huge)).code() == Code::ResourceExhausted));
 }
 

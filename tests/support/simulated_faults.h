@@ -36,4 +36,15 @@ class SimulatedFaults {
   int crashes_ = 0;
 };
 
+/// Whether a training under these arguments, a seed among them, is the same events in the same order when it runs again.
+template <class Training, class... Arguments>
+bool replays(const Arguments&... arguments) {
+  const auto trace = [&] {
+    Training training(arguments...);
+    training.run();
+    return training.cluster().simulation().trace();
+  };
+  return trace() == trace();
+}
+
 }  // namespace troupe::test
