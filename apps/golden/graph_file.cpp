@@ -2,7 +2,7 @@
 
 #include "apps/data/npy.h"
 #include "apps/golden/devices.h"
-#include "apps/interop/bundle.h"
+#include "apps/interop/partitioned.h"
 #include "apps/interop/read_graph.h"
 #include "graph/scope.h"
 #include "kernels/all_ops.h"
@@ -51,16 +51,20 @@ void GraphFile::read_feeds(Disk& disk, const std::vector<std::string>& feeds) {
 /// Variables that the checkpoint does not have stay as they are, but if it has none of them it is that of another graph.
 void GraphFile::restore(Disk& disk, const std::string& checkpoint) {
   const auto bundle = value_or_throw(interop::Bundle::open(disk, checkpoint));
+  std::map<std::string, PartialShape> variables;
+  for (const Node& node : graph_->nodes())
+    if (is_variable(node)) variables.emplace(node.name, graph_->shape({node.id, 0}));
   const Scope scope(*graph_);
   std::vector<std::pair<Output, Tensor>> values;
   std::vector<Output> assigned;
-  for (NodeId id = 0; id < graph_->size(); ++id) {
-    if (!is_variable(graph_->node(id)) || !bundle.entries().contains(graph_->node(id).name)) continue;
-    const Tensor value = value_or_throw(bundle.read(graph_->node(id).name));
+  for (const auto& [name, saved] : value_or_throw(interop::find_saved(variables, bundle))) {
+    const Tensor value =
+        value_or_throw(saved.slice ? bundle.read(saved.name, *saved.slice) : bundle.read(saved.name));
+    const Output variable{graph_->find(name)->id, 0};
     const Output fed = scope.add_one("Placeholder", {}, {{"dtype", value.dtype()}});
-    const bool resource = graph_->dtype({id, 0}) == DType::Resource;
+    const bool resource = graph_->dtype(variable) == DType::Resource;
     assigned.push_back(
-        {scope.add(resource ? "AssignVariableOp" : "Assign", {{id, 0}, fed}), Output::control});
+        {scope.add(resource ? "AssignVariableOp" : "Assign", {variable, fed}), Output::control});
     values.emplace_back(fed, value);
   }
   if (assigned.empty()) throw Error(not_found("checkpoint " + checkpoint + " has no variable of this graph"));

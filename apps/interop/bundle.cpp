@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstring>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 #include "apps/interop/bundle.pb.h"
@@ -15,6 +16,20 @@ namespace troupe::interop {
 namespace {
 
 constexpr uint64_t most_index_bytes = uint64_t{1} << 28;
+
+Result<std::vector<TensorSlice>> read_parts(const BundleEntryProto& proto, const Shape& shape) {
+  std::vector<TensorSlice> parts;
+  for (const TensorSliceProto& slice : proto.slices()) {
+    TensorSlice part;
+    for (const auto& extent : slice.extent()) {
+      part.start.push_back(extent.start());
+      part.length.push_back(extent.has_length() ? extent.length() : TensorSlice::all);
+    }
+    if (!part.within(shape)) return data_loss("its part " + part.text() + " lies outside of it");
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
 
 Result<Bundle::Entry> read_entry(const std::string& value) {
   BundleEntryProto proto;
@@ -30,7 +45,7 @@ Result<Bundle::Entry> read_entry(const std::string& value) {
   entry.offset = static_cast<uint64_t>(proto.offset());
   entry.size = static_cast<uint64_t>(proto.size());
   entry.checksum = proto.crc32c();
-  entry.in_parts = proto.slices_size() != 0;
+  TROUPE_ASSIGN(entry.parts, read_parts(proto, entry.shape));
   return entry;
 }
 
@@ -39,18 +54,6 @@ std::string data_file(const std::string& prefix, int shard, int shards) {
   char suffix[48];
   std::snprintf(suffix, sizeof suffix, ".data-%05d-of-%05d", shard, shards);
   return prefix + suffix;
-}
-
-Result<std::string> read_range(Disk& disk, const std::string& file, uint64_t offset, uint64_t size) {
-  TROUPE_ASSIGN(const auto opened, disk.open(file));
-  TROUPE_ASSIGN(const uint64_t bytes, opened->size());
-  if (offset > bytes || size > bytes - offset)
-    return data_loss(file + " ends before byte " + std::to_string(offset + size));
-  std::string result(size, '\0');
-  TROUPE_ASSIGN(const size_t count,
-                opened->read(offset, std::as_writable_bytes(std::span(result.data(), result.size()))));
-  if (count != size) return data_loss(file + " ends before byte " + std::to_string(offset + size));
-  return result;
 }
 
 /// Lengths, seven bits a byte; their checksum; the strings. Both checksums are of lengths of four bytes each.
@@ -109,12 +112,18 @@ Result<Tensor> strings_of(const Bundle::Entry& entry, std::string_view bytes) {
   return Tensor::of<std::string>(entry.shape, std::span<const std::string>(strings));
 }
 
+/// What its elements take; a string has a byte for its length, and others.
+uint64_t least_bytes(const Bundle::Entry& entry) {
+  return static_cast<uint64_t>(entry.shape.elements()) *
+         (entry.dtype == DType::String ? 1 : size_of(entry.dtype));
+}
+
 Result<Tensor> plain_tensor_of(const Bundle::Entry& entry, std::string_view bytes) {
   if (masked_crc32c(bytes) != entry.checksum) return data_loss("its bytes have another checksum");
+  if (bytes.size() != least_bytes(entry))
+    return data_loss("it has " + std::to_string(bytes.size()) + " bytes, its shape " +
+                     std::to_string(least_bytes(entry)));
   TROUPE_ASSIGN(Tensor tensor, Tensor::allocate(entry.dtype, entry.shape));
-  if (tensor.bytes() != bytes.size())
-    return data_loss("it has " + std::to_string(bytes.size()) + " bytes, " + tensor.signature() + " has " +
-                     std::to_string(tensor.bytes()));
   if (!bytes.empty()) std::memcpy(tensor.mutable_data(), bytes.data(), bytes.size());
   if (tensor.dtype() == DType::Bool && std::ranges::any_of(bytes, [](char c) { return (c & ~1) != 0; }))
     return data_loss("a bool in it is neither 0 nor 1");
@@ -131,14 +140,18 @@ Result<Bundle::Index> Bundle::read_index(std::string_view bytes, const std::stri
     return data_loss(file + ": it has no header");
   if (header.endianness() != BundleHeaderProto::LITTLE)
     return unimplemented(file + ": it was written by a big-endian machine");
-  Index index{header.num_shards(), {}};
+  Index index{header.num_shards(), {}, {}};
+  size_t slices = 0;
   for (const auto& [name, value] : table) {
     if (name.empty()) continue;
-    const auto entry = read_entry(value);
-    const std::string where = std::string(file).append(": ").append(name).append(": ");
+    const bool is_part = is_slice_key(name);
+    auto entry = read_entry(value);
+    const std::string where = file + ": " + (is_part ? "a part of " + variable_of(name) : name) + ": ";
     if (!entry) return Status(entry.status().code(), where + entry.status().text());
     if (entry->shard >= index.shards) return data_loss(where + "its bytes lie nowhere");
-    index.entries.emplace(name, *entry);
+    slices += entry->parts.size();
+    if (slices > table.size()) return data_loss(where + "it has more parts than there are");
+    (is_part ? index.parts : index.entries).emplace(name, std::move(*entry));
   }
   return index;
 }
@@ -150,20 +163,100 @@ Result<Bundle> Bundle::open(Disk& disk, const std::string& prefix) {
   return Bundle(disk, prefix, std::move(index));
 }
 
-Result<std::string> Bundle::bytes_of(const std::string& name, const Entry& entry) const {
-  if (entry.in_parts) return unimplemented("variables in parts, as '" + name + "' of " + prefix_ + " is");
-  return read_range(*disk_, data_file(prefix_, entry.shard, index_.shards), entry.offset, entry.size);
+Result<std::unique_ptr<ReadableFile>> Bundle::open_range(const Entry& entry) const {
+  const std::string file = data_file(prefix_, entry.shard, index_.shards);
+  TROUPE_ASSIGN(auto opened, disk_->open(file));
+  TROUPE_ASSIGN(const uint64_t bytes, opened->size());
+  if (entry.offset > bytes || entry.size > bytes - entry.offset)
+    return data_loss(file + " ends before byte " + std::to_string(entry.offset + entry.size));
+  return opened;
+}
+
+Result<Tensor> Bundle::read_stored(const Entry& entry) const {
+  TROUPE_ASSIGN(const auto file, open_range(entry));
+  std::string bytes(entry.size, '\0');
+  TROUPE_ASSIGN(const size_t count,
+                file->read(entry.offset, std::as_writable_bytes(std::span(bytes.data(), bytes.size()))));
+  if (count != bytes.size()) return data_loss("its file became shorter");
+  return entry.dtype == DType::String ? strings_of(entry, bytes) : plain_tensor_of(entry, bytes);
+}
+
+/// Parts that make up the variable, each element once.
+Result<std::vector<Bundle::Part>> Bundle::parts_of(const std::string& name, const Entry& entry) const {
+  if (entry.parts.size() > most_parts)
+    return resource_exhausted("it has more than " + std::to_string(most_parts) + " parts");
+  std::vector<Part> parts;
+  int64_t elements = 0;
+  for (const TensorSlice& written : entry.parts) {
+    const auto at = index_.parts.find(slice_key(name, written));
+    if (at == index_.parts.end()) return data_loss("its part " + written.text() + " is missing");
+    const Part part{*written.within(entry.shape), &at->second};
+    if (at->second.dtype != entry.dtype || !std::ranges::equal(at->second.shape.dims(), part.slice.length))
+      return data_loss("its part " + written.text() + " is of another type or shape");
+    if (at->second.size < least_bytes(at->second))
+      return data_loss("its part " + written.text() + " has fewer bytes than its elements");
+    for (const Part& other : parts)
+      if (overlap(other.slice, part.slice))
+        return data_loss("its parts " + other.slice.text() + " and " + part.slice.text() + " overlap");
+    elements += part.slice.elements();
+    parts.push_back(part);
+  }
+  if (elements == entry.shape.elements()) return parts;
+  return data_loss("its parts have " + std::to_string(elements) + " of its " +
+                   std::to_string(entry.shape.elements()) + " elements");
+}
+
+/// Are they in the files, none of them for two parts? Then the variable is no larger than they are.
+Status Bundle::check_bytes(std::vector<Part> parts) const {
+  const auto place = [](const Part& part) {
+    return std::tuple(part.entry->shard, part.entry->offset, part.entry->size);
+  };
+  std::ranges::sort(parts, {}, place);
+  for (size_t i = 0; i < parts.size(); ++i) {
+    TROUPE_RETURN_IF_FAILED(open_range(*parts[i].entry).status());
+    const bool runs_on = i > 0 && parts[i - 1].entry->shard == parts[i].entry->shard &&
+                         parts[i - 1].entry->offset + parts[i - 1].entry->size > parts[i].entry->offset;
+    if (runs_on) return data_loss("its parts share bytes");
+  }
+  return {};
+}
+
+Result<Tensor> Bundle::read_slice(const std::string& name, const Entry& entry,
+                                  const TensorSlice& slice) const {
+  const TensorSlice whole = TensorSlice::whole(entry.shape);
+  std::vector<Part> parts = {{whole, &entry}};
+  if (!entry.parts.empty()) {
+    TROUPE_ASSIGN(parts, parts_of(name, entry));
+    TROUPE_RETURN_IF_FAILED(check_bytes(parts));
+  } else if (slice == whole) {
+    return read_stored(entry);
+  }
+  TROUPE_ASSIGN(const Shape shape, Shape::make(slice.length, entry.dtype));
+  TROUPE_ASSIGN(Tensor tensor, Tensor::allocate(entry.dtype, shape));
+  for (const Part& part : parts) {
+    if (!overlap(part.slice, slice)) continue;
+    TROUPE_ASSIGN(const Tensor stored, read_stored(*part.entry));
+    copy_slice(stored, part.slice, tensor, slice);
+  }
+  return tensor;
 }
 
 Result<Tensor> Bundle::read(const std::string& name) const {
   const auto at = index_.entries.find(name);
+  return read(name, at == index_.entries.end() ? TensorSlice{} : TensorSlice::whole(at->second.shape));
+}
+
+Result<Tensor> Bundle::read(const std::string& name, const TensorSlice& slice) const {
+  const auto at = index_.entries.find(name);
   if (at == index_.entries.end())
     return not_found("checkpoint " + prefix_ + " has no variable '" + name + "'");
-  TROUPE_ASSIGN(const std::string bytes, bytes_of(name, at->second));
-  auto tensor =
-      at->second.dtype == DType::String ? strings_of(at->second, bytes) : plain_tensor_of(at->second, bytes);
+  const std::string where = "'" + name + "' of " + prefix_ + ": ";
+  if (slice.within(at->second.shape) != slice)
+    return invalid_argument(where + "its shape is " + at->second.shape.text() + ", it has no part " +
+                            slice.text());
+  auto tensor = read_slice(name, at->second, slice);
   if (tensor) return tensor;
-  return Status(tensor.status().code(), "'" + name + "' of " + prefix_ + ": " + tensor.status().text());
+  return Status(tensor.status().code(), where + tensor.status().text());
 }
 
 }  // namespace troupe::interop

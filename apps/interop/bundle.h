@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "apps/interop/tensor_slice.h"
 #include "messages/disk.h"
-#include "messages/tensor.h"
 
 namespace troupe::interop {
 
@@ -19,7 +19,8 @@ class Bundle {
     int shard = 0;
     uint64_t offset = 0, size = 0;
     uint32_t checksum = 0;
-    bool in_parts = false;  ///< of a partitioned variable
+    /// Of a partitioned variable, as written; they have entries of their own, and it has no bytes.
+    std::vector<TensorSlice> parts;
   };
 
   /// DataLoss for an index that is damaged, Unimplemented for a type or byte order that is not read, NotFound.
@@ -27,21 +28,33 @@ class Bundle {
 
   /// By the names of variables.
   const std::map<std::string, Entry>& entries() const { return index_.entries; }
-  /// The value. NotFound; DataLoss when its bytes are not there, are not as many, or have another checksum; Unimplemented for a
-  /// variable in parts.
+  /// The value, put together where it was saved in parts. NotFound; DataLoss when its bytes are not there, are not as many, or have
+  /// another checksum, and when its parts are not all there or overlap; ResourceExhausted for more than most_parts.
   Result<Tensor> read(const std::string& name) const;
+  /// The same of a slice with lengths, however the parts were cut; InvalidArgument when the variable has no such slice.
+  Result<Tensor> read(const std::string& name, const TensorSlice& slice) const;
+  static constexpr size_t most_parts = 4096;  ///< of one variable
 
   /// What an index of these bytes says; `file` for messages.
   struct Index {
     int shards = 0;
     std::map<std::string, Entry> entries;
+    std::map<std::string, Entry> parts;  ///< by slice_key()
   };
   static Result<Index> read_index(std::string_view bytes, const std::string& file);
 
  private:
+  struct Part {
+    TensorSlice slice;
+    const Entry* entry;
+  };
   Bundle(Disk& disk, std::string prefix, Index index)
       : disk_(&disk), prefix_(std::move(prefix)), index_(std::move(index)) {}
-  Result<std::string> bytes_of(const std::string& name, const Entry& entry) const;
+  Result<Tensor> read_slice(const std::string& name, const Entry& entry, const TensorSlice& slice) const;
+  Result<Tensor> read_stored(const Entry& entry) const;
+  Result<std::vector<Part>> parts_of(const std::string& name, const Entry& entry) const;
+  Status check_bytes(std::vector<Part> parts) const;
+  Result<std::unique_ptr<ReadableFile>> open_range(const Entry& entry) const;
 
   Disk* disk_;
   std::string prefix_;
