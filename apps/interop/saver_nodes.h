@@ -2,11 +2,13 @@
 // graph. A function without state.
 #pragma once
 
-#include "apps/interop/graph_def.pb.h"
 #include "graph/op_table.h"
 #include "messages/status.h"
 
 namespace troupe::interop {
+
+class GraphDef;
+class SaverDef;
 
 /// Takes the nodes whose ops are missing and all that depend on them out of the graph when all of them lie in the scope of this saver;
 /// were there any? When one lies elsewhere all stay, to be refused. InvalidArgument and AlreadyExists as Body::make.
