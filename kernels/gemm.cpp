@@ -76,30 +76,36 @@ constexpr double block_operations = 8e6;  ///< multiplications and additions wor
 constexpr int64_t most_blocks = 16;
 constexpr int64_t least_block = 32;
 
-/// How a product is cut: along its longer side, into blocks of this many rows or columns.
+/// How a product is cut: into blocks as square as can be, for each of them copies its rows of a and columns of b into place.
 struct Cut {
-  bool rows = true;
-  int64_t block = 1, blocks = 1;
+  struct Side {
+    int64_t block, blocks;
 
-  Cut(int64_t m, int64_t k, int64_t n) : rows(m >= n) {
-    const int64_t side = std::max(m, n);
+    explicit Side(int64_t length) : block(length), blocks(1) {}
+    void halve(int64_t length) {
+      const int64_t wanted = 2 * blocks, even = (length + wanted - 1) / wanted;
+      block = (even + least_block - 1) / least_block * least_block;
+      blocks = (length + block - 1) / block;
+    }
+  };
+  Side rows, columns;
+
+  Cut(int64_t m, int64_t k, int64_t n) : rows(m), columns(n) {
     const double operations = 2.0 * static_cast<double>(m) * static_cast<double>(k) * static_cast<double>(n);
     const auto wanted = static_cast<int64_t>(std::min(operations / block_operations, double{most_blocks}));
-    const int64_t even = (side + std::max<int64_t>(wanted, 1) - 1) / std::max<int64_t>(wanted, 1);
-    block = (even + least_block - 1) / least_block * least_block;
-    blocks = (side + block - 1) / block;
+    while (2 * blocks() <= wanted && std::max(rows.block, columns.block) > least_block)
+      rows.block >= columns.block ? rows.halve(m) : columns.halve(n);
   }
+  int64_t blocks() const { return rows.blocks * columns.blocks; }
 };
 
 template <class T>
 Status multiply_block(const Cut& cut, int64_t index, const MatrixView<T>& a, const MatrixView<T>& b, T* c) {
-  const int64_t begin = index * cut.block;
-  if (cut.rows) {
-    const int64_t end = std::min(begin + cut.block, a.rows);
-    return multiply(a.row_range(begin, end), b, c + begin * b.columns, b.columns);
-  }
-  const int64_t end = std::min(begin + cut.block, b.columns);
-  return multiply(a, b.column_range(begin, end), c + begin, b.columns);
+  const int64_t row = index / cut.columns.blocks * cut.rows.block,
+                column = index % cut.columns.blocks * cut.columns.block;
+  return multiply(a.row_range(row, std::min(row + cut.rows.block, a.rows)),
+                  b.column_range(column, std::min(column + cut.columns.block, b.columns)),
+                  c + row * b.columns + column, b.columns);
 }
 
 template <class T>
@@ -107,7 +113,7 @@ requires std::is_same_v<T, ComputeType<T>> Status multiply_all(DeviceContext& de
                                                                const MatrixView<T>& a, const MatrixView<T>& b,
                                                                T* c) {
   const Cut cut(a.rows, a.columns, b.columns);
-  const auto per_product = static_cast<size_t>(cut.blocks);
+  const auto per_product = static_cast<size_t>(cut.blocks());
   const auto one = [&](size_t i) {
     const auto product = static_cast<int64_t>(i / per_product), block = static_cast<int64_t>(i % per_product);
     MatrixView<T> left = a, right = b;
@@ -116,8 +122,8 @@ requires std::is_same_v<T, ComputeType<T>> Status multiply_all(DeviceContext& de
     return multiply_block(cut, block, left, right, c + product * a.rows * b.columns);
   };
   if (count * per_product == 1) return one(0);
-  const double operations = 2.0 * static_cast<double>(cut.block) * static_cast<double>(a.columns) *
-                            static_cast<double>(std::min(a.rows, b.columns));
+  const double operations = 2.0 * static_cast<double>(cut.rows.block) * static_cast<double>(a.columns) *
+                            static_cast<double>(cut.columns.block);
   const auto together =
       static_cast<size_t>(std::max(block_operations / operations, 1.0));  // small products of a batch
   std::atomic<bool> failed = false;
