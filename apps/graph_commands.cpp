@@ -135,17 +135,19 @@ Json profile_of(const golden::GraphFile& graph, long long steps) {
     costs.add(Clock::now() - begin, profile);
   }
   Json devices = Json::array();
+  const double step = costs.step_microseconds();
   for (const auto& device : costs.devices()) {
     Json ops = Json::array();
     for (const auto& op : device.ops)
-      ops.push_back({{"op", op.name}, {"runs", op.runs}, {"us", op.microseconds}});
+      ops.push_back(
+          {{"op", op.name}, {"runs", op.runs}, {"us", op.microseconds}, {"share", op.microseconds / step}});
     devices.push_back({{"device", device.name},
                        {"ops", std::move(ops)},
                        {"between_nodes_us", device.between},
                        {"waiting_us", device.waiting},
                        {"outside_us", device.outside}});
   }
-  return {{"step_us", costs.step_microseconds()}, {"devices", std::move(devices)}};
+  return {{"step_us", step}, {"devices", std::move(devices)}};
 }
 
 int bench(BenchArguments& arguments) try {

@@ -1,0 +1,72 @@
+// What `troupe bench --profile` says of a step.
+#include "apps/golden/step_costs.h"
+
+#include <boost/test/unit_test.hpp>
+
+#include <numeric>
+
+#include "actors/runtime.h"
+#include "graph/scope.h"
+
+namespace troupe::golden {
+namespace {
+
+using std::chrono::nanoseconds;
+
+double all_of(const StepCosts::Device& device) {
+  return std::accumulate(device.ops.begin(), device.ops.end(),
+                         device.between + device.waiting + device.outside,
+                         [](double sum, const StepCosts::Op& op) { return sum + op.microseconds; });
+}
+
+BOOST_AUTO_TEST_SUITE(step_costs)
+
+BOOST_AUTO_TEST_CASE(what_costs_most_comes_first_and_all_adds_up) {
+  StepCosts costs;
+  DeviceProfile device{"a", {}, nanoseconds(6'000), nanoseconds(8'000)};
+  device.nodes = {{"x", "Add", 1, nanoseconds(1'000)},
+                  {"y", "MatMul", 2, nanoseconds(3'000)},
+                  {"z", "Add", 1, nanoseconds(1'000)}};
+  costs.add(nanoseconds(10'000), {device});
+  costs.add(nanoseconds(20'000), {device});
+  BOOST_TEST(costs.step_microseconds() == 15);
+  const auto devices = costs.devices();
+  BOOST_TEST_REQUIRE(devices.size() == 1u);
+  BOOST_TEST_REQUIRE(devices[0].ops.size() == 2u);
+  BOOST_TEST(devices[0].ops[0].name == "MatMul");
+  BOOST_TEST(devices[0].ops[0].runs == 2);
+  BOOST_TEST(devices[0].ops[0].microseconds == 3);
+  BOOST_TEST(devices[0].ops[1].microseconds == 2);
+  BOOST_TEST(devices[0].between == 1);
+  BOOST_TEST(devices[0].waiting == 2);
+  BOOST_TEST(devices[0].outside == 7);
+}
+
+BOOST_AUTO_TEST_CASE(each_device_of_a_real_step_adds_up_to_it) {
+  Runtime runtime{{.threads = 1, .tasks = {{"ps", 0, 1}, {"worker", 0, 1}}}};
+  Graph graph{runtime.ops()};
+  const Scope g{graph};
+  const Output one = g.with_device("/job:ps/task:0").constant(Tensor::scalar(1.0f));
+  const Output sum = g.with_device("/job:worker/task:0").add_one("Add", {one, one});
+  Session session = runtime.session(graph, {.simplify = false});
+  const PreparedStep step = session.prepare({}, {sum});
+  StepCosts costs;
+  for (int i = 0; i < 3; ++i) {
+    std::vector<DeviceProfile> profile;
+    const auto begin = std::chrono::steady_clock::now();
+    step.run({}, {.profile = &profile});
+    costs.add(std::chrono::steady_clock::now() - begin, profile);
+  }
+  for (const auto& device : costs.devices()) {
+    BOOST_TEST(all_of(device) == costs.step_microseconds(), boost::test_tools::tolerance(1e-9));
+    BOOST_TEST(device.between >= 0);
+    BOOST_TEST(device.waiting >= 0);
+    BOOST_TEST(device.outside >= 0);
+  }
+  BOOST_TEST(costs.devices().size() == 2u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace troupe::golden
