@@ -9,19 +9,13 @@ import socket
 import statistics
 import subprocess
 import sys
-import time
 
-os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
-os.environ["CUDA_VISIBLE_DEVICES"] = ""
 import numpy
-import tensorflow
 
-tf = tensorflow.compat.v1
-tf.disable_eager_execution()
-tf.disable_resource_variables()
+from peer import FOLDER, TENSORFLOW, config, tf
+from timing import print_head, print_row, ratio, step_times, text
 
 ROWS, COLUMNS = 25_000, 1_000
-CONFIG = tf.ConfigProto(intra_op_parallelism_threads=1, inter_op_parallelism_threads=1)
 
 
 def free_endpoint():
@@ -32,11 +26,9 @@ def free_endpoint():
 
 def serve(cluster, job, task):
     """A node of the cluster, in a process of its own."""
-    program = ("import os, sys; os.environ['TF_CPP_MIN_LOG_LEVEL'] = '3'; os.environ['CUDA_VISIBLE_DEVICES'] = '';"
-               "import tensorflow; tf = tensorflow.compat.v1;"
-               "config = tf.ConfigProto(intra_op_parallelism_threads=1, inter_op_parallelism_threads=1);"
-               f"tf.train.Server({cluster!r}, '{job}', {task}, config=config).join()")
-    return subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    program = f"from peer import config, tf; tf.train.Server({cluster!r}, '{job}', {task}, config=config()).join()"
+    return subprocess.Popen([sys.executable, "-c", program], cwd=FOLDER, stdout=subprocess.DEVNULL,
+                            stderr=subprocess.DEVNULL)
 
 
 def graph_of(what, workers):
@@ -63,51 +55,35 @@ def graph_of(what, workers):
     return feeds, fetches, v.initializer
 
 
-def median_step(step, feeds, seconds):
-    random = numpy.random.default_rng(1)
-    times = []
-    warm, begin = 0, time.perf_counter()
-    while time.perf_counter() - begin < seconds or len(times) < 5:
-        fed = [random.integers(0, ROWS, 32, numpy.int32) for _ in feeds]
-        start = time.perf_counter()
-        step(*fed)
-        if warm >= 3:
-            times.append(time.perf_counter() - start)
-        warm += 1
-    return 1e6 * statistics.median(times)
-
-
 def theirs(server, what, workers, seconds):
     with tf.Graph().as_default() as graph:
         feeds, fetches, initializer = graph_of(what, workers)
-    with tf.Session(server.target, graph=graph, config=CONFIG) as session:
+    random = numpy.random.default_rng(1)
+    with tf.Session(server.target, graph=graph, config=config()) as session:
         session.run(initializer)
-        return median_step(session.make_callable(fetches, feeds), feeds, seconds)
+        times = step_times(session.make_callable(fetches, feeds), seconds,
+                           lambda: [random.integers(0, ROWS, 32, numpy.int32) for _ in feeds], warmup=3)
+        return statistics.median(times)
 
 
 def ours(folder, what, workers, seconds):
     output = subprocess.run([f"{folder}/bench/cluster_bench", f"{folder}/troupe", what, str(workers), str(seconds)],
                             check=True, capture_output=True).stdout
-    return float(output)
-
-
-def text(times):
-    return f"{statistics.median(times):.4g} us ({min(times):.4g} - {max(times):.4g})"
+    return 1e-6 * float(output)
 
 
 def main(folder, rounds, seconds=2):
-    print(f"| step over 1 ps and | Troupe | TensorFlow {tensorflow.__version__} | ratio |\n|---|---|---|---|")
+    print_head("step over 1 ps and", "Troupe", TENSORFLOW, "ratio")
     for workers in (1, 2):
         cluster = {"ps": [free_endpoint()], "worker": [free_endpoint() for _ in range(workers)]}
         others = [serve(cluster, "ps", 0)] + [serve(cluster, "worker", task) for task in range(1, workers)]
-        server = tf.train.Server(cluster, "worker", 0, config=CONFIG)
+        server = tf.train.Server(cluster, "worker", 0, config=config())
         for what in ("scalar", "dense", "sparse"):
             mine, other = [], []
             for _ in range(rounds):
                 mine.append(ours(folder, what, workers, seconds))
                 other.append(theirs(server, what, workers, seconds))
-            ratio = statistics.median(mine) / statistics.median(other)
-            print(f"| {workers} worker{'s' * (workers - 1)}, {what} | {text(mine)} | {text(other)} | {ratio:.3f} |", flush=True)
+            print_row(f"{workers} worker{'s' * (workers - 1)}, {what}", text(mine), text(other), ratio(mine, other))
         for process in others:
             process.kill()
 

@@ -1,50 +1,45 @@
 """The same graphs in TensorFlow, PyTorch and Troupe, timed in turns in one run:
-   python bench/peers/graphs.py build/release/troupe [rounds]
+   python bench/peers/graphs.py build/release/troupe [rounds [part of a name]]
 in a virtual environment with tensorflow-cpu; TORCH=PYTHON names the interpreter of one with torch, whose column is left out without
 it. Each peer runs in a process of its own, all with one thread. A graph is built in TensorFlow and written for Troupe, which runs it by
-`troupe bench`; PyTorch runs the same arithmetic eagerly. Prints a table: medians over the rounds of the median step, with the least and
-the most, and the ratio of the medians to TensorFlow's `make_callable`. Kernels are measured with TensorFlow's
-rewriting and Troupe's simplification off, steps with both as they come; a second table has what happens before the second step.
+`troupe bench`; PyTorch runs the same arithmetic eagerly. Prints three tables for bench/README.md: medians over the rounds of the median
+step, with the least and the most, and the ratio of the medians to TensorFlow's `make_callable`. Steps are measured with the graph as
+it was written (TensorFlow's meta optimizer off and its optimizer level L0, Troupe's `--no-simplify`) and as both simplify it (L1);
+kernels as written; the third table has what happens before the second step. With a part of a name only the rows that have it.
 """
 import json
 import os
 import pathlib
+import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 
-os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
-os.environ["CUDA_VISIBLE_DEVICES"] = ""
 import numpy
-import tensorflow
 
-tf = tensorflow.compat.v1
-tf.disable_eager_execution()
-tf.disable_control_flow_v2()
-tf.disable_resource_variables()
+from peer import FOLDER, TENSORFLOW, session, tf
+from timing import print_head, print_row, ratio, step_times, text
 
 SECONDS = 0.3  # that a figure is measured for
+LOOP = 1000    # iterations of a loop, all in one step
 
 
-def session(graph, folded):
-    config = tf.ConfigProto(intra_op_parallelism_threads=1, inter_op_parallelism_threads=1)
-    if not folded:
-        config.graph_options.rewrite_options.disable_meta_optimizer = True
-        config.graph_options.optimizer_options.opt_level = tf.OptimizerOptions.L0
-    return tf.Session(graph=graph, config=config)
+def median_time(step):
+    return statistics.median(step_times(step, SECONDS))
 
 
 class Row:
-    """A graph with what is fed to it and asked of it."""
+    """A graph with what is fed to it and asked of it; a step does `items` of what the name says."""
 
-    def __init__(self, name, build, torch=None, folded=False):
-        self.name, self.torch, self.folded = name, torch, folded
+    def __init__(self, name, build, torch=None, items=1):
+        self.name, self.torch, self.items = name, torch, items
         with tf.Graph().as_default() as self.graph:
             self.feeds, self.fetches, self.targets, self.init = build()
 
     def write(self, folder):
+        folder.mkdir()
         self.file = folder / "graph.pb"
         self.file.write_bytes(self.graph.as_graph_def().SerializeToString())
         self.arguments = [str(self.file), "--threads", "1"]
@@ -56,33 +51,40 @@ class Row:
             for name in names:
                 self.arguments += [flag, name]
 
-    def ours(self, troupe, seconds):
+    def ours(self, troupe, folded, seconds):
+        """Troupe's median step, over as many as take SECONDS where one takes `seconds`."""
         steps = max(3, min(20_000, int(SECONDS / seconds)))
         command = [troupe, "bench", *self.arguments, "--steps", str(steps), "--warmup", str(steps // 5)]
-        output = subprocess.run(command + ([] if self.folded else ["--no-simplify"]), check=True, capture_output=True,
+        output = subprocess.run(command + ([] if folded else ["--no-simplify"]), check=True, capture_output=True,
                                 text=True).stdout
         return json.loads(output)["median_us"] * 1e-6
 
-    def open(self):
-        running = session(self.graph, self.folded)
+    def theirs(self, folded):
+        """TensorFlow's step by make_callable and by session.run."""
+        running = session(self.graph, folded=folded)
         running.run([*self.init])
         fetches = [*self.fetches, *self.targets]
-        values = [value for _, value in self.feeds]
-        function = running.make_callable(fetches, [tensor for tensor, _ in self.feeds])
-        self.prepared = lambda: function(*values)
         fed = dict(self.feeds)
-        self.session_run = lambda: running.run(fetches, fed)
+        function = running.make_callable(fetches, [tensor for tensor, _ in self.feeds])
+        return lambda: function(*fed.values()), lambda: running.run(fetches, fed)
 
 
-def median_time(step):
-    step()
-    times = []
-    begin = time.perf_counter()
-    while len(times) < 3 or time.perf_counter() - begin < SECONDS:
-        start = time.perf_counter()
-        step()
-        times.append(time.perf_counter() - start)
-    return statistics.median(times)
+class Times:
+    """Of one row on one setting, a figure a round."""
+
+    def __init__(self, row, troupe, folded):
+        self.row, self.troupe, self.folded = row, troupe, folded
+        self.prepared, self.session_run = row.theirs(folded)
+        self.ours, self.theirs, self.run = [], [], []
+
+    def measure(self):
+        self.theirs.append(median_time(self.prepared))
+        self.ours.append(self.row.ours(self.troupe, self.folded, self.theirs[-1]))
+        self.run.append(median_time(self.session_run))
+
+    def texts(self):
+        return {"ours": text(self.ours, self.row.items), "theirs": text(self.theirs, self.row.items),
+                "run": text(self.run, self.row.items), "ratio": ratio(self.ours, self.theirs)}
 
 
 # ---- what is measured
@@ -102,6 +104,28 @@ def chain(count):
             y = y + x
         return [(x, numpy.float32(1))], [y], [], []
     return build
+
+
+def loop(body, shape):
+    """LOOP rounds of body(total, fed), of this shape both."""
+    def build():
+        x = tf.placeholder(tf.float32, shape)
+        rounds = tf.while_loop(lambda i, _: i < LOOP, lambda i, total: (i + 1, body(total, x)), [tf.constant(0), x])
+        return [(x, numpy.full(shape, 0.01, "f"))], [rounds[1]], [], []
+    return build
+
+
+LOOP_TORCH = """
+x = torch.full(SHAPE, 0.01)
+def step():
+    total = x
+    for _ in range(LOOP): total = BODY
+    return total.flatten()[0].item()
+"""
+
+
+def loop_torch(body, shape):
+    return LOOP_TORCH.replace("SHAPE", str(shape)).replace("LOOP", str(LOOP)).replace("BODY", body)
 
 
 def mlp(batch):
@@ -153,12 +177,19 @@ def torch_of(expression, shape):
     return f"x = torch.ones({shape})\ndef step():\n    return {expression}\n"
 
 
-def rows():
+def steps():
     yield Row("chain of 10,000 scalar additions", chain(10_000))
     for count in (1, 10, 100):
-        yield Row(f"null step, {count} feeds and fetches", null_step(count), folded=True)
+        yield Row(f"null step, {count} feeds and fetches", null_step(count))
     for batch in (1, 100, 1000):
-        yield Row(f"MLP 784-100-10 step, batch {batch}", mlp(batch), MLP_TORCH.replace("BATCH", str(batch)), folded=True)
+        yield Row(f"MLP 784-100-10 step, batch {batch}", mlp(batch), MLP_TORCH.replace("BATCH", str(batch)))
+    iteration = f"while loop of {LOOP:,}"
+    yield Row(f"{iteration}, each scalar addition", loop(lambda total, x: total + x, ()), loop_torch("total + x", ()),
+              items=LOOP)
+    yield Row(f"{iteration}, each MatMul 100", loop(tf.matmul, (100, 100)), loop_torch("total @ x", (100, 100)), items=LOOP)
+
+
+def kernels():
     for size in (16, 128, 512, 1024):
         yield Row(f"MatMul {size}", matmul(size), torch_of("x @ x", (size, size)))
     for kib in (1, 64, 1024, 102400):
@@ -175,27 +206,22 @@ class Torch:
     """Steps of PyTorch in a process of its own: a line with a program in, a line with seconds out."""
 
     SERVER = """
-import json, statistics, sys, time
+import json, statistics, sys
 import numpy, torch
+from timing import step_times
 torch.set_num_threads(1)
 print(torch.__version__, flush=True)
 for line in sys.stdin:
     names = {"torch": torch, "numpy": numpy}
     program, seconds = json.loads(line)
     exec(program, names)
-    step, times = names["step"], []
-    for _ in range(3): step()
-    begin = time.perf_counter()
-    while len(times) < 3 or time.perf_counter() - begin < seconds:
-        start = time.perf_counter()
-        step()
-        times.append(time.perf_counter() - start)
-    print(statistics.median(times), flush=True)
+    print(statistics.median(step_times(names["step"], seconds, warmup=3)), flush=True)
 """
 
     def __init__(self, python):
-        self.process = subprocess.Popen([python, "-c", self.SERVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        text=True)
+        python = os.path.abspath(shutil.which(python))
+        self.process = subprocess.Popen([python, "-c", self.SERVER], cwd=FOLDER, stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, text=True)
         self.version = self.process.stdout.readline().strip()
 
     def time(self, program):
@@ -204,22 +230,11 @@ for line in sys.stdin:
         return float(self.process.stdout.readline())
 
 
-def text(times):
-    if not times:
-        return ""
-    low, middle, high = (value * 1e6 for value in (min(times), statistics.median(times), max(times)))
-    return f"{middle:.4g} us ({low:.3g} - {high:.3g})"
-
-
 # ---- before the second step
 
 FIRST_STEP = """
-import os, sys
-os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
-os.environ["CUDA_VISIBLE_DEVICES"] = ""
-import tensorflow
-tf = tensorflow.compat.v1
-tf.disable_eager_execution()
+import sys
+from peer import tf
 definition = tf.GraphDef()
 definition.ParseFromString(open(sys.argv[1], "rb").read())
 x, y = tf.import_graph_def(definition, return_elements=["Placeholder:0", sys.argv[2]], name="")
@@ -240,7 +255,7 @@ def tree(nodes):
 
 def wall_time(command):
     begin = time.perf_counter()
-    subprocess.run(command, check=True, capture_output=True)
+    subprocess.run(command, check=True, capture_output=True, cwd=FOLDER)
     return time.perf_counter() - begin
 
 
@@ -250,15 +265,14 @@ def import_time(row):
     definition.ParseFromString(row.file.read_bytes())
     with tf.Graph().as_default() as graph:
         fed, fetched = tf.import_graph_def(definition, name="", return_elements=[row.feeds[0][0].name, row.fetches[0].name])
-    session(graph, True).run(fetched, {fed: row.feeds[0][1]})
+    session(graph).run(fetched, {fed: row.feeds[0][1]})
     return time.perf_counter() - begin
 
 
 def first_steps(troupe, folder):
-    large, small = Row("", tree(50_000), folded=True), Row("", null_step(1), folded=True)
-    for name, row in ("large", large), ("small", small):
-        (folder / name).mkdir()
-        row.write(folder / name)
+    large, small = Row("", tree(50_000)), Row("", null_step(1))
+    large.write(folder / "large")
+    small.write(folder / "small")
 
     def ours():
         output = subprocess.run([troupe, "bench", *large.arguments, "--steps", "1", "--warmup", "0"], check=True,
@@ -272,33 +286,56 @@ def first_steps(troupe, folder):
            lambda: wall_time(theirs))
 
 
-def main(troupe, rounds):
-    torch = Torch(os.environ["TORCH"]) if "TORCH" in os.environ else None
-    print(f"| what | Troupe | TensorFlow {tensorflow.__version__} `make_callable` | `session.run` |"
-          f" PyTorch {torch.version if torch else '-'} | ratio |\n|---|---|---|---|---|---|")
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        for i, row in enumerate(rows()):
-            here = folder / str(i)
-            here.mkdir()
-            row.write(here)
-            row.open()
-            times = [[], [], [], []]
-            for _ in range(rounds):
-                times[1].append(median_time(row.prepared))
-                times[0].append(row.ours(troupe, times[1][-1]))
-                times[2].append(median_time(row.session_run))
-                if torch and row.torch:
-                    times[3].append(torch.time(row.torch))
-            ratio = statistics.median(times[0]) / statistics.median(times[1])
-            print(f"| {row.name} | {' | '.join(map(text, times))} | {ratio:.3f} |", flush=True)
-        print(f"\n| what | Troupe | TensorFlow {tensorflow.__version__} | ratio |\n|---|---|---|---|")
-        for name, mine, other in first_steps(troupe, folder):
-            pairs = [(mine(), other()) for _ in range(rounds)]
-            ours, theirs = ([pair[side] for pair in pairs] for side in (0, 1))
-            ratio = statistics.median(ours) / statistics.median(theirs)
-            print(f"| {name} | {text(ours)} | {text(theirs)} | {ratio:.3f} |", flush=True)
+class Run:
+    def __init__(self, troupe, rounds, part, folder):
+        self.troupe, self.rounds, self.part, self.folder = troupe, rounds, part, folder
+        self.torch = Torch(os.environ["TORCH"]) if "TORCH" in os.environ else None
+        self.pytorch = f"PyTorch {self.torch.version}" if self.torch else "PyTorch"
+        self.number = 0
+
+    def measure(self, rows, settings):
+        """Each row with its Times on each setting and the text of PyTorch's."""
+        for row in rows:
+            if self.part not in row.name:
+                continue
+            self.number += 1
+            row.write(self.folder / str(self.number))
+            times, torch = [Times(row, self.troupe, folded) for folded in settings], []
+            for _ in range(self.rounds):
+                for each in times:
+                    each.measure()
+                if self.torch and row.torch:
+                    torch.append(self.torch.time(row.torch))
+            yield row.name, *(each.texts() for each in times), text(torch, row.items)
+
+    def print_steps(self):
+        print_head("step", "Troupe, as written", f"{TENSORFLOW} `make_callable`, as written", "ratio",
+                   "Troupe, simplified", "TensorFlow, simplified", "ratio", "`session.run`, simplified", self.pytorch)
+        for name, plain, folded, torch in self.measure(steps(), (False, True)):
+            print_row(name, plain["ours"], plain["theirs"], plain["ratio"], folded["ours"], folded["theirs"],
+                      folded["ratio"], folded["run"], torch)
+
+    def print_kernels(self):
+        print_head("kernel, as written", "Troupe", f"{TENSORFLOW} `make_callable`", "`session.run`", self.pytorch, "ratio")
+        for name, plain, torch in self.measure(kernels(), (False,)):
+            print_row(name, plain["ours"], plain["theirs"], plain["run"], torch, plain["ratio"])
+
+    def print_first_steps(self):
+        print_head("what", "Troupe", TENSORFLOW, "ratio")
+        for name, mine, other in first_steps(self.troupe, self.folder):
+            if self.part not in name:
+                continue
+            ours, theirs = zip(*((mine(), other()) for _ in range(self.rounds)))
+            print_row(name, text(ours), text(theirs), ratio(ours, theirs))
+
+
+def main(troupe, rounds=5, part=""):
+    with tempfile.TemporaryDirectory() as folder:
+        run = Run(os.path.abspath(troupe), int(rounds), part, pathlib.Path(folder))
+        for table in run.print_steps, run.print_kernels, run.print_first_steps:
+            table()
+            print()
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 5)
+    main(*sys.argv[1:])

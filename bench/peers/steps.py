@@ -4,36 +4,23 @@ Prints a table: medians over the rounds with the least and the most, and the rat
 the row has devices, or as it says. TensorFlow's settings are those it comes with.
 """
 import json
-import os
 import statistics
 import subprocess
 import sys
-import time
 
-os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
-os.environ["CUDA_VISIBLE_DEVICES"] = ""
 import numpy
-import tensorflow
 
-tf = tensorflow.compat.v1
-tf.disable_eager_execution()
-tf.disable_control_flow_v2()
-tf.disable_resource_variables()
+from peer import TENSORFLOW, session, tf
+from timing import print_head, print_row, ratio, step_times, text
 
 LOOP = CHAIN = 10_000
-
-
-def session(graph, threads, devices=1):
-    config = tf.ConfigProto(intra_op_parallelism_threads=threads, inter_op_parallelism_threads=threads,
-                            device_count={"CPU": devices})
-    return tf.Session(graph=graph, config=config)
 
 
 def null_step(prepared):
     with tf.Graph().as_default() as graph:
         x = tf.placeholder(tf.float32, [])
         y = x + x
-    running = session(graph, 1)
+    running = session(graph)
     one = numpy.float32(1)
     if prepared:
         function = running.make_callable(y, [x])
@@ -47,7 +34,7 @@ def chain():
         y = x
         for _ in range(CHAIN):
             y = y + x
-    function = session(graph, 1).make_callable(y, [x])
+    function = session(graph).make_callable(y, [x])
     one = numpy.float32(1)
     return lambda: function(one)
 
@@ -65,7 +52,7 @@ def while_loop(devices):
             return i + 1, total
 
         result = tf.while_loop(lambda i, total: i < LOOP, body, [tf.constant(0.0), zero])[1]
-    function = session(graph, devices, devices).make_callable(result, [x])
+    function = session(graph, threads=devices, devices=devices).make_callable(result, [x])
     one = numpy.float32(1)
     assert function(one) == LOOP
     return lambda: function(one)
@@ -100,7 +87,7 @@ def digits(shards, threads):
         update = tf.train.AdamOptimizer(5e-3).apply_gradients(zip(means, variables))
         loss = mean(losses)
         initialize = tf.global_variables_initializer()
-    running = session(graph, threads)
+    running = session(graph, threads=threads)
     running.run(initialize)
     function = running.make_callable([loss, update], feeds)
     return lambda: function(*values)
@@ -118,7 +105,7 @@ ROWS = [
       f"digits/shards:{shards}/threads:{threads}/real_time", digits(shards, threads), 1)
      for threads in (1, 2) for shards in (1, 2)]
 
-NANOSECONDS = {"ns": 1, "us": 1e3, "ms": 1e6}
+SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3}
 
 
 def ours(folder, program, benchmark):
@@ -126,23 +113,7 @@ def ours(folder, program, benchmark):
                              "--benchmark_format=json", "--benchmark_min_time=0.3"],
                             check=True, capture_output=True).stdout
     (result,) = json.loads(output)["benchmarks"]
-    return result["real_time"] * NANOSECONDS[result["time_unit"]]
-
-
-def theirs(step, seconds=0.3):
-    step()
-    start = now = time.perf_counter_ns()
-    steps = 0
-    while now - start < seconds * 1e9 or steps < 2:
-        step()
-        steps += 1
-        now = time.perf_counter_ns()
-    return (now - start) / steps
-
-
-def text(times, items):
-    low, middle, high = (value / items / 1e3 for value in (min(times), statistics.median(times), max(times)))
-    return f"{middle:.3g} us ({low:.3g} - {high:.3g})"
+    return result["real_time"] * SECONDS[result["time_unit"]]
 
 
 def main(folder, rounds):
@@ -150,12 +121,11 @@ def main(folder, rounds):
     for _ in range(rounds):
         for (_, program, benchmark, step, _), (mine, other) in zip(ROWS, times):
             mine.append(ours(folder, program, benchmark))
-            other.append(theirs(step))
+            other.append(statistics.mean(step_times(step, 0.3)))  # the mean, as our benchmarks have it
     print(f"Medians (least - most) of {rounds} rounds.\n")
-    print(f"| what | Troupe | TensorFlow {tensorflow.__version__} | ratio |\n|---|---|---|---|")
+    print_head("what", "Troupe", TENSORFLOW, "ratio")
     for (what, *_, items), (mine, other) in zip(ROWS, times):
-        ratio = statistics.median(mine) / statistics.median(other)
-        print(f"| {what} | {text(mine, items)} | {text(other, items)} | {ratio:.3f} |")
+        print_row(what, text(mine, items), text(other, items), ratio(mine, other))
 
 
 if __name__ == "__main__":
