@@ -14,7 +14,7 @@ namespace {
 
 // ---- One product on one thread
 
-Status multiply(const MatrixView<float>& a, const MatrixView<float>& b, float* c, int64_t c_stride) {
+Status multiply_tiles(const MatrixView<float>& a, const MatrixView<float>& b, float* c, int64_t c_stride) {
   omp_set_num_threads(1);  // of this thread's calls: the pool shares out the work
   const auto form = [](const MatrixView<float>& m) { return m.column_stride == 1 ? 'N' : 'T'; };
   const auto stride =
@@ -26,6 +26,14 @@ Status multiply(const MatrixView<float>& a, const MatrixView<float>& b, float* c
   return status == dnnl_success
              ? Status{}
              : resource_exhausted("oneDNN's sgemm failed with status " + std::to_string(status));
+}
+
+Status multiply(const MatrixView<float>& a, const MatrixView<float>& b, float* c, int64_t c_stride) {
+  constexpr int64_t tile = 48;  // columns in the registers of its AVX-512 kernels; twice those of AVX2
+  const int64_t beyond = b.columns % tile, whole = b.columns - beyond;
+  if (whole == 0 || beyond == 0 || beyond > thin_columns) return multiply_tiles(a, b, c, c_stride);
+  thin_gemm(a, b.column_range(whole, b.columns), c + whole, c_stride);
+  return multiply_tiles(a, b.column_range(0, whole), c, c_stride);
 }
 
 template <class T>

@@ -1,7 +1,8 @@
-// Matrix products. float goes to oneDNN's sgemm, which is at the FMA peak from the smallest sizes on and needs neither
-// primitives nor preparation; double and int32 to blocked vector code (Highway); half and bfloat16 are computed in float;
-// other integers and complex numbers by plain loops. Integers wrap around. Work is shared out over the pool in blocks that depend on shapes alone, so equal inputs give equal bits for any number of
-// threads. Pure functions; any thread.
+// Matrix products. float goes to oneDNN's sgemm, which is at the FMA peak from the smallest sizes on and needs neither primitives nor
+// preparation, but for a few columns beyond its tiles, which take it as long as a tile: those, double and int32 go to blocked vector code
+// (Highway); half and bfloat16 are computed in float; other integers and complex numbers by plain loops. Integers wrap around. Work is
+// shared out over the pool in blocks that depend on shapes alone, so equal inputs give equal bits for any number of threads. Pure
+// functions; any thread.
 #pragma once
 
 #include <complex>
@@ -43,5 +44,8 @@ Status gemm(DeviceContext& device, size_t count, const MatrixView<T>& a, const M
 /// One product on this thread, by blocked vector code: c has rows of `c_stride`, a.columns == b.rows >= 1.
 void blocked_gemm(const MatrixView<double>& a, const MatrixView<double>& b, double* c, int64_t c_stride);
 void blocked_gemm(const MatrixView<int32_t>& a, const MatrixView<int32_t>& b, int32_t* c, int64_t c_stride);
+/// One product on this thread for b of at most thin_columns columns.
+constexpr int64_t thin_columns = 8;
+void thin_gemm(const MatrixView<float>& a, const MatrixView<float>& b, float* c, int64_t c_stride);
 
 }  // namespace troupe

@@ -66,6 +66,12 @@ BOOST_AUTO_TEST_CASE(floats_of_all_sizes) {
       {{1, 1, 1}, {2, 3, 4}, {64, 64, 100}, {64, 100, 10}, {1, 5, 7}, {7, 5, 1}, {5, 1, 6}, {130, 67, 33}});
 }
 
+// Which do not go with the rest.
+BOOST_AUTO_TEST_CASE(floats_a_few_columns_beyond_a_tile) {
+  check_products<float>(
+      {{1, 1, 49}, {5, 17, 52}, {33, 600, 53}, {100, 30, 56}, {70, 513, 100}, {6, 1100, 97}});
+}
+
 BOOST_AUTO_TEST_CASE(every_other_type) {
   check_products<double>(
       {{1, 1, 1}, {2, 3, 4}, {37, 29, 41}, {1, 5, 7}, {33, 400, 16}, {9, 385, 8}, {8, 800, 24}});
