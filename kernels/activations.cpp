@@ -1,6 +1,7 @@
 // Activation functions, element by element, with the gradient ops of TensorFlow's names.
 //   Relu, Relu6      max(x, 0), min(max(x, 0), 6)        real; ReluGrad, Relu6Grad (gradients, features)
 //   Elu              exp(x) - 1 below 0, x above          floating; EluGrad (gradients, outputs)
+//   Selu             scale x, below 0 scale alpha (exp(x) - 1)    floating; SeluGrad (gradients, outputs)
 //   Softplus         log(1 + exp(x))                      floating; SoftplusGrad (gradients, features)
 //   Sigmoid, Tanh                                         floating and complex; SigmoidGrad, TanhGrad (y, dy)
 // NaN stays NaN.
@@ -77,6 +78,9 @@ void relu6_gradient(GradientContext& context) {
 void elu_gradient(GradientContext& context) {
   context.set(0, context.scope().add_one("EluGrad", {context.gradient(), context.output(0)}));
 }
+void selu_gradient(GradientContext& context) {
+  context.set(0, context.scope().add_one("SeluGrad", {context.gradient(), context.output(0)}));
+}
 void softplus_gradient(GradientContext& context) {
   context.set(0, context.scope().add_one("SoftplusGrad", {context.gradient(), context.input(0)}));
 }
@@ -95,11 +99,12 @@ void gate_gradient(GradientContext& context) {
   context.set(1, zeros_like(context.scope(), context.input(1)));
 }
 
-void elu_grad_gradient(GradientContext& context) {  // out = dy (y + 1) where y < 0, dy elsewhere
+/// Of EluGrad and SeluGrad: out = dy (y + c) where y < 0, a multiple of dy elsewhere.
+void elu_grad_gradient(GradientContext& context) {
   const Scope& scope = context.scope();
   const Output gradient = context.gradient(), dy = context.input(0), y = context.input(1);
   const Output zeros = zeros_like(scope, y);
-  context.set(0, scope.add_one("EluGrad", {gradient, y}));
+  context.set(0, scope.add_one(context.node().type(), {gradient, y}));
   context.set(1, where(scope, less(scope, y, zeros), mul(scope, gradient, dy), zeros));
 }
 
@@ -131,7 +136,7 @@ void tanh_grad_gradient(GradientContext& context) {  // out = dy (1 - y^2)
 struct Activation {
   const char* name;
   const char* types;
-  const char* constructor;
+  const char* constructor;  ///< or null: without one
   GradientFunction gradient;
   UnaryLoopOf loop_of;
   Cost cost;
@@ -157,17 +162,15 @@ void add_activation_ops(OpLibrary& library) {
       {"Relu6", real, "relu6(features)", relu6_gradient, unary_loop<VectorUnary::Relu6, Relu6, IntegerTypes>,
        Cost::Arithmetic},
       {"Elu", floating, "elu(features)", elu_gradient, unary_loop<VectorUnary::Elu>, Cost::Transcendental},
+      {"Selu", floating, nullptr, selu_gradient, unary_loop<VectorUnary::Selu>, Cost::Transcendental},
       {"Softplus", floating, "softplus(features)", softplus_gradient, unary_loop<VectorUnary::Softplus>,
        Cost::Transcendental},
   };
   for (const auto& [name, types, constructor, gradient, loop_of, cost] : activations) {
-    library.op(OpDefBuilder(name)
-                   .input("features: T")
-                   .output("activations: T")
-                   .attr(types)
-                   .constructor(constructor)
-                   .shape(unchanged_shape)
-                   .gradient(gradient));
+    OpDefBuilder op(name);
+    op.input("features: T").output("activations: T").attr(types).shape(unchanged_shape).gradient(gradient);
+    if (constructor) op.constructor(constructor);
+    library.op(op);
     library.kernel(unary_kernel(name, loop_of, cost));
   }
   const Activation functions[] = {
@@ -193,6 +196,8 @@ void add_activation_ops(OpLibrary& library) {
        binary_loop<VectorBinary::Relu6Grad, Relu6Grad, IntegerTypes>},
       {"EluGrad", floating, "gradients: T", "outputs: T", "backprops: T", elu_grad_gradient,
        binary_loop<VectorBinary::EluGrad>},
+      {"SeluGrad", floating, "gradients: T", "outputs: T", "backprops: T", elu_grad_gradient,
+       binary_loop<VectorBinary::SeluGrad>},
       {"SoftplusGrad", floating, "gradients: T", "features: T", "backprops: T", softplus_grad_gradient,
        binary_loop<VectorBinary::SoftplusGrad>},
       {"SigmoidGrad", floating_or_complex, "y: T", "dy: T", "z: T", sigmoid_grad_gradient,

@@ -8,6 +8,7 @@ std::shared_ptr<const OpLibrary> make_op_library() {
   add_add_n(*library);
   add_arg_reduction_ops(*library);
   add_assign_ops(*library);
+  add_bias_ops(*library);
   add_broadcast_gradient_args(*library);
   add_broadcast_to(*library);
   add_cast(*library);
@@ -20,8 +21,10 @@ std::shared_ptr<const OpLibrary> make_op_library() {
   add_dynamic_partition_ops(*library);
   add_elementwise_binary_ops(*library);
   add_elementwise_unary_ops(*library);
+  add_gather_nd_ops(*library);
   add_gather_ops(*library);
   add_l2_loss(*library);
+  add_leaky_relu_ops(*library);
   add_like_ops(*library);
   add_matmul_ops(*library);
   add_logical_ops(*library);
@@ -33,6 +36,8 @@ std::shared_ptr<const OpLibrary> make_op_library() {
   add_reduction_ops(*library);
   add_replica_ops(*library);
   add_reverse(*library);
+  add_scatter_ops(*library);
+  add_segment_ops(*library);
   add_select(*library);
   add_send_recv_ops(*library);
   add_shape_ops(*library);

@@ -4,6 +4,7 @@
 //   PlaceholderWithDefault   its input unless fed
 //   Fill(dims, value)        `value` everywhere
 //   Identity(x)              x
+//   IdentityN(x...)          each of them
 //   StopGradient(x)          x, through which no gradient flows
 //   PreventGradient(x)       x; to ask for a gradient through it is an error
 //   CheckNumerics(x)         x; InvalidArgument with `message` when it holds NaN or Inf
@@ -102,12 +103,22 @@ void fill_gradient(GradientContext& context) {
   context.set(1, scope.add_one("Sum", {gradient, axes}));
 }
 
+Status identities_shape(ShapeContext& context) {
+  for (size_t i = 0; i < context.inputs(); ++i) context.set_output(i, context.input(i));
+  return {};
+}
+
 Status run_identity(KernelContext& context) {
-  context.set_output(0, context.input(0));
+  for (size_t i = 0; i < context.inputs(); ++i) context.set_output(i, context.input(i));
   return {};
 }
 
 void identity_gradient(GradientContext& context) { context.set(0, context.gradient()); }
+
+void identities_gradient(GradientContext& context) {
+  for (size_t i = 0; i < context.node().inputs.size(); ++i)
+    if (context.has_gradient(i)) context.set(i, context.gradient(i));
+}
 
 void prevented_gradient(GradientContext& context) {
   throw Error(invalid_argument("no gradient may be asked for here: " + context.attr<std::string>("message"))
@@ -195,6 +206,12 @@ void add_constant_ops(OpLibrary& library) {
                  .constructor("identity(input)")
                  .shape(unchanged_shape)
                  .gradient(identity_gradient));
+  library.op(OpDefBuilder("IdentityN")
+                 .input("input: T")
+                 .output("output: T")
+                 .attr("T: list(type) >= 1")
+                 .shape(identities_shape)
+                 .gradient(identities_gradient));
   library.op(OpDefBuilder("StopGradient")
                  .input("input: T")
                  .output("output: T")
@@ -209,7 +226,7 @@ void add_constant_ops(OpLibrary& library) {
                  .attr("message: string = ''")
                  .shape(unchanged_shape)
                  .gradient(prevented_gradient));
-  for (const char* name : {"Identity", "StopGradient", "PreventGradient"})
+  for (const char* name : {"Identity", "IdentityN", "StopGradient", "PreventGradient"})
     library.kernel(cpu_kernel(name, run_identity).hands_on().inexpensive());
   library.op(OpDefBuilder("CheckNumerics")
                  .input("tensor: T")

@@ -86,13 +86,17 @@ class UnaryKernel final : public Kernel {
 
 class BinaryKernel final : public Kernel {
  public:
-  BinaryKernel(BinaryStep step, Cost cost, BinaryCheck check, bool broadcasts)
-      : step_(step), check_(check),
+  BinaryKernel(BinaryStep step, Cost cost, BinaryCheck check, bool broadcasts, SecondShapeOf shape_of)
+      : step_(step), check_(check), shape_of_(shape_of),
         cost_((2 * step.input_bytes + step.output_bytes) * static_cast<size_t>(cost)),
         broadcasts_(broadcasts) {}
 
   Outcome run(KernelContext& context) const override {
     const Tensor &a = context.input(0), &b = context.input(1);
+    if (shape_of_) {
+      const auto shape = shape_of_(context);
+      return shape ? run_broadcast(context, a, b.reshaped(*shape)) : shape.status();
+    }
     if (a.shape() == b.shape()) return run_paired(context, a, b);
     if (broadcasts_) return run_broadcast(context, a, b);
     return invalid_argument("inputs of shapes " + a.shape().text() + " and " + b.shape().text() +
@@ -143,6 +147,7 @@ class BinaryKernel final : public Kernel {
 
   BinaryStep step_;
   BinaryCheck check_;
+  SecondShapeOf shape_of_;
   size_t cost_;
   bool broadcasts_;
 };
@@ -165,7 +170,7 @@ Step step_for(const PrepareContext& context, LoopOf loop_of) {
 }
 
 KernelDef two_input_kernel(std::string op, BinaryLoopOf loop_of, Cost cost, BinaryCheck check,
-                           bool broadcasts) {
+                           bool broadcasts, SecondShapeOf shape_of = nullptr) {
   KernelDef def{std::move(op),
                 "CPU",
                 {},
@@ -174,7 +179,7 @@ KernelDef two_input_kernel(std::string op, BinaryLoopOf loop_of, Cost cost, Bina
                 true,
                 [=](const PrepareContext& context) -> Result<std::unique_ptr<Kernel>> {
                   return std::unique_ptr<Kernel>(std::make_unique<BinaryKernel>(
-                      step_for<BinaryStep>(context, loop_of), cost, check, broadcasts));
+                      step_for<BinaryStep>(context, loop_of), cost, check, broadcasts, shape_of));
                 }};
   return std::move(def).on("T", served(loop_of));
 }
@@ -197,6 +202,10 @@ KernelDef unary_kernel(std::string op, UnaryLoopOf loop_of, Cost cost) {
 
 KernelDef binary_kernel(std::string op, BinaryLoopOf loop_of, Cost cost, BinaryCheck check) {
   return two_input_kernel(std::move(op), loop_of, cost, check, true);
+}
+
+KernelDef binary_kernel(std::string op, BinaryLoopOf loop_of, SecondShapeOf shape_of) {
+  return two_input_kernel(std::move(op), loop_of, Cost::Arithmetic, nullptr, true, shape_of);
 }
 
 KernelDef paired_kernel(std::string op, BinaryLoopOf loop_of, Cost cost) {

@@ -27,6 +27,10 @@ KernelDef unary_kernel(std::string op, UnaryLoopOf loop_of, Cost cost = Cost::Ar
 /// Inputs broadcast.
 KernelDef binary_kernel(std::string op, BinaryLoopOf loop_of, Cost cost = Cost::Arithmetic,
                         BinaryCheck check = nullptr);
+/// Says as what shape input 1 broadcasts to that of input 0.
+using SecondShapeOf = Result<Shape> (*)(const KernelContext& context);
+/// Input 1 broadcasts as that shape.
+KernelDef binary_kernel(std::string op, BinaryLoopOf loop_of, SecondShapeOf shape_of);
 /// Inputs must have the same shape: InvalidArgument otherwise.
 KernelDef paired_kernel(std::string op, BinaryLoopOf loop_of, Cost cost = Cost::Arithmetic);
 

@@ -9,9 +9,9 @@
 
 #include "kernels/all_ops.h"
 #include "kernels/arguments.h"
+#include "kernels/combine.h"
 #include "kernels/parallel.h"
 #include "kernels/rows.h"
-#include "kernels/type_dispatch.h"
 #include "kernels/update.h"
 
 namespace troupe {
@@ -70,22 +70,6 @@ Status segment_sum_shape(ShapeContext& context) {
   return {};
 }
 
-template <class T>
-void add_elements(std::span<const T> from, std::span<T> to) {
-  for (size_t i = 0; i < to.size(); ++i) {
-    if constexpr (std::is_integral_v<T>)  // wraps around
-      to[i] = static_cast<T>(static_cast<uint64_t>(to[i]) + static_cast<uint64_t>(from[i]));
-    else
-      to[i] = static_cast<T>(static_cast<ComputeType<T>>(to[i]) + static_cast<ComputeType<T>>(from[i]));
-  }
-}
-void add_elements(std::span<const float> from, std::span<float> to) {
-  apply_rule(Rule::Add, {}, RuleArrays<float>{{to.data()}, {to.data()}, from.data()}, 0, to.size());
-}
-void add_elements(std::span<const double> from, std::span<double> to) {
-  apply_rule(Rule::Add, {}, RuleArrays<double>{{to.data()}, {to.data()}, from.data()}, 0, to.size());
-}
-
 /// One thread adds what belongs to one column block, so every sum is in the order of the data.
 template <class T>
 void sum_segments(Pool& pool, std::span<const T> data, std::span<const int64_t> ids, std::span<T> sums,
@@ -93,8 +77,8 @@ void sum_segments(Pool& pool, std::span<const T> data, std::span<const int64_t> 
   const size_t block = std::max<size_t>(block_cost / std::max<size_t>(2 * ids.size() * sizeof(T), 1), 64);
   pool.blocks(row, block, [&](size_t begin, size_t end) {
     for (size_t i = 0; i < ids.size(); ++i)
-      add_elements(data.subspan(i * row + begin, end - begin),
-                   sums.subspan(static_cast<size_t>(ids[i]) * row + begin, end - begin));
+      combine_into<Add, T>(sums.subspan(static_cast<size_t>(ids[i]) * row + begin, end - begin),
+                           data.subspan(i * row + begin, end - begin));
   });
 }
 

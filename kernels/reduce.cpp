@@ -137,11 +137,9 @@ bool any_left(std::span<const int64_t> dims, const std::bitset<Shape::max_rank +
 
 }  // namespace
 
-Result<ReductionAxes> reduction_axes(const Tensor& input, const Tensor& axes, bool keep_dims) {
-  if (axes.shape().rank() > 1)
-    return invalid_argument("the axes of shape " + axes.shape().text() + " are not a vector");
+Result<ReductionAxes> reduction_axes(const Tensor& input, std::span<const int64_t> axes, bool keep_dims) {
   ReductionAxes result;
-  for (const int64_t axis : integers(axes)) {
+  for (const int64_t axis : axes) {
     TROUPE_ASSIGN(const size_t resolved, resolve_axis(axis, input.shape().rank()));
     result.reduced.set(resolved);
   }

@@ -24,12 +24,16 @@ struct ReductionAxes {
   int64_t count = 1;                         ///< elements combined into each one of the output
 };
 
-/// Reads the axes from an int32 or int64 scalar or vector. InvalidArgument for an axis outside the rank;
-/// repeats count once.
-Result<ReductionAxes> reduction_axes(const Tensor& input, const Tensor& axes, bool keep_dims);
+/// InvalidArgument for an axis outside the rank; repeats count once.
+Result<ReductionAxes> reduction_axes(const Tensor& input, std::span<const int64_t> axes, bool keep_dims);
 
 /// Fills `output`, of axes.shape, from `input`; both of the reducer's dtype.
 Status reduce(KernelContext& context, const Reducer& reducer, const Tensor& input, const ReductionAxes& axes,
               Tensor& output);
+
+/// Which axes of input 0 an op reduces.
+using AxesOf = Result<ReductionAxes> (*)(const KernelContext& context, bool keep_dims);
+/// The kernel of Sum for an op that knows its axes, and keeps none.
+KernelDef sum_kernel(const char* op, AxesOf axes_of);
 
 }  // namespace troupe

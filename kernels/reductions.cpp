@@ -129,14 +129,22 @@ Status to_mean(Tensor& sums, int64_t count) {
   return {};
 }
 
+/// Those that input 1 lists.
+Result<ReductionAxes> listed_axes(const KernelContext& context, bool keep_dims) {
+  const Tensor& axes = context.input(1);
+  if (axes.shape().rank() > 1)
+    return invalid_argument("the axes of shape " + axes.shape().text() + " are not a vector");
+  return reduction_axes(context.input(0), integers(axes), keep_dims);
+}
+
 class ReductionKernel final : public Kernel {
  public:
-  ReductionKernel(const Reducer& reducer, bool mean, bool keep_dims)
-      : reducer_(reducer), mean_(mean), keep_dims_(keep_dims) {}
+  ReductionKernel(const Reducer& reducer, AxesOf axes_of, bool mean, bool keep_dims)
+      : reducer_(reducer), axes_of_(axes_of), mean_(mean), keep_dims_(keep_dims) {}
 
   Outcome run(KernelContext& context) const override {
     const Tensor& input = context.input(0);
-    auto axes = reduction_axes(input, context.input(1), keep_dims_);
+    auto axes = axes_of_(context, keep_dims_);
     if (!axes) return axes.status();
     if (axes->count == 1) {
       context.set_output(0, input.reshaped(axes->shape));
@@ -169,6 +177,7 @@ class ReductionKernel final : public Kernel {
   }
 
   Reducer reducer_;
+  AxesOf axes_of_;
   bool mean_, keep_dims_;
 };
 
@@ -286,23 +295,32 @@ KernelDef reduction_kernel(const char* name, ReducerOf reducer_of, bool mean = f
         DType dtype = context.input_dtype(0);
         if (is_narrow(dtype)) dtype = DType::Float;
         if (mean && is_integer(dtype)) dtype = DType::Int64;
-        return std::unique_ptr<Kernel>(
-            std::make_unique<ReductionKernel>(reducer_of(dtype), mean, context.attr<bool>("keep_dims")));
+        return std::unique_ptr<Kernel>(std::make_unique<ReductionKernel>(reducer_of(dtype), listed_axes, mean,
+                                                                         context.attr<bool>("keep_dims")));
       }};
   return std::move(def).host({"reduction_indices"});
 }
 
+constexpr ReducerOf sum_reducer =
+    mixed_reducer<VectorReduction::Sum, VectorBinary::Add, Sum, Joined<IntegerTypes, ComplexTypes>>;
+
 }  // namespace
 
+KernelDef sum_kernel(const char* op, AxesOf axes_of) {
+  return {op, "CPU", {}, {}, {}, true, [=](const PrepareContext& context) -> Result<std::unique_ptr<Kernel>> {
+            const DType dtype = context.input_dtype(0);
+            return std::unique_ptr<Kernel>(std::make_unique<ReductionKernel>(
+                sum_reducer(is_narrow(dtype) ? DType::Float : dtype), axes_of, false, false));
+          }};
+}
+
 void add_reduction_ops(OpLibrary& library) {
-  const auto sum =
-      mixed_reducer<VectorReduction::Sum, VectorBinary::Add, Sum, Joined<IntegerTypes, ComplexTypes>>;
   const auto prod =
       mixed_reducer<VectorReduction::Prod, VectorBinary::Mul, Prod, Joined<IntegerTypes, ComplexTypes>>;
   library.op(reduction_op("Sum", "T", "sum").attr("T: numbertype").gradient(sum_gradient));
-  library.kernel(reduction_kernel("Sum", sum));
+  library.kernel(reduction_kernel("Sum", sum_reducer));
   library.op(reduction_op("Mean", "T", "mean").attr("T: numbertype").gradient(mean_gradient));
-  library.kernel(reduction_kernel("Mean", sum, true));
+  library.kernel(reduction_kernel("Mean", sum_reducer, true));
   library.op(reduction_op("Prod", "T", "prod").attr("T: numbertype").gradient(prod_gradient));
   library.kernel(reduction_kernel("Prod", prod));
   library.op(reduction_op("Max", "T", "max").attr("T: realnumbertype").gradient(extreme_gradient));

@@ -33,6 +33,12 @@ void copy_rows(const std::byte* from, std::span<const int64_t> rows, size_t byte
   }
 }
 
+size_t count_of(std::span<const int64_t> dims) {
+  size_t count = 1;
+  for (const int64_t dim : dims) count *= static_cast<size_t>(dim);
+  return count;
+}
+
 constexpr size_t most_parts = 256;
 
 /// Positions in a list of rows, dealt out by row, each part's in order. Short rows that lie together go to one part, so that parts do
@@ -102,6 +108,44 @@ Result<Dims> row_dims(std::span<const int64_t> data, std::span<const int64_t> nu
   if (fits) return Dims(data.subspan(numbers.size()));
   return invalid_argument(std::string(numbers_name) + " of shape " + partial(numbers).text() + " for " +
                           std::string(data_name) + " of shape " + partial(data).text());
+}
+
+Result<NamedRows> rows_at(const Tensor& indices, std::span<const int64_t> dims) {
+  TROUPE_RETURN_IF_FAILED(shape_of_rows_at(indices.shape(), partial(dims)).status());
+  const auto depth = static_cast<size_t>(indices.shape().dims().back());
+  const auto within = dims.first(depth);
+  const Dims values = integers(indices);
+  NamedRows rows{Dims(count_of(indices.shape().dims().first(indices.shape().rank() - 1))),
+                 count_of(dims.subspan(depth))};
+  for (size_t i = 0; i < rows.numbers.size(); ++i) {
+    const std::span position(values.begin() + i * depth, depth);
+    for (size_t d = 0; d < depth; ++d) {
+      if (position[d] < 0 || position[d] >= within[d])
+        return invalid_argument("indices[" + std::to_string(i) + "] = " + text_of(position) + " is not in " +
+                                text_of(within));
+      rows.numbers[i] = rows.numbers[i] * within[d] + position[d];
+    }
+  }
+  return rows;
+}
+
+Result<PartialShape> shape_of_rows_at(const PartialShape& indices, const PartialShape& tensor) {
+  if (!indices.known_rank()) return PartialShape{};
+  if (indices.rank() == 0) return invalid_argument("indices is a scalar: it lists no positions");
+  const int64_t depth = indices.dims().back();
+  if (!tensor.known_rank() || depth == unknown_dim) return PartialShape{};
+  if (depth > static_cast<int64_t>(tensor.rank()))
+    return invalid_argument("indices of shape " + indices.text() + " for a tensor of shape " + tensor.text());
+  Dims dims(indices.dims().first(indices.rank() - 1));
+  dims.append(tensor.dims().subspan(static_cast<size_t>(depth)));
+  return partial(dims);
+}
+
+Status check_updates(const Tensor& indices, const Tensor& updates, std::span<const int64_t> dims) {
+  TROUPE_ASSIGN(const PartialShape expected, shape_of_rows_at(indices.shape(), partial(dims)));
+  if (expected.compatible_with(updates.shape())) return {};
+  return invalid_argument("updates of shape " + updates.shape().text() + " for indices of shape " +
+                          indices.shape().text() + " and a tensor of shape " + partial(dims).text());
 }
 
 }  // namespace troupe

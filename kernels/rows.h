@@ -7,6 +7,7 @@
 
 #include "devices/function_ref.h"
 #include "devices/pool.h"
+#include "graph/partial_shape.h"
 #include "kernels/dims.h"
 #include "messages/tensor.h"
 
@@ -20,6 +21,21 @@ void copy_row(const Tensor& from, size_t from_row, Tensor& to, size_t to_row, si
 /// Calls change(i) for every i, to change row rows[i] of something: those of one row in order, on one thread; those of different rows
 /// at once. A call costs as much as moving `cost` bytes.
 void change_rows(Pool& pool, std::span<const int64_t> rows, size_t cost, FunctionRef<void(size_t)> change);
+
+/// Rows by number, and the elements of one.
+struct NamedRows {
+  Dims numbers;
+  size_t row;
+};
+
+/// What stands at the positions in a tensor of these dimensions that `indices` lists along its last: each is a number in every one of
+/// the first dimensions, and names what stands there, as a row. InvalidArgument for more numbers than dimensions, and "indices[3] =
+/// [0,7] is not in [2,5]".
+Result<NamedRows> rows_at(const Tensor& indices, std::span<const int64_t> dims);
+/// The shape of those rows together: indices.shape[:-1] + dims[indices.shape[-1]:].
+Result<PartialShape> shape_of_rows_at(const PartialShape& indices, const PartialShape& tensor);
+/// InvalidArgument unless `updates` has this shape.
+Status check_updates(const Tensor& indices, const Tensor& updates, std::span<const int64_t> dims);
 
 /// The dimensions of a row of `data` when `numbers` holds one number for each row: data has those of numbers first, then these. -1 is
 /// unknown and fits any. InvalidArgument "segment_ids of shape [3] for data of shape [2,5]".

@@ -45,4 +45,12 @@ Status check_indices(const Tensor& indices, int64_t limit, std::string_view name
                                          : check_indices_of(indices.as<int32_t>(), limit, name);
 }
 
+OpDefBuilder write_op(std::string name, ShapeFunction shape) {
+  return OpDefBuilder(std::move(name))
+      .served_by(ServedBy::Variable)
+      .effect(Effect::State)
+      .shape(shape)
+      .not_differentiable();
+}
+
 }  // namespace troupe

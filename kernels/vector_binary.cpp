@@ -65,6 +65,13 @@ struct EluGrad {  // dy (y + 1) where y < 0, dy elsewhere
     return hn::IfThenElse(hn::Lt(y, hn::Zero(d)), hn::Mul(dy, hn::Add(y, constant(d, 1))), dy);
   }
 };
+struct SeluGrad {  // dy (y + scale alpha) where y < 0, scale dy elsewhere
+  template <class D>
+  static HWY_INLINE Vector<D> apply(D d, Vector<D> dy, Vector<D> y) {
+    const auto below = hn::Add(y, constant(d, selu_scale_alpha));
+    return hn::Mul(dy, hn::IfThenElse(hn::Lt(y, hn::Zero(d)), below, constant(d, selu_scale)));
+  }
+};
 struct ReciprocalGrad {  // -dy y^2
   template <class D>
   static HWY_INLINE Vector<D> apply(D, Vector<D> y, Vector<D> dy) {
@@ -160,6 +167,7 @@ BinaryLoop binary_loop_of(VectorBinary function) {
     case VectorBinary::Minimum: return binary_loop<Minimum, T>;
     case VectorBinary::SquaredDifference: return binary_loop<SquaredDifference, T>;
     case VectorBinary::EluGrad: return binary_loop<EluGrad, T>;
+    case VectorBinary::SeluGrad: return binary_loop<SeluGrad, T>;
     case VectorBinary::ReciprocalGrad: return binary_loop<ReciprocalGrad, T>;
     case VectorBinary::Relu6Grad: return binary_loop<Relu6Grad, T>;
     case VectorBinary::ReluGrad: return binary_loop<ReluGrad, T>;

@@ -18,6 +18,9 @@ using BinaryLoop = void (*)(const void* a, size_t step_a, const void* b, size_t 
 /// pairwise: their error grows with log n.
 using ReduceLoop = void (*)(const void* x, size_t n, size_t rows, void* results);
 
+/// Those of Selu, for which mean 0 and variance 1 stay so (Klambauer et al. 2017).
+inline constexpr double selu_scale = 1.0507009873554804934, selu_scale_alpha = 1.7580993408473768600;
+
 enum class VectorUnary : uint8_t {
   Abs,
   Ceil,
@@ -33,6 +36,7 @@ enum class VectorUnary : uint8_t {
   Relu6,
   Round,
   Rsqrt,
+  Selu,
   Sigmoid,
   Sin,
   Softplus,
@@ -55,6 +59,7 @@ enum class VectorBinary : uint8_t {
   Relu6Grad,
   ReluGrad,
   RsqrtGrad,
+  SeluGrad,
   SigmoidGrad,
   SoftplusGrad,
   SqrtGrad,

@@ -36,6 +36,13 @@ struct Elu {
     return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), expm1(d, x), x);
   }
 };
+struct Selu {
+  template <class D>
+  static HWY_INLINE Vector<D> apply(D d, Vector<D> x) {
+    return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), hn::Mul(constant(d, selu_scale_alpha), expm1(d, x)),
+                          hn::Mul(constant(d, selu_scale), x));
+  }
+};
 struct Exp {
   template <class D>
   static HWY_INLINE Vector<D> apply(D d, Vector<D> x) {
@@ -178,6 +185,7 @@ UnaryLoop unary_loop_of(VectorUnary function) {
     case VectorUnary::Ceil: return unary_loop<Ceil, T>;
     case VectorUnary::Cos: return unary_loop<Cos, T>;
     case VectorUnary::Elu: return unary_loop<Elu, T>;
+    case VectorUnary::Selu: return unary_loop<Selu, T>;
     case VectorUnary::Exp: return unary_loop<Exp, T>;
     case VectorUnary::Floor: return unary_loop<Floor, T>;
     case VectorUnary::Log: return unary_loop<Log, T>;

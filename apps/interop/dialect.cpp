@@ -41,12 +41,20 @@ constexpr Attr passed_over[] = {
     {"ConcatOffset", "shape_type", Passed::Int32},
     {"Equal", "incompatible_shape_error", Passed::True},
     {"Fill", "index_type", Passed::Int32},
+    {"GatherNd", "bad_indices_policy", Passed::Empty},
     {"GatherV2", "Taxis", Passed::Any},
     {"GatherV2", "batch_dims", Passed::Zero},
     {"MatMul", "grad_a", Passed::Any},
     {"MatMul", "grad_b", Passed::Any},
     {"NotEqual", "incompatible_shape_error", Passed::True},
     {"ResourceGather", "batch_dims", Passed::Zero},
+    {"ResourceScatterNdAdd", "bad_indices_policy", Passed::Empty},
+    {"ResourceScatterNdSub", "bad_indices_policy", Passed::Empty},
+    {"ResourceScatterNdUpdate", "bad_indices_policy", Passed::Empty},
+    {"ScatterNd", "bad_indices_policy", Passed::Empty},
+    {"ScatterNdAdd", "bad_indices_policy", Passed::Empty},
+    {"ScatterNdSub", "bad_indices_policy", Passed::Empty},
+    {"ScatterNdUpdate", "bad_indices_policy", Passed::Empty},
     {"UnsortedSegmentSum", "Tnumsegments", Passed::Int32},
     {"VarHandleOp", "allowed_devices", Passed::Empty},
     {"VarHandleOp", "debug_name", Passed::Any},
@@ -59,7 +67,7 @@ bool passes(Passed passed, const AttrValue& value) {
     case Passed::True: return value.has_b() && value.b();
     case Passed::Int32: return value.has_type() && value.type() == DT_INT32;
     case Passed::Zero: return value.has_i() && value.i() == 0;
-    case Passed::Empty: return value.has_list() && value.list().s_size() == 0;
+    case Passed::Empty: return value.has_list() ? value.list().s_size() == 0 : value.has_s() && value.s().empty();
   }
   return false;
 }

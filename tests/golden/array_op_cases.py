@@ -109,4 +109,86 @@ def differing():
     case("UniqueWithCounts", i64([]), out_idx=tf.int64)
 
 
-FAMILIES = (products, looking_up_variables, lines, positions, differing)
+def channels():
+    for dtype in FLOATS + INTEGERS + COMPLEX:
+        tolerance = 8 * CLOSE[name_of(dtype)] if name_of(dtype) in CLOSE else 0
+        box, last, second = ramp([2, 3, 4], dtype), ramp([4], dtype), ramp([3], dtype)
+        case("BiasAdd", box, last, close=tolerance)
+        case("BiasAdd", box, second, data_format="NCHW", close=tolerance)
+        case("BiasAddV1", box, last, close=tolerance)
+        for form in ("NHWC", "NCHW"):
+            case("BiasAddGrad", box, data_format=form, close=tolerance)
+    deep = mixed([2, 3, 2, 1, 2])
+    case("BiasAdd", deep, f32([1, 2, 3]), data_format="NCHW")
+    case("BiasAddGrad", deep, data_format="NCHW", close=4e-6)
+    for op in ("BiasAdd", "BiasAddV1"):
+        case(op, ramp([2, 3]), f32([1, 2, 3]))
+        case(op, zeros([0, 2]), f32([1, 2]))
+        case(op, ramp([2, 3]), f32([1, 2]), fails=True)
+        case(op, ramp([2, 3]), f32([[1, 2, 3]]), fails=True)
+        case(op, f32([1, 2]), f32([1, 2]), fails=True)
+    case("BiasAddGrad", zeros([0, 2]))
+    case("BiasAddGrad", zeros([0, 3, 2]), data_format="NCHW")
+    case("BiasAddGrad", f32([1, 2]), fails=True)
+
+
+def at_positions():
+    for dtype in MOVED:
+        case("GatherNd", filled([2, 3, 2], dtype), i32([[1, 2], [0, 0]]))
+        case("ScatterNdUpdate", filled([3, 2], dtype), i32([[2], [0]]), filled([4, 2], dtype)[2:].copy())
+        case("ResourceScatterNdUpdate", filled([3, 2], dtype), i32([[2], [0]]), filled([4, 2], dtype)[2:].copy())
+        if dtype is not numpy.uint16:
+            case("ScatterNd", i32([[2], [0], [2]]), filled([3, 2], dtype), i32([4, 2]))
+    rows = ramp([2, 3])
+    for indices in (i32([[1], [0], [1]]), i64([[[0, 1]], [[1, 2]]]), i32([1]), i32([1, 2]), zeros([2, 0], numpy.int32),
+                    zeros([0, 2], numpy.int32)):
+        case("GatherNd", rows, indices)
+    case("GatherNd", zeros([0, 2]), zeros([0, 1], numpy.int32))
+    for wrong in ([[0, 3]], [[-1, 0]], [[0, 1, 2]]):
+        case("GatherNd", rows, i32(wrong), fails=True)
+    case("GatherNd", rows, i32(1), fails=True)
+    case("ScatterNd", i32([[0, 1], [1, 1], [0, 1]]), f32([5, 6, 7]), i32([2, 2]))
+    case("ScatterNd", i64([[[0], [1]], [[1], [1]]]), ramp([2, 2, 2]), i64([2, 2]))
+    case("ScatterNd", zeros([0, 1], numpy.int32), zeros([0]), i32([3]))
+    for indices, updates, shape in (([[4]], [1], [4]), ([[-1]], [1], [4]), ([[0]], [1], [-1]), ([[0]], [[1, 2]], [3]), ([[0, 0, 0]], [1], [2, 2])):
+        case("ScatterNd", i32(indices), f32(updates), i32(shape), fails=True)
+    for op, dtype in itertools.product(("ScatterNdAdd", "ScatterNdSub", "ResourceScatterNdAdd", "ResourceScatterNdSub"),
+                                       FLOATS + INTEGERS + COMPLEX):
+        case(op, ramp([3, 2], dtype, 20), i32([[2], [0], [2]]), ramp([3, 2], dtype), close=CLOSE["bfloat16"] if dtype == BFLOAT16 else 0)
+    for form, verb in itertools.product(("", "Resource"), ("Update", "Add", "Sub")):
+        op = f"{form}ScatterNd{verb}"
+        case(op, ramp([3, 2]), i64([[2, 1], [0, 0]]), f32([7, 8]))
+        case(op, ramp([3, 2]), zeros([0, 1], numpy.int32), zeros([0, 2]))
+        for wrong in ([[0, 2]], [[-1, 0]]):
+            case(op, ramp([3, 2]), i32(wrong), f32([1]), fails=True)
+        case(op, ramp([3, 2]), i32([[0]]), f32([1]), fails=True)
+
+
+def segments():
+    for op in ("SegmentSum", "SegmentMean", "SegmentMax", "SegmentMin"):
+        for dtype in FLOATS + INTEGERS + ([] if op in ("SegmentMax", "SegmentMin") else COMPLEX):
+            tolerance = 8 * CLOSE[name_of(dtype)] if name_of(dtype) in CLOSE else 0
+            case(op, ramp([5, 2], dtype), i32([0, 0, 2, 2, 2]), close=tolerance)
+        case(op, mixed([4, 2, 3]), i64([1, 1, 1, 3]), close=2e-6)
+        case(op, f32([1, 2, 2, 1]), i32([0, 0, 0, 1]))
+        case(op, zeros([0, 2]), i32([]))
+        case(op, zeros([3, 0]), i32([0, 1, 1]))
+        for wrong in ([1, 0, 1], [-1, 0, 1], [0, 1]):
+            case(op, ramp([3]), i32(wrong), fails=True)
+        case(op, f32(1), i32([0]), fails=True)
+        case(op, ramp([2, 2]), i32([[0, 1], [1, 1]]), fails=True)
+
+
+def leaking():
+    for dtype in FLOATS:
+        x, tolerance = mixed([2, 5], dtype, seed=70), CLOSE[name_of(dtype)]
+        for alpha in (0.25, 0.2, -0.5, 1.5):
+            case("LeakyRelu", x, alpha=alpha, close=4 * tolerance)
+        case("LeakyReluGrad", mixed([2, 5], dtype, seed=71), x, alpha=0.1, close=4 * tolerance)
+        case("LeakyRelu", zeros([0, 3], dtype))
+        case("LeakyReluGrad", zeros([0], dtype), zeros([0], dtype))
+    case("LeakyRelu", f32([-INF, INF, NAN, 0, -0.0]))
+    case("LeakyReluGrad", f32([1, 2, 3]), f32([1, 2]), fails=True)
+
+
+FAMILIES = (channels, at_positions, segments, leaking, products, looking_up_variables, lines, positions, differing)

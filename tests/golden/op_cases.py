@@ -53,7 +53,7 @@ SPECIAL = [-INF, -1e30, -2.5, -1.5, -1, -0.5, -0.0, 0, 0.5, 1, 1.5, 2.5, 1e30, I
 def elementwise_unary():
     plain = ["Neg", "Abs", "Sign", "Square", "Floor", "Ceil", "Round", "Relu", "Relu6"]
     rounded = ["Sqrt", "Reciprocal", "Inv", "Rsqrt", "Exp", "Log", "Log1p", "Sin", "Cos", "Elu", "Softplus", "Sigmoid", "Tanh",
-               "Expm1", "Erf", "Erfc"]
+               "Selu", "Expm1", "Erf", "Erfc"]
     for op, dtype in itertools.product(plain + rounded, FLOATS):
         tolerance = 0 if op in plain else CLOSE[name_of(dtype)]
         if op == "Square" and dtype == BFLOAT16:
@@ -79,18 +79,18 @@ def elementwise_unary():
         case(op, numpy.array(SPECIAL, dtype=dtype))
     case("LogicalNot", boolean([True, False]))
     for op in ["SqrtGrad", "RsqrtGrad", "ReciprocalGrad", "InvGrad", "SigmoidGrad", "TanhGrad", "ReluGrad", "Relu6Grad", "EluGrad",
-               "SoftplusGrad"]:
+               "SeluGrad", "SoftplusGrad"]:
         for dtype in FLOATS:
             a, b = mixed([2, 5], dtype, -0.9, 0.9, 2), mixed([2, 5], dtype, 0.5, 7, 3)
             # ReluGrad(gradients, features) and those like it; SqrtGrad(y, dy) and those like it
-            pair = (b, a) if op in ("ReluGrad", "EluGrad", "SoftplusGrad") else (b, b) if op == "Relu6Grad" else (a, b)
+            pair = (b, a) if op in ("ReluGrad", "EluGrad", "SeluGrad", "SoftplusGrad") else (b, b) if op == "Relu6Grad" else (a, b)
             case(op, *pair, close=4 * CLOSE[name_of(dtype)])
             case(op, zeros([0], dtype), zeros([0], dtype))
         if op in ("ReluGrad", "Relu6Grad"):
             case(op, f32([5, 5, 5, 5, 5]), f32([-1, 0, 3, 6, 7]))
             for dtype in INTEGERS:
                 case(op, ramp([4], dtype), numpy.array([0, 1, 6, 9], dtype=dtype))
-        elif op not in ("EluGrad", "SoftplusGrad"):
+        elif op not in ("EluGrad", "SeluGrad", "SoftplusGrad"):
             for dtype in COMPLEX:
                 case(op, numpy.array([1 + 2j, -0.5j], dtype=dtype), numpy.array([0.5 - 1j, 2], dtype=dtype),
                      close=8 * CLOSE[name_of(dtype)])
@@ -230,6 +230,7 @@ def filled(shape, dtype):
 def moving():
     for dtype in MOVED:
         box, row = filled([2, 3, 2], dtype), filled([2], dtype)
+        case("IdentityN", [box, row])
         for op in ("Identity", "StopGradient", "PreventGradient"):
             case(op, box)
         case("Reshape", box, i32([4, -1]))

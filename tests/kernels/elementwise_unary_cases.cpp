@@ -52,14 +52,15 @@ void add_elementwise_unary_cases(OpCases& cases) {
 }
 
 void add_activation_cases(OpCases& cases) {
-  for (const char* op : {"Relu", "Relu6", "Elu", "Softplus", "Sigmoid", "Tanh"}) {
+  for (const char* op : {"Relu", "Relu6", "LeakyRelu", "Elu", "Selu", "Softplus", "Sigmoid", "Tanh"}) {
     add_function(cases, op, -4, 8);
     cases.good(op, {converted(random_doubles(Shape{37}, -100, 100), DType::Float)});
   }
   for (const char* op : {"Relu", "Relu6"})
     for (const DType dtype : {DType::Int32, DType::Int8, DType::UInt8, DType::Int64})
       cases.good(op, {converted(random_doubles(Shape{37}, -9, 9), dtype)});
-  for (const char* op : {"ReluGrad", "Relu6Grad", "EluGrad", "SoftplusGrad", "SigmoidGrad", "TanhGrad"}) {
+  for (const char* op : {"ReluGrad", "Relu6Grad", "LeakyReluGrad", "EluGrad", "SeluGrad", "SoftplusGrad",
+                         "SigmoidGrad", "TanhGrad"}) {
     add_paired(cases, op, -0.9, 0.9);
     add_paired(cases, op, 3, 8);
   }

@@ -30,6 +30,7 @@ AttrValue attribute(const std::string& op, std::string_view name, std::string_vi
   if (!def) throw Error(not_found(op + " has no attribute " + std::string(name)));
   switch (def->kind) {
     case AttrKind::Int: return number<int64_t>(text);
+    case AttrKind::Float: return number<float>(text);
     case AttrKind::Bool: return text == "1";
     case AttrKind::String: return std::string(text);
     case AttrKind::Type: return value_or_throw(dtype_from_name(text));

@@ -101,6 +101,80 @@ void add_position_cases(OpCases& cases) {
   cases.bad("ReverseV2", {box, int_scalar(0)}, {}, "[]");
 }
 
+void add_gather_nd_cases(OpCases& cases) {
+  const Tensor box = random_doubles(Shape{2, 3, 5}, 1, 9), pairs = ints(Shape{3, 2}, {1, 2, 0, 0, 1, 2});
+  cases.good_in_every_type("GatherNd", {box, pairs});
+  for (const Tensor& indices :
+       {ints(Shape{2, 1}, {1, 1}), ints({1, 0, 4}), ints({1}), ints(Shape{1, 2, 0}, {}),
+        ints(Shape{0, 2}, {}), ints(Shape{1, 1, 3}, {1, 2, 4})})
+    cases.good("GatherNd", {box, indices});
+  cases.good("GatherNd", {one(), ints(Shape{2, 0}, {})});
+  cases.good("GatherNd", {rows(0), ints(Shape{0, 1}, {})});
+  cases.bad("GatherNd", {box, ints(Shape{2, 2}, {0, 0, 1, 3})}, {}, "indices[1] = [1,3] is not in [2,3]");
+  cases.bad("GatherNd", {box, ints(Shape{1, 1}, {-1})}, {}, "indices[0] = [-1] is not in [2]");
+  cases.bad("GatherNd", {box, int_scalar(1)}, {}, "indices is a scalar");
+  cases.bad("GatherNd", {one(), ints(Shape{1, 1}, {0})}, {},
+            "indices of shape [1,1] for a tensor of shape []");
+
+  const Tensor updates = rows(3), shape = ints({2, 3, 5});
+  cases.good_in_every_type("ScatterNd", {pairs, updates, shape});
+  cases.good("ScatterNd", {ints(Shape{2, 1}, {2, 2}), random_doubles(Shape{2}, 1, 9), ints({3})});
+  cases.good("ScatterNd", {ints({1, 1}), one(), ints({3, 2})});
+  cases.good("ScatterNd", {ints(Shape{2, 0}, {}), rows(2), ints({5})});
+  cases.good("ScatterNd", {ints(Shape{0, 1}, {}), rows(0), ints({3, 5})});
+  cases.good("ScatterNd", {converted(random_doubles(Shape{5000, 1}, 0, 61), i32),
+                           converted(random_doubles(Shape{5000, 33}, 1, 9), f32), ints({61, 33})});
+  cases.bad("ScatterNd", {pairs, updates, ints({2, 2, 5})}, {}, "indices[0] = [1,2] is not in [2,2]");
+  cases.bad("ScatterNd", {pairs, updates, ints({2, 3, 4})}, {}, "4]");
+  cases.bad("ScatterNd", {pairs, updates, ints({2, -3, 5})}, {}, "-3");
+  cases.bad("ScatterNd", {pairs, updates, ints({2})}, {}, "indices of shape [3,2] for a tensor of shape [");
+}
+
+void add_segment_cases(OpCases& cases, const std::string& op) {
+  const Tensor ids = ints({0, 0, 2});
+  cases.good_in_every_type(op, {rows(3), ids});
+  cases.good(op, {random_doubles(Shape{7}, 1, 9), ints({1, 1, 1, 2, 2, 5, 5})});
+  cases.good(op, {random_doubles(Shape{3, 2, 2}, 1, 9), ids});
+  cases.good(op, {rows(0), ints({})});
+  cases.good(op, {random_doubles(Shape{3, 0}, 1, 9), ids});
+  std::vector<int64_t> many(6000);
+  for (size_t i = 0; i < many.size(); ++i) many[i] = static_cast<int64_t>(i / 37);
+  cases.good(op, {converted(random_doubles(Shape{6000, 33}, 1, 9), f32), Tensor::vector<int64_t>(many)});
+  cases.bad(op, {rows(3), ints({0, 2, 1})}, {}, "segment_ids[2] = 1 is less than 2");
+  cases.bad(op, {rows(3), ints({-1, 0, 1})}, {}, "segment_ids[0] = -1 is less than 0");
+  cases.bad(op, {rows(3), Tensor::vector<int64_t>({0, 1, INT64_MAX})}, {}, "segment_ids[2] is too large");
+  cases.bad(op, {rows(3), Tensor::vector<int64_t>({0, int64_t{1} << 40, 1})}, {}, "segment_ids[2] = 1");
+  cases.bad(op, {rows(3), ints({0, 1})}, {}, "3");
+  cases.bad(op, {one(), ints({0})}, {}, "data is a scalar");
+}
+
+void add_bias_cases(OpCases& cases) {
+  const Tensor box = random_doubles(Shape{2, 3, 5}, 1, 9), last = random_doubles(Shape{5}, 1, 9, 2);
+  const Attributes second{{"data_format", std::string("NCHW")}};
+  for (const char* op : {"BiasAdd", "BiasAddV1"}) {
+    cases.good_in_every_type(op, {box, last});
+    cases.good(op, {rows(3), last});
+    cases.good(op, {rows(0), last});
+    cases.bad(op, {box, random_doubles(Shape{3}, 1, 9)}, {}, "3");
+    cases.bad(op, {last, last}, {}, "rank 1 has no channels");
+    cases.bad(op, {box, one()}, {}, "[]");
+  }
+  cases.good("BiasAdd", {box, random_doubles(Shape{3}, 1, 9, 2)}, second);
+  cases.good("BiasAdd", {random_doubles(Shape{2, 3, 2, 2}, 1, 9), random_doubles(Shape{3}, 1, 9, 2)}, second);
+  cases.good("BiasAdd",
+             {converted(random_doubles(Shape{300, 7, 101}, 1, 9), f32),
+              converted(random_doubles(Shape{7}, 1, 9), f32)},
+             second);
+  cases.bad("BiasAdd", {rows(3), random_doubles(Shape{5}, 1, 9)}, second, "rank 2 has no channels");
+  cases.bad("BiasAdd", {box, last}, {{"data_format", std::string("HWC")}}, "data_format");
+  cases.good_in_every_type("BiasAddGrad", {box});
+  for (const Tensor& value : {rows(3), rows(0), converted(random_doubles(Shape{300, 7, 101}, 1, 9), f32)})
+    cases.good("BiasAddGrad", {value});
+  cases.good("BiasAddGrad", {random_doubles(Shape{2, 3, 2, 2}, 1, 9)}, second);
+  cases.bad("BiasAddGrad", {last}, {}, "rank 1 has no channels");
+  cases.bad("BiasAddGrad", {one()}, {}, "rank 0 has no channels");
+}
+
 }  // namespace
 
 void add_row_cases(OpCases& cases) {
@@ -108,6 +182,10 @@ void add_row_cases(OpCases& cases) {
   for (const char* op : {"DynamicStitch", "ParallelDynamicStitch"}) add_stitch_cases(cases, op);
   add_resource_cases(cases);
   for (const char* op : {"Cumsum", "Cumprod"}) add_cumulative_cases(cases, op);
+  add_gather_nd_cases(cases);
+  for (const char* op : {"SegmentSum", "SegmentMean", "SegmentMax", "SegmentMin"})
+    add_segment_cases(cases, op);
+  add_bias_cases(cases);
   add_one_hot_cases(cases);
   add_position_cases(cases);
 }

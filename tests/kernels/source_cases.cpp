@@ -13,6 +13,9 @@ void add_identities(OpCases& cases) {
     for (const Tensor& tensor : {none(), doubles({}, {1})}) cases.good(op, {tensor});
     cases.bad(op, {}, {}, "takes 1 inputs, got 0");
   }
+  cases.good("IdentityN", {box(), strings({"a", "b"}), none(), doubles({}, {1})});
+  cases.good("IdentityN", {box()});
+  cases.bad("IdentityN", {}, {}, "IdentityN");
   cases.good_in_every_type("PlaceholderWithDefault", {box()}, {{"shape", PartialShape{-1, 3, -1}}});
   for (const Tensor& tensor : {none(), doubles({}, {1})})
     cases.good("PlaceholderWithDefault", {tensor}, {{"shape", PartialShape(tensor.shape())}});

@@ -56,6 +56,21 @@ void add_scatter_cases(OpCases& cases) {
             "division by zero at element 1 of updates");
 }
 
+void add_scatter_nd_cases(OpCases& cases, const std::string& op) {
+  const Tensor pairs = ints(Shape{3, 2}, {2, 4, 0, 0, 2, 4}), three = random_doubles(Shape{3}, 1, 9, 2);
+  cases.good_in_every_type(op, {values(1), ints(Shape{3, 1}, {2, 0, 2}), values(2)});
+  cases.good(op, {values(1), pairs, three});
+  cases.good(op, {one(), ints(Shape{2, 0}, {}), random_doubles(Shape{2}, 1, 9)});
+  cases.good(op, {none(), ints(Shape{0, 1}, {}), none()});
+  const std::vector<Tensor> many = many_rows();
+  cases.good(op, {many[0], many[1].reshaped(Shape{5000, 1}), many[2]});
+  cases.bad(op, {values(1), ints(Shape{1, 2}, {0, 5}), random_doubles(Shape{1}, 0, 1)}, {},
+            "indices[0] = [0,5] is not in [3,5]");
+  cases.bad(op, {values(1), pairs, values(2)}, {}, "[3,5]");
+  cases.bad(op, {one(), ints(Shape{1, 1}, {0}), three}, {},
+            "indices of shape [1,1] for a tensor of shape []");
+}
+
 /// The inputs of a rule. `variables` come first, then scalars; the gradient's place is where `inputs` holds 'g', that of indices 'i', of a
 /// count 'n'.
 struct RuleInputs {
@@ -123,6 +138,9 @@ void add_rules(OpCases& cases, const std::string& name, size_t variables, const 
 void add_variable_cases(OpCases& cases) {
   add_assign_cases(cases);
   add_scatter_cases(cases);
+  for (const char* verb : {"Update", "Add", "Sub"})
+    for (const char* form : {"ScatterNd", "ResourceScatterNd"})
+      add_scatter_nd_cases(cases, form + std::string(verb));
   add_rule(cases, "ApplyGradientDescent", 1, "sg");
   add_rule(cases, "ApplyAdaMax", 3, "sssssg");
   add_rules(cases, "RMSProp", 3, "ssssg");
