@@ -215,7 +215,7 @@ Status reduction_shape(ShapeContext& context) {
 Output with_kept_axes(const GradientContext& context, Output x) {
   const Scope& scope = context.scope();
   if (context.attr<bool>("keep_dims") || scope.shape(x).has_rank(0)) return x;
-  const PartialShape input = scope.shape(context.input(0));
+  const PartialShape& input = scope.shape(context.input(0));
   ShapeContext shapes(scope.graph(), context.node());
   if (const auto axes = shapes.constant_integers(1); axes && input.known_rank()) {
     std::vector<bool> reduced(input.rank(), false);

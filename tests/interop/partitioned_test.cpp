@@ -204,15 +204,17 @@ BOOST_AUTO_TEST_CASE(parts_that_are_missing_or_overlap) {
 }
 
 BOOST_AUTO_TEST_CASE(parts_that_lie_outside_of_their_variable) {
-  for (const auto& [start, length] :
-       {std::pair<int64_t, int64_t>{2, 2}, {-1, 1}, {4, 0}, {0, -2}, {INT64_MAX, INT64_MAX}})
+  struct Extent {
+    int64_t start, length;
+  };
+  for (const Extent& wrong : {Extent{2, 2}, {-1, 1}, {4, 0}, {0, -2}, {INT64_MAX, INT64_MAX}})
     check_says(failure_with_entry("table",
                                   [&](auto& entry) {
                                     auto& extent = *entry.mutable_slices(0)->mutable_extent(0);
-                                    extent.set_start(start);
-                                    extent.set_length(length);
+                                    extent.set_start(wrong.start);
+                                    extent.set_length(wrong.length);
                                   }),
-               "tiles.index: table: its part " + std::to_string(start));
+               "tiles.index: table: its part " + std::to_string(wrong.start));
   check_says(failure_with_entry("table", [](auto& entry) { entry.mutable_slices(0)->add_extent(); }),
              "table: its part ");
   check_says(failure_with_entry("table",

@@ -44,7 +44,8 @@ bool replays(const Arguments&... arguments) {
     training.run();
     return training.cluster().simulation().trace();
   };
-  return trace() == trace();
+  const uint64_t first = trace();
+  return trace() == first;
 }
 
 }  // namespace troupe::test
