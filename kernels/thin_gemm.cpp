@@ -86,9 +86,9 @@ HWY_INLINE void outer_products(const float* a, int64_t a_stride, int64_t count,
       for (int j = 0; j < Columns; ++j)
         sum[v][j] = hn::MulAdd(left, hn::Set(d, b.elements[j * depth + i]), sum[v][j]);
     }
-  alignas(64) float products[Columns * Vectors * lanes];
+  alignas(64) float products[lanes * Vectors * Columns];
   for (int j = 0; j < Columns; ++j)
-    for (int v = 0; v < Vectors; ++v) hn::Store(sum[v][j], d, products + int64_t{j * Vectors + v} * lanes);
+    for (int v = 0; v < Vectors; ++v) hn::Store(sum[v][j], d, products + (j * Vectors + v) * lanes);
   for (int64_t r = 0; r < count; ++r)
     for (int64_t j = 0; j < columns; ++j) {
       float& to = c[r * c_stride + j];
