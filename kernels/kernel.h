@@ -28,7 +28,7 @@ struct StepInfo {
   uint64_t seed = 0;
   uint64_t round = 0;
   bool training = false;
-  bool profiled = false;  ///< where its time goes is written down
+  bool profiled = false;                         ///< where its time goes is written down
   const std::atomic<bool>* cancelled = nullptr;  ///< long kernels look at it between blocks; may be null
 };
 

@@ -67,7 +67,8 @@ bool passes(Passed passed, const AttrValue& value) {
     case Passed::True: return value.has_b() && value.b();
     case Passed::Int32: return value.has_type() && value.type() == DT_INT32;
     case Passed::Zero: return value.has_i() && value.i() == 0;
-    case Passed::Empty: return value.has_list() ? value.list().s_size() == 0 : value.has_s() && value.s().empty();
+    case Passed::Empty:
+      return value.has_list() ? value.list().s_size() == 0 : value.has_s() && value.s().empty();
   }
   return false;
 }
