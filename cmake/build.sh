@@ -14,7 +14,7 @@ install_packages() {
   for kind in "$@"; do
     mapfile -t -O "${#wanted[@]}" wanted < <(sed -n "s/^$kind //p" "$root/cmake/packages.txt")
   done
-  mapfile -t missing < <(comm -23 <(printf '%s\n' "${wanted[@]}" | sort) <(installed "${wanted[@]}" | sort))
+  mapfile -t missing < <(comm -23 <(printf '%s\n' "${wanted[@]}" | sort -u) <(installed "${wanted[@]}" | sort -u))
   [ ${#missing[@]} -gt 0 ] || return 0
 
   if [ "$(id -u)" != 0 ]; then
