@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "actors/step_profile.h"
+#include "actors/device_profile.h"
 #include "kernels/prepared_plan.h"
 #include "kernels/step_profile.h"
 #include "messages/profile.capnp.h"

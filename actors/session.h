@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "actors/device_profile.h"
 #include "actors/session_options.h"
-#include "actors/step_profile.h"
 #include "graph/graph.h"
 
 #pragma GCC visibility push(default)

@@ -23,10 +23,10 @@ set(TROUPE_PUBLIC_HEADERS
   graph/variables.h
   kernels/constructors.h
   actors/cluster.h
+  actors/device_profile.h
   actors/runtime.h
   actors/session.h
   actors/session_options.h
-  actors/step_profile.h
   apps/nn/initializers.h
   apps/nn/kept_values.h
   apps/nn/optimizer.h

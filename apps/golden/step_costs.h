@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/step_profile.h"
+#include "actors/device_profile.h"
 
 namespace troupe::golden {
 
