@@ -9,20 +9,21 @@
 namespace troupe {
 
 struct NodeProfile {
-  std::string name;  ///< of a feed or fetch the tensor's
+  std::string name;  ///< of a feed or fetch that of the node whose output it is
   std::string op;    ///< "feed", "fetch" for those
   uint64_t runs = 0;
-  std::chrono::nanoseconds time{
-      0};  ///< of all runs together; of variable and queue ops only until they were asked for
+  /// Of all runs together; of variable and queue ops only until they were asked for.
+  std::chrono::nanoseconds time{0};
 };
 
 /// The part of a step on one device.
 struct DeviceProfile {
   std::string device;              ///< in full
   std::vector<NodeProfile> nodes;  ///< those that ran
-  std::chrono::nanoseconds driven{
-      0};  ///< in which a thread drove the part: its nodes, and what is between them
-  std::chrono::nanoseconds elapsed{0};  ///< from its start to its end: what is not driven was waited
+  /// In which a thread drove the part: its nodes, and what is between them.
+  std::chrono::nanoseconds driven{0};
+  /// From its start to its end: what is not driven was waited.
+  std::chrono::nanoseconds elapsed{0};
 };
 
 }  // namespace troupe

@@ -107,8 +107,8 @@ using KernelFunction = Status (*)(KernelContext&);
 struct KernelDef {
   std::string op;
   std::string device_type;  ///< "CPU", "GPU"
-  std::map<std::string, std::vector<DType>>
-      types;  ///< type attribute -> the dtypes served; absent: any but variant
+  /// Type attribute -> the dtypes served; absent: any but variant.
+  std::map<std::string, std::vector<DType>> types;
   std::vector<std::string> host_inputs,
       host_outputs;    ///< names of arguments kept in host memory on any device
   bool cheap = false;  ///< costs less than handing it to another thread

@@ -14,7 +14,7 @@ struct DeviceProfile {
 }
 
 struct NodeProfile {
-  name @0 :Text;                # of a feed or fetch the tensor's
+  name @0 :Text;                # of a feed or fetch that of the node whose output it is
   op @1 :Text;                  # "feed", "fetch" for those
   runs @2 :UInt32;
   time @3 :UInt64;              # of all runs together; of what another role carries out only until it was asked
