@@ -10,14 +10,8 @@
 namespace troupe::test {
 namespace {
 
-/// Samples are tensors that anybody can make: not lists.
-bool takes_lists(const OpDef& op) {
-  const auto is_list = [](const ArgDef& argument) { return argument.type == DType::Variant; };
-  return std::ranges::any_of(op.inputs, is_list) || std::ranges::any_of(op.outputs, is_list);
-}
-
 bool has_kernel(const OpDef& op) {
-  return op.effect != Effect::Step && !takes_lists(op) && !op_library()->kernels.of(op.name).empty();
+  return op.effect != Effect::Step && !deals_in_lists(op) && !op_library()->kernels.of(op.name).empty();
 }
 
 template <class Visit>

@@ -81,6 +81,11 @@ std::map<std::string, std::vector<DType>> served_types(const OpDef& op) {
   return result;
 }
 
+bool deals_in_lists(const OpDef& op) {
+  const auto is_list = [](const ArgDef& argument) { return argument.type == DType::Variant; };
+  return std::ranges::any_of(op.inputs, is_list) || std::ranges::any_of(op.outputs, is_list);
+}
+
 std::vector<std::string> left_out(const OpDef& op, const OpCases& cases) {
   const Shown shown = shown_by(op, cases);
   std::vector<std::string> missing;

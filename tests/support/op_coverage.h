@@ -13,4 +13,7 @@ std::map<std::string, std::vector<DType>> served_types(const OpDef& op);
 /// that it is refused), a size that no vector register divides.
 std::vector<std::string> left_out(const OpDef& op, const OpCases& cases);
 
+/// Whether the op takes or yields lists. Samples are tensors that anybody can make, so it has none: tests/golden/list_graphs.py does.
+bool deals_in_lists(const OpDef& op);
+
 }  // namespace troupe::test
