@@ -100,7 +100,8 @@ Result<KeyPair> make_authority(const std::string& cluster, std::chrono::seconds 
 
 Result<KeyPair> make_certificate(const KeyPair& authority, const std::string& task,
                                  std::chrono::seconds valid, std::chrono::seconds begin) {
-  return make({task, "URI:" + uri_of_task(task), false}, &authority, begin, valid);
+  return make({task.empty() ? "client" : task, task.empty() ? "" : "URI:" + uri_of_task(task), false},
+              &authority, begin, valid);
 }
 
 }  // namespace troupe

@@ -15,7 +15,7 @@ struct KeyPair {
 };
 
 Result<KeyPair> make_authority(const std::string& cluster, std::chrono::seconds valid);
-/// Of a task, signed by the authority; valid from `begin`, relative to now.
+/// Of a task, signed by the authority; valid from `begin`, relative to now. Of no task, "", it is good for clients only.
 Result<KeyPair> make_certificate(const KeyPair& authority, const std::string& task,
                                  std::chrono::seconds valid, std::chrono::seconds begin = {});
 

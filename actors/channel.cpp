@@ -131,9 +131,7 @@ Status Channel::greet(Frame frame) {
                     hello->getIncarnation(),
                     static_cast<int64_t>(std::min(hello->getHeartbeat(), uint64_t{limits::most_heartbeat})),
                     hello->getAsking()};
-  if (const std::string proven = connection_->proven_task(); !proven.empty() && proven != peer.task)
-    return Status(Code::PermissionDenied,
-                  "the peer calls itself " + peer.task + ", its certificate is that of " + proven);
+  TROUPE_RETURN_IF_FAILED(check_proof(peer.task));
   if (!theirs.bulk) TROUPE_RETURN_IF_FAILED(owner_->admits(peer));
   const bool answer = !name_;
   name_ = theirs;
@@ -141,6 +139,15 @@ Status Channel::greet(Frame frame) {
   if (answer) say_hello();
   connection_->welcome(limits_);
   return owner_->greeted(*this);
+}
+
+Status Channel::check_proof(const std::string& task) const {
+  const auto proven = connection_->proven_task();
+  if (!proven || *proven == task || (proven->empty() && owner_->is_client(task))) return {};
+  return Status(Code::PermissionDenied,
+                "the peer calls itself " + task +
+                    (proven->empty() ? ", its certificate names no task: it may only be a client"
+                                     : ", its certificate is that of " + *proven));
 }
 
 }  // namespace troupe

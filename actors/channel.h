@@ -35,6 +35,8 @@ class Channel final : private Connection::Events {
    public:
     /// Whether a peer that would open a link may, before it is answered.
     virtual Status admits(const NodeIdentity&) { return {}; }
+    /// Whether that task is of no member of the cluster: a peer whose certificate names no task may only be such a one.
+    virtual bool is_client(const std::string&) const { return false; }
     /// The peer has said who it is; Ok, or why it is refused. May make another the owner.
     virtual Status greeted(Channel& channel) = 0;
     /// A frame of the peer. A failure closes the channel.
@@ -74,6 +76,8 @@ class Channel final : private Connection::Events {
   void closed(Status reason) override;
   Status take(Frame frame);
   Status greet(Frame frame);
+  /// Requires that the peer may call itself that, as far as the transport proves who it is.
+  Status check_proof(const std::string& task) const;
 
   ActorNode& node_;
   Owner* owner_;

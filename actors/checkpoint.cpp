@@ -21,6 +21,16 @@ Status worst_of(const std::vector<Result<AnyMessage>>& answers) {
   return damage;
 }
 
+/// "a, b, c and 4 more", the first by alphabet; "none".
+std::string some_of(std::vector<std::string> names) {
+  constexpr size_t most = 3;
+  std::ranges::sort(names);
+  std::string text;
+  for (size_t i = 0; i < std::min(names.size(), most); ++i) text += (i == 0 ? "" : ", ") + names[i];
+  if (names.size() > most) text += " and " + std::to_string(names.size() - most) + " more";
+  return text.empty() ? "none" : text;
+}
+
 class CoordinatorRole final : public FileRole {
  public:
   explicit CoordinatorRole(ActorNode& node) : FileRole(node) {
@@ -135,6 +145,10 @@ class CoordinatorRole final : public FileRole {
       const Message<wire::ShardSaved> saved(*answer);
       if (!saved->hasFile()) continue;
       ShardFile file = read(saved->getFile());
+      const auto shard = static_cast<uint32_t>(&answer - answers.data());
+      if (const auto expected = shard_name(shard, static_cast<uint32_t>(answers.size()));
+          file.name != expected)
+        return internal("a writer has saved " + file.name + ", not " + expected);
       for (const auto& tensor : file.tensors)
         if (const auto [at, fresh] = file_of.emplace(tensor.name, file.name); !fresh)
           return already_exists("two processes have a variable " + tensor.name + ": those of " + at->second +
@@ -233,15 +247,28 @@ class CoordinatorRole final : public FileRole {
       requests.emplace_back(restore->writers[writer], draft.finish());
     }
     ask_writers(restore->message->getWriters(), std::move(requests), [this, restore](const Answers& answers) {
-      if (Status status = worst_of(answers); !status.ok()) {
-        for (const ActorRef& writer : restore->writers) tell(writer, Draft<wire::DropShards>().finish());
-        return failed(restore, std::move(status));
-      }
-      for (const auto& answer : answers)
-        std::ranges::move(read(Message<wire::ShardsRead>(*answer)->getMissing()),
-                          std::back_inserter(restore->missing));
-      apply_shards(restore);
+      Status status = worst_of(answers);
+      if (status.ok()) status = take_answers(*restore, answers);
+      if (status.ok()) return apply_shards(restore);
+      for (const ActorRef& writer : restore->writers) tell(writer, Draft<wire::DropShards>().finish());
+      failed(restore, std::move(status));
     });
+  }
+
+  /// NotFound when the checkpoint has none of the variables: it is that of something else.
+  static Status take_answers(Restore& restore, const Answers& answers) {
+    uint64_t found = 0;
+    for (const auto& answer : answers) {
+      const Message<wire::ShardsRead> shards(*answer);
+      found += shards->getFound();
+      std::ranges::move(read(shards->getMissing()), std::back_inserter(restore.missing));
+    }
+    if (found != 0) return {};
+    std::vector<std::string> saved;
+    for (const auto& file : restore.manifest.files)
+      for (const auto& tensor : file.tensors) saved.push_back(tensor.name);
+    return not_found(restore.path() + " has no variable of this session: it has " +
+                     some_of(std::move(saved)) + ", the session has " + some_of(restore.missing));
   }
 
   void apply_shards(const std::shared_ptr<Restore>& restore) {

@@ -14,12 +14,6 @@ constexpr size_t chunk_bytes = size_t{1} << 20;
 
 using Crc32c = boost::crc_optimal<32, 0x1EDC6F41, 0xFFFFFFFF, 0xFFFFFFFF, true, true>;
 
-std::string shard_name(uint32_t shard, uint32_t shards) {
-  char text[48];
-  std::snprintf(text, sizeof text, "shard-%05u-of-%05u.safetensors", shard, shards);
-  return text;
-}
-
 /// Reads a file from its beginning to its end, and sums it up.
 class CheckedReader {
  public:
@@ -111,6 +105,12 @@ bool is_plain_name(const std::string& name) {
 }
 
 }  // namespace
+
+std::string shard_name(uint32_t shard, uint32_t shards) {
+  char text[48];
+  std::snprintf(text, sizeof text, "shard-%05u-of-%05u.safetensors", shard, shards);
+  return text;
+}
 
 uint32_t crc32c(std::string_view bytes) {
   Crc32c crc;

@@ -33,6 +33,9 @@ struct ShardFile {
 
 uint32_t crc32c(std::string_view bytes);
 
+/// "shard-00000-of-00002.safetensors".
+std::string shard_name(uint32_t shard, uint32_t shards);
+
 /// Writes shard `shard` of `shards` into an existing folder. Unimplemented, naming the tensor, for a dtype that safetensors
 /// lacks; InvalidArgument for names that it cannot hold.
 Result<ShardFile> write_shard(Disk& disk, const std::string& folder, uint32_t shard, uint32_t shards,

@@ -153,6 +153,7 @@ class WriterRole final : public FileRole {
                           for (const auto& tensor : *tensors) reading->cells.erase(tensor.name);
                           ready_ = {reading->container, reading->folder, std::move(*tensors)};
                           Draft<wire::ShardsRead> draft;
+                          draft->setFound(static_cast<uint32_t>(ready_.tensors.size()));
                           std::vector<std::string> missing;
                           for (const auto& [name, cell] : reading->cells) missing.push_back(name);
                           write(missing, draft->initMissing(static_cast<uint32_t>(missing.size())));

@@ -49,6 +49,14 @@ Status ExecutorShared::prepare(const Node& node, Request& how) {
     const auto peer = options.executors.find(device);
     if (peer == options.executors.end()) return invalid_argument("no executor is known for " + device);
     how.peer = &peer->second;
+    if (how.kind != Kind::Recv) {
+      made_edges.insert(how.edge);
+      return {};
+    }
+    taken_edges.insert(how.edge);
+    const Address worker{how.peer->task, how.peer->incarnation, "worker", {}};
+    how.from_elsewhere = !options.site->node.directory.find_here(worker).ok();
+    receives_from_elsewhere |= how.from_elsewhere;
     return {};
   }
   if (asks_if_initialized(node)) {

@@ -2,6 +2,7 @@
 // registered. Immutable afterwards; any thread.
 #pragma once
 
+#include <unordered_set>
 #include <vector>
 
 #include "actors/executor.h"
@@ -18,12 +19,19 @@ struct ExecutorShared {
     Kind kind = Kind::None;
     uint64_t edge = 0;              ///< Send, Recv
     const Address* peer = nullptr;  ///< Send, Recv: the executor at the other end, one of options.executors
+    bool from_elsewhere = false;    ///< Recv: it is of another process
     uint64_t rule = 0;              ///< Update, Push: its number at the device
     int32_t gradient = -1;          ///< Push: which value is averaged
     QueueOp queue_op = QueueOp::Size;  ///< Queue
   };
 
+  /// Whether a Recv here, or a Send, is an end of this edge.
+  bool takes(uint64_t edge) const { return taken_edges.contains(edge); }
+  bool makes(uint64_t edge) const { return made_edges.contains(edge); }
+
   ExecutorOptions options;
+  std::unordered_set<uint64_t> taken_edges, made_edges;
+  bool receives_from_elsewhere = false;
   std::vector<Request> requests;  ///< per node of the plan
   Status status;                  ///< why it cannot run, when it cannot
 

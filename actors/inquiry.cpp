@@ -3,6 +3,7 @@
 #include <atomic>
 #include <random>
 
+#include "actors/certificate_files.h"
 #include "actors/control_loop.h"
 #include "actors/link.h"
 #include "actors/registrar.h"
@@ -94,6 +95,7 @@ class Asker final : private Channel::Owner, private Link::Owner {
 class AskingNode {
  public:
   static Result<std::unique_ptr<AskingNode>> make(const InquiryOptions& options) {
+    if (options.cluster.tls) TROUPE_RETURN_IF_FAILED(check_valid(*options.cluster.tls));
     std::unique_ptr<AskingNode> asking(new AskingNode);
     TROUPE_ASSIGN(asking->pool_, ThreadPool::make(1));
     asking->loop_ = std::make_unique<ControlLoop>(*asking->pool_);

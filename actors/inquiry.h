@@ -26,7 +26,8 @@ struct FoundPlace {
   std::string member;  ///< who was asked: "/job:ps/replica:0/task:0"
 };
 
-/// DeadlineExceeded or Unavailable: nobody is there, refuses, or is silent; FailedPrecondition: it is of another cluster or version;
+/// DeadlineExceeded or Unavailable: nobody is there, refuses, or is silent; FailedPrecondition: it is of another cluster or version, or
+/// takes another kind of connection; PermissionDenied: one side refuses the other's certificate;
 /// InvalidArgument for certificates that cannot be used; NotFound and AlreadyExists as the registrar answers.
 Result<FoundPlace> inquire(const InquiryOptions& options);
 

@@ -10,7 +10,8 @@
 namespace troupe {
 namespace {
 
-constexpr size_t most_by_control = 64 << 10;  // bytes of tensors in a frame
+constexpr size_t most_audited = 1000;  // requests at once
+constexpr int most_missed = 2;         // audits in a row in which a request is not known
 
 size_t attachment_bytes(const AnyMessage& message) {
   size_t total = 0;
@@ -74,7 +75,7 @@ void Link::abandon_all(const Status& reason) {
   }
   for (const auto& [number, address] : addresses) node_.engine.end_stub(stubs.at(address), reason);
   exports_.clear();
-  for (auto& [sequence, reply] : std::exchange(pending_, {})) reply(reason);
+  for (auto& [sequence, pending] : std::exchange(pending_, {})) pending.reply(reason);
   for (auto& item : std::exchange(waiting_, {})) item.reply(reason);
   for (auto& item : outgoing) item.reply(reason);
 }
@@ -101,6 +102,7 @@ void Link::tick() {
   if (silence() >= limits::silent_heartbeats * interval())
     return close(
         unavailable(peer_.task + " has been silent for " + std::to_string(silence() / 1'000'000) + " ms"));
+  if (++ticks_ % limits::patient_heartbeats == 0) begin_audit();
   if (std::exchange(quiet_, true)) send_control(Draft<wire::Heartbeat>().finish());
   start_timer();
 }
@@ -163,7 +165,7 @@ void Link::send_control(AnyMessage message) {
 
 void Link::send(Outgoing outgoing) {
   if (over_) return outgoing.reply(*closed_);
-  const bool bulk = attachment_bytes(outgoing.message) > most_by_control;
+  const bool bulk = attachment_bytes(outgoing.message) > limits::most_by_control;
   if (bulk && !bulk_)
     waiting_.push_back(std::move(outgoing));
   else
@@ -175,6 +177,8 @@ void Link::send_on(Channel& channel, Outgoing outgoing) {
   if (header.receiver != 0 && !bound(channel, header.receiver))
     return outgoing.reply(unavailable("the actor has ended"));
   header.request = outgoing.reply.expected();
+  if (header.answers != 0) owed_.erase(header.answers);
+  const uint64_t schema_id = outgoing.message.schema_id();
   auto sent = channel.send(header, std::move(outgoing.message));
   if (!sent) {
     const Status status = sent.status();
@@ -183,7 +187,7 @@ void Link::send_on(Channel& channel, Outgoing outgoing) {
     sent = control_->send(header, failure(status));
   }
   if (&channel == control_.get()) quiet_ = false;
-  if (header.request) pending_.emplace(*sent, std::move(outgoing.reply));
+  if (header.request) pending_.emplace(*sent, Pending{std::move(outgoing.reply), schema_id, ticks_});
 }
 
 bool Link::bound(Channel& channel, uint64_t number) {
@@ -225,7 +229,7 @@ void Link::send_down(uint64_t number, const Status& reason) {
 
 Status Link::greeted(Channel&) { return internal("a channel was greeted twice"); }
 
-Status Link::received(Channel&, Frame frame) {
+Status Link::received(Channel& channel, Frame frame) {
   if (over_) return {};
   if (frame.header.answers != 0) {
     answered(std::move(frame));
@@ -233,10 +237,10 @@ Status Link::received(Channel&, Frame frame) {
   }
   if (frame.header.receiver != 0) return deliver(std::move(frame));
   TROUPE_ASSIGN(const AnyMessage message, receive_from_peer(std::move(frame)));
-  return control(message);
+  return control(channel, message);
 }
 
-Status Link::control(const AnyMessage& message) {
+Status Link::control(Channel& channel, const AnyMessage& message) {
   if (message.schema_id() == schema_id_of<wire::Heartbeat>) return {};
   if (message.schema_id() == schema_id_of<wire::Bind>) {
     const Message<wire::Bind> binding(message);
@@ -245,6 +249,14 @@ Status Link::control(const AnyMessage& message) {
   if (message.schema_id() == schema_id_of<wire::Down>) {
     const Message<wire::Down> down(message);
     stub_ended(down->getNumber(), read(down->getReason()));
+    return {};
+  }
+  if (message.schema_id() == schema_id_of<wire::Audit>) {
+    audit(channel, message);
+    return {};
+  }
+  if (message.schema_id() == schema_id_of<wire::Audited>) {
+    audited(message);
     return {};
   }
   if (message.schema_id() == schema_id_of<wire::Goodbye>) {
@@ -290,10 +302,14 @@ void Link::answered(Frame frame) {
     ++nobodys_;
     return;
   }
-  Reply reply = std::move(at->second);
+  const uint64_t request = at->second.schema_id;
+  Reply reply = std::move(at->second.reply);
   pending_.erase(at);
   auto message = receive_from_peer(std::move(frame));
-  if (!message || message->schema_id() != schema_id_of<wire::Status>) return reply(std::move(message));
+  if (!message) return reply(message.status());
+  if (may_answer(request, message->schema_id())) return reply(std::move(message));
+  if (message->schema_id() != schema_id_of<wire::Status>)
+    return reply(internal(peer_.task + " answered by a message that is no answer to this request"));
   Status status = read(*Message<wire::Status>(*message));
   reply(status.ok() ? internal("a request was answered by a status of Ok") : std::move(status));
 }
@@ -311,12 +327,77 @@ Status Link::deliver(Frame frame) {
       link->post(std::move(outgoing));
     });
   TROUPE_ASSIGN(AnyMessage message, receive_from_peer(std::move(frame)));
+  if (header.request) owed_.insert(header.sequence);
   const auto actor = exports_.find(header.receiver);
-  if (actor == exports_.end())
-    ++nobodys_;  // it has ended, and its Down is on the way; a request is answered as the reply goes
-  else
+  if (actor != exports_.end()) {
     node_.engine.send(actor->second, std::move(message), std::move(reply));
+    return {};
+  }
+  // It has ended, and its Down is on the way, or it never was; a request is answered as the reply goes.
+  ++nobodys_;
+  send_down(header.receiver, unavailable("nobody has this number here"));
   return {};
+}
+
+// Requests that nobody will answer.
+
+void Link::begin_audit() {
+  audit_ = {audit_.number + 1, 0, 0, {}};
+  for (const auto& [sequence, pending] : pending_) {
+    if (audit_.unknown.size() == most_audited) break;
+    if (ticks_ - pending.since >= limits::patient_heartbeats) audit_.unknown.emplace(sequence, 0);
+  }
+  if (audit_.unknown.empty()) return;
+  Draft<wire::Audit> draft;
+  draft->setRound(audit_.number);
+  auto list = draft->initRequests(static_cast<uint32_t>(audit_.unknown.size()));
+  uint32_t i = 0;
+  for (const auto& [sequence, channels] : audit_.unknown) list.set(i++, sequence);
+  const AnyMessage message = draft.finish();
+  for (Channel* const channel : {control_.get(), bulk_.get()}) {
+    if (!channel) continue;
+    ++audit_.channels;
+    Outgoing outgoing;
+    outgoing.message = message;
+    send_on(*channel, std::move(outgoing));
+  }
+  audit_.unanswered = audit_.channels;
+}
+
+void Link::audit(Channel& channel, const AnyMessage& message) {
+  const Message<wire::Audit> asked(message);
+  std::vector<uint64_t> lost;
+  for (const uint64_t sequence : asked->getRequests())
+    if (!owed_.contains(sequence)) lost.push_back(sequence);
+  Draft<wire::Audited> draft;
+  draft->setRound(asked->getRound());
+  auto list = draft->initLost(static_cast<uint32_t>(lost.size()));
+  for (uint32_t i = 0; i < lost.size(); ++i) list.set(i, lost[i]);
+  Outgoing outgoing;
+  outgoing.message = draft.finish();
+  send_on(channel, std::move(outgoing));
+}
+
+void Link::audited(const AnyMessage& message) {
+  const Message<wire::Audited> answer(message);
+  if (answer->getRound() != audit_.number || audit_.unanswered == 0) return;
+  for (const uint64_t sequence : answer->getLost())
+    if (const auto at = audit_.unknown.find(sequence); at != audit_.unknown.end()) ++at->second;
+  if (--audit_.unanswered == 0) end_audit();
+}
+
+void Link::end_audit() {
+  for (const auto& [sequence, channels] : audit_.unknown) {
+    const auto at = pending_.find(sequence);
+    if (at == pending_.end()) continue;  // answered meanwhile
+    Pending& pending = at->second;
+    pending.missed = channels == audit_.channels ? pending.missed + 1 : 0;
+    if (pending.missed < most_missed) continue;
+    Reply reply = std::move(pending.reply);
+    pending_.erase(at);
+    reply(data_loss(peer_.task + " knows nothing of a request that " + control_->self().task +
+                    " waits for: it or its answer was damaged on its way"));
+  }
 }
 
 }  // namespace troupe

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -65,6 +66,20 @@ class Link final : public std::enable_shared_from_this<Link>, private Channel::O
     Reply reply;  ///< of a request
   };
 
+  /// A request without an answer yet.
+  struct Pending {
+    Reply reply;
+    uint64_t schema_id = 0;
+    uint64_t since = 0;  ///< the tick at which it was sent
+    int missed = 0;      ///< audits in a row in which the peer did not know it
+  };
+  /// What was asked last, and how often the peer did not know each of it.
+  struct AuditRound {
+    uint64_t number = 0;
+    size_t unanswered = 0, channels = 0;
+    std::map<uint64_t, size_t> unknown;  ///< by sequence
+  };
+
   Status greeted(Channel& channel) override;
   Status received(Channel& channel, Frame frame) override;
   void closed(Channel& channel, const Status& reason) override;
@@ -81,13 +96,17 @@ class Link final : public std::enable_shared_from_this<Link>, private Channel::O
   int64_t silence() const;
   int64_t interval() const;
 
-  Status control(const AnyMessage& message);
+  Status control(Channel& channel, const AnyMessage& message);
   void answered(Frame frame);
   Status deliver(Frame frame);
   Status bind(uint64_t number, const Address& address);
   void stub_ended(uint64_t number, const Status& reason);
   void send_down(uint64_t number, const Status& reason);
   void abandon_all(const Status& reason);
+  void begin_audit();
+  void audit(Channel& channel, const AnyMessage& message);
+  void audited(const AnyMessage& message);
+  void end_audit();
 
   ActorNode& node_;
   Owner& owner_;
@@ -99,9 +118,12 @@ class Link final : public std::enable_shared_from_this<Link>, private Channel::O
   TimerId timer_ = 0;
   bool quiet_ = false;  ///< nothing went by control since the last tick
   bool over_ = false;
-  uint64_t nobodys_ = 0;                                        ///< frames for actors that are not there
-  std::vector<Outgoing> waiting_;                               ///< for the bulk channel to be there
-  std::map<uint64_t, Reply> pending_;                           ///< requests, by the sequence of their frame
+  uint64_t nobodys_ = 0;                 ///< frames for actors that are not there
+  std::vector<Outgoing> waiting_;        ///< for the bulk channel to be there
+  std::map<uint64_t, Pending> pending_;  ///< requests, by the sequence of their frame
+  std::set<uint64_t> owed_;              ///< requests of the peer without an answer yet
+  AuditRound audit_;
+  uint64_t ticks_ = 0;
   std::unordered_map<uint64_t, ActorRef> exports_;              ///< by the number that the peer bound
   std::unordered_map<uint64_t, std::array<bool, 2>> bindings_;  ///< of stubs: told by control, in bulk
 

@@ -4,6 +4,7 @@
 
 #include "actors/graph_wire.h"
 #include "actors/profile_wire.h"
+#include "messages/limits.h"
 #include "messages/session.capnp.h"
 #include "messages/worker.capnp.h"
 
@@ -15,6 +16,7 @@ struct Prepared {
   struct Share {
     ActorRef worker;
     std::vector<uint32_t> feeds;
+    std::vector<std::string> seeded;
   };
   std::string key;
   uint64_t handle = 0;  ///< also the number of the partition
@@ -26,6 +28,7 @@ struct Prepared {
   size_t running = 0;
   bool retired = false;  ///< not to be run any more
   uint64_t last_use = 0;
+  bool elsewhere = false;  ///< one of the workers is of another process
 };
 
 struct Step {
@@ -38,6 +41,7 @@ struct Step {
   bool profiled = false;
   std::vector<Message<wire::PartitionDone>> profiles;  ///< the answers, when profiled
   TimerId timer = 0;
+  TimerId again = 0;  ///< until workers that have not answered a failed step are told once more
 };
 
 std::string key_of(wire::PrepareStep::Reader request) {
@@ -66,6 +70,13 @@ class MasterRole final : public Role {
     on<wire::RunStep>([this](const auto& message, Reply reply) { run(message, std::move(reply)); });
     on<wire::PartitionBroken>([this](const auto& message, Reply) { broken(message); });
     on<wire::CancelStep>([this](const auto& message, Reply) { cancel(message->getCall()); });
+    on<wire::ConfirmStep>([this](const auto& message, Reply reply) { confirm(*message, std::move(reply)); });
+    on<wire::AbortAgain>([this](const auto& message, Reply) {
+      const auto at = steps_.find(message->getOrdinal());
+      if (at == steps_.end()) return;
+      at->second.again = 0;
+      abort(at->second);
+    });
     on<wire::StepExpired>([this](const auto& message, Reply) { expire(message->getOrdinal()); });
     on<wire::CloseSession>([this](const auto&, Reply reply) { close(std::move(reply)); });
   }
@@ -73,8 +84,7 @@ class MasterRole final : public Role {
  private:
   void stopping() override {
     node_.directory.remove(address_);
-    for (const auto& [ordinal, step] : steps_)
-      if (step.timer != 0) node_.env.clock.cancel(step.timer);
+    for (const auto& [ordinal, step] : steps_) cancel_timers(step);
     while (!signatures_.empty()) forget(signatures_.begin()->second);
   }
 
@@ -129,7 +139,8 @@ class MasterRole final : public Role {
         registered(prepared, worker.status());
         continue;
       }
-      prepared->shares.push_back({*worker, std::move(share.feeds)});
+      prepared->shares.push_back({*worker, std::move(share.feeds), std::move(share.seeded)});
+      prepared->elsewhere |= !node_.directory.find_here(workers_[share.worker].worker).ok();
       ask(*worker, std::move(share.registration),
           [this, prepared](const Result<AnyMessage>& answer) { registered(prepared, answer.status()); });
     }
@@ -192,7 +203,8 @@ class MasterRole final : public Role {
     step.reply = std::move(reply);
     step.pending = prepared->shares.size();
     step.fetches.resize(prepared->fetches);
-    if (request.getRemaining() != 0) step.timer = start_timer(step.ordinal, request.getRemaining());
+    if (request.getRemaining() != 0)
+      step.timer = call_in<wire::StepExpired>(static_cast<int64_t>(request.getRemaining()), step.ordinal);
     ++prepared->running;
     prepared->last_use = step.ordinal;
     const uint64_t ordinal = step.ordinal;
@@ -200,6 +212,8 @@ class MasterRole final : public Role {
     for (const auto& share : prepared->shares)
       ask(share.worker, partition_message(request, message, *prepared, share, ordinal),
           [this, ordinal](Result<AnyMessage> done) { partition_done(ordinal, std::move(done)); });
+    for (const auto& share : prepared->shares)
+      for (const auto& node : share.seeded) ++runs_[node];
   }
 
   Message<wire::RunPartition> partition_message(wire::RunStep::Reader request, const AnyMessage& message,
@@ -215,6 +229,12 @@ class MasterRole final : public Role {
     draft->setTraining(request.getTraining());
     draft->setRound(request.getRound());
     draft->setProfile(request.getProfile());
+    auto earlier = draft->initEarlierRuns(static_cast<uint32_t>(share.seeded.size()));
+    for (uint32_t i = 0; i < earlier.size(); ++i) {
+      const auto known = runs_.find(share.seeded[i]);
+      earlier[i].setNode(as_text(share.seeded[i]));
+      earlier[i].setRuns(known == runs_.end() ? 0 : known->second);
+    }
     const auto feeds = message.attachments();
     if (share.feeds.size() == prepared.feeds) return draft.finish({feeds.begin(), feeds.end()});
     std::vector<Tensor> some;
@@ -226,13 +246,20 @@ class MasterRole final : public Role {
     return draft.finish(std::move(some));
   }
 
-  TimerId start_timer(uint64_t ordinal, uint64_t remaining) {
-    return node_.env.clock.call_at(node_.env.clock.now() + static_cast<int64_t>(remaining),
+  /// Sends itself a message about a step, in so many nanoseconds.
+  template <class T>
+  TimerId call_in(int64_t nanoseconds, uint64_t ordinal) {
+    return node_.env.clock.call_at(node_.env.clock.now() + nanoseconds,
                                    [this_actor = self(), ordinal, &node = node_] {
-                                     Draft<wire::StepExpired> draft;
+                                     Draft<T> draft;
                                      draft->setOrdinal(ordinal);
                                      node.engine.send(this_actor, draft.finish());
                                    });
+  }
+
+  void cancel_timers(const Step& step) {
+    for (const TimerId timer : {step.timer, step.again})
+      if (timer != 0) node_.env.clock.cancel(timer);
   }
 
   void partition_done(uint64_t ordinal, Result<AnyMessage> answer) {
@@ -247,6 +274,12 @@ class MasterRole final : public Role {
       fail(step, answer.status());
     } else {
       const Message<wire::PartitionDone> done(std::move(*answer));
+      const auto id = done->getStep();
+      if (id.getOrdinal() != ordinal || id.getSession() != session_ ||
+          done->getPartition() != step.prepared->handle)
+        fail(step, internal("a worker has run step " + std::to_string(id.getOrdinal()) + " of partition " +
+                            std::to_string(done->getPartition()) + ", not step " + std::to_string(ordinal) +
+                            " of partition " + std::to_string(step.prepared->handle)));
       uint32_t i = 0;
       for (const uint32_t position : done->getPositions())
         if (position < step.fetches.size() && i < done.attachments().size())
@@ -260,13 +293,29 @@ class MasterRole final : public Role {
   void fail(Step& step, Status status) {
     if (!step.failure.ok()) return;
     step.failure = std::move(status);
-    if (step.pending == 0) return;
+    if (step.pending != 0) abort(step);
+  }
+
+  /// Tells every worker that the step is to end; and once more, should some of them not have heard it.
+  void abort(Step& step) {
     Draft<wire::AbortStep> draft;
     draft->initStep().setSession(session_);
     draft->getStep().setOrdinal(step.ordinal);
     write(step.failure, draft->initReason());
     const auto message = draft.finish();
     for (const auto& share : step.prepared->shares) tell(share.worker, message);
+    if (step.prepared->elsewhere)
+      step.again = call_in<wire::AbortAgain>(limits::patient_heartbeats * node_.heartbeat, step.ordinal);
+  }
+
+  void confirm(wire::ConfirmStep::Reader request, Reply reply) {
+    const auto at = steps_.find(request.getStep().getOrdinal());
+    if (request.getStep().getSession() == session_ && at != steps_.end() &&
+        at->second.prepared->handle == request.getPartition())
+      return reply(Draft<wire::StepConfirmed>().finish());
+    node_.strays.fetch_add(1, std::memory_order_relaxed);
+    reply(not_found("its master knows no step " + std::to_string(request.getStep().getOrdinal()) +
+                    " of partition " + std::to_string(request.getPartition())));
   }
 
   void broken(const Message<wire::PartitionBroken>& message) {
@@ -286,7 +335,11 @@ class MasterRole final : public Role {
     Step step = std::move(at->second);
     steps_.erase(at);
     if (--step.prepared->running == 0 && step.prepared->retired) forget(step.prepared);
-    if (step.timer != 0) node_.env.clock.cancel(step.timer);
+    cancel_timers(step);
+    if (step.failure.ok())
+      for (size_t i = 0; i < step.fetches.size() && step.failure.ok(); ++i)
+        if (!step.fetches[i].valid())
+          step.failure = internal("no worker has returned fetch " + std::to_string(i));
     if (!step.failure.ok()) {
       step.reply(std::move(step.failure));
     } else {
@@ -335,6 +388,7 @@ class MasterRole final : public Role {
   std::map<uint64_t, std::shared_ptr<Prepared>> signatures_;  ///< by handle
   std::unordered_map<std::string, uint64_t> handles_;         ///< by key
   std::map<uint64_t, Step> steps_;                            ///< running, by ordinal: the first is the floor
+  EarlierRuns runs_;  ///< of the random nodes with seeds of their own, so far
   uint64_t last_handle_ = 0, last_ordinal_ = 0;
   bool closing_ = false;
   std::vector<Reply> closers_;

@@ -16,6 +16,13 @@ std::string task_text(const std::string& job, int task) {
   return DeviceName{job, 0, task, "", DeviceName::unset}.text();
 }
 
+std::set<std::string> members_of(const ClusterSpec& cluster) {
+  std::set<std::string> members;
+  for (const auto& [job, tasks] : cluster.jobs)
+    for (const auto& [task, endpoint] : tasks) members.insert(task_text(job, task));
+  return members;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Membership>> Membership::join(ActorNode& node, const MembershipOptions& options) {
@@ -51,6 +58,7 @@ Status Membership::open(const MembershipOptions& options) {
   run_on_control(node_.scheduler, [&] {
     peers_ = std::make_unique<Peers>(
         node_, PeersOptions{.self = {options.cluster.name, self, options.incarnation, options.heartbeat},
+                            .members = members_of(options.cluster),
                             .displaced = options.displaced});
     registrar_ = spawn_registrar(node_, registrar_address({self, options.incarnation, {}, {}}),
                                  options.cluster, [this, self](const std::string& task) {
@@ -85,7 +93,11 @@ Result<std::vector<WorkerDevices>> Membership::others(int64_t deadline,
   const auto all_linked = [&] {
     return std::ranges::all_of(tasks, [this](const auto& task) { return link_status(task).ok(); });
   };
-  if (!node_.scheduler.wait(all_linked, deadline)) return missing(tasks);
+  const auto one_refused = [&] {
+    return std::ranges::any_of(tasks, [this](const auto& task) { return is_refused(task); });
+  };
+  node_.scheduler.wait([&] { return all_linked() || one_refused(); }, deadline);
+  if (!all_linked()) return missing(tasks);
   std::vector<Address> workers;
   for (const auto& task : tasks) {
     TROUPE_ASSIGN(const uint64_t incarnation, peers_->incarnation_of(task));
@@ -104,10 +116,15 @@ Result<std::vector<WorkerDevices>> Membership::others(int64_t deadline,
 
 Status Membership::missing(const std::vector<std::string>& tasks) const {
   std::string text;
-  for (const auto& task : tasks)
-    if (const auto linked = peers_->incarnation_of(task); !linked)
-      text += "\n  " + task + " at " + others_.at(task) + ": " + linked.status().text();
-  return deadline_exceeded("the cluster is not complete:" + text);
+  Code code = Code::DeadlineExceeded;
+  for (const auto& task : tasks) {
+    const Status status = link_status(task);
+    if (status.ok()) continue;
+    text += "\n  " + task + " at " + others_.at(task) + ": " + status.text();
+    if (is_permanent(status.code())) code = status.code();
+  }
+  return Status(code, code == Code::DeadlineExceeded ? "the cluster is not complete:" + text
+                                                     : "the cluster cannot be complete:" + text);
 }
 
 Result<WorkerDevices> Membership::devices_of(const Address& worker, const AnyMessage& request,

@@ -32,7 +32,8 @@ class Membership {
   ~Membership();
 
   /// The devices of the other tasks that one of `wanted` names ("/job:ps"; none: of all), once they are linked, to this one and
-  /// among themselves. DeadlineExceeded says of each that is missing where it should be and what went wrong with it.
+  /// among themselves. DeadlineExceeded, or at once the code of a refusal that is permanent, says of each that is missing where it
+  /// should be and what went wrong with it.
   Result<std::vector<WorkerDevices>> others(int64_t deadline, std::span<const std::string> wanted = {}) const;
   /// Ok when that task is linked now, else what went wrong last.
   Status link_status(const std::string& task) const { return peers_->incarnation_of(task).status(); }
@@ -43,6 +44,7 @@ class Membership {
   Result<WorkerDevices> devices_of(const Address& worker, const AnyMessage& request, int64_t deadline) const;
   Result<std::vector<std::string>> selected(std::span<const std::string> wanted) const;
   Status missing(const std::vector<std::string>& tasks) const;
+  bool is_refused(const std::string& task) const { return is_permanent(link_status(task).code()); }
 
   ActorNode& node_;
   std::map<std::string, std::string> others_;  ///< task -> endpoint

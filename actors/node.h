@@ -19,9 +19,10 @@ namespace troupe {
 class ActorNode {
  public:
   ActorNode(Env environment, Scheduler& node_scheduler, Pool& compute_pool,
-            std::shared_ptr<const OpLibrary> op_library)
+            std::shared_ptr<const OpLibrary> op_library,
+            const std::shared_ptr<MemoryBudget>& budget = nullptr)
       : env(environment), scheduler(node_scheduler), pool(compute_pool), library(std::move(op_library)),
-        engine(node_scheduler) {}
+        memory(Arena::Options{.cap = budget ? budget->cap() : 0}, budget), engine(node_scheduler) {}
   /// Ends the actors and waits for the steps that still drain and for work with files.
   ~ActorNode() {
     engine.end();
@@ -47,9 +48,13 @@ class ActorNode {
   Scheduler& scheduler;
   Pool& pool;
   std::shared_ptr<const OpLibrary> library;
-  CachingAllocator memory{Arena::Options{}};  ///< of the tensors that come from other nodes
+  CachingAllocator memory;  ///< of the tensors that come from other nodes
   Directory directory;
-  std::atomic<size_t> steps{0};  ///< see Stay
+  std::atomic<size_t> steps{0};     ///< see Stay
+  int64_t heartbeat = 200'000'000;  ///< nanoseconds; set before there are actors
+  /// Messages from peers that named what is not there: a step that is over, an edge, a session. Each was answered or reported, too,
+  /// unless it came late for something that had ended.
+  std::atomic<uint64_t> strays{0};
   Engine engine;
 };
 

@@ -184,7 +184,7 @@ void Peers::closed(Link& link, const Status& reason) {
     const auto at = by_task_.find(task);
     if (at == by_task_.end() || at->second.get() != &link) return;
     by_task_.erase(at);
-    last_failure_[task] = reason;
+    last_failure_[task] = unavailable(reason.text());  // it was taken before, and may be again
   }
   dial_later(task);
 }
@@ -193,8 +193,10 @@ Result<std::shared_ptr<Link>> Peers::link_to(const std::string& task) const {
   const std::lock_guard lock(mutex_);
   if (const auto at = by_task_.find(task); at != by_task_.end()) return at->second;
   const auto failure = last_failure_.find(task);
-  return unavailable("no link to " + task +
-                     (failure == last_failure_.end() ? "" : ": " + failure->second.text()));
+  if (failure == last_failure_.end()) return unavailable("no link to " + task);
+  const Code code = failure->second.code();
+  return Status(is_permanent(code) ? code : Code::Unavailable,
+                "no link to " + task + ": " + failure->second.text());
 }
 
 Result<uint64_t> Peers::incarnation_of(const std::string& task) const {

@@ -18,11 +18,19 @@ namespace troupe {
 
 struct PeersOptions {
   NodeIdentity self;
+  std::set<std::string> members = {};  ///< the tasks of the cluster: whoever is none of them is a client
   LinkOptions link = {};
   int64_t retry = 100'000'000;  ///< nanoseconds from a failed or lost connection to the next attempt
   /// Told why when peers say that another process is the task of this one, and do so longer than they would miss one that is gone.
   std::function<void(const Status&)> displaced = {};
 };
+
+/// Whether who was refused for this reason will be refused again, however often it tries: its version, its cluster, its certificate
+/// or its kind of connection is not what the other side takes.
+inline bool is_permanent(Code refusal) {
+  return refusal == Code::FailedPrecondition || refusal == Code::PermissionDenied ||
+         refusal == Code::InvalidArgument;
+}
 
 /// What is known of a task.
 struct Presence {
@@ -44,7 +52,7 @@ class Peers final : private Link::Owner, private Channel::Owner {
   /// Keeps a link to that task from now on, connecting again whenever it is lost. Of two nodes one connects.
   void connect(const std::string& task, const std::string& endpoint);
 
-  /// Of a linked task. Unavailable, with what went wrong last, when it is not linked. Any thread.
+  /// Of a linked task. When it is not linked, what went wrong last: Unavailable, or a code that is permanent. Any thread.
   Result<uint64_t> incarnation_of(const std::string& task) const;
   Presence presence_of(const std::string& task) const;  ///< any thread
 
@@ -58,6 +66,7 @@ class Peers final : private Link::Owner, private Channel::Owner {
   using Strangers = std::vector<Stranger>;
 
   Status admits(const NodeIdentity& peer) override;
+  bool is_client(const std::string& task) const override { return !options_.members.contains(task); }
   Status greeted(Channel& channel) override;
   void watch(const ActorRef& actor) override;
   void closed(Link& link, const Status& reason) override;

@@ -92,7 +92,7 @@ void PartitionStep::request(StepRequest request) {
 void PartitionStep::send_token(const StepRequest& request, const ExecutorShared::Request& how,
                                std::optional<Tensor> tensor, bool announced) {
   const auto full = outbox_.add(
-      *how.peer, {how.edge, request.where.frame, request.where.iteration, request.dead, announced},
+      *how.peer, {{how.edge, request.where.frame, request.where.iteration}, request.dead, announced},
       std::move(tensor));
   if (!full) return arrived(request.activation, {full.status(), {}, false});
   if (*full) flush(Before::Kernel);
@@ -220,6 +220,8 @@ void PartitionStep::token_arrived(const TokenKey& key, Arrived value) {
 void PartitionStep::tensors_arrived(const AnyMessage& message) {
   uint32_t next = 0;
   for (const auto arrival : (*Message<wire::TensorsArrived>(message)).getArrivals()) {
+    if (!shared_->takes(arrival.getEdge()))
+      return stray("a token of edge " + std::to_string(arrival.getEdge()));
     Arrived value;
     value.reply.dead = arrival.getDead();
     value.announced = arrival.getAnnounced();
@@ -232,6 +234,40 @@ void PartitionStep::tensors_arrived(const AnyMessage& message) {
     }
     token_arrived({arrival.getEdge(), arrival.getFrame(), arrival.getIteration()}, std::move(value));
   }
+  if (next != message.attachments().size())
+    stray(std::to_string(message.attachments().size()) + " tensors for " + std::to_string(next) + " tokens");
+}
+
+void PartitionStep::stray(const std::string& what) {
+  const auto& site = *shared_->options.site;
+  site.node.strays.fetch_add(1, std::memory_order_relaxed);
+  cancel(data_loss(what + " came to " + site.device->name().text() +
+                   ", which has no use for it: a message was damaged on its way"));
+}
+
+PartitionStep::Whereabouts PartitionStep::find(const TokenKey& token) const {
+  if (!shared_->makes(token.edge)) return Whereabouts::NoSuchEdge;
+  return outbox_.has_sent(token) ? Whereabouts::Sent : Whereabouts::Pending;
+}
+
+std::map<const Address*, std::vector<TokenKey>> PartitionStep::overdue() {
+  std::map<const Address*, std::vector<TokenKey>> tokens;
+  const std::lock_guard lock(mutex_);
+  for (auto& [key, token] : tokens_) {
+    if (!token.waiting) continue;
+    const auto& how = shared_->requests[token.waiting->node];
+    if (!how.from_elsewhere) continue;
+    if (std::exchange(token.overdue, true)) tokens[how.peer].push_back(key);
+  }
+  return tokens;
+}
+
+std::optional<std::string> PartitionStep::waits_for(const TokenKey& token) const {
+  const std::lock_guard lock(mutex_);
+  const auto at = tokens_.find(token);
+  if (at == tokens_.end() || !at->second.waiting) return std::nullopt;
+  const Node& node = *shared_->options.plan->nodes()[at->second.waiting->node].node;
+  return node.attrs.get<std::string>("tensor_name");
 }
 
 void PartitionStep::update(const StepRequest& request, const ExecutorShared::Request& how) {

@@ -4,6 +4,7 @@
 // ExecuteStep.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -29,6 +30,14 @@ class PartitionStep final : public RunningStep,
   /// Answers a TakeTensor with the value that the variable has now, or with the tensor that waited to be asked for.
   void give(const AnyMessage& message, Reply reply);
   void cancel(Status reason);
+
+  /// Where a token is that the other end of an edge waits for.
+  enum class Whereabouts : uint8_t { Pending, Sent, NoSuchEdge };
+  Whereabouts find(const TokenKey& token) const;
+  /// The tokens from other processes that it has waited for since this was called before, by their sender.
+  std::map<const Address*, std::vector<TokenKey>> overdue();
+  /// Whether it still waits for a token; the name of the Recv that does, or nothing.
+  std::optional<std::string> waits_for(const TokenKey& token) const;
   const StepInfo& info() const { return info_; }
   /// After it has ended, when it was to be profiled.
   const StepProfile& profile() const { return runner_.profile(); }
@@ -48,20 +57,13 @@ class PartitionStep final : public RunningStep,
   void ask_queue(const StepRequest& request, const ExecutorShared::Request& how);
   void push(const StepRequest& request, const ExecutorShared::Request& how);
   void cancel_requests();
+  /// A message for this step names what is not there: it ends.
+  void stray(const std::string& what);
   void arrived(Activation activation, StepReply reply);
   void drive_soon();
   Job drive_job();
 
-  /// A token of one edge in one iteration: tensor or dead, here before or after the Recv that takes it.
-  struct TokenKey {
-    uint64_t edge = 0, frame = 0, iteration = 0;
-    friend bool operator==(const TokenKey&, const TokenKey&) = default;
-  };
-  struct TokenKeyHash {
-    size_t operator()(const TokenKey& key) const {
-      return std::hash<uint64_t>{}(key.edge ^ (key.frame * 0x9e3779b97f4a7c15u) ^ (key.iteration << 17));
-    }
-  };
+  /// What a token brings: tensor or dead, here before or after the Recv that takes it.
   struct Arrived {
     StepReply reply;
     bool announced = false;
@@ -69,6 +71,7 @@ class PartitionStep final : public RunningStep,
   struct Token {
     std::optional<Arrived> value;
     std::optional<Activation> waiting;
+    bool overdue = false;  ///< it was waited for when the executor last looked around
   };
   /// What a Send announced and nobody has asked for yet: a variable, or a tensor too much to be pushed.
   struct Offer {
@@ -95,7 +98,7 @@ class PartitionStep final : public RunningStep,
   Reply executed_;
   std::set<ActorRef> queues_;  ///< that were asked for something; the driving thread's
   bool pushed_ = false;        ///< a gradient; the driving thread's
-  std::mutex mutex_;           ///< guards what follows
+  mutable std::mutex mutex_;   ///< guards what follows
   std::unordered_map<TokenKey, Token, TokenKeyHash> tokens_;
   std::unordered_map<TokenKey, Offer, TokenKeyHash> offers_;
   std::set<const Address*> askers_;  ///< peers that took something offered since they were looked at

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 #include <random>
 #include <thread>
 
+#include "actors/certificate_files.h"
 #include "actors/runtime_impl.h"
 #include "actors/session_impl.h"
 #include "devices/cpu_device.h"
@@ -14,13 +16,38 @@ namespace troupe {
 namespace {
 
 std::vector<std::shared_ptr<Device>> make_devices(const TaskOptions& options, Pool& pool,
-                                                  std::random_device& random) {
+                                                  std::random_device& random,
+                                                  const std::shared_ptr<MemoryBudget>& memory) {
   std::vector<std::shared_ptr<Device>> devices;
-  for (int id = 0; id < options.cpus; ++id) {
+  for (const int id : cpus_of(options)) {
     const DeviceName name{options.job, 0, options.task, "CPU", id};
-    devices.push_back(std::make_shared<CpuDevice>(name, (uint64_t{random()} << 32) | random(), pool));
+    devices.push_back(std::make_shared<CpuDevice>(name, (uint64_t{random()} << 32) | random(), pool,
+                                                  Arena::Options{.cap = memory->cap()}, memory));
   }
   return devices;
+}
+
+Status check_devices(const RuntimeOptions& options) {
+  size_t count = 0;
+  for (const TaskOptions& task : options.tasks) {
+    if (task.cpus < 1)
+      return invalid_argument("a task needs at least one CPU device, not " + std::to_string(task.cpus));
+    for (const int id : task.more_cpus)
+      if (id < task.cpus || std::ranges::count(task.more_cpus, id) != 1)
+        return invalid_argument("task " + std::to_string(task.task) + " of job '" + task.job +
+                                "' has CPU:" + std::to_string(id) + " twice");
+    count += static_cast<size_t>(task.cpus) + task.more_cpus.size();
+  }
+  if (count <= static_cast<size_t>(std::max(options.devices, 0))) return {};
+  return resource_exhausted("the tasks have " + std::to_string(count) +
+                            " devices; RuntimeOptions::devices allows " + std::to_string(options.devices));
+}
+
+Status check_memory(size_t bytes) {
+  constexpr size_t least = 8 * Arena::granule;  // a device takes no less than a granule
+  if (bytes == 0 || bytes >= least) return {};
+  return invalid_argument("a memory cap of " + std::to_string(bytes) +
+                          " bytes: RuntimeOptions::memory is at least " + std::to_string(least));
 }
 
 Status check_heartbeat(std::chrono::nanoseconds heartbeat) {
@@ -31,28 +58,39 @@ Status check_heartbeat(std::chrono::nanoseconds heartbeat) {
 
 }  // namespace
 
+std::vector<int> cpus_of(const TaskOptions& task) {
+  std::vector<int> ids(static_cast<size_t>(std::max(task.cpus, 0)));
+  std::iota(ids.begin(), ids.end(), 0);
+  ids.insert(ids.end(), task.more_cpus.begin(), task.more_cpus.end());
+  return ids;
+}
+
 Runtime::Impl::Impl(const RuntimeOptions& given) : options(given), disk(FileRoots(options.roots)) {
   const size_t threads =
       options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
   pool = value_or_throw(ThreadPool::make(threads));
   loop = std::make_unique<ControlLoop>(*pool);
   if (options.tasks.empty()) throw Error(invalid_argument("a runtime needs at least one task"));
+  throw_if_failed(check_devices(options));
+  throw_if_failed(check_memory(options.memory));
   std::random_device random;
   if (options.cluster) {
     throw_if_failed(check_heartbeat(options.heartbeat));
     if (options.tasks.size() != 1) throw Error(invalid_argument("a process is one task of its cluster"));
+    if (options.cluster->tls) throw_if_failed(check_valid(*options.cluster->tls));
     network = value_or_throw(TcpNetwork::make(
         loop->io(), {.tls = options.cluster->tls, .plain_anywhere = options.cluster->plain_anywhere}));
   }
+  const auto memory =
+      std::make_shared<MemoryBudget>(options.memory != 0 ? options.memory : default_memory_cap());
   node = std::make_unique<ActorNode>(Env{*loop, disk, network.get(), random_id()}, *loop, *pool,
-                                     make_op_library());
+                                     make_op_library(), memory);
   throw_if_failed(node->library->status);
+  node->heartbeat = options.heartbeat.count();
   for (const TaskOptions& task : options.tasks) {
-    if (task.cpus < 1)
-      throw Error(invalid_argument("a task needs at least one CPU device, not " + std::to_string(task.cpus)));
     const DeviceName name{task.job, 0, task.task, "", DeviceName::unset};
     throw_if_failed(DeviceName::parse(name.text()).status());
-    tasks.push_back(make_task(*node, name.text(), random_id(), make_devices(task, *pool, random),
+    tasks.push_back(make_task(*node, name.text(), random_id(), make_devices(task, *pool, random, memory),
                               [this](const Status& status) { fail(status); }));
   }
   if (options.cluster && !options.join_later) join();

@@ -22,12 +22,21 @@ struct TaskOptions {
   std::string job = "localhost";
   int task = 0;
   int cpus = 1;
+  std::vector<int> more_cpus = {};  ///< further ones by number, each once: {7} is CPU:7
 };
+
+/// The numbers of its devices.
+std::vector<int> cpus_of(const TaskOptions& task);
 
 struct RuntimeOptions {
   size_t threads = 0;  ///< that compute; 0: as many as the machine has cores
-  size_t memory = 0;   ///< bytes that the devices may take together; 0: what the machine has
+  /// Bytes that tensors and the contents of strings may take, of all devices and of what comes from other nodes together, 16 MiB at
+  /// least. 0: 80 % of what the machine, or the cgroup or RLIMIT_AS of this process where that is less, has. A step that asks for more
+  /// fails with ResourceExhausted; the process and its other steps go on. Feeds that a client makes are not counted, nor is what the
+  /// program needs beside tensors.
+  size_t memory = 0;
   std::vector<TaskOptions> tasks = {{}};
+  int devices = 64;  ///< the most that all tasks together may have: more are ResourceExhausted
 
   /// Folders under which the files that sessions name must lie; none: anywhere.
   std::vector<std::string> roots = {};
@@ -44,8 +53,8 @@ struct RuntimeOptions {
 
 class Runtime {
  public:
-  /// Throws Error(InvalidArgument) for options that make no sense, ResourceExhausted when the system gives no threads, Unavailable
-  /// or AlreadyExists when its endpoint cannot be listened at.
+  /// Throws Error(InvalidArgument) for options that make no sense, ResourceExhausted for too many devices or when the system gives no
+  /// threads, Unavailable or AlreadyExists when its endpoint cannot be listened at.
   explicit Runtime(const RuntimeOptions& options = {});
   /// Ends every actor and thread. Sessions must be gone.
   ~Runtime();

@@ -11,9 +11,10 @@ constexpr uint64_t largest_header = uint64_t{64} << 20;
 constexpr const char* metadata = "__metadata__";  // the one key of a header that names no tensor
 
 constexpr std::pair<std::string_view, DType> dtypes[] = {
-    {"F64", DType::Double}, {"F32", DType::Float},  {"F16", DType::Half},  {"BF16", DType::BFloat16},
-    {"I64", DType::Int64},  {"I32", DType::Int32},  {"I16", DType::Int16}, {"I8", DType::Int8},
-    {"U8", DType::UInt8},   {"U16", DType::UInt16}, {"BOOL", DType::Bool}, {"C64", DType::Complex64},
+    {"F64", DType::Double}, {"F32", DType::Float},     {"F16", DType::Half},   {"BF16", DType::BFloat16},
+    {"I64", DType::Int64},  {"I32", DType::Int32},     {"I16", DType::Int16},  {"I8", DType::Int8},
+    {"U8", DType::UInt8},   {"U16", DType::UInt16},    {"U32", DType::UInt32}, {"U64", DType::UInt64},
+    {"BOOL", DType::Bool},  {"C64", DType::Complex64},
 };
 
 std::string_view name_in_format(DType dtype) {

@@ -60,9 +60,14 @@ struct Session::Impl {
   }
 
   /// Throws for what is not of this session's graph.
-  void require(Output output, const char* use) const {
-    if (output.is_control() ? output.node < parts.graph.size() : parts.graph.contains(output)) return;
-    throw Error(invalid_argument(std::string("what is ") + use + " is no output of the session's graph"));
+  void require(const std::vector<Output>& feeds, const std::vector<Output>& fetches) const {
+    const auto fail = [](const char* what, size_t i, const Status& status) {
+      throw Error(invalid_argument(std::string(what) + ' ' + std::to_string(i) + ' ' + status.text()));
+    };
+    for (size_t i = 0; i < feeds.size(); ++i)
+      if (const Status status = parts.graph.check_tensor(feeds[i]); !status.ok()) fail("feed", i, status);
+    for (size_t i = 0; i < fetches.size(); ++i)
+      if (const Status status = parts.graph.check(fetches[i]); !status.ok()) fail("fetch", i, status);
   }
 
   Result<uint64_t> prepare(const Message<wire::PrepareStep>& signature) const {
@@ -176,6 +181,8 @@ std::vector<Tensor> Session::run(const std::vector<std::pair<Output, Tensor>>& f
     key.first.push_back(output);
     tensors.push_back(tensor);
   }
+  impl_->require(key.first,
+                 key.second);  // before the look-up: an Output of another graph may equal a known one
   PreparedStep step;
   {
     const std::lock_guard lock(impl_->mutex);
@@ -191,8 +198,7 @@ std::vector<Tensor> Session::run(const std::vector<std::pair<Output, Tensor>>& f
 }
 
 PreparedStep Session::prepare(const std::vector<Output>& feeds, const std::vector<Output>& fetches) {
-  for (const Output& feed : feeds) impl_->require(feed, "fed");
-  for (const Output& fetch : fetches) impl_->require(fetch, "fetched");
+  impl_->require(feeds, fetches);
   throw_if_failed(impl_->extend());
   PreparedStep step;
   step.state_ = std::make_shared<PreparedStep::State>();

@@ -77,7 +77,8 @@ class Session {
   SavedCheckpoint save(const std::string& folder, const SaveOptions& options = {});
   /// Gives the variables their values from the newest valid checkpoint in `folder`, or from the one called `name` there,
   /// however many processes there were. Variables need no value before. Every file is checked before any variable changes.
-  /// NotFound, DataLoss (which file, and what is wrong), InvalidArgument (a variable of another dtype or shape).
+  /// NotFound (no checkpoint, or one that has none of the variables), DataLoss (which file, and what is wrong), InvalidArgument (a
+  /// variable of another dtype or shape).
   RestoredCheckpoint restore(const std::string& folder, const std::string& name = {});
 
   /// Ends the session: running steps end Cancelled soon, and none begins any more; then the state goes that it does not share. Any

@@ -14,7 +14,8 @@
 namespace troupe {
 
 struct SessionOptions {
-  uint64_t seed = 0;  ///< of random ops; 0 is a seed like any other
+  /// Of random ops without seeds of their own. Without one they draw other numbers in every session.
+  std::optional<uint64_t> seed = {};
   Placement placement =
       Placement::Strict;  ///< Soft: what no device meets loses its type and id (features.md H8)
   bool simplify = true;   ///< fold constants, share common subexpressions

@@ -7,10 +7,30 @@
 #include "actors/worker.h"
 #include "graph/simplify.h"
 #include "kernels/evaluate.h"
+#include "messages/memory_claims.h"
 #include "messages/worker.capnp.h"
 
 namespace troupe {
 namespace {
+
+/// Heap memory for constants that are folded: more than any may take is refused before it is touched.
+class FoldingMemory final : public Allocator, public MemoryClaims {
+ public:
+  Result<BufferRef> allocate(size_t bytes) override {
+    if (bytes > most_) return refused(bytes);
+    return heap_allocator().allocate(bytes);
+  }
+  Result<BufferRef> claim(size_t bytes) override {
+    if (bytes > most_) return refused(bytes);
+    return BufferRef();
+  }
+
+ private:
+  static Status refused(size_t bytes) {
+    return resource_exhausted("a constant of " + std::to_string(bytes) + " bytes is not folded");
+  }
+  const size_t most_ = 4 * SimplifyOptions().largest_constant;  ///< scratch memory of the kernel included
+};
 
 class StepCompiler {
  public:
@@ -40,6 +60,7 @@ class StepCompiler {
                                      std::vector<DeviceId>& homes) const {
     if (homes.size() < graph.size()) settle(graph, homes);
     TROUPE_ASSIGN(Subgraph subgraph, cut_subgraph(graph, signature));
+    TROUPE_RETURN_IF_FAILED(check_handles(subgraph.graph));
     if (options_.simplify) TROUPE_RETURN_IF_FAILED(simplify(subgraph, {evaluator()}).status());
     TROUPE_ASSIGN(auto placed, place_nodes(subgraph, homes));
     const auto on_host = [this](const Node& node, size_t index, bool is_input, std::string_view type) {
@@ -47,6 +68,23 @@ class StepCompiler {
       return kernel.ok() && in_host_memory(**kernel, node, index, is_input);
     };
     return partition(subgraph.graph, std::move(placed.device), devices_, on_host);
+  }
+
+  /// What a handle leads to is known before the step runs, so no kernel may choose it.
+  Status check_handles(const Graph& graph) const {
+    const auto takes_handles = [](const auto& attr) {
+      const auto* const dtype = std::get_if<DType>(&attr.second);
+      return dtype && *dtype == DType::Resource;
+    };
+    for (const Node& node : graph.nodes())
+      if (node.op->served_by == ServedBy::Kernel && !library_.kernels.has(node, "CPU") &&
+          std::any_of(node.attrs.begin(), node.attrs.end(), takes_handles))
+        return unimplemented(
+                   "handles of queues and variables are no elements of tensors: they cannot be packed, "
+                   "gathered or "
+                   "selected, only handed on one by one")
+            .at_node(node.type(), node.name);
+    return {};
   }
 
   Result<PlacementResult> place_nodes(const Graph& graph, std::span<const DeviceId> assigned) const {
@@ -91,7 +129,8 @@ class StepCompiler {
   Evaluate evaluator() const {
     return [this](const Graph& graph, const Node& node, std::span<const Tensor> inputs) {
       InlinePool pool;
-      DeviceContext context(heap_allocator(), pool);
+      FoldingMemory memory;
+      DeviceContext context(memory, pool);
       return evaluate(library_, graph, node, inputs, context);
     };
   }
@@ -107,10 +146,19 @@ class StepCompiler {
         for (const PartitionEnd& feed : part->feeds) share.feeds.push_back(feed.position);
       std::sort(share.feeds.begin(), share.feeds.end());
       share.feeds.erase(std::unique(share.feeds.begin(), share.feeds.end()), share.feeds.end());
+      share.seeded = seeded(parts);
       share.registration = registration(parts, partitions);
       result.push_back(std::move(share));
     }
     return result;
+  }
+
+  static std::vector<std::string> seeded(const std::vector<const Partition*>& parts) {
+    std::vector<std::string> names;
+    for (const Partition* part : parts)
+      for (const Node& node : part->graph.nodes())
+        if (has_own_seeds(node)) names.push_back(node.name);
+    return names;
   }
 
   Message<wire::RegisterPartition> registration(const std::vector<const Partition*>& parts,
@@ -120,7 +168,7 @@ class StepCompiler {
     draft->setSession(owner_.session);
     draft->setPartition(owner_.partition);
     write(owner_.master, draft->initMaster());
-    draft->setSeed(options_.seed);
+    draft->setSeed(options_.seed.value_or(owner_.session));
     draft->setContainer(as_text(state_container(owner_.session, options_)));
     auto out = draft->initParts(static_cast<uint32_t>(parts.size()));
     for (uint32_t i = 0; i < parts.size(); ++i) {

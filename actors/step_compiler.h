@@ -27,8 +27,9 @@ struct WorkerDevices {
 
 /// One worker's share of a signature.
 struct WorkerShare {
-  size_t worker = 0;            ///< index into the workers
-  std::vector<uint32_t> feeds;  ///< positions of the feeds it is sent; ascending
+  size_t worker = 0;                ///< index into the workers
+  std::vector<uint32_t> feeds;      ///< positions of the feeds it is sent; ascending
+  std::vector<std::string> seeded;  ///< names of its random nodes with seeds of their own
   Message<wire::RegisterPartition> registration;
 };
 

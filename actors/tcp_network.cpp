@@ -42,10 +42,10 @@ class TcpConnection final : public Connection {
   void send(EncodedFrame frame) override { stream_->send(std::move(frame)); }
   size_t unsent() const override { return stream_->unsent(); }
   const std::string& peer() const override { return stream_->peer(); }
-  std::string proven_task() const override {
+  std::optional<std::string> proven_task() const override {
     if constexpr (std::is_same_v<Socket, TlsSocket>)
       return troupe::proven_task(stream_->socket().native_handle());
-    return {};
+    return std::nullopt;
   }
 
  private:

@@ -6,6 +6,7 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/asio/write.hpp>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "actors/tls.h"
+#include "actors/tls_failure.h"
 #include "messages/network.h"
 
 namespace troupe {
@@ -55,10 +57,16 @@ class TcpStream : public std::enable_shared_from_this<TcpStream<Socket>> {
         if (!error) self->close();
       });
       socket_.async_handshake(
-          side, [self = this->shared_from_this(), done = std::move(done)](const SocketError& error) {
+          side, [self = this->shared_from_this(), side, done = std::move(done)](const SocketError& error) {
             self->timer_.cancel();
-            if (error) self->close();
-            done(error ? unavailable("TLS with " + self->peer_ + " failed: " + error.message()) : Status{});
+            if (!error) return done({});
+            const bool plain = side == boost::asio::ssl::stream_base::server && is_plain_peer(error);
+            const Status status = self->failure(error);
+            if (plain)
+              self->refuse(failed_precondition("this node speaks TLS, the one that called it does not"));
+            else
+              self->close();
+            done(status);
           });
     } else {
       done({});
@@ -141,7 +149,7 @@ class TcpStream : public std::enable_shared_from_this<TcpStream<Socket>> {
 
   void written(const SocketError& error, size_t count) {
     writing_ = false;
-    if (error) return fail(socket_failure(peer_, error));
+    if (error) return fail(failure(error));
     unsent_ -= count;
     offset_ += count;
     while (!queue_.empty()) {
@@ -175,7 +183,14 @@ class TcpStream : public std::enable_shared_from_this<TcpStream<Socket>> {
     if (error) {
       const bool ended =
           error == boost::asio::error::eof || error == boost::asio::ssl::error::stream_truncated;
-      return fail(ended ? Status{} : socket_failure(peer_, error));
+      return fail(ended ? Status{} : failure(error));
+    }
+    if (!is_tls && !welcome_ &&
+        is_handshake(std::span(buffer_).first(count - std::min(count, direct_.size())))) {
+      const Status status = failed_precondition(peer_ + " speaks TLS, this node does not");
+      refuse(status);
+      if (Connection::Events* const events = std::exchange(events_, nullptr)) events->closed(status);
+      return;
     }
     const size_t direct = std::min(count, direct_.size());
     if (direct != 0 && !advance(direct)) return;
@@ -200,6 +215,38 @@ class TcpStream : public std::enable_shared_from_this<TcpStream<Socket>> {
   }
 
   // The end.
+
+  Status failure(const SocketError& error) {
+    if constexpr (is_tls)
+      return tls_failure(peer_, error, socket_.native_handle());
+    else
+      return socket_failure(peer_, error);
+  }
+
+  /// Whether these are the first bytes of a TLS handshake; a frame begins otherwise.
+  static bool is_handshake(std::span<const std::byte> bytes) {
+    return bytes.size() >= 2 && bytes[0] == std::byte{22} && bytes[1] == std::byte{3};
+  }
+
+  /// Says goodbye in plain bytes, which tell either kind of peer that its kind of connection is not taken here, and closes once that
+  /// is written, or as release() says.
+  void refuse(const Status& reason) {
+    writing_ = true;
+    auto last = goodbye(reason);
+    if (!last) return close();
+    const auto frame = std::make_shared<EncodedFrame>(std::move(*last));
+    std::vector<boost::asio::const_buffer> pieces;
+    for (const auto piece : frame->pieces()) pieces.emplace_back(piece.data(), piece.size());
+    boost::asio::async_write(
+        plain_socket(), pieces,
+        [self = this->shared_from_this(), frame](const SocketError&, size_t) { self->close(); });
+  }
+  PlainSocket& plain_socket() {
+    if constexpr (is_tls)
+      return socket_.next_layer();
+    else
+      return socket_;
+  }
 
   void fail(const Status& reason) {
     failed_ = true;

@@ -1,5 +1,7 @@
 #include "actors/tls.h"
 
+#include "actors/certificate_files.h"
+
 #include <utility>
 
 #include <boost/asio/ssl/context.hpp>
@@ -36,6 +38,7 @@ std::string task_in(const X509* certificate) {
 
 Result<std::shared_ptr<boost::asio::ssl::context>> make_tls(const TlsFiles& files) {
   namespace ssl = boost::asio::ssl;
+  TROUPE_RETURN_IF_FAILED(check_usable(files));
   auto context = std::make_shared<ssl::context>(ssl::context::tls);
   boost::system::error_code error;
   const auto refused = [&](const char* what, const std::string& file) {
@@ -62,8 +65,8 @@ std::string proven_task(SSL* connection) {
 }
 
 Result<std::string> certified_task(const TlsFiles& files) {
+  TROUPE_RETURN_IF_FAILED(check_usable(files));
   const File file(BIO_new_file(files.certificate.c_str(), "r"));
-  if (!file) return not_found("certificate " + files.certificate + " cannot be read");
   const Certificate certificate(PEM_read_bio_X509(file.get(), nullptr, nullptr, nullptr));
   const std::string task = certificate ? task_in(certificate.get()) : std::string();
   if (task.empty()) return invalid_argument("certificate " + files.certificate + " names no task");

@@ -1,6 +1,7 @@
 #include "actors/token_outbox.h"
 
 #include <algorithm>
+#include <mutex>
 
 #include "messages/executor.capnp.h"
 #include "messages/limits.h"
@@ -63,15 +64,24 @@ void TokenOutbox::send(Parcel& parcel) {
   for (uint32_t i = 0; i < parcel.tokens.size(); ++i) {
     const Token& token = parcel.tokens[i];
     auto arrival = arrivals[i];
-    arrival.setEdge(token.edge);
-    arrival.setFrame(token.frame);
-    arrival.setIteration(token.iteration);
+    arrival.setEdge(token.key.edge);
+    arrival.setFrame(token.key.frame);
+    arrival.setIteration(token.key.iteration);
     arrival.setDead(token.dead);
     arrival.setAnnounced(token.announced);
   }
-  parcel.tokens.clear();
   parcel.bytes = 0;
   node_.engine.send(parcel.peer, draft.finish(std::exchange(parcel.tensors, {})));
+  if (!parcel.here) {  // only now: whoever is told that a token was sent finds it before that answer
+    const std::lock_guard lock(lock_);
+    for (const Token& token : parcel.tokens) sent_.insert(token.key);
+  }
+  parcel.tokens.clear();
+}
+
+bool TokenOutbox::has_sent(const TokenKey& key) const {
+  const std::lock_guard lock(lock_);
+  return sent_.contains(key);
 }
 
 }  // namespace troupe

@@ -4,17 +4,30 @@
 #pragma once
 
 #include <optional>
+#include <unordered_set>
 #include <vector>
 
 #include "actors/node.h"
+#include "devices/spin_lock.h"
 #include "kernels/step_context.h"
 
 namespace troupe {
 
+/// A token of one edge in one iteration.
+struct TokenKey {
+  uint64_t edge = 0, frame = 0, iteration = 0;
+  friend bool operator==(const TokenKey&, const TokenKey&) = default;
+};
+struct TokenKeyHash {
+  size_t operator()(const TokenKey& key) const {
+    return std::hash<uint64_t>{}(key.edge ^ (key.frame * 0x9e3779b97f4a7c15u) ^ (key.iteration << 17));
+  }
+};
+
 class TokenOutbox {
  public:
   struct Token {
-    uint64_t edge = 0, frame = 0, iteration = 0;
+    TokenKey key;
     bool dead = false, announced = false;  ///< then it has no tensor
   };
 
@@ -27,6 +40,8 @@ class TokenOutbox {
   /// True: so much has come together that it should leave. Unavailable when nobody has the address, an object by which its
   /// executor is known to this step.
   Result<bool> add(const Address& to, const Token& token, std::optional<Tensor> tensor);
+  /// Whether this token has left for another process. Any thread.
+  bool has_sent(const TokenKey& key) const;
   /// Sends what others may be waiting for. Before a short kernel, what goes to another process and is little still waits for more.
   void flush(Before what);
 
@@ -47,6 +62,8 @@ class TokenOutbox {
   ActorNode& node_;
   const StepInfo& info_;
   std::vector<Parcel> parcels_;
+  mutable SpinLock lock_;  ///< guards what follows
+  std::unordered_set<TokenKey, TokenKeyHash> sent_;
 };
 
 }  // namespace troupe

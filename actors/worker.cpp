@@ -180,6 +180,7 @@ class WorkerRole final : public Role {
     }
     Draft<wire::PartitionDone> draft;
     draft->setStep(message->getStep());
+    draft->setPartition(message->getPartition());
     auto list = draft->initPositions(static_cast<uint32_t>(positions.size()));
     for (uint32_t i = 0; i < positions.size(); ++i) list.set(i, positions[i]);
     gather_profiles(gather.done, *draft);
@@ -188,6 +189,7 @@ class WorkerRole final : public Role {
 
   void abort(const Message<wire::AbortStep>& message) {
     const uint64_t session = message->getStep().getSession();
+    if (!task_->sessions.contains(session)) node_.strays.fetch_add(1, std::memory_order_relaxed);
     for (auto at = partitions_.lower_bound({session, 0});
          at != partitions_.end() && at->first.first == session; ++at)
       for (const ActorRef& executor : at->second.executors) tell(executor, message);

@@ -13,9 +13,11 @@
 #include "apps/commands.h"
 #include "apps/data/npy.h"
 #include "apps/draw/draw_command.h"
+#include "apps/escaped.h"
 #include "apps/golden/graph_file.h"
 #include "apps/golden/step_costs.h"
 #include "apps/golden/verify.h"
+#include "apps/json_line.h"
 #include "graph/graph_text.h"
 #include "messages/real_disk.h"
 
@@ -36,9 +38,13 @@ struct RunArguments {
   golden::GraphFileOptions graph;
   long long steps = 1;
   std::string out;
+  bool json = false;
 };
 
-void print(const std::vector<std::string>& names, const std::vector<Tensor>& values) {
+void print(const std::vector<std::string>& names, const std::vector<Tensor>& values, bool json) {
+  JsonLine line;
+  for (size_t i = 0; i < values.size(); ++i) line.add(names[i], tensor_text(values[i], most_printed));
+  if (json) return static_cast<void>(std::printf("%s\n", line.text().c_str()));
   for (size_t i = 0; i < values.size(); ++i)
     std::printf("%s = %s\n", names[i].c_str(), tensor_text(values[i], most_printed).c_str());
 }
@@ -53,18 +59,28 @@ Status save(Disk& disk, const std::string& path, const std::vector<std::string>&
   return file.commit();
 }
 
+/// What is asked for and not there, a file or a node, is a matter of usage.
+golden::GraphFile open(Disk& disk, const golden::GraphFileOptions& options) try {
+  return golden::GraphFile(disk, options);
+} catch (const Error& error) {
+  if (error.status().code() != Code::NotFound) throw;
+  throw Error(invalid_argument(error.status().text()).at_node(error.status().op(), error.status().node()));
+}
+
 int run(const RunArguments& arguments) try {
   RealDisk disk;
-  const golden::GraphFile graph(disk, arguments.graph);
+  const golden::GraphFile graph = open(disk, arguments.graph);
   std::vector<Tensor> values;
   for (long long step = 0; step < arguments.steps; ++step) values = graph.run();
-  if (arguments.out.empty())
-    print(arguments.graph.fetches, values);
-  else
+  if (arguments.out.empty()) {
+    print(arguments.graph.fetches, values, arguments.json);
+  } else {
     throw_if_failed(save(disk, arguments.out, arguments.graph.fetches, values));
+    if (arguments.json) print_files({arguments.out}, true);
+  }
   return 0;
 } catch (const Error& error) {
-  return failed(error.status());
+  return failed(error.status(), arguments.json);
 }
 
 // verify
@@ -75,32 +91,36 @@ struct VerifyArguments {
   bool json = false;
 };
 
+/// A line for each step that failed.
 void print(const golden::Verdict& verdict, bool json) {
-  const bool ok = verdict.failure.empty();
-  const std::string& why = ok ? verdict.lacks : verdict.failure;
-  if (json)
-    std::printf(
-        "%s\n",
-        Json{{"case", verdict.name}, {"ok", ok}, {"why", why}, {"seconds", verdict.seconds}}.dump().c_str());
-  else
-    std::printf("%s %s%s%s\n", ok ? (why.empty() ? "ok  " : "lack") : "FAIL", verdict.name.c_str(),
-                why.empty() ? "" : ": ", why.c_str());
+  const std::string name = escaped(verdict.name);
+  const bool ok = verdict.failures.empty();
+  std::vector<std::string> why;
+  for (const auto& failure : verdict.failures) why.push_back(escaped(failure));
+  if (!verdict.lacks.empty()) why.push_back(escaped(verdict.lacks));
+  if (json) {
+    std::printf("%s\n",
+                Json{{"case", name}, {"ok", ok}, {"why", why}, {"seconds", verdict.seconds}}.dump().c_str());
+    return;
+  }
+  if (why.empty()) std::printf("ok   %s\n", name.c_str());
+  for (const auto& line : why) std::printf("%s %s: %s\n", ok ? "lack" : "FAIL", name.c_str(), line.c_str());
 }
 
 int verify(VerifyArguments& arguments) {
   if (!arguments.local.empty()) {
     auto tasks = parse_tasks(arguments.local);
-    if (!tasks) return failed(tasks.status());
+    if (!tasks) return failed(tasks.status(), arguments.json);
     arguments.options.tasks = std::move(*tasks);
     arguments.options.program = std::filesystem::read_symlink("/proc/self/exe").string();
   }
   RealDisk disk;
   int passed = 0, lacking = 0, failures = 0;
   const Status status = golden::verify(disk, arguments.options, [&](const golden::Verdict& verdict) {
-    ++(!verdict.failure.empty() ? failures : verdict.lacks.empty() ? passed : lacking);
+    ++(!verdict.failures.empty() ? failures : verdict.lacks.empty() ? passed : lacking);
     print(verdict, arguments.json);
   });
-  if (!status.ok()) return failed(status);
+  if (!status.ok()) return failed_to_open(status, arguments.json);
   if (arguments.json)
     std::printf("%s\n", Json{{"passed", passed}, {"failed", failures}, {"lacking", lacking}}.dump().c_str());
   else
@@ -154,7 +174,7 @@ int bench(BenchArguments& arguments) try {
   arguments.graph.simplify = !arguments.no_simplify;
   const auto begin = Clock::now();
   RealDisk disk;
-  const golden::GraphFile graph(disk, arguments.graph);
+  const golden::GraphFile graph = open(disk, arguments.graph);
   graph.run();
   const double first = seconds_since(begin);
   for (long long i = 0; i < arguments.warmup; ++i) graph.run();
@@ -180,22 +200,22 @@ int bench(BenchArguments& arguments) try {
   std::printf("%s\n", result.dump().c_str());
   return 0;
 } catch (const Error& error) {
-  return failed(error.status());
+  return failed(error.status(), true);
 }
 
 // graph
 
-int draw_graph(draw::DrawArguments& arguments, const std::string& local) {
+int draw_graph(draw::DrawArguments& arguments, const std::string& local, bool json) {
   if (!local.empty()) {
-    auto tasks = parse_tasks(local);
-    if (!tasks) return failed(tasks.status());
+    auto tasks = arguments.is_run() ? parse_training_tasks(local) : parse_tasks(local);
+    if (!tasks) return failed(tasks.status(), json);
     arguments.tasks = std::move(*tasks);
   }
-  const auto files = draw::draw(arguments);
-  if (!files) return failed(files.status());
-  const bool pictures = draw::make_pictures(*files);
-  for (const auto& file : *files)
-    std::printf("%s%s\n", file.c_str(), pictures ? ", and the same as .svg" : "");
+  auto files = draw::draw(arguments);
+  if (!files) return failed_to_open(files.status(), json);
+  const auto pictures = draw::make_pictures(*files);
+  files->insert(files->end(), pictures.begin(), pictures.end());
+  print_files(*files, json);
   return 0;
 }
 
@@ -210,6 +230,9 @@ void add_graph_options(CLI::App& command, golden::GraphFileOptions& graph) {
   command.add_option("--target", graph.targets, "node to be run for its effect");
   command.add_option("--threads", graph.threads, "that compute; 0: as many as cores")
       ->check(CLI::Range(0, 1024));
+  command.add_option("--devices", graph.devices, "the most devices that the graph may ask for; default: 64")
+      ->check(CLI::Range(1, 1 << 16));
+  add_memory(command, graph.memory);
 }
 
 }  // namespace
@@ -223,6 +246,9 @@ void add_graph_commands(CLI::App& app, int& result) {
   run_command->add_option("--steps", to_run->steps, "how often")->check(CLI::PositiveNumber);
   run_command->add_option("--out", to_run->out,
                           "file for what is fetched in the last step (.npz); default: print it");
+  run_command->add_flag(
+      "--json", to_run->json,
+      "what is fetched as one line of JSON: {NAME: the tensor as text}, or {\"files\": [...]}");
   run_command->callback([to_run, &result] { result = run(*to_run); });
 
   const auto to_verify = std::make_shared<VerifyArguments>();
@@ -233,6 +259,7 @@ void add_graph_commands(CLI::App& app, int& result) {
       ->required();
   verify_command->add_option("--local", to_verify->local,
                              "spread over processes of this machine: ps=1,worker=2");
+  add_memory(*verify_command, to_verify->options.memory);
   verify_command->add_flag("--json", to_verify->json, "a line of JSON a case");
   verify_command->callback([to_verify, &result] { result = verify(*to_verify); });
 
@@ -248,10 +275,12 @@ void add_graph_commands(CLI::App& app, int& result) {
                           "fold no constants, share no subexpressions");
   bench_command->add_flag("--profile", to_bench->profile,
                           "time by op, of as many steps more, adding up to the step");
+  bench_command->add_flag("--json")->description("it prints JSON in any case");
   bench_command->callback([to_bench, &result] { result = bench(*to_bench); });
 
   const auto to_draw = std::make_shared<draw::DrawArguments>();
   const auto local = std::make_shared<std::string>();
+  const auto json = std::make_shared<bool>(false);
   auto* graph_command =
       app.add_subcommand("graph",
                          "Draw a graph as it was built, and as it would be placed and cut: dot, and SVG "
@@ -264,7 +293,8 @@ void add_graph_commands(CLI::App& app, int& result) {
   graph_command->add_option("--target", to_draw->targets, "node that it runs for its effect");
   graph_command->add_option("--local", *local, "tasks over which it is spread: ps=1,worker=2");
   graph_command->add_option("--out", to_draw->out, "how the files begin");
-  graph_command->callback([to_draw, local, &result] { result = draw_graph(*to_draw, *local); });
+  graph_command->add_flag("--json", *json, "the files as one line of JSON");
+  graph_command->callback([to_draw, local, json, &result] { result = draw_graph(*to_draw, *local, *json); });
 }
 
 }  // namespace troupe::commands

@@ -29,6 +29,7 @@ Result<cluster::NodeOptions> options_at(const cluster::Place& place, const NodeA
   options.task = place.task;
   options.devices = arguments.devices;
   options.threads = static_cast<size_t>(arguments.threads);
+  options.memory = arguments.memory;
   options.listen = arguments.listen;
   options.roots = arguments.roots;
   const auto heartbeat = config::parse_nanoseconds(arguments.heartbeat);
@@ -87,7 +88,7 @@ int node(const NodeArguments& arguments) {
   if (!arguments.tls.certificate.empty()) wanted.tls = arguments.tls;
   wanted.take = !arguments.explain;
   const auto place = cluster::find_place(wanted, disk, environment_variable);
-  if (!place) return failed(place.status());
+  if (!place) return failed(place.status(), arguments.json);
   const NodeLog log(*place, arguments.json);
   log("place",
       place->job + "/" + std::to_string(place->task) + " of cluster " + place->cluster.name + " at " +
@@ -99,7 +100,7 @@ int node(const NodeArguments& arguments) {
     return 0;
   }
   const auto options = options_at(*place, arguments);
-  if (!options) return failed(options.status());
+  if (!options) return failed(options.status(), arguments.json);
   const auto& stop = stop_on_signals();
   return log.ended(cluster::run_node(
       *options, [&stop] { return stop.load(); }, std::ref(log)));

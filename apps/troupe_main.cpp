@@ -1,9 +1,12 @@
 // The program `troupe`: its command line.
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <string_view>
 
+#include "apps/command_support.h"
 #include "apps/commands.h"
 #include "apps/graph_commands.h"
 
@@ -12,7 +15,10 @@ namespace {
 using troupe::cluster::LaunchOptions;
 using troupe::commands::NodeArguments, troupe::commands::TrainArguments;
 
-constexpr int usage_error = 2;
+/// Whether what goes wrong is to be told as JSON, even before the command line is read.
+bool wants_json(int argc, char** argv) {
+  return std::any_of(argv + 1, argv + argc, [](std::string_view argument) { return argument == "--json"; });
+}
 
 /// A subcommand, its description, and an example of its use.
 CLI::App* add_command(CLI::App& app, const char* name, const char* what, const char* example) {
@@ -23,7 +29,9 @@ void add_run_file(CLI::App& command, TrainArguments& arguments) {
   command.add_option("file", arguments.file, "run file (TOML)")->required();
   command.add_option("--set", arguments.set, "lay a value over the run file: --set train.max_epochs=3")
       ->take_all();
-  command.add_flag("--json", arguments.json, "the result as one line of JSON");
+  command.add_flag(
+      "--json", arguments.json,
+      "the result, or what failed, as one line of JSON; numbers that it lacks, as NaN, are null");
 }
 
 void add_run_options(CLI::App& command, TrainArguments& arguments) {
@@ -33,6 +41,7 @@ void add_run_options(CLI::App& command, TrainArguments& arguments) {
   command.add_option("--dry-run", arguments.dry_run_steps, "run so many steps and write nothing")
       ->check(CLI::PositiveNumber);
   command.add_flag("-q,--quiet", arguments.quiet, "print nothing but failures");
+  troupe::commands::add_memory(command, arguments.memory);
 }
 
 void add_train(CLI::App& app, TrainArguments& arguments, int& result) {
@@ -103,6 +112,7 @@ void add_node(CLI::App& app, NodeArguments& arguments, int& result) {
   node->add_option("--devices", arguments.devices, "CPU devices")->check(CLI::Range(1, 64));
   node->add_option("--threads", arguments.threads, "compute threads; 0: as many as cores")
       ->check(CLI::Range(0, 1024));
+  troupe::commands::add_memory(*node, arguments.memory);
   node->add_option("--heartbeat", arguments.heartbeat,
                    "how often others hear of this node at least, 20ms to 60s; default: 200ms");
   node->add_option(
@@ -143,7 +153,8 @@ int run(int argc, char** argv) {
                   "troupe certs certs --cluster cluster.toml");
   certs->add_option("folder", certs_folder, "where to write them")->required();
   certs->add_option("--cluster", certs_cluster, "cluster file (TOML)")->required();
-  certs->callback([&] { result = troupe::commands::certs(certs_folder, certs_cluster); });
+  certs->add_flag("--json", json, "the files as one line of JSON");
+  certs->callback([&] { result = troupe::commands::certs(certs_folder, certs_cluster, json); });
 
   auto* version = add_command(app, "version", "Print the version.", "troupe version --json");
   version->add_flag("--json", json, "as JSON");
@@ -152,7 +163,9 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : usage_error;
+    if (error.get_exit_code() != 0 && wants_json(argc, argv))
+      return troupe::commands::failed(troupe::invalid_argument(error.what()), true);
+    return app.exit(error) == 0 ? 0 : troupe::commands::bad_usage;
   }
   return result;
 }
@@ -160,6 +173,6 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) try { return run(argc, argv); } catch (const std::exception& error) {
-  std::fprintf(stderr, "troupe: %s\n", error.what());
-  return 1;
+  return troupe::commands::failed(troupe::Status(troupe::Code::Unknown, error.what()), wants_json(argc, argv),
+                                  1);
 }

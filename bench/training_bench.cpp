@@ -32,7 +32,7 @@ void digits(benchmark::State& state) {
   const auto data = value_or_throw(data::load(disk, config.data, config.run.seed));
   Graph graph(runtime.ops());
   const auto model = value_or_throw(train::build_training_graph(config, data.train, graph));
-  Session session = runtime.session(graph);
+  Session session = runtime.session(graph, {.seed = config.run.seed});
   session.run({}, {model.initializer}, {.training = true});
   std::vector<Output> inputs;
   for (const auto& shard : model.shards) {

@@ -15,6 +15,7 @@ set(TROUPE_PUBLIC_HEADERS
   graph/attributes.h
   graph/control_flow.h
   graph/gradients.h
+  graph/absent_nodes.h
   graph/graph.h
   graph/op_def.h
   graph/op_table.h

@@ -1,12 +1,13 @@
 #include "devices/arena.h"
 
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <system_error>
+
+#include "devices/memory_budget.h"
 
 namespace troupe {
 namespace {
@@ -21,14 +22,6 @@ Status failure(const char* what, uint64_t bytes) {
 }
 
 }  // namespace
-
-uint64_t usable_memory() {
-  auto bytes = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-  rlimit addresses{};
-  if (getrlimit(RLIMIT_AS, &addresses) == 0 && addresses.rlim_cur != RLIM_INFINITY)
-    bytes = std::min<uint64_t>(bytes, addresses.rlim_cur / 2);
-  return bytes;
-}
 
 Arena::Arena(Options options)
     : id_(options.id), cap_((options.cap != 0 ? options.cap : usable_memory()) / granule * granule) {}
@@ -74,16 +67,18 @@ Status Arena::commit(uint64_t bytes) {
       return reserved;
     }
   }
-  const uint64_t more = round_up(bytes, granule) - committed_;
+  const uint64_t more = growth(bytes);
   if (mprotect(data_ + committed_, more, PROT_READ | PROT_WRITE) != 0) return failure("cannot commit", more);
   committed_ += more;
   return {};
 }
 
-void Arena::discard(uint64_t offset, uint64_t bytes) {
+uint64_t Arena::discard(uint64_t offset, uint64_t bytes) {
   const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   const uint64_t begin = round_up(offset, page), end = (offset + bytes) / page * page;
-  if (begin < end) madvise(data_ + begin, end - begin, id_ != 0 ? MADV_REMOVE : MADV_DONTNEED);
+  if (begin >= end) return 0;
+  madvise(data_ + begin, end - begin, id_ != 0 ? MADV_REMOVE : MADV_DONTNEED);
+  return end - begin;
 }
 
 }  // namespace troupe

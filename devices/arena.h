@@ -11,13 +11,10 @@
 
 namespace troupe {
 
-/// The host's memory, or the most that this process may address when that is less.
-uint64_t usable_memory();
-
 class Arena {
  public:
   struct Options {
-    uint64_t cap = 0;  ///< the most that may be committed; 0: usable_memory()
+    uint64_t cap = 0;  ///< the most that may be committed; 0: usable_memory(), of memory_budget.h
     uint32_t id = 0;   ///< Buffer::arena. Not 0: other processes can map it by descriptor()
   };
   static constexpr uint64_t granule = uint64_t{2} << 20;  ///< commits are multiples of this: a huge page
@@ -35,12 +32,16 @@ class Arena {
   /// The memfd, whose offsets are those of the arena; -1 when id() is 0 or before the first commit.
   int descriptor() const { return descriptor_; }
 
+  /// How much more commit() would take from the system.
+  uint64_t growth(uint64_t bytes) const {
+    return bytes <= committed_ ? 0 : (bytes + granule - 1) / granule * granule - committed_;
+  }
   /// Makes the first `bytes`, rounded up to `granule`, usable. ResourceExhausted past cap() or when the
   /// system gives no more.
   Status commit(uint64_t bytes);
   /// The contents of this range are needed no more: its whole pages go back to the system and read as zero
-  /// from now on.
-  void discard(uint64_t offset, uint64_t bytes);
+  /// from now on. Their bytes.
+  uint64_t discard(uint64_t offset, uint64_t bytes);
 
  private:
   Status reserve();

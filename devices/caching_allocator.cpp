@@ -29,6 +29,11 @@ struct LargeBuffer : Buffer {
   RangeAllocator::Range* range = nullptr;
 };
 
+/// Counts in the budget, and holds nothing.
+struct ClaimBuffer : Buffer {
+  std::shared_ptr<MemoryBudget> budget;
+};
+
 }  // namespace
 
 // The header of a small buffer; its data follow. It fills one cache line, and stays as it is while the block
@@ -74,13 +79,22 @@ struct CachingAllocator::ThreadCache {
 };
 
 // What the allocator, its buffers and the caches bound to it share; the last of them deletes it.
-struct CachingAllocator::Core {
-  explicit Core(Arena::Options options) : arena_(options) {}
-  ~Core() { ASAN_UNPOISON_MEMORY_REGION(arena_.data(), arena_.committed()); }
+struct CachingAllocator::Core final : MemoryBudget::Keeper {
+  Core(Arena::Options options, std::shared_ptr<MemoryBudget> budget)
+      : budget_(std::move(budget)), arena_(options) {
+    if (budget_) budget_->enter(*this);
+  }
+  ~Core() {
+    if (budget_) budget_->leave(*this);
+    if (budget_) budget_->give(paid_);
+    ASAN_UNPOISON_MEMORY_REGION(arena_.data(), arena_.committed());
+  }
 
   Result<BufferRef> allocate_small(size_t units, size_t bytes);
   Result<BufferRef> allocate_large(size_t bytes);
+  Result<BufferRef> claim(size_t bytes);
   MemoryStatistics statistics();
+  void give_back() override;
   void close();
   void bind(ThreadCache& cache);
   void unbind(ThreadCache& cache);
@@ -98,16 +112,22 @@ struct CachingAllocator::Core {
  private:
   using Held = std::unique_lock<SpinLock>;
 
-  Result<RangeAllocator::Range*> take_range(uint64_t bytes);
-  Status cut_slab(size_t units);
+  Result<RangeAllocator::Range*> take_range(uint64_t bytes, Held& held);
+  Result<RangeAllocator::Range*> find_range(uint64_t bytes);
+  Status grow(uint64_t bytes);
+  Status refused(uint64_t bytes, const std::string& why) const;
+  bool pay(uint64_t bytes);
+  void return_to_system(RangeAllocator::Range& range);
+  Status cut_slab(size_t units, Held& held);
   Block* hand_out(size_t units);
   void take_back(Block* block, size_t units);
   void count_out(size_t bytes);
   void spill(ThreadCache& cache, size_t units);
   void drop(size_t count, Held held);
 
-  std::atomic<bool> closed_{false};  // the allocator has ended
-  SpinLock lock_;                    // guards what follows
+  const std::shared_ptr<MemoryBudget> budget_;  // or null
+  std::atomic<bool> closed_{false};             // the allocator has ended
+  SpinLock lock_;                               // guards what follows
   Arena arena_;
   RangeAllocator ranges_;
   std::array<Block*, most_units + 1> free_{};
@@ -115,6 +135,7 @@ struct CachingAllocator::Core {
   uint64_t allocations_ = 0;  // without those counted in the bound caches
   size_t handed_out_ = 0;     // bytes in buffers and in caches
   size_t peak_ = 0;
+  uint64_t paid_ = 0;      // to the budget: what is committed and has not been returned
   size_t references_ = 1;  // the allocator, bound caches, large buffers, small blocks in buffers or caches
 };
 
@@ -136,7 +157,7 @@ Result<BufferRef> CachingAllocator::Core::allocate_small(size_t units, size_t by
   ThreadCache& cache = this_thread();
   if (!cache.ended && (!cache.core || cache.core->closed())) bind(cache);
   Held held(lock_);
-  if (!free_[units]) TROUPE_RETURN_IF_FAILED(cut_slab(units));
+  if (!free_[units]) TROUPE_RETURN_IF_FAILED(cut_slab(units, held));
   Block* const block = hand_out(units);
   if (cache.core == this)
     for (size_t more = batch(units); more > 1 && free_[units]; --more) cache.push(hand_out(units), units);
@@ -188,8 +209,8 @@ void CachingAllocator::Core::spill(ThreadCache& cache, size_t units) {
   drop(batch(units), std::move(held));
 }
 
-Status CachingAllocator::Core::cut_slab(size_t units) {
-  TROUPE_ASSIGN(auto* slab, take_range(slab_bytes));
+Status CachingAllocator::Core::cut_slab(size_t units, Held& held) {
+  TROUPE_ASSIGN(auto* slab, take_range(slab_bytes, held));
   for (size_t at = 0; at + units * unit <= slab_bytes; at += units * unit) {
     std::byte* const place = arena_.data() + slab->offset + at;
     ASAN_UNPOISON_MEMORY_REGION(place, sizeof(Block));
@@ -209,7 +230,7 @@ Result<BufferRef> CachingAllocator::Core::allocate_large(size_t bytes) {
   auto buffer = std::make_unique<LargeBuffer>();
   {
     Held held(lock_);
-    TROUPE_ASSIGN(buffer->range, take_range(bytes));
+    TROUPE_ASSIGN(buffer->range, take_range(bytes, held));
     count_out(buffer->range->bytes);
     ++references_;
     ++allocations_;
@@ -230,30 +251,100 @@ void CachingAllocator::Core::release_large(Buffer* buffer) {
   RangeAllocator::Range* const range = large->range;
   ASAN_POISON_MEMORY_REGION(large->data, range->bytes);
   Held held(core.lock_);
-  if (core.closed()) core.arena_.discard(range->offset, range->bytes);
+  if (core.closed()) core.return_to_system(*range);
   core.handed_out_ -= range->bytes;
   core.ranges_.release(range);
   core.drop(1, std::move(held));
 }
 
-Result<RangeAllocator::Range*> CachingAllocator::Core::take_range(uint64_t bytes) {
-  const auto exhausted = [&](const std::string& why) {
-    return resource_exhausted("an allocation of " + std::to_string(bytes) + " bytes: " + why + "; " +
-                              std::to_string(handed_out_) + " bytes are in use, the largest free piece has " +
-                              std::to_string(ranges_.largest_free()));
-  };
-  const uint64_t cap = arena_.cap();
-  if (bytes > cap) return exhausted("the memory cap is " + std::to_string(cap) + " bytes");
+// Once more, when the budget refused what others may have too much of. The lock is given up meanwhile.
+Result<RangeAllocator::Range*> CachingAllocator::Core::take_range(uint64_t bytes, Held& held) {
+  auto range = find_range(bytes);
+  if (range || !budget_ || bytes > budget_->cap()) return range;
+  held.unlock();
+  budget_->reclaim();
+  held.lock();
+  return find_range(bytes);
+}
+
+Result<RangeAllocator::Range*> CachingAllocator::Core::find_range(uint64_t bytes) {
   const uint64_t rounded = (bytes + unit - 1) / unit * unit;
-  if (auto* range = ranges_.allocate(rounded)) return range;
+  if (budget_ && bytes > budget_->cap()) return past_memory_cap(bytes, *budget_);
+  if (bytes > arena_.cap())
+    return refused(bytes, "the memory cap is " + std::to_string(arena_.cap()) + " bytes");
+  auto* range = ranges_.allocate(rounded);
+  if (!range) {
+    TROUPE_RETURN_IF_FAILED(grow(rounded));
+    range = ranges_.allocate(rounded);
+  }
+  if (!pay(range->returned)) {
+    ranges_.release(range);
+    return past_memory_cap(bytes, *budget_);
+  }
+  range->returned = 0;
+  return range;
+}
+
+/// Makes the arena larger, so that it has a free range of so many bytes at its end: by more than that, unless that is too much.
+Status CachingAllocator::Core::grow(uint64_t bytes) {
   const uint64_t committed = arena_.committed();
-  const uint64_t needed = committed + rounded - ranges_.free_at_end();
-  const uint64_t wanted = std::max(needed, committed + std::clamp(committed, least_growth, most_growth));
-  if (Status grown = arena_.commit(std::max(needed, std::min(wanted, cap))); !grown.ok())
-    return exhausted(grown.text());
-  ASAN_POISON_MEMORY_REGION(arena_.data() + committed, arena_.committed() - committed);
-  ranges_.grow(arena_.committed() - committed);
-  return ranges_.allocate(rounded);
+  const uint64_t needed = committed + bytes - ranges_.free_at_end();
+  const uint64_t ample = std::min(committed + std::clamp(committed, least_growth, most_growth), arena_.cap());
+  uint64_t wanted = std::max(needed, ample);
+  if (!pay(arena_.growth(wanted))) {
+    wanted = needed;
+    if (!pay(arena_.growth(wanted))) return past_memory_cap(bytes, *budget_);
+  }
+  const uint64_t more = arena_.growth(wanted);
+  if (Status grown = arena_.commit(wanted); !grown.ok()) {
+    paid_ -= more;
+    if (budget_) budget_->give(more);
+    return refused(bytes, grown.text());
+  }
+  ASAN_POISON_MEMORY_REGION(arena_.data() + committed, more);
+  ranges_.grow(more);
+  return {};
+}
+
+Status CachingAllocator::Core::refused(uint64_t bytes, const std::string& why) const {
+  return resource_exhausted("an allocation of " + std::to_string(bytes) + " bytes: " + why + "; " +
+                            std::to_string(handed_out_) + " bytes are in use, the largest free piece has " +
+                            std::to_string(ranges_.largest_free()));
+}
+
+bool CachingAllocator::Core::pay(uint64_t bytes) {
+  if (budget_ && bytes != 0 && !budget_->take(bytes)) return false;
+  paid_ += bytes;
+  return true;
+}
+
+void CachingAllocator::Core::return_to_system(RangeAllocator::Range& range) {
+  const uint64_t gone = arena_.discard(range.offset, range.bytes);
+  if (gone <= range.returned) return;
+  const uint64_t more = gone - std::exchange(range.returned, gone);
+  paid_ -= more;
+  if (budget_) budget_->give(more);
+}
+
+void CachingAllocator::Core::give_back() {
+  const Held held(lock_);
+  for (auto* range = ranges_.first(); range; range = range->after)
+    if (range->free) return_to_system(*range);
+}
+
+Result<BufferRef> CachingAllocator::Core::claim(size_t bytes) {
+  auto buffer = std::make_unique<ClaimBuffer>();
+  if (budget_ && !budget_->take(bytes)) {
+    budget_->reclaim();
+    if (!budget_->take(bytes)) return past_memory_cap(bytes, *budget_);
+  }
+  buffer->bytes = bytes;
+  buffer->budget = budget_;
+  buffer->release = [](Buffer* self) {
+    const std::unique_ptr<ClaimBuffer> claim(static_cast<ClaimBuffer*>(self));
+    if (claim->budget) claim->budget->give(claim->bytes);
+  };
+  return BufferRef::adopt(buffer.release());
 }
 
 void CachingAllocator::Core::bind(ThreadCache& cache) {
@@ -306,12 +397,13 @@ void CachingAllocator::Core::close() {
   if (ThreadCache& cache = this_thread(); cache.core == this) unbind(cache);
   Held held(lock_);
   closed_ = true;
-  for (const auto* range = ranges_.first(); range; range = range->after)
-    if (range->free) arena_.discard(range->offset, range->bytes);
+  for (auto* range = ranges_.first(); range; range = range->after)
+    if (range->free) return_to_system(*range);
   drop(1, std::move(held));
 }
 
-CachingAllocator::CachingAllocator(Arena::Options options) : core_(new Core(options)) {}
+CachingAllocator::CachingAllocator(Arena::Options options, std::shared_ptr<MemoryBudget> budget)
+    : core_(new Core(options, std::move(budget))) {}
 CachingAllocator::~CachingAllocator() { core_->close(); }
 
 Result<BufferRef> CachingAllocator::allocate(size_t bytes) {
@@ -325,6 +417,8 @@ Result<BufferRef> CachingAllocator::allocate(size_t bytes) {
     }
   return core_->allocate_small(units, bytes);
 }
+
+Result<BufferRef> CachingAllocator::claim(size_t bytes) { return core_->claim(bytes); }
 
 MemoryStatistics CachingAllocator::statistics() const { return core_->statistics(); }
 

@@ -21,8 +21,10 @@ void copy_elements(const Tensor& from, Tensor& to, Pool& pool) {
 
 }  // namespace
 
-CpuDevice::CpuDevice(DeviceName name, uint64_t incarnation, Pool& pool, Arena::Options memory)
-    : name_(std::move(name)), incarnation_(incarnation), memory_(memory), context_(memory_, pool) {}
+CpuDevice::CpuDevice(DeviceName name, uint64_t incarnation, Pool& pool, Arena::Options memory,
+                     std::shared_ptr<MemoryBudget> budget)
+    : name_(std::move(name)), incarnation_(incarnation), memory_(memory, std::move(budget)),
+      context_(memory_, pool) {}
 
 Completion CpuDevice::run(std::function<Status(DeviceContext&)> work) { return Completion(work(context_)); }
 

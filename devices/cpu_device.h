@@ -13,7 +13,8 @@ namespace troupe {
 class CpuDevice final : public Device {
  public:
   /// `pool` must outlive the device.
-  CpuDevice(DeviceName name, uint64_t incarnation, Pool& pool, Arena::Options memory = {});
+  CpuDevice(DeviceName name, uint64_t incarnation, Pool& pool, Arena::Options memory = {},
+            std::shared_ptr<MemoryBudget> budget = nullptr);
 
   const DeviceName& name() const override { return name_; }
   std::string_view type() const override { return "CPU"; }

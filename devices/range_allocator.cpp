@@ -46,8 +46,11 @@ RangeAllocator::Range* RangeAllocator::allocate(uint64_t bytes) {
   if (!range) return nullptr;
   leave_bin(range);
   if (range->bytes - bytes >= least_remainder) {
-    enter_bin(insert_after(range, range->offset + bytes, range->bytes - bytes));
+    Range* const rest = insert_after(range, range->offset + bytes, range->bytes - bytes);
     range->bytes = bytes;
+    rest->returned = range->returned - std::min(range->returned, bytes);
+    range->returned -= rest->returned;
+    enter_bin(rest);
   }
   return range;
 }
@@ -107,7 +110,7 @@ RangeAllocator::Range* RangeAllocator::insert_after(Range* before, uint64_t offs
   else
     range = &nodes_.emplace_back();
   Range* const after = before ? before->after : nullptr;
-  *range = Range{offset, bytes, false, before, after, nullptr, nullptr};
+  *range = Range{offset, bytes, false, before, after, nullptr, nullptr, 0};
   (before ? before->after : first_) = range;
   (after ? after->before : last_) = range;
   return range;
@@ -117,6 +120,7 @@ RangeAllocator::Range* RangeAllocator::insert_after(Range* before, uint64_t offs
 void RangeAllocator::absorb_next(Range* range) {
   Range* const gone = range->after;
   range->bytes += gone->bytes;
+  range->returned += gone->returned;
   range->after = gone->after;
   (gone->after ? gone->after->before : last_) = range;
   gone->next = std::exchange(spare_, gone);

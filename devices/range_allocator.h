@@ -18,6 +18,8 @@ class RangeAllocator {
     bool free = false;
     Range *before = nullptr, *after = nullptr;   ///< neighbours in the order of offsets
     Range *previous = nullptr, *next = nullptr;  ///< in a bin of free ranges
+    uint64_t returned =
+        0;  ///< bytes of it that its owner has given back to the system; goes along as ranges are cut and joined
   };
   static constexpr uint64_t alignment = 64;
 
@@ -33,7 +35,7 @@ class RangeAllocator {
   uint64_t free_at_end() const { return last_ && last_->free ? last_->bytes : 0; }
   uint64_t largest_free() const;
   /// In the order of offsets.
-  const Range* first() const { return first_; }
+  Range* first() const { return first_; }
 
  private:
   static constexpr unsigned bins_per_doubling = 8;

@@ -83,8 +83,7 @@ Output Call::build() {
   for (const auto& arg : entry_.op->inputs) add_input(arg);
   const NodeId node = scope_.add(entry_.op->name, std::move(inputs_), std::move(attrs_));
   const int output = entry_.constructor->output;
-  if (output < 0) return {node, Output::control};
-  return {node, static_cast<uint32_t>(output)};
+  return scope_.graph().output(node, output < 0 ? Output::control : static_cast<uint32_t>(output));
 }
 
 void Call::set_attributes() {
@@ -158,8 +157,8 @@ DType Call::literal_type(const ArgDef& arg, const Argument& literal) const {
 
 Output Call::to_output(const ArgDef& arg, const Argument& argument) const {
   if (const auto* output = std::get_if<Output>(&argument.value())) {
-    if (output->is_control() || !scope_.graph().contains(*output))
-      fail("parameter '" + parameter(arg.name).name + "' is given an operation that yields no tensor");
+    const Status status = scope_.graph().check_tensor(*output);
+    if (!status.ok()) fail("parameter '" + parameter(arg.name).name + "' " + status.text());
     return *output;
   }
   auto tensor = to_tensor(argument, literal_type(arg, argument));

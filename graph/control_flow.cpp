@@ -143,7 +143,7 @@ class LoopBuilder {
                  ", its invariant is " + invariant(i).text());
   }
   PartialShape invariant(size_t i) const {
-    return options_.shape_invariants.empty() ? graph_.shape(variables_[i]) : options_.shape_invariants[i];
+    return options_.shape_invariants.empty() ? scope_.shape(variables_[i]) : options_.shape_invariants[i];
   }
   std::string variable(size_t i) const {
     return "variable " + std::to_string(i) + " (" + graph_.name_of(variables_[i]) + ')';

@@ -64,32 +64,71 @@ class Backpropagation {
       const NodeId id = ready.back();
       ready.pop_back();
       differentiate(id);
-      for (const Output& input : std::vector<Output>(graph_.node(id).inputs))
-        if (input.node < count_ && between_[input.node] && --waiting_for_[input.node] == 0)
-          ready.push_back(input.node);
+      if (graph_.node(id).op->not_differentiable) continue;
+      each_input(id, [&](NodeId source) {
+        if (between_[source] && !closes_loop(source, id) && --waiting_for_[source] == 0)
+          ready.push_back(source);
+      });
     }
   }
 
   Gradient of(Output x) { return between_[x.node] ? aggregated(x) : Gradient{}; }
 
  private:
+  /// Whether a gradient may pass along an edge of this type: through a handle it goes to the variable's value, through a variant to
+  /// the tensors of a list.
+  static bool carries_gradient(DType dtype) {
+    return is_differentiable(dtype) || dtype == DType::Resource || dtype == DType::Variant;
+  }
+
+  /// Calls `visit` for each edge into `id` that may carry a gradient.
+  template <class Visit>
+  void each_input(NodeId id, Visit visit) const {
+    for (const Output& input : graph_.node(id).inputs)
+      if (carries_gradient(graph_.dtype(input))) visit(input.node);
+  }
+
+  /// The nodes that `xs` reach, along the back edges of loops, too.
+  std::vector<bool> reached_from(std::span<const Output> xs) const {
+    std::vector<std::vector<NodeId>> consumers(count_);
+    for (NodeId id = 0; id < count_; ++id)
+      each_input(id, [&](NodeId source) { consumers[source].push_back(id); });
+    std::vector<bool> reached(count_, false);
+    std::vector<NodeId> waiting;
+    const auto reach = [&](NodeId id) {
+      if (!reached[id]) waiting.push_back(id);
+      reached[id] = true;
+    };
+    for (const Output& x : xs) reach(x.node);
+    while (!waiting.empty()) {
+      const NodeId id = waiting.back();
+      waiting.pop_back();
+      for (const NodeId consumer : consumers[id]) reach(consumer);
+    }
+    return reached;
+  }
+
+  /// Marks the nodes through which a gradient of `ys` can pass on its way to `xs`. A back edge counts as a way, so that no loop is
+  /// overlooked, but nobody waits for it: what waits in a circle would never be differentiated.
   void mark_between(std::span<const Output> ys, std::span<const Output> xs) {
-    std::vector<bool> from_xs(count_, false);
-    for (const Output& x : xs) from_xs[x.node] = true;
-    const auto order = value_or_throw(topological_order(graph_));
-    for (const NodeId id : order)
-      for (const Output& input : graph_.node(id).inputs)
-        if (from_xs[input.node]) from_xs[id] = true;
-    for (const Output& y : ys) between_[y.node] = from_xs[y.node];
-    for (auto at = order.rbegin(); at != order.rend(); ++at) {
-      if (!between_[*at]) continue;
-      for (const Output& input : graph_.node(*at).inputs)
-        if (from_xs[input.node]) {
-          between_[input.node] = true;
-          ++waiting_for_[input.node];
-        }
+    const std::vector<bool> from_xs = reached_from(xs);
+    std::vector<NodeId> waiting;
+    const auto mark = [&](NodeId id) {
+      if (from_xs[id] && !between_[id]) waiting.push_back(id);
+      between_[id] = between_[id] || from_xs[id];
+    };
+    for (const Output& y : ys) mark(y.node);
+    while (!waiting.empty()) {
+      const NodeId id = waiting.back();
+      waiting.pop_back();
+      if (graph_.node(id).op->not_differentiable) continue;
+      each_input(id, [&](NodeId source) {
+        mark(source);
+        if (from_xs[source] && !closes_loop(source, id)) ++waiting_for_[source];
+      });
     }
   }
+  bool closes_loop(NodeId from, NodeId to) const { return is_back_edge(graph_.node(from), graph_.node(to)); }
 
   void contribute(Output output, Gradient gradient) {
     auto& per_output = contributions_[output.node];
@@ -112,20 +151,18 @@ class Backpropagation {
     for (uint32_t i = 0; i < graph_.node(id).output_types.size(); ++i)
       output_gradients.push_back(aggregated({id, i}));
     const Node& node = graph_.node(id);
-    const bool leads_on = std::any_of(node.inputs.begin(), node.inputs.end(),
-                                      [&](const Output& input) { return between_[input.node]; });
+    bool leads_on = false;
+    each_input(id, [&](NodeId source) { leads_on = leads_on || between_[source]; });
     if (!leads_on) return;
     if (!node.op->gradient)
-      throw Error(unimplemented("the op has no gradient, and one is asked for through it")
+      throw Error(unimplemented("a gradient is asked for through this op, which has none")
                       .at_node(node.type(), node.name));
     GradientContext context(scope_.with_prefix(node.name), node, std::move(output_gradients));
     node.op->gradient(context);
     auto input_gradients = std::move(context).take();
     for (size_t i = 0; i < input_gradients.size(); ++i) {
       const Output input = graph_.node(id).inputs[i];
-      const DType dtype = graph_.dtype(input);
-      const bool flows = is_differentiable(dtype) || dtype == DType::Resource;  // to the variable's value
-      if (present(input_gradients[i]) && between_[input.node] && flows)
+      if (present(input_gradients[i]) && between_[input.node] && carries_gradient(graph_.dtype(input)))
         contribute(input, std::move(input_gradients[i]));
     }
   }
@@ -134,7 +171,7 @@ class Backpropagation {
   Graph& graph_;
   size_t count_;  ///< nodes of the forward graph; what is added meanwhile comes after
   std::vector<bool> between_;
-  std::vector<uint32_t> waiting_for_;  ///< edges to consumers not yet differentiated
+  std::vector<uint32_t> waiting_for_;  ///< edges to consumers not yet differentiated, back edges left out
   std::vector<std::vector<std::vector<Gradient>>> contributions_;  ///< per node, per output
 };
 

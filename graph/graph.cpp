@@ -1,6 +1,7 @@
 #include "graph/graph.h"
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 
 #include "graph/shape_context.h"
@@ -10,6 +11,14 @@ namespace troupe {
 namespace {
 
 constexpr int64_t most_outputs = 1 << 20;
+
+/// The stamps of graphs are numbered through the process, so that those of different runtimes differ, too. 0 stands for none.
+uint32_t next_stamp() {
+  static constinit std::atomic<uint32_t> last{0};
+  uint32_t stamp = 0;
+  while (stamp == 0) stamp = last.fetch_add(1, std::memory_order_relaxed) + 1;
+  return stamp;
+}
 
 /// Sorted, each once.
 void normalise(std::vector<NodeId>& ids) {
@@ -33,7 +42,7 @@ bool valid_node_name(std::string_view name) {
   });
 }
 
-Graph::Graph(std::shared_ptr<const OpTable> ops) : ops_(std::move(ops)) {}
+Graph::Graph(std::shared_ptr<const OpTable> ops) : ops_(std::move(ops)), stamp_(next_stamp()) {}
 
 Result<NodeId> Graph::add(NodeSpec spec) {
   const auto fail = [&](Status status) { return std::move(status).at_node(spec.op, spec.name); };
@@ -45,11 +54,11 @@ Result<NodeId> Graph::add(NodeSpec spec) {
 
   std::vector<EdgeType> input_types;
   input_types.reserve(spec.inputs.size());
-  for (const Output& input : spec.inputs) {
-    if (!contains(input))
-      return fail(
-          invalid_argument("input " + std::to_string(input_types.size()) + " is no output of a node"));
+  for (Output& input : spec.inputs) {
+    if (Status status = check_tensor(input); !status.ok())
+      return fail(invalid_argument("input " + std::to_string(input_types.size()) + ' ' + status.text()));
     input_types.push_back(type(input));
+    input.graph = 0;
   }
   for (const NodeId control : spec.control_inputs)
     if (control >= size()) return fail(invalid_argument("a control input is no node of the graph"));
@@ -113,14 +122,15 @@ Status Graph::replace_input(NodeId node, size_t index, Output source) {
     return invalid_argument(std::move(text)).at_node(target.type(), target.name);
   };
   if (index >= target.inputs.size()) return fail("there is no input " + std::to_string(index));
-  if (!contains(source)) return fail("the new input " + std::to_string(index) + " is no output of a node");
+  if (const Status status = check_tensor(source); !status.ok())
+    return fail("the new input " + std::to_string(index) + ' ' + status.text());
   const EdgeType old_type = type(target.inputs[index]), new_type = type(source);
   if (old_type.dtype != new_type.dtype)
     return fail("input " + std::to_string(index) + " is " + std::string(troupe::name(old_type.dtype)) +
                 " and cannot become " + std::string(troupe::name(new_type.dtype)));
   if (target.expects_ref[index] && !new_type.is_ref)
     return fail("input " + std::to_string(index) + " must be a reference to a variable, not a value");
-  target.inputs[index] = source;
+  target.inputs[index] = {source.node, source.index};
   ++version_;
   return {};
 }
@@ -141,6 +151,8 @@ void Graph::set_device(NodeId node, std::string device) {
 }
 
 Status Graph::refine_shape(Output output, const PartialShape& shape) {
+  if (const Status status = check_tensor(output); !status.ok())
+    return invalid_argument("what is to be narrowed " + status.text());
   Node& node = nodes_[output.node];
   auto merged = merge(node.output_shapes[output.index], shape);
   if (!merged) return merged.status().at_node(node.type(), node.name);
@@ -154,6 +166,21 @@ const Node* Graph::find(std::string_view name) const {
   return at == index_.end() ? nullptr : &nodes_[at->second];
 }
 
+Result<const Node*> Graph::require(std::string_view name) const {
+  if (const Node* node = find(name)) return node;
+  if (absent_.contains(name)) return absent_.why(name);
+  std::vector<std::string_view> names;
+  for (const auto& candidate : nodes_) names.push_back(candidate.name);
+  const auto near = nearest(name, names);
+  return not_found("the graph has no node '" + std::string(name) + "'" +
+                   (near.empty() ? "" : "; the nearest is '" + std::string(near) + "'"));
+}
+
+Result<Output> Graph::find_target(std::string_view name) const {
+  TROUPE_ASSIGN(const Node* const node, require(name));
+  return output(node->id, Output::control);
+}
+
 Result<Output> Graph::find_output(std::string_view name) const {
   const size_t colon = name.rfind(':');
   const std::string_view node_name = name.substr(0, colon);
@@ -164,23 +191,35 @@ Result<Output> Graph::find_output(std::string_view name) const {
     if (error != std::errc{} || end != digits.data() + digits.size())
       return invalid_argument("'" + std::string(name) + "' is not of the form node:output");
   }
-  const Node* node = find(node_name);
-  if (!node) {
-    std::vector<std::string_view> names;
-    for (const auto& candidate : nodes_) names.push_back(candidate.name);
-    const auto near = nearest(node_name, names);
-    return not_found("the graph has no node '" + std::string(node_name) + "'" +
-                     (near.empty() ? "" : "; the nearest is '" + std::string(near) + "'"));
-  }
+  TROUPE_ASSIGN(const Node* const node, require(node_name));
   if (index >= node->output_types.size())
     return invalid_argument("the node has " + std::to_string(node->output_types.size()) +
                             " outputs, there is no output " + std::to_string(index))
         .at_node(node->type(), node->name);
-  return Output{node->id, index};
+  return this->output(node->id, index);
 }
 
 bool Graph::contains(Output output) const {
   return output.node < nodes_.size() && output.index < nodes_[output.node].output_types.size();
+}
+
+Status Graph::check(Output output) const {
+  if (output.node == Output::no_node) return invalid_argument("is an Output that stands for nothing");
+  if (output.graph != 0 && output.graph != stamp_) return invalid_argument("is an output of another graph");
+  if (output.node >= size())
+    return invalid_argument("is an output of node number " + std::to_string(output.node) + " in a graph of " +
+                            std::to_string(size()) + " nodes");
+  const Node& node = nodes_[output.node];
+  if (!output.is_control() && output.index >= node.output_types.size())
+    return invalid_argument("is output " + std::to_string(output.index) + " of node " + node.name +
+                            ", which has " + std::to_string(node.output_types.size()));
+  return {};
+}
+
+Status Graph::check_tensor(Output output) const {
+  TROUPE_RETURN_IF_FAILED(check(output));
+  if (!output.is_control()) return {};
+  return invalid_argument("is the operation " + nodes_[output.node].name + ", which is no tensor");
 }
 
 std::string Graph::name_of(Output output) const {
@@ -224,14 +263,10 @@ const Function* Graph::find_function(std::string_view name) const {
   return at == functions_.end() ? nullptr : &at->second;
 }
 
-namespace {
-
 bool is_back_edge(const Node& from, const Node& to) {
   return (to.type() == "Merge" || to.type() == "RefMerge") &&
          (from.type() == "NextIteration" || from.type() == "RefNextIteration");
 }
-
-}  // namespace
 
 Result<std::vector<NodeId>> topological_order(std::span<const Node> nodes) {
   std::vector<uint32_t> pending(nodes.size(), 0), start(nodes.size() + 1, 0);

@@ -2,6 +2,7 @@
 // C1); the passes of the master work on copies. One thread at a time; a const Graph may be shared.
 #pragma once
 
+#include <compare>
 #include <map>
 #include <memory>
 #include <optional>
@@ -11,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "graph/absent_nodes.h"
 #include "graph/op_table.h"
 
 #pragma GCC visibility push(default)
@@ -19,14 +21,20 @@ namespace troupe {
 using NodeId = uint32_t;
 
 /// One output of a node: where an edge starts. With index `control` it stands for the node itself ("^name"): a target to run,
-/// or a source of control edges.
+/// or a source of control edges. Output{} is no output of any graph.
 struct Output {
   static constexpr uint32_t control = UINT32_MAX;
-  NodeId node = 0;
+  static constexpr NodeId no_node = UINT32_MAX;
+  NodeId node = no_node;
   uint32_t index = 0;
+  /// Graph::stamp() of its graph, or 0 where that is not known. The builder and Session compare it where they are handed an
+  /// Output; it is no part of an Output's identity, so that passes, which know their graph, leave it out.
+  uint32_t graph = 0;
   bool is_control() const { return index == control; }
-  friend bool operator==(const Output&, const Output&) = default;
-  friend auto operator<=>(const Output&, const Output&) = default;
+  friend bool operator==(const Output& a, const Output& b) { return a.node == b.node && a.index == b.index; }
+  friend std::strong_ordering operator<=>(const Output& a, const Output& b) {
+    return a.node != b.node ? a.node <=> b.node : a.index <=> b.index;
+  }
 };
 
 struct OutputHash {
@@ -47,7 +55,7 @@ struct Node {
   std::string name;
   const OpDef* op = nullptr;
   Attributes attrs;                        ///< complete: defaults filled in, types and arities inferred
-  std::vector<Output> inputs;              ///< flattened, in the order of the op's arguments
+  std::vector<Output> inputs;              ///< flattened, in the order of the op's arguments; without stamps
   std::vector<NodeId> control_inputs;      ///< sorted, each once
   std::string device;                      ///< as requested, possibly partial; empty: anywhere
   std::vector<std::string> colocate_with;  ///< names of nodes to share a device with
@@ -107,9 +115,20 @@ class Graph {
   const Node& node(NodeId id) const { return nodes_[id]; }
   /// Null when there is none.
   const Node* find(std::string_view name) const;
-  /// "name", "name:k"; NotFound or InvalidArgument with the nearest name.
+  /// "name", "name:k"; NotFound or InvalidArgument with the nearest name; of an absent node, the reason.
   Result<Output> find_output(std::string_view name) const;
+  /// The node of this name as a target (Output::control). Fails like find_output.
+  Result<Output> find_target(std::string_view name) const;
+  /// Whether the number of the node and the index are some of this graph's; the stamp is not looked at.
   bool contains(Output output) const;
+  /// Ok for an output, or a node, of this graph; InvalidArgument says what `output` is instead. For what users hand in.
+  Status check(Output output) const;
+  /// The same, but a tensor it must be.
+  Status check_tensor(Output output) const;
+  /// That output, with the stamp of this graph.
+  Output output(NodeId node, uint32_t index) const { return {node, index, stamp_}; }
+  /// A number that no other graph made in this process has, except copies of this one, which share its outputs.
+  uint32_t stamp() const { return stamp_; }
   /// "name:k".
   std::string name_of(Output output) const;
 
@@ -125,21 +144,34 @@ class Graph {
   uint64_t version() const { return version_; }
   const std::shared_ptr<const OpTable>& ops() const { return ops_; }
 
+  /// The nodes that the graph's file has and the graph has not.
+  const AbsentNodes& absent() const { return absent_; }
+  void note_absent(std::string name, AbsentNodes::Node node) {
+    absent_.add(std::move(name), std::move(node));
+  }
+
   Status add_function(Function function);
   const Function* find_function(std::string_view name) const;
   const std::map<std::string, Function, std::less<>>& functions() const { return functions_; }
 
  private:
+  Result<const Node*> require(std::string_view name) const;
+
   std::shared_ptr<const OpTable> ops_;
+  uint32_t stamp_;
   std::vector<Node> nodes_;
   std::unordered_map<std::string, NodeId> index_;
   mutable std::unordered_map<std::string, uint32_t> next_suffix_;
   std::map<std::string, Function, std::less<>> functions_;
+  AbsentNodes absent_;
   uint64_t version_ = 0;
 };
 
 /// Letters, digits, '_', '.', '-', '/' and no '-' or '/' first: what a node may be called (features.md B1).
 bool valid_node_name(std::string_view name);
+
+/// Whether the edge closes a loop: it leads from a NextIteration to the Merge where its frame's next iteration begins.
+bool is_back_edge(const Node& from, const Node& to);
 
 /// Node ids so that every node comes after its inputs and control inputs; edges into a Merge from a NextIteration are ignored.
 /// InvalidArgument naming a node when there is any other cycle.

@@ -55,6 +55,8 @@ std::string tensor_text(const Tensor& tensor, size_t most_elements) {
     case DType::Double: append_elements<double>(out, tensor, most_elements); break;
     case DType::Int32: append_elements<int32_t>(out, tensor, most_elements); break;
     case DType::Int64: append_elements<int64_t>(out, tensor, most_elements); break;
+    case DType::UInt32: append_elements<uint32_t>(out, tensor, most_elements); break;
+    case DType::UInt64: append_elements<uint64_t>(out, tensor, most_elements); break;
     case DType::Bool: append_elements<bool>(out, tensor, most_elements); break;
     case DType::String: append_elements<std::string>(out, tensor, most_elements); break;
     default: out << "...";

@@ -1,6 +1,6 @@
 // Literals of expressions and C++ calls turned into attributes and constant tensors (graph/call.h).
 #include <cmath>
-#include <limits>
+#include <utility>
 
 #include "graph/call.h"
 
@@ -111,8 +111,7 @@ Status fill(const Argument& argument, std::vector<T>& values) {
   }
   TROUPE_ASSIGN(auto literal, convert<Literal>(argument));
   if constexpr (std::is_integral_v<T> && std::is_same_v<Literal, int64_t>)
-    if (literal < static_cast<int64_t>(std::numeric_limits<T>::min()) ||
-        literal > static_cast<int64_t>(std::numeric_limits<T>::max()))
+    if (!std::in_range<T>(literal))
       return invalid_argument("is " + std::to_string(literal) + ", which " + std::string(name(dtype_of<T>)) +
                               " cannot hold");
   if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16> ||
@@ -179,6 +178,8 @@ Result<Tensor> to_tensor(const Argument& argument, DType dtype) {
     case DType::UInt8: return make<uint8_t, int64_t>(argument);
     case DType::Int16: return make<int16_t, int64_t>(argument);
     case DType::UInt16: return make<uint16_t, int64_t>(argument);
+    case DType::UInt32: return make<uint32_t, int64_t>(argument);
+    case DType::UInt64: return make<uint64_t, int64_t>(argument);
     case DType::Int32: return make<int32_t, int64_t>(argument);
     case DType::Int64: return make<int64_t>(argument);
     case DType::Complex64: return make<std::complex<float>, double>(argument);

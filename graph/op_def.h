@@ -25,7 +25,8 @@ enum class ServedBy : uint8_t { Kernel, Executor, Variable, Queue, Replicas, All
 
 /// What common-subexpression elimination, folding, pruning, in-place reuse and retry must know.
 enum class Effect : uint8_t {
-  Pure,    ///< a function of its inputs: may be folded, shared, repeated
+  Pure,  ///< a function of its inputs: may be folded, shared, repeated, left out when nobody uses its outputs
+  Guard,   ///< a function of its inputs that exists to fail: what waits for it waits for its verdict
   Random,  ///< of its inputs and the step's random key: never folded or shared
   Step,    ///< touches what lives as long as the step (control flow, Send, Recv)
   State,   ///< reads or writes state that outlives the step

@@ -69,10 +69,11 @@ const std::vector<DType>& types_named(std::string_view set) {
   static const std::vector<DType> floats = {DType::Half, DType::BFloat16, DType::Float, DType::Double};
   static const std::vector<DType> reals = {DType::Half,  DType::BFloat16, DType::Float, DType::Double,
                                            DType::Int8,  DType::UInt8,    DType::Int16, DType::UInt16,
-                                           DType::Int32, DType::Int64};
-  static const std::vector<DType> numbers = {
-      DType::Half,  DType::BFloat16, DType::Float, DType::Double, DType::Int8,      DType::UInt8,
-      DType::Int16, DType::UInt16,   DType::Int32, DType::Int64,  DType::Complex64, DType::Complex128};
+                                           DType::Int32, DType::UInt32,   DType::Int64, DType::UInt64};
+  static const std::vector<DType> numbers = {DType::Half,      DType::BFloat16,  DType::Float, DType::Double,
+                                             DType::Int8,      DType::UInt8,     DType::Int16, DType::UInt16,
+                                             DType::Int32,     DType::UInt32,    DType::Int64, DType::UInt64,
+                                             DType::Complex64, DType::Complex128};
   static const std::vector<DType> none;
   if (set == "floattype") return floats;
   if (set == "realnumbertype") return reals;

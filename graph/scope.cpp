@@ -4,6 +4,14 @@
 #include "graph/flow_context.h"
 
 namespace troupe {
+namespace {
+
+/// Throws unless `status`, of Graph::check, is Ok. `what`: what the caller uses the output as.
+void require(const Status& status, const char* what) {
+  if (!status.ok()) throw Error(invalid_argument(std::string(what) + ' ' + status.text()));
+}
+
+}  // namespace
 
 Scope Scope::with_prefix(std::string_view prefix) const {
   Scope scope = *this;
@@ -25,7 +33,10 @@ Scope Scope::with_device(std::string_view device) const {
 
 Scope Scope::with_control(const std::vector<Output>& sources) const {
   Scope scope = *this;
-  for (const Output& source : sources) scope.control_.push_back(source.node);
+  for (const Output& source : sources) {
+    require(graph_->check(source), "what nodes are to run after");
+    scope.control_.push_back(source.node);
+  }
   return scope;
 }
 
@@ -36,6 +47,7 @@ Scope Scope::without_control() const {
 }
 
 Scope Scope::colocated_with(Output output) const {
+  require(graph_->check(output), "what nodes are to be colocated with");
   Scope scope = *this;
   scope.colocate_with_ = {graph_->node(output.node).name};
   return scope;
@@ -73,15 +85,13 @@ Output Scope::call(std::string_view constructor, const std::vector<Argument>& po
 std::vector<Output> Scope::outputs(Output output) const {
   std::vector<Output> result;
   for (uint32_t i = 0; i < graph_->node(checked(output).node).output_types.size(); ++i)
-    result.push_back({output.node, i});
+    result.push_back(graph_->output(output.node, i));
   return result;
 }
 
 Output Scope::checked(Output output) const {
-  if (graph_->contains(output)) return output;
-  if (output.is_control() && output.node < graph_->size())
-    throw Error(invalid_argument("the operation " + graph_->node(output.node).name + " yields no tensor"));
-  throw Error(invalid_argument("a tensor of another graph is used"));
+  require(graph_->check_tensor(output), "what is used as a tensor");
+  return output;
 }
 
 Output Scope::constant(const Tensor& value) const {
@@ -89,7 +99,7 @@ Output Scope::constant(const Tensor& value) const {
 }
 
 Output Scope::group(const std::vector<Output>& sources) const {
-  return {with_control(sources).add("NoOp", {}), Output::control};
+  return graph_->output(with_control(sources).add("NoOp", {}), Output::control);
 }
 
 }  // namespace troupe

@@ -79,7 +79,7 @@ class Scope {
   NodeId add(std::string_view op, std::vector<Output> inputs, Attributes attrs = {}) const;
   /// The same, for the usual op with one output of interest.
   Output add_one(std::string_view op, std::vector<Output> inputs, Attributes attrs = {}) const {
-    return {add(op, std::move(inputs), std::move(attrs)), 0};
+    return graph_->output(add(op, std::move(inputs), std::move(attrs)), 0);
   }
   /// Calls a constructor of the op table by its name, as expressions in config files do: numbers take the type of the other
   /// inputs, missing parameters their defaults.

@@ -213,7 +213,7 @@ class Round {
     ++report_.merged;
   }
 
-  /// What neither a root nor an effect outside the step needs goes.
+  /// What no root, no guard and no effect outside the step needs goes.
   void remove_unneeded() {
     std::vector<Node>& nodes = draft_.nodes;
     std::vector<bool> needed(nodes.size(), false);
@@ -224,7 +224,7 @@ class Round {
     };
     for (const NodeId root : roots_) need(root);
     for (const Node& node : nodes)
-      if (node.op->effect == Effect::State || node.op->effect == Effect::Io) need(node.id);
+      if (stays_unused(node.op->effect)) need(node.id);
     while (!stack.empty()) {
       const Node& node = nodes[stack.back()];
       stack.pop_back();
@@ -232,6 +232,10 @@ class Round {
       for (const NodeId control : node.control_inputs) need(control);
     }
     compact(needed);
+  }
+
+  static bool stays_unused(Effect effect) {
+    return effect == Effect::State || effect == Effect::Io || effect == Effect::Guard;
   }
 
   void compact(const std::vector<bool>& needed) {

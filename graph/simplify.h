@@ -3,7 +3,11 @@
 // Second of the master's passes. Plain values.
 //
 // Results stay bit for bit what they were, but that a signalling NaN may lose its signal and a NaN made of two may carry the
-// other's payload. A step that would have failed in something whose result nobody uses may succeed.
+// other's payload.
+//
+// Failures: ops that exist to fail (Effect::Guard: CheckNumerics, Assert) run whenever they would have run. The failure of a pure
+// op (a shape that does not fit, an index out of range, a division by zero) disappears with the op: when nobody uses its outputs,
+// or only their shape, which is known, or when others only wait for it.
 #pragma once
 
 #include <functional>
@@ -33,8 +37,8 @@ struct SimplifyReport {
   int rounds = 0;
 };
 
-/// Repeats all of it until nothing changes. Roots, nodes that others are colocated with, and everything with an effect outside the
-/// step stay; the ids of the roots are updated. InvalidArgument for a cycle.
+/// Repeats all of it until nothing changes. Roots, nodes that others are colocated with, guards, and everything with an effect outside
+/// the step stay; the ids of the roots are updated. InvalidArgument for a cycle.
 ///  - A node is folded when it is pure, served by a kernel and has constants for inputs, of which it takes over the control inputs;
 ///    and Shape, Size and Rank when the shape is known. One that cannot be evaluated is left to fail in the step.
 ///  - Bypassed are Identity, StopGradient, Cast to the same type, Neg of Neg, Transpose of its inverse, and x * 1, x / 1, x + 0, x - 0

@@ -27,6 +27,8 @@ bool is_filled_with(const Tensor& tensor, double value) {
     case DType::UInt8: return filled_with<uint8_t>(tensor, value);
     case DType::Int16: return filled_with<int16_t>(tensor, value);
     case DType::UInt16: return filled_with<uint16_t>(tensor, value);
+    case DType::UInt32: return filled_with<uint32_t>(tensor, value);
+    case DType::UInt64: return filled_with<uint64_t>(tensor, value);
     case DType::Int32: return filled_with<int32_t>(tensor, value);
     case DType::Int64: return filled_with<int64_t>(tensor, value);
     default: return false;
@@ -110,7 +112,7 @@ bool may_be_folded(const Draft& draft, const Node& node, const SimplifyOptions& 
 
 std::optional<Output> passed_on(const Draft& draft, const Node& node) {
   const std::string& op = node.type();
-  if (op == "Identity" || op == "StopGradient") return node.inputs[0];
+  if (op == "Identity" || op == "Snapshot" || op == "StopGradient") return node.inputs[0];
   if (op == "Cast" && draft.type(node.inputs[0]).dtype == node.output_types[0].dtype) return node.inputs[0];
   if (op == "Neg") {
     const Node& inner = draft.node(node.inputs[0].node);

@@ -23,7 +23,8 @@ class Cut {
  public:
   Cut(const Graph& graph, const RunSignature& signature)
       : graph_(graph), signature_(signature), fed_node_(graph.size()), reached_(graph.size()),
-        argument_(signature.feeds.size(), no_node), new_id_(graph.size(), no_node) {}
+        argument_(signature.feeds.size(), no_node), new_id_(graph.size(), no_node),
+        yields_value_(graph.size()) {}
 
   Result<Subgraph> run() && {
     TROUPE_RETURN_IF_FAILED(check());
@@ -117,14 +118,12 @@ class Cut {
     return {};
   }
 
-  Result<Node> translate(Node node) const {
+  Result<Node> translate(Node node) {
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       Output& input = node.inputs[i];
       const size_t feed = feed_of(input);
-      if (feed != feed_.size() && node.expects_ref[i])
-        return invalid_argument("input " + std::to_string(i) + " needs the variable itself, but " +
-                                graph_.name_of(input) + " is fed")
-            .at_node(node.type(), node.name);
+      if (node.expects_ref[i] && (feed != feed_.size() || yields_value_[input.node]))
+        TROUPE_RETURN_IF_FAILED(take_value(node, i));
       input = feed != feed_.size() ? Output{argument_[feed], 0} : Output{new_id_[input.node], input.index};
     }
     for (NodeId& control : node.control_inputs) control = control_source(control);
@@ -132,6 +131,21 @@ class Cut {
     node.control_inputs.erase(std::unique(node.control_inputs.begin(), node.control_inputs.end()),
                               node.control_inputs.end());
     return node;
+  }
+  /// A value is fed in place of the reference that the node hands on: it hands on the value.
+  Status take_value(Node& node, size_t input) {
+    const std::string& op = node.type();
+    const OpDef* const value_form = op.starts_with("Ref") ? graph_.ops()->find(op.substr(3)) : nullptr;
+    if (!value_form)
+      return invalid_argument("input " + std::to_string(input) + " needs the variable itself, but " +
+                              graph_.name_of(node.inputs[input]) + " is fed")
+          .at_node(op, node.name);
+    node.op = value_form;
+    node.attrs.erase("_initialized");
+    node.expects_ref.assign(node.expects_ref.size(), false);
+    for (EdgeType& type : node.output_types) type.is_ref = false;
+    yields_value_[node.id] = true;
+    return {};
   }
   NodeId control_source(NodeId node) const {
     const size_t feed = feed_of_control(node);
@@ -157,6 +171,7 @@ class Cut {
   std::unordered_map<Output, size_t, OutputHash> feed_;
   std::vector<bool> fed_node_, reached_, used_;
   std::vector<NodeId> stack_, argument_, new_id_;
+  std::vector<bool> yields_value_;  ///< per node: it would hand on a reference, but a value is fed
 };
 
 }  // namespace
@@ -176,9 +191,8 @@ Result<RunSignature> resolve_signature(const Graph& graph, std::span<const std::
   for (const std::string& name : targets) {
     if (name.find(':') != std::string::npos)
       return invalid_argument("target '" + name + "' is a tensor; a target is a node");
-    const Node* node = graph.find(name);
-    if (!node) return graph.find_output(name).status();
-    signature.targets.push_back(node->id);
+    TROUPE_ASSIGN(const Output target, graph.find_target(name));
+    signature.targets.push_back(target.node);
   }
   return signature;
 }

@@ -26,14 +26,14 @@ Output variable(const Scope& scope, Output initial, std::string_view name, bool 
 std::vector<Output> variables(const Graph& graph) {
   std::vector<Output> result;
   for (const Node& node : graph.nodes())
-    if (is_variable(node)) result.push_back({node.id, 0});
+    if (is_variable(node)) result.push_back(graph.output(node.id, 0));
   return result;
 }
 
 std::vector<Output> trainable_variables(const Graph& graph) {
   std::vector<Output> result;
   for (const Node& node : graph.nodes())
-    if (is_variable(node) && node.attrs.get<bool>(trainable_attr)) result.push_back({node.id, 0});
+    if (is_variable(node) && node.attrs.get<bool>(trainable_attr)) result.push_back(graph.output(node.id, 0));
   return result;
 }
 

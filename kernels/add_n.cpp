@@ -58,17 +58,17 @@ void add_n_gradient(GradientContext& context) {
 }  // namespace
 
 void add_add_n(OpLibrary& library) {
-  library.op(
-      OpDefBuilder("AddN")
-          .input("inputs: N * T")
-          .output("sum: T")
-          .attr("N: int >= 1")
-          .attr("T: {half, bfloat16, float, double, int8, uint8, int16, uint16, int32, int64, complex64, "
-                "complex128, variant}")
-          .constructor("add_n(inputs)")
-          .aggregate()
-          .shape(add_n_shape)
-          .gradient(add_n_gradient));
+  library.op(OpDefBuilder("AddN")
+                 .input("inputs: N * T")
+                 .output("sum: T")
+                 .attr("N: int >= 1")
+                 .attr("T: {half, bfloat16, float, double, int8, uint8, int16, uint16, int32, uint32, int64, "
+                       "uint64, complex64, "
+                       "complex128, variant}")
+                 .constructor("add_n(inputs)")
+                 .aggregate()
+                 .shape(add_n_shape)
+                 .gradient(add_n_gradient));
   library.kernel(cpu_kernel<AddNKernel>("AddN").on("T", dtypes(NumberTypes{})).inexpensive());
 }
 

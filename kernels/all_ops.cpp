@@ -12,6 +12,7 @@ std::shared_ptr<const OpLibrary> make_op_library() {
   add_broadcast_gradient_args(*library);
   add_broadcast_to(*library);
   add_cast(*library);
+  add_check_ops(*library);
   add_comparison_ops(*library);
   add_concat_ops(*library);
   add_constant_ops(*library);

@@ -14,6 +14,7 @@ void add_bias_ops(OpLibrary& library);
 void add_broadcast_gradient_args(OpLibrary& library);
 void add_broadcast_to(OpLibrary& library);
 void add_cast(OpLibrary& library);
+void add_check_ops(OpLibrary& library);
 void add_comparison_ops(OpLibrary& library);
 void add_concat_ops(OpLibrary& library);
 void add_constant_ops(OpLibrary& library);

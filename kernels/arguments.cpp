@@ -1,6 +1,9 @@
 #include "kernels/arguments.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "kernels/type_dispatch.h"
 
 namespace troupe {
 
@@ -26,6 +29,25 @@ Result<Dims> integer_vector(const Tensor& tensor, std::string_view argument) {
     return invalid_argument(std::string(argument) + " of shape " + tensor.shape().text() +
                             " is not a vector");
   return integers(tensor);
+}
+
+std::string element_name(std::string_view argument, const Shape& shape, int64_t element) {
+  return std::string(argument) + (shape.is_scalar() ? "" : position_text(element, shape));
+}
+
+Status check_indices(const Tensor& indices, int64_t limit, std::string_view argument) {
+  Status status;
+  with_type(IntegerTypes{}, indices.dtype(), [&]<class T>(std::type_identity<T>) {
+    const auto values = indices.as<T>();
+    const auto outside = [&](T value) {
+      return std::cmp_less(value, 0) || std::cmp_greater_equal(value, limit);
+    };
+    const auto found = std::ranges::find_if(values, outside);
+    if (found != values.end())
+      status = invalid_argument(element_name(argument, indices.shape(), found - values.begin()) + " = " +
+                                std::to_string(*found) + " is not in [0, " + std::to_string(limit) + ")");
+  });
+  return status;
 }
 
 std::optional<int64_t> constant_integer(const ShapeContext& context, size_t i) {

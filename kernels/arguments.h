@@ -19,6 +19,11 @@ Result<int64_t> integer_scalar(const Tensor& tensor, std::string_view argument);
 /// The elements of an integer vector; InvalidArgument names the argument.
 Result<Dims> integer_vector(const Tensor& tensor, std::string_view argument);
 
+/// "indices[0,2]": how an error names element number `element` of an argument; a scalar goes by its name alone.
+std::string element_name(std::string_view argument, const Shape& shape, int64_t element);
+/// InvalidArgument "indices[0,2] = 7 is not in [0, 4)" for the first element of an integer tensor outside [0, limit).
+Status check_indices(const Tensor& indices, int64_t limit, std::string_view argument = "indices");
+
 /// In a shape function: the value of input i, a constant integer scalar, or nothing when it is not known.
 std::optional<int64_t> constant_integer(const ShapeContext& context, size_t i);
 /// In a shape function: what is known of the shape that input i, an integer vector, spells out; -1 stays

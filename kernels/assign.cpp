@@ -3,7 +3,9 @@
 // them and publishes the result.
 //   Assign(ref, value)                    the value; of the variable's shape unless validate_shape is false
 //   AssignAdd, AssignSub(ref, value)      += and -=, of equal shapes
-//   AssignVariableOp, AssignAddVariableOp, AssignSubVariableOp: the same on resources
+//   AssignVariableOp(resource, value)     the value, of any shape that the graph leaves open; with validate_shape of the shape that the
+//                                         variable has
+//   AssignAddVariableOp, AssignSubVariableOp: as AssignAdd and AssignSub
 // Only Assign and AssignVariableOp take a variable without a value. use_locking is accepted and means nothing:
 // writes never interleave.
 #include "graph/shape_context.h"
@@ -19,23 +21,26 @@ namespace {
 class AssignKernel final : public Kernel {
  public:
   static Result<std::unique_ptr<Kernel>> prepare(const PrepareContext& context) {
-    const AttrValue* validate = context.node.attrs.find("validate_shape");
-    const bool any = validate && !std::get<bool>(*validate);
-    return std::unique_ptr<Kernel>(new AssignKernel(any ? PartialShape{} : context.input_shape(0)));
+    const bool any = !context.attr<bool>("validate_shape");
+    const bool keeps = !any && context.node.type() == "AssignVariableOp";
+    return std::unique_ptr<Kernel>(new AssignKernel(any ? PartialShape{} : context.input_shape(0), keeps));
   }
-  explicit AssignKernel(PartialShape declared) : declared_(std::move(declared)) {}
+  AssignKernel(PartialShape declared, bool keeps) : declared_(std::move(declared)), keeps_(keeps) {}
 
   Outcome run(KernelContext& context) const override {
+    const Tensor& old = context.input(0);
+    const PartialShape expected = keeps_ && old.valid() ? PartialShape(old.shape()) : declared_;
     const Shape& shape = context.input(1).shape();
-    if (!declared_.compatible_with(shape))
+    if (!expected.compatible_with(shape))
       return invalid_argument("a value of shape " + shape.text() + " for a variable of shape " +
-                              declared_.text());
+                              expected.text());
     context.set_output(0, context.input(1));
     return Status{};
   }
 
  private:
   PartialShape declared_;
+  bool keeps_;  ///< a variable that has a value keeps its shape
 };
 
 Status assign_shape(ShapeContext& context) {
@@ -91,7 +96,9 @@ void add_assign_ops(OpLibrary& library) {
                  .attr("use_locking: bool = true")
                  .constructor("assign(ref, value, validate_shape, use_locking)")
                  .allows_uninitialized_input());
-  library.op(resource_write_op("AssignVariableOp").allows_uninitialized_input());
+  library.op(resource_write_op("AssignVariableOp")
+                 .attr("validate_shape: bool = false")
+                 .allows_uninitialized_input());
   for (const char* name : {"AssignAdd", "AssignSub"}) {
     library.op(
         write_op(name, same_shape)

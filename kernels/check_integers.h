@@ -5,12 +5,13 @@
 #include <string>
 #include <string_view>
 
+#include "kernels/arguments.h"
 #include "kernels/type_dispatch.h"
 #include "messages/tensor.h"
 
 namespace troupe {
 
-/// InvalidArgument "WHAT at element 3 of NAME int32[5]" for the first element of an integer tensor for which `bad` holds. Tensors of other
+/// InvalidArgument "WHAT at NAME[3] of int32[5]" for the first element of an integer tensor for which `bad` holds. Tensors of other
 /// types pass.
 template <class Bad>
 Status check_integers(const Tensor& tensor, std::string_view name, std::string_view what, Bad bad) {
@@ -19,8 +20,9 @@ Status check_integers(const Tensor& tensor, std::string_view name, std::string_v
     const auto values = tensor.as<T>();
     const auto found = std::find_if(values.begin(), values.end(), bad);
     if (found != values.end())
-      status = invalid_argument(std::string(what) + " at element " + std::to_string(found - values.begin()) +
-                                " of " + std::string(name) + " " + tensor.signature());
+      status = invalid_argument(std::string(what) + " at " +
+                                element_name(name, tensor.shape(), found - values.begin()) + " of " +
+                                tensor.signature());
   });
   return status;
 }

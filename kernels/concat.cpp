@@ -3,6 +3,7 @@
 //   Concat(axis, values...)     the same
 //   ConcatOffset(dim, shapes)   where each begins when concatenated along `dim`: [0,..,begin,..,0]
 #include <algorithm>
+#include <utility>
 
 #include "kernels/all_ops.h"
 #include "kernels/arguments.h"
@@ -119,6 +120,15 @@ Status concat_offset_shape(ShapeContext& context) {
   return {};
 }
 
+template <class T>
+Status put_offset(Tensor& offsets, size_t axis, int64_t offset) {
+  if (!std::in_range<T>(offset))
+    return invalid_argument("the offset " + std::to_string(offset) + " does not fit " +
+                            std::string(name(dtype_of<T>)));
+  offsets.write<T>()[axis] = static_cast<T>(offset);
+  return {};
+}
+
 Status run_concat_offset(KernelContext& context) {
   TROUPE_ASSIGN(const int64_t signed_axis, integer_scalar(context.input(0), "concat_dim"));
   TROUPE_ASSIGN(const Dims first, integer_vector(context.input(1), "shape"));
@@ -132,13 +142,12 @@ Status run_concat_offset(KernelContext& context) {
       return invalid_argument("shapes " + text_of(first) + " and " + text_of(dims) +
                               " differ in more than dimension " + std::to_string(axis));
     TROUPE_ASSIGN(Tensor* const output, context.output(i - 1, context.input(i).shape()));
-    const auto offsets = output->write<int32_t>();
-    std::ranges::fill(offsets, 0);
-    offsets[axis] = static_cast<int32_t>(offset);
-    offset += dims[axis];
-    if (offset > INT32_MAX || offset < 0)
-      return invalid_argument("the offset " + std::to_string(offset) + " after shape " +
-                              std::to_string(i - 1) + " does not fit int32");
+    fill(context.device().pool(), *output);
+    TROUPE_RETURN_IF_FAILED(output->dtype() == DType::Int64 ? put_offset<int64_t>(*output, axis, offset)
+                                                            : put_offset<int32_t>(*output, axis, offset));
+    if (__builtin_add_overflow(offset, dims[axis], &offset))
+      return invalid_argument("the shapes up to number " + std::to_string(i - 1) +
+                              " add up to more than int64 holds");
   }
   return {};
 }
@@ -168,9 +177,10 @@ void add_concat_ops(OpLibrary& library) {
   library.kernel(cpu_kernel("ConcatV2", run_concat).host({"axis"}));
   library.op(OpDefBuilder("ConcatOffset")
                  .input("concat_dim: int32")
-                 .input("shape: N * int32")
-                 .output("offset: N * int32")
+                 .input("shape: N * shape_type")
+                 .output("offset: N * shape_type")
                  .attr("N: int >= 2")
+                 .attr("shape_type: {int32, int64} = int32")
                  .shape(concat_offset_shape)
                  .not_differentiable());
   library.kernel(

@@ -1,9 +1,9 @@
 // Values that come from outside or stay as they are.
 //   Const                    the tensor of its attribute
-//   Placeholder              must be fed; a fed one never runs
+//   Placeholder, PlaceholderV2: must be fed; a fed one never runs
 //   PlaceholderWithDefault   its input unless fed
 //   Fill(dims, value)        `value` everywhere
-//   Identity(x)              x
+//   Identity(x), Snapshot(x) x
 //   IdentityN(x...)          each of them
 //   StopGradient(x)          x, through which no gradient flows
 //   PreventGradient(x)       x; to ask for a gradient through it is an error
@@ -14,6 +14,7 @@
 
 #include "kernels/all_ops.h"
 #include "kernels/arguments.h"
+#include "kernels/type_dispatch.h"
 
 namespace troupe {
 namespace {
@@ -129,8 +130,9 @@ template <class T>
 Status check_numerics(const Tensor& tensor, const std::string& message) {
   bool inf = false, nan = false;
   for (const T element : tensor.as<T>()) {
-    inf |= std::isinf(static_cast<double>(element));
-    nan |= std::isnan(static_cast<double>(element));
+    const auto number = static_cast<ComputeType<T>>(element);
+    inf |= std::isinf(number);
+    nan |= std::isnan(number);
   }
   if (!inf && !nan) return {};
   return invalid_argument(message + " : Tensor had " +
@@ -143,8 +145,10 @@ Status check_numerics(const Tensor& tensor, const std::string& message) {
 Status run_check_numerics(KernelContext& context) {
   const Tensor& tensor = context.input(0);
   const auto& message = context.node().attrs.get<std::string>("message");
-  TROUPE_RETURN_IF_FAILED(tensor.dtype() == DType::Float ? check_numerics<float>(tensor, message)
-                                                         : check_numerics<double>(tensor, message));
+  Status status;
+  with_type(AllFloatTypes{}, tensor.dtype(),
+            [&]<class T>(std::type_identity<T>) { status = check_numerics<T>(tensor, message); });
+  TROUPE_RETURN_IF_FAILED(std::move(status));
   context.set_output(0, tensor);
   return {};
 }
@@ -156,6 +160,21 @@ void check_numerics_gradient(GradientContext& context) {
 
 Status run_no_op(KernelContext&) { return {}; }
 
+OpDefBuilder placeholder_op(const char* name, const char* shape) {
+  return OpDefBuilder(name)
+      .output("output: dtype")
+      .attr("dtype: type")
+      .attr(shape)
+      .effect(Effect::Step)
+      .shape(placeholder_shape)
+      .not_differentiable();
+}
+
+/// What hands its one input on as it is.
+OpDefBuilder identity_op(const char* name) {
+  return OpDefBuilder(name).input("input: T").output("output: T").attr("T: type").shape(unchanged_shape);
+}
+
 void add_sources(OpLibrary& library) {
   library.op(OpDefBuilder("Const")
                  .output("output: dtype")
@@ -164,15 +183,10 @@ void add_sources(OpLibrary& library) {
                  .shape(const_shape)
                  .not_differentiable());
   library.kernel(cpu_kernel<ConstKernel>("Const").inexpensive());
-  library.op(OpDefBuilder("Placeholder")
-                 .output("output: dtype")
-                 .attr("dtype: type")
-                 .attr("shape: shape = ?")
-                 .constructor("placeholder(dtype, shape)")
-                 .effect(Effect::Step)
-                 .shape(placeholder_shape)
-                 .not_differentiable());
-  library.kernel(cpu_kernel("Placeholder", run_placeholder).inexpensive());
+  library.op(placeholder_op("Placeholder", "shape: shape = ?").constructor("placeholder(dtype, shape)"));
+  library.op(placeholder_op("PlaceholderV2", "shape: shape"));
+  for (const char* name : {"Placeholder", "PlaceholderV2"})
+    library.kernel(cpu_kernel(name, run_placeholder).inexpensive());
   library.op(OpDefBuilder("PlaceholderWithDefault")
                  .input("input: dtype")
                  .output("output: dtype")
@@ -183,10 +197,11 @@ void add_sources(OpLibrary& library) {
                  .gradient(identity_gradient));
   library.kernel(cpu_kernel("PlaceholderWithDefault", run_placeholder_with_default).hands_on().inexpensive());
   library.op(OpDefBuilder("Fill")
-                 .input("dims: int32")
+                 .input("dims: index_type")
                  .input("value: T")
                  .output("output: T")
                  .attr("T: type")
+                 .attr("index_type: {int32, int64} = int32")
                  .constructor("fill(dims, value)")
                  .constructor("zeros(shape: dims, dtype: T = float, value = 0)")
                  .constructor("ones(shape: dims, dtype: T = float, value = 1)")
@@ -199,41 +214,25 @@ void add_sources(OpLibrary& library) {
 
 void add_constant_ops(OpLibrary& library) {
   add_sources(library);
-  library.op(OpDefBuilder("Identity")
-                 .input("input: T")
-                 .output("output: T")
-                 .attr("T: type")
-                 .constructor("identity(input)")
-                 .shape(unchanged_shape)
-                 .gradient(identity_gradient));
+  library.op(identity_op("Identity").constructor("identity(input)").gradient(identity_gradient));
+  library.op(identity_op("Snapshot").gradient(identity_gradient));
   library.op(OpDefBuilder("IdentityN")
                  .input("input: T")
                  .output("output: T")
                  .attr("T: list(type) >= 1")
                  .shape(identities_shape)
                  .gradient(identities_gradient));
-  library.op(OpDefBuilder("StopGradient")
-                 .input("input: T")
-                 .output("output: T")
-                 .attr("T: type")
-                 .constructor("stop_gradient(input)")
-                 .shape(unchanged_shape)
-                 .not_differentiable());
-  library.op(OpDefBuilder("PreventGradient")
-                 .input("input: T")
-                 .output("output: T")
-                 .attr("T: type")
-                 .attr("message: string = ''")
-                 .shape(unchanged_shape)
-                 .gradient(prevented_gradient));
-  for (const char* name : {"Identity", "IdentityN", "StopGradient", "PreventGradient"})
+  library.op(identity_op("StopGradient").constructor("stop_gradient(input)").not_differentiable());
+  library.op(identity_op("PreventGradient").attr("message: string = ''").gradient(prevented_gradient));
+  for (const char* name : {"Identity", "Snapshot", "IdentityN", "StopGradient", "PreventGradient"})
     library.kernel(cpu_kernel(name, run_identity).hands_on().inexpensive());
   library.op(OpDefBuilder("CheckNumerics")
                  .input("tensor: T")
                  .output("output: T")
-                 .attr("T: {float, double}")
+                 .attr("T: floattype")
                  .attr("message: string")
                  .constructor("check_numerics(tensor, message)")
+                 .effect(Effect::Guard)
                  .shape(unchanged_shape)
                  .gradient(check_numerics_gradient));
   library.kernel(cpu_kernel("CheckNumerics", run_check_numerics));

@@ -1,7 +1,7 @@
 // The constructors of the op table as C++ functions, alphabetical: matmul(g, a, b) is g.call("matmul", {a, b}), a node called
 // "MatMul"; matmul(g.with_name("logits"), a, b) is called "logits". A parameter takes what expressions in config files take: a
 // tensor, or a number or list that gets the type of the other inputs. They throw Error with op, node and shapes. What each op
-// computes stands in its family's file. A test holds the list against the table. One thread at a time per graph.
+// computes stands in its family's file. Generated from the op table: ninja -C build/release op_faces. One thread at a time per graph.
 #pragma once
 
 #include "graph/scope.h"
@@ -14,12 +14,14 @@ namespace troupe {
 inline Output abs(const Scope& g, Argument x) { return g.call("abs", {x}); }
 inline Output add(const Scope& g, Argument x, Argument y) { return g.call("add", {x, y}); }
 inline Output add_n(const Scope& g, std::vector<Output> inputs) { return g.call("add_n", {std::move(inputs)}); }
+inline Output add_v2(const Scope& g, Argument x, Argument y) { return g.call("add_v2", {x, y}); }
 inline Output all(const Scope& g, Argument input) { return g.call("all", {input}); }
 inline Output all(const Scope& g, Argument input, Argument axis, bool keep_dims = false) { return g.call("all", {input, axis, keep_dims}); }
 inline Output any(const Scope& g, Argument input) { return g.call("any", {input}); }
 inline Output any(const Scope& g, Argument input, Argument axis, bool keep_dims = false) { return g.call("any", {input, axis, keep_dims}); }
 inline Output argmax(const Scope& g, Argument input, Argument axis = 0, DType output_type = i32) { return g.call("argmax", {input, axis, output_type}); }
 inline Output argmin(const Scope& g, Argument input, Argument axis = 0, DType output_type = i32) { return g.call("argmin", {input, axis, output_type}); }
+inline Output assert_that(const Scope& g, Argument condition, std::vector<Output> data, int64_t summarize = 3) { return g.call("assert_that", {condition, std::move(data), summarize}); }
 inline Output assign(const Scope& g, Argument ref, Argument value, bool validate_shape = true, bool use_locking = true) { return g.call("assign", {ref, value, validate_shape, use_locking}); }
 inline Output assign_add(const Scope& g, Argument ref, Argument value, bool use_locking = false) { return g.call("assign_add", {ref, value, use_locking}); }
 inline Output assign_sub(const Scope& g, Argument ref, Argument value, bool use_locking = false) { return g.call("assign_sub", {ref, value, use_locking}); }

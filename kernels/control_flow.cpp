@@ -7,7 +7,10 @@
 //   Exit(data)            out of the frame, into its parent
 //   LoopCond(pred)        the predicate of a frame's Switches, marked as such for the partitioner
 //   ControlTrigger        alive even when its control inputs are dead
-// The Ref forms pass the reference on. The shape of Enter is unknown unless constant: the loop may change it.
+//   RefIdentity(ref)      the reference; FailedPrecondition when `_initialized` asks for a value and the variable has none
+// The Ref forms pass the reference on. The shape of Enter is unknown unless constant: the loop may change it. A resource handle
+// keeps the shape of the value it leads to.
+#include "graph/gradients.h"
 #include "graph/shape_context.h"
 #include "kernels/all_ops.h"
 
@@ -28,13 +31,16 @@ Status merge_shape(ShapeContext& context) {
 }
 
 Status enter_shape(ShapeContext& context) {
-  return context.attr<bool>("is_constant") ? unchanged_shape(context) : unknown_shape(context);
+  const bool stays = context.attr<bool>("is_constant") || context.input_dtype(0) == DType::Resource;
+  return stays ? unchanged_shape(context) : unknown_shape(context);
 }
 
 Status loop_cond_shape(ShapeContext& context) {
   TROUPE_RETURN_IF_FAILED(context.with_rank(0, 0).status());
   return scalar_shape(context);
 }
+
+void ref_identity_gradient(GradientContext& context) { context.set(0, context.gradient()); }
 
 OpDefBuilder control_op(std::string name, ShapeFunction shape) {
   return OpDefBuilder(std::move(name)).served_by(ServedBy::Executor).effect(Effect::Step).shape(shape);
@@ -109,7 +115,9 @@ void add_control_flow_ops(OpLibrary& library) {
                  .input("input: Ref(T)")
                  .output("output: Ref(T)")
                  .attr("T: type")
-                 .allows_uninitialized_input());
+                 .attr("_initialized: bool = false")
+                 .allows_uninitialized_input()
+                 .gradient(ref_identity_gradient));
 }
 
 }  // namespace troupe

@@ -1,13 +1,18 @@
 // Softmax cross entropy of each row of logits [batch, classes], with its gradient as a second output, as TensorFlow has it:
-//   SoftmaxCrossEntropyWithLogits(features, labels)         labels [batch, classes], each row a distribution
+//   SoftmaxCrossEntropyWithLogits(features, labels)         labels [batch, classes], each row a distribution; features and labels
+//                                                           broadcast to a matrix, as in NumPy
 //   SparseSoftmaxCrossEntropyWithLogits(features, labels)   labels [batch], int32 or int64, each in [0, classes)
 //   loss [batch] = -sum labels log softmax(features); backprop [batch, classes] = softmax(features) - labels
 // InvalidArgument: shapes that do not agree, rows of no classes, a label out of range (with row and value). half and
 // bfloat16 are computed in float.
+#include <utility>
+
 #include "graph/gradients.h"
 #include "graph/shape_context.h"
 #include "kernels/all_ops.h"
 #include "kernels/arguments.h"
+#include "kernels/broadcast.h"
+#include "kernels/broadcast_gradients.h"
 #include "kernels/cast.h"
 #include "kernels/constructors.h"
 #include "kernels/parallel.h"
@@ -17,10 +22,17 @@ namespace {
 
 // ---- Shapes
 
+/// Of what features and labels broadcast to.
+Status check_matrix(const PartialShape& shape) {
+  if (shape.has_rank(2)) return {};
+  return invalid_argument("features and labels broadcast to shape " + shape.text() +
+                          ", which is not a matrix");
+}
+
 Status dense_shape(ShapeContext& context) {
-  TROUPE_ASSIGN(auto shape, context.with_rank(0, 2));
-  TROUPE_ASSIGN(const auto labels, context.with_rank(1, 2));
-  TROUPE_ASSIGN(shape, merge(shape, labels));
+  TROUPE_ASSIGN(auto shape, broadcast(context.input(0), context.input(1)));
+  if (!shape.known_rank()) shape = PartialShape::of_rank(2);
+  TROUPE_RETURN_IF_FAILED(check_matrix(shape));
   context.set_output(0, PartialShape::vector(shape[0]));
   context.set_output(1, std::move(shape));
   return {};
@@ -48,8 +60,7 @@ struct Batch {
   }
 };
 
-Result<Batch> begin(KernelContext& context) {
-  const Tensor& features = context.input(0);
+Result<Batch> begin(KernelContext& context, const Tensor& features) {
   const Shape& shape = features.shape();
   if (shape.rank() != 2) return invalid_argument("features of shape " + shape.text() + " are not a matrix");
   if (shape[1] == 0 && shape[0] != 0)
@@ -94,15 +105,32 @@ void for_rows(KernelContext& context, Batch& batch, const Row& row) {
                 });
 }
 
+/// x, repeated to that matrix where it is smaller.
+Result<Tensor> repeated(KernelContext& context, const Tensor& x, const Shape& matrix) {
+  if (x.shape() == matrix) return x;
+  const auto dims = x.shape().dims();
+  Dims strides(2, 0);
+  for (size_t i = 0, at = 2 - dims.size(); i < dims.size(); ++i)
+    if (dims[i] != 1) strides[at + i] = i + 1 == dims.size() ? 1 : dims[i + 1];
+  TROUPE_ASSIGN(Tensor whole, context.scratch(x.dtype(), matrix));
+  strided_copy(context.device().pool(), matrix.dims(), x, {0, strides}, whole,
+               {0, strides_of(matrix.dims())});
+  return whole;
+}
+
 Status run_dense(KernelContext& context) {
-  Tensor labels = context.input(1);
-  if (!(labels.shape() == context.input(0).shape()))
-    return invalid_argument("labels are " + labels.signature() + ", features " +
-                            context.input(0).signature());
-  TROUPE_ASSIGN(Batch batch, begin(context));
+  TROUPE_ASSIGN(const auto broadcasted,
+                Broadcast<2>::make({context.input(0).shape().dims(), context.input(1).shape().dims()},
+                                   context.input(0).dtype()));
+  const Shape& matrix = broadcasted.shape();
+  TROUPE_RETURN_IF_FAILED(check_matrix(matrix));
+  TROUPE_ASSIGN(const Tensor features, repeated(context, context.input(0), matrix));
+  TROUPE_ASSIGN(Tensor labels, repeated(context, context.input(1), matrix));
+  TROUPE_ASSIGN(Batch batch, begin(context, features));
   if (is_narrow(labels.dtype())) {
-    TROUPE_ASSIGN(labels, context.scratch(DType::Float, labels.shape()));
-    convert(context.device().pool(), context.input(1), labels);
+    const Tensor narrow = std::exchange(labels, {});
+    TROUPE_ASSIGN(labels, context.scratch(DType::Float, matrix));
+    convert(context.device().pool(), narrow, labels);
   }
   for_rows(context, batch, [&](size_t i, std::byte* loss, std::byte* backprop) {
     batch.loops->cross_entropy(batch.row_of(batch.features, i), batch.row_of(labels, i), loss, backprop,
@@ -112,23 +140,14 @@ Status run_dense(KernelContext& context) {
 }
 
 template <class Label>
-Status check_labels(std::span<const Label> labels, size_t classes) {
-  for (size_t row = 0; row < labels.size(); ++row)
-    if (labels[row] < 0 || static_cast<uint64_t>(labels[row]) >= classes)
-      return invalid_argument("label " + std::to_string(labels[row]) + " of row " + std::to_string(row) +
-                              " is outside [0, " + std::to_string(classes) + ")");
-  return {};
-}
-
-template <class Label>
 Status run_sparse(KernelContext& context) {
-  TROUPE_ASSIGN(Batch batch, begin(context));
+  TROUPE_ASSIGN(Batch batch, begin(context, context.input(0)));
   const Tensor& labels = context.input(1);
   if (labels.shape().rank() != 1 || labels.shape()[0] != context.input(0).shape()[0])
     return invalid_argument("labels are " + labels.signature() + ", expected one for each row of features " +
                             context.input(0).signature());
   const auto label = labels.as<Label>();
-  TROUPE_RETURN_IF_FAILED(check_labels(label, batch.classes));
+  TROUPE_RETURN_IF_FAILED(check_indices(labels, static_cast<int64_t>(batch.classes), "labels"));
   for_rows(context, batch, [&](size_t i, std::byte* loss, std::byte* backprop) {
     batch.loops->sparse_cross_entropy(batch.row_of(batch.features, i), static_cast<size_t>(label[i]), loss,
                                       backprop, batch.classes);
@@ -142,30 +161,53 @@ Output per_row(const Scope& scope, Output x) {
   return scope.add_one("ExpandDims", {x, integer_constant(scope, -1)});
 }
 
+Output sum_of(const Scope& scope, const std::vector<Output>& parts) {
+  return parts.size() == 1 ? parts[0] : add(scope, parts[0], parts[1]);
+}
+
 /// To the features: through the loss by `backprop`, and, for second derivatives, through backprop itself, whose Jacobian is that
-/// of softmax.
-void to_features(GradientContext& context) {
+/// of softmax. At least one output has a gradient.
+Output to_features(const GradientContext& context, Output features) {
   const Scope& scope = context.scope();
   std::vector<Output> parts;
   if (context.has_gradient(0))
     parts.push_back(mul(scope, per_row(scope, context.gradient(0)), context.output(1)));
   if (context.has_gradient(1)) {
-    const Output gradient = context.gradient(1), probabilities = softmax(scope, context.input(0));
+    const Output gradient = context.gradient(1), probabilities = softmax(scope, features);
     const Output mean = sum(scope, mul(scope, gradient, probabilities), -1, true);
     parts.push_back(mul(scope, sub(scope, gradient, mean), probabilities));
   }
-  if (!parts.empty()) context.set(0, parts.size() == 1 ? parts[0] : add(scope, parts[0], parts[1]));
+  return sum_of(scope, parts);
 }
 
-void dense_gradient(GradientContext& context) {
-  to_features(context);
+Output to_labels(const GradientContext& context, Output features) {
   const Scope& scope = context.scope();
   std::vector<Output> parts;
   if (context.has_gradient(0))
     parts.push_back(
-        mul(scope, per_row(scope, neg(scope, context.gradient(0))), log_softmax(scope, context.input(0))));
+        mul(scope, per_row(scope, neg(scope, context.gradient(0))), log_softmax(scope, features)));
   if (context.has_gradient(1)) parts.push_back(neg(scope, context.gradient(1)));
-  if (!parts.empty()) context.set(1, parts.size() == 1 ? parts[0] : add(scope, parts[0], parts[1]));
+  return sum_of(scope, parts);
+}
+
+/// The features as the matrix that they were broadcast to.
+Output matrix_of_features(const GradientContext& context) {
+  const Scope& scope = context.scope();
+  const Output features = context.input(0);
+  const PartialShape &shape = scope.shape(features), &matrix = scope.shape(context.output(1));
+  if (shape == matrix && shape.fully_known()) return features;
+  return scope.add_one("BroadcastTo", {features, shape_of(scope, context.output(1))});
+}
+
+void dense_gradient(GradientContext& context) {
+  if (!context.has_gradient(0) && !context.has_gradient(1)) return;
+  const Output features = matrix_of_features(context);
+  set_broadcast_gradients(context, to_features(context, features), to_labels(context, features));
+}
+
+void sparse_gradient(GradientContext& context) {
+  if (context.has_gradient(0) || context.has_gradient(1))
+    context.set(0, to_features(context, context.input(0)));
 }
 
 }  // namespace
@@ -190,7 +232,7 @@ void add_cross_entropy_ops(OpLibrary& library) {
                  .attr("Tlabels: {int32, int64} = int64")
                  .constructor("sparse_softmax_cross_entropy_with_logits(logits: features, labels)")
                  .shape(sparse_shape)
-                 .gradient(to_features));
+                 .gradient(sparse_gradient));
   library.kernel(cpu_kernel("SparseSoftmaxCrossEntropyWithLogits", run_sparse<int32_t>)
                      .on("Tlabels", {i32})
                      .inexpensive());

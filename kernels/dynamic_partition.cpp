@@ -16,12 +16,6 @@
 namespace troupe {
 namespace {
 
-size_t elements_of(std::span<const int64_t> dims) {
-  size_t elements = 1;
-  for (const int64_t dim : dims) elements *= static_cast<size_t>(dim);
-  return elements;
-}
-
 Result<Shape> rows_shape(int64_t rows, const Dims& row, DType dtype) {
   return Shape::make(row.with(0, rows), dtype);
 }
@@ -54,7 +48,7 @@ Status run_partition(KernelContext& context) {
   for (size_t k = 0; k < rows.size(); ++k) {
     TROUPE_ASSIGN(const Shape shape, rows_shape(static_cast<int64_t>(rows[k].size()), row, data.dtype()));
     TROUPE_ASSIGN(Tensor* const output, context.output(k, shape));
-    take_rows(context.device().pool(), data, rows[k], *output, elements_of(row));
+    take_rows(context.device().pool(), data, rows[k], *output, count_of(row));
   }
   return {};
 }
@@ -110,7 +104,7 @@ Result<Stitch> checked_stitch(const KernelContext& context) {
     if (i == 0) stitch.row = row;
     if (!(row == stitch.row))
       return invalid_argument("rows of shapes " + text_of(stitch.row) + " and " + text_of(row) + " differ");
-    TROUPE_RETURN_IF_FAILED(check_indices(indices, int64_t{1} << 31));
+    TROUPE_RETURN_IF_FAILED(check_indices(indices, int64_t{1} << 31, "indices[" + std::to_string(i) + "]"));
     for (const int32_t number : indices.as<int32_t>())
       stitch.rows = std::max(stitch.rows, int64_t{number} + 1);
   }
@@ -143,7 +137,7 @@ Status run_stitch(KernelContext& context) {
   TROUPE_ASSIGN(const Shape shape, rows_shape(stitch.rows, stitch.row, dtype));
   TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
   const std::vector<Source> sources = sources_of(context, stitch);
-  const size_t row = elements_of(stitch.row), bytes = row * size_of(dtype);
+  const size_t row = count_of(stitch.row), bytes = row * size_of(dtype);
   if (bytes == 0) return {};
   const auto clear = [&](int64_t begin, int64_t end) {
     if (dtype != DType::String)

@@ -156,7 +156,7 @@ class BinaryKernel final : public Kernel {
 template <class LoopOf>
 std::vector<DType> served(LoopOf loop_of) {
   std::vector<DType> result;
-  for (int64_t number = 1; number <= 20; ++number) {
+  for (int64_t number = 1; dtype_from_number(number).ok(); ++number) {
     const auto dtype = static_cast<DType>(number);
     if (loop_of(is_narrow(dtype) ? DType::Float : dtype)) result.push_back(dtype);
   }

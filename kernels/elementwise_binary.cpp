@@ -1,6 +1,6 @@
 // Arithmetic on two tensors, element by element; shapes broadcast as in NumPy. T is the type of both inputs
 // and of the output.
-//   Add, Sub, Mul             any number (integers wrap around); Add also joins strings
+//   Add, AddV2, Sub, Mul      any number (integers wrap around); Add also joins strings
 //   Div                       any number; integers truncate towards zero
 //   RealDiv                   floating and complex
 //   DivNoNan                  the same, but 0 where y is 0
@@ -238,12 +238,15 @@ void add_division(OpLibrary& library) {
 
 void add_elementwise_binary_ops(OpLibrary& library) {
   library.op(
-      binary_op("Add",
-                "T: {half, bfloat16, float, double, uint8, int8, uint16, int16, int32, int64, complex64, "
-                "complex128, string}",
-                "add")
+      binary_op(
+          "Add",
+          "T: {half, bfloat16, float, double, uint8, int8, uint16, int16, uint32, int32, uint64, int64, "
+          "complex64, complex128, string}",
+          "add")
           .gradient(add_gradient));
-  library.kernel(binary_kernel("Add", binary_loop<VectorBinary::Add, Add, AddTypes>));
+  library.op(binary_op("AddV2", "T: numbertype", "add_v2").commutative().gradient(add_gradient));
+  for (const char* name : {"Add", "AddV2"})
+    library.kernel(binary_kernel(name, binary_loop<VectorBinary::Add, Add, AddTypes>));
   library.op(binary_op("Sub", "T: numbertype", "sub").gradient(sub_gradient));
   library.kernel(binary_kernel("Sub", binary_loop<VectorBinary::Sub, Sub, IntegerAndComplexTypes>));
   library.op(binary_op("Mul", "T: numbertype", "mul").commutative().gradient(mul_gradient));

@@ -3,8 +3,10 @@
 //   Abs, Sign                                                real; integers wrap around; Sign of a complex x is x / |x|
 //   Sqrt, Rsqrt, Reciprocal (alias Inv), Exp, Log, Sin, Cos  floating and complex
 //   Expm1                                                    floating and complex: exp(x) - 1, exact near 0 too
-//   Log1p, Erf, Erfc                                         floating
-//   Floor, Ceil, Round                                       floating; Round takes halves to the even neighbour
+//   Log1p                                                    floating and complex: log(1 + x), exact near 0 too
+//   Erf, Erfc                                                floating
+//   Floor, Ceil                                              floating
+//   Round                                                    floating and signed integers; halves go to the even neighbour
 //   IsNan, IsInf, IsFinite                                   floating; y is bool
 // SqrtGrad(y, dy), RsqrtGrad(y, dy), ReciprocalGrad(y, dy) (alias InvGrad): gradients from the output y.
 #include <cmath>
@@ -21,6 +23,7 @@ namespace troupe {
 namespace {
 
 using IntegerAndComplexTypes = Joined<IntegerTypes, ComplexTypes>;
+using SignedTypes = TypeList<int8_t, int16_t, int32_t, int64_t>;
 
 // ---- What is computed where there is no vector code
 
@@ -92,6 +95,20 @@ struct Expm1 {
     } else {
       return std::expm1(x);
     }
+  }
+};
+struct Log1p {
+  template <class T>
+  static T apply(T x) {
+    const auto re = x.real(), im = x.imag();
+    // |1 + x|^2 = 1 + re (2 + re) + im^2, of which log1p keeps what is small
+    return {std::log1p(re * (2 + re) + im * im) / 2, std::atan2(im, 1 + re)};
+  }
+};
+struct Round {
+  template <class T>
+  static T apply(T x) {
+    return x;
   }
 };
 struct Erf {
@@ -218,7 +235,7 @@ void log_gradient(GradientContext& context) {
 
 void log1p_gradient(GradientContext& context) {
   const Scope& scope = context.scope();
-  context.set(0, div(scope, context.gradient(), add(scope, context.input(0), 1)));
+  context.set(0, div(scope, context.gradient(), add(scope, conjugate(scope, context.input(0)), 1)));
 }
 
 void sin_gradient(GradientContext& context) {
@@ -292,15 +309,13 @@ void add_arithmetic(OpLibrary& library) {
   library.kernel(unary_kernel("Abs", unary_loop<VectorUnary::Abs, Abs, IntegerTypes>));
   library.op(unary_op("Sign", number, "sign").gradient(zero_gradient));
   library.kernel(unary_kernel("Sign", scalar_unary_loop_of<Sign, WideNumberTypes>));
-  for (const char* name : {"Floor", "Ceil", "Round"})
-    library.op(unary_op(name, floating,
-                        name == std::string_view("Floor")  ? "floor"
-                        : name == std::string_view("Ceil") ? "ceil"
-                                                           : "round")
-                   .not_differentiable());
+  library.op(unary_op("Floor", floating, "floor").not_differentiable());
+  library.op(unary_op("Ceil", floating, "ceil").not_differentiable());
+  library.op(unary_op("Round", "T: {half, bfloat16, float, double, int8, int16, int32, int64}", "round")
+                 .not_differentiable());
   library.kernel(unary_kernel("Floor", unary_loop<VectorUnary::Floor>));
   library.kernel(unary_kernel("Ceil", unary_loop<VectorUnary::Ceil>));
-  library.kernel(unary_kernel("Round", unary_loop<VectorUnary::Round>));
+  library.kernel(unary_kernel("Round", unary_loop<VectorUnary::Round, Round, SignedTypes>));
 }
 
 void add_roots(OpLibrary& library) {
@@ -334,8 +349,9 @@ void add_transcendental(OpLibrary& library) {
   library.kernel(unary_kernel("Erfc", scalar_unary_loop_of<Erfc, FloatTypes>, Cost::Transcendental));
   library.op(unary_op("Log", floating_or_complex, "log").gradient(log_gradient));
   library.kernel(unary_kernel("Log", unary_loop<VectorUnary::Log, Log, ComplexTypes>, Cost::Transcendental));
-  library.op(unary_op("Log1p", floating, "log1p").gradient(log1p_gradient));
-  library.kernel(unary_kernel("Log1p", unary_loop<VectorUnary::Log1p>, Cost::Transcendental));
+  library.op(unary_op("Log1p", floating_or_complex, "log1p").gradient(log1p_gradient));
+  library.kernel(
+      unary_kernel("Log1p", unary_loop<VectorUnary::Log1p, Log1p, ComplexTypes>, Cost::Transcendental));
   library.op(unary_op("Sin", floating_or_complex, "sin").gradient(sin_gradient));
   library.kernel(unary_kernel("Sin", unary_loop<VectorUnary::Sin, Sin, ComplexTypes>, Cost::Transcendental));
   library.op(unary_op("Cos", floating_or_complex, "cos").gradient(cos_gradient));

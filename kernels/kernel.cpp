@@ -3,20 +3,21 @@
 #include <algorithm>
 
 #include "graph/signature.h"
+#include "messages/memory_claims.h"
 
 namespace troupe {
 namespace {
 
-/// Kernels that name no dtypes move the elements of any, but not those of variants.
-bool knows_its_variants(const KernelDef& kernel, const Node& node) {
+/// Kernels that name no dtypes move the elements of any, but not those of variants, nor handles, which are none.
+bool knows_its_elements(const KernelDef& kernel, const Node& node) {
   return kernel.opaque || std::all_of(node.attrs.begin(), node.attrs.end(), [&](const auto& attr) {
            const DType* dtype = std::get_if<DType>(&attr.second);
-           return !dtype || *dtype != DType::Variant || kernel.types.contains(attr.first);
+           return !dtype || !is_local(*dtype) || kernel.types.contains(attr.first);
          });
 }
 
 bool serves(const KernelDef& kernel, const Node& node) {
-  return knows_its_variants(kernel, node) &&
+  return knows_its_elements(kernel, node) &&
          std::all_of(kernel.types.begin(), kernel.types.end(), [&](const auto& constraint) {
            const AttrValue* value = node.attrs.find(constraint.first);
            const DType* dtype = value ? std::get_if<DType>(value) : nullptr;
@@ -48,10 +49,31 @@ std::string types_of(const Node& node) {
   return out.empty() ? "no types" : out;
 }
 
+/// The most that the contents of so many strings take which a kernel makes of these inputs: each of one string of every input, or all
+/// together of each string once.
+size_t most_contents(std::span<const Slot> inputs, size_t count) {
+  size_t longest = 0, total = 0, bytes = 0;
+  for (const Slot& slot : inputs) {
+    if (slot.tensor.dtype() != DType::String) continue;
+    size_t most = 0;
+    for (const std::string& text : slot.tensor.as<std::string>()) {
+      most = std::max(most, text.size());
+      total += text.size();
+    }
+    longest += most;
+  }
+  if (__builtin_mul_overflow(count, contents_of(longest), &bytes)) return SIZE_MAX;
+  return longest == 0 ? 0 : std::max(bytes, contents_of(total));
+}
+
 }  // namespace
 
 Result<Tensor*> KernelContext::output(size_t i, DType dtype, const Shape& shape) {
   TROUPE_RETURN_IF_FAILED(outputs_[i].reallocate(dtype, shape, device_.memory()));
+  if (dtype == DType::String)
+    TROUPE_RETURN_IF_FAILED(claim_contents(
+        outputs_[i], most_contents({inputs_, input_count_}, static_cast<size_t>(shape.elements())),
+        device_.memory()));
   return &outputs_[i];
 }
 

@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <variant>
 #include <vector>
 
@@ -20,6 +21,12 @@
 
 namespace troupe {
 
+/// Whether the numbers of a random node follow from seeds of its own (`seed`, `seed2`) rather than from the session's.
+bool has_own_seeds(const Node& node);
+
+/// How often nodes ran in earlier steps of the session, by name; those that never did may be missing.
+using EarlierRuns = std::unordered_map<std::string, uint64_t>;
+
 /// What a kernel may know of the step it runs in. `round` is the training round of the saved state; runs outside training use a
 /// stream of their own (training == false).
 struct StepInfo {
@@ -28,7 +35,8 @@ struct StepInfo {
   uint64_t seed = 0;
   uint64_t round = 0;
   bool training = false;
-  bool profiled = false;                         ///< where its time goes is written down
+  bool profiled = false;                                 ///< where its time goes is written down
+  std::shared_ptr<const EarlierRuns> earlier_runs = {};  ///< of random nodes with seeds of their own
   const std::atomic<bool>* cancelled = nullptr;  ///< long kernels look at it between blocks; may be null
 };
 
@@ -107,13 +115,14 @@ using KernelFunction = Status (*)(KernelContext&);
 struct KernelDef {
   std::string op;
   std::string device_type;  ///< "CPU", "GPU"
-  /// Type attribute -> the dtypes served; absent: any but variant.
+  /// Type attribute -> the dtypes served; absent: any but variant and resource.
   std::map<std::string, std::vector<DType>> types;
   std::vector<std::string> host_inputs,
       host_outputs;    ///< names of arguments kept in host memory on any device
   bool cheap = false;  ///< costs less than handing it to another thread
   std::function<Result<std::unique_ptr<Kernel>>(const PrepareContext&)> prepare;
-  bool opaque = false;  ///< hands on tensors without a look at their elements: it serves variants, too
+  bool opaque =
+      false;  ///< hands on tensors without a look at their elements: it serves variants and handles, too
 
   KernelDef& on(std::string attr, std::vector<DType> dtypes) &;
   KernelDef&& on(std::string attr, std::vector<DType> dtypes) && {

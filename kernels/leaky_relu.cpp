@@ -9,10 +9,11 @@
 namespace troupe {
 namespace {
 
-/// out = values, times alpha where the feature is not above 0.
+/// out = values, times alpha where the feature is not above 0. As in TensorFlow alpha has the type of what it multiplies.
 template <class T>
-void leak(const T* values, const T* features, ComputeType<T> alpha, T* out, size_t begin, size_t end) {
+void leak(const T* values, const T* features, T factor, T* out, size_t begin, size_t end) {
   using Computed = ComputeType<T>;
+  const auto alpha = static_cast<Computed>(factor);
 #pragma GCC ivdep
   for (size_t i = begin; i < end; ++i) {
     const auto value = static_cast<Computed>(values[i]);
@@ -33,7 +34,7 @@ Status run_leak(KernelContext& context) {
     const T *const from = values.as<T>().data(), *const by = features.as<T>().data();
     T* const out = output->write<T>().data();
     parallel_items(context.device().pool(), values.as<T>().size(), 3 * sizeof(T),
-                   [&](size_t begin, size_t end) { leak<T>(from, by, alpha, out, begin, end); });
+                   [&](size_t begin, size_t end) { leak<T>(from, by, T(alpha), out, begin, end); });
   });
   return {};
 }

@@ -53,15 +53,15 @@ void add_like_ops(OpLibrary& library) {
                  .constructor("zeros_like(x)")
                  .shape(unchanged_shape)
                  .gradient(zero_gradient));
-  library.op(
-      OpDefBuilder("OnesLike")
-          .input("x: T")
-          .output("y: T")
-          .attr("T: {half, bfloat16, float, double, int8, uint8, int16, uint16, int32, int64, complex64, "
-                "complex128, bool}")
-          .constructor("ones_like(x)")
-          .shape(unchanged_shape)
-          .gradient(zero_gradient));
+  library.op(OpDefBuilder("OnesLike")
+                 .input("x: T")
+                 .output("y: T")
+                 .attr("T: {half, bfloat16, float, double, int8, uint8, int16, uint16, int32, uint32, int64, "
+                       "uint64, complex64, "
+                       "complex128, bool}")
+                 .constructor("ones_like(x)")
+                 .shape(unchanged_shape)
+                 .gradient(zero_gradient));
   library.kernel(cpu_kernel("ZerosLike", run_zeros_like).inexpensive());
   library.kernel(cpu_kernel("OnesLike", run_ones_like).inexpensive());
 }

@@ -1,6 +1,7 @@
 // Logic on bool tensors, element by element.
 //   LogicalAnd(x, y), LogicalOr(x, y)   shapes broadcast as in NumPy
 //   LogicalNot(x)
+//   ToBool(x)                           whether a scalar is neither zero nor an empty string; whether anything else has an element
 // Not differentiable.
 #include "graph/shape_context.h"
 #include "kernels/all_ops.h"
@@ -18,6 +19,17 @@ struct Or {
 struct Not {
   static bool apply(bool x) { return !x; }
 };
+
+using ScalarTypes = Joined<PlainTypes, TypeList<std::string>>;
+
+Status run_to_bool(KernelContext& context) {
+  const Tensor& x = context.input(0);
+  bool holds = x.elements() > 0;
+  if (x.shape().is_scalar())
+    with_type(ScalarTypes{}, x.dtype(), [&]<class T>(std::type_identity<T>) { holds = x.item<T>() != T{}; });
+  context.set_output(0, Tensor::scalar(holds));
+  return {};
+}
 
 /// Kernels choose loops by attribute T, which these ops do not have.
 KernelDef for_bool(KernelDef def) {
@@ -47,6 +59,13 @@ void add_logical_ops(OpLibrary& library) {
                  .shape(unchanged_shape)
                  .not_differentiable());
   library.kernel(for_bool(unary_kernel("LogicalNot", scalar_unary_loop_of<Not, TypeList<bool>>)));
+  library.op(OpDefBuilder("ToBool")
+                 .input("input: T")
+                 .output("output: bool")
+                 .attr("T: type")
+                 .shape(scalar_shape)
+                 .not_differentiable());
+  library.kernel(cpu_kernel("ToBool", run_to_bool).on("T", dtypes(ScalarTypes{})).inexpensive());
 }
 
 }  // namespace troupe

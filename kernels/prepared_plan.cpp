@@ -25,6 +25,16 @@ bool yields_handle(const Node& node) {
   return node.inputs.empty() && !node.output_types.empty() && is_handle(node.output_types[0]);
 }
 
+bool hands_on(Action action) {
+  return action == Action::Stack || action == Action::Switch || action == Action::Merge ||
+         action == Action::Forward || action == Action::ForwardEach;
+}
+
+bool needs_initialized(const Node& node) {
+  const AttrValue* const asked = node.attrs.find("_initialized");
+  return !node.op->allows_uninitialized_input || (asked && std::get<bool>(*asked));
+}
+
 std::optional<StackAction> stack_action(std::string_view op) {
   if (op == "StackV2") return StackAction::New;
   if (op == "StackPushV2") return StackAction::Push;
@@ -48,6 +58,7 @@ Action action_of(const Node& node) {
   const std::string& op = node.type();
   if (op == "NoOp") return Action::Nothing;
   if (op == "Identity" || op == "RefIdentity" || op == "ReadVariableOp") return Action::Forward;
+  if (op == "IdentityN") return Action::ForwardEach;
   if (stack_action(op)) return Action::Stack;
   if (yields_handle(node)) return Action::Handle;
   if (is_transfer(*node.op)) return Action::Request;
@@ -97,13 +108,12 @@ class PlanPreparation {
     const Graph& graph = prepared_->plan().graph();
     node.action = action_of(*node.node);
     node.runs_dead = is_transfer(*node.node->op);
+    for (const EdgeType& type : node.node->output_types) node.makes_strings |= type.dtype == DType::String;
     for (const Output& input : node.node->inputs) node.takes_handles |= is_handle(graph.type(input));
-    node.needs_initialized = !node.node->op->allows_uninitialized_input;
+    node.needs_initialized = needs_initialized(*node.node);
     node.reads_handles = node.node->type() == "ReadVariableOp" || node.action == Action::Kernel;
     node.stack = stack_action(node.node->type()).value_or(StackAction::New);
-    node.takes_stacks =
-        !node.reads_handles && (node.action == Action::Stack || node.action == Action::Switch ||
-                                node.action == Action::Merge || node.action == Action::Forward);
+    node.takes_stacks = !node.reads_handles && hands_on(node.action);
     if (node.action == Action::Handle) return resolve(node);
     if (node.action == Action::Kernel) return prepare_kernel(node);
     return {};

@@ -17,8 +17,9 @@ namespace troupe {
 
 /// How a node is carried out.
 enum class Action : uint8_t {
-  Nothing,  ///< NoOp, ControlTrigger
-  Forward,  ///< its input is its output: Enter, Exit, NextIteration, LoopCond, Identity, ReadVariableOp
+  Nothing,      ///< NoOp, ControlTrigger
+  Forward,      ///< its input is its output: Enter, Exit, NextIteration, LoopCond, Identity, ReadVariableOp
+  ForwardEach,  ///< each input is the output of the same number: IdentityN
   Switch,
   Merge,
   Handle,    ///< yields the handle of a cell
@@ -44,7 +45,8 @@ struct PreparedNode {
   bool reads_handles = false;  ///< it is the value behind a resource that is wanted
   bool takes_stacks = false;   ///< its resource may be a stack of the step
   bool needs_initialized = true;
-  bool cheap = false;  ///< as its kernel says; it has inputs
+  bool cheap = false;          ///< as its kernel says; it has inputs
+  bool makes_strings = false;  ///< among its outputs are strings, whose contents are counted
 };
 
 /// The cell that a handle-producing node (VariableV2, VarHandleOp, FIFOQueueV2) stands for.

@@ -6,10 +6,11 @@
 //   RandomUniformInt(shape, minval, maxval) [minval, maxval)
 //   RandomShuffle(value)                    the rows of value in random order
 // Bits are those of Philox 4x32-10 (kernels/philox.h). m is the finalizer of SplitMix64, h the FNV-1a hash:
-//   key      m(m(s) ^ h(node name)), where s = seed << 32 ^ seed2 when one of these attributes is not 0,
-//            else the seed of the step
+//   key      m(m(m(seed) ^ seed2)) of a node of which one of these attributes is not 0: nodes with equal seeds draw equal
+//            numbers; m(m(s) ^ h(node name)) of any other, s the seed of the session
 //   stream   m(m(2 t + 1) ^ frame key) in a step that trains, t its training round;
-//            m(m(2 t) ^ frame key) in any other, t the ordinal of the step
+//            m(m(2 t) ^ frame key) in any other, t the ordinal of the step, or, for a node with seeds of its own, how
+//            many earlier steps of the session had it: what else the session ran does not matter
 //   counter  index of the group of four numbers (two of double or int64). A group of TruncatedNormal that
 //            needs more bits goes on at index + 2^48, index + 2 * 2^48, ...
 #include <algorithm>
@@ -40,14 +41,31 @@ uint64_t name_hash(std::string_view name) {
   return hash;
 }
 
+uint64_t seed_of(const Node& node, const char* attr) {
+  const AttrValue* const seed = node.attrs.find(attr);
+  return seed ? static_cast<uint64_t>(std::get<int64_t>(*seed)) : 0;
+}
+
+uint64_t key_of(const Node& node, const StepInfo& step) {
+  if (has_own_seeds(node)) return mixed(mixed(mixed(seed_of(node, "seed")) ^ seed_of(node, "seed2")));
+  return mixed(mixed(step.seed) ^ name_hash(node.name));
+}
+
+uint64_t earlier_runs(const Node& node, const StepInfo& step) {
+  if (!step.earlier_runs) return 0;
+  const auto known = step.earlier_runs->find(node.name);
+  return known == step.earlier_runs->end() ? 0 : known->second;
+}
+
+uint64_t time_of(const Node& node, const StepInfo& step) {
+  if (step.training) return 2 * step.round + 1;
+  return 2 * (has_own_seeds(node) ? earlier_runs(node, step) : step.ordinal);
+}
+
 Philox generator(const KernelContext& context) {
   const Node& node = context.node();
   const StepInfo& step = context.step();
-  const auto seed = static_cast<uint64_t>(node.attrs.get<int64_t>("seed"));
-  const auto seed2 = static_cast<uint64_t>(node.attrs.get<int64_t>("seed2"));
-  const uint64_t base = seed != 0 || seed2 != 0 ? seed << 32 ^ seed2 : step.seed;
-  const uint64_t time = 2 * (step.training ? step.round : step.ordinal) + (step.training ? 1 : 0);
-  return {mixed(mixed(base) ^ name_hash(node.name)), mixed(mixed(time) ^ context.frame_key())};
+  return {key_of(node, step), mixed(mixed(time_of(node, step)) ^ context.frame_key())};
 }
 
 // ---- From bits to numbers
@@ -293,6 +311,10 @@ void add_float_op(OpLibrary& library, const std::string& name, const std::string
 }
 
 }  // namespace
+
+bool has_own_seeds(const Node& node) {
+  return node.op->effect == Effect::Random && (seed_of(node, "seed") != 0 || seed_of(node, "seed2") != 0);
+}
 
 void add_random_ops(OpLibrary& library) {
   add_float_op(library, "RandomUniform", "random_uniform", run_random<Uniform>);

@@ -1,23 +1,27 @@
 // Sequences, in host memory.
-//   Range(start, limit, delta)   start, start + delta, ... up to but not including limit
+//   Range(start, limit, delta)   start + i delta up to but not including limit; as many as (limit - start) / delta, rounded as
+//                                the type rounds, has whole steps; ResourceExhausted when they cannot lie in memory
 //   LinSpace(start, stop, num)   num values from start to stop, evenly spaced, both included
 #include <cmath>
 
 #include "kernels/all_ops.h"
 #include "kernels/arguments.h"
+#include "kernels/type_dispatch.h"
 
 namespace troupe {
 namespace {
 
+using RangeTypes = Joined<AllFloatTypes, TypeList<int32_t, int64_t>>;
+
 /// How many elements; InvalidArgument when delta leads away from limit, is 0, or there are too many to count.
 template <class T>
 Result<int64_t> range_size(T start, T limit, T delta) {
+  const ComputeType<T> from(start), to(limit), by(delta);
   const auto text = [&] {
-    return "from " + std::to_string(start) + " to " + std::to_string(limit) + " by " + std::to_string(delta);
+    return "from " + std::to_string(from) + " to " + std::to_string(to) + " by " + std::to_string(by);
   };
-  if (!(delta > 0 || delta < 0)) return invalid_argument(text() + ": delta must not be 0");
-  if (delta > 0 ? start > limit : start < limit)
-    return invalid_argument(text() + ": delta leads away from limit");
+  if (!(by > 0 || by < 0)) return invalid_argument(text() + ": delta must not be 0");
+  if (by > 0 ? from > to : from < to) return invalid_argument(text() + ": delta leads away from limit");
   if constexpr (std::is_integral_v<T>) {
     const auto gap = delta > 0 ? static_cast<uint64_t>(limit) - static_cast<uint64_t>(start)
                                : static_cast<uint64_t>(start) - static_cast<uint64_t>(limit);
@@ -26,7 +30,8 @@ Result<int64_t> range_size(T start, T limit, T delta) {
     if (size > INT64_MAX) return invalid_argument(text() + ": too many elements");
     return static_cast<int64_t>(size);
   } else {
-    const double size = std::ceil(std::abs((double{limit} - double{start}) / double{delta}));
+    const auto steps = static_cast<ComputeType<T>>(T(static_cast<ComputeType<T>>(T(to - from)) / by));
+    const double size = std::ceil(std::abs(double{steps}));
     if (!(size < 0x1p62)) return invalid_argument(text() + ": too many elements");
     return static_cast<int64_t>(size);
   }
@@ -42,12 +47,10 @@ Result<int64_t> range_size_of(const Tensor& start, const Tensor& limit, const Te
     if (!tensor->shape().is_scalar())
       return invalid_argument("start, limit and delta must be scalars, one has shape " +
                               tensor->shape().text());
-  switch (start.dtype()) {
-    case DType::Float: return range_size<float>(start, limit, delta);
-    case DType::Double: return range_size<double>(start, limit, delta);
-    case DType::Int32: return range_size<int32_t>(start, limit, delta);
-    default: return range_size<int64_t>(start, limit, delta);
-  }
+  Result<int64_t> size = 0;
+  with_type(RangeTypes{}, start.dtype(),
+            [&]<class T>(std::type_identity<T>) { size = range_size<T>(start, limit, delta); });
+  return size;
 }
 
 Status range_shape(ShapeContext& context) {
@@ -63,16 +66,16 @@ Status range_shape(ShapeContext& context) {
 
 template <class T>
 void write_range(Tensor& output, const Tensor& start, const Tensor& delta) {
-  const T first = start.as<T>()[0], step = delta.as<T>()[0];
+  const ComputeType<T> first(start.as<T>()[0]), step(delta.as<T>()[0]);
   const auto elements = output.write<T>();
-  T value = first;
   for (size_t i = 0; i < elements.size(); ++i) {
-    elements[i] = value;
-    if constexpr (std::is_integral_v<T>) {
-      using Unsigned = std::make_unsigned_t<T>;  // the value after the last may overflow
-      value = static_cast<T>(static_cast<Unsigned>(value) + static_cast<Unsigned>(step));
-    } else {
-      value += step;
+    if constexpr (std::is_integral_v<T>) {  // the offset alone may overflow
+      using Unsigned = std::make_unsigned_t<T>;
+      elements[i] = static_cast<T>(static_cast<Unsigned>(first) +
+                                   static_cast<Unsigned>(i) * static_cast<Unsigned>(step));
+    } else {  // each step of the arithmetic rounds to T, as in TensorFlow
+      const auto steps = static_cast<ComputeType<T>>(T(static_cast<ComputeType<T>>(i)));
+      elements[i] = T(first + static_cast<ComputeType<T>>(T(steps * step)));
     }
   }
 }
@@ -82,12 +85,8 @@ Status run_range(KernelContext& context) {
   TROUPE_ASSIGN(const int64_t size, range_size_of(start, context.input(1), delta));
   TROUPE_ASSIGN(const Shape shape, Shape::make({&size, 1}, start.dtype()));
   TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
-  switch (start.dtype()) {
-    case DType::Float: write_range<float>(*output, start, delta); break;
-    case DType::Double: write_range<double>(*output, start, delta); break;
-    case DType::Int32: write_range<int32_t>(*output, start, delta); break;
-    default: write_range<int64_t>(*output, start, delta);
-  }
+  with_type(RangeTypes{}, start.dtype(),
+            [&]<class T>(std::type_identity<T>) { write_range<T>(*output, start, delta); });
   return {};
 }
 
@@ -130,7 +129,7 @@ void add_range_ops(OpLibrary& library) {
                  .input("limit: Tidx")
                  .input("delta: Tidx")
                  .output("output: Tidx")
-                 .attr("Tidx: {float, double, int32, int64} = int32")
+                 .attr("Tidx: {half, bfloat16, float, double, int32, int64} = int32")
                  .constructor("range(start, limit, delta = 1)")
                  .shape(range_shape)
                  .not_differentiable());

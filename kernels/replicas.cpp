@@ -42,8 +42,7 @@ OpDefBuilder sync_replicas_op(const std::string& name, bool resource) {
       .attr("worker: int >= 0 = 0")
       .served_by(ServedBy::Replicas)
       .effect(Effect::State)
-      .shape(sync_replicas_shape)
-      .not_differentiable();
+      .shape(sync_replicas_shape);
 }
 
 }  // namespace

@@ -50,17 +50,17 @@ void reverse_gradient(GradientContext& context) {
 }  // namespace
 
 void add_reverse(OpLibrary& library) {
-  library.op(
-      OpDefBuilder("ReverseV2")
-          .input("tensor: T")
-          .input("axis: Tidx")
-          .output("output: T")
-          .attr("Tidx: {int32, int64} = int32")
-          .attr("T: {half, bfloat16, float, double, int8, uint8, int16, uint16, int32, int64, complex64, "
-                "complex128, bool, string}")
-          .constructor("reverse(tensor, axis)")
-          .shape(reverse_shape)
-          .gradient(reverse_gradient));
+  library.op(OpDefBuilder("ReverseV2")
+                 .input("tensor: T")
+                 .input("axis: Tidx")
+                 .output("output: T")
+                 .attr("Tidx: {int32, int64} = int32")
+                 .attr("T: {half, bfloat16, float, double, int8, uint8, int16, uint16, int32, uint32, int64, "
+                       "uint64, complex64, "
+                       "complex128, bool, string}")
+                 .constructor("reverse(tensor, axis)")
+                 .shape(reverse_shape)
+                 .gradient(reverse_gradient));
   library.kernel(cpu_kernel("ReverseV2", run_reverse).host({"axis"}));
 }
 

@@ -33,12 +33,6 @@ void copy_rows(const std::byte* from, std::span<const int64_t> rows, size_t byte
   }
 }
 
-size_t count_of(std::span<const int64_t> dims) {
-  size_t count = 1;
-  for (const int64_t dim : dims) count *= static_cast<size_t>(dim);
-  return count;
-}
-
 constexpr size_t most_parts = 256;
 
 /// Positions in a list of rows, dealt out by row, each part's in order. Short rows that lie together go to one part, so that parts do
@@ -67,15 +61,37 @@ class DealtRows {
 
 }  // namespace
 
+size_t count_of(std::span<const int64_t> dims) {
+  size_t count = 1;
+  for (const int64_t dim : dims) count *= static_cast<size_t>(dim);
+  return count;
+}
+
 void take_rows(Pool& pool, const Tensor& from, std::span<const int64_t> rows, Tensor& to, size_t row) {
-  const size_t bytes = row * size_of(from.dtype());
-  if (bytes == 0) return;
-  parallel_rows(pool, rows.size(), 2 * bytes, [&](size_t begin, size_t end) {
+  take_rows(pool, from, rows, to, Slices{.row = row});
+}
+
+void take_rows(Pool& pool, const Tensor& from, std::span<const int64_t> numbers, Tensor& to,
+               const Slices& slices) {
+  const size_t bytes = slices.row * size_of(from.dtype());
+  if (bytes == 0 || numbers.empty() || slices.blocks == 0) return;
+  const size_t taken = numbers.size() / slices.lists, blocks_of_list = slices.blocks / slices.lists;
+  // Rows `begin` to `end` of one block.
+  const auto take = [&](size_t block, size_t begin, size_t end) {
+    const auto list = numbers.subspan(block / blocks_of_list * taken, taken);
+    const size_t first = block * slices.rows, to_first = block * taken;
     if (from.dtype() != DType::String)
-      return copy_rows(from.data(), rows.subspan(begin, end - begin), bytes,
-                       to.mutable_data() + begin * bytes);
-    for (size_t i = begin; i < end; ++i) copy_row(from, static_cast<size_t>(rows[i]), to, i, row);
-  });
+      return copy_rows(from.data() + first * bytes, list.subspan(begin, end - begin), bytes,
+                       to.mutable_data() + (to_first + begin) * bytes);
+    for (size_t i = begin; i < end; ++i)
+      copy_row(from, first + static_cast<size_t>(list[i]), to, to_first + i, slices.row);
+  };
+  if (slices.blocks > taken)
+    return parallel_rows(pool, slices.blocks, 2 * bytes * taken, [&](size_t begin, size_t end) {
+      for (size_t block = begin; block < end; ++block) take(block, 0, taken);
+    });
+  for (size_t block = 0; block < slices.blocks; ++block)
+    parallel_rows(pool, taken, 2 * bytes, [&](size_t begin, size_t end) { take(block, begin, end); });
 }
 
 void copy_row(const Tensor& from, size_t from_row, Tensor& to, size_t to_row, size_t row) {
@@ -115,14 +131,15 @@ Result<NamedRows> rows_at(const Tensor& indices, std::span<const int64_t> dims) 
   const auto depth = static_cast<size_t>(indices.shape().dims().back());
   const auto within = dims.first(depth);
   const Dims values = integers(indices);
-  NamedRows rows{Dims(count_of(indices.shape().dims().first(indices.shape().rank() - 1))),
-                 count_of(dims.subspan(depth))};
+  TROUPE_ASSIGN(const Shape lists,
+                Shape::make(indices.shape().dims().first(indices.shape().rank() - 1), indices.dtype()));
+  NamedRows rows{Dims(static_cast<size_t>(lists.elements())), count_of(dims.subspan(depth))};
   for (size_t i = 0; i < rows.numbers.size(); ++i) {
     const std::span position(values.begin() + i * depth, depth);
     for (size_t d = 0; d < depth; ++d) {
       if (position[d] < 0 || position[d] >= within[d])
-        return invalid_argument("indices[" + std::to_string(i) + "] = " + text_of(position) + " is not in " +
-                                text_of(within));
+        return invalid_argument(element_name("indices", lists, static_cast<int64_t>(i)) + " = " +
+                                text_of(position) + " is not in " + text_of(within));
       rows.numbers[i] = rows.numbers[i] * within[d] + position[d];
     }
   }

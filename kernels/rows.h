@@ -15,6 +15,14 @@ namespace troupe {
 
 /// Row i of `to` becomes row rows[i] of `from`; a row has `row` elements. The caller has checked the numbers.
 void take_rows(Pool& pool, const Tensor& from, std::span<const int64_t> rows, Tensor& to, size_t row);
+
+/// A tensor as `blocks` blocks of `rows` rows of `row` elements. There are `lists` lists of rows, the same for as many blocks in turn.
+struct Slices {
+  size_t blocks = 1, lists = 1, rows = 0, row = 0;
+};
+/// In each block of `to`, row i becomes row list[i] of that block of `from`, `list` being the block's among the `lists` in `numbers`.
+void take_rows(Pool& pool, const Tensor& from, std::span<const int64_t> numbers, Tensor& to,
+               const Slices& slices);
 /// One row.
 void copy_row(const Tensor& from, size_t from_row, Tensor& to, size_t to_row, size_t row);
 
@@ -29,13 +37,16 @@ struct NamedRows {
 };
 
 /// What stands at the positions in a tensor of these dimensions that `indices` lists along its last: each is a number in every one of
-/// the first dimensions, and names what stands there, as a row. InvalidArgument for more numbers than dimensions, and "indices[3] =
+/// the first dimensions, and names what stands there, as a row. InvalidArgument for more numbers than dimensions, and "indices[1,3] =
 /// [0,7] is not in [2,5]".
 Result<NamedRows> rows_at(const Tensor& indices, std::span<const int64_t> dims);
 /// The shape of those rows together: indices.shape[:-1] + dims[indices.shape[-1]:].
 Result<PartialShape> shape_of_rows_at(const PartialShape& indices, const PartialShape& tensor);
 /// InvalidArgument unless `updates` has this shape.
 Status check_updates(const Tensor& indices, const Tensor& updates, std::span<const int64_t> dims);
+
+/// How many elements a tensor of these dimensions has.
+size_t count_of(std::span<const int64_t> dims);
 
 /// The dimensions of a row of `data` when `numbers` holds one number for each row: data has those of numbers first, then these. -1 is
 /// unknown and fits any. InvalidArgument "segment_ids of shape [3] for data of shape [2,5]".

@@ -1,7 +1,11 @@
-// Rows combined by segments: data's first dimension is cut where segment_ids, which never fall, go up; row k of the result combines the
-// rows whose id is k, in order. A row that no id names is 0. InvalidArgument for an id that is negative or less than the one before.
+// Rows combined by segments: row k of the result combines the rows whose id is k, in order. A row that no id names is 0.
 //   SegmentSum, SegmentMean(data, segment_ids)   any number; integers wrap around, the mean truncates
 //   SegmentMax, SegmentMin(data, segment_ids)    real
+// data's first dimension is cut where segment_ids, which never fall, go up. InvalidArgument for an id that is negative or less
+// than the one before.
+//   UnsortedSegmentSum(data, segment_ids, num_segments)   any number
+// The ids, of any order, count the first dimensions of data. Rows with a negative id are left out; InvalidArgument for an id that
+// is not below num_segments.
 #include <algorithm>
 #include <cstdint>
 #include <vector>
@@ -11,6 +15,7 @@
 #include "kernels/combine.h"
 #include "kernels/constructors.h"
 #include "kernels/parallel.h"
+#include "kernels/rows.h"
 
 namespace troupe {
 namespace {
@@ -109,7 +114,70 @@ Status run_segments(KernelContext& context) {
   return {};
 }
 
+// ---- UnsortedSegmentSum
+
+Status unsorted_shape(ShapeContext& context) {
+  TROUPE_RETURN_IF_FAILED(context.with_rank(2, 0).status());
+  const PartialShape &data = context.input(0), &ids = context.input(1);
+  if (!data.known_rank() || !ids.known_rank()) return {};
+  TROUPE_ASSIGN(const Dims row, row_dims(data.dims(), ids.dims(), "data", "segment_ids"));
+  const int64_t segments = constant_integer(context, 2).value_or(unknown_dim);
+  if (segments < unknown_dim) return invalid_argument("num_segments is " + std::to_string(segments));
+  context.set_output(0, partial(row.with(0, segments)));
+  return {};
+}
+
+/// One thread adds what belongs to one column block, so every sum is in the order of the data.
+template <class T>
+void sum_segments(Pool& pool, std::span<const T> data, std::span<const int64_t> ids, std::span<T> sums,
+                  size_t row) {
+  const size_t block = std::max<size_t>(block_cost / std::max<size_t>(2 * ids.size() * sizeof(T), 1), 64);
+  pool.blocks(row, block, [&](size_t begin, size_t end) {
+    for (size_t i = 0; i < ids.size(); ++i)
+      if (ids[i] >= 0)
+        combine_into<Add, T>(sums.subspan(static_cast<size_t>(ids[i]) * row + begin, end - begin),
+                             data.subspan(i * row + begin, end - begin));
+  });
+}
+
+Status check_below(std::span<const int64_t> ids, const Shape& shape, int64_t segments) {
+  const auto found = std::ranges::find_if(ids, [&](int64_t id) { return id >= segments; });
+  if (found == ids.end()) return {};
+  return invalid_argument(element_name("segment_ids", shape, found - ids.begin()) + " = " +
+                          std::to_string(*found) + " is not below num_segments " + std::to_string(segments));
+}
+
+Status run_unsorted_sum(KernelContext& context) {
+  const Tensor &data = context.input(0), &ids = context.input(1);
+  TROUPE_ASSIGN(const int64_t segments, integer_scalar(context.input(2), "num_segments"));
+  TROUPE_ASSIGN(const Dims dims, row_dims(data.shape().dims(), ids.shape().dims(), "data", "segment_ids"));
+  TROUPE_ASSIGN(const Shape shape, Shape::make(dims.with(0, segments), data.dtype()));
+  const Dims rows = integers(ids);
+  TROUPE_RETURN_IF_FAILED(check_below(std::span(rows.begin(), rows.size()), ids.shape(), segments));
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
+  fill(context.device().pool(), *output);
+  if (data.elements() == 0) return {};
+  const auto row = static_cast<size_t>(data.elements() / ids.elements());
+  with_type(NumberTypes{}, data.dtype(), [&]<class T>(std::type_identity<T>) {
+    sum_segments<T>(context.device().pool(), data.as<T>(), rows, output->write<T>(), row);
+  });
+  return {};
+}
+
 // ---- Gradients
+
+/// Rows of the gradient by id; zeros for those that were left out.
+void unsorted_sum_gradient(GradientContext& context) {
+  const Scope& scope = context.scope();
+  const Output ids = context.input(1), zero = zeros_like(scope, ids);
+  const Output rows = scope.add_one("Gather", {context.gradient(), maximum(scope, ids, zero)});
+  const Output others =
+      expand_dims(scope, sub(scope, scope.add_one("Rank", {rows}), scope.add_one("Rank", {ids})), 0);
+  const Output shape =
+      concat(scope, {shape_of(scope, ids), fill(scope, others, integer_constant(scope, 1))}, 0);
+  const Output kept = reshape(scope, greater_equal(scope, ids, zero), shape);
+  context.set(0, where_v2(scope, kept, rows, zeros_like(scope, rows)));
+}
 
 /// `x`, a row for each segment, with a copy of it for each row of the data.
 Output by_rows(const GradientContext& context, Output x) {
@@ -159,6 +227,18 @@ void add_segment_ops(OpLibrary& library) {
   add_segments<Mean, NumberTypes>(library, "SegmentMean", "T: numbertype", mean_gradient);
   add_segments<Maximum, RealTypes>(library, "SegmentMax", "T: realnumbertype", extreme_gradient);
   add_segments<Minimum, RealTypes>(library, "SegmentMin", "T: realnumbertype", extreme_gradient);
+  library.op(OpDefBuilder("UnsortedSegmentSum")
+                 .input("data: T")
+                 .input("segment_ids: Tindices")
+                 .input("num_segments: Tnumsegments")
+                 .output("output: T")
+                 .attr("T: numbertype")
+                 .attr("Tindices: {int32, int64}")
+                 .attr("Tnumsegments: {int32, int64} = int32")
+                 .constructor("unsorted_segment_sum(data, segment_ids, num_segments)")
+                 .shape(unsorted_shape)
+                 .gradient(unsorted_sum_gradient));
+  library.kernel(cpu_kernel("UnsortedSegmentSum", run_unsorted_sum).host({"num_segments"}));
 }
 
 }  // namespace troupe

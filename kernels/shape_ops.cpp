@@ -2,7 +2,8 @@
 // ExpandDims and Squeeze share the buffer of their input.
 //   Shape(x), ShapeN(xs...), Size(x), Rank(x)   integers; InvalidArgument when one does not fit `out_type`
 //   VariableShape(resource)                     that of the value of a variable
-//   Reshape(tensor, shape)                      one dimension may be -1: what is left over
+//   Reshape(tensor, shape)                      one dimension may be -1: what is left over; beside a dimension of 0 it is
+//                                               what the dimensions other than 0 on both sides leave over
 //   ExpandDims(input, dim)                      a dimension of 1 before `dim`, in [-rank-1, rank]
 //   Squeeze(input)                              without dimensions of 1: all, or those of `squeeze_dims`
 #include <algorithm>
@@ -64,40 +65,41 @@ Status run_rank(KernelContext& context) {
 
 constexpr const char* out_type = "out_type: {int32, int64} = int32";
 
-/// The element count of `shape`, and the product of its known dims either way.
+/// What some known dimensions hold.
 struct KnownProduct {
-  int64_t product = 1;
-  bool complete = true;
+  int64_t nonzero = 1;  ///< the product of those that are not 0
+  bool empty = false;   ///< one is 0
+
+  int64_t elements() const { return empty ? 0 : nonzero; }
 };
 Result<KnownProduct> known_product(std::span<const int64_t> dims) {
   KnownProduct known;
   for (const int64_t dim : dims) {
-    if (dim == unknown_dim)
-      known.complete = false;
-    else if (__builtin_mul_overflow(known.product, dim, &known.product))
+    if (dim == 0)
+      known.empty = true;
+    else if (dim != unknown_dim && __builtin_mul_overflow(known.nonzero, dim, &known.nonzero))
       return invalid_argument("the elements of shape " + text_of(dims) + " cannot be counted");
   }
   return known;
 }
 
-/// `wanted` with its -1, if any, replaced so that it holds `elements`.
-Result<Dims> resolved_dims(std::span<const int64_t> wanted, int64_t elements) {
+/// `wanted` with its -1, if any, replaced so that it holds as many elements as `tensor`.
+Result<Dims> resolved_dims(std::span<const int64_t> wanted, std::span<const int64_t> tensor) {
   Dims dims(wanted);
   const auto open = std::ranges::find(dims, -1);
   for (const int64_t dim : dims)
     if (dim < -1) return invalid_argument("shape " + text_of(wanted) + " has a dimension below -1");
   TROUPE_ASSIGN(const KnownProduct known, known_product(wanted));
+  TROUPE_ASSIGN(const KnownProduct given, known_product(tensor));
   if (open != dims.end()) {
     if (std::find(open + 1, dims.end(), -1) != dims.end())
       return invalid_argument("shape " + text_of(wanted) + " has more than one -1");
-    if (known.product == 0)
-      return invalid_argument("the -1 of shape " + text_of(wanted) +
-                              " cannot be told: the other dimensions hold nothing");
-    *open = elements / known.product;
+    *open = (known.empty ? given.nonzero : given.elements()) / known.nonzero;
   }
-  if (known.product * (open == dims.end() ? 1 : *open) != elements)
-    return invalid_argument("a tensor of " + std::to_string(elements) + " elements cannot take shape " +
-                            text_of(wanted));
+  TROUPE_ASSIGN(const KnownProduct result, known_product(dims));
+  if (result.elements() != given.elements())
+    return invalid_argument("a tensor of " + std::to_string(given.elements()) +
+                            " elements cannot take shape " + text_of(wanted));
   return dims;
 }
 
@@ -105,8 +107,7 @@ Status reshape_shape(ShapeContext& context) {
   TROUPE_ASSIGN(PartialShape shape, shape_from_input(context, 1));
   const PartialShape& input = context.input(0);
   if (const auto wanted = context.constant_integers(1); wanted && input.fully_known()) {
-    TROUPE_ASSIGN(const KnownProduct elements, known_product(input.dims()));
-    TROUPE_ASSIGN(const Dims dims, resolved_dims(*wanted, elements.product));
+    TROUPE_ASSIGN(const Dims dims, resolved_dims(*wanted, input.dims()));
     shape = partial(dims);
   }
   context.set_output(0, std::move(shape));
@@ -116,7 +117,7 @@ Status reshape_shape(ShapeContext& context) {
 Status run_reshape(KernelContext& context) {
   const Tensor& tensor = context.input(0);
   TROUPE_ASSIGN(const Dims wanted, integer_vector(context.input(1), "shape"));
-  TROUPE_ASSIGN(const Dims dims, resolved_dims(wanted, tensor.elements()));
+  TROUPE_ASSIGN(const Dims dims, resolved_dims(wanted, tensor.shape().dims()));
   TROUPE_ASSIGN(const Shape shape, Shape::make(dims, tensor.dtype()));
   context.set_output(0, tensor.reshaped(shape));
   return {};

@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "messages/memory_claims.h"
+
 namespace troupe {
 namespace {
 
@@ -82,6 +84,14 @@ struct StepContext::SlotValues : Values {
 
   void put(uint32_t, uint32_t slot, bool last) { send(context.slots_[from], slot, last); }
   void drop() { troupe::drop(context.slots_[from]); }
+};
+
+/// Each input goes on as the output of the same number.
+struct StepContext::EachSlotValues : Values {
+  uint32_t first, count;
+
+  void put(uint32_t output, uint32_t slot, bool last) { send(context.slots_[first + output], slot, last); }
+  void drop() { clear(first, count); }
 };
 
 struct StepContext::SwitchValues : SlotValues {
@@ -199,6 +209,9 @@ void StepContext::carry_out(Activation activation) {
   switch (node.action) {
     case Action::Nothing: return state_.done(activation, NoValues{{*this}});
     case Action::Forward: return forward(activation);
+    case Action::ForwardEach:
+      return state_.done(activation,
+                         EachSlotValues{{*this}, state_.first_slot(activation), input_count(activation)});
     case Action::Switch: return run_switch(activation);
     case Action::Merge: return run_merge(activation);
     case Action::Constant: return state_.done(activation, ConstantValues{{*this}, *node.constant});
@@ -317,6 +330,8 @@ void StepContext::finish_kernel(Activation activation, const PreparedNode& node)
   const uint32_t outputs = plan_.nodes()[activation.node].outputs;
   for (uint32_t i = 0; i < outputs; ++i)
     if (!outputs_[i].buffer()) return fail(node, internal("the kernel made no output " + std::to_string(i)));
+  if (node.makes_strings)
+    for (uint32_t i = 0; i < outputs; ++i) settle_contents(outputs_[i], device_.memory());
   clear_inputs(activation);
   state_.done(activation, KernelValues{{*this}, outputs});
 }
@@ -417,7 +432,9 @@ bool StepContext::read_handle(Activation activation, const PreparedNode& node, u
   Snapshot snapshot;
   const auto reading = wants_reference ? cell.reading() : cell.try_read(snapshot);
   if (reading == StateCell::Reading::Uninitialized && node.needs_initialized) {
-    fail(node, failed_precondition("the variable '" + cell.name() + "' is not initialised"));
+    fail(node, cell.dtype() == DType::Resource
+                   ? unimplemented("'" + cell.name() + "' is a queue: its handle has no value to read")
+                   : failed_precondition("the variable '" + cell.name() + "' is not initialised"));
     return false;
   }
   if (wants_reference) return true;

@@ -43,6 +43,7 @@ class StepContext {
   struct NoValues;
   struct KernelValues;
   struct SlotValues;
+  struct EachSlotValues;
   struct SwitchValues;
   struct ConstantValues;
   struct MergeValues;

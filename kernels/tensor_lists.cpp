@@ -267,9 +267,9 @@ Status run_add_n(KernelContext& context) {
   return {};
 }
 
-/// A list from a list and nothing else that tells of shapes.
+/// A list from a list and nothing else that tells of shapes. None has a gradient yet, and asking for one is an error.
 OpDefBuilder list_op(const std::string& name, ShapeFunction shape = scalar_shape) {
-  return OpDefBuilder("TensorList" + name).shape(shape).not_differentiable();
+  return OpDefBuilder("TensorList" + name).shape(shape);
 }
 
 Status pop_back_shape(ShapeContext& context) {
@@ -299,7 +299,8 @@ void add_makers(OpLibrary& library) {
                  .input("num_elements: int32")
                  .output("handle: variant")
                  .attr("element_dtype: type")
-                 .attr("shape_type: {int32, int64}"));
+                 .attr("shape_type: {int32, int64}")
+                 .not_differentiable());
   library.op(list_op("FromTensor")
                  .input("tensor: element_dtype")
                  .input("element_shape: shape_type")
@@ -345,11 +346,12 @@ void add_reads(OpLibrary& library) {
                  .output("tensor: element_dtype")
                  .attr("element_dtype: type")
                  .attr("num_elements: int = -1"));
-  library.op(list_op("Length").input("input_handle: variant").output("length: int32"));
+  library.op(list_op("Length").input("input_handle: variant").output("length: int32").not_differentiable());
   library.op(list_op("ElementShape", unknown_shape)
                  .input("input_handle: variant")
                  .output("element_shape: shape_type")
-                 .attr("shape_type: {int32, int64}"));
+                 .attr("shape_type: {int32, int64}")
+                 .not_differentiable());
 }
 
 }  // namespace

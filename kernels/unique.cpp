@@ -204,8 +204,7 @@ void add_unique(OpLibrary& library) {
         .output("idx: out_idx")
         .attr("T: type")
         .attr("out_idx: {int32, int64} = int32")
-        .shape(unique_shape)
-        .not_differentiable();
+        .shape(unique_shape);
   };
   library.op(unique_op("Unique").constructor("unique(x, out_idx) -> y"));
   library.op(unique_op("UniqueWithCounts").output("count: out_idx"));
@@ -218,8 +217,7 @@ void add_unique(OpLibrary& library) {
                  .output("idx: out_idx")
                  .attr("T: type")
                  .attr("out_idx: {int32, int64} = int32")
-                 .shape(list_diff_shape)
-                 .not_differentiable());
+                 .shape(list_diff_shape));
   library.kernel(cpu_kernel("ListDiff", run_list_diff).on("T", types));
 }
 

@@ -7,15 +7,6 @@ std::string argument_name(const KernelContext& context, size_t i) {
   return context.node().op->inputs[i].name;
 }
 
-template <class T>
-Status check_indices_of(std::span<const T> indices, int64_t limit, std::string_view name) {
-  for (size_t i = 0; i < indices.size(); ++i)
-    if (indices[i] < 0 || indices[i] >= limit)
-      return invalid_argument(std::string(name) + "[" + std::to_string(i) + "] = " +
-                              std::to_string(indices[i]) + " is not in [0, " + std::to_string(limit) + ")");
-  return {};
-}
-
 }  // namespace
 
 void NewValue::bring_over(Pool& pool) {
@@ -38,11 +29,6 @@ Status require_same_shape(const KernelContext& context, size_t a, size_t b) {
   return invalid_argument(argument_name(context, a) + " of shape " + context.input(a).shape().text() +
                           " and " + argument_name(context, b) + " of shape " +
                           context.input(b).shape().text() + " differ");
-}
-
-Status check_indices(const Tensor& indices, int64_t limit, std::string_view name) {
-  return indices.dtype() == DType::Int64 ? check_indices_of(indices.as<int64_t>(), limit, name)
-                                         : check_indices_of(indices.as<int32_t>(), limit, name);
 }
 
 OpDefBuilder write_op(std::string name, ShapeFunction shape) {

@@ -31,8 +31,6 @@ Result<NewValue> new_value(KernelContext& context, size_t i);
 
 /// InvalidArgument unless inputs a and b have one shape.
 Status require_same_shape(const KernelContext& context, size_t a, size_t b);
-/// InvalidArgument with position and value of the first index outside [0, limit); `name` is the argument's.
-Status check_indices(const Tensor& indices, int64_t limit, std::string_view name = "indices");
 
 /// The definition, begun, of an op that writes variables.
 OpDefBuilder write_op(std::string name, ShapeFunction shape);

@@ -86,15 +86,15 @@ Status run_where(KernelContext& context) {
 }  // namespace
 
 void add_where(OpLibrary& library) {
-  library.op(
-      OpDefBuilder("Where")
-          .input("input: T")
-          .output("index: int64")
-          .attr("T: {half, bfloat16, float, double, int8, uint8, int16, uint16, int32, int64, complex64, "
-                "complex128, bool} = bool")
-          .constructor("nonzero(input)")
-          .shape(where_shape)
-          .not_differentiable());
+  library.op(OpDefBuilder("Where")
+                 .input("input: T")
+                 .output("index: int64")
+                 .attr("T: {half, bfloat16, float, double, int8, uint8, int16, uint16, int32, uint32, int64, "
+                       "uint64, complex64, "
+                       "complex128, bool} = bool")
+                 .constructor("nonzero(input)")
+                 .shape(where_shape)
+                 .not_differentiable());
   library.kernel(cpu_kernel("Where", run_where));
 }
 

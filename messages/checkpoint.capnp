@@ -63,8 +63,8 @@ struct RestoreCheckpoint {
 }
 
 struct CheckpointRestored {
-  # Or a failure: NotFound: there is none; DataLoss: names the file and what is wrong with it; InvalidArgument: names a variable
-  # of another dtype or shape
+  # Or a failure: NotFound: there is none, or it has no variable that the session has, too; DataLoss: names the file and what is
+  # wrong with it; InvalidArgument: names a variable of another dtype or shape
 
   folder @0 :Text;           # of the one used
   round @1 :UInt64;
@@ -113,6 +113,7 @@ struct ShardsRead {
   # Or a failure, as for CheckpointRestored
 
   missing @0 :List(Text);    # variables of this process that are in none of the files
+  found @1 :UInt32;          # how many are in one
 }
 
 struct ApplyShards {

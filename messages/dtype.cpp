@@ -11,7 +11,7 @@ struct Row {
 };
 
 // Indexed by the number of the type.
-constexpr std::array<Row, 22> rows = {{
+constexpr std::array<Row, 24> rows = {{
     {"invalid", 0},     {"float", 4},
     {"double", 8},      {"int32", 4},
     {"uint8", 1},       {"int16", 2},
@@ -23,6 +23,7 @@ constexpr std::array<Row, 22> rows = {{
     {"quint16", 2},     {"uint16", 2},
     {"complex128", 16}, {"half", 2},
     {"resource", 0},    {"variant", sizeof(Variant)},
+    {"uint32", 4},      {"uint64", 8},
 }};
 
 const Row& row(DType dtype) {
@@ -63,7 +64,9 @@ bool is_integer(DType dtype) {
     case DType::Int16:
     case DType::UInt16:
     case DType::Int32:
-    case DType::Int64: return true;
+    case DType::UInt32:
+    case DType::Int64:
+    case DType::UInt64: return true;
     default: return false;
   }
 }

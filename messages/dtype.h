@@ -38,6 +38,8 @@ enum class DType : uint8_t {
   Half = 19,
   Resource = 20,
   Variant = 21,
+  UInt32 = 22,
+  UInt64 = 23,
 };
 
 inline constexpr DType f32 = DType::Float;
@@ -133,6 +135,8 @@ TROUPE_DTYPE(uint16_t, UInt16)
 TROUPE_DTYPE(std::complex<double>, Complex128)
 TROUPE_DTYPE(Half, Half)
 TROUPE_DTYPE(Variant, Variant)
+TROUPE_DTYPE(uint32_t, UInt32)
+TROUPE_DTYPE(uint64_t, UInt64)
 #undef TROUPE_DTYPE
 
 /// dtype_of<float> == DType::Float.

@@ -32,6 +32,10 @@ inline constexpr int64_t least_heartbeat = 20'000'000;
 inline constexpr int64_t most_heartbeat = 60'000'000'000;
 /// A peer that was silent for so many of them counts as dead.
 inline constexpr int silent_heartbeats = 5;
+/// After so many heartbeats without an answer, or a tensor that is waited for, the other side is asked what became of it.
+inline constexpr int patient_heartbeats = 10;
+/// Bytes of tensors in a frame beyond which it goes in bulk.
+inline constexpr size_t most_by_control = size_t{64} << 10;
 /// Structs and lists inside each other: an attribute of a
 /// node of the body of a function of a graph needs about ten.
 inline constexpr int nesting = 64;

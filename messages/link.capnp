@@ -16,6 +16,11 @@
 # Of one task there is one process: while a link to one is alive, another that calls itself the same is refused with AlreadyExists. It
 # asks again, as one that was restarted before its earlier life was missed, and gives up when that goes on.
 #
+# Where a transport proves who the peer is (TLS), a peer is the task that its certificate names. Who has proved to be of the cluster
+# and no task of it may only call itself what is no member's: a client. Anything else is refused with PermissionDenied.
+#
+# A frame for a number that is bound to no actor is counted, and told by a Down.
+#
 # A link does not resume: when it is lost every request without an answer is answered Unavailable, and every stub goes down.
 # Repetition happens at the level of steps. A frame that comes twice (same sequence) is dropped and counted; a gap closes the link.
 @0xd0a52b4d8dd3e6ac;
@@ -60,6 +65,29 @@ struct Down {
 
   number @0 :UInt64;
   reason @1 :Status;
+}
+
+# Every request gets one answer, whatever becomes of its frames. An actor may take its time, and no link can tell how long; but it
+# can tell whether the other side still knows of the request:
+#
+#   who asked                        who is asked
+#     | Audit 17, 23 ----------------->|   both by control and in bulk, behind whatever was sent before
+#     |<------------------- Audited 23 |   on the same connection, behind whatever was answered before: 23 is not known here
+#
+# A request that is known on neither connection, twice in a row, was damaged on its way, or its answer was: it is answered DataLoss.
+
+struct Audit {
+  # Every ten heartbeats, while requests are older than that; two small frames, and two back.
+
+  round @0 :UInt64;            # counted by the sender
+  requests @1 :List(UInt64);   # the sequences of their frames; a thousand at most, the oldest
+}
+
+struct Audited {
+  # At once.
+
+  round @0 :UInt64;
+  lost @1 :List(UInt64);       # of these requests no answer is owed
 }
 
 struct Heartbeat {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "messages/frame.h"
@@ -38,8 +39,8 @@ class Connection {
   virtual void send(EncodedFrame frame) = 0;
   virtual size_t unsent() const = 0;            ///< bytes
   virtual const std::string& peer() const = 0;  ///< its endpoint, for texts
-  /// The task that the peer has proved to be, by its certificate; empty where the transport proves nothing.
-  virtual std::string proven_task() const { return {}; }
+  /// The task that the certificate of the peer names, empty when it names none; nothing where the transport proves nothing.
+  virtual std::optional<std::string> proven_task() const { return std::nullopt; }
 };
 
 class Network {

@@ -80,6 +80,12 @@ struct StepExpired {
   ordinal @0 :UInt64;
 }
 
+struct AbortAgain {
+  # master's timer -> master. Not a request: the step has failed, and some workers have not answered yet; they are told once more.
+
+  ordinal @0 :UInt64;
+}
+
 struct CloseSession {
   # Request -> SessionClosed. Calls after it are answered Cancelled.
 }

@@ -29,16 +29,17 @@ Result<Shape> Shape::make(std::span<const int64_t> dims, DType dtype, uint64_t b
   // Zero dimensions must not hide an overflow of the others: strides are computed from the non-zero product.
   uint64_t nonzero = 1;
   bool empty = false;
-  const uint64_t element = std::max<uint64_t>(size_of(dtype), 1);
   for (const int64_t dim : dims) {
     if (dim < 0) return invalid_argument("shape " + text_of(dims) + " has a negative dimension");
     if (dim == 0)
       empty = true;
-    else if (__builtin_mul_overflow(nonzero, static_cast<uint64_t>(dim), &nonzero) ||
-             nonzero > byte_cap / element)
+    else if (__builtin_mul_overflow(nonzero, static_cast<uint64_t>(dim), &nonzero) || nonzero > INT64_MAX)
       return invalid_argument("shape " + text_of(dims) + " of " + std::string(name(dtype)) +
-                              " needs more than " + std::to_string(byte_cap) + " bytes");
+                              " has more elements than can be counted");
   }
+  if (nonzero > byte_cap / std::max<uint64_t>(size_of(dtype), 1))
+    return resource_exhausted("shape " + text_of(dims) + " of " + std::string(name(dtype)) +
+                              " needs more than " + std::to_string(byte_cap) + " bytes");
   Shape shape;
   shape.assign(dims, empty ? 0 : static_cast<int64_t>(nonzero));
   return shape;
@@ -65,6 +66,13 @@ std::string text_of(std::span<const int64_t> dims) {
     out += std::to_string(dims[i]);
   }
   return out + ']';
+}
+
+std::string position_text(int64_t element, const Shape& shape) {
+  std::string text;
+  for (size_t axis = shape.rank(); axis-- > 0; element /= shape[axis])
+    text.insert(0, std::to_string(element % shape[axis]) + (text.empty() ? "" : ","));
+  return '[' + text + ']';
 }
 
 }  // namespace troupe

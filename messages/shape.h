@@ -44,8 +44,8 @@ class Shape {
     if (rank_ > inline_rank) free_many();
   }
 
-  /// Checks rank, signs, and that the product times size_of(dtype)
-  /// does not pass byte_cap: InvalidArgument otherwise.
+  /// Checks rank, signs, and that the product can be counted: InvalidArgument otherwise. ResourceExhausted when the product times
+  /// size_of(dtype) passes byte_cap.
   static Result<Shape> make(std::span<const int64_t> dims, DType dtype, uint64_t byte_cap = default_byte_cap);
   /// Rank 1 of n elements; n must be a size the program already holds.
   static Shape vector(int64_t n) { return {n}; }
@@ -93,6 +93,8 @@ Result<size_t> resolve_axis(int64_t axis, size_t rank);
 
 /// "[2,-1,3]"; shared by everything that prints dimensions.
 std::string text_of(std::span<const int64_t> dims);
+/// The position "[1,2]" of element number `element` of a tensor of this shape, row by row; "[]" for that of a scalar.
+std::string position_text(int64_t element, const Shape& shape);
 
 }  // namespace troupe
 #pragma GCC visibility pop

@@ -3,29 +3,9 @@
 #include <algorithm>
 #include <memory>
 
+#include "messages/object_buffer.h"
+
 namespace troupe {
-namespace {
-
-// The buffer owns an array of objects; it never lies in an arena.
-template <class T>
-Result<BufferRef> allocate_objects(size_t count) {
-  auto* objects = new (std::nothrow) T[count];
-  if (!objects)
-    return resource_exhausted("no memory for " + std::to_string(count) + " elements of " +
-                              std::string(name(dtype_of<T>)));
-  auto* buffer = new Buffer;
-  buffer->data = reinterpret_cast<std::byte*>(objects);
-  buffer->bytes = count * sizeof(T);
-  buffer->owner = objects;
-  buffer->release = [](Buffer* self) {
-    delete[] static_cast<T*>(self->owner);
-    delete self;
-  };
-  return BufferRef::adopt(buffer);
-}
-
-}  // namespace
-
 Tensor::Tensor(DType dtype, Shape shape, BufferRef buffer, size_t offset)
     : buffer_(std::move(buffer)), offset_(offset), shape_(std::move(shape)), dtype_(dtype) {
   assert(buffer_ && offset_ + bytes() <= buffer_->bytes);
@@ -40,9 +20,9 @@ Result<Tensor> Tensor::allocate(DType dtype, const Shape& shape, Allocator& allo
 Status Tensor::reallocate(DType dtype, const Shape& shape, Allocator& allocator) {
   reset();
   if (dtype == DType::String) {
-    TROUPE_ASSIGN(buffer_, allocate_objects<std::string>(static_cast<size_t>(shape.elements())));
+    TROUPE_ASSIGN(buffer_, allocate_objects<std::string>(static_cast<size_t>(shape.elements()), allocator));
   } else if (dtype == DType::Variant) {
-    TROUPE_ASSIGN(buffer_, allocate_objects<Variant>(static_cast<size_t>(shape.elements())));
+    TROUPE_ASSIGN(buffer_, allocate_objects<Variant>(static_cast<size_t>(shape.elements()), allocator));
   } else if (!is_plain(dtype)) {
     return invalid_argument("no tensor of dtype " + std::string(name(dtype)) + " can be made");
   } else {

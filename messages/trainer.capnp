@@ -38,10 +38,11 @@ struct TrainingBegun {
 }
 
 struct RunRounds {
-  # Request -> RoundsRun. Rounds first, first + 1, ... count from 1; they follow those run before.
+  # Request -> RoundsRun. Rounds first, first + 1, ... count from 1; they follow those run before, else InvalidArgument.
 
   first @0 :UInt64;
   rounds @1 :UInt32;
+  last @2 :UInt64;            # first + rounds - 1: whoever runs other rounds than the others leaves them waiting
 }
 
 struct RoundsRun {

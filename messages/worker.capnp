@@ -83,12 +83,21 @@ struct RunPartition {
 
   step @0 :StepId;
   partition @1 :UInt64;
-  floor @2 :UInt64;           # every step of the session with a lower ordinal is over: what still arrives for it is dropped
+  floor @2 :UInt64;           # every step of the session with a lower ordinal is over: what still arrives for it is dropped. Not above
+                              # this step. A step below a floor that was told, one that runs and one that has ended are refused: InvalidArgument.
   remaining @3 :UInt64;       # nanoseconds; 0: no deadline
   training @4 :Bool;
   round @5 :UInt64;
   positions @6 :List(UInt32); # empty: all of them, in order
   profile @7 :Bool;           # PartitionDone shall tell where the time went
+  earlierRuns @8 :List(NodeRuns);  # of the random nodes of these parts that have seeds of their own
+}
+
+struct NodeRuns {
+  # How many earlier steps of the session had this node: with its seeds, what its numbers follow from outside training.
+
+  node @0 :Text;
+  runs @1 :UInt64;
 }
 
 struct PartitionDone {
@@ -98,6 +107,7 @@ struct PartitionDone {
   step @0 :StepId;
   positions @1 :List(UInt32);
   profile @2 :List(DeviceProfile);  # when asked for
+  partition @3 :UInt64;       # step and partition are those of RunPartition, or the master ends the step with Internal
 }
 
 struct PartitionBroken {
@@ -110,10 +120,22 @@ struct PartitionBroken {
 
 struct AbortStep {
   # master -> workers -> executors, when one partition failed, the caller cancelled or the deadline passed. Not a request:
-  # PartitionDone follows as always. No effect on a step that is over; a step not begun yet is refused when it comes.
+  # PartitionDone follows as always. No effect on a step that is over; a step not begun yet is refused when it comes. Told again every
+  # ten heartbeats until all have answered.
 
   step @0 :StepId;
   reason @1 :Status;
+}
+
+struct ConfirmStep {
+  # Request -> StepConfirmed, or NotFound: no such step runs. executor -> master, when another executor of the partition does not know
+  # the step (executor.capnp).
+
+  step @0 :StepId;
+  partition @1 :UInt64;
+}
+
+struct StepConfirmed {
 }
 
 struct DeregisterPartition {

@@ -73,9 +73,11 @@ Result<ClusterPlan> plan_launch(const LaunchOptions& options, const NodeOptions&
       ++tasks_of_host[process.host];
       plan.processes.push_back(std::move(process));
     }
-  for (ProcessPlan& process : plan.processes)
+  for (ProcessPlan& process : plan.processes) {
+    process.node.neighbours = tasks_of_host[process.host] + (process.host.empty() ? 1 : 0);  // this program
     if (process.host.empty() || common.threads != 0)
       process.node.threads = share_of(common.threads, tasks_of_host[process.host]);
+  }
   return plan;
 }
 

@@ -50,6 +50,7 @@ Result<ClusterPlan> plan_local(const std::string& program, const std::map<std::s
   for (ProcessPlan& process : plan.processes) {
     process.node.cluster = plan.spec;
     process.node.threads = share_of(common.threads, plan.processes.size());
+    process.node.neighbours = plan.processes.size() + 1;  // and the program that starts them
   }
   return plan;
 }

@@ -6,6 +6,7 @@
 
 #include "actors/runtime_impl.h"
 #include "apps/train/trainer_role.h"
+#include "devices/memory_budget.h"
 #include "messages/limits.h"
 
 namespace troupe::cluster {
@@ -56,6 +57,7 @@ class Links {
     if (!event_) return;
     for (auto& [task, linked] : linked_) {
       const Status status = membership_.link_status(task);
+      tell_refusal(task, status);
       if (std::exchange(linked, status.ok()) == status.ok()) continue;
       event_(status.ok() ? "linked" : "lost",
              status.ok() ? task + " is linked" : task + " is lost: " + status.text());
@@ -63,9 +65,19 @@ class Links {
   }
 
  private:
+  /// Once for each reason.
+  void tell_refusal(const std::string& task, const Status& status) {
+    std::string& told = refused_[task];
+    if (status.ok()) told.clear();
+    if (!is_permanent(status.code()) || told == status.text()) return;
+    told = status.text();
+    event_("refused", status.text());
+  }
+
   const Membership& membership_;
   const NodeEvent& event_;
   std::map<std::string, bool> linked_;
+  std::map<std::string, std::string> refused_;  ///< why, as told last
 };
 
 }  // namespace
@@ -74,6 +86,7 @@ Status run_node(const NodeOptions& options, const std::function<bool()>& stopped
                 const NodeEvent& event) try {
   RuntimeOptions runtime_options;
   runtime_options.threads = options.threads;
+  runtime_options.memory = options.memory != 0 ? options.memory : default_memory_cap(options.neighbours);
   runtime_options.tasks = {{options.job, options.task, options.devices}};
   runtime_options.cluster = options.cluster;
   runtime_options.listen = options.listen;
@@ -117,6 +130,8 @@ std::string to_text(const NodeOptions& options) {
                         {"task", options.task},
                         {"devices", options.devices},
                         {"threads", options.threads},
+                        {"memory", options.memory},
+                        {"neighbours", options.neighbours},
                         {"listen", options.listen},
                         {"roots", options.roots},
                         {"heartbeat", options.heartbeat.count()},
@@ -138,6 +153,8 @@ Result<NodeOptions> read_node_options(const std::string& text) try {
   options.task = json.at("task");
   options.devices = json.at("devices");
   options.threads = json.at("threads");
+  options.memory = json.at("memory");
+  options.neighbours = json.at("neighbours");
   options.listen = json.at("listen");
   options.roots = json.at("roots");
   options.heartbeat = std::chrono::nanoseconds(json.at("heartbeat").get<int64_t>());

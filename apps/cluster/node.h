@@ -19,6 +19,8 @@ struct NodeOptions {
   int task = 0;
   int devices = 1;
   size_t threads = 0;              ///< 0: as many as the machine has cores
+  size_t memory = 0;               ///< see RuntimeOptions; 0: the default, shared with the neighbours
+  size_t neighbours = 1;           ///< so many processes share the memory of its machine, itself included
   std::string listen;              ///< see RuntimeOptions
   std::vector<std::string> roots;  ///< see RuntimeOptions
   std::chrono::nanoseconds heartbeat = RuntimeOptions().heartbeat;
@@ -26,7 +28,7 @@ struct NodeOptions {
   std::string owner;
 };
 
-/// What happens to a node: "linked" or "lost", and which other task of the cluster, and why.
+/// What happens to a node: "linked", "lost" or "refused" for good, and which other task of the cluster, and why.
 using NodeEvent = std::function<void(const std::string& event, const std::string& text)>;
 
 /// One line of JSON that says so: {"time": seconds since 1970, "task": ..., "event": ..., "text": ...}.

@@ -62,7 +62,7 @@ Result<ClusterSpec> parse_cluster(std::string text, const std::string& file, con
 }
 
 Result<ClusterSpec> load_cluster(Disk& disk, const std::string& path, const std::string& job, int task) {
-  TROUPE_ASSIGN(auto text, read_file(disk, path, Document::max_bytes));
+  TROUPE_ASSIGN(auto text, read_document(disk, path));
   const auto folder = std::filesystem::absolute(path).parent_path().string();
   return parse_cluster(std::move(text), path, folder, job, task);
 }

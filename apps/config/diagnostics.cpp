@@ -29,12 +29,15 @@ std::string quote(const std::string& text, Place place) {
 
 }  // namespace
 
+std::string Diagnostics::where(Place place) const {
+  const Source& source = document_->source(place);
+  if (!source.is_file) return source.name;
+  return source.name + ':' + std::to_string(place.line) + ':' + std::to_string(place.column);
+}
+
 std::string Diagnostics::describe(const Mistake& mistake) const {
-  const Source& source = document_->source(mistake.place);
-  std::string out = source.name;
-  if (source.is_file)
-    out += ':' + std::to_string(mistake.place.line) + ':' + std::to_string(mistake.place.column);
-  return out + ": " + mistake.text + quote(source.text, mistake.place);
+  const std::string& text = document_->source(mistake.place).text;
+  return where(mistake.place) + ": " + mistake.text + quote(text, mistake.place);
 }
 
 std::string Diagnostics::text() const {

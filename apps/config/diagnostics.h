@@ -22,6 +22,9 @@ class Diagnostics {
     error(document_->place_in(where, offset), std::move(text));
   }
 
+  /// "run.toml:3:7", or the option: how a mistake names another place.
+  std::string where(Place place) const;
+
   bool empty() const { return errors_.empty(); }
   size_t size() const { return errors_.size(); }
   std::string text() const;

@@ -181,6 +181,12 @@ Result<Document> Document::parse(std::string file, std::string text) {
   return document;
 }
 
+Result<std::string> read_document(Disk& disk, const std::string& path) {
+  auto text = read_file(disk, path, Document::max_bytes);
+  if (!text) return invalid_argument(text.status().text());
+  return text;
+}
+
 Result<Value> parse_value(std::string_view toml, uint32_t source) {
   constexpr std::string_view prefix = "value = ";
   const auto text = std::string(prefix) + std::string(toml);

@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "messages/disk.h"
 #include "messages/status.h"
 
 namespace troupe::config {
@@ -93,6 +94,9 @@ class Document {
   std::vector<Source> sources_;
   Value root_;
 };
+
+/// The text of a file to be parsed. InvalidArgument, with what the disk says: what it is asked for is a matter of usage.
+Result<std::string> read_document(Disk& disk, const std::string& path);
 
 /// One TOML value: "[1, 2]". InvalidArgument when it is none, or more than one.
 Result<Value> parse_value(std::string_view toml, uint32_t source = 0);

@@ -1,5 +1,7 @@
 #include "apps/config/model.h"
 
+#include "apps/config/reader.h"
+
 namespace troupe::config {
 namespace {
 
@@ -38,6 +40,33 @@ Variable variable_of(const Layer& layer, std::string name, std::vector<int64_t> 
   return variable;
 }
 
+/// What each name of a model stands for. Each stands for one thing: a second one is a mistake that names both.
+class Names {
+ public:
+  Names(const RunConfig& config, Diagnostics& diagnostics) : diagnostics_(diagnostics) {
+    for (const auto& input : data::all_inputs(config.data)) known_[input.name] = "an input of the data";
+    Reader(&config.document->root())
+        .table("data")
+        .table("inputs")
+        .each([&](const auto& name, Place place, auto&) {
+          known_[name] = "the input at " + diagnostics.where(place);
+        });
+  }
+
+  /// Whether the name is free; then it is taken by `what`, which stands at the place.
+  bool take(const std::string& name, const std::string& what, Place place) {
+    const auto [at, fresh] = known_.try_emplace(name, what + " at " + diagnostics_.where(place));
+    if (!fresh)
+      diagnostics_.error(place, "model: '" + name + "' names two things, this " + what + " and " +
+                                    at->second + "; inputs, variables, graph and layers share their names");
+    return fresh;
+  }
+
+ private:
+  Diagnostics& diagnostics_;
+  std::map<std::string, std::string> known_;
+};
+
 }  // namespace
 
 Model expand_layers(Model model, int64_t features) {
@@ -64,23 +93,22 @@ BuiltModel build_model(const RunConfig& config, const Scope& scope, Symbols inpu
                        const MakeVariable& make_variable, Diagnostics& diagnostics) {
   BuiltModel built{std::move(inputs), {}, {}};
   auto& values = built.symbols.values;
-  const auto refuse_taken = [&](const std::string& name, Place place) {
-    diagnostics.error(place, "model: '" + name +
-                                 "' names two things; inputs, variables, graph and layers share their names");
-  };
+  Names names(config, diagnostics);
+  const size_t own_variables = config.model.variables.size(), own_definitions = config.model.graph.size();
   Model model = expand_layers(config.model, width_of(scope, built.symbols, config.model.input));
-  for (const auto& variable : model.variables) {
-    if (values.contains(variable.name))
-      refuse_taken(variable.name, variable.place);
-    else
+  for (size_t i = 0; i < model.variables.size(); ++i) {
+    const Variable& variable = model.variables[i];
+    if (names.take(variable.name, i < own_variables ? "variable" : "variable of the layer", variable.place))
       values.emplace(variable.name, make_variable(scope, variable));
   }
-  std::erase_if(model.graph, [&](const Definition& definition) {
-    const bool taken = values.contains(definition.name);
-    if (taken) refuse_taken(definition.name, definition.expression.place);
-    return taken;
-  });
-  define(scope, model.graph, built.symbols, diagnostics);
+  std::vector<Definition> definitions;
+  for (size_t i = 0; i < model.graph.size(); ++i) {
+    const Definition& definition = model.graph[i];
+    if (names.take(definition.name, i < own_definitions ? "definition" : "layer",
+                   definition.expression.place))
+      definitions.push_back(definition);
+  }
+  define(scope, definitions, built.symbols, diagnostics);
   built.loss = scalar(scope, {"loss", config.train.loss}, built.symbols, true, diagnostics);
   for (const auto& metric : config.train.metrics)
     if (const auto output = scalar(scope, metric, built.symbols, false, diagnostics))

@@ -1,5 +1,6 @@
 #include "apps/config/run_config.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "apps/config/model.h"
@@ -130,14 +131,19 @@ Cluster read_cluster(const Reader& cluster) {
 /// The rules between keys.
 class CrossChecker {
  public:
-  CrossChecker(const RunConfig& config, const std::set<std::string>& refused, Diagnostics& diagnostics)
-      : config_(config), refused_(refused), root_(&config.document->root()), diagnostics_(diagnostics) {}
+  /// `names`: those of the model that are known, but faulty, get more.
+  CrossChecker(const RunConfig& config, const std::set<std::string>& refused, Symbols& names,
+               Diagnostics& diagnostics)
+      : config_(config), refused_(refused), names_(names), root_(&config.document->root()),
+        diagnostics_(diagnostics) {}
 
   void check() {
     check_data();
     check_inputs();
     check_variables();
     check_model();
+    check_metrics();
+    check_jobs();
     check_length();
     check_early_stop();
     check_replication();
@@ -151,6 +157,9 @@ class CrossChecker {
   void check_inputs();
   void check_variables();
   void check_model();
+  void check_layer_input(const Reader& model);
+  void check_metrics();
+  void check_jobs();
   void check_length();
   void check_early_stop();
   void check_replication();
@@ -163,6 +172,7 @@ class CrossChecker {
 
   const RunConfig& config_;
   const std::set<std::string>& refused_;
+  Symbols& names_;
   Reader root_;
   Diagnostics& diagnostics_;
 };
@@ -220,6 +230,41 @@ void CrossChecker::check_model() {
     error(root_, "model", "model: it computes nothing; graph or layers is missing");
   if (model.has("input") && config_.model.layers.empty())
     error(model, "input", "model.input: only with layers");
+  else if (!config_.model.layers.empty() && !refused_.contains("data") && !refused_.contains("data.inputs"))
+    check_layer_input(model);
+}
+
+/// The layers take a column of the data, whose width is known before anything is computed.
+void CrossChecker::check_layer_input(const Reader& model) {
+  const std::string& name = config_.model.input;
+  const auto inputs = data::all_inputs(config_.data);
+  if (std::ranges::find(inputs, name, &data::Input::name) != inputs.end()) return;
+  std::vector<std::string_view> known;
+  for (const auto& input : inputs) known.push_back(input.name);
+  const bool defined =
+      std::ranges::find(config_.model.graph, name, &Definition::name) != config_.model.graph.end();
+  const bool variable =
+      std::ranges::find(config_.model.variables, name, &Variable::name) != config_.model.variables.end();
+  const std::string what = defined    ? "'" + name + "' is a definition of model.graph"
+                           : variable ? "'" + name + "' is a variable"
+                                      : "the data has no input '" + name + "'";
+  error(model, model.has("input") ? "input" : "layers",
+        "model.input: " + what + "; layers take an input of the data" + hint(name, known));
+  names_.values.emplace(name, std::nullopt);
+}
+
+void CrossChecker::check_metrics() {
+  root_.table("train").table("metrics").each([&](const std::string& name, Place place, const Value&) {
+    if (name == "loss")
+      diagnostics_.error(place, "train.metrics.loss: 'loss' is reported already, and is train.loss");
+  });
+}
+
+void CrossChecker::check_jobs() {
+  root_.table("cluster").table("in_process").each([&](const std::string& job, Place place, const Value&) {
+    if (const Status status = check_training_job(job); !status.ok())
+      diagnostics_.error(place, "cluster.in_process." + job + ": " + status.text());
+  });
 }
 
 void CrossChecker::check_length() {
@@ -284,7 +329,7 @@ Result<RunConfig> parse_run_config(std::string text, const std::string& file, co
   config.train = read_train(root.table("train"));
   config.cluster = read_cluster(root.table("cluster"));
   config.document = document;
-  CrossChecker(config, refused_paths, diagnostics).check();
+  CrossChecker(config, refused_paths, refused, diagnostics).check();
   refused.complete = refused.complete && names_are_complete(refused_paths, root);
   check_model(config, std::move(refused), std::move(ops), diagnostics);
   if (!diagnostics.empty()) return diagnostics.status();
@@ -293,9 +338,15 @@ Result<RunConfig> parse_run_config(std::string text, const std::string& file, co
   return error.status();
 }
 
+Status check_training_job(const std::string& job) {
+  const std::vector<std::string_view> known = {"ps", "worker"};
+  if (std::ranges::find(known, job) != known.end()) return {};
+  return invalid_argument("no part of a training runs in job '" + job + "'" + hint(job, known));
+}
+
 Result<RunConfig> load_run_config(Disk& disk, const std::string& path, std::span<const std::string> options,
                                   std::shared_ptr<const OpTable> ops) {
-  TROUPE_ASSIGN(auto text, read_file(disk, path, Document::max_bytes));
+  TROUPE_ASSIGN(auto text, read_document(disk, path));
   const auto folder = std::filesystem::absolute(path).parent_path().string();
   return parse_run_config(std::move(text), path, folder, options, std::move(ops));
 }

@@ -133,12 +133,15 @@ struct RunConfig {
 };
 
 /// Reads and checks a run file, `options` ("a.b=value") laid over it; every expression is checked against the op table.
-/// InvalidArgument (exit code 2) with every mistake in one text, or what the disk says of the file.
+/// InvalidArgument (exit code 2) with every mistake in one text, or saying why the file cannot be read.
 Result<RunConfig> load_run_config(Disk& disk, const std::string& path, std::span<const std::string> options,
                                   std::shared_ptr<const OpTable> ops);
 /// The same from memory; relative paths lie under `folder`.
 Result<RunConfig> parse_run_config(std::string text, const std::string& file, const std::string& folder,
                                    std::span<const std::string> options, std::shared_ptr<const OpTable> ops);
+
+/// InvalidArgument, with the nearest name, for a job that has no part in a training.
+Status check_training_job(const std::string& job);
 
 /// Every key a run file may have.
 std::span<const Key> run_schema();

@@ -17,7 +17,7 @@ constexpr Range fraction{.low = 0, .high = 1, .below = true};
 // clang-format off
 constexpr Key keys[] = {
     {"run", Kind::Section, "the run itself", {.initial = "{}"}},
-    {"run.name", Kind::String, "its results go to DIRECTORY/NAME/NNN", {.initial = "\"run\""}},
+    {"run.name", Kind::FolderName, "its results go to DIRECTORY/NAME/NNN", {.initial = "\"run\""}},
     {"run.directory", Kind::String, "results of runs, from where the program was started",
      {.initial = "\"runs\""}},
     {"run.seed", Kind::Integer, "everything random follows from it", {.initial = "0", .range = at_least(0)}},

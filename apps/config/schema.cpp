@@ -58,6 +58,8 @@ std::string expectation(const Key& key) {
     case Kind::Integer: return "an integer" + range;
     case Kind::Number: return "a number" + range;
     case Kind::String: return "a string that is not empty";
+    case Kind::FolderName:
+      return "the name of a folder, without '/' and control characters, not \".\" or \"..\"";
     case Kind::Choice: return "one of " + choices_text(key.rules.choices);
     case Kind::Expression: return "an expression in a string";
     case Kind::Duration: return "a time such as \"60s\", \"200ms\", \"5m\" or \"1h\"" + range;
@@ -232,6 +234,7 @@ bool Checker::check_string(const Key& key, const Value& value, const std::string
     return (seconds && key.rules.range.contains(*seconds)) || refuse(key, value, path);
   }
   if (key.kind == Kind::Endpoints) return is_endpoint(*text) || refuse(key, value, path);
+  if (key.kind == Kind::FolderName) return is_folder_name(*text) || refuse(key, value, path);
   if (key.kind == Kind::Period) return parse_period(*text) || refuse(key, value, path);
   if (key.kind != Kind::Choice || contains(key.rules.choices, *text)) return true;
   const auto choices = choices_text(key.rules.choices);
@@ -337,6 +340,13 @@ bool is_endpoint(std::string_view text) {
   int port = -1;
   const auto [end, error] = std::from_chars(text.data() + colon + 1, text.data() + text.size(), port);
   return error == std::errc() && end == text.data() + text.size() && port >= 0 && port < 65536;
+}
+
+bool is_folder_name(std::string_view name) {
+  constexpr size_t longest = 255;  // of a name in the file systems of Linux
+  const auto is_allowed = [](char c) { return c != '/' && static_cast<uint8_t>(c) >= 0x20 && c != 0x7f; };
+  return !name.empty() && name.size() <= longest && name != "." && name != ".." &&
+         std::all_of(name.begin(), name.end(), is_allowed);
 }
 
 bool is_identifier(std::string_view name) {

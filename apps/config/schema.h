@@ -22,6 +22,7 @@ enum class Kind : uint8_t {
   Integer,
   Number,  ///< integers are taken too, and become floats
   String,
+  FolderName,  ///< a string that names a folder inside another: no way out of it, nothing that cannot be printed
   Choice,      ///< a string out of `choices`
   Expression,  ///< a string, looked into later
   Duration,    ///< "60s", "200ms", "5m", "1h"
@@ -84,6 +85,9 @@ std::optional<Period> parse_period(std::string_view text);
 
 /// "host:port".
 bool is_endpoint(std::string_view text);
+
+/// One part of a path, of at most 255 bytes: not "." or "..", without '/' and control characters.
+bool is_folder_name(std::string_view name);
 
 /// A letter or '_', then letters, digits and '_': what an expression can name.
 bool is_identifier(std::string_view name);

@@ -18,9 +18,10 @@ struct TypeName {
   std::string_view text;
 };
 constexpr TypeName type_names[] = {
-    {DType::Bool, "|b1"},   {DType::Int8, "|i1"},   {DType::UInt8, "|u1"},     {DType::Int16, "<i2"},
-    {DType::UInt16, "<u2"}, {DType::Int32, "<i4"},  {DType::Int64, "<i8"},     {DType::Half, "<f2"},
-    {DType::Float, "<f4"},  {DType::Double, "<f8"}, {DType::Complex64, "<c8"}, {DType::Complex128, "<c16"}};
+    {DType::Bool, "|b1"},      {DType::Int8, "|i1"},       {DType::UInt8, "|u1"},  {DType::Int16, "<i2"},
+    {DType::UInt16, "<u2"},    {DType::UInt32, "<u4"},     {DType::UInt64, "<u8"}, {DType::Int32, "<i4"},
+    {DType::Int64, "<i8"},     {DType::Half, "<f2"},       {DType::Float, "<f4"},  {DType::Double, "<f8"},
+    {DType::Complex64, "<c8"}, {DType::Complex128, "<c16"}};
 
 struct Header {
   DType dtype = DType::Invalid;

@@ -34,10 +34,14 @@ std::vector<TaskOptions> tasks_of(const std::map<std::string, int>& counts, int 
 
 Result<Subject> read_run(Disk& disk, const DrawArguments& arguments, const OpLibrary& library) {
   TROUPE_ASSIGN(auto config, config::load_run_config(disk, arguments.file, {}, library.ops));
-  for (const auto& [job, count] : arguments.tasks) config.cluster.tasks[job] = count;
-  TROUPE_ASSIGN(const auto data, data::load(disk, config.data, config.run.seed));
-  Subject subject{
-      Graph(library.ops), {}, tasks_of(arguments.tasks, static_cast<int>(config.cluster.devices))};
+  auto tasks = arguments.tasks;
+  if (tasks.empty())
+    for (const auto& [job, count] : config.cluster.tasks) tasks[job] = static_cast<int>(count);
+  config.cluster.tasks = {tasks.begin(), tasks.end()};
+  auto loaded = data::load(disk, config.data, config.run.seed);
+  if (!loaded && loaded.status().code() == Code::NotFound) return data_loss(loaded.status().text());
+  TROUPE_ASSIGN(const auto data, std::move(loaded));
+  Subject subject{Graph(library.ops), {}, tasks_of(tasks, static_cast<int>(config.cluster.devices))};
   TROUPE_ASSIGN(const auto training, train::build_training_graph(config, data.train, subject.graph));
   for (const auto& shard : training.shards) {
     for (const auto& [name, column] : shard.columns) subject.step.feeds.push_back(column);
@@ -51,7 +55,9 @@ Result<Subject> read_run(Disk& disk, const DrawArguments& arguments, const OpLib
 Result<Subject> read_graph(Disk& disk, const DrawArguments& arguments, const OpLibrary& library) {
   TROUPE_ASSIGN(Graph graph, interop::read_graph_file(disk, arguments.file, library.ops));
   auto tasks = tasks_of(arguments.tasks, 1);
-  if (tasks.empty()) tasks = golden::tasks_of(graph);
+  if (tasks.empty()) {
+    TROUPE_ASSIGN(tasks, golden::tasks_of(graph));
+  }
   TROUPE_ASSIGN(auto step, resolve_signature(graph, arguments.feeds, arguments.fetches, arguments.targets));
   return Subject{std::move(graph), std::move(step), std::move(tasks)};
 }
@@ -61,7 +67,7 @@ std::vector<WorkerDevices> workers_of(const std::vector<TaskOptions>& tasks) {
   for (const TaskOptions& task : tasks) {
     WorkerDevices worker{{DeviceName{task.job, 0, task.task, "", DeviceName::unset}.text(), 1, "worker", {}},
                          {}};
-    for (int cpu = 0; cpu < task.cpus; ++cpu)
+    for (const int cpu : cpus_of(task))
       worker.devices.push_back({DeviceName{task.job, 0, task.task, "CPU", cpu}, 1, 0});
     workers.push_back(std::move(worker));
   }
@@ -74,27 +80,40 @@ Status write(Disk& disk, const std::string& path, const std::string& text) {
   return file.commit();
 }
 
+/// All of them, or none.
+Result<std::vector<std::string>> write_all(Disk& disk,
+                                           const std::vector<std::pair<std::string, std::string>>& drawings) {
+  std::vector<std::string> files;
+  for (const auto& [path, text] : drawings) {
+    if (Status status = write(disk, path, text); !status.ok()) {
+      for (const auto& file : files) (void)disk.remove(file);
+      return status;
+    }
+    files.push_back(path);
+  }
+  return files;
+}
+
 }  // namespace
 
 Result<std::vector<std::string>> draw(const DrawArguments& arguments) {
   RealDisk disk;
   const auto library = make_op_library();
   TROUPE_RETURN_IF_FAILED(library->status);
-  const bool is_run = arguments.file.ends_with(".toml");
-  TROUPE_ASSIGN(Subject subject,
-                is_run ? read_run(disk, arguments, *library) : read_graph(disk, arguments, *library));
+  TROUPE_ASSIGN(Subject subject, arguments.is_run() ? read_run(disk, arguments, *library)
+                                                    : read_graph(disk, arguments, *library));
   if (subject.tasks.empty()) subject.tasks = {{}};
-  std::vector<std::string> files = {arguments.out + ".dot"};
-  TROUPE_RETURN_IF_FAILED(write(disk, files[0], dot(subject.graph)));
-  if (subject.step.fetches.empty() && subject.step.targets.empty()) return files;
-  TROUPE_ASSIGN(const auto placed,
-                place_step(subject.graph, subject.step, *library, workers_of(subject.tasks), {}));
-  files.push_back(arguments.out + ".placed.dot");
-  TROUPE_RETURN_IF_FAILED(write(disk, files[1], dot(placed)));
-  return files;
+  std::vector<std::pair<std::string, std::string>> drawings = {{arguments.out + ".dot", dot(subject.graph)}};
+  if (!subject.step.fetches.empty() || !subject.step.targets.empty()) {
+    TROUPE_ASSIGN(const auto placed,
+                  place_step(subject.graph, subject.step, *library, workers_of(subject.tasks), {}));
+    drawings.emplace_back(arguments.out + ".placed.dot", dot(placed));
+  }
+  return write_all(disk, drawings);
 }
 
-bool make_pictures(const std::vector<std::string>& files) {
+std::vector<std::string> make_pictures(const std::vector<std::string>& files) {
+  std::vector<std::string> pictures;
   for (const auto& file : files) {
     std::string program = "dot", format = "-Tsvg", option = "-o",
                 picture = file.substr(0, file.size() - std::string_view("dot").size()) + "svg", input = file;
@@ -104,9 +123,10 @@ bool make_pictures(const std::vector<std::string>& files) {
     int status = 0;
     if (::posix_spawnp(&pid, "dot", nullptr, nullptr, words.data(), environ) != 0 ||
         ::waitpid(pid, &status, 0) != pid || status != 0)
-      return false;
+      break;
+    pictures.push_back(std::move(picture));
   }
-  return true;
+  return pictures;
 }
 
 }  // namespace troupe::draw

@@ -14,12 +14,14 @@ struct DrawArguments {
   std::vector<std::string> feeds, fetches, targets;  ///< what the step is asked for; a run file tells itself
   std::map<std::string, int> tasks;                  ///< "ps" -> 1: where it would run; none: in one process
   std::string out = "graph";                         ///< files begin so
+  bool is_run() const { return file.ends_with(".toml"); }
 };
 
-/// Writes OUT.dot, and OUT.placed.dot when something is asked for; the files. What the graph, the signature or the disk is refused for.
+/// Writes OUT.dot, and OUT.placed.dot when something is asked for; the files. What the graph, the signature or the disk is refused
+/// for; then nothing is written.
 Result<std::vector<std::string>> draw(const DrawArguments& arguments);
 
-/// Makes FILE.svg of FILE.dot for each, by the program dot of graphviz; false when there is none, or it fails.
-bool make_pictures(const std::vector<std::string>& files);
+/// Makes FILE.svg of FILE.dot for each, by the program dot of graphviz; those made, none where there is no such program.
+std::vector<std::string> make_pictures(const std::vector<std::string>& files);
 
 }  // namespace troupe::draw

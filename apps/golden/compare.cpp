@@ -16,13 +16,6 @@ std::string shown(double value) {
   return text;
 }
 
-/// "[1,2]" of an element's number, row by row.
-std::string index_text(int64_t element, const Shape& shape) {
-  std::vector<int64_t> index(shape.rank());
-  for (size_t axis = shape.rank(); axis-- > 0; element /= shape[axis]) index[axis] = element % shape[axis];
-  return text_of(index);
-}
-
 bool close(double got, double expected, const Tolerance& tolerance) {
   if (std::isnan(expected)) return std::isnan(got);
   if (got == expected) return true;
@@ -67,7 +60,7 @@ std::string floating_difference(const std::vector<double>& got, const std::vecto
   for (size_t i = 0; i < got.size(); ++i) {
     if (close(got[i], expected[i], tolerance)) continue;
     if (wrong++ == 0)
-      first = index_text(static_cast<int64_t>(i / parts), shape) + " is " + shown(got[i]) + ", expected " +
+      first = position_text(static_cast<int64_t>(i / parts), shape) + " is " + shown(got[i]) + ", expected " +
               shown(expected[i]);
     const double error = std::abs(got[i] - expected[i]);
     absolute = std::max(absolute, std::isnan(error) ? HUGE_VAL : error);
@@ -91,8 +84,8 @@ std::string exact_difference(const Tensor& got, const Tensor& expected) {
   const auto a = got.as<T>(), b = expected.as<T>();
   for (size_t i = 0; i < a.size(); ++i)
     if (a[i] != b[i])
-      return index_text(static_cast<int64_t>(i), got.shape()) + " is " + element_text(a[i]) + ", expected " +
-             element_text(b[i]);
+      return position_text(static_cast<int64_t>(i), got.shape()) + " is " + element_text(a[i]) +
+             ", expected " + element_text(b[i]);
   return {};
 }
 
@@ -102,6 +95,8 @@ std::string exact_difference(const Tensor& got, const Tensor& expected) {
     case DType::UInt8: return exact_difference<uint8_t>(got, expected);
     case DType::Int16: return exact_difference<int16_t>(got, expected);
     case DType::UInt16: return exact_difference<uint16_t>(got, expected);
+    case DType::UInt32: return exact_difference<uint32_t>(got, expected);
+    case DType::UInt64: return exact_difference<uint64_t>(got, expected);
     case DType::Int32: return exact_difference<int32_t>(got, expected);
     case DType::Int64: return exact_difference<int64_t>(got, expected);
     case DType::Bool: return exact_difference<bool>(got, expected);

@@ -41,16 +41,27 @@ class Groups {
 
 }  // namespace
 
-std::vector<TaskOptions> tasks_of(const Graph& graph) {
+Result<std::vector<TaskOptions>> tasks_of(const Graph& graph, int most) {
   std::vector<TaskOptions> tasks = {{}};
+  int devices = 1;
   for (const Node& node : graph.nodes()) {
     const auto device = device_of(node);
     if (!device) continue;
     const std::string job = device->job.empty() ? tasks[0].job : device->job;
-    const int task = std::max(device->task, 0);
+    const int task = std::max(device->task, 0), id = std::max(device->id, 0);
     auto at = std::ranges::find_if(tasks, [&](const auto& t) { return t.job == job && t.task == task; });
-    if (at == tasks.end()) at = tasks.insert(at, {job, task, 1});
-    at->cpus = std::max(at->cpus, std::max(device->id, 0) + 1);
+    if (at == tasks.end()) {
+      at = tasks.insert(at, {job, task, 1});
+      ++devices;
+    }
+    if (id != 0 && std::ranges::count(at->more_cpus, id) == 0) {
+      at->more_cpus.push_back(id);
+      ++devices;
+    }
+    if (devices > most)
+      return resource_exhausted("the graph asks for device " + node.device + ", which makes more than " +
+                                std::to_string(most) + " (RuntimeOptions::devices, --devices)")
+          .at_node(node.type(), node.name);
   }
   return tasks;
 }

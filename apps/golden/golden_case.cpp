@@ -132,6 +132,7 @@ Result<Case> load_case(Disk& disk, const std::string& folder, std::shared_ptr<co
   CaseReader reader(disk, folder);
   TROUPE_ASSIGN(const std::string bytes, reader.file("graph.pb"));
   TROUPE_ASSIGN(Graph graph, interop::read_graph_def(bytes, std::move(ops)));
+  TROUPE_RETURN_IF_FAILED(graph.absent().why());
   TROUPE_ASSIGN(const Json json, reader.json());
   if (json.contains("missing"))
     return invalid_argument(reader.path("case.json") + ": no op is missing any more");

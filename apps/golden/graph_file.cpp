@@ -21,21 +21,18 @@ GraphFile::GraphFile(Disk& disk, const GraphFileOptions& options) {
   graph_ =
       std::make_unique<Graph>(value_or_throw(interop::read_graph_file(disk, options.file, library->ops)));
   runtime_ =
-      std::make_unique<Runtime>(RuntimeOptions{.threads = options.threads, .tasks = tasks_of(*graph_)});
+      std::make_unique<Runtime>(RuntimeOptions{.threads = options.threads,
+                                               .memory = options.memory,
+                                               .tasks = value_or_throw(tasks_of(*graph_, options.devices)),
+                                               .devices = options.devices});
   session_ = std::make_unique<Session>(runtime_->session(*graph_, {.simplify = options.simplify}));
   read_feeds(disk, options.feeds);
-  for (const auto& name : options.init) session_->run({target(name)});
+  for (const auto& name : options.init) session_->run({value_or_throw(graph_->find_target(name))});
   if (!options.checkpoint.empty()) restore(disk, options.checkpoint);
   std::vector<Output> fetches;
   for (const auto& name : options.fetches) fetches.push_back(value_or_throw(graph_->find_output(name)));
-  for (const auto& name : options.targets) fetches.push_back(target(name));
+  for (const auto& name : options.targets) fetches.push_back(value_or_throw(graph_->find_target(name)));
   step_ = session_->prepare(fed_, fetches);
-}
-
-Output GraphFile::target(const std::string& name) const {
-  const Node* const node = graph_->find(name);
-  if (!node) throw Error(not_found("no node is called '" + name + "'"));
-  return {node->id, Output::control};
 }
 
 void GraphFile::read_feeds(Disk& disk, const std::vector<std::string>& feeds) {

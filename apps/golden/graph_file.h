@@ -18,6 +18,8 @@ struct GraphFileOptions {
   std::string checkpoint =
       {};              ///< prefix of one of TensorFlow (V2), whose values the variables get after `init`
   size_t threads = 0;  ///< 0: as many as cores
+  size_t memory = 0;   ///< see RuntimeOptions
+  int devices = RuntimeOptions().devices;  ///< the most that the graph may ask for
   bool simplify = true;
 };
 
@@ -31,7 +33,6 @@ class GraphFile {
   std::vector<Tensor> run(const StepOptions& options = {}) const { return step_.run(feeds_, options); }
 
  private:
-  Output target(const std::string& name) const;
   void read_feeds(Disk& disk, const std::vector<std::string>& feeds);
   void restore(Disk& disk, const std::string& checkpoint);
 

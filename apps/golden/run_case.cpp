@@ -24,6 +24,7 @@ class Runner {
     }
   }
 
+  /// How the step failed; empty when it passed.
   std::string run(Session& session, const Step& step, std::chrono::nanoseconds timeout) const {
     std::vector<Tensor> got;
     try {
@@ -31,7 +32,8 @@ class Runner {
       for (const auto& [name, value] : step.feeds) feeds.emplace_back(tensor(name), value);
       std::vector<Output> fetches;
       for (const auto& name : step.fetches) fetches.push_back(tensor(name));
-      for (const auto& name : step.targets) fetches.push_back(target(name));
+      for (const auto& name : step.targets)
+        fetches.push_back(value_or_throw(golden_.graph.find_target(name)));
       got = session.run(feeds, fetches, {.timeout = timeout});
     } catch (const Error& error) {
       if (step.failure && error.status().code() == *step.failure) return {};
@@ -52,11 +54,6 @@ class Runner {
     const auto at = added_.find(name);
     return at != added_.end() ? at->second : value_or_throw(golden_.graph.find_output(name));
   }
-  Output target(const std::string& name) const {
-    const Node* const node = golden_.graph.find(name);
-    if (!node) throw Error(not_found("no node is called '" + name + "'"));
-    return {node->id, Output::control};
-  }
 
   Case& golden_;
   std::map<std::string, Output> added_;
@@ -64,18 +61,19 @@ class Runner {
 
 }  // namespace
 
-std::string run_case(Case& golden, const std::function<Session(const Graph&)>& open,
-                     std::chrono::nanoseconds step_timeout) try {
+std::vector<std::string> run_case(Case& golden, const std::function<Session(const Graph&)>& open,
+                                  std::chrono::nanoseconds step_timeout) try {
   Runner runner(golden);
   runner.add_gradients();
   Session session = open(golden.graph);
+  std::vector<std::string> failures;
   for (size_t i = 0; i < golden.steps.size(); ++i)
-    if (std::string what = runner.run(session, golden.steps[i], step_timeout); !what.empty())
-      return "step " + std::to_string(i + 1) + ": " + what;
+    if (const std::string what = runner.run(session, golden.steps[i], step_timeout); !what.empty())
+      failures.push_back("step " + std::to_string(i + 1) + ": " + what);
   session.close();
-  return {};
+  return failures;
 } catch (const Error& error) {
-  return error.status().message();
+  return {error.status().message()};
 }
 
 }  // namespace troupe::golden

@@ -19,26 +19,30 @@ constexpr std::chrono::seconds step_timeout{60};
 class Site {
  public:
   virtual ~Site() = default;
-  /// How it failed; empty: it passed.
-  virtual std::string run(Case& golden) = 0;
+  /// How its steps failed, each that did.
+  virtual std::vector<std::string> run(Case& golden) = 0;
 };
 
 /// A runtime for each set of tasks that cases ask for; most ask for none.
 class InProcess final : public Site {
  public:
-  std::string run(Case& golden) override {
+  explicit InProcess(size_t memory) : memory_(memory), usual_({.memory = memory}) {}
+
+  std::vector<std::string> run(Case& golden) override {
     const auto tasks = tasks_of(golden.graph);
-    if (tasks.size() == 1 && tasks[0].cpus == 1) return run_on(usual_, golden);
-    Runtime runtime({.tasks = tasks});
+    if (!tasks) return {tasks.status().message()};
+    if (tasks->size() == 1 && tasks->at(0).more_cpus.empty()) return run_on(usual_, golden);
+    Runtime runtime({.memory = memory_, .tasks = *tasks});
     return run_on(runtime, golden);
   }
 
  private:
-  static std::string run_on(Runtime& runtime, Case& golden) {
+  static std::vector<std::string> run_on(Runtime& runtime, Case& golden) {
     return run_case(
         golden, [&](const Graph& graph) { return runtime.session(graph); }, step_timeout);
   }
 
+  const size_t memory_;
   Runtime usual_;
 };
 
@@ -52,7 +56,7 @@ class OverProcesses final : public Site {
         tasks_.push_back(DeviceName{job, 0, task, "", DeviceName::unset}.text());
   }
 
-  std::string run(Case& golden) override {
+  std::vector<std::string> run(Case& golden) override {
     return run_case(
         golden, [&](const Graph& graph) { return runtime_.session(dealt(graph), {.share_state = false}); },
         step_timeout);
@@ -73,9 +77,10 @@ class OverProcesses final : public Site {
 };
 
 Result<std::unique_ptr<Site>> make_site(const VerifyOptions& options) {
-  if (options.tasks.empty()) return std::unique_ptr<Site>(std::make_unique<InProcess>());
+  if (options.tasks.empty()) return std::unique_ptr<Site>(std::make_unique<InProcess>(options.memory));
   cluster::NodeOptions common;
   common.owner = cluster::owner_task();
+  common.memory = options.memory;
   TROUPE_ASSIGN(auto plan, cluster::plan_local(options.program, options.tasks, common));
   TROUPE_ASSIGN(auto nodes, cluster::Processes::start(std::move(plan.processes), [](const std::string& line) {
                   std::fprintf(stderr, "%s\n", line.c_str());
@@ -100,11 +105,11 @@ Status verify(Disk& disk, const VerifyOptions& options, const std::function<void
     auto golden = load_case(disk, folder, library->ops);
     Verdict verdict{folder, {}, {}, 0};
     if (golden)
-      verdict.failure = site->run(*golden);
+      verdict.failures = site->run(*golden);
     else if (known_to_lack(disk, folder, golden.status()))
       verdict.lacks = golden.status().text();
     else
-      verdict.failure = golden.status().message();
+      verdict.failures = {golden.status().message()};
     verdict.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     told(verdict);
   }

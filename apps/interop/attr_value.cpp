@@ -134,6 +134,13 @@ Result<troupe::AttrValue> read_attr(const AttrValue& proto, AttrKind kind, uint6
   }
 }
 
+std::string describe(const AttrValue& proto) {
+  constexpr size_t most = 80;
+  std::string text = proto.ShortDebugString();
+  if (text.size() > most) text.replace(most, std::string::npos, "...");
+  return text.empty() ? "empty" : text;
+}
+
 void write_attr(const troupe::AttrValue& value, AttrValue& proto) { std::visit(AttrWriter(proto), value); }
 
 }  // namespace troupe::interop

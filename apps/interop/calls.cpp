@@ -216,11 +216,11 @@ class Caller {
     return {};
   }
 
-  /// A node called like the call that runs after all its outputs; an only output has that name itself.
+  /// A node called like the call, which has its outputs and runs after all of it; an only output has that name itself.
   Result<Call> finish(Outputs outputs, bool has_effects, std::vector<NodeId> after = {}) {
     if (outputs.values.size() == 1) return Call{outputs, outputs.values[0].node, has_effects};
-    for (const Output& value : outputs.values) after.push_back(value.node);
-    TROUPE_ASSIGN(const NodeId done, add("NoOp", "", {}, std::move(after)));
+    const char* const op = outputs.values.empty() ? "NoOp" : "IdentityN";
+    TROUPE_ASSIGN(const NodeId done, add(op, "", outputs.values, std::move(after)));
     return Call{std::move(outputs), done, has_effects};
   }
 
@@ -275,9 +275,7 @@ class Caller {
 
   Result<Call> conditional() {
     if (spec_.inputs.empty()) return invalid_argument("input cond is missing");
-    const Output condition = spec_.inputs[0];
-    if (graph_.dtype(condition) != DType::Bool)
-      return unimplemented("input cond is " + std::string(name(graph_.dtype(condition))) + ", expected bool");
+    TROUPE_ASSIGN(const Output condition, as_bool(spec_.inputs[0], "_is_true"));
     TROUPE_ASSIGN(const std::vector<NodeId> after, joined(spec_.control_inputs, "_after"));
     TROUPE_ASSIGN(const Output predicate, add_one("Switch", "_cond", {condition, condition}, after));
     std::vector<Output> switches;
@@ -289,6 +287,12 @@ class Caller {
     TROUPE_ASSIGN(const Instance taken, branch("then_branch", "_then", predicate, switches, 1));
     TROUPE_ASSIGN(const Instance other, branch("else_branch", "_else", predicate, switches, 0));
     return merge(taken, other);
+  }
+
+  /// Numbers and strings steer, too.
+  Result<Output> as_bool(Output condition, const std::string& name) {
+    if (graph_.dtype(condition) == DType::Bool) return condition;
+    return add_one("ToBool", name, {condition});
   }
 
   Result<Call> merge(const Instance& taken, const Instance& other) {
@@ -316,8 +320,8 @@ class Caller {
     TROUPE_ASSIGN(const Instance test, instantiate(condition, "_cond/", merges, merges[0].node));
     if (test.outputs.values.size() != 1)
       return invalid_argument("function " + condition.name() + " must yield one value");
-    TROUPE_ASSIGN(const Output steer,
-                  add_one("LoopCond", "_loop_cond", {test.outputs.values[0]}, test.effects));
+    TROUPE_ASSIGN(const Output goes_on, as_bool(test.outputs.values[0], "_goes_on"));
+    TROUPE_ASSIGN(const Output steer, add_one("LoopCond", "_loop_cond", {goes_on}, test.effects));
     std::vector<Output> switches, kept;
     for (size_t i = 0; i < merges.size(); ++i) {
       TROUPE_ASSIGN(const Output side, add_one("Switch", "_switch_" + std::to_string(i), {merges[i], steer}));
@@ -358,6 +362,7 @@ class Caller {
     const AttrValue* shapes = find_attr(node_, "output_shapes");
     if (!shapes || i >= static_cast<size_t>(shapes->list().shape_size())) return {};
     TROUPE_ASSIGN(const PartialShape shape, read_shape(shapes->list().shape(static_cast<int>(i))));
+    if (is_shape_of_handle(graph_.dtype(entered), shape)) return {};
     return graph_.refine_shape(entered, shape);
   }
 

@@ -1,5 +1,4 @@
-// FunctionLibrary: the functions of a file by name, and what of them a graph reaches. Points into the message that was read. Const
-// once made.
+// FunctionLibrary: the functions of a file by name. Points into the message that was read. Const once made.
 #pragma once
 
 #include <map>
@@ -7,7 +6,7 @@
 #include <unordered_map>
 
 #include "apps/interop/body.h"
-#include "graph/op_table.h"
+#include "messages/status.h"
 
 namespace troupe::interop {
 
@@ -22,8 +21,6 @@ class FunctionLibrary {
 
   /// Null when there is none.
   const FunctionDef* find(std::string_view name) const;
-  /// Unimplemented naming every op, in order, that the nodes or the functions they call use and the table does not know.
-  Status check_ops(const Body::Nodes& nodes, const OpTable& table) const;
 
  private:
   std::unordered_map<std::string_view, const FunctionDef*> functions_;

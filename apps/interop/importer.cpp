@@ -68,7 +68,21 @@ bool has_effect(const troupe::OpDef& op) {
   return (op.effect == Effect::State || op.effect == Effect::Io) && op.served_by != ServedBy::Executor;
 }
 
+Status unknown_attr(const troupe::OpDef& op, const AttrEntry& entry) {
+  const std::string given = "attribute " + entry.key() + " is " + describe(entry.value());
+  if (const auto passed = only_value(op.name, entry.key()); !passed.empty())
+    return unimplemented(given + "; only " + std::string(passed) + " is available");
+  std::string known;
+  for (const AttrDef& attr : op.attrs) known += (known.empty() ? "" : ", ") + attr.name;
+  return unimplemented(
+      given + ", which this op does not know; its attributes are: " + (known.empty() ? "none" : known));
+}
+
 }  // namespace
+
+bool is_shape_of_handle(DType dtype, const PartialShape& shape) {
+  return dtype == DType::Resource && shape == PartialShape::scalar();
+}
 
 const AttrValue& Site::resolve(const AttrValue& value) const {
   if (!value.has_placeholder()) return value;
@@ -108,39 +122,57 @@ Result<NodeId> Importer::add(NodeSpec spec) {
   return id;
 }
 
-Result<Placed> Importer::place(const Body& body, const Site& site) {
+Result<Placed> Importer::place(const Body& body, const Site& site, const std::vector<bool>& absent) {
   Place place{body, site, {}, {}};
   place.placed.nodes.assign(body.size(), not_yet);
-  for (const uint32_t i : body.order())
+  for (const uint32_t i : body.order()) {
+    if (!absent.empty() && absent[i]) continue;
     if (Status status = place_node(place, i); !status.ok())
       return std::move(status).at_node(body.node(i).op(), site.prefix + body.node(i).name());
+  }
   TROUPE_RETURN_IF_FAILED(close(place));
   return std::move(place.placed);
 }
 
 Status Importer::place_node(Place& place, uint32_t i) {
   const NodeDef& def = place.body.node(i);
-  const Translation known = translate(def.op(), *graph_.ops());
+  const troupe::OpDef* const op = graph_.ops()->find(def.op());
   NodeSpec spec;
   spec.name = place.site.prefix + def.name();
   TROUPE_RETURN_IF_FAILED(read_edges(place, i, spec));
   TROUPE_RETURN_IF_FAILED(read_device(place, def, spec));
-  if (!known.op) {
+  if (!op) {
     TROUPE_ASSIGN(Call call, place_call(*this, def, std::move(spec), place.site));
     place.placed.nodes[i] = call.done;
     if (call.has_effects) place.placed.effects.push_back(call.done);
     place.placed.calls.emplace(i, std::move(call.outputs));
     return {};
   }
-  spec.op = known.op->name;
-  TROUPE_RETURN_IF_FAILED(read_attrs(place, def, *known.op, spec));
-  if (known.zero_input >= 0)
-    TROUPE_RETURN_IF_FAILED(drop_zero_input(static_cast<size_t>(known.zero_input), spec));
+  spec.op = op->name;
+  TROUPE_RETURN_IF_FAILED(read_attrs(place, def, *op, spec));
+  hand_on_reference(spec);
   TROUPE_ASSIGN(const NodeId id, add(std::move(spec)));
   place.placed.nodes[i] = id;
-  if (place.site.function && has_effect(*known.op)) place.placed.effects.push_back(id);
+  if (place.site.function && has_effect(*op)) place.placed.effects.push_back(id);
   const AttrValue* shapes = find_attr(def, shapes_attr);
   return shapes ? refine_shapes(id, *shapes) : Status{};
+}
+
+/// TensorFlow's Identity, Switch and constant Enter hand on the memory of a variable, so that what reads behind them sees what was
+/// written since: here they hand on the reference (docs/references.md). Only where the node runs beside the variable; elsewhere the
+/// value travels.
+void Importer::hand_on_reference(NodeSpec& spec) const {
+  if (spec.op != "Identity" && spec.op != "Switch" && spec.op != "Enter") return;
+  if (spec.inputs.empty() || !graph_.type(spec.inputs[0]).is_ref) return;
+  const Node& source = graph_.node(spec.inputs[0].node);
+  const bool beside = spec.device == source.device ||
+                      std::ranges::find(spec.colocate_with, source.name) != spec.colocate_with.end();
+  if (!beside) return;
+  const troupe::AttrValue* const invariant = spec.attrs.find("is_constant");
+  if (spec.op == "Enter" && (!invariant || !std::get<bool>(*invariant)))
+    return;  // the loop goes on with another value
+  if (spec.op == "Identity") spec.attrs.set("_initialized", true);
+  spec.op.insert(0, "Ref");
 }
 
 Status Importer::read_edges(Place& place, uint32_t i, NodeSpec& spec) {
@@ -168,9 +200,19 @@ Status Importer::read_edges(Place& place, uint32_t i, NodeSpec& spec) {
     else if (place.site.start)  // which comes after all arguments
       spec.control_inputs.push_back(*place.site.start);
   }
-  if (place.site.start && (inputs.empty() || place.site.start_before_all))
-    spec.control_inputs.push_back(*place.site.start);
+  if (place.site.start && is_first(place, i)) spec.control_inputs.push_back(*place.site.start);
   return {};
+}
+
+/// Does nothing in the body precede the node, so that it is for the start of the call to precede it? What runs inside a loop is
+/// never first: its frame begins with an Enter.
+bool Importer::is_first(const Place& place, uint32_t i) {
+  const auto inputs = place.body.inputs(i);
+  const auto controls = place.body.controls(i);
+  const auto outside = [&](uint32_t source) { return source >= place.body.size(); };
+  if (!inputs.empty() && !place.site.start_before_all) return false;
+  return std::ranges::all_of(inputs, [&](const Body::Input& input) { return outside(input.source); }) &&
+         std::ranges::all_of(controls, outside);
 }
 
 Result<Output> Importer::find(const Body& body, Body::Input reference, const Site& site,
@@ -218,7 +260,7 @@ Status Importer::read_attrs(const Place& place, const NodeDef& node, const troup
     if (!kind) {
       if (name == class_attr) TROUPE_RETURN_IF_FAILED(read_colocation(place, value, spec));
       if (name.starts_with('_') || changes_nothing(node.op(), name, value)) continue;
-      return invalid_argument("the op has no attribute '" + name + "', or not with this value");
+      return unknown_attr(op, entry);
     }
     if (spec.attrs.find(name)) return invalid_argument("attribute " + name + " is given twice");
     auto read = read_attr(value, *kind, constant_bytes_);
@@ -235,7 +277,9 @@ Status Importer::read_attrs(const Place& place, const NodeDef& node, const troup
 Status Importer::read_colocation(const Place& place, const AttrValue& value, NodeSpec& spec) const {
   for (const std::string_view name : value.list().s()) {
     if (!name.starts_with(location)) continue;
+    if (graph_.absent().contains(name.substr(location.size()))) continue;
     const auto other = place.body.find(name.substr(location.size()));
+    if (!other && place.site.function) continue;  // a function does not know the nodes around its calls
     if (!other || !other->output.empty())
       return invalid_argument("attribute _class: there is no node '" +
                               std::string(name.substr(location.size())) + "'");
@@ -249,19 +293,6 @@ Status Importer::read_colocation(const Place& place, const AttrValue& value, Nod
   return {};
 }
 
-Status Importer::drop_zero_input(size_t input, NodeSpec& spec) const {
-  if (input >= spec.inputs.size())
-    return invalid_argument("takes " + std::to_string(input + 1) + " inputs, got " +
-                            std::to_string(spec.inputs.size()));
-  const Tensor* value = graph_.constant(spec.inputs[input]);
-  const bool is_zero = value && value->elements() == 1 &&
-                       ((value->dtype() == DType::Int32 && value->item<int32_t>() == 0) ||
-                        (value->dtype() == DType::Int64 && value->item<int64_t>() == 0));
-  if (!is_zero) return unimplemented("input " + std::to_string(input) + " must be a constant 0");
-  spec.inputs.erase(spec.inputs.begin() + static_cast<std::ptrdiff_t>(input));
-  return {};
-}
-
 Status Importer::refine_shapes(NodeId node, const AttrValue& shapes) {
   const auto& list = shapes.list().shape();
   if (static_cast<size_t>(list.size()) != graph_.node(node).output_types.size())
@@ -270,8 +301,7 @@ Status Importer::refine_shapes(NodeId node, const AttrValue& shapes) {
   for (int i = 0; i < list.size(); ++i) {
     TROUPE_ASSIGN(const PartialShape shape, read_shape(list[i]));
     const Output output{node, static_cast<uint32_t>(i)};
-    // To TensorFlow a handle is a scalar; here it has the shape of its value.
-    if (graph_.dtype(output) == DType::Resource && shape == PartialShape::scalar()) continue;
+    if (is_shape_of_handle(graph_.dtype(output), shape)) continue;
     TROUPE_RETURN_IF_FAILED(graph_.refine_shape(output, shape));
   }
   return {};

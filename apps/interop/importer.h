@@ -31,6 +31,10 @@ struct Site {
   int depth() const { return around ? around->depth() + 1 : 0; }
 };
 
+/// Is this what a file says of the shape of a resource handle? TensorFlow's handle is a scalar; here its edge has the shape of the
+/// value it leads to, which such a file does not tell.
+bool is_shape_of_handle(DType dtype, const PartialShape& shape);
+
 /// The outputs of a node or call, and where those of each output argument begin.
 struct Outputs {
   std::vector<Output> values;
@@ -53,8 +57,8 @@ class Importer {
   const FunctionLibrary& library() const { return library_; }
   const GraphLimits& limits() const { return limits_; }
 
-  /// Every node of the body. Failures name op and node.
-  Result<Placed> place(const Body& body, const Site& site);
+  /// Every node of the body but those marked absent, which nothing else may need. Failures name op and node.
+  Result<Placed> place(const Body& body, const Site& site, const std::vector<bool>& absent = {});
   /// The tensor a reference of the body means there. InvalidArgument when its node has no such output.
   Result<Output> find(const Body& body, Body::Input reference, const Site& site, const Placed& placed) const;
   /// Adds one node within limits.
@@ -74,10 +78,11 @@ class Importer {
 
   Status place_node(Place& place, uint32_t i);
   Status read_edges(Place& place, uint32_t i, NodeSpec& spec);
+  static bool is_first(const Place& place, uint32_t i);
+  void hand_on_reference(NodeSpec& spec) const;
   Status read_device(const Place& place, const NodeDef& node, NodeSpec& spec);
   Status read_attrs(const Place& place, const NodeDef& node, const troupe::OpDef& op, NodeSpec& spec);
   Status read_colocation(const Place& place, const AttrValue& value, NodeSpec& spec) const;
-  Status drop_zero_input(size_t input, NodeSpec& spec) const;
   Status refine_shapes(NodeId node, const AttrValue& shapes);
   Status close(const Place& place);
 

@@ -4,7 +4,7 @@
 
 #include "apps/interop/importer.h"
 #include "apps/interop/parse.h"
-#include "apps/interop/saver_nodes.h"
+#include "apps/interop/unknown_ops.h"
 
 namespace troupe::interop {
 namespace {
@@ -36,6 +36,26 @@ Status check_versions(const VersionDef& versions) {
   return {};
 }
 
+/// Up to this version a Placeholder of unknown shape was written as one of shape [].
+constexpr int last_producer_without_unknown_shape = 21;
+
+void forget_scalar_shapes(google::protobuf::RepeatedPtrField<NodeDef>& nodes) {
+  for (NodeDef& node : nodes) {
+    if (node.op() != "Placeholder") continue;
+    for (AttrEntry& attr : *node.mutable_attr())
+      if (attr.key() == "shape" && attr.value().has_shape() && attr.value().shape().dim_size() == 0)
+        attr.mutable_value()->mutable_shape()->set_unknown_rank(true);
+  }
+}
+
+/// In place: what the graph said to readers of its time.
+void translate_from_version(GraphDef& def) {
+  if (def.versions().producer() > last_producer_without_unknown_shape) return;
+  forget_scalar_shapes(*def.mutable_node());
+  for (FunctionDef& function : *def.mutable_library()->mutable_function())
+    forget_scalar_shapes(*function.mutable_node_def());
+}
+
 uint64_t count_nodes(const GraphDef& def) {
   auto nodes = static_cast<uint64_t>(def.node_size());
   for (const FunctionDef& function : def.library().function())
@@ -43,15 +63,16 @@ uint64_t count_nodes(const GraphDef& def) {
   return nodes;
 }
 
-Result<Graph> build(const GraphDef& def, std::shared_ptr<const OpTable> ops, const GraphLimits& limits) {
+Result<Graph> build(GraphDef& def, std::shared_ptr<const OpTable> ops, const GraphLimits& limits) {
   TROUPE_RETURN_IF_FAILED(check_versions(def.versions()));
+  translate_from_version(def);
   if (count_nodes(def) > limits.nodes) return limit_passed("nodes", limits.nodes);
   TROUPE_ASSIGN(const FunctionLibrary library, FunctionLibrary::make(def.library()));
-  TROUPE_RETURN_IF_FAILED(library.check_ops(def.node(), *ops));
   TROUPE_ASSIGN(const Body body, Body::make(def.node()));
   Graph graph(std::move(ops));
   graph.reserve(body.size());
-  TROUPE_RETURN_IF_FAILED(Importer(graph, library, limits).place(body, {}).status());
+  const std::vector<bool> absent = find_absent(body, library, graph);
+  TROUPE_RETURN_IF_FAILED(Importer(graph, library, limits).place(body, {}, absent).status());
   return graph;
 }
 
@@ -105,16 +126,12 @@ Result<MetaGraph> read_meta_graph(std::string_view bytes, std::shared_ptr<const 
   Parsed<MetaGraphDef> parsed;
   MetaGraphDef& def = *parsed;
   if (Status status = parsed.parse(bytes, limits); !status.ok()) return at_last_node(status, def.graph_def());
-  bool has_saver = def.has_saver_def();
-  if (has_saver) {
-    TROUPE_ASSIGN(const bool left_out, leave_out_saver(def.saver_def(), *ops, *def.mutable_graph_def()));
-    has_saver = !left_out;
-  }
-  TROUPE_ASSIGN(Graph graph, build(def.graph_def(), std::move(ops), limits));
+  TROUPE_ASSIGN(Graph graph, build(*def.mutable_graph_def(), std::move(ops), limits));
   const auto& info = def.meta_info_def();
   MetaGraph result{
       std::move(graph), {info.tags().begin(), info.tags().end()}, info.tensorflow_version(), {}, {}};
-  if (has_saver) result.saver = read_saver(def.saver_def());
+  if (def.has_saver_def() && !result.graph.absent().contains(def.saver_def().restore_op_name()))
+    result.saver = read_saver(def.saver_def());
   for (const CollectionEntry& entry : def.collection_def())
     result.collections[entry.key()] = read_collection(entry.value());
   return result;

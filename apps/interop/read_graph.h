@@ -16,13 +16,13 @@ namespace troupe::interop {
 /// The version of TensorFlow's graphs that is understood (that of 2.21).
 inline constexpr int consumer_version = 2474;
 
-/// Binary or text, whichever it is. Unimplemented when ops are missing in the table, naming them all; InvalidArgument or
-/// AlreadyExists for what is wrong in the file, with node, op and attribute; ResourceExhausted naming the limit passed.
+/// Binary or text, whichever it is. Nodes whose ops are missing in the table, and what needs them, are left out: whoever asks for
+/// one is told so (Graph::absent). InvalidArgument or AlreadyExists for what is wrong in the file, with node, op and attribute;
+/// ResourceExhausted naming the limit passed.
 Result<Graph> read_graph_def(std::string_view bytes, std::shared_ptr<const OpTable> ops,
                              const GraphLimits& limits = {});
 
-/// The same. The nodes of a saver whose ops are missing in the table, and what depends on them there, are left out, and then the
-/// saver, too: variables get their values by apps/interop/bundle.h.
+/// The same. A saver whose nodes are left out is left out, too: variables get their values by apps/interop/bundle.h.
 Result<MetaGraph> read_meta_graph(std::string_view bytes, std::shared_ptr<const OpTable> ops,
                                   const GraphLimits& limits = {});
 

@@ -47,7 +47,8 @@ Status read_content(const std::string& content, Tensor& tensor) {
 int values_of(const TensorProto& proto) {
   return proto.float_val_size() + proto.double_val_size() + proto.int_val_size() + proto.string_val_size() +
          proto.scomplex_val_size() / 2 + proto.int64_val_size() + proto.bool_val_size() +
-         proto.dcomplex_val_size() / 2 + proto.half_val_size();
+         proto.dcomplex_val_size() / 2 + proto.half_val_size() + proto.uint32_val_size() +
+         proto.uint64_val_size();
 }
 
 /// Fills a tensor from the field of its type; the last value stands for all that follow.
@@ -72,6 +73,8 @@ class ValueReader {
       case DType::Half: return narrow<Half, uint16_t>("half_val", proto_.half_val());
       case DType::BFloat16: return narrow<BFloat16, uint16_t>("half_val", proto_.half_val());
       case DType::Int64: return plain<int64_t>("int64_val", proto_.int64_val());
+      case DType::UInt32: return plain<uint32_t>("uint32_val", proto_.uint32_val());
+      case DType::UInt64: return plain<uint64_t>("uint64_val", proto_.uint64_val());
       case DType::Bool: return plain<bool>("bool_val", proto_.bool_val());
       case DType::String: return plain<std::string>("string_val", proto_.string_val());
       case DType::Complex64: return complex<float>("scomplex_val", proto_.scomplex_val());
@@ -88,6 +91,7 @@ class ValueReader {
     if (values_of(proto_) != count)
       return disagrees(tensor_, std::string("elements in other fields than ") + field);
     const auto given = static_cast<size_t>(count);
+    if (elements.empty()) return {};  // a value may stand for all, of which there are none
     if (given > elements.size()) return disagrees(tensor_, std::to_string(count) + " elements in " + field);
     for (int i = 0; i < count; ++i)
       if (!convert(i, elements[static_cast<size_t>(i)]))

@@ -10,8 +10,8 @@
 namespace troupe::interop {
 namespace {
 
-/// Of TensorFlow 1.0, whose ops the table's are.
-constexpr int producer_version = 21;
+/// The first version in which a Placeholder of shape [] is a scalar.
+constexpr int producer_version = 22;
 
 AttrValue& add_attr(NodeDef& def, const std::string& name) {
   AttrEntry& entry = *def.add_attr();

@@ -30,6 +30,7 @@ Output Updates::add(const Scope& scope, const Rule& rule) {
 }
 
 Output LocalValues::of(Output variable) {
+  scope_.checked(variable);
   const auto known = std::ranges::find_if(all_, [&](const auto& entry) { return entry.first == variable; });
   if (known != all_.end()) return known->second;
   const Output placeholder =

@@ -4,6 +4,8 @@
 #include <atomic>
 #include <chrono>
 #include <map>
+#include <set>
+#include <utility>
 
 #include "actors/runtime_impl.h"
 #include "apps/train/trainer_role.h"
@@ -60,6 +62,12 @@ void ClusterRounds::begin(uint64_t round) {
   const auto begun = ask_all(std::vector<AnyMessage>(workers_.size(), begin_message(config_, round, client)));
   for (size_t i = 0; i < begun.size(); ++i)
     workers_[i].shards = vector_of<uint32_t>(Message<wire::TrainingBegun>(begun[i])->getShards());
+  std::set<uint32_t> shards;
+  for (const Worker& worker : workers_) shards.insert(worker.shards.begin(), worker.shards.end());
+  if (std::cmp_not_equal(shards.size(), config_.shards()) ||
+      std::cmp_not_equal(*shards.rbegin() + 1, config_.shards()))
+    throw Error(internal("the workers have " + std::to_string(shards.size()) + " shards, not " +
+                         std::to_string(config_.shards())));
 }
 
 void ClusterRounds::end() const {
@@ -102,6 +110,7 @@ std::vector<double> ClusterRounds::advance(uint64_t done, uint64_t last) {
   Draft<wire::RunRounds> draft;
   draft->setFirst(done + 1);
   draft->setRounds(rounds);
+  draft->setLast(done + rounds);
   const auto begin = std::chrono::steady_clock::now();
   const auto answers = ask_all(std::vector<AnyMessage>(workers_.size(), AnyMessage(draft.finish())));
   seconds_a_round_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / rounds;

@@ -42,9 +42,14 @@ void Replica::begin(uint64_t round) {
   if (graph_.set_rounds)
     session_->run({{graph_.rounds, Tensor::scalar(static_cast<int64_t>(round))}}, {*graph_.set_rounds});
   values_ = session_->run(graph_.current);
+  next_ = round + 1;
 }
 
 std::vector<ShardLoss> Replica::run(uint64_t round) {
+  if (round != next_)
+    throw Error(invalid_argument("round " + std::to_string(round) + " is asked for, the next one is " +
+                                 std::to_string(next_)));
+  ++next_;
   const data::Dataset batch = value_or_throw(batches_->at(round - 1));
   const auto shards = data::shards(batch, config_.shards());
   std::vector<ShardLoss> result;

@@ -21,7 +21,7 @@ class Replica {
   const std::vector<int64_t>& shards() const { return graph_.shards; }
   /// Fetches the variables, to which `round` rounds have been applied.
   void begin(uint64_t round);
-  /// Round `round`, the one after those before; what each of its shards had.
+  /// Round `round`, the one after those before, else InvalidArgument; what each of its shards had.
   std::vector<ShardLoss> run(uint64_t round);
   /// The round that runs ends Cancelled, and no other begins.
   void cancel() { session_->cancel(); }
@@ -35,6 +35,7 @@ class Replica {
   std::optional<Session> session_;
   PreparedStep step_;
   std::vector<Tensor> values_;
+  uint64_t next_ = 0;  ///< round
 };
 
 }  // namespace troupe::train

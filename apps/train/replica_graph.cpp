@@ -79,7 +79,7 @@ class Builder {
 
   void apply(const std::vector<nn::VariableGradient>& gradients, nn::Updates& updates) {
     const Scope& root = builder_.root();
-    result_.update = builder_.optimizer()->apply_gradients(root.with_prefix("train"), gradients, updates);
+    result_.update = builder_.optimizer()->apply_gradients(root, gradients, updates);
     for (const auto& [variable, value] : values_.all()) {
       const Scope there = root.colocated_with(variable);
       result_.values.push_back(value);

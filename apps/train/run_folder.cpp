@@ -1,9 +1,13 @@
 #include "apps/train/run_folder.h"
 
-#include <array>
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <cerrno>
 #include <charconv>
-#include <cmath>
 #include <filesystem>
+
+#include "apps/json_line.h"
 
 namespace troupe::train {
 namespace {
@@ -30,17 +34,18 @@ std::string three_digits(int number) {
   return std::string(digits.size() < 3 ? 3 - digits.size() : 0, '0') + digits;
 }
 
-std::string json_number(double value) {
-  if (!std::isfinite(value)) return "null";
-  std::array<char, 32> text;
-  const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), value);
-  return {text.data(), end};
-}
-
 }  // namespace
 
-RunFolder::RunFolder(std::string path)
-    : path_(std::move(path)), metrics_(path_ + "/metrics.jsonl", std::ios::app) {}
+RunFolder::RunFolder(std::string path, cluster::Descriptor lock)
+    : path_(std::move(path)), lock_(std::move(lock)), metrics_(path_ + "/metrics.jsonl", std::ios::app) {}
+
+Result<RunFolder> RunFolder::claim(const std::string& path) {
+  cluster::Descriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  // A file system without locks cannot tell; on any other the lock goes with the process, whatever ends it.
+  if (folder.number() >= 0 && ::flock(folder.number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    return already_exists("another training writes in " + path);
+  return RunFolder(path, std::move(folder));
+}
 
 std::string RunFolder::checkpoints() const { return fs::absolute(path_ + "/checkpoints").string(); }
 
@@ -58,27 +63,28 @@ Result<RunFolder> RunFolder::create(const std::string& directory, const std::str
       continue;
     }
     std::ofstream(path / "config.toml") << effective_config;
-    return RunFolder(path.string());
+    return claim(path.string());
   }
 }
 
 Result<RunFolder> RunFolder::open(const std::string& path) {
   std::error_code error;
-  if (!fs::is_directory(path, error)) return not_found("there is no run folder " + path);
-  return RunFolder(path);
+  if (!fs::is_directory(path, error)) return invalid_argument("there is no run folder " + path);
+  return claim(path);
 }
 
 Result<RunFolder> RunFolder::newest(const std::string& directory, const std::string& name) {
   const fs::path parent = fs::path(directory) / name;
   const int number = highest_number(parent);
   if (number == 0) return not_found("there is no run under " + parent.string());
-  return RunFolder((parent / three_digits(number)).string());
+  return claim((parent / three_digits(number)).string());
 }
 
 void RunFolder::log(uint64_t step, const std::vector<std::pair<std::string, double>>& values) {
-  metrics_ << "{\"step\": " << step;
-  for (const auto& [key, value] : values) metrics_ << ", \"" << key << "\": " << json_number(value);
-  metrics_ << "}\n" << std::flush;
+  JsonLine line;
+  line.add("step", step);
+  for (const auto& [key, value] : values) line.add(key, value);
+  metrics_ << line.text() << '\n' << std::flush;
 }
 
 }  // namespace troupe::train

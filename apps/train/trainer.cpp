@@ -1,15 +1,18 @@
 #include "apps/train/trainer.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <memory>
 #include <optional>
 #include <thread>
 
-#include "actors/runtime.h"
+#include "actors/checkpoint_files.h"
+#include "actors/runtime_impl.h"
 #include "apps/nn/kept_values.h"
 #include "apps/train/cluster_rounds.h"
 #include "apps/train/evaluation.h"
+#include "apps/train/former_names.h"
 #include "apps/train/local_rounds.h"
 #include "apps/train/progress.h"
 #include "apps/train/progress_line.h"
@@ -29,12 +32,13 @@ std::string text(const char* format, auto... values) {
   return result;
 }
 
-RuntimeOptions runtime_options(const config::RunConfig& config, const std::optional<ClusterSpec>& cluster) {
+RuntimeOptions runtime_options(const config::RunConfig& config, const TrainerOptions& trainer) {
   RuntimeOptions options;
   options.threads = static_cast<size_t>(config.run.threads);
-  if (cluster) {
+  options.memory = trainer.memory;
+  if (trainer.cluster) {
     options.tasks = {{"client", 0, 1}};
-    options.cluster = cluster;
+    options.cluster = trainer.cluster;
     options.heartbeat = config.train.fault.heartbeat;
     return options;
   }
@@ -43,11 +47,14 @@ RuntimeOptions runtime_options(const config::RunConfig& config, const std::optio
   for (const auto& [job, tasks] : config.cluster.tasks)
     for (int task = 0; task < tasks; ++task)
       options.tasks.push_back({job, task, static_cast<int>(config.cluster.devices)});
+  const auto asked = static_cast<int64_t>(options.tasks.size()) * config.cluster.devices;
+  options.devices = static_cast<int>(std::max<int64_t>(options.devices, asked));
   return options;
 }
 
 constexpr const char* best_prefix = "best";
 constexpr std::chrono::milliseconds start_pause{5};
+constexpr std::chrono::seconds first_word{2}, next_words{10};  ///< until it is said who is waited for
 
 /// A run from where its folder is to its end, or to the loss of a process.
 class Run {
@@ -56,7 +63,7 @@ class Run {
   Run(const config::RunConfig& config, const TrainerOptions& options, data::TrainAndValid data, bool again)
       : config_(config), options_(options), may_begin_anew_(again || options.resume == "auto"),
         data_(std::move(data)), batches_(data_.train, config.batch, config.run.seed, config.shuffle),
-        runtime_(runtime_options(config, options.cluster)), graph_(runtime_.ops()) {}
+        runtime_(runtime_options(config, options)), graph_(runtime_.ops()) {}
 
   /// Throws nothing: what a step failed with is returned, too.
   Result<TrainingResult> run() try {
@@ -87,21 +94,37 @@ class Run {
   std::string folder() const { return folder_ ? folder_->path() : std::string(); }
   std::vector<std::string> silent() const {
     std::vector<std::string> tasks;
-    if (!options_.cluster) return tasks;
-    for (const auto& [job, members] : options_.cluster->jobs)
-      for (const auto& [task, endpoint] : members)
-        if (const std::string name = DeviceName{job, 0, task, "", DeviceName::unset}.text();
-            !runtime_.linked(name))
-          tasks.push_back(name);
+    for (const auto& [task, reason] : missing()) tasks.push_back(task);
     return tasks;
   }
 
  private:
   bool with_workers() const { return options_.cluster && config_.cluster.tasks.contains("worker"); }
 
-  /// Until every task is linked, or there is no use in waiting any longer; who is missing at the end the session says.
+  /// The tasks of the cluster that are not linked, and what went wrong with each last.
+  std::vector<std::pair<std::string, Status>> missing() const {
+    std::vector<std::pair<std::string, Status>> tasks;
+    if (!options_.cluster) return tasks;
+    for (const auto& [job, members] : options_.cluster->jobs)
+      for (const auto& [task, endpoint] : members) {
+        std::string name = DeviceName{job, 0, task, "", DeviceName::unset}.text();
+        Status status = runtime_.impl().membership->link_status(name);
+        if (!status.ok()) tasks.emplace_back(std::move(name), std::move(status));
+      }
+    return tasks;
+  }
+
+  /// Until every task is linked, or there is no use in waiting any longer; who is missing at the end, or will always be, the session
+  /// says. Says from time to time who is waited for, and why.
   Status await_cluster(Now::time_point end) const {
-    while (Now::now() < end && !silent().empty()) {
+    auto next_word = Now::now() + first_word;
+    for (auto waited_for = missing(); !waited_for.empty() && Now::now() < end; waited_for = missing()) {
+      if (std::ranges::any_of(waited_for, [](const auto& task) { return is_permanent(task.second.code()); }))
+        return {};
+      if (Now::now() >= next_word) {
+        for (const auto& [task, reason] : waited_for) say("waiting for " + task + ": " + reason.text());
+        next_word = Now::now() + next_words;
+      }
       TROUPE_RETURN_IF_FAILED(runtime_.status());
       if (options_.stop && options_.stop->load()) return cancelled("stopped before the cluster was complete");
       if (options_.lost && options_.lost()) return unavailable("the cluster cannot be complete");
@@ -132,7 +155,7 @@ class Run {
                       ? RunFolder::create(run.directory, run.name, config_.effective_toml())
                   : options_.resume == "auto" ? RunFolder::newest(run.directory, run.name)
                                               : RunFolder::open(options_.resume);
-    if (!folder && options_.resume == "auto")  // nothing to resume yet
+    if (folder.status().code() == Code::NotFound && options_.resume == "auto")  // nothing to resume yet
       folder = RunFolder::create(run.directory, run.name, config_.effective_toml());
     if (!folder) return folder.status();
     folder_.emplace(std::move(*folder));
@@ -140,18 +163,27 @@ class Run {
     return {};
   }
 
+  /// Whether the run has saved something, whatever it is of.
+  bool has_checkpoint() const {
+    const auto names = CheckpointFiles(runtime_.impl().node->env.disk, folder_->checkpoints()).names();
+    return !names || !names->empty();
+  }
+
   Status restore() {
     RestoredCheckpoint checkpoint;
     try {
       checkpoint = session_->restore(folder_->checkpoints());
     } catch (const Error& error) {
-      if (error.status().code() != Code::NotFound || !may_begin_anew_) return error.status();
+      if (error.status().code() != Code::NotFound || !may_begin_anew_ || has_checkpoint())
+        return error.status();
       say("no checkpoint yet: from the beginning");
       return {};
     }
     for (const auto& damage : checkpoint.skipped) say("skipped a damaged checkpoint: " + damage);
     TROUPE_ASSIGN(progress_, from_note(checkpoint.note));
+    const auto former = restore_former_names(runtime_, *session_, graph_, checkpoint);
     for (const auto& variable : checkpoint.missing) {
+      if (former.contains(variable)) continue;
       if (!variable.starts_with(std::string(best_prefix) + '/'))
         return not_found(checkpoint.folder + " has no value for variable " + variable);
       progress_.best_score.reset();  // nothing was kept with it
@@ -173,6 +205,7 @@ class Run {
   Status loop() {
     const auto per_epoch = static_cast<uint64_t>(batches_.per_epoch());
     last_saved_ = Now::now();
+    logged_step_ = progress_.step;
     ProgressLine line(progress_.step, last_step(), config_.batch, last_saved_);
     while (!done()) {
       advance(next_pause(per_epoch));
@@ -226,23 +259,30 @@ class Run {
     }
   }
 
-  void end_epoch(uint64_t epoch) {
-    std::vector<std::pair<std::string, double>> record{{"epoch", static_cast<double>(epoch)},
-                                                       {"train/loss", result_.loss}};
-    std::string line = text("epoch %llu  loss %.4f", static_cast<unsigned long long>(epoch), result_.loss);
-    if (data_.valid) {
-      for (const auto& [name, value] : evaluation_->run(*data_.valid)) {
+  using Record = std::vector<std::pair<std::string, double>>;
+
+  /// Evaluates what is trained so far, and logs it.
+  Record log_metrics() {
+    const double epochs = static_cast<double>(progress_.step) / static_cast<double>(batches_.per_epoch());
+    Record record{{"epoch", epochs}, {"train/loss", result_.loss}};
+    if (data_.valid)
+      for (const auto& [name, value] : evaluation_->run(*data_.valid))
         record.emplace_back("valid/" + name, value);
-        line += text("  valid/%s %.4f", name.c_str(), value);
-      }
-    }
     if (folder_) folder_->log(progress_.step, record);
+    logged_step_ = progress_.step;
+    return record;
+  }
+
+  void end_epoch(uint64_t epoch) {
+    const Record record = log_metrics();
+    std::string line = text("epoch %llu  loss %.4f", static_cast<unsigned long long>(epoch), result_.loss);
+    for (const auto& [name, value] : record)
+      if (name.starts_with("valid/")) line += text("  %s %.4f", name.c_str(), value);
     say(line);
     if (config_.train.early_stop) watch(*config_.train.early_stop, record, epoch);
   }
 
-  void watch(const config::EarlyStop& rule, const std::vector<std::pair<std::string, double>>& record,
-             uint64_t epoch) {
+  void watch(const config::EarlyStop& rule, const Record& record, uint64_t epoch) {
     for (const auto& [name, value] : record) {
       if (name != rule.monitor) continue;
       const auto best = progress_.best_score;
@@ -271,9 +311,12 @@ class Run {
                                                 .keep = static_cast<size_t>(config_.train.checkpoint.keep)});
     if (!saved.problem.empty()) say("old checkpoints stay: " + saved.problem);
     last_saved_ = Now::now();
+    result_.checkpoint = saved.folder;
+    result_.checkpoint_step = progress_.step;
   }
 
   void finish() {
+    if (folder_ && progress_.step > logged_step_) log_metrics();  // the run has ended within an epoch
     if (folder_ && result_.ending != Ending::Diverged) {
       if (best_ && progress_.best_score && result_.ending != Ending::Stopped) best_->bring_back(*session_);
       if (result_.ending != Ending::Stopped || config_.train.checkpoint.on_signal) save();
@@ -305,6 +348,7 @@ class Run {
   std::optional<RunFolder> folder_;
   Progress progress_;
   TrainingResult result_;
+  uint64_t logged_step_ = 0;  ///< until which metrics are logged
   Now::time_point last_saved_;
 };
 

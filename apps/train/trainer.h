@@ -18,6 +18,7 @@ namespace troupe::train {
 struct TrainerOptions {
   std::string resume;         ///< "": a new run; "auto": the newest one of this name; or a run's folder
   int64_t dry_run_steps = 0;  ///< 0: a real run; else so many steps, and nothing is written
+  size_t memory = 0;          ///< of this process, see RuntimeOptions
   std::optional<ClusterSpec> cluster =
       {};  ///< its tasks are those of config.cluster; none: all in this process
   /// Brings back the processes of the cluster that are lost, given the tasks that do not answer; empty: somebody else does.
@@ -39,6 +40,8 @@ struct TrainingResult {
   double loss = 0;                                         ///< of the last step
   std::vector<std::pair<std::string, double>> evaluation;  ///< "valid/loss", "valid/accuracy", ... as kept
   std::string folder;                                      ///< of the run; empty for a dry run
+  std::string checkpoint;                                  ///< the last one saved; empty: none
+  uint64_t checkpoint_step = 0;                            ///< of which it is
 };
 
 /// A run that loses a process of its cluster goes on from its last checkpoint, as often as train.fault.max_restarts allows.

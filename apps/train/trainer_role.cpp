@@ -124,6 +124,10 @@ class TrainerRole final : public Role {
     on<wire::BeginTraining>(
         [this](const auto& message, Reply reply) { begin_for(message, std::move(reply)); });
     on<wire::RunRounds>([this](const auto& message, Reply reply) {
+      if (message->getRounds() == 0 || message->getLast() != message->getFirst() + message->getRounds() - 1)
+        return reply(invalid_argument(
+            "the rounds asked for contradict each other: " + std::to_string(message->getRounds()) + " from " +
+            std::to_string(message->getFirst()) + " to " + std::to_string(message->getLast())));
       work_->post([first = message->getFirst(),
                    rounds = message->getRounds()](Work& work) { return run_rounds(work, first, rounds); },
                   std::move(reply));

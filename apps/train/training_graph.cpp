@@ -25,7 +25,7 @@ void add_update(const ModelBuilder& builder, const std::vector<config::BuiltMode
   for (const Output& variable : order)
     means.push_back({weighted_mean(root, gradients[variable.node], samples), variable});
   result.loss = root.with_name("batch_loss").add_one("Identity", {weighted_mean(root, losses, samples)});
-  result.update = builder.optimizer()->apply_gradients(root.with_prefix("train"), means);
+  result.update = builder.optimizer()->apply_gradients(root, means);
 }
 
 }  // namespace

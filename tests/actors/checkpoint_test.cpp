@@ -213,6 +213,28 @@ BOOST_FIXTURE_TEST_CASE(variables_without_a_value_are_neither_saved_nor_restored
   BOOST_TEST(identical(with_more.run({more.reads.back()})[0], Tensor::vector<double>({1, 2})));
 }
 
+// One that has nothing for the session is that of another model, and is said to be.
+BOOST_FIXTURE_TEST_CASE(a_checkpoint_of_other_variables_is_none, Running) {
+  throw_if_failed(save(session, 1));
+  Graph other(node.actors.library->ops);
+  const Scope g(other);
+  std::vector<Output> handles;
+  for (const char* name : {"p", "q"})
+    handles.push_back(g.with_name(name).add_one(
+        "VariableV2", {}, {{"dtype", DType::Float}, {"shape", PartialShape::scalar()}}));
+  Session elsewhere = node.session(other, {.share_state = false});
+  const Status status = failure_of_restore(elsewhere);
+  BOOST_TEST((status.code() == Code::NotFound));
+  BOOST_TEST(status.text() == folder +
+                                  "/000001-round-1 has no variable of this session: it has layer/b, steps, "
+                                  "table and 1 more, the session has p, q");
+
+  Graph none(node.actors.library->ops);
+  Scope(none).constant(Tensor::scalar(1.0f));
+  Session empty = node.session(none, {.share_state = false});
+  BOOST_TEST(failure_of_restore(empty).text().ends_with("the session has none"));
+}
+
 BOOST_FIXTURE_TEST_CASE(there_may_be_no_checkpoint, Running) {
   BOOST_TEST((failure_of_restore(session).code() == Code::NotFound));
   check_values(model, session, 1);

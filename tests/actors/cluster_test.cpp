@@ -129,6 +129,29 @@ BOOST_AUTO_TEST_CASE(members_prove_who_they_are) {
   BOOST_TEST(status.text().find("certificate is that of /job:client") != std::string::npos, status.text());
 }
 
+BOOST_AUTO_TEST_CASE(who_has_a_certificate_of_no_task_may_only_be_a_client) {
+  test::Certificates certificates;
+  const std::string ps_task = "/job:ps/replica:0/task:0", worker_task = "/job:worker/replica:0/task:0";
+  spec.tls = certificates.of(ps_task);
+  start_ps();
+  spec.tls = certificates.of("");
+  {
+    start_worker();
+    BOOST_TEST_REQUIRE(comes_true([&] {
+      const Status status = worker->impl().membership->link_status(ps_task);
+      return status.text().find("names no task: it may only be a client") != std::string::npos;
+    }));
+    BOOST_TEST(!ps->linked(worker_task));
+    worker.reset();
+  }
+  worker_socket = test::ListeningSocket(worker_socket.port());
+  spec.tls = certificates.of(worker_task);
+  start_worker();
+  spec.tls = certificates.of("");
+  train_a_little(*make("client", {}), 100'000);
+  train_a_little(*make("other", {}), 1);
+}
+
 /// Resident memory of this process, in bytes.
 size_t resident() {
   size_t total = 0, pages = 0;

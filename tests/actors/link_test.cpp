@@ -145,7 +145,7 @@ BOOST_AUTO_TEST_CASE(large_tensors_and_small_ones_reach_their_actor) {
   class Collector final : public Role {
    public:
     explicit Collector(std::vector<size_t>& sizes) {
-      on<wire::TensorTaken>([&sizes](const Message<wire::TensorTaken>& message, Reply reply) {
+      on<wire::TakeTensor>([&sizes](const Message<wire::TakeTensor>& message, Reply reply) {
         sizes.push_back(message.attachments()[0].bytes());
         reply(Draft<wire::TensorTaken>().finish({message.attachments()[0]}));
       });
@@ -160,7 +160,7 @@ BOOST_AUTO_TEST_CASE(large_tensors_and_small_ones_reach_their_actor) {
   for (const int64_t floats : {1 << 18, 1, 1 << 18, 2}) {
     Tensor tensor = value_or_throw(Tensor::allocate(f32, Shape{floats}));
     cluster.node(1).engine.send(
-        stub, Draft<wire::TensorTaken>().finish({tensor}), Reply([&](Result<AnyMessage> answer) {
+        stub, Draft<wire::TakeTensor>().finish({tensor}), Reply([&](Result<AnyMessage> answer) {
           answered.push_back(value_or_throw(std::move(answer)).attachments()[0].bytes());
         }));
   }
@@ -185,6 +185,26 @@ BOOST_AUTO_TEST_CASE(an_address_of_nobody_answers_at_once) {
   address.task = "/job:ps/replica:0/task:7";
   BOOST_TEST(cluster.node(1).directory.find(address).status().text() ==
              "no link to /job:ps/replica:0/task:7");
+}
+
+// What answers one request may not answer another: whoever reads the answer relies on it.
+BOOST_AUTO_TEST_CASE(an_answer_of_another_kind_is_refused) {
+  class Confused final : public Role {
+   public:
+    Confused() {
+      on<wire::TakeTensor>([](const auto&, Reply reply) { reply(Draft<wire::Extended>().finish()); });
+    }
+  };
+  Address address = cluster.workers()[0].worker;
+  address.role = "confused";
+  node.directory.add(address, node.engine.spawn(std::make_unique<Confused>()));
+  Status status;
+  cluster.node(1).engine.send(value_or_throw(cluster.node(1).directory.find(address)),
+                              Draft<wire::TakeTensor>().finish(),
+                              Reply([&](const Result<AnyMessage>& answer) { status = answer.status(); }));
+  cluster.simulation().pass(second);
+  BOOST_TEST((status.code() == Code::Internal));
+  BOOST_TEST(status.text() == tasks[0] + " answered by a message that is no answer to this request");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -264,6 +264,22 @@ BOOST_AUTO_TEST_CASE(ten_thousand_cancelled_waits_leave_everything_as_it_was) {
   BOOST_TEST(scalar(session.run({out})) == 7);
 }
 
+// As QueueBase.from_list has it: Pack the handles, Gather one of them.
+BOOST_AUTO_TEST_CASE(handles_are_no_elements_of_tensors) {
+  const Output a = make_queue("a"), b = make_queue("b");
+  const Output both = g.with_name("both").add_one("Pack", {a, b}),
+               one = g.add_one("Gather", {both, constant(0)});
+  const Output old = make_queue("old", -1, ""), copies = g.with_name("copies").add_one("Pack", {old, old});
+  Session session = shared_session();
+  const Status packed = test::failure_of([&] { session.run({size(one)}); });
+  BOOST_TEST((packed.code() == Code::Unimplemented));
+  BOOST_TEST(packed.message().find("[Pack] both: handles of queues") != std::string::npos, packed.message());
+  const Status copied = test::failure_of([&] { session.run({copies}); });
+  BOOST_TEST((copied.code() == Code::Unimplemented));
+  BOOST_TEST(copied.message().find("'old' is a queue") != std::string::npos, copied.message());
+  BOOST_TEST(scalar(session.run({size(a)})) == 0);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace troupe

@@ -142,6 +142,28 @@ BOOST_AUTO_TEST_CASE(a_lost_connection_between_two_workers_ends_the_step_for_all
   BOOST_TEST(session.run({product})[0].as<float>()[0] == 8.0f);  // the same session, over a new link
 }
 
+// However long: its sender waits for a queue, and says so.
+BOOST_AUTO_TEST_CASE(a_receiver_waits_as_long_as_its_sender_does) {
+  const Output put{at_worker0.add("QueueEnqueueV2", {queue, value(3)},
+                                  {{"Tcomponents", std::vector<DType>{DType::Float}}}),
+                   Output::control};
+  float result = 0;
+  cluster.start_client(chief, [&] {
+    Session session = cluster.session(chief, graph);
+    result = session.run({stuck})[0].as<float>()[0];
+    session.close();
+  });
+  cluster.start_client(chief, [&] {
+    cluster.sleep(chief, 1000 * second);
+    Session session = cluster.session(chief, graph);
+    session.run({put});
+    session.close();
+  });
+  BOOST_TEST(cluster.simulation().run_until([&] { return cluster.clients_ended(); },
+                                            cluster.simulation().now() + 1100 * second));
+  BOOST_TEST(result == 6.0f);
+}
+
 // worker 0: x = i * ones, 4 MiB, in a loop that needs nothing back;  worker 1: total += max x. While worker 1 hears nothing, worker 0
 // goes on for as long as its credit lasts, and then waits to be asked.
 BOOST_AUTO_TEST_CASE(a_sender_is_no_further_ahead_of_its_receiver_than_its_credit) {

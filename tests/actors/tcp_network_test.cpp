@@ -11,8 +11,10 @@
 #include <random>
 
 #include "actors/tcp_stream.h"
+#include "messages/link.capnp.h"
 #include "messages/message_reader.h"
 #include "messages/session.capnp.h"
+#include "messages/wire.h"
 #include "tests/support/certificates.h"
 
 namespace troupe {
@@ -36,7 +38,10 @@ struct Peer final : Connection::Events {
     else
       frames.push_back(std::move(frame));
   }
-  void closed(Status reason) override { end = std::move(reason); }
+  void closed(Status reason) override {
+    end = std::move(reason);
+    if (leaves) connection.reset();
+  }
   void send(uint64_t sequence, std::vector<Tensor> attachments) {
     Draft<wire::RunStep> draft;
     draft->setHandle(sequence);
@@ -46,7 +51,7 @@ struct Peer final : Connection::Events {
   std::unique_ptr<Connection> connection;
   std::vector<Frame> frames;
   std::optional<Status> end;
-  bool echo = false;
+  bool echo = false, leaves = false;  ///< leaves: gives the connection up as soon as it has closed
 };
 
 struct Fixture {
@@ -67,6 +72,7 @@ struct Fixture {
     listener = value_or_throw(server->listen("127.0.0.1:0", [this](std::unique_ptr<Connection> connection) {
       accepted.push_back(std::make_unique<Peer>());
       accepted.back()->echo = echo;
+      accepted.back()->leaves = true;
       accepted.back()->adopt(std::move(connection), server_limits);
     }));
   }
@@ -133,8 +139,10 @@ BOOST_AUTO_TEST_CASE(frames_of_every_size_come_back_as_they_were) {
       BOOST_TEST(identical(peer.frames[i].attachments[2], bytes(7, i % sizes.size())));
     }
     BOOST_TEST(peer.connection->unsent() == 0u);
-    BOOST_TEST(peer.connection->proven_task() == (tls ? server_task : ""));
-    BOOST_TEST(accepted[0]->connection->proven_task() == (tls ? client_task : ""));
+    BOOST_TEST(
+        (peer.connection->proven_task() == (tls ? std::optional<std::string>(server_task) : std::nullopt)));
+    BOOST_TEST((accepted[0]->connection->proven_task() ==
+                (tls ? std::optional<std::string>(client_task) : std::nullopt)));
     peer.connection.reset();
     BOOST_TEST_REQUIRE(run_until([&] { return accepted[0]->end.has_value(); }));
     BOOST_TEST(accepted[0]->end->ok());
@@ -154,31 +162,58 @@ BOOST_AUTO_TEST_CASE(what_was_sent_before_the_end_arrives) {
 
 BOOST_AUTO_TEST_CASE(only_members_of_the_cluster_get_in) {
   serve({.tls = certificates.of(server_task)});
-  const auto stays_out = [&](const TcpOptions& options) {
+  const auto stays_out = [&](const TcpOptions& options, const std::string& why) {
     accepted.clear();
     Peer peer;
     // With TLS 1.3 a client learns only after its handshake that its certificate was refused.
-    if (connect(options, peer).ok()) {
-      if (!options.tls) peer.send(1, {});
-      BOOST_TEST(run_until([&] { return peer.end.has_value(); }));
-    }
+    BOOST_TEST_REQUIRE(connect(options, peer).ok());
+    BOOST_TEST(run_until([&] { return peer.end.has_value(); }));
     BOOST_TEST(accepted.empty());
+    BOOST_TEST((peer.end->code() == Code::PermissionDenied), peer.end->message());
+    BOOST_TEST(peer.end->text() == "TLS with " + listener->endpoint() +
+                                       " failed: it refuses the certificate of this node: it " + why);
   };
-  stays_out({.tls = certificates.of_another_authority(client_task)});
-  stays_out({.tls = certificates.of(client_task, 1h, -2h)});  // expired
-  stays_out({.tls = certificates.of(client_task, 1h, 1h)});   // not valid yet
-  stays_out({});                                              // plain
+  stays_out({.tls = certificates.of_another_authority(client_task)},
+            "is not signed by the authority of the cluster there");
+  stays_out({.tls = certificates.of(client_task, 1h, -2h)}, "has expired");
+  stays_out({.tls = certificates.of(client_task, 1h, 1h)}, "is not valid, or not valid yet");
   Peer honest;
   BOOST_TEST(connect({.tls = certificates.of(client_task)}, honest).ok());
   BOOST_TEST(run_until([&] { return accepted.size() == 1; }));
+}
+
+// Either side's kind of connection is named, so that nobody takes it for a connection that was lost.
+BOOST_AUTO_TEST_CASE(plain_and_tls_tell_each_other_apart) {
+  serve({.tls = certificates.of(server_task)});
+  Peer plain;
+  BOOST_TEST_REQUIRE(connect({}, plain).ok());
+  plain.send(1, {});
+  BOOST_TEST_REQUIRE(run_until([&] { return plain.end.has_value(); }));
+  BOOST_TEST(accepted.empty());
+  BOOST_TEST_REQUIRE(plain.frames.size() == 1u);
+  const auto goodbye = value_or_throw(receive<wire::Goodbye>(plain.frames.front().words));
+  BOOST_TEST((read(goodbye->getReason()).code() == Code::FailedPrecondition));
+  BOOST_TEST(read(goodbye->getReason()).text() == "this node speaks TLS, the one that called it does not");
+
+  listener.reset();
+  serve({});
+  Peer tls;
+  const Status status = connect({.tls = certificates.of(client_task)}, tls);
+  BOOST_TEST((status.code() == Code::FailedPrecondition));
+  BOOST_TEST(status.text() ==
+             "TLS with " + listener->endpoint() + " failed: it does not speak TLS as this node does");
+  BOOST_TEST_REQUIRE(accepted.size() == 1u);
+  BOOST_TEST_REQUIRE(run_until([&] { return accepted[0]->end.has_value(); }));
+  BOOST_TEST((accepted[0]->end->code() == Code::FailedPrecondition));
 }
 
 BOOST_AUTO_TEST_CASE(a_client_does_not_talk_to_an_impostor) {
   serve({.tls = certificates.of_another_authority(server_task)});
   Peer peer;
   const Status status = connect({.tls = certificates.of(client_task)}, peer);
-  BOOST_TEST((status.code() == Code::Unavailable));
-  BOOST_TEST(status.text().find("TLS") != std::string::npos, status.text());
+  BOOST_TEST((status.code() == Code::PermissionDenied));
+  BOOST_TEST(status.text() == "TLS with " + listener->endpoint() +
+                                  " failed: its certificate is not signed by the authority of the cluster");
 }
 
 BOOST_AUTO_TEST_CASE(a_failure_to_connect_says_what_kind) {

@@ -185,9 +185,20 @@ BOOST_AUTO_TEST_CASE(each_rule_between_keys_has_its_word) {
              "run.toml:10:1: model.variables.2b: a name consists of letters, digits and '_', and starts with "
              "no digit");
   BOOST_TEST(about("b1", "b1 = 3") == "run.toml:10:6: model.variables.b1: expected a table; found 3");
-  BOOST_TEST(about("b1", "image = { shape = [100], init = 'zeros' }") ==
-             "run.toml:10:1: model: 'image' names two things; inputs, variables, graph and layers share "
-             "their names");
+  BOOST_TEST(
+      about("b1", "image = { shape = [100], init = 'zeros' }") ==
+      "run.toml:10:1: model: 'image' names two things, this variable and an input of the data; inputs, "
+      "variables, graph and layers share their names");
+  BOOST_TEST(
+      about("b1", "logits = { shape = [100], init = 'zeros' }")
+          .starts_with("run.toml:14:10: model: 'logits' names two things, this definition and variable "
+                       "at run.toml:10:1;"));
+  BOOST_TEST(about("metrics", "metrics = { loss = 'loss' }") ==
+             "run.toml:19:13: train.metrics.loss: 'loss' is reported already, and is train.loss");
+  BOOST_TEST(
+      about("in_process", "in_process = { ps = 1, wroker = 2 }") ==
+      "run.toml:25:24: cluster.in_process.wroker: no part of a training runs in job 'wroker'; the nearest "
+      "is 'worker'");
   BOOST_TEST(about("early", "early_stop = { monitor = 'valid/acuracy', mode = 'max', patience = 1 }") ==
              "run.toml:21:26: train.early_stop.monitor: there is no 'valid/acuracy'; the nearest is "
              "'valid/accuracy'");
@@ -262,7 +273,7 @@ BOOST_AUTO_TEST_CASE(options_are_laid_over_the_file) {
 }
 
 BOOST_AUTO_TEST_CASE(the_effective_file_means_the_same) {
-  const auto config = parse(good, {"run.seed=9", "run.name=a \"b\"\\\n"});
+  const auto config = parse(good, {"run.seed=9", "run.name=a \"b\"\\"});
   BOOST_REQUIRE(config.ok());
   const std::string effective = config->effective_toml();
   BOOST_TEST(effective.find("beta1 = 0.9") != std::string::npos, effective);
@@ -271,7 +282,7 @@ BOOST_AUTO_TEST_CASE(the_effective_file_means_the_same) {
   BOOST_REQUIRE_MESSAGE(again.ok(), again.status().text() << effective);
   BOOST_TEST(again->effective_toml() == effective);
   BOOST_TEST(again->run.seed == 9u);
-  BOOST_TEST(again->run.name == "a \"b\"\\\n");
+  BOOST_TEST(again->run.name == "a \"b\"\\");
   BOOST_TEST(again->train.optimizer.epsilon == 1e-8);
 }
 
@@ -306,6 +317,68 @@ loss = "mean(output)"
   BOOST_TEST(wrong("units = 10,", "units = 0,")
                  .starts_with("run.toml:9:91: model.layers.1.units: expected an integer, at least 1"));
   BOOST_TEST(wrong("\"relu\"", "\"rleu\"").find("the nearest is 'relu'") != std::string::npos);
+}
+
+/// A model of two layers over `input`, with `more` among its definitions.
+std::string layered(const std::string& input, const std::string& more = {}) {
+  std::string text = good;
+  const size_t begin = text.find("[model.variables]"), end = text.find("[train]");
+  return text.replace(begin, end - begin,
+                      "[model]\n" + input +
+                          "layers = [{ type = 'dense', units = 10 }, { type = 'dense', units = 3 }]\n"
+                          "[model.variables]\nv = { shape = [3], init = 'zeros' }\n"
+                          "[model.graph]\nloss = 'mean(output)'\n" +
+                          more);
+}
+
+BOOST_AUTO_TEST_CASE(layers_take_an_input_of_the_data) {
+  const auto first_line = [](const std::string& text) { return text.substr(0, text.find('\n')); };
+  BOOST_TEST(mistakes(layered("input = 'image'\n")) == "");
+  BOOST_TEST(
+      first_line(mistakes(layered("input = 'scaled'\n", "scaled = 'image * 2.0'\n"))) ==
+      "run.toml:9:9: model.input: 'scaled' is a definition of model.graph; layers take an input of the "
+      "data; known: image, label");
+  BOOST_TEST(
+      first_line(mistakes(layered("input = 'v'\n"))) ==
+      "run.toml:9:9: model.input: 'v' is a variable; layers take an input of the data; known: image, label");
+  // The only complaint.
+  BOOST_TEST(
+      mistakes(layered("input = 'imgae'\n")) ==
+      "run.toml:9:9: model.input: the data has no input 'imgae'; layers take an input of the data; the "
+      "nearest is 'image'\n  input = 'imgae'\n          ^");
+  BOOST_TEST(first_line(mistakes(layered(""), {"data.inputs={ pixels = { from = 'image' } }"})) ==
+             "run.toml:9:10: model.input: the data has no input 'image'; layers take an input of the data; "
+             "known: pixels, label");
+}
+
+BOOST_AUTO_TEST_CASE(a_name_that_a_layer_takes_is_no_name_for_anything_else) {
+  const auto first_line = [](const std::string& text) { return text.substr(0, text.find('\n')); };
+  const std::string share = "; inputs, variables, graph and layers share their names";
+  BOOST_TEST(first_line(mistakes(layered("", "dense_1 = 'image'\n"))) ==
+             "run.toml:9:11: model: 'dense_1' names two things, this layer and definition at run.toml:14:11" +
+                 share);
+  BOOST_TEST(first_line(mistakes(layered("", "output = 'image'\n"))) ==
+             "run.toml:9:43: model: 'output' names two things, this layer and definition at run.toml:14:10" +
+                 share);
+  BOOST_TEST(
+      first_line(mistakes(layered(""), {"model.variables.dense_2_bias={ shape = [3], init = 'zeros' }"})) ==
+      "run.toml:9:43: model: 'dense_2_bias' names two things, this variable of the layer and variable at "
+      "--set model.variables.dense_2_bias" +
+          share);
+}
+
+BOOST_AUTO_TEST_CASE(the_name_of_a_run_is_one_folder) {
+  for (const std::string name : {"a/b", "..", ".", "/tmp/x", "a\\nb", "a\\u0000b", "a\\u007fb"})
+    BOOST_TEST(mistakes(good, {"run.name=\"" + name + "\""})
+                   .starts_with("--set run.name: run.name: expected the name of a folder, without '/'"),
+               name);
+  BOOST_TEST(mistakes(good, {"run.name=" + std::string(256, 'x')}).find("expected the name") !=
+             std::string::npos);
+  std::string text = good;
+  text.replace(text.find("\"digits\""), 8, "\"../../x\"");
+  BOOST_TEST(mistakes(text).starts_with("run.toml:1:16: run.name: expected the name of a folder"));
+  for (const std::string name : {"a b", "...", ".hidden", "a..b", "\xc3\xa9"})
+    BOOST_TEST(parse(good, {"run.name=" + name}).ok(), name);
 }
 
 BOOST_AUTO_TEST_CASE(the_reference_tells_every_key) {

@@ -140,7 +140,7 @@ BOOST_AUTO_TEST_CASE(all_mistakes_are_told_each_where_it_stands) {
       "false)\n"
       "f:9:6: add: parameter 'y' must be a number; it is add(x, y)\n"
       "f:10:6: relu: parameter 'x' must be a number; it is relu(x)\n"
-      "f:11:6: relu: parameter 'x' is given an operation that yields no tensor; it is relu(x)\n"
+      "f:11:6: relu: parameter 'x' is the operation k/NoOp, which is no tensor; it is relu(x)\n"
       "f:12:9: expected a value; found the end");
   for (const char* name : {"a", "b", "c", "l"}) BOOST_TEST(evaluation.node(name) == "none");
 }

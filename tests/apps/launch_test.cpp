@@ -92,7 +92,7 @@ BOOST_AUTO_TEST_CASE(a_signal_ends_the_run_in_order) {
     const std::string name = "signal" + std::to_string(how.size());
     Program launcher(TROUPE_PROGRAM, endless("launch", name, how));
     BOOST_TEST_REQUIRE(launcher.wait_for("epoch 2"), launcher.output());
-    BOOST_TEST(launcher.end(SIGINT) == 0, launcher.output());
+    BOOST_TEST(launcher.end(SIGINT) == 128 + SIGINT, launcher.output());
     BOOST_TEST(launcher.output().find("stopped after") != std::string::npos, launcher.output());
     BOOST_TEST(descendants.count() == 0u);
     BOOST_TEST(weights(name).round > 0u);

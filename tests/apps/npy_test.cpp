@@ -32,6 +32,8 @@ std::vector<Tensor> every_type() {
           Tensor::vector<int8_t>({-128, 127}),
           Tensor::vector<int16_t>({-3}),
           Tensor::vector<uint16_t>({65535}),
+          Tensor::vector<uint32_t>({UINT32_MAX}),
+          Tensor::vector<uint64_t>({UINT64_MAX, 1}),
           Tensor::vector<int64_t>({INT64_MIN, INT64_MAX}),
           Tensor::of<bool>(Shape{1, 2, 1}, {true, false}),
           Tensor::vector<Half>({Half(0.5f)}),

@@ -189,7 +189,7 @@ BOOST_AUTO_TEST_CASE(nodes_end_with_whoever_started_them) {
     Program launcher(TROUPE_PROGRAM, endless("signal" + std::to_string(signal)));
     BOOST_TEST_REQUIRE(launcher.wait_for("epoch 2"));
     const auto nodes = test::children_of(launcher.process());
-    BOOST_TEST(launcher.end(signal) == (signal == SIGKILL ? -SIGKILL : 0));
+    BOOST_TEST(launcher.end(signal) == (signal == SIGKILL ? -SIGKILL : 128 + signal));
     BOOST_TEST(gone_within(nodes, 20s));
   }
   BOOST_TEST(weights("signal15").round > 0u);

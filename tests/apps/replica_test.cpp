@@ -122,6 +122,20 @@ BOOST_AUTO_TEST_CASE(replicas_do_what_one_graph_does) {
   }
 }
 
+// Whoever runs another round than the others leaves them waiting for its gradients.
+BOOST_AUTO_TEST_CASE(only_the_next_round_is_run) {
+  Setting setting({"cluster.in_process={ps=1,worker=1}", "train.replication.shards=1"});
+  Replica replica(setting.runtime, setting.config, 0);
+  replica.begin(0);
+  replica.run(1);
+  for (const uint64_t round : {0u, 1u, 3u, 900u})
+    BOOST_CHECK_EXCEPTION(replica.run(round), Error, [&](const Error& error) {
+      return error.status().code() == Code::InvalidArgument &&
+             error.status().text() == "round " + std::to_string(round) + " is asked for, the next one is 2";
+    });
+  replica.run(2);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

@@ -7,6 +7,10 @@
 #include <csignal>
 #include <filesystem>
 
+#include "actors/runtime.h"
+#include "apps/nn/optimizer.h"
+#include "graph/variables.h"
+#include "kernels/constructors.h"
 #include "messages/real_disk.h"
 #include "tests/support/op_library.h"
 #include "tests/support/program.h"
@@ -102,6 +106,56 @@ BOOST_AUTO_TEST_CASE(a_resumed_run_ends_as_an_undisturbed_one) {
   check_equal(undisturbed, weights(resumed.folder));
 }
 
+// What the optimizer keeps has one name, whoever makes the graph.
+BOOST_AUTO_TEST_CASE(a_program_goes_on_from_what_a_run_has_saved) {
+  const auto saved = run(with(five_epochs, "train.max_steps=30"));
+  Runtime runtime;
+  Graph graph(runtime.ops());
+  const Scope g(graph);
+  const Output image = placeholder(g, f32, {-1, 64}, "image"), label = placeholder(g, i32, {-1}, "label");
+  const Output w1 = variable(g, zeros(g, {64, 100}), "w1"), b1 = variable(g, zeros(g, {100}), "b1"),
+               w2 = variable(g, zeros(g, {100, 10}), "w2"), b2 = variable(g, zeros(g, {10}), "b2");
+  const Output hidden = relu(g, add(g, matmul(g, image, w1), b1));
+  const Output logits = add(g, matmul(g, hidden, w2), b2);
+  nn::Adam(5e-3).minimize(g, mean(g, sparse_softmax_cross_entropy_with_logits(g, logits, label)));
+  Session session = runtime.session(graph);
+  BOOST_TEST(session.restore(saved.folder + "/checkpoints").missing.empty());
+  const auto checkpoint = weights(saved.folder);
+  for (const Output& variable : variables(graph)) {
+    const auto name = graph.node(variable.node).name;
+    const auto tensor = std::ranges::find(checkpoint.tensors, name, &SavedTensor::name);
+    BOOST_TEST_REQUIRE((tensor != checkpoint.tensors.end()), name);
+    BOOST_TEST(identical(session.run({variable}).at(0), tensor->value), name);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_checkpoint_in_which_slots_have_their_former_names_is_resumed) {
+  const auto undisturbed = weights(run(five_epochs).folder);
+  const auto first = run(with(five_epochs, "train.max_steps=47"));
+  auto checkpoint = weights(first.folder);
+  size_t renamed = 0;
+  for (SavedTensor& tensor : checkpoint.tensors)
+    if (tensor.name.starts_with("adam/")) tensor.name = "train/" + tensor.name, ++renamed;
+  BOOST_TEST(renamed == 10u);  // two moments of four variables, two powers
+  throw_if_failed(test::save(disk, first.folder + "/checkpoints", checkpoint, 1));
+  check_equal(undisturbed, weights(run(five_epochs, first.folder).folder));
+}
+
+// A run does not begin anew beside checkpoints of another model.
+BOOST_AUTO_TEST_CASE(a_checkpoint_of_another_model_is_not_passed_over) {
+  const auto first = run(with(five_epochs, "train.max_steps=3"));
+  auto checkpoint = weights(first.folder);
+  for (SavedTensor& tensor : checkpoint.tensors) tensor.name = "other/" + tensor.name;
+  throw_if_failed(test::save(disk, first.folder + "/checkpoints", checkpoint, 1));
+  const auto checked = config(five_epochs);
+  TrainerOptions options;
+  options.resume = "auto";
+  const auto again =
+      train(checked, value_or_throw(data::load(disk, checked.data, checked.run.seed)), options);
+  BOOST_TEST((again.status().code() == Code::NotFound), again.status().message());
+  BOOST_TEST(again.status().text().find("has no variable of this session") != std::string::npos);
+}
+
 // With the best model kept it ends as the best, which was found before the kill or after.
 BOOST_AUTO_TEST_CASE(a_killed_run_is_resumed_and_ends_as_an_undisturbed_one) {
   for (const std::string keep_best : {"false", "true"}) {
@@ -126,7 +180,7 @@ BOOST_AUTO_TEST_CASE(a_terminated_run_saves_and_ends_well) {
   Program program(TROUPE_PROGRAM, {"train", digits, "--set", "run.directory=" + folder, "--set",
                                    "train.max_epochs=100000", "--set", "train.early_stop.patience=100000"});
   BOOST_REQUIRE(program.wait_for("epoch 2"));
-  BOOST_TEST(program.end(SIGTERM) == 0);
+  BOOST_TEST(program.end(SIGTERM) == 128 + SIGTERM);
   BOOST_TEST(weights(folder + "/digits/001").round > 0u);
 }
 

@@ -3,7 +3,7 @@ import contextlib
 
 import tensorflow
 
-from reference import apply, boolean, f32, i32, tf
+from reference import apply, boolean, f32, i32, mixed, text, tf
 from script import Script
 
 
@@ -200,6 +200,90 @@ def call():
     script.write()
 
 
+def loop_over_captured_matrix():
+    """h = tanh(x w + h u), five times, of which the gradients by w and u are taken: the loop captures the handles of two matrices."""
+    script = Script("graphs/loop_over_captured_matrix", rtol=1e-5, atol=1e-7)
+    with script.graph.as_default(), control_flow(2):
+        x = tf.placeholder(tf.float32, [2, 3], "x")
+        w = tf.get_variable("w", initializer=tf.constant(mixed([3, 4])), use_resource=True)
+        u = tf.get_variable("u", initializer=tf.constant(mixed([4, 4])), use_resource=True)
+        _, h = tf.while_loop(lambda i, h: i < 5, lambda i, h: (i + 1, tf.tanh(tf.matmul(x, w) + tf.matmul(h, u))),
+                             [tf.constant(0), tf.zeros([2, 4])])
+        loss = tf.reduce_sum(h * h, name="loss")
+        slopes = [tf.identity(slope, name=f"slope_{v.op.name}") for slope, v in zip(tf.gradients(loss, [w, u]), (w, u))]
+        init = tf.global_variables_initializer()
+    script.run(init)
+    script.step([loss, *slopes], {x: mixed([2, 3])})
+    script.write()
+
+
+def gather_in_loop():
+    """The gradient of Gather names, inside the loop's function, the node outside that it is to be colocated with."""
+    script = Script("graphs/gather_in_loop", rtol=1e-5)
+    with script.graph.as_default(), control_flow(2):
+        table = tf.placeholder(tf.float32, [4, 2], "table")
+        _, total = tf.while_loop(lambda i, t: i < 3, lambda i, t: (i + 1, t + tf.gather(table, i) * t), [tf.constant(0), tf.ones([2])])
+        slope = tf.identity(tf.gradients(total, table)[0], name="slope")
+    script.step([total, slope], {table: mixed([4, 2])})
+    script.write()
+
+
+def loop_in_function():
+    """A loop of the old form inside a function."""
+
+    @tensorflow.function(input_signature=[tensorflow.TensorSpec([])], autograph=False)
+    def doubled(x):
+        with control_flow(1):
+            return tensorflow.raw_ops.Identity(input=tf.while_loop(lambda a: a < 100.0, lambda a: a * 2.0, [x]))
+
+    script = Script("graphs/loop_in_function")
+    with script.graph.as_default():
+        x = tf.placeholder(tf.float32, [], "x")
+        with tf.control_dependencies([tf.no_op(name="before")]):
+            y = tf.identity(doubled(x), name="y")
+    for value in (3, 500):
+        script.step([y], {x: f32(value)})
+    script.write()
+
+
+def conditions_of_any_type():
+    """A number holds when it is not zero, a string when it is not empty, anything else than a scalar when it has an element."""
+    script = Script("graphs/conditions_of_any_type")
+    with script.graph.as_default(), control_flow(2):
+        number, word = tf.placeholder(tf.int32, None, "number"), tf.placeholder(tf.string, None, "word")
+        results = []
+        for name, condition in (("of_number", number), ("of_word", word)):
+            tf.cond(tf.constant(True), lambda: tf.constant(1.0), lambda: tf.constant(2.0), name="branches_" + name)
+            branched = script.graph.get_operation_by_name("branches_" + name)
+            result = apply("If", cond=condition, input=[], Tout=[tf.float32], then_branch=branched.get_attr("then_branch"),
+                           else_branch=branched.get_attr("else_branch"), name=name)
+            results.append(result.outputs[0])
+    for n, w in ((i32(0), text("")), (i32(-2), text("a")), (i32([]), text([])), (i32([0]), text([""]))):
+        script.step(results, {number: n, word: w})
+    script.write()
+
+
+def outputs_of_a_call():
+    """What a call, a conditional and a loop yield, fetched by their own names, as signatures of saved models are."""
+
+    @tensorflow.function(input_signature=[tensorflow.TensorSpec([2])], autograph=False)
+    def both(a):
+        return a + 1.0, a * 2.0
+
+    script = Script("graphs/outputs_of_a_call")
+    with script.graph.as_default(), control_flow(2):
+        x = tf.placeholder(tf.float32, [2], "x")
+        both(x)
+        tf.cond(tf.reduce_sum(x) > 0.0, lambda: (x, x + 1.0), lambda: (x - 1.0, x - 2.0))
+        tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, a * 2.0), [tf.constant(0), x])
+        calls = [op for op in script.graph.get_operations() if op.type in ("StatefulPartitionedCall", "PartitionedCall", "If", "StatelessIf",
+                                                                            "While", "StatelessWhile")]
+    fetches = [output for op in calls for output in op.outputs if output.dtype == tf.float32]
+    script.step(fetches, {x: f32([1, 2])})
+    script.step(fetches, {x: f32([-1, -2])})
+    script.write()
+
+
 def both_versions(make):
     for version in (1, 2):
         make(version)
@@ -210,4 +294,5 @@ def versions():
         both_versions(make)
 
 
-GRAPHS = (versions, loop_with_update, loop_of_references, dead_tensors, switched_references, call)
+GRAPHS = (versions, loop_with_update, loop_of_references, dead_tensors, switched_references, call, loop_over_captured_matrix, gather_in_loop,
+          loop_in_function, conditions_of_any_type, outputs_of_a_call)

@@ -16,7 +16,7 @@ numpy.seterr(over="ignore", invalid="ignore")
 
 BFLOAT16 = tf.bfloat16.as_numpy_dtype
 FLOATS = [numpy.float32, numpy.float64, numpy.float16, BFLOAT16]
-INTEGERS = [numpy.int32, numpy.int64, numpy.int8, numpy.uint8, numpy.int16, numpy.uint16]
+INTEGERS = [numpy.int32, numpy.int64, numpy.int8, numpy.uint8, numpy.int16, numpy.uint16, numpy.uint32, numpy.uint64]
 COMPLEX = [numpy.complex64, numpy.complex128]
 INF, NAN = float("inf"), float("nan")
 

@@ -258,5 +258,114 @@ def errors():
     script.write()
 
 
-GRAPHS = (assign_add_of_a_sum, read_after_remote_update, assign_then_identity, chained_updates, initialized, initial_values_in_order,
-          feeds_around_assignment, scatter, shapes_of_variables, queues, errors)
+def moving_average():
+    """As tf.train.ExponentialMovingAverage documents it: the average takes in the variable as the training step has left it, though what
+    it reads the variable by waits for nothing."""
+    script = Script("graphs/moving_average", rtol=1e-6)
+    with script.graph.as_default():
+        w = ref("w", tf.constant([4.0, 8.0]))
+        train = tf.assign_sub(w, [1.0, 2.0], name="train")
+        average = tf.train.ExponentialMovingAverage(0.5)
+        with tf.control_dependencies([train]):
+            update = average.apply([w])
+        kept = average.average(w)
+        init = tf.global_variables_initializer()
+    script.run(init)
+    for _ in range(3):
+        script.step(targets=[update])
+        script.step([w, kept])
+    script.write()
+
+
+def loops_that_read_what_they_assign():
+    """The condition and the body read the variable by a node outside the loop, which runs once."""
+    script = Script("graphs/loops_that_read_what_they_assign")
+    with script.graph.as_default():
+        v, limit = ref("v", tf.constant(1.0)), tf.placeholder(tf.float32, [], "limit")
+        read = v._snapshot
+
+        def body(i):
+            with tf.control_dependencies([i]):
+                doubled = tf.assign_add(v, read)
+            with tf.control_dependencies([doubled]):
+                return tf.identity(i) + 1
+
+        def goes_on(i):
+            with tf.control_dependencies([i]):
+                return tf.identity(read) < limit
+
+        rounds = tf.while_loop(goes_on, body, [tf.constant(0)], parallel_iterations=1, name="loop")
+        rounds = tf.identity(rounds, name="rounds")
+        init = tf.global_variables_initializer()
+    script.run(init)
+    for value in (0, 5, 100):
+        script.step([rounds], {limit: f32(value)})
+        script.step([v])
+    script.write()
+
+
+def guards():
+    """What waits for a check happens only if the check holds, also where nobody uses what the check yields."""
+    script = Script("graphs/guards")
+    with script.graph.as_default():
+        x = tf.placeholder(tf.float32, [2], "x")
+        v = ref("v", tf.constant([1.0, 2.0]))
+        with tf.control_dependencies([tf.check_numerics(x, "x is no number")]):
+            update = tf.assign(v, x, name="update")
+        with tf.control_dependencies([apply("Assert", condition=tf.reduce_all(x < 10.0), data=[x, tf.constant("too large")], summarize=1)]):
+            small = tf.assign_add(v, x, name="small")
+        initial = apply("IsVariableInitialized", ref=v._ref(), name="initial").outputs[0]
+        with tf.control_dependencies([apply("Assert", condition=initial, data=[tf.constant("v has no value")])]):
+            later = tf.identity(x, name="later")
+        everywhere = tf.add_check_numerics_ops()
+        init = tf.global_variables_initializer()
+    script.step([later], {x: f32([1, 2])}, fails=True)
+    script.run(init)
+    script.step([later], {x: f32([1, 2])})
+    script.step(targets=[update], feeds={x: f32([1, numpy.nan])}, fails=True)
+    script.step([v])
+    script.step(targets=[small], feeds={x: f32([1, 20])}, fails=True)
+    script.step([v])
+    script.step(targets=[everywhere], feeds={x: f32([1, numpy.inf])}, fails=True)
+    script.step(targets=[update], feeds={x: f32([3, 4])})
+    script.step(targets=[small], feeds={x: f32([3, 4])})
+    script.step([v])
+    script.write()
+
+
+def other_shapes():
+    """A resource takes values of any shape that the graph leaves open; with validate_shape, once it has a value, of that shape only."""
+    script = Script("graphs/other_shapes")
+    with script.graph.as_default():
+        value = tf.placeholder(tf.float32, None, "value")
+        for name, shape in (("open", None), ("vector", [None]), ("two", [2])):
+            handle = apply("VarHandleOp", dtype=tf.float32, shape=tf.TensorShape(shape), shared_name=name).outputs[0]
+            read = apply("ReadVariableOp", resource=handle, dtype=tf.float32).outputs[0]
+            assign, keep = (apply("AssignVariableOp", resource=handle, value=value, validate_shape=validates) for validates in (False, True))
+            for given in (f32([1, 2]), f32([3]), f32([[4]]), f32(5)):
+                script.step(feeds={value: given}, targets=[assign])
+                script.step([read])
+            script.step(feeds={value: f32(6)}, targets=[keep])
+            script.step(feeds={value: f32([7, 8])}, targets=[keep], fails=True)
+            script.step([read])
+    script.write()
+
+
+def beyond_memory():
+    """What cannot lie in memory is ResourceExhausted, what cannot even be counted InvalidArgument."""
+    script = Script("graphs/beyond_memory")
+    with script.graph.as_default():
+        limit, dims = tf.placeholder(tf.int64, [], "limit"), tf.placeholder(tf.int64, [None], "dims")
+        numbers = tf.range(tf.constant(0, tf.int64), limit, name="numbers")
+        filled = tf.fill(dims, 1.0, name="filled")
+    for most in (2**62, 2**40):
+        script.step([numbers], {limit: numpy.int64(most)}, fails=True)
+        script.step([filled], {dims: numpy.array([most], numpy.int64)}, fails=True)
+    script.step([filled], {dims: numpy.array([2**40, 2**40], numpy.int64)}, fails=True)
+    script.step([numbers], {limit: numpy.int64(3)})
+    script.write()
+
+
+GRAPHS = (assign_add_of_a_sum, other_shapes, beyond_memory, read_after_remote_update, assign_then_identity, chained_updates, initialized,
+          initial_values_in_order, feeds_around_assignment, scatter, shapes_of_variables, queues, errors, moving_average,
+          loops_that_read_what_they_assign, guards)

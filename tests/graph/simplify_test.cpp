@@ -341,6 +341,20 @@ BOOST_AUTO_TEST_CASE(effects_are_kept) {
   BOOST_TEST(s.has("update"));
 }
 
+// v = v + x once x has passed the check; y is there when the check of z has passed, though nobody uses what the check yields.
+BOOST_AUTO_TEST_CASE(guards_are_waited_for) {
+  ToyGraph g;
+  const Output v = g.variable("v"), x = g.placeholder("x");
+  const Output check = g.op("check", "CheckNumerics", {x});
+  const Output update = g.op("update", "AssignAdd", {v, x}, {check.node});
+  const Output known = g.op("known", "Shape", {g.op("guarded", "CheckNumerics", {g.constant("z", 1)})});
+  const Simple s = simple(g, {known}, {update.node});
+  BOOST_TEST_REQUIRE(s.has("check"));
+  BOOST_TEST((s["update"].control_inputs == std::vector<NodeId>{s["check"].id}));
+  BOOST_TEST(s["known"].type() == "Const");
+  BOOST_TEST(s.has("guarded"));
+}
+
 // The loop's back edge runs through an identity.
 BOOST_AUTO_TEST_CASE(loops_stay_closed) {
   ToyGraph g;

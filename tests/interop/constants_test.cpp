@@ -47,6 +47,9 @@ BOOST_AUTO_TEST_CASE(each_type_has_its_field) {
   check_value<int8_t>("DT_INT8", shape({2}) + "int_val: [1, -128]", {2}, {1, -128});
   check_value<int16_t>("DT_INT16", shape({2}) + "int_val: [1, -2]", {2}, {1, -2});
   check_value<uint16_t>("DT_UINT16", shape({2}) + "int_val: [1, 65535]", {2}, {1, 65535});
+  check_value<uint32_t>("DT_UINT32", shape({2}) + "uint32_val: [1, 4294967295]", {2}, {1, 4294967295});
+  check_value<uint64_t>("DT_UINT64", shape({2}) + "uint64_val: [1, 18446744073709551615]", {2},
+                        {1, UINT64_MAX});
   check_value<QInt8>("DT_QINT8", shape({2}) + "int_val: [1, -2]", {2}, {QInt8{1}, QInt8{-2}});
   check_value<QInt32>("DT_QINT32", shape({1}) + "int_val: -7", {1}, {QInt32{-7}});
   check_value<Half>("DT_HALF", shape({1}) + "half_val: 15360", {1}, {Half(1)});
@@ -65,6 +68,9 @@ BOOST_AUTO_TEST_CASE(the_last_value_stands_for_the_rest) {
   check_value<std::string>("DT_STRING", shape({2}) + "string_val: 'ab'", {2}, {"ab", "ab"});
   check_value<int32_t>("DT_INT32", shape({3}), {3}, {0, 0, 0});
   check_value<int32_t>("DT_INT32", shape({0, 3}), {0, 3}, {});
+  check_value<std::string>("DT_STRING", shape({0}) + "string_val: 'a'", {0}, {});
+  check_value<float>("DT_FLOAT", shape({2, 0}) + "float_val: [1, 2]", {2, 0}, {});
+  check_value<uint64_t>("DT_UINT64", shape({0}) + "uint64_val: 7", {0}, {});
 }
 
 BOOST_AUTO_TEST_CASE(packed_bytes) {

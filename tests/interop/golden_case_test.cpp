@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "apps/data/npy.h"
+#include "apps/escaped.h"
 #include "apps/golden/compare.h"
 #include "apps/golden/devices.h"
 #include "apps/golden/verify.h"
@@ -32,17 +33,23 @@ struct Fixture {
   }
   void write(const std::string& name, const std::string& bytes) { folder.write(name, bytes); }
 
-  /// What is told of the case.
-  std::string failure(const std::string& graph, const std::string& json) {
+  /// What is told of the case, of each step that failed.
+  std::vector<std::string> failures(const std::string& graph, const std::string& json) {
     write("graph.pb", graph);
     write("case.json", json);
-    std::string failure = "no verdict";
+    std::vector<std::string> failures = {"no verdict"};
     throw_if_failed(
         verify(disk, {.paths = {folder.path()}, .tasks = {}, .program = {}}, [&](const Verdict& verdict) {
-          failure = verdict.failure;
+          failures = verdict.failures;
           lacks = verdict.lacks;
         }));
-    return failure;
+    return failures;
+  }
+  /// Of a case of which one step at most fails.
+  std::string failure(const std::string& graph, const std::string& json) {
+    const auto told = failures(graph, json);
+    BOOST_TEST(told.size() <= 1u);
+    return told.empty() ? "" : told[0];
   }
 
   test::TemporaryFolder folder;
@@ -67,6 +74,27 @@ BOOST_AUTO_TEST_CASE(another_value_is_told_with_its_index_and_errors) {
   BOOST_TEST(failure(doubling,
                      R"({"steps": [{"feeds": {"x:0": "one.npy"}, "fetches": ["y:0"], "expect": ["three.npy"],
                                               "rtol": 0.4}]})") == "");
+}
+
+BOOST_AUTO_TEST_CASE(each_step_that_fails_is_told) {
+  const auto told = failures(doubling, R"({"steps": [
+      {"feeds": {"x:0": "one.npy"}, "fetches": ["y:0"], "expect": ["three.npy"]},
+      {"feeds": {"x:0": "one.npy"}, "fetches": ["y:0"], "expect": ["two.npy"]},
+      {"fetches": ["y:0"], "error": "OutOfRange"},
+      {"fetches": ["nothing:0"], "error": "InvalidArgument"}]})");
+  BOOST_REQUIRE(told.size() == 3u);
+  BOOST_TEST(told[0].starts_with("step 1: y:0: [1] is 4, expected 6"), told[0]);
+  BOOST_TEST(told[1].starts_with("step 3: fails otherwise than with OutOfRange"), told[1]);
+  BOOST_TEST(told[2].starts_with("step 4: "), told[2]);
+}
+
+BOOST_AUTO_TEST_CASE(bytes_are_escaped_for_people_and_json) {
+  BOOST_TEST(escaped("plain 'text', \u00e4\u20ac") == "plain 'text', \u00e4\u20ac");
+  BOOST_TEST(escaped("a\\b\n\x1b[2J\x7f") == "a\\\\b\\x0a\\x1b[2J\\x7f");
+  BOOST_TEST(escaped(std::string_view("\0", 1)) == "\\x00");
+  BOOST_TEST(escaped("\xff\xc3(\xe2\x82") == "\\xff\\xc3(\\xe2\\x82");
+  BOOST_TEST(escaped("\xc0\x80 \xed\xa0\x80 \xf5\x80\x80\x80 \xc2\x9b") ==
+             "\\xc0\\x80 \\xed\\xa0\\x80 \\xf5\\x80\\x80\\x80 \\xc2\\x9b");
 }
 
 BOOST_AUTO_TEST_CASE(errors_are_compared_by_their_code) {
@@ -158,11 +186,48 @@ Graph spread() {
 }
 
 BOOST_AUTO_TEST_CASE(a_process_has_every_task_that_is_asked_for) {
-  const auto tasks = tasks_of(spread());
+  const auto tasks = value_or_throw(tasks_of(spread()));
   BOOST_TEST_REQUIRE(tasks.size() == 3u);
   BOOST_TEST(tasks[0].job == "localhost");
   BOOST_TEST(tasks[1].job == "poly");
-  BOOST_TEST((tasks[2].job == "ember" && tasks[2].task == 1 && tasks[2].cpus == 2));
+  BOOST_TEST((tasks[2].job == "ember" && tasks[2].task == 1 && tasks[2].cpus == 1));
+  BOOST_TEST(tasks[2].more_cpus == std::vector<int>{1});
+}
+
+Graph on_devices(const std::vector<std::string>& devices) {
+  std::string nodes;
+  for (const auto& device : devices)
+    nodes += "node { name: 'n" + std::to_string(nodes.size()) + "' op: 'NoOp' device: '" + device + "' }";
+  return value_or_throw(test::read(nodes));
+}
+
+BOOST_AUTO_TEST_CASE(only_the_devices_that_are_asked_for_are_made) {
+  const auto tasks = value_or_throw(tasks_of(on_devices(
+      {"/device:CPU:999", "/device:CPU:2147483647", "/device:CPU:999", "/job:worker/task:1000000"})));
+  const Runtime runtime({.threads = 1, .tasks = tasks});
+  const std::vector<std::string> expected = {"/job:localhost/replica:0/task:0/device:CPU:0",
+                                             "/job:localhost/replica:0/task:0/device:CPU:999",
+                                             "/job:localhost/replica:0/task:0/device:CPU:2147483647",
+                                             "/job:worker/replica:0/task:1000000/device:CPU:0"};
+  BOOST_TEST(runtime.devices() == expected);
+}
+
+BOOST_AUTO_TEST_CASE(more_devices_than_allowed_are_refused_by_name) {
+  std::vector<std::string> devices, tasks;
+  for (int i = 0; i < 64; ++i) {
+    devices.push_back("/device:CPU:" + std::to_string(i));
+    tasks.push_back("/job:worker/task:" + std::to_string(i));
+  }
+  BOOST_TEST(tasks_of(on_devices(devices)).ok());
+  devices.push_back("/device:CPU:64");
+  for (const auto& many : {devices, tasks}) {
+    const Status status = tasks_of(on_devices(many)).status();
+    BOOST_TEST((status.code() == Code::ResourceExhausted));
+    BOOST_TEST(status.message().find(many.back() + ", which makes more than 64 (RuntimeOptions::devices") !=
+                   std::string::npos,
+               status.message());
+  }
+  BOOST_TEST(tasks_of(on_devices(devices), 65).ok());
 }
 
 BOOST_AUTO_TEST_CASE(nodes_that_share_a_device_are_dealt_out_together) {

@@ -27,7 +27,9 @@ void add_shape_cases(OpCases& cases) {
   cases.good("Reshape", {doubles(Shape{1}, {1}), ints({})});
   cases.bad("Reshape", {box(), ints({4, -1})}, {}, "30 elements cannot take shape [4,-1]");
   cases.bad("Reshape", {box(), ints({-1, -1})}, {}, "[-1,-1]");
-  cases.bad("Reshape", {none(), ints({0, -1})}, {}, "the -1 of shape [0,-1] cannot be told");
+  cases.good("Reshape", {none(), ints({0, -1})});
+  cases.good("Reshape", {random_doubles(Shape{0, 6}, 0, 1), ints({0, -1, 3})});
+  cases.bad("Reshape", {box(), ints({0, -1})}, {}, "30 elements cannot take shape [0,-1]");
   cases.good_in_every_type("ExpandDims", {box(), int_scalar(2)});
   cases.good("ExpandDims", {none(), int_scalar(-3)});
   cases.good("ExpandDims", {one(), int_scalar(0)});
@@ -51,7 +53,7 @@ void add_joining_cases(OpCases& cases) {
   cases.good("ConcatV2", {empty, empty, int_scalar(0)});
   cases.bad("ConcatV2", {a, b, int_scalar(2)}, {}, "axis 2 is outside [-2, 2)");
   cases.bad("ConcatV2", {one(), one(), int_scalar(0)}, {}, "a scalar has no axis 0");
-  cases.good("ConcatOffset", {int_scalar(1), ints({2, 1, 3, 4, 5}), ints({2, 5, 3, 4, 5})});
+  cases.good_in_every_type("ConcatOffset", {int_scalar(1), ints({2, 1, 3, 4, 5}), ints({2, 5, 3, 4, 5})});
   cases.good("ConcatOffset", {int_scalar(-1), ints({2, 0}), ints({2, 5})});
   cases.bad("ConcatOffset", {int_scalar(1), ints({2, 1}), ints({3, 5})}, {},
             "differ in more than dimension 1");
@@ -109,6 +111,33 @@ void add_slicing_cases(OpCases& cases) {
   cases.bad("StridedSliceGrad", {ints({2, 3, 5}), ints({0}), ints({2}), ints({1}), rows}, {}, "[1,3,5]");
 }
 
+void add_axis_gather_cases(OpCases& cases) {
+  const Tensor some = ints(Shape{2, 2}, {1, 0, 2, 1});
+  cases.good_in_every_type("GatherV2", {box(), some, int_scalar(1)});
+  for (const int32_t axis : {1, 2, -1, -2}) cases.good("GatherV2", {box(), some, int_scalar(axis)});
+  for (const int32_t axis : {0, -3}) cases.good("GatherV2", {box(), ints({1, 0, 1}), int_scalar(axis)});
+  cases.good("GatherV2", {box(), int_scalar(2), int_scalar(1)});
+  cases.good("GatherV2", {box(), ints({}), int_scalar(2)});
+  cases.good("GatherV2", {none(), ints({1, 0, 1}), int_scalar(1)});
+  cases.good("GatherV2", {random_doubles(Shape{300, 7, 3}, 0, 1), ints({6, 0, 6, 2}), int_scalar(1)});
+  for (const int32_t axis : {1, 2, -1}) {
+    cases.good("GatherV2", {box(), some, int_scalar(axis)}, number("batch_dims", 1));
+    cases.good("GatherV2", {box(), some, int_scalar(axis)}, number("batch_dims", -1));
+  }
+  cases.good("GatherV2", {box(), ints(Shape{2, 3}, {4, 0, 1, 2, 4, 3}), int_scalar(2)},
+             number("batch_dims", 2));
+  cases.good("GatherV2", {strings({"a", "b"}), ints(Shape{1, 2}, {1, 0}), int_scalar(-1)});
+  cases.bad("GatherV2", {box(), some, int_scalar(0)}, {}, "indices[1,0] = 2 is not in [0, 2)");
+  cases.bad("GatherV2", {box(), some, int_scalar(3)}, {}, "axis 3 is outside [-3, 3)");
+  cases.bad("GatherV2", {one(), some, int_scalar(0)}, {}, "params is a scalar");
+  cases.bad("GatherV2", {box(), some, int_scalar(0)}, number("batch_dims", 1),
+            "batch_dims 1 is more than axis 0");
+  cases.bad("GatherV2", {box(), some, int_scalar(2)}, number("batch_dims", 3),
+            "batch_dims 3 is outside [-2, 2]");
+  cases.bad("GatherV2", {box(), ints(Shape{3, 1}, {0, 0, 0}), int_scalar(1)}, number("batch_dims", 1),
+            "differ in batch dimension 0");
+}
+
 void add_moving_cases(OpCases& cases) {
   cases.good_in_every_type("Tile", {box(), ints({1, 2, 3})});
   cases.good("Tile", {box(), ints({1, 0, 3})});
@@ -136,15 +165,20 @@ void add_moving_cases(OpCases& cases) {
   cases.bad("Gather", {box(), ints({0, 2})}, {}, "indices[1] = 2 is not in [0, 2)");
   cases.bad("Gather", {box(), ints({0, -1})}, {}, "indices[1] = -1 is not in [0, 2)");
   cases.bad("Gather", {none(), ints({0})}, {}, "indices[0] = 0 is not in [0, 0)");
+  cases.bad("Gather", {box(), int_scalar(5)}, {}, "indices = 5 is not in [0, 2)");
+  cases.bad("Gather", {box(), ints(Shape{2, 2}, {1, 0, 9, 1})}, {}, "indices[1,0] = 9 is not in [0, 2)");
   cases.bad("Gather", {one(), ints({0})}, {}, "params is a scalar");
+  add_axis_gather_cases(cases);
   cases.good_in_every_type("UnsortedSegmentSum", {box(), ints({1, 1}), int_scalar(3)});
   cases.good("UnsortedSegmentSum", {box(), ints(Shape{2, 3}, {1, 1, 0, 0, 2, 0}), int_scalar(3)});
   cases.good("UnsortedSegmentSum", {none(), ints({}), int_scalar(2)});
   cases.good("UnsortedSegmentSum", {one(), int_scalar(0), int_scalar(1)});
   cases.bad("UnsortedSegmentSum", {box(), ints({1, 3}), int_scalar(3)}, {},
-            "segment_ids[1] = 3 is not in [0, 3)");
-  cases.bad("UnsortedSegmentSum", {box(), ints({-1, 0}), int_scalar(3)}, {},
-            "segment_ids[0] = -1 is not in [0, 3)");
+            "segment_ids[1] = 3 is not below num_segments 3");
+  cases.bad("UnsortedSegmentSum", {box(), ints(Shape{2, 3}, {0, 1, 2, -1, 3, 0}), int_scalar(3)}, {},
+            "segment_ids[1,1] = 3 is not below");
+  cases.good("UnsortedSegmentSum", {box(), ints({-1, 0}), int_scalar(3)});
+  cases.good("UnsortedSegmentSum", {box(), ints(Shape{2, 3}, {0, -1, 1, 1, -7, 0}), int_scalar(2)});
   cases.bad("UnsortedSegmentSum", {box(), ints({1, 1, 1}), int_scalar(3)}, {}, "[3]");
   cases.bad("UnsortedSegmentSum", {box(), ints({1, 1}), int_scalar(-1)}, {}, "-1");
 }

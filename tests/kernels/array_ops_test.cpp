@@ -36,7 +36,10 @@ BOOST_AUTO_TEST_CASE(reshape_finds_the_open_dimension) {
   check_refused("Reshape", {x, ints({-1, -1})}, {}, "more than one -1");
   check_refused("Reshape", {x, ints({-2, 3})}, {}, "below -1");
   check_refused("Reshape", {x, int_scalar(12)}, {}, "");
-  check_refused("Reshape", {counting(Shape{0}), ints({0, -1})}, {}, "cannot be told");
+  check_op("Reshape", {counting(Shape{0}), ints({0, -1})}, {}, {counting(Shape{0, 1})});
+  check_op("Reshape", {counting(Shape{0, 6}), ints({0, -1, 3})}, {}, {counting(Shape{0, 2, 3})});
+  check_op("Reshape", {counting(Shape{0, 6}), ints({-1, 3})}, {}, {counting(Shape{0, 3})});
+  check_refused("Reshape", {x, ints({0, -1})}, {}, "12 elements cannot take shape [0,-1]");
   check_refused("Reshape", {x, Tensor::vector<int64_t>({INT64_MAX, INT64_MAX})}, {}, "cannot be counted");
 }
 
@@ -156,9 +159,11 @@ BOOST_AUTO_TEST_CASE(ranges_count) {
   check_refused("Range", {int_scalar(0), int_scalar(3), int_scalar(-1)}, {}, "leads away");
   check_refused("Range", {Tensor::scalar(0.0), Tensor::scalar(1.0), Tensor::scalar(std::nan(""))}, {},
                 "delta");
-  check_refused("Range",
-                {Tensor::scalar<int64_t>(0), Tensor::scalar<int64_t>(INT64_MAX), Tensor::scalar<int64_t>(1)},
-                {}, "");
+  const auto longs = [](int64_t value) { return Tensor::scalar<int64_t>(value); };
+  check_refused("Range", {longs(INT64_MIN), longs(INT64_MAX), longs(1)}, {}, "too many elements");
+  for (const int64_t limit : {INT64_MAX, int64_t{1} << 40})
+    BOOST_TEST(
+        (run_op("Range", {longs(0), longs(limit), longs(1)}).status().code() == Code::ResourceExhausted));
   check_op("LinSpace", {Tensor::scalar(10.0f), Tensor::scalar(12.0f), int_scalar(3)}, {},
            {floats(Shape{3}, {10, 11, 12})});
   check_op("LinSpace", {Tensor::scalar(10.0f), Tensor::scalar(12.0f), int_scalar(1)}, {},
@@ -178,6 +183,21 @@ BOOST_AUTO_TEST_CASE(gather_takes_rows) {
   check_refused("Gather", {Tensor::scalar(1.0f), ints({0})}, {}, "params is a scalar");
 }
 
+BOOST_AUTO_TEST_CASE(gather_takes_slices_along_any_axis) {
+  const Tensor params = counting(Shape{2, 3, 2}), two = ints({2, 0});
+  check_op("GatherV2", {params, two, int_scalar(1)}, {},
+           {floats(Shape{2, 2, 2}, {4, 5, 0, 1, 10, 11, 6, 7})});
+  check_op("GatherV2", {params, int_scalar(1), int_scalar(-1)}, {},
+           {floats(Shape{2, 3}, {1, 3, 5, 7, 9, 11})});
+  const Tensor each = ints(Shape{2, 1}, {2, 0});  // one for each entry of the batch
+  check_op("GatherV2", {params, each, int_scalar(1)}, {{"batch_dims", int64_t{1}}},
+           {floats(Shape{2, 1, 2}, {4, 5, 6, 7})});
+  check_op("GatherV2", {params, each, int_scalar(1)}, {{"batch_dims", int64_t{-1}}},
+           {floats(Shape{2, 1, 2}, {4, 5, 6, 7})});
+  check_op("ResourceGather", {params, each}, {{"dtype", f32}, {"batch_dims", int64_t{1}}},
+           {floats(Shape{2, 1, 2}, {4, 5, 6, 7})});
+}
+
 BOOST_AUTO_TEST_CASE(segment_sums_add_rows) {
   const Tensor data = floats(Shape{3, 2}, {1, 2, 3, 4, 5, 6});
   check_op("UnsortedSegmentSum", {data, ints({2, 0, 2}), int_scalar(3)}, {},
@@ -187,7 +207,11 @@ BOOST_AUTO_TEST_CASE(segment_sums_add_rows) {
   check_op("UnsortedSegmentSum", {data, ints(Shape{3, 2}, {0, 1, 0, 1, 0, 1}), int_scalar(2)}, {},
            {floats(Shape{2}, {9, 12})});
   check_refused("UnsortedSegmentSum", {data, ints({2, 0, 2}), int_scalar(2)}, {},
-                "segment_ids[0] = 2 is not in [0, 2)");
+                "segment_ids[0] = 2 is not below num_segments 2");
+  check_op("UnsortedSegmentSum", {data, ints({-1, 0, -5}), int_scalar(2)}, {},
+           {floats(Shape{2, 2}, {3, 4, 0, 0})});
+  check_op("UnsortedSegmentSum", {data, ints({1, 1, 0}), Tensor::scalar<int64_t>(2)}, {},
+           {floats(Shape{2, 2}, {5, 6, 4, 6})});
   check_refused("UnsortedSegmentSum", {data, ints({2, 0}), int_scalar(3)}, {}, "");
   check_refused("UnsortedSegmentSum", {data, ints({0, 0, 0}), int_scalar(-1)}, {}, "-1");
 }
@@ -200,7 +224,9 @@ BOOST_AUTO_TEST_CASE(rows_are_dealt_out_and_stitched) {
            {floats(Shape{4}, {3, 0, 0, 1})});  // the later one wins; rows that none names are zeros
   check_refused("DynamicPartition", {data, ints({0, 1, 2})}, {{"num_partitions", int64_t{2}}},
                 "partitions[2] = 2 is not in [0, 2)");
-  check_refused("DynamicStitch", {ints({0, -1, 1}), data}, {}, "indices[1] = -1");
+  check_refused("DynamicStitch", {ints({0, -1, 1}), data}, {}, "indices[0][1] = -1");
+  check_refused("DynamicPartition", {data, ints(Shape{3, 2}, {0, 1, 1, 5, 0, 0})},
+                {{"num_partitions", int64_t{2}}}, "partitions[1,1] = 5 is not in [0, 2)");
 }
 
 BOOST_AUTO_TEST_CASE(unique_keeps_the_first_of_each) {

@@ -35,12 +35,14 @@ void add_refused(OpCases& cases, const std::string& op) {
 }  // namespace
 
 void add_elementwise_binary_cases(OpCases& cases) {
-  for (const char* op : {"Add",         "Sub",         "Mul",      "Div",
-                         "RealDiv",     "Maximum",     "Minimum",  "SquaredDifference",
-                         "Pow",         "FloorDiv",    "FloorMod", "Mod",
-                         "TruncateMod", "TruncateDiv", "DivNoNan", "Atan2",
-                         "Equal",       "NotEqual",    "Less",     "LessEqual",
-                         "Greater",     "GreaterEqual"}) {
+  for (const char* op : {"Add",      "AddV2",       "Sub",
+                         "Mul",      "Div",         "RealDiv",
+                         "Maximum",  "Minimum",     "SquaredDifference",
+                         "Pow",      "FloorDiv",    "FloorMod",
+                         "Mod",      "TruncateMod", "TruncateDiv",
+                         "DivNoNan", "Atan2",       "Equal",
+                         "NotEqual", "Less",        "LessEqual",
+                         "Greater",  "GreaterEqual"}) {
     add_shapes(cases, op, 0.5, 2.5);
     add_types(cases, op);
     add_refused(cases, op);
@@ -51,12 +53,18 @@ void add_elementwise_binary_cases(OpCases& cases) {
   cases.good("DivNoNan", {floats(Shape{4}, {1, 0, -1, 5}), floats(Shape{4}, {0, 0, 0, 2})});
   for (const char* op : {"Div", "TruncateDiv", "FloorDiv", "FloorMod", "Mod", "TruncateMod"}) {
     cases.good(op, {ints({7, -7, 7, -7, INT32_MIN, INT32_MIN}), ints({2, 2, -2, -2, -1, 3})});
-    cases.bad(op, {ints({1, 2}), ints({3, 0})}, {}, "division by zero at element 1 of y int32[2]");
+    cases.bad(op, {ints({1, 2}), ints({3, 0})}, {}, "division by zero at y[1] of int32[2]");
     cases.good(op, {ints({}), ints(Shape{1}, {0})});
+  }
+  for (const char* op : {"Equal", "NotEqual"}) {
+    const Attributes compares{{"incompatible_shape_error", false}};
+    cases.good(op, {ints({1, 2}), ints({1, 3})}, compares);
+    cases.good(op, {ints({1, 2}), ints({1, 2, 3})}, compares);
+    cases.good(op, {ints(Shape{2, 2}, {1, 2, 3, 4}), ints(Shape{3, 1}, {1, 2, 3})}, compares);
   }
   for (const char* op : {"FloorMod", "Mod", "TruncateMod"})
     cases.good(op, {doubles(Shape{4}, {7.3, -7.3, 7.3, -7.3}), doubles(Shape{4}, {2, 2, -2, -2})});
-  cases.bad("Pow", {ints({1, 2}), ints({3, -1})}, {}, "negative integer exponent at element 1 of y int32[2]");
+  cases.bad("Pow", {ints({1, 2}), ints({3, -1})}, {}, "negative integer exponent at y[1] of int32[2]");
   cases.good("Add", {strings({"a", "b"}), strings({"c"})});
   for (const char* op : {"LogicalAnd", "LogicalOr"}) {
     cases.good(op, {bools(Shape{2, 2}, {true, true, false, false}), bools(Shape{2}, {true, false})});
@@ -69,6 +77,10 @@ void add_elementwise_binary_cases(OpCases& cases) {
   for (const Tensor& tensor : {bools({}, {true}), bools(Shape{0}, {}), bools(Shape{2}, {true, false}),
                                converted(ints({0, 1, 1, 0, 1, 0, 0}), DType::Bool)})
     cases.good("LogicalNot", {tensor});
+  cases.good_in_every_type("ToBool", {doubles({}, {7})});
+  for (const Tensor& tensor : {random_doubles(Shape{3, 3}, 0, 1), random_doubles(Shape{0, 2}, 0, 1)})
+    cases.good("ToBool", {tensor});
+  cases.bad("ToBool", {}, {}, "takes 1 inputs, got 0");
   cases.bad("LogicalNot", {ints({1})}, {}, "input x is int32, expected bool");
 }
 

@@ -41,10 +41,13 @@ void add_elementwise_unary_cases(OpCases& cases) {
     add_function(cases, op, -3, 3);
   cases.good("Round", {doubles(Shape{6}, {0.5, 1.5, 2.5, -0.5, -1.5, -2.5})});
   for (const char* op : {"Neg", "Abs", "Sign", "Square"})
-    for (const DType dtype :
-         {DType::Int32, DType::Int64, DType::Int8, DType::UInt8, DType::Int16, DType::UInt16})
+    for (const DType dtype : {DType::Int32, DType::Int64, DType::Int8, DType::UInt8, DType::Int16,
+                              DType::UInt16, DType::UInt32, DType::UInt64})
       cases.good(op, {converted(random_doubles(Shape{37}, -200, 200), dtype)});
   cases.good("Abs", {ints({INT32_MIN, INT32_MAX})});
+  for (const DType dtype : {DType::Int32, DType::Int64, DType::Int8, DType::Int16})
+    cases.good("Round", {converted(random_doubles(Shape{37}, -100, 100), dtype)});
+  cases.good_in_every_type("Log1p", {random_doubles(Shape{7}, 1, 4)});
   for (const Shape& shape : {Shape(), Shape{7}, Shape{0, 2}})
     cases.good_in_every_type("Conj", {converted(random_doubles(shape, 1, 2), DType::Complex128)});
   cases.bad("Conj", {doubles({}, {1})}, {}, "T is double");

@@ -38,6 +38,14 @@ void add_loss_cases(OpCases& cases) {
     cases.good(dense, {converted(random_doubles(Shape{70, 33}, -30, 30), dtype),
                        converted(distributions(70, 33), dtype)});
   cases.good(dense, {floats(Shape{0, 3}, {}), floats(Shape{0, 3}, {})});
+  const Tensor scores = random_doubles(Shape{4, 7}, -3, 3), row = distributions(1, 7);
+  const Tensor even = doubles(Shape{1, 1}, {1.0 / 7});
+  for (const Tensor& labels : {row, row.reshaped(Shape{7}), even, even.reshaped(Shape())})
+    cases.good(dense, {scores, labels});
+  for (const Shape& shape : {Shape{1, 7}, Shape{4, 1}, Shape{7}, Shape{1, 1}, Shape()})
+    cases.good(dense, {random_doubles(shape, -3, 3), distributions(4, 7)});
+  cases.good(dense, {random_doubles(Shape{4, 1}, -3, 3), row});
+  cases.good(dense, {converted(scores, DType::Half), converted(row, DType::Half)});
   cases.bad(dense, {random_doubles(Shape{2, 3}, 0, 1), random_doubles(Shape{2, 4}, 0, 1)}, {}, "[2,");
   cases.bad(dense, {doubles({}, {1}), doubles({}, {1})}, {}, "[]");
   cases.bad(dense, {random_doubles(Shape{3}, 0, 1), random_doubles(Shape{3}, 0, 1)}, {}, "[3]");
@@ -53,9 +61,8 @@ void add_loss_cases(OpCases& cases) {
                {converted(random_doubles(Shape{70, 33}, -30, 30), dtype), labels(70, 33, DType::Int32)});
   cases.good(sparse, {random_doubles(Shape{0, 3}, 0, 1), ints({})});
   const Tensor features = random_doubles(Shape{3, 4}, -1, 1);
-  cases.bad(sparse, {features, ints({0, 4, 1})}, {}, "label 4 of row 1 is outside [0, 4)");
-  cases.bad(sparse, {features, Tensor::vector<int64_t>({0, 1, -1})}, {},
-            "label -1 of row 2 is outside [0, 4)");
+  cases.bad(sparse, {features, ints({0, 4, 1})}, {}, "labels[1] = 4 is not in [0, 4)");
+  cases.bad(sparse, {features, Tensor::vector<int64_t>({0, 1, -1})}, {}, "labels[2] = -1 is not in [0, 4)");
   cases.bad(sparse, {features, ints({0, 1})}, {}, "3");
   cases.bad(sparse, {doubles({}, {1}), int_scalar(0)}, {}, "[]");
   cases.bad(sparse, {features, ints(Shape{3, 1}, {0, 1, 2})}, {}, "[3,1]");

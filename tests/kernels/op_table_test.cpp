@@ -2,6 +2,7 @@
 // test that runs it.
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <set>
 
 #include "tests/kernels/all_cases.h"
 #include "tests/support/gradient_check.h"
@@ -27,6 +28,19 @@ bool reads_a_variable(const OpDef& op) {
 /// Functions of |z|: their gradients are those of TensorFlow's formulas for real numbers.
 bool has_no_complex_derivative(const OpCase& sample) {
   return (sample.op == "Sign" || sample.op == "SquaredDifference") && is_complex(sample.inputs[0].dtype());
+}
+
+/// Ops that have a gradient in mathematics and none here: asking for one is an error.
+bool lacks_gradient(const OpDef& op) {
+  static const std::set<std::string_view> others = {
+      "ListDiff",          "TensorListFromTensor", "TensorListGetItem",
+      "TensorListPopBack", "TensorListPushBack",   "TensorListResize",
+      "TensorListSetItem", "TensorListStack",      "Unique",
+      "UniqueWithCounts"};
+  const bool is_control_flow = op.served_by == ServedBy::Executor && op.effect == Effect::Step;
+  const bool has_own_gradient = op.gradient || op.not_differentiable;
+  return (is_control_flow && !has_own_gradient) || op.name.find("Apply") != std::string::npos ||
+         others.contains(op.name);
 }
 
 }  // namespace
@@ -65,12 +79,37 @@ BOOST_AUTO_TEST_CASE(samples_of_what_no_kernel_serves) {
   });
 }
 
-// Gradients through control flow are refused: the op has none, and does not say that none flows.
 BOOST_AUTO_TEST_CASE(every_op_says_whether_it_is_differentiable) {
   for_each_op([](const OpDef& op) {
-    const bool is_control_flow = op.served_by == ServedBy::Executor && op.effect == Effect::Step;
-    BOOST_TEST((is_control_flow || (op.gradient != nullptr) != op.not_differentiable),
+    BOOST_TEST((lacks_gradient(op) || (op.gradient != nullptr) != op.not_differentiable),
                op.name << " has a gradient or is not differentiable");
+    BOOST_TEST(!(lacks_gradient(op) && (op.gradient || op.not_differentiable)),
+               op.name << " does not lack a gradient any more");
+  });
+}
+
+// "Not differentiable" makes a gradient end in silence. Of ops whose output changes with an input that may be a float, TensorFlow says
+// it of these alone; the others that have no gradient refuse to be asked for one.
+BOOST_AUTO_TEST_CASE(no_gradient_ends_in_silence_that_does_not_in_tensorflow) {
+  const std::vector<AttrValue> no_limit;
+  const std::set<std::string_view> constant_almost_everywhere = {
+      "ArgMax", "ArgMin", "Ceil", "Floor", "FloorDiv", "Rint", "Round", "TruncateDiv"};
+  const std::set<std::string_view> declared = {
+      "Assign",       "AssignAdd",    "AssignSub",       "LinSpace",   "OneHot",        "RandomShuffle",
+      "Range",        "ScatterAdd",   "ScatterDiv",      "ScatterMax", "ScatterMin",    "ScatterMul",
+      "ScatterNdAdd", "ScatterNdSub", "ScatterNdUpdate", "ScatterSub", "ScatterUpdate", "StopGradient"};
+  for_each_op([&](const OpDef& op) {
+    const auto may_be_float = [&](const ArgDef& arg) {
+      if (arg.type != DType::Invalid) return arg.type == DType::Variant || is_differentiable(arg.type);
+      const auto& allowed = arg.type_attr.empty() ? no_limit : op.find_attr(arg.type_attr)->allowed;
+      return allowed.empty() || std::ranges::any_of(allowed, [](const AttrValue& type) {
+               return is_differentiable(std::get<DType>(type));
+             });
+    };
+    if (!op.not_differentiable || !std::ranges::any_of(op.inputs, may_be_float) ||
+        !std::ranges::any_of(op.outputs, may_be_float))
+      return;
+    BOOST_TEST((constant_almost_everywhere.contains(op.name) || declared.contains(op.name)), op.name);
   });
 }
 

@@ -123,6 +123,20 @@ BOOST_AUTO_TEST_CASE(bits_depend_on_seed_round_and_training_only) {
                        draw("RandomUniform", 1000, floats_with_seed(1), seeded)));  // an own seed wins
 }
 
+BOOST_AUTO_TEST_CASE(own_seeds_and_earlier_runs_are_all_that_counts) {
+  StepInfo first{.ordinal = 1, .seed = 5}, other{.ordinal = 9, .seed = 6};
+  const Attributes seeds = floats_with_seed(3);
+  BOOST_TEST(identical(draw("RandomUniform", 100, seeds, first), draw("RandomUniform", 100, seeds, other)));
+  other.earlier_runs = std::make_shared<EarlierRuns>(EarlierRuns{{"another", 3}});
+  BOOST_TEST(identical(draw("RandomUniform", 100, seeds, first), draw("RandomUniform", 100, seeds, other)));
+  other.earlier_runs = std::make_shared<EarlierRuns>(EarlierRuns{{"node", 1}});
+  BOOST_TEST(!identical(draw("RandomUniform", 100, seeds, first), draw("RandomUniform", 100, seeds, other)));
+  Attributes swapped = floats_with_seed(0);
+  swapped.set("seed2", int64_t{3});
+  BOOST_TEST(
+      !identical(draw("RandomUniform", 100, seeds, first), draw("RandomUniform", 100, swapped, first)));
+}
+
 BOOST_AUTO_TEST_CASE(any_number_of_threads_gives_the_same_bits) {
   for (const char* op : {"RandomUniform", "RandomStandardNormal", "TruncatedNormal"})
     BOOST_TEST(

@@ -32,7 +32,7 @@ void add_stitch_cases(OpCases& cases, const std::string& op) {
   cases.good(op, {ints({}), ints({1}), rows(0), rows(1)});
   cases.good(op, {ints({1}), random_doubles(Shape{1, 0}, 0, 1)});
   cases.good(op, {ints({1, 0, 1}), ints({1}), converted(rows(3, 1), f32), converted(rows(1, 2), f32)});
-  cases.bad(op, {ints({0, -1}), rows(2)}, {}, "indices[1] = -1 is not in");
+  cases.bad(op, {ints({0, -1}), rows(2)}, {}, "indices[0][1] = -1 is not in");
   cases.bad(op, {ints({0, 1}), rows(3)}, {}, "indices of shape [2] for data of shape [3,5]");
   cases.bad(op, {ints({0}), one()}, {}, "indices of shape [1] for data of shape []");
   cases.bad(op, {ints({0}), ints({1}), rows(1), random_doubles(Shape{1, 4}, 0, 1)}, {}, "4");
@@ -44,6 +44,8 @@ void add_resource_cases(OpCases& cases) {
                              {{"validate_indices", validate}, {"dtype", f64}});
   const Attributes type{{"dtype", f64}};
   cases.good("ResourceGather", {rows(3), int_scalar(1)}, type);
+  cases.good("ResourceGather", {rows(3), ints(Shape{3, 2}, {0, 4, 1, 1, 2, 3})},
+             {{"dtype", f64}, {"batch_dims", int64_t{1}}});
   cases.good("ResourceGather", {rows(0), ints({})}, type);
   cases.bad("ResourceGather", {rows(3), ints({0, 3})}, type, "indices[1] = 3 is not in [0, 3)");
   cases.bad("ResourceGather", {one(), ints({0})}, type, "params is a scalar");

@@ -9,7 +9,7 @@ namespace {
 constexpr DType plain_types[] = {DType::Float, DType::Double, DType::Half,      DType::BFloat16,
                                  DType::Int32, DType::Int64,  DType::Int8,      DType::UInt8,
                                  DType::Int16, DType::UInt16, DType::Complex64, DType::Complex128,
-                                 DType::Bool};
+                                 DType::Bool,  DType::UInt32, DType::UInt64};
 
 void add_select_cases(OpCases& cases) {
   const Tensor a = random_doubles(Shape{3, 2}, 0, 1, 1), b = random_doubles(Shape{3, 2}, 0, 1, 2);
@@ -70,6 +70,7 @@ void add_cast_cases(OpCases& cases) {
   for (const DType from : plain_types)
     for (const DType to : plain_types) {
       cases.good("Cast", {converted(values, from)}, {{"DstT", to}});
+      cases.good("Cast", {converted(values, from)}, {{"DstT", to}, {"Truncate", true}});
       if (is_floating(from) && to != DType::Double)
         cases.good("Cast", {converted(special, from)}, {{"DstT", to}});
     }

@@ -106,6 +106,9 @@ void add_edges(OpCases& cases) {
   cases.served("Placeholder", {}, {{"dtype", f32}, {"shape", PartialShape{2, -1}}}, "[2,?]",
                "kernels/constant_test.cpp");
   cases.bad("Placeholder", {}, {{"dtype", f32}}, "must be fed");
+  cases.served("PlaceholderV2", {}, {{"dtype", f32}, {"shape", PartialShape{2, -1}}}, "[2,?]",
+               "interop/read_graph_test.cpp");
+  cases.bad("PlaceholderV2", {}, {{"dtype", f32}, {"shape", PartialShape{2}}}, "must be fed");
 }
 
 void add_variables(OpCases& cases) {

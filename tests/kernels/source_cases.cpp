@@ -8,7 +8,7 @@ Tensor box() { return random_doubles(Shape{2, 3, 5}, 1, 9, 31); }
 Tensor none() { return random_doubles(Shape{0, 2}, 0, 1); }
 
 void add_identities(OpCases& cases) {
-  for (const char* op : {"Identity", "StopGradient", "PreventGradient"}) {
+  for (const char* op : {"Identity", "Snapshot", "StopGradient", "PreventGradient"}) {
     cases.good_in_every_type(op, {box()});
     for (const Tensor& tensor : {none(), doubles({}, {1})}) cases.good(op, {tensor});
     cases.bad(op, {}, {}, "takes 1 inputs, got 0");
@@ -23,12 +23,24 @@ void add_identities(OpCases& cases) {
   const Attributes message = {{"message", "here"}};
   cases.good_in_every_type("CheckNumerics", {box()}, message);
   for (const Tensor& tensor : {none(), doubles({}, {1})}) cases.good("CheckNumerics", {tensor}, message);
+  cases.good("Assert", {bools({}, {true}), box(), strings({"a"})});
+  cases.good("Assert", {bools({}, {true}), none()}, {{"summarize", int64_t{-1}}});
+  const Tensor no = bools({}, {false});
+  cases.bad("Assert", {no, ints({1, 2, 3, 4}), strings({"is wrong"})}, {},
+            "assertion failed: [1 2 3...] [is wrong]");
+  cases.bad("Assert", {no, floats(Shape{2}, {0.5, -1}), none()}, {{"summarize", int64_t{-1}}},
+            "assertion failed: [0.5 -1] []");
+  cases.bad("Assert", {bools(Shape{2}, {true, true}), box()}, {},
+            "condition must be a scalar, its shape is [2]");
   cases.bad("CheckNumerics", {floats(Shape{2}, {1, INFINITY})}, message, "here : Tensor had Inf values");
-  cases.bad("CheckNumerics", {floats(Shape{2}, {1, NAN})}, message, "here : Tensor had NaN values");
+  for (const DType dtype : {DType::Float, DType::Double, DType::Half, DType::BFloat16})
+    cases.bad("CheckNumerics", {converted(floats(Shape{2}, {1, NAN}), dtype)}, message,
+              "here : Tensor had NaN values");
 }
 
 void add_makers(OpCases& cases) {
-  for (int type = 1; type < static_cast<int>(DType::Resource); ++type) {
+  for (int type = 1; dtype_from_number(type).ok(); ++type) {
+    if (is_local(static_cast<DType>(type))) continue;
     const Tensor value = converted(box(), static_cast<DType>(type));
     cases.good("Const", {}, {{"value", value}, {"dtype", value.dtype()}});
   }
@@ -46,6 +58,9 @@ void add_makers(OpCases& cases) {
   cases.bad("Range", {int_scalar(0), int_scalar(1), int_scalar(0)}, {}, "delta");
   cases.bad("Range", {int_scalar(0), int_scalar(1), int_scalar(-1)}, {}, "delta leads away from limit");
   cases.bad("Range", {int_scalar(0), ints({1}), int_scalar(1)}, {}, "[1]");
+  const Tensor zero = Tensor::scalar<int64_t>(0), step = Tensor::scalar<int64_t>(1);
+  cases.bad("Range", {zero, Tensor::scalar(int64_t{1} << 40), step}, {}, "needs more than",
+            Code::ResourceExhausted);
   cases.good_in_every_type("LinSpace", {floats({}, {0}), floats({}, {1}), int_scalar(5)});
   cases.good("LinSpace", {floats({}, {3}), floats({}, {1}), int_scalar(1)});
   cases.bad("LinSpace", {floats({}, {0}), floats({}, {1}), int_scalar(0)}, {}, "0");

@@ -80,6 +80,17 @@ BOOST_AUTO_TEST_CASE(assigning_replaces_the_value) {
   BOOST_TEST(identical(reshaped[0], longer));
 }
 
+BOOST_AUTO_TEST_CASE(a_resource_takes_what_the_graph_leaves_open) {
+  const Tensor old = floats(Shape{2}, {1, 2}), longer = floats(Shape{3}, {3, 4, 5});
+  const auto assign = [&](bool validate, Known known) {
+    return run_op("AssignVariableOp", {old, longer}, {{"dtype", f32}, {"validate_shape", validate}}, known);
+  };
+  BOOST_TEST(identical(value_or_throw(assign(false, Known::Nothing))[0], longer));
+  BOOST_TEST(assign(true, Known::Nothing).status().text() ==
+             "a value of shape [3] for a variable of shape [2]");
+  BOOST_TEST(!assign(false, Known::Shapes).ok());
+}
+
 BOOST_AUTO_TEST_CASE(adding_and_subtracting_work_on_every_number) {
   check_op("AssignAdd", {floats(Shape{3}, {1, 2, 3}), floats(Shape{3}, {10, 20, 30})}, {},
            {floats(Shape{3}, {11, 22, 33})});

@@ -22,6 +22,7 @@ void add_assign_cases(OpCases& cases) {
         cases.bad(op, {values(1)}, type, "takes 2 inputs, got 1");
     }
   cases.good("Assign", {values(1), none()}, {{"validate_shape", false}});
+  cases.good("AssignVariableOp", {values(1), values(2)}, {{"dtype", f64}, {"validate_shape", true}});
   cases.bad("AssignAdd", {strings({"a"}), strings({"b"})}, {}, "T is string");
 }
 
@@ -53,7 +54,7 @@ void add_scatter_cases(OpCases& cases) {
       cases.bad(op, {one(), ints({0}), one()}, type, "a scalar");
     }
   cases.bad("ScatterDiv", {ints({4, 6}), ints({1, 0}), ints({2, 0})}, {},
-            "division by zero at element 1 of updates");
+            "division by zero at updates[1] of int32[2]");
 }
 
 void add_scatter_nd_cases(OpCases& cases, const std::string& op) {

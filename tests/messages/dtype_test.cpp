@@ -19,14 +19,14 @@ Half half_of_bits(uint16_t bits) {
 BOOST_AUTO_TEST_CASE(numbers_and_names_are_tensorflows) {
   BOOST_TEST(static_cast<int>(DType::BFloat16) == 14);
   BOOST_TEST(static_cast<int>(DType::Resource) == 20);
-  for (int64_t number = 1; number <= 21; ++number) {
+  for (int64_t number = 1; number <= 23; ++number) {
     const auto dtype = dtype_from_number(number);
     BOOST_TEST_REQUIRE(dtype.ok());
     const auto same = dtype_from_name(name(*dtype));
     BOOST_TEST_REQUIRE(same.ok());
     BOOST_TEST((*same == *dtype));
   }
-  for (const int64_t number : {int64_t{-1}, int64_t{0}, int64_t{22}, int64_t{101}, INT64_MAX})
+  for (const int64_t number : {int64_t{-1}, int64_t{0}, int64_t{24}, int64_t{101}, INT64_MAX})
     BOOST_TEST(!dtype_from_number(number).ok());
   BOOST_TEST((*dtype_from_name("float32") == f32));
   BOOST_TEST((*dtype_from_name("float64") == f64));
@@ -92,6 +92,8 @@ BOOST_AUTO_TEST_CASE(kinds) {
   BOOST_TEST(is_differentiable(DType::Complex64));
   BOOST_TEST(!is_differentiable(DType::Int32));
   BOOST_TEST(is_integer(DType::UInt16));
+  BOOST_TEST(is_integer(DType::UInt32));
+  BOOST_TEST(is_integer(DType::UInt64));
   BOOST_TEST(!is_integer(DType::QInt8));
   BOOST_TEST(!is_integer(DType::Bool));
   BOOST_TEST(!is_plain(DType::String));

@@ -37,10 +37,16 @@ BOOST_AUTO_TEST_CASE(refuses_what_cannot_be) {
   BOOST_TEST(!make({(int64_t{1} << 40) + 1}).ok());
   BOOST_TEST(!make(std::vector<int64_t>(256, 1)).ok());
   BOOST_TEST(make({25}, DType::Float, 100).ok());
-  BOOST_TEST(!make({26}, DType::Float, 100).ok());
   const auto refused = make({big, big}, DType::Float);
   BOOST_TEST((refused.status().code() == Code::InvalidArgument));
+  BOOST_TEST((make({26}, DType::Float, 100).status().code() == Code::ResourceExhausted));
   BOOST_TEST(refused.status().text().find("[4294967296,4294967296] of float") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(elements_are_named_by_position) {
+  BOOST_TEST(position_text(0, Shape{}) == "[]");
+  BOOST_TEST(position_text(3, Shape{5}) == "[3]");
+  BOOST_TEST(position_text(7, Shape{2, 1, 4}) == "[1,0,3]");
 }
 
 BOOST_AUTO_TEST_CASE(copies_and_moves_keep_every_rank) {

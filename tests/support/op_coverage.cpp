@@ -10,8 +10,8 @@ namespace {
 
 std::vector<DType> every_type() {
   std::vector<DType> result;
-  for (int number = 1; number < static_cast<int>(DType::Resource); ++number)
-    result.push_back(static_cast<DType>(number));
+  for (int number = 1; dtype_from_number(number).ok(); ++number)
+    if (const auto dtype = static_cast<DType>(number); !is_local(dtype)) result.push_back(dtype);
   return result;
 }
 

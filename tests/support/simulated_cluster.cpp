@@ -14,7 +14,9 @@ struct SimulatedCluster::Life {
         node(cluster.simulation_, *machine.disk, network.get(), cluster.random_id()),
         task(node.add_task(machine.task, cluster.random_id())),
         peers(node.actors,
-              PeersOptions{.self = {"simulated", machine.task, task.incarnation, cluster.heartbeat_}}) {}
+              PeersOptions{.self = {"simulated", machine.task, task.incarnation, cluster.heartbeat_}}) {
+    node.actors.heartbeat = cluster.heartbeat_;
+  }
 
   std::unique_ptr<Network> network;
   SimulatedNode node;

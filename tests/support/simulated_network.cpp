@@ -126,6 +126,7 @@ int64_t SimulatedNetwork::arrival() {
 
 void SimulatedNetwork::transmit(const std::shared_ptr<Wire>& wire, int to, std::vector<std::byte> bytes) {
   if (wire->broken) return;
+  if (damage_) damage_(bytes);
   ++counts_.frames;
   counts_.bytes += bytes.size();
   if (simulation_.chance(faults_.loss)) {

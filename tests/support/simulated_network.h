@@ -3,6 +3,7 @@
 // silence. All chance is the simulation's. One thread.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -39,6 +40,9 @@ class SimulatedNetwork {
   void part(const std::string& one, const std::string& other);
   void heal(const std::string& one, const std::string& other);
   const NetworkCounts& counts() const { return counts_; }
+  /// Sees every frame before it is sent, and may make another of it.
+  using Damage = std::function<void(std::vector<std::byte>& frame)>;
+  void set_damage(Damage damage) { damage_ = std::move(damage); }
 
  private:
   struct Wire;
@@ -58,6 +62,7 @@ class SimulatedNetwork {
 
   Simulation& simulation_;
   NetworkFaults faults_;
+  Damage damage_;
   NetworkCounts counts_;
   std::set<Pair> parted_;
   std::map<std::string, Member*> listening_;  ///< by endpoint

@@ -1,0 +1,123 @@
+#include "kernels/face/ops_document.h"
+
+#include <algorithm>
+#include <set>
+
+namespace troupe {
+namespace {
+
+constexpr std::string_view head = R"(# Ops
+
+Every op of the table, with TensorFlow's names. What an op computes stands in TensorFlow's documentation, and in the comment of its family's
+file in `kernels/`. This page is generated from the table: `ninja -C build/release op_faces`.
+
+- The first line of an op is how expressions of run files and C++ call it (`kernels/constructors.h`); ops without one are added by their name
+  (`Scope::add`).
+- `Ref(T)` is a reference to a variable, `N * T` as many tensors as attribute `N` says, `T...` one tensor for each type of the list `T`.
+- "Gradient: refused" means that `gradients()` throws when it would have to pass the op; "none" that nothing flows back through it.
+)";
+
+std::string joined(const std::vector<std::string>& parts) {
+  std::string text;
+  for (const std::string& part : parts) text.append(text.empty() ? "" : ", ").append(part);
+  return text;
+}
+std::string code(const std::string& text) { return '`' + text + '`'; }
+
+std::string type_of(const ArgDef& argument) {
+  if (!argument.type_list_attr.empty()) return argument.type_list_attr + "...";
+  std::string type = argument.type_attr.empty() ? std::string(name(argument.type)) : argument.type_attr;
+  if (!argument.number_attr.empty()) type.insert(0, argument.number_attr + " * ");
+  return argument.is_ref ? "Ref(" + type + ')' : type;
+}
+
+std::string arguments_text(const std::vector<ArgDef>& arguments) {
+  std::vector<std::string> parts;
+  for (const ArgDef& argument : arguments) parts.push_back(code(argument.name + ": " + type_of(argument)));
+  return parts.empty() ? "none" : joined(parts);
+}
+
+std::string call_text(const Constructor& constructor, const OpDef& op) {
+  std::vector<std::string> parts;
+  for (const Parameter& parameter : constructor.parameters) {
+    const AttrDef* const attr = parameter.is_input ? nullptr : op.find_attr(parameter.target);
+    const auto& value = parameter.default_value || !attr ? parameter.default_value : attr->default_value;
+    parts.push_back(parameter.name + (parameter.all_axes ? " = all axes"
+                                      : value            ? " = " + text(*value)
+                                                         : ""));
+  }
+  return constructor.name + '(' + joined(parts) + ')';
+}
+
+/// The dtypes that the definition allows and some kernel takes, where there are kernels; empty: any.
+std::vector<DType> dtypes_of(const AttrDef& attr, std::span<const KernelDef> kernels) {
+  std::set<DType> served;
+  bool any = kernels.empty();
+  for (const KernelDef& kernel : kernels) {
+    const auto types = kernel.types.find(attr.name);
+    any = any || types == kernel.types.end();
+    if (types != kernel.types.end()) served.insert(types->second.begin(), types->second.end());
+  }
+  std::vector<DType> result;
+  if (attr.allowed.empty()) return any ? result : std::vector<DType>(served.begin(), served.end());
+  for (const AttrValue& allowed : attr.allowed)
+    if (const DType dtype = std::get<DType>(allowed); any || served.contains(dtype)) result.push_back(dtype);
+  return result;
+}
+
+std::string allowed_text(const AttrDef& attr, std::span<const KernelDef> kernels) {
+  std::vector<std::string> parts;
+  if (attr.kind == AttrKind::Type)
+    for (const DType dtype : dtypes_of(attr, kernels)) parts.emplace_back(name(dtype));
+  else
+    for (const AttrValue& value : attr.allowed) parts.push_back(text(value));
+  if (!parts.empty()) return '{' + joined(parts) + '}';
+  return std::string(name(attr.kind)) + (attr.minimum ? " >= " + std::to_string(*attr.minimum) : "");
+}
+
+std::string attributes_text(const OpDef& op, std::span<const KernelDef> kernels) {
+  std::vector<std::string> parts;
+  for (const AttrDef& attr : op.attrs)
+    parts.push_back(code(attr.name + ": " + allowed_text(attr, kernels) +
+                         (attr.default_value ? " = " + text(*attr.default_value) : "")));
+  return joined(parts);
+}
+
+std::string gradient_text(const OpDef& op) {
+  return op.gradient ? "yes" : op.not_differentiable ? "none" : "refused";
+}
+
+std::string served_text(const OpDef& op, std::span<const KernelDef> kernels) {
+  switch (op.served_by) {
+    case ServedBy::Kernel: break;
+    case ServedBy::Executor: return "the step itself, on every device";
+    case ServedBy::Variable: return "the variable's actor";
+    case ServedBy::Queue: return "the queue's actor";
+    case ServedBy::Replicas: return "the replicas actor";
+    case ServedBy::AllReduce: return "the all-reduce actor";
+    case ServedBy::Checkpoint: return "the checkpoint actor";
+  }
+  std::set<std::string> devices;
+  for (const KernelDef& kernel : kernels) devices.insert(kernel.device_type);
+  return "kernels on " + joined({devices.begin(), devices.end()});
+}
+
+std::string entry(const OpDef& op, std::span<const KernelDef> kernels) {
+  std::string entry = "\n## " + op.name + "\n\n";
+  for (const Constructor& constructor : op.constructors) entry += code(call_text(constructor, op)) + "\n\n";
+  entry += "- Inputs: " + arguments_text(op.inputs) + '\n';
+  entry += "- Outputs: " + arguments_text(op.outputs) + '\n';
+  if (!op.attrs.empty()) entry += "- Attributes: " + attributes_text(op, kernels) + '\n';
+  return entry + "- Gradient: " + gradient_text(op) + "; computed by " + served_text(op, kernels) + '\n';
+}
+
+}  // namespace
+
+std::string ops_document(const OpLibrary& library) {
+  std::string document(head);
+  for (const auto& [name, op] : library.ops->ops())
+    if (!name.starts_with('_')) document += entry(*op, library.kernels.of(name));
+  return document;
+}
+
+}  // namespace troupe

@@ -1,0 +1,139 @@
+// Outputs that are not the graph's own, wherever a user hands one in: refused, never taken for the node of the same number.
+#include <boost/test/unit_test.hpp>
+
+#include "actors/runtime.h"
+#include "graph/control_flow.h"
+#include "graph/gradients.h"
+#include "graph/variables.h"
+#include "tests/support/failure_of.h"
+
+namespace troupe {
+namespace {
+
+constexpr const char* of_another = "is an output of another graph";
+constexpr const char* of_nothing = "is an Output that stands for nothing";
+
+// Two graphs alike: x -> Neg -> y
+struct Twin {
+  explicit Twin(const Runtime& runtime) : graph(runtime.ops()) {}
+
+  Graph graph;
+  Scope g{graph};
+  Output x =
+      g.with_name("x").add_one("Placeholder", {}, {{"dtype", DType::Float}, {"shape", PartialShape{}}});
+  Output y = g.with_name("y").add_one("Neg", {x});
+};
+
+struct Fixture {
+  Runtime runtime{{.threads = 1}};
+  Twin own{runtime}, other{runtime};
+  const std::vector<std::pair<Output, std::string>> strangers = {
+      {other.y, of_another},
+      {value_or_throw(other.graph.find_output("y:0")), of_another},
+      {other.g.outputs(other.y)[0], of_another},
+      {other.g.group({other.y}), of_another},
+      {Output{}, of_nothing},
+      {{1000, 0}, "is an output of node number 1000 in a graph of 2 nodes"},
+      {{1, 5}, "is output 5 of node y, which has 1"}};
+
+  template <class F>
+  static void refused(F use, const std::string& why) {
+    const Status status = test::failure_of(use);
+    BOOST_TEST((status.code() == Code::InvalidArgument), status.message());
+    BOOST_TEST(status.text().find(why) != std::string::npos, status.text() << " does not say: " << why);
+  }
+};
+
+BOOST_FIXTURE_TEST_SUITE(foreign_outputs, Fixture)
+
+BOOST_AUTO_TEST_CASE(a_session_refuses_them) {
+  Session session = runtime.session(own.graph);
+  const Tensor two = Tensor::scalar(2.0f);
+  BOOST_TEST(session.run({{own.x, two}}, {own.y}).at(0).as<float>()[0] ==
+             -2);  // the step is known from now on
+  for (const auto& [stranger, why] : strangers) {
+    refused([&] { session.run({{own.x, two}}, {own.y, stranger}); }, "fetch 1 " + why);
+    refused([&] { session.run({{own.x, two}}, {stranger}); }, "fetch 0 " + why);
+    refused([&] { session.prepare({own.x}, {stranger}); }, "fetch 0 " + why);
+    if (!stranger.is_control()) {
+      refused([&] { session.run({{stranger, two}}, {own.y}); }, "feed 0 " + why);
+      refused([&] { session.prepare({stranger}, {own.y}); }, "feed 0 " + why);
+    }
+  }
+  refused(
+      [&] {
+        session.run({{{1, Output::control}, two}}, {own.y});
+      },
+      "feed 0 is the operation y, which is no tensor");
+  BOOST_TEST(session.run({{own.x, two}}, {{1, 0}}).at(0).as<float>()[0] ==
+             -2);  // without a stamp, by its number
+}
+
+BOOST_AUTO_TEST_CASE(the_builder_refuses_them) {
+  const Scope& g = own.g;
+  for (const auto& [stranger, why] : strangers) {
+    const Output o = stranger;
+    const std::string expected = why;
+    refused([&] { g.with_control({o}); }, "what nodes are to run after " + expected);
+    refused([&] { g.colocated_with(o); }, "what nodes are to be colocated with " + expected);
+    refused([&] { g.group({own.y, o}); }, expected);
+    refused([&] { (void)g.add("NoOp", {o}); }, expected);
+    refused([&] { g.add_one("Add", {own.y, o}); }, "input 1 " + expected);
+    refused([&] { g.call("neg", {o}); }, expected);
+    refused([&] { (void)g.dtype(o); }, expected);
+    refused([&] { (void)g.shape(o); }, expected);
+    refused([&] { (void)g.outputs(o); }, expected);
+    refused([&] { variable(g, o, "v"); }, expected);
+    refused([&] { gradients(g, {o}, {own.x}); }, expected);
+    refused([&] { gradients(g, {own.y}, {o}); }, expected);
+    refused(
+        [&] {
+          cond(
+              g, o, [&](const Scope&) { return std::vector{own.y}; },
+              [&](const Scope&) { return std::vector{own.y}; });
+        },
+        expected);
+    refused(
+        [&] {
+          while_loop(
+              g, {o},
+              [](const Scope& at, auto variables) {
+                return at.add_one("Less", {variables[0], variables[0]});
+              },
+              [](const Scope&, auto variables) { return std::vector(variables.begin(), variables.end()); });
+        },
+        expected);
+    BOOST_TEST(!own.graph.replace_input(own.y.node, 0, o).ok());
+    BOOST_TEST(!own.graph.refine_shape(o, PartialShape{}).ok());
+  }
+  refused(
+      [&] {
+        cond(
+            g, g.constant(Tensor::scalar(true)), [&](const Scope&) { return std::vector{other.y}; },
+            [&](const Scope&) { return std::vector{own.y}; });
+      },
+      of_another);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_the_same_edge_is_equal_with_a_stamp_or_without) {
+  const Output plain{own.y.node, own.y.index};
+  BOOST_TEST((plain == own.y));
+  BOOST_TEST((OutputHash()(plain) == OutputHash()(own.y)));
+  BOOST_TEST((plain <=> own.y == 0));
+  BOOST_TEST((own.x < own.y));
+  BOOST_TEST(own.graph.node(own.y.node).inputs[0].graph == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_copy_or_a_moved_graph_knows_the_outputs_of_the_first) {
+  const Graph copy = own.graph;
+  BOOST_TEST(copy.check(own.y).ok());
+  Graph moved = std::move(other.graph);
+  BOOST_TEST(moved.check(other.y).ok());
+  BOOST_TEST(!moved.check(own.y).ok());
+  BOOST_TEST(!copy.empty().check(own.y).ok());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace troupe

@@ -1,0 +1,356 @@
+// The program as its users meet it: what --json prints, exit codes, folders of runs, signals, warnings, drawings, terminals.
+#include <boost/test/unit_test.hpp>
+
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <thread>
+
+#include "tests/apps/digits_runs.h"
+
+namespace troupe {
+namespace {
+
+namespace fs = std::filesystem;
+using test::Program;
+using Arguments = test::DigitsRuns::Arguments;
+using Json = nlohmann::json;
+
+const std::string digits = std::string(TROUPE_SOURCE_DIR) + "/examples/digits.toml";
+const Arguments brief = {"--set", "train.max_epochs=1"};
+
+Arguments operator+(Arguments left, const Arguments& right) {
+  left.insert(left.end(), right.begin(), right.end());
+  return left;
+}
+
+bool says(const std::string& text, const std::string& what) { return text.find(what) != std::string::npos; }
+
+struct Fixture : test::DigitsRuns {
+  /// The objects of a file, one a line.
+  static std::vector<Json> lines(const std::string& path) {
+    std::ifstream file(path);
+    std::vector<Json> objects;
+    for (std::string line; std::getline(file, line);) objects.push_back(Json::parse(line));
+    return objects;
+  }
+  std::vector<Json> metrics(const std::string& name) const {
+    return lines(folder.path() + "/" + name + "/001/metrics.jsonl");
+  }
+  /// Waits for a file of a program that says nothing.
+  static bool appears(const std::string& path) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+    while (!fs::exists(path) && std::chrono::steady_clock::now() < end)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return fs::exists(path);
+  }
+  /// The one object that the program prints, and nothing else.
+  static Json object_of(const Arguments& arguments, int code) {
+    Program program(TROUPE_PROGRAM, arguments);
+    BOOST_TEST(program.end() == code, program.output());
+    const Json object = Json::parse(program.output(), nullptr, false);
+    BOOST_TEST(object.is_object(), program.output());
+    return object;
+  }
+};
+
+BOOST_FIXTURE_TEST_SUITE(program, Fixture)
+
+// JSON.
+
+BOOST_AUTO_TEST_CASE(failures_are_objects_with_json) {
+  const std::string none = folder.path() + "/none";
+  const std::string bad = folder.write("bad.toml", "cluster = 3\n");
+  const std::vector<std::pair<Arguments, int>> calls = {
+      {{"train", none, "--json"}, 2},
+      {{"train", digits, "--json", "--set", "train.optimizer.lr=fast"}, 2},
+      {{"train", digits, "--json", "--local", "ps"}, 2},
+      {{"train", digits, "--json", "--cluster", none}, 2},
+      {{"train", digits, "--json", "--resume", none}, 2},
+      {{"train", digits, "--json", "--set", "data.train='none.csv'"}, 3},
+      {{"launch", digits, "--json", "--cluster", bad}, 2},
+      {{"check", digits, "--json", "--set", "model.graph.loss=nope"}, 2},
+      {{"check", digits, "--json", "--set", "data.train='none.csv'"}, 3},
+      {{"node", "--json", "--cluster", none, "--job", "ps"}, 2},
+      {{"certs", none, "--json", "--cluster", bad}, 2},
+      {{"train", "--json"}, 2},
+      {{"no-such-command", "--json"}, 2},
+      {{"version", "--json", "--no-such-option"}, 2},
+#ifdef TROUPE_INTEROP
+      {{"verify", none, "--json"}, 2},
+      {{"verify", none, "--json", "--local", "ps"}, 2},
+      {{"bench", none}, 2},
+      {{"run", none, "--json", "--fetch", "x"}, 2},
+      {{"graph", none, "--json"}, 2},
+      {{"graph", digits, "--json", "--local", "wroker=1"}, 2},
+#endif
+  };
+  for (const auto& [arguments, code] : calls) {
+    const Json object = object_of(arguments, code);
+    BOOST_TEST_CONTEXT(arguments[0] + " " + arguments[1]) {
+      BOOST_TEST(object.value("exit_code", 0) == code);
+      BOOST_TEST(object.value("error", "") != "");
+      BOOST_TEST(object.value("code", "") != "");
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(numbers_that_json_lacks_are_null) {
+  const Arguments diverging = {"--json", "--set", "train.optimizer={type='sgd',lr=1e30}"};
+  const Json result = object_of(run("train", "diverged", brief + diverging), 4);
+  BOOST_TEST(result.at("ending") == "diverged");
+  BOOST_TEST(result.at("valid/loss").is_null());
+  const auto records = metrics("diverged");
+  BOOST_TEST_REQUIRE(!records.empty());
+  BOOST_TEST(records.back().at("train/loss").is_null());
+}
+
+BOOST_AUTO_TEST_CASE(results_are_objects_with_json) {
+  const Json result = object_of(run("train", "a \"b\"", brief + Arguments{"--json"}), 0);
+  BOOST_TEST(result.at("ending") == "completed");
+  BOOST_TEST(result.at("folder").get<std::string>() == folder.path() + "/a \"b\"/001");
+  BOOST_TEST(fs::exists(result.at("checkpoint").get<std::string>()));
+  BOOST_TEST(object_of({"check", digits, "--json"}, 0).at("ok") == true);
+  BOOST_TEST(object_of({"version", "--json"}, 0).contains("version"));
+}
+
+// Exit codes.
+
+BOOST_AUTO_TEST_CASE(a_file_that_is_not_there_is_a_matter_of_usage) {
+  const std::string none = folder.path() + "/none.toml";
+  for (const Arguments& arguments : std::vector<Arguments>{{"train", none},
+                                                           {"check", none},
+                                                           {"train", digits, "--cluster", none},
+                                                           {"launch", digits, "--cluster", none},
+                                                           {"node", "--cluster", none, "--job", "ps"},
+                                                           {"certs", folder.path(), "--cluster", none},
+                                                           {"train", digits, "--resume", none}}) {
+    Program program(TROUPE_PROGRAM, arguments);
+    BOOST_TEST(program.end() == 2, program.output());
+    BOOST_TEST(says(program.output(), none), program.output());
+  }
+}
+
+// Folders of runs.
+
+BOOST_AUTO_TEST_CASE(a_name_leads_to_no_other_folder) {
+  for (const std::string name : {"../outside", "a/b", ".."}) {
+    Program program(TROUPE_PROGRAM, run("train", "x", brief + Arguments{"--set", "run.name='" + name + "'"}));
+    BOOST_TEST(program.end() == 2, program.output());
+    BOOST_TEST(says(program.output(), "run.name: expected the name of a folder"), program.output());
+  }
+  BOOST_TEST(fs::is_empty(folder.path()));
+  BOOST_TEST(!fs::exists(fs::path(folder.path()).parent_path() / "outside"));
+}
+
+BOOST_AUTO_TEST_CASE(trainings_of_one_name_have_a_folder_each) {
+  constexpr int count = 6;
+  std::vector<std::unique_ptr<Program>> programs;
+  for (int i = 0; i < count; ++i)
+    programs.push_back(
+        std::make_unique<Program>(TROUPE_PROGRAM, run("train", "same", brief + Arguments{"--json"})));
+  std::set<std::string> folders;
+  for (const auto& program : programs) {
+    BOOST_TEST(program->end() == 0, program->output());
+    folders.insert(Json::parse(program->output()).at("folder"));
+  }
+  BOOST_TEST(folders.size() == static_cast<size_t>(count));
+  for (const auto& path : folders) BOOST_TEST(lines(path + "/metrics.jsonl").size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_folder_that_is_written_is_not_resumed) {
+  Program first(TROUPE_PROGRAM, endless("train", "busy", {}));
+  BOOST_TEST_REQUIRE(first.wait_for("epoch 2"), first.output());
+  for (const std::string resume : {std::string("auto"), folder.path() + "/busy/001"}) {
+    Program second(TROUPE_PROGRAM, run("train", "busy", {"--resume", resume}));
+    BOOST_TEST(second.end() == 1);
+    BOOST_TEST(says(second.output(), "another training writes in " + folder.path() + "/busy/001"),
+               second.output());
+  }
+  BOOST_TEST(first.end(SIGKILL) == -SIGKILL);
+  Program third(TROUPE_PROGRAM, run("train", "busy", {"--resume", "auto", "--set", "train.max_steps=1"}));
+  BOOST_TEST(third.end() == 0, third.output());
+}
+
+BOOST_AUTO_TEST_CASE(the_metrics_of_an_epoch_that_is_cut_short_are_logged) {
+  BOOST_TEST(Program(TROUPE_PROGRAM, run("train", "short", {"--set", "train.max_steps=3"})).end() == 0);
+  const auto records = metrics("short");
+  BOOST_TEST_REQUIRE(records.size() == 1u);
+  BOOST_TEST(records[0].at("step") == 3);
+  BOOST_TEST(records[0].at("epoch").get<double>() > 0);
+  BOOST_TEST(records[0].at("epoch").get<double>() < 1);
+  BOOST_TEST(records[0].at("train/loss").is_number());
+  BOOST_TEST(records[0].at("valid/accuracy").is_number());
+
+  BOOST_TEST(Program(TROUPE_PROGRAM, run("train", "whole", brief)).end() == 0);
+  BOOST_TEST(metrics("whole").size() == 1u);
+
+  Program stopped(TROUPE_PROGRAM, endless("train", "stopped", {}));
+  BOOST_TEST_REQUIRE(stopped.wait_for("epoch 1"), stopped.output());
+  BOOST_TEST(stopped.end(SIGINT) == 128 + SIGINT);
+  BOOST_TEST(metrics("stopped").back().at("step") == weights("stopped").round);
+}
+
+// Signals.
+
+BOOST_AUTO_TEST_CASE(a_signal_ends_with_its_code_and_says_what_was_saved) {
+  for (const auto& [signal, name] : {std::pair(SIGINT, "SIGINT"), std::pair(SIGTERM, "SIGTERM")})
+    for (const Arguments& how : std::vector<Arguments>{{}, {"-q"}, {"--local", "ps=1,worker=1"}}) {
+      const std::string run_name = name + std::to_string(how.size());
+      Program program(TROUPE_PROGRAM, endless("train", run_name,
+                                              how + Arguments{"--set", "train.checkpoint.every='1 steps'"}));
+      BOOST_TEST_REQUIRE(appears(folder.path() + "/" + run_name + "/001/checkpoints"));
+      BOOST_TEST(program.end(signal) == 128 + signal, program.output());
+      const std::string line = std::string("troupe: stopped by ") + name + " after step ";
+      BOOST_TEST(says(program.output(), line), program.output());
+      const size_t saved = program.output().find(": saved ");
+      BOOST_TEST_REQUIRE(saved != std::string::npos, program.output());
+      const std::string path =
+          program.output().substr(saved + 8, program.output().find('\n', saved) - saved - 8);
+      BOOST_TEST(fs::exists(path + "/manifest.json"), path);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_signal_that_saves_nothing_says_so) {
+  const Arguments never = {"--set", "train.checkpoint={every='never',on_signal=false}"};
+  Program program(TROUPE_PROGRAM, endless("train", "unsaved", never));
+  BOOST_TEST_REQUIRE(program.wait_for("epoch 2"), program.output());
+  BOOST_TEST(program.end(SIGINT) == 128 + SIGINT);
+  BOOST_TEST(says(program.output(), ": no checkpoint was saved"), program.output());
+
+  Program machine(TROUPE_PROGRAM, endless("train", "machine", never + Arguments{"--json"}));
+  BOOST_TEST_REQUIRE(appears(folder.path() + "/machine/001/metrics.jsonl"));
+  BOOST_TEST(machine.end(SIGTERM) == 128 + SIGTERM);
+  BOOST_TEST(says(machine.output(), "\"signal\": \"SIGTERM\""), machine.output());
+  BOOST_TEST(says(machine.output(), "\"checkpoint\": null"), machine.output());
+}
+
+// Jobs and workers.
+
+BOOST_AUTO_TEST_CASE(jobs_that_nobody_knows_are_refused) {
+  const auto refused = [&](const std::string& local, const std::string& why) {
+    Program program(TROUPE_PROGRAM, run("train", "bad", {"--local", local}));
+    BOOST_TEST(program.end() == 2, program.output());
+    BOOST_TEST(says(program.output(), why), program.output());
+  };
+  refused("ps=1,wroker=2",
+          "--local ps=1,wroker=2: no part of a training runs in job 'wroker'; the nearest is 'worker'");
+  refused("ps=1,ps=2", "job 'ps' is there twice");
+  refused("worker=2x", "'worker=2x' is not JOB=COUNT");
+  refused("=2", "'=2' is not JOB=COUNT");
+}
+
+BOOST_AUTO_TEST_CASE(idle_workers_are_told) {
+  const auto output = [&](const Arguments& more) {
+    Program program(TROUPE_PROGRAM, run("train", "crew", Arguments{"--dry-run", "1"} + more));
+    BOOST_TEST(program.end() == 0, program.output());
+    return program.output();
+  };
+  const Arguments alone = {"--set", "train.replication={mode='local'}"};
+  const std::string idle = "troupe: train.replication.mode = \"local\" leaves 1 of 2 workers idle";
+  BOOST_TEST(says(output(alone + Arguments{"--local", "ps=1,worker=2"}), idle));
+  BOOST_TEST(says(output(alone + Arguments{"--set", "cluster.in_process.worker=2"}), idle));
+  BOOST_TEST(
+      says(output({"--local", "worker=3"}), "train.replication.shards = 2 leaves 1 of 3 workers idle"));
+  for (const Arguments& busy :
+       {Arguments{"--local", "ps=1,worker=2"}, alone, Arguments{"--local", "worker=3", "-q"}})
+    BOOST_TEST(!says(output(busy), "idle"));
+}
+
+#ifdef TROUPE_INTEROP
+// Drawings.
+
+BOOST_AUTO_TEST_CASE(a_run_file_is_drawn_where_it_would_run) {
+  const std::string out = folder.path() + "/drawn";
+  Program plain(TROUPE_PROGRAM, {"graph", digits, "--out", out});
+  BOOST_TEST(plain.end() == 0, plain.output());
+  std::ifstream file(out + ".placed.dot");
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  BOOST_TEST(says(text, "/job:worker/replica:0/task:0/device:CPU:0"));
+
+  const Json spread = object_of({"graph", digits, "--out", out, "--json", "--local", "ps=2"}, 0);
+  BOOST_TEST(spread.at("files").size() >= 2u);
+  for (const auto& path : spread.at("files")) BOOST_TEST(fs::exists(path.get<std::string>()));
+}
+
+BOOST_AUTO_TEST_CASE(what_cannot_be_drawn_leaves_nothing) {
+  const std::string graph = folder.write(
+      "graph.pbtxt",
+      "node { name: 'x' op: 'NoOp' device: '/job:nowhere/task:0' }\nnode { name: 'y' op: 'NoOp' }\n");
+  const std::string out = folder.path() + "/left";
+  for (const Arguments& what : {Arguments{graph, "--target", "x", "--local", "ps=1"},
+                                Arguments{graph, "--target", "z"}, Arguments{digits, "--local", "cook=1"}}) {
+    Program program(TROUPE_PROGRAM, Arguments{"graph"} + what + Arguments{"--out", out});
+    BOOST_TEST(program.end() != 0, program.output());
+  }
+  size_t files = 0;
+  for (const auto& entry : fs::directory_iterator(folder.path()))
+    files += entry.path().filename() != "graph.pbtxt";
+  BOOST_TEST(files == 0u);
+}
+#endif
+
+// Terminals.
+
+/// What the program writes to a terminal of so many columns.
+std::string on_terminal(const Arguments& arguments, unsigned short columns) {
+  const int master = ::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+  BOOST_TEST_REQUIRE(master >= 0);
+  ::grantpt(master);
+  ::unlockpt(master);
+  const int slave = ::open(::ptsname(master), O_RDWR | O_NOCTTY | O_CLOEXEC);
+  const winsize size{25, columns, 0, 0};
+  ::ioctl(slave, TIOCSWINSZ, &size);
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(slave, descriptor);
+    std::vector<std::string> words = Arguments{TROUPE_PROGRAM} + arguments;
+    std::vector<char*> argv;
+    for (auto& word : words) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    ::execv(TROUPE_PROGRAM, argv.data());
+    ::_exit(127);
+  }
+  ::close(slave);
+  std::string output;
+  char buffer[4096];
+  for (ssize_t count; (count = ::read(master, buffer, sizeof buffer)) > 0;)
+    output.append(buffer, static_cast<size_t>(count));
+  int status = 0;
+  ::waitpid(pid, &status, 0);
+  ::close(master);
+  BOOST_TEST(status == 0, output);
+  return output;
+}
+
+// Progress lines begin where the line is cleared and end where the next one does.
+BOOST_AUTO_TEST_CASE(a_progress_line_fits_the_terminal) {
+  const Arguments steps =
+      run("train", "narrow", {"--set", "train.max_epochs=400", "--set", "train.early_stop.patience=1000"});
+  for (const unsigned short columns : {20, 45}) {
+    const std::string output = on_terminal(steps, columns), clear = "\r\033[K";
+    size_t drawn = 0;
+    for (size_t at = output.find(clear); at != std::string::npos;) {
+      const size_t begin = at + clear.size(), end = output.find(clear, begin);
+      const std::string line = output.substr(begin, end == std::string::npos ? end : end - begin);
+      at = end;
+      if (!line.starts_with("step ") || says(line, "\n")) continue;
+      ++drawn;
+      BOOST_TEST(line.size() < columns, line);
+    }
+    BOOST_TEST(drawn > 0u, output);
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace troupe

@@ -1,0 +1,106 @@
+// Clients that the nodes of a cluster will never take: told why at once, however long they would wait for one that is not there.
+#include <boost/test/unit_test.hpp>
+
+#include "tests/apps/digits_runs.h"
+#include "tests/support/reserved_port.h"
+
+namespace troupe {
+namespace {
+
+using test::Program;
+using Arguments = test::DigitsRuns::Arguments;
+
+constexpr const char* tls =
+    ", tls = { cert = 'certs/{job}-{task}.pem', key = 'certs/{job}-{task}.key', ca = 'certs/ca.pem' }";
+constexpr const char* other_tls =
+    ", tls = { cert = 'others/{job}-{task}.pem', key = 'others/{job}-{task}.key', ca = 'others/ca.pem' }";
+
+struct Fixture : test::DigitsRuns {
+  /// One worker, in a file of its own.
+  std::string cluster_file(const std::string& file, const std::string& name,
+                           const std::string& more = {}) const {
+    return folder.write(file, "cluster = { name = '" + name + "'" + more + " }\n[jobs]\nworker = '" +
+                                  worker.endpoint() + "'\n");
+  }
+  void make_certificates(const std::string& cluster) const {
+    for (const char* name : {"/certs", "/others"})
+      BOOST_TEST(Program(TROUPE_PROGRAM, {"certs", folder.path() + name, "--cluster", cluster}).end() == 0);
+  }
+  Arguments node(const std::string& cluster) const {
+    return {"node", "--cluster", cluster, "--job", "worker", "--task", "0", "--root", "/"};
+  }
+  /// A training on the node that ends because nobody will ever take it; a minute is how long it would wait.
+  void check_refused(const std::string& node_file, const std::string& client_file,
+                     const std::string& why) const {
+    Program member(TROUPE_PROGRAM, node(node_file));
+    BOOST_TEST_REQUIRE(member.wait_for(" at " + worker.endpoint()), member.output());
+    Program client(TROUPE_PROGRAM, run("train", "refused",
+                                       {"--cluster", client_file, "--set", "train.fault.start_timeout=1h"}));
+    BOOST_TEST(client.end() == 1);
+    BOOST_TEST(client.output().find("the cluster cannot be complete:\n  /job:worker/replica:0/task:0 at " +
+                                    worker.endpoint()) != std::string::npos,
+               client.output());
+    BOOST_TEST(client.output().find(why) != std::string::npos, client.output());
+  }
+
+  const test::ReservedPort worker;
+};
+
+BOOST_FIXTURE_TEST_SUITE(refusals, Fixture)
+
+BOOST_AUTO_TEST_CASE(a_permanent_refusal_ends_the_run_at_once) {
+  const std::string plain = cluster_file("plain.toml", "lab"), other = cluster_file("other.toml", "lib");
+  check_refused(plain, other, "has cluster id l");
+  const std::string secure = cluster_file("secure.toml", "lab", tls),
+                    foreign = cluster_file("foreign.toml", "lab", other_tls);
+  make_certificates(secure);
+  check_refused(secure, plain, "this node speaks TLS, the one that called it does not");
+  check_refused(plain, secure, "it does not speak TLS as this node does");
+  check_refused(secure, foreign, "its certificate is not signed by the authority of the cluster");
+}
+
+BOOST_AUTO_TEST_CASE(a_node_that_is_refused_says_so) {
+  const test::ReservedPort ps;
+  const auto file = [&](const std::string& path, const std::string& name) {
+    return folder.write(path, "cluster = { name = '" + name + "' }\n[jobs]\nps = '" + ps.endpoint() +
+                                  "'\nworker = '" + worker.endpoint() + "'\n");
+  };
+  Program server(TROUPE_PROGRAM,
+                 {"node", "--cluster", file("one.toml", "lab"), "--job", "ps", "--task", "0"});
+  BOOST_TEST_REQUIRE(server.wait_for(ps.endpoint()), server.output());
+  Program member(TROUPE_PROGRAM, node(file("two.toml", "lib")));
+  BOOST_TEST(member.wait_for("no link to /job:ps/replica:0/task:0: "), member.output());
+  BOOST_TEST(member.output().find("has cluster id") != std::string::npos, member.output());
+}
+
+BOOST_AUTO_TEST_CASE(who_is_waited_for_is_said) {
+  Program client(TROUPE_PROGRAM, run("train", "waiting",
+                                     {"--cluster", cluster_file("plain.toml", "lab"), "--set",
+                                      "train.fault.start_timeout=1h"}));
+  BOOST_TEST(client.wait_for("waiting for /job:worker/replica:0/task:0: no link to"), client.output());
+  BOOST_TEST(client.output().find("Connection refused") != std::string::npos, client.output());
+}
+
+BOOST_AUTO_TEST_CASE(files_of_certificates_are_named_with_what_is_wrong) {
+  const std::string secure = cluster_file("secure.toml", "lab", tls),
+                    foreign = cluster_file("foreign.toml", "lab", other_tls);
+  const auto refused = [&](const std::string& file, const std::string& why) {
+    for (const auto& arguments : {node(file), run("train", "refused", {"--cluster", file})}) {
+      Program program(TROUPE_PROGRAM, arguments);
+      BOOST_TEST(program.end() == 2, program.output());
+      BOOST_TEST(program.output().find(why) != std::string::npos, program.output());
+    }
+  };
+  refused(secure, " cannot be read: No such file or directory");
+  make_certificates(secure);
+  folder.write("certs/ca.pem", "nonsense");
+  refused(secure, "/certs/ca.pem holds no certificate in PEM form");
+  for (const char* task : {"worker", "client"})
+    folder.write("others/" + std::string(task) + "-0.key", "nonsense");
+  refused(foreign, "-0.key holds no private key in PEM form");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace troupe

@@ -1,0 +1,26 @@
+// What is generated from the op table is what the table says now: ninja -C build/release op_faces writes it anew.
+#include <boost/test/unit_test.hpp>
+
+#include "kernels/face/constructors_header.h"
+#include "kernels/face/ops_document.h"
+#include "tests/support/op_library.h"
+#include "tests/support/run_op.h"
+
+namespace troupe::test {
+
+BOOST_AUTO_TEST_SUITE(op_faces)
+
+BOOST_AUTO_TEST_CASE(constructors) {
+  BOOST_TEST(
+      (project_file("kernels/constructors.h") == constructors_header(*op_library()->ops)),
+      "kernels/constructors.h is not what the op table says; ninja -C build/release op_faces writes it");
+}
+
+BOOST_AUTO_TEST_CASE(document) {
+  BOOST_TEST((project_file("docs/ops.md") == ops_document(*op_library())),
+             "docs/ops.md is not what the op table says; ninja -C build/release op_faces writes it");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace troupe::test
