@@ -9,6 +9,8 @@
 #include <deque>
 #include <functional>
 
+#include "devices/flush_denormals.h"
+
 namespace troupe {
 
 /// Something to run once. Plain, two words: an actor with messages waiting, or a step with nodes ready.
@@ -44,7 +46,8 @@ enum class Computation : uint8_t {
   Light,   ///< the same, and no part of it lasts: also for the control thread
 };
 
-/// The run queue of the thread that made it. Exists while that thread waits for an answer or drives a step.
+/// The run queue of the thread that made it. Exists while that thread waits for an answer or drives a step, with denormal floats
+/// flushed to zero.
 class Unit {
  public:
   enum class Computes : bool {
@@ -77,6 +80,7 @@ class Unit {
   void turn();
 
  private:
+  const FlushDenormals flush_;
   Scheduler& scheduler_;
   Unit* outer_;
   Computes computes_;

@@ -10,6 +10,7 @@
 #include <system_error>
 #include <thread>
 
+#include "devices/flush_denormals.h"
 #include "devices/spin_lock.h"
 
 namespace troupe {
@@ -131,6 +132,7 @@ struct ThreadPool::State {
 };
 
 void ThreadPool::State::serve() {
+  const FlushDenormals flush;
   Held held(lock_);
   for (bool spun = false;;) {
     if (auto task = take_task()) {

@@ -4,6 +4,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <thread>
 
@@ -52,6 +53,28 @@ BOOST_AUTO_TEST_CASE(feeds_go_in_and_fetches_come_out) {
     BOOST_TEST(scalar(fetched.at(0)) == 2.0f + static_cast<float>(i));
     BOOST_TEST(scalar(fetched.at(1)) == 2.0f + static_cast<float>(i));
   }
+}
+
+// On whichever thread an op computes; the client's own arithmetic stays as it is.
+BOOST_AUTO_TEST_CASE(denormal_floats_count_as_zero_in_steps_only) {
+  const Output x = placeholder("x", {unknown_dim});
+  const Output v = variable("v", {unknown_dim});
+  const Output product = g.add_one("Mul", {x, constant(1e-20f)}), sum = g.add_one("Add", {x, x});
+  const Output assigned = g.add_one("Assign", {v, x}, {{"validate_shape", false}});
+  const Output updated = g.with_control({assigned}).add_one("AssignAdd", {v, x});
+  Session session = runtime.session(graph);
+  volatile float least = std::numeric_limits<float>::denorm_min();
+  for (const int64_t size : {1, 1 << 20}) {
+    const auto zeros = [&](float value, Output output) {
+      const Tensor fed = Tensor::of<float>(Shape{size}, std::vector<float>(static_cast<size_t>(size), value));
+      const Tensor result = session.run({{x, fed}}, {output}).at(0);
+      return std::ranges::count(result.as<float>(), 0.0f) == size;
+    };
+    BOOST_TEST(zeros(1e-20f, product), "the product of " << size);
+    BOOST_TEST(zeros(least, sum), "the sum of " << size);
+    BOOST_TEST(zeros(least, updated), "the update of " << size);
+  }
+  BOOST_TEST((least + least > least));
 }
 
 // The smallest stateful program: z = x + y, then y = y + z: 3, 7, 15.
