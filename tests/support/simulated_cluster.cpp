@@ -1,7 +1,7 @@
 #include "tests/support/simulated_cluster.h"
 
-#include "actors/peers.h"
-#include "actors/session_impl.h"
+#include "actors/net/peers.h"
+#include "actors/step/session_impl.h"
 #include "tests/support/simulated_client.h"
 #include "tests/support/simulated_node.h"
 
@@ -35,6 +35,7 @@ SimulatedCluster::SimulatedCluster(uint64_t seed, const std::vector<std::string>
 SimulatedCluster::~SimulatedCluster() {
   for (size_t machine = 0; machine < size(); ++machine)
     if (up(machine)) crash(machine, false);
+  simulation_.run_ready();  // jobs own what they run
 }
 
 ActorNode& SimulatedCluster::node(size_t machine) { return machines_[machine].life->node.actors; }
