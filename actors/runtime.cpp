@@ -6,11 +6,12 @@
 #include <random>
 #include <thread>
 
-#include "actors/certificate_files.h"
+#include "actors/net/certificate_files.h"
 #include "actors/runtime_impl.h"
-#include "actors/session_impl.h"
+#include "actors/step/session_impl.h"
+#include "actors/task.h"
 #include "devices/cpu_device.h"
-#include "messages/limits.h"
+#include "messages/wire/limits.h"
 
 namespace troupe {
 namespace {
@@ -51,7 +52,7 @@ Status check_memory(size_t bytes) {
 }
 
 Status check_heartbeat(std::chrono::nanoseconds heartbeat) {
-  if (heartbeat.count() >= limits::least_heartbeat && heartbeat.count() <= limits::most_heartbeat) return {};
+  if (heartbeat.count() >= limits::least_heartbeat && heartbeat.count() <= limits::max_heartbeat) return {};
   return invalid_argument("a heartbeat of " + std::to_string(heartbeat / std::chrono::milliseconds(1)) +
                           " ms: allowed are 20 ms to 60 s");
 }
@@ -69,7 +70,7 @@ Runtime::Impl::Impl(const RuntimeOptions& given) : options(given), disk(FileRoot
   const size_t threads =
       options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
   pool = value_or_throw(ThreadPool::make(threads));
-  loop = std::make_unique<ControlLoop>(*pool);
+  loop = std::make_unique<ControlThread>(*pool);
   if (options.tasks.empty()) throw Error(invalid_argument("a runtime needs at least one task"));
   throw_if_failed(check_devices(options));
   throw_if_failed(check_memory(options.memory));

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "actors/cluster.h"
-#include "actors/session.h"
-#include "actors/session_options.h"
+#include "actors/net/cluster.h"
+#include "actors/step/session.h"
+#include "actors/step/session_options.h"
 
 #pragma GCC visibility push(default)
 namespace troupe {

@@ -6,14 +6,14 @@
 #include <span>
 #include <vector>
 
-#include "actors/control_loop.h"
-#include "actors/membership.h"
-#include "actors/node.h"
+#include "actors/engine/control_thread.h"
+#include "actors/engine/node.h"
+#include "actors/net/membership.h"
+#include "actors/net/tcp_network.h"
 #include "actors/runtime.h"
-#include "actors/step_compiler.h"
-#include "actors/tcp_network.h"
-#include "actors/worker.h"
-#include "messages/real_disk.h"
+#include "actors/step/step_compiler.h"
+#include "actors/step/worker.h"
+#include "messages/env/real_disk.h"
 
 namespace troupe {
 
@@ -34,7 +34,7 @@ struct Runtime::Impl {
   Status failure;  ///< the first that made the process one to be replaced; under the mutex
   RealDisk disk;
   std::unique_ptr<ThreadPool> pool;
-  std::unique_ptr<ControlLoop> loop;
+  std::unique_ptr<ControlThread> loop;
   std::unique_ptr<TcpNetwork> network;
   std::unique_ptr<ActorNode> node;
   std::vector<std::shared_ptr<TaskSites>> tasks;

@@ -1,9 +1,10 @@
 #include "actors/task.h"
 
-#include "actors/checkpoint.h"
-#include "actors/replicas.h"
-#include "actors/variable.h"
-#include "actors/worker.h"
+#include "actors/checkpoint/checkpoint.h"
+#include "actors/services/replicas/replicas.h"
+#include "actors/services/variable/variable.h"
+#include "actors/step/device.h"
+#include "actors/step/worker.h"
 
 namespace troupe {
 namespace {
@@ -23,8 +24,8 @@ Status rounds_are_known(const DeviceSite& site) {
   return data_loss("a round was being applied: how many were is not known");
 }
 
-std::vector<Permanent> permanent_actors(ActorNode& node, const std::shared_ptr<TaskSites>& task) {
-  std::vector<Permanent> actors;
+std::vector<ChildSpec> permanent_actors(ActorNode& node, const std::shared_ptr<TaskSites>& task) {
+  std::vector<ChildSpec> actors;
   for (const auto& site : task->sites) {
     const std::string device = site->device->name().text();
     const auto in = [&](ActorPlace DeviceSite::*place) {
@@ -49,13 +50,14 @@ std::vector<Permanent> permanent_actors(ActorNode& node, const std::shared_ptr<T
 }  // namespace
 
 std::shared_ptr<TaskSites> make_task(ActorNode& node, std::string name, uint64_t incarnation,
-                                     std::vector<std::shared_ptr<Device>> devices, GivenUp given_up) {
+                                     std::vector<std::shared_ptr<Device>> devices, OnFailure on_failure) {
   auto task = std::make_shared<TaskSites>();
   task->task = std::move(name);
   task->incarnation = incarnation;
   for (auto& device : devices)
     task->sites.push_back(std::make_shared<DeviceSite>(node, std::move(device), task->state));
-  spawn_supervisor(node, task->address("supervisor"), permanent_actors(node, task), {}, std::move(given_up));
+  spawn_supervisor(node, task->address("supervisor"), permanent_actors(node, task), {},
+                   std::move(on_failure));
   return task;
 }
 

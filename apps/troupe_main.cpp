@@ -6,9 +6,9 @@
 #include <exception>
 #include <string_view>
 
-#include "apps/command_support.h"
-#include "apps/commands.h"
-#include "apps/graph_commands.h"
+#include "apps/commands/command_support.h"
+#include "apps/commands/commands.h"
+#include "apps/commands/graph_commands.h"
 
 namespace {
 

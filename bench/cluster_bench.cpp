@@ -18,7 +18,7 @@
 #include <thread>
 
 #include "actors/runtime.h"
-#include "graph/variables.h"
+#include "graph/build/variables.h"
 #include "kernels/constructors.h"
 #include "tests/support/listening_socket.h"
 #include "tests/support/program.h"

@@ -2,7 +2,7 @@
 // (control edges alone) and of scalar additions with their output tensors; variables read; a loop. Nothing is folded. One thread.
 #include <benchmark/benchmark.h>
 
-#include "graph/control_flow.h"
+#include "graph/build/control_flow.h"
 #include "tests/support/local_host.h"
 
 namespace troupe {

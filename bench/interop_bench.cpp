@@ -7,7 +7,7 @@
 
 #include "apps/interop/read_graph.h"
 #include "apps/interop/write_graph.h"
-#include "kernels/kernel.h"
+#include "kernels/core/kernel.h"
 #include "tests/support/op_library.h"
 
 namespace troupe::test {

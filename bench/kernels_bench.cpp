@@ -10,9 +10,9 @@
 
 #include "bench/floors.h"
 #include "devices/caching_allocator.h"
-#include "graph/scope.h"
-#include "kernels/kernel.h"
-#include "kernels/type_dispatch.h"
+#include "graph/build/scope.h"
+#include "kernels/core/kernel.h"
+#include "kernels/core/type_dispatch.h"
 
 namespace troupe::bench {
 namespace {

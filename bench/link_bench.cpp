@@ -18,10 +18,10 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 
-#include "actors/tcp_network.h"
+#include "actors/net/tcp_network.h"
 #include "devices/caching_allocator.h"
-#include "messages/executor.capnp.h"
-#include "messages/message_reader.h"
+#include "messages/schemas/executor.capnp.h"
+#include "messages/wire/message_reader.h"
 #include "tests/support/certificates.h"
 #include "tests/support/listening_socket.h"
 

@@ -4,12 +4,12 @@
 #include <cstring>
 #include <string>
 
-#include "messages/executor.capnp.h"
-#include "messages/frame.h"
-#include "messages/graph.capnp.h"
-#include "messages/message_reader.h"
-#include "messages/session.capnp.h"
-#include "messages/variable.capnp.h"
+#include "messages/schemas/executor.capnp.h"
+#include "messages/schemas/graph.capnp.h"
+#include "messages/schemas/session.capnp.h"
+#include "messages/schemas/variable.capnp.h"
+#include "messages/wire/frame.h"
+#include "messages/wire/message_reader.h"
 
 namespace troupe {
 namespace {

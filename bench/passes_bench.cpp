@@ -2,8 +2,8 @@
 // matrix products, gradients with shapes and constants, updates; everything else on two workers.
 #include <benchmark/benchmark.h>
 
-#include "graph/partition.h"
-#include "graph/simplify.h"
+#include "graph/passes/partition.h"
+#include "graph/passes/simplify.h"
 #include "tests/graph/toy_graph.h"
 
 using namespace troupe;

@@ -3,7 +3,7 @@
 #include <benchmark/benchmark.h>
 
 #include "actors/runtime.h"
-#include "graph/control_flow.h"
+#include "graph/build/control_flow.h"
 
 namespace troupe {
 namespace {

@@ -2,9 +2,9 @@
 // decoded), and in steps of a session over four nodes. What a fault test can afford follows from it.
 #include <benchmark/benchmark.h>
 
-#include "graph/scope.h"
-#include "messages/message_reader.h"
-#include "messages/session.capnp.h"
+#include "graph/build/scope.h"
+#include "messages/schemas/session.capnp.h"
+#include "messages/wire/message_reader.h"
 #include "tests/support/simulated_cluster.h"
 
 namespace troupe {

@@ -6,7 +6,7 @@
 #include "apps/config/run_config.h"
 #include "apps/train/evaluation.h"
 #include "apps/train/training_graph.h"
-#include "messages/real_disk.h"
+#include "messages/env/real_disk.h"
 
 namespace troupe {
 namespace {

@@ -5,31 +5,31 @@ include(CMakePackageConfigHelpers)
 
 # Every header that is installed. Each marks its declarations as visible; whatever they include stands here, too.
 set(TROUPE_PUBLIC_HEADERS
-  messages/buffer.h
-  messages/completion.h
-  messages/device_name.h
-  messages/dtype.h
-  messages/shape.h
-  messages/status.h
-  messages/tensor.h
-  graph/attributes.h
-  graph/control_flow.h
-  graph/gradients.h
-  graph/absent_nodes.h
-  graph/graph.h
-  graph/op_def.h
-  graph/op_table.h
-  graph/partial_shape.h
-  graph/scope.h
-  graph/variables.h
+  messages/values/buffer.h
+  messages/values/completion.h
+  messages/values/device_name.h
+  messages/values/dtype.h
+  messages/values/shape.h
+  messages/values/status.h
+  messages/values/tensor.h
+  graph/ops/attributes.h
+  graph/build/control_flow.h
+  graph/build/gradients.h
+  graph/build/absent_nodes.h
+  graph/build/graph.h
+  graph/ops/op_def.h
+  graph/ops/op_table.h
+  graph/ops/partial_shape.h
+  graph/build/scope.h
+  graph/build/variables.h
   kernels/constructors.h
-  actors/cluster.h
-  actors/device_profile.h
+  actors/net/cluster.h
+  actors/step/device_profile.h
   actors/runtime.h
-  actors/session.h
-  actors/session_options.h
+  actors/step/session.h
+  actors/step/session_options.h
   apps/nn/initializers.h
-  apps/nn/kept_values.h
+  apps/nn/variable_snapshot.h
   apps/nn/optimizer.h
   apps/nn/updates.h
   apps/troupe.h

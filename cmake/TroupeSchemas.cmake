@@ -1,5 +1,5 @@
-# troupe_schemas(<target> <file.capnp>...): compiles the schemas of this folder into the target; messages/x.capnp is
-# included as "messages/x.capnp.h". A schema that still says the same C++ rebuilds nothing.
+# troupe_schemas(<target> <file.capnp>...): compiles these schemas into the target; messages/schemas/x.capnp is
+# included as "messages/schemas/x.capnp.h". A schema that still says the same C++ rebuilds nothing.
 # Debian's ${CAPNP_PROGRAM} points to a path that is not there.
 find_program(CAPNP_PROGRAM capnp REQUIRED)
 find_program(CAPNPC_CXX_PROGRAM capnpc-c++ REQUIRED)
@@ -9,10 +9,12 @@ function(troupe_schemas target)
   file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
   set(fresh ${PROJECT_BINARY_DIR}/generated.new)
   set(published ${TROUPE_GENERATED_DIR})
-  file(MAKE_DIRECTORY ${fresh} ${published}/${folder})
+  file(MAKE_DIRECTORY ${fresh})
   foreach(schema IN LISTS ARGN)
     set(source ${CMAKE_CURRENT_SOURCE_DIR}/${schema})
     set(output ${folder}/${schema})
+    cmake_path(GET output PARENT_PATH room)
+    file(MAKE_DIRECTORY ${published}/${room})
     list(APPEND sources ${source})
     list(APPEND headers ${published}/${output}.h)
     list(APPEND implementations ${published}/${output}.c++)

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "messages/status.h"
+#include "messages/values/status.h"
 
 namespace troupe {
 

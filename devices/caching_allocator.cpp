@@ -16,10 +16,10 @@ namespace troupe {
 namespace {
 
 constexpr size_t unit = 64;                 // class sizes of small blocks, and the alignment of everything
-constexpr size_t most_units = 64;           // the largest small block, header included: 4 KiB
+constexpr size_t max_units = 64;            // the largest small block, header included: 4 KiB
 constexpr size_t slab_bytes = 16 << 10;     // cut into small blocks of one class, for good
 constexpr uint64_t least_growth = 2 << 20;  // the arena doubles, within these limits
-constexpr uint64_t most_growth = 64 << 20;
+constexpr uint64_t max_growth = 64 << 20;
 
 // How many blocks of a class travel between a thread and the others at once; a thread keeps up to twice as
 // many.
@@ -52,8 +52,8 @@ static_assert(sizeof(Buffer) + sizeof(size_t) == unit);
 struct CachingAllocator::ThreadCache {
   Core* core = nullptr;
   bool ended = false;  // the thread is about to: nothing may be kept any more
-  std::array<uint8_t, most_units + 1> count{};
-  std::array<Block*, most_units + 1> free{};
+  std::array<uint8_t, max_units + 1> count{};
+  std::array<Block*, max_units + 1> free{};
   std::atomic<size_t> bytes{0};
   std::atomic<uint64_t> allocations{0};
   ThreadCache* next = nullptr;  // of the same core
@@ -130,7 +130,7 @@ struct CachingAllocator::Core final : MemoryBudget::Keeper {
   SpinLock lock_;                               // guards what follows
   Arena arena_;
   RangeAllocator ranges_;
-  std::array<Block*, most_units + 1> free_{};
+  std::array<Block*, max_units + 1> free_{};
   ThreadCache* caches_ = nullptr;
   uint64_t allocations_ = 0;  // without those counted in the bound caches
   size_t handed_out_ = 0;     // bytes in buffers and in caches
@@ -289,7 +289,7 @@ Result<RangeAllocator::Range*> CachingAllocator::Core::find_range(uint64_t bytes
 Status CachingAllocator::Core::grow(uint64_t bytes) {
   const uint64_t committed = arena_.committed();
   const uint64_t needed = committed + bytes - ranges_.free_at_end();
-  const uint64_t ample = std::min(committed + std::clamp(committed, least_growth, most_growth), arena_.cap());
+  const uint64_t ample = std::min(committed + std::clamp(committed, least_growth, max_growth), arena_.cap());
   uint64_t wanted = std::max(needed, ample);
   if (!pay(arena_.growth(wanted))) {
     wanted = needed;
@@ -366,7 +366,7 @@ void CachingAllocator::Core::bind(ThreadCache& cache) {
 void CachingAllocator::Core::unbind(ThreadCache& cache) {
   Held held(lock_);
   size_t blocks = 0;
-  for (size_t units = 1; units <= most_units; ++units)
+  for (size_t units = 1; units <= max_units; ++units)
     for (Block* block; (block = cache.pop(units)); ++blocks) take_back(block, units);
   allocations_ += cache.allocations.exchange(0, std::memory_order_relaxed);
   ThreadCache** link = &caches_;
@@ -407,7 +407,7 @@ CachingAllocator::CachingAllocator(Arena::Options options, std::shared_ptr<Memor
 CachingAllocator::~CachingAllocator() { core_->close(); }
 
 Result<BufferRef> CachingAllocator::allocate(size_t bytes) {
-  if (bytes > (most_units - 1) * unit) return core_->allocate_large(bytes);
+  if (bytes > (max_units - 1) * unit) return core_->allocate_large(bytes);
   const size_t units = (bytes + unit - 1) / unit + 1;
   ThreadCache& cache = this_thread();
   if (cache.core == core_)

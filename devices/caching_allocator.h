@@ -17,8 +17,8 @@
 #include "devices/arena.h"
 #include "devices/memory_budget.h"
 #include "devices/memory_statistics.h"
-#include "messages/buffer.h"
-#include "messages/memory_claims.h"
+#include "messages/values/buffer.h"
+#include "messages/values/memory_claims.h"
 
 namespace troupe {
 

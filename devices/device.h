@@ -10,10 +10,10 @@
 
 #include "devices/memory_statistics.h"
 #include "devices/pool.h"
-#include "messages/buffer.h"
-#include "messages/completion.h"
-#include "messages/device_name.h"
-#include "messages/tensor.h"
+#include "messages/values/buffer.h"
+#include "messages/values/completion.h"
+#include "messages/values/device_name.h"
+#include "messages/values/tensor.h"
 
 namespace troupe {
 

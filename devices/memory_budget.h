@@ -9,7 +9,7 @@
 #include <mutex>
 #include <vector>
 
-#include "messages/status.h"
+#include "messages/values/status.h"
 
 namespace troupe {
 

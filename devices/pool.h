@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "devices/function_ref.h"
-#include "messages/status.h"
+#include "messages/values/status.h"
 
 namespace troupe {
 

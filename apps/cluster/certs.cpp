@@ -2,10 +2,10 @@
 
 #include <sys/stat.h>
 
-#include "actors/certificates.h"
+#include "actors/net/certificates.h"
 #include "apps/cluster/processes.h"
-#include "messages/device_name.h"
-#include "messages/real_disk.h"
+#include "messages/env/real_disk.h"
+#include "messages/values/device_name.h"
 
 namespace troupe::cluster {
 namespace {
@@ -13,7 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto valid = 24h * 365;
-constexpr uint64_t most_bytes = 1 << 16;
+constexpr uint64_t max_bytes = 1 << 16;
 
 class Folder {
  public:
@@ -31,7 +31,7 @@ class Folder {
     return write(name + ".key", pair.key);
   }
   Result<std::string> read(const std::string& name) {
-    return read_file(disk_, path_ + '/' + name, most_bytes);
+    return read_file(disk_, path_ + '/' + name, max_bytes);
   }
   Status make() { return make_folders(disk_, path_); }
   const std::vector<std::string>& written() const { return written_; }

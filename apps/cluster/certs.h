@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "actors/cluster.h"
-#include "messages/status.h"
+#include "actors/net/cluster.h"
+#include "messages/values/status.h"
 
 namespace troupe::cluster {
 

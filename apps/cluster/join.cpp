@@ -1,6 +1,6 @@
 #include "apps/cluster/join.h"
 
-#include "actors/inquiry.h"
+#include "actors/net/inquiry.h"
 
 namespace troupe::cluster {
 

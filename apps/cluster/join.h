@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "actors/cluster.h"
+#include "actors/net/cluster.h"
 #include "apps/cluster/place.h"
 
 namespace troupe::cluster {

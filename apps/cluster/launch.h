@@ -5,7 +5,7 @@
 #include <string>
 
 #include "apps/cluster/processes.h"
-#include "messages/disk.h"
+#include "messages/env/disk.h"
 
 namespace troupe::cluster {
 

@@ -7,7 +7,7 @@
 #include "actors/runtime_impl.h"
 #include "apps/train/trainer_role.h"
 #include "devices/memory_budget.h"
-#include "messages/limits.h"
+#include "messages/wire/limits.h"
 
 namespace troupe::cluster {
 namespace {

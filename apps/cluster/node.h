@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "actors/cluster.h"
+#include "actors/net/cluster.h"
 #include "actors/runtime.h"
-#include "messages/status.h"
+#include "messages/values/status.h"
 
 namespace troupe::cluster {
 

@@ -10,7 +10,7 @@
 namespace troupe::cluster {
 namespace {
 
-constexpr size_t most_hosts = 1 << 16;
+constexpr size_t max_hosts = 1 << 16;
 
 std::optional<uint64_t> number(std::string_view text) {
   uint64_t value = 0;
@@ -60,7 +60,7 @@ Result<std::vector<uint64_t>> tasks_per_host(const std::string& text) {
     const auto times = bracket == std::string_view::npos || item.back() != ')'
                            ? std::optional<uint64_t>(bracket == std::string_view::npos ? 1 : 0)
                            : number(item.substr(bracket + 2, item.size() - bracket - 3));
-    if (!count || !times || *times == 0 || counts.size() + *times > most_hosts)
+    if (!count || !times || *times == 0 || counts.size() + *times > max_hosts)
       return invalid_argument("SLURM says that hosts have '" + text + "' tasks, which cannot be read");
     counts.insert(counts.end(), *times, *count);
     begin = end + 1;
@@ -120,7 +120,7 @@ Status add_range(const std::string& prefix, const std::string& range, const std:
   const std::string first = range.substr(0, dash),
                     last = dash == std::string::npos ? first : range.substr(dash + 1);
   const auto begin = number(first), end = number(last);
-  if (!begin || !end || *end < *begin || hosts.size() + (*end - *begin) >= most_hosts)
+  if (!begin || !end || *end < *begin || hosts.size() + (*end - *begin) >= max_hosts)
     return invalid_argument("'" + range + "' is no range of hosts");
   for (uint64_t i = *begin; i <= *end; ++i) {
     std::string digits = std::to_string(i);

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "actors/cluster.h"
-#include "messages/disk.h"
+#include "actors/net/cluster.h"
+#include "messages/env/disk.h"
 
 namespace troupe::cluster {
 

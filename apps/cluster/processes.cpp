@@ -16,7 +16,7 @@
 #include <optional>
 #include <thread>
 
-#include "messages/device_name.h"
+#include "messages/values/device_name.h"
 
 namespace troupe::cluster {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "apps/cluster/descriptor.h"
 #include "apps/cluster/node.h"
-#include "messages/status.h"
+#include "messages/values/status.h"
 
 namespace troupe::cluster {
 

@@ -10,9 +10,9 @@
 #include <span>
 #include <string>
 
-#include "actors/cluster.h"
+#include "actors/net/cluster.h"
 #include "apps/config/schema.h"
-#include "messages/disk.h"
+#include "messages/env/disk.h"
 
 namespace troupe::config {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "graph/op_table.h"
+#include "graph/ops/op_table.h"
 
 namespace troupe::config {
 namespace {

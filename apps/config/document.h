@@ -10,8 +10,8 @@
 #include <variant>
 #include <vector>
 
-#include "messages/disk.h"
-#include "messages/status.h"
+#include "messages/env/disk.h"
+#include "messages/values/status.h"
 
 namespace troupe::config {
 

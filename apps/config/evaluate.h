@@ -9,7 +9,7 @@
 #include <string>
 
 #include "apps/config/diagnostics.h"
-#include "graph/scope.h"
+#include "graph/build/scope.h"
 
 namespace troupe::config {
 

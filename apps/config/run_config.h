@@ -13,7 +13,7 @@
 #include "apps/config/evaluate.h"
 #include "apps/config/schema.h"
 #include "apps/data/options.h"
-#include "messages/disk.h"
+#include "messages/env/disk.h"
 
 namespace troupe::config {
 

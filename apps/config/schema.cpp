@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include "graph/op_table.h"
+#include "graph/ops/op_table.h"
 
 namespace troupe::config {
 namespace {

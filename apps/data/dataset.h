@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "apps/data/options.h"
-#include "messages/disk.h"
-#include "messages/tensor.h"
+#include "messages/env/disk.h"
+#include "messages/values/tensor.h"
 
 namespace troupe::data {
 

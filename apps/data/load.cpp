@@ -3,9 +3,9 @@
 #include <cmath>
 #include <cstring>
 
-#include "apps/data/csv.h"
 #include "apps/data/dataset.h"
-#include "apps/data/idx.h"
+#include "apps/data/formats/csv.h"
+#include "apps/data/formats/idx.h"
 
 namespace troupe::data {
 namespace {

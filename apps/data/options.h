@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "messages/dtype.h"
+#include "messages/values/dtype.h"
 
 namespace troupe::data {
 

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "actors/step_compiler.h"
-#include "graph/graph.h"
+#include "actors/step/step_compiler.h"
+#include "graph/build/graph.h"
 
 namespace troupe::draw {
 

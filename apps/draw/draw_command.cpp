@@ -12,8 +12,8 @@
 #include "apps/golden/devices.h"
 #include "apps/interop/read_graph.h"
 #include "apps/train/training_graph.h"
-#include "kernels/all_ops.h"
-#include "messages/real_disk.h"
+#include "kernels/ops/all_ops.h"
+#include "messages/env/real_disk.h"
 
 namespace troupe::draw {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "messages/status.h"
+#include "messages/values/status.h"
 
 namespace troupe::draw {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "messages/tensor.h"
+#include "messages/values/tensor.h"
 
 namespace troupe::golden {
 

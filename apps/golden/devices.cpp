@@ -5,7 +5,7 @@
 #include <numeric>
 #include <optional>
 
-#include "messages/device_name.h"
+#include "messages/values/device_name.h"
 
 namespace troupe::golden {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "actors/runtime.h"
-#include "graph/graph.h"
+#include "graph/build/graph.h"
 
 namespace troupe::golden {
 

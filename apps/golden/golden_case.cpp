@@ -4,21 +4,21 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "apps/data/npy.h"
+#include "apps/data/formats/npy.h"
 #include "apps/interop/read_graph.h"
 
 namespace troupe::golden {
 namespace {
 
 using Json = nlohmann::json;
-constexpr uint64_t most_bytes = uint64_t{1} << 30;
+constexpr uint64_t max_bytes = uint64_t{1} << 30;
 
 /// What JSON's library throws becomes a Status where the file is known.
 class CaseReader {
  public:
   CaseReader(Disk& disk, std::string folder) : disk_(disk), folder_(std::move(folder)) {}
 
-  Result<std::string> file(const std::string& name) const { return read_file(disk_, path(name), most_bytes); }
+  Result<std::string> file(const std::string& name) const { return read_file(disk_, path(name), max_bytes); }
   std::string path(const std::string& name) const { return folder_ + "/" + name; }
   Result<Json> json() const {
     TROUPE_ASSIGN(const std::string text, file("case.json"));

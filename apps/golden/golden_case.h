@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "graph/graph.h"
-#include "messages/disk.h"
+#include "graph/build/graph.h"
+#include "messages/env/disk.h"
 
 namespace troupe::golden {
 

@@ -1,17 +1,17 @@
 #include "apps/golden/graph_file.h"
 
-#include "apps/data/npy.h"
+#include "apps/data/formats/npy.h"
 #include "apps/golden/devices.h"
 #include "apps/interop/partitioned.h"
 #include "apps/interop/read_graph.h"
-#include "graph/scope.h"
-#include "kernels/all_ops.h"
-#include "kernels/state.h"
+#include "graph/build/scope.h"
+#include "kernels/core/state.h"
+#include "kernels/ops/all_ops.h"
 
 namespace troupe::golden {
 namespace {
 
-constexpr uint64_t most_bytes = uint64_t{1} << 32;
+constexpr uint64_t max_bytes = uint64_t{1} << 32;
 
 }  // namespace
 
@@ -41,7 +41,7 @@ void GraphFile::read_feeds(Disk& disk, const std::vector<std::string>& feeds) {
     if (equals == std::string::npos) throw Error(invalid_argument("--feed " + feed + ": not NAME=FILE.npy"));
     const std::string file = feed.substr(equals + 1);
     fed_.push_back(value_or_throw(graph_->find_output(feed.substr(0, equals))));
-    feeds_.push_back(value_or_throw(data::read_npy(value_or_throw(read_file(disk, file, most_bytes)), file)));
+    feeds_.push_back(value_or_throw(data::read_npy(value_or_throw(read_file(disk, file, max_bytes)), file)));
   }
 }
 

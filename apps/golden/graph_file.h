@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "actors/runtime.h"
-#include "messages/disk.h"
+#include "messages/env/disk.h"
 
 namespace troupe::golden {
 

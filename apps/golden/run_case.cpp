@@ -3,7 +3,7 @@
 #include <map>
 
 #include "apps/golden/compare.h"
-#include "graph/gradients.h"
+#include "graph/build/gradients.h"
 
 namespace troupe::golden {
 namespace {

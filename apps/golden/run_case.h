@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/session.h"
+#include "actors/step/session.h"
 #include "apps/golden/golden_case.h"
 
 namespace troupe::golden {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "messages/disk.h"
+#include "messages/env/disk.h"
 
 namespace troupe::golden {
 

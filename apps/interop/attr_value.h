@@ -4,7 +4,7 @@
 #include <string>
 
 #include "apps/interop/graph_def.pb.h"
-#include "graph/attributes.h"
+#include "graph/ops/attributes.h"
 
 namespace troupe::interop {
 

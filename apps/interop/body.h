@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "apps/interop/graph_def.pb.h"
-#include "messages/status.h"
+#include "messages/values/status.h"
 
 namespace troupe::interop {
 

@@ -15,7 +15,7 @@
 namespace troupe::interop {
 namespace {
 
-constexpr uint64_t most_index_bytes = uint64_t{1} << 28;
+constexpr uint64_t max_index_bytes = uint64_t{1} << 28;
 
 Result<std::vector<TensorSlice>> read_parts(const BundleEntryProto& proto, const Shape& shape) {
   std::vector<TensorSlice> parts;
@@ -158,7 +158,7 @@ Result<Bundle::Index> Bundle::read_index(std::string_view bytes, const std::stri
 
 Result<Bundle> Bundle::open(Disk& disk, const std::string& prefix) {
   const std::string file = prefix + ".index";
-  TROUPE_ASSIGN(const std::string bytes, read_file(disk, file, most_index_bytes));
+  TROUPE_ASSIGN(const std::string bytes, read_file(disk, file, max_index_bytes));
   TROUPE_ASSIGN(Index index, read_index(bytes, file));
   return Bundle(disk, prefix, std::move(index));
 }
@@ -183,8 +183,8 @@ Result<Tensor> Bundle::read_stored(const Entry& entry) const {
 
 /// Parts that make up the variable, each element once.
 Result<std::vector<Bundle::Part>> Bundle::parts_of(const std::string& name, const Entry& entry) const {
-  if (entry.parts.size() > most_parts)
-    return resource_exhausted("it has more than " + std::to_string(most_parts) + " parts");
+  if (entry.parts.size() > max_parts)
+    return resource_exhausted("it has more than " + std::to_string(max_parts) + " parts");
   std::vector<Part> parts;
   int64_t elements = 0;
   for (const TensorSlice& written : entry.parts) {

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "apps/interop/tensor_slice.h"
-#include "messages/disk.h"
+#include "messages/env/disk.h"
 
 namespace troupe::interop {
 
@@ -29,11 +29,11 @@ class Bundle {
   /// By the names of variables.
   const std::map<std::string, Entry>& entries() const { return index_.entries; }
   /// The value, put together where it was saved in parts. NotFound; DataLoss when its bytes are not there, are not as many, or have
-  /// another checksum, and when its parts are not all there or overlap; ResourceExhausted for more than most_parts.
+  /// another checksum, and when its parts are not all there or overlap; ResourceExhausted for more than max_parts.
   Result<Tensor> read(const std::string& name) const;
   /// The same of a slice with lengths, however the parts were cut; InvalidArgument when the variable has no such slice.
   Result<Tensor> read(const std::string& name, const TensorSlice& slice) const;
-  static constexpr size_t most_parts = 4096;  ///< of one variable
+  static constexpr size_t max_parts = 4096;  ///< of one variable
 
   /// What an index of these bytes says; `file` for messages.
   struct Index {

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "apps/interop/graph_def.pb.h"
-#include "graph/op_table.h"
+#include "graph/ops/op_table.h"
 
 namespace troupe::interop {
 

@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "apps/interop/body.h"
-#include "messages/status.h"
+#include "messages/values/status.h"
 
 namespace troupe::interop {
 

@@ -8,8 +8,8 @@
 #include "apps/interop/dialect.h"
 #include "apps/interop/parse.h"
 #include "apps/interop/tensor_proto.h"
-#include "graph/signature.h"
-#include "messages/device_name.h"
+#include "graph/build/signature.h"
+#include "messages/values/device_name.h"
 
 namespace troupe::interop {
 namespace {

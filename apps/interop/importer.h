@@ -11,7 +11,7 @@
 #include "apps/interop/body.h"
 #include "apps/interop/function_library.h"
 #include "apps/interop/graph_limits.h"
-#include "graph/graph.h"
+#include "graph/build/graph.h"
 
 namespace troupe::interop {
 

@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "graph/graph.h"
+#include "graph/build/graph.h"
 
 namespace troupe::interop {
 

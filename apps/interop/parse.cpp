@@ -19,7 +19,7 @@ namespace {
 namespace pb = google::protobuf;
 using Wire = pb::internal::WireFormatLite;
 
-constexpr int most_nesting = 64;
+constexpr int max_nesting = 64;
 
 /// Walks over the binary form without keeping anything of it.
 class Scan {
@@ -60,7 +60,7 @@ class Scan {
 
   /// False: the bytes are damaged.
   Result<bool> message(pb::io::CodedInputStream& in, uint8_t type, int depth) {
-    if (depth == most_nesting) return invalid_argument("messages are nested too deeply");
+    if (depth == max_nesting) return invalid_argument("messages are nested too deeply");
     while (const uint32_t tag = in.ReadTag()) {
       if (++fields_ > limits_.fields) return limit_passed("fields", limits_.fields);
       const auto number = static_cast<uint32_t>(Wire::GetTagFieldNumber(tag));
@@ -119,7 +119,7 @@ Status parse_text(std::string_view bytes, const GraphLimits& limits, pb::Message
   FirstError errors;
   pb::TextFormat::Parser parser;
   parser.RecordErrorsTo(&errors);
-  parser.SetRecursionLimit(most_nesting);
+  parser.SetRecursionLimit(max_nesting);
   parser.AllowUnknownField(true);
   pb::io::ArrayInputStream in(bytes.data(), static_cast<int>(bytes.size()));
   return parser.Merge(&in, &message) ? Status{} : invalid_argument(errors.text());

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "apps/interop/graph_limits.h"
-#include "messages/status.h"
+#include "messages/values/status.h"
 
 namespace google::protobuf {
 class Message;

@@ -47,11 +47,11 @@ std::optional<std::vector<TensorSlice>> cut_along(size_t dim, const Shape& whole
 Result<std::vector<TensorSlice>> cut(const std::string& name, const Shape& whole, const Parts& parts) {
   for (size_t dim = 0; dim < whole.rank(); ++dim)
     if (auto slices = cut_along(dim, whole, parts)) return std::move(*slices);
-  constexpr int most_named = 8;
+  constexpr int max_named = 8;
   int named = 0;
   std::string text;
   for (const auto& [number, part] : parts)
-    if (named++ < most_named) text += (named == 1 ? "" : ", ") + part->first + ' ' + part->second.text();
+    if (named++ < max_named) text += (named == 1 ? "" : ", ") + part->first + ' ' + part->second.text();
   return invalid_argument("variable '" + name + "' has shape " + whole.text() +
                           " in the checkpoint, which its parts in the graph do not make up: " + text);
 }

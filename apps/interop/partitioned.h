@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "apps/interop/bundle.h"
-#include "graph/partial_shape.h"
+#include "graph/ops/partial_shape.h"
 
 namespace troupe::interop {
 

@@ -9,7 +9,7 @@
 
 #include "apps/interop/graph_limits.h"
 #include "apps/interop/meta_graph.h"
-#include "messages/disk.h"
+#include "messages/env/disk.h"
 
 namespace troupe::interop {
 

@@ -78,7 +78,7 @@ class TableReader {
           *value > rest.size() - *own)
         return damaged("an entry is damaged");
       key_bytes_ += *shared + *own;
-      if (key_bytes_ > most_key_bytes) return damaged("its keys are longer than 1 GiB together");
+      if (key_bytes_ > max_key_bytes) return damaged("its keys are longer than 1 GiB together");
       key.resize(*shared);
       key += rest.substr(0, *own);
       entries[key] = rest.substr(*own, *value);
@@ -87,7 +87,7 @@ class TableReader {
     return {};
   }
 
-  static constexpr uint64_t most_key_bytes = uint64_t{1} << 30;
+  static constexpr uint64_t max_key_bytes = uint64_t{1} << 30;
 
   const std::string_view bytes_;
   const std::string& file_;

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "messages/status.h"
+#include "messages/values/status.h"
 
 namespace troupe::interop {
 

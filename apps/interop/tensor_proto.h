@@ -2,8 +2,8 @@
 #pragma once
 
 #include "apps/interop/graph_def.pb.h"
-#include "graph/partial_shape.h"
-#include "messages/tensor.h"
+#include "graph/ops/partial_shape.h"
+#include "messages/values/tensor.h"
 
 namespace troupe::interop {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "messages/tensor.h"
+#include "messages/values/tensor.h"
 
 namespace troupe::interop {
 

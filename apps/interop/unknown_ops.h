@@ -6,7 +6,7 @@
 
 #include "apps/interop/body.h"
 #include "apps/interop/function_library.h"
-#include "graph/graph.h"
+#include "graph/build/graph.h"
 
 namespace troupe::interop {
 

@@ -5,7 +5,7 @@
 
 #include "apps/interop/attr_value.h"
 #include "apps/interop/tensor_proto.h"
-#include "graph/shape_context.h"
+#include "graph/build/shape_context.h"
 
 namespace troupe::interop {
 namespace {

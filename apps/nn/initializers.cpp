@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "graph/call.h"
+#include "graph/build/call.h"
 #include "kernels/constructors.h"
 
 namespace troupe::nn {

@@ -2,7 +2,7 @@
 // the order of construction. Shapes must be fully known: nn::glorot_uniform(g, {784, 100}). Throws Error like the builder.
 #pragma once
 
-#include "graph/scope.h"
+#include "graph/build/scope.h"
 
 #pragma GCC visibility push(default)
 namespace troupe::nn {

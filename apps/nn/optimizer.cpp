@@ -1,6 +1,6 @@
 #include "apps/nn/optimizer.h"
 
-#include "graph/call.h"
+#include "graph/build/call.h"
 #include "kernels/constructors.h"
 
 namespace troupe::nn {

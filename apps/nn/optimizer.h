@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "apps/nn/updates.h"
-#include "graph/gradients.h"
-#include "graph/variables.h"
+#include "graph/build/gradients.h"
+#include "graph/build/variables.h"
 
 #pragma GCC visibility push(default)
 namespace troupe::nn {

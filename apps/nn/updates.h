@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "graph/variables.h"
+#include "graph/build/variables.h"
 
 #pragma GCC visibility push(default)
 namespace troupe::nn {

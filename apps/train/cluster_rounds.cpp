@@ -9,8 +9,8 @@
 
 #include "actors/runtime_impl.h"
 #include "apps/train/trainer_role.h"
-#include "messages/trainer.capnp.h"
-#include "messages/wire.h"
+#include "messages/schemas/trainer.capnp.h"
+#include "messages/wire/wire.h"
 
 namespace troupe::train {
 namespace {

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "actors/actor_ref.h"
+#include "actors/engine/actor_ref.h"
 #include "actors/runtime.h"
 #include "apps/config/run_config.h"
 #include "apps/train/rounds.h"
-#include "messages/message.h"
+#include "messages/wire/message.h"
 
 namespace troupe::train {
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "actors/session.h"
+#include "actors/step/session.h"
 #include "apps/data/dataset.h"
 #include "apps/train/training_graph.h"
 

@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "graph/scope.h"
+#include "graph/build/scope.h"
 
 namespace troupe::train {
 namespace {

@@ -2,7 +2,7 @@
 // are. One round is one step.
 #pragma once
 
-#include "actors/session.h"
+#include "actors/step/session.h"
 #include "apps/train/rounds.h"
 
 namespace troupe::train {

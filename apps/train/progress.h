@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "messages/status.h"
+#include "messages/values/status.h"
 
 namespace troupe::train {
 

@@ -9,7 +9,7 @@
 
 #include "apps/data/dataset.h"
 #include "apps/train/training_graph.h"
-#include "messages/dtype.h"
+#include "messages/values/dtype.h"
 
 namespace troupe::train {
 

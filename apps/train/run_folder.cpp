@@ -7,7 +7,7 @@
 #include <charconv>
 #include <filesystem>
 
-#include "apps/json_line.h"
+#include "apps/text/json_line.h"
 
 namespace troupe::train {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "apps/cluster/descriptor.h"
-#include "messages/status.h"
+#include "messages/values/status.h"
 
 namespace troupe::train {
 

@@ -7,9 +7,9 @@
 #include <optional>
 #include <thread>
 
-#include "actors/checkpoint_files.h"
+#include "actors/checkpoint/checkpoint_files.h"
 #include "actors/runtime_impl.h"
-#include "apps/nn/kept_values.h"
+#include "apps/nn/variable_snapshot.h"
 #include "apps/train/cluster_rounds.h"
 #include "apps/train/evaluation.h"
 #include "apps/train/former_names.h"
@@ -318,7 +318,7 @@ class Run {
   void finish() {
     if (folder_ && progress_.step > logged_step_) log_metrics();  // the run has ended within an epoch
     if (folder_ && result_.ending != Ending::Diverged) {
-      if (best_ && progress_.best_score && result_.ending != Ending::Stopped) best_->bring_back(*session_);
+      if (best_ && progress_.best_score && result_.ending != Ending::Stopped) best_->restore(*session_);
       if (result_.ending != Ending::Stopped || config_.train.checkpoint.on_signal) save();
     }
     result_.steps = progress_.step;
@@ -341,7 +341,7 @@ class Run {
   Runtime runtime_;
   Graph graph_;
   TrainingGraph model_;
-  std::optional<nn::KeptValues> best_;  ///< when the best model is kept
+  std::optional<nn::VariableSnapshot> best_;  ///< when the best model is kept
   std::optional<Session> session_;
   std::optional<Evaluation> evaluation_;
   std::unique_ptr<Rounds> rounds_;

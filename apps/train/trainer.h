@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/cluster.h"
+#include "actors/net/cluster.h"
 #include "apps/config/run_config.h"
 #include "apps/data/dataset.h"
 

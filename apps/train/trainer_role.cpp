@@ -6,8 +6,8 @@
 
 #include "actors/runtime_impl.h"
 #include "apps/train/replica.h"
-#include "messages/trainer.capnp.h"
-#include "messages/wire.h"
+#include "messages/schemas/trainer.capnp.h"
+#include "messages/wire/wire.h"
 
 namespace troupe::train {
 

@@ -1,12 +1,12 @@
 // The trainer role of a node, and the thread that carries out what it is asked, one request at a time: a replica's rounds take long, so
-// they run as in any client of a session. Schema: messages/trainer.capnp. Owned by the node's program; ends before the runtime.
+// they run as in any client of a session. Schema: messages/schemas/trainer.capnp. Owned by the node's program; ends before the runtime.
 #pragma once
 
 #include <memory>
 #include <thread>
 
 #include "actors/runtime.h"
-#include "messages/address.h"
+#include "messages/values/address.h"
 
 namespace troupe::train {
 

@@ -9,7 +9,7 @@
 
 #include "apps/config/run_config.h"
 #include "apps/data/dataset.h"
-#include "graph/scope.h"
+#include "graph/build/scope.h"
 
 namespace troupe::train {
 

@@ -13,7 +13,7 @@ constexpr std::string_view opening =
 // computes stands in its family's file. Generated from the op table: ninja -C build/release op_faces. One thread at a time per graph.
 #pragma once
 
-#include "graph/scope.h"
+#include "graph/build/scope.h"
 
 #pragma GCC visibility push(default)
 namespace troupe {

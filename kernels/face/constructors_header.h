@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "graph/op_table.h"
+#include "graph/ops/op_table.h"
 
 namespace troupe {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "kernels/kernel.h"
+#include "kernels/core/kernel.h"
 
 namespace troupe {
 

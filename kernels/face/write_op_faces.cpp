@@ -3,9 +3,9 @@
 #include <fstream>
 #include <iostream>
 
-#include "kernels/all_ops.h"
 #include "kernels/face/constructors_header.h"
 #include "kernels/face/ops_document.h"
+#include "kernels/ops/all_ops.h"
 
 namespace {
 

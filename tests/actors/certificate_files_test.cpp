@@ -1,11 +1,11 @@
 // What can be wrong with the files of a certificate, each said in a sentence that names the file.
-#include "actors/certificate_files.h"
+#include "actors/net/certificate_files.h"
 
 #include <boost/test/unit_test.hpp>
 
 #include <filesystem>
 
-#include "actors/tls.h"
+#include "actors/net/tls.h"
 #include "tests/support/certificates.h"
 
 namespace troupe {

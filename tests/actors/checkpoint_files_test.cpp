@@ -1,6 +1,6 @@
 // Files of checkpoints under damage, full disks, crashes and bad intent: what is loaded is what was saved, or it is refused
 // (robustness.md R8, I1, I7).
-#include "actors/checkpoint_files.h"
+#include "actors/checkpoint/checkpoint_files.h"
 
 #include <boost/test/unit_test.hpp>
 

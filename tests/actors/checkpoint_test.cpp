@@ -1,13 +1,13 @@
 // Checkpoints of whole sessions: saved by the writers of all tasks together, restored into as many tasks or others, under lost
 // writers, full disks, crashes and damage (robustness.md I1, I3, I7).
-#include "actors/checkpoint.h"
+#include "actors/checkpoint/checkpoint.h"
 
 #include <boost/test/unit_test.hpp>
 
-#include "actors/checkpoint_files.h"
-#include "actors/checkpoint_wire.h"
+#include "actors/checkpoint/checkpoint_files.h"
+#include "actors/checkpoint/checkpoint_wire.h"
 #include "devices/transfer.h"
-#include "graph/scope.h"
+#include "graph/build/scope.h"
 #include "tests/support/delayed_device.h"
 #include "tests/support/simulated_node.h"
 

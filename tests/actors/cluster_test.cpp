@@ -13,8 +13,8 @@
 
 #include "actors/runtime.h"
 #include "actors/runtime_impl.h"
-#include "graph/scope.h"
-#include "messages/device.capnp.h"
+#include "graph/build/scope.h"
+#include "messages/schemas/device.capnp.h"
 #include "tests/support/certificates.h"
 #include "tests/support/failure_of.h"
 #include "tests/support/listening_socket.h"

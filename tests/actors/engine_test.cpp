@@ -1,20 +1,20 @@
 // The engine: delivery, answers, ends, failures. Real threads; every wait has a deadline.
-#include "actors/engine.h"
+#include "actors/engine/engine.h"
 
 #include <boost/test/unit_test.hpp>
 
 #include <thread>
 
-#include "actors/control_loop.h"
-#include "messages/queue.capnp.h"
-#include "messages/session.capnp.h"
+#include "actors/engine/control_thread.h"
+#include "messages/schemas/queue.capnp.h"
+#include "messages/schemas/session.capnp.h"
 
 namespace troupe {
 namespace {
 
 struct Fixture {
   std::unique_ptr<ThreadPool> pool = value_or_throw(ThreadPool::make(1));
-  ControlLoop loop{*pool};
+  ControlThread loop{*pool};
   Engine engine{loop};
 
   int64_t in(std::chrono::nanoseconds time) const { return loop.now() + time.count(); }

@@ -2,9 +2,9 @@
 #include <boost/test/unit_test.hpp>
 
 #include "actors/runtime.h"
-#include "graph/control_flow.h"
-#include "graph/gradients.h"
-#include "graph/variables.h"
+#include "graph/build/control_flow.h"
+#include "graph/build/gradients.h"
+#include "graph/build/variables.h"
 #include "tests/support/failure_of.h"
 
 namespace troupe {

@@ -1,16 +1,16 @@
 // What a node does with whoever connects to it: honest peers, strangers that say nothing, the wrong thing, or garbage.
-#include "actors/link.h"
+#include "actors/net/link.h"
 
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
 #include <functional>
 
-#include "messages/executor.capnp.h"
-#include "messages/link.capnp.h"
-#include "messages/message_reader.h"
-#include "messages/session.capnp.h"
-#include "messages/wire.h"
+#include "messages/schemas/executor.capnp.h"
+#include "messages/schemas/link.capnp.h"
+#include "messages/schemas/session.capnp.h"
+#include "messages/wire/message_reader.h"
+#include "messages/wire/wire.h"
 #include "tests/support/simulated_cluster.h"
 
 namespace troupe {

@@ -5,8 +5,8 @@
 #include <thread>
 
 #include "actors/runtime.h"
-#include "graph/control_flow.h"
-#include "graph/scope.h"
+#include "graph/build/control_flow.h"
+#include "graph/build/scope.h"
 #include "tests/support/failure_of.h"
 
 namespace troupe {

@@ -10,8 +10,8 @@
 
 #include "actors/runtime.h"
 #include "actors/runtime_impl.h"
-#include "actors/session.h"
-#include "graph/scope.h"
+#include "actors/step/session.h"
+#include "graph/build/scope.h"
 #include "tests/support/failure_of.h"
 
 namespace troupe {

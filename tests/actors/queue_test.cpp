@@ -1,5 +1,5 @@
 // The queue role by messages: what each request is answered, when, and that nothing is lost (features.md E1-E5, E10).
-#include "actors/queue.h"
+#include "actors/services/queue/queue.h"
 
 #include <boost/test/unit_test.hpp>
 
@@ -8,10 +8,10 @@
 #include <sstream>
 #include <thread>
 
-#include "actors/control_loop.h"
+#include "actors/engine/control_thread.h"
 #include "devices/cpu_device.h"
-#include "messages/queue.capnp.h"
-#include "messages/wire.h"
+#include "messages/schemas/queue.capnp.h"
+#include "messages/wire/wire.h"
 #include "tests/support/simulated_node.h"
 
 namespace troupe {
@@ -395,7 +395,7 @@ BOOST_AUTO_TEST_CASE(any_sequence_of_requests_does_what_the_sequential_model_doe
 BOOST_AUTO_TEST_CASE(nothing_is_lost_between_many_threads) {
   constexpr int32_t producers = 3, consumers = 3, elements = 400;
   const auto pool = value_or_throw(ThreadPool::make(2));
-  ControlLoop loop(*pool);
+  ControlThread loop(*pool);
   SimulatedDisk disk(0);
   ActorNode node(Env{loop, disk}, loop, *pool, std::make_shared<OpLibrary>());
   const auto device = std::make_shared<CpuDevice>(DeviceName{"localhost", 0, 0, "CPU", 0}, 1, *pool);

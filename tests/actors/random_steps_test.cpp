@@ -1,7 +1,7 @@
 // What the numbers of random ops follow from, in sessions: seeds of their own, the session's, or neither.
 #include <boost/test/unit_test.hpp>
 
-#include "graph/scope.h"
+#include "graph/build/scope.h"
 #include "tests/support/simulated_node.h"
 
 namespace troupe {

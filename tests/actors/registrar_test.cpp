@@ -1,12 +1,12 @@
 // The registrar: which place in a cluster it gives whom, and that it gives none twice.
-#include "actors/registrar.h"
+#include "actors/net/registrar.h"
 
 #include <boost/test/unit_test.hpp>
 
 #include <map>
 
-#include "messages/registrar.capnp.h"
-#include "messages/wire.h"
+#include "messages/schemas/registrar.capnp.h"
+#include "messages/wire/wire.h"
 #include "tests/support/simulated_node.h"
 
 namespace troupe {

@@ -5,8 +5,8 @@
 #include <thread>
 
 #include "actors/runtime.h"
-#include "actors/session.h"
-#include "graph/scope.h"
+#include "actors/step/session.h"
+#include "graph/build/scope.h"
 #include "tests/support/failure_of.h"
 
 namespace troupe {

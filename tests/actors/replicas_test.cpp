@@ -1,6 +1,6 @@
 // The replicas role: rounds are applied once, in shard order, whatever comes twice, late, early, or not at all (features.md,
 // section R; robustness.md I2).
-#include "actors/replicas.h"
+#include "actors/services/replicas/replicas.h"
 
 #include <boost/test/unit_test.hpp>
 
@@ -9,12 +9,12 @@
 #include <numeric>
 #include <random>
 
-#include "actors/variable.h"
+#include "actors/services/variable/variable.h"
 #include "devices/cpu_device.h"
-#include "graph/scope.h"
-#include "messages/replicas.capnp.h"
-#include "messages/variable.capnp.h"
-#include "messages/wire.h"
+#include "graph/build/scope.h"
+#include "messages/schemas/replicas.capnp.h"
+#include "messages/schemas/variable.capnp.h"
+#include "messages/wire/wire.h"
 #include "tests/support/simulated_node.h"
 
 namespace troupe {

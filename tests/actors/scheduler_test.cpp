@@ -1,5 +1,5 @@
 // What stays on a thread and what its unit gives away.
-#include "actors/scheduler.h"
+#include "actors/engine/scheduler.h"
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,10 +1,10 @@
 // Whose state it is: in one process a session has variables and queues of its own, unless it shares; what is its own goes with it.
 #include <boost/test/unit_test.hpp>
 
-#include "actors/checkpoint.h"
-#include "graph/scope.h"
-#include "messages/checkpoint.capnp.h"
-#include "messages/wire.h"
+#include "actors/checkpoint/checkpoint.h"
+#include "graph/build/scope.h"
+#include "messages/schemas/checkpoint.capnp.h"
+#include "messages/wire/wire.h"
 #include "tests/support/failure_of.h"
 #include "tests/support/simulated_node.h"
 #include "tests/support/whole_checkpoint.h"

@@ -1,5 +1,5 @@
 // A session over the real actors of one process: feeds, fetches, state, partitions, failures.
-#include "actors/session.h"
+#include "actors/step/session.h"
 
 #include <boost/test/unit_test.hpp>
 
@@ -9,8 +9,8 @@
 #include <thread>
 
 #include "actors/runtime.h"
-#include "graph/control_flow.h"
-#include "graph/scope.h"
+#include "graph/build/control_flow.h"
+#include "graph/build/scope.h"
 #include "tests/support/failure_of.h"
 
 namespace troupe {

@@ -4,13 +4,13 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include "actors/graph_wire.h"
-#include "actors/master.h"
-#include "graph/control_flow.h"
-#include "graph/scope.h"
-#include "messages/limits.h"
-#include "messages/session.capnp.h"
-#include "messages/wire.h"
+#include "actors/step/graph_wire.h"
+#include "actors/step/master.h"
+#include "graph/build/control_flow.h"
+#include "graph/build/scope.h"
+#include "messages/schemas/session.capnp.h"
+#include "messages/wire/limits.h"
+#include "messages/wire/wire.h"
 
 namespace troupe {
 namespace {
@@ -205,7 +205,7 @@ BOOST_AUTO_TEST_CASE(who_speaks_in_bulk_alone_is_not_silent) {
       at_worker1.add_one("Max", {large, at_worker1.constant(Tensor::vector<int32_t>({0}))});
   Session session = cluster.session(chief, graph);
   session.run({init});
-  cluster.network().set_faults({.least_delay = 20'000'000, .most_delay = 20'000'000});
+  cluster.network().set_faults({.least_delay = 20'000'000, .max_delay = 20'000'000});
   for (const int64_t begin = cluster.simulation().now(); cluster.simulation().now() < begin + 3 * second;)
     BOOST_TEST_REQUIRE(session.run({largest})[0].as<float>()[0] == 3.0f);
 }

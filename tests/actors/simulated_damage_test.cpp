@@ -4,9 +4,9 @@
 
 #include <map>
 
-#include "graph/control_flow.h"
-#include "graph/scope.h"
-#include "messages/worker.capnp.h"
+#include "graph/build/control_flow.h"
+#include "graph/build/scope.h"
+#include "messages/schemas/worker.capnp.h"
 #include "tests/support/damaged_frame.h"
 #include "tests/support/simulated_cluster.h"
 

@@ -5,7 +5,7 @@
 
 #include <random>
 
-#include "graph/scope.h"
+#include "graph/build/scope.h"
 #include "tests/support/simulated_cluster.h"
 #include "tests/support/simulated_faults.h"
 #include "tests/support/whole_checkpoint.h"

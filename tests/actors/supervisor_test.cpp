@@ -1,14 +1,14 @@
 // Supervision: what ends as it should not is replaced, within bounds, and what cannot be is given up with a reason that its users
 // are told (robustness.md R7).
-#include "actors/supervisor.h"
+#include "actors/supervision/supervisor.h"
 
 #include <boost/test/unit_test.hpp>
 
 #include "actors/runtime_impl.h"
-#include "graph/scope.h"
-#include "messages/session.capnp.h"
-#include "messages/supervisor.capnp.h"
-#include "messages/wire.h"
+#include "graph/build/scope.h"
+#include "messages/schemas/session.capnp.h"
+#include "messages/schemas/supervisor.capnp.h"
+#include "messages/wire/wire.h"
 #include "tests/support/simulated_node.h"
 
 namespace troupe {
@@ -35,11 +35,11 @@ class Moody : public Role {
 /// One actor under a supervisor that restarts it three times in ten seconds.
 struct Bench {
   Bench() {
-    Permanent moody{address, [this] { return node.actors.engine.spawn(std::make_unique<Moody>(++lives)); }};
+    ChildSpec moody{address, [this] { return node.actors.engine.spawn(std::make_unique<Moody>(++lives)); }};
     moody.recoverable = [this] { return lost; };
     supervisor = spawn_supervisor(node.actors, {"/job:test/replica:0/task:0", 1, "supervisor", "test"},
                                   {std::move(moody)}, {.restarts = 3, .within = period},
-                                  [this](const Status& status) { given_up.push_back(status); });
+                                  [this](const Status& status) { on_failure.push_back(status); });
     simulation.run_ready();
   }
 
@@ -62,7 +62,7 @@ struct Bench {
   SimulatedNode node{simulation, disk, 1};
   uint64_t lives = 0;
   Status lost, failure;
-  std::vector<Status> given_up;
+  std::vector<Status> on_failure;
   ActorRef supervisor;
 };
 
@@ -77,7 +77,7 @@ BOOST_FIXTURE_TEST_CASE(one_whose_handler_threw_is_replaced_where_it_was_found, 
   BOOST_TEST(life() == 2u);
   BOOST_TEST((node.actors.engine.call(before, Draft<wire::RunStep>().finish()).status().code() ==
               Code::Unavailable));
-  BOOST_TEST(given_up.empty());
+  BOOST_TEST(on_failure.empty());
 }
 
 BOOST_FIXTURE_TEST_CASE(one_that_ends_as_it_should_is_not_replaced, Bench) {
@@ -96,8 +96,8 @@ BOOST_FIXTURE_TEST_CASE(one_that_is_restarted_too_often_is_given_up_and_says_why
   BOOST_TEST(failure.text().find("bad mood") != std::string::npos, failure.text());
   BOOST_TEST(failure.text().find("moody one") != std::string::npos, failure.text());
   BOOST_TEST(failure.text().find("3 times") != std::string::npos, failure.text());
-  BOOST_REQUIRE(given_up.size() == 1u);
-  BOOST_TEST(given_up[0].message() == failure.message());
+  BOOST_REQUIRE(on_failure.size() == 1u);
+  BOOST_TEST(on_failure[0].message() == failure.message());
   simulation.pass(std::chrono::nanoseconds(10 * period).count());
   BOOST_TEST(life() == 0u);  // for ever
 }
@@ -117,7 +117,7 @@ BOOST_FIXTURE_TEST_CASE(one_whose_state_is_lost_is_given_up_at_once, Bench) {
   tell<wire::CancelStep>();
   BOOST_TEST(life() == 0u);
   BOOST_TEST(failure.text().find("its values are lost") != std::string::npos, failure.text());
-  BOOST_TEST(given_up.size() == 1u);
+  BOOST_TEST(on_failure.size() == 1u);
 }
 
 BOOST_FIXTURE_TEST_CASE(the_supervisor_tells_what_happened, Bench) {

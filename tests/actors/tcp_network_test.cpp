@@ -1,6 +1,6 @@
 // Frames over real sockets, plain and TLS: what is sent arrives whole and in order, who may not come in does not, and whoever sends
 // garbage, or nothing, costs little.
-#include "actors/tcp_network.h"
+#include "actors/net/tcp_network.h"
 
 #include <boost/test/unit_test.hpp>
 
@@ -10,11 +10,11 @@
 #include <numeric>
 #include <random>
 
-#include "actors/tcp_stream.h"
-#include "messages/link.capnp.h"
-#include "messages/message_reader.h"
-#include "messages/session.capnp.h"
-#include "messages/wire.h"
+#include "actors/net/tcp_stream.h"
+#include "messages/schemas/link.capnp.h"
+#include "messages/schemas/session.capnp.h"
+#include "messages/wire/message_reader.h"
+#include "messages/wire/wire.h"
 #include "tests/support/certificates.h"
 
 namespace troupe {

@@ -1,11 +1,11 @@
 // The variable role: what shares a cell happens in the order it came, whether it is computed in the handler or outside.
-#include "actors/variable.h"
+#include "actors/services/variable/variable.h"
 
 #include <boost/test/unit_test.hpp>
 
-#include "graph/scope.h"
-#include "messages/variable.capnp.h"
-#include "messages/wire.h"
+#include "graph/build/scope.h"
+#include "messages/schemas/variable.capnp.h"
+#include "messages/wire/wire.h"
 #include "tests/support/simulated_node.h"
 
 namespace troupe {

@@ -5,10 +5,10 @@
 #include <fstream>
 #include <numeric>
 
-#include "apps/data/csv.h"
 #include "apps/data/dataset.h"
-#include "apps/data/idx.h"
-#include "messages/real_disk.h"
+#include "apps/data/formats/csv.h"
+#include "apps/data/formats/idx.h"
+#include "messages/env/real_disk.h"
 
 namespace troupe::data {
 namespace {

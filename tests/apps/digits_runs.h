@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "messages/real_disk.h"
+#include "messages/env/real_disk.h"
 #include "tests/support/program.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/whole_checkpoint.h"

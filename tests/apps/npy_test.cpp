@@ -1,5 +1,5 @@
 // Arrays as NumPy writes them, and what only looks like it.
-#include "apps/data/npy.h"
+#include "apps/data/formats/npy.h"
 
 #include <boost/test/unit_test.hpp>
 

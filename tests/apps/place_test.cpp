@@ -6,7 +6,7 @@
 #include <map>
 
 #include "apps/config/cluster_file.h"
-#include "messages/real_disk.h"
+#include "messages/env/real_disk.h"
 #include "tests/support/temporary_folder.h"
 
 namespace troupe::cluster {

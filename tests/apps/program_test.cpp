@@ -169,7 +169,7 @@ BOOST_AUTO_TEST_CASE(trainings_of_one_name_have_a_folder_each) {
 BOOST_AUTO_TEST_CASE(a_folder_that_is_written_is_not_resumed) {
   Program first(TROUPE_PROGRAM, endless("train", "busy", {}));
   BOOST_TEST_REQUIRE(first.wait_for("epoch 2"), first.output());
-  for (const std::string resume : {std::string("auto"), folder.path() + "/busy/001"}) {
+  for (const std::string& resume : {std::string("auto"), folder.path() + "/busy/001"}) {
     Program second(TROUPE_PROGRAM, run("train", "busy", {"--resume", resume}));
     BOOST_TEST(second.end() == 1);
     BOOST_TEST(says(second.output(), "another training writes in " + folder.path() + "/busy/001"),
@@ -335,7 +335,7 @@ std::string on_terminal(const Arguments& arguments, unsigned short columns) {
 BOOST_AUTO_TEST_CASE(a_progress_line_fits_the_terminal) {
   const Arguments steps =
       run("train", "narrow", {"--set", "train.max_epochs=400", "--set", "train.early_stop.patience=1000"});
-  for (const unsigned short columns : {20, 45}) {
+  for (const uint16_t columns : {uint16_t{20}, uint16_t{45}}) {
     const std::string output = on_terminal(steps, columns), clear = "\r\033[K";
     size_t drawn = 0;
     for (size_t at = output.find(clear); at != std::string::npos;) {

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "apps/train/local_rounds.h"
-#include "messages/real_disk.h"
+#include "messages/env/real_disk.h"
 #include "tests/support/op_library.h"
 
 namespace troupe::train {

@@ -5,7 +5,7 @@
 
 #include "apps/train/replica_graph.h"
 #include "apps/train/rounds.h"
-#include "messages/real_disk.h"
+#include "messages/env/real_disk.h"
 #include "tests/support/simulated_cluster.h"
 
 namespace troupe::train {

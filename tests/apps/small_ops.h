@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "graph/op_table.h"
-#include "graph/shape_context.h"
+#include "graph/build/shape_context.h"
+#include "graph/ops/op_table.h"
 
 namespace troupe::test {
 

@@ -9,9 +9,9 @@
 
 #include "actors/runtime.h"
 #include "apps/nn/optimizer.h"
-#include "graph/variables.h"
+#include "graph/build/variables.h"
 #include "kernels/constructors.h"
-#include "messages/real_disk.h"
+#include "messages/env/real_disk.h"
 #include "tests/support/op_library.h"
 #include "tests/support/program.h"
 #include "tests/support/temporary_folder.h"

@@ -11,7 +11,7 @@
 
 #include "devices/caching_allocator.h"
 #include "devices/cgroup.h"
-#include "messages/memory_claims.h"
+#include "messages/values/memory_claims.h"
 #include "tests/support/temporary_folder.h"
 
 namespace troupe {

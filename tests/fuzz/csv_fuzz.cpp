@@ -1,5 +1,5 @@
 // Whatever the bytes are, reading them as rows of numbers ends with samples or a Status. For libFuzzer (tests/fuzz/CMakeLists.txt).
-#include "apps/data/csv.h"
+#include "apps/data/formats/csv.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {  // NOLINT: libFuzzer's name
   using namespace troupe;

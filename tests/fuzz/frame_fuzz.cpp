@@ -2,8 +2,8 @@
 // size they come. For libFuzzer (tests/fuzz/CMakeLists.txt).
 #include <cstring>
 
-#include "actors/peer_messages.h"
-#include "messages/message_reader.h"
+#include "actors/net/peer_messages.h"
+#include "messages/wire/message_reader.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {  // NOLINT: libFuzzer's name
   using namespace troupe;

@@ -1,5 +1,5 @@
 // Whatever the bytes are, reading them as an IDX file ends with a tensor or a Status. For libFuzzer (tests/fuzz/CMakeLists.txt).
-#include "apps/data/idx.h"
+#include "apps/data/formats/idx.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {  // NOLINT: libFuzzer's name
   using namespace troupe;

@@ -1,6 +1,6 @@
 // Whatever the bytes are, reading them as NumPy's files ends with arrays or a Status, and what was read can be written and read again.
 // For libFuzzer (tests/fuzz/CMakeLists.txt).
-#include "apps/data/npy.h"
+#include "apps/data/formats/npy.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {  // NOLINT: libFuzzer's name
   using namespace troupe;

@@ -334,7 +334,7 @@ def guards():
 
 
 def other_shapes():
-    """A resource takes values of any shape that the graph leaves open; with validate_shape, once it has a value, of that shape only."""
+    """A resource takes values of any shape; with validate_shape, once it has a value, of that shape only."""
     script = Script("graphs/other_shapes")
     with script.graph.as_default():
         value = tf.placeholder(tf.float32, None, "value")
@@ -348,6 +348,10 @@ def other_shapes():
             script.step(feeds={value: f32(6)}, targets=[keep])
             script.step(feeds={value: f32([7, 8])}, targets=[keep], fails=True)
             script.step([read])
+        handle = apply("VarHandleOp", dtype=tf.float32, shape=tf.TensorShape([1, 1]), shared_name="new").outputs[0]
+        first = apply("AssignVariableOp", resource=handle, value=value, validate_shape=True)
+        script.step(feeds={value: f32([[1, 2], [3, 4]])}, targets=[first])
+        script.step([apply("ReadVariableOp", resource=handle, dtype=tf.float32).outputs[0]])
     script.write()
 
 

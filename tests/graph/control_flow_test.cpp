@@ -1,5 +1,5 @@
 // cond and while_loop on integers (flow_graph.h): what they build is run by a step state.
-#include "graph/control_flow.h"
+#include "graph/build/control_flow.h"
 
 #include <boost/test/unit_test.hpp>
 #include <random>

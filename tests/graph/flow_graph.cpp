@@ -1,6 +1,6 @@
 #include "tests/graph/flow_graph.h"
 
-#include "graph/shape_context.h"
+#include "graph/build/shape_context.h"
 
 namespace troupe::testing {
 namespace {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "graph/graph.h"
-#include "graph/plan.h"
+#include "graph/build/graph.h"
+#include "graph/plan/plan.h"
 
 namespace troupe::testing {
 

@@ -1,4 +1,4 @@
-#include "graph/frames.h"
+#include "graph/build/frames.h"
 
 #include <boost/test/unit_test.hpp>
 

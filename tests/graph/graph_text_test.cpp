@@ -1,8 +1,8 @@
-#include "graph/graph_text.h"
+#include "graph/build/graph_text.h"
 
 #include <boost/test/unit_test.hpp>
 
-#include "graph/partition.h"
+#include "graph/passes/partition.h"
 #include "tests/graph/toy_graph.h"
 
 using namespace troupe;

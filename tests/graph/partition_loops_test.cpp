@@ -3,8 +3,8 @@
 #include <boost/test/unit_test.hpp>
 #include <random>
 
-#include "graph/partition.h"
-#include "graph/subgraph.h"
+#include "graph/passes/partition.h"
+#include "graph/passes/subgraph.h"
 #include "tests/graph/random_flow.h"
 #include "tests/graph/step_simulation.h"
 

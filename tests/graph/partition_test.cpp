@@ -1,10 +1,10 @@
-#include "graph/partition.h"
+#include "graph/passes/partition.h"
 
 #include <boost/test/unit_test.hpp>
 #include <random>
 #include <set>
 
-#include "graph/subgraph.h"
+#include "graph/passes/subgraph.h"
 #include "tests/graph/toy_graph.h"
 
 using namespace troupe;

@@ -1,4 +1,4 @@
-#include "graph/placer.h"
+#include "graph/passes/placer.h"
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,4 +1,4 @@
-#include "graph/plan.h"
+#include "graph/plan/plan.h"
 
 #include <boost/test/unit_test.hpp>
 

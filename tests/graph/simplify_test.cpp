@@ -1,4 +1,4 @@
-#include "graph/simplify.h"
+#include "graph/passes/simplify.h"
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>

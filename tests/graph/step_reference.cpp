@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "graph/plan.h"
+#include "graph/plan/plan.h"
 #include "tests/graph/flow_graph.h"
 
 namespace troupe::testing {

@@ -7,8 +7,8 @@
 #include <map>
 #include <tuple>
 
-#include "graph/frames.h"
-#include "graph/graph.h"
+#include "graph/build/frames.h"
+#include "graph/build/graph.h"
 
 namespace troupe::testing {
 

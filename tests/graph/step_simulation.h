@@ -11,7 +11,7 @@
 #include <tuple>
 #include <vector>
 
-#include "graph/step_state.h"
+#include "graph/plan/step_state.h"
 #include "tests/graph/step_reference.h"
 
 namespace troupe::testing {

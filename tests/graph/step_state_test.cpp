@@ -1,6 +1,6 @@
 // The rules of features.md F1-F11, first one by one, then on thousands of random graphs against
 // step_reference.h.
-#include "graph/step_state.h"
+#include "graph/plan/step_state.h"
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>

@@ -1,4 +1,4 @@
-#include "graph/subgraph.h"
+#include "graph/passes/subgraph.h"
 
 #include <boost/test/unit_test.hpp>
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "graph/frames.h"
-#include "graph/graph.h"
+#include "graph/build/frames.h"
+#include "graph/build/graph.h"
 
 namespace troupe::testing {
 

@@ -16,7 +16,7 @@ quietly() { "$@" >"$work/log" 2>&1 || { cat "$work/log" >&2; fail "$*"; }; }
 quietly cmake --install "$build" --prefix "$prefix"
 library=$(find "$prefix" -name libtroupe.so)
 [ -n "$library" ] || fail "no libtroupe.so is installed"
-for file in bin/troupe include/troupe/troupe.h include/troupe/messages/tensor.h; do
+for file in bin/troupe include/troupe/troupe.h include/troupe/messages/values/tensor.h; do
   [ -e "$prefix/$file" ] || fail "$file is not installed"
 done
 [ -e "${library%/*}/cmake/troupe/troupeConfig.cmake" ] || fail "there is no package for find_package"
@@ -37,7 +37,7 @@ sed -E 's/^(vtable for |typeinfo for |typeinfo name for )?([^(]* )?troupe::(nn::
 needed='lib(caf_core|capnp|kj|dnnl|hwy|gomp|ssl|crypto|stdc\+\+|m|gcc_s|c|asan|ubsan)[-.]|ld-linux'
 ! readelf -d "$library" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | grep -vE "^$needed" >&2 || fail "these are needed"
 for file in $(nm "$library" | sed -n 's/.*_GLOBAL__sub_I_\(.*\.cpp\)$/\1/p'); do
-  grep -qE '#include <(boost/asio|caf/)' "$source"/*/"$file" || fail "$file has a static constructor"
+  grep -rqE --include="$file" "#include <(boost/asio|caf/)" "$source"/actors || fail "$file has a static constructor"
 done
 
 # Public headers bring std and our own.

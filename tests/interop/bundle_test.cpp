@@ -7,7 +7,7 @@
 
 #include "apps/golden/graph_file.h"
 #include "apps/interop/sorted_table.h"
-#include "messages/real_disk.h"
+#include "messages/env/real_disk.h"
 #include "tests/support/failure_of.h"
 #include "tests/support/run_op.h"
 #include "tests/support/temporary_folder.h"

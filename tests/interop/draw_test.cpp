@@ -3,7 +3,7 @@
 
 #include "apps/draw/dot.h"
 #include "apps/draw/draw_command.h"
-#include "messages/real_disk.h"
+#include "messages/env/real_disk.h"
 #include "tests/interop/graph_file.h"
 #include "tests/support/temporary_folder.h"
 

@@ -1,8 +1,8 @@
 // Functions put in place where they are called: names, types, order of effects, and functions that cannot be.
 #include <boost/test/unit_test.hpp>
 
-#include "graph/frames.h"
-#include "graph/graph_text.h"
+#include "graph/build/frames.h"
+#include "graph/build/graph_text.h"
 #include "tests/interop/graph_file.h"
 
 namespace troupe::test {

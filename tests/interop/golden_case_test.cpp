@@ -5,12 +5,12 @@
 
 #include <filesystem>
 
-#include "apps/data/npy.h"
-#include "apps/escaped.h"
+#include "apps/data/formats/npy.h"
 #include "apps/golden/compare.h"
 #include "apps/golden/devices.h"
 #include "apps/golden/verify.h"
-#include "messages/real_disk.h"
+#include "apps/text/escaped.h"
+#include "messages/env/real_disk.h"
 #include "tests/interop/graph_file.h"
 #include "tests/support/temporary_folder.h"
 

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "apps/golden/golden_case.h"
-#include "messages/real_disk.h"
+#include "messages/env/real_disk.h"
 #include "tests/interop/graph_file.h"
 #include "tests/support/run_op.h"
 

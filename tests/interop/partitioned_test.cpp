@@ -9,7 +9,7 @@
 #include "apps/golden/graph_file.h"
 #include "apps/interop/bundle.pb.h"
 #include "apps/interop/sorted_table.h"
-#include "messages/real_disk.h"
+#include "messages/env/real_disk.h"
 #include "tests/interop/sorted_table_writer.h"
 #include "tests/support/failure_of.h"
 #include "tests/support/run_op.h"
@@ -272,7 +272,7 @@ BOOST_AUTO_TEST_CASE(too_many_parts) {
     whole.set_dtype(DT_FLOAT);
     part = whole;
     part.mutable_shape()->add_dim()->set_size(1);
-    const int parts = static_cast<int>(Bundle::most_parts) + 1;
+    const int parts = static_cast<int>(Bundle::max_parts) + 1;
     whole.mutable_shape()->add_dim()->set_size(parts);
     for (int i = 0; i < parts; ++i) {
       auto& extent = *whole.add_slices()->add_extent();

@@ -1,6 +1,6 @@
 #include <boost/test/unit_test.hpp>
 
-#include "graph/graph_text.h"
+#include "graph/build/graph_text.h"
 #include "tests/interop/graph_file.h"
 
 namespace troupe::test {

@@ -2,9 +2,9 @@
 #include <boost/test/unit_test.hpp>
 
 #include "apps/interop/write_graph.h"
-#include "graph/control_flow.h"
-#include "graph/graph_text.h"
-#include "graph/variables.h"
+#include "graph/build/control_flow.h"
+#include "graph/build/graph_text.h"
+#include "graph/build/variables.h"
 #include "kernels/constructors.h"
 #include "tests/interop/graph_file.h"
 #include "tests/kernels/all_cases.h"

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "actors/runtime.h"
-#include "graph/scope.h"
+#include "graph/build/scope.h"
 
 namespace troupe::golden {
 namespace {

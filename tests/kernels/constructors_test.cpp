@@ -2,7 +2,7 @@
 // op_faces_test.cpp.
 #include <boost/test/unit_test.hpp>
 
-#include "graph/gradients.h"
+#include "graph/build/gradients.h"
 #include "kernels/constructors.h"
 #include "tests/support/run_op.h"
 

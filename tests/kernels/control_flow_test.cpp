@@ -1,5 +1,5 @@
 // Conditionals and loops, built, cut over one device or several, and run with real kernels.
-#include "graph/control_flow.h"
+#include "graph/build/control_flow.h"
 
 #include <boost/test/unit_test.hpp>
 

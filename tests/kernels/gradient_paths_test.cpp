@@ -1,8 +1,8 @@
 // Which ways a gradient finds through a graph: a way that it cannot follow is an error, never a zero.
 #include <boost/test/unit_test.hpp>
 
-#include "graph/control_flow.h"
-#include "graph/gradients.h"
+#include "graph/build/control_flow.h"
+#include "graph/build/gradients.h"
 #include "tests/support/local_graph.h"
 
 namespace troupe::test {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <set>
 
-#include "kernels/philox.h"
+#include "kernels/loops/philox.h"
 #include "tests/support/run_op.h"
 
 namespace troupe::test {

@@ -3,9 +3,9 @@
 #include <cmath>
 #include <random>
 
-#include "graph/control_flow.h"
-#include "graph/simplify.h"
-#include "kernels/evaluate.h"
+#include "graph/build/control_flow.h"
+#include "graph/passes/simplify.h"
+#include "kernels/runtime/evaluate.h"
 #include "tests/support/local_host.h"
 #include "tests/support/op_library.h"
 

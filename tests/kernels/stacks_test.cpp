@@ -1,7 +1,7 @@
 // Stacks of a step: what is kept in one iteration and taken up in another.
 #include <boost/test/unit_test.hpp>
 
-#include "graph/control_flow.h"
+#include "graph/build/control_flow.h"
 #include "tests/support/local_graph.h"
 
 namespace troupe::test {

@@ -1,8 +1,8 @@
 // Variables and references as steps see them, and loops and branches put together op by op.
 #include <boost/test/unit_test.hpp>
 
-#include "graph/gradients.h"
-#include "graph/scope.h"
+#include "graph/build/gradients.h"
+#include "graph/build/scope.h"
 #include "tests/support/local_graph.h"
 #include "tests/support/run_op.h"
 

@@ -1,7 +1,7 @@
 // The table of states: a name stands for one cell in each container, and a container goes as a whole.
 #include <boost/test/unit_test.hpp>
 
-#include "kernels/state.h"
+#include "kernels/core/state.h"
 
 namespace troupe {
 namespace {

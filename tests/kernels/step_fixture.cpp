@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "graph/shape_context.h"
-#include "kernels/all_ops.h"
+#include "graph/build/shape_context.h"
+#include "kernels/ops/all_ops.h"
 
 namespace troupe::test {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include "graph/control_flow.h"
-#include "kernels/step_runner.h"
+#include "graph/build/control_flow.h"
+#include "kernels/runtime/step_runner.h"
 #include "tests/support/local_host.h"
 
 namespace troupe::test {
@@ -52,7 +52,7 @@ struct ScriptedHost final : StepHost {
     for (Slot& slot : request.inputs) asked.back().inputs.push_back(std::move(slot));
   }
   void read(Activation, uint32_t, StateCell&) override { BOOST_ERROR("no variable is being changed"); }
-  void flush(Before what) override { flushes.push_back(what); }
+  void flush(FlushReason what) override { flushes.push_back(what); }
   void failing(const Status& status) override { failures.push_back(status); }
   void wake() override { ++wakes; }
   void ended(Status status) override { outcome.push_back(std::move(status)); }
@@ -62,7 +62,7 @@ struct ScriptedHost final : StepHost {
   StepRunner runner;
   std::vector<Asked> asked;
   std::vector<Status> failures, outcome;
-  std::vector<Before> flushes;
+  std::vector<FlushReason> flushes;
   int wakes = 0;
 };
 

@@ -1,6 +1,6 @@
 // What users of the step runner rely on: the order of nodes, deadness, iterations, requests and their replies, cancellation,
 // failures, and work that a device finishes later.
-#include "kernels/step_runner.h"
+#include "kernels/runtime/step_runner.h"
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
@@ -53,14 +53,14 @@ BOOST_AUTO_TEST_CASE(what_is_gathered_leaves_before_a_kernel_and_before_the_step
   ScriptedHost* host = nullptr;
   hook = [&](KernelContext&) {
     BOOST_TEST(host->asked.size() == 1);
-    BOOST_TEST((host->flushes == std::vector{Before::Kernel}));
+    BOOST_TEST((host->flushes == std::vector{FlushReason::Kernel}));
     return Status{};
   };
   const Output x = input("x"), a = probe("probe", x), b = ask("ask", x);
   ScriptedHost scripted(prepare({x}, {a, b}));
   host = &scripted;
   host->start({Tensor::scalar(1.0f)});
-  BOOST_TEST((host->flushes == std::vector{Before::Kernel, Before::Parking}));
+  BOOST_TEST((host->flushes == std::vector{FlushReason::Kernel, FlushReason::Parking}));
   host->answer("ask", 5);
   BOOST_TEST(host->outcome.at(0).ok());
 }

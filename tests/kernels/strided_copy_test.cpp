@@ -1,6 +1,6 @@
 // The engine of the array ops against a plain loop over all elements, on boxes of every kind: permuted, cut,
 // repeated, reversed.
-#include "kernels/strided_copy.h"
+#include "kernels/loops/strided_copy.h"
 
 #include <boost/test/unit_test.hpp>
 #include <random>

@@ -1,7 +1,7 @@
 // Lists of tensors as values: what TensorFlow's own cases (tests/golden/cases/graphs/list_*) do not show.
 #include <boost/test/unit_test.hpp>
 
-#include "graph/control_flow.h"
+#include "graph/build/control_flow.h"
 #include "tests/support/local_graph.h"
 
 namespace troupe::test {

@@ -2,8 +2,8 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
-#include "graph/scope.h"
-#include "kernels/apply_update.h"
+#include "graph/build/scope.h"
+#include "kernels/runtime/apply_update.h"
 #include "tests/support/run_op.h"
 
 namespace troupe::test {

@@ -1,5 +1,5 @@
 // The arithmetic of synchronous replication, bit by bit against that of n towers in one graph.
-#include "kernels/weighted_mean.h"
+#include "kernels/loops/weighted_mean.h"
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,4 +1,4 @@
-#include "messages/address.h"
+#include "messages/values/address.h"
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,4 +1,4 @@
-#include "messages/buffer.h"
+#include "messages/values/buffer.h"
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,4 +1,4 @@
-#include "messages/completion.h"
+#include "messages/values/completion.h"
 
 #include <boost/test/unit_test.hpp>
 

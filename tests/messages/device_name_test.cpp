@@ -1,4 +1,4 @@
-#include "messages/device_name.h"
+#include "messages/values/device_name.h"
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,5 +1,5 @@
 // What holds for every Disk, and what the simulated one loses.
-#include "messages/disk.h"
+#include "messages/env/disk.h"
 
 #include <boost/test/unit_test.hpp>
 
@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <set>
 
-#include "messages/real_disk.h"
+#include "messages/env/real_disk.h"
 #include "tests/support/simulated_disk.h"
 #include "tests/support/temporary_folder.h"
 

@@ -1,4 +1,4 @@
-#include "messages/dtype.h"
+#include "messages/values/dtype.h"
 
 #include <boost/test/unit_test.hpp>
 

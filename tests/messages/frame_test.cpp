@@ -1,4 +1,4 @@
-#include "messages/frame.h"
+#include "messages/wire/frame.h"
 
 #include <boost/test/unit_test.hpp>
 
@@ -7,8 +7,8 @@
 #include <random>
 #include <string>
 
-#include "messages/message_reader.h"
-#include "messages/session.capnp.h"
+#include "messages/schemas/session.capnp.h"
+#include "messages/wire/message_reader.h"
 
 namespace troupe {
 namespace {

@@ -4,11 +4,11 @@
 #include <thread>
 #include <vector>
 
-#include "messages/executor.capnp.h"
-#include "messages/graph.capnp.h"
-#include "messages/message_reader.h"
-#include "messages/session.capnp.h"
-#include "messages/wire.h"
+#include "messages/schemas/executor.capnp.h"
+#include "messages/schemas/graph.capnp.h"
+#include "messages/schemas/session.capnp.h"
+#include "messages/wire/message_reader.h"
+#include "messages/wire/wire.h"
 
 namespace troupe {
 namespace {

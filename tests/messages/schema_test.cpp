@@ -4,21 +4,21 @@
 
 #include <set>
 
-#include "messages/checkpoint.capnp.h"
-#include "messages/device.capnp.h"
-#include "messages/executor.capnp.h"
-#include "messages/graph.capnp.h"
-#include "messages/link.capnp.h"
-#include "messages/message_reader.h"
-#include "messages/queue.capnp.h"
-#include "messages/replicas.capnp.h"
-#include "messages/session.capnp.h"
-#include "messages/status.capnp.h"
-#include "messages/supervisor.capnp.h"
-#include "messages/tensor.capnp.h"
-#include "messages/trainer.capnp.h"
-#include "messages/variable.capnp.h"
-#include "messages/worker.capnp.h"
+#include "messages/schemas/checkpoint.capnp.h"
+#include "messages/schemas/device.capnp.h"
+#include "messages/schemas/executor.capnp.h"
+#include "messages/schemas/graph.capnp.h"
+#include "messages/schemas/link.capnp.h"
+#include "messages/schemas/queue.capnp.h"
+#include "messages/schemas/replicas.capnp.h"
+#include "messages/schemas/session.capnp.h"
+#include "messages/schemas/status.capnp.h"
+#include "messages/schemas/supervisor.capnp.h"
+#include "messages/schemas/tensor.capnp.h"
+#include "messages/schemas/trainer.capnp.h"
+#include "messages/schemas/variable.capnp.h"
+#include "messages/schemas/worker.capnp.h"
+#include "messages/wire/message_reader.h"
 
 namespace troupe {
 namespace {

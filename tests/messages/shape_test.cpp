@@ -1,4 +1,4 @@
-#include "messages/shape.h"
+#include "messages/values/shape.h"
 
 #include <boost/test/unit_test.hpp>
 

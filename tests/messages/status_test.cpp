@@ -1,4 +1,4 @@
-#include "messages/status.h"
+#include "messages/values/status.h"
 
 #include <boost/test/unit_test.hpp>
 

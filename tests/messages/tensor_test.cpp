@@ -1,4 +1,4 @@
-#include "messages/tensor.h"
+#include "messages/values/tensor.h"
 
 #include <boost/test/unit_test.hpp>
 

@@ -6,14 +6,14 @@
 #include <map>
 #include <random>
 
-#include "actors/peer_messages.h"
-#include "messages/checkpoint.capnp.h"
-#include "messages/executor.capnp.h"
-#include "messages/link.capnp.h"
-#include "messages/message_reader.h"
-#include "messages/status.capnp.h"
-#include "messages/variable.capnp.h"
-#include "messages/worker.capnp.h"
+#include "actors/net/peer_messages.h"
+#include "messages/schemas/checkpoint.capnp.h"
+#include "messages/schemas/executor.capnp.h"
+#include "messages/schemas/link.capnp.h"
+#include "messages/schemas/status.capnp.h"
+#include "messages/schemas/variable.capnp.h"
+#include "messages/schemas/worker.capnp.h"
+#include "messages/wire/message_reader.h"
 
 namespace troupe::test {
 namespace {

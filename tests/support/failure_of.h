@@ -1,7 +1,7 @@
 // failure_of: what a call threw, for tests of calls that throw Error.
 #pragma once
 
-#include "messages/status.h"
+#include "messages/values/status.h"
 
 namespace troupe::test {
 

@@ -3,7 +3,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "kernels/type_dispatch.h"
+#include "kernels/core/type_dispatch.h"
 
 namespace troupe::test {
 namespace {

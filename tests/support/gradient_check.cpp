@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "graph/gradients.h"
+#include "graph/build/gradients.h"
 #include "kernels/constructors.h"
 #include "tests/support/local_host.h"
 

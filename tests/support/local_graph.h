@@ -3,7 +3,7 @@
 
 #include <type_traits>
 
-#include "graph/scope.h"
+#include "graph/build/scope.h"
 #include "tests/support/local_host.h"
 #include "tests/support/op_library.h"
 

@@ -1,6 +1,6 @@
 #include "tests/support/local_host.h"
 
-#include "kernels/apply_update.h"
+#include "kernels/runtime/apply_update.h"
 
 namespace troupe::test {
 

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "devices/cpu_device.h"
-#include "graph/partition.h"
-#include "graph/subgraph.h"
-#include "kernels/step_runner.h"
+#include "graph/passes/partition.h"
+#include "graph/passes/subgraph.h"
+#include "kernels/runtime/step_runner.h"
 
 namespace troupe::test {
 

@@ -5,8 +5,8 @@
 #include <random>
 
 #include "devices/transfer.h"
-#include "graph/signature.h"
-#include "kernels/cast.h"
+#include "graph/build/signature.h"
+#include "kernels/loops/cast.h"
 #include "tests/support/delayed_device.h"
 #include "tests/support/local_host.h"
 #include "tests/support/op_coverage.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "graph/signature.h"
+#include "graph/build/signature.h"
 
 namespace troupe::test {
 namespace {

@@ -1,7 +1,7 @@
 // The library of all ops that tests share: made once, never changed. Any thread.
 #pragma once
 
-#include "kernels/kernel.h"
+#include "kernels/core/kernel.h"
 
 namespace troupe::test {
 

@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "graph/placer.h"
+#include "graph/passes/placer.h"
 #include "tests/support/local_host.h"
 
 namespace troupe::test {

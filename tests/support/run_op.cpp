@@ -6,8 +6,8 @@
 #include <sstream>
 
 #include "devices/pool.h"
-#include "graph/scope.h"
-#include "kernels/type_dispatch.h"
+#include "graph/build/scope.h"
+#include "kernels/core/type_dispatch.h"
 
 namespace troupe::test {
 namespace {

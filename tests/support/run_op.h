@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/kernel.h"
+#include "kernels/core/kernel.h"
 #include "tests/support/op_library.h"
 
 namespace troupe::test {

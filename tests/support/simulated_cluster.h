@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "actors/channel.h"
-#include "actors/session.h"
-#include "actors/step_compiler.h"
+#include "actors/net/channel.h"
+#include "actors/step/session.h"
+#include "actors/step/step_compiler.h"
 #include "actors/task.h"
 #include "tests/support/simulated_disk.h"
 #include "tests/support/simulated_network.h"

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "messages/disk.h"
+#include "messages/env/disk.h"
 
 namespace troupe {
 

@@ -72,10 +72,10 @@ class SimulatedNetwork::Member final : public Network {
   Member(SimulatedNetwork& network, std::string host) : network_(network), host_(std::move(host)) {}
   ~Member() override { *alive_ = false; }
 
-  class Ear final : public Listener {
+  class Acceptor final : public Listener {
    public:
-    Ear(Member& member, std::string endpoint) : member_(member), endpoint_(std::move(endpoint)) {}
-    ~Ear() override {
+    Acceptor(Member& member, std::string endpoint) : member_(member), endpoint_(std::move(endpoint)) {}
+    ~Acceptor() override {
       member_.network_.listening_.erase(endpoint_);
       member_.accept_ = nullptr;
     }
@@ -89,7 +89,7 @@ class SimulatedNetwork::Member final : public Network {
   Result<std::unique_ptr<Listener>> listen(const std::string& endpoint, Accept accept) override {
     if (!network_.listening_.emplace(endpoint, this).second) return already_exists(endpoint + " is in use");
     accept_ = std::move(accept);
-    return std::unique_ptr<Listener>(std::make_unique<Ear>(*this, endpoint));
+    return std::unique_ptr<Listener>(std::make_unique<Acceptor>(*this, endpoint));
   }
   void connect(const std::string& endpoint, int64_t deadline, Connected connected) override {
     network_.connect(host_, endpoint, deadline,
@@ -120,7 +120,7 @@ SimulatedNetwork::Pair SimulatedNetwork::pair_of(const std::string& one, const s
 }
 
 int64_t SimulatedNetwork::arrival() {
-  const auto spread = static_cast<uint64_t>(faults_.most_delay - faults_.least_delay + 1);
+  const auto spread = static_cast<uint64_t>(faults_.max_delay - faults_.least_delay + 1);
   return simulation_.now() + faults_.least_delay + static_cast<int64_t>(simulation_.draw(spread));
 }
 

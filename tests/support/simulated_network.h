@@ -10,14 +10,14 @@
 #include <string>
 #include <vector>
 
-#include "messages/network.h"
+#include "messages/env/network.h"
 #include "tests/support/simulation.h"
 
 namespace troupe::test {
 
 struct NetworkFaults {
-  int64_t least_delay = 20'000, most_delay = 200'000;  ///< nanoseconds that a frame is on its way
-  double duplicate = 0;                                ///< how likely a frame comes twice
+  int64_t least_delay = 20'000, max_delay = 200'000;  ///< nanoseconds that a frame is on its way
+  double duplicate = 0;                               ///< how likely a frame comes twice
   double loss = 0;  ///< how likely a frame is lost, and its connection with it
 };
 

@@ -1,6 +1,6 @@
 #include "tests/support/simulated_node.h"
 
-#include "actors/session_impl.h"
+#include "actors/step/session_impl.h"
 #include "devices/cpu_device.h"
 #include "tests/support/op_library.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/session.h"
+#include "actors/step/session.h"
 #include "actors/task.h"
 #include "devices/pool.h"
 #include "tests/support/simulated_disk.h"

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "actors/scheduler.h"
-#include "messages/env.h"
+#include "actors/engine/scheduler.h"
+#include "messages/env/env.h"
 
 namespace troupe::test {
 

@@ -1,7 +1,7 @@
 // A checkpoint as one value, for tests that have no processes to save or to restore, or compare what runs have saved.
 #pragma once
 
-#include "actors/checkpoint_files.h"
+#include "actors/checkpoint/checkpoint_files.h"
 
 namespace troupe::test {
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <thread>
 
-#include "messages/tensor.h"
+#include "messages/values/tensor.h"
 #include "process.h"
 
 static_assert(own_messages == 1);

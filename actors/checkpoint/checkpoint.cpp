@@ -1,0 +1,307 @@
+#include "actors/checkpoint/checkpoint.h"
+
+#include <deque>
+#include <map>
+
+#include "actors/checkpoint/checkpoint_files.h"
+#include "actors/checkpoint/checkpoint_wire.h"
+#include "actors/checkpoint/file_role.h"
+
+namespace troupe {
+namespace {
+
+/// The damage that makes a checkpoint worth skipping, if that is why reading it failed; first any other failure.
+Status worst_of(const std::vector<Result<AnyMessage>>& answers) {
+  Status damage;
+  for (const auto& answer : answers) {
+    if (answer) continue;
+    if (answer.status().code() != Code::DataLoss) return answer.status();
+    if (damage.ok()) damage = answer.status();
+  }
+  return damage;
+}
+
+/// "a, b, c and 4 more", the first by alphabet; "none".
+std::string some_of(std::vector<std::string> names) {
+  constexpr size_t most = 3;
+  std::ranges::sort(names);
+  std::string text;
+  for (size_t i = 0; i < std::min(names.size(), most); ++i) text += (i == 0 ? "" : ", ") + names[i];
+  if (names.size() > most) text += " and " + std::to_string(names.size() - most) + " more";
+  return text.empty() ? "none" : text;
+}
+
+class CoordinatorRole final : public FileRole {
+ public:
+  explicit CoordinatorRole(ActorNode& node) : FileRole(node) {
+    on<wire::SaveCheckpoint>([this](const auto& message, Reply reply) {
+      soon(std::make_shared<Save>(message, std::move(reply), node_.env.disk));
+    });
+    on<wire::RestoreCheckpoint>([this](const auto& message, Reply reply) {
+      soon(std::make_shared<Restore>(message, std::move(reply), node_.env.disk));
+    });
+  }
+
+ private:
+  /// What a save and a restore have.
+  template <class T>
+  struct Request {
+    Request(const Message<T>& asked, Reply to, Disk& disk)
+        : message(asked), reply(std::move(to)), files(disk, std::string(view(asked->getFolder()))) {}
+    std::string path() const { return files.path(name); }
+
+    Message<T> message;
+    Reply reply;
+    CheckpointFiles files;
+    std::string name;  ///< of the checkpoint at hand
+    Manifest manifest;
+  };
+
+  // One at a time.
+
+  template <class R>
+  void soon(std::shared_ptr<R> request) {
+    requests_.push_back([this, request = std::move(request)] { begin(request); });
+    if (requests_.size() == 1) start_first();
+  }
+
+  template <class T>
+  void end(Request<T>& request, Result<AnyMessage> answer) {
+    request.reply(std::move(answer));
+    requests_.pop_front();
+    if (!requests_.empty()) start_first();
+  }
+
+  /// Which ends later, never while it is started.
+  void start_first() { requests_.front()(); }
+
+  Result<std::vector<ActorRef>> find(capnp::List<wire::Address>::Reader writers) const {
+    std::vector<ActorRef> found;
+    for (const auto writer : writers) {
+      TROUPE_ASSIGN(found.emplace_back(), node_.directory.find(read(writer)));
+    }
+    return found;
+  }
+
+  using Answers = std::vector<Result<AnyMessage>>;
+
+  /// Asks each writer something; a failure says whose it is.
+  void ask_writers(capnp::List<wire::Address>::Reader writers,
+                   std::vector<std::pair<ActorRef, AnyMessage>> requests,
+                   std::function<void(const Answers&)> then) {
+    std::vector<std::string> tasks;
+    for (const auto writer : writers) tasks.emplace_back(view(writer.getTask()));
+    ask_all(std::move(requests), [tasks = std::move(tasks), then = std::move(then)](Answers answers) {
+      for (size_t i = 0; i < answers.size(); ++i)
+        if (!answers[i]) answers[i] = answers[i].status().at_device(tasks[i]);
+      then(answers);
+    });
+  }
+
+  // Saving.
+
+  using Save = Request<wire::SaveCheckpoint>;
+
+  void begin(const std::shared_ptr<Save>& save) {
+    block<std::string>([save] { return save->files.begin(save->message->getRound()); },
+                       [this, save](Result<std::string> name) {
+                         if (!name) return end(*save, name.status());
+                         save->name = std::move(*name);
+                         save_shards(save);
+                       });
+  }
+
+  void save_shards(const std::shared_ptr<Save>& save) {
+    const auto writers = find(save->message->getWriters());
+    if (!writers) return abandon(save, writers.status());
+    std::vector<std::pair<ActorRef, AnyMessage>> requests;
+    for (uint32_t shard = 0; shard < writers->size(); ++shard) {
+      Draft<wire::SaveShard> draft;
+      draft->setFolder(as_text(save->path()));
+      draft->setShard(shard);
+      draft->setShards(static_cast<uint32_t>(writers->size()));
+      draft->setContainer(save->message->getContainer());
+      requests.emplace_back((*writers)[shard], draft.finish());
+    }
+    ask_writers(save->message->getWriters(), std::move(requests), [this, save](const Answers& answers) {
+      const Status status = master_is_there(*save->message) ? take_shards(*save, answers)
+                                                            : cancelled("the session ended meanwhile");
+      if (!status.ok()) return abandon(save, status);
+      commit(save);
+    });
+  }
+
+  /// As it ends it leaves the directory, and only then its session's state is dropped.
+  bool master_is_there(wire::SaveCheckpoint::Reader request) const {
+    return !request.hasMaster() || node_.directory.find_here(read(request.getMaster())).ok();
+  }
+
+  static Status take_shards(Save& save, const std::vector<Result<AnyMessage>>& answers) {
+    save.manifest.round = save.message->getRound();
+    save.manifest.note = view(save.message->getNote());
+    std::map<std::string, std::string> file_of;
+    for (const auto& answer : answers) {
+      if (!answer) return answer.status();
+      const Message<wire::ShardSaved> saved(*answer);
+      if (!saved->hasFile()) continue;
+      ShardFile file = read(saved->getFile());
+      const auto shard = static_cast<uint32_t>(&answer - answers.data());
+      if (const auto expected = shard_name(shard, static_cast<uint32_t>(answers.size()));
+          file.name != expected)
+        return internal("a writer has saved " + file.name + ", not " + expected);
+      for (const auto& tensor : file.tensors)
+        if (const auto [at, fresh] = file_of.emplace(tensor.name, file.name); !fresh)
+          return already_exists("two processes have a variable " + tensor.name + ": those of " + at->second +
+                                " and " + file.name);
+      save.manifest.files.push_back(std::move(file));
+    }
+    return {};
+  }
+
+  void commit(const std::shared_ptr<Save>& save) {
+    // Either all is well, or the checkpoint is there and something else is to be told.
+    block<std::string>(
+        [save]() -> Result<std::string> {
+          TROUPE_RETURN_IF_FAILED(save->files.commit(save->name, save->manifest));
+          const Status removed = save->files.remove_old(save->message->getKeep());
+          return removed.ok() ? std::string() : removed.message();
+        },
+        [this, save](Result<std::string> problem) {
+          if (!problem) return abandon(save, problem.status());
+          Draft<wire::CheckpointSaved> draft;
+          draft->setFolder(as_text(save->path()));
+          draft->setProblem(as_text(*problem));
+          end(*save, draft.finish());
+        });
+  }
+
+  /// What was begun is removed; what resists is, by the next save.
+  void abandon(const std::shared_ptr<Save>& save, const Status& failure) {
+    block<bool>([save]() -> Result<bool> { return save->files.remove(save->name).ok(); },
+                [this, save, failure](const Result<bool>&) { end(*save, failure); });
+  }
+
+  // Restoring.
+
+  struct Restore : Request<wire::RestoreCheckpoint> {
+    using Request::Request;
+
+    std::vector<ActorRef> writers;
+    std::vector<std::string> candidates;  ///< still to be tried, oldest first
+    std::vector<std::string> skipped, missing;
+  };
+
+  void begin(const std::shared_ptr<Restore>& restore) {
+    if (restore->message->hasName()) {
+      restore->candidates = {std::string(view(restore->message->getName()))};
+      return read_manifest(restore);
+    }
+    block<std::vector<std::string>>([restore] { return restore->files.names(); },
+                                    [this, restore](Result<std::vector<std::string>> names) {
+                                      if (!names) return end(*restore, names.status());
+                                      restore->candidates = std::move(*names);
+                                      read_manifest(restore);
+                                    });
+  }
+
+  void read_manifest(const std::shared_ptr<Restore>& restore) {
+    if (restore->candidates.empty()) return end(*restore, none_left(*restore));
+    restore->name = std::move(restore->candidates.back());
+    restore->candidates.pop_back();
+    block<Manifest>([restore] { return restore->files.manifest(restore->name); },
+                    [this, restore](Result<Manifest> manifest) {
+                      if (!manifest) return failed(restore, manifest.status());
+                      restore->manifest = std::move(*manifest);
+                      read_shards(restore);
+                    });
+  }
+
+  static Status none_left(const Restore& restore) {
+    const std::string folder(view(restore.message->getFolder()));
+    if (restore.skipped.empty()) return not_found("there is no checkpoint in " + folder);
+    return data_loss("every checkpoint in " + folder + " is damaged; the newest: " + restore.skipped.front());
+  }
+
+  /// Damage leads to the next older one, unless this one was asked for.
+  void failed(const std::shared_ptr<Restore>& restore, Status failure) {
+    if (failure.code() != Code::DataLoss || restore->message->hasName())
+      return end(*restore, std::move(failure));
+    restore->skipped.push_back(failure.text());
+    read_manifest(restore);
+  }
+
+  void read_shards(const std::shared_ptr<Restore>& restore) {
+    auto writers = find(restore->message->getWriters());
+    if (!writers) return end(*restore, writers.status());
+    restore->writers = std::move(*writers);
+    std::vector<std::pair<ActorRef, AnyMessage>> requests;
+    for (uint32_t writer = 0; writer < restore->writers.size(); ++writer) {
+      Draft<wire::ReadShards> draft;
+      draft->setFolder(as_text(restore->path()));
+      const auto& files = restore->manifest.files;
+      auto list = draft->initFiles(static_cast<uint32_t>(files.size()));
+      for (uint32_t i = 0; i < files.size(); ++i) write(files[i], list[i]);
+      draft->setWriter(writer);
+      draft->setWriters(static_cast<uint32_t>(restore->writers.size()));
+      draft->setContainer(restore->message->getContainer());
+      requests.emplace_back(restore->writers[writer], draft.finish());
+    }
+    ask_writers(restore->message->getWriters(), std::move(requests), [this, restore](const Answers& answers) {
+      Status status = worst_of(answers);
+      if (status.ok()) status = take_answers(*restore, answers);
+      if (status.ok()) return apply_shards(restore);
+      for (const ActorRef& writer : restore->writers) tell(writer, Draft<wire::DropShards>().finish());
+      failed(restore, std::move(status));
+    });
+  }
+
+  /// NotFound when the checkpoint has none of the variables: it is that of something else.
+  static Status take_answers(Restore& restore, const Answers& answers) {
+    uint64_t found = 0;
+    for (const auto& answer : answers) {
+      const Message<wire::ShardsRead> shards(*answer);
+      found += shards->getFound();
+      std::ranges::move(read(shards->getMissing()), std::back_inserter(restore.missing));
+    }
+    if (found != 0) return {};
+    std::vector<std::string> saved;
+    for (const auto& file : restore.manifest.files)
+      for (const auto& tensor : file.tensors) saved.push_back(tensor.name);
+    return not_found(restore.path() + " has no variable of this session: it has " +
+                     some_of(std::move(saved)) + ", the session has " + some_of(restore.missing));
+  }
+
+  void apply_shards(const std::shared_ptr<Restore>& restore) {
+    std::vector<std::pair<ActorRef, AnyMessage>> requests;
+    for (const ActorRef& writer : restore->writers) {
+      Draft<wire::ApplyShards> draft;
+      draft->setFolder(as_text(restore->path()));
+      draft->setContainer(restore->message->getContainer());
+      requests.emplace_back(writer, draft.finish());
+    }
+    ask_writers(restore->message->getWriters(), std::move(requests), [this, restore](const Answers& answers) {
+      if (Status status = worst_of(answers); !status.ok()) return end(*restore, std::move(status));
+      Draft<wire::CheckpointRestored> draft;
+      draft->setFolder(as_text(restore->path()));
+      draft->setRound(restore->manifest.round);
+      draft->setNote(as_text(restore->manifest.note));
+      write(restore->skipped, draft->initSkipped(static_cast<uint32_t>(restore->skipped.size())));
+      write(restore->missing, draft->initMissing(static_cast<uint32_t>(restore->missing.size())));
+      end(*restore, draft.finish());
+    });
+  }
+
+  std::deque<std::function<void()>> requests_;  ///< the first is at work
+};
+
+}  // namespace
+
+Address checkpoint_coordinator_address(const Address& worker) {
+  return {worker.task, worker.incarnation, "checkpoint", "coordinator"};
+}
+
+ActorRef spawn_checkpoint_coordinator(ActorNode& node) {
+  return node.engine.spawn(std::make_unique<CoordinatorRole>(node));
+}
+
+}  // namespace troupe

@@ -1,0 +1,165 @@
+#include "actors/checkpoint/checkpoint_shard.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include <boost/crc.hpp>
+
+#include "actors/checkpoint/safetensors.h"
+
+namespace troupe {
+namespace {
+
+constexpr size_t chunk_bytes = size_t{1} << 20;
+
+using Crc32c = boost::crc_optimal<32, 0x1EDC6F41, 0xFFFFFFFF, 0xFFFFFFFF, true, true>;
+
+/// Reads a file from its beginning to its end, and sums it up.
+class CheckedReader {
+ public:
+  static Result<CheckedReader> open(Disk& disk, const std::string& path, uint64_t bytes) {
+    TROUPE_ASSIGN(auto file, disk.open(path));
+    TROUPE_ASSIGN(const uint64_t size, file->size());
+    if (size != bytes)
+      return data_loss("it has " + std::to_string(size) + " bytes, not the " + std::to_string(bytes) +
+                       " of the manifest");
+    return CheckedReader(std::move(file));
+  }
+
+  Status read(std::span<std::byte> into) {
+    while (!into.empty()) {
+      const auto chunk = into.first(std::min(into.size(), chunk_bytes));
+      TROUPE_ASSIGN(const size_t read, file_->read(offset_, chunk));
+      if (read != chunk.size()) return data_loss("it ends early");
+      crc_.process_bytes(chunk.data(), chunk.size());
+      offset_ += read;
+      into = into.subspan(read);
+    }
+    return {};
+  }
+  Result<std::string> text(size_t bytes) {
+    std::string result(bytes, '\0');
+    TROUPE_RETURN_IF_FAILED(read(std::as_writable_bytes(std::span(result))));
+    return result;
+  }
+  Status skip(uint64_t bytes) {
+    scratch_.resize(std::min<uint64_t>(bytes, chunk_bytes));
+    while (bytes > 0) {
+      const size_t now = std::min<uint64_t>(bytes, scratch_.size());
+      TROUPE_RETURN_IF_FAILED(read(std::span(scratch_).first(now)));
+      bytes -= now;
+    }
+    return {};
+  }
+  uint32_t checksum() const { return crc_.checksum(); }
+
+ private:
+  explicit CheckedReader(std::unique_ptr<ReadableFile> file) : file_(std::move(file)) {}
+
+  std::unique_ptr<ReadableFile> file_;
+  Crc32c crc_;
+  uint64_t offset_ = 0;
+  std::vector<std::byte> scratch_;
+};
+
+/// A bool that is neither 0 nor 1 is no bool.
+Status check_elements(const Tensor& tensor) {
+  if (tensor.dtype() != DType::Bool) return {};
+  const std::span bytes(tensor.data(), tensor.bytes());
+  if (std::ranges::any_of(bytes, [](std::byte b) { return b > std::byte{1}; }))
+    return data_loss("it holds bools that are neither true nor false");
+  return {};
+}
+
+Result<std::vector<SavedTensor>> read_tensors(CheckedReader& reader, const ShardFile& file,
+                                              const std::function<bool(const std::string&)>& wanted) {
+  TROUPE_ASSIGN(const std::string prefix, reader.text(std::min<uint64_t>(file.bytes, safetensors_prefix)));
+  TROUPE_ASSIGN(const uint64_t length, safetensors_header_length(prefix, file.bytes));
+  TROUPE_ASSIGN(const std::string header, reader.text(length));
+  TROUPE_ASSIGN(const auto entries,
+                read_safetensors_header(header, file.bytes - safetensors_prefix - length));
+  std::unordered_map<std::string, uint64_t> versions;
+  for (const auto& saved : file.tensors) versions.emplace(saved.name, saved.version);
+  if (entries.size() != file.tensors.size() || versions.size() != entries.size())
+    return data_loss("its tensors are not those of the manifest");
+  std::vector<SavedTensor> result;
+  for (const TensorEntry& entry : entries) {
+    const auto version = versions.find(entry.name);
+    if (version == versions.end()) return data_loss("the manifest does not know its tensor " + entry.name);
+    if (!wanted(entry.name)) {
+      TROUPE_RETURN_IF_FAILED(reader.skip(entry.bytes()));
+      continue;
+    }
+    TROUPE_ASSIGN(Tensor tensor, Tensor::allocate(entry.dtype, entry.shape));
+    TROUPE_RETURN_IF_FAILED(reader.read({tensor.mutable_data(), tensor.bytes()}));
+    TROUPE_RETURN_IF_FAILED(check_elements(tensor));
+    result.push_back({entry.name, std::move(tensor), version->second});
+  }
+  if (reader.checksum() != file.checksum) return data_loss("it does not match its checksum");
+  return result;
+}
+
+bool is_plain_name(const std::string& name) {
+  return !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos &&
+         name.find('\0') == std::string::npos;
+}
+
+}  // namespace
+
+std::string shard_name(uint32_t shard, uint32_t shards) {
+  char text[48];
+  std::snprintf(text, sizeof text, "shard-%05u-of-%05u.safetensors", shard, shards);
+  return text;
+}
+
+uint32_t crc32c(std::string_view bytes) {
+  Crc32c crc;
+  crc.process_bytes(bytes.data(), bytes.size());
+  return crc.checksum();
+}
+
+Status as_damage(const std::string& path, const Status& failure) {
+  switch (failure.code()) {
+    case Code::NotFound:
+    case Code::FailedPrecondition:
+    case Code::DataLoss: return data_loss(path + ": " + failure.text());
+    default: return failure;
+  }
+}
+
+Result<ShardFile> write_shard(Disk& disk, const std::string& folder, uint32_t shard, uint32_t shards,
+                              std::span<const SavedTensor> tensors) {
+  std::vector<TensorEntry> entries;
+  ShardFile written;
+  written.name = shard_name(shard, shards);
+  for (const auto& saved : tensors) {
+    entries.push_back({saved.name, saved.value.dtype(), saved.value.shape()});
+    written.tensors.push_back({saved.name, saved.version});
+  }
+  TROUPE_ASSIGN(const std::string header, safetensors_header(entries));
+  TROUPE_ASSIGN(auto file, NewFile::create(disk, folder + '/' + written.name));
+  Crc32c crc;
+  const auto write = [&](std::span<const std::byte> bytes) {
+    crc.process_bytes(bytes.data(), bytes.size());
+    written.bytes += bytes.size();
+    return file.write(bytes);
+  };
+  TROUPE_RETURN_IF_FAILED(write(std::as_bytes(std::span(header))));
+  for (const auto& saved : tensors) TROUPE_RETURN_IF_FAILED(write({saved.value.data(), saved.value.bytes()}));
+  TROUPE_RETURN_IF_FAILED(file.commit());
+  written.checksum = crc.checksum();
+  return written;
+}
+
+Result<std::vector<SavedTensor>> read_shard(Disk& disk, const std::string& folder, const ShardFile& file,
+                                            const std::function<bool(const std::string&)>& wanted) {
+  if (!is_plain_name(file.name)) return data_loss(folder + ": '" + file.name + "' is no name of a file");
+  const std::string path = folder + '/' + file.name;
+  auto reader = CheckedReader::open(disk, path, file.bytes);
+  if (!reader) return as_damage(path, reader.status());
+  auto tensors = read_tensors(*reader, file, wanted);
+  if (!tensors) return as_damage(path, tensors.status());
+  return tensors;
+}
+
+}  // namespace troupe

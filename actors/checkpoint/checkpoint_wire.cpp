@@ -1,0 +1,36 @@
+#include "actors/checkpoint/checkpoint_wire.h"
+
+namespace troupe {
+
+void write(const ShardFile& file, wire::ShardFile::Builder builder) {
+  builder.setName(as_text(file.name));
+  builder.setBytes(file.bytes);
+  builder.setChecksum(file.checksum);
+  auto tensors = builder.initTensors(static_cast<uint32_t>(file.tensors.size()));
+  for (uint32_t i = 0; i < file.tensors.size(); ++i) {
+    tensors[i].setName(as_text(file.tensors[i].name));
+    tensors[i].setVersion(file.tensors[i].version);
+  }
+}
+
+ShardFile read(wire::ShardFile::Reader reader) {
+  ShardFile file;
+  file.name = view(reader.getName());
+  file.bytes = reader.getBytes();
+  file.checksum = reader.getChecksum();
+  for (const auto saved : reader.getTensors())
+    file.tensors.push_back({std::string(view(saved.getName())), saved.getVersion()});
+  return file;
+}
+
+void write(const std::vector<std::string>& texts, capnp::List<capnp::Text>::Builder builder) {
+  for (uint32_t i = 0; i < texts.size(); ++i) builder.set(i, as_text(texts[i]));
+}
+
+std::vector<std::string> read(capnp::List<capnp::Text>::Reader reader) {
+  std::vector<std::string> texts;
+  for (const auto text : reader) texts.emplace_back(view(text));
+  return texts;
+}
+
+}  // namespace troupe

@@ -1,0 +1,225 @@
+#include <algorithm>
+#include <future>
+#include <map>
+#include <optional>
+
+#include "actors/checkpoint/checkpoint.h"
+#include "actors/checkpoint/checkpoint_wire.h"
+#include "actors/checkpoint/file_role.h"
+#include "devices/transfer.h"
+#include "messages/schemas/variable.capnp.h"
+
+namespace troupe {
+namespace {
+
+using SavedTensors = std::vector<SavedTensor>;
+using Cells = std::map<std::string, std::shared_ptr<StateCell>>;
+
+/// What ReadShards asks for.
+struct Reading {
+  std::string container, folder;
+  std::vector<ShardFile> files;
+  uint32_t writer = 0, writers = 1;
+  Cells cells;
+};
+
+Status check(const SavedTensor& saved, const StateCell& cell, const std::string& folder) {
+  if (saved.value.dtype() == cell.dtype() && cell.shape().compatible_with(saved.value.shape())) return {};
+  return invalid_argument("variable " + saved.name + " is " + std::string(name(cell.dtype())) +
+                          cell.shape().text() + ", in " + folder + " it is " + saved.value.signature());
+}
+
+/// What the cells need; every file is read that holds some of it, or falls to this writer.
+Result<SavedTensors> read_files(Disk& disk, const Reading& reading) {
+  SavedTensors result;
+  const auto wanted = [&](const std::string& name) { return reading.cells.contains(name); };
+  for (size_t i = 0; i < reading.files.size(); ++i) {
+    const ShardFile& file = reading.files[i];
+    const bool mine = i % reading.writers == reading.writer;
+    if (!mine && std::ranges::none_of(file.tensors, wanted, &ShardFile::Saved::name)) continue;
+    TROUPE_ASSIGN(auto tensors, read_shard(disk, reading.folder, file, wanted));
+    for (auto& tensor : tensors) {
+      TROUPE_RETURN_IF_FAILED(check(tensor, *reading.cells.at(tensor.name), reading.folder));
+      result.push_back(std::move(tensor));
+    }
+  }
+  return result;
+}
+
+/// Waits: file threads only.
+Status wait_for(const Completion& completion) {
+  auto done = std::make_shared<std::promise<Status>>();
+  completion.then([done](Status status) { done->set_value(std::move(status)); });
+  return done->get_future().get();
+}
+
+class WriterRole final : public FileRole {
+ public:
+  WriterRole(ActorNode& node, std::shared_ptr<TaskSites> task) : FileRole(node), task_(std::move(task)) {
+    on<wire::SaveShard>([this](const auto& message, Reply reply) { save(message, std::move(reply)); });
+    on<wire::ReadShards>(
+        [this](const auto& message, Reply reply) { read_shards(message, std::move(reply)); });
+    on<wire::ApplyShards>([this](const auto& message, Reply reply) { apply(message, std::move(reply)); });
+    on<wire::DropShards>([this](const auto&, Reply) { ready_ = {}; });
+  }
+
+ private:
+  // Saving: the values of each device from one moment, then the file.
+
+  /// The cells of a container that live on a device; queues have no value.
+  Cells cells_of(std::string_view container, const DeviceSite& site) const {
+    Cells cells;
+    const std::string device = site.device->name().text();
+    for (auto& cell : task_->state->cells(container))
+      if (cell->home() == device && cell->dtype() != DType::Resource) cells.emplace(cell->name(), cell);
+    return cells;
+  }
+
+  void save(const Message<wire::SaveShard>& message, Reply reply) {
+    std::vector<std::pair<ActorRef, AnyMessage>> requests;
+    auto tensors = std::make_shared<std::vector<SavedTensors>>();  // per site; the values are still to come
+    for (const auto& site : task_->sites) {
+      SavedTensors& here = tensors->emplace_back();
+      std::vector<uint32_t> ids;
+      for (const auto& [name, cell] : cells_of(view(message->getContainer()), *site)) {
+        if (cell->reading() == StateCell::Reading::Uninitialized) continue;
+        here.push_back({name, {}, 0});
+        ids.push_back(cell->id());
+      }
+      requests.emplace_back(site->variable_actor.get(), read_message(ids));
+    }
+    auto kept = std::make_shared<Reply>(std::move(reply));
+    ask_all(std::move(requests), [this, message, tensors, kept](std::vector<Result<AnyMessage>> answers) {
+      for (size_t site = 0; site < answers.size(); ++site)
+        if (Status status = fill_in((*tensors)[site], answers[site], *task_->sites[site]->device);
+            !status.ok())
+          return (*kept)(std::move(status));
+      write_file(message, *tensors, kept);
+    });
+  }
+
+  static AnyMessage read_message(const std::vector<uint32_t>& ids) {
+    Draft<wire::Read> draft;
+    auto cells = draft->initCells(static_cast<uint32_t>(ids.size()));
+    for (uint32_t i = 0; i < ids.size(); ++i) cells.set(i, ids[i]);
+    return draft.finish();
+  }
+
+  static Status fill_in(SavedTensors& tensors, const Result<AnyMessage>& answer, Device& device) {
+    if (!answer) return answer.status();
+    const auto versions = Message<wire::ReadDone>(*answer)->getVersions();
+    for (uint32_t i = 0; i < tensors.size(); ++i) {
+      TROUPE_ASSIGN(const Tensor value, answer->attachment(i));
+      TROUPE_ASSIGN(tensors[i].value, to_host(value, device));
+      tensors[i].version = versions[i];
+    }
+    return {};
+  }
+
+  void write_file(const Message<wire::SaveShard>& message, std::vector<SavedTensors>& by_site,
+                  const std::shared_ptr<Reply>& kept) {
+    auto all = std::make_shared<SavedTensors>();
+    for (auto& tensors : by_site) std::ranges::move(tensors, std::back_inserter(*all));
+    if (all->empty()) return (*kept)(Draft<wire::ShardSaved>().finish());
+    block<ShardFile>(
+        [message, all, &disk = node_.env.disk]() -> Result<ShardFile> {
+          for (const auto& tensor : *all) TROUPE_RETURN_IF_FAILED(wait_for(tensor.value.completion()));
+          return write_shard(disk, std::string(view(message->getFolder())), message->getShard(),
+                             message->getShards(), *all);
+        },
+        [kept](Result<ShardFile> file) {
+          if (!file) return (*kept)(file.status());
+          Draft<wire::ShardSaved> draft;
+          write(*file, draft->initFile());
+          (*kept)(draft.finish());
+        });
+  }
+
+  // Restoring: all files are read and checked everywhere before a variable changes anywhere.
+
+  void read_shards(const Message<wire::ReadShards>& message, Reply reply) {
+    auto reading = std::make_shared<Reading>();
+    reading->container = view(message->getContainer());
+    reading->folder = view(message->getFolder());
+    for (const auto file : message->getFiles()) reading->files.push_back(read(file));
+    reading->writer = message->getWriter();
+    reading->writers = std::max(message->getWriters(), uint32_t{1});
+    for (const auto& site : task_->sites) reading->cells.merge(cells_of(reading->container, *site));
+    auto kept = std::make_shared<Reply>(std::move(reply));
+    ready_ = {};
+    block<SavedTensors>([reading, &disk = node_.env.disk] { return read_files(disk, *reading); },
+                        [this, reading, kept](Result<SavedTensors> tensors) {
+                          if (!tensors) return (*kept)(tensors.status());
+                          for (const auto& tensor : *tensors) reading->cells.erase(tensor.name);
+                          ready_ = {reading->container, reading->folder, std::move(*tensors)};
+                          Draft<wire::ShardsRead> draft;
+                          draft->setFound(static_cast<uint32_t>(ready_.tensors.size()));
+                          std::vector<std::string> missing;
+                          for (const auto& [name, cell] : reading->cells) missing.push_back(name);
+                          write(missing, draft->initMissing(static_cast<uint32_t>(missing.size())));
+                          (*kept)(draft.finish());
+                        });
+  }
+
+  void apply(const Message<wire::ApplyShards>& message, Reply reply) {
+    if (ready_.folder.empty() || ready_.folder != view(message->getFolder()) ||
+        ready_.container != view(message->getContainer()))
+      return reply(aborted("writer of " + task_->task + " has not read this checkpoint"));
+    const Ready ready = std::exchange(ready_, {});
+    std::vector<std::pair<ActorRef, AnyMessage>> requests;
+    for (const auto& site : task_->sites) {
+      auto assign = assign_message(*site, ready);
+      if (!assign) return reply(assign.status());
+      requests.emplace_back(site->variable_actor.get(), std::move(*assign));
+    }
+    auto kept = std::make_shared<Reply>(std::move(reply));
+    ask_all(std::move(requests), [kept](const std::vector<Result<AnyMessage>>& answers) {
+      for (const auto& answer : answers)
+        if (!answer) return (*kept)(answer.status());
+      (*kept)(Draft<wire::ShardsApplied>().finish());
+    });
+  }
+
+  /// What was read and not yet applied.
+  struct Ready {
+    std::string container, folder;
+    SavedTensors tensors;
+  };
+
+  Result<AnyMessage> assign_message(const DeviceSite& site, const Ready& ready) const {
+    const Cells here = cells_of(ready.container, site);
+    std::vector<uint32_t> ids;
+    std::vector<uint64_t> versions;
+    std::vector<Tensor> values;
+    for (const auto& tensor : ready.tensors) {
+      const auto cell = here.find(tensor.name);
+      if (cell == here.end()) continue;
+      TROUPE_ASSIGN(values.emplace_back(), transfer(tensor.value, *site.device, *site.device));
+      ids.push_back(cell->second->id());
+      versions.push_back(tensor.version);
+    }
+    Draft<wire::Assign> draft;
+    auto cells = draft->initCells(static_cast<uint32_t>(ids.size()));
+    auto list = draft->initVersions(static_cast<uint32_t>(ids.size()));
+    for (uint32_t i = 0; i < ids.size(); ++i) {
+      cells.set(i, ids[i]);
+      list.set(i, versions[i]);
+    }
+    return draft.finish(std::move(values));
+  }
+
+  std::shared_ptr<TaskSites> task_;
+  Ready ready_;
+};
+
+}  // namespace
+
+Address checkpoint_writer_address(const Address& worker) {
+  return {worker.task, worker.incarnation, "checkpoint", "writer"};
+}
+
+ActorRef spawn_checkpoint_writer(ActorNode& node, std::shared_ptr<TaskSites> task) {
+  return node.engine.spawn(std::make_unique<WriterRole>(node, std::move(task)));
+}
+
+}  // namespace troupe

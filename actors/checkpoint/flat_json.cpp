@@ -1,0 +1,54 @@
+#include "actors/checkpoint/flat_json.h"
+
+namespace troupe {
+namespace {
+
+constexpr int deepest = 8;
+
+// Before parsing: a file of nothing but brackets would take a hundred times its size in memory.
+bool is_flat(std::string_view text) {
+  int depth = 0;
+  bool in_string = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string && c == '\\') ++i;
+    if (c == '"') in_string = !in_string;
+    if (in_string) continue;
+    if ((c == '{' || c == '[') && ++depth > deepest) return false;
+    if (c == '}' || c == ']') --depth;
+  }
+  return true;
+}
+
+}  // namespace
+
+Result<Json> parse_flat_json(std::string_view text) {
+  if (!is_flat(text)) return data_loss("it is nested too deep");
+  Json json = Json::parse(text, nullptr, false);
+  if (!json.is_object()) return data_loss("it is no JSON object");
+  return json;
+}
+
+Result<uint64_t> unsigned_member(const Json& object, const char* name) {
+  const auto at = object.is_object() ? object.find(name) : object.end();
+  if (at == object.end() || !at->is_number_unsigned())
+    return data_loss(std::string("'") + name + "' is missing or no whole number");
+  return at->get<uint64_t>();
+}
+
+Result<std::string> text_member(const Json& object, const char* name) {
+  const auto at = object.is_object() ? object.find(name) : object.end();
+  if (at == object.end() || !at->is_string())
+    return data_loss(std::string("'") + name + "' is missing or no text");
+  return at->get<std::string>();
+}
+
+Result<std::string> ascii_text(const Json& json) {
+  try {
+    return json.dump(-1, ' ', true);
+  } catch (const Json::exception& exception) {
+    return invalid_argument(exception.what());
+  }
+}
+
+}  // namespace troupe

@@ -1,0 +1,153 @@
+#include "actors/net/channel.h"
+
+#include <algorithm>
+#include <cassert>
+
+#include "actors/net/peer_messages.h"
+#include "messages/schemas/link.capnp.h"
+#include "messages/wire/limits.h"
+#include "messages/wire/wire.h"
+
+namespace troupe {
+namespace {
+
+constexpr uint32_t protocol = 1;
+
+/// Why two nodes cannot work together, naming both sides.
+Status check_hello(wire::Hello::Reader hello, const NodeIdentity& self, uint64_t ops) {
+  const std::string task(view(hello.getTask())), cluster(view(hello.getCluster()));
+  const auto differs = [&](const std::string& what, const std::string& theirs, const std::string& ours) {
+    return failed_precondition(task + " has " + what + " " + theirs + ", " + self.task + " has " + ours);
+  };
+  if (hello.getProtocol() != protocol)
+    return differs("link protocol", std::to_string(hello.getProtocol()), std::to_string(protocol));
+  if (view(hello.getBuild()) != build_id())
+    return differs("build", std::string(view(hello.getBuild())), build_id());
+  if (cluster != self.cluster) return differs("cluster id", cluster, self.cluster);
+  if (hello.getOps() != ops) return differs("op table", std::to_string(hello.getOps()), std::to_string(ops));
+  if (task == self.task) return failed_precondition("this node is " + task + " itself");
+  return {};
+}
+
+uint64_t next(uint64_t sequence, bool bulk) { return sequence == 0 ? (bulk ? 2 : 1) : sequence + 2; }
+
+}  // namespace
+
+const char* build_id() { return TROUPE_VERSION; }
+
+Channel::Channel(ActorNode& node, Owner& owner, NodeIdentity self, const FrameLimits& limits,
+                 std::unique_ptr<Connection> connection, std::optional<ChannelName> name)
+    : node_(node), owner_(&owner), self_(std::move(self)), limits_(limits),
+      connection_(std::move(connection)), name_(name) {
+  opened_ = heard_ = node_.env.clock.now();
+  connection_->start(*this, node_.memory, FrameLimits::before_hello());
+  if (name_) say_hello();
+}
+
+void Channel::say_hello() {
+  Draft<wire::Hello> draft;
+  draft->setProtocol(protocol);
+  draft->setBuild(TROUPE_VERSION);
+  draft->setOps(node_.library->ops->signature_hash());
+  draft->setCluster(as_text(self_.cluster));
+  draft->setTask(as_text(self_.task));
+  draft->setIncarnation(self_.incarnation);
+  draft->setLink(name_->link);
+  draft->setBulk(name_->bulk);
+  draft->setHeartbeat(static_cast<uint64_t>(self_.heartbeat));
+  draft->setAsking(self_.asking);
+  send_own(draft.finish());
+}
+
+Result<uint64_t> Channel::send(FrameHeader header, AnyMessage message) {
+  header.sequence = next(sent_, name_ && name_->bulk);
+  header.incarnation = self_.incarnation;
+  TROUPE_ASSIGN(auto frame, encode(header, std::move(message)));
+  sent_ = header.sequence;
+  connection_->send(std::move(frame));
+  return sent_;
+}
+
+void Channel::close(const Status& reason) {
+  if (!connection_) return;
+  Draft<wire::Goodbye> draft;
+  write(reason, draft->initReason());
+  send_own(draft.finish());
+  closed(reason);
+}
+
+void Channel::send_own(AnyMessage message) {
+  const auto sent = send({}, std::move(message));
+  assert(sent.ok());  // it has no attachment
+  (void)sent;
+}
+
+void Channel::closed(Status reason) {
+  if (!connection_) return;
+  connection_.reset();
+  if (reason.ok()) reason = unavailable((peer_ ? peer_->task : "the peer") + " closed the connection");
+  if (peer_ && reason.text().find(peer_->task) == std::string::npos)
+    reason = Status(reason.code(), peer_->task + ": " + reason.text());
+  owner_->closed(*this, reason);
+}
+
+void Channel::received(Frame frame) {
+  heard_ = node_.env.clock.now();
+  const uint64_t sequence = frame.header.sequence;
+  if (received_ != 0 && sequence <= received_) {
+    ++repeated_;
+    return;
+  }
+  const bool missing = received_ != 0 && sequence != next(received_, name_->bulk);
+  received_ = sequence;
+  const Status status = missing ? data_loss("frames are missing before number " + std::to_string(sequence))
+                                : take(std::move(frame));
+  if (!status.ok()) close(status);
+}
+
+Status Channel::take(Frame frame) {
+  if (!peer_) return greet(std::move(frame));
+  if (frame.header.incarnation != peer_->incarnation)
+    return failed_precondition("a frame of another incarnation of " + peer_->task);
+  return owner_->received(*this, std::move(frame));
+}
+
+Status Channel::greet(Frame frame) {
+  const FrameHeader header = frame.header;
+  TROUPE_ASSIGN(const AnyMessage message, receive_from_peer(std::move(frame)));
+  if (message.schema_id() == schema_id_of<wire::Goodbye>) {
+    closed(read(Message<wire::Goodbye>(message)->getReason()));
+    return {};
+  }
+  if (message.schema_id() != schema_id_of<wire::Hello>)
+    return invalid_argument("the peer spoke before it said who it is");
+  const Message<wire::Hello> hello(message);
+  TROUPE_RETURN_IF_FAILED(check_hello(*hello, self_, node_.library->ops->signature_hash()));
+  const ChannelName theirs{hello->getLink(), hello->getBulk()};
+  if (hello->getIncarnation() != header.incarnation || header.sequence != next(0, theirs.bulk) ||
+      (name_ && (theirs.link != name_->link || theirs.bulk != name_->bulk)))
+    return invalid_argument("the peer's hello contradicts itself or ours");
+  NodeIdentity peer{std::string(view(hello->getCluster())), std::string(view(hello->getTask())),
+                    hello->getIncarnation(),
+                    static_cast<int64_t>(std::min(hello->getHeartbeat(), uint64_t{limits::max_heartbeat})),
+                    hello->getAsking()};
+  TROUPE_RETURN_IF_FAILED(check_proof(peer.task));
+  if (!theirs.bulk) TROUPE_RETURN_IF_FAILED(owner_->admits(peer));
+  const bool answer = !name_;
+  name_ = theirs;
+  peer_ = std::move(peer);
+  if (answer) say_hello();
+  connection_->welcome(limits_);
+  return owner_->greeted(*this);
+}
+
+Status Channel::check_proof(const std::string& task) const {
+  const auto proven = connection_->proven_task();
+  if (!proven || *proven == task || (proven->empty() && owner_->is_client(task))) return {};
+  return Status(Code::PermissionDenied,
+                "the peer calls itself " + task +
+                    (proven->empty() ? ", its certificate names no task: it may only be a client"
+                                     : ", its certificate is that of " + *proven));
+}
+
+}  // namespace troupe

@@ -1,0 +1,147 @@
+#include "actors/net/membership.h"
+
+#include <algorithm>
+#include <atomic>
+
+#include "actors/net/registrar.h"
+#include "messages/schemas/worker.capnp.h"
+#include "messages/wire/wire.h"
+
+namespace troupe {
+namespace {
+
+constexpr int64_t pause = 10'000'000;  // nanoseconds until nodes that lack a link are asked again
+
+std::string task_text(const std::string& job, int task) {
+  return DeviceName{job, 0, task, "", DeviceName::unset}.text();
+}
+
+std::set<std::string> members_of(const ClusterSpec& cluster) {
+  std::set<std::string> members;
+  for (const auto& [job, tasks] : cluster.jobs)
+    for (const auto& [task, endpoint] : tasks) members.insert(task_text(job, task));
+  return members;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Membership>> Membership::join(ActorNode& node, const MembershipOptions& options) {
+  std::unique_ptr<Membership> membership(new Membership(node, options));
+  TROUPE_RETURN_IF_FAILED(membership->open(options));
+  return membership;
+}
+
+Membership::Membership(ActorNode& node, const MembershipOptions& options) : node_(node) {
+  for (const auto& [job, tasks] : options.cluster.jobs)
+    for (const auto& [task, endpoint] : tasks)
+      if (job != options.job || task != options.task) others_.emplace(task_text(job, task), endpoint);
+}
+
+Membership::~Membership() {
+  std::atomic<bool> ended{!registrar_};
+  if (registrar_) {
+    node_.engine.watch(registrar_, [&ended, &scheduler = node_.scheduler](const Status&) {
+      ended = true;
+      scheduler.wake();
+    });
+    node_.engine.stop(registrar_);
+  }
+  node_.scheduler.wait([&ended] { return ended.load(); }, 0);
+  run_on_control(node_.scheduler, [this] { peers_.reset(); });
+}
+
+Status Membership::open(const MembershipOptions& options) {
+  const std::string self = task_text(options.job, options.task);
+  const std::string endpoint = options.cluster.endpoint(options.job, options.task);
+  const std::string listen = options.listen.empty() ? endpoint : options.listen;
+  Status status;
+  run_on_control(node_.scheduler, [&] {
+    peers_ = std::make_unique<Peers>(
+        node_, PeersOptions{.self = {options.cluster.name, self, options.incarnation, options.heartbeat},
+                            .members = members_of(options.cluster),
+                            .displaced = options.displaced});
+    registrar_ = spawn_registrar(node_, registrar_address({self, options.incarnation, {}, {}}),
+                                 options.cluster, [this, self](const std::string& task) {
+                                   return task == self ? Presence{true} : peers_->presence_of(task);
+                                 });
+    if (!listen.empty()) status = peers_->listen(listen).status();
+    // Of two members the later one connects; who is no member connects to all.
+    for (const auto& [task, where] : others_)
+      if (status.ok() && (endpoint.empty() || task < self)) peers_->connect(task, where);
+  });
+  return status;
+}
+
+Result<std::vector<std::string>> Membership::selected(std::span<const std::string> wanted) const {
+  std::vector<DeviceName> names;
+  for (const auto& text : wanted) {
+    TROUPE_ASSIGN(names.emplace_back(), DeviceName::parse(text));
+  }
+  std::vector<std::string> tasks;
+  for (const auto& [task, endpoint] : others_) {
+    TROUPE_ASSIGN(const DeviceName name, DeviceName::parse(task));
+    if (names.empty() || std::ranges::any_of(names, [&](const auto& some) { return some.includes(name); }))
+      tasks.push_back(task);
+  }
+  return tasks;
+}
+
+Result<std::vector<WorkerDevices>> Membership::others(int64_t deadline,
+                                                      std::span<const std::string> wanted) const {
+  TROUPE_ASSIGN(const auto tasks, selected(wanted));
+  std::vector<WorkerDevices> result;
+  const auto all_linked = [&] {
+    return std::ranges::all_of(tasks, [this](const auto& task) { return link_status(task).ok(); });
+  };
+  const auto one_refused = [&] {
+    return std::ranges::any_of(tasks, [this](const auto& task) { return is_refused(task); });
+  };
+  node_.scheduler.wait([&] { return all_linked() || one_refused(); }, deadline);
+  if (!all_linked()) return missing(tasks);
+  std::vector<Address> workers;
+  for (const auto& task : tasks) {
+    TROUPE_ASSIGN(const uint64_t incarnation, peers_->incarnation_of(task));
+    workers.push_back({task, incarnation, "worker", {}});
+  }
+  Draft<wire::ListDevices> draft;
+  auto list = draft->initWorkers(static_cast<uint32_t>(workers.size()));
+  for (uint32_t i = 0; i < workers.size(); ++i) write(workers[i], list[i]);
+  const AnyMessage request = draft.finish();
+  for (const Address& worker : workers) {
+    TROUPE_ASSIGN(auto devices, devices_of(worker, request, deadline));
+    result.push_back(std::move(devices));
+  }
+  return result;
+}
+
+Status Membership::missing(const std::vector<std::string>& tasks) const {
+  std::string text;
+  Code code = Code::DeadlineExceeded;
+  for (const auto& task : tasks) {
+    const Status status = link_status(task);
+    if (status.ok()) continue;
+    text += "\n  " + task + " at " + others_.at(task) + ": " + status.text();
+    if (is_permanent(status.code())) code = status.code();
+  }
+  return Status(code, code == Code::DeadlineExceeded ? "the cluster is not complete:" + text
+                                                     : "the cluster cannot be complete:" + text);
+}
+
+Result<WorkerDevices> Membership::devices_of(const Address& worker, const AnyMessage& request,
+                                             int64_t deadline) const {
+  TROUPE_ASSIGN(const auto actor, node_.directory.find(worker));
+  auto answer = node_.engine.call(actor, request, deadline);
+  while (!answer && answer.status().code() == Code::Unavailable && node_.env.clock.now() < deadline) {
+    node_.scheduler.wait([] { return false; }, std::min(deadline, node_.env.clock.now() + pause));
+    answer = node_.engine.call(actor, request, deadline);
+  }
+  if (!answer) return answer.status();
+  WorkerDevices result{worker, {}};
+  for (const auto device : Message<wire::DevicesListed>(*answer)->getDevices()) {
+    TROUPE_ASSIGN(auto name, DeviceName::parse(view(device.getName())));
+    result.devices.push_back({std::move(name), device.getIncarnation(), device.getMemory()});
+  }
+  return result;
+}
+
+}  // namespace troupe

@@ -1,0 +1,92 @@
+#include "actors/net/peer_messages.h"
+
+#include <algorithm>
+#include <array>
+
+#include "messages/schemas/checkpoint.capnp.h"
+#include "messages/schemas/executor.capnp.h"
+#include "messages/schemas/link.capnp.h"
+#include "messages/schemas/registrar.capnp.h"
+#include "messages/schemas/session.capnp.h"
+#include "messages/schemas/status.capnp.h"
+#include "messages/schemas/trainer.capnp.h"
+#include "messages/schemas/variable.capnp.h"
+#include "messages/schemas/worker.capnp.h"
+#include "messages/wire/message_reader.h"
+
+namespace troupe {
+namespace {
+
+struct Receiver {
+  uint64_t schema_id = 0;
+  Result<AnyMessage> (*receive)(Frame&& frame) = nullptr;
+};
+
+template <class T>
+Receiver receiver_of() {
+  return {schema_id_of<T>, [](Frame&& frame) -> Result<AnyMessage> {
+            TROUPE_ASSIGN(auto message, receive<T>(frame.words, std::move(frame.attachments)));
+            return AnyMessage(std::move(message));
+          }};
+}
+
+template <class... T>
+auto receivers_of() {
+  std::array<Receiver, sizeof...(T)> all = {receiver_of<T>()...};
+  std::ranges::sort(all, {}, &Receiver::schema_id);
+  return all;
+}
+
+const auto& receivers() {
+  using namespace wire;
+  static const auto all =
+      receivers_of<wire::Status, Hello, Goodbye, Bind, Down, Heartbeat, Audit, Audited,         // link
+                   Extend, Extended, PrepareStep, StepPrepared, RunStep, StepDone, CancelStep,  // session
+                   CloseSession, SessionClosed,                                                 //
+                   ListDevices, DevicesListed, RegisterPartition, PartitionRegistered, RunPartition,
+                   PartitionDone, PartitionBroken, ConfirmStep, StepConfirmed,                  // worker
+                   AbortStep, DeregisterPartition,                                              //
+                   TensorsArrived, TakeTensor, TensorTaken, ReadDone, FindTokens, TokensFound,  // executor
+                   SaveShard, ShardSaved, ReadShards, ShardsRead, ApplyShards, ShardsApplied,
+                   DropShards,                                                          // checkpoint
+                   DescribeCluster, ClusterDescribed,                                   // registrar
+                   BeginTraining, TrainingBegun, RunRounds, RoundsRun, EndTraining>();  // trainer
+  return all;
+}
+
+template <class Request, class... Answer>
+bool goes_with(uint64_t request, uint64_t answer) {
+  return request == schema_id_of<Request> && ((answer == schema_id_of<Answer>) || ...);
+}
+
+}  // namespace
+
+bool may_answer(uint64_t request, uint64_t answer) {
+  using namespace wire;
+  return goes_with<Extend, Extended>(request, answer) ||
+         goes_with<PrepareStep, StepPrepared>(request, answer) ||
+         goes_with<RunStep, StepDone>(request, answer) ||
+         goes_with<CloseSession, SessionClosed>(request, answer) ||
+         goes_with<ListDevices, DevicesListed>(request, answer) ||
+         goes_with<RegisterPartition, PartitionRegistered>(request, answer) ||
+         goes_with<RunPartition, PartitionDone>(request, answer) ||
+         goes_with<ConfirmStep, StepConfirmed>(request, answer) ||
+         goes_with<TakeTensor, TensorTaken, ReadDone>(request, answer) ||
+         goes_with<FindTokens, TokensFound>(request, answer) ||
+         goes_with<SaveShard, ShardSaved>(request, answer) ||
+         goes_with<ReadShards, ShardsRead>(request, answer) ||
+         goes_with<ApplyShards, ShardsApplied>(request, answer) ||
+         goes_with<DescribeCluster, ClusterDescribed>(request, answer) ||
+         goes_with<BeginTraining, TrainingBegun>(request, answer) ||
+         goes_with<RunRounds, RoundsRun>(request, answer);
+}
+
+Result<AnyMessage> receive_from_peer(Frame&& frame) {
+  const auto at = std::ranges::lower_bound(receivers(), frame.schema_id, {}, &Receiver::schema_id);
+  if (at == receivers().end() || at->schema_id != frame.schema_id)
+    return invalid_argument("a peer sent a message of type " + std::to_string(frame.schema_id) +
+                            ", which is none that nodes exchange");
+  return at->receive(std::move(frame));
+}
+
+}  // namespace troupe

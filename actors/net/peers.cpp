@@ -1,0 +1,236 @@
+#include "actors/net/peers.h"
+
+#include <algorithm>
+
+#include "messages/wire/limits.h"
+
+namespace troupe {
+
+Peers::Peers(ActorNode& node, PeersOptions options)
+    : node_(node), options_(std::move(options)), alive_(std::make_shared<Peers*>(this)),
+      random_(node.env.seed) {
+  node_.directory.set_elsewhere([this](const Address& address) { return find(address); });
+}
+
+Peers::~Peers() {
+  *alive_ = nullptr;
+  node_.directory.set_elsewhere(nullptr);
+  endpoints_.clear();
+  listener_.reset();
+  const Status reason = unavailable("node " + options_.self.task + " ends");
+  while (!links_.empty()) links_.back()->close(reason);
+  while (!pending_.empty()) pending_.back().channel->close(reason);
+}
+
+// Connections.
+
+Result<std::string> Peers::listen(const std::string& endpoint) {
+  TROUPE_ASSIGN(listener_,
+                node_.env.network->listen(endpoint, [this](std::unique_ptr<Connection> connection) {
+                  meet(std::move(connection), {}, {});
+                }));
+  return listener_->endpoint();
+}
+
+void Peers::meet(std::unique_ptr<Connection> connection, std::string expected,
+                 std::optional<ChannelName> name) {
+  auto channel = std::make_unique<Channel>(node_, static_cast<Channel::Owner&>(*this), options_.self,
+                                           options_.link.frames, std::move(connection), name);
+  pending_.push_back({std::move(channel), std::move(expected), ++last_pending_});
+  node_.env.clock.call_at(node_.env.clock.now() + options_.link.hello,
+                          [alive = alive_, number = last_pending_] {
+                            if (*alive) (*alive)->hello_expired(number);
+                          });
+}
+
+Peers::PendingConnections::iterator Peers::find(const Channel& channel) {
+  return std::ranges::find_if(pending_, [&](const auto& one) { return one.channel.get() == &channel; });
+}
+
+void Peers::hello_expired(uint64_t number) {
+  const auto at = std::ranges::find(pending_, number, &PendingConnection::number);
+  if (at != pending_.end()) at->channel->close(unavailable("the peer did not say who it is"));
+}
+
+void Peers::connect(const std::string& task, const std::string& endpoint) {
+  endpoints_[task] = endpoint;
+  dial(task);
+}
+
+void Peers::dial(const std::string& task) {
+  node_.env.network->connect(
+      endpoints_.at(task), node_.env.clock.now() + options_.link.hello,
+      [alive = alive_, task](Result<std::unique_ptr<Connection>> connection) {
+        Peers* const peers = *alive;
+        if (!peers) return;
+        if (connection)
+          return peers->meet(std::move(*connection), task, ChannelName{peers->random_(), false});
+        peers->note(task, connection.status());
+        peers->dial_later(task);
+      });
+}
+
+void Peers::dial_bulk(const std::shared_ptr<Link>& link) {
+  node_.env.network->connect(
+      endpoints_.at(link->peer().task), node_.env.clock.now() + options_.link.hello,
+      [alive = alive_, weak = std::weak_ptr(link)](Result<std::unique_ptr<Connection>> connection) {
+        Peers* const peers = *alive;
+        const auto known = weak.lock();
+        if (!peers || !known) return;
+        if (connection)
+          peers->meet(std::move(*connection), known->peer().task, ChannelName{known->id(), true});
+        else
+          known->close(connection.status());
+      });
+}
+
+void Peers::dial_later(const std::string& task) {
+  if (!endpoints_.contains(task)) return;
+  node_.env.clock.call_at(node_.env.clock.now() + options_.retry, [alive = alive_, task] {
+    Peers* const peers = *alive;
+    if (peers && peers->endpoints_.contains(task) && !peers->link_to(task)) peers->dial(task);
+  });
+}
+
+// PendingConnections.
+
+Status Peers::admits(const NodeIdentity& peer) {
+  if (peer.asking) return {};
+  const auto known = link_to(peer.task);
+  if (!known || (*known)->peer().incarnation == peer.incarnation || !(*known)->is_fresh()) return {};
+  return already_exists(peer.task + " is there already, as another process that " + options_.self.task +
+                        " is linked to");
+}
+
+Status Peers::greeted(Channel& channel) {
+  const auto at = find(channel);
+  PendingConnection pending = std::move(*at);
+  const NodeIdentity& peer = *channel.peer();
+  if (!pending.expected.empty() && pending.expected != peer.task) {
+    *at = std::move(pending);
+    return failed_precondition("expected " + at->expected + " at " + endpoints_.at(at->expected) +
+                               ", found " + peer.task);
+  }
+  pending_.erase(at);
+  return channel.name().bulk ? adopt_bulk(std::move(pending)) : open_link(std::move(pending));
+}
+
+Status Peers::open_link(PendingConnection pending) {
+  auto link = Link::open(node_, *this, options_.link, std::move(pending.channel));
+  links_.push_back(link);
+  if (link->peer().asking) return {};
+  refused_since_.erase(link->peer().task);
+  std::shared_ptr<Link> before;
+  {
+    const std::lock_guard lock(mutex_);
+    before = std::exchange(by_task_[link->peer().task], link);
+    ++opened_[link->peer().task];
+  }
+  if (before) before->close(unavailable(link->peer().task + " has connected anew"));
+  if (!pending.expected.empty()) dial_bulk(link);
+  node_.scheduler.wake();
+  return {};
+}
+
+Status Peers::adopt_bulk(PendingConnection pending) {
+  const NodeIdentity& peer = *pending.channel->peer();
+  const auto link = link_to(peer.task);
+  if (!link || (*link)->peer().incarnation != peer.incarnation ||
+      (*link)->id() != pending.channel->name().link) {
+    pending.channel->set_owner(*this);
+    pending.channel->close(unavailable("there is no such link any more of " + peer.task));
+    return {};
+  }
+  (*link)->adopt_bulk(std::move(pending.channel));
+  return {};
+}
+
+Status Peers::received(Channel&, Frame) { return internal("a pending was listened to"); }
+
+void Peers::closed(Channel& channel, const Status& reason) {
+  const auto at = find(channel);
+  if (at == pending_.end()) return;
+  const PendingConnection pending = std::move(*at);
+  pending_.erase(at);
+  if (pending.expected.empty()) return;
+  if (channel.name().bulk) {
+    if (const auto link = link_to(pending.expected); link && (*link)->id() == channel.name().link)
+      (*link)->close(reason);
+    return;
+  }
+  note(pending.expected, reason);
+  if (reason.code() == Code::AlreadyExists) refused(pending.expected, reason);
+  dial_later(pending.expected);
+}
+
+void Peers::refused(const std::string& task, const Status& reason) {
+  const int64_t now = node_.env.clock.now(), patience = limits::silent_heartbeats * options_.self.heartbeat;
+  if (now - refused_since_.try_emplace(task, now).first->second >= patience && options_.displaced)
+    options_.displaced(reason);
+}
+
+// Links.
+
+void Peers::note(const std::string& task, const Status& reason) {
+  const std::lock_guard lock(mutex_);
+  last_failure_[task] = reason;
+}
+
+void Peers::closed(Link& link, const Status& reason) {
+  const std::string task = link.peer().task;
+  std::erase_if(links_, [&](const auto& one) { return one.get() == &link; });
+  {
+    const std::lock_guard lock(mutex_);
+    const auto at = by_task_.find(task);
+    if (at == by_task_.end() || at->second.get() != &link) return;
+    by_task_.erase(at);
+    last_failure_[task] = unavailable(reason.text());  // it was taken before, and may be again
+  }
+  dial_later(task);
+}
+
+Result<std::shared_ptr<Link>> Peers::link_to(const std::string& task) const {
+  const std::lock_guard lock(mutex_);
+  if (const auto at = by_task_.find(task); at != by_task_.end()) return at->second;
+  const auto failure = last_failure_.find(task);
+  if (failure == last_failure_.end()) return unavailable("no link to " + task);
+  const Code code = failure->second.code();
+  return Status(is_permanent(code) ? code : Code::Unavailable,
+                "no link to " + task + ": " + failure->second.text());
+}
+
+Result<uint64_t> Peers::incarnation_of(const std::string& task) const {
+  TROUPE_ASSIGN(const auto link, link_to(task));
+  return link->peer().incarnation;
+}
+
+Presence Peers::presence_of(const std::string& task) const {
+  const std::lock_guard lock(mutex_);
+  const auto opened = opened_.find(task);
+  return {by_task_.contains(task), opened == opened_.end() ? 0 : opened->second};
+}
+
+Result<ActorRef> Peers::find(const Address& address) const {
+  TROUPE_ASSIGN(const auto link, link_to(address.task));
+  if (link->peer().incarnation != address.incarnation)
+    return unavailable(address.task + " has restarted: " + address.text() + " is of its earlier life");
+  return link->actor(address);
+}
+
+// Actors that peers address.
+
+void Peers::watch(const ActorRef& actor) {
+  if (!watched_.insert(actor).second) return;
+  node_.engine.watch(actor, [alive = alive_, actor, &scheduler = node_.scheduler](Status reason) {
+    scheduler.enqueue(make_job([alive, actor, reason = std::move(reason)] {
+      if (*alive) (*alive)->ended(actor, reason);
+    }));
+  });
+}
+
+void Peers::ended(const ActorRef& actor, const Status& reason) {
+  watched_.erase(actor);
+  for (const auto& link : std::vector(links_)) link->actor_ended(actor, reason);
+}
+
+}  // namespace troupe

@@ -1,0 +1,299 @@
+#include "actors/net/tcp_network.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <list>
+
+#include "actors/net/tcp_stream.h"
+
+#include <boost/asio/connect.hpp>
+
+namespace troupe {
+namespace {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+
+/// "host:port", "[::1]:port".
+Result<std::pair<std::string, std::string>> split_endpoint(const std::string& endpoint) {
+  const size_t colon = endpoint.rfind(':');
+  if (colon == std::string::npos || colon == 0 || colon + 1 == endpoint.size())
+    return invalid_argument("'" + endpoint + "' is no endpoint: host:port");
+  std::string host = endpoint.substr(0, colon);
+  if (host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
+  return std::pair(host, endpoint.substr(colon + 1));
+}
+
+std::string text_of(const tcp::endpoint& endpoint) {
+  const std::string address = endpoint.address().to_string();
+  return (endpoint.address().is_v6() ? "[" + address + "]" : address) + ":" + std::to_string(endpoint.port());
+}
+
+template <class Socket>
+class TcpConnection final : public Connection {
+ public:
+  explicit TcpConnection(std::shared_ptr<TcpStream<Socket>> stream) : stream_(std::move(stream)) {}
+  ~TcpConnection() override { stream_->release(); }
+  void start(Events& events, Allocator& memory, const FrameLimits& limits) override {
+    stream_->start(events, memory, limits);
+  }
+  void welcome(const FrameLimits& limits) override { stream_->welcome(limits); }
+  void send(EncodedFrame frame) override { stream_->send(std::move(frame)); }
+  size_t unsent() const override { return stream_->unsent(); }
+  const std::string& peer() const override { return stream_->peer(); }
+  std::optional<std::string> proven_task() const override {
+    if constexpr (std::is_same_v<Socket, TlsSocket>)
+      return troupe::proven_task(stream_->socket().native_handle());
+    return std::nullopt;
+  }
+
+ private:
+  const std::shared_ptr<TcpStream<Socket>> stream_;
+};
+
+/// Accepted connections that nobody has welcomed yet, the oldest first; there is room for so many.
+class Strangers {
+ public:
+  using End = std::function<void()>;
+  explicit Strangers(size_t most) : max_(most) {}
+
+  /// One more, for which the oldest may have to go. `end` ends it.
+  std::shared_ptr<End> add(End end) {
+    if (all_.size() >= max_) end_oldest();
+    return all_.emplace_back(std::make_shared<End>(std::move(end)));
+  }
+  void remove(const std::shared_ptr<End>& one) { all_.remove(one); }
+  void end_oldest() {
+    if (all_.empty()) return;
+    const auto oldest = all_.front();
+    all_.pop_front();
+    (*oldest)();
+  }
+  void end_all() {
+    while (!all_.empty()) end_oldest();
+  }
+
+ private:
+  const size_t max_;
+  std::list<std::shared_ptr<End>> all_;
+};
+
+}  // namespace
+
+struct TcpNetwork::Shared : std::enable_shared_from_this<Shared> {
+  Shared(asio::io_context& context, const TcpOptions& given)
+      : io(context), options(given), strangers(given.strangers) {}
+
+  using Side = asio::ssl::stream_base::handshake_type;
+
+  /// Makes a connection of a connected socket.
+  void open(PlainSocket socket, Side side, const Connected& made);
+  template <class Socket>
+  void open(Socket socket, const std::string& peer, Side side, const Connected& made);
+
+  asio::io_context& io;
+  const TcpOptions options;
+  std::shared_ptr<asio::ssl::context> tls;
+  Strangers strangers;
+};
+
+void TcpNetwork::Shared::open(PlainSocket socket, Side side, const Connected& made) {
+  SocketError error;
+  socket.set_option(tcp::no_delay(true), error);
+  const auto remote = socket.remote_endpoint(error);
+  if (error) return made(unavailable(error.message()));
+  const std::string peer = text_of(remote);
+  if (tls) return open(TlsSocket(std::move(socket), *tls), peer, side, made);
+  if (options.plain_anywhere || remote.address().is_loopback())
+    return open<PlainSocket>(std::move(socket), peer, side, made);
+  made(failed_precondition("a plain connection with " + peer +
+                           " is refused: use TLS, or allow plain ones beyond this host"));
+}
+
+template <class Socket>
+void TcpNetwork::Shared::open(Socket socket, const std::string& peer, Side side, const Connected& made) {
+  auto stream = std::make_shared<TcpStream<Socket>>(std::move(socket), peer, options.farewell);
+  if (side == Side::server) {
+    const auto stranger = strangers.add([weak = std::weak_ptr(stream)] {
+      if (const auto one = weak.lock())
+        one->abort(resource_exhausted("too many peers have not said who they are"));
+    });
+    stream->on_settled([self = shared_from_this(), stranger] { self->strangers.remove(stranger); });
+  }
+  stream->shake_hands(side, options.handshake, [stream, made](const Status& status) {
+    if (status.ok())
+      made(std::unique_ptr<Connection>(std::make_unique<TcpConnection<Socket>>(stream)));
+    else
+      made(status);
+  });
+}
+
+Result<std::unique_ptr<TcpNetwork>> TcpNetwork::make(asio::io_context& io, const TcpOptions& options) {
+  auto shared = std::make_shared<Shared>(io, options);
+  if (options.tls) {
+    TROUPE_ASSIGN(shared->tls, make_tls(*options.tls));
+  }
+  return std::unique_ptr<TcpNetwork>(new TcpNetwork(std::move(shared)));
+}
+
+TcpNetwork::TcpNetwork(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {}
+TcpNetwork::~TcpNetwork() { shared_->strangers.end_all(); }
+
+// Listening.
+
+/// Accepts while the Listener lives; kept by its pending operation.
+class TcpNetwork::Acceptor : public std::enable_shared_from_this<Acceptor> {
+ public:
+  Acceptor(std::shared_ptr<Shared> shared, Accept accept)
+      : shared_(std::move(shared)), acceptor_(shared_->io), pause_(shared_->io), accept_(std::move(accept)) {}
+
+  Result<std::string> open(const std::string& endpoint) {
+    if (endpoint.starts_with("fd:")) return inherit(endpoint);
+    TROUPE_ASSIGN(const auto host_port, split_endpoint(endpoint));
+    SocketError error;
+    tcp::resolver resolver(shared_->io);
+    const auto found = resolver.resolve(host_port.first, host_port.second, tcp::resolver::passive, error);
+    if (error) return unavailable(endpoint + ": " + error.message());
+    const tcp::endpoint where = found.begin()->endpoint();
+    acceptor_.open(where.protocol(), error);
+    if (!error) acceptor_.set_option(tcp::acceptor::reuse_address(true), error);
+    if (!error) acceptor_.bind(where, error);
+    if (!error) acceptor_.listen(tcp::acceptor::max_listen_connections, error);
+    if (error == asio::error::address_in_use) return already_exists(endpoint + " is in use");
+    if (error) return unavailable(endpoint + ": " + error.message());
+    accept();
+    return text_of(acceptor_.local_endpoint(error));
+  }
+  void close() {
+    accept_ = nullptr;
+    SocketError ignored;
+    acceptor_.close(ignored);
+    pause_.cancel();
+  }
+
+ private:
+  /// A socket that listens already.
+  Result<std::string> inherit(const std::string& endpoint) {
+    SocketError error;
+    acceptor_.assign(tcp::v4(), std::atoi(endpoint.c_str() + 3), error);
+    tcp::endpoint where;
+    if (!error) where = acceptor_.local_endpoint(error);
+    if (error) return unavailable(endpoint + ": " + error.message());
+    accept();
+    return text_of(where);
+  }
+
+  void accept() {
+    acceptor_.async_accept([self = shared_from_this()](const SocketError& error, PlainSocket socket) {
+      if (!self->accept_) return;
+      if (error) return self->accept_later();
+      self->shared_->open(std::move(socket), asio::ssl::stream_base::server,
+                          [self](Result<std::unique_ptr<Connection>> connection) {
+                            if (connection && self->accept_) self->accept_(std::move(*connection));
+                          });
+      self->accept();
+    });
+  }
+
+  /// Descriptors ran out, most likely: those of strangers come back.
+  void accept_later() {
+    shared_->strangers.end_oldest();
+    pause_.expires_after(std::chrono::milliseconds(10));
+    pause_.async_wait([self = shared_from_this()](const SocketError& error) {
+      if (!error && self->accept_) self->accept();
+    });
+  }
+
+  const std::shared_ptr<Shared> shared_;
+  tcp::acceptor acceptor_;
+  asio::steady_timer pause_;
+  Accept accept_;
+};
+
+Result<std::unique_ptr<Network::Listener>> TcpNetwork::listen(const std::string& endpoint, Accept accept) {
+  class TcpListener final : public Listener {
+   public:
+    TcpListener(std::shared_ptr<Acceptor> ear, std::string endpoint)
+        : ear_(std::move(ear)), endpoint_(std::move(endpoint)) {}
+    ~TcpListener() override { ear_->close(); }
+    const std::string& endpoint() const override { return endpoint_; }
+
+   private:
+    const std::shared_ptr<Acceptor> ear_;
+    const std::string endpoint_;
+  };
+  auto ear = std::make_shared<Acceptor>(shared_, std::move(accept));
+  TROUPE_ASSIGN(auto really, ear->open(endpoint));
+  return std::unique_ptr<Listener>(std::make_unique<TcpListener>(std::move(ear), std::move(really)));
+}
+
+// Connecting.
+
+namespace {
+
+/// One attempt, until it is answered.
+class Attempt : public std::enable_shared_from_this<Attempt> {
+ public:
+  using Done = std::function<void(Result<PlainSocket>)>;
+  Attempt(asio::io_context& io, std::string endpoint, Done done)
+      : resolver_(io), socket_(io), timer_(io), endpoint_(std::move(endpoint)), done_(std::move(done)) {}
+
+  void start(const std::string& host, const std::string& port, int64_t deadline) {
+    if (deadline != 0) {
+      timer_.expires_at(std::chrono::steady_clock::time_point(std::chrono::nanoseconds(deadline)));
+      timer_.async_wait([self = shared_from_this()](const SocketError& error) {
+        if (!error) self->answer(unavailable(self->endpoint_ + " is silent"));
+      });
+    }
+    resolver_.async_resolve(
+        host, port, [self = shared_from_this()](const SocketError& error, const auto& found) {
+          if (error)
+            return self->answer(unavailable("no address for " + self->endpoint_ + ": " + error.message()));
+          if (self->done_) self->connect(found);
+        });
+  }
+
+ private:
+  void connect(const tcp::resolver::results_type& found) {
+    asio::async_connect(socket_, found,
+                        [self = shared_from_this()](const SocketError& error, const tcp::endpoint&) {
+                          if (error)
+                            self->answer(unavailable(self->endpoint_ + ": " + error.message()));
+                          else
+                            self->answer(std::move(self->socket_));
+                        });
+  }
+  void answer(Result<PlainSocket> result) {
+    const auto done = std::exchange(done_, nullptr);
+    if (!done) return;
+    timer_.cancel();
+    resolver_.cancel();
+    SocketError ignored;
+    if (!result) socket_.close(ignored);
+    done(std::move(result));
+  }
+
+  tcp::resolver resolver_;
+  PlainSocket socket_;
+  asio::steady_timer timer_;
+  const std::string endpoint_;
+  Done done_;
+};
+
+}  // namespace
+
+void TcpNetwork::connect(const std::string& endpoint, int64_t deadline, Connected connected) {
+  const auto host_port = split_endpoint(endpoint);
+  if (!host_port)
+    return asio::post(shared_->io,
+                      [connected = std::move(connected), status = host_port.status()] { connected(status); });
+  std::make_shared<Attempt>(shared_->io, endpoint,
+                            [shared = shared_, connected = std::move(connected)](Result<PlainSocket> socket) {
+                              if (!socket) return connected(socket.status());
+                              shared->open(std::move(*socket), asio::ssl::stream_base::client, connected);
+                            })
+      ->start(host_port->first, host_port->second, deadline);
+}
+
+}  // namespace troupe

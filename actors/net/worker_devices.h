@@ -1,0 +1,17 @@
+// A worker and its devices, as a session's master knows them. A plain value.
+#pragma once
+
+#include <vector>
+
+#include "graph/passes/placer.h"
+#include "messages/values/address.h"
+
+namespace troupe {
+
+/// A worker that a session may use.
+struct WorkerDevices {
+  Address worker;
+  std::vector<DeviceInfo> devices;
+};
+
+}  // namespace troupe

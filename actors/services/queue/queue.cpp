@@ -1,0 +1,353 @@
+#include "actors/services/queue/queue.h"
+
+#include <algorithm>
+#include <deque>
+#include <limits>
+#include <optional>
+
+#include "actors/services/queue/queue_elements.h"
+#include "actors/site/device_site.h"
+#include "messages/schemas/queue.capnp.h"
+
+// An attempt, in the line of enqueues (closes among them) or in that of dequeues:
+//
+//   arrives --> waits --> first of its line --> answered
+//                 |          |  ^     |
+//                 |          +--+     |       as room appears, or elements: it keeps what it has so far
+//                 +---------+---------+
+//                           +--------------> answered Cancelled or DeadlineExceeded; what a dequeue had goes back
+//
+// The queue is open, then closed: when a close is first of the line of enqueues, or at once when it cancels that line.
+
+namespace troupe {
+namespace {
+
+constexpr size_t largest_in_handler = 64 << 10;  ///< bytes to copy; more is copied outside the handler
+
+StepKey key_of(wire::StepId::Reader step) { return {step.getSession(), step.getOrdinal(), 0}; }
+
+struct Attempt {
+  uint64_t number = 0;
+  StepKey step;
+  Reply reply;
+  std::optional<TimerId> timer;
+  bool close = false;
+
+  ElementRows rest;  ///< of an enqueue: what is not in yet
+
+  ElementQueue taken;  ///< by a dequeue
+  int64_t wanted = 0;
+  bool stacked = false, up_to = false;
+
+  int64_t missing() const { return wanted - taken.size(); }
+};
+
+using Line = std::deque<Attempt>;
+
+/// What the first of a line came to.
+enum class Progress : uint8_t { None, Some, Complete };
+
+std::string element_text(DType dtype, const Shape* shape) {
+  return std::string(name(dtype)) + (shape ? shape->text() : std::string());
+}
+
+class QueueRole final : public Role {
+ public:
+  QueueRole(ActorNode& node, QueueSpec spec, std::shared_ptr<Device> device)
+      : node_(node), spec_(std::move(spec)), device_(std::move(device)) {
+    on<wire::Enqueue>([this](const auto& message, Reply reply) { enqueue(message, std::move(reply)); });
+    on<wire::EnqueueMany>(
+        [this](const auto& message, Reply reply) { enqueue_many(message, std::move(reply)); });
+    on<wire::Dequeue>([this](const auto& message, Reply reply) {
+      Attempt attempt = make_attempt(*message, std::move(reply));
+      attempt.wanted = 1;
+      wait_in(dequeues_, std::move(attempt), message->getTimeout());
+    });
+    on<wire::DequeueMany>(
+        [this](const auto& message, Reply reply) { dequeue_many(message, std::move(reply)); });
+    on<wire::CloseQueue>([this](const auto& message, Reply reply) { close(message, std::move(reply)); });
+    on<wire::CancelAttempts>([this](const auto& message, Reply) { cancel(key_of(message->getStep())); });
+    on<wire::AttemptExpired>([this](const auto& message, Reply) { expire(message->getAttempt()); });
+    on<wire::GetQueueSize>([this](const auto&, Reply reply) {
+      Draft<wire::QueueSize> draft;
+      draft->setSize(static_cast<uint64_t>(elements_.size()));
+      draft->setClosed(closed_);
+      reply(draft.finish());
+    });
+  }
+
+ private:
+  void stopping() override {
+    for (const Line* line : {&enqueues_, &dequeues_})
+      for (const Attempt& attempt : *line) stop_timer(attempt);
+  }
+
+  template <class Reader>
+  Attempt make_attempt(Reader request, Reply reply) {
+    Attempt attempt;
+    attempt.number = ++last_attempt_;
+    attempt.step = key_of(request.getStep());
+    attempt.reply = std::move(reply);
+    return attempt;
+  }
+
+  // ---- Requests
+
+  void enqueue(const Message<wire::Enqueue>& message, Reply reply) {
+    if (Status status = check(message.attachments(), 0); !status.ok()) return reply(std::move(status));
+    auto element = one_element(message.attachments());
+    if (!element) return reply(element.status());
+    Attempt attempt = make_attempt(*message, std::move(reply));
+    attempt.rest = std::move(*element);
+    wait_in(enqueues_, std::move(attempt), message->getTimeout());
+  }
+
+  void enqueue_many(const Message<wire::EnqueueMany>& message, Reply reply) {
+    if (Status status = check(message.attachments(), 1); !status.ok()) return reply(std::move(status));
+    const auto components = message.attachments();
+    const int64_t rows = components[0].shape()[0];
+    if (rows == 0) return reply(Draft<wire::Enqueued>().finish());
+    Attempt attempt = make_attempt(*message, std::move(reply));
+    attempt.rest = {std::make_shared<std::vector<Tensor>>(components.begin(), components.end()), 0, rows};
+    wait_in(enqueues_, std::move(attempt), message->getTimeout());
+  }
+
+  void dequeue_many(const Message<wire::DequeueMany>& message, Reply reply) {
+    if (spec_.shapes.empty())
+      return reply(invalid_argument("queue '" + spec_.name +
+                                    "' was made without shapes: its elements cannot be stacked"));
+    const auto count =
+        static_cast<int64_t>(std::min<uint64_t>(message->getCount(), std::numeric_limits<int64_t>::max()));
+    for (size_t i = 0; i < spec_.types.size(); ++i)
+      if (auto shape = stacked_shape(count, spec_.shapes[i], spec_.types[i]); !shape)
+        return reply(shape.status());
+    if (count == 0) return reply_none(std::move(reply));
+    Attempt attempt = make_attempt(*message, std::move(reply));
+    attempt.wanted = count;
+    attempt.stacked = true;
+    attempt.up_to = message->getUpTo();
+    wait_in(dequeues_, std::move(attempt), message->getTimeout());
+  }
+
+  void reply_none(Reply reply) {
+    std::vector<Tensor> none;
+    for (size_t i = 0; i < spec_.types.size(); ++i) {
+      auto tensor = Tensor::allocate(spec_.types[i], *stacked_shape(0, spec_.shapes[i], spec_.types[i]));
+      if (!tensor) return reply(tensor.status());
+      none.push_back(std::move(*tensor));
+    }
+    reply(Draft<wire::Dequeued>().finish(std::move(none)));
+  }
+
+  void close(const Message<wire::CloseQueue>& message, Reply reply) {
+    if (message->getCancelPending()) {
+      closed_ = true;
+      end(
+          enqueues_, [](const Attempt&) { return true; },
+          cancelled("queue '" + spec_.name + "' was closed meanwhile"));
+      reply(Draft<wire::QueueClosed>().finish());
+      return advance();
+    }
+    Attempt attempt = make_attempt(*message, std::move(reply));
+    attempt.close = true;
+    wait_in(enqueues_, std::move(attempt), -1);
+  }
+
+  /// InvalidArgument unless these are the components of an element, or (with one leading dimension) of a batch of them.
+  Status check(std::span<const Tensor> components, size_t leading) const {
+    const auto refuse = [&](size_t i) {
+      return invalid_argument("component " + std::to_string(i) + " is " + components[i].signature() +
+                              ", queue '" + spec_.name + "' takes " + (leading != 0 ? "batches of " : "") +
+                              spec_.text());
+    };
+    if (components.size() != spec_.types.size())
+      return invalid_argument(std::to_string(components.size()) + " components for queue '" + spec_.name +
+                              "', which takes " + spec_.text());
+    for (size_t i = 0; i < components.size(); ++i) {
+      const auto dims = components[i].shape().dims();
+      if (components[i].dtype() != spec_.types[i] || dims.size() < leading) return refuse(i);
+      if (!spec_.shapes.empty() && !std::ranges::equal(dims.subspan(leading), spec_.shapes[i].dims()))
+        return refuse(i);
+      if (leading != 0 && dims[0] != components[0].shape()[0])
+        return invalid_argument("component 0 has " + std::to_string(components[0].shape()[0]) +
+                                " elements for queue '" + spec_.name + "', component " + std::to_string(i) +
+                                " has " + std::to_string(dims[0]));
+    }
+    return {};
+  }
+
+  // ---- Lines
+
+  void wait_in(Line& line, Attempt attempt, int64_t timeout) {
+    const uint64_t number = attempt.number;
+    line.push_back(std::move(attempt));
+    advance();
+    if (timeout < 0 || line.empty() || line.back().number != number) return;
+    const int64_t now = node_.env.clock.now();
+    line.back().timer =
+        node_.env.clock.call_at(now + std::min(timeout, std::numeric_limits<int64_t>::max() - now),
+                                [&engine = engine(), self = self(), number] {
+                                  Draft<wire::AttemptExpired> expired;
+                                  expired->setAttempt(number);
+                                  engine.send(self, expired.finish());
+                                });
+  }
+
+  /// Runs both lines until the first of each must wait.
+  void advance() {
+    bool moved = true;
+    while (moved) {
+      moved = advance(enqueues_, &QueueRole::try_enqueue);
+      moved |= advance(dequeues_, &QueueRole::try_dequeue);
+    }
+  }
+
+  bool advance(Line& line, Progress (QueueRole::*try_first)(Attempt&)) {
+    bool moved = false;
+    while (!line.empty()) {
+      const Progress progress = (this->*try_first)(line.front());
+      moved |= progress != Progress::None;
+      if (progress != Progress::Complete) break;
+      stop_timer(line.front());
+      line.pop_front();
+    }
+    return moved;
+  }
+
+  Progress try_enqueue(Attempt& attempt) {
+    if (closed_) {
+      attempt.reply(cancelled("queue '" + spec_.name + "' is closed" + (attempt.close ? " already" : "")));
+      return Progress::Complete;
+    }
+    if (attempt.close) {
+      closed_ = true;
+      attempt.reply(Draft<wire::QueueClosed>().finish());
+      return Progress::Complete;
+    }
+    const int64_t room = spec_.capacity < 0 ? attempt.rest.count() : spec_.capacity - elements_.size();
+    if (room <= 0) return Progress::None;  // below 0 after elements were put back
+    elements_.push_back(attempt.rest.take(std::min(room, attempt.rest.count())));
+    if (attempt.rest.count() != 0) return Progress::Some;
+    attempt.reply(Draft<wire::Enqueued>().finish());
+    return Progress::Complete;
+  }
+
+  Progress try_dequeue(Attempt& attempt) {
+    if (closed_ && elements_.size() < attempt.missing()) {
+      const int64_t remainder = attempt.taken.size() + elements_.size();
+      if (!attempt.up_to || remainder == 0) {
+        const int64_t wanted = attempt.wanted;
+        elements_.put_back(std::move(attempt.taken));
+        attempt.reply(out_of_range("queue '" + spec_.name + "' is closed and has " +
+                                   std::to_string(elements_.size()) + " elements, " + std::to_string(wanted) +
+                                   " are wanted"));
+        return Progress::Complete;
+      }
+      attempt.wanted = remainder;
+    }
+    Progress progress = Progress::None;
+    while (attempt.missing() != 0 && elements_.size() != 0) {
+      attempt.taken.push_back(elements_.take(attempt.missing()));
+      progress = Progress::Some;
+    }
+    if (attempt.missing() != 0) return progress;
+    hand_over(attempt);
+    return Progress::Complete;
+  }
+
+  void hand_over(Attempt& attempt) {
+    const auto& pieces = attempt.taken.pieces();
+    if (!attempt.stacked) return attempt.reply(Draft<wire::Dequeued>().finish(components_of(pieces.front())));
+    std::vector<Tensor> stack;
+    if (pieces.size() == 1) {
+      for (const Tensor& component : *pieces[0].components)
+        stack.push_back(component.rows(pieces[0].begin, pieces[0].end));
+      return attempt.reply(Draft<wire::Dequeued>().finish(std::move(stack)));
+    }
+    auto memory = allocate_stack(attempt.taken, device_->context());
+    if (!memory) {
+      elements_.put_back(std::move(attempt.taken));
+      return attempt.reply(memory.status());
+    }
+    copy_out(std::move(attempt.taken), std::move(*memory), std::move(attempt.reply));
+  }
+
+  /// Small stacks are filled here, large ones where computing is allowed, and answered from there.
+  void copy_out(ElementQueue elements, std::vector<Tensor> stack, Reply reply) {
+    size_t bytes = 0;
+    for (const Tensor& tensor : stack) bytes += tensor.bytes();
+    if (bytes <= largest_in_handler) {
+      fill_stack(elements, stack, node_.pool);
+      return reply(Draft<wire::Dequeued>().finish(std::move(stack)));
+    }
+    struct Copying {
+      ElementQueue elements;
+      std::vector<Tensor> stack;
+      Reply reply;
+    };
+    auto copying =
+        std::make_shared<Copying>(Copying{std::move(elements), std::move(stack), std::move(reply)});
+    compute_soon(node_.scheduler, make_job([copying, &pool = node_.pool] {
+                   fill_stack(copying->elements, copying->stack, pool);
+                   copying->reply(Draft<wire::Dequeued>().finish(std::move(copying->stack)));
+                 }));
+  }
+
+  // ---- Attempts that end before their time
+
+  void cancel(const StepKey& step) {
+    const auto of_step = [&](const Attempt& attempt) { return attempt.step == step; };
+    const Status reason = cancelled("the step ended while it waited for queue '" + spec_.name + "'");
+    end(enqueues_, of_step, reason);
+    end(dequeues_, of_step, reason);
+    advance();
+  }
+
+  void expire(uint64_t number) {
+    const auto expired = [&](const Attempt& attempt) { return attempt.number == number; };
+    const Status reason = deadline_exceeded("the time to wait for queue '" + spec_.name + "' is over");
+    end(enqueues_, expired, reason);
+    end(dequeues_, expired, reason);
+    advance();
+  }
+
+  /// Only the first of the dequeues has elements to put back, so their order is clear.
+  template <class Predicate>
+  void end(Line& line, Predicate concerned, const Status& reason) {
+    const auto ended = std::stable_partition(line.begin(), line.end(),
+                                             [&](const Attempt& attempt) { return !concerned(attempt); });
+    for (auto attempt = ended; attempt != line.end(); ++attempt) {
+      elements_.put_back(std::move(attempt->taken));
+      stop_timer(*attempt);
+      attempt->reply(reason);
+    }
+    line.erase(ended, line.end());
+  }
+
+  void stop_timer(const Attempt& attempt) const {
+    if (attempt.timer) node_.env.clock.cancel(*attempt.timer);
+  }
+
+  ActorNode& node_;
+  const QueueSpec spec_;
+  const std::shared_ptr<Device> device_;
+  ElementQueue elements_;
+  Line enqueues_, dequeues_;
+  bool closed_ = false;
+  uint64_t last_attempt_ = 0;
+};
+
+}  // namespace
+
+std::string QueueSpec::text() const {
+  std::string result;
+  for (size_t i = 0; i < types.size(); ++i)
+    result += (i == 0 ? "(" : ", ") + element_text(types[i], shapes.empty() ? nullptr : &shapes[i]);
+  return result + ")" + (capacity < 0 ? "" : ", capacity " + std::to_string(capacity));
+}
+
+ActorRef spawn_queue(ActorNode& node, QueueSpec spec, std::shared_ptr<Device> device) {
+  return node.engine.spawn(std::make_unique<QueueRole>(node, std::move(spec), std::move(device)));
+}
+
+}  // namespace troupe

@@ -1,0 +1,281 @@
+#include "actors/services/replicas/replicas.h"
+
+#include <algorithm>
+#include <map>
+
+#include "kernels/loops/weighted_mean.h"
+#include "messages/schemas/replicas.capnp.h"
+#include "messages/schemas/variable.capnp.h"
+#include "messages/wire/wire.h"
+
+// A group, named by the variable that counts its rounds:
+//
+//          first push of the          every shard            the rule is applied,
+//          next round                 is here                the round counted
+//   idle -----------------> gathering --------> committing --------------------> idle: each push is answered Committed
+//     ^                      |  ^  |                |
+//     |   cancelled, and no  |  +--+ push, cancel   | failed: each push is answered so, and nothing was applied
+//     +----- push is left ---+                      |
+//     +---------------------------------------------+
+
+namespace troupe {
+namespace {
+
+constexpr size_t largest_in_handler = 64 << 10;  ///< bytes of gradients; more is averaged outside the handler
+
+using Push = Message<wire::PushGradient>;
+
+/// Who is to be told when the round is applied.
+struct Waiting {
+  uint32_t shard = 0;
+  StepKey step;
+  Reply reply;
+};
+
+/// A round in the making.
+struct Group {
+  std::string name;  ///< of the variable that counts the rounds
+  uint64_t round = 0;
+  std::map<uint32_t, Push> pushes;  ///< by shard
+  std::vector<Waiting> waiting;
+  std::shared_ptr<const UpdateRule> rule;
+  uint64_t rule_number = 0;  ///< while it is being applied; the pushes' own may go with their partitions
+  bool committing = false;
+
+  const Push& first() const { return pushes.begin()->second; }
+};
+
+Tensor gradient_of(const Push& push) { return push.attachments()[static_cast<size_t>(push->getGradient())]; }
+
+class ReplicasRole final : public Role {
+ public:
+  explicit ReplicasRole(std::shared_ptr<DeviceSite> site) : site_(std::move(site)) {
+    on<wire::PushGradient>([this](const auto& message, Reply reply) { push(message, std::move(reply)); });
+    on<wire::CancelPushes>([this](const auto& message, Reply) {
+      cancel({message->getStep().getSession(), message->getStep().getOrdinal(), 0});
+    });
+    on<wire::MeanComputed>([this](const auto& message, Reply) {
+      if (const auto mean = message.attachment(0); mean && groups_.contains(message->getRoundCell()))
+        update(message->getRoundCell(), *mean);
+    });
+  }
+
+ private:
+  using GroupId = uint32_t;  ///< the number of the counting variable
+
+  void stopping() override {
+    for (const auto& [id, group] : groups_)
+      if (group.rule_number != 0) site_->remove_rule(group.rule_number);
+  }
+
+  // ---- Gathering
+
+  void push(const Push& message, Reply reply) {
+    const auto counter = site_->state->at(message->getRoundCell());
+    if (!counter)
+      return reply(not_found("no variable has number " + std::to_string(message->getRoundCell())));
+    Snapshot snapshot;
+    if (counter->try_read(snapshot) == StateCell::Reading::Busy) return push_later(message, std::move(reply));
+    const auto applied = rounds_in(*counter, snapshot.value);
+    if (!applied) return reply(applied.status());
+    const uint64_t round = message->getRound();
+    if (round <= *applied) return reply(committed(*applied));
+    if (round != *applied + 1)
+      return reply(aborted("round " + std::to_string(round) + " was pushed for '" + counter->name() +
+                           "', where " + std::to_string(*applied) + " rounds are applied"));
+    auto group = prepare_group(message, counter->name());
+    if (!group) return reply(group.status());
+    join(**group, message, std::move(reply));
+  }
+
+  /// The counter is being changed: its owner tells when it can be read.
+  void push_later(const Push& message, Reply reply) {
+    Draft<wire::Read> draft;
+    draft->setStep(message->getStep());
+    draft->initCells(1).set(0, message->getRoundCell());
+    auto kept = std::make_shared<Reply>(std::move(reply));
+    ask(site_->variable_actor.get(), draft.finish(), [this, message, kept](const Result<AnyMessage>& read) {
+      if (!read) return (*kept)(read.status());
+      push(message, std::move(*kept));
+    });
+  }
+
+  static Result<uint64_t> rounds_in(const StateCell& counter, const Tensor& value) {
+    if (!value.valid())
+      return failed_precondition("the variable '" + counter.name() + "' is not initialised");
+    if (value.dtype() != DType::Int64 || value.elements() != 1 || value.as<int64_t>()[0] < 0)
+      return invalid_argument("the variable '" + counter.name() + "' counts no rounds: it is " +
+                              value.signature());
+    return static_cast<uint64_t>(value.as<int64_t>()[0]);
+  }
+
+  /// The group that gathers this push's round, after checking that the push goes with what is there.
+  Result<Group*> prepare_group(const Push& message, const std::string& name) {
+    const auto rule = site_->find_rule(message->getRule());
+    if (!rule) return not_found("no update rule has number " + std::to_string(message->getRule()));
+    TROUPE_RETURN_IF_FAILED(check(message));
+    const GroupId id = message->getRoundCell();
+    const uint64_t round = message->getRound();
+    if (const auto at = groups_.find(id); at != groups_.end()) {
+      if (at->second.round == round) {
+        TROUPE_RETURN_IF_FAILED(check_against(at->second, message, *rule));
+        return &at->second;
+      }
+      const Status moved = aborted("the rounds of '" + name + "' were set while round " +
+                                   std::to_string(at->second.round) + " was in the making");
+      if (at->second.committing) return moved;
+      finish(id, moved);
+    }
+    Group& group = groups_[id];
+    group.name = name;
+    group.round = round;
+    group.rule = rule;
+    return &group;
+  }
+
+  static Status check(const Push& message) {
+    const int64_t gradient = message->getGradient();
+    if (message->getShard() >= message->getShards() || message->getSamples() < 0 || gradient < -1 ||
+        gradient >= static_cast<int64_t>(message.attachments().size()))
+      return invalid_argument(
+          "shard " + std::to_string(message->getShard()) + " of " + std::to_string(message->getShards()) +
+          " pushed " + std::to_string(message->getSamples()) + " samples, gradient " +
+          std::to_string(gradient) + " of " + std::to_string(message.attachments().size()) + " values");
+    return {};
+  }
+
+  static Status check_against(const Group& group, const Push& message, const UpdateRule& rule) {
+    const Push& first = group.first();
+    const auto refuse = [&](const std::string& what, const std::string& ours, const std::string& theirs) {
+      return invalid_argument("shard " + std::to_string(message->getShard()) + " of worker " +
+                              std::to_string(message->getWorker()) + " pushed to '" + group.name + "' with " +
+                              what + " " + ours + ", shard " + std::to_string(first->getShard()) +
+                              " of worker " + std::to_string(first->getWorker()) + " with " + theirs);
+    };
+    if (message->getShards() != first->getShards())
+      return refuse("shards", std::to_string(message->getShards()), std::to_string(first->getShards()));
+    const auto cells = [](const Push& push) { return vector_of<uint32_t>(push->getCells()); };
+    if (rule.node->op != group.rule->node->op || !(rule.node->attrs == group.rule->node->attrs) ||
+        cells(message) != cells(first) || message->getGradient() != first->getGradient() ||
+        message.attachments().size() != first.attachments().size())
+      return refuse("the rule", rule.node->type(),
+                    group.rule->node->type() + " on other variables or with other attributes");
+    if (message->getGradient() < 0) return {};
+    const Tensor &ours = gradient_of(message), &theirs = gradient_of(first);
+    if (ours.dtype() == theirs.dtype() && ours.shape() == theirs.shape()) return {};
+    return refuse("a gradient", ours.signature(), theirs.signature());
+  }
+
+  void join(Group& group, const Push& message, Reply reply) {
+    group.pushes.emplace(message->getShard(), message);  // unless the shard is here already
+    group.waiting.push_back({message->getShard(),
+                             {message->getStep().getSession(), message->getStep().getOrdinal(), 0},
+                             std::move(reply)});
+    if (!group.committing && group.pushes.size() == message->getShards())
+      commit(message->getRoundCell(), group);
+  }
+
+  void cancel(const StepKey& step) {
+    for (auto at = groups_.begin(); at != groups_.end();) {
+      Group& group = at->second;
+      if (!group.committing) withdraw(group, step);
+      at = group.pushes.empty() ? groups_.erase(at) : std::next(at);
+    }
+  }
+
+  static void withdraw(Group& group, const StepKey& step) {
+    const auto ended = std::stable_partition(group.waiting.begin(), group.waiting.end(),
+                                             [&](const Waiting& waiting) { return waiting.step != step; });
+    for (auto waiting = ended; waiting != group.waiting.end(); ++waiting)
+      waiting->reply(cancelled("the step ended before all shards of '" + group.name + "' had pushed"));
+    group.waiting.erase(ended, group.waiting.end());
+    std::erase_if(group.pushes, [&](const auto& push) {
+      return std::ranges::none_of(group.waiting,
+                                  [&](const Waiting& waiting) { return waiting.shard == push.first; });
+    });
+  }
+
+  // ---- Committing
+
+  void commit(GroupId id, Group& group) {
+    group.committing = true;
+    ++site_->committing;
+    if (group.first()->getGradient() < 0) return update(id, {});
+    std::vector<Tensor> gradients;
+    std::vector<int64_t> samples;
+    for (const auto& [shard, push] : group.pushes) {
+      gradients.push_back(gradient_of(push));
+      samples.push_back(push->getSamples());
+    }
+    auto mean = allocate_mean(gradients, samples, site_->device->context().memory());
+    if (!mean) return finish(id, mean.status());
+    Pool& pool = site_->device->context().pool();
+    if (mean->bytes() * gradients.size() <= largest_in_handler) {
+      weighted_mean(gradients, samples, *mean, pool);
+      return update(id, std::move(*mean));
+    }
+    compute_soon(site_->node.scheduler,
+                 make_job([gradients = std::move(gradients), samples = std::move(samples),
+                           mean = std::move(*mean), id, site = site_, self = self(), &pool]() mutable {
+                   weighted_mean(gradients, samples, mean, pool);
+                   Draft<wire::MeanComputed> computed;
+                   computed->setRoundCell(id);
+                   site->node.engine.send(self, computed.finish({std::move(mean)}));
+                 }));
+  }
+
+  /// The rule on the values of shard 0, with the mean in place of its gradient.
+  void update(GroupId id, Tensor mean) {
+    Group& group = groups_.at(id);
+    const Push& first = group.first();
+    std::vector<Tensor> values(first.attachments().begin(), first.attachments().end());
+    if (mean.valid()) values[static_cast<size_t>(first->getGradient())] = std::move(mean);
+    group.rule_number = site_->add_rule(group.rule);
+    Draft<wire::Update> draft;
+    draft->setStep(first->getStep());
+    draft->setRule(group.rule_number);
+    draft->setCells(first->getCells());
+    ask(site_->variable_actor.get(), draft.finish(std::move(values)),
+        [this, id](const Result<AnyMessage>& updated) {
+          Group& applied = groups_.at(id);
+          site_->remove_rule(std::exchange(applied.rule_number, 0));
+          if (!updated) return finish(id, updated.status());
+          count(id, applied);
+        });
+  }
+
+  void count(GroupId id, const Group& group) {
+    Draft<wire::Assign> draft;
+    draft->initCells(1).set(0, id);
+    ask(site_->variable_actor.get(), draft.finish({Tensor::scalar(static_cast<int64_t>(group.round))}),
+        [this, id](const Result<AnyMessage>& assigned) { finish(id, assigned.status()); });
+  }
+
+  void finish(GroupId id, const Status& status) {
+    const auto group = groups_.extract(id);
+    if (group.mapped().committing) --site_->committing;
+    for (Waiting& waiting : group.mapped().waiting) {
+      if (status.ok())
+        waiting.reply(committed(group.mapped().round));
+      else
+        waiting.reply(status);
+    }
+  }
+
+  static AnyMessage committed(uint64_t round) {
+    Draft<wire::Committed> draft;
+    draft->setRound(round);
+    return draft.finish();
+  }
+
+  std::shared_ptr<DeviceSite> site_;
+  std::unordered_map<GroupId, Group> groups_;
+};
+
+}  // namespace
+
+ActorRef spawn_replicas(ActorNode& node, std::shared_ptr<DeviceSite> site) {
+  return node.engine.spawn(std::make_unique<ReplicasRole>(std::move(site)));
+}
+
+}  // namespace troupe

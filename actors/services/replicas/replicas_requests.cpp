@@ -1,0 +1,128 @@
+#include "actors/services/replicas/replicas_requests.h"
+
+#include <algorithm>
+
+#include "messages/schemas/replicas.capnp.h"
+#include "messages/wire/wire.h"
+
+namespace troupe {
+namespace {
+
+constexpr int64_t max_shards = 1 << 20;
+
+bool takes_handle(const ArgDef& input) { return input.is_ref || input.type == DType::Resource; }
+
+/// The bool attributes of the rule that are set.
+Result<Attributes> rule_attributes(const Node& node, const OpDef& rule) {
+  Attributes attrs;
+  for (const std::string& option : node.attrs.get<std::vector<std::string>>("options")) {
+    const AttrDef* attr = rule.find_attr(option);
+    if (!attr || attr->kind != AttrKind::Bool)
+      return invalid_argument(rule.name + " has no bool attribute '" + option + "'");
+    attrs.set(option, true);
+  }
+  return attrs;
+}
+
+/// Which value input of the rule is its gradient; -1 when there shall be none.
+Result<int32_t> gradient_of(const Node& node, const OpDef& rule, size_t handles) {
+  const auto& name = node.attrs.get<std::string>("gradient");
+  if (name.empty()) return -1;
+  const auto index = rule.find_input(name);
+  if (!index || *index < handles)
+    return invalid_argument(rule.name + " has no value input '" + name + "' to average");
+  return static_cast<int32_t>(*index - handles);
+}
+
+Status check_rule(const OpDef& rule, size_t variables, size_t values) {
+  const auto plain = [](const ArgDef& input) {
+    return input.number_attr.empty() && input.type_list_attr.empty();
+  };
+  const auto first_value = std::ranges::find_if_not(rule.inputs, takes_handle);
+  const bool handles_first = std::none_of(first_value, rule.inputs.end(), takes_handle);
+  if (rule.served_by != ServedBy::Variable || !handles_first || !std::ranges::all_of(rule.inputs, plain))
+    return invalid_argument("the op " + rule.name + " is no rule to update variables with");
+  const auto handles = static_cast<size_t>(first_value - rule.inputs.begin());
+  if (handles == variables && rule.inputs.size() == variables + values) return {};
+  return invalid_argument(rule.name + " takes " + std::to_string(handles) + " variables and " +
+                          std::to_string(rule.inputs.size() - handles) + " values, not " +
+                          std::to_string(variables) + " and " + std::to_string(values));
+}
+
+/// A stand-in for one input of the node, with the type and shape that it has there.
+Result<Output> stand_in(Graph& graph, const Graph& original, Output input, bool handle) {
+  const EdgeType type = original.type(input);
+  const char* const op = type.dtype == DType::Resource ? "VarHandleOp"
+                         : handle                      ? "VariableV2"
+                                                       : "Placeholder";
+  const DType dtype = type.dtype == DType::Resource ? DType::Float : type.dtype;  // of a resource nobody asks
+  NodeSpec spec;
+  spec.name = graph.unique_name("input");
+  spec.op = op;
+  spec.attrs = {{"dtype", dtype}, {"shape", original.shape(input)}};
+  TROUPE_ASSIGN(const NodeId id, graph.add(std::move(spec)));
+  return Output{id, 0};
+}
+
+}  // namespace
+
+Result<ReplicatedRule> prepare_replicated_rule(const Graph& graph, const Node& node, const OpLibrary& library,
+                                               Device& device) {
+  TROUPE_ASSIGN(const OpDef* op, library.ops->require(node.attrs.get<std::string>("rule")));
+  const auto variables = static_cast<size_t>(node.attrs.get<int64_t>("N"));
+  const size_t values = node.inputs.size() - variables - 2;  // beside the round and the samples
+  TROUPE_RETURN_IF_FAILED(check_rule(*op, variables, values));
+  const int64_t shard = node.attrs.get<int64_t>("shard"), shards = node.attrs.get<int64_t>("shards");
+  if (shard >= shards || shards > max_shards)
+    return invalid_argument("shard is " + std::to_string(shard) + ", shards " + std::to_string(shards) +
+                            "; allowed: 0 <= shard < shards <= " + std::to_string(max_shards));
+  ReplicatedRule result;
+  TROUPE_ASSIGN(result.gradient, gradient_of(node, *op, variables));
+  auto own = std::make_shared<Graph>(library.ops);
+  NodeSpec spec;
+  spec.op = op->name;
+  TROUPE_ASSIGN(spec.attrs, rule_attributes(node, *op));
+  for (size_t i = 1; i + 1 < node.inputs.size(); ++i) {
+    TROUPE_ASSIGN(const Output input, stand_in(*own, graph, node.inputs[i], i <= variables));
+    spec.inputs.push_back(input);
+  }
+  spec.name = own->unique_name(node.name);
+  TROUPE_ASSIGN(const NodeId id, own->add(std::move(spec)));
+  const Node& rule = own->node(id);
+  TROUPE_ASSIGN(result.rule, prepare_rule(std::move(own), rule, library.kernels, device));
+  return result;
+}
+
+Result<AnyMessage> push_message(const StepRequest& request, const StepInfo& step, uint64_t rule,
+                                int32_t gradient) {
+  if (!step.training || step.round == 0)
+    return failed_precondition(
+        "gradients are pushed for a round of training, and this step is none (rounds count from 1)");
+  const Attributes& attrs = request.node.attrs;
+  const auto variables = static_cast<uint32_t>(attrs.get<int64_t>("N"));
+  for (const Slot& slot : request.inputs.first(1 + variables))
+    if (slot.kind != Slot::Kind::Handle)
+      return invalid_argument("a value was fed where a variable is to be updated");
+  const Tensor& samples = request.inputs.back().tensor;
+  if (samples.dtype() != DType::Int64 || !samples.shape().is_scalar())
+    return invalid_argument("samples is " + samples.signature() + ", not int64[]");
+  Draft<wire::PushGradient> draft;
+  draft->initStep().setSession(step.session);
+  draft->getStep().setOrdinal(step.ordinal);
+  draft->setRound(step.round);
+  draft->setWorker(static_cast<uint32_t>(attrs.get<int64_t>("worker")));
+  draft->setShard(static_cast<uint32_t>(attrs.get<int64_t>("shard")));
+  draft->setShards(static_cast<uint32_t>(attrs.get<int64_t>("shards")));
+  draft->setSamples(samples.as<int64_t>()[0]);
+  draft->setRoundCell(request.inputs[0].cell->id());
+  auto cells = draft->initCells(variables);
+  for (uint32_t i = 0; i < variables; ++i) cells.set(i, request.inputs[1 + i].cell->id());
+  draft->setRule(rule);
+  draft->setGradient(gradient);
+  std::vector<Tensor> values;
+  for (Slot& slot : request.inputs.subspan(1 + variables, request.inputs.size() - variables - 2))
+    values.push_back(std::move(slot.tensor));
+  return AnyMessage(draft.finish(std::move(values)));
+}
+
+}  // namespace troupe

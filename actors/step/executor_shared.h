@@ -1,0 +1,44 @@
+// What the steps of one executor share: how each node that is not a kernel's is carried out, made once when its partition is
+// registered. Immutable afterwards; any thread.
+#pragma once
+
+#include <unordered_set>
+#include <vector>
+
+#include "actors/services/queue/queue_requests.h"
+#include "actors/step/executor.h"
+
+namespace troupe {
+
+struct ExecutorShared {
+  explicit ExecutorShared(ExecutorOptions given);
+  ~ExecutorShared();
+
+  enum class Kind : uint8_t { None, Send, RefSend, Recv, Update, IsInitialized, Queue, Push };
+  struct Request {
+    Kind kind = Kind::None;
+    uint64_t edge = 0;              ///< Send, Recv
+    const Address* peer = nullptr;  ///< Send, Recv: the executor at the other end, one of options.executors
+    bool from_elsewhere = false;    ///< Recv: it is of another process
+    uint64_t rule = 0;              ///< Update, Push: its number at the device
+    int32_t gradient = -1;          ///< Push: which value is averaged
+    QueueOp queue_op = QueueOp::Size;  ///< Queue
+  };
+
+  /// Whether a Recv here, or a Send, is an end of this edge.
+  bool takes(uint64_t edge) const { return taken_edges.contains(edge); }
+  bool makes(uint64_t edge) const { return made_edges.contains(edge); }
+
+  ExecutorOptions options;
+  std::unordered_set<uint64_t> taken_edges, made_edges;
+  bool receives_from_elsewhere = false;
+  std::vector<Request> requests;  ///< per node of the plan
+  Status status;                  ///< why it cannot run, when it cannot
+
+ private:
+  Status prepare(const Node& node, Request& how);
+  Status prepare_push(const Node& node, Request& how);
+  Status open_queue(const Node& handle);
+};
+
+}  // namespace troupe

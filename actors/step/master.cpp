@@ -1,0 +1,407 @@
+#include "actors/step/master.h"
+
+#include <map>
+
+#include "actors/step/graph_wire.h"
+#include "actors/step/profile_wire.h"
+#include "messages/schemas/session.capnp.h"
+#include "messages/schemas/worker.capnp.h"
+#include "messages/wire/limits.h"
+
+namespace troupe {
+namespace {
+
+/// A signature, compiled and registered with its workers, or on the way there.
+struct Prepared {
+  struct Share {
+    ActorRef worker;
+    std::vector<uint32_t> feeds;
+    std::vector<std::string> seeded;
+  };
+  std::string key;
+  uint64_t handle = 0;  ///< also the number of the partition
+  size_t feeds = 0, fetches = 0;
+  std::vector<Share> shares;
+  size_t registering = 0;
+  Status failure;
+  std::vector<Reply> waiting;
+  size_t running = 0;
+  bool retired = false;  ///< not to be run any more
+  uint64_t last_use = 0;
+  bool elsewhere = false;  ///< one of the workers is of another process
+};
+
+struct Step {
+  uint64_t ordinal = 0, call = 0;
+  std::shared_ptr<Prepared> prepared;
+  Reply reply;
+  size_t pending = 0;
+  Status failure;
+  std::vector<Tensor> fetches;
+  bool profiled = false;
+  std::vector<Message<wire::PartitionDone>> profiles;  ///< the answers, when profiled
+  TimerId timer = 0;
+  TimerId again = 0;  ///< until workers that have not answered a failed step are told once more
+};
+
+std::string key_of(wire::PrepareStep::Reader request) {
+  std::string key;
+  for (const auto& list : {request.getFeeds(), request.getFetches(), request.getTargets()}) {
+    for (const auto name : list) key.append(view(name)) += '\n';
+    key += '\0';
+  }
+  return key;
+}
+
+std::vector<std::string> names(capnp::List<capnp::Text>::Reader list) {
+  std::vector<std::string> result;
+  for (const auto name : list) result.emplace_back(view(name));
+  return result;
+}
+
+class MasterRole final : public Role {
+ public:
+  MasterRole(ActorNode& node, Address address, uint64_t session, std::vector<WorkerDevices> workers,
+             SessionOptions options)
+      : node_(node), address_(std::move(address)), session_(session), workers_(std::move(workers)),
+        options_(std::move(options)), graph_(node.library->ops) {
+    on<wire::Extend>([this](const auto& message, Reply reply) { extend(message, std::move(reply)); });
+    on<wire::PrepareStep>([this](const auto& message, Reply reply) { prepare(message, std::move(reply)); });
+    on<wire::RunStep>([this](const auto& message, Reply reply) { run(message, std::move(reply)); });
+    on<wire::PartitionBroken>([this](const auto& message, Reply) { broken(message); });
+    on<wire::CancelStep>([this](const auto& message, Reply) { cancel(message->getCall()); });
+    on<wire::ConfirmStep>([this](const auto& message, Reply reply) { confirm(*message, std::move(reply)); });
+    on<wire::AbortAgain>([this](const auto& message, Reply) {
+      const auto at = steps_.find(message->getOrdinal());
+      if (at == steps_.end()) return;
+      at->second.again = 0;
+      abort(at->second);
+    });
+    on<wire::StepExpired>([this](const auto& message, Reply) { expire(message->getOrdinal()); });
+    on<wire::CloseSession>([this](const auto&, Reply reply) { close(std::move(reply)); });
+  }
+
+ private:
+  void stopping() override {
+    node_.directory.remove(address_);
+    for (const auto& [ordinal, step] : steps_) cancel_timers(step);
+    while (!signatures_.empty()) forget(signatures_.begin()->second);
+  }
+
+  void extend(const Message<wire::Extend>& message, Reply reply) {
+    if (message->getVersion() != version_)
+      return reply(aborted("the graph is at version " + std::to_string(version_) + ", not " +
+                           std::to_string(message->getVersion())));
+    Graph extended = graph_;
+    if (Status status = read_into(extended, message->getGraph(), message); !status.ok())
+      return reply(std::move(status));
+    graph_ = std::move(extended);
+    Draft<wire::Extended> draft;
+    draft->setVersion(++version_);
+    reply(draft.finish());
+  }
+
+  // Preparing: once per signature.
+
+  void prepare(const Message<wire::PrepareStep>& message, Reply reply) {
+    if (closing_) return reply(cancelled("the session is closed"));
+    std::string key = key_of(*message);
+    if (const auto known = handles_.find(key); known != handles_.end()) {
+      const auto& prepared = signatures_.at(known->second);
+      if (prepared->registering == 0) return answer_prepared(*prepared, std::move(reply));
+      prepared->waiting.push_back(std::move(reply));
+      return;
+    }
+    const auto feeds = names(message->getFeeds()), fetches = names(message->getFetches()),
+               targets = names(message->getTargets());
+    const auto signature = resolve_signature(graph_, feeds, fetches, targets);
+    if (!signature) return reply(signature.status());
+    auto prepared = std::make_shared<Prepared>();
+    prepared->key = std::move(key);
+    prepared->handle = ++last_handle_;
+    prepared->feeds = feeds.size();
+    prepared->fetches = fetches.size();
+    auto shares = compile_step(graph_, *signature, *node_.library, workers_, options_,
+                               {address_, session_, prepared->handle}, homes_);
+    if (!shares) return reply(shares.status());
+    prepared->waiting.push_back(std::move(reply));
+    make_room();
+    handles_.emplace(prepared->key, prepared->handle);
+    signatures_.emplace(prepared->handle, prepared);
+    register_shares(prepared, *shares);
+  }
+
+  void register_shares(const std::shared_ptr<Prepared>& prepared, std::vector<WorkerShare>& shares) {
+    prepared->registering = shares.size();
+    for (WorkerShare& share : shares) {
+      const auto worker = node_.directory.find(workers_[share.worker].worker);
+      if (!worker) {
+        registered(prepared, worker.status());
+        continue;
+      }
+      prepared->shares.push_back({*worker, std::move(share.feeds), std::move(share.seeded)});
+      prepared->elsewhere |= !node_.directory.find_here(workers_[share.worker].worker).ok();
+      ask(*worker, std::move(share.registration),
+          [this, prepared](const Result<AnyMessage>& answer) { registered(prepared, answer.status()); });
+    }
+  }
+
+  void registered(const std::shared_ptr<Prepared>& prepared, Status status) {
+    if (!status.ok() && prepared->failure.ok()) prepared->failure = std::move(status);
+    if (--prepared->registering != 0) return;
+    for (auto& reply : std::exchange(prepared->waiting, {})) answer_prepared(*prepared, std::move(reply));
+    if (!prepared->failure.ok()) forget(prepared);
+  }
+
+  static void answer_prepared(const Prepared& prepared, Reply reply) {
+    if (!prepared.failure.ok()) return reply(prepared.failure);
+    Draft<wire::StepPrepared> draft;
+    draft->setHandle(prepared.handle);
+    reply(draft.finish());
+  }
+
+  /// Forgets the signatures used longest ago, but none that runs or registers.
+  void make_room() {
+    while (signatures_.size() >= options_.signatures) {
+      std::shared_ptr<Prepared> oldest;
+      for (const auto& [handle, prepared] : signatures_)
+        if (prepared->running == 0 && prepared->registering == 0 &&
+            (!oldest || prepared->last_use < oldest->last_use))
+          oldest = prepared;
+      if (!oldest) return;
+      forget(oldest);
+    }
+  }
+
+  void forget(std::shared_ptr<Prepared> prepared) {  // NOLINT: by value, as the one in the map goes
+    Draft<wire::DeregisterPartition> draft;
+    draft->setSession(session_);
+    draft->setPartition(prepared->handle);
+    const auto message = draft.finish();
+    for (const auto& share : prepared->shares) tell(share.worker, message);
+    retire(*prepared);
+    signatures_.erase(prepared->handle);
+  }
+
+  // Running.
+
+  void run(const Message<wire::RunStep>& message, Reply reply) {
+    const auto request = *message;
+    if (closing_) return reply(cancelled("the session is closed"));
+    const auto found = signatures_.find(request.getHandle());
+    if (found == signatures_.end() || found->second->retired)
+      return reply(aborted("the step is not prepared any more; prepare it again"));
+    const auto& prepared = found->second;
+    if (message.attachments().size() != prepared->feeds)
+      return reply(invalid_argument("the step takes " + std::to_string(prepared->feeds) + " tensors, got " +
+                                    std::to_string(message.attachments().size())));
+    Step step;
+    step.ordinal = ++last_ordinal_;
+    step.call = request.getCall();
+    step.profiled = request.getProfile();
+    step.prepared = prepared;
+    step.reply = std::move(reply);
+    step.pending = prepared->shares.size();
+    step.fetches.resize(prepared->fetches);
+    if (request.getRemaining() != 0)
+      step.timer = call_in<wire::StepExpired>(static_cast<int64_t>(request.getRemaining()), step.ordinal);
+    ++prepared->running;
+    prepared->last_use = step.ordinal;
+    const uint64_t ordinal = step.ordinal;
+    steps_.emplace(ordinal, std::move(step));
+    for (const auto& share : prepared->shares)
+      ask(share.worker, partition_message(request, message, *prepared, share, ordinal),
+          [this, ordinal](Result<AnyMessage> done) { partition_done(ordinal, std::move(done)); });
+    for (const auto& share : prepared->shares)
+      for (const auto& node : share.seeded) ++runs_[node];
+  }
+
+  Message<wire::RunPartition> partition_message(wire::RunStep::Reader request, const AnyMessage& message,
+                                                const Prepared& prepared, const Prepared::Share& share,
+                                                uint64_t ordinal) const {
+    Draft<wire::RunPartition> draft;
+    auto id = draft->initStep();
+    id.setSession(session_);
+    id.setOrdinal(ordinal);
+    draft->setPartition(prepared.handle);
+    draft->setFloor(steps_.begin()->first);
+    draft->setRemaining(request.getRemaining());
+    draft->setTraining(request.getTraining());
+    draft->setRound(request.getRound());
+    draft->setProfile(request.getProfile());
+    auto earlier = draft->initEarlierRuns(static_cast<uint32_t>(share.seeded.size()));
+    for (uint32_t i = 0; i < earlier.size(); ++i) {
+      const auto known = runs_.find(share.seeded[i]);
+      earlier[i].setNode(as_text(share.seeded[i]));
+      earlier[i].setRuns(known == runs_.end() ? 0 : known->second);
+    }
+    const auto feeds = message.attachments();
+    if (share.feeds.size() == prepared.feeds) return draft.finish({feeds.begin(), feeds.end()});
+    std::vector<Tensor> some;
+    auto positions = draft->initPositions(static_cast<uint32_t>(share.feeds.size()));
+    for (uint32_t i = 0; i < share.feeds.size(); ++i) {
+      positions.set(i, share.feeds[i]);
+      some.push_back(feeds[share.feeds[i]]);
+    }
+    return draft.finish(std::move(some));
+  }
+
+  /// Sends itself a message about a step, in so many nanoseconds.
+  template <class T>
+  TimerId call_in(int64_t nanoseconds, uint64_t ordinal) {
+    return node_.env.clock.call_at(node_.env.clock.now() + nanoseconds,
+                                   [this_actor = self(), ordinal, &node = node_] {
+                                     Draft<T> draft;
+                                     draft->setOrdinal(ordinal);
+                                     node.engine.send(this_actor, draft.finish());
+                                   });
+  }
+
+  void cancel_timers(const Step& step) {
+    for (const TimerId timer : {step.timer, step.again})
+      if (timer != 0) node_.env.clock.cancel(timer);
+  }
+
+  void partition_done(uint64_t ordinal, Result<AnyMessage> answer) {
+    const auto at = steps_.find(ordinal);
+    if (at == steps_.end()) return;
+    Step& step = at->second;
+    --step.pending;
+    if (!answer) {
+      // Whoever is back has perhaps forgotten the partition, or is reached by another stub.
+      if (answer.status().code() == Code::Unavailable || answer.status().code() == Code::Aborted)
+        retire(*step.prepared);
+      fail(step, answer.status());
+    } else {
+      const Message<wire::PartitionDone> done(std::move(*answer));
+      const auto id = done->getStep();
+      if (id.getOrdinal() != ordinal || id.getSession() != session_ ||
+          done->getPartition() != step.prepared->handle)
+        fail(step, internal("a worker has run step " + std::to_string(id.getOrdinal()) + " of partition " +
+                            std::to_string(done->getPartition()) + ", not step " + std::to_string(ordinal) +
+                            " of partition " + std::to_string(step.prepared->handle)));
+      uint32_t i = 0;
+      for (const uint32_t position : done->getPositions())
+        if (position < step.fetches.size() && i < done.attachments().size())
+          step.fetches[position] = done.attachments()[i++];
+      if (step.profiled) step.profiles.push_back(done);
+    }
+    if (step.pending == 0) end(at);
+  }
+
+  /// The first failure counts, and ends the step everywhere.
+  void fail(Step& step, Status status) {
+    if (!step.failure.ok()) return;
+    step.failure = std::move(status);
+    if (step.pending != 0) abort(step);
+  }
+
+  /// Tells every worker that the step is to end; and once more, should some of them not have heard it.
+  void abort(Step& step) {
+    Draft<wire::AbortStep> draft;
+    draft->initStep().setSession(session_);
+    draft->getStep().setOrdinal(step.ordinal);
+    write(step.failure, draft->initReason());
+    const auto message = draft.finish();
+    for (const auto& share : step.prepared->shares) tell(share.worker, message);
+    if (step.prepared->elsewhere)
+      step.again = call_in<wire::AbortAgain>(limits::patient_heartbeats * node_.heartbeat, step.ordinal);
+  }
+
+  void confirm(wire::ConfirmStep::Reader request, Reply reply) {
+    const auto at = steps_.find(request.getStep().getOrdinal());
+    if (request.getStep().getSession() == session_ && at != steps_.end() &&
+        at->second.prepared->handle == request.getPartition())
+      return reply(Draft<wire::StepConfirmed>().finish());
+    node_.strays.fetch_add(1, std::memory_order_relaxed);
+    reply(not_found("its master knows no step " + std::to_string(request.getStep().getOrdinal()) +
+                    " of partition " + std::to_string(request.getPartition())));
+  }
+
+  void broken(const Message<wire::PartitionBroken>& message) {
+    const Status reason = read(message->getReason());
+    for (auto& [ordinal, step] : steps_)
+      if (step.prepared->handle == message->getPartition()) fail(step, reason);
+  }
+
+  /// Prepared anew when it is asked for again.
+  void retire(Prepared& prepared) {
+    if (std::exchange(prepared.retired, true)) return;
+    if (const auto at = handles_.find(prepared.key); at != handles_.end() && at->second == prepared.handle)
+      handles_.erase(at);
+  }
+
+  void end(std::map<uint64_t, Step>::iterator at) {
+    Step step = std::move(at->second);
+    steps_.erase(at);
+    if (--step.prepared->running == 0 && step.prepared->retired) forget(step.prepared);
+    cancel_timers(step);
+    if (step.failure.ok())
+      for (size_t i = 0; i < step.fetches.size() && step.failure.ok(); ++i)
+        if (!step.fetches[i].valid())
+          step.failure = internal("no worker has returned fetch " + std::to_string(i));
+    if (!step.failure.ok()) {
+      step.reply(std::move(step.failure));
+    } else {
+      Draft<wire::StepDone> draft;
+      auto id = draft->initStep();
+      id.setSession(session_);
+      id.setOrdinal(step.ordinal);
+      gather_profiles(step.profiles, *draft);
+      step.reply(draft.finish(std::move(step.fetches)));
+    }
+    if (closing_ && steps_.empty()) closed();
+  }
+
+  void cancel(uint64_t call) {
+    for (auto& [ordinal, step] : steps_)
+      if (step.call == call) return fail(step, cancelled("the step was cancelled by its caller"));
+  }
+
+  void expire(uint64_t ordinal) {
+    const auto at = steps_.find(ordinal);
+    if (at == steps_.end()) return;
+    fail(at->second, deadline_exceeded("the step did not end by its deadline"));
+    at->second.reply(at->second.failure);
+  }
+
+  void close(Reply reply) {
+    closing_ = true;
+    closers_.push_back(std::move(reply));
+    for (auto& [ordinal, step] : steps_) fail(step, cancelled("the session was closed"));
+    if (steps_.empty()) closed();
+  }
+
+  void closed() {
+    for (auto& reply : closers_) reply(Draft<wire::SessionClosed>().finish());
+    stop();
+  }
+
+  ActorNode& node_;
+  const Address address_;
+  const uint64_t session_;
+  const std::vector<WorkerDevices> workers_;
+  const SessionOptions options_;
+  Graph graph_;
+  std::vector<DeviceId> homes_;  ///< see compile_step()
+  uint64_t version_ = 0;
+  std::map<uint64_t, std::shared_ptr<Prepared>> signatures_;  ///< by handle
+  std::unordered_map<std::string, uint64_t> handles_;         ///< by key
+  std::map<uint64_t, Step> steps_;                            ///< running, by ordinal: the first is the floor
+  EarlierRuns runs_;  ///< of the random nodes with seeds of their own, so far
+  uint64_t last_handle_ = 0, last_ordinal_ = 0;
+  bool closing_ = false;
+  std::vector<Reply> closers_;
+};
+
+}  // namespace
+
+ActorRef spawn_master(ActorNode& node, const Address& address, uint64_t session,
+                      std::vector<WorkerDevices> workers, SessionOptions options) {
+  auto master = node.engine.spawn(
+      std::make_unique<MasterRole>(node, address, session, std::move(workers), std::move(options)));
+  node.directory.add(address, master);
+  return master;
+}
+
+}  // namespace troupe

@@ -1,0 +1,397 @@
+#include "actors/step/running_step.h"
+
+#include "actors/services/replicas/replicas_requests.h"
+#include "messages/schemas/device.capnp.h"
+#include "messages/schemas/executor.capnp.h"
+#include "messages/schemas/queue.capnp.h"
+#include "messages/schemas/replicas.capnp.h"
+#include "messages/schemas/variable.capnp.h"
+
+namespace troupe {
+namespace {
+
+constexpr int64_t longest_without_turn = 50'000;  ///< nanoseconds
+
+template <class Builder>
+void set_step(Builder step, const StepInfo& info) {
+  step.setSession(info.session);
+  step.setOrdinal(info.ordinal);
+}
+
+}  // namespace
+
+PartitionStep::PartitionStep(std::shared_ptr<ExecutorShared> shared, const StepInfo& info,
+                             std::vector<Tensor> feeds)
+    : keep_alive_(shared->options.site->node), shared_(std::move(shared)), info_(info),
+      feeds_(std::move(feeds)), outbox_(shared_->options.site->node, info_),
+      runner_(shared_->options.plan, *this) {}
+
+void PartitionStep::begin(Reply executed) {
+  executed_ = std::move(executed);
+  {
+    const std::lock_guard lock(mutex_);
+    runner_.start(info_, feeds_);
+    begun_ = true;
+    if (!early_cancel_.ok()) runner_.cancel(early_cancel_);
+  }
+  drive_soon();
+}
+
+// A job holds a reference to the step, so that it lives as long as anything is to drive it.
+Job PartitionStep::drive_job() {
+  return {[](void* what) {
+            const std::unique_ptr<std::shared_ptr<PartitionStep>> step(
+                static_cast<std::shared_ptr<PartitionStep>*>(what));
+            (*step)->last_turn_ = 0;
+            (*step)->runner_.drive();
+          },
+          new std::shared_ptr<PartitionStep>(shared_from_this())};
+}
+
+void PartitionStep::drive_soon() {
+  compute_soon(shared_->options.site->node.scheduler, drive_job(),
+               shared_->options.plan->is_light() ? Computation::Light : Computation::Yields);
+}
+
+// Tokens leave. When the step has run for a while or is about to, what waits for its thread has a turn, too: the
+// receivers of those tokens among it, and whoever else's messages and steps came to lie here.
+void PartitionStep::flush(FlushReason what) {
+  outbox_.flush(what);
+  if (what == FlushReason::Parking) return;
+  ActorNode& node = shared_->options.site->node;
+  const int64_t now = node.env.clock.now();
+  if (last_turn_ == 0) last_turn_ = now;
+  if (what == FlushReason::Kernel && now - last_turn_ < longest_without_turn) return;
+  if (Unit* unit = Unit::current(node.scheduler)) unit->turn();
+  last_turn_ = node.env.clock.now();
+}
+
+void PartitionStep::wake() { drive_soon(); }
+
+void PartitionStep::arrived(Activation activation, StepReply reply) {
+  if (runner_.arrived(activation, std::move(reply))) drive_soon();
+}
+
+void PartitionStep::request(StepRequest request) {
+  const auto& how = shared_->requests[request.activation.node];
+  switch (how.kind) {
+    case ExecutorShared::Kind::Send:
+    case ExecutorShared::Kind::RefSend: return send(request, how);
+    case ExecutorShared::Kind::Recv: return receive(request, how);
+    case ExecutorShared::Kind::Update: return update(request, how);
+    case ExecutorShared::Kind::Queue: return ask_queue(request, how);
+    case ExecutorShared::Kind::Push: return push(request, how);
+    case ExecutorShared::Kind::IsInitialized: {
+      const bool initialized = request.inputs[0].cell->reading() != StateCell::Reading::Uninitialized;
+      return arrived(request.activation, {{}, {Tensor::scalar(initialized)}, false});
+    }
+    case ExecutorShared::Kind::None: break;
+  }
+  arrived(request.activation, {internal("nobody carries out this op"), {}, false});
+}
+
+void PartitionStep::send_token(const StepRequest& request, const ExecutorShared::Request& how,
+                               std::optional<Tensor> tensor, bool announced) {
+  const auto full = outbox_.add(
+      *how.peer, {{how.edge, request.where.frame, request.where.iteration}, request.dead, announced},
+      std::move(tensor));
+  if (!full) return arrived(request.activation, {full.status(), {}, false});
+  if (*full) flush(FlushReason::Kernel);
+  if (!announced) arrived(request.activation, {});
+}
+
+void PartitionStep::send(const StepRequest& request, const ExecutorShared::Request& how) {
+  if (request.dead) return send_token(request, how, {}, false);
+  Slot& input = request.inputs[0];
+  if (how.kind == ExecutorShared::Kind::RefSend) return announce(request, how, {.cell = input.cell});
+  if (!may_push(*how.peer, input.tensor.bytes()))
+    return announce(request, how, {.tensor = std::move(input.tensor)});
+  send_token(request, how, std::move(input.tensor), false);
+}
+
+bool PartitionStep::may_push(const Address& peer, size_t bytes) {
+  if (outbox_.may_push(peer, bytes)) return true;
+  {
+    const std::lock_guard lock(mutex_);
+    if (askers_.erase(&peer) == 0) return false;
+  }
+  outbox_.renew(peer);
+  return outbox_.may_push(peer, bytes);
+}
+
+void PartitionStep::announce(const StepRequest& request, const ExecutorShared::Request& how, Offer offer) {
+  offer.activation = request.activation;
+  offer.peer = how.peer;
+  {
+    const std::lock_guard lock(mutex_);
+    offers_[{how.edge, request.where.frame, request.where.iteration}] = std::move(offer);
+  }
+  send_token(request, how, {}, true);
+}
+
+void PartitionStep::give(const AnyMessage& message, Reply reply) {
+  const auto request = *Message<wire::TakeTensor>(message);
+  Offer offer;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto at = offers_.find({request.getEdge(), request.getFrame(), request.getIteration()});
+    if (at == offers_.end())
+      return reply(failure_.ok() ? internal("nothing was announced on this edge") : failure_);
+    offer = std::move(at->second);
+    offers_.erase(at);
+    askers_.insert(offer.peer);
+  }
+  give(offer, std::move(reply));
+  arrived(offer.activation, {});
+}
+
+void PartitionStep::give(const Offer& offer, Reply reply) {
+  if (!offer.cell) return reply(Draft<wire::TensorTaken>().finish({offer.tensor}));
+  Snapshot snapshot;
+  switch (offer.cell->try_read(snapshot)) {
+    case StateCell::Reading::Ready:
+      return reply(Draft<wire::TensorTaken>().finish({std::move(snapshot.value)}));
+    case StateCell::Reading::Uninitialized:
+      return reply(failed_precondition("variable " + offer.cell->name() + " has no value yet"));
+    case StateCell::Reading::Busy: break;
+  }
+  Draft<wire::Read> draft;
+  set_step(draft->initStep(), info_);
+  draft->initCells(1).set(0, offer.cell->id());
+  const auto& site = *shared_->options.site;
+  site.node.engine.send(site.variable_actor.get(), draft.finish(),
+                        std::move(reply));  // ReadDone attaches the same
+}
+
+void PartitionStep::receive(const StepRequest& request, const ExecutorShared::Request& how) {
+  const TokenKey key{how.edge, request.where.frame, request.where.iteration};
+  Arrived value;
+  {
+    const std::lock_guard lock(mutex_);
+    Token& token = tokens_[key];
+    if (token.value) {
+      value = std::move(*token.value);
+      tokens_.erase(key);
+    } else if (failure_.ok()) {
+      token.waiting = request.activation;
+      return;
+    } else {
+      value.reply.status = failure_;
+    }
+  }
+  match(request.activation, key, std::move(value));
+}
+
+void PartitionStep::match(Activation activation, const TokenKey& key, Arrived value) {
+  if (!value.announced) return arrived(activation, std::move(value.reply));
+  ActorNode& node = shared_->options.site->node;
+  const auto peer = node.directory.find(*shared_->requests[activation.node].peer);
+  if (!peer) return arrived(activation, {peer.status(), {}, false});
+  Draft<wire::TakeTensor> draft;
+  set_step(draft->initStep(), info_);
+  draft->setEdge(key.edge);
+  draft->setFrame(key.frame);
+  draft->setIteration(key.iteration);
+  node.engine.send(*peer, draft.finish(),
+                   Reply([self = shared_from_this(), activation](Result<AnyMessage> answer) {
+                     Result<Tensor> tensor = answer ? answer->attachment(0) : Result<Tensor>(answer.status());
+                     StepReply reply{tensor.status(), {}, false};
+                     if (tensor) reply.outputs.push_back(std::move(*tensor));
+                     self->arrived(activation, std::move(reply));
+                   }));
+}
+
+void PartitionStep::token_arrived(const TokenKey& key, Arrived value) {
+  std::optional<Activation> waiting;
+  {
+    const std::lock_guard lock(mutex_);
+    if (over_) return;
+    Token& token = tokens_[key];
+    if (!token.waiting) {
+      if (token.value) value.reply.status = internal("an edge carried two tokens for one iteration");
+      token.value = std::move(value);
+      return;
+    }
+    waiting = token.waiting;
+    tokens_.erase(key);
+  }
+  match(*waiting, key, std::move(value));
+}
+
+void PartitionStep::tensors_arrived(const AnyMessage& message) {
+  uint32_t next = 0;
+  for (const auto arrival : (*Message<wire::TensorsArrived>(message)).getArrivals()) {
+    if (!shared_->takes(arrival.getEdge()))
+      return stray("a token of edge " + std::to_string(arrival.getEdge()));
+    Arrived value;
+    value.reply.dead = arrival.getDead();
+    value.announced = arrival.getAnnounced();
+    if (!value.reply.dead && !value.announced) {
+      auto tensor = message.attachment(next++);
+      if (tensor)
+        value.reply.outputs.push_back(std::move(*tensor));
+      else
+        value.reply.status = tensor.status();
+    }
+    token_arrived({arrival.getEdge(), arrival.getFrame(), arrival.getIteration()}, std::move(value));
+  }
+  if (next != message.attachments().size())
+    stray(std::to_string(message.attachments().size()) + " tensors for " + std::to_string(next) + " tokens");
+}
+
+void PartitionStep::stray(const std::string& what) {
+  const auto& site = *shared_->options.site;
+  site.node.strays.fetch_add(1, std::memory_order_relaxed);
+  cancel(data_loss(what + " came to " + site.device->name().text() +
+                   ", which has no use for it: a message was damaged on its way"));
+}
+
+PartitionStep::Whereabouts PartitionStep::find(const TokenKey& token) const {
+  if (!shared_->makes(token.edge)) return Whereabouts::NoSuchEdge;
+  return outbox_.has_sent(token) ? Whereabouts::Sent : Whereabouts::Pending;
+}
+
+std::map<const Address*, std::vector<TokenKey>> PartitionStep::overdue() {
+  std::map<const Address*, std::vector<TokenKey>> tokens;
+  const std::lock_guard lock(mutex_);
+  for (auto& [key, token] : tokens_) {
+    if (!token.waiting) continue;
+    const auto& how = shared_->requests[token.waiting->node];
+    if (!how.from_elsewhere) continue;
+    if (std::exchange(token.overdue, true)) tokens[how.peer].push_back(key);
+  }
+  return tokens;
+}
+
+std::optional<std::string> PartitionStep::waits_for(const TokenKey& token) const {
+  const std::lock_guard lock(mutex_);
+  const auto at = tokens_.find(token);
+  if (at == tokens_.end() || !at->second.waiting) return std::nullopt;
+  const Node& node = *shared_->options.plan->nodes()[at->second.waiting->node].node;
+  return node.attrs.get<std::string>("tensor_name");
+}
+
+void PartitionStep::update(const StepRequest& request, const ExecutorShared::Request& how) {
+  Draft<wire::Update> draft;
+  set_step(draft->initStep(), info_);
+  draft->setRule(how.rule);
+  std::vector<Tensor> values;
+  std::vector<uint32_t> cells;
+  for (Slot& slot : request.inputs) {
+    if (slot.kind == Slot::Kind::Handle)
+      cells.push_back(slot.cell->id());
+    else
+      values.push_back(std::move(slot.tensor));
+  }
+  auto list = draft->initCells(static_cast<uint32_t>(cells.size()));
+  for (uint32_t i = 0; i < cells.size(); ++i) list.set(i, cells[i]);
+  const auto& site = *shared_->options.site;
+  const size_t outputs = request.node.output_types.size();
+  site.node.engine.send(site.variable_actor.get(), draft.finish(std::move(values)),
+                        Reply([self = shared_from_this(), activation = request.activation,
+                               outputs](const Result<AnyMessage>& answer) {
+                          StepReply reply;
+                          reply.status = answer.status();
+                          reply.outputs.resize(outputs);  // references: the runner passes on the handles
+                          self->arrived(activation, std::move(reply));
+                        }));
+}
+
+void PartitionStep::ask_queue(const StepRequest& request, const ExecutorShared::Request& how) {
+  const auto& site = *shared_->options.site;
+  const Slot& handle = request.inputs[0];
+  const auto queue = handle.kind == Slot::Kind::Handle ? site.queues.find(*handle.cell) : nullptr;
+  if (!queue)
+    return arrived(request.activation,
+                   {invalid_argument("the handle leads to no queue of this device"), {}, false});
+  auto message = queue_message(how.queue_op, request, info_, queue->spec);
+  if (!message) return arrived(request.activation, {message.status(), {}, false});
+  queues_.insert(queue->actor);
+  site.node.engine.send(queue->actor, std::move(*message),
+                        Reply([self = shared_from_this(), activation = request.activation,
+                               op = how.queue_op](Result<AnyMessage> answer) {
+                          self->arrived(activation, queue_reply(op, std::move(answer)));
+                        }));
+}
+
+void PartitionStep::push(const StepRequest& request, const ExecutorShared::Request& how) {
+  auto message = push_message(request, info_, how.rule, how.gradient);
+  if (!message) return arrived(request.activation, {message.status(), {}, false});
+  const auto& site = *shared_->options.site;
+  pushed_ = true;
+  site.node.engine.send(
+      site.replicas_actor.get(), std::move(*message),
+      Reply([self = shared_from_this(), activation = request.activation](const Result<AnyMessage>& answer) {
+        self->arrived(activation, {answer.status(), {}, false});
+      }));
+}
+
+void PartitionStep::read(Activation activation, uint32_t input, StateCell& cell) {
+  Draft<wire::Read> draft;
+  set_step(draft->initStep(), info_);
+  draft->initCells(1).set(0, cell.id());
+  const auto& site = *shared_->options.site;
+  site.node.engine.send(site.variable_actor.get(), draft.finish(),
+                        Reply([self = shared_from_this(), activation, input](Result<AnyMessage> answer) {
+                          Result<Tensor> value =
+                              answer ? answer->attachment(0) : Result<Tensor>(answer.status());
+                          if (self->runner_.value_arrived(activation, input, std::move(value)))
+                            self->drive_soon();
+                        }));
+}
+
+void PartitionStep::cancel(Status reason) {
+  const std::lock_guard lock(mutex_);  // so that it neither begins nor ends meanwhile
+  if (over_) return;
+  if (!begun_)
+    early_cancel_ = std::move(reason);
+  else if (runner_.cancel(std::move(reason)))
+    drive_soon();
+}
+
+void PartitionStep::failing(const Status& status) {
+  std::vector<Activation> waiting;
+  {
+    const std::lock_guard lock(mutex_);
+    failure_ = status;
+    for (auto& [key, token] : tokens_)
+      if (token.waiting) waiting.push_back(*token.waiting);
+    for (auto& [key, offer] : offers_) waiting.push_back(offer.activation);
+    tokens_.clear();
+    offers_.clear();
+  }
+  for (const Activation& activation : waiting) arrived(activation, {status, {}, false});
+  cancel_requests();
+}
+
+// What waits in other roles shall be answered soon: they are told that nobody waits any more.
+void PartitionStep::cancel_requests() {
+  const auto& site = *shared_->options.site;
+  for (const ActorRef& queue : queues_) {
+    Draft<wire::CancelAttempts> draft;
+    set_step(draft->initStep(), info_);
+    site.node.engine.send(queue, draft.finish());
+  }
+  if (!pushed_) return;
+  Draft<wire::CancelPushes> draft;
+  set_step(draft->initStep(), info_);
+  site.node.engine.send(site.replicas_actor.get(), draft.finish());
+}
+
+void PartitionStep::ended(Status status) {
+  outbox_.flush(FlushReason::Parking);
+  {
+    const std::lock_guard lock(mutex_);
+    over_ = true;
+    tokens_.clear();
+  }
+  const auto& site = *shared_->options.site;
+  if (!status.ok())
+    return executed_(std::move(status).at_device(site.device->name().text()).at_step(info_.ordinal));
+  Draft<wire::StepExecuted> draft;
+  set_step(draft->initStep(), info_);
+  const auto fetched = runner_.fetched();
+  executed_(draft.finish({std::make_move_iterator(fetched.begin()), std::make_move_iterator(fetched.end())}));
+}
+
+}  // namespace troupe

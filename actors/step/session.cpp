@@ -1,0 +1,264 @@
+#include "actors/step/session.h"
+
+#include <atomic>
+#include <map>
+#include <mutex>
+
+#include "actors/checkpoint/checkpoint.h"
+#include "actors/checkpoint/checkpoint_wire.h"
+#include "actors/step/graph_wire.h"
+#include "actors/step/master.h"
+#include "actors/step/profile_wire.h"
+#include "actors/step/session_impl.h"
+#include "messages/schemas/session.capnp.h"
+
+namespace troupe {
+
+struct PreparedStep::State {
+  std::weak_ptr<Session::Impl> session;  // which keeps the steps it prepared
+  Message<wire::PrepareStep> signature;
+  std::atomic<uint64_t> handle{0};
+};
+
+/// What a session stands on.
+struct SessionParts {
+  ActorNode& node;
+  ActorRef master;
+  const Graph& graph;
+  std::string container;  ///< in which its state is
+  Address master_address;
+  Address coordinator;           ///< of checkpoints
+  std::vector<Address> workers;  ///< of the processes that it runs on
+
+  Session open() &&;
+};
+
+/// Shared by the session and the steps it prepared.
+struct Session::Impl {
+  explicit Impl(SessionParts given) : parts(std::move(given)) {}
+  ~Impl() { parts.node.engine.stop(parts.master); }
+
+  Engine& engine() const { return parts.node.engine; }
+  Result<AnyMessage> call(AnyMessage message) const {
+    if (closed) return failed_precondition("the session is closed");
+    return engine().call(parts.master, std::move(message));
+  }
+
+  /// Sends the nodes that the master does not have yet.
+  Status extend() {
+    const std::lock_guard lock(mutex);
+    if (sent == parts.graph.size()) return {};
+    Draft<wire::Extend> draft;
+    std::vector<Tensor> attachments;
+    write(parts.graph, static_cast<NodeId>(sent), draft->initGraph(), attachments);
+    draft->setVersion(version);
+    const size_t size = parts.graph.size();
+    TROUPE_ASSIGN(const auto answer, call(draft.finish(std::move(attachments))));
+    version = Message<wire::Extended>(answer)->getVersion();
+    sent = size;
+    return {};
+  }
+
+  /// Throws for what is not of this session's graph.
+  void require(const std::vector<Output>& feeds, const std::vector<Output>& fetches) const {
+    const auto fail = [](const char* what, size_t i, const Status& status) {
+      throw Error(invalid_argument(std::string(what) + ' ' + std::to_string(i) + ' ' + status.text()));
+    };
+    for (size_t i = 0; i < feeds.size(); ++i)
+      if (const Status status = parts.graph.check_tensor(feeds[i]); !status.ok()) fail("feed", i, status);
+    for (size_t i = 0; i < fetches.size(); ++i)
+      if (const Status status = parts.graph.check(fetches[i]); !status.ok()) fail("fetch", i, status);
+  }
+
+  Result<uint64_t> prepare(const Message<wire::PrepareStep>& signature) const {
+    TROUPE_ASSIGN(const auto answer, call(signature));
+    return Message<wire::StepPrepared>(answer)->getHandle();
+  }
+
+  /// Whose state a SaveCheckpoint or RestoreCheckpoint is about, and where the files are.
+  template <class Request>
+  void name_state(Request request, const std::string& folder) const;
+  AnyMessage ask_coordinator(AnyMessage message) const;
+  Message<wire::PrepareStep> signature(const std::vector<Output>& feeds,
+                                       const std::vector<Output>& outputs) const;
+  Result<AnyMessage> run(uint64_t handle, const std::vector<Tensor>& feeds, const StepOptions& options);
+
+  using Key = std::pair<std::vector<Output>, std::vector<Output>>;
+  static constexpr size_t max_steps = 64;
+
+  SessionParts parts;
+  std::mutex mutex;  ///< guards what follows
+  size_t sent = 0;
+  uint64_t version = 0;
+  std::map<Key, PreparedStep> steps;
+  std::atomic<uint64_t> last_call{0};
+  std::atomic<bool> closed{false};
+};
+
+Message<wire::PrepareStep> Session::Impl::signature(const std::vector<Output>& feeds,
+                                                    const std::vector<Output>& outputs) const {
+  std::vector<std::string> fetches, targets;
+  for (const Output& output : outputs) {
+    if (output.is_control())
+      targets.push_back(parts.graph.node(output.node).name);
+    else
+      fetches.push_back(parts.graph.name_of(output));
+  }
+  Draft<wire::PrepareStep> draft;
+  const auto fill = [](auto list, const std::vector<std::string>& names) {
+    for (uint32_t i = 0; i < names.size(); ++i) list.set(i, as_text(names[i]));
+  };
+  auto fed = draft->initFeeds(static_cast<uint32_t>(feeds.size()));
+  for (uint32_t i = 0; i < feeds.size(); ++i) fed.set(i, as_text(parts.graph.name_of(feeds[i])));
+  fill(draft->initFetches(static_cast<uint32_t>(fetches.size())), fetches);
+  fill(draft->initTargets(static_cast<uint32_t>(targets.size())), targets);
+  return draft.finish();
+}
+
+Result<AnyMessage> Session::Impl::run(uint64_t handle, const std::vector<Tensor>& feeds,
+                                      const StepOptions& options) {
+  Draft<wire::RunStep> draft;
+  draft->setHandle(handle);
+  draft->setCall(++last_call);
+  draft->setRemaining(static_cast<uint64_t>(options.timeout.count()));
+  draft->setTraining(options.training);
+  draft->setRound(options.round);
+  draft->setProfile(options.profile != nullptr);
+  return call(draft.finish(std::vector<Tensor>(feeds)));
+}
+
+std::vector<Tensor> PreparedStep::run(const std::vector<Tensor>& feeds, const StepOptions& options) const {
+  const auto session = state_->session.lock();
+  if (!session) throw Error(unavailable("the session that prepared this step is gone"));
+  auto done = session->run(state_->handle, feeds, options);
+  if (!done &&
+      done.status().code() == Code::Aborted) {  // forgotten by the master, or a worker restarted: once more
+    state_->handle = value_or_throw(session->prepare(state_->signature));
+    done = session->run(state_->handle, feeds, options);
+  }
+  if (!done) throw Error(done.status());
+  if (options.profile) *options.profile = read(Message<wire::StepDone>(*done)->getProfile());
+  return {done->attachments().begin(), done->attachments().end()};
+}
+
+Session SessionParts::open() && { return Session(std::make_shared<Session::Impl>(std::move(*this))); }
+
+WorkerDevices worker_of(const TaskSites& task) {
+  WorkerDevices worker{task.address("worker"), {}};
+  for (const auto& site : task.sites) {
+    const Device& device = *site->device;
+    worker.devices.push_back({device.name(), device.incarnation(), device.memory_statistics().cap});
+  }
+  return worker;
+}
+
+Session open_session(ActorNode& node, const TaskSites& task, uint64_t id, const Graph& graph,
+                     std::vector<WorkerDevices> workers, const SessionOptions& options) {
+  std::vector<Address> processes;
+  for (const auto& worker : workers) processes.push_back(worker.worker);
+  const Address master = task.address("master", std::to_string(id));
+  const ActorRef to = spawn_master(node, master, id, std::move(workers), options);
+  return SessionParts{node,
+                      to,
+                      graph,
+                      state_container(id, options),
+                      master,
+                      checkpoint_coordinator_address(task.address("worker")),
+                      std::move(processes)}
+      .open();
+}
+
+Session::Session(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Session::Session(Session&&) noexcept = default;
+Session& Session::operator=(Session&&) noexcept = default;
+Session::~Session() = default;
+
+std::vector<Tensor> Session::run(const std::vector<std::pair<Output, Tensor>>& feeds,
+                                 const std::vector<Output>& fetches, const StepOptions& options) {
+  Impl::Key key{{}, fetches};
+  std::vector<Tensor> tensors;
+  for (const auto& [output, tensor] : feeds) {
+    key.first.push_back(output);
+    tensors.push_back(tensor);
+  }
+  impl_->require(key.first,
+                 key.second);  // before the look-up: an Output of another graph may equal a known one
+  PreparedStep step;
+  {
+    const std::lock_guard lock(impl_->mutex);
+    if (const auto known = impl_->steps.find(key); known != impl_->steps.end()) step = known->second;
+  }
+  if (!step.state_) {
+    step = prepare(key.first, key.second);
+    const std::lock_guard lock(impl_->mutex);
+    if (impl_->steps.size() >= Impl::max_steps) impl_->steps.clear();
+    impl_->steps.emplace(std::move(key), step);
+  }
+  return step.run(tensors, options);
+}
+
+PreparedStep Session::prepare(const std::vector<Output>& feeds, const std::vector<Output>& fetches) {
+  impl_->require(feeds, fetches);
+  throw_if_failed(impl_->extend());
+  PreparedStep step;
+  step.state_ = std::make_shared<PreparedStep::State>();
+  step.state_->session = impl_;
+  step.state_->signature = impl_->signature(feeds, fetches);
+  step.state_->handle = value_or_throw(impl_->prepare(step.state_->signature));
+  return step;
+}
+
+template <class Request>
+void Session::Impl::name_state(Request request, const std::string& folder) const {
+  request.setFolder(as_text(folder));
+  request.setContainer(as_text(parts.container));
+  auto writers = request.initWriters(static_cast<uint32_t>(parts.workers.size()));
+  for (uint32_t i = 0; i < writers.size(); ++i)
+    write(checkpoint_writer_address(parts.workers[i]), writers[i]);
+}
+
+AnyMessage Session::Impl::ask_coordinator(AnyMessage message) const {
+  if (closed) throw Error(failed_precondition("the session is closed"));
+  const ActorRef coordinator = value_or_throw(parts.node.directory.find(parts.coordinator));
+  return value_or_throw(engine().call(coordinator, std::move(message)));
+}
+
+SavedCheckpoint Session::save(const std::string& folder, const SaveOptions& options) {
+  Draft<wire::SaveCheckpoint> draft;
+  impl_->name_state(*draft, folder);
+  draft->setRound(options.round);
+  draft->setNote(as_text(options.note));
+  draft->setKeep(static_cast<uint32_t>(std::min<size_t>(options.keep, UINT32_MAX)));
+  write(impl_->parts.master_address, draft->initMaster());
+  const Message<wire::CheckpointSaved> saved(impl_->ask_coordinator(draft.finish()));
+  return {std::string(view(saved->getFolder())), std::string(view(saved->getProblem()))};
+}
+
+RestoredCheckpoint Session::restore(const std::string& folder, const std::string& name) {
+  // Where the variables are is settled when a step that has them is prepared.
+  std::vector<Output> variables;
+  for (const Node& node : impl_->parts.graph.nodes())
+    if (is_variable(node)) variables.push_back({node.id, Output::control});
+  if (!variables.empty()) prepare({}, variables);
+  Draft<wire::RestoreCheckpoint> draft;
+  impl_->name_state(*draft, folder);
+  if (!name.empty()) draft->setName(as_text(name));
+  const Message<wire::CheckpointRestored> restored(impl_->ask_coordinator(draft.finish()));
+  return {std::string(view(restored->getFolder())), restored->getRound(),
+          std::string(view(restored->getNote())), read(restored->getSkipped()), read(restored->getMissing())};
+}
+
+void Session::cancel() {
+  if (!impl_->closed.exchange(true))
+    impl_->engine().send(impl_->parts.master, Draft<wire::CloseSession>().finish());
+}
+
+void Session::close(std::chrono::nanoseconds timeout) {
+  const int64_t deadline = impl_->parts.node.env.clock.now() + timeout.count();
+  if (impl_->closed.exchange(true)) return;
+  const auto answer =
+      impl_->engine().call(impl_->parts.master, Draft<wire::CloseSession>().finish(), deadline);
+  if (!answer && answer.status().code() != Code::Unavailable) throw Error(answer.status());
+}
+
+}  // namespace troupe

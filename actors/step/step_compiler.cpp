@@ -1,0 +1,227 @@
+#include "actors/step/step_compiler.h"
+
+#include <algorithm>
+#include <map>
+
+#include "actors/step/graph_wire.h"
+#include "actors/step/worker.h"
+#include "graph/passes/simplify.h"
+#include "kernels/runtime/evaluate.h"
+#include "messages/schemas/worker.capnp.h"
+#include "messages/values/memory_claims.h"
+
+namespace troupe {
+namespace {
+
+/// Heap memory for constants that are folded: more than any may take is refused before it is touched.
+class FoldingMemory final : public Allocator, public MemoryClaims {
+ public:
+  Result<BufferRef> allocate(size_t bytes) override {
+    if (bytes > max_) return refused(bytes);
+    return heap_allocator().allocate(bytes);
+  }
+  Result<BufferRef> claim(size_t bytes) override {
+    if (bytes > max_) return refused(bytes);
+    return BufferRef();
+  }
+
+ private:
+  static Status refused(size_t bytes) {
+    return resource_exhausted("a constant of " + std::to_string(bytes) + " bytes is not folded");
+  }
+  const size_t max_ = 4 * SimplifyOptions().largest_constant;  ///< scratch memory of the kernel included
+};
+
+class StepCompiler {
+ public:
+  StepCompiler(const OpLibrary& library, std::span<const WorkerDevices> workers,
+               const SessionOptions& options, const PartitionOwner& owner)
+      : library_(library), workers_(workers), options_(options), owner_(owner) {
+    for (size_t w = 0; w < workers.size(); ++w)
+      for (const DeviceInfo& device : workers[w].devices) {
+        devices_.push_back(device);
+        worker_of_.push_back(w);
+      }
+  }
+
+  Result<std::vector<WorkerShare>> compile(const Graph& graph, const RunSignature& signature,
+                                           std::vector<DeviceId>& homes) const {
+    TROUPE_ASSIGN(const auto partitions, cut(graph, signature, homes));
+    return shares(partitions);
+  }
+  Result<PlacedStep> place_step(const Graph& graph, const RunSignature& signature) const {
+    std::vector<DeviceId> homes;
+    TROUPE_ASSIGN(auto partitions, cut(graph, signature, homes));
+    return PlacedStep{devices_, std::move(partitions)};
+  }
+
+ private:
+  Result<std::vector<Partition>> cut(const Graph& graph, const RunSignature& signature,
+                                     std::vector<DeviceId>& homes) const {
+    if (homes.size() < graph.size()) settle(graph, homes);
+    TROUPE_ASSIGN(Subgraph subgraph, cut_subgraph(graph, signature));
+    TROUPE_RETURN_IF_FAILED(check_handles(subgraph.graph));
+    if (options_.simplify) TROUPE_RETURN_IF_FAILED(simplify(subgraph, {evaluator()}).status());
+    TROUPE_ASSIGN(auto placed, place_nodes(subgraph, homes));
+    const auto on_host = [this](const Node& node, size_t index, bool is_input, std::string_view type) {
+      const auto kernel = library_.kernels.find(node, type);
+      return kernel.ok() && in_host_memory(**kernel, node, index, is_input);
+    };
+    return partition(subgraph.graph, std::move(placed.device), devices_, on_host);
+  }
+
+  /// What a handle leads to is known before the step runs, so no kernel may choose it.
+  Status check_handles(const Graph& graph) const {
+    const auto takes_handles = [](const auto& attr) {
+      const auto* const dtype = std::get_if<DType>(&attr.second);
+      return dtype && *dtype == DType::Resource;
+    };
+    for (const Node& node : graph.nodes())
+      if (node.op->served_by == ServedBy::Kernel && !library_.kernels.has(node, "CPU") &&
+          std::any_of(node.attrs.begin(), node.attrs.end(), takes_handles))
+        return unimplemented(
+                   "handles of queues and variables are no elements of tensors: they cannot be packed, "
+                   "gathered or "
+                   "selected, only handed on one by one")
+            .at_node(node.type(), node.name);
+    return {};
+  }
+
+  Result<PlacementResult> place_nodes(const Graph& graph, std::span<const DeviceId> assigned) const {
+    // What only reads a variable needs no kernel: the step takes the published value.
+    const auto has_kernel = [this](const Node& node, std::string_view type) {
+      const bool reads =
+          node.op->served_by == ServedBy::Variable && library_.kernels.of(node.op->name).empty();
+      return reads || library_.kernels.has(node, type);
+    };
+    PlacementOptions placement;
+    placement.requests = options_.placement;
+    placement.assigned = assigned;
+    return place(graph, devices_, has_kernel, placement);
+  }
+
+  static bool stays(const Node& node) {
+    return node.op->effect == Effect::State || !node.colocate_with.empty();
+  }
+
+  /// A graph that cannot be placed as a whole may have steps that can: those that need the rest will say why it cannot.
+  void settle(const Graph& graph, std::vector<DeviceId>& homes) const {
+    homes.resize(graph.size(), no_device);
+    const auto placed = place_nodes(graph, homes);
+    if (!placed) return;
+    for (const Node& node : graph.nodes())
+      if (stays(node)) homes[node.id] = placed->device[node.id];
+  }
+
+  Result<PlacementResult> place_nodes(const Subgraph& subgraph, std::vector<DeviceId>& homes) const {
+    std::vector<DeviceId> assigned;
+    for (const NodeId origin : subgraph.origin)
+      assigned.push_back(origin == no_node ? no_device : homes[origin]);
+    auto placed = place_nodes(subgraph.graph, assigned);
+    if (!placed) return placed;
+    for (const Node& node : subgraph.graph.nodes())
+      if (const NodeId origin = subgraph.origin[node.id]; origin != no_node && stays(node))
+        homes[origin] = placed->device[node.id];
+    return placed;
+  }
+
+  /// Constants are folded on the master, on memory and a thread of its own.
+  Evaluate evaluator() const {
+    return [this](const Graph& graph, const Node& node, std::span<const Tensor> inputs) {
+      InlinePool pool;
+      FoldingMemory memory;
+      DeviceContext context(memory, pool);
+      return evaluate(library_, graph, node, inputs, context);
+    };
+  }
+
+  std::vector<WorkerShare> shares(const std::vector<Partition>& partitions) const {
+    std::map<size_t, std::vector<const Partition*>> by_worker;
+    for (const Partition& part : partitions) by_worker[worker_of_[part.device]].push_back(&part);
+    std::vector<WorkerShare> result;
+    for (const auto& [worker, parts] : by_worker) {
+      WorkerShare share;
+      share.worker = worker;
+      for (const Partition* part : parts)
+        for (const PartitionEnd& feed : part->feeds) share.feeds.push_back(feed.position);
+      std::sort(share.feeds.begin(), share.feeds.end());
+      share.feeds.erase(std::unique(share.feeds.begin(), share.feeds.end()), share.feeds.end());
+      share.seeded = seeded(parts);
+      share.registration = registration(parts, partitions);
+      result.push_back(std::move(share));
+    }
+    return result;
+  }
+
+  static std::vector<std::string> seeded(const std::vector<const Partition*>& parts) {
+    std::vector<std::string> names;
+    for (const Partition* part : parts)
+      for (const Node& node : part->graph.nodes())
+        if (has_own_seeds(node)) names.push_back(node.name);
+    return names;
+  }
+
+  Message<wire::RegisterPartition> registration(const std::vector<const Partition*>& parts,
+                                                const std::vector<Partition>& all) const {
+    Draft<wire::RegisterPartition> draft;
+    std::vector<Tensor> attachments;
+    draft->setSession(owner_.session);
+    draft->setPartition(owner_.partition);
+    write(owner_.master, draft->initMaster());
+    draft->setSeed(options_.seed.value_or(owner_.session));
+    draft->setContainer(as_text(state_container(owner_.session, options_)));
+    auto out = draft->initParts(static_cast<uint32_t>(parts.size()));
+    for (uint32_t i = 0; i < parts.size(); ++i) {
+      out[i].setDevice(as_text(devices_[parts[i]->device].name.text()));
+      write(parts[i]->graph, 0, out[i].initGraph(), attachments);
+      write_ends(parts[i]->feeds, out[i].initFeeds(static_cast<uint32_t>(parts[i]->feeds.size())));
+      write_ends(parts[i]->fetches, out[i].initFetches(static_cast<uint32_t>(parts[i]->fetches.size())));
+    }
+    auto executors = draft->initExecutors(static_cast<uint32_t>(all.size()));
+    for (uint32_t i = 0; i < all.size(); ++i) {
+      const std::string device = devices_[all[i].device].name.text();
+      executors[i].setDevice(as_text(device));
+      write(executor_address(workers_[worker_of_[all[i].device]].worker, owner_.session, owner_.partition,
+                             device),
+            executors[i].initAddress());
+    }
+    return draft.finish(std::move(attachments));
+  }
+
+  static void write_ends(const std::vector<PartitionEnd>& ends, capnp::List<wire::End>::Builder out) {
+    for (uint32_t i = 0; i < ends.size(); ++i) {
+      out[i].setPosition(ends[i].position);
+      out[i].initOutput().setNode(ends[i].output.node);
+      out[i].getOutput().setIndex(ends[i].output.index);
+    }
+  }
+
+  const OpLibrary& library_;
+  std::span<const WorkerDevices> workers_;
+  const SessionOptions& options_;
+  const PartitionOwner& owner_;
+  std::vector<DeviceInfo> devices_;
+  std::vector<size_t> worker_of_;  ///< per device
+};
+
+}  // namespace
+
+std::string state_container(uint64_t session, const SessionOptions& options) {
+  return options.share_state.value_or(false) ? std::string() : std::to_string(session);
+}
+
+Result<std::vector<WorkerShare>> compile_step(const Graph& graph, const RunSignature& signature,
+                                              const OpLibrary& library,
+                                              std::span<const WorkerDevices> workers,
+                                              const SessionOptions& options, const PartitionOwner& owner,
+                                              std::vector<DeviceId>& homes) {
+  return StepCompiler(library, workers, options, owner).compile(graph, signature, homes);
+}
+
+Result<PlacedStep> place_step(const Graph& graph, const RunSignature& signature, const OpLibrary& library,
+                              std::span<const WorkerDevices> workers, const SessionOptions& options) {
+  const PartitionOwner nobody;
+  return StepCompiler(library, workers, options, nobody).place_step(graph, signature);
+}
+
+}  // namespace troupe

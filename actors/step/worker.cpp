@@ -1,0 +1,248 @@
+#include "actors/step/worker.h"
+
+#include <map>
+
+#include "actors/step/executor.h"
+#include "actors/step/graph_wire.h"
+#include "actors/step/profile_wire.h"
+#include "messages/schemas/worker.capnp.h"
+
+namespace troupe {
+namespace {
+
+/// What a worker knows of one registered partition.
+struct Partition {
+  std::vector<ActorRef> executors;
+  std::vector<Address> addresses;
+};
+
+using PartitionKey = std::pair<uint64_t, uint64_t>;  // session, partition
+
+class WorkerRole final : public Role {
+ public:
+  WorkerRole(ActorNode& node, std::shared_ptr<TaskSites> task) : node_(node), task_(std::move(task)) {
+    on<wire::ListDevices>(
+        [this](const auto& message, Reply reply) { list_devices(*message, std::move(reply)); });
+    on<wire::RegisterPartition>(
+        [this](const auto& message, Reply reply) { register_partition(message, std::move(reply)); });
+    on<wire::RunPartition>([this](const auto& message, Reply reply) { run(message, std::move(reply)); });
+    on<wire::AbortStep>([this](const auto& message, Reply) { abort(message); });
+    on<wire::DeregisterPartition>([this](const auto& message, Reply) {
+      deregister({message->getSession(), message->getPartition()});
+    });
+  }
+
+ private:
+  void started() override {
+    for (const auto& [session, registered] : task_->sessions) watch_master(session, registered.master);
+  }
+
+  void stopping() override {
+    while (!partitions_.empty()) deregister(partitions_.begin()->first);
+  }
+
+  void list_devices(wire::ListDevices::Reader request, Reply reply) const {
+    for (const auto worker : request.getWorkers())
+      if (const auto peer = node_.directory.find(read(worker)); !peer) return reply(peer.status());
+    reply(devices());
+  }
+
+  AnyMessage devices() const {
+    Draft<wire::DevicesListed> draft;
+    auto list = draft->initDevices(static_cast<uint32_t>(task_->sites.size()));
+    for (uint32_t i = 0; i < list.size(); ++i) {
+      const Device& device = *task_->sites[i]->device;
+      list[i].setName(as_text(device.name().text()));
+      list[i].setIncarnation(device.incarnation());
+      list[i].setMemory(device.memory_statistics().cap);
+    }
+    return draft.finish();
+  }
+
+  void register_partition(const Message<wire::RegisterPartition>& message, Reply reply) {
+    const PartitionKey key{message->getSession(), message->getPartition()};
+    if (partitions_.contains(key)) return reply(already_exists("the partition is registered"));
+    const auto master = node_.directory.find(read(message->getMaster()));
+    if (!master) return reply(master.status());
+    const RegisteredSession registered{*master, std::string(view(message->getContainer()))};
+    if (task_->sessions.try_emplace(key.first, registered).second) watch_master(key.first, *master);
+    std::unordered_map<std::string, Address> peers;
+    for (const auto executor : message->getExecutors())
+      peers[std::string(view(executor.getDevice()))] = read(executor.getAddress());
+    partitions_[key];
+    for (const auto part : message->getParts())
+      if (Status status = spawn_part(message, part, peers, *master); !status.ok()) {
+        deregister(key);
+        return reply(std::move(status));
+      }
+    reply(Draft<wire::PartitionRegistered>().finish());
+  }
+
+  Status spawn_part(const Message<wire::RegisterPartition>& message, wire::Part::Reader part,
+                    const std::unordered_map<std::string, Address>& peers, const ActorRef& master) {
+    const std::string device(view(part.getDevice()));
+    const auto site = find_site(device);
+    if (!site) return not_found("task " + task_->task + " has no device " + device);
+    auto graph = std::make_shared<Graph>(node_.library->ops);
+    TROUPE_RETURN_IF_FAILED(read_into(*graph, part.getGraph(), message));
+    ExecutorOptions options;
+    options.site = site;
+    options.session = message->getSession();
+    options.partition = message->getPartition();
+    options.container = view(message->getContainer());
+    options.seed = message->getSeed();
+    options.master = master;
+    options.executors = peers;
+    TROUPE_ASSIGN(options.plan, prepare(part, std::move(graph), *site, options));
+    const Address address =
+        executor_address(task_->address("worker"), options.session, options.partition, device);
+    Partition& partition = partitions_[{options.session, options.partition}];
+    TROUPE_ASSIGN(auto executor, spawn_executor(node_, std::move(options)));
+    node_.directory.add(address, executor);
+    partition.executors.push_back(std::move(executor));
+    partition.addresses.push_back(address);
+    return {};
+  }
+
+  Result<std::shared_ptr<const PreparedPlan>> prepare(wire::Part::Reader part,
+                                                      std::shared_ptr<const Graph> graph, DeviceSite& site,
+                                                      ExecutorOptions& options) {
+    TROUPE_ASSIGN(const auto feeds, ends(*graph, part.getFeeds(), options.feeds));
+    TROUPE_ASSIGN(const auto fetches, ends(*graph, part.getFetches(), options.fetches));
+    TROUPE_ASSIGN(auto plan, Plan::make(std::move(graph), feeds, fetches));
+    return PreparedPlan::make(std::move(plan), node_.library->kernels, *site.device,
+                              [this, &options, home = site.device->name().text()](const Node& node) {
+                                return task_->state->require(options.container, node, home);
+                              });
+  }
+
+  static Result<std::vector<Output>> ends(const Graph& graph, capnp::List<wire::End>::Reader list,
+                                          std::vector<uint32_t>& positions) {
+    std::vector<Output> outputs;
+    for (const auto end : list) {
+      outputs.push_back({end.getOutput().getNode(), end.getOutput().getIndex()});
+      positions.push_back(end.getPosition());
+      if (!graph.contains(outputs.back()))
+        return invalid_argument("a fed or fetched tensor is no output of the part");
+    }
+    return outputs;
+  }
+
+  void run(const Message<wire::RunPartition>& message, Reply reply) {
+    const auto found = partitions_.find({message->getStep().getSession(), message->getPartition()});
+    if (found == partitions_.end())
+      return reply(aborted("worker " + task_->task + " knows no partition " +
+                           std::to_string(message->getPartition()) +
+                           " of this session; it may have restarted"));
+    const Partition& partition = found->second;
+    if (partition.executors.size() == 1) return forward(partition.executors[0], message, std::move(reply));
+    auto gather = std::make_shared<Gather>();
+    gather->reply = std::move(reply);
+    gather->pending = partition.executors.size();
+    for (const ActorRef& executor : partition.executors)
+      ask(executor, message, [this, gather, message](Result<AnyMessage> done) {
+        if (done)
+          gather->done.emplace_back(std::move(*done));
+        else
+          fail(*gather, message, done.status());
+        if (--gather->pending == 0) finish(*gather, message);
+      });
+  }
+
+  /// The answers of the executors of one step.
+  struct Gather {
+    Reply reply;
+    size_t pending = 0;
+    Status failure;
+    std::vector<Message<wire::PartitionDone>> done;
+  };
+
+  /// The first failure ends the step on the other devices too.
+  void fail(Gather& gather, const Message<wire::RunPartition>& message, Status status) {
+    if (!gather.failure.ok()) return;
+    gather.failure = std::move(status);
+    const auto found = partitions_.find({message->getStep().getSession(), message->getPartition()});
+    if (found == partitions_.end()) return;
+    Draft<wire::AbortStep> draft;
+    draft->setStep(message->getStep());
+    write(gather.failure, draft->initReason());
+    const auto abort = draft.finish();
+    for (const ActorRef& executor : found->second.executors) tell(executor, abort);
+  }
+
+  void finish(Gather& gather, const Message<wire::RunPartition>& message) {
+    if (!gather.failure.ok()) return gather.reply(std::move(gather.failure));
+    std::vector<Tensor> fetches;
+    std::vector<uint32_t> positions;
+    for (const auto& done : gather.done) {
+      fetches.insert(fetches.end(), done.attachments().begin(), done.attachments().end());
+      for (const uint32_t position : done->getPositions()) positions.push_back(position);
+    }
+    Draft<wire::PartitionDone> draft;
+    draft->setStep(message->getStep());
+    draft->setPartition(message->getPartition());
+    auto list = draft->initPositions(static_cast<uint32_t>(positions.size()));
+    for (uint32_t i = 0; i < positions.size(); ++i) list.set(i, positions[i]);
+    gather_profiles(gather.done, *draft);
+    gather.reply(draft.finish(std::move(fetches)));
+  }
+
+  void abort(const Message<wire::AbortStep>& message) {
+    const uint64_t session = message->getStep().getSession();
+    if (!task_->sessions.contains(session)) node_.strays.fetch_add(1, std::memory_order_relaxed);
+    for (auto at = partitions_.lower_bound({session, 0});
+         at != partitions_.end() && at->first.first == session; ++at)
+      for (const ActorRef& executor : at->second.executors) tell(executor, message);
+  }
+
+  void deregister(PartitionKey key) {
+    const auto found = partitions_.find(key);
+    if (found == partitions_.end()) return;
+    for (const Address& address : found->second.addresses) node_.directory.remove(address);
+    for (const ActorRef& executor : found->second.executors) engine().stop(executor);
+    partitions_.erase(found);
+  }
+
+  void watch_master(uint64_t session, const ActorRef& master) {
+    watch(master, [this, session](const Status&) { forget(session); });
+  }
+
+  /// What a master registered goes with it, and the state that is the session's own.
+  void forget(uint64_t session) {
+    for (auto at = partitions_.lower_bound({session, 0});
+         at != partitions_.end() && at->first.first == session; at = partitions_.lower_bound({session, 0}))
+      deregister(at->first);
+    const auto registered = task_->sessions.extract(session);
+    if (!registered.empty() && !registered.mapped().container.empty())
+      drop_state(registered.mapped().container);
+  }
+
+  void drop_state(const std::string& container) {
+    for (const auto& cell : task_->state->drop(container))
+      for (const auto& site : task_->sites) site->queues.end(engine(), *cell);
+  }
+
+  std::shared_ptr<DeviceSite> find_site(const std::string& device) const {
+    for (const auto& site : task_->sites)
+      if (site->device->name().text() == device) return site;
+    return nullptr;
+  }
+
+  ActorNode& node_;
+  std::shared_ptr<TaskSites> task_;
+  std::map<PartitionKey, Partition> partitions_;
+};
+
+}  // namespace
+
+ActorRef spawn_worker(ActorNode& node, std::shared_ptr<TaskSites> task) {
+  return node.engine.spawn(std::make_unique<WorkerRole>(node, std::move(task)));
+}
+
+Address executor_address(const Address& worker, uint64_t session, uint64_t partition,
+                         const std::string& device) {
+  return {worker.task, worker.incarnation, "executor",
+          std::to_string(session) + '/' + std::to_string(partition) + device};
+}
+
+}  // namespace troupe

@@ -1,0 +1,20 @@
+#include "apps/nn/variable_snapshot.h"
+
+namespace troupe::nn {
+
+VariableSnapshot::VariableSnapshot(const Scope& scope, const std::string& prefix) {
+  const Scope inner = scope.with_prefix(prefix);
+  std::vector<Output> keep, restore;
+  for (const Output& variable : variables(scope.graph())) {
+    const Scope here = inner.colocated_with(variable);
+    const Output kept =
+        here.with_name(scope.graph().node(variable.node).name)
+            .add_one("VariableV2", {}, {{"dtype", scope.dtype(variable)}, {"shape", scope.shape(variable)}});
+    keep.push_back({here.add("Assign", {kept, variable}), Output::control});
+    restore.push_back({here.add("Assign", {variable, kept}), Output::control});
+  }
+  keep_ = inner.with_name("keep").group(keep);
+  restore_ = inner.with_name("restore").group(restore);
+}
+
+}  // namespace troupe::nn

@@ -1,0 +1,105 @@
+#include "graph/build/scope.h"
+
+#include "graph/build/call.h"
+#include "graph/build/flow_context.h"
+
+namespace troupe {
+namespace {
+
+/// Throws unless `status`, of Graph::check, is Ok. `what`: what the caller uses the output as.
+void require(const Status& status, const char* what) {
+  if (!status.ok()) throw Error(invalid_argument(std::string(what) + ' ' + status.text()));
+}
+
+}  // namespace
+
+Scope Scope::with_prefix(std::string_view prefix) const {
+  Scope scope = *this;
+  scope.prefix_ += std::string(prefix) + '/';
+  return scope;
+}
+
+Scope Scope::with_name(std::string_view name) const {
+  Scope scope = *this;
+  scope.name_ = name;
+  return scope;
+}
+
+Scope Scope::with_device(std::string_view device) const {
+  Scope scope = *this;
+  scope.device_ = override_with(device_, value_or_throw(DeviceName::parse(device)));
+  return scope;
+}
+
+Scope Scope::with_control(const std::vector<Output>& sources) const {
+  Scope scope = *this;
+  for (const Output& source : sources) {
+    require(graph_->check(source), "what nodes are to run after");
+    scope.control_.push_back(source.node);
+  }
+  return scope;
+}
+
+Scope Scope::without_control() const {
+  Scope scope = *this;
+  scope.control_.clear();
+  return scope;
+}
+
+Scope Scope::colocated_with(Output output) const {
+  require(graph_->check(output), "what nodes are to be colocated with");
+  Scope scope = *this;
+  scope.colocate_with_ = {graph_->node(output.node).name};
+  return scope;
+}
+
+Scope Scope::in_context(std::shared_ptr<FlowContext> context) const {
+  Scope scope = *this;
+  scope.context_ = std::move(context);
+  return scope;
+}
+
+NodeId Scope::add(std::string_view op, std::vector<Output> inputs, Attributes attrs) const {
+  NodeSpec spec;
+  spec.name = graph_->unique_name(prefix_ + (name_.empty() ? std::string(op) : name_));
+  spec.op = op;
+  spec.attrs = std::move(attrs);
+  spec.inputs = std::move(inputs);
+  spec.control_inputs = control_;
+  spec.device = device_.text();
+  spec.colocate_with = colocate_with_;
+  if (context_) {
+    for (const Output& input : spec.inputs) checked(input);
+    context_->bring_in(spec);
+  }
+  const NodeId id = value_or_throw(graph_->add(std::move(spec)));
+  if (context_) context_->note(id);
+  return id;
+}
+
+Output Scope::call(std::string_view constructor, const std::vector<Argument>& positional,
+                   const NamedArguments& named) const {
+  return Call(*this, constructor, positional, named).build();
+}
+
+std::vector<Output> Scope::outputs(Output output) const {
+  std::vector<Output> result;
+  for (uint32_t i = 0; i < graph_->node(checked(output).node).output_types.size(); ++i)
+    result.push_back(graph_->output(output.node, i));
+  return result;
+}
+
+Output Scope::checked(Output output) const {
+  require(graph_->check_tensor(output), "what is used as a tensor");
+  return output;
+}
+
+Output Scope::constant(const Tensor& value) const {
+  return without_control().add_one("Const", {}, {{"dtype", value.dtype()}, {"value", value}});
+}
+
+Output Scope::group(const std::vector<Output>& sources) const {
+  return graph_->output(with_control(sources).add("NoOp", {}), Output::control);
+}
+
+}  // namespace troupe

@@ -1,0 +1,52 @@
+// ShapeContext: what a shape function sees of a node and where it puts its answer (features.md B5).
+// Lives for one call; one thread.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "graph/build/graph.h"
+
+namespace troupe {
+
+class ShapeContext {
+ public:
+  ShapeContext(const Graph& graph, const Node& node) : graph_(graph), node_(node) {}
+
+  const Node& node() const { return node_; }
+  template <class T>
+  const T& attr(std::string_view name) const {
+    return node_.attrs.get<T>(name);
+  }
+  size_t inputs() const { return node_.inputs.size(); }
+  const PartialShape& input(size_t i) const { return graph_.shape(node_.inputs[i]); }
+  DType input_dtype(size_t i) const { return graph_.dtype(node_.inputs[i]); }
+  /// The input's value when it is a constant of the graph, else null.
+  const Tensor* constant(size_t i) const { return graph_.constant(node_.inputs[i]); }
+  /// A constant int32 or int64 vector (or scalar) as numbers; nothing when it is not constant.
+  std::optional<std::vector<int64_t>> constant_integers(size_t i) const;
+
+  /// InvalidArgument "a of shape [2,3] has rank 2, expected 1" when the input's rank is known and differs; else what is known, of that rank.
+  Result<PartialShape> with_rank(size_t i, size_t rank) const;
+
+  /// Outputs that are never set are of unknown shape.
+  void set_output(size_t i, PartialShape shape);
+  std::vector<PartialShape> take_outputs() &&;
+
+ private:
+  /// "a", or "values[2]" of an argument that is several tensors.
+  std::string argument_name(size_t i) const;
+
+  const Graph& graph_;
+  const Node& node_;
+  std::vector<PartialShape> outputs_;
+};
+
+/// Shape functions that many ops share.
+Status unchanged_shape(ShapeContext& context);  ///< every output has the shape of input 0
+Status scalar_shape(ShapeContext& context);     ///< every output is a scalar
+Status unknown_shape(ShapeContext& context);    ///< nothing is known
+Status broadcast_shape(ShapeContext& context);  ///< output 0: inputs 0 and 1 broadcast
+Status no_output_shape(ShapeContext& context);  ///< the op has no outputs
+
+}  // namespace troupe

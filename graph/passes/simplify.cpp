@@ -1,0 +1,293 @@
+#include "graph/passes/simplify.h"
+
+#include <algorithm>
+#include <string_view>
+#include <unordered_set>
+
+#include "graph/build/frames.h"
+#include "graph/passes/common_subexpressions.h"
+#include "graph/passes/simplify_rules.h"
+
+namespace troupe {
+namespace {
+
+/// Sorted, each once.
+void normalise(std::vector<NodeId>& ids) {
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+}
+
+/// One sweep over all nodes, inputs before consumers, so that every rule sees simplified inputs.
+class Round {
+ public:
+  Round(GraphDraft& draft, std::vector<NodeId>& origin, std::vector<NodeId>& roots, const Graph& empty,
+        const SimplifyOptions& options, SimplifyReport& report)
+      : draft_(draft), origin_(origin), roots_(roots), empty_(empty), options_(options), report_(report),
+        common_(draft), instead_(draft.nodes.size()), used_(draft.nodes.size(), false),
+        pinned_(draft.nodes.size(), false), signals_(draft.nodes.size(), false),
+        conditional_(draft.nodes.size(), false) {}
+
+  /// True when anything changed.
+  Result<bool> run() {
+    const SimplifyReport before = report_;
+    TROUPE_ASSIGN(const auto order, topological_order(draft_.nodes));
+    look_around();
+    for (const NodeId id : order) visit(id);
+    for (Node& node : draft_.nodes)  // back edges, whose sources came later
+      if (flow_kind(node) == FlowKind::Merge) resolve_inputs(node);
+    remove_unneeded();
+    return report_.folded != before.folded || report_.bypassed != before.bypassed ||
+           report_.merged != before.merged || report_.removed != before.removed;
+  }
+
+ private:
+  /// What consumers of a node use instead: another node with the same outputs, or one output, or a constant per output.
+  struct Instead {
+    enum class Kind : uint8_t { Nothing, Node, Output, Constants } kind = Kind::Nothing;
+    Output target;
+  };
+
+  void look_around() {
+    for (const NodeId root : roots_) pinned_[root] = true;
+    std::unordered_set<std::string_view> names;
+    for (const Node& node : draft_.nodes) {
+      for (const std::string& name : node.colocate_with) names.insert(name);
+      for (const NodeId control : node.control_inputs) signals_[control] = true;
+      for (const Output& input : node.inputs) used_[input.node] = true;
+    }
+    for (const Node& node : draft_.nodes)
+      if (!names.empty() && names.contains(node.name)) pinned_[node.id] = true;
+  }
+
+  void visit(NodeId id) {
+    Node& node = draft_.nodes[id];
+    resolve_inputs(node);
+    look_past_signals(node);
+    note_conditional(node);
+    if (try_metadata(id) || try_fold(id)) return merge(id);
+    if (!try_bypass(id)) merge(id);
+  }
+
+  Output resolve(Output output) const {
+    const Instead& instead = instead_[output.node];
+    switch (instead.kind) {
+      case Instead::Kind::Node: return {instead.target.node, output.index};
+      case Instead::Kind::Output: return instead.target;
+      case Instead::Kind::Constants: return {instead.target.node + output.index, 0};
+      default: return output;
+    }
+  }
+  NodeId resolve_control(NodeId node) const {
+    return instead_[node].kind == Instead::Kind::Nothing ? node : instead_[node].target.node;
+  }
+  void resolve_inputs(Node& node) const {
+    for (Output& input : node.inputs) input = resolve(input);
+    bool changed = false;
+    for (NodeId& control : node.control_inputs) {
+      const NodeId now = resolve_control(control);
+      changed = changed || now != control;
+      control = now;
+    }
+    if (changed) normalise(node.control_inputs);
+  }
+
+  /// To wait for a node without an effect whose value nobody uses is to wait for what it waits for.
+  void look_past_signals(Node& node) {
+    std::vector<NodeId> controls;
+    for (const NodeId control : node.control_inputs) {
+      if (!only_signals(control)) {
+        controls.push_back(control);
+        continue;
+      }
+      const Node& source = draft_.nodes[control];
+      for (const Output& input : source.inputs) controls.push_back(input.node);
+      controls.insert(controls.end(), source.control_inputs.begin(), source.control_inputs.end());
+    }
+    if (controls == node.control_inputs) return;
+    normalise(controls);
+    node.control_inputs = std::move(controls);
+  }
+  bool only_signals(NodeId id) const {
+    const Node& node = draft_.nodes[id];
+    return !used_[id] && !pinned_[id] && !conditional_[id] && node.op->effect == Effect::Pure &&
+           node.op->served_by == ServedBy::Kernel && !node.output_types.empty();
+  }
+
+  /// May the node be dead, or run more than once? Certainly not when no control flow precedes it.
+  void note_conditional(const Node& node) {
+    const auto conditional = [&](NodeId before) { return conditional_[before]; };
+    conditional_[node.id] = flow_kind(node) != FlowKind::None ||
+                            std::any_of(node.inputs.begin(), node.inputs.end(),
+                                        [&](Output input) { return conditional(input.node); }) ||
+                            std::any_of(node.control_inputs.begin(), node.control_inputs.end(), conditional);
+  }
+
+  bool try_metadata(NodeId id) {
+    Node& node = draft_.nodes[id];
+    if (node.inputs.size() != 1 || draft_.type(node.inputs[0]).is_ref) return false;
+    auto value = known_metadata(draft_, node);
+    if (!value) return false;
+    const Node& source = draft_.node(node.inputs[0].node);
+    if (conditional_[source.id]) {
+      if (flow_kind(source) == FlowKind::Switch)
+        return false;  // its end does not tell which of its outputs is dead
+      node.control_inputs.push_back(source.id);
+    }
+    become_constant(node, std::move(*value));
+    ++report_.folded;
+    return true;
+  }
+
+  bool try_fold(NodeId id) {
+    auto values = folded(draft_, draft_.nodes[id], empty_, options_);
+    if (!values) return false;
+    for (const Output& input : draft_.nodes[id].inputs) {
+      const auto& controls = draft_.node(input.node).control_inputs;
+      auto& mine = draft_.nodes[id].control_inputs;
+      mine.insert(mine.end(), controls.begin(), controls.end());
+    }
+    ++report_.folded;
+    if (values->size() == 1) {
+      become_constant(draft_.nodes[id], std::move(values->front()));
+      return true;
+    }
+    if (pinned_[id]) return false;
+    instead_[id] = {Instead::Kind::Constants, {static_cast<NodeId>(draft_.nodes.size()), 0}};
+    for (size_t k = 0; k < values->size(); ++k) add_constant(id, k, std::move((*values)[k]));
+    return true;
+  }
+
+  void become_constant(Node& node, Tensor value) {
+    node.op = empty_.ops()->find("Const");
+    node.inputs.clear();
+    node.expects_ref.clear();
+    normalise(node.control_inputs);
+    node.output_types = {{value.dtype(), false}};
+    node.output_shapes = {PartialShape(value.shape())};
+    const DType dtype = value.dtype();
+    node.attrs = {{"dtype", dtype}, {"value", std::move(value)}};
+  }
+
+  void add_constant(NodeId from, size_t output, Tensor value) {
+    Node node = draft_.nodes[from];
+    node.id = static_cast<NodeId>(draft_.nodes.size());
+    node.name = unique_name(node.name + '_' + std::to_string(output));
+    become_constant(node, std::move(value));
+    draft_.nodes.push_back(std::move(node));
+    origin_.push_back(origin_[from]);
+    instead_.emplace_back();
+    pinned_.push_back(false);
+    signals_.push_back(false);
+    conditional_.push_back(conditional_[from]);
+  }
+  std::string unique_name(const std::string& base) {
+    if (names_.empty())
+      for (const Node& node : draft_.nodes) names_.insert(node.name);
+    std::string name = base;
+    for (int i = 1; !names_.insert(name).second; ++i) name = base + '_' + std::to_string(i);
+    return name;
+  }
+
+  bool try_bypass(NodeId id) {
+    const Node& node = draft_.nodes[id];
+    if (pinned_[id] || !node.control_inputs.empty() || node.inputs.empty()) return false;
+    const auto target = passed_on(draft_, node);
+    if (!target || draft_.type(*target).is_ref) return false;
+    const Node& source = draft_.node(target->node);
+    const FlowKind kind = flow_kind(source);
+    if (kind == FlowKind::NextIteration || (kind == FlowKind::Switch && signals_[id])) return false;
+    if (!node.device.empty() && node.device != source.device) return false;
+    if (!node.colocate_with.empty() && node.colocate_with != source.colocate_with) return false;
+    instead_[id] = {Instead::Kind::Output, *target};
+    signals_[target->node] = signals_[target->node] || signals_[id];
+    ++report_.bypassed;
+    return true;
+  }
+
+  void merge(NodeId id) {
+    if (instead_[id].kind != Instead::Kind::Nothing) return;
+    const NodeId same = common_.find_or_add(id);
+    if (same == id || pinned_[id]) return;
+    instead_[id] = {Instead::Kind::Node, {same, 0}};
+    signals_[same] = signals_[same] || signals_[id];
+    ++report_.merged;
+  }
+
+  /// What no root, no guard and no effect outside the step needs goes.
+  void remove_unneeded() {
+    std::vector<Node>& nodes = draft_.nodes;
+    std::vector<bool> needed(nodes.size(), false);
+    std::vector<NodeId> stack;
+    const auto need = [&](NodeId id) {
+      if (!needed[id]) stack.push_back(id);
+      needed[id] = true;
+    };
+    for (const NodeId root : roots_) need(root);
+    for (const Node& node : nodes)
+      if (stays_unused(node.op->effect)) need(node.id);
+    while (!stack.empty()) {
+      const Node& node = nodes[stack.back()];
+      stack.pop_back();
+      for (const Output& input : node.inputs) need(input.node);
+      for (const NodeId control : node.control_inputs) need(control);
+    }
+    compact(needed);
+  }
+
+  static bool stays_unused(Effect effect) {
+    return effect == Effect::State || effect == Effect::Io || effect == Effect::Guard;
+  }
+
+  void compact(const std::vector<bool>& needed) {
+    std::vector<Node>& nodes = draft_.nodes;
+    std::vector<NodeId> new_id(nodes.size(), no_node);
+    NodeId next = 0;
+    for (NodeId id = 0; id < nodes.size(); ++id)
+      if (needed[id]) new_id[id] = next++;
+    if (next == nodes.size()) return;
+    report_.removed += nodes.size() - next;
+    for (NodeId id = 0; id < nodes.size(); ++id) {
+      if (!needed[id]) continue;
+      Node& node = nodes[id];
+      for (Output& input : node.inputs) input.node = new_id[input.node];
+      for (NodeId& control : node.control_inputs) control = new_id[control];
+      node.id = new_id[id];
+      origin_[node.id] = origin_[id];
+      if (node.id != id) nodes[node.id] = std::move(node);
+    }
+    nodes.resize(next);
+    origin_.resize(next);
+    for (NodeId& root : roots_) root = new_id[root];
+  }
+
+  GraphDraft& draft_;
+  std::vector<NodeId>&origin_, &roots_;
+  const Graph& empty_;
+  const SimplifyOptions& options_;
+  SimplifyReport& report_;
+  CommonSubexpressions common_;
+  std::vector<Instead> instead_;  ///< per node, as are the next four
+  std::vector<bool> used_;        ///< its outputs are inputs of others
+  std::vector<bool> pinned_;      ///< may not be replaced by another
+  std::vector<bool> signals_;     ///< others have control edges from it
+  std::vector<bool> conditional_;
+  std::unordered_set<std::string> names_;
+};
+
+}  // namespace
+
+Result<SimplifyReport> simplify(Subgraph& subgraph, const SimplifyOptions& options) {
+  TROUPE_RETURN_IF_FAILED(topological_order(subgraph.graph).status());
+  SimplifyReport report;
+  Graph result = subgraph.graph.empty();
+  GraphDraft draft{std::move(subgraph.graph).release()};
+  for (bool changed = true; changed && report.rounds < options.rounds; ++report.rounds) {
+    TROUPE_ASSIGN(changed, Round(draft, subgraph.origin, subgraph.roots, result, options, report).run());
+  }
+  result.reserve(draft.nodes.size());
+  for (Node& node : draft.nodes) result.append(std::move(node));
+  subgraph.graph = std::move(result);
+  return report;
+}
+
+}  // namespace troupe

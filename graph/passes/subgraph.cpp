@@ -1,0 +1,204 @@
+#include "graph/passes/subgraph.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace troupe {
+namespace {
+
+Status check_fetch(const Graph& graph, Output fetch) {
+  if (fetch.node >= graph.size()) return invalid_argument("a fetch is no node of the graph");
+  if (graph.contains(fetch)) return {};
+  const Node& node = graph.node(fetch.node);
+  const size_t outputs = node.output_types.size();
+  if (fetch.is_control() || outputs == 0)
+    return invalid_argument("it is no tensor and cannot be fetched; run it as a target")
+        .at_node(node.type(), node.name);
+  return invalid_argument("there is no output " + std::to_string(fetch.index) + " to fetch, the node has " +
+                          std::to_string(outputs))
+      .at_node(node.type(), node.name);
+}
+
+class Cut {
+ public:
+  Cut(const Graph& graph, const RunSignature& signature)
+      : graph_(graph), signature_(signature), fed_node_(graph.size()), reached_(graph.size()),
+        argument_(signature.feeds.size(), no_node), new_id_(graph.size(), no_node),
+        yields_value_(graph.size()) {}
+
+  Result<Subgraph> run() && {
+    TROUPE_RETURN_IF_FAILED(check());
+    reach();
+    Subgraph result{graph_.empty(), {}, {}};
+    TROUPE_RETURN_IF_FAILED(add_arguments(result.graph));
+    result.origin.assign(result.graph.size(), no_node);
+    TROUPE_RETURN_IF_FAILED(copy_nodes(result));
+    for (const NodeId target : signature_.targets) result.roots.push_back(control_source(target));
+    TROUPE_RETURN_IF_FAILED(add_results(result));
+    result.origin.resize(result.graph.size(), no_node);
+    return result;
+  }
+
+ private:
+  Status check() {
+    if (signature_.fetches.empty() && signature_.targets.empty())
+      return invalid_argument("there is nothing to fetch or to run");
+    for (const Output& feed : signature_.feeds) {
+      if (!graph_.contains(feed)) return invalid_argument("a feed is no tensor of the graph");
+      if (!feed_.emplace(feed, feed_.size()).second)
+        return invalid_argument(graph_.name_of(feed) + " is fed twice");
+      fed_node_[feed.node] = true;
+    }
+    for (const Output& fetch : signature_.fetches) {
+      TROUPE_RETURN_IF_FAILED(check_fetch(graph_, fetch));
+      if (feed_.contains(fetch)) return invalid_argument(graph_.name_of(fetch) + " is both fed and fetched");
+    }
+    for (const NodeId target : signature_.targets)
+      if (target >= graph_.size()) return invalid_argument("a target is no node of the graph");
+    return {};
+  }
+
+  /// The feed that stands for this edge, or the number of feeds.
+  size_t feed_of(Output output) const {
+    if (!fed_node_[output.node]) return feed_.size();
+    const auto at = feed_.find(output);
+    return at == feed_.end() ? feed_.size() : at->second;
+  }
+  /// The feed that control edges of this node move to: there is one for a fed Placeholder.
+  size_t feed_of_control(NodeId node) const {
+    const std::string& type = graph_.node(node).type();
+    return fed_node_[node] && (type == "Placeholder" || type == "PlaceholderV2") ? feed_of({node, 0})
+                                                                                 : feed_.size();
+  }
+
+  void reach() {
+    used_.assign(feed_.size() + 1, false);  // the last one: "not fed"
+    for (const Output& fetch : signature_.fetches) reach(fetch.node, feed_.size());
+    for (const NodeId target : signature_.targets) reach(target, feed_of_control(target));
+    while (!stack_.empty()) {
+      const Node& node = graph_.node(stack_.back());
+      stack_.pop_back();
+      for (const Output& input : node.inputs) reach(input.node, feed_of(input));
+      for (const NodeId control : node.control_inputs) reach(control, feed_of_control(control));
+    }
+  }
+  void reach(NodeId node, size_t feed) {
+    used_[feed] = true;
+    if (feed != feed_.size() || reached_[node]) return;
+    reached_[node] = true;
+    stack_.push_back(node);
+  }
+
+  Status add_arguments(Graph& graph) {
+    for (size_t i = 0; i < feed_.size(); ++i) {
+      if (!used_[i]) continue;
+      const Output feed = signature_.feeds[i];
+      NodeSpec spec;
+      spec.name = graph_.unique_name("_arg_" + std::to_string(i) + '_' + graph_.node(feed.node).name);
+      spec.op = "_Arg";
+      spec.attrs = {
+          {"T", graph_.dtype(feed)}, {"index", static_cast<int64_t>(i)}, {"_feed", graph_.name_of(feed)}};
+      TROUPE_ASSIGN(argument_[i], graph.add(std::move(spec)));
+      TROUPE_RETURN_IF_FAILED(graph.refine_shape({argument_[i], 0}, graph_.shape(feed)));
+    }
+    return {};
+  }
+
+  Status copy_nodes(Subgraph& result) {
+    auto next = static_cast<NodeId>(result.graph.size());
+    for (NodeId id = 0; id < graph_.size(); ++id)
+      if (reached_[id]) new_id_[id] = next++;
+    result.graph.reserve(next + signature_.fetches.size());
+    for (NodeId id = 0; id < graph_.size(); ++id) {
+      if (!reached_[id]) continue;
+      TROUPE_ASSIGN(Node node, translate(graph_.node(id)));
+      result.graph.append(std::move(node));
+      result.origin.push_back(id);
+    }
+    return {};
+  }
+
+  Result<Node> translate(Node node) {
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      Output& input = node.inputs[i];
+      const size_t feed = feed_of(input);
+      if (node.expects_ref[i] && (feed != feed_.size() || yields_value_[input.node]))
+        TROUPE_RETURN_IF_FAILED(take_value(node, i));
+      input = feed != feed_.size() ? Output{argument_[feed], 0} : Output{new_id_[input.node], input.index};
+    }
+    for (NodeId& control : node.control_inputs) control = control_source(control);
+    std::sort(node.control_inputs.begin(), node.control_inputs.end());
+    node.control_inputs.erase(std::unique(node.control_inputs.begin(), node.control_inputs.end()),
+                              node.control_inputs.end());
+    return node;
+  }
+  /// A value is fed in place of the reference that the node hands on: it hands on the value.
+  Status take_value(Node& node, size_t input) {
+    const std::string& op = node.type();
+    const OpDef* const value_form = op.starts_with("Ref") ? graph_.ops()->find(op.substr(3)) : nullptr;
+    if (!value_form)
+      return invalid_argument("input " + std::to_string(input) + " needs the variable itself, but " +
+                              graph_.name_of(node.inputs[input]) + " is fed")
+          .at_node(op, node.name);
+    node.op = value_form;
+    node.attrs.erase("_initialized");
+    node.expects_ref.assign(node.expects_ref.size(), false);
+    for (EdgeType& type : node.output_types) type.is_ref = false;
+    yields_value_[node.id] = true;
+    return {};
+  }
+  NodeId control_source(NodeId node) const {
+    const size_t feed = feed_of_control(node);
+    return feed != feed_.size() ? argument_[feed] : new_id_[node];
+  }
+
+  Status add_results(Subgraph& result) const {
+    for (size_t j = 0; j < signature_.fetches.size(); ++j) {
+      const Output fetch = signature_.fetches[j];
+      NodeSpec spec;
+      spec.name = graph_.unique_name("_retval_" + std::to_string(j) + '_' + graph_.node(fetch.node).name);
+      spec.op = "_Retval";
+      spec.attrs = {{"T", graph_.dtype(fetch)}, {"index", static_cast<int64_t>(j)}};
+      spec.inputs = {{new_id_[fetch.node], fetch.index}};
+      TROUPE_ASSIGN(const NodeId id, result.graph.add(std::move(spec)));
+      result.roots.push_back(id);
+    }
+    return {};
+  }
+
+  const Graph& graph_;
+  const RunSignature& signature_;
+  std::unordered_map<Output, size_t, OutputHash> feed_;
+  std::vector<bool> fed_node_, reached_, used_;
+  std::vector<NodeId> stack_, argument_, new_id_;
+  std::vector<bool> yields_value_;  ///< per node: it would hand on a reference, but a value is fed
+};
+
+}  // namespace
+
+Result<RunSignature> resolve_signature(const Graph& graph, std::span<const std::string> feeds,
+                                       std::span<const std::string> fetches,
+                                       std::span<const std::string> targets) {
+  RunSignature signature;
+  for (const std::string& name : feeds) {
+    TROUPE_ASSIGN(const Output feed, graph.find_output(name));
+    signature.feeds.push_back(feed);
+  }
+  for (const std::string& name : fetches) {
+    TROUPE_ASSIGN(const Output fetch, graph.find_output(name));
+    signature.fetches.push_back(fetch);
+  }
+  for (const std::string& name : targets) {
+    if (name.find(':') != std::string::npos)
+      return invalid_argument("target '" + name + "' is a tensor; a target is a node");
+    TROUPE_ASSIGN(const Output target, graph.find_target(name));
+    signature.targets.push_back(target.node);
+  }
+  return signature;
+}
+
+Result<Subgraph> cut_subgraph(const Graph& graph, const RunSignature& signature) {
+  return Cut(graph, signature).run();
+}
+
+}  // namespace troupe

@@ -1,0 +1,172 @@
+#include "kernels/core/kernel.h"
+
+#include <algorithm>
+
+#include "graph/build/signature.h"
+#include "messages/values/memory_claims.h"
+
+namespace troupe {
+namespace {
+
+/// Kernels that name no dtypes move the elements of any, but not those of variants, nor handles, which are none.
+bool knows_its_elements(const KernelDef& kernel, const Node& node) {
+  return kernel.opaque || std::all_of(node.attrs.begin(), node.attrs.end(), [&](const auto& attr) {
+           const DType* dtype = std::get_if<DType>(&attr.second);
+           return !dtype || !is_local(*dtype) || kernel.types.contains(attr.first);
+         });
+}
+
+bool serves(const KernelDef& kernel, const Node& node) {
+  return knows_its_elements(kernel, node) &&
+         std::all_of(kernel.types.begin(), kernel.types.end(), [&](const auto& constraint) {
+           const AttrValue* value = node.attrs.find(constraint.first);
+           const DType* dtype = value ? std::get_if<DType>(value) : nullptr;
+           return dtype && std::find(constraint.second.begin(), constraint.second.end(), *dtype) !=
+                               constraint.second.end();
+         });
+}
+
+/// "CPU (T: float, double); GPU (T: float)".
+std::string text(std::span<const KernelDef> kernels) {
+  std::string out;
+  for (const auto& kernel : kernels) {
+    out += (out.empty() ? "" : "; ") + kernel.device_type;
+    for (const auto& [attr, dtypes] : kernel.types) {
+      out += " (" + attr + ':';
+      for (const DType dtype : dtypes) out += (out.back() == ':' ? " " : ", ") + std::string(name(dtype));
+      out += ')';
+    }
+  }
+  return out.empty() ? "none" : out;
+}
+
+/// "T: int32, DstT: float": the types that a kernel is chosen by.
+std::string types_of(const Node& node) {
+  std::string out;
+  for (const auto& [attr, value] : node.attrs)
+    if (const auto* dtype = std::get_if<DType>(&value))
+      out += (out.empty() ? "" : ", ") + attr + ": " + std::string(name(*dtype));
+  return out.empty() ? "no types" : out;
+}
+
+/// The most that the contents of so many strings take which a kernel makes of these inputs: each of one string of every input, or all
+/// together of each string once.
+size_t max_contents(std::span<const Slot> inputs, size_t count) {
+  size_t longest = 0, total = 0, bytes = 0;
+  for (const Slot& slot : inputs) {
+    if (slot.tensor.dtype() != DType::String) continue;
+    size_t most = 0;
+    for (const std::string& text : slot.tensor.as<std::string>()) {
+      most = std::max(most, text.size());
+      total += text.size();
+    }
+    longest += most;
+  }
+  if (__builtin_mul_overflow(count, contents_of(longest), &bytes)) return SIZE_MAX;
+  return longest == 0 ? 0 : std::max(bytes, contents_of(total));
+}
+
+}  // namespace
+
+Result<Tensor*> KernelContext::output(size_t i, DType dtype, const Shape& shape) {
+  TROUPE_RETURN_IF_FAILED(outputs_[i].reallocate(dtype, shape, device_.memory()));
+  if (dtype == DType::String)
+    TROUPE_RETURN_IF_FAILED(claim_contents(
+        outputs_[i], max_contents({inputs_, input_count_}, static_cast<size_t>(shape.elements())),
+        device_.memory()));
+  return &outputs_[i];
+}
+
+Result<Tensor*> KernelContext::forward(size_t in, size_t out, const Shape& shape) {
+  Tensor& input = inputs_[in].tensor;
+  // An update rule yields more than the node's outputs: a new value for every variable.
+  const DType dtype = out < node_.output_types.size() ? node_.output_types[out].dtype : input.dtype();
+  const bool both_variant = input.dtype() == DType::Variant && dtype == DType::Variant;
+  const bool reusable = input.unique() && input.layout() == 0 && input.completion().ready() &&
+                        ((is_plain(input.dtype()) && is_plain(dtype)) || both_variant) &&
+                        input.bytes() == static_cast<size_t>(shape.elements()) * size_of(dtype);
+  if (!reusable) return output(out, dtype, shape);
+  if (input.dtype() == dtype && input.shape() == shape) {
+    outputs_[out] = std::move(input);
+  } else {
+    const auto offset = static_cast<size_t>(input.data() - input.buffer()->data);
+    outputs_[out] = Tensor(dtype, shape, input.buffer(), offset);
+    input.reset();
+  }
+  return &outputs_[out];
+}
+
+KernelDef& KernelDef::on(std::string attr, std::vector<DType> dtypes) & {
+  types[std::move(attr)] = std::move(dtypes);
+  return *this;
+}
+
+KernelDef&& KernelDef::host(std::vector<std::string> inputs, std::vector<std::string> outputs) && {
+  host_inputs = std::move(inputs);
+  host_outputs = std::move(outputs);
+  return std::move(*this);
+}
+
+KernelDef cpu_kernel(std::string op, KernelFunction function) {
+  class FunctionKernel final : public Kernel {
+   public:
+    explicit FunctionKernel(KernelFunction body) : run_(body) {}
+    Outcome run(KernelContext& context) const override { return run_(context); }
+
+   private:
+    KernelFunction run_;
+  };
+  return {std::move(op),
+          "CPU",
+          {},
+          {},
+          {},
+          false,
+          [function](const PrepareContext&) -> Result<std::unique_ptr<Kernel>> {
+            return std::unique_ptr<Kernel>(std::make_unique<FunctionKernel>(function));
+          }};
+}
+
+Result<const KernelDef*> KernelTable::find(const Node& node, std::string_view device_type) const {
+  const KernelDef* found = nullptr;
+  for (const auto& kernel : of(node.type())) {
+    if (kernel.device_type != device_type || !serves(kernel, node)) continue;
+    if (found)
+      return already_exists("several kernels serve " + std::string(device_type) + " with " + types_of(node) +
+                            "; registered: " + text(of(node.type())))
+          .at_node(node.type(), node.name);
+    found = &kernel;
+  }
+  if (found) return found;
+  return not_found("no kernel serves " + std::string(device_type) + " with " + types_of(node) +
+                   "; registered: " + text(of(node.type())))
+      .at_node(node.type(), node.name);
+}
+
+std::span<const KernelDef> KernelTable::of(std::string_view op) const {
+  const auto at = kernels_.find(op);
+  return at == kernels_.end() ? std::span<const KernelDef>{} : std::span<const KernelDef>(at->second);
+}
+
+OpLibrary& OpLibrary::op(const OpDefBuilder& builder) {
+  Status added = ops->add(builder);
+  if (status.ok()) status = std::move(added);
+  return *this;
+}
+
+OpLibrary& OpLibrary::kernel(KernelDef def) {
+  kernels.add(std::move(def));
+  return *this;
+}
+
+bool in_host_memory(const KernelDef& kernel, const Node& node, size_t index, bool is_input) {
+  const auto& names = is_input ? kernel.host_inputs : kernel.host_outputs;
+  size_t at = 0;
+  for (const auto& argument : is_input ? node.op->inputs : node.op->outputs) {
+    at += arity(argument, node.attrs);
+    if (index < at) return std::find(names.begin(), names.end(), argument.name) != names.end();
+  }
+  return false;
+}
+
+}  // namespace troupe

@@ -1,0 +1,143 @@
+#include "kernels/core/state.h"
+
+#include <utility>
+
+namespace troupe {
+
+StateCell::StateCell(std::string name, DType dtype, PartialShape shape, uint32_t id, std::string home)
+    : name_(std::move(name)), dtype_(dtype), shape_(std::move(shape)), id_(id), home_(std::move(home)) {}
+
+StateCell::Reading StateCell::try_read(Snapshot& snapshot) const {
+  const std::lock_guard guard(lock_);
+  if (taken_) return Reading::Busy;
+  if (!snapshot_.value.valid()) return Reading::Uninitialized;
+  snapshot = snapshot_;
+  return Reading::Ready;
+}
+
+StateCell::Reading StateCell::reading() const {
+  const std::lock_guard guard(lock_);
+  if (taken_) return Reading::Busy;
+  return snapshot_.value.valid() ? Reading::Ready : Reading::Uninitialized;
+}
+
+uint64_t StateCell::version() const {
+  const std::lock_guard guard(lock_);
+  return snapshot_.version;
+}
+
+std::optional<Tensor> StateCell::take_for_write() {
+  const std::lock_guard guard(lock_);
+  // Others take references under this lock only, so a buffer that nobody else holds now stays so.
+  if (taken_ || !snapshot_.value.unique()) return std::nullopt;
+  taken_ = true;
+  return std::exchange(snapshot_.value, {});
+}
+
+void StateCell::publish(Tensor value) {
+  const std::lock_guard guard(lock_);
+  std::swap(snapshot_.value, value);  // what it replaces is released after the lock
+  ++snapshot_.version;
+  taken_ = false;
+}
+
+void StateCell::publish(Snapshot snapshot) {
+  const std::lock_guard guard(lock_);
+  std::swap(snapshot_, snapshot);
+  taken_ = false;
+}
+
+void StateCell::put_back(Tensor value) {
+  const std::lock_guard guard(lock_);
+  snapshot_.value = std::move(value);
+  taken_ = false;
+}
+
+std::string state_name(const Node& node) {
+  const auto text = [&](std::string_view attr) {
+    const AttrValue* value = node.attrs.find(attr);
+    const auto* string = value ? std::get_if<std::string>(value) : nullptr;
+    return string ? *string : std::string{};
+  };
+  const std::string shared_name = text("shared_name"), container = text("container");
+  const std::string& name = shared_name.empty() ? node.name : shared_name;
+  return container.empty() ? name : container + ';' + name;
+}
+
+bool is_variable(const Node& node) {
+  return node.type() == "VariableV2" || node.type() == "Variable" || node.type() == "VarHandleOp";
+}
+
+Result<std::shared_ptr<StateCell>> StateTable::require(const std::string& container, const std::string& name,
+                                                       DType dtype, const PartialShape& shape,
+                                                       const std::string& home) {
+  const std::lock_guard guard(mutex_);
+  std::shared_ptr<StateCell>& cell = containers_[container][name];
+  if (!cell) {
+    cell = std::make_shared<StateCell>(name, dtype, shape, next_id_++, home);
+    numbered_.emplace(cell->id(), cell);
+  }
+  if (!home.empty() && !cell->home().empty() && cell->home() != home)
+    return invalid_argument("the state '" + name + "' is on " + cell->home() + ", wanted on " + home);
+  if (cell->dtype() == dtype && cell->shape() == shape) return cell;
+  const auto describe = [](DType type, const PartialShape& of) {
+    return std::string(troupe::name(type)) + of.text();
+  };
+  return invalid_argument("the state '" + name + "' exists as " + describe(cell->dtype(), cell->shape()) +
+                          ", wanted as " + describe(dtype, shape));
+}
+
+Result<std::shared_ptr<StateCell>> StateTable::require(const std::string& container, const Node& node,
+                                                       const std::string& home) {
+  // What has no value of its own, such as a queue, is a name.
+  auto cell = is_variable(node) ? require(container, state_name(node), node.attrs.get<DType>("dtype"),
+                                          node.output_shapes[0], home)
+                                : require(container, state_name(node), DType::Resource, PartialShape{}, home);
+  if (!cell) return std::move(cell).status().at_node(node.type(), node.name);
+  return cell;
+}
+
+std::shared_ptr<StateCell> StateTable::find(std::string_view container, std::string_view name) const {
+  const std::lock_guard guard(mutex_);
+  const auto names = containers_.find(container);
+  if (names == containers_.end()) return nullptr;
+  const auto at = names->second.find(name);
+  return at == names->second.end() ? nullptr : at->second;
+}
+
+std::shared_ptr<StateCell> StateTable::at(uint32_t id) const {
+  const std::lock_guard guard(mutex_);
+  const auto at = numbered_.find(id);
+  return at == numbered_.end() ? nullptr : at->second;
+}
+
+std::vector<std::shared_ptr<StateCell>> StateTable::cells(std::string_view container) const {
+  const std::lock_guard guard(mutex_);
+  std::vector<std::shared_ptr<StateCell>> result;
+  if (const auto names = containers_.find(container); names != containers_.end())
+    for (const auto& [name, cell] : names->second) result.push_back(cell);
+  return result;
+}
+
+std::vector<std::shared_ptr<StateCell>> StateTable::cells() const {
+  const std::lock_guard guard(mutex_);
+  std::vector<std::shared_ptr<StateCell>> result;
+  result.reserve(numbered_.size());
+  for (const auto& [id, cell] : numbered_) result.push_back(cell);
+  return result;
+}
+
+std::vector<std::shared_ptr<StateCell>> StateTable::drop(std::string_view container) {
+  std::vector<std::shared_ptr<StateCell>> dropped;  // so that no value is released under the lock
+  const std::lock_guard guard(mutex_);
+  const auto names = containers_.find(container);
+  if (names == containers_.end()) return dropped;
+  for (auto& [name, cell] : names->second) {
+    numbered_.erase(cell->id());
+    dropped.push_back(std::move(cell));
+  }
+  containers_.erase(names);
+  return dropped;
+}
+
+}  // namespace troupe

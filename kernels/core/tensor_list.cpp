@@ -1,0 +1,86 @@
+#include "kernels/core/tensor_list.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace troupe {
+namespace {
+
+int64_t levels_of(const Tensor& element) {
+  if (!element.valid() || element.dtype() != DType::Variant) return 0;
+  const auto list = list_in(element);
+  return list ? (*list)->levels() : 0;
+}
+
+Result<Tensor> zeros_of(DType dtype, const Shape& shape, Allocator& allocator) {
+  TROUPE_ASSIGN(Tensor zeros, Tensor::allocate(dtype, shape, allocator));
+  if (is_plain(dtype)) std::memset(zeros.mutable_data(), 0, zeros.bytes());
+  return zeros;
+}
+
+}  // namespace
+
+Status TensorList::check(const Tensor& element) const {
+  if (element.dtype() != dtype)
+    return invalid_argument("the element is " + std::string(name(element.dtype())) + ", the list is of " +
+                            std::string(name(dtype)));
+  if (!element_shape.compatible_with(element.shape()))
+    return invalid_argument("the element has shape " + element.shape().text() + ", those of the list have " +
+                            element_shape.text());
+  if (levels_of(element) >= max_levels)
+    return invalid_argument("lists lie in lists more than " + std::to_string(max_levels) + " deep");
+  return {};
+}
+
+void TensorList::push(Tensor element) {
+  levels_ = std::max(levels_, levels_of(element) + 1);
+  elements.push_back(std::move(element));
+}
+
+void TensorList::set(size_t index, Tensor element) {
+  levels_ = std::max(levels_, levels_of(element) + 1);
+  elements[index] = std::move(element);
+}
+
+Status TensorList::resize(int64_t size) {
+  if (size < 0) return invalid_argument("a list cannot have " + std::to_string(size) + " elements");
+  if (size > max_elements)
+    return resource_exhausted("a list has at most " + std::to_string(max_elements) + " elements, not " +
+                              std::to_string(size));
+  elements.resize(static_cast<size_t>(size));
+  return {};
+}
+
+Result<Tensor> TensorList::zeros(const PartialShape& asked, Allocator& allocator) const {
+  TROUPE_ASSIGN(const PartialShape shape, common_shape(asked));
+  if (!shape.fully_known())
+    return invalid_argument("the element was never set, and of its shape only " + shape.text() + " is known");
+  TROUPE_ASSIGN(const Shape known, shape.to_shape(dtype));
+  return zeros_of(dtype, known, allocator);
+}
+
+Result<PartialShape> TensorList::common_shape(const PartialShape& asked) const {
+  TROUPE_ASSIGN(PartialShape shape, merge(asked, element_shape));
+  for (const Tensor& element : elements)
+    if (element.valid()) {
+      TROUPE_ASSIGN(shape, merge(shape, element.shape()));
+    }
+  return shape;
+}
+
+Result<const TensorList*> list_in(const Tensor& handle) {
+  const bool is_one = handle.dtype() == DType::Variant && handle.elements() == 1;
+  const auto* list = is_one ? dynamic_cast<const TensorList*>(handle.as<Variant>()[0].get()) : nullptr;
+  if (!list) return invalid_argument("the handle is not that of a list of tensors");
+  return list;
+}
+
+Result<const TensorList*> list_in(const Tensor& handle, DType dtype) {
+  TROUPE_ASSIGN(const TensorList* const list, list_in(handle));
+  if (list->dtype != dtype)
+    return invalid_argument("the list is of " + std::string(name(list->dtype)) + ", element_dtype is " +
+                            std::string(name(dtype)));
+  return list;
+}
+
+}  // namespace troupe

@@ -1,0 +1,39 @@
+// Reduction of a tensor over some of its axes, whatever combines the elements: the engine under Sum, Max, All
+// and their kin. Work is cut by shape alone and partial results are combined in a fixed tree, so the bits do
+// not depend on the number of threads. Free functions without state; any thread.
+#pragma once
+
+#include <bitset>
+
+#include "kernels/core/kernel.h"
+#include "kernels/loops/vector_loops.h"
+
+namespace troupe {
+
+/// How elements of one dtype combine.
+struct Reducer {
+  ReduceLoop run = nullptr;      ///< runs of elements, each into one; the neutral element for none
+  BinaryLoop combine = nullptr;  ///< two runs, element by element
+  DType dtype = DType::Invalid;
+};
+
+/// Which axes go, and what remains.
+struct ReductionAxes {
+  std::bitset<Shape::max_rank + 1> reduced;  ///< per axis of the input
+  Shape shape;                               ///< of the output
+  int64_t count = 1;                         ///< elements combined into each one of the output
+};
+
+/// InvalidArgument for an axis outside the rank; repeats count once.
+Result<ReductionAxes> reduction_axes(const Tensor& input, std::span<const int64_t> axes, bool keep_dims);
+
+/// Fills `output`, of axes.shape, from `input`; both of the reducer's dtype.
+Status reduce(KernelContext& context, const Reducer& reducer, const Tensor& input, const ReductionAxes& axes,
+              Tensor& output);
+
+/// Which axes of input 0 an op reduces.
+using AxesOf = Result<ReductionAxes> (*)(const KernelContext& context, bool keep_dims);
+/// The kernel of Sum for an op that knows its axes, and keeps none.
+KernelDef sum_kernel(const char* op, AxesOf axes_of);
+
+}  // namespace troupe

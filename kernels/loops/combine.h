@@ -1,0 +1,33 @@
+// Two runs of elements combined by one of the functors of arithmetic.h, in the type they are computed in. Pure functions; any thread.
+#pragma once
+
+#include <span>
+
+#include "kernels/core/type_dispatch.h"
+#include "kernels/loops/arithmetic.h"
+#include "kernels/loops/update_rules.h"
+
+namespace troupe {
+
+/// Elements [begin, end) of `after`: Function of those of `before` and `value`.
+template <class Function, class T>
+void combine(std::span<const T> before, std::span<const T> value, std::span<T> after, size_t begin,
+             size_t end) {
+  constexpr bool adds = std::is_same_v<Function, Add>, subtracts = std::is_same_v<Function, Sub>;
+  if constexpr ((adds || subtracts) && (std::is_same_v<T, float> || std::is_same_v<T, double>)) {
+    const RuleArrays<T> arrays{{before.data()}, {after.data()}, value.data()};
+    apply_rule(adds ? Rule::Add : Rule::Subtract, {}, arrays, begin, end);
+  } else {
+    using Computed = ComputeType<T>;
+    for (size_t i = begin; i < end; ++i)
+      after[i] = T(Function::apply(static_cast<Computed>(before[i]), static_cast<Computed>(value[i])));
+  }
+}
+
+/// Each element of `to`: Function of itself and that of `from`.
+template <class Function, class T>
+void combine_into(std::span<T> to, std::span<const T> from) {
+  combine<Function, T>(to, from, to, 0, to.size());
+}
+
+}  // namespace troupe

@@ -1,0 +1,98 @@
+// Kernels that compute each element of the output from the matching elements of the inputs: what the families
+// of unary and binary ops share. A family gives a loop per dtype; here are buffers reused in place,
+// broadcasting, blocks over the pool, and half and bfloat16, which are widened to float block by block. Made
+// once per node; const and shared by concurrent steps afterwards.
+#pragma once
+
+#include <complex>
+
+#include "kernels/core/kernel.h"
+#include "kernels/core/type_dispatch.h"
+#include "kernels/loops/vector_loops.h"
+
+namespace troupe {
+
+/// The loop for inputs of a dtype, or null. Never asked for half and bfloat16: they use the one of float.
+using UnaryLoopOf = UnaryLoop (*)(DType);
+using BinaryLoopOf = BinaryLoop (*)(DType);
+/// Says why the inputs of a binary op cannot be computed: a divisor of zero. Called when the output has
+/// elements.
+using BinaryCheck = Status (*)(const Tensor& a, const Tensor& b);
+
+/// What computing an element costs beside moving it, as a multiple of moving it: cuts blocks.
+enum class Cost : uint8_t { Arithmetic = 1, Transcendental = 4 };
+
+/// A kernel for every dtype of attribute T for which there is a loop.
+KernelDef unary_kernel(std::string op, UnaryLoopOf loop_of, Cost cost = Cost::Arithmetic);
+/// Inputs broadcast.
+KernelDef binary_kernel(std::string op, BinaryLoopOf loop_of, Cost cost = Cost::Arithmetic,
+                        BinaryCheck check = nullptr);
+/// Says as what shape input 1 broadcasts to that of input 0.
+using SecondShapeOf = Result<Shape> (*)(const KernelContext& context);
+/// Input 1 broadcasts as that shape.
+KernelDef binary_kernel(std::string op, BinaryLoopOf loop_of, SecondShapeOf shape_of);
+/// Inputs must have the same shape: InvalidArgument otherwise.
+KernelDef paired_kernel(std::string op, BinaryLoopOf loop_of, Cost cost = Cost::Arithmetic);
+
+/// A loop over single elements: Function::apply(x). The compiler may use what vectors the baseline has: an output is an input or
+/// apart from it, so no element waits for another (ivdep).
+template <class Function, class T>
+void scalar_unary_loop(const void* input, void* output, size_t n) {
+  using R = decltype(Function::apply(T{}));
+  const T* x = static_cast<const T*>(input);
+  R* y = static_cast<R*>(output);
+#pragma GCC ivdep
+  for (size_t i = 0; i < n; ++i) y[i] = Function::apply(x[i]);
+}
+
+template <class Function, bool RepeatsA, bool RepeatsB, class T, class R>
+void scalar_binary_run(const T* a, const T* b, R* out, size_t n) {
+  const T first_a = *a, first_b = *b;
+#pragma GCC ivdep
+  for (size_t i = 0; i < n; ++i)
+    out[i] = Function::apply(RepeatsA ? first_a : a[i], RepeatsB ? first_b : b[i]);
+}
+
+template <class Function, class T>
+void scalar_binary_loop(const void* left, size_t step_a, const void* right, size_t step_b, void* output,
+                        size_t n) {
+  using R = decltype(Function::apply(std::declval<const T&>(), std::declval<const T&>()));
+  const T* a = static_cast<const T*>(left);
+  const T* b = static_cast<const T*>(right);
+  R* out = static_cast<R*>(output);
+  if (n == 0) return;
+  if (step_a == 0) return scalar_binary_run<Function, true, false>(a, b, out, n);
+  if (step_b == 0) return scalar_binary_run<Function, false, true>(a, b, out, n);
+  scalar_binary_run<Function, false, false>(a, b, out, n);
+}
+
+/// The scalar loop for a dtype of the list, or null.
+template <class Function, class List>
+UnaryLoop scalar_unary_loop_of(DType dtype) {
+  UnaryLoop loop = nullptr;
+  with_type(List{}, dtype, [&]<class T>(std::type_identity<T>) { loop = scalar_unary_loop<Function, T>; });
+  return loop;
+}
+template <class Function, class List>
+BinaryLoop scalar_binary_loop_of(DType dtype) {
+  BinaryLoop loop = nullptr;
+  with_type(List{}, dtype, [&]<class T>(std::type_identity<T>) { loop = scalar_binary_loop<Function, T>; });
+  return loop;
+}
+
+/// Vector code for float and double, a scalar loop for the types of the list.
+template <VectorUnary Vector, class Scalar = void, class List = TypeList<>>
+UnaryLoop unary_loop(DType dtype) {
+  const UnaryLoop loop = vector_loop(Vector, dtype);
+  return loop ? loop : scalar_unary_loop_of<Scalar, List>(dtype);
+}
+template <VectorBinary Vector, class Scalar = void, class List = TypeList<>>
+BinaryLoop binary_loop(DType dtype) {
+  const BinaryLoop loop = vector_loop(Vector, dtype);
+  return loop ? loop : scalar_binary_loop_of<Scalar, List>(dtype);
+}
+
+/// Shape function of paired kernels: both inputs and the output have one shape.
+Status same_shapes(ShapeContext& context);
+
+}  // namespace troupe

@@ -1,0 +1,192 @@
+#include "kernels/loops/vector_loops.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/loops/vector_move.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <cstring>
+
+HWY_BEFORE_NAMESPACE();
+namespace troupe {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// ---- Transposing
+
+constexpr size_t line = 64;  ///< bytes of a cache line
+
+/// A square of as many elements as one register of 16 bytes holds: log2 of them times, registers half the square apart are
+/// interleaved.
+template <class T>
+HWY_INLINE void transpose_square(const T* from, ptrdiff_t from_stride, T* to, ptrdiff_t to_stride) {
+  constexpr size_t side = 16 / sizeof(T);
+  const hn::FixedTag<T, side> d;
+  hn::VFromD<decltype(d)> rows[side], mixed[side];
+#pragma GCC unroll 16
+  for (size_t i = 0; i < side; ++i) rows[i] = hn::LoadU(d, from + static_cast<ptrdiff_t>(i) * from_stride);
+#pragma GCC unroll 4
+  for (size_t step = 1; step < side; step *= 2) {
+#pragma GCC unroll 8
+    for (size_t i = 0; i < side / 2; ++i) {
+      mixed[2 * i] = hn::InterleaveLower(d, rows[i], rows[i + side / 2]);
+      mixed[2 * i + 1] = hn::InterleaveUpper(d, rows[i], rows[i + side / 2]);
+    }
+#pragma GCC unroll 16
+    for (size_t i = 0; i < side; ++i) rows[i] = mixed[i];
+  }
+#pragma GCC unroll 16
+  for (size_t i = 0; i < side; ++i) hn::StoreU(rows[i], d, to + static_cast<ptrdiff_t>(i) * to_stride);
+}
+
+/// A tile of whole squares, at most a cache line on either side.
+template <class T>
+HWY_INLINE void transpose_tile(const T* from, ptrdiff_t from_stride, T* to, ptrdiff_t to_stride, size_t rows,
+                               size_t columns) {
+  constexpr size_t side = 16 / sizeof(T);
+  for (size_t c = 0; c < columns; c += side)
+    for (size_t r = 0; r < rows; r += side)
+      transpose_square(from + r + static_cast<ptrdiff_t>(c) * from_stride, from_stride,
+                       to + static_cast<ptrdiff_t>(r) * to_stride + c, to_stride);
+}
+
+/// Do the lines of a tile, here and on the other side, find no room in a cache of 64 sets of 12 lines? They lie in few sets when
+/// the stride has a large power of two in it.
+template <class T>
+HWY_INLINE bool collide(ptrdiff_t stride) {
+  const size_t bytes = static_cast<size_t>(stride) * sizeof(T), power = bytes & (~bytes + 1);
+  const size_t sets = std::clamp<size_t>(64 * line / std::max<size_t>(power, 1), 1, 64);
+  return 2 * (line / sizeof(T)) > 12 * sets;
+}
+
+/// By tiles. Rows that lie a power of two apart share few lines of the cache: whole tiles then go through a copy, so that each
+/// line is read once and written once.
+template <class T>
+void transpose(const void* source, ptrdiff_t from_stride, void* target, ptrdiff_t to_stride, size_t rows,
+               size_t columns) {
+  constexpr size_t side = 16 / sizeof(T), tile = line / sizeof(T);
+  const bool collides = collide<T>(from_stride) || collide<T>(to_stride);
+  const T* from = static_cast<const T*>(source);
+  T* to = static_cast<T*>(target);
+  const size_t square_rows = rows - rows % side, square_columns = columns - columns % side;
+  alignas(line) T copy[tile * tile];
+  for (size_t c = 0; c < square_columns; c += tile)
+    for (size_t r = 0; r < square_rows; r += tile) {
+      const size_t height = std::min(tile, square_rows - r), width = std::min(tile, square_columns - c);
+      const T* const tile_from = from + r + static_cast<ptrdiff_t>(c) * from_stride;
+      T* const tile_to = to + static_cast<ptrdiff_t>(r) * to_stride + c;
+      if (!collides || width != tile) {
+        transpose_tile(tile_from, from_stride, tile_to, to_stride, height, width);
+        continue;
+      }
+      transpose_tile(tile_from, from_stride, copy, tile, height, width);
+      for (size_t i = 0; i < height; ++i)
+        std::memcpy(tile_to + static_cast<ptrdiff_t>(i) * to_stride, copy + i * tile, line);
+    }
+  for (size_t r = 0; r < rows; ++r)
+    for (size_t c = r < square_rows ? square_columns : 0; c < columns; ++c)
+      to[static_cast<ptrdiff_t>(r) * to_stride + static_cast<ptrdiff_t>(c)] =
+          from[static_cast<ptrdiff_t>(r) + static_cast<ptrdiff_t>(c) * from_stride];
+}
+
+TransposeLoop transpose_loop_for(size_t bytes) {
+  switch (bytes) {
+    case 1: return transpose<uint8_t>;
+    case 2: return transpose<uint16_t>;
+    case 4: return transpose<uint32_t>;
+    case 8: return transpose<uint64_t>;
+    default: return nullptr;
+  }
+}
+
+// ---- half to float and back, where the processor can
+
+#if HWY_TARGET <= HWY_AVX2
+template <class From, class To, class Convert>
+HWY_INLINE void convert(const From* x, To* y, size_t n, const Convert& some) {
+  const size_t lanes = hn::Lanes(hn::ScalableTag<float>());
+  size_t i = 0;
+  for (; i + lanes <= n; i += lanes) some(x + i, y + i);
+  if (i == n) return;
+  From from[hn::MaxLanes(hn::ScalableTag<float>())] = {};
+  To to[hn::MaxLanes(hn::ScalableTag<float>())];
+  std::memcpy(from, x + i, (n - i) * sizeof(From));
+  some(from, to);
+  std::memcpy(y + i, to, (n - i) * sizeof(To));
+}
+
+void half_to_float(const void* x, void* y, size_t n) {
+  const hn::ScalableTag<float> d;
+  const hn::Rebind<hwy::float16_t, decltype(d)> half;
+  convert(static_cast<const hwy::float16_t*>(x), static_cast<float*>(y), n,
+          [&](const hwy::float16_t* from, float* to) {
+            hn::StoreU(hn::PromoteTo(d, hn::LoadU(half, from)), d, to);
+          });
+}
+
+void float_to_half(const void* x, void* y, size_t n) {
+  const hn::ScalableTag<float> d;
+  const hn::Rebind<hwy::float16_t, decltype(d)> half;
+  convert(static_cast<const float*>(x), static_cast<hwy::float16_t*>(y), n,
+          [&](const float* from, hwy::float16_t* to) {
+            hn::StoreU(hn::DemoteTo(half, hn::LoadU(d, from)), half, to);
+          });
+}
+#endif
+
+UnaryLoop cast_loop_for(DType from, DType to) {
+#if HWY_TARGET <= HWY_AVX2
+  if (from == DType::Half && to == DType::Float) return half_to_float;
+  if (from == DType::Float && to == DType::Half) return float_to_half;
+#endif
+  return (void)from, (void)to, nullptr;
+}
+
+// ---- Choosing
+
+template <class D>
+HWY_INLINE auto promoted_bytes(D d, const bool* bytes) {
+  const hn::Rebind<uint8_t, D> narrow;
+  const hn::Rebind<uint32_t, D> words;
+  const auto wide = hn::PromoteTo(words, hn::LoadU(narrow, reinterpret_cast<const uint8_t*>(bytes)));
+  if constexpr (sizeof(hn::TFromD<D>) == 4)
+    return wide;
+  else
+    return hn::PromoteTo(d, wide);
+}
+
+template <class T>
+void select(const bool* condition, const void* on_true, const void* on_false, void* output, size_t n) {
+  const T *t = static_cast<const T*>(on_true), *e = static_cast<const T*>(on_false);
+  T* out = static_cast<T*>(output);
+  const hn::ScalableTag<T> d;
+  size_t i = 0;
+  for (; i + hn::Lanes(d) <= n; i += hn::Lanes(d)) {
+    const auto chosen = hn::Ne(promoted_bytes(d, condition + i), hn::Zero(d));
+    hn::StoreU(hn::IfThenElse(chosen, hn::LoadU(d, t + i), hn::LoadU(d, e + i)), d, out + i);
+  }
+  for (; i < n; ++i) out[i] = condition[i] ? t[i] : e[i];
+}
+
+SelectLoop select_loop_for(size_t bytes) {
+  return bytes == 4 ? select<uint32_t> : bytes == 8 ? select<uint64_t> : nullptr;
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace troupe
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace troupe {
+
+HWY_EXPORT(transpose_loop_for);
+HWY_EXPORT(cast_loop_for);
+HWY_EXPORT(select_loop_for);
+
+TransposeLoop transpose_loop(size_t bytes) { return HWY_DYNAMIC_DISPATCH(transpose_loop_for)(bytes); }
+SelectLoop select_loop(size_t bytes) { return HWY_DYNAMIC_DISPATCH(select_loop_for)(bytes); }
+UnaryLoop vector_cast_loop(DType from, DType to) { return HWY_DYNAMIC_DISPATCH(cast_loop_for)(from, to); }
+
+}  // namespace troupe
+#endif

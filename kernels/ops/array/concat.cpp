@@ -1,0 +1,191 @@
+// Joining tensors along an axis.
+//   ConcatV2(values..., axis)   equal shapes but for that axis; axis in [-rank, rank)
+//   Concat(axis, values...)     the same
+//   ConcatOffset(dim, shapes)   where each begins when concatenated along `dim`: [0,..,begin,..,0]
+#include <algorithm>
+#include <utility>
+
+#include "kernels/core/arguments.h"
+#include "kernels/loops/strided_copy.h"
+#include "kernels/ops/all_ops.h"
+
+namespace troupe {
+namespace {
+
+/// Which inputs are the values and which is the axis, for both orders.
+struct ConcatInputs {
+  size_t first, count, axis;
+};
+ConcatInputs concat_inputs(const Node& node) {
+  const size_t count = node.inputs.size() - 1;
+  return node.type() == "Concat" ? ConcatInputs{1, count, 0} : ConcatInputs{0, count, count};
+}
+
+/// The joined shape: dims agree but along `axis`, where they add up.
+Result<PartialShape> joined(const ShapeContext& context, const ConcatInputs& in, int64_t signed_axis) {
+  std::optional<PartialShape> shape;
+  int64_t along = 0;
+  for (size_t i = in.first; i < in.first + in.count; ++i) {
+    const PartialShape& value = context.input(i);
+    if (!value.known_rank()) {
+      along = unknown_dim;
+      continue;
+    }
+    TROUPE_ASSIGN(const size_t axis, resolve_axis(signed_axis, value.rank()));
+    const int64_t size = value[axis];
+    along = along == unknown_dim || size == unknown_dim ? unknown_dim : along + size;
+    Dims dims(value.dims());
+    dims[axis] = unknown_dim;
+    PartialShape rest = partial(dims);
+    if (shape) {
+      TROUPE_ASSIGN(shape, merge(*shape, rest));
+    } else {
+      shape = std::move(rest);
+    }
+  }
+  if (!shape) return PartialShape{};
+  TROUPE_ASSIGN(const size_t axis, resolve_axis(signed_axis, shape->rank()));
+  Dims dims(shape->dims());
+  dims[axis] = along;
+  return partial(dims);
+}
+
+Status concat_shape(ShapeContext& context) {
+  const ConcatInputs in = concat_inputs(context.node());
+  TROUPE_RETURN_IF_FAILED(context.with_rank(in.axis, 0).status());
+  if (const auto axis = constant_integer(context, in.axis)) {
+    TROUPE_ASSIGN(auto shape, joined(context, in, *axis));
+    context.set_output(0, std::move(shape));
+    return {};
+  }
+  PartialShape any = context.input(in.first);
+  if (any.known_rank()) context.set_output(0, PartialShape::of_rank(any.rank()));
+  return {};
+}
+
+/// The shape of the result; InvalidArgument names the first input that does not fit.
+Result<Shape> joined_shape(const KernelContext& context, const ConcatInputs& in, size_t axis) {
+  const Shape& first = context.input(in.first).shape();
+  Dims dims(first.dims());
+  for (size_t i = 1; i < in.count; ++i) {
+    const Shape& shape = context.input(in.first + i).shape();
+    bool fits = shape.rank() == dims.size();
+    for (size_t k = 0; fits && k < dims.size(); ++k) fits = k == axis || shape[k] == dims[k];
+    if (!fits || __builtin_add_overflow(dims[axis], shape[axis], &dims[axis]))
+      return invalid_argument("value 0 of shape " + first.text() + " and value " + std::to_string(i) +
+                              " of shape " + shape.text() + " differ in more than dimension " +
+                              std::to_string(axis));
+  }
+  return Shape::make(dims, context.input(in.first).dtype());
+}
+
+Status run_concat(KernelContext& context) {
+  const ConcatInputs in = concat_inputs(context.node());
+  TROUPE_ASSIGN(const int64_t signed_axis, integer_scalar(context.input(in.axis), "axis"));
+  TROUPE_ASSIGN(const size_t axis, resolve_axis(signed_axis, context.input(in.first).shape().rank()));
+  TROUPE_ASSIGN(const Shape shape, joined_shape(context, in, axis));
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
+  Layout to{0, strides_of(shape.dims())};
+  for (size_t i = in.first; i < in.first + in.count; ++i) {
+    const Tensor& value = context.input(i);
+    strided_copy(context.device().pool(), value.shape().dims(), value, {0, strides_of(value.shape().dims())},
+                 *output, to);
+    to.offset += value.shape()[axis] * to.strides[axis];
+  }
+  return {};
+}
+
+/// Each input gets its part of the gradient back.
+void concat_gradient(GradientContext& context) {
+  const ConcatInputs in = concat_inputs(context.node());
+  const Scope& scope = context.scope();
+  const Output gradient = context.gradient();
+  Output axis = context.input(in.axis);
+  if (scope.dtype(axis) != i32) axis = scope.add_one("Cast", {axis}, {{"DstT", i32}});
+  std::vector<Output> offsets_in{axis};
+  for (size_t i = 0; i < in.count; ++i) offsets_in.push_back(shape_of(scope, context.input(in.first + i)));
+  const std::vector<Output> sizes(offsets_in.begin() + 1, offsets_in.end());
+  const NodeId offsets = scope.add("ConcatOffset", std::move(offsets_in));
+  for (size_t i = 0; i < in.count; ++i) {
+    const Output offset{offsets, static_cast<uint32_t>(i)};
+    context.set(in.first + i, scope.add_one("Slice", {gradient, offset, sizes[i]}));
+  }
+}
+
+Status concat_offset_shape(ShapeContext& context) {
+  TROUPE_RETURN_IF_FAILED(context.with_rank(0, 0).status());
+  for (size_t i = 1; i < context.inputs(); ++i) {
+    TROUPE_ASSIGN(auto shape, context.with_rank(i, 1));
+    context.set_output(i - 1, std::move(shape));
+  }
+  return {};
+}
+
+template <class T>
+Status put_offset(Tensor& offsets, size_t axis, int64_t offset) {
+  if (!std::in_range<T>(offset))
+    return invalid_argument("the offset " + std::to_string(offset) + " does not fit " +
+                            std::string(name(dtype_of<T>)));
+  offsets.write<T>()[axis] = static_cast<T>(offset);
+  return {};
+}
+
+Status run_concat_offset(KernelContext& context) {
+  TROUPE_ASSIGN(const int64_t signed_axis, integer_scalar(context.input(0), "concat_dim"));
+  TROUPE_ASSIGN(const Dims first, integer_vector(context.input(1), "shape"));
+  TROUPE_ASSIGN(const size_t axis, resolve_axis(signed_axis, first.size()));
+  int64_t offset = 0;
+  for (size_t i = 1; i < context.inputs(); ++i) {
+    TROUPE_ASSIGN(Dims dims, integer_vector(context.input(i), "shape"));
+    Dims expected = first;
+    if (dims.size() > axis) expected[axis] = dims[axis];
+    if (dims != expected)
+      return invalid_argument("shapes " + text_of(first) + " and " + text_of(dims) +
+                              " differ in more than dimension " + std::to_string(axis));
+    TROUPE_ASSIGN(Tensor* const output, context.output(i - 1, context.input(i).shape()));
+    fill(context.device().pool(), *output);
+    TROUPE_RETURN_IF_FAILED(output->dtype() == DType::Int64 ? put_offset<int64_t>(*output, axis, offset)
+                                                            : put_offset<int32_t>(*output, axis, offset));
+    if (__builtin_add_overflow(offset, dims[axis], &offset))
+      return invalid_argument("the shapes up to number " + std::to_string(i - 1) +
+                              " add up to more than int64 holds");
+  }
+  return {};
+}
+
+}  // namespace
+
+void add_concat_ops(OpLibrary& library) {
+  library.op(OpDefBuilder("Concat")
+                 .input("concat_dim: int32")
+                 .input("values: N * T")
+                 .output("output: T")
+                 .attr("N: int >= 2")
+                 .attr("T: type")
+                 .shape(concat_shape)
+                 .gradient(concat_gradient));
+  library.kernel(cpu_kernel("Concat", run_concat).host({"concat_dim"}));
+  library.op(OpDefBuilder("ConcatV2")
+                 .input("values: N * T")
+                 .input("axis: Tidx")
+                 .output("output: T")
+                 .attr("N: int >= 2")
+                 .attr("T: type")
+                 .attr("Tidx: {int32, int64} = int32")
+                 .constructor("concat(values, axis)")
+                 .shape(concat_shape)
+                 .gradient(concat_gradient));
+  library.kernel(cpu_kernel("ConcatV2", run_concat).host({"axis"}));
+  library.op(OpDefBuilder("ConcatOffset")
+                 .input("concat_dim: int32")
+                 .input("shape: N * shape_type")
+                 .output("offset: N * shape_type")
+                 .attr("N: int >= 2")
+                 .attr("shape_type: {int32, int64} = int32")
+                 .shape(concat_offset_shape)
+                 .not_differentiable());
+  library.kernel(
+      cpu_kernel("ConcatOffset", run_concat_offset).host({"concat_dim", "shape"}, {"offset"}).inexpensive());
+}
+
+}  // namespace troupe

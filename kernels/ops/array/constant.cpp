@@ -1,0 +1,244 @@
+// Values that come from outside or stay as they are.
+//   Const                    the tensor of its attribute
+//   Placeholder, PlaceholderV2: must be fed; a fed one never runs
+//   PlaceholderWithDefault   its input unless fed
+//   Fill(dims, value)        `value` everywhere
+//   Identity(x), Snapshot(x) x
+//   IdentityN(x...)          each of them
+//   StopGradient(x)          x, through which no gradient flows
+//   PreventGradient(x)       x; to ask for a gradient through it is an error
+//   CheckNumerics(x)         x; InvalidArgument with `message` when it holds NaN or Inf
+//   NoOp                     nothing: a point to hang control edges on
+#include <cmath>
+#include <functional>
+
+#include "kernels/core/arguments.h"
+#include "kernels/core/type_dispatch.h"
+#include "kernels/loops/strided_copy.h"
+#include "kernels/ops/all_ops.h"
+
+namespace troupe {
+namespace {
+
+Status const_shape(ShapeContext& context) {
+  const auto& value = context.attr<Tensor>("value");
+  if (value.dtype() != context.attr<DType>("dtype"))
+    return invalid_argument("value is " + value.signature() + ", dtype is " +
+                            std::string(name(context.attr<DType>("dtype"))));
+  if (is_local(value.dtype()))
+    return invalid_argument("there are no constants of " + std::string(name(value.dtype())));
+  context.set_output(0, value.shape());
+  return {};
+}
+
+/// Holds the value in the memory of its device.
+class ConstKernel final : public Kernel {
+ public:
+  static Result<std::unique_ptr<Kernel>> prepare(const PrepareContext& context) {
+    const auto& value = context.attr<Tensor>("value");
+    TROUPE_ASSIGN(Tensor copy, Tensor::allocate(value.dtype(), value.shape(), context.device.memory()));
+    const Dims strides = strides_of(value.shape().dims());
+    strided_copy(context.device.pool(), value.shape().dims(), value, {0, strides}, copy, {0, strides});
+    return std::unique_ptr<Kernel>(new ConstKernel(std::move(copy)));
+  }
+  explicit ConstKernel(Tensor value) : value_(std::move(value)) {}
+  Outcome run(KernelContext& context) const override {
+    context.set_output(0, value_);
+    return Status{};
+  }
+  const Tensor* constant() const override { return &value_; }
+
+ private:
+  Tensor value_;
+};
+
+Status placeholder_shape(ShapeContext& context) {
+  context.set_output(0, context.attr<PartialShape>("shape"));
+  return {};
+}
+
+Status run_placeholder(KernelContext& context) {
+  const auto& attrs = context.node().attrs;
+  return invalid_argument("a value of dtype " + std::string(name(attrs.get<DType>("dtype"))) + " and shape " +
+                          attrs.get<PartialShape>("shape").text() + " must be fed");
+}
+
+Status placeholder_with_default_shape(ShapeContext& context) {
+  TROUPE_RETURN_IF_FAILED(merge(context.input(0), context.attr<PartialShape>("shape")).status());
+  return placeholder_shape(context);
+}
+
+Status run_placeholder_with_default(KernelContext& context) {
+  const auto& shape = context.node().attrs.get<PartialShape>("shape");
+  if (!shape.compatible_with(context.input(0).shape()))
+    return invalid_argument("the default of shape " + context.input(0).shape().text() +
+                            " does not fit shape " + shape.text());
+  context.set_output(0, context.input(0));
+  return {};
+}
+
+Status fill_shape(ShapeContext& context) {
+  TROUPE_RETURN_IF_FAILED(context.with_rank(1, 0).status());
+  TROUPE_ASSIGN(auto shape, shape_from_input(context, 0));
+  if (const auto dims = context.constant_integers(0))
+    TROUPE_RETURN_IF_FAILED(Shape::make(*dims, context.input_dtype(1)).status());
+  context.set_output(0, std::move(shape));
+  return {};
+}
+
+Status run_fill(KernelContext& context) {
+  TROUPE_ASSIGN(const Dims dims, integer_vector(context.input(0), "dims"));
+  const Tensor& value = context.input(1);
+  if (!value.shape().is_scalar())
+    return invalid_argument("value of shape " + value.shape().text() + " is not a scalar");
+  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, value.dtype()));
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
+  fill(context.device().pool(), *output, &value);
+  return {};
+}
+
+void fill_gradient(GradientContext& context) {
+  const Scope& scope = context.scope();
+  const Output gradient = context.gradient();
+  const Output axes = scope.add_one(
+      "Range", {integer_constant(scope, 0), scope.add_one("Rank", {gradient}), integer_constant(scope, 1)});
+  context.set(1, scope.add_one("Sum", {gradient, axes}));
+}
+
+Status identities_shape(ShapeContext& context) {
+  for (size_t i = 0; i < context.inputs(); ++i) context.set_output(i, context.input(i));
+  return {};
+}
+
+Status run_identity(KernelContext& context) {
+  for (size_t i = 0; i < context.inputs(); ++i) context.set_output(i, context.input(i));
+  return {};
+}
+
+void identity_gradient(GradientContext& context) { context.set(0, context.gradient()); }
+
+void identities_gradient(GradientContext& context) {
+  for (size_t i = 0; i < context.node().inputs.size(); ++i)
+    if (context.has_gradient(i)) context.set(i, context.gradient(i));
+}
+
+void prevented_gradient(GradientContext& context) {
+  throw Error(invalid_argument("no gradient may be asked for here: " + context.attr<std::string>("message"))
+                  .at_node(context.node().type(), context.node().name));
+}
+
+template <class T>
+Status check_numerics(const Tensor& tensor, const std::string& message) {
+  bool inf = false, nan = false;
+  for (const T element : tensor.as<T>()) {
+    const auto number = static_cast<ComputeType<T>>(element);
+    inf |= std::isinf(number);
+    nan |= std::isnan(number);
+  }
+  if (!inf && !nan) return {};
+  return invalid_argument(message + " : Tensor had " +
+                          (inf && nan ? "Inf and NaN"
+                           : inf      ? "Inf"
+                                      : "NaN") +
+                          " values");
+}
+
+Status run_check_numerics(KernelContext& context) {
+  const Tensor& tensor = context.input(0);
+  const auto& message = context.node().attrs.get<std::string>("message");
+  Status status;
+  with_type(AllFloatTypes{}, tensor.dtype(),
+            [&]<class T>(std::type_identity<T>) { status = check_numerics<T>(tensor, message); });
+  TROUPE_RETURN_IF_FAILED(std::move(status));
+  context.set_output(0, tensor);
+  return {};
+}
+
+void check_numerics_gradient(GradientContext& context) {
+  const std::string message = "Not a number (NaN) or infinity (Inf) values detected in gradient.";
+  context.set(0, context.scope().add_one("CheckNumerics", {context.gradient()}, {{"message", message}}));
+}
+
+Status run_no_op(KernelContext&) { return {}; }
+
+OpDefBuilder placeholder_op(const char* name, const char* shape) {
+  return OpDefBuilder(name)
+      .output("output: dtype")
+      .attr("dtype: type")
+      .attr(shape)
+      .effect(Effect::Step)
+      .shape(placeholder_shape)
+      .not_differentiable();
+}
+
+/// What hands its one input on as it is.
+OpDefBuilder identity_op(const char* name) {
+  return OpDefBuilder(name).input("input: T").output("output: T").attr("T: type").shape(unchanged_shape);
+}
+
+void add_sources(OpLibrary& library) {
+  library.op(OpDefBuilder("Const")
+                 .output("output: dtype")
+                 .attr("value: tensor")
+                 .attr("dtype: type")
+                 .shape(const_shape)
+                 .not_differentiable());
+  library.kernel(cpu_kernel<ConstKernel>("Const").inexpensive());
+  library.op(placeholder_op("Placeholder", "shape: shape = ?").constructor("placeholder(dtype, shape)"));
+  library.op(placeholder_op("PlaceholderV2", "shape: shape"));
+  for (const char* name : {"Placeholder", "PlaceholderV2"})
+    library.kernel(cpu_kernel(name, run_placeholder).inexpensive());
+  library.op(OpDefBuilder("PlaceholderWithDefault")
+                 .input("input: dtype")
+                 .output("output: dtype")
+                 .attr("dtype: type")
+                 .attr("shape: shape")
+                 .constructor("placeholder_with_default(input, shape)")
+                 .shape(placeholder_with_default_shape)
+                 .gradient(identity_gradient));
+  library.kernel(cpu_kernel("PlaceholderWithDefault", run_placeholder_with_default).hands_on().inexpensive());
+  library.op(OpDefBuilder("Fill")
+                 .input("dims: index_type")
+                 .input("value: T")
+                 .output("output: T")
+                 .attr("T: type")
+                 .attr("index_type: {int32, int64} = int32")
+                 .constructor("fill(dims, value)")
+                 .constructor("zeros(shape: dims, dtype: T = float, value = 0)")
+                 .constructor("ones(shape: dims, dtype: T = float, value = 1)")
+                 .shape(fill_shape)
+                 .gradient(fill_gradient));
+  library.kernel(cpu_kernel("Fill", run_fill).host({"dims"}));
+}
+
+}  // namespace
+
+void add_constant_ops(OpLibrary& library) {
+  add_sources(library);
+  library.op(identity_op("Identity").constructor("identity(input)").gradient(identity_gradient));
+  library.op(identity_op("Snapshot").gradient(identity_gradient));
+  library.op(OpDefBuilder("IdentityN")
+                 .input("input: T")
+                 .output("output: T")
+                 .attr("T: list(type) >= 1")
+                 .shape(identities_shape)
+                 .gradient(identities_gradient));
+  library.op(identity_op("StopGradient").constructor("stop_gradient(input)").not_differentiable());
+  library.op(identity_op("PreventGradient").attr("message: string = ''").gradient(prevented_gradient));
+  for (const char* name : {"Identity", "Snapshot", "IdentityN", "StopGradient", "PreventGradient"})
+    library.kernel(cpu_kernel(name, run_identity).hands_on().inexpensive());
+  library.op(OpDefBuilder("CheckNumerics")
+                 .input("tensor: T")
+                 .output("output: T")
+                 .attr("T: floattype")
+                 .attr("message: string")
+                 .constructor("check_numerics(tensor, message)")
+                 .effect(Effect::Guard)
+                 .shape(unchanged_shape)
+                 .gradient(check_numerics_gradient));
+  library.kernel(cpu_kernel("CheckNumerics", run_check_numerics));
+  library.op(OpDefBuilder("NoOp").shape(no_output_shape).not_differentiable());
+  library.kernel(cpu_kernel("NoOp", run_no_op).inexpensive());
+}
+
+}  // namespace troupe

@@ -1,0 +1,108 @@
+// What stands at positions of a tensor (kernels/loops/rows.h: rows_at).
+//   GatherNd(params, indices)            what stands in params at indices[i...]
+//   ScatterNd(indices, updates, shape)   zeros of that shape, and each of the updates added at indices[i...], in order; strings are
+//                                        joined, of bools any counts
+// A position outside is InvalidArgument with its number and value.
+#include "kernels/core/arguments.h"
+#include "kernels/loops/combine.h"
+#include "kernels/loops/rows.h"
+#include "kernels/loops/strided_copy.h"
+#include "kernels/ops/all_ops.h"
+
+namespace troupe {
+namespace {
+
+Status gather_nd_shape(ShapeContext& context) {
+  TROUPE_ASSIGN(auto shape, shape_of_rows_at(context.input(1), context.input(0)));
+  context.set_output(0, std::move(shape));
+  return {};
+}
+
+Status run_gather_nd(KernelContext& context) {
+  const Tensor &params = context.input(0), &indices = context.input(1);
+  TROUPE_ASSIGN(const NamedRows rows, rows_at(indices, params.shape().dims()));
+  TROUPE_ASSIGN(const PartialShape dims, shape_of_rows_at(indices.shape(), params.shape()));
+  TROUPE_ASSIGN(const Shape shape, dims.to_shape(params.dtype()));
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
+  if (shape.elements() != 0) take_rows(context.device().pool(), params, rows.numbers, *output, rows.row);
+  return {};
+}
+
+/// A list of row numbers makes a sparse gradient.
+void gather_nd_gradient(GradientContext& context) {
+  const Scope& scope = context.scope();
+  const Output params = context.input(0), indices = context.input(1);
+  const PartialShape& positions = scope.shape(indices);
+  if (positions.has_rank(2) && positions[1] == 1) {
+    const Output numbers = scope.add_one("Squeeze", {indices}, {{"squeeze_dims", std::vector<int64_t>{1}}});
+    return context.set(0, IndexedSlices{context.gradient(), numbers, shape_of(scope, params)});
+  }
+  const Output shape = shape_of(scope, params, scope.dtype(indices));
+  context.set(0, scope.add_one("ScatterNd", {indices, context.gradient(), shape}));
+}
+
+Status scatter_nd_shape(ShapeContext& context) {
+  TROUPE_ASSIGN(auto shape, shape_from_input(context, 2));
+  TROUPE_ASSIGN(const auto updates, shape_of_rows_at(context.input(0), shape));
+  TROUPE_RETURN_IF_FAILED(merge(context.input(1), updates).status());
+  context.set_output(0, std::move(shape));
+  return {};
+}
+
+template <class T>
+void add_rows(Pool& pool, const NamedRows& rows, const Tensor& updates, Tensor& to) {
+  using Sum = std::conditional_t<std::is_same_v<T, bool>, Maximum, Add>;
+  const auto from = updates.as<T>();
+  const auto sums = to.write<T>();
+  change_rows(pool, rows.numbers, 3 * rows.row * sizeof(T), [&](size_t i) {
+    combine_into<Sum, T>(sums.subspan(static_cast<size_t>(rows.numbers[i]) * rows.row, rows.row),
+                         from.subspan(i * rows.row, rows.row));
+  });
+}
+
+using SummedTypes = Joined<PlainTypes, TypeList<std::string>>;
+
+Status run_scatter_nd(KernelContext& context) {
+  const Tensor &indices = context.input(0), &updates = context.input(1);
+  TROUPE_ASSIGN(const Dims dims, integer_vector(context.input(2), "shape"));
+  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, updates.dtype()));
+  TROUPE_ASSIGN(const NamedRows rows, rows_at(indices, dims));
+  TROUPE_RETURN_IF_FAILED(check_updates(indices, updates, dims));
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
+  fill(context.device().pool(), *output);
+  if (updates.elements() == 0) return {};
+  with_type(SummedTypes{}, updates.dtype(), [&]<class T>(std::type_identity<T>) {
+    add_rows<T>(context.device().pool(), rows, updates, *output);
+  });
+  return {};
+}
+
+void scatter_nd_gradient(GradientContext& context) {
+  context.set(1, context.scope().add_one("GatherNd", {context.gradient(), context.input(0)}));
+}
+
+}  // namespace
+
+void add_gather_nd_ops(OpLibrary& library) {
+  library.op(OpDefBuilder("GatherNd")
+                 .input("params: Tparams")
+                 .input("indices: Tindices")
+                 .output("output: Tparams")
+                 .attr("Tparams: type")
+                 .attr("Tindices: {int32, int64}")
+                 .shape(gather_nd_shape)
+                 .gradient(gather_nd_gradient));
+  library.kernel(cpu_kernel("GatherNd", run_gather_nd));
+  library.op(OpDefBuilder("ScatterNd")
+                 .input("indices: Tindices")
+                 .input("updates: T")
+                 .input("shape: Tindices")
+                 .output("output: T")
+                 .attr("T: type")
+                 .attr("Tindices: {int32, int64}")
+                 .shape(scatter_nd_shape)
+                 .gradient(scatter_nd_gradient));
+  library.kernel(cpu_kernel("ScatterNd", run_scatter_nd).on("T", dtypes(SummedTypes{})).host({"shape"}));
+}
+
+}  // namespace troupe

@@ -1,0 +1,116 @@
+// OneHot(indices, depth, on_value, off_value): a dimension of `depth` more, at `axis` of the result (-1: the last): on_value where it
+// counts the index, off_value elsewhere. An index outside [0, depth) is on nowhere.
+#include <utility>
+
+#include "kernels/core/arguments.h"
+#include "kernels/core/parallel.h"
+#include "kernels/core/type_dispatch.h"
+#include "kernels/ops/all_ops.h"
+
+namespace troupe {
+namespace {
+
+using IndexTypes = TypeList<uint8_t, int8_t, int32_t, int64_t>;
+
+Status check_depth(int64_t depth) {
+  return depth >= 0 ? Status{} : invalid_argument("depth is " + std::to_string(depth));
+}
+
+Status one_hot_shape(ShapeContext& context) {
+  for (size_t i = 1; i < 4; ++i) TROUPE_RETURN_IF_FAILED(context.with_rank(i, 0).status());
+  const PartialShape& indices = context.input(0);
+  const auto depth = constant_integer(context, 1);
+  if (depth) TROUPE_RETURN_IF_FAILED(check_depth(*depth));
+  if (!indices.known_rank()) return {};
+  TROUPE_ASSIGN(const size_t axis, resolve_axis(context.attr<int64_t>("axis"), indices.rank() + 1));
+  context.set_output(0, partial(Dims(indices.dims()).with(axis, depth.value_or(unknown_dim))));
+  return {};
+}
+
+/// The indices, `count` times `inner` of them, and where their on values go.
+template <class Index, class T>
+struct OneHot {
+  const Index* indices;
+  size_t inner, depth;
+  const T &on, &off;
+  T* out;
+
+  /// Rows of the result, each for one number of all inner indices.
+  void write_rows(size_t begin, size_t end) const {
+    for (size_t row = begin; row < end; ++row) {
+      const Index* const from = indices + row / depth * inner;
+      for (size_t i = 0; i < inner; ++i)
+        out[row * inner + i] = std::cmp_equal(from[i], row % depth) ? on : off;
+    }
+  }
+  /// Where inner is 1: lines of `depth`, of which one is on.
+  void write_lines(size_t begin, size_t end) const {
+    std::fill(out + begin * depth, out + end * depth, off);
+    for (size_t i = begin; i < end; ++i)
+      if (std::cmp_greater_equal(indices[i], 0) && std::cmp_less(indices[i], depth))
+        out[i * depth + static_cast<size_t>(indices[i])] = on;
+  }
+};
+
+template <class Index, class T>
+void one_hot(KernelContext& context, size_t axis, size_t depth, Tensor& output) {
+  const Tensor& indices = context.input(0);
+  size_t inner = 1;
+  for (size_t i = axis; i < indices.shape().rank(); ++i) inner *= static_cast<size_t>(indices.shape()[i]);
+  const OneHot<Index, T> op{indices.as<Index>().data(),
+                            inner,
+                            depth,
+                            *reinterpret_cast<const T*>(context.input(2).data()),
+                            *reinterpret_cast<const T*>(context.input(3).data()),
+                            reinterpret_cast<T*>(output.mutable_data())};
+  const auto rows = static_cast<size_t>(output.elements()) / inner;
+  Pool& pool = context.device().pool();
+  if (inner == 1)
+    parallel_rows(pool, rows / depth, depth * sizeof(T),
+                  [&](size_t begin, size_t end) { op.write_lines(begin, end); });
+  else
+    parallel_rows(pool, rows, inner * (sizeof(T) + sizeof(Index)),
+                  [&](size_t begin, size_t end) { op.write_rows(begin, end); });
+}
+
+Status run_one_hot(KernelContext& context) {
+  const Tensor& indices = context.input(0);
+  TROUPE_ASSIGN(const int64_t depth, integer_scalar(context.input(1), "depth"));
+  TROUPE_RETURN_IF_FAILED(check_depth(depth));
+  for (size_t i = 2; i < 4; ++i)
+    if (!context.input(i).shape().is_scalar())
+      return invalid_argument(context.node().op->inputs[i].name + " of shape " +
+                              context.input(i).shape().text() + " is not a scalar");
+  TROUPE_ASSIGN(const size_t axis,
+                resolve_axis(context.node().attrs.get<int64_t>("axis"), indices.shape().rank() + 1));
+  const Dims dims = Dims(indices.shape().dims()).with(axis, depth);
+  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, context.input(2).dtype()));
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
+  if (shape.elements() == 0) return {};
+  with_type(IndexTypes{}, indices.dtype(), [&]<class Index>(std::type_identity<Index>) {
+    with_storage(output->dtype(), [&]<class T>(std::type_identity<T>) {
+      one_hot<Index, T>(context, axis, static_cast<size_t>(depth), *output);
+    });
+  });
+  return {};
+}
+
+}  // namespace
+
+void add_one_hot(OpLibrary& library) {
+  library.op(OpDefBuilder("OneHot")
+                 .input("indices: TI")
+                 .input("depth: int32")
+                 .input("on_value: T")
+                 .input("off_value: T")
+                 .output("output: T")
+                 .attr("axis: int = -1")
+                 .attr("T: type")
+                 .attr("TI: {uint8, int8, int32, int64} = int64")
+                 .constructor("one_hot(indices, depth, on_value, off_value, axis)")
+                 .shape(one_hot_shape)
+                 .not_differentiable());
+  library.kernel(cpu_kernel("OneHot", run_one_hot).host({"depth"}));
+}
+
+}  // namespace troupe

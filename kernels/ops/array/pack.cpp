@@ -1,0 +1,114 @@
+// Tensors of one shape joined along a new axis, and taken apart again.
+//   Pack(values...)   the new axis at `axis`, in [-rank-1, rank]
+//   Unpack(value)     `num` tensors without `axis`, whose size must be num
+#include <algorithm>
+
+#include "kernels/core/arguments.h"
+#include "kernels/loops/strided_copy.h"
+#include "kernels/ops/all_ops.h"
+
+namespace troupe {
+namespace {
+
+Status pack_shape(ShapeContext& context) {
+  PartialShape shape = context.input(0);
+  for (size_t i = 1; i < context.inputs(); ++i) {
+    TROUPE_ASSIGN(shape, merge(shape, context.input(i)));
+  }
+  if (!shape.known_rank()) return {};
+  TROUPE_ASSIGN(const size_t axis, resolve_axis(context.attr<int64_t>("axis"), shape.rank() + 1));
+  context.set_output(0, partial(Dims(shape.dims()).with(axis, static_cast<int64_t>(context.inputs()))));
+  return {};
+}
+
+Status run_pack(KernelContext& context) {
+  const Shape& first = context.input(0).shape();
+  TROUPE_ASSIGN(const size_t axis, resolve_axis(context.node().attrs.get<int64_t>("axis"), first.rank() + 1));
+  const Dims dims = Dims(first.dims()).with(axis, static_cast<int64_t>(context.inputs()));
+  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, context.input(0).dtype()));
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
+  const Layout from{0, strides_of(first.dims())};
+  const Dims strides = strides_of(dims);
+  Layout to{0, strides.without(axis)};
+  for (size_t i = 0; i < context.inputs(); ++i, to.offset += strides[axis]) {
+    if (!(context.input(i).shape() == first))
+      return invalid_argument("value 0 of shape " + first.text() + " and value " + std::to_string(i) +
+                              " of shape " + context.input(i).shape().text() + " differ");
+    strided_copy(context.device().pool(), first.dims(), context.input(i), from, *output, to);
+  }
+  return {};
+}
+
+void pack_gradient(GradientContext& context) {
+  const auto count = static_cast<int64_t>(context.node().inputs.size());
+  const NodeId parts = context.scope().add("Unpack", {context.gradient()},
+                                           {{"num", count}, {"axis", context.attr<int64_t>("axis")}});
+  for (uint32_t i = 0; i < count; ++i) context.set(i, Output{parts, i});
+}
+
+Status unpack_shape(ShapeContext& context) {
+  const PartialShape& value = context.input(0);
+  const auto num = context.attr<int64_t>("num");
+  if (!value.known_rank()) return {};
+  TROUPE_ASSIGN(const size_t axis, resolve_axis(context.attr<int64_t>("axis"), value.rank()));
+  if (value[axis] != unknown_dim && value[axis] != num)
+    return invalid_argument("dimension " + std::to_string(axis) + " of shape " + value.text() +
+                            " is not num, " + std::to_string(num));
+  const PartialShape part = partial(Dims(value.dims()).without(axis));
+  for (size_t i = 0; i < static_cast<size_t>(num); ++i) context.set_output(i, part);
+  return {};
+}
+
+Status run_unpack(KernelContext& context) {
+  const Tensor& value = context.input(0);
+  const auto num = context.node().attrs.get<int64_t>("num");
+  TROUPE_ASSIGN(const size_t axis,
+                resolve_axis(context.node().attrs.get<int64_t>("axis"), value.shape().rank()));
+  if (value.shape()[axis] != num)
+    return invalid_argument("dimension " + std::to_string(axis) + " of shape " + value.shape().text() +
+                            " is not num, " + std::to_string(num));
+  const Dims dims = Dims(value.shape().dims()).without(axis);
+  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, value.dtype()));
+  const Dims strides = strides_of(value.shape().dims());
+  Layout from{0, strides.without(axis)};
+  for (size_t i = 0; i < static_cast<size_t>(num); ++i, from.offset += strides[axis]) {
+    TROUPE_ASSIGN(Tensor* const output, context.output(i, shape));
+    strided_copy(context.device().pool(), dims, value, from, *output, {0, strides_of(dims)});
+  }
+  return {};
+}
+
+void unpack_gradient(GradientContext& context) {
+  std::vector<Output> parts;
+  for (size_t i = 0; i < context.node().output_types.size(); ++i) parts.push_back(context.gradient(i));
+  if (parts.empty()) return;
+  context.set(0,
+              context.scope().add_one("Pack", std::move(parts), {{"axis", context.attr<int64_t>("axis")}}));
+}
+
+}  // namespace
+
+void add_pack_ops(OpLibrary& library) {
+  library.op(OpDefBuilder("Pack")
+                 .input("values: N * T")
+                 .output("output: T")
+                 .attr("N: int >= 1")
+                 .attr("T: type")
+                 .attr("axis: int = 0")
+                 .constructor("stack(values, axis)")
+                 .shape(pack_shape)
+                 .gradient(pack_gradient));
+  library.kernel(cpu_kernel("Pack", run_pack));
+  library.op(OpDefBuilder("Unpack")
+                 .input("value: T")
+                 .output("output: num * T")
+                 .attr("num: int >= 0")
+                 .attr("T: type")
+                 .attr("axis: int = 0")
+                 .constructor("unstack(value, num, axis)")
+                 .shape(unpack_shape)
+                 .gradient(unpack_gradient));
+  library.kernel(cpu_kernel("Unpack", run_unpack));
+}
+
+}  // namespace troupe

@@ -1,0 +1,151 @@
+// Sequences, in host memory.
+//   Range(start, limit, delta)   start + i delta up to but not including limit; as many as (limit - start) / delta, rounded as
+//                                the type rounds, has whole steps; ResourceExhausted when they cannot lie in memory
+//   LinSpace(start, stop, num)   num values from start to stop, evenly spaced, both included
+#include <cmath>
+
+#include "kernels/core/arguments.h"
+#include "kernels/core/type_dispatch.h"
+#include "kernels/ops/all_ops.h"
+
+namespace troupe {
+namespace {
+
+using RangeTypes = Joined<AllFloatTypes, TypeList<int32_t, int64_t>>;
+
+/// How many elements; InvalidArgument when delta leads away from limit, is 0, or there are too many to count.
+template <class T>
+Result<int64_t> range_size(T start, T limit, T delta) {
+  const ComputeType<T> from(start), to(limit), by(delta);
+  const auto text = [&] {
+    return "from " + std::to_string(from) + " to " + std::to_string(to) + " by " + std::to_string(by);
+  };
+  if (!(by > 0 || by < 0)) return invalid_argument(text() + ": delta must not be 0");
+  if (by > 0 ? from > to : from < to) return invalid_argument(text() + ": delta leads away from limit");
+  if constexpr (std::is_integral_v<T>) {
+    const auto gap = delta > 0 ? static_cast<uint64_t>(limit) - static_cast<uint64_t>(start)
+                               : static_cast<uint64_t>(start) - static_cast<uint64_t>(limit);
+    const auto step = delta > 0 ? static_cast<uint64_t>(delta) : uint64_t{0} - static_cast<uint64_t>(delta);
+    const uint64_t size = gap / step + (gap % step != 0 ? 1 : 0);
+    if (size > INT64_MAX) return invalid_argument(text() + ": too many elements");
+    return static_cast<int64_t>(size);
+  } else {
+    const auto steps = static_cast<ComputeType<T>>(T(static_cast<ComputeType<T>>(T(to - from)) / by));
+    const double size = std::ceil(std::abs(double{steps}));
+    if (!(size < 0x1p62)) return invalid_argument(text() + ": too many elements");
+    return static_cast<int64_t>(size);
+  }
+}
+
+template <class T>
+Result<int64_t> range_size(const Tensor& start, const Tensor& limit, const Tensor& delta) {
+  return range_size(start.as<T>()[0], limit.as<T>()[0], delta.as<T>()[0]);
+}
+
+Result<int64_t> range_size_of(const Tensor& start, const Tensor& limit, const Tensor& delta) {
+  for (const Tensor* tensor : {&start, &limit, &delta})
+    if (!tensor->shape().is_scalar())
+      return invalid_argument("start, limit and delta must be scalars, one has shape " +
+                              tensor->shape().text());
+  Result<int64_t> size = 0;
+  with_type(RangeTypes{}, start.dtype(),
+            [&]<class T>(std::type_identity<T>) { size = range_size<T>(start, limit, delta); });
+  return size;
+}
+
+Status range_shape(ShapeContext& context) {
+  for (size_t i = 0; i < 3; ++i) TROUPE_RETURN_IF_FAILED(context.with_rank(i, 0).status());
+  const Tensor *start = context.constant(0), *limit = context.constant(1), *delta = context.constant(2);
+  int64_t size = unknown_dim;
+  if (start && limit && delta) {
+    TROUPE_ASSIGN(size, range_size_of(*start, *limit, *delta));
+  }
+  context.set_output(0, PartialShape::vector(size));
+  return {};
+}
+
+template <class T>
+void write_range(Tensor& output, const Tensor& start, const Tensor& delta) {
+  const ComputeType<T> first(start.as<T>()[0]), step(delta.as<T>()[0]);
+  const auto elements = output.write<T>();
+  for (size_t i = 0; i < elements.size(); ++i) {
+    if constexpr (std::is_integral_v<T>) {  // the offset alone may overflow
+      using Unsigned = std::make_unsigned_t<T>;
+      elements[i] = static_cast<T>(static_cast<Unsigned>(first) +
+                                   static_cast<Unsigned>(i) * static_cast<Unsigned>(step));
+    } else {  // each step of the arithmetic rounds to T, as in TensorFlow
+      const auto steps = static_cast<ComputeType<T>>(T(static_cast<ComputeType<T>>(i)));
+      elements[i] = T(first + static_cast<ComputeType<T>>(T(steps * step)));
+    }
+  }
+}
+
+Status run_range(KernelContext& context) {
+  const Tensor &start = context.input(0), &delta = context.input(2);
+  TROUPE_ASSIGN(const int64_t size, range_size_of(start, context.input(1), delta));
+  TROUPE_ASSIGN(const Shape shape, Shape::make({&size, 1}, start.dtype()));
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
+  with_type(RangeTypes{}, start.dtype(),
+            [&]<class T>(std::type_identity<T>) { write_range<T>(*output, start, delta); });
+  return {};
+}
+
+Status lin_space_shape(ShapeContext& context) {
+  for (size_t i = 0; i < 3; ++i) TROUPE_RETURN_IF_FAILED(context.with_rank(i, 0).status());
+  const auto num = constant_integer(context, 2);
+  if (num && *num < 1) return invalid_argument("num is " + std::to_string(*num) + ", it must be at least 1");
+  context.set_output(0, PartialShape::vector(num.value_or(unknown_dim)));
+  return {};
+}
+
+template <class T>
+void write_lin_space(Tensor& output, const Tensor& start, const Tensor& stop) {
+  const T first = start.as<T>()[0], last = stop.as<T>()[0];
+  const auto elements = output.write<T>();
+  const size_t gaps = elements.size() - 1;
+  const T step = gaps == 0 ? T{0} : (last - first) / static_cast<T>(gaps);
+  for (size_t i = 0; i < elements.size(); ++i) elements[i] = first + step * static_cast<T>(i);
+}
+
+Status run_lin_space(KernelContext& context) {
+  const Tensor &start = context.input(0), &stop = context.input(1);
+  if (!start.shape().is_scalar() || !stop.shape().is_scalar())
+    return invalid_argument("start of shape " + start.shape().text() + " and stop of shape " +
+                            stop.shape().text() + " must be scalars");
+  TROUPE_ASSIGN(const int64_t num, integer_scalar(context.input(2), "num"));
+  if (num < 1) return invalid_argument("num is " + std::to_string(num) + ", it must be at least 1");
+  TROUPE_ASSIGN(const Shape shape, Shape::make({&num, 1}, start.dtype()));
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
+  start.dtype() == DType::Float ? write_lin_space<float>(*output, start, stop)
+                                : write_lin_space<double>(*output, start, stop);
+  return {};
+}
+
+}  // namespace
+
+void add_range_ops(OpLibrary& library) {
+  library.op(OpDefBuilder("Range")
+                 .input("start: Tidx")
+                 .input("limit: Tidx")
+                 .input("delta: Tidx")
+                 .output("output: Tidx")
+                 .attr("Tidx: {half, bfloat16, float, double, int32, int64} = int32")
+                 .constructor("range(start, limit, delta = 1)")
+                 .shape(range_shape)
+                 .not_differentiable());
+  library.kernel(cpu_kernel("Range", run_range).host({"start", "limit", "delta"}, {"output"}));
+  library.op(OpDefBuilder("LinSpace")
+                 .input("start: T")
+                 .input("stop: T")
+                 .input("num: Tidx")
+                 .output("output: T")
+                 .attr("T: {float, double}")
+                 .attr("Tidx: {int32, int64} = int32")
+                 .constructor("lin_space(start, stop, num)")
+                 .constructor("linspace(start, stop, num)")
+                 .shape(lin_space_shape)
+                 .not_differentiable());
+  library.kernel(cpu_kernel("LinSpace", run_lin_space).host({"start", "stop", "num"}, {"output"}));
+}
+
+}  // namespace troupe

@@ -1,0 +1,184 @@
+// Select(condition, t, e): t where the condition holds, e elsewhere. t and e have one type and shape; the
+// condition has that shape too, or is a scalar for the whole, or a vector that says it for each row
+// (dimension 0) of t and e.
+// SelectV2(condition, t, e): the same of one type, all three broadcast as in NumPy.
+#include "graph/build/gradients.h"
+#include "graph/build/shape_context.h"
+#include "kernels/constructors.h"
+#include "kernels/core/parallel.h"
+#include "kernels/core/type_dispatch.h"
+#include "kernels/loops/broadcast.h"
+#include "kernels/loops/vector_loops.h"
+#include "kernels/ops/all_ops.h"
+#include "kernels/ops/broadcast_gradients.h"
+
+namespace troupe {
+namespace {
+
+Status select_shape(ShapeContext& context) {
+  TROUPE_ASSIGN(auto shape, merge(context.input(1), context.input(2)));
+  const PartialShape& condition = context.input(0);
+  if (condition.known_rank() && shape.known_rank() && condition.rank() != 0) {
+    const bool rows = condition.rank() == 1 && shape.rank() > 1;
+    TROUPE_ASSIGN(auto merged, merge(condition, rows ? PartialShape::vector(shape[0]) : shape));
+    if (!rows) shape = std::move(merged);
+  }
+  context.set_output(0, std::move(shape));
+  return {};
+}
+
+/// How many elements each element of the condition decides.
+Result<size_t> elements_per_condition(const Tensor& condition, const Tensor& t) {
+  if (condition.shape() == t.shape()) return size_t{1};
+  if (condition.shape().rank() == 1 && t.shape().rank() > 1 && condition.shape()[0] == t.shape()[0])
+    return t.shape()[0] == 0 ? size_t{1} : static_cast<size_t>(t.elements() / t.shape()[0]);
+  return invalid_argument("the condition of shape " + condition.shape().text() +
+                          " fits neither the elements nor the rows of " + t.signature());
+}
+
+template <class T>
+void choose(const bool* condition, const T* t, const T* e, T* out, size_t n) {
+  if constexpr (std::is_integral_v<T>)
+    if (const SelectLoop loop = select_loop(sizeof(T))) return loop(condition, t, e, out, n);
+  for (size_t i = 0; i < n; ++i) out[i] = condition[i] ? t[i] : e[i];
+}
+
+template <class T>
+void select(Pool& pool, const Tensor& condition, const Tensor& t, const Tensor& e, size_t per_condition,
+            Tensor& output) {
+  const bool* const holds = condition.as<bool>().data();
+  const T* const from_t = reinterpret_cast<const T*>(t.data());
+  const T* const from_e = reinterpret_cast<const T*>(e.data());
+  T* const out = reinterpret_cast<T*>(output.mutable_data());
+  parallel_rows(pool, static_cast<size_t>(condition.elements()), 3 * sizeof(T) * per_condition,
+                [&](size_t begin, size_t end) {
+                  if (per_condition == 1)
+                    return choose(holds + begin, from_t + begin, from_e + begin, out + begin, end - begin);
+                  for (size_t i = begin; i < end; ++i)
+                    std::copy_n((holds[i] ? from_t : from_e) + i * per_condition, per_condition,
+                                out + i * per_condition);
+                });
+}
+
+Status run_select(KernelContext& context) {
+  const Tensor &condition = context.input(0), &t = context.input(1), &e = context.input(2);
+  if (!(t.shape() == e.shape())) return invalid_argument("t is " + t.signature() + ", e is " + e.signature());
+  if (condition.shape().is_scalar()) {
+    context.set_output(0, condition.as<bool>()[0] ? t : e);
+    return {};
+  }
+  TROUPE_ASSIGN(const size_t per_condition, elements_per_condition(condition, t));
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, t.shape()));
+  with_storage(t.dtype(), [&]<class T>(std::type_identity<T>) {
+    select<T>(context.device().pool(), condition, t, e, per_condition, *output);
+  });
+  return {};
+}
+
+// ---- SelectV2
+
+Status select_v2_shape(ShapeContext& context) {
+  TROUPE_ASSIGN(auto shape, broadcast(context.input(1), context.input(2)));
+  TROUPE_ASSIGN(shape, broadcast(context.input(0), shape));
+  context.set_output(0, std::move(shape));
+  return {};
+}
+
+template <bool RepeatsT, bool RepeatsE, class T>
+void choose_run(const bool* condition, const T* t, const T* e, T* out, size_t n) {
+  for (size_t i = 0; i < n; ++i) out[i] = condition[i] ? t[RepeatsT ? 0 : i] : e[RepeatsE ? 0 : i];
+}
+
+/// A line of a broadcast; a step of 0 repeats the first element of that side.
+template <class T>
+void choose_line(const Broadcast<3>::Offsets& steps, const bool* condition, const T* t, const T* e, T* out,
+                 size_t n) {
+  if (steps[0] == 0) {
+    const T* const from = *condition ? t : e;
+    if (steps[*condition ? 1 : 2] != 0)
+      std::copy_n(from, n, out);
+    else
+      std::fill_n(out, n, *from);
+  } else if (steps[1] != 0 && steps[2] != 0) {
+    choose(condition, t, e, out, n);
+  } else if (steps[1] != 0) {
+    choose_run<false, true>(condition, t, e, out, n);
+  } else if (steps[2] != 0) {
+    choose_run<true, false>(condition, t, e, out, n);
+  } else {
+    choose_run<true, true>(condition, t, e, out, n);
+  }
+}
+
+Status run_select_v2(KernelContext& context) {
+  const Tensor &condition = context.input(0), &t = context.input(1), &e = context.input(2);
+  TROUPE_ASSIGN(
+      const auto sides,
+      Broadcast<3>::make({condition.shape().dims(), t.shape().dims(), e.shape().dims()}, t.dtype()));
+  if (condition.shape().is_scalar()) {
+    const Tensor& chosen = condition.as<bool>()[0] ? t : e;
+    if (chosen.shape() == sides.shape()) {
+      context.set_output(0, chosen);
+      return {};
+    }
+  }
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, sides.shape()));
+  with_storage(t.dtype(), [&]<class T>(std::type_identity<T>) {
+    const bool* const holds = condition.as<bool>().data();
+    const T* const from_t = reinterpret_cast<const T*>(t.data());
+    const T* const from_e = reinterpret_cast<const T*>(e.data());
+    T* const out = reinterpret_cast<T*>(output->mutable_data());
+    parallel_items(context.device().pool(), static_cast<size_t>(output->elements()), 3 * sizeof(T),
+                   [&](size_t begin, size_t end) {
+                     sides.walk(begin, end, [&](const auto& from, size_t at, size_t n) {
+                       choose_line(sides.inner().steps, holds + from[0], from_t + from[1], from_e + from[2],
+                                   out + at, n);
+                     });
+                   });
+  });
+  return {};
+}
+
+// ---- Gradients
+
+void select_gradient(GradientContext& context) {
+  const Scope& scope = context.scope();
+  const Output gradient = context.gradient(), zeros = zeros_like(scope, gradient);
+  context.set(1, where(scope, context.input(0), gradient, zeros));
+  context.set(2, where(scope, context.input(0), zeros, gradient));
+}
+
+void select_v2_gradient(GradientContext& context) {
+  const Scope& scope = context.scope();
+  const Output condition = context.input(0), gradient = context.gradient();
+  const Output to_t = where_v2(scope, condition, gradient, 0), to_e = where_v2(scope, condition, 0, gradient);
+  context.set(1, summed_to_shape_of(scope, to_t, context.input(1)));
+  context.set(2, summed_to_shape_of(scope, to_e, context.input(2)));
+}
+
+}  // namespace
+
+void add_select(OpLibrary& library) {
+  library.op(OpDefBuilder("Select")
+                 .input("condition: bool")
+                 .input("t: T")
+                 .input("e: T")
+                 .output("output: T")
+                 .attr("T: type")
+                 .constructor("where(condition, x: t, y: e)")
+                 .shape(select_shape)
+                 .gradient(select_gradient));
+  library.kernel(cpu_kernel("Select", run_select).inexpensive());
+  library.op(OpDefBuilder("SelectV2")
+                 .input("condition: bool")
+                 .input("t: T")
+                 .input("e: T")
+                 .output("output: T")
+                 .attr("T: type")
+                 .constructor("where_v2(condition, x: t, y: e)")
+                 .shape(select_v2_shape)
+                 .gradient(select_v2_gradient));
+  library.kernel(cpu_kernel("SelectV2", run_select_v2).inexpensive());
+}
+
+}  // namespace troupe

@@ -1,0 +1,272 @@
+// Shapes as tensors, and tensors under other shapes. Shapes, sizes and axes lie in host memory; Reshape,
+// ExpandDims and Squeeze share the buffer of their input.
+//   Shape(x), ShapeN(xs...), Size(x), Rank(x)   integers; InvalidArgument when one does not fit `out_type`
+//   VariableShape(resource)                     that of the value of a variable
+//   Reshape(tensor, shape)                      one dimension may be -1: what is left over; beside a dimension of 0 it is
+//                                               what the dimensions other than 0 on both sides leave over
+//   ExpandDims(input, dim)                      a dimension of 1 before `dim`, in [-rank-1, rank]
+//   Squeeze(input)                              without dimensions of 1: all, or those of `squeeze_dims`
+#include <algorithm>
+
+#include "kernels/core/arguments.h"
+#include "kernels/ops/all_ops.h"
+
+namespace troupe {
+namespace {
+
+// ---- Shape, ShapeN, Size, Rank
+
+Status rank_vector_shapes(ShapeContext& context) {
+  for (size_t i = 0; i < context.inputs(); ++i) {
+    const PartialShape& shape = context.input(i);
+    context.set_output(
+        i, PartialShape::vector(shape.known_rank() ? static_cast<int64_t>(shape.rank()) : unknown_dim));
+  }
+  return {};
+}
+
+/// Output i becomes the integers `values`, as out_type has it.
+Status output_integers(KernelContext& context, size_t i, const Shape& shape,
+                       std::span<const int64_t> values) {
+  TROUPE_ASSIGN(Tensor* const output, context.output(i, shape));
+  if (output->dtype() == DType::Int64) {
+    std::ranges::copy(values, output->write<int64_t>().begin());
+    return {};
+  }
+  const auto narrow = output->write<int32_t>();
+  for (size_t k = 0; k < values.size(); ++k) {
+    if (values[k] > INT32_MAX)
+      return invalid_argument(std::to_string(values[k]) + " does not fit int32; use out_type int64");
+    narrow[k] = static_cast<int32_t>(values[k]);
+  }
+  return {};
+}
+
+Status run_shape(KernelContext& context) {
+  for (size_t i = 0; i < context.inputs(); ++i) {
+    const auto dims = context.input(i).shape().dims();
+    TROUPE_RETURN_IF_FAILED(
+        output_integers(context, i, Shape::vector(static_cast<int64_t>(dims.size())), dims));
+  }
+  return {};
+}
+
+Status run_size(KernelContext& context) {
+  const int64_t elements = context.input(0).elements();
+  return output_integers(context, 0, Shape(), {&elements, 1});
+}
+
+Status run_rank(KernelContext& context) {
+  const auto rank = static_cast<int64_t>(context.input(0).shape().rank());
+  return output_integers(context, 0, Shape(), {&rank, 1});
+}
+
+// ---- Reshape
+
+constexpr const char* out_type = "out_type: {int32, int64} = int32";
+
+/// What some known dimensions hold.
+struct KnownProduct {
+  int64_t nonzero = 1;  ///< the product of those that are not 0
+  bool empty = false;   ///< one is 0
+
+  int64_t elements() const { return empty ? 0 : nonzero; }
+};
+Result<KnownProduct> known_product(std::span<const int64_t> dims) {
+  KnownProduct known;
+  for (const int64_t dim : dims) {
+    if (dim == 0)
+      known.empty = true;
+    else if (dim != unknown_dim && __builtin_mul_overflow(known.nonzero, dim, &known.nonzero))
+      return invalid_argument("the elements of shape " + text_of(dims) + " cannot be counted");
+  }
+  return known;
+}
+
+/// `wanted` with its -1, if any, replaced so that it holds as many elements as `tensor`.
+Result<Dims> resolved_dims(std::span<const int64_t> wanted, std::span<const int64_t> tensor) {
+  Dims dims(wanted);
+  const auto open = std::ranges::find(dims, -1);
+  for (const int64_t dim : dims)
+    if (dim < -1) return invalid_argument("shape " + text_of(wanted) + " has a dimension below -1");
+  TROUPE_ASSIGN(const KnownProduct known, known_product(wanted));
+  TROUPE_ASSIGN(const KnownProduct given, known_product(tensor));
+  if (open != dims.end()) {
+    if (std::find(open + 1, dims.end(), -1) != dims.end())
+      return invalid_argument("shape " + text_of(wanted) + " has more than one -1");
+    *open = (known.empty ? given.nonzero : given.elements()) / known.nonzero;
+  }
+  TROUPE_ASSIGN(const KnownProduct result, known_product(dims));
+  if (result.elements() != given.elements())
+    return invalid_argument("a tensor of " + std::to_string(given.elements()) +
+                            " elements cannot take shape " + text_of(wanted));
+  return dims;
+}
+
+Status reshape_shape(ShapeContext& context) {
+  TROUPE_ASSIGN(PartialShape shape, shape_from_input(context, 1));
+  const PartialShape& input = context.input(0);
+  if (const auto wanted = context.constant_integers(1); wanted && input.fully_known()) {
+    TROUPE_ASSIGN(const Dims dims, resolved_dims(*wanted, input.dims()));
+    shape = partial(dims);
+  }
+  context.set_output(0, std::move(shape));
+  return {};
+}
+
+Status run_reshape(KernelContext& context) {
+  const Tensor& tensor = context.input(0);
+  TROUPE_ASSIGN(const Dims wanted, integer_vector(context.input(1), "shape"));
+  TROUPE_ASSIGN(const Dims dims, resolved_dims(wanted, tensor.shape().dims()));
+  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, tensor.dtype()));
+  context.set_output(0, tensor.reshaped(shape));
+  return {};
+}
+
+/// Of every op here that only changes the shape.
+void reshaped_gradient(GradientContext& context) {
+  const Scope& scope = context.scope();
+  context.set(0, scope.add_one("Reshape", {context.gradient(), shape_of(scope, context.input(0))}));
+}
+
+// ---- ExpandDims, Squeeze
+
+Status expand_dims_shape(ShapeContext& context) {
+  const PartialShape& input = context.input(0);
+  const auto dim = constant_integer(context, 1);
+  if (!input.known_rank()) return {};
+  PartialShape expanded = PartialShape::of_rank(input.rank() + 1);
+  if (dim) {
+    TROUPE_ASSIGN(const size_t axis, resolve_axis(*dim, input.rank() + 1));
+    expanded = partial(Dims(input.dims()).with(axis, 1));
+  }
+  context.set_output(0, std::move(expanded));
+  return {};
+}
+
+Status run_expand_dims(KernelContext& context) {
+  const Tensor& tensor = context.input(0);
+  TROUPE_ASSIGN(const int64_t dim, integer_scalar(context.input(1), "dim"));
+  TROUPE_ASSIGN(const size_t axis, resolve_axis(dim, tensor.shape().rank() + 1));
+  TROUPE_ASSIGN(const Shape shape, Shape::make(Dims(tensor.shape().dims()).with(axis, 1), tensor.dtype()));
+  context.set_output(0, tensor.reshaped(shape));
+  return {};
+}
+
+/// The dims that remain, unknown ones included; they may be told apart only when every dim or every axis is
+/// given.
+Result<Dims> squeezed_dims(std::span<const int64_t> dims, std::span<const int64_t> axes) {
+  std::vector<bool> drop(dims.size(), false);
+  for (const int64_t axis : axes) {
+    TROUPE_ASSIGN(const size_t i, resolve_axis(axis, dims.size()));
+    if (dims[i] != 1 && dims[i] != unknown_dim)
+      return invalid_argument("dimension " + std::to_string(i) + " of shape " + text_of(dims) + " is not 1");
+    drop[i] = true;
+  }
+  Dims remaining;
+  for (size_t i = 0; i < dims.size(); ++i)
+    if (!drop[i] && !(axes.empty() && dims[i] == 1)) remaining.push_back(dims[i]);
+  return remaining;
+}
+
+Status squeeze_shape(ShapeContext& context) {
+  const PartialShape& input = context.input(0);
+  const auto& axes = context.attr<std::vector<int64_t>>("squeeze_dims");
+  if (!input.known_rank() || (axes.empty() && !input.fully_known())) return {};
+  TROUPE_ASSIGN(const Dims dims, squeezed_dims(input.dims(), axes));
+  context.set_output(0, partial(dims));
+  return {};
+}
+
+Status run_squeeze(KernelContext& context) {
+  const Tensor& tensor = context.input(0);
+  const auto& axes = context.node().attrs.get<std::vector<int64_t>>("squeeze_dims");
+  TROUPE_ASSIGN(const Dims dims, squeezed_dims(tensor.shape().dims(), axes));
+  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, tensor.dtype()));
+  context.set_output(0, tensor.reshaped(shape));
+  return {};
+}
+
+void add_shape_queries(OpLibrary& library) {
+  library.op(OpDefBuilder("Shape")
+                 .input("input: T")
+                 .output("output: out_type")
+                 .attr("T: type")
+                 .attr(out_type)
+                 .constructor("shape(input, out_type)")
+                 .shape(rank_vector_shapes)
+                 .not_differentiable());
+  library.op(OpDefBuilder("VariableShape")
+                 .input("input: resource")
+                 .output("output: out_type")
+                 .attr(out_type)
+                 .effect(Effect::State)
+                 .shape(rank_vector_shapes)
+                 .not_differentiable());
+  library.op(OpDefBuilder("ShapeN")
+                 .input("input: N * T")
+                 .output("output: N * out_type")
+                 .attr("N: int >= 1")
+                 .attr("T: type")
+                 .attr(out_type)
+                 .constructor("shape_n(input, out_type)")
+                 .shape(rank_vector_shapes)
+                 .not_differentiable());
+  library.op(OpDefBuilder("Size")
+                 .input("input: T")
+                 .output("output: out_type")
+                 .attr("T: type")
+                 .attr(out_type)
+                 .constructor("size(input, out_type)")
+                 .shape(scalar_shape)
+                 .not_differentiable());
+  library.op(OpDefBuilder("Rank")
+                 .input("input: T")
+                 .output("output: int32")
+                 .attr("T: type")
+                 .constructor("rank(input)")
+                 .shape(scalar_shape)
+                 .not_differentiable());
+  library.kernel(cpu_kernel("Shape", run_shape).host({}, {"output"}).inexpensive());
+  library.kernel(cpu_kernel("VariableShape", run_shape).host({}, {"output"}).inexpensive());
+  library.kernel(cpu_kernel("ShapeN", run_shape).host({}, {"output"}).inexpensive());
+  library.kernel(cpu_kernel("Size", run_size).host({}, {"output"}).inexpensive());
+  library.kernel(cpu_kernel("Rank", run_rank).host({}, {"output"}).inexpensive());
+}
+
+}  // namespace
+
+void add_shape_ops(OpLibrary& library) {
+  add_shape_queries(library);
+  library.op(OpDefBuilder("Reshape")
+                 .input("tensor: T")
+                 .input("shape: Tshape")
+                 .output("output: T")
+                 .attr("T: type")
+                 .attr("Tshape: {int32, int64} = int32")
+                 .constructor("reshape(tensor, shape)")
+                 .shape(reshape_shape)
+                 .gradient(reshaped_gradient));
+  library.kernel(cpu_kernel("Reshape", run_reshape).host({"shape"}).inexpensive());
+  library.op(OpDefBuilder("ExpandDims")
+                 .input("input: T")
+                 .input("dim: Tdim")
+                 .output("output: T")
+                 .attr("T: type")
+                 .attr("Tdim: {int32, int64} = int32")
+                 .constructor("expand_dims(input, axis: dim)")
+                 .shape(expand_dims_shape)
+                 .gradient(reshaped_gradient));
+  library.kernel(cpu_kernel("ExpandDims", run_expand_dims).host({"dim"}).inexpensive());
+  library.op(OpDefBuilder("Squeeze")
+                 .input("input: T")
+                 .output("output: T")
+                 .attr("T: type")
+                 .attr("squeeze_dims: list(int) = []")
+                 .constructor("squeeze(input, axis: squeeze_dims)")
+                 .shape(squeeze_shape)
+                 .gradient(reshaped_gradient));
+  library.kernel(cpu_kernel("Squeeze", run_squeeze).inexpensive());
+}
+
+}  // namespace troupe

@@ -1,0 +1,184 @@
+// Boxes out of tensors, and tensors inside bigger ones.
+//   Slice(input, begin, size)    size -1: to the end
+//   Pad(input, paddings)         zeros around it, paddings[i] = (before, after) of dimension i
+//   StridedSlice, StridedSliceGrad: strided_slice.cpp
+#include <algorithm>
+
+#include "kernels/core/arguments.h"
+#include "kernels/loops/strided_copy.h"
+#include "kernels/ops/all_ops.h"
+
+namespace troupe {
+namespace {
+
+// ---- Slice
+
+/// `size` with every -1 replaced; InvalidArgument unless the box lies inside `dims`. Unknown dims bound
+/// nothing.
+Result<Dims> resolved_box(std::span<const int64_t> dims, std::span<const int64_t> begin,
+                          std::span<const int64_t> size) {
+  if (begin.size() != dims.size() || size.size() != dims.size())
+    return invalid_argument("begin " + text_of(begin) + " and size " + text_of(size) +
+                            " for a tensor of rank " + std::to_string(dims.size()));
+  Dims box(size);
+  for (size_t i = 0; i < dims.size(); ++i) {
+    const int64_t end = dims[i] == unknown_dim ? INT64_MAX : dims[i];
+    const bool begins_inside = begin[i] >= 0 && begin[i] <= end;
+    if (begins_inside && box[i] == -1 && dims[i] != unknown_dim) box[i] = end - begin[i];
+    const bool open = box[i] == -1 && dims[i] == unknown_dim;
+    if (!begins_inside || (box[i] < 0 && !open) || box[i] > end - begin[i])
+      return invalid_argument("begin " + text_of(begin) + " and size " + text_of(size) + " leave dimension " +
+                              std::to_string(i) + " of shape " + text_of(dims));
+  }
+  return box;
+}
+
+Status slice_shape(ShapeContext& context) {
+  PartialShape input = context.input(0);
+  TROUPE_ASSIGN(const auto begin_shape, context.with_rank(1, 1));
+  TROUPE_ASSIGN(const auto size_shape, context.with_rank(2, 1));
+  TROUPE_ASSIGN(const auto length, merge(begin_shape, size_shape));
+  if (!input.known_rank() && length[0] != unknown_dim)
+    input = PartialShape::of_rank(static_cast<size_t>(length[0]));
+  if (!input.known_rank()) return {};
+  if (length[0] != unknown_dim && length[0] != static_cast<int64_t>(input.rank()))
+    return invalid_argument("begin and size of " + std::to_string(length[0]) + " elements for shape " +
+                            input.text());
+  const auto begin = context.constant_integers(1), size = context.constant_integers(2);
+  PartialShape box = PartialShape::of_rank(input.rank());
+  if (begin && size) {
+    TROUPE_ASSIGN(const Dims dims, resolved_box(input.dims(), *begin, *size));
+    box = partial(dims);
+  } else if (size) {
+    Dims dims(*size);
+    for (int64_t& dim : dims) dim = std::max<int64_t>(dim, unknown_dim);
+    box = partial(dims);
+  }
+  context.set_output(0, std::move(box));
+  return {};
+}
+
+Status run_slice(KernelContext& context) {
+  const Tensor& input = context.input(0);
+  TROUPE_ASSIGN(const Dims begin, integer_vector(context.input(1), "begin"));
+  TROUPE_ASSIGN(const Dims size, integer_vector(context.input(2), "size"));
+  TROUPE_ASSIGN(const Dims box, resolved_box(input.shape().dims(), begin, size));
+  TROUPE_ASSIGN(const Shape shape, Shape::make(box, input.dtype()));
+  if (shape == input.shape()) {
+    context.set_output(0, input);
+    return {};
+  }
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
+  Layout from{0, strides_of(input.shape().dims())};
+  for (size_t i = 0; i < box.size(); ++i) from.offset += begin[i] * from.strides[i];
+  strided_copy(context.device().pool(), box, input, from, *output, {0, strides_of(box)});
+  return {};
+}
+
+/// Zeros around the gradient: begin before it, what is left of the input after it.
+void slice_gradient(GradientContext& context) {
+  const Scope& scope = context.scope();
+  const Output before = context.input(1);
+  const DType dtype = scope.dtype(before);
+  const Output outside = scope.add_one(
+      "Sub", {shape_of(scope, context.input(0), dtype), shape_of(scope, context.output(0), dtype)});
+  const Output after = scope.add_one("Sub", {outside, before});
+  const Output paddings = scope.add_one("Pack", {before, after}, {{"axis", int64_t{1}}});
+  context.set(0, scope.add_one("Pad", {context.gradient(), paddings}));
+}
+
+// ---- Pad
+
+/// The padded dims; `paddings` holds (before, after) for each.
+Result<Dims> padded_dims(std::span<const int64_t> dims, std::span<const int64_t> paddings) {
+  if (paddings.size() != 2 * dims.size())
+    return invalid_argument("paddings for " + std::to_string(paddings.size() / 2) +
+                            " dimensions, the tensor has " + std::to_string(dims.size()));
+  Dims padded(dims);
+  for (size_t i = 0; i < dims.size(); ++i) {
+    const int64_t before = paddings[2 * i], after = paddings[2 * i + 1];
+    if (before < 0 || after < 0)
+      return invalid_argument("negative padding (" + std::to_string(before) + ", " + std::to_string(after) +
+                              ") of dimension " + std::to_string(i));
+    if (dims[i] == unknown_dim) continue;
+    if (__builtin_add_overflow(padded[i], before, &padded[i]) ||
+        __builtin_add_overflow(padded[i], after, &padded[i]))
+      return invalid_argument("padding (" + std::to_string(before) + ", " + std::to_string(after) +
+                              ") of dimension " + std::to_string(i) + " is too large");
+  }
+  return padded;
+}
+
+Status pad_shape(ShapeContext& context) {
+  TROUPE_ASSIGN(const auto paddings_shape, context.with_rank(1, 2));
+  TROUPE_RETURN_IF_FAILED(merge(paddings_shape, PartialShape{unknown_dim, 2}).status());
+  PartialShape input = context.input(0);
+  const int64_t rows = paddings_shape[0];
+  if (!input.known_rank() && rows != unknown_dim) input = PartialShape::of_rank(static_cast<size_t>(rows));
+  if (!input.known_rank()) return {};
+  if (rows != unknown_dim && rows != static_cast<int64_t>(input.rank()))
+    return invalid_argument("paddings of shape " + paddings_shape.text() + " for shape " + input.text());
+  PartialShape padded = PartialShape::of_rank(input.rank());
+  if (const auto paddings = context.constant_integers(1)) {
+    TROUPE_ASSIGN(const Dims dims, padded_dims(input.dims(), *paddings));
+    padded = partial(dims);
+  }
+  context.set_output(0, std::move(padded));
+  return {};
+}
+
+Status run_pad(KernelContext& context) {
+  const Tensor& input = context.input(0);
+  const Shape& paddings_shape = context.input(1).shape();
+  if (paddings_shape.rank() != 2 || paddings_shape[1] != 2)
+    return invalid_argument("paddings of shape " + paddings_shape.text() + ", expected [rank,2]");
+  const Dims paddings = integers(context.input(1));
+  TROUPE_ASSIGN(const Dims dims, padded_dims(input.shape().dims(), paddings));
+  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, input.dtype()));
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
+  fill(context.device().pool(), *output);
+  Layout to{0, strides_of(dims)};
+  for (size_t i = 0; i < dims.size(); ++i) to.offset += paddings[2 * i] * to.strides[i];
+  const Layout from{0, strides_of(input.shape().dims())};
+  strided_copy(context.device().pool(), input.shape().dims(), input, from, *output, to);
+  return {};
+}
+
+void pad_gradient(GradientContext& context) {
+  const Scope& scope = context.scope();
+  const DType dtype = scope.dtype(context.input(1));
+  const Output first_column =
+      scope.add_one("Slice", {context.input(1), integer_constants(scope, Dims{0, 0}, dtype),
+                              integer_constants(scope, Dims{-1, 1}, dtype)});
+  const Output begin = scope.add_one("Squeeze", {first_column}, {{"squeeze_dims", std::vector<int64_t>{1}}});
+  context.set(0,
+              scope.add_one("Slice", {context.gradient(), begin, shape_of(scope, context.input(0), dtype)}));
+}
+
+}  // namespace
+
+void add_slice_ops(OpLibrary& library) {
+  library.op(OpDefBuilder("Slice")
+                 .input("input: T")
+                 .input("begin: Index")
+                 .input("size: Index")
+                 .output("output: T")
+                 .attr("T: type")
+                 .attr("Index: {int32, int64}")
+                 .constructor("slice(input, begin, size)")
+                 .shape(slice_shape)
+                 .gradient(slice_gradient));
+  library.kernel(cpu_kernel("Slice", run_slice).host({"begin", "size"}));
+  library.op(OpDefBuilder("Pad")
+                 .input("input: T")
+                 .input("paddings: Tpaddings")
+                 .output("output: T")
+                 .attr("T: type")
+                 .attr("Tpaddings: {int32, int64} = int32")
+                 .constructor("pad(input, paddings)")
+                 .shape(pad_shape)
+                 .gradient(pad_gradient));
+  library.kernel(cpu_kernel("Pad", run_pad).host({"paddings"}));
+}
+
+}  // namespace troupe

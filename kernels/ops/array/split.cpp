@@ -1,0 +1,159 @@
+// Cutting a tensor along an axis.
+//   Split(split_dim, value)                  `num_split` equal parts
+//   SplitV(value, size_splits, split_dim)    parts of the given sizes; one may be -1: what is left over
+#include <algorithm>
+
+#include "kernels/core/arguments.h"
+#include "kernels/loops/strided_copy.h"
+#include "kernels/ops/all_ops.h"
+
+namespace troupe {
+namespace {
+
+PartialShape with_dim(const PartialShape& shape, size_t axis, int64_t size) {
+  Dims dims(shape.dims());
+  dims[axis] = size;
+  return partial(dims);
+}
+
+Status indivisible(int64_t size, size_t axis, int64_t parts) {
+  return invalid_argument("dimension " + std::to_string(axis) + " of size " + std::to_string(size) +
+                          " cannot be cut into " + std::to_string(parts) + " equal parts");
+}
+
+Status split_shape(ShapeContext& context) {
+  TROUPE_RETURN_IF_FAILED(context.with_rank(0, 0).status());
+  const PartialShape& value = context.input(1);
+  const auto parts = context.attr<int64_t>("num_split");
+  const auto split_dim = constant_integer(context, 0);
+  if (!value.known_rank()) return {};
+  PartialShape part = PartialShape::of_rank(value.rank());
+  if (split_dim) {
+    TROUPE_ASSIGN(const size_t axis, resolve_axis(*split_dim, value.rank()));
+    const int64_t size = value[axis];
+    if (size != unknown_dim && size % parts != 0) return indivisible(size, axis, parts);
+    part = with_dim(value, axis, size == unknown_dim ? unknown_dim : size / parts);
+  }
+  for (size_t i = 0; i < static_cast<size_t>(parts); ++i) context.set_output(i, part);
+  return {};
+}
+
+/// Output i becomes elements [begin, begin + size) of `axis`, one after the other.
+Status output_parts(KernelContext& context, const Tensor& value, size_t axis,
+                    std::span<const int64_t> sizes) {
+  Dims dims(value.shape().dims());
+  Layout from{0, strides_of(dims)};
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    dims[axis] = sizes[i];
+    TROUPE_ASSIGN(const Shape shape, Shape::make(dims, value.dtype()));
+    TROUPE_ASSIGN(Tensor* const output, context.output(i, shape));
+    strided_copy(context.device().pool(), dims, value, from, *output, {0, strides_of(dims)});
+    from.offset += sizes[i] * from.strides[axis];
+  }
+  return {};
+}
+
+Status run_split(KernelContext& context) {
+  const Tensor& value = context.input(1);
+  const auto parts = context.node().attrs.get<int64_t>("num_split");
+  TROUPE_ASSIGN(const int64_t split_dim, integer_scalar(context.input(0), "split_dim"));
+  TROUPE_ASSIGN(const size_t axis, resolve_axis(split_dim, value.shape().rank()));
+  const int64_t size = value.shape()[axis];
+  if (size % parts != 0) return indivisible(size, axis, parts);
+  return output_parts(context, value, axis, Dims(static_cast<size_t>(parts), size / parts));
+}
+
+/// `sizes` with its -1, if any, replaced, so that they add up to `total`.
+Result<Dims> resolved_sizes(std::span<const int64_t> sizes, int64_t total) {
+  Dims resolved(sizes);
+  const auto open = std::ranges::find(resolved, -1);
+  int64_t sum = 0;
+  for (auto at = resolved.begin(); at != resolved.end(); ++at) {
+    if (at == open) continue;
+    if (*at < 0 || __builtin_add_overflow(sum, *at, &sum))
+      return invalid_argument("size_splits " + text_of(sizes) +
+                              " may hold one -1 and no other negative size");
+  }
+  if (open != resolved.end()) *open = total - sum;
+  if (open != resolved.end() ? *open < 0 : sum != total)
+    return invalid_argument("size_splits " + text_of(sizes) + " do not add up to " + std::to_string(total));
+  return resolved;
+}
+
+Status split_v_shape(ShapeContext& context) {
+  TROUPE_RETURN_IF_FAILED(context.with_rank(1, 1).status());
+  TROUPE_RETURN_IF_FAILED(context.with_rank(2, 0).status());
+  const PartialShape& value = context.input(0);
+  if (!value.known_rank()) return {};
+  const auto sizes = context.constant_integers(1);
+  const auto split_dim = constant_integer(context, 2);
+  const auto parts = static_cast<size_t>(context.attr<int64_t>("num_split"));
+  if (!sizes || !split_dim) {
+    for (size_t i = 0; i < parts; ++i) context.set_output(i, PartialShape::of_rank(value.rank()));
+    return {};
+  }
+  if (sizes->size() != parts)
+    return invalid_argument("size_splits " + text_of(*sizes) + " for " + std::to_string(parts) + " outputs");
+  TROUPE_ASSIGN(const size_t axis, resolve_axis(*split_dim, value.rank()));
+  Dims resolved(*sizes);
+  if (value[axis] != unknown_dim) {
+    TROUPE_ASSIGN(resolved, resolved_sizes(*sizes, value[axis]));
+  }
+  for (size_t i = 0; i < parts; ++i)
+    context.set_output(i, with_dim(value, axis, std::max<int64_t>(resolved[i], unknown_dim)));
+  return {};
+}
+
+Status run_split_v(KernelContext& context) {
+  const Tensor& value = context.input(0);
+  TROUPE_ASSIGN(const Dims sizes, integer_vector(context.input(1), "size_splits"));
+  TROUPE_ASSIGN(const int64_t split_dim, integer_scalar(context.input(2), "split_dim"));
+  TROUPE_ASSIGN(const size_t axis, resolve_axis(split_dim, value.shape().rank()));
+  const auto parts = static_cast<size_t>(context.node().attrs.get<int64_t>("num_split"));
+  if (sizes.size() != parts)
+    return invalid_argument("size_splits " + text_of(sizes) + " for " + std::to_string(parts) + " outputs");
+  TROUPE_ASSIGN(const Dims resolved, resolved_sizes(sizes, value.shape()[axis]));
+  return output_parts(context, value, axis, resolved);
+}
+
+/// The gradients of the parts, joined again.
+Output joined_gradients(const GradientContext& context, Output axis) {
+  std::vector<Output> parts;
+  for (size_t i = 0; i < context.node().output_types.size(); ++i) parts.push_back(context.gradient(i));
+  if (parts.size() == 1) return parts.front();
+  parts.push_back(axis);
+  return context.scope().add_one("ConcatV2", std::move(parts));
+}
+
+void split_gradient(GradientContext& context) { context.set(1, joined_gradients(context, context.input(0))); }
+void split_v_gradient(GradientContext& context) {
+  context.set(0, joined_gradients(context, context.input(2)));
+}
+
+}  // namespace
+
+void add_split_ops(OpLibrary& library) {
+  library.op(OpDefBuilder("Split")
+                 .input("split_dim: int32")
+                 .input("value: T")
+                 .output("output: num_split * T")
+                 .attr("num_split: int >= 1")
+                 .attr("T: type")
+                 .constructor("split(value, num_split, axis: split_dim = 0)")
+                 .shape(split_shape)
+                 .gradient(split_gradient));
+  library.kernel(cpu_kernel("Split", run_split).host({"split_dim"}));
+  library.op(OpDefBuilder("SplitV")
+                 .input("value: T")
+                 .input("size_splits: Tlen")
+                 .input("split_dim: int32")
+                 .output("output: num_split * T")
+                 .attr("num_split: int >= 1")
+                 .attr("T: type")
+                 .attr("Tlen: {int32, int64} = int64")
+                 .shape(split_v_shape)
+                 .gradient(split_v_gradient));
+  library.kernel(cpu_kernel("SplitV", run_split_v).host({"size_splits", "split_dim"}));
+}
+
+}  // namespace troupe

@@ -1,0 +1,248 @@
+// Slices in the notation of NumPy: input[begin:end:stride, ...], one entry per index. Bit i of a mask speaks
+// of entry i:
+//   begin_mask, end_mask   the bound is left out: as far as it goes
+//   ellipsis_mask          "...": as many full dimensions as are left; none stands for one at the end
+//   new_axis_mask          a dimension of 1 is inserted; wins over shrink_axis_mask
+//   shrink_axis_mask       a single index, begin: its dimension goes away; out of range it is an error
+// Negative bounds count from the end, and bounds are clipped, as in Python. A stride is never 0.
+//   StridedSlice(input, begin, end, strides)
+//   StridedSliceGrad(shape, begin, end, strides, dy)   zeros of `shape` with dy where that slice lies
+#include <algorithm>
+
+#include "kernels/core/arguments.h"
+#include "kernels/loops/strided_copy.h"
+#include "kernels/ops/all_ops.h"
+
+namespace troupe {
+namespace {
+
+struct Masks {
+  int64_t begin, end, ellipsis, new_axis, shrink_axis;
+  explicit Masks(const Attributes& attrs)
+      : begin(attrs.get<int64_t>("begin_mask")), end(attrs.get<int64_t>("end_mask")),
+        ellipsis(attrs.get<int64_t>("ellipsis_mask")), new_axis(attrs.get<int64_t>("new_axis_mask")),
+        shrink_axis(attrs.get<int64_t>("shrink_axis_mask")) {}
+};
+bool has(int64_t mask, size_t i) { return i < 63 && (mask >> i & 1) != 0; }
+
+/// A slice with everything implicit spelled out: per dimension of the input where it begins, its stride and
+/// how many elements, -1 for unknown; and the dims of the result.
+struct Box {
+  Dims begin, stride, size;
+  Dims result;
+};
+
+/// One "begin:end:stride" of a dimension.
+struct Entry {
+  int64_t begin, end, stride;
+  bool open_begin, open_end, single;
+};
+
+Status add_dimension(Box& box, std::span<const int64_t> dims, const Entry& entry) {
+  const size_t axis = box.size.size();
+  if (axis >= dims.size())
+    return invalid_argument("more indices than the " + std::to_string(dims.size()) + " dimensions of shape " +
+                            text_of(dims));
+  if (entry.stride == 0) return invalid_argument("the stride of dimension " + std::to_string(axis) + " is 0");
+  const int64_t dim = dims[axis];
+  if (entry.single) {
+    if (entry.stride < 0)
+      return invalid_argument("a single index of dimension " + std::to_string(axis) +
+                              " with a stride below 0");
+    const int64_t at = entry.begin < 0 && dim != unknown_dim ? entry.begin + dim : entry.begin;
+    if (dim != unknown_dim && (at < 0 || at >= dim))
+      return invalid_argument("index " + std::to_string(entry.begin) + " is outside dimension " +
+                              std::to_string(axis) + " of size " + std::to_string(dim));
+    box.begin.push_back(at);
+    box.stride.push_back(1);
+    box.size.push_back(1);
+    return {};
+  }
+  if (dim == unknown_dim) {
+    box.begin.push_back(0);
+    box.stride.push_back(1);
+    box.size.push_back(unknown_dim);
+  } else {
+    const bool forward = entry.stride > 0;
+    const int64_t first = forward ? 0 : -1, last = forward ? dim : dim - 1;
+    const auto clipped = [&](int64_t at) { return std::clamp(at < 0 ? at + dim : at, first, last); };
+    const int64_t begin = entry.open_begin ? (forward ? first : last) : clipped(entry.begin);
+    const int64_t end = entry.open_end ? (forward ? last : first) : clipped(entry.end);
+    const int64_t length = end - begin;
+    const bool any = forward ? length > 0 : length < 0;
+    box.begin.push_back(begin);
+    box.size.push_back(any ? length / entry.stride + (length % entry.stride != 0 ? 1 : 0) : 0);
+    box.stride.push_back(box.size.back() > 1 ? entry.stride
+                                             : 1);  // a stride beyond the dimension may be of any size
+  }
+  box.result.push_back(box.size.back());
+  return {};
+}
+
+/// Full dimensions for an ellipsis, leaving `entries_left` for what follows.
+void add_ellipsis(Box& box, std::span<const int64_t> dims, size_t entries_left) {
+  const size_t end = dims.size() > entries_left ? dims.size() - entries_left : 0;
+  for (size_t axis = box.size.size(); axis < end; ++axis) {
+    box.begin.push_back(0);
+    box.stride.push_back(1);
+    box.size.push_back(dims[axis]);
+    box.result.push_back(dims[axis]);
+  }
+}
+
+Result<Box> resolve(std::span<const int64_t> dims, const Masks& masks, std::span<const int64_t> begin,
+                    std::span<const int64_t> end, std::span<const int64_t> strides) {
+  const size_t entries = begin.size();
+  if (end.size() != entries || strides.size() != entries)
+    return invalid_argument("begin, end and strides have " + std::to_string(entries) + ", " +
+                            std::to_string(end.size()) + " and " + std::to_string(strides.size()) +
+                            " elements");
+  Box box;
+  bool ellipsis = false;
+  for (size_t i = 0; i < entries; ++i) {
+    if (has(masks.ellipsis, i)) {
+      if (ellipsis) return invalid_argument("more than one ellipsis");
+      ellipsis = true;
+      size_t after = 0;
+      for (size_t k = i + 1; k < entries; ++k) after += has(masks.new_axis, k) ? 0 : 1;
+      add_ellipsis(box, dims, after);
+    } else if (has(masks.new_axis, i)) {
+      box.result.push_back(1);
+    } else {
+      const Entry entry{
+          begin[i], end[i], strides[i], has(masks.begin, i), has(masks.end, i), has(masks.shrink_axis, i)};
+      TROUPE_RETURN_IF_FAILED(add_dimension(box, dims, entry));
+    }
+  }
+  add_ellipsis(box, dims, 0);
+  return box;
+}
+
+/// Where the box lies in a row-major tensor of `dims`.
+Layout layout_of(const Box& box, std::span<const int64_t> dims) {
+  Layout layout{0, strides_of(dims)};
+  for (size_t i = 0; i < dims.size(); ++i) {
+    layout.offset += box.begin[i] * layout.strides[i];
+    layout.strides[i] *= box.stride[i];
+  }
+  return layout;
+}
+
+bool is_empty(const Box& box) { return std::ranges::find(box.size, 0) != box.size.end(); }
+
+/// The box that inputs first, first + 1 and first + 2 of a node cut out of `dims`.
+Result<Box> box_of(const KernelContext& context, std::span<const int64_t> dims, size_t first) {
+  TROUPE_ASSIGN(const Dims begin, integer_vector(context.input(first), "begin"));
+  TROUPE_ASSIGN(const Dims end, integer_vector(context.input(first + 1), "end"));
+  TROUPE_ASSIGN(const Dims strides, integer_vector(context.input(first + 2), "strides"));
+  return resolve(dims, Masks(context.node().attrs), begin, end, strides);
+}
+
+Status strided_slice_shape(ShapeContext& context) {
+  for (size_t i = 1; i < 4; ++i) TROUPE_RETURN_IF_FAILED(context.with_rank(i, 1).status());
+  const auto begin = context.constant_integers(1), end = context.constant_integers(2),
+             strides = context.constant_integers(3);
+  if (!context.input(0).known_rank() || !begin || !end || !strides) return {};
+  TROUPE_ASSIGN(const Box box,
+                resolve(context.input(0).dims(), Masks(context.node().attrs), *begin, *end, *strides));
+  context.set_output(0, partial(box.result));
+  return {};
+}
+
+Status run_strided_slice(KernelContext& context) {
+  const Tensor& input = context.input(0);
+  const auto dims = input.shape().dims();
+  TROUPE_ASSIGN(const Box box, box_of(context, dims, 1));
+  TROUPE_ASSIGN(const Shape shape, Shape::make(box.result, input.dtype()));
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
+  if (!is_empty(box))
+    strided_copy(context.device().pool(), box.size, input, layout_of(box, dims), *output,
+                 {0, strides_of(box.size)});
+  return {};
+}
+
+Attributes mask_attributes(const GradientContext& context) {
+  Attributes attrs;
+  for (const char* name : {"begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask"})
+    attrs.set(name, context.attr<int64_t>(name));
+  return attrs;
+}
+
+void strided_slice_gradient(GradientContext& context) {
+  const Scope& scope = context.scope();
+  const Output shape = shape_of(scope, context.input(0), scope.dtype(context.input(1)));
+  context.set(0,
+              scope.add_one("StridedSliceGrad",
+                            {shape, context.input(1), context.input(2), context.input(3), context.gradient()},
+                            mask_attributes(context)));
+}
+
+Status strided_slice_grad_shape(ShapeContext& context) {
+  for (size_t i = 1; i < 4; ++i) TROUPE_RETURN_IF_FAILED(context.with_rank(i, 1).status());
+  TROUPE_ASSIGN(auto shape, shape_from_input(context, 0));
+  context.set_output(0, std::move(shape));
+  return {};
+}
+
+Status run_strided_slice_grad(KernelContext& context) {
+  TROUPE_ASSIGN(const Dims dims, integer_vector(context.input(0), "shape"));
+  const Tensor& gradient = context.input(4);
+  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, gradient.dtype()));
+  TROUPE_ASSIGN(const Box box, box_of(context, dims, 1));
+  if (!std::ranges::equal(box.result, gradient.shape().dims()))
+    return invalid_argument("dy of shape " + gradient.shape().text() + " for a slice of shape " +
+                            text_of(box.result));
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
+  fill(context.device().pool(), *output);
+  if (!is_empty(box))
+    strided_copy(context.device().pool(), box.size, gradient, {0, strides_of(box.size)}, *output,
+                 layout_of(box, dims));
+  return {};
+}
+
+void strided_slice_grad_gradient(GradientContext& context) {
+  context.set(
+      4, context.scope().add_one("StridedSlice",
+                                 {context.gradient(), context.input(1), context.input(2), context.input(3)},
+                                 mask_attributes(context)));
+}
+
+OpDefBuilder with_masks(OpDefBuilder builder) {
+  for (const char* name : {"begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask"})
+    builder.attr(std::string(name) + ": int = 0");
+  return builder;
+}
+
+}  // namespace
+
+void add_strided_slice_ops(OpLibrary& library) {
+  library.op(
+      with_masks(OpDefBuilder("StridedSlice"))
+          .input("input: T")
+          .input("begin: Index")
+          .input("end: Index")
+          .input("strides: Index")
+          .output("output: T")
+          .attr("T: type")
+          .attr("Index: {int32, int64}")
+          .constructor("strided_slice(input, begin, end, strides, begin_mask, end_mask, ellipsis_mask, "
+                       "new_axis_mask, shrink_axis_mask)")
+          .shape(strided_slice_shape)
+          .gradient(strided_slice_gradient));
+  library.kernel(cpu_kernel("StridedSlice", run_strided_slice).host({"begin", "end", "strides"}));
+  library.op(with_masks(OpDefBuilder("StridedSliceGrad"))
+                 .input("shape: Index")
+                 .input("begin: Index")
+                 .input("end: Index")
+                 .input("strides: Index")
+                 .input("dy: T")
+                 .output("output: T")
+                 .attr("T: type")
+                 .attr("Index: {int32, int64}")
+                 .shape(strided_slice_grad_shape)
+                 .gradient(strided_slice_grad_gradient));
+  library.kernel(
+      cpu_kernel("StridedSliceGrad", run_strided_slice_grad).host({"shape", "begin", "end", "strides"}));
+}
+
+}  // namespace troupe

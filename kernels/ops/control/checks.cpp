@@ -1,0 +1,69 @@
+// Checks (features.md U7): ops that exist to fail.
+//   Assert(condition, data...)   nothing; InvalidArgument that shows the first `summarize` elements of each of `data` unless the
+//                                scalar `condition` holds
+// Not differentiable.
+#include <algorithm>
+#include <charconv>
+
+#include "graph/build/shape_context.h"
+#include "kernels/core/type_dispatch.h"
+#include "kernels/ops/all_ops.h"
+
+namespace troupe {
+namespace {
+
+template <class T>
+std::string element_text(const T& value) {
+  if constexpr (std::is_same_v<T, std::string>) {
+    return value;
+  } else if constexpr (std::is_same_v<T, bool>) {
+    return value ? "1" : "0";
+  } else if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
+    return element_text(static_cast<float>(value));
+  } else if constexpr (std::is_floating_point_v<T> || std::is_integral_v<T>) {
+    char digits[32];
+    return {digits, std::to_chars(digits, digits + sizeof digits, value).ptr};
+  } else {
+    return '(' + element_text(value.real()) + ',' + element_text(value.imag()) + ')';
+  }
+}
+
+/// "[1 2 3...]": at most `most` elements, all when it is negative.
+std::string summary(const Tensor& tensor, int64_t most) {
+  std::string text = "[";
+  with_type(Joined<PlainTypes, TypeList<std::string>>{}, tensor.dtype(), [&]<class T>(std::type_identity<T>) {
+    const auto elements = tensor.as<T>();
+    const size_t shown = most < 0 ? elements.size() : std::min(elements.size(), static_cast<size_t>(most));
+    for (size_t i = 0; i < shown; ++i) text += (i == 0 ? "" : " ") + element_text(elements[i]);
+    if (shown < elements.size()) text += "...";
+  });
+  return text + ']';
+}
+
+Status run_assert(KernelContext& context) {
+  const Tensor& condition = context.input(0);
+  if (!condition.shape().is_scalar())
+    return invalid_argument("condition must be a scalar, its shape is " + condition.shape().text());
+  if (condition.item<bool>()) return {};
+  const auto most = context.node().attrs.get<int64_t>("summarize");
+  std::string text = "assertion failed:";
+  for (size_t i = 1; i < context.inputs(); ++i) text += ' ' + summary(context.input(i), most);
+  return invalid_argument(std::move(text));
+}
+
+}  // namespace
+
+void add_check_ops(OpLibrary& library) {
+  library.op(OpDefBuilder("Assert")
+                 .input("condition: bool")
+                 .input("data: T")
+                 .attr("T: list(type) >= 1")
+                 .attr("summarize: int = 3")
+                 .constructor("assert_that(condition, data, summarize)")
+                 .effect(Effect::Guard)
+                 .shape(no_output_shape)
+                 .not_differentiable());
+  library.kernel(cpu_kernel("Assert", run_assert).inexpensive());
+}
+
+}  // namespace troupe

@@ -1,0 +1,123 @@
+// Dynamic control flow (features.md F1-F11): what conditionals and loops are made of. The step itself carries
+// it out.
+//   Switch(data, pred)    when pred holds, output_true is data and output_false is dead; else the other way
+//   Merge(inputs...)      the first live input and its index; dead when all are
+//   Enter(data)           into iteration 0 of the child frame `frame_name`; is_constant: into every iteration
+//   NextIteration(data)   into the next iteration of its frame; at most `parallel_iterations` are open
+//   Exit(data)            out of the frame, into its parent
+//   LoopCond(pred)        the predicate of a frame's Switches, marked as such for the partitioner
+//   ControlTrigger        alive even when its control inputs are dead
+//   RefIdentity(ref)      the reference; FailedPrecondition when `_initialized` asks for a value and the variable has none
+// The Ref forms pass the reference on. The shape of Enter is unknown unless constant: the loop may change it. A resource handle
+// keeps the shape of the value it leads to.
+#include "graph/build/gradients.h"
+#include "graph/build/shape_context.h"
+#include "kernels/ops/all_ops.h"
+
+namespace troupe {
+namespace {
+
+Status switch_shape(ShapeContext& context) {
+  TROUPE_RETURN_IF_FAILED(context.with_rank(1, 0).status());
+  return unchanged_shape(context);
+}
+
+Status merge_shape(ShapeContext& context) {
+  PartialShape shape = context.input(0);
+  for (size_t i = 1; i < context.inputs(); ++i) shape = common(shape, context.input(i));
+  context.set_output(0, std::move(shape));
+  context.set_output(1, PartialShape::scalar());
+  return {};
+}
+
+Status enter_shape(ShapeContext& context) {
+  const bool stays = context.attr<bool>("is_constant") || context.input_dtype(0) == DType::Resource;
+  return stays ? unchanged_shape(context) : unknown_shape(context);
+}
+
+Status loop_cond_shape(ShapeContext& context) {
+  TROUPE_RETURN_IF_FAILED(context.with_rank(0, 0).status());
+  return scalar_shape(context);
+}
+
+void ref_identity_gradient(GradientContext& context) { context.set(0, context.gradient()); }
+
+OpDefBuilder control_op(std::string name, ShapeFunction shape) {
+  return OpDefBuilder(std::move(name)).served_by(ServedBy::Executor).effect(Effect::Step).shape(shape);
+}
+
+void add_switches(OpLibrary& library) {
+  library.op(control_op("Switch", switch_shape)
+                 .input("data: T")
+                 .input("pred: bool")
+                 .output("output_false: T")
+                 .output("output_true: T")
+                 .attr("T: type"));
+  library.op(control_op("RefSwitch", switch_shape)
+                 .input("data: Ref(T)")
+                 .input("pred: bool")
+                 .output("output_false: Ref(T)")
+                 .output("output_true: Ref(T)")
+                 .attr("T: type")
+                 .allows_uninitialized_input());
+  library.op(control_op("Merge", merge_shape)
+                 .input("inputs: N * T")
+                 .output("output: T")
+                 .output("value_index: int32")
+                 .attr("T: type")
+                 .attr("N: int >= 1"));
+  library.op(control_op("RefMerge", merge_shape)
+                 .input("inputs: Ref(N * T)")
+                 .output("output: Ref(T)")
+                 .output("value_index: int32")
+                 .attr("T: type")
+                 .attr("N: int >= 1")
+                 .allows_uninitialized_input());
+}
+
+void add_loop_ops(OpLibrary& library) {
+  library.op(control_op("Enter", enter_shape)
+                 .input("data: T")
+                 .output("output: T")
+                 .attr("T: type")
+                 .attr("frame_name: string")
+                 .attr("is_constant: bool = false")
+                 .attr("parallel_iterations: int >= 1 = 10"));
+  library.op(control_op("RefEnter", unchanged_shape)
+                 .input("data: Ref(T)")
+                 .output("output: Ref(T)")
+                 .attr("T: type")
+                 .attr("frame_name: string")
+                 .attr("is_constant: bool = false")
+                 .attr("parallel_iterations: int >= 1 = 10")
+                 .allows_uninitialized_input());
+  for (const char* name : {"Exit", "NextIteration"}) {
+    library.op(control_op(name, unchanged_shape).input("data: T").output("output: T").attr("T: type"));
+    library.op(control_op(std::string("Ref") + name, unchanged_shape)
+                   .input("data: Ref(T)")
+                   .output("output: Ref(T)")
+                   .attr("T: type")
+                   .allows_uninitialized_input());
+  }
+  library.op(control_op("LoopCond", loop_cond_shape)
+                 .input("input: bool")
+                 .output("output: bool")
+                 .not_differentiable());
+}
+
+}  // namespace
+
+void add_control_flow_ops(OpLibrary& library) {
+  add_switches(library);
+  add_loop_ops(library);
+  library.op(control_op("ControlTrigger", no_output_shape).not_differentiable());
+  library.op(control_op("RefIdentity", unchanged_shape)
+                 .input("input: Ref(T)")
+                 .output("output: Ref(T)")
+                 .attr("T: type")
+                 .attr("_initialized: bool = false")
+                 .allows_uninitialized_input()
+                 .gradient(ref_identity_gradient));
+}
+
+}  // namespace troupe

@@ -1,0 +1,57 @@
+// Edges between partitions, and the arguments and results of functions. The step itself carries them out.
+//   _Send(tensor), _Recv    one edge from `send_device` to `recv_device`, called `tensor_name`; the executor
+//                           matches the two by step, name, frame and iteration. client_terminated: the other
+//                           end is a feed or a fetch
+//   _HostSend, _HostRecv    the same, with the tensor in host memory at this end
+//   _RefSend                announces the value of a variable, which is read only when its _Recv asks for it
+//   _Arg, _Retval           argument and result number `index` of a function's body
+#include "graph/build/shape_context.h"
+#include "kernels/ops/all_ops.h"
+
+namespace troupe {
+namespace {
+
+OpDefBuilder end_of_edge(std::string name) {
+  return OpDefBuilder(std::move(name))
+      .attr("tensor_name: string")
+      .attr("send_device: string")
+      .attr("send_device_incarnation: int")
+      .attr("recv_device: string")
+      .attr("client_terminated: bool = false")
+      .served_by(ServedBy::Executor)
+      .effect(Effect::Step)
+      .not_differentiable();
+}
+
+}  // namespace
+
+void add_send_recv_ops(OpLibrary& library) {
+  for (const char* name : {"_Send", "_HostSend"})
+    library.op(end_of_edge(name).input("tensor: T").attr("T: type").shape(no_output_shape));
+  library.op(end_of_edge("_RefSend")
+                 .input("tensor: Ref(T)")
+                 .attr("T: type")
+                 .allows_uninitialized_input()
+                 .shape(no_output_shape));
+  for (const char* name : {"_Recv", "_HostRecv"})
+    library.op(
+        end_of_edge(name).output("tensor: tensor_type").attr("tensor_type: type").shape(unknown_shape));
+  library.op(OpDefBuilder("_Arg")
+                 .output("output: T")
+                 .attr("T: type")
+                 .attr("index: int >= 0")
+                 .served_by(ServedBy::Executor)
+                 .effect(Effect::Step)
+                 .shape(unknown_shape)
+                 .not_differentiable());
+  library.op(OpDefBuilder("_Retval")
+                 .input("input: T")
+                 .attr("T: type")
+                 .attr("index: int >= 0")
+                 .served_by(ServedBy::Executor)
+                 .effect(Effect::Step)
+                 .shape(no_output_shape)
+                 .not_differentiable());
+}
+
+}  // namespace troupe

@@ -1,0 +1,75 @@
+// AddN(inputs...): the sum of one or more tensors of one shape and type (any number), added in the order of the inputs. Integers
+// wrap around; half and bfloat16 are summed in float and rounded once. For lists of tensors see tensor_lists.cpp.
+#include "graph/build/gradients.h"
+#include "graph/build/shape_context.h"
+#include "kernels/loops/sum.h"
+#include "kernels/ops/all_ops.h"
+
+namespace troupe {
+namespace {
+
+Status add_n_shape(ShapeContext& context) {
+  PartialShape shape = context.input(0);
+  for (size_t i = 1; i < context.inputs(); ++i) {
+    auto merged = merge(shape, context.input(i));
+    if (!merged) return invalid_argument("input " + std::to_string(i) + ": " + merged.status().text());
+    shape = std::move(*merged);
+  }
+  context.set_output(0, std::move(shape));
+  return {};
+}
+
+class AddNKernel final : public Kernel {
+ public:
+  static Result<std::unique_ptr<Kernel>> prepare(const PrepareContext& context) {
+    return std::unique_ptr<Kernel>(std::make_unique<AddNKernel>(context.input_dtype(0)));
+  }
+  explicit AddNKernel(DType dtype) : sum_(dtype) {}
+
+  Outcome run(KernelContext& context) const override { return add(context); }
+
+ private:
+  Status add(KernelContext& context) const {
+    const Shape shape = context.input(0).shape();
+    std::vector<const std::byte*> terms;
+    for (size_t i = 0; i < context.inputs(); ++i) {
+      if (!(context.input(i).shape() == shape))
+        return invalid_argument("input " + std::to_string(i) + " is " + context.input(i).signature() +
+                                ", input 0 has shape " + shape.text());
+      terms.push_back(context.input(i).data());
+    }
+    if (terms.size() == 1) {
+      context.set_output(0, context.input(0));
+      return {};
+    }
+    TROUPE_ASSIGN(Tensor* const output, context.forward(0, 0, shape));
+    sum_.add(context.device().pool(), terms, *output);
+    return {};
+  }
+
+  Sum sum_;
+};
+
+void add_n_gradient(GradientContext& context) {
+  const Output gradient = context.gradient();
+  for (size_t i = 0; i < context.node().inputs.size(); ++i) context.set(i, gradient);
+}
+
+}  // namespace
+
+void add_add_n(OpLibrary& library) {
+  library.op(OpDefBuilder("AddN")
+                 .input("inputs: N * T")
+                 .output("sum: T")
+                 .attr("N: int >= 1")
+                 .attr("T: {half, bfloat16, float, double, int8, uint8, int16, uint16, int32, uint32, int64, "
+                       "uint64, complex64, "
+                       "complex128, variant}")
+                 .constructor("add_n(inputs)")
+                 .aggregate()
+                 .shape(add_n_shape)
+                 .gradient(add_n_gradient));
+  library.kernel(cpu_kernel<AddNKernel>("AddN").on("T", dtypes(NumberTypes{})).inexpensive());
+}
+
+}  // namespace troupe

@@ -1,0 +1,140 @@
+// ArgMax(input, dimension), ArgMin(input, dimension): the index along one axis at which the greatest (least)
+// element lies, the first of equals. NaN is never chosen unless it comes first. `dimension` is an int32 or
+// int64 scalar, negative from the end; the axis goes. InvalidArgument when it is empty. Not differentiable.
+#include "graph/build/shape_context.h"
+#include "kernels/core/arguments.h"
+#include "kernels/core/parallel.h"
+#include "kernels/core/type_dispatch.h"
+#include "kernels/loops/cast.h"
+#include "kernels/ops/all_ops.h"
+
+namespace troupe {
+namespace {
+
+Status arg_shape(ShapeContext& context) {
+  TROUPE_RETURN_IF_FAILED(context.with_rank(1, 0).status());
+  const PartialShape& input = context.input(0);
+  if (!input.known_rank()) return {};
+  const auto dimension = context.constant_integers(1);
+  std::vector<int64_t> dims(input.dims().begin(), input.dims().end());
+  if (dimension) {
+    TROUPE_ASSIGN(const size_t axis, resolve_axis(dimension->front(), input.rank()));
+    dims.erase(dims.begin() + static_cast<ptrdiff_t>(axis));
+  } else {
+    if (dims.empty()) return invalid_argument("the input is a scalar and has no axis");
+    dims.assign(dims.size() - 1, unknown_dim);
+  }
+  context.set_output(0, PartialShape(std::move(dims)));
+  return {};
+}
+
+/// The input seen as a box [outer, length, inner] whose middle axis is searched.
+struct Search {
+  size_t outer = 1, length = 1, inner = 1;
+};
+
+template <class T>
+auto comparable(T x) {
+  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>)
+    return static_cast<float>(x);
+  else
+    return x;
+}
+
+/// `at[i]` of neighbouring columns, element by element.
+template <class T>
+void search_columns(const T* x, size_t length, size_t stride, size_t columns, bool greatest, int64_t* at) {
+  for (size_t i = 0; i < columns; ++i) {
+    auto best = comparable(x[i]);
+    at[i] = 0;
+    for (size_t k = 1; k < length; ++k) {
+      const auto value = comparable(x[k * stride + i]);
+      if (greatest ? value > best : value < best) {
+        best = value;
+        at[i] = static_cast<int64_t>(k);
+      }
+    }
+  }
+}
+
+template <class T>
+void search(Pool& pool, const Search& box, const Tensor& input, bool greatest, int64_t* at) {
+  constexpr bool has_vectors = std::is_same_v<T, float> || std::is_same_v<T, double>;
+  const SearchLoops* const loops =
+      has_vectors && box.length <= size_t{INT32_MAX} ? &search_loops(input.dtype(), greatest) : nullptr;
+  const T* const x = input.as<T>().data();
+  const size_t cost = box.length * sizeof(T) * 2;
+  if (loops && box.inner == 1)
+    return parallel_rows(pool, box.outer, cost, [&](size_t begin, size_t end) {
+      loops->rows(x + begin * box.length, box.length, end - begin, at + begin);
+    });
+  constexpr size_t strip = 64;  // of columns, which are looked at side by side
+  const size_t strips = (box.inner + strip - 1) / strip;
+  parallel_rows(pool, box.outer * strips, cost * std::min(strip, box.inner), [&](size_t begin, size_t end) {
+    for (size_t task = begin; task < end; ++task) {
+      const size_t outer = task / strips, column = task % strips * strip,
+                   columns = std::min(strip, box.inner - column);
+      const T* const first = x + outer * box.length * box.inner + column;
+      int64_t* const found = at + outer * box.inner + column;
+      if (loops)
+        loops->columns(first, box.length, box.inner, columns, found);
+      else
+        search_columns(first, box.length, box.inner, columns, greatest, found);
+    }
+  });
+}
+
+template <bool Greatest>
+Status run_arg(KernelContext& context) {
+  const Tensor &input = context.input(0), &dimension = context.input(1);
+  TROUPE_ASSIGN(const int64_t wanted, integer_scalar(dimension, "dimension"));
+  TROUPE_ASSIGN(const size_t axis, resolve_axis(wanted, input.shape().rank()));
+  Search box;
+  Dims dims;
+  for (size_t i = 0; i < input.shape().rank(); ++i) {
+    const auto size = static_cast<size_t>(input.shape()[i]);
+    (i < axis ? box.outer : i > axis ? box.inner : box.length) *= size;
+    if (i != axis) dims.push_back(input.shape()[i]);
+  }
+  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, DType::Int64));
+  if (box.length == 0 && shape.elements() != 0)
+    return invalid_argument("axis " + std::to_string(axis) + " of " + input.signature() + " is empty");
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
+  if (output->dtype() == DType::Int32 && box.length > size_t{INT32_MAX})
+    return invalid_argument("an index along axis " + std::to_string(axis) + " of " + input.signature() +
+                            " does not fit int32");
+  Tensor found = *output;
+  if (output->dtype() == DType::Int32) {
+    TROUPE_ASSIGN(found, context.scratch(DType::Int64, shape));
+  }
+  Pool& pool = context.device().pool();
+  with_type(RealTypes{}, input.dtype(), [&]<class T>(std::type_identity<T>) {
+    search<T>(pool, box, input, Greatest, found.write<int64_t>().data());
+  });
+  if (output->dtype() == DType::Int32) convert(pool, found, *output);
+  return {};
+}
+
+OpDefBuilder arg_op(const char* name, const char* constructor) {
+  return OpDefBuilder(name)
+      .input("input: T")
+      .input("dimension: Tidx")
+      .output("output: output_type")
+      .attr("T: realnumbertype")
+      .attr("Tidx: {int32, int64} = int32")
+      .attr("output_type: {int32, int64} = int64")
+      .constructor(std::string(constructor) + "(input, axis: dimension = 0, output_type = int32)")
+      .shape(arg_shape)
+      .not_differentiable();
+}
+
+}  // namespace
+
+void add_arg_reduction_ops(OpLibrary& library) {
+  library.op(arg_op("ArgMax", "argmax"));
+  library.op(arg_op("ArgMin", "argmin"));
+  library.kernel(cpu_kernel("ArgMax", run_arg<true>).host({"dimension"}).inexpensive());
+  library.kernel(cpu_kernel("ArgMin", run_arg<false>).host({"dimension"}).inexpensive());
+}
+
+}  // namespace troupe

@@ -1,0 +1,51 @@
+// Cast(x): x in dtype DstT; every pair of numbers and bool. How each pair converts stands at cast_loop and, for the attribute
+// Truncate, at truncating_cast_loop (kernels/loops/cast.h).
+#include "kernels/loops/cast.h"
+
+#include "graph/build/gradients.h"
+#include "graph/build/shape_context.h"
+#include "kernels/core/type_dispatch.h"
+#include "kernels/ops/all_ops.h"
+
+namespace troupe {
+namespace {
+
+Status run_cast(KernelContext& context) {
+  const Tensor& input = context.input(0);
+  if (input.dtype() == context.node().output_types[0].dtype) {
+    context.set_output(0, input);
+    return {};
+  }
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, input.shape()));
+  const bool truncates = context.node().attrs.get<bool>("Truncate");
+  convert(context.device().pool(), input, *output,
+          truncates ? truncating_cast_loop(input.dtype(), output->dtype()) : nullptr);
+  return {};
+}
+
+/// Flows back between types that carry gradients.
+void cast_gradient(GradientContext& context) {
+  const auto from = context.attr<DType>("SrcT");
+  if (is_differentiable(from) && is_differentiable(context.attr<DType>("DstT")))
+    context.set(0, context.scope().add_one("Cast", {context.gradient()}, {{"DstT", from}}));
+}
+
+}  // namespace
+
+void add_cast(OpLibrary& library) {
+  library.op(OpDefBuilder("Cast")
+                 .input("x: SrcT")
+                 .output("y: DstT")
+                 .attr("SrcT: type")
+                 .attr("DstT: type")
+                 .attr("Truncate: bool = false")
+                 .constructor("cast(x, dtype: DstT)")
+                 .shape(unchanged_shape)
+                 .gradient(cast_gradient));
+  library.kernel(cpu_kernel("Cast", run_cast)
+                     .on("SrcT", dtypes(PlainTypes{}))
+                     .on("DstT", dtypes(PlainTypes{}))
+                     .inexpensive());
+}
+
+}  // namespace troupe

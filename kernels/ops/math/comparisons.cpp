@@ -1,0 +1,132 @@
+// Comparisons, element by element; shapes broadcast as in NumPy; the output is bool.
+//   Equal, NotEqual                              numbers, bool, string; shapes that do not broadcast are an error, or, without
+//                                                incompatible_shape_error, unequal: a scalar
+//   Less, LessEqual, Greater, GreaterEqual       real numbers
+// NaN is unequal to everything, itself included. Not differentiable.
+#include "graph/build/shape_context.h"
+#include "kernels/loops/elementwise.h"
+#include "kernels/ops/all_ops.h"
+
+namespace troupe {
+namespace {
+
+struct Equal {
+  template <class T>
+  static bool apply(const T& a, const T& b) {
+    return a == b;
+  }
+};
+struct NotEqual {
+  template <class T>
+  static bool apply(const T& a, const T& b) {
+    return a != b;
+  }
+};
+struct Less {
+  template <class T>
+  static bool apply(T a, T b) {
+    return a < b;
+  }
+};
+struct LessEqual {
+  template <class T>
+  static bool apply(T a, T b) {
+    return a <= b;
+  }
+};
+
+/// The same with the inputs exchanged.
+template <class Function>
+struct Swapped {
+  template <class T>
+  static bool apply(T a, T b) {
+    return Function::apply(b, a);
+  }
+};
+
+using EqualityTypes = Joined<WideNumberTypes, TypeList<bool, std::string>>;
+
+bool refuses_shapes(const Node& node) { return node.attrs.get<bool>("incompatible_shape_error"); }
+
+/// Without incompatible_shape_error a scalar is what shapes come to that do not broadcast.
+Status equality_shape(ShapeContext& context) {
+  const PartialShape &x = context.input(0), &y = context.input(1);
+  auto shape = broadcast(x, y);
+  if (refuses_shapes(context.node())) {
+    if (shape) context.set_output(0, std::move(*shape));
+    return shape.status();
+  }
+  if (!shape) context.set_output(0, PartialShape::scalar());
+  if (shape && x.fully_known() && y.fully_known()) context.set_output(0, std::move(*shape));
+  return {};
+}
+
+/// Compares by the kernel of all elementwise ops, unless the shapes already tell.
+class EqualityKernel final : public Kernel {
+ public:
+  EqualityKernel(std::unique_ptr<Kernel> elements, bool unequal)
+      : elements_(std::move(elements)), unequal_(unequal) {}
+
+  Outcome run(KernelContext& context) const override {
+    const Shape &x = context.input(0).shape(), &y = context.input(1).shape();
+    if (refuses_shapes(context.node()) || broadcast(x, y).ok()) return elements_->run(context);
+    TROUPE_ASSIGN(Tensor* const output, context.output(0, Shape()));
+    output->write<bool>()[0] = unequal_;
+    return Status{};
+  }
+
+ private:
+  std::unique_ptr<Kernel> elements_;
+  bool unequal_;  ///< what tensors of different shapes are
+};
+
+template <class Function>
+void add_equality(OpLibrary& library, const char* name, const char* constructor) {
+  library.op(
+      OpDefBuilder(name)
+          .input("x: T")
+          .input("y: T")
+          .output("z: bool")
+          .attr(
+              "T: {half, bfloat16, float, double, uint8, int8, uint16, int16, uint32, int32, uint64, int64, "
+              "complex64, complex128, string, bool}")
+          .attr("incompatible_shape_error: bool = true")
+          .constructor(std::string(constructor) + "(x, y)")
+          .shape(equality_shape)
+          .not_differentiable()
+          .commutative());
+  KernelDef kernel = binary_kernel(name, scalar_binary_loop_of<Function, EqualityTypes>);
+  kernel.prepare = [prepare = std::move(kernel.prepare)](
+                       const PrepareContext& context) -> Result<std::unique_ptr<Kernel>> {
+    constexpr bool unequal = std::is_same_v<Function, NotEqual>;
+    TROUPE_ASSIGN(auto elements, prepare(context));
+    return std::unique_ptr<Kernel>(new EqualityKernel(std::move(elements), unequal));
+  };
+  library.kernel(std::move(kernel));
+}
+
+template <class Function>
+void add_order(OpLibrary& library, const char* name, const char* constructor) {
+  library.op(OpDefBuilder(name)
+                 .input("x: T")
+                 .input("y: T")
+                 .output("z: bool")
+                 .attr("T: realnumbertype")
+                 .constructor(std::string(constructor) + "(x, y)")
+                 .shape(broadcast_shape)
+                 .not_differentiable());
+  library.kernel(binary_kernel(name, scalar_binary_loop_of<Function, WideRealTypes>));
+}
+
+}  // namespace
+
+void add_comparison_ops(OpLibrary& library) {
+  add_equality<Equal>(library, "Equal", "equal");
+  add_equality<NotEqual>(library, "NotEqual", "not_equal");
+  add_order<Less>(library, "Less", "less");
+  add_order<LessEqual>(library, "LessEqual", "less_equal");
+  add_order<Swapped<Less>>(library, "Greater", "greater");
+  add_order<Swapped<LessEqual>>(library, "GreaterEqual", "greater_equal");
+}
+
+}  // namespace troupe

@@ -1,0 +1,236 @@
+// Matrix products.
+//   MatMul(a, b)        of two matrices, each transposed on request; the inner dimension may be empty: zeros
+//   BatchMatMul(x, y)   of the last two dimensions, for all others, which must agree; adj_x, adj_y: the adjoint
+//                       (transposed and, if complex, conjugated)
+//   BatchMatMulV2(x, y) the same, but all other dimensions broadcast
+#include <algorithm>
+
+#include "kernels/core/arguments.h"
+#include "kernels/core/type_dispatch.h"
+#include "kernels/loops/broadcast.h"
+#include "kernels/loops/gemm.h"
+#include "kernels/ops/all_ops.h"
+#include "kernels/ops/broadcast_gradients.h"
+
+namespace troupe {
+namespace {
+
+using MatMulTypes = Joined<AllFloatTypes, Joined<TypeList<int32_t, int64_t, int16_t>, ComplexTypes>>;
+
+/// Rows, inner dimension and columns of a product; InvalidArgument when the inner dimensions differ.
+struct Sizes {
+  int64_t rows, inner, columns;
+};
+Result<Sizes> product_sizes(std::span<const int64_t> a, std::span<const int64_t> b, bool transpose_a,
+                            bool transpose_b) {
+  const size_t last_a = a.size() - 1, last_b = b.size() - 1;
+  const int64_t rows = a[transpose_a ? last_a : last_a - 1], inner_a = a[transpose_a ? last_a - 1 : last_a];
+  const int64_t inner_b = b[transpose_b ? last_b : last_b - 1],
+                columns = b[transpose_b ? last_b - 1 : last_b];
+  if (inner_a != inner_b && inner_a != unknown_dim && inner_b != unknown_dim)
+    return invalid_argument("a " + PartialShape({a.begin(), a.end()}).text() +
+                            (transpose_a ? " transposed" : "") + " x b " +
+                            PartialShape({b.begin(), b.end()}).text() + (transpose_b ? " transposed" : "") +
+                            ": inner dimensions differ");
+  return Sizes{rows, std::max(inner_a, inner_b), columns};
+}
+
+/// The matrices that an input's last two dimensions hold.
+template <class T>
+MatrixView<T> matrix(const Tensor& tensor, bool transposed) {
+  const size_t last = tensor.shape().rank() - 1;
+  return MatrixView<T>::of(tensor.as<T>().data(), tensor.shape()[last - 1], tensor.shape()[last], transposed);
+}
+
+// ---- MatMul
+
+Status matmul_shape(ShapeContext& context) {
+  TROUPE_ASSIGN(const auto a, context.with_rank(0, 2));
+  TROUPE_ASSIGN(const auto b, context.with_rank(1, 2));
+  TROUPE_ASSIGN(const Sizes sizes, product_sizes(a.dims(), b.dims(), context.attr<bool>("transpose_a"),
+                                                 context.attr<bool>("transpose_b")));
+  context.set_output(0, PartialShape{sizes.rows, sizes.columns});
+  return {};
+}
+
+class MatMulKernel final : public Kernel {
+ public:
+  static Result<std::unique_ptr<Kernel>> prepare(const PrepareContext& context) {
+    return std::unique_ptr<Kernel>(
+        new MatMulKernel(context.attr<bool>("transpose_a"), context.attr<bool>("transpose_b")));
+  }
+  MatMulKernel(bool transpose_a, bool transpose_b) : transpose_a_(transpose_a), transpose_b_(transpose_b) {}
+
+  Outcome run(KernelContext& context) const override {
+    const Tensor &a = context.input(0), &b = context.input(1);
+    if (a.shape().rank() != 2 || b.shape().rank() != 2)
+      return invalid_argument("a " + a.shape().text() + " x b " + b.shape().text() +
+                              ": both must be matrices");
+    const auto sizes = product_sizes(a.shape().dims(), b.shape().dims(), transpose_a_, transpose_b_);
+    if (!sizes) return sizes.status();
+    const auto shape = Shape::make(Dims{sizes->rows, sizes->columns}, a.dtype());
+    if (!shape) return shape.status();
+    const auto output = context.output(0, *shape);
+    if (!output) return output.status();
+    Status status;
+    with_type(MatMulTypes{}, a.dtype(), [&]<class T>(std::type_identity<T>) {
+      status = gemm<T>(context.device(), 1, matrix<T>(a, transpose_a_), matrix<T>(b, transpose_b_),
+                       (*output)->write<T>().data());
+    });
+    return status;
+  }
+
+ private:
+  bool transpose_a_, transpose_b_;
+};
+
+/// With g the gradient of c = A B, where A and B are a and b or their transposes: dA = g B', dB = A' g.
+void matmul_gradient(GradientContext& context) {
+  const Scope& scope = context.scope();
+  const bool ta = context.attr<bool>("transpose_a"), tb = context.attr<bool>("transpose_b");
+  const Output g = context.gradient(), a = conjugate(scope, context.input(0)),
+               b = conjugate(scope, context.input(1));
+  const auto product = [&](Output x, Output y, bool transpose_x, bool transpose_y) {
+    return scope.add_one("MatMul", {x, y}, {{"transpose_a", transpose_x}, {"transpose_b", transpose_y}});
+  };
+  context.set(0, ta ? product(b, g, tb, true) : product(g, b, false, !tb));
+  context.set(1, tb ? product(g, a, true, ta) : product(a, g, !ta, false));
+}
+
+// ---- BatchMatMul
+
+/// Of the dimensions before the last two, what the batch of products has.
+using BatchDims = Result<PartialShape> (*)(const PartialShape&, const PartialShape&);
+
+template <BatchDims batch_dims>
+Status batch_matmul_shape(ShapeContext& context) {
+  const PartialShape &x = context.input(0), &y = context.input(1);
+  if (!x.known_rank() || !y.known_rank()) return {};
+  if (x.rank() < 2 || y.rank() < 2)
+    return invalid_argument("x " + x.text() + " x y " + y.text() + ": both must hold matrices");
+  TROUPE_ASSIGN(const auto batch,
+                batch_dims(partial(x.dims().first(x.rank() - 2)), partial(y.dims().first(y.rank() - 2))));
+  TROUPE_ASSIGN(const Sizes sizes,
+                product_sizes(x.dims(), y.dims(), context.attr<bool>("adj_x"), context.attr<bool>("adj_y")));
+  context.set_output(0, concatenate(batch, PartialShape{sizes.rows, sizes.columns}));
+  return {};
+}
+
+/// The tensor conjugated, when it is complex and `adjoint`.
+Result<Tensor> conjugated(KernelContext& context, const Tensor& tensor, bool adjoint) {
+  if (!adjoint || !is_complex(tensor.dtype())) return tensor;
+  TROUPE_ASSIGN(Tensor copy, context.scratch(tensor.dtype(), tensor.shape()));
+  with_type(ComplexTypes{}, tensor.dtype(), [&]<class T>(std::type_identity<T>) {
+    std::ranges::transform(tensor.as<T>(), copy.write<T>().begin(),
+                           [](const T& value) { return std::conj(value); });
+  });
+  return copy;
+}
+
+/// `count` products: those of a line of the batch, along which a side may repeat.
+template <class T>
+Status multiply_line(DeviceContext& device, std::array<size_t, 2> steps, size_t count, MatrixView<T> x,
+                     MatrixView<T> y, T* out) {
+  if (steps[0] == 1 && steps[1] == 1) return gemm(device, count, x, y, out);
+  if (steps[1] == 0 && x.column_stride == 1) {  // the rows of all are those of one matrix
+    x.rows *= static_cast<int64_t>(count);
+    return gemm(device, 1, x, y, out);
+  }
+  for (size_t i = 0; i < count; ++i) {
+    TROUPE_RETURN_IF_FAILED(gemm(device, 1, x, y, out));
+    x.data += steps[0] * static_cast<size_t>(x.rows * x.columns);
+    y.data += steps[1] * static_cast<size_t>(y.rows * y.columns);
+    out += x.rows * y.columns;
+  }
+  return {};
+}
+
+template <class T>
+Status multiply_batch(DeviceContext& device, const Broadcast<2>& batch, const MatrixView<T>& x,
+                      const MatrixView<T>& y, T* out) {
+  Status status;
+  const auto count = static_cast<size_t>(batch.shape().elements());
+  batch.walk(0, count, [&](const auto& from, size_t at, size_t n) {
+    MatrixView<T> left = x, right = y;
+    left.data += from[0] * static_cast<size_t>(x.rows * x.columns);
+    right.data += from[1] * static_cast<size_t>(y.rows * y.columns);
+    if (status.ok())
+      status = multiply_line(device, batch.inner().steps, n, left, right,
+                             out + at * static_cast<size_t>(x.rows * y.columns));
+  });
+  return status;
+}
+
+template <bool broadcasts>
+Status run_batch_matmul(KernelContext& context) {
+  const bool adj_x = context.node().attrs.get<bool>("adj_x"), adj_y = context.node().attrs.get<bool>("adj_y");
+  const auto x_dims = context.input(0).shape().dims(), y_dims = context.input(1).shape().dims();
+  if (x_dims.size() < 2 || y_dims.size() < 2)
+    return invalid_argument("x " + text_of(x_dims) + " x y " + text_of(y_dims) + ": both must hold matrices");
+  const auto x_batch = x_dims.first(x_dims.size() - 2), y_batch = y_dims.first(y_dims.size() - 2);
+  if (!broadcasts && !std::ranges::equal(x_batch, y_batch))
+    return invalid_argument("x " + text_of(x_dims) + " x y " + text_of(y_dims) +
+                            ": all but the last two dimensions must agree");
+  TROUPE_ASSIGN(const Sizes sizes, product_sizes(x_dims, y_dims, adj_x, adj_y));
+  TROUPE_ASSIGN(const Tensor x, conjugated(context, context.input(0), adj_x));
+  TROUPE_ASSIGN(const Tensor y, conjugated(context, context.input(1), adj_y));
+  TROUPE_ASSIGN(const auto batch, Broadcast<2>::make({x_batch, y_batch}, x.dtype()));
+  Dims dims(batch.shape().dims());
+  dims.append(Dims{sizes.rows, sizes.columns});
+  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, x.dtype()));
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
+  Status status;
+  with_type(MatMulTypes{}, x.dtype(), [&]<class T>(std::type_identity<T>) {
+    status = multiply_batch(context.device(), batch, matrix<T>(x, adj_x), matrix<T>(y, adj_y),
+                            output->write<T>().data());
+  });
+  return status;
+}
+
+void batch_matmul_gradient(GradientContext& context) {
+  const Scope& scope = context.scope();
+  const bool ax = context.attr<bool>("adj_x"), ay = context.attr<bool>("adj_y");
+  const Output g = context.gradient(), x = context.input(0), y = context.input(1);
+  const auto product = [&](Output left, Output right, bool adj_left, bool adj_right) {
+    return scope.add_one(context.node().type(), {left, right}, {{"adj_x", adj_left}, {"adj_y", adj_right}});
+  };
+  const Output to_x = ax ? product(y, g, ay, true) : product(g, y, false, !ay);
+  const Output to_y = ay ? product(g, x, true, ax) : product(x, g, !ax, false);
+  const bool broadcasts = context.node().type() == "BatchMatMulV2";
+  context.set(0, broadcasts ? summed_to_shape_of(scope, to_x, x) : to_x);
+  context.set(1, broadcasts ? summed_to_shape_of(scope, to_y, y) : to_y);
+}
+
+}  // namespace
+
+void add_matmul_ops(OpLibrary& library) {
+  const std::string types = "T: {half, bfloat16, float, double, int16, int32, int64, complex64, complex128}";
+  library.op(OpDefBuilder("MatMul")
+                 .input("a: T")
+                 .input("b: T")
+                 .output("product: T")
+                 .attr("transpose_a: bool = false")
+                 .attr("transpose_b: bool = false")
+                 .attr(types)
+                 .constructor("matmul(a, b, transpose_a, transpose_b)")
+                 .shape(matmul_shape)
+                 .gradient(matmul_gradient));
+  library.kernel(cpu_kernel<MatMulKernel>("MatMul"));
+  const auto batch_op = [&](const char* name, const char* constructor) {
+    return OpDefBuilder(name)
+        .input("x: T")
+        .input("y: T")
+        .output("output: T")
+        .attr(types)
+        .attr("adj_x: bool = false")
+        .attr("adj_y: bool = false")
+        .constructor(std::string(constructor) + "(x, y, adj_x, adj_y)")
+        .gradient(batch_matmul_gradient);
+  };
+  library.op(batch_op("BatchMatMul", "batch_matmul").shape(batch_matmul_shape<merge>));
+  library.kernel(cpu_kernel("BatchMatMul", run_batch_matmul<false>));
+  library.op(batch_op("BatchMatMulV2", "batch_matmul_v2").shape(batch_matmul_shape<broadcast>));
+  library.kernel(cpu_kernel("BatchMatMulV2", run_batch_matmul<true>));
+}
+
+}  // namespace troupe

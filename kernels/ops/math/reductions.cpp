@@ -1,0 +1,338 @@
+// Reductions over the axes that `reduction_indices` lists (int32 or int64; negative ones count from the end;
+// none: nothing is reduced). The axes go, or stay with length 1 when keep_dims is set. As constructors: over
+// all axes unless said otherwise.
+//   Sum, Prod, Mean    any number; integers wrap around; half and bfloat16 are summed in float, for a mean
+//                      integers in int64, and it truncates
+//   Max, Min           real; NaN when any is
+//   All, Any           bool
+// Of no elements: 0, 1, NaN (an integer mean: InvalidArgument), the least value, the greatest value, true,
+// false. Same bits for any number of threads; sums are added pairwise or in short chains (reduce.h).
+#include "kernels/loops/axis_reduction.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "graph/build/gradients.h"
+#include "graph/build/shape_context.h"
+#include "kernels/constructors.h"
+#include "kernels/core/arguments.h"
+#include "kernels/core/parallel.h"
+#include "kernels/loops/arithmetic.h"
+#include "kernels/loops/cast.h"
+#include "kernels/loops/elementwise.h"
+#include "kernels/ops/all_ops.h"
+
+namespace troupe {
+namespace {
+
+// ---- Scalar code: integers, complex numbers, bool
+
+struct Sum : Add {
+  template <class T>
+  static constexpr T neutral() {
+    return T{};
+  }
+};
+struct Prod : Mul {
+  template <class T>
+  static constexpr T neutral() {
+    return T{1};
+  }
+};
+struct Max {
+  template <class T>
+  static constexpr T neutral() {
+    return std::numeric_limits<T>::lowest();
+  }
+  template <class T>
+  static T apply(T a, T b) {
+    return std::max(a, b);
+  }
+};
+struct Min {
+  template <class T>
+  static constexpr T neutral() {
+    return std::numeric_limits<T>::max();
+  }
+  template <class T>
+  static T apply(T a, T b) {
+    return std::min(a, b);
+  }
+};
+struct All {
+  template <class T>
+  static constexpr T neutral() {
+    return true;
+  }
+  template <class T>
+  static T apply(T a, T b) {
+    return a & b;
+  }
+};
+struct Any {
+  template <class T>
+  static constexpr T neutral() {
+    return false;
+  }
+  template <class T>
+  static T apply(T a, T b) {
+    return a | b;
+  }
+};
+
+template <class Function, class Element>
+void scalar_reduce_loop(const void* input, size_t n, size_t rows, void* results) {
+  using T = std::conditional_t<std::is_same_v<Element, bool>, uint8_t, Element>;  // bytes, for the compiler
+  const T* x = static_cast<const T*>(input);
+  for (size_t row = 0; row < rows; ++row, x += n) {
+    T total = Function::template neutral<T>();
+    for (size_t i = 0; i < n; ++i) total = static_cast<T>(Function::apply(total, x[i]));
+    static_cast<T*>(results)[row] = total;
+  }
+}
+
+// ---- Kernels
+
+using ReducerOf = Reducer (*)(DType);
+
+template <class Function, class List>
+Reducer scalar_reducer(DType dtype) {
+  Reducer reducer{nullptr, nullptr, dtype};
+  with_type(List{}, dtype, [&]<class T>(std::type_identity<T>) {
+    reducer.run = scalar_reduce_loop<Function, T>;
+    reducer.combine = scalar_binary_loop<Function, T>;
+  });
+  return reducer;
+}
+
+template <VectorReduction Run, VectorBinary Combine, class Scalar, class List>
+Reducer mixed_reducer(DType dtype) {
+  if (const ReduceLoop run = vector_loop(Run, dtype)) return {run, vector_loop(Combine, dtype), dtype};
+  return scalar_reducer<Scalar, List>(dtype);
+}
+
+/// Divides each element of `sums` by `count`.
+template <class T>
+void divide(Tensor& sums, int64_t count) {
+  const auto divisor = static_cast<decltype(std::abs(T{}))>(count);
+  for (T& value : sums.write<T>()) value /= divisor;
+}
+
+Status to_mean(Tensor& sums, int64_t count) {
+  if (count == 0 && sums.elements() != 0 && is_integer(sums.dtype()))
+    return invalid_argument("the mean of no integers");
+  with_type(Joined<FloatTypes, ComplexTypes>{}, sums.dtype(),
+            [&]<class T>(std::type_identity<T>) { divide<T>(sums, count); });
+  with_type(IntegerTypes{}, sums.dtype(), [&]<class T>(std::type_identity<T>) {
+    for (T& value : sums.write<T>()) value = static_cast<T>(static_cast<int64_t>(value) / count);
+  });
+  return {};
+}
+
+/// Those that input 1 lists.
+Result<ReductionAxes> listed_axes(const KernelContext& context, bool keep_dims) {
+  const Tensor& axes = context.input(1);
+  if (axes.shape().rank() > 1)
+    return invalid_argument("the axes of shape " + axes.shape().text() + " are not a vector");
+  return reduction_axes(context.input(0), integers(axes), keep_dims);
+}
+
+class ReductionKernel final : public Kernel {
+ public:
+  ReductionKernel(const Reducer& reducer, AxesOf axes_of, bool mean, bool keep_dims)
+      : reducer_(reducer), axes_of_(axes_of), mean_(mean), keep_dims_(keep_dims) {}
+
+  Outcome run(KernelContext& context) const override {
+    const Tensor& input = context.input(0);
+    auto axes = axes_of_(context, keep_dims_);
+    if (!axes) return axes.status();
+    if (axes->count == 1) {
+      context.set_output(0, input.reshaped(axes->shape));
+      return Status{};
+    }
+    return input.dtype() == reducer_.dtype ? run_plain(context, *axes) : run_wide(context, *axes);
+  }
+
+ private:
+  Status run_plain(KernelContext& context, const ReductionAxes& axes) const {
+    TROUPE_ASSIGN(Tensor* const output, context.output(0, axes.shape));
+    return reduce_into(context, context.input(0), axes, *output);
+  }
+
+  /// By way of a wider type.
+  Status run_wide(KernelContext& context, const ReductionAxes& axes) const {
+    TROUPE_ASSIGN(Tensor wide, context.scratch(reducer_.dtype, context.input(0).shape()));
+    TROUPE_ASSIGN(Tensor result, context.scratch(reducer_.dtype, axes.shape));
+    TROUPE_ASSIGN(Tensor* const output, context.output(0, axes.shape));
+    convert(context.device().pool(), context.input(0), wide);
+    TROUPE_RETURN_IF_FAILED(reduce_into(context, wide, axes, result));
+    convert(context.device().pool(), result, *output);
+    return {};
+  }
+
+  Status reduce_into(KernelContext& context, const Tensor& input, const ReductionAxes& axes,
+                     Tensor& output) const {
+    TROUPE_RETURN_IF_FAILED(reduce(context, reducer_, input, axes, output));
+    return mean_ ? to_mean(output, axes.count) : Status{};
+  }
+
+  Reducer reducer_;
+  AxesOf axes_of_;
+  bool mean_, keep_dims_;
+};
+
+// ---- Shapes
+
+Status reduction_shape(ShapeContext& context) {
+  const PartialShape& input = context.input(0);
+  const bool keep_dims = context.attr<bool>("keep_dims");
+  if (context.input(1).known_rank() && context.input(1).rank() > 1)
+    return invalid_argument("the axes of shape " + context.input(1).text() + " are not a vector");
+  if (!input.known_rank()) return {};
+  const auto axes = context.constant_integers(1);
+  if (!axes) {
+    if (keep_dims) context.set_output(0, PartialShape::of_rank(input.rank()));
+    return {};
+  }
+  std::vector<bool> reduced(input.rank(), false);
+  for (const int64_t axis : *axes) {
+    TROUPE_ASSIGN(const size_t resolved, resolve_axis(axis, input.rank()));
+    reduced[resolved] = true;
+  }
+  std::vector<int64_t> dims;
+  for (size_t i = 0; i < input.rank(); ++i) {
+    if (!reduced[i]) dims.push_back(input[i]);
+    if (reduced[i] && keep_dims) dims.push_back(1);
+  }
+  context.set_output(0, PartialShape(std::move(dims)));
+  return {};
+}
+
+// ---- Gradients
+
+/// `x`, a value of the shape of the output, so that it broadcasts against the input: with axes of length 1
+/// where the input was reduced. A scalar broadcasts as it is.
+Output with_kept_axes(const GradientContext& context, Output x) {
+  const Scope& scope = context.scope();
+  if (context.attr<bool>("keep_dims") || scope.shape(x).has_rank(0)) return x;
+  const PartialShape& input = scope.shape(context.input(0));
+  ShapeContext shapes(scope.graph(), context.node());
+  if (const auto axes = shapes.constant_integers(1); axes && input.known_rank()) {
+    std::vector<bool> reduced(input.rank(), false);
+    for (const int64_t axis : *axes) reduced[value_or_throw(resolve_axis(axis, input.rank()))] = true;
+    for (size_t i = 0; i < reduced.size(); ++i)
+      if (reduced[i]) x = scope.add_one("ExpandDims", {x, integer_constant(scope, static_cast<int64_t>(i))});
+    return x;
+  }
+  // The axes are not known before the step: the shape of the same reduction with its axes kept.
+  const Output kept =
+      scope.add_one(context.node().type(), {context.input(0), context.input(1)}, {{"keep_dims", true}});
+  return scope.add_one("Reshape", {x, scope.add_one("Shape", {kept})});
+}
+
+/// The same, repeated to the shape of the input.
+Output spread(const GradientContext& context, Output x) {
+  const Scope& scope = context.scope();
+  return scope.add_one("BroadcastTo", {with_kept_axes(context, x), shape_of(scope, context.input(0))});
+}
+
+void sum_gradient(GradientContext& context) { context.set(0, spread(context, context.gradient())); }
+
+/// How many elements each output combines, as a scalar of its type.
+Output reduced_count(const GradientContext& context) {
+  const Scope& scope = context.scope();
+  const DType dtype = scope.dtype(context.output(0));
+  const Output size = scope.add_one("Size", {context.input(0)});
+  if (scope.shape(context.output(0)).has_rank(0)) return cast(scope, size, dtype);
+  return cast(scope, div(scope, size, maximum(scope, scope.add_one("Size", {context.output(0)}), 1)), dtype);
+}
+
+void mean_gradient(GradientContext& context) {
+  context.set(0, spread(context, div(context.scope(), context.gradient(), reduced_count(context))));
+}
+
+/// Every element that equals the extreme value shares its gradient alike.
+void extreme_gradient(GradientContext& context) {
+  const Scope& scope = context.scope();
+  const Output extreme = with_kept_axes(context, context.output(0));
+  const Output chosen = cast(scope, equal(scope, context.input(0), extreme), scope.dtype(context.input(0)));
+  const Output ties = scope.add_one("Sum", {chosen, context.input(1)}, {{"keep_dims", true}});
+  context.set(0, mul(scope, chosen, div(scope, with_kept_axes(context, context.gradient()), ties)));
+}
+
+/// out / x, except that where x is 0 the others are multiplied anew: the product of ones in place of x.
+void prod_gradient(GradientContext& context) {
+  const Scope& scope = context.scope();
+  const Output x = context.input(0), axes = context.input(1);
+  const Output zero = equal(scope, x, zeros_like(scope, x)), ones = ones_like(scope, x),
+               zeros = zeros_like(scope, x);
+  const Output nonzero = where(scope, zero, ones, x);
+  const Output product = scope.add_one("Prod", {nonzero, axes}, {{"keep_dims", true}});
+  const Output zero_count =
+      scope.add_one("Sum", {cast(scope, zero, scope.dtype(x)), axes}, {{"keep_dims", true}});
+  // The product of the others has no zero when all zeros of the group, at most one, are the element itself.
+  const Output others_free = equal(scope, sub(scope, zero_count, cast(scope, zero, scope.dtype(x))), zeros);
+  const Output others = where(scope, others_free, div(scope, product, nonzero), zeros);
+  context.set(0, mul(scope, with_kept_axes(context, context.gradient()), others));
+}
+
+// ---- Definitions
+
+OpDefBuilder reduction_op(const char* name, const char* type, const char* constructor) {
+  return OpDefBuilder(name)
+      .input(std::string("input: ") + type)
+      .input("reduction_indices: Tidx")
+      .output(std::string("output: ") + type)
+      .attr("keep_dims: bool = false")
+      .attr("Tidx: {int32, int64} = int32")
+      .constructor(std::string(constructor) + "(input, axis: reduction_indices = all, keep_dims)")
+      .shape(reduction_shape);
+}
+
+KernelDef reduction_kernel(const char* name, ReducerOf reducer_of, bool mean = false) {
+  KernelDef def = {
+      name, "CPU", {}, {}, {}, true, [=](const PrepareContext& context) -> Result<std::unique_ptr<Kernel>> {
+        DType dtype = context.input_dtype(0);
+        if (is_narrow(dtype)) dtype = DType::Float;
+        if (mean && is_integer(dtype)) dtype = DType::Int64;
+        return std::unique_ptr<Kernel>(std::make_unique<ReductionKernel>(reducer_of(dtype), listed_axes, mean,
+                                                                         context.attr<bool>("keep_dims")));
+      }};
+  return std::move(def).host({"reduction_indices"});
+}
+
+constexpr ReducerOf sum_reducer =
+    mixed_reducer<VectorReduction::Sum, VectorBinary::Add, Sum, Joined<IntegerTypes, ComplexTypes>>;
+
+}  // namespace
+
+KernelDef sum_kernel(const char* op, AxesOf axes_of) {
+  return {op, "CPU", {}, {}, {}, true, [=](const PrepareContext& context) -> Result<std::unique_ptr<Kernel>> {
+            const DType dtype = context.input_dtype(0);
+            return std::unique_ptr<Kernel>(std::make_unique<ReductionKernel>(
+                sum_reducer(is_narrow(dtype) ? DType::Float : dtype), axes_of, false, false));
+          }};
+}
+
+void add_reduction_ops(OpLibrary& library) {
+  const auto prod =
+      mixed_reducer<VectorReduction::Prod, VectorBinary::Mul, Prod, Joined<IntegerTypes, ComplexTypes>>;
+  library.op(reduction_op("Sum", "T", "sum").attr("T: numbertype").gradient(sum_gradient));
+  library.kernel(reduction_kernel("Sum", sum_reducer));
+  library.op(reduction_op("Mean", "T", "mean").attr("T: numbertype").gradient(mean_gradient));
+  library.kernel(reduction_kernel("Mean", sum_reducer, true));
+  library.op(reduction_op("Prod", "T", "prod").attr("T: numbertype").gradient(prod_gradient));
+  library.kernel(reduction_kernel("Prod", prod));
+  library.op(reduction_op("Max", "T", "max").attr("T: realnumbertype").gradient(extreme_gradient));
+  library.kernel(
+      reduction_kernel("Max", mixed_reducer<VectorReduction::Max, VectorBinary::Maximum, Max, IntegerTypes>));
+  library.op(reduction_op("Min", "T", "min").attr("T: realnumbertype").gradient(extreme_gradient));
+  library.kernel(
+      reduction_kernel("Min", mixed_reducer<VectorReduction::Min, VectorBinary::Minimum, Min, IntegerTypes>));
+  library.op(reduction_op("All", "bool", "all").not_differentiable());
+  library.kernel(reduction_kernel("All", scalar_reducer<All, TypeList<bool>>));
+  library.op(reduction_op("Any", "bool", "any").not_differentiable());
+  library.kernel(reduction_kernel("Any", scalar_reducer<Any, TypeList<bool>>));
+}
+
+}  // namespace troupe

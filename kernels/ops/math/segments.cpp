@@ -1,0 +1,245 @@
+// Rows combined by segments: row k of the result combines the rows whose id is k, in order. A row that no id names is 0.
+//   SegmentSum, SegmentMean(data, segment_ids)   any number; integers wrap around, the mean truncates
+//   SegmentMax, SegmentMin(data, segment_ids)    real
+// data's first dimension is cut where segment_ids, which never fall, go up. InvalidArgument for an id that is negative or less
+// than the one before.
+//   UnsortedSegmentSum(data, segment_ids, num_segments)   any number
+// The ids, of any order, count the first dimensions of data. Rows with a negative id are left out; InvalidArgument for an id that
+// is not below num_segments.
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "kernels/constructors.h"
+#include "kernels/core/arguments.h"
+#include "kernels/core/parallel.h"
+#include "kernels/loops/combine.h"
+#include "kernels/loops/rows.h"
+#include "kernels/loops/strided_copy.h"
+#include "kernels/ops/all_ops.h"
+
+namespace troupe {
+namespace {
+
+Status check_order(std::span<const int64_t> ids) {
+  for (size_t i = 0; i < ids.size(); ++i)
+    if (const int64_t before = i == 0 ? 0 : ids[i - 1]; ids[i] < before)
+      return invalid_argument("segment_ids[" + std::to_string(i) + "] = " + std::to_string(ids[i]) +
+                              " is less than " + std::to_string(before));
+  if (!ids.empty() && ids.back() == INT64_MAX)
+    return invalid_argument("segment_ids[" + std::to_string(ids.size() - 1) + "] is too large");
+  return {};
+}
+
+int64_t count_of_segments(std::span<const int64_t> ids) { return ids.empty() ? 0 : ids.back() + 1; }
+
+Status segments_shape(ShapeContext& context) {
+  TROUPE_ASSIGN(const auto ids, context.with_rank(1, 1));
+  const PartialShape& data = context.input(0);
+  if (!data.known_rank()) return {};
+  if (data.rank() == 0) return invalid_argument("data is a scalar: it has no rows");
+  TROUPE_RETURN_IF_FAILED(merge(PartialShape::vector(data[0]), ids).status());
+  int64_t segments = unknown_dim;
+  if (const auto known = context.constant_integers(1)) {
+    TROUPE_RETURN_IF_FAILED(check_order(*known));
+    segments = count_of_segments(*known);
+  }
+  context.set_output(0, partial(Dims(data.dims().subspan(1)).with(0, segments)));
+  return {};
+}
+
+Status check_segments(const Tensor& data, const Tensor& ids) {
+  if (data.shape().rank() == 0) return invalid_argument("data is a scalar: it has no rows");
+  if (ids.shape().rank() != 1 || data.shape()[0] != ids.shape()[0])
+    return invalid_argument("segment_ids of shape " + ids.shape().text() + " for data of shape " +
+                            data.shape().text());
+  return {};
+}
+
+/// Where runs of equal ids begin, and the end of the last.
+std::vector<size_t> starts_of_runs(std::span<const int64_t> ids) {
+  std::vector<size_t> starts;
+  for (size_t i = 0; i < ids.size(); ++i)
+    if (i == 0 || ids[i] != ids[i - 1]) starts.push_back(i);
+  starts.push_back(ids.size());
+  return starts;
+}
+
+/// A sum, later divided by the number of its terms.
+struct Mean : Add {};
+
+template <class T>
+T divided(T sum, size_t count) {
+  using Computed = ComputeType<T>;
+  if constexpr (is_complex_type<T>)
+    return sum / static_cast<typename T::value_type>(count);
+  else if constexpr (std::is_integral_v<T>)
+    return static_cast<T>(static_cast<int64_t>(sum) / static_cast<int64_t>(count));
+  else
+    return T(static_cast<Computed>(sum) / static_cast<Computed>(count));
+}
+
+template <class Function, class T>
+void combine_segment(std::span<const T> rows, std::span<T> to) {
+  std::ranges::copy(rows.first(to.size()), to.begin());
+  for (size_t at = to.size(); at < rows.size(); at += to.size())
+    combine_into<Function, T>(to, rows.subspan(at, to.size()));
+  if constexpr (std::is_same_v<Function, Mean>)
+    for (T& value : to) value = divided(value, rows.size() / to.size());
+}
+
+template <class Function, class List>
+Status run_segments(KernelContext& context) {
+  const Tensor &data = context.input(0), &ids = context.input(1);
+  TROUPE_RETURN_IF_FAILED(check_segments(data, ids));
+  const Dims numbers = integers(ids);
+  TROUPE_RETURN_IF_FAILED(check_order(numbers));
+  const Dims dims = Dims(data.shape().dims().subspan(1)).with(0, count_of_segments(numbers));
+  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, data.dtype()));
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
+  if (shape.elements() == 0) return {};
+  Pool& pool = context.device().pool();
+  const std::vector<size_t> starts = starts_of_runs(numbers);
+  const size_t runs = starts.size() - 1;
+  if (static_cast<int64_t>(runs) != dims[0]) fill(pool, *output);
+  const auto row = static_cast<size_t>(shape.elements() / dims[0]);
+  with_type(List{}, data.dtype(), [&]<class T>(std::type_identity<T>) {
+    const auto from = data.as<T>();
+    const auto to = output->write<T>();
+    parallel_rows(pool, runs, 2 * data.bytes() / runs, [&](size_t begin, size_t end) {
+      for (size_t k = begin; k < end; ++k)
+        combine_segment<Function, T>(from.subspan(starts[k] * row, (starts[k + 1] - starts[k]) * row),
+                                     to.subspan(static_cast<size_t>(numbers[starts[k]]) * row, row));
+    });
+  });
+  return {};
+}
+
+// ---- UnsortedSegmentSum
+
+Status unsorted_shape(ShapeContext& context) {
+  TROUPE_RETURN_IF_FAILED(context.with_rank(2, 0).status());
+  const PartialShape &data = context.input(0), &ids = context.input(1);
+  if (!data.known_rank() || !ids.known_rank()) return {};
+  TROUPE_ASSIGN(const Dims row, row_dims(data.dims(), ids.dims(), "data", "segment_ids"));
+  const int64_t segments = constant_integer(context, 2).value_or(unknown_dim);
+  if (segments < unknown_dim) return invalid_argument("num_segments is " + std::to_string(segments));
+  context.set_output(0, partial(row.with(0, segments)));
+  return {};
+}
+
+/// One thread adds what belongs to one column block, so every sum is in the order of the data.
+template <class T>
+void sum_segments(Pool& pool, std::span<const T> data, std::span<const int64_t> ids, std::span<T> sums,
+                  size_t row) {
+  const size_t block = std::max<size_t>(block_cost / std::max<size_t>(2 * ids.size() * sizeof(T), 1), 64);
+  pool.blocks(row, block, [&](size_t begin, size_t end) {
+    for (size_t i = 0; i < ids.size(); ++i)
+      if (ids[i] >= 0)
+        combine_into<Add, T>(sums.subspan(static_cast<size_t>(ids[i]) * row + begin, end - begin),
+                             data.subspan(i * row + begin, end - begin));
+  });
+}
+
+Status check_below(std::span<const int64_t> ids, const Shape& shape, int64_t segments) {
+  const auto found = std::ranges::find_if(ids, [&](int64_t id) { return id >= segments; });
+  if (found == ids.end()) return {};
+  return invalid_argument(element_name("segment_ids", shape, found - ids.begin()) + " = " +
+                          std::to_string(*found) + " is not below num_segments " + std::to_string(segments));
+}
+
+Status run_unsorted_sum(KernelContext& context) {
+  const Tensor &data = context.input(0), &ids = context.input(1);
+  TROUPE_ASSIGN(const int64_t segments, integer_scalar(context.input(2), "num_segments"));
+  TROUPE_ASSIGN(const Dims dims, row_dims(data.shape().dims(), ids.shape().dims(), "data", "segment_ids"));
+  TROUPE_ASSIGN(const Shape shape, Shape::make(dims.with(0, segments), data.dtype()));
+  const Dims rows = integers(ids);
+  TROUPE_RETURN_IF_FAILED(check_below(std::span(rows.begin(), rows.size()), ids.shape(), segments));
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
+  fill(context.device().pool(), *output);
+  if (data.elements() == 0) return {};
+  const auto row = static_cast<size_t>(data.elements() / ids.elements());
+  with_type(NumberTypes{}, data.dtype(), [&]<class T>(std::type_identity<T>) {
+    sum_segments<T>(context.device().pool(), data.as<T>(), rows, output->write<T>(), row);
+  });
+  return {};
+}
+
+// ---- Gradients
+
+/// Rows of the gradient by id; zeros for those that were left out.
+void unsorted_sum_gradient(GradientContext& context) {
+  const Scope& scope = context.scope();
+  const Output ids = context.input(1), zero = zeros_like(scope, ids);
+  const Output rows = scope.add_one("Gather", {context.gradient(), maximum(scope, ids, zero)});
+  const Output others =
+      expand_dims(scope, sub(scope, scope.add_one("Rank", {rows}), scope.add_one("Rank", {ids})), 0);
+  const Output shape =
+      concat(scope, {shape_of(scope, ids), fill(scope, others, integer_constant(scope, 1))}, 0);
+  const Output kept = reshape(scope, greater_equal(scope, ids, zero), shape);
+  context.set(0, where_v2(scope, kept, rows, zeros_like(scope, rows)));
+}
+
+/// `x`, a row for each segment, with a copy of it for each row of the data.
+Output by_rows(const GradientContext& context, Output x) {
+  return context.scope().add_one("Gather", {x, context.input(1)});
+}
+
+void sum_gradient(GradientContext& context) { context.set(0, by_rows(context, context.gradient())); }
+
+void mean_gradient(GradientContext& context) {
+  const Scope& scope = context.scope();
+  const Output ids = context.input(1);
+  const Output others = expand_dims(scope, sub(scope, scope.add_one("Rank", {context.input(0)}), 1), 0);
+  const Output shape =
+      concat(scope, {shape_of(scope, ids), fill(scope, others, integer_constant(scope, 1))}, 0);
+  const Output ones =
+      fill(scope, shape, cast(scope, integer_constant(scope, 1), scope.dtype(context.gradient())));
+  const Output counts = scope.add_one("SegmentSum", {ones, ids});
+  context.set(0, by_rows(context, div(scope, context.gradient(), counts)));
+}
+
+/// Every element that equals the extreme value shares its gradient alike.
+void extreme_gradient(GradientContext& context) {
+  const Scope& scope = context.scope();
+  const Output data = context.input(0), extreme = by_rows(context, context.output(0));
+  const Output chosen = cast(scope, equal(scope, data, extreme), scope.dtype(data));
+  const Output ties = scope.add_one("SegmentSum", {chosen, context.input(1)});
+  context.set(0, mul(scope, chosen, by_rows(context, div_no_nan(scope, context.gradient(), ties))));
+}
+
+template <class Function, class List>
+void add_segments(OpLibrary& library, const char* name, const char* types, GradientFunction gradient) {
+  library.op(OpDefBuilder(name)
+                 .input("data: T")
+                 .input("segment_ids: Tindices")
+                 .output("output: T")
+                 .attr(types)
+                 .attr("Tindices: {int32, int64}")
+                 .shape(segments_shape)
+                 .gradient(gradient));
+  library.kernel(cpu_kernel(name, run_segments<Function, List>).on("T", dtypes(List{})));
+}
+
+}  // namespace
+
+void add_segment_ops(OpLibrary& library) {
+  add_segments<Add, NumberTypes>(library, "SegmentSum", "T: numbertype", sum_gradient);
+  add_segments<Mean, NumberTypes>(library, "SegmentMean", "T: numbertype", mean_gradient);
+  add_segments<Maximum, RealTypes>(library, "SegmentMax", "T: realnumbertype", extreme_gradient);
+  add_segments<Minimum, RealTypes>(library, "SegmentMin", "T: realnumbertype", extreme_gradient);
+  library.op(OpDefBuilder("UnsortedSegmentSum")
+                 .input("data: T")
+                 .input("segment_ids: Tindices")
+                 .input("num_segments: Tnumsegments")
+                 .output("output: T")
+                 .attr("T: numbertype")
+                 .attr("Tindices: {int32, int64}")
+                 .attr("Tnumsegments: {int32, int64} = int32")
+                 .constructor("unsorted_segment_sum(data, segment_ids, num_segments)")
+                 .shape(unsorted_shape)
+                 .gradient(unsorted_sum_gradient));
+  library.kernel(cpu_kernel("UnsortedSegmentSum", run_unsorted_sum).host({"num_segments"}));
+}
+
+}  // namespace troupe

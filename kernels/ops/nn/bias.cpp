@@ -1,0 +1,117 @@
+// One number for each channel: the last dimension, or in data_format NCHW the second.
+//   BiasAdd(value, bias)        bias[c] added in channel c; BiasAddV1: without data_format
+//   BiasAddGrad(out_backprop)   the sum of each channel
+// Of rank 2 or more, NCHW 3 or more; any number.
+#include "graph/build/gradients.h"
+#include "graph/build/shape_context.h"
+#include "kernels/core/dims.h"
+#include "kernels/loops/arithmetic.h"
+#include "kernels/loops/axis_reduction.h"
+#include "kernels/loops/elementwise.h"
+#include "kernels/ops/all_ops.h"
+
+namespace troupe {
+namespace {
+
+bool channels_are_second(const Node& node) {
+  const AttrValue* const format = node.attrs.find("data_format");
+  return format && std::get<std::string>(*format) == "NCHW";
+}
+
+/// Which dimension of `value` counts the channels.
+Result<size_t> channel_axis(const Node& node, size_t rank) {
+  const bool second = channels_are_second(node);
+  if (rank < (second ? 3 : 2))
+    return invalid_argument("a tensor of rank " + std::to_string(rank) + " has no channels beside others");
+  return second ? 1 : rank - 1;
+}
+
+// ---- BiasAdd
+
+Status bias_add_shape(ShapeContext& context) {
+  const PartialShape& value = context.input(0);
+  TROUPE_ASSIGN(const auto bias, context.with_rank(1, 1));
+  if (!value.known_rank()) return {};
+  TROUPE_ASSIGN(const size_t axis, channel_axis(context.node(), value.rank()));
+  std::vector<int64_t> dims(value.dims().begin(), value.dims().end());
+  TROUPE_ASSIGN(const auto count, merge(PartialShape::vector(dims[axis]), bias));
+  dims[axis] = count[0];
+  context.set_output(0, PartialShape(std::move(dims)));
+  return {};
+}
+
+/// The bias, [channels], as [channels,1,1...] where others come behind.
+Result<Shape> bias_shape(const KernelContext& context) {
+  const Shape &value = context.input(0).shape(), &bias = context.input(1).shape();
+  TROUPE_ASSIGN(const size_t axis, channel_axis(context.node(), value.rank()));
+  if (bias.rank() != 1 || bias[0] != value[axis])
+    return invalid_argument("a bias of shape " + bias.text() + " for a value of shape " + value.text());
+  Dims dims(value.rank() - axis, 1);
+  dims[0] = bias[0];
+  return Shape::make(dims, context.input(1).dtype());
+}
+
+void bias_add_gradient(GradientContext& context) {
+  const char* const format = channels_are_second(context.node()) ? "NCHW" : "NHWC";
+  context.set(0, context.gradient());
+  context.set(1, context.scope().add_one("BiasAddGrad", {context.gradient()},
+                                         {{"data_format", std::string(format)}}));
+}
+
+// ---- BiasAddGrad
+
+Status bias_add_grad_shape(ShapeContext& context) {
+  const PartialShape& input = context.input(0);
+  context.set_output(0, PartialShape::vector(unknown_dim));
+  if (!input.known_rank()) return {};
+  TROUPE_ASSIGN(const size_t axis, channel_axis(context.node(), input.rank()));
+  context.set_output(0, PartialShape::vector(input[axis]));
+  return {};
+}
+
+/// All but that of the channels.
+Result<ReductionAxes> other_axes(const KernelContext& context, bool keep_dims) {
+  const Tensor& input = context.input(0);
+  TROUPE_ASSIGN(const size_t channels, channel_axis(context.node(), input.shape().rank()));
+  Dims axes;
+  for (size_t i = 0; i < input.shape().rank(); ++i)
+    if (i != channels) axes.push_back(static_cast<int64_t>(i));
+  return reduction_axes(input, axes, keep_dims);
+}
+
+/// Each channel's, for all its elements.
+void bias_add_grad_gradient(GradientContext& context) {
+  const Scope& scope = context.scope();
+  const Output zeros = scope.add_one("ZerosLike", {context.input(0)});
+  context.set(0, scope.add_one("BiasAdd", {zeros, context.gradient()},
+                               {{"data_format", context.attr<std::string>("data_format")}}));
+}
+
+}  // namespace
+
+void add_bias_ops(OpLibrary& library) {
+  constexpr const char* format = "data_format: {'NHWC', 'NCHW'} = 'NHWC'";
+  const auto bias_op = [](const char* name) {
+    return OpDefBuilder(name)
+        .input("value: T")
+        .input("bias: T")
+        .output("output: T")
+        .attr("T: numbertype")
+        .shape(bias_add_shape)
+        .gradient(bias_add_gradient);
+  };
+  constexpr auto add = binary_loop<VectorBinary::Add, Add, Joined<IntegerTypes, ComplexTypes>>;
+  library.op(bias_op("BiasAdd").attr(format));
+  library.op(bias_op("BiasAddV1"));
+  for (const char* name : {"BiasAdd", "BiasAddV1"}) library.kernel(binary_kernel(name, add, bias_shape));
+  library.op(OpDefBuilder("BiasAddGrad")
+                 .input("out_backprop: T")
+                 .output("output: T")
+                 .attr("T: numbertype")
+                 .attr(format)
+                 .shape(bias_add_grad_shape)
+                 .gradient(bias_add_grad_gradient));
+  library.kernel(sum_kernel("BiasAddGrad", other_axes));
+}
+
+}  // namespace troupe

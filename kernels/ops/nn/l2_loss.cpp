@@ -1,0 +1,69 @@
+// L2Loss(t): half the sum of the squares of all elements, a scalar; added pairwise. half and bfloat16 are computed in float.
+#include "graph/build/gradients.h"
+#include "graph/build/shape_context.h"
+#include "kernels/constructors.h"
+#include "kernels/core/type_dispatch.h"
+#include "kernels/loops/cast.h"
+#include "kernels/loops/vector_loops.h"
+#include "kernels/ops/all_ops.h"
+
+namespace troupe {
+namespace {
+
+constexpr size_t block_elements = 65536;
+
+template <class T>
+Result<T> half_sum_of_squares(KernelContext& context, const Tensor& t) {
+  const auto n = static_cast<size_t>(t.elements()), blocks = (n + block_elements - 1) / block_elements;
+  const ReduceLoop squares = vector_loop(VectorReduction::SumOfSquares, dtype_of<T>);
+  const T* const x = t.as<T>().data();
+  T total = 0;
+  if (blocks <= 1) {
+    squares(x, n, 1, &total);
+    return total / 2;
+  }
+  TROUPE_ASSIGN(Tensor partial, context.scratch(dtype_of<T>, Shape::vector(static_cast<int64_t>(blocks))));
+  T* const sums = partial.write<T>().data();
+  context.device().pool().blocks(n, block_elements, [&](size_t begin, size_t end) {
+    squares(x + begin, end - begin, 1, sums + begin / block_elements);
+  });
+  vector_loop(VectorReduction::Sum, dtype_of<T>)(sums, blocks, 1, &total);
+  return total / 2;
+}
+
+Status run_l2_loss(KernelContext& context) {
+  Tensor t = context.input(0);
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, Shape()));
+  if (t.dtype() == DType::Double) {
+    TROUPE_ASSIGN(output->write<double>()[0], half_sum_of_squares<double>(context, t));
+    return {};
+  }
+  if (t.dtype() == DType::Float) {
+    TROUPE_ASSIGN(output->write<float>()[0], half_sum_of_squares<float>(context, t));
+    return {};
+  }
+  TROUPE_ASSIGN(t, context.scratch(DType::Float, context.input(0).shape()));
+  convert(context.device().pool(), context.input(0), t);
+  TROUPE_ASSIGN(const float loss, half_sum_of_squares<float>(context, t));
+  cast_loop(DType::Float, output->dtype())(&loss, output->mutable_data(), 1);
+  return {};
+}
+
+void l2_loss_gradient(GradientContext& context) {
+  context.set(0, mul(context.scope(), context.gradient(), context.input(0)));
+}
+
+}  // namespace
+
+void add_l2_loss(OpLibrary& library) {
+  library.op(OpDefBuilder("L2Loss")
+                 .input("t: T")
+                 .output("output: T")
+                 .attr("T: floattype")
+                 .constructor("l2_loss(t)")
+                 .shape(scalar_shape)
+                 .gradient(l2_loss_gradient));
+  library.kernel(cpu_kernel("L2Loss", run_l2_loss).inexpensive());
+}
+
+}  // namespace troupe

@@ -1,0 +1,77 @@
+// LeakyRelu(features): x above 0, alpha x elsewhere. LeakyReluGrad(gradients, features): dy above 0, alpha dy elsewhere. Floating; NaN
+// stays NaN.
+#include "graph/build/gradients.h"
+#include "graph/build/shape_context.h"
+#include "kernels/core/parallel.h"
+#include "kernels/loops/elementwise.h"
+#include "kernels/ops/all_ops.h"
+
+namespace troupe {
+namespace {
+
+/// out = values, times alpha where the feature is not above 0. As in TensorFlow alpha has the type of what it multiplies.
+template <class T>
+void leak(const T* values, const T* features, T factor, T* out, size_t begin, size_t end) {
+  using Computed = ComputeType<T>;
+  const auto alpha = static_cast<Computed>(factor);
+#pragma GCC ivdep
+  for (size_t i = begin; i < end; ++i) {
+    const auto value = static_cast<Computed>(values[i]);
+    out[i] = T(static_cast<Computed>(features[i]) > 0 ? value : alpha * value);
+  }
+}
+
+/// The values are input 0, the features the last.
+Status run_leak(KernelContext& context) {
+  const size_t last = context.inputs() - 1;
+  const Tensor values = context.input(0), features = context.input(last);
+  if (!(values.shape() == features.shape()))
+    return invalid_argument("gradients of shape " + values.shape().text() + " and features of shape " +
+                            features.shape().text() + " must have the same shape");
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, values.shape()));
+  const float alpha = context.node().attrs.get<float>("alpha");
+  with_type(AllFloatTypes{}, values.dtype(), [&]<class T>(std::type_identity<T>) {
+    const T *const from = values.as<T>().data(), *const by = features.as<T>().data();
+    T* const out = output->write<T>().data();
+    parallel_items(context.device().pool(), values.as<T>().size(), 3 * sizeof(T),
+                   [&](size_t begin, size_t end) { leak<T>(from, by, T(alpha), out, begin, end); });
+  });
+  return {};
+}
+
+Output leaked(const GradientContext& context, Output features) {
+  return context.scope().add_one("LeakyReluGrad", {context.gradient(), features},
+                                 {{"alpha", context.attr<float>("alpha")}});
+}
+
+void leaky_relu_gradient(GradientContext& context) { context.set(0, leaked(context, context.input(0))); }
+
+/// Linear in the gradients, locally constant in the features.
+void leaky_relu_grad_gradient(GradientContext& context) {
+  context.set(0, leaked(context, context.input(1)));
+  context.set(1, context.scope().add_one("ZerosLike", {context.input(1)}));
+}
+
+}  // namespace
+
+void add_leaky_relu_ops(OpLibrary& library) {
+  library.op(OpDefBuilder("LeakyRelu")
+                 .input("features: T")
+                 .output("activations: T")
+                 .attr("alpha: float = 0.2")
+                 .attr("T: floattype = float")
+                 .shape(unchanged_shape)
+                 .gradient(leaky_relu_gradient));
+  library.op(OpDefBuilder("LeakyReluGrad")
+                 .input("gradients: T")
+                 .input("features: T")
+                 .output("backprops: T")
+                 .attr("alpha: float = 0.2")
+                 .attr("T: floattype = float")
+                 .shape(same_shapes)
+                 .gradient(leaky_relu_grad_gradient));
+  for (const char* name : {"LeakyRelu", "LeakyReluGrad"})
+    library.kernel(cpu_kernel(name, run_leak).on("T", dtypes(AllFloatTypes{})));
+}
+
+}  // namespace troupe

@@ -1,0 +1,123 @@
+// Writing variables (features.md D2, D4, P5). The kernels are update rules: from the current values of the
+// variables they make the new ones, in place when nobody holds the old; the group that owns the cell runs
+// them and publishes the result.
+//   Assign(ref, value)                    the value; of the variable's shape unless validate_shape is false
+//   AssignAdd, AssignSub(ref, value)      += and -=, of equal shapes
+//   AssignVariableOp(resource, value)     the value, of any shape; with validate_shape of the shape that the present value has
+//   AssignAddVariableOp, AssignSubVariableOp: as AssignAdd and AssignSub
+// Only Assign and AssignVariableOp take a variable without a value. use_locking is accepted and means nothing:
+// writes never interleave.
+#include "graph/build/shape_context.h"
+#include "kernels/loops/combine.h"
+#include "kernels/ops/all_ops.h"
+#include "kernels/ops/state/new_value.h"
+
+namespace troupe {
+namespace {
+
+// ---- Assign
+
+class AssignKernel final : public Kernel {
+ public:
+  static Result<std::unique_ptr<Kernel>> prepare(const PrepareContext& context) {
+    const bool validates = context.attr<bool>("validate_shape");
+    const bool resource = context.node.type() == "AssignVariableOp";
+    return std::unique_ptr<Kernel>(new AssignKernel(
+        validates && !resource ? context.input_shape(0) : PartialShape{}, validates && resource));
+  }
+  AssignKernel(PartialShape declared, bool keeps) : declared_(std::move(declared)), keeps_(keeps) {}
+
+  Outcome run(KernelContext& context) const override {
+    const Tensor& old = context.input(0);
+    const PartialShape expected = keeps_ && old.valid() ? PartialShape(old.shape()) : declared_;
+    const Shape& shape = context.input(1).shape();
+    if (!expected.compatible_with(shape))
+      return invalid_argument("a value of shape " + shape.text() + " for a variable of shape " +
+                              expected.text());
+    context.set_output(0, context.input(1));
+    return Status{};
+  }
+
+ private:
+  PartialShape declared_;
+  bool keeps_;  ///< a variable that has a value keeps its shape
+};
+
+Status assign_shape(ShapeContext& context) {
+  if (!context.attr<bool>("validate_shape")) {
+    context.set_output(0, context.input(1));
+    return {};
+  }
+  TROUPE_ASSIGN(auto shape, merge(context.input(0), context.input(1)));
+  context.set_output(0, std::move(shape));
+  return {};
+}
+
+Status same_shape(ShapeContext& context) {
+  TROUPE_ASSIGN(auto shape, merge(context.input(0), context.input(1)));
+  if (!context.node().output_types.empty()) context.set_output(0, std::move(shape));
+  return {};
+}
+
+// ---- AssignAdd, AssignSub
+
+template <class Function>
+Status run_assign_combined(KernelContext& context) {
+  const Tensor value = context.input(1);
+  TROUPE_RETURN_IF_FAILED(require_same_shape(context, 0, 1));
+  TROUPE_ASSIGN(const NewValue variable, new_value(context, 0));
+  with_type(NumberTypes{}, value.dtype(), [&]<class T>(std::type_identity<T>) {
+    parallel_items(
+        context.device().pool(), value.as<T>().size(), 3 * sizeof(T), [&](size_t begin, size_t end) {
+          combine<Function, T>(variable.before<T>(), value.as<T>(), variable.after->write<T>(), begin, end);
+        });
+  });
+  return {};
+}
+
+// ---- Definitions
+
+OpDefBuilder resource_write_op(std::string name) {
+  return write_op(std::move(name), same_shape)
+      .input("resource: resource")
+      .input("value: dtype")
+      .attr("dtype: type");
+}
+
+}  // namespace
+
+void add_assign_ops(OpLibrary& library) {
+  library.op(write_op("Assign", assign_shape)
+                 .input("ref: Ref(T)")
+                 .input("value: T")
+                 .output("output_ref: Ref(T)")
+                 .attr("T: type")
+                 .attr("validate_shape: bool = true")
+                 .attr("use_locking: bool = true")
+                 .constructor("assign(ref, value, validate_shape, use_locking)")
+                 .allows_uninitialized_input());
+  library.op(resource_write_op("AssignVariableOp")
+                 .attr("validate_shape: bool = false")
+                 .allows_uninitialized_input());
+  for (const char* name : {"AssignAdd", "AssignSub"}) {
+    library.op(
+        write_op(name, same_shape)
+            .input("ref: Ref(T)")
+            .input("value: T")
+            .output("output_ref: Ref(T)")
+            .attr("T: numbertype")
+            .attr("use_locking: bool = false")
+            .constructor(std::string(name == std::string_view("AssignAdd") ? "assign_add" : "assign_sub") +
+                         "(ref, value, use_locking)"));
+    library.op(resource_write_op(std::string(name) + "VariableOp"));
+  }
+  for (const char* name : {"Assign", "AssignVariableOp"})
+    library.kernel(cpu_kernel<AssignKernel>(name).inexpensive());
+  const auto numbers = dtypes(NumberTypes{});
+  library.kernel(cpu_kernel("AssignAdd", run_assign_combined<Add>).on("T", numbers));
+  library.kernel(cpu_kernel("AssignSub", run_assign_combined<Sub>).on("T", numbers));
+  library.kernel(cpu_kernel("AssignAddVariableOp", run_assign_combined<Add>).on("dtype", numbers));
+  library.kernel(cpu_kernel("AssignSubVariableOp", run_assign_combined<Sub>).on("dtype", numbers));
+}
+
+}  // namespace troupe

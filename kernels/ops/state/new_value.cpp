@@ -1,0 +1,42 @@
+#include "kernels/ops/state/new_value.h"
+
+namespace troupe {
+namespace {
+
+std::string argument_name(const KernelContext& context, size_t i) {
+  return context.node().op->inputs[i].name;
+}
+
+}  // namespace
+
+void NewValue::bring_over(Pool& pool) {
+  if (after->data() == old) return;
+  const Dims dims(1, after->elements());
+  strided_copy(pool, dims, source, {0, strides_of(dims)}, *after, {0, strides_of(dims)});
+}
+
+Result<NewValue> new_value(KernelContext& context, size_t i) {
+  NewValue value;
+  const Shape shape = context.input(i).shape();
+  value.old = context.input(i).data();
+  TROUPE_ASSIGN(value.after, context.forward(i, i, shape));
+  if (value.after->data() != value.old) value.source = context.input(i);
+  return value;
+}
+
+Status require_same_shape(const KernelContext& context, size_t a, size_t b) {
+  if (context.input(a).shape() == context.input(b).shape()) return {};
+  return invalid_argument(argument_name(context, a) + " of shape " + context.input(a).shape().text() +
+                          " and " + argument_name(context, b) + " of shape " +
+                          context.input(b).shape().text() + " differ");
+}
+
+OpDefBuilder write_op(std::string name, ShapeFunction shape) {
+  return OpDefBuilder(std::move(name))
+      .served_by(ServedBy::Variable)
+      .effect(Effect::State)
+      .shape(shape)
+      .not_differentiable();
+}
+
+}  // namespace troupe

@@ -1,0 +1,182 @@
+// Writing rows of variables (features.md P5), by update rules as in assign.cpp.
+//   ScatterUpdate, ScatterAdd, ScatterSub, ScatterMul, ScatterDiv, ScatterMin, ScatterMax(ref, indices, updates)
+//     rows indices[i] of the variable: replaced by updates[i], or combined
+//     with them, in order, repeats included; or each with a scalar; nothing
+//     is written when any index is out of range, or an integer would be
+//     divided by zero
+//   ScatterNdUpdate, ScatterNdAdd, ScatterNdSub(ref, indices, updates)
+//     the same of what stands at indices[i...], each a position in the first dimensions of the variable
+//   ResourceScatter..., ResourceScatterNd...: the same on resources
+#include "kernels/core/arguments.h"
+#include "kernels/core/check_integers.h"
+#include "kernels/loops/combine.h"
+#include "kernels/loops/rows.h"
+#include "kernels/ops/all_ops.h"
+#include "kernels/ops/state/new_value.h"
+
+namespace troupe {
+namespace {
+
+using MovableTypes = Joined<PlainTypes, TypeList<std::string>>;
+
+/// The function of the scatters that do not combine.
+struct Replace {
+  template <class T>
+  static T apply(const T&, const T& update) {
+    return update;
+  }
+};
+
+/// updates = indices.shape + ref.shape[1:], or a scalar.
+Status scatter_shape(ShapeContext& context) {
+  const PartialShape &variable = context.input(0), &updates = context.input(2);
+  if (variable.known_rank()) {
+    if (variable.rank() == 0) return invalid_argument("the variable is a scalar: it has no rows");
+    const PartialShape row = partial(variable.dims().subspan(1));
+    if (!updates.known_rank() || updates.rank() > 0)
+      TROUPE_RETURN_IF_FAILED(merge(updates, concatenate(context.input(1), row)).status());
+  }
+  if (!context.node().output_types.empty()) context.set_output(0, variable);
+  return {};
+}
+
+Status check_scatter(const Shape& variable, const Tensor& indices, const Tensor& updates) {
+  Dims expected(indices.shape().dims());
+  if (variable.rank() == 0) return invalid_argument("the variable is a scalar: it has no rows");
+  expected.append(variable.dims().subspan(1));
+  if (!updates.shape().is_scalar() && !std::ranges::equal(expected, updates.shape().dims()))
+    return invalid_argument("updates of shape " + updates.shape().text() + " for indices of shape " +
+                            indices.shape().text() + " and a variable of shape " + variable.text());
+  return check_indices(indices, variable[0]);
+}
+
+/// The rows to scatter: row i begins at i * step. Of a scalar there is one, which fills it.
+struct Updates {
+  Tensor rows;
+  size_t step = 0;
+};
+
+Result<Updates> updates_of(KernelContext& context, size_t row) {
+  const Tensor& updates = context.input(2);
+  if (!updates.shape().is_scalar()) return Updates{updates, row};
+  TROUPE_ASSIGN(Tensor filled, context.scratch(updates.dtype(), Shape::vector(static_cast<int64_t>(row))));
+  with_type(MovableTypes{}, updates.dtype(), [&]<class T>(std::type_identity<T>) {
+    std::ranges::fill(filled.write<T>(), updates.as<T>()[0]);
+  });
+  return Updates{std::move(filled), 0};
+}
+
+template <class Function, class T>
+void scatter_rows(Pool& pool, std::span<const int64_t> rows, size_t row, const Updates& updates,
+                  Tensor& variable) {
+  const auto from = updates.rows.as<T>();
+  const auto to = variable.write<T>();
+  change_rows(pool, rows, 3 * row * sizeof(T), [&](size_t i) {
+    const auto source = from.subspan(i * updates.step, row);
+    const auto target = to.subspan(static_cast<size_t>(rows[i]) * row, row);
+    if constexpr (std::is_same_v<Function, Replace>)
+      std::ranges::copy(source, target.begin());
+    else
+      combine_into<Function, T>(target, source);
+  });
+}
+
+/// Replaces or combines those rows of variable 0 with input 2.
+template <class Function, class List>
+Status change_variable(KernelContext& context, const NamedRows& rows) {
+  const Tensor& updates = context.input(2);
+  const bool changes = !rows.numbers.empty() && rows.row != 0;
+  if (std::is_same_v<Function, Div> && changes) TROUPE_RETURN_IF_FAILED(check_divisors(updates, "updates"));
+  TROUPE_ASSIGN(NewValue variable, new_value(context, 0));
+  variable.bring_over(context.device().pool());
+  if (!changes) return {};
+  TROUPE_ASSIGN(const Updates from, updates_of(context, rows.row));
+  with_type(List{}, updates.dtype(), [&]<class T>(std::type_identity<T>) {
+    scatter_rows<Function, T>(context.device().pool(), rows.numbers, rows.row, from, *variable.after);
+  });
+  return {};
+}
+
+template <class Function, class List>
+Status run_scatter(KernelContext& context) {
+  const Shape shape = context.input(0).shape();
+  TROUPE_RETURN_IF_FAILED(check_scatter(shape, context.input(1), context.input(2)));
+  const auto row = shape[0] == 0 ? 0 : static_cast<size_t>(shape.elements() / shape[0]);
+  return change_variable<Function, List>(context, {integers(context.input(1)), row});
+}
+
+// ---- By positions
+
+Status scatter_nd_shape(ShapeContext& context) {
+  TROUPE_ASSIGN(const PartialShape updates, shape_of_rows_at(context.input(1), context.input(0)));
+  TROUPE_RETURN_IF_FAILED(merge(context.input(2), updates).status());
+  if (!context.node().output_types.empty()) context.set_output(0, context.input(0));
+  return {};
+}
+
+template <class Function, class List>
+Status run_scatter_nd(KernelContext& context) {
+  const Shape shape = context.input(0).shape();
+  TROUPE_ASSIGN(const NamedRows rows, rows_at(context.input(1), shape.dims()));
+  TROUPE_RETURN_IF_FAILED(check_updates(context.input(1), context.input(2), shape.dims()));
+  return change_variable<Function, List>(context, rows);
+}
+
+// ---- Definitions
+
+/// ScatterAdd on references, `verb` Add, and on resources.
+template <class Function, class List>
+void add_scatter(OpLibrary& library, const std::string& verb, const std::string& constructor,
+                 const std::string& types, bool locks = false) {
+  const std::string name = "Scatter" + verb, resource_name = "Resource" + name;
+  library.op(write_op(name, scatter_shape)
+                 .input("ref: Ref(T)")
+                 .input("indices: Tindices")
+                 .input("updates: T")
+                 .output("output_ref: Ref(T)")
+                 .attr("T: " + types)
+                 .attr("Tindices: {int32, int64}")
+                 .attr(std::string("use_locking: bool = ") + (locks ? "true" : "false"))
+                 .constructor(constructor + "(ref, indices, updates, use_locking)"));
+  library.op(write_op(resource_name, scatter_shape)
+                 .input("resource: resource")
+                 .input("indices: Tindices")
+                 .input("updates: dtype")
+                 .attr("dtype: " + types)
+                 .attr("Tindices: {int32, int64}"));
+  constexpr auto run = run_scatter<Function, List>;
+  library.kernel(cpu_kernel(name, run).on("T", dtypes(List{})).host({"indices"}));
+  library.kernel(cpu_kernel(resource_name, run).on("dtype", dtypes(List{})).host({"indices"}));
+}
+
+template <class Function, class List>
+void add_scatter_nd(OpLibrary& library, const std::string& verb, const std::string& types, bool locks) {
+  for (const bool resource : {false, true}) {
+    const std::string name = (resource ? "ResourceScatterNd" : "ScatterNd") + verb;
+    OpDefBuilder op = write_op(name, scatter_nd_shape);
+    op.input(resource ? "ref: resource" : "ref: Ref(T)").input("indices: Tindices").input("updates: T");
+    if (!resource) op.output("output_ref: Ref(T)");
+    op.attr("T: " + types).attr("Tindices: {int32, int64}");
+    op.attr(std::string("use_locking: bool = ") + (locks || resource ? "true" : "false"));
+    library.op(op);
+    library.kernel(
+        cpu_kernel(name, run_scatter_nd<Function, List>).on("T", dtypes(List{})).host({"indices"}));
+  }
+}
+
+}  // namespace
+
+void add_scatter_ops(OpLibrary& library) {
+  add_scatter<Replace, MovableTypes>(library, "Update", "scatter_update", "type", true);
+  add_scatter<Add, NumberTypes>(library, "Add", "scatter_add", "numbertype");
+  add_scatter<Sub, NumberTypes>(library, "Sub", "scatter_sub", "numbertype");
+  add_scatter<Mul, NumberTypes>(library, "Mul", "scatter_mul", "numbertype");
+  add_scatter<Div, NumberTypes>(library, "Div", "scatter_div", "numbertype");
+  add_scatter<Minimum, RealTypes>(library, "Min", "scatter_min", "realnumbertype");
+  add_scatter<Maximum, RealTypes>(library, "Max", "scatter_max", "realnumbertype");
+  add_scatter_nd<Replace, MovableTypes>(library, "Update", "type", true);
+  add_scatter_nd<Add, NumberTypes>(library, "Add", "numbertype", false);
+  add_scatter_nd<Sub, NumberTypes>(library, "Sub", "numbertype", false);
+}
+
+}  // namespace troupe

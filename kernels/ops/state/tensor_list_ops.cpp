@@ -1,0 +1,380 @@
+// Lists of tensors as values (kernels/core/tensor_list.h), which TensorFlow 2 writes into its loops. `element_shape` is a vector with -1 for what is
+// not known, or the scalar -1. An element that was never set reads as zeros.
+//   EmptyTensorList(element_shape, max_num_elements)     of `element_dtype`; any number of them when max is negative
+//   TensorListReserve(element_shape, num_elements)       of so many, none set
+//   TensorListPushBack(list, tensor)                     with one more at the end
+//   TensorListPopBack(list, element_shape)               without the last, and the last
+//   TensorListGetItem(list, index, element_shape)
+//   TensorListSetItem(list, index, item)
+//   TensorListStack(list, element_shape)                 all along a new first dimension
+//   TensorListFromTensor(tensor, element_shape)          the rows of it
+//   TensorListLength, TensorListElementShape, TensorListResize
+//   ZerosLike, AddN                                      of lists: of their elements
+// They stay on the device where they are made; nothing of them is sent or saved.
+#include <algorithm>
+
+#include "kernels/core/arguments.h"
+#include "kernels/core/tensor_list.h"
+#include "kernels/loops/strided_copy.h"
+#include "kernels/loops/sum.h"
+#include "kernels/ops/all_ops.h"
+
+namespace troupe {
+namespace {
+
+DType element_dtype(const KernelContext& context) { return context.node().attrs.get<DType>("element_dtype"); }
+
+Result<PartialShape> element_shape_in(const Tensor& tensor) {
+  const Dims dims = integers(tensor);
+  if (tensor.shape().rank() > 1)
+    return invalid_argument("element_shape has shape " + tensor.shape().text() + ", not that of a vector");
+  if (tensor.shape().rank() == 1) return PartialShape::make({dims.begin(), dims.end()});
+  if (dims[0] != -1)
+    return invalid_argument("element_shape is the scalar " + std::to_string(dims[0]) +
+                            "; of scalars only -1 says something");
+  return PartialShape();
+}
+
+/// A new list as output 0.
+Result<TensorList*> new_list(KernelContext& context, DType dtype, PartialShape element_shape) {
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, Shape{}));
+  auto list = std::make_unique<TensorList>();
+  list->dtype = dtype;
+  list->element_shape = std::move(element_shape);
+  TensorList* const there = list.get();
+  output->write<Variant>()[0] = std::move(list);
+  return there;
+}
+
+/// The list of input 0 as output 0, to be changed: a copy of `from`, unless nobody else holds it.
+Result<TensorList*> changed(KernelContext& context, const TensorList& from) {
+  TROUPE_ASSIGN(Tensor* const output, context.forward(0, 0, Shape{}));
+  Variant& value = output->write<Variant>()[0];
+  if (!value) value = std::make_unique<TensorList>(from);
+  return static_cast<TensorList*>(value.get());
+}
+
+Result<size_t> index_in(const KernelContext& context, size_t size) {
+  TROUPE_ASSIGN(const int64_t index, integer_scalar(context.input(1), "index"));
+  if (index < 0 || index >= static_cast<int64_t>(size))
+    return invalid_argument("index " + std::to_string(index) + " in a list of " + std::to_string(size));
+  return static_cast<size_t>(index);
+}
+
+Status run_empty(KernelContext& context) {
+  TROUPE_ASSIGN(PartialShape shape, element_shape_in(context.input(0)));
+  TROUPE_ASSIGN(const int64_t most, integer_scalar(context.input(1), "max_num_elements"));
+  TROUPE_ASSIGN(TensorList* const list, new_list(context, element_dtype(context), std::move(shape)));
+  list->most = most;
+  return {};
+}
+
+Status run_reserve(KernelContext& context) {
+  TROUPE_ASSIGN(PartialShape shape, element_shape_in(context.input(0)));
+  TROUPE_ASSIGN(const int64_t count, integer_scalar(context.input(1), "num_elements"));
+  TROUPE_ASSIGN(TensorList* const list, new_list(context, element_dtype(context), std::move(shape)));
+  return list->resize(count);
+}
+
+Status run_push_back(KernelContext& context) {
+  TROUPE_ASSIGN(const TensorList* const from, list_in(context.input(0)));
+  TROUPE_RETURN_IF_FAILED(from->check(context.input(1)));
+  if (from->most >= 0 && static_cast<int64_t>(from->size()) >= from->most)
+    return invalid_argument("the list is full: it holds " + std::to_string(from->most) + " elements at most");
+  TROUPE_ASSIGN(TensorList* const list, changed(context, *from));
+  list->push(context.input(1));
+  return {};
+}
+
+/// Element `index` as output `out`.
+Status yield_element(KernelContext& context, size_t out, const TensorList& list, size_t index,
+                     const Tensor& asked) {
+  Tensor element = list.elements[index];
+  if (!element.valid()) {
+    TROUPE_ASSIGN(const PartialShape shape, element_shape_in(asked));
+    TROUPE_ASSIGN(element, list.zeros(shape, context.device().memory()));
+  }
+  context.set_output(out, std::move(element));
+  return {};
+}
+
+Status run_pop_back(KernelContext& context) {
+  TROUPE_ASSIGN(const TensorList* const from, list_in(context.input(0), element_dtype(context)));
+  if (from->size() == 0) return invalid_argument("the list is empty");
+  TROUPE_RETURN_IF_FAILED(yield_element(context, 1, *from, from->size() - 1, context.input(1)));
+  TROUPE_ASSIGN(TensorList* const list, changed(context, *from));
+  list->elements.pop_back();
+  return {};
+}
+
+Status run_get_item(KernelContext& context) {
+  TROUPE_ASSIGN(const TensorList* const list, list_in(context.input(0), element_dtype(context)));
+  TROUPE_ASSIGN(const size_t index, index_in(context, list->size()));
+  return yield_element(context, 0, *list, index, context.input(2));
+}
+
+Status run_set_item(KernelContext& context) {
+  TROUPE_ASSIGN(const TensorList* const from, list_in(context.input(0), element_dtype(context)));
+  const bool may_grow = context.node().attrs.get<bool>("resize_if_index_out_of_bounds");
+  TROUPE_ASSIGN(const size_t index, index_in(context, may_grow ? TensorList::max_elements : from->size()));
+  TROUPE_RETURN_IF_FAILED(from->check(context.input(2)));
+  TROUPE_ASSIGN(TensorList* const list, changed(context, *from));
+  if (index >= list->size()) TROUPE_RETURN_IF_FAILED(list->resize(static_cast<int64_t>(index) + 1));
+  list->set(index, context.input(2));
+  return {};
+}
+
+/// The shape of one element of a stack.
+Result<Shape> stacked_shape(const KernelContext& context, const TensorList& list) {
+  TROUPE_ASSIGN(const PartialShape asked, element_shape_in(context.input(1)));
+  TROUPE_ASSIGN(const PartialShape shape, list.common_shape(asked));
+  if (!shape.fully_known())
+    return invalid_argument("no element is set, and of their shape only " + shape.text() + " is known");
+  return shape.to_shape(list.dtype);
+}
+
+Status run_stack(KernelContext& context) {
+  TROUPE_ASSIGN(const TensorList* const list, list_in(context.input(0), element_dtype(context)));
+  const auto count = static_cast<int64_t>(list->size());
+  if (const auto asked = context.node().attrs.get<int64_t>("num_elements"); asked >= 0 && asked != count)
+    return invalid_argument("the list has " + std::to_string(count) + " elements, num_elements is " +
+                            std::to_string(asked));
+  TROUPE_ASSIGN(const Shape element, stacked_shape(context, *list));
+  TROUPE_ASSIGN(const Shape shape, Shape::make(Dims(element.dims()).with(0, count), list->dtype));
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
+  for (int64_t i = 0; i < count; ++i) {
+    Tensor row = output->rows(i, i + 1).reshaped(element);
+    const Tensor& from = list->elements[static_cast<size_t>(i)];
+    const Layout layout{0, strides_of(element.dims())};
+    if (from.valid())
+      strided_copy(context.device().pool(), element.dims(), from, layout, row, layout);
+    else
+      fill(context.device().pool(), row);
+  }
+  return {};
+}
+
+Status run_from_tensor(KernelContext& context) {
+  const Tensor& tensor = context.input(0);
+  if (tensor.shape().rank() == 0) return invalid_argument("the tensor has no rows: it is a scalar");
+  TROUPE_ASSIGN(PartialShape shape, element_shape_in(context.input(1)));
+  TROUPE_ASSIGN(const Shape row, Shape::make(Dims(tensor.shape().dims()).without(0), tensor.dtype()));
+  if (!shape.compatible_with(row))
+    return invalid_argument("the rows have shape " + row.text() + ", element_shape is " + shape.text());
+  TROUPE_ASSIGN(TensorList* const list, new_list(context, tensor.dtype(), std::move(shape)));
+  TROUPE_RETURN_IF_FAILED(list->resize(tensor.shape()[0]));
+  for (int64_t i = 0; i < tensor.shape()[0]; ++i)
+    list->set(static_cast<size_t>(i), tensor.rows(i, i + 1).reshaped(row));
+  return {};
+}
+
+Status run_length(KernelContext& context) {
+  TROUPE_ASSIGN(const TensorList* const list, list_in(context.input(0)));
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, Shape{}));
+  output->write<int32_t>()[0] = static_cast<int32_t>(list->size());
+  return {};
+}
+
+Status run_element_shape(KernelContext& context) {
+  TROUPE_ASSIGN(const TensorList* const list, list_in(context.input(0)));
+  const PartialShape& of = list->element_shape;
+  const Shape shape = of.known_rank() ? Shape::vector(static_cast<int64_t>(of.rank())) : Shape{};
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
+  with_type(TypeList<int32_t, int64_t>{}, output->dtype(), [&]<class T>(std::type_identity<T>) {
+    const auto values = output->write<T>();
+    if (!of.known_rank()) values[0] = -1;
+    std::ranges::transform(of.dims(), values.begin(), [](int64_t dim) { return static_cast<T>(dim); });
+  });
+  return {};
+}
+
+Status run_resize(KernelContext& context) {
+  TROUPE_ASSIGN(const TensorList* const from, list_in(context.input(0)));
+  TROUPE_ASSIGN(const int64_t size, integer_scalar(context.input(1), "size"));
+  TROUPE_ASSIGN(TensorList* const list, changed(context, *from));
+  return list->resize(size);
+}
+
+/// A scalar variant that holds this list.
+Result<Tensor> handle_of(std::unique_ptr<TensorList> list, Allocator& allocator) {
+  TROUPE_ASSIGN(Tensor handle, Tensor::allocate(DType::Variant, Shape{}, allocator));
+  handle.write<Variant>()[0] = std::move(list);
+  return handle;
+}
+
+Result<Tensor> zeros_like(DeviceContext& device, const Tensor& tensor) {
+  if (tensor.dtype() == DType::Variant) {
+    TROUPE_ASSIGN(const TensorList* const from, list_in(tensor));
+    auto list = std::make_unique<TensorList>(*from);
+    for (size_t i = 0; i < list->size(); ++i) {
+      if (!from->elements[i].valid()) continue;
+      TROUPE_ASSIGN(list->elements[i], zeros_like(device, from->elements[i]));
+    }
+    return handle_of(std::move(list), device.memory());
+  }
+  TROUPE_ASSIGN(Tensor zeros, Tensor::allocate(tensor.dtype(), tensor.shape(), device.memory()));
+  fill(device.pool(), zeros);
+  return zeros;
+}
+
+Status run_zeros_like(KernelContext& context) {
+  TROUPE_ASSIGN(Tensor zeros, zeros_like(context.device(), context.input(0)));
+  context.set_output(0, std::move(zeros));
+  return {};
+}
+
+Result<Tensor> added(DeviceContext& device, const Tensor& a, const Tensor& b);
+
+/// Element by element; one that was never set is zero.
+Result<Tensor> added_lists(DeviceContext& device, const TensorList& a, const TensorList& b) {
+  if (a.dtype != b.dtype || a.size() != b.size())
+    return invalid_argument("lists of " + std::to_string(a.size()) + ' ' + std::string(name(a.dtype)) +
+                            " and of " + std::to_string(b.size()) + ' ' + std::string(name(b.dtype)) +
+                            " are added");
+  auto sum = std::make_unique<TensorList>(a);
+  TROUPE_ASSIGN(sum->element_shape, merge(a.element_shape, b.element_shape));
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (!b.elements[i].valid()) continue;
+    if (!a.elements[i].valid()) {
+      sum->set(i, b.elements[i]);
+      continue;
+    }
+    TROUPE_ASSIGN(sum->elements[i], added(device, a.elements[i], b.elements[i]));
+  }
+  return handle_of(std::move(sum), device.memory());
+}
+
+Result<Tensor> added(DeviceContext& device, const Tensor& a, const Tensor& b) {
+  if (a.dtype() == DType::Variant) {
+    TROUPE_ASSIGN(const TensorList* const list_a, list_in(a));
+    TROUPE_ASSIGN(const TensorList* const list_b, list_in(b));
+    return added_lists(device, *list_a, *list_b);
+  }
+  if (!(a.shape() == b.shape()))
+    return invalid_argument("elements " + a.signature() + " and " + b.signature() + " are added");
+  if (!is_number(a.dtype()))
+    return invalid_argument("there is no sum of " + std::string(name(a.dtype())) + " elements");
+  TROUPE_ASSIGN(Tensor sum, Tensor::allocate(a.dtype(), a.shape(), device.memory()));
+  Sum(a.dtype()).add(device.pool(), std::array{a.data(), b.data()}, sum);
+  return sum;
+}
+
+Status run_add_n(KernelContext& context) {
+  Tensor sum = context.input(0);
+  for (size_t i = 1; i < context.inputs(); ++i) {
+    TROUPE_ASSIGN(sum, added(context.device(), sum, context.input(i)));
+  }
+  context.set_output(0, std::move(sum));
+  return {};
+}
+
+/// A list from a list and nothing else that tells of shapes. None has a gradient yet, and asking for one is an error.
+OpDefBuilder list_op(const std::string& name, ShapeFunction shape = scalar_shape) {
+  return OpDefBuilder("TensorList" + name).shape(shape);
+}
+
+Status pop_back_shape(ShapeContext& context) {
+  context.set_output(0, PartialShape::scalar());
+  return {};
+}
+
+Status stack_shape(ShapeContext& context) {
+  const Tensor* const asked = context.constant(1);
+  if (!asked) return {};
+  TROUPE_ASSIGN(const PartialShape element, element_shape_in(*asked));
+  context.set_output(0, concatenate(PartialShape::vector(context.attr<int64_t>("num_elements")), element));
+  return {};
+}
+
+void add_makers(OpLibrary& library) {
+  library.op(OpDefBuilder("EmptyTensorList")
+                 .input("element_shape: shape_type")
+                 .input("max_num_elements: int32")
+                 .output("handle: variant")
+                 .attr("element_dtype: type")
+                 .attr("shape_type: {int32, int64}")
+                 .shape(scalar_shape)
+                 .not_differentiable());
+  library.op(list_op("Reserve")
+                 .input("element_shape: shape_type")
+                 .input("num_elements: int32")
+                 .output("handle: variant")
+                 .attr("element_dtype: type")
+                 .attr("shape_type: {int32, int64}")
+                 .not_differentiable());
+  library.op(list_op("FromTensor")
+                 .input("tensor: element_dtype")
+                 .input("element_shape: shape_type")
+                 .output("output_handle: variant")
+                 .attr("element_dtype: type")
+                 .attr("shape_type: {int32, int64}"));
+}
+
+void add_changes(OpLibrary& library) {
+  library.op(list_op("PushBack")
+                 .input("input_handle: variant")
+                 .input("tensor: element_dtype")
+                 .output("output_handle: variant")
+                 .attr("element_dtype: type"));
+  library.op(list_op("PopBack", pop_back_shape)
+                 .input("input_handle: variant")
+                 .input("element_shape: int32")
+                 .output("output_handle: variant")
+                 .output("tensor: element_dtype")
+                 .attr("element_dtype: type"));
+  library.op(list_op("SetItem")
+                 .input("input_handle: variant")
+                 .input("index: int32")
+                 .input("item: element_dtype")
+                 .output("output_handle: variant")
+                 .attr("element_dtype: type")
+                 .attr("resize_if_index_out_of_bounds: bool = false"));
+  library.op(
+      list_op("Resize").input("input_handle: variant").input("size: int32").output("output_handle: variant"));
+}
+
+void add_reads(OpLibrary& library) {
+  library.op(list_op("GetItem", unknown_shape)
+                 .input("input_handle: variant")
+                 .input("index: int32")
+                 .input("element_shape: Tshape")
+                 .output("item: element_dtype")
+                 .attr("element_dtype: type")
+                 .attr("Tshape: {int32, int64} = int32"));
+  library.op(list_op("Stack", stack_shape)
+                 .input("input_handle: variant")
+                 .input("element_shape: int32")
+                 .output("tensor: element_dtype")
+                 .attr("element_dtype: type")
+                 .attr("num_elements: int = -1"));
+  library.op(list_op("Length").input("input_handle: variant").output("length: int32").not_differentiable());
+  library.op(list_op("ElementShape", unknown_shape)
+                 .input("input_handle: variant")
+                 .output("element_shape: shape_type")
+                 .attr("shape_type: {int32, int64}")
+                 .not_differentiable());
+}
+
+}  // namespace
+
+void add_tensor_list_ops(OpLibrary& library) {
+  add_makers(library);
+  add_changes(library);
+  add_reads(library);
+  // Elements may be lists.
+  library.kernel(cpu_kernel("EmptyTensorList", run_empty).hands_on().inexpensive());
+  library.kernel(cpu_kernel("TensorListReserve", run_reserve).hands_on().inexpensive());
+  library.kernel(cpu_kernel("TensorListPushBack", run_push_back).hands_on().inexpensive());
+  library.kernel(cpu_kernel("TensorListPopBack", run_pop_back).hands_on().inexpensive());
+  library.kernel(cpu_kernel("TensorListGetItem", run_get_item).hands_on().inexpensive());
+  library.kernel(cpu_kernel("TensorListSetItem", run_set_item).hands_on().inexpensive());
+  library.kernel(cpu_kernel("TensorListStack", run_stack));
+  library.kernel(cpu_kernel("TensorListFromTensor", run_from_tensor));
+  library.kernel(cpu_kernel("TensorListLength", run_length).inexpensive());
+  library.kernel(cpu_kernel("TensorListElementShape", run_element_shape).inexpensive());
+  library.kernel(cpu_kernel("TensorListResize", run_resize).inexpensive());
+  library.kernel(cpu_kernel("ZerosLike", run_zeros_like).on("T", {DType::Variant}));
+  library.kernel(cpu_kernel("AddN", run_add_n).on("T", {DType::Variant}));
+}
+
+}  // namespace troupe

@@ -1,0 +1,131 @@
+// Optimizers' update rules on variables (features.md section Q; kernels/loops/update_rules.h has the formulas).
+//   ApplyGradientDescent(var, alpha, delta)
+//   ApplyMomentum(var, accum, lr, grad, momentum)      use_nesterov
+//   ApplyKerasMomentum(var, accum, lr, grad, momentum)      use_nesterov; on resources only
+//   ApplyAdagrad(var, accum, lr, grad)      update_slots
+//   ApplyAdagradV2(var, accum, lr, epsilon, grad)      update_slots
+//   ApplyAdam(var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad)      use_nesterov
+//   ApplyAdaMax(var, m, v, beta1_power, lr, beta1, beta2, epsilon, grad)
+//   ApplyRMSProp(var, ms, mom, lr, rho, momentum, epsilon, grad)
+//   ApplyCenteredRMSProp(var, mg, ms, mom, lr, rho, momentum, epsilon, grad)
+//   ApplyAdadelta(var, accum, accum_update, lr, rho, epsilon, grad)
+//   ApplyFtrl(var, accum, linear, grad, lr, l1, l2, lr_power)      multiply_linear_by_lr
+//   ApplyFtrlV2(var, accum, linear, grad, lr, l1, l2, l2_shrinkage, lr_power)      multiply_linear_by_lr
+//   ApplyProximalGradientDescent(var, alpha, l1, l2, delta)
+//   ApplyProximalAdagrad(var, accum, lr, l1, l2, grad)
+//   ApplyAdagradDA(var, gradient_accumulator, gradient_squared_accumulator, grad, lr, l1, l2, global_step)
+//   ResourceApply...: the same on resources, without an output
+//   SparseApply..., ResourceSparseApply...(..., grad, indices, ...), of all but GradientDescent, Adam and AdaMax: row indices[i] of
+//   the variables only, with grad[i]; rows that repeat are updated once for each, in order. Nothing is written when any index is
+//   out of range
+// All variables and the gradient have one shape; what is not a variable, gradient or index is a scalar. Each
+// kernel yields the new value of every variable, so that one op over several is one atomic update.
+// use_locking is accepted and means nothing.
+#include "kernels/ops/all_ops.h"
+#include "kernels/ops/state/training_kernel.h"
+
+namespace troupe {
+namespace {
+
+struct TrainingOp {
+  std::string_view name;
+  Rule rule;
+  std::vector<std::string_view> inputs;  ///< variables come first; the gradient is called "grad" or "delta"
+  size_t variables;
+  bool on_rows = true;   ///< there is a SparseApply...
+  bool on_refs = true;   ///< not only on resources
+  Rule nesterov = rule;  ///< with use_nesterov, where that is another
+};
+
+std::vector<TrainingOp> training_ops() {
+  return {
+      {"GradientDescent", Rule::GradientDescent, {"var", "alpha", "delta"}, 1, false},
+      {"Momentum", Rule::Momentum, {"var", "accum", "lr", "grad", "momentum"}, 2, true, true, Rule::Nesterov},
+      {"KerasMomentum",
+       Rule::KerasMomentum,
+       {"var", "accum", "lr", "grad", "momentum"},
+       2,
+       true,
+       false,
+       Rule::KerasNesterov},
+      {"Adagrad", Rule::Adagrad, {"var", "accum", "lr", "grad"}, 2},
+      {"AdagradV2", Rule::Adagrad, {"var", "accum", "lr", "epsilon", "grad"}, 2},
+      {"Adam",
+       Rule::Adam,
+       {"var", "m", "v", "beta1_power", "beta2_power", "lr", "beta1", "beta2", "epsilon", "grad"},
+       3,
+       false,
+       true,
+       Rule::NesterovAdam},
+      {"AdaMax",
+       Rule::AdaMax,
+       {"var", "m", "v", "beta1_power", "lr", "beta1", "beta2", "epsilon", "grad"},
+       3,
+       false},
+      {"RMSProp", Rule::RmsProp, {"var", "ms", "mom", "lr", "rho", "momentum", "epsilon", "grad"}, 3},
+      {"CenteredRMSProp",
+       Rule::CenteredRmsProp,
+       {"var", "mg", "ms", "mom", "lr", "rho", "momentum", "epsilon", "grad"},
+       4},
+      {"Adadelta", Rule::Adadelta, {"var", "accum", "accum_update", "lr", "rho", "epsilon", "grad"}, 3},
+      {"Ftrl", Rule::Ftrl, {"var", "accum", "linear", "grad", "lr", "l1", "l2", "lr_power"}, 3},
+      {"FtrlV2",
+       Rule::Ftrl,
+       {"var", "accum", "linear", "grad", "lr", "l1", "l2", "l2_shrinkage", "lr_power"},
+       3},
+      {"ProximalGradientDescent", Rule::ProximalGradientDescent, {"var", "alpha", "l1", "l2", "delta"}, 1},
+      {"ProximalAdagrad", Rule::ProximalAdagrad, {"var", "accum", "lr", "l1", "l2", "grad"}, 2},
+      {"AdagradDA",
+       Rule::AdagradDa,
+       {"var", "gradient_accumulator", "gradient_squared_accumulator", "grad", "lr", "l1", "l2",
+        "global_step"},
+       3},
+  };
+}
+
+void add_inputs(OpDefBuilder& definition, const TrainingOp& op, bool resource, bool rows) {
+  for (size_t i = 0; i < op.inputs.size(); ++i) {
+    const bool is_gradient = op.inputs[i] == "grad" || op.inputs[i] == "delta";
+    const std::string input(is_gradient && rows ? "grad" : op.inputs[i]);
+    const char* const variable = resource ? ": resource" : ": Ref(T)";
+    const char* const scalar = input == "global_step" ? ": int64" : ": T";
+    definition.input(input + (i < op.variables ? variable : scalar));
+    if (is_gradient && rows) definition.input("indices: Tindices").attr("Tindices: {int32, int64}");
+  }
+}
+
+void add_attrs(OpDefBuilder& definition, const TrainingOp& op) {
+  definition.attr("T: numbertype").attr("use_locking: bool = false");
+  if (op.nesterov != op.rule) definition.attr("use_nesterov: bool = false");
+  if (op.rule == Rule::Adagrad) definition.attr("update_slots: bool = true");
+  if (op.rule == Rule::Ftrl) definition.attr("multiply_linear_by_lr: bool = false");
+}
+
+void add_training_op(OpLibrary& library, const TrainingOp& op, bool resource, bool rows) {
+  const std::string name =
+      std::string(resource ? "Resource" : "") + (rows ? "Sparse" : "") + "Apply" + std::string(op.name);
+  OpDefBuilder definition(name);
+  add_inputs(definition, op, resource, rows);
+  if (!resource) definition.output("out: Ref(T)");
+  add_attrs(definition, op);
+  definition.served_by(ServedBy::Variable).effect(Effect::State).shape(training_shape);
+  library.op(definition);
+
+  const auto prepare = [rule = op.rule, nesterov = op.nesterov](const PrepareContext& context) {
+    const bool looks_ahead = nesterov != rule && context.attr<bool>("use_nesterov");
+    return training_kernel(looks_ahead ? nesterov : rule, context);
+  };
+  library.kernel(
+      KernelDef{name, "CPU", {}, {}, {}, false, prepare}.on("T", {DType::Float, DType::Double, DType::Half}));
+}
+
+}  // namespace
+
+void add_training_ops(OpLibrary& library) {
+  for (const TrainingOp& op : training_ops())
+    for (const bool rows : {false, true})
+      for (const bool resource : {false, true})
+        if ((!rows || op.on_rows) && (resource || op.on_refs)) add_training_op(library, op, resource, rows);
+}
+
+}  // namespace troupe

@@ -1,0 +1,96 @@
+#include "kernels/runtime/apply_update.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace troupe {
+namespace {
+
+class Update {
+ public:
+  Update(const Node& node, std::span<Slot> inputs) : node_(node), inputs_(inputs) {
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (inputs[i].kind == Slot::Kind::Handle) refs_.push_back({i, inputs[i].cell, false});
+  }
+
+  Status run(const Kernel& rule, DeviceContext& device, const StepInfo& step) {
+    TROUPE_RETURN_IF_FAILED(check());
+    take();
+    std::vector<Tensor> outputs(std::max(refs_.size(), node_.output_types.size()));
+    KernelContext context(node_, inputs_.data(), inputs_.size(), outputs.data(), device, step, 0);
+    Outcome outcome = rule.run(context);
+    Status status = std::holds_alternative<Status>(outcome)
+                        ? std::get<Status>(std::move(outcome))
+                        : unimplemented("an update rule must end before it returns");
+    for (size_t i = 0; i < refs_.size() && status.ok(); ++i)
+      if (!outputs[i].valid())
+        status = internal("the rule made no value for '" + refs_[i].cell->name() + "'");
+    for (size_t i = 0; i < refs_.size(); ++i) end(refs_[i], std::move(outputs[i]), status.ok());
+    return std::move(status).at_node(node_.type(), node_.name);
+  }
+
+ private:
+  struct Ref {
+    size_t input;
+    StateCell* cell;
+    bool taken;
+  };
+
+  Status check() const {
+    for (size_t i = 0; i < refs_.size(); ++i) {
+      const StateCell& cell = *refs_[i].cell;
+      for (size_t j = 0; j < i; ++j)
+        if (refs_[j].cell == &cell)
+          return refused("the variable '" + cell.name() + "' stands for two inputs");
+      if (const DType dtype = updated_type(); cell.dtype() != dtype)  // the edge of a resource does not tell
+        return refused("the variable '" + cell.name() + "' is " + std::string(name(cell.dtype())) +
+                       ", the op updates " + std::string(name(dtype)));
+      if (!node_.op->allows_uninitialized_input && cell.reading() == StateCell::Reading::Uninitialized)
+        return failed_precondition("the variable '" + cell.name() + "' is not initialised")
+            .at_node(node_.type(), node_.name);
+    }
+    return {};
+  }
+
+  Status refused(std::string text) const {
+    return invalid_argument(std::move(text)).at_node(node_.type(), node_.name);
+  }
+
+  DType updated_type() const {
+    const AttrValue* const dtype = node_.attrs.find("dtype");
+    return dtype ? std::get<DType>(*dtype) : node_.attrs.get<DType>("T");
+  }
+
+  void take() {
+    for (Ref& ref : refs_) {
+      Snapshot held;
+      auto taken = ref.cell->take_for_write();
+      ref.taken = taken.has_value();
+      if (!taken) (void)ref.cell->try_read(held);
+      inputs_[ref.input] = Slot::of(taken ? std::move(*taken) : std::move(held.value));
+    }
+  }
+
+  void end(Ref& ref, Tensor output, bool ok) {
+    Tensor input = std::move(inputs_[ref.input].tensor);
+    if (ok)
+      ref.cell->publish(std::move(output));
+    else if (ref.taken)
+      ref.cell->put_back(input.buffer() ? std::move(input) : std::move(output));  // forward() had moved it
+    inputs_[ref.input] = Slot::of(ref.cell);
+  }
+
+  const Node& node_;
+  std::span<Slot> inputs_;
+  std::vector<Ref> refs_;
+};
+
+}  // namespace
+
+Status apply_update(const Kernel& rule, const Node& node, std::span<Slot> inputs, DeviceContext& device,
+                    const StepInfo& step) {
+  return Update(node, inputs).run(rule, device, step);
+}
+
+}  // namespace troupe

@@ -1,0 +1,52 @@
+#include "kernels/runtime/evaluate.h"
+
+#include <future>
+
+namespace troupe {
+namespace {
+
+Status check_inputs(const Graph& graph, const Node& node, std::span<const Tensor> inputs) {
+  if (inputs.size() != node.inputs.size())
+    return invalid_argument("the node has " + std::to_string(node.inputs.size()) + " inputs, " +
+                            std::to_string(inputs.size()) + " tensors are given");
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (inputs[i].dtype() != graph.dtype(node.inputs[i]))
+      return invalid_argument("input " + std::to_string(i) + " is " +
+                              std::string(name(graph.dtype(node.inputs[i]))) + ", the tensor given is " +
+                              inputs[i].signature());
+  return {};
+}
+
+Status wait(const Completion& completion) {
+  const auto done = std::make_shared<std::promise<Status>>();  // the completing thread may still be in
+                                                               // set_value when we return
+  completion.then([done](Status status) { done->set_value(std::move(status)); });
+  return done->get_future().get();
+}
+
+Result<std::vector<Tensor>> run(const OpLibrary& library, const Graph& graph, const Node& node,
+                                std::span<const Tensor> inputs, DeviceContext& device, const StepInfo& step) {
+  TROUPE_RETURN_IF_FAILED(check_inputs(graph, node, inputs));
+  TROUPE_ASSIGN(const KernelDef* const def, library.kernels.find(node, "CPU"));
+  TROUPE_ASSIGN(const auto kernel, def->prepare({graph, node, device}));
+  std::vector<Slot> slots;
+  for (const Tensor& input : inputs) slots.push_back(Slot::of(input));
+  std::vector<Tensor> outputs(node.output_types.size());
+  KernelContext context(node, slots.data(), slots.size(), outputs.data(), device, step, 0);
+  const Outcome outcome = kernel->run(context);
+  const auto* status = std::get_if<Status>(&outcome);
+  TROUPE_RETURN_IF_FAILED(status ? *status : wait(std::get<Completion>(outcome)));
+  return outputs;
+}
+
+}  // namespace
+
+Result<std::vector<Tensor>> evaluate(const OpLibrary& library, const Graph& graph, const Node& node,
+                                     std::span<const Tensor> inputs, DeviceContext& device,
+                                     const StepInfo& step) {
+  auto outputs = run(library, graph, node, inputs, device, step);
+  if (!outputs) return outputs.status().at_node(node.type(), node.name);
+  return outputs;
+}
+
+}  // namespace troupe

@@ -1,0 +1,184 @@
+#include "kernels/runtime/prepared_plan.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "kernels/runtime/step_context.h"
+
+namespace troupe {
+namespace {
+
+/// The value_index of a Merge is one of these.
+std::vector<Tensor> merge_indices(const Plan& plan) {
+  uint32_t most = 0;
+  for (const PlanNode& node : plan.nodes())
+    if (node.kind == PlanKind::Merge) most = std::max(most, node.inputs);
+  std::vector<Tensor> indices;
+  for (uint32_t i = 0; i < most; ++i) indices.push_back(Tensor::scalar(static_cast<int32_t>(i)));
+  return indices;
+}
+
+bool is_handle(EdgeType type) { return type.is_ref || type.dtype == DType::Resource; }
+
+bool yields_handle(const Node& node) {
+  return node.inputs.empty() && !node.output_types.empty() && is_handle(node.output_types[0]);
+}
+
+bool hands_on(Action action) {
+  return action == Action::Stack || action == Action::Switch || action == Action::Merge ||
+         action == Action::Forward || action == Action::ForwardEach;
+}
+
+bool needs_initialized(const Node& node) {
+  const AttrValue* const asked = node.attrs.find("_initialized");
+  return !node.op->allows_uninitialized_input || (asked && std::get<bool>(*asked));
+}
+
+std::optional<StackAction> stack_action(std::string_view op) {
+  if (op == "StackV2") return StackAction::New;
+  if (op == "StackPushV2") return StackAction::Push;
+  if (op == "StackPopV2") return StackAction::Pop;
+  if (op == "StackCloseV2") return StackAction::Close;
+  return std::nullopt;
+}
+
+/// The actions of ops that need no kernel; Kernel for all others.
+Action action_of(const Node& node) {
+  switch (flow_kind(node)) {
+    case FlowKind::Switch: return Action::Switch;
+    case FlowKind::Merge: return Action::Merge;
+    case FlowKind::Enter:
+    case FlowKind::Exit:
+    case FlowKind::NextIteration:
+    case FlowKind::LoopCond: return Action::Forward;
+    case FlowKind::ControlTrigger: return Action::Nothing;
+    case FlowKind::None: break;
+  }
+  const std::string& op = node.type();
+  if (op == "NoOp") return Action::Nothing;
+  if (op == "Identity" || op == "RefIdentity" || op == "ReadVariableOp") return Action::Forward;
+  if (op == "IdentityN") return Action::ForwardEach;
+  if (stack_action(op)) return Action::Stack;
+  if (yields_handle(node)) return Action::Handle;
+  if (is_transfer(*node.op)) return Action::Request;
+  const ServedBy role = node.op->served_by;
+  return role == ServedBy::Kernel || role == ServedBy::Executor ? Action::Kernel : Action::Request;
+}
+
+}  // namespace
+
+class PlanPreparation {
+ public:
+  PlanPreparation(std::shared_ptr<const Plan> plan, const KernelTable& kernels, Device& device,
+                  const ResolveState& resolve)
+      : kernels_(kernels), resolve_(resolve), prepared_(new PreparedPlan(std::move(plan), device)) {}
+
+  Result<std::shared_ptr<const PreparedPlan>> run() && {
+    const Plan& plan = prepared_->plan();
+    prepared_->merge_indices_ = merge_indices(plan);
+    prepared_->nodes_.reserve(plan.nodes().size());
+    for (PlanId id = 0; id < plan.nodes().size(); ++id) {
+      PreparedNode& node = prepared_->nodes_.emplace_back();
+      node.node = &plan.node(id);
+      if (Status status = prepare(plan.nodes()[id], node); !status.ok())
+        return std::move(status)
+            .at_node(node.node->type(), node.node->name)
+            .at_device(prepared_->device_name());
+    }
+    prepared_->light_ = is_light(plan);
+    return std::shared_ptr<const PreparedPlan>(std::move(prepared_));
+  }
+
+ private:
+  bool is_light(const Plan& plan) const {
+    constexpr size_t max_nodes = 128;
+    return !plan.has_loops() && plan.nodes().size() <= max_nodes &&
+           std::ranges::none_of(prepared_->nodes_,
+                                [](const PreparedNode& node) { return node.action == Action::Kernel; });
+  }
+
+  Status prepare(const PlanNode& plan_node, PreparedNode& node) {
+    if (plan_node.kind == PlanKind::Feed) {
+      node.action = Action::Feed;
+      return {};
+    }
+    if (plan_node.kind == PlanKind::Fetch)
+      return prepare_fetch(prepared_->plan().fetches()[plan_node.index], node);
+    const Graph& graph = prepared_->plan().graph();
+    node.action = action_of(*node.node);
+    node.runs_dead = is_transfer(*node.node->op);
+    for (const EdgeType& type : node.node->output_types) node.makes_strings |= type.dtype == DType::String;
+    for (const Output& input : node.node->inputs) node.takes_handles |= is_handle(graph.type(input));
+    node.needs_initialized = needs_initialized(*node.node);
+    node.reads_handles = node.node->type() == "ReadVariableOp" || node.action == Action::Kernel;
+    node.stack = stack_action(node.node->type()).value_or(StackAction::New);
+    node.takes_stacks = !node.reads_handles && hands_on(node.action);
+    if (node.action == Action::Handle) return resolve(node);
+    if (node.action == Action::Kernel) return prepare_kernel(node);
+    return {};
+  }
+
+  Status prepare_fetch(Output fetch, PreparedNode& node) {
+    const EdgeType type = prepared_->plan().graph().type(fetch);
+    if (is_local(type.dtype))
+      return invalid_argument("a " + std::string(name(type.dtype)) + " cannot be fetched");
+    node.action = Action::Fetch;
+    node.runs_dead = true;
+    node.takes_handles = type.is_ref;
+    return {};
+  }
+
+  Status resolve(PreparedNode& node) {
+    TROUPE_ASSIGN(auto cell, resolve_(*node.node));
+    node.cell = cell.get();
+    prepared_->cells_.push_back(std::move(cell));
+    return {};
+  }
+
+  Status prepare_kernel(PreparedNode& node) {
+    if (node.node->op->served_by != ServedBy::Kernel) return unimplemented("this op cannot be run by itself");
+    Device& device = prepared_->device();
+    TROUPE_ASSIGN(const KernelDef* def, kernels_.find(*node.node, device.type()));
+    TROUPE_ASSIGN(auto kernel, def->prepare({prepared_->plan().graph(), *node.node, device.context()}));
+    node.kernel = kernel.get();
+    node.cheap = def->cheap && !node.node->inputs.empty();
+    node.constant = kernel->constant();
+    if (node.constant) node.action = Action::Constant;
+    prepared_->kernels_.push_back(std::move(kernel));
+    return {};
+  }
+
+  const KernelTable& kernels_;
+  const ResolveState& resolve_;
+  std::shared_ptr<PreparedPlan> prepared_;
+};
+
+PreparedPlan::PreparedPlan(std::shared_ptr<const Plan> plan, Device& device)
+    : plan_(std::move(plan)), device_(device), device_name_(device.name().text()) {}
+PreparedPlan::~PreparedPlan() = default;
+
+Result<std::shared_ptr<const PreparedPlan>> PreparedPlan::make(std::shared_ptr<const Plan> plan,
+                                                               const KernelTable& kernels, Device& device,
+                                                               const ResolveState& resolve) {
+  return PlanPreparation(std::move(plan), kernels, device, resolve).run();
+}
+
+std::unique_ptr<StepContext> PreparedPlan::acquire() const {
+  {
+    const std::lock_guard guard(idle_lock_);
+    if (!idle_.empty()) {
+      auto context = std::move(idle_.back());
+      idle_.pop_back();
+      return context;
+    }
+  }
+  return std::make_unique<StepContext>(*this);
+}
+
+void PreparedPlan::release(std::unique_ptr<StepContext> context) const {
+  const std::lock_guard guard(idle_lock_);
+  idle_.push_back(std::move(context));
+}
+
+}  // namespace troupe

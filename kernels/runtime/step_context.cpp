@@ -1,0 +1,560 @@
+#include "kernels/runtime/step_context.h"
+
+#include <algorithm>
+#include <exception>
+#include <string>
+#include <utility>
+
+#include "messages/values/memory_claims.h"
+
+namespace troupe {
+namespace {
+
+void drop(Tensor& tensor) {
+  if (tensor.buffer()) tensor.reset();
+}
+
+void drop(Slot& slot) {
+  drop(slot.tensor);
+  slot.kind = Slot::Kind::Empty;
+}
+
+Outcome call(const Kernel& kernel, KernelContext& context) {
+  try {
+    return kernel.run(context);
+  } catch (const std::bad_alloc&) {
+    return resource_exhausted("no memory left");
+  } catch (const std::exception& error) {
+    return internal(std::string("the kernel threw: ") + error.what());
+  } catch (...) {
+    return internal("the kernel threw something that is no exception");
+  }
+}
+
+}  // namespace
+
+// ---- how outputs reach their slots
+
+struct StepContext::Values {
+  StepContext& context;
+
+  bool dead(uint32_t) const { return false; }
+  void drop() {}
+  void pass(uint32_t from, uint32_t to, bool last) { send(context.slots_[from], to, last); }
+  void clear(uint32_t first, uint32_t count) {
+    for (uint32_t i = first; i < first + count; ++i) troupe::drop(context.slots_[i]);
+  }
+  void grow(uint32_t slots) { context.slots_.resize(slots); }
+
+  void send(Slot& value, uint32_t to, bool last) {
+    Slot& slot = context.slots_[to];
+    slot.kind = value.kind;
+    if (value.kind == Slot::Kind::Handle)
+      slot.cell = value.cell;
+    else
+      send(value.tensor, slot, last);
+  }
+  void send(Tensor& value, Slot& slot, bool last) {
+    slot.kind = Slot::Kind::Value;
+    if (last)
+      slot.tensor = std::move(value);
+    else
+      slot.tensor = value;
+  }
+  void send(Tensor& value, uint32_t to, bool last) { send(value, context.slots_[to], last); }
+};
+
+/// Of nodes without outputs, and of dead ones.
+struct StepContext::NoValues : Values {
+  void put(uint32_t, uint32_t, bool) {}
+};
+
+struct StepContext::KernelValues : Values {
+  uint32_t outputs;
+
+  void put(uint32_t output, uint32_t slot, bool last) { send(context.outputs_[output], slot, last); }
+  void drop() {
+    for (uint32_t i = 0; i < outputs; ++i) troupe::drop(context.outputs_[i]);
+  }
+};
+
+/// One input goes on as output.
+struct StepContext::SlotValues : Values {
+  uint32_t from;
+
+  void put(uint32_t, uint32_t slot, bool last) { send(context.slots_[from], slot, last); }
+  void drop() { troupe::drop(context.slots_[from]); }
+};
+
+/// Each input goes on as the output of the same number.
+struct StepContext::EachSlotValues : Values {
+  uint32_t first, count;
+
+  void put(uint32_t output, uint32_t slot, bool last) { send(context.slots_[first + output], slot, last); }
+  void drop() { clear(first, count); }
+};
+
+struct StepContext::SwitchValues : SlotValues {
+  uint32_t taken;
+
+  bool dead(uint32_t output) const { return output != taken; }
+};
+
+struct StepContext::ConstantValues : Values {
+  const Tensor& value;
+
+  void put(uint32_t, uint32_t slot, bool) {
+    context.slots_[slot].tensor = value;
+    context.slots_[slot].kind = Slot::Kind::Value;
+  }
+};
+
+struct StepContext::MergeValues : SlotValues {
+  uint32_t winner;
+
+  void put(uint32_t output, uint32_t slot, bool last) {
+    if (output == 0) return SlotValues::put(output, slot, last);
+    ConstantValues{{context}, context.prepared_.merge_index(winner)}.put(output, slot, true);
+  }
+};
+
+struct StepContext::HandleValues : Values {
+  StateCell* cell;
+
+  void put(uint32_t, uint32_t slot, bool) {
+    context.slots_[slot].cell = cell;
+    context.slots_[slot].kind = Slot::Kind::Handle;
+  }
+};
+
+struct StepContext::FeedValues : Values {
+  Tensor& value;
+
+  void put(uint32_t, uint32_t slot, bool last) { send(value, slot, last); }
+  void drop() { troupe::drop(value); }
+};
+
+struct StepContext::ReplyValues : Values {
+  StepReply& reply;
+  const Node& node;
+  StateCell* cell;  ///< what outputs that are references refer to
+
+  bool dead(uint32_t) const { return reply.dead; }
+  void put(uint32_t output, uint32_t slot, bool last) {
+    if (node.output_types[output].is_ref)
+      HandleValues{{context}, cell}.put(output, slot, last);
+    else
+      send(reply.outputs[output], slot, last);
+  }
+};
+
+// ---- the step
+
+StepContext::StepContext(const PreparedPlan& prepared)
+    : prepared_(prepared), plan_(prepared.plan()), nodes_(prepared.nodes().data()),
+      device_(prepared.device().context()), synchronous_(prepared.device().synchronous()),
+      state_(prepared.plan()), slots_(state_.slots()), outputs_(plan_.max_outputs()),
+      feeds_(plan_.feeds().size()), fetched_(plan_.fetches().size()) {}
+
+void StepContext::start(StepHost& host, const StepInfo& info, std::span<Tensor> feeds) {
+  host_ = &host;
+  info_ = info;
+  info_.cancelled = &inbox_.cancelled();
+  inbox_.open();
+  status_ = {};
+  if (info_.profiled) begin_profile();
+  state_.begin();
+  if (Status status = plan_.check_feeds(feeds); !status.ok()) return fail(std::move(status));
+  std::move(feeds.begin(), feeds.end(), feeds_.begin());
+}
+
+void StepContext::drive() {
+  if (info_.profiled) driven_since_ = StepProfile::now();
+  while (true) {
+    if (inbox_.news()) receive(false);
+    Activation activation;
+    while (state_.next(activation)) {
+      run(activation);
+      if (inbox_.news()) receive(false);
+    }
+    if (info_.profiled) note_driven();
+    if (under_way_ == 0) return end();
+    host_->flush(FlushReason::Parking);
+    if (!receive(true)) return;  // parked: from here on the step may be another thread's
+  }
+}
+
+void StepContext::begin_profile() {
+  profile_ = {};
+  profile_.nodes.resize(plan_.nodes().size());
+  profile_.elapsed = -StepProfile::now();
+}
+
+void StepContext::note_driven() {
+  const int64_t now = StepProfile::now();
+  profile_.driven += now - driven_since_;
+  driven_since_ = now;
+}
+
+void StepContext::run(Activation activation) {
+  if (!info_.profiled) return carry_out(activation);
+  const NodeSpan span(profile_.nodes[activation.node]);
+  carry_out(activation);
+}
+
+void StepContext::carry_out(Activation activation) {
+  const PreparedNode& node = nodes_[activation.node];
+  if (activation.dead() && !node.runs_dead) return run_dead(activation, node);
+  if (node.takes_handles && !read_handles(activation, node)) return;
+  switch (node.action) {
+    case Action::Nothing: return state_.done(activation, NoValues{{*this}});
+    case Action::Forward: return forward(activation);
+    case Action::ForwardEach:
+      return state_.done(activation,
+                         EachSlotValues{{*this}, state_.first_slot(activation), input_count(activation)});
+    case Action::Switch: return run_switch(activation);
+    case Action::Merge: return run_merge(activation);
+    case Action::Constant: return state_.done(activation, ConstantValues{{*this}, *node.constant});
+    case Action::Handle: return state_.done(activation, HandleValues{{*this}, node.cell});
+    case Action::Feed:
+      return state_.done(activation, FeedValues{{*this}, feeds_[plan_.nodes()[activation.node].index]});
+    case Action::Fetch: return fetch(activation);
+    case Action::Kernel: return run_kernel(activation, node);
+    case Action::Stack: return run_stack(activation, node);
+    case Action::Request: return request(activation, node);
+  }
+}
+
+void StepContext::run_dead(Activation activation, const PreparedNode&) {
+  clear_inputs(activation);
+  state_.done(activation, NoValues{{*this}});
+}
+
+void StepContext::forward(Activation activation) {
+  state_.done(activation, SlotValues{{*this}, state_.first_slot(activation)});
+}
+
+void StepContext::run_switch(Activation activation) {
+  const uint32_t data = state_.first_slot(activation), predicate = data + 1;
+  const Tensor& condition = slots_[predicate].tensor;
+  if (condition.dtype() != DType::Bool || condition.elements() != 1)
+    return fail(nodes_[activation.node],
+                invalid_argument("pred is " + condition.signature() + ", not bool[]"));
+  const uint32_t taken = condition.as<bool>()[0];
+  drop(slots_[predicate]);
+  state_.done(activation, SwitchValues{{{*this}, data}, taken});
+}
+
+void StepContext::run_merge(Activation activation) {
+  const uint32_t first = state_.first_slot(activation);
+  uint32_t winner = 0;
+  while (slots_[first + winner].kind == Slot::Kind::Empty) ++winner;
+  state_.done(activation, MergeValues{{{*this}, first + winner}, winner});
+}
+
+void StepContext::run_stack(Activation activation, const PreparedNode& node) {
+  const Status status = work_stack(node, inputs(activation));
+  if (!status.ok()) return fail(node, status);
+  finish_kernel(activation, node);
+}
+
+Status StepContext::work_stack(const PreparedNode& node, const Slot* inputs) {
+  switch (node.stack) {
+    case StackAction::New: {
+      const Tensor& most = inputs[0].tensor;
+      if (most.elements() != 1) return invalid_argument("max_size is " + most.signature() + ", not int32[]");
+      outputs_[0] = stacks_.make(most.as<int32_t>()[0]);
+      return {};
+    }
+    case StackAction::Push:
+      outputs_[0] = inputs[1].tensor;
+      return stacks_.push(inputs[0].tensor, inputs[1].tensor);
+    case StackAction::Pop: {
+      TROUPE_ASSIGN(outputs_[0], stacks_.pop(inputs[0].tensor, node.node->output_types[0].dtype));
+      return {};
+    }
+    case StackAction::Close: return stacks_.close(inputs[0].tensor);
+  }
+  return {};
+}
+
+void StepContext::fetch(Activation activation) {
+  const uint32_t index = plan_.nodes()[activation.node].index;
+  if (!activation.dead()) {
+    Slot& slot = *inputs(activation);
+    fetched_[index] = std::move(slot.tensor);
+    slot.kind = Slot::Kind::Empty;
+  }
+  state_.done(activation, NoValues{{*this}});
+}
+
+void StepContext::request(Activation activation, const PreparedNode& node) {
+  ++under_way_;
+  Slot* const first = inputs(activation);
+  host_->request({activation,
+                  *node.node,
+                  state_.where(activation),
+                  activation.dead(),
+                  {first, input_count(activation)}});
+  // Handles stay: the reply may pass one on.
+  for (Slot* slot = first; slot != first + input_count(activation); ++slot)
+    if (slot->kind != Slot::Kind::Handle) drop(*slot);
+}
+
+// ---- kernels
+
+void StepContext::run_kernel(Activation activation, const PreparedNode& node) {
+  if (!synchronous_) return run_on_device(activation, node);
+  flush_before(activation, node);
+  KernelContext context(*node.node, inputs(activation), input_count(activation), outputs_.data(), device_,
+                        info_, frame_key(activation));
+  const Outcome outcome = call(*node.kernel, context);
+  const auto* const completion = std::get_if<Completion>(&outcome);
+  if (completion && !completion->ready()) return leave_to_device(activation, node, *completion);
+  const Status status = completion ? completion->status() : std::get<Status>(outcome);
+  if (!status.ok()) return fail(node, status);
+  finish_kernel(activation, node);
+}
+
+void StepContext::flush_before(Activation activation, const PreparedNode& node) {
+  constexpr int64_t few = 4096, many = 32768;  // elements; a cheap kernel on few is over at once
+  const Slot* const first = inputs(activation);
+  if (node.cheap && first->tensor.elements() <= few) return;
+  int64_t elements = 0;
+  for (const Slot* slot = first; slot != first + input_count(activation); ++slot)
+    elements += slot->tensor.elements();
+  host_->flush(elements > many ? FlushReason::LongKernel : FlushReason::Kernel);
+}
+
+void StepContext::finish_kernel(Activation activation, const PreparedNode& node) {
+  const uint32_t outputs = plan_.nodes()[activation.node].outputs;
+  for (uint32_t i = 0; i < outputs; ++i)
+    if (!outputs_[i].buffer()) return fail(node, internal("the kernel made no output " + std::to_string(i)));
+  if (node.makes_strings)
+    for (uint32_t i = 0; i < outputs; ++i) settle_contents(outputs_[i], device_.memory());
+  clear_inputs(activation);
+  state_.done(activation, KernelValues{{*this}, outputs});
+}
+
+DeviceRun* StepContext::new_run(Activation activation, const PreparedNode& node) {
+  if (idle_runs_.empty()) idle_runs_.push_back(runs_.emplace_back(new DeviceRun).get());
+  DeviceRun* const run = idle_runs_.back();
+  idle_runs_.pop_back();
+  Slot* const first = inputs(activation);
+  run->node = &node;
+  run->inputs.assign(std::move_iterator(first), std::move_iterator(first + input_count(activation)));
+  run->outputs.resize(plan_.nodes()[activation.node].outputs);
+  run->step = info_;
+  run->frame_key = frame_key(activation);
+  run->unfinished = {};
+  clear_inputs(activation);
+  ++under_way_;
+  return run;
+}
+
+// The device runs the kernel in its own time.
+void StepContext::run_on_device(Activation activation, const PreparedNode& node) {
+  DeviceRun* const run = new_run(activation, node);
+  const Completion issued = prepared_.device().run([run](DeviceContext& device) -> Status {
+    KernelContext context(*run->node->node, run->inputs.data(), run->inputs.size(), run->outputs.data(),
+                          device, run->step, run->frame_key);
+    Outcome outcome = call(*run->node->kernel, context);
+    if (auto* status = std::get_if<Status>(&outcome)) return std::move(*status);
+    run->unfinished = std::get<Completion>(std::move(outcome));
+    return {};
+  });
+  watch(activation, run, issued);
+}
+
+// The kernel has returned, but its work on the device goes on.
+void StepContext::leave_to_device(Activation activation, const PreparedNode& node,
+                                  const Completion& completion) {
+  std::vector<Tensor> outputs(plan_.nodes()[activation.node].outputs);
+  std::swap_ranges(outputs.begin(), outputs.end(), outputs_.begin());
+  DeviceRun* const run = new_run(activation, node);
+  run->outputs = std::move(outputs);
+  run->unfinished = completion;
+  watch(activation, run, {});
+}
+
+void StepContext::watch(Activation activation, DeviceRun* run, const Completion& issued) {
+  issued.then([this, activation, run](Status status) {
+    if (!status.ok()) return announce(activation, run, std::move(status));
+    run->unfinished.then(
+        [this, activation, run](Status last) { announce(activation, run, std::move(last)); });
+  });
+}
+
+void StepContext::announce(Activation activation, DeviceRun* run, Status status) {
+  StepHost* const host = host_;
+  StepArrival arrival{activation, StepArrival::whole_node, {std::move(status), {}, false}, run};
+  if (inbox_.put(std::move(arrival))) host->wake();
+}
+
+// ---- references
+
+// Replaces handles by the values they lead to, where the op wants values. False when it cannot run yet, or
+// never.
+bool StepContext::read_handles(Activation activation, const PreparedNode& node) {
+  const size_t before = under_way_;
+  const uint32_t count = input_count(activation);
+  for (uint32_t i = 0; i < count; ++i) {
+    Slot& slot = inputs(activation)[i];
+    if (slot.kind == Slot::Kind::Handle) {
+      if (!read_handle(activation, node, i, slot)) return false;
+    } else if (slot.kind == Slot::Kind::Value && !node.takes_stacks && is_resource(node, i)) {
+      fail(node, invalid_argument("input " + std::to_string(i) + " is the handle of a stack"));
+      return false;
+    }
+  }
+  if (under_way_ == before) return true;
+  reads_.push_back({activation, static_cast<uint32_t>(under_way_ - before)});
+  return false;
+}
+
+bool StepContext::is_resource(const PreparedNode& node, uint32_t input) const {
+  return node.action != Action::Fetch && plan_.graph().dtype(node.node->inputs[input]) == DType::Resource;
+}
+
+bool StepContext::read_handle(Activation activation, const PreparedNode& node, uint32_t input, Slot& slot) {
+  const bool is_fetch = node.action == Action::Fetch;
+  const EdgeType type = is_fetch ? EdgeType{} : plan_.graph().type(node.node->inputs[input]);
+  const bool wants_reference = !is_fetch && type.is_ref && node.node->expects_ref[input];
+  const bool is_resource = type.dtype == DType::Resource;
+  if (is_resource && !node.reads_handles) return true;
+  StateCell& cell = *slot.cell;
+  const AttrValue* const dtype = is_resource ? node.node->attrs.find("dtype") : nullptr;
+  if (dtype && cell.dtype() != std::get<DType>(*dtype)) {
+    fail(node, invalid_argument("the variable '" + cell.name() + "' is " + std::string(name(cell.dtype())) +
+                                ", dtype is " + std::string(name(std::get<DType>(*dtype)))));
+    return false;
+  }
+  Snapshot snapshot;
+  const auto reading = wants_reference ? cell.reading() : cell.try_read(snapshot);
+  if (reading == StateCell::Reading::Uninitialized && node.needs_initialized) {
+    fail(node, cell.dtype() == DType::Resource
+                   ? unimplemented("'" + cell.name() + "' is a queue: its handle has no value to read")
+                   : failed_precondition("the variable '" + cell.name() + "' is not initialised"));
+    return false;
+  }
+  if (wants_reference) return true;
+  if (reading == StateCell::Reading::Busy) {
+    ++under_way_;
+    host_->read(activation, input, cell);
+  } else {
+    slot = Slot::of(std::move(snapshot.value));
+  }
+  return true;
+}
+
+// ---- what comes from elsewhere
+
+// False when there was nothing; the step is then parked if `park` says so.
+bool StepContext::receive(bool park) {
+  Status reason;
+  if (!inbox_.take(taken_, reason, park)) return false;
+  if (!reason.ok()) fail(std::move(reason));
+  for (StepArrival& arrival : taken_) settle(arrival);
+  taken_.clear();
+  return true;
+}
+
+void StepContext::settle(StepArrival& arrival) {
+  --under_way_;
+  StepReply& reply = arrival.reply;
+  if (DeviceRun* const run = arrival.run) {
+    run->inputs.clear();
+    reply.outputs = std::move(run->outputs);
+    run->unfinished = {};
+    idle_runs_.push_back(run);
+  }
+  if (!status_.ok()) return;
+  if (!reply.status.ok()) return fail(nodes_[arrival.activation.node], std::move(reply.status));
+  if (arrival.input != StepArrival::whole_node) return settle_read(arrival, std::move(reply.outputs[0]));
+  settle_outputs(arrival.activation, reply);
+}
+
+void StepContext::settle_read(const StepArrival& arrival, Tensor value) {
+  inputs(arrival.activation)[arrival.input] = Slot::of(std::move(value));
+  const auto waiting = std::find_if(reads_.begin(), reads_.end(), [&](const PendingReads& reads) {
+    return reads.activation == arrival.activation;
+  });
+  if (--waiting->count != 0) return;
+  reads_.erase(waiting);
+  run(arrival.activation);
+}
+
+void StepContext::settle_outputs(Activation activation, StepReply& reply) {
+  const PreparedNode& node = nodes_[activation.node];
+  const auto& types = node.node->output_types;
+  reply.outputs.resize(types.size());
+  if (!reply.dead)
+    for (size_t i = 0; i < types.size(); ++i)
+      if (!types[i].is_ref && !reply.outputs[i].valid())
+        return fail(node, internal("output " + std::to_string(i) + " did not come"));
+  StateCell* cell = nullptr;
+  for (uint32_t i = input_count(activation); i-- != 0;)
+    if (const Slot& slot = inputs(activation)[i]; slot.kind == Slot::Kind::Handle) cell = slot.cell;
+  clear_inputs(activation);
+  state_.done(activation, ReplyValues{{*this}, reply, *node.node, cell});
+}
+
+// ---- the end
+
+void StepContext::fail(const PreparedNode& node, Status status) {
+  fail(std::move(status).at_node(node.node->type(), node.node->name).at_device(prepared_.device_name()));
+}
+
+void StepContext::fail(Status status) {
+  if (!status_.ok()) return;
+  status_ = std::move(status).at_step(info_.ordinal);
+  state_.stop();
+  inbox_.cancelled().store(true, std::memory_order_relaxed);
+  host_->failing(status_);
+}
+
+// A fetch that died, or that waits for what never comes.
+void StepContext::check_fetches() {
+  for (size_t i = 0; i < fetched_.size() && status_.ok(); ++i)
+    if (!fetched_[i].valid()) {
+      const Output output = plan_.fetches()[i];
+      const Node& node = plan_.graph().node(output.node);
+      status_ = invalid_argument("the tensor fetched for " + plan_.graph().name_of(output) +
+                                 " was not valid (dead)")
+                    .at_node(node.type(), node.name)
+                    .at_device(prepared_.device_name())
+                    .at_step(info_.ordinal);
+    }
+}
+
+void StepContext::end() {
+  if (status_.ok()) check_fetches();
+  if (!status_.ok() || !state_.complete()) {
+    for (Slot& slot : slots_) drop(slot);
+    for (Tensor& output : outputs_) drop(output);
+    reads_.clear();
+  }
+  stacks_.clear();
+  if (info_.profiled) profile_.elapsed += StepProfile::now();
+  StepHost* const host = host_;
+  const Status status = std::exchange(status_, {});
+  host->ended(status);  // the last: the context may be another step's by now
+}
+
+void StepContext::recycle() {
+  for (Tensor& feed : feeds_) feed = {};
+  for (Tensor& fetched : fetched_) fetched = {};
+}
+
+void StepContext::clear_inputs(Activation activation) {
+  Slot* const first = inputs(activation);
+  for (Slot* slot = first; slot != first + input_count(activation); ++slot) drop(*slot);
+}
+
+uint64_t StepContext::frame_key(Activation activation) const {
+  if (!plan_.has_loops()) return 0;
+  const Where where = state_.where(activation);
+  return iteration_key(where.frame, where.iteration);
+}
+
+}  // namespace troupe

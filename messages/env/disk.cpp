@@ -1,0 +1,58 @@
+#include "messages/env/disk.h"
+
+namespace troupe {
+
+std::string folder_of(std::string_view path) {
+  while (path.size() > 1 && path.back() == '/') path.remove_suffix(1);
+  const size_t slash = path.rfind('/');
+  if (slash == std::string_view::npos) return ".";
+  return std::string(path.substr(0, slash == 0 ? 1 : slash));
+}
+
+Status make_folders(Disk& disk, const std::string& path) {
+  const auto there = disk.info(path);
+  if (there.ok())
+    return there->is_folder ? Status{}
+                            : failed_precondition("'" + path + "' is a file where a folder is needed");
+  if (there.status().code() != Code::NotFound) return there.status();
+  const std::string above = folder_of(path);
+  if (above != path) TROUPE_RETURN_IF_FAILED(make_folders(disk, above));
+  const Status made = disk.make_folder(path);
+  if (made.code() == Code::AlreadyExists) return {};  // someone else was faster
+  TROUPE_RETURN_IF_FAILED(made);
+  return disk.sync_folder(above);
+}
+
+Result<std::string> read_file(Disk& disk, const std::string& path, uint64_t most) {
+  TROUPE_ASSIGN(const auto file, disk.open(path));
+  TROUPE_ASSIGN(const uint64_t size, file->size());
+  if (size > most)
+    return resource_exhausted("'" + path + "' has " + std::to_string(size) + " bytes; at most " +
+                              std::to_string(most) + " are read");
+  std::string content(size, '\0');
+  TROUPE_ASSIGN(const size_t read, file->read(0, std::as_writable_bytes(std::span(content))));
+  content.resize(read);
+  return content;
+}
+
+Result<NewFile> NewFile::create(Disk& disk, std::string path) {
+  TROUPE_ASSIGN(auto file, disk.create(path + ".new"));
+  return NewFile(disk, std::move(path), std::move(file));
+}
+
+NewFile::~NewFile() {
+  if (!file_) return;
+  file_.reset();
+  // Nothing to be told to: if it cannot be removed the next writer overwrites it.
+  (void)disk_->remove(temporary());
+}
+
+Status NewFile::commit() {
+  TROUPE_RETURN_IF_FAILED(file_->sync());
+  TROUPE_RETURN_IF_FAILED(file_->close());
+  TROUPE_RETURN_IF_FAILED(disk_->rename(temporary(), path_));
+  file_.reset();
+  return disk_->sync_folder(folder_of(path_));
+}
+
+}  // namespace troupe

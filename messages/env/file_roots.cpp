@@ -1,0 +1,51 @@
+#include "messages/env/file_roots.h"
+
+#include <algorithm>
+#include <filesystem>
+
+namespace troupe {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// With all links followed, also one that leads to nothing yet: whoever creates a file there would follow it.
+fs::path followed(const fs::path& path, std::error_code& error) {
+  constexpr int max_links = 40;  // as Linux has it
+  fs::path now = fs::weakly_canonical(fs::absolute(path, error), error);
+  for (int links = 0; !error && fs::is_symlink(fs::symlink_status(now)); ++links) {
+    if (links == max_links) error = std::make_error_code(std::errc::too_many_symbolic_link_levels);
+    if (!error) now = fs::weakly_canonical(now.parent_path() / fs::read_symlink(now, error), error);
+  }
+  return now;
+}
+
+bool lies_under(const fs::path& path, const fs::path& root) {
+  return std::mismatch(root.begin(), root.end(), path.begin(), path.end()).first == root.end();
+}
+
+}  // namespace
+
+FileRoots::FileRoots(const std::vector<std::string>& folders) {
+  std::error_code error;
+  for (const auto& folder : folders) {
+    const fs::path root = followed(folder, error).lexically_normal();
+    folders_.push_back((root.has_filename() ? root : root.parent_path()).string());
+  }
+}
+
+Status FileRoots::check(const std::string& path) const {
+  if (folders_.empty()) return {};
+  const fs::path given(path);
+  if (std::ranges::find(given, "..") != given.end())
+    return Status(Code::PermissionDenied, "'" + path + "' has a '..', which paths in requests may not have");
+  std::error_code error;
+  const fs::path real = followed(given, error);
+  const auto holds = [&](const std::string& root) { return lies_under(real, root); };
+  if (!error && std::ranges::any_of(folders_, holds)) return {};
+  std::string roots;
+  for (const auto& folder : folders_) roots += (roots.empty() ? "'" : ", '") + folder + "'";
+  return Status(Code::PermissionDenied,
+                "'" + path + "' does not lie under a folder that this process may use: " + roots);
+}
+
+}  // namespace troupe

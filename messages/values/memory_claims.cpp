@@ -1,0 +1,31 @@
+#include "messages/values/memory_claims.h"
+
+#include "messages/values/object_buffer.h"
+
+namespace troupe {
+namespace {
+
+/// Of a tensor of strings, which nobody else holds yet.
+ObjectBuffer& buffer_of(Tensor& strings) { return *static_cast<ObjectBuffer*>(strings.buffer().get()); }
+
+}  // namespace
+
+Status claim_contents(Tensor& strings, size_t most, Allocator& allocator) {
+  auto* const claims = most == 0 ? nullptr : dynamic_cast<MemoryClaims*>(&allocator);
+  if (!claims) return {};
+  TROUPE_ASSIGN(buffer_of(strings).contents, claims->claim(most));
+  return {};
+}
+
+void settle_contents(Tensor& strings, Allocator& allocator) {
+  if (strings.dtype() != DType::String || !strings.unique()) return;
+  ObjectBuffer& buffer = buffer_of(strings);
+  if (!buffer.contents || std::exchange(buffer.is_settled, true)) return;
+  size_t bytes = 0;
+  for (const std::string& text : strings.as<std::string>()) bytes += contents_of(text.capacity());
+  if (bytes >= buffer.contents->bytes) return;
+  auto less = dynamic_cast<MemoryClaims&>(allocator).claim(bytes);
+  if (less) buffer.contents = std::move(*less);  // else what was claimed stays
+}
+
+}  // namespace troupe

@@ -1,0 +1,366 @@
+#include "messages/wire/frame.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <string>
+
+namespace troupe {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "frames are written as they lie in memory");
+
+constexpr uint32_t frame_magic = 0x45505254;  // "TRPE"
+constexpr uint16_t frame_version = 2;
+constexpr uint16_t request_flag = 1;
+
+struct WireHeader {
+  uint32_t magic;
+  uint16_t version, flags;
+  uint64_t schema_id;
+  uint64_t receiver, sequence, answers, incarnation;
+  uint32_t struct_words, table_words, attachments, reserved;
+  uint64_t attachment_bytes;
+};
+static_assert(sizeof(WireHeader) == frame_header_bytes);
+
+// An entry of the table; its dimensions follow, 8 bytes each.
+struct WireAttachment {
+  uint8_t dtype, rank;
+  uint16_t reserved;
+  uint32_t reserved2;
+  uint64_t bytes;
+};
+static_assert(sizeof(WireAttachment) == 16);
+
+Status malformed(const std::string& text) { return invalid_argument("malformed frame: " + text); }
+
+Status over_limit(std::string_view what, uint64_t announced, std::string_view option, uint64_t limit) {
+  return resource_exhausted("a frame has " + std::to_string(announced) + " " + std::string(what) + "; " +
+                            std::string(option) + " is " + std::to_string(limit));
+}
+
+Status check_sendable(const Tensor& tensor) {
+  std::string_view reason;
+  if (!tensor.completion().ready())
+    reason = "is still being computed";
+  else if (!tensor.completion().status().ok())
+    return tensor.completion().status();
+  else if (tensor.memory() == MemoryKind::Device)
+    reason = "lies in device memory";
+  else if (tensor.layout() != 0)
+    reason = "is in a layout of its kernel's own";
+  else if (is_local(tensor.dtype()))
+    reason = "stands for something in this process";
+  else
+    return {};
+  return failed_precondition("a tensor " + tensor.signature() + " cannot be sent: it " + std::string(reason));
+}
+
+bool holds_strings(const Tensor& tensor) { return tensor.valid() && tensor.dtype() == DType::String; }
+
+std::span<const int64_t> dims_of(const Tensor& tensor) {
+  return tensor.valid() ? tensor.shape().dims() : std::span<const int64_t>();
+}
+
+uint64_t wire_bytes(const Tensor& tensor) {
+  if (!tensor.valid()) return 0;
+  if (!holds_strings(tensor)) return tensor.bytes();
+  uint64_t total = 0;
+  for (const std::string& text : tensor.as<std::string>()) total += sizeof(uint64_t) + text.size();
+  return total;
+}
+
+// What the attachments take on the wire.
+struct Sizes {
+  size_t table = 0, strings = 0, total = 0;
+};
+
+// Within what every receiver accepts from a peer it trusts; it may grant less.
+Result<Sizes> check_sizes(const AnyMessage& message) {
+  const FrameLimits most;
+  const auto tensors = message.attachments();
+  if (message.words().size() > most.struct_words)
+    return over_limit("words", message.words().size(), "FrameLimits::struct_words", most.struct_words);
+  if (tensors.size() > most.attachments)
+    return over_limit("attachments", tensors.size(), "FrameLimits::attachments", most.attachments);
+  Sizes sizes;
+  for (const Tensor& tensor : tensors) {
+    TROUPE_RETURN_IF_FAILED(check_sendable(tensor));
+    sizes.table += sizeof(WireAttachment) + dims_of(tensor).size_bytes();
+    sizes.total += wire_bytes(tensor);
+    if (holds_strings(tensor)) sizes.strings += wire_bytes(tensor);
+  }
+  if (sizes.total > most.attachment_bytes)
+    return over_limit("bytes of tensors", sizes.total, "FrameLimits::attachment_bytes",
+                      most.attachment_bytes);
+  return sizes;
+}
+
+class Writer {
+ public:
+  explicit Writer(std::byte* to) : to_(to) {}
+  template <class T>
+  void put(const T& value) {
+    put(&value, sizeof value);
+  }
+  void put(const void* from, size_t bytes) {
+    if (bytes != 0) std::memcpy(to_, from, bytes);
+    to_ += bytes;
+  }
+
+ private:
+  std::byte* to_;
+};
+
+void put_strings(Writer& writer, const Tensor& tensor) {
+  for (const std::string& text : tensor.as<std::string>()) writer.put(uint64_t{text.size()});
+  for (const std::string& text : tensor.as<std::string>()) writer.put(text.data(), text.size());
+}
+
+Result<Tensor> read_strings(const Shape& shape, std::span<const std::byte> bytes) {
+  TROUPE_ASSIGN(Tensor tensor, Tensor::allocate(DType::String, shape));
+  const auto strings = tensor.write<std::string>();
+  std::span<const std::byte> text = bytes.subspan(strings.size() * sizeof(uint64_t));
+  for (size_t i = 0; i < strings.size(); ++i) {
+    uint64_t length = 0;
+    std::memcpy(&length, bytes.data() + i * sizeof length, sizeof length);
+    if (length > text.size())
+      return malformed("a string of " + std::to_string(length) + " bytes ends outside its tensor");
+    strings[i].assign(reinterpret_cast<const char*>(text.data()), length);
+    text = text.subspan(length);
+  }
+  if (!text.empty())
+    return malformed(std::to_string(text.size()) + " bytes follow the last string of a tensor");
+  return tensor;
+}
+
+}  // namespace
+
+void EncodedFrame::add(std::span<const std::byte> piece) {
+  if (piece.empty()) return;
+  pieces_.push_back(piece);
+  bytes_ += piece.size();
+}
+
+Result<EncodedFrame> encode(const FrameHeader& header, AnyMessage message) {
+  TROUPE_ASSIGN(const Sizes sizes, check_sizes(message));
+  const auto tensors = message.attachments();
+  EncodedFrame frame;
+  frame.attachment_bytes_ = sizes.total;
+  frame.own_.resize(sizeof(WireHeader) + sizes.table + sizes.strings);
+  frame.pieces_.reserve(3 + tensors.size());
+  Writer writer(frame.own_.data());
+  writer.put(WireHeader{
+      .magic = frame_magic,
+      .version = frame_version,
+      .flags = header.request ? request_flag : uint16_t{0},
+      .schema_id = message.schema_id(),
+      .receiver = header.receiver,
+      .sequence = header.sequence,
+      .answers = header.answers,
+      .incarnation = header.incarnation,
+      .struct_words = static_cast<uint32_t>(message.words().size()),
+      .table_words = static_cast<uint32_t>(sizes.table / sizeof(uint64_t)),
+      .attachments = static_cast<uint32_t>(tensors.size()),
+      .reserved = 0,
+      .attachment_bytes = sizes.total,
+  });
+  for (const Tensor& tensor : tensors) {
+    const auto dims = dims_of(tensor);
+    const auto dtype = tensor.valid() ? tensor.dtype() : DType::Invalid;
+    writer.put(WireAttachment{static_cast<uint8_t>(dtype), static_cast<uint8_t>(dims.size()), 0, 0,
+                              wire_bytes(tensor)});
+    writer.put(dims.data(), dims.size_bytes());
+  }
+  const std::span<const std::byte> own = frame.own_;
+  frame.add(own.first(sizeof(WireHeader)));
+  frame.add(std::as_bytes(message.words()));
+  frame.add(own.subspan(sizeof(WireHeader), sizes.table));
+  for (size_t start = sizeof(WireHeader) + sizes.table; const Tensor& tensor : tensors) {
+    if (holds_strings(tensor)) {
+      put_strings(writer, tensor);
+      frame.add(own.subspan(start, wire_bytes(tensor)));
+      start += wire_bytes(tensor);
+    } else {
+      frame.add({tensor.data(), wire_bytes(tensor)});
+    }
+  }
+  frame.message_ = std::move(message);
+  return frame;
+}
+
+// ---- Decoding. Each stage knows how many bytes it needs;
+// what they announce is checked before the next one begins.
+
+namespace {
+
+// Grows with what has arrived, never at once to what was announced.
+template <class Vector>
+void grow(Vector& vector, size_t filled_bytes, size_t total_bytes) {
+  constexpr size_t unit = sizeof(typename Vector::value_type);
+  const size_t next = std::max(limits::first_receive_bytes, 2 * filled_bytes);
+  vector.resize((std::min(total_bytes, next) + unit - 1) / unit);
+}
+
+bool only_zeros_and_ones(std::span<const std::byte> bytes) {
+  return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b <= std::byte{1}; });
+}
+
+}  // namespace
+
+std::span<std::byte> FrameDecoder::wanted() {
+  switch (stage_) {
+    case Stage::Header: return std::span(header_).subspan(filled_);
+    case Stage::StructAndTable: return std::as_writable_bytes(std::span(frame_.words)).subspan(filled_);
+    case Stage::Attachments:
+      if (tensor_.valid()) return {tensor_.mutable_data() + filled_, tensor_.bytes() - filled_};
+      return std::span(strings_).subspan(filled_);
+    case Stage::Whole:
+    case Stage::Failed: break;
+  }
+  return {};
+}
+
+Status FrameDecoder::advance(size_t bytes) {
+  assert(bytes <= wanted().size());
+  filled_ += bytes;
+  if (stage_ != Stage::Failed) failure_ = proceed();
+  if (!failure_.ok()) {
+    stage_ = Stage::Failed;
+    frame_ = {};
+    tensor_ = {};
+  }
+  return failure_;
+}
+
+std::optional<Frame> FrameDecoder::take() {
+  if (stage_ != Stage::Whole) return std::nullopt;
+  stage_ = Stage::Header;
+  return std::exchange(frame_, {});
+}
+
+Status FrameDecoder::proceed() {
+  if (stage_ == Stage::Header) {
+    if (filled_ < header_.size()) return {};
+    TROUPE_RETURN_IF_FAILED(read_header());
+  }
+  if (stage_ == Stage::StructAndTable) {
+    const size_t total = (struct_words_ + table_words_) * sizeof(uint64_t);
+    if (filled_ < total) {
+      if (filled_ == frame_.words.size() * sizeof(uint64_t)) grow(frame_.words, filled_, total);
+      return {};
+    }
+    TROUPE_RETURN_IF_FAILED(read_table());
+  }
+  while (frame_.attachments.size() < incoming_.size()) {
+    const size_t total = incoming_[frame_.attachments.size()].bytes;
+    if (filled_ < total) {
+      if (!tensor_.valid() && filled_ == strings_.size()) grow(strings_, filled_, total);
+      return {};
+    }
+    TROUPE_RETURN_IF_FAILED(end_attachment());
+    TROUPE_RETURN_IF_FAILED(begin_attachment());
+  }
+  stage_ = Stage::Whole;
+  return {};
+}
+
+Status FrameDecoder::read_header() {
+  WireHeader wire;
+  std::memcpy(&wire, header_.data(), sizeof wire);
+  if (wire.magic != frame_magic) return malformed("it does not begin like one");
+  if (wire.version != frame_version)
+    return malformed("version " + std::to_string(wire.version) + "; this program speaks " +
+                     std::to_string(frame_version));
+  if ((wire.flags & ~request_flag) != 0 || wire.reserved != 0) return malformed("unknown flags");
+  if (wire.struct_words > limits_.struct_words)
+    return over_limit("words", wire.struct_words, "FrameLimits::struct_words", limits_.struct_words);
+  if (wire.attachments > limits_.attachments)
+    return over_limit("attachments", wire.attachments, "FrameLimits::attachments", limits_.attachments);
+  if (wire.attachment_bytes > limits_.attachment_bytes)
+    return over_limit("bytes of tensors", wire.attachment_bytes, "FrameLimits::attachment_bytes",
+                      limits_.attachment_bytes);
+  constexpr uint64_t entry_words = sizeof(WireAttachment) / sizeof(uint64_t);
+  if (wire.table_words < wire.attachments * entry_words ||
+      wire.table_words > wire.attachments * (entry_words + Shape::max_rank))
+    return malformed("a table of " + std::to_string(wire.table_words) + " words for " +
+                     std::to_string(wire.attachments) + " attachments");
+  frame_.header = {wire.receiver, wire.sequence, wire.answers, wire.incarnation,
+                   (wire.flags & request_flag) != 0};
+  frame_.schema_id = wire.schema_id;
+  struct_words_ = wire.struct_words;
+  table_words_ = wire.table_words;
+  attachments_ = wire.attachments;
+  attachment_bytes_ = wire.attachment_bytes;
+  stage_ = Stage::StructAndTable;
+  filled_ = 0;
+  return {};
+}
+
+// The table stands behind the struct in frame_.words, which is cut to the struct afterwards.
+Status FrameDecoder::read_table() {
+  std::span<const uint64_t> table = std::span(frame_.words).subspan(struct_words_);
+  uint64_t left = attachment_bytes_;
+  incoming_.clear();
+  for (size_t i = 0; i < attachments_; ++i) {
+    WireAttachment entry;
+    constexpr size_t entry_words = sizeof entry / sizeof(uint64_t);
+    if (table.size() < entry_words) return malformed("its table is too short");
+    std::memcpy(&entry, table.data(), sizeof entry);
+    table = table.subspan(entry_words);
+    if (entry.rank > table.size()) return malformed("its table is too short");
+    const auto* dims = reinterpret_cast<const int64_t*>(table.data());
+    TROUPE_ASSIGN(auto attachment, announced(entry.dtype, {dims, entry.rank}, entry.bytes));
+    table = table.subspan(entry.rank);
+    if (entry.bytes > left) return malformed("its attachments are longer than announced");
+    left -= entry.bytes;
+    incoming_.push_back(std::move(attachment));
+  }
+  if (!table.empty() || left != 0) return malformed("its attachments are shorter than announced");
+  frame_.words.resize(struct_words_);
+  frame_.attachments.reserve(attachments_);
+  stage_ = Stage::Attachments;
+  filled_ = 0;
+  return begin_attachment();
+}
+
+Result<FrameDecoder::Incoming> FrameDecoder::announced(uint8_t dtype_number, std::span<const int64_t> dims,
+                                                       uint64_t bytes) const {
+  if (dtype_number == 0) {
+    if (!dims.empty() || bytes != 0) return malformed("an attachment without a type has a shape or bytes");
+    return Incoming{};
+  }
+  TROUPE_ASSIGN(const DType dtype, dtype_from_number(dtype_number));
+  if (is_local(dtype)) return malformed("an attachment is a " + std::string(name(dtype)));
+  TROUPE_ASSIGN(auto shape, Shape::make(dims, dtype, limits_.attachment_bytes));
+  const auto elements = static_cast<uint64_t>(shape.elements());
+  const bool fits =
+      dtype == DType::String ? bytes / sizeof(uint64_t) >= elements : bytes == elements * size_of(dtype);
+  if (!fits)
+    return malformed(std::to_string(bytes) + " bytes for a " + std::string(name(dtype)) + shape.text());
+  return Incoming{dtype, std::move(shape), bytes};
+}
+
+Status FrameDecoder::begin_attachment() {
+  filled_ = 0;
+  strings_.clear();
+  if (frame_.attachments.size() == incoming_.size()) return {};
+  const Incoming& next = incoming_[frame_.attachments.size()];
+  if (!is_plain(next.dtype)) return {};
+  TROUPE_ASSIGN(tensor_, Tensor::allocate(next.dtype, next.shape, *allocator_));
+  return {};
+}
+
+Status FrameDecoder::end_attachment() {
+  const Incoming& done = incoming_[frame_.attachments.size()];
+  if (done.dtype == DType::String) {
+    TROUPE_ASSIGN(tensor_, read_strings(done.shape, strings_));
+  }
+  if (done.dtype == DType::Bool && !only_zeros_and_ones({tensor_.data(), tensor_.bytes()}))
+    return malformed("a bool is neither 0 nor 1");
+  frame_.attachments.push_back(std::exchange(tensor_, {}));
+  return {};
+}
+
+}  // namespace troupe
