@@ -5,9 +5,14 @@
 
 #include <CLI/CLI.hpp>
 
+#include <charconv>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
+#include <sstream>
 
+#include "apps/config/cluster_file.h"
+#include "apps/config/run_config.h"
 #include "apps/text/json_line.h"
 
 namespace troupe::commands {
@@ -27,6 +32,10 @@ void on_signal(int signal) {
 
 }  // namespace
 
+CLI::App* add_command(CLI::App& app, const char* name, const char* what, const char* example) {
+  return app.add_subcommand(name, what)->footer(std::string("Example: ") + example);
+}
+
 void add_memory(CLI::App& command, size_t& memory) {
   command
       .add_option(
@@ -35,6 +44,36 @@ void add_memory(CLI::App& command, size_t& memory) {
           "or its cgroup has, in equal parts for the processes that are started here")
       ->transform(CLI::AsSizeValue(true));
 }
+
+Result<std::map<std::string, int>> parse_tasks(const std::string& text) {
+  const auto refused = [&](const std::string& why) {
+    return invalid_argument("--local " + text + ": " + why);
+  };
+  std::map<std::string, int> tasks;
+  std::istringstream parts(text);
+  for (std::string part; std::getline(parts, part, ',');) {
+    const size_t equals = std::min(part.find('='), part.size());
+    const std::string job = part.substr(0, equals);
+    int count = 0;
+    const auto [end, error] =
+        std::from_chars(part.data() + std::min(equals + 1, part.size()), part.data() + part.size(), count);
+    if (!config::is_identifier(job) || error != std::errc() || end != part.data() + part.size() ||
+        count < 1 || count > 64)
+      return refused("'" + part + "' is not JOB=COUNT, COUNT from 1 to 64");
+    if (!tasks.emplace(job, count).second) return refused("job '" + job + "' is there twice");
+  }
+  return tasks;
+}
+
+Result<std::map<std::string, int>> parse_training_tasks(const std::string& text) {
+  TROUPE_ASSIGN(auto tasks, parse_tasks(text));
+  for (const auto& [job, count] : tasks)
+    if (const Status status = config::check_training_job(job); !status.ok())
+      return invalid_argument("--local " + text + ": " + status.text());
+  return tasks;
+}
+
+std::string this_program() { return std::filesystem::read_symlink("/proc/self/exe").string(); }
 
 const std::atomic<bool>& stop_on_signals() {
   std::signal(SIGINT, on_signal);
@@ -64,6 +103,11 @@ int failed(const Status& status, bool json, std::optional<int> exit_code) {
 
 int failed_to_open(const Status& status, bool json) {
   return failed(status, json, status.code() == Code::NotFound ? std::optional<int>(bad_usage) : std::nullopt);
+}
+
+void print_files(const std::vector<std::string>& files, bool json) {
+  if (json) return static_cast<void>(std::printf("%s\n", JsonLine().add("files", files).text().c_str()));
+  for (const auto& file : files) std::printf("%s\n", file.c_str());
 }
 
 std::string cut_to_terminal(const std::string& line) {

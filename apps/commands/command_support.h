@@ -1,10 +1,12 @@
-// What the subcommands share: signals, the terminal, and how failures are told.
+// What the subcommands share: their options, signals, the terminal, and how results and failures are told.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "messages/values/status.h"
 
@@ -16,8 +18,17 @@ namespace troupe::commands {
 
 constexpr int bad_usage = 2, bad_data = 3, diverged = 4;  ///< exit codes beside 0 and 1
 
+/// A subcommand, its description, and an example of its use.
+CLI::App* add_command(CLI::App& app, const char* name, const char* what, const char* example);
 /// Adds --memory, bytes or "8GB", "512MiB" (RuntimeOptions::memory).
 void add_memory(CLI::App& command, size_t& memory);
+
+/// The value of --local: "ps=1,worker=2".
+Result<std::map<std::string, int>> parse_tasks(const std::string& text);
+/// The same, of jobs that have a part in a training.
+Result<std::map<std::string, int>> parse_training_tasks(const std::string& text);
+/// The file that this process runs.
+std::string this_program();
 
 /// From now on SIGINT and SIGTERM ask for an orderly end, by this flag, and the second one ends the process at once.
 const std::atomic<bool>& stop_on_signals();
@@ -34,6 +45,8 @@ int failed(const Status& status, bool json = false, std::optional<int> exit_code
 /// The same for what the command line or a file that it names asks for: where that is not there, it is the usage that is wrong.
 int failed_to_open(const Status& status, bool json = false);
 
+/// What a subcommand has written, a line for each, or {"files": [...]}.
+void print_files(const std::vector<std::string>& files, bool json);
 /// The first columns of a line, so many as the terminal at the standard output has now less one, so that it never wraps; all of the
 /// line where the width is not known.
 std::string cut_to_terminal(const std::string& line);

@@ -1,6 +1,9 @@
+// The subcommand node: one node of a cluster.
 #include <poll.h>
 #include <sys/prctl.h>
 #include <unistd.h>
+
+#include <CLI/CLI.hpp>
 
 #include <csignal>
 #include <cstdio>
@@ -8,14 +11,28 @@
 #include <iostream>
 
 #include "apps/cluster/node.h"
+#include "apps/cluster/place.h"
+#include "apps/commands/all_commands.h"
 #include "apps/commands/command_support.h"
-#include "apps/commands/commands.h"
 #include "apps/config/schema.h"
 #include "messages/env/real_disk.h"
 #include "messages/values/device_name.h"
 
 namespace troupe::commands {
 namespace {
+
+struct NodeArguments {
+  cluster::PlaceOptions place;
+  TlsFiles tls = {};  ///< to ask a member with; empty: plain
+  std::string listen;
+  std::vector<std::string> roots = {"."};  ///< folders for the files that masters name
+  int devices = 1, threads = 0;
+  size_t memory = 0;  ///< see RuntimeOptions
+  std::string heartbeat = "200ms";
+  bool json = false;     ///< what it says, as one object a line
+  bool explain = false;  ///< says which task it is, and how that is known, and ends
+  bool inherit = false;  ///< what to be is read from the standard input
+};
 
 std::optional<std::string> environment_variable(const std::string& name) {
   const char* const value = std::getenv(name.c_str());
@@ -79,8 +96,6 @@ int serve_parent() {
   return status.ok() ? 0 : failed(status);
 }
 
-}  // namespace
-
 int node(const NodeArguments& arguments) {
   if (arguments.inherit) return serve_parent();
   RealDisk disk;
@@ -104,6 +119,62 @@ int node(const NodeArguments& arguments) {
   const auto& stop = stop_on_signals();
   return log.ended(cluster::run_node(
       *options, [&stop] { return stop.load(); }, std::ref(log)));
+}
+
+}  // namespace
+
+void add_node_command(CLI::App& app, int& result) {
+  const auto arguments = std::make_shared<NodeArguments>();
+  auto* command = add_command(app, "node", "Run one node of a cluster until it is told to end.",
+                              "troupe node --cluster cluster.toml --job ps --task 0\n"
+                              "         troupe node --join a.lab:4242 --name lab --job worker --plain");
+  auto& place = arguments->place;
+  auto* file = command->add_option("--cluster", place.cluster_file, "cluster file (TOML)");
+  auto* join =
+      command
+          ->add_option("--join", place.join,
+                       "a member of the cluster, host:port, that tells where this node belongs; with neither "
+                       "this nor a file TF_CONFIG or SLURM tell")
+          ->excludes(file);
+  auto* job = command->add_option("--job", place.job, "which job of the cluster this node is part of");
+  auto* task =
+      command->add_option("--task", place.task, "its number in the job; default: 0, to join the lowest free")
+          ->check(CLI::NonNegativeNumber);
+  command->add_option("--name", place.name, "to join: the name of the cluster")->needs(join);
+  auto* cert = command
+                   ->add_option("--cert", arguments->tls.certificate,
+                                "to join: this node's certificate (PEM), which says its job and task")
+                   ->needs(join)
+                   ->excludes(job)
+                   ->excludes(task);
+  auto* key = command->add_option("--key", arguments->tls.key, "its key")->needs(cert);
+  auto* ca =
+      command->add_option("--ca", arguments->tls.authority, "certificate of the authority of the cluster")
+          ->needs(cert);
+  cert->needs(key)->needs(ca);
+  command->add_option("--ps", place.slurm_servers, "of a SLURM job, so many tasks are parameter servers")
+      ->check(CLI::Range(0, 1 << 16))
+      ->excludes(file);
+  command->add_option("--port", place.slurm_port, "of the first task on a host of a SLURM job")
+      ->excludes(file);
+  command->add_flag("--plain", place.plain, "without a cluster file: connections without TLS between hosts")
+      ->excludes(file);
+  command->add_flag("--explain", arguments->explain, "say which task this is, how that is known, and end");
+  command->add_option("--listen", arguments->listen,
+                      "where to listen, if not at the address in the cluster file");
+  command->add_option("--devices", arguments->devices, "CPU devices")->check(CLI::Range(1, 64));
+  command->add_option("--threads", arguments->threads, "compute threads; 0: as many as cores")
+      ->check(CLI::Range(0, 1024));
+  add_memory(*command, arguments->memory);
+  command->add_option("--heartbeat", arguments->heartbeat,
+                      "how often others hear of this node at least, 20ms to 60s; default: 200ms");
+  command->add_option(
+      "--root", arguments->roots,
+      "a folder under which files named by others, as checkpoints, must lie; default: this folder");
+  command->add_flag("--json", arguments->json,
+                    "what happens, as JSON objects, one a line: {\"time\", \"task\", \"event\", \"text\"}");
+  command->add_flag("--inherit", arguments->inherit)->group("");
+  command->callback([arguments, &result] { result = node(*arguments); });
 }
 
 }  // namespace troupe::commands

@@ -1,43 +1,25 @@
-#include "apps/commands/commands.h"
+#include "apps/commands/training.h"
 
 #include <unistd.h>
 
-#include <charconv>
-#include <cstdio>
-#include <filesystem>
-#include <optional>
-#include <sstream>
+#include <CLI/CLI.hpp>
 
-#include "actors/runtime.h"
-#include "apps/cluster/certs.h"
+#include <cstdio>
+
 #include "apps/cluster/local_cluster.h"
 #include "apps/cluster/processes.h"
 #include "apps/commands/command_support.h"
 #include "apps/config/cluster_file.h"
-#include "apps/config/run_config.h"
 #include "apps/data/dataset.h"
 #include "apps/text/json_line.h"
 #include "apps/train/trainer.h"
-#include "apps/train/training_graph.h"
 #include "devices/memory_budget.h"
-#include "kernels/core/kernel.h"
 #include "messages/env/real_disk.h"
 
 namespace troupe::commands {
 namespace {
 
 constexpr const char* clear_line = "\r\033[K";
-
-Result<config::RunConfig> load(const TrainArguments& arguments) {
-  const auto library = make_op_library();
-  TROUPE_RETURN_IF_FAILED(library->status);
-  RealDisk disk;
-  return config::load_run_config(disk, arguments.file, arguments.set, library->ops);
-}
-
-int failed_to_load(const Status& status, bool json) {
-  return failed(status, json, status.code() == Code::InvalidArgument ? bad_usage : bad_data);
-}
 
 const char* name(train::Ending ending) {
   switch (ending) {
@@ -82,28 +64,6 @@ void print_summary(const train::TrainingResult& result) {
   if (!result.folder.empty()) std::printf("written to %s\n", result.folder.c_str());
 }
 
-/// Workers to which no part of the batches falls, in a sentence; empty when there is none.
-std::string idle_workers(const config::RunConfig& config) {
-  const auto found = config.cluster.tasks.find("worker");
-  const int64_t workers = found == config.cluster.tasks.end() ? 0 : found->second, shards = config.shards();
-  if (workers <= shards) return {};
-  const std::string idle =
-      std::to_string(workers - shards) + " of " + std::to_string(workers) + " workers idle";
-  if (config.train.replication.mode == config::ReplicationMode::Local)
-    return "train.replication.mode = \"local\" leaves " + idle + "; \"sync\" and \"async\" use all of them";
-  return "train.replication.shards = " + std::to_string(shards) + " leaves " + idle;
-}
-
-/// Jobs of the cluster that have no part in a training, a line for each; workers that have none.
-void warn_of_idle_tasks(const config::RunConfig& config) {
-  std::vector<std::string> warnings;
-  for (const auto& [job, tasks] : config.cluster.tasks)
-    if (const Status status = config::check_training_job(job); !status.ok())
-      warnings.push_back(status.text());
-  if (std::string idle = idle_workers(config); !idle.empty()) warnings.push_back(std::move(idle));
-  for (const auto& warning : warnings) std::fprintf(stderr, "troupe: %s\n", warning.c_str());
-}
-
 /// Where a run reads and writes.
 std::vector<std::string> files_of(const config::RunConfig& config, const std::string& resume) {
   std::vector<std::string> files = {config.run.directory};
@@ -129,7 +89,7 @@ cluster::NodeOptions common_options(const config::RunConfig& config, const train
 /// The cluster that the arguments ask for, with the processes to be started; nothing when they ask for none.
 Result<std::optional<cluster::ClusterPlan>> plan_cluster(const TrainArguments& arguments,
                                                          const cluster::NodeOptions& common) {
-  const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
+  const std::string program = this_program();
   RealDisk disk;
   cluster::ClusterPlan plan;
   if (!arguments.local.empty()) {
@@ -178,46 +138,28 @@ Status with_loss(const Status& status, const cluster::Processes* nodes) {
 
 }  // namespace
 
-Result<std::map<std::string, int>> parse_tasks(const std::string& text) {
-  const auto refused = [&](const std::string& why) {
-    return invalid_argument("--local " + text + ": " + why);
-  };
-  std::map<std::string, int> tasks;
-  std::istringstream parts(text);
-  for (std::string part; std::getline(parts, part, ',');) {
-    const size_t equals = std::min(part.find('='), part.size());
-    const std::string job = part.substr(0, equals);
-    int count = 0;
-    const auto [end, error] =
-        std::from_chars(part.data() + std::min(equals + 1, part.size()), part.data() + part.size(), count);
-    if (!config::is_identifier(job) || error != std::errc() || end != part.data() + part.size() ||
-        count < 1 || count > 64)
-      return refused("'" + part + "' is not JOB=COUNT, COUNT from 1 to 64");
-    if (!tasks.emplace(job, count).second) return refused("job '" + job + "' is there twice");
-  }
-  return tasks;
-}
-
-Result<std::map<std::string, int>> parse_training_tasks(const std::string& text) {
-  TROUPE_ASSIGN(auto tasks, parse_tasks(text));
-  for (const auto& [job, count] : tasks)
-    if (const Status status = config::check_training_job(job); !status.ok())
-      return invalid_argument("--local " + text + ": " + status.text());
-  return tasks;
+void add_run_options(CLI::App& command, TrainArguments& arguments) {
+  add_run_file(command, arguments.run);
+  command.add_option("--resume", arguments.resume,
+                     "go on with a run: 'auto' for the newest of this name, or its folder");
+  command.add_option("--dry-run", arguments.dry_run_steps, "run so many steps and write nothing")
+      ->check(CLI::PositiveNumber);
+  command.add_flag("-q,--quiet", arguments.quiet, "print nothing but failures");
+  add_memory(command, arguments.memory);
 }
 
 int train(const TrainArguments& arguments) {
-  auto config = load(arguments);
-  if (!config) return failed(config.status(), arguments.json);
+  auto config = load(arguments.run);
+  if (!config) return failed(config.status(), arguments.run.json);
   RealDisk disk;
   auto data = data::load(disk, config->data, config->run.seed);
-  if (!data) return failed_to_load(data.status(), arguments.json);
+  if (!data) return failed_to_load(data.status(), arguments.run.json);
   train::TrainerOptions options;
   options.resume = arguments.resume;
   options.memory = arguments.memory;
   options.dry_run_steps = arguments.dry_run_steps;
   options.stop = &stop_on_signals();
-  const bool talks = !arguments.quiet && !arguments.json;
+  const bool talks = !arguments.quiet && !arguments.run.json;
   const bool terminal = isatty(STDOUT_FILENO) != 0;
   if (talks)
     options.line = [terminal](const std::string& line) {
@@ -229,16 +171,16 @@ int train(const TrainArguments& arguments) {
       std::fflush(stdout);
     };
   auto nodes = start_nodes(arguments, *config, options);
-  if (!nodes) return failed(nodes.status(), arguments.json);
+  if (!nodes) return failed(nodes.status(), arguments.run.json);
   if (!arguments.quiet) warn_of_idle_tasks(*config);
   const auto result = train::train(*config, *data, options);
   if (options.progress) std::printf("%s", clear_line);
   if (!result) {
     const bool stopped = stop_signal() != 0 && result.status().code() == Code::Cancelled;
-    return failed(with_loss(result.status(), nodes->get()), arguments.json,
+    return failed(with_loss(result.status(), nodes->get()), arguments.run.json,
                   stopped ? std::optional<int>(exit_code_of(stop_signal())) : std::nullopt);
   }
-  if (arguments.json)
+  if (arguments.run.json)
     print_json(*result);
   else if (!arguments.quiet)
     print_summary(*result);
@@ -247,56 +189,6 @@ int train(const TrainArguments& arguments) {
     return exit_code_of(stop_signal());
   }
   return result->ending == train::Ending::Diverged ? diverged : 0;
-}
-
-int check(const TrainArguments& arguments) {
-  const auto config = load(arguments);
-  if (!config) return failed(config.status(), arguments.json);
-  RealDisk disk;
-  const auto data = data::load(disk, config->data, config->run.seed);
-  if (!data) return failed_to_load(data.status(), arguments.json);
-  Graph graph(make_op_library()->ops);
-  const auto model = train::build_training_graph(*config, data->train, graph);
-  if (!model) return failed(model.status(), arguments.json);
-  if (!arguments.quiet) warn_of_idle_tasks(*config);
-  const int64_t samples = data->train.samples(), held_out = data->valid ? data->valid->samples() : 0;
-  if (arguments.json)
-    std::printf("%s\n", JsonLine()
-                            .add("ok", true)
-                            .add("samples", samples)
-                            .add("held_out", held_out)
-                            .add("parameters", model->parameters)
-                            .add("nodes", graph.size())
-                            .text()
-                            .c_str());
-  else
-    std::printf("ok: %lld samples, %lld held out, %lld parameters, %zu nodes\n",
-                static_cast<long long>(samples), static_cast<long long>(held_out),
-                static_cast<long long>(model->parameters), graph.size());
-  return 0;
-}
-
-int certs(const std::string& folder, const std::string& cluster_file, bool json) {
-  RealDisk disk;
-  const auto spec = config::load_cluster(disk, cluster_file, {}, 0);
-  if (!spec) return failed(spec.status(), json);
-  const auto written = cluster::write_certificates(folder, *spec);
-  if (!written) return failed(written.status(), json);
-  print_files(*written, json);
-  return 0;
-}
-
-void print_files(const std::vector<std::string>& files, bool json) {
-  if (json) return static_cast<void>(std::printf("%s\n", JsonLine().add("files", files).text().c_str()));
-  for (const auto& file : files) std::printf("%s\n", file.c_str());
-}
-
-int version(bool json) {
-  if (json)
-    std::printf("%s\n", JsonLine().add("version", TROUPE_VERSION).text().c_str());
-  else
-    std::printf("troupe %s\n", TROUPE_VERSION);
-  return 0;
 }
 
 }  // namespace troupe::commands

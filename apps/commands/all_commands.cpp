@@ -1,0 +1,20 @@
+#include "apps/commands/all_commands.h"
+
+namespace troupe::commands {
+
+void add_all_commands(CLI::App& app, int& result) {
+  add_train_command(app, result);
+  add_launch_command(app, result);
+  add_node_command(app, result);
+  add_check_command(app, result);
+#ifdef TROUPE_INTEROP
+  add_run_command(app, result);
+  add_verify_command(app, result);
+  add_bench_command(app, result);
+  add_graph_command(app, result);
+#endif
+  add_certs_command(app, result);
+  add_version_command(app, result);
+}
+
+}  // namespace troupe::commands

@@ -1,0 +1,116 @@
+// The subcommand bench: the time of steps of a graph of TensorFlow.
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "apps/commands/all_commands.h"
+#include "apps/commands/command_support.h"
+#include "apps/commands/graph_file_options.h"
+#include "apps/golden/step_costs.h"
+#include "messages/env/real_disk.h"
+
+namespace troupe::commands {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Json = nlohmann::json;
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+struct BenchArguments {
+  golden::GraphFileOptions graph;
+  long long steps = 1000, warmup = 100;
+  bool no_simplify = false, profile = false;
+};
+
+/// The most memory this process has had, in MiB.
+double peak_memory() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with("VmHWM:")) return std::atof(line.c_str() + 6) / 1024;
+  return 0;
+}
+
+/// Microseconds of a step by device and op, which for each device add up to the step.
+Json profile_of(const golden::GraphFile& graph, long long steps) {
+  golden::StepCosts costs;
+  for (long long i = 0; i < steps; ++i) {
+    std::vector<DeviceProfile> profile;
+    const auto begin = Clock::now();
+    graph.run({.profile = &profile});
+    costs.add(Clock::now() - begin, profile);
+  }
+  Json devices = Json::array();
+  const double step = costs.step_microseconds();
+  for (const auto& device : costs.devices()) {
+    Json ops = Json::array();
+    for (const auto& op : device.ops)
+      ops.push_back(
+          {{"op", op.name}, {"runs", op.runs}, {"us", op.microseconds}, {"share", op.microseconds / step}});
+    devices.push_back({{"device", device.name},
+                       {"ops", std::move(ops)},
+                       {"between_nodes_us", device.between},
+                       {"waiting_us", device.waiting},
+                       {"outside_us", device.outside}});
+  }
+  return {{"step_us", step}, {"devices", std::move(devices)}};
+}
+
+int bench(BenchArguments& arguments) try {
+  arguments.graph.simplify = !arguments.no_simplify;
+  const auto begin = Clock::now();
+  RealDisk disk;
+  const golden::GraphFile graph = open_graph(disk, arguments.graph);
+  graph.run();
+  const double first = seconds_since(begin);
+  for (long long i = 0; i < arguments.warmup; ++i) graph.run();
+  std::vector<double> times;
+  const auto start = Clock::now();
+  for (long long i = 0; i < arguments.steps; ++i) {
+    const auto step = Clock::now();
+    graph.run();
+    times.push_back(1e6 * seconds_since(step));
+  }
+  const double total = seconds_since(start);
+  std::ranges::sort(times);
+  const auto quantile = [&](double q) {
+    return times[std::min(times.size() - 1, static_cast<size_t>(q * static_cast<double>(times.size())))];
+  };
+  Json result{{"steps_per_second", static_cast<double>(arguments.steps) / total},
+              {"median_us", quantile(0.5)},
+              {"p90_us", quantile(0.9)},
+              {"p99_us", quantile(0.99)},
+              {"first_step_s", first},
+              {"peak_memory_mib", peak_memory()}};
+  if (arguments.profile) result["profile"] = profile_of(graph, arguments.steps);
+  std::printf("%s\n", result.dump().c_str());
+  return 0;
+} catch (const Error& error) {
+  return failed(error.status(), true);
+}
+
+}  // namespace
+
+void add_bench_command(CLI::App& app, int& result) {
+  const auto arguments = std::make_shared<BenchArguments>();
+  auto* command =
+      app.add_subcommand("bench", "Time the steps of a graph of TensorFlow; prints JSON.")
+          ->footer("Example: troupe bench graph.pb --init init --feed x:0=x.npy --target train --steps 1000");
+  add_graph_options(*command, arguments->graph);
+  command->add_option("--steps", arguments->steps, "that are timed")->check(CLI::PositiveNumber);
+  command->add_option("--warmup", arguments->warmup, "steps before those")->check(CLI::NonNegativeNumber);
+  command->add_flag("--no-simplify", arguments->no_simplify, "fold no constants, share no subexpressions");
+  command->add_flag("--profile", arguments->profile,
+                    "time by op, of as many steps more, adding up to the step");
+  command->add_flag("--json")->description("it prints JSON in any case");
+  command->callback([arguments, &result] { result = bench(*arguments); });
+}
+
+}  // namespace troupe::commands

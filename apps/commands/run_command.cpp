@@ -1,0 +1,77 @@
+// The subcommand run: steps of a graph of TensorFlow.
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <memory>
+
+#include "apps/commands/all_commands.h"
+#include "apps/commands/command_support.h"
+#include "apps/commands/graph_file_options.h"
+#include "apps/data/formats/npy.h"
+#include "apps/text/json_line.h"
+#include "graph/build/graph_text.h"
+#include "messages/env/real_disk.h"
+
+namespace troupe::commands {
+namespace {
+
+constexpr size_t max_printed = 100;  // elements of a tensor
+
+struct RunArguments {
+  golden::GraphFileOptions graph;
+  long long steps = 1;
+  std::string out;
+  bool json = false;
+};
+
+void print(const std::vector<std::string>& names, const std::vector<Tensor>& values, bool json) {
+  JsonLine line;
+  for (size_t i = 0; i < values.size(); ++i) line.add(names[i], tensor_text(values[i], max_printed));
+  if (json) return static_cast<void>(std::printf("%s\n", line.text().c_str()));
+  for (size_t i = 0; i < values.size(); ++i)
+    std::printf("%s = %s\n", names[i].c_str(), tensor_text(values[i], max_printed).c_str());
+}
+
+Status save(Disk& disk, const std::string& path, const std::vector<std::string>& names,
+            const std::vector<Tensor>& values) {
+  std::map<std::string, Tensor> arrays;
+  for (size_t i = 0; i < values.size(); ++i) arrays[names[i]] = values[i];
+  TROUPE_ASSIGN(const std::string bytes, data::write_npz(arrays));
+  TROUPE_ASSIGN(auto file, NewFile::create(disk, path));
+  TROUPE_RETURN_IF_FAILED(file.write(bytes));
+  return file.commit();
+}
+
+int run(const RunArguments& arguments) try {
+  RealDisk disk;
+  const golden::GraphFile graph = open_graph(disk, arguments.graph);
+  std::vector<Tensor> values;
+  for (long long step = 0; step < arguments.steps; ++step) values = graph.run();
+  if (arguments.out.empty()) {
+    print(arguments.graph.fetches, values, arguments.json);
+  } else {
+    throw_if_failed(save(disk, arguments.out, arguments.graph.fetches, values));
+    if (arguments.json) print_files({arguments.out}, true);
+  }
+  return 0;
+} catch (const Error& error) {
+  return failed(error.status(), arguments.json);
+}
+
+}  // namespace
+
+void add_run_command(CLI::App& app, int& result) {
+  const auto arguments = std::make_shared<RunArguments>();
+  auto* command =
+      app.add_subcommand("run", "Run a graph of TensorFlow.")
+          ->footer("Example: troupe run graph.pb --init init --feed x:0=x.npy --fetch y:0 --out y.npz");
+  add_graph_options(*command, arguments->graph);
+  command->add_option("--steps", arguments->steps, "how often")->check(CLI::PositiveNumber);
+  command->add_option("--out", arguments->out,
+                      "file for what is fetched in the last step (.npz); default: print it");
+  command->add_flag("--json", arguments->json,
+                    "what is fetched as one line of JSON: {NAME: the tensor as text}, or {\"files\": [...]}");
+  command->callback([arguments, &result] { result = run(*arguments); });
+}
+
+}  // namespace troupe::commands

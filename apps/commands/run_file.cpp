@@ -1,0 +1,57 @@
+#include "apps/commands/run_file.h"
+
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+
+#include "apps/commands/command_support.h"
+#include "apps/config/cluster_file.h"
+#include "kernels/core/kernel.h"
+#include "messages/env/real_disk.h"
+
+namespace troupe::commands {
+namespace {
+
+/// Workers to which no part of the batches falls, in a sentence; empty when there is none.
+std::string idle_workers(const config::RunConfig& config) {
+  const auto found = config.cluster.tasks.find("worker");
+  const int64_t workers = found == config.cluster.tasks.end() ? 0 : found->second, shards = config.shards();
+  if (workers <= shards) return {};
+  const std::string idle =
+      std::to_string(workers - shards) + " of " + std::to_string(workers) + " workers idle";
+  if (config.train.replication.mode == config::ReplicationMode::Local)
+    return "train.replication.mode = \"local\" leaves " + idle + "; \"sync\" and \"async\" use all of them";
+  return "train.replication.shards = " + std::to_string(shards) + " leaves " + idle;
+}
+
+}  // namespace
+
+void add_run_file(CLI::App& command, RunFile& run) {
+  command.add_option("file", run.file, "run file (TOML)")->required();
+  command.add_option("--set", run.set, "lay a value over the run file: --set train.max_epochs=3")->take_all();
+  command.add_flag(
+      "--json", run.json,
+      "the result, or what failed, as one line of JSON; numbers that it lacks, as NaN, are null");
+}
+
+Result<config::RunConfig> load(const RunFile& run) {
+  const auto library = make_op_library();
+  TROUPE_RETURN_IF_FAILED(library->status);
+  RealDisk disk;
+  return config::load_run_config(disk, run.file, run.set, library->ops);
+}
+
+int failed_to_load(const Status& status, bool json) {
+  return failed(status, json, status.code() == Code::InvalidArgument ? bad_usage : bad_data);
+}
+
+void warn_of_idle_tasks(const config::RunConfig& config) {
+  std::vector<std::string> warnings;
+  for (const auto& [job, tasks] : config.cluster.tasks)
+    if (const Status status = config::check_training_job(job); !status.ok())
+      warnings.push_back(status.text());
+  if (std::string idle = idle_workers(config); !idle.empty()) warnings.push_back(std::move(idle));
+  for (const auto& warning : warnings) std::fprintf(stderr, "troupe: %s\n", warning.c_str());
+}
+
+}  // namespace troupe::commands

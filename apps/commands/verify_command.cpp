@@ -1,0 +1,78 @@
+// The subcommand verify: golden cases.
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "apps/commands/all_commands.h"
+#include "apps/commands/command_support.h"
+#include "apps/golden/verify.h"
+#include "apps/text/escaped.h"
+#include "messages/env/real_disk.h"
+
+namespace troupe::commands {
+namespace {
+
+using Json = nlohmann::json;
+
+struct VerifyArguments {
+  golden::VerifyOptions options;
+  std::string local;
+  bool json = false;
+};
+
+/// A line for each step that failed.
+void print(const golden::Verdict& verdict, bool json) {
+  const std::string name = escaped(verdict.name);
+  const bool ok = verdict.failures.empty();
+  std::vector<std::string> why;
+  for (const auto& failure : verdict.failures) why.push_back(escaped(failure));
+  if (!verdict.lacks.empty()) why.push_back(escaped(verdict.lacks));
+  if (json) {
+    std::printf("%s\n",
+                Json{{"case", name}, {"ok", ok}, {"why", why}, {"seconds", verdict.seconds}}.dump().c_str());
+    return;
+  }
+  if (why.empty()) std::printf("ok   %s\n", name.c_str());
+  for (const auto& line : why) std::printf("%s %s: %s\n", ok ? "lack" : "FAIL", name.c_str(), line.c_str());
+}
+
+int verify(VerifyArguments& arguments) {
+  if (!arguments.local.empty()) {
+    auto tasks = parse_tasks(arguments.local);
+    if (!tasks) return failed(tasks.status(), arguments.json);
+    arguments.options.tasks = std::move(*tasks);
+    arguments.options.program = this_program();
+  }
+  RealDisk disk;
+  int passed = 0, lacking = 0, failures = 0;
+  const Status status = golden::verify(disk, arguments.options, [&](const golden::Verdict& verdict) {
+    ++(!verdict.failures.empty() ? failures : verdict.lacks.empty() ? passed : lacking);
+    print(verdict, arguments.json);
+  });
+  if (!status.ok()) return failed_to_open(status, arguments.json);
+  if (arguments.json)
+    std::printf("%s\n", Json{{"passed", passed}, {"failed", failures}, {"lacking", lacking}}.dump().c_str());
+  else
+    std::printf("%d passed, %d failed%s\n", passed, failures,
+                lacking == 0 ? "" : (", " + std::to_string(lacking) + " for ops that are not there").c_str());
+  return failures == 0 ? 0 : 1;
+}
+
+}  // namespace
+
+void add_verify_command(CLI::App& app, int& result) {
+  const auto arguments = std::make_shared<VerifyArguments>();
+  auto* command =
+      app.add_subcommand("verify", "Run golden cases and tell which TensorFlow would answer otherwise.")
+          ->footer("Example: troupe verify tests/golden --local ps=1,worker=2");
+  command->add_option("path", arguments->options.paths, "folders of cases, or with cases below them")
+      ->required();
+  command->add_option("--local", arguments->local, "spread over processes of this machine: ps=1,worker=2");
+  add_memory(*command, arguments->options.memory);
+  command->add_flag("--json", arguments->json, "a line of JSON a case");
+  command->callback([arguments, &result] { result = verify(*arguments); });
+}
+
+}  // namespace troupe::commands

@@ -1,0 +1,31 @@
+// The subcommand version.
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <memory>
+
+#include "apps/commands/all_commands.h"
+#include "apps/commands/command_support.h"
+#include "apps/text/json_line.h"
+
+namespace troupe::commands {
+namespace {
+
+int version(bool json) {
+  if (json)
+    std::printf("%s\n", JsonLine().add("version", TROUPE_VERSION).text().c_str());
+  else
+    std::printf("troupe %s\n", TROUPE_VERSION);
+  return 0;
+}
+
+}  // namespace
+
+void add_version_command(CLI::App& app, int& result) {
+  const auto json = std::make_shared<bool>(false);
+  auto* command = add_command(app, "version", "Print the version.", "troupe version --json");
+  command->add_flag("--json", *json, "as JSON");
+  command->callback([json, &result] { result = version(*json); });
+}
+
+}  // namespace troupe::commands
