@@ -6,7 +6,7 @@
 
 namespace troupe {
 
-/// Spawns the device, variable and replicas roles of each device, the worker, the writer and the coordinator of checkpoints, and
+/// Makes the services of each device; spawns their actors and that of the device, the worker, the writer and the coordinator of checkpoints, and
 /// their supervisor, all entered in the directory. `on_failure` as for spawn_supervisor.
 std::shared_ptr<TaskSites> make_task(ActorNode& node, std::string task, uint64_t incarnation,
                                      std::vector<std::shared_ptr<Device>> devices, OnFailure on_failure = {});

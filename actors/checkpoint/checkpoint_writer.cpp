@@ -76,27 +76,40 @@ class WriterRole final : public FileRole {
   }
 
   void save(const Message<wire::SaveShard>& message, Reply reply) {
-    std::vector<std::pair<ActorRef, AnyMessage>> requests;
-    auto tensors = std::make_shared<std::vector<SavedTensors>>();  // per site; the values are still to come
-    for (const auto& site : task_->sites) {
-      SavedTensors& here = tensors->emplace_back();
-      std::vector<uint32_t> ids;
+    std::map<ActorRef, Owned> owners;
+    for (const auto& site : task_->sites)
       for (const auto& [name, cell] : cells_of(view(message->getContainer()), *site)) {
         if (cell->reading() == StateCell::Reading::Uninitialized) continue;
-        here.push_back({name, {}, 0});
-        ids.push_back(cell->id());
+        Owned& owned = owners[site->owner(*cell)];
+        owned.device = site->device.get();
+        owned.tensors.push_back({name, {}, 0});  // the values are still to come
+        owned.ids.push_back(cell->id());
       }
-      requests.emplace_back(site->variable_actor.get(), read_message(ids));
+    std::vector<std::pair<ActorRef, AnyMessage>> requests;
+    auto all = std::make_shared<std::vector<Owned>>();
+    for (auto& [owner, owned] : owners) {
+      requests.emplace_back(owner, read_message(owned.ids));
+      all->push_back(std::move(owned));
     }
     auto kept = std::make_shared<Reply>(std::move(reply));
-    ask_all(std::move(requests), [this, message, tensors, kept](std::vector<Result<AnyMessage>> answers) {
-      for (size_t site = 0; site < answers.size(); ++site)
-        if (Status status = fill_in((*tensors)[site], answers[site], *task_->sites[site]->device);
-            !status.ok())
+    ask_all(std::move(requests), [this, message, all, kept](std::vector<Result<AnyMessage>> answers) {
+      auto tensors = std::make_shared<SavedTensors>();
+      for (size_t i = 0; i < answers.size(); ++i) {
+        Owned& owned = (*all)[i];
+        if (Status status = fill_in(owned.tensors, answers[i], *owned.device); !status.ok())
           return (*kept)(std::move(status));
-      write_file(message, *tensors, kept);
+        std::ranges::move(owned.tensors, std::back_inserter(*tensors));
+      }
+      write_file(message, tensors, kept);
     });
   }
+
+  /// What one actor owns of what is saved.
+  struct Owned {
+    Device* device = nullptr;
+    SavedTensors tensors;
+    std::vector<uint32_t> ids;
+  };
 
   static AnyMessage read_message(const std::vector<uint32_t>& ids) {
     Draft<wire::Read> draft;
@@ -116,10 +129,8 @@ class WriterRole final : public FileRole {
     return {};
   }
 
-  void write_file(const Message<wire::SaveShard>& message, std::vector<SavedTensors>& by_site,
+  void write_file(const Message<wire::SaveShard>& message, const std::shared_ptr<SavedTensors>& all,
                   const std::shared_ptr<Reply>& kept) {
-    auto all = std::make_shared<SavedTensors>();
-    for (auto& tensors : by_site) std::ranges::move(tensors, std::back_inserter(*all));
     if (all->empty()) return (*kept)(Draft<wire::ShardSaved>().finish());
     block<ShardFile>(
         [message, all, &disk = node_.env.disk]() -> Result<ShardFile> {
@@ -166,14 +177,10 @@ class WriterRole final : public FileRole {
         ready_.container != view(message->getContainer()))
       return reply(aborted("writer of " + task_->task + " has not read this checkpoint"));
     const Ready ready = std::exchange(ready_, {});
-    std::vector<std::pair<ActorRef, AnyMessage>> requests;
-    for (const auto& site : task_->sites) {
-      auto assign = assign_message(*site, ready);
-      if (!assign) return reply(assign.status());
-      requests.emplace_back(site->variable_actor.get(), std::move(*assign));
-    }
+    auto requests = assignments(ready);
+    if (!requests) return reply(requests.status());
     auto kept = std::make_shared<Reply>(std::move(reply));
-    ask_all(std::move(requests), [kept](const std::vector<Result<AnyMessage>>& answers) {
+    ask_all(std::move(*requests), [kept](const std::vector<Result<AnyMessage>>& answers) {
       for (const auto& answer : answers)
         if (!answer) return (*kept)(answer.status());
       (*kept)(Draft<wire::ShardsApplied>().finish());
@@ -186,26 +193,42 @@ class WriterRole final : public FileRole {
     SavedTensors tensors;
   };
 
-  Result<AnyMessage> assign_message(const DeviceSite& site, const Ready& ready) const {
-    const Cells here = cells_of(ready.container, site);
+  /// What each owner is to set.
+  struct Assignment {
     std::vector<uint32_t> ids;
     std::vector<uint64_t> versions;
     std::vector<Tensor> values;
-    for (const auto& tensor : ready.tensors) {
-      const auto cell = here.find(tensor.name);
-      if (cell == here.end()) continue;
-      TROUPE_ASSIGN(values.emplace_back(), transfer(tensor.value, *site.device, *site.device));
-      ids.push_back(cell->second->id());
-      versions.push_back(tensor.version);
+  };
+
+  Result<std::vector<std::pair<ActorRef, AnyMessage>>> assignments(const Ready& ready) const {
+    std::map<ActorRef, Assignment> owners;
+    for (const auto& site : task_->sites) {
+      const Cells here = cells_of(ready.container, *site);
+      for (const auto& tensor : ready.tensors) {
+        const auto cell = here.find(tensor.name);
+        if (cell == here.end()) continue;
+        Assignment& to = owners[site->owner(*cell->second)];
+        TROUPE_ASSIGN(to.values.emplace_back(), transfer(tensor.value, *site->device, *site->device));
+        to.ids.push_back(cell->second->id());
+        to.versions.push_back(tensor.version);
+      }
     }
+    std::vector<std::pair<ActorRef, AnyMessage>> requests;
+    for (auto& [owner, assignment] : owners)
+      requests.emplace_back(owner, assign_message(std::move(assignment)));
+    return requests;
+  }
+
+  static AnyMessage assign_message(Assignment assignment) {
     Draft<wire::Assign> draft;
-    auto cells = draft->initCells(static_cast<uint32_t>(ids.size()));
-    auto list = draft->initVersions(static_cast<uint32_t>(ids.size()));
-    for (uint32_t i = 0; i < ids.size(); ++i) {
-      cells.set(i, ids[i]);
-      list.set(i, versions[i]);
+    const auto count = static_cast<uint32_t>(assignment.ids.size());
+    auto cells = draft->initCells(count);
+    auto versions = draft->initVersions(count);
+    for (uint32_t i = 0; i < count; ++i) {
+      cells.set(i, assignment.ids[i]);
+      versions.set(i, assignment.versions[i]);
     }
-    return draft.finish(std::move(values));
+    return draft.finish(std::move(assignment.values));
   }
 
   std::shared_ptr<TaskSites> task_;

@@ -2,35 +2,35 @@
 
 namespace troupe {
 
+Result<Service*> DeviceSite::find_service(std::string_view name) const {
+  if (const auto at = services.find(name); at != services.end()) return at->second.get();
+  std::string known;
+  for (const auto& [other, service] : services) known += (known.empty() ? "" : ", ") + other;
+  return unimplemented("there is no service '" + std::string(name) + "'; known: " + known);
+}
+
+ActorRef DeviceSite::owner(const StateCell& cell) const {
+  for (const auto& [name, service] : services)
+    if (auto actor = service->owner(cell)) return actor;
+  return {};
+}
+
+void DeviceSite::drop(const StateCell& cell) const {
+  for (const auto& [name, service] : services) service->drop(cell);
+}
+
 void DeviceSite::put_step(const StepKey& key, std::weak_ptr<RunningStep> step) {
-  const std::lock_guard lock(mutex);
-  steps[key] = std::move(step);
+  const std::lock_guard lock(mutex_);
+  steps_[key] = std::move(step);
 }
 
 std::shared_ptr<RunningStep> DeviceSite::take_step(const StepKey& key) {
-  const std::lock_guard lock(mutex);
-  const auto at = steps.find(key);
-  if (at == steps.end()) return nullptr;
+  const std::lock_guard lock(mutex_);
+  const auto at = steps_.find(key);
+  if (at == steps_.end()) return nullptr;
   auto step = at->second.lock();
-  steps.erase(at);
+  steps_.erase(at);
   return step;
-}
-
-uint64_t DeviceSite::add_rule(std::shared_ptr<const UpdateRule> rule) {
-  const std::lock_guard lock(mutex);
-  rules.emplace(++last_rule, std::move(rule));
-  return last_rule;
-}
-
-void DeviceSite::remove_rule(uint64_t number) {
-  const std::lock_guard lock(mutex);
-  rules.erase(number);
-}
-
-std::shared_ptr<const UpdateRule> DeviceSite::find_rule(uint64_t number) const {
-  const std::lock_guard lock(mutex);
-  const auto at = rules.find(number);
-  return at == rules.end() ? nullptr : at->second;
 }
 
 }  // namespace troupe

@@ -1,15 +1,15 @@
 // DeviceSite: what the actors around one device share, those in front of it and beside it. Made when its task is made; any thread.
 #pragma once
 
-#include <atomic>
+#include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <unordered_map>
 
 #include "actors/engine/node.h"
-#include "actors/services/queue/queue_table.h"
-#include "actors/services/variable/prepared_rule.h"
+#include "actors/site/service.h"
 #include "devices/device.h"
 #include "devices/spin_lock.h"
 #include "kernels/core/state.h"
@@ -52,8 +52,8 @@ class ActorPlace {
   ActorRef actor_;
 };
 
-/// What the actors on one device share: executor, device, variable, queues, replicas. Made by the worker; any thread.
-struct DeviceSite {
+/// What the actors on one device share: executors, the device's actor, the services'. Made by make_task(); any thread.
+struct DeviceSite : std::enable_shared_from_this<DeviceSite> {
   DeviceSite(ActorNode& site_node, std::shared_ptr<Device> site_device,
              std::shared_ptr<StateTable> task_state)
       : node(site_node), device(std::move(site_device)), state(std::move(task_state)) {}
@@ -62,24 +62,22 @@ struct DeviceSite {
   std::shared_ptr<Device> device;
   std::shared_ptr<StateTable> state;  ///< of the task: a container's names are unique over its devices
   ActorPlace device_actor;
-  ActorPlace variable_actor;
-  ActorPlace replicas_actor;
-  std::atomic<size_t> committing{0};  ///< rounds that the replicas role is applying
-  QueueTable queues;
+  std::map<std::string, std::unique_ptr<Service>, std::less<>> services;  ///< by name; all from the beginning
+
+  /// Unimplemented, naming those there are, for the name of no service.
+  Result<Service*> find_service(std::string_view name) const;
+  /// The actor that alone changes this state and answers a Read of it; null when no service of this device has it.
+  ActorRef owner(const StateCell& cell) const;
+  /// What every service has of this state goes.
+  void drop(const StateCell& cell) const;
 
   /// Steps handed to the device and not begun yet, what ExecuteStep names; kept by their executors.
   void put_step(const StepKey& key, std::weak_ptr<RunningStep> step);
   std::shared_ptr<RunningStep> take_step(const StepKey& key);
 
-  /// Update rules of the partitions registered here, by the number that Update messages name.
-  uint64_t add_rule(std::shared_ptr<const UpdateRule> rule);
-  void remove_rule(uint64_t number);
-  std::shared_ptr<const UpdateRule> find_rule(uint64_t number) const;
-
-  mutable std::mutex mutex;
-  uint64_t last_rule = 0;
-  std::unordered_map<uint64_t, std::shared_ptr<const UpdateRule>> rules;
-  std::unordered_map<StepKey, std::weak_ptr<RunningStep>, StepKeyHash> steps;
+ private:
+  std::mutex mutex_;
+  std::unordered_map<StepKey, std::weak_ptr<RunningStep>, StepKeyHash> steps_;
 };
 
 }  // namespace troupe

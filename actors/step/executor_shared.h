@@ -1,28 +1,25 @@
-// What the steps of one executor share: how each node that is not a kernel's is carried out, made once when its partition is
+// What the steps of one executor share: how each node that no kernel computes is carried out, made once when its partition is
 // registered. Immutable afterwards; any thread.
 #pragma once
 
+#include <memory>
 #include <unordered_set>
 #include <vector>
 
-#include "actors/services/queue/queue_requests.h"
 #include "actors/step/executor.h"
 
 namespace troupe {
 
 struct ExecutorShared {
   explicit ExecutorShared(ExecutorOptions given);
-  ~ExecutorShared();
 
-  enum class Kind : uint8_t { None, Send, RefSend, Recv, Update, IsInitialized, Queue, Push };
+  enum class Kind : uint8_t { None, Send, RefSend, Recv, Service };
   struct Request {
     Kind kind = Kind::None;
     uint64_t edge = 0;              ///< Send, Recv
     const Address* peer = nullptr;  ///< Send, Recv: the executor at the other end, one of options.executors
     bool from_elsewhere = false;    ///< Recv: it is of another process
-    uint64_t rule = 0;              ///< Update, Push: its number at the device
-    int32_t gradient = -1;          ///< Push: which value is averaged
-    QueueOp queue_op = QueueOp::Size;  ///< Queue
+    std::unique_ptr<const ServedNode> served;  ///< Service
   };
 
   /// Whether a Recv here, or a Send, is an end of this edge.
@@ -37,8 +34,8 @@ struct ExecutorShared {
 
  private:
   Status prepare(const Node& node, Request& how);
-  Status prepare_push(const Node& node, Request& how);
-  Status open_queue(const Node& handle);
+  Status prepare_transfer(const Node& node, Request& how);
+  Status open(const Node& handle);
 };
 
 }  // namespace troupe

@@ -1,10 +1,7 @@
 #include "actors/step/running_step.h"
 
-#include "actors/services/replicas/replicas_requests.h"
 #include "messages/schemas/device.capnp.h"
 #include "messages/schemas/executor.capnp.h"
-#include "messages/schemas/queue.capnp.h"
-#include "messages/schemas/replicas.capnp.h"
 #include "messages/schemas/variable.capnp.h"
 
 namespace troupe {
@@ -78,16 +75,10 @@ void PartitionStep::request(StepRequest request) {
     case ExecutorShared::Kind::Send:
     case ExecutorShared::Kind::RefSend: return send(request, how);
     case ExecutorShared::Kind::Recv: return receive(request, how);
-    case ExecutorShared::Kind::Update: return update(request, how);
-    case ExecutorShared::Kind::Queue: return ask_queue(request, how);
-    case ExecutorShared::Kind::Push: return push(request, how);
-    case ExecutorShared::Kind::IsInitialized: {
-      const bool initialized = request.inputs[0].cell->reading() != StateCell::Reading::Uninitialized;
-      return arrived(request.activation, {{}, {Tensor::scalar(initialized)}, false});
-    }
+    case ExecutorShared::Kind::Service: return ask_service(request, *how.served);
     case ExecutorShared::Kind::None: break;
   }
-  arrived(request.activation, {internal("nobody carries out this op"), {}, false});
+  arrived(request.activation, {internal("no kernel and no service was prepared for this op"), {}, false});
 }
 
 void PartitionStep::send_token(const StepRequest& request, const ExecutorShared::Request& how,
@@ -159,7 +150,7 @@ void PartitionStep::give(const Offer& offer, Reply reply) {
   set_step(draft->initStep(), info_);
   draft->initCells(1).set(0, offer.cell->id());
   const auto& site = *shared_->options.site;
-  site.node.engine.send(site.variable_actor.get(), draft.finish(),
+  site.node.engine.send(site.owner(*offer.cell), draft.finish(),
                         std::move(reply));  // ReadDone attaches the same
 }
 
@@ -271,58 +262,15 @@ std::optional<std::string> PartitionStep::waits_for(const TokenKey& token) const
   return node.attrs.get<std::string>("tensor_name");
 }
 
-void PartitionStep::update(const StepRequest& request, const ExecutorShared::Request& how) {
-  Draft<wire::Update> draft;
-  set_step(draft->initStep(), info_);
-  draft->setRule(how.rule);
-  std::vector<Tensor> values;
-  std::vector<uint32_t> cells;
-  for (Slot& slot : request.inputs) {
-    if (slot.kind == Slot::Kind::Handle)
-      cells.push_back(slot.cell->id());
-    else
-      values.push_back(std::move(slot.tensor));
-  }
-  auto list = draft->initCells(static_cast<uint32_t>(cells.size()));
-  for (uint32_t i = 0; i < cells.size(); ++i) list.set(i, cells[i]);
-  const auto& site = *shared_->options.site;
-  const size_t outputs = request.node.output_types.size();
-  site.node.engine.send(site.variable_actor.get(), draft.finish(std::move(values)),
-                        Reply([self = shared_from_this(), activation = request.activation,
-                               outputs](const Result<AnyMessage>& answer) {
-                          StepReply reply;
-                          reply.status = answer.status();
-                          reply.outputs.resize(outputs);  // references: the runner passes on the handles
-                          self->arrived(activation, std::move(reply));
-                        }));
-}
-
-void PartitionStep::ask_queue(const StepRequest& request, const ExecutorShared::Request& how) {
-  const auto& site = *shared_->options.site;
-  const Slot& handle = request.inputs[0];
-  const auto queue = handle.kind == Slot::Kind::Handle ? site.queues.find(*handle.cell) : nullptr;
-  if (!queue)
-    return arrived(request.activation,
-                   {invalid_argument("the handle leads to no queue of this device"), {}, false});
-  auto message = queue_message(how.queue_op, request, info_, queue->spec);
-  if (!message) return arrived(request.activation, {message.status(), {}, false});
-  queues_.insert(queue->actor);
-  site.node.engine.send(queue->actor, std::move(*message),
-                        Reply([self = shared_from_this(), activation = request.activation,
-                               op = how.queue_op](Result<AnyMessage> answer) {
-                          self->arrived(activation, queue_reply(op, std::move(answer)));
-                        }));
-}
-
-void PartitionStep::push(const StepRequest& request, const ExecutorShared::Request& how) {
-  auto message = push_message(request, info_, how.rule, how.gradient);
-  if (!message) return arrived(request.activation, {message.status(), {}, false});
-  const auto& site = *shared_->options.site;
-  pushed_ = true;
-  site.node.engine.send(
-      site.replicas_actor.get(), std::move(*message),
-      Reply([self = shared_from_this(), activation = request.activation](const Result<AnyMessage>& answer) {
-        self->arrived(activation, {answer.status(), {}, false});
+void PartitionStep::ask_service(const StepRequest& request, const ServedNode& served) {
+  auto call = served.call(request, info_);
+  if (!call) return arrived(request.activation, {call.status(), {}, false});
+  if (!call->actor) return arrived(request.activation, std::move(call->reply));
+  asked_.try_emplace(call->actor, &served);
+  shared_->options.site->node.engine.send(
+      call->actor, std::move(call->message),
+      Reply([self = shared_from_this(), activation = request.activation, &served](Result<AnyMessage> answer) {
+        self->arrived(activation, served.reply(std::move(answer)));
       }));
 }
 
@@ -331,7 +279,7 @@ void PartitionStep::read(Activation activation, uint32_t input, StateCell& cell)
   set_step(draft->initStep(), info_);
   draft->initCells(1).set(0, cell.id());
   const auto& site = *shared_->options.site;
-  site.node.engine.send(site.variable_actor.get(), draft.finish(),
+  site.node.engine.send(site.owner(cell), draft.finish(),
                         Reply([self = shared_from_this(), activation, input](Result<AnyMessage> answer) {
                           Result<Tensor> value =
                               answer ? answer->attachment(0) : Result<Tensor>(answer.status());
@@ -366,16 +314,9 @@ void PartitionStep::failing(const Status& status) {
 
 // What waits in other roles shall be answered soon: they are told that nobody waits any more.
 void PartitionStep::cancel_requests() {
-  const auto& site = *shared_->options.site;
-  for (const ActorRef& queue : queues_) {
-    Draft<wire::CancelAttempts> draft;
-    set_step(draft->initStep(), info_);
-    site.node.engine.send(queue, draft.finish());
-  }
-  if (!pushed_) return;
-  Draft<wire::CancelPushes> draft;
-  set_step(draft->initStep(), info_);
-  site.node.engine.send(site.replicas_actor.get(), draft.finish());
+  for (const auto& [actor, served] : asked_)
+    if (auto message = served->cancellation(info_))
+      shared_->options.site->node.engine.send(actor, std::move(message));
 }
 
 void PartitionStep::ended(Status status) {

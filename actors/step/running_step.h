@@ -1,6 +1,5 @@
 // A step of one partition while it runs: the StepHost that turns what no kernel serves into messages, and their replies into
-// arrivals. Send goes to the executor of the other device; variable and queue ops to their actors; no thread waits for any of
-// them. Shared by the executor (which hands it tensors and aborts) and by whoever drives it; it ends itself by answering
+// arrivals. Send goes to the executor of the other device, ops of services to their actors; no thread waits for any of them. Shared by the executor (which hands it tensors and aborts) and by whoever drives it; it ends itself by answering
 // ExecuteStep.
 #pragma once
 
@@ -53,9 +52,7 @@ class PartitionStep final : public RunningStep,
   void send(const StepRequest& request, const ExecutorShared::Request& how);
   bool may_push(const Address& peer, size_t bytes);
   void receive(const StepRequest& request, const ExecutorShared::Request& how);
-  void update(const StepRequest& request, const ExecutorShared::Request& how);
-  void ask_queue(const StepRequest& request, const ExecutorShared::Request& how);
-  void push(const StepRequest& request, const ExecutorShared::Request& how);
+  void ask_service(const StepRequest& request, const ServedNode& served);
   void cancel_requests();
   /// A message for this step names what is not there: it ends.
   void stray(const std::string& what);
@@ -96,9 +93,9 @@ class PartitionStep final : public RunningStep,
   int64_t last_turn_ = 0;  ///< when others last had the driving thread, as far as known; that thread's
   StepRunner runner_;
   Reply executed_;
-  std::set<ActorRef> queues_;  ///< that were asked for something; the driving thread's
-  bool pushed_ = false;        ///< a gradient; the driving thread's
-  mutable std::mutex mutex_;   ///< guards what follows
+  /// The actors of services that were asked for something, and a node that asked; the driving thread's.
+  std::map<ActorRef, const ServedNode*> asked_;
+  mutable std::mutex mutex_;  ///< guards what follows
   std::unordered_map<TokenKey, Token, TokenKeyHash> tokens_;
   std::unordered_map<TokenKey, Offer, TokenKeyHash> offers_;
   std::set<const Address*> askers_;  ///< peers that took something offered since they were looked at

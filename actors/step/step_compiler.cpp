@@ -88,11 +88,12 @@ class StepCompiler {
   }
 
   Result<PlacementResult> place_nodes(const Graph& graph, std::span<const DeviceId> assigned) const {
-    // What only reads a variable needs no kernel: the step takes the published value.
+    // Ops of services that have no kernels: those that only read a variable take the published value, on any device; the others
+    // keep what they are given in host memory.
     const auto has_kernel = [this](const Node& node, std::string_view type) {
-      const bool reads =
-          node.op->served_by == ServedBy::Variable && library_.kernels.of(node.op->name).empty();
-      return reads || library_.kernels.has(node, type);
+      if (node.op->served_by == ServedBy::Service && library_.kernels.of(node.op->name).empty())
+        return type == "CPU" || node.op->is_of_service(variable_service);
+      return library_.kernels.has(node, type);
     };
     PlacementOptions placement;
     placement.requests = options_.placement;

@@ -219,7 +219,7 @@ class WorkerRole final : public Role {
 
   void drop_state(const std::string& container) {
     for (const auto& cell : task_->state->drop(container))
-      for (const auto& site : task_->sites) site->queues.end(engine(), *cell);
+      for (const auto& site : task_->sites) site->drop(*cell);
   }
 
   std::shared_ptr<DeviceSite> find_site(const std::string& device) const {

@@ -65,7 +65,7 @@ std::optional<size_t> first_output(const Outputs& outputs, std::string_view argu
 }
 
 bool has_effect(const troupe::OpDef& op) {
-  return (op.effect == Effect::State || op.effect == Effect::Io) && op.served_by != ServedBy::Executor;
+  return (op.effect == Effect::State || op.effect == Effect::Io) && op.served_by != ServedBy::Step;
 }
 
 Status unknown_attr(const troupe::OpDef& op, const AttrEntry& entry) {

@@ -40,8 +40,13 @@ OpDefBuilder& OpDefBuilder::constructor(std::string_view spec) {
   constructor_specs_.emplace_back(spec);
   return *this;
 }
-OpDefBuilder& OpDefBuilder::served_by(ServedBy role) {
-  def_.served_by = role;
+OpDefBuilder& OpDefBuilder::served_by_step() {
+  def_.served_by = ServedBy::Step;
+  return *this;
+}
+OpDefBuilder& OpDefBuilder::served_by(std::string_view service) {
+  def_.served_by = ServedBy::Service;
+  def_.service = service;
   return *this;
 }
 OpDefBuilder& OpDefBuilder::effect(Effect effect) {

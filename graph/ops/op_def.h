@@ -19,9 +19,15 @@ namespace troupe {
 
 class GradientContext;  // graph/build/gradients.h
 
-/// Who carries the op out. Only Kernel runs on the spot; every other becomes a message to that role, or, for Executor,
-/// is done by the step itself (control flow, Send, Recv, handles of variables).
-enum class ServedBy : uint8_t { Kernel, Executor, Variable, Queue, Replicas, AllReduce, Checkpoint };
+/// Who carries the op out.
+enum class ServedBy : uint8_t {
+  Kernel,   ///< a kernel of the device
+  Step,     ///< the running step itself: control flow, Send, Recv, handles of state
+  Service,  ///< an actor of the service that OpDef::service names; each request of a step is a message to it
+};
+
+/// The service of ops that read or change variables.
+inline constexpr std::string_view variable_service = "variable";
 
 /// What common-subexpression elimination, folding, pruning, in-place reuse and retry must know.
 enum class Effect : uint8_t {
@@ -78,6 +84,7 @@ struct OpDef {
   std::vector<AttrDef> attrs;
   std::vector<Constructor> constructors;
   ServedBy served_by = ServedBy::Kernel;
+  std::string service;  ///< with ServedBy::Service: its name (actors/site/service.h)
   Effect effect = Effect::Pure;
   bool commutative = false;
   bool aggregate = false;  ///< sums its inputs: AddN
@@ -87,6 +94,7 @@ struct OpDef {
   GradientFunction gradient = nullptr;
   bool not_differentiable = false;  ///< says on purpose: no gradient flows
 
+  bool is_of_service(std::string_view wanted) const { return service == wanted; }
   const AttrDef* find_attr(std::string_view name) const;
   /// Index into inputs (or outputs), or nothing.
   std::optional<size_t> find_input(std::string_view name) const;
@@ -110,7 +118,8 @@ class OpDefBuilder {
   OpDefBuilder& output(std::string_view spec);
   OpDefBuilder& attr(std::string_view spec);
   OpDefBuilder& constructor(std::string_view spec);
-  OpDefBuilder& served_by(ServedBy role);
+  OpDefBuilder& served_by_step();
+  OpDefBuilder& served_by(std::string_view service);
   OpDefBuilder& effect(Effect effect);
   OpDefBuilder& commutative();
   OpDefBuilder& aggregate();

@@ -33,7 +33,7 @@ Status Crossings::find_writes() {
     bool after = false;
     const auto look = [&](NodeId before) {
       const Node& producer = graph_.node(before);
-      after = after || after_write_[before] || producer.op->served_by == ServedBy::Variable;
+      after = after || after_write_[before] || producer.op->is_of_service(variable_service);
     };
     for (const Output& input : node.inputs) look(input.node);
     for (const NodeId control : node.control_inputs) look(control);

@@ -109,9 +109,7 @@ class Placer {
     return {};
   }
   bool supports(const Node& node, const std::string& type) const {
-    const ServedBy role = node.op->served_by;
-    if (role == ServedBy::Kernel || role == ServedBy::Variable) return has_kernel_(node, type);
-    return role == ServedBy::Executor || type == "CPU";
+    return node.op->served_by == ServedBy::Step || has_kernel_(node, type);
   }
 
   Status colocate(Colocation& colocation) const {

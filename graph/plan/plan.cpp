@@ -29,10 +29,7 @@ bool fits(const Shape& shape, const PartialShape& expected) {
                     [](int64_t is, int64_t wanted) { return wanted == unknown_dim || wanted == is; });
 }
 
-bool is_prompt(const Node& node) {
-  const ServedBy role = node.op->served_by;
-  return (role != ServedBy::Kernel && role != ServedBy::Executor) || is_transfer(*node.op);
-}
+bool is_prompt(const Node& node) { return node.op->served_by == ServedBy::Service || is_transfer(*node.op); }
 
 }  // namespace
 

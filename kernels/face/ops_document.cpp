@@ -90,12 +90,8 @@ std::string gradient_text(const OpDef& op) {
 std::string served_text(const OpDef& op, std::span<const KernelDef> kernels) {
   switch (op.served_by) {
     case ServedBy::Kernel: break;
-    case ServedBy::Executor: return "the step itself, on every device";
-    case ServedBy::Variable: return "the variable's actor";
-    case ServedBy::Queue: return "the queue's actor";
-    case ServedBy::Replicas: return "the replicas actor";
-    case ServedBy::AllReduce: return "the all-reduce actor";
-    case ServedBy::Checkpoint: return "the checkpoint actor";
+    case ServedBy::Step: return "the step itself, on every device";
+    case ServedBy::Service: return "the " + op.service + " service";
   }
   std::set<std::string> devices;
   for (const KernelDef& kernel : kernels) devices.insert(kernel.device_type);

@@ -62,8 +62,7 @@ Action action_of(const Node& node) {
   if (stack_action(op)) return Action::Stack;
   if (yields_handle(node)) return Action::Handle;
   if (is_transfer(*node.op)) return Action::Request;
-  const ServedBy role = node.op->served_by;
-  return role == ServedBy::Kernel || role == ServedBy::Executor ? Action::Kernel : Action::Request;
+  return node.op->served_by == ServedBy::Service ? Action::Request : Action::Kernel;
 }
 
 }  // namespace

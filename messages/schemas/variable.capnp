@@ -50,27 +50,3 @@ struct ReadDone {
 
   versions @0 :List(UInt64);
 }
-
-struct GatherRows {
-  # Request -> RowsGathered. Attachments: the indices, int32 or int64, of any shape. Nothing is pinned.
-
-  step @0 :StepId;
-  cell @1 :UInt32;
-}
-
-struct RowsGathered {
-  # Or a failure: InvalidArgument: an index outside [0, rows)
-  # Attachments: rows, of shape indices.shape + value.shape[1:].
-
-  version @0 :UInt64;
-}
-
-struct IsInitialized {
-  # Request -> Initialized.
-
-  cells @0 :List(UInt32);
-}
-
-struct Initialized {
-  initialized @0 :List(Bool);
-}

@@ -9,7 +9,8 @@
 #include <numeric>
 #include <random>
 
-#include "actors/services/variable/variable.h"
+#include "actors/services/variable/variable_service.h"
+#include "actors/task.h"
 #include "devices/cpu_device.h"
 #include "graph/build/scope.h"
 #include "messages/schemas/replicas.capnp.h"
@@ -43,8 +44,6 @@ struct PushOf {
 /// The replicas of a device with one variable "w" of floats, which begins as zeros, and its counter "w/round".
 struct Bench {
   explicit Bench(int64_t size = 2, uint64_t seed = 0) : simulation(seed) {
-    site->variable_actor.put(spawn_variable(node.actors, site));
-    site->replicas_actor.put(spawn_replicas(node.actors, site));
     w = value_or_throw(site->state->require("", "w", DType::Float, PartialShape{size}));
     counter = value_or_throw(site->state->require("", "w/round", DType::Int64, PartialShape::scalar()));
     w->publish(Tensor::vector<float>(std::vector<float>(static_cast<size_t>(size))));
@@ -62,7 +61,7 @@ struct Bench {
     for (size_t i = 0; i < values; ++i)
       inputs.push_back(g.add_one("Placeholder", {}, {{"dtype", DType::Float}, {"shape", PartialShape{}}}));
     const Node& rule = graph->node(g.add(op, inputs));
-    return site->add_rule(
+    return VariableService::of(*site).rules().add(
         value_or_throw(prepare_rule(graph, rule, node.actors.library->kernels, *site->device)));
   }
 
@@ -86,7 +85,7 @@ struct Bench {
 
   /// Its index among the answers; nothing runs yet.
   size_t send(PushOf push) {
-    answers.push_back(node.ask(site->replicas_actor.get(), message(std::move(push))));
+    answers.push_back(node.ask(replicas, message(std::move(push))));
     return answers.size() - 1;
   }
   size_t push(PushOf what) {
@@ -97,7 +96,7 @@ struct Bench {
   void cancel(uint64_t step) {
     Draft<wire::CancelPushes> draft;
     draft->initStep().setOrdinal(step);
-    node.actors.engine.send(site->replicas_actor.get(), draft.finish());
+    node.actors.engine.send(replicas, draft.finish());
   }
   std::string answered(size_t index) const { return text(*answers[index]); }
   std::string answered() const {
@@ -122,9 +121,12 @@ struct Bench {
   test::Simulation simulation;
   SimulatedDisk disk{0};
   test::SimulatedNode node{simulation, disk};
-  std::shared_ptr<DeviceSite> site = std::make_shared<DeviceSite>(
-      node.actors, std::make_shared<CpuDevice>(DeviceName{"localhost", 0, 0, "CPU", 0}, 1, node.pool),
-      std::make_shared<StateTable>());
+  std::shared_ptr<TaskSites> task =
+      make_task(node.actors, "/job:localhost/replica:0/task:0", 1,
+                {std::make_shared<CpuDevice>(DeviceName{"localhost", 0, 0, "CPU", 0}, 1, node.pool)});
+  std::shared_ptr<DeviceSite> site = task->sites.front();
+  ActorRef replicas =
+      value_or_throw(node.actors.directory.find_here(task->address("replicas", site->device->name().text())));
   std::shared_ptr<StateCell> w, counter;
   uint64_t descent = 0, assignment = 0;
   std::vector<std::shared_ptr<const Answered>> answers;
@@ -342,7 +344,7 @@ BOOST_AUTO_TEST_CASE(a_push_waits_while_the_counter_is_being_changed) {
   bench.counter->put_back(std::move(old));
   Draft<wire::Read> read;  // any message makes the variable role look again
   read->initCells(1).set(0, bench.counter->id());
-  bench.node.actors.engine.send(bench.site->variable_actor.get(), read.finish());
+  bench.node.actors.engine.send(bench.site->owner(*bench.w), read.finish());
   bench.simulation.run_ready();
   BOOST_TEST(bench.answered() == "1 1");
 }

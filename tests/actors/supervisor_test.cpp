@@ -5,6 +5,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "actors/runtime_impl.h"
+#include "actors/services/replicas/replicas_service.h"
 #include "graph/build/scope.h"
 #include "messages/schemas/session.capnp.h"
 #include "messages/schemas/supervisor.capnp.h"
@@ -231,7 +232,7 @@ BOOST_FIXTURE_TEST_CASE(a_replicas_role_is_restarted_unless_it_was_applying_a_ro
   };
   end("replicas", device);
   BOOST_TEST((replicas() == std::pair(1u, false)));
-  ++node.tasks.front()->sites.front()->committing;
+  ++ReplicasService::of(*node.tasks.front()->sites.front()).committing;
   end("replicas", device);
   BOOST_TEST((replicas() == std::pair(1u, true)));
 }
@@ -250,7 +251,8 @@ BOOST_AUTO_TEST_CASE(a_runtime_says_that_it_is_to_be_replaced) {
   auto& impl = runtime.impl();
   const TaskSites& task = *impl.tasks.front();
   BOOST_REQUIRE(task.state->cells().at(0)->take_for_write().has_value());
-  impl.node->engine.stop(task.sites.front()->variable_actor.get(), internal("a handler threw: on purpose"));
+  impl.node->engine.stop(task.sites.front()->owner(*task.state->cells().at(0)),
+                         internal("a handler threw: on purpose"));
   const int64_t deadline = impl.loop->now() + std::chrono::nanoseconds(std::chrono::seconds(30)).count();
   BOOST_TEST(impl.loop->wait([&] { return !runtime.status().ok(); }, deadline));
   BOOST_TEST((runtime.status().code() == Code::Internal));

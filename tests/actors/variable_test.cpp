@@ -3,6 +3,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include "actors/services/variable/variable_service.h"
 #include "graph/build/scope.h"
 #include "messages/schemas/variable.capnp.h"
 #include "messages/wire/wire.h"
@@ -22,7 +23,7 @@ struct Bench {
     const Output w = g.add_one("VariableV2", {}, {{"dtype", DType::Float}, {"shape", shape}});
     const Output x = g.add_one("Placeholder", {}, {{"dtype", DType::Float}, {"shape", shape}});
     const Node& add = graph->node(g.add("AssignAdd", {w, x}));
-    rule = site().add_rule(
+    rule = VariableService::of(site()).rules().add(
         value_or_throw(prepare_rule(graph, add, node.actors.library->kernels, *site().device)));
   }
 
@@ -53,8 +54,7 @@ struct Bench {
   /// Sent one after the other, then everything runs; the answers.
   std::vector<Result<AnyMessage>> send(const std::vector<AnyMessage>& messages) {
     std::vector<std::shared_ptr<const std::optional<Result<AnyMessage>>>> asked;
-    for (const AnyMessage& message : messages)
-      asked.push_back(node.ask(site().variable_actor.get(), message));
+    for (const AnyMessage& message : messages) asked.push_back(node.ask(site().owner(*cell), message));
     simulation.run_ready();
     std::vector<Result<AnyMessage>> answers;
     for (const auto& answer : asked) answers.push_back(answer->value());

@@ -6,10 +6,7 @@ namespace troupe::testing {
 namespace {
 
 OpDefBuilder flow_op(std::string name) {
-  return OpDefBuilder(std::move(name))
-      .served_by(ServedBy::Executor)
-      .effect(Effect::Step)
-      .shape(unknown_shape);
+  return OpDefBuilder(std::move(name)).served_by_step().effect(Effect::Step).shape(unknown_shape);
 }
 
 /// What the partitioner puts in.

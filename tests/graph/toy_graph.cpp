@@ -19,10 +19,7 @@ OpDefBuilder binary(std::string name) {
 }
 
 OpDefBuilder flow(std::string name) {
-  return OpDefBuilder(std::move(name))
-      .served_by(ServedBy::Executor)
-      .effect(Effect::Step)
-      .shape(unknown_shape);
+  return OpDefBuilder(std::move(name)).served_by_step().effect(Effect::Step).shape(unknown_shape);
 }
 
 OpDefBuilder source(std::string name) {
@@ -86,7 +83,7 @@ void add_arithmetic(OpTable& table) {
           .output("y: T")
           .attr("T: type")
           .shape(unknown_shape));
-  add(OpDefBuilder("NoOp").served_by(ServedBy::Executor).shape(no_output_shape));
+  add(OpDefBuilder("NoOp").served_by_step().shape(no_output_shape));
 }
 
 void add_variables(OpTable& table) {
@@ -95,7 +92,7 @@ void add_variables(OpTable& table) {
           .output("ref: Ref(dtype)")
           .attr("dtype: type")
           .attr("shape: shape")
-          .served_by(ServedBy::Executor)
+          .served_by_step()
           .effect(Effect::State)
           .shape(declared_shape));
   for (const char* name : {"Assign", "AssignAdd"})
@@ -104,7 +101,7 @@ void add_variables(OpTable& table) {
             .input("value: T")
             .output("output_ref: Ref(T)")
             .attr("T: type")
-            .served_by(ServedBy::Variable)
+            .served_by(variable_service)
             .effect(Effect::State)
             .allows_uninitialized_input()
             .shape(unchanged_shape));
@@ -112,14 +109,14 @@ void add_variables(OpTable& table) {
           .output("resource: resource")
           .attr("dtype: type")
           .attr("shape: shape")
-          .served_by(ServedBy::Executor)
+          .served_by_step()
           .effect(Effect::State)
           .shape(unknown_shape));
   add(OpDefBuilder("ReadVariableOp")
           .input("resource: resource")
           .output("value: dtype")
           .attr("dtype: type")
-          .served_by(ServedBy::Variable)
+          .served_by(variable_service)
           .effect(Effect::State)
           .shape(unknown_shape));
 }

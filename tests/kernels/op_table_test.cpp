@@ -37,7 +37,7 @@ bool lacks_gradient(const OpDef& op) {
       "TensorListPopBack", "TensorListPushBack",   "TensorListResize",
       "TensorListSetItem", "TensorListStack",      "Unique",
       "UniqueWithCounts"};
-  const bool is_control_flow = op.served_by == ServedBy::Executor && op.effect == Effect::Step;
+  const bool is_control_flow = op.served_by == ServedBy::Step && op.effect == Effect::Step;
   const bool has_own_gradient = op.gradient || op.not_differentiable;
   return (is_control_flow && !has_own_gradient) || op.name.find("Apply") != std::string::npos ||
          others.contains(op.name);

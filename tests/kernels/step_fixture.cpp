@@ -39,7 +39,7 @@ std::shared_ptr<const OpLibrary> library_with_probes(const Hook& hook) {
   library->op(OpDefBuilder("Ask")
                   .input("x: float")
                   .output("y: float")
-                  .served_by(ServedBy::Queue)
+                  .served_by("queue")
                   .effect(Effect::State)
                   .shape(unchanged_shape));
   const auto prepare = [&hook](const PrepareContext&) -> Result<std::unique_ptr<Kernel>> {

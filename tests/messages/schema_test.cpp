@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(every_message_can_be_received) {
   check_each<ListDevices, DevicesListed, RegisterPartition, PartitionRegistered, RunPartition, PartitionDone,
              PartitionBroken, AbortStep, DeregisterPartition>();
   check_each<ExecuteStep, StepExecuted, TensorsArrived, TakeTensor, TensorTaken>();
-  check_each<Update, Updated, Assign, Read, ReadDone, GatherRows, RowsGathered, IsInitialized, Initialized>();
+  check_each<Update, Updated, Assign, Read, ReadDone>();
   check_each<Enqueue, EnqueueMany, Enqueued, Dequeue, DequeueMany, Dequeued, CloseQueue, QueueClosed,
              CancelAttempts, GetQueueSize, QueueSize>();
   check_each<PushGradient, Committed, CancelPushes, MeanComputed>();

@@ -135,7 +135,7 @@ void LocalHost::deliver(Activation receiver, LocalRendezvous::Token token) {
 
 StepReply LocalHost::change_variables(const StepRequest& request) {
   const Node& node = request.node;
-  if (node.op->served_by != ServedBy::Variable)
+  if (!node.op->is_of_service(variable_service))
     return {unimplemented("a LocalHost does not serve this op"), {}, false};
   if (node.type() == "IsVariableInitialized" || node.type() == "VarIsInitializedOp") {
     const bool initialized = request.inputs[0].cell->reading() != StateCell::Reading::Uninitialized;

@@ -64,7 +64,7 @@ Result<std::vector<Tensor>> run_in_place(const OpCase& sample) {
 
 /// The kernel alone of an op on variables, which are changed by whoever owns them and cannot be fed.
 bool takes_variables(const OpDef& op) {
-  return op.served_by == ServedBy::Variable ||
+  return op.is_of_service(variable_service) ||
          std::ranges::any_of(op.inputs, [](const ArgDef& input) { return input.type == DType::Resource; });
 }
 

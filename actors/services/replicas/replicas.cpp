@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "actors/services/replicas/replicas_service.h"
 #include "kernels/loops/weighted_mean.h"
 #include "messages/schemas/replicas.capnp.h"
 #include "messages/schemas/variable.capnp.h"
@@ -49,7 +50,9 @@ Tensor gradient_of(const Push& push) { return push.attachments()[static_cast<siz
 
 class ReplicasRole final : public Role {
  public:
-  explicit ReplicasRole(std::shared_ptr<DeviceSite> site) : site_(std::move(site)) {
+  explicit ReplicasRole(std::shared_ptr<DeviceSite> site)
+      : site_(std::move(site)), service_(ReplicasService::of(*site_)),
+        rules_(VariableService::of(*site_).rules()) {
     on<wire::PushGradient>([this](const auto& message, Reply reply) { push(message, std::move(reply)); });
     on<wire::CancelPushes>([this](const auto& message, Reply) {
       cancel({message->getStep().getSession(), message->getStep().getOrdinal(), 0});
@@ -65,7 +68,7 @@ class ReplicasRole final : public Role {
 
   void stopping() override {
     for (const auto& [id, group] : groups_)
-      if (group.rule_number != 0) site_->remove_rule(group.rule_number);
+      if (group.rule_number != 0) rules_.remove(group.rule_number);
   }
 
   // ---- Gathering
@@ -75,7 +78,8 @@ class ReplicasRole final : public Role {
     if (!counter)
       return reply(not_found("no variable has number " + std::to_string(message->getRoundCell())));
     Snapshot snapshot;
-    if (counter->try_read(snapshot) == StateCell::Reading::Busy) return push_later(message, std::move(reply));
+    if (counter->try_read(snapshot) == StateCell::Reading::Busy)
+      return push_later(*counter, message, std::move(reply));
     const auto applied = rounds_in(*counter, snapshot.value);
     if (!applied) return reply(applied.status());
     const uint64_t round = message->getRound();
@@ -89,12 +93,12 @@ class ReplicasRole final : public Role {
   }
 
   /// The counter is being changed: its owner tells when it can be read.
-  void push_later(const Push& message, Reply reply) {
+  void push_later(const StateCell& counter, const Push& message, Reply reply) {
     Draft<wire::Read> draft;
     draft->setStep(message->getStep());
     draft->initCells(1).set(0, message->getRoundCell());
     auto kept = std::make_shared<Reply>(std::move(reply));
-    ask(site_->variable_actor.get(), draft.finish(), [this, message, kept](const Result<AnyMessage>& read) {
+    ask(site_->owner(counter), draft.finish(), [this, message, kept](const Result<AnyMessage>& read) {
       if (!read) return (*kept)(read.status());
       push(message, std::move(*kept));
     });
@@ -111,7 +115,7 @@ class ReplicasRole final : public Role {
 
   /// The group that gathers this push's round, after checking that the push goes with what is there.
   Result<Group*> prepare_group(const Push& message, const std::string& name) {
-    const auto rule = site_->find_rule(message->getRule());
+    const auto rule = rules_.find(message->getRule());
     if (!rule) return not_found("no update rule has number " + std::to_string(message->getRule()));
     TROUPE_RETURN_IF_FAILED(check(message));
     const GroupId id = message->getRoundCell();
@@ -199,7 +203,7 @@ class ReplicasRole final : public Role {
 
   void commit(GroupId id, Group& group) {
     group.committing = true;
-    ++site_->committing;
+    ++service_.committing;
     if (group.first()->getGradient() < 0) return update(id, {});
     std::vector<Tensor> gradients;
     std::vector<int64_t> samples;
@@ -230,30 +234,33 @@ class ReplicasRole final : public Role {
     const Push& first = group.first();
     std::vector<Tensor> values(first.attachments().begin(), first.attachments().end());
     if (mean.valid()) values[static_cast<size_t>(first->getGradient())] = std::move(mean);
-    group.rule_number = site_->add_rule(group.rule);
+    group.rule_number = rules_.add(group.rule);
     Draft<wire::Update> draft;
     draft->setStep(first->getStep());
     draft->setRule(group.rule_number);
     draft->setCells(first->getCells());
-    ask(site_->variable_actor.get(), draft.finish(std::move(values)),
-        [this, id](const Result<AnyMessage>& updated) {
-          Group& applied = groups_.at(id);
-          site_->remove_rule(std::exchange(applied.rule_number, 0));
-          if (!updated) return finish(id, updated.status());
-          count(id, applied);
-        });
+    const auto cells = first->getCells();
+    const auto cell = cells.size() == 0 ? nullptr : site_->state->at(cells[0]);
+    if (!cell) return finish(id, not_found("the push names no variable of this task"));
+    ask(site_->owner(*cell), draft.finish(std::move(values)), [this, id](const Result<AnyMessage>& updated) {
+      Group& applied = groups_.at(id);
+      rules_.remove(std::exchange(applied.rule_number, 0));
+      if (!updated) return finish(id, updated.status());
+      count(id, applied);
+    });
   }
 
   void count(GroupId id, const Group& group) {
     Draft<wire::Assign> draft;
     draft->initCells(1).set(0, id);
-    ask(site_->variable_actor.get(), draft.finish({Tensor::scalar(static_cast<int64_t>(group.round))}),
+    ask(site_->owner(*site_->state->at(id)),
+        draft.finish({Tensor::scalar(static_cast<int64_t>(group.round))}),
         [this, id](const Result<AnyMessage>& assigned) { finish(id, assigned.status()); });
   }
 
   void finish(GroupId id, const Status& status) {
     const auto group = groups_.extract(id);
-    if (group.mapped().committing) --site_->committing;
+    if (group.mapped().committing) --service_.committing;
     for (Waiting& waiting : group.mapped().waiting) {
       if (status.ok())
         waiting.reply(committed(group.mapped().round));
@@ -269,13 +276,16 @@ class ReplicasRole final : public Role {
   }
 
   std::shared_ptr<DeviceSite> site_;
+  ReplicasService& service_;
+  RuleTable& rules_;
   std::unordered_map<GroupId, Group> groups_;
 };
 
 }  // namespace
 
-ActorRef spawn_replicas(ActorNode& node, std::shared_ptr<DeviceSite> site) {
-  return node.engine.spawn(std::make_unique<ReplicasRole>(std::move(site)));
+ActorRef spawn_replicas(std::shared_ptr<DeviceSite> site) {
+  Engine& engine = site->node.engine;
+  return engine.spawn(std::make_unique<ReplicasRole>(std::move(site)));
 }
 
 }  // namespace troupe

@@ -7,6 +7,6 @@
 
 namespace troupe {
 
-ActorRef spawn_replicas(ActorNode& node, std::shared_ptr<DeviceSite> site);
+ActorRef spawn_replicas(std::shared_ptr<DeviceSite> site);
 
 }  // namespace troupe

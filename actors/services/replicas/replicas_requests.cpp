@@ -40,7 +40,7 @@ Status check_rule(const OpDef& rule, size_t variables, size_t values) {
   };
   const auto first_value = std::ranges::find_if_not(rule.inputs, takes_handle);
   const bool handles_first = std::none_of(first_value, rule.inputs.end(), takes_handle);
-  if (rule.served_by != ServedBy::Variable || !handles_first || !std::ranges::all_of(rule.inputs, plain))
+  if (!rule.is_of_service(variable_service) || !handles_first || !std::ranges::all_of(rule.inputs, plain))
     return invalid_argument("the op " + rule.name + " is no rule to update variables with");
   const auto handles = static_cast<size_t>(first_value - rule.inputs.begin());
   if (handles == variables && rule.inputs.size() == variables + values) return {};

@@ -52,7 +52,7 @@ Status apply(const Pending& pending, DeviceContext& device) {
 
 class VariableRole final : public Role {
  public:
-  explicit VariableRole(std::shared_ptr<DeviceSite> site) : site_(std::move(site)) {
+  VariableRole(std::shared_ptr<DeviceSite> site, RuleTable& rules) : site_(std::move(site)), rules_(rules) {
     on<wire::Update>([this](const auto& message, Reply reply) { update(message, std::move(reply)); });
     on<wire::UpdateApplied>([this](const auto& message, Reply) { applied(message->getUpdate()); });
     on<wire::Assign>([this](const auto& message, Reply reply) { assign(message, std::move(reply)); });
@@ -61,7 +61,7 @@ class VariableRole final : public Role {
 
  private:
   void update(const Message<wire::Update>& message, Reply reply) {
-    auto rule = site_->find_rule(message->getRule());
+    auto rule = rules_.find(message->getRule());
     if (!rule) return reply(not_found("no update rule has number " + std::to_string(message->getRule())));
     auto cells = find_cells(message->getCells());
     if (!cells) return reply(cells.status());
@@ -210,6 +210,7 @@ class VariableRole final : public Role {
   }
 
   std::shared_ptr<DeviceSite> site_;
+  RuleTable& rules_;
   std::deque<Pending> waiting_;
   std::set<const StateCell*> busy_;  ///< being changed outside the handler
   std::unordered_map<uint64_t, std::shared_ptr<Pending>> running_;
@@ -219,8 +220,9 @@ class VariableRole final : public Role {
 
 }  // namespace
 
-ActorRef spawn_variable(ActorNode& node, std::shared_ptr<DeviceSite> site) {
-  return node.engine.spawn(std::make_unique<VariableRole>(std::move(site)));
+ActorRef spawn_variable(std::shared_ptr<DeviceSite> site, RuleTable& rules) {
+  Engine& engine = site->node.engine;
+  return engine.spawn(std::make_unique<VariableRole>(std::move(site), rules));
 }
 
 }  // namespace troupe

@@ -3,10 +3,12 @@
 // is being changed in place at that moment. Schema: messages/schemas/variable.capnp.
 #pragma once
 
+#include "actors/services/variable/prepared_rule.h"
 #include "actors/site/device_site.h"
 
 namespace troupe {
 
-ActorRef spawn_variable(ActorNode& node, std::shared_ptr<DeviceSite> site);
+/// `rules`, which Update messages name, belong to the site.
+ActorRef spawn_variable(std::shared_ptr<DeviceSite> site, RuleTable& rules);
 
 }  // namespace troupe

@@ -43,7 +43,7 @@ Status loop_cond_shape(ShapeContext& context) {
 void ref_identity_gradient(GradientContext& context) { context.set(0, context.gradient()); }
 
 OpDefBuilder control_op(std::string name, ShapeFunction shape) {
-  return OpDefBuilder(std::move(name)).served_by(ServedBy::Executor).effect(Effect::Step).shape(shape);
+  return OpDefBuilder(std::move(name)).served_by_step().effect(Effect::Step).shape(shape);
 }
 
 void add_switches(OpLibrary& library) {

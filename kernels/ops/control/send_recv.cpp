@@ -18,7 +18,7 @@ OpDefBuilder end_of_edge(std::string name) {
       .attr("send_device_incarnation: int")
       .attr("recv_device: string")
       .attr("client_terminated: bool = false")
-      .served_by(ServedBy::Executor)
+      .served_by_step()
       .effect(Effect::Step)
       .not_differentiable();
 }
@@ -40,7 +40,7 @@ void add_send_recv_ops(OpLibrary& library) {
                  .output("output: T")
                  .attr("T: type")
                  .attr("index: int >= 0")
-                 .served_by(ServedBy::Executor)
+                 .served_by_step()
                  .effect(Effect::Step)
                  .shape(unknown_shape)
                  .not_differentiable());
@@ -48,7 +48,7 @@ void add_send_recv_ops(OpLibrary& library) {
                  .input("input: T")
                  .attr("T: type")
                  .attr("index: int >= 0")
-                 .served_by(ServedBy::Executor)
+                 .served_by_step()
                  .effect(Effect::Step)
                  .shape(no_output_shape)
                  .not_differentiable());

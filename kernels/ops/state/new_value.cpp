@@ -33,7 +33,7 @@ Status require_same_shape(const KernelContext& context, size_t a, size_t b) {
 
 OpDefBuilder write_op(std::string name, ShapeFunction shape) {
   return OpDefBuilder(std::move(name))
-      .served_by(ServedBy::Variable)
+      .served_by(variable_service)
       .effect(Effect::State)
       .shape(shape)
       .not_differentiable();

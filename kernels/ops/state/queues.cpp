@@ -27,7 +27,7 @@ OpDefBuilder queue_op(const std::string& name, const std::string& suffix, const 
                       ShapeFunction shape) {
   OpDefBuilder op(name + suffix);
   if (!suffix.empty()) op.constructor(constructor);
-  return op.served_by(ServedBy::Queue)
+  return op.served_by("queue")
       .effect(Effect::State)
       .shape(shape)
       .allows_uninitialized_input()  // a queue has no value

@@ -40,7 +40,7 @@ OpDefBuilder sync_replicas_op(const std::string& name, bool resource) {
       .attr("shard: int >= 0")
       .attr("shards: int >= 1")
       .attr("worker: int >= 0 = 0")
-      .served_by(ServedBy::Replicas)
+      .served_by("replicas")
       .effect(Effect::State)
       .shape(sync_replicas_shape);
 }

@@ -12,7 +12,7 @@ namespace troupe {
 namespace {
 
 OpDefBuilder stack_op(std::string name, ShapeFunction shape) {
-  return OpDefBuilder(std::move(name)).served_by(ServedBy::Executor).effect(Effect::Step).shape(shape);
+  return OpDefBuilder(std::move(name)).served_by_step().effect(Effect::Step).shape(shape);
 }
 
 Status new_stack_shape(ShapeContext& context) {

@@ -108,7 +108,7 @@ void add_training_op(OpLibrary& library, const TrainingOp& op, bool resource, bo
   add_inputs(definition, op, resource, rows);
   if (!resource) definition.output("out: Ref(T)");
   add_attrs(definition, op);
-  definition.served_by(ServedBy::Variable).effect(Effect::State).shape(training_shape);
+  definition.served_by(variable_service).effect(Effect::State).shape(training_shape);
   library.op(definition);
 
   const auto prepare = [rule = op.rule, nesterov = op.nesterov](const PrepareContext& context) {

@@ -34,7 +34,7 @@ OpDefBuilder handle_op(std::string name, std::string_view output, ShapeFunction 
       .attr("dtype: type")
       .attr("container: string = ''")
       .attr("shared_name: string = ''")
-      .served_by(ServedBy::Executor)
+      .served_by_step()
       .effect(Effect::State)
       .shape(shape)
       .not_differentiable();
@@ -46,7 +46,7 @@ OpDefBuilder query_op(std::string name, std::string_view input, std::string_view
       .input(input)
       .output(output)
       .attr("dtype: type")
-      .served_by(ServedBy::Variable)
+      .served_by(variable_service)
       .effect(Effect::State)
       .shape(shape);
 }
@@ -66,7 +66,7 @@ void add_variable_ops(OpLibrary& library) {
   library.op(OpDefBuilder("VarIsInitializedOp")
                  .input("resource: resource")
                  .output("is_initialized: bool")
-                 .served_by(ServedBy::Variable)
+                 .served_by(variable_service)
                  .effect(Effect::State)
                  .shape(scalar_shape)
                  .allows_uninitialized_input()

@@ -1,0 +1,18 @@
+#include "actors/services/all_services.h"
+
+#include "actors/services/queue/queue_service.h"
+#include "actors/services/replicas/replicas_service.h"
+#include "actors/services/variable/variable_service.h"
+
+namespace troupe {
+
+std::span<const ServiceDef> all_services() {
+  static constexpr ServiceDef services[] = {
+      {QueueService::name, QueueService::make},
+      {ReplicasService::name, ReplicasService::make},
+      {VariableService::name, VariableService::make},
+  };
+  return services;
+}
+
+}  // namespace troupe

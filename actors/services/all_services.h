@@ -1,0 +1,12 @@
+// The services that every device has. One line each; nothing registers itself.
+#pragma once
+
+#include <span>
+
+#include "actors/site/service.h"
+
+namespace troupe {
+
+std::span<const ServiceDef> all_services();
+
+}  // namespace troupe

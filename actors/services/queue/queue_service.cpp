@@ -1,0 +1,47 @@
+#include "actors/services/queue/queue_service.h"
+
+#include "actors/services/queue/queue_requests.h"
+#include "messages/schemas/queue.capnp.h"
+
+namespace troupe {
+namespace {
+
+class QueueNode final : public ServedNode {
+ public:
+  QueueNode(const QueueTable& queues, QueueOp op) : queues_(queues), op_(op) {}
+
+  Result<ServiceCall> call(const StepRequest& request, const StepInfo& step) const override {
+    const Slot& handle = request.inputs[0];
+    const auto queue = handle.kind == Slot::Kind::Handle ? queues_.find(*handle.cell) : nullptr;
+    if (!queue) return invalid_argument("the handle leads to no queue of this device");
+    TROUPE_ASSIGN(auto message, queue_message(op_, request, step, queue->spec));
+    return ServiceCall{queue->actor, std::move(message), {}};
+  }
+  StepReply reply(Result<AnyMessage> answer) const override { return queue_reply(op_, std::move(answer)); }
+  AnyMessage cancellation(const StepInfo& step) const override {
+    Draft<wire::CancelAttempts> draft;
+    draft->initStep().setSession(step.session);
+    draft->getStep().setOrdinal(step.ordinal);
+    return draft.finish();
+  }
+
+ private:
+  const QueueTable& queues_;
+  const QueueOp op_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<const ServedNode>> QueueService::prepare(const std::shared_ptr<const Graph>&,
+                                                                const Node& node) {
+  const auto op = queue_op(*node.op);
+  if (!op) return unimplemented("queues have no such operation");
+  return std::unique_ptr<const ServedNode>(new QueueNode(queues_, *op));
+}
+
+Status QueueService::open(const Node& handle, std::shared_ptr<StateCell> cell) {
+  TROUPE_ASSIGN(const QueueSpec spec, queue_spec(handle));
+  return queues_.open(site_.node, site_.device, std::move(cell), spec);
+}
+
+}  // namespace troupe

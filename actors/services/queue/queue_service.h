@@ -1,0 +1,26 @@
+// The queue service: ops on queues, each queue an actor of its own. One per device; any thread.
+#pragma once
+
+#include "actors/services/queue/queue_table.h"
+#include "actors/site/device_site.h"
+
+namespace troupe {
+
+class QueueService final : public Service {
+ public:
+  static constexpr std::string_view name = "queue";
+
+  explicit QueueService(DeviceSite& site) : site_(site) {}
+  static std::unique_ptr<Service> make(DeviceSite& site) { return std::make_unique<QueueService>(site); }
+
+  Result<std::unique_ptr<const ServedNode>> prepare(const std::shared_ptr<const Graph>& graph,
+                                                    const Node& node) override;
+  Status open(const Node& handle, std::shared_ptr<StateCell> cell) override;
+  void drop(const StateCell& cell) override { queues_.end(site_.node.engine, cell); }
+
+ private:
+  DeviceSite& site_;
+  QueueTable queues_;
+};
+
+}  // namespace troupe

@@ -1,0 +1,64 @@
+#include "actors/services/replicas/replicas_service.h"
+
+#include "actors/services/replicas/replicas.h"
+#include "actors/services/replicas/replicas_requests.h"
+#include "actors/site/task_sites.h"
+#include "messages/schemas/replicas.capnp.h"
+
+namespace troupe {
+namespace {
+
+class PushNode final : public ServedNode {
+ public:
+  PushNode(const ActorPlace& actor, RuleTable& rules, ReplicatedRule rule)
+      : actor_(actor), rules_(rules), gradient_(rule.gradient), number_(rules.add(std::move(rule.rule))) {}
+  ~PushNode() override { rules_.remove(number_); }
+  PushNode(const PushNode&) = delete;
+  PushNode& operator=(const PushNode&) = delete;
+
+  Result<ServiceCall> call(const StepRequest& request, const StepInfo& step) const override {
+    TROUPE_ASSIGN(auto message, push_message(request, step, number_, gradient_));
+    return ServiceCall{actor_.get(), std::move(message), {}};
+  }
+  StepReply reply(Result<AnyMessage> answer) const override { return {answer.status(), {}, false}; }
+  AnyMessage cancellation(const StepInfo& step) const override {
+    Draft<wire::CancelPushes> draft;
+    draft->initStep().setSession(step.session);
+    draft->getStep().setOrdinal(step.ordinal);
+    return draft.finish();
+  }
+
+ private:
+  const ActorPlace& actor_;
+  RuleTable& rules_;
+  const int32_t gradient_;
+  const uint64_t number_;
+};
+
+/// Between an update and its count nobody can say which rounds were applied.
+Status rounds_are_known(const ReplicasService& service) {
+  if (service.committing.load() == 0) return {};
+  return data_loss("a round was being applied: how many were is not known");
+}
+
+}  // namespace
+
+ReplicasService& ReplicasService::of(const DeviceSite& site) {
+  return static_cast<ReplicasService&>(*site.services.find(name)->second);
+}
+
+Result<std::unique_ptr<const ServedNode>> ReplicasService::prepare(const std::shared_ptr<const Graph>& graph,
+                                                                   const Node& node) {
+  TROUPE_ASSIGN(auto rule, prepare_replicated_rule(*graph, node, *site_.node.library, *site_.device));
+  return std::unique_ptr<const ServedNode>(
+      new PushNode(actor_, VariableService::of(site_).rules(), std::move(rule)));
+}
+
+std::vector<ChildSpec> ReplicasService::actors(const TaskSites& task) {
+  const auto site = site_.shared_from_this();
+  return {{task.address("replicas", site_.device->name().text()), [site] { return spawn_replicas(site); },
+           [this, site](const ActorRef& actor) { actor_.put(actor); },
+           [this, site] { return rounds_are_known(*this); }}};
+}
+
+}  // namespace troupe

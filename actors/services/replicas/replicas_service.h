@@ -1,0 +1,31 @@
+// The replicas service: gradients pushed for a round, whose mean is applied once. One per device; any thread.
+#pragma once
+
+#include <atomic>
+
+#include "actors/services/variable/variable_service.h"
+#include "actors/site/device_site.h"
+
+namespace troupe {
+
+class ReplicasService final : public Service {
+ public:
+  static constexpr std::string_view name = "replicas";
+
+  explicit ReplicasService(DeviceSite& site) : site_(site) {}
+  static std::unique_ptr<Service> make(DeviceSite& site) { return std::make_unique<ReplicasService>(site); }
+  /// That of a device.
+  static ReplicasService& of(const DeviceSite& site);
+
+  Result<std::unique_ptr<const ServedNode>> prepare(const std::shared_ptr<const Graph>& graph,
+                                                    const Node& node) override;
+  std::vector<ChildSpec> actors(const TaskSites& task) override;
+
+  std::atomic<size_t> committing{0};  ///< rounds that the actor is applying
+
+ private:
+  DeviceSite& site_;
+  ActorPlace actor_;
+};
+
+}  // namespace troupe

@@ -1,0 +1,103 @@
+#include "actors/services/variable/variable_service.h"
+
+#include "actors/services/variable/variable.h"
+#include "actors/site/task_sites.h"
+#include "messages/schemas/variable.capnp.h"
+#include "messages/wire/wire.h"
+
+namespace troupe {
+namespace {
+
+bool asks_if_initialized(const Node& node) {
+  return node.op->allows_uninitialized_input && node.output_types.size() == 1 &&
+         node.output_types[0].dtype == DType::Bool && !node.output_types[0].is_ref;
+}
+
+/// IsVariableInitialized: the cell itself tells.
+class InitializedNode final : public ServedNode {
+ public:
+  Result<ServiceCall> call(const StepRequest& request, const StepInfo&) const override {
+    ServiceCall call;
+    call.reply.outputs = {
+        Tensor::scalar(request.inputs[0].cell->reading() != StateCell::Reading::Uninitialized)};
+    return call;
+  }
+  StepReply reply(Result<AnyMessage> answer) const override { return {answer.status(), {}, false}; }
+};
+
+/// Assign, AssignAdd, ApplyAdam and the like.
+class UpdateNode final : public ServedNode {
+ public:
+  UpdateNode(DeviceSite& site, RuleTable& rules, std::shared_ptr<const UpdateRule> rule)
+      : site_(site), rules_(rules), outputs_(rule->node->output_types.size()),
+        number_(rules.add(std::move(rule))) {}
+  ~UpdateNode() override { rules_.remove(number_); }
+  UpdateNode(const UpdateNode&) = delete;
+  UpdateNode& operator=(const UpdateNode&) = delete;
+
+  Result<ServiceCall> call(const StepRequest& request, const StepInfo& step) const override {
+    Draft<wire::Update> draft;
+    draft->initStep().setSession(step.session);
+    draft->getStep().setOrdinal(step.ordinal);
+    draft->setRule(number_);
+    std::vector<Tensor> values;
+    std::vector<const StateCell*> cells;
+    for (Slot& slot : request.inputs) {
+      if (slot.kind == Slot::Kind::Handle)
+        cells.push_back(slot.cell);
+      else
+        values.push_back(std::move(slot.tensor));
+    }
+    if (cells.empty()) return invalid_argument("a value was fed where a variable is to be updated");
+    auto list = draft->initCells(static_cast<uint32_t>(cells.size()));
+    for (uint32_t i = 0; i < cells.size(); ++i) list.set(i, cells[i]->id());
+    return ServiceCall{site_.owner(*cells[0]), draft.finish(std::move(values)), {}};
+  }
+
+  StepReply reply(Result<AnyMessage> answer) const override {
+    return {answer.status(), std::vector<Tensor>(outputs_),
+            false};  // references: the runner passes on the handles
+  }
+
+ private:
+  DeviceSite& site_;
+  RuleTable& rules_;
+  const size_t outputs_;
+  const uint64_t number_;
+};
+
+/// An update that threw, or whose end nobody is told of any more, has left its cells as they may not be read.
+Status values_are_there(const DeviceSite& site) {
+  const std::string device = site.device->name().text();
+  for (const auto& cell : site.state->cells())
+    if (cell->home() == device && cell->reading() == StateCell::Reading::Busy)
+      return data_loss("variable " + cell->name() + " was being changed: its value is lost");
+  return {};
+}
+
+}  // namespace
+
+VariableService& VariableService::of(const DeviceSite& site) {
+  return static_cast<VariableService&>(*site.services.find(name)->second);
+}
+
+Result<std::unique_ptr<const ServedNode>> VariableService::prepare(const std::shared_ptr<const Graph>& graph,
+                                                                   const Node& node) {
+  if (asks_if_initialized(node)) return std::unique_ptr<const ServedNode>(new InitializedNode);
+  TROUPE_ASSIGN(auto rule, prepare_rule(graph, node, site_.node.library->kernels, *site_.device));
+  return std::unique_ptr<const ServedNode>(new UpdateNode(site_, rules_, std::move(rule)));
+}
+
+ActorRef VariableService::owner(const StateCell& cell) const {
+  return cell.dtype() == DType::Resource ? ActorRef() : actor_.get();
+}
+
+std::vector<ChildSpec> VariableService::actors(const TaskSites& task) {
+  const auto site = site_.shared_from_this();
+  return {{task.address("variable", site_.device->name().text()),
+           [this, site] { return spawn_variable(site, rules_); },
+           [this, site](const ActorRef& actor) { actor_.put(actor); },
+           [site] { return values_are_there(*site); }}};
+}
+
+}  // namespace troupe

@@ -1,0 +1,64 @@
+// Services: how ops that no kernel computes reach actors. A service carries out its ops on one device. It prepares each node once,
+// when the node's partition is registered; from then on the node turns every request of a step into one message to an actor, and
+// the actor's answer into the op's outputs. A new service is a folder under actors/services with its actor and its Service, a
+// schema, and a line in actors/services/all_services.cpp.
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "actors/engine/node.h"
+#include "actors/supervision/supervisor.h"
+#include "kernels/core/kernel.h"
+#include "kernels/runtime/step_host.h"
+
+namespace troupe {
+
+struct DeviceSite;
+struct TaskSites;
+
+/// What a request becomes: a message to an actor. Without an actor `reply` is the answer, at once.
+struct ServiceCall {
+  ActorRef actor;
+  AnyMessage message;
+  StepReply reply;
+};
+
+/// A node of a registered partition, prepared by its service. Immutable; used by many steps at once.
+class ServedNode {
+ public:
+  virtual ~ServedNode() = default;
+  /// Called on the step's driving thread; moves the values out of `request.inputs`. A failure is the op's.
+  virtual Result<ServiceCall> call(const StepRequest& request, const StepInfo& step) const = 0;
+  /// The outputs that the actor's answer stands for. Any thread.
+  virtual StepReply reply(Result<AnyMessage> answer) const = 0;
+  /// Tells an actor that call() named that the step has ended before its time, so that it answers what it still owes. Null when
+  /// the actor needs no telling.
+  virtual AnyMessage cancellation(const StepInfo&) const { return {}; }
+};
+
+/// A service on one device. Made when its task is made; any thread.
+class Service {
+ public:
+  virtual ~Service() = default;
+  /// A node of the graph whose op this service carries out. Its failure refuses the partition.
+  virtual Result<std::unique_ptr<const ServedNode>> prepare(const std::shared_ptr<const Graph>& graph,
+                                                            const Node& node) = 0;
+  /// A registered partition has this node, which yields the handle of a state of this service.
+  virtual Status open(const Node& /*handle*/, std::shared_ptr<StateCell> /*cell*/) { return {}; }
+  /// The container of this state is gone.
+  virtual void drop(const StateCell&) {}
+  /// The actor that alone changes the value of this state and answers a Read of it; null for what is not this service's.
+  virtual ActorRef owner(const StateCell&) const { return {}; }
+  /// The actors that are there as long as the task.
+  virtual std::vector<ChildSpec> actors(const TaskSites&) { return {}; }
+};
+
+/// An entry of the list of services.
+struct ServiceDef {
+  std::string_view name;  ///< as ops say it (OpDef::service)
+  std::unique_ptr<Service> (*make)(DeviceSite& site);
+};
+
+}  // namespace troupe
