@@ -22,7 +22,9 @@ struct TaskSites;
 struct ServiceCall {
   ActorRef actor;
   AnyMessage message;
-  StepReply reply;
+  StepReply reply = {};
+  bool may_wait =
+      false;  ///< the actor may keep the request for long: it is to be told when the step ends before its time
 };
 
 /// A node of a registered partition, prepared by its service. Immutable; used by many steps at once.
@@ -33,8 +35,7 @@ class ServedNode {
   virtual Result<ServiceCall> call(const StepRequest& request, const StepInfo& step) const = 0;
   /// The outputs that the actor's answer stands for. Any thread.
   virtual StepReply reply(Result<AnyMessage> answer) const = 0;
-  /// Tells an actor that call() named that the step has ended before its time, so that it answers what it still owes. Null when
-  /// the actor needs no telling.
+  /// Tells an actor that may keep a request for long that the step has ended before its time, so that it answers what it owes.
   virtual AnyMessage cancellation(const StepInfo&) const { return {}; }
 };
 

@@ -73,9 +73,10 @@ class ExecutorRole final : public Role {
   }
 
   static std::shared_ptr<const EarlierRuns> earlier_runs(wire::RunPartition::Reader request) {
-    if (request.getEarlierRuns().size() == 0) return nullptr;
+    const auto nodes = request.getEarlierRuns();
+    if (nodes.size() == 0) return nullptr;
     auto runs = std::make_shared<EarlierRuns>();
-    for (const auto node : request.getEarlierRuns()) runs->emplace(view(node.getNode()), node.getRuns());
+    for (const auto node : nodes) runs->emplace(view(node.getNode()), node.getRuns());
     return runs;
   }
 
@@ -96,8 +97,7 @@ class ExecutorRole final : public Role {
     const StepKey key{shared_->options.session, ordinal, shared_->options.partition};
     shared_->options.site->put_step(key, step);
     Draft<wire::ExecuteStep> draft;
-    draft->initStep().setSession(key.session);
-    draft->getStep().setOrdinal(ordinal);
+    set_step(draft->initStep(), key.session, ordinal);
     draft->setPartition(key.partition);
     if (shared_->receives_from_elsewhere) look_around_later();
     auto kept = std::make_shared<Reply>(std::move(reply));
@@ -107,8 +107,7 @@ class ExecutorRole final : public Role {
           ended_.push_back(ordinal);
           if (!executed) return (*kept)(executed.status());
           Draft<wire::PartitionDone> done;
-          done->initStep().setSession(shared_->options.session);
-          done->getStep().setOrdinal(ordinal);
+          set_step(done->initStep(), shared_->options.session, ordinal);
           done->setPartition(shared_->options.partition);
           const auto& positions = shared_->options.fetches;
           auto list = done->initPositions(static_cast<uint32_t>(positions.size()));
@@ -196,8 +195,7 @@ class ExecutorRole final : public Role {
     const auto actor = node_.directory.find(peer);
     if (!actor) return give_up(ordinal, tokens[0], peer, actor.status());
     Draft<wire::FindTokens> draft;
-    draft->initStep().setSession(shared_->options.session);
-    draft->getStep().setOrdinal(ordinal);
+    set_step(draft->initStep(), shared_->options.session, ordinal);
     draft->setBulk(bulk);
     auto list = draft->initTokens(static_cast<uint32_t>(tokens.size()));
     for (uint32_t i = 0; i < tokens.size(); ++i) {
@@ -227,8 +225,7 @@ class ExecutorRole final : public Role {
   /// Whether the step runs at all, the master knows.
   void confirm(uint64_t ordinal, const TokenKey& token, const Address& peer) {
     Draft<wire::ConfirmStep> draft;
-    draft->initStep().setSession(shared_->options.session);
-    draft->getStep().setOrdinal(ordinal);
+    set_step(draft->initStep(), shared_->options.session, ordinal);
     draft->setPartition(shared_->options.partition);
     ask(shared_->options.master, draft.finish(),
         [this, ordinal, token, &peer](const Result<AnyMessage>& answer) {

@@ -7,6 +7,7 @@
 #include "messages/schemas/session.capnp.h"
 #include "messages/schemas/worker.capnp.h"
 #include "messages/wire/limits.h"
+#include "messages/wire/wire.h"
 
 namespace troupe {
 namespace {
@@ -220,9 +221,7 @@ class MasterRole final : public Role {
                                                 const Prepared& prepared, const Prepared::Share& share,
                                                 uint64_t ordinal) const {
     Draft<wire::RunPartition> draft;
-    auto id = draft->initStep();
-    id.setSession(session_);
-    id.setOrdinal(ordinal);
+    set_step(draft->initStep(), session_, ordinal);
     draft->setPartition(prepared.handle);
     draft->setFloor(steps_.begin()->first);
     draft->setRemaining(request.getRemaining());
@@ -274,14 +273,15 @@ class MasterRole final : public Role {
       fail(step, answer.status());
     } else {
       const Message<wire::PartitionDone> done(std::move(*answer));
-      const auto id = done->getStep();
+      const auto what = *done;
+      const auto id = what.getStep();
       if (id.getOrdinal() != ordinal || id.getSession() != session_ ||
-          done->getPartition() != step.prepared->handle)
+          what.getPartition() != step.prepared->handle)
         fail(step, internal("a worker has run step " + std::to_string(id.getOrdinal()) + " of partition " +
-                            std::to_string(done->getPartition()) + ", not step " + std::to_string(ordinal) +
+                            std::to_string(what.getPartition()) + ", not step " + std::to_string(ordinal) +
                             " of partition " + std::to_string(step.prepared->handle)));
       uint32_t i = 0;
-      for (const uint32_t position : done->getPositions())
+      for (const uint32_t position : what.getPositions())
         if (position < step.fetches.size() && i < done.attachments().size())
           step.fetches[position] = done.attachments()[i++];
       if (step.profiled) step.profiles.push_back(done);
@@ -299,8 +299,7 @@ class MasterRole final : public Role {
   /// Tells every worker that the step is to end; and once more, should some of them not have heard it.
   void abort(Step& step) {
     Draft<wire::AbortStep> draft;
-    draft->initStep().setSession(session_);
-    draft->getStep().setOrdinal(step.ordinal);
+    set_step(draft->initStep(), session_, step.ordinal);
     write(step.failure, draft->initReason());
     const auto message = draft.finish();
     for (const auto& share : step.prepared->shares) tell(share.worker, message);
@@ -344,9 +343,7 @@ class MasterRole final : public Role {
       step.reply(std::move(step.failure));
     } else {
       Draft<wire::StepDone> draft;
-      auto id = draft->initStep();
-      id.setSession(session_);
-      id.setOrdinal(step.ordinal);
+      set_step(draft->initStep(), session_, step.ordinal);
       gather_profiles(step.profiles, *draft);
       step.reply(draft.finish(std::move(step.fetches)));
     }

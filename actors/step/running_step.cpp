@@ -3,17 +3,12 @@
 #include "messages/schemas/device.capnp.h"
 #include "messages/schemas/executor.capnp.h"
 #include "messages/schemas/variable.capnp.h"
+#include "messages/wire/wire.h"
 
 namespace troupe {
 namespace {
 
 constexpr int64_t longest_without_turn = 50'000;  ///< nanoseconds
-
-template <class Builder>
-void set_step(Builder step, const StepInfo& info) {
-  step.setSession(info.session);
-  step.setOrdinal(info.ordinal);
-}
 
 }  // namespace
 
@@ -147,7 +142,7 @@ void PartitionStep::give(const Offer& offer, Reply reply) {
     case StateCell::Reading::Busy: break;
   }
   Draft<wire::Read> draft;
-  set_step(draft->initStep(), info_);
+  set_step(draft->initStep(), info_.session, info_.ordinal);
   draft->initCells(1).set(0, offer.cell->id());
   const auto& site = *shared_->options.site;
   site.node.engine.send(site.owner(*offer.cell), draft.finish(),
@@ -179,7 +174,7 @@ void PartitionStep::match(Activation activation, const TokenKey& key, Arrived va
   const auto peer = node.directory.find(*shared_->requests[activation.node].peer);
   if (!peer) return arrived(activation, {peer.status(), {}, false});
   Draft<wire::TakeTensor> draft;
-  set_step(draft->initStep(), info_);
+  set_step(draft->initStep(), info_.session, info_.ordinal);
   draft->setEdge(key.edge);
   draft->setFrame(key.frame);
   draft->setIteration(key.iteration);
@@ -266,7 +261,7 @@ void PartitionStep::ask_service(const StepRequest& request, const ServedNode& se
   auto call = served.call(request, info_);
   if (!call) return arrived(request.activation, {call.status(), {}, false});
   if (!call->actor) return arrived(request.activation, std::move(call->reply));
-  asked_.try_emplace(call->actor, &served);
+  if (call->may_wait) waited_for_.try_emplace(call->actor, &served);
   shared_->options.site->node.engine.send(
       call->actor, std::move(call->message),
       Reply([self = shared_from_this(), activation = request.activation, &served](Result<AnyMessage> answer) {
@@ -276,7 +271,7 @@ void PartitionStep::ask_service(const StepRequest& request, const ServedNode& se
 
 void PartitionStep::read(Activation activation, uint32_t input, StateCell& cell) {
   Draft<wire::Read> draft;
-  set_step(draft->initStep(), info_);
+  set_step(draft->initStep(), info_.session, info_.ordinal);
   draft->initCells(1).set(0, cell.id());
   const auto& site = *shared_->options.site;
   site.node.engine.send(site.owner(cell), draft.finish(),
@@ -314,9 +309,8 @@ void PartitionStep::failing(const Status& status) {
 
 // What waits in other roles shall be answered soon: they are told that nobody waits any more.
 void PartitionStep::cancel_requests() {
-  for (const auto& [actor, served] : asked_)
-    if (auto message = served->cancellation(info_))
-      shared_->options.site->node.engine.send(actor, std::move(message));
+  for (const auto& [actor, served] : waited_for_)
+    shared_->options.site->node.engine.send(actor, served->cancellation(info_));
 }
 
 void PartitionStep::ended(Status status) {
@@ -330,7 +324,7 @@ void PartitionStep::ended(Status status) {
   if (!status.ok())
     return executed_(std::move(status).at_device(site.device->name().text()).at_step(info_.ordinal));
   Draft<wire::StepExecuted> draft;
-  set_step(draft->initStep(), info_);
+  set_step(draft->initStep(), info_.session, info_.ordinal);
   const auto fetched = runner_.fetched();
   executed_(draft.finish({std::make_move_iterator(fetched.begin()), std::make_move_iterator(fetched.end())}));
 }

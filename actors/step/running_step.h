@@ -93,8 +93,8 @@ class PartitionStep final : public RunningStep,
   int64_t last_turn_ = 0;  ///< when others last had the driving thread, as far as known; that thread's
   StepRunner runner_;
   Reply executed_;
-  /// The actors of services that were asked for something, and a node that asked; the driving thread's.
-  std::map<ActorRef, const ServedNode*> asked_;
+  /// The actors of services that may keep a request for long, and a node that asked each; the driving thread's.
+  std::map<ActorRef, const ServedNode*> waited_for_;
   mutable std::mutex mutex_;  ///< guards what follows
   std::unordered_map<TokenKey, Token, TokenKeyHash> tokens_;
   std::unordered_map<TokenKey, Offer, TokenKeyHash> offers_;

@@ -6,6 +6,7 @@
 #include "messages/schemas/executor.capnp.h"
 #include "messages/wire/limits.h"
 #include "messages/wire/message_reader.h"
+#include "messages/wire/wire.h"
 
 namespace troupe {
 namespace {
@@ -58,9 +59,7 @@ void TokenOutbox::flush(FlushReason what) {
 
 void TokenOutbox::send(Parcel& parcel) {
   Draft<wire::TensorsArrived> draft;
-  auto step = draft->initStep();
-  step.setSession(info_.session);
-  step.setOrdinal(info_.ordinal);
+  set_step(draft->initStep(), info_.session, info_.ordinal);
   auto arrivals = draft->initArrivals(static_cast<uint32_t>(parcel.tokens.size()));
   for (uint32_t i = 0; i < parcel.tokens.size(); ++i) {
     const Token& token = parcel.tokens[i];

@@ -34,6 +34,13 @@ std::vector<T> vector_of(List list) {
   return values;
 }
 
+/// Fills in a StepId.
+template <class Builder>
+void set_step(Builder step, uint64_t session, uint64_t ordinal) {
+  step.setSession(session);
+  step.setOrdinal(ordinal);
+}
+
 void write(const Status& status, wire::Status::Builder builder);
 Status read(wire::Status::Reader reader);
 

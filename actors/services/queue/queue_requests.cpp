@@ -10,12 +10,6 @@ namespace troupe {
 namespace {
 
 template <class T>
-void name_step(Draft<T>& draft, const StepInfo& step) {
-  draft->initStep().setSession(step.session);
-  draft->getStep().setOrdinal(step.ordinal);
-}
-
-template <class T>
 void set_timeout(Draft<T>& draft, const Node& node) {
   constexpr int64_t nanoseconds = 1'000'000;
   const int64_t milliseconds = node.attrs.get<int64_t>("timeout_ms");
@@ -27,7 +21,7 @@ void set_timeout(Draft<T>& draft, const Node& node) {
 template <class T>
 AnyMessage enqueue_message(const StepRequest& request, const StepInfo& step) {
   Draft<T> draft;
-  name_step(draft, step);
+  set_step(draft->initStep(), step.session, step.ordinal);
   set_timeout(draft, request.node);
   std::vector<Tensor> components;
   for (Slot& slot : request.inputs.subspan(1)) components.push_back(std::move(slot.tensor));
@@ -51,7 +45,7 @@ Result<AnyMessage> dequeue_many_message(QueueOp op, const StepRequest& request, 
   const int32_t n = count.as<int32_t>()[0];
   if (n < 0) return invalid_argument("n is " + std::to_string(n) + ", less than 0");
   Draft<wire::DequeueMany> draft;
-  name_step(draft, step);
+  set_step(draft->initStep(), step.session, step.ordinal);
   set_timeout(draft, request.node);
   draft->setCount(static_cast<uint64_t>(n));
   draft->setUpTo(op == QueueOp::DequeueUpTo);
@@ -60,7 +54,7 @@ Result<AnyMessage> dequeue_many_message(QueueOp op, const StepRequest& request, 
 
 AnyMessage close_message(const StepRequest& request, const StepInfo& step) {
   Draft<wire::CloseQueue> draft;
-  name_step(draft, step);
+  set_step(draft->initStep(), step.session, step.ordinal);
   draft->setCancelPending(request.node.attrs.get<bool>("cancel_pending_enqueues"));
   return draft.finish();
 }
@@ -96,7 +90,7 @@ Result<AnyMessage> queue_message(QueueOp op, const StepRequest& request, const S
   TROUPE_RETURN_IF_FAILED(check_components(request.node, spec));
   if (op != QueueOp::Dequeue) return dequeue_many_message(op, request, step);
   Draft<wire::Dequeue> draft;
-  name_step(draft, step);
+  set_step(draft->initStep(), step.session, step.ordinal);
   set_timeout(draft, request.node);
   return AnyMessage(draft.finish());
 }

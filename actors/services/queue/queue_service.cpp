@@ -2,6 +2,7 @@
 
 #include "actors/services/queue/queue_requests.h"
 #include "messages/schemas/queue.capnp.h"
+#include "messages/wire/wire.h"
 
 namespace troupe {
 namespace {
@@ -15,13 +16,12 @@ class QueueNode final : public ServedNode {
     const auto queue = handle.kind == Slot::Kind::Handle ? queues_.find(*handle.cell) : nullptr;
     if (!queue) return invalid_argument("the handle leads to no queue of this device");
     TROUPE_ASSIGN(auto message, queue_message(op_, request, step, queue->spec));
-    return ServiceCall{queue->actor, std::move(message), {}};
+    return ServiceCall{queue->actor, std::move(message), {}, true};
   }
   StepReply reply(Result<AnyMessage> answer) const override { return queue_reply(op_, std::move(answer)); }
   AnyMessage cancellation(const StepInfo& step) const override {
     Draft<wire::CancelAttempts> draft;
-    draft->initStep().setSession(step.session);
-    draft->getStep().setOrdinal(step.ordinal);
+    set_step(draft->initStep(), step.session, step.ordinal);
     return draft.finish();
   }
 

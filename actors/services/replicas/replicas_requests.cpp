@@ -107,8 +107,7 @@ Result<AnyMessage> push_message(const StepRequest& request, const StepInfo& step
   if (samples.dtype() != DType::Int64 || !samples.shape().is_scalar())
     return invalid_argument("samples is " + samples.signature() + ", not int64[]");
   Draft<wire::PushGradient> draft;
-  draft->initStep().setSession(step.session);
-  draft->getStep().setOrdinal(step.ordinal);
+  set_step(draft->initStep(), step.session, step.ordinal);
   draft->setRound(step.round);
   draft->setWorker(static_cast<uint32_t>(attrs.get<int64_t>("worker")));
   draft->setShard(static_cast<uint32_t>(attrs.get<int64_t>("shard")));

@@ -4,6 +4,7 @@
 #include "actors/services/replicas/replicas_requests.h"
 #include "actors/site/task_sites.h"
 #include "messages/schemas/replicas.capnp.h"
+#include "messages/wire/wire.h"
 
 namespace troupe {
 namespace {
@@ -18,13 +19,12 @@ class PushNode final : public ServedNode {
 
   Result<ServiceCall> call(const StepRequest& request, const StepInfo& step) const override {
     TROUPE_ASSIGN(auto message, push_message(request, step, number_, gradient_));
-    return ServiceCall{actor_.get(), std::move(message), {}};
+    return ServiceCall{actor_.get(), std::move(message), {}, true};
   }
   StepReply reply(Result<AnyMessage> answer) const override { return {answer.status(), {}, false}; }
   AnyMessage cancellation(const StepInfo& step) const override {
     Draft<wire::CancelPushes> draft;
-    draft->initStep().setSession(step.session);
-    draft->getStep().setOrdinal(step.ordinal);
+    set_step(draft->initStep(), step.session, step.ordinal);
     return draft.finish();
   }
 

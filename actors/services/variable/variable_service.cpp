@@ -28,20 +28,20 @@ class InitializedNode final : public ServedNode {
 /// Assign, AssignAdd, ApplyAdam and the like.
 class UpdateNode final : public ServedNode {
  public:
-  UpdateNode(DeviceSite& site, RuleTable& rules, std::shared_ptr<const UpdateRule> rule)
-      : site_(site), rules_(rules), outputs_(rule->node->output_types.size()),
-        number_(rules.add(std::move(rule))) {}
-  ~UpdateNode() override { rules_.remove(number_); }
+  UpdateNode(VariableService& service, std::shared_ptr<const UpdateRule> rule)
+      : service_(service), outputs_(rule->node->output_types.size()),
+        number_(service.rules().add(std::move(rule))) {}
+  ~UpdateNode() override { service_.rules().remove(number_); }
   UpdateNode(const UpdateNode&) = delete;
   UpdateNode& operator=(const UpdateNode&) = delete;
 
   Result<ServiceCall> call(const StepRequest& request, const StepInfo& step) const override {
     Draft<wire::Update> draft;
-    draft->initStep().setSession(step.session);
-    draft->getStep().setOrdinal(step.ordinal);
+    set_step(draft->initStep(), step.session, step.ordinal);
     draft->setRule(number_);
     std::vector<Tensor> values;
     std::vector<const StateCell*> cells;
+    cells.reserve(request.inputs.size());
     for (Slot& slot : request.inputs) {
       if (slot.kind == Slot::Kind::Handle)
         cells.push_back(slot.cell);
@@ -51,7 +51,7 @@ class UpdateNode final : public ServedNode {
     if (cells.empty()) return invalid_argument("a value was fed where a variable is to be updated");
     auto list = draft->initCells(static_cast<uint32_t>(cells.size()));
     for (uint32_t i = 0; i < cells.size(); ++i) list.set(i, cells[i]->id());
-    return ServiceCall{site_.owner(*cells[0]), draft.finish(std::move(values)), {}};
+    return ServiceCall{service_.owner(*cells[0]), draft.finish(std::move(values)), {}};
   }
 
   StepReply reply(Result<AnyMessage> answer) const override {
@@ -60,8 +60,7 @@ class UpdateNode final : public ServedNode {
   }
 
  private:
-  DeviceSite& site_;
-  RuleTable& rules_;
+  VariableService& service_;
   const size_t outputs_;
   const uint64_t number_;
 };
@@ -85,7 +84,7 @@ Result<std::unique_ptr<const ServedNode>> VariableService::prepare(const std::sh
                                                                    const Node& node) {
   if (asks_if_initialized(node)) return std::unique_ptr<const ServedNode>(new InitializedNode);
   TROUPE_ASSIGN(auto rule, prepare_rule(graph, node, site_.node.library->kernels, *site_.device));
-  return std::unique_ptr<const ServedNode>(new UpdateNode(site_, rules_, std::move(rule)));
+  return std::unique_ptr<const ServedNode>(new UpdateNode(*this, std::move(rule)));
 }
 
 ActorRef VariableService::owner(const StateCell& cell) const {
