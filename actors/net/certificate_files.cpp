@@ -11,20 +11,13 @@
 #include <memory>
 #include <vector>
 
+#include "actors/net/openssl_handles.h"
+
 namespace troupe {
 namespace {
 
-template <auto free>
-struct Free {
-  template <class T>
-  void operator()(T* what) const {
-    free(what);
-  }
-};
-using Certificate = std::unique_ptr<X509, Free<X509_free>>;
+using openssl::Certificate, openssl::Key, openssl::Memory, openssl::Free;
 using File = std::unique_ptr<std::FILE, decltype([](std::FILE* file) { std::fclose(file); })>;
-using Key = std::unique_ptr<EVP_PKEY, Free<EVP_PKEY_free>>;
-using Memory = std::unique_ptr<BIO, Free<BIO_free>>;
 using Store = std::unique_ptr<X509_STORE, Free<X509_STORE_free>>;
 using Verification = std::unique_ptr<X509_STORE_CTX, Free<X509_STORE_CTX_free>>;
 using Chain = std::unique_ptr<STACK_OF(X509), decltype([](STACK_OF(X509) * chain) { sk_X509_free(chain); })>;

@@ -7,21 +7,13 @@
 
 #include <memory>
 
+#include "actors/net/openssl_handles.h"
 #include "actors/net/tls.h"
 
 namespace troupe {
 namespace {
 
-template <auto free>
-struct Free {
-  template <class T>
-  void operator()(T* what) const {
-    free(what);
-  }
-};
-using Key = std::unique_ptr<EVP_PKEY, Free<EVP_PKEY_free>>;
-using Certificate = std::unique_ptr<X509, Free<X509_free>>;
-using Memory = std::unique_ptr<BIO, Free<BIO_free>>;
+using openssl::Certificate, openssl::Key, openssl::Memory, openssl::Free;
 using Extension = std::unique_ptr<X509_EXTENSION, Free<X509_EXTENSION_free>>;
 
 Status failed(const char* what) {
