@@ -7,7 +7,7 @@
 #include "graph/build/variables.h"
 #include "kernels/constructors.h"
 #include "tests/interop/graph_file.h"
-#include "tests/kernels/all_cases.h"
+#include "tests/kernels/cases/all_cases.h"
 
 namespace troupe::test {
 namespace {

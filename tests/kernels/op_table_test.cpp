@@ -4,7 +4,7 @@
 #include <boost/test/unit_test.hpp>
 #include <set>
 
-#include "tests/kernels/all_cases.h"
+#include "tests/kernels/cases/all_cases.h"
 #include "tests/support/gradient_check.h"
 #include "tests/support/op_coverage.h"
 

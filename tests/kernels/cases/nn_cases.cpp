@@ -1,4 +1,5 @@
-#include "tests/kernels/all_cases.h"
+// Samples of the ops of kernels/ops/nn.
+#include "tests/kernels/cases/all_cases.h"
 
 namespace troupe::test {
 namespace {
@@ -20,7 +21,23 @@ Tensor labels(int64_t rows, int32_t classes, DType dtype) {
   return converted(random_doubles(Shape{rows}, 0, classes, 22), dtype);
 }
 
-}  // namespace
+Tensor rows(int64_t count, uint64_t seed = 1) { return random_doubles(Shape{count, 5}, 1, 9, seed); }
+Tensor one(double value = 1) { return doubles({}, {value}); }
+
+void add_activation_cases(OpCases& cases) {
+  for (const char* op : {"Relu", "Relu6", "LeakyRelu", "Elu", "Selu", "Softplus", "Sigmoid", "Tanh"}) {
+    add_function_cases(cases, op, -4, 8);
+    cases.good(op, {converted(random_doubles(Shape{37}, -100, 100), DType::Float)});
+  }
+  for (const char* op : {"Relu", "Relu6"})
+    for (const DType dtype : {DType::Int32, DType::Int8, DType::UInt8, DType::Int64})
+      cases.good(op, {converted(random_doubles(Shape{37}, -9, 9), dtype)});
+  for (const char* op : {"ReluGrad", "Relu6Grad", "LeakyReluGrad", "EluGrad", "SeluGrad", "SoftplusGrad",
+                         "SigmoidGrad", "TanhGrad"}) {
+    add_paired_cases(cases, op, -0.9, 0.9);
+    add_paired_cases(cases, op, 3, 8);
+  }
+}
 
 void add_loss_cases(OpCases& cases) {
   for (const char* op : {"Softmax", "LogSoftmax"}) {
@@ -73,6 +90,41 @@ void add_loss_cases(OpCases& cases) {
     cases.good("L2Loss", {converted(random_doubles(Shape{1031}, -2, 2), dtype)});
   cases.good("L2Loss", {converted(random_doubles(Shape{200003}, -2, 2), DType::Float)});
   cases.bad("L2Loss", {ints({1})}, {}, "T is int32");
+}
+
+void add_bias_cases(OpCases& cases) {
+  const Tensor box = random_doubles(Shape{2, 3, 5}, 1, 9), last = random_doubles(Shape{5}, 1, 9, 2);
+  const Attributes second{{"data_format", std::string("NCHW")}};
+  for (const char* op : {"BiasAdd", "BiasAddV1"}) {
+    cases.good_in_every_type(op, {box, last});
+    cases.good(op, {rows(3), last});
+    cases.good(op, {rows(0), last});
+    cases.bad(op, {box, random_doubles(Shape{3}, 1, 9)}, {}, "3");
+    cases.bad(op, {last, last}, {}, "rank 1 has no channels");
+    cases.bad(op, {box, one()}, {}, "[]");
+  }
+  cases.good("BiasAdd", {box, random_doubles(Shape{3}, 1, 9, 2)}, second);
+  cases.good("BiasAdd", {random_doubles(Shape{2, 3, 2, 2}, 1, 9), random_doubles(Shape{3}, 1, 9, 2)}, second);
+  cases.good("BiasAdd",
+             {converted(random_doubles(Shape{300, 7, 101}, 1, 9), f32),
+              converted(random_doubles(Shape{7}, 1, 9), f32)},
+             second);
+  cases.bad("BiasAdd", {rows(3), random_doubles(Shape{5}, 1, 9)}, second, "rank 2 has no channels");
+  cases.bad("BiasAdd", {box, last}, {{"data_format", std::string("HWC")}}, "data_format");
+  cases.good_in_every_type("BiasAddGrad", {box});
+  for (const Tensor& value : {rows(3), rows(0), converted(random_doubles(Shape{300, 7, 101}, 1, 9), f32)})
+    cases.good("BiasAddGrad", {value});
+  cases.good("BiasAddGrad", {random_doubles(Shape{2, 3, 2, 2}, 1, 9)}, second);
+  cases.bad("BiasAddGrad", {last}, {}, "rank 1 has no channels");
+  cases.bad("BiasAddGrad", {one()}, {}, "rank 0 has no channels");
+}
+
+}  // namespace
+
+void add_nn_cases(OpCases& cases) {
+  add_activation_cases(cases);
+  add_loss_cases(cases);
+  add_bias_cases(cases);
 }
 
 }  // namespace troupe::test

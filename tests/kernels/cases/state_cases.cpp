@@ -1,5 +1,5 @@
-// Samples of the ops that write variables. Their kernels are update rules: the variables' values in, their new values out.
-#include "tests/kernels/all_cases.h"
+// Samples of the ops of kernels/ops/state. The kernels of updates are rules: the variables' values in, their new values out.
+#include "tests/kernels/cases/all_cases.h"
 
 namespace troupe::test {
 namespace {
@@ -134,9 +134,7 @@ void add_rules(OpCases& cases, const std::string& name, size_t variables, const 
   add_rule(cases, "SparseApply" + name, variables, sparse, attrs);
 }
 
-}  // namespace
-
-void add_variable_cases(OpCases& cases) {
+void add_update_cases(OpCases& cases) {
   add_assign_cases(cases);
   add_scatter_cases(cases);
   for (const char* verb : {"Update", "Add", "Sub"})
@@ -160,6 +158,123 @@ void add_variable_cases(OpCases& cases) {
     add_rules(cases, "Ftrl", 3, "gssss", {{"multiply_linear_by_lr", yes}});
     add_rules(cases, "FtrlV2", 3, "gsssss", {{"multiply_linear_by_lr", yes}});
   }
+}
+
+Tensor sample() { return random_doubles(Shape{2, 3}, 1, 9); }
+Tensor handle() { return strings({"q"}).reshaped(Shape()); }  // of a queue of the first generation
+
+void add_stacks(OpCases& cases) {
+  const std::string test = "kernels/stacks_test.cpp";
+  const Attributes floats = {{"elem_type", f32}};
+  cases.served("StackV2", {int_scalar(-1)}, floats, "[]", test);
+  cases.bad("StackV2", {ints({1, 2})}, floats, "[2]");
+  cases.bad("StackV2", {int_scalar(-1)}, {}, "elem_type");
+  cases.served("StackPushV2", {sample(), sample()}, {}, "[2,3]", test);
+  cases.bad("StackPushV2", {sample()}, {}, "takes 2 inputs, got 1");
+  cases.served("StackPopV2", {sample()}, floats, "?", test);
+  cases.bad("StackPopV2", {sample()}, {}, "elem_type");
+  cases.served("StackCloseV2", {sample()}, {}, "", test);
+  cases.bad("StackCloseV2", {}, {}, "takes 1 inputs, got 0");
+}
+
+void add_list_makers(OpCases& cases, const std::string& test) {
+  const Attributes floats = {{"element_dtype", f32}};
+  for (const char* op : {"EmptyTensorList", "TensorListReserve"}) {
+    cases.served(op, {int_scalar(-1), int_scalar(2)}, floats, "[]", test);
+    cases.bad(op, {int_scalar(-1), int_scalar(2)}, {}, "element_dtype");
+    cases.bad(op, {int_scalar(3), int_scalar(2)}, floats, "only -1");
+  }
+  cases.served("TensorListFromTensor", {sample(), int_scalar(-1)}, {}, "[]", test);
+  cases.bad("TensorListFromTensor", {sample(), ints({2})}, {}, "element_shape is [2]");
+}
+
+/// Handles of variants that hold no list.
+void add_list_users(OpCases& cases, const std::string& test) {
+  const Attributes floats = {{"element_dtype", f32}}, shape = {{"shape_type", i64}};
+  const Tensor list = value_or_throw(Tensor::allocate(DType::Variant, Shape{})), number = int_scalar(1);
+  const auto add = [&](const char* op, std::vector<Tensor> inputs, const Attributes& attrs,
+                       const std::string& shapes) {
+    cases.served(op, inputs, attrs, shapes, test);
+    cases.bad(op, std::move(inputs), attrs, "not that of a list");
+  };
+  add("TensorListPushBack", {list, sample()}, {}, "[]");
+  add("TensorListPopBack", {list, number}, floats, "[] ?");
+  add("TensorListSetItem", {list, number, sample()}, {}, "[]");
+  add("TensorListGetItem", {list, number, number}, floats, "?");
+  add("TensorListStack", {list, int_scalar(-1)}, floats, "?");
+  add("TensorListLength", {list}, {}, "[]");
+  add("TensorListElementShape", {list}, shape, "?");
+  add("TensorListResize", {list, number}, {}, "[]");
+}
+
+void add_variables(OpCases& cases) {
+  const std::string test = "kernels/state_ops_test.cpp";
+  for (const char* op : {"VariableV2", "Variable", "VarHandleOp"}) {
+    cases.served(op, {}, {{"dtype", f32}, {"shape", PartialShape{2, 3}}}, "[2,3]", test);
+    cases.bad(op, {}, {{"dtype", f32}}, "shape");
+  }
+  cases.served("VariableV2", {}, {{"dtype", f32}, {"shape", PartialShape::scalar()}}, "[]", test);
+  cases.served("Variable", {}, {{"dtype", f32}, {"shape", PartialShape::scalar()}}, "?", test);
+  cases.served("ReadVariableOp", {sample()}, {{"dtype", f64}}, "[2,3]", test);
+  cases.bad("ReadVariableOp", {sample()}, {}, "dtype");
+  cases.served("IsVariableInitialized", {sample()}, {}, "[]", test);
+  cases.bad("IsVariableInitialized", {}, {}, "takes 1 inputs, got 0");
+  cases.served("VarIsInitializedOp", {sample()}, {}, "[]", test);
+  cases.bad("VarIsInitializedOp", {}, {}, "takes 1 inputs, got 0");
+}
+
+void add_queues(OpCases& cases) {
+  const std::string test = "actors/queue_steps_test.cpp";
+  const Attributes types = {{"component_types", std::vector<DType>{f64, i32}}};
+  for (const std::string v : {"", "V2"}) {
+    cases.served("FIFOQueue" + v, {}, types, "[]", test);
+    cases.bad("FIFOQueue" + v, {}, {{"component_types", std::vector<DType>()}}, "component_types");
+    for (const char* op : {"QueueEnqueue", "QueueEnqueueMany"}) {
+      cases.served(op + v, {handle(), sample(), int_scalar(1)}, {}, "", test);
+      cases.bad(op + v, {handle()}, {}, "Tcomponents");
+    }
+    cases.served("QueueDequeue" + v, {handle()}, types, "? ?", test);
+    cases.bad("QueueDequeue" + v, {handle()}, {}, "component_types");
+    for (const char* op : {"QueueDequeueMany", "QueueDequeueUpTo"}) {
+      cases.served(op + v, {handle(), int_scalar(3)}, types, "? ?", test);
+      cases.bad(op + v, {handle(), ints({3})}, types, "[1]");
+    }
+    cases.served("QueueClose" + v, {handle()}, {}, "", test);
+    cases.bad("QueueClose" + v, {}, {}, "takes 1 inputs, got 0");
+    cases.served("QueueSize" + v, {handle()}, {}, "[]", test);
+    cases.bad("QueueSize" + v, {}, {}, "takes 1 inputs, got 0");
+  }
+}
+
+void add_replicas(OpCases& cases) {
+  const Tensor round = Tensor::scalar<int64_t>(0), samples = Tensor::scalar<int64_t>(8);
+  const Attributes attrs = {{"N", int64_t{1}},
+                            {"rule", "ApplyGradientDescent"},
+                            {"shard", int64_t{0}},
+                            {"shards", int64_t{2}},
+                            {"Tvalues", std::vector<DType>{f64, f64}}};
+  Attributes negative = attrs;
+  negative.set("shard", int64_t{-1});
+  for (const std::string op : {"SyncReplicasApply", "ResourceSyncReplicasApply"}) {
+    cases.served(op, {round, sample(), doubles({}, {1}), sample(), samples}, attrs, "",
+                 "actors/replicas_steps_test.cpp");
+    cases.bad(op, {round, sample(), doubles({}, {1}), sample(), samples}, negative, "-1");
+    cases.bad(op, {Tensor::vector<int64_t>({0}), sample(), doubles({}, {1}), sample(), samples}, attrs,
+              "[1]");
+    cases.bad(op, {round, sample(), doubles({}, {1}), sample(), sample()}, attrs, "samples is double");
+  }
+}
+
+}  // namespace
+
+void add_state_cases(OpCases& cases) {
+  add_update_cases(cases);
+  add_stacks(cases);
+  add_list_makers(cases, "golden/list_graphs.py");
+  add_list_users(cases, "golden/list_graphs.py");
+  add_variables(cases);
+  add_queues(cases);
+  add_replicas(cases);
 }
 
 }  // namespace troupe::test

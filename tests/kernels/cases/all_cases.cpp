@@ -1,0 +1,19 @@
+#include "tests/kernels/cases/all_cases.h"
+
+namespace troupe::test {
+
+const OpCases& all_cases() {
+  static const OpCases cases = [] {
+    OpCases result;
+    add_array_cases(result);
+    add_control_cases(result);
+    add_math_cases(result);
+    add_nn_cases(result);
+    add_random_cases(result);
+    add_state_cases(result);
+    return result;
+  }();
+  return cases;
+}
+
+}  // namespace troupe::test

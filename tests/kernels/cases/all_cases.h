@@ -1,0 +1,23 @@
+// The samples of every op, grouped as the ops are (kernels/ops), for tests that walk the op table. Test code; one thread.
+#pragma once
+
+#include "tests/support/op_case.h"
+
+namespace troupe::test {
+
+/// All of them, made once.
+const OpCases& all_cases();
+
+void add_array_cases(OpCases& cases);
+void add_control_cases(OpCases& cases);
+void add_math_cases(OpCases& cases);
+void add_nn_cases(OpCases& cases);
+void add_random_cases(OpCases& cases);
+void add_state_cases(OpCases& cases);
+
+/// For a function of each element of its input, which lies between low and high.
+void add_function_cases(OpCases& cases, const std::string& op, double low, double high);
+/// The same of two inputs of one shape.
+void add_paired_cases(OpCases& cases, const std::string& op, double low, double high);
+
+}  // namespace troupe::test
