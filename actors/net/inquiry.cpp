@@ -73,7 +73,9 @@ class DiscoveryClient final : private Channel::Owner, private Link::Owner {
     settle({});
     return {};
   }
-  Status received(Channel&, Frame) override { return internal("a stranger was listened to"); }
+  Status received(Channel&, Frame) override {
+    return internal("a frame arrived before the peer had said who it is");
+  }
   void closed(Channel& channel, const Status& reason) override {
     if (channel_.get() == &channel) settle(reason);
   }

@@ -335,7 +335,8 @@ Status Link::deliver(Frame frame) {
   }
   // It has ended, and its Down is on the way, or it never was; a request is answered as the reply goes.
   ++nobodys_;
-  send_down(header.receiver, unavailable("nobody has this number here"));
+  send_down(header.receiver,
+            unavailable("no actor has number " + std::to_string(header.receiver) + " on this link"));
   return {};
 }
 

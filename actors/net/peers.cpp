@@ -145,7 +145,9 @@ Status Peers::adopt_bulk(PendingConnection pending) {
   return {};
 }
 
-Status Peers::received(Channel&, Frame) { return internal("a pending was listened to"); }
+Status Peers::received(Channel&, Frame) {
+  return internal("a frame arrived before the peer had said who it is");
+}
 
 void Peers::closed(Channel& channel, const Status& reason) {
   const auto at = find(channel);

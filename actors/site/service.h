@@ -47,7 +47,7 @@ class Service {
   virtual Result<std::unique_ptr<const ServedNode>> prepare(const std::shared_ptr<const Graph>& graph,
                                                             const Node& node) = 0;
   /// A registered partition has this node, which yields the handle of a state of this service.
-  virtual Status open(const Node& /*handle*/, std::shared_ptr<StateCell> /*cell*/) { return {}; }
+  virtual Status open(const Node& /*handle*/, const std::shared_ptr<StateCell>& /*cell*/) { return {}; }
   /// The container of this state is gone.
   virtual void drop(const StateCell&) {}
   /// The actor that alone changes the value of this state and answers a Read of it; null for what is not this service's.

@@ -123,7 +123,8 @@ class ExecutorRole final : public Role {
     const auto step = steps_.find(ordinal);
     if (message->getStep().getSession() != shared_->options.session) {
       node_.strays.fetch_add(1, std::memory_order_relaxed);
-      if (step != steps_.end()) step->second->cancel(data_loss("a tensor of another session came for it"));
+      if (step != steps_.end())
+        step->second->cancel(data_loss("a tensor of another session arrived for this step"));
     } else if (step != steps_.end()) {
       step->second->tensors_arrived(message);
     } else if (ordinal >= floor_ && !aborted_.contains(ordinal)) {
@@ -207,18 +208,18 @@ class ExecutorRole final : public Role {
       if (!answer) return give_up(ordinal, tokens[0], peer, answer.status());
       const Message<wire::TokensFound> found(*answer);
       if (found->getTokens().size() != tokens.size())
-        return give_up(ordinal, tokens[0], peer, internal("it told of other tensors"));
+        return give_up(ordinal, tokens[0], peer, internal("its answer is about other tensors"));
       std::vector<TokenKey> gone;
       for (uint32_t i = 0; i < tokens.size(); ++i) {
         const Whereabouts where = found->getTokens()[i];
         if (where == Whereabouts::NOT_BEGUN) return confirm(ordinal, tokens[i], peer);
         if (where == Whereabouts::NO_SUCH_EDGE)
-          return give_up(ordinal, tokens[i], peer, data_loss("there is no such edge there"));
+          return give_up(ordinal, tokens[i], peer, data_loss("the partition there has no such edge"));
         if (where != Whereabouts::PENDING && waits_for(ordinal, tokens[i])) gone.push_back(tokens[i]);
       }
       if (gone.empty()) return;
       if (!bulk) return ask_for(ordinal, peer, gone, true);
-      give_up(ordinal, gone[0], peer, data_loss("it has sent what it had to, and this has not come"));
+      give_up(ordinal, gone[0], peer, data_loss("the sender says that it was sent, and it has not arrived"));
     });
   }
 

@@ -59,8 +59,8 @@ Status ExecutorShared::prepare_transfer(const Node& node, Request& how) {
 Status ExecutorShared::open(const Node& handle) {
   DeviceSite& site = *options.site;
   TROUPE_ASSIGN(Service* const service, site.find_service(handle.op->service));
-  TROUPE_ASSIGN(auto cell, site.state->require(options.container, handle));
-  return service->open(handle, std::move(cell));
+  TROUPE_ASSIGN(const auto cell, site.state->require(options.container, handle));
+  return service->open(handle, cell);
 }
 
 }  // namespace troupe

@@ -120,7 +120,7 @@ Result<AttrValue> read_attr(wire::Attr::Reader attr, const AnyMessage& message) 
         return Result<FunctionName>(FunctionName{std::string(view(text))});
       });
   }
-  return invalid_argument("an attribute of unknown kind");
+  return invalid_argument("the message has an attribute of an unknown kind");
 }
 
 /// An input that refers to a node still to come, to be set when that is there. Index Output::control: a control edge.
@@ -165,7 +165,7 @@ Result<NodeSpec> read_spec(wire::Node::Reader reader, const AnyMessage& message,
 Status read_shapes(Graph& graph, NodeId node, wire::Node::Reader reader) {
   const auto shapes = reader.getShapes();
   if (shapes.size() > graph.node(node).output_types.size())
-    return invalid_argument("shapes of outputs that a node does not have");
+    return invalid_argument("the message has shapes for outputs that the node does not have");
   for (uint32_t i = 0; i < shapes.size(); ++i) {
     TROUPE_ASSIGN(const auto shape, read_shape(shapes[i]));
     TROUPE_RETURN_IF_FAILED(graph.refine_shape({node, i}, shape));
@@ -198,11 +198,13 @@ Status read_function(Graph& graph, wire::Function::Reader reader, const AnyMessa
   function.arguments = vector_of<NodeId>(reader.getArguments());
   for (const NodeId argument : function.arguments)
     if (argument >= body->size())
-      return invalid_argument("function " + function.name + ": an argument is no node of its body");
+      return invalid_argument("function " + function.name +
+                              ": one of its arguments is not a node of its body");
   for (const auto result : reader.getResults()) {
     function.results.push_back({result.getNode(), result.getIndex()});
     if (!body->contains(function.results.back()))
-      return invalid_argument("function " + function.name + ": a result is no output of its body");
+      return invalid_argument("function " + function.name +
+                              ": one of its results is not an output of its body");
   }
   function.body = std::move(body);
   return graph.add_function(std::move(function));

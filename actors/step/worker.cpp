@@ -122,8 +122,8 @@ class WorkerRole final : public Role {
     for (const auto end : list) {
       outputs.push_back({end.getOutput().getNode(), end.getOutput().getIndex()});
       positions.push_back(end.getPosition());
-      if (!graph.contains(outputs.back()))
-        return invalid_argument("a fed or fetched tensor is no output of the part");
+      if (const Status status = graph.check(outputs.back()); !status.ok())
+        return invalid_argument("what is fed or fetched " + status.text());
     }
     return outputs;
   }

@@ -90,8 +90,8 @@ class PlanBuilder {
   }
 
   Status check_outside_loops(Output output, const char* what) const {
-    if (output.is_control() || !graph_.contains(output))
-      return invalid_argument("what is to be " + std::string(what) + " is no output of the graph");
+    if (const Status status = graph_.check_tensor({output.node, output.index}); !status.ok())
+      return invalid_argument("what is " + std::string(what) + " " + status.text());
     const FrameId frame = info_.of_outputs[output.node];
     if (frame == root_frame) return {};
     const Node& node = graph_.node(output.node);

@@ -35,13 +35,13 @@ class QueueNode final : public ServedNode {
 Result<std::unique_ptr<const ServedNode>> QueueService::prepare(const std::shared_ptr<const Graph>&,
                                                                 const Node& node) {
   const auto op = queue_op(*node.op);
-  if (!op) return unimplemented("queues have no such operation");
+  if (!op) return unimplemented("the queue service does not serve this op");
   return std::unique_ptr<const ServedNode>(new QueueNode(queues_, *op));
 }
 
-Status QueueService::open(const Node& handle, std::shared_ptr<StateCell> cell) {
+Status QueueService::open(const Node& handle, const std::shared_ptr<StateCell>& cell) {
   TROUPE_ASSIGN(const QueueSpec spec, queue_spec(handle));
-  return queues_.open(site_.node, site_.device, std::move(cell), spec);
+  return queues_.open(site_.node, site_.device, cell, spec);
 }
 
 }  // namespace troupe

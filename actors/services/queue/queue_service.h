@@ -15,7 +15,7 @@ class QueueService final : public Service {
 
   Result<std::unique_ptr<const ServedNode>> prepare(const std::shared_ptr<const Graph>& graph,
                                                     const Node& node) override;
-  Status open(const Node& handle, std::shared_ptr<StateCell> cell) override;
+  Status open(const Node& handle, const std::shared_ptr<StateCell>& cell) override;
   void drop(const StateCell& cell) override { queues_.end(site_.node.engine, cell); }
 
  private:

@@ -147,7 +147,8 @@ class VariableRole final : public Role {
   void assign(const Message<wire::Assign>& message, Reply reply) {
     const auto values = message.attachments();
     if (values.size() != message->getCells().size())
-      return reply(invalid_argument("as many values as variables are needed"));
+      return reply(invalid_argument("Assign has " + std::to_string(values.size()) + " values for " +
+                                    std::to_string(message->getCells().size()) + " variables"));
     auto cells = find_cells(message->getCells());
     if (!cells) return reply(cells.status());
     for (size_t i = 0; i < values.size(); ++i) {
