@@ -80,6 +80,15 @@ size_t threads() {
 BOOST_FIXTURE_TEST_SUITE(queue_steps, Fixture)
 
 // x -> enqueue;  dequeue;  size
+BOOST_AUTO_TEST_CASE(a_queue_is_not_updated_as_a_variable) {
+  const Output queue = make_queue("q");
+  const Output assign{g.add("AssignVariableOp", {queue, constant(1)}), Output::control};
+  Session session = runtime.session(graph);
+  const Status status = test::failure_of([&] { session.run({assign}); });
+  BOOST_TEST((status.code() == Code::InvalidArgument));
+  BOOST_TEST(status.text().find("'q' is not a variable") != std::string::npos, status.text());
+}
+
 BOOST_AUTO_TEST_CASE(elements_outlive_the_step_that_brought_them) {
   for (const std::string suffix : {"V2", ""}) {
     const Output queue = make_queue("q" + suffix, -1, suffix);

@@ -232,6 +232,10 @@ class ReplicasRole final : public Role {
   void update(GroupId id, Tensor mean) {
     Group& group = groups_.at(id);
     const Push& first = group.first();
+    const auto cells = first->getCells();
+    const auto cell = cells.size() == 0 ? nullptr : site_->state->at(cells[0]);
+    const ActorRef owner = cell ? site_->owner(*cell) : ActorRef();
+    if (!owner) return finish(id, not_found("the push names no variable of this task"));
     std::vector<Tensor> values(first.attachments().begin(), first.attachments().end());
     if (mean.valid()) values[static_cast<size_t>(first->getGradient())] = std::move(mean);
     group.rule_number = rules_.add(group.rule);
@@ -239,10 +243,7 @@ class ReplicasRole final : public Role {
     draft->setStep(first->getStep());
     draft->setRule(group.rule_number);
     draft->setCells(first->getCells());
-    const auto cells = first->getCells();
-    const auto cell = cells.size() == 0 ? nullptr : site_->state->at(cells[0]);
-    if (!cell) return finish(id, not_found("the push names no variable of this task"));
-    ask(site_->owner(*cell), draft.finish(std::move(values)), [this, id](const Result<AnyMessage>& updated) {
+    ask(owner, draft.finish(std::move(values)), [this, id](const Result<AnyMessage>& updated) {
       Group& applied = groups_.at(id);
       rules_.remove(std::exchange(applied.rule_number, 0));
       if (!updated) return finish(id, updated.status());
@@ -251,10 +252,11 @@ class ReplicasRole final : public Role {
   }
 
   void count(GroupId id, const Group& group) {
+    const auto counter = site_->state->at(id);
+    if (!counter) return finish(id, not_found("the variable '" + group.name + "' is gone"));
     Draft<wire::Assign> draft;
     draft->initCells(1).set(0, id);
-    ask(site_->owner(*site_->state->at(id)),
-        draft.finish({Tensor::scalar(static_cast<int64_t>(group.round))}),
+    ask(site_->owner(*counter), draft.finish({Tensor::scalar(static_cast<int64_t>(group.round))}),
         [this, id](const Result<AnyMessage>& assigned) { finish(id, assigned.status()); });
   }
 

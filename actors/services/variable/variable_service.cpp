@@ -51,7 +51,9 @@ class UpdateNode final : public ServedNode {
     if (cells.empty()) return invalid_argument("a value was fed where a variable is to be updated");
     auto list = draft->initCells(static_cast<uint32_t>(cells.size()));
     for (uint32_t i = 0; i < cells.size(); ++i) list.set(i, cells[i]->id());
-    return ServiceCall{service_.owner(*cells[0]), draft.finish(std::move(values)), {}};
+    auto owner = service_.owner(*cells[0]);
+    if (!owner) return invalid_argument("'" + cells[0]->name() + "' is not a variable");
+    return ServiceCall{std::move(owner), draft.finish(std::move(values)), {}};
   }
 
   StepReply reply(Result<AnyMessage> answer) const override {
