@@ -4,12 +4,19 @@
 #include <boost/test/unit_test.hpp>
 #include <set>
 
+#include "devices/flush_denormals.h"
 #include "tests/kernels/cases/all_cases.h"
 #include "tests/support/gradient_check.h"
 #include "tests/support/op_coverage.h"
 
 namespace troupe::test {
 namespace {
+
+/// The tests' own thread computes beside those of a pool, under the same rule for denormal floats, as in every step.
+struct AsInSteps {
+  FlushDenormals flush;
+};
+BOOST_TEST_GLOBAL_FIXTURE(AsInSteps);
 
 bool has_kernel(const OpDef& op) {
   return op.effect != Effect::Step && !deals_in_lists(op) && !op_library()->kernels.of(op.name).empty();

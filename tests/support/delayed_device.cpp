@@ -1,5 +1,7 @@
 #include "tests/support/delayed_device.h"
 
+#include "devices/flush_denormals.h"
+
 #include <algorithm>
 #include <condition_variable>
 #include <cstring>
@@ -188,6 +190,7 @@ bool DelayedDevice::execute_front(std::unique_lock<std::mutex>& lock) {
 }
 
 void DelayedDevice::serve() {
+  const FlushDenormals flush;  // as the threads of a pool
   std::unique_lock lock(stream_->mutex);
   for (;;) {
     stream_->changed.wait(lock, [&] { return stream_->ending || stream_->front_is_ready(); });
