@@ -94,6 +94,7 @@ Runtime::Impl::Impl(const RuntimeOptions& given) : options(given), disk(FileRoot
     tasks.push_back(make_task(*node, name.text(), random_id(), make_devices(task, *pool, random, memory),
                               [this](const Status& status) { fail(status); }));
   }
+  services = make_node_services(*this);
   if (options.cluster && !options.join_later) join();
 }
 
@@ -107,6 +108,8 @@ void Runtime::Impl::join() {
   member.heartbeat = options.heartbeat.count();
   member.displaced = [this](const Status& status) { fail(status); };
   membership = value_or_throw(Membership::join(*node, member));
+  joined.store(true, std::memory_order_release);
+  loop->wake();
 }
 
 Runtime::Impl::~Impl() {
@@ -131,8 +134,12 @@ Result<std::vector<WorkerDevices>> Runtime::Impl::workers(std::chrono::nanosecon
                                                           std::span<const std::string> wanted) const {
   std::vector<WorkerDevices> result;
   for (const auto& task : tasks) result.push_back(worker_of(*task));
-  if (!membership) return result;
-  TROUPE_ASSIGN(auto others, membership->others(loop->now() + timeout.count(), wanted));
+  if (!options.cluster) return result;
+  // A peer may be linked, and ask this process for a session, before join() has returned.
+  const int64_t deadline = loop->now() + timeout.count();
+  if (!loop->wait([this] { return joined.load(std::memory_order_acquire); }, deadline))
+    return deadline_exceeded("this process has not joined its cluster");
+  TROUPE_ASSIGN(auto others, membership->others(deadline, wanted));
   std::ranges::move(others, std::back_inserter(result));
   return result;
 }
@@ -142,9 +149,12 @@ Status Runtime::status() const {
   return impl_->failure;
 }
 
-bool Runtime::linked(const std::string& task) const {
-  return impl_->membership && impl_->membership->link_status(task).ok();
+Status Runtime::link_status(const std::string& task) const {
+  return impl_->joined ? impl_->membership->link_status(task)
+                       : unavailable("this process has not joined a cluster");
 }
+
+NodeServices& Runtime::services() const { return *impl_->services; }
 
 Runtime::Runtime(const RuntimeOptions& options) : impl_(std::make_unique<Impl>(options)) {}
 Runtime::~Runtime() = default;
@@ -156,7 +166,7 @@ std::shared_ptr<const OpTable> Runtime::ops() const { return impl_->node->librar
 Session Runtime::session(const Graph& graph, const SessionOptions& options) {
   auto workers = value_or_throw(impl_->workers(options.start_timeout, options.tasks));
   SessionOptions own = options;
-  if (!own.share_state) own.share_state = impl_->membership != nullptr;
+  if (!own.share_state) own.share_state = impl_->options.cluster.has_value();
   return open_session(*impl_->node, *impl_->tasks.front(), impl_->random_id(), graph, std::move(workers),
                       own);
 }

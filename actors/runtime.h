@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "actors/net/cluster.h"
+#include "actors/node_services.h"
 #include "actors/step/session.h"
 #include "actors/step/session_options.h"
 
@@ -70,13 +71,16 @@ class Runtime {
   Session session(const Graph& graph, const SessionOptions& options = {});
   /// Not Ok once an actor of this process has failed for good: sessions are told why, and the process is to be replaced.
   Status status() const;
-  /// Whether that task of the cluster, "/job:ps/replica:0/task:0", is linked to this one now.
-  bool linked(const std::string& task) const;
+  /// Ok when that task of the cluster, "/job:ps/replica:0/task:0", is linked to this one now, else what went wrong with the link last.
+  Status link_status(const std::string& task) const;
   /// Full names of the devices in this process.
   std::vector<std::string> devices() const;
 
+  /// The actors that applications add to this node.
+  NodeServices& services() const;
+
   struct [[gnu::visibility("hidden")]] Impl;
-  /// For the parts of this library that spawn roles of their own; incomplete outside it.
+  /// For the library itself and its tests; incomplete outside it.
   Impl& impl() const { return *impl_; }
 
  private:

@@ -1,6 +1,7 @@
-// What a Runtime consists of, for the library's own use: the trainer spawns roles beside sessions. Not installed.
+// What a Runtime consists of, for the library itself and its tests. Not installed.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -38,7 +39,11 @@ struct Runtime::Impl {
   std::unique_ptr<TcpNetwork> network;
   std::unique_ptr<ActorNode> node;
   std::vector<std::shared_ptr<TaskSites>> tasks;
-  std::unique_ptr<Membership> membership;
+  std::unique_ptr<NodeServices> services;
+  std::unique_ptr<Membership> membership;  ///< for other threads only once `joined`
+  std::atomic<bool> joined{false};         ///< the process is in its cluster
 };
+
+std::unique_ptr<NodeServices> make_node_services(Runtime::Impl& runtime);
 
 }  // namespace troupe

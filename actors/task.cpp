@@ -5,7 +5,6 @@
 
 #include "actors/checkpoint/checkpoint.h"
 #include "actors/services/all_services.h"
-#include "actors/step/device.h"
 #include "actors/step/worker.h"
 
 namespace troupe {
@@ -14,9 +13,6 @@ namespace {
 std::vector<ChildSpec> permanent_actors(ActorNode& node, const std::shared_ptr<TaskSites>& task) {
   std::vector<ChildSpec> actors;
   for (const auto& site : task->sites) {
-    const std::string device = site->device->name().text();
-    actors.push_back({task->address("device", device), [&node, site] { return spawn_device(node, site); },
-                      [site](const ActorRef& actor) { site->device_actor.put(actor); }});
     for (const auto& [name, service] : site->services)
       std::ranges::move(service->actors(*task), std::back_inserter(actors));
   }
@@ -36,14 +32,19 @@ std::shared_ptr<TaskSites> make_task(ActorNode& node, std::string name, uint64_t
   auto task = std::make_shared<TaskSites>();
   task->task = std::move(name);
   task->incarnation = incarnation;
+  const auto supervisor = std::make_shared<Supervisor>(node, task->address("supervisor"), RestartIntensity{},
+                                                       std::move(on_failure));
   for (auto& device : devices) {
-    const auto& site =
-        task->sites.emplace_back(std::make_shared<DeviceSite>(node, std::move(device), task->state));
+    const auto& site = task->sites.emplace_back(
+        std::make_shared<DeviceSite>(node, std::move(device), task->state, supervisor));
     for (const ServiceDef& service : all_services())
       site->services.emplace(service.name, service.make(*site));
   }
-  spawn_supervisor(node, task->address("supervisor"), permanent_actors(node, task), {},
-                   std::move(on_failure));
+  for (ChildSpec& child : permanent_actors(node, task)) {
+    const ActorRef actor = child.spawn();
+    if (child.placed) child.placed(actor, ChildSpec::Standing::Serves);
+    supervisor->add(std::move(child), actor);
+  }
   return task;
 }
 

@@ -6,8 +6,8 @@
 
 namespace troupe {
 
-/// Makes the services of each device; spawns their actors and that of the device, the worker, the writer and the coordinator of checkpoints, and
-/// their supervisor, all entered in the directory. `on_failure` as for spawn_supervisor.
+/// Makes the services of each device; spawns their actors, the worker, the writer and the coordinator of checkpoints, and
+/// their supervisor, all entered in the directory.
 std::shared_ptr<TaskSites> make_task(ActorNode& node, std::string task, uint64_t incarnation,
                                      std::vector<std::shared_ptr<Device>> devices, OnFailure on_failure = {});
 

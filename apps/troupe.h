@@ -7,7 +7,7 @@
 #include "actors/step/session.h"
 #include "apps/nn/initializers.h"
 #include "apps/nn/optimizer.h"
-#include "apps/nn/updates.h"
+#include "apps/nn/replication_strategy.h"
 #include "apps/nn/variable_snapshot.h"
 #include "graph/build/control_flow.h"
 #include "graph/build/gradients.h"

@@ -1,7 +1,7 @@
-// Kernels alone, on one thread, beside what the machine can do: `floor` is the time of a kernel over the least time in which its bytes
+// Kernels alone, on one thread or THREADS, beside what the machine can do: `floor` is the time of a kernel over the least time in which its bytes
 // can be moved (bench/floors.h), measured right after it on memory of the same sizes; for products and functions, `flops` is their
 // share of the multiply-adds that registers allow. Outputs come from a device's allocator, never over an input.
-//   kernels_bench [--benchmark_filter=Transpose]
+//   kernels_bench [--benchmark_filter=Transpose] [THREADS]
 #include <benchmark/benchmark.h>
 
 #include <cmath>
@@ -20,8 +20,9 @@ namespace {
 /// One node, prepared, with its inputs.
 class OneOp {
  public:
-  OneOp(const OpLibrary& library, const std::string& op, std::vector<Tensor> inputs, Attributes attrs)
-      : graph_(library.ops), allocator_({}), device_(allocator_, pool_), inputs_(std::move(inputs)) {
+  OneOp(const OpLibrary& library, Pool& pool, const std::string& op, std::vector<Tensor> inputs,
+        Attributes attrs)
+      : graph_(library.ops), allocator_({}), device_(allocator_, pool), inputs_(std::move(inputs)) {
     const Scope scope(graph_);
     const OpDef& def = *value_or_throw(library.ops->require(op));
     std::vector<Output> sources;
@@ -43,8 +44,7 @@ class OneOp {
     const StepInfo step;
     KernelContext context(graph_.node(node_), slots_.data(), slots_.size(), outputs_.data(), device_, step,
                           0);
-    const Outcome outcome = kernel_->run(context);
-    throw_if_failed(std::get<Status>(outcome));
+    throw_if_failed(kernel_->run(context));
   }
 
   size_t bytes_in() const { return bytes_of(inputs_); }
@@ -60,7 +60,6 @@ class OneOp {
 
   Graph graph_;
   CachingAllocator allocator_;
-  InlinePool pool_;
   DeviceContext device_;
   std::vector<Tensor> inputs_, outputs_;
   std::vector<Slot> slots_;
@@ -104,7 +103,7 @@ using MakeSetup = std::function<Setup(int64_t elements)>;
 
 class Benches {
  public:
-  explicit Benches(std::shared_ptr<const OpLibrary> library) : library_(std::move(library)) {}
+  Benches(std::shared_ptr<const OpLibrary> library, Pool& pool) : library_(std::move(library)), pool_(pool) {}
 
   /// For inputs of 1 KiB, 32 KiB, 1 MiB, 16 MiB and 100 MiB of floats.
   void add(const std::string& name, MakeSetup make) {
@@ -115,16 +114,15 @@ class Benches {
               make, bytes / 4);
   }
   void add_one(const std::string& name, MakeSetup make, int64_t elements) {
-    benchmark::RegisterBenchmark(name.c_str(), [=, library = library_](benchmark::State& state) {
-      run(*library, make(elements), state);
-    });
+    benchmark::RegisterBenchmark(name.c_str(),
+                                 [=, this](benchmark::State& state) { run(make(elements), state); });
   }
 
  private:
-  static void run(const OpLibrary& library, Setup setup, benchmark::State& state) {
+  void run(Setup setup, benchmark::State& state) const {
     const double flops = setup.flops;
     const size_t bytes_in = setup.bytes_in;
-    OneOp op(library, setup.op, std::move(setup.inputs), std::move(setup.attrs));
+    OneOp op(*library_, pool_, setup.op, std::move(setup.inputs), std::move(setup.attrs));
     op.run();
     const double begin = thread_seconds();
     for (auto _ : state) op.run();
@@ -139,6 +137,7 @@ class Benches {
   }
 
   std::shared_ptr<const OpLibrary> library_;
+  Pool& pool_;
 };
 
 /// Of a matrix of n elements.
@@ -436,7 +435,9 @@ void add_products(Benches& benches) {
 int main(int argc, char** argv) {
   using namespace troupe::bench;
   benchmark::Initialize(&argc, argv);
-  Benches benches(troupe::make_op_library());
+  const size_t threads = argc > 1 ? std::stoul(argv[1]) : 1;
+  const auto pool = troupe::value_or_throw(troupe::ThreadPool::make(threads));
+  Benches benches(troupe::make_op_library(), *pool);
   add_moving(benches);
   add_reductions(benches);
   add_elementwise(benches);

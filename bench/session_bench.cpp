@@ -1,4 +1,4 @@
-// What a step costs through the whole stack: session, master, worker, executor, device. bench/peers/steps.py sets TensorFlow's figures
+// What a step costs through the whole stack: session, master, worker, executor. bench/peers/steps.py sets TensorFlow's figures
 // for the same graphs beside these.
 #include <benchmark/benchmark.h>
 
@@ -40,6 +40,29 @@ void variable_update(benchmark::State& state) {
   session.run({init});
   const PreparedStep step = session.prepare({x}, {add});
   for (auto _ : state) benchmark::DoNotOptimize(step.run({Tensor::scalar(1.0f)}));
+}
+
+// Each thread: steps of its own on a variable of its own, v: AssignAdd(v, x), not fetched. Up to 512 KiB the variable's actor
+// computes it in its handler, more outside.
+std::unique_ptr<Runtime> shared_runtime;
+
+void independent_updates(benchmark::State& state) {
+  const auto elements = static_cast<int32_t>(state.range(0));
+  Graph graph(shared_runtime->ops());
+  const Scope g(graph);
+  const auto of_elements = [&](const char* op) {
+    return g.add_one(op, {}, {{"dtype", DType::Float}, {"shape", PartialShape{elements}}});
+  };
+  const Output zeros =
+      g.add_one("Fill", {g.constant(Tensor::vector<int32_t>({elements})), g.constant(Tensor::scalar(0.0f))});
+  const Output v = of_elements("VariableV2"), x = of_elements("Placeholder");
+  const Output init{g.add("Assign", {v, zeros}), Output::control};
+  const Output add{g.add("AssignAdd", {v, x}), Output::control};
+  Session session = shared_runtime->session(graph);
+  session.run({init});
+  const PreparedStep step = session.prepare({x}, {add});
+  const Tensor values = session.run({zeros})[0];
+  for (auto _ : state) benchmark::DoNotOptimize(step.run({values}));
 }
 
 // CPU:0 x -> Add --edge--> CPU:1 Add, both in one process
@@ -91,13 +114,65 @@ void while_loop_sum(benchmark::State& state, int devices) {
   for (auto _ : state) benchmark::DoNotOptimize(step.run({Tensor::scalar(1.0f)}));
 }
 
+/// Runs a step with `chains` inputs of this dtype and shape; make_ends(scope, inputs) makes what is fetched.
+template <class MakeEnds>
+void run_chains(benchmark::State& state, size_t chains, const Tensor& feed, MakeEnds make_ends) {
+  Runtime runtime({.threads = static_cast<size_t>(state.range(0))});
+  Graph graph(runtime.ops());
+  const Scope g(graph);
+  std::vector<Output> inputs;
+  for (size_t i = 0; i < chains; ++i)  // one each: equal chains would be merged
+    inputs.push_back(
+        g.add_one("Placeholder", {}, {{"dtype", feed.dtype()}, {"shape", PartialShape(feed.shape())}}));
+  const std::vector<Output> ends = make_ends(g, inputs);
+  Session session = runtime.session(graph);
+  const PreparedStep step = session.prepare(inputs, ends);
+  for (auto _ : state) benchmark::DoNotOptimize(step.run(std::vector<Tensor>(chains, feed)));
+}
+
+// Two chains of ten Uniques of 65,536 numbers, none of which uses more than one thread.
+void independent_chains(benchmark::State& state) {
+  std::vector<int32_t> numbers(65536);
+  for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<int32_t>(i * 2654435761u % 5000);
+  run_chains(state, 2, Tensor::vector<int32_t>(numbers), [](const Scope& g, std::vector<Output> ends) {
+    for (Output& end : ends)
+      for (int i = 0; i < 10; ++i) end = {g.add("Unique", {end}), 1};
+    return ends;
+  });
+}
+
+// Four branches of three products of 192 x 192 matrices, concatenated.
+void branches_of_products(benchmark::State& state) {
+  const std::vector<float> values(192 * 192, 0.01f);
+  const Tensor feed = Tensor::of<float>(Shape{192, 192}, std::span<const float>(values));
+  run_chains(state, 4, feed, [](const Scope& g, std::vector<Output> ends) {
+    const std::vector<Output> inputs = ends;
+    for (size_t branch = 0; branch < ends.size(); ++branch)
+      for (int i = 0; i < 3; ++i) ends[branch] = g.add_one("MatMul", {ends[branch], inputs[branch]});
+    ends.push_back(g.constant(Tensor::scalar<int32_t>(1)));
+    return std::vector<Output>{g.add_one("ConcatV2", ends)};
+  });
+}
+
 BENCHMARK_CAPTURE(null_step, session_run, false);
 BENCHMARK_CAPTURE(null_step, prepared, true);
 BENCHMARK(variable_update);
+BENCHMARK(independent_updates)
+    ->Setup([](const benchmark::State&) {
+      shared_runtime = std::make_unique<Runtime>(RuntimeOptions{.threads = 1});
+    })
+    ->Teardown([](const benchmark::State&) { shared_runtime.reset(); })
+    ->Unit(benchmark::kMicrosecond)
+    ->Arg(100'000)
+    ->Arg(250'000)
+    ->ThreadRange(1, 2)
+    ->UseRealTime();
 BENCHMARK(two_devices);
 BENCHMARK(chain)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(while_loop_sum, one_device, 1)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(while_loop_sum, two_devices, 2)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(independent_chains)->ArgName("threads")->Arg(1)->Arg(2)->UseRealTime();
+BENCHMARK(branches_of_products)->ArgName("threads")->Arg(1)->Arg(2)->UseRealTime();
 
 }  // namespace
 }  // namespace troupe

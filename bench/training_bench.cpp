@@ -4,6 +4,7 @@
 
 #include "actors/runtime.h"
 #include "apps/config/run_config.h"
+#include "apps/data/load.h"
 #include "apps/train/evaluation.h"
 #include "apps/train/training_graph.h"
 #include "messages/env/real_disk.h"

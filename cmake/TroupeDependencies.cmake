@@ -1,6 +1,7 @@
 # Every third-party library, in one place; cmake/packages.txt names the Debian packages. Each folder's CMakeLists.txt links its own.
 find_package(Threads REQUIRED)
 find_package(CapnProto CONFIG REQUIRED)  # messages
+find_package(TBB 2021.8 CONFIG REQUIRED COMPONENTS tbb)  # devices
 find_package(dnnl CONFIG REQUIRED)       # kernels
 find_package(hwy CONFIG REQUIRED)
 find_package(Eigen3 CONFIG REQUIRED)

@@ -5,6 +5,7 @@ include(CMakePackageConfigHelpers)
 
 # Every header that is installed. Each marks its declarations as visible; whatever they include stands here, too.
 set(TROUPE_PUBLIC_HEADERS
+  messages/values/address.h
   messages/values/buffer.h
   messages/values/completion.h
   messages/values/device_name.h
@@ -12,6 +13,7 @@ set(TROUPE_PUBLIC_HEADERS
   messages/values/shape.h
   messages/values/status.h
   messages/values/tensor.h
+  messages/wire/message.h
   graph/ops/attributes.h
   graph/build/control_flow.h
   graph/build/gradients.h
@@ -23,7 +25,10 @@ set(TROUPE_PUBLIC_HEADERS
   graph/build/scope.h
   graph/build/variables.h
   kernels/constructors.h
+  actors/engine/actor_ref.h
+  actors/engine/requests.h
   actors/net/cluster.h
+  actors/node_services.h
   actors/step/device_profile.h
   actors/runtime.h
   actors/step/session.h
@@ -31,7 +36,7 @@ set(TROUPE_PUBLIC_HEADERS
   apps/nn/initializers.h
   apps/nn/variable_snapshot.h
   apps/nn/optimizer.h
-  apps/nn/updates.h
+  apps/nn/replication_strategy.h
   apps/troupe.h
 )
 

@@ -1,364 +1,234 @@
 #include "devices/pool.h"
 
-#include <sched.h>
-
+#include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
-#include <exception>
-#include <mutex>
 #include <system_error>
 #include <thread>
 
+#include <oneapi/tbb/concurrent_queue.h>
+#include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/task_arena.h>
+
 #include "devices/flush_denormals.h"
-#include "devices/spin_lock.h"
 
 namespace troupe {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using std::chrono::microseconds;
+using namespace std::chrono_literals;
 
-constexpr auto spin_time = microseconds(20);
-constexpr auto yield_interval = microseconds(2);
-// A thread that gave way for longer than this found its core wanted by somebody else: for a while nobody
-// spins.
-constexpr auto crowded_gap = microseconds(50);
-constexpr auto crowded_time = microseconds(2000);
-// Waking a parked thread costs the waker about 12 us, and 40 us pass until the other one runs. So one is
-// woken once it has missed this much work, with no longer pause in it than missed_window: it then stays
-// awake, spinning, while work keeps coming.
-constexpr auto worth_waking = microseconds(100);
-constexpr auto missed_window = microseconds(200);
-
-size_t usable_cores() {
-  cpu_set_t cores;
-  if (sched_getaffinity(0, sizeof(cores), &cores) != 0) return 1;
-  return static_cast<size_t>(CPU_COUNT(&cores));
-}
-
-// One call of chunks(), on the stack of its caller.
-struct Job {
-  // Helpers inside, plus `parked` once the caller sleeps until they have left. A helper that has left may
-  // touch the job no more.
-  static constexpr uint32_t parked = uint32_t{1} << 31;
-
-  const FunctionRef<void(size_t)> chunk;
-  const size_t n;
-  Job* older = nullptr;
-  std::exception_ptr failure{};             // written by whoever sets `failed`
-  alignas(64) std::atomic<size_t> next{0};  // the first chunk nobody has claimed
-  std::atomic<bool> failed{false};
-  alignas(64) std::atomic<uint32_t> helpers{0};
-
-  bool abandoned() const { return (helpers.load(std::memory_order_acquire) & ~parked) == 0; }
-  size_t remaining() const {
-    const size_t begun = next.load(std::memory_order_relaxed);
-    return begun < n ? n - begun : 0;
+// How much work the loops of late had for helpers, less the time between them. Waking a helper takes its waker 12 us, and 40 us pass
+// until the helper runs; it then searches for work for 120 us before it sleeps again. So a loop is shared when it and those before it
+// have more work than `worth_sharing` for others. Any thread; a race costs accuracy only.
+class RecentWork {
+ public:
+  bool enough(Clock::time_point now) const { return at(now) > worth_sharing; }
+  void add(Clock::time_point begin, Clock::time_point end, Clock::duration work) {
+    sum_.store(std::min<Clock::duration>(at(begin) + work, most).count(), std::memory_order_relaxed);
+    end_.store(end.time_since_epoch().count(), std::memory_order_relaxed);
   }
-  bool run_one() noexcept {
-    const size_t i = next.fetch_add(1, std::memory_order_relaxed);
-    if (i >= n) return false;
+
+ private:
+  static constexpr auto worth_sharing = 100us, most = 200us;
+
+  Clock::duration at(Clock::time_point now) const {
+    const Clock::duration pause =
+        now.time_since_epoch() - Clock::duration(end_.load(std::memory_order_relaxed));
+    return std::max<Clock::duration>(Clock::duration(sum_.load(std::memory_order_relaxed)) - pause, 0ns);
+  }
+
+  std::atomic<Clock::rep> sum_{0}, end_{0};
+};
+
+// The counter of the pool in which this thread is counted as computing.
+thread_local const void* counted_in = nullptr;
+
+// While it lives, the calling thread is counted among those that compute. A thread is counted once, however calls nest. Nested or not,
+// the counter is read and written: so what a caller wrote before is ordered, for the thread sanitizer too, before what a helper reads.
+class Counted {
+ public:
+  explicit Counted(std::atomic<size_t>& computing)
+      : computing_(computing), outer_(std::exchange(counted_in, &computing)),
+        added_(outer_ == &computing ? 0 : 1), now_(computing.fetch_add(added_) + added_) {}
+  ~Counted() {
+    computing_.fetch_sub(added_);
+    counted_in = outer_;
+  }
+  Counted(const Counted&) = delete;
+  Counted& operator=(const Counted&) = delete;
+
+  /// How many threads computed when this was made, the calling thread included.
+  size_t now() const { return now_; }
+  bool nested() const { return added_ == 0; }
+
+ private:
+  std::atomic<size_t>& computing_;
+  const void* const outer_;
+  const size_t added_, now_;
+};
+
+// One call of chunks(), on the stack of its caller. A thread claims a chunk by counting `next_` up. That operation acquires and releases,
+// so that the thread sanitizer, which cannot see into libtbb, knows that a helper reads after its caller has written, and the reverse.
+class ChunkLoop {
+ public:
+  ChunkLoop(size_t n, FunctionRef<void(size_t)> chunk) : n_(n), chunk_(chunk) {}
+
+  /// Runs chunks until none is left to claim. When a chunk throws, the others are dropped.
+  void run() {
+    while (run_one()) {
+    }
+  }
+  bool run_one() {
+    const size_t i = next_.fetch_add(1, std::memory_order_acq_rel);
+    if (i >= n_) return false;
     try {
-      chunk(i);
+      chunk_(i);
     } catch (...) {
-      if (!failed.exchange(true, std::memory_order_relaxed)) failure = std::current_exception();
-      next.store(n, std::memory_order_relaxed);
+      next_.fetch_add(n_, std::memory_order_acq_rel);
+      throw;
     }
     return true;
   }
+  /// How many chunks nobody has claimed.
+  size_t remaining() const { return n_ - std::min(n_, next_.load(std::memory_order_relaxed)); }
+
+ private:
+  const size_t n_;
+  const FunctionRef<void(size_t)> chunk_;
+  std::atomic<size_t> next_{0};
 };
 
-struct Task {
-  std::function<void()> run;
-  std::unique_ptr<Task> next;
-};
+// Ends the helpers' threads together with the last pool of the process, unless the program uses oneTBB elsewhere.
+class SchedulerHandle {
+ public:
+  SchedulerHandle() = default;
+  ~SchedulerHandle() { tbb::finalize(handle_, std::nothrow); }
+  SchedulerHandle(const SchedulerHandle&) = delete;
+  SchedulerHandle& operator=(const SchedulerHandle&) = delete;
 
-// The pool for which this thread counts as computing already, so that nested calls of chunks() do not count
-// twice.
-thread_local const void* computing_for = nullptr;
+ private:
+  tbb::task_scheduler_handle handle_{tbb::attach{}};
+};
 
 }  // namespace
 
 struct ThreadPool::State {
-  explicit State(size_t count) : limit(count) {}
+  explicit State(size_t count);
+  ~State();
 
   void serve();
-  void share(Job& job);
-  void submit(std::function<void()> run);
-  void end();
+  void submit(std::function<void()> task);
+  bool try_submit(std::function<void()> task);
+  void run(ChunkLoop& loop);
 
   const size_t limit;
-  const size_t cores = usable_cores();
-  std::vector<std::thread> threads;
+  const size_t sharers;  // how many threads may share a loop: `limit`, but no more than there are cores
+  std::vector<std::thread> threads;  // run tasks
 
  private:
-  using Held = std::unique_lock<SpinLock>;
+  struct Share {
+    State& pool;
+    ChunkLoop& loop;
+    void operator()(size_t) const;
+  };
 
-  std::unique_ptr<Task> take_task();
-  Job* join_job();
-  void unlink(const Job& job);
-  void run(Task& task);
-  void help(Job& job);
-  void work(Job& job);
-  bool missed_enough(Clock::time_point begin, Clock::duration work);
-  void await_helpers(Job& job);
-  bool may_spin() const;
-  template <class Condition>
-  bool spin(Condition until, bool yields);
-  void park(Held& held);
-  size_t choose_sleepers(size_t most);
-  void wake(size_t chosen);
-  void publish();
+  bool pays(ChunkLoop& loop);
+  void share(ChunkLoop& loop);
 
-  SpinLock lock_;  // guards what follows up to `ending_`
-  Job* jobs_ = nullptr;
-  std::unique_ptr<Task> first_task_;
-  Task* last_task_ = nullptr;
-  size_t computing_ = 0;  // threads inside a task, inside chunks() or helping
-  size_t spinning_ = 0;
-  size_t sleeping_ = 0;
-  bool ending_ = false;
-
-  alignas(64) std::atomic<bool> claimable_{false};  // there may be work for an idle thread
-  std::atomic<bool> wakeable_{false};               // a sleeper could help
-  std::atomic<Clock::rep> crowded_until_{0};
-  // What sleepers could have done, and when that ended; a race costs accuracy only.
-  std::atomic<Clock::rep> missed_work_{0}, missed_until_{0};
-
-  std::mutex park_mutex_;  // never taken while holding `lock_`
-  std::condition_variable woken_, abandoned_;
-  size_t wake_tokens_ = 0;
+  tbb::concurrent_bounded_queue<std::function<void()>> tasks_;  // an empty one ends its thread
+  std::atomic<uint32_t> unfinished_{0};                         // tasks
+  std::atomic<size_t> computing_{0};  // threads inside a task, inside chunks() or helping
+  RecentWork recent_;
+  SchedulerHandle scheduler_;
+  tbb::task_arena
+      helpers_;  // has a place for each caller, fewer than `limit` of whom enter it, and for each helper
 };
 
-void ThreadPool::State::serve() {
-  const FlushDenormals flush;
-  Held held(lock_);
-  for (bool spun = false;;) {
-    if (auto task = take_task()) {
-      const size_t chosen = first_task_ && spinning_ == 0 ? choose_sleepers(1) : 0;
-      held.unlock();
-      wake(chosen);
-      run(*task);
-      task.reset();
-    } else if (Job* job = join_job()) {
-      held.unlock();
-      help(*job);
-    } else if (ending_) {
-      return;
-    } else if (!spun && may_spin()) {
-      ++spinning_;
-      publish();
-      held.unlock();
-      spin([&] { return claimable_.load(std::memory_order_relaxed); }, true);
-      held.lock();
-      --spinning_;
-      publish();
-      spun = true;
-      continue;
-    } else {
-      park(held);
-      spun = false;
-      continue;
-    }
-    held.lock();
-    --computing_;
-    publish();
-    spun = false;
-  }
-}
+ThreadPool::State::State(size_t count)
+    : limit(count),
+      sharers(
+          std::min(count, tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism))),
+      helpers_(static_cast<int>(count + sharers - 1), static_cast<unsigned>(count)) {}
 
-// To be called after each change of what the lock guards.
-void ThreadPool::State::publish() {
-  claimable_.store(ending_ || first_task_ || (jobs_ && computing_ < limit), std::memory_order_relaxed);
-  wakeable_.store(sleeping_ > 0 && spinning_ == 0 && computing_ < std::min(limit, cores),
-                  std::memory_order_relaxed);
-}
-
-std::unique_ptr<Task> ThreadPool::State::take_task() {
-  if (!first_task_) return nullptr;
-  auto task = std::move(first_task_);
-  first_task_ = std::move(task->next);
-  ++computing_;
-  publish();
-  return task;
-}
-
-Job* ThreadPool::State::join_job() {
-  if (computing_ >= limit) return nullptr;
-  while (jobs_ && jobs_->remaining() == 0) jobs_ = jobs_->older;
-  if (jobs_) {
-    jobs_->helpers.fetch_add(1, std::memory_order_relaxed);
-    ++computing_;
-  }
-  publish();
-  return jobs_;
-}
-
-void ThreadPool::State::unlink(const Job& job) {
-  for (Job** link = &jobs_; *link; link = &(*link)->older)
-    if (*link == &job) {
-      *link = job.older;
-      return;
-    }
-}
-
-void ThreadPool::State::run(Task& task) {
-  computing_for = this;
-  task.run();
-  computing_for = nullptr;
-}
-
-void ThreadPool::State::help(Job& job) {
-  computing_for = this;
-  work(job);
-  computing_for = nullptr;
-  if (job.helpers.fetch_sub(1, std::memory_order_acq_rel) == (Job::parked | 1)) {
-    { std::lock_guard parked(park_mutex_); }
-    abandoned_.notify_all();
-  }
-}
-
-// Claims chunks until none is left; the first one tells what a sleeper misses.
-void ThreadPool::State::work(Job& job) {
-  if (wakeable_.load(std::memory_order_relaxed) && job.remaining() > 1) {
-    const auto begin = Clock::now();
-    job.run_one();
-    const auto one = Clock::now() - begin;
-    if (missed_enough(begin, one * static_cast<Clock::rep>(job.remaining()))) {
-      Held held(lock_);
-      const size_t chosen = wakeable_.load(std::memory_order_relaxed) ? choose_sleepers(1) : 0;
-      held.unlock();
-      wake(chosen);
-    }
-  }
-  while (job.run_one()) {
-  }
-}
-
-bool ThreadPool::State::missed_enough(Clock::time_point begin, Clock::duration work) {
-  const auto end = (Clock::now() + work).time_since_epoch().count();
-  const auto last = missed_until_.exchange(end, std::memory_order_relaxed);
-  const bool pause = begin.time_since_epoch().count() - last > Clock::duration(missed_window).count();
-  const auto sum = work.count() + (pause ? 0 : missed_work_.load(std::memory_order_relaxed));
-  const bool enough = sum > Clock::duration(worth_waking).count();
-  missed_work_.store(enough ? 0 : sum, std::memory_order_relaxed);
-  return enough;
-}
-
-void ThreadPool::State::share(Job& job) {
-  const void* before = std::exchange(computing_for, this);
-  const bool nested = before == this;
-  {
-    Held held(lock_);
-    job.older = std::exchange(jobs_, &job);
-    if (!nested) ++computing_;
-    publish();
-  }
-  work(job);
-  {
-    Held held(lock_);
-    unlink(job);
-    if (!nested) --computing_;
-    publish();
-  }
-  computing_for = before;
-  if (!job.abandoned()) await_helpers(job);
-}
-
-void ThreadPool::State::await_helpers(Job& job) {
-  if (spin([&] { return job.abandoned(); }, false)) return;
-  if (job.helpers.fetch_or(Job::parked, std::memory_order_acq_rel) == 0) return;
-  std::unique_lock parked(park_mutex_);
-  abandoned_.wait(parked, [&] { return job.abandoned(); });
-}
-
-// One core at least is left to whoever hands out the work.
-bool ThreadPool::State::may_spin() const {
-  return spinning_ + std::max<size_t>(computing_, 1) < std::min(limit, cores) &&
-         Clock::now().time_since_epoch().count() >= crowded_until_.load(std::memory_order_relaxed);
-}
-
-// True as soon as `until` holds; false after spin_time or, if it yields to other threads meanwhile, as soon as
-// the core turns out to be wanted by one. Idle threads yield; a caller, who waits for one chunk at most, does
-// not.
-template <class Condition>
-bool ThreadPool::State::spin(Condition until, bool yields) {
-  const auto begin = Clock::now();
-  auto last_yield = begin;
-  for (;;) {
-    for (int i = 0; i < 8; ++i) {
-      if (until()) return true;
-      cpu_relax();
-    }
-    const auto now = Clock::now();
-    if (now - begin >= spin_time) return until();
-    if (!yields || now - last_yield < yield_interval) continue;
-    sched_yield();
-    last_yield = Clock::now();
-    if (last_yield - now > crowded_gap) {
-      crowded_until_.store((last_yield + crowded_time).time_since_epoch().count(), std::memory_order_relaxed);
-      return until();
-    }
-  }
-}
-
-void ThreadPool::State::park(Held& held) {
-  ++sleeping_;
-  publish();
-  held.unlock();
-  {
-    std::unique_lock parked(park_mutex_);
-    woken_.wait(parked, [&] { return wake_tokens_ > 0; });
-    --wake_tokens_;
-  }
-  held.lock();
-}
-
-// Under the lock: takes up to `most` threads off the count of sleepers; the caller then owes them a wake().
-size_t ThreadPool::State::choose_sleepers(size_t most) {
-  const size_t chosen = std::min(most, sleeping_);
-  sleeping_ -= chosen;
-  publish();
-  return chosen;
-}
-
-void ThreadPool::State::wake(size_t chosen) {
-  if (chosen == 0) return;
-  {
-    std::lock_guard parked(park_mutex_);
-    wake_tokens_ += chosen;
-  }
-  if (chosen == 1)
-    woken_.notify_one();
-  else
-    woken_.notify_all();
-}
-
-void ThreadPool::State::submit(std::function<void()> run) {
-  auto task = std::make_unique<Task>(Task{std::move(run), nullptr});
-  Held held(lock_);
-  Task* const last = task.get();
-  (first_task_ ? last_task_->next : first_task_) = std::move(task);
-  last_task_ = last;
-  const size_t chosen = spinning_ == 0 ? choose_sleepers(1) : 0;
-  publish();
-  held.unlock();
-  wake(chosen);
-}
-
-// What was submitted still runs.
-void ThreadPool::State::end() {
-  Held held(lock_);
-  ending_ = true;
-  const size_t chosen = choose_sleepers(sleeping_);
-  held.unlock();
-  wake(chosen);
+// What was submitted still runs, and what that submits.
+ThreadPool::State::~State() {
+  while (const uint32_t left = unfinished_.load()) unfinished_.wait(left);
+  for (size_t i = 0; i < threads.size(); ++i) tasks_.push({});
   for (auto& thread : threads) thread.join();
 }
 
+void ThreadPool::State::serve() {
+  const FlushDenormals flush;
+  for (;;) {
+    std::function<void()> task;
+    tasks_.pop(task);
+    if (!task) return;
+    {
+      const Counted self(computing_);
+      task();
+    }
+    task = nullptr;
+    if (unfinished_.fetch_sub(1) == 1) unfinished_.notify_all();
+  }
+}
+
+void ThreadPool::State::submit(std::function<void()> task) {
+  unfinished_.fetch_add(1);
+  tasks_.push(std::move(task));
+}
+
+// A race between callers may start a task more than there are threads for, which then waits.
+bool ThreadPool::State::try_submit(std::function<void()> task) {
+  const size_t caller = counted_in == &computing_ ? 0 : 1;
+  if (unfinished_.load() >= limit || computing_.load() + caller >= limit) return false;
+  submit(std::move(task));
+  return true;
+}
+
+void ThreadPool::State::run(ChunkLoop& loop) {
+  const Counted self(computing_);
+  if (self.now() < sharers && pays(loop)) share(loop);
+  loop.run();
+}
+
+// Whether sharing pays. When the loops before this one do not tell, the time of the first chunk does, which is run here.
+bool ThreadPool::State::pays(ChunkLoop& loop) {
+  const auto begin = Clock::now();
+  if (recent_.enough(begin)) return true;
+  loop.run_one();
+  const auto end = Clock::now();
+  const auto rest = (end - begin) * static_cast<Clock::rep>(loop.remaining());
+  recent_.add(begin, end + rest, rest);
+  return recent_.enough(end + rest);
+}
+
+// What the caller and each helper do in a loop. A helper leaves when more than `sharers` threads compute, the caller stays.
+void ThreadPool::State::Share::operator()(size_t) const {
+  const Counted self(pool.computing_);
+  if (self.nested()) return loop.run();
+  while (pool.computing_.load() <= pool.sharers && loop.run_one()) {
+  }
+}
+
+// The region is isolated: while the caller waits for its helpers it takes up nothing else. Helpers get the caller's floating-point
+// settings.
+void ThreadPool::State::share(ChunkLoop& loop) {
+  const auto begin = Clock::now();
+  const size_t shares = std::min(loop.remaining(), sharers);
+  tbb::task_group_context context(tbb::task_group_context::isolated, tbb::task_group_context::fp_settings);
+  helpers_.execute([&] {
+    tbb::this_task_arena::isolate([&] {
+      tbb::parallel_for(size_t{0}, shares, Share{*this, loop}, tbb::simple_partitioner(), context);
+    });
+  });
+  const auto end = Clock::now();
+  recent_.add(begin, end, end - begin);
+}
+
 ThreadPool::ThreadPool(std::unique_ptr<State> state) : state_(std::move(state)) {}
-ThreadPool::~ThreadPool() { state_->end(); }
+ThreadPool::~ThreadPool() = default;
 
 Result<std::unique_ptr<ThreadPool>> ThreadPool::make(size_t threads) {
   if (threads < 1 || threads > 1024)
@@ -367,7 +237,6 @@ Result<std::unique_ptr<ThreadPool>> ThreadPool::make(size_t threads) {
   try {
     for (size_t i = 0; i < threads; ++i) state->threads.emplace_back([&s = *state] { s.serve(); });
   } catch (const std::system_error& error) {
-    state->end();
     return resource_exhausted("the system gives " + std::to_string(state->threads.size()) + " of " +
                               std::to_string(threads) + " threads: " + error.what());
   }
@@ -378,14 +247,11 @@ size_t ThreadPool::threads() const { return state_->limit; }
 
 void ThreadPool::submit(std::function<void()> task) { state_->submit(std::move(task)); }
 
+bool ThreadPool::try_submit(std::function<void()> task) { return state_->try_submit(std::move(task)); }
+
 void ThreadPool::share(size_t n, FunctionRef<void(size_t)> chunk) {
-  Job job{chunk, n};
-  if (state_->limit == 1)
-    while (job.run_one()) {
-    }
-  else
-    state_->share(job);
-  if (job.failure) std::rethrow_exception(job.failure);
+  ChunkLoop loop(n, chunk);
+  state_->run(loop);
 }
 
 size_t InlinePool::run_pending() {

@@ -11,10 +11,10 @@ cmake -S "$source" -B "$folder" -G Ninja -DTROUPE_TESTS=OFF -DTROUPE_BENCH=ON >"
   cat "$folder/log"
   exit 1
 }
-plan=$(ninja -C "$folder" -n benchmarks)
+commands=$(ninja -C "$folder" -t commands benchmarks)
 failed=0
 for file in "$source"/bench/*_bench.cpp; do
   name=$(basename "$file" .cpp)
-  grep -q "Linking CXX executable .*$name" <<<"$plan" || { echo "benchmarks does not build $name"; failed=1; }
+  grep -q -- "-o .*$name " <<<"$commands" || { echo "benchmarks does not build $name"; failed=1; }
 done
 exit $failed

@@ -11,7 +11,7 @@ namespace troupe {
 namespace {
 
 /// The damage that makes a checkpoint worth skipping, if that is why reading it failed; first any other failure.
-Status worst_of(const std::vector<Result<AnyMessage>>& answers) {
+Status worst_of(const Answers& answers) {
   Status damage;
   for (const auto& answer : answers) {
     if (answer) continue;
@@ -83,11 +83,8 @@ class CoordinatorRole final : public FileRole {
     return found;
   }
 
-  using Answers = std::vector<Result<AnyMessage>>;
-
   /// Asks each writer something; a failure says whose it is.
-  void ask_writers(capnp::List<wire::Address>::Reader writers,
-                   std::vector<std::pair<ActorRef, AnyMessage>> requests,
+  void ask_writers(capnp::List<wire::Address>::Reader writers, std::vector<AddressedRequest> requests,
                    std::function<void(const Answers&)> then) {
     std::vector<std::string> tasks;
     for (const auto writer : writers) tasks.emplace_back(view(writer.getTask()));
@@ -114,14 +111,14 @@ class CoordinatorRole final : public FileRole {
   void save_shards(const std::shared_ptr<Save>& save) {
     const auto writers = find(save->message->getWriters());
     if (!writers) return abandon(save, writers.status());
-    std::vector<std::pair<ActorRef, AnyMessage>> requests;
+    std::vector<AddressedRequest> requests;
     for (uint32_t shard = 0; shard < writers->size(); ++shard) {
       Draft<wire::SaveShard> draft;
       draft->setFolder(as_text(save->path()));
       draft->setShard(shard);
       draft->setShards(static_cast<uint32_t>(writers->size()));
       draft->setContainer(save->message->getContainer());
-      requests.emplace_back((*writers)[shard], draft.finish());
+      requests.push_back({(*writers)[shard], draft.finish()});
     }
     ask_writers(save->message->getWriters(), std::move(requests), [this, save](const Answers& answers) {
       const Status status = master_is_there(*save->message) ? take_shards(*save, answers)
@@ -136,7 +133,7 @@ class CoordinatorRole final : public FileRole {
     return !request.hasMaster() || node_.directory.find_here(read(request.getMaster())).ok();
   }
 
-  static Status take_shards(Save& save, const std::vector<Result<AnyMessage>>& answers) {
+  static Status take_shards(Save& save, const Answers& answers) {
     save.manifest.round = save.message->getRound();
     save.manifest.note = view(save.message->getNote());
     std::map<std::string, std::string> file_of;
@@ -234,7 +231,7 @@ class CoordinatorRole final : public FileRole {
     auto writers = find(restore->message->getWriters());
     if (!writers) return end(*restore, writers.status());
     restore->writers = std::move(*writers);
-    std::vector<std::pair<ActorRef, AnyMessage>> requests;
+    std::vector<AddressedRequest> requests;
     for (uint32_t writer = 0; writer < restore->writers.size(); ++writer) {
       Draft<wire::ReadShards> draft;
       draft->setFolder(as_text(restore->path()));
@@ -244,7 +241,7 @@ class CoordinatorRole final : public FileRole {
       draft->setWriter(writer);
       draft->setWriters(static_cast<uint32_t>(restore->writers.size()));
       draft->setContainer(restore->message->getContainer());
-      requests.emplace_back(restore->writers[writer], draft.finish());
+      requests.push_back({restore->writers[writer], draft.finish()});
     }
     ask_writers(restore->message->getWriters(), std::move(requests), [this, restore](const Answers& answers) {
       Status status = worst_of(answers);
@@ -272,12 +269,12 @@ class CoordinatorRole final : public FileRole {
   }
 
   void apply_shards(const std::shared_ptr<Restore>& restore) {
-    std::vector<std::pair<ActorRef, AnyMessage>> requests;
+    std::vector<AddressedRequest> requests;
     for (const ActorRef& writer : restore->writers) {
       Draft<wire::ApplyShards> draft;
       draft->setFolder(as_text(restore->path()));
       draft->setContainer(restore->message->getContainer());
-      requests.emplace_back(writer, draft.finish());
+      requests.push_back({writer, draft.finish()});
     }
     ask_writers(restore->message->getWriters(), std::move(requests), [this, restore](const Answers& answers) {
       if (Status status = worst_of(answers); !status.ok()) return end(*restore, std::move(status));

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "actors/checkpoint/flat_json.h"
+#include "messages/values/json_text.h"
 
 namespace troupe {
 namespace {
@@ -51,7 +52,7 @@ Result<std::string> manifest_text(const Manifest& manifest) {
   }
   TROUPE_ASSIGN(
       const std::string body,
-      ascii_text(
+      strict_json_line(
           {{"format", 1}, {"round", manifest.round}, {"note", manifest.note}, {"files", std::move(files)}}));
   std::string text(before_body);
   text.append(body).append(after_body).append(hexadecimal(crc32c(body))).append(end_of_text);

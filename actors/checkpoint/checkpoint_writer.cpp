@@ -64,7 +64,7 @@ class WriterRole final : public FileRole {
   }
 
  private:
-  // Saving: the values of each device from one moment, then the file.
+  // Saving: the values of each group from one moment, then the file.
 
   /// The cells of a container that live on a device; queues have no value.
   Cells cells_of(std::string_view container, const DeviceSite& site) const {
@@ -80,19 +80,21 @@ class WriterRole final : public FileRole {
     for (const auto& site : task_->sites)
       for (const auto& [name, cell] : cells_of(view(message->getContainer()), *site)) {
         if (cell->reading() == StateCell::Reading::Uninitialized) continue;
-        Owned& owned = owners[site->owner(*cell)];
+        const auto owner = site->owner(*cell);
+        if (!owner) return reply(owner.status());
+        Owned& owned = owners[*owner];
         owned.device = site->device.get();
         owned.tensors.push_back({name, {}, 0});  // the values are still to come
         owned.ids.push_back(cell->id());
       }
-    std::vector<std::pair<ActorRef, AnyMessage>> requests;
+    std::vector<AddressedRequest> requests;
     auto all = std::make_shared<std::vector<Owned>>();
     for (auto& [owner, owned] : owners) {
-      requests.emplace_back(owner, read_message(owned.ids));
+      requests.push_back({owner, read_message(owned.ids)});
       all->push_back(std::move(owned));
     }
     auto kept = std::make_shared<Reply>(std::move(reply));
-    ask_all(std::move(requests), [this, message, all, kept](std::vector<Result<AnyMessage>> answers) {
+    ask_all(std::move(requests), [this, message, all, kept](Answers answers) {
       auto tensors = std::make_shared<SavedTensors>();
       for (size_t i = 0; i < answers.size(); ++i) {
         Owned& owned = (*all)[i];
@@ -180,7 +182,7 @@ class WriterRole final : public FileRole {
     auto requests = assignments(ready);
     if (!requests) return reply(requests.status());
     auto kept = std::make_shared<Reply>(std::move(reply));
-    ask_all(std::move(*requests), [kept](const std::vector<Result<AnyMessage>>& answers) {
+    ask_all(std::move(*requests), [kept](const Answers& answers) {
       for (const auto& answer : answers)
         if (!answer) return (*kept)(answer.status());
       (*kept)(Draft<wire::ShardsApplied>().finish());
@@ -200,22 +202,23 @@ class WriterRole final : public FileRole {
     std::vector<Tensor> values;
   };
 
-  Result<std::vector<std::pair<ActorRef, AnyMessage>>> assignments(const Ready& ready) const {
+  Result<std::vector<AddressedRequest>> assignments(const Ready& ready) const {
     std::map<ActorRef, Assignment> owners;
     for (const auto& site : task_->sites) {
       const Cells here = cells_of(ready.container, *site);
       for (const auto& tensor : ready.tensors) {
         const auto cell = here.find(tensor.name);
         if (cell == here.end()) continue;
-        Assignment& to = owners[site->owner(*cell->second)];
+        TROUPE_ASSIGN(const ActorRef owner, site->owner(*cell->second));
+        Assignment& to = owners[owner];
         TROUPE_ASSIGN(to.values.emplace_back(), transfer(tensor.value, *site->device, *site->device));
         to.ids.push_back(cell->second->id());
         to.versions.push_back(tensor.version);
       }
     }
-    std::vector<std::pair<ActorRef, AnyMessage>> requests;
+    std::vector<AddressedRequest> requests;
     for (auto& [owner, assignment] : owners)
-      requests.emplace_back(owner, assign_message(std::move(assignment)));
+      requests.push_back({owner, assign_message(std::move(assignment))});
     return requests;
   }
 

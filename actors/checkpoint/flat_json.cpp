@@ -43,12 +43,4 @@ Result<std::string> text_member(const Json& object, const char* name) {
   return at->get<std::string>();
 }
 
-Result<std::string> ascii_text(const Json& json) {
-  try {
-    return json.dump(-1, ' ', true);
-  } catch (const Json::exception& exception) {
-    return invalid_argument(exception.what());
-  }
-}
-
 }  // namespace troupe

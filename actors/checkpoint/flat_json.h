@@ -1,5 +1,6 @@
-// JSON from files that may be hostile: small, flat, and numbers that are what they seem. No I/O here.
-// For .cpp files.
+// JSON read from the files of checkpoints, which may be damaged or hostile. nlohmann's parser takes a hundred times the size of a file of
+// nothing but brackets, and converts numbers and types silently; this reader refuses what is nested deeper than our files are, and members
+// that are missing or of another type. No I/O here. For .cpp files.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +21,5 @@ Result<Json> parse_flat_json(std::string_view text);
 Result<uint64_t> unsigned_member(const Json& object, const char* name);
 /// The same for text.
 Result<std::string> text_member(const Json& object, const char* name);
-
-/// JSON text in ASCII; InvalidArgument when a string in it is no UTF-8.
-Result<std::string> ascii_text(const Json& json);
 
 }  // namespace troupe

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "actors/checkpoint/flat_json.h"
+#include "messages/values/json_text.h"
 
 namespace troupe {
 namespace {
@@ -79,7 +80,7 @@ Result<std::string> safetensors_header(std::span<const TensorEntry> tensors) {
     json[tensor.name] = {{"dtype", dtype}, {"shape", tensor.shape.dims()}, {"data_offsets", {offset, end}}};
     offset = end;
   }
-  TROUPE_ASSIGN(std::string text, ascii_text(json));
+  TROUPE_ASSIGN(std::string text, strict_json_line(json));
   text.append((8 - text.size() % 8) % 8, ' ');  // the bytes begin aligned
   if (text.size() > largest_header) return resource_exhausted("too many tensors for one file");
   std::string header(safetensors_prefix, '\0');

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <utility>
 
+#pragma GCC visibility push(default)
 namespace troupe {
 
 class ActorRef {
@@ -35,3 +36,4 @@ class ActorRef {
 };
 
 }  // namespace troupe
+#pragma GCC visibility pop

@@ -71,6 +71,14 @@ void ControlThread::compute(Job job) {
   });
 }
 
+bool ControlThread::try_compute(std::function<void()> computation) {
+  return impl_->pool.try_submit([this, computation = std::move(computation)] {
+    Unit unit(*this);
+    computation();
+    unit.run();
+  });
+}
+
 void ControlThread::block(Job job) {
   std::call_once(impl_->files_needed, [this] { impl_->files.emplace(1); });
   asio::post(*impl_->files, job);
@@ -78,7 +86,7 @@ void ControlThread::block(Job job) {
 
 bool ControlThread::wait(const std::function<bool()>& done, int64_t deadline) {
   Unit* unit = Unit::current(*this);
-  if (unit) unit->run();
+  if (unit) unit->run_until([&] { return done() || (deadline != 0 && now() >= deadline); });
   const auto spin_until = std::chrono::steady_clock::now() + spin_time;
   while (!done()) {
     if (std::chrono::steady_clock::now() >= spin_until) break;

@@ -24,6 +24,7 @@ class ControlThread final : public Scheduler, public Clock {
 
   void enqueue(Job job) override;
   void compute(Job job) override;
+  bool try_compute(std::function<void()> computation) override;
   void block(Job job) override;
   bool wait(const std::function<bool()>& done, int64_t deadline) override;
   void wake() override;

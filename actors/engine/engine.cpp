@@ -6,6 +6,8 @@
 #include <caf/scheduler/abstract_coordinator.hpp>
 #include <mutex>
 
+#include "actors/engine/gather.h"
+
 namespace troupe {
 
 /// What lies in a mailbox. A request carries its Reply, so that an envelope thrown away answers for itself.
@@ -115,11 +117,14 @@ struct Config final : caf::actor_system_config {
 /// The execution unit of an engine, from any of its actors.
 CafUnit& unit_of(caf::actor_system& system) { return static_cast<Coordinator&>(system.scheduler()).unit(); }
 
+/// After so many messages an actor lets the other jobs of its thread have a turn.
+constexpr size_t max_messages_in_turn = 256;
+
 void resume(void* what) {
   auto* job = static_cast<caf::resumable*>(what);
   // Every resumable of our systems is a scheduled actor: CAF's own two servers and RoleActor.
   CafUnit& unit = unit_of(static_cast<caf::scheduled_actor*>(job)->home_system());
-  switch (job->resume(&unit, SIZE_MAX)) {
+  switch (job->resume(&unit, max_messages_in_turn)) {
     case caf::resumable::resume_later: unit.exec_later(job); break;
     default: caf::intrusive_ptr_release(job);
   }
@@ -349,27 +354,19 @@ ActorRef Role::self() const {
 void Role::tell(const ActorRef& to, AnyMessage message) const { engine_->send(to, std::move(message)); }
 
 void Role::ask(const ActorRef& to, AnyMessage message, Answer then) {
-  const uint64_t id = ++last_ask_;
-  asks_.emplace(id, std::move(then));
-  engine_->send(to, std::move(message), Reply(*engine_, self(), id));
+  engine_->send(to, std::move(message), expect(std::move(then)));
 }
 
-void Role::ask_all(std::vector<std::pair<ActorRef, AnyMessage>> requests,
-                   std::function<void(std::vector<Result<AnyMessage>>)> then) {
-  if (requests.empty()) return then({});
-  struct Gather {
-    std::vector<Result<AnyMessage>> answers;
-    size_t pending;
-    std::function<void(std::vector<Result<AnyMessage>>)> then;
-  };
-  const size_t size = requests.size();
-  auto gather = std::make_shared<Gather>(
-      Gather{std::vector<Result<AnyMessage>>(size, AnyMessage{}), size, std::move(then)});
-  for (size_t i = 0; i < size; ++i)
-    ask(requests[i].first, std::move(requests[i].second), [gather, i](Result<AnyMessage> answer) {
-      gather->answers[i] = std::move(answer);
-      if (--gather->pending == 0) gather->then(std::move(gather->answers));
-    });
+Reply Role::expect(Answer then) {
+  const uint64_t id = ++last_ask_;
+  asks_.emplace(id, std::move(then));
+  return {*engine_, self(), id};
+}
+
+void Role::ask_all(std::vector<AddressedRequest> requests, AllAnswered then, RequestFailed failed) {
+  auto takers = gather(requests.size(), std::move(then), std::move(failed));
+  for (size_t i = 0; i < requests.size(); ++i)
+    ask(requests[i].to, std::move(requests[i].message), std::move(takers[i]));
 }
 
 void Role::forward(const ActorRef& to, AnyMessage message, Reply reply) const {
@@ -457,6 +454,22 @@ Result<AnyMessage> Engine::call(const ActorRef& to, AnyMessage message, int64_t 
       return deadline_exceeded("no answer by the deadline");
   }
   return std::move(shared->answer);
+}
+
+Answers Engine::call_all(std::vector<AddressedRequest> requests, RequestFailed failed) {
+  Answers all;
+  std::atomic<bool> done{false};
+  const auto then = [&](Answers answers) {
+    all = std::move(answers);
+    done.store(true, std::memory_order_release);
+    scheduler_.wake();
+  };
+  Unit unit(scheduler_);
+  auto takers = gather(requests.size(), then, std::move(failed));
+  for (size_t i = 0; i < requests.size(); ++i)
+    send(requests[i].to, std::move(requests[i].message), Reply(std::move(takers[i])));
+  scheduler_.wait([&] { return done.load(std::memory_order_acquire); }, 0);
+  return all;
 }
 
 void Engine::watch(const ActorRef& actor, std::function<void(Status)> down) {

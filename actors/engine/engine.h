@@ -35,6 +35,9 @@ class Engine {
   void send(const ActorRef& to, AnyMessage message, Reply reply = {});
   /// The same, waiting for the answer while this thread helps; DeadlineExceeded after `deadline` (steady nanoseconds; 0: none).
   Result<AnyMessage> call(const ActorRef& to, AnyMessage message, int64_t deadline = 0);
+  /// Sends all requests and waits for all answers, while this thread helps. `failed` is called before the end, as soon as the first of
+  /// them has failed, on the thread that answers it.
+  Answers call_all(std::vector<AddressedRequest> requests, RequestFailed failed = {});
   /// Calls `down` once the actor has ended, with the reason, on whichever thread ended it; at once when it already has. For
   /// watchers that are no actors.
   void watch(const ActorRef& actor, std::function<void(Status)> down);

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "actors/engine/actor_ref.h"
+#include "actors/engine/requests.h"
 #include "messages/values/status.h"
 #include "messages/wire/message_reader.h"
 
@@ -18,8 +18,6 @@ namespace troupe {
 
 class Engine;
 struct Envelope;  // actors/engine/engine.cpp
-
-using Answer = std::function<void(Result<AnyMessage>)>;
 
 /// The one answer that a request gets. Move-only; may be kept and answered later, from any thread. Dropped unanswered (its actor
 /// ended, or never got the request) it answers Unavailable, so that no asker ever waits in vain. For a message that nobody
@@ -82,9 +80,10 @@ class Role {
   void tell(const ActorRef& to, AnyMessage message) const;
   /// `then` is called exactly once, in this actor, with the answer or the failure (Unavailable when `to` is gone).
   void ask(const ActorRef& to, AnyMessage message, Answer then);
-  /// `then` is called once, when all have answered, with the answers in the order of the requests.
-  void ask_all(std::vector<std::pair<ActorRef, AnyMessage>> requests,
-               std::function<void(std::vector<Result<AnyMessage>>)> then);
+  /// The Reply of a request that reaches another by a call, not by a message; `then` as for ask().
+  Reply expect(Answer then);
+  /// Calls `then` in this actor once all requests are answered. `failed` is called before that, as soon as the first of them has failed.
+  void ask_all(std::vector<AddressedRequest> requests, AllAnswered then, RequestFailed failed = {});
   /// Passes a request on: whoever answers `reply` answers the original asker.
   void forward(const ActorRef& to, AnyMessage message, Reply reply) const;
   /// Calls `down` in this actor once `other` has ended, with the reason; at once when it already has.

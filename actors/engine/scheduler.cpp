@@ -9,6 +9,10 @@ namespace {
 
 thread_local Unit* innermost = nullptr;
 
+/// A thread that has its answer still runs so many jobs of its own, the rest of what led to the answer as a rule: handing them over
+/// would wake another thread.
+constexpr size_t jobs_before_done = 64;
+
 }  // namespace
 
 Job make_job(std::function<void()> function) {
@@ -53,22 +57,23 @@ void Unit::push_computation(Job job, Computation kind) {
   all_yield_ = yield;
 }
 
+void Unit::run_one() {
+  std::deque<Job>& jobs = actors_.empty() ? computations_ : actors_;
+  const Job job = jobs.front();
+  jobs.pop_front();
+  job();
+}
+
 void Unit::run_actors() {
-  while (!actors_.empty()) {
-    const Job job = actors_.front();
-    actors_.pop_front();
-    job();
-  }
+  while (!actors_.empty()) run_one();
 }
 
 void Unit::run() {
-  while (!idle()) {
-    run_actors();
-    if (computations_.empty()) continue;
-    const Job job = computations_.front();
-    computations_.pop_front();
-    job();
-  }
+  while (!idle()) run_one();
+}
+
+void Unit::run_until(const std::function<bool()>& done) {
+  for (size_t jobs = 0; !idle() && (jobs < jobs_before_done || !done()); ++jobs) run_one();
 }
 
 void Unit::turn() {

@@ -30,6 +30,9 @@ class Scheduler {
   virtual void enqueue(Job job) = 0;
   /// Runs a computation soon, where computing is allowed (the pool). Any thread.
   virtual void compute(Job job) = 0;
+  /// Runs a computation now on a thread of the pool that has nothing to do, beside the caller. False, and the computation is dropped,
+  /// when there is none. Any thread.
+  virtual bool try_compute(std::function<void()> computation) = 0;
   /// Runs a job that may block (files), on the file thread: one at a time. Any thread.
   virtual void block(Job job) = 0;
   /// Returns when `done` or after the deadline (steady clock, nanoseconds; 0: none): true when done. The caller's thread runs
@@ -76,10 +79,15 @@ class Unit {
   void run_actors();
   /// Runs actors, then computations, until nothing is left.
   void run();
+  /// The same, but returns soon after `done` has become true, even when other threads keep adding jobs. `done` must be cheap.
+  void run_until(const std::function<bool()>& done);
   /// From a computation that lasts: runs actors and hands over the computations behind it.
   void turn();
 
  private:
+  /// An actor if one is ready, else a computation.
+  void run_one();
+
   const FlushDenormals flush_;
   Scheduler& scheduler_;
   Unit* outer_;

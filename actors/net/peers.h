@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "actors/net/link.h"
+#include "actors/net/refusal.h"
 
 namespace troupe {
 
@@ -24,13 +25,6 @@ struct PeersOptions {
   /// Told why when peers say that another process is the task of this one, and do so longer than they would miss one that is gone.
   std::function<void(const Status&)> displaced = {};
 };
-
-/// Whether who was refused for this reason will be refused again, however often it tries: its version, its cluster, its certificate
-/// or its kind of connection is not what the other side takes.
-inline bool is_permanent(Code refusal) {
-  return refusal == Code::FailedPrecondition || refusal == Code::PermissionDenied ||
-         refusal == Code::InvalidArgument;
-}
 
 /// What is known of a task.
 struct Presence {

@@ -9,28 +9,18 @@ Result<Service*> DeviceSite::find_service(std::string_view name) const {
   return unimplemented("there is no service '" + std::string(name) + "'; known: " + known);
 }
 
-ActorRef DeviceSite::owner(const StateCell& cell) const {
-  for (const auto& [name, service] : services)
-    if (auto actor = service->owner(cell)) return actor;
-  return {};
+Result<ActorRef> DeviceSite::owner(StateCell& cell) const {
+  TROUPE_ASSIGN(Service* const service, find_service(variable_service));
+  return service->owner(cell);
 }
 
-void DeviceSite::drop(const StateCell& cell) const {
+void DeviceSite::drop(StateCell& cell) const {
   for (const auto& [name, service] : services) service->drop(cell);
 }
 
-void DeviceSite::put_step(const StepKey& key, std::weak_ptr<RunningStep> step) {
-  const std::lock_guard lock(mutex_);
-  steps_[key] = std::move(step);
-}
-
-std::shared_ptr<RunningStep> DeviceSite::take_step(const StepKey& key) {
-  const std::lock_guard lock(mutex_);
-  const auto at = steps_.find(key);
-  if (at == steps_.end()) return nullptr;
-  auto step = at->second.lock();
-  steps_.erase(at);
-  return step;
+Address DeviceSite::address(std::string role, const StateCell& cell) const {
+  const Address& task = supervisor->address();
+  return {task.task, task.incarnation, std::move(role), cell.name() + '#' + std::to_string(cell.id())};
 }
 
 }  // namespace troupe

@@ -49,9 +49,11 @@ class Service {
   /// A registered partition has this node, which yields the handle of a state of this service.
   virtual Status open(const Node& /*handle*/, const std::shared_ptr<StateCell>& /*cell*/) { return {}; }
   /// The container of this state is gone.
-  virtual void drop(const StateCell&) {}
-  /// The actor that alone changes the value of this state and answers a Read of it; null for what is not this service's.
-  virtual ActorRef owner(const StateCell&) const { return {}; }
+  virtual void drop(StateCell&) {}
+  /// The actor that alone changes the value of this state and answers a Read of it.
+  virtual Result<ActorRef> owner(StateCell& cell) {
+    return invalid_argument("'" + cell.name() + "' has no value of its own");
+  }
   /// The actors that are there as long as the task.
   virtual std::vector<ChildSpec> actors(const TaskSites&) { return {}; }
 };

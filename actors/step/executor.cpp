@@ -6,7 +6,6 @@
 
 #include "actors/step/profile_wire.h"
 #include "actors/step/running_step.h"
-#include "messages/schemas/device.capnp.h"
 #include "messages/schemas/executor.capnp.h"
 #include "messages/schemas/worker.capnp.h"
 #include "messages/wire/limits.h"
@@ -54,11 +53,12 @@ class ExecutorRole final : public Role {
     if (!feeds) return reply(feeds.status());
     const auto step = std::make_shared<PartitionStep>(shared_, info, std::move(*feeds));
     steps_[ordinal] = step;
+    if (shared_->receives_from_elsewhere) look_around_later();
+    execute(ordinal, *step, std::move(reply));
     if (const auto early = early_.find(ordinal); early != early_.end()) {
       for (const auto& tensors : early->second) step->tensors_arrived(tensors);
       early_.erase(early);
     }
-    execute(ordinal, step, std::move(reply));
   }
 
   /// A master begins each step once, and none that it has called over.
@@ -93,29 +93,22 @@ class ExecutorRole final : public Role {
     return feeds;
   }
 
-  void execute(uint64_t ordinal, const std::shared_ptr<PartitionStep>& step, Reply reply) {
-    const StepKey key{shared_->options.session, ordinal, shared_->options.partition};
-    shared_->options.site->put_step(key, step);
-    Draft<wire::ExecuteStep> draft;
-    set_step(draft->initStep(), key.session, ordinal);
-    draft->setPartition(key.partition);
-    if (shared_->receives_from_elsewhere) look_around_later();
+  void execute(uint64_t ordinal, PartitionStep& step, Reply reply) {
     auto kept = std::make_shared<Reply>(std::move(reply));
-    ask(shared_->options.site->device_actor.get(), draft.finish(),
-        [this, ordinal, kept](Result<AnyMessage> executed) {
-          const auto over = std::move(steps_.extract(ordinal).mapped());
-          ended_.push_back(ordinal);
-          if (!executed) return (*kept)(executed.status());
-          Draft<wire::PartitionDone> done;
-          set_step(done->initStep(), shared_->options.session, ordinal);
-          done->setPartition(shared_->options.partition);
-          const auto& positions = shared_->options.fetches;
-          auto list = done->initPositions(static_cast<uint32_t>(positions.size()));
-          for (uint32_t i = 0; i < positions.size(); ++i) list.set(i, positions[i]);
-          if (over->info().profiled) write(over->profile(), *shared_->options.plan, done->initProfile(1)[0]);
-          const auto fetched = executed->attachments();
-          (*kept)(done.finish({fetched.begin(), fetched.end()}));
-        });
+    step.begin(expect([this, ordinal, kept](Result<AnyMessage> executed) {
+      const auto over = std::move(steps_.extract(ordinal).mapped());
+      ended_.push_back(ordinal);
+      if (!executed) return (*kept)(executed.status());
+      Draft<wire::PartitionDone> done;
+      set_step(done->initStep(), shared_->options.session, ordinal);
+      done->setPartition(shared_->options.partition);
+      const auto& positions = shared_->options.fetches;
+      auto list = done->initPositions(static_cast<uint32_t>(positions.size()));
+      for (uint32_t i = 0; i < positions.size(); ++i) list.set(i, positions[i]);
+      if (over->info().profiled) write(over->profile(), *shared_->options.plan, done->initProfile(1)[0]);
+      const auto fetched = executed->attachments();
+      (*kept)(done.finish({fetched.begin(), fetched.end()}));
+    }));
   }
 
   void arrived(const Message<wire::TensorsArrived>& message) {

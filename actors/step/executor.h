@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "actors/step/device.h"
+#include "actors/site/device_site.h"
 #include "kernels/runtime/prepared_plan.h"
 
 namespace troupe {

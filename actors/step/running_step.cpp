@@ -1,6 +1,5 @@
 #include "actors/step/running_step.h"
 
-#include "messages/schemas/device.capnp.h"
 #include "messages/schemas/executor.capnp.h"
 #include "messages/schemas/variable.capnp.h"
 #include "messages/wire/wire.h"
@@ -20,12 +19,7 @@ PartitionStep::PartitionStep(std::shared_ptr<ExecutorShared> shared, const StepI
 
 void PartitionStep::begin(Reply executed) {
   executed_ = std::move(executed);
-  {
-    const std::lock_guard lock(mutex_);
-    runner_.start(info_, feeds_);
-    begun_ = true;
-    if (!early_cancel_.ok()) runner_.cancel(early_cancel_);
-  }
+  runner_.start(info_, feeds_);
   drive_soon();
 }
 
@@ -56,6 +50,11 @@ void PartitionStep::flush(FlushReason what) {
   if (what == FlushReason::Kernel && now - last_turn_ < longest_without_turn) return;
   if (Unit* unit = Unit::current(node.scheduler)) unit->turn();
   last_turn_ = node.env.clock.now();
+}
+
+bool PartitionStep::invite_helper() {
+  return shared_->options.site->node.scheduler.try_compute(
+      [self = shared_from_this()] { self->runner_.help(); });
 }
 
 void PartitionStep::wake() { drive_soon(); }
@@ -141,12 +140,17 @@ void PartitionStep::give(const Offer& offer, Reply reply) {
       return reply(failed_precondition("variable " + offer.cell->name() + " has no value yet"));
     case StateCell::Reading::Busy: break;
   }
+  read(*offer.cell, std::move(reply));  // ReadDone attaches the same
+}
+
+void PartitionStep::read(StateCell& cell, Reply reply) {
+  const auto& site = *shared_->options.site;
+  const auto owner = site.owner(cell);
+  if (!owner) return reply(owner.status());
   Draft<wire::Read> draft;
   set_step(draft->initStep(), info_.session, info_.ordinal);
-  draft->initCells(1).set(0, offer.cell->id());
-  const auto& site = *shared_->options.site;
-  site.node.engine.send(site.owner(*offer.cell), draft.finish(),
-                        std::move(reply));  // ReadDone attaches the same
+  draft->initCells(1).set(0, cell.id());
+  site.node.engine.send(*owner, draft.finish(), std::move(reply));
 }
 
 void PartitionStep::receive(const StepRequest& request, const ExecutorShared::Request& how) {
@@ -270,26 +274,15 @@ void PartitionStep::ask_service(const StepRequest& request, const ServedNode& se
 }
 
 void PartitionStep::read(Activation activation, uint32_t input, StateCell& cell) {
-  Draft<wire::Read> draft;
-  set_step(draft->initStep(), info_.session, info_.ordinal);
-  draft->initCells(1).set(0, cell.id());
-  const auto& site = *shared_->options.site;
-  site.node.engine.send(site.owner(cell), draft.finish(),
-                        Reply([self = shared_from_this(), activation, input](Result<AnyMessage> answer) {
-                          Result<Tensor> value =
-                              answer ? answer->attachment(0) : Result<Tensor>(answer.status());
-                          if (self->runner_.value_arrived(activation, input, std::move(value)))
-                            self->drive_soon();
-                        }));
+  read(cell, Reply([self = shared_from_this(), activation, input](Result<AnyMessage> answer) {
+         Result<Tensor> value = answer ? answer->attachment(0) : Result<Tensor>(answer.status());
+         if (self->runner_.value_arrived(activation, input, std::move(value))) self->drive_soon();
+       }));
 }
 
 void PartitionStep::cancel(Status reason) {
-  const std::lock_guard lock(mutex_);  // so that it neither begins nor ends meanwhile
-  if (over_) return;
-  if (!begun_)
-    early_cancel_ = std::move(reason);
-  else if (runner_.cancel(std::move(reason)))
-    drive_soon();
+  const std::lock_guard lock(mutex_);  // so that it does not end meanwhile
+  if (!over_ && runner_.cancel(std::move(reason))) drive_soon();
 }
 
 void PartitionStep::failing(const Status& status) {

@@ -1,6 +1,6 @@
 // A step of one partition while it runs: the StepHost that turns what no kernel serves into messages, and their replies into
-// arrivals. Send goes to the executor of the other device, ops of services to their actors; no thread waits for any of them. Shared by the executor (which hands it tensors and aborts) and by whoever drives it; it ends itself by answering
-// ExecuteStep.
+// arrivals. Send goes to the executor of the other device, ops of services to their actors; no thread waits for any of them.
+// Shared by the executor, which hands it tensors and aborts, and by the thread that drives it; it ends itself with StepExecuted.
 #pragma once
 
 #include <map>
@@ -18,13 +18,12 @@
 
 namespace troupe {
 
-class PartitionStep final : public RunningStep,
-                            public StepHost,
-                            public std::enable_shared_from_this<PartitionStep> {
+class PartitionStep final : public StepHost, public std::enable_shared_from_this<PartitionStep> {
  public:
   PartitionStep(std::shared_ptr<ExecutorShared> shared, const StepInfo& info, std::vector<Tensor> feeds);
 
-  void begin(Reply executed) override;
+  /// Once, before anything else: computes soon, and answers `executed` when nothing of the step runs any more.
+  void begin(Reply executed);
   void tensors_arrived(const AnyMessage& message);  ///< a TensorsArrived
   /// Answers a TakeTensor with the value that the variable has now, or with the tensor that waited to be asked for.
   void give(const AnyMessage& message, Reply reply);
@@ -46,6 +45,7 @@ class PartitionStep final : public RunningStep,
   void read(Activation activation, uint32_t input, StateCell& cell) override;
   void flush(FlushReason what) override;
   void failing(const Status& status) override;
+  bool invite_helper() override;
   void wake() override;
   void ended(Status status) override;
 
@@ -84,6 +84,8 @@ class PartitionStep final : public RunningStep,
   /// Hands a matched token to its Recv, asking for the value first when it was only announced.
   void match(Activation activation, const TokenKey& key, Arrived value);
   void give(const Offer& offer, Reply reply);
+  /// Asks the owner of the variable for its value.
+  void read(StateCell& cell, Reply reply);
 
   const ActorNode::KeepAlive keep_alive_;  // first, so that the node outlives whatever else the step keeps
   const std::shared_ptr<ExecutorShared> shared_;
@@ -100,8 +102,7 @@ class PartitionStep final : public RunningStep,
   std::unordered_map<TokenKey, Offer, TokenKeyHash> offers_;
   std::set<const Address*> askers_;  ///< peers that took something offered since they were looked at
   Status failure_;
-  bool begun_ = false, over_ = false;
-  Status early_cancel_;  ///< why it was cancelled before it began
+  bool over_ = false;
 };
 
 }  // namespace troupe

@@ -63,11 +63,7 @@ class StepCompiler {
     TROUPE_RETURN_IF_FAILED(check_handles(subgraph.graph));
     if (options_.simplify) TROUPE_RETURN_IF_FAILED(simplify(subgraph, {evaluator()}).status());
     TROUPE_ASSIGN(auto placed, place_nodes(subgraph, homes));
-    const auto on_host = [this](const Node& node, size_t index, bool is_input, std::string_view type) {
-      const auto kernel = library_.kernels.find(node, type);
-      return kernel.ok() && in_host_memory(**kernel, node, index, is_input);
-    };
-    return partition(subgraph.graph, std::move(placed.device), devices_, on_host);
+    return partition(subgraph.graph, std::move(placed.device), devices_);
   }
 
   /// What a handle leads to is known before the step runs, so no kernel may choose it.

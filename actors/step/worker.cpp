@@ -136,45 +136,40 @@ class WorkerRole final : public Role {
                            " of this session; it may have restarted"));
     const Partition& partition = found->second;
     if (partition.executors.size() == 1) return forward(partition.executors[0], message, std::move(reply));
-    auto gather = std::make_shared<Gather>();
-    gather->reply = std::move(reply);
-    gather->pending = partition.executors.size();
-    for (const ActorRef& executor : partition.executors)
-      ask(executor, message, [this, gather, message](Result<AnyMessage> done) {
-        if (done)
-          gather->done.emplace_back(std::move(*done));
-        else
-          fail(*gather, message, done.status());
-        if (--gather->pending == 0) finish(*gather, message);
-      });
+    std::vector<AddressedRequest> requests;
+    for (const ActorRef& executor : partition.executors) requests.push_back({executor, message});
+    const auto failure = std::make_shared<Status>();
+    const auto kept = std::make_shared<Reply>(std::move(reply));
+    ask_all(
+        std::move(requests),
+        [message, failure, kept](const Answers& answers) {
+          if (!failure->ok()) return (*kept)(std::move(*failure));
+          (*kept)(joined(message, answers));
+        },
+        [this, message, failure](size_t, const Status& status) {
+          *failure = status;
+          abort_executors(message, status);
+        });
   }
 
-  /// The answers of the executors of one step.
-  struct Gather {
-    Reply reply;
-    size_t pending = 0;
-    Status failure;
-    std::vector<Message<wire::PartitionDone>> done;
-  };
-
   /// The first failure ends the step on the other devices too.
-  void fail(Gather& gather, const Message<wire::RunPartition>& message, Status status) {
-    if (!gather.failure.ok()) return;
-    gather.failure = std::move(status);
+  void abort_executors(const Message<wire::RunPartition>& message, const Status& reason) {
     const auto found = partitions_.find({message->getStep().getSession(), message->getPartition()});
     if (found == partitions_.end()) return;
     Draft<wire::AbortStep> draft;
     draft->setStep(message->getStep());
-    write(gather.failure, draft->initReason());
+    write(reason, draft->initReason());
     const auto abort = draft.finish();
     for (const ActorRef& executor : found->second.executors) tell(executor, abort);
   }
 
-  void finish(Gather& gather, const Message<wire::RunPartition>& message) {
-    if (!gather.failure.ok()) return gather.reply(std::move(gather.failure));
+  /// One answer out of those of the executors of a step, none of which is a failure.
+  static AnyMessage joined(const Message<wire::RunPartition>& message, const Answers& answers) {
+    std::vector<Message<wire::PartitionDone>> parts;
     std::vector<Tensor> fetches;
     std::vector<uint32_t> positions;
-    for (const auto& done : gather.done) {
+    for (const auto& answer : answers) {
+      const auto& done = parts.emplace_back(*answer);
       fetches.insert(fetches.end(), done.attachments().begin(), done.attachments().end());
       for (const uint32_t position : done->getPositions()) positions.push_back(position);
     }
@@ -183,8 +178,8 @@ class WorkerRole final : public Role {
     draft->setPartition(message->getPartition());
     auto list = draft->initPositions(static_cast<uint32_t>(positions.size()));
     for (uint32_t i = 0; i < positions.size(); ++i) list.set(i, positions[i]);
-    gather_profiles(gather.done, *draft);
-    gather.reply(draft.finish(std::move(fetches)));
+    gather_profiles(parts, *draft);
+    return draft.finish(std::move(fetches));
   }
 
   void abort(const Message<wire::AbortStep>& message) {

@@ -1,21 +1,26 @@
-// The supervisor role: one per task, over the actors that are there as long as their task (robustness.md R7). It puts another in
-// the place of one that ended as it should not, or gives it up, with the reason. Schema: messages/schemas/supervisor.capnp.
+// The supervisor role: one per task, over the task's permanent actors, its variables and its queues (robustness.md R7). It puts
+// another in the place of one that ended as it should not, or gives it up, with the reason. Schema:
+// messages/schemas/supervisor.capnp.
 #pragma once
 
 #include <chrono>
 #include <functional>
-#include <vector>
+#include <memory>
 
 #include "actors/engine/node.h"
 
 namespace troupe {
 
-/// An actor that is to be there as long as its task, and how another comes in its place.
+/// An actor that is to be there until it is dropped, and how another comes in its place.
 struct ChildSpec {
   Address address;
-  std::function<ActorRef()> spawn;
-  /// Told of every actor that takes the place, also when that one only answers why there is none; after the directory.
-  std::function<void(const ActorRef&)> placed = {};
+  std::function<ActorRef()> spawn = {};  ///< not called for what is never recoverable
+  enum class Standing : bool {
+    Serves,
+    GivenUp  ///< it only answers why there is none
+  };
+  /// Told of every actor that takes the place: of the first by whoever adds the child, of others once the directory leads there.
+  std::function<void(const ActorRef&, Standing)> placed = {};
   /// Ok when a new one can go on where the last one ended; else why not.
   std::function<Status()> recoverable = {};
 };
@@ -29,8 +34,26 @@ struct RestartIntensity {
 /// Called once for each actor that is given up, with its address and the reason; on any thread, and must not block.
 using OnFailure = std::function<void(const Status&)>;
 
-/// Spawns them, enters them in the directory, and watches them; enters itself under `address`.
-ActorRef spawn_supervisor(ActorNode& node, const Address& address, std::vector<ChildSpec> actors,
-                          RestartIntensity intensity, OnFailure on_failure);
+/// A task's supervisor. Any thread. Its actor goes with the node; from then on children are neither kept nor restarted.
+class Supervisor {
+ public:
+  /// Spawns the supervisor and enters it in the directory under `address`.
+  Supervisor(ActorNode& node, Address address, RestartIntensity intensity, OnFailure on_failure);
+
+  const Address& address() const { return address_; }
+  /// Enters `actor`, the first in the child's place, in the directory and watches it. Calls none of the child's functions.
+  void add(ChildSpec child, const ActorRef& actor);
+  /// The child is no longer in the directory, and not restarted any more. It ends when it is stopped or nobody refers to it.
+  void drop(const Address& child);
+
+ private:
+  class Role;
+  struct Supervised;
+  class Children;
+
+  const Address address_;
+  std::shared_ptr<Children> children_;  ///< shared with the actor
+  ActorRef actor_;
+};
 
 }  // namespace troupe

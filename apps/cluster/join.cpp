@@ -4,7 +4,7 @@
 
 namespace troupe::cluster {
 
-Result<Place> place_by_asking(const PlaceOptions& options) {
+Result<ResolvedCluster> resolve_by_asking(const ResolverOptions& options) {
   if (options.name.empty()) return invalid_argument("--join needs --name, the name of the cluster");
   if (!options.tls && options.job.empty())
     return invalid_argument("--join needs a certificate, which says which task this node is, or --job");
@@ -19,8 +19,8 @@ Result<Place> place_by_asking(const PlaceOptions& options) {
   auto found = inquire(inquiry);
   if (!found)
     return Status(found.status().code(), "asked " + options.join + " for a place: " + found.status().text());
-  return Place{std::move(found->cluster), found->job, found->task,
-               "by asking " + options.join + ", which is " + found->member};
+  return ResolvedCluster{std::move(found->cluster), found->job, found->task,
+                         "by asking " + options.join + ", which is " + found->member};
 }
 
 }  // namespace troupe::cluster

@@ -4,11 +4,11 @@
 #include <string>
 
 #include "actors/net/cluster.h"
-#include "apps/cluster/place.h"
+#include "apps/cluster/cluster_resolver.h"
 
 namespace troupe::cluster {
 
-/// As for find_place(), with options.join: of a member, "host:port". What inquire() says, with what was asked.
-Result<Place> place_by_asking(const PlaceOptions& options);
+/// As for resolve_cluster(), with options.join: of a member, "host:port". What inquire() says, with what was asked.
+Result<ResolvedCluster> resolve_by_asking(const ResolverOptions& options);
 
 }  // namespace troupe::cluster

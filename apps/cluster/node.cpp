@@ -4,9 +4,10 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "actors/runtime_impl.h"
-#include "apps/train/trainer_role.h"
+#include "actors/net/refusal.h"
+#include "apps/services/node_service.h"
 #include "devices/memory_budget.h"
+#include "messages/values/json_text.h"
 #include "messages/wire/limits.h"
 
 namespace troupe::cluster {
@@ -25,7 +26,7 @@ class Ownership {
 
   bool over() {
     if (owner_.empty()) return false;
-    if (runtime_.linked(owner_)) {
+    if (runtime_.link_status(owner_).ok()) {
       seen_ = Now::now();
       met_ = true;
       return false;
@@ -45,7 +46,7 @@ class Ownership {
 class Links {
  public:
   Links(const Runtime& runtime, const NodeOptions& options, const NodeEvent& event)
-      : membership_(*runtime.impl().membership), event_(event) {
+      : runtime_(runtime), event_(event) {
     const auto self = DeviceName{options.job, 0, options.task, "", DeviceName::unset}.text();
     for (const auto& [job, tasks] : options.cluster.jobs)
       for (const auto& [task, endpoint] : tasks)
@@ -56,7 +57,7 @@ class Links {
   void tell_changes() {
     if (!event_) return;
     for (auto& [task, linked] : linked_) {
-      const Status status = membership_.link_status(task);
+      const Status status = runtime_.link_status(task);
       tell_refusal(task, status);
       if (std::exchange(linked, status.ok()) == status.ok()) continue;
       event_(status.ok() ? "linked" : "lost",
@@ -74,7 +75,7 @@ class Links {
     event_("refused", status.text());
   }
 
-  const Membership& membership_;
+  const Runtime& runtime_;
   const NodeEvent& event_;
   std::map<std::string, bool> linked_;
   std::map<std::string, std::string> refused_;  ///< why, as told last
@@ -94,7 +95,7 @@ Status run_node(const NodeOptions& options, const std::function<bool()>& stopped
   runtime_options.heartbeat = options.heartbeat;
   runtime_options.join_later = true;
   Runtime runtime(runtime_options);
-  const train::TrainerService trainer(runtime);
+  const auto services = services::start_node_services(runtime);
   runtime.join();
   Ownership ownership(runtime, options);
   Links links(runtime, options, event);
@@ -111,32 +112,30 @@ Status run_node(const NodeOptions& options, const std::function<bool()>& stopped
 
 std::string event_json(const std::string& task, const std::string& event, const std::string& text) {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
-  const nlohmann::ordered_json line = {
-      {"time", static_cast<double>(now / 1ms) / 1000}, {"task", task}, {"event", event}, {"text", text}};
-  return line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return json_line(
+      {{"time", static_cast<double>(now / 1ms) / 1000}, {"task", task}, {"event", event}, {"text", text}});
 }
 
-std::string to_text(const NodeOptions& options) {
+Result<std::string> to_text(const NodeOptions& options) {
   nlohmann::json jobs;
   for (const auto& [job, tasks] : options.cluster.jobs)
     for (const auto& [task, endpoint] : tasks) jobs[job][std::to_string(task)] = endpoint;
   nlohmann::json tls;
   if (const auto& files = options.cluster.tls) tls = {files->certificate, files->key, files->authority};
-  return nlohmann::json{{"cluster", options.cluster.name},
-                        {"jobs", jobs},
-                        {"tls", tls},
-                        {"plain", options.cluster.plain_anywhere},
-                        {"job", options.job},
-                        {"task", options.task},
-                        {"devices", options.devices},
-                        {"threads", options.threads},
-                        {"memory", options.memory},
-                        {"neighbours", options.neighbours},
-                        {"listen", options.listen},
-                        {"roots", options.roots},
-                        {"heartbeat", options.heartbeat.count()},
-                        {"owner", options.owner}}
-      .dump();
+  return strict_json_line({{"cluster", options.cluster.name},
+                           {"jobs", jobs},
+                           {"tls", tls},
+                           {"plain", options.cluster.plain_anywhere},
+                           {"job", options.job},
+                           {"task", options.task},
+                           {"devices", options.devices},
+                           {"threads", options.threads},
+                           {"memory", options.memory},
+                           {"neighbours", options.neighbours},
+                           {"listen", options.listen},
+                           {"roots", options.roots},
+                           {"heartbeat", options.heartbeat.count()},
+                           {"owner", options.owner}});
 }
 
 Result<NodeOptions> read_node_options(const std::string& text) try {

@@ -40,7 +40,7 @@ Status run_node(const NodeOptions& options, const std::function<bool()>& stopped
                 const NodeEvent& event = {});
 
 /// How a process hands its child what it is to be, other than on the command line, which everybody can read: one line.
-std::string to_text(const NodeOptions& options);
+Result<std::string> to_text(const NodeOptions& options);
 Result<NodeOptions> read_node_options(const std::string& text);
 
 }  // namespace troupe::cluster

@@ -121,13 +121,14 @@ struct Processes::Impl {
 // Starting.
 
 Status Processes::Impl::spawn(Process& process) {
+  TROUPE_ASSIGN(std::string text, to_text(process.plan.node));
+  text += '\n';
   TROUPE_ASSIGN(auto input, make_pipe());
   TROUPE_ASSIGN(auto output, make_pipe());
   TROUPE_RETURN_IF_FAILED(spawn_with(process, input[0].number(), output[1].number()));
   process.output = std::move(output[0]);
   process.partial.clear();
   process.last_line.clear();
-  const std::string text = to_text(process.plan.node) + "\n";
   ::fcntl(input[1].number(), F_SETPIPE_SZ, std::max<size_t>(text.size(), 1 << 16));
   if (::write(input[1].number(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
     return system_failure(process.name() + " does not listen");

@@ -2,6 +2,19 @@
 
 namespace troupe::commands {
 
+void add_train_command(CLI::App& app, int& result);
+void add_launch_command(CLI::App& app, int& result);
+void add_node_command(CLI::App& app, int& result);
+void add_check_command(CLI::App& app, int& result);
+void add_certs_command(CLI::App& app, int& result);
+void add_version_command(CLI::App& app, int& result);
+
+// In a build with protobuf.
+void add_run_command(CLI::App& app, int& result);
+void add_verify_command(CLI::App& app, int& result);
+void add_bench_command(CLI::App& app, int& result);
+void add_graph_command(CLI::App& app, int& result);
+
 void add_all_commands(CLI::App& app, int& result) {
   add_train_command(app, result);
   add_launch_command(app, result);

@@ -18,7 +18,7 @@ namespace troupe::commands {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
@@ -90,7 +90,7 @@ int bench(BenchArguments& arguments) try {
               {"first_step_s", first},
               {"peak_memory_mib", peak_memory()}};
   if (arguments.profile) result["profile"] = profile_of(graph, arguments.steps);
-  std::printf("%s\n", result.dump().c_str());
+  print_json(result);
   return 0;
 } catch (const Error& error) {
   return failed(error.status(), true);

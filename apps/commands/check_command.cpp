@@ -3,12 +3,12 @@
 
 #include <cstdio>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "apps/commands/all_commands.h"
 #include "apps/commands/command_support.h"
 #include "apps/commands/run_file.h"
-#include "apps/data/dataset.h"
-#include "apps/text/json_line.h"
+#include "apps/data/load.h"
 #include "apps/train/training_graph.h"
 #include "kernels/core/kernel.h"
 #include "messages/env/real_disk.h"
@@ -28,14 +28,11 @@ int check(const RunFile& run) {
   warn_of_idle_tasks(*config);
   const int64_t samples = data->train.samples(), held_out = data->valid ? data->valid->samples() : 0;
   if (run.json)
-    std::printf("%s\n", JsonLine()
-                            .add("ok", true)
-                            .add("samples", samples)
-                            .add("held_out", held_out)
-                            .add("parameters", model->parameters)
-                            .add("nodes", graph.size())
-                            .text()
-                            .c_str());
+    print_json({{"ok", true},
+                {"samples", samples},
+                {"held_out", held_out},
+                {"parameters", model->parameters},
+                {"nodes", graph.size()}});
   else
     std::printf("ok: %lld samples, %lld held out, %lld parameters, %zu nodes\n",
                 static_cast<long long>(samples), static_cast<long long>(held_out),

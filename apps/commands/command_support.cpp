@@ -9,11 +9,12 @@
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "apps/config/cluster_file.h"
 #include "apps/config/run_config.h"
-#include "apps/text/json_line.h"
+#include "messages/values/json_text.h"
 
 namespace troupe::commands {
 namespace {
@@ -90,12 +91,7 @@ const char* name_of(int signal) { return signal == SIGTERM ? "SIGTERM" : "SIGINT
 int failed(const Status& status, bool json, std::optional<int> exit_code) {
   const int code = exit_code.value_or(Error(status).exit_code());
   if (json)
-    std::printf("%s\n", JsonLine()
-                            .add("error", status.message())
-                            .add("code", name(status.code()))
-                            .add("exit_code", code)
-                            .text()
-                            .c_str());
+    print_json({{"error", status.message()}, {"code", name(status.code())}, {"exit_code", code}});
   else
     std::fprintf(stderr, "troupe: %s\n", status.message().c_str());
   return code;
@@ -105,8 +101,10 @@ int failed_to_open(const Status& status, bool json) {
   return failed(status, json, status.code() == Code::NotFound ? std::optional<int>(bad_usage) : std::nullopt);
 }
 
+void print_json(const nlohmann::ordered_json& json) { std::printf("%s\n", json_line(json).c_str()); }
+
 void print_files(const std::vector<std::string>& files, bool json) {
-  if (json) return static_cast<void>(std::printf("%s\n", JsonLine().add("files", files).text().c_str()));
+  if (json) return print_json({{"files", files}});
   for (const auto& file : files) std::printf("%s\n", file.c_str());
 }
 

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -45,6 +46,8 @@ int failed(const Status& status, bool json = false, std::optional<int> exit_code
 /// The same for what the command line or a file that it names asks for: where that is not there, it is the usage that is wrong.
 int failed_to_open(const Status& status, bool json = false);
 
+/// Prints one line of JSON: what a subcommand answers to --json.
+void print_json(const nlohmann::ordered_json& json);
 /// What a subcommand has written, a line for each, or {"files": [...]}.
 void print_files(const std::vector<std::string>& files, bool json);
 /// The first columns of a line, so many as the terminal at the standard output has now less one, so that it never wraps; all of the

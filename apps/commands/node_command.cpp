@@ -10,8 +10,8 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "apps/cluster/cluster_resolver.h"
 #include "apps/cluster/node.h"
-#include "apps/cluster/place.h"
 #include "apps/commands/all_commands.h"
 #include "apps/commands/command_support.h"
 #include "apps/config/schema.h"
@@ -22,7 +22,7 @@ namespace troupe::commands {
 namespace {
 
 struct NodeArguments {
-  cluster::PlaceOptions place;
+  cluster::ResolverOptions resolver;
   TlsFiles tls = {};  ///< to ask a member with; empty: plain
   std::string listen;
   std::vector<std::string> roots = {"."};  ///< folders for the files that masters name
@@ -39,11 +39,12 @@ std::optional<std::string> environment_variable(const std::string& name) {
   return value ? std::optional<std::string>(value) : std::nullopt;
 }
 
-Result<cluster::NodeOptions> options_at(const cluster::Place& place, const NodeArguments& arguments) {
+Result<cluster::NodeOptions> options_at(const cluster::ResolvedCluster& resolved,
+                                        const NodeArguments& arguments) {
   cluster::NodeOptions options;
-  options.cluster = place.cluster;
-  options.job = place.job;
-  options.task = place.task;
+  options.cluster = resolved.cluster;
+  options.job = resolved.job;
+  options.task = resolved.task;
   options.devices = arguments.devices;
   options.threads = static_cast<size_t>(arguments.threads);
   options.memory = arguments.memory;
@@ -60,8 +61,8 @@ Result<cluster::NodeOptions> options_at(const cluster::Place& place, const NodeA
 /// What a node says of itself: lines for people, or JSON objects, one a line.
 class NodeLog {
  public:
-  NodeLog(const cluster::Place& place, bool json)
-      : task_(DeviceName{place.job, 0, place.task, "", DeviceName::unset}.text()), json_(json) {}
+  NodeLog(const cluster::ResolvedCluster& resolved, bool json)
+      : task_(DeviceName{resolved.job, 0, resolved.task, "", DeviceName::unset}.text()), json_(json) {}
 
   void operator()(const std::string& event, const std::string& text) const {
     std::printf("%s\n", (json_ ? cluster::event_json(task_, event, text) : text).c_str());
@@ -99,22 +100,23 @@ int serve_parent() {
 int node(const NodeArguments& arguments) {
   if (arguments.inherit) return serve_parent();
   RealDisk disk;
-  cluster::PlaceOptions wanted = arguments.place;
+  cluster::ResolverOptions wanted = arguments.resolver;
   if (!arguments.tls.certificate.empty()) wanted.tls = arguments.tls;
   wanted.take = !arguments.explain;
-  const auto place = cluster::find_place(wanted, disk, environment_variable);
-  if (!place) return failed(place.status(), arguments.json);
-  const NodeLog log(*place, arguments.json);
-  log("place",
-      place->job + "/" + std::to_string(place->task) + " of cluster " + place->cluster.name + " at " +
-          (arguments.listen.empty() ? place->cluster.endpoint(place->job, place->task) : arguments.listen));
+  const auto resolved = cluster::resolve_cluster(wanted, disk, environment_variable);
+  if (!resolved) return failed(resolved.status(), arguments.json);
+  const NodeLog log(*resolved, arguments.json);
+  log("place", resolved->job + "/" + std::to_string(resolved->task) + " of cluster " +
+                   resolved->cluster.name + " at " +
+                   (arguments.listen.empty() ? resolved->cluster.endpoint(resolved->job, resolved->task)
+                                             : arguments.listen));
   if (arguments.explain) {
-    log("found", "found " + place->found);
+    log("found", "found " + resolved->found);
     if (wanted.cluster_file.empty())
-      log("cluster", "a cluster file that says the same:\n" + cluster::to_cluster_file(place->cluster));
+      log("cluster", "a cluster file that says the same:\n" + cluster::to_cluster_file(resolved->cluster));
     return 0;
   }
-  const auto options = options_at(*place, arguments);
+  const auto options = options_at(*resolved, arguments);
   if (!options) return failed(options.status(), arguments.json);
   const auto& stop = stop_on_signals();
   return log.ended(cluster::run_node(
@@ -128,19 +130,20 @@ void add_node_command(CLI::App& app, int& result) {
   auto* command = add_command(app, "node", "Run one node of a cluster until it is told to end.",
                               "troupe node --cluster cluster.toml --job ps --task 0\n"
                               "         troupe node --join a.lab:4242 --name lab --job worker --plain");
-  auto& place = arguments->place;
-  auto* file = command->add_option("--cluster", place.cluster_file, "cluster file (TOML)");
+  auto& resolver = arguments->resolver;
+  auto* file = command->add_option("--cluster", resolver.cluster_file, "cluster file (TOML)");
   auto* join =
       command
-          ->add_option("--join", place.join,
+          ->add_option("--join", resolver.join,
                        "a member of the cluster, host:port, that tells where this node belongs; with neither "
                        "this nor a file TF_CONFIG or SLURM tell")
           ->excludes(file);
-  auto* job = command->add_option("--job", place.job, "which job of the cluster this node is part of");
+  auto* job = command->add_option("--job", resolver.job, "which job of the cluster this node is part of");
   auto* task =
-      command->add_option("--task", place.task, "its number in the job; default: 0, to join the lowest free")
+      command
+          ->add_option("--task", resolver.task, "its number in the job; default: 0, to join the lowest free")
           ->check(CLI::NonNegativeNumber);
-  command->add_option("--name", place.name, "to join: the name of the cluster")->needs(join);
+  command->add_option("--name", resolver.name, "to join: the name of the cluster")->needs(join);
   auto* cert = command
                    ->add_option("--cert", arguments->tls.certificate,
                                 "to join: this node's certificate (PEM), which says its job and task")
@@ -152,12 +155,13 @@ void add_node_command(CLI::App& app, int& result) {
       command->add_option("--ca", arguments->tls.authority, "certificate of the authority of the cluster")
           ->needs(cert);
   cert->needs(key)->needs(ca);
-  command->add_option("--ps", place.slurm_servers, "of a SLURM job, so many tasks are parameter servers")
+  command->add_option("--ps", resolver.slurm_servers, "of a SLURM job, so many tasks are parameter servers")
       ->check(CLI::Range(0, 1 << 16))
       ->excludes(file);
-  command->add_option("--port", place.slurm_port, "of the first task on a host of a SLURM job")
+  command->add_option("--port", resolver.slurm_port, "of the first task on a host of a SLURM job")
       ->excludes(file);
-  command->add_flag("--plain", place.plain, "without a cluster file: connections without TLS between hosts")
+  command
+      ->add_flag("--plain", resolver.plain, "without a cluster file: connections without TLS between hosts")
       ->excludes(file);
   command->add_flag("--explain", arguments->explain, "say which task this is, how that is known, and end");
   command->add_option("--listen", arguments->listen,

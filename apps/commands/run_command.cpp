@@ -3,12 +3,12 @@
 
 #include <cstdio>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "apps/commands/all_commands.h"
 #include "apps/commands/command_support.h"
 #include "apps/commands/graph_file_options.h"
-#include "apps/data/formats/npy.h"
-#include "apps/text/json_line.h"
+#include "apps/data/arrays/npz.h"
 #include "graph/build/graph_text.h"
 #include "messages/env/real_disk.h"
 
@@ -25,9 +25,9 @@ struct RunArguments {
 };
 
 void print(const std::vector<std::string>& names, const std::vector<Tensor>& values, bool json) {
-  JsonLine line;
-  for (size_t i = 0; i < values.size(); ++i) line.add(names[i], tensor_text(values[i], max_printed));
-  if (json) return static_cast<void>(std::printf("%s\n", line.text().c_str()));
+  nlohmann::ordered_json object;
+  for (size_t i = 0; i < values.size(); ++i) object[names[i]] = tensor_text(values[i], max_printed);
+  if (json) return print_json(object);
   for (size_t i = 0; i < values.size(); ++i)
     std::printf("%s = %s\n", names[i].c_str(), tensor_text(values[i], max_printed).c_str());
 }

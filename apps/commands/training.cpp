@@ -5,13 +5,13 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
+#include <nlohmann/json.hpp>
 
 #include "apps/cluster/local_cluster.h"
 #include "apps/cluster/processes.h"
 #include "apps/commands/command_support.h"
 #include "apps/config/cluster_file.h"
-#include "apps/data/dataset.h"
-#include "apps/text/json_line.h"
+#include "apps/data/load.h"
 #include "apps/train/trainer.h"
 #include "devices/memory_budget.h"
 #include "messages/env/real_disk.h"
@@ -31,18 +31,16 @@ const char* name(train::Ending ending) {
   return "";
 }
 
-void print_json(const train::TrainingResult& result) {
-  JsonLine line;
-  line.add("ending", name(result.ending)).add("steps", result.steps).add("epochs", result.epochs);
-  line.add("seconds", result.seconds);
-  for (const auto& [key, value] : result.evaluation) line.add(key, value);
-  line.add("folder", result.folder);
-  if (result.checkpoint.empty())
-    line.add_null("checkpoint");
-  else
-    line.add("checkpoint", result.checkpoint);
-  if (result.ending == train::Ending::Stopped) line.add("signal", name_of(stop_signal()));
-  std::printf("%s\n", line.text().c_str());
+void print_result(const train::TrainingResult& result) {
+  nlohmann::ordered_json object = {{"ending", name(result.ending)},
+                                   {"steps", result.steps},
+                                   {"epochs", result.epochs},
+                                   {"seconds", result.seconds}};
+  for (const auto& [key, value] : result.evaluation) object[key] = value;
+  object["folder"] = result.folder;
+  object["checkpoint"] = result.checkpoint.empty() ? nullptr : nlohmann::ordered_json(result.checkpoint);
+  if (result.ending == train::Ending::Stopped) object["signal"] = name_of(stop_signal());
+  print_json(object);
 }
 
 /// What a training that a signal has ended in order leaves behind.
@@ -181,7 +179,7 @@ int train(const TrainArguments& arguments) {
                   stopped ? std::optional<int>(exit_code_of(stop_signal())) : std::nullopt);
   }
   if (arguments.run.json)
-    print_json(*result);
+    print_result(*result);
   else if (!arguments.quiet)
     print_summary(*result);
   if (result->ending == train::Ending::Stopped) {

@@ -14,8 +14,6 @@
 namespace troupe::commands {
 namespace {
 
-using Json = nlohmann::json;
-
 struct VerifyArguments {
   golden::VerifyOptions options;
   std::string local;
@@ -30,8 +28,7 @@ void print(const golden::Verdict& verdict, bool json) {
   for (const auto& failure : verdict.failures) why.push_back(escaped(failure));
   if (!verdict.lacks.empty()) why.push_back(escaped(verdict.lacks));
   if (json) {
-    std::printf("%s\n",
-                Json{{"case", name}, {"ok", ok}, {"why", why}, {"seconds", verdict.seconds}}.dump().c_str());
+    print_json({{"case", name}, {"ok", ok}, {"why", why}, {"seconds", verdict.seconds}});
     return;
   }
   if (why.empty()) std::printf("ok   %s\n", name.c_str());
@@ -53,7 +50,7 @@ int verify(VerifyArguments& arguments) {
   });
   if (!status.ok()) return failed_to_open(status, arguments.json);
   if (arguments.json)
-    std::printf("%s\n", Json{{"passed", passed}, {"failed", failures}, {"lacking", lacking}}.dump().c_str());
+    print_json({{"passed", passed}, {"failed", failures}, {"lacking", lacking}});
   else
     std::printf("%d passed, %d failed%s\n", passed, failures,
                 lacking == 0 ? "" : (", " + std::to_string(lacking) + " for ops that are not there").c_str());

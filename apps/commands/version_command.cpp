@@ -3,17 +3,17 @@
 
 #include <cstdio>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "apps/commands/all_commands.h"
 #include "apps/commands/command_support.h"
-#include "apps/text/json_line.h"
 
 namespace troupe::commands {
 namespace {
 
 int version(bool json) {
   if (json)
-    std::printf("%s\n", JsonLine().add("version", TROUPE_VERSION).text().c_str());
+    print_json({{"version", TROUPE_VERSION}});
   else
     std::printf("troupe %s\n", TROUPE_VERSION);
   return 0;

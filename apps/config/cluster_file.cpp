@@ -53,7 +53,7 @@ Result<ClusterSpec> parse_cluster(std::string text, const std::string& file, con
     spec.tls = {file_of(tls, "cert", job, task), file_of(tls, "key", job, task),
                 file_of(tls, "ca", job, task)};
   }
-  root.table("jobs").each([&](const std::string& name, Place, const Value& value) {
+  root.table("jobs").each([&](const std::string& name, SourceLocation, const Value& value) {
     int index = 0;
     for (const Value& endpoint : std::get<List>(value.data))
       spec.jobs[name][index++] = std::get<std::string>(endpoint.data);

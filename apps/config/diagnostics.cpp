@@ -11,7 +11,7 @@ constexpr size_t max_line = 120;
 
 /// The line of a place and a caret under its column; empty when there is no such line, or it is too long to
 /// help.
-std::string quote(const std::string& text, Place place) {
+std::string quote(const std::string& text, SourceLocation place) {
   size_t begin = 0;
   for (uint32_t line = 1; line < place.line; ++line) {
     begin = text.find('\n', begin);
@@ -29,7 +29,7 @@ std::string quote(const std::string& text, Place place) {
 
 }  // namespace
 
-std::string Diagnostics::where(Place place) const {
+std::string Diagnostics::where(SourceLocation place) const {
   const Source& source = document_->source(place);
   if (!source.is_file) return source.name;
   return source.name + ':' + std::to_string(place.line) + ':' + std::to_string(place.column);

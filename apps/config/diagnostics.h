@@ -16,14 +16,14 @@ class Diagnostics {
 
   explicit Diagnostics(const Document& document) : document_(&document) {}
 
-  void error(Place place, std::string text) { errors_.push_back({place, std::move(text)}); }
+  void error(SourceLocation place, std::string text) { errors_.push_back({place, std::move(text)}); }
   /// A mistake `offset` bytes into the value of a string.
   void error_in(const Text& where, size_t offset, std::string text) {
     error(document_->place_in(where, offset), std::move(text));
   }
 
   /// "run.toml:3:7", or the option: how a mistake names another place.
-  std::string where(Place place) const;
+  std::string where(SourceLocation place) const;
 
   bool empty() const { return errors_.empty(); }
   size_t size() const { return errors_.size(); }
@@ -33,7 +33,7 @@ class Diagnostics {
 
  private:
   struct Mistake {
-    Place place;
+    SourceLocation place;
     std::string text;
   };
   std::string describe(const Mistake& mistake) const;

@@ -26,7 +26,7 @@ class Converter {
   }
 
  private:
-  Place place(const toml::source_region& region) const {
+  SourceLocation place(const toml::source_region& region) const {
     return {source_, region.begin.line, region.begin.column - (region.begin.line == 1 ? shift_ : 0)};
   }
   void assign(Value& value, const toml::value<std::string>& text) const { value.data = text.get(); }
@@ -93,8 +93,8 @@ std::optional<TooDeep> find_too_deep(std::string_view text) {
   return {};
 }
 
-Place place_at(std::string_view text, size_t byte, uint32_t source) {
-  Place place{source};
+SourceLocation place_at(std::string_view text, size_t byte, uint32_t source) {
+  SourceLocation place{source};
   for (size_t i = 0; i < std::min(byte, text.size()); ++i) {
     if (text[i] == '\n')
       ++place.line, place.column = 1;
@@ -104,7 +104,7 @@ Place place_at(std::string_view text, size_t byte, uint32_t source) {
   return place;
 }
 
-size_t byte_at(std::string_view text, Place place) {
+size_t byte_at(std::string_view text, SourceLocation place) {
   size_t at = 0;
   for (uint32_t line = 1; line < place.line && at < text.size(); ++line) at = text.find('\n', at) + 1;
   for (uint32_t column = 1; column < place.column && at < text.size(); ++column) do
@@ -135,7 +135,7 @@ size_t skip_escape(std::string_view raw, size_t& at) {
 }
 
 /// The value of a key, made if there is none, or the element of a list.
-Result<Value*> child(Value& parent, const std::string& part, Place place) {
+Result<Value*> child(Value& parent, const std::string& part, SourceLocation place) {
   if (part.empty()) return invalid_argument("a part of the key is empty");
   if (auto* table = parent.get_if<Table>()) {
     if (!find(*table, part)) table->push_back({part, place, {Table{}, place}});
@@ -165,7 +165,7 @@ Result<Document> Document::parse(std::string file, std::string text) {
   if (text.starts_with(byte_order_mark)) text.erase(0, byte_order_mark.size());
   document.sources_.push_back({std::move(file), std::move(text), true});
   const std::string& raw = document.sources_.front().text;
-  const auto fail = [&](Place place, std::string_view what) {
+  const auto fail = [&](SourceLocation place, std::string_view what) {
     Diagnostics diagnostics(document);
     diagnostics.error(place, std::string(what));
     return diagnostics.status();
@@ -203,7 +203,7 @@ Result<Value> parse_value(std::string_view toml, uint32_t source) {
 void Document::set(std::string_view option, Diagnostics& diagnostics) {
   const size_t equals = std::min(option.find('='), option.size());
   const std::string_view path = option.substr(0, equals);
-  const Place place{static_cast<uint32_t>(sources_.size())};
+  const SourceLocation place{static_cast<uint32_t>(sources_.size())};
   sources_.push_back(
       {"--set " + std::string(path), std::string(option.substr(std::min(equals + 1, option.size()))), false});
   const std::string& raw = sources_.back().text;
@@ -229,7 +229,7 @@ void Document::set(std::string_view option, Diagnostics& diagnostics) {
   *at = std::move(value);
 }
 
-Place Document::place_in(const Text& text, size_t offset) const {
+SourceLocation Document::place_in(const Text& text, size_t offset) const {
   const std::string& raw = sources_[text.place.source].text;
   size_t at = byte_at(raw, text.place);
   const char quote = at < raw.size() ? raw[at] : '\0';

@@ -16,16 +16,16 @@
 namespace troupe::config {
 
 /// Where something was written: which of the document's sources, and where in it.
-struct Place {
+struct SourceLocation {
   uint32_t source = 0;
   uint32_t line = 1, column = 1;
-  friend auto operator<=>(const Place&, const Place&) = default;
+  friend auto operator<=>(const SourceLocation&, const SourceLocation&) = default;
 };
 
 /// A string of the document; errors in it can point into it (Document::place_in).
 struct Text {
   std::string text;
-  Place place;
+  SourceLocation place;
 };
 
 class Diagnostics;
@@ -40,7 +40,7 @@ struct Moment {
 
 struct Value {
   std::variant<bool, int64_t, double, std::string, Moment, List, Table> data;
-  Place place;
+  SourceLocation place;
 
   template <class T>
   const T* get_if() const {
@@ -54,7 +54,7 @@ struct Value {
 
 struct Entry {
   std::string key;
-  Place place;  ///< of the key
+  SourceLocation place;  ///< of the key
   Value value;
 };
 
@@ -85,10 +85,10 @@ class Document {
 
   Table& root() { return std::get<Table>(root_.data); }
   const Table& root() const { return std::get<Table>(root_.data); }
-  const Source& source(Place place) const { return sources_[place.source]; }
+  const Source& source(SourceLocation place) const { return sources_[place.source]; }
   /// The place, in the raw text, of the character `offset` bytes into a string's value, past quotes and
   /// escapes.
-  Place place_in(const Text& text, size_t offset) const;
+  SourceLocation place_in(const Text& text, size_t offset) const;
 
  private:
   std::vector<Source> sources_;

@@ -48,13 +48,13 @@ class Names {
     Reader(&config.document->root())
         .table("data")
         .table("inputs")
-        .each([&](const auto& name, Place place, auto&) {
+        .each([&](const auto& name, SourceLocation place, auto&) {
           known_[name] = "the input at " + diagnostics.where(place);
         });
   }
 
   /// Whether the name is free; then it is taken by `what`, which stands at the place.
-  bool take(const std::string& name, const std::string& what, Place place) {
+  bool take(const std::string& name, const std::string& what, SourceLocation place) {
     const auto [at, fresh] = known_.try_emplace(name, what + " at " + diagnostics_.where(place));
     if (!fresh)
       diagnostics_.error(place, "model: '" + name + "' names two things, this " + what + " and " +

@@ -39,7 +39,7 @@ class Reader {
     for (const auto& element : get<List>(key)) out.push_back(std::get<T>(element.data));
     return out;
   }
-  Place place(std::string_view key) const { return has(key) ? find(key)->place : Place{}; }
+  SourceLocation place(std::string_view key) const { return has(key) ? find(key)->place : SourceLocation{}; }
   /// Calls with (name, place of the name, value) for each entry.
   template <class F>
   void each(F&& f) const {

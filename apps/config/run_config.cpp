@@ -16,30 +16,32 @@ Run read_run(const Reader& run) {
           static_cast<int>(run.get<int64_t>("threads"))};
 }
 
-data::Label read_label(const Reader& data) {
-  if (const auto number = data.optional<int64_t>("label")) return *number;
-  const std::string name = data.string("label");
-  if (name == "first") return data::LabelColumn::First;
-  if (name == "none") return data::LabelColumn::None;
-  if (name == "last" || name.empty()) return data::LabelColumn::Last;
-  return name;
+/// What the document says of the options of the format.
+data::FormatOptions read_format_options(const Reader& data, const data::Format& format) {
+  data::FormatOptions options;
+  for (const Key& key : format.keys) {
+    const std::string name(key.path.substr(key.path.rfind('.') + 1));
+    if (const auto flag = data.optional<bool>(name)) options[name] = *flag;
+    if (const auto integer = data.optional<int64_t>(name)) options[name] = *integer;
+    if (const auto number = data.optional<double>(name)) options[name] = *number;
+    if (auto text = data.optional<std::string>(name)) options[name] = std::move(*text);
+  }
+  return options;
 }
 
 data::Options read_data(const Reader& data) {
   data::Options options;
-  options.format = data.string("format") == "idx" ? data::Format::Idx : data::Format::Csv;
+  options.format = data.string("format");
+  if (const auto format = data::find_format(options.format))
+    options.format_options = read_format_options(data, *format);
   options.train = data.list<std::string>("train");
   options.train_labels = data.list<std::string>("train_labels");
   const Reader valid = data.table("valid");
   options.valid = valid.list<std::string>("files");
   options.valid_labels = valid.list<std::string>("labels");
   options.valid_split = valid.get<double>("split");
-  options.label = read_label(data);
-  options.header = data.get<bool>("header");
-  if (const auto delimiter = data.string("delimiter"); !delimiter.empty())
-    options.delimiter = delimiter.front();
   options.scale = data.optional<double>("scale").value_or(1);
-  data.table("inputs").each([&](const std::string& name, Place, const Value& value) {
+  data.table("inputs").each([&](const std::string& name, SourceLocation, const Value& value) {
     const Reader input(value.get_if<Table>());
     data::Input out{name, input.string("from"), {}, DType::Invalid};
     if (out.from.empty()) out.from = name;
@@ -51,7 +53,7 @@ data::Options read_data(const Reader& data) {
 }
 
 /// Nothing when part of it was refused.
-std::optional<Variable> read_variable(const std::string& name, Place place, const Reader& variable) {
+std::optional<Variable> read_variable(const std::string& name, SourceLocation place, const Reader& variable) {
   if (!variable.has("shape") || !variable.has("dtype")) return {};
   Variable out{name, variable.list<int64_t>("shape"), *dtype_from_name(variable.string("dtype")), {}, true,
                place};
@@ -64,7 +66,7 @@ std::optional<Variable> read_variable(const std::string& name, Place place, cons
 
 std::vector<Definition> read_definitions(const Reader& table) {
   std::vector<Definition> out;
-  table.each([&](const std::string& name, Place, const Value& value) {
+  table.each([&](const std::string& name, SourceLocation, const Value& value) {
     out.push_back({name, {std::get<std::string>(value.data), value.place}});
   });
   return out;
@@ -72,7 +74,7 @@ std::vector<Definition> read_definitions(const Reader& table) {
 
 Model read_model(const Reader& model, Symbols& refused) {
   Model out;
-  model.table("variables").each([&](const std::string& name, Place place, const Value& value) {
+  model.table("variables").each([&](const std::string& name, SourceLocation place, const Value& value) {
     if (auto variable = read_variable(name, place, Reader(value.get_if<Table>())))
       out.variables.push_back(std::move(*variable));
     else
@@ -121,7 +123,7 @@ Train read_train(const Reader& train) {
 
 Cluster read_cluster(const Reader& cluster) {
   Cluster out;
-  cluster.table("in_process").each([&](const std::string& job, Place, const Value& value) {
+  cluster.table("in_process").each([&](const std::string& job, SourceLocation, const Value& value) {
     out.tasks[job] = std::get<int64_t>(value.data);
   });
   out.devices = cluster.get<int64_t>("devices");
@@ -154,6 +156,7 @@ class CrossChecker {
     diagnostics_.error(table.place(key), std::move(text));
   }
   void check_data();
+  void check_format(const data::Format& format, const Reader& data);
   void check_inputs();
   void check_variables();
   void check_model();
@@ -183,9 +186,6 @@ void CrossChecker::check_data() {
     error(valid, "files", "data.valid: either split or files, not both");
   if (data.has("valid") && misses(valid, "data.valid.split") && misses(valid, "data.valid.files"))
     error(data, "valid", "data.valid: split or files is missing");
-  if (std::holds_alternative<std::string>(config_.data.label) && data.has("header") &&
-      !data.get<bool>("header"))
-    error(data, "label", "data.label: a column can have a name only with header = true");
   const auto one_each = [&](const Reader& table, const char* key, const char* path, size_t labels,
                             size_t files) {
     if (labels && labels != files)
@@ -196,16 +196,28 @@ void CrossChecker::check_data() {
   one_each(data, "train_labels", "data.train_labels", config_.data.train_labels.size(),
            config_.data.train.size());
   one_each(valid, "labels", "data.valid.labels", config_.data.valid_labels.size(), config_.data.valid.size());
+  if (const auto format = data::find_format(config_.data.format)) check_format(*format, data);
+}
+
+void CrossChecker::check_format(const data::Format& format, const Reader& data) {
+  const Reader valid = data.table("valid");
+  if (const auto mistake = format.check(config_.data.format_options); mistake && data.has(mistake->option))
+    error(data, mistake->option, "data." + std::string(mistake->option) + ": " + mistake->text);
+  const auto refuse_labels = [&](const Reader& table, const char* key, const char* path) {
+    if (!format.label_files && table.has(key))
+      error(table, key,
+            std::string(path) + ": format \"" + std::string(format.name) + "\" has no label files");
+  };
+  refuse_labels(data, "train_labels", "data.train_labels");
+  refuse_labels(valid, "labels", "data.valid.labels");
   const bool wants_labels = !config_.data.train_labels.empty() && valid.has("files");
-  if (wants_labels != valid.has("labels") && config_.data.format == data::Format::Idx)
+  if (format.label_files && wants_labels != valid.has("labels"))
     error(data, "valid", "data.valid.labels: label files go with files, when train has labels");
-  if (valid.has("labels") && config_.data.format == data::Format::Csv)
-    error(valid, "labels", "data.valid.labels: only with format = \"idx\"");
 }
 
 void CrossChecker::check_inputs() {
   const Reader data = root_.table("data");
-  data.table("inputs").each([&](const std::string& name, Place place, const Value& value) {
+  data.table("inputs").each([&](const std::string& name, SourceLocation place, const Value& value) {
     const auto from = Reader(value.get_if<Table>()).string("from");
     const auto columns = data::columns(config_.data);
     const std::string& column = from.empty() ? name : from;
@@ -216,11 +228,13 @@ void CrossChecker::check_inputs() {
 }
 
 void CrossChecker::check_variables() {
-  root_.table("model").table("variables").each([&](const std::string& name, Place, const Value& value) {
-    const Reader variable(value.get_if<Table>());
-    if (variable.get<double>("min") > variable.get<double>("max"))
-      error(variable, "min", "model.variables." + name + ".min: above max");
-  });
+  root_.table("model")
+      .table("variables")
+      .each([&](const std::string& name, SourceLocation, const Value& value) {
+        const Reader variable(value.get_if<Table>());
+        if (variable.get<double>("min") > variable.get<double>("max"))
+          error(variable, "min", "model.variables." + name + ".min: above max");
+      });
 }
 
 void CrossChecker::check_model() {
@@ -254,17 +268,20 @@ void CrossChecker::check_layer_input(const Reader& model) {
 }
 
 void CrossChecker::check_metrics() {
-  root_.table("train").table("metrics").each([&](const std::string& name, Place place, const Value&) {
-    if (name == "loss")
-      diagnostics_.error(place, "train.metrics.loss: 'loss' is reported already, and is train.loss");
-  });
+  root_.table("train").table("metrics").each(
+      [&](const std::string& name, SourceLocation place, const Value&) {
+        if (name == "loss")
+          diagnostics_.error(place, "train.metrics.loss: 'loss' is reported already, and is train.loss");
+      });
 }
 
 void CrossChecker::check_jobs() {
-  root_.table("cluster").table("in_process").each([&](const std::string& job, Place place, const Value&) {
-    if (const Status status = check_training_job(job); !status.ok())
-      diagnostics_.error(place, "cluster.in_process." + job + ": " + status.text());
-  });
+  root_.table("cluster")
+      .table("in_process")
+      .each([&](const std::string& job, SourceLocation place, const Value&) {
+        if (const Status status = check_training_job(job); !status.ok())
+          diagnostics_.error(place, "cluster.in_process." + job + ": " + status.text());
+      });
 }
 
 void CrossChecker::check_length() {

@@ -39,7 +39,7 @@ struct Variable {
   DType dtype = DType::Float;
   Initializer initializer;
   bool trainable = true;
-  Place place;
+  SourceLocation place;
 };
 
 struct Layer {
@@ -48,7 +48,7 @@ struct Layer {
   int64_t units = 0;
   bool bias = true;
   std::string initializer;
-  Place place;
+  SourceLocation place;
 };
 
 struct Model {
@@ -143,7 +143,7 @@ Result<RunConfig> parse_run_config(std::string text, const std::string& file, co
 /// InvalidArgument, with the nearest name, for a job that has no part in a training.
 Status check_training_job(const std::string& job);
 
-/// Every key a run file may have.
-std::span<const Key> run_schema();
+/// Every key a run file may have, those of the formats of data (apps/data/format.h) included.
+std::vector<Key> run_schema();
 
 }  // namespace troupe::config

@@ -1,5 +1,7 @@
 // The keys of a run file (run_config.h). A row without `required` and `initial` is optional; `Kind::Later`
 // and `.later` are what the specification of run files knows and this program refuses as not available yet.
+#include <algorithm>
+
 #include "apps/config/run_config.h"
 
 namespace troupe::config {
@@ -25,20 +27,15 @@ constexpr Key keys[] = {
      {.initial = "0", .range = between(0, 1024)}},
 
     {"data", Kind::Section, "where the samples come from", {.required = true}},
-    {"data.format", Kind::Choice, "format of the files; csv yields image and label, idx likewise",
-     {.required = true, .choices = "csv|idx", .later = "npy|tfrecord"}},
+    {"data.format", Kind::Choice, "format of the files; each yields image and, where there are labels, label",
+     {.required = true, .listed_choices = data::format_names, .later = "tfrecord"}},
     {"data.train", Kind::Paths, "files to train on", {.required = true}},
-    {"data.train_labels", Kind::Paths, "label files, one for each of train", {.when = "format=idx"}},
-    {"data.label", Kind::Column, "the label's column, or \"none\"",
-     {.initial = "\"last\"", .when = "format=csv"}},
-    {"data.header", Kind::Boolean, "the first row holds names", {.initial = "false", .when = "format=csv"}},
-    {"data.delimiter", Kind::Choice, "what stands between columns",
-     {.initial = "\",\"", .choices = ",|;|\t| ", .when = "format=csv"}},
+    {"data.train_labels", Kind::Paths, "label files of formats that have some (idx, npy), one for each of train"},
     {"data.scale", Kind::Number, "features are multiplied by it", {.initial = "1.0"}},
     {"data.valid", Kind::Section, "samples to validate on: a part of train, or files of their own"},
     {"data.valid.split", Kind::Number, "part of train that is held out", {.range = inside(0, 1)}},
     {"data.valid.files", Kind::Paths, "files to validate on"},
-    {"data.valid.labels", Kind::Paths, "label files of format idx, one for each of files"},
+    {"data.valid.labels", Kind::Paths, "label files, one for each of files"},
     {"data.batch", Kind::Integer, "samples in a global batch",
      {.required = true, .range = between(1, 1 << 24)}},
     {"data.shuffle", Kind::Boolean, "a new order in every epoch", {.initial = "true"}},
@@ -151,6 +148,12 @@ constexpr Key keys[] = {
 
 }  // namespace
 
-std::span<const Key> run_schema() { return keys; }
+std::vector<Key> run_schema() {
+  std::vector<Key> all(std::begin(keys), std::end(keys));
+  const auto after_format = std::ranges::find(all, "data.format", &Key::path) - all.begin() + 1;
+  for (const data::Format& format : data::all_formats())
+    all.insert(all.begin() + after_format, format.keys.begin(), format.keys.end());
+  return all;
+}
 
 }  // namespace troupe::config

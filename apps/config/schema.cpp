@@ -47,6 +47,10 @@ std::string choices_text(std::string_view choices) {
   return out;
 }
 
+std::string choices_of(const Key& key) {
+  return key.rules.listed_choices ? key.rules.listed_choices() : std::string(key.rules.choices);
+}
+
 /// "an integer, at least 1"
 std::string expectation(const Key& key) {
   std::string range = key.rules.range.text(key.kind == Kind::Duration ? " s" : "");
@@ -60,7 +64,7 @@ std::string expectation(const Key& key) {
     case Kind::String: return "a string that is not empty";
     case Kind::FolderName:
       return "the name of a folder, without '/' and control characters, not \".\" or \"..\"";
-    case Kind::Choice: return "one of " + choices_text(key.rules.choices);
+    case Kind::Choice: return "one of " + choices_text(choices_of(key));
     case Kind::Expression: return "an expression in a string";
     case Kind::Duration: return "a time such as \"60s\", \"200ms\", \"5m\" or \"1h\"" + range;
     case Kind::Period: return "a time such as \"60s\", or \"500 steps\", or \"never\"";
@@ -78,7 +82,7 @@ class Checker {
   Checker(std::span<const Key> schema, std::string folder, Diagnostics& diagnostics)
       : schema_(schema), folder_(std::move(folder)), diagnostics_(diagnostics) {}
 
-  void check_table(Table& table, Place place, std::string_view pattern, const std::string& path);
+  void check_table(Table& table, SourceLocation place, std::string_view pattern, const std::string& path);
   std::set<std::string> take_refused() && { return std::move(refused_); }
 
  private:
@@ -90,7 +94,7 @@ class Checker {
   }
   void check_any_names(const Key& key, Table& table, const std::string& path);
   void refuse_unknown(const std::vector<const Key*>& keys, Table& table, const std::string& path);
-  void check_key(const Key& key, Table& table, Place place, const std::string& path);
+  void check_key(const Key& key, Table& table, SourceLocation place, const std::string& path);
   /// False when the value was refused.
   bool check_value(const Key& key, Value& value, const std::string& path);
   bool check_strings(const Key& key, Value& value, const std::string& path);
@@ -109,7 +113,8 @@ class Checker {
   std::set<std::string> refused_;
 };
 
-void Checker::check_table(Table& table, Place place, std::string_view pattern, const std::string& path) {
+void Checker::check_table(Table& table, SourceLocation place, std::string_view pattern,
+                          const std::string& path) {
   const auto keys = children(pattern);
   if (keys.size() == 1 && last_part(keys.front()->path) == "*")
     return check_any_names(*keys.front(), table, path);
@@ -151,7 +156,7 @@ bool Checker::is_active(const Key& key, const Table& table) const {
   return value && value->get_if<std::string>() && contains(values, *value->get_if<std::string>());
 }
 
-void Checker::check_key(const Key& key, Table& table, Place place, const std::string& path) {
+void Checker::check_key(const Key& key, Table& table, SourceLocation place, const std::string& path) {
   const auto name = std::string(last_part(key.path));
   const auto entry =
       std::find_if(table.begin(), table.end(), [&](const Entry& one) { return one.key == name; });
@@ -236,9 +241,10 @@ bool Checker::check_string(const Key& key, const Value& value, const std::string
   if (key.kind == Kind::Endpoints) return is_endpoint(*text) || refuse(key, value, path);
   if (key.kind == Kind::FolderName) return is_folder_name(*text) || refuse(key, value, path);
   if (key.kind == Kind::Period) return parse_period(*text) || refuse(key, value, path);
-  if (key.kind != Kind::Choice || contains(key.rules.choices, *text)) return true;
-  const auto choices = choices_text(key.rules.choices);
-  const auto near = nearest(*text, split(key.rules.choices, '|'));
+  if (key.kind != Kind::Choice) return true;
+  const std::string allowed = choices_of(key), choices = choices_text(allowed);
+  if (contains(allowed, *text)) return true;
+  const auto near = nearest(*text, split(allowed, '|'));
   diagnostics_.error(value.place,
                      contains(key.rules.later, *text)
                          ? fmt::format("{}: \"{}\" is not available yet; allowed: {}", path, *text, choices)
@@ -283,7 +289,7 @@ std::string Range::text(std::string_view unit) const {
 std::set<std::string> check(Document& document, std::span<const Key> schema, const std::string& folder,
                             Diagnostics& diagnostics) {
   Checker checker(schema, folder, diagnostics);
-  checker.check_table(document.root(), Place{}, "", "");
+  checker.check_table(document.root(), SourceLocation{}, "", "");
   return std::move(checker).take_refused();
 }
 

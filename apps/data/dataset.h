@@ -9,8 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "apps/data/options.h"
-#include "messages/env/disk.h"
 #include "messages/values/tensor.h"
 
 namespace troupe::data {
@@ -39,15 +37,6 @@ class Dataset {
   std::vector<Column> columns_;
   int64_t samples_ = 0;
 };
-
-struct TrainAndValid {
-  Dataset train;
-  std::optional<Dataset> valid;
-};
-
-/// Reads, splits, renames, reshapes and casts as the options say. What is wrong with a file is DataLoss, or what the
-/// disk says (exit code 3); InvalidArgument for an input that the data does not fit.
-Result<TrainAndValid> load(Disk& disk, const Options& options, uint64_t seed);
 
 /// 0 .. n-1 in an order that depends on (seed, stream, index) alone.
 std::vector<int64_t> permutation(int64_t n, uint64_t seed, uint64_t stream, uint64_t index);

@@ -1,48 +1,15 @@
-// From files to data sets (dataset.h): read, join, split, shape and cast.
+#include "apps/data/load.h"
+
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
-#include "apps/data/dataset.h"
-#include "apps/data/formats/csv.h"
-#include "apps/data/formats/idx.h"
+#include "apps/data/column_builder.h"
 
 namespace troupe::data {
 namespace {
 
-constexpr uint64_t max_file_bytes = uint64_t{1} << 36;
-constexpr uint64_t split_stream = 2;  // of permutation()
-
-/// Rows of `parts` one after the other; the parts are of one dtype, and of one shape but for the rows.
-Result<Tensor> concatenate(std::vector<Tensor> parts) {
-  if (parts.size() == 1) return std::move(parts.front());
-  int64_t rows = 0;
-  for (const auto& part : parts) rows += part.shape()[0];
-  std::vector<int64_t> dims(parts.front().shape().dims().begin(), parts.front().shape().dims().end());
-  dims[0] = rows;
-  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, parts.front().dtype()));
-  TROUPE_ASSIGN(Tensor all, Tensor::allocate(parts.front().dtype(), shape));
-  std::byte* to = all.mutable_data();
-  for (const auto& part : parts) {
-    std::memcpy(to, part.data(), part.bytes());
-    to += part.bytes();
-  }
-  return all;
-}
-
-Result<Samples> read_idx(Disk& disk, const Options& options, const std::string& file,
-                         const std::string* label_file) {
-  Samples samples;
-  TROUPE_ASSIGN(const auto bytes, read_file(disk, file, max_file_bytes));
-  TROUPE_ASSIGN(samples.features, parse_idx_features(bytes, file, options.scale));
-  if (!label_file) return samples;
-  TROUPE_ASSIGN(const auto label_bytes, read_file(disk, *label_file, max_file_bytes));
-  TROUPE_ASSIGN(samples.labels, parse_idx_labels(label_bytes, *label_file));
-  if (samples.labels.elements() != samples.features.shape()[0])
-    return data_loss(*label_file + ": " + std::to_string(samples.labels.elements()) + " labels for the " +
-                     std::to_string(samples.features.shape()[0]) + " samples of " + file);
-  return samples;
-}
+constexpr uint64_t split_stream = 2;      // of permutation()
+constexpr int64_t batch_bytes = 1 << 20;  // as floats: what a core's caches hold
 
 /// Float when an input asks for labels of a floating type: a cast must not come too late for the fraction.
 DType label_type(const Options& options) {
@@ -52,87 +19,90 @@ DType label_type(const Options& options) {
   return floating ? DType::Float : DType::Int32;
 }
 
-Result<Samples> read_all(Disk& disk, const Options& options, std::span<const std::string> files,
-                         std::span<const std::string> label_files) {
-  std::vector<Tensor> features, labels;
-  for (size_t i = 0; i < files.size(); ++i) {
-    const auto read = [&]() -> Result<Samples> {
-      if (options.format == Format::Idx)
-        return read_idx(disk, options, files[i], i < label_files.size() ? &label_files[i] : nullptr);
-      TROUPE_ASSIGN(const auto text, read_file(disk, files[i], max_file_bytes));
-      return parse_csv(text, files[i], options, label_type(options));
-    };
-    TROUPE_ASSIGN(Samples samples, read());
-    if (!features.empty() && samples.features.shape()[1] != features.front().shape()[1])
-      return data_loss(files[i] + ": " + std::to_string(samples.features.shape()[1]) +
-                       " features a sample, " + files[0] + " has " +
-                       std::to_string(features.front().shape()[1]));
-    features.push_back(std::move(samples.features));
-    if (samples.labels.valid()) labels.push_back(std::move(samples.labels));
-  }
-  Samples all;
-  TROUPE_ASSIGN(all.features, concatenate(std::move(features)));
-  if (labels.empty()) return all;
-  TROUPE_ASSIGN(all.labels, concatenate(std::move(labels)));
-  return all;
+int64_t elements(const Field& field) {
+  int64_t count = 1;
+  for (const int64_t dim : field.shape) count *= dim;
+  return count;
 }
 
-template <class From, class To>
-Result<Tensor> cast_to(const Tensor& tensor, const std::string& name) {
-  TROUPE_ASSIGN(Tensor out, Tensor::allocate(dtype_of<To>, tensor.shape()));
-  const auto from = tensor.as<From>();
-  const auto to = out.template write<To>();
-  for (size_t i = 0; i < from.size(); ++i) {
-    if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>)
-      if (std::trunc(from[i]) != from[i] ||
-          std::abs(from[i]) >= static_cast<From>(std::numeric_limits<To>::max()))
-        return data_loss("input " + name + ": element " + std::to_string(i) + " is " +
-                         std::to_string(from[i]) + ", which is no " +
-                         std::string(troupe::name(dtype_of<To>)));
-    to[i] = static_cast<To>(from[i]);
+/// The files of one data set, each opened.
+struct Sources {
+  std::span<const std::string> files;
+  std::vector<std::unique_ptr<RecordReader>> readers;
+
+  static Result<Sources> open(Disk& disk, const Options& options, std::span<const std::string> files,
+                              std::span<const std::string> label_files) {
+    const auto format = find_format(options.format);
+    if (!format)
+      return invalid_argument("format '" + options.format + "' is unknown; allowed: " + format_names());
+    Sources sources{files, {}};
+    for (size_t i = 0; i < files.size(); ++i) {
+      const std::string labels = i < label_files.size() ? label_files[i] : std::string();
+      TROUPE_ASSIGN(sources.readers.emplace_back(),
+                    format->open(disk, {files[i], labels, label_type(options), options.format_options}));
+      TROUPE_RETURN_IF_FAILED(sources.check_width(i));
+    }
+    return sources;
   }
-  return out;
+
+  int64_t width(size_t i) const { return elements(readers[i]->schema().front()); }
+
+  Status check_width(size_t i) const {
+    if (width(i) == width(0)) return {};
+    return data_loss(files[i] + ": " + std::to_string(width(i)) + " features a sample, " + files[0] +
+                     " has " + std::to_string(width(0)));
+  }
+
+  /// Of all files together, if all of them say.
+  std::optional<int64_t> records() const {
+    int64_t sum = 0;
+    for (const auto& reader : readers) {
+      if (!reader->records()) return {};
+      sum += *reader->records();
+    }
+    return sum;
+  }
+};
+
+Result<std::vector<ColumnBuilder>> make_builders(const Options& options, const Sources& sources) {
+  std::vector<ColumnBuilder> builders;
+  const auto& schema = sources.readers.front()->schema();
+  for (const Input& input : all_inputs(options)) {
+    const auto field = std::ranges::find(schema, input.from, &Field::name);
+    if (field == schema.end())
+      return invalid_argument("input " + input.name + ": the data has no column '" + input.from + "'");
+    TROUPE_ASSIGN(builders.emplace_back(),
+                  ColumnBuilder::make(input, *field, input.from == feature_column ? options.scale : 1,
+                                      sources.records()));
+  }
+  return builders;
 }
 
-template <class From>
-Result<Tensor> cast_from(const Tensor& tensor, const Input& input) {
-  switch (input.cast) {
-    case DType::Float: return cast_to<From, float>(tensor, input.name);
-    case DType::Double: return cast_to<From, double>(tensor, input.name);
-    case DType::Int32: return cast_to<From, int32_t>(tensor, input.name);
-    case DType::Int64: return cast_to<From, int64_t>(tensor, input.name);
-    default:
-      return invalid_argument("input " + input.name + ": it cannot be cast to " +
-                              std::string(name(input.cast)));
+Status read_all(Sources& sources, std::vector<ColumnBuilder>& builders) {
+  const int64_t sample_bytes = std::max<int64_t>(1, sources.width(0)) * static_cast<int64_t>(sizeof(float));
+  const int64_t most = std::max<int64_t>(1, batch_bytes / sample_bytes);
+  for (size_t i = 0; i < sources.readers.size(); ++i) {
+    int64_t samples = 0;
+    for (;;) {
+      TROUPE_ASSIGN(const Dataset batch, sources.readers[i]->next(most));
+      if (batch.samples() == 0) break;
+      samples += batch.samples();
+      for (ColumnBuilder& builder : builders) TROUPE_RETURN_IF_FAILED(builder.add(batch));
+    }
+    if (samples == 0) return data_loss(sources.files[i] + ": no samples in it");
   }
-}
-
-Result<Tensor> make_input(const Samples& samples, const Input& input) {
-  const bool is_label = input.from == label_column;
-  Tensor values = is_label ? samples.labels : samples.features;
-  if (!values.valid() || (!is_label && input.from != feature_column))
-    return invalid_argument("input " + input.name + ": the data has no column '" + input.from + "'");
-  if (input.shape) {
-    std::vector<int64_t> dims = {values.shape()[0]};
-    dims.insert(dims.end(), input.shape->begin(), input.shape->end());
-    TROUPE_ASSIGN(const Shape shape, Shape::make(dims, values.dtype()));
-    if (shape.elements() != values.elements())
-      return invalid_argument("input " + input.name + ": shape " + text_of(*input.shape) +
-                              " does not hold the " + std::to_string(values.elements() / values.shape()[0]) +
-                              " values of a sample");
-    values = values.reshaped(shape);
-  }
-  if (values.dtype() == input.cast) return values;
-  return values.dtype() == DType::Float ? cast_from<float>(values, input) : cast_from<int32_t>(values, input);
+  return {};
 }
 
 Result<Dataset> make_dataset(Disk& disk, const Options& options, std::span<const std::string> files,
                              std::span<const std::string> label_files) {
-  TROUPE_ASSIGN(const Samples samples, read_all(disk, options, files, label_files));
+  TROUPE_ASSIGN(Sources sources, Sources::open(disk, options, files, label_files));
+  TROUPE_ASSIGN(auto builders, make_builders(options, sources));
+  TROUPE_RETURN_IF_FAILED(read_all(sources, builders));
   std::vector<Column> columns;
-  for (const auto& input : all_inputs(options)) {
-    TROUPE_ASSIGN(Tensor values, make_input(samples, input));
-    columns.push_back({input.name, std::move(values)});
+  for (ColumnBuilder& builder : builders) {
+    TROUPE_ASSIGN(Tensor values, builder.finish());
+    columns.push_back({builder.name(), std::move(values)});
   }
   return Dataset(std::move(columns));
 }

@@ -5,8 +5,9 @@
 namespace troupe::data {
 
 std::vector<std::string_view> columns(const Options& options) {
-  const bool labelled = options.format == Format::Idx ? !options.train_labels.empty()
-                                                      : options.label != Label(LabelColumn::None);
+  const auto format = find_format(options.format);
+  const bool labelled = !format || (format->label_files ? !options.train_labels.empty()
+                                                        : format->labelled(options.format_options));
   if (labelled) return {feature_column, label_column};
   return {feature_column};
 }

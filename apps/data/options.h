@@ -5,18 +5,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
+#include "apps/data/format.h"
 #include "messages/values/dtype.h"
 
 namespace troupe::data {
-
-enum class Format : uint8_t { Csv, Idx };
-
-/// Which column of a CSV file holds the label: one of these words, a number from 0, or a name in the header.
-enum class LabelColumn : uint8_t { Last, First, None };
-using Label = std::variant<LabelColumn, int64_t, std::string>;
 
 /// An input of the graph made from a column that the format yields ("image", "label").
 struct Input {
@@ -27,21 +21,16 @@ struct Input {
 };
 
 struct Options {
-  Format format = Format::Csv;
-  std::vector<std::string> train = {}, train_labels = {};  ///< labels: of idx, one file each
+  std::string format = "csv";  ///< one of all_formats()
+  FormatOptions format_options = {};
+  std::vector<std::string> train = {}, train_labels = {};  ///< labels: of formats with label files, one each
   std::vector<std::string> valid = {}, valid_labels = {};
   double valid_split = 0;  ///< the fraction of `train` held out; 0: none
-  Label label = LabelColumn::Last;
-  bool header = false;
-  char delimiter = ',';
-  double scale = 1;  ///< features are multiplied by this
+  double scale = 1;        ///< features are multiplied by this
   std::vector<Input> inputs = {};
 };
 
-inline constexpr const char* feature_column = "image";
-inline constexpr const char* label_column = "label";
-
-/// The columns that the format yields.
+/// The columns that the format yields; of an unknown format those that any may yield.
 std::vector<std::string_view> columns(const Options& options);
 /// What the data set will have: the inputs asked for, then the columns that none of them takes. `cast` is
 /// filled in.

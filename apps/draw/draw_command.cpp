@@ -7,7 +7,7 @@
 #include <array>
 
 #include "apps/config/run_config.h"
-#include "apps/data/dataset.h"
+#include "apps/data/load.h"
 #include "apps/draw/dot.h"
 #include "apps/golden/devices.h"
 #include "apps/interop/read_graph.h"

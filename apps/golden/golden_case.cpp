@@ -4,7 +4,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "apps/data/formats/npy.h"
+#include "apps/data/arrays/npy.h"
+#include "apps/data/arrays/npz.h"
 #include "apps/interop/read_graph.h"
 
 namespace troupe::golden {
@@ -58,7 +59,9 @@ class CaseReader {
     if (json.is_array()) return strings(json);
     if (json.contains("values")) return strings(json.at("values"));
     const Tensor bits = stored(json.at("array"));
-    return json.at("dtype") == "bfloat16" ? value_or_throw(data::as_bfloat16(bits)) : bits;
+    if (const std::string dtype = json.at("dtype"); dtype != "bfloat16")
+      throw Error(invalid_argument(path("case.json") + ": dtype '" + dtype + "'; allowed: bfloat16"));
+    return value_or_throw(data::as_bfloat16(bits));
   }
 
   /// "x.npy", or "x.npz:name".

@@ -1,6 +1,6 @@
 #include "apps/golden/graph_file.h"
 
-#include "apps/data/formats/npy.h"
+#include "apps/data/arrays/npy.h"
 #include "apps/golden/devices.h"
 #include "apps/interop/partitioned.h"
 #include "apps/interop/read_graph.h"

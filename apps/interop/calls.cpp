@@ -50,7 +50,7 @@ class Caller {
   Caller(Importer& importer, const NodeDef& node, NodeSpec spec, const Site& site)
       : importer_(importer), graph_(importer.graph()), node_(node), spec_(std::move(spec)), site_(site) {}
 
-  Result<Call> run() {
+  Result<PlacedCall> run() {
     if (const FunctionDef* function = importer_.library().find(node_.op()))
       return plain_call({function, &node_.attr()});
     switch (call_kind(node_.op())) {
@@ -217,11 +217,11 @@ class Caller {
   }
 
   /// A node called like the call, which has its outputs and runs after all of it; an only output has that name itself.
-  Result<Call> finish(Outputs outputs, bool has_effects, std::vector<NodeId> after = {}) {
-    if (outputs.values.size() == 1) return Call{outputs, outputs.values[0].node, has_effects};
+  Result<PlacedCall> finish(Outputs outputs, bool has_effects, std::vector<NodeId> after = {}) {
+    if (outputs.values.size() == 1) return PlacedCall{outputs, outputs.values[0].node, has_effects};
     const char* const op = outputs.values.empty() ? "NoOp" : "IdentityN";
     TROUPE_ASSIGN(const NodeId done, add(op, "", outputs.values, std::move(after)));
-    return Call{std::move(outputs), done, has_effects};
+    return PlacedCall{std::move(outputs), done, has_effects};
   }
 
   // ---- plain calls
@@ -242,7 +242,7 @@ class Caller {
     return std::optional<NodeId>(start);
   }
 
-  Result<Call> plain_call(const Callee& callee) {
+  Result<PlacedCall> plain_call(const Callee& callee) {
     TROUPE_ASSIGN(const auto start, start_of_call());
     TROUPE_ASSIGN(Instance instance,
                   instantiate(callee, "", spec_.inputs, start, !spec_.control_inputs.empty()));
@@ -273,7 +273,7 @@ class Caller {
     return instance;
   }
 
-  Result<Call> conditional() {
+  Result<PlacedCall> conditional() {
     if (spec_.inputs.empty()) return invalid_argument("input cond is missing");
     TROUPE_ASSIGN(const Output condition, as_bool(spec_.inputs[0], "_is_true"));
     TROUPE_ASSIGN(const std::vector<NodeId> after, joined(spec_.control_inputs, "_after"));
@@ -295,7 +295,7 @@ class Caller {
     return add_one("ToBool", name, {condition});
   }
 
-  Result<Call> merge(const Instance& taken, const Instance& other) {
+  Result<PlacedCall> merge(const Instance& taken, const Instance& other) {
     const auto &a = taken.outputs.values, &b = other.outputs.values;
     if (a.size() != b.size() || taken.outputs.arguments.size() != other.outputs.arguments.size())
       return invalid_argument("the branches yield different numbers of values");
@@ -304,14 +304,15 @@ class Caller {
       TROUPE_ASSIGN(const Output value, add_one("Merge", output_name(i, a.size()), {b[i], a[i]}));
       outputs.values.push_back(value);
     }
-    TROUPE_ASSIGN(Call call, finish(std::move(outputs), !taken.effects.empty() || !other.effects.empty()));
+    TROUPE_ASSIGN(PlacedCall call,
+                  finish(std::move(outputs), !taken.effects.empty() || !other.effects.empty()));
     if (taken.outputs.arguments.empty()) call.outputs = {};  // it has only effects
     return call;
   }
 
   // ---- loops
 
-  Result<Call> loop() {
+  Result<PlacedCall> loop() {
     const std::vector<Output> variables = spec_.inputs;
     if (variables.empty()) return unimplemented("a loop needs at least one variable");
     TROUPE_ASSIGN(const Callee condition, callee_of("cond"));
@@ -388,7 +389,7 @@ class Caller {
 
 }  // namespace
 
-Result<Call> place_call(Importer& importer, const NodeDef& node, NodeSpec spec, const Site& site) {
+Result<PlacedCall> place_call(Importer& importer, const NodeDef& node, NodeSpec spec, const Site& site) {
   return Caller(importer, node, std::move(spec), site).run();
 }
 

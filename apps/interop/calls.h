@@ -6,7 +6,7 @@
 
 namespace troupe::interop {
 
-struct Call {
+struct PlacedCall {
   Outputs outputs;
   NodeId done =
       0;  ///< runs after all that the call does; has the name of the call, and its value if it yields one only
@@ -15,6 +15,6 @@ struct Call {
 
 /// `spec`: name, inputs, control inputs and device of the call. InvalidArgument for arguments that do not fit and for a function
 /// that calls itself.
-Result<Call> place_call(Importer& importer, const NodeDef& node, NodeSpec spec, const Site& site);
+Result<PlacedCall> place_call(Importer& importer, const NodeDef& node, NodeSpec spec, const Site& site);
 
 }  // namespace troupe::interop

@@ -90,7 +90,7 @@ const AttrValue& Site::resolve(const AttrValue& value) const {
   return at == attrs.end() ? value : *at->second;
 }
 
-struct Importer::Place {
+struct Importer::Insertion {
   const Body& body;
   const Site& site;
   Placed placed;
@@ -123,7 +123,7 @@ Result<NodeId> Importer::add(NodeSpec spec) {
 }
 
 Result<Placed> Importer::place(const Body& body, const Site& site, const std::vector<bool>& absent) {
-  Place place{body, site, {}, {}};
+  Insertion place{body, site, {}, {}};
   place.placed.nodes.assign(body.size(), not_yet);
   for (const uint32_t i : body.order()) {
     if (!absent.empty() && absent[i]) continue;
@@ -134,7 +134,7 @@ Result<Placed> Importer::place(const Body& body, const Site& site, const std::ve
   return std::move(place.placed);
 }
 
-Status Importer::place_node(Place& place, uint32_t i) {
+Status Importer::place_node(Insertion& place, uint32_t i) {
   const NodeDef& def = place.body.node(i);
   const troupe::OpDef* const op = graph_.ops()->find(def.op());
   NodeSpec spec;
@@ -142,7 +142,7 @@ Status Importer::place_node(Place& place, uint32_t i) {
   TROUPE_RETURN_IF_FAILED(read_edges(place, i, spec));
   TROUPE_RETURN_IF_FAILED(read_device(place, def, spec));
   if (!op) {
-    TROUPE_ASSIGN(Call call, place_call(*this, def, std::move(spec), place.site));
+    TROUPE_ASSIGN(PlacedCall call, place_call(*this, def, std::move(spec), place.site));
     place.placed.nodes[i] = call.done;
     if (call.has_effects) place.placed.effects.push_back(call.done);
     place.placed.calls.emplace(i, std::move(call.outputs));
@@ -175,7 +175,7 @@ void Importer::hand_on_reference(NodeSpec& spec) const {
   spec.op.insert(0, "Ref");
 }
 
-Status Importer::read_edges(Place& place, uint32_t i, NodeSpec& spec) {
+Status Importer::read_edges(Insertion& place, uint32_t i, NodeSpec& spec) {
   const auto inputs = place.body.inputs(i);
   const auto id = static_cast<NodeId>(graph_.size());
   spec.inputs.reserve(inputs.size());
@@ -206,7 +206,7 @@ Status Importer::read_edges(Place& place, uint32_t i, NodeSpec& spec) {
 
 /// Does nothing in the body precede the node, so that it is for the start of the call to precede it? What runs inside a loop is
 /// never first: its frame begins with an Enter.
-bool Importer::is_first(const Place& place, uint32_t i) {
+bool Importer::is_first(const Insertion& place, uint32_t i) {
   const auto inputs = place.body.inputs(i);
   const auto controls = place.body.controls(i);
   const auto outside = [&](uint32_t source) { return source >= place.body.size(); };
@@ -242,7 +242,7 @@ Result<Output> Importer::find(const Body& body, Body::Input reference, const Sit
   return Output{node.id, static_cast<uint32_t>(*number)};
 }
 
-Status Importer::read_device(const Place& place, const NodeDef& node, NodeSpec& spec) {
+Status Importer::read_device(const Insertion& place, const NodeDef& node, NodeSpec& spec) {
   spec.device = node.device().empty() ? place.site.device : node.device();
   if (spec.device.empty() || spec.device == last_device_) return {};
   TROUPE_RETURN_IF_FAILED(DeviceName::parse(spec.device).status());
@@ -250,7 +250,7 @@ Status Importer::read_device(const Place& place, const NodeDef& node, NodeSpec& 
   return {};
 }
 
-Status Importer::read_attrs(const Place& place, const NodeDef& node, const troupe::OpDef& op,
+Status Importer::read_attrs(const Insertion& place, const NodeDef& node, const troupe::OpDef& op,
                             NodeSpec& spec) {
   for (const AttrEntry& entry : node.attr()) {
     const std::string& name = entry.key();
@@ -274,7 +274,7 @@ Status Importer::read_attrs(const Place& place, const NodeDef& node, const troup
   return {};
 }
 
-Status Importer::read_colocation(const Place& place, const AttrValue& value, NodeSpec& spec) const {
+Status Importer::read_colocation(const Insertion& place, const AttrValue& value, NodeSpec& spec) const {
   for (const std::string_view name : value.list().s()) {
     if (!name.starts_with(location)) continue;
     if (graph_.absent().contains(name.substr(location.size()))) continue;
@@ -315,7 +315,7 @@ Status Importer::close_loop(NodeId merge, size_t input, Output next) {
   return graph_.replace_input(merge, input, next);
 }
 
-Status Importer::close(const Place& place) {
+Status Importer::close(const Insertion& place) {
   for (const auto& [node, input, source] : place.later_inputs) {
     const auto next = find(place.body, source, place.site, place.placed);
     if (!next) return next.status().at_node(graph_.node(node).type(), graph_.node(node).name);

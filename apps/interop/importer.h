@@ -69,22 +69,22 @@ class Importer {
   Result<const Body*> body_of(const FunctionDef& function);
 
  private:
-  struct Place;  ///< a body, its site, and what is placed already
+  struct Insertion;  ///< a body, its site, and what is placed already
   struct LaterInput {
     NodeId node;
     size_t input;
     Body::Input source;
   };
 
-  Status place_node(Place& place, uint32_t i);
-  Status read_edges(Place& place, uint32_t i, NodeSpec& spec);
-  static bool is_first(const Place& place, uint32_t i);
+  Status place_node(Insertion& place, uint32_t i);
+  Status read_edges(Insertion& place, uint32_t i, NodeSpec& spec);
+  static bool is_first(const Insertion& place, uint32_t i);
   void hand_on_reference(NodeSpec& spec) const;
-  Status read_device(const Place& place, const NodeDef& node, NodeSpec& spec);
-  Status read_attrs(const Place& place, const NodeDef& node, const troupe::OpDef& op, NodeSpec& spec);
-  Status read_colocation(const Place& place, const AttrValue& value, NodeSpec& spec) const;
+  Status read_device(const Insertion& place, const NodeDef& node, NodeSpec& spec);
+  Status read_attrs(const Insertion& place, const NodeDef& node, const troupe::OpDef& op, NodeSpec& spec);
+  Status read_colocation(const Insertion& place, const AttrValue& value, NodeSpec& spec) const;
   Status refine_shapes(NodeId node, const AttrValue& shapes);
-  Status close(const Place& place);
+  Status close(const Insertion& place);
 
   Graph& graph_;
   const FunctionLibrary& library_;

@@ -38,8 +38,8 @@ std::vector<VariableGradient> compute_gradients(const Scope& scope, Output loss,
 }
 
 Output Optimizer::apply_gradients(const Scope& scope, const std::vector<VariableGradient>& gradients) const {
-  Updates at_once;
-  return apply_gradients(scope, gradients, at_once);
+  ReplicationStrategy none;
+  return apply_gradients(scope, gradients, none);
 }
 
 Output Optimizer::minimize(const Scope& scope, Output loss, std::vector<Output> variables) const {
@@ -47,19 +47,19 @@ Output Optimizer::minimize(const Scope& scope, Output loss, std::vector<Output> 
 }
 
 Output Sgd::apply_gradients(const Scope& scope, const std::vector<VariableGradient>& gradients,
-                            Updates& updates) const {
+                            ReplicationStrategy& strategy) const {
   require_some(gradients);
   const Scope inner = scope.with_prefix("sgd");
   std::vector<Output> applied;
   for (const auto& [gradient, variable] : gradients)
-    applied.push_back(updates.apply(
+    applied.push_back(strategy.apply(
         beside(inner, variable),
         {"ApplyGradientDescent", {variable}, {scalar_like(inner, rate_, variable), gradient}, "delta"}));
   return inner.group(applied);
 }
 
 Output Momentum::apply_gradients(const Scope& scope, const std::vector<VariableGradient>& gradients,
-                                 Updates& updates) const {
+                                 ReplicationStrategy& strategy) const {
   require_some(gradients);
   const Scope inner = scope.with_prefix("momentum");
   std::vector<Output> applied;
@@ -70,13 +70,13 @@ Output Momentum::apply_gradients(const Scope& scope, const std::vector<VariableG
               {scalar_like(inner, rate_, variable), gradient, scalar_like(inner, momentum_, variable)},
               "grad"};
     if (nesterov_) rule.options.emplace_back("use_nesterov");
-    applied.push_back(updates.apply(here, rule));
+    applied.push_back(strategy.apply(here, rule));
   }
   return inner.group(applied);
 }
 
 Output Adam::apply_gradients(const Scope& scope, const std::vector<VariableGradient>& gradients,
-                             Updates& updates) const {
+                             ReplicationStrategy& strategy) const {
   require_some(gradients);
   const Scope inner = scope.with_prefix("adam");
   const Output first = gradients.front().variable;
@@ -87,17 +87,19 @@ Output Adam::apply_gradients(const Scope& scope, const std::vector<VariableGradi
   std::vector<Output> applied;
   for (const auto& [gradient, variable] : gradients) {
     const Scope here = beside(inner, variable);
-    const auto number = [&](double value) { return scalar_like(here, value, variable); };  // on its device
-    applied.push_back(updates.apply(here, {"ApplyAdam",
-                                           {variable, slot(here, variable, "m"), slot(here, variable, "v")},
-                                           {updates.value(power1), updates.value(power2), number(rate_),
-                                            number(beta1_), number(beta2_), number(epsilon_), gradient},
-                                           "grad"}));
+    const auto number = [&, &like = variable](double value) {
+      return scalar_like(here, value, like);  // on its device
+    };
+    applied.push_back(strategy.apply(here, {"ApplyAdam",
+                                            {variable, slot(here, variable, "m"), slot(here, variable, "v")},
+                                            {strategy.value(power1), strategy.value(power2), number(rate_),
+                                             number(beta1_), number(beta2_), number(epsilon_), gradient},
+                                            "grad"}));
   }
-  const Scope after = updates.after(shared, applied);
+  const Scope after = strategy.after(shared, applied);
   for (const auto& [power, beta] : {std::pair{power1, beta1}, std::pair{power2, beta2}})
-    applied.push_back(
-        updates.apply(shared, {"Assign", {power}, {after.add_one("Mul", {updates.value(power), beta})}, {}}));
+    applied.push_back(strategy.apply(
+        shared, {"Assign", {power}, {after.add_one("Mul", {strategy.value(power), beta})}, {}}));
   return inner.group(applied);
 }
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "apps/nn/updates.h"
+#include "apps/nn/replication_strategy.h"
 #include "graph/build/gradients.h"
 #include "graph/build/variables.h"
 
@@ -25,10 +25,10 @@ class Optimizer {
  public:
   virtual ~Optimizer() = default;
 
-  /// A target that applies one update, by rules that `updates` makes nodes of. InvalidArgument when there is nothing to update.
+  /// A target that applies one update, with update rules that `strategy` adds to the graph. InvalidArgument when there is nothing to update.
   /// Slots are variables: make the initializer after this.
   virtual Output apply_gradients(const Scope& scope, const std::vector<VariableGradient>& gradients,
-                                 Updates& updates) const = 0;
+                                 ReplicationStrategy& strategy) const = 0;
   /// The same with rules that are applied at once.
   Output apply_gradients(const Scope& scope, const std::vector<VariableGradient>& gradients) const;
   /// compute_gradients, then apply_gradients.
@@ -41,7 +41,7 @@ class Sgd final : public Optimizer {
   explicit Sgd(double rate) : rate_(rate) {}
   using Optimizer::apply_gradients;
   Output apply_gradients(const Scope& scope, const std::vector<VariableGradient>& gradients,
-                         Updates& updates) const override;
+                         ReplicationStrategy& strategy) const override;
 
  private:
   double rate_;
@@ -54,7 +54,7 @@ class Momentum final : public Optimizer {
       : rate_(rate), momentum_(momentum), nesterov_(nesterov) {}
   using Optimizer::apply_gradients;
   Output apply_gradients(const Scope& scope, const std::vector<VariableGradient>& gradients,
-                         Updates& updates) const override;
+                         ReplicationStrategy& strategy) const override;
 
  private:
   double rate_, momentum_;
@@ -68,7 +68,7 @@ class Adam final : public Optimizer {
       : rate_(rate), beta1_(beta1), beta2_(beta2), epsilon_(epsilon) {}
   using Optimizer::apply_gradients;
   Output apply_gradients(const Scope& scope, const std::vector<VariableGradient>& gradients,
-                         Updates& updates) const override;
+                         ReplicationStrategy& strategy) const override;
 
  private:
   double rate_, beta1_, beta2_, epsilon_;

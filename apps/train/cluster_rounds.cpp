@@ -1,14 +1,12 @@
 #include "apps/train/cluster_rounds.h"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <map>
 #include <set>
 #include <utility>
 
-#include "actors/runtime_impl.h"
-#include "apps/train/trainer_role.h"
+#include "apps/services/trainer.h"
 #include "messages/schemas/trainer.capnp.h"
 #include "messages/wire/wire.h"
 
@@ -32,25 +30,18 @@ AnyMessage begin_message(const config::RunConfig& config, uint64_t round, const 
   return draft.finish();
 }
 
-/// The answers of several, as they come.
-struct Gather {
-  explicit Gather(size_t size) : answers(size, AnyMessage{}), pending(size) {}
-  std::vector<Result<AnyMessage>> answers;
-  std::atomic<size_t> pending;
-  std::atomic<size_t> first_failure{SIZE_MAX};
-};
-
 }  // namespace
 
 ClusterRounds::ClusterRounds(Runtime& runtime, const config::RunConfig& config, uint64_t round, DType loss)
     : runtime_(runtime), config_(config), loss_(loss) {
   const std::vector<std::string> job = {"/job:worker"};
-  const auto workers = value_or_throw(runtime.impl().workers(config.train.fault.start_timeout, job));
-  for (const auto& [worker, devices] : workers) {
-    const DeviceName name = value_or_throw(DeviceName::parse(worker.task));
-    if (name.job == "worker" && name.task < config.shards())  // the others have no shard
-      workers_.push_back(
-          {worker.task, value_or_throw(runtime.impl().node->directory.find(trainer_address(worker))), {}});
+  const NodeServices& services = runtime.services();
+  const auto trainers =
+      value_or_throw(services.addresses(services::trainer_role, job, config.train.fault.start_timeout));
+  for (const Address& trainer : trainers) {
+    const DeviceName name = value_or_throw(DeviceName::parse(trainer.task));
+    if (name.task < config.shards())  // the others have no shard
+      workers_.push_back({trainer.task, value_or_throw(services.find(trainer)), {}});
   }
   begin(round);
 }
@@ -58,8 +49,8 @@ ClusterRounds::ClusterRounds(Runtime& runtime, const config::RunConfig& config, 
 ClusterRounds::~ClusterRounds() { end(); }
 
 void ClusterRounds::begin(uint64_t round) {
-  const Address client = runtime_.impl().tasks.front()->address("worker");
-  const auto begun = ask_all(std::vector<AnyMessage>(workers_.size(), begin_message(config_, round, client)));
+  const Address client = runtime_.services().address("worker");
+  const auto begun = ask_all(begin_message(config_, round, client));
   for (size_t i = 0; i < begun.size(); ++i)
     workers_[i].shards = vector_of<uint32_t>(Message<wire::TrainingBegun>(begun[i])->getShards());
   std::set<uint32_t> shards;
@@ -72,31 +63,21 @@ void ClusterRounds::begin(uint64_t round) {
 
 void ClusterRounds::end() const {
   for (const Worker& worker : workers_)
-    runtime_.impl().node->engine.send(worker.trainer, Draft<wire::EndTraining>().finish());
+    runtime_.services().send(worker.trainer, Draft<wire::EndTraining>().finish());
 }
 
-std::vector<AnyMessage> ClusterRounds::ask_all(const std::vector<AnyMessage>& requests) const {
-  ActorNode& node = *runtime_.impl().node;
-  const auto gather = std::make_shared<Gather>(requests.size());
-  for (size_t i = 0; i < requests.size(); ++i)
-    node.engine.send(workers_[i].trainer, requests[i], Reply([gather, i, &node](Result<AnyMessage> answer) {
-                       size_t none = SIZE_MAX;
-                       if (!answer) gather->first_failure.compare_exchange_strong(none, i);
-                       gather->answers[i] = std::move(answer);
-                       gather->pending.fetch_sub(1);
-                       node.scheduler.wake();
-                     }));
-  const auto all_answered = [&] { return gather->pending == 0; };
-  const auto failed = [&] { return gather->first_failure != SIZE_MAX; };
-  node.scheduler.wait([&] { return all_answered() || failed(); }, 0);
-  if (failed()) end();
-  node.scheduler.wait(all_answered, 0);
-  if (failed())
-    throw Error(
-        gather->answers[gather->first_failure].status().at_device(workers_[gather->first_failure].task));
-  std::vector<AnyMessage> answers;
-  for (auto& answer : gather->answers) answers.push_back(std::move(*answer));
-  return answers;
+std::vector<AnyMessage> ClusterRounds::ask_all(const AnyMessage& request) const {
+  std::vector<AddressedRequest> requests;
+  for (const Worker& worker : workers_) requests.push_back({worker.trainer, request});
+  Status first_failure;
+  auto answers = runtime_.services().call_all(std::move(requests), [&](size_t worker, const Status& failure) {
+    first_failure = Status(failure).at_device(workers_[worker].task);
+    end();
+  });
+  throw_if_failed(first_failure);
+  std::vector<AnyMessage> messages;
+  for (auto& answer : answers) messages.push_back(std::move(*answer));
+  return messages;
 }
 
 uint32_t ClusterRounds::rounds_in_a_turn(uint64_t done, uint64_t last) const {
@@ -112,7 +93,7 @@ std::vector<double> ClusterRounds::advance(uint64_t done, uint64_t last) {
   draft->setRounds(rounds);
   draft->setLast(done + rounds);
   const auto begin = std::chrono::steady_clock::now();
-  const auto answers = ask_all(std::vector<AnyMessage>(workers_.size(), AnyMessage(draft.finish())));
+  const auto answers = ask_all(draft.finish());
   seconds_a_round_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / rounds;
 
   std::vector<std::map<uint32_t, ShardLoss>> by_round(rounds);

@@ -30,8 +30,8 @@ class ClusterRounds final : public Rounds {
   };
   void begin(uint64_t round);
   void end() const;
-  /// Asks every worker, and waits for all; after the first failure the others are told to end. Throws that failure.
-  std::vector<AnyMessage> ask_all(const std::vector<AnyMessage>& requests) const;
+  /// Asks every worker the same, and waits for all; after the first failure all are told to end. Throws that failure.
+  std::vector<AnyMessage> ask_all(const AnyMessage& request) const;
   uint32_t rounds_in_a_turn(uint64_t done, uint64_t last) const;
 
   Runtime& runtime_;

@@ -19,7 +19,8 @@ Output first_value(const Scope& scope, const config::Variable& variable) {
   if (type == "glorot_uniform") return nn::glorot_uniform(scope, shape, variable.dtype);
   if (type == "glorot_normal") return nn::glorot_normal(scope, shape, variable.dtype);
   if (type == "he_normal") return nn::he_normal(scope, shape, variable.dtype);
-  return nn::constant_value(scope, shape, variable.dtype, 0);
+  if (type == "zeros") return nn::constant_value(scope, shape, variable.dtype, 0);
+  throw Error(internal("no initializer is called '" + type + "'"));
 }
 
 Output as_type(const Scope& scope, Output number, Output like) {
@@ -90,7 +91,8 @@ std::unique_ptr<nn::Optimizer> ModelBuilder::optimizer() const {
     return std::make_unique<nn::Momentum>(options.learning_rate, options.momentum, options.nesterov);
   if (options.type == "adam")
     return std::make_unique<nn::Adam>(options.learning_rate, options.beta1, options.beta2, options.epsilon);
-  return std::make_unique<nn::Sgd>(options.learning_rate);
+  if (options.type == "sgd") return std::make_unique<nn::Sgd>(options.learning_rate);
+  throw Error(internal("no optimizer is called '" + options.type + "'"));
 }
 
 Output weighted_mean(const Scope& scope, const std::vector<Output>& values,

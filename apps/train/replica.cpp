@@ -1,6 +1,6 @@
 #include "apps/train/replica.h"
 
-#include "actors/runtime_impl.h"
+#include "apps/data/load.h"
 #include "apps/train/evaluation.h"
 
 namespace troupe::train {
@@ -16,7 +16,7 @@ std::vector<std::string> tasks_of(const config::RunConfig& config) {
 
 Replica::Replica(Runtime& runtime, config::RunConfig config, int64_t worker)
     : model_graph_(runtime.ops()), config_(std::move(config)) {
-  const auto data = value_or_throw(data::load(runtime.impl().node->env.disk, config_.data, config_.run.seed));
+  const auto data = value_or_throw(data::load(runtime.services().disk(), config_.data, config_.run.seed));
   if (data.train.samples() == 0) throw Error(data_loss("there is no sample to train on"));
   batches_.emplace(data.train, config_.batch, config_.run.seed, config_.shuffle);
   graph_ = value_or_throw(build_replica_graph(config_, data.train, worker, model_graph_));

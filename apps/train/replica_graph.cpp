@@ -50,16 +50,16 @@ class Builder {
 
   /// Synchronous: with the gradients of all workers.
   void update_together() {
-    std::vector<nn::SyncUpdates::Shard> shards;
+    std::vector<nn::SyncReplicas::Shard> shards;
     for (size_t i = 0; i < result_.shards.size(); ++i)
       shards.push_back({result_.shards[i], result_.inputs[i].samples, gradients_[i]});
-    nn::SyncUpdates updates(std::move(shards), builder_.shards(), worker_, values_);
+    nn::SyncReplicas strategy(std::move(shards), builder_.shards(), worker_, values_);
     std::vector<nn::VariableGradient> first;
     for (const Output& variable : order_) first.push_back({gradients_.front().at(variable.node), variable});
-    apply(first, updates);
+    apply(first, strategy);
     result_.rounds = builder_.root().with_name("rounds").add_one(
         "Placeholder", {}, {{"dtype", DType::Int64}, {"shape", PartialShape::scalar()}});
-    result_.set_rounds = updates.set_rounds(builder_.root(), result_.rounds);
+    result_.set_rounds = strategy.set_rounds(builder_.root(), result_.rounds);
   }
 
   /// Asynchronous: with those of this worker, whatever the others do.
@@ -73,18 +73,19 @@ class Builder {
       for (const Gradients& gradients : gradients_) each.push_back(gradients.at(variable.node));
       means.push_back({weighted_mean(here, each, samples), variable});
     }
-    nn::Updates updates;
-    apply(means, updates);
+    nn::ReplicationStrategy strategy;
+    apply(means, strategy);
   }
 
-  void apply(const std::vector<nn::VariableGradient>& gradients, nn::Updates& updates) {
+  void apply(const std::vector<nn::VariableGradient>& gradients, nn::ReplicationStrategy& strategy) {
     const Scope& root = builder_.root();
-    result_.update = builder_.optimizer()->apply_gradients(root, gradients, updates);
+    result_.update = builder_.optimizer()->apply_gradients(root, gradients, strategy);
     for (const auto& [variable, value] : values_.all()) {
       const Scope there = root.colocated_with(variable);
       result_.values.push_back(value);
       result_.current.push_back(there.add_one("Identity", {variable}));
-      result_.next.push_back(there.with_control(updates.of(variable)).add_one("Identity", {variable}));
+      result_.next.push_back(
+          there.with_control(strategy.updates_of(variable)).add_one("Identity", {variable}));
     }
   }
 

@@ -6,8 +6,9 @@
 #include <cerrno>
 #include <charconv>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
-#include "apps/text/json_line.h"
+#include "messages/values/json_text.h"
 
 namespace troupe::train {
 namespace {
@@ -81,10 +82,9 @@ Result<RunFolder> RunFolder::newest(const std::string& directory, const std::str
 }
 
 void RunFolder::log(uint64_t step, const std::vector<std::pair<std::string, double>>& values) {
-  JsonLine line;
-  line.add("step", step);
-  for (const auto& [key, value] : values) line.add(key, value);
-  metrics_ << line.text() << '\n' << std::flush;
+  nlohmann::ordered_json line = {{"step", step}};
+  for (const auto& [key, value] : values) line[key] = value;
+  metrics_ << json_line(line) << '\n' << std::flush;
 }
 
 }  // namespace troupe::train

@@ -26,7 +26,7 @@ class RunFolder {
   const std::string& path() const { return path_; }
   /// Absolute: other processes, which have working folders of their own, save there too.
   std::string checkpoints() const;
-  /// Appends {"step": ..., "key": value, ...}, as a JsonLine.
+  /// Appends {"step": ..., "key": value, ...}, on one line.
   void log(uint64_t step, const std::vector<std::pair<std::string, double>>& values);
 
  private:

@@ -8,7 +8,8 @@
 #include <thread>
 
 #include "actors/checkpoint/checkpoint_files.h"
-#include "actors/runtime_impl.h"
+#include "actors/net/refusal.h"
+#include "actors/runtime.h"
 #include "apps/nn/variable_snapshot.h"
 #include "apps/train/cluster_rounds.h"
 #include "apps/train/evaluation.h"
@@ -108,7 +109,7 @@ class Run {
     for (const auto& [job, members] : options_.cluster->jobs)
       for (const auto& [task, endpoint] : members) {
         std::string name = DeviceName{job, 0, task, "", DeviceName::unset}.text();
-        Status status = runtime_.impl().membership->link_status(name);
+        Status status = runtime_.link_status(name);
         if (!status.ok()) tasks.emplace_back(std::move(name), std::move(status));
       }
     return tasks;
@@ -165,7 +166,7 @@ class Run {
 
   /// Whether the run has saved something, whatever it is of.
   bool has_checkpoint() const {
-    const auto names = CheckpointFiles(runtime_.impl().node->env.disk, folder_->checkpoints()).names();
+    const auto names = CheckpointFiles(runtime_.services().disk(), folder_->checkpoints()).names();
     return !names || !names->empty();
   }
 

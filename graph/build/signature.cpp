@@ -174,4 +174,13 @@ std::vector<EdgeType> flattened_types(std::span<const ArgDef> arguments, const A
   return types;
 }
 
+bool in_host_memory(const Node& node, size_t index, bool is_input) {
+  size_t end = 0;
+  for (const ArgDef& argument : is_input ? node.op->inputs : node.op->outputs) {
+    end += arity(argument, node.attrs);
+    if (index < end) return argument.on_host;
+  }
+  return false;
+}
+
 }  // namespace troupe

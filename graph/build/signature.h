@@ -19,4 +19,7 @@ std::vector<EdgeType> flattened_types(std::span<const ArgDef> arguments, const A
 /// How many tensors an argument stands for under complete attributes.
 size_t arity(const ArgDef& argument, const Attributes& attrs);
 
+/// True when the op keeps input (or output) `index` of the node in host memory on any device (ArgDef::on_host).
+bool in_host_memory(const Node& node, size_t index, bool is_input);
+
 }  // namespace troupe

@@ -25,11 +25,19 @@ std::optional<size_t> OpDef::find_output(std::string_view wanted) const { return
 
 OpDefBuilder::OpDefBuilder(std::string name) { def_.name = std::move(name); }
 OpDefBuilder& OpDefBuilder::input(std::string_view spec) {
-  input_specs_.emplace_back(spec);
+  input_specs_.push_back({std::string(spec), false});
   return *this;
 }
 OpDefBuilder& OpDefBuilder::output(std::string_view spec) {
-  output_specs_.emplace_back(spec);
+  output_specs_.push_back({std::string(spec), false});
+  return *this;
+}
+OpDefBuilder& OpDefBuilder::host_input(std::string_view spec) {
+  input_specs_.push_back({std::string(spec), true});
+  return *this;
+}
+OpDefBuilder& OpDefBuilder::host_output(std::string_view spec) {
+  output_specs_.push_back({std::string(spec), true});
   return *this;
 }
 OpDefBuilder& OpDefBuilder::attr(std::string_view spec) {
@@ -85,8 +93,15 @@ Result<OpDef> OpDefBuilder::build() const {
     if (!status.ok()) mistakes += "\n  \"" + spec + "\": " + status.text();
   };
   for (const auto& spec : attr_specs_) note(spec, parse_attr(spec, def));
-  for (const auto& spec : input_specs_) note(spec, parse_argument(spec, def, def.inputs));
-  for (const auto& spec : output_specs_) note(spec, parse_argument(spec, def, def.outputs));
+  const auto parse_all = [&](const std::vector<ArgSpec>& specs, std::vector<ArgDef>& arguments) {
+    for (const ArgSpec& spec : specs) {
+      const Status status = parse_argument(spec.text, def, arguments);
+      note(spec.text, status);
+      if (status.ok()) arguments.back().on_host = spec.on_host;
+    }
+  };
+  parse_all(input_specs_, def.inputs);
+  parse_all(output_specs_, def.outputs);
   for (const auto& spec : constructor_specs_) note(spec, parse_constructor(spec, def));
   if (!def.shape) mistakes += "\n  no shape function";
   if (!mistakes.empty()) return invalid_argument("definition of op " + def.name + ":" + mistakes);

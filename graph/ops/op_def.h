@@ -47,6 +47,7 @@ struct ArgDef {
   std::string number_attr;
   std::string type_list_attr;
   bool is_ref = false;
+  bool on_host = false;  ///< kept in host memory on any device: kernels check it before the device computes
 };
 
 struct AttrDef {
@@ -116,6 +117,9 @@ class OpDefBuilder {
   explicit OpDefBuilder(std::string name);
   OpDefBuilder& input(std::string_view spec);
   OpDefBuilder& output(std::string_view spec);
+  /// Arguments that are kept in host memory on any device: shapes, axes, sizes.
+  OpDefBuilder& host_input(std::string_view spec);
+  OpDefBuilder& host_output(std::string_view spec);
   OpDefBuilder& attr(std::string_view spec);
   OpDefBuilder& constructor(std::string_view spec);
   OpDefBuilder& served_by_step();
@@ -132,8 +136,14 @@ class OpDefBuilder {
   Result<OpDef> build() const;
 
  private:
+  struct ArgSpec {
+    std::string text;
+    bool on_host = false;
+  };
+
   OpDef def_;
-  std::vector<std::string> attr_specs_, input_specs_, output_specs_, constructor_specs_;
+  std::vector<ArgSpec> input_specs_, output_specs_;
+  std::vector<std::string> attr_specs_, constructor_specs_;
 };
 
 }  // namespace troupe

@@ -1,5 +1,7 @@
 #include "graph/passes/memory_kinds.h"
 
+#include "graph/build/signature.h"
+
 namespace troupe {
 
 bool MemoryKinds::output_on_host(Output output) const {
@@ -13,8 +15,7 @@ bool MemoryKinds::input_on_host(NodeId id, size_t index, DeviceId device) const 
 
 bool MemoryKinds::on_host(const Node& node, size_t index, bool is_input, DType dtype, DeviceId device) const {
   if (!has_own_memory(device)) return false;
-  if (node.op->served_by != ServedBy::Step)
-    return in_host_memory_ && in_host_memory_(node, index, is_input, devices_[device].name.type);
+  if (node.op->served_by != ServedBy::Step) return in_host_memory(node, index, is_input);
   return dtype == DType::Int32 || dtype == DType::Bool || dtype == DType::String || node.type() == "_Arg" ||
          node.type() == "_Retval";
 }

@@ -285,13 +285,12 @@ class Assembly {
 }  // namespace
 
 Result<std::vector<Partition>> partition(const Graph& graph, std::vector<DeviceId> device,
-                                         std::span<const DeviceInfo> devices,
-                                         const InHostMemory& in_host_memory) {
+                                         std::span<const DeviceInfo> devices) {
   assert(device.size() == graph.size());
   TROUPE_ASSIGN(const auto order, topological_order(graph));
   move_control_flow(graph, order, device);
   TROUPE_ASSIGN(const FrameInfo frames, assign_frames(graph));
-  const MemoryKinds memory(graph, device, devices, in_host_memory);
+  const MemoryKinds memory(graph, device, devices);
   Crossings crossings(graph, frames, device, memory);
   TROUPE_RETURN_IF_FAILED(crossings.find());
   std::map<DeviceId, std::vector<NodeId>> local;

@@ -40,8 +40,7 @@ struct Partition {
 /// InvalidArgument, naming op and node: inputs from different frames; a reference or handle that would cross
 /// devices; a frame across devices without LoopCond.
 Result<std::vector<Partition>> partition(const Graph& graph, std::vector<DeviceId> device,
-                                         std::span<const DeviceInfo> devices,
-                                         const InHostMemory& in_host_memory = {});
+                                         std::span<const DeviceInfo> devices);
 
 /// Indices of partitions by task ("/job:worker/replica:0/task:1"): what one process is sent together.
 std::map<DeviceName, std::vector<size_t>> group_by_task(std::span<const Partition> partitions,

@@ -59,6 +59,8 @@ class StepState {
     from.pop_back();
     return true;
   }
+  /// The activation that next() gave was not run: it is ready once more.
+  void put_back(Activation activation) { ready_.push_back(activation); }
   /// The node has run (or, being dead, has not): its outputs go along its edges. Each activation exactly
   /// once.
   template <class Values>

@@ -68,8 +68,15 @@ size_t max_contents(std::span<const Slot> inputs, size_t count) {
 
 }  // namespace
 
+// Only a device with memory of its own keeps some outputs elsewhere.
+Allocator& KernelContext::memory_of(size_t i) const {
+  Allocator &memory = device_.memory(), &host_memory = device_.host_memory();
+  if (&memory == &host_memory || i >= node_.output_types.size()) return memory;
+  return in_host_memory(node_, i, false) ? host_memory : memory;
+}
+
 Result<Tensor*> KernelContext::output(size_t i, DType dtype, const Shape& shape) {
-  TROUPE_RETURN_IF_FAILED(outputs_[i].reallocate(dtype, shape, device_.memory()));
+  TROUPE_RETURN_IF_FAILED(outputs_[i].reallocate(dtype, shape, memory_of(i)));
   if (dtype == DType::String)
     TROUPE_RETURN_IF_FAILED(claim_contents(
         outputs_[i], max_contents({inputs_, input_count_}, static_cast<size_t>(shape.elements())),
@@ -101,36 +108,21 @@ KernelDef& KernelDef::on(std::string attr, std::vector<DType> dtypes) & {
   return *this;
 }
 
-KernelDef&& KernelDef::host(std::vector<std::string> inputs, std::vector<std::string> outputs) && {
-  host_inputs = std::move(inputs);
-  host_outputs = std::move(outputs);
-  return std::move(*this);
+KernelDef kernel_on(std::string device_type, std::string op, PrepareFunction prepare) {
+  return {std::move(op), std::move(device_type), {}, false, std::move(prepare)};
 }
 
-KernelDef cpu_kernel(std::string op, KernelFunction function) {
-  class FunctionKernel final : public Kernel {
-   public:
-    explicit FunctionKernel(KernelFunction body) : run_(body) {}
-    Outcome run(KernelContext& context) const override { return run_(context); }
-
-   private:
-    KernelFunction run_;
-  };
-  return {std::move(op),
-          "CPU",
-          {},
-          {},
-          {},
-          false,
-          [function](const PrepareContext&) -> Result<std::unique_ptr<Kernel>> {
-            return std::unique_ptr<Kernel>(std::make_unique<FunctionKernel>(function));
-          }};
+KernelDef host_kernel(std::string op, KernelFunction function) {
+  return kernel_on(std::string(any_device), std::move(op), [function](const PrepareContext&) {
+    return Result<std::unique_ptr<Kernel>>(std::make_unique<HostKernel<KernelFunction>>(function));
+  });
 }
 
 Result<const KernelDef*> KernelTable::find(const Node& node, std::string_view device_type) const {
   const KernelDef* found = nullptr;
   for (const auto& kernel : of(node.type())) {
-    if (kernel.device_type != device_type || !serves(kernel, node)) continue;
+    const bool runs_there = kernel.device_type == device_type || kernel.device_type == any_device;
+    if (!runs_there || !serves(kernel, node)) continue;
     if (found)
       return already_exists("several kernels serve " + std::string(device_type) + " with " + types_of(node) +
                             "; registered: " + text(of(node.type())))
@@ -157,16 +149,6 @@ OpLibrary& OpLibrary::op(const OpDefBuilder& builder) {
 OpLibrary& OpLibrary::kernel(KernelDef def) {
   kernels.add(std::move(def));
   return *this;
-}
-
-bool in_host_memory(const KernelDef& kernel, const Node& node, size_t index, bool is_input) {
-  const auto& names = is_input ? kernel.host_inputs : kernel.host_outputs;
-  size_t at = 0;
-  for (const auto& argument : is_input ? node.op->inputs : node.op->outputs) {
-    at += arity(argument, node.attrs);
-    if (index < at) return std::find(names.begin(), names.end(), argument.name) != names.end();
-  }
-  return false;
 }
 
 }  // namespace troupe

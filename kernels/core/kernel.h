@@ -12,7 +12,6 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <variant>
 #include <vector>
 
 #include "devices/device.h"
@@ -51,6 +50,10 @@ class KernelContext {
   const Node& node() const { return node_; }
   size_t inputs() const { return input_count_; }
   const Tensor& input(size_t i) const { return inputs_[i].tensor; }
+  /// Some neighbouring inputs: for the arguments of kernels that take any number of them.
+  std::span<const Slot> input_slots(size_t first, size_t count) const { return {inputs_ + first, count}; }
+  /// All outputs, in the order of the node's.
+  std::span<Tensor> outputs() { return {outputs_, node_.output_types.size()}; }
 
   /// Allocates output i with the node's dtype. The pointer stays valid until the kernel returns.
   Result<Tensor*> output(size_t i, const Shape& shape) {
@@ -73,6 +76,8 @@ class KernelContext {
   uint64_t frame_key() const { return frame_key_; }
 
  private:
+  Allocator& memory_of(size_t i) const;
+
   const Node& node_;
   Slot* inputs_;
   Tensor* outputs_;
@@ -82,15 +87,44 @@ class KernelContext {
   size_t input_count_;
 };
 
-/// Done (or failed), or still running on the device until the Completion.
-using Outcome = std::variant<Status, Completion>;
+/// What a device has to compute after a kernel's check, in its own time. Used once; belongs to the step.
+class DeviceWork {
+ public:
+  virtual ~DeviceWork() = default;
+  /// Computes, or issues to the stream of the device what computes.
+  virtual Status compute(DeviceContext& device) = 0;
+  /// On the host, after compute() has ended on the device: what comes next, or null at the end.
+  virtual Result<std::unique_ptr<DeviceWork>> next(KernelContext& /*context*/) {
+    return std::unique_ptr<DeviceWork>();
+  }
+};
 
+/// An op prepared for one node and one type of device. Most are made of a check and a compute function: kernels/core/checked_kernel.h.
 class Kernel {
  public:
   virtual ~Kernel() = default;
-  virtual Outcome run(KernelContext& context) const = 0;
-  /// What it yields whatever happens, or null: then it need not be run.
+  /// Checks, allocates the outputs and computes them, all on the caller: for devices that compute at once.
+  virtual Status run(KernelContext& context) const = 0;
+  /// For devices that compute later. Checks and allocates on the caller and returns what is left for the device, or null when the
+  /// outputs are complete. The context's inputs and outputs stay where they are until the work has ended.
+  virtual Result<std::unique_ptr<DeviceWork>> check(KernelContext& context) const = 0;
+  /// The output of a kernel that yields the same value in every step, which then need not run; or null.
   virtual const Tensor* constant() const { return nullptr; }
+};
+
+/// A kernel that works on the host alone: `run`, called with the KernelContext, does everything and returns a Status.
+template <class Run>
+class HostKernel final : public Kernel {
+ public:
+  explicit HostKernel(Run function) : run_(std::move(function)) {}
+  Status run(KernelContext& context) const override { return run_(context); }
+  Result<std::unique_ptr<DeviceWork>> check(KernelContext& context) const override {
+    TROUPE_RETURN_IF_FAILED(run_(context));
+    return std::unique_ptr<DeviceWork>();
+  }
+
+ private:
+  const Run run_;
 };
 
 /// What a kernel may look at when it is prepared.
@@ -108,19 +142,22 @@ struct PrepareContext {
 };
 
 using KernelFunction = Status (*)(KernelContext&);
+using PrepareFunction = std::function<Result<std::unique_ptr<Kernel>>(const PrepareContext&)>;
+
+/// The device type of kernels that work on the host alone, whatever device their node runs on: they read shapes and host inputs,
+/// make host outputs, or hand on tensors as they are.
+inline constexpr std::string_view any_device = "any";
 
 /// A kernel for one op on one type of device. For ops that a Variable actor serves, the kernel is the update rule: it gets the
 /// current value of each ref input (an invalid tensor when uninitialised) and yields one output per ref input, the new value,
 /// in place through forward() where nobody holds the old one.
 struct KernelDef {
   std::string op;
-  std::string device_type;  ///< "CPU", "GPU"
+  std::string device_type;  ///< "CPU", "GPU", or any_device
   /// Type attribute -> the dtypes served; absent: any but variant and resource.
   std::map<std::string, std::vector<DType>> types;
-  std::vector<std::string> host_inputs,
-      host_outputs;    ///< names of arguments kept in host memory on any device
   bool cheap = false;  ///< costs less than handing it to another thread
-  std::function<Result<std::unique_ptr<Kernel>>(const PrepareContext&)> prepare;
+  PrepareFunction prepare;
   bool opaque =
       false;  ///< hands on tensors without a look at their elements: it serves variants and handles, too
 
@@ -128,7 +165,6 @@ struct KernelDef {
   KernelDef&& on(std::string attr, std::vector<DType> dtypes) && {
     return std::move(on(std::move(attr), std::move(dtypes)));
   }
-  KernelDef&& host(std::vector<std::string> inputs, std::vector<std::string> outputs = {}) &&;
   KernelDef&& hands_on() && {
     opaque = true;
     return std::move(*this);
@@ -139,12 +175,16 @@ struct KernelDef {
   }
 };
 
-/// A CPU kernel that needs no preparation: one function.
-KernelDef cpu_kernel(std::string op, KernelFunction function);
-/// A CPU kernel with prepared state: K has `static Result<std::unique_ptr<Kernel>> prepare(const PrepareContext&)`.
-template <class K>
-KernelDef cpu_kernel(std::string op) {
-  return KernelDef{std::move(op), "CPU", {}, {}, {}, false, &K::prepare};
+/// A kernel that is prepared for each node.
+KernelDef kernel_on(std::string device_type, std::string op, PrepareFunction prepare);
+/// A kernel for every type of device that works on the host alone.
+KernelDef host_kernel(std::string op, KernelFunction function);
+/// The same, where a Run is constructed from the PrepareContext of each node.
+template <class Run>
+KernelDef host_kernel(std::string op) {
+  return kernel_on(std::string(any_device), std::move(op), [](const PrepareContext& context) {
+    return Result<std::unique_ptr<Kernel>>(std::make_unique<HostKernel<Run>>(Run(context)));
+  });
 }
 
 /// All kernels by op and device type. Built once with the OpTable, then immutable.
@@ -172,9 +212,5 @@ struct OpLibrary {
 
 /// Every op there is (kernels/ops/all_ops.cpp: the one list).
 std::shared_ptr<const OpLibrary> make_op_library();
-
-/// What the registered kernels do as to where their arguments live: true when input (or output) `index` of the node is kept in
-/// host memory.
-bool in_host_memory(const KernelDef& kernel, const Node& node, size_t index, bool is_input);
 
 }  // namespace troupe

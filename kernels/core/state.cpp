@@ -26,6 +26,16 @@ uint64_t StateCell::version() const {
   return snapshot_.version;
 }
 
+std::shared_ptr<StateOwner> StateCell::owner() const {
+  const std::lock_guard guard(lock_);
+  return owner_;
+}
+
+void StateCell::set_owner(std::shared_ptr<StateOwner> owner) {
+  const std::lock_guard guard(lock_);
+  std::swap(owner_, owner);  // what it replaces is released after the lock
+}
+
 std::optional<Tensor> StateCell::take_for_write() {
   const std::lock_guard guard(lock_);
   // Others take references under this lock only, so a buffer that nobody else holds now stays so.

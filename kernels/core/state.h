@@ -25,6 +25,12 @@ struct Snapshot {
   uint64_t version = 0;
 };
 
+/// What alone changes a cell. Made by the service whose cell it is.
+class StateOwner {
+ public:
+  virtual ~StateOwner() = default;
+};
+
 class StateCell {
  public:
   enum class Reading : uint8_t {
@@ -53,6 +59,10 @@ class StateCell {
   Reading reading() const;
   uint64_t version() const;
 
+  /// Null until the cell has one.
+  std::shared_ptr<StateOwner> owner() const;
+  void set_owner(std::shared_ptr<StateOwner> owner);
+
   // The writer alone.
 
   /// The value itself when nobody else holds it: the cell is Busy until publish() or put_back(). Nothing when
@@ -74,6 +84,7 @@ class StateCell {
   mutable SpinLock lock_;
   Snapshot snapshot_;
   bool taken_ = false;
+  std::shared_ptr<StateOwner> owner_;
 };
 
 /// The name under which a node that yields a handle (VariableV2, VarHandleOp, FIFOQueueV2) finds its state

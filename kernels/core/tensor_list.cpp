@@ -1,7 +1,6 @@
 #include "kernels/core/tensor_list.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace troupe {
 namespace {
@@ -10,12 +9,6 @@ int64_t levels_of(const Tensor& element) {
   if (!element.valid() || element.dtype() != DType::Variant) return 0;
   const auto list = list_in(element);
   return list ? (*list)->levels() : 0;
-}
-
-Result<Tensor> zeros_of(DType dtype, const Shape& shape, Allocator& allocator) {
-  TROUPE_ASSIGN(Tensor zeros, Tensor::allocate(dtype, shape, allocator));
-  if (is_plain(dtype)) std::memset(zeros.mutable_data(), 0, zeros.bytes());
-  return zeros;
 }
 
 }  // namespace
@@ -51,12 +44,11 @@ Status TensorList::resize(int64_t size) {
   return {};
 }
 
-Result<Tensor> TensorList::zeros(const PartialShape& asked, Allocator& allocator) const {
+Result<Shape> TensorList::shape_of_unset(const PartialShape& asked) const {
   TROUPE_ASSIGN(const PartialShape shape, common_shape(asked));
   if (!shape.fully_known())
     return invalid_argument("the element was never set, and of its shape only " + shape.text() + " is known");
-  TROUPE_ASSIGN(const Shape known, shape.to_shape(dtype));
-  return zeros_of(dtype, known, allocator);
+  return shape.to_shape(dtype);
 }
 
 Result<PartialShape> TensorList::common_shape(const PartialShape& asked) const {

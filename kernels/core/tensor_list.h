@@ -1,5 +1,6 @@
-// TensorList: the value of a variant that TensorFlow 2 keeps tensors in from one iteration of a loop to another (ops of that name in
-// tensor_lists.cpp). A value like any other: kernels that change one write to a copy, or in place where nobody else holds its tensor.
+// TensorList: the value of a variant that TensorFlow 2 keeps tensors in from one iteration of a loop to another (ops of that name
+// in tensor_list_ops.cpp). A value like any other: kernels that change one write to a copy, or in place where nobody else holds its
+// tensor.
 #pragma once
 
 #include <vector>
@@ -30,8 +31,9 @@ class TensorList final : public VariantValue {
   void set(size_t index, Tensor element);
   /// InvalidArgument when that is negative, ResourceExhausted when it is more than max_elements.
   Status resize(int64_t size);
-  /// What an element that was never set is read as: zeros of the shape that `asked`, the list and its other elements agree on.
-  Result<Tensor> zeros(const PartialShape& asked, Allocator& allocator) const;
+  /// The shape of the zeros that an element that was never set is read as: what `asked`, the list and its other elements agree on.
+  /// InvalidArgument when they leave some of it open.
+  Result<Shape> shape_of_unset(const PartialShape& asked) const;
   /// What `asked`, the list and its elements say together of an element's shape. InvalidArgument when they contradict each other.
   Result<PartialShape> common_shape(const PartialShape& asked) const;
 

@@ -94,7 +94,8 @@ std::string served_text(const OpDef& op, std::span<const KernelDef> kernels) {
     case ServedBy::Service: return "the " + op.service + " service";
   }
   std::set<std::string> devices;
-  for (const KernelDef& kernel : kernels) devices.insert(kernel.device_type);
+  for (const KernelDef& kernel : kernels)
+    devices.insert(kernel.device_type == any_device ? "every device" : kernel.device_type);
   return "kernels on " + joined({devices.begin(), devices.end()});
 }
 

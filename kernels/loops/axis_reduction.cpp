@@ -22,11 +22,15 @@ struct Box {
   size_t outer = 1, reduced = 1, inner = 1;
 };
 
+/// Memory for that many elements.
+Result<Tensor> partial_results(DeviceContext& device, const Reducer& reducer, size_t elements) {
+  return Tensor::allocate(reducer.dtype, Shape::vector(static_cast<int64_t>(elements)), device.memory());
+}
+
 class Step {
  public:
-  Step(KernelContext& context, const Reducer& reducer, const Box& box)
-      : context_(context), pool_(context.device().pool()), reducer_(reducer), box_(box),
-        bytes_(size_of(reducer.dtype)) {}
+  Step(DeviceContext& device, const Reducer& reducer, const Box& box)
+      : device_(device), pool_(device.pool()), reducer_(reducer), box_(box), bytes_(size_of(reducer.dtype)) {}
 
   Status run(const std::byte* input, std::byte* output) const {
     return box_.inner == 1 ? reduce_runs(input, output) : reduce_columns(input, output);
@@ -74,10 +78,9 @@ class Step {
   template <class ToPartial>
   Status by_blocks(size_t blocks, std::byte* output, const ToPartial& reduce_to) const {
     const size_t elements = box_.outer * blocks * box_.inner;
-    TROUPE_ASSIGN(Tensor partial,
-                  context_.scratch(reducer_.dtype, Shape::vector(static_cast<int64_t>(elements))));
+    TROUPE_ASSIGN(Tensor partial, partial_results(device_, reducer_, elements));
     reduce_to(partial.mutable_data());
-    return Step(context_, reducer_, {box_.outer, blocks, box_.inner}).run(partial.data(), output);
+    return Step(device_, reducer_, {box_.outer, blocks, box_.inner}).run(partial.data(), output);
   }
 
   void combine(std::byte* to, const std::byte* from, size_t n) const {
@@ -108,7 +111,7 @@ class Step {
     for (; row < rows; ++row) combine(output, input + row * size, columns);
   }
 
-  KernelContext& context_;
+  DeviceContext& device_;
   Pool& pool_;
   const Reducer& reducer_;
   Box box_;
@@ -116,7 +119,7 @@ class Step {
 };
 
 /// The box of the innermost axis still to be reduced; `reduced` and `dims` are updated to what it leaves.
-Box next_box(std::span<int64_t> dims, std::bitset<Shape::max_rank + 1>& reduced) {
+Box next_box(std::span<int64_t> dims, AxisSet& reduced) {
   Box box;
   size_t i = dims.size();
   for (; i > 0 && !(reduced[i - 1] && dims[i - 1] != 1); --i) box.inner *= static_cast<size_t>(dims[i - 1]);
@@ -129,7 +132,7 @@ Box next_box(std::span<int64_t> dims, std::bitset<Shape::max_rank + 1>& reduced)
   return box;
 }
 
-bool any_left(std::span<const int64_t> dims, const std::bitset<Shape::max_rank + 1>& reduced) {
+bool any_left(std::span<const int64_t> dims, const AxisSet& reduced) {
   for (size_t i = 0; i < dims.size(); ++i)
     if (reduced[i] && dims[i] != 1) return true;
   return false;
@@ -156,21 +159,20 @@ Result<ReductionAxes> reduction_axes(const Tensor& input, std::span<const int64_
   return result;
 }
 
-Status reduce(KernelContext& context, const Reducer& reducer, const Tensor& input, const ReductionAxes& axes,
+Status reduce(DeviceContext& device, const Reducer& reducer, const Tensor& input, const AxisSet& axes,
               Tensor& output) {
   if (input.elements() == 0) {
     reducer.run(nullptr, 0, static_cast<size_t>(output.elements()), output.mutable_data());
     return {};
   }
   Dims dims(input.shape().dims());
-  auto reduced = axes.reduced;
+  AxisSet reduced = axes;
   Tensor from = input;
   while (any_left(dims, reduced)) {
     const Box box = next_box(dims, reduced);
-    if (!any_left(dims, reduced)) return Step(context, reducer, box).run(from.data(), output.mutable_data());
-    TROUPE_ASSIGN(Tensor to,
-                  context.scratch(reducer.dtype, Shape::vector(static_cast<int64_t>(box.outer * box.inner))));
-    TROUPE_RETURN_IF_FAILED(Step(context, reducer, box).run(from.data(), to.mutable_data()));
+    if (!any_left(dims, reduced)) return Step(device, reducer, box).run(from.data(), output.mutable_data());
+    TROUPE_ASSIGN(Tensor to, partial_results(device, reducer, box.outer * box.inner));
+    TROUPE_RETURN_IF_FAILED(Step(device, reducer, box).run(from.data(), to.mutable_data()));
     from = std::move(to);
   }
   std::memcpy(output.mutable_data(), from.data(), from.bytes());  // every axis that goes is 1 long

@@ -5,8 +5,9 @@
 
 #include <bitset>
 
-#include "kernels/core/kernel.h"
+#include "devices/device.h"
 #include "kernels/loops/vector_loops.h"
+#include "messages/values/tensor.h"
 
 namespace troupe {
 
@@ -17,23 +18,22 @@ struct Reducer {
   DType dtype = DType::Invalid;
 };
 
+/// Axes of a tensor.
+using AxisSet = std::bitset<Shape::max_rank + 1>;
+
 /// Which axes go, and what remains.
 struct ReductionAxes {
-  std::bitset<Shape::max_rank + 1> reduced;  ///< per axis of the input
-  Shape shape;                               ///< of the output
-  int64_t count = 1;                         ///< elements combined into each one of the output
+  AxisSet reduced;    ///< of the input
+  Shape shape;        ///< of the output
+  int64_t count = 1;  ///< elements combined into each one of the output
 };
 
 /// InvalidArgument for an axis outside the rank; repeats count once.
 Result<ReductionAxes> reduction_axes(const Tensor& input, std::span<const int64_t> axes, bool keep_dims);
 
-/// Fills `output`, of axes.shape, from `input`; both of the reducer's dtype.
-Status reduce(KernelContext& context, const Reducer& reducer, const Tensor& input, const ReductionAxes& axes,
+/// Fills `output`, of the ReductionAxes' shape, from `input`; both of the reducer's dtype. ResourceExhausted when there is no
+/// memory for partial results.
+Status reduce(DeviceContext& device, const Reducer& reducer, const Tensor& input, const AxisSet& axes,
               Tensor& output);
-
-/// Which axes of input 0 an op reduces.
-using AxesOf = Result<ReductionAxes> (*)(const KernelContext& context, bool keep_dims);
-/// The kernel of Sum for an op that knows its axes, and keeps none.
-KernelDef sum_kernel(const char* op, AxesOf axes_of);
 
 }  // namespace troupe

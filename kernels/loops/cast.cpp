@@ -119,6 +119,13 @@ UnaryLoop truncating_cast_loop(DType from, DType to) {
   return result ? result : cast_loop(from, to);
 }
 
+Result<Tensor> converted(DeviceContext& device, const Tensor& tensor, DType dtype) {
+  if (tensor.dtype() == dtype) return tensor;
+  TROUPE_ASSIGN(Tensor result, Tensor::allocate(dtype, tensor.shape(), device.memory()));
+  convert(device.pool(), tensor, result);
+  return result;
+}
+
 void convert(Pool& pool, const Tensor& from, Tensor& to, UnaryLoop loop) {
   if (!loop) loop = cast_loop(from.dtype(), to.dtype());
   const size_t from_bytes = size_of(from.dtype()), to_bytes = size_of(to.dtype());

@@ -1,7 +1,7 @@
 // Conversion of elements between dtypes; any thread.
 #pragma once
 
-#include "devices/pool.h"
+#include "devices/device.h"
 #include "kernels/loops/vector_loops.h"
 #include "messages/values/tensor.h"
 
@@ -22,7 +22,12 @@ UnaryLoop truncating_cast_loop(DType from, DType to);
 /// All elements of `from` into `to`, which has as many, by the cast_loop of their dtypes unless another is given.
 void convert(Pool& pool, const Tensor& from, Tensor& to, UnaryLoop loop = nullptr);
 
+/// The tensor in that dtype: itself when it has it, else converted into new memory of the device.
+Result<Tensor> converted(DeviceContext& device, const Tensor& tensor, DType dtype);
+
 /// half and bfloat16 are storage only: computed in float.
 inline bool is_narrow(DType dtype) { return dtype == DType::Half || dtype == DType::BFloat16; }
+/// The dtype in which elements of `dtype` are computed: ComputeType (kernels/core/type_dispatch.h) at run time.
+inline DType compute_dtype(DType dtype) { return is_narrow(dtype) ? DType::Float : dtype; }
 
 }  // namespace troupe

@@ -1,13 +1,14 @@
-// Kernels that compute each element of the output from the matching elements of the inputs: what the families
-// of unary and binary ops share. A family gives a loop per dtype; here are buffers reused in place,
-// broadcasting, blocks over the pool, and half and bfloat16, which are widened to float block by block. Made
-// once per node; const and shared by concurrent steps afterwards.
+// Kernels that compute each element of the output from the matching elements of the inputs: what the families of unary and binary ops
+// share. A family gives a CPU loop per dtype; here are the checks for every type of device, and for CPUs buffers reused in place,
+// broadcasting, blocks over the pool, and half and bfloat16, which are widened to float block by block.
 #pragma once
 
 #include <complex>
+#include <optional>
 
-#include "kernels/core/kernel.h"
+#include "kernels/core/checked_kernel.h"
 #include "kernels/core/type_dispatch.h"
+#include "kernels/loops/broadcast.h"
 #include "kernels/loops/vector_loops.h"
 
 namespace troupe {
@@ -15,20 +16,70 @@ namespace troupe {
 /// The loop for inputs of a dtype, or null. Never asked for half and bfloat16: they use the one of float.
 using UnaryLoopOf = UnaryLoop (*)(DType);
 using BinaryLoopOf = BinaryLoop (*)(DType);
-/// Says why the inputs of a binary op cannot be computed: a divisor of zero. Called when the output has
-/// elements.
-using BinaryCheck = Status (*)(const Tensor& a, const Tensor& b);
+/// Says which element of input b a binary op cannot take: a divisor of zero. Called when the output has elements.
+using SecondCheck = Status (*)(const Tensor& b);
+
+/// y[i] = f(x[i]).
+struct UnaryArguments {
+  const std::byte* x;
+  std::byte* y;  ///< may be x
+  size_t n;
+};
+Result<UnaryArguments> check_unary(KernelContext& context);
+
+/// out[i] = f(a[j], b[k]), where j and k follow from i by broadcasting.
+struct BinaryArguments {
+  const std::byte *a, *b;
+  std::byte* out;  ///< may be a or b, whichever has as many elements
+  size_t n;        ///< elements of the output
+  std::optional<Broadcast<2>> broadcast =
+      std::nullopt;  ///< nothing: both inputs have the shape of the output
+};
+
+/// Says as what shape input 1 broadcasts to that of input 0.
+using SecondShapeOf = Result<Shape> (*)(const KernelContext& context);
+
+/// What the inputs of a binary op may be.
+struct BinaryCheck {
+  bool broadcasts = true;            ///< false: InvalidArgument when the inputs differ in shape
+  SecondShapeOf shape_of = nullptr;  ///< if non-null, input 1 broadcasts as that shape
+  bool keeps_second = false;         ///< the output is never written over input 1
+
+  Result<BinaryArguments> operator()(KernelContext& context) const;
+};
 
 /// What computing an element costs beside moving it, as a multiple of moving it: cuts blocks.
 enum class Cost : uint8_t { Arithmetic = 1, Transcendental = 4 };
+
+/// A loop, and for half and bfloat16 the loops that convert to float before it and from float after it.
+template <class Loop>
+struct WidenedLoop {
+  Loop loop = nullptr;
+  size_t input_bytes = 0, output_bytes = 0;     ///< of an element of the tensors
+  UnaryLoop widen = nullptr, narrow = nullptr;  ///< null: not needed
+};
+
+/// What CPUs compute of BinaryArguments, with the loop for the dtypes of a node.
+class BinaryCompute {
+ public:
+  BinaryCompute(const PrepareContext& context, BinaryLoopOf loop_of, Cost cost = Cost::Arithmetic);
+  void operator()(const BinaryArguments& arguments, DeviceContext& device) const;
+
+ private:
+  void run_broadcast(const BinaryArguments& arguments, Pool& pool) const;
+  /// One run of elements; a step of 0 repeats the first element of that input.
+  void step(const std::byte* a, size_t step_a, const std::byte* b, size_t step_b, std::byte* out,
+            size_t n) const;
+
+  WidenedLoop<BinaryLoop> loop_;
+  size_t cost_;
+};
 
 /// A kernel for every dtype of attribute T for which there is a loop.
 KernelDef unary_kernel(std::string op, UnaryLoopOf loop_of, Cost cost = Cost::Arithmetic);
 /// Inputs broadcast.
 KernelDef binary_kernel(std::string op, BinaryLoopOf loop_of, Cost cost = Cost::Arithmetic,
-                        BinaryCheck check = nullptr);
-/// Says as what shape input 1 broadcasts to that of input 0.
-using SecondShapeOf = Result<Shape> (*)(const KernelContext& context);
+                        SecondCheck check = nullptr);
 /// Input 1 broadcasts as that shape.
 KernelDef binary_kernel(std::string op, BinaryLoopOf loop_of, SecondShapeOf shape_of);
 /// Inputs must have the same shape: InvalidArgument otherwise.

@@ -11,27 +11,8 @@ namespace {
 
 constexpr int64_t block_bytes = 256 << 10;  ///< what one chunk of the pool moves
 
-struct Axis {
-  int64_t size, from, to;
-};
+using Axis = BoxCopy::Axis;
 using Axes = ShortList<Axis>;
-
-/// Without axes of size 1, and with neighbours that run on in both tensors made one.
-Axes coalesced(std::span<const int64_t> dims, const Dims& from, const Dims& to) {
-  Axes axes;
-  for (size_t i = 0; i < dims.size(); ++i) {
-    if (dims[i] == 1) continue;
-    if (!axes.empty()) {
-      Axis& last = axes.back();
-      if (last.from == from[i] * dims[i] && last.to == to[i] * dims[i]) {
-        last = {last.size * dims[i], from[i], to[i]};
-        continue;
-      }
-    }
-    axes.push_back({dims[i], from[i], to[i]});
-  }
-  return axes;
-}
 
 // Elements as the copying loops see them: plain ones by size, and strings.
 template <size_t Size>
@@ -176,21 +157,40 @@ Dims strides_of(std::span<const int64_t> dims) {
   return strides;
 }
 
+BoxCopy::BoxCopy(std::span<const int64_t> dims, const Layout& from, const Layout& to)
+    : from_offset(from.offset), to_offset(to.offset) {
+  for (size_t i = 0; i < dims.size(); ++i) {
+    const Axis axis{dims[i], from.strides[i], to.strides[i]};
+    if (axis.size == 1) continue;
+    if (!axes.empty()) {
+      Axis& last = axes.back();
+      if (last.from == axis.from * axis.size && last.to == axis.to * axis.size) {
+        last = {last.size * axis.size, axis.from, axis.to};
+        continue;
+      }
+    }
+    axes.push_back(axis);
+  }
+}
+
+void strided_copy(Pool& pool, const BoxCopy& box, const Tensor& from, Tensor& to) {
+  if (box.empty()) return;
+  const auto size = static_cast<int64_t>(size_of(from.dtype()));
+  const std::byte* source = from.data() + box.from_offset * size;
+  std::byte* target = to.mutable_data() + box.to_offset * size;
+  if (from.dtype() == DType::String) return copy_box<Strings>(pool, box.axes, source, target);
+  switch (size) {
+    case 1: return copy_box<Plain<1>>(pool, box.axes, source, target);
+    case 2: return copy_box<Plain<2>>(pool, box.axes, source, target);
+    case 4: return copy_box<Plain<4>>(pool, box.axes, source, target);
+    case 8: return copy_box<Plain<8>>(pool, box.axes, source, target);
+    default: return copy_box<Plain<16>>(pool, box.axes, source, target);
+  }
+}
+
 void strided_copy(Pool& pool, std::span<const int64_t> dims, const Tensor& from, const Layout& from_layout,
                   Tensor& to, const Layout& to_layout) {
-  if (std::find(dims.begin(), dims.end(), 0) != dims.end()) return;
-  Axes axes = coalesced(dims, from_layout.strides, to_layout.strides);
-  const auto size = static_cast<int64_t>(size_of(from.dtype()));
-  const std::byte* source = from.data() + from_layout.offset * size;
-  std::byte* target = to.mutable_data() + to_layout.offset * size;
-  if (from.dtype() == DType::String) return copy_box<Strings>(pool, std::move(axes), source, target);
-  switch (size) {
-    case 1: return copy_box<Plain<1>>(pool, std::move(axes), source, target);
-    case 2: return copy_box<Plain<2>>(pool, std::move(axes), source, target);
-    case 4: return copy_box<Plain<4>>(pool, std::move(axes), source, target);
-    case 8: return copy_box<Plain<8>>(pool, std::move(axes), source, target);
-    default: return copy_box<Plain<16>>(pool, std::move(axes), source, target);
-  }
+  strided_copy(pool, BoxCopy(dims, from_layout, to_layout), from, to);
 }
 
 void fill(Pool& pool, Tensor& to, const Tensor* value) {

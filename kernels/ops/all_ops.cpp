@@ -47,6 +47,7 @@ std::shared_ptr<const OpLibrary> make_op_library() {
   add_split_ops(*library);
   add_stack_ops(*library);
   add_strided_slice_ops(*library);
+  add_tensor_list_arithmetic(*library);
   add_tensor_list_ops(*library);
   add_tile_ops(*library);
   add_training_ops(*library);

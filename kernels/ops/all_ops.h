@@ -49,6 +49,7 @@ void add_softmax_ops(OpLibrary& library);
 void add_split_ops(OpLibrary& library);
 void add_stack_ops(OpLibrary& library);
 void add_strided_slice_ops(OpLibrary& library);
+void add_tensor_list_arithmetic(OpLibrary& library);
 void add_tensor_list_ops(OpLibrary& library);
 void add_tile_ops(OpLibrary& library);
 void add_training_ops(OpLibrary& library);

@@ -26,7 +26,7 @@ Status check_shape_vector(const Tensor& shape, const char* argument) {
 template <class T>
 Status output_axes(KernelContext& context, size_t i, const std::vector<T>& axes) {
   TROUPE_ASSIGN(Tensor* const output, context.output(i, Shape::vector(static_cast<int64_t>(axes.size()))));
-  std::copy(axes.begin(), axes.end(), output->write<T>().begin());
+  std::ranges::copy(axes, output->write<T>().begin());
   return {};
 }
 
@@ -140,17 +140,15 @@ Output conjugate(const Scope& scope, Output x) {
 
 void add_broadcast_gradient_args(OpLibrary& library) {
   library.op(OpDefBuilder("BroadcastGradientArgs")
-                 .input("s0: T")
-                 .input("s1: T")
-                 .output("r0: T")
-                 .output("r1: T")
+                 .host_input("s0: T")
+                 .host_input("s1: T")
+                 .host_output("r0: T")
+                 .host_output("r1: T")
                  .attr("T: {int32, int64} = int32")
                  .shape(broadcast_gradient_args_shape)
                  .not_differentiable());
-  library.kernel(cpu_kernel("BroadcastGradientArgs", run_broadcast_gradient_args)
-                     .on("T", {i32, i64})
-                     .host({"s0", "s1"}, {"r0", "r1"})
-                     .inexpensive());
+  library.kernel(
+      host_kernel("BroadcastGradientArgs", run_broadcast_gradient_args).on("T", {i32, i64}).inexpensive());
 }
 
 }  // namespace troupe

@@ -1,7 +1,5 @@
 #include "kernels/runtime/evaluate.h"
 
-#include <future>
-
 namespace troupe {
 namespace {
 
@@ -17,13 +15,6 @@ Status check_inputs(const Graph& graph, const Node& node, std::span<const Tensor
   return {};
 }
 
-Status wait(const Completion& completion) {
-  const auto done = std::make_shared<std::promise<Status>>();  // the completing thread may still be in
-                                                               // set_value when we return
-  completion.then([done](Status status) { done->set_value(std::move(status)); });
-  return done->get_future().get();
-}
-
 Result<std::vector<Tensor>> run(const OpLibrary& library, const Graph& graph, const Node& node,
                                 std::span<const Tensor> inputs, DeviceContext& device, const StepInfo& step) {
   TROUPE_RETURN_IF_FAILED(check_inputs(graph, node, inputs));
@@ -33,9 +24,7 @@ Result<std::vector<Tensor>> run(const OpLibrary& library, const Graph& graph, co
   for (const Tensor& input : inputs) slots.push_back(Slot::of(input));
   std::vector<Tensor> outputs(node.output_types.size());
   KernelContext context(node, slots.data(), slots.size(), outputs.data(), device, step, 0);
-  const Outcome outcome = kernel->run(context);
-  const auto* status = std::get_if<Status>(&outcome);
-  TROUPE_RETURN_IF_FAILED(status ? *status : wait(std::get<Completion>(outcome)));
+  TROUPE_RETURN_IF_FAILED(kernel->run(context));
   return outputs;
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "devices/transfer.h"
 #include "kernels/runtime/step_context.h"
 
 namespace troupe {
@@ -142,9 +143,15 @@ class PlanPreparation {
     TROUPE_ASSIGN(auto kernel, def->prepare({prepared_->plan().graph(), *node.node, device.context()}));
     node.kernel = kernel.get();
     node.cheap = def->cheap && !node.node->inputs.empty();
-    node.constant = kernel->constant();
-    if (node.constant) node.action = Action::Constant;
+    const Tensor* const constant = kernel->constant();
     prepared_->kernels_.push_back(std::move(kernel));
+    return constant ? prepare_constant(*constant, node) : Status{};
+  }
+
+  Status prepare_constant(const Tensor& value, PreparedNode& node) {
+    TROUPE_ASSIGN(Tensor there, transfer(value, prepared_->device(), prepared_->device()));
+    node.constant = &prepared_->constants_.emplace_back(std::move(there));
+    node.action = Action::Constant;
     return {};
   }
 
@@ -154,13 +161,19 @@ class PlanPreparation {
 };
 
 PreparedPlan::PreparedPlan(std::shared_ptr<const Plan> plan, Device& device)
-    : plan_(std::move(plan)), device_(device), device_name_(device.name().text()) {}
+    : plan_(std::move(plan)), device_(device), device_name_(device.name().text()),
+      costs_(std::make_unique<std::atomic<int64_t>[]>(plan_->nodes().size())) {}
 PreparedPlan::~PreparedPlan() = default;
 
 Result<std::shared_ptr<const PreparedPlan>> PreparedPlan::make(std::shared_ptr<const Plan> plan,
                                                                const KernelTable& kernels, Device& device,
                                                                const ResolveState& resolve) {
   return PlanPreparation(std::move(plan), kernels, device, resolve).run();
+}
+
+void PreparedPlan::note_cost(PlanId node, int64_t nanoseconds) const {
+  const int64_t before = cost(node);
+  costs_[node].store(before == 0 ? nanoseconds : (3 * before + nanoseconds) / 4, std::memory_order_relaxed);
 }
 
 std::unique_ptr<StepContext> PreparedPlan::acquire() const {

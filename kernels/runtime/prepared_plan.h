@@ -3,7 +3,9 @@
 // StepContext, of which it keeps the idle ones for reuse.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <span>
@@ -36,7 +38,7 @@ enum class StackAction : uint8_t { New, Push, Pop, Close };
 struct PreparedNode {
   const Node* node = nullptr;
   const Kernel* kernel = nullptr;
-  const Tensor* constant = nullptr;  ///< Constant: kept by its kernel
+  const Tensor* constant = nullptr;  ///< Constant: kept by the plan, in the memory of its device
   StateCell* cell = nullptr;         ///< Handle
   Action action = Action::Nothing;
   StackAction stack = StackAction::New;
@@ -73,6 +75,10 @@ class PreparedPlan {
   /// The value_index of a Merge whose input i was the live one.
   const Tensor& merge_index(uint32_t i) const { return merge_indices_[i]; }
 
+  /// What the node's kernel took of late, in nanoseconds; 0 when it has not been measured. Any thread.
+  int64_t cost(PlanId node) const { return costs_[node].load(std::memory_order_relaxed); }
+  void note_cost(PlanId node, int64_t nanoseconds) const;
+
   /// A context for one step, new or used before; the step gives it back. Any thread.
   std::unique_ptr<StepContext> acquire() const;
   void release(std::unique_ptr<StepContext> context) const;
@@ -86,8 +92,10 @@ class PreparedPlan {
   const std::string device_name_;
   std::vector<PreparedNode> nodes_;  ///< per node of the plan
   bool light_ = false;
+  std::unique_ptr<std::atomic<int64_t>[]> costs_;  ///< per node of the plan
   std::vector<Tensor> merge_indices_;
   std::vector<std::unique_ptr<Kernel>> kernels_;
+  std::deque<Tensor> constants_;
   std::vector<std::shared_ptr<StateCell>> cells_;
   mutable SpinLock idle_lock_;
   mutable std::vector<std::unique_ptr<StepContext>> idle_;

@@ -1,8 +1,6 @@
-#include "kernels/runtime/step_context.h"
+#include "kernels/runtime/step_values.h"
 
 #include <algorithm>
-#include <exception>
-#include <string>
 #include <utility>
 
 #include "messages/values/memory_claims.h"
@@ -10,151 +8,18 @@
 namespace troupe {
 namespace {
 
-void drop(Tensor& tensor) {
-  if (tensor.buffer()) tensor.reset();
-}
-
-void drop(Slot& slot) {
-  drop(slot.tensor);
-  slot.kind = Slot::Kind::Empty;
-}
-
-Outcome call(const Kernel& kernel, KernelContext& context) {
-  try {
-    return kernel.run(context);
-  } catch (const std::bad_alloc&) {
-    return resource_exhausted("no memory left");
-  } catch (const std::exception& error) {
-    return internal(std::string("the kernel threw: ") + error.what());
-  } catch (...) {
-    return internal("the kernel threw something that is no exception");
-  }
-}
+/// In one of so many steps of a context the time of each kernel is taken.
+constexpr uint32_t steps_per_measurement = 16;
 
 }  // namespace
-
-// ---- how outputs reach their slots
-
-struct StepContext::Values {
-  StepContext& context;
-
-  bool dead(uint32_t) const { return false; }
-  void drop() {}
-  void pass(uint32_t from, uint32_t to, bool last) { send(context.slots_[from], to, last); }
-  void clear(uint32_t first, uint32_t count) {
-    for (uint32_t i = first; i < first + count; ++i) troupe::drop(context.slots_[i]);
-  }
-  void grow(uint32_t slots) { context.slots_.resize(slots); }
-
-  void send(Slot& value, uint32_t to, bool last) {
-    Slot& slot = context.slots_[to];
-    slot.kind = value.kind;
-    if (value.kind == Slot::Kind::Handle)
-      slot.cell = value.cell;
-    else
-      send(value.tensor, slot, last);
-  }
-  void send(Tensor& value, Slot& slot, bool last) {
-    slot.kind = Slot::Kind::Value;
-    if (last)
-      slot.tensor = std::move(value);
-    else
-      slot.tensor = value;
-  }
-  void send(Tensor& value, uint32_t to, bool last) { send(value, context.slots_[to], last); }
-};
-
-/// Of nodes without outputs, and of dead ones.
-struct StepContext::NoValues : Values {
-  void put(uint32_t, uint32_t, bool) {}
-};
-
-struct StepContext::KernelValues : Values {
-  uint32_t outputs;
-
-  void put(uint32_t output, uint32_t slot, bool last) { send(context.outputs_[output], slot, last); }
-  void drop() {
-    for (uint32_t i = 0; i < outputs; ++i) troupe::drop(context.outputs_[i]);
-  }
-};
-
-/// One input goes on as output.
-struct StepContext::SlotValues : Values {
-  uint32_t from;
-
-  void put(uint32_t, uint32_t slot, bool last) { send(context.slots_[from], slot, last); }
-  void drop() { troupe::drop(context.slots_[from]); }
-};
-
-/// Each input goes on as the output of the same number.
-struct StepContext::EachSlotValues : Values {
-  uint32_t first, count;
-
-  void put(uint32_t output, uint32_t slot, bool last) { send(context.slots_[first + output], slot, last); }
-  void drop() { clear(first, count); }
-};
-
-struct StepContext::SwitchValues : SlotValues {
-  uint32_t taken;
-
-  bool dead(uint32_t output) const { return output != taken; }
-};
-
-struct StepContext::ConstantValues : Values {
-  const Tensor& value;
-
-  void put(uint32_t, uint32_t slot, bool) {
-    context.slots_[slot].tensor = value;
-    context.slots_[slot].kind = Slot::Kind::Value;
-  }
-};
-
-struct StepContext::MergeValues : SlotValues {
-  uint32_t winner;
-
-  void put(uint32_t output, uint32_t slot, bool last) {
-    if (output == 0) return SlotValues::put(output, slot, last);
-    ConstantValues{{context}, context.prepared_.merge_index(winner)}.put(output, slot, true);
-  }
-};
-
-struct StepContext::HandleValues : Values {
-  StateCell* cell;
-
-  void put(uint32_t, uint32_t slot, bool) {
-    context.slots_[slot].cell = cell;
-    context.slots_[slot].kind = Slot::Kind::Handle;
-  }
-};
-
-struct StepContext::FeedValues : Values {
-  Tensor& value;
-
-  void put(uint32_t, uint32_t slot, bool last) { send(value, slot, last); }
-  void drop() { troupe::drop(value); }
-};
-
-struct StepContext::ReplyValues : Values {
-  StepReply& reply;
-  const Node& node;
-  StateCell* cell;  ///< what outputs that are references refer to
-
-  bool dead(uint32_t) const { return reply.dead; }
-  void put(uint32_t output, uint32_t slot, bool last) {
-    if (node.output_types[output].is_ref)
-      HandleValues{{context}, cell}.put(output, slot, last);
-    else
-      send(reply.outputs[output], slot, last);
-  }
-};
 
 // ---- the step
 
 StepContext::StepContext(const PreparedPlan& prepared)
     : prepared_(prepared), plan_(prepared.plan()), nodes_(prepared.nodes().data()),
       device_(prepared.device().context()), synchronous_(prepared.device().synchronous()),
-      state_(prepared.plan()), slots_(state_.slots()), outputs_(plan_.max_outputs()),
-      feeds_(plan_.feeds().size()), fetched_(plan_.fetches().size()) {}
+      shares_(synchronous_ && device_.pool().threads() > 1), state_(prepared.plan()), slots_(state_.slots()),
+      outputs_(plan_.max_outputs()), feeds_(plan_.feeds().size()), fetched_(plan_.fetches().size()) {}
 
 void StepContext::start(StepHost& host, const StepInfo& info, std::span<Tensor> feeds) {
   host_ = &host;
@@ -162,6 +27,8 @@ void StepContext::start(StepHost& host, const StepInfo& info, std::span<Tensor> 
   info_.cancelled = &inbox_.cancelled();
   inbox_.open();
   status_ = {};
+  running_ = true;
+  measures_ = synchronous_ && steps_++ % steps_per_measurement == 0;
   if (info_.profiled) begin_profile();
   state_.begin();
   if (Status status = plan_.check_feeds(feeds); !status.ok()) return fail(std::move(status));
@@ -169,31 +36,54 @@ void StepContext::start(StepHost& host, const StepInfo& info, std::span<Tensor> 
 }
 
 void StepContext::drive() {
-  if (info_.profiled) driven_since_ = StepProfile::now();
+  std::unique_lock lock(driving_);
+  drive(lock);
+}
+
+void StepContext::help() {
+  std::unique_lock lock(driving_);
+  --invited_;
+  if (running_) drive(lock);
+}
+
+void StepContext::drive(std::unique_lock<std::mutex>& lock) {
+  ++drivers_;
+  const int64_t since = info_.profiled ? StepProfile::now() : 0;
   while (true) {
     if (inbox_.news()) receive(false);
     Activation activation;
-    while (state_.next(activation)) {
+    while (next(activation)) {
       run(activation);
       if (inbox_.news()) receive(false);
     }
-    if (info_.profiled) note_driven();
-    if (under_way_ == 0) return end();
+    if (drivers_ > 1) break;  // another thread is inside a kernel and goes on after it
+    if (under_way_ == 0) {
+      if (info_.profiled) profile_.driven += StepProfile::now() - since;
+      return end(lock);
+    }
     host_->flush(FlushReason::Parking);
-    if (!receive(true)) return;  // parked: from here on the step may be another thread's
+    if (!receive(true)) break;  // parked: once the lock is free the step may be another thread's
   }
+  if (info_.profiled) profile_.driven += StepProfile::now() - since;
+  --drivers_;
+}
+
+// Nodes that take long come after all others, so that those of them that are ready together are known.
+bool StepContext::next(Activation& activation) {
+  while (state_.next(activation)) {
+    if (!shares_ || !takes_long(activation)) return true;
+    long_ready_.push_back(activation);
+  }
+  if (long_ready_.empty()) return false;
+  activation = long_ready_.back();
+  long_ready_.pop_back();
+  return true;
 }
 
 void StepContext::begin_profile() {
   profile_ = {};
   profile_.nodes.resize(plan_.nodes().size());
   profile_.elapsed = -StepProfile::now();
-}
-
-void StepContext::note_driven() {
-  const int64_t now = StepProfile::now();
-  profile_.driven += now - driven_since_;
-  driven_since_ = now;
 }
 
 void StepContext::run(Activation activation) {
@@ -301,96 +191,6 @@ void StepContext::request(Activation activation, const PreparedNode& node) {
     if (slot->kind != Slot::Kind::Handle) drop(*slot);
 }
 
-// ---- kernels
-
-void StepContext::run_kernel(Activation activation, const PreparedNode& node) {
-  if (!synchronous_) return run_on_device(activation, node);
-  flush_before(activation, node);
-  KernelContext context(*node.node, inputs(activation), input_count(activation), outputs_.data(), device_,
-                        info_, frame_key(activation));
-  const Outcome outcome = call(*node.kernel, context);
-  const auto* const completion = std::get_if<Completion>(&outcome);
-  if (completion && !completion->ready()) return leave_to_device(activation, node, *completion);
-  const Status status = completion ? completion->status() : std::get<Status>(outcome);
-  if (!status.ok()) return fail(node, status);
-  finish_kernel(activation, node);
-}
-
-void StepContext::flush_before(Activation activation, const PreparedNode& node) {
-  constexpr int64_t few = 4096, many = 32768;  // elements; a cheap kernel on few is over at once
-  const Slot* const first = inputs(activation);
-  if (node.cheap && first->tensor.elements() <= few) return;
-  int64_t elements = 0;
-  for (const Slot* slot = first; slot != first + input_count(activation); ++slot)
-    elements += slot->tensor.elements();
-  host_->flush(elements > many ? FlushReason::LongKernel : FlushReason::Kernel);
-}
-
-void StepContext::finish_kernel(Activation activation, const PreparedNode& node) {
-  const uint32_t outputs = plan_.nodes()[activation.node].outputs;
-  for (uint32_t i = 0; i < outputs; ++i)
-    if (!outputs_[i].buffer()) return fail(node, internal("the kernel made no output " + std::to_string(i)));
-  if (node.makes_strings)
-    for (uint32_t i = 0; i < outputs; ++i) settle_contents(outputs_[i], device_.memory());
-  clear_inputs(activation);
-  state_.done(activation, KernelValues{{*this}, outputs});
-}
-
-DeviceRun* StepContext::new_run(Activation activation, const PreparedNode& node) {
-  if (idle_runs_.empty()) idle_runs_.push_back(runs_.emplace_back(new DeviceRun).get());
-  DeviceRun* const run = idle_runs_.back();
-  idle_runs_.pop_back();
-  Slot* const first = inputs(activation);
-  run->node = &node;
-  run->inputs.assign(std::move_iterator(first), std::move_iterator(first + input_count(activation)));
-  run->outputs.resize(plan_.nodes()[activation.node].outputs);
-  run->step = info_;
-  run->frame_key = frame_key(activation);
-  run->unfinished = {};
-  clear_inputs(activation);
-  ++under_way_;
-  return run;
-}
-
-// The device runs the kernel in its own time.
-void StepContext::run_on_device(Activation activation, const PreparedNode& node) {
-  DeviceRun* const run = new_run(activation, node);
-  const Completion issued = prepared_.device().run([run](DeviceContext& device) -> Status {
-    KernelContext context(*run->node->node, run->inputs.data(), run->inputs.size(), run->outputs.data(),
-                          device, run->step, run->frame_key);
-    Outcome outcome = call(*run->node->kernel, context);
-    if (auto* status = std::get_if<Status>(&outcome)) return std::move(*status);
-    run->unfinished = std::get<Completion>(std::move(outcome));
-    return {};
-  });
-  watch(activation, run, issued);
-}
-
-// The kernel has returned, but its work on the device goes on.
-void StepContext::leave_to_device(Activation activation, const PreparedNode& node,
-                                  const Completion& completion) {
-  std::vector<Tensor> outputs(plan_.nodes()[activation.node].outputs);
-  std::swap_ranges(outputs.begin(), outputs.end(), outputs_.begin());
-  DeviceRun* const run = new_run(activation, node);
-  run->outputs = std::move(outputs);
-  run->unfinished = completion;
-  watch(activation, run, {});
-}
-
-void StepContext::watch(Activation activation, DeviceRun* run, const Completion& issued) {
-  issued.then([this, activation, run](Status status) {
-    if (!status.ok()) return announce(activation, run, std::move(status));
-    run->unfinished.then(
-        [this, activation, run](Status last) { announce(activation, run, std::move(last)); });
-  });
-}
-
-void StepContext::announce(Activation activation, DeviceRun* run, Status status) {
-  StepHost* const host = host_;
-  StepArrival arrival{activation, StepArrival::whole_node, {std::move(status), {}, false}, run};
-  if (inbox_.put(std::move(arrival))) host->wake();
-}
-
 // ---- references
 
 // Replaces handles by the values they lead to, where the op wants values. False when it cannot run yet, or
@@ -460,14 +260,9 @@ bool StepContext::receive(bool park) {
 }
 
 void StepContext::settle(StepArrival& arrival) {
+  if (arrival.run && !end_run(arrival)) return;
   --under_way_;
   StepReply& reply = arrival.reply;
-  if (DeviceRun* const run = arrival.run) {
-    run->inputs.clear();
-    reply.outputs = std::move(run->outputs);
-    run->unfinished = {};
-    idle_runs_.push_back(run);
-  }
   if (!status_.ok()) return;
   if (!reply.status.ok()) return fail(nodes_[arrival.activation.node], std::move(reply.status));
   if (arrival.input != StepArrival::whole_node) return settle_read(arrival, std::move(reply.outputs[0]));
@@ -481,7 +276,7 @@ void StepContext::settle_read(const StepArrival& arrival, Tensor value) {
   });
   if (--waiting->count != 0) return;
   reads_.erase(waiting);
-  run(arrival.activation);
+  state_.put_back(arrival.activation);
 }
 
 void StepContext::settle_outputs(Activation activation, StepReply& reply) {
@@ -509,6 +304,7 @@ void StepContext::fail(Status status) {
   if (!status_.ok()) return;
   status_ = std::move(status).at_step(info_.ordinal);
   state_.stop();
+  long_ready_.clear();
   inbox_.cancelled().store(true, std::memory_order_relaxed);
   host_->failing(status_);
 }
@@ -527,7 +323,7 @@ void StepContext::check_fetches() {
     }
 }
 
-void StepContext::end() {
+void StepContext::end(std::unique_lock<std::mutex>& lock) {
   if (status_.ok()) check_fetches();
   if (!status_.ok() || !state_.complete()) {
     for (Slot& slot : slots_) drop(slot);
@@ -538,6 +334,9 @@ void StepContext::end() {
   if (info_.profiled) profile_.elapsed += StepProfile::now();
   StepHost* const host = host_;
   const Status status = std::exchange(status_, {});
+  --drivers_;
+  running_ = false;
+  lock.unlock();
   host->ended(status);  // the last: the context may be another step's by now
 }
 

@@ -4,10 +4,12 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <span>
 #include <vector>
 
 #include "graph/plan/step_state.h"
+#include "kernels/runtime/kernel_run.h"
 #include "kernels/runtime/prepared_plan.h"
 #include "kernels/runtime/step_inbox.h"
 #include "kernels/runtime/step_profile.h"
@@ -15,22 +17,13 @@
 
 namespace troupe {
 
-/// A kernel at work on the device while its step goes on: what it reads and makes. Reused.
-struct DeviceRun {
-  const PreparedNode* node = nullptr;
-  std::vector<Slot> inputs;
-  std::vector<Tensor> outputs;
-  StepInfo step;
-  uint64_t frame_key = 0;
-  Completion unfinished;  ///< what the kernel itself left to be done
-};
-
 class StepContext {
  public:
   explicit StepContext(const PreparedPlan& prepared);
 
   void start(StepHost& host, const StepInfo& info, std::span<Tensor> feeds);
   void drive();
+  void help();
   StepInbox& inbox() { return inbox_; }
   std::span<Tensor> fetched() { return fetched_; }
   const StepProfile& profile() const { return profile_; }
@@ -51,6 +44,8 @@ class StepContext {
   struct FeedValues;
   struct ReplyValues;
 
+  void drive(std::unique_lock<std::mutex>& lock);
+  bool next(Activation& activation);
   void run(Activation activation);
   void carry_out(Activation activation);
   void run_dead(Activation activation, const PreparedNode& node);
@@ -62,13 +57,17 @@ class StepContext {
   void fetch(Activation activation);
   void request(Activation activation, const PreparedNode& node);
   void run_kernel(Activation activation, const PreparedNode& node);
+  void run_beside(Activation activation, const PreparedNode& node);
+  bool runs_beside(Activation activation) const;
+  bool takes_long(Activation activation) const;
+  bool worth_waking() const;
   void flush_before(Activation activation, const PreparedNode& node);
   void finish_kernel(Activation activation, const PreparedNode& node);
   void run_on_device(Activation activation, const PreparedNode& node);
-  void leave_to_device(Activation activation, const PreparedNode& node, const Completion& completion);
-  DeviceRun* new_run(Activation activation, const PreparedNode& node);
-  void watch(Activation activation, DeviceRun* run, const Completion& completion);
-  void announce(Activation activation, DeviceRun* run, Status status);
+  void leave_to_device(Activation activation, KernelRun* run, Result<std::unique_ptr<DeviceWork>> work);
+  KernelRun* new_run(Activation activation, const PreparedNode& node);
+  void announce(Activation activation, KernelRun* run, Status status);
+  bool end_run(StepArrival& arrival);
 
   bool read_handles(Activation activation, const PreparedNode& node);
   bool is_resource(const PreparedNode& node, uint32_t input) const;
@@ -81,9 +80,8 @@ class StepContext {
   void fail(Status status);
   void fail(const PreparedNode& node, Status status);
   void begin_profile();
-  void note_driven();
   void check_fetches();
-  void end();
+  void end(std::unique_lock<std::mutex>& lock);
 
   Slot* inputs(Activation activation) { return slots_.data() + state_.first_slot(activation); }
   uint32_t input_count(Activation activation) const { return plan_.nodes()[activation.node].inputs; }
@@ -95,7 +93,9 @@ class StepContext {
   const PreparedNode* const nodes_;
   DeviceContext& device_;
   const bool synchronous_;
+  const bool shares_;  ///< with other threads
   StepState state_;
+  std::vector<Activation> long_ready_;  ///< taken from the state and not run yet
   std::vector<Slot> slots_;
   std::vector<Tensor> outputs_;  ///< of the kernel that runs
   std::vector<Tensor> feeds_, fetched_;
@@ -109,12 +109,19 @@ class StepContext {
     uint32_t count;
   };
   std::vector<PendingReads> reads_;
-  std::vector<std::unique_ptr<DeviceRun>> runs_;
-  std::vector<DeviceRun*> idle_runs_;
+  std::vector<std::unique_ptr<KernelRun>> runs_;
+  std::vector<KernelRun*> idle_runs_;
   size_t under_way_ = 0;  ///< requests, reads and device work that have not come back
   Status status_;
   StepProfile profile_;
-  int64_t driven_since_ = 0;  ///< when somebody drives a step that is profiled
+
+  /// Held by whoever drives the step and touches any of the above, but not while it runs a kernel beside another thread.
+  std::mutex driving_;
+  size_t drivers_ = 0;     ///< threads that drive, those inside such a kernel included
+  size_t invited_ = 0;     ///< threads that are about to
+  bool running_ = false;   ///< from start() to end()
+  bool measures_ = false;  ///< writes down what kernels cost
+  uint32_t steps_ = 0;     ///< that were run in this context
 };
 
 }  // namespace troupe

@@ -35,7 +35,7 @@ struct StepReply {
 /// What keeps a step from gathering more: it parks, or runs a kernel that may take a while, or, its inputs being large, surely does.
 enum class FlushReason : uint8_t { Parking, Kernel, LongKernel };
 
-/// Called on the driving thread, except wake().
+/// Called on a driving thread, one call at a time, except wake().
 class StepHost {
  public:
   virtual ~StepHost() = default;
@@ -49,6 +49,9 @@ class StepHost {
   /// The step has failed: whatever was requested shall be answered soon, with any status. Called at most
   /// once.
   virtual void failing(const Status& status) = 0;
+  /// Several nodes that take long are ready. True when another thread is about to call StepRunner::help(), once; false when none is to
+  /// be had.
+  virtual bool invite_helper() { return false; }
   /// Work on the device has finished and nobody drives the step: see that drive() is called. From any thread.
   virtual void wake() = 0;
   /// The last call of this step. The runner may be destroyed in it.

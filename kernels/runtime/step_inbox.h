@@ -13,7 +13,7 @@
 
 namespace troupe {
 
-struct DeviceRun;
+struct KernelRun;
 
 /// What came of a request, of a read, or of work on the device.
 struct StepArrival {
@@ -21,7 +21,7 @@ struct StepArrival {
   Activation activation;
   uint32_t input = whole_node;  ///< of a read: which input
   StepReply reply;              ///< of a read: one value
-  DeviceRun* run = nullptr;     ///< of work on the device: where its outputs are
+  KernelRun* run = nullptr;     ///< of work on the device: where its outputs are
 };
 
 class StepInbox {

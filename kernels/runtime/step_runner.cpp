@@ -18,6 +18,8 @@ void StepRunner::start(const StepInfo& info, std::span<Tensor> feeds) { context_
 
 void StepRunner::drive() { context_->drive(); }
 
+void StepRunner::help() { context_->help(); }
+
 bool StepRunner::arrived(Activation activation, StepReply reply) {
   return context_->inbox().put({activation, StepArrival::whole_node, std::move(reply)});
 }

@@ -1,4 +1,5 @@
-// StepRunner: runs one step of a PreparedPlan. One thread at a time drives it; what comes from elsewhere
+// StepRunner: runs one step of a PreparedPlan. One thread drives it, or several when nodes that take long are ready together: they run
+// kernels side by side and hand on the results one at a time. What comes from elsewhere
 // (replies, tensors, finished device work, cancellation) goes to its inbox, from any thread. It never blocks:
 // when only the inbox can bring news, drive() returns, and whoever puts something in learns that the step
 // needs a driver again. No CAF. A step ends once: with success, or with the first error (op, node, device and
@@ -27,6 +28,9 @@ class StepRunner {
   void start(const StepInfo& info, std::span<Tensor> feeds);
   /// Runs what is ready, until nothing is, or the step has ended.
   void drive();
+  /// On another thread, after StepHost::invite_helper(): drives the step beside the others for as long as there is something for two to
+  /// do. The step may have ended; the runner must live.
+  void help();
 
   // From any thread, while the step has not ended. True: nobody drives the step; the caller sees that drive()
   // is called. False: someone does, and may end it at any moment.

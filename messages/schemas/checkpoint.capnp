@@ -18,7 +18,8 @@
 #     |                           |<------------ ShardsApplied -|                             |
 #     |<---- CheckpointRestored --|
 #
-# Between two rounds only: the caller sees to it that nothing changes the state meanwhile. Requests to the coordinator are carried
+# Between two rounds only: the caller sees to it that nothing changes the state meanwhile. If something does, the values of each
+# group of variables (variable.capnp) are still from one moment, those of several groups from several. Requests to the coordinator are carried
 # out one at a time, in order. A writer lost in between makes the save or the restore fail. A save that fails leaves the checkpoint
 # before as the newest; a restore that fails before ApplyShards leaves every variable as it was, and after that makes those of the
 # lost process only differ, which has lost them anyway. When the coordinator is lost, a save that had no manifest never happened,
@@ -31,7 +32,7 @@ $Cxx.namespace("troupe::wire");
 using Address = import "cluster.capnp".Address;
 
 struct SaveCheckpoint {
-  # Request -> CheckpointSaved. session -> coordinator. Costs a message per process and one per device, and the bytes
+  # Request -> CheckpointSaved. session -> coordinator. Costs a message per process and one per group of variables, and the bytes
   # to the disk.
 
   folder @0 :Text;           # where checkpoints lie; made when it is not there

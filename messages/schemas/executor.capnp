@@ -24,6 +24,12 @@ $Cxx.namespace("troupe::wire");
 
 using StepId = import "session.capnp".StepId;
 
+struct StepExecuted {
+  # step -> its executor, in its own process, once the last kernel of the step is done. Attachments: the fetches, in order.
+
+  step @0 :StepId;
+}
+
 struct TensorsArrived {
   # executor -> executor: what Send ops of one step have ready together. Not a request. Attachments: the tensors that are
   # neither dead nor only announced, in the order of `arrivals`. May come before the receiver has heard of the step: kept while its

@@ -4,7 +4,7 @@
 # part of the state and saved with it: a repeated push is answered and never applied twice. What was pushed and not committed
 # when the process is lost is pushed again.
 #
-#   executors (one push per shard)   replicas                      variable (of the same device)
+#   executors (one push per shard)   replicas                      the variables (of the same device)
 #     | PushGradient ----------------->| keeps it                       |
 #     | PushGradient ----------------->| all are here: their mean       |
 #     |                                | Update ------------------------->| the rule, once

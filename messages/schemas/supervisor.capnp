@@ -1,6 +1,7 @@
-# Supervisor: one per task. It watches the permanent actors of its task (device, variable, replicas, worker, checkpoint) and puts
-# another in the place of one that ended as it should not: because a handler threw, or with a failure as its reason. The directory
-# then leads to the successor. What was asked of the one before is answered Unavailable: once more may help.
+# Supervisor: one per task. It watches the permanent actors of its task (replicas, worker, checkpoint), those of its variables and
+# those of its queues, and puts another in the place of one that ended as it should not: because a handler threw, or with a failure
+# as its reason. The directory then leads to the successor. Variables and queues are watched from when they are made until their
+# container is dropped. What was asked of the one before is answered Unavailable: once more may help.
 #
 #   watched --ended with a failure--> restarted at once, unless
 #      its state went with it, or it has ended so more often than allowed (n times within t seconds)
@@ -21,12 +22,20 @@ struct ListActors {
 }
 
 struct ActorsListed {
-  actors @0 :List(Permanent);
+  actors @0 :List(Child);
 }
 
-struct Permanent {
+struct Child {
   address @0 :Address;
   restarts @1 :UInt32;       # so far
   reason @2 :Status;         # why it ended last; Ok: it never did
   givenUp @3 :Bool;
+}
+
+struct ChildEnded {
+  # From the thread on which a child ended with a failure -> supervisor, in its own process. Not a request. Has no effect when the
+  # child was dropped meanwhile.
+
+  child @0 :Address;
+  reason @1 :Status;
 }

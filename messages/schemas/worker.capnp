@@ -3,7 +3,7 @@
 #
 #   master                          worker                      executors (one per device)
 #     | RegisterPartition ----------->| prepares               |
-#     | RunPartition, feeds --------->| the same message --------->| ExecuteStep to the device, TensorsArrived to each other
+#     | RunPartition, feeds --------->| the same message --------->| runs the step; TensorsArrived to each other
 #     |                               |<---- PartitionDone ------- |
 #     |<------ PartitionDone, fetches |
 #     | AbortStep ------------------->| the same message --------->|

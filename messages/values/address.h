@@ -10,6 +10,7 @@
 #include <functional>
 #include <string>
 
+#pragma GCC visibility push(default)
 namespace troupe {
 
 struct Address {
@@ -31,3 +32,4 @@ template <>
 struct std::hash<troupe::Address> {
   size_t operator()(const troupe::Address& address) const noexcept;
 };
+#pragma GCC visibility pop

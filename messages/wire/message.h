@@ -12,6 +12,7 @@
 
 #include "messages/values/tensor.h"
 
+#pragma GCC visibility push(default)
 namespace troupe {
 
 /// A message whose type is known only by its schema's id. Default constructed it holds nothing.
@@ -88,3 +89,4 @@ class Message : public AnyMessage {
 };
 
 }  // namespace troupe
+#pragma GCC visibility pop

@@ -14,7 +14,7 @@
 #include "actors/runtime.h"
 #include "actors/runtime_impl.h"
 #include "graph/build/scope.h"
-#include "messages/schemas/device.capnp.h"
+#include "messages/schemas/queue.capnp.h"
 #include "tests/support/certificates.h"
 #include "tests/support/failure_of.h"
 #include "tests/support/listening_socket.h"
@@ -102,14 +102,14 @@ BOOST_AUTO_TEST_CASE(a_second_process_of_a_task_is_refused_and_gives_up) {
   const std::string name = "/job:worker/replica:0/task:0";
   start_ps();
   start_worker();
-  BOOST_TEST_REQUIRE(comes_true([&] { return ps->linked(name); }));
+  BOOST_TEST_REQUIRE(comes_true([&] { return ps->link_status(name).ok(); }));
   const test::ListeningSocket elsewhere;
   {
     const auto second = make("worker", elsewhere.listen());
     BOOST_TEST_REQUIRE(comes_true([&] { return !second->status().ok(); }));
     BOOST_TEST(second->status().text() ==
                name + " is there already, as another process that /job:ps/replica:0/task:0 is linked to");
-    BOOST_TEST(!second->linked("/job:ps/replica:0/task:0"));
+    BOOST_TEST(!second->link_status("/job:ps/replica:0/task:0").ok());
   }
   train_a_little(*make("client", {}), 1);
 }
@@ -138,10 +138,10 @@ BOOST_AUTO_TEST_CASE(who_has_a_certificate_of_no_task_may_only_be_a_client) {
   {
     start_worker();
     BOOST_TEST_REQUIRE(comes_true([&] {
-      const Status status = worker->impl().membership->link_status(ps_task);
+      const Status status = worker->link_status(ps_task);
       return status.text().find("names no task: it may only be a client") != std::string::npos;
     }));
-    BOOST_TEST(!ps->linked(worker_task));
+    BOOST_TEST(!ps->link_status(worker_task).ok());
     worker.reset();
   }
   worker_socket = test::ListeningSocket(worker_socket.port());
@@ -242,7 +242,7 @@ BOOST_AUTO_TEST_CASE(a_session_says_who_is_missing) {
   start_ps();
   const auto client = make("client", {});
   Graph graph(client->ops());
-  while (!client->linked("/job:ps/replica:0/task:0")) std::this_thread::yield();
+  while (!client->link_status("/job:ps/replica:0/task:0").ok()) std::this_thread::yield();
   const Status silent = test::failure_of([&] { client->session(graph, {.start_timeout = 50ms}); });
   BOOST_TEST((silent.code() == Code::DeadlineExceeded));
   BOOST_TEST(silent.text().find("/job:worker/replica:0/task:0 at " + worker_socket.endpoint()) !=
@@ -276,7 +276,7 @@ BOOST_AUTO_TEST_CASE(a_node_that_goes_ends_the_step_and_may_come_back) {
   Session session = client->session(graph);
   // Once the worker has it, the worker goes.
   std::thread end([&] {
-    while (!worker->impl().node->engine.counts().contains(schema_id_of<wire::ExecuteStep>))
+    while (!worker->impl().node->engine.counts().contains(schema_id_of<wire::Dequeue>))
       std::this_thread::yield();
     worker.reset();
   });

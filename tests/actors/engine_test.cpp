@@ -67,9 +67,24 @@ class Silent : public Role {
   std::vector<Reply> kept_;
 };
 
+/// Answers RunStep, and from the first CancelStep on always has another message to handle.
+class Busy : public Echo {
+ public:
+  Busy() {
+    on<wire::CancelStep>([this](const auto& message, Reply) { tell(self(), message); });
+  }
+};
+
 }  // namespace
 
 BOOST_FIXTURE_TEST_SUITE(engine, Fixture)
+
+BOOST_AUTO_TEST_CASE(a_call_returns_while_the_actor_never_runs_out_of_messages) {
+  const ActorRef busy = engine.spawn(std::make_unique<Busy>());
+  engine.send(busy, Draft<wire::CancelStep>().finish());
+  BOOST_TEST(call(busy, run_step(7)).ok());
+  engine.stop(busy);
+}
 
 BOOST_AUTO_TEST_CASE(a_call_brings_the_answer_and_copies_no_byte_of_a_tensor) {
   const ActorRef echo = engine.spawn(std::make_unique<Relay>(engine.spawn(std::make_unique<Echo>())));
@@ -105,6 +120,34 @@ BOOST_AUTO_TEST_CASE(a_call_ends_at_its_deadline) {
   const ActorRef silent = engine.spawn(std::make_unique<Silent>());
   const auto answer = engine.call(silent, run_step(1), in(std::chrono::milliseconds(5)));
   BOOST_TEST((answer.status().code() == Code::DeadlineExceeded));
+}
+
+BOOST_AUTO_TEST_CASE(several_are_asked_and_their_answers_come_in_the_order_of_the_requests) {
+  std::vector<AddressedRequest> requests;
+  for (uint64_t i = 0; i < 5; ++i) requests.push_back({engine.spawn(std::make_unique<Echo>()), run_step(i)});
+  const Answers answers = engine.call_all(std::move(requests));
+  BOOST_TEST_REQUIRE(answers.size() == 5u);
+  for (uint64_t i = 0; i < 5; ++i)
+    BOOST_TEST(Message<wire::StepDone>(value_or_throw(answers[i]))->getStep().getOrdinal() == i);
+  BOOST_TEST(engine.call_all({}).empty());
+}
+
+// Without being told of the first failure, the silent actor would never answer.
+BOOST_AUTO_TEST_CASE(the_first_failure_is_told_while_others_still_compute) {
+  const ActorRef silent = engine.spawn(std::make_unique<Silent>());
+  const ActorRef other = engine.spawn(std::make_unique<Echo>());
+  std::atomic<size_t> failed{0}, calls{0};
+  const Answers answers =
+      engine.call_all({{silent, run_step(1)}, {other, run_step(2)}, {other, Draft<wire::Dequeue>().finish()}},
+                      [&](size_t request, const Status& failure) {
+                        ++calls;
+                        if (failure.code() == Code::Unimplemented) failed = request;
+                        engine.stop(silent);
+                      });
+  BOOST_TEST(failed == 2u);
+  BOOST_TEST(calls == 1u);
+  BOOST_TEST((answers[0].status().code() == Code::Unavailable));
+  BOOST_TEST(answers[1].ok());
 }
 
 BOOST_AUTO_TEST_CASE(whoever_watches_is_told_of_the_end) {

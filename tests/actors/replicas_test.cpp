@@ -344,7 +344,7 @@ BOOST_AUTO_TEST_CASE(a_push_waits_while_the_counter_is_being_changed) {
   bench.counter->put_back(std::move(old));
   Draft<wire::Read> read;  // any message makes the variable role look again
   read->initCells(1).set(0, bench.counter->id());
-  bench.node.actors.engine.send(bench.site->owner(*bench.w), read.finish());
+  bench.node.actors.engine.send(value_or_throw(bench.site->owner(*bench.w)), read.finish());
   bench.simulation.run_ready();
   BOOST_TEST(bench.answered() == "1 1");
 }

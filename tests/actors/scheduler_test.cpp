@@ -14,6 +14,7 @@ namespace {
 struct Elsewhere final : Scheduler {
   void enqueue(Job job) override { actors.push_back(job); }
   void compute(Job job) override { computations.push_back(job); }
+  bool try_compute(std::function<void()>) override { return false; }
   void block(Job job) override { computations.push_back(job); }
   bool wait(const std::function<bool()>&, int64_t) override { return false; }
   void wake() override {}

@@ -10,6 +10,7 @@
 #include "messages/schemas/session.capnp.h"
 #include "messages/schemas/supervisor.capnp.h"
 #include "messages/wire/wire.h"
+#include "tests/support/failure_of.h"
 #include "tests/support/simulated_node.h"
 
 namespace troupe {
@@ -38,9 +39,8 @@ struct Bench {
   Bench() {
     ChildSpec moody{address, [this] { return node.actors.engine.spawn(std::make_unique<Moody>(++lives)); }};
     moody.recoverable = [this] { return lost; };
-    supervisor = spawn_supervisor(node.actors, {"/job:test/replica:0/task:0", 1, "supervisor", "test"},
-                                  {std::move(moody)}, {.restarts = 3, .within = period},
-                                  [this](const Status& status) { on_failure.push_back(status); });
+    const ActorRef first = moody.spawn();
+    supervisor.add(std::move(moody), first);
     simulation.run_ready();
   }
 
@@ -64,7 +64,10 @@ struct Bench {
   uint64_t lives = 0;
   Status lost, failure;
   std::vector<Status> on_failure;
-  ActorRef supervisor;
+  Supervisor supervisor{node.actors,
+                        {"/job:test/replica:0/task:0", 1, "supervisor", "test"},
+                        {.restarts = 3, .within = period},
+                        [this](const Status& status) { on_failure.push_back(status); }};
 };
 
 }  // namespace
@@ -123,8 +126,8 @@ BOOST_FIXTURE_TEST_CASE(one_whose_state_is_lost_is_given_up_at_once, Bench) {
 
 BOOST_FIXTURE_TEST_CASE(the_supervisor_tells_what_happened, Bench) {
   tell<wire::CancelStep>();
-  const Message<wire::ActorsListed> listed(
-      value_or_throw(node.actors.engine.call(supervisor, Draft<wire::ListActors>().finish())));
+  const Message<wire::ActorsListed> listed(value_or_throw(
+      node.actors.engine.call(node.find(supervisor.address()), Draft<wire::ListActors>().finish())));
   BOOST_REQUIRE(listed->getActors().size() == 1u);
   const auto actor = listed->getActors()[0];
   BOOST_TEST((read(actor.getAddress()) == address));
@@ -185,12 +188,8 @@ struct Task {
 
 BOOST_FIXTURE_TEST_CASE(steps_go_on_after_a_permanent_actor_was_restarted_and_values_stay, Task) {
   float expected = 1;
-  for (const auto& [role, key] :
-       std::vector<std::pair<std::string, std::string>>{{"worker", ""},
-                                                        {"device", device},
-                                                        {"variable", device},
-                                                        {"checkpoint", "writer"},
-                                                        {"checkpoint", "coordinator"}}) {
+  for (const auto& [role, key] : std::vector<std::pair<std::string, std::string>>{
+           {"worker", ""}, {"variable", "w#0"}, {"checkpoint", "writer"}, {"checkpoint", "coordinator"}}) {
     end(role, key);
     float found = step();
     if (found < 0) {  // the step that finds out
@@ -208,7 +207,7 @@ BOOST_FIXTURE_TEST_CASE(a_variable_role_whose_value_is_lost_is_given_up_and_sess
   const auto value =
       node.tasks.front()->state->cells().at(0)->take_for_write();  // as an update does that throws
   BOOST_REQUIRE(value.has_value());
-  end("variable", device);
+  end("variable", "w#0");
   for (int i = 0; i < 2; ++i) {
     BOOST_TEST(step() == -1);
     BOOST_TEST((failure.code() == Code::Internal), failure.message());
@@ -218,6 +217,19 @@ BOOST_FIXTURE_TEST_CASE(a_variable_role_whose_value_is_lost_is_given_up_and_sess
   BOOST_CHECK_EXCEPTION(session.save("/checkpoints"), Error, [](const Error& error) {
     return error.status().text().find("given up") != std::string::npos;
   });
+}
+
+BOOST_FIXTURE_TEST_CASE(a_queue_that_ended_is_given_up_since_its_elements_went_with_it, Task) {
+  const Scope g(graph);
+  const Output queue =
+      g.with_name("q").add_one("FIFOQueueV2", {}, {{"component_types", std::vector<DType>{DType::Float}}});
+  const Output enqueue{g.add("QueueEnqueueV2", {queue, g.constant(Tensor::scalar(1.0f))}), Output::control};
+  session.run({enqueue});
+  end("queue", "q#1");
+  const Status lost = test::failure_of([&] { session.run({enqueue}); });
+  BOOST_TEST((lost.code() == Code::Internal), lost.text());
+  BOOST_TEST(lost.text().find("the elements of queue 'q' are lost") != std::string::npos, lost.text());
+  BOOST_TEST(step() == 2);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_replicas_role_is_restarted_unless_it_was_applying_a_round, Task) {
@@ -251,7 +263,7 @@ BOOST_AUTO_TEST_CASE(a_runtime_says_that_it_is_to_be_replaced) {
   auto& impl = runtime.impl();
   const TaskSites& task = *impl.tasks.front();
   BOOST_REQUIRE(task.state->cells().at(0)->take_for_write().has_value());
-  impl.node->engine.stop(task.sites.front()->owner(*task.state->cells().at(0)),
+  impl.node->engine.stop(value_or_throw(task.sites.front()->owner(*task.state->cells().at(0))),
                          internal("a handler threw: on purpose"));
   const int64_t deadline = impl.loop->now() + std::chrono::nanoseconds(std::chrono::seconds(30)).count();
   BOOST_TEST(impl.loop->wait([&] { return !runtime.status().ok(); }, deadline));

@@ -1,5 +1,9 @@
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
+#include <map>
+
+#include "apps/config/cluster_file.h"
 #include "apps/config/model.h"
 #include "apps/config/run_config.h"
 #include "tests/apps/small_ops.h"
@@ -62,7 +66,8 @@ BOOST_AUTO_TEST_CASE(a_good_file_is_read) {
              boost::test_tools::per_element());
   BOOST_TEST(config->data.valid_split == 0.2);
   BOOST_TEST(config->data.scale == 0.0625);
-  BOOST_TEST((config->data.label == data::Label(data::LabelColumn::Last)));
+  BOOST_TEST((config->data.format_options ==
+              data::FormatOptions{{"delimiter", ","}, {"header", false}, {"label", "last"}}));
   BOOST_TEST(config->batch == 64);
   BOOST_TEST(config->shuffle);
   BOOST_REQUIRE(config->model.variables.size() == 3u);
@@ -112,7 +117,7 @@ fault = { heartbeat = "10ms" }
 run.toml:2:1: data.train: missing: files to train on (a path or a list of paths)
   [data]
   ^
-run.toml:3:10: data.format: "cvs" is unknown; allowed: "csv", "idx"; the nearest is 'csv'
+run.toml:3:10: data.format: "cvs" is unknown; allowed: "csv", "idx", "npy", "npz"; the nearest is 'csv'
   format = "cvs"
            ^
 run.toml:4:1: data.trian: unknown key; the nearest is 'train'
@@ -379,6 +384,47 @@ BOOST_AUTO_TEST_CASE(the_name_of_a_run_is_one_folder) {
   BOOST_TEST(mistakes(text).starts_with("run.toml:1:16: run.name: expected the name of a folder"));
   for (const std::string name : {"a b", "...", ".hidden", "a..b", "\xc3\xa9"})
     BOOST_TEST(parse(good, {"run.name=" + name}).ok(), name);
+}
+
+// Each key that has a list of allowed values, and where in the good file a value that is none of them is put.
+BOOST_AUTO_TEST_CASE(an_unknown_value_of_any_enumerated_key_is_refused) {
+  const std::string dense = "[model]\nlayers = [{ type = 'dense', units = 3, ",
+                    variables = " }]\n[model.variables]";
+  const std::map<std::string_view, std::pair<std::string, std::string>> lines = {
+      {"data.format", {"format", "format = 'xyz'"}},
+      {"data.delimiter", {"scale", "delimiter = 'xyz'"}},
+      {"data.inputs.*.from", {"scale", "inputs = { x = { from = 'xyz' } }"}},
+      {"data.inputs.*.cast", {"scale", "inputs = { x = { from = 'image', cast = 'xyz' } }"}},
+      {"model.variables.*.init", {"b1", "b1 = { shape = [100], init = 'xyz' }"}},
+      {"model.variables.*.dtype", {"b1", "b1 = { shape = [100], init = 'zeros', dtype = 'xyz' }"}},
+      {"model.layers.type", {"[model.variables]", "[model]\nlayers = [{ type = 'xyz'" + variables}},
+      {"model.layers.activation", {"[model.variables]", dense + "activation = 'xyz'" + variables}},
+      {"model.layers.init", {"[model.variables]", dense + "init = 'xyz'" + variables}},
+      {"train.optimizer.type", {"optimizer", "optimizer = { type = 'xyz', lr = 1 }"}},
+      {"train.early_stop.mode",
+       {"early_stop", "early_stop = { monitor = 'valid/loss', mode = 'xyz', patience = 1 }"}},
+      {"train.on_nan", {"max_epochs", "max_epochs = 40\non_nan = 'xyz'"}},
+      {"train.replication.mode", {"replication", "replication = { mode = 'xyz' }"}}};
+  for (const Key& key : run_schema()) {
+    if (key.kind != Kind::Choice) continue;
+    BOOST_TEST_REQUIRE(lines.contains(key.path), key.path);
+    const auto& [beginning, line] = lines.at(key.path);
+    const std::string text = with(beginning, line), told = mistakes(text);
+    const auto row =
+        std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(text.find("xyz")), '\n') + 1;
+    const std::string leaf(key.path.substr(key.path.rfind('.') + 1));
+    BOOST_TEST(told.starts_with("run.toml:" + std::to_string(row) + ":"), told);
+    BOOST_TEST(told.find(leaf + ": \"xyz\" is unknown; allowed: \"") != std::string::npos, told);
+  }
+  BOOST_TEST(std::ranges::none_of(cluster_schema(), [](const Key& key) { return key.kind == Kind::Choice; }));
+}
+
+BOOST_AUTO_TEST_CASE(options_of_another_format_are_refused) {
+  BOOST_TEST(mistakes(with("format", "format = 'idx'\nheader = true"))
+                 .find("run.toml:4:1: data.header: only with format = \"csv\"") != std::string::npos);
+  BOOST_TEST(mistakes(with("scale", "train_labels = 'l'"))
+                 .find("run.toml:5:16: data.train_labels: format \"csv\" has no label files") !=
+             std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(the_reference_tells_every_key) {

@@ -5,9 +5,7 @@
 #include <fstream>
 #include <numeric>
 
-#include "apps/data/dataset.h"
-#include "apps/data/formats/csv.h"
-#include "apps/data/formats/idx.h"
+#include "apps/data/load.h"
 #include "messages/env/real_disk.h"
 
 namespace troupe::data {
@@ -19,15 +17,6 @@ template <class T>
 std::vector<T> elements(const Tensor& tensor) {
   const auto values = tensor.as<T>();
   return {values.begin(), values.end()};
-}
-
-Result<Samples> csv(std::string_view text, Options options = {}, DType label_type = DType::Int32) {
-  return parse_csv(text, "a.csv", options, label_type);
-}
-
-std::string csv_failure(std::string_view text, Options options = {}) {
-  const auto parsed = csv(text, std::move(options));
-  return parsed ? "" : failure(parsed.status());
 }
 
 /// magic, element type, rank, sizes, elements.
@@ -64,135 +53,6 @@ Dataset counting(int64_t n) {
   const Tensor values = Tensor::vector<float>(std::span<const float>(x));
   return Dataset({{"x", values.reshaped(Shape{n, 1})}, {"y", values}});
 }
-
-BOOST_AUTO_TEST_SUITE(csv_files)
-
-BOOST_AUTO_TEST_CASE(the_last_column_is_the_label) {
-  const auto samples = csv("0,16,3\n8,-2.5,7\n", {.scale = 0.5});
-  BOOST_REQUIRE(samples.ok());
-  BOOST_TEST(samples->features.signature() == "float[2,2]");
-  BOOST_TEST(elements<float>(samples->features) == std::vector<float>({0, 8, 4, -1.25f}),
-             boost::test_tools::per_element());
-  BOOST_TEST(elements<int32_t>(samples->labels) == std::vector<int32_t>({3, 7}),
-             boost::test_tools::per_element());
-}
-
-BOOST_AUTO_TEST_CASE(the_label_can_stand_anywhere) {
-  const auto label_of = [](std::string_view text, Options options) {
-    const auto samples = csv(text, std::move(options));
-    return samples ? elements<int32_t>(samples->labels).front() : -1;
-  };
-  BOOST_TEST(label_of("1,2,3\n", {.label = LabelColumn::First}) == 1);
-  BOOST_TEST(label_of("1,2,3\n", {.label = int64_t{1}}) == 2);
-  BOOST_TEST(
-      label_of("a, \"the, label\" ,c\n1,2,3\n", {.label = std::string("the, label"), .header = true}) == 2);
-  const auto unlabelled = csv("1,2,3\n", {.label = LabelColumn::None});
-  BOOST_REQUIRE(unlabelled.ok());
-  BOOST_TEST(unlabelled->features.signature() == "float[1,3]");
-  BOOST_TEST(!unlabelled->labels.valid());
-}
-
-BOOST_AUTO_TEST_CASE(layout_does_not_matter) {
-  for (const char* text : {"1,2,3\r\n\r\n4,5,6\r\n", "\n 1 ,\t2, 3\n  \n4,5,6", "\"1\",2,\" 3\"\n+4,5e0,6\n",
-                           "\xef\xbb\xbf"
-                           "1,2,3\n4,5,6\n\n"}) {
-    const auto samples = csv(text);
-    BOOST_REQUIRE(samples.ok());
-    BOOST_TEST(elements<float>(samples->features) == std::vector<float>({1, 2, 4, 5}),
-               boost::test_tools::per_element());
-  }
-  const auto tabs = csv("1\t2\n3\t4\n", {.delimiter = '\t'});
-  BOOST_REQUIRE(tabs.ok());
-  BOOST_TEST(elements<int32_t>(tabs->labels) == std::vector<int32_t>({2, 4}),
-             boost::test_tools::per_element());
-}
-
-BOOST_AUTO_TEST_CASE(labels_can_be_fractions) {
-  const auto samples = csv("1,2.5\n", {}, DType::Float);
-  BOOST_REQUIRE(samples.ok());
-  BOOST_TEST(elements<float>(samples->labels).front() == 2.5f);
-}
-
-BOOST_AUTO_TEST_CASE(mistakes_name_file_row_and_column) {
-  BOOST_TEST(csv_failure("1,2,3\n\n4,abc,6\n") ==
-             "DataLoss: a.csv: row 3, column 2: 'abc' is no finite number");
-  BOOST_TEST(csv_failure("1,2,3\n4,,6\n") == "DataLoss: a.csv: row 2, column 2: the field is empty");
-  BOOST_TEST(csv_failure("1,2,3\n4,5\n") == "DataLoss: a.csv: row 2: 2 columns, the first row has 3");
-  BOOST_TEST(csv_failure("1,2,3\n4,5,6,7,8\n") == "DataLoss: a.csv: row 2: 5 columns, the first row has 3");
-  BOOST_TEST(csv_failure("1,2,3.5\n") ==
-             "DataLoss: a.csv: row 1, column 3: the label '3.5' is no int32; for labels of another type cast "
-             "it in data.inputs");
-  BOOST_TEST(csv_failure("1,2,3000000000\n").find("'3000000000' is no int32") != std::string::npos);
-  BOOST_TEST(csv_failure("x,y,z\n1,2,3\n") ==
-             "DataLoss: a.csv: row 1, column 1: 'x' is no finite number; if the first row holds names, say "
-             "header = true");
-  for (const char* number : {"nan", "inf", "1e999", "0x10", "1 2", "1;2", "\"1", "--1", "1.2.3"})
-    BOOST_TEST(csv_failure("1,1\n" + std::string(number) + ",1\n")
-                   .starts_with("DataLoss: a.csv: row 2, column 1: '"),
-               number);
-  BOOST_TEST(csv_failure("") == "DataLoss: a.csv: no samples in it");
-  BOOST_TEST(csv_failure("\n\r\n \n") == "DataLoss: a.csv: no samples in it");
-  BOOST_TEST(csv_failure("a,b\n", {.header = true}) == "DataLoss: a.csv: no samples in it");
-  BOOST_TEST(csv_failure("1\n2\n") == "DataLoss: a.csv: one column holds no features beside the label");
-  BOOST_TEST(csv_failure("heigth,width\n1,2\n", {.label = std::string("height"), .header = true}) ==
-             "InvalidArgument: a.csv: no column is called 'height'; the nearest is 'heigth'");
-  BOOST_TEST(csv_failure("1,2\n", {.label = int64_t{2}}) ==
-             "InvalidArgument: a.csv: label column 2 of 2 columns");
-  BOOST_TEST(csv_failure("1,2\n\x01\x02" + std::string(1, '\0') + std::string(100, 'x') + ",2\n") ==
-             "DataLoss: a.csv: row 2, column 1: '???" + std::string(37, 'x') + "...' is no finite number");
-}
-
-BOOST_AUTO_TEST_SUITE_END()
-
-BOOST_AUTO_TEST_SUITE(idx_files)
-
-BOOST_AUTO_TEST_CASE(images_become_rows_and_labels_a_vector) {
-  const auto images = parse_idx_features(idx(0x08, {2, 2, 2}, "\x01\x02\x03\x04\x05\x06\x07\xff"), "i", 2);
-  BOOST_REQUIRE(images.ok());
-  BOOST_TEST(images->signature() == "float[2,4]");
-  BOOST_TEST(elements<float>(*images) == std::vector<float>({2, 4, 6, 8, 10, 12, 14, 510}),
-             boost::test_tools::per_element());
-  const auto labels = parse_idx_labels(idx(0x08, {3}, "\x01\x02\x09"), "l");
-  BOOST_REQUIRE(labels.ok());
-  BOOST_TEST(elements<int32_t>(*labels) == std::vector<int32_t>({1, 2, 9}), boost::test_tools::per_element());
-}
-
-BOOST_AUTO_TEST_CASE(every_element_type_is_big_endian) {
-  const auto first = [](char element, std::string bytes) {
-    const auto values = parse_idx_features(idx(element, {1}, std::move(bytes)), "i", 1);
-    return values ? values->as<float>()[0] : -1000;
-  };
-  BOOST_TEST(first(0x09, "\xff") == -1);
-  BOOST_TEST(first(0x0b, "\xff\xfe") == -2);
-  BOOST_TEST(first(0x0c, {'\0', '\1', '\0', '\0'}) == 65536);
-  BOOST_TEST(first(0x0d, {'\x3f', '\x80', '\0', '\0'}) == 1);
-  BOOST_TEST(first(0x0e, {'\x40', '\0', '\0', '\0', '\0', '\0', '\0', '\0'}) == 2);
-}
-
-BOOST_AUTO_TEST_CASE(anything_damaged_is_refused) {
-  const std::string good = idx(0x08, {2, 3}, "abcdef");
-  for (size_t length = 0; length < good.size(); ++length)
-    BOOST_TEST(!parse_idx_features(good.substr(0, length), "f", 1).ok(), "cut to " << length);
-  BOOST_TEST(!parse_idx_features(good + "g", "f", 1).ok());
-  for (size_t at = 0; at < 12; ++at) {
-    std::string damaged = good;
-    damaged[at] = static_cast<char>(damaged[at] ^ 0x40);
-    BOOST_TEST(!parse_idx_features(damaged, "f", 1).ok(), "byte " << at);
-  }
-  const auto text = [](std::string bytes) { return parse_idx_features(bytes, "f", 1).status().text(); };
-  BOOST_TEST(text("\x1f\x8b\x08") == "f: compressed with gzip; unpack it first: gunzip f");
-  BOOST_TEST(text(idx(0x08, {2, 3}, "abcde")) == "f: sizes [2,3] need 6 bytes, 5 follow the header");
-  BOOST_TEST(text(idx(0x08, {UINT32_MAX, UINT32_MAX, UINT32_MAX}, "abc")) ==
-             "f: sizes [4294967295,4294967295,4294967295] need more than 2^64 bytes, 3 follow the header");
-  BOOST_TEST(text(idx(0x08, {0, 28, 28}, "")) == "f: no samples in it");
-  BOOST_TEST(text(idx(0x08, {}, "a")) == "f: rank 0");
-  BOOST_TEST(parse_idx_labels(idx(0x08, {1, 2}, "ab"), "l").status().text() ==
-             "l: labels of shape [1,2]; they must be of rank 1");
-  BOOST_TEST(parse_idx_labels(idx(0x0d, {1}, "abcd"), "l").status().text() ==
-             "l: labels of a floating type; they must be integers");
-}
-
-BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(datasets)
 
@@ -235,7 +95,7 @@ BOOST_AUTO_TEST_CASE(images_and_labels_come_from_two_files) {
   const Folder folder;
   const std::string images = folder.write("images", idx(0x08, {2, 1, 2}, "abcd")),
                     labels = folder.write("labels", idx(0x08, {2}, "\x01\x02"));
-  const Options options{.format = Format::Idx,
+  const Options options{.format = "idx",
                         .train = {images},
                         .train_labels = {labels},
                         .valid = {images},
@@ -265,7 +125,7 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_is_refused) {
   BOOST_TEST(text(shaped) == "InvalidArgument: input x: shape [3] does not hold the 2 values of a sample");
   const std::string images = folder.write("images", idx(0x08, {2, 1}, "ab")),
                     labels = folder.write("labels", idx(0x08, {1}, "\x01"));
-  BOOST_TEST(text({.format = Format::Idx, .train = {images}, .train_labels = {labels}}) ==
+  BOOST_TEST(text({.format = "idx", .train = {images}, .train_labels = {labels}}) ==
              "DataLoss: " + labels + ": 1 labels for the 2 samples of " + images);
 }
 

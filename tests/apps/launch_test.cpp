@@ -84,7 +84,7 @@ BOOST_AUTO_TEST_CASE(certificates_are_told_to_every_node) {
   BOOST_TEST(Program(TROUPE_PROGRAM, {"certs", folder.path() + "/certs", "--cluster", file}).end() == 0);
   Program program(TROUPE_PROGRAM, run("launch", "tls", brief + how + Arguments{"--json"}));
   BOOST_TEST(program.end() == 0, program.output());
-  BOOST_TEST(program.output().starts_with("{\"ending\": \"completed\""), program.output());
+  BOOST_TEST(program.output().starts_with("{\"ending\":\"completed\""), program.output());
 }
 
 BOOST_AUTO_TEST_CASE(a_signal_ends_the_run_in_order) {

@@ -1,5 +1,6 @@
 // Arrays as NumPy writes them, and what only looks like it.
-#include "apps/data/formats/npy.h"
+#include "apps/data/arrays/npy.h"
+#include "apps/data/arrays/npz.h"
 
 #include <boost/test/unit_test.hpp>
 

@@ -80,7 +80,7 @@ BOOST_AUTO_TEST_CASE(workers_train_asynchronously) {
                   run("async", {"--json", "--local", "ps=2,worker=3", "--set",
                                 "train.replication={mode=\"async\"}", "--set", "train.max_epochs=15"}));
   BOOST_TEST(program.end() == 0, program.output());
-  const std::string key = "\"valid/accuracy\": ";
+  const std::string key = "\"valid/accuracy\":";
   const size_t at = program.output().find(key);
   BOOST_TEST_REQUIRE(at != std::string::npos, program.output());
   BOOST_TEST(std::stod(program.output().substr(at + key.size())) > 0.9);

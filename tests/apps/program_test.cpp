@@ -229,8 +229,8 @@ BOOST_AUTO_TEST_CASE(a_signal_that_saves_nothing_says_so) {
   Program machine(TROUPE_PROGRAM, endless("train", "machine", never + Arguments{"--json"}));
   BOOST_TEST_REQUIRE(appears(folder.path() + "/machine/001/metrics.jsonl"));
   BOOST_TEST(machine.end(SIGTERM) == 128 + SIGTERM);
-  BOOST_TEST(says(machine.output(), "\"signal\": \"SIGTERM\""), machine.output());
-  BOOST_TEST(says(machine.output(), "\"checkpoint\": null"), machine.output());
+  BOOST_TEST(says(machine.output(), "\"signal\":\"SIGTERM\""), machine.output());
+  BOOST_TEST(says(machine.output(), "\"checkpoint\":null"), machine.output());
 }
 
 // Jobs and workers.

@@ -3,6 +3,7 @@
 //
 //   replica of worker k:  values, batch -> tower per own shard -> SyncReplicasApply at the variables' task -> values of the next round
 #include "apps/train/replica.h"
+#include "apps/data/load.h"
 
 #include <boost/test/unit_test.hpp>
 

@@ -6,12 +6,14 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
+#include <filesystem>
 #include <latch>
-#include <mutex>
+#include <limits>
 #include <numeric>
 #include <stdexcept>
 #include <thread>
+
+#include "devices/flush_denormals.h"
 
 namespace troupe {
 namespace {
@@ -38,21 +40,85 @@ BOOST_AUTO_TEST_CASE(runs_every_chunk_once_before_it_returns) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(helpers_take_chunks_that_are_long_enough) {
+// Runs loops until a thread other than the caller has run a chunk of one; false when the machine has one core. The other thread is busy
+// longer than the caller, who then waits for it.
+bool run_with_helper(Pool& pool, const std::function<void()>& in_each_chunk) {
   cpu_set_t cores;
-  if (sched_getaffinity(0, sizeof(cores), &cores) != 0 || CPU_COUNT(&cores) < 2) return;
-  auto pool = pool_of(2);
+  if (sched_getaffinity(0, sizeof(cores), &cores) != 0 || CPU_COUNT(&cores) < 2) return false;
   std::atomic<int> helped{0};
   const auto caller = std::this_thread::get_id();
-  // Repeated until the other thread got a core; it is busy longer than the caller, who then waits for it.
   for (int tries = 0; helped == 0 && tries < 20000; ++tries)
-    pool->chunks(8, [&](size_t) {
+    pool.chunks(8, [&](size_t) {
       busy(std::chrono::microseconds(50));
+      in_each_chunk();
       if (std::this_thread::get_id() == caller) return;
       busy(std::chrono::microseconds(300));
       ++helped;
     });
   BOOST_TEST(helped > 0);
+  return true;
+}
+
+BOOST_AUTO_TEST_CASE(helpers_take_chunks_that_are_long_enough) {
+  run_with_helper(*pool_of(2), [] {});
+}
+
+BOOST_AUTO_TEST_CASE(helpers_treat_denormals_as_the_caller_does) {
+  auto pool = pool_of(2);
+  std::atomic<int> zeros{0}, others{0};
+  const auto halve_smallest_normal = [&] {
+    volatile float value = std::numeric_limits<float>::min();
+    value = value / 2;
+    ++(value == 0 ? zeros : others);
+  };
+  {
+    const FlushDenormals flush;
+    run_with_helper(*pool, halve_smallest_normal);
+    BOOST_TEST(others == 0);
+  }
+  zeros = 0;
+  run_with_helper(*pool, halve_smallest_normal);
+  BOOST_TEST(zeros == 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_helper_makes_room_for_a_task) {
+  auto pool = pool_of(2);
+  const auto caller = std::this_thread::get_id();
+  std::atomic<bool> submitted{false}, started{false}, ended{false};
+  std::atomic<int> helped{0};
+  pool->chunks(1000, [&](size_t) {
+    if (std::this_thread::get_id() != caller) {
+      if (started) ++helped;
+      if (!submitted.exchange(true))
+        pool->submit([&] {
+          started = true;
+          ended.wait(false);
+        });
+    }
+    busy(std::chrono::microseconds(50));
+  });
+  ended = true;
+  ended.notify_one();
+  pool.reset();
+  BOOST_TEST(helped <= 1);
+}
+
+BOOST_AUTO_TEST_CASE(who_waits_for_the_end_of_a_loop_runs_no_chunk_of_another) {
+  auto pool = pool_of(3);
+  static thread_local int outer = 0;
+  std::atomic<int> nested{0};
+  std::vector<std::jthread> callers;
+  for (int caller = 0; caller < 3; ++caller)
+    callers.emplace_back([&] {
+      for (int round = 0; round < 50; ++round)
+        pool->chunks(4, [&](size_t) {
+          if (outer++ != 0) ++nested;
+          pool->chunks(4, [](size_t) { busy(std::chrono::microseconds(20)); });
+          --outer;
+        });
+    });
+  callers.clear();
+  BOOST_TEST(nested == 0);
 }
 
 BOOST_AUTO_TEST_CASE(blocks_cover_the_range_in_pieces_of_the_given_size) {
@@ -191,6 +257,17 @@ BOOST_AUTO_TEST_CASE(pools_start_and_end_at_any_moment) {
     auto pool = pool_of(static_cast<size_t>(1 + i % 4));
     if (i % 2 == 0) pool->chunks(3, [](size_t) {});
   }
+}
+
+BOOST_AUTO_TEST_CASE(the_last_pool_leaves_no_thread_behind) {
+  const auto threads = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {});
+  };
+  const auto before = threads();
+  run_with_helper(*pool_of(2), [] {});
+  for (int tries = 0; threads() != before && tries < 1'000'000; ++tries)
+    std::this_thread::yield();  // joined threads may be seen for a moment longer
+  BOOST_TEST(threads() == before);
 }
 
 BOOST_AUTO_TEST_CASE(two_pools_serve_one_thread) {

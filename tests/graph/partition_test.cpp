@@ -34,9 +34,8 @@ std::vector<DeviceId> on_b(const ToyGraph& g, const std::vector<std::string>& na
   return device;
 }
 
-std::vector<Partition> split(const ToyGraph& g, std::vector<DeviceId> device,
-                             const InHostMemory& in_host_memory = {}) {
-  return value_or_throw(partition(g.graph(), std::move(device), cluster(), in_host_memory));
+std::vector<Partition> split(const ToyGraph& g, std::vector<DeviceId> device) {
+  return value_or_throw(partition(g.graph(), std::move(device), cluster()));
 }
 
 const Partition& part(const std::vector<Partition>& parts, DeviceId device) {
@@ -144,16 +143,12 @@ BOOST_AUTO_TEST_CASE(feeds_and_fetches_keep_their_positions) {
 BOOST_AUTO_TEST_CASE(memory_on_one_device) {
   ToyGraph g;
   const Output x = g.placeholder("x"), shape = g.op("shape", "Shape", {x}), neg = g.op("neg", "Neg", {shape});
-  g.op("not_moved", "Add", {shape, shape});
+  g.op("not_moved", "AddOnHost", {shape, shape});
   g.op("sum", "Mul", {neg, shape});
-  g.op("reader", "Add", {x, x});
+  g.op("reader", "AddOnHost", {x, x});
   std::vector<DeviceId> device(g.graph().size(), gpu);
   device[x.node] = a;
-  const auto in_host_memory = [](const Node& node, size_t, bool is_input, std::string_view type) {
-    BOOST_TEST(type == "GPU");
-    return node.type() == "Add" || (node.type() == "Shape" && !is_input);
-  };
-  const auto parts = split(g, device, in_host_memory);
+  const auto parts = split(g, device);
   const Partition& on_gpu = part(parts, gpu);
   const Node& send = only(on_gpu, "_HostSend");
   BOOST_TEST(on_gpu.graph.node(send.inputs[0].node).name == "shape");

@@ -70,7 +70,13 @@ void add_arithmetic(OpTable& table) {
           .attr("T: type")
           .attr("N: int >= 1")
           .shape(unknown_shape));
-  add(OpDefBuilder("Shape").input("x: T").output("shape: int32").attr("T: type").shape(shape_shape));
+  add(OpDefBuilder("Shape").input("x: T").host_output("shape: int32").attr("T: type").shape(shape_shape));
+  add(OpDefBuilder("AddOnHost")
+          .host_input("x: T")
+          .host_input("y: T")
+          .host_output("z: T")
+          .attr("T: type")
+          .shape(broadcast_shape));
   add(OpDefBuilder("Cast")
           .input("x: SrcT")
           .output("y: DstT")

@@ -27,14 +27,14 @@ nm -DC --defined-only "$library" | cut -d' ' -f3- >"$work/exports"
 sed -E ':again; s/<[^<>]*>//g; t again' "$work/exports" >"$work/names"  # without template arguments
 grep -q '^troupe::Session::run(' "$work/exports" || fail "Session::run is not exported"
 ! grep -vE '^(vtable for |typeinfo for |typeinfo name for )?([^(]* )?troupe::' "$work/names" >&2 || fail "these are exported"
-! grep -E '(caf|capnp|kj|boost|dnnl|hwy|Eigen|wire)::|::Impl::' "$work/exports" >&2 || fail "these are exported"
+! grep -E '(caf|capnp|kj|boost|tbb|dnnl|hwy|Eigen|wire)::|::Impl::' "$work/exports" >&2 || fail "these are exported"
 sed -E 's/^(vtable for |typeinfo for |typeinfo name for )?([^(]* )?troupe::(nn::)?([A-Za-z0-9_]+).*/\4/' "$work/names" | sort -u |
   while read -r name; do
     grep -rqw -- "$name" "$prefix/include" || fail "troupe::$name is exported and stands in no public header"
   done
 
 # What it needs is what it says it needs, and loading it runs no code of ours (Boost.Asio's headers and CAF's have some).
-needed='lib(caf_core|capnp|kj|dnnl|hwy|gomp|ssl|crypto|stdc\+\+|m|gcc_s|c|asan|ubsan)[-.]|ld-linux'
+needed='lib(caf_core|capnp|kj|tbb|dnnl|hwy|gomp|ssl|crypto|stdc\+\+|m|gcc_s|c|asan|ubsan)[-.]|ld-linux'
 ! readelf -d "$library" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | grep -vE "^$needed" >&2 || fail "these are needed"
 for file in $(nm "$library" | sed -n 's/.*_GLOBAL__sub_I_\(.*\.cpp\)$/\1/p'); do
   grep -rqE --include="$file" "#include <(boost/asio|caf/)" "$source"/actors || fail "$file has a static constructor"

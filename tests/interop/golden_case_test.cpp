@@ -5,7 +5,8 @@
 
 #include <filesystem>
 
-#include "apps/data/formats/npy.h"
+#include "apps/data/arrays/npy.h"
+#include "apps/data/arrays/npz.h"
 #include "apps/golden/compare.h"
 #include "apps/golden/devices.h"
 #include "apps/golden/verify.h"

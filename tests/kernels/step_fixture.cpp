@@ -3,28 +3,22 @@
 #include <algorithm>
 
 #include "graph/build/shape_context.h"
+#include "kernels/core/checked_kernel.h"
 #include "kernels/ops/all_ops.h"
 
 namespace troupe::test {
 namespace {
 
-/// Adds one to a float tensor, after whatever the hook does.
-class ProbeKernel final : public Kernel {
- public:
-  explicit ProbeKernel(const Hook& hook) : hook_(hook) {}
-  Outcome run(KernelContext& context) const override {
-    Outcome outcome = hook_ ? hook_(context) : Status{};
-    if (const auto* status = std::get_if<Status>(&outcome); status && !status->ok()) return outcome;
-    auto y = context.output(0, context.input(0).shape());
-    if (!y) return y.status();
-    const auto from = context.input(0).as<float>();
-    std::transform(from.begin(), from.end(), (*y)->write<float>().begin(), [](float x) { return x + 1; });
-    return outcome;
-  }
-
- private:
-  const Hook& hook_;
+struct ProbeArguments {
+  const Tensor& x;
+  Tensor& y;
 };
+
+/// Adds one to a float tensor.
+void compute_probe(const ProbeArguments& arguments, DeviceContext&) {
+  const auto from = arguments.x.as<float>();
+  std::transform(from.begin(), from.end(), arguments.y.write<float>().begin(), [](float x) { return x + 1; });
+}
 
 }  // namespace
 
@@ -42,10 +36,12 @@ std::shared_ptr<const OpLibrary> library_with_probes(const Hook& hook) {
                   .served_by("queue")
                   .effect(Effect::State)
                   .shape(unchanged_shape));
-  const auto prepare = [&hook](const PrepareContext&) -> Result<std::unique_ptr<Kernel>> {
-    return std::unique_ptr<Kernel>(std::make_unique<ProbeKernel>(hook));
+  const auto check = [&hook](KernelContext& context) -> Result<ProbeArguments> {
+    if (hook) TROUPE_RETURN_IF_FAILED(hook(context));
+    TROUPE_ASSIGN(Tensor* const y, context.output(0, context.input(0).shape()));
+    return ProbeArguments{context.input(0), *y};
   };
-  library->kernel({"Probe", "CPU", {}, {}, {}, false, prepare});
+  library->kernel(cpu_kernel("Probe", check, compute_probe));
   throw_if_failed(library->status);
   return library;
 }

@@ -10,10 +10,10 @@
 
 namespace troupe::test {
 
-using Hook = std::function<Outcome(KernelContext&)>;
+using Hook = std::function<Status(KernelContext&)>;
 
-/// All ops, and Probe and Ask. Probe adds one to its input, a float tensor, after whatever `hook` does then; an Outcome that is no
-/// success is the kernel's.
+/// All ops, and Probe and Ask. Probe adds one to its input, a float tensor, after `hook` has returned; a failure of the hook is
+/// the kernel's.
 std::shared_ptr<const OpLibrary> library_with_probes(const Hook& hook);
 
 /// A host that keeps what it is asked, for the test to answer when it likes.

@@ -253,15 +253,13 @@ BOOST_AUTO_TEST_CASE(failures_name_op_node_device_and_step) {
   };
   check([](KernelContext&) { return out_of_range("no more"); }, Code::OutOfRange,
         "[Probe] layer/first" + place + "no more");
-  check([](KernelContext&) -> Outcome { throw std::runtime_error("oh"); }, Code::Internal,
+  check([](KernelContext&) -> Status { throw std::runtime_error("oh"); }, Code::Internal,
         "[Probe] layer/first" + place + "the kernel threw: oh");
-  check([](KernelContext&) -> Outcome { throw std::bad_alloc(); }, Code::ResourceExhausted,
+  check([](KernelContext&) -> Status { throw std::bad_alloc(); }, Code::ResourceExhausted,
         "[Probe] layer/first" + place + "no memory left");
   check(
       [](KernelContext& context) { return context.node().name == "layer/second" ? aborted("2") : Status{}; },
       Code::Aborted, "[Probe] layer/second" + place + "2");
-  check([](KernelContext&) -> Outcome { return Completion(data_loss("lost")); }, Code::DataLoss,
-        "[Probe] layer/first" + place + "lost");
   hook = nullptr;
   ScriptedHost host(plan);
   host.start({Tensor::scalar(0.0f)});
@@ -330,29 +328,6 @@ BOOST_FIXTURE_TEST_CASE(a_cancelled_step_waits_for_its_device, DelayedFixture) {
   check_failure(host.outcome, Code::Cancelled, "stop");
   BOOST_TEST(device.advance() == 0u);
   BOOST_TEST(device.memory_statistics().in_use == 0u);
-}
-
-// A kernel that returns before its work is done: its consumers wait for the completion, others do not.
-BOOST_AUTO_TEST_CASE(a_kernel_may_leave_work_under_way) {
-  const auto later = Completion::pending();
-  hook = [&](KernelContext& context) -> Outcome {
-    ran.push_back(context.node().name);
-    if (context.node().name == "slow") return later;
-    return Status{};
-  };
-  const Output x = input("x"), slow = probe("slow", x), after = probe("after", slow),
-               quick = probe("quick", x);
-  ScriptedHost host(prepare({x}, {after, quick}));
-  host.start({Tensor::scalar(1.0f)});
-  std::sort(ran.begin(), ran.end());
-  BOOST_TEST(ran == (std::vector<std::string>{"quick", "slow"}), boost::test_tools::per_element());
-  BOOST_TEST(host.outcome.empty());
-  later.complete({});
-  BOOST_TEST(host.wakes == 1);
-  host.runner.drive();
-  BOOST_REQUIRE(host.outcome.size() == 1);
-  BOOST_TEST(host.fetched(0) == 3);
-  BOOST_TEST(host.fetched(1) == 2);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

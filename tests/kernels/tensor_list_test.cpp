@@ -1,7 +1,9 @@
 // Lists of tensors as values: what TensorFlow's own cases (tests/golden/cases/graphs/list_*) do not show.
 #include <boost/test/unit_test.hpp>
 
+#include "devices/transfer.h"
 #include "graph/build/control_flow.h"
+#include "tests/support/delayed_device.h"
 #include "tests/support/local_graph.h"
 
 namespace troupe::test {
@@ -74,6 +76,49 @@ BOOST_AUTO_TEST_CASE(what_moves_elements_does_not_move_lists) {
   BOOST_TEST((packed.code() == Code::NotFound), packed.message());
   const Status fetched = failure(list);
   BOOST_TEST(fetched.text().find("variant") != std::string::npos, fetched.message());
+}
+
+// The lists [x, unset, y], zeros like it, and the sum of both and the first once more.
+BOOST_AUTO_TEST_CASE(elements_may_lie_in_the_memory_of_a_device) {
+  InlinePool pool;
+  CpuDevice host(value_or_throw(DeviceName::parse("/job:test/replica:0/task:0/device:CPU:0")), 1, pool);
+  DelayedDevice device(value_or_throw(DeviceName::parse("/job:test/replica:0/task:0/device:CPU:1")), pool,
+                       {});
+  Feeds feeds;
+  const auto feed = [&](Tensor value) {
+    const Output output = g.add_one("Placeholder", {}, {{"dtype", value.dtype()}});
+    feeds.emplace_back(output, std::move(value));
+    return output;
+  };
+  const auto on_host = [&](int32_t value) { return feed(Tensor::scalar(value)); };
+  const auto on_device = [&](std::initializer_list<float> values) {
+    return feed(value_or_throw(transfer(Tensor::vector<float>(values), host, device)));
+  };
+  const Output x = on_device({1, 2}), y = on_device({3, 4});
+  Output list = g.add_one("TensorListReserve", {feed(Tensor::vector<int32_t>({2})), on_host(3)},
+                          {{"element_dtype", f32}});
+  list = g.add_one("TensorListSetItem", {list, on_host(0), x});
+  list = g.add_one("TensorListSetItem", {list, on_host(2), y});
+  const Output zeros = g.add_one("ZerosLike", {list}), sum = g.add_one("AddN", {list, zeros, list});
+  const auto stack = [&](Output of) {
+    return g.add_one("TensorListStack", {of, on_host(-1)}, {{"element_dtype", f32}});
+  };
+  const Output unset =
+      g.add_one("TensorListGetItem", {list, on_host(1), on_host(-1)}, {{"element_dtype", f32}});
+  const NodeId popped = g.add("TensorListPopBack", {list, on_host(-1)}, {{"element_dtype", f32}});
+  const std::vector<Output> fetches = {stack(sum), stack(zeros), unset, {popped, 1}, length({popped, 0})};
+
+  auto values = value_or_throw(LocalRuntime(op_library(), device).run(graph, feeds, fetches));
+  for (Tensor& value : values) {
+    value = value_or_throw(transfer(value, device, host));
+    BOOST_TEST_REQUIRE(device.wait(value.completion()).ok());
+  }
+  BOOST_TEST(identical(values[0], Tensor::of<float>({3, 2}, {2, 4, 0, 0, 6, 8})));
+  BOOST_TEST(identical(values[1], Tensor::of<float>({3, 2}, {0, 0, 0, 0, 0, 0})));
+  BOOST_TEST(identical(values[2], Tensor::vector<float>({0, 0})));
+  BOOST_TEST(identical(values[3], Tensor::vector<float>({3, 4})));
+  BOOST_TEST(values[4].item<int32_t>() == 2);
+  BOOST_TEST(device.check_memory().ok());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -211,6 +211,22 @@ BOOST_AUTO_TEST_CASE(a_refused_update_changes_nothing) {
   check_close(group.value(0), {11, 22});
 }
 
+BOOST_AUTO_TEST_CASE(a_refused_update_of_rows_changes_no_variable) {
+  Group group("SparseApplyMomentum", {floats(Shape{2, 1}, {1, 2}), floats(Shape{2, 1}, {3, 4})},
+              {f32, f32, i32, f32});
+  const Tensor gradient = floats(Shape{2, 1}, {10, 20}), held = group.value(1);
+  const auto apply = [&](const Tensor& indices) {
+    return group.apply({scalar(1), gradient, indices, scalar(0)});
+  };
+  BOOST_TEST((apply(ints({0, 2})).code() == Code::InvalidArgument));
+  check_close(group.value(0), {1, 2});
+  check_close(group.value(1), {3, 4});
+  BOOST_TEST(apply(ints({0, 1})).ok());
+  check_close(group.value(0), {-9, -18});
+  check_close(group.value(1), {10, 20});
+  check_close(held, {3, 4});
+}
+
 BOOST_AUTO_TEST_CASE(large_updates_give_the_same_bits_for_any_number_of_threads) {
   const Tensor large = counting(Shape{300'001});
   const std::vector<Tensor> inputs{large,        large,        large,         scalar(0.5f),  scalar(0.5f),

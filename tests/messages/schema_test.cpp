@@ -5,7 +5,6 @@
 #include <set>
 
 #include "messages/schemas/checkpoint.capnp.h"
-#include "messages/schemas/device.capnp.h"
 #include "messages/schemas/executor.capnp.h"
 #include "messages/schemas/graph.capnp.h"
 #include "messages/schemas/link.capnp.h"
@@ -46,14 +45,14 @@ BOOST_AUTO_TEST_CASE(every_message_can_be_received) {
              SessionClosed>();
   check_each<ListDevices, DevicesListed, RegisterPartition, PartitionRegistered, RunPartition, PartitionDone,
              PartitionBroken, AbortStep, DeregisterPartition>();
-  check_each<ExecuteStep, StepExecuted, TensorsArrived, TakeTensor, TensorTaken>();
-  check_each<Update, Updated, Assign, Read, ReadDone>();
+  check_each<StepExecuted, TensorsArrived, TakeTensor, TensorTaken>();
+  check_each<GroupChanged, Release, Released, Update, Updated, Assign, Read, ReadDone>();
   check_each<Enqueue, EnqueueMany, Enqueued, Dequeue, DequeueMany, Dequeued, CloseQueue, QueueClosed,
              CancelAttempts, GetQueueSize, QueueSize>();
   check_each<PushGradient, Committed, CancelPushes, MeanComputed>();
   check_each<SaveCheckpoint, CheckpointSaved, RestoreCheckpoint, CheckpointRestored, SaveShard, ShardSaved,
              ReadShards, ShardsRead, ApplyShards, ShardsApplied, DropShards, FilesDone>();
-  check_each<ListActors, ActorsListed>();
+  check_each<ListActors, ActorsListed, ChildEnded>();
   check_each<BeginTraining, TrainingBegun, RunRounds, RoundsRun, EndTraining>();
 }
 

@@ -2,16 +2,18 @@
 
 #include "devices/flush_denormals.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <condition_variable>
 #include <cstring>
 #include <deque>
-#include <new>
+#include <set>
 
 namespace troupe {
 namespace {
 
-constexpr std::align_val_t alignment{64};
+constexpr size_t page = 4096;
 constexpr size_t guard_bytes = 64;                     // behind each buffer, filled with poison
 constexpr size_t quarantine_bytes = size_t{16} << 20;  // of released memory that is not used again yet
 
@@ -27,9 +29,19 @@ bool untouched(const std::byte* data, size_t bytes) {
 
 class DelayedDevice::Memory final : public Allocator, public std::enable_shared_from_this<Memory> {
  public:
-  Memory(uint16_t ordinal, size_t cap) : ordinal_(ordinal) { statistics_.cap = cap; }
+  Memory(uint16_t ordinal, size_t cap, bool guarded) : ordinal_(ordinal), guarded_(guarded) {
+    statistics_.cap = cap;
+  }
   ~Memory() override {
-    for (const Block& block : quarantine_) ::operator delete(block.data, alignment);
+    for (const Block& block : quarantine_) ::munmap(block.data, mapped(block));
+  }
+
+  /// The device begins or ends to execute: from now on its work reaches the buffers, or nobody does.
+  void set_executing(bool executing) {
+    if (!guarded_) return;
+    std::lock_guard lock(mutex_);
+    executing_ = executing;
+    for (const Block& block : in_use_) protect(block, executing);
   }
 
   Result<BufferRef> allocate(size_t bytes) override {
@@ -44,14 +56,19 @@ class DelayedDevice::Memory final : public Allocator, public std::enable_shared_
     auto* const buffer = new DeviceBuffer;
     buffer->kind = MemoryKind::Device;
     buffer->device = ordinal_;
-    buffer->data = static_cast<std::byte*>(::operator new(bytes + guard_bytes, alignment));
+    const Block block{map(bytes), bytes};
+    buffer->data = block.data;
     buffer->bytes = bytes;
     buffer->release = [](Buffer* self) {
       const std::unique_ptr<DeviceBuffer> gone(static_cast<DeviceBuffer*>(self));
       gone->memory->take_back({gone->data, gone->bytes});
     };
     buffer->memory = shared_from_this();
-    fill(buffer->data, bytes + guard_bytes);
+    fill(block.data, bytes + guard_bytes);
+    if (guarded_) {
+      in_use_.insert(block);
+      protect(block, executing_);
+    }
     return BufferRef::adopt(buffer);
   }
 
@@ -73,13 +90,26 @@ class DelayedDevice::Memory final : public Allocator, public std::enable_shared_
   struct Block {
     std::byte* data;
     size_t bytes;
+    auto operator<=>(const Block&) const = default;
   };
   struct DeviceBuffer : Buffer {
     std::shared_ptr<Memory> memory;
   };
 
+  static size_t mapped(const Block& block) { return (block.bytes + guard_bytes + page - 1) / page * page; }
+  static std::byte* map(size_t bytes) {
+    void* const data =
+        ::mmap(nullptr, mapped({nullptr, bytes}), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (data == MAP_FAILED) throw std::bad_alloc();
+    return static_cast<std::byte*>(data);
+  }
+  static void protect(const Block& block, bool reachable) {
+    ::mprotect(block.data, mapped(block), reachable ? PROT_READ | PROT_WRITE : PROT_NONE);
+  }
+
   void take_back(Block block) {
     std::lock_guard lock(mutex_);
+    if (in_use_.erase(block) != 0) protect(block, true);
     statistics_.in_use -= block.bytes;
     if (!untouched(block.data + block.bytes, guard_bytes))
       note(internal("a device buffer of " + std::to_string(block.bytes) + " bytes was written past its end"));
@@ -90,7 +120,7 @@ class DelayedDevice::Memory final : public Allocator, public std::enable_shared_
       const Block oldest = quarantine_.front();
       note(check_released(oldest));
       quarantined_ -= oldest.bytes;
-      ::operator delete(oldest.data, alignment);
+      ::munmap(oldest.data, mapped(oldest));
     }
   }
 
@@ -104,8 +134,11 @@ class DelayedDevice::Memory final : public Allocator, public std::enable_shared_
     if (damage_.ok()) damage_ = std::move(status);
   }
 
-  uint16_t ordinal_;
+  const uint16_t ordinal_;
+  const bool guarded_;
   mutable std::mutex mutex_;
+  bool executing_ = false;
+  std::set<Block> in_use_;  ///< of a guarded device
   MemoryStatistics statistics_;
   std::deque<Block> quarantine_;
   size_t quarantined_ = 0;
@@ -132,7 +165,7 @@ struct DelayedDevice::Stream {
 
 DelayedDevice::DelayedDevice(DeviceName name, Pool& pool, Options options)
     : name_(std::move(name)), options_(std::move(options)),
-      memory_(std::make_shared<Memory>(options_.ordinal, options_.memory_cap)),
+      memory_(std::make_shared<Memory>(options_.ordinal, options_.memory_cap, options_.guarded)),
       stream_(std::make_shared<Stream>()), context_(*memory_, heap_allocator(), pool) {
   if (options_.drive == Drive::Thread) thread_ = std::thread([this] { serve(); });
 }
@@ -182,7 +215,9 @@ bool DelayedDevice::execute_front(std::unique_lock<std::mutex>& lock) {
   stream_->items.pop_front();
   lock.unlock();
   Status status = item.after.status();
+  memory_->set_executing(true);
   if (status.ok()) status = item.work(context_);
+  memory_->set_executing(false);
   item.work = nullptr;
   item.done.complete(std::move(status));
   lock.lock();

@@ -2,7 +2,8 @@
 // memory is its own (MemoryKind::Device), work and copies are executed later, in the order of issue, by
 // another thread or when the test says so. Its memory is the host's in truth, so CPU kernels can run on it.
 // What code does wrong shows: memory not yet written and memory released hold 0xA5, released memory is kept
-// aside for a while, and writes into it or past the end of a buffer are found. Any thread; `advance` one.
+// aside for a while, and writes into it or past the end of a buffer are found. A guarded device has memory that only its own work
+// reaches: any other access ends the process, as a dereferenced device pointer would. Any thread; `advance` one.
 #pragma once
 
 #include <memory>
@@ -26,6 +27,7 @@ class DelayedDevice final : public Device {
     uint16_t ordinal = 1;             ///< tells apart the memories of several such devices
     size_t memory_cap = size_t{1} << 30;
     uint64_t incarnation = 1;
+    bool guarded = false;  ///< for Drive::Manual: memory is reached only by what advance() and wait() execute
   };
   static constexpr std::byte poison{0xA5};
 

@@ -11,7 +11,11 @@ LocalRuntime::LocalRuntime(std::shared_ptr<const OpLibrary> library)
       device_(own_device_.get()) {}
 
 LocalRuntime::LocalRuntime(std::shared_ptr<const OpLibrary> library, Device& device)
-    : library_(std::move(library)), device_(&device) {}
+    : LocalRuntime(std::move(library), device, {}) {}
+
+LocalRuntime::LocalRuntime(std::shared_ptr<const OpLibrary> library, Device& device,
+                           std::function<void()> advance)
+    : library_(std::move(library)), device_(&device), advance_(std::move(advance)) {}
 
 Result<std::shared_ptr<const PreparedPlan>> LocalRuntime::prepare(const Graph& graph,
                                                                   const RunSignature& signature) {
@@ -36,7 +40,7 @@ Result<std::shared_ptr<const PreparedPlan>> LocalRuntime::prepare(const Partitio
 
 Result<std::vector<Tensor>> LocalRuntime::run(const std::shared_ptr<const PreparedPlan>& plan,
                                               std::vector<Tensor> feeds, const StepInfo& info) {
-  return LocalHost(*library_, plan).run(std::move(feeds), info);
+  return LocalHost(*library_, plan).run(std::move(feeds), info, advance_);
 }
 
 Result<std::vector<Tensor>> LocalRuntime::run(const Graph& graph, const Feeds& feeds,
@@ -75,19 +79,26 @@ void LocalHost::start(std::vector<Tensor> feeds, const StepInfo& info) {
   wake_ = true;
 }
 
+void LocalHost::wait_for_wake() {
+  std::unique_lock lock(mutex_);
+  woken_.wait(lock, [&] { return wake_; });
+}
+
 bool LocalHost::take_wake() {
   const std::lock_guard lock(mutex_);
   return std::exchange(wake_, false);
 }
 
-Result<std::vector<Tensor>> LocalHost::run(std::vector<Tensor> feeds, const StepInfo& info) {
+Result<std::vector<Tensor>> LocalHost::run(std::vector<Tensor> feeds, const StepInfo& info,
+                                           const std::function<void()>& advance) {
   start(std::move(feeds), info);
   while (!ended_) {
-    std::unique_lock lock(mutex_);
-    woken_.wait(lock, [&] { return wake_; });
-    wake_ = false;
-    lock.unlock();
-    runner_.drive();
+    if (take_wake())
+      runner_.drive();
+    else if (advance)
+      advance();
+    else
+      wait_for_wake();
   }
   if (!ended_->ok()) return *ended_;
   const auto fetched = runner_.fetched();

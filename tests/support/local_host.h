@@ -3,6 +3,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -26,6 +27,8 @@ class LocalRuntime {
   explicit LocalRuntime(std::shared_ptr<const OpLibrary> library);
   /// On a device of the caller's, which must outlive the runtime.
   LocalRuntime(std::shared_ptr<const OpLibrary> library, Device& device);
+  /// On a device that computes only when `advance` is called: a step does so when it waits for the device.
+  LocalRuntime(std::shared_ptr<const OpLibrary> library, Device& device, std::function<void()> advance);
 
   const OpLibrary& library() const { return *library_; }
   Device& device() { return *device_; }
@@ -46,6 +49,7 @@ class LocalRuntime {
   InlinePool pool_;
   std::unique_ptr<CpuDevice> own_device_;
   Device* device_;
+  std::function<void()> advance_;
   StateTable state_;
 };
 
@@ -80,8 +84,9 @@ class LocalHost : public StepHost {
   bool take_wake();
   /// Nothing while the step is under way.
   const std::optional<Status>& outcome() const { return ended_; }
-  /// Drives the step until it has ended, waiting for the device where it must.
-  Result<std::vector<Tensor>> run(std::vector<Tensor> feeds, const StepInfo& info);
+  /// Drives the step until it has ended. While there is nothing to drive it calls `advance`, or if that is empty waits.
+  Result<std::vector<Tensor>> run(std::vector<Tensor> feeds, const StepInfo& info,
+                                  const std::function<void()>& advance = {});
 
   void request(StepRequest request) override;
   void read(Activation activation, uint32_t input, StateCell& cell) override;
@@ -91,6 +96,7 @@ class LocalHost : public StepHost {
 
  private:
   using Edge = LocalRendezvous::Edge;
+  void wait_for_wake();
   void send(const StepRequest& request, const Edge& edge);
   void receive(const StepRequest& request, const Edge& edge);
   void deliver(Activation receiver, LocalRendezvous::Token token);

@@ -44,14 +44,13 @@ struct Shown {
 /// Shapes of what lies in the memory of the device, for sizes and axes are no data: of the inputs, and where those are scalars or
 /// none, of the outputs.
 std::vector<Shape> data_shapes(const OpCase& sample, const SingleOp& op) {
-  const KernelDef& kernel = *value_or_throw(op_library()->kernels.find(op.node(), "CPU"));
   std::vector<Shape> shapes;
   for (size_t i = 0; i < sample.inputs.size(); ++i)
-    if (!in_host_memory(kernel, op.node(), i, true)) shapes.push_back(sample.inputs[i].shape());
+    if (!in_host_memory(op.node(), i, true)) shapes.push_back(sample.inputs[i].shape());
   if (!std::ranges::all_of(shapes, &Shape::is_scalar)) return shapes;
   const auto outputs = value_or_throw(run_op(sample.op, sample.inputs, sample.attrs));
   for (size_t i = 0; i < outputs.size(); ++i)
-    if (!in_host_memory(kernel, op.node(), i, false)) shapes.push_back(outputs[i].shape());
+    if (!in_host_memory(op.node(), i, false)) shapes.push_back(outputs[i].shape());
   return shapes;
 }
 

@@ -38,8 +38,7 @@ Result<std::vector<Tensor>> run_kernel(const SingleOp& op, const std::vector<Ten
   for (const Tensor& input : inputs) slots.push_back(Slot::of(input));
   std::vector<Tensor> outputs(op.results());
   KernelContext context(op.node(), slots.data(), slots.size(), outputs.data(), device, step, 0);
-  const Outcome outcome = kernel->run(context);
-  TROUPE_RETURN_IF_FAILED(std::get<Status>(outcome));
+  TROUPE_RETURN_IF_FAILED(kernel->run(context));
   return outputs;
 }
 

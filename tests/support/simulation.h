@@ -91,6 +91,7 @@ class SimulatedHost : public Scheduler, public Clock {
 
   void enqueue(Job job) override { simulation_.add(job, number_); }
   void compute(Job job) override { simulation_.add(job, number_); }
+  bool try_compute(std::function<void()>) override { return false; }
   void block(Job job) override { simulation_.add(job, number_); }
   /// Throws where a wait without a deadline would never end.
   bool wait(const std::function<bool()>& done, int64_t deadline) override;

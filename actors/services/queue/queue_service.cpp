@@ -16,7 +16,7 @@ class QueueNode final : public ServedNode {
     const auto queue = handle.kind == Slot::Kind::Handle ? queues_.find(*handle.cell) : nullptr;
     if (!queue) return invalid_argument("the handle leads to no queue of this device");
     TROUPE_ASSIGN(auto message, queue_message(op_, request, step, queue->spec));
-    return ServiceCall{queue->actor, std::move(message), {}, true};
+    return ServiceCall{queue->actor.get(), std::move(message), {}, true};
   }
   StepReply reply(Result<AnyMessage> answer) const override { return queue_reply(op_, std::move(answer)); }
   AnyMessage cancellation(const StepInfo& step) const override {
@@ -41,7 +41,7 @@ Result<std::unique_ptr<const ServedNode>> QueueService::prepare(const std::share
 
 Status QueueService::open(const Node& handle, const std::shared_ptr<StateCell>& cell) {
   TROUPE_ASSIGN(const QueueSpec spec, queue_spec(handle));
-  return queues_.open(site_.node, site_.device, cell, spec);
+  return queues_.open(site_, cell, spec);
 }
 
 }  // namespace troupe

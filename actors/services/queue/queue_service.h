@@ -16,7 +16,7 @@ class QueueService final : public Service {
   Result<std::unique_ptr<const ServedNode>> prepare(const std::shared_ptr<const Graph>& graph,
                                                     const Node& node) override;
   Status open(const Node& handle, const std::shared_ptr<StateCell>& cell) override;
-  void drop(const StateCell& cell) override { queues_.end(site_.node.engine, cell); }
+  void drop(StateCell& cell) override { queues_.end(site_, cell); }
 
  private:
   DeviceSite& site_;

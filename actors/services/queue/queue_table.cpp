@@ -20,14 +20,30 @@ Result<QueueSpec> queue_spec(const Node& handle) {
   return spec;
 }
 
-Status QueueTable::open(ActorNode& node, const std::shared_ptr<Device>& device,
-                        std::shared_ptr<const StateCell> cell, const QueueSpec& spec) {
-  if (device->memory_kind() == MemoryKind::Device)
+namespace {
+
+std::shared_ptr<Queue> open_queue(DeviceSite& site, const StateCell& cell, const QueueSpec& spec) {
+  auto queue = std::make_shared<Queue>(spec, site.address("queue", cell));
+  const ActorRef actor = spawn_queue(site.node, spec, site.device);
+  queue->actor.put(actor);
+  ChildSpec child{queue->address};
+  child.placed = [queue](const ActorRef& placed, ChildSpec::Standing) { queue->actor.put(placed); };
+  child.recoverable = [name = spec.name] {
+    return data_loss("the elements of queue '" + name + "' are lost");
+  };
+  site.supervisor->add(std::move(child), actor);
+  return queue;
+}
+
+}  // namespace
+
+Status QueueTable::open(DeviceSite& site, std::shared_ptr<const StateCell> cell, const QueueSpec& spec) {
+  if (site.device->memory_kind() == MemoryKind::Device)
     return unimplemented("a queue keeps its elements in host memory: place it on a CPU");
   const std::lock_guard lock(mutex_);
   Entry& entry = queues_[cell.get()];
   if (!entry.queue) {
-    entry.queue = std::make_shared<const Queue>(Queue{spec, spawn_queue(node, spec, device)});
+    entry.queue = open_queue(site, *cell, spec);
     entry.cell = std::move(cell);
   }
   if (entry.queue->spec == spec) return {};
@@ -35,9 +51,13 @@ Status QueueTable::open(ActorNode& node, const std::shared_ptr<Device>& device,
                           ", wanted as " + spec.text());
 }
 
-void QueueTable::end(Engine& engine, const StateCell& cell) {
+void QueueTable::end(const DeviceSite& site, const StateCell& cell) {
   const std::lock_guard lock(mutex_);
-  if (const auto ended = queues_.extract(&cell); !ended.empty()) engine.stop(ended.mapped().queue->actor);
+  const auto ended = queues_.extract(&cell);
+  if (ended.empty()) return;
+  const Queue& queue = *ended.mapped().queue;
+  site.supervisor->drop(queue.address);
+  site.node.engine.stop(queue.actor.get());
 }
 
 std::shared_ptr<const Queue> QueueTable::find(const StateCell& cell) const {

@@ -6,13 +6,18 @@
 #include <unordered_map>
 
 #include "actors/services/queue/queue.h"
+#include "actors/site/device_site.h"
 #include "kernels/core/state.h"
 
 namespace troupe {
 
 struct Queue {
-  QueueSpec spec;
-  ActorRef actor;
+  Queue(QueueSpec its_spec, Address its_address)
+      : spec(std::move(its_spec)), address(std::move(its_address)) {}
+
+  const QueueSpec spec;
+  const Address address;
+  ActorPlace actor;
 };
 
 /// Of a FIFOQueue or FIFOQueueV2. InvalidArgument when its shapes are not fully known or not one per component.
@@ -22,17 +27,16 @@ class QueueTable {
  public:
   /// Spawns the queue that a handle stands for, unless there is one. InvalidArgument when there is one with another spec;
   /// Unimplemented on a device whose memory is not the host's.
-  Status open(ActorNode& node, const std::shared_ptr<Device>& device, std::shared_ptr<const StateCell> cell,
-              const QueueSpec& spec);
+  Status open(DeviceSite& site, std::shared_ptr<const StateCell> cell, const QueueSpec& spec);
   /// Ends the queue of this handle, if it is one of the device's; what it holds goes with it.
-  void end(Engine& engine, const StateCell& cell);
+  void end(const DeviceSite& site, const StateCell& cell);
   /// Null when nobody has opened it.
   std::shared_ptr<const Queue> find(const StateCell& cell) const;
 
  private:
   struct Entry {
     std::shared_ptr<const StateCell> cell;  ///< kept, so that no other cell can take its place in memory
-    std::shared_ptr<const Queue> queue;
+    std::shared_ptr<Queue> queue;
   };
   mutable std::mutex mutex_;
   std::unordered_map<const StateCell*, Entry> queues_;

@@ -93,12 +93,14 @@ class ReplicasRole final : public Role {
   }
 
   /// The counter is being changed: its owner tells when it can be read.
-  void push_later(const StateCell& counter, const Push& message, Reply reply) {
+  void push_later(StateCell& counter, const Push& message, Reply reply) {
+    const auto owner = site_->owner(counter);
+    if (!owner) return reply(owner.status());
     Draft<wire::Read> draft;
     draft->setStep(message->getStep());
     draft->initCells(1).set(0, message->getRoundCell());
     auto kept = std::make_shared<Reply>(std::move(reply));
-    ask(site_->owner(counter), draft.finish(), [this, message, kept](const Result<AnyMessage>& read) {
+    ask(*owner, draft.finish(), [this, message, kept](const Result<AnyMessage>& read) {
       if (!read) return (*kept)(read.status());
       push(message, std::move(*kept));
     });
@@ -232,10 +234,8 @@ class ReplicasRole final : public Role {
   void update(GroupId id, Tensor mean) {
     Group& group = groups_.at(id);
     const Push& first = group.first();
-    const auto cells = first->getCells();
-    const auto cell = cells.size() == 0 ? nullptr : site_->state->at(cells[0]);
-    const ActorRef owner = cell ? site_->owner(*cell) : ActorRef();
-    if (!owner) return finish(id, not_found("the push names no variable of this task"));
+    const auto owner = VariableService::of(*site_).groups().owner(first->getCells());
+    if (!owner) return finish(id, owner.status());
     std::vector<Tensor> values(first.attachments().begin(), first.attachments().end());
     if (mean.valid()) values[static_cast<size_t>(first->getGradient())] = std::move(mean);
     group.rule_number = rules_.add(group.rule);
@@ -243,7 +243,7 @@ class ReplicasRole final : public Role {
     draft->setStep(first->getStep());
     draft->setRule(group.rule_number);
     draft->setCells(first->getCells());
-    ask(owner, draft.finish(std::move(values)), [this, id](const Result<AnyMessage>& updated) {
+    ask(*owner, draft.finish(std::move(values)), [this, id](const Result<AnyMessage>& updated) {
       Group& applied = groups_.at(id);
       rules_.remove(std::exchange(applied.rule_number, 0));
       if (!updated) return finish(id, updated.status());
@@ -254,9 +254,11 @@ class ReplicasRole final : public Role {
   void count(GroupId id, const Group& group) {
     const auto counter = site_->state->at(id);
     if (!counter) return finish(id, not_found("the variable '" + group.name + "' is gone"));
+    const auto owner = site_->owner(*counter);
+    if (!owner) return finish(id, owner.status());
     Draft<wire::Assign> draft;
     draft->initCells(1).set(0, id);
-    ask(site_->owner(*counter), draft.finish({Tensor::scalar(static_cast<int64_t>(group.round))}),
+    ask(*owner, draft.finish({Tensor::scalar(static_cast<int64_t>(group.round))}),
         [this, id](const Result<AnyMessage>& assigned) { finish(id, assigned.status()); });
   }
 

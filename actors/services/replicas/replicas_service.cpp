@@ -57,7 +57,7 @@ Result<std::unique_ptr<const ServedNode>> ReplicasService::prepare(const std::sh
 std::vector<ChildSpec> ReplicasService::actors(const TaskSites& task) {
   const auto site = site_.shared_from_this();
   return {{task.address("replicas", site_.device->name().text()), [site] { return spawn_replicas(site); },
-           [this, site](const ActorRef& actor) { actor_.put(actor); },
+           [this, site](const ActorRef& actor, ChildSpec::Standing) { actor_.put(actor); },
            [this, site] { return rounds_are_known(*this); }}};
 }
 

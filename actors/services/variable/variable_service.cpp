@@ -1,7 +1,5 @@
 #include "actors/services/variable/variable_service.h"
 
-#include "actors/services/variable/variable.h"
-#include "actors/site/task_sites.h"
 #include "messages/schemas/variable.capnp.h"
 #include "messages/wire/wire.h"
 
@@ -40,7 +38,7 @@ class UpdateNode final : public ServedNode {
     set_step(draft->initStep(), step.session, step.ordinal);
     draft->setRule(number_);
     std::vector<Tensor> values;
-    std::vector<const StateCell*> cells;
+    std::vector<StateCell*> cells;
     cells.reserve(request.inputs.size());
     for (Slot& slot : request.inputs) {
       if (slot.kind == Slot::Kind::Handle)
@@ -51,8 +49,7 @@ class UpdateNode final : public ServedNode {
     if (cells.empty()) return invalid_argument("a value was fed where a variable is to be updated");
     auto list = draft->initCells(static_cast<uint32_t>(cells.size()));
     for (uint32_t i = 0; i < cells.size(); ++i) list.set(i, cells[i]->id());
-    auto owner = service_.owner(*cells[0]);
-    if (!owner) return invalid_argument("'" + cells[0]->name() + "' is not a variable");
+    TROUPE_ASSIGN(auto owner, service_.groups().owner(cells));
     return ServiceCall{std::move(owner), draft.finish(std::move(values)), {}};
   }
 
@@ -67,15 +64,6 @@ class UpdateNode final : public ServedNode {
   const uint64_t number_;
 };
 
-/// An update that threw, or whose end nobody is told of any more, has left its cells as they may not be read.
-Status values_are_there(const DeviceSite& site) {
-  const std::string device = site.device->name().text();
-  for (const auto& cell : site.state->cells())
-    if (cell->home() == device && cell->reading() == StateCell::Reading::Busy)
-      return data_loss("variable " + cell->name() + " was being changed: its value is lost");
-  return {};
-}
-
 }  // namespace
 
 VariableService& VariableService::of(const DeviceSite& site) {
@@ -89,16 +77,9 @@ Result<std::unique_ptr<const ServedNode>> VariableService::prepare(const std::sh
   return std::unique_ptr<const ServedNode>(new UpdateNode(*this, std::move(rule)));
 }
 
-ActorRef VariableService::owner(const StateCell& cell) const {
-  return cell.dtype() == DType::Resource ? ActorRef() : actor_.get();
-}
-
-std::vector<ChildSpec> VariableService::actors(const TaskSites& task) {
-  const auto site = site_.shared_from_this();
-  return {{task.address("variable", site_.device->name().text()),
-           [this, site] { return spawn_variable(site, rules_); },
-           [this, site](const ActorRef& actor) { actor_.put(actor); },
-           [site] { return values_are_there(*site); }}};
+Result<ActorRef> VariableService::owner(StateCell& cell) {
+  StateCell* const cells[] = {&cell};
+  return groups_.owner(cells);
 }
 
 }  // namespace troupe

@@ -1,8 +1,8 @@
-// The variable service: updates of variables, and whether they have a value. One per device; any thread.
+// The variable service: updates of variables, each group of them an actor of its own, and whether they have a value. One per
+// device; any thread.
 #pragma once
 
-#include "actors/services/variable/prepared_rule.h"
-#include "actors/site/device_site.h"
+#include "actors/services/variable/variable_groups.h"
 
 namespace troupe {
 
@@ -17,15 +17,16 @@ class VariableService final : public Service {
 
   Result<std::unique_ptr<const ServedNode>> prepare(const std::shared_ptr<const Graph>& graph,
                                                     const Node& node) override;
-  ActorRef owner(const StateCell& cell) const override;
-  std::vector<ChildSpec> actors(const TaskSites& task) override;
+  void drop(StateCell& cell) override { groups_.drop(cell); }
+  Result<ActorRef> owner(StateCell& cell) override;
 
   RuleTable& rules() { return rules_; }
+  VariableGroups& groups() { return groups_; }
 
  private:
   DeviceSite& site_;
   RuleTable rules_;
-  ActorPlace actor_;
+  VariableGroups groups_{site_, rules_};
 };
 
 }  // namespace troupe

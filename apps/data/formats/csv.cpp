@@ -1,13 +1,38 @@
-#include "apps/data/formats/csv.h"
-
+// The format csv: text of numbers, a sample a row: features and, in one column, a label. Rows are lines and count from 1, as do columns: a
+// row and a column in an error are what an editor shows. Empty lines are skipped, CRLF and quotes around a field are taken.
+#include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstring>
 
+#include "apps/data/format.h"
+#include "apps/data/text_lines.h"
 #include "graph/ops/op_table.h"
 
 namespace troupe::data {
 namespace {
+
+using config::Kind;
+
+// One row an option.
+// clang-format off
+constexpr config::Key keys[] = {
+    {"data.label", Kind::Column, "the label's column, or \"none\"", {.initial = "\"last\"", .when = "format=csv"}},
+    {"data.header", Kind::Boolean, "the first row holds names", {.initial = "false", .when = "format=csv"}},
+    {"data.delimiter", Kind::Choice, "what stands between columns",
+     {.initial = "\",\"", .choices = ",|;|\t| ", .when = "format=csv"}},
+};
+// clang-format on
+
+/// The column of the label: a word, a name in the header, or a number from 0.
+std::string label_name(const FormatOptions& options) { return option<std::string>(options, "label", "last"); }
+bool is_word(const std::string& label) { return label == "last" || label == "first" || label == "none"; }
+bool has_number(const FormatOptions& options) { return option<int64_t>(options, "label", -1) >= 0; }
+bool labelled(const FormatOptions& options) { return has_number(options) || label_name(options) != "none"; }
+
+std::optional<OptionMistake> check(const FormatOptions& options) {
+  if (has_number(options) || is_word(label_name(options)) || option(options, "header", false)) return {};
+  return OptionMistake{"label", "a column can have a name only with header = true"};
+}
 
 /// What was found, for an error: short and on one line.
 std::string shown(std::string_view field) {
@@ -39,45 +64,31 @@ const char* parse_number(const char* begin, const char* end, char delimiter, dou
   return parsed.ec == std::errc() && ends_at(parsed.ptr) && std::isfinite(number) ? parsed.ptr : nullptr;
 }
 
-class CsvParser {
+/// One row, cut into fields from the front.
+class Row {
  public:
-  CsvParser(std::string_view text, const std::string& file, const Options& options, DType label_type)
-      : rest_(text), file_(file), options_(options), label_type_(label_type),
-        blanks_(options.delimiter == '\t'  ? " \r"
-                : options.delimiter == ' ' ? "\t\r"
-                                           : " \t\r") {}
+  explicit Row(char delimiter)
+      : delimiter_(delimiter), blanks_(delimiter == '\t'  ? " \r"
+                                       : delimiter == ' ' ? "\t\r"
+                                                          : " \t\r") {}
 
-  Result<Samples> parse() {
-    if (rest_.starts_with("\xef\xbb\xbf")) rest_.remove_prefix(3);
-    bool header = options_.header;
-    while (next_row()) {
-      if (width_ == 0) TROUPE_RETURN_IF_FAILED(first_row(header));
-      if (!std::exchange(header, false)) TROUPE_RETURN_IF_FAILED(parse_row());
-    }
-    if (samples_ == 0) return data_loss(file_ + ": no samples in it");
-    return finish();
+  void set(std::string_view line) {
+    line_ = trim(line, "\r");
+    line_end_ = false;
   }
+  bool blank() const { return trim(line_, " \t\r").empty(); }
+  /// There is no further field.
+  bool at_end() const { return line_end_; }
+  /// The next field as it is written.
+  std::string_view written() const { return line_.substr(0, line_.find(delimiter_)); }
 
- private:
-  /// The next line that is not empty.
-  bool next_row() {
-    while (!rest_.empty()) {
-      const size_t end = std::min(rest_.find('\n'), rest_.size());
-      line_ = trim(rest_.substr(0, end), "\r");
-      rest_.remove_prefix(std::min(end + 1, rest_.size()));
-      ++row_;
-      if (!trim(line_, " \t\r").empty()) return true;
-    }
-    return false;
-  }
-
-  /// Cuts a field off the front of the line, which has one left.
+  /// Cuts off a field without the blanks and quotes around it; there must be one.
   std::string_view next_field() {
     size_t from = 0;
     const size_t quote = line_.find_first_not_of(blanks_);
     const bool quoted = quote != std::string_view::npos && line_[quote] == '"';
     if (quoted) from = std::min(line_.find('"', quote + 1), line_.size());
-    const size_t end = line_.find(options_.delimiter, from);
+    const size_t end = line_.find(delimiter_, from);
     line_end_ = end == std::string_view::npos;
     std::string_view field = trim(line_.substr(0, end), blanks_);
     if (quoted && field.size() >= 2 && field.back() == '"')
@@ -89,123 +100,194 @@ class CsvParser {
   /// Cuts off a field that is nothing but a number; false, and the line as it was, when there is more to it.
   bool next_number(double& number) {
     const char* const end = line_.data() + line_.size();
-    const char* const at = parse_number(line_.data(), end, options_.delimiter, number);
+    const char* const at = parse_number(line_.data(), end, delimiter_, number);
     if (!at) return false;
     line_end_ = at == end;
     line_.remove_prefix(static_cast<size_t>(at - line_.data()) + (line_end_ ? 0 : 1));
     return true;
   }
 
-  Status first_row(bool header) {
-    const std::string_view line = line_;
-    std::vector<std::string_view> fields;
-    line_end_ = false;
-    while (!line_end_) fields.push_back(next_field());
-    line_ = line;
-    width_ = fields.size();
-    return find_label(fields, header);
+  /// The number that a field is; nothing when it is none.
+  std::optional<double> number_of(std::string_view field) const {
+    double number = 0;
+    const char* const end = field.data() + field.size();
+    if (field.empty() || parse_number(field.data(), end, delimiter_, number) != end) return {};
+    return number;
   }
 
-  Status find_label(const std::vector<std::string_view>& fields, bool header) {
-    label_ = width_;  // none
-    if (const auto* name = std::get_if<std::string>(&options_.label)) {
-      label_ = static_cast<size_t>(std::find(fields.begin(), fields.end(), *name) - fields.begin());
-      if (!header || label_ == width_) {
-        const auto near = nearest(*name, fields);
-        return invalid_argument(file_ + ": no column is called '" + *name + "'" +
+ private:
+  char delimiter_;
+  std::string_view blanks_;  ///< what may stand around a field
+  std::string_view line_;
+  bool line_end_ = false;
+};
+
+class CsvReader final : public RecordReader {
+ public:
+  CsvReader(std::shared_ptr<InputFile> file, const SourceFile& source)
+      : RecordReader("csv", {file}), lines_(std::move(file)), options_(source.options),
+        label_type_(source.label_type), header_(option(options_, "header", false)),
+        row_(option<std::string>(options_, "delimiter", ",").front()) {}
+
+  /// Finds out what the columns are.
+  Status begin() {
+    TROUPE_ASSIGN(const bool any, next_row());
+    if (!any) return data_loss(path() + ": no samples in it");
+    std::vector<std::string_view> fields;
+    while (!row_.at_end()) fields.push_back(row_.next_field());
+    width_ = fields.size();
+    TROUPE_RETURN_IF_FAILED(find_label(fields));
+    schema_.push_back({feature_column, DType::Float, {static_cast<int64_t>(features())}});
+    if (has_label()) schema_.push_back({label_column, label_type_, {}});
+    first_row_ = lines_.row();
+    if (!header_) lines_.seek(row_begin_, first_row_ - 1);
+    return {};
+  }
+
+  Result<Dataset> next(int64_t most) override {
+    TROUPE_ASSIGN(Tensor images, make(DType::Float, std::min(most, most_rows()), true));
+    TROUPE_ASSIGN(Tensor labels, make(label_type_, images.shape()[0], false));
+    float* to = images.write<float>().data();
+    int64_t rows = 0;
+    for (; rows < images.shape()[0]; ++rows, to += features()) {
+      TROUPE_ASSIGN(const bool more, next_row());
+      if (!more) break;
+      TROUPE_ASSIGN(const double label, read_row(to));
+      if (label_type_ == DType::Int32)
+        labels.write<int32_t>()[static_cast<size_t>(rows)] = static_cast<int32_t>(label);
+      else
+        labels.write<float>()[static_cast<size_t>(rows)] = static_cast<float>(label);
+    }
+    record_ += static_cast<uint64_t>(rows);
+    std::vector<Column> columns = {{feature_column, images.rows(0, rows)}};
+    if (has_label()) columns.push_back({label_column, labels.rows(0, rows)});
+    return Dataset(std::move(columns));
+  }
+
+ private:
+  const std::string& path() const { return lines_.file().path(); }
+  bool has_label() const { return label_ < width_; }
+  size_t features() const { return width_ - (has_label() ? 1 : 0); }
+
+  /// No more rows are left: each takes a character and what ends it for every column.
+  int64_t most_rows() const {
+    const uint64_t left = lines_.file().size() - std::min(lines_.file().size(), lines_.offset());
+    return static_cast<int64_t>(left / (2 * width_) + 1);
+  }
+
+  Result<Tensor> make(DType dtype, int64_t rows, bool image) const {
+    std::vector<int64_t> dims = {rows};
+    if (image) dims.push_back(static_cast<int64_t>(features()));
+    TROUPE_ASSIGN(const Shape shape, Shape::make(dims, dtype));
+    return Tensor::allocate(dtype, shape);
+  }
+
+  /// Goes to the next line that is not empty; false at the end of the file.
+  Result<bool> next_row() {
+    for (;;) {
+      row_begin_ = lines_.offset();
+      TROUPE_ASSIGN(const auto line, lines_.next());
+      if (!line) return false;
+      row_.set(*line);
+      if (!row_.blank()) return true;
+    }
+  }
+
+  Status find_label(const std::vector<std::string_view>& fields) {
+    const std::string name = label_name(options_);
+    if (has_number(options_)) {
+      label_ = static_cast<size_t>(option<int64_t>(options_, "label", 0));
+      if (label_ >= width_)
+        return invalid_argument(path() + ": label column " + std::to_string(label_) + " of " +
+                                std::to_string(width_) + " columns");
+    } else if (is_word(name)) {
+      label_ = name == "first" ? 0 : name == "last" ? width_ - 1 : width_;
+    } else {
+      label_ = static_cast<size_t>(std::ranges::find(fields, name) - fields.begin());
+      if (!header_ || label_ == width_) {
+        const auto near = nearest(name, fields);
+        return invalid_argument(path() + ": no column is called '" + name + "'" +
                                 (near.empty() ? "" : "; the nearest is " + shown(near)));
       }
-    } else if (const auto* number = std::get_if<int64_t>(&options_.label)) {
-      if (*number < 0 || static_cast<size_t>(*number) >= width_)
-        return invalid_argument(file_ + ": label column " + std::to_string(*number) + " of " +
-                                std::to_string(width_) + " columns");
-      label_ = static_cast<size_t>(*number);
-    } else {
-      const auto word = std::get<LabelColumn>(options_.label);
-      if (word != LabelColumn::None) label_ = word == LabelColumn::First ? 0 : width_ - 1;
     }
-    if (width_ == (label_ < width_ ? 1 : 0))
-      return data_loss(file_ + ": one column holds no features beside the label");
+    if (features() == 0) return data_loss(path() + ": one column holds no features beside the label");
     return {};
   }
 
-  Status parse_row() {
-    line_end_ = false;
+  /// Writes the features of the row, which are as many as those of the first one; the label, or 0.
+  Result<double> read_row(float* to) {
+    double label = 0;
     size_t column = 0;
-    for (double number = 0; !line_end_; ++column) {
-      const std::string_view rest = line_;
-      if (!next_number(number)) TROUPE_RETURN_IF_FAILED(next_decorated_number(column, number));
-      if (column == label_)
-        TROUPE_RETURN_IF_FAILED(add_label(column, rest.substr(0, rest.find(options_.delimiter)), number));
+    for (double number = 0; !row_.at_end(); ++column) {
+      if (column == width_) return bad_width(column);
+      const std::string_view written = column == label_ ? row_.written() : std::string_view();
+      if (!row_.next_number(number)) {
+        const std::string_view field = row_.next_field();
+        const auto found = row_.number_of(field);
+        if (!found) return bad_field(column, field);
+        number = *found;
+      }
+      if (column != label_)
+        *to++ = static_cast<float>(number);
+      else if (label_type_ == DType::Int32 && (std::trunc(number) != number || std::abs(number) > INT32_MAX))
+        return data_loss(place(column) + ": the label " + shown(written) +
+                         " is no int32; for labels of another type cast it in data.inputs");
       else
-        features_.push_back(static_cast<float>(number) * static_cast<float>(options_.scale));
+        label = number;
     }
-    if (column != width_)
-      return data_loss(place() + ": " + std::to_string(column) + " columns, the first row has " +
-                       std::to_string(width_));
-    ++samples_;
-    return {};
+    if (column != width_) return bad_width(column);
+    return label;
   }
 
-  /// A number between blanks or quotes.
-  Status next_decorated_number(size_t column, double& number) {
-    const std::string_view field = next_field();
-    const char* const end = field.data() + field.size();
-    if (field.empty() || parse_number(field.data(), end, options_.delimiter, number) != end)
-      return bad_field(column, field);
-    return {};
-  }
-
-  Status add_label(size_t column, std::string_view field, double number) {
-    if (label_type_ == DType::Int32 && (std::trunc(number) != number || std::abs(number) > INT32_MAX))
-      return data_loss(place(column) + ": the label " + shown(field) +
-                       " is no int32; for labels of another type cast it in data.inputs");
-    labels_.push_back(number);
-    return {};
+  Status bad_width(size_t columns) {
+    for (; !row_.at_end(); ++columns) row_.next_field();
+    return data_loss(place() + ": " + std::to_string(columns) + " columns, the first row has " +
+                     std::to_string(width_));
   }
 
   Status bad_field(size_t column, std::string_view field) const {
-    const bool maybe_header = samples_ == 0 && !options_.header;
+    const bool maybe_header = lines_.row() == first_row_ && !header_;
     return data_loss(place(column) + ": " +
                      (field.empty() ? "the field is empty" : shown(field) + " is no finite number") +
                      (maybe_header ? "; if the first row holds names, say header = true" : ""));
   }
 
-  std::string place() const { return file_ + ": row " + std::to_string(row_); }
+  std::string place() const { return path() + ": row " + std::to_string(lines_.row()); }
   std::string place(size_t column) const { return place() + ", column " + std::to_string(column + 1); }
 
-  Result<Samples> finish() const {
-    Samples samples;
-    const int64_t width = static_cast<int64_t>(features_.size()) / samples_;
-    TROUPE_ASSIGN(const Shape shape, Shape::make(std::vector<int64_t>{samples_, width}, DType::Float));
-    TROUPE_ASSIGN(samples.features, Tensor::allocate(DType::Float, shape));
-    std::copy(features_.begin(), features_.end(), samples.features.write<float>().begin());
-    if (label_ == width_) return samples;
-    TROUPE_ASSIGN(samples.labels, Tensor::allocate(label_type_, Shape::vector(samples_)));
-    if (label_type_ == DType::Int32)
-      std::copy(labels_.begin(), labels_.end(), samples.labels.write<int32_t>().begin());
-    else
-      std::copy(labels_.begin(), labels_.end(), samples.labels.write<float>().begin());
-    return samples;
+  ReaderPosition tell() const override {
+    return {.record = record_, .offset = lines_.offset(), .row = lines_.row()};
+  }
+  Status seek(const ReaderPosition& position) override {
+    if (position.offset > lines_.file().size())
+      return invalid_argument(path() + ": the position '" + to_text(position) + "' is not within its " +
+                              std::to_string(lines_.file().size()) + " bytes");
+    lines_.seek(position.offset, position.row);
+    record_ = position.record;
+    return {};
   }
 
-  std::string_view rest_, line_;
-  const std::string& file_;
-  const Options& options_;
+  TextLines lines_;
+  FormatOptions options_;
   DType label_type_;
-  std::string_view blanks_;  ///< what may stand around a field
-  bool line_end_ = false;    ///< the line has no further field
-  size_t row_ = 0, width_ = 0, label_ = 0;
-  int64_t samples_ = 0;
-  std::vector<float> features_;
-  std::vector<double> labels_;
+  bool header_;
+  Row row_;
+  uint64_t row_begin_ = 0;        ///< of the row at hand, in bytes
+  size_t width_ = 0, label_ = 0;  ///< columns, and which has the label: width_ for none
+  uint64_t record_ = 0, first_row_ = 0;
 };
+
+Result<std::unique_ptr<RecordReader>> open(Disk& disk, const SourceFile& file) {
+  TROUPE_ASSIGN(auto input, InputFile::open(disk, file.path));
+  auto reader = std::make_unique<CsvReader>(std::move(input), file);
+  TROUPE_RETURN_IF_FAILED(reader->begin());
+  return std::unique_ptr<RecordReader>(std::move(reader));
+}
 
 }  // namespace
 
-Result<Samples> parse_csv(std::string_view text, const std::string& file, const Options& options,
-                          DType label_type) {
-  return CsvParser(text, file, options, label_type).parse();
+Format csv_format() {
+  return {.name = "csv", .open = open, .keys = keys, .labelled = labelled, .check = check};
 }
 
 }  // namespace troupe::data

@@ -1,8 +1,8 @@
 // BroadcastTo(input, shape): input repeated to `shape` as NumPy broadcasting does; InvalidArgument when it does not broadcast to it.
 #include "graph/build/gradients.h"
 #include "kernels/core/arguments.h"
-#include "kernels/loops/strided_copy.h"
 #include "kernels/ops/all_ops.h"
+#include "kernels/ops/array/copies.h"
 #include "kernels/ops/broadcast_gradients.h"
 
 namespace troupe {
@@ -19,7 +19,13 @@ Status broadcast_to_shape(ShapeContext& context) {
   return {};
 }
 
-Status run_broadcast_to(KernelContext& context) {
+void broadcast_to_gradient(GradientContext& context) {
+  context.set(0, summed_to_shape_of(context.scope(), context.gradient(), context.input(0)));
+}
+
+}  // namespace
+
+Result<BoxCopyArguments> check_broadcast_to(KernelContext& context) {
   const Tensor& input = context.input(0);
   TROUPE_ASSIGN(const Dims dims, integer_vector(context.input(1), "shape"));
   TROUPE_ASSIGN(const Shape shape, Shape::make(dims, input.dtype()));
@@ -29,39 +35,32 @@ Status run_broadcast_to(KernelContext& context) {
   };
   if (rank > dims.size()) return refused();
   const size_t leading = dims.size() - rank;
-  const Dims from = strides_of(input.shape().dims());
-  Layout layout{0, Dims(dims.size(), 0)};
+  const Dims strides = strides_of(input.shape().dims());
+  Layout from{0, Dims(dims.size(), 0)};
   for (size_t i = 0; i < rank; ++i) {
     const int64_t dim = input.shape()[i];
     if (dim != dims[leading + i] && dim != 1) return refused();
-    if (dim != 1) layout.strides[leading + i] = from[i];
+    if (dim != 1) from.strides[leading + i] = strides[i];
   }
   if (shape == input.shape()) {
     context.set_output(0, input);
-    return {};
+    return BoxCopyArguments{};
   }
   TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
-  strided_copy(context.device().pool(), dims, input, layout, *output, {0, strides_of(dims)});
-  return {};
+  return BoxCopyArguments{&input, output, BoxCopy(dims, from, {0, strides_of(dims)})};
 }
-
-void broadcast_to_gradient(GradientContext& context) {
-  context.set(0, summed_to_shape_of(context.scope(), context.gradient(), context.input(0)));
-}
-
-}  // namespace
 
 void add_broadcast_to(OpLibrary& library) {
   library.op(OpDefBuilder("BroadcastTo")
                  .input("input: T")
-                 .input("shape: Tidx")
+                 .host_input("shape: Tidx")
                  .output("output: T")
                  .attr("T: type")
                  .attr("Tidx: {int32, int64} = int32")
                  .constructor("broadcast_to(input, shape)")
                  .shape(broadcast_to_shape)
                  .gradient(broadcast_to_gradient));
-  library.kernel(cpu_kernel("BroadcastTo", run_broadcast_to).host({"shape"}).inexpensive());
+  library.kernel(cpu_kernel("BroadcastTo", check_broadcast_to, compute_box_copy).inexpensive());
 }
 
 }  // namespace troupe

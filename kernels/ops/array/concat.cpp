@@ -6,8 +6,9 @@
 #include <utility>
 
 #include "kernels/core/arguments.h"
-#include "kernels/loops/strided_copy.h"
+#include "kernels/loops/rows.h"
 #include "kernels/ops/all_ops.h"
+#include "kernels/ops/array/copies.h"
 
 namespace troupe {
 namespace {
@@ -79,22 +80,6 @@ Result<Shape> joined_shape(const KernelContext& context, const ConcatInputs& in,
   return Shape::make(dims, context.input(in.first).dtype());
 }
 
-Status run_concat(KernelContext& context) {
-  const ConcatInputs in = concat_inputs(context.node());
-  TROUPE_ASSIGN(const int64_t signed_axis, integer_scalar(context.input(in.axis), "axis"));
-  TROUPE_ASSIGN(const size_t axis, resolve_axis(signed_axis, context.input(in.first).shape().rank()));
-  TROUPE_ASSIGN(const Shape shape, joined_shape(context, in, axis));
-  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
-  Layout to{0, strides_of(shape.dims())};
-  for (size_t i = in.first; i < in.first + in.count; ++i) {
-    const Tensor& value = context.input(i);
-    strided_copy(context.device().pool(), value.shape().dims(), value, {0, strides_of(value.shape().dims())},
-                 *output, to);
-    to.offset += value.shape()[axis] * to.strides[axis];
-  }
-  return {};
-}
-
 /// Each input gets its part of the gradient back.
 void concat_gradient(GradientContext& context) {
   const ConcatInputs in = concat_inputs(context.node());
@@ -155,19 +140,29 @@ Status run_concat_offset(KernelContext& context) {
 
 }  // namespace
 
+Result<ConcatArguments> check_concat(KernelContext& context) {
+  const ConcatInputs in = concat_inputs(context.node());
+  TROUPE_ASSIGN(const int64_t signed_axis, integer_scalar(context.input(in.axis), "axis"));
+  TROUPE_ASSIGN(const size_t axis, resolve_axis(signed_axis, context.input(in.first).shape().rank()));
+  TROUPE_ASSIGN(const Shape shape, joined_shape(context, in, axis));
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
+  return ConcatArguments{context.input_slots(in.first, in.count), *output,
+                         count_of(shape.dims().first(axis))};
+}
+
 void add_concat_ops(OpLibrary& library) {
   library.op(OpDefBuilder("Concat")
-                 .input("concat_dim: int32")
+                 .host_input("concat_dim: int32")
                  .input("values: N * T")
                  .output("output: T")
                  .attr("N: int >= 2")
                  .attr("T: type")
                  .shape(concat_shape)
                  .gradient(concat_gradient));
-  library.kernel(cpu_kernel("Concat", run_concat).host({"concat_dim"}));
+  library.kernel(cpu_kernel("Concat", check_concat, compute_concat));
   library.op(OpDefBuilder("ConcatV2")
                  .input("values: N * T")
-                 .input("axis: Tidx")
+                 .host_input("axis: Tidx")
                  .output("output: T")
                  .attr("N: int >= 2")
                  .attr("T: type")
@@ -175,17 +170,16 @@ void add_concat_ops(OpLibrary& library) {
                  .constructor("concat(values, axis)")
                  .shape(concat_shape)
                  .gradient(concat_gradient));
-  library.kernel(cpu_kernel("ConcatV2", run_concat).host({"axis"}));
+  library.kernel(cpu_kernel("ConcatV2", check_concat, compute_concat));
   library.op(OpDefBuilder("ConcatOffset")
-                 .input("concat_dim: int32")
-                 .input("shape: N * shape_type")
-                 .output("offset: N * shape_type")
+                 .host_input("concat_dim: int32")
+                 .host_input("shape: N * shape_type")
+                 .host_output("offset: N * shape_type")
                  .attr("N: int >= 2")
                  .attr("shape_type: {int32, int64} = int32")
                  .shape(concat_offset_shape)
                  .not_differentiable());
-  library.kernel(
-      cpu_kernel("ConcatOffset", run_concat_offset).host({"concat_dim", "shape"}, {"offset"}).inexpensive());
+  library.kernel(host_kernel("ConcatOffset", run_concat_offset).inexpensive());
 }
 
 }  // namespace troupe

@@ -9,8 +9,9 @@
 //   PreventGradient(x)       x; to ask for a gradient through it is an error
 //   CheckNumerics(x)         x; InvalidArgument with `message` when it holds NaN or Inf
 //   NoOp                     nothing: a point to hang control edges on
+#include "kernels/ops/array/constant.h"
+
 #include <cmath>
-#include <functional>
 
 #include "kernels/core/arguments.h"
 #include "kernels/core/type_dispatch.h"
@@ -31,26 +32,31 @@ Status const_shape(ShapeContext& context) {
   return {};
 }
 
-/// Holds the value in the memory of its device.
+/// Hands out its value, which the plan takes instead of running it.
 class ConstKernel final : public Kernel {
  public:
-  static Result<std::unique_ptr<Kernel>> prepare(const PrepareContext& context) {
-    const auto& value = context.attr<Tensor>("value");
-    TROUPE_ASSIGN(Tensor copy, Tensor::allocate(value.dtype(), value.shape(), context.device.memory()));
-    const Dims strides = strides_of(value.shape().dims());
-    strided_copy(context.device.pool(), value.shape().dims(), value, {0, strides}, copy, {0, strides});
-    return std::unique_ptr<Kernel>(new ConstKernel(std::move(copy)));
-  }
   explicit ConstKernel(Tensor value) : value_(std::move(value)) {}
-  Outcome run(KernelContext& context) const override {
+  Status run(KernelContext& context) const override {
     context.set_output(0, value_);
-    return Status{};
+    return {};
+  }
+  Result<std::unique_ptr<DeviceWork>> check(KernelContext& context) const override {
+    TROUPE_RETURN_IF_FAILED(run(context));
+    return std::unique_ptr<DeviceWork>();
   }
   const Tensor* constant() const override { return &value_; }
 
  private:
   Tensor value_;
 };
+
+Result<std::unique_ptr<Kernel>> prepare_const(const PrepareContext& context) {
+  const auto& value = context.attr<Tensor>("value");
+  TROUPE_ASSIGN(Tensor copy, Tensor::allocate(value.dtype(), value.shape(), context.device.host_memory()));
+  const Dims strides = strides_of(value.shape().dims());
+  strided_copy(context.device.pool(), value.shape().dims(), value, {0, strides}, copy, {0, strides});
+  return make_const_kernel(std::move(copy));
+}
 
 Status placeholder_shape(ShapeContext& context) {
   context.set_output(0, context.attr<PartialShape>("shape"));
@@ -86,15 +92,8 @@ Status fill_shape(ShapeContext& context) {
   return {};
 }
 
-Status run_fill(KernelContext& context) {
-  TROUPE_ASSIGN(const Dims dims, integer_vector(context.input(0), "dims"));
-  const Tensor& value = context.input(1);
-  if (!value.shape().is_scalar())
-    return invalid_argument("value of shape " + value.shape().text() + " is not a scalar");
-  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, value.dtype()));
-  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
-  fill(context.device().pool(), *output, &value);
-  return {};
+void compute_fill(const FillArguments& arguments, DeviceContext& device) {
+  fill(device.pool(), arguments.output, &arguments.value);
 }
 
 void fill_gradient(GradientContext& context) {
@@ -128,30 +127,26 @@ void prevented_gradient(GradientContext& context) {
 }
 
 template <class T>
-Status check_numerics(const Tensor& tensor, const std::string& message) {
+Status find_not_finite(const CheckNumericsArguments& arguments) {
   bool inf = false, nan = false;
-  for (const T element : tensor.as<T>()) {
+  for (const T element : arguments.tensor.as<T>()) {
     const auto number = static_cast<ComputeType<T>>(element);
     inf |= std::isinf(number);
     nan |= std::isnan(number);
   }
   if (!inf && !nan) return {};
-  return invalid_argument(message + " : Tensor had " +
+  return invalid_argument(arguments.message + " : Tensor had " +
                           (inf && nan ? "Inf and NaN"
                            : inf      ? "Inf"
                                       : "NaN") +
                           " values");
 }
 
-Status run_check_numerics(KernelContext& context) {
-  const Tensor& tensor = context.input(0);
-  const auto& message = context.node().attrs.get<std::string>("message");
+Status compute_check_numerics(const CheckNumericsArguments& arguments, DeviceContext&) {
   Status status;
-  with_type(AllFloatTypes{}, tensor.dtype(),
-            [&]<class T>(std::type_identity<T>) { status = check_numerics<T>(tensor, message); });
-  TROUPE_RETURN_IF_FAILED(std::move(status));
-  context.set_output(0, tensor);
-  return {};
+  with_type(AllFloatTypes{}, arguments.tensor.dtype(),
+            [&]<class T>(std::type_identity<T>) { status = find_not_finite<T>(arguments); });
+  return status;
 }
 
 void check_numerics_gradient(GradientContext& context) {
@@ -183,11 +178,11 @@ void add_sources(OpLibrary& library) {
                  .attr("dtype: type")
                  .shape(const_shape)
                  .not_differentiable());
-  library.kernel(cpu_kernel<ConstKernel>("Const").inexpensive());
+  library.kernel(kernel_on("CPU", "Const", prepare_const).inexpensive());
   library.op(placeholder_op("Placeholder", "shape: shape = ?").constructor("placeholder(dtype, shape)"));
   library.op(placeholder_op("PlaceholderV2", "shape: shape"));
   for (const char* name : {"Placeholder", "PlaceholderV2"})
-    library.kernel(cpu_kernel(name, run_placeholder).inexpensive());
+    library.kernel(host_kernel(name, run_placeholder).inexpensive());
   library.op(OpDefBuilder("PlaceholderWithDefault")
                  .input("input: dtype")
                  .output("output: dtype")
@@ -196,9 +191,10 @@ void add_sources(OpLibrary& library) {
                  .constructor("placeholder_with_default(input, shape)")
                  .shape(placeholder_with_default_shape)
                  .gradient(identity_gradient));
-  library.kernel(cpu_kernel("PlaceholderWithDefault", run_placeholder_with_default).hands_on().inexpensive());
+  library.kernel(
+      host_kernel("PlaceholderWithDefault", run_placeholder_with_default).hands_on().inexpensive());
   library.op(OpDefBuilder("Fill")
-                 .input("dims: index_type")
+                 .host_input("dims: index_type")
                  .input("value: T")
                  .output("output: T")
                  .attr("T: type")
@@ -208,10 +204,30 @@ void add_sources(OpLibrary& library) {
                  .constructor("ones(shape: dims, dtype: T = float, value = 1)")
                  .shape(fill_shape)
                  .gradient(fill_gradient));
-  library.kernel(cpu_kernel("Fill", run_fill).host({"dims"}));
+  library.kernel(cpu_kernel("Fill", check_fill, compute_fill));
 }
 
 }  // namespace
+
+std::unique_ptr<Kernel> make_const_kernel(Tensor value) {
+  return std::make_unique<ConstKernel>(std::move(value));
+}
+
+Result<FillArguments> check_fill(KernelContext& context) {
+  TROUPE_ASSIGN(const Dims dims, integer_vector(context.input(0), "dims"));
+  const Tensor& value = context.input(1);
+  if (!value.shape().is_scalar())
+    return invalid_argument("value of shape " + value.shape().text() + " is not a scalar");
+  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, value.dtype()));
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
+  return FillArguments{value, *output};
+}
+
+Result<CheckNumericsArguments> check_check_numerics(KernelContext& context) {
+  const Tensor& tensor = context.input(0);
+  context.set_output(0, tensor);
+  return CheckNumericsArguments{tensor, context.node().attrs.get<std::string>("message")};
+}
 
 void add_constant_ops(OpLibrary& library) {
   add_sources(library);
@@ -226,7 +242,7 @@ void add_constant_ops(OpLibrary& library) {
   library.op(identity_op("StopGradient").constructor("stop_gradient(input)").not_differentiable());
   library.op(identity_op("PreventGradient").attr("message: string = ''").gradient(prevented_gradient));
   for (const char* name : {"Identity", "Snapshot", "IdentityN", "StopGradient", "PreventGradient"})
-    library.kernel(cpu_kernel(name, run_identity).hands_on().inexpensive());
+    library.kernel(host_kernel(name, run_identity).hands_on().inexpensive());
   library.op(OpDefBuilder("CheckNumerics")
                  .input("tensor: T")
                  .output("output: T")
@@ -236,9 +252,9 @@ void add_constant_ops(OpLibrary& library) {
                  .effect(Effect::Guard)
                  .shape(unchanged_shape)
                  .gradient(check_numerics_gradient));
-  library.kernel(cpu_kernel("CheckNumerics", run_check_numerics));
+  library.kernel(cpu_kernel("CheckNumerics", check_check_numerics, compute_check_numerics));
   library.op(OpDefBuilder("NoOp").shape(no_output_shape).not_differentiable());
-  library.kernel(cpu_kernel("NoOp", run_no_op).inexpensive());
+  library.kernel(host_kernel("NoOp", run_no_op).inexpensive());
 }
 
 }  // namespace troupe

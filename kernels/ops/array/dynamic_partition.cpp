@@ -5,7 +5,10 @@
 //   ParallelDynamicStitch                     the same
 // `partitions` and `indices` have one number for each row, so their shapes begin those of the data. Partitions outside
 // [0, num_partitions) and negative indices are InvalidArgument.
+#include "kernels/ops/array/dynamic_partition.h"
+
 #include <algorithm>
+#include <cstring>
 
 #include "kernels/core/arguments.h"
 #include "kernels/core/parallel.h"
@@ -34,22 +37,17 @@ Status partition_shape(ShapeContext& context) {
   return {};
 }
 
-Status run_partition(KernelContext& context) {
-  const Tensor &data = context.input(0), &partitions = context.input(1);
-  const auto count = context.node().attrs.get<int64_t>("num_partitions");
-  TROUPE_ASSIGN(const Dims row,
-                row_dims(data.shape().dims(), partitions.shape().dims(), "data", "partitions"));
-  TROUPE_RETURN_IF_FAILED(check_indices(partitions, count, "partitions"));
-  std::vector<std::vector<int64_t>> rows(static_cast<size_t>(count));
-  const auto numbers = partitions.as<int32_t>();
-  for (size_t i = 0; i < numbers.size(); ++i)
-    rows[static_cast<size_t>(numbers[i])].push_back(static_cast<int64_t>(i));
-  for (size_t k = 0; k < rows.size(); ++k) {
-    TROUPE_ASSIGN(const Shape shape, rows_shape(static_cast<int64_t>(rows[k].size()), row, data.dtype()));
-    TROUPE_ASSIGN(Tensor* const output, context.output(k, shape));
-    take_rows(context.device().pool(), data, rows[k], *output, count_of(row));
-  }
-  return {};
+void compute_dynamic_partition(const DynamicPartitionArguments& arguments, DeviceContext& device) {
+  const auto& [data, partitions, parts, row] = arguments;
+  // The rows of each part after those of the one before it, in order; `ends` is where the next one of each part goes.
+  std::vector<int64_t> rows(static_cast<size_t>(partitions.elements()));
+  ShortList<size_t> ends(parts.size());
+  for (size_t k = 1; k < parts.size(); ++k)
+    ends[k] = ends[k - 1] + static_cast<size_t>(parts[k - 1].shape()[0]);
+  for (int64_t i = 0; const int32_t part : partitions.as<int32_t>())
+    rows[ends[static_cast<size_t>(part)]++] = i++;
+  for (size_t k = 0, begin = 0; k < parts.size(); begin = ends[k++])
+    take_rows(device.pool(), data, std::span(rows).subspan(begin, ends[k] - begin), parts[k], row);
 }
 
 /// Where each row went is found by dealing out their numbers alike; by these the gradients are put together.
@@ -88,28 +86,6 @@ Status stitch_shape(ShapeContext& context) {
   return {};
 }
 
-/// What is put together, once checked.
-struct Stitch {
-  size_t count;
-  Dims row;
-  int64_t rows = 0;
-};
-
-Result<Stitch> checked_stitch(const KernelContext& context) {
-  Stitch stitch{context.inputs() / 2, {}, 0};
-  for (size_t i = 0; i < stitch.count; ++i) {
-    const Tensor &indices = context.input(i), &data = context.input(stitch.count + i);
-    TROUPE_ASSIGN(Dims row, row_dims(data.shape().dims(), indices.shape().dims(), "data", "indices"));
-    if (i == 0) stitch.row = row;
-    if (!(row == stitch.row))
-      return invalid_argument("rows of shapes " + text_of(stitch.row) + " and " + text_of(row) + " differ");
-    TROUPE_RETURN_IF_FAILED(check_indices(indices, int64_t{1} << 31, "indices[" + std::to_string(i) + "]"));
-    for (const int32_t number : indices.as<int32_t>())
-      stitch.rows = std::max(stitch.rows, int64_t{number} + 1);
-  }
-  return stitch;
-}
-
 /// A row of the result and where it comes from.
 struct Source {
   int32_t to = 0, data = 0;
@@ -117,10 +93,10 @@ struct Source {
 };
 
 /// In order of the rows of the result, each once. As many as there are rows at most, whatever the greatest index is.
-std::vector<Source> sources_of(const KernelContext& context, const Stitch& stitch) {
+std::vector<Source> sources_of(std::span<const Slot> indices) {
   std::vector<Source> sources;
-  for (size_t i = 0; i < stitch.count; ++i)
-    for (int64_t row = 0; const int32_t to : context.input(i).as<int32_t>())
+  for (size_t i = 0; i < indices.size(); ++i)
+    for (int64_t row = 0; const int32_t to : indices[i].tensor.as<int32_t>())
       sources.push_back({to, static_cast<int32_t>(i), row++});
   const auto before = [](const Source& a, const Source& b) { return a.to < b.to; };
   if (!std::ranges::is_sorted(sources, before)) std::ranges::stable_sort(sources, before);
@@ -130,29 +106,27 @@ std::vector<Source> sources_of(const KernelContext& context, const Stitch& stitc
   return sources;
 }
 
-Status run_stitch(KernelContext& context) {
-  TROUPE_ASSIGN(const Stitch stitch, checked_stitch(context));
-  const DType dtype = context.input(stitch.count).dtype();
-  TROUPE_ASSIGN(const Shape shape, rows_shape(stitch.rows, stitch.row, dtype));
-  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
-  const std::vector<Source> sources = sources_of(context, stitch);
-  const size_t row = count_of(stitch.row), bytes = row * size_of(dtype);
-  if (bytes == 0) return {};
+void compute_dynamic_stitch(const DynamicStitchArguments& arguments, DeviceContext& device) {
+  const auto data = arguments.data;
+  Tensor& merged = arguments.merged;
+  const size_t row = arguments.row;
+  const std::vector<Source> sources = sources_of(arguments.indices);
+  const size_t bytes = row * size_of(merged.dtype());
+  if (bytes == 0) return;
   const auto clear = [&](int64_t begin, int64_t end) {
-    if (dtype != DType::String)
-      std::memset(output->mutable_data() + static_cast<size_t>(begin) * bytes, 0,
+    if (merged.dtype() != DType::String)
+      std::memset(merged.mutable_data() + static_cast<size_t>(begin) * bytes, 0,
                   static_cast<size_t>(end - begin) * bytes);
   };
   // Each with the rows from nowhere before it; the last row of the result has a source.
-  parallel_rows(context.device().pool(), sources.size(), 2 * bytes, [&](size_t begin, size_t end) {
+  parallel_rows(device.pool(), sources.size(), 2 * bytes, [&](size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i) {
       const Source& source = sources[i];
       clear(i == 0 ? 0 : sources[i - 1].to + int64_t{1}, source.to);
-      copy_row(context.input(stitch.count + static_cast<size_t>(source.data)),
-               static_cast<size_t>(source.row), *output, static_cast<size_t>(source.to), row);
+      copy_row(data[static_cast<size_t>(source.data)].tensor, static_cast<size_t>(source.row), merged,
+               static_cast<size_t>(source.to), row);
     }
   });
-  return {};
 }
 
 void stitch_gradient(GradientContext& context) {
@@ -163,21 +137,55 @@ void stitch_gradient(GradientContext& context) {
 
 }  // namespace
 
+Result<DynamicPartitionArguments> check_dynamic_partition(KernelContext& context) {
+  const Tensor &data = context.input(0), &partitions = context.input(1);
+  const std::span<Tensor> parts = context.outputs();
+  TROUPE_ASSIGN(const Dims row,
+                row_dims(data.shape().dims(), partitions.shape().dims(), "data", "partitions"));
+  TROUPE_RETURN_IF_FAILED(check_indices(partitions, static_cast<int64_t>(parts.size()), "partitions"));
+  Dims rows(parts.size());
+  for (const int32_t part : partitions.as<int32_t>()) ++rows[static_cast<size_t>(part)];
+  for (size_t k = 0; k < parts.size(); ++k) {
+    TROUPE_ASSIGN(const Shape shape, rows_shape(rows[k], row, data.dtype()));
+    TROUPE_RETURN_IF_FAILED(context.output(k, shape).status());
+  }
+  return DynamicPartitionArguments{data, partitions, parts, count_of(row)};
+}
+
+Result<DynamicStitchArguments> check_dynamic_stitch(KernelContext& context) {
+  const size_t count = context.inputs() / 2;
+  Dims first;
+  int64_t rows = 0;
+  for (size_t i = 0; i < count; ++i) {
+    const Tensor &indices = context.input(i), &data = context.input(count + i);
+    TROUPE_ASSIGN(Dims row, row_dims(data.shape().dims(), indices.shape().dims(), "data", "indices"));
+    if (i == 0) first = row;
+    if (!(row == first))
+      return invalid_argument("rows of shapes " + text_of(first) + " and " + text_of(row) + " differ");
+    TROUPE_RETURN_IF_FAILED(check_indices(indices, int64_t{1} << 31, "indices[" + std::to_string(i) + "]"));
+    for (const int32_t number : indices.as<int32_t>()) rows = std::max(rows, int64_t{number} + 1);
+  }
+  TROUPE_ASSIGN(const Shape shape, rows_shape(rows, first, context.input(count).dtype()));
+  TROUPE_ASSIGN(Tensor* const merged, context.output(0, shape));
+  return DynamicStitchArguments{context.input_slots(0, count), context.input_slots(count, count), *merged,
+                                count_of(first)};
+}
+
 void add_dynamic_partition_ops(OpLibrary& library) {
   library.op(OpDefBuilder("DynamicPartition")
                  .input("data: T")
-                 .input("partitions: int32")
+                 .host_input("partitions: int32")
                  .output("outputs: num_partitions * T")
                  .attr("num_partitions: int >= 1")
                  .attr("T: type")
                  .constructor("dynamic_partition(data, partitions, num_partitions)")
                  .shape(partition_shape)
                  .gradient(partition_gradient));
-  library.kernel(cpu_kernel("DynamicPartition", run_partition).host({"partitions"}));
+  library.kernel(cpu_kernel("DynamicPartition", check_dynamic_partition, compute_dynamic_partition));
   for (const std::string name : {"DynamicStitch", "ParallelDynamicStitch"}) {
     const std::string prefix = name == "DynamicStitch" ? "" : "parallel_";
     library.op(OpDefBuilder(name)
-                   .input("indices: N * int32")
+                   .host_input("indices: N * int32")
                    .input("data: N * T")
                    .output("merged: T")
                    .attr("N: int >= 1")
@@ -185,7 +193,7 @@ void add_dynamic_partition_ops(OpLibrary& library) {
                    .constructor(prefix + "dynamic_stitch(indices, data)")
                    .shape(stitch_shape)
                    .gradient(stitch_gradient));
-    library.kernel(cpu_kernel(name, run_stitch).host({"indices"}));
+    library.kernel(cpu_kernel(name, check_dynamic_stitch, compute_dynamic_stitch));
   }
 }
 

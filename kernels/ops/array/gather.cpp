@@ -6,11 +6,12 @@
 // indices: entry b of indices counts along the axis of entry b of params. The result has the shape
 // params.shape[:axis] + indices.shape[batch_dims:] + params.shape[axis + 1:].
 // An index out of range is InvalidArgument with its position and value. The gradient along axis 0 is sparse: IndexedSlices.
+#include "kernels/ops/array/gather.h"
+
 #include <algorithm>
 
 #include "kernels/constructors.h"
 #include "kernels/core/arguments.h"
-#include "kernels/loops/rows.h"
 #include "kernels/ops/all_ops.h"
 
 namespace troupe {
@@ -90,24 +91,10 @@ Status gather_shape(ShapeContext& context) {
   return {};
 }
 
-Status run_gather(KernelContext& context) {
-  const Tensor &params = context.input(0), &indices = context.input(1);
-  std::optional<int64_t> given;
-  if (has_axis(context.node())) {
-    TROUPE_ASSIGN(given, integer_scalar(context.input(2), "axis"));
-  }
-  TROUPE_ASSIGN(const GatherAxes axes,
-                resolve(params.shape().rank(), indices.shape().rank(), given, batch_dims_of(context.node())));
-  TROUPE_ASSIGN(const Dims dims, gathered_dims(params.shape().dims(), indices.shape().dims(), axes));
-  TROUPE_RETURN_IF_FAILED(check_indices(indices, params.shape()[axes.axis]));
-  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, params.dtype()));
-  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
-  if (shape.elements() == 0) return {};
-  const Slices slices{.blocks = count_of(params.shape().dims().first(axes.axis)),
-                      .lists = count_of(indices.shape().dims().first(axes.batch)),
-                      .rows = static_cast<size_t>(params.shape()[axes.axis]),
-                      .row = count_of(params.shape().dims().subspan(axes.axis + 1))};
-  take_rows(context.device().pool(), params, integers(indices), *output, slices);
+Status compute_gather(const GatherArguments& arguments, DeviceContext& device) {
+  const auto& [params, indices, output, slices] = arguments;
+  TROUPE_RETURN_IF_FAILED(check_indices(indices, static_cast<int64_t>(slices.rows)));
+  if (output.elements() != 0) take_rows(device.pool(), params, integers(indices), output, slices);
   return {};
 }
 
@@ -197,6 +184,24 @@ void gather_gradient(GradientContext& context) {
 
 }  // namespace
 
+Result<GatherArguments> check_gather(KernelContext& context) {
+  const Tensor &params = context.input(0), &indices = context.input(1);
+  std::optional<int64_t> given;
+  if (has_axis(context.node())) {
+    TROUPE_ASSIGN(given, integer_scalar(context.input(2), "axis"));
+  }
+  TROUPE_ASSIGN(const GatherAxes axes,
+                resolve(params.shape().rank(), indices.shape().rank(), given, batch_dims_of(context.node())));
+  TROUPE_ASSIGN(const Dims dims, gathered_dims(params.shape().dims(), indices.shape().dims(), axes));
+  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, params.dtype()));
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
+  const Slices slices{.blocks = count_of(params.shape().dims().first(axes.axis)),
+                      .lists = count_of(indices.shape().dims().first(axes.batch)),
+                      .rows = static_cast<size_t>(params.shape()[axes.axis]),
+                      .row = count_of(params.shape().dims().subspan(axes.axis + 1))};
+  return GatherArguments{params, indices, *output, slices};
+}
+
 void add_gather_ops(OpLibrary& library) {
   library.op(OpDefBuilder("Gather")
                  .input("params: Tparams")
@@ -208,11 +213,11 @@ void add_gather_ops(OpLibrary& library) {
                  .constructor("gather(params, indices, validate_indices)")
                  .shape(gather_shape)
                  .gradient(gather_gradient));
-  library.kernel(cpu_kernel("Gather", run_gather));
+  library.kernel(cpu_kernel("Gather", check_gather, compute_gather));
   library.op(OpDefBuilder("GatherV2")
                  .input("params: Tparams")
                  .input("indices: Tindices")
-                 .input("axis: Taxis")
+                 .host_input("axis: Taxis")
                  .output("output: Tparams")
                  .attr("batch_dims: int = 0")
                  .attr("Tparams: type")
@@ -220,7 +225,7 @@ void add_gather_ops(OpLibrary& library) {
                  .attr("Taxis: {int32, int64}")
                  .shape(gather_shape)
                  .gradient(gather_gradient));
-  library.kernel(cpu_kernel("GatherV2", run_gather).host({"axis"}));
+  library.kernel(cpu_kernel("GatherV2", check_gather, compute_gather));
   library.op(OpDefBuilder("ResourceGather")
                  .input("resource: resource")
                  .input("indices: Tindices")
@@ -232,7 +237,7 @@ void add_gather_ops(OpLibrary& library) {
                  .effect(Effect::State)
                  .shape(gather_shape)
                  .gradient(gather_gradient));
-  library.kernel(cpu_kernel("ResourceGather", run_gather));
+  library.kernel(cpu_kernel("ResourceGather", check_gather, compute_gather));
 }
 
 }  // namespace troupe

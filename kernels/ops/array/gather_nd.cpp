@@ -3,6 +3,8 @@
 //   ScatterNd(indices, updates, shape)   zeros of that shape, and each of the updates added at indices[i...], in order; strings are
 //                                        joined, of bools any counts
 // A position outside is InvalidArgument with its number and value.
+#include "kernels/ops/array/gather_nd.h"
+
 #include "kernels/core/arguments.h"
 #include "kernels/loops/combine.h"
 #include "kernels/loops/rows.h"
@@ -18,13 +20,10 @@ Status gather_nd_shape(ShapeContext& context) {
   return {};
 }
 
-Status run_gather_nd(KernelContext& context) {
-  const Tensor &params = context.input(0), &indices = context.input(1);
+Status compute_gather_nd(const GatherNdArguments& arguments, DeviceContext& device) {
+  const auto& [params, indices, output] = arguments;
   TROUPE_ASSIGN(const NamedRows rows, rows_at(indices, params.shape().dims()));
-  TROUPE_ASSIGN(const PartialShape dims, shape_of_rows_at(indices.shape(), params.shape()));
-  TROUPE_ASSIGN(const Shape shape, dims.to_shape(params.dtype()));
-  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
-  if (shape.elements() != 0) take_rows(context.device().pool(), params, rows.numbers, *output, rows.row);
+  if (output.elements() != 0) take_rows(device.pool(), params, rows.numbers, output, rows.row);
   return {};
 }
 
@@ -62,18 +61,14 @@ void add_rows(Pool& pool, const NamedRows& rows, const Tensor& updates, Tensor& 
 
 using SummedTypes = Joined<PlainTypes, TypeList<std::string>>;
 
-Status run_scatter_nd(KernelContext& context) {
-  const Tensor &indices = context.input(0), &updates = context.input(1);
-  TROUPE_ASSIGN(const Dims dims, integer_vector(context.input(2), "shape"));
-  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, updates.dtype()));
-  TROUPE_ASSIGN(const NamedRows rows, rows_at(indices, dims));
-  TROUPE_RETURN_IF_FAILED(check_updates(indices, updates, dims));
-  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
-  fill(context.device().pool(), *output);
+Status compute_scatter_nd(const ScatterNdArguments& arguments, DeviceContext& device) {
+  const Tensor& updates = arguments.updates;
+  Tensor& output = arguments.output;
+  TROUPE_ASSIGN(const NamedRows rows, rows_at(arguments.indices, output.shape().dims()));
+  fill(device.pool(), output);
   if (updates.elements() == 0) return {};
-  with_type(SummedTypes{}, updates.dtype(), [&]<class T>(std::type_identity<T>) {
-    add_rows<T>(context.device().pool(), rows, updates, *output);
-  });
+  with_type(SummedTypes{}, updates.dtype(),
+            [&]<class T>(std::type_identity<T>) { add_rows<T>(device.pool(), rows, updates, output); });
   return {};
 }
 
@@ -82,6 +77,23 @@ void scatter_nd_gradient(GradientContext& context) {
 }
 
 }  // namespace
+
+Result<GatherNdArguments> check_gather_nd(KernelContext& context) {
+  const Tensor &params = context.input(0), &indices = context.input(1);
+  TROUPE_ASSIGN(const PartialShape dims, shape_of_rows_at(indices.shape(), params.shape()));
+  TROUPE_ASSIGN(const Shape shape, dims.to_shape(params.dtype()));
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
+  return GatherNdArguments{params, indices, *output};
+}
+
+Result<ScatterNdArguments> check_scatter_nd(KernelContext& context) {
+  const Tensor &indices = context.input(0), &updates = context.input(1);
+  TROUPE_ASSIGN(const Dims dims, integer_vector(context.input(2), "shape"));
+  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, updates.dtype()));
+  TROUPE_RETURN_IF_FAILED(check_updates(indices, updates, dims));
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
+  return ScatterNdArguments{indices, updates, *output};
+}
 
 void add_gather_nd_ops(OpLibrary& library) {
   library.op(OpDefBuilder("GatherNd")
@@ -92,17 +104,18 @@ void add_gather_nd_ops(OpLibrary& library) {
                  .attr("Tindices: {int32, int64}")
                  .shape(gather_nd_shape)
                  .gradient(gather_nd_gradient));
-  library.kernel(cpu_kernel("GatherNd", run_gather_nd));
+  library.kernel(cpu_kernel("GatherNd", check_gather_nd, compute_gather_nd));
   library.op(OpDefBuilder("ScatterNd")
                  .input("indices: Tindices")
                  .input("updates: T")
-                 .input("shape: Tindices")
+                 .host_input("shape: Tindices")
                  .output("output: T")
                  .attr("T: type")
                  .attr("Tindices: {int32, int64}")
                  .shape(scatter_nd_shape)
                  .gradient(scatter_nd_gradient));
-  library.kernel(cpu_kernel("ScatterNd", run_scatter_nd).on("T", dtypes(SummedTypes{})).host({"shape"}));
+  library.kernel(
+      cpu_kernel("ScatterNd", check_scatter_nd, compute_scatter_nd).on("T", dtypes(SummedTypes{})));
 }
 
 }  // namespace troupe

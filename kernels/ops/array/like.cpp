@@ -2,6 +2,8 @@
 //   ZerosLike(x)   zeros: 0, false, the empty string
 //   OnesLike(x)    ones, of a number or true
 // Gradient: zero, whatever x is.
+#include "kernels/ops/array/like.h"
+
 #include "graph/build/gradients.h"
 #include "graph/build/shape_context.h"
 #include "kernels/core/parallel.h"
@@ -11,15 +13,6 @@
 namespace troupe {
 namespace {
 
-Status run_zeros_like(KernelContext& context) {
-  TROUPE_ASSIGN(Tensor* const output, context.output(0, context.input(0).shape()));
-  if (output->dtype() == DType::String) return {};
-  parallel_items(context.device().pool(), output->bytes(), 1, [&](size_t begin, size_t end) {
-    std::memset(output->mutable_data() + begin, 0, end - begin);
-  });
-  return {};
-}
-
 template <class T>
 T one() {
   if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>)
@@ -28,15 +21,21 @@ T one() {
     return T(1);
 }
 
-Status run_ones_like(KernelContext& context) {
-  TROUPE_ASSIGN(Tensor* const output, context.output(0, context.input(0).shape()));
-  with_type(PlainTypes{}, output->dtype(), [&]<class T>(std::type_identity<T>) {
-    const auto values = output->write<T>();
-    parallel_items(context.device().pool(), values.size(), sizeof(T), [&](size_t begin, size_t end) {
+void compute_zeros_like(const LikeArguments& arguments, DeviceContext& device) {
+  Tensor& output = arguments.output;
+  if (output.dtype() == DType::String) return;
+  parallel_items(device.pool(), output.bytes(), 1, [&](size_t begin, size_t end) {
+    std::memset(output.mutable_data() + begin, 0, end - begin);
+  });
+}
+
+void compute_ones_like(const LikeArguments& arguments, DeviceContext& device) {
+  with_type(PlainTypes{}, arguments.output.dtype(), [&]<class T>(std::type_identity<T>) {
+    const auto values = arguments.output.write<T>();
+    parallel_items(device.pool(), values.size(), sizeof(T), [&](size_t begin, size_t end) {
       std::fill(values.begin() + begin, values.begin() + end, one<T>());
     });
   });
-  return {};
 }
 
 void zero_gradient(GradientContext& context) {
@@ -44,6 +43,11 @@ void zero_gradient(GradientContext& context) {
 }
 
 }  // namespace
+
+Result<LikeArguments> check_like(KernelContext& context) {
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, context.input(0).shape()));
+  return LikeArguments{*output};
+}
 
 void add_like_ops(OpLibrary& library) {
   library.op(OpDefBuilder("ZerosLike")
@@ -62,8 +66,8 @@ void add_like_ops(OpLibrary& library) {
                  .constructor("ones_like(x)")
                  .shape(unchanged_shape)
                  .gradient(zero_gradient));
-  library.kernel(cpu_kernel("ZerosLike", run_zeros_like).inexpensive());
-  library.kernel(cpu_kernel("OnesLike", run_ones_like).inexpensive());
+  library.kernel(cpu_kernel("ZerosLike", check_like, compute_zeros_like).inexpensive());
+  library.kernel(cpu_kernel("OnesLike", check_like, compute_ones_like).inexpensive());
 }
 
 }  // namespace troupe

@@ -1,10 +1,13 @@
 // OneHot(indices, depth, on_value, off_value): a dimension of `depth` more, at `axis` of the result (-1: the last): on_value where it
 // counts the index, off_value elsewhere. An index outside [0, depth) is on nowhere.
+#include "kernels/ops/array/one_hot.h"
+
 #include <utility>
 
 #include "kernels/core/arguments.h"
 #include "kernels/core/parallel.h"
 #include "kernels/core/type_dispatch.h"
+#include "kernels/loops/rows.h"
 #include "kernels/ops/all_ops.h"
 
 namespace troupe {
@@ -53,18 +56,15 @@ struct OneHot {
 };
 
 template <class Index, class T>
-void one_hot(KernelContext& context, size_t axis, size_t depth, Tensor& output) {
-  const Tensor& indices = context.input(0);
-  size_t inner = 1;
-  for (size_t i = axis; i < indices.shape().rank(); ++i) inner *= static_cast<size_t>(indices.shape()[i]);
+void one_hot(const OneHotArguments& arguments, Pool& pool) {
+  const auto& [indices, on_value, off_value, output, depth, inner] = arguments;
   const OneHot<Index, T> op{indices.as<Index>().data(),
                             inner,
                             depth,
-                            *reinterpret_cast<const T*>(context.input(2).data()),
-                            *reinterpret_cast<const T*>(context.input(3).data()),
+                            *reinterpret_cast<const T*>(on_value.data()),
+                            *reinterpret_cast<const T*>(off_value.data()),
                             reinterpret_cast<T*>(output.mutable_data())};
-  const auto rows = static_cast<size_t>(output.elements()) / inner;
-  Pool& pool = context.device().pool();
+  const size_t rows = static_cast<size_t>(output.elements()) / inner;
   if (inner == 1)
     parallel_rows(pool, rows / depth, depth * sizeof(T),
                   [&](size_t begin, size_t end) { op.write_lines(begin, end); });
@@ -73,34 +73,36 @@ void one_hot(KernelContext& context, size_t axis, size_t depth, Tensor& output) 
                   [&](size_t begin, size_t end) { op.write_rows(begin, end); });
 }
 
-Status run_one_hot(KernelContext& context) {
-  const Tensor& indices = context.input(0);
+void compute_one_hot(const OneHotArguments& arguments, DeviceContext& device) {
+  if (arguments.output.elements() == 0) return;
+  with_type(IndexTypes{}, arguments.indices.dtype(), [&]<class Index>(std::type_identity<Index>) {
+    with_storage(arguments.output.dtype(),
+                 [&]<class T>(std::type_identity<T>) { one_hot<Index, T>(arguments, device.pool()); });
+  });
+}
+
+}  // namespace
+
+Result<OneHotArguments> check_one_hot(KernelContext& context) {
+  const Tensor &indices = context.input(0), &on_value = context.input(2), &off_value = context.input(3);
   TROUPE_ASSIGN(const int64_t depth, integer_scalar(context.input(1), "depth"));
   TROUPE_RETURN_IF_FAILED(check_depth(depth));
   for (size_t i = 2; i < 4; ++i)
     if (!context.input(i).shape().is_scalar())
       return invalid_argument(context.node().op->inputs[i].name + " of shape " +
                               context.input(i).shape().text() + " is not a scalar");
-  TROUPE_ASSIGN(const size_t axis,
-                resolve_axis(context.node().attrs.get<int64_t>("axis"), indices.shape().rank() + 1));
-  const Dims dims = Dims(indices.shape().dims()).with(axis, depth);
-  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, context.input(2).dtype()));
+  const auto dims = indices.shape().dims();
+  TROUPE_ASSIGN(const size_t axis, resolve_axis(context.node().attrs.get<int64_t>("axis"), dims.size() + 1));
+  TROUPE_ASSIGN(const Shape shape, Shape::make(Dims(dims).with(axis, depth), on_value.dtype()));
   TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
-  if (shape.elements() == 0) return {};
-  with_type(IndexTypes{}, indices.dtype(), [&]<class Index>(std::type_identity<Index>) {
-    with_storage(output->dtype(), [&]<class T>(std::type_identity<T>) {
-      one_hot<Index, T>(context, axis, static_cast<size_t>(depth), *output);
-    });
-  });
-  return {};
+  return OneHotArguments{
+      indices, on_value, off_value, *output, static_cast<size_t>(depth), count_of(dims.subspan(axis))};
 }
-
-}  // namespace
 
 void add_one_hot(OpLibrary& library) {
   library.op(OpDefBuilder("OneHot")
                  .input("indices: TI")
-                 .input("depth: int32")
+                 .host_input("depth: int32")
                  .input("on_value: T")
                  .input("off_value: T")
                  .output("output: T")
@@ -110,7 +112,7 @@ void add_one_hot(OpLibrary& library) {
                  .constructor("one_hot(indices, depth, on_value, off_value, axis)")
                  .shape(one_hot_shape)
                  .not_differentiable());
-  library.kernel(cpu_kernel("OneHot", run_one_hot).host({"depth"}));
+  library.kernel(cpu_kernel("OneHot", check_one_hot, compute_one_hot));
 }
 
 }  // namespace troupe

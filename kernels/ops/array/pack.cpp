@@ -4,8 +4,9 @@
 #include <algorithm>
 
 #include "kernels/core/arguments.h"
-#include "kernels/loops/strided_copy.h"
+#include "kernels/loops/rows.h"
 #include "kernels/ops/all_ops.h"
+#include "kernels/ops/array/copies.h"
 
 namespace troupe {
 namespace {
@@ -18,24 +19,6 @@ Status pack_shape(ShapeContext& context) {
   if (!shape.known_rank()) return {};
   TROUPE_ASSIGN(const size_t axis, resolve_axis(context.attr<int64_t>("axis"), shape.rank() + 1));
   context.set_output(0, partial(Dims(shape.dims()).with(axis, static_cast<int64_t>(context.inputs()))));
-  return {};
-}
-
-Status run_pack(KernelContext& context) {
-  const Shape& first = context.input(0).shape();
-  TROUPE_ASSIGN(const size_t axis, resolve_axis(context.node().attrs.get<int64_t>("axis"), first.rank() + 1));
-  const Dims dims = Dims(first.dims()).with(axis, static_cast<int64_t>(context.inputs()));
-  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, context.input(0).dtype()));
-  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
-  const Layout from{0, strides_of(first.dims())};
-  const Dims strides = strides_of(dims);
-  Layout to{0, strides.without(axis)};
-  for (size_t i = 0; i < context.inputs(); ++i, to.offset += strides[axis]) {
-    if (!(context.input(i).shape() == first))
-      return invalid_argument("value 0 of shape " + first.text() + " and value " + std::to_string(i) +
-                              " of shape " + context.input(i).shape().text() + " differ");
-    strided_copy(context.device().pool(), first.dims(), context.input(i), from, *output, to);
-  }
   return {};
 }
 
@@ -59,25 +42,6 @@ Status unpack_shape(ShapeContext& context) {
   return {};
 }
 
-Status run_unpack(KernelContext& context) {
-  const Tensor& value = context.input(0);
-  const auto num = context.node().attrs.get<int64_t>("num");
-  TROUPE_ASSIGN(const size_t axis,
-                resolve_axis(context.node().attrs.get<int64_t>("axis"), value.shape().rank()));
-  if (value.shape()[axis] != num)
-    return invalid_argument("dimension " + std::to_string(axis) + " of shape " + value.shape().text() +
-                            " is not num, " + std::to_string(num));
-  const Dims dims = Dims(value.shape().dims()).without(axis);
-  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, value.dtype()));
-  const Dims strides = strides_of(value.shape().dims());
-  Layout from{0, strides.without(axis)};
-  for (size_t i = 0; i < static_cast<size_t>(num); ++i, from.offset += strides[axis]) {
-    TROUPE_ASSIGN(Tensor* const output, context.output(i, shape));
-    strided_copy(context.device().pool(), dims, value, from, *output, {0, strides_of(dims)});
-  }
-  return {};
-}
-
 void unpack_gradient(GradientContext& context) {
   std::vector<Output> parts;
   for (size_t i = 0; i < context.node().output_types.size(); ++i) parts.push_back(context.gradient(i));
@@ -87,6 +51,35 @@ void unpack_gradient(GradientContext& context) {
 }
 
 }  // namespace
+
+Result<ConcatArguments> check_pack(KernelContext& context) {
+  const Shape& first = context.input(0).shape();
+  const size_t count = context.inputs();
+  TROUPE_ASSIGN(const size_t axis, resolve_axis(context.node().attrs.get<int64_t>("axis"), first.rank() + 1));
+  for (size_t i = 1; i < count; ++i)
+    if (context.input(i).shape() != first)
+      return invalid_argument("value 0 of shape " + first.text() + " and value " + std::to_string(i) +
+                              " of shape " + context.input(i).shape().text() + " differ");
+  const Dims dims = Dims(first.dims()).with(axis, static_cast<int64_t>(count));
+  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, context.input(0).dtype()));
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
+  return ConcatArguments{context.input_slots(0, count), *output, count_of(first.dims().first(axis))};
+}
+
+Result<SplitArguments> check_unpack(KernelContext& context) {
+  const Tensor& value = context.input(0);
+  const auto num = context.node().attrs.get<int64_t>("num");
+  TROUPE_ASSIGN(const size_t axis,
+                resolve_axis(context.node().attrs.get<int64_t>("axis"), value.shape().rank()));
+  if (value.shape()[axis] != num)
+    return invalid_argument("dimension " + std::to_string(axis) + " of shape " + value.shape().text() +
+                            " is not num, " + std::to_string(num));
+  const Dims dims = Dims(value.shape().dims()).without(axis);
+  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, value.dtype()));
+  const std::span<Tensor> parts = context.outputs();
+  for (size_t i = 0; i < parts.size(); ++i) TROUPE_RETURN_IF_FAILED(context.output(i, shape).status());
+  return SplitArguments{value, parts, count_of(value.shape().dims().first(axis))};
+}
 
 void add_pack_ops(OpLibrary& library) {
   library.op(OpDefBuilder("Pack")
@@ -98,7 +91,7 @@ void add_pack_ops(OpLibrary& library) {
                  .constructor("stack(values, axis)")
                  .shape(pack_shape)
                  .gradient(pack_gradient));
-  library.kernel(cpu_kernel("Pack", run_pack));
+  library.kernel(cpu_kernel("Pack", check_pack, compute_concat));
   library.op(OpDefBuilder("Unpack")
                  .input("value: T")
                  .output("output: num * T")
@@ -108,7 +101,7 @@ void add_pack_ops(OpLibrary& library) {
                  .constructor("unstack(value, num, axis)")
                  .shape(unpack_shape)
                  .gradient(unpack_gradient));
-  library.kernel(cpu_kernel("Unpack", run_unpack));
+  library.kernel(cpu_kernel("Unpack", check_unpack, compute_split));
 }
 
 }  // namespace troupe

@@ -125,27 +125,27 @@ Status run_lin_space(KernelContext& context) {
 
 void add_range_ops(OpLibrary& library) {
   library.op(OpDefBuilder("Range")
-                 .input("start: Tidx")
-                 .input("limit: Tidx")
-                 .input("delta: Tidx")
-                 .output("output: Tidx")
+                 .host_input("start: Tidx")
+                 .host_input("limit: Tidx")
+                 .host_input("delta: Tidx")
+                 .host_output("output: Tidx")
                  .attr("Tidx: {half, bfloat16, float, double, int32, int64} = int32")
                  .constructor("range(start, limit, delta = 1)")
                  .shape(range_shape)
                  .not_differentiable());
-  library.kernel(cpu_kernel("Range", run_range).host({"start", "limit", "delta"}, {"output"}));
+  library.kernel(host_kernel("Range", run_range));
   library.op(OpDefBuilder("LinSpace")
-                 .input("start: T")
-                 .input("stop: T")
-                 .input("num: Tidx")
-                 .output("output: T")
+                 .host_input("start: T")
+                 .host_input("stop: T")
+                 .host_input("num: Tidx")
+                 .host_output("output: T")
                  .attr("T: {float, double}")
                  .attr("Tidx: {int32, int64} = int32")
                  .constructor("lin_space(start, stop, num)")
                  .constructor("linspace(start, stop, num)")
                  .shape(lin_space_shape)
                  .not_differentiable());
-  library.kernel(cpu_kernel("LinSpace", run_lin_space).host({"start", "stop", "num"}, {"output"}));
+  library.kernel(host_kernel("LinSpace", run_lin_space));
 }
 
 }  // namespace troupe

@@ -1,8 +1,8 @@
 // ReverseV2(tensor, axis): the order of the elements along each listed axis turned round.
 #include "graph/build/gradients.h"
 #include "kernels/core/arguments.h"
-#include "kernels/loops/strided_copy.h"
 #include "kernels/ops/all_ops.h"
+#include "kernels/ops/array/copies.h"
 
 namespace troupe {
 namespace {
@@ -26,34 +26,32 @@ Status reverse_shape(ShapeContext& context) {
   return unchanged_shape(context);
 }
 
-Status run_reverse(KernelContext& context) {
-  const Tensor& tensor = context.input(0);
-  const auto dims = tensor.shape().dims();
-  TROUPE_ASSIGN(const Dims axes, integer_vector(context.input(1), "axis"));
-  TROUPE_ASSIGN(const auto reversed, reversed_axes(axes, dims.size()));
-  TROUPE_ASSIGN(Tensor* const output, context.output(0, tensor.shape()));
-  if (tensor.elements() == 0) return {};
-  const Dims strides = strides_of(dims);
-  Layout from{0, strides};
-  for (size_t i = 0; i < dims.size(); ++i)
-    if (reversed[i]) {
-      from.offset += (dims[i] - 1) * strides[i];
-      from.strides[i] = -strides[i];
-    }
-  strided_copy(context.device().pool(), dims, tensor, from, *output, {0, strides});
-  return {};
-}
-
 void reverse_gradient(GradientContext& context) {
   context.set(0, context.scope().add_one("ReverseV2", {context.gradient(), context.input(1)}));
 }
 
 }  // namespace
 
+Result<BoxCopyArguments> check_reverse(KernelContext& context) {
+  const Tensor& tensor = context.input(0);
+  const auto dims = tensor.shape().dims();
+  TROUPE_ASSIGN(const Dims axes, integer_vector(context.input(1), "axis"));
+  TROUPE_ASSIGN(const auto reversed, reversed_axes(axes, dims.size()));
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, tensor.shape()));
+  const Layout to{0, strides_of(dims)};
+  Layout from = to;
+  for (size_t i = 0; i < dims.size(); ++i)
+    if (reversed[i]) {
+      from.offset += (dims[i] - 1) * from.strides[i];
+      from.strides[i] = -from.strides[i];
+    }
+  return BoxCopyArguments{&tensor, output, BoxCopy(dims, from, to)};
+}
+
 void add_reverse(OpLibrary& library) {
   library.op(OpDefBuilder("ReverseV2")
                  .input("tensor: T")
-                 .input("axis: Tidx")
+                 .host_input("axis: Tidx")
                  .output("output: T")
                  .attr("Tidx: {int32, int64} = int32")
                  .attr("T: {half, bfloat16, float, double, int8, uint8, int16, uint16, int32, uint32, int64, "
@@ -62,7 +60,7 @@ void add_reverse(OpLibrary& library) {
                  .constructor("reverse(tensor, axis)")
                  .shape(reverse_shape)
                  .gradient(reverse_gradient));
-  library.kernel(cpu_kernel("ReverseV2", run_reverse).host({"axis"}));
+  library.kernel(cpu_kernel("ReverseV2", check_reverse, compute_box_copy));
 }
 
 }  // namespace troupe

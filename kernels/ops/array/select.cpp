@@ -2,12 +2,13 @@
 // condition has that shape too, or is a scalar for the whole, or a vector that says it for each row
 // (dimension 0) of t and e.
 // SelectV2(condition, t, e): the same of one type, all three broadcast as in NumPy.
+#include "kernels/ops/array/select.h"
+
 #include "graph/build/gradients.h"
 #include "graph/build/shape_context.h"
 #include "kernels/constructors.h"
 #include "kernels/core/parallel.h"
 #include "kernels/core/type_dispatch.h"
-#include "kernels/loops/broadcast.h"
 #include "kernels/loops/vector_loops.h"
 #include "kernels/ops/all_ops.h"
 #include "kernels/ops/broadcast_gradients.h"
@@ -27,8 +28,9 @@ Status select_shape(ShapeContext& context) {
   return {};
 }
 
-/// How many elements each element of the condition decides.
+/// For how many elements each element of the condition decides.
 Result<size_t> elements_per_condition(const Tensor& condition, const Tensor& t) {
+  if (condition.shape().is_scalar()) return static_cast<size_t>(t.elements());
   if (condition.shape() == t.shape()) return size_t{1};
   if (condition.shape().rank() == 1 && t.shape().rank() > 1 && condition.shape()[0] == t.shape()[0])
     return t.shape()[0] == 0 ? size_t{1} : static_cast<size_t>(t.elements() / t.shape()[0]);
@@ -42,40 +44,6 @@ void choose(const bool* condition, const T* t, const T* e, T* out, size_t n) {
     if (const SelectLoop loop = select_loop(sizeof(T))) return loop(condition, t, e, out, n);
   for (size_t i = 0; i < n; ++i) out[i] = condition[i] ? t[i] : e[i];
 }
-
-template <class T>
-void select(Pool& pool, const Tensor& condition, const Tensor& t, const Tensor& e, size_t per_condition,
-            Tensor& output) {
-  const bool* const holds = condition.as<bool>().data();
-  const T* const from_t = reinterpret_cast<const T*>(t.data());
-  const T* const from_e = reinterpret_cast<const T*>(e.data());
-  T* const out = reinterpret_cast<T*>(output.mutable_data());
-  parallel_rows(pool, static_cast<size_t>(condition.elements()), 3 * sizeof(T) * per_condition,
-                [&](size_t begin, size_t end) {
-                  if (per_condition == 1)
-                    return choose(holds + begin, from_t + begin, from_e + begin, out + begin, end - begin);
-                  for (size_t i = begin; i < end; ++i)
-                    std::copy_n((holds[i] ? from_t : from_e) + i * per_condition, per_condition,
-                                out + i * per_condition);
-                });
-}
-
-Status run_select(KernelContext& context) {
-  const Tensor &condition = context.input(0), &t = context.input(1), &e = context.input(2);
-  if (!(t.shape() == e.shape())) return invalid_argument("t is " + t.signature() + ", e is " + e.signature());
-  if (condition.shape().is_scalar()) {
-    context.set_output(0, condition.as<bool>()[0] ? t : e);
-    return {};
-  }
-  TROUPE_ASSIGN(const size_t per_condition, elements_per_condition(condition, t));
-  TROUPE_ASSIGN(Tensor* const output, context.output(0, t.shape()));
-  with_storage(t.dtype(), [&]<class T>(std::type_identity<T>) {
-    select<T>(context.device().pool(), condition, t, e, per_condition, *output);
-  });
-  return {};
-}
-
-// ---- SelectV2
 
 Status select_v2_shape(ShapeContext& context) {
   TROUPE_ASSIGN(auto shape, broadcast(context.input(1), context.input(2)));
@@ -110,33 +78,55 @@ void choose_line(const Broadcast<3>::Offsets& steps, const bool* condition, cons
   }
 }
 
-Status run_select_v2(KernelContext& context) {
-  const Tensor &condition = context.input(0), &t = context.input(1), &e = context.input(2);
-  TROUPE_ASSIGN(
-      const auto sides,
-      Broadcast<3>::make({condition.shape().dims(), t.shape().dims(), e.shape().dims()}, t.dtype()));
-  if (condition.shape().is_scalar()) {
-    const Tensor& chosen = condition.as<bool>()[0] ? t : e;
-    if (chosen.shape() == sides.shape()) {
-      context.set_output(0, chosen);
-      return {};
-    }
-  }
-  TROUPE_ASSIGN(Tensor* const output, context.output(0, sides.shape()));
-  with_storage(t.dtype(), [&]<class T>(std::type_identity<T>) {
-    const bool* const holds = condition.as<bool>().data();
-    const T* const from_t = reinterpret_cast<const T*>(t.data());
-    const T* const from_e = reinterpret_cast<const T*>(e.data());
-    T* const out = reinterpret_cast<T*>(output->mutable_data());
-    parallel_items(context.device().pool(), static_cast<size_t>(output->elements()), 3 * sizeof(T),
-                   [&](size_t begin, size_t end) {
-                     sides.walk(begin, end, [&](const auto& from, size_t at, size_t n) {
-                       choose_line(sides.inner().steps, holds + from[0], from_t + from[1], from_e + from[2],
-                                   out + at, n);
-                     });
+/// Where the elements of the inputs and the output begin.
+template <class T>
+struct SelectSides {
+  const bool* condition;
+  const T *t, *e;
+  T* out;
+};
+
+template <class T>
+void select(Pool& pool, const SelectSides<T>& sides, const SelectArguments& arguments) {
+  const size_t n = arguments.per_condition;
+  parallel_rows(pool, static_cast<size_t>(arguments.condition.elements()), 3 * sizeof(T) * n,
+                [&](size_t begin, size_t end) {
+                  const auto [condition, t, e, out] = sides;
+                  if (n == 1)
+                    return choose(condition + begin, t + begin, e + begin, out + begin, end - begin);
+                  for (size_t i = begin; i < end; ++i)
+                    std::copy_n((condition[i] ? t : e) + i * n, n, out + i * n);
+                });
+}
+
+template <class T>
+void select(Pool& pool, const SelectSides<T>& sides, const Broadcast<3>& broadcast) {
+  parallel_items(pool, static_cast<size_t>(broadcast.shape().elements()), 3 * sizeof(T),
+                 [&](size_t begin, size_t end) {
+                   broadcast.walk(begin, end, [&](const auto& from, size_t at, size_t n) {
+                     choose_line(broadcast.inner().steps, sides.condition + from[0], sides.t + from[1],
+                                 sides.e + from[2], sides.out + at, n);
                    });
+                 });
+}
+
+/// One element of the condition decides for all: the output is that input, if it has the shape of the output.
+void measure_select(SelectArguments& arguments, DeviceContext&) {
+  if (!arguments.condition.shape().is_scalar()) return;
+  const Tensor& side = arguments.condition.as<bool>()[0] ? arguments.t : arguments.e;
+  if (side.shape() == arguments.shape()) arguments.chosen = &side;
+}
+
+void compute_select(const SelectArguments& arguments, DeviceContext& device) {
+  if (arguments.chosen) return;
+  with_storage(arguments.t.dtype(), [&]<class T>(std::type_identity<T>) {
+    const SelectSides<T> sides{arguments.condition.as<bool>().data(),
+                               reinterpret_cast<const T*>(arguments.t.data()),
+                               reinterpret_cast<const T*>(arguments.e.data()),
+                               reinterpret_cast<T*>(arguments.output->mutable_data())};
+    if (arguments.broadcast) return select(device.pool(), sides, *arguments.broadcast);
+    select(device.pool(), sides, arguments);
   });
-  return {};
 }
 
 // ---- Gradients
@@ -158,6 +148,32 @@ void select_v2_gradient(GradientContext& context) {
 
 }  // namespace
 
+Result<SelectArguments> check_select(KernelContext& context) {
+  const Tensor &condition = context.input(0), &t = context.input(1), &e = context.input(2);
+  if (t.shape() != e.shape()) return invalid_argument("t is " + t.signature() + ", e is " + e.signature());
+  TROUPE_ASSIGN(const size_t per_condition, elements_per_condition(condition, t));
+  return SelectArguments{condition, t, e, per_condition};
+}
+
+Result<SelectArguments> check_select_v2(KernelContext& context) {
+  const Tensor &condition = context.input(0), &t = context.input(1), &e = context.input(2);
+  SelectArguments arguments{condition, t, e};
+  if (condition.shape() == t.shape() && t.shape() == e.shape()) return arguments;
+  TROUPE_ASSIGN(
+      arguments.broadcast,
+      Broadcast<3>::make({condition.shape().dims(), t.shape().dims(), e.shape().dims()}, t.dtype()));
+  return arguments;
+}
+
+Status allocate_select(SelectArguments& arguments, KernelContext& context) {
+  if (arguments.chosen) {
+    context.set_output(0, *arguments.chosen);
+    return {};
+  }
+  TROUPE_ASSIGN(arguments.output, context.output(0, arguments.shape()));
+  return {};
+}
+
 void add_select(OpLibrary& library) {
   library.op(OpDefBuilder("Select")
                  .input("condition: bool")
@@ -168,7 +184,6 @@ void add_select(OpLibrary& library) {
                  .constructor("where(condition, x: t, y: e)")
                  .shape(select_shape)
                  .gradient(select_gradient));
-  library.kernel(cpu_kernel("Select", run_select).inexpensive());
   library.op(OpDefBuilder("SelectV2")
                  .input("condition: bool")
                  .input("t: T")
@@ -178,7 +193,11 @@ void add_select(OpLibrary& library) {
                  .constructor("where_v2(condition, x: t, y: e)")
                  .shape(select_v2_shape)
                  .gradient(select_v2_gradient));
-  library.kernel(cpu_kernel("SelectV2", run_select_v2).inexpensive());
+  const auto kernel = [](const char* name, auto check) {
+    return measured_cpu_kernel(name, check, measure_select, allocate_select, compute_select).inexpensive();
+  };
+  library.kernel(kernel("Select", check_select));
+  library.kernel(kernel("SelectV2", check_select_v2));
 }
 
 }  // namespace troupe

@@ -190,7 +190,7 @@ Status run_squeeze(KernelContext& context) {
 void add_shape_queries(OpLibrary& library) {
   library.op(OpDefBuilder("Shape")
                  .input("input: T")
-                 .output("output: out_type")
+                 .host_output("output: out_type")
                  .attr("T: type")
                  .attr(out_type)
                  .constructor("shape(input, out_type)")
@@ -198,14 +198,14 @@ void add_shape_queries(OpLibrary& library) {
                  .not_differentiable());
   library.op(OpDefBuilder("VariableShape")
                  .input("input: resource")
-                 .output("output: out_type")
+                 .host_output("output: out_type")
                  .attr(out_type)
                  .effect(Effect::State)
                  .shape(rank_vector_shapes)
                  .not_differentiable());
   library.op(OpDefBuilder("ShapeN")
                  .input("input: N * T")
-                 .output("output: N * out_type")
+                 .host_output("output: N * out_type")
                  .attr("N: int >= 1")
                  .attr("T: type")
                  .attr(out_type)
@@ -214,7 +214,7 @@ void add_shape_queries(OpLibrary& library) {
                  .not_differentiable());
   library.op(OpDefBuilder("Size")
                  .input("input: T")
-                 .output("output: out_type")
+                 .host_output("output: out_type")
                  .attr("T: type")
                  .attr(out_type)
                  .constructor("size(input, out_type)")
@@ -222,16 +222,16 @@ void add_shape_queries(OpLibrary& library) {
                  .not_differentiable());
   library.op(OpDefBuilder("Rank")
                  .input("input: T")
-                 .output("output: int32")
+                 .host_output("output: int32")
                  .attr("T: type")
                  .constructor("rank(input)")
                  .shape(scalar_shape)
                  .not_differentiable());
-  library.kernel(cpu_kernel("Shape", run_shape).host({}, {"output"}).inexpensive());
-  library.kernel(cpu_kernel("VariableShape", run_shape).host({}, {"output"}).inexpensive());
-  library.kernel(cpu_kernel("ShapeN", run_shape).host({}, {"output"}).inexpensive());
-  library.kernel(cpu_kernel("Size", run_size).host({}, {"output"}).inexpensive());
-  library.kernel(cpu_kernel("Rank", run_rank).host({}, {"output"}).inexpensive());
+  library.kernel(host_kernel("Shape", run_shape).inexpensive());
+  library.kernel(host_kernel("VariableShape", run_shape).inexpensive());
+  library.kernel(host_kernel("ShapeN", run_shape).inexpensive());
+  library.kernel(host_kernel("Size", run_size).inexpensive());
+  library.kernel(host_kernel("Rank", run_rank).inexpensive());
 }
 
 }  // namespace
@@ -240,24 +240,24 @@ void add_shape_ops(OpLibrary& library) {
   add_shape_queries(library);
   library.op(OpDefBuilder("Reshape")
                  .input("tensor: T")
-                 .input("shape: Tshape")
+                 .host_input("shape: Tshape")
                  .output("output: T")
                  .attr("T: type")
                  .attr("Tshape: {int32, int64} = int32")
                  .constructor("reshape(tensor, shape)")
                  .shape(reshape_shape)
                  .gradient(reshaped_gradient));
-  library.kernel(cpu_kernel("Reshape", run_reshape).host({"shape"}).inexpensive());
+  library.kernel(host_kernel("Reshape", run_reshape).inexpensive());
   library.op(OpDefBuilder("ExpandDims")
                  .input("input: T")
-                 .input("dim: Tdim")
+                 .host_input("dim: Tdim")
                  .output("output: T")
                  .attr("T: type")
                  .attr("Tdim: {int32, int64} = int32")
                  .constructor("expand_dims(input, axis: dim)")
                  .shape(expand_dims_shape)
                  .gradient(reshaped_gradient));
-  library.kernel(cpu_kernel("ExpandDims", run_expand_dims).host({"dim"}).inexpensive());
+  library.kernel(host_kernel("ExpandDims", run_expand_dims).inexpensive());
   library.op(OpDefBuilder("Squeeze")
                  .input("input: T")
                  .output("output: T")
@@ -266,7 +266,7 @@ void add_shape_ops(OpLibrary& library) {
                  .constructor("squeeze(input, axis: squeeze_dims)")
                  .shape(squeeze_shape)
                  .gradient(reshaped_gradient));
-  library.kernel(cpu_kernel("Squeeze", run_squeeze).inexpensive());
+  library.kernel(host_kernel("Squeeze", run_squeeze).inexpensive());
 }
 
 }  // namespace troupe

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "kernels/core/arguments.h"
-#include "kernels/loops/strided_copy.h"
 #include "kernels/ops/all_ops.h"
+#include "kernels/ops/array/copies.h"
 
 namespace troupe {
 namespace {
@@ -55,23 +55,6 @@ Status slice_shape(ShapeContext& context) {
     box = partial(dims);
   }
   context.set_output(0, std::move(box));
-  return {};
-}
-
-Status run_slice(KernelContext& context) {
-  const Tensor& input = context.input(0);
-  TROUPE_ASSIGN(const Dims begin, integer_vector(context.input(1), "begin"));
-  TROUPE_ASSIGN(const Dims size, integer_vector(context.input(2), "size"));
-  TROUPE_ASSIGN(const Dims box, resolved_box(input.shape().dims(), begin, size));
-  TROUPE_ASSIGN(const Shape shape, Shape::make(box, input.dtype()));
-  if (shape == input.shape()) {
-    context.set_output(0, input);
-    return {};
-  }
-  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
-  Layout from{0, strides_of(input.shape().dims())};
-  for (size_t i = 0; i < box.size(); ++i) from.offset += begin[i] * from.strides[i];
-  strided_copy(context.device().pool(), box, input, from, *output, {0, strides_of(box)});
   return {};
 }
 
@@ -127,23 +110,6 @@ Status pad_shape(ShapeContext& context) {
   return {};
 }
 
-Status run_pad(KernelContext& context) {
-  const Tensor& input = context.input(0);
-  const Shape& paddings_shape = context.input(1).shape();
-  if (paddings_shape.rank() != 2 || paddings_shape[1] != 2)
-    return invalid_argument("paddings of shape " + paddings_shape.text() + ", expected [rank,2]");
-  const Dims paddings = integers(context.input(1));
-  TROUPE_ASSIGN(const Dims dims, padded_dims(input.shape().dims(), paddings));
-  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, input.dtype()));
-  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
-  fill(context.device().pool(), *output);
-  Layout to{0, strides_of(dims)};
-  for (size_t i = 0; i < dims.size(); ++i) to.offset += paddings[2 * i] * to.strides[i];
-  const Layout from{0, strides_of(input.shape().dims())};
-  strided_copy(context.device().pool(), input.shape().dims(), input, from, *output, to);
-  return {};
-}
-
 void pad_gradient(GradientContext& context) {
   const Scope& scope = context.scope();
   const DType dtype = scope.dtype(context.input(1));
@@ -157,28 +123,60 @@ void pad_gradient(GradientContext& context) {
 
 }  // namespace
 
+Result<BoxCopyArguments> check_slice(KernelContext& context) {
+  const Tensor& input = context.input(0);
+  const auto dims = input.shape().dims();
+  TROUPE_ASSIGN(const Dims begin, integer_vector(context.input(1), "begin"));
+  TROUPE_ASSIGN(const Dims size, integer_vector(context.input(2), "size"));
+  TROUPE_ASSIGN(const Dims box, resolved_box(dims, begin, size));
+  TROUPE_ASSIGN(const Shape shape, Shape::make(box, input.dtype()));
+  if (shape == input.shape()) {
+    context.set_output(0, input);
+    return BoxCopyArguments{};
+  }
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
+  Layout from{0, strides_of(dims)};
+  for (size_t i = 0; i < dims.size(); ++i) from.offset += begin[i] * from.strides[i];
+  return BoxCopyArguments{&input, output, BoxCopy(box, from, {0, strides_of(box)})};
+}
+
+Result<BoxCopyArguments> check_pad(KernelContext& context) {
+  const Tensor& input = context.input(0);
+  const Shape& paddings_shape = context.input(1).shape();
+  if (paddings_shape.rank() != 2 || paddings_shape[1] != 2)
+    return invalid_argument("paddings of shape " + paddings_shape.text() + ", expected [rank,2]");
+  const Dims paddings = integers(context.input(1));
+  const auto dims = input.shape().dims();
+  TROUPE_ASSIGN(const Dims padded, padded_dims(dims, paddings));
+  TROUPE_ASSIGN(const Shape shape, Shape::make(padded, input.dtype()));
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
+  Layout to{0, strides_of(padded)};
+  for (size_t i = 0; i < dims.size(); ++i) to.offset += paddings[2 * i] * to.strides[i];
+  return BoxCopyArguments{&input, output, BoxCopy(dims, {0, strides_of(dims)}, to), true};
+}
+
 void add_slice_ops(OpLibrary& library) {
   library.op(OpDefBuilder("Slice")
                  .input("input: T")
-                 .input("begin: Index")
-                 .input("size: Index")
+                 .host_input("begin: Index")
+                 .host_input("size: Index")
                  .output("output: T")
                  .attr("T: type")
                  .attr("Index: {int32, int64}")
                  .constructor("slice(input, begin, size)")
                  .shape(slice_shape)
                  .gradient(slice_gradient));
-  library.kernel(cpu_kernel("Slice", run_slice).host({"begin", "size"}));
+  library.kernel(cpu_kernel("Slice", check_slice, compute_box_copy));
   library.op(OpDefBuilder("Pad")
                  .input("input: T")
-                 .input("paddings: Tpaddings")
+                 .host_input("paddings: Tpaddings")
                  .output("output: T")
                  .attr("T: type")
                  .attr("Tpaddings: {int32, int64} = int32")
                  .constructor("pad(input, paddings)")
                  .shape(pad_shape)
                  .gradient(pad_gradient));
-  library.kernel(cpu_kernel("Pad", run_pad).host({"paddings"}));
+  library.kernel(cpu_kernel("Pad", check_pad, compute_box_copy));
 }
 
 }  // namespace troupe

@@ -4,8 +4,9 @@
 #include <algorithm>
 
 #include "kernels/core/arguments.h"
-#include "kernels/loops/strided_copy.h"
+#include "kernels/loops/rows.h"
 #include "kernels/ops/all_ops.h"
+#include "kernels/ops/array/copies.h"
 
 namespace troupe {
 namespace {
@@ -38,29 +39,16 @@ Status split_shape(ShapeContext& context) {
   return {};
 }
 
-/// Output i becomes elements [begin, begin + size) of `axis`, one after the other.
-Status output_parts(KernelContext& context, const Tensor& value, size_t axis,
-                    std::span<const int64_t> sizes) {
+/// Allocates the parts of the value, which have these sizes along the axis.
+Result<SplitArguments> split_along(KernelContext& context, const Tensor& value, size_t axis,
+                                   std::span<const int64_t> sizes) {
   Dims dims(value.shape().dims());
-  Layout from{0, strides_of(dims)};
   for (size_t i = 0; i < sizes.size(); ++i) {
     dims[axis] = sizes[i];
     TROUPE_ASSIGN(const Shape shape, Shape::make(dims, value.dtype()));
-    TROUPE_ASSIGN(Tensor* const output, context.output(i, shape));
-    strided_copy(context.device().pool(), dims, value, from, *output, {0, strides_of(dims)});
-    from.offset += sizes[i] * from.strides[axis];
+    TROUPE_RETURN_IF_FAILED(context.output(i, shape).status());
   }
-  return {};
-}
-
-Status run_split(KernelContext& context) {
-  const Tensor& value = context.input(1);
-  const auto parts = context.node().attrs.get<int64_t>("num_split");
-  TROUPE_ASSIGN(const int64_t split_dim, integer_scalar(context.input(0), "split_dim"));
-  TROUPE_ASSIGN(const size_t axis, resolve_axis(split_dim, value.shape().rank()));
-  const int64_t size = value.shape()[axis];
-  if (size % parts != 0) return indivisible(size, axis, parts);
-  return output_parts(context, value, axis, Dims(static_cast<size_t>(parts), size / parts));
+  return SplitArguments{value, context.outputs(), count_of(value.shape().dims().first(axis))};
 }
 
 /// `sizes` with its -1, if any, replaced, so that they add up to `total`.
@@ -104,18 +92,6 @@ Status split_v_shape(ShapeContext& context) {
   return {};
 }
 
-Status run_split_v(KernelContext& context) {
-  const Tensor& value = context.input(0);
-  TROUPE_ASSIGN(const Dims sizes, integer_vector(context.input(1), "size_splits"));
-  TROUPE_ASSIGN(const int64_t split_dim, integer_scalar(context.input(2), "split_dim"));
-  TROUPE_ASSIGN(const size_t axis, resolve_axis(split_dim, value.shape().rank()));
-  const auto parts = static_cast<size_t>(context.node().attrs.get<int64_t>("num_split"));
-  if (sizes.size() != parts)
-    return invalid_argument("size_splits " + text_of(sizes) + " for " + std::to_string(parts) + " outputs");
-  TROUPE_ASSIGN(const Dims resolved, resolved_sizes(sizes, value.shape()[axis]));
-  return output_parts(context, value, axis, resolved);
-}
-
 /// The gradients of the parts, joined again.
 Output joined_gradients(const GradientContext& context, Output axis) {
   std::vector<Output> parts;
@@ -132,9 +108,31 @@ void split_v_gradient(GradientContext& context) {
 
 }  // namespace
 
+Result<SplitArguments> check_split(KernelContext& context) {
+  const Tensor& value = context.input(1);
+  const auto parts = context.node().attrs.get<int64_t>("num_split");
+  TROUPE_ASSIGN(const int64_t split_dim, integer_scalar(context.input(0), "split_dim"));
+  TROUPE_ASSIGN(const size_t axis, resolve_axis(split_dim, value.shape().rank()));
+  const int64_t size = value.shape()[axis];
+  if (size % parts != 0) return indivisible(size, axis, parts);
+  return split_along(context, value, axis, Dims(static_cast<size_t>(parts), size / parts));
+}
+
+Result<SplitArguments> check_split_v(KernelContext& context) {
+  const Tensor& value = context.input(0);
+  TROUPE_ASSIGN(const Dims sizes, integer_vector(context.input(1), "size_splits"));
+  TROUPE_ASSIGN(const int64_t split_dim, integer_scalar(context.input(2), "split_dim"));
+  TROUPE_ASSIGN(const size_t axis, resolve_axis(split_dim, value.shape().rank()));
+  const auto parts = static_cast<size_t>(context.node().attrs.get<int64_t>("num_split"));
+  if (sizes.size() != parts)
+    return invalid_argument("size_splits " + text_of(sizes) + " for " + std::to_string(parts) + " outputs");
+  TROUPE_ASSIGN(const Dims resolved, resolved_sizes(sizes, value.shape()[axis]));
+  return split_along(context, value, axis, resolved);
+}
+
 void add_split_ops(OpLibrary& library) {
   library.op(OpDefBuilder("Split")
-                 .input("split_dim: int32")
+                 .host_input("split_dim: int32")
                  .input("value: T")
                  .output("output: num_split * T")
                  .attr("num_split: int >= 1")
@@ -142,18 +140,18 @@ void add_split_ops(OpLibrary& library) {
                  .constructor("split(value, num_split, axis: split_dim = 0)")
                  .shape(split_shape)
                  .gradient(split_gradient));
-  library.kernel(cpu_kernel("Split", run_split).host({"split_dim"}));
+  library.kernel(cpu_kernel("Split", check_split, compute_split));
   library.op(OpDefBuilder("SplitV")
                  .input("value: T")
-                 .input("size_splits: Tlen")
-                 .input("split_dim: int32")
+                 .host_input("size_splits: Tlen")
+                 .host_input("split_dim: int32")
                  .output("output: num_split * T")
                  .attr("num_split: int >= 1")
                  .attr("T: type")
                  .attr("Tlen: {int32, int64} = int64")
                  .shape(split_v_shape)
                  .gradient(split_v_gradient));
-  library.kernel(cpu_kernel("SplitV", run_split_v).host({"size_splits", "split_dim"}));
+  library.kernel(cpu_kernel("SplitV", check_split_v, compute_split));
 }
 
 }  // namespace troupe

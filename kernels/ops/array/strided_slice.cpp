@@ -10,8 +10,8 @@
 #include <algorithm>
 
 #include "kernels/core/arguments.h"
-#include "kernels/loops/strided_copy.h"
 #include "kernels/ops/all_ops.h"
+#include "kernels/ops/array/copies.h"
 
 namespace troupe {
 namespace {
@@ -128,8 +128,6 @@ Layout layout_of(const Box& box, std::span<const int64_t> dims) {
   return layout;
 }
 
-bool is_empty(const Box& box) { return std::ranges::find(box.size, 0) != box.size.end(); }
-
 /// The box that inputs first, first + 1 and first + 2 of a node cut out of `dims`.
 Result<Box> box_of(const KernelContext& context, std::span<const int64_t> dims, size_t first) {
   TROUPE_ASSIGN(const Dims begin, integer_vector(context.input(first), "begin"));
@@ -146,18 +144,6 @@ Status strided_slice_shape(ShapeContext& context) {
   TROUPE_ASSIGN(const Box box,
                 resolve(context.input(0).dims(), Masks(context.node().attrs), *begin, *end, *strides));
   context.set_output(0, partial(box.result));
-  return {};
-}
-
-Status run_strided_slice(KernelContext& context) {
-  const Tensor& input = context.input(0);
-  const auto dims = input.shape().dims();
-  TROUPE_ASSIGN(const Box box, box_of(context, dims, 1));
-  TROUPE_ASSIGN(const Shape shape, Shape::make(box.result, input.dtype()));
-  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
-  if (!is_empty(box))
-    strided_copy(context.device().pool(), box.size, input, layout_of(box, dims), *output,
-                 {0, strides_of(box.size)});
   return {};
 }
 
@@ -184,22 +170,6 @@ Status strided_slice_grad_shape(ShapeContext& context) {
   return {};
 }
 
-Status run_strided_slice_grad(KernelContext& context) {
-  TROUPE_ASSIGN(const Dims dims, integer_vector(context.input(0), "shape"));
-  const Tensor& gradient = context.input(4);
-  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, gradient.dtype()));
-  TROUPE_ASSIGN(const Box box, box_of(context, dims, 1));
-  if (!std::ranges::equal(box.result, gradient.shape().dims()))
-    return invalid_argument("dy of shape " + gradient.shape().text() + " for a slice of shape " +
-                            text_of(box.result));
-  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
-  fill(context.device().pool(), *output);
-  if (!is_empty(box))
-    strided_copy(context.device().pool(), box.size, gradient, {0, strides_of(box.size)}, *output,
-                 layout_of(box, dims));
-  return {};
-}
-
 void strided_slice_grad_gradient(GradientContext& context) {
   context.set(
       4, context.scope().add_one("StridedSlice",
@@ -215,13 +185,35 @@ OpDefBuilder with_masks(OpDefBuilder builder) {
 
 }  // namespace
 
+Result<BoxCopyArguments> check_strided_slice(KernelContext& context) {
+  const Tensor& input = context.input(0);
+  const auto dims = input.shape().dims();
+  TROUPE_ASSIGN(const Box box, box_of(context, dims, 1));
+  TROUPE_ASSIGN(const Shape shape, Shape::make(box.result, input.dtype()));
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
+  return BoxCopyArguments{&input, output, BoxCopy(box.size, layout_of(box, dims), {0, strides_of(box.size)})};
+}
+
+Result<BoxCopyArguments> check_strided_slice_grad(KernelContext& context) {
+  TROUPE_ASSIGN(const Dims dims, integer_vector(context.input(0), "shape"));
+  const Tensor& gradient = context.input(4);
+  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, gradient.dtype()));
+  TROUPE_ASSIGN(const Box box, box_of(context, dims, 1));
+  if (!std::ranges::equal(box.result, gradient.shape().dims()))
+    return invalid_argument("dy of shape " + gradient.shape().text() + " for a slice of shape " +
+                            text_of(box.result));
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
+  return BoxCopyArguments{&gradient, output,
+                          BoxCopy(box.size, {0, strides_of(box.size)}, layout_of(box, dims)), true};
+}
+
 void add_strided_slice_ops(OpLibrary& library) {
   library.op(
       with_masks(OpDefBuilder("StridedSlice"))
           .input("input: T")
-          .input("begin: Index")
-          .input("end: Index")
-          .input("strides: Index")
+          .host_input("begin: Index")
+          .host_input("end: Index")
+          .host_input("strides: Index")
           .output("output: T")
           .attr("T: type")
           .attr("Index: {int32, int64}")
@@ -229,20 +221,19 @@ void add_strided_slice_ops(OpLibrary& library) {
                        "new_axis_mask, shrink_axis_mask)")
           .shape(strided_slice_shape)
           .gradient(strided_slice_gradient));
-  library.kernel(cpu_kernel("StridedSlice", run_strided_slice).host({"begin", "end", "strides"}));
+  library.kernel(cpu_kernel("StridedSlice", check_strided_slice, compute_box_copy));
   library.op(with_masks(OpDefBuilder("StridedSliceGrad"))
-                 .input("shape: Index")
-                 .input("begin: Index")
-                 .input("end: Index")
-                 .input("strides: Index")
+                 .host_input("shape: Index")
+                 .host_input("begin: Index")
+                 .host_input("end: Index")
+                 .host_input("strides: Index")
                  .input("dy: T")
                  .output("output: T")
                  .attr("T: type")
                  .attr("Index: {int32, int64}")
                  .shape(strided_slice_grad_shape)
                  .gradient(strided_slice_grad_gradient));
-  library.kernel(
-      cpu_kernel("StridedSliceGrad", run_strided_slice_grad).host({"shape", "begin", "end", "strides"}));
+  library.kernel(cpu_kernel("StridedSliceGrad", check_strided_slice_grad, compute_box_copy));
 }
 
 }  // namespace troupe

@@ -1,7 +1,7 @@
 // Repetition: Tile(input, multiples) holds input multiples[i] times along dimension i.
 #include "kernels/core/arguments.h"
-#include "kernels/loops/strided_copy.h"
 #include "kernels/ops/all_ops.h"
+#include "kernels/ops/array/copies.h"
 
 namespace troupe {
 namespace {
@@ -38,27 +38,6 @@ Status tile_shape(ShapeContext& context) {
   return {};
 }
 
-/// Every dimension is read as two: the repetition, which does not move in the input, and the dimension
-/// itself.
-Status run_tile(KernelContext& context) {
-  const Tensor& input = context.input(0);
-  TROUPE_ASSIGN(const Dims multiples, integer_vector(context.input(1), "multiples"));
-  TROUPE_ASSIGN(const Dims tiled, tiled_dims(input.shape().dims(), multiples));
-  TROUPE_ASSIGN(const Shape shape, Shape::make(tiled, input.dtype()));
-  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
-  const Dims from_strides = strides_of(input.shape().dims()), to_strides = strides_of(tiled);
-  Dims dims;
-  Layout from, to;
-  for (size_t i = 0; i < tiled.size(); ++i) {
-    const int64_t dim = input.shape()[i];
-    dims.append(Dims{multiples[i], dim});
-    from.strides.append(Dims{0, from_strides[i]});
-    to.strides.append(Dims{to_strides[i] * dim, to_strides[i]});
-  }
-  strided_copy(context.device().pool(), dims, input, from, *output, to);
-  return {};
-}
-
 /// The gradient seen as [multiples[0], dim[0], multiples[1], dim[1], ...] and summed over the repetitions.
 void tile_gradient(GradientContext& context) {
   const Scope& scope = context.scope();
@@ -74,17 +53,36 @@ void tile_gradient(GradientContext& context) {
 
 }  // namespace
 
+/// Every dimension becomes two of the box: the repetition, along which the input is read again, and the dimension itself.
+Result<BoxCopyArguments> check_tile(KernelContext& context) {
+  const Tensor& input = context.input(0);
+  TROUPE_ASSIGN(const Dims multiples, integer_vector(context.input(1), "multiples"));
+  TROUPE_ASSIGN(const Dims tiled, tiled_dims(input.shape().dims(), multiples));
+  TROUPE_ASSIGN(const Shape shape, Shape::make(tiled, input.dtype()));
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
+  Dims dims;
+  Layout from, to;
+  const Dims from_strides = strides_of(input.shape().dims()), to_strides = strides_of(tiled);
+  for (size_t i = 0; i < tiled.size(); ++i) {
+    const int64_t dim = input.shape()[i];
+    dims.append(Dims{multiples[i], dim});
+    from.strides.append(Dims{0, from_strides[i]});
+    to.strides.append(Dims{to_strides[i] * dim, to_strides[i]});
+  }
+  return BoxCopyArguments{&input, output, BoxCopy(dims, from, to)};
+}
+
 void add_tile_ops(OpLibrary& library) {
   library.op(OpDefBuilder("Tile")
                  .input("input: T")
-                 .input("multiples: Tmultiples")
+                 .host_input("multiples: Tmultiples")
                  .output("output: T")
                  .attr("T: type")
                  .attr("Tmultiples: {int32, int64} = int32")
                  .constructor("tile(input, multiples)")
                  .shape(tile_shape)
                  .gradient(tile_gradient));
-  library.kernel(cpu_kernel("Tile", run_tile).host({"multiples"}));
+  library.kernel(cpu_kernel("Tile", check_tile, compute_box_copy));
 }
 
 }  // namespace troupe

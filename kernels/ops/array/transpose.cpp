@@ -2,8 +2,8 @@
 //   Transpose(x, perm)      dimension i of the result is dimension perm[i] of x
 //   InvertPermutation(x)    y with y[x[i]] = i
 #include "kernels/core/arguments.h"
-#include "kernels/loops/strided_copy.h"
 #include "kernels/ops/all_ops.h"
+#include "kernels/ops/array/copies.h"
 
 namespace troupe {
 namespace {
@@ -45,23 +45,6 @@ Status transpose_shape(ShapeContext& context) {
   return {};
 }
 
-Status run_transpose(KernelContext& context) {
-  const Tensor& x = context.input(0);
-  TROUPE_ASSIGN(const Dims permutation, integer_vector(context.input(1), "perm"));
-  TROUPE_RETURN_IF_FAILED(check_permutation(permutation, x.shape().rank()));
-  const Dims strides = strides_of(x.shape().dims());
-  Dims dims;
-  Layout from;
-  for (const int64_t i : permutation) {
-    dims.push_back(x.shape()[static_cast<size_t>(i)]);
-    from.strides.push_back(strides[static_cast<size_t>(i)]);
-  }
-  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, x.dtype()));
-  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
-  strided_copy(context.device().pool(), dims, x, from, *output, {0, strides_of(dims)});
-  return {};
-}
-
 void transpose_gradient(GradientContext& context) {
   const Scope& scope = context.scope();
   const Output inverse = scope.add_one("InvertPermutation", {context.input(1)});
@@ -89,25 +72,41 @@ Status run_invert_permutation(KernelContext& context) {
 
 }  // namespace
 
+Result<BoxCopyArguments> check_transpose(KernelContext& context) {
+  const Tensor& x = context.input(0);
+  TROUPE_ASSIGN(const Dims permutation, integer_vector(context.input(1), "perm"));
+  TROUPE_RETURN_IF_FAILED(check_permutation(permutation, x.shape().rank()));
+  Dims dims;
+  Layout from;
+  const Dims strides = strides_of(x.shape().dims());
+  for (const int64_t i : permutation) {
+    dims.push_back(x.shape()[static_cast<size_t>(i)]);
+    from.strides.push_back(strides[static_cast<size_t>(i)]);
+  }
+  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, x.dtype()));
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
+  return BoxCopyArguments{&x, output, BoxCopy(dims, from, {0, strides_of(dims)})};
+}
+
 void add_transpose_ops(OpLibrary& library) {
   library.op(OpDefBuilder("Transpose")
                  .input("x: T")
-                 .input("perm: Tperm")
+                 .host_input("perm: Tperm")
                  .output("y: T")
                  .attr("T: type")
                  .attr("Tperm: {int32, int64} = int32")
                  .constructor("transpose(a: x, perm)")
                  .shape(transpose_shape)
                  .gradient(transpose_gradient));
-  library.kernel(cpu_kernel("Transpose", run_transpose).host({"perm"}));
+  library.kernel(cpu_kernel("Transpose", check_transpose, compute_box_copy));
   library.op(OpDefBuilder("InvertPermutation")
-                 .input("x: T")
-                 .output("y: T")
+                 .host_input("x: T")
+                 .host_output("y: T")
                  .attr("T: {int32, int64} = int32")
                  .constructor("invert_permutation(x)")
                  .shape(invert_permutation_shape)
                  .not_differentiable());
-  library.kernel(cpu_kernel("InvertPermutation", run_invert_permutation).host({"x"}, {"y"}).inexpensive());
+  library.kernel(host_kernel("InvertPermutation", run_invert_permutation).inexpensive());
 }
 
 }  // namespace troupe

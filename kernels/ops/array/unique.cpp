@@ -3,6 +3,8 @@
 //   UniqueWithCounts(x)   and how often it comes
 //   ListDiff(x, y)        out: the elements of x that are not in y, repeats too; idx: where they stand in x
 // Zeros of either sign are equal, a NaN equals nothing.
+#include "kernels/ops/array/unique.h"
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -86,32 +88,29 @@ Status check_vector(const Tensor& tensor, std::string_view name) {
   return {};
 }
 
-/// Output i becomes these positions, as out_idx has it.
-Status output_positions(KernelContext& context, size_t i, const std::vector<size_t>& positions) {
-  TROUPE_ASSIGN(Tensor* const output,
-                context.output(i, Shape::vector(static_cast<int64_t>(positions.size()))));
-  with_type(TypeList<int32_t, int64_t>{}, output->dtype(), [&]<class T>(std::type_identity<T>) {
-    std::ranges::transform(positions, output->write<T>().begin(),
-                           [](size_t position) { return static_cast<T>(position); });
+using PositionTypes = TypeList<int32_t, int64_t>;
+
+/// to[i] = x[positions[i]] for as many as `to` has.
+void take_elements(const Tensor& x, const Tensor& positions, Tensor& to) {
+  with_elements_of(x, [&]<class T>(std::type_identity<T>) {
+    const auto from = x.as<T>();
+    const auto values = to.write<T>();
+    std::ranges::transform(positions.as<int32_t>().first(values.size()), values.begin(),
+                           [&](int32_t position) { return from[static_cast<size_t>(position)]; });
   });
-  return {};
 }
 
-template <class T>
-Status output_values(KernelContext& context, const std::vector<const T*>& values) {
-  TROUPE_ASSIGN(Tensor* const output, context.output(0, Shape::vector(static_cast<int64_t>(values.size()))));
-  std::ranges::transform(values, output->write<T>().begin(), [](const T* value) { return *value; });
-  return {};
+/// Memory for a position for each element of x.
+Result<Tensor> positions_for(const Tensor& x, KernelContext& context) {
+  return context.scratch(DType::Int32, Shape::vector(x.elements()));
 }
 
 // ---- Unique
 
-template <class T>
-std::vector<size_t> numbers_of(std::span<const T> x, Numbering<T>& numbering) {
-  std::vector<size_t> numbers;
-  numbers.reserve(x.size());
-  for (const T& value : x) numbers.push_back(numbering.add(value));
-  return numbers;
+/// Calls set(i, the number of x[i]) for each element.
+template <class T, class Set>
+void number_elements(std::span<const T> x, Numbering<T>& numbering, const Set& set) {
+  for (size_t i = 0; i < x.size(); ++i) set(i, numbering.add(x[i]));
 }
 
 Status unique_shape(ShapeContext& context) {
@@ -120,7 +119,7 @@ Status unique_shape(ShapeContext& context) {
   if (const Tensor* const x = context.constant(0))
     with_elements_of(*x, [&]<class T>(std::type_identity<T>) {
       Numbering<T> numbering(x->as<T>().size());
-      numbers_of(x->as<T>(), numbering);
+      number_elements(x->as<T>(), numbering, [](size_t, size_t) {});
       count = static_cast<int64_t>(numbering.values().size());
     });
   context.set_output(0, PartialShape::vector(count));
@@ -129,37 +128,39 @@ Status unique_shape(ShapeContext& context) {
   return {};
 }
 
-template <class T>
-Status unique(KernelContext& context, std::span<const T> x) {
-  Numbering<T> numbering(x.size());
-  const std::vector<size_t> numbers = numbers_of(x, numbering);
-  TROUPE_RETURN_IF_FAILED(output_values(context, numbering.values()));
-  TROUPE_RETURN_IF_FAILED(output_positions(context, 1, numbers));
-  if (context.node().output_types.size() < 3) return {};
-  std::vector<size_t> counts(numbering.values().size());
-  for (const size_t number : numbers) ++counts[number];
-  return output_positions(context, 2, counts);
+void measure_unique(UniqueArguments& arguments, DeviceContext&) {
+  with_elements_of(arguments.x, [&]<class T>(std::type_identity<T>) {
+    const auto x = arguments.x.as<T>();
+    Numbering<T> numbering(x.size());
+    with_type(PositionTypes{}, arguments.idx.dtype(), [&]<class I>(std::type_identity<I>) {
+      const auto idx = arguments.idx.write<I>();
+      number_elements(x, numbering, [&](size_t i, size_t number) { idx[i] = static_cast<I>(number); });
+    });
+    std::ranges::transform(numbering.values(), arguments.firsts.write<int32_t>().begin(),
+                           [&](const T* value) { return static_cast<int32_t>(value - x.data()); });
+    arguments.distinct = static_cast<int64_t>(numbering.values().size());
+  });
 }
 
-Status run_unique(KernelContext& context) {
-  const Tensor& x = context.input(0);
-  TROUPE_RETURN_IF_FAILED(check_vector(x, "x"));
-  Status status;
-  with_elements_of(x, [&]<class T>(std::type_identity<T>) { status = unique<T>(context, x.as<T>()); });
-  return status;
+void compute_unique(const UniqueArguments& arguments, DeviceContext&) {
+  take_elements(arguments.x, arguments.firsts, *arguments.y);
+  if (!arguments.count) return;
+  with_type(PositionTypes{}, arguments.idx.dtype(), [&]<class I>(std::type_identity<I>) {
+    const auto count = arguments.count->write<I>();
+    std::ranges::fill(count, I{0});
+    for (const I number : arguments.idx.as<I>()) ++count[static_cast<size_t>(number)];
+  });
 }
 
 // ---- ListDiff
 
-/// The positions of the elements of x that are not in y.
-template <class T>
-std::vector<size_t> positions_without(std::span<const T> x, std::span<const T> y) {
+/// Calls keep(i) for each i whose x[i] is not in y.
+template <class T, class Keep>
+void find_elements_without(std::span<const T> x, std::span<const T> y, const Keep& keep) {
   Numbering<T> without(y.size());
   for (const T& value : y) without.add(value);
-  std::vector<size_t> positions;
   for (size_t i = 0; i < x.size(); ++i)
-    if (!without.contains(x[i])) positions.push_back(i);
-  return positions;
+    if (!without.contains(x[i])) keep(i);
 }
 
 Status list_diff_shape(ShapeContext& context) {
@@ -168,32 +169,63 @@ Status list_diff_shape(ShapeContext& context) {
   int64_t count = unknown_dim;
   if (x && y)
     with_elements_of(*x, [&]<class T>(std::type_identity<T>) {
-      count = static_cast<int64_t>(positions_without(x->as<T>(), y->as<T>()).size());
+      count = 0;
+      find_elements_without(x->as<T>(), y->as<T>(), [&](size_t) { ++count; });
     });
   for (size_t i = 0; i < 2; ++i) context.set_output(i, PartialShape::vector(count));
   return {};
 }
 
-template <class T>
-Status list_diff(KernelContext& context, std::span<const T> x, std::span<const T> y) {
-  const std::vector<size_t> positions = positions_without(x, y);
-  std::vector<const T*> values;
-  for (const size_t position : positions) values.push_back(&x[position]);
-  TROUPE_RETURN_IF_FAILED(output_values(context, values));
-  return output_positions(context, 1, positions);
+void measure_list_diff(ListDiffArguments& arguments, DeviceContext&) {
+  const auto positions = arguments.positions.write<int32_t>();
+  size_t kept = 0;
+  with_elements_of(arguments.x, [&]<class T>(std::type_identity<T>) {
+    find_elements_without(arguments.x.as<T>(), arguments.y.as<T>(),
+                          [&](size_t i) { positions[kept++] = static_cast<int32_t>(i); });
+  });
+  arguments.kept = static_cast<int64_t>(kept);
 }
 
-Status run_list_diff(KernelContext& context) {
-  const Tensor &x = context.input(0), &y = context.input(1);
-  TROUPE_RETURN_IF_FAILED(check_vector(x, "x"));
-  TROUPE_RETURN_IF_FAILED(check_vector(y, "y"));
-  Status status;
-  with_elements_of(
-      x, [&]<class T>(std::type_identity<T>) { status = list_diff<T>(context, x.as<T>(), y.as<T>()); });
-  return status;
+void compute_list_diff(const ListDiffArguments& arguments, DeviceContext&) {
+  take_elements(arguments.x, arguments.positions, *arguments.out);
+  with_type(PositionTypes{}, arguments.idx->dtype(), [&]<class I>(std::type_identity<I>) {
+    std::ranges::copy(arguments.positions.as<int32_t>().first(static_cast<size_t>(arguments.kept)),
+                      arguments.idx->write<I>().begin());
+  });
 }
 
 }  // namespace
+
+Result<UniqueArguments> check_unique(KernelContext& context) {
+  const Tensor& x = context.input(0);
+  TROUPE_RETURN_IF_FAILED(check_vector(x, "x"));
+  TROUPE_ASSIGN(Tensor* const idx, context.output(1, x.shape()));
+  TROUPE_ASSIGN(Tensor firsts, positions_for(x, context));
+  return UniqueArguments{x, *idx, std::move(firsts)};
+}
+
+Status allocate_unique(UniqueArguments& arguments, KernelContext& context) {
+  const Shape shape = Shape::vector(arguments.distinct);
+  TROUPE_ASSIGN(arguments.y, context.output(0, shape));
+  if (context.node().output_types.size() < 3) return {};
+  TROUPE_ASSIGN(arguments.count, context.output(2, shape));
+  return {};
+}
+
+Result<ListDiffArguments> check_list_diff(KernelContext& context) {
+  const Tensor &x = context.input(0), &y = context.input(1);
+  TROUPE_RETURN_IF_FAILED(check_vector(x, "x"));
+  TROUPE_RETURN_IF_FAILED(check_vector(y, "y"));
+  TROUPE_ASSIGN(Tensor positions, positions_for(x, context));
+  return ListDiffArguments{x, y, std::move(positions)};
+}
+
+Status allocate_list_diff(ListDiffArguments& arguments, KernelContext& context) {
+  const Shape shape = Shape::vector(arguments.kept);
+  TROUPE_ASSIGN(arguments.out, context.output(0, shape));
+  TROUPE_ASSIGN(arguments.idx, context.output(1, shape));
+  return {};
+}
 
 void add_unique(OpLibrary& library) {
   const auto types = dtypes(ComparableTypes{});
@@ -209,7 +241,8 @@ void add_unique(OpLibrary& library) {
   library.op(unique_op("Unique").constructor("unique(x, out_idx) -> y"));
   library.op(unique_op("UniqueWithCounts").output("count: out_idx"));
   for (const char* name : {"Unique", "UniqueWithCounts"})
-    library.kernel(cpu_kernel(name, run_unique).on("T", types));
+    library.kernel(measured_cpu_kernel(name, check_unique, measure_unique, allocate_unique, compute_unique)
+                       .on("T", types));
   library.op(OpDefBuilder("ListDiff")
                  .input("x: T")
                  .input("y: T")
@@ -218,7 +251,9 @@ void add_unique(OpLibrary& library) {
                  .attr("T: type")
                  .attr("out_idx: {int32, int64} = int32")
                  .shape(list_diff_shape));
-  library.kernel(cpu_kernel("ListDiff", run_list_diff).on("T", types));
+  library.kernel(measured_cpu_kernel("ListDiff", check_list_diff, measure_list_diff, allocate_list_diff,
+                                     compute_list_diff)
+                     .on("T", types));
 }
 
 }  // namespace troupe

@@ -1,6 +1,9 @@
 // Where(input): the positions of all elements that are not zero (or are true), in row-major order: row i of the result holds the
 // coordinates of the i-th. A NaN is not zero.
+#include "kernels/ops/array/where.h"
+
 #include <algorithm>
+#include <numeric>
 
 #include "graph/build/shape_context.h"
 #include "kernels/core/dims.h"
@@ -51,39 +54,61 @@ class Coordinates {
   Dims at_;
 };
 
+/// Counts what holds in every block; `scratch` becomes how many hold before each block, and in all.
 template <class T>
-Status where(KernelContext& context, const Tensor& input) {
-  const std::span<const T> values = input.as<T>();
-  const size_t block = items_per_block(sizeof(T)), rank = input.shape().rank();
-  Pool& pool = context.device().pool();
-  std::vector<size_t> before(values.size() / block + 2, 0);  // how many hold before block i
-  pool.blocks(values.size(), block, [&](size_t begin, size_t end) {
-    before[begin / block + 1] =
-        static_cast<size_t>(std::count_if(values.begin() + static_cast<ptrdiff_t>(begin),
-                                          values.begin() + static_cast<ptrdiff_t>(end), holds<T>));
+Status count_held(WhereArguments& arguments, DeviceContext& device) {
+  const std::span<const T> values = arguments.input.as<T>();
+  const size_t block = items_per_block(sizeof(T)), blocks = (values.size() + block - 1) / block;
+  TROUPE_ASSIGN(
+      arguments.scratch,
+      Tensor::allocate(DType::Int64, Shape::vector(static_cast<int64_t>(blocks) + 1), device.memory()));
+  const std::span<int64_t> before = arguments.scratch.write<int64_t>();
+  before[0] = 0;
+  device.pool().blocks(values.size(), block, [&](size_t begin, size_t end) {
+    before[begin / block + 1] = std::ranges::count_if(values.subspan(begin, end - begin), holds<T>);
   });
-  for (size_t i = 1; i < before.size(); ++i) before[i] += before[i - 1];
-  const Dims dims{static_cast<int64_t>(before.back()), static_cast<int64_t>(rank)};
-  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, DType::Int64));
-  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
-  int64_t* const out = output->write<int64_t>().data();
-  pool.blocks(values.size(), block, [&](size_t begin, size_t end) {
-    Coordinates coordinates(input.shape(), begin);
-    int64_t* to = out + before[begin / block] * rank;
-    for (size_t i = begin; i < end; ++i, coordinates.advance())
-      if (holds(values[i])) to = std::ranges::copy(coordinates.at(), to).out;
-  });
+  std::partial_sum(before.begin(), before.end(), before.begin());
+  arguments.count = before.back();
   return {};
 }
 
-Status run_where(KernelContext& context) {
+Status measure_where(WhereArguments& arguments, DeviceContext& device) {
   Status status;
-  with_type(PlainTypes{}, context.input(0).dtype(),
-            [&]<class T>(std::type_identity<T>) { status = where<T>(context, context.input(0)); });
+  with_type(PlainTypes{}, arguments.input.dtype(),
+            [&]<class T>(std::type_identity<T>) { status = count_held<T>(arguments, device); });
   return status;
 }
 
+template <class T>
+void write_positions(const WhereArguments& arguments, Pool& pool) {
+  const std::span<const T> values = arguments.input.as<T>();
+  const Shape& shape = arguments.input.shape();
+  const size_t block = items_per_block(sizeof(T));
+  const std::span<const int64_t> before = arguments.scratch.as<int64_t>();
+  int64_t* const out = arguments.index->write<int64_t>().data();
+  pool.blocks(values.size(), block, [&](size_t begin, size_t end) {
+    Coordinates coordinates(shape, begin);
+    int64_t* to = out + before[begin / block] * static_cast<int64_t>(shape.rank());
+    for (size_t i = begin; i < end; ++i, coordinates.advance())
+      if (holds(values[i])) to = std::ranges::copy(coordinates.at(), to).out;
+  });
+}
+
+void compute_where(const WhereArguments& arguments, DeviceContext& device) {
+  with_type(PlainTypes{}, arguments.input.dtype(),
+            [&]<class T>(std::type_identity<T>) { write_positions<T>(arguments, device.pool()); });
+}
+
 }  // namespace
+
+Result<WhereArguments> check_where(KernelContext& context) { return WhereArguments{context.input(0)}; }
+
+Status allocate_where(WhereArguments& arguments, KernelContext& context) {
+  const Dims dims{arguments.count, static_cast<int64_t>(arguments.input.shape().rank())};
+  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, DType::Int64));
+  TROUPE_ASSIGN(arguments.index, context.output(0, shape));
+  return {};
+}
 
 void add_where(OpLibrary& library) {
   library.op(OpDefBuilder("Where")
@@ -95,7 +120,7 @@ void add_where(OpLibrary& library) {
                  .constructor("nonzero(input)")
                  .shape(where_shape)
                  .not_differentiable());
-  library.kernel(cpu_kernel("Where", run_where));
+  library.kernel(measured_cpu_kernel("Where", check_where, measure_where, allocate_where, compute_where));
 }
 
 }  // namespace troupe

@@ -1,7 +1,7 @@
 // Checks (features.md U7): ops that exist to fail.
 //   Assert(condition, data...)   nothing; InvalidArgument that shows the first `summarize` elements of each of `data` unless the
 //                                scalar `condition` holds
-// Not differentiable.
+// Not differentiable. Its inputs lie in host memory, where their text is made.
 #include <algorithm>
 #include <charconv>
 
@@ -55,15 +55,15 @@ Status run_assert(KernelContext& context) {
 
 void add_check_ops(OpLibrary& library) {
   library.op(OpDefBuilder("Assert")
-                 .input("condition: bool")
-                 .input("data: T")
+                 .host_input("condition: bool")
+                 .host_input("data: T")
                  .attr("T: list(type) >= 1")
                  .attr("summarize: int = 3")
                  .constructor("assert_that(condition, data, summarize)")
                  .effect(Effect::Guard)
                  .shape(no_output_shape)
                  .not_differentiable());
-  library.kernel(cpu_kernel("Assert", run_assert).inexpensive());
+  library.kernel(host_kernel("Assert", run_assert).inexpensive());
 }
 
 }  // namespace troupe

@@ -1,5 +1,7 @@
 // AddN(inputs...): the sum of one or more tensors of one shape and type (any number), added in the order of the inputs. Integers
-// wrap around; half and bfloat16 are summed in float and rounded once. For lists of tensors see tensor_lists.cpp.
+// wrap around; half and bfloat16 are summed in float and rounded once. For lists of tensors see tensor_list_arithmetic.cpp.
+#include "kernels/ops/math/add_n.h"
+
 #include "graph/build/gradients.h"
 #include "graph/build/shape_context.h"
 #include "kernels/loops/sum.h"
@@ -19,36 +21,17 @@ Status add_n_shape(ShapeContext& context) {
   return {};
 }
 
-class AddNKernel final : public Kernel {
- public:
-  static Result<std::unique_ptr<Kernel>> prepare(const PrepareContext& context) {
-    return std::unique_ptr<Kernel>(std::make_unique<AddNKernel>(context.input_dtype(0)));
+struct AddNCompute {
+  Sum sum;
+
+  void operator()(const AddNArguments& arguments, DeviceContext& device) const {
+    if (arguments.sum) sum.add(device.pool(), arguments.terms, *arguments.sum);
   }
-  explicit AddNKernel(DType dtype) : sum_(dtype) {}
-
-  Outcome run(KernelContext& context) const override { return add(context); }
-
- private:
-  Status add(KernelContext& context) const {
-    const Shape shape = context.input(0).shape();
-    std::vector<const std::byte*> terms;
-    for (size_t i = 0; i < context.inputs(); ++i) {
-      if (!(context.input(i).shape() == shape))
-        return invalid_argument("input " + std::to_string(i) + " is " + context.input(i).signature() +
-                                ", input 0 has shape " + shape.text());
-      terms.push_back(context.input(i).data());
-    }
-    if (terms.size() == 1) {
-      context.set_output(0, context.input(0));
-      return {};
-    }
-    TROUPE_ASSIGN(Tensor* const output, context.forward(0, 0, shape));
-    sum_.add(context.device().pool(), terms, *output);
-    return {};
-  }
-
-  Sum sum_;
 };
+
+Result<std::unique_ptr<Kernel>> prepare_add_n(const PrepareContext& context) {
+  return make_kernel(check_add_n, AddNCompute{Sum(context.input_dtype(0))});
+}
 
 void add_n_gradient(GradientContext& context) {
   const Output gradient = context.gradient();
@@ -56,6 +39,24 @@ void add_n_gradient(GradientContext& context) {
 }
 
 }  // namespace
+
+Result<AddNArguments> check_add_n(KernelContext& context) {
+  const Shape& shape = context.input(0).shape();
+  AddNArguments arguments{{}, nullptr};
+  arguments.terms.reserve(context.inputs());
+  for (size_t i = 0; i < context.inputs(); ++i) {
+    if (!(context.input(i).shape() == shape))
+      return invalid_argument("input " + std::to_string(i) + " is " + context.input(i).signature() +
+                              ", input 0 has shape " + shape.text());
+    arguments.terms.push_back(context.input(i).data());
+  }
+  if (context.inputs() == 1) {
+    context.set_output(0, context.input(0));
+    return arguments;
+  }
+  TROUPE_ASSIGN(arguments.sum, context.forward(0, 0, shape));
+  return arguments;
+}
 
 void add_add_n(OpLibrary& library) {
   library.op(OpDefBuilder("AddN")
@@ -69,7 +70,7 @@ void add_add_n(OpLibrary& library) {
                  .aggregate()
                  .shape(add_n_shape)
                  .gradient(add_n_gradient));
-  library.kernel(cpu_kernel<AddNKernel>("AddN").on("T", dtypes(NumberTypes{})).inexpensive());
+  library.kernel(kernel_on("CPU", "AddN", prepare_add_n).on("T", dtypes(NumberTypes{})).inexpensive());
 }
 
 }  // namespace troupe

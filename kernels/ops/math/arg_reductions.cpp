@@ -1,11 +1,14 @@
 // ArgMax(input, dimension), ArgMin(input, dimension): the index along one axis at which the greatest (least)
 // element lies, the first of equals. NaN is never chosen unless it comes first. `dimension` is an int32 or
 // int64 scalar, negative from the end; the axis goes. InvalidArgument when it is empty. Not differentiable.
+#include "kernels/ops/math/arg_reductions.h"
+
 #include "graph/build/shape_context.h"
 #include "kernels/core/arguments.h"
 #include "kernels/core/parallel.h"
 #include "kernels/core/type_dispatch.h"
 #include "kernels/loops/cast.h"
+#include "kernels/loops/rows.h"
 #include "kernels/ops/all_ops.h"
 
 namespace troupe {
@@ -27,11 +30,6 @@ Status arg_shape(ShapeContext& context) {
   context.set_output(0, PartialShape(std::move(dims)));
   return {};
 }
-
-/// The input seen as a box [outer, length, inner] whose middle axis is searched.
-struct Search {
-  size_t outer = 1, length = 1, inner = 1;
-};
 
 template <class T>
 auto comparable(T x) {
@@ -58,11 +56,11 @@ void search_columns(const T* x, size_t length, size_t stride, size_t columns, bo
 }
 
 template <class T>
-void search(Pool& pool, const Search& box, const Tensor& input, bool greatest, int64_t* at) {
+void search(Pool& pool, const ArgReductionArguments& box, bool greatest, int64_t* at) {
   constexpr bool has_vectors = std::is_same_v<T, float> || std::is_same_v<T, double>;
   const SearchLoops* const loops =
-      has_vectors && box.length <= size_t{INT32_MAX} ? &search_loops(input.dtype(), greatest) : nullptr;
-  const T* const x = input.as<T>().data();
+      has_vectors && box.length <= size_t{INT32_MAX} ? &search_loops(box.input.dtype(), greatest) : nullptr;
+  const T* const x = box.input.as<T>().data();
   const size_t cost = box.length * sizeof(T) * 2;
   if (loops && box.inner == 1)
     return parallel_rows(pool, box.outer, cost, [&](size_t begin, size_t end) {
@@ -85,40 +83,23 @@ void search(Pool& pool, const Search& box, const Tensor& input, bool greatest, i
 }
 
 template <bool Greatest>
-Status run_arg(KernelContext& context) {
-  const Tensor &input = context.input(0), &dimension = context.input(1);
-  TROUPE_ASSIGN(const int64_t wanted, integer_scalar(dimension, "dimension"));
-  TROUPE_ASSIGN(const size_t axis, resolve_axis(wanted, input.shape().rank()));
-  Search box;
-  Dims dims;
-  for (size_t i = 0; i < input.shape().rank(); ++i) {
-    const auto size = static_cast<size_t>(input.shape()[i]);
-    (i < axis ? box.outer : i > axis ? box.inner : box.length) *= size;
-    if (i != axis) dims.push_back(input.shape()[i]);
+Status compute_arg_reduction(const ArgReductionArguments& arguments, DeviceContext& device) {
+  Tensor found = arguments.output;
+  const bool narrows = found.dtype() == DType::Int32;
+  if (narrows) {
+    TROUPE_ASSIGN(found, Tensor::allocate(DType::Int64, found.shape(), device.memory()));
   }
-  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, DType::Int64));
-  if (box.length == 0 && shape.elements() != 0)
-    return invalid_argument("axis " + std::to_string(axis) + " of " + input.signature() + " is empty");
-  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
-  if (output->dtype() == DType::Int32 && box.length > size_t{INT32_MAX})
-    return invalid_argument("an index along axis " + std::to_string(axis) + " of " + input.signature() +
-                            " does not fit int32");
-  Tensor found = *output;
-  if (output->dtype() == DType::Int32) {
-    TROUPE_ASSIGN(found, context.scratch(DType::Int64, shape));
-  }
-  Pool& pool = context.device().pool();
-  with_type(RealTypes{}, input.dtype(), [&]<class T>(std::type_identity<T>) {
-    search<T>(pool, box, input, Greatest, found.write<int64_t>().data());
+  with_type(RealTypes{}, arguments.input.dtype(), [&]<class T>(std::type_identity<T>) {
+    search<T>(device.pool(), arguments, Greatest, found.write<int64_t>().data());
   });
-  if (output->dtype() == DType::Int32) convert(pool, found, *output);
+  if (narrows) convert(device.pool(), found, arguments.output);
   return {};
 }
 
 OpDefBuilder arg_op(const char* name, const char* constructor) {
   return OpDefBuilder(name)
       .input("input: T")
-      .input("dimension: Tidx")
+      .host_input("dimension: Tidx")
       .output("output: output_type")
       .attr("T: realnumbertype")
       .attr("Tidx: {int32, int64} = int32")
@@ -130,11 +111,28 @@ OpDefBuilder arg_op(const char* name, const char* constructor) {
 
 }  // namespace
 
+Result<ArgReductionArguments> check_arg_reduction(KernelContext& context) {
+  const Tensor& input = context.input(0);
+  TROUPE_ASSIGN(const int64_t wanted, integer_scalar(context.input(1), "dimension"));
+  TROUPE_ASSIGN(const size_t axis, resolve_axis(wanted, input.shape().rank()));
+  const auto dims = input.shape().dims();
+  const auto length = static_cast<size_t>(dims[axis]);
+  TROUPE_ASSIGN(const Shape shape, Shape::make(Dims(dims).without(axis), DType::Int64));
+  if (length == 0 && shape.elements() != 0)
+    return invalid_argument("axis " + std::to_string(axis) + " of " + input.signature() + " is empty");
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
+  if (output->dtype() == DType::Int32 && length > size_t{INT32_MAX})
+    return invalid_argument("an index along axis " + std::to_string(axis) + " of " + input.signature() +
+                            " does not fit int32");
+  return ArgReductionArguments{input, *output, count_of(dims.first(axis)), length,
+                               count_of(dims.subspan(axis + 1))};
+}
+
 void add_arg_reduction_ops(OpLibrary& library) {
   library.op(arg_op("ArgMax", "argmax"));
   library.op(arg_op("ArgMin", "argmin"));
-  library.kernel(cpu_kernel("ArgMax", run_arg<true>).host({"dimension"}).inexpensive());
-  library.kernel(cpu_kernel("ArgMin", run_arg<false>).host({"dimension"}).inexpensive());
+  library.kernel(cpu_kernel("ArgMax", check_arg_reduction, compute_arg_reduction<true>).inexpensive());
+  library.kernel(cpu_kernel("ArgMin", check_arg_reduction, compute_arg_reduction<false>).inexpensive());
 }
 
 }  // namespace troupe

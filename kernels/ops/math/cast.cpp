@@ -1,26 +1,19 @@
 // Cast(x): x in dtype DstT; every pair of numbers and bool. How each pair converts stands at cast_loop and, for the attribute
 // Truncate, at truncating_cast_loop (kernels/loops/cast.h).
-#include "kernels/loops/cast.h"
+#include "kernels/ops/math/cast.h"
 
 #include "graph/build/gradients.h"
 #include "graph/build/shape_context.h"
 #include "kernels/core/type_dispatch.h"
+#include "kernels/loops/cast.h"
 #include "kernels/ops/all_ops.h"
 
 namespace troupe {
 namespace {
 
-Status run_cast(KernelContext& context) {
-  const Tensor& input = context.input(0);
-  if (input.dtype() == context.node().output_types[0].dtype) {
-    context.set_output(0, input);
-    return {};
-  }
-  TROUPE_ASSIGN(Tensor* const output, context.output(0, input.shape()));
-  const bool truncates = context.node().attrs.get<bool>("Truncate");
-  convert(context.device().pool(), input, *output,
-          truncates ? truncating_cast_loop(input.dtype(), output->dtype()) : nullptr);
-  return {};
+void compute_cast(const CastArguments& arguments, DeviceContext& device) {
+  const auto& [x, y, truncate] = arguments;
+  if (y) convert(device.pool(), x, *y, truncate ? truncating_cast_loop(x.dtype(), y->dtype()) : nullptr);
 }
 
 /// Flows back between types that carry gradients.
@@ -32,6 +25,16 @@ void cast_gradient(GradientContext& context) {
 
 }  // namespace
 
+Result<CastArguments> CastCheck::operator()(KernelContext& context) const {
+  const Tensor& x = context.input(0);
+  if (x.dtype() == context.node().output_types[0].dtype) {
+    context.set_output(0, x);
+    return CastArguments{x, nullptr, truncate_};
+  }
+  TROUPE_ASSIGN(Tensor* const y, context.output(0, x.shape()));
+  return CastArguments{x, y, truncate_};
+}
+
 void add_cast(OpLibrary& library) {
   library.op(OpDefBuilder("Cast")
                  .input("x: SrcT")
@@ -42,7 +45,7 @@ void add_cast(OpLibrary& library) {
                  .constructor("cast(x, dtype: DstT)")
                  .shape(unchanged_shape)
                  .gradient(cast_gradient));
-  library.kernel(cpu_kernel("Cast", run_cast)
+  library.kernel(cpu_kernel<CastCheck>("Cast", compute_cast)
                      .on("SrcT", dtypes(PlainTypes{}))
                      .on("DstT", dtypes(PlainTypes{}))
                      .inexpensive());

@@ -3,8 +3,9 @@
 //                                                incompatible_shape_error, unequal: a scalar
 //   Less, LessEqual, Greater, GreaterEqual       real numbers
 // NaN is unequal to everything, itself included. Not differentiable.
+#include "kernels/ops/math/comparisons.h"
+
 #include "graph/build/shape_context.h"
-#include "kernels/loops/elementwise.h"
 #include "kernels/ops/all_ops.h"
 
 namespace troupe {
@@ -61,23 +62,14 @@ Status equality_shape(ShapeContext& context) {
   return {};
 }
 
-/// Compares by the kernel of all elementwise ops, unless the shapes already tell.
-class EqualityKernel final : public Kernel {
- public:
-  EqualityKernel(std::unique_ptr<Kernel> elements, bool unequal)
-      : elements_(std::move(elements)), unequal_(unequal) {}
+struct EqualityCompute {
+  BinaryCompute elements;
+  bool unequal;  ///< what tensors are whose shapes do not broadcast
 
-  Outcome run(KernelContext& context) const override {
-    const Shape &x = context.input(0).shape(), &y = context.input(1).shape();
-    if (refuses_shapes(context.node()) || broadcast(x, y).ok()) return elements_->run(context);
-    TROUPE_ASSIGN(Tensor* const output, context.output(0, Shape()));
-    output->write<bool>()[0] = unequal_;
-    return Status{};
+  void operator()(const EqualityArguments& arguments, DeviceContext& device) const {
+    if (arguments.broadcasts) return elements(arguments.elements, device);
+    *reinterpret_cast<bool*>(arguments.elements.out) = unequal;
   }
-
- private:
-  std::unique_ptr<Kernel> elements_;
-  bool unequal_;  ///< what tensors of different shapes are
 };
 
 template <class Function>
@@ -95,12 +87,13 @@ void add_equality(OpLibrary& library, const char* name, const char* constructor)
           .shape(equality_shape)
           .not_differentiable()
           .commutative());
-  KernelDef kernel = binary_kernel(name, scalar_binary_loop_of<Function, EqualityTypes>);
-  kernel.prepare = [prepare = std::move(kernel.prepare)](
+  constexpr BinaryLoopOf loop_of = scalar_binary_loop_of<Function, EqualityTypes>;
+  KernelDef kernel = binary_kernel(name, loop_of);
+  kernel.prepare = [elementwise = std::move(kernel.prepare)](
                        const PrepareContext& context) -> Result<std::unique_ptr<Kernel>> {
+    if (refuses_shapes(context.node)) return elementwise(context);
     constexpr bool unequal = std::is_same_v<Function, NotEqual>;
-    TROUPE_ASSIGN(auto elements, prepare(context));
-    return std::unique_ptr<Kernel>(new EqualityKernel(std::move(elements), unequal));
+    return make_kernel(check_equality, EqualityCompute{{context, loop_of}, unequal});
   };
   library.kernel(std::move(kernel));
 }
@@ -119,6 +112,15 @@ void add_order(OpLibrary& library, const char* name, const char* constructor) {
 }
 
 }  // namespace
+
+Result<EqualityArguments> check_equality(KernelContext& context) {
+  if (broadcast(context.input(0).shape(), context.input(1).shape()).ok()) {
+    TROUPE_ASSIGN(auto elements, BinaryCheck{}(context));
+    return EqualityArguments{std::move(elements), true};
+  }
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, Shape()));
+  return EqualityArguments{{.out = output->mutable_data()}, false};
+}
 
 void add_comparison_ops(OpLibrary& library) {
   add_equality<Equal>(library, "Equal", "equal");

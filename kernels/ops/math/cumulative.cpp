@@ -2,12 +2,15 @@
 //   Cumsum(x, axis), Cumprod(x, axis)   element i of the result combines elements 0 .. i of x; `exclusive`: without i, so that the
 //                                       first is 0 or 1; `reverse`: from the end
 // Any number; integers wrap around; half and bfloat16 are rounded after each step. Elements are combined in their order.
+#include "kernels/ops/math/cumulative.h"
+
 #include "graph/build/gradients.h"
 #include "kernels/constructors.h"
 #include "kernels/core/arguments.h"
 #include "kernels/core/parallel.h"
 #include "kernels/core/type_dispatch.h"
 #include "kernels/loops/arithmetic.h"
+#include "kernels/loops/rows.h"
 #include "kernels/ops/all_ops.h"
 #include "kernels/ops/broadcast_gradients.h"
 
@@ -22,19 +25,6 @@ Status cumulative_shape(ShapeContext& context) {
   return unchanged_shape(context);
 }
 
-/// A tensor as lines along the axis: line l holds `length` elements, `step` apart.
-struct Lines {
-  size_t count, length, step;
-};
-
-Lines lines_of(const Shape& shape, size_t axis) {
-  Lines lines{1, static_cast<size_t>(shape[axis]), 1};
-  for (size_t i = 0; i < shape.rank(); ++i)
-    if (i != axis) lines.count *= static_cast<size_t>(shape[i]);
-  for (size_t i = axis + 1; i < shape.rank(); ++i) lines.step *= static_cast<size_t>(shape[i]);
-  return lines;
-}
-
 template <class Function, class T>
 T combined(const T& a, const T& b) {
   return T(Function::apply(static_cast<ComputeType<T>>(a), static_cast<ComputeType<T>>(b)));
@@ -42,14 +32,13 @@ T combined(const T& a, const T& b) {
 
 /// Neighbouring lines [begin, end) of one run of `step`, element by element of all of them.
 template <class Function, class T>
-void combine_lines(const T* x, T* y, const Lines& lines, size_t begin, size_t end, bool exclusive,
-                   bool reverse, T neutral) {
-  const auto row = [&](size_t i) { return (reverse ? lines.length - 1 - i : i) * lines.step; };
+void combine_lines(const T* x, T* y, const CumulativeArguments& lines, size_t begin, size_t end, T neutral) {
+  const auto row = [&](size_t i) { return (lines.reverse ? lines.length - 1 - i : i) * lines.step; };
   for (size_t i = 0; i < lines.length; ++i) {
-    const T* const from = x + row(exclusive && i > 0 ? i - 1 : i);
+    const T* const from = x + row(lines.exclusive && i > 0 ? i - 1 : i);
     T* const to = y + row(i);
     if (i == 0) {
-      for (size_t l = begin; l < end; ++l) to[l] = exclusive ? neutral : from[l];
+      for (size_t l = begin; l < end; ++l) to[l] = lines.exclusive ? neutral : from[l];
       continue;
     }
     const T* const before = y + row(i - 1);
@@ -58,34 +47,25 @@ void combine_lines(const T* x, T* y, const Lines& lines, size_t begin, size_t en
 }
 
 template <class Function, class T>
-void combine(Pool& pool, const Tensor& x, Tensor& y, const Lines& lines, bool exclusive, bool reverse,
-             T neutral) {
+void combine(Pool& pool, const CumulativeArguments& lines, T neutral) {
   const size_t cost = 2 * sizeof(T) * lines.length;
-  const T* const from = x.as<T>().data();
-  T* const to = y.write<T>().data();
+  const T* const from = lines.x.as<T>().data();
+  T* const to = lines.y.write<T>().data();
   parallel_rows(pool, lines.count, cost, [&](size_t begin, size_t end) {
     while (begin < end) {
       const size_t run = begin / lines.step, first = begin % lines.step;
       const size_t last = std::min(lines.step, first + end - begin), offset = run * lines.step * lines.length;
-      combine_lines<Function>(from + offset, to + offset, lines, first, last, exclusive, reverse, neutral);
+      combine_lines<Function>(from + offset, to + offset, lines, first, last, neutral);
       begin += last - first;
     }
   });
 }
 
 template <class Function, int neutral>
-Status run_cumulative(KernelContext& context) {
-  const Tensor& x = context.input(0);
-  TROUPE_ASSIGN(const int64_t wanted, integer_scalar(context.input(1), "axis"));
-  TROUPE_ASSIGN(const size_t axis, resolve_axis(wanted, x.shape().rank()));
-  TROUPE_ASSIGN(Tensor* const y, context.output(0, x.shape()));
-  const Attributes& attrs = context.node().attrs;
-  with_type(NumberTypes{}, x.dtype(), [&]<class T>(std::type_identity<T>) {
-    combine<Function, T>(context.device().pool(), x, *y, lines_of(x.shape(), axis),
-                         attrs.get<bool>("exclusive"), attrs.get<bool>("reverse"),
-                         T(ComputeType<T>(neutral)));
+void compute_cumulative(const CumulativeArguments& arguments, DeviceContext& device) {
+  with_type(NumberTypes{}, arguments.x.dtype(), [&]<class T>(std::type_identity<T>) {
+    combine<Function, T>(device.pool(), arguments, T(ComputeType<T>(neutral)));
   });
-  return {};
 }
 
 // ---- Gradients
@@ -110,11 +90,28 @@ void product_gradient(GradientContext& context) {
 
 }  // namespace
 
+Result<CumulativeArguments> check_cumulative(KernelContext& context) {
+  const Tensor& x = context.input(0);
+  TROUPE_ASSIGN(const int64_t wanted, integer_scalar(context.input(1), "axis"));
+  TROUPE_ASSIGN(const size_t axis, resolve_axis(wanted, x.shape().rank()));
+  TROUPE_ASSIGN(Tensor* const y, context.output(0, x.shape()));
+  const auto dims = x.shape().dims();
+  const size_t step = count_of(dims.subspan(axis + 1));
+  const Attributes& attrs = context.node().attrs;
+  return CumulativeArguments{.x = x,
+                             .y = *y,
+                             .count = count_of(dims.first(axis)) * step,
+                             .length = static_cast<size_t>(dims[axis]),
+                             .step = step,
+                             .exclusive = attrs.get<bool>("exclusive"),
+                             .reverse = attrs.get<bool>("reverse")};
+}
+
 void add_cumulative_ops(OpLibrary& library) {
   const auto cumulative_op = [](const char* name, const char* constructor) {
     return OpDefBuilder(name)
         .input("x: T")
-        .input("axis: Tidx")
+        .host_input("axis: Tidx")
         .output("out: T")
         .attr("exclusive: bool = false")
         .attr("reverse: bool = false")
@@ -124,9 +121,11 @@ void add_cumulative_ops(OpLibrary& library) {
         .shape(cumulative_shape);
   };
   library.op(cumulative_op("Cumsum", "cumsum").gradient(sum_gradient));
-  library.kernel(cpu_kernel("Cumsum", run_cumulative<Add, 0>).on("T", dtypes(NumberTypes{})).host({"axis"}));
+  library.kernel(
+      cpu_kernel("Cumsum", check_cumulative, compute_cumulative<Add, 0>).on("T", dtypes(NumberTypes{})));
   library.op(cumulative_op("Cumprod", "cumprod").gradient(product_gradient));
-  library.kernel(cpu_kernel("Cumprod", run_cumulative<Mul, 1>).on("T", dtypes(NumberTypes{})).host({"axis"}));
+  library.kernel(
+      cpu_kernel("Cumprod", check_cumulative, compute_cumulative<Mul, 1>).on("T", dtypes(NumberTypes{})));
 }
 
 }  // namespace troupe

@@ -105,8 +105,8 @@ struct SquaredDifference {
   }
 };
 
-Status check_divisor(const Tensor&, const Tensor& b) { return check_divisors(b, "y"); }
-Status check_exponent(const Tensor&, const Tensor& b) {
+Status check_divisor(const Tensor& b) { return check_divisors(b, "y"); }
+Status check_exponent(const Tensor& b) {
   return check_integers(b, "y", "negative integer exponent", [](auto value) { return value < 0; });
 }
 

@@ -3,6 +3,8 @@
 //   LogicalNot(x)
 //   ToBool(x)                           whether a scalar is neither zero nor an empty string; whether anything else has an element
 // Not differentiable.
+#include "kernels/ops/math/logical.h"
+
 #include "graph/build/shape_context.h"
 #include "kernels/loops/elementwise.h"
 #include "kernels/ops/all_ops.h"
@@ -22,13 +24,12 @@ struct Not {
 
 using ScalarTypes = Joined<PlainTypes, TypeList<std::string>>;
 
-Status run_to_bool(KernelContext& context) {
-  const Tensor& x = context.input(0);
+void compute_to_bool(const ToBoolArguments& arguments, DeviceContext&) {
+  const Tensor& x = arguments.x;
   bool holds = x.elements() > 0;
   if (x.shape().is_scalar())
     with_type(ScalarTypes{}, x.dtype(), [&]<class T>(std::type_identity<T>) { holds = x.item<T>() != T{}; });
-  context.set_output(0, Tensor::scalar(holds));
-  return {};
+  arguments.holds.write<bool>()[0] = holds;
 }
 
 /// Kernels choose loops by attribute T, which these ops do not have.
@@ -38,6 +39,11 @@ KernelDef for_bool(KernelDef def) {
 }
 
 }  // namespace
+
+Result<ToBoolArguments> check_to_bool(KernelContext& context) {
+  TROUPE_ASSIGN(Tensor* const holds, context.output(0, Shape()));
+  return ToBoolArguments{context.input(0), *holds};
+}
 
 void add_logical_ops(OpLibrary& library) {
   for (const auto& [name, constructor] :
@@ -65,7 +71,8 @@ void add_logical_ops(OpLibrary& library) {
                  .attr("T: type")
                  .shape(scalar_shape)
                  .not_differentiable());
-  library.kernel(cpu_kernel("ToBool", run_to_bool).on("T", dtypes(ScalarTypes{})).inexpensive());
+  library.kernel(
+      cpu_kernel("ToBool", check_to_bool, compute_to_bool).on("T", dtypes(ScalarTypes{})).inexpensive());
 }
 
 }  // namespace troupe

@@ -3,11 +3,12 @@
 //   BatchMatMul(x, y)   of the last two dimensions, for all others, which must agree; adj_x, adj_y: the adjoint
 //                       (transposed and, if complex, conjugated)
 //   BatchMatMulV2(x, y) the same, but all other dimensions broadcast
+#include "kernels/ops/math/matmul.h"
+
 #include <algorithm>
 
 #include "kernels/core/arguments.h"
 #include "kernels/core/type_dispatch.h"
-#include "kernels/loops/broadcast.h"
 #include "kernels/loops/gemm.h"
 #include "kernels/ops/all_ops.h"
 #include "kernels/ops/broadcast_gradients.h"
@@ -53,36 +54,14 @@ Status matmul_shape(ShapeContext& context) {
   return {};
 }
 
-class MatMulKernel final : public Kernel {
- public:
-  static Result<std::unique_ptr<Kernel>> prepare(const PrepareContext& context) {
-    return std::unique_ptr<Kernel>(
-        new MatMulKernel(context.attr<bool>("transpose_a"), context.attr<bool>("transpose_b")));
-  }
-  MatMulKernel(bool transpose_a, bool transpose_b) : transpose_a_(transpose_a), transpose_b_(transpose_b) {}
-
-  Outcome run(KernelContext& context) const override {
-    const Tensor &a = context.input(0), &b = context.input(1);
-    if (a.shape().rank() != 2 || b.shape().rank() != 2)
-      return invalid_argument("a " + a.shape().text() + " x b " + b.shape().text() +
-                              ": both must be matrices");
-    const auto sizes = product_sizes(a.shape().dims(), b.shape().dims(), transpose_a_, transpose_b_);
-    if (!sizes) return sizes.status();
-    const auto shape = Shape::make(Dims{sizes->rows, sizes->columns}, a.dtype());
-    if (!shape) return shape.status();
-    const auto output = context.output(0, *shape);
-    if (!output) return output.status();
-    Status status;
-    with_type(MatMulTypes{}, a.dtype(), [&]<class T>(std::type_identity<T>) {
-      status = gemm<T>(context.device(), 1, matrix<T>(a, transpose_a_), matrix<T>(b, transpose_b_),
-                       (*output)->write<T>().data());
-    });
-    return status;
-  }
-
- private:
-  bool transpose_a_, transpose_b_;
-};
+Status compute_matmul(const MatMulArguments& arguments, DeviceContext& device) {
+  Status status;
+  with_type(MatMulTypes{}, arguments.a.dtype(), [&]<class T>(std::type_identity<T>) {
+    status = gemm<T>(device, 1, matrix<T>(arguments.a, arguments.transpose_a),
+                     matrix<T>(arguments.b, arguments.transpose_b), arguments.product.write<T>().data());
+  });
+  return status;
+}
 
 /// With g the gradient of c = A B, where A and B are a and b or their transposes: dA = g B', dB = A' g.
 void matmul_gradient(GradientContext& context) {
@@ -117,9 +96,9 @@ Status batch_matmul_shape(ShapeContext& context) {
 }
 
 /// The tensor conjugated, when it is complex and `adjoint`.
-Result<Tensor> conjugated(KernelContext& context, const Tensor& tensor, bool adjoint) {
+Result<Tensor> conjugated(DeviceContext& device, const Tensor& tensor, bool adjoint) {
   if (!adjoint || !is_complex(tensor.dtype())) return tensor;
-  TROUPE_ASSIGN(Tensor copy, context.scratch(tensor.dtype(), tensor.shape()));
+  TROUPE_ASSIGN(Tensor copy, Tensor::allocate(tensor.dtype(), tensor.shape(), device.memory()));
   with_type(ComplexTypes{}, tensor.dtype(), [&]<class T>(std::type_identity<T>) {
     std::ranges::transform(tensor.as<T>(), copy.write<T>().begin(),
                            [](const T& value) { return std::conj(value); });
@@ -161,31 +140,18 @@ Status multiply_batch(DeviceContext& device, const Broadcast<2>& batch, const Ma
   return status;
 }
 
-template <bool broadcasts>
-Status run_batch_matmul(KernelContext& context) {
-  const bool adj_x = context.node().attrs.get<bool>("adj_x"), adj_y = context.node().attrs.get<bool>("adj_y");
-  const auto x_dims = context.input(0).shape().dims(), y_dims = context.input(1).shape().dims();
-  if (x_dims.size() < 2 || y_dims.size() < 2)
-    return invalid_argument("x " + text_of(x_dims) + " x y " + text_of(y_dims) + ": both must hold matrices");
-  const auto x_batch = x_dims.first(x_dims.size() - 2), y_batch = y_dims.first(y_dims.size() - 2);
-  if (!broadcasts && !std::ranges::equal(x_batch, y_batch))
-    return invalid_argument("x " + text_of(x_dims) + " x y " + text_of(y_dims) +
-                            ": all but the last two dimensions must agree");
-  TROUPE_ASSIGN(const Sizes sizes, product_sizes(x_dims, y_dims, adj_x, adj_y));
-  TROUPE_ASSIGN(const Tensor x, conjugated(context, context.input(0), adj_x));
-  TROUPE_ASSIGN(const Tensor y, conjugated(context, context.input(1), adj_y));
-  TROUPE_ASSIGN(const auto batch, Broadcast<2>::make({x_batch, y_batch}, x.dtype()));
-  Dims dims(batch.shape().dims());
-  dims.append(Dims{sizes.rows, sizes.columns});
-  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, x.dtype()));
-  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
+Status compute_batch_matmul(const BatchMatMulArguments& arguments, DeviceContext& device) {
+  TROUPE_ASSIGN(const Tensor x, conjugated(device, arguments.x, arguments.adj_x));
+  TROUPE_ASSIGN(const Tensor y, conjugated(device, arguments.y, arguments.adj_y));
   Status status;
   with_type(MatMulTypes{}, x.dtype(), [&]<class T>(std::type_identity<T>) {
-    status = multiply_batch(context.device(), batch, matrix<T>(x, adj_x), matrix<T>(y, adj_y),
-                            output->write<T>().data());
+    status = multiply_batch(device, arguments.batch, matrix<T>(x, arguments.adj_x),
+                            matrix<T>(y, arguments.adj_y), arguments.output.write<T>().data());
   });
   return status;
 }
+
+bool broadcasts(const Node& node) { return node.type() == "BatchMatMulV2"; }
 
 void batch_matmul_gradient(GradientContext& context) {
   const Scope& scope = context.scope();
@@ -196,12 +162,43 @@ void batch_matmul_gradient(GradientContext& context) {
   };
   const Output to_x = ax ? product(y, g, ay, true) : product(g, y, false, !ay);
   const Output to_y = ay ? product(g, x, true, ax) : product(x, g, !ax, false);
-  const bool broadcasts = context.node().type() == "BatchMatMulV2";
-  context.set(0, broadcasts ? summed_to_shape_of(scope, to_x, x) : to_x);
-  context.set(1, broadcasts ? summed_to_shape_of(scope, to_y, y) : to_y);
+  const bool summed = broadcasts(context.node());
+  context.set(0, summed ? summed_to_shape_of(scope, to_x, x) : to_x);
+  context.set(1, summed ? summed_to_shape_of(scope, to_y, y) : to_y);
 }
 
 }  // namespace
+
+Result<MatMulArguments> MatMulCheck::operator()(KernelContext& context) const {
+  const Tensor &a = context.input(0), &b = context.input(1);
+  if (a.shape().rank() != 2 || b.shape().rank() != 2)
+    return invalid_argument("a " + a.shape().text() + " x b " + b.shape().text() + ": both must be matrices");
+  TROUPE_ASSIGN(const Sizes sizes,
+                product_sizes(a.shape().dims(), b.shape().dims(), transpose_a_, transpose_b_));
+  TROUPE_ASSIGN(const Shape shape, Shape::make(Dims{sizes.rows, sizes.columns}, a.dtype()));
+  TROUPE_ASSIGN(Tensor* const product, context.output(0, shape));
+  return MatMulArguments{a, b, *product, transpose_a_, transpose_b_};
+}
+
+Result<BatchMatMulArguments> check_batch_matmul(KernelContext& context) {
+  const Node& node = context.node();
+  const bool adj_x = node.attrs.get<bool>("adj_x"), adj_y = node.attrs.get<bool>("adj_y");
+  const Tensor &x = context.input(0), &y = context.input(1);
+  const auto x_dims = x.shape().dims(), y_dims = y.shape().dims();
+  if (x_dims.size() < 2 || y_dims.size() < 2)
+    return invalid_argument("x " + text_of(x_dims) + " x y " + text_of(y_dims) + ": both must hold matrices");
+  const auto x_batch = x_dims.first(x_dims.size() - 2), y_batch = y_dims.first(y_dims.size() - 2);
+  if (!broadcasts(node) && !std::ranges::equal(x_batch, y_batch))
+    return invalid_argument("x " + text_of(x_dims) + " x y " + text_of(y_dims) +
+                            ": all but the last two dimensions must agree");
+  TROUPE_ASSIGN(const Sizes sizes, product_sizes(x_dims, y_dims, adj_x, adj_y));
+  TROUPE_ASSIGN(auto batch, Broadcast<2>::make({x_batch, y_batch}, x.dtype()));
+  Dims dims(batch.shape().dims());
+  dims.append(Dims{sizes.rows, sizes.columns});
+  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, x.dtype()));
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
+  return BatchMatMulArguments{x, y, *output, std::move(batch), adj_x, adj_y};
+}
 
 void add_matmul_ops(OpLibrary& library) {
   const std::string types = "T: {half, bfloat16, float, double, int16, int32, int64, complex64, complex128}";
@@ -215,7 +212,7 @@ void add_matmul_ops(OpLibrary& library) {
                  .constructor("matmul(a, b, transpose_a, transpose_b)")
                  .shape(matmul_shape)
                  .gradient(matmul_gradient));
-  library.kernel(cpu_kernel<MatMulKernel>("MatMul"));
+  library.kernel(cpu_kernel<MatMulCheck>("MatMul", compute_matmul));
   const auto batch_op = [&](const char* name, const char* constructor) {
     return OpDefBuilder(name)
         .input("x: T")
@@ -228,9 +225,9 @@ void add_matmul_ops(OpLibrary& library) {
         .gradient(batch_matmul_gradient);
   };
   library.op(batch_op("BatchMatMul", "batch_matmul").shape(batch_matmul_shape<merge>));
-  library.kernel(cpu_kernel("BatchMatMul", run_batch_matmul<false>));
+  library.kernel(cpu_kernel("BatchMatMul", check_batch_matmul, compute_batch_matmul));
   library.op(batch_op("BatchMatMulV2", "batch_matmul_v2").shape(batch_matmul_shape<broadcast>));
-  library.kernel(cpu_kernel("BatchMatMulV2", run_batch_matmul<true>));
+  library.kernel(cpu_kernel("BatchMatMulV2", check_batch_matmul, compute_batch_matmul));
 }
 
 }  // namespace troupe

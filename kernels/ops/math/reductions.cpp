@@ -6,8 +6,8 @@
 //   Max, Min           real; NaN when any is
 //   All, Any           bool
 // Of no elements: 0, 1, NaN (an integer mean: InvalidArgument), the least value, the greatest value, true,
-// false. Same bits for any number of threads; sums are added pairwise or in short chains (reduce.h).
-#include "kernels/loops/axis_reduction.h"
+// false. Same bits for any number of threads; sums are added pairwise or in short chains (kernels/loops/axis_reduction.h).
+#include "kernels/ops/math/reductions.h"
 
 #include <algorithm>
 #include <cmath>
@@ -118,67 +118,36 @@ void divide(Tensor& sums, int64_t count) {
   for (T& value : sums.write<T>()) value /= divisor;
 }
 
-Status to_mean(Tensor& sums, int64_t count) {
-  if (count == 0 && sums.elements() != 0 && is_integer(sums.dtype()))
-    return invalid_argument("the mean of no integers");
+void to_mean(Tensor& sums, int64_t count) {
   with_type(Joined<FloatTypes, ComplexTypes>{}, sums.dtype(),
             [&]<class T>(std::type_identity<T>) { divide<T>(sums, count); });
   with_type(IntegerTypes{}, sums.dtype(), [&]<class T>(std::type_identity<T>) {
     for (T& value : sums.write<T>()) value = static_cast<T>(static_cast<int64_t>(value) / count);
   });
-  return {};
 }
 
-/// Those that input 1 lists.
-Result<ReductionAxes> listed_axes(const KernelContext& context, bool keep_dims) {
-  const Tensor& axes = context.input(1);
-  if (axes.shape().rank() > 1)
-    return invalid_argument("the axes of shape " + axes.shape().text() + " are not a vector");
-  return reduction_axes(context.input(0), integers(axes), keep_dims);
-}
+struct ReductionCompute {
+  Reducer reducer;
+  bool mean;
 
-class ReductionKernel final : public Kernel {
- public:
-  ReductionKernel(const Reducer& reducer, AxesOf axes_of, bool mean, bool keep_dims)
-      : reducer_(reducer), axes_of_(axes_of), mean_(mean), keep_dims_(keep_dims) {}
-
-  Outcome run(KernelContext& context) const override {
-    const Tensor& input = context.input(0);
-    auto axes = axes_of_(context, keep_dims_);
-    if (!axes) return axes.status();
-    if (axes->count == 1) {
-      context.set_output(0, input.reshaped(axes->shape));
-      return Status{};
-    }
-    return input.dtype() == reducer_.dtype ? run_plain(context, *axes) : run_wide(context, *axes);
-  }
-
- private:
-  Status run_plain(KernelContext& context, const ReductionAxes& axes) const {
-    TROUPE_ASSIGN(Tensor* const output, context.output(0, axes.shape));
-    return reduce_into(context, context.input(0), axes, *output);
-  }
-
-  /// By way of a wider type.
-  Status run_wide(KernelContext& context, const ReductionAxes& axes) const {
-    TROUPE_ASSIGN(Tensor wide, context.scratch(reducer_.dtype, context.input(0).shape()));
-    TROUPE_ASSIGN(Tensor result, context.scratch(reducer_.dtype, axes.shape));
-    TROUPE_ASSIGN(Tensor* const output, context.output(0, axes.shape));
-    convert(context.device().pool(), context.input(0), wide);
-    TROUPE_RETURN_IF_FAILED(reduce_into(context, wide, axes, result));
-    convert(context.device().pool(), result, *output);
+  Status operator()(const ReductionArguments& arguments, DeviceContext& device) const {
+    const auto& [input, output, reduced, count] = arguments;
+    if (!output) return {};
+    if (input.dtype() == reducer.dtype) return reduce_into(device, input, arguments, *output);
+    // By way of a wider type.
+    TROUPE_ASSIGN(const Tensor wide, converted(device, input, reducer.dtype));
+    TROUPE_ASSIGN(Tensor result, Tensor::allocate(reducer.dtype, output->shape(), device.memory()));
+    TROUPE_RETURN_IF_FAILED(reduce_into(device, wide, arguments, result));
+    convert(device.pool(), result, *output);
     return {};
   }
 
-  Status reduce_into(KernelContext& context, const Tensor& input, const ReductionAxes& axes,
+  Status reduce_into(DeviceContext& device, const Tensor& input, const ReductionArguments& arguments,
                      Tensor& output) const {
-    TROUPE_RETURN_IF_FAILED(reduce(context, reducer_, input, axes, output));
-    return mean_ ? to_mean(output, axes.count) : Status{};
+    TROUPE_RETURN_IF_FAILED(reduce(device, reducer, input, arguments.reduced, output));
+    if (mean) to_mean(output, arguments.count);
+    return {};
   }
-
-  Reducer reducer_;
-  AxesOf axes_of_;
-  bool mean_, keep_dims_;
 };
 
 // ---- Shapes
@@ -281,7 +250,7 @@ void prod_gradient(GradientContext& context) {
 OpDefBuilder reduction_op(const char* name, const char* type, const char* constructor) {
   return OpDefBuilder(name)
       .input(std::string("input: ") + type)
-      .input("reduction_indices: Tidx")
+      .host_input("reduction_indices: Tidx")
       .output(std::string("output: ") + type)
       .attr("keep_dims: bool = false")
       .attr("Tidx: {int32, int64} = int32")
@@ -289,16 +258,16 @@ OpDefBuilder reduction_op(const char* name, const char* type, const char* constr
       .shape(reduction_shape);
 }
 
-KernelDef reduction_kernel(const char* name, ReducerOf reducer_of, bool mean = false) {
-  KernelDef def = {
-      name, "CPU", {}, {}, {}, true, [=](const PrepareContext& context) -> Result<std::unique_ptr<Kernel>> {
-        DType dtype = context.input_dtype(0);
-        if (is_narrow(dtype)) dtype = DType::Float;
-        if (mean && is_integer(dtype)) dtype = DType::Int64;
-        return std::unique_ptr<Kernel>(std::make_unique<ReductionKernel>(reducer_of(dtype), listed_axes, mean,
-                                                                         context.attr<bool>("keep_dims")));
-      }};
-  return std::move(def).host({"reduction_indices"});
+template <class Check = ReductionCheck>
+KernelDef reduction_kernel(const char* name, ReducerOf reducer_of) {
+  return kernel_on("CPU", name,
+                   [=](const PrepareContext& context) -> Result<std::unique_ptr<Kernel>> {
+                     constexpr bool mean = std::is_same_v<Check, MeanCheck>;
+                     const DType dtype = compute_dtype(context.input_dtype(0));
+                     const Reducer reducer = reducer_of(mean && is_integer(dtype) ? DType::Int64 : dtype);
+                     return make_kernel(Check(context), ReductionCompute{reducer, mean});
+                   })
+      .inexpensive();
 }
 
 constexpr ReducerOf sum_reducer =
@@ -306,12 +275,42 @@ constexpr ReducerOf sum_reducer =
 
 }  // namespace
 
-KernelDef sum_kernel(const char* op, AxesOf axes_of) {
-  return {op, "CPU", {}, {}, {}, true, [=](const PrepareContext& context) -> Result<std::unique_ptr<Kernel>> {
-            const DType dtype = context.input_dtype(0);
-            return std::unique_ptr<Kernel>(std::make_unique<ReductionKernel>(
-                sum_reducer(is_narrow(dtype) ? DType::Float : dtype), axes_of, false, false));
-          }};
+Result<ReductionArguments> reduction_arguments(KernelContext& context, std::span<const int64_t> axes,
+                                               bool keep_dims) {
+  const Tensor& input = context.input(0);
+  const auto resolved = reduction_axes(input, axes, keep_dims);
+  if (!resolved) return resolved.status();
+  const auto& [reduced, shape, count] = *resolved;
+  if (count == 1) {
+    context.set_output(0, input.reshaped(shape));
+    return ReductionArguments{input, nullptr, reduced, count};
+  }
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
+  return ReductionArguments{input, output, reduced, count};
+}
+
+Result<ReductionArguments> ReductionCheck::operator()(KernelContext& context) const {
+  const Tensor& axes = context.input(1);
+  if (axes.shape().rank() > 1)
+    return invalid_argument("the axes of shape " + axes.shape().text() + " are not a vector");
+  return reduction_arguments(context, integers(axes), keep_dims_);
+}
+
+Result<ReductionArguments> MeanCheck::operator()(KernelContext& context) const {
+  auto arguments = ReductionCheck::operator()(context);
+  if (arguments && arguments->count == 0 && arguments->output->elements() != 0 &&
+      is_integer(arguments->input.dtype()))
+    return invalid_argument("the mean of no integers");
+  return arguments;
+}
+
+KernelDef sum_kernel(const char* op, Result<ReductionArguments> (*check)(KernelContext&)) {
+  return kernel_on("CPU", op,
+                   [=](const PrepareContext& context) -> Result<std::unique_ptr<Kernel>> {
+                     const Reducer reducer = sum_reducer(compute_dtype(context.input_dtype(0)));
+                     return make_kernel(check, ReductionCompute{reducer, false});
+                   })
+      .inexpensive();
 }
 
 void add_reduction_ops(OpLibrary& library) {
@@ -320,7 +319,7 @@ void add_reduction_ops(OpLibrary& library) {
   library.op(reduction_op("Sum", "T", "sum").attr("T: numbertype").gradient(sum_gradient));
   library.kernel(reduction_kernel("Sum", sum_reducer));
   library.op(reduction_op("Mean", "T", "mean").attr("T: numbertype").gradient(mean_gradient));
-  library.kernel(reduction_kernel("Mean", sum_reducer, true));
+  library.kernel(reduction_kernel<MeanCheck>("Mean", sum_reducer));
   library.op(reduction_op("Prod", "T", "prod").attr("T: numbertype").gradient(prod_gradient));
   library.kernel(reduction_kernel("Prod", prod));
   library.op(reduction_op("Max", "T", "max").attr("T: realnumbertype").gradient(extreme_gradient));

@@ -6,6 +6,8 @@
 //   UnsortedSegmentSum(data, segment_ids, num_segments)   any number
 // The ids, of any order, count the first dimensions of data. Rows with a negative id are left out; InvalidArgument for an id that
 // is not below num_segments.
+#include "kernels/ops/math/segments.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <vector>
@@ -21,9 +23,10 @@
 namespace troupe {
 namespace {
 
-Status check_order(std::span<const int64_t> ids) {
+template <class Id>
+Status check_order(std::span<const Id> ids) {
   for (size_t i = 0; i < ids.size(); ++i)
-    if (const int64_t before = i == 0 ? 0 : ids[i - 1]; ids[i] < before)
+    if (const Id before = i == 0 ? 0 : ids[i - 1]; ids[i] < before)
       return invalid_argument("segment_ids[" + std::to_string(i) + "] = " + std::to_string(ids[i]) +
                               " is less than " + std::to_string(before));
   if (!ids.empty() && ids.back() == INT64_MAX)
@@ -31,7 +34,12 @@ Status check_order(std::span<const int64_t> ids) {
   return {};
 }
 
-int64_t count_of_segments(std::span<const int64_t> ids) { return ids.empty() ? 0 : ids.back() + 1; }
+/// The number of segments; InvalidArgument when the ids are not in ascending order from 0 on.
+template <class Id>
+Result<int64_t> count_of_segments(std::span<const Id> ids) {
+  TROUPE_RETURN_IF_FAILED(check_order(ids));
+  return ids.empty() ? 0 : int64_t{ids.back()} + 1;
+}
 
 Status segments_shape(ShapeContext& context) {
   TROUPE_ASSIGN(const auto ids, context.with_rank(1, 1));
@@ -41,18 +49,17 @@ Status segments_shape(ShapeContext& context) {
   TROUPE_RETURN_IF_FAILED(merge(PartialShape::vector(data[0]), ids).status());
   int64_t segments = unknown_dim;
   if (const auto known = context.constant_integers(1)) {
-    TROUPE_RETURN_IF_FAILED(check_order(*known));
-    segments = count_of_segments(*known);
+    TROUPE_ASSIGN(segments, count_of_segments(std::span(std::as_const(*known))));
   }
   context.set_output(0, partial(Dims(data.dims().subspan(1)).with(0, segments)));
   return {};
 }
 
-Status check_segments(const Tensor& data, const Tensor& ids) {
-  if (data.shape().rank() == 0) return invalid_argument("data is a scalar: it has no rows");
-  if (ids.shape().rank() != 1 || data.shape()[0] != ids.shape()[0])
-    return invalid_argument("segment_ids of shape " + ids.shape().text() + " for data of shape " +
-                            data.shape().text());
+Status measure_segments(SegmentsArguments& arguments, DeviceContext&) {
+  const Tensor& ids = arguments.segment_ids;
+  Result<int64_t> segments = ids.dtype() == DType::Int32 ? count_of_segments(ids.as<int32_t>())
+                                                         : count_of_segments(ids.as<int64_t>());
+  TROUPE_ASSIGN(arguments.segments, std::move(segments));
   return {};
 }
 
@@ -89,30 +96,24 @@ void combine_segment(std::span<const T> rows, std::span<T> to) {
 }
 
 template <class Function, class List>
-Status run_segments(KernelContext& context) {
-  const Tensor &data = context.input(0), &ids = context.input(1);
-  TROUPE_RETURN_IF_FAILED(check_segments(data, ids));
-  const Dims numbers = integers(ids);
-  TROUPE_RETURN_IF_FAILED(check_order(numbers));
-  const Dims dims = Dims(data.shape().dims().subspan(1)).with(0, count_of_segments(numbers));
-  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, data.dtype()));
-  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
-  if (shape.elements() == 0) return {};
-  Pool& pool = context.device().pool();
-  const std::vector<size_t> starts = starts_of_runs(numbers);
+void compute_segments(const SegmentsArguments& arguments, DeviceContext& device) {
+  const Tensor& data = arguments.data;
+  Tensor& output = *arguments.output;
+  if (output.elements() == 0) return;
+  const Dims ids = integers(arguments.segment_ids);
+  const std::vector<size_t> starts = starts_of_runs(ids);
   const size_t runs = starts.size() - 1;
-  if (static_cast<int64_t>(runs) != dims[0]) fill(pool, *output);
-  const auto row = static_cast<size_t>(shape.elements() / dims[0]);
+  if (static_cast<int64_t>(runs) != arguments.segments) fill(device.pool(), output);
+  const auto row = static_cast<size_t>(output.elements() / arguments.segments);
   with_type(List{}, data.dtype(), [&]<class T>(std::type_identity<T>) {
     const auto from = data.as<T>();
-    const auto to = output->write<T>();
-    parallel_rows(pool, runs, 2 * data.bytes() / runs, [&](size_t begin, size_t end) {
+    const auto to = output.write<T>();
+    parallel_rows(device.pool(), runs, 2 * data.bytes() / runs, [&](size_t begin, size_t end) {
       for (size_t k = begin; k < end; ++k)
         combine_segment<Function, T>(from.subspan(starts[k] * row, (starts[k + 1] - starts[k]) * row),
-                                     to.subspan(static_cast<size_t>(numbers[starts[k]]) * row, row));
+                                     to.subspan(static_cast<size_t>(ids[starts[k]]) * row, row));
     });
   });
-  return {};
 }
 
 // ---- UnsortedSegmentSum
@@ -141,26 +142,22 @@ void sum_segments(Pool& pool, std::span<const T> data, std::span<const int64_t> 
   });
 }
 
-Status check_below(std::span<const int64_t> ids, const Shape& shape, int64_t segments) {
+Status check_below(const Dims& ids, const Shape& shape, int64_t segments) {
   const auto found = std::ranges::find_if(ids, [&](int64_t id) { return id >= segments; });
   if (found == ids.end()) return {};
   return invalid_argument(element_name("segment_ids", shape, found - ids.begin()) + " = " +
                           std::to_string(*found) + " is not below num_segments " + std::to_string(segments));
 }
 
-Status run_unsorted_sum(KernelContext& context) {
-  const Tensor &data = context.input(0), &ids = context.input(1);
-  TROUPE_ASSIGN(const int64_t segments, integer_scalar(context.input(2), "num_segments"));
-  TROUPE_ASSIGN(const Dims dims, row_dims(data.shape().dims(), ids.shape().dims(), "data", "segment_ids"));
-  TROUPE_ASSIGN(const Shape shape, Shape::make(dims.with(0, segments), data.dtype()));
-  const Dims rows = integers(ids);
-  TROUPE_RETURN_IF_FAILED(check_below(std::span(rows.begin(), rows.size()), ids.shape(), segments));
-  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
-  fill(context.device().pool(), *output);
+Status compute_unsorted_segment_sum(const UnsortedSegmentSumArguments& arguments, DeviceContext& device) {
+  const Tensor& data = arguments.data;
+  Tensor& output = arguments.output;
+  const Dims ids = integers(arguments.segment_ids);
+  TROUPE_RETURN_IF_FAILED(check_below(ids, arguments.segment_ids.shape(), output.shape()[0]));
+  fill(device.pool(), output);
   if (data.elements() == 0) return {};
-  const auto row = static_cast<size_t>(data.elements() / ids.elements());
   with_type(NumberTypes{}, data.dtype(), [&]<class T>(std::type_identity<T>) {
-    sum_segments<T>(context.device().pool(), data.as<T>(), rows, output->write<T>(), row);
+    sum_segments<T>(device.pool(), data.as<T>(), ids, output.write<T>(), arguments.row);
   });
   return {};
 }
@@ -218,10 +215,37 @@ void add_segments(OpLibrary& library, const char* name, const char* types, Gradi
                  .attr("Tindices: {int32, int64}")
                  .shape(segments_shape)
                  .gradient(gradient));
-  library.kernel(cpu_kernel(name, run_segments<Function, List>).on("T", dtypes(List{})));
+  library.kernel(measured_cpu_kernel(name, check_segments, measure_segments, allocate_segments,
+                                     compute_segments<Function, List>)
+                     .on("T", dtypes(List{})));
 }
 
 }  // namespace
+
+Result<SegmentsArguments> check_segments(KernelContext& context) {
+  const Tensor &data = context.input(0), &ids = context.input(1);
+  if (data.shape().rank() == 0) return invalid_argument("data is a scalar: it has no rows");
+  if (ids.shape().rank() != 1 || data.shape()[0] != ids.shape()[0])
+    return invalid_argument("segment_ids of shape " + ids.shape().text() + " for data of shape " +
+                            data.shape().text());
+  return SegmentsArguments{data, ids};
+}
+
+Status allocate_segments(SegmentsArguments& arguments, KernelContext& context) {
+  const Dims dims = Dims(arguments.data.shape().dims().subspan(1)).with(0, arguments.segments);
+  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, arguments.data.dtype()));
+  TROUPE_ASSIGN(arguments.output, context.output(0, shape));
+  return {};
+}
+
+Result<UnsortedSegmentSumArguments> check_unsorted_segment_sum(KernelContext& context) {
+  const Tensor &data = context.input(0), &ids = context.input(1);
+  TROUPE_ASSIGN(const int64_t segments, integer_scalar(context.input(2), "num_segments"));
+  TROUPE_ASSIGN(const Dims row, row_dims(data.shape().dims(), ids.shape().dims(), "data", "segment_ids"));
+  TROUPE_ASSIGN(const Shape shape, Shape::make(row.with(0, segments), data.dtype()));
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
+  return UnsortedSegmentSumArguments{data, ids, *output, count_of(row)};
+}
 
 void add_segment_ops(OpLibrary& library) {
   add_segments<Add, NumberTypes>(library, "SegmentSum", "T: numbertype", sum_gradient);
@@ -231,7 +255,7 @@ void add_segment_ops(OpLibrary& library) {
   library.op(OpDefBuilder("UnsortedSegmentSum")
                  .input("data: T")
                  .input("segment_ids: Tindices")
-                 .input("num_segments: Tnumsegments")
+                 .host_input("num_segments: Tnumsegments")
                  .output("output: T")
                  .attr("T: numbertype")
                  .attr("Tindices: {int32, int64}")
@@ -239,7 +263,7 @@ void add_segment_ops(OpLibrary& library) {
                  .constructor("unsorted_segment_sum(data, segment_ids, num_segments)")
                  .shape(unsorted_shape)
                  .gradient(unsorted_sum_gradient));
-  library.kernel(cpu_kernel("UnsortedSegmentSum", run_unsorted_sum).host({"num_segments"}));
+  library.kernel(cpu_kernel("UnsortedSegmentSum", check_unsorted_segment_sum, compute_unsorted_segment_sum));
 }
 
 }  // namespace troupe

@@ -2,11 +2,12 @@
 //   BiasAdd(value, bias)        bias[c] added in channel c; BiasAddV1: without data_format
 //   BiasAddGrad(out_backprop)   the sum of each channel
 // Of rank 2 or more, NCHW 3 or more; any number.
+#include "kernels/ops/nn/bias.h"
+
 #include "graph/build/gradients.h"
 #include "graph/build/shape_context.h"
 #include "kernels/core/dims.h"
 #include "kernels/loops/arithmetic.h"
-#include "kernels/loops/axis_reduction.h"
 #include "kernels/loops/elementwise.h"
 #include "kernels/ops/all_ops.h"
 
@@ -40,17 +41,6 @@ Status bias_add_shape(ShapeContext& context) {
   return {};
 }
 
-/// The bias, [channels], as [channels,1,1...] where others come behind.
-Result<Shape> bias_shape(const KernelContext& context) {
-  const Shape &value = context.input(0).shape(), &bias = context.input(1).shape();
-  TROUPE_ASSIGN(const size_t axis, channel_axis(context.node(), value.rank()));
-  if (bias.rank() != 1 || bias[0] != value[axis])
-    return invalid_argument("a bias of shape " + bias.text() + " for a value of shape " + value.text());
-  Dims dims(value.rank() - axis, 1);
-  dims[0] = bias[0];
-  return Shape::make(dims, context.input(1).dtype());
-}
-
 void bias_add_gradient(GradientContext& context) {
   const char* const format = channels_are_second(context.node()) ? "NCHW" : "NHWC";
   context.set(0, context.gradient());
@@ -69,16 +59,6 @@ Status bias_add_grad_shape(ShapeContext& context) {
   return {};
 }
 
-/// All but that of the channels.
-Result<ReductionAxes> other_axes(const KernelContext& context, bool keep_dims) {
-  const Tensor& input = context.input(0);
-  TROUPE_ASSIGN(const size_t channels, channel_axis(context.node(), input.shape().rank()));
-  Dims axes;
-  for (size_t i = 0; i < input.shape().rank(); ++i)
-    if (i != channels) axes.push_back(static_cast<int64_t>(i));
-  return reduction_axes(input, axes, keep_dims);
-}
-
 /// Each channel's, for all its elements.
 void bias_add_grad_gradient(GradientContext& context) {
   const Scope& scope = context.scope();
@@ -88,6 +68,25 @@ void bias_add_grad_gradient(GradientContext& context) {
 }
 
 }  // namespace
+
+Result<Shape> bias_shape(const KernelContext& context) {
+  const Shape &value = context.input(0).shape(), &bias = context.input(1).shape();
+  TROUPE_ASSIGN(const size_t axis, channel_axis(context.node(), value.rank()));
+  if (bias.rank() != 1 || bias[0] != value[axis])
+    return invalid_argument("a bias of shape " + bias.text() + " for a value of shape " + value.text());
+  Dims dims(value.rank() - axis, 1);
+  dims[0] = bias[0];
+  return Shape::make(dims, context.input(1).dtype());
+}
+
+Result<ReductionArguments> check_bias_add_grad(KernelContext& context) {
+  const size_t rank = context.input(0).shape().rank();
+  TROUPE_ASSIGN(const size_t channels, channel_axis(context.node(), rank));
+  Dims axes;
+  for (size_t i = 0; i < rank; ++i)
+    if (i != channels) axes.push_back(static_cast<int64_t>(i));
+  return reduction_arguments(context, axes, false);
+}
 
 void add_bias_ops(OpLibrary& library) {
   constexpr const char* format = "data_format: {'NHWC', 'NCHW'} = 'NHWC'";
@@ -111,7 +110,7 @@ void add_bias_ops(OpLibrary& library) {
                  .attr(format)
                  .shape(bias_add_grad_shape)
                  .gradient(bias_add_grad_gradient));
-  library.kernel(sum_kernel("BiasAddGrad", other_axes));
+  library.kernel(sum_kernel("BiasAddGrad", check_bias_add_grad));
 }
 
 }  // namespace troupe

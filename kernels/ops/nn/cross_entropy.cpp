@@ -5,6 +5,8 @@
 //   loss [batch] = -sum labels log softmax(features); backprop [batch, classes] = softmax(features) - labels
 // InvalidArgument: shapes that do not agree, rows of no classes, a label out of range (with row and value). half and
 // bfloat16 are computed in float.
+#include "kernels/ops/nn/cross_entropy.h"
+
 #include <utility>
 
 #include "graph/build/gradients.h"
@@ -50,110 +52,90 @@ Status sparse_shape(ShapeContext& context) {
 
 // ---- Kernels
 
-/// The tensors of one call, in a dtype that is computed with: narrow ones are widened before and narrowed after.
-struct Batch {
-  Tensor features, loss, backprop;
-  size_t rows = 0, classes = 0, element = 0;
-  const SoftmaxLoops* loops = nullptr;
-
-  const std::byte* row_of(const Tensor& tensor, size_t row) const {
-    return tensor.data() + row * classes * element;
-  }
-};
-
-Result<Batch> begin(KernelContext& context, const Tensor& features) {
-  const Shape& shape = features.shape();
-  if (shape.rank() != 2) return invalid_argument("features of shape " + shape.text() + " are not a matrix");
-  if (shape[1] == 0 && shape[0] != 0)
-    return invalid_argument("features of shape " + shape.text() + " have no classes");
-  const bool narrow = is_narrow(features.dtype());
-  const DType dtype = narrow ? DType::Float : features.dtype();
-  Batch batch;
-  batch.rows = static_cast<size_t>(shape[0]);
-  batch.classes = static_cast<size_t>(shape[1]);
-  batch.element = size_of(dtype);
-  batch.loops = &softmax_loops(dtype);
-  TROUPE_ASSIGN(batch.loss, context.scratch(dtype, Shape::vector(shape[0])));
-  TROUPE_ASSIGN(batch.backprop, context.scratch(dtype, shape));
-  batch.features = features;
-  if (narrow) {
-    TROUPE_ASSIGN(batch.features, context.scratch(dtype, shape));
-    convert(context.device().pool(), features, batch.features);
-  }
-  return batch;
+/// Calls row(i, its loss, its row of backprop) for each row; it sets the elements that the pointers lead to.
+template <class Row>
+void for_rows(Pool& pool, Tensor& loss, Tensor& backprop, const Row& row) {
+  const auto rows = static_cast<size_t>(backprop.shape()[0]),
+             classes = static_cast<size_t>(backprop.shape()[1]);
+  const size_t element = size_of(backprop.dtype());
+  std::byte *const losses = loss.mutable_data(), *const backprops = backprop.mutable_data();
+  parallel_rows(pool, rows, 10 * classes * element, [&](size_t first, size_t last) {
+    for (size_t i = first; i < last; ++i) row(i, losses + i * element, backprops + i * classes * element);
+  });
 }
 
-Status finish(KernelContext& context, Batch batch) {
-  if (!is_narrow(context.input(0).dtype())) {
-    context.set_output(0, std::move(batch.loss));
-    context.set_output(1, std::move(batch.backprop));
+/// The same, but half and bfloat16 outputs are computed as floats, to which the pointers then lead, and converted afterwards.
+template <class Row>
+Status compute_rows(DeviceContext& device, Tensor& loss, Tensor& backprop, const Row& row) {
+  const DType dtype = compute_dtype(loss.dtype());
+  if (dtype == loss.dtype()) {
+    for_rows(device.pool(), loss, backprop, row);
     return {};
   }
-  TROUPE_ASSIGN(Tensor* const loss, context.output(0, batch.loss.shape()));
-  TROUPE_ASSIGN(Tensor* const backprop, context.output(1, batch.backprop.shape()));
-  convert(context.device().pool(), batch.loss, *loss);
-  convert(context.device().pool(), batch.backprop, *backprop);
+  TROUPE_ASSIGN(Tensor wide_loss, Tensor::allocate(dtype, loss.shape(), device.memory()));
+  TROUPE_ASSIGN(Tensor wide_backprop, Tensor::allocate(dtype, backprop.shape(), device.memory()));
+  for_rows(device.pool(), wide_loss, wide_backprop, row);
+  convert(device.pool(), wide_loss, loss);
+  convert(device.pool(), wide_backprop, backprop);
   return {};
 }
 
-template <class Row>
-void for_rows(KernelContext& context, Batch& batch, const Row& row) {
-  std::byte *const losses = batch.loss.mutable_data(), *const backprops = batch.backprop.mutable_data();
-  parallel_rows(context.device().pool(), batch.rows, 10 * batch.classes * batch.element,
-                [&](size_t first, size_t last) {
-                  for (size_t i = first; i < last; ++i)
-                    row(i, losses + i * batch.element, backprops + i * batch.classes * batch.element);
-                });
-}
+/// A matrix of floats or doubles, whose rows the functions of SoftmaxLoops take.
+struct MatrixRows {
+  Tensor matrix;
+  size_t classes = static_cast<size_t>(matrix.shape()[1]), bytes = classes * size_of(matrix.dtype());
+
+  const std::byte* operator[](size_t row) const { return matrix.data() + row * bytes; }
+};
 
 /// x, repeated to that matrix where it is smaller.
-Result<Tensor> repeated(KernelContext& context, const Tensor& x, const Shape& matrix) {
+Result<Tensor> repeated(DeviceContext& device, const Tensor& x, const Shape& matrix) {
   if (x.shape() == matrix) return x;
   const auto dims = x.shape().dims();
   Dims strides(2, 0);
   for (size_t i = 0, at = 2 - dims.size(); i < dims.size(); ++i)
     if (dims[i] != 1) strides[at + i] = i + 1 == dims.size() ? 1 : dims[i + 1];
-  TROUPE_ASSIGN(Tensor whole, context.scratch(x.dtype(), matrix));
-  strided_copy(context.device().pool(), matrix.dims(), x, {0, strides}, whole,
-               {0, strides_of(matrix.dims())});
+  TROUPE_ASSIGN(Tensor whole, Tensor::allocate(x.dtype(), matrix, device.memory()));
+  strided_copy(device.pool(), matrix.dims(), x, {0, strides}, whole, {0, strides_of(matrix.dims())});
   return whole;
 }
 
-Status run_dense(KernelContext& context) {
-  TROUPE_ASSIGN(const auto broadcasted,
-                Broadcast<2>::make({context.input(0).shape().dims(), context.input(1).shape().dims()},
-                                   context.input(0).dtype()));
-  const Shape& matrix = broadcasted.shape();
-  TROUPE_RETURN_IF_FAILED(check_matrix(matrix));
-  TROUPE_ASSIGN(const Tensor features, repeated(context, context.input(0), matrix));
-  TROUPE_ASSIGN(Tensor labels, repeated(context, context.input(1), matrix));
-  TROUPE_ASSIGN(Batch batch, begin(context, features));
-  if (is_narrow(labels.dtype())) {
-    const Tensor narrow = std::exchange(labels, {});
-    TROUPE_ASSIGN(labels, context.scratch(DType::Float, matrix));
-    convert(context.device().pool(), narrow, labels);
-  }
-  for_rows(context, batch, [&](size_t i, std::byte* loss, std::byte* backprop) {
-    batch.loops->cross_entropy(batch.row_of(batch.features, i), batch.row_of(labels, i), loss, backprop,
-                               batch.classes);
+/// x, repeated to the shape of that matrix, as floats or doubles.
+Result<MatrixRows> rows_of(DeviceContext& device, const Tensor& x, const Shape& matrix) {
+  TROUPE_ASSIGN(const Tensor whole, repeated(device, x, matrix));
+  TROUPE_ASSIGN(Tensor wide, converted(device, whole, compute_dtype(x.dtype())));
+  return MatrixRows{std::move(wide)};
+}
+
+Status compute_dense(const SoftmaxCrossEntropyArguments& arguments, DeviceContext& device) {
+  const auto& [features, labels, loss, backprop] = arguments;
+  TROUPE_ASSIGN(const MatrixRows logits, rows_of(device, features, backprop.shape()));
+  TROUPE_ASSIGN(const MatrixRows targets, rows_of(device, labels, backprop.shape()));
+  const SoftmaxLoops& loops = softmax_loops(logits.matrix.dtype());
+  return compute_rows(device, loss, backprop, [&](size_t i, std::byte* row_loss, std::byte* row_backprop) {
+    loops.cross_entropy(logits[i], targets[i], row_loss, row_backprop, logits.classes);
   });
-  return finish(context, std::move(batch));
 }
 
 template <class Label>
-Status run_sparse(KernelContext& context) {
-  TROUPE_ASSIGN(Batch batch, begin(context, context.input(0)));
-  const Tensor& labels = context.input(1);
-  if (labels.shape().rank() != 1 || labels.shape()[0] != context.input(0).shape()[0])
-    return invalid_argument("labels are " + labels.signature() + ", expected one for each row of features " +
-                            context.input(0).signature());
-  const auto label = labels.as<Label>();
-  TROUPE_RETURN_IF_FAILED(check_indices(labels, static_cast<int64_t>(batch.classes), "labels"));
-  for_rows(context, batch, [&](size_t i, std::byte* loss, std::byte* backprop) {
-    batch.loops->sparse_cross_entropy(batch.row_of(batch.features, i), static_cast<size_t>(label[i]), loss,
-                                      backprop, batch.classes);
+Status compute_sparse(const SparseSoftmaxCrossEntropyArguments& arguments, DeviceContext& device) {
+  const auto& [features, labels, loss, backprop] = arguments;
+  TROUPE_RETURN_IF_FAILED(check_indices(labels, backprop.shape()[1], "labels"));
+  TROUPE_ASSIGN(const MatrixRows logits, rows_of(device, features, backprop.shape()));
+  const SoftmaxLoops& loops = softmax_loops(logits.matrix.dtype());
+  const std::span<const Label> label = labels.as<Label>();
+  return compute_rows(device, loss, backprop, [&](size_t i, std::byte* row_loss, std::byte* row_backprop) {
+    loops.sparse_cross_entropy(logits[i], static_cast<size_t>(label[i]), row_loss, row_backprop,
+                               logits.classes);
   });
-  return finish(context, std::move(batch));
+}
+
+/// Checks the shape of the features, or of the matrix that features and labels broadcast to.
+Status check_features(const Shape& shape) {
+  if (shape.rank() != 2) return invalid_argument("features of shape " + shape.text() + " are not a matrix");
+  if (shape[1] == 0 && shape[0] != 0)
+    return invalid_argument("features of shape " + shape.text() + " have no classes");
+  return {};
 }
 
 // ---- Gradients
@@ -213,6 +195,29 @@ void sparse_gradient(GradientContext& context) {
 
 }  // namespace
 
+Result<SoftmaxCrossEntropyArguments> check_softmax_cross_entropy(KernelContext& context) {
+  const Tensor &features = context.input(0), &labels = context.input(1);
+  TROUPE_ASSIGN(const auto both,
+                Broadcast<2>::make({features.shape().dims(), labels.shape().dims()}, features.dtype()));
+  const Shape& matrix = both.shape();
+  TROUPE_RETURN_IF_FAILED(check_matrix(matrix));
+  TROUPE_RETURN_IF_FAILED(check_features(matrix));
+  TROUPE_ASSIGN(Tensor* const loss, context.output(0, Shape::vector(matrix[0])));
+  TROUPE_ASSIGN(Tensor* const backprop, context.output(1, matrix));
+  return SoftmaxCrossEntropyArguments{features, labels, *loss, *backprop};
+}
+
+Result<SparseSoftmaxCrossEntropyArguments> check_sparse_softmax_cross_entropy(KernelContext& context) {
+  const Tensor &features = context.input(0), &labels = context.input(1);
+  TROUPE_RETURN_IF_FAILED(check_features(features.shape()));
+  if (labels.shape().rank() != 1 || labels.shape()[0] != features.shape()[0])
+    return invalid_argument("labels are " + labels.signature() + ", expected one for each row of features " +
+                            features.signature());
+  TROUPE_ASSIGN(Tensor* const loss, context.output(0, labels.shape()));
+  TROUPE_ASSIGN(Tensor* const backprop, context.output(1, features.shape()));
+  return SparseSoftmaxCrossEntropyArguments{features, labels, *loss, *backprop};
+}
+
 void add_cross_entropy_ops(OpLibrary& library) {
   library.op(OpDefBuilder("SoftmaxCrossEntropyWithLogits")
                  .input("features: T")
@@ -223,7 +228,8 @@ void add_cross_entropy_ops(OpLibrary& library) {
                  .constructor("softmax_cross_entropy_with_logits(logits: features, labels)")
                  .shape(dense_shape)
                  .gradient(dense_gradient));
-  library.kernel(cpu_kernel("SoftmaxCrossEntropyWithLogits", run_dense).inexpensive());
+  library.kernel(
+      cpu_kernel("SoftmaxCrossEntropyWithLogits", check_softmax_cross_entropy, compute_dense).inexpensive());
   library.op(OpDefBuilder("SparseSoftmaxCrossEntropyWithLogits")
                  .input("features: T")
                  .input("labels: Tlabels")
@@ -234,10 +240,12 @@ void add_cross_entropy_ops(OpLibrary& library) {
                  .constructor("sparse_softmax_cross_entropy_with_logits(logits: features, labels)")
                  .shape(sparse_shape)
                  .gradient(sparse_gradient));
-  library.kernel(cpu_kernel("SparseSoftmaxCrossEntropyWithLogits", run_sparse<int32_t>)
+  library.kernel(cpu_kernel("SparseSoftmaxCrossEntropyWithLogits", check_sparse_softmax_cross_entropy,
+                            compute_sparse<int32_t>)
                      .on("Tlabels", {i32})
                      .inexpensive());
-  library.kernel(cpu_kernel("SparseSoftmaxCrossEntropyWithLogits", run_sparse<int64_t>)
+  library.kernel(cpu_kernel("SparseSoftmaxCrossEntropyWithLogits", check_sparse_softmax_cross_entropy,
+                            compute_sparse<int64_t>)
                      .on("Tlabels", {i64})
                      .inexpensive());
 }

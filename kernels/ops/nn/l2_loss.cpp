@@ -1,4 +1,6 @@
 // L2Loss(t): half the sum of the squares of all elements, a scalar; added pairwise. half and bfloat16 are computed in float.
+#include "kernels/ops/nn/l2_loss.h"
+
 #include "graph/build/gradients.h"
 #include "graph/build/shape_context.h"
 #include "kernels/constructors.h"
@@ -13,7 +15,7 @@ namespace {
 constexpr size_t block_elements = 65536;
 
 template <class T>
-Result<T> half_sum_of_squares(KernelContext& context, const Tensor& t) {
+Result<T> half_sum_of_squares(DeviceContext& device, const Tensor& t) {
   const auto n = static_cast<size_t>(t.elements()), blocks = (n + block_elements - 1) / block_elements;
   const ReduceLoop squares = vector_loop(VectorReduction::SumOfSquares, dtype_of<T>);
   const T* const x = t.as<T>().data();
@@ -22,30 +24,25 @@ Result<T> half_sum_of_squares(KernelContext& context, const Tensor& t) {
     squares(x, n, 1, &total);
     return total / 2;
   }
-  TROUPE_ASSIGN(Tensor partial, context.scratch(dtype_of<T>, Shape::vector(static_cast<int64_t>(blocks))));
+  TROUPE_ASSIGN(Tensor partial,
+                Tensor::allocate(dtype_of<T>, Shape::vector(static_cast<int64_t>(blocks)), device.memory()));
   T* const sums = partial.write<T>().data();
-  context.device().pool().blocks(n, block_elements, [&](size_t begin, size_t end) {
+  device.pool().blocks(n, block_elements, [&](size_t begin, size_t end) {
     squares(x + begin, end - begin, 1, sums + begin / block_elements);
   });
   vector_loop(VectorReduction::Sum, dtype_of<T>)(sums, blocks, 1, &total);
   return total / 2;
 }
 
-Status run_l2_loss(KernelContext& context) {
-  Tensor t = context.input(0);
-  TROUPE_ASSIGN(Tensor* const output, context.output(0, Shape()));
+Status compute_l2_loss(const L2LossArguments& arguments, DeviceContext& device) {
+  const auto& [t, loss] = arguments;
   if (t.dtype() == DType::Double) {
-    TROUPE_ASSIGN(output->write<double>()[0], half_sum_of_squares<double>(context, t));
+    TROUPE_ASSIGN(loss.write<double>()[0], half_sum_of_squares<double>(device, t));
     return {};
   }
-  if (t.dtype() == DType::Float) {
-    TROUPE_ASSIGN(output->write<float>()[0], half_sum_of_squares<float>(context, t));
-    return {};
-  }
-  TROUPE_ASSIGN(t, context.scratch(DType::Float, context.input(0).shape()));
-  convert(context.device().pool(), context.input(0), t);
-  TROUPE_ASSIGN(const float loss, half_sum_of_squares<float>(context, t));
-  cast_loop(DType::Float, output->dtype())(&loss, output->mutable_data(), 1);
+  TROUPE_ASSIGN(const Tensor wide, converted(device, t, DType::Float));
+  TROUPE_ASSIGN(const float half_sum, half_sum_of_squares<float>(device, wide));
+  cast_loop(DType::Float, loss.dtype())(&half_sum, loss.mutable_data(), 1);
   return {};
 }
 
@@ -55,6 +52,11 @@ void l2_loss_gradient(GradientContext& context) {
 
 }  // namespace
 
+Result<L2LossArguments> check_l2_loss(KernelContext& context) {
+  TROUPE_ASSIGN(Tensor* const loss, context.output(0, Shape()));
+  return L2LossArguments{context.input(0), *loss};
+}
+
 void add_l2_loss(OpLibrary& library) {
   library.op(OpDefBuilder("L2Loss")
                  .input("t: T")
@@ -63,7 +65,7 @@ void add_l2_loss(OpLibrary& library) {
                  .constructor("l2_loss(t)")
                  .shape(scalar_shape)
                  .gradient(l2_loss_gradient));
-  library.kernel(cpu_kernel("L2Loss", run_l2_loss).inexpensive());
+  library.kernel(cpu_kernel("L2Loss", check_l2_loss, compute_l2_loss).inexpensive());
 }
 
 }  // namespace troupe

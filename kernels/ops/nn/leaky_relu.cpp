@@ -1,5 +1,7 @@
 // LeakyRelu(features): x above 0, alpha x elsewhere. LeakyReluGrad(gradients, features): dy above 0, alpha dy elsewhere. Floating; NaN
 // stays NaN.
+#include "kernels/ops/nn/leaky_relu.h"
+
 #include "graph/build/gradients.h"
 #include "graph/build/shape_context.h"
 #include "kernels/core/parallel.h"
@@ -21,22 +23,15 @@ void leak(const T* values, const T* features, T factor, T* out, size_t begin, si
   }
 }
 
-/// The values are input 0, the features the last.
-Status run_leak(KernelContext& context) {
-  const size_t last = context.inputs() - 1;
-  const Tensor values = context.input(0), features = context.input(last);
-  if (!(values.shape() == features.shape()))
-    return invalid_argument("gradients of shape " + values.shape().text() + " and features of shape " +
-                            features.shape().text() + " must have the same shape");
-  TROUPE_ASSIGN(Tensor* const output, context.output(0, values.shape()));
-  const float alpha = context.node().attrs.get<float>("alpha");
+void compute_leaky_relu(const LeakyReluArguments& arguments, DeviceContext& device) {
+  const Tensor& values = arguments.values;
   with_type(AllFloatTypes{}, values.dtype(), [&]<class T>(std::type_identity<T>) {
-    const T *const from = values.as<T>().data(), *const by = features.as<T>().data();
-    T* const out = output->write<T>().data();
-    parallel_items(context.device().pool(), values.as<T>().size(), 3 * sizeof(T),
-                   [&](size_t begin, size_t end) { leak<T>(from, by, T(alpha), out, begin, end); });
+    const T *const from = values.as<T>().data(), *const by = arguments.features.as<T>().data();
+    T* const out = arguments.output.write<T>().data();
+    const T factor(arguments.alpha);
+    parallel_items(device.pool(), values.as<T>().size(), 3 * sizeof(T),
+                   [&](size_t begin, size_t end) { leak<T>(from, by, factor, out, begin, end); });
   });
-  return {};
 }
 
 Output leaked(const GradientContext& context, Output features) {
@@ -53,6 +48,15 @@ void leaky_relu_grad_gradient(GradientContext& context) {
 }
 
 }  // namespace
+
+Result<LeakyReluArguments> check_leaky_relu(KernelContext& context) {
+  const Tensor &values = context.input(0), &features = context.input(context.inputs() - 1);
+  if (!(values.shape() == features.shape()))
+    return invalid_argument("gradients of shape " + values.shape().text() + " and features of shape " +
+                            features.shape().text() + " must have the same shape");
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, values.shape()));
+  return LeakyReluArguments{values, features, *output, context.node().attrs.get<float>("alpha")};
+}
 
 void add_leaky_relu_ops(OpLibrary& library) {
   library.op(OpDefBuilder("LeakyRelu")
@@ -71,7 +75,7 @@ void add_leaky_relu_ops(OpLibrary& library) {
                  .shape(same_shapes)
                  .gradient(leaky_relu_grad_gradient));
   for (const char* name : {"LeakyRelu", "LeakyReluGrad"})
-    library.kernel(cpu_kernel(name, run_leak).on("T", dtypes(AllFloatTypes{})));
+    library.kernel(cpu_kernel(name, check_leaky_relu, compute_leaky_relu).on("T", dtypes(AllFloatTypes{})));
 }
 
 }  // namespace troupe

@@ -2,6 +2,8 @@
 //   Softmax(logits)      exp(x) / sum exp(x)
 //   LogSoftmax(logits)   x - log sum exp(x)
 // Logits may be as large as they like: each row is shifted by its maximum first.
+#include "kernels/ops/nn/softmax.h"
+
 #include "graph/build/gradients.h"
 #include "graph/build/shape_context.h"
 #include "kernels/constructors.h"
@@ -20,35 +22,30 @@ Status softmax_shape(ShapeContext& context) {
 
 using RowLoop = void (*)(const void* x, void* y, size_t n);
 
-void for_rows(Pool& pool, RowLoop loop, const std::byte* x, std::byte* y, const Shape& shape,
-              size_t element) {
-  const auto length = static_cast<size_t>(shape[shape.rank() - 1]);
-  if (shape.elements() == 0) return;
-  parallel_rows(pool, static_cast<size_t>(shape.elements()) / length, 8 * length * element,
-                [&](size_t begin, size_t end) {
-                  for (size_t row = begin; row < end; ++row)
-                    loop(x + row * length * element, y + row * length * element, length);
-                });
+/// Of two tensors of one shape and dtype, whose memory may be the same.
+void for_rows(Pool& pool, RowLoop loop, const Tensor& from, Tensor& to) {
+  if (to.elements() == 0) return;
+  const auto length = static_cast<size_t>(to.shape()[to.shape().rank() - 1]);
+  const size_t bytes = length * size_of(to.dtype());
+  const std::byte* const x = from.data();
+  std::byte* const y = to.mutable_data();
+  parallel_rows(pool, static_cast<size_t>(to.elements()) / length, 8 * bytes, [=](size_t begin, size_t end) {
+    for (size_t row = begin; row < end; ++row) loop(x + row * bytes, y + row * bytes, length);
+  });
 }
 
 template <RowLoop SoftmaxLoops::*Loop>
-Status run_rows(KernelContext& context) {
-  const Tensor& logits = context.input(0);
-  const Shape shape = logits.shape();
-  if (shape.is_scalar()) return invalid_argument("logits are a scalar; they need at least one axis");
-  Pool& pool = context.device().pool();
-  if (is_narrow(logits.dtype())) {
-    TROUPE_ASSIGN(Tensor wide, context.scratch(DType::Float, shape));
-    convert(pool, logits, wide);
-    for_rows(pool, softmax_loops(DType::Float).*Loop, wide.data(), wide.mutable_data(), shape, sizeof(float));
-    TROUPE_ASSIGN(Tensor* const output, context.forward(0, 0, shape));
-    convert(pool, wide, *output);
+Status compute_softmax(const SoftmaxArguments& arguments, DeviceContext& device) {
+  const auto& [logits, output] = arguments;
+  const DType dtype = compute_dtype(logits.dtype());
+  const RowLoop loop = softmax_loops(dtype).*Loop;
+  if (dtype == logits.dtype()) {
+    for_rows(device.pool(), loop, logits, output);
     return {};
   }
-  const std::byte* const x = logits.data();
-  const DType dtype = logits.dtype();
-  TROUPE_ASSIGN(Tensor* const output, context.forward(0, 0, shape));
-  for_rows(pool, softmax_loops(dtype).*Loop, x, output->mutable_data(), shape, size_of(dtype));
+  TROUPE_ASSIGN(Tensor wide, converted(device, logits, dtype));
+  for_rows(device.pool(), loop, wide, wide);
+  convert(device.pool(), wide, output);
   return {};
 }
 
@@ -67,6 +64,13 @@ void log_softmax_gradient(GradientContext& context) {  // dy - sum(dy) exp(y)
 
 }  // namespace
 
+Result<SoftmaxArguments> check_softmax(KernelContext& context) {
+  const Tensor& logits = context.input(0);
+  if (logits.shape().is_scalar()) return invalid_argument("logits are a scalar; they need at least one axis");
+  TROUPE_ASSIGN(Tensor* const output, context.forward(0, 0, logits.shape()));
+  return SoftmaxArguments{logits.valid() ? logits : *output, *output};
+}
+
 void add_softmax_ops(OpLibrary& library) {
   library.op(OpDefBuilder("Softmax")
                  .input("logits: T")
@@ -75,7 +79,7 @@ void add_softmax_ops(OpLibrary& library) {
                  .constructor("softmax(logits)")
                  .shape(softmax_shape)
                  .gradient(softmax_gradient));
-  library.kernel(cpu_kernel("Softmax", run_rows<&SoftmaxLoops::softmax>).inexpensive());
+  library.kernel(cpu_kernel("Softmax", check_softmax, compute_softmax<&SoftmaxLoops::softmax>).inexpensive());
   library.op(OpDefBuilder("LogSoftmax")
                  .input("logits: T")
                  .output("logsoftmax: T")
@@ -83,7 +87,8 @@ void add_softmax_ops(OpLibrary& library) {
                  .constructor("log_softmax(logits)")
                  .shape(softmax_shape)
                  .gradient(log_softmax_gradient));
-  library.kernel(cpu_kernel("LogSoftmax", run_rows<&SoftmaxLoops::log_softmax>).inexpensive());
+  library.kernel(
+      cpu_kernel("LogSoftmax", check_softmax, compute_softmax<&SoftmaxLoops::log_softmax>).inexpensive());
 }
 
 }  // namespace troupe

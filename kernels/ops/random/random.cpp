@@ -13,6 +13,8 @@
 //            many earlier steps of the session had it: what else the session ran does not matter
 //   counter  index of the group of four numbers (two of double or int64). A group of TruncatedNormal that
 //            needs more bits goes on at index + 2^48, index + 2 * 2^48, ...
+#include "kernels/ops/random/random.h"
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -21,8 +23,7 @@
 
 #include "kernels/core/arguments.h"
 #include "kernels/core/parallel.h"
-#include "kernels/loops/philox.h"
-#include "kernels/loops/strided_copy.h"
+#include "kernels/loops/rows.h"
 #include "kernels/loops/vector_loops.h"
 #include "kernels/ops/all_ops.h"
 
@@ -210,16 +211,14 @@ Result<Tensor*> random_output(KernelContext& context) {
 }
 
 template <class Distribution>
-Status run_random(KernelContext& context) {
-  TROUPE_ASSIGN(Tensor* const output, random_output(context));
-  const Philox philox = generator(context);
-  Pool& pool = context.device().pool();
-  switch (output->dtype()) {
-    case DType::Float: write_random<Distribution>(pool, philox, output->write<float>()); break;
-    case DType::Double: write_random<Distribution>(pool, philox, output->write<double>()); break;
-    default: write_random<Distribution>(pool, philox, output->write<Half>());
+void compute_random(const RandomArguments& arguments, DeviceContext& device) {
+  const auto& [output, philox] = arguments;
+  Pool& pool = device.pool();
+  switch (output.dtype()) {
+    case DType::Float: return write_random<Distribution>(pool, philox, output.write<float>());
+    case DType::Double: return write_random<Distribution>(pool, philox, output.write<double>());
+    default: return write_random<Distribution>(pool, philox, output.write<Half>());
   }
-  return {};
 }
 
 /// In [0, limit): the upper half of the product (Lemire 2019, without rejection).
@@ -230,32 +229,21 @@ uint64_t scaled(uint64_t word, uint64_t limit) {
 }
 
 template <class T>
-Status write_uniform_integers(KernelContext& context) {
+void write_uniform_integers(const RandomUniformIntArguments& arguments, Pool& pool) {
   using Unsigned = std::make_unsigned_t<T>;
-  for (size_t i = 1; i < 3; ++i)
-    if (!context.input(i).shape().is_scalar())
-      return invalid_argument("minval and maxval must be scalars, one has shape " +
-                              context.input(i).shape().text());
-  const T least = context.input(1).as<T>()[0], limit = context.input(2).as<T>()[0];
-  TROUPE_ASSIGN(Tensor* const output, random_output(context));
-  if (least >= limit && output->elements() > 0)
-    return invalid_argument("minval " + std::to_string(least) + " is not below maxval " +
-                            std::to_string(limit));
-  const auto range = static_cast<Unsigned>(static_cast<Unsigned>(limit) - static_cast<Unsigned>(least));
-  const Philox philox = generator(context);
-  const auto out = output->write<T>();
+  const auto least = static_cast<Unsigned>(arguments.least), range = static_cast<Unsigned>(arguments.range);
+  const Philox philox = arguments.philox;
+  const auto out = arguments.output.write<T>();
   constexpr size_t size = group_size<T>;
-  parallel_items(context.device().pool(), (out.size() + size - 1) / size, 64, [&](size_t begin, size_t end) {
+  parallel_items(pool, (out.size() + size - 1) / size, 64, [&](size_t begin, size_t end) {
     for (size_t index = begin; index < end; ++index) {
       const Words words = philox(index);
       for (size_t i = 0; i < size && index * size + i < out.size(); ++i) {
         const auto word = static_cast<Unsigned>(sizeof(T) == 8 ? wide_word(words, i) : words[i]);
-        out[index * size + i] =
-            static_cast<T>(static_cast<Unsigned>(least) + static_cast<Unsigned>(scaled(word, range)));
+        out[index * size + i] = static_cast<T>(least + static_cast<Unsigned>(scaled(word, range)));
       }
     }
   });
-  return {};
 }
 
 Status uniform_int_shape(ShapeContext& context) {
@@ -263,32 +251,20 @@ Status uniform_int_shape(ShapeContext& context) {
   return random_shape(context);
 }
 
-Status run_uniform_int(KernelContext& context) {
-  return context.input(1).dtype() == DType::Int64 ? write_uniform_integers<int64_t>(context)
-                                                  : write_uniform_integers<int32_t>(context);
+void compute_uniform_int(const RandomUniformIntArguments& arguments, DeviceContext& device) {
+  if (arguments.output.dtype() == DType::Int64)
+    return write_uniform_integers<int64_t>(arguments, device.pool());
+  write_uniform_integers<int32_t>(arguments, device.pool());
 }
 
 /// Fisher and Yates: position i trades places with one of i .. n-1.
-Status run_shuffle(KernelContext& context) {
-  const Tensor& value = context.input(0);
-  const Shape& shape = value.shape();
-  if (shape.rank() == 0) {
-    context.set_output(0, value);
-    return {};
-  }
-  const auto rows = static_cast<size_t>(shape[0]);
-  std::vector<size_t> order(rows);
-  std::iota(order.begin(), order.end(), size_t{0});
-  const Philox philox = generator(context);
+void compute_shuffle(const RandomShuffleArguments& arguments, DeviceContext& device) {
+  const auto& [value, output, philox, rows, row] = arguments;
+  std::vector<int64_t> order(rows);
+  std::iota(order.begin(), order.end(), int64_t{0});
   for (size_t i = 0; i + 1 < rows; ++i)
     std::swap(order[i], order[i + scaled(wide_word(philox(i), 0), uint64_t{rows - i})]);
-  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
-  const int64_t row = rows == 0 ? 0 : value.elements() / shape[0];
-  const Dims dims(1, row), strides(1, 1);
-  for (size_t i = 0; i < rows; ++i)
-    strided_copy(context.device().pool(), dims, value, {static_cast<int64_t>(order[i]) * row, strides},
-                 *output, {static_cast<int64_t>(i) * row, strides});
-  return {};
+  take_rows(device.pool(), value, order, output, row);
 }
 
 OpDefBuilder random_op(std::string name) {
@@ -299,16 +275,16 @@ OpDefBuilder random_op(std::string name) {
       .not_differentiable();
 }
 
-void add_float_op(OpLibrary& library, const std::string& name, const std::string& constructor,
-                  KernelFunction run) {
+template <class Distribution>
+void add_float_op(OpLibrary& library, const std::string& name, const std::string& constructor) {
   library.op(random_op(name)
-                 .input("shape: T")
+                 .host_input("shape: T")
                  .output("output: dtype")
                  .attr("dtype: {half, float, double}")
                  .attr("T: {int32, int64}")
                  .constructor(constructor + "(shape, dtype = float, seed, seed2)")
                  .shape(random_shape));
-  library.kernel(cpu_kernel(name, run).host({"shape"}));
+  library.kernel(cpu_kernel(name, check_random, compute_random<Distribution>));
 }
 
 }  // namespace
@@ -317,27 +293,56 @@ bool has_own_seeds(const Node& node) {
   return node.op->effect == Effect::Random && (seed_of(node, "seed") != 0 || seed_of(node, "seed2") != 0);
 }
 
+Result<RandomArguments> check_random(KernelContext& context) {
+  TROUPE_ASSIGN(Tensor* const output, random_output(context));
+  return RandomArguments{*output, generator(context)};
+}
+
+Result<RandomUniformIntArguments> check_random_uniform_int(KernelContext& context) {
+  for (size_t i = 1; i < 3; ++i)
+    if (!context.input(i).shape().is_scalar())
+      return invalid_argument("minval and maxval must be scalars, one has shape " +
+                              context.input(i).shape().text());
+  TROUPE_ASSIGN(const int64_t least, integer_scalar(context.input(1), "minval"));
+  TROUPE_ASSIGN(const int64_t limit, integer_scalar(context.input(2), "maxval"));
+  TROUPE_ASSIGN(Tensor* const output, random_output(context));
+  if (least >= limit && output->elements() > 0)
+    return invalid_argument("minval " + std::to_string(least) + " is not below maxval " +
+                            std::to_string(limit));
+  return RandomUniformIntArguments{*output, generator(context), least,
+                                   static_cast<uint64_t>(limit) - static_cast<uint64_t>(least)};
+}
+
+Result<RandomShuffleArguments> check_random_shuffle(KernelContext& context) {
+  const Tensor& value = context.input(0);
+  const Shape& shape = value.shape();
+  const size_t rows = shape.is_scalar() ? 1 : static_cast<size_t>(shape[0]);
+  const size_t row = rows == 0 ? 0 : static_cast<size_t>(shape.elements()) / rows;
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
+  return RandomShuffleArguments{value, *output, generator(context), rows, row};
+}
+
 void add_random_ops(OpLibrary& library) {
-  add_float_op(library, "RandomUniform", "random_uniform", run_random<Uniform>);
-  add_float_op(library, "RandomStandardNormal", "random_normal", run_random<Normal>);
-  add_float_op(library, "TruncatedNormal", "truncated_normal", run_random<Truncated>);
+  add_float_op<Uniform>(library, "RandomUniform", "random_uniform");
+  add_float_op<Normal>(library, "RandomStandardNormal", "random_normal");
+  add_float_op<Truncated>(library, "TruncatedNormal", "truncated_normal");
   library.op(random_op("RandomUniformInt")
-                 .input("shape: T")
-                 .input("minval: Tout")
-                 .input("maxval: Tout")
+                 .host_input("shape: T")
+                 .host_input("minval: Tout")
+                 .host_input("maxval: Tout")
                  .output("output: Tout")
                  .attr("Tout: {int32, int64}")
                  .attr("T: {int32, int64}")
                  .constructor("random_uniform_int(shape, minval, maxval, seed, seed2)")
                  .shape(uniform_int_shape));
-  library.kernel(cpu_kernel("RandomUniformInt", run_uniform_int).host({"shape", "minval", "maxval"}));
+  library.kernel(cpu_kernel("RandomUniformInt", check_random_uniform_int, compute_uniform_int));
   library.op(random_op("RandomShuffle")
                  .input("value: T")
                  .output("output: T")
                  .attr("T: type")
                  .constructor("random_shuffle(value, seed, seed2)")
                  .shape(unchanged_shape));
-  library.kernel(cpu_kernel("RandomShuffle", run_shuffle));
+  library.kernel(cpu_kernel("RandomShuffle", check_random_shuffle, compute_shuffle));
 }
 
 }  // namespace troupe

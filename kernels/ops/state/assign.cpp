@@ -7,27 +7,28 @@
 //   AssignAddVariableOp, AssignSubVariableOp: as AssignAdd and AssignSub
 // Only Assign and AssignVariableOp take a variable without a value. use_locking is accepted and means nothing:
 // writes never interleave.
+#include "kernels/ops/state/assign.h"
+
 #include "graph/build/shape_context.h"
+#include "kernels/core/parallel.h"
 #include "kernels/loops/combine.h"
 #include "kernels/ops/all_ops.h"
-#include "kernels/ops/state/new_value.h"
 
 namespace troupe {
 namespace {
 
 // ---- Assign
 
-class AssignKernel final : public Kernel {
+/// Hands on the value as that of the variable, when it has a shape that the variable may have.
+class ReplaceValue {
  public:
-  static Result<std::unique_ptr<Kernel>> prepare(const PrepareContext& context) {
-    const bool validates = context.attr<bool>("validate_shape");
-    const bool resource = context.node.type() == "AssignVariableOp";
-    return std::unique_ptr<Kernel>(new AssignKernel(
-        validates && !resource ? context.input_shape(0) : PartialShape{}, validates && resource));
+  explicit ReplaceValue(const PrepareContext& context) {
+    if (!context.attr<bool>("validate_shape")) return;
+    keeps_ = context.node.type() == "AssignVariableOp";
+    if (!keeps_) declared_ = context.input_shape(0);
   }
-  AssignKernel(PartialShape declared, bool keeps) : declared_(std::move(declared)), keeps_(keeps) {}
 
-  Outcome run(KernelContext& context) const override {
+  Status operator()(KernelContext& context) const {
     const Tensor& old = context.input(0);
     const PartialShape expected = keeps_ && old.valid() ? PartialShape(old.shape()) : declared_;
     const Shape& shape = context.input(1).shape();
@@ -35,12 +36,12 @@ class AssignKernel final : public Kernel {
       return invalid_argument("a value of shape " + shape.text() + " for a variable of shape " +
                               expected.text());
     context.set_output(0, context.input(1));
-    return Status{};
+    return {};
   }
 
  private:
   PartialShape declared_;
-  bool keeps_;  ///< a variable that has a value keeps its shape
+  bool keeps_ = false;  ///< a variable that has a value keeps its shape
 };
 
 Status assign_shape(ShapeContext& context) {
@@ -62,17 +63,14 @@ Status same_shape(ShapeContext& context) {
 // ---- AssignAdd, AssignSub
 
 template <class Function>
-Status run_assign_combined(KernelContext& context) {
-  const Tensor value = context.input(1);
-  TROUPE_RETURN_IF_FAILED(require_same_shape(context, 0, 1));
-  TROUPE_ASSIGN(const NewValue variable, new_value(context, 0));
+void compute_assign_add(const AssignAddArguments& arguments, DeviceContext& device) {
+  const NewValue& variable = arguments.variable;
+  const Tensor& value = arguments.value;
   with_type(NumberTypes{}, value.dtype(), [&]<class T>(std::type_identity<T>) {
-    parallel_items(
-        context.device().pool(), value.as<T>().size(), 3 * sizeof(T), [&](size_t begin, size_t end) {
-          combine<Function, T>(variable.before<T>(), value.as<T>(), variable.after->write<T>(), begin, end);
-        });
+    parallel_items(device.pool(), value.as<T>().size(), 3 * sizeof(T), [&](size_t begin, size_t end) {
+      combine<Function, T>(variable.before<T>(), value.as<T>(), variable.after->write<T>(), begin, end);
+    });
   });
-  return {};
 }
 
 // ---- Definitions
@@ -84,7 +82,21 @@ OpDefBuilder resource_write_op(std::string name) {
       .attr("dtype: type");
 }
 
+template <class Function>
+void add_assign_add_kernels(OpLibrary& library, const std::string& op) {
+  const auto numbers = dtypes(NumberTypes{});
+  library.kernel(cpu_kernel(op, check_assign_add, compute_assign_add<Function>).on("T", numbers));
+  library.kernel(
+      cpu_kernel(op + "VariableOp", check_assign_add, compute_assign_add<Function>).on("dtype", numbers));
+}
+
 }  // namespace
+
+Result<AssignAddArguments> check_assign_add(KernelContext& context) {
+  TROUPE_RETURN_IF_FAILED(require_same_shape(context, 0, 1));
+  TROUPE_ASSIGN(NewValue variable, new_value(context, 0));
+  return AssignAddArguments{std::move(variable), context.input(1)};
+}
 
 void add_assign_ops(OpLibrary& library) {
   library.op(write_op("Assign", assign_shape)
@@ -112,12 +124,9 @@ void add_assign_ops(OpLibrary& library) {
     library.op(resource_write_op(std::string(name) + "VariableOp"));
   }
   for (const char* name : {"Assign", "AssignVariableOp"})
-    library.kernel(cpu_kernel<AssignKernel>(name).inexpensive());
-  const auto numbers = dtypes(NumberTypes{});
-  library.kernel(cpu_kernel("AssignAdd", run_assign_combined<Add>).on("T", numbers));
-  library.kernel(cpu_kernel("AssignSub", run_assign_combined<Sub>).on("T", numbers));
-  library.kernel(cpu_kernel("AssignAddVariableOp", run_assign_combined<Add>).on("dtype", numbers));
-  library.kernel(cpu_kernel("AssignSubVariableOp", run_assign_combined<Sub>).on("dtype", numbers));
+    library.kernel(host_kernel<ReplaceValue>(name).inexpensive());
+  add_assign_add_kernels<Add>(library, "AssignAdd");
+  add_assign_add_kernels<Sub>(library, "AssignSub");
 }
 
 }  // namespace troupe

@@ -1,5 +1,7 @@
 #include "kernels/ops/state/new_value.h"
 
+#include "kernels/loops/strided_copy.h"
+
 namespace troupe {
 namespace {
 
@@ -9,7 +11,7 @@ std::string argument_name(const KernelContext& context, size_t i) {
 
 }  // namespace
 
-void NewValue::bring_over(Pool& pool) {
+void NewValue::bring_over(Pool& pool) const {
   if (after->data() == old) return;
   const Dims dims(1, after->elements());
   strided_copy(pool, dims, source, {0, strides_of(dims)}, *after, {0, strides_of(dims)});

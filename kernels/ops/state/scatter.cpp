@@ -7,12 +7,13 @@
 //   ScatterNdUpdate, ScatterNdAdd, ScatterNdSub(ref, indices, updates)
 //     the same of what stands at indices[i...], each a position in the first dimensions of the variable
 //   ResourceScatter..., ResourceScatterNd...: the same on resources
-#include "kernels/core/arguments.h"
+#include "kernels/ops/state/scatter.h"
+
+#include <algorithm>
+
 #include "kernels/core/check_integers.h"
 #include "kernels/loops/combine.h"
-#include "kernels/loops/rows.h"
 #include "kernels/ops/all_ops.h"
-#include "kernels/ops/state/new_value.h"
 
 namespace troupe {
 namespace {
@@ -40,26 +41,16 @@ Status scatter_shape(ShapeContext& context) {
   return {};
 }
 
-Status check_scatter(const Shape& variable, const Tensor& indices, const Tensor& updates) {
-  Dims expected(indices.shape().dims());
-  if (variable.rank() == 0) return invalid_argument("the variable is a scalar: it has no rows");
-  expected.append(variable.dims().subspan(1));
-  if (!updates.shape().is_scalar() && !std::ranges::equal(expected, updates.shape().dims()))
-    return invalid_argument("updates of shape " + updates.shape().text() + " for indices of shape " +
-                            indices.shape().text() + " and a variable of shape " + variable.text());
-  return check_indices(indices, variable[0]);
-}
-
 /// The rows to scatter: row i begins at i * step. Of a scalar there is one, which fills it.
 struct Updates {
   Tensor rows;
   size_t step = 0;
 };
 
-Result<Updates> updates_of(KernelContext& context, size_t row) {
-  const Tensor& updates = context.input(2);
+Result<Updates> updates_of(const Tensor& updates, size_t row, Allocator& memory) {
   if (!updates.shape().is_scalar()) return Updates{updates, row};
-  TROUPE_ASSIGN(Tensor filled, context.scratch(updates.dtype(), Shape::vector(static_cast<int64_t>(row))));
+  TROUPE_ASSIGN(Tensor filled,
+                Tensor::allocate(updates.dtype(), Shape::vector(static_cast<int64_t>(row)), memory));
   with_type(MovableTypes{}, updates.dtype(), [&]<class T>(std::type_identity<T>) {
     std::ranges::fill(filled.write<T>(), updates.as<T>()[0]);
   });
@@ -67,13 +58,12 @@ Result<Updates> updates_of(KernelContext& context, size_t row) {
 }
 
 template <class Function, class T>
-void scatter_rows(Pool& pool, std::span<const int64_t> rows, size_t row, const Updates& updates,
-                  Tensor& variable) {
+void scatter_rows(Pool& pool, const NamedRows& rows, const Updates& updates, Tensor& variable) {
   const auto from = updates.rows.as<T>();
   const auto to = variable.write<T>();
-  change_rows(pool, rows, 3 * row * sizeof(T), [&](size_t i) {
-    const auto source = from.subspan(i * updates.step, row);
-    const auto target = to.subspan(static_cast<size_t>(rows[i]) * row, row);
+  change_rows(pool, rows.numbers, 3 * rows.row * sizeof(T), [&](size_t i) {
+    const auto source = from.subspan(i * updates.step, rows.row);
+    const auto target = to.subspan(static_cast<size_t>(rows.numbers[i]) * rows.row, rows.row);
     if constexpr (std::is_same_v<Function, Replace>)
       std::ranges::copy(source, target.begin());
     else
@@ -81,28 +71,20 @@ void scatter_rows(Pool& pool, std::span<const int64_t> rows, size_t row, const U
   });
 }
 
-/// Replaces or combines those rows of variable 0 with input 2.
 template <class Function, class List>
-Status change_variable(KernelContext& context, const NamedRows& rows) {
-  const Tensor& updates = context.input(2);
+Status compute_scatter(const ScatterArguments& arguments, DeviceContext& device) {
+  const NewValue& variable = arguments.variable;
+  const Tensor& updates = arguments.updates;
+  const NamedRows& rows = arguments.rows;
   const bool changes = !rows.numbers.empty() && rows.row != 0;
   if (std::is_same_v<Function, Div> && changes) TROUPE_RETURN_IF_FAILED(check_divisors(updates, "updates"));
-  TROUPE_ASSIGN(NewValue variable, new_value(context, 0));
-  variable.bring_over(context.device().pool());
+  variable.bring_over(device.pool());
   if (!changes) return {};
-  TROUPE_ASSIGN(const Updates from, updates_of(context, rows.row));
+  TROUPE_ASSIGN(const Updates from, updates_of(updates, rows.row, device.memory()));
   with_type(List{}, updates.dtype(), [&]<class T>(std::type_identity<T>) {
-    scatter_rows<Function, T>(context.device().pool(), rows.numbers, rows.row, from, *variable.after);
+    scatter_rows<Function, T>(device.pool(), rows, from, *variable.after);
   });
   return {};
-}
-
-template <class Function, class List>
-Status run_scatter(KernelContext& context) {
-  const Shape shape = context.input(0).shape();
-  TROUPE_RETURN_IF_FAILED(check_scatter(shape, context.input(1), context.input(2)));
-  const auto row = shape[0] == 0 ? 0 : static_cast<size_t>(shape.elements() / shape[0]);
-  return change_variable<Function, List>(context, {integers(context.input(1)), row});
 }
 
 // ---- By positions
@@ -114,14 +96,6 @@ Status scatter_nd_shape(ShapeContext& context) {
   return {};
 }
 
-template <class Function, class List>
-Status run_scatter_nd(KernelContext& context) {
-  const Shape shape = context.input(0).shape();
-  TROUPE_ASSIGN(const NamedRows rows, rows_at(context.input(1), shape.dims()));
-  TROUPE_RETURN_IF_FAILED(check_updates(context.input(1), context.input(2), shape.dims()));
-  return change_variable<Function, List>(context, rows);
-}
-
 // ---- Definitions
 
 /// ScatterAdd on references, `verb` Add, and on resources.
@@ -131,7 +105,7 @@ void add_scatter(OpLibrary& library, const std::string& verb, const std::string&
   const std::string name = "Scatter" + verb, resource_name = "Resource" + name;
   library.op(write_op(name, scatter_shape)
                  .input("ref: Ref(T)")
-                 .input("indices: Tindices")
+                 .host_input("indices: Tindices")
                  .input("updates: T")
                  .output("output_ref: Ref(T)")
                  .attr("T: " + types)
@@ -140,13 +114,13 @@ void add_scatter(OpLibrary& library, const std::string& verb, const std::string&
                  .constructor(constructor + "(ref, indices, updates, use_locking)"));
   library.op(write_op(resource_name, scatter_shape)
                  .input("resource: resource")
-                 .input("indices: Tindices")
+                 .host_input("indices: Tindices")
                  .input("updates: dtype")
                  .attr("dtype: " + types)
                  .attr("Tindices: {int32, int64}"));
-  constexpr auto run = run_scatter<Function, List>;
-  library.kernel(cpu_kernel(name, run).on("T", dtypes(List{})).host({"indices"}));
-  library.kernel(cpu_kernel(resource_name, run).on("dtype", dtypes(List{})).host({"indices"}));
+  constexpr auto compute = compute_scatter<Function, List>;
+  library.kernel(cpu_kernel(name, check_scatter, compute).on("T", dtypes(List{})));
+  library.kernel(cpu_kernel(resource_name, check_scatter, compute).on("dtype", dtypes(List{})));
 }
 
 template <class Function, class List>
@@ -154,17 +128,41 @@ void add_scatter_nd(OpLibrary& library, const std::string& verb, const std::stri
   for (const bool resource : {false, true}) {
     const std::string name = (resource ? "ResourceScatterNd" : "ScatterNd") + verb;
     OpDefBuilder op = write_op(name, scatter_nd_shape);
-    op.input(resource ? "ref: resource" : "ref: Ref(T)").input("indices: Tindices").input("updates: T");
+    op.input(resource ? "ref: resource" : "ref: Ref(T)").host_input("indices: Tindices").input("updates: T");
     if (!resource) op.output("output_ref: Ref(T)");
     op.attr("T: " + types).attr("Tindices: {int32, int64}");
     op.attr(std::string("use_locking: bool = ") + (locks || resource ? "true" : "false"));
     library.op(op);
     library.kernel(
-        cpu_kernel(name, run_scatter_nd<Function, List>).on("T", dtypes(List{})).host({"indices"}));
+        cpu_kernel(name, check_scatter_nd_update, compute_scatter<Function, List>).on("T", dtypes(List{})));
   }
 }
 
 }  // namespace
+
+Result<ScatterArguments> check_scatter(KernelContext& context) {
+  const Tensor &indices = context.input(1), &updates = context.input(2);
+  const Shape& variable = context.input(0).shape();
+  if (variable.rank() == 0) return invalid_argument("the variable is a scalar: it has no rows");
+  Dims expected(indices.shape().dims());
+  expected.append(variable.dims().subspan(1));
+  if (!updates.shape().is_scalar() && !std::ranges::equal(expected, updates.shape().dims()))
+    return invalid_argument("updates of shape " + updates.shape().text() + " for indices of shape " +
+                            indices.shape().text() + " and a variable of shape " + variable.text());
+  TROUPE_RETURN_IF_FAILED(check_indices(indices, variable[0]));
+  const size_t row = count_of(variable.dims().subspan(1));
+  TROUPE_ASSIGN(NewValue value, new_value(context, 0));
+  return ScatterArguments{std::move(value), updates, {integers(indices), row}};
+}
+
+Result<ScatterArguments> check_scatter_nd_update(KernelContext& context) {
+  const Tensor &indices = context.input(1), &updates = context.input(2);
+  const auto dims = context.input(0).shape().dims();
+  TROUPE_ASSIGN(NamedRows rows, rows_at(indices, dims));
+  TROUPE_RETURN_IF_FAILED(check_updates(indices, updates, dims));
+  TROUPE_ASSIGN(NewValue value, new_value(context, 0));
+  return ScatterArguments{std::move(value), updates, std::move(rows)};
+}
 
 void add_scatter_ops(OpLibrary& library) {
   add_scatter<Replace, MovableTypes>(library, "Update", "scatter_update", "type", true);

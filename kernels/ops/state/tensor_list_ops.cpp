@@ -1,5 +1,5 @@
-// Lists of tensors as values (kernels/core/tensor_list.h), which TensorFlow 2 writes into its loops. `element_shape` is a vector with -1 for what is
-// not known, or the scalar -1. An element that was never set reads as zeros.
+// Lists of tensors as values (kernels/core/tensor_list.h), which TensorFlow 2 writes into its loops. `element_shape` is a vector
+// with -1 for what is not known, or the scalar -1. An element that was never set reads as zeros.
 //   EmptyTensorList(element_shape, max_num_elements)     of `element_dtype`; any number of them when max is negative
 //   TensorListReserve(element_shape, num_elements)       of so many, none set
 //   TensorListPushBack(list, tensor)                     with one more at the end
@@ -9,14 +9,15 @@
 //   TensorListStack(list, element_shape)                 all along a new first dimension
 //   TensorListFromTensor(tensor, element_shape)          the rows of it
 //   TensorListLength, TensorListElementShape, TensorListResize
-//   ZerosLike, AddN                                      of lists: of their elements
-// They stay on the device where they are made; nothing of them is sent or saved.
+// See tensor_list_arithmetic.cpp for ZerosLike and AddN. Lists stay on the device where they are made; nothing of them is sent or
+// saved.
+#include "kernels/ops/state/tensor_list_ops.h"
+
 #include <algorithm>
 
 #include "kernels/core/arguments.h"
-#include "kernels/core/tensor_list.h"
+#include "kernels/core/type_dispatch.h"
 #include "kernels/loops/strided_copy.h"
-#include "kernels/loops/sum.h"
 #include "kernels/ops/all_ops.h"
 
 namespace troupe {
@@ -86,31 +87,22 @@ Status run_push_back(KernelContext& context) {
   return {};
 }
 
-/// Element `index` as output `out`.
-Status yield_element(KernelContext& context, size_t out, const TensorList& list, size_t index,
-                     const Tensor& asked) {
-  Tensor element = list.elements[index];
-  if (!element.valid()) {
-    TROUPE_ASSIGN(const PartialShape shape, element_shape_in(asked));
-    TROUPE_ASSIGN(element, list.zeros(shape, context.device().memory()));
+/// Element `index` as output `out`. Input `asked` says which shape it should have.
+Result<ListElementArguments> element_output(KernelContext& context, size_t out, const TensorList& list,
+                                            size_t index, size_t asked) {
+  if (const Tensor& element = list.elements[index]; element.valid()) {
+    context.set_output(out, element);
+    return ListElementArguments{nullptr};
   }
-  context.set_output(out, std::move(element));
-  return {};
+  TROUPE_ASSIGN(const PartialShape asked_shape, element_shape_in(context.input(asked)));
+  TROUPE_ASSIGN(const Shape shape, list.shape_of_unset(asked_shape));
+  TROUPE_ASSIGN(Tensor* const zeros, context.output(out, shape));
+  return ListElementArguments{zeros};
 }
 
-Status run_pop_back(KernelContext& context) {
-  TROUPE_ASSIGN(const TensorList* const from, list_in(context.input(0), element_dtype(context)));
-  if (from->size() == 0) return invalid_argument("the list is empty");
-  TROUPE_RETURN_IF_FAILED(yield_element(context, 1, *from, from->size() - 1, context.input(1)));
-  TROUPE_ASSIGN(TensorList* const list, changed(context, *from));
-  list->elements.pop_back();
-  return {};
-}
-
-Status run_get_item(KernelContext& context) {
-  TROUPE_ASSIGN(const TensorList* const list, list_in(context.input(0), element_dtype(context)));
-  TROUPE_ASSIGN(const size_t index, index_in(context, list->size()));
-  return yield_element(context, 0, *list, index, context.input(2));
+void compute_list_element(const ListElementArguments& arguments, DeviceContext& device) {
+  Tensor* const zeros = arguments.zeros;
+  if (zeros && is_plain(zeros->dtype())) fill(device.pool(), *zeros);
 }
 
 Status run_set_item(KernelContext& context) {
@@ -133,25 +125,18 @@ Result<Shape> stacked_shape(const KernelContext& context, const TensorList& list
   return shape.to_shape(list.dtype);
 }
 
-Status run_stack(KernelContext& context) {
-  TROUPE_ASSIGN(const TensorList* const list, list_in(context.input(0), element_dtype(context)));
-  const auto count = static_cast<int64_t>(list->size());
-  if (const auto asked = context.node().attrs.get<int64_t>("num_elements"); asked >= 0 && asked != count)
-    return invalid_argument("the list has " + std::to_string(count) + " elements, num_elements is " +
-                            std::to_string(asked));
-  TROUPE_ASSIGN(const Shape element, stacked_shape(context, *list));
-  TROUPE_ASSIGN(const Shape shape, Shape::make(Dims(element.dims()).with(0, count), list->dtype));
-  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
-  for (int64_t i = 0; i < count; ++i) {
-    Tensor row = output->rows(i, i + 1).reshaped(element);
-    const Tensor& from = list->elements[static_cast<size_t>(i)];
-    const Layout layout{0, strides_of(element.dims())};
-    if (from.valid())
-      strided_copy(context.device().pool(), element.dims(), from, layout, row, layout);
+void compute_list_stack(const TensorListStackArguments& arguments, DeviceContext& device) {
+  const auto& [list, output] = arguments;
+  for (size_t i = 0; i < list.size(); ++i) {
+    const auto at = static_cast<int64_t>(i);
+    Tensor row = output.rows(at, at + 1);
+    const Dims dims(1, row.elements());
+    const Layout layout{0, strides_of(dims)};
+    if (const Tensor& element = list.elements[i]; element.valid())
+      strided_copy(device.pool(), dims, element, layout, row, layout);
     else
-      fill(context.device().pool(), row);
+      fill(device.pool(), row);
   }
-  return {};
 }
 
 Status run_from_tensor(KernelContext& context) {
@@ -195,79 +180,6 @@ Status run_resize(KernelContext& context) {
   return list->resize(size);
 }
 
-/// A scalar variant that holds this list.
-Result<Tensor> handle_of(std::unique_ptr<TensorList> list, Allocator& allocator) {
-  TROUPE_ASSIGN(Tensor handle, Tensor::allocate(DType::Variant, Shape{}, allocator));
-  handle.write<Variant>()[0] = std::move(list);
-  return handle;
-}
-
-Result<Tensor> zeros_like(DeviceContext& device, const Tensor& tensor) {
-  if (tensor.dtype() == DType::Variant) {
-    TROUPE_ASSIGN(const TensorList* const from, list_in(tensor));
-    auto list = std::make_unique<TensorList>(*from);
-    for (size_t i = 0; i < list->size(); ++i) {
-      if (!from->elements[i].valid()) continue;
-      TROUPE_ASSIGN(list->elements[i], zeros_like(device, from->elements[i]));
-    }
-    return handle_of(std::move(list), device.memory());
-  }
-  TROUPE_ASSIGN(Tensor zeros, Tensor::allocate(tensor.dtype(), tensor.shape(), device.memory()));
-  fill(device.pool(), zeros);
-  return zeros;
-}
-
-Status run_zeros_like(KernelContext& context) {
-  TROUPE_ASSIGN(Tensor zeros, zeros_like(context.device(), context.input(0)));
-  context.set_output(0, std::move(zeros));
-  return {};
-}
-
-Result<Tensor> added(DeviceContext& device, const Tensor& a, const Tensor& b);
-
-/// Element by element; one that was never set is zero.
-Result<Tensor> added_lists(DeviceContext& device, const TensorList& a, const TensorList& b) {
-  if (a.dtype != b.dtype || a.size() != b.size())
-    return invalid_argument("lists of " + std::to_string(a.size()) + ' ' + std::string(name(a.dtype)) +
-                            " and of " + std::to_string(b.size()) + ' ' + std::string(name(b.dtype)) +
-                            " are added");
-  auto sum = std::make_unique<TensorList>(a);
-  TROUPE_ASSIGN(sum->element_shape, merge(a.element_shape, b.element_shape));
-  for (size_t i = 0; i < a.size(); ++i) {
-    if (!b.elements[i].valid()) continue;
-    if (!a.elements[i].valid()) {
-      sum->set(i, b.elements[i]);
-      continue;
-    }
-    TROUPE_ASSIGN(sum->elements[i], added(device, a.elements[i], b.elements[i]));
-  }
-  return handle_of(std::move(sum), device.memory());
-}
-
-Result<Tensor> added(DeviceContext& device, const Tensor& a, const Tensor& b) {
-  if (a.dtype() == DType::Variant) {
-    TROUPE_ASSIGN(const TensorList* const list_a, list_in(a));
-    TROUPE_ASSIGN(const TensorList* const list_b, list_in(b));
-    return added_lists(device, *list_a, *list_b);
-  }
-  if (!(a.shape() == b.shape()))
-    return invalid_argument("elements " + a.signature() + " and " + b.signature() + " are added");
-  if (!is_number(a.dtype()))
-    return invalid_argument("there is no sum of " + std::string(name(a.dtype())) + " elements");
-  TROUPE_ASSIGN(Tensor sum, Tensor::allocate(a.dtype(), a.shape(), device.memory()));
-  Sum(a.dtype()).add(device.pool(), std::array{a.data(), b.data()}, sum);
-  return sum;
-}
-
-Status run_add_n(KernelContext& context) {
-  Tensor sum = context.input(0);
-  for (size_t i = 1; i < context.inputs(); ++i) {
-    TROUPE_ASSIGN(sum, added(context.device(), sum, context.input(i)));
-  }
-  context.set_output(0, std::move(sum));
-  return {};
-}
-
 /// A list from a list and nothing else that tells of shapes. None has a gradient yet, and asking for one is an error.
 OpDefBuilder list_op(const std::string& name, ShapeFunction shape = scalar_shape) {
   return OpDefBuilder("TensorList" + name).shape(shape);
@@ -288,23 +200,23 @@ Status stack_shape(ShapeContext& context) {
 
 void add_makers(OpLibrary& library) {
   library.op(OpDefBuilder("EmptyTensorList")
-                 .input("element_shape: shape_type")
-                 .input("max_num_elements: int32")
+                 .host_input("element_shape: shape_type")
+                 .host_input("max_num_elements: int32")
                  .output("handle: variant")
                  .attr("element_dtype: type")
                  .attr("shape_type: {int32, int64}")
                  .shape(scalar_shape)
                  .not_differentiable());
   library.op(list_op("Reserve")
-                 .input("element_shape: shape_type")
-                 .input("num_elements: int32")
+                 .host_input("element_shape: shape_type")
+                 .host_input("num_elements: int32")
                  .output("handle: variant")
                  .attr("element_dtype: type")
                  .attr("shape_type: {int32, int64}")
                  .not_differentiable());
   library.op(list_op("FromTensor")
                  .input("tensor: element_dtype")
-                 .input("element_shape: shape_type")
+                 .host_input("element_shape: shape_type")
                  .output("output_handle: variant")
                  .attr("element_dtype: type")
                  .attr("shape_type: {int32, int64}"));
@@ -318,63 +230,93 @@ void add_changes(OpLibrary& library) {
                  .attr("element_dtype: type"));
   library.op(list_op("PopBack", pop_back_shape)
                  .input("input_handle: variant")
-                 .input("element_shape: int32")
+                 .host_input("element_shape: int32")
                  .output("output_handle: variant")
                  .output("tensor: element_dtype")
                  .attr("element_dtype: type"));
   library.op(list_op("SetItem")
                  .input("input_handle: variant")
-                 .input("index: int32")
+                 .host_input("index: int32")
                  .input("item: element_dtype")
                  .output("output_handle: variant")
                  .attr("element_dtype: type")
                  .attr("resize_if_index_out_of_bounds: bool = false"));
-  library.op(
-      list_op("Resize").input("input_handle: variant").input("size: int32").output("output_handle: variant"));
+  library.op(list_op("Resize")
+                 .input("input_handle: variant")
+                 .host_input("size: int32")
+                 .output("output_handle: variant"));
 }
 
 void add_reads(OpLibrary& library) {
   library.op(list_op("GetItem", unknown_shape)
                  .input("input_handle: variant")
-                 .input("index: int32")
-                 .input("element_shape: Tshape")
+                 .host_input("index: int32")
+                 .host_input("element_shape: Tshape")
                  .output("item: element_dtype")
                  .attr("element_dtype: type")
                  .attr("Tshape: {int32, int64} = int32"));
   library.op(list_op("Stack", stack_shape)
                  .input("input_handle: variant")
-                 .input("element_shape: int32")
+                 .host_input("element_shape: int32")
                  .output("tensor: element_dtype")
                  .attr("element_dtype: type")
                  .attr("num_elements: int = -1"));
-  library.op(list_op("Length").input("input_handle: variant").output("length: int32").not_differentiable());
+  library.op(
+      list_op("Length").input("input_handle: variant").host_output("length: int32").not_differentiable());
   library.op(list_op("ElementShape", unknown_shape)
                  .input("input_handle: variant")
-                 .output("element_shape: shape_type")
+                 .host_output("element_shape: shape_type")
                  .attr("shape_type: {int32, int64}")
                  .not_differentiable());
 }
 
 }  // namespace
 
+Result<ListElementArguments> check_list_get_item(KernelContext& context) {
+  TROUPE_ASSIGN(const TensorList* const list, list_in(context.input(0), element_dtype(context)));
+  TROUPE_ASSIGN(const size_t index, index_in(context, list->size()));
+  return element_output(context, 0, *list, index, 2);
+}
+
+Result<ListElementArguments> check_list_pop_back(KernelContext& context) {
+  TROUPE_ASSIGN(const TensorList* const from, list_in(context.input(0), element_dtype(context)));
+  if (from->size() == 0) return invalid_argument("the list is empty");
+  TROUPE_ASSIGN(const ListElementArguments arguments, element_output(context, 1, *from, from->size() - 1, 1));
+  TROUPE_ASSIGN(TensorList* const list, changed(context, *from));
+  list->elements.pop_back();
+  return arguments;
+}
+
+Result<TensorListStackArguments> check_list_stack(KernelContext& context) {
+  TROUPE_ASSIGN(const TensorList* const list, list_in(context.input(0), element_dtype(context)));
+  const auto count = static_cast<int64_t>(list->size());
+  if (const auto asked = context.node().attrs.get<int64_t>("num_elements"); asked >= 0 && asked != count)
+    return invalid_argument("the list has " + std::to_string(count) + " elements, num_elements is " +
+                            std::to_string(asked));
+  TROUPE_ASSIGN(const Shape element, stacked_shape(context, *list));
+  TROUPE_ASSIGN(const Shape shape, Shape::make(Dims(element.dims()).with(0, count), list->dtype));
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
+  return TensorListStackArguments{*list, *output};
+}
+
 void add_tensor_list_ops(OpLibrary& library) {
   add_makers(library);
   add_changes(library);
   add_reads(library);
   // Elements may be lists.
-  library.kernel(cpu_kernel("EmptyTensorList", run_empty).hands_on().inexpensive());
-  library.kernel(cpu_kernel("TensorListReserve", run_reserve).hands_on().inexpensive());
-  library.kernel(cpu_kernel("TensorListPushBack", run_push_back).hands_on().inexpensive());
-  library.kernel(cpu_kernel("TensorListPopBack", run_pop_back).hands_on().inexpensive());
-  library.kernel(cpu_kernel("TensorListGetItem", run_get_item).hands_on().inexpensive());
-  library.kernel(cpu_kernel("TensorListSetItem", run_set_item).hands_on().inexpensive());
-  library.kernel(cpu_kernel("TensorListStack", run_stack));
-  library.kernel(cpu_kernel("TensorListFromTensor", run_from_tensor));
-  library.kernel(cpu_kernel("TensorListLength", run_length).inexpensive());
-  library.kernel(cpu_kernel("TensorListElementShape", run_element_shape).inexpensive());
-  library.kernel(cpu_kernel("TensorListResize", run_resize).inexpensive());
-  library.kernel(cpu_kernel("ZerosLike", run_zeros_like).on("T", {DType::Variant}));
-  library.kernel(cpu_kernel("AddN", run_add_n).on("T", {DType::Variant}));
+  library.kernel(host_kernel("EmptyTensorList", run_empty).hands_on().inexpensive());
+  library.kernel(host_kernel("TensorListReserve", run_reserve).hands_on().inexpensive());
+  library.kernel(host_kernel("TensorListPushBack", run_push_back).hands_on().inexpensive());
+  library.kernel(
+      cpu_kernel("TensorListPopBack", check_list_pop_back, compute_list_element).hands_on().inexpensive());
+  library.kernel(
+      cpu_kernel("TensorListGetItem", check_list_get_item, compute_list_element).hands_on().inexpensive());
+  library.kernel(host_kernel("TensorListSetItem", run_set_item).hands_on().inexpensive());
+  library.kernel(cpu_kernel("TensorListStack", check_list_stack, compute_list_stack));
+  library.kernel(host_kernel("TensorListFromTensor", run_from_tensor));
+  library.kernel(host_kernel("TensorListLength", run_length).inexpensive());
+  library.kernel(host_kernel("TensorListElementShape", run_element_shape).inexpensive());
+  library.kernel(host_kernel("TensorListResize", run_resize).inexpensive());
 }
 
 }  // namespace troupe

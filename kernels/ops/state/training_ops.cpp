@@ -113,10 +113,9 @@ void add_training_op(OpLibrary& library, const TrainingOp& op, bool resource, bo
 
   const auto prepare = [rule = op.rule, nesterov = op.nesterov](const PrepareContext& context) {
     const bool looks_ahead = nesterov != rule && context.attr<bool>("use_nesterov");
-    return training_kernel(looks_ahead ? nesterov : rule, context);
+    return Result(make_kernel(TrainingCheck(looks_ahead ? nesterov : rule, context.node), compute_training));
   };
-  library.kernel(
-      KernelDef{name, "CPU", {}, {}, {}, false, prepare}.on("T", {DType::Float, DType::Double, DType::Half}));
+  library.kernel(kernel_on("CPU", name, prepare).on("T", {DType::Float, DType::Double, DType::Half}));
 }
 
 }  // namespace

@@ -1,0 +1,41 @@
+#include "actors/engine/gather.h"
+
+#include <atomic>
+#include <memory>
+
+namespace troupe {
+namespace {
+
+struct Gathered {
+  Answers answers;
+  std::atomic<size_t> pending;
+  std::atomic<bool> has_failed{false};
+  AllAnswered then;
+  RequestFailed failed;
+
+  Gathered(size_t size, AllAnswered when_all, RequestFailed when_failed)
+      : answers(size, AnyMessage{}), pending(size), then(std::move(when_all)),
+        failed(std::move(when_failed)) {}
+
+  void take(size_t request, Result<AnyMessage> answer) {
+    answers[request] = std::move(answer);
+    if (failed && !answers[request] && !has_failed.exchange(true)) failed(request, answers[request].status());
+    if (pending.fetch_sub(1) == 1) then(std::move(answers));
+  }
+};
+
+}  // namespace
+
+std::vector<Answer> gather(size_t size, AllAnswered then, RequestFailed failed) {
+  std::vector<Answer> takers;
+  if (size == 0) {
+    then({});
+    return takers;
+  }
+  const auto gathered = std::make_shared<Gathered>(size, std::move(then), std::move(failed));
+  for (size_t i = 0; i < size; ++i)
+    takers.emplace_back([gathered, i](Result<AnyMessage> answer) { gathered->take(i, std::move(answer)); });
+  return takers;
+}
+
+}  // namespace troupe

@@ -1,0 +1,69 @@
+#include "actors/node_services.h"
+
+#include <algorithm>
+
+#include "actors/runtime_impl.h"
+#include "messages/values/device_name.h"
+
+namespace troupe {
+namespace {
+
+class RuntimeServices final : public NodeServices {
+ public:
+  explicit RuntimeServices(Runtime::Impl& runtime)
+      : runtime_(runtime), node_(*runtime.node), task_(*runtime.tasks.front()) {}
+
+  const std::string& task() const override { return task_.task; }
+  Address address(const std::string& role) const override { return task_.address(role); }
+
+  Status start(const std::string& role, std::unique_ptr<Role> actor) override {
+    if (find_here(role)) return already_exists("there is an actor with role '" + role + "' at " + task());
+    node_.directory.add(address(role), node_.engine.spawn(std::move(actor)));
+    return {};
+  }
+
+  void stop(const std::string& role) override {
+    if (const auto actor = find_here(role)) node_.engine.stop(*actor);
+    node_.directory.remove(address(role));
+  }
+
+  Result<std::vector<Address>> addresses(const std::string& role, std::span<const std::string> tasks,
+                                         std::chrono::nanoseconds timeout) const override {
+    std::vector<DeviceName> wanted;
+    for (const auto& task : tasks) {
+      TROUPE_ASSIGN(wanted.emplace_back(), DeviceName::parse(task));
+    }
+    TROUPE_ASSIGN(const auto workers, runtime_.workers(timeout, tasks));
+    std::vector<Address> result;
+    for (const auto& [worker, devices] : workers) {
+      TROUPE_ASSIGN(const DeviceName name, DeviceName::parse(worker.task));
+      if (std::ranges::any_of(wanted, [&](const DeviceName& some) { return some.includes(name); }))
+        result.push_back({worker.task, worker.incarnation, role, {}});
+    }
+    return result;
+  }
+
+  Result<ActorRef> find(const Address& address) const override { return node_.directory.find(address); }
+  void send(const ActorRef& to, AnyMessage message) override { node_.engine.send(to, std::move(message)); }
+  Answers call_all(std::vector<AddressedRequest> requests, RequestFailed failed) override {
+    return node_.engine.call_all(std::move(requests), std::move(failed));
+  }
+  Disk& disk() const override { return node_.env.disk; }
+
+ private:
+  Result<ActorRef> find_here(const std::string& role) const {
+    return node_.directory.find_here(address(role));
+  }
+
+  Runtime::Impl& runtime_;
+  ActorNode& node_;
+  const TaskSites& task_;
+};
+
+}  // namespace
+
+std::unique_ptr<NodeServices> make_node_services(Runtime::Impl& runtime) {
+  return std::make_unique<RuntimeServices>(runtime);
+}
+
+}  // namespace troupe

@@ -1,0 +1,150 @@
+// The central directory at the end of a zip file says where its members are.
+#include "apps/data/arrays/npz.h"
+
+#include <algorithm>
+#include <boost/crc.hpp>
+#include <cstring>
+
+#include "apps/data/arrays/npy.h"
+
+namespace troupe::data {
+namespace {
+
+constexpr uint32_t local_magic = 0x04034b50, central_magic = 0x02014b50, end_magic = 0x06054b50;
+constexpr uint64_t local_size = 30, central_size = 46, end_size = 22, max_comment = 0xffff;
+constexpr uint32_t in_zip64 = 0xffffffff;
+
+/// A record of a zip file: little-endian numbers at known places.
+class ZipRecord {
+ public:
+  static Result<ZipRecord> read(const InputFile& file, uint64_t offset, uint64_t bytes) {
+    TROUPE_ASSIGN(std::string text, file.text(offset, bytes));
+    if (text.size() != bytes) return data_loss(file.path() + ": it is cut short");
+    return ZipRecord(std::move(text));
+  }
+  template <class T>
+  T at(size_t offset) const {
+    T value;
+    std::memcpy(&value, bytes_.data() + offset, sizeof value);
+    return value;
+  }
+
+ private:
+  explicit ZipRecord(std::string bytes) : bytes_(std::move(bytes)) {}
+  std::string bytes_;
+};
+
+class Archive {
+ public:
+  explicit Archive(const InputFile& file) : file_(file) {}
+
+  Result<std::vector<NpzMember>> members() const {
+    TROUPE_ASSIGN(const uint64_t end, find_end());
+    TROUPE_ASSIGN(const auto record, ZipRecord::read(file_, end, end_size));
+    const auto count = record.at<uint16_t>(10);
+    uint64_t at = record.at<uint32_t>(16);
+    std::vector<NpzMember> members;
+    for (uint16_t i = 0; i < count; ++i) {
+      if (at > end || end - at < central_size) return damaged("its directory is cut short");
+      TROUPE_ASSIGN(const auto entry, ZipRecord::read(file_, at, central_size));
+      if (entry.at<uint32_t>(0) != central_magic) return damaged("its directory is damaged");
+      const uint64_t name = entry.at<uint16_t>(28),
+                     more = uint64_t{entry.at<uint16_t>(30)} + entry.at<uint16_t>(32);
+      if (end - at - central_size < name + more) return damaged("its directory is cut short");
+      TROUPE_ASSIGN(const std::string member, file_.text(at + central_size, name));
+      TROUPE_RETURN_IF_FAILED(add_member(entry, member, members));
+      at += central_size + name + more;
+    }
+    return members;
+  }
+
+ private:
+  Status damaged(const std::string& what) const { return data_loss(file_.path() + ": " + what); }
+
+  /// Where the end record begins. Behind it there may be a comment.
+  Result<uint64_t> find_end() const {
+    constexpr std::string_view signature("PK\5\6", 4);
+    const uint64_t begin = file_.size() - std::min<uint64_t>(file_.size(), end_size + max_comment);
+    TROUPE_ASSIGN(const std::string tail, file_.text(begin, file_.size()));
+    const size_t at = tail.rfind(signature);
+    if (at == std::string::npos || tail.size() - at < end_size) return damaged("no end of an archive in it");
+    return begin + at;
+  }
+
+  Status add_member(const ZipRecord& entry, const std::string& name, std::vector<NpzMember>& members) const {
+    constexpr std::string_view suffix = ".npy";
+    const std::string what = "its member " + name;
+    if (entry.at<uint16_t>(10) != 0)
+      return unimplemented(file_.path() + ": " + what + " is compressed; write it with numpy.savez");
+    const uint64_t size = entry.at<uint32_t>(20), at = entry.at<uint32_t>(42);
+    if (size == in_zip64 || at == in_zip64)
+      return unimplemented(file_.path() + ": " + what + " is larger than 4 GiB");
+    if (at > file_.size() || file_.size() - at < local_size) return damaged(what + " lies outside the file");
+    TROUPE_ASSIGN(const auto local, ZipRecord::read(file_, at, local_size));
+    const uint64_t begin = at + local_size + local.at<uint16_t>(26) + local.at<uint16_t>(28);
+    if (local.at<uint32_t>(0) != local_magic || begin > file_.size() || file_.size() - begin < size)
+      return damaged(what + " lies outside the file");
+    TROUPE_ASSIGN(const uint32_t checksum, checksum_of(begin, size));
+    if (checksum != entry.at<uint32_t>(16)) return damaged(what + " has another checksum");
+    if (name.ends_with(suffix)) members.push_back({name.substr(0, name.size() - suffix.size()), begin, size});
+    return {};
+  }
+
+  Result<uint32_t> checksum_of(uint64_t begin, uint64_t size) const {
+    constexpr uint64_t part = 1 << 20;
+    boost::crc_32_type checksum;
+    for (uint64_t done = 0; done < size; done += part) {
+      TROUPE_ASSIGN(const std::string bytes, file_.text(begin + done, std::min(part, size - done)));
+      checksum.process_bytes(bytes.data(), bytes.size());
+    }
+    return checksum.checksum();
+  }
+
+  const InputFile& file_;
+};
+
+template <class... T>
+void put(std::string& bytes, T... values) {
+  (bytes.append(reinterpret_cast<const char*>(&values), sizeof values), ...);
+}
+
+}  // namespace
+
+Result<std::vector<NpzMember>> npz_members(const InputFile& archive) { return Archive(archive).members(); }
+
+Result<std::map<std::string, Tensor>> read_npz(std::string_view bytes, const std::string& file) {
+  TROUPE_ASSIGN(const auto members, npz_members(*InputFile::in_memory(bytes, file)));
+  std::map<std::string, Tensor> arrays;
+  for (const NpzMember& member : members) {
+    const std::string_view array = bytes.substr(member.offset, member.bytes);
+    TROUPE_ASSIGN(arrays[member.array], read_npy(array, file + ":" + member.array));
+  }
+  return arrays;
+}
+
+Result<std::string> write_npz(const std::map<std::string, Tensor>& arrays) {
+  constexpr uint16_t version = 20, no_flags = 0, stored = 0, time = 0, date = 0x21, none = 0;
+  std::string bytes, directory;
+  for (const auto& [key, tensor] : arrays) {
+    TROUPE_ASSIGN(const std::string array, write_npy(tensor));
+    if (bytes.size() + array.size() >= in_zip64) return unimplemented("archives larger than 4 GiB");
+    const std::string name = key + ".npy";
+    boost::crc_32_type checksum;
+    checksum.process_bytes(array.data(), array.size());
+    const uint32_t crc = checksum.checksum();
+    const auto size = static_cast<uint32_t>(array.size()), at = static_cast<uint32_t>(bytes.size());
+    const auto length = static_cast<uint16_t>(name.size());
+    put(directory, central_magic, version, version, no_flags, stored, time, date, crc, size, size, length,
+        none, none, none, none, uint32_t{0}, at);
+    directory += name;
+    put(bytes, local_magic, version, no_flags, stored, time, date, crc, size, size, length, none);
+    bytes += name + array;
+  }
+  const auto count = static_cast<uint16_t>(arrays.size());
+  const auto at = static_cast<uint32_t>(bytes.size()), size = static_cast<uint32_t>(directory.size());
+  bytes += directory;
+  put(bytes, end_magic, none, none, count, count, size, at, none);
+  return bytes;
+}
+
+}  // namespace troupe::data

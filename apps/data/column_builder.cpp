@@ -1,0 +1,127 @@
+#include "apps/data/column_builder.h"
+
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+#include "kernels/core/type_dispatch.h"
+
+namespace troupe::data {
+namespace {
+
+using StoredTypes = Joined<WideRealTypes, TypeList<bool, Half>>;
+using InputTypes = TypeList<float, double, int32_t, int64_t>;
+
+/// Whether the value is one of the other type.
+template <class To, class From>
+bool fits(From value) {
+  if constexpr (!std::is_integral_v<To> || std::is_same_v<From, To> || std::is_same_v<From, bool>)
+    return true;
+  else if constexpr (std::is_floating_point_v<From>)
+    return std::trunc(value) == value && std::abs(value) < static_cast<From>(std::numeric_limits<To>::max());
+  else
+    return std::in_range<To>(value);
+}
+
+/// `first`: the number of the first element in the whole column.
+template <class From, class To>
+Status cast(const Tensor& from_tensor, Tensor& to_tensor, const std::string& input, int64_t first) {
+  const auto from = from_tensor.as<From>();
+  const auto to = to_tensor.write<To>();
+  for (size_t i = 0; i < from.size(); ++i) {
+    const auto value = static_cast<ComputeType<From>>(from[i]);
+    if (!fits<To>(value))
+      return data_loss("input " + input + ": element " + std::to_string(first + static_cast<int64_t>(i)) +
+                       " is " + std::to_string(value) + ", which is no " + std::string(name(dtype_of<To>)));
+    to[i] = static_cast<To>(value);
+  }
+  return {};
+}
+
+Result<Tensor> cast_to(DType dtype, const Tensor& values, const std::string& input, int64_t first) {
+  if (values.dtype() == dtype) return values;
+  TROUPE_ASSIGN(Tensor out, Tensor::allocate(dtype, values.shape()));
+  Status status = invalid_argument("input " + input + ": " + std::string(name(values.dtype())) +
+                                   " cannot be cast to " + std::string(name(dtype)));
+  with_type(StoredTypes{}, values.dtype(), [&]<class From>(std::type_identity<From>) {
+    with_type(InputTypes{}, dtype,
+              [&]<class To>(std::type_identity<To>) { status = cast<From, To>(values, out, input, first); });
+  });
+  TROUPE_RETURN_IF_FAILED(status);
+  return out;
+}
+
+Result<Tensor> scaled(const Tensor& values, float scale) {
+  if (scale == 1) return values;
+  TROUPE_ASSIGN(Tensor out, Tensor::allocate(DType::Float, values.shape()));
+  const auto from = values.as<float>();
+  const auto to = out.write<float>();
+  for (size_t i = 0; i < from.size(); ++i) to[i] = from[i] * scale;
+  return out;
+}
+
+}  // namespace
+
+Result<ColumnBuilder> ColumnBuilder::make(const Input& input, const Field& field, double scale,
+                                          std::optional<int64_t> samples) {
+  int64_t elements = 1, wanted = 1;
+  for (const int64_t dim : field.shape) elements *= dim;
+  ColumnBuilder builder;
+  builder.input_ = input;
+  builder.feature_ = field.name == feature_column;
+  builder.scale_ = static_cast<float>(scale);
+  if (builder.feature_) builder.shape_ = {elements};
+  if (input.shape) builder.shape_ = *input.shape;
+  for (const int64_t dim : builder.shape_) wanted = dim == 0 || wanted > INT64_MAX / dim ? -1 : wanted * dim;
+  if (wanted != elements)
+    return invalid_argument("input " + input.name + ": shape " + text_of(builder.shape_) +
+                            " does not hold the " + std::to_string(elements) + " values of a sample");
+  if (samples) {
+    TROUPE_ASSIGN(builder.whole_, builder.allocate(*samples));
+  }
+  return builder;
+}
+
+Result<Tensor> ColumnBuilder::allocate(int64_t samples) const {
+  std::vector<int64_t> dims = {samples};
+  dims.insert(dims.end(), shape_.begin(), shape_.end());
+  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, input_.cast));
+  return Tensor::allocate(input_.cast, shape);
+}
+
+/// Features are floats before they are scaled and cast; labels are ints or floats.
+Result<Tensor> ColumnBuilder::converted(const Tensor& values) const {
+  const int64_t first = values.shape()[0] == 0 ? 0 : samples_ * (values.elements() / values.shape()[0]);
+  const bool floats = feature_ || is_floating(values.dtype());
+  TROUPE_ASSIGN(Tensor numbers, cast_to(floats ? DType::Float : DType::Int32, values, input_.name, first));
+  if (feature_) {
+    TROUPE_ASSIGN(numbers, scaled(numbers, scale_));
+  }
+  return cast_to(input_.cast, numbers, input_.name, first);
+}
+
+Status ColumnBuilder::add(const Dataset& batch) {
+  TROUPE_ASSIGN(Tensor values, converted(*batch.find(input_.from)));
+  if (!whole_.valid()) {
+    batches_.push_back(std::move(values));
+  } else {
+    std::byte* const to = whole_.rows(samples_, samples_ + batch.samples()).mutable_data();
+    std::memcpy(to, values.data(), values.bytes());
+  }
+  samples_ += batch.samples();
+  return {};
+}
+
+Result<Tensor> ColumnBuilder::finish() {
+  if (whole_.valid()) return std::move(whole_);
+  TROUPE_ASSIGN(Tensor all, allocate(samples_));
+  std::byte* to = all.mutable_data();
+  for (Tensor& batch : batches_) {  // each is let go of as soon as it is copied
+    std::memcpy(to, batch.data(), batch.bytes());
+    to += batch.bytes();
+    batch.reset();
+  }
+  return all;
+}
+
+}  // namespace troupe::data

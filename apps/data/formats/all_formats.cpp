@@ -1,0 +1,27 @@
+// The list of formats (apps/data/format.h).
+#include <algorithm>
+
+#include "apps/data/format.h"
+
+namespace troupe::data {
+
+Format csv_format();
+Format idx_format();
+Format npy_format();
+Format npz_format();
+
+std::vector<Format> all_formats() { return {csv_format(), idx_format(), npy_format(), npz_format()}; }
+
+std::optional<Format> find_format(std::string_view name) {
+  const auto all = all_formats();
+  const auto at = std::ranges::find(all, name, &Format::name);
+  return at == all.end() ? std::nullopt : std::optional(*at);
+}
+
+std::string format_names() {
+  std::string names;
+  for (const Format& format : all_formats()) names.append(names.empty() ? "" : "|").append(format.name);
+  return names;
+}
+
+}  // namespace troupe::data

@@ -1,0 +1,80 @@
+#include "apps/nn/replication_strategy.h"
+
+#include <algorithm>
+
+namespace troupe::nn {
+namespace {
+
+const OpDef& def_of(const Scope& scope, const Rule& rule) {
+  return *value_or_throw(scope.graph().ops()->require(rule.op));
+}
+
+const std::string& name_of(const Scope& scope, Output variable) {
+  return scope.graph().node(variable.node).name;
+}
+
+}  // namespace
+
+Output ReplicationStrategy::apply(const Scope& scope, const Rule& rule) {
+  const Output applied = add(scope, rule);
+  for (const Output& variable : rule.variables) applied_[variable.node].push_back(applied);
+  return applied;
+}
+
+Output ReplicationStrategy::add(const Scope& scope, const Rule& rule) {
+  std::vector<Output> inputs = rule.variables;
+  inputs.insert(inputs.end(), rule.values.begin(), rule.values.end());
+  Attributes attrs;
+  for (const std::string& option : rule.options) attrs.set(option, true);
+  return scope.add_one(rule.op, std::move(inputs), std::move(attrs));
+}
+
+Output LocalValues::of(Output variable) {
+  scope_.checked(variable);
+  const auto known = std::ranges::find_if(all_, [&](const auto& entry) { return entry.first == variable; });
+  if (known != all_.end()) return known->second;
+  const Output placeholder =
+      scope_.with_prefix(name_of(scope_, variable))
+          .with_name("value")
+          .add_one("Placeholder", {}, {{"dtype", scope_.dtype(variable)}, {"shape", scope_.shape(variable)}});
+  all_.emplace_back(variable, placeholder);
+  return placeholder;
+}
+
+Output SyncReplicas::add(const Scope& scope, const Rule& rule) {
+  const Output variable = rule.variables.front();
+  const Scope beside = Scope(scope.graph()).colocated_with(variable);
+  rounds_.push_back(troupe::variable(beside.with_prefix(name_of(scope, variable)),
+                                     beside.constant(Tensor::scalar<int64_t>(0)), "round", false));
+  std::vector<Output> pushes;
+  for (const Shard& shard : shards_) pushes.push_back(push(scope, rule, shard, rounds_.back()));
+  return pushes.size() == 1 ? pushes.front() : scope.group(pushes);
+}
+
+Output SyncReplicas::push(const Scope& scope, const Rule& rule, const Shard& shard, Output round) const {
+  std::vector<Output> inputs{round};
+  inputs.insert(inputs.end(), rule.variables.begin(), rule.variables.end());
+  inputs.insert(inputs.end(), rule.values.begin(), rule.values.end());
+  if (!rule.gradient.empty())
+    inputs.at(1 + def_of(scope, rule).find_input(rule.gradient).value()) =
+        shard.gradients.at(rule.variables.front().node);
+  inputs.push_back(shard.samples);
+  return {scope.add("SyncReplicasApply", std::move(inputs),
+                    {{"N", static_cast<int64_t>(rule.variables.size())},
+                     {"rule", rule.op},
+                     {"options", rule.options},
+                     {"gradient", rule.gradient},
+                     {"shard", shard.index},
+                     {"shards", total_},
+                     {"worker", worker_}}),
+          Output::control};
+}
+
+Output SyncReplicas::set_rounds(const Scope& scope, Output rounds) const {
+  std::vector<Output> set;
+  for (const Output& round : rounds_)
+    set.push_back(scope.colocated_with(round).add_one("Assign", {round, rounds}));
+  return scope.group(set);
+}
+
+}  // namespace troupe::nn

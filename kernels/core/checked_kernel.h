@@ -1,0 +1,174 @@
+// Kernels in two halves. The check runs on the host and is the same for every type of device: it validates dtypes, shapes,
+// attributes and the values of host inputs, allocates the outputs, and returns the arguments, a plain struct. It never reads the
+// elements of tensors in device memory. The compute function of a type of device does the rest: it takes the arguments and the
+// DeviceContext and returns a Status, or nothing when it cannot fail. A second type of device registers its compute function with
+// the same check (kernel_on), in a file of its own beside the first.
+//
+// When the shape of an output depends on the elements of inputs (Unique, Where), the device measures first: see
+// make_measured_kernel.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "kernels/core/kernel.h"
+
+namespace troupe {
+namespace detail {
+
+/// Calls a function that returns a Status or nothing.
+template <class Function, class... Arguments>
+Status status_of(const Function& function, Arguments&&... arguments) {
+  if constexpr (std::is_void_v<std::invoke_result_t<const Function&, Arguments...>>) {
+    function(std::forward<Arguments>(arguments)...);
+    return {};
+  } else {
+    return function(std::forward<Arguments>(arguments)...);
+  }
+}
+
+/// The struct that a check returns in its Result.
+template <class Check>
+using ArgumentsOf =
+    std::decay_t<decltype(std::declval<std::invoke_result_t<const Check&, KernelContext&>&>().value())>;
+
+/// What is left to compute after the check. The kernel outlives it.
+template <class Arguments, class Compute>
+class ComputeWork final : public DeviceWork {
+ public:
+  ComputeWork(Arguments arguments, const Compute& function)
+      : arguments_(std::move(arguments)), compute_(function) {}
+  Status compute(DeviceContext& device) override { return status_of(compute_, arguments_, device); }
+
+ private:
+  const Arguments arguments_;
+  const Compute& compute_;
+};
+
+template <class Check, class Compute>
+class CheckedKernel final : public Kernel {
+ public:
+  CheckedKernel(Check checks, Compute computes) : check_(std::move(checks)), compute_(std::move(computes)) {}
+
+  Status run(KernelContext& context) const override {
+    const auto arguments = check_(context);
+    if (!arguments) return arguments.status();
+    return status_of(compute_, *arguments, context.device());
+  }
+
+  Result<std::unique_ptr<DeviceWork>> check(KernelContext& context) const override {
+    TROUPE_ASSIGN(auto arguments, check_(context));
+    return std::unique_ptr<DeviceWork>(
+        std::make_unique<ComputeWork<ArgumentsOf<Check>, Compute>>(std::move(arguments), compute_));
+  }
+
+ private:
+  const Check check_;
+  const Compute compute_;
+};
+
+template <class Check, class Measure, class Allocate, class Compute>
+class MeasuredKernel final : public Kernel {
+ public:
+  using Arguments = ArgumentsOf<Check>;
+
+  MeasuredKernel(Check checks, Measure measures, Allocate allocates, Compute computes)
+      : check_(std::move(checks)), measure_(std::move(measures)), allocate_(std::move(allocates)),
+        compute_(std::move(computes)) {}
+
+  Status run(KernelContext& context) const override {
+    TROUPE_ASSIGN(Arguments arguments, check_(context));
+    TROUPE_RETURN_IF_FAILED(status_of(measure_, arguments, context.device()));
+    TROUPE_RETURN_IF_FAILED(allocate_(arguments, context));
+    return status_of(compute_, std::as_const(arguments), context.device());
+  }
+
+  Result<std::unique_ptr<DeviceWork>> check(KernelContext& context) const override {
+    TROUPE_ASSIGN(auto arguments, check_(context));
+    return std::unique_ptr<DeviceWork>(std::make_unique<MeasureWork>(std::move(arguments), *this));
+  }
+
+ private:
+  class MeasureWork final : public DeviceWork {
+   public:
+    MeasureWork(Arguments arguments, const MeasuredKernel& kernel)
+        : arguments_(std::move(arguments)), kernel_(kernel) {}
+    Status compute(DeviceContext& device) override { return status_of(kernel_.measure_, arguments_, device); }
+    Result<std::unique_ptr<DeviceWork>> next(KernelContext& context) override {
+      TROUPE_RETURN_IF_FAILED(kernel_.allocate_(arguments_, context));
+      return std::unique_ptr<DeviceWork>(
+          std::make_unique<ComputeWork<Arguments, Compute>>(std::move(arguments_), kernel_.compute_));
+    }
+
+   private:
+    Arguments arguments_;
+    const MeasuredKernel& kernel_;
+  };
+
+  const Check check_;
+  const Measure measure_;
+  const Allocate allocate_;
+  const Compute compute_;
+};
+
+}  // namespace detail
+
+/// A kernel whose check(KernelContext&) returns Result<Arguments> and whose compute(const Arguments&, DeviceContext&) returns a
+/// Status or nothing. Arguments may refer to the inputs and outputs of the context, which stay where they are until the work is
+/// done, and to the kernel's own members.
+template <class Check, class Compute>
+std::unique_ptr<Kernel> make_kernel(Check check, Compute compute) {
+  return std::make_unique<detail::CheckedKernel<Check, Compute>>(std::move(check), std::move(compute));
+}
+
+/// A kernel whose outputs have shapes that depend on the elements of inputs. After the check, measure(Arguments&, DeviceContext&)
+/// finds the sizes on the device and leaves them in the arguments, allocate(Arguments&, KernelContext&) allocates the outputs on
+/// the host, and compute(const Arguments&, DeviceContext&) fills them. Measure and compute return a Status or nothing.
+template <class Check, class Measure, class Allocate, class Compute>
+std::unique_ptr<Kernel> make_measured_kernel(Check check, Measure measure, Allocate allocate,
+                                             Compute compute) {
+  return std::make_unique<detail::MeasuredKernel<Check, Measure, Allocate, Compute>>(
+      std::move(check), std::move(measure), std::move(allocate), std::move(compute));
+}
+
+/// The kernel of an op on a type of device, from functions that need no preparation.
+template <class Check, class Compute>
+KernelDef kernel_on(std::string device_type, std::string op, Check check, Compute compute) {
+  return kernel_on(std::move(device_type), std::move(op), [=](const PrepareContext&) {
+    return Result<std::unique_ptr<Kernel>>(make_kernel(check, compute));
+  });
+}
+template <class Check, class Compute>
+KernelDef cpu_kernel(std::string op, Check check, Compute compute) {
+  return kernel_on("CPU", std::move(op), std::move(check), std::move(compute));
+}
+
+/// The same with outputs that are allocated after measuring.
+template <class Check, class Measure, class Allocate, class Compute>
+KernelDef measured_kernel_on(std::string device_type, std::string op, Check check, Measure measure,
+                             Allocate allocate, Compute compute) {
+  return kernel_on(std::move(device_type), std::move(op), [=](const PrepareContext&) {
+    return Result<std::unique_ptr<Kernel>>(make_measured_kernel(check, measure, allocate, compute));
+  });
+}
+template <class Check, class Measure, class Allocate, class Compute>
+KernelDef measured_cpu_kernel(std::string op, Check check, Measure measure, Allocate allocate,
+                              Compute compute) {
+  return measured_kernel_on("CPU", std::move(op), check, measure, allocate, compute);
+}
+
+/// The kernel of an op whose check is constructed from the PrepareContext of each node.
+template <class Check, class Compute>
+KernelDef kernel_on(std::string device_type, std::string op, Compute compute) {
+  return kernel_on(std::move(device_type), std::move(op), [=](const PrepareContext& context) {
+    return Result<std::unique_ptr<Kernel>>(make_kernel(Check(context), compute));
+  });
+}
+template <class Check, class Compute>
+KernelDef cpu_kernel(std::string op, Compute compute) {
+  return kernel_on<Check>("CPU", std::move(op), std::move(compute));
+}
+
+}  // namespace troupe

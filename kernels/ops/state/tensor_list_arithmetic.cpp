@@ -1,0 +1,139 @@
+// Arithmetic of lists of tensors (kernels/core/tensor_list.h), which gradients of loops need.
+//   ZerosLike(x)      a list of as many elements, zeros of the same shapes
+//   AddN(inputs...)   of lists of equal length: a list of the sums of their elements
+// An element that was never set is zero, and stays unset. Elements may be lists.
+#include "kernels/ops/state/tensor_list_arithmetic.h"
+
+#include <array>
+
+#include "kernels/core/tensor_list.h"
+#include "kernels/loops/strided_copy.h"
+#include "kernels/loops/sum.h"
+#include "kernels/ops/all_ops.h"
+
+namespace troupe {
+namespace {
+
+/// A scalar variant that holds this list.
+Result<Tensor> handle_of(std::unique_ptr<TensorList> list, Allocator& allocator) {
+  TROUPE_ASSIGN(Tensor handle, Tensor::allocate(DType::Variant, Shape{}, allocator));
+  handle.write<Variant>()[0] = std::move(list);
+  return handle;
+}
+
+// ---- ZerosLike
+
+/// A tensor like this one, or a list like this one. What is to be filled with zeros is added to `zeros`.
+Result<Tensor> like(const Tensor& tensor, Allocator& memory, std::vector<Tensor>& zeros) {
+  if (tensor.dtype() != DType::Variant) {
+    TROUPE_ASSIGN(Tensor made, Tensor::allocate(tensor.dtype(), tensor.shape(), memory));
+    zeros.push_back(made);
+    return made;
+  }
+  TROUPE_ASSIGN(const TensorList* const from, list_in(tensor));
+  auto list = std::make_unique<TensorList>(*from);
+  for (Tensor& element : list->elements)
+    if (element.valid()) {
+      TROUPE_ASSIGN(element, like(element, memory, zeros));
+    }
+  return handle_of(std::move(list), memory);
+}
+
+void compute_zeros_like(const ListZerosLikeArguments& arguments, DeviceContext& device) {
+  for (Tensor zeros : arguments.zeros) fill(device.pool(), zeros);
+}
+
+// ---- AddN
+
+using Terms = std::vector<const Tensor*>;
+
+/// The sum of one or more terms. What is to be computed of it is added to `sums`.
+Result<Tensor> sum_of(Terms terms, Allocator& memory, std::vector<ListElementSum>& sums);
+
+Status check_terms(const Terms& terms) {
+  const Tensor& first = *terms[0];
+  for (size_t i = 1; i < terms.size(); ++i)
+    if (terms[i]->shape() != first.shape())
+      return invalid_argument("elements " + first.signature() + " and " + terms[i]->signature() +
+                              " are added");
+  if (is_number(first.dtype())) return {};
+  return invalid_argument("there is no sum of " + std::string(name(first.dtype())) + " elements");
+}
+
+Result<std::vector<const TensorList*>> lists_in(const Terms& terms) {
+  std::vector<const TensorList*> lists;
+  for (const Tensor* const term : terms) {
+    TROUPE_ASSIGN(const TensorList* const list, list_in(*term));
+    const TensorList& first = lists.empty() ? *list : *lists[0];
+    if (list->dtype != first.dtype || list->size() != first.size())
+      return invalid_argument("lists of " + std::to_string(first.size()) + ' ' +
+                              std::string(name(first.dtype)) + " and of " + std::to_string(list->size()) +
+                              ' ' + std::string(name(list->dtype)) + " are added");
+    lists.push_back(list);
+  }
+  return lists;
+}
+
+Result<Tensor> sum_of_lists(const Terms& terms, Allocator& memory, std::vector<ListElementSum>& sums) {
+  TROUPE_ASSIGN(const auto lists, lists_in(terms));
+  auto sum = std::make_unique<TensorList>(*lists[0]);
+  for (const TensorList* const list : lists) {
+    TROUPE_ASSIGN(sum->element_shape, merge(sum->element_shape, list->element_shape));
+  }
+  for (size_t i = 0; i < sum->size(); ++i) {
+    Terms elements;
+    for (const TensorList* const list : lists)
+      if (list->elements[i].valid()) elements.push_back(&list->elements[i]);
+    if (elements.empty()) continue;
+    TROUPE_ASSIGN(Tensor element, sum_of(std::move(elements), memory, sums));
+    sum->set(i, std::move(element));
+  }
+  return handle_of(std::move(sum), memory);
+}
+
+Result<Tensor> sum_of(Terms terms, Allocator& memory, std::vector<ListElementSum>& sums) {
+  if (terms.size() == 1) return *terms[0];
+  if (terms[0]->dtype() == DType::Variant) return sum_of_lists(terms, memory, sums);
+  TROUPE_RETURN_IF_FAILED(check_terms(terms));
+  TROUPE_ASSIGN(Tensor sum, Tensor::allocate(terms[0]->dtype(), terms[0]->shape(), memory));
+  sums.push_back({std::move(terms), sum});
+  return sum;
+}
+
+void compute_add_n(const ListAddNArguments& arguments, DeviceContext& device) {
+  for (const auto& [terms, result] : arguments.sums) {
+    Tensor sum = result;
+    const Sum addition(sum.dtype());
+    const std::byte* so_far = terms[0]->data();
+    for (size_t i = 1; i < terms.size(); ++i) {
+      addition.add(device.pool(), std::array{so_far, terms[i]->data()}, sum);
+      so_far = sum.data();
+    }
+  }
+}
+
+}  // namespace
+
+Result<ListZerosLikeArguments> check_list_zeros_like(KernelContext& context) {
+  ListZerosLikeArguments arguments;
+  TROUPE_ASSIGN(Tensor list, like(context.input(0), context.device().memory(), arguments.zeros));
+  context.set_output(0, std::move(list));
+  return arguments;
+}
+
+Result<ListAddNArguments> check_list_add_n(KernelContext& context) {
+  ListAddNArguments arguments;
+  Terms terms;
+  for (size_t i = 0; i < context.inputs(); ++i) terms.push_back(&context.input(i));
+  TROUPE_ASSIGN(Tensor sum, sum_of(std::move(terms), context.device().memory(), arguments.sums));
+  context.set_output(0, std::move(sum));
+  return arguments;
+}
+
+void add_tensor_list_arithmetic(OpLibrary& library) {
+  library.kernel(
+      cpu_kernel("ZerosLike", check_list_zeros_like, compute_zeros_like).on("T", {DType::Variant}));
+  library.kernel(cpu_kernel("AddN", check_list_add_n, compute_add_n).on("T", {DType::Variant}));
+}
+
+}  // namespace troupe

@@ -1,0 +1,214 @@
+// The formats of data: what each reader yields of good files, and what it says of damaged ones.
+#include "apps/data/format.h"
+
+#include <boost/test/unit_test.hpp>
+
+#include "apps/data/arrays/npy.h"
+#include "apps/data/arrays/npz.h"
+#include "tests/support/memory_disk.h"
+
+namespace troupe::data {
+namespace {
+
+constexpr int64_t all = 1000;
+
+std::string failure(const Status& status) { return std::string(name(status.code())) + ": " + status.text(); }
+
+template <class T>
+std::vector<T> elements(const Tensor& tensor) {
+  const auto values = tensor.as<T>();
+  return {values.begin(), values.end()};
+}
+
+/// All records of a file, with the labels of another one where the format has some.
+Result<Dataset> read(const char* format, const std::string& bytes, const std::string& labels = {},
+                     const FormatOptions& options = {}, DType label_type = DType::Int32) {
+  test::MemoryDisk disk;
+  disk.write("f", bytes);
+  disk.write("l", labels);
+  const std::string label_file = labels.empty() ? "" : "l";
+  TROUPE_ASSIGN(const auto reader, find_format(format)->open(disk, {"f", label_file, label_type, options}));
+  return reader->next(all);
+}
+
+Result<Dataset> csv(const std::string& text, const FormatOptions& options = {},
+                    DType label_type = DType::Int32) {
+  return read("csv", text, {}, options, label_type);
+}
+std::string csv_failure(const std::string& text, const FormatOptions& options = {}) {
+  return failure(csv(text, options).status());
+}
+
+/// magic, element type, rank, sizes, elements.
+std::string idx(char element, std::vector<uint32_t> sizes, std::string elements) {
+  std::string bytes{'\0', '\0', element, static_cast<char>(sizes.size())};
+  for (const uint32_t size : sizes)
+    for (int shift = 24; shift >= 0; shift -= 8) bytes += static_cast<char>(size >> shift);
+  return bytes + elements;
+}
+
+BOOST_AUTO_TEST_SUITE(csv_files)
+
+BOOST_AUTO_TEST_CASE(the_last_column_is_the_label) {
+  const auto samples = csv("0,16,3\n8,-2.5,7\n");
+  BOOST_REQUIRE(samples.ok());
+  BOOST_TEST(samples->find("image")->signature() == "float[2,2]");
+  BOOST_TEST(elements<float>(*samples->find("image")) == std::vector<float>({0, 16, 8, -2.5f}),
+             boost::test_tools::per_element());
+  BOOST_TEST(elements<int32_t>(*samples->find("label")) == std::vector<int32_t>({3, 7}),
+             boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(the_label_can_stand_anywhere) {
+  const auto label_of = [](const std::string& text, const FormatOptions& options) {
+    const auto samples = csv(text, options);
+    return samples ? elements<int32_t>(*samples->find("label")).front() : -1;
+  };
+  BOOST_TEST(label_of("1,2,3\n", {{"label", "first"}}) == 1);
+  BOOST_TEST(label_of("1,2,3\n", {{"label", int64_t{1}}}) == 2);
+  BOOST_TEST(label_of("a, \"the, label\" ,c\n1,2,3\n", {{"label", "the, label"}, {"header", true}}) == 2);
+  const auto unlabelled = csv("1,2,3\n", {{"label", "none"}});
+  BOOST_REQUIRE(unlabelled.ok());
+  BOOST_TEST(unlabelled->find("image")->signature() == "float[1,3]");
+  BOOST_TEST(!unlabelled->find("label"));
+}
+
+BOOST_AUTO_TEST_CASE(layout_does_not_matter) {
+  for (const char* text : {"1,2,3\r\n\r\n4,5,6\r\n", "\n 1 ,\t2, 3\n  \n4,5,6", "\"1\",2,\" 3\"\n+4,5e0,6\n",
+                           "\xef\xbb\xbf"
+                           "1,2,3\n4,5,6\n\n"}) {
+    const auto samples = csv(text);
+    BOOST_REQUIRE(samples.ok());
+    BOOST_TEST(elements<float>(*samples->find("image")) == std::vector<float>({1, 2, 4, 5}),
+               boost::test_tools::per_element());
+  }
+  const auto tabs = csv("1\t2\n3\t4\n", {{"delimiter", "\t"}});
+  BOOST_REQUIRE(tabs.ok());
+  BOOST_TEST(elements<int32_t>(*tabs->find("label")) == std::vector<int32_t>({2, 4}),
+             boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(labels_can_be_fractions) {
+  const auto samples = csv("1,2.5\n", {}, DType::Float);
+  BOOST_REQUIRE(samples.ok());
+  BOOST_TEST(elements<float>(*samples->find("label")).front() == 2.5f);
+}
+
+BOOST_AUTO_TEST_CASE(mistakes_name_file_row_and_column) {
+  BOOST_TEST(csv_failure("1,2,3\n\n4,abc,6\n") == "DataLoss: f: row 3, column 2: 'abc' is no finite number");
+  BOOST_TEST(csv_failure("1,2,3\n4,,6\n") == "DataLoss: f: row 2, column 2: the field is empty");
+  BOOST_TEST(csv_failure("1,2,3\n4,5\n") == "DataLoss: f: row 2: 2 columns, the first row has 3");
+  BOOST_TEST(csv_failure("1,2,3\n4,5,6,7,8\n") == "DataLoss: f: row 2: 5 columns, the first row has 3");
+  BOOST_TEST(csv_failure("1,2,3.5\n") ==
+             "DataLoss: f: row 1, column 3: the label '3.5' is no int32; for labels of another type cast "
+             "it in data.inputs");
+  BOOST_TEST(csv_failure("1,2,3000000000\n").find("'3000000000' is no int32") != std::string::npos);
+  BOOST_TEST(csv_failure("x,y,z\n1,2,3\n") ==
+             "DataLoss: f: row 1, column 1: 'x' is no finite number; if the first row holds names, say "
+             "header = true");
+  for (const char* number : {"nan", "inf", "1e999", "0x10", "1 2", "1;2", "\"1", "--1", "1.2.3"})
+    BOOST_TEST(
+        csv_failure("1,1\n" + std::string(number) + ",1\n").starts_with("DataLoss: f: row 2, column 1: '"),
+        number);
+  BOOST_TEST(csv_failure("") == "DataLoss: f: no samples in it");
+  BOOST_TEST(csv_failure("\n\r\n \n") == "DataLoss: f: no samples in it");
+  BOOST_TEST(csv("a,b\n", {{"header", true}})->samples() == 0);
+  BOOST_TEST(csv_failure("1\n2\n") == "DataLoss: f: one column holds no features beside the label");
+  BOOST_TEST(csv_failure("heigth,width\n1,2\n", {{"label", "height"}, {"header", true}}) ==
+             "InvalidArgument: f: no column is called 'height'; the nearest is 'heigth'");
+  BOOST_TEST(csv_failure("1,2\n", {{"label", int64_t{2}}}) ==
+             "InvalidArgument: f: label column 2 of 2 columns");
+  BOOST_TEST(csv_failure("1,2\n\x01\x02" + std::string(1, '\0') + std::string(100, 'x') + ",2\n") ==
+             "DataLoss: f: row 2, column 1: '???" + std::string(37, 'x') + "...' is no finite number");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(idx_files)
+
+BOOST_AUTO_TEST_CASE(samples_and_labels_come_from_two_files) {
+  const auto data =
+      read("idx", idx(0x08, {2, 2, 2}, "\x01\x02\x03\x04\x05\x06\x07\xff"), idx(0x08, {2}, "\x01\x09"));
+  BOOST_REQUIRE(data.ok());
+  BOOST_TEST(data->find("image")->signature() == "uint8[2,2,2]");
+  BOOST_TEST(elements<uint8_t>(*data->find("image")) == std::vector<uint8_t>({1, 2, 3, 4, 5, 6, 7, 255}),
+             boost::test_tools::per_element());
+  BOOST_TEST(elements<uint8_t>(*data->find("label")) == std::vector<uint8_t>({1, 9}),
+             boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(every_element_type_is_big_endian) {
+  const auto first = [](char element, std::string bytes) {
+    return *value_or_throw(read("idx", idx(element, {1}, std::move(bytes)))).find("image");
+  };
+  BOOST_TEST(first(0x09, "\xff").item<int8_t>() == -1);
+  BOOST_TEST(first(0x0b, "\xff\xfe").item<int16_t>() == -2);
+  BOOST_TEST(first(0x0c, {'\0', '\1', '\0', '\0'}).item<int32_t>() == 65536);
+  BOOST_TEST(first(0x0d, {'\x3f', '\x80', '\0', '\0'}).item<float>() == 1);
+  BOOST_TEST(first(0x0e, {'\x40', '\0', '\0', '\0', '\0', '\0', '\0', '\0'}).item<double>() == 2);
+}
+
+BOOST_AUTO_TEST_CASE(anything_damaged_is_refused) {
+  const std::string good = idx(0x08, {2, 3}, "abcdef");
+  BOOST_TEST(!read("idx", good + "g").ok());
+  for (size_t at = 0; at < 12; ++at) {
+    std::string damaged = good;
+    damaged[at] = static_cast<char>(damaged[at] ^ 0x40);
+    BOOST_TEST(!read("idx", damaged).ok(), "byte " << at);
+  }
+  const auto text = [](const std::string& bytes, const std::string& labels = {}) {
+    return read("idx", bytes, labels).status().text();
+  };
+  BOOST_TEST(text("\x1f\x8b\x08") == "f: compressed with gzip; unpack it first: gunzip f");
+  BOOST_TEST(text(idx(0x08, {2, 3}, "abcde")) == "f: sizes [2,3] need 6 bytes, 5 follow the header");
+  BOOST_TEST(text(idx(0x08, {UINT32_MAX, UINT32_MAX, UINT32_MAX}, "abc")) ==
+             "f: sizes [4294967295,4294967295,4294967295] need more than 2^64 bytes, 3 follow the header");
+  BOOST_TEST(text(idx(0x08, {}, "a")) == "f: rank 0; the first dimension counts the samples");
+  BOOST_TEST(read("idx", idx(0x08, {0, 28, 28}, ""))->samples() == 0);
+  const std::string one = idx(0x08, {1}, "a");
+  BOOST_TEST(text(one, idx(0x08, {1, 2}, "ab")) == "l: labels of shape [1,2]; they must be of rank 1");
+  BOOST_TEST(text(one, idx(0x0d, {1}, "abcd")) == "l: labels of a floating type; they must be integers");
+  BOOST_TEST(text(one, idx(0x08, {2}, "ab")) == "l: 2 labels for the 1 samples of f");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(numpy_files)
+
+BOOST_AUTO_TEST_CASE(samples_are_the_rows_of_arrays) {
+  const Tensor images = Tensor::of<double>(Shape{2, 1, 2}, {1, 2, 3, 4}),
+               labels = Tensor::vector<int64_t>({5, 6});
+  const auto files = read("npy", value_or_throw(write_npy(images)), value_or_throw(write_npy(labels)));
+  const auto archive =
+      read("npz", value_or_throw(write_npz({{"image", images}, {"label", labels}, {"z", images}})));
+  for (const auto* data : {&files, &archive}) {
+    BOOST_TEST_REQUIRE(data->ok());
+    BOOST_TEST(identical(*(*data)->find("image"), images));
+    BOOST_TEST(identical(*(*data)->find("label"), labels));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(what_does_not_fit_is_told) {
+  const auto text = [](const char* format, const std::string& bytes) {
+    return read(format, bytes).status().text();
+  };
+  std::string columns = value_or_throw(write_npy(Tensor::of<float>(Shape{2, 2}, {1, 2, 3, 4})));
+  columns.replace(columns.find("False"), 5, "True ");
+  BOOST_TEST(text("npy", columns) == "f: its columns come first; save numpy.ascontiguousarray(array)");
+  BOOST_TEST(text("npy", value_or_throw(write_npy(Tensor::scalar(1.0f)))) ==
+             "f: rank 0; the first dimension counts the samples");
+  BOOST_TEST(text("npy", value_or_throw(write_npy(Tensor::vector<std::complex<float>>({{1, 2}})))) ==
+             "f: samples of type complex64; they must be bools, integers or floats");
+  BOOST_TEST(text("npz", value_or_throw(
+                             write_npz({{"image", Tensor::vector<float>({1})}, {"y", Tensor::scalar(1)}}))) ==
+             "f: it has no array 'label'; its arrays: image, y");
+  std::string bools = value_or_throw(write_npy(Tensor::vector<bool>({true, false})));
+  bools.back() = '\2';
+  BOOST_TEST(text("npy", bools) ==
+             "f: the bool at byte " + std::to_string(bools.size() - 1) + " is neither 0 nor 1");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace troupe::data
