@@ -4,10 +4,12 @@
 #include <iterator>
 #include <numeric>
 #include <random>
+#include <set>
 #include <thread>
 
 #include "actors/net/certificate_files.h"
 #include "actors/runtime_impl.h"
+#include "actors/services/all_services.h"
 #include "actors/step/session_impl.h"
 #include "actors/task.h"
 #include "devices/cpu_device.h"
@@ -57,6 +59,16 @@ Status check_heartbeat(std::chrono::nanoseconds heartbeat) {
                           " ms: allowed are 20 ms to 60 s");
 }
 
+Status check_services(const std::vector<ServiceDef>& services) {
+  std::set<std::string_view> names;
+  for (const ServiceDef& service : all_services()) names.insert(service.name);
+  for (const ServiceDef& service : services)
+    if (!names.insert(service.name).second)
+      return already_exists("RuntimeOptions::extensions: there is a service '" + std::string(service.name) +
+                            "' already");
+  return {};
+}
+
 }  // namespace
 
 std::vector<int> cpus_of(const TaskOptions& task) {
@@ -74,6 +86,7 @@ Runtime::Impl::Impl(const RuntimeOptions& given) : options(given), disk(FileRoot
   if (options.tasks.empty()) throw Error(invalid_argument("a runtime needs at least one task"));
   throw_if_failed(check_devices(options));
   throw_if_failed(check_memory(options.memory));
+  throw_if_failed(check_services(options.extensions.services));
   std::random_device random;
   if (options.cluster) {
     throw_if_failed(check_heartbeat(options.heartbeat));
@@ -85,14 +98,15 @@ Runtime::Impl::Impl(const RuntimeOptions& given) : options(given), disk(FileRoot
   const auto memory =
       std::make_shared<MemoryBudget>(options.memory != 0 ? options.memory : default_memory_cap());
   node = std::make_unique<ActorNode>(Env{*loop, disk, network.get(), random_id()}, *loop, *pool,
-                                     make_op_library(), memory);
+                                     make_op_library(options.extensions.ops), memory);
   throw_if_failed(node->library->status);
   node->heartbeat = options.heartbeat.count();
   for (const TaskOptions& task : options.tasks) {
     const DeviceName name{task.job, 0, task.task, "", DeviceName::unset};
     throw_if_failed(DeviceName::parse(name.text()).status());
     tasks.push_back(make_task(*node, name.text(), random_id(), make_devices(task, *pool, random, memory),
-                              [this](const Status& status) { fail(status); }));
+                              [this](const Status& status) { fail(status); },
+                              options.extensions.services));
   }
   services = make_node_services(*this);
   if (options.cluster && !options.join_later) join();

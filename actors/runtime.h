@@ -12,6 +12,7 @@
 
 #include "actors/net/cluster.h"
 #include "actors/node_services.h"
+#include "actors/site/extensions.h"
 #include "actors/step/session.h"
 #include "actors/step/session_options.h"
 
@@ -39,6 +40,9 @@ struct RuntimeOptions {
   std::vector<TaskOptions> tasks = {{}};
   int devices = 64;  ///< the most that all tasks together may have: more are ResourceExhausted
 
+  /// The program's own ops, kernels and services.
+  Extensions extensions = {};
+
   /// Folders under which the files that sessions name must lie; none: anywhere.
   std::vector<std::string> roots = {};
 
@@ -54,7 +58,7 @@ struct RuntimeOptions {
 
 class Runtime {
  public:
-  /// Throws Error(InvalidArgument) for options that make no sense, ResourceExhausted for too many devices or when the system gives no
+  /// Throws Error(InvalidArgument) for options that make no sense, AlreadyExists for an op or service of a name that is taken, ResourceExhausted for too many devices or when the system gives no
   /// threads, Unavailable or AlreadyExists when its endpoint cannot be listened at.
   explicit Runtime(const RuntimeOptions& options = {});
   /// Ends every actor and thread. Sessions must be gone.

@@ -28,7 +28,8 @@ std::vector<ChildSpec> permanent_actors(ActorNode& node, const std::shared_ptr<T
 }  // namespace
 
 std::shared_ptr<TaskSites> make_task(ActorNode& node, std::string name, uint64_t incarnation,
-                                     std::vector<std::shared_ptr<Device>> devices, OnFailure on_failure) {
+                                     std::vector<std::shared_ptr<Device>> devices, OnFailure on_failure,
+                                     std::span<const ServiceDef> more_services) {
   auto task = std::make_shared<TaskSites>();
   task->task = std::move(name);
   task->incarnation = incarnation;
@@ -37,8 +38,8 @@ std::shared_ptr<TaskSites> make_task(ActorNode& node, std::string name, uint64_t
   for (auto& device : devices) {
     const auto& site = task->sites.emplace_back(
         std::make_shared<DeviceSite>(node, std::move(device), task->state, supervisor));
-    for (const ServiceDef& service : all_services())
-      site->services.emplace(service.name, service.make(*site));
+    for (const auto services : {all_services(), more_services})
+      for (const ServiceDef& service : services) site->services.emplace(service.name, service.make(*site));
   }
   for (ChildSpec& child : permanent_actors(node, task)) {
     const ActorRef actor = child.spawn();

@@ -29,6 +29,7 @@ set(TROUPE_PUBLIC_HEADERS
   actors/engine/requests.h
   actors/net/cluster.h
   actors/node_services.h
+  actors/site/extensions.h
   actors/step/device_profile.h
   actors/runtime.h
   actors/step/session.h
@@ -38,6 +39,31 @@ set(TROUPE_PUBLIC_HEADERS
   apps/nn/optimizer.h
   apps/nn/replication_strategy.h
   apps/troupe.h
+
+  # For programs with ops, kernels and services of their own. actors/engine/role.h and messages/wire/message_reader.h need Cap'n Proto.
+  devices/device.h
+  devices/function_ref.h
+  devices/memory_statistics.h
+  devices/pool.h
+  devices/spin_lock.h
+  graph/build/shape_context.h
+  graph/plan/activation.h
+  kernels/core/arguments.h
+  kernels/core/checked_kernel.h
+  kernels/core/dims.h
+  kernels/core/kernel.h
+  kernels/core/parallel.h
+  kernels/core/slot.h
+  kernels/core/state.h
+  kernels/core/type_dispatch.h
+  kernels/runtime/step_request.h
+  messages/wire/message_reader.h
+  actors/engine/role.h
+  actors/site/service.h
+  actors/site/state_actors.h
+  actors/supervision/child_spec.h
+  apps/op.h
+  apps/service.h
 )
 
 # Made of the objects that the program is made of.

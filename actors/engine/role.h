@@ -14,6 +14,7 @@
 #include "messages/values/status.h"
 #include "messages/wire/message_reader.h"
 
+#pragma GCC visibility push(default)
 namespace troupe {
 
 class Engine;
@@ -102,3 +103,4 @@ class Role {
 };
 
 }  // namespace troupe
+#pragma GCC visibility pop

@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "actors/site/service.h"
+#include "actors/site/extensions.h"
 
 namespace troupe {
 

@@ -7,8 +7,8 @@
 
 #include "actors/engine/node.h"
 #include "actors/site/service.h"
+#include "actors/supervision/supervisor.h"
 #include "devices/device.h"
-#include "devices/spin_lock.h"
 #include "kernels/core/state.h"
 
 namespace troupe {
@@ -17,23 +17,6 @@ namespace troupe {
 struct StepKey {
   uint64_t session = 0, ordinal = 0, partition = 0;
   friend bool operator==(const StepKey&, const StepKey&) = default;
-};
-
-/// Where an actor stands that may be replaced while others send to it. Any thread.
-class ActorPlace {
- public:
-  ActorRef get() const {
-    const std::lock_guard lock(lock_);
-    return actor_;
-  }
-  void put(ActorRef actor) {
-    const std::lock_guard lock(lock_);
-    std::swap(actor_, actor);  // what it replaces is released after the lock
-  }
-
- private:
-  mutable SpinLock lock_;
-  ActorRef actor_;
 };
 
 /// What the actors on one device share: executors and the actors of services. Made by make_task(); any thread.

@@ -5,17 +5,18 @@
 #pragma once
 
 #include <memory>
-#include <string_view>
 #include <vector>
 
-#include "actors/engine/node.h"
-#include "actors/supervision/supervisor.h"
+#include "actors/engine/actor_ref.h"
+#include "actors/supervision/child_spec.h"
 #include "kernels/core/kernel.h"
-#include "kernels/runtime/step_host.h"
+#include "kernels/core/state.h"
+#include "kernels/runtime/step_request.h"
+#include "messages/wire/message.h"
 
+#pragma GCC visibility push(default)
 namespace troupe {
 
-struct DeviceSite;
 struct TaskSites;
 
 /// What a request becomes: a message to an actor. Without an actor `reply` is the answer, at once.
@@ -23,8 +24,8 @@ struct ServiceCall {
   ActorRef actor;
   AnyMessage message;
   StepReply reply = {};
-  bool may_wait =
-      false;  ///< the actor may keep the request for long: it is to be told when the step ends before its time
+  /// The actor may keep the request for long: it receives ServedNode::cancellation() if the step ends early.
+  bool may_wait = false;
 };
 
 /// A node of a registered partition, prepared by its service. Immutable; used by many steps at once.
@@ -58,10 +59,5 @@ class Service {
   virtual std::vector<ChildSpec> actors(const TaskSites&) { return {}; }
 };
 
-/// An entry of the list of services.
-struct ServiceDef {
-  std::string_view name;  ///< as ops say it (OpDef::service)
-  std::unique_ptr<Service> (*make)(DeviceSite& site);
-};
-
 }  // namespace troupe
+#pragma GCC visibility pop

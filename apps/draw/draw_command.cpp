@@ -12,7 +12,7 @@
 #include "apps/golden/devices.h"
 #include "apps/interop/read_graph.h"
 #include "apps/train/training_graph.h"
-#include "kernels/ops/all_ops.h"
+#include "kernels/core/kernel.h"
 #include "messages/env/real_disk.h"
 
 namespace troupe::draw {

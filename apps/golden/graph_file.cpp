@@ -6,7 +6,7 @@
 #include "apps/interop/read_graph.h"
 #include "graph/build/scope.h"
 #include "kernels/core/state.h"
-#include "kernels/ops/all_ops.h"
+#include "kernels/core/kernel.h"
 
 namespace troupe::golden {
 namespace {

@@ -7,7 +7,7 @@
 #include "apps/cluster/local_cluster.h"
 #include "apps/golden/devices.h"
 #include "apps/golden/run_case.h"
-#include "kernels/ops/all_ops.h"
+#include "kernels/core/kernel.h"
 
 namespace troupe::golden {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "graph/build/graph.h"
 
+#pragma GCC visibility push(default)
 namespace troupe {
 
 class ShapeContext {
@@ -50,3 +51,4 @@ Status broadcast_shape(ShapeContext& context);  ///< output 0: inputs 0 and 1 br
 Status no_output_shape(ShapeContext& context);  ///< the op has no outputs
 
 }  // namespace troupe
+#pragma GCC visibility pop

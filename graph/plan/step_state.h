@@ -13,24 +13,10 @@
 #include <span>
 #include <vector>
 
+#include "graph/plan/activation.h"
 #include "graph/plan/plan.h"
 
 namespace troupe {
-
-/// One run of one node: in which iteration, and whether as a dead one.
-struct Activation {
-  PlanId node = 0;
-  uint32_t place = 0;  ///< private to StepState: index of the iteration, doubled; plus one when dead
-
-  bool dead() const { return (place & 1) != 0; }
-  friend bool operator==(const Activation&, const Activation&) = default;
-};
-
-/// A place within a step that all partitions know by the same numbers.
-struct Where {
-  uint64_t frame = 0;  ///< key of the frame's instance; 0 outside any loop
-  uint64_t iteration = 0;
-};
 
 /// `Values` of done() stands for the outputs of the node, and for the slots:
 ///   bool dead(output)               true: this output carries no value

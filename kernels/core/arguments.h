@@ -9,6 +9,7 @@
 #include "kernels/core/dims.h"
 #include "kernels/core/kernel.h"
 
+#pragma GCC visibility push(default)
 namespace troupe {
 
 /// The elements of an int32 or int64 tensor in host memory, whatever its shape.
@@ -40,3 +41,4 @@ Output integer_constant(const Scope& scope, int64_t value, DType dtype = DType::
 Output integer_constants(const Scope& scope, std::span<const int64_t> values, DType dtype = DType::Int32);
 
 }  // namespace troupe
+#pragma GCC visibility pop

@@ -18,6 +18,7 @@
 #include "graph/build/graph.h"
 #include "kernels/core/slot.h"
 
+#pragma GCC visibility push(default)
 namespace troupe {
 
 /// Whether the numbers of a random node follow from seeds of its own (`seed`, `seed2`) rather than from the session's.
@@ -210,7 +211,8 @@ struct OpLibrary {
   OpLibrary& kernel(KernelDef def);
 };
 
-/// Every op there is (kernels/ops/all_ops.cpp: the one list).
-std::shared_ptr<const OpLibrary> make_op_library();
+/// Every op of Troupe (kernels/ops/all_ops.cpp: the one list), and what `add` adds.
+std::shared_ptr<const OpLibrary> make_op_library(const std::function<void(OpLibrary&)>& add = {});
 
 }  // namespace troupe
+#pragma GCC visibility pop

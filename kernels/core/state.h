@@ -17,6 +17,7 @@
 #include "graph/build/graph.h"
 #include "messages/values/tensor.h"
 
+#pragma GCC visibility push(default)
 namespace troupe {
 
 /// A value and how many changes led to it.
@@ -127,3 +128,4 @@ class StateTable {
 };
 
 }  // namespace troupe
+#pragma GCC visibility pop

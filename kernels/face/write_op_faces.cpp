@@ -5,7 +5,7 @@
 
 #include "kernels/face/constructors_header.h"
 #include "kernels/face/ops_document.h"
-#include "kernels/ops/all_ops.h"
+#include "kernels/core/kernel.h"
 
 namespace {
 

@@ -3,34 +3,11 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
-#include <vector>
 
-#include "graph/plan/step_state.h"
-#include "kernels/core/slot.h"
 #include "kernels/core/state.h"
+#include "kernels/runtime/step_request.h"
 
 namespace troupe {
-
-/// A node whose op no kernel serves, ready to be carried out by the host. `node` and `where` identify a token
-/// of Send and Recv; a Send runs with `dead` set when its input is.
-struct StepRequest {
-  Activation activation;  ///< to be named in the reply
-  const Node& node;
-  Where where;
-  bool dead = false;
-  std::span<Slot>
-      inputs;  ///< to be moved from; gone when request() returns. Handles where the op expects references
-};
-
-/// What a request came to.
-struct StepReply {
-  Status status;
-  /// One value per output of the node, in order; an invalid tensor for an output that is a reference: the
-  /// handle that came in goes on. May be empty when there are no values.
-  std::vector<Tensor> outputs;
-  bool dead = false;  ///< Recv: the token is dead
-};
 
 /// What keeps a step from gathering more: it parks, or runs a kernel that may take a while, or, its inputs being large, surely does.
 enum class FlushReason : uint8_t { Parking, Kernel, LongKernel };

@@ -10,6 +10,7 @@
 
 #include "messages/wire/message.h"
 
+#pragma GCC visibility push(default)
 namespace troupe {
 
 namespace detail {
@@ -79,3 +80,4 @@ Result<Message<T>> receive(std::span<const uint64_t> words, std::vector<Tensor>&
 }
 
 }  // namespace troupe
+#pragma GCC visibility pop

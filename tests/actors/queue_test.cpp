@@ -83,7 +83,7 @@ std::string text(const Answered& answered) {
 /// A queue, and what it answered.
 struct Bench {
   explicit Bench(QueueSpec spec, uint64_t seed = 0)
-      : simulation(seed), queue(spawn_queue(node.actors, std::move(spec), device)) {}
+      : simulation(seed), queue(node.actors.engine.spawn(make_queue(node.actors, std::move(spec), device))) {}
   explicit Bench(int64_t capacity, uint64_t seed = 0)
       : Bench(QueueSpec{"q", {DType::Int32}, {Shape{}}, capacity}, seed) {}
 
@@ -399,7 +399,7 @@ BOOST_AUTO_TEST_CASE(nothing_is_lost_between_many_threads) {
   SimulatedDisk disk(0);
   ActorNode node(Env{loop, disk}, loop, *pool, std::make_shared<OpLibrary>());
   const auto device = std::make_shared<CpuDevice>(DeviceName{"localhost", 0, 0, "CPU", 0}, 1, *pool);
-  const ActorRef queue = spawn_queue(node, {"q", {DType::Int32}, {Shape{}}, 5}, device);
+  const ActorRef queue = node.engine.spawn(make_queue(node, {"q", {DType::Int32}, {Shape{}}, 5}, device));
   std::atomic<uint64_t> last_step{0};
   std::atomic<bool> done{false};
   const auto call = [&](AnyMessage message) {

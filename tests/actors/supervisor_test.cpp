@@ -228,7 +228,7 @@ BOOST_FIXTURE_TEST_CASE(a_queue_that_ended_is_given_up_since_its_elements_went_w
   end("queue", "q#1");
   const Status lost = test::failure_of([&] { session.run({enqueue}); });
   BOOST_TEST((lost.code() == Code::Internal), lost.text());
-  BOOST_TEST(lost.text().find("the elements of queue 'q' are lost") != std::string::npos, lost.text());
+  BOOST_TEST(lost.text().find("the contents of queue 'q' are lost") != std::string::npos, lost.text());
   BOOST_TEST(step() == 2);
 }
 

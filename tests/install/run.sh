@@ -16,7 +16,7 @@ quietly() { "$@" >"$work/log" 2>&1 || { cat "$work/log" >&2; fail "$*"; }; }
 quietly cmake --install "$build" --prefix "$prefix"
 library=$(find "$prefix" -name libtroupe.so)
 [ -n "$library" ] || fail "no libtroupe.so is installed"
-for file in bin/troupe include/troupe/troupe.h include/troupe/messages/values/tensor.h; do
+for file in bin/troupe include/troupe/troupe.h include/troupe/op.h include/troupe/service.h include/troupe/messages/values/tensor.h; do
   [ -e "$prefix/$file" ] || fail "$file is not installed"
 done
 [ -e "${library%/*}/cmake/troupe/troupeConfig.cmake" ] || fail "there is no package for find_package"
@@ -40,9 +40,9 @@ for file in $(nm "$library" | sed -n 's/.*_GLOBAL__sub_I_\(.*\.cpp\)$/\1/p'); do
   grep -rqE --include="$file" "#include <(boost/asio|caf/)" "$source"/actors || fail "$file has a static constructor"
 done
 
-# Public headers bring std and our own.
+# Public headers bring std and our own; <troupe/service.h> alone brings Cap'n Proto.
 compiler=$(printf '%s\n' "${options[@]}" | sed -n 's/^-DCMAKE_CXX_COMPILER=//p')
-echo '#include <troupe/troupe.h>' >"$work/all.cpp"
+printf '#include <troupe/%s.h>\n' troupe op >"$work/all.cpp"
 "$compiler" -std=c++20 -I "$prefix/include" -M "$work/all.cpp" | tr -s ' \\' '\n' >"$work/headers"
 ! grep -E '/(caf|capnp|kj|boost|eigen3|Eigen|fmt|spdlog|dnnl|oneapi|hwy|openssl|tbb)/' "$work/headers" >&2 || fail "public headers include these"
 
@@ -63,6 +63,12 @@ run "$work/embed/stateful"
 run "$work/embed/train"
 awk '/^step/ { loss = $4 + 0; if (NR > 1 && loss >= first) exit 1; if (NR == 1) first = loss }
      END { exit NR != 5 || loss > 0.5 * first }' "$work/out" || { cat "$work/out" >&2; fail "train does not learn"; }
+
+run "$work/embed/ops"  # Swish at -1, 0 and 1, then its derivative
+[ "$(tr '\n' ' ' <"$work/out")" = "-0.268941 0 0.731059 0.0723295 0.5 0.927671 " ] || { cat "$work/out" >&2; fail "ops is wrong"; }
+run "$work/embed/service"
+head -2 "$work/out" | tr -d '\n' | grep -qx "0 1 0 2 1 3 " || { cat "$work/out" >&2; fail "service numbers words wrongly"; }
+tail -1 "$work/out" | grep -qF "no room for 'gnu': the vocabulary has capacity 4" || { cat "$work/out" >&2; fail "a full vocabulary does not say so"; }
 
 build_consumer "$here/consumer" consumer
 run "$work/consumer/citizen"

@@ -4,7 +4,6 @@
 
 #include "graph/build/shape_context.h"
 #include "kernels/core/checked_kernel.h"
-#include "kernels/ops/all_ops.h"
 
 namespace troupe::test {
 namespace {

@@ -346,8 +346,24 @@ std::string QueueSpec::text() const {
   return result + ")" + (capacity < 0 ? "" : ", capacity " + std::to_string(capacity));
 }
 
-ActorRef spawn_queue(ActorNode& node, QueueSpec spec, std::shared_ptr<Device> device) {
-  return node.engine.spawn(std::make_unique<QueueRole>(node, std::move(spec), std::move(device)));
+Result<QueueSpec> queue_spec(const Node& handle) {
+  QueueSpec spec;
+  spec.name = state_name(handle);
+  spec.types = handle.attrs.get<std::vector<DType>>("component_types");
+  spec.capacity = std::max<int64_t>(handle.attrs.get<int64_t>("capacity"), -1);
+  const auto& shapes = handle.attrs.get<std::vector<PartialShape>>("shapes");
+  if (!shapes.empty() && shapes.size() != spec.types.size())
+    return invalid_argument(std::to_string(shapes.size()) + " shapes for " +
+                            std::to_string(spec.types.size()) + " components");
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    TROUPE_ASSIGN(Shape shape, shapes[i].to_shape(spec.types[i]));
+    spec.shapes.push_back(std::move(shape));
+  }
+  return spec;
+}
+
+std::unique_ptr<Role> make_queue(ActorNode& node, QueueSpec spec, std::shared_ptr<Device> device) {
+  return std::make_unique<QueueRole>(node, std::move(spec), std::move(device));
 }
 
 }  // namespace troupe

@@ -1,6 +1,6 @@
 // The queue role: one actor per queue, first in, first out (features.md E1-E5, E9, E10). Who must wait for room or for elements
 // waits as an attempt kept by the actor: no thread waits, and whatever ends a step takes its attempts out again.
-// Spawned through the QueueTable of a device's site. Schema: messages/schemas/queue.capnp.
+// Started by the queue service. Schema: messages/schemas/queue.capnp.
 #pragma once
 
 #include <memory>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "actors/engine/node.h"
+#include "actors/engine/role.h"
 #include "devices/device.h"
 
 namespace troupe {
@@ -24,7 +25,11 @@ struct QueueSpec {
   friend bool operator==(const QueueSpec&, const QueueSpec&) = default;
 };
 
-/// `device` gives the memory for stacked elements, which must be the host's.
-ActorRef spawn_queue(ActorNode& node, QueueSpec spec, std::shared_ptr<Device> device);
+/// What the queue is that a FIFOQueue or FIFOQueueV2 stands for. InvalidArgument if its shapes are not fully known or not one per
+/// component.
+Result<QueueSpec> queue_spec(const Node& handle);
+
+/// The actor of an empty queue. `device` gives the memory for stacked elements, which must be the host's.
+std::unique_ptr<Role> make_queue(ActorNode& node, QueueSpec spec, std::shared_ptr<Device> device);
 
 }  // namespace troupe

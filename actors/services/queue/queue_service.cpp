@@ -9,12 +9,10 @@ namespace {
 
 class QueueNode final : public ServedNode {
  public:
-  QueueNode(const QueueTable& queues, QueueOp op) : queues_(queues), op_(op) {}
+  QueueNode(const StateActors<QueueSpec>& queues, QueueOp op) : queues_(queues), op_(op) {}
 
   Result<ServiceCall> call(const StepRequest& request, const StepInfo& step) const override {
-    const Slot& handle = request.inputs[0];
-    const auto queue = handle.kind == Slot::Kind::Handle ? queues_.find(*handle.cell) : nullptr;
-    if (!queue) return invalid_argument("the handle leads to no queue of this device");
+    TROUPE_ASSIGN(const auto queue, queues_.find(request.inputs[0]));
     TROUPE_ASSIGN(auto message, queue_message(op_, request, step, queue->spec));
     return ServiceCall{queue->actor.get(), std::move(message), {}, true};
   }
@@ -26,7 +24,7 @@ class QueueNode final : public ServedNode {
   }
 
  private:
-  const QueueTable& queues_;
+  const StateActors<QueueSpec>& queues_;
   const QueueOp op_;
 };
 
@@ -40,8 +38,11 @@ Result<std::unique_ptr<const ServedNode>> QueueService::prepare(const std::share
 }
 
 Status QueueService::open(const Node& handle, const std::shared_ptr<StateCell>& cell) {
-  TROUPE_ASSIGN(const QueueSpec spec, queue_spec(handle));
-  return queues_.open(site_, cell, spec);
+  if (site_.device->memory_kind() == MemoryKind::Device)
+    return unimplemented("a queue keeps its elements in host memory: place it on a CPU");
+  TROUPE_ASSIGN(QueueSpec spec, queue_spec(handle));
+  return queues_.open(cell, std::move(spec),
+                      [&](const QueueSpec& made) { return make_queue(site_.node, made, site_.device); });
 }
 
 }  // namespace troupe

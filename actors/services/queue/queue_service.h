@@ -1,8 +1,9 @@
 // The queue service: ops on queues, each queue an actor of its own. One per device; any thread.
 #pragma once
 
-#include "actors/services/queue/queue_table.h"
+#include "actors/services/queue/queue.h"
 #include "actors/site/device_site.h"
+#include "actors/site/state_actors.h"
 
 namespace troupe {
 
@@ -16,11 +17,11 @@ class QueueService final : public Service {
   Result<std::unique_ptr<const ServedNode>> prepare(const std::shared_ptr<const Graph>& graph,
                                                     const Node& node) override;
   Status open(const Node& handle, const std::shared_ptr<StateCell>& cell) override;
-  void drop(StateCell& cell) override { queues_.end(site_, cell); }
+  void drop(StateCell& cell) override { queues_.end(cell); }
 
  private:
   DeviceSite& site_;
-  QueueTable queues_;
+  StateActors<QueueSpec> queues_{site_, "queue"};
 };
 
 }  // namespace troupe

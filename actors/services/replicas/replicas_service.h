@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "actors/services/variable/variable_service.h"
+#include "actors/site/actor_place.h"
 #include "actors/site/device_site.h"
 
 namespace troupe {

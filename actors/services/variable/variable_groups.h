@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "actors/services/variable/prepared_rule.h"
+#include "actors/site/actor_place.h"
 #include "actors/site/device_site.h"
 #include "messages/wire/message_reader.h"
 

@@ -1,7 +1,6 @@
 // BroadcastTo(input, shape): input repeated to `shape` as NumPy broadcasting does; InvalidArgument when it does not broadcast to it.
 #include "graph/build/gradients.h"
 #include "kernels/core/arguments.h"
-#include "kernels/ops/all_ops.h"
 #include "kernels/ops/array/copies.h"
 #include "kernels/ops/broadcast_gradients.h"
 

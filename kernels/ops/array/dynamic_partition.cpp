@@ -13,7 +13,6 @@
 #include "kernels/core/arguments.h"
 #include "kernels/core/parallel.h"
 #include "kernels/loops/rows.h"
-#include "kernels/ops/all_ops.h"
 
 namespace troupe {
 namespace {

@@ -12,7 +12,6 @@
 
 #include "kernels/constructors.h"
 #include "kernels/core/arguments.h"
-#include "kernels/ops/all_ops.h"
 
 namespace troupe {
 namespace {

@@ -9,7 +9,6 @@
 #include "kernels/loops/combine.h"
 #include "kernels/loops/rows.h"
 #include "kernels/loops/strided_copy.h"
-#include "kernels/ops/all_ops.h"
 
 namespace troupe {
 namespace {

@@ -8,7 +8,6 @@
 #include "graph/build/shape_context.h"
 #include "kernels/core/parallel.h"
 #include "kernels/core/type_dispatch.h"
-#include "kernels/ops/all_ops.h"
 
 namespace troupe {
 namespace {

@@ -8,7 +8,6 @@
 #include "kernels/core/parallel.h"
 #include "kernels/core/type_dispatch.h"
 #include "kernels/loops/rows.h"
-#include "kernels/ops/all_ops.h"
 
 namespace troupe {
 namespace {

@@ -5,7 +5,6 @@
 
 #include "kernels/core/arguments.h"
 #include "kernels/loops/rows.h"
-#include "kernels/ops/all_ops.h"
 #include "kernels/ops/array/copies.h"
 
 namespace troupe {

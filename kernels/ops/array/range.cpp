@@ -6,7 +6,7 @@
 
 #include "kernels/core/arguments.h"
 #include "kernels/core/type_dispatch.h"
-#include "kernels/ops/all_ops.h"
+#include "kernels/core/kernel.h"
 
 namespace troupe {
 namespace {

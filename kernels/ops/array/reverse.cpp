@@ -1,7 +1,6 @@
 // ReverseV2(tensor, axis): the order of the elements along each listed axis turned round.
 #include "graph/build/gradients.h"
 #include "kernels/core/arguments.h"
-#include "kernels/ops/all_ops.h"
 #include "kernels/ops/array/copies.h"
 
 namespace troupe {

@@ -10,7 +10,6 @@
 #include "kernels/core/parallel.h"
 #include "kernels/core/type_dispatch.h"
 #include "kernels/loops/vector_loops.h"
-#include "kernels/ops/all_ops.h"
 #include "kernels/ops/broadcast_gradients.h"
 
 namespace troupe {

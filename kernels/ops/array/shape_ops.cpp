@@ -9,7 +9,7 @@
 #include <algorithm>
 
 #include "kernels/core/arguments.h"
-#include "kernels/ops/all_ops.h"
+#include "kernels/core/kernel.h"
 
 namespace troupe {
 namespace {

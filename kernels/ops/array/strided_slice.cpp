@@ -10,7 +10,6 @@
 #include <algorithm>
 
 #include "kernels/core/arguments.h"
-#include "kernels/ops/all_ops.h"
 #include "kernels/ops/array/copies.h"
 
 namespace troupe {

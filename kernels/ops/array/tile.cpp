@@ -1,6 +1,5 @@
 // Repetition: Tile(input, multiples) holds input multiples[i] times along dimension i.
 #include "kernels/core/arguments.h"
-#include "kernels/ops/all_ops.h"
 #include "kernels/ops/array/copies.h"
 
 namespace troupe {

@@ -2,7 +2,6 @@
 //   Transpose(x, perm)      dimension i of the result is dimension perm[i] of x
 //   InvertPermutation(x)    y with y[x[i]] = i
 #include "kernels/core/arguments.h"
-#include "kernels/ops/all_ops.h"
 #include "kernels/ops/array/copies.h"
 
 namespace troupe {

@@ -9,7 +9,6 @@
 #include "kernels/core/dims.h"
 #include "kernels/core/parallel.h"
 #include "kernels/core/type_dispatch.h"
-#include "kernels/ops/all_ops.h"
 
 namespace troupe {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "graph/build/shape_context.h"
 #include "kernels/core/type_dispatch.h"
-#include "kernels/ops/all_ops.h"
+#include "kernels/core/kernel.h"
 
 namespace troupe {
 namespace {

@@ -12,7 +12,7 @@
 // keeps the shape of the value it leads to.
 #include "graph/build/gradients.h"
 #include "graph/build/shape_context.h"
-#include "kernels/ops/all_ops.h"
+#include "kernels/core/kernel.h"
 
 namespace troupe {
 namespace {

@@ -6,7 +6,7 @@
 //   _RefSend                announces the value of a variable, which is read only when its _Recv asks for it
 //   _Arg, _Retval           argument and result number `index` of a function's body
 #include "graph/build/shape_context.h"
-#include "kernels/ops/all_ops.h"
+#include "kernels/core/kernel.h"
 
 namespace troupe {
 namespace {

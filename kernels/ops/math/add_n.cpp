@@ -5,7 +5,6 @@
 #include "graph/build/gradients.h"
 #include "graph/build/shape_context.h"
 #include "kernels/loops/sum.h"
-#include "kernels/ops/all_ops.h"
 
 namespace troupe {
 namespace {

@@ -9,7 +9,6 @@
 #include "kernels/core/type_dispatch.h"
 #include "kernels/loops/cast.h"
 #include "kernels/loops/rows.h"
-#include "kernels/ops/all_ops.h"
 
 namespace troupe {
 namespace {

@@ -6,7 +6,6 @@
 #include "graph/build/shape_context.h"
 #include "kernels/core/type_dispatch.h"
 #include "kernels/loops/cast.h"
-#include "kernels/ops/all_ops.h"
 
 namespace troupe {
 namespace {

@@ -6,7 +6,7 @@
 #include "kernels/ops/math/comparisons.h"
 
 #include "graph/build/shape_context.h"
-#include "kernels/ops/all_ops.h"
+#include "kernels/core/kernel.h"
 
 namespace troupe {
 namespace {

@@ -11,7 +11,6 @@
 #include "kernels/core/type_dispatch.h"
 #include "kernels/loops/arithmetic.h"
 #include "kernels/loops/rows.h"
-#include "kernels/ops/all_ops.h"
 #include "kernels/ops/broadcast_gradients.h"
 
 namespace troupe {

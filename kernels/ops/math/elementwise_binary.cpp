@@ -20,7 +20,6 @@
 #include "kernels/core/check_integers.h"
 #include "kernels/loops/arithmetic.h"
 #include "kernels/loops/elementwise.h"
-#include "kernels/ops/all_ops.h"
 #include "kernels/ops/broadcast_gradients.h"
 
 namespace troupe {

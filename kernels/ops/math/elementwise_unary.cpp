@@ -16,7 +16,6 @@
 #include "kernels/constructors.h"
 #include "kernels/loops/arithmetic.h"
 #include "kernels/loops/elementwise.h"
-#include "kernels/ops/all_ops.h"
 #include "kernels/ops/broadcast_gradients.h"
 
 namespace troupe {

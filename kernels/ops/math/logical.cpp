@@ -7,7 +7,6 @@
 
 #include "graph/build/shape_context.h"
 #include "kernels/loops/elementwise.h"
-#include "kernels/ops/all_ops.h"
 
 namespace troupe {
 namespace {

@@ -20,7 +20,6 @@
 #include "kernels/loops/arithmetic.h"
 #include "kernels/loops/cast.h"
 #include "kernels/loops/elementwise.h"
-#include "kernels/ops/all_ops.h"
 
 namespace troupe {
 namespace {

@@ -10,7 +10,6 @@
 #include "graph/build/shape_context.h"
 #include "kernels/constructors.h"
 #include "kernels/loops/elementwise.h"
-#include "kernels/ops/all_ops.h"
 #include "kernels/ops/broadcast_gradients.h"
 
 namespace troupe {

@@ -9,7 +9,6 @@
 #include "kernels/core/dims.h"
 #include "kernels/loops/arithmetic.h"
 #include "kernels/loops/elementwise.h"
-#include "kernels/ops/all_ops.h"
 
 namespace troupe {
 namespace {

@@ -17,7 +17,6 @@
 #include "kernels/loops/broadcast.h"
 #include "kernels/loops/cast.h"
 #include "kernels/loops/strided_copy.h"
-#include "kernels/ops/all_ops.h"
 #include "kernels/ops/broadcast_gradients.h"
 
 namespace troupe {

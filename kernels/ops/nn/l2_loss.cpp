@@ -7,7 +7,6 @@
 #include "kernels/core/type_dispatch.h"
 #include "kernels/loops/cast.h"
 #include "kernels/loops/vector_loops.h"
-#include "kernels/ops/all_ops.h"
 
 namespace troupe {
 namespace {

@@ -9,7 +9,6 @@
 #include "kernels/constructors.h"
 #include "kernels/core/parallel.h"
 #include "kernels/loops/cast.h"
-#include "kernels/ops/all_ops.h"
 
 namespace troupe {
 namespace {

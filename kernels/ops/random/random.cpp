@@ -25,7 +25,6 @@
 #include "kernels/core/parallel.h"
 #include "kernels/loops/rows.h"
 #include "kernels/loops/vector_loops.h"
-#include "kernels/ops/all_ops.h"
 
 namespace troupe {
 namespace {

@@ -12,7 +12,6 @@
 #include "graph/build/shape_context.h"
 #include "kernels/core/parallel.h"
 #include "kernels/loops/combine.h"
-#include "kernels/ops/all_ops.h"
 
 namespace troupe {
 namespace {

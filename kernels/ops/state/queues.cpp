@@ -10,7 +10,7 @@
 //   QueueSizeV2           number of elements
 // The forms without V2 take the handle as a reference to a string, as older graphs do.
 #include "graph/build/shape_context.h"
-#include "kernels/ops/all_ops.h"
+#include "kernels/core/kernel.h"
 
 namespace troupe {
 namespace {

@@ -15,7 +15,7 @@
 //   worker      who runs it, for people
 // The replicas role of the variables' device carries it out.
 #include "graph/build/shape_context.h"
-#include "kernels/ops/all_ops.h"
+#include "kernels/core/kernel.h"
 
 namespace troupe {
 namespace {

@@ -13,7 +13,6 @@
 
 #include "kernels/core/check_integers.h"
 #include "kernels/loops/combine.h"
-#include "kernels/ops/all_ops.h"
 
 namespace troupe {
 namespace {

@@ -6,7 +6,7 @@
 // Of `elem_type` each. InvalidArgument: it is full or empty, holds another type, or the handle is not that of a stack. The step itself
 // carries them out. What comes after a push must wait for it, and a pop for what it wants to find.
 #include "graph/build/shape_context.h"
-#include "kernels/ops/all_ops.h"
+#include "kernels/core/kernel.h"
 
 namespace troupe {
 namespace {

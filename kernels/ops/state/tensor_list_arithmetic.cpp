@@ -9,7 +9,6 @@
 #include "kernels/core/tensor_list.h"
 #include "kernels/loops/strided_copy.h"
 #include "kernels/loops/sum.h"
-#include "kernels/ops/all_ops.h"
 
 namespace troupe {
 namespace {

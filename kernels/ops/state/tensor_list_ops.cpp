@@ -18,7 +18,6 @@
 #include "kernels/core/arguments.h"
 #include "kernels/core/type_dispatch.h"
 #include "kernels/loops/strided_copy.h"
-#include "kernels/ops/all_ops.h"
 
 namespace troupe {
 namespace {

@@ -21,7 +21,6 @@
 // All variables and the gradient have one shape; what is not a variable, gradient or index is a scalar. Each
 // kernel yields the new value of every variable, so that one op over several is one atomic update.
 // use_locking is accepted and means nothing.
-#include "kernels/ops/all_ops.h"
 #include "kernels/ops/state/training_kernel.h"
 
 namespace troupe {

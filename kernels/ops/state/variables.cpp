@@ -9,7 +9,7 @@
 // leads to, as a reference has.
 #include "graph/build/gradients.h"
 #include "graph/build/shape_context.h"
-#include "kernels/ops/all_ops.h"
+#include "kernels/core/kernel.h"
 
 namespace troupe {
 namespace {
