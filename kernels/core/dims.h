@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace troupe {
@@ -23,6 +24,26 @@ class ShortList {
     std::ranges::copy(values, data());
   }  // NOLINT: converts
   ShortList(std::initializer_list<T> values) : ShortList(std::span(values.begin(), values.size())) {}
+  // Copies only elements that are there: the others of few_ would cost more than most kernels' arithmetic on shapes.
+  ShortList(const ShortList& other) : size_(other.size_), many_(other.many_) { copy_few(other); }
+  ShortList(ShortList&& other) noexcept : size_(other.size_), many_(std::move(other.many_)) {
+    copy_few(other);
+    other.size_ = 0;
+  }
+  ShortList& operator=(const ShortList& other) {
+    many_ = other.many_;
+    size_ = other.size_;
+    copy_few(other);
+    return *this;
+  }
+  ShortList& operator=(ShortList&& other) noexcept {
+    many_ = std::move(other.many_);
+    size_ = other.size_;
+    copy_few(other);
+    other.size_ = 0;
+    return *this;
+  }
+  ~ShortList() = default;
 
   size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
@@ -64,6 +85,10 @@ class ShortList {
 
  private:
   static constexpr size_t inline_size = 8;
+  void copy_few(const ShortList& other) {
+    if (size_ <= inline_size) std::copy_n(other.few_.begin(), size_, few_.begin());
+  }
+
   size_t size_ = 0;
   std::array<T, inline_size> few_;  // only the first size_ have values
   std::vector<T> many_;             ///< all of them, when they are more than inline_size
