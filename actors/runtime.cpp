@@ -104,9 +104,9 @@ Runtime::Impl::Impl(const RuntimeOptions& given) : options(given), disk(FileRoot
   for (const TaskOptions& task : options.tasks) {
     const DeviceName name{task.job, 0, task.task, "", DeviceName::unset};
     throw_if_failed(DeviceName::parse(name.text()).status());
-    tasks.push_back(make_task(*node, name.text(), random_id(), make_devices(task, *pool, random, memory),
-                              [this](const Status& status) { fail(status); },
-                              options.extensions.services));
+    tasks.push_back(make_task(
+        *node, name.text(), random_id(), make_devices(task, *pool, random, memory),
+        [this](const Status& status) { fail(status); }, options.extensions.services));
   }
   services = make_node_services(*this);
   if (options.cluster && !options.join_later) join();

@@ -18,7 +18,8 @@
 namespace troupe {
 
 class Engine;
-struct Envelope;  // actors/engine/engine.cpp
+struct Envelope;                                // actors/engine/engine.cpp
+class [[gnu::visibility("hidden")]] RoleActor;  // actors/engine/engine.cpp
 
 /// The one answer that a request gets. Move-only; may be kept and answered later, from any thread. Dropped unanswered (its actor
 /// ended, or never got the request) it answers Unavailable, so that no asker ever waits in vain. For a message that nobody

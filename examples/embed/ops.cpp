@@ -20,7 +20,7 @@ troupe::Result<SwishArguments> check_swish(troupe::KernelContext& context) {
 }
 
 void compute_swish(const SwishArguments& arguments, troupe::DeviceContext& device) {
-  float* const y = arguments.y->mutable_as<float>().data();
+  float* const y = arguments.y->write<float>().data();
   const auto elements = static_cast<size_t>(arguments.y->elements());
   troupe::parallel_items(device.pool(), elements, 32, [&](size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i) y[i] = arguments.x[i] / (1 + std::exp(-arguments.x[i]));

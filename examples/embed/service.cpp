@@ -35,7 +35,7 @@ class Vocabulary final : public troupe::Role {
           return troupe::resource_exhausted("no room for '" + word + "': the vocabulary has " + spec_.text());
         at = numbers_.emplace(word, static_cast<int64_t>(numbers_.size())).first;
       }
-      numbers.mutable_as<int64_t>()[static_cast<size_t>(i)] = at->second;
+      numbers.write<int64_t>()[static_cast<size_t>(i)] = at->second;
     }
     troupe::Draft<vocabulary::WordNumbers> draft;
     draft->setKnown(numbers_.size());

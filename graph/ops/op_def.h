@@ -10,14 +10,11 @@
 
 #include "graph/ops/attributes.h"
 
-namespace troupe {
-class ShapeContext;  // graph/build/shape_context.h, not public
-}
-
 #pragma GCC visibility push(default)
 namespace troupe {
 
 class GradientContext;  // graph/build/gradients.h
+class ShapeContext;     // graph/build/shape_context.h
 
 /// Who carries the op out.
 enum class ServedBy : uint8_t {
