@@ -61,7 +61,8 @@ Result<PartialShape> shape_from_input(const ShapeContext& context, size_t i) {
   if (auto values = context.constant_integers(i)) return PartialShape::make(std::move(*values));
   if (vector[0] == unknown_dim) return PartialShape{};
   if (vector[0] > static_cast<int64_t>(Shape::max_rank))
-    return invalid_argument("a shape of rank " + std::to_string(vector[0]) + "; the most is 255");
+    return invalid_argument("a shape of rank " + std::to_string(vector[0]) +
+                            " is not supported; the maximum rank is 255");
   return PartialShape::of_rank(static_cast<size_t>(vector[0]));
 }
 

@@ -125,13 +125,13 @@ Result<const KernelDef*> KernelTable::find(const Node& node, std::string_view de
     if (!runs_there || !serves(kernel, node)) continue;
     if (found)
       return already_exists("several kernels serve " + std::string(device_type) + " with " + types_of(node) +
-                            "; registered: " + text(of(node.type())))
+                            "; registered kernels: " + text(of(node.type())))
           .at_node(node.type(), node.name);
     found = &kernel;
   }
   if (found) return found;
   return not_found("no kernel serves " + std::string(device_type) + " with " + types_of(node) +
-                   "; registered: " + text(of(node.type())))
+                   "; registered kernels: " + text(of(node.type())))
       .at_node(node.type(), node.name);
 }
 

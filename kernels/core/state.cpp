@@ -88,13 +88,14 @@ Result<std::shared_ptr<StateCell>> StateTable::require(const std::string& contai
     numbered_.emplace(cell->id(), cell);
   }
   if (!home.empty() && !cell->home().empty() && cell->home() != home)
-    return invalid_argument("the state '" + name + "' is on " + cell->home() + ", wanted on " + home);
+    return invalid_argument("the state '" + name + "' is on " + cell->home() + " and cannot be used on " +
+                            home);
   if (cell->dtype() == dtype && cell->shape() == shape) return cell;
   const auto describe = [](DType type, const PartialShape& of) {
     return std::string(troupe::name(type)) + of.text();
   };
   return invalid_argument("the state '" + name + "' exists as " + describe(cell->dtype(), cell->shape()) +
-                          ", wanted as " + describe(dtype, shape));
+                          " and cannot be used as " + describe(dtype, shape));
 }
 
 Result<std::shared_ptr<StateCell>> StateTable::require(const std::string& container, const Node& node,

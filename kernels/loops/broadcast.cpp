@@ -30,7 +30,8 @@ Result<Shape> output_shape(std::span<const Side> sides, DType dtype) {
       const int64_t other = dim(side, i, rank);
       if (other != dims[i] && other != 1 && dims[i] != 1)
         return invalid_argument("shapes " + text_of_sides(sides) + " do not broadcast: dimensions " +
-                                std::to_string(dims[i]) + " and " + std::to_string(other));
+                                std::to_string(dims[i]) + " and " + std::to_string(other) +
+                                " differ and neither is 1");
       if (dims[i] == 1) dims[i] = other;
     }
   }

@@ -106,8 +106,8 @@ Result<BinaryArguments> BinaryCheck::operator()(KernelContext& context) const {
   BinaryArguments arguments{a.data(), b.data(), nullptr, 0};
   if (shape_of || a.shape() != b.shape()) {
     if (!broadcasts)
-      return invalid_argument("inputs of shapes " + a.shape().text() + " and " + b.shape().text() +
-                              " must have the same shape");
+      return invalid_argument("the inputs have shapes " + a.shape().text() + " and " + b.shape().text() +
+                              "; they must have the same shape");
     Result<Shape> second = shape_of ? shape_of(context) : b.shape();
     if (!second) return second.status();
     TROUPE_ASSIGN(arguments.broadcast, Broadcast<2>::make({a.shape().dims(), second->dims()},

@@ -139,7 +139,8 @@ requires std::is_same_v<T, ComputeType<T>> Status multiply_all(DeviceContext& de
     for (size_t i = begin; i < end; ++i)
       if (!one(i).ok()) failed = true;
   });
-  return failed ? resource_exhausted("no memory to multiply matrices in") : Status{};
+  return failed ? resource_exhausted("there is not enough memory for the scratch buffers of a matrix product")
+                : Status{};
 }
 
 /// Half and bfloat16: everything as float, and back.

@@ -122,8 +122,10 @@ Result<Dims> row_dims(std::span<const int64_t> data, std::span<const int64_t> nu
   for (size_t i = 0; fits && i < numbers.size(); ++i)
     fits = data[i] == numbers[i] || data[i] == unknown_dim || numbers[i] == unknown_dim;
   if (fits) return Dims(data.subspan(numbers.size()));
-  return invalid_argument(std::string(numbers_name) + " of shape " + partial(numbers).text() + " for " +
-                          std::string(data_name) + " of shape " + partial(data).text());
+  return invalid_argument(std::string(numbers_name) + " has shape " + partial(numbers).text() + " and " +
+                          std::string(data_name) + " has shape " + partial(data).text() + "; the shape of " +
+                          std::string(data_name) + " must begin with the shape of " +
+                          std::string(numbers_name));
 }
 
 Result<NamedRows> rows_at(const Tensor& indices, std::span<const int64_t> dims) {
@@ -139,7 +141,7 @@ Result<NamedRows> rows_at(const Tensor& indices, std::span<const int64_t> dims) 
     for (size_t d = 0; d < depth; ++d) {
       if (position[d] < 0 || position[d] >= within[d])
         return invalid_argument(element_name("indices", lists, static_cast<int64_t>(i)) + " = " +
-                                text_of(position) + " is not in " + text_of(within));
+                                text_of(position) + " is outside the dimensions " + text_of(within));
       rows.numbers[i] = rows.numbers[i] * within[d] + position[d];
     }
   }
@@ -148,11 +150,14 @@ Result<NamedRows> rows_at(const Tensor& indices, std::span<const int64_t> dims) 
 
 Result<PartialShape> shape_of_rows_at(const PartialShape& indices, const PartialShape& tensor) {
   if (!indices.known_rank()) return PartialShape{};
-  if (indices.rank() == 0) return invalid_argument("indices is a scalar: it lists no positions");
+  if (indices.rank() == 0)
+    return invalid_argument("indices is a scalar; it must have at least one dimension");
   const int64_t depth = indices.dims().back();
   if (!tensor.known_rank() || depth == unknown_dim) return PartialShape{};
   if (depth > static_cast<int64_t>(tensor.rank()))
-    return invalid_argument("indices of shape " + indices.text() + " for a tensor of shape " + tensor.text());
+    return invalid_argument("indices has shape " + indices.text() + " and the tensor has shape " +
+                            tensor.text() +
+                            "; the last dimension of indices must not exceed the rank of the tensor");
   Dims dims(indices.dims().first(indices.rank() - 1));
   dims.append(tensor.dims().subspan(static_cast<size_t>(depth)));
   return partial(dims);
@@ -161,8 +166,9 @@ Result<PartialShape> shape_of_rows_at(const PartialShape& indices, const Partial
 Status check_updates(const Tensor& indices, const Tensor& updates, std::span<const int64_t> dims) {
   TROUPE_ASSIGN(const PartialShape expected, shape_of_rows_at(indices.shape(), partial(dims)));
   if (expected.compatible_with(updates.shape())) return {};
-  return invalid_argument("updates of shape " + updates.shape().text() + " for indices of shape " +
-                          indices.shape().text() + " and a tensor of shape " + partial(dims).text());
+  return invalid_argument("updates has shape " + updates.shape().text() + ", but indices of shape " +
+                          indices.shape().text() + " and a tensor of shape " + partial(dims).text() +
+                          " require shape " + expected.text());
 }
 
 }  // namespace troupe

@@ -19,7 +19,9 @@ Status check_shape_vector(const Tensor& shape, const char* argument) {
   if (shape.shape().rank() != 1)
     return invalid_argument(std::string(argument) + " of shape " + shape.shape().text() + " is not a vector");
   for (const T dim : shape.as<T>())
-    if (dim < 0) return invalid_argument(std::string(argument) + " has the dimension " + std::to_string(dim));
+    if (dim < 0)
+      return invalid_argument(std::string(argument) + " has the dimension " + std::to_string(dim) +
+                              "; dimensions must not be negative");
   return {};
 }
 
@@ -42,7 +44,7 @@ Status broadcast_gradient_args(KernelContext& context) {
     const T dim0 = missing0 ? 1 : s0[i + s0.size() - rank], dim1 = missing1 ? 1 : s1[i + s1.size() - rank];
     if (dim0 != dim1 && dim0 != 1 && dim1 != 1)
       return invalid_argument("shapes do not broadcast: dimensions " + std::to_string(dim0) + " and " +
-                              std::to_string(dim1));
+                              std::to_string(dim1) + " differ and neither is 1");
     if (dim0 == 1) axes0.push_back(static_cast<T>(i));
     if (dim1 == 1) axes1.push_back(static_cast<T>(i));
   }

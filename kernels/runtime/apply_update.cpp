@@ -22,7 +22,8 @@ class Update {
     Status status = rule.run(context);
     for (size_t i = 0; i < refs_.size() && status.ok(); ++i)
       if (!outputs[i].valid())
-        status = internal("the rule made no value for '" + refs_[i].cell->name() + "'");
+        status =
+            internal("the update rule produced no value for the variable '" + refs_[i].cell->name() + "'");
     for (size_t i = 0; i < refs_.size(); ++i) end(refs_[i], std::move(outputs[i]), status.ok());
     return std::move(status).at_node(node_.type(), node_.name);
   }
@@ -39,10 +40,11 @@ class Update {
       const StateCell& cell = *refs_[i].cell;
       for (size_t j = 0; j < i; ++j)
         if (refs_[j].cell == &cell)
-          return refused("the variable '" + cell.name() + "' stands for two inputs");
+          return refused("the variable '" + cell.name() +
+                         "' is passed as two inputs; each must be a different variable");
       if (const DType dtype = updated_type(); cell.dtype() != dtype)  // the edge of a resource does not tell
         return refused("the variable '" + cell.name() + "' is " + std::string(name(cell.dtype())) +
-                       ", the op updates " + std::string(name(dtype)));
+                       ", but the op updates " + std::string(name(dtype)));
       if (!node_.op->allows_uninitialized_input && cell.reading() == StateCell::Reading::Uninitialized)
         return failed_precondition("the variable '" + cell.name() + "' is not initialised")
             .at_node(node_.type(), node_.name);

@@ -5,12 +5,12 @@ namespace {
 
 Status check_inputs(const Graph& graph, const Node& node, std::span<const Tensor> inputs) {
   if (inputs.size() != node.inputs.size())
-    return invalid_argument("the node has " + std::to_string(node.inputs.size()) + " inputs, " +
-                            std::to_string(inputs.size()) + " tensors are given");
+    return invalid_argument("the node has " + std::to_string(node.inputs.size()) + " inputs, but " +
+                            std::to_string(inputs.size()) + " tensors were given");
   for (size_t i = 0; i < inputs.size(); ++i)
     if (inputs[i].dtype() != graph.dtype(node.inputs[i]))
       return invalid_argument("input " + std::to_string(i) + " is " +
-                              std::string(name(graph.dtype(node.inputs[i]))) + ", the tensor given is " +
+                              std::string(name(graph.dtype(node.inputs[i]))) + ", but the given tensor is " +
                               inputs[i].signature());
   return {};
 }

@@ -24,11 +24,11 @@ auto call_guarded(const Function& kernel_code) -> decltype(kernel_code()) {
   try {
     return kernel_code();
   } catch (const std::bad_alloc&) {
-    return resource_exhausted("no memory left");
+    return resource_exhausted("the kernel ran out of memory");
   } catch (const std::exception& error) {
-    return internal(std::string("the kernel threw: ") + error.what());
+    return internal(std::string("the kernel threw an exception: ") + error.what());
   } catch (...) {
-    return internal("the kernel threw something that is no exception");
+    return internal("the kernel threw an object that is not a std::exception");
   }
 }
 

@@ -122,7 +122,7 @@ class PlanPreparation {
   Status prepare_fetch(Output fetch, PreparedNode& node) {
     const EdgeType type = prepared_->plan().graph().type(fetch);
     if (is_local(type.dtype))
-      return invalid_argument("a " + std::string(name(type.dtype)) + " cannot be fetched");
+      return invalid_argument("a tensor of dtype " + std::string(name(type.dtype)) + " cannot be fetched");
     node.action = Action::Fetch;
     node.runs_dead = true;
     node.takes_handles = type.is_ref;
@@ -137,7 +137,8 @@ class PlanPreparation {
   }
 
   Status prepare_kernel(PreparedNode& node) {
-    if (node.node->op->served_by != ServedBy::Kernel) return unimplemented("this op cannot be run by itself");
+    if (node.node->op->served_by != ServedBy::Kernel)
+      return unimplemented("this op cannot run in a plan: neither a kernel nor a service carries it out");
     Device& device = prepared_->device();
     TROUPE_ASSIGN(const KernelDef* def, kernels_.find(*node.node, device.type()));
     TROUPE_ASSIGN(auto kernel, def->prepare({prepared_->plan().graph(), *node.node, device.context()}));

@@ -129,7 +129,7 @@ void StepContext::run_switch(Activation activation) {
   const Tensor& condition = slots_[predicate].tensor;
   if (condition.dtype() != DType::Bool || condition.elements() != 1)
     return fail(nodes_[activation.node],
-                invalid_argument("pred is " + condition.signature() + ", not bool[]"));
+                invalid_argument("pred is " + condition.signature() + "; it must be bool[]"));
   const uint32_t taken = condition.as<bool>()[0];
   drop(slots_[predicate]);
   state_.done(activation, SwitchValues{{{*this}, data}, taken});
@@ -152,7 +152,8 @@ Status StepContext::work_stack(const PreparedNode& node, const Slot* inputs) {
   switch (node.stack) {
     case StackAction::New: {
       const Tensor& most = inputs[0].tensor;
-      if (most.elements() != 1) return invalid_argument("max_size is " + most.signature() + ", not int32[]");
+      if (most.elements() != 1)
+        return invalid_argument("max_size is " + most.signature() + "; it must be int32[]");
       outputs_[0] = stacks_.make(most.as<int32_t>()[0]);
       return {};
     }
@@ -203,7 +204,8 @@ bool StepContext::read_handles(Activation activation, const PreparedNode& node) 
     if (slot.kind == Slot::Kind::Handle) {
       if (!read_handle(activation, node, i, slot)) return false;
     } else if (slot.kind == Slot::Kind::Value && !node.takes_stacks && is_resource(node, i)) {
-      fail(node, invalid_argument("input " + std::to_string(i) + " is the handle of a stack"));
+      fail(node, invalid_argument("input " + std::to_string(i) +
+                                  " is the handle of a stack, which this op cannot use"));
       return false;
     }
   }
@@ -226,7 +228,7 @@ bool StepContext::read_handle(Activation activation, const PreparedNode& node, u
   const AttrValue* const dtype = is_resource ? node.node->attrs.find("dtype") : nullptr;
   if (dtype && cell.dtype() != std::get<DType>(*dtype)) {
     fail(node, invalid_argument("the variable '" + cell.name() + "' is " + std::string(name(cell.dtype())) +
-                                ", dtype is " + std::string(name(std::get<DType>(*dtype)))));
+                                ", but the node's dtype is " + std::string(name(std::get<DType>(*dtype)))));
     return false;
   }
   Snapshot snapshot;
@@ -286,7 +288,7 @@ void StepContext::settle_outputs(Activation activation, StepReply& reply) {
   if (!reply.dead)
     for (size_t i = 0; i < types.size(); ++i)
       if (!types[i].is_ref && !reply.outputs[i].valid())
-        return fail(node, internal("output " + std::to_string(i) + " did not come"));
+        return fail(node, internal("the reply has no value for output " + std::to_string(i)));
   StateCell* cell = nullptr;
   for (uint32_t i = input_count(activation); i-- != 0;)
     if (const Slot& slot = inputs(activation)[i]; slot.kind == Slot::Kind::Handle) cell = slot.cell;

@@ -67,7 +67,8 @@ void StepContext::flush_before(Activation activation, const PreparedNode& node) 
 void StepContext::finish_kernel(Activation activation, const PreparedNode& node) {
   const uint32_t outputs = plan_.nodes()[activation.node].outputs;
   for (uint32_t i = 0; i < outputs; ++i)
-    if (!outputs_[i].buffer()) return fail(node, internal("the kernel made no output " + std::to_string(i)));
+    if (!outputs_[i].buffer())
+      return fail(node, internal("the kernel produced no value for output " + std::to_string(i)));
   if (node.makes_strings)
     for (uint32_t i = 0; i < outputs; ++i) settle_contents(outputs_[i], device_.memory());
   clear_inputs(activation);

@@ -10,19 +10,18 @@ Tensor StepStacks::make(int64_t most) {
 Status StepStacks::push(const Tensor& handle, Tensor value) {
   TROUPE_ASSIGN(Stack* const stack, find(handle));
   if (static_cast<int64_t>(stack->tensors.size()) >= stack->most)
-    return invalid_argument("the stack is full: it holds " + std::to_string(stack->most) +
-                            " tensors at most");
+    return invalid_argument("the stack is full: its max_size is " + std::to_string(stack->most));
   stack->tensors.push_back(std::move(value));
   return {};
 }
 
 Result<Tensor> StepStacks::pop(const Tensor& handle, DType dtype) {
   TROUPE_ASSIGN(Stack* const stack, find(handle));
-  if (stack->tensors.empty()) return invalid_argument("the stack is empty");
+  if (stack->tensors.empty()) return invalid_argument("the stack is empty: there is nothing to pop");
   Tensor value = std::move(stack->tensors.back());
   stack->tensors.pop_back();
   if (value.dtype() != dtype)
-    return invalid_argument("the stack holds " + value.signature() + ", elem_type is " +
+    return invalid_argument("the last tensor of the stack is " + value.signature() + ", but elem_type is " +
                             std::string(name(dtype)));
   return value;
 }
@@ -36,7 +35,7 @@ Status StepStacks::close(const Tensor& handle) {
 Result<StepStacks::Stack*> StepStacks::find(const Tensor& handle) {
   if (handle.dtype() != DType::Int64 || handle.elements() != 1 ||
       handle.as<int64_t>()[0] >= static_cast<int64_t>(stacks_.size()))
-    return invalid_argument("the handle is not that of a stack");
+    return invalid_argument("the input is not the handle of a stack of this step");
   return &stacks_[static_cast<size_t>(handle.as<int64_t>()[0])];
 }
 

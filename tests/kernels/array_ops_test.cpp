@@ -31,16 +31,16 @@ BOOST_AUTO_TEST_CASE(reshape_finds_the_open_dimension) {
   check_op("Reshape", {x, Tensor::vector<int64_t>({-1})}, {}, {counting(Shape{12})});
   check_op("Reshape", {counting(Shape{1}), ints({})}, {}, {Tensor::scalar(0.0f)});
   check_op("Reshape", {counting(Shape{0, 3}), ints({3, 0})}, {}, {counting(Shape{3, 0})});
-  check_refused("Reshape", {x, ints({5, -1})}, {}, "12 elements cannot take shape [5,-1]");
-  check_refused("Reshape", {x, ints({3, 3})}, {}, "12 elements cannot take shape [3,3]");
+  check_refused("Reshape", {x, ints({5, -1})}, {}, "12 elements cannot be reshaped to [5,-1]");
+  check_refused("Reshape", {x, ints({3, 3})}, {}, "12 elements cannot be reshaped to [3,3]");
   check_refused("Reshape", {x, ints({-1, -1})}, {}, "more than one -1");
   check_refused("Reshape", {x, ints({-2, 3})}, {}, "below -1");
   check_refused("Reshape", {x, int_scalar(12)}, {}, "");
   check_op("Reshape", {counting(Shape{0}), ints({0, -1})}, {}, {counting(Shape{0, 1})});
   check_op("Reshape", {counting(Shape{0, 6}), ints({0, -1, 3})}, {}, {counting(Shape{0, 2, 3})});
   check_op("Reshape", {counting(Shape{0, 6}), ints({-1, 3})}, {}, {counting(Shape{0, 3})});
-  check_refused("Reshape", {x, ints({0, -1})}, {}, "12 elements cannot take shape [0,-1]");
-  check_refused("Reshape", {x, Tensor::vector<int64_t>({INT64_MAX, INT64_MAX})}, {}, "cannot be counted");
+  check_refused("Reshape", {x, ints({0, -1})}, {}, "12 elements cannot be reshaped to [0,-1]");
+  check_refused("Reshape", {x, Tensor::vector<int64_t>({INT64_MAX, INT64_MAX})}, {}, "does not fit int64");
 }
 
 BOOST_AUTO_TEST_CASE(reshape_shares_the_buffer) {
@@ -91,7 +91,7 @@ BOOST_AUTO_TEST_CASE(split_cuts_into_parts) {
            {floats(Shape{2, 1}, {0, 4}), floats(Shape{2, 3}, {1, 2, 3, 5, 6, 7})});
   check_refused("SplitV", {x, ints({1, 2}), int_scalar(1)}, two, "do not add up to 4");
   check_refused("SplitV", {x, ints({5, -1}), int_scalar(1)}, two, "do not add up to 4");
-  check_refused("SplitV", {x, ints({4}), int_scalar(1)}, two, "for 2 outputs");
+  check_refused("SplitV", {x, ints({4}), int_scalar(1)}, two, "one size for each of the 2 outputs");
 }
 
 BOOST_AUTO_TEST_CASE(slice_and_pad_are_inverse) {
@@ -100,15 +100,17 @@ BOOST_AUTO_TEST_CASE(slice_and_pad_are_inverse) {
   check_op("Slice", {x, ints({1, 0}), ints({-1, 1})}, {}, {floats(Shape{1, 1}, {3})});
   check_op("Slice", {x, ints({2, 0}), ints({0, -1})}, {}, {counting(Shape{0, 3})});
   check_op("Slice", {x, ints({0, 0}), ints({-1, -1})}, {}, {x});
-  check_refused("Slice", {x, ints({0, 2}), ints({2, 2})}, {}, "begin [0,2] and size [2,2] leave dimension 1");
-  check_refused("Slice", {x, ints({-1, 0}), ints({1, 1})}, {}, "leave dimension 0");
-  check_refused("Slice", {x, ints({0, 0}), ints({1, -2})}, {}, "leave dimension 1");
+  check_refused("Slice", {x, ints({0, 2}), ints({2, 2})}, {},
+                "begin [0,2] and size [2,2] are out of bounds in dimension 1");
+  check_refused("Slice", {x, ints({-1, 0}), ints({1, 1})}, {}, "are out of bounds in dimension 0");
+  check_refused("Slice", {x, ints({0, 0}), ints({1, -2})}, {}, "are out of bounds in dimension 1");
   check_refused("Slice", {x, Tensor::vector<int64_t>({INT64_MIN, 0}), Tensor::vector<int64_t>({-1, 1})}, {},
-                "leave dimension 0");
+                "are out of bounds in dimension 0");
   check_op("Pad", {x, ints(Shape{2, 2}, {1, 0, 0, 2})}, {},
            {floats(Shape{3, 5}, {0, 0, 0, 0, 0, 0, 1, 2, 0, 0, 3, 4, 5, 0, 0})});
   check_op("Pad", {strings({"a"}), ints(Shape{1, 2}, {1, 1})}, {}, {strings({"", "a", ""})});
-  check_refused("Pad", {x, ints(Shape{2, 2}, {1, 0, -1, 0})}, {}, "negative padding (-1, 0) of dimension 1");
+  check_refused("Pad", {x, ints(Shape{2, 2}, {1, 0, -1, 0})}, {},
+                "the padding (-1, 0) of dimension 1 must not be negative");
   check_refused("Pad", {x, ints(Shape{1, 2}, {1, 0})}, {}, "paddings");
 }
 
@@ -121,7 +123,8 @@ BOOST_AUTO_TEST_CASE(pack_and_unpack_are_inverse) {
   check_refused("Pack", {a, b}, axis(2), "axis 2 is outside [-2, 2)");
   check_op("Unpack", {ints(Shape{2, 2}, {1, 3, 2, 4})}, {{"num", int64_t{2}}, {"axis", int64_t{1}}}, {a, b});
   check_op("Unpack", {ints(Shape{0, 2}, {})}, {{"num", int64_t{0}}}, {});
-  check_refused("Unpack", {a}, {{"num", int64_t{3}}}, "dimension 0 of shape [2] is not num, 3");
+  check_refused("Unpack", {a}, {{"num", int64_t{3}}},
+                "dimension 0 of shape [2] must be equal to num, which is 3");
   check_refused("Unpack", {int_scalar(1)}, {{"num", int64_t{1}}}, "a scalar has no axis 0");
 }
 

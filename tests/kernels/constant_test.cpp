@@ -14,7 +14,7 @@ BOOST_AUTO_TEST_CASE(a_constant_yields_its_value) {
        {floats(Shape{2}, {1, 2}), strings({"a", ""}), int_scalar(3), counting(Shape{0, 2})})
     check_op("Const", {}, {{"value", value}, {"dtype", value.dtype()}}, {value});
   const auto refused = run_op("Const", {}, {{"value", int_scalar(3)}, {"dtype", f32}});
-  BOOST_TEST(refused.status().text() == "value is int32[], dtype is float");
+  BOOST_TEST(refused.status().text() == "value is int32[], but dtype is float");
 }
 
 BOOST_AUTO_TEST_CASE(a_placeholder_that_is_not_fed_says_what_it_wants) {

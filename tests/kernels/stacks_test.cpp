@@ -71,12 +71,12 @@ BOOST_AUTO_TEST_CASE(misuse_is_refused) {
     BOOST_TEST(status.text().find(what) != std::string::npos, status.message());
   };
   says(pop(s, {}), "the stack is empty");
-  says(push(s, number(2), {one}), "the stack is full: it holds 1 tensors at most");
-  says(pop(s, {one}, f64), "the stack holds float[], elem_type is double");
+  says(push(s, number(2), {one}), "the stack is full: its max_size is 1");
+  says(pop(s, {one}, f64), "the last tensor of the stack is float[], but elem_type is double");
   const Output closed{g.with_control({one}).add("StackCloseV2", {s}), Output::control};
   says(push(s, number(2), {closed}), "full");
   const Output variable = g.add_one("VarHandleOp", {}, {{"dtype", f32}, {"shape", PartialShape::scalar()}});
-  says(push(variable, number(1)), "not that of a stack");
+  says(push(variable, number(1)), "not the handle of a stack");
 }
 
 // The handle of a stack is no variable's, wherever it comes from.

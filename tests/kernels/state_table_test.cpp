@@ -46,7 +46,7 @@ BOOST_AUTO_TEST_CASE(a_container_is_dropped_and_its_numbers_are_not_used_again) 
 BOOST_AUTO_TEST_CASE(what_does_not_match_is_refused_by_its_plain_name) {
   require("7", "w");
   const Status status = table.require("7", "w", DType::Double, PartialShape{2}).status();
-  BOOST_TEST(status.text() == "the state 'w' exists as float[2], wanted as double[2]");
+  BOOST_TEST(status.text() == "the state 'w' exists as float[2] and cannot be used as double[2]");
   BOOST_TEST(table.require("8", "w", DType::Double, PartialShape{2}).ok());
 }
 

@@ -254,9 +254,9 @@ BOOST_AUTO_TEST_CASE(failures_name_op_node_device_and_step) {
   check([](KernelContext&) { return out_of_range("no more"); }, Code::OutOfRange,
         "[Probe] layer/first" + place + "no more");
   check([](KernelContext&) -> Status { throw std::runtime_error("oh"); }, Code::Internal,
-        "[Probe] layer/first" + place + "the kernel threw: oh");
+        "[Probe] layer/first" + place + "the kernel threw an exception: oh");
   check([](KernelContext&) -> Status { throw std::bad_alloc(); }, Code::ResourceExhausted,
-        "[Probe] layer/first" + place + "no memory left");
+        "[Probe] layer/first" + place + "the kernel ran out of memory");
   check(
       [](KernelContext& context) { return context.node().name == "layer/second" ? aborted("2") : Status{}; },
       Code::Aborted, "[Probe] layer/second" + place + "2");
@@ -268,7 +268,8 @@ BOOST_AUTO_TEST_CASE(failures_name_op_node_device_and_step) {
   ScriptedHost without(plan);
   without.start({Tensor::scalar(0.0f)});
   without.answer("layer/ask", StepReply{});
-  check_failure(without.outcome, Code::Internal, "[Ask] layer/ask" + place + "output 0 did not come");
+  check_failure(without.outcome, Code::Internal,
+                "[Ask] layer/ask" + place + "the reply has no value for output 0");
 }
 
 BOOST_AUTO_TEST_CASE(feeds_are_checked) {

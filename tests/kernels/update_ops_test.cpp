@@ -87,7 +87,7 @@ BOOST_AUTO_TEST_CASE(a_resource_takes_what_the_graph_leaves_open) {
   };
   BOOST_TEST(identical(value_or_throw(assign(false, Known::Nothing))[0], longer));
   BOOST_TEST(assign(true, Known::Nothing).status().text() ==
-             "a value of shape [3] for a variable of shape [2]");
+             "the value has shape [3], but the variable has shape [2]");
   BOOST_TEST(!assign(false, Known::Shapes).ok());
 }
 

@@ -30,7 +30,8 @@ Result<BoxCopyArguments> check_broadcast_to(KernelContext& context) {
   TROUPE_ASSIGN(const Shape shape, Shape::make(dims, input.dtype()));
   const size_t rank = input.shape().rank();
   const auto refused = [&] {
-    return invalid_argument(input.signature() + " does not broadcast to " + shape.text());
+    return invalid_argument("input of shape " + input.shape().text() + " does not broadcast to " +
+                            shape.text());
   };
   if (rank > dims.size()) return refused();
   const size_t leading = dims.size() - rank;

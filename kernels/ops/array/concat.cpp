@@ -131,8 +131,8 @@ Status run_concat_offset(KernelContext& context) {
     TROUPE_RETURN_IF_FAILED(output->dtype() == DType::Int64 ? put_offset<int64_t>(*output, axis, offset)
                                                             : put_offset<int32_t>(*output, axis, offset));
     if (__builtin_add_overflow(offset, dims[axis], &offset))
-      return invalid_argument("the shapes up to number " + std::to_string(i - 1) +
-                              " add up to more than int64 holds");
+      return invalid_argument("the sizes of the first " + std::to_string(i) + " shapes along dimension " +
+                              std::to_string(axis) + " add up to more than int64 can hold");
   }
   return {};
 }

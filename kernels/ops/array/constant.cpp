@@ -23,10 +23,10 @@ namespace {
 Status const_shape(ShapeContext& context) {
   const auto& value = context.attr<Tensor>("value");
   if (value.dtype() != context.attr<DType>("dtype"))
-    return invalid_argument("value is " + value.signature() + ", dtype is " +
+    return invalid_argument("value is " + value.signature() + ", but dtype is " +
                             std::string(name(context.attr<DType>("dtype"))));
   if (is_local(value.dtype()))
-    return invalid_argument("there are no constants of " + std::string(name(value.dtype())));
+    return invalid_argument("a constant cannot be of dtype " + std::string(name(value.dtype())));
   context.set_output(0, value.shape());
   return {};
 }
@@ -76,8 +76,8 @@ Status placeholder_with_default_shape(ShapeContext& context) {
 Status run_placeholder_with_default(KernelContext& context) {
   const auto& shape = context.node().attrs.get<PartialShape>("shape");
   if (!shape.compatible_with(context.input(0).shape()))
-    return invalid_argument("the default of shape " + context.input(0).shape().text() +
-                            " does not fit shape " + shape.text());
+    return invalid_argument("the default value has shape " + context.input(0).shape().text() +
+                            ", which does not match the attribute shape, " + shape.text());
   context.set_output(0, context.input(0));
   return {};
 }
@@ -121,7 +121,7 @@ void identities_gradient(GradientContext& context) {
 }
 
 void prevented_gradient(GradientContext& context) {
-  throw Error(invalid_argument("no gradient may be asked for here: " + context.attr<std::string>("message"))
+  throw Error(invalid_argument("the gradient is disabled here: " + context.attr<std::string>("message"))
                   .at_node(context.node().type(), context.node().name));
 }
 

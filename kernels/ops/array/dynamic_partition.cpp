@@ -160,7 +160,9 @@ Result<DynamicStitchArguments> check_dynamic_stitch(KernelContext& context) {
     TROUPE_ASSIGN(Dims row, row_dims(data.shape().dims(), indices.shape().dims(), "data", "indices"));
     if (i == 0) first = row;
     if (!(row == first))
-      return invalid_argument("rows of shapes " + text_of(first) + " and " + text_of(row) + " differ");
+      return invalid_argument("the rows of data[0] have shape " + text_of(first) + " and those of data[" +
+                              std::to_string(i) + "] have shape " + text_of(row) +
+                              "; all rows must have the same shape");
     TROUPE_RETURN_IF_FAILED(check_indices(indices, int64_t{1} << 31, "indices[" + std::to_string(i) + "]"));
     for (const int32_t number : indices.as<int32_t>()) rows = std::max(rows, int64_t{number} + 1);
   }

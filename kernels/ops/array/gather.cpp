@@ -32,14 +32,15 @@ Result<size_t> resolve_batch(int64_t batch_dims, size_t indices_rank) {
   const auto rank = static_cast<int64_t>(indices_rank);
   if (batch_dims < -rank || batch_dims > rank)
     return invalid_argument("batch_dims " + std::to_string(batch_dims) + " is outside [-" +
-                            std::to_string(rank) + ", " + std::to_string(rank) + "], the rank of indices");
+                            std::to_string(rank) + ", " + std::to_string(rank) +
+                            "], the range for indices of rank " + std::to_string(rank));
   return static_cast<size_t>(batch_dims < 0 ? batch_dims + rank : batch_dims);
 }
 
 /// `axis`: nothing for that of ops without an argument for it.
 Result<GatherAxes> resolve(size_t params_rank, size_t indices_rank, std::optional<int64_t> axis,
                            int64_t batch_dims) {
-  if (params_rank == 0) return invalid_argument("params is a scalar: it has no rows");
+  if (params_rank == 0) return invalid_argument("params is a scalar; it must have at least one dimension");
   GatherAxes axes;
   TROUPE_ASSIGN(axes.batch, resolve_batch(batch_dims, indices_rank));
   TROUPE_ASSIGN(axes.axis, resolve_axis(axis.value_or(static_cast<int64_t>(axes.batch)), params_rank));
@@ -67,7 +68,7 @@ Result<Dims> gathered_dims(std::span<const int64_t> params, std::span<const int6
 /// With an axis that is not known only the rank of the result is.
 Status shape_without_axis(ShapeContext& context) {
   const PartialShape &params = context.input(0), &indices = context.input(1);
-  if (params.rank() == 0) return invalid_argument("params is a scalar: it has no rows");
+  if (params.rank() == 0) return invalid_argument("params is a scalar; it must have at least one dimension");
   TROUPE_ASSIGN(const size_t batch, resolve_batch(batch_dims_of(context.node()), indices.rank()));
   context.set_output(0, PartialShape::of_rank(params.rank() - 1 + indices.rank() - batch));
   return {};
@@ -82,7 +83,8 @@ Status gather_shape(ShapeContext& context) {
   }
   const PartialShape &params = context.input(0), &indices = context.input(1);
   if (!params.known_rank() || !indices.known_rank())
-    return params.has_rank(0) ? invalid_argument("params is a scalar: it has no rows") : Status{};
+    return params.has_rank(0) ? invalid_argument("params is a scalar; it must have at least one dimension")
+                              : Status{};
   if (has_axis(node) && !axis) return shape_without_axis(context);
   TROUPE_ASSIGN(const GatherAxes axes, resolve(params.rank(), indices.rank(), axis, batch_dims_of(node)));
   TROUPE_ASSIGN(const Dims dims, gathered_dims(params.dims(), indices.dims(), axes));

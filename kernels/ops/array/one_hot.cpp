@@ -15,7 +15,8 @@ namespace {
 using IndexTypes = TypeList<uint8_t, int8_t, int32_t, int64_t>;
 
 Status check_depth(int64_t depth) {
-  return depth >= 0 ? Status{} : invalid_argument("depth is " + std::to_string(depth));
+  return depth >= 0 ? Status{}
+                    : invalid_argument("depth is " + std::to_string(depth) + "; it must not be negative");
 }
 
 Status one_hot_shape(ShapeContext& context) {

@@ -35,7 +35,7 @@ Status unpack_shape(ShapeContext& context) {
   TROUPE_ASSIGN(const size_t axis, resolve_axis(context.attr<int64_t>("axis"), value.rank()));
   if (value[axis] != unknown_dim && value[axis] != num)
     return invalid_argument("dimension " + std::to_string(axis) + " of shape " + value.text() +
-                            " is not num, " + std::to_string(num));
+                            " must be equal to num, which is " + std::to_string(num));
   const PartialShape part = partial(Dims(value.dims()).without(axis));
   for (size_t i = 0; i < static_cast<size_t>(num); ++i) context.set_output(i, part);
   return {};
@@ -58,7 +58,8 @@ Result<ConcatArguments> check_pack(KernelContext& context) {
   for (size_t i = 1; i < count; ++i)
     if (context.input(i).shape() != first)
       return invalid_argument("value 0 of shape " + first.text() + " and value " + std::to_string(i) +
-                              " of shape " + context.input(i).shape().text() + " differ");
+                              " of shape " + context.input(i).shape().text() +
+                              " differ; all values must have the same shape");
   const Dims dims = Dims(first.dims()).with(axis, static_cast<int64_t>(count));
   TROUPE_ASSIGN(const Shape shape, Shape::make(dims, context.input(0).dtype()));
   TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
@@ -72,7 +73,7 @@ Result<SplitArguments> check_unpack(KernelContext& context) {
                 resolve_axis(context.node().attrs.get<int64_t>("axis"), value.shape().rank()));
   if (value.shape()[axis] != num)
     return invalid_argument("dimension " + std::to_string(axis) + " of shape " + value.shape().text() +
-                            " is not num, " + std::to_string(num));
+                            " must be equal to num, which is " + std::to_string(num));
   const Dims dims = Dims(value.shape().dims()).without(axis);
   TROUPE_ASSIGN(const Shape shape, Shape::make(dims, value.dtype()));
   const std::span<Tensor> parts = context.outputs();

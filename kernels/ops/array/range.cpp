@@ -18,7 +18,8 @@ template <class T>
 Result<int64_t> range_size(T start, T limit, T delta) {
   const ComputeType<T> from(start), to(limit), by(delta);
   const auto text = [&] {
-    return "from " + std::to_string(from) + " to " + std::to_string(to) + " by " + std::to_string(by);
+    return "start " + std::to_string(from) + ", limit " + std::to_string(to) + ", delta " +
+           std::to_string(by);
   };
   if (!(by > 0 || by < 0)) return invalid_argument(text() + ": delta must not be 0");
   if (by > 0 ? from > to : from < to) return invalid_argument(text() + ": delta leads away from limit");
@@ -45,7 +46,7 @@ Result<int64_t> range_size(const Tensor& start, const Tensor& limit, const Tenso
 Result<int64_t> range_size_of(const Tensor& start, const Tensor& limit, const Tensor& delta) {
   for (const Tensor* tensor : {&start, &limit, &delta})
     if (!tensor->shape().is_scalar())
-      return invalid_argument("start, limit and delta must be scalars, one has shape " +
+      return invalid_argument("start, limit and delta must be scalars, but one of them has shape " +
                               tensor->shape().text());
   Result<int64_t> size = 0;
   with_type(RangeTypes{}, start.dtype(),
@@ -93,7 +94,7 @@ Status run_range(KernelContext& context) {
 Status lin_space_shape(ShapeContext& context) {
   for (size_t i = 0; i < 3; ++i) TROUPE_RETURN_IF_FAILED(context.with_rank(i, 0).status());
   const auto num = constant_integer(context, 2);
-  if (num && *num < 1) return invalid_argument("num is " + std::to_string(*num) + ", it must be at least 1");
+  if (num && *num < 1) return invalid_argument("num is " + std::to_string(*num) + "; it must be at least 1");
   context.set_output(0, PartialShape::vector(num.value_or(unknown_dim)));
   return {};
 }
@@ -113,7 +114,7 @@ Status run_lin_space(KernelContext& context) {
     return invalid_argument("start of shape " + start.shape().text() + " and stop of shape " +
                             stop.shape().text() + " must be scalars");
   TROUPE_ASSIGN(const int64_t num, integer_scalar(context.input(2), "num"));
-  if (num < 1) return invalid_argument("num is " + std::to_string(num) + ", it must be at least 1");
+  if (num < 1) return invalid_argument("num is " + std::to_string(num) + "; it must be at least 1");
   TROUPE_ASSIGN(const Shape shape, Shape::make({&num, 1}, start.dtype()));
   TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
   start.dtype() == DType::Float ? write_lin_space<float>(*output, start, stop)

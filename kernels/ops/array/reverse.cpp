@@ -11,7 +11,8 @@ Result<std::vector<bool>> reversed_axes(std::span<const int64_t> axes, size_t ra
   std::vector<bool> reversed(rank, false);
   for (const int64_t axis : axes) {
     TROUPE_ASSIGN(const size_t i, resolve_axis(axis, rank));
-    if (reversed[i]) return invalid_argument("axis " + std::to_string(i) + " is named twice");
+    if (reversed[i])
+      return invalid_argument("axis " + std::to_string(i) + " is named twice; each axis may be named once");
     reversed[i] = true;
   }
   return reversed;

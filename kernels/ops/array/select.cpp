@@ -33,8 +33,9 @@ Result<size_t> elements_per_condition(const Tensor& condition, const Tensor& t) 
   if (condition.shape() == t.shape()) return size_t{1};
   if (condition.shape().rank() == 1 && t.shape().rank() > 1 && condition.shape()[0] == t.shape()[0])
     return t.shape()[0] == 0 ? size_t{1} : static_cast<size_t>(t.elements() / t.shape()[0]);
-  return invalid_argument("the condition of shape " + condition.shape().text() +
-                          " fits neither the elements nor the rows of " + t.signature());
+  return invalid_argument(
+      "condition has shape " + condition.shape().text() + " and t is " + t.signature() +
+      "; condition must be a scalar, have the shape of t, or have one element for each row of t");
 }
 
 template <class T>
@@ -149,7 +150,9 @@ void select_v2_gradient(GradientContext& context) {
 
 Result<SelectArguments> check_select(KernelContext& context) {
   const Tensor &condition = context.input(0), &t = context.input(1), &e = context.input(2);
-  if (t.shape() != e.shape()) return invalid_argument("t is " + t.signature() + ", e is " + e.signature());
+  if (t.shape() != e.shape())
+    return invalid_argument("t is " + t.signature() + " and e is " + e.signature() +
+                            "; they must have the same shape");
   TROUPE_ASSIGN(const size_t per_condition, elements_per_condition(condition, t));
   return SelectArguments{condition, t, e, per_condition};
 }

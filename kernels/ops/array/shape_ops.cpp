@@ -36,7 +36,8 @@ Status output_integers(KernelContext& context, size_t i, const Shape& shape,
   const auto narrow = output->write<int32_t>();
   for (size_t k = 0; k < values.size(); ++k) {
     if (values[k] > INT32_MAX)
-      return invalid_argument(std::to_string(values[k]) + " does not fit int32; use out_type int64");
+      return invalid_argument("the value " + std::to_string(values[k]) +
+                              " does not fit int32; use out_type int64");
     narrow[k] = static_cast<int32_t>(values[k]);
   }
   return {};
@@ -78,7 +79,7 @@ Result<KnownProduct> known_product(std::span<const int64_t> dims) {
     if (dim == 0)
       known.empty = true;
     else if (dim != unknown_dim && __builtin_mul_overflow(known.nonzero, dim, &known.nonzero))
-      return invalid_argument("the elements of shape " + text_of(dims) + " cannot be counted");
+      return invalid_argument("the number of elements of shape " + text_of(dims) + " does not fit int64");
   }
   return known;
 }
@@ -99,7 +100,7 @@ Result<Dims> resolved_dims(std::span<const int64_t> wanted, std::span<const int6
   TROUPE_ASSIGN(const KnownProduct result, known_product(dims));
   if (result.elements() != given.elements())
     return invalid_argument("a tensor of " + std::to_string(given.elements()) +
-                            " elements cannot take shape " + text_of(wanted));
+                            " elements cannot be reshaped to " + text_of(wanted));
   return dims;
 }
 
@@ -160,7 +161,8 @@ Result<Dims> squeezed_dims(std::span<const int64_t> dims, std::span<const int64_
   for (const int64_t axis : axes) {
     TROUPE_ASSIGN(const size_t i, resolve_axis(axis, dims.size()));
     if (dims[i] != 1 && dims[i] != unknown_dim)
-      return invalid_argument("dimension " + std::to_string(i) + " of shape " + text_of(dims) + " is not 1");
+      return invalid_argument("dimension " + std::to_string(i) + " of shape " + text_of(dims) +
+                              " is not 1 and cannot be squeezed");
     drop[i] = true;
   }
   Dims remaining;

@@ -18,7 +18,8 @@ Result<Dims> resolved_box(std::span<const int64_t> dims, std::span<const int64_t
                           std::span<const int64_t> size) {
   if (begin.size() != dims.size() || size.size() != dims.size())
     return invalid_argument("begin " + text_of(begin) + " and size " + text_of(size) +
-                            " for a tensor of rank " + std::to_string(dims.size()));
+                            " must each have one element for each of the " + std::to_string(dims.size()) +
+                            " dimensions of input");
   Dims box(size);
   for (size_t i = 0; i < dims.size(); ++i) {
     const int64_t end = dims[i] == unknown_dim ? INT64_MAX : dims[i];
@@ -26,8 +27,9 @@ Result<Dims> resolved_box(std::span<const int64_t> dims, std::span<const int64_t
     if (begins_inside && box[i] == -1 && dims[i] != unknown_dim) box[i] = end - begin[i];
     const bool open = box[i] == -1 && dims[i] == unknown_dim;
     if (!begins_inside || (box[i] < 0 && !open) || box[i] > end - begin[i])
-      return invalid_argument("begin " + text_of(begin) + " and size " + text_of(size) + " leave dimension " +
-                              std::to_string(i) + " of shape " + text_of(dims));
+      return invalid_argument("begin " + text_of(begin) + " and size " + text_of(size) +
+                              " are out of bounds in dimension " + std::to_string(i) + " of shape " +
+                              text_of(dims));
   }
   return box;
 }
@@ -41,8 +43,8 @@ Status slice_shape(ShapeContext& context) {
     input = PartialShape::of_rank(static_cast<size_t>(length[0]));
   if (!input.known_rank()) return {};
   if (length[0] != unknown_dim && length[0] != static_cast<int64_t>(input.rank()))
-    return invalid_argument("begin and size of " + std::to_string(length[0]) + " elements for shape " +
-                            input.text());
+    return invalid_argument("begin and size have " + std::to_string(length[0]) +
+                            " elements, but input has shape " + input.text());
   const auto begin = context.constant_integers(1), size = context.constant_integers(2);
   PartialShape box = PartialShape::of_rank(input.rank());
   if (begin && size) {
@@ -74,19 +76,20 @@ void slice_gradient(GradientContext& context) {
 /// The padded dims; `paddings` holds (before, after) for each.
 Result<Dims> padded_dims(std::span<const int64_t> dims, std::span<const int64_t> paddings) {
   if (paddings.size() != 2 * dims.size())
-    return invalid_argument("paddings for " + std::to_string(paddings.size() / 2) +
-                            " dimensions, the tensor has " + std::to_string(dims.size()));
+    return invalid_argument("paddings has " + std::to_string(paddings.size() / 2) + " rows, but input has " +
+                            std::to_string(dims.size()) + " dimensions");
   Dims padded(dims);
   for (size_t i = 0; i < dims.size(); ++i) {
     const int64_t before = paddings[2 * i], after = paddings[2 * i + 1];
     if (before < 0 || after < 0)
-      return invalid_argument("negative padding (" + std::to_string(before) + ", " + std::to_string(after) +
-                              ") of dimension " + std::to_string(i));
+      return invalid_argument("the padding (" + std::to_string(before) + ", " + std::to_string(after) +
+                              ") of dimension " + std::to_string(i) + " must not be negative");
     if (dims[i] == unknown_dim) continue;
     if (__builtin_add_overflow(padded[i], before, &padded[i]) ||
         __builtin_add_overflow(padded[i], after, &padded[i]))
-      return invalid_argument("padding (" + std::to_string(before) + ", " + std::to_string(after) +
-                              ") of dimension " + std::to_string(i) + " is too large");
+      return invalid_argument("the padding (" + std::to_string(before) + ", " + std::to_string(after) +
+                              ") of dimension " + std::to_string(i) +
+                              " is too large: the padded size does not fit int64");
   }
   return padded;
 }
@@ -99,7 +102,8 @@ Status pad_shape(ShapeContext& context) {
   if (!input.known_rank() && rows != unknown_dim) input = PartialShape::of_rank(static_cast<size_t>(rows));
   if (!input.known_rank()) return {};
   if (rows != unknown_dim && rows != static_cast<int64_t>(input.rank()))
-    return invalid_argument("paddings of shape " + paddings_shape.text() + " for shape " + input.text());
+    return invalid_argument("paddings has shape " + paddings_shape.text() + ", but input has shape " +
+                            input.text() + "; there must be one row for each dimension");
   PartialShape padded = PartialShape::of_rank(input.rank());
   if (const auto paddings = context.constant_integers(1)) {
     TROUPE_ASSIGN(const Dims dims, padded_dims(input.dims(), *paddings));
@@ -143,7 +147,8 @@ Result<BoxCopyArguments> check_pad(KernelContext& context) {
   const Tensor& input = context.input(0);
   const Shape& paddings_shape = context.input(1).shape();
   if (paddings_shape.rank() != 2 || paddings_shape[1] != 2)
-    return invalid_argument("paddings of shape " + paddings_shape.text() + ", expected [rank,2]");
+    return invalid_argument("paddings has shape " + paddings_shape.text() + "; it must have shape [" +
+                            std::to_string(input.shape().rank()) + ",2]");
   const Dims paddings = integers(context.input(1));
   const auto dims = input.shape().dims();
   TROUPE_ASSIGN(const Dims padded, padded_dims(dims, paddings));

@@ -59,11 +59,12 @@ Result<Dims> resolved_sizes(std::span<const int64_t> sizes, int64_t total) {
     if (at == open) continue;
     if (*at < 0 || __builtin_add_overflow(sum, *at, &sum))
       return invalid_argument("size_splits " + text_of(sizes) +
-                              " may hold one -1 and no other negative size");
+                              " may contain one -1 at most and no other negative size");
   }
   if (open != resolved.end()) *open = total - sum;
   if (open != resolved.end() ? *open < 0 : sum != total)
-    return invalid_argument("size_splits " + text_of(sizes) + " do not add up to " + std::to_string(total));
+    return invalid_argument("size_splits " + text_of(sizes) + " do not add up to " + std::to_string(total) +
+                            ", the size of the split dimension");
   return resolved;
 }
 
@@ -80,7 +81,8 @@ Status split_v_shape(ShapeContext& context) {
     return {};
   }
   if (sizes->size() != parts)
-    return invalid_argument("size_splits " + text_of(*sizes) + " for " + std::to_string(parts) + " outputs");
+    return invalid_argument("size_splits " + text_of(*sizes) + " must have one size for each of the " +
+                            std::to_string(parts) + " outputs");
   TROUPE_ASSIGN(const size_t axis, resolve_axis(*split_dim, value.rank()));
   Dims resolved(*sizes);
   if (value[axis] != unknown_dim) {
@@ -124,7 +126,8 @@ Result<SplitArguments> check_split_v(KernelContext& context) {
   TROUPE_ASSIGN(const size_t axis, resolve_axis(split_dim, value.shape().rank()));
   const auto parts = static_cast<size_t>(context.node().attrs.get<int64_t>("num_split"));
   if (sizes.size() != parts)
-    return invalid_argument("size_splits " + text_of(sizes) + " for " + std::to_string(parts) + " outputs");
+    return invalid_argument("size_splits " + text_of(sizes) + " must have one size for each of the " +
+                            std::to_string(parts) + " outputs");
   TROUPE_ASSIGN(const Dims resolved, resolved_sizes(sizes, value.shape()[axis]));
   return split_along(context, value, axis, resolved);
 }

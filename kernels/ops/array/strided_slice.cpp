@@ -40,14 +40,17 @@ struct Entry {
 Status add_dimension(Box& box, std::span<const int64_t> dims, const Entry& entry) {
   const size_t axis = box.size.size();
   if (axis >= dims.size())
-    return invalid_argument("more indices than the " + std::to_string(dims.size()) + " dimensions of shape " +
-                            text_of(dims));
-  if (entry.stride == 0) return invalid_argument("the stride of dimension " + std::to_string(axis) + " is 0");
+    return invalid_argument("there are more indices than the " + std::to_string(dims.size()) +
+                            " dimensions of shape " + text_of(dims));
+  if (entry.stride == 0)
+    return invalid_argument("the stride of dimension " + std::to_string(axis) +
+                            " is 0; strides must not be 0");
   const int64_t dim = dims[axis];
   if (entry.single) {
     if (entry.stride < 0)
-      return invalid_argument("a single index of dimension " + std::to_string(axis) +
-                              " with a stride below 0");
+      return invalid_argument("the stride of dimension " + std::to_string(axis) + " is " +
+                              std::to_string(entry.stride) +
+                              "; a single index (shrink_axis_mask) needs a positive stride");
     const int64_t at = entry.begin < 0 && dim != unknown_dim ? entry.begin + dim : entry.begin;
     if (dim != unknown_dim && (at < 0 || at >= dim))
       return invalid_argument("index " + std::to_string(entry.begin) + " is outside dimension " +
@@ -95,12 +98,12 @@ Result<Box> resolve(std::span<const int64_t> dims, const Masks& masks, std::span
   if (end.size() != entries || strides.size() != entries)
     return invalid_argument("begin, end and strides have " + std::to_string(entries) + ", " +
                             std::to_string(end.size()) + " and " + std::to_string(strides.size()) +
-                            " elements");
+                            " elements; the numbers must be equal");
   Box box;
   bool ellipsis = false;
   for (size_t i = 0; i < entries; ++i) {
     if (has(masks.ellipsis, i)) {
-      if (ellipsis) return invalid_argument("more than one ellipsis");
+      if (ellipsis) return invalid_argument("ellipsis_mask selects more than one ellipsis");
       ellipsis = true;
       size_t after = 0;
       for (size_t k = i + 1; k < entries; ++k) after += has(masks.new_axis, k) ? 0 : 1;
@@ -199,7 +202,7 @@ Result<BoxCopyArguments> check_strided_slice_grad(KernelContext& context) {
   TROUPE_ASSIGN(const Shape shape, Shape::make(dims, gradient.dtype()));
   TROUPE_ASSIGN(const Box box, box_of(context, dims, 1));
   if (!std::ranges::equal(box.result, gradient.shape().dims()))
-    return invalid_argument("dy of shape " + gradient.shape().text() + " for a slice of shape " +
+    return invalid_argument("dy has shape " + gradient.shape().text() + ", but the slice has shape " +
                             text_of(box.result));
   TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
   return BoxCopyArguments{&gradient, output,

@@ -7,7 +7,9 @@ namespace {
 
 Result<Dims> tiled_dims(std::span<const int64_t> dims, std::span<const int64_t> multiples) {
   if (multiples.size() != dims.size())
-    return invalid_argument("multiples " + text_of(multiples) + " for shape " + text_of(dims));
+    return invalid_argument("multiples " + text_of(multiples) +
+                            " must have one element for each dimension of input, which has shape " +
+                            text_of(dims));
   Dims tiled(dims);
   for (size_t i = 0; i < dims.size(); ++i) {
     if (multiples[i] < 0)
@@ -27,7 +29,8 @@ Status tile_shape(ShapeContext& context) {
     input = PartialShape::of_rank(static_cast<size_t>(length[0]));
   if (!input.known_rank()) return {};
   if (length[0] != unknown_dim && length[0] != static_cast<int64_t>(input.rank()))
-    return invalid_argument("multiples of shape " + length.text() + " for shape " + input.text());
+    return invalid_argument("multiples has shape " + length.text() + " and input has shape " + input.text() +
+                            "; there must be one element for each dimension");
   PartialShape tiled = PartialShape::of_rank(input.rank());
   if (multiples) {
     TROUPE_ASSIGN(const Dims dims, tiled_dims(input.dims(), *multiples));

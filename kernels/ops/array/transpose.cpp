@@ -15,7 +15,8 @@ Result<Dims> inverse_of(std::span<const int64_t> permutation) {
     const int64_t to = permutation[static_cast<size_t>(i)];
     if (to < 0 || to >= size || inverse[static_cast<size_t>(to)] != -1)
       return invalid_argument(text_of(permutation) + " is not a permutation: element " + std::to_string(i) +
-                              " is " + std::to_string(to));
+                              " is " + std::to_string(to) + "; each of the numbers from 0 to " +
+                              std::to_string(size - 1) + " must occur once");
     inverse[static_cast<size_t>(to)] = i;
   }
   return inverse;
@@ -23,7 +24,8 @@ Result<Dims> inverse_of(std::span<const int64_t> permutation) {
 
 Status check_permutation(std::span<const int64_t> permutation, size_t rank) {
   if (permutation.size() != rank)
-    return invalid_argument("perm " + text_of(permutation) + " for a tensor of rank " + std::to_string(rank));
+    return invalid_argument("perm " + text_of(permutation) + " must have one element for each of the " +
+                            std::to_string(rank) + " dimensions of x");
   return inverse_of(permutation).status();
 }
 
@@ -34,7 +36,8 @@ Status transpose_shape(ShapeContext& context) {
   if (permutation && !x.known_rank()) x = PartialShape::of_rank(permutation->size());
   if (!x.known_rank()) return {};
   if (length[0] != unknown_dim && length[0] != static_cast<int64_t>(x.rank()))
-    return invalid_argument("perm of shape " + length.text() + " for shape " + x.text());
+    return invalid_argument("perm has shape " + length.text() + " and x has shape " + x.text() +
+                            "; perm must have one element for each dimension of x");
   std::vector<int64_t> dims(x.rank(), unknown_dim);
   if (permutation) {
     TROUPE_RETURN_IF_FAILED(check_permutation(*permutation, x.rank()));

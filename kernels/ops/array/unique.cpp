@@ -83,7 +83,7 @@ Status check_vector(const Tensor& tensor, std::string_view name) {
     return invalid_argument(std::string(name) + " of shape " + tensor.shape().text() + " is not a vector");
   if (tensor.elements() > INT32_MAX)
     return invalid_argument(std::string(name) + " has " + std::to_string(tensor.elements()) +
-                            " elements, too many to be told apart");
+                            " elements; at most " + std::to_string(INT32_MAX) + " are supported");
   return {};
 }
 

@@ -43,7 +43,7 @@ std::string summary(const Tensor& tensor, int64_t most) {
 Status run_assert(KernelContext& context) {
   const Tensor& condition = context.input(0);
   if (!condition.shape().is_scalar())
-    return invalid_argument("condition must be a scalar, its shape is " + condition.shape().text());
+    return invalid_argument("condition must be a scalar, but its shape is " + condition.shape().text());
   if (condition.item<bool>()) return {};
   const auto most = context.node().attrs.get<int64_t>("summarize");
   std::string text = "assertion failed:";

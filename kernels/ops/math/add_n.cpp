@@ -46,7 +46,7 @@ Result<AddNArguments> check_add_n(KernelContext& context) {
   for (size_t i = 0; i < context.inputs(); ++i) {
     if (!(context.input(i).shape() == shape))
       return invalid_argument("input " + std::to_string(i) + " is " + context.input(i).signature() +
-                              ", input 0 has shape " + shape.text());
+                              ", but all inputs must have the shape of input 0, " + shape.text());
     arguments.terms.push_back(context.input(i).data());
   }
   if (context.inputs() == 1) {

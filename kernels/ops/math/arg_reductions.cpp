@@ -23,7 +23,7 @@ Status arg_shape(ShapeContext& context) {
     TROUPE_ASSIGN(const size_t axis, resolve_axis(dimension->front(), input.rank()));
     dims.erase(dims.begin() + static_cast<ptrdiff_t>(axis));
   } else {
-    if (dims.empty()) return invalid_argument("the input is a scalar and has no axis");
+    if (dims.empty()) return invalid_argument("the input is a scalar; it must have at least one dimension");
     dims.assign(dims.size() - 1, unknown_dim);
   }
   context.set_output(0, PartialShape(std::move(dims)));
@@ -118,11 +118,12 @@ Result<ArgReductionArguments> check_arg_reduction(KernelContext& context) {
   const auto length = static_cast<size_t>(dims[axis]);
   TROUPE_ASSIGN(const Shape shape, Shape::make(Dims(dims).without(axis), DType::Int64));
   if (length == 0 && shape.elements() != 0)
-    return invalid_argument("axis " + std::to_string(axis) + " of " + input.signature() + " is empty");
+    return invalid_argument("axis " + std::to_string(axis) + " of " + input.signature() +
+                            " is empty; it must have at least one element");
   TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
   if (output->dtype() == DType::Int32 && length > size_t{INT32_MAX})
     return invalid_argument("an index along axis " + std::to_string(axis) + " of " + input.signature() +
-                            " does not fit int32");
+                            " does not fit int32; use output_type int64");
   return ArgReductionArguments{input, *output, count_of(dims.first(axis)), length,
                                count_of(dims.subspan(axis + 1))};
 }

@@ -85,7 +85,7 @@ Status batch_matmul_shape(ShapeContext& context) {
   const PartialShape &x = context.input(0), &y = context.input(1);
   if (!x.known_rank() || !y.known_rank()) return {};
   if (x.rank() < 2 || y.rank() < 2)
-    return invalid_argument("x " + x.text() + " x y " + y.text() + ": both must hold matrices");
+    return invalid_argument("x " + x.text() + " x y " + y.text() + ": both must have at least 2 dimensions");
   TROUPE_ASSIGN(const auto batch,
                 batch_dims(partial(x.dims().first(x.rank() - 2)), partial(y.dims().first(y.rank() - 2))));
   TROUPE_ASSIGN(const Sizes sizes,
@@ -185,11 +185,12 @@ Result<BatchMatMulArguments> check_batch_matmul(KernelContext& context) {
   const Tensor &x = context.input(0), &y = context.input(1);
   const auto x_dims = x.shape().dims(), y_dims = y.shape().dims();
   if (x_dims.size() < 2 || y_dims.size() < 2)
-    return invalid_argument("x " + text_of(x_dims) + " x y " + text_of(y_dims) + ": both must hold matrices");
+    return invalid_argument("x " + text_of(x_dims) + " x y " + text_of(y_dims) +
+                            ": both must have at least 2 dimensions");
   const auto x_batch = x_dims.first(x_dims.size() - 2), y_batch = y_dims.first(y_dims.size() - 2);
   if (!broadcasts(node) && !std::ranges::equal(x_batch, y_batch))
     return invalid_argument("x " + text_of(x_dims) + " x y " + text_of(y_dims) +
-                            ": all but the last two dimensions must agree");
+                            ": all dimensions but the last two must be equal");
   TROUPE_ASSIGN(const Sizes sizes, product_sizes(x_dims, y_dims, adj_x, adj_y));
   TROUPE_ASSIGN(auto batch, Broadcast<2>::make({x_batch, y_batch}, x.dtype()));
   Dims dims(batch.shape().dims());

@@ -155,7 +155,8 @@ Status reduction_shape(ShapeContext& context) {
   const PartialShape& input = context.input(0);
   const bool keep_dims = context.attr<bool>("keep_dims");
   if (context.input(1).known_rank() && context.input(1).rank() > 1)
-    return invalid_argument("the axes of shape " + context.input(1).text() + " are not a vector");
+    return invalid_argument("the axes have shape " + context.input(1).text() +
+                            "; they must be a scalar or a vector");
   if (!input.known_rank()) return {};
   const auto axes = context.constant_integers(1);
   if (!axes) {
@@ -291,7 +292,8 @@ Result<ReductionArguments> reduction_arguments(KernelContext& context, std::span
 Result<ReductionArguments> ReductionCheck::operator()(KernelContext& context) const {
   const Tensor& axes = context.input(1);
   if (axes.shape().rank() > 1)
-    return invalid_argument("the axes of shape " + axes.shape().text() + " are not a vector");
+    return invalid_argument("the axes have shape " + axes.shape().text() +
+                            "; they must be a scalar or a vector");
   return reduction_arguments(context, integers(axes), keep_dims_);
 }
 
@@ -299,7 +301,8 @@ Result<ReductionArguments> MeanCheck::operator()(KernelContext& context) const {
   auto arguments = ReductionCheck::operator()(context);
   if (arguments && arguments->count == 0 && arguments->output->elements() != 0 &&
       is_integer(arguments->input.dtype()))
-    return invalid_argument("the mean of no integers");
+    return invalid_argument("the mean of zero integers is undefined; the input is " +
+                            arguments->input.signature());
   return arguments;
 }
 

@@ -27,9 +27,12 @@ Status check_order(std::span<const Id> ids) {
   for (size_t i = 0; i < ids.size(); ++i)
     if (const Id before = i == 0 ? 0 : ids[i - 1]; ids[i] < before)
       return invalid_argument("segment_ids[" + std::to_string(i) + "] = " + std::to_string(ids[i]) +
-                              " is less than " + std::to_string(before));
+                              " is less than " + std::to_string(before) +
+                              "; segment_ids must be in ascending order from 0 on");
   if (!ids.empty() && ids.back() == INT64_MAX)
-    return invalid_argument("segment_ids[" + std::to_string(ids.size() - 1) + "] is too large");
+    return invalid_argument("segment_ids[" + std::to_string(ids.size() - 1) +
+                            "] = " + std::to_string(ids.back()) +
+                            " is too large: the number of segments does not fit int64");
   return {};
 }
 
@@ -44,7 +47,7 @@ Status segments_shape(ShapeContext& context) {
   TROUPE_ASSIGN(const auto ids, context.with_rank(1, 1));
   const PartialShape& data = context.input(0);
   if (!data.known_rank()) return {};
-  if (data.rank() == 0) return invalid_argument("data is a scalar: it has no rows");
+  if (data.rank() == 0) return invalid_argument("data is a scalar; it must have at least one dimension");
   TROUPE_RETURN_IF_FAILED(merge(PartialShape::vector(data[0]), ids).status());
   int64_t segments = unknown_dim;
   if (const auto known = context.constant_integers(1)) {
@@ -123,7 +126,8 @@ Status unsorted_shape(ShapeContext& context) {
   if (!data.known_rank() || !ids.known_rank()) return {};
   TROUPE_ASSIGN(const Dims row, row_dims(data.dims(), ids.dims(), "data", "segment_ids"));
   const int64_t segments = constant_integer(context, 2).value_or(unknown_dim);
-  if (segments < unknown_dim) return invalid_argument("num_segments is " + std::to_string(segments));
+  if (segments < unknown_dim)
+    return invalid_argument("num_segments is " + std::to_string(segments) + "; it must not be negative");
   context.set_output(0, partial(row.with(0, segments)));
   return {};
 }
@@ -223,10 +227,11 @@ void add_segments(OpLibrary& library, const char* name, const char* types, Gradi
 
 Result<SegmentsArguments> check_segments(KernelContext& context) {
   const Tensor &data = context.input(0), &ids = context.input(1);
-  if (data.shape().rank() == 0) return invalid_argument("data is a scalar: it has no rows");
+  if (data.shape().rank() == 0)
+    return invalid_argument("data is a scalar; it must have at least one dimension");
   if (ids.shape().rank() != 1 || data.shape()[0] != ids.shape()[0])
-    return invalid_argument("segment_ids of shape " + ids.shape().text() + " for data of shape " +
-                            data.shape().text());
+    return invalid_argument("segment_ids has shape " + ids.shape().text() + " and data has shape " +
+                            data.shape().text() + "; there must be one id for each row of data");
   return SegmentsArguments{data, ids};
 }
 

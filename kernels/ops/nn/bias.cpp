@@ -22,7 +22,8 @@ bool channels_are_second(const Node& node) {
 Result<size_t> channel_axis(const Node& node, size_t rank) {
   const bool second = channels_are_second(node);
   if (rank < (second ? 3 : 2))
-    return invalid_argument("a tensor of rank " + std::to_string(rank) + " has no channels beside others");
+    return invalid_argument("a tensor of rank " + std::to_string(rank) + " has no channels; data_format " +
+                            (second ? "NCHW needs rank 3" : "NHWC needs rank 2") + " or more");
   return second ? 1 : rank - 1;
 }
 
@@ -72,7 +73,8 @@ Result<Shape> bias_shape(const KernelContext& context) {
   const Shape &value = context.input(0).shape(), &bias = context.input(1).shape();
   TROUPE_ASSIGN(const size_t axis, channel_axis(context.node(), value.rank()));
   if (bias.rank() != 1 || bias[0] != value[axis])
-    return invalid_argument("a bias of shape " + bias.text() + " for a value of shape " + value.text());
+    return invalid_argument("bias has shape " + bias.text() + ", but value of shape " + value.text() +
+                            " needs one bias for each of its " + std::to_string(value[axis]) + " channels");
   Dims dims(value.rank() - axis, 1);
   dims[0] = bias[0];
   return Shape::make(dims, context.input(1).dtype());

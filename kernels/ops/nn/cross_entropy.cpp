@@ -131,9 +131,11 @@ Status compute_sparse(const SparseSoftmaxCrossEntropyArguments& arguments, Devic
 
 /// Checks the shape of the features, or of the matrix that features and labels broadcast to.
 Status check_features(const Shape& shape) {
-  if (shape.rank() != 2) return invalid_argument("features of shape " + shape.text() + " are not a matrix");
+  if (shape.rank() != 2)
+    return invalid_argument("features has shape " + shape.text() + "; it must be a matrix");
   if (shape[1] == 0 && shape[0] != 0)
-    return invalid_argument("features of shape " + shape.text() + " have no classes");
+    return invalid_argument("features of shape " + shape.text() +
+                            " has no classes; there must be at least one");
   return {};
 }
 
@@ -210,7 +212,8 @@ Result<SparseSoftmaxCrossEntropyArguments> check_sparse_softmax_cross_entropy(Ke
   const Tensor &features = context.input(0), &labels = context.input(1);
   TROUPE_RETURN_IF_FAILED(check_features(features.shape()));
   if (labels.shape().rank() != 1 || labels.shape()[0] != features.shape()[0])
-    return invalid_argument("labels are " + labels.signature() + ", expected one for each row of features " +
+    return invalid_argument("labels are " + labels.signature() +
+                            ", but there must be one for each row of features, which is " +
                             features.signature());
   TROUPE_ASSIGN(Tensor* const loss, context.output(0, labels.shape()));
   TROUPE_ASSIGN(Tensor* const backprop, context.output(1, features.shape()));

@@ -51,8 +51,8 @@ void leaky_relu_grad_gradient(GradientContext& context) {
 Result<LeakyReluArguments> check_leaky_relu(KernelContext& context) {
   const Tensor &values = context.input(0), &features = context.input(context.inputs() - 1);
   if (!(values.shape() == features.shape()))
-    return invalid_argument("gradients of shape " + values.shape().text() + " and features of shape " +
-                            features.shape().text() + " must have the same shape");
+    return invalid_argument("gradients has shape " + values.shape().text() + " and features has shape " +
+                            features.shape().text() + "; they must have the same shape");
   TROUPE_ASSIGN(Tensor* const output, context.output(0, values.shape()));
   return LeakyReluArguments{values, features, *output, context.node().attrs.get<float>("alpha")};
 }

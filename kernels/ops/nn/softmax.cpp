@@ -15,7 +15,7 @@ namespace {
 
 Status softmax_shape(ShapeContext& context) {
   if (context.input(0).has_rank(0))
-    return invalid_argument("logits are a scalar; they need at least one axis");
+    return invalid_argument("logits is a scalar; it must have at least one dimension");
   return unchanged_shape(context);
 }
 
@@ -65,7 +65,8 @@ void log_softmax_gradient(GradientContext& context) {  // dy - sum(dy) exp(y)
 
 Result<SoftmaxArguments> check_softmax(KernelContext& context) {
   const Tensor& logits = context.input(0);
-  if (logits.shape().is_scalar()) return invalid_argument("logits are a scalar; they need at least one axis");
+  if (logits.shape().is_scalar())
+    return invalid_argument("logits is a scalar; it must have at least one dimension");
   TROUPE_ASSIGN(Tensor* const output, context.forward(0, 0, logits.shape()));
   return SoftmaxArguments{logits.valid() ? logits : *output, *output};
 }

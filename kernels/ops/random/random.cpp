@@ -300,8 +300,8 @@ Result<RandomArguments> check_random(KernelContext& context) {
 Result<RandomUniformIntArguments> check_random_uniform_int(KernelContext& context) {
   for (size_t i = 1; i < 3; ++i)
     if (!context.input(i).shape().is_scalar())
-      return invalid_argument("minval and maxval must be scalars, one has shape " +
-                              context.input(i).shape().text());
+      return invalid_argument(context.node().op->inputs[i].name + " has shape " +
+                              context.input(i).shape().text() + "; it must be a scalar");
   TROUPE_ASSIGN(const int64_t least, integer_scalar(context.input(1), "minval"));
   TROUPE_ASSIGN(const int64_t limit, integer_scalar(context.input(2), "maxval"));
   TROUPE_ASSIGN(Tensor* const output, random_output(context));

@@ -32,7 +32,7 @@ class ReplaceValue {
     const PartialShape expected = keeps_ && old.valid() ? PartialShape(old.shape()) : declared_;
     const Shape& shape = context.input(1).shape();
     if (!expected.compatible_with(shape))
-      return invalid_argument("a value of shape " + shape.text() + " for a variable of shape " +
+      return invalid_argument("the value has shape " + shape.text() + ", but the variable has shape " +
                               expected.text());
     context.set_output(0, context.input(1));
     return {};

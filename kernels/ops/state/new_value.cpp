@@ -28,9 +28,9 @@ Result<NewValue> new_value(KernelContext& context, size_t i) {
 
 Status require_same_shape(const KernelContext& context, size_t a, size_t b) {
   if (context.input(a).shape() == context.input(b).shape()) return {};
-  return invalid_argument(argument_name(context, a) + " of shape " + context.input(a).shape().text() +
-                          " and " + argument_name(context, b) + " of shape " +
-                          context.input(b).shape().text() + " differ");
+  return invalid_argument(argument_name(context, a) + " has shape " + context.input(a).shape().text() +
+                          " and " + argument_name(context, b) + " has shape " +
+                          context.input(b).shape().text() + "; they must have the same shape");
 }
 
 OpDefBuilder write_op(std::string name, ShapeFunction shape) {

@@ -31,7 +31,8 @@ struct Replace {
 Status scatter_shape(ShapeContext& context) {
   const PartialShape &variable = context.input(0), &updates = context.input(2);
   if (variable.known_rank()) {
-    if (variable.rank() == 0) return invalid_argument("the variable is a scalar: it has no rows");
+    if (variable.rank() == 0)
+      return invalid_argument("the variable is a scalar; it must have at least one dimension");
     const PartialShape row = partial(variable.dims().subspan(1));
     if (!updates.known_rank() || updates.rank() > 0)
       TROUPE_RETURN_IF_FAILED(merge(updates, concatenate(context.input(1), row)).status());
@@ -142,12 +143,14 @@ void add_scatter_nd(OpLibrary& library, const std::string& verb, const std::stri
 Result<ScatterArguments> check_scatter(KernelContext& context) {
   const Tensor &indices = context.input(1), &updates = context.input(2);
   const Shape& variable = context.input(0).shape();
-  if (variable.rank() == 0) return invalid_argument("the variable is a scalar: it has no rows");
+  if (variable.rank() == 0)
+    return invalid_argument("the variable is a scalar; it must have at least one dimension");
   Dims expected(indices.shape().dims());
   expected.append(variable.dims().subspan(1));
   if (!updates.shape().is_scalar() && !std::ranges::equal(expected, updates.shape().dims()))
-    return invalid_argument("updates of shape " + updates.shape().text() + " for indices of shape " +
-                            indices.shape().text() + " and a variable of shape " + variable.text());
+    return invalid_argument("updates has shape " + updates.shape().text() + ", but indices of shape " +
+                            indices.shape().text() + " and a variable of shape " + variable.text() +
+                            " require a scalar or shape " + text_of(expected));
   TROUPE_RETURN_IF_FAILED(check_indices(indices, variable[0]));
   const size_t row = count_of(variable.dims().subspan(1));
   TROUPE_ASSIGN(NewValue value, new_value(context, 0));

@@ -54,9 +54,9 @@ Status check_terms(const Terms& terms) {
   for (size_t i = 1; i < terms.size(); ++i)
     if (terms[i]->shape() != first.shape())
       return invalid_argument("elements " + first.signature() + " and " + terms[i]->signature() +
-                              " are added");
+                              " cannot be added: dtype and shape must be the same");
   if (is_number(first.dtype())) return {};
-  return invalid_argument("there is no sum of " + std::string(name(first.dtype())) + " elements");
+  return invalid_argument("elements of dtype " + std::string(name(first.dtype())) + " cannot be added");
 }
 
 Result<std::vector<const TensorList*>> lists_in(const Terms& terms) {
@@ -65,9 +65,10 @@ Result<std::vector<const TensorList*>> lists_in(const Terms& terms) {
     TROUPE_ASSIGN(const TensorList* const list, list_in(*term));
     const TensorList& first = lists.empty() ? *list : *lists[0];
     if (list->dtype != first.dtype || list->size() != first.size())
-      return invalid_argument("lists of " + std::to_string(first.size()) + ' ' +
-                              std::string(name(first.dtype)) + " and of " + std::to_string(list->size()) +
-                              ' ' + std::string(name(list->dtype)) + " are added");
+      return invalid_argument("a list of " + std::to_string(first.size()) + ' ' +
+                              std::string(name(first.dtype)) + " and one of " + std::to_string(list->size()) +
+                              ' ' + std::string(name(list->dtype)) +
+                              " cannot be added: length and dtype must be the same");
     lists.push_back(list);
   }
   return lists;

@@ -27,11 +27,12 @@ DType element_dtype(const KernelContext& context) { return context.node().attrs.
 Result<PartialShape> element_shape_in(const Tensor& tensor) {
   const Dims dims = integers(tensor);
   if (tensor.shape().rank() > 1)
-    return invalid_argument("element_shape has shape " + tensor.shape().text() + ", not that of a vector");
+    return invalid_argument("element_shape has shape " + tensor.shape().text() +
+                            "; it must be a scalar or a vector");
   if (tensor.shape().rank() == 1) return PartialShape::make({dims.begin(), dims.end()});
   if (dims[0] != -1)
     return invalid_argument("element_shape is the scalar " + std::to_string(dims[0]) +
-                            "; of scalars only -1 says something");
+                            "; the only scalar allowed is -1, for an unknown shape");
   return PartialShape();
 }
 
@@ -57,7 +58,8 @@ Result<TensorList*> changed(KernelContext& context, const TensorList& from) {
 Result<size_t> index_in(const KernelContext& context, size_t size) {
   TROUPE_ASSIGN(const int64_t index, integer_scalar(context.input(1), "index"));
   if (index < 0 || index >= static_cast<int64_t>(size))
-    return invalid_argument("index " + std::to_string(index) + " in a list of " + std::to_string(size));
+    return invalid_argument("index " + std::to_string(index) + " is not in [0, " + std::to_string(size) +
+                            "), the range of the list");
   return static_cast<size_t>(index);
 }
 
@@ -80,7 +82,7 @@ Status run_push_back(KernelContext& context) {
   TROUPE_ASSIGN(const TensorList* const from, list_in(context.input(0)));
   TROUPE_RETURN_IF_FAILED(from->check(context.input(1)));
   if (from->most >= 0 && static_cast<int64_t>(from->size()) >= from->most)
-    return invalid_argument("the list is full: it holds " + std::to_string(from->most) + " elements at most");
+    return invalid_argument("the list is full: its max_num_elements is " + std::to_string(from->most));
   TROUPE_ASSIGN(TensorList* const list, changed(context, *from));
   list->push(context.input(1));
   return {};
@@ -120,7 +122,7 @@ Result<Shape> stacked_shape(const KernelContext& context, const TensorList& list
   TROUPE_ASSIGN(const PartialShape asked, element_shape_in(context.input(1)));
   TROUPE_ASSIGN(const PartialShape shape, list.common_shape(asked));
   if (!shape.fully_known())
-    return invalid_argument("no element is set, and of their shape only " + shape.text() + " is known");
+    return invalid_argument("no element is set, and the element shape is not fully known: " + shape.text());
   return shape.to_shape(list.dtype);
 }
 
@@ -140,11 +142,13 @@ void compute_list_stack(const TensorListStackArguments& arguments, DeviceContext
 
 Status run_from_tensor(KernelContext& context) {
   const Tensor& tensor = context.input(0);
-  if (tensor.shape().rank() == 0) return invalid_argument("the tensor has no rows: it is a scalar");
+  if (tensor.shape().rank() == 0)
+    return invalid_argument("tensor is a scalar; it must have at least one dimension");
   TROUPE_ASSIGN(PartialShape shape, element_shape_in(context.input(1)));
   TROUPE_ASSIGN(const Shape row, Shape::make(Dims(tensor.shape().dims()).without(0), tensor.dtype()));
   if (!shape.compatible_with(row))
-    return invalid_argument("the rows have shape " + row.text() + ", element_shape is " + shape.text());
+    return invalid_argument("the rows of tensor have shape " + row.text() + ", but element_shape is " +
+                            shape.text());
   TROUPE_ASSIGN(TensorList* const list, new_list(context, tensor.dtype(), std::move(shape)));
   TROUPE_RETURN_IF_FAILED(list->resize(tensor.shape()[0]));
   for (int64_t i = 0; i < tensor.shape()[0]; ++i)
@@ -279,7 +283,7 @@ Result<ListElementArguments> check_list_get_item(KernelContext& context) {
 
 Result<ListElementArguments> check_list_pop_back(KernelContext& context) {
   TROUPE_ASSIGN(const TensorList* const from, list_in(context.input(0), element_dtype(context)));
-  if (from->size() == 0) return invalid_argument("the list is empty");
+  if (from->size() == 0) return invalid_argument("the list is empty: there is nothing to pop");
   TROUPE_ASSIGN(const ListElementArguments arguments, element_output(context, 1, *from, from->size() - 1, 1));
   TROUPE_ASSIGN(TensorList* const list, changed(context, *from));
   list->elements.pop_back();
@@ -290,7 +294,7 @@ Result<TensorListStackArguments> check_list_stack(KernelContext& context) {
   TROUPE_ASSIGN(const TensorList* const list, list_in(context.input(0), element_dtype(context)));
   const auto count = static_cast<int64_t>(list->size());
   if (const auto asked = context.node().attrs.get<int64_t>("num_elements"); asked >= 0 && asked != count)
-    return invalid_argument("the list has " + std::to_string(count) + " elements, num_elements is " +
+    return invalid_argument("the list has " + std::to_string(count) + " elements, but num_elements is " +
                             std::to_string(asked));
   TROUPE_ASSIGN(const Shape element, stacked_shape(context, *list));
   TROUPE_ASSIGN(const Shape shape, Shape::make(Dims(element.dims()).with(0, count), list->dtype));

@@ -164,8 +164,9 @@ Status TrainingCheck::check_rows(const KernelContext& context) const {
   const bool rows_agree = variable.rank() > 0 && gradient.rank() == variable.rank() &&
                           std::ranges::equal(variable.dims().subspan(1), gradient.dims().subspan(1));
   if (rows_agree && indices.rank() == 1 && indices[0] == gradient[0]) return {};
-  return invalid_argument("a gradient of shape " + gradient.text() + " at indices of shape " +
-                          indices.text() + " for a variable of shape " + variable.text());
+  return invalid_argument("the gradient has shape " + gradient.text() + ", indices has shape " +
+                          indices.text() + " and the variable has shape " + variable.text() +
+                          "; the gradient must have one row for each index, with the shape of a row of the variable");
 }
 
 Result<TrainingArguments> TrainingCheck::operator()(KernelContext& context) const {

@@ -27,11 +27,11 @@ void add_shape_cases(OpCases& cases) {
   cases.good("Reshape", {none(), ints({2, -1})});
   cases.good("Reshape", {one(), ints({1, 1})});
   cases.good("Reshape", {doubles(Shape{1}, {1}), ints({})});
-  cases.bad("Reshape", {box(), ints({4, -1})}, {}, "30 elements cannot take shape [4,-1]");
+  cases.bad("Reshape", {box(), ints({4, -1})}, {}, "30 elements cannot be reshaped to [4,-1]");
   cases.bad("Reshape", {box(), ints({-1, -1})}, {}, "[-1,-1]");
   cases.good("Reshape", {none(), ints({0, -1})});
   cases.good("Reshape", {random_doubles(Shape{0, 6}, 0, 1), ints({0, -1, 3})});
-  cases.bad("Reshape", {box(), ints({0, -1})}, {}, "30 elements cannot take shape [0,-1]");
+  cases.bad("Reshape", {box(), ints({0, -1})}, {}, "30 elements cannot be reshaped to [0,-1]");
   cases.good_in_every_type("ExpandDims", {box(), int_scalar(2)});
   cases.good("ExpandDims", {none(), int_scalar(-3)});
   cases.good("ExpandDims", {one(), int_scalar(0)});
@@ -197,8 +197,8 @@ void add_partition_cases(OpCases& cases) {
   cases.bad("DynamicPartition", {rows(2), ints({0, 3})}, three, "partitions[1] = 3 is not in [0, 3)");
   cases.bad("DynamicPartition", {rows(2), ints({-1, 0})}, three, "partitions[0] = -1 is not in [0, 3)");
   cases.bad("DynamicPartition", {rows(2), ints({0, 1, 2})}, three,
-            "partitions of shape [3] for data of shape [2,5]");
-  cases.bad("DynamicPartition", {one(), ints({0})}, three, "partitions of shape [1] for data of shape []");
+            "partitions has shape [3] and data has shape [2,5]");
+  cases.bad("DynamicPartition", {one(), ints({0})}, three, "partitions has shape [1] and data has shape []");
   cases.bad("DynamicPartition", {rows(2), ints({0, 0})}, {{"num_partitions", int64_t{0}}},
             "num_partitions is 0");
 }
@@ -211,8 +211,8 @@ void add_stitch_cases(OpCases& cases, const std::string& op) {
   cases.good(op, {ints({1}), random_doubles(Shape{1, 0}, 0, 1)});
   cases.good(op, {ints({1, 0, 1}), ints({1}), converted(rows(3, 1), f32), converted(rows(1, 2), f32)});
   cases.bad(op, {ints({0, -1}), rows(2)}, {}, "indices[0][1] = -1 is not in");
-  cases.bad(op, {ints({0, 1}), rows(3)}, {}, "indices of shape [2] for data of shape [3,5]");
-  cases.bad(op, {ints({0}), one()}, {}, "indices of shape [1] for data of shape []");
+  cases.bad(op, {ints({0, 1}), rows(3)}, {}, "indices has shape [2] and data has shape [3,5]");
+  cases.bad(op, {ints({0}), one()}, {}, "indices has shape [1] and data has shape []");
   cases.bad(op, {ints({0}), ints({1}), rows(1), random_doubles(Shape{1, 4}, 0, 1)}, {}, "4");
 }
 
@@ -272,11 +272,13 @@ void add_gather_nd_cases(OpCases& cases) {
     cases.good("GatherNd", {box, indices});
   cases.good("GatherNd", {one(), ints(Shape{2, 0}, {})});
   cases.good("GatherNd", {rows(0), ints(Shape{0, 1}, {})});
-  cases.bad("GatherNd", {box, ints(Shape{2, 2}, {0, 0, 1, 3})}, {}, "indices[1] = [1,3] is not in [2,3]");
-  cases.bad("GatherNd", {box, ints(Shape{1, 1}, {-1})}, {}, "indices[0] = [-1] is not in [2]");
+  cases.bad("GatherNd", {box, ints(Shape{2, 2}, {0, 0, 1, 3})}, {},
+            "indices[1] = [1,3] is outside the dimensions [2,3]");
+  cases.bad("GatherNd", {box, ints(Shape{1, 1}, {-1})}, {},
+            "indices[0] = [-1] is outside the dimensions [2]");
   cases.bad("GatherNd", {box, int_scalar(1)}, {}, "indices is a scalar");
   cases.bad("GatherNd", {one(), ints(Shape{1, 1}, {0})}, {},
-            "indices of shape [1,1] for a tensor of shape []");
+            "indices has shape [1,1] and the tensor has shape []");
 
   const Tensor updates = rows(3), shape = ints({2, 3, 5});
   cases.good_in_every_type("ScatterNd", {pairs, updates, shape});
@@ -286,10 +288,12 @@ void add_gather_nd_cases(OpCases& cases) {
   cases.good("ScatterNd", {ints(Shape{0, 1}, {}), rows(0), ints({3, 5})});
   cases.good("ScatterNd", {converted(random_doubles(Shape{5000, 1}, 0, 61), i32),
                            converted(random_doubles(Shape{5000, 33}, 1, 9), f32), ints({61, 33})});
-  cases.bad("ScatterNd", {pairs, updates, ints({2, 2, 5})}, {}, "indices[0] = [1,2] is not in [2,2]");
+  cases.bad("ScatterNd", {pairs, updates, ints({2, 2, 5})}, {},
+            "indices[0] = [1,2] is outside the dimensions [2,2]");
   cases.bad("ScatterNd", {pairs, updates, ints({2, 3, 4})}, {}, "4]");
   cases.bad("ScatterNd", {pairs, updates, ints({2, -3, 5})}, {}, "-3");
-  cases.bad("ScatterNd", {pairs, updates, ints({2})}, {}, "indices of shape [3,2] for a tensor of shape [");
+  cases.bad("ScatterNd", {pairs, updates, ints({2})}, {},
+            "indices has shape [3,2] and the tensor has shape [");
 }
 
 void add_select_cases(OpCases& cases) {
@@ -403,7 +407,7 @@ void add_makers(OpCases& cases) {
     const Tensor value = converted(box(), static_cast<DType>(type));
     cases.good("Const", {}, {{"value", value}, {"dtype", value.dtype()}});
   }
-  cases.bad("Const", {}, {{"value", box()}, {"dtype", f32}}, "value is double[2,3,5], dtype is float");
+  cases.bad("Const", {}, {{"value", box()}, {"dtype", f32}}, "value is double[2,3,5], but dtype is float");
   cases.good_in_every_type("Fill", {ints({3, 5}), doubles({}, {7})});
   cases.good("Fill", {ints({2, 0}), doubles({}, {7})});
   cases.good("Fill", {ints({}), doubles({}, {7})});

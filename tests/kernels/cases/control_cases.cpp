@@ -75,7 +75,7 @@ void add_checks(OpCases& cases) {
   cases.bad("Assert", {no, floats(Shape{2}, {0.5, -1}), floats(Shape{0, 2}, {})},
             {{"summarize", int64_t{-1}}}, "assertion failed: [0.5 -1] []");
   cases.bad("Assert", {bools(Shape{2}, {true, true}), sample()}, {},
-            "condition must be a scalar, its shape is [2]");
+            "condition must be a scalar, but its shape is [2]");
 }
 
 }  // namespace

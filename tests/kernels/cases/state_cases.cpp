@@ -66,10 +66,10 @@ void add_scatter_nd_cases(OpCases& cases, const std::string& op) {
   const std::vector<Tensor> many = many_rows();
   cases.good(op, {many[0], many[1].reshaped(Shape{5000, 1}), many[2]});
   cases.bad(op, {values(1), ints(Shape{1, 2}, {0, 5}), random_doubles(Shape{1}, 0, 1)}, {},
-            "indices[0] = [0,5] is not in [3,5]");
+            "indices[0] = [0,5] is outside the dimensions [3,5]");
   cases.bad(op, {values(1), pairs, values(2)}, {}, "[3,5]");
   cases.bad(op, {one(), ints(Shape{1, 1}, {0}), three}, {},
-            "indices of shape [1,1] for a tensor of shape []");
+            "indices has shape [1,1] and the tensor has shape []");
 }
 
 /// The inputs of a rule. `variables` come first, then scalars; the gradient's place is where `inputs` holds 'g', that of indices 'i', of a
@@ -182,7 +182,7 @@ void add_list_makers(OpCases& cases, const std::string& test) {
   for (const char* op : {"EmptyTensorList", "TensorListReserve"}) {
     cases.served(op, {int_scalar(-1), int_scalar(2)}, floats, "[]", test);
     cases.bad(op, {int_scalar(-1), int_scalar(2)}, {}, "element_dtype");
-    cases.bad(op, {int_scalar(3), int_scalar(2)}, floats, "only -1");
+    cases.bad(op, {int_scalar(3), int_scalar(2)}, floats, "the only scalar allowed is -1");
   }
   cases.served("TensorListFromTensor", {sample(), int_scalar(-1)}, {}, "[]", test);
   cases.bad("TensorListFromTensor", {sample(), ints({2})}, {}, "element_shape is [2]");
@@ -195,7 +195,7 @@ void add_list_users(OpCases& cases, const std::string& test) {
   const auto add = [&](const char* op, std::vector<Tensor> inputs, const Attributes& attrs,
                        const std::string& shapes) {
     cases.served(op, inputs, attrs, shapes, test);
-    cases.bad(op, std::move(inputs), attrs, "not that of a list");
+    cases.bad(op, std::move(inputs), attrs, "not the handle of a list");
   };
   add("TensorListPushBack", {list, sample()}, {}, "[]");
   add("TensorListPopBack", {list, number}, floats, "[] ?");
