@@ -1,4 +1,4 @@
-// Checks of integers that an op cannot compute with. Pure functions; any thread.
+// Checks for integers that an op cannot compute with. Pure functions; any thread may call them.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace troupe {
 
-/// InvalidArgument "WHAT at NAME[3] of int32[5]" for the first element of an integer tensor for which `bad` holds. Tensors of other
-/// types pass.
+/// Fails with InvalidArgument "WHAT at NAME[3] of int32[5]" if `bad` holds for an element of an integer tensor. The error names
+/// the first such element. Tensors of other types pass.
 template <class Bad>
 Status check_integers(const Tensor& tensor, std::string_view name, std::string_view what, Bad bad) {
   Status status;
@@ -27,7 +27,7 @@ Status check_integers(const Tensor& tensor, std::string_view name, std::string_v
   return status;
 }
 
-/// For a zero.
+/// Fails with InvalidArgument if an element of an integer tensor is 0.
 inline Status check_divisors(const Tensor& tensor, std::string_view name) {
   return check_integers(tensor, name, "integer division by zero", [](auto value) { return value == 0; });
 }

@@ -1,10 +1,10 @@
-// Kernels in two halves. The check runs on the host and is the same for every type of device: it validates dtypes, shapes,
-// attributes and the values of host inputs, allocates the outputs, and returns the arguments, a plain struct. It never reads the
-// elements of tensors in device memory. The compute function of a type of device does the rest: it takes the arguments and the
-// DeviceContext and returns a Status, or nothing when it cannot fail. A second type of device registers its compute function with
-// the same check (kernel_on), in a file of its own beside the first.
+// Kernels made of two functions. The check runs on the host and is the same for every type of device: it validates dtypes,
+// shapes, attributes and the values of host inputs, allocates the outputs, and returns the arguments, a plain struct. It never
+// reads the elements of tensors in device memory. The compute function belongs to one type of device: it takes the arguments
+// and the DeviceContext, and returns a Status, or nothing if it cannot fail. A second type of device registers its own compute
+// function with the same check (kernel_on), in a separate file beside the first.
 //
-// When the shape of an output depends on the elements of inputs (Unique, Where), the device measures first: see
+// Where the shape of an output depends on the elements of inputs (Unique, Where), the device measures first: see
 // make_measured_kernel.
 #pragma once
 
@@ -18,7 +18,7 @@
 namespace troupe {
 namespace detail {
 
-/// Calls a function that returns a Status or nothing.
+/// Calls a function that returns a Status or nothing, and returns its Status or Ok.
 template <class Function, class... Arguments>
 Status status_of(const Function& function, Arguments&&... arguments) {
   if constexpr (std::is_void_v<std::invoke_result_t<const Function&, Arguments...>>) {
@@ -29,12 +29,12 @@ Status status_of(const Function& function, Arguments&&... arguments) {
   }
 }
 
-/// The struct that a check returns in its Result.
+/// The type of the arguments that a check returns in its Result.
 template <class Check>
 using ArgumentsOf =
     std::decay_t<decltype(std::declval<std::invoke_result_t<const Check&, KernelContext&>&>().value())>;
 
-/// What is left to compute after the check. The kernel outlives it.
+/// The work that remains for the device after the check. The kernel must outlive it.
 template <class Arguments, class Compute>
 class ComputeWork final : public DeviceWork {
  public:
@@ -115,17 +115,17 @@ class MeasuredKernel final : public Kernel {
 
 }  // namespace detail
 
-/// A kernel whose check(KernelContext&) returns Result<Arguments> and whose compute(const Arguments&, DeviceContext&) returns a
-/// Status or nothing. Arguments may refer to the inputs and outputs of the context, which stay where they are until the work is
-/// done, and to the kernel's own members.
+/// Returns a kernel whose check(KernelContext&) returns a Result<Arguments>, and whose compute(const Arguments&,
+/// DeviceContext&) returns a Status or nothing. The arguments may refer to the inputs and outputs of the context, which stay in
+/// place until the work has ended, and to members of the kernel.
 template <class Check, class Compute>
 std::unique_ptr<Kernel> make_kernel(Check check, Compute compute) {
   return std::make_unique<detail::CheckedKernel<Check, Compute>>(std::move(check), std::move(compute));
 }
 
-/// A kernel whose outputs have shapes that depend on the elements of inputs. After the check, measure(Arguments&, DeviceContext&)
-/// finds the sizes on the device and leaves them in the arguments, allocate(Arguments&, KernelContext&) allocates the outputs on
-/// the host, and compute(const Arguments&, DeviceContext&) fills them. Measure and compute return a Status or nothing.
+/// Returns a kernel whose output shapes depend on the elements of inputs. After the check, measure(Arguments&, DeviceContext&)
+/// finds the sizes on the device and stores them in the arguments, allocate(Arguments&, KernelContext&) allocates the outputs
+/// on the host, and compute(const Arguments&, DeviceContext&) fills them. Measure and compute return a Status or nothing.
 template <class Check, class Measure, class Allocate, class Compute>
 std::unique_ptr<Kernel> make_measured_kernel(Check check, Measure measure, Allocate allocate,
                                              Compute compute) {
@@ -133,7 +133,7 @@ std::unique_ptr<Kernel> make_measured_kernel(Check check, Measure measure, Alloc
       std::move(check), std::move(measure), std::move(allocate), std::move(compute));
 }
 
-/// The kernel of an op on a type of device, from functions that need no preparation.
+/// Return the kernel of an op on one type of device, for a check and a compute function that need no preparation.
 template <class Check, class Compute>
 KernelDef kernel_on(std::string device_type, std::string op, Check check, Compute compute) {
   return kernel_on(std::move(device_type), std::move(op), [=](const PrepareContext&) {
@@ -145,7 +145,7 @@ KernelDef cpu_kernel(std::string op, Check check, Compute compute) {
   return kernel_on("CPU", std::move(op), std::move(check), std::move(compute));
 }
 
-/// The same with outputs that are allocated after measuring.
+/// Return the kernel of an op whose outputs are allocated after measuring.
 template <class Check, class Measure, class Allocate, class Compute>
 KernelDef measured_kernel_on(std::string device_type, std::string op, Check check, Measure measure,
                              Allocate allocate, Compute compute) {
@@ -159,7 +159,7 @@ KernelDef measured_cpu_kernel(std::string op, Check check, Measure measure, Allo
   return measured_kernel_on("CPU", std::move(op), check, measure, allocate, compute);
 }
 
-/// The kernel of an op whose check is constructed from the PrepareContext of each node.
+/// Return the kernel of an op whose check is constructed from the PrepareContext of each node.
 template <class Check, class Compute>
 KernelDef kernel_on(std::string device_type, std::string op, Compute compute) {
   return kernel_on(std::move(device_type), std::move(op), [=](const PrepareContext& context) {

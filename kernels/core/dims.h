@@ -1,5 +1,6 @@
-// Short lists that need no heap for usual ranks, so that shape arithmetic costs a kernel nothing; Dims is one
-// of dimensions, strides or axes. Plain values; thread rule of a const std::vector.
+// ShortList: a list that needs no heap memory up to eight elements, so that shape arithmetic in kernels allocates nothing for
+// usual ranks. Dims is a ShortList of dimensions, strides or axes. Both are plain values; they may be shared between threads
+// like a std::vector.
 #pragma once
 
 #include <algorithm>
@@ -68,13 +69,14 @@ class ShortList {
   void append(std::span<const T> values) {
     for (const T& value : values) push_back(value);
   }
-  /// A copy with `value` before position i; without position i.
+  /// Returns a copy with `value` inserted before position i.
   ShortList with(size_t i, const T& value) const {
     ShortList result(std::span(begin(), i));
     result.push_back(value);
     result.append({begin() + i, end()});
     return result;
   }
+  /// Returns a copy without the element at position i.
   ShortList without(size_t i) const {
     ShortList result(std::span(begin(), i));
     result.append({begin() + i + 1, end()});
@@ -90,8 +92,9 @@ class ShortList {
   }
 
   size_t size_ = 0;
-  std::array<T, inline_size> few_;  // only the first size_ have values
-  std::vector<T> many_;             ///< all of them, when they are more than inline_size
+  // the elements, if there are at most inline_size; only the first size_ have values
+  std::array<T, inline_size> few_;
+  std::vector<T> many_;  ///< the elements, if there are more than inline_size
 };
 
 using Dims = ShortList<int64_t>;

@@ -8,16 +8,17 @@
 namespace troupe {
 namespace {
 
-/// Kernels that name no dtypes move the elements of any, but not those of variants, nor handles, which are none.
-bool knows_its_elements(const KernelDef& kernel, const Node& node) {
-  return kernel.opaque || std::all_of(node.attrs.begin(), node.attrs.end(), [&](const auto& attr) {
+/// Returns whether the kernel may serve the dtypes of the node that exist in this process only. A kernel that names no dtypes
+/// serves all of them but variants and handles.
+bool serves_local_types(const KernelDef& kernel, const Node& node) {
+  return kernel.serves_any_type || std::all_of(node.attrs.begin(), node.attrs.end(), [&](const auto& attr) {
            const DType* dtype = std::get_if<DType>(&attr.second);
            return !dtype || !is_local(*dtype) || kernel.types.contains(attr.first);
          });
 }
 
 bool serves(const KernelDef& kernel, const Node& node) {
-  return knows_its_elements(kernel, node) &&
+  return serves_local_types(kernel, node) &&
          std::all_of(kernel.types.begin(), kernel.types.end(), [&](const auto& constraint) {
            const AttrValue* value = node.attrs.find(constraint.first);
            const DType* dtype = value ? std::get_if<DType>(value) : nullptr;
@@ -26,7 +27,7 @@ bool serves(const KernelDef& kernel, const Node& node) {
          });
 }
 
-/// "CPU (T: float, double); GPU (T: float)".
+/// Returns a list of kernels for errors: "CPU (T: float, double); GPU (T: float)".
 std::string text(std::span<const KernelDef> kernels) {
   std::string out;
   for (const auto& kernel : kernels) {
@@ -40,7 +41,7 @@ std::string text(std::span<const KernelDef> kernels) {
   return out.empty() ? "none" : out;
 }
 
-/// "T: int32, DstT: float": the types that a kernel is chosen by.
+/// Returns the types by which a kernel is chosen, for errors: "T: int32, DstT: float".
 std::string types_of(const Node& node) {
   std::string out;
   for (const auto& [attr, value] : node.attrs)
@@ -49,18 +50,18 @@ std::string types_of(const Node& node) {
   return out.empty() ? "no types" : out;
 }
 
-/// The most that the contents of so many strings take which a kernel makes of these inputs: each of one string of every input, or all
-/// together of each string once.
+/// Returns an upper bound of the memory for the contents of `count` strings that a kernel computes from these inputs: either
+/// each result contains one string of every input, or all results together contain each input string once.
 size_t max_contents(std::span<const Slot> inputs, size_t count) {
   size_t longest = 0, total = 0, bytes = 0;
   for (const Slot& slot : inputs) {
     if (slot.tensor.dtype() != DType::String) continue;
-    size_t most = 0;
+    size_t longest_here = 0;
     for (const std::string& text : slot.tensor.as<std::string>()) {
-      most = std::max(most, text.size());
+      longest_here = std::max(longest_here, text.size());
       total += text.size();
     }
-    longest += most;
+    longest += longest_here;
   }
   if (__builtin_mul_overflow(count, contents_of(longest), &bytes)) return SIZE_MAX;
   return longest == 0 ? 0 : std::max(bytes, contents_of(total));
@@ -68,7 +69,7 @@ size_t max_contents(std::span<const Slot> inputs, size_t count) {
 
 }  // namespace
 
-// Only a device with memory of its own keeps some outputs elsewhere.
+// Only a device with separate memory keeps some outputs in another place, the host memory.
 Allocator& KernelContext::memory_of(size_t i) const {
   Allocator &memory = device_.memory(), &host_memory = device_.host_memory();
   if (&memory == &host_memory || i >= node_.output_types.size()) return memory;
@@ -86,7 +87,7 @@ Result<Tensor*> KernelContext::output(size_t i, DType dtype, const Shape& shape)
 
 Result<Tensor*> KernelContext::forward(size_t in, size_t out, const Shape& shape) {
   Tensor& input = inputs_[in].tensor;
-  // An update rule yields more than the node's outputs: a new value for every variable.
+  // An update rule computes more values than the node has outputs: a new value for every variable.
   const DType dtype = out < node_.output_types.size() ? node_.output_types[out].dtype : input.dtype();
   const bool both_variant = input.dtype() == DType::Variant && dtype == DType::Variant;
   const bool reusable = input.unique() && input.layout() == 0 && input.completion().ready() &&

@@ -1,7 +1,7 @@
-// Kernels: how ops are computed on one type of device. A Kernel is prepared once per node and device and then const: concurrent
-// steps run the same one. It is a pure function of its inputs; everything it writes comes from its context.
-// No CAF, no graph walking: inputs in, outputs out. Equal inputs must give equal bits for any number of threads, so work is cut
-// by shape only.
+// A Kernel computes one op on one type of device. It is prepared once per node and device and const afterwards: concurrent
+// steps run the same one. It is a pure function of its inputs; everything that it writes comes from its context. Kernels know
+// neither CAF nor the graph around their node. Equal inputs must give equal bits for any number of threads, so work is cut by
+// shape only.
 #pragma once
 
 #include <atomic>
@@ -21,26 +21,28 @@
 #pragma GCC visibility push(default)
 namespace troupe {
 
-/// Whether the numbers of a random node follow from seeds of its own (`seed`, `seed2`) rather than from the session's.
+/// Returns whether a random node has a seed of its own (attribute `seed` or `seed2`), so that its numbers do not depend on the
+/// seed of the session.
 bool has_own_seeds(const Node& node);
 
-/// How often nodes ran in earlier steps of the session, by name; those that never did may be missing.
+/// How often each node ran in earlier steps of the session, by node name. Nodes that never ran may be missing.
 using EarlierRuns = std::unordered_map<std::string, uint64_t>;
 
-/// What a kernel may know of the step it runs in. `round` is the training round of the saved state; runs outside training use a
-/// stream of their own (training == false).
+/// What a kernel may know about its step. `round` is the training round of the saved state; steps outside training (training ==
+/// false) use random streams of their own.
 struct StepInfo {
   uint64_t session = 0;
   uint64_t ordinal = 0;
   uint64_t seed = 0;
   uint64_t round = 0;
   bool training = false;
-  bool profiled = false;                                 ///< where its time goes is written down
-  std::shared_ptr<const EarlierRuns> earlier_runs = {};  ///< of random nodes with seeds of their own
-  const std::atomic<bool>* cancelled = nullptr;  ///< long kernels look at it between blocks; may be null
+  bool profiled = false;                                 ///< whether the step records a StepProfile
+  std::shared_ptr<const EarlierRuns> earlier_runs = {};  ///< for random nodes with seeds of their own
+  /// if non-null, long kernels read it between blocks and stop once it is true
+  const std::atomic<bool>* cancelled = nullptr;
 };
 
-/// One execution of one node: lives on the stack of the thread that runs it.
+/// KernelContext: one execution of one node. It lives for that execution; the thread that runs the kernel uses it.
 class KernelContext {
  public:
   KernelContext(const Node& node, Slot* inputs, size_t input_count, Tensor* outputs, DeviceContext& device,
@@ -51,29 +53,31 @@ class KernelContext {
   const Node& node() const { return node_; }
   size_t inputs() const { return input_count_; }
   const Tensor& input(size_t i) const { return inputs_[i].tensor; }
-  /// Some neighbouring inputs: for the arguments of kernels that take any number of them.
+  /// Returns `count` inputs from input `first` on: for arguments that consist of any number of tensors.
   std::span<const Slot> input_slots(size_t first, size_t count) const { return {inputs_ + first, count}; }
-  /// All outputs, in the order of the node's.
+  /// Returns all outputs, in the order of the node's.
   std::span<Tensor> outputs() { return {outputs_, node_.output_types.size()}; }
 
-  /// Allocates output i with the node's dtype. The pointer stays valid until the kernel returns.
+  /// Allocate output i, with the dtype of the node's output unless another is given. The pointer stays valid until the kernel
+  /// returns.
   Result<Tensor*> output(size_t i, const Shape& shape) {
     return output(i, node_.output_types[i].dtype, shape);
   }
   Result<Tensor*> output(size_t i, DType dtype, const Shape& shape);
-  /// Output `out` in the memory of input `in` when nobody else holds it and the sizes agree, else fresh memory. The input may
-  /// then be the output: read element i before writing element i, and take nothing from `in` afterwards.
+  /// Returns output `out` in the memory of input `in` if nobody else holds that memory and the sizes are equal, else in new
+  /// memory. If the memory is shared, the kernel must read element i before it writes element i, and must not use `in`
+  /// afterwards.
   Result<Tensor*> forward(size_t in, size_t out, const Shape& shape);
-  /// An existing tensor as output: shares memory.
+  /// Makes an existing tensor output i; the memory is shared.
   void set_output(size_t i, Tensor tensor) { outputs_[i] = std::move(tensor); }
-  /// Memory for the duration of the kernel.
+  /// Returns memory for the duration of the kernel.
   Result<Tensor> scratch(DType dtype, const Shape& shape) {
     return Tensor::allocate(dtype, shape, device_.memory());
   }
 
   DeviceContext& device() const { return device_; }
   const StepInfo& step() const { return step_; }
-  /// Tells apart the frames and iterations of loops; 0 outside any.
+  /// Returns a key that differs for each frame and iteration of loops; 0 outside all loops.
   uint64_t frame_key() const { return frame_key_; }
 
  private:
@@ -88,32 +92,34 @@ class KernelContext {
   size_t input_count_;
 };
 
-/// What a device has to compute after a kernel's check, in its own time. Used once; belongs to the step.
+/// The work that a device does after the check of a kernel, possibly later. It is used once and belongs to the step.
 class DeviceWork {
  public:
   virtual ~DeviceWork() = default;
-  /// Computes, or issues to the stream of the device what computes.
+  /// Computes the outputs, or issues the computation to the stream of the device.
   virtual Status compute(DeviceContext& device) = 0;
-  /// On the host, after compute() has ended on the device: what comes next, or null at the end.
+  /// Runs on the host after compute() has ended on the device. Returns the work that comes next, or null if there is none.
   virtual Result<std::unique_ptr<DeviceWork>> next(KernelContext& /*context*/) {
     return std::unique_ptr<DeviceWork>();
   }
 };
 
-/// An op prepared for one node and one type of device. Most are made of a check and a compute function: kernels/core/checked_kernel.h.
+/// An op prepared for one node and one type of device. Most kernels consist of a check and a compute function: see
+/// kernels/core/checked_kernel.h.
 class Kernel {
  public:
   virtual ~Kernel() = default;
-  /// Checks, allocates the outputs and computes them, all on the caller: for devices that compute at once.
+  /// For devices that compute at once: checks the inputs, allocates the outputs and computes them, all on the calling thread.
   virtual Status run(KernelContext& context) const = 0;
-  /// For devices that compute later. Checks and allocates on the caller and returns what is left for the device, or null when the
-  /// outputs are complete. The context's inputs and outputs stay where they are until the work has ended.
+  /// For devices that compute later: checks the inputs and allocates the outputs on the calling thread. Returns the work that
+  /// remains for the device, or null if the outputs are complete. The inputs and outputs of the context stay in place until the
+  /// work has ended.
   virtual Result<std::unique_ptr<DeviceWork>> check(KernelContext& context) const = 0;
-  /// The output of a kernel that yields the same value in every step, which then need not run; or null.
+  /// If non-null, the output of the kernel in every step; the kernel then need not run.
   virtual const Tensor* constant() const { return nullptr; }
 };
 
-/// A kernel that works on the host alone: `run`, called with the KernelContext, does everything and returns a Status.
+/// A kernel that works on the host alone: `run` takes the KernelContext, does everything and returns a Status.
 template <class Run>
 class HostKernel final : public Kernel {
  public:
@@ -128,7 +134,7 @@ class HostKernel final : public Kernel {
   const Run run_;
 };
 
-/// What a kernel may look at when it is prepared.
+/// What a kernel may use while it is prepared.
 struct PrepareContext {
   const Graph& graph;
   const Node& node;
@@ -145,29 +151,31 @@ struct PrepareContext {
 using KernelFunction = Status (*)(KernelContext&);
 using PrepareFunction = std::function<Result<std::unique_ptr<Kernel>>(const PrepareContext&)>;
 
-/// The device type of kernels that work on the host alone, whatever device their node runs on: they read shapes and host inputs,
-/// make host outputs, or hand on tensors as they are.
+/// The device type of kernels that work on the host alone, whatever device their node runs on: they read shapes and host
+/// inputs, compute host outputs, or return their inputs as they are.
 inline constexpr std::string_view any_device = "any";
 
-/// A kernel for one op on one type of device. For ops that a Variable actor serves, the kernel is the update rule: it gets the
-/// current value of each ref input (an invalid tensor when uninitialised) and yields one output per ref input, the new value,
-/// in place through forward() where nobody holds the old one.
+/// The definition of a kernel for one op on one type of device. For ops that the variable service serves, the kernel is the
+/// update rule: each reference input is the current value of a variable (an invalid tensor if the variable is not initialised),
+/// and output i is the new value for reference input i. The rule changes a value in place, through forward(), if nobody else
+/// holds it.
 struct KernelDef {
   std::string op;
   std::string device_type;  ///< "CPU", "GPU", or any_device
-  /// Type attribute -> the dtypes served; absent: any but variant and resource.
+  /// The dtypes that the kernel serves, by type attribute. An attribute that is missing here may be any dtype but variant and
+  /// resource.
   std::map<std::string, std::vector<DType>> types;
-  bool cheap = false;  ///< costs less than handing it to another thread
+  bool cheap = false;  ///< if true, running the kernel costs less than giving it to another thread
   PrepareFunction prepare;
-  bool opaque =
-      false;  ///< hands on tensors without a look at their elements: it serves variants and handles, too
+  /// If true, the kernel never reads the elements of tensors and serves variants and handles, too.
+  bool serves_any_type = false;
 
   KernelDef& on(std::string attr, std::vector<DType> dtypes) &;
   KernelDef&& on(std::string attr, std::vector<DType> dtypes) && {
     return std::move(on(std::move(attr), std::move(dtypes)));
   }
-  KernelDef&& hands_on() && {
-    opaque = true;
+  KernelDef&& any_type() && {
+    serves_any_type = true;
     return std::move(*this);
   }
   KernelDef&& inexpensive() && {
@@ -176,11 +184,11 @@ struct KernelDef {
   }
 };
 
-/// A kernel that is prepared for each node.
+/// Returns a kernel that `prepare` makes for each node.
 KernelDef kernel_on(std::string device_type, std::string op, PrepareFunction prepare);
-/// A kernel for every type of device that works on the host alone.
+/// Returns a kernel for every type of device that works on the host alone.
 KernelDef host_kernel(std::string op, KernelFunction function);
-/// The same, where a Run is constructed from the PrepareContext of each node.
+/// Returns such a kernel that runs a Run, constructed from the PrepareContext of each node.
 template <class Run>
 KernelDef host_kernel(std::string op) {
   return kernel_on(std::string(any_device), std::move(op), [](const PrepareContext& context) {
@@ -188,11 +196,12 @@ KernelDef host_kernel(std::string op) {
   });
 }
 
-/// All kernels by op and device type. Built once with the OpTable, then immutable.
+/// KernelTable: all kernels by op and device type. Built together with the OpTable and immutable afterwards.
 class KernelTable {
  public:
   void add(KernelDef def) { kernels_[def.op].push_back(std::move(def)); }
-  /// The one kernel for this node on this type of device. NotFound or AlreadyExists (several match) names the registered kernels.
+  /// Returns the kernel for this node on this type of device. Fails with NotFound if no kernel serves the node and
+  /// AlreadyExists if several do; the error names the registered kernels.
   Result<const KernelDef*> find(const Node& node, std::string_view device_type) const;
   bool has(const Node& node, std::string_view device_type) const { return find(node, device_type).ok(); }
   std::span<const KernelDef> of(std::string_view op) const;
@@ -201,17 +210,17 @@ class KernelTable {
   std::map<std::string, std::vector<KernelDef>, std::less<>> kernels_;
 };
 
-/// Ops and kernels together, as main builds them and hands them down.
+/// OpLibrary: ops and kernels together. The program builds it once and passes it to everything that needs it.
 struct OpLibrary {
   std::shared_ptr<OpTable> ops = std::make_shared<OpTable>();
   KernelTable kernels;
-  Status status;  ///< the first faulty definition, if any
+  Status status;  ///< the failure of the first faulty op definition; Ok if there is none
 
   OpLibrary& op(const OpDefBuilder& builder);
   OpLibrary& kernel(KernelDef def);
 };
 
-/// Every op of Troupe (kernels/ops/all_ops.cpp: the one list), and what `add` adds.
+/// Returns the library of all ops and kernels of Troupe, which kernels/ops/all_ops.cpp lists, and of those that `add` adds.
 std::shared_ptr<const OpLibrary> make_op_library(const std::function<void(OpLibrary&)>& add = {});
 
 }  // namespace troupe

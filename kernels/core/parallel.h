@@ -1,5 +1,5 @@
-// Cuts elementwise work into blocks and shares them over the pool. Blocks depend on shapes alone, so equal
-// inputs give equal bits for any number of threads; what fits one block runs on the spot.
+// Splits elementwise work into blocks and runs them on the pool. Blocks depend on shapes alone, so equal inputs give equal bits
+// for any number of threads. Work that fits into one block runs on the calling thread.
 #pragma once
 
 #include <algorithm>
@@ -8,16 +8,16 @@
 
 namespace troupe {
 
-/// What one block costs, in bytes moved: 20 to 100 us of a core's memory bandwidth.
+/// The cost of one block, in bytes moved: 20 to 100 us of the memory bandwidth of a core.
 inline constexpr size_t block_cost = size_t{256} << 10;
 
-/// Items per block when one item costs as much as moving `cost` bytes. A multiple of 64, so that blocks of
-/// one tensor do not share cache lines.
+/// Returns the number of items per block if one item costs as much as moving `cost` bytes. It is a multiple of 64, so that
+/// blocks of one tensor do not share cache lines.
 inline size_t items_per_block(size_t cost) {
   return std::max<size_t>(block_cost / std::max<size_t>(cost, 1) / 64 * 64, 64);
 }
 
-/// Calls range(begin, end) for blocks of [0, items). `cost`: of one item, in bytes moved.
+/// Calls range(begin, end) for blocks of [0, items). `cost` is the cost of one item, in bytes moved.
 template <class Range>
 void parallel_items(Pool& pool, size_t items, size_t cost, Range&& range) {
   if (items == 0) return;
@@ -26,7 +26,8 @@ void parallel_items(Pool& pool, size_t items, size_t cost, Range&& range) {
   pool.blocks(items, block, range);
 }
 
-/// The same for rows, each of which costs enough to be cut singly.
+/// Calls range(begin, end) for blocks of [0, rows), where a block may be a single row. `cost` is the cost of one row, in bytes
+/// moved.
 template <class Range>
 void parallel_rows(Pool& pool, size_t rows, size_t cost, Range&& range) {
   if (rows == 0) return;

@@ -1,5 +1,5 @@
-// Slot: what an edge carries into a node during a step: nothing yet, a tensor, a handle of state, or dead.
-// Slots belong to the step that runs and are touched by its driving thread alone.
+// Slot: the value that an edge carries into a node during a step: nothing yet, a tensor, a handle of state, or dead. Slots
+// belong to the running step; only the thread that drives the step may use them.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ class StateCell;  // kernels/core/state.h
 
 struct Slot {
   enum class Kind : uint8_t { Empty, Value, Handle, Dead };
-  Tensor tensor;              ///< Kind::Value
-  StateCell* cell = nullptr;  ///< Kind::Handle; kept alive by the prepared plan
+  Tensor tensor;              ///< if Kind::Value, the value
+  StateCell* cell = nullptr;  ///< if Kind::Handle, the cell; the prepared plan keeps it alive
   Kind kind = Kind::Empty;
 
   static Slot of(Tensor value) { return {std::move(value), nullptr, Kind::Value}; }

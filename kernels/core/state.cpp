@@ -33,12 +33,12 @@ std::shared_ptr<StateOwner> StateCell::owner() const {
 
 void StateCell::set_owner(std::shared_ptr<StateOwner> owner) {
   const std::lock_guard guard(lock_);
-  std::swap(owner_, owner);  // what it replaces is released after the lock
+  std::swap(owner_, owner);  // the old owner is released after the lock
 }
 
 std::optional<Tensor> StateCell::take_for_write() {
   const std::lock_guard guard(lock_);
-  // Others take references under this lock only, so a buffer that nobody else holds now stays so.
+  // Other threads take references under this lock only, so a buffer that nobody else holds now stays unshared.
   if (taken_ || !snapshot_.value.unique()) return std::nullopt;
   taken_ = true;
   return std::exchange(snapshot_.value, {});
@@ -46,7 +46,7 @@ std::optional<Tensor> StateCell::take_for_write() {
 
 void StateCell::publish(Tensor value) {
   const std::lock_guard guard(lock_);
-  std::swap(snapshot_.value, value);  // what it replaces is released after the lock
+  std::swap(snapshot_.value, value);  // the old value is released after the lock
   ++snapshot_.version;
   taken_ = false;
 }
@@ -100,7 +100,7 @@ Result<std::shared_ptr<StateCell>> StateTable::require(const std::string& contai
 
 Result<std::shared_ptr<StateCell>> StateTable::require(const std::string& container, const Node& node,
                                                        const std::string& home) {
-  // What has no value of its own, such as a queue, is a name.
+  // State without a value, such as a queue, is a name only.
   auto cell = is_variable(node) ? require(container, state_name(node), node.attrs.get<DType>("dtype"),
                                           node.output_shapes[0], home)
                                 : require(container, state_name(node), DType::Resource, PartialShape{}, home);

@@ -1,7 +1,7 @@
-// State that outlives steps: a StateCell per variable (or other named state), and the table that finds them
-// by container and name. A cell publishes immutable snapshots behind a short lock: any thread reads without a
-// message and never sees a torn value. One writer at a time: the actor that owns the group of cells. A value
-// is changed in place only while nobody else holds a snapshot.
+// State that outlives steps: a StateCell for each variable (or other named state), and the StateTable that finds cells by
+// container and name. A cell publishes immutable snapshots behind a short lock: any thread reads a whole value without a
+// message. Only one thread writes at a time: that of the actor that owns the group of cells. A value is changed in place only
+// while nobody else holds a snapshot.
 #pragma once
 
 #include <cstdint>
@@ -20,60 +20,62 @@
 #pragma GCC visibility push(default)
 namespace troupe {
 
-/// A value and how many changes led to it.
+/// A value of a variable and its version: the number of changes that led to it.
 struct Snapshot {
   Tensor value;
   uint64_t version = 0;
 };
 
-/// What alone changes a cell. Made by the service whose cell it is.
+/// StateOwner: the only object that may change a cell. The service that serves the cell makes it.
 class StateOwner {
  public:
   virtual ~StateOwner() = default;
 };
 
+/// StateCell: the memory of one variable, or the name of state without a value. Any thread may call the functions that read.
 class StateCell {
  public:
   enum class Reading : uint8_t {
-    Ready,          ///< here it is
-    Uninitialized,  ///< there is no value yet
-    Busy,           ///< being changed in place: ask the owner by message
+    Ready,          ///< the value has been read
+    Uninitialized,  ///< the variable has no value yet
+    Busy,           ///< the value is being changed in place: request it from the owner by message
   };
 
-  /// `dtype` Resource: a name without a value of its own (a queue).
+  /// Makes a cell without a value. A cell of dtype Resource only names state and never has a value (a queue).
   StateCell(std::string name, DType dtype, PartialShape shape, uint32_t id = 0, std::string home = {});
   StateCell(const StateCell&) = delete;
   StateCell& operator=(const StateCell&) = delete;
 
   const std::string& name() const { return name_; }
-  /// Its number in the table, by which messages name it.
+  /// Returns the number of the cell in the table, by which messages name it.
   uint32_t id() const { return id_; }
-  /// The device whose actors own it; empty where there is only one.
+  /// Returns the name of the device whose actors own the cell; empty if there is only one device.
   const std::string& home() const { return home_; }
   DType dtype() const { return dtype_; }
-  /// As declared; the value's own shape may refine it, or differ where Assign does not validate.
+  /// Returns the declared shape. The shape of the value may be more specific, or differ if Assign does not validate shapes.
   const PartialShape& shape() const { return shape_; }
 
-  /// Fills in `snapshot` when Ready. Any thread; never waits for a writer at work.
+  /// Sets `snapshot` if it returns Ready. Any thread may call it; it never waits for a change in progress.
   Reading try_read(Snapshot& snapshot) const;
-  /// What try_read would say.
+  /// Returns what try_read would return.
   Reading reading() const;
   uint64_t version() const;
 
-  /// Null until the cell has one.
+  /// Returns the owner, or null if the cell has none yet.
   std::shared_ptr<StateOwner> owner() const;
   void set_owner(std::shared_ptr<StateOwner> owner);
 
-  // The writer alone.
+  // Only the writer may call the functions below.
 
-  /// The value itself when nobody else holds it: the cell is Busy until publish() or put_back(). Nothing when
-  /// it is held elsewhere or there is none: then compute a new value out of place and publish that.
+  /// Takes the value out of the cell if nobody else holds it; the cell is then Busy until publish() or put_back(). Returns
+  /// nothing if a snapshot is held elsewhere or there is no value: the writer then computes a new value in other memory and
+  /// publishes that.
   std::optional<Tensor> take_for_write();
-  /// The next version: 1 for the first value.
+  /// Publishes the value as the next version; the version of the first value is 1.
   void publish(Tensor value);
-  /// A value with its version, as restored.
+  /// Publishes a value with a given version: a value restored from a checkpoint.
   void publish(Snapshot snapshot);
-  /// Ends an attempt that changed nothing.
+  /// Gives back the value of take_for_write() unchanged.
   void put_back(Tensor value);
 
  private:
@@ -88,34 +90,35 @@ class StateCell {
   std::shared_ptr<StateOwner> owner_;
 };
 
-/// The name under which a node that yields a handle (VariableV2, VarHandleOp, FIFOQueueV2) finds its state
-/// (features.md C10): attribute shared_name, else the node's name, after attribute container and ';' when
-/// that is given.
+/// Returns the name under which a node that outputs a handle (VariableV2, VarHandleOp, FIFOQueueV2) finds its state
+/// (features.md C10): attribute shared_name if given, else the name of the node; if attribute container is given, it comes
+/// first, followed by ';'.
 std::string state_name(const Node& node);
-/// A node that yields the handle of a state with a value.
+/// Returns whether the node outputs the handle or reference of a variable.
 bool is_variable(const Node& node);
 
-/// Cells by container and name; a name stands for one cell in each container. Containers appear with their
-/// first cell. Any thread.
+/// StateTable: cells by container and name. A name stands for one cell in each container. A container exists from its first
+/// cell on. Any thread may call every function.
 class StateTable {
  public:
-  /// The cell of this name, made when there is none. InvalidArgument when there is one of another dtype or
-  /// shape, or on another device than `home` (empty: wherever it is).
+  /// Returns the cell of this name; makes it if there is none. Fails with InvalidArgument if the cell has another dtype or
+  /// shape, or is on another device than `home`. An empty `home` accepts any device.
   Result<std::shared_ptr<StateCell>> require(const std::string& container, const std::string& name,
                                              DType dtype, const PartialShape& shape,
                                              const std::string& home = {});
-  /// The cell that a handle-producing node stands for.
+  /// Returns the cell of a node that outputs a handle; makes it if there is none. Fails like the function above; the error
+  /// names the node.
   Result<std::shared_ptr<StateCell>> require(const std::string& container, const Node& node,
                                              const std::string& home = {});
+  /// Returns the cell of this name, or null.
   std::shared_ptr<StateCell> find(std::string_view container, std::string_view name) const;
-  /// The cell of this number, or null.
+  /// Returns the cell of this number, or null.
   std::shared_ptr<StateCell> at(uint32_t id) const;
-  /// Of one container, in order of their names.
+  /// Returns the cells of one container, in order of their names.
   std::vector<std::shared_ptr<StateCell>> cells(std::string_view container) const;
-  /// Of all containers, in order of their numbers.
+  /// Returns the cells of all containers, in order of their numbers.
   std::vector<std::shared_ptr<StateCell>> cells() const;
-  /// Forgets the cells of a container, which it returns; plans that hold some keep theirs. Their numbers are
-  /// not used again.
+  /// Removes the cells of a container and returns them; plans that hold some keep them. Their numbers are not used again.
   std::vector<std::shared_ptr<StateCell>> drop(std::string_view container);
 
  private:

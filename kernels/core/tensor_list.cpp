@@ -45,16 +45,16 @@ Status TensorList::resize(int64_t size) {
   return {};
 }
 
-Result<Shape> TensorList::shape_of_unset(const PartialShape& asked) const {
-  TROUPE_ASSIGN(const PartialShape shape, common_shape(asked));
+Result<Shape> TensorList::shape_of_unset(const PartialShape& requested) const {
+  TROUPE_ASSIGN(const PartialShape shape, common_shape(requested));
   if (!shape.fully_known())
     return invalid_argument("the element was never set, and the shape of its zeros is not fully known: " +
                             shape.text());
   return shape.to_shape(dtype);
 }
 
-Result<PartialShape> TensorList::common_shape(const PartialShape& asked) const {
-  TROUPE_ASSIGN(PartialShape shape, merge(asked, element_shape));
+Result<PartialShape> TensorList::common_shape(const PartialShape& requested) const {
+  TROUPE_ASSIGN(PartialShape shape, merge(requested, element_shape));
   for (const Tensor& element : elements)
     if (element.valid()) {
       TROUPE_ASSIGN(shape, merge(shape, element.shape()));

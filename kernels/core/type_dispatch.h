@@ -1,5 +1,5 @@
-// From a dtype known at run time to code compiled for its C++ type.
-// Free functions without state; any thread.
+// Calls code compiled for the C++ type of a dtype that is known at run time. Free functions without state; any thread may call
+// them.
 #pragma once
 
 #include <complex>
@@ -15,7 +15,7 @@ template <class... Types>
 struct TypeList {};
 
 template <class... A, class... B>
-TypeList<A..., B...> join(TypeList<A...>, TypeList<B...>);  // for Joined only
+TypeList<A..., B...> join(TypeList<A...>, TypeList<B...>);  // only declared, for Joined
 template <class A, class B>
 using Joined = decltype(join(A{}, B{}));
 
@@ -27,28 +27,30 @@ using ComplexTypes = TypeList<std::complex<float>, std::complex<double>>;
 using RealTypes = Joined<AllFloatTypes, IntegerTypes>;
 using NumberTypes = Joined<RealTypes, ComplexTypes>;
 using PlainTypes = Joined<NumberTypes, TypeList<bool>>;
-// Without the narrow floats: types whose arithmetic is done in themselves.
+// The types without the narrow floats: their arithmetic is done in the type itself.
 using WideRealTypes = Joined<FloatTypes, IntegerTypes>;
 using WideNumberTypes = Joined<WideRealTypes, ComplexTypes>;
 
-/// Calls f(std::type_identity<T>{}) for the T of the list whose dtype this is; false when the list has none.
+/// Calls f(std::type_identity<T>{}) for the type T of the list whose dtype is `dtype`. Returns false, without a call, if the
+/// list has none.
 template <class F, class... Types>
 bool with_type(TypeList<Types...>, [[maybe_unused]] DType dtype, F&& f) {
   return ((dtype == dtype_of<Types> && (f(std::type_identity<Types>{}), true)) || ...);
 }
 
-/// The dtypes of a list: for KernelDef::on.
+/// Returns the dtypes of a list, for KernelDef::on.
 template <class... Types>
 std::vector<DType> dtypes(TypeList<Types...>) {
   return {dtype_of<Types>...};
 }
 
-/// Sixteen bytes, to be moved.
+/// An element of sixteen bytes, for code that only moves elements.
 struct Bytes16 {
   uint64_t low, high;
 };
 
-/// Calls f(std::type_identity<T>{}) for a T of the dtype's size, as which its elements can be moved; std::string for strings.
+/// Calls f(std::type_identity<T>{}) for a type T of the size of the dtype, so that code can move elements without knowing their
+/// type; T is std::string for strings.
 template <class F>
 void with_storage(DType dtype, F&& f) {
   if (dtype == DType::String) return f(std::type_identity<std::string>{});
@@ -61,7 +63,7 @@ void with_storage(DType dtype, F&& f) {
   }
 }
 
-/// Half and BFloat16 are stored; arithmetic happens in float.
+/// The type in which elements of type T are computed: float for Half and BFloat16, which are storage types, else T.
 template <class T>
 using ComputeType = std::conditional_t<std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>, float, T>;
 

@@ -1,14 +1,14 @@
-// Values that come from outside or stay as they are.
-//   Const                    the tensor of its attribute
-//   Placeholder, PlaceholderV2: must be fed; a fed one never runs
-//   PlaceholderWithDefault   its input unless fed
-//   Fill(dims, value)        `value` everywhere
-//   Identity(x), Snapshot(x) x
-//   IdentityN(x...)          each of them
-//   StopGradient(x)          x, through which no gradient flows
-//   PreventGradient(x)       x; to ask for a gradient through it is an error
-//   CheckNumerics(x)         x; InvalidArgument with `message` when it holds NaN or Inf
-//   NoOp                     nothing: a point to hang control edges on
+// Values that come from outside the graph or stay unchanged.
+//   Const                      the tensor in its attribute
+//   Placeholder, PlaceholderV2 must be fed; a node that is fed never runs
+//   PlaceholderWithDefault     its input unless fed
+//   Fill(dims, value)          a tensor filled with `value`
+//   Identity(x), Snapshot(x)   x
+//   IdentityN(x...)            each x
+//   StopGradient(x)            x, through which no gradient flows
+//   PreventGradient(x)         x; a request for a gradient through it is an error
+//   CheckNumerics(x)           x; fails with InvalidArgument and `message` if x contains NaN or Inf
+//   NoOp                       nothing: a node for control edges
 #include "kernels/ops/array/constant.h"
 
 #include <cmath>
@@ -31,7 +31,7 @@ Status const_shape(ShapeContext& context) {
   return {};
 }
 
-/// Hands out its value, which the plan takes instead of running it.
+/// The kernel of a Const. The plan takes its value instead of running it.
 class ConstKernel final : public Kernel {
  public:
   explicit ConstKernel(Tensor value) : value_(std::move(value)) {}
@@ -165,7 +165,7 @@ OpDefBuilder placeholder_op(const char* name, const char* shape) {
       .not_differentiable();
 }
 
-/// What hands its one input on as it is.
+/// An op that returns its only input unchanged.
 OpDefBuilder identity_op(const char* name) {
   return OpDefBuilder(name).input("input: T").output("output: T").attr("T: type").shape(unchanged_shape);
 }
@@ -191,7 +191,7 @@ void add_sources(OpLibrary& library) {
                  .shape(placeholder_with_default_shape)
                  .gradient(identity_gradient));
   library.kernel(
-      host_kernel("PlaceholderWithDefault", run_placeholder_with_default).hands_on().inexpensive());
+      host_kernel("PlaceholderWithDefault", run_placeholder_with_default).any_type().inexpensive());
   library.op(OpDefBuilder("Fill")
                  .host_input("dims: index_type")
                  .input("value: T")
@@ -241,7 +241,7 @@ void add_constant_ops(OpLibrary& library) {
   library.op(identity_op("StopGradient").constructor("stop_gradient(input)").not_differentiable());
   library.op(identity_op("PreventGradient").attr("message: string = ''").gradient(prevented_gradient));
   for (const char* name : {"Identity", "Snapshot", "IdentityN", "StopGradient", "PreventGradient"})
-    library.kernel(host_kernel(name, run_identity).hands_on().inexpensive());
+    library.kernel(host_kernel(name, run_identity).any_type().inexpensive());
   library.op(OpDefBuilder("CheckNumerics")
                  .input("tensor: T")
                  .output("output: T")

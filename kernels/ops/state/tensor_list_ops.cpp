@@ -1,15 +1,15 @@
-// Lists of tensors as values (kernels/core/tensor_list.h), which TensorFlow 2 writes into its loops. `element_shape` is a vector
-// with -1 for what is not known, or the scalar -1. An element that was never set reads as zeros.
-//   EmptyTensorList(element_shape, max_num_elements)     of `element_dtype`; any number of them when max is negative
-//   TensorListReserve(element_shape, num_elements)       of so many, none set
-//   TensorListPushBack(list, tensor)                     with one more at the end
-//   TensorListPopBack(list, element_shape)               without the last, and the last
-//   TensorListGetItem(list, index, element_shape)
-//   TensorListSetItem(list, index, item)
-//   TensorListStack(list, element_shape)                 all along a new first dimension
-//   TensorListFromTensor(tensor, element_shape)          the rows of it
+// Lists of tensors as values (kernels/core/tensor_list.h), which TensorFlow 2 writes into its loops. `element_shape` is a vector in
+// which -1 is an unknown dimension, or the scalar -1. An element that was never set reads as zeros.
+//   EmptyTensorList(element_shape, max_num_elements)     an empty list of `element_dtype`; a negative maximum means any number
+//   TensorListReserve(element_shape, num_elements)       a list of `num_elements` elements, none of them set
+//   TensorListPushBack(list, tensor)                     the list with one more element at the end
+//   TensorListPopBack(list, element_shape)               the list without its last element, and that element
+//   TensorListGetItem(list, index, element_shape)        the element
+//   TensorListSetItem(list, index, item)                 the list with another element
+//   TensorListStack(list, element_shape)                 all elements along a new first dimension
+//   TensorListFromTensor(tensor, element_shape)          the list of the rows of the tensor
 //   TensorListLength, TensorListElementShape, TensorListResize
-// See tensor_list_arithmetic.cpp for ZerosLike and AddN. Lists stay on the device where they are made; nothing of them is sent or
+// See tensor_list_arithmetic.cpp for ZerosLike and AddN. Lists stay on the device where they are made; they are never sent or
 // saved.
 #include "kernels/ops/state/tensor_list_ops.h"
 
@@ -36,7 +36,7 @@ Result<PartialShape> element_shape_in(const Tensor& tensor) {
   return PartialShape();
 }
 
-/// A new list as output 0.
+/// Makes a new list as output 0.
 Result<TensorList*> new_list(KernelContext& context, DType dtype, PartialShape element_shape) {
   TROUPE_ASSIGN(Tensor* const output, context.output(0, Shape{}));
   auto list = std::make_unique<TensorList>();
@@ -47,7 +47,7 @@ Result<TensorList*> new_list(KernelContext& context, DType dtype, PartialShape e
   return there;
 }
 
-/// The list of input 0 as output 0, to be changed: a copy of `from`, unless nobody else holds it.
+/// Returns the list of input 0 as output 0, for a change: a copy of `from` if somebody else holds it.
 Result<TensorList*> changed(KernelContext& context, const TensorList& from) {
   TROUPE_ASSIGN(Tensor* const output, context.forward(0, 0, Shape{}));
   Variant& value = output->write<Variant>()[0];
@@ -65,9 +65,9 @@ Result<size_t> index_in(const KernelContext& context, size_t size) {
 
 Status run_empty(KernelContext& context) {
   TROUPE_ASSIGN(PartialShape shape, element_shape_in(context.input(0)));
-  TROUPE_ASSIGN(const int64_t most, integer_scalar(context.input(1), "max_num_elements"));
+  TROUPE_ASSIGN(const int64_t max_size, integer_scalar(context.input(1), "max_num_elements"));
   TROUPE_ASSIGN(TensorList* const list, new_list(context, element_dtype(context), std::move(shape)));
-  list->most = most;
+  list->max_size = max_size;
   return {};
 }
 
@@ -81,22 +81,22 @@ Status run_reserve(KernelContext& context) {
 Status run_push_back(KernelContext& context) {
   TROUPE_ASSIGN(const TensorList* const from, list_in(context.input(0)));
   TROUPE_RETURN_IF_FAILED(from->check(context.input(1)));
-  if (from->most >= 0 && static_cast<int64_t>(from->size()) >= from->most)
-    return invalid_argument("the list is full: its max_num_elements is " + std::to_string(from->most));
+  if (from->max_size >= 0 && static_cast<int64_t>(from->size()) >= from->max_size)
+    return invalid_argument("the list is full: its max_num_elements is " + std::to_string(from->max_size));
   TROUPE_ASSIGN(TensorList* const list, changed(context, *from));
   list->push(context.input(1));
   return {};
 }
 
-/// Element `index` as output `out`. Input `asked` says which shape it should have.
+/// Returns element `index` as output `out`. Input `requested` is the shape that the element should have.
 Result<ListElementArguments> element_output(KernelContext& context, size_t out, const TensorList& list,
-                                            size_t index, size_t asked) {
+                                            size_t index, size_t requested) {
   if (const Tensor& element = list.elements[index]; element.valid()) {
     context.set_output(out, element);
     return ListElementArguments{nullptr};
   }
-  TROUPE_ASSIGN(const PartialShape asked_shape, element_shape_in(context.input(asked)));
-  TROUPE_ASSIGN(const Shape shape, list.shape_of_unset(asked_shape));
+  TROUPE_ASSIGN(const PartialShape requested_shape, element_shape_in(context.input(requested)));
+  TROUPE_ASSIGN(const Shape shape, list.shape_of_unset(requested_shape));
   TROUPE_ASSIGN(Tensor* const zeros, context.output(out, shape));
   return ListElementArguments{zeros};
 }
@@ -117,10 +117,10 @@ Status run_set_item(KernelContext& context) {
   return {};
 }
 
-/// The shape of one element of a stack.
+/// Returns the shape of one element of the stacked tensor.
 Result<Shape> stacked_shape(const KernelContext& context, const TensorList& list) {
-  TROUPE_ASSIGN(const PartialShape asked, element_shape_in(context.input(1)));
-  TROUPE_ASSIGN(const PartialShape shape, list.common_shape(asked));
+  TROUPE_ASSIGN(const PartialShape requested, element_shape_in(context.input(1)));
+  TROUPE_ASSIGN(const PartialShape shape, list.common_shape(requested));
   if (!shape.fully_known())
     return invalid_argument("no element is set, and the element shape is not fully known: " + shape.text());
   return shape.to_shape(list.dtype);
@@ -183,7 +183,8 @@ Status run_resize(KernelContext& context) {
   return list->resize(size);
 }
 
-/// A list from a list and nothing else that tells of shapes. None has a gradient yet, and asking for one is an error.
+/// Begins the definition of an op on lists; its outputs are scalars unless another shape function is given. None of these ops
+/// has a gradient yet; a request for one fails.
 OpDefBuilder list_op(const std::string& name, ShapeFunction shape = scalar_shape) {
   return OpDefBuilder("TensorList" + name).shape(shape);
 }
@@ -194,9 +195,9 @@ Status pop_back_shape(ShapeContext& context) {
 }
 
 Status stack_shape(ShapeContext& context) {
-  const Tensor* const asked = context.constant(1);
-  if (!asked) return {};
-  TROUPE_ASSIGN(const PartialShape element, element_shape_in(*asked));
+  const Tensor* const requested = context.constant(1);
+  if (!requested) return {};
+  TROUPE_ASSIGN(const PartialShape element, element_shape_in(*requested));
   context.set_output(0, concatenate(PartialShape::vector(context.attr<int64_t>("num_elements")), element));
   return {};
 }
@@ -293,9 +294,10 @@ Result<ListElementArguments> check_list_pop_back(KernelContext& context) {
 Result<TensorListStackArguments> check_list_stack(KernelContext& context) {
   TROUPE_ASSIGN(const TensorList* const list, list_in(context.input(0), element_dtype(context)));
   const auto count = static_cast<int64_t>(list->size());
-  if (const auto asked = context.node().attrs.get<int64_t>("num_elements"); asked >= 0 && asked != count)
+  if (const auto requested = context.node().attrs.get<int64_t>("num_elements");
+      requested >= 0 && requested != count)
     return invalid_argument("the list has " + std::to_string(count) + " elements, but num_elements is " +
-                            std::to_string(asked));
+                            std::to_string(requested));
   TROUPE_ASSIGN(const Shape element, stacked_shape(context, *list));
   TROUPE_ASSIGN(const Shape shape, Shape::make(Dims(element.dims()).with(0, count), list->dtype));
   TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
@@ -307,14 +309,14 @@ void add_tensor_list_ops(OpLibrary& library) {
   add_changes(library);
   add_reads(library);
   // Elements may be lists.
-  library.kernel(host_kernel("EmptyTensorList", run_empty).hands_on().inexpensive());
-  library.kernel(host_kernel("TensorListReserve", run_reserve).hands_on().inexpensive());
-  library.kernel(host_kernel("TensorListPushBack", run_push_back).hands_on().inexpensive());
+  library.kernel(host_kernel("EmptyTensorList", run_empty).any_type().inexpensive());
+  library.kernel(host_kernel("TensorListReserve", run_reserve).any_type().inexpensive());
+  library.kernel(host_kernel("TensorListPushBack", run_push_back).any_type().inexpensive());
   library.kernel(
-      cpu_kernel("TensorListPopBack", check_list_pop_back, compute_list_element).hands_on().inexpensive());
+      cpu_kernel("TensorListPopBack", check_list_pop_back, compute_list_element).any_type().inexpensive());
   library.kernel(
-      cpu_kernel("TensorListGetItem", check_list_get_item, compute_list_element).hands_on().inexpensive());
-  library.kernel(host_kernel("TensorListSetItem", run_set_item).hands_on().inexpensive());
+      cpu_kernel("TensorListGetItem", check_list_get_item, compute_list_element).any_type().inexpensive());
+  library.kernel(host_kernel("TensorListSetItem", run_set_item).any_type().inexpensive());
   library.kernel(cpu_kernel("TensorListStack", check_list_stack, compute_list_stack));
   library.kernel(host_kernel("TensorListFromTensor", run_from_tensor));
   library.kernel(host_kernel("TensorListLength", run_length).inexpensive());
