@@ -42,7 +42,8 @@ class Update {
         if (refs_[j].cell == &cell)
           return refused("the variable '" + cell.name() +
                          "' is passed as two inputs; each must be a different variable");
-      if (const DType dtype = updated_type(); cell.dtype() != dtype)  // the edge of a resource does not tell
+      // The edge of a resource carries no dtype, so the dtype is checked here.
+      if (const DType dtype = updated_type(); cell.dtype() != dtype)
         return refused("the variable '" + cell.name() + "' is " + std::string(name(cell.dtype())) +
                        ", but the op updates " + std::string(name(dtype)));
       if (!node_.op->allows_uninitialized_input && cell.reading() == StateCell::Reading::Uninitialized)
@@ -75,8 +76,8 @@ class Update {
     Tensor input = std::move(inputs_[ref.input].tensor);
     if (ok)
       ref.cell->publish(std::move(output));
-    else if (ref.taken)
-      ref.cell->put_back(input.buffer() ? std::move(input) : std::move(output));  // forward() had moved it
+    else if (ref.taken)  // if forward() has moved the input, the output holds its memory
+      ref.cell->put_back(input.buffer() ? std::move(input) : std::move(output));
     inputs_[ref.input] = Slot::of(ref.cell);
   }
 

@@ -1,5 +1,6 @@
-// Runs an update rule on the cells of variables: what the owner of a group does for Assign, AssignAdd, ApplyAdam and the like.
-// All or none: a rule that fails leaves every cell as it was. The caller is the only writer of the cells meanwhile.
+// Runs an update rule on the cells of variables, for Assign, AssignAdd, ApplyAdam and the like. The owner of a group of
+// variables calls it, on one thread at a time, and must be the only writer of the cells meanwhile. If the rule fails, every
+// cell keeps its value.
 #pragma once
 
 #include <span>
@@ -9,10 +10,10 @@
 
 namespace troupe {
 
-/// `inputs` are those of the node in order: handles for references and resources, values for the rest, which are moved from. Each
-/// cell gets the next version, in place where nobody holds a snapshot. FailedPrecondition naming a variable that has no value yet
-/// when the op needs one; InvalidArgument when two inputs are the same cell, or one is of another dtype than the op updates;
-/// else what the rule says.
+/// Runs the rule and publishes the new values. `inputs` are the inputs of the node in order: handles for references and
+/// resources, values for the rest; the values are moved from. Each cell gets the next version, in place if nobody holds a
+/// snapshot. Fails with FailedPrecondition, naming the variable, if the op needs a value and the variable has none; with
+/// InvalidArgument if two inputs are the same cell or a cell has another dtype than the op updates; else as the rule fails.
 Status apply_update(const Kernel& rule, const Node& node, std::span<Slot> inputs, DeviceContext& device,
                     const StepInfo& step);
 

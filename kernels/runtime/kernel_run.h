@@ -1,5 +1,6 @@
-// KernelRun: a kernel at work while its step goes on. It keeps the inputs, which the kernel reads, and the outputs until the work has
-// ended. Belongs to the StepContext, which uses it again; between start and end only the device's work touches it.
+// KernelRun: one execution of a kernel while the step that started it goes on. It keeps the inputs that the kernel reads, and
+// the outputs, until the work has ended. It belongs to the StepContext, which uses it again later; between start and end only
+// the work on the device uses it.
 #pragma once
 
 #include <memory>
@@ -14,11 +15,11 @@ struct KernelRun {
   std::vector<Slot> inputs;
   std::vector<Tensor> outputs;
   StepInfo step;
-  std::optional<KernelContext> context;  ///< of the above
+  std::optional<KernelContext> context;  ///< refers to the members above
   std::unique_ptr<DeviceWork> work;
 };
 
-/// The result of `kernel_code`, which returns a Status or a Result; what it throws becomes a failure.
+/// Returns the result of `kernel_code`, a Status or a Result; an exception becomes a failure.
 template <class Function>
 auto call_guarded(const Function& kernel_code) -> decltype(kernel_code()) {
   try {

@@ -10,13 +10,13 @@
 namespace troupe {
 namespace {
 
-/// The value_index of a Merge is one of these.
+/// Returns the tensors that output value_index of a Merge can be.
 std::vector<Tensor> merge_indices(const Plan& plan) {
-  uint32_t most = 0;
+  uint32_t max_inputs = 0;
   for (const PlanNode& node : plan.nodes())
-    if (node.kind == PlanKind::Merge) most = std::max(most, node.inputs);
+    if (node.kind == PlanKind::Merge) max_inputs = std::max(max_inputs, node.inputs);
   std::vector<Tensor> indices;
-  for (uint32_t i = 0; i < most; ++i) indices.push_back(Tensor::scalar(static_cast<int32_t>(i)));
+  for (uint32_t i = 0; i < max_inputs; ++i) indices.push_back(Tensor::scalar(static_cast<int32_t>(i)));
   return indices;
 }
 
@@ -26,7 +26,7 @@ bool yields_handle(const Node& node) {
   return node.inputs.empty() && !node.output_types.empty() && is_handle(node.output_types[0]);
 }
 
-bool hands_on(Action action) {
+bool forwards_inputs(Action action) {
   return action == Action::Stack || action == Action::Switch || action == Action::Merge ||
          action == Action::Forward || action == Action::ForwardEach;
 }
@@ -44,7 +44,7 @@ std::optional<StackAction> stack_action(std::string_view op) {
   return std::nullopt;
 }
 
-/// The actions of ops that need no kernel; Kernel for all others.
+/// Returns the action of an op that needs no kernel; Action::Kernel for all others.
 Action action_of(const Node& node) {
   switch (flow_kind(node)) {
     case FlowKind::Switch: return Action::Switch;
@@ -113,7 +113,7 @@ class PlanPreparation {
     node.needs_initialized = needs_initialized(*node.node);
     node.reads_handles = node.node->type() == "ReadVariableOp" || node.action == Action::Kernel;
     node.stack = stack_action(node.node->type()).value_or(StackAction::New);
-    node.takes_stacks = !node.reads_handles && hands_on(node.action);
+    node.takes_stacks = !node.reads_handles && forwards_inputs(node.action);
     if (node.action == Action::Handle) return resolve(node);
     if (node.action == Action::Kernel) return prepare_kernel(node);
     return {};
@@ -172,7 +172,7 @@ Result<std::shared_ptr<const PreparedPlan>> PreparedPlan::make(std::shared_ptr<c
   return PlanPreparation(std::move(plan), kernels, device, resolve).run();
 }
 
-void PreparedPlan::note_cost(PlanId node, int64_t nanoseconds) const {
+void PreparedPlan::record_cost(PlanId node, int64_t nanoseconds) const {
   const int64_t before = cost(node);
   costs_[node].store(before == 0 ? nanoseconds : (3 * before + nanoseconds) / 4, std::memory_order_relaxed);
 }

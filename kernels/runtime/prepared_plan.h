@@ -1,6 +1,6 @@
-// PreparedPlan: a Plan with what carries out each of its nodes on one device: kernels prepared, handles
-// resolved to state cells. Immutable and shared by concurrent steps; what a step writes lives in a
-// StepContext, of which it keeps the idle ones for reuse.
+// PreparedPlan: a Plan together with the means to run each of its nodes on one device: prepared kernels, and state cells for
+// handles. It is immutable and concurrent steps share it. Everything that a step writes is in a StepContext; the plan keeps
+// idle contexts for reuse.
 #pragma once
 
 #include <atomic>
@@ -17,20 +17,20 @@
 
 namespace troupe {
 
-/// How a node is carried out.
+/// Action: how a step runs a node.
 enum class Action : uint8_t {
-  Nothing,      ///< NoOp, ControlTrigger
-  Forward,      ///< its input is its output: Enter, Exit, NextIteration, LoopCond, Identity, ReadVariableOp
-  ForwardEach,  ///< each input is the output of the same number: IdentityN
+  Nothing,      ///< nothing is computed: NoOp, ControlTrigger
+  Forward,      ///< the output is the input: Enter, Exit, NextIteration, LoopCond, Identity, ReadVariableOp
+  ForwardEach,  ///< output i is input i: IdentityN
   Switch,
   Merge,
-  Handle,    ///< yields the handle of a cell
-  Constant,  ///< yields the same tensor every time
+  Handle,    ///< the output is the handle of a cell
+  Constant,  ///< the output is the same tensor in every step
   Feed,
   Fetch,
   Kernel,
-  Stack,    ///< makes, fills or empties a stack of the step
-  Request,  ///< the host is asked: Send, Recv, writes of variables, queues, ...
+  Stack,    ///< the node makes or changes a stack of the step
+  Request,  ///< the StepHost carries the node out: Send, Recv, writes of variables, queues, ...
 };
 
 enum class StackAction : uint8_t { New, Push, Pop, Close };
@@ -38,29 +38,31 @@ enum class StackAction : uint8_t { New, Push, Pop, Close };
 struct PreparedNode {
   const Node* node = nullptr;
   const Kernel* kernel = nullptr;
-  const Tensor* constant = nullptr;  ///< Constant: kept by the plan, in the memory of its device
-  StateCell* cell = nullptr;         ///< Handle
+  /// If Action::Constant, the value in the memory of the device; the plan keeps it.
+  const Tensor* constant = nullptr;
+  StateCell* cell = nullptr;  ///< if Action::Handle, the cell
   Action action = Action::Nothing;
   StackAction stack = StackAction::New;
-  bool runs_dead = false;      ///< Send, Recv; a Fetch, which is then an error
-  bool takes_handles = false;  ///< some input comes from a reference or resource edge
-  bool reads_handles = false;  ///< it is the value behind a resource that is wanted
-  bool takes_stacks = false;   ///< its resource may be a stack of the step
+  /// True if the node runs with dead inputs, too: Send, Recv, and Fetch, which then fails the step.
+  bool runs_dead = false;
+  bool takes_handles = false;  ///< an input comes from a reference or resource edge
+  bool reads_handles = false;  ///< the node needs the values of its resources, not their handles
+  bool takes_stacks = false;   ///< a resource input may be a stack of the step
   bool needs_initialized = true;
-  bool cheap = false;          ///< as its kernel says; it has inputs
-  bool makes_strings = false;  ///< among its outputs are strings, whose contents are counted
+  bool cheap = false;          ///< the kernel is cheap (KernelDef::cheap) and the node has inputs
+  bool makes_strings = false;  ///< an output is a string tensor, whose contents count as memory
 };
 
-/// The cell that a handle-producing node (VariableV2, VarHandleOp, FIFOQueueV2) stands for.
+/// Returns the cell of a node that outputs a handle (VariableV2, VarHandleOp, FIFOQueueV2).
 using ResolveState = std::function<Result<std::shared_ptr<StateCell>>(const Node&)>;
 
 class StepContext;
 
 class PreparedPlan {
  public:
-  /// NotFound (or AlreadyExists: several) when an op has no kernel for the device, Unimplemented for what
-  /// nobody carries out, and whatever `resolve` or the kernels' preparation say: with op, node and device.
-  /// `device` must outlive the result.
+  /// Prepares a plan. Fails with NotFound if an op has no kernel for the device, AlreadyExists if it has several, Unimplemented
+  /// if nothing can carry the op out, and with the failures of `resolve` and of the kernels' preparation; every error names op,
+  /// node and device. `device` must outlive the result.
   static Result<std::shared_ptr<const PreparedPlan>> make(std::shared_ptr<const Plan> plan,
                                                           const KernelTable& kernels, Device& device,
                                                           const ResolveState& resolve);
@@ -70,16 +72,18 @@ class PreparedPlan {
   Device& device() const { return device_; }
   const std::string& device_name() const { return device_name_; }
   std::span<const PreparedNode> nodes() const { return nodes_; }
-  /// No kernel of its own runs, and its nodes are few: a part of a step that only sends, receives, and has variables read and changed.
+  /// Returns whether the plan has few nodes and no kernels: such a part of a step only sends, receives, and requests reads and
+  /// changes of variables.
   bool is_light() const { return light_; }
-  /// The value_index of a Merge whose input i was the live one.
+  /// Returns the output value_index of a Merge whose live input is input i.
   const Tensor& merge_index(uint32_t i) const { return merge_indices_[i]; }
 
-  /// What the node's kernel took of late, in nanoseconds; 0 when it has not been measured. Any thread.
+  /// Returns the recent duration of the node's kernel in nanoseconds, 0 if it has not been measured. Any thread may call it.
   int64_t cost(PlanId node) const { return costs_[node].load(std::memory_order_relaxed); }
-  void note_cost(PlanId node, int64_t nanoseconds) const;
+  /// Adds a measured duration, in nanoseconds, to the average that cost() returns. Any thread may call it.
+  void record_cost(PlanId node, int64_t nanoseconds) const;
 
-  /// A context for one step, new or used before; the step gives it back. Any thread.
+  /// Return a context for one step, new or used before, and take it back after the step. Any thread may call them.
   std::unique_ptr<StepContext> acquire() const;
   void release(std::unique_ptr<StepContext> context) const;
 
@@ -90,9 +94,9 @@ class PreparedPlan {
   std::shared_ptr<const Plan> plan_;
   Device& device_;
   const std::string device_name_;
-  std::vector<PreparedNode> nodes_;  ///< per node of the plan
+  std::vector<PreparedNode> nodes_;  ///< for each node of the plan
   bool light_ = false;
-  std::unique_ptr<std::atomic<int64_t>[]> costs_;  ///< per node of the plan
+  std::unique_ptr<std::atomic<int64_t>[]> costs_;  ///< for each node of the plan
   std::vector<Tensor> merge_indices_;
   std::vector<std::unique_ptr<Kernel>> kernels_;
   std::deque<Tensor> constants_;

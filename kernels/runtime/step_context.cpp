@@ -8,7 +8,7 @@
 namespace troupe {
 namespace {
 
-/// In one of so many steps of a context the time of each kernel is taken.
+/// One of so many steps of a context measures the time of each kernel.
 constexpr uint32_t steps_per_measurement = 16;
 
 }  // namespace
@@ -50,25 +50,25 @@ void StepContext::drive(std::unique_lock<std::mutex>& lock) {
   ++drivers_;
   const int64_t since = info_.profiled ? StepProfile::now() : 0;
   while (true) {
-    if (inbox_.news()) receive(false);
+    if (inbox_.has_news()) receive(false);
     Activation activation;
     while (next(activation)) {
       run(activation);
-      if (inbox_.news()) receive(false);
+      if (inbox_.has_news()) receive(false);
     }
-    if (drivers_ > 1) break;  // another thread is inside a kernel and goes on after it
+    if (drivers_ > 1) break;  // another thread is inside a kernel and drives the step afterwards
     if (under_way_ == 0) {
       if (info_.profiled) profile_.driven += StepProfile::now() - since;
       return end(lock);
     }
     host_->flush(FlushReason::Parking);
-    if (!receive(true)) break;  // parked: once the lock is free the step may be another thread's
+    if (!receive(true)) break;  // parked: another thread may own the step once the lock is free
   }
   if (info_.profiled) profile_.driven += StepProfile::now() - since;
   --drivers_;
 }
 
-// Nodes that take long come after all others, so that those of them that are ready together are known.
+// Returns nodes that take long after all others, so that it is known how many of them are ready together.
 bool StepContext::next(Activation& activation) {
   while (state_.next(activation)) {
     if (!shares_ || !takes_long(activation)) return true;
@@ -143,18 +143,18 @@ void StepContext::run_merge(Activation activation) {
 }
 
 void StepContext::run_stack(Activation activation, const PreparedNode& node) {
-  const Status status = work_stack(node, inputs(activation));
+  const Status status = run_stack_action(node, inputs(activation));
   if (!status.ok()) return fail(node, status);
   finish_kernel(activation, node);
 }
 
-Status StepContext::work_stack(const PreparedNode& node, const Slot* inputs) {
+Status StepContext::run_stack_action(const PreparedNode& node, const Slot* inputs) {
   switch (node.stack) {
     case StackAction::New: {
-      const Tensor& most = inputs[0].tensor;
-      if (most.elements() != 1)
-        return invalid_argument("max_size is " + most.signature() + "; it must be int32[]");
-      outputs_[0] = stacks_.make(most.as<int32_t>()[0]);
+      const Tensor& max_size = inputs[0].tensor;
+      if (max_size.elements() != 1)
+        return invalid_argument("max_size is " + max_size.signature() + "; it must be int32[]");
+      outputs_[0] = stacks_.make(max_size.as<int32_t>()[0]);
       return {};
     }
     case StackAction::Push:
@@ -187,15 +187,15 @@ void StepContext::request(Activation activation, const PreparedNode& node) {
                   state_.where(activation),
                   activation.dead(),
                   {first, input_count(activation)}});
-  // Handles stay: the reply may pass one on.
+  // Handles stay in their slots: the reply may make one an output.
   for (Slot* slot = first; slot != first + input_count(activation); ++slot)
     if (slot->kind != Slot::Kind::Handle) drop(*slot);
 }
 
 // ---- references
 
-// Replaces handles by the values they lead to, where the op wants values. False when it cannot run yet, or
-// never.
+// Replaces handles by the values of their variables, where the op needs values. Returns false if the node cannot run yet, or
+// has failed.
 bool StepContext::read_handles(Activation activation, const PreparedNode& node) {
   const size_t before = under_way_;
   const uint32_t count = input_count(activation);
@@ -249,9 +249,9 @@ bool StepContext::read_handle(Activation activation, const PreparedNode& node, u
   return true;
 }
 
-// ---- what comes from elsewhere
+// ---- arrivals
 
-// False when there was nothing; the step is then parked if `park` says so.
+// Returns false if nothing has arrived; if `park` is set, the step is then parked.
 bool StepContext::receive(bool park) {
   Status reason;
   if (!inbox_.take(taken_, reason, park)) return false;
@@ -311,7 +311,7 @@ void StepContext::fail(Status status) {
   host_->failing(status_);
 }
 
-// A fetch that died, or that waits for what never comes.
+// Fails the step if a fetched value is dead, or if its node waits for something that never comes.
 void StepContext::check_fetches() {
   for (size_t i = 0; i < fetched_.size() && status_.ok(); ++i)
     if (!fetched_[i].valid()) {
@@ -339,7 +339,7 @@ void StepContext::end(std::unique_lock<std::mutex>& lock) {
   --drivers_;
   running_ = false;
   lock.unlock();
-  host->ended(status);  // the last: the context may be another step's by now
+  host->ended(status);  // the last statement: the context may belong to another step by now
 }
 
 void StepContext::recycle() {

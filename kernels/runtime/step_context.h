@@ -1,6 +1,6 @@
-// StepContext: everything that one running step writes: its state, slots and inbox. Taken from the prepared
-// plan's store for a step and given back, so that a step like the ones before it allocates nothing but
-// tensors. Used by StepRunner, which says who may call what.
+// StepContext: everything that one running step writes: its state, slots and inbox. A step takes it from the prepared plan and
+// gives it back, so that a step like the ones before it allocates nothing but tensors. StepRunner uses it; the thread rules
+// there hold here.
 #pragma once
 
 #include <memory>
@@ -27,11 +27,11 @@ class StepContext {
   StepInbox& inbox() { return inbox_; }
   std::span<Tensor> fetched() { return fetched_; }
   const StepProfile& profile() const { return profile_; }
-  /// Lets go of the tensors of the step that has ended.
+  /// Releases the tensors of the step that has ended.
   void recycle();
 
  private:
-  // How outputs reach their slots: see StepState::done().
+  // The ways in which outputs reach their slots: see StepState::done().
   struct Values;
   struct NoValues;
   struct KernelValues;
@@ -53,7 +53,7 @@ class StepContext {
   void run_switch(Activation activation);
   void run_merge(Activation activation);
   void run_stack(Activation activation, const PreparedNode& node);
-  Status work_stack(const PreparedNode& node, const Slot* inputs);
+  Status run_stack_action(const PreparedNode& node, const Slot* inputs);
   void fetch(Activation activation);
   void request(Activation activation, const PreparedNode& node);
   void run_kernel(Activation activation, const PreparedNode& node);
@@ -93,11 +93,12 @@ class StepContext {
   const PreparedNode* const nodes_;
   DeviceContext& device_;
   const bool synchronous_;
-  const bool shares_;  ///< with other threads
+  const bool shares_;  ///< several threads may drive the step
   StepState state_;
-  std::vector<Activation> long_ready_;  ///< taken from the state and not run yet
+  /// Ready nodes that take long, taken from the state and not run yet.
+  std::vector<Activation> long_ready_;
   std::vector<Slot> slots_;
-  std::vector<Tensor> outputs_;  ///< of the kernel that runs
+  std::vector<Tensor> outputs_;  ///< the outputs of the kernel that runs
   std::vector<Tensor> feeds_, fetched_;
   StepStacks stacks_;
   StepHost* host_ = nullptr;
@@ -111,17 +112,18 @@ class StepContext {
   std::vector<PendingReads> reads_;
   std::vector<std::unique_ptr<KernelRun>> runs_;
   std::vector<KernelRun*> idle_runs_;
-  size_t under_way_ = 0;  ///< requests, reads and device work that have not come back
+  size_t under_way_ = 0;  ///< the number of requests, reads and kernel runs that have not come back
   Status status_;
   StepProfile profile_;
 
-  /// Held by whoever drives the step and touches any of the above, but not while it runs a kernel beside another thread.
+  /// Held by the thread that drives the step and uses any of the members above; released while that thread runs a kernel beside
+  /// another thread.
   std::mutex driving_;
-  size_t drivers_ = 0;     ///< threads that drive, those inside such a kernel included
-  size_t invited_ = 0;     ///< threads that are about to
-  bool running_ = false;   ///< from start() to end()
-  bool measures_ = false;  ///< writes down what kernels cost
-  uint32_t steps_ = 0;     ///< that were run in this context
+  size_t drivers_ = 0;     ///< the number of threads that drive, threads inside such a kernel included
+  size_t invited_ = 0;     ///< the number of threads that were invited and have not come yet
+  bool running_ = false;   ///< true from start() to end()
+  bool measures_ = false;  ///< this step measures the cost of kernels
+  uint32_t steps_ = 0;     ///< the number of steps that were run in this context
 };
 
 }  // namespace troupe

@@ -1,6 +1,6 @@
-// StepInbox: where a running step is told what happens elsewhere. Any thread puts in; the driving thread
-// takes out, and parks the step when there is nothing. Held up by a short lock at most. Used again for the
-// next step.
+// StepInbox: receives what happens elsewhere during a step: replies, values, finished device work, cancellation. Any thread
+// puts arrivals in; the driving thread takes them out, and parks the step if there are none. A short lock protects it. It is
+// used again for the next step.
 #pragma once
 
 #include <atomic>
@@ -15,18 +15,18 @@ namespace troupe {
 
 struct KernelRun;
 
-/// What came of a request, of a read, or of work on the device.
+/// The result of a request, of a read of a variable, or of work on the device.
 struct StepArrival {
   static constexpr uint32_t whole_node = UINT32_MAX;
   Activation activation;
-  uint32_t input = whole_node;  ///< of a read: which input
-  StepReply reply;              ///< of a read: one value
-  KernelRun* run = nullptr;     ///< of work on the device: where its outputs are
+  uint32_t input = whole_node;  ///< for a read: the number of the input
+  StepReply reply;              ///< for a read: one value
+  KernelRun* run = nullptr;     ///< for work on the device: the run with its outputs
 };
 
 class StepInbox {
  public:
-  /// Empties it for a new step, whose starter drives it.
+  /// Empties the inbox for a new step; the thread that starts the step drives it.
   void open() {
     arrivals_.clear();
     reason_ = {};
@@ -35,7 +35,8 @@ class StepInbox {
     cancelled_.store(false, std::memory_order_relaxed);
   }
 
-  /// True: the step was parked, and the caller sees that it is driven.
+  /// Add an arrival, or the reason for which the step must stop. Return true if the step was parked: the caller must then have
+  /// it driven.
   bool put(StepArrival arrival) {
     const std::lock_guard guard(lock_);
     arrivals_.push_back(std::move(arrival));
@@ -47,18 +48,18 @@ class StepInbox {
     if (reason_.ok()) reason_ = std::move(reason);
     return announce();
   }
-  /// For kernels that look.
+  /// Returns the flag that long kernels read.
   std::atomic<bool>& cancelled() { return cancelled_; }
 
-  // The driving thread alone.
+  // Only the driving thread may call the functions below.
 
-  /// There is something new: cheap enough to ask after every node.
-  bool news() const { return news_.load(std::memory_order_relaxed); }
-  /// Exchanges what came for `taken`, which is empty, and sets `reason` when the step is to stop. False when
-  /// there is nothing; the step is then parked if `park` says so, and another thread may drive it at once.
+  /// Returns whether something has arrived. It is cheap enough to be called after every node.
+  bool has_news() const { return news_.load(std::memory_order_relaxed); }
+  /// Moves the arrivals to `taken`, which must be empty, and sets `reason` if the step must stop. Returns false if nothing has
+  /// arrived; if `park` is set, the step is then parked, and another thread may drive it at once.
   bool take(std::vector<StepArrival>& taken, Status& reason, bool park) {
     const std::lock_guard guard(lock_);
-    const bool any = news();
+    const bool any = has_news();
     news_.store(false, std::memory_order_relaxed);
     parked_ = park && !any;
     std::swap(taken, arrivals_);

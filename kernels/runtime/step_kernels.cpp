@@ -14,12 +14,12 @@ void StepContext::run_kernel(Activation activation, const PreparedNode& node) {
                         info_, frame_key(activation));
   const int64_t begin = measures_ ? StepProfile::now() : 0;
   const Status status = call_guarded([&] { return node.kernel->run(context); });
-  if (measures_) prepared_.note_cost(activation.node, StepProfile::now() - begin);
+  if (measures_) prepared_.record_cost(activation.node, StepProfile::now() - begin);
   if (!status.ok()) return fail(node, status);
   finish_kernel(activation, node);
 }
 
-// Whether another thread may drive while this kernel runs.
+// Returns whether another thread may drive the step while this kernel runs.
 bool StepContext::runs_beside(Activation activation) const {
   constexpr int64_t beside_a_driver = 10'000;  // nanoseconds
   return drivers_ > 1 ? prepared_.cost(activation.node) >= beside_a_driver
@@ -31,7 +31,8 @@ bool StepContext::takes_long(Activation activation) const {
   return prepared_.cost(activation.node) >= nanoseconds;
 }
 
-// Whether the nodes that are ready have work for another thread. One that has to be woken comes 50 us later, for 12 us of this one's time.
+// Returns whether the ready nodes have enough work for another thread. A thread that has to be woken starts 50 us later, and
+// waking it takes 12 us of this thread's time.
 bool StepContext::worth_waking() const {
   constexpr int64_t least = 60'000;  // nanoseconds
   int64_t work = 0;
@@ -40,7 +41,7 @@ bool StepContext::worth_waking() const {
   return false;
 }
 
-// Runs the kernel without the lock: another thread may drive meanwhile, and one is invited when there is work for it.
+// Runs the kernel without the lock, so that another thread may drive the step meanwhile; invites one if there is work for it.
 void StepContext::run_beside(Activation activation, const PreparedNode& node) {
   KernelRun* const run = new_run(activation, node);
   if (invited_ < long_ready_.size() && worth_waking() && host_->invite_helper()) ++invited_;
@@ -49,13 +50,14 @@ void StepContext::run_beside(Activation activation, const PreparedNode& node) {
   Status status = call_guarded([&] { return node.kernel->run(*run->context); });
   const int64_t end = StepProfile::now();
   driving_.lock();
-  prepared_.note_cost(activation.node, end - begin);
+  prepared_.record_cost(activation.node, end - begin);
   StepArrival arrival{activation, StepArrival::whole_node, {std::move(status), {}, false}, run};
   settle(arrival);
 }
 
 void StepContext::flush_before(Activation activation, const PreparedNode& node) {
-  constexpr int64_t few = 4096, many = 32768;  // elements; a cheap kernel on few is over at once
+  // Numbers of elements. A cheap kernel ends at once on up to `few` elements.
+  constexpr int64_t few = 4096, many = 32768;
   const Slot* const first = inputs(activation);
   if (node.cheap && first->tensor.elements() <= few) return;
   int64_t elements = 0;
@@ -90,7 +92,7 @@ KernelRun* StepContext::new_run(Activation activation, const PreparedNode& node)
   return run;
 }
 
-// The check runs here; the device computes in its own time.
+// Runs the check on this thread; the device computes in its own time.
 void StepContext::run_on_device(Activation activation, const PreparedNode& node) {
   KernelRun* const run = new_run(activation, node);
   leave_to_device(activation, run, call_guarded([&] { return node.kernel->check(*run->context); }));
@@ -114,7 +116,7 @@ void StepContext::announce(Activation activation, KernelRun* run, Status status)
   if (inbox_.put(std::move(arrival))) host->wake();
 }
 
-// False when the kernel has more to compute: after measuring, what was measured.
+// Returns false if the kernel has more to compute: the second part of a measured kernel.
 bool StepContext::end_run(StepArrival& arrival) {
   KernelRun* const run = arrival.run;
   const std::unique_ptr<DeviceWork> ended = std::move(run->work);

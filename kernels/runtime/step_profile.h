@@ -1,5 +1,5 @@
-// StepProfile: where one step of a partition spent the time of the threads that drove it. Written by the step that StepInfo asks for it;
-// to be read when that has ended.
+// StepProfile: how one step of a partition spent the time of the threads that drove it. The step writes it if
+// StepInfo::profiled is set; others may read it after the step has ended.
 #pragma once
 
 #include <chrono>
@@ -10,17 +10,18 @@ namespace troupe {
 
 struct StepProfile {
   struct NodeWork {
-    uint32_t runs = 0;        ///< dead ones, too
-    int64_t nanoseconds = 0;  ///< its kernel, and handing on what it yields; of a request: until it was sent
+    uint32_t runs = 0;  ///< how often the node ran, runs with dead inputs included
+    /// The time of its kernel and of passing on its outputs; for a request, the time until it was sent.
+    int64_t nanoseconds = 0;
   };
-  std::vector<NodeWork> nodes;  ///< by number in the plan
-  int64_t driven = 0;           ///< nanoseconds in which a thread drove the step
-  int64_t elapsed = 0;          ///< from its start to its end
+  std::vector<NodeWork> nodes;  ///< by node number in the plan
+  int64_t driven = 0;           ///< nanoseconds during which a thread drove the step
+  int64_t elapsed = 0;          ///< nanoseconds from its start to its end
 
   static int64_t now() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
 };
 
-/// Adds the time of its life to a node's.
+/// Adds the time from its construction to its destruction to the work of a node.
 class NodeSpan {
  public:
   explicit NodeSpan(StepProfile::NodeWork& work) : work_(work), begin_(StepProfile::now()) {}

@@ -1,4 +1,4 @@
-// What a running step asks for that no kernel computes, and the answer. Plain values.
+// StepRequest and StepReply: what a running step asks of its host for a node without a kernel, and the answer. Plain values.
 #pragma once
 
 #include <span>
@@ -10,24 +10,25 @@
 
 namespace troupe {
 
-/// A node whose op no kernel serves, ready to be carried out by the host. `node` and `where` identify a token
-/// of Send and Recv; a Send runs with `dead` set when its input is.
+/// A node without a kernel that is ready and that the host carries out. `node` and `where` identify a token of Send and Recv; a
+/// Send has `dead` set if its input is dead.
 struct StepRequest {
-  Activation activation;  ///< to be named in the reply
+  Activation activation;  ///< the reply names it
   const Node& node;
   Where where;
   bool dead = false;
-  /// To be moved from; gone when StepHost::request() returns. Handles where the op expects references.
+  /// The inputs, with handles where the op expects references. The host may move from them; they are invalid after
+  /// StepHost::request() returns.
   std::span<Slot> inputs;
 };
 
-/// What a request came to.
+/// The result of a request.
 struct StepReply {
   Status status;
-  /// One value per output of the node, in order; an invalid tensor for an output that is a reference: the
-  /// handle that came in goes on. May be empty when there are no values.
+  /// One value for each output of the node, in order. An output that is a reference has an invalid tensor: the reference input
+  /// becomes that output. May be empty if there are no values.
   std::vector<Tensor> outputs;
-  bool dead = false;  ///< Recv: the token is dead
+  bool dead = false;  ///< for Recv: the token is dead
 };
 
 }  // namespace troupe

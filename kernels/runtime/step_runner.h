@@ -1,9 +1,9 @@
-// StepRunner: runs one step of a PreparedPlan. One thread drives it, or several when nodes that take long are ready together: they run
-// kernels side by side and hand on the results one at a time. What comes from elsewhere
-// (replies, tensors, finished device work, cancellation) goes to its inbox, from any thread. It never blocks:
-// when only the inbox can bring news, drive() returns, and whoever puts something in learns that the step
-// needs a driver again. No CAF. A step ends once: with success, or with the first error (op, node, device and
-// step filled in) after all that was under way has come back. After an error no further node starts.
+// StepRunner: runs one step of a PreparedPlan. One thread drives the step; if several nodes that take long are ready, other
+// threads help: they run kernels side by side and pass on the results one at a time. What comes from elsewhere (replies,
+// tensors, finished device work, cancellation) goes to the inbox of the step, from any thread. The runner never blocks: if the
+// step can only continue after an arrival, drive() returns, and the call that adds the next arrival returns true to say that
+// the step needs a driver again. A step ends once, with success or with the first error (op, node, device and step filled in),
+// after all pending work has come back. After an error no further node starts. No CAF.
 #pragma once
 
 #include <memory>
@@ -23,26 +23,28 @@ class StepRunner {
   StepRunner(const StepRunner&) = delete;
   StepRunner& operator=(const StepRunner&) = delete;
 
-  /// Once, before drive(). `info.cancelled` is set by the runner. Moves the fed tensors, which must fit
-  /// Plan::feeds(); a kernel may write to memory that nobody else holds.
+  /// Starts the step; called once, before drive(). The runner sets `info.cancelled`. The fed tensors are moved from and must
+  /// match Plan::feeds(); a kernel may write to their memory if nobody else holds it.
   void start(const StepInfo& info, std::span<Tensor> feeds);
-  /// Runs what is ready, until nothing is, or the step has ended.
+  /// Runs nodes until none is ready or the step has ended.
   void drive();
-  /// On another thread, after StepHost::invite_helper(): drives the step beside the others for as long as there is something for two to
-  /// do. The step may have ended; the runner must live.
+  /// Called on another thread after StepHost::invite_helper(): drives the step beside other threads while there is work for
+  /// both. The step may have ended by then; the runner must still exist.
   void help();
 
-  // From any thread, while the step has not ended. True: nobody drives the step; the caller sees that drive()
-  // is called. False: someone does, and may end it at any moment.
+  // Any thread may call the following three functions while the step has not ended. They return true if no thread drives the
+  // step: the caller must then have drive() called. They return false if a thread drives it, which may end the step at any
+  // moment.
 
   bool arrived(Activation activation, StepReply reply);
   bool value_arrived(Activation activation, uint32_t input, Result<Tensor> value);
-  /// The first of several reasons counts. Long kernels see it at their next block.
+  /// Stops the step with this reason; the first of several reasons counts. Long kernels stop at their next block.
   bool cancel(Status reason);
 
-  /// The fetched tensors, by position; to be moved from, after the step has ended well.
+  /// Returns the fetched tensors, by position in the signature. The caller may move from them after the step has ended with
+  /// success.
   std::span<Tensor> fetched();
-  /// Of a step that was to be profiled, after it has ended.
+  /// Returns the profile of a step with StepInfo::profiled, after it has ended.
   const StepProfile& profile() const;
 
  private:

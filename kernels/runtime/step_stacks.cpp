@@ -2,15 +2,15 @@
 
 namespace troupe {
 
-Tensor StepStacks::make(int64_t most) {
-  stacks_.push_back({most < 0 ? INT64_MAX : most, {}});
+Tensor StepStacks::make(int64_t max_size) {
+  stacks_.push_back({max_size < 0 ? INT64_MAX : max_size, {}});
   return Tensor::scalar(static_cast<int64_t>(stacks_.size()) - 1);
 }
 
 Status StepStacks::push(const Tensor& handle, Tensor value) {
   TROUPE_ASSIGN(Stack* const stack, find(handle));
-  if (static_cast<int64_t>(stack->tensors.size()) >= stack->most)
-    return invalid_argument("the stack is full: its max_size is " + std::to_string(stack->most));
+  if (static_cast<int64_t>(stack->tensors.size()) >= stack->max_size)
+    return invalid_argument("the stack is full: its max_size is " + std::to_string(stack->max_size));
   stack->tensors.push_back(std::move(value));
   return {};
 }

@@ -1,5 +1,5 @@
-// How the values that a node yields reach the slots of its consumers: what StepState::done() is given, one struct per action. Part of
-// StepContext, for its sources alone.
+// The ways in which the outputs of a node reach the slots of its consumers: one struct for each kind of action, to be passed to
+// StepState::done(). Part of StepContext; only its source files include this.
 #pragma once
 
 #include <utility>
@@ -46,7 +46,7 @@ struct StepContext::Values {
   void send(Tensor& value, uint32_t to, bool last) { send(value, context.slots_[to], last); }
 };
 
-/// Of nodes without outputs, and of dead ones.
+/// For nodes without outputs, and for nodes with dead inputs.
 struct StepContext::NoValues : Values {
   void put(uint32_t, uint32_t, bool) {}
 };
@@ -60,7 +60,7 @@ struct StepContext::KernelValues : Values {
   }
 };
 
-/// One input goes on as output.
+/// The output is one of the inputs.
 struct StepContext::SlotValues : Values {
   uint32_t from;
 
@@ -68,7 +68,7 @@ struct StepContext::SlotValues : Values {
   void drop() { troupe::drop(context.slots_[from]); }
 };
 
-/// Each input goes on as the output of the same number.
+/// Output i is input i.
 struct StepContext::EachSlotValues : Values {
   uint32_t first, count;
 
@@ -119,7 +119,7 @@ struct StepContext::FeedValues : Values {
 struct StepContext::ReplyValues : Values {
   StepReply& reply;
   const Node& node;
-  StateCell* cell;  ///< what outputs that are references refer to
+  StateCell* cell;  ///< the cell to which reference outputs refer
 
   bool dead(uint32_t) const { return reply.dead; }
   void put(uint32_t output, uint32_t slot, bool last) {
