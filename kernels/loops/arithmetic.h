@@ -1,4 +1,5 @@
-// Arithmetic on single elements: integers wrap around. Functors for the loops of elementwise.h.
+// Arithmetic on single elements, as functors for the loops of elementwise.h. Integers wrap around. Pure functions; any thread
+// may call them.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +7,8 @@
 
 namespace troupe {
 
-/// Integer arithmetic is done in this: unsigned, and at least 32 bits wide, so that no promotion makes it signed again.
+/// The type in which arithmetic on an integer type T is done: unsigned and at least 32 bits wide, so that no promotion makes it
+/// signed.
 template <class T>
 using Wrapping = std::conditional_t<sizeof(T) < 4, uint32_t, std::make_unsigned_t<T>>;
 
@@ -40,7 +42,7 @@ struct Mul {
   }
 };
 
-/// Integers truncate towards zero; their divisor is not 0, and the least one divided by -1 is itself.
+/// Integers truncate towards zero. The divisor of an integer must not be 0; the least integer divided by -1 is itself.
 struct Div {
   template <class T>
   static T apply(const T& a, const T& b) {

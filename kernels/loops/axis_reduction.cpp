@@ -10,19 +10,18 @@
 namespace troupe {
 namespace {
 
-// How work is cut. Chains of additions stay short: 128 rows, or 64 Ki elements added pairwise.
-constexpr size_t run_elements = 65536;  ///< of a run that one block reduces
-constexpr size_t strip_columns = 4096;  ///< of the columns that one block reduces side by side
-constexpr size_t strip_rows = 128;      ///< least rows of such a block
-constexpr size_t wide_elements =
-    128;  ///< narrow rows are combined several at a time, as one row of about this size
+// The sizes into which work is cut. Chains of additions stay short: 128 rows, or 64 Ki elements added pairwise.
+constexpr size_t run_elements = 65536;  ///< the number of elements of a run that one block reduces
+constexpr size_t strip_columns = 4096;  ///< the number of columns that one block reduces side by side
+constexpr size_t strip_rows = 128;      ///< the minimum number of rows of such a block
+constexpr size_t wide_elements = 128;   ///< narrow rows are combined together, as one row of about this size
 
-/// A box [outer, reduced, inner] whose middle axis goes: every reduction is a sequence of these.
+/// A box [outer, reduced, inner] that is reduced over its middle axis: every reduction is a sequence of such reductions.
 struct Box {
   size_t outer = 1, reduced = 1, inner = 1;
 };
 
-/// Memory for that many elements.
+/// Returns memory for this many elements.
 Result<Tensor> partial_results(DeviceContext& device, const Reducer& reducer, size_t elements) {
   return Tensor::allocate(reducer.dtype, Shape::vector(static_cast<int64_t>(elements)), device.memory());
 }
@@ -74,7 +73,7 @@ class Step {
     return {};
   }
 
-  /// Reduces to `blocks` partial results per output, then those.
+  /// Reduces to `blocks` partial results for each output, and then reduces those.
   template <class ToPartial>
   Status by_blocks(size_t blocks, std::byte* output, const ToPartial& reduce_to) const {
     const size_t elements = box_.outer * blocks * box_.inner;
@@ -87,7 +86,7 @@ class Step {
     reducer_.combine(to, 1, from, 1, to, n);
   }
 
-  /// `rows` rows of `columns` elements, one below the other, box_.inner apart.
+  /// Reduces `rows` rows of `columns` elements, one below the other, box_.inner elements apart.
   void reduce_strip(const std::byte* input, size_t rows, size_t columns, std::byte* output) const {
     const size_t stride = box_.inner * bytes_, size = columns * bytes_;
     const size_t together = columns == box_.inner ? wide_elements / columns : 1;
@@ -97,7 +96,7 @@ class Step {
     for (size_t row = 1; row < rows; ++row) combine(output, input + row * stride, columns);
   }
 
-  /// Rows too short for the vector unit: `together` of them are combined as one, and folded at the end.
+  /// Reduces rows that are too short for the vector unit: `together` rows are combined as one, which is folded at the end.
   void reduce_narrow_strip(const std::byte* input, size_t rows, size_t columns, size_t together,
                            std::byte* output) const {
     alignas(64) std::array<std::byte, wide_elements * 16> wide;
@@ -118,12 +117,12 @@ class Step {
   size_t bytes_;
 };
 
-/// The box of the innermost axis still to be reduced; `reduced` and `dims` are updated to what it leaves.
+/// Returns the box of the innermost axis that is still to be reduced; removes that axis from `reduced` and `dims`.
 Box next_box(std::span<int64_t> dims, AxisSet& reduced) {
   Box box;
   size_t i = dims.size();
   for (; i > 0 && !(reduced[i - 1] && dims[i - 1] != 1); --i) box.inner *= static_cast<size_t>(dims[i - 1]);
-  // Neighbours that go too make one axis with it.
+  // Neighbouring axes that are reduced, too, are merged with this one.
   for (; i > 0 && (reduced[i - 1] || dims[i - 1] == 1); --i) {
     box.reduced *= static_cast<size_t>(dims[i - 1]);
     dims[i - 1] = 1;
@@ -175,7 +174,7 @@ Status reduce(DeviceContext& device, const Reducer& reducer, const Tensor& input
     TROUPE_RETURN_IF_FAILED(Step(device, reducer, box).run(from.data(), to.mutable_data()));
     from = std::move(to);
   }
-  std::memcpy(output.mutable_data(), from.data(), from.bytes());  // every axis that goes is 1 long
+  std::memcpy(output.mutable_data(), from.data(), from.bytes());  // every reduced axis has size 1
   return {};
 }
 

@@ -1,6 +1,6 @@
-// Reduction of a tensor over some of its axes, whatever combines the elements: the engine under Sum, Max, All
-// and their kin. Work is cut by shape alone and partial results are combined in a fixed tree, so the bits do
-// not depend on the number of threads. Free functions without state; any thread.
+// Reduction of a tensor over some of its axes with any function that combines elements; Sum, Max, All and similar ops use it.
+// Work is cut by shape alone and partial results are combined in a fixed tree, so the bits of the result do not depend on the
+// number of threads. Free functions without state; any thread may call them.
 #pragma once
 
 #include <bitset>
@@ -11,28 +11,30 @@
 
 namespace troupe {
 
-/// How elements of one dtype combine.
+/// The function that combines elements of one dtype.
 struct Reducer {
-  ReduceLoop run = nullptr;      ///< runs of elements, each into one; the neutral element for none
-  BinaryLoop combine = nullptr;  ///< two runs, element by element
+  /// Reduces each run of elements to one element; the neutral element if there are none.
+  ReduceLoop run = nullptr;
+  BinaryLoop combine = nullptr;  ///< combines two runs, element by element
   DType dtype = DType::Invalid;
 };
 
-/// Axes of a tensor.
+/// A set of axes of a tensor.
 using AxisSet = std::bitset<Shape::max_rank + 1>;
 
-/// Which axes go, and what remains.
+/// The axes over which a tensor is reduced, and the result.
 struct ReductionAxes {
-  AxisSet reduced;    ///< of the input
-  Shape shape;        ///< of the output
-  int64_t count = 1;  ///< elements combined into each one of the output
+  AxisSet reduced;    ///< the axes of the input
+  Shape shape;        ///< the shape of the output
+  int64_t count = 1;  ///< the number of elements combined into each element of the output
 };
 
-/// InvalidArgument for an axis outside the rank; repeats count once.
+/// Returns the axes of a reduction and the shape of its output. An axis may occur several times. Fails with InvalidArgument if
+/// an axis is outside [-rank, rank).
 Result<ReductionAxes> reduction_axes(const Tensor& input, std::span<const int64_t> axes, bool keep_dims);
 
-/// Fills `output`, of the ReductionAxes' shape, from `input`; both of the reducer's dtype. ResourceExhausted when there is no
-/// memory for partial results.
+/// Reduces `input` over `axes` into `output`, which has the shape of the ReductionAxes; both have the dtype of the reducer.
+/// Fails with ResourceExhausted if there is no memory for partial results.
 Status reduce(DeviceContext& device, const Reducer& reducer, const Tensor& input, const AxisSet& axes,
               Tensor& output);
 

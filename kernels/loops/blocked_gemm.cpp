@@ -12,8 +12,8 @@ namespace troupe {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// The product is computed in blocks of rows x columns that stay in registers; `depth` of k at a time, for which the
-// columns of b are copied into one run of memory when enough rows use them.
+// The product is computed in blocks of rows x columns that stay in registers, for `depth` values of k at a time. If enough rows
+// use them, the columns of b are copied into contiguous memory for these k.
 constexpr int64_t block_rows = HWY_TARGET <= HWY_AVX3 ? 8 : 4;
 constexpr int64_t block_vectors = 2;
 constexpr int64_t depth = 384;
@@ -32,7 +32,7 @@ HWY_INLINE V multiply_add(V a, V b, V c) {
     return hn::Add(hn::Mul(a, b), c);
 }
 
-/// Rows x (Vectors * lanes) of c += a b over `k`; b has rows of `b_stride`.
+/// Adds a b to Rows x (Vectors * lanes) elements of c, over `k`; the rows of b are `b_stride` apart.
 template <int Rows, int Vectors, class T>
 HWY_INLINE void block(const MatrixView<T>& a, int64_t k, const T* HWY_RESTRICT b, int64_t b_stride,
                       T* HWY_RESTRICT c, int64_t c_stride, bool add) {
@@ -63,7 +63,7 @@ HWY_INLINE void block(const MatrixView<T>& a, int64_t k, const T* HWY_RESTRICT b
     for (int v = 0; v < Vectors; ++v) hn::StoreU(sum[r][v], d, c + r * c_stride + v * lanes);
 }
 
-/// All rows of one column block that is as wide as its vectors.
+/// Computes all rows of one column block that is as wide as its vectors.
 template <int Vectors, class T>
 void column_block(const MatrixView<T>& a, const T* b, int64_t b_stride, T* c, int64_t c_stride, bool add) {
   int64_t row = 0;
@@ -79,7 +79,7 @@ void column_block(const MatrixView<T>& a, const T* b, int64_t b_stride, T* c, in
     block<1, Vectors>(at(row), a.columns, b, b_stride, c + row * c_stride, c_stride, add);
 }
 
-/// b, at most `width` columns of it, in rows of `width` with zeros behind.
+/// Copies at most `width` columns of b into rows of `width` elements, padded with zeros.
 template <class T>
 void copy_columns(const MatrixView<T>& b, int64_t width, T* HWY_RESTRICT to) {
   if (b.column_stride == 1) {
@@ -95,7 +95,7 @@ void copy_columns(const MatrixView<T>& b, int64_t width, T* HWY_RESTRICT to) {
     for (int64_t k = 0; k < b.rows; ++k) to[k * width + j] = T{0};
 }
 
-/// Columns that do not fill their vectors: computed beside c, a few rows at a time.
+/// Computes columns that do not fill their vectors, beside c and a few rows at a time.
 template <int Vectors, class T>
 void narrow_block(const MatrixView<T>& a, const T* b, int64_t columns, T* c, int64_t c_stride, bool add) {
   constexpr int64_t width = Vectors * static_cast<int64_t>(HWY_LANES(T));

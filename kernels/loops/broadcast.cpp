@@ -7,7 +7,7 @@ namespace {
 
 using Side = std::span<const int64_t>;
 
-/// Dim `i` from the left of a side padded on the left with ones to `rank`.
+/// Returns dimension `i` from the left of a side that is padded on the left with ones to `rank`.
 int64_t dim(Side side, size_t i, size_t rank) {
   const size_t missing = rank - side.size();
   return i < missing ? 1 : side[i - missing];
@@ -38,7 +38,7 @@ Result<Shape> output_shape(std::span<const Side> sides, DType dtype) {
   return Shape::make({dims.data(), rank}, dtype);
 }
 
-/// Both repeat the same sides.
+/// Returns whether both axes repeat the same sides.
 template <class Steps>
 bool alike(const Steps& a, const Steps& b) {
   return std::ranges::equal(a, b, [](size_t x, size_t y) { return (x == 0) == (y == 0); });
@@ -53,7 +53,7 @@ Result<Broadcast<Sides>> Broadcast<Sides>::make(const std::array<Side, Sides>& s
   const size_t rank = result.shape_.rank();
   Offsets steps;
   steps.fill(1);
-  // From the innermost axis outwards; one that continues all sides of the last is merged into it.
+  // Goes from the innermost axis outwards; an axis that continues the last one in all sides is merged with it.
   ShortList<Axis>& axes = result.axes_;
   for (size_t i = rank; i-- > 0;) {
     const auto size = static_cast<size_t>(result.shape_[i]);

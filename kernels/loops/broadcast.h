@@ -1,6 +1,6 @@
-// NumPy broadcasting at run time: two or three shapes as one walk over the output. Neighbouring axes that broadcast
-// alike are merged, so that most walks are one or two axes deep. Plain values on the stack (up to eight merged
-// axes); one thread.
+// NumPy broadcasting at run time: a walk over the output that gives the offsets of two or three inputs ("sides"). Neighbouring
+// axes that broadcast alike are merged, so that most walks are one or two axes deep. A plain value, on the stack for up to
+// eight merged axes; const functions may be called by any thread.
 #pragma once
 
 #include <algorithm>
@@ -15,22 +15,21 @@ namespace troupe {
 template <size_t Sides>
 class Broadcast {
  public:
-  /// An offset, or a step, for each side, in elements.
+  /// One offset or step for each side, in elements.
   using Offsets = std::array<size_t, Sides>;
   struct Axis {
     size_t size = 1;
-    Offsets steps{};  ///< 0 where that side repeats
+    Offsets steps{};  ///< 0 for a side that repeats along this axis
   };
 
-  /// InvalidArgument when two dims differ and neither is 1, or the output would be too large.
+  /// Fails with InvalidArgument if two dimensions differ and neither is 1, or if the output would be too large.
   static Result<Broadcast> make(const std::array<std::span<const int64_t>, Sides>& sides, DType output);
 
   const Shape& shape() const { return shape_; }
-  /// The last axis: one run of the inner loop. Its steps are 0 or 1.
+  /// Returns the last axis, which is one run of the inner loop. Its steps are 0 or 1.
   const Axis& inner() const { return axes_.back(); }
 
-  /// Calls run(offsets of the sides, offset of the output, elements) for every piece of a line in [begin, end) of
-  /// the output.
+  /// Calls run(offsets of the sides, offset of the output, elements) for every run of elements in [begin, end) of the output.
   template <class Run>
   void walk(size_t begin, size_t end, Run&& run) const {
     if (begin == end) return;
@@ -47,7 +46,7 @@ class Broadcast {
   }
 
  private:
-  /// Where row `row` of the output starts in each side.
+  /// Returns the offsets at which row `row` of the output starts in each side.
   Offsets start_of(size_t row) const {
     Offsets offsets{};
     for (size_t i = axes_.size() - 1; i-- > 0;) {

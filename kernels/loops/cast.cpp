@@ -13,7 +13,8 @@ namespace {
 template <class T>
 inline constexpr bool is_stored_only = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
 
-/// Without its fraction, as x86 converts: the least of the signed type T for what T cannot hold.
+/// Converts x to an integer without its fraction, as x86 does: a value that T cannot hold becomes the least value of the signed
+/// type T.
 template <class T, class Float>
 T whole(Float x) {
   constexpr auto least = static_cast<Float>(std::numeric_limits<T>::min());
@@ -34,7 +35,7 @@ T to_integer(Float x) {
   }
 }
 
-/// Bits of precision of what is stored as T; 0 of integers.
+/// The bits of precision of a number stored as T; 0 for integers.
 template <class T>
 constexpr int precision() {
   if constexpr (is_complex_type<T>)
@@ -47,7 +48,7 @@ constexpr int precision() {
     return std::is_floating_point_v<T> ? std::numeric_limits<T>::digits : 0;
 }
 
-/// x with the bits cleared for which a mantissa of `digits` has no room.
+/// Returns x without the bits for which a mantissa of `digits` bits has no room.
 template <int digits, class T>
 T shortened(T x) {
   if constexpr (is_complex_type<T>) {

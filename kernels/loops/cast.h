@@ -1,4 +1,4 @@
-// Conversion of elements between dtypes; any thread.
+// Conversion of elements between dtypes. Pure functions; any thread may call them.
 #pragma once
 
 #include "devices/device.h"
@@ -16,18 +16,19 @@ namespace troupe {
 ///   uint64                   x mod 2^64 from -2^63 on; 2^63 for the rest
 /// (TensorFlow's own answers for more than one element depend on which of its instructions took that element.)
 UnaryLoop cast_loop(DType from, DType to);
-/// The same with Truncate: a floating number that becomes a narrower one is rounded towards zero, not to the nearest.
+/// Like cast_loop, with attribute Truncate of Cast: a float that becomes a narrower float is rounded towards zero, not to the
+/// nearest.
 UnaryLoop truncating_cast_loop(DType from, DType to);
 
-/// All elements of `from` into `to`, which has as many, by the cast_loop of their dtypes unless another is given.
+/// Converts all elements of `from` into `to`, which has as many elements. `loop` is the cast_loop of their dtypes unless given.
 void convert(Pool& pool, const Tensor& from, Tensor& to, UnaryLoop loop = nullptr);
 
-/// The tensor in that dtype: itself when it has it, else converted into new memory of the device.
+/// Returns the tensor converted to `dtype`, in new memory of the device, or the tensor itself if it has that dtype.
 Result<Tensor> converted(DeviceContext& device, const Tensor& tensor, DType dtype);
 
-/// half and bfloat16 are storage only: computed in float.
+/// Returns whether the dtype is half or bfloat16: such elements are stored narrow and computed in float.
 inline bool is_narrow(DType dtype) { return dtype == DType::Half || dtype == DType::BFloat16; }
-/// The dtype in which elements of `dtype` are computed: ComputeType (kernels/core/type_dispatch.h) at run time.
+/// Returns the dtype in which elements of `dtype` are computed: ComputeType (kernels/core/type_dispatch.h) at run time.
 inline DType compute_dtype(DType dtype) { return is_narrow(dtype) ? DType::Float : dtype; }
 
 }  // namespace troupe

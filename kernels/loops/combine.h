@@ -1,4 +1,5 @@
-// Two runs of elements combined by one of the functors of arithmetic.h, in the type they are computed in. Pure functions; any thread.
+// Combines two runs of elements with a functor of arithmetic.h, in the type in which the elements are computed. Pure functions;
+// any thread may call them.
 #pragma once
 
 #include <span>
@@ -9,7 +10,7 @@
 
 namespace troupe {
 
-/// Elements [begin, end) of `after`: Function of those of `before` and `value`.
+/// Sets elements [begin, end) of `after` to Function(before, value), element by element.
 template <class Function, class T>
 void combine(std::span<const T> before, std::span<const T> value, std::span<T> after, size_t begin,
              size_t end) {
@@ -24,7 +25,7 @@ void combine(std::span<const T> before, std::span<const T> value, std::span<T> a
   }
 }
 
-/// Each element of `to`: Function of itself and that of `from`.
+/// Sets each element of `to` to Function(to, from), element by element.
 template <class Function, class T>
 void combine_into(std::span<T> to, std::span<const T> from) {
   combine<Function, T>(to, from, to, 0, to.size());

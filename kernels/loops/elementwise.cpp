@@ -7,9 +7,9 @@
 namespace troupe {
 namespace {
 
-constexpr size_t narrow_block = 512;  ///< elements widened at a time
+constexpr size_t narrow_block = 512;  ///< the number of elements that are widened at a time
 
-/// The loop of a function for the dtypes of a node.
+/// Returns the loop of a function for the dtypes of a node.
 template <class Loop, class LoopOf>
 WidenedLoop<Loop> loop_for(const PrepareContext& context, LoopOf loop_of) {
   const DType input = context.input_dtype(0), output = context.node.output_types[0].dtype;
@@ -48,7 +48,7 @@ struct UnaryCompute {
   }
 };
 
-/// The arguments, and input 1 for a look at its elements.
+/// The arguments of a binary op, and input 1 whose elements are checked.
 struct GuardedArguments : BinaryArguments {
   const Tensor& second;
 };
@@ -68,7 +68,7 @@ struct GuardedCompute : BinaryCompute {
   }
 };
 
-/// Every dtype for which there is a loop; the narrow floats come with float.
+/// Returns every dtype for which there is a loop; the narrow floats use the loop of float.
 template <class LoopOf>
 std::vector<DType> served(LoopOf loop_of) {
   std::vector<DType> result;
@@ -115,7 +115,7 @@ Result<BinaryArguments> BinaryCheck::operator()(KernelContext& context) const {
   }
   const Shape& shape = arguments.broadcast ? arguments.broadcast->shape() : a.shape();
   arguments.n = static_cast<size_t>(shape.elements());
-  // Only an input of as many elements is read where it is written.
+  // The output may use the memory of an input only if it has as many elements.
   const auto fits = [&](const Tensor& input) {
     return input.unique() && input.elements() == shape.elements();
   };

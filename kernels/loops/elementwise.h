@@ -1,6 +1,7 @@
-// Kernels that compute each element of the output from the matching elements of the inputs: what the families of unary and binary ops
-// share. A family gives a CPU loop per dtype; here are the checks for every type of device, and for CPUs buffers reused in place,
-// broadcasting, blocks over the pool, and half and bfloat16, which are widened to float block by block.
+// Kernels that compute each element of the output from the matching elements of the inputs, for the families of unary and
+// binary ops. A family gives a CPU loop for each dtype. This header has the checks for every type of device; and for CPUs the
+// reuse of input buffers, broadcasting, splitting into blocks over the pool, and the conversion of half and bfloat16 to float,
+// block by block. Kernels are const; any thread may run them.
 #pragma once
 
 #include <complex>
@@ -13,16 +14,18 @@
 
 namespace troupe {
 
-/// The loop for inputs of a dtype, or null. Never asked for half and bfloat16: they use the one of float.
+/// Returns the loop for inputs of a dtype, or null if there is none. Never called for half and bfloat16: they use the loop of
+/// float.
 using UnaryLoopOf = UnaryLoop (*)(DType);
 using BinaryLoopOf = BinaryLoop (*)(DType);
-/// Says which element of input b a binary op cannot take: a divisor of zero. Called when the output has elements.
+/// Fails if an element of input b is one that the binary op cannot take, such as a divisor of zero. Called if the output has
+/// elements.
 using SecondCheck = Status (*)(const Tensor& b);
 
 /// y[i] = f(x[i]).
 struct UnaryArguments {
   const std::byte* x;
-  std::byte* y;  ///< may be x
+  std::byte* y;  ///< may be the same memory as x
   size_t n;
 };
 Result<UnaryArguments> check_unary(KernelContext& context);
@@ -30,36 +33,36 @@ Result<UnaryArguments> check_unary(KernelContext& context);
 /// out[i] = f(a[j], b[k]), where j and k follow from i by broadcasting.
 struct BinaryArguments {
   const std::byte *a, *b;
-  std::byte* out;  ///< may be a or b, whichever has as many elements
-  size_t n;        ///< elements of the output
-  std::optional<Broadcast<2>> broadcast =
-      std::nullopt;  ///< nothing: both inputs have the shape of the output
+  std::byte* out;  ///< may be the same memory as an input with as many elements
+  size_t n;        ///< the number of elements of the output
+  /// Nothing if both inputs have the shape of the output.
+  std::optional<Broadcast<2>> broadcast = std::nullopt;
 };
 
-/// Says as what shape input 1 broadcasts to that of input 0.
+/// Returns the shape as which input 1 broadcasts to the shape of input 0.
 using SecondShapeOf = Result<Shape> (*)(const KernelContext& context);
 
-/// What the inputs of a binary op may be.
+/// The check of a binary op, with the rules for its inputs.
 struct BinaryCheck {
-  bool broadcasts = true;            ///< false: InvalidArgument when the inputs differ in shape
-  SecondShapeOf shape_of = nullptr;  ///< if non-null, input 1 broadcasts as that shape
-  bool keeps_second = false;         ///< the output is never written over input 1
+  bool broadcasts = true;            ///< if false, inputs of different shapes fail with InvalidArgument
+  SecondShapeOf shape_of = nullptr;  ///< if non-null, returns the shape as which input 1 broadcasts
+  bool keeps_second = false;         ///< if true, the output never reuses the memory of input 1
 
   Result<BinaryArguments> operator()(KernelContext& context) const;
 };
 
-/// What computing an element costs beside moving it, as a multiple of moving it: cuts blocks.
+/// The cost of computing an element relative to moving it; determines the size of blocks.
 enum class Cost : uint8_t { Arithmetic = 1, Transcendental = 4 };
 
-/// A loop, and for half and bfloat16 the loops that convert to float before it and from float after it.
+/// A loop, with the loops that convert half and bfloat16 to float before it and back after it.
 template <class Loop>
 struct WidenedLoop {
   Loop loop = nullptr;
-  size_t input_bytes = 0, output_bytes = 0;     ///< of an element of the tensors
-  UnaryLoop widen = nullptr, narrow = nullptr;  ///< null: not needed
+  size_t input_bytes = 0, output_bytes = 0;     ///< the size of an element of the tensors
+  UnaryLoop widen = nullptr, narrow = nullptr;  ///< null if no conversion is needed
 };
 
-/// What CPUs compute of BinaryArguments, with the loop for the dtypes of a node.
+/// The compute function of binary ops on CPUs, with the loop for the dtypes of a node.
 class BinaryCompute {
  public:
   BinaryCompute(const PrepareContext& context, BinaryLoopOf loop_of, Cost cost = Cost::Arithmetic);
@@ -67,7 +70,7 @@ class BinaryCompute {
 
  private:
   void run_broadcast(const BinaryArguments& arguments, Pool& pool) const;
-  /// One run of elements; a step of 0 repeats the first element of that input.
+  /// Computes one run of elements; a step of 0 repeats the first element of that input.
   void step(const std::byte* a, size_t step_a, const std::byte* b, size_t step_b, std::byte* out,
             size_t n) const;
 
@@ -75,18 +78,18 @@ class BinaryCompute {
   size_t cost_;
 };
 
-/// A kernel for every dtype of attribute T for which there is a loop.
+/// Returns a kernel for every dtype of attribute T that has a loop.
 KernelDef unary_kernel(std::string op, UnaryLoopOf loop_of, Cost cost = Cost::Arithmetic);
-/// Inputs broadcast.
+/// Returns a kernel whose inputs broadcast.
 KernelDef binary_kernel(std::string op, BinaryLoopOf loop_of, Cost cost = Cost::Arithmetic,
                         SecondCheck check = nullptr);
-/// Input 1 broadcasts as that shape.
+/// Returns a kernel whose input 1 broadcasts as the shape that `shape_of` returns.
 KernelDef binary_kernel(std::string op, BinaryLoopOf loop_of, SecondShapeOf shape_of);
-/// Inputs must have the same shape: InvalidArgument otherwise.
+/// Returns a kernel that fails with InvalidArgument unless its inputs have the same shape.
 KernelDef paired_kernel(std::string op, BinaryLoopOf loop_of, Cost cost = Cost::Arithmetic);
 
-/// A loop over single elements: Function::apply(x). The compiler may use what vectors the baseline has: an output is an input or
-/// apart from it, so no element waits for another (ivdep).
+/// A loop that applies Function::apply(x) to single elements. The output is an input or does not overlap it, so no element
+/// depends on another (ivdep): the compiler may use the vector instructions of the baseline.
 template <class Function, class T>
 void scalar_unary_loop(const void* input, void* output, size_t n) {
   using R = decltype(Function::apply(T{}));
@@ -117,7 +120,7 @@ void scalar_binary_loop(const void* left, size_t step_a, const void* right, size
   scalar_binary_run<Function, false, false>(a, b, out, n);
 }
 
-/// The scalar loop for a dtype of the list, or null.
+/// Return the scalar loop for a dtype of the list, or null.
 template <class Function, class List>
 UnaryLoop scalar_unary_loop_of(DType dtype) {
   UnaryLoop loop = nullptr;
@@ -131,7 +134,7 @@ BinaryLoop scalar_binary_loop_of(DType dtype) {
   return loop;
 }
 
-/// Vector code for float and double, a scalar loop for the types of the list.
+/// Return the vector code for float and double, a scalar loop for the types of the list, else null.
 template <VectorUnary Vector, class Scalar = void, class List = TypeList<>>
 UnaryLoop unary_loop(DType dtype) {
   const UnaryLoop loop = vector_loop(Vector, dtype);

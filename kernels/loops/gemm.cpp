@@ -15,12 +15,12 @@ namespace {
 // ---- One product on one thread
 
 Status multiply_tiles(const MatrixView<float>& a, const MatrixView<float>& b, float* c, int64_t c_stride) {
-  omp_set_num_threads(1);  // of this thread's calls: the pool shares out the work
+  omp_set_num_threads(1);  // for calls of this thread: the pool splits the work
   const auto form = [](const MatrixView<float>& m) { return m.column_stride == 1 ? 'N' : 'T'; };
-  const auto stride =
-      [](const MatrixView<float>& m) {  // of a single row, which has none, at least its length
-        return m.column_stride == 1 ? std::max(m.row_stride, m.columns) : std::max(m.column_stride, m.rows);
-      };
+  // The stride of a single row is unused, but must be at least the length of the row.
+  const auto stride = [](const MatrixView<float>& m) {
+    return m.column_stride == 1 ? std::max(m.row_stride, m.columns) : std::max(m.column_stride, m.rows);
+  };
   const dnnl_status_t status = dnnl_sgemm(form(a), form(b), a.rows, b.columns, a.columns, 1.0f, a.data,
                                           stride(a), b.data, stride(b), 0.0f, c, c_stride);
   return status == dnnl_success
@@ -29,7 +29,8 @@ Status multiply_tiles(const MatrixView<float>& a, const MatrixView<float>& b, fl
 }
 
 Status multiply(const MatrixView<float>& a, const MatrixView<float>& b, float* c, int64_t c_stride) {
-  constexpr int64_t tile = 48;  // columns in the registers of its AVX-512 kernels; twice those of AVX2
+  // The number of columns in the registers of its AVX-512 kernels; its AVX2 kernels have half as many.
+  constexpr int64_t tile = 48;
   const int64_t beyond = b.columns % tile, whole = b.columns - beyond;
   if (whole == 0 || beyond == 0 || beyond > thin_columns) return multiply_tiles(a, b, c, c_stride);
   thin_gemm(a, b.column_range(whole, b.columns), c + whole, c_stride);
@@ -80,11 +81,12 @@ requires std::is_same_v<T, int64_t> || std::is_same_v<T, int16_t> Status multipl
 
 // ---- Blocks
 
-constexpr double block_operations = 8e6;  ///< multiplications and additions worth a chunk of the pool: 50 us
+constexpr double block_operations = 8e6;  ///< multiplications and additions of one chunk of the pool: 50 us
 constexpr int64_t max_blocks = 16;
 constexpr int64_t least_block = 32;
 
-/// How a product is cut: into blocks as square as can be, for each of them copies its rows of a and columns of b into place.
+/// The way a product is cut: into blocks as square as possible, because each block copies its rows of a and its columns of b
+/// into place.
 struct Cut {
   struct Side {
     int64_t block, blocks;
@@ -132,8 +134,8 @@ requires std::is_same_v<T, ComputeType<T>> Status multiply_all(DeviceContext& de
   if (count * per_product == 1) return one(0);
   const double operations = 2.0 * static_cast<double>(cut.rows.block) * static_cast<double>(a.columns) *
                             static_cast<double>(cut.columns.block);
-  const auto together =
-      static_cast<size_t>(std::max(block_operations / operations, 1.0));  // small products of a batch
+  // Several small products of a batch.
+  const auto together = static_cast<size_t>(std::max(block_operations / operations, 1.0));
   std::atomic<bool> failed = false;
   device.pool().blocks(count * per_product, together, [&](size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i)
@@ -143,7 +145,7 @@ requires std::is_same_v<T, ComputeType<T>> Status multiply_all(DeviceContext& de
                 : Status{};
 }
 
-/// Half and bfloat16: everything as float, and back.
+/// For half and bfloat16: converts the matrices to float, and the product back.
 template <class T>
 requires(!std::is_same_v<T, ComputeType<T>>) Status
     multiply_all(DeviceContext& device, size_t count, const MatrixView<T>& a, const MatrixView<T>& b, T* c) {

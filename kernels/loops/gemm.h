@@ -1,8 +1,8 @@
-// Matrix products. float goes to oneDNN's sgemm, which is at the FMA peak from the smallest sizes on and needs neither primitives nor
-// preparation, but for a few columns beyond its tiles, which take it as long as a tile: those, double and int32 go to blocked vector code
-// (Highway); half and bfloat16 are computed in float; other integers and complex numbers by plain loops. Integers wrap around. Work is
-// shared out over the pool in blocks that depend on shapes alone, so equal inputs give equal bits for any number of threads. Pure
-// functions; any thread.
+// Matrix products. Products of float use sgemm of oneDNN, which reaches the FMA peak from the smallest sizes on and needs
+// neither primitives nor preparation. A few columns beyond its tiles take it as long as a whole tile; those columns, and
+// products of double and int32, use blocked vector code (Highway). half and bfloat16 are computed in float; other integers and
+// complex numbers use plain loops. Integers wrap around. Work is split over the pool into blocks that depend on shapes alone,
+// so equal inputs give equal bits for any number of threads. Pure functions; any thread may call them.
 #pragma once
 
 #include <complex>
@@ -14,7 +14,7 @@
 
 namespace troupe {
 
-/// Element (i, j) lies at data[i * row_stride + j * column_stride]; one of the strides is 1. Rows or columns
+/// A matrix in memory: element (i, j) is at data[i * row_stride + j * column_stride]. One of the strides is 1. Rows or columns
 /// do not overlap.
 template <class T>
 struct MatrixView {
@@ -22,7 +22,7 @@ struct MatrixView {
   int64_t rows = 0, columns = 0;
   int64_t row_stride = 0, column_stride = 0;
 
-  /// A row-major matrix of rows x columns, or its transpose.
+  /// Returns a view of a row-major matrix of rows x columns, or of its transpose.
   static MatrixView of(const T* data, int64_t rows, int64_t columns, bool transposed) {
     if (transposed) return {data, columns, rows, 1, columns};
     return {data, rows, columns, columns, 1};
@@ -35,16 +35,17 @@ struct MatrixView {
   }
 };
 
-/// `count` products c[i] = a[i] b[i] of equal shapes (a.columns == b.rows); the matrices of one side follow each other in
-/// memory, as do the row-major products. An empty inner dimension gives zeros. T: float, double, int32_t, int64_t,
-/// int16_t, Half, BFloat16, std::complex<float>, std::complex<double>. ResourceExhausted when there is no memory to work in.
+/// Computes `count` products c[i] = a[i] b[i] of equal shapes (a.columns == b.rows). The matrices of a follow each other in
+/// memory, as do those of b and the row-major products. An empty inner dimension gives zeros. T is float, double, int32_t,
+/// int64_t, int16_t, Half, BFloat16, std::complex<float> or std::complex<double>. Fails with ResourceExhausted if there is no
+/// scratch memory.
 template <class T>
 Status gemm(DeviceContext& device, size_t count, const MatrixView<T>& a, const MatrixView<T>& b, T* c);
 
-/// One product on this thread, by blocked vector code: c has rows of `c_stride`, a.columns == b.rows >= 1.
+/// Computes one product on this thread with blocked vector code. The rows of c are `c_stride` apart; a.columns == b.rows >= 1.
 void blocked_gemm(const MatrixView<double>& a, const MatrixView<double>& b, double* c, int64_t c_stride);
 void blocked_gemm(const MatrixView<int32_t>& a, const MatrixView<int32_t>& b, int32_t* c, int64_t c_stride);
-/// One product on this thread for b of at most thin_columns columns.
+/// Computes one product on this thread for a matrix b of at most thin_columns columns.
 constexpr int64_t thin_columns = 8;
 void thin_gemm(const MatrixView<float>& a, const MatrixView<float>& b, float* c, int64_t c_stride);
 

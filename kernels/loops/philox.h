@@ -1,6 +1,6 @@
 // Philox 4x32-10: random bits as a pure function of a key and a counter.
-// Source: Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3", SC 2011. Plain values;
-// any thread.
+// Source: Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3", SC 2011. A plain value; any thread may use
+// it.
 #pragma once
 
 #include <array>
@@ -8,8 +8,8 @@
 
 namespace troupe {
 
-/// Four words of 32 random bits for each value of a 64-bit counter; `stream` is the upper half of Philox's
-/// counter.
+/// Returns four words of 32 random bits for each value of a 64-bit counter. `stream` is the upper half of the counter of
+/// Philox.
 class Philox {
  public:
   Philox(uint64_t key, uint64_t stream) : key_(key), stream_(stream) {}

@@ -13,7 +13,7 @@
 namespace troupe {
 namespace {
 
-/// `bytes` is a constant where rows are short.
+/// Copies rows. For short rows `bytes` is a compile-time constant.
 template <class Bytes>
 void copy_rows(const std::byte* from, std::span<const int64_t> rows, Bytes bytes, std::byte* to) {
   for (const int64_t row : rows) {
@@ -35,8 +35,8 @@ void copy_rows(const std::byte* from, std::span<const int64_t> rows, size_t byte
 
 constexpr size_t max_parts = 256;
 
-/// Positions in a list of rows, dealt out by row, each part's in order. Short rows that lie together go to one part, so that parts do
-/// not share cache lines.
+/// Positions in a list of rows, divided by row into parts; each part keeps the order. Short rows that are close together belong
+/// to one part, so that parts do not share cache lines.
 class DealtRows {
  public:
   DealtRows(std::span<const int64_t> rows, size_t parts, size_t cost)
@@ -76,7 +76,7 @@ void take_rows(Pool& pool, const Tensor& from, std::span<const int64_t> numbers,
   const size_t bytes = slices.row * size_of(from.dtype());
   if (bytes == 0 || numbers.empty() || slices.blocks == 0) return;
   const size_t taken = numbers.size() / slices.lists, blocks_of_list = slices.blocks / slices.lists;
-  // Rows `begin` to `end` of one block.
+  // Takes rows `begin` to `end` of one block.
   const auto take = [&](size_t block, size_t begin, size_t end) {
     const auto list = numbers.subspan(block / blocks_of_list * taken, taken);
     const size_t first = block * slices.rows, to_first = block * taken;
@@ -128,14 +128,14 @@ Result<Dims> row_dims(std::span<const int64_t> data, std::span<const int64_t> nu
                           std::string(numbers_name));
 }
 
-Result<NamedRows> rows_at(const Tensor& indices, std::span<const int64_t> dims) {
+Result<RowNumbers> rows_at(const Tensor& indices, std::span<const int64_t> dims) {
   TROUPE_RETURN_IF_FAILED(shape_of_rows_at(indices.shape(), partial(dims)).status());
   const auto depth = static_cast<size_t>(indices.shape().dims().back());
   const auto within = dims.first(depth);
   const Dims values = integers(indices);
   TROUPE_ASSIGN(const Shape lists,
                 Shape::make(indices.shape().dims().first(indices.shape().rank() - 1), indices.dtype()));
-  NamedRows rows{Dims(static_cast<size_t>(lists.elements())), count_of(dims.subspan(depth))};
+  RowNumbers rows{Dims(static_cast<size_t>(lists.elements())), count_of(dims.subspan(depth))};
   for (size_t i = 0; i < rows.numbers.size(); ++i) {
     const std::span position(values.begin() + i * depth, depth);
     for (size_t d = 0; d < depth; ++d) {

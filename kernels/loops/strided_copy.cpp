@@ -9,12 +9,12 @@
 namespace troupe {
 namespace {
 
-constexpr int64_t block_bytes = 256 << 10;  ///< what one chunk of the pool moves
+constexpr int64_t block_bytes = 256 << 10;  ///< the number of bytes that one chunk of the pool moves
 
 using Axis = BoxCopy::Axis;
 using Axes = ShortList<Axis>;
 
-// Elements as the copying loops see them: plain ones by size, and strings.
+// The types of elements for the copying loops: plain elements by size, and strings.
 template <size_t Size>
 struct Plain {
   static constexpr size_t size = Size;
@@ -23,11 +23,13 @@ struct Plain {
     const size_t bytes = static_cast<size_t>(count) * Size;
     if (bytes < piece || bytes > 16 * piece) return (void)std::memcpy(to, from, bytes);
     for (size_t i = 0; i + piece < bytes; i += piece) std::memcpy(to + i, from + i, piece);
-    std::memcpy(to + bytes - piece, from + bytes - piece, piece);  // the last one may overlap another
+    // The last piece may overlap the one before.
+    std::memcpy(to + bytes - piece, from + bytes - piece, piece);
   }
 
  private:
-  static constexpr size_t piece = 16;  ///< short runs are copied by registers, without a call
+  /// Short runs are copied in pieces of this size, through registers and without a call.
+  static constexpr size_t piece = 16;
 };
 
 struct Strings {
@@ -47,7 +49,7 @@ void copy_strided(const std::byte* from, std::byte* to, int64_t count, Stride st
   for (int64_t i = 0; i < count; ++i) Element::copy(from + i * stride * size, to + i * to_stride * size);
 }
 
-/// The usual strides are known to the compiler.
+/// Copies a line; the usual strides are compile-time constants.
 template <class Element>
 void copy_line(const std::byte* from, std::byte* to, const Axis& axis) {
   if (axis.to != 1) return copy_strided<Element>(from, to, axis.size, axis.from, axis.to);
@@ -60,7 +62,7 @@ void copy_line(const std::byte* from, std::byte* to, const Axis& axis) {
   }
 }
 
-/// A rectangle that runs on along `rows` in `from` and along `columns` in `to`.
+/// Copies a rectangle that is contiguous along `rows` in `from` and along `columns` in `to`.
 template <class Element>
 void copy_transposed(const std::byte* from, std::byte* to, const Axis& rows, const Axis& columns) {
   if (const TransposeLoop loop = std::is_same_v<Element, Strings> ? nullptr : transpose_loop(Element::size))
@@ -72,8 +74,7 @@ void copy_transposed(const std::byte* from, std::byte* to, const Axis& rows, con
       Element::copy(from + (r + c * columns.from) * size, to + (r * rows.to + c) * size);
 }
 
-/// Walks the outer axes for lines [begin, end) of them and calls inner(from, to) with the offsets of each, in
-/// elements.
+/// Walks the outer axes for lines [begin, end) and calls inner(from, to) with the offsets of each line, in elements.
 template <class Inner>
 void for_each_line(std::span<const Axis> outer, int64_t begin, int64_t end, const Inner& inner) {
   Dims index(outer.size());
@@ -97,8 +98,8 @@ void for_each_line(std::span<const Axis> outer, int64_t begin, int64_t end, cons
   }
 }
 
-/// Moves the axis along which `from` runs on next to the last, so that both make a rectangle; false when
-/// there is none.
+/// Moves the axis along which `from` is contiguous next to the last axis, so that both form a rectangle. Returns false if there
+/// is no such axis.
 bool make_rectangle(Axes& axes) {
   if (axes.size() < 2 || axes.back().to != 1 || axes.back().from == 0 || axes.back().from == 1) return false;
   const auto run =
@@ -119,7 +120,7 @@ void copy_box(Pool& pool, Axes axes, const std::byte* from, std::byte* to) {
   constexpr auto size = static_cast<int64_t>(Element::size);
   if (axes.empty()) return Element::copy(from, to);
   const bool rectangle = make_rectangle(axes);
-  if (axes.size() == (rectangle ? 2u : 1u)) {  // one line or rectangle: cut its longest way
+  if (axes.size() == (rectangle ? 2u : 1u)) {  // a single line or rectangle is cut along its longest axis
     Axis& cut = axes.front();
     const int64_t line = product({axes.data() + 1, axes.size() - 1}) * size;
     const int64_t some = std::max<int64_t>(block_bytes / line, 1);
@@ -209,7 +210,7 @@ void fill(Pool& pool, Tensor& to, const Tensor* value) {
       std::memset(data + begin, 0, end - begin);
       return;
     }
-    // Doubling: one element, then two, four, ... copied from the start of the block.
+    // Fills by doubling: one element, then two, four, ... copied from the start of the block.
     const size_t bytes = end - begin;
     std::memcpy(data + begin, element, size);
     for (size_t done = size; done < bytes; done *= 2)

@@ -6,7 +6,7 @@
 namespace troupe {
 namespace {
 
-constexpr size_t narrow_block = 512;  ///< elements widened at a time
+constexpr size_t narrow_block = 512;  ///< the number of elements that are widened at a time
 
 }  // namespace
 

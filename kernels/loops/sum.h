@@ -1,5 +1,5 @@
-// Sum: terms of one dtype and shape added in their order, whatever the number of threads. Integers wrap around; half and bfloat16 are
-// summed in float and rounded once. Const once made; any thread.
+// Sum: adds tensors of one dtype and shape in their order, with the same bits for any number of threads. Integers wrap around;
+// half and bfloat16 are summed in float and rounded once. Const after construction; any thread may use it.
 #pragma once
 
 #include <span>
@@ -13,8 +13,10 @@ namespace troupe {
 
 class Sum {
  public:
-  explicit Sum(DType dtype);  ///< a number
-  /// `out` becomes the sum of `terms`, two or more of its shape in host memory; its own memory may be that of the first.
+  /// `dtype` must be a number type.
+  explicit Sum(DType dtype);
+  /// Sets `out` to the sum of two or more terms, which have its dtype and shape and are in host memory. `out` may be the memory
+  /// of the first term.
   void add(Pool& pool, std::span<const std::byte* const> terms, Tensor& out) const;
 
  private:
@@ -22,7 +24,7 @@ class Sum {
   void add_narrow(std::span<const std::byte* const> terms, std::byte* out, size_t begin, size_t end) const;
 
   BinaryLoop add_ = nullptr;
-  UnaryLoop widen_ = nullptr, narrow_ = nullptr;  ///< null: not needed
+  UnaryLoop widen_ = nullptr, narrow_ = nullptr;  ///< null if no conversion is needed
   size_t bytes_;
 };
 

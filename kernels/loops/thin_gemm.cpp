@@ -15,10 +15,10 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Wide = hn::ScalableTag<float>;
 using Vector = hn::Vec<Wide>;
 constexpr int64_t lanes = HWY_LANES(float);
-constexpr int64_t depth = 512;  ///< of k at a time
+constexpr int64_t depth = 512;  ///< the number of values of k that are handled at a time
 constexpr int64_t rows_at_once = 4;
 
-/// The columns of b, each in a run of `depth` elements; zeros where there is nothing.
+/// The columns of b, each copied into a run of `depth` elements; missing elements are zeros.
 template <int Columns>
 struct ColumnCopies {
   alignas(64) float elements[Columns * depth];
@@ -31,7 +31,7 @@ struct ColumnCopies {
   }
 };
 
-/// Rows of a, whose elements follow each other, times the columns.
+/// Multiplies rows of a, whose elements follow each other in memory, by the columns.
 template <int Rows, int Columns>
 HWY_INLINE void inner_products(const MatrixView<float>& a, const ColumnCopies<Columns>& b, int64_t columns,
                                float* HWY_RESTRICT c, int64_t c_stride, bool add) {
@@ -71,7 +71,7 @@ void multiply_rows(const MatrixView<float>& a, const ColumnCopies<Columns>& b, i
     inner_products<1>(a.row_range(row, row + 1), b, columns, c + row * c_stride, c_stride, add);
 }
 
-/// `count` rows of a, at most Vectors * lanes that follow each other in its columns, times the columns of b.
+/// Multiplies `count` rows of a, at most Vectors * lanes that follow each other in its columns, by the columns of b.
 template <int Vectors, int Columns>
 HWY_INLINE void outer_products(const float* a, int64_t a_stride, int64_t count,
                                const ColumnCopies<Columns>& b, int64_t k, int64_t columns,

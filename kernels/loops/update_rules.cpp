@@ -18,13 +18,13 @@ struct Lanes {
   V v, a, b, c;
 };
 
-/// x moved towards zero by `by`, and zero where that is beyond it.
+/// Returns x moved towards zero by `by`; the result is zero if that passes zero.
 template <class D, class V>
 V shrink(D d, V x, V by) {
   return hn::CopySign(hn::Max(hn::Sub(hn::Abs(x), by), hn::Zero(d)), x);
 }
 
-/// x to a power; the square root, the usual one, fast.
+/// Returns x to a power; the square root, the usual one, is fast.
 template <class D, class T, class V>
 V power(D d, V x, T exponent) {
   if (exponent == T(0.5)) return hn::Sqrt(x);
@@ -34,7 +34,7 @@ V power(D d, V x, T exponent) {
   return hn::LoadU(d, lanes);
 }
 
-// One function object per rule: `states` says how many of v, a, b, c it has.
+// One function object for each rule: `states` is the number of arrays v, a, b, c of its state.
 struct AddRule {
   static constexpr size_t states = 1;
   template <class D, class T, class V>
@@ -78,7 +78,7 @@ struct NesterovRule {
   }
 };
 
-/// `looks_ahead`: Nesterov's form.
+/// `looks_ahead` selects the form of Nesterov.
 template <bool looks_ahead>
 struct KerasMomentumRule {
   static constexpr size_t states = 2;
@@ -181,7 +181,7 @@ struct FtrlRule {
   }
 };
 
-/// Where a step of `rate` against g leads, shrunk.
+/// Returns v after a step of `rate` against g, shrunk.
 template <class D, class T, class V>
 V proximal(D d, const RuleScalars<T>& k, V v, V rate, V g) {
   const V there = shrink(d, hn::NegMulAdd(rate, g, v), hn::Mul(rate, hn::Set(d, k.l1)));

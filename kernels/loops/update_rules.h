@@ -1,6 +1,6 @@
-// Update rules of variables, elementwise over arrays: what assign.cpp and training_ops.cpp compute with.
-// Vector code (Highway), float and double; every element is computed alike wherever it stands, so any split
-// into ranges gives the same bits. Pure functions; any thread.
+// Update rules of variables, element by element over arrays; assign.cpp and training_ops.cpp use them. Vector code (Highway)
+// for float and double. An element is computed the same way wherever it is in the array, so any split into ranges gives the
+// same bits. Pure functions; any thread may call them.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace troupe {
 
-/// v, a, b, c: the state, new on the left; g: the gradient, or what is added. Formulas of features.md, section
-/// Q. shrink(x, y) is x moved towards zero by y, and zero where that is beyond it.
+/// The rules; the formulas are those of features.md, section Q. v, a, b and c are the state, with new values on the left; g is
+/// the gradient, or the value that is added. shrink(x, y) moves x towards zero by y; the result is zero if that passes zero.
 enum class Rule : uint8_t {
   Add,              ///< v += g
   Subtract,         ///< v -= g
@@ -23,19 +23,21 @@ enum class Rule : uint8_t {
   NesterovAdam,  ///< a, b as Adam's; v -= rate (beta1 a + (1 - beta1) g) / (sqrt(b) + epsilon)
   AdaMax,        ///< a += (1 - beta1) (g - a); b = max(beta2 b, |g|); v -= rate a / (b + epsilon)
   RmsProp,       ///< a += (1 - decay) (g^2 - a); b = momentum b + rate g / sqrt(a + epsilon); v -= b
-  CenteredRmsProp,  ///< a += (1 - decay) (g - a); b += (1 - decay) (g^2 - b); c = momentum c + rate g / sqrt(b - a^2 + epsilon);
-  ///< v -= c
-  Adadelta,  ///< a = decay a + (1 - decay) g^2; u = sqrt(b + epsilon) / sqrt(a + epsilon) g; b = decay b + (1 - decay) u^2;
-             ///< v -= rate u
-  Ftrl,  ///< a' = a + g^2; b += g + 2 shrinkage v - (a'^power - a^power) / rate v; v = -shrink(b, l1) / (a'^power / rate + 2 l2);
-         ///< linear_by_rate: b is kept times the rate
+  /// a += (1 - decay) (g - a); b += (1 - decay) (g^2 - b); c = momentum c + rate g / sqrt(b - a^2 + epsilon); v -= c
+  CenteredRmsProp,
+  /// a = decay a + (1 - decay) g^2; u = sqrt(b + epsilon) / sqrt(a + epsilon) g; b = decay b + (1 - decay) u^2; v -= rate u
+  Adadelta,
+  /// a' = a + g^2; b += g + 2 shrinkage v - (a'^power - a^power) / rate v; v = -shrink(b, l1) / (a'^power / rate + 2 l2).
+  /// With linear_by_rate, b is stored multiplied by the rate.
+  Ftrl,
   ProximalGradientDescent,  ///< v = shrink(v - rate g, rate l1) / (1 + rate l2)
   ProximalAdagrad,          ///< a += g^2; r = rate / sqrt(a); v = shrink(v - r g, r l1) / (1 + r l2)
   AdagradDa,                ///< a += g; b += g^2; v = -rate shrink(a, l1) / (rate l2 + sqrt(b))
 };
 
-/// The scalars of a rule; those it does not name are ignored. The rates of Adam and AdaMax include the bias correction,
-/// AdagradDa's l1 and l2 the number of steps. Ftrl's power is the learning rate's, negated.
+/// The scalars of a rule; a rule ignores the scalars that its formula does not use. The rates of Adam and AdaMax include the
+/// bias correction; l1 and l2 of AdagradDa include the number of steps; power of Ftrl is the negative of the learning rate
+/// power.
 template <class T>
 struct RuleScalars {
   T rate = 0, momentum = 0, decay = 0, beta1 = 0, beta2 = 0, epsilon = 0, l1 = 0, l2 = 0, shrinkage = 0,
@@ -43,10 +45,10 @@ struct RuleScalars {
   bool update_slots = true, linear_by_rate = false;
 };
 
-/// How many arrays the state of a rule has at most.
+/// The maximum number of arrays in the state of a rule.
 inline constexpr size_t max_states = 4;
 
-/// Arrays of equal length: v, a, b, c before and after (which may be the same memory), and g.
+/// Arrays of equal length: v, a, b, c before and after the update (which may be the same memory), and g.
 template <class T>
 struct RuleArrays {
   const T* before[max_states] = {};

@@ -15,7 +15,7 @@ HWY_INLINE Vector<D> constant(D d, double value) {
   return hn::Set(d, static_cast<hn::TFromD<D>>(value));
 }
 
-// One functor per function: apply() gives its value for two vectors.
+// One functor for each function: apply() returns its value for two vectors.
 struct Add {
   template <class D>
   static HWY_INLINE Vector<D> apply(D, Vector<D> a, Vector<D> b) {
@@ -125,7 +125,7 @@ template <class Function, class T>
 HWY_INLINE void binary_steps(const T* a, size_t step_a, const T* b, size_t step_b, T* out, size_t n) {
   const hn::ScalableTag<T> d;
   const size_t lanes = hn::Lanes(d);
-  // A scalar is read once, before the output is written: it may lie in the same memory.
+  // A scalar is read once, before the output is written, because both may be the same memory.
   const auto scalar_a = hn::Set(d, *a), scalar_b = hn::Set(d, *b);
   size_t i = 0;
   for (; i + lanes <= n; i += lanes) {
@@ -144,7 +144,7 @@ void binary_loop(const void* left, size_t step_a, const void* right, size_t step
   const T* a = static_cast<const T*>(left);
   const T* b = static_cast<const T*>(right);
   T* out = static_cast<T*>(output);
-  if (n == 1) {  // scalars are frequent: one lane, no mask
+  if (n == 1) {  // scalars are frequent: they use one lane and no mask
     const hn::CappedTag<T, 1> one;
     hn::StoreU(Function::apply(one, hn::LoadU(one, a), hn::LoadU(one, b)), one, out);
   } else if (step_a == step_b) {

@@ -1,6 +1,6 @@
-// Vector functions that hold for every input: NaN, infinities and overflow behave as in <cmath>. Built on
-// Highway, compiled once per instruction set: include it after foreach_target.h. Free of state. Largest
-// errors found in 2 million arguments each, against long double, in units in the last place, float and double
+// Vector functions that are defined for every input: NaN, infinities and overflow behave as in <cmath>. They build on Highway
+// and are compiled once for each instruction set: include this file after foreach_target.h. Functions without state. The
+// largest errors found in 2 million arguments each, against long double, in units in the last place, for float and double
 // alike: exp 1.0, log 1.0, log1p 2.4, expm1 4.0, tanh 3.0, sigmoid 2.6.
 #if defined(TROUPE_VECTOR_MATH_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef TROUPE_VECTOR_MATH_INL_H
@@ -23,7 +23,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 template <class D>
 using Vector = hn::VFromD<D>;
 
-/// The first n < Lanes(d) elements of p; the other lanes are zero.
+/// Returns the first n < Lanes(d) elements of p; the other lanes are zero.
 template <class D, class T = hn::TFromD<D>>
 HWY_INLINE Vector<D> load_first(D d, const T* p, size_t n) {
 #if HWY_TARGET <= HWY_AVX2
@@ -51,7 +51,7 @@ HWY_INLINE Vector<D> infinity(D d) {
   return hn::Set(d, std::numeric_limits<hn::TFromD<D>>::infinity());
 }
 
-/// The greater; NaN when either is.
+/// Return the greater (the less) of both; NaN if either is NaN.
 template <class D>
 HWY_INLINE Vector<D> maximum(D, Vector<D> a, Vector<D> b) {
   return hn::IfThenElse(hn::IsNaN(a), a, hn::IfThenElse(hn::IsNaN(b), b, hn::Max(a, b)));

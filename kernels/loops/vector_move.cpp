@@ -15,10 +15,10 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 // ---- Transposing
 
-constexpr size_t line = 64;  ///< bytes of a cache line
+constexpr size_t line = 64;  ///< the number of bytes of a cache line
 
-/// A square of as many elements as one register of 16 bytes holds: log2 of them times, registers half the square apart are
-/// interleaved.
+/// Transposes a square with as many elements in a row as a register of 16 bytes holds: log2 of that number times, registers
+/// that are half the square apart are interleaved.
 template <class T>
 HWY_INLINE void transpose_square(const T* from, ptrdiff_t from_stride, T* to, ptrdiff_t to_stride) {
   constexpr size_t side = 16 / sizeof(T);
@@ -40,7 +40,7 @@ HWY_INLINE void transpose_square(const T* from, ptrdiff_t from_stride, T* to, pt
   for (size_t i = 0; i < side; ++i) hn::StoreU(rows[i], d, to + static_cast<ptrdiff_t>(i) * to_stride);
 }
 
-/// A tile of whole squares, at most a cache line on either side.
+/// Transposes a tile of whole squares, at most a cache line long on either side.
 template <class T>
 HWY_INLINE void transpose_tile(const T* from, ptrdiff_t from_stride, T* to, ptrdiff_t to_stride, size_t rows,
                                size_t columns) {
@@ -51,8 +51,8 @@ HWY_INLINE void transpose_tile(const T* from, ptrdiff_t from_stride, T* to, ptrd
                        to + static_cast<ptrdiff_t>(r) * to_stride + c, to_stride);
 }
 
-/// Do the lines of a tile, here and on the other side, find no room in a cache of 64 sets of 12 lines? They lie in few sets when
-/// the stride has a large power of two in it.
+/// Returns whether the cache lines of a tile, on both sides, exceed a cache of 64 sets of 12 lines. They share few sets if the
+/// stride is divisible by a large power of two.
 template <class T>
 HWY_INLINE bool collide(ptrdiff_t stride) {
   const size_t bytes = static_cast<size_t>(stride) * sizeof(T), power = bytes & (~bytes + 1);
@@ -60,8 +60,8 @@ HWY_INLINE bool collide(ptrdiff_t stride) {
   return 2 * (line / sizeof(T)) > 12 * sets;
 }
 
-/// By tiles. Rows that lie a power of two apart share few lines of the cache: whole tiles then go through a copy, so that each
-/// line is read once and written once.
+/// Transposes by tiles. Rows that are a power of two apart share few lines of the cache; whole tiles then go through a copy, so
+/// that each line is read once and written once.
 template <class T>
 void transpose(const void* source, ptrdiff_t from_stride, void* target, ptrdiff_t to_stride, size_t rows,
                size_t columns) {
@@ -100,7 +100,7 @@ TransposeLoop transpose_loop_for(size_t bytes) {
   }
 }
 
-// ---- half to float and back, where the processor can
+// ---- half to float and back, if the processor has instructions for it
 
 #if HWY_TARGET <= HWY_AVX2
 template <class From, class To, class Convert>
@@ -143,7 +143,7 @@ UnaryLoop cast_loop_for(DType from, DType to) {
   return (void)from, (void)to, nullptr;
 }
 
-// ---- Choosing
+// ---- Selecting
 
 template <class D>
 HWY_INLINE auto promoted_bytes(D d, const bool* bytes) {

@@ -18,7 +18,7 @@ using D = hn::ScalableTag<uint32_t>;
 using Word = Vector<D>;
 using Floats = hn::ScalableTag<float>;
 
-/// The upper halves of the products with a constant.
+/// Returns the upper halves of the products with a constant.
 HWY_INLINE Word upper_product(Word x, uint32_t factor) {
   const D d;
   const hn::RepartitionToWide<D> wide;
@@ -27,7 +27,7 @@ HWY_INLINE Word upper_product(Word x, uint32_t factor) {
   return hn::OddEven(hn::BitCast(d, odd), hn::BitCast(d, hn::ShiftRight<32>(even)));
 }
 
-/// Philox of as many counters from `counter` on as there are lanes (kernels/loops/philox.h has it one by one).
+/// Computes Philox for as many counters, from `counter` on, as there are lanes (kernels/loops/philox.h computes one).
 struct Words {
   Word x0, x1, x2, x3;
 
@@ -62,7 +62,7 @@ struct Uniform {
   }
 };
 
-/// Box and Muller 1958.
+/// Converts uniform numbers to normal ones (Box and Muller 1958).
 struct Normal {
   static HWY_INLINE void store(const Words& words, float* out) {
     const Floats d;

@@ -10,7 +10,7 @@ HWY_BEFORE_NAMESPACE();
 namespace troupe {
 namespace HWY_NAMESPACE {
 
-// One functor per reduction: its neutral element, how two vectors combine, and what is made of an element first.
+// One functor for each reduction: its neutral element, how two vectors combine, and what is computed from an element first.
 struct Plain {
   template <class V>
   static HWY_INLINE V map(V x) {
@@ -57,7 +57,7 @@ struct SumOfSquares : Sum {
   }
 };
 
-/// All lanes combined, by halves.
+/// Combines all lanes, halving their number each time.
 template <class Function, class D>
 HWY_INLINE hn::TFromD<D> combine_lanes(D, Vector<D> v) {
   if constexpr (hn::MaxLanes(D()) == 1) {
@@ -69,7 +69,7 @@ HWY_INLINE hn::TFromD<D> combine_lanes(D, Vector<D> v) {
   }
 }
 
-/// At most leaf_elements: four accumulators, so that additions overlap.
+/// Reduces at most leaf_elements elements, with four accumulators so that additions overlap.
 constexpr size_t leaf_elements = 1024;
 
 template <class Function, class T>
@@ -92,7 +92,7 @@ HWY_INLINE Vector<hn::ScalableTag<T>> reduce_leaf(const T* x, size_t n) {
   return Function::combine(d, Function::combine(d, a, b), Function::combine(d, c, e));
 }
 
-/// Pairwise: the leaves are combined as a binary tree, kept as one partial result per level.
+/// Reduces pairwise: the leaves are combined as a binary tree, with one partial result for each level.
 template <class Function, class T>
 HWY_INLINE T reduce_row(const T* x, size_t n) {
   const hn::ScalableTag<T> d;
@@ -112,7 +112,7 @@ HWY_INLINE T reduce_row(const T* x, size_t n) {
   return combine_lanes<Function>(d, total);
 }
 
-/// Of a short row, one element after the other: a lane per row, as many rows at once.
+/// Reduces short rows, one element after the other, with one lane for each row.
 constexpr size_t short_row = 16;
 
 template <class Function, class D, class T = hn::TFromD<D>>

@@ -10,7 +10,8 @@ HWY_BEFORE_NAMESPACE();
 namespace troupe {
 namespace HWY_NAMESPACE {
 
-/// The best so far in each lane, and at which step it came; the first of equals, and never NaN but as the first.
+/// The best element so far in each lane, and the step at which it came: the first of equal elements; NaN only if it comes
+/// first.
 template <bool Greatest, class D>
 struct Best {
   using Steps = hn::RebindToSigned<D>;
@@ -31,7 +32,7 @@ HWY_INLINE auto step_of(D, size_t k) {
   return hn::Set(steps, static_cast<hn::TFromD<decltype(steps)>>(k));
 }
 
-/// A lane for each of neighbouring columns, or of short rows: `load(k)` gives element k of each.
+/// Searches neighbouring columns, or short rows, with one lane for each: `load(k)` returns element k of each.
 template <bool Greatest, size_t Vectors, class D, class Load>
 HWY_INLINE void search_lanes(D d, size_t length, int64_t* at, const Load& load) {
   Best<Greatest, D> best[Vectors];
@@ -74,7 +75,7 @@ HWY_INLINE void search_short_rows_of(D d, const T* x, size_t n, size_t rows, siz
                               [&](size_t k, size_t) { return hn::GatherIndex(d, x + i * n + k, starts); });
 }
 
-/// Along one row: every lane looks at its part, then the lanes are compared.
+/// Searches one row: every lane searches its part, then the lanes are compared.
 template <bool Greatest, class T>
 HWY_INLINE int64_t search_row(const T* x, size_t n) {
   if (x[0] != x[0]) return 0;

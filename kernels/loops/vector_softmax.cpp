@@ -12,7 +12,8 @@ HWY_BEFORE_NAMESPACE();
 namespace troupe {
 namespace HWY_NAMESPACE {
 
-/// Calls visit.step<true>(d, i, lanes) for every whole vector in [begin, end), step<false>(d, i, n) for the n that remain.
+/// Calls visit.step<true>(d, i, lanes) for every whole vector in [begin, end) and visit.step<false>(d, i, n) for the n elements
+/// that remain.
 template <class T, class Visit>
 HWY_INLINE void for_vectors(size_t begin, size_t end, Visit& visit) {
   const hn::ScalableTag<T> d;
@@ -55,7 +56,7 @@ HWY_INLINE T greatest(const T* x, size_t n) {
   return hn::GetLane(hn::MaxOfLanes(d, visit.best));
 }
 
-/// Sums exp(x - shift); Stores: and keeps the exponentials in y.
+/// Sums exp(x - shift); if Stores, it also writes the exponentials to y.
 template <class T, bool Stores>
 struct Exponentials {
   const T* x;
@@ -70,7 +71,8 @@ struct Exponentials {
   }
 };
 
-constexpr size_t block = 4096;  ///< summed in the lanes of a vector; blocks are added in double
+/// A block is summed in the lanes of a vector; the sums of blocks are added in double.
+constexpr size_t block = 4096;
 
 template <bool Stores, class T>
 HWY_INLINE double sum_of_exponentials(const T* x, T shift, T* y, size_t n) {
@@ -105,7 +107,7 @@ struct Shift {  // y = x - shift - log_sum
   }
 };
 
-/// y = exp(x - shift) / sum; the sum. What fits a register stays there.
+/// Computes y = exp(x - shift) / sum and returns the sum. A row that fits a register stays there.
 template <class T>
 HWY_INLINE double softmax_row(const T* x, T shift, T* y, size_t n) {
   const hn::ScalableTag<T> d;
@@ -160,7 +162,7 @@ void cross_entropy(const void* logits, const void* labels, void* loss, void* out
   T* y = static_cast<T*>(output);
   const hn::ScalableTag<T> d;
   const T shift = greatest(x, n);
-  if (n <= hn::Lanes(d)) {  // each exponential once
+  if (n <= hn::Lanes(d)) {  // each exponential is computed once
     const auto mask = hn::FirstN(d, n);
     const auto shifted = hn::Sub(load_first(d, x, n), hn::Set(d, shift)), labelled = load_first(d, p, n);
     const auto e = hn::IfThenElseZero(mask, exp(d, shifted));

@@ -17,7 +17,7 @@ HWY_INLINE Vector<D> constant(D d, double value) {
   return hn::Set(d, static_cast<hn::TFromD<D>>(value));
 }
 
-// One functor per function: apply() gives its value for a vector.
+// One functor for each function: apply() returns its value for a vector.
 struct Abs {
   template <class D>
   static HWY_INLINE Vector<D> apply(D, Vector<D> x) {
@@ -91,7 +91,7 @@ struct Relu6 {
     return hn::IfThenElse(hn::Gt(x, constant(d, 6)), constant(d, 6), Relu::apply(d, x));
   }
 };
-struct Round {  // halves to even
+struct Round {  // rounds halves to even
   template <class D>
   static HWY_INLINE Vector<D> apply(D, Vector<D> x) {
     return hn::Round(x);
@@ -109,7 +109,7 @@ struct Sigmoid {
     return sigmoid(d, x);
   }
 };
-/// The vector code of sine and cosine holds to this limit; beyond it each element is computed by itself.
+/// The vector code of sine and cosine is accurate up to this limit; larger elements are computed one by one.
 constexpr double angle_limit = 39000;
 
 template <class D, class Vectors, class Scalar>
@@ -166,7 +166,7 @@ template <class Function, class T>
 void unary_loop(const void* input, void* output, size_t n) {
   const T* x = static_cast<const T*>(input);
   T* y = static_cast<T*>(output);
-  if (n == 1) {  // scalars are frequent: one lane, no mask
+  if (n == 1) {  // scalars are frequent: they use one lane and no mask
     const hn::CappedTag<T, 1> one;
     hn::StoreU(Function::apply(one, hn::LoadU(one, x)), one, y);
     return;

@@ -1,8 +1,8 @@
-// What stands at positions of a tensor (kernels/loops/rows.h: rows_at).
-//   GatherNd(params, indices)            what stands in params at indices[i...]
-//   ScatterNd(indices, updates, shape)   zeros of that shape, and each of the updates added at indices[i...], in order; strings are
-//                                        joined, of bools any counts
-// A position outside is InvalidArgument with its number and value.
+// Elements or slices at positions of a tensor (kernels/loops/rows.h: rows_at).
+//   GatherNd(params, indices)            the slices of params at positions indices[i...]
+//   ScatterNd(indices, updates, shape)   zeros of this shape, to which updates[i...] is added at position indices[i...], in order;
+//                                        strings are concatenated, bools are combined by "or"
+// A position outside the tensor fails with InvalidArgument, naming its number and value.
 #include "kernels/ops/array/gather_nd.h"
 
 #include "kernels/core/arguments.h"
@@ -21,12 +21,12 @@ Status gather_nd_shape(ShapeContext& context) {
 
 Status compute_gather_nd(const GatherNdArguments& arguments, DeviceContext& device) {
   const auto& [params, indices, output] = arguments;
-  TROUPE_ASSIGN(const NamedRows rows, rows_at(indices, params.shape().dims()));
+  TROUPE_ASSIGN(const RowNumbers rows, rows_at(indices, params.shape().dims()));
   if (output.elements() != 0) take_rows(device.pool(), params, rows.numbers, output, rows.row);
   return {};
 }
 
-/// A list of row numbers makes a sparse gradient.
+/// If the indices are a list of row numbers, the gradient is sparse.
 void gather_nd_gradient(GradientContext& context) {
   const Scope& scope = context.scope();
   const Output params = context.input(0), indices = context.input(1);
@@ -48,7 +48,7 @@ Status scatter_nd_shape(ShapeContext& context) {
 }
 
 template <class T>
-void add_rows(Pool& pool, const NamedRows& rows, const Tensor& updates, Tensor& to) {
+void add_rows(Pool& pool, const RowNumbers& rows, const Tensor& updates, Tensor& to) {
   using Sum = std::conditional_t<std::is_same_v<T, bool>, Maximum, Add>;
   const auto from = updates.as<T>();
   const auto sums = to.write<T>();
@@ -63,7 +63,7 @@ using SummedTypes = Joined<PlainTypes, TypeList<std::string>>;
 Status compute_scatter_nd(const ScatterNdArguments& arguments, DeviceContext& device) {
   const Tensor& updates = arguments.updates;
   Tensor& output = arguments.output;
-  TROUPE_ASSIGN(const NamedRows rows, rows_at(arguments.indices, output.shape().dims()));
+  TROUPE_ASSIGN(const RowNumbers rows, rows_at(arguments.indices, output.shape().dims()));
   fill(device.pool(), output);
   if (updates.elements() == 0) return {};
   with_type(SummedTypes{}, updates.dtype(),

@@ -1,11 +1,9 @@
-// Writing rows of variables (features.md P5), by update rules as in assign.cpp.
+// Writes to rows of variables (features.md P5), by update rules as in assign.cpp.
 //   ScatterUpdate, ScatterAdd, ScatterSub, ScatterMul, ScatterDiv, ScatterMin, ScatterMax(ref, indices, updates)
-//     rows indices[i] of the variable: replaced by updates[i], or combined
-//     with them, in order, repeats included; or each with a scalar; nothing
-//     is written when any index is out of range, or an integer would be
-//     divided by zero
+//     replaces rows indices[i] of the variable by updates[i], or combines them, in order, repeats included; a scalar `updates`
+//     stands for every row. If an index is out of range, or an integer would be divided by zero, nothing is written
 //   ScatterNdUpdate, ScatterNdAdd, ScatterNdSub(ref, indices, updates)
-//     the same of what stands at indices[i...], each a position in the first dimensions of the variable
+//     does the same for the rows at positions indices[i...], each a position in the first dimensions of the variable
 //   ResourceScatter..., ResourceScatterNd...: the same on resources
 #include "kernels/ops/state/scatter.h"
 
@@ -19,7 +17,7 @@ namespace {
 
 using MovableTypes = Joined<PlainTypes, TypeList<std::string>>;
 
-/// The function of the scatters that do not combine.
+/// The function of the scatter ops that replace instead of combining.
 struct Replace {
   template <class T>
   static T apply(const T&, const T& update) {
@@ -41,7 +39,7 @@ Status scatter_shape(ShapeContext& context) {
   return {};
 }
 
-/// The rows to scatter: row i begins at i * step. Of a scalar there is one, which fills it.
+/// The rows of the updates: row i begins at i * step. A scalar is one row, which is filled with it.
 struct Updates {
   Tensor rows;
   size_t step = 0;
@@ -58,7 +56,7 @@ Result<Updates> updates_of(const Tensor& updates, size_t row, Allocator& memory)
 }
 
 template <class Function, class T>
-void scatter_rows(Pool& pool, const NamedRows& rows, const Updates& updates, Tensor& variable) {
+void scatter_rows(Pool& pool, const RowNumbers& rows, const Updates& updates, Tensor& variable) {
   const auto from = updates.rows.as<T>();
   const auto to = variable.write<T>();
   change_rows(pool, rows.numbers, 3 * rows.row * sizeof(T), [&](size_t i) {
@@ -75,7 +73,7 @@ template <class Function, class List>
 Status compute_scatter(const ScatterArguments& arguments, DeviceContext& device) {
   const NewValue& variable = arguments.variable;
   const Tensor& updates = arguments.updates;
-  const NamedRows& rows = arguments.rows;
+  const RowNumbers& rows = arguments.rows;
   const bool changes = !rows.numbers.empty() && rows.row != 0;
   if (std::is_same_v<Function, Div> && changes) TROUPE_RETURN_IF_FAILED(check_divisors(updates, "updates"));
   variable.bring_over(device.pool());
@@ -87,7 +85,7 @@ Status compute_scatter(const ScatterArguments& arguments, DeviceContext& device)
   return {};
 }
 
-// ---- By positions
+// ---- ScatterNd
 
 Status scatter_nd_shape(ShapeContext& context) {
   TROUPE_ASSIGN(const PartialShape updates, shape_of_rows_at(context.input(1), context.input(0)));
@@ -98,7 +96,7 @@ Status scatter_nd_shape(ShapeContext& context) {
 
 // ---- Definitions
 
-/// ScatterAdd on references, `verb` Add, and on resources.
+/// Adds the op for references (ScatterAdd if `verb` is Add) and the op for resources.
 template <class Function, class List>
 void add_scatter(OpLibrary& library, const std::string& verb, const std::string& constructor,
                  const std::string& types, bool locks = false) {
@@ -160,7 +158,7 @@ Result<ScatterArguments> check_scatter(KernelContext& context) {
 Result<ScatterArguments> check_scatter_nd_update(KernelContext& context) {
   const Tensor &indices = context.input(1), &updates = context.input(2);
   const auto dims = context.input(0).shape().dims();
-  TROUPE_ASSIGN(NamedRows rows, rows_at(indices, dims));
+  TROUPE_ASSIGN(RowNumbers rows, rows_at(indices, dims));
   TROUPE_RETURN_IF_FAILED(check_updates(indices, updates, dims));
   TROUPE_ASSIGN(NewValue value, new_value(context, 0));
   return ScatterArguments{std::move(value), updates, std::move(rows)};

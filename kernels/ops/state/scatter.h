@@ -1,4 +1,5 @@
-// Writing rows of variables: what every type of device computes after the check on the host.
+// Writing rows of variables: the checks on the host, and the arguments that they return to the compute function of each type of
+// device (kernels/core/checked_kernel.h). Any thread may call the checks.
 #pragma once
 
 #include "kernels/core/checked_kernel.h"
@@ -7,18 +8,18 @@
 
 namespace troupe {
 
-/// variable.after = variable.before, but row rows.numbers[i] is replaced by row i of updates or combined with it, for every i in
-/// order. A scalar in `updates` stands for rows filled with it.
+/// variable.after = variable.before, except that row rows.numbers[i] is replaced by row i of updates or combined with it, for
+/// every i in order. If `updates` is a scalar, every row of it is filled with that scalar.
 struct ScatterArguments {
   NewValue variable;
-  const Tensor& updates;  ///< as many rows of rows.row elements as there are numbers, or a scalar
-  NamedRows rows;         ///< a row is what one number names: checked, may repeat
+  const Tensor& updates;  ///< a row of rows.row elements for each number, or a scalar
+  RowNumbers rows;        ///< the numbers are checked and may repeat
 };
 
-/// For ScatterUpdate, ScatterAdd and their kin, whose indices number the rows of the first dimension. InvalidArgument when the
-/// variable is a scalar, updates has another shape, or an index is out of range.
+/// Checks ScatterUpdate, ScatterAdd and similar ops, whose indices are numbers of rows along the first dimension. Fails with
+/// InvalidArgument if the variable is a scalar, updates has another shape, or an index is out of range.
 Result<ScatterArguments> check_scatter(KernelContext& context);
-/// For the ScatterNd ops, whose indices are positions in the first dimensions.
+/// Checks the ScatterNd ops, whose indices are positions in the first dimensions. Fails likewise.
 Result<ScatterArguments> check_scatter_nd_update(KernelContext& context);
 
 }  // namespace troupe
