@@ -1,7 +1,8 @@
-// The constructors of the op table as C++ functions, alphabetical: matmul(g, a, b) is g.call("matmul", {a, b}), a node called
-// "MatMul"; matmul(g.with_name("logits"), a, b) is called "logits". A parameter takes what expressions in config files take: a
-// tensor, or a number or list that gets the type of the other inputs. They throw Error with op, node and shapes. What each op
-// computes stands in its family's file. Generated from the op table: ninja -C build/release op_faces. One thread at a time per graph.
+// The constructors of the op table as C++ functions, in alphabetical order. matmul(g, a, b) calls g.call("matmul", {a, b}) and adds a
+// node named "MatMul"; matmul(g.with_name("logits"), a, b) adds a node named "logits". An Argument is what expressions in run files
+// accept: a tensor, or a number or list that gets the dtype of the other inputs. The functions throw Error, which names op, node and
+// shapes. The source file of the family of an op (kernels/ops) says what the op computes. Only one thread at a time may add nodes to a
+// graph. This file is generated from the op table: ninja -C build/release op_faces.
 #pragma once
 
 #include "graph/build/scope.h"

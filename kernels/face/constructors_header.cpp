@@ -7,10 +7,11 @@ namespace troupe {
 namespace {
 
 constexpr std::string_view opening =
-    R"header(// The constructors of the op table as C++ functions, alphabetical: matmul(g, a, b) is g.call("matmul", {a, b}), a node called
-// "MatMul"; matmul(g.with_name("logits"), a, b) is called "logits". A parameter takes what expressions in config files take: a
-// tensor, or a number or list that gets the type of the other inputs. They throw Error with op, node and shapes. What each op
-// computes stands in its family's file. Generated from the op table: ninja -C build/release op_faces. One thread at a time per graph.
+    R"header(// The constructors of the op table as C++ functions, in alphabetical order. matmul(g, a, b) calls g.call("matmul", {a, b}) and adds a
+// node named "MatMul"; matmul(g.with_name("logits"), a, b) adds a node named "logits". An Argument is what expressions in run files
+// accept: a tensor, or a number or list that gets the dtype of the other inputs. The functions throw Error, which names op, node and
+// shapes. The source file of the family of an op (kernels/ops) says what the op computes. Only one thread at a time may add nodes to a
+// graph. This file is generated from the op table: ninja -C build/release op_faces.
 #pragma once
 
 #include "graph/build/scope.h"
@@ -28,13 +29,14 @@ constexpr std::string_view closing = R"header(// clang-format on
 #pragma GCC visibility pop
 )header";
 
-/// The one function that takes a name, too.
+/// The function of the constructor "placeholder", the only one that takes a name, too.
 constexpr std::string_view placeholder_function =
     R"header(inline Output placeholder(const Scope& g, DType dtype, const PartialShape& shape = {}, std::string_view name = {}) { return (name.empty() ? g : g.with_name(name)).call("placeholder", {dtype, shape}); }
 )header";
 
 struct CppParameter {
-  std::string type, initial, value;  ///< "Argument ", " = 0", how it is passed on
+  /// For example "Argument ", " = 0", and the text that passes it to Scope::call.
+  std::string type, initial, value;
 };
 
 std::string initial_of(const AttrValue& value) {
@@ -45,7 +47,7 @@ std::string initial_of(const AttrValue& value) {
     }
     case AttrKind::Int: return std::to_string(std::get<int64_t>(value));
     case AttrKind::Bool: return std::get<bool>(value) ? "true" : "false";
-    default: return "{}";  // texts, lists and shapes: nothing in them
+    default: return "{}";  // strings, lists and shapes: an empty one
   }
 }
 
@@ -92,7 +94,8 @@ std::string function_of(const OpDef& op, const Constructor& constructor, size_t 
   return head + ") { return " + call + (list ? "})); }\n" : "}); }\n");
 }
 
-/// One function for each constructor; of one with axes that may be left out ("all"), another without them and what follows.
+/// Returns one function for each constructor. A constructor with axes that may be left out ("all") gets a second function,
+/// without the axes and the parameters after them.
 std::string functions_of(const OpTable& ops) {
   std::string functions;
   for (const auto& [name, entry] : ops.constructors()) {

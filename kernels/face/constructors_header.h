@@ -1,4 +1,4 @@
-// The C++ functions of the op table's constructors, kernels/constructors.h, as text. Free function without state.
+// Writes kernels/constructors.h: the constructors of the op table as C++ functions. A free function without state.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace troupe {
 
-/// The whole header. A list of tensors is a std::vector<Output>, an attribute its C++ type, anything else an Argument; what the
-/// definition gives a default has that default.
+/// Returns the text of the whole header. A parameter that is a list of tensors is a std::vector<Output>, an attribute has its
+/// C++ type, and any other parameter is an Argument. Defaults are those of the op definition.
 std::string constructors_header(const OpTable& ops);
 
 }  // namespace troupe

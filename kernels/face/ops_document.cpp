@@ -8,13 +8,14 @@ namespace {
 
 constexpr std::string_view head = R"(# Ops
 
-Every op of the table, with TensorFlow's names. What an op computes stands in TensorFlow's documentation, and in the comment of its family's
-file in `kernels/`. This page is generated from the table: `ninja -C build/release op_faces`.
+Every op of the table, by TensorFlow's names. TensorFlow's documentation says what an op computes, and so does the comment at the head of the
+op's source file in `kernels/ops/`. This page is generated from the op table: `ninja -C build/release op_faces`.
 
-- The first line of an op is how expressions of run files and C++ call it (`kernels/constructors.h`); ops without one are added by their name
-  (`Scope::add`).
-- `Ref(T)` is a reference to a variable, `N * T` as many tensors as attribute `N` says, `T...` one tensor for each type of the list `T`.
-- "Gradient: refused" means that `gradients()` throws when it would have to pass the op; "none" that nothing flows back through it.
+- The first line of an op shows its constructor, for expressions of run files and for C++ (`kernels/constructors.h`). An op without a
+  constructor is added by its name (`Scope::add`).
+- `Ref(T)` is a reference to a variable; `N * T` means N tensors of dtype T, where `N` is an attribute; `T...` means one tensor for each dtype
+  in the list `T`.
+- "Gradient: refused" means that `gradients()` throws if a gradient has to pass the op; "none" means that no gradient flows through the op.
 )";
 
 std::string joined(const std::vector<std::string>& parts) {
@@ -49,7 +50,8 @@ std::string call_text(const Constructor& constructor, const OpDef& op) {
   return constructor.name + '(' + joined(parts) + ')';
 }
 
-/// The dtypes that the definition allows and some kernel takes, where there are kernels; empty: any.
+/// Returns the dtypes that the definition allows and, if the op has kernels, some kernel serves; empty if all dtypes are
+/// allowed.
 std::vector<DType> dtypes_of(const AttrDef& attr, std::span<const KernelDef> kernels) {
   std::set<DType> served;
   bool any = kernels.empty();

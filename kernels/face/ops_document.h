@@ -1,4 +1,4 @@
-// The op table as a document for people, docs/ops.md. Free function without state.
+// Writes docs/ops.md: the op table as a document for people. A free function without state.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace troupe {
 
-/// In Markdown, by name: how each op is called, its arguments, attributes and dtypes, whether gradients pass it, and who computes it
-/// on which types of device.
+/// Returns the document in Markdown, with the ops in order of their names. It shows the constructors of each op, its arguments,
+/// attributes and dtypes, whether gradients pass it, and what computes it on which types of device.
 std::string ops_document(const OpLibrary& library);
 
 }  // namespace troupe

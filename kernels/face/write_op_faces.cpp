@@ -1,4 +1,4 @@
-// Writes what is generated from the op table: kernels/constructors.h and docs/ops.md under the folder given.
+// Writes the files that are generated from the op table, kernels/constructors.h and docs/ops.md, under the folder ROOT.
 //   write_op_faces ROOT
 #include <fstream>
 #include <iostream>
