@@ -1,6 +1,6 @@
-// BroadcastGradientArgs(s0, s1): the axes that r0 and r1 say were repeated when tensors of shapes s0 and s1
-// were broadcast together, counted in the output; an axis of 1 on both sides is in both, unless the shapes are
-// equal. And what gradients of broadcasting ops share.
+// BroadcastGradientArgs(s0, s1), and helpers for the gradients of ops that broadcast. r0 and r1 are the axes of the output
+// along which tensors of shapes s0 and s1 were repeated when they were broadcast together. An axis of size 1 on both sides is
+// in r0 and in r1, unless the shapes are equal.
 #include "kernels/ops/broadcast_gradients.h"
 
 #include <algorithm>
@@ -67,15 +67,15 @@ Status broadcast_gradient_args_shape(ShapeContext& context) {
 
 // ---- Gradients
 
-/// How one input was broadcast: axes the output has in front of its own, and own axes of 1 that were
-/// repeated.
+/// How one input was broadcast: the number of axes that the output has in front of those of the input, and the axes of size 1
+/// of the input that were repeated.
 struct Repeated {
   size_t leading = 0;
   std::vector<int32_t> axes;
 };
 
-/// What input `a` repeats beside `b`, or nothing when the known dims leave it open. An axis of 1 against an
-/// unknown one counts: summing over an axis of 1 changes nothing.
+/// Returns along which axes input `a` is repeated when it is broadcast with `b`, or nothing if the known dimensions do not
+/// determine it. An axis of size 1 against an unknown one counts as repeated: summing over an axis of size 1 changes nothing.
 std::optional<Repeated> repeated(const PartialShape& a, const PartialShape& b) {
   if (!a.known_rank() || !b.known_rank()) return std::nullopt;
   Repeated result;

@@ -1,19 +1,20 @@
-// The backward side of broadcasting, for gradient functions: what broadcasting repeated is summed.
+// Gradients of ops that broadcast, for gradient functions: the gradient is summed over the axes along which an input was
+// repeated. Free functions; the thread that builds the graph calls them.
 #pragma once
 
 #include "graph/build/gradients.h"
 
 namespace troupe {
 
-/// Sets the gradients of inputs 0 and 1 of an op that broadcasts them, from what each would be at the shape
-/// of the output. Where the known shapes say which axes were repeated this adds a Sum or nothing; else
-/// BroadcastGradientArgs finds out in the step.
+/// Sets the gradients of inputs 0 and 1 of an op that broadcasts them, from the gradients that they would have in the shape of
+/// the output. If the known shapes determine which axes were repeated, this adds a Sum or nothing; else BroadcastGradientArgs
+/// determines the axes during the step.
 void set_broadcast_gradients(GradientContext& context, Output gradient_a, Output gradient_b);
 
-/// `gradient`, of the shape that `x` was broadcast to, summed over what was repeated: of the shape of x.
+/// Returns `gradient`, which has the shape to which `x` was broadcast, summed to the shape of x.
 Output summed_to_shape_of(const Scope& scope, Output gradient, Output x);
 
-/// The complex conjugate; x itself when it is real.
+/// Returns the complex conjugate of x, or x itself if it is real.
 Output conjugate(const Scope& scope, Output x);
 
 }  // namespace troupe

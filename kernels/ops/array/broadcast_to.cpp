@@ -1,4 +1,5 @@
-// BroadcastTo(input, shape): input repeated to `shape` as NumPy broadcasting does; InvalidArgument when it does not broadcast to it.
+// BroadcastTo(input, shape): input repeated to `shape` as in NumPy broadcasting. Fails with InvalidArgument if it does not
+// broadcast to that shape.
 #include "graph/build/gradients.h"
 #include "kernels/core/arguments.h"
 #include "kernels/ops/array/copies.h"

@@ -1,7 +1,7 @@
-// Joining tensors along an axis.
-//   ConcatV2(values..., axis)   equal shapes but for that axis; axis in [-rank, rank)
-//   Concat(axis, values...)     the same
-//   ConcatOffset(dim, shapes)   where each begins when concatenated along `dim`: [0,..,begin,..,0]
+// Concatenates tensors along an axis.
+//   ConcatV2(values..., axis)   the shapes are equal except for that axis, which is in [-rank, rank)
+//   Concat(axis, values...)     the same with another order of the inputs
+//   ConcatOffset(dim, shapes)   where each value begins when concatenated along `dim`: [0, .., begin, .., 0]
 #include <algorithm>
 #include <utility>
 
@@ -12,7 +12,7 @@
 namespace troupe {
 namespace {
 
-/// Which inputs are the values and which is the axis, for both orders.
+/// The positions of the values and of the axis among the inputs, for both orders.
 struct ConcatInputs {
   size_t first, count, axis;
 };
@@ -21,7 +21,7 @@ ConcatInputs concat_inputs(const Node& node) {
   return node.type() == "Concat" ? ConcatInputs{1, count, 0} : ConcatInputs{0, count, count};
 }
 
-/// The joined shape: dims agree but along `axis`, where they add up.
+/// Returns the concatenated shape: the dimensions are equal except for `axis`, where they are added.
 Result<PartialShape> joined(const ShapeContext& context, const ConcatInputs& in, int64_t signed_axis) {
   std::optional<PartialShape> shape;
   int64_t along = 0;
@@ -63,7 +63,7 @@ Status concat_shape(ShapeContext& context) {
   return {};
 }
 
-/// The shape of the result; InvalidArgument names the first input that does not fit.
+/// Returns the shape of the result. Fails with InvalidArgument, naming the first input that does not fit.
 Result<Shape> joined_shape(const KernelContext& context, const ConcatInputs& in, size_t axis) {
   const Shape& first = context.input(in.first).shape();
   Dims dims(first.dims());
@@ -79,7 +79,7 @@ Result<Shape> joined_shape(const KernelContext& context, const ConcatInputs& in,
   return Shape::make(dims, context.input(in.first).dtype());
 }
 
-/// Each input gets its part of the gradient back.
+/// Each input gets its part of the gradient.
 void concat_gradient(GradientContext& context) {
   const ConcatInputs in = concat_inputs(context.node());
   const Scope& scope = context.scope();

@@ -1,4 +1,5 @@
-// Const, Fill and CheckNumerics: what every type of device computes after the check on the host, or prepares.
+// Fill and CheckNumerics: the checks on the host, and the arguments that they return to the compute function of each type of
+// device (kernels/core/checked_kernel.h). Any thread may call the checks. For Const: its kernel on every type of device.
 #pragma once
 
 #include <memory>
@@ -8,22 +9,23 @@
 
 namespace troupe {
 
-/// The kernel of a Const, from its value in the memory of the device. The function that prepares the kernel copies the value there.
+/// Returns the kernel of a Const, from its value in the memory of the device. The function that prepares the kernel must copy
+/// the value there.
 std::unique_ptr<Kernel> make_const_kernel(Tensor value);
 
 struct FillArguments {
   const Tensor& value;  ///< a scalar
-  Tensor& output;       ///< each of its elements becomes the value
+  Tensor& output;       ///< all of its elements are set to the value
 };
 
-/// InvalidArgument when `dims` is no shape or the value is no scalar.
+/// Fails with InvalidArgument if `dims` is no shape or the value is no scalar.
 Result<FillArguments> check_fill(KernelContext& context);
 
-/// InvalidArgument "<message> : Tensor had NaN values" when an element is not finite; it names Inf, NaN or both. The output is the
-/// tensor itself.
+/// The compute function fails with InvalidArgument "<message> : Tensor had NaN values" if an element is not finite; the error
+/// names Inf, NaN or both. The output is the tensor itself.
 struct CheckNumericsArguments {
   const Tensor& tensor;
-  const std::string& message;  ///< an attribute of the node
+  const std::string& message;  ///< the attribute of the node
 };
 
 Result<CheckNumericsArguments> check_check_numerics(KernelContext& context);

@@ -3,7 +3,7 @@
 namespace troupe {
 namespace {
 
-/// How many elements a row of a tensor of so many rows has.
+/// Returns the number of elements of a row of a tensor with this number of rows.
 int64_t row_of(const Tensor& tensor, size_t rows) { return tensor.elements() / static_cast<int64_t>(rows); }
 
 }  // namespace

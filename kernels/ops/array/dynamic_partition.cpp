@@ -1,10 +1,11 @@
-// Rows dealt out by number, and put together by number.
-//   DynamicPartition(data, partitions)        output k has the rows of data whose partition is k, in order
-//   DynamicStitch(indices..., data...)        row indices[i][j] of the result is row j of data[i]: as many rows as the greatest
-//                                             index asks for; of two with one index the later counts, rows without any are zeros
+// Rows distributed by number, and merged by number.
+//   DynamicPartition(data, partitions)        output k consists of the rows of data whose partition is k, in order
+//   DynamicStitch(indices..., data...)        row indices[i][j] of the result is row j of data[i]. The number of rows is the
+//                                             greatest index plus one; of rows with equal index the last one counts, and rows
+//                                             without an index are zeros
 //   ParallelDynamicStitch                     the same
-// `partitions` and `indices` have one number for each row, so their shapes begin those of the data. Partitions outside
-// [0, num_partitions) and negative indices are InvalidArgument.
+// `partitions` and `indices` have one number for each row, so the shapes of the data begin with theirs. Partitions outside
+// [0, num_partitions) and negative indices fail with InvalidArgument.
 #include "kernels/ops/array/dynamic_partition.h"
 
 #include <algorithm>
@@ -38,7 +39,7 @@ Status partition_shape(ShapeContext& context) {
 
 void compute_dynamic_partition(const DynamicPartitionArguments& arguments, DeviceContext& device) {
   const auto& [data, partitions, parts, row] = arguments;
-  // The rows of each part after those of the one before it, in order; `ends` is where the next one of each part goes.
+  // Sorts the rows by part, in order within each part; `ends` is the position of the next row of each part.
   std::vector<int64_t> rows(static_cast<size_t>(partitions.elements()));
   ShortList<size_t> ends(parts.size());
   for (size_t k = 1; k < parts.size(); ++k)
@@ -49,7 +50,7 @@ void compute_dynamic_partition(const DynamicPartitionArguments& arguments, Devic
     take_rows(device.pool(), data, std::span(rows).subspan(begin, ends[k] - begin), parts[k], row);
 }
 
-/// Where each row went is found by dealing out their numbers alike; by these the gradients are put together.
+/// The numbers of the rows are partitioned in the same way to find where each row went; these indices merge the gradients.
 void partition_gradient(GradientContext& context) {
   const Scope& scope = context.scope();
   const Output partitions = context.input(1);
@@ -85,13 +86,14 @@ Status stitch_shape(ShapeContext& context) {
   return {};
 }
 
-/// A row of the result and where it comes from.
+/// A row of the result and its source.
 struct Source {
   int32_t to = 0, data = 0;
   int64_t row = 0;
 };
 
-/// In order of the rows of the result, each once. As many as there are rows at most, whatever the greatest index is.
+/// Returns the sources in order of the rows of the result, one for each row that has one. There are at most as many as rows of
+/// data, whatever the greatest index is.
 std::vector<Source> sources_of(std::span<const Slot> indices) {
   std::vector<Source> sources;
   for (size_t i = 0; i < indices.size(); ++i)
@@ -99,7 +101,7 @@ std::vector<Source> sources_of(std::span<const Slot> indices) {
       sources.push_back({to, static_cast<int32_t>(i), row++});
   const auto before = [](const Source& a, const Source& b) { return a.to < b.to; };
   if (!std::ranges::is_sorted(sources, before)) std::ranges::stable_sort(sources, before);
-  // Of equal ones the last stays: from the end it is the first.
+  // Of equal indices the last one counts; in reverse order it is the first.
   const auto same = [](const Source& a, const Source& b) { return a.to == b.to; };
   sources.erase(sources.begin(), std::unique(sources.rbegin(), sources.rend(), same).base());
   return sources;
@@ -117,7 +119,7 @@ void compute_dynamic_stitch(const DynamicStitchArguments& arguments, DeviceConte
       std::memset(merged.mutable_data() + static_cast<size_t>(begin) * bytes, 0,
                   static_cast<size_t>(end - begin) * bytes);
   };
-  // Each with the rows from nowhere before it; the last row of the result has a source.
+  // Copies each row, together with the rows without a source before it; the last row of the result has a source.
   parallel_rows(device.pool(), sources.size(), 2 * bytes, [&](size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i) {
       const Source& source = sources[i];

@@ -1,11 +1,11 @@
-// Slices by number (features.md P1).
-//   Gather(params, indices)             rows params[indices[i...]]; one index gives a row without its dimension
+// Slices by index (features.md P1).
+//   Gather(params, indices)             rows params[indices[i...]]; a scalar index gives a row without the first dimension
 //   GatherV2(params, indices, axis)     the same along any axis, in [-rank, rank)
-//   ResourceGather(resource, indices)   of the value of a variable, along axis batch_dims
-// The first `batch_dims` dimensions, in [-rank of indices, rank of indices] and no more than axis, are the same in params and
-// indices: entry b of indices counts along the axis of entry b of params. The result has the shape
+//   ResourceGather(resource, indices)   the same for the value of a variable, along axis batch_dims
+// The first `batch_dims` dimensions are the same in params and indices; the indices of entry b of the batch apply to entry b of
+// params. batch_dims is in [-rank of indices, rank of indices] and does not exceed axis. The result has the shape
 // params.shape[:axis] + indices.shape[batch_dims:] + params.shape[axis + 1:].
-// An index out of range is InvalidArgument with its position and value. The gradient along axis 0 is sparse: IndexedSlices.
+// An index out of range fails with InvalidArgument, naming position and value. The gradient along axis 0 is sparse: IndexedSlices.
 #include "kernels/ops/array/gather.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 namespace troupe {
 namespace {
 
-/// Along which dimension of params, and how many of the first are shared with indices; both resolved.
+/// The axis of params, and the number of leading dimensions that params shares with indices; neither is negative.
 struct GatherAxes {
   size_t axis = 0, batch = 0;
 };
@@ -37,7 +37,7 @@ Result<size_t> resolve_batch(int64_t batch_dims, size_t indices_rank) {
   return static_cast<size_t>(batch_dims < 0 ? batch_dims + rank : batch_dims);
 }
 
-/// `axis`: nothing for that of ops without an argument for it.
+/// `axis` is nothing for ops without an axis input; batch_dims is then their axis.
 Result<GatherAxes> resolve(size_t params_rank, size_t indices_rank, std::optional<int64_t> axis,
                            int64_t batch_dims) {
   if (params_rank == 0) return invalid_argument("params is a scalar; it must have at least one dimension");
@@ -50,7 +50,7 @@ Result<GatherAxes> resolve(size_t params_rank, size_t indices_rank, std::optiona
   return axes;
 }
 
-/// The dimensions of the result; -1 is unknown and fits any.
+/// Returns the dimensions of the result. A dimension of -1 is unknown and matches any.
 Result<Dims> gathered_dims(std::span<const int64_t> params, std::span<const int64_t> indices,
                            const GatherAxes& axes) {
   Dims dims(params.first(axes.axis));
@@ -65,7 +65,7 @@ Result<Dims> gathered_dims(std::span<const int64_t> params, std::span<const int6
   return dims;
 }
 
-/// With an axis that is not known only the rank of the result is.
+/// If the axis is not known, only the rank of the result is.
 Status shape_without_axis(ShapeContext& context) {
   const PartialShape &params = context.input(0), &indices = context.input(1);
   if (params.rank() == 0) return invalid_argument("params is a scalar; it must have at least one dimension");
@@ -101,7 +101,7 @@ Status compute_gather(const GatherArguments& arguments, DeviceContext& device) {
 
 // ---- Gradients
 
-/// Row i of the gradient, both flattened to lists of rows, belongs to row indices[i] of params.
+/// Row i of the gradient belongs to row indices[i] of params, after both are flattened to lists of rows.
 void sparse_gradient(GradientContext& context, Output shape) {
   const Scope& scope = context.scope();
   const Output count = scope.add_one(
@@ -114,7 +114,7 @@ void sparse_gradient(GradientContext& context, Output shape) {
   context.set(0, IndexedSlices{values, indices, shape});
 }
 
-/// Scalars and vectors of int64 in a gradient.
+/// Builds int64 scalars and vectors in a gradient.
 class Integers {
  public:
   explicit Integers(const Scope& scope) : scope_(scope) {}
@@ -122,7 +122,7 @@ class Integers {
   Output constant(int64_t value) const { return integer_constant(scope_, value, DType::Int64); }
   Output of(Output x) const { return scope_.dtype(x) == DType::Int64 ? x : cast(scope_, x, DType::Int64); }
   Output vector(const std::vector<Output>& scalars) const { return scope_.add_one("Pack", scalars); }
-  /// `size` elements from `begin` on.
+  /// Returns `size` elements from `begin` on.
   Output part(Output shape, Output begin, Output size) const {
     return slice(scope_, shape, vector({begin}), vector({size}));
   }
@@ -142,8 +142,9 @@ Output params_shape(const GradientContext& context, DType dtype) {
   return scope.add_one("VariableShape", {context.input(0)}, {{"out_type", dtype}});
 }
 
-/// params as rows: blocks of `rows` each, `blocks_of_entry` to each of the `entries` of the batch. Every row of the gradient is
-/// added to the row that it was taken from; rows are numbered through all blocks. Without an `axis` it is that of batch_dims.
+/// The gradient with a batch: params is seen as blocks of `rows` rows, with `blocks_of_entry` blocks for each of the `entries`
+/// of the batch. Every row of the gradient is added to the row from which it was taken; rows are numbered through all blocks.
+/// Without an `axis` input the axis is batch_dims.
 void dense_gradient(GradientContext& context, std::optional<Output> axis, int64_t batch_dims) {
   const Scope& scope = context.scope();
   const Integers n(scope);

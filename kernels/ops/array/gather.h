@@ -1,4 +1,5 @@
-// Gather and its kin: what every type of device computes after the check on the host.
+// Gather, GatherV2 and ResourceGather: the check on the host, and the arguments that it returns to the compute function of each
+// type of device (kernels/core/checked_kernel.h). Any thread may call the check.
 #pragma once
 
 #include "kernels/core/checked_kernel.h"
@@ -6,17 +7,18 @@
 
 namespace troupe {
 
-/// In each block of `output`, row i is row list[i] of that block of `params`, where `list` is the block's among the lists in `indices`.
-/// The elements of indices are not checked yet: one outside [0, slices.rows) is InvalidArgument, as check_indices() says it.
+/// In each block of `output`, row i is row list[i] of the same block of `params`, where `list` is the list in `indices` that
+/// holds for the block. The elements of indices are not checked yet: the compute function fails with InvalidArgument, by
+/// check_indices(), if one is outside [0, slices.rows).
 struct GatherArguments {
   const Tensor& params;   ///< [slices.blocks, slices.rows, slices.row] elements
-  const Tensor& indices;  ///< int32 or int64: slices.lists lists of equal length
-  Tensor& output;         ///< for each block, one row per number of its list
+  const Tensor& indices;  ///< int32 or int64; slices.lists lists of equal length
+  Tensor& output;         ///< for each block, one row for each number of its list
   Slices slices;
 };
 
-/// For Gather, GatherV2 and ResourceGather. InvalidArgument when params is a scalar, axis or batch_dims is out of range, or the batch
-/// dimensions of params and indices differ.
+/// Checks Gather, GatherV2 and ResourceGather. Fails with InvalidArgument if params is a scalar, axis or batch_dims is out of
+/// range, or the batch dimensions of params and indices differ.
 Result<GatherArguments> check_gather(KernelContext& context);
 
 }  // namespace troupe

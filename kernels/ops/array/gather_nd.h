@@ -1,6 +1,8 @@
-// GatherNd and ScatterNd: what every type of device computes after the check on the host. The last dimension of `indices` holds
-// positions: a number for each of the first dimensions of a tensor, which together name a row of it. The elements of indices are
-// not checked yet: a position outside of the tensor is InvalidArgument, as rows_at() says it (kernels/loops/rows.h).
+// GatherNd and ScatterNd: the checks on the host, and the arguments that they return to the compute function of each type of
+// device (kernels/core/checked_kernel.h). Any thread may call the checks. The last dimension of `indices` holds positions: one
+// index for each of the first dimensions of a tensor, which together select a row of it. The elements of indices are not
+// checked yet: the compute functions fail with InvalidArgument, by rows_at() (kernels/loops/rows.h), if a position is outside
+// the tensor.
 #pragma once
 
 #include "kernels/core/checked_kernel.h"
@@ -11,21 +13,22 @@ namespace troupe {
 struct GatherNdArguments {
   const Tensor& params;
   const Tensor& indices;  ///< int32 or int64 [..., depth], where depth is at most the rank of params
-  Tensor& output;         ///< the dimensions of indices but the last, then those of params from `depth` on
+  Tensor& output;  ///< the dimensions of indices without the last, then those of params from `depth` on
 };
 
-/// InvalidArgument when indices is a scalar or has positions of more numbers than params has dimensions.
+/// Fails with InvalidArgument if indices is a scalar or its positions have more indices than params has dimensions.
 Result<GatherNdArguments> check_gather_nd(KernelContext& context);
 
-/// output = zeros, to which row i of `updates` is added at position i, in order. Strings are joined; of bools any true one counts.
+/// output = zeros, to which row i of `updates` is added at position i, in order. Strings are concatenated; bools are combined
+/// by "or".
 struct ScatterNdArguments {
   const Tensor& indices;  ///< int32 or int64 [..., depth], where depth is at most the rank of the output
-  const Tensor&
-      updates;  ///< the dimensions of indices but the last, then those of the output from `depth` on
+  /// The dimensions of indices without the last, then those of the output from `depth` on.
+  const Tensor& updates;
   Tensor& output;
 };
 
-/// InvalidArgument when `shape` is no shape, or indices or updates do not fit it.
+/// Fails with InvalidArgument if `shape` is no shape, or indices or updates do not fit it.
 Result<ScatterNdArguments> check_scatter_nd(KernelContext& context);
 
 }  // namespace troupe

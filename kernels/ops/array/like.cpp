@@ -1,7 +1,7 @@
-// Tensors of the shape and type of another.
+// Tensors with the shape and type of another.
 //   ZerosLike(x)   zeros: 0, false, the empty string
-//   OnesLike(x)    ones, of a number or true
-// Gradient: zero, whatever x is.
+//   OnesLike(x)    ones: 1 or true
+// The gradient is zero, whatever x is.
 #include "kernels/ops/array/like.h"
 
 #include "graph/build/gradients.h"

@@ -1,13 +1,14 @@
-// ZerosLike and OnesLike: what every type of device computes after the check on the host.
+// ZerosLike and OnesLike: the check on the host, and the arguments that it returns to the compute function of each type of
+// device (kernels/core/checked_kernel.h). Any thread may call the check.
 #pragma once
 
 #include "kernels/core/checked_kernel.h"
 
 namespace troupe {
 
-/// For ZerosLike and OnesLike.
+/// The arguments of ZerosLike and OnesLike.
 struct LikeArguments {
-  Tensor& output;  ///< to be filled with zeros (false, the empty string) or ones (true)
+  Tensor& output;  ///< the compute function fills it with zeros (false, the empty string) or ones (true)
 };
 
 /// Allocates an output of the dtype and shape of the input.

@@ -1,5 +1,6 @@
-// OneHot(indices, depth, on_value, off_value): a dimension of `depth` more, at `axis` of the result (-1: the last): on_value where it
-// counts the index, off_value elsewhere. An index outside [0, depth) is on nowhere.
+// OneHot(indices, depth, on_value, off_value): adds a dimension of size `depth` at `axis` of the result (-1: the last). The
+// result is on_value where the position along that dimension equals the index, and off_value elsewhere. For an index outside
+// [0, depth) all values are off_value.
 #include "kernels/ops/array/one_hot.h"
 
 #include <utility>
@@ -30,7 +31,7 @@ Status one_hot_shape(ShapeContext& context) {
   return {};
 }
 
-/// The indices, `count` times `inner` of them, and where their on values go.
+/// The indices, `inner` of them for each block of `depth` rows of the result, and the result.
 template <class Index, class T>
 struct OneHot {
   const Index* indices;
@@ -38,7 +39,7 @@ struct OneHot {
   const T &on, &off;
   T* out;
 
-  /// Rows of the result, each for one number of all inner indices.
+  /// Computes rows of the result; each row is for one position along the new dimension and all inner indices.
   void write_rows(size_t begin, size_t end) const {
     for (size_t row = begin; row < end; ++row) {
       const Index* const from = indices + row / depth * inner;
@@ -46,7 +47,7 @@ struct OneHot {
         out[row * inner + i] = std::cmp_equal(from[i], row % depth) ? on : off;
     }
   }
-  /// Where inner is 1: lines of `depth`, of which one is on.
+  /// For inner = 1: computes lines of `depth` values, of which one is the on value.
   void write_lines(size_t begin, size_t end) const {
     std::fill(out + begin * depth, out + end * depth, off);
     for (size_t i = begin; i < end; ++i)

@@ -1,5 +1,5 @@
-// Tensors of one shape joined along a new axis, and taken apart again.
-//   Pack(values...)   the new axis at `axis`, in [-rank-1, rank]
+// Stacks tensors of one shape along a new axis, and splits them again.
+//   Pack(values...)   the new axis is `axis`, in [-rank-1, rank]
 //   Unpack(value)     `num` tensors without `axis`, whose size must be num
 #include <algorithm>
 

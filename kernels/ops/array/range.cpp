@@ -1,7 +1,7 @@
 // Sequences, in host memory.
-//   Range(start, limit, delta)   start + i delta up to but not including limit; as many as (limit - start) / delta, rounded as
-//                                the type rounds, has whole steps; ResourceExhausted when they cannot lie in memory
-//   LinSpace(start, stop, num)   num values from start to stop, evenly spaced, both included
+//   Range(start, limit, delta)   start + i delta, up to but not including limit. The number of elements is (limit - start) / delta,
+//                                rounded up; each operation rounds to the type. ResourceExhausted if memory cannot hold them
+//   LinSpace(start, stop, num)   num evenly spaced values from start to stop, both included
 #include <cmath>
 
 #include "kernels/core/arguments.h"
@@ -13,7 +13,8 @@ namespace {
 
 using RangeTypes = Joined<AllFloatTypes, TypeList<int32_t, int64_t>>;
 
-/// How many elements; InvalidArgument when delta leads away from limit, is 0, or there are too many to count.
+/// Returns the number of elements. Fails with InvalidArgument if delta is 0 or leads away from limit, or if the number does not
+/// fit int64.
 template <class T>
 Result<int64_t> range_size(T start, T limit, T delta) {
   const ComputeType<T> from(start), to(limit), by(delta);
@@ -70,7 +71,7 @@ void write_range(Tensor& output, const Tensor& start, const Tensor& delta) {
   const ComputeType<T> first(start.as<T>()[0]), step(delta.as<T>()[0]);
   const auto elements = output.write<T>();
   for (size_t i = 0; i < elements.size(); ++i) {
-    if constexpr (std::is_integral_v<T>) {  // the offset alone may overflow
+    if constexpr (std::is_integral_v<T>) {  // the product alone may overflow
       using Unsigned = std::make_unsigned_t<T>;
       elements[i] = static_cast<T>(static_cast<Unsigned>(first) +
                                    static_cast<Unsigned>(i) * static_cast<Unsigned>(step));

@@ -1,4 +1,4 @@
-// ReverseV2(tensor, axis): the order of the elements along each listed axis turned round.
+// ReverseV2(tensor, axis): the tensor with the order of elements reversed along each listed axis.
 #include "graph/build/gradients.h"
 #include "kernels/core/arguments.h"
 #include "kernels/ops/array/copies.h"
@@ -6,7 +6,7 @@
 namespace troupe {
 namespace {
 
-/// Which axes are reversed; InvalidArgument when one is named twice.
+/// Returns which axes are reversed. Fails with InvalidArgument if an axis is named twice.
 Result<std::vector<bool>> reversed_axes(std::span<const int64_t> axes, size_t rank) {
   std::vector<bool> reversed(rank, false);
   for (const int64_t axis : axes) {

@@ -1,7 +1,6 @@
-// Select(condition, t, e): t where the condition holds, e elsewhere. t and e have one type and shape; the
-// condition has that shape too, or is a scalar for the whole, or a vector that says it for each row
-// (dimension 0) of t and e.
-// SelectV2(condition, t, e): the same of one type, all three broadcast as in NumPy.
+// Select(condition, t, e): t where the condition is true, e elsewhere. t and e have the same type and shape. The condition has that
+// shape, too, or is a scalar that decides for all elements, or a vector that decides for each row (dimension 0) of t and e.
+// SelectV2(condition, t, e): the same, where t and e have the same type and all three inputs broadcast as in NumPy.
 #include "kernels/ops/array/select.h"
 
 #include "graph/build/gradients.h"
@@ -27,7 +26,7 @@ Status select_shape(ShapeContext& context) {
   return {};
 }
 
-/// For how many elements each element of the condition decides.
+/// Returns the number of elements for which each element of the condition decides.
 Result<size_t> elements_per_condition(const Tensor& condition, const Tensor& t) {
   if (condition.shape().is_scalar()) return static_cast<size_t>(t.elements());
   if (condition.shape() == t.shape()) return size_t{1};
@@ -57,7 +56,7 @@ void choose_run(const bool* condition, const T* t, const T* e, T* out, size_t n)
   for (size_t i = 0; i < n; ++i) out[i] = condition[i] ? t[RepeatsT ? 0 : i] : e[RepeatsE ? 0 : i];
 }
 
-/// A line of a broadcast; a step of 0 repeats the first element of that side.
+/// A line of a broadcast; a step of 0 repeats the first element of that input.
 template <class T>
 void choose_line(const Broadcast<3>::Offsets& steps, const bool* condition, const T* t, const T* e, T* out,
                  size_t n) {
@@ -78,7 +77,7 @@ void choose_line(const Broadcast<3>::Offsets& steps, const bool* condition, cons
   }
 }
 
-/// Where the elements of the inputs and the output begin.
+/// The addresses of the elements of the inputs and the output.
 template <class T>
 struct SelectSides {
   const bool* condition;
@@ -110,7 +109,7 @@ void select(Pool& pool, const SelectSides<T>& sides, const Broadcast<3>& broadca
                  });
 }
 
-/// One element of the condition decides for all: the output is that input, if it has the shape of the output.
+/// If one element of the condition decides for all, the output is that input, if it has the shape of the output.
 void measure_select(SelectArguments& arguments, DeviceContext&) {
   if (!arguments.condition.shape().is_scalar()) return;
   const Tensor& side = arguments.condition.as<bool>()[0] ? arguments.t : arguments.e;

@@ -1,11 +1,11 @@
-// Shapes as tensors, and tensors under other shapes. Shapes, sizes and axes lie in host memory; Reshape,
-// ExpandDims and Squeeze share the buffer of their input.
-//   Shape(x), ShapeN(xs...), Size(x), Rank(x)   integers; InvalidArgument when one does not fit `out_type`
-//   VariableShape(resource)                     that of the value of a variable
-//   Reshape(tensor, shape)                      one dimension may be -1: what is left over; beside a dimension of 0 it is
-//                                               what the dimensions other than 0 on both sides leave over
-//   ExpandDims(input, dim)                      a dimension of 1 before `dim`, in [-rank-1, rank]
-//   Squeeze(input)                              without dimensions of 1: all, or those of `squeeze_dims`
+// Shapes as tensors, and tensors with other shapes. Shapes, sizes and axes are in host memory; Reshape, ExpandDims and Squeeze
+// share the buffer of their input.
+//   Shape(x), ShapeN(xs...), Size(x), Rank(x)   integers; InvalidArgument if one does not fit `out_type`
+//   VariableShape(resource)                     the shape of the value of a variable
+//   Reshape(tensor, shape)                      one dimension may be -1 and follows from the number of elements. If another
+//                                               dimension is 0, it follows from the dimensions other than 0 on both sides
+//   ExpandDims(input, dim)                      inserts a dimension of size 1 before `dim`, in [-rank-1, rank]
+//   Squeeze(input)                              removes dimensions of size 1: all, or those in `squeeze_dims`
 #include <algorithm>
 
 #include "kernels/core/arguments.h"
@@ -25,7 +25,7 @@ Status rank_vector_shapes(ShapeContext& context) {
   return {};
 }
 
-/// Output i becomes the integers `values`, as out_type has it.
+/// Sets output i to the integers `values`, in the dtype out_type.
 Status output_integers(KernelContext& context, size_t i, const Shape& shape,
                        std::span<const int64_t> values) {
   TROUPE_ASSIGN(Tensor* const output, context.output(i, shape));
@@ -66,10 +66,10 @@ Status run_rank(KernelContext& context) {
 
 constexpr const char* out_type = "out_type: {int32, int64} = int32";
 
-/// What some known dimensions hold.
+/// The number of elements that the known dimensions of a shape give.
 struct KnownProduct {
-  int64_t nonzero = 1;  ///< the product of those that are not 0
-  bool empty = false;   ///< one is 0
+  int64_t nonzero = 1;  ///< the product of the dimensions that are not 0
+  bool empty = false;   ///< true if a dimension is 0
 
   int64_t elements() const { return empty ? 0 : nonzero; }
 };
@@ -84,7 +84,7 @@ Result<KnownProduct> known_product(std::span<const int64_t> dims) {
   return known;
 }
 
-/// `wanted` with its -1, if any, replaced so that it holds as many elements as `tensor`.
+/// Returns `wanted` with its -1, if any, replaced so that the shape has as many elements as `tensor`.
 Result<Dims> resolved_dims(std::span<const int64_t> wanted, std::span<const int64_t> tensor) {
   Dims dims(wanted);
   const auto open = std::ranges::find(dims, -1);
@@ -124,7 +124,7 @@ Status run_reshape(KernelContext& context) {
   return {};
 }
 
-/// Of every op here that only changes the shape.
+/// The gradient of the ops that change only the shape.
 void reshaped_gradient(GradientContext& context) {
   const Scope& scope = context.scope();
   context.set(0, scope.add_one("Reshape", {context.gradient(), shape_of(scope, context.input(0))}));
@@ -154,8 +154,8 @@ Status run_expand_dims(KernelContext& context) {
   return {};
 }
 
-/// The dims that remain, unknown ones included; they may be told apart only when every dim or every axis is
-/// given.
+/// Returns the dimensions that remain, unknown ones included. They can be determined only if all dimensions are known or the
+/// axes are given.
 Result<Dims> squeezed_dims(std::span<const int64_t> dims, std::span<const int64_t> axes) {
   std::vector<bool> drop(dims.size(), false);
   for (const int64_t axis : axes) {

@@ -1,7 +1,7 @@
-// Boxes out of tensors, and tensors inside bigger ones.
-//   Slice(input, begin, size)    size -1: to the end
-//   Pad(input, paddings)         zeros around it, paddings[i] = (before, after) of dimension i
-//   StridedSlice, StridedSliceGrad: strided_slice.cpp
+// Boxes cut out of tensors, and tensors padded with zeros.
+//   Slice(input, begin, size)    size -1: to the end of the dimension
+//   Pad(input, paddings)         zeros around the input; paddings[i] = (before, after) for dimension i
+//   StridedSlice, StridedSliceGrad: see strided_slice.cpp
 #include <algorithm>
 
 #include "kernels/core/arguments.h"
@@ -12,8 +12,8 @@ namespace {
 
 // ---- Slice
 
-/// `size` with every -1 replaced; InvalidArgument unless the box lies inside `dims`. Unknown dims bound
-/// nothing.
+/// Returns `size` with every -1 replaced. Fails with InvalidArgument unless the box is inside `dims`. An unknown dimension sets
+/// no bound.
 Result<Dims> resolved_box(std::span<const int64_t> dims, std::span<const int64_t> begin,
                           std::span<const int64_t> size) {
   if (begin.size() != dims.size() || size.size() != dims.size())
@@ -59,7 +59,7 @@ Status slice_shape(ShapeContext& context) {
   return {};
 }
 
-/// Zeros around the gradient: begin before it, what is left of the input after it.
+/// Pads the gradient with zeros: `begin` before it, and the rest of the input after it.
 void slice_gradient(GradientContext& context) {
   const Scope& scope = context.scope();
   const Output before = context.input(1);
@@ -73,7 +73,7 @@ void slice_gradient(GradientContext& context) {
 
 // ---- Pad
 
-/// The padded dims; `paddings` holds (before, after) for each.
+/// Returns the padded dimensions; `paddings` holds (before, after) for each dimension.
 Result<Dims> padded_dims(std::span<const int64_t> dims, std::span<const int64_t> paddings) {
   if (paddings.size() != 2 * dims.size())
     return invalid_argument("paddings has " + std::to_string(paddings.size() / 2) + " rows, but input has " +

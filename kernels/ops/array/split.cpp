@@ -1,6 +1,6 @@
-// Cutting a tensor along an axis.
-//   Split(split_dim, value)                  `num_split` equal parts
-//   SplitV(value, size_splits, split_dim)    parts of the given sizes; one may be -1: what is left over
+// Splits a tensor along an axis.
+//   Split(split_dim, value)                  into `num_split` equal parts
+//   SplitV(value, size_splits, split_dim)    into parts of the given sizes; one size may be -1 and is what the others leave
 #include <algorithm>
 
 #include "kernels/core/arguments.h"
@@ -50,7 +50,7 @@ Result<SplitArguments> split_along(KernelContext& context, const Tensor& value, 
   return SplitArguments{value, context.outputs(), count_of(value.shape().dims().first(axis))};
 }
 
-/// `sizes` with its -1, if any, replaced, so that they add up to `total`.
+/// Returns `sizes` with its -1, if any, replaced so that they add up to `total`.
 Result<Dims> resolved_sizes(std::span<const int64_t> sizes, int64_t total) {
   Dims resolved(sizes);
   const auto open = std::ranges::find(resolved, -1);
@@ -93,7 +93,7 @@ Status split_v_shape(ShapeContext& context) {
   return {};
 }
 
-/// The gradients of the parts, joined again.
+/// The gradient is the concatenation of the gradients of the parts.
 Output joined_gradients(const GradientContext& context, Output axis) {
   std::vector<Output> parts;
   for (size_t i = 0; i < context.node().output_types.size(); ++i) parts.push_back(context.gradient(i));

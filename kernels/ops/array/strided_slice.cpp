@@ -1,12 +1,11 @@
-// Slices in the notation of NumPy: input[begin:end:stride, ...], one entry per index. Bit i of a mask speaks
-// of entry i:
-//   begin_mask, end_mask   the bound is left out: as far as it goes
-//   ellipsis_mask          "...": as many full dimensions as are left; none stands for one at the end
-//   new_axis_mask          a dimension of 1 is inserted; wins over shrink_axis_mask
-//   shrink_axis_mask       a single index, begin: its dimension goes away; out of range it is an error
-// Negative bounds count from the end, and bounds are clipped, as in Python. A stride is never 0.
+// Slices in the notation of NumPy: input[begin:end:stride, ...], with one entry for each index. Bit i of a mask applies to entry i.
+//   begin_mask, end_mask   the bound is left out: the slice goes to the end of the dimension on that side
+//   ellipsis_mask          "...": as many full dimensions as the other entries leave; without it, there is an ellipsis at the end
+//   new_axis_mask          inserts a dimension of size 1; takes precedence over shrink_axis_mask
+//   shrink_axis_mask       a single index, begin, whose dimension is removed; out of range it is an error
+// Negative bounds count from the end, and bounds are clipped, as in Python. A stride must not be 0.
 //   StridedSlice(input, begin, end, strides)
-//   StridedSliceGrad(shape, begin, end, strides, dy)   zeros of `shape` with dy where that slice lies
+//   StridedSliceGrad(shape, begin, end, strides, dy)   zeros of `shape`, with dy at the position of that slice
 #include <algorithm>
 
 #include "kernels/core/arguments.h"
@@ -24,14 +23,14 @@ struct Masks {
 };
 bool has(int64_t mask, size_t i) { return i < 63 && (mask >> i & 1) != 0; }
 
-/// A slice with everything implicit spelled out: per dimension of the input where it begins, its stride and
-/// how many elements, -1 for unknown; and the dims of the result.
+/// A slice with all implicit parts made explicit: for each dimension of the input its begin, stride and number of elements (-1
+/// if unknown), and the dimensions of the result.
 struct Box {
   Dims begin, stride, size;
   Dims result;
 };
 
-/// One "begin:end:stride" of a dimension.
+/// One "begin:end:stride" entry for a dimension.
 struct Entry {
   int64_t begin, end, stride;
   bool open_begin, open_end, single;
@@ -81,7 +80,7 @@ Status add_dimension(Box& box, std::span<const int64_t> dims, const Entry& entry
   return {};
 }
 
-/// Full dimensions for an ellipsis, leaving `entries_left` for what follows.
+/// Adds full dimensions for an ellipsis and leaves `entries_left` dimensions for the entries that follow.
 void add_ellipsis(Box& box, std::span<const int64_t> dims, size_t entries_left) {
   const size_t end = dims.size() > entries_left ? dims.size() - entries_left : 0;
   for (size_t axis = box.size.size(); axis < end; ++axis) {
@@ -120,7 +119,7 @@ Result<Box> resolve(std::span<const int64_t> dims, const Masks& masks, std::span
   return box;
 }
 
-/// Where the box lies in a row-major tensor of `dims`.
+/// Returns the layout of the box in a row-major tensor of `dims`.
 Layout layout_of(const Box& box, std::span<const int64_t> dims) {
   Layout layout{0, strides_of(dims)};
   for (size_t i = 0; i < dims.size(); ++i) {
@@ -130,7 +129,7 @@ Layout layout_of(const Box& box, std::span<const int64_t> dims) {
   return layout;
 }
 
-/// The box that inputs first, first + 1 and first + 2 of a node cut out of `dims`.
+/// Returns the box that inputs first, first + 1 and first + 2 of a node select in a tensor of `dims`.
 Result<Box> box_of(const KernelContext& context, std::span<const int64_t> dims, size_t first) {
   TROUPE_ASSIGN(const Dims begin, integer_vector(context.input(first), "begin"));
   TROUPE_ASSIGN(const Dims end, integer_vector(context.input(first + 1), "end"));

@@ -1,4 +1,4 @@
-// Repetition: Tile(input, multiples) holds input multiples[i] times along dimension i.
+// Tile(input, multiples): the input repeated multiples[i] times along dimension i.
 #include "kernels/core/arguments.h"
 #include "kernels/ops/array/copies.h"
 
@@ -40,7 +40,7 @@ Status tile_shape(ShapeContext& context) {
   return {};
 }
 
-/// The gradient seen as [multiples[0], dim[0], multiples[1], dim[1], ...] and summed over the repetitions.
+/// The gradient is reshaped to [multiples[0], dim[0], multiples[1], dim[1], ...] and summed over the repetitions.
 void tile_gradient(GradientContext& context) {
   const Scope& scope = context.scope();
   const DType dtype = scope.dtype(context.input(1));
@@ -55,7 +55,8 @@ void tile_gradient(GradientContext& context) {
 
 }  // namespace
 
-/// Every dimension becomes two of the box: the repetition, along which the input is read again, and the dimension itself.
+/// Every dimension becomes two dimensions of the box: the repetition, along which the input is read again, and the dimension
+/// itself.
 Result<BoxCopyArguments> check_tile(KernelContext& context) {
   const Tensor& input = context.input(0);
   TROUPE_ASSIGN(const Dims multiples, integer_vector(context.input(1), "multiples"));

@@ -1,4 +1,4 @@
-// Permuted dimensions.
+// Permutes dimensions.
 //   Transpose(x, perm)      dimension i of the result is dimension perm[i] of x
 //   InvertPermutation(x)    y with y[x[i]] = i
 #include "kernels/core/arguments.h"
@@ -7,7 +7,7 @@
 namespace troupe {
 namespace {
 
-/// InvalidArgument unless each of 0 .. n-1 is there once; else the inverse.
+/// Returns the inverse of a permutation. Fails with InvalidArgument unless each of the numbers 0 .. n-1 occurs once.
 Result<Dims> inverse_of(std::span<const int64_t> permutation) {
   const auto size = static_cast<int64_t>(permutation.size());
   Dims inverse(permutation.size(), -1);

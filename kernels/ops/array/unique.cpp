@@ -1,8 +1,8 @@
-// Distinct values of vectors, in the order in which they first come.
-//   Unique(x)             y: each value once; idx: where each element of x stands in y
-//   UniqueWithCounts(x)   and how often it comes
-//   ListDiff(x, y)        out: the elements of x that are not in y, repeats too; idx: where they stand in x
-// Zeros of either sign are equal, a NaN equals nothing.
+// Distinct values of vectors, in the order of their first occurrence.
+//   Unique(x)             y: each distinct value; idx: for each element of x, its position in y
+//   UniqueWithCounts(x)   the same, and count: how often each value occurs
+//   ListDiff(x, y)        out: the elements of x that are not in y, repeated ones included; idx: their positions in x
+// Zeros of either sign are equal; a NaN equals nothing.
 #include "kernels/ops/array/unique.h"
 
 #include <algorithm>
@@ -18,13 +18,16 @@ namespace {
 
 using ComparableTypes = Joined<RealTypes, TypeList<bool, std::string>>;
 
-/// Numbers distinct values as they come: open addressing over the positions of the first ones.
+/// Numbers distinct values in the order in which they come: a hash table with open addressing over the positions of the first
+/// occurrences.
 template <class T>
 class Numbering {
  public:
-  explicit Numbering(size_t most) : slots_(std::bit_ceil(2 * most + 2), none) { values_.reserve(most); }
+  explicit Numbering(size_t max_values) : slots_(std::bit_ceil(2 * max_values + 2), none) {
+    values_.reserve(max_values);
+  }
 
-  /// The number of the value, a new one when it has not come yet.
+  /// Returns the number of the value; adds the value if it is new.
   size_t add(const T& value) {
     if (equals_nothing(value)) return append(value);
     uint32_t& slot = slot_of(value);
@@ -32,7 +35,7 @@ class Numbering {
     return slot;
   }
   bool contains(const T& value) { return !equals_nothing(value) && slot_of(value) != none; }
-  /// Each value where it came first.
+  /// Returns the first occurrence of each value.
   const std::vector<const T*>& values() const { return values_; }
 
  private:
@@ -57,7 +60,7 @@ class Numbering {
     return static_cast<uint32_t>(values_.size() - 1);
   }
 
-  /// Where the value is, or belongs.
+  /// Returns the slot of the value, or the slot where it belongs.
   uint32_t& slot_of(const T& value) {
     const auto wanted = key(value);
     const uint64_t hash = std::hash<std::remove_const_t<decltype(wanted)>>{}(wanted);
@@ -72,7 +75,7 @@ class Numbering {
   std::vector<const T*> values_;
 };
 
-/// Calls f with the type of a tensor's elements.
+/// Calls f with the type of the elements of a tensor.
 template <class F>
 void with_elements_of(const Tensor& tensor, F&& f) {
   with_type(ComparableTypes{}, tensor.dtype(), std::forward<F>(f));
@@ -89,7 +92,7 @@ Status check_vector(const Tensor& tensor, std::string_view name) {
 
 using PositionTypes = TypeList<int32_t, int64_t>;
 
-/// to[i] = x[positions[i]] for as many as `to` has.
+/// Sets to[i] = x[positions[i]] for all elements of `to`.
 void take_elements(const Tensor& x, const Tensor& positions, Tensor& to) {
   with_elements_of(x, [&]<class T>(std::type_identity<T>) {
     const auto from = x.as<T>();
@@ -99,7 +102,7 @@ void take_elements(const Tensor& x, const Tensor& positions, Tensor& to) {
   });
 }
 
-/// Memory for a position for each element of x.
+/// Returns memory for one position for each element of x.
 Result<Tensor> positions_for(const Tensor& x, KernelContext& context) {
   return context.scratch(DType::Int32, Shape::vector(x.elements()));
 }

@@ -1,5 +1,5 @@
-// Where(input): the positions of all elements that are not zero (or are true), in row-major order: row i of the result holds the
-// coordinates of the i-th. A NaN is not zero.
+// Where(input): the positions of all elements that are not zero (or are true), in row-major order: row i of the result holds
+// the coordinates of the i-th of these elements. A NaN is not zero.
 #include "kernels/ops/array/where.h"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ Status where_shape(ShapeContext& context) {
   return {};
 }
 
-/// Coordinates that count through a shape, the last one fastest.
+/// Coordinates that iterate over a shape, the last one fastest.
 class Coordinates {
  public:
   Coordinates(const Shape& shape, size_t position) : dims_(shape.dims()), at_(shape.rank(), 0) {
@@ -53,7 +53,7 @@ class Coordinates {
   Dims at_;
 };
 
-/// Counts what holds in every block; `scratch` becomes how many hold before each block, and in all.
+/// Counts the elements that are not zero in every block; `scratch` becomes the number before each block, and the total.
 template <class T>
 Status count_held(WhereArguments& arguments, DeviceContext& device) {
   const std::span<const T> values = arguments.input.as<T>();

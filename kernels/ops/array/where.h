@@ -1,18 +1,19 @@
-// Where: what every type of device computes after the check on the host. How many rows the output has is known only after a device
-// has looked at the elements, so the kernel measures first (make_measured_kernel).
+// Where: the check on the host, and the arguments that it returns to the compute function of each type of device
+// (kernels/core/checked_kernel.h). Any thread may call the check. The number of rows of the output depends on the elements, so
+// the kernel measures first (make_measured_kernel).
 #pragma once
 
 #include "kernels/core/checked_kernel.h"
 
 namespace troupe {
 
-/// Row i of `index` has the coordinates of the i-th element of `input` that is not zero, in row-major order. A NaN is not zero.
-/// Measuring sets `count`; computing sets `index`.
+/// Row i of `index` holds the coordinates of the i-th element of `input` that is not zero, in row-major order. A NaN is not
+/// zero. Measuring sets `count`; computing sets `index`.
 struct WhereArguments {
   const Tensor& input;
-  int64_t count = 0;  ///< how many elements are not zero
-  Tensor scratch =
-      {};  ///< allocated by measuring, for what it leaves to computing: each type of device has its own use for it
+  int64_t count = 0;  ///< the number of elements that are not zero
+  /// Memory that measuring allocates to pass results to computing; each type of device uses it in its own way.
+  Tensor scratch = {};
   Tensor* index = nullptr;  ///< int64 [count, rank of input]
 };
 

@@ -1,7 +1,7 @@
 // Checks (features.md U7): ops that exist to fail.
-//   Assert(condition, data...)   nothing; InvalidArgument that shows the first `summarize` elements of each of `data` unless the
-//                                scalar `condition` holds
-// Not differentiable. Its inputs lie in host memory, where their text is made.
+//   Assert(condition, data...)   has no output. Unless the scalar `condition` is true, it fails with InvalidArgument and shows the
+//                                first `summarize` elements of each of `data`
+// Not differentiable. The inputs are in host memory, where the text of the error is made.
 #include <algorithm>
 #include <charconv>
 
@@ -28,12 +28,13 @@ std::string element_text(const T& value) {
   }
 }
 
-/// "[1 2 3...]": at most `most` elements, all when it is negative.
-std::string summary(const Tensor& tensor, int64_t most) {
+/// Returns "[1 2 3...]": at most `max_elements` elements, all of them if that is negative.
+std::string summary(const Tensor& tensor, int64_t max_elements) {
   std::string text = "[";
   with_type(Joined<PlainTypes, TypeList<std::string>>{}, tensor.dtype(), [&]<class T>(std::type_identity<T>) {
     const auto elements = tensor.as<T>();
-    const size_t shown = most < 0 ? elements.size() : std::min(elements.size(), static_cast<size_t>(most));
+    const size_t shown =
+        max_elements < 0 ? elements.size() : std::min(elements.size(), static_cast<size_t>(max_elements));
     for (size_t i = 0; i < shown; ++i) text += (i == 0 ? "" : " ") + element_text(elements[i]);
     if (shown < elements.size()) text += "...";
   });
@@ -45,9 +46,9 @@ Status run_assert(KernelContext& context) {
   if (!condition.shape().is_scalar())
     return invalid_argument("condition must be a scalar, but its shape is " + condition.shape().text());
   if (condition.item<bool>()) return {};
-  const auto most = context.node().attrs.get<int64_t>("summarize");
+  const auto max_elements = context.node().attrs.get<int64_t>("summarize");
   std::string text = "assertion failed:";
-  for (size_t i = 1; i < context.inputs(); ++i) text += ' ' + summary(context.input(i), most);
+  for (size_t i = 1; i < context.inputs(); ++i) text += ' ' + summary(context.input(i), max_elements);
   return invalid_argument(std::move(text));
 }
 

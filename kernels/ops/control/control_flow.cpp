@@ -1,15 +1,14 @@
-// Dynamic control flow (features.md F1-F11): what conditionals and loops are made of. The step itself carries
-// it out.
-//   Switch(data, pred)    when pred holds, output_true is data and output_false is dead; else the other way
-//   Merge(inputs...)      the first live input and its index; dead when all are
-//   Enter(data)           into iteration 0 of the child frame `frame_name`; is_constant: into every iteration
-//   NextIteration(data)   into the next iteration of its frame; at most `parallel_iterations` are open
-//   Exit(data)            out of the frame, into its parent
-//   LoopCond(pred)        the predicate of a frame's Switches, marked as such for the partitioner
-//   ControlTrigger        alive even when its control inputs are dead
-//   RefIdentity(ref)      the reference; FailedPrecondition when `_initialized` asks for a value and the variable has none
-// The Ref forms pass the reference on. The shape of Enter is unknown unless constant: the loop may change it. A resource handle
-// keeps the shape of the value it leads to.
+// Dynamic control flow (features.md F1-F11): the ops of conditionals and loops. The step itself runs them.
+//   Switch(data, pred)    if pred is true, output_true is data and output_false is dead; else the other way round
+//   Merge(inputs...)      the first live input and its index; dead if all inputs are dead
+//   Enter(data)           passes data to iteration 0 of the child frame `frame_name`; with is_constant, to every iteration
+//   NextIteration(data)   passes data to the next iteration of its frame; at most `parallel_iterations` are open
+//   Exit(data)            passes data out of the frame, to its parent
+//   LoopCond(pred)        the predicate of the Switch nodes of a frame, marked for the partitioner
+//   ControlTrigger        alive even if its control inputs are dead
+//   RefIdentity(ref)      the reference; FailedPrecondition if `_initialized` requires a value and the variable has none
+// The Ref forms pass the reference on. The shape of Enter is unknown unless is_constant is set, because the loop may change it. A
+// resource handle keeps the shape of the value of its variable.
 #include "graph/build/gradients.h"
 #include "graph/build/shape_context.h"
 #include "kernels/core/kernel.h"

@@ -1,10 +1,9 @@
-// Edges between partitions, and the arguments and results of functions. The step itself carries them out.
-//   _Send(tensor), _Recv    one edge from `send_device` to `recv_device`, called `tensor_name`; the executor
-//                           matches the two by step, name, frame and iteration. client_terminated: the other
-//                           end is a feed or a fetch
-//   _HostSend, _HostRecv    the same, with the tensor in host memory at this end
-//   _RefSend                announces the value of a variable, which is read only when its _Recv asks for it
-//   _Arg, _Retval           argument and result number `index` of a function's body
+// Edges between partitions, and the arguments and results of functions. The step itself runs them.
+//   _Send(tensor), _Recv    one edge from `send_device` to `recv_device`, named `tensor_name`. The executor matches the two by
+//                           step, name, frame and iteration. client_terminated: the other end is a feed or a fetch
+//   _HostSend, _HostRecv    like _Send and _Recv, with the tensor in host memory at this end
+//   _RefSend                announces the value of a variable; the value is read only when the _Recv requests it
+//   _Arg, _Retval           argument and result number `index` of the body of a function
 #include "graph/build/shape_context.h"
 #include "kernels/core/kernel.h"
 

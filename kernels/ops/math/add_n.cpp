@@ -1,4 +1,4 @@
-// AddN(inputs...): the sum of one or more tensors of one shape and type (any number), added in the order of the inputs. Integers
+// AddN(inputs...): the sum of one or more tensors of the same shape and number type, added in the order of the inputs. Integers
 // wrap around; half and bfloat16 are summed in float and rounded once. For lists of tensors see tensor_list_arithmetic.cpp.
 #include "kernels/ops/math/add_n.h"
 

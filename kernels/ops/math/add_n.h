@@ -1,4 +1,5 @@
-// AddN: what every type of device computes after the check on the host.
+// AddN: the check on the host, and the arguments that it returns to the compute function of each type of device
+// (kernels/core/checked_kernel.h). Any thread may call the check.
 #pragma once
 
 #include <vector>
@@ -10,11 +11,11 @@ namespace troupe {
 /// sum = all terms, added in their order. The terms have the dtype and shape of the sum.
 struct AddNArguments {
   std::vector<const std::byte*> terms;
-  Tensor*
-      sum;  ///< may lie in the memory of terms[0]; null for one term, which is the output: there is nothing to compute
+  /// May be the memory of terms[0]. Null if there is one term: that term is the output and nothing is computed.
+  Tensor* sum;
 };
 
-/// InvalidArgument when inputs differ in shape.
+/// Fails with InvalidArgument if the inputs differ in shape.
 Result<AddNArguments> check_add_n(KernelContext& context);
 
 }  // namespace troupe

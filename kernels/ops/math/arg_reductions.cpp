@@ -1,6 +1,6 @@
-// ArgMax(input, dimension), ArgMin(input, dimension): the index along one axis at which the greatest (least)
-// element lies, the first of equals. NaN is never chosen unless it comes first. `dimension` is an int32 or
-// int64 scalar, negative from the end; the axis goes. InvalidArgument when it is empty. Not differentiable.
+// ArgMax(input, dimension), ArgMin(input, dimension): the index along one axis of the greatest (least) element, the first of
+// equal ones. NaN counts only if it comes first. `dimension` is an int32 or int64 scalar; a negative one counts from the end.
+// The output does not have that axis. Fails with InvalidArgument if the axis is empty. Not differentiable.
 #include "kernels/ops/math/arg_reductions.h"
 
 #include "graph/build/shape_context.h"
@@ -38,7 +38,7 @@ auto comparable(T x) {
     return x;
 }
 
-/// `at[i]` of neighbouring columns, element by element.
+/// Sets `at[i]` for neighbouring columns, element by element.
 template <class T>
 void search_columns(const T* x, size_t length, size_t stride, size_t columns, bool greatest, int64_t* at) {
   for (size_t i = 0; i < columns; ++i) {
@@ -65,7 +65,7 @@ void search(Pool& pool, const ArgReductionArguments& box, bool greatest, int64_t
     return parallel_rows(pool, box.outer, cost, [&](size_t begin, size_t end) {
       loops->rows(x + begin * box.length, box.length, end - begin, at + begin);
     });
-  constexpr size_t strip = 64;  // of columns, which are looked at side by side
+  constexpr size_t strip = 64;  // the number of columns that are searched side by side
   const size_t strips = (box.inner + strip - 1) / strip;
   parallel_rows(pool, box.outer * strips, cost * std::min(strip, box.inner), [&](size_t begin, size_t end) {
     for (size_t task = begin; task < end; ++task) {

@@ -1,5 +1,5 @@
-// Cast(x): x in dtype DstT; every pair of numbers and bool. How each pair converts stands at cast_loop and, for the attribute
-// Truncate, at truncating_cast_loop (kernels/loops/cast.h).
+// Cast(x): x converted to dtype DstT, for every pair of number types and bool. cast_loop says how each pair converts,
+// truncating_cast_loop how it does with attribute Truncate (kernels/loops/cast.h).
 #include "kernels/ops/math/cast.h"
 
 #include "graph/build/gradients.h"
@@ -15,7 +15,7 @@ void compute_cast(const CastArguments& arguments, DeviceContext& device) {
   if (y) convert(device.pool(), x, *y, truncate ? truncating_cast_loop(x.dtype(), y->dtype()) : nullptr);
 }
 
-/// Flows back between types that carry gradients.
+/// The gradient flows back between types that carry gradients.
 void cast_gradient(GradientContext& context) {
   const auto from = context.attr<DType>("SrcT");
   if (is_differentiable(from) && is_differentiable(context.attr<DType>("DstT")))

@@ -1,16 +1,18 @@
-// Cast: what every type of device computes after the check on the host.
+// Cast: the check on the host, and the arguments that it returns to the compute function of each type of device
+// (kernels/core/checked_kernel.h). Any thread may call the check.
 #pragma once
 
 #include "kernels/core/checked_kernel.h"
 
 namespace troupe {
 
-/// Each element of y = that of x, converted as cast_loop or, to truncate, truncating_cast_loop says (kernels/loops/cast.h).
+/// Each element of y is the element of x, converted by cast_loop, or by truncating_cast_loop if `truncate` is set
+/// (kernels/loops/cast.h).
 struct CastArguments {
   const Tensor& x;
-  Tensor*
-      y;  ///< of the shape of x; null when both have one dtype: the output is x itself, and there is nothing to compute
-  bool truncate;  ///< a floating number becomes a narrower one rounded towards zero
+  /// Has the shape of x. Null if both dtypes are equal: the output is x itself and nothing is computed.
+  Tensor* y;
+  bool truncate;  ///< if true, a float that becomes a narrower float is rounded towards zero
 };
 
 class CastCheck {

@@ -1,7 +1,7 @@
-// Comparisons, element by element; shapes broadcast as in NumPy; the output is bool.
-//   Equal, NotEqual                              numbers, bool, string; shapes that do not broadcast are an error, or, without
-//                                                incompatible_shape_error, unequal: a scalar
-//   Less, LessEqual, Greater, GreaterEqual       real numbers
+// Comparisons, element by element. Shapes broadcast as in NumPy; the output is bool.
+//   Equal, NotEqual                         numbers, bool, string. Shapes that do not broadcast are an error, or, without
+//                                           incompatible_shape_error, make the inputs unequal: the output is a scalar
+//   Less, LessEqual, Greater, GreaterEqual  real numbers
 // NaN is unequal to everything, itself included. Not differentiable.
 #include "kernels/ops/math/comparisons.h"
 
@@ -36,7 +36,7 @@ struct LessEqual {
   }
 };
 
-/// The same with the inputs exchanged.
+/// The same comparison with exchanged inputs.
 template <class Function>
 struct Swapped {
   template <class T>
@@ -49,7 +49,7 @@ using EqualityTypes = Joined<WideNumberTypes, TypeList<bool, std::string>>;
 
 bool refuses_shapes(const Node& node) { return node.attrs.get<bool>("incompatible_shape_error"); }
 
-/// Without incompatible_shape_error a scalar is what shapes come to that do not broadcast.
+/// Without incompatible_shape_error, the output is a scalar if the shapes do not broadcast.
 Status equality_shape(ShapeContext& context) {
   const PartialShape &x = context.input(0), &y = context.input(1);
   auto shape = broadcast(x, y);
@@ -64,7 +64,7 @@ Status equality_shape(ShapeContext& context) {
 
 struct EqualityCompute {
   BinaryCompute elements;
-  bool unequal;  ///< what tensors are whose shapes do not broadcast
+  bool unequal;  ///< the result for tensors whose shapes do not broadcast
 
   void operator()(const EqualityArguments& arguments, DeviceContext& device) const {
     if (arguments.broadcasts) return elements(arguments.elements, device);

@@ -1,7 +1,7 @@
-// Sums and products of all that came before, along one axis.
-//   Cumsum(x, axis), Cumprod(x, axis)   element i of the result combines elements 0 .. i of x; `exclusive`: without i, so that the
-//                                       first is 0 or 1; `reverse`: from the end
-// Any number; integers wrap around; half and bfloat16 are rounded after each step. Elements are combined in their order.
+// Cumulative sums and products along one axis.
+//   Cumsum(x, axis), Cumprod(x, axis)   element i of the result combines elements 0 .. i of x. `exclusive`: without element i,
+//                                       so that the first result is 0 or 1; `reverse`: from the end
+// Any number type; integers wrap around; half and bfloat16 are rounded after each step. Elements are combined in their order.
 #include "kernels/ops/math/cumulative.h"
 
 #include "graph/build/gradients.h"
@@ -29,7 +29,7 @@ T combined(const T& a, const T& b) {
   return T(Function::apply(static_cast<ComputeType<T>>(a), static_cast<ComputeType<T>>(b)));
 }
 
-/// Neighbouring lines [begin, end) of one run of `step`, element by element of all of them.
+/// Combines neighbouring lines [begin, end) of one run of `step`: element by element of all of these lines.
 template <class Function, class T>
 void combine_lines(const T* x, T* y, const CumulativeArguments& lines, size_t begin, size_t end, T neutral) {
   const auto row = [&](size_t i) { return (lines.reverse ? lines.length - 1 - i : i) * lines.step; };
@@ -74,12 +74,13 @@ Output accumulated(const GradientContext& context, Output x, const char* op, boo
                                  {{"exclusive", context.attr<bool>("exclusive")}, {"reverse", reverse}});
 }
 
-/// An element counts in all that come after it.
+/// An element of x is a term of all sums that come after it.
 void sum_gradient(GradientContext& context) {
   context.set(0, accumulated(context, context.gradient(), "Cumsum", !context.attr<bool>("reverse")));
 }
 
-/// And there as a factor: each product without it is the product divided by it; where x is 0, zero, as TensorFlow has it.
+/// An element of x is a factor of all products that come after it. Each product without that factor is the product divided by
+/// it; if the factor is 0, the gradient is zero, as in TensorFlow.
 void product_gradient(GradientContext& context) {
   const Scope& scope = context.scope();
   const Output weighted = mul(scope, context.gradient(), conjugate(scope, context.output(0)));

@@ -1,17 +1,16 @@
-// Arithmetic on two tensors, element by element; shapes broadcast as in NumPy. T is the type of both inputs
-// and of the output.
-//   Add, AddV2, Sub, Mul      any number (integers wrap around); Add also joins strings
+// Arithmetic on two tensors, element by element; shapes broadcast as in NumPy. T is the type of both inputs and of the output.
+//   Add, AddV2, Sub, Mul      any number (integers wrap around); Add also concatenates strings
 //   Div                       any number; integers truncate towards zero
 //   RealDiv                   floating and complex
-//   DivNoNan                  the same, but 0 where y is 0
+//   DivNoNan                  floating and complex: x / y, but 0 where y is 0
 //   TruncateDiv               real: the quotient without its fraction
 //   FloorDiv, FloorMod        real; FloorMod has the sign of the divisor
-//   Mod, TruncateMod          real; has the sign of the dividend, as C's % and fmod
+//   Mod, TruncateMod          real; the result has the sign of the dividend, like % and fmod in C
 //   Atan2                     floating: the angle of the point (y, x)
-//   Maximum, Minimum          real; NaN when either is
+//   Maximum, Minimum          real; NaN if either is NaN
 //   Pow                       any number; integers wrap around
-//   SquaredDifference         (x - y)^2, any number; of complex ones the square of the absolute value
-// InvalidArgument: an integer divisor of zero, a negative integer exponent. The least integer divided by -1
+//   SquaredDifference         (x - y)^2, any number; for complex numbers the square of the absolute value
+// Fail with InvalidArgument for an integer divisor of zero and for a negative integer exponent. The least integer divided by -1
 // wraps to itself.
 #include <cmath>
 
@@ -25,7 +24,7 @@
 namespace troupe {
 namespace {
 
-// ---- What is computed
+// ---- Functions of two elements
 
 struct DivNoNan {
   template <class T>
@@ -147,7 +146,7 @@ void div_no_nan_gradient(GradientContext& context) {
                           neg(scope, mul(scope, quotient, conjugate(scope, context.output(0)))));
 }
 
-/// Of the angle of (y, x), by a turn: (x, -y) / (x^2 + y^2).
+/// The gradient of the angle of (y, x): (x, -y) / (x^2 + y^2).
 void atan2_gradient(GradientContext& context) {
   const Scope& scope = context.scope();
   const Output y = context.input(0), x = context.input(1);
@@ -155,7 +154,7 @@ void atan2_gradient(GradientContext& context) {
   set_broadcast_gradients(context, mul(scope, x, per_square), neg(scope, mul(scope, y, per_square)));
 }
 
-/// out = x - y q with the integral q = (x - out) / y, which does not change in the neighbourhood.
+/// out = x - y q, where the integer q = (x - out) / y is constant in a neighbourhood.
 void mod_gradient(GradientContext& context) {
   const Scope& scope = context.scope();
   const Output gradient = context.gradient();
@@ -163,7 +162,7 @@ void mod_gradient(GradientContext& context) {
   set_broadcast_gradients(context, gradient, neg(scope, mul(scope, gradient, integral)));
 }
 
-/// The whole gradient goes to x where `to_x` holds, to y elsewhere.
+/// The whole gradient goes to x where `to_x` is true, and to y elsewhere.
 void choose_gradient(GradientContext& context, const char* comparison) {
   const Scope& scope = context.scope();
   const Output gradient = context.gradient(), zeros = zeros_like(scope, gradient);
@@ -178,7 +177,7 @@ void pow_gradient(GradientContext& context) {
   const Output gradient = context.gradient();
   const Output x = conjugate(scope, context.input(0)), y = conjugate(scope, context.input(1));
   const Output to_x = mul(scope, gradient, mul(scope, y, pow(scope, x, sub(scope, y, 1))));
-  // Where x <= 0 the power has no derivative in y; zero there, as TensorFlow has it.
+  // Where x <= 0, the power has no derivative with respect to y; the gradient is zero there, as in TensorFlow.
   const Output zeros = zeros_like(scope, x);
   const bool complex = is_complex(scope.dtype(x));
   const Output positive = complex ? not_equal(scope, x, zeros) : greater(scope, x, zeros);

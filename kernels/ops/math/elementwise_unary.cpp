@@ -1,14 +1,14 @@
-// Functions of one tensor, element by element: y = f(x), of the same type and shape unless said otherwise.
+// Functions of one tensor, element by element: y = f(x), of the same type and shape unless stated otherwise.
 //   Neg, Square, Conj                                        any number (Conj: complex)
 //   Abs, Sign                                                real; integers wrap around; Sign of a complex x is x / |x|
 //   Sqrt, Rsqrt, Reciprocal (alias Inv), Exp, Log, Sin, Cos  floating and complex
-//   Expm1                                                    floating and complex: exp(x) - 1, exact near 0 too
-//   Log1p                                                    floating and complex: log(1 + x), exact near 0 too
+//   Expm1                                                    floating and complex: exp(x) - 1, accurate near 0, too
+//   Log1p                                                    floating and complex: log(1 + x), accurate near 0, too
 //   Erf, Erfc                                                floating
 //   Floor, Ceil                                              floating
-//   Round                                                    floating and signed integers; halves go to the even neighbour
+//   Round                                                    floating and signed integers; halves are rounded to even
 //   IsNan, IsInf, IsFinite                                   floating; y is bool
-// SqrtGrad(y, dy), RsqrtGrad(y, dy), ReciprocalGrad(y, dy) (alias InvGrad): gradients from the output y.
+// SqrtGrad(y, dy), RsqrtGrad(y, dy), ReciprocalGrad(y, dy) (alias InvGrad) are gradients as functions of the output y.
 #include <cmath>
 #include <numbers>
 
@@ -24,7 +24,7 @@ namespace {
 using IntegerAndComplexTypes = Joined<IntegerTypes, ComplexTypes>;
 using SignedTypes = TypeList<int8_t, int16_t, int32_t, int64_t>;
 
-// ---- What is computed where there is no vector code
+// ---- Functions of an element without vector code
 
 struct Neg {
   template <class T>
@@ -100,7 +100,7 @@ struct Log1p {
   template <class T>
   static T apply(T x) {
     const auto re = x.real(), im = x.imag();
-    // |1 + x|^2 = 1 + re (2 + re) + im^2, of which log1p keeps what is small
+    // |1 + x|^2 = 1 + re (2 + re) + im^2; log1p keeps the small terms accurate.
     return {std::log1p(re * (2 + re) + im * im) / 2, std::atan2(im, 1 + re)};
   }
 };
@@ -158,7 +158,7 @@ struct IsFinite {
     return std::isfinite(x);
   }
 };
-// Gradients of complex functions; real ones have vector code.
+// Gradients of complex functions; those of real functions have vector code.
 struct SqrtGrad {
   template <class T>
   static T apply(T y, T dy) {
@@ -199,7 +199,7 @@ void zero_gradient(GradientContext& context) {
   context.set(0, zeros_like(context.scope(), context.input(0)));
 }
 
-/// Through the ..Grad op of this name, a function of y.
+/// The gradient is computed by the ...Grad op of this name, a function of y.
 template <const char* const& Op>
 void gradient_by(GradientContext& context) {
   context.set(0, context.scope().add_one(Op, {context.output(0), context.gradient()}));
@@ -247,7 +247,7 @@ void cos_gradient(GradientContext& context) {
   context.set(0, neg(scope, mul(scope, context.gradient(), sin(scope, conjugate(scope, context.input(0))))));
 }
 
-// Second derivatives. These ops are functions of the conjugate of y, so it is the conjugate of the gradient that goes on to y.
+// Second derivatives. These ops are functions of the conjugate of y, so the conjugate of the gradient flows to y.
 
 void sqrt_grad_gradient(GradientContext& context) {  // out = dy / (2 conj(y))
   const Scope& scope = context.scope();

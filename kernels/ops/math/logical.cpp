@@ -1,7 +1,7 @@
 // Logic on bool tensors, element by element.
 //   LogicalAnd(x, y), LogicalOr(x, y)   shapes broadcast as in NumPy
 //   LogicalNot(x)
-//   ToBool(x)                           whether a scalar is neither zero nor an empty string; whether anything else has an element
+//   ToBool(x)                           for a scalar, whether it is neither zero nor an empty string; else whether x has elements
 // Not differentiable.
 #include "kernels/ops/math/logical.h"
 
@@ -31,7 +31,7 @@ void compute_to_bool(const ToBoolArguments& arguments, DeviceContext&) {
   arguments.holds.write<bool>()[0] = holds;
 }
 
-/// Kernels choose loops by attribute T, which these ops do not have.
+/// Kernels select loops by attribute T, which these ops do not have.
 KernelDef for_bool(KernelDef def) {
   def.types.clear();
   return def;

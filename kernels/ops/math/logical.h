@@ -1,14 +1,15 @@
-// ToBool: what every type of device computes after the check on the host.
+// ToBool: the check on the host, and the arguments that it returns to the compute function of each type of device
+// (kernels/core/checked_kernel.h). Any thread may call the check.
 #pragma once
 
 #include "kernels/core/checked_kernel.h"
 
 namespace troupe {
 
-/// holds = whether x, when it is a scalar, is not zero (or an empty string), else whether it has an element.
+/// holds = for a scalar x, whether it is not zero (or not an empty string); else whether x has elements.
 struct ToBoolArguments {
   const Tensor& x;
-  Tensor& holds;  ///< a bool
+  Tensor& holds;  ///< a bool scalar
 };
 Result<ToBoolArguments> check_to_bool(KernelContext& context);
 

@@ -1,8 +1,8 @@
 // Matrix products.
-//   MatMul(a, b)        of two matrices, each transposed on request; the inner dimension may be empty: zeros
-//   BatchMatMul(x, y)   of the last two dimensions, for all others, which must agree; adj_x, adj_y: the adjoint
-//                       (transposed and, if complex, conjugated)
-//   BatchMatMulV2(x, y) the same, but all other dimensions broadcast
+//   MatMul(a, b)          of two matrices, each transposed on request; if the inner dimension is 0, the product is zeros
+//   BatchMatMul(x, y)     of the matrices in the last two dimensions; all other dimensions must be equal. adj_x, adj_y: the
+//                         adjoint (transposed and, if complex, conjugated)
+//   BatchMatMulV2(x, y)   like BatchMatMul, but all other dimensions broadcast
 #include "kernels/ops/math/matmul.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 using MatMulTypes = Joined<AllFloatTypes, Joined<TypeList<int32_t, int64_t, int16_t>, ComplexTypes>>;
 
-/// Rows, inner dimension and columns of a product; InvalidArgument when the inner dimensions differ.
+/// Returns rows, inner dimension and columns of a product. Fails with InvalidArgument if the inner dimensions differ.
 struct Sizes {
   int64_t rows, inner, columns;
 };
@@ -35,7 +35,7 @@ Result<Sizes> product_sizes(std::span<const int64_t> a, std::span<const int64_t>
   return Sizes{rows, std::max(inner_a, inner_b), columns};
 }
 
-/// The matrices that an input's last two dimensions hold.
+/// Returns a view of the matrices in the last two dimensions of an input.
 template <class T>
 MatrixView<T> matrix(const Tensor& tensor, bool transposed) {
   const size_t last = tensor.shape().rank() - 1;
@@ -62,7 +62,7 @@ Status compute_matmul(const MatMulArguments& arguments, DeviceContext& device) {
   return status;
 }
 
-/// With g the gradient of c = A B, where A and B are a and b or their transposes: dA = g B', dB = A' g.
+/// If g is the gradient of c = A B, where A and B are a and b or their transposes: dA = g B', dB = A' g.
 void matmul_gradient(GradientContext& context) {
   const Scope& scope = context.scope();
   const bool ta = context.attr<bool>("transpose_a"), tb = context.attr<bool>("transpose_b");
@@ -77,7 +77,7 @@ void matmul_gradient(GradientContext& context) {
 
 // ---- BatchMatMul
 
-/// Of the dimensions before the last two, what the batch of products has.
+/// Returns the batch dimensions of the result, from those of both inputs.
 using BatchDims = Result<PartialShape> (*)(const PartialShape&, const PartialShape&);
 
 template <BatchDims batch_dims>
@@ -94,7 +94,7 @@ Status batch_matmul_shape(ShapeContext& context) {
   return {};
 }
 
-/// The tensor conjugated, when it is complex and `adjoint`.
+/// Returns the conjugate of the tensor if it is complex and `adjoint` is set, else the tensor.
 Result<Tensor> conjugated(DeviceContext& device, const Tensor& tensor, bool adjoint) {
   if (!adjoint || !is_complex(tensor.dtype())) return tensor;
   TROUPE_ASSIGN(Tensor copy, Tensor::allocate(tensor.dtype(), tensor.shape(), device.memory()));
@@ -105,12 +105,12 @@ Result<Tensor> conjugated(DeviceContext& device, const Tensor& tensor, bool adjo
   return copy;
 }
 
-/// `count` products: those of a line of the batch, along which a side may repeat.
+/// Computes the `count` products of a line of the batch, along which one input may be repeated.
 template <class T>
 Status multiply_line(DeviceContext& device, std::array<size_t, 2> steps, size_t count, MatrixView<T> x,
                      MatrixView<T> y, T* out) {
   if (steps[0] == 1 && steps[1] == 1) return gemm(device, count, x, y, out);
-  if (steps[1] == 0 && x.column_stride == 1) {  // the rows of all are those of one matrix
+  if (steps[1] == 0 && x.column_stride == 1) {  // the rows of all matrices are rows of one matrix
     x.rows *= static_cast<int64_t>(count);
     return gemm(device, 1, x, y, out);
   }

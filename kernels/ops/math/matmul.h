@@ -1,4 +1,5 @@
-// Matrix products: what every type of device computes after the check on the host.
+// Matrix products: the checks on the host, and the arguments that they return to the compute function of each type of device
+// (kernels/core/checked_kernel.h). Any thread may call the checks.
 #pragma once
 
 #include "kernels/core/checked_kernel.h"
@@ -6,15 +7,15 @@
 
 namespace troupe {
 
-/// product = a b, where a or b is transposed first on request. All have one dtype.
+/// product = a b, where a or b may be transposed first. All have one dtype.
 struct MatMulArguments {
   const Tensor& a;  ///< [rows, inner], or [inner, rows] with transpose_a
   const Tensor& b;  ///< [inner, columns], or [columns, inner] with transpose_b
-  Tensor& product;  ///< [rows, columns]; zeros when `inner` is 0
+  Tensor& product;  ///< [rows, columns]; zeros if `inner` is 0
   bool transpose_a, transpose_b;
 };
 
-/// InvalidArgument when an input is no matrix or the inner dimensions differ.
+/// Fails with InvalidArgument if an input is no matrix or the inner dimensions differ.
 class MatMulCheck {
  public:
   explicit MatMulCheck(const PrepareContext& context)
@@ -25,18 +26,18 @@ class MatMulCheck {
   bool transpose_a_, transpose_b_;
 };
 
-/// A product of matrices for each entry of a batch, over which x and y broadcast. With adj_x (adj_y) the matrices of x (y) are
-/// transposed and, if complex, conjugated first.
+/// A product of matrices for each entry of a batch; the batch dimensions of x and y broadcast. With adj_x (adj_y), the matrices
+/// of x (y) are transposed and, if complex, conjugated first.
 struct BatchMatMulArguments {
-  const Tensor& x;     ///< its last two dimensions hold the matrices
-  const Tensor& y;     ///< the same
+  const Tensor& x;     ///< its last two dimensions are the matrices
+  const Tensor& y;     ///< its last two dimensions are the matrices
   Tensor& output;      ///< the batch dimensions, then rows and columns
-  Broadcast<2> batch;  ///< of the dimensions before the last two, counted in matrices
+  Broadcast<2> batch;  ///< broadcasts the dimensions before the last two; offsets count matrices
   bool adj_x, adj_y;
 };
 
-/// InvalidArgument when an input holds no matrices, the inner dimensions differ, or the batch dimensions do not broadcast (BatchMatMul:
-/// differ).
+/// Fails with InvalidArgument if an input has fewer than two dimensions, the inner dimensions differ, or the batch dimensions
+/// do not broadcast (for BatchMatMul: differ).
 Result<BatchMatMulArguments> check_batch_matmul(KernelContext& context);
 
 }  // namespace troupe

@@ -1,12 +1,13 @@
-// Reductions over the axes that `reduction_indices` lists (int32 or int64; negative ones count from the end;
-// none: nothing is reduced). The axes go, or stay with length 1 when keep_dims is set. As constructors: over
-// all axes unless said otherwise.
-//   Sum, Prod, Mean    any number; integers wrap around; half and bfloat16 are summed in float, for a mean
-//                      integers in int64, and it truncates
-//   Max, Min           real; NaN when any is
+// Reductions over the axes in `reduction_indices` (int32 or int64; a negative axis counts from the end; without axes nothing is
+// reduced). The output does not have these axes, or has them with size 1 if keep_dims is set. The constructors reduce over all
+// axes unless axes are given.
+//   Sum, Prod, Mean    any number; integers wrap around; half and bfloat16 are summed in float; a mean of integers is summed in
+//                      int64 and truncated
+//   Max, Min           real; NaN if any element is NaN
 //   All, Any           bool
-// Of no elements: 0, 1, NaN (an integer mean: InvalidArgument), the least value, the greatest value, true,
-// false. Same bits for any number of threads; sums are added pairwise or in short chains (kernels/loops/axis_reduction.h).
+// For no elements the result is 0, 1, NaN (for an integer mean: InvalidArgument), the least value, the greatest value, true,
+// false. The bits are the same for any number of threads; sums are added pairwise or in short chains
+// (kernels/loops/axis_reduction.h).
 #include "kernels/ops/math/reductions.h"
 
 #include <algorithm>
@@ -81,7 +82,8 @@ struct Any {
 
 template <class Function, class Element>
 void scalar_reduce_loop(const void* input, size_t n, size_t rows, void* results) {
-  using T = std::conditional_t<std::is_same_v<Element, bool>, uint8_t, Element>;  // bytes, for the compiler
+  // Bytes, which the compiler handles better than bool.
+  using T = std::conditional_t<std::is_same_v<Element, bool>, uint8_t, Element>;
   const T* x = static_cast<const T*>(input);
   for (size_t row = 0; row < rows; ++row, x += n) {
     T total = Function::template neutral<T>();
@@ -133,7 +135,7 @@ struct ReductionCompute {
     const auto& [input, output, reduced, count] = arguments;
     if (!output) return {};
     if (input.dtype() == reducer.dtype) return reduce_into(device, input, arguments, *output);
-    // By way of a wider type.
+    // Converts through a wider type.
     TROUPE_ASSIGN(const Tensor wide, converted(device, input, reducer.dtype));
     TROUPE_ASSIGN(Tensor result, Tensor::allocate(reducer.dtype, output->shape(), device.memory()));
     TROUPE_RETURN_IF_FAILED(reduce_into(device, wide, arguments, result));
@@ -179,8 +181,8 @@ Status reduction_shape(ShapeContext& context) {
 
 // ---- Gradients
 
-/// `x`, a value of the shape of the output, so that it broadcasts against the input: with axes of length 1
-/// where the input was reduced. A scalar broadcasts as it is.
+/// Returns `x`, which has the shape of the output, with axes of size 1 where the input was reduced, so that it broadcasts
+/// against the input. A scalar broadcasts without that.
 Output with_kept_axes(const GradientContext& context, Output x) {
   const Scope& scope = context.scope();
   if (context.attr<bool>("keep_dims") || scope.shape(x).has_rank(0)) return x;
@@ -193,13 +195,13 @@ Output with_kept_axes(const GradientContext& context, Output x) {
       if (reduced[i]) x = scope.add_one("ExpandDims", {x, integer_constant(scope, static_cast<int64_t>(i))});
     return x;
   }
-  // The axes are not known before the step: the shape of the same reduction with its axes kept.
+  // The axes are known only during the step: the shape is that of the same reduction with keep_dims.
   const Output kept =
       scope.add_one(context.node().type(), {context.input(0), context.input(1)}, {{"keep_dims", true}});
   return scope.add_one("Reshape", {x, scope.add_one("Shape", {kept})});
 }
 
-/// The same, repeated to the shape of the input.
+/// Returns `x` likewise, repeated to the shape of the input.
 Output spread(const GradientContext& context, Output x) {
   const Scope& scope = context.scope();
   return scope.add_one("BroadcastTo", {with_kept_axes(context, x), shape_of(scope, context.input(0))});
@@ -207,7 +209,7 @@ Output spread(const GradientContext& context, Output x) {
 
 void sum_gradient(GradientContext& context) { context.set(0, spread(context, context.gradient())); }
 
-/// How many elements each output combines, as a scalar of its type.
+/// Returns the number of elements that each output combines, as a scalar of the type of the output.
 Output reduced_count(const GradientContext& context) {
   const Scope& scope = context.scope();
   const DType dtype = scope.dtype(context.output(0));
@@ -220,7 +222,7 @@ void mean_gradient(GradientContext& context) {
   context.set(0, spread(context, div(context.scope(), context.gradient(), reduced_count(context))));
 }
 
-/// Every element that equals the extreme value shares its gradient alike.
+/// All elements that equal the extreme value share its gradient equally.
 void extreme_gradient(GradientContext& context) {
   const Scope& scope = context.scope();
   const Output extreme = with_kept_axes(context, context.output(0));
@@ -229,7 +231,7 @@ void extreme_gradient(GradientContext& context) {
   context.set(0, mul(scope, chosen, div(scope, with_kept_axes(context, context.gradient()), ties)));
 }
 
-/// out / x, except that where x is 0 the others are multiplied anew: the product of ones in place of x.
+/// The gradient is out / x. Where x is 0, it is the product of the other elements, computed with ones in place of x.
 void prod_gradient(GradientContext& context) {
   const Scope& scope = context.scope();
   const Output x = context.input(0), axes = context.input(1);
@@ -239,7 +241,7 @@ void prod_gradient(GradientContext& context) {
   const Output product = scope.add_one("Prod", {nonzero, axes}, {{"keep_dims", true}});
   const Output zero_count =
       scope.add_one("Sum", {cast(scope, zero, scope.dtype(x)), axes}, {{"keep_dims", true}});
-  // The product of the others has no zero when all zeros of the group, at most one, are the element itself.
+  // The product of the other elements has no zero factor if the group has no zero but, at most, the element itself.
   const Output others_free = equal(scope, sub(scope, zero_count, cast(scope, zero, scope.dtype(x))), zeros);
   const Output others = where(scope, others_free, div(scope, product, nonzero), zeros);
   context.set(0, mul(scope, with_kept_axes(context, context.gradient()), others));

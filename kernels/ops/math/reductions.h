@@ -1,4 +1,5 @@
-// Reductions over axes: what every type of device computes after the check on the host.
+// Reductions over axes: the checks on the host, and the arguments that they return to the compute function of each type of
+// device (kernels/core/checked_kernel.h). Any thread may call the checks.
 #pragma once
 
 #include "kernels/core/checked_kernel.h"
@@ -9,18 +10,20 @@ namespace troupe {
 /// Each element of the output combines `count` elements of the input: those along the reduced axes.
 struct ReductionArguments {
   const Tensor& input;
-  Tensor*
-      output;  ///< null when count is 1: the output is the input under another shape, and there is nothing to compute
-  AxisSet
-      reduced;  ///< axes of the input; the output has the others in their order, and maybe these with length 1
-  int64_t count;  ///< 0: the output is filled with the neutral element, of a mean with NaN
+  /// Null if count is 1: the output is the input with another shape and nothing is computed.
+  Tensor* output;
+  /// Axes of the input. The output has the other axes in their order, and these with size 1 if they are kept.
+  AxisSet reduced;
+  int64_t count;  ///< if 0, the output is filled with the neutral element, or with NaN for a mean
 };
 
-/// For a reduction of input 0 over these axes: allocates the output. InvalidArgument for an axis outside the rank.
+/// Checks a reduction of input 0 over these axes and allocates the output. Fails with InvalidArgument if an axis is outside
+/// [-rank, rank).
 Result<ReductionArguments> reduction_arguments(KernelContext& context, std::span<const int64_t> axes,
                                                bool keep_dims);
 
-/// For ops that list the axes in host input 1. InvalidArgument when it is no vector or an axis is outside the rank.
+/// Checks ops whose host input 1 lists the axes. Fails with InvalidArgument if that input has more than one dimension or an
+/// axis is outside [-rank, rank).
 class ReductionCheck {
  public:
   explicit ReductionCheck(const PrepareContext& context) : keep_dims_(context.attr<bool>("keep_dims")) {}
@@ -30,14 +33,14 @@ class ReductionCheck {
   bool keep_dims_;
 };
 
-/// For Mean. InvalidArgument for the mean of no integers, too.
+/// Checks Mean. Fails with InvalidArgument for a mean of zero integers, too.
 class MeanCheck : public ReductionCheck {
  public:
   using ReductionCheck::ReductionCheck;
   Result<ReductionArguments> operator()(KernelContext& context) const;
 };
 
-/// The CPU kernel of an op that sums over axes which `check` finds.
+/// Returns the CPU kernel of an op that sums over the axes that `check` determines.
 KernelDef sum_kernel(const char* op, Result<ReductionArguments> (*check)(KernelContext&));
 
 }  // namespace troupe

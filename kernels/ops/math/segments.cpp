@@ -1,11 +1,11 @@
-// Rows combined by segments: row k of the result combines the rows whose id is k, in order. A row that no id names is 0.
-//   SegmentSum, SegmentMean(data, segment_ids)   any number; integers wrap around, the mean truncates
+// Rows combined by segments: row k of the result combines the rows whose id is k, in order. A row without an id is 0.
+//   SegmentSum, SegmentMean(data, segment_ids)   any number; integers wrap around, an integer mean truncates
 //   SegmentMax, SegmentMin(data, segment_ids)    real
-// data's first dimension is cut where segment_ids, which never fall, go up. InvalidArgument for an id that is negative or less
+// segment_ids has one id for each row of data, in ascending order. Fails with InvalidArgument for an id that is negative or less
 // than the one before.
 //   UnsortedSegmentSum(data, segment_ids, num_segments)   any number
-// The ids, of any order, count the first dimensions of data. Rows with a negative id are left out; InvalidArgument for an id that
-// is not below num_segments.
+// The ids may be in any order; the shape of data begins with that of segment_ids. Rows with a negative id are left out. Fails with
+// InvalidArgument for an id that is not below num_segments.
 #include "kernels/ops/math/segments.h"
 
 #include <algorithm>
@@ -36,7 +36,7 @@ Status check_order(std::span<const Id> ids) {
   return {};
 }
 
-/// The number of segments; InvalidArgument when the ids are not in ascending order from 0 on.
+/// Returns the number of segments. Fails with InvalidArgument if the ids are not in ascending order from 0 on.
 template <class Id>
 Result<int64_t> count_of_segments(std::span<const Id> ids) {
   TROUPE_RETURN_IF_FAILED(check_order(ids));
@@ -65,7 +65,7 @@ Status measure_segments(SegmentsArguments& arguments, DeviceContext&) {
   return {};
 }
 
-/// Where runs of equal ids begin, and the end of the last.
+/// Returns where each run of equal ids begins, and the end of the last run.
 std::vector<size_t> starts_of_runs(std::span<const int64_t> ids) {
   std::vector<size_t> starts;
   for (size_t i = 0; i < ids.size(); ++i)
@@ -74,7 +74,7 @@ std::vector<size_t> starts_of_runs(std::span<const int64_t> ids) {
   return starts;
 }
 
-/// A sum, later divided by the number of its terms.
+/// Computes sums, which are divided by the number of their terms later.
 struct Mean : Add {};
 
 template <class T>
@@ -132,7 +132,7 @@ Status unsorted_shape(ShapeContext& context) {
   return {};
 }
 
-/// One thread adds what belongs to one column block, so every sum is in the order of the data.
+/// One thread adds all that belongs to one block of columns, so every sum is in the order of the data.
 template <class T>
 void sum_segments(Pool& pool, std::span<const T> data, std::span<const int64_t> ids, std::span<T> sums,
                   size_t row) {
@@ -167,7 +167,7 @@ Status compute_unsorted_segment_sum(const UnsortedSegmentSumArguments& arguments
 
 // ---- Gradients
 
-/// Rows of the gradient by id; zeros for those that were left out.
+/// Returns the rows of the gradient by id; zeros for rows that were left out.
 void unsorted_sum_gradient(GradientContext& context) {
   const Scope& scope = context.scope();
   const Output ids = context.input(1), zero = zeros_like(scope, ids);
@@ -180,7 +180,7 @@ void unsorted_sum_gradient(GradientContext& context) {
   context.set(0, where_v2(scope, kept, rows, zeros_like(scope, rows)));
 }
 
-/// `x`, a row for each segment, with a copy of it for each row of the data.
+/// Returns a row of `x`, which has one row for each segment, for each row of the data.
 Output by_rows(const GradientContext& context, Output x) {
   return context.scope().add_one("Gather", {x, context.input(1)});
 }
@@ -199,7 +199,7 @@ void mean_gradient(GradientContext& context) {
   context.set(0, by_rows(context, div(scope, context.gradient(), counts)));
 }
 
-/// Every element that equals the extreme value shares its gradient alike.
+/// All elements that equal the extreme value share its gradient equally.
 void extreme_gradient(GradientContext& context) {
   const Scope& scope = context.scope();
   const Output data = context.input(0), extreme = by_rows(context, context.output(0));

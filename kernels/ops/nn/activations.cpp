@@ -1,10 +1,10 @@
-// Activation functions, element by element, with the gradient ops of TensorFlow's names.
-//   Relu, Relu6      max(x, 0), min(max(x, 0), 6)        real; ReluGrad, Relu6Grad (gradients, features)
-//   Elu              exp(x) - 1 below 0, x above          floating; EluGrad (gradients, outputs)
+// Activation functions, element by element, and the gradient ops with TensorFlow's names.
+//   Relu, Relu6      max(x, 0), min(max(x, 0), 6)         real; ReluGrad, Relu6Grad (gradients, features)
+//   Elu              exp(x) - 1 below 0, x above           floating; EluGrad (gradients, outputs)
 //   Selu             scale x, below 0 scale alpha (exp(x) - 1)    floating; SeluGrad (gradients, outputs)
-//   Softplus         log(1 + exp(x))                      floating; SoftplusGrad (gradients, features)
-//   Sigmoid, Tanh                                         floating and complex; SigmoidGrad, TanhGrad (y, dy)
-// NaN stays NaN.
+//   Softplus         log(1 + exp(x))                       floating; SoftplusGrad (gradients, features)
+//   Sigmoid, Tanh                                          floating and complex; SigmoidGrad, TanhGrad (y, dy)
+// NaN gives NaN.
 #include <cmath>
 
 #include "graph/build/shape_context.h"
@@ -15,7 +15,7 @@
 namespace troupe {
 namespace {
 
-// ---- What is computed where there is no vector code: integers, complex numbers
+// ---- Functions of an element without vector code: integers, complex numbers
 
 struct Relu {
   template <class T>
@@ -92,13 +92,13 @@ void tanh_gradient(GradientContext& context) {
                      "TanhGrad", {conjugate(context.scope(), context.output(0)), context.gradient()}));
 }
 
-/// Of an op linear in its first input and locally constant in its second: ReluGrad, Relu6Grad.
+/// The gradient of an op that is linear in its first input and locally constant in its second: ReluGrad, Relu6Grad.
 void gate_gradient(GradientContext& context) {
   context.set(0, context.scope().add_one(context.node().type(), {context.gradient(), context.input(1)}));
   context.set(1, zeros_like(context.scope(), context.input(1)));
 }
 
-/// Of EluGrad and SeluGrad: out = dy (y + c) where y < 0, a multiple of dy elsewhere.
+/// The gradient of EluGrad and SeluGrad: out = dy (y + c) where y < 0, a multiple of dy elsewhere.
 void elu_grad_gradient(GradientContext& context) {
   const Scope& scope = context.scope();
   const Output gradient = context.gradient(), dy = context.input(0), y = context.input(1);
@@ -135,7 +135,7 @@ void tanh_grad_gradient(GradientContext& context) {  // out = dy (1 - y^2)
 struct Activation {
   const char* name;
   const char* types;
-  const char* constructor;  ///< or null: without one
+  const char* constructor;  ///< null if the op has no constructor
   GradientFunction gradient;
   UnaryLoopOf loop_of;
   Cost cost;
@@ -143,7 +143,7 @@ struct Activation {
 struct ActivationGrad {
   const char* name;
   const char* types;
-  const char *first, *second, *output;  ///< arguments as TensorFlow calls them
+  const char *first, *second, *output;  ///< the names of the arguments in TensorFlow
   GradientFunction gradient;
   BinaryLoopOf loop_of;
 };

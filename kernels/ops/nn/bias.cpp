@@ -1,7 +1,7 @@
-// One number for each channel: the last dimension, or in data_format NCHW the second.
-//   BiasAdd(value, bias)        bias[c] added in channel c; BiasAddV1: without data_format
+// One bias for each channel. The channels are the last dimension, or with data_format NCHW the second.
+//   BiasAdd(value, bias)        adds bias[c] in channel c; BiasAddV1: the same without data_format
 //   BiasAddGrad(out_backprop)   the sum of each channel
-// Of rank 2 or more, NCHW 3 or more; any number.
+// The value has rank 2 or more (NCHW: 3 or more) and any number type.
 #include "kernels/ops/nn/bias.h"
 
 #include "graph/build/gradients.h"
@@ -18,7 +18,7 @@ bool channels_are_second(const Node& node) {
   return format && std::get<std::string>(*format) == "NCHW";
 }
 
-/// Which dimension of `value` counts the channels.
+/// Returns which dimension of `value` is that of the channels.
 Result<size_t> channel_axis(const Node& node, size_t rank) {
   const bool second = channels_are_second(node);
   if (rank < (second ? 3 : 2))
@@ -59,7 +59,7 @@ Status bias_add_grad_shape(ShapeContext& context) {
   return {};
 }
 
-/// Each channel's, for all its elements.
+/// Every element gets the gradient of its channel.
 void bias_add_grad_gradient(GradientContext& context) {
   const Scope& scope = context.scope();
   const Output zeros = scope.add_one("ZerosLike", {context.input(0)});

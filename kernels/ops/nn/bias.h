@@ -1,5 +1,6 @@
-// BiasAdd, BiasAddV1 and BiasAddGrad: what every type of device computes after the check on the host. The first two are as other
-// elementwise ops, with a bias that broadcasts as bias_shape() says (BinaryCheck::shape_of).
+// BiasAdd, BiasAddV1 and BiasAddGrad: the checks on the host, and the arguments that they return to the compute function of
+// each type of device (kernels/core/checked_kernel.h). Any thread may call the checks. The first two are like other elementwise
+// ops, with a bias that broadcasts as bias_shape() returns (BinaryCheck::shape_of).
 #pragma once
 
 #include "kernels/loops/elementwise.h"
@@ -7,11 +8,11 @@
 
 namespace troupe {
 
-/// The shape [channels, 1, 1...] for the bias, so that it broadcasts along the value's dimension of channels. InvalidArgument when
-/// the value has no such dimension, or the bias is no vector of as many elements.
+/// Returns the shape [channels, 1, 1...] of the bias, as which it broadcasts along the channel dimension of the value. Fails
+/// with InvalidArgument if the value has no such dimension, or the bias is no vector with one element for each channel.
 Result<Shape> bias_shape(const KernelContext& context);
 
-/// A sum over all axes but that of the channels. InvalidArgument when the input has no such axis.
+/// Checks a sum over all axes but that of the channels. Fails with InvalidArgument if the input has no such axis.
 Result<ReductionArguments> check_bias_add_grad(KernelContext& context);
 
 }  // namespace troupe

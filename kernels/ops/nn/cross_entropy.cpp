@@ -1,10 +1,10 @@
-// Softmax cross entropy of each row of logits [batch, classes], with its gradient as a second output, as TensorFlow has it:
-//   SoftmaxCrossEntropyWithLogits(features, labels)         labels [batch, classes], each row a distribution; features and labels
-//                                                           broadcast to a matrix, as in NumPy
+// Softmax cross entropy of each row of logits [batch, classes], with its gradient as a second output, as in TensorFlow.
+//   SoftmaxCrossEntropyWithLogits(features, labels)         labels [batch, classes], each row a distribution; features and
+//                                                           labels broadcast to a matrix, as in NumPy
 //   SparseSoftmaxCrossEntropyWithLogits(features, labels)   labels [batch], int32 or int64, each in [0, classes)
 //   loss [batch] = -sum labels log softmax(features); backprop [batch, classes] = softmax(features) - labels
-// InvalidArgument: shapes that do not agree, rows of no classes, a label out of range (with row and value). half and
-// bfloat16 are computed in float.
+// Fail with InvalidArgument if shapes do not match, rows have no classes, or a label is out of range (the error names row and
+// value). half and bfloat16 are computed in float.
 #include "kernels/ops/nn/cross_entropy.h"
 
 #include <utility>
@@ -24,7 +24,7 @@ namespace {
 
 // ---- Shapes
 
-/// Of what features and labels broadcast to.
+/// Checks the shape to which features and labels broadcast.
 Status check_matrix(const PartialShape& shape) {
   if (shape.has_rank(2)) return {};
   return invalid_argument("features and labels broadcast to shape " + shape.text() +
@@ -51,7 +51,7 @@ Status sparse_shape(ShapeContext& context) {
 
 // ---- Kernels
 
-/// Calls row(i, its loss, its row of backprop) for each row; it sets the elements that the pointers lead to.
+/// Calls row(i, its loss, its row of backprop) for each row; it sets the elements to which the pointers point.
 template <class Row>
 void for_rows(Pool& pool, Tensor& loss, Tensor& backprop, const Row& row) {
   const auto rows = static_cast<size_t>(backprop.shape()[0]),
@@ -63,7 +63,8 @@ void for_rows(Pool& pool, Tensor& loss, Tensor& backprop, const Row& row) {
   });
 }
 
-/// The same, but half and bfloat16 outputs are computed as floats, to which the pointers then lead, and converted afterwards.
+/// Does the same, but half and bfloat16 outputs are computed as floats, to which the pointers then point, and converted
+/// afterwards.
 template <class Row>
 Status compute_rows(DeviceContext& device, Tensor& loss, Tensor& backprop, const Row& row) {
   const DType dtype = compute_dtype(loss.dtype());
@@ -79,7 +80,7 @@ Status compute_rows(DeviceContext& device, Tensor& loss, Tensor& backprop, const
   return {};
 }
 
-/// A matrix of floats or doubles, whose rows the functions of SoftmaxLoops take.
+/// A matrix of floats or doubles; the functions of SoftmaxLoops take its rows.
 struct MatrixRows {
   Tensor matrix;
   size_t classes = static_cast<size_t>(matrix.shape()[1]), bytes = classes * size_of(matrix.dtype());
@@ -87,7 +88,7 @@ struct MatrixRows {
   const std::byte* operator[](size_t row) const { return matrix.data() + row * bytes; }
 };
 
-/// x, repeated to that matrix where it is smaller.
+/// Returns x, repeated to that matrix if it is smaller.
 Result<Tensor> repeated(DeviceContext& device, const Tensor& x, const Shape& matrix) {
   if (x.shape() == matrix) return x;
   const auto dims = x.shape().dims();
@@ -99,7 +100,7 @@ Result<Tensor> repeated(DeviceContext& device, const Tensor& x, const Shape& mat
   return whole;
 }
 
-/// x, repeated to the shape of that matrix, as floats or doubles.
+/// Returns x, repeated to the shape of that matrix, as floats or doubles.
 Result<MatrixRows> rows_of(DeviceContext& device, const Tensor& x, const Shape& matrix) {
   TROUPE_ASSIGN(const Tensor whole, repeated(device, x, matrix));
   TROUPE_ASSIGN(Tensor wide, converted(device, whole, compute_dtype(x.dtype())));
@@ -129,7 +130,7 @@ Status compute_sparse(const SparseSoftmaxCrossEntropyArguments& arguments, Devic
   });
 }
 
-/// Checks the shape of the features, or of the matrix that features and labels broadcast to.
+/// Checks the shape of the features, or of the matrix to which features and labels broadcast.
 Status check_features(const Shape& shape) {
   if (shape.rank() != 2)
     return invalid_argument("features has shape " + shape.text() + "; it must be a matrix");
@@ -149,8 +150,8 @@ Output sum_of(const Scope& scope, const std::vector<Output>& parts) {
   return parts.size() == 1 ? parts[0] : add(scope, parts[0], parts[1]);
 }
 
-/// To the features: through the loss by `backprop`, and, for second derivatives, through backprop itself, whose Jacobian is that
-/// of softmax. At least one output has a gradient.
+/// The gradient of the features: through the loss by `backprop`, and, for second derivatives, through backprop itself, whose
+/// Jacobian is that of softmax. At least one output has a gradient.
 Output to_features(const GradientContext& context, Output features) {
   const Scope& scope = context.scope();
   std::vector<Output> parts;
@@ -174,7 +175,7 @@ Output to_labels(const GradientContext& context, Output features) {
   return sum_of(scope, parts);
 }
 
-/// The features as the matrix that they were broadcast to.
+/// Returns the features as the matrix to which they were broadcast.
 Output matrix_of_features(const GradientContext& context) {
   const Scope& scope = context.scope();
   const Output features = context.input(0);

@@ -1,4 +1,5 @@
-// Softmax cross entropy: what every type of device computes after the check on the host.
+// Softmax cross entropy: the checks on the host, and the arguments that they return to the compute function of each type of
+// device (kernels/core/checked_kernel.h). Any thread may call the checks.
 #pragma once
 
 #include "kernels/core/checked_kernel.h"
@@ -7,25 +8,25 @@ namespace troupe {
 
 /// For each row: loss = -sum labels log softmax(features); backprop = softmax(features) - labels. All have one dtype.
 struct SoftmaxCrossEntropyArguments {
-  const Tensor& features;  ///< broadcasts to the shape of backprop, as do the labels
+  const Tensor& features;  ///< broadcasts to the shape of backprop, like the labels
   const Tensor& labels;
   Tensor& loss;      ///< [batch]
-  Tensor& backprop;  ///< [batch, classes]; one class or more when it has rows
+  Tensor& backprop;  ///< [batch, classes]; at least one class if it has rows
 };
 
-/// InvalidArgument when features and labels do not broadcast to a matrix, or its rows have no classes.
+/// Fails with InvalidArgument if features and labels do not broadcast to a matrix, or its rows have no classes.
 Result<SoftmaxCrossEntropyArguments> check_softmax_cross_entropy(KernelContext& context);
 
-/// The same with labels that are 1 for one class of each row and 0 for the others. The elements of `labels` are not checked yet:
-/// one outside [0, classes) is InvalidArgument, as check_indices() says it.
+/// The same for labels that are 1 for one class of each row and 0 for the others. The elements of `labels` are not checked yet:
+/// the compute function fails with InvalidArgument, by check_indices(), if one is outside [0, classes).
 struct SparseSoftmaxCrossEntropyArguments {
   const Tensor& features;  ///< [batch, classes]
   const Tensor& labels;    ///< [batch]: int32 or int64
   Tensor& loss;            ///< [batch]
-  Tensor& backprop;        ///< [batch, classes]; one class or more when it has rows
+  Tensor& backprop;        ///< [batch, classes]; at least one class if it has rows
 };
 
-/// InvalidArgument when features is no matrix, its rows have no classes, or there is not one label for each row.
+/// Fails with InvalidArgument if features is no matrix, its rows have no classes, or there is not one label for each row.
 Result<SparseSoftmaxCrossEntropyArguments> check_sparse_softmax_cross_entropy(KernelContext& context);
 
 }  // namespace troupe

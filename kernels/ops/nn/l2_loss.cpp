@@ -1,4 +1,5 @@
-// L2Loss(t): half the sum of the squares of all elements, a scalar; added pairwise. half and bfloat16 are computed in float.
+// L2Loss(t): half the sum of the squares of all elements, a scalar. The squares are added pairwise; half and bfloat16 are
+// computed in float.
 #include "kernels/ops/nn/l2_loss.h"
 
 #include "graph/build/gradients.h"

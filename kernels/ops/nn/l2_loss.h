@@ -1,4 +1,5 @@
-// L2Loss: what every type of device computes after the check on the host.
+// L2Loss: the check on the host, and the arguments that it returns to the compute function of each type of device
+// (kernels/core/checked_kernel.h). Any thread may call the check.
 #pragma once
 
 #include "kernels/core/checked_kernel.h"

@@ -1,5 +1,5 @@
-// LeakyRelu(features): x above 0, alpha x elsewhere. LeakyReluGrad(gradients, features): dy above 0, alpha dy elsewhere. Floating; NaN
-// stays NaN.
+// LeakyRelu(features): x where x > 0, alpha x elsewhere. LeakyReluGrad(gradients, features): dy where x > 0, alpha dy
+// elsewhere. Floating types; NaN gives NaN.
 #include "kernels/ops/nn/leaky_relu.h"
 
 #include "graph/build/gradients.h"
@@ -10,7 +10,7 @@
 namespace troupe {
 namespace {
 
-/// out = values, times alpha where the feature is not above 0. As in TensorFlow alpha has the type of what it multiplies.
+/// out = values, multiplied by alpha where the feature is not above 0. As in TensorFlow, alpha has the type of the values.
 template <class T>
 void leak(const T* values, const T* features, T factor, T* out, size_t begin, size_t end) {
   using Computed = ComputeType<T>;
@@ -40,7 +40,7 @@ Output leaked(const GradientContext& context, Output features) {
 
 void leaky_relu_gradient(GradientContext& context) { context.set(0, leaked(context, context.input(0))); }
 
-/// Linear in the gradients, locally constant in the features.
+/// The op is linear in the gradients and locally constant in the features.
 void leaky_relu_grad_gradient(GradientContext& context) {
   context.set(0, leaked(context, context.input(1)));
   context.set(1, context.scope().add_one("ZerosLike", {context.input(1)}));

@@ -1,7 +1,7 @@
-// Along the last axis of logits of rank 1 or more; half and bfloat16 by way of float:
+// Softmax along the last axis of logits of rank 1 or more; half and bfloat16 are computed in float.
 //   Softmax(logits)      exp(x) / sum exp(x)
 //   LogSoftmax(logits)   x - log sum exp(x)
-// Logits may be as large as they like: each row is shifted by its maximum first.
+// Logits may be arbitrarily large: each row is shifted by its maximum first.
 #include "kernels/ops/nn/softmax.h"
 
 #include "graph/build/gradients.h"
@@ -21,7 +21,7 @@ Status softmax_shape(ShapeContext& context) {
 
 using RowLoop = void (*)(const void* x, void* y, size_t n);
 
-/// Of two tensors of one shape and dtype, whose memory may be the same.
+/// The two tensors have the same shape and dtype, and may be the same memory.
 void for_rows(Pool& pool, RowLoop loop, const Tensor& from, Tensor& to) {
   if (to.elements() == 0) return;
   const auto length = static_cast<size_t>(to.shape()[to.shape().rank() - 1]);

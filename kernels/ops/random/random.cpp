@@ -1,18 +1,17 @@
-// Random tensors, as a pure function of where they are asked for: equal for any number of threads, and when a
-// step is repeated.
+// Random tensors, as a pure function of seeds, node and step: equal for any number of threads, and if a step is repeated.
 //   RandomUniform(shape)                    [0, 1)
-//   RandomStandardNormal(shape)             mean 0, deviation 1
-//   TruncatedNormal(shape)                  the same without what lies outside [-2, 2]
+//   RandomStandardNormal(shape)             mean 0, standard deviation 1
+//   TruncatedNormal(shape)                  like RandomStandardNormal, without values outside [-2, 2]
 //   RandomUniformInt(shape, minval, maxval) [minval, maxval)
 //   RandomShuffle(value)                    the rows of value in random order
-// Bits are those of Philox 4x32-10 (kernels/loops/philox.h). m is the finalizer of SplitMix64, h the FNV-1a hash:
-//   key      m(m(m(seed) ^ seed2)) of a node of which one of these attributes is not 0: nodes with equal seeds draw equal
-//            numbers; m(m(s) ^ h(node name)) of any other, s the seed of the session
-//   stream   m(m(2 t + 1) ^ frame key) in a step that trains, t its training round;
-//            m(m(2 t) ^ frame key) in any other, t the ordinal of the step, or, for a node with seeds of its own, how
-//            many earlier steps of the session had it: what else the session ran does not matter
-//   counter  index of the group of four numbers (two of double or int64). A group of TruncatedNormal that
-//            needs more bits goes on at index + 2^48, index + 2 * 2^48, ...
+// The bits are those of Philox 4x32-10 (kernels/loops/philox.h). m is the finalizer of SplitMix64, h the FNV-1a hash.
+//   key      For a node with attribute seed or seed2 other than 0: m(m(m(seed) ^ seed2)); nodes with equal seeds draw equal
+//            numbers. For any other node: m(m(s) ^ h(node name)), where s is the seed of the session.
+//   stream   In a step that trains: m(m(2 t + 1) ^ frame key), where t is its training round. In any other step:
+//            m(m(2 t) ^ frame key), where t is the ordinal of the step, or, for a node with seeds of its own, the number of
+//            earlier steps of the session that ran the node, so that other steps of the session do not matter.
+//   counter  The index of a group of four numbers (two of double or int64). A group of TruncatedNormal that needs more bits
+//            continues at index + 2^48, index + 2 * 2^48, ...
 #include "kernels/ops/random/random.h"
 
 #include <algorithm>
@@ -75,7 +74,7 @@ using Words = std::array<uint32_t, 4>;
 
 uint64_t wide_word(const Words& words, size_t i) { return uint64_t{words[2 * i + 1]} << 32 | words[2 * i]; }
 
-/// How many T one group gives.
+/// The number of values of type T in one group.
 template <class T>
 constexpr size_t group_size = sizeof(T) == 8 ? 2 : 4;
 
@@ -89,7 +88,7 @@ T uniform(const Words& words, size_t i) {
     return T(static_cast<float>(words[i] >> 21) * 0x1p-11f);
 }
 
-/// Box and Muller 1958: elements 2i and 2i + 1 of a group.
+/// Computes elements 2i and 2i + 1 of a group (Box and Muller 1958).
 template <class T>
 std::array<T, 2> normal_pair(const Words& words, size_t i) {
   const T radius = std::sqrt(T{-2} * std::log(T{1} - uniform<T>(words, 2 * i)));
@@ -97,7 +96,7 @@ std::array<T, 2> normal_pair(const Words& words, size_t i) {
   return {radius * std::sin(angle), radius * std::cos(angle)};
 }
 
-/// The numbers of group `index`, for each distribution.
+/// Returns the numbers of group `index`, for each distribution.
 struct Uniform {
   template <class T>
   static void group(const Philox& philox, uint64_t index, std::array<T, group_size<T>>& out) {
@@ -125,7 +124,7 @@ struct Truncated {
     complete(philox, index, out);
   }
 
-  /// Replaces what the normal group of this index has outside; false when nothing is.
+  /// Replaces the values outside [-2, 2] of the normal group of this index; returns false if there are none.
   template <class T>
   static bool complete(const Philox& philox, uint64_t index, std::array<T, group_size<T>>& out) {
     const auto inside = [](T x) { return std::abs(x) <= T{2}; };
@@ -142,7 +141,7 @@ struct Truncated {
   }
 };
 
-/// Halves are drawn as floats, but for the uniform ones, which must not round up to 1.
+/// Half values are drawn as floats, except uniform ones, which must not round up to 1.
 template <class Distribution>
 void draw(const Philox& philox, uint64_t index, std::array<Half, 4>& out) {
   if constexpr (std::is_same_v<Distribution, Uniform>) {
@@ -158,7 +157,7 @@ void draw(const Philox& philox, uint64_t index, std::array<T, n>& out) {
   Distribution::group(philox, index, out);
 }
 
-/// Whole groups of floats, many at once.
+/// Draws whole groups of floats, many at once.
 template <class Distribution>
 void draw_groups(const Philox& philox, size_t first, size_t groups, float* out) {
   const RandomLoops& loops = random_loops();
@@ -220,7 +219,7 @@ void compute_random(const RandomArguments& arguments, DeviceContext& device) {
   }
 }
 
-/// In [0, limit): the upper half of the product (Lemire 2019, without rejection).
+/// Returns a number in [0, limit): the upper half of the product (Lemire 2019, without rejection).
 uint64_t scaled(uint32_t word, uint32_t limit) { return uint64_t{word} * limit >> 32; }
 uint64_t scaled(uint64_t word, uint64_t limit) {
   __extension__ using Product = unsigned __int128;
@@ -256,7 +255,7 @@ void compute_uniform_int(const RandomUniformIntArguments& arguments, DeviceConte
   write_uniform_integers<int32_t>(arguments, device.pool());
 }
 
-/// Fisher and Yates: position i trades places with one of i .. n-1.
+/// Fisher and Yates: position i is exchanged with one of the positions i .. n-1.
 void compute_shuffle(const RandomShuffleArguments& arguments, DeviceContext& device) {
   const auto& [value, output, philox, rows, row] = arguments;
   std::vector<int64_t> order(rows);

@@ -1,5 +1,6 @@
-// Random tensors: what every type of device computes after the check on the host. Which bits a type of device must draw is said in
-// random.cpp: every one draws the same.
+// Random tensors: the checks on the host, and the arguments that they return to the compute function of each type of device
+// (kernels/core/checked_kernel.h). Any thread may call the checks. random.cpp says which bits must be drawn; every type of
+// device draws the same.
 #pragma once
 
 #include "kernels/core/checked_kernel.h"
@@ -13,7 +14,8 @@ struct RandomArguments {
   Philox philox;
 };
 
-/// For RandomUniform, RandomStandardNormal and TruncatedNormal. InvalidArgument when the shape is no vector of dimensions.
+/// Checks RandomUniform, RandomStandardNormal and TruncatedNormal. Fails with InvalidArgument if `shape` is no vector of
+/// dimensions.
 Result<RandomArguments> check_random(KernelContext& context);
 
 /// output = integers in [least, least + range), each with equal probability.
@@ -21,10 +23,10 @@ struct RandomUniformIntArguments {
   Tensor& output;  ///< int32 or int64
   Philox philox;
   int64_t least;
-  uint64_t range;  ///< at least 1 when the output has elements
+  uint64_t range;  ///< at least 1 if the output has elements
 };
 
-/// InvalidArgument when minval or maxval is no scalar, or minval is not below maxval and the output has elements.
+/// Fails with InvalidArgument if minval or maxval is no scalar, or if minval is not below maxval and the output has elements.
 Result<RandomUniformIntArguments> check_random_uniform_int(KernelContext& context);
 
 /// output = the rows of value in random order. A scalar is one row.
@@ -32,7 +34,7 @@ struct RandomShuffleArguments {
   const Tensor& value;
   Tensor& output;
   Philox philox;
-  size_t rows, row;  ///< the number of rows, and the elements of one
+  size_t rows, row;  ///< the number of rows, and the number of elements of a row
 };
 
 Result<RandomShuffleArguments> check_random_shuffle(KernelContext& context);

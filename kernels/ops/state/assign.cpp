@@ -1,12 +1,11 @@
-// Writing variables (features.md D2, D4, P5). The kernels are update rules: from the current values of the
-// variables they make the new ones, in place when nobody holds the old; the group that owns the cell runs
-// them and publishes the result.
-//   Assign(ref, value)                    the value; of the variable's shape unless validate_shape is false
-//   AssignAdd, AssignSub(ref, value)      += and -=, of equal shapes
-//   AssignVariableOp(resource, value)     the value, of any shape; with validate_shape of the shape that the present value has
-//   AssignAddVariableOp, AssignSubVariableOp: as AssignAdd and AssignSub
-// Only Assign and AssignVariableOp take a variable without a value. use_locking is accepted and means nothing:
-// writes never interleave.
+// Writes to variables (features.md D2, D4, P5). The kernels are update rules: they compute the new values of variables from the
+// current ones, in place if nobody else holds the old values. The group that owns the cells runs them and publishes the results.
+//   Assign(ref, value)                    the value; it must have the shape of the variable unless validate_shape is false
+//   AssignAdd, AssignSub(ref, value)      += and -=; both have the same shape
+//   AssignVariableOp(resource, value)     the value, of any shape; with validate_shape it must have the shape of the present value
+//   AssignAddVariableOp, AssignSubVariableOp   like AssignAdd and AssignSub
+// Only Assign and AssignVariableOp accept a variable without a value. use_locking is accepted and has no effect: writes never
+// interleave.
 #include "kernels/ops/state/assign.h"
 
 #include "graph/build/shape_context.h"
@@ -18,7 +17,7 @@ namespace {
 
 // ---- Assign
 
-/// Hands on the value as that of the variable, when it has a shape that the variable may have.
+/// Makes the value the new value of the variable, if it has a shape that the variable may have.
 class ReplaceValue {
  public:
   explicit ReplaceValue(const PrepareContext& context) {
@@ -40,7 +39,7 @@ class ReplaceValue {
 
  private:
   PartialShape declared_;
-  bool keeps_ = false;  ///< a variable that has a value keeps its shape
+  bool keeps_ = false;  ///< if true, a variable that has a value keeps its shape
 };
 
 Status assign_shape(ShapeContext& context) {

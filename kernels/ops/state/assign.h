@@ -1,4 +1,5 @@
-// AssignAdd and AssignSub: what every type of device computes after the check on the host.
+// AssignAdd and AssignSub: the check on the host, and the arguments that it returns to the compute function of each type of
+// device (kernels/core/checked_kernel.h). Any thread may call the check.
 #pragma once
 
 #include "kernels/core/checked_kernel.h"
@@ -6,13 +7,13 @@
 
 namespace troupe {
 
-/// variable.after = variable.before + value, or - value for the ops of subtraction.
+/// variable.after = variable.before + value, or variable.before - value for the ops that subtract.
 struct AssignAddArguments {
   NewValue variable;
-  const Tensor& value;  ///< has the variable's dtype and shape
+  const Tensor& value;  ///< has the dtype and shape of the variable
 };
 
-/// For AssignAdd, AssignSub, AssignAddVariableOp and AssignSubVariableOp. InvalidArgument when the shapes differ.
+/// Checks AssignAdd, AssignSub, AssignAddVariableOp and AssignSubVariableOp. Fails with InvalidArgument if the shapes differ.
 Result<AssignAddArguments> check_assign_add(KernelContext& context);
 
 }  // namespace troupe

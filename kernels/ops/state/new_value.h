@@ -1,5 +1,5 @@
-// What the kernels of variable ops share: a ref input in, its new value out, in place when nobody else holds
-// the old one. Made by the check of a kernel; used within one run of it, by its thread.
+// Helpers shared by the kernels of variable ops: a reference input becomes the new value of its variable, in place if nobody
+// else holds the old value. The check of a kernel makes a NewValue; the thread that runs the kernel uses it within one run.
 #pragma once
 
 #include <span>
@@ -8,27 +8,27 @@
 
 namespace troupe {
 
-/// The new value of a variable in the making. `before` may be the memory of `after`.
+/// The new value of a variable while it is computed. `before` may be the memory of `after`.
 struct NewValue {
   Tensor* after = nullptr;  ///< the output
   const std::byte* old = nullptr;
-  Tensor source;  ///< keeps `old` alive when it is other memory
+  Tensor source;  ///< keeps `old` alive if it is other memory
 
   template <class T>
   std::span<const T> before() const {
     return {reinterpret_cast<const T*>(old), static_cast<size_t>(after->elements())};
   }
-  /// On the CPU, for rules that change only some rows: `after` holds all that `before` held.
+  /// For rules on the CPU that change only some rows: afterwards `after` has all elements of `before`.
   void bring_over(Pool& pool) const;
 };
 
-/// Memory for the new value of ref input i, as output i, with the shape it has. The input must not be used afterwards.
+/// Allocates the new value of reference input i, with its shape, as output i. The input must not be used afterwards.
 Result<NewValue> new_value(KernelContext& context, size_t i);
 
-/// InvalidArgument unless inputs a and b have one shape.
+/// Fails with InvalidArgument unless inputs a and b have the same shape.
 Status require_same_shape(const KernelContext& context, size_t a, size_t b);
 
-/// The definition, begun, of an op that writes variables.
+/// Begins the definition of an op that writes variables.
 OpDefBuilder write_op(std::string name, ShapeFunction shape);
 
 }  // namespace troupe

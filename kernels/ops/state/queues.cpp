@@ -1,13 +1,13 @@
-// First-in, first-out queues (features.md E1-E5, E9, E10). The queue's actor carries all of it out; what must
-// wait is a pending message there, and holds no thread.
-//   FIFOQueueV2           the handle. Elements are tuples of `component_types`; `capacity` -1: any number of
-//                         them. Equal (container, shared_name), or else equal node name, is the same queue
-//   QueueEnqueueV2        one element; QueueEnqueueManyV2: one per row of the components
-//   QueueDequeueV2        one element
-//   QueueDequeueManyV2    n of them stacked, which needs `shapes`; OutOfRange when closed and short of n
-//   QueueDequeueUpToV2    the same, but what remains when the queue is closed
-//   QueueCloseV2          after the pending enqueues, or cancelling them
-//   QueueSizeV2           number of elements
+// First-in, first-out queues (features.md E1-E5, E9, E10). The actor of the queue carries out all of these ops; an op that has to
+// wait is a pending message there and blocks no thread.
+//   FIFOQueueV2           the handle. Elements are tuples of `component_types`; `capacity` is the maximum number of elements, -1
+//                         for any number. Nodes with equal (container, shared_name), or else equal node name, share a queue
+//   QueueEnqueueV2        adds one element; QueueEnqueueManyV2: one for each row of the components
+//   QueueDequeueV2        takes one element
+//   QueueDequeueManyV2    takes n elements and stacks them, which needs `shapes`; OutOfRange if the queue is closed and has fewer
+//   QueueDequeueUpToV2    like QueueDequeueManyV2, but takes what remains if the queue is closed
+//   QueueCloseV2          closes the queue after the pending enqueues, or cancels them
+//   QueueSizeV2           the number of elements
 // The forms without V2 take the handle as a reference to a string, as older graphs do.
 #include "graph/build/shape_context.h"
 #include "kernels/core/kernel.h"
@@ -22,7 +22,7 @@ Status many_shape(ShapeContext& context) {
   return unknown_shape(context);
 }
 
-/// Only the newer generation has constructors: names are for one op each.
+/// Only the V2 ops have constructors, because a constructor name belongs to one op.
 OpDefBuilder queue_op(const std::string& name, const std::string& suffix, const std::string& constructor,
                       ShapeFunction shape) {
   OpDefBuilder op(name + suffix);
@@ -34,7 +34,7 @@ OpDefBuilder queue_op(const std::string& name, const std::string& suffix, const 
       .not_differentiable();
 }
 
-/// One generation of the ops: their suffix and the type of their handle.
+/// One generation of the ops: the suffix of their names and the type of their handle.
 void add_queue_generation(OpLibrary& library, const std::string& suffix, const std::string& handle_type) {
   const std::string handle = "handle: " + handle_type;
   library.op(queue_op("FIFOQueue", suffix,

@@ -1,19 +1,20 @@
 // Synchronous replication over logical shards (features.md, section R; design.md section 4, "Replication").
 //   SyncReplicasApply(round, variables, values, samples)          rule, options, gradient, shard, shards, worker
 //   ResourceSyncReplicasApply                                     the same on resources
-// Applies an update rule once per training round, with the mean of the gradients of all shards. Each shard runs this op with its
-// own gradient, in any process and in any order; it is done when the round has been applied. Which round that is, the step says: one
-// more than the rounds applied (an applied one is answered, any other fails: Aborted). In a step outside training it fails.
-//   round       an int64 variable: how many rounds have been applied to `variables`. Saved with them, so that a repeat of a round
-//               is known as one and not applied again. Each such op has its own, shared by its shards
-//   variables   the references that the rule begins with: ApplyAdam's var, m, v
-//   values      its other inputs, in order, with this shard's gradient where the rule wants the gradient; all others are taken
-//               from shard 0
-//   samples     how many samples the gradient is the mean of: its weight. kernels/loops/weighted_mean.h has the arithmetic
-//   rule        any op on variables: "ApplyAdam", "Assign"; `options` names those of its bool attributes that are to be true
-//   gradient    the name of the rule's input that is averaged; '' for a rule without one, which is then applied once per round
-//   worker      who runs it, for people
-// The replicas role of the variables' device carries it out.
+// The op applies an update rule once for each training round, with the mean of the gradients of all shards. Each shard runs the op
+// with its own gradient, in any process and in any order; the op ends when the round has been applied. The step determines the
+// round, which must be the number of applied rounds plus one: for a round that has been applied the op succeeds at once, for any
+// other it fails with Aborted. It fails in a step outside training.
+//   round       an int64 variable: how many rounds have been applied to `variables`. It is saved with them, so that a repeated
+//               round is recognised and not applied again. The shards of one such op share it; other ops have their own
+//   variables   the references with which the inputs of the rule begin: var, m and v of ApplyAdam
+//   values      the other inputs of the rule, in order, with the gradient of this shard as its gradient input; all others are
+//               taken from shard 0
+//   samples     the number of samples whose mean is the gradient: its weight. kernels/loops/weighted_mean.h has the arithmetic
+//   rule        any op on variables: "ApplyAdam", "Assign"; `options` names its bool attributes that are true
+//   gradient    the name of the input of the rule that is averaged; '' for a rule without one, which is applied once per round
+//   worker      the worker that runs the op, for messages to people
+// The replicas service of the device of the variables carries the op out.
 #include "graph/build/shape_context.h"
 #include "kernels/core/kernel.h"
 

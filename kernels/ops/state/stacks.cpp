@@ -1,10 +1,12 @@
-// Stacks (features.md F14): tensors kept from one iteration of a loop to another, last in, first out, as long as the step.
-//   StackV2(max_size)             an empty one, of at most so many; any number when negative
-//   StackPushV2(handle, elem)     elem, which lies on top from now on; swap_memory is not needed
-//   StackPopV2(handle)            what lies on top, which leaves it
-//   StackCloseV2(handle)          lets go of what is left
-// Of `elem_type` each. InvalidArgument: it is full or empty, holds another type, or the handle is not that of a stack. The step itself
-// carries them out. What comes after a push must wait for it, and a pop for what it wants to find.
+// Stacks (features.md F14): tensors that loops keep from one iteration to another, last in, first out. A stack lives as long as
+// the step; the step itself runs these ops.
+//   StackV2(max_size)             makes an empty stack of at most `max_size` tensors; any number if negative
+//   StackPushV2(handle, elem)     pushes elem and returns it; swap_memory has no effect
+//   StackPopV2(handle)            pops the last tensor and returns it
+//   StackCloseV2(handle)          releases the remaining tensors
+// Each tensor has dtype `elem_type`. The ops fail with InvalidArgument if the stack is full or empty, holds another type, or the
+// handle is no handle of a stack. Control edges must order the ops: what comes after a push waits for it, and a pop waits for the
+// push whose tensor it needs.
 #include "graph/build/shape_context.h"
 #include "kernels/core/kernel.h"
 

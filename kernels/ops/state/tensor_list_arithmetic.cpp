@@ -1,7 +1,7 @@
-// Arithmetic of lists of tensors (kernels/core/tensor_list.h), which gradients of loops need.
+// Arithmetic on lists of tensors (kernels/core/tensor_list.h), which gradients of loops need.
 //   ZerosLike(x)      a list of as many elements, zeros of the same shapes
-//   AddN(inputs...)   of lists of equal length: a list of the sums of their elements
-// An element that was never set is zero, and stays unset. Elements may be lists.
+//   AddN(inputs...)   for lists of equal length: a list of the sums of their elements
+// An element that was never set counts as zero and stays unset. Elements may be lists.
 #include "kernels/ops/state/tensor_list_arithmetic.h"
 
 #include <array>
@@ -13,7 +13,7 @@
 namespace troupe {
 namespace {
 
-/// A scalar variant that holds this list.
+/// Returns a scalar variant that holds this list.
 Result<Tensor> handle_of(std::unique_ptr<TensorList> list, Allocator& allocator) {
   TROUPE_ASSIGN(Tensor handle, Tensor::allocate(DType::Variant, Shape{}, allocator));
   handle.write<Variant>()[0] = std::move(list);
@@ -22,7 +22,7 @@ Result<Tensor> handle_of(std::unique_ptr<TensorList> list, Allocator& allocator)
 
 // ---- ZerosLike
 
-/// A tensor like this one, or a list like this one. What is to be filled with zeros is added to `zeros`.
+/// Returns a tensor like this one, or a list like this one. Tensors that have to be filled with zeros are added to `zeros`.
 Result<Tensor> like(const Tensor& tensor, Allocator& memory, std::vector<Tensor>& zeros) {
   if (tensor.dtype() != DType::Variant) {
     TROUPE_ASSIGN(Tensor made, Tensor::allocate(tensor.dtype(), tensor.shape(), memory));
@@ -46,7 +46,7 @@ void compute_zeros_like(const ListZerosLikeArguments& arguments, DeviceContext& 
 
 using Terms = std::vector<const Tensor*>;
 
-/// The sum of one or more terms. What is to be computed of it is added to `sums`.
+/// Returns the sum of one or more terms. Sums that have to be computed are added to `sums`.
 Result<Tensor> sum_of(Terms terms, Allocator& memory, std::vector<ListElementSum>& sums);
 
 Status check_terms(const Terms& terms) {

@@ -1,5 +1,6 @@
-// ZerosLike and AddN of lists of tensors: what every type of device computes after the check on the host, which makes the lists and
-// allocates their elements, also those of lists in lists.
+// ZerosLike and AddN of lists of tensors: the checks on the host, and the arguments that they return to the compute function of
+// each type of device (kernels/core/checked_kernel.h). Any thread may call the checks. The checks make the lists and allocate
+// their elements, also those of lists in lists.
 #pragma once
 
 #include <vector>
@@ -13,12 +14,13 @@ struct ListZerosLikeArguments {
   std::vector<Tensor> zeros;
 };
 
-/// InvalidArgument when the input holds no list.
+/// Fails with InvalidArgument if the input is no list.
 Result<ListZerosLikeArguments> check_list_zeros_like(KernelContext& context);
 
-/// sum = the terms, which have its dtype and shape, added one after the other: half and bfloat16 are rounded after each.
+/// sum = the terms, which have its dtype and shape, added one after the other; half and bfloat16 are rounded after each
+/// addition.
 struct ListElementSum {
-  std::vector<const Tensor*> terms;  ///< two or more
+  std::vector<const Tensor*> terms;  ///< at least two
   Tensor sum;
 };
 
@@ -27,8 +29,8 @@ struct ListAddNArguments {
   std::vector<ListElementSum> sums;
 };
 
-/// InvalidArgument when an input holds no list, the lists differ in length or dtype, their elements differ in shape, or elements
-/// are no numbers.
+/// Fails with InvalidArgument if an input is no list, the lists differ in length or dtype, their elements differ in shape, or
+/// the elements are no numbers.
 Result<ListAddNArguments> check_list_add_n(KernelContext& context);
 
 }  // namespace troupe

@@ -10,7 +10,7 @@
 namespace troupe {
 namespace {
 
-/// The value of a bool attribute that some of these ops have.
+/// Returns the value of a bool attribute that some of these ops have.
 bool flag(const Node& node, std::string_view name, bool otherwise) {
   const AttrValue* const value = node.attrs.find(name);
   return value ? std::get<bool>(*value) : otherwise;
@@ -25,14 +25,14 @@ double number(const Tensor& scalar) {
   }
 }
 
-/// The rule over elements of float or double.
+/// Applies the rule to elements of float or double.
 template <class T>
 void apply_to(Rule rule, const RuleScalars<T>& scalars, const RuleArrays<T>& arrays, size_t begin,
               size_t end) {
   apply_rule(rule, scalars, arrays, begin, end);
 }
 
-/// Half: in float, a few elements at a time.
+/// For half: applies the rule in float, to a few elements at a time.
 void apply_to(Rule rule, const RuleScalars<float>& scalars, const RuleArrays<Half>& arrays, size_t begin,
               size_t end) {
   constexpr size_t some = 128;
@@ -78,7 +78,7 @@ RuleScalars<T> scalars_of(const TrainingArguments& arguments) {
           .linear_by_rate = arguments.linear_by_rate};
 }
 
-/// In bytes moved.
+/// The cost of an element, in bytes moved.
 size_t cost_of_element(const TrainingArguments& arguments, size_t size) {
   return (2 * arguments.variables + 1) * size;
 }
@@ -164,9 +164,10 @@ Status TrainingCheck::check_rows(const KernelContext& context) const {
   const bool rows_agree = variable.rank() > 0 && gradient.rank() == variable.rank() &&
                           std::ranges::equal(variable.dims().subspan(1), gradient.dims().subspan(1));
   if (rows_agree && indices.rank() == 1 && indices[0] == gradient[0]) return {};
-  return invalid_argument("the gradient has shape " + gradient.text() + ", indices has shape " +
-                          indices.text() + " and the variable has shape " + variable.text() +
-                          "; the gradient must have one row for each index, with the shape of a row of the variable");
+  return invalid_argument(
+      "the gradient has shape " + gradient.text() + ", indices has shape " + indices.text() +
+      " and the variable has shape " + variable.text() +
+      "; the gradient must have one row for each index, with the shape of a row of the variable");
 }
 
 Result<TrainingArguments> TrainingCheck::operator()(KernelContext& context) const {

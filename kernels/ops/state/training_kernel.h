@@ -1,6 +1,7 @@
-// What every op of training_ops.cpp computes after the check on the host: a rule of update_rules.h, applied to whole variables or
-// to some of their rows. The check reads off the op's definition which inputs are variables, the gradient, its rows, or scalars.
-// Prepared once for a node; concurrent steps run it.
+// The ops of training_ops.cpp: the check on the host, and the arguments that it returns to the compute function of each type of
+// device (kernels/core/checked_kernel.h). Any thread may call the check. They apply a rule of update_rules.h to whole variables
+// or to some of their rows. The op definition tells the check which inputs are variables, the gradient, row indices, or
+// scalars. The check is prepared once for a node; concurrent steps run it.
 #pragma once
 
 #include <array>
@@ -12,7 +13,7 @@
 
 namespace troupe {
 
-/// The scalar inputs that training ops have; each op has some of them.
+/// The scalar inputs of training ops; each op has some of them.
 enum class TrainingScalar : uint8_t {
   Rate,
   Momentum,
@@ -29,13 +30,13 @@ enum class TrainingScalar : uint8_t {
   Steps,
 };
 
-/// One T for each scalar input.
+/// One value of type T for each scalar input.
 template <class T>
 class TrainingScalars {
  public:
   T& operator[](TrainingScalar scalar) { return values_[static_cast<size_t>(scalar)]; }
   const T& operator[](TrainingScalar scalar) const { return values_[static_cast<size_t>(scalar)]; }
-  /// f of each.
+  /// Returns f of each value.
   template <class F>
   auto map(const F& f) const {
     TrainingScalars<std::invoke_result_t<F, T>> result;
@@ -48,19 +49,22 @@ class TrainingScalars {
   std::array<T, count> values_{};
 };
 
-/// values = the rule applied to them and the gradient: to all elements, or with `indices` to those rows in order, repeats included.
-/// Nothing is written when an index is out of range.
+/// values = the rule applied to the old values and the gradient: to all elements, or, with `indices`, to those rows in order,
+/// repeats included. If an index is out of range, nothing is written.
 struct TrainingArguments {
   Rule rule;
-  bool update_slots, linear_by_rate;             ///< attributes: see RuleScalars
-  size_t variables = 0;                          ///< how many of `values` there are
-  std::array<NewValue, max_states> values = {};  ///< of one shape; float, double or half, as the gradient
-  const Tensor* gradient = nullptr;              ///< of that shape, or one row for each index
-  const Tensor* indices = nullptr;  ///< a vector of int32 or int64, not checked yet; null: all elements
-  TrainingScalars<const Tensor*> scalars = {};  ///< null where the op has none; Steps is int64
+  bool update_slots, linear_by_rate;  ///< attributes of the op, see RuleScalars
+  size_t variables = 0;               ///< the number of `values`
+  /// All of one shape; float, double or half, like the gradient.
+  std::array<NewValue, max_states> values = {};
+  const Tensor* gradient = nullptr;  ///< has the shape of the values, or one row for each index
+  /// A vector of int32 or int64 that is not checked yet; null if the rule applies to all elements.
+  const Tensor* indices = nullptr;
+  /// Null for a scalar that the op does not have; Steps is int64.
+  TrainingScalars<const Tensor*> scalars = {};
 };
 
-/// Where the inputs of a training op are; those that are absent have position 0, which is that of the first variable.
+/// The positions of the inputs of a training op. An input that the op does not have has position 0, that of the first variable.
 struct TrainingInputs {
   size_t variables = 0, gradient = 0, indices = 0;
   TrainingScalars<size_t> scalars;
@@ -68,7 +72,7 @@ struct TrainingInputs {
   explicit TrainingInputs(const OpDef& op);
 };
 
-/// InvalidArgument when the shapes of the inputs are not as training_shape() demands.
+/// Fails with InvalidArgument unless the shapes of the inputs are as training_shape() requires.
 class TrainingCheck {
  public:
   TrainingCheck(Rule rule, const Node& node);
@@ -83,10 +87,11 @@ class TrainingCheck {
   bool update_slots_, linear_by_rate_;
 };
 
-/// All variables have one shape. So has the gradient, or it has one row of them for each index; the rest are scalars.
+/// The shape function: all variables have one shape. The gradient has that shape, or, with indices, one row for each index. All
+/// other inputs are scalars.
 Status training_shape(ShapeContext& context);
 
-/// On the CPU.
+/// The compute function on CPUs.
 Status compute_training(const TrainingArguments& arguments, DeviceContext& device);
 
 }  // namespace troupe

@@ -1,4 +1,4 @@
-// Optimizers' update rules on variables (features.md section Q; kernels/loops/update_rules.h has the formulas).
+// The update rules of optimizers on variables (features.md section Q; kernels/loops/update_rules.h has the formulas).
 //   ApplyGradientDescent(var, alpha, delta)
 //   ApplyMomentum(var, accum, lr, grad, momentum)      use_nesterov
 //   ApplyKerasMomentum(var, accum, lr, grad, momentum)      use_nesterov; on resources only
@@ -15,12 +15,12 @@
 //   ApplyProximalAdagrad(var, accum, lr, l1, l2, grad)
 //   ApplyAdagradDA(var, gradient_accumulator, gradient_squared_accumulator, grad, lr, l1, l2, global_step)
 //   ResourceApply...: the same on resources, without an output
-//   SparseApply..., ResourceSparseApply...(..., grad, indices, ...), of all but GradientDescent, Adam and AdaMax: row indices[i] of
-//   the variables only, with grad[i]; rows that repeat are updated once for each, in order. Nothing is written when any index is
-//   out of range
-// All variables and the gradient have one shape; what is not a variable, gradient or index is a scalar. Each
-// kernel yields the new value of every variable, so that one op over several is one atomic update.
-// use_locking is accepted and means nothing.
+//   SparseApply..., ResourceSparseApply...(..., grad, indices, ...), for all but GradientDescent, Adam and AdaMax: update row
+//   indices[i] of the variables with grad[i]; a row that occurs several times is updated once for each occurrence, in order. If
+//   an index is out of range, nothing is written
+// All variables and the gradient have one shape; inputs other than variables, gradient and indices are scalars. Each kernel
+// computes the new value of every variable, so that one op on several variables is one atomic update. use_locking is accepted and
+// has no effect.
 #include "kernels/ops/state/training_kernel.h"
 
 namespace troupe {
@@ -29,11 +29,12 @@ namespace {
 struct TrainingOp {
   std::string_view name;
   Rule rule;
-  std::vector<std::string_view> inputs;  ///< variables come first; the gradient is called "grad" or "delta"
+  /// The variables come first; the gradient is named "grad" or "delta".
+  std::vector<std::string_view> inputs;
   size_t variables;
-  bool on_rows = true;   ///< there is a SparseApply...
-  bool on_refs = true;   ///< not only on resources
-  Rule nesterov = rule;  ///< with use_nesterov, where that is another
+  bool on_rows = true;   ///< if true, there is a SparseApply... op
+  bool on_refs = true;   ///< if true, there is an op on references, not only on resources
+  Rule nesterov = rule;  ///< the rule with use_nesterov, if that is another
 };
 
 std::vector<TrainingOp> training_ops() {

@@ -1,12 +1,12 @@
 // Variables (features.md D1, D4): state that outlives steps.
 //   VariableV2              the reference
-//   Variable                the same, of older graphs: a scalar `shape` may also mean an unknown one
+//   Variable                the same in older graphs: a scalar `shape` may also mean an unknown shape
 //   VarHandleOp             the handle, as a resource
-//   ReadVariableOp          the current value: a snapshot, whatever is written later
-//   IsVariableInitialized   of a reference; VarIsInitializedOp: of a resource
-// The step yields references and handles; the group that owns the cell answers the rest. Equal (container,
-// shared_name), or else equal node name, is the same variable. A handle's edge has the shape of the value it
-// leads to, as a reference has.
+//   ReadVariableOp          the current value: a snapshot, which later writes do not change
+//   IsVariableInitialized   whether a reference leads to a value; VarIsInitializedOp: whether a resource does
+// The step outputs references and handles; the group that owns the cell carries out the other ops. Nodes with equal (container,
+// shared_name), or else equal node name, share a variable. The edge of a handle has the shape of the value of its variable, like a
+// reference.
 #include "graph/build/gradients.h"
 #include "graph/build/shape_context.h"
 #include "kernels/core/kernel.h"
@@ -62,7 +62,7 @@ void add_variable_ops(OpLibrary& library) {
   library.op(query_op("IsVariableInitialized", "ref: Ref(dtype)", "is_initialized: bool", scalar_shape)
                  .allows_uninitialized_input()
                  .not_differentiable());
-  // Its handle alone does not tell the dtype, so unlike the others it has none.
+  // The handle alone does not determine the dtype, so this op, unlike the others, has none.
   library.op(OpDefBuilder("VarIsInitializedOp")
                  .input("resource: resource")
                  .output("is_initialized: bool")
