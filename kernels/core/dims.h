@@ -92,7 +92,7 @@ class ShortList {
   }
 
   size_t size_ = 0;
-  // the elements, if there are at most inline_size; only the first size_ have values
+  // The elements, if there are at most inline_size; only the first size_ have values.
   std::array<T, inline_size> few_;
   std::vector<T> many_;  ///< the elements, if there are more than inline_size
 };

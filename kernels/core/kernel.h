@@ -38,7 +38,7 @@ struct StepInfo {
   bool training = false;
   bool profiled = false;                                 ///< whether the step records a StepProfile
   std::shared_ptr<const EarlierRuns> earlier_runs = {};  ///< for random nodes with seeds of their own
-  /// if non-null, long kernels read it between blocks and stop once it is true
+  /// If non-null, long kernels read it between blocks and stop once it is true.
   const std::atomic<bool>* cancelled = nullptr;
 };
 

@@ -96,7 +96,7 @@ struct SearchLoops {
   /// Searches `columns` neighbouring columns of `length` >= 1 elements that are `stride` apart.
   void (*columns)(const void* x, size_t length, size_t stride, size_t columns, int64_t* at);
 };
-/// dtype is float or double.
+/// Returns the loops for `dtype`, which must be float or double; they search for the greatest or the least element.
 const SearchLoops& search_loops(DType dtype, bool greatest);
 
 /// Random numbers. Elements 4 g .. 4 g + 3 of `out` come from counter first + g of Philox, with this key and stream
@@ -120,7 +120,7 @@ struct SoftmaxLoops {
   /// cross_entropy for labels that are 1 at `label` < n and 0 elsewhere
   void (*sparse_cross_entropy)(const void* x, size_t label, void* loss, void* y, size_t n);
 };
-/// dtype is float or double.
+/// Returns the functions for `dtype`, which must be float or double.
 const SoftmaxLoops& softmax_loops(DType dtype);
 
 }  // namespace troupe
