@@ -1,5 +1,5 @@
-// Ops that move elements: shapes, joining, cutting, permuting, repeating. Each case runs with constants, with
-// known shapes and with nothing known when the graph is built, and must come to the same.
+// Tests of ops that move elements: reshaping, concatenating, splitting, permuting, repeating. Each case runs with constants,
+// with known shapes and with unknown shapes when the graph is built; the results must be equal.
 #include <boost/test/unit_test.hpp>
 
 #include "tests/support/run_op.h"
@@ -224,7 +224,7 @@ BOOST_AUTO_TEST_CASE(rows_are_dealt_out_and_stitched) {
   check_op("DynamicPartition", {data, ints({1, 0, 1})}, {{"num_partitions", int64_t{3}}},
            {floats(Shape{1, 2}, {3, 4}), floats(Shape{2, 2}, {1, 2, 5, 6}), floats(Shape{0, 2}, {})});
   check_op("DynamicStitch", {ints({3, 0}), int_scalar(0), floats(Shape{2}, {1, 2}), floats({}, {3})}, {},
-           {floats(Shape{4}, {3, 0, 0, 1})});  // the later one wins; rows that none names are zeros
+           {floats(Shape{4}, {3, 0, 0, 1})});  // the later one counts; rows without an index are zeros
   check_refused("DynamicPartition", {data, ints({0, 1, 2})}, {{"num_partitions", int64_t{2}}},
                 "partitions[2] = 2 is not in [0, 2)");
   check_refused("DynamicStitch", {ints({0, -1, 1}), data}, {}, "indices[0][1] = -1");

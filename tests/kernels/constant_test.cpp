@@ -1,4 +1,4 @@
-// Sources and identities.
+// Tests of ops without inputs and of ops that return their input.
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
@@ -17,7 +17,7 @@ BOOST_AUTO_TEST_CASE(a_constant_yields_its_value) {
   BOOST_TEST(refused.status().text() == "value is int32[], but dtype is float");
 }
 
-BOOST_AUTO_TEST_CASE(a_placeholder_that_is_not_fed_says_what_it_wants) {
+BOOST_AUTO_TEST_CASE(a_placeholder_that_is_not_fed_names_its_type_and_shape) {
   const auto refused = run_op("Placeholder", {}, {{"dtype", f32}, {"shape", PartialShape{-1, 3}}});
   BOOST_TEST(refused.status().text() == "a value of dtype float and shape [?,3] must be fed");
   check_op("PlaceholderWithDefault", {ints({1, 2})}, {{"shape", PartialShape{-1}}}, {ints({1, 2})});

@@ -1,5 +1,5 @@
-// The C++ functions of kernels/constructors.h add the nodes that they promise. That they are those of the op table holds
-// op_faces_test.cpp.
+// Tests that the C++ functions of kernels/constructors.h add the right nodes. op_faces_test.cpp tests that they are those of
+// the op table.
 #include <boost/test/unit_test.hpp>
 
 #include "graph/build/gradients.h"
@@ -9,7 +9,7 @@
 namespace troupe::test {
 BOOST_AUTO_TEST_SUITE(constructors)
 
-// numbers take the type of the other inputs, axes left out are all, lists are lists of edges.
+// Numbers take the type of the other inputs, axes that are left out mean all axes, and lists are lists of edges.
 BOOST_AUTO_TEST_CASE(they_add_nodes) {
   Graph graph(op_library()->ops);
   const Scope g(graph);

@@ -1,4 +1,4 @@
-// Conditionals and loops, built, cut over one device or several, and run with real kernels.
+// Tests of conditionals and loops: built, partitioned over one device or several, and run with real kernels.
 #include "graph/build/control_flow.h"
 
 #include <boost/test/unit_test.hpp>
@@ -21,7 +21,7 @@ struct Fixture {
   Output input(const std::string& name) {
     return g.with_name(name).add_one("Placeholder", {}, {{"dtype", f32}, {"shape", PartialShape::scalar()}});
   }
-  /// The results, equal on one device and cut over three, whatever the order.
+  /// Returns the results, after a check that they are equal on one device and on three, in any order of execution.
   std::vector<float> run(const std::vector<Output>& fetches, const Feeds& feeds = {}) {
     const auto whole = value_or_throw(run_graph(library, graph, feeds, fetches));
     for (uint64_t seed = 0; seed < 3; ++seed) {
@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(one_branch_runs) {
   BOOST_TEST(partitions == 3);
 }
 
-// The factorial of n: two variables; the product is made on another device.
+// The factorial of n: a loop with two variables, whose product is computed on another device.
 BOOST_AUTO_TEST_CASE(a_product_made_on_another_device) {
   const Output n = input("n");
   const auto results = while_loop(
@@ -113,7 +113,7 @@ BOOST_AUTO_TEST_CASE(nested_loops_and_branches_over_three_devices) {
   BOOST_TEST(partitions == 3);
 }
 
-// A matrix that grows by a row per iteration: its shape is not the one it began with.
+// A matrix that grows by one row in each iteration: its shape differs from the initial one.
 BOOST_AUTO_TEST_CASE(a_variable_may_change_its_shape) {
   const Output row = g.constant(Tensor::of<float>(Shape{1, 2}, {1, 2}));
   const auto grown = while_loop(
@@ -152,7 +152,7 @@ BOOST_AUTO_TEST_CASE(a_loop_that_writes_a_variable) {
   BOOST_TEST(partitions == 3);
 }
 
-// A failure on one device ends the step everywhere, and names its place.
+// A failure on one device ends the step on all devices, and names its place.
 BOOST_AUTO_TEST_CASE(a_failure_inside_a_partitioned_loop) {
   const Output table = g.constant(Tensor::vector<float>({1, 2, 3}));
   const auto loop = while_loop(

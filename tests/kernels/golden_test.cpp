@@ -1,4 +1,5 @@
-// Single ops against the values that TensorFlow computes for them: tests/golden/ops.txt, which tests/golden/make_op_values.py makes.
+// Compares single ops with the values that TensorFlow computes for them: tests/golden/ops.txt, written by
+// tests/golden/make_op_values.py.
 #include <boost/test/unit_test.hpp>
 #include <charconv>
 #include <set>
@@ -11,7 +12,7 @@ namespace troupe::test {
 namespace {
 
 struct GoldenCase {
-  size_t line = 0;  ///< where it begins
+  size_t line = 0;  ///< the line where the case begins
   std::string op;
   Tolerance close;
   Attributes attrs;
@@ -96,7 +97,7 @@ BOOST_AUTO_TEST_CASE(ops_compute_what_tensorflow_does) {
     for (const Known known : {Known::Values, Known::Nothing}) check(one, known);
 }
 
-// All but what has nothing to compute, or something else in every run.
+// Every op with a kernel, except those that compute nothing and those with other results in every run.
 BOOST_AUTO_TEST_CASE(every_op_with_a_kernel_has_a_case) {
   std::set<std::string> seen = {"Const", "NoOp", "Placeholder", "PlaceholderV2", "PlaceholderWithDefault"};
   for (const GoldenCase& one : golden_cases()) seen.insert(one.op);

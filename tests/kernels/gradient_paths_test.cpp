@@ -1,4 +1,4 @@
-// Which ways a gradient finds through a graph: a way that it cannot follow is an error, never a zero.
+// Tests of the paths that gradients take through a graph: a path that a gradient cannot take is an error, never a zero.
 #include <boost/test/unit_test.hpp>
 
 #include "graph/build/control_flow.h"
@@ -11,7 +11,7 @@ namespace {
 struct Fixture : LocalGraph {
   Output w = g.with_name("w").add_one("Placeholder", {}, {{"dtype", f32}, {"shape", PartialShape::scalar()}});
 
-  /// `times` times x = body(x), from x = `first`.
+  /// Runs x = body(x) `times` times in a loop, from x = `first`.
   Output repeated(Output first, int times, const std::function<Output(const Scope&, Output)>& body) {
     return while_loop(
         g, {number<int32_t>(0), first},
@@ -22,7 +22,7 @@ struct Fixture : LocalGraph {
           return std::vector{s.add_one("Add", {v[0], s.constant(Tensor::scalar<int32_t>(1))}), body(s, v[1])};
         })[1];
   }
-  /// Why there is no gradient of y by w; empty when there is one.
+  /// Returns why there is no gradient of y with respect to w; empty if there is one.
   std::string refusal(Output y) {
     try {
       gradients(g, {y}, {w});
@@ -41,7 +41,7 @@ bool says(const std::string& text, const std::string& part) { return text.find(p
 
 BOOST_FIXTURE_TEST_SUITE(gradient_paths, Fixture)
 
-// h = tanh(h w), five times: w enters the loop beside its variables.
+// h = tanh(h w), five times: w enters the loop in addition to its variables.
 BOOST_AUTO_TEST_CASE(what_only_the_body_of_a_loop_reads) {
   const Output h = repeated(number(1.0f), 5, [&](const Scope& s, Output x) {
     return s.add_one("Tanh", {s.add_one("Mul", {x, w})});
@@ -55,7 +55,7 @@ BOOST_AUTO_TEST_CASE(what_a_loop_begins_with) {
   BOOST_TEST(says(refusal(h), "Unimplemented: [Exit]"));
 }
 
-// y = w + floor(loop(w)): no gradient passes Floor, so none is asked of the loop, and that of w itself is found.
+// y = w + floor(loop(w)): no gradient passes Floor, so the loop needs none, and the gradient through w itself is found.
 BOOST_AUTO_TEST_CASE(a_loop_that_no_gradient_reaches) {
   const Output h = repeated(w, 2, [&](const Scope& s, Output x) { return s.add_one("Add", {x, w}); });
   BOOST_TEST(gradient(g.add_one("Add", {w, g.add_one("Floor", {h})})) == 1.0f);
@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(lists_of_tensors) {
   BOOST_TEST(says(refusal({popped, 1}), "Unimplemented: [TensorListPopBack]"));
 }
 
-BOOST_AUTO_TEST_CASE(whole_numbers_carry_none) {
+BOOST_AUTO_TEST_CASE(integers_carry_no_gradient) {
   const Output steps = g.add_one("Cast", {g.add_one("Cast", {w}, {{"DstT", i32}})}, {{"DstT", f32}});
   BOOST_TEST(gradient(g.add_one("Add", {w, steps})) == 1.0f);
   BOOST_TEST(std::holds_alternative<std::monostate>(gradients(g, {steps}, {w})[0]));

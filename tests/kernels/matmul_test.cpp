@@ -1,4 +1,5 @@
-// Matrix products of every type, against sums in the order of the definition, on sizes that fill no block evenly.
+// Tests of matrix products of every type, against sums in the order of the definition, for sizes that are no multiples of the
+// blocks.
 #include <boost/test/unit_test.hpp>
 
 #include "tests/support/run_op.h"
@@ -6,7 +7,7 @@
 namespace troupe::test {
 namespace {
 
-/// Small whole numbers, so that sums are exact in every type.
+/// Small integers, so that sums are exact in every type.
 template <class T>
 Tensor whole(int64_t rows, int64_t columns, int64_t seed) {
   std::vector<T> values;
@@ -66,7 +67,7 @@ BOOST_AUTO_TEST_CASE(floats_of_all_sizes) {
       {{1, 1, 1}, {2, 3, 4}, {64, 64, 100}, {64, 100, 10}, {1, 5, 7}, {7, 5, 1}, {5, 1, 6}, {130, 67, 33}});
 }
 
-// Which do not go with the rest.
+// These columns are computed apart from the whole tiles.
 BOOST_AUTO_TEST_CASE(floats_a_few_columns_beyond_a_tile) {
   check_products<float>(
       {{1, 1, 49}, {5, 17, 52}, {33, 600, 53}, {100, 30, 56}, {70, 513, 100}, {6, 1100, 97}});
@@ -89,7 +90,7 @@ BOOST_AUTO_TEST_CASE(empty_dimensions_give_zeros_or_nothing) {
            {counting(Shape{0, 2, 3})});
 }
 
-BOOST_AUTO_TEST_CASE(shapes_that_do_not_fit_are_told) {
+BOOST_AUTO_TEST_CASE(shapes_that_do_not_fit_are_reported) {
   check_refused("MatMul", {counting(Shape{2, 3}), counting(Shape{4, 5})}, {},
                 "a [2,3] x b [4,5]: inner dimensions differ");
   check_refused("MatMul", {counting(Shape{2, 3}), counting(Shape{4, 5})}, {{"transpose_a", true}},

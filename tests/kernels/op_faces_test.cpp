@@ -1,4 +1,4 @@
-// What is generated from the op table is what the table says now: ninja -C build/release op_faces writes it anew.
+// Tests that the generated files agree with the op table: ninja -C build/release op_faces writes them again.
 #include <boost/test/unit_test.hpp>
 
 #include "kernels/face/constructors_header.h"

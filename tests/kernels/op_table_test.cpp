@@ -1,5 +1,5 @@
-// Walks the op table: every op must have samples, and what it promises is checked on them. An op that no kernel serves names the
-// test that runs it.
+// Walks the op table: every op must have samples, and the properties that it declares are checked on them. An op without a
+// kernel names the test that runs it.
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <set>
@@ -12,7 +12,7 @@
 namespace troupe::test {
 namespace {
 
-/// The tests' own thread computes beside those of a pool, under the same rule for denormal floats, as in every step.
+/// The thread of the tests computes beside those of a pool, with denormal floats treated as zero like in every step.
 struct AsInSteps {
   FlushDenormals flush;
 };
@@ -27,17 +27,18 @@ void for_each_op(const Visit& visit) {
   for (const auto& [name, op] : op_library()->ops->ops()) visit(*op);
 }
 
-/// What leads to its input is a handle, which finite differences cannot change: state_ops_test.cpp looks at such gradients.
+/// Returns whether an input of the op is a handle, which finite differences cannot change; state_ops_test.cpp tests such
+/// gradients.
 bool reads_a_variable(const OpDef& op) {
   return std::ranges::any_of(op.inputs, [](const ArgDef& input) { return input.type == DType::Resource; });
 }
 
-/// Functions of |z|: their gradients are those of TensorFlow's formulas for real numbers.
+/// Returns whether the op is a function of |z|: its gradient is TensorFlow's formula for real numbers.
 bool has_no_complex_derivative(const OpCase& sample) {
   return (sample.op == "Sign" || sample.op == "SquaredDifference") && is_complex(sample.inputs[0].dtype());
 }
 
-/// Ops that have a gradient in mathematics and none here: asking for one is an error.
+/// Returns whether the op is differentiable but has no gradient here: a request for one is an error.
 bool lacks_gradient(const OpDef& op) {
   static const std::set<std::string_view> others = {
       "ListDiff",          "TensorListFromTensor", "TensorListGetItem",
@@ -80,7 +81,7 @@ BOOST_AUTO_TEST_CASE(samples_give_equal_bits_however_they_run) {
   });
 }
 
-BOOST_AUTO_TEST_CASE(samples_of_what_no_kernel_serves) {
+BOOST_AUTO_TEST_CASE(samples_of_ops_without_a_kernel) {
   for_each_op([](const OpDef& op) {
     for (const ServedCase& served : all_cases().served(op.name)) check_served_case(served);
   });
@@ -95,9 +96,9 @@ BOOST_AUTO_TEST_CASE(every_op_says_whether_it_is_differentiable) {
   });
 }
 
-// "Not differentiable" makes a gradient end in silence. Of ops whose output changes with an input that may be a float, TensorFlow says
-// it of these alone; the others that have no gradient refuse to be asked for one.
-BOOST_AUTO_TEST_CASE(no_gradient_ends_in_silence_that_does_not_in_tensorflow) {
+// A gradient ends without an error at an op that is declared not differentiable. Among the ops whose output changes with a
+// float input, TensorFlow declares only these; all other ops without a gradient fail if one is requested.
+BOOST_AUTO_TEST_CASE(gradients_end_without_an_error_only_where_they_do_in_tensorflow) {
   const std::vector<AttrValue> no_limit;
   const std::set<std::string_view> constant_almost_everywhere = {
       "ArgMax", "ArgMin", "Ceil", "Floor", "FloorDiv", "Rint", "Round", "TruncateDiv"};
@@ -123,7 +124,7 @@ BOOST_AUTO_TEST_CASE(no_gradient_ends_in_silence_that_does_not_in_tensorflow) {
 BOOST_AUTO_TEST_CASE(gradients_agree_with_finite_differences) {
   for_each_op([](const OpDef& op) {
     if (!op.gradient || !has_kernel(op) || reads_a_variable(op) || op.name == "PreventGradient")
-      return;  // the last, whose gradient is an error
+      return;  // the gradient of PreventGradient is an error
     size_t compared = 0;
     for (const OpCase& sample : all_cases().good(op.name)) {
       if (has_no_complex_derivative(sample)) continue;

@@ -1,5 +1,5 @@
-// Nodes of one device side by side: which are given to another thread, and that a step ends as it does on one thread. A node counts as
-// long after it has been measured in an earlier step.
+// Tests of nodes of one device that run side by side: which nodes another thread runs, and that a step ends like on one thread.
+// A node counts as long only after it has been measured in an earlier step.
 #include <chrono>
 #include <condition_variable>
 #include <future>
@@ -12,13 +12,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Lets threads of a pool help its step.
+/// A host that lets threads of a pool help its step.
 class SharingHost final : public StepHost, public std::enable_shared_from_this<SharingHost> {
  public:
   SharingHost(const std::shared_ptr<const PreparedPlan>& plan, Pool& pool)
       : pool_(pool), feeds_(plan->plan().feeds().size()), runner_(plan, *this) {}
 
-  /// Feeds `x` to every input.
+  /// Runs a step with `x` fed to every input.
   Status run(float x) {
     std::vector<Tensor> feeds;
     for (size_t i = 0; i < feeds_; ++i) feeds.push_back(Tensor::scalar(x));
@@ -49,7 +49,7 @@ class SharingHost final : public StepHost, public std::enable_shared_from_this<S
   std::promise<Status> ended_;
 };
 
-/// Nodes that wait for each other inside their kernels, so that they come to an end only side by side.
+/// Nodes that wait for each other inside their kernels, so that they end only if they run side by side.
 class Meeting {
  public:
   explicit Meeting(size_t expected) : expected_(expected) {}
@@ -79,7 +79,7 @@ struct ParallelFixture : StepFixture {
   const std::unique_ptr<ThreadPool> pool_of_device = value_or_throw(ThreadPool::make(2));
   CpuDevice device{DeviceName{"test", 0, 0, "CPU", 0}, 1, *pool_of_device};
   LocalRuntime runtime_of_two{library, device};
-  std::unique_ptr<ThreadPool> pool = value_or_throw(ThreadPool::make(2));  // of the threads that help
+  std::unique_ptr<ThreadPool> pool = value_or_throw(ThreadPool::make(2));  // the threads that help
   Output x = input("x"), y = input("y"), left = probe("left", x), right = probe("right", y);
 
   std::shared_ptr<const PreparedPlan> prepare(std::vector<Output> feeds, std::vector<Output> fetches) {
@@ -89,7 +89,7 @@ struct ParallelFixture : StepFixture {
   std::shared_ptr<SharingHost> host(const std::shared_ptr<const PreparedPlan>& plan) {
     return std::make_shared<SharingHost>(plan, *pool);
   }
-  /// A step in which every kernel takes long.
+  /// Runs a step in which every kernel takes long.
   void measure(const std::shared_ptr<const PreparedPlan>& plan) {
     hook = [](KernelContext&) {
       spend(1ms);
@@ -107,11 +107,11 @@ BOOST_AUTO_TEST_CASE(independent_nodes_that_take_long_run_side_by_side) {
   const auto plan = prepare({x, y}, {probe("left_end", left), probe("right_end", right)});
   measure(plan);
   for (int i = 0; i < 20; ++i) {
-    pool = value_or_throw(ThreadPool::make(2));  // one that does nothing else yet
+    pool = value_or_throw(ThreadPool::make(2));  // an idle pool
     Meeting begin(2), end(2);
     hook = [&](KernelContext& context) {
       const std::string& name = context.node().name;
-      spend(100us);  // so that it stays one that takes long
+      spend(100us);  // so that the node still counts as long
       return (name.ends_with("_end") ? end : begin).attend(name);
     };
     const auto step = host(plan);
@@ -162,7 +162,7 @@ BOOST_AUTO_TEST_CASE(a_failure_ends_the_step_after_what_runs_beside_it) {
   BOOST_TEST(device.memory_statistics().in_use == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(many_nodes_give_what_they_give_on_one_thread) {
+BOOST_AUTO_TEST_CASE(many_nodes_give_the_same_results_as_on_one_thread) {
   std::vector<Output> layer(8, x);
   for (int depth = 0; depth < 6; ++depth) {
     std::vector<Output> next;

@@ -1,4 +1,5 @@
-// Random ops: known answers of the generator, distributions within bounds that fail once in a million, and what the bits depend on.
+// Tests of random ops: known values of the generator, distributions within bounds that fail once in a million, and what the
+// bits depend on.
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <set>
@@ -106,7 +107,7 @@ BOOST_AUTO_TEST_CASE(shuffling_keeps_the_rows) {
 BOOST_AUTO_TEST_CASE(bits_depend_on_seed_round_and_training_only) {
   const StepInfo first{.ordinal = 1, .seed = 5, .round = 8, .training = true};
   StepInfo later = first;
-  later.ordinal = 2;  // the same round in another step: a repeat
+  later.ordinal = 2;  // a repeat: the same round in another step
   StepInfo next = first;
   next.round = 9;
   StepInfo outside = first;
@@ -119,8 +120,9 @@ BOOST_AUTO_TEST_CASE(bits_depend_on_seed_round_and_training_only) {
   StepInfo seeded = first;
   seeded.seed = 6;
   BOOST_TEST(!identical(drawn, draw("RandomUniform", 1000, floats_with_seed(0), seeded)));
-  BOOST_TEST(identical(draw("RandomUniform", 1000, floats_with_seed(1), first),
-                       draw("RandomUniform", 1000, floats_with_seed(1), seeded)));  // an own seed wins
+  BOOST_TEST(identical(
+      draw("RandomUniform", 1000, floats_with_seed(1), first),
+      draw("RandomUniform", 1000, floats_with_seed(1), seeded)));  // the seed of the node takes precedence
 }
 
 BOOST_AUTO_TEST_CASE(own_seeds_and_earlier_runs_are_all_that_counts) {

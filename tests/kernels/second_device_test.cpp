@@ -1,5 +1,5 @@
-// A second type of device: compute functions of its own for a few ops, and the checks that those ops have already. Its memory is
-// reached by its own work alone, so a check that looked at elements would end the process.
+// Tests of a second type of device: it has its own compute functions for a few ops and uses the checks that those ops already
+// have. Only work on the device may access its memory, so a check that read elements would end the process.
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace {
 
 constexpr const char* type = "DELAYED";
 
-// ---- The plainest functions there are, of floats, and of int32 where numbers of rows are meant
+// ---- Simple compute functions for floats, and for int32 where the elements are numbers of rows
 
 Status multiply(const MatMulArguments& arguments, DeviceContext&) {
   if (arguments.transpose_a || arguments.transpose_b) return unimplemented("transposed");
@@ -140,7 +140,7 @@ BOOST_AUTO_TEST_CASE(computes_by_functions_of_its_own_behind_the_same_checks) {
   BOOST_TEST(delayed.check_memory().ok());
 }
 
-BOOST_AUTO_TEST_CASE(refuses_the_same_with_the_same_words) {
+BOOST_AUTO_TEST_CASE(errors_are_the_same_as_on_a_cpu) {
   const Tensor a = Tensor::of<float>(Shape{1, 3}, {1, 2, 3}), b = Tensor::of<float>(Shape{2, 1}, {1, 2});
   const Output x = placeholder(scope.with_name("a"), DType::Float, {}),
                y = placeholder(scope.with_name("b"), DType::Float, {}),

@@ -1,4 +1,5 @@
-// Random graphs give the same bits simplified and not, with real kernels computing both what is folded and what is run.
+// Tests that random graphs give the same bits with and without simplification; real kernels compute what is folded and what is
+// run.
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <random>
@@ -32,7 +33,7 @@ struct Fixture {
     for (const PartitionEnd& feed : parts[0].feeds) used.push_back(feeds[feed.position]);
     return runtime.run(plan, std::move(used));
   }
-  /// Simplifies and compares; how many nodes went.
+  /// Simplifies the graph and compares the results; returns how many nodes were removed.
   size_t check(const Graph& graph, const RunSignature& signature, std::span<const Tensor> feeds) {
     Subgraph subgraph = value_or_throw(cut_subgraph(graph, signature));
     const auto before = value_or_throw(run(subgraph, feeds));
@@ -44,7 +45,7 @@ struct Fixture {
   }
 };
 
-/// Grows a graph of rows of three floats, with shapes and casts of them.
+/// Builds a graph of rows of three floats, with their shapes and casts.
 class Generator {
  public:
   Generator(const Scope& scope, uint64_t seed) : g_(scope), random_(seed) {}
@@ -132,7 +133,7 @@ BOOST_AUTO_TEST_CASE(random_graphs_keep_their_bits) {
   BOOST_TEST(removed > 500);
 }
 
-// Constants in the body of a loop fold, and still come once per iteration.
+// Constants in the body of a loop are folded, and are still available in every iteration.
 BOOST_AUTO_TEST_CASE(loops_keep_their_bits) {
   Graph graph(library->ops);
   const Scope g(graph);

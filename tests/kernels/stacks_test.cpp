@@ -1,4 +1,4 @@
-// Stacks of a step: what is kept in one iteration and taken up in another.
+// Tests of the stacks of a step: values kept in one iteration and used in another.
 #include <boost/test/unit_test.hpp>
 
 #include "graph/build/control_flow.h"
@@ -37,7 +37,7 @@ BOOST_AUTO_TEST_CASE(what_was_pushed_last_is_popped_first) {
 }
 
 // for i = 0 to 3: push(i);   then while i > 0: total = 10 * total + pop(), i = i - 1
-BOOST_AUTO_TEST_CASE(a_loop_takes_up_what_another_kept) {
+BOOST_AUTO_TEST_CASE(a_loop_pops_values_that_another_loop_pushed) {
   const Output kept_in = stack(-1);
   const auto number_in = [](const Scope& s, float value) { return s.constant(Tensor::scalar(value)); };
   const auto counted = while_loop(
@@ -79,7 +79,7 @@ BOOST_AUTO_TEST_CASE(misuse_is_refused) {
   says(push(variable, number(1)), "not the handle of a stack");
 }
 
-// The handle of a stack is no variable's, wherever it comes from.
+// The handle of a stack is not that of a variable, wherever it comes from.
 BOOST_AUTO_TEST_CASE(a_stack_is_no_variable) {
   const Output s = stack(1), passed = g.add_one("Identity", {s});
   for (const Output handle : {s, passed}) {

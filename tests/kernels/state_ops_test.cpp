@@ -1,4 +1,4 @@
-// Variables and references as steps see them, and loops and branches put together op by op.
+// Tests of variables and references in steps, and of loops and branches built op by op.
 #include <boost/test/unit_test.hpp>
 
 #include "graph/build/gradients.h"
@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(a_resource_has_a_value_once_it_is_assigned) {
   BOOST_TEST(value(read) == 3);
 }
 
-// What a handle leads to is known only when it arrives.
+// The variable of a handle is known only when the handle arrives.
 BOOST_AUTO_TEST_CASE(a_resource_of_another_type_is_refused) {
   const Output v = variable("VarHandleOp"), wrong = g.constant(Tensor::scalar(1.0));
   run({g.add("AssignVariableOp", {v, number(3)}), Output::control});
@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(rows_of_a_resource_are_looked_up_and_differentiated) {
   BOOST_TEST((runtime.run(graph, {}, {wrong}).status().code() == Code::InvalidArgument));
 }
 
-// RefSwitch -> RefIdentity -> AssignAdd -> RefMerge: the branch taken writes the variable, and what comes out refers to it.
+// RefSwitch -> RefIdentity -> AssignAdd -> RefMerge: the branch that is taken writes the variable, and the output refers to it.
 BOOST_AUTO_TEST_CASE(a_reference_through_a_branch_is_written_there) {
   const Output v = variable("VariableV2");
   run(g.add_one("Assign", {v, number(1)}));
@@ -106,7 +106,8 @@ BOOST_AUTO_TEST_CASE(a_loop_doubles_until_the_limit) {
   BOOST_TEST(value(g.add_one("Exit", {{fork, 0}})) == 128);
 }
 
-// The same on a variable, which goes round as a reference: RefEnter -> RefMerge -> RefSwitch -> AssignAdd -> RefNextIteration.
+// The same loop on a variable that is passed as a reference: RefEnter -> RefMerge -> RefSwitch -> AssignAdd ->
+// RefNextIteration.
 BOOST_AUTO_TEST_CASE(a_loop_carries_a_reference) {
   const Output v = variable("VariableV2");
   run(g.add_one("Assign", {v, number(1)}));

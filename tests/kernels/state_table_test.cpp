@@ -1,4 +1,4 @@
-// The table of states: a name stands for one cell in each container, and a container goes as a whole.
+// Tests of the table of states: a name stands for one cell in each container, and a container is removed as a whole.
 #include <boost/test/unit_test.hpp>
 
 #include "kernels/core/state.h"
@@ -43,7 +43,7 @@ BOOST_AUTO_TEST_CASE(a_container_is_dropped_and_its_numbers_are_not_used_again) 
   BOOST_TEST(require("7", "w")->id() > more->id());
 }
 
-BOOST_AUTO_TEST_CASE(what_does_not_match_is_refused_by_its_plain_name) {
+BOOST_AUTO_TEST_CASE(a_cell_of_another_type_is_refused_by_its_plain_name) {
   require("7", "w");
   const Status status = table.require("7", "w", DType::Double, PartialShape{2}).status();
   BOOST_TEST(status.text() == "the state 'w' exists as float[2] and cannot be used as double[2]");

@@ -22,7 +22,7 @@ void compute_probe(const ProbeArguments& arguments, DeviceContext&) {
 }  // namespace
 
 std::shared_ptr<const OpLibrary> library_with_probes(const Hook& hook) {
-  // Not op_library(): a copy of it would add to the same table of ops.
+  // This is not op_library(), because a copy of that would add to the same table of ops.
   auto library = std::make_shared<OpLibrary>(*make_op_library());
   library->op(OpDefBuilder("Probe")
                   .input("x: float")

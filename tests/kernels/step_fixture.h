@@ -1,5 +1,5 @@
-// What the tests of the step runner share: a host that keeps what it is asked for, so that the test answers when it likes, and a
-// fixture with two ops of its own: Probe, a kernel that the test looks into, and Ask, which the host is asked for.
+// Shared by the tests of the step runner: a host that keeps the requests of a step, so that the test replies when it likes, and
+// a fixture with two additional ops: Probe, whose kernel calls a hook of the test, and Ask, which the host carries out.
 #pragma once
 
 #include <boost/test/unit_test.hpp>
@@ -12,15 +12,15 @@ namespace troupe::test {
 
 using Hook = std::function<Status(KernelContext&)>;
 
-/// All ops, and Probe and Ask. Probe adds one to its input, a float tensor, after `hook` has returned; a failure of the hook is
-/// the kernel's.
+/// Returns a library with all ops, Probe and Ask. Probe adds one to its input, a float tensor, after `hook` has returned; if
+/// the hook fails, the kernel fails.
 std::shared_ptr<const OpLibrary> library_with_probes(const Hook& hook);
 
-/// A host that keeps what it is asked, for the test to answer when it likes.
+/// A host that keeps the requests of a step; the test replies to them.
 struct ScriptedHost final : StepHost {
   explicit ScriptedHost(std::shared_ptr<const PreparedPlan> plan) : runner(std::move(plan), *this) {}
 
-  struct Asked {
+  struct PendingRequest {
     Activation activation;
     std::string node;
     Where where;
@@ -34,22 +34,24 @@ struct ScriptedHost final : StepHost {
     runner.start(info, feeds);
     runner.drive();
   }
-  /// Answers the oldest request of this node, and drives on.
-  void answer(const std::string& node, StepReply reply) {
-    const auto at =
-        std::find_if(asked.begin(), asked.end(), [&](const Asked& request) { return request.node == node; });
-    BOOST_REQUIRE(at != asked.end());
+  /// Replies to the oldest request of this node and drives the step.
+  void reply_to(const std::string& node, StepReply reply) {
+    const auto at = std::find_if(requests.begin(), requests.end(),
+                                 [&](const PendingRequest& request) { return request.node == node; });
+    BOOST_REQUIRE(at != requests.end());
     const Activation activation = at->activation;
-    asked.erase(at);
+    requests.erase(at);
     const bool awaited = runner.arrived(activation, std::move(reply));
     BOOST_TEST(awaited);
     runner.drive();
   }
-  void answer(const std::string& node, float value) { answer(node, {{}, {Tensor::scalar(value)}, false}); }
+  void reply_to(const std::string& node, float value) {
+    reply_to(node, {{}, {Tensor::scalar(value)}, false});
+  }
 
   void request(StepRequest request) override {
-    asked.push_back({request.activation, request.node.name, request.where, request.dead, {}});
-    for (Slot& slot : request.inputs) asked.back().inputs.push_back(std::move(slot));
+    requests.push_back({request.activation, request.node.name, request.where, request.dead, {}});
+    for (Slot& slot : request.inputs) requests.back().inputs.push_back(std::move(slot));
   }
   void read(Activation, uint32_t, StateCell&) override { BOOST_ERROR("no variable is being changed"); }
   void flush(FlushReason what) override { flushes.push_back(what); }
@@ -60,7 +62,7 @@ struct ScriptedHost final : StepHost {
   float fetched(size_t i = 0) { return runner.fetched()[i].as<float>()[0]; }
 
   StepRunner runner;
-  std::vector<Asked> asked;
+  std::vector<PendingRequest> requests;
   std::vector<Status> failures, outcome;
   std::vector<FlushReason> flushes;
   int wakes = 0;
@@ -94,10 +96,10 @@ struct StepFixture {
   size_t in_use() { return runtime.device().memory_statistics().in_use; }
 };
 
-/// Checks that a step has ended so, once.
+/// Checks that a step has ended once, with this failure.
 void check_failure(const std::vector<Status>& outcome, Code code, std::string_view text);
 
-/// The sum of x, x + 1, ... of `n` numbers, in a loop.
+/// Returns the sum of the `n` numbers x, x + 1, ..., computed in a loop.
 Output sum_of(const Scope& g, Output x, int32_t n);
 
 }  // namespace troupe::test

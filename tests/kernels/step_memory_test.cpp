@@ -1,4 +1,4 @@
-// What tensors a step holds and leaves behind, and steps of one plan on several threads.
+// Tests of the tensors that a step holds and leaves behind, and of steps of one plan on several threads.
 #include <malloc.h>
 
 #include <boost/test/unit_test.hpp>
@@ -11,7 +11,7 @@ using namespace troupe::test;
 
 BOOST_FIXTURE_TEST_SUITE(step_memory, StepFixture)
 
-// x -> 20 probes: each sees its own input and no more; and after the step nothing is held.
+// x -> 20 probes: during the step each probe keeps only its own input; after the step nothing is held.
 BOOST_AUTO_TEST_CASE(no_tensor_is_kept_after_its_last_use) {
   std::vector<size_t> held;
   hook = [&](KernelContext&) {
@@ -27,9 +27,9 @@ BOOST_AUTO_TEST_CASE(no_tensor_is_kept_after_its_last_use) {
     ScriptedHost host(plan);
     host.start({Tensor::of<float>(Shape{1000}, std::vector<float>(1000, 0.0f))});
     BOOST_REQUIRE(held.size() == 20);
-    const size_t one = in_use() - before;  // the fetched one
+    const size_t one = in_use() - before;  // the fetched tensor
     BOOST_TEST(one >= 4000u);
-    BOOST_TEST(held[0] == before);  // x lies elsewhere
+    BOOST_TEST(held[0] == before);  // x is not in the memory of the device
     for (size_t i = 1; i < held.size(); ++i) BOOST_TEST(held[i] == before + one);
   }
   BOOST_TEST(in_use() == before);
@@ -46,7 +46,7 @@ BOOST_AUTO_TEST_CASE(a_loop_keeps_no_tensors) {
   };
   BOOST_TEST(value_or_throw(runtime.run(plan, {Tensor::scalar(1.0f)}))[0].as<float>()[0] == 45150);
   BOOST_TEST(in_use() == before);
-  BOOST_TEST(most - before <= 64u * 128u);  // ten iterations at once at most, a few scalars each
+  BOOST_TEST(most - before <= 64u * 128u);  // at most ten iterations at once, with a few scalars each
 }
 
 BOOST_AUTO_TEST_CASE(a_failed_step_keeps_no_tensors) {
@@ -58,8 +58,7 @@ BOOST_AUTO_TEST_CASE(a_failed_step_keeps_no_tensors) {
   BOOST_TEST(in_use() == before);
 }
 
-// What was fetched is the caller's: neither later steps of the context nor the end of plan and device touch
-// it.
+// Fetched tensors belong to the caller: neither later steps of the context nor the end of plan and device change them.
 BOOST_AUTO_TEST_CASE(fetched_tensors_outlive_the_context) {
   std::vector<Tensor> fetched;
   {
@@ -85,7 +84,7 @@ BOOST_AUTO_TEST_CASE(fed_tensors_stay_as_they_are) {
   BOOST_TEST(fed.as<float>()[0] == 3);
 }
 
-// One plan, several threads, each with steps of its own: branches, loops and kernels, no step sees another's values.
+// Several threads run steps of one plan with branches, loops and kernels; no step sees values of another.
 BOOST_AUTO_TEST_CASE(several_threads_run_steps_of_one_plan) {
   const Output x = input("x");
   const Output negative = g.add_one("Less", {x, number(0)});
@@ -128,7 +127,7 @@ BOOST_AUTO_TEST_CASE(repeated_steps_need_no_more_memory) {
   BOOST_TEST(after.in_use == device.in_use);
   BOOST_TEST(after.reserved == device.reserved);
   BOOST_TEST(after.peak == device.peak);
-  BOOST_TEST(mallinfo2().uordblks < heap + 10'000);  // less than a byte a step
+  BOOST_TEST(mallinfo2().uordblks < heap + 10'000);  // less than one byte for each step
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,5 +1,5 @@
-// What users of the step runner rely on: the order of nodes, deadness, iterations, requests and their replies, cancellation,
-// failures, and work that a device finishes later.
+// Tests of what users of the step runner rely on: the order of nodes, deadness, iterations, requests and their replies,
+// cancellation, failures, and work that a device ends later.
 #include "kernels/runtime/step_runner.h"
 
 #include <algorithm>
@@ -29,30 +29,30 @@ BOOST_AUTO_TEST_CASE(nodes_run_after_their_inputs_and_control_inputs) {
   BOOST_TEST(host.fetched(1) == 3);
 }
 
-// x -> probe, x -> ask: what is served elsewhere is under way while this thread computes.
+// x -> probe, x -> ask: the request is pending while this thread computes.
 BOOST_AUTO_TEST_CASE(requests_start_before_what_is_computed_here) {
   ScriptedHost* host = nullptr;
-  size_t asked_before = 0;
+  size_t requests_before = 0;
   hook = [&](KernelContext&) {
-    asked_before = host->asked.size();
+    requests_before = host->requests.size();
     return Status{};
   };
   const Output x = input("x"), a = probe("probe", x), b = ask("ask", x), c = probe("after", b);
   ScriptedHost scripted(prepare({x}, {a, c}));
   host = &scripted;
   host->start({Tensor::scalar(1.0f)});
-  BOOST_TEST(asked_before == 1);
-  BOOST_TEST(host->asked.at(0).inputs.at(0).tensor.as<float>()[0] == 1);
-  host->answer("ask", 5);
+  BOOST_TEST(requests_before == 1);
+  BOOST_TEST(host->requests.at(0).inputs.at(0).tensor.as<float>()[0] == 1);
+  host->reply_to("ask", 5);
   BOOST_REQUIRE(host->outcome.size() == 1);
   BOOST_TEST(host->fetched(1) == 6);
 }
 
-// x -> ask, x -> probe: what the host gathers must not wait for a kernel, nor for the step's next turn.
-BOOST_AUTO_TEST_CASE(what_is_gathered_leaves_before_a_kernel_and_before_the_step_parks) {
+// x -> ask, x -> probe: what the host gathers must wait neither for a kernel nor for the next call of drive().
+BOOST_AUTO_TEST_CASE(gathered_messages_are_sent_before_a_kernel_and_before_the_step_parks) {
   ScriptedHost* host = nullptr;
   hook = [&](KernelContext&) {
-    BOOST_TEST(host->asked.size() == 1);
+    BOOST_TEST(host->requests.size() == 1);
     BOOST_TEST((host->flushes == std::vector{FlushReason::Kernel}));
     return Status{};
   };
@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(what_is_gathered_leaves_before_a_kernel_and_before_the_step
   host = &scripted;
   host->start({Tensor::scalar(1.0f)});
   BOOST_TEST((host->flushes == std::vector{FlushReason::Kernel, FlushReason::Parking}));
-  host->answer("ask", 5);
+  host->reply_to("ask", 5);
   BOOST_TEST(host->outcome.at(0).ok());
 }
 
@@ -81,10 +81,10 @@ BOOST_AUTO_TEST_CASE(dead_nodes_do_not_run_but_a_dead_send_is_sent) {
   const auto plan = prepare({x, p}, {merged}, {asked.node, send});
   ScriptedHost host(plan);
   host.start({Tensor::scalar(1.0f), Tensor::scalar(true)});
-  BOOST_REQUIRE(host.asked.size() == 1);
-  BOOST_TEST(host.asked[0].node == "send");
-  BOOST_TEST(host.asked[0].dead);
-  host.answer("send", StepReply{});
+  BOOST_REQUIRE(host.requests.size() == 1);
+  BOOST_TEST(host.requests[0].node == "send");
+  BOOST_TEST(host.requests[0].dead);
+  host.reply_to("send", StepReply{});
   BOOST_REQUIRE(host.outcome.size() == 1);
   BOOST_TEST(host.outcome[0].ok());
   BOOST_TEST(ran == std::vector<std::string>{"yes"}, boost::test_tools::per_element());
@@ -99,23 +99,22 @@ BOOST_AUTO_TEST_CASE(a_dead_fetch_is_an_error_that_names_it) {
   check_failure(host.outcome, Code::InvalidArgument, "no:0 was not valid (dead)");
 }
 
-// What was asked for does not come: the token is dead.
+// The reply of a Recv says that the token is dead.
 BOOST_AUTO_TEST_CASE(a_dead_reply_makes_its_consumers_dead) {
   record();
   const Output x = input("x"), y = probe("y", ask("ask", x));
   const Output merged = g.add_one("Merge", {y, probe("other", x)});
   ScriptedHost host(prepare({x}, {merged}, {y.node}));
   host.start({Tensor::scalar(1.0f)});
-  host.answer("ask", {{}, {}, true});
+  host.reply_to("ask", {{}, {}, true});
   BOOST_REQUIRE(host.outcome.size() == 1);
   BOOST_TEST(host.outcome[0].ok());
   BOOST_TEST(ran == std::vector<std::string>{"other"}, boost::test_tools::per_element());
   BOOST_TEST(host.fetched() == 2);
 }
 
-// An Ask in a loop of three iterations, answered last first: each place is told apart, and the values meet
-// their iterations.
-BOOST_AUTO_TEST_CASE(iterations_are_told_apart) {
+// An Ask in a loop of three iterations, with replies in reverse order: each reply reaches its iteration.
+BOOST_AUTO_TEST_CASE(replies_reach_their_iterations) {
   std::vector<uint64_t> keys;
   hook = [&](KernelContext& context) {
     keys.push_back(context.frame_key());
@@ -139,14 +138,14 @@ BOOST_AUTO_TEST_CASE(iterations_are_told_apart) {
     keys.clear();
     ScriptedHost host(plan);
     host.start();
-    BOOST_REQUIRE(host.asked.size() == 3);
-    std::sort(host.asked.begin(), host.asked.end(),
+    BOOST_REQUIRE(host.requests.size() == 3);
+    std::sort(host.requests.begin(), host.requests.end(),
               [](const auto& a, const auto& b) { return a.where.iteration > b.where.iteration; });
     for (uint64_t iteration = 3; iteration-- != 0;) {
-      BOOST_TEST(host.asked[0].where.iteration == iteration);
-      BOOST_TEST(host.asked[0].where.frame == host.asked.back().where.frame);
-      BOOST_TEST(host.asked[0].inputs[0].tensor.as<float>()[0] == static_cast<float>(iteration + 1));
-      host.answer(host.asked[0].node, static_cast<float>(iteration * iteration));
+      BOOST_TEST(host.requests[0].where.iteration == iteration);
+      BOOST_TEST(host.requests[0].where.frame == host.requests.back().where.frame);
+      BOOST_TEST(host.requests[0].inputs[0].tensor.as<float>()[0] == static_cast<float>(iteration + 1));
+      host.reply_to(host.requests[0].node, static_cast<float>(iteration * iteration));
     }
     BOOST_REQUIRE(host.outcome.size() == 1);
     BOOST_TEST(host.fetched() == 0 + 1 + 4);
@@ -159,23 +158,23 @@ BOOST_AUTO_TEST_CASE(iterations_are_told_apart) {
   }
 }
 
-// a, b, c asked at once; answered b, c, a.
+// a, b, c are requested at once; the replies come in the order b, c, a.
 BOOST_AUTO_TEST_CASE(requests_may_be_answered_in_any_order) {
   const Output x = input("x"), a = ask("a", x), b = ask("b", x), c = ask("c", x);
   const Output sum =
       g.add_one("AddN", {a, g.add_one("Mul", {b, number(10)}), g.add_one("Mul", {c, number(100)})});
   ScriptedHost host(prepare({x}, {sum}));
   host.start({Tensor::scalar(0.0f)});
-  BOOST_TEST(host.asked.size() == 3);
-  host.answer("b", 2);
-  host.answer("c", 3);
+  BOOST_TEST(host.requests.size() == 3);
+  host.reply_to("b", 2);
+  host.reply_to("c", 3);
   BOOST_TEST(host.outcome.empty());
-  host.answer("a", 1);
+  host.reply_to("a", 1);
   BOOST_REQUIRE(host.outcome.size() == 1);
   BOOST_TEST(host.fetched() == 321);
 }
 
-// Cancelled with two requests pending: nothing starts any more, and it ends when both have come back.
+// Cancelled with two requests pending: no further node starts, and the step ends when both replies have come.
 BOOST_AUTO_TEST_CASE(cancelled_in_the_middle) {
   record();
   const Output x = input("x"), a = ask("a", x), b = ask("b", x);
@@ -185,14 +184,14 @@ BOOST_AUTO_TEST_CASE(cancelled_in_the_middle) {
     ScriptedHost host(prepare({x}, {last, other}));
     host.start({Tensor::scalar(0.0f)});
     BOOST_TEST(host.runner.cancel(deadline_exceeded("too late")));
-    BOOST_TEST(!host.runner.cancel(cancelled("nobody wants it any more")));  // the first reason counts
+    BOOST_TEST(!host.runner.cancel(cancelled("a later reason")));  // the first reason counts
     host.runner.drive();
     BOOST_REQUIRE(host.failures.size() == 1);
     BOOST_TEST((host.failures[0].code() == Code::DeadlineExceeded));
     BOOST_TEST(host.outcome.empty());
-    host.answer("a", 1);
+    host.reply_to("a", 1);
     BOOST_TEST(host.outcome.empty());
-    host.answer("b", {cancelled("as told"), {}, false});
+    host.reply_to("b", {cancelled("as told"), {}, false});
     check_failure(host.outcome, Code::DeadlineExceeded, "step 7: too late");
     BOOST_TEST(ran.empty());
     BOOST_TEST(host.failures.size() == 1);
@@ -200,7 +199,7 @@ BOOST_AUTO_TEST_CASE(cancelled_in_the_middle) {
   BOOST_TEST(in_use() == before);
 }
 
-// A long kernel sees the cancellation that another thread brings.
+// A long kernel sees that another thread cancels the step.
 BOOST_AUTO_TEST_CASE(a_kernel_sees_the_cancellation) {
   ScriptedHost* host = nullptr;
   hook = [&](KernelContext& context) {
@@ -233,8 +232,8 @@ BOOST_AUTO_TEST_CASE(a_cancelled_context_serves_the_next_step) {
     if (cancels) {
       check_failure(host->outcome, Code::Cancelled, "stop");
     } else {
-      BOOST_TEST(host->asked.at(0).inputs.at(0).tensor.as<float>()[0] == 4950);
-      host->answer("ask", 1);
+      BOOST_TEST(host->requests.at(0).inputs.at(0).tensor.as<float>()[0] == 4950);
+      host->reply_to("ask", 1);
       BOOST_TEST(host->outcome.at(0).ok());
     }
   }
@@ -249,7 +248,7 @@ BOOST_AUTO_TEST_CASE(failures_name_op_node_device_and_step) {
     ScriptedHost host(plan);
     host.start({Tensor::scalar(0.0f)});
     check_failure(host.outcome, code, text);
-    BOOST_TEST(host.asked.empty());
+    BOOST_TEST(host.requests.empty());
   };
   check([](KernelContext&) { return out_of_range("no more"); }, Code::OutOfRange,
         "[Probe] layer/first" + place + "no more");
@@ -263,11 +262,11 @@ BOOST_AUTO_TEST_CASE(failures_name_op_node_device_and_step) {
   hook = nullptr;
   ScriptedHost host(plan);
   host.start({Tensor::scalar(0.0f)});
-  host.answer("layer/ask", {unavailable("gone"), {}, false});
+  host.reply_to("layer/ask", {unavailable("gone"), {}, false});
   check_failure(host.outcome, Code::Unavailable, "[Ask] layer/ask" + place + "gone");
   ScriptedHost without(plan);
   without.start({Tensor::scalar(0.0f)});
-  without.answer("layer/ask", StepReply{});
+  without.reply_to("layer/ask", StepReply{});
   check_failure(without.outcome, Code::Internal,
                 "[Ask] layer/ask" + place + "the reply has no value for output 0");
 }
@@ -282,7 +281,7 @@ BOOST_AUTO_TEST_CASE(feeds_are_checked) {
 
 namespace {
 
-// x -> first -> second, on a device that works when it is told to
+// x -> first -> second, on a device that works when the test lets it
 struct DelayedFixture : StepFixture {
   std::shared_ptr<const PreparedPlan> plan() {
     return value_or_throw(delayed.prepare(graph, {{x}, {second}, {}}));
@@ -296,7 +295,7 @@ struct DelayedFixture : StepFixture {
 
 }  // namespace
 
-// The step is parked meanwhile, and touches nothing early.
+// The step is parked meanwhile, and changes nothing early.
 BOOST_FIXTURE_TEST_CASE(a_device_may_finish_later, DelayedFixture) {
   {
     ScriptedHost host(plan());
@@ -317,7 +316,7 @@ BOOST_FIXTURE_TEST_CASE(a_device_may_finish_later, DelayedFixture) {
   BOOST_TEST(device.check_memory().ok());
 }
 
-// Cancelled while the device works: the step ends after it.
+// Cancelled while the device works: the step ends after the device.
 BOOST_FIXTURE_TEST_CASE(a_cancelled_step_waits_for_its_device, DelayedFixture) {
   ScriptedHost host(plan());
   host.start({Tensor::scalar(1.0f)});

@@ -1,5 +1,4 @@
-// The engine of the array ops against a plain loop over all elements, on boxes of every kind: permuted, cut,
-// repeated, reversed.
+// Tests of strided copies against a plain loop over all elements, on boxes of every kind: permuted, split, repeated, reversed.
 #include "kernels/loops/strided_copy.h"
 
 #include <boost/test/unit_test.hpp>
@@ -10,7 +9,7 @@
 namespace troupe::test {
 namespace {
 
-/// Element by element, in order.
+/// Copies element by element, in order.
 Tensor slow_copy(const Dims& dims, const Tensor& from, const Layout& from_layout, Tensor to,
                  const Layout& to_layout) {
   const auto source = from.as<float>();
@@ -69,7 +68,7 @@ BOOST_AUTO_TEST_CASE(every_permutation_of_every_small_shape) {
 BOOST_AUTO_TEST_CASE(large_ones_are_shared_out) {
   const Tensor matrix = counting(Shape{700, 900});
   check_copy({900, 700}, matrix, {0, {1, 900}}, 630'000, {0, {700, 1}});                   // transposed
-  check_copy({630'000}, matrix, {0, {1}}, 630'000, {0, {1}});                              // as it is
+  check_copy({630'000}, matrix, {0, {1}}, 630'000, {0, {1}});                              // contiguous
   check_copy({630'000}, matrix, {629'999, {-1}}, 630'000, {0, {1}});                       // reversed
   check_copy({3, 700, 300}, matrix, {0, {300, 900, 1}}, 630'000, {0, {210'000, 300, 1}});  // three parts
   check_copy({100, 10, 9, 70}, matrix, {0, {9, 900, 1, 9'000}}, 630'000, {0, {6300, 630, 70, 1}});

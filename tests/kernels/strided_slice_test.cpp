@@ -1,4 +1,4 @@
-// Slices in NumPy's notation; each expectation is what NumPy gives.
+// Tests of slices in the notation of NumPy; each expected value is the result of NumPy.
 #include <boost/test/unit_test.hpp>
 
 #include "tests/support/run_op.h"
@@ -8,7 +8,7 @@ namespace {
 
 struct Masks {
   int64_t begin = 0, end = 0, ellipsis = 0, new_axis = 0, shrink_axis = 0;
-  operator Attributes() const {  // NOLINT: brief in the cases below
+  operator Attributes() const {  // NOLINT: implicit, to keep the cases below short
     return {{"begin_mask", begin},
             {"end_mask", end},
             {"ellipsis_mask", ellipsis},

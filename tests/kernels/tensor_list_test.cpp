@@ -1,4 +1,5 @@
-// Lists of tensors as values: what TensorFlow's own cases (tests/golden/cases/graphs/list_*) do not show.
+// Tests of lists of tensors as values, for behaviour that the cases made with TensorFlow (tests/golden/cases/graphs/list_*) do
+// not show.
 #include <boost/test/unit_test.hpp>
 
 #include "devices/transfer.h"
@@ -70,7 +71,7 @@ BOOST_AUTO_TEST_CASE(a_list_of_more_than_memory_holds_is_refused) {
   BOOST_TEST((failure(length(huge)).code() == Code::ResourceExhausted));
 }
 
-BOOST_AUTO_TEST_CASE(what_moves_elements_does_not_move_lists) {
+BOOST_AUTO_TEST_CASE(ops_that_move_elements_do_not_accept_lists) {
   const Output list = push(g, empty(), number(1.0f));
   const Status packed = failure(g.add_one("Pack", {list, list}));
   BOOST_TEST((packed.code() == Code::NotFound), packed.message());
@@ -78,7 +79,7 @@ BOOST_AUTO_TEST_CASE(what_moves_elements_does_not_move_lists) {
   BOOST_TEST(fetched.text().find("variant") != std::string::npos, fetched.message());
 }
 
-// The lists [x, unset, y], zeros like it, and the sum of both and the first once more.
+// The list [x, unset, y], the zeros like it, and the sum of both and the first list again.
 BOOST_AUTO_TEST_CASE(elements_may_lie_in_the_memory_of_a_device) {
   InlinePool pool;
   CpuDevice host(value_or_throw(DeviceName::parse("/job:test/replica:0/task:0/device:CPU:0")), 1, pool);

@@ -1,4 +1,4 @@
-// Update rules of variables: their formulas, in place and out of place, and what they refuse.
+// Tests of the update rules of variables: their formulas, in place and out of place, and the inputs that they refuse.
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
@@ -23,7 +23,7 @@ std::vector<Tensor> update(const std::string& op, const std::vector<Tensor>& inp
   return value_or_throw(run_op(op, inputs, std::move(attrs)));
 }
 
-/// One node of an update op on variables of a graph, and cells to run it on.
+/// One node of an update op on variables of a graph, and cells on which it runs.
 class Group {
  public:
   Group(const std::string& op, const std::vector<Tensor>& variables, std::initializer_list<DType> values)

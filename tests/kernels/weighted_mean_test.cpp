@@ -1,4 +1,4 @@
-// The arithmetic of synchronous replication, bit by bit against that of n towers in one graph.
+// Tests of the arithmetic of synchronous replication, bit by bit against that of n towers in one graph.
 #include "kernels/loops/weighted_mean.h"
 
 #include <boost/test/unit_test.hpp>
@@ -28,7 +28,7 @@ Result<Tensor> mean_of(const std::vector<Tensor>& gradients, const std::vector<i
   return mean;
 }
 
-/// What the ops make of it: AddN(g[k] * w[k]) / AddN(w[k]).
+/// The result of the ops: AddN(g[k] * w[k]) / AddN(w[k]).
 template <class T>
 Tensor by_ops(const std::vector<Tensor>& gradients, const std::vector<int64_t>& weights) {
   const auto run = [](const std::string& op, const std::vector<Tensor>& inputs) {
@@ -82,7 +82,7 @@ BOOST_AUTO_TEST_CASE(a_shard_without_samples_is_left_out) {
   BOOST_TEST(mean.as<float>()[0] == 3.0f);
 }
 
-BOOST_AUTO_TEST_CASE(what_has_no_mean_is_refused) {
+BOOST_AUTO_TEST_CASE(gradients_without_a_mean_are_refused) {
   const Tensor two = Tensor::vector<float>({1, 2}), three = Tensor::vector<float>({1, 2, 3});
   const Tensor integers = Tensor::vector<int32_t>({1, 2}), doubles = Tensor::vector<double>({1, 2});
   const auto code = [](const std::vector<Tensor>& gradients, const std::vector<int64_t>& weights) {

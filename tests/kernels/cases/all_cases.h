@@ -5,7 +5,7 @@
 
 namespace troupe::test {
 
-/// All of them, made once.
+/// Returns all cases, which are made once.
 const OpCases& all_cases();
 
 void add_array_cases(OpCases& cases);
@@ -15,9 +15,9 @@ void add_nn_cases(OpCases& cases);
 void add_random_cases(OpCases& cases);
 void add_state_cases(OpCases& cases);
 
-/// For a function of each element of its input, which lies between low and high.
+/// Adds the cases of an op that is a function of each element of its input, for elements between low and high.
 void add_function_cases(OpCases& cases, const std::string& op, double low, double high);
-/// The same of two inputs of one shape.
+/// Adds the cases of an op that is a function of the elements of two inputs of the same shape.
 void add_paired_cases(OpCases& cases, const std::string& op, double low, double high);
 
 }  // namespace troupe::test

@@ -1,4 +1,4 @@
-// Samples of the ops of kernels/ops/control, and of the ends of graphs and partitions.
+// Samples of the ops of kernels/ops/control, of feeds and of transfers between partitions.
 #include "tests/kernels/cases/all_cases.h"
 
 namespace troupe::test {

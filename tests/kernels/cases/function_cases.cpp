@@ -1,4 +1,4 @@
-// What functions of single elements have in common.
+// Samples that all functions of single elements share.
 #include <algorithm>
 #include <limits>
 

@@ -48,7 +48,7 @@ void add_sum_cases(OpCases& cases) {
   cases.bad("AddN", {}, {}, "attribute N is 0");
 }
 
-/// Shapes that broadcast in every way: equal, scalar, rows, columns, both sides, missing axes, none at all; odd sizes.
+/// Adds shapes that broadcast in every way: equal, scalar, rows, columns, both sides, missing axes, no elements, odd sizes.
 void add_shapes(OpCases& cases, const std::string& op, double low, double high) {
   const Shape pairs[][2] = {
       {Shape(), Shape()},         {Shape{7}, Shape{7}},          {Shape{19}, Shape()},
@@ -62,7 +62,7 @@ void add_shapes(OpCases& cases, const std::string& op, double low, double high) 
   }
 }
 
-/// In every type; large enough to be shared between threads.
+/// Adds samples of every type, large enough to be split over threads.
 void add_types(OpCases& cases, const std::string& op) {
   cases.good_in_every_type(op, {random_doubles(Shape{13}, 1, 9, 3), random_doubles(Shape{3, 1}, 1, 4, 4)});
   const Tensor large = converted(random_doubles(Shape{300, 501}, 1, 9, 5), DType::Float);
@@ -152,7 +152,7 @@ void add_elementwise_unary_cases(OpCases& cases) {
 
 const Attributes keep = {{"keep_dims", true}};
 
-/// Every set of axes of a box, with and without the axes kept; shapes with sizes 0 and 1.
+/// Adds every set of axes of a box, with and without the axes kept, and shapes with sizes 0 and 1.
 void add_axes(OpCases& cases, const std::string& op, const std::function<Tensor(const Shape&)>& make) {
   const Tensor box = make(Shape{2, 3, 2, 5});
   for (int set = 0; set < 16; ++set) {
@@ -172,7 +172,7 @@ void add_axes(OpCases& cases, const std::string& op, const std::function<Tensor(
   cases.bad(op, {box, ints(Shape{1, 1}, {0})}, {}, "must be a scalar or a vector");
 }
 
-/// Large enough for blocks: long runs, tall columns, narrow columns, wide rows.
+/// Adds shapes large enough for blocks: long runs, tall columns, narrow columns, wide rows.
 void add_large(OpCases& cases, const std::string& op) {
   const auto sample = [&](std::initializer_list<int64_t> dims, std::initializer_list<int32_t> axes) {
     cases.good(op, {converted(random_doubles(Shape(dims), 0.999, 1.001), DType::Float), ints(axes)});
@@ -200,7 +200,7 @@ void add_reduction_cases(OpCases& cases) {
   cases.bad("Mean", {ints(Shape{0, 3}, {}), ints({0})}, {},
             "the mean of zero integers is undefined; the input is int32[0,3]");
   for (const char* op : {"All", "Any"})
-    add_axes(cases, op, [](const Shape& shape) {  // an odd one out here and there
+    add_axes(cases, op, [](const Shape& shape) {  // mostly equal elements with a few exceptions
       return converted(converted(random_doubles(shape, -1.5, 1.5), DType::Int32), DType::Bool);
     });
   for (const char* op : {"All", "Any"})

@@ -4,7 +4,7 @@
 namespace troupe::test {
 namespace {
 
-/// Rows that are distributions.
+/// Returns a matrix whose rows are distributions.
 Tensor distributions(int64_t rows, int64_t classes) {
   Tensor tensor = random_doubles(Shape{rows, classes}, 0.1, 1, 21);
   const auto values = tensor.write<double>();

@@ -1,4 +1,5 @@
-// Samples of the ops of kernels/ops/state. The kernels of updates are rules: the variables' values in, their new values out.
+// Samples of the ops of kernels/ops/state. The kernels of update ops are rules: their inputs are the values of the variables,
+// their outputs the new values.
 #include "tests/kernels/cases/all_cases.h"
 
 namespace troupe::test {
@@ -18,7 +19,7 @@ void add_assign_cases(OpCases& cases) {
       cases.good(op, {one(), one()}, type);
       if (op.starts_with("AssignAdd") || op.starts_with("AssignSub"))
         cases.bad(op, {values(1), random_doubles(Shape{5, 3}, 0, 1)}, type, "[5,3]");
-      else  // the variable's declared shape decides
+      else  // the declared shape of the variable decides
         cases.bad(op, {values(1)}, type, "takes 2 inputs, got 1");
     }
   cases.good("Assign", {values(1), none()}, {{"validate_shape", false}});
@@ -26,7 +27,7 @@ void add_assign_cases(OpCases& cases) {
   cases.bad("AssignAdd", {strings({"a"}), strings({"b"})}, {}, "T is string");
 }
 
-/// A scatter that is shared out over threads; rows repeat.
+/// The inputs of a scatter that is split over threads, with repeated rows.
 std::vector<Tensor> many_rows() {
   return {converted(random_doubles(Shape{61, 33}, 1, 9), f32),
           converted(random_doubles(Shape{5000}, 0, 61), i64),
@@ -72,8 +73,8 @@ void add_scatter_nd_cases(OpCases& cases, const std::string& op) {
             "indices has shape [1,1] and the tensor has shape []");
 }
 
-/// The inputs of a rule. `variables` come first, then scalars; the gradient's place is where `inputs` holds 'g', that of indices 'i', of a
-/// count 'n'.
+/// The inputs of a rule: `variables` variables, and then one input for each character of `inputs`: 'g' is the gradient, 'i' the
+/// indices, 'n' a count, any other character a scalar.
 struct RuleInputs {
   size_t variables;
   std::string_view inputs;
@@ -89,7 +90,7 @@ struct RuleInputs {
                                       : one(0.5));
     return result;
   }
-  /// As many as are shared out over threads, as floats.
+  /// Returns inputs that are large enough to be split over threads, as floats.
   std::vector<Tensor> many() const {
     const Tensor rows = random_doubles(sparse() ? Shape{5000, 33} : Shape{300, 501}, 1, 9, 5);
     std::vector<Tensor> result = (*this)(sparse() ? random_doubles(Shape{61, 33}, 1, 9) : rows, rows,
@@ -125,7 +126,7 @@ void add_rule(OpCases& cases, const std::string& name, size_t variables, std::st
     add_rule_cases(cases, op, {variables, inputs}, attrs);
 }
 
-/// On whole variables, and on rows of them.
+/// Adds samples on whole variables, and on rows of them.
 void add_rules(OpCases& cases, const std::string& name, size_t variables, const std::string& inputs,
                const Attributes& attrs = {}) {
   add_rule(cases, "Apply" + name, variables, inputs, attrs);
@@ -161,7 +162,7 @@ void add_update_cases(OpCases& cases) {
 }
 
 Tensor sample() { return random_doubles(Shape{2, 3}, 1, 9); }
-Tensor handle() { return strings({"q"}).reshaped(Shape()); }  // of a queue of the first generation
+Tensor handle() { return strings({"q"}).reshaped(Shape()); }  // the handle of a queue of an op without V2
 
 void add_stacks(OpCases& cases) {
   const std::string test = "kernels/stacks_test.cpp";
@@ -188,7 +189,7 @@ void add_list_makers(OpCases& cases, const std::string& test) {
   cases.bad("TensorListFromTensor", {sample(), ints({2})}, {}, "element_shape is [2]");
 }
 
-/// Handles of variants that hold no list.
+/// Adds inputs that are variants without a list.
 void add_list_users(OpCases& cases, const std::string& test) {
   const Attributes floats = {{"element_dtype", f32}}, shape = {{"shape_type", i64}};
   const Tensor list = value_or_throw(Tensor::allocate(DType::Variant, Shape{})), number = int_scalar(1);
