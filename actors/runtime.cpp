@@ -54,7 +54,7 @@ Status check_memory(size_t bytes) {
 }
 
 Status check_heartbeat(std::chrono::nanoseconds heartbeat) {
-  if (heartbeat.count() >= limits::least_heartbeat && heartbeat.count() <= limits::max_heartbeat) return {};
+  if (heartbeat.count() >= limits::min_heartbeat && heartbeat.count() <= limits::max_heartbeat) return {};
   return invalid_argument("a heartbeat of " + std::to_string(heartbeat / std::chrono::milliseconds(1)) +
                           " ms: allowed are 20 ms to 60 s");
 }

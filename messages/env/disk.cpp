@@ -18,17 +18,17 @@ Status make_folders(Disk& disk, const std::string& path) {
   const std::string above = folder_of(path);
   if (above != path) TROUPE_RETURN_IF_FAILED(make_folders(disk, above));
   const Status made = disk.make_folder(path);
-  if (made.code() == Code::AlreadyExists) return {};  // someone else was faster
+  if (made.code() == Code::AlreadyExists) return {};  // another process made it meanwhile
   TROUPE_RETURN_IF_FAILED(made);
   return disk.sync_folder(above);
 }
 
-Result<std::string> read_file(Disk& disk, const std::string& path, uint64_t most) {
+Result<std::string> read_file(Disk& disk, const std::string& path, uint64_t max_bytes) {
   TROUPE_ASSIGN(const auto file, disk.open(path));
   TROUPE_ASSIGN(const uint64_t size, file->size());
-  if (size > most)
+  if (size > max_bytes)
     return resource_exhausted("'" + path + "' has " + std::to_string(size) + " bytes; at most " +
-                              std::to_string(most) + " are read");
+                              std::to_string(max_bytes) + " bytes are allowed");
   std::string content(size, '\0');
   TROUPE_ASSIGN(const size_t read, file->read(0, std::as_writable_bytes(std::span(content))));
   content.resize(read);
@@ -43,7 +43,7 @@ Result<NewFile> NewFile::create(Disk& disk, std::string path) {
 NewFile::~NewFile() {
   if (!file_) return;
   file_.reset();
-  // Nothing to be told to: if it cannot be removed the next writer overwrites it.
+  // A destructor cannot report a failure. If the file stays, the next writer overwrites it.
   (void)disk_->remove(temporary());
 }
 

@@ -1,8 +1,8 @@
-// Disk: files, as far as Troupe needs them, injected so that a simulated disk can be full, torn, or lose what
-// was not synced. Calls block: they belong on file threads, never on the control thread. Any thread may use a
-// Disk; one at a time a file. Paths are those of the system, with '/'. Failures name the path: NotFound,
-// AlreadyExists, PermissionDenied, ResourceExhausted (no space left), DataLoss (the medium fails),
-// FailedPrecondition (a folder where a file is expected, or the other way round).
+// Disk: the interface to files. It is injected, so that a simulated disk can be full, fail, or lose what was
+// not synced. Calls block, so they are made on file threads, never on the control thread. Any thread may use
+// a Disk; one thread at a time may use a file. Paths are those of the operating system, with '/'. Failures
+// name the path: NotFound, AlreadyExists, PermissionDenied, ResourceExhausted (no space left), DataLoss (the
+// medium fails), FailedPrecondition (a folder where a file is expected, or a file where a folder is).
 #pragma once
 
 #include <cstddef>
@@ -21,15 +21,16 @@ class ReadableFile {
  public:
   virtual ~ReadableFile() = default;
   virtual Result<uint64_t> size() = 0;
-  /// Fills `into` from byte `offset` on; how many bytes there were, fewer only at the end of the file.
+  /// Fills `into` from byte `offset` on. Returns the number of bytes
+  /// read, which is less than asked for only at the end of the file.
   virtual Result<size_t> read(uint64_t offset, std::span<std::byte> into) = 0;
 };
 
-/// What has been written survives the process; only what has been synced survives the machine.
+/// A file open for writing. Written bytes survive the end of the process; only synced bytes survive a crash of the machine.
 class WritableFile {
  public:
-  virtual ~WritableFile() = default;  ///< closes; who wants to know whether that went well calls close()
-  /// At the end of the file. When it fails, any part may have been written.
+  virtual ~WritableFile() = default;  ///< closes the file and ignores failures; close() reports them
+  /// Appends the bytes. After a failure any part of them may have been written.
   virtual Status write(std::span<const std::byte> bytes) = 0;
   virtual Status sync() = 0;
   virtual Status close() = 0;
@@ -48,46 +49,44 @@ class Disk {
 
   virtual ~Disk() = default;
   virtual Result<std::unique_ptr<ReadableFile>> open(const std::string& path) = 0;
-  /// An empty file, whatever was there before.
+  /// Makes an empty file, replacing the file that was there before.
   virtual Result<std::unique_ptr<WritableFile>> create(const std::string& path) = 0;
-  /// An existing file or a new one, to be continued.
+  /// Opens a file for writing at its end. Makes it if it does not exist.
   virtual Result<std::unique_ptr<WritableFile>> append(const std::string& path) = 0;
-  /// Replaces a file at `to` in one moment. That it happened is durable after sync_folder().
+  /// Renames a file and replaces the one at `to` atomically. The change is durable after sync_folder().
   virtual Status rename(const std::string& from, const std::string& to) = 0;
-  /// A file or an empty folder.
+  /// Removes a file or an empty folder.
   virtual Status remove(const std::string& path) = 0;
-  /// One level; AlreadyExists when there is anything of that name.
+  /// Makes one folder, not those above it. Fails with AlreadyExists if the name is taken.
   virtual Status make_folder(const std::string& path) = 0;
-  /// Makes durable which names stand in a folder: the files created, renamed and removed there.
+  /// Makes durable which names are in a folder: all files that were created, renamed and removed there.
   virtual Status sync_folder(const std::string& path) = 0;
-  /// Ordered by name.
+  /// Returns the entries, ordered by name.
   virtual Result<std::vector<Entry>> list(const std::string& folder) = 0;
   virtual Result<Info> info(const std::string& path) = 0;
 };
 
-/// "a/b" of "a/b/c", "." of "c", "/" of "/c".
+/// Returns the folder that contains a path: "a/b" of "a/b/c", "." of "c", "/" of "/c".
 std::string folder_of(std::string_view path);
 
-/// Makes the folder and those above it, for good; one that is there already is fine.
+/// Makes a folder and those above it, durably. Succeeds if the folder exists already.
 Status make_folders(Disk& disk, const std::string& path);
 
-/// The whole file. ResourceExhausted when it is longer than `most` bytes.
-Result<std::string> read_file(Disk& disk, const std::string& path, uint64_t most);
+/// Returns the content of a file. Fails with ResourceExhausted if the file has more than `max_bytes` bytes.
+Result<std::string> read_file(Disk& disk, const std::string& path, uint64_t max_bytes);
 
-/// A file that appears under its name only when it is whole and on disk:
-/// written as path + ".new", synced, renamed, its folder synced. One writer
-/// at a time per path; a ".new" left by a crash is overwritten by the next.
+/// Writes a file that appears under its name only when it is complete and durable. The content goes to path + ".new" first, which
+/// is then synced and renamed. One writer at a time per path. A ".new" that a crash left behind is overwritten by the next writer.
 class NewFile {
  public:
   static Result<NewFile> create(Disk& disk, std::string path);
   NewFile(NewFile&&) = default;
   NewFile& operator=(NewFile&&) = delete;
-  ~NewFile();  ///< without commit() nothing remains
+  ~NewFile();  ///< removes the ".new" file unless commit() succeeded
 
   Status write(std::span<const std::byte> bytes) { return file_->write(bytes); }
   Status write(std::string_view text) { return write(std::as_bytes(std::span(text))); }
-  /// After Ok the file is there for good. After a failure
-  /// the old one may be there or the new one, never a part.
+  /// Makes the file durable under its name. After a failure the name refers to either the old or the new content, never to a part.
   Status commit();
 
  private:
@@ -97,7 +96,7 @@ class NewFile {
 
   Disk* disk_;
   std::string path_;
-  std::unique_ptr<WritableFile> file_;  // null once committed, or moved from
+  std::unique_ptr<WritableFile> file_;  // null after commit(), or when moved from
 };
 
 }  // namespace troupe

@@ -1,6 +1,6 @@
-// Env: everything outside itself that an actor may reach: time, files, network, randomness. Injected, so that
-// a whole cluster runs in one thread under virtual time. Interfaces only; real ones are made by the runtime,
-// simulated ones by the tests. The objects outlive whoever is given the Env.
+// Env: everything outside itself that an actor may use: time, files, network and randomness. It is injected, so that tests can run
+// a whole cluster in one thread and in virtual time. The runtime provides the real implementations, the tests simulated ones. These
+// objects outlive everything that was given the Env.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,15 @@ namespace troupe {
 
 using TimerId = uint64_t;
 
-/// A monotonic clock with timers. Any thread; callbacks run on the control thread (where they must not
-/// block).
+/// A monotonic clock with timers. Any thread may call it. Callbacks run on the control thread, where they must not block.
 class Clock {
  public:
   virtual ~Clock() = default;
   /// Nanoseconds since an arbitrary start.
   virtual int64_t now() const = 0;
-  /// Calls `function` once at `time` or soon after; at once when that is past. The id is never used again.
+  /// Calls `function` once, at `time` or soon after; if `time` is past, as soon as possible. Ids are never reused.
   virtual TimerId call_at(int64_t time, std::function<void()> function) = 0;
-  /// No effect on a timer that has fired. The callback may still run when another thread cancels at that very
-  /// moment.
+  /// Cancels a timer; no effect if it has fired. If another thread than the control thread cancels, the callback may run meanwhile.
   virtual void cancel(TimerId timer) = 0;
 };
 
@@ -30,7 +28,7 @@ class Network;  // messages/env/network.h
 struct Env {
   Clock& clock;
   Disk& disk;
-  Network* network = nullptr;  ///< null: this node is the only one
+  Network* network = nullptr;  ///< null if this node is the only one
   uint64_t seed = 0;
 };
 

@@ -8,9 +8,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// With all links followed, also one that leads to nothing yet: whoever creates a file there would follow it.
+/// Returns the path with all symbolic links followed, also those that
+/// lead to no existing file, because creating a file follows them.
 fs::path followed(const fs::path& path, std::error_code& error) {
-  constexpr int max_links = 40;  // as Linux has it
+  constexpr int max_links = 40;  // the limit of Linux
   fs::path now = fs::weakly_canonical(fs::absolute(path, error), error);
   for (int links = 0; !error && fs::is_symlink(fs::symlink_status(now)); ++links) {
     if (links == max_links) error = std::make_error_code(std::errc::too_many_symbolic_link_levels);
@@ -37,7 +38,8 @@ Status FileRoots::check(const std::string& path) const {
   if (folders_.empty()) return {};
   const fs::path given(path);
   if (std::ranges::find(given, "..") != given.end())
-    return Status(Code::PermissionDenied, "'" + path + "' has a '..', which paths in requests may not have");
+    return Status(Code::PermissionDenied,
+                  "'" + path + "' contains '..', which paths in requests must not contain");
   std::error_code error;
   const fs::path real = followed(given, error);
   const auto holds = [&](const std::string& root) { return lies_under(real, root); };

@@ -1,4 +1,4 @@
-// FileRoots: the folders under which the files that a request or a graph names must lie. Immutable; any thread.
+// FileRoots: the folders in which all files named by requests and graphs must lie. Immutable; any thread may call check().
 #pragma once
 
 #include <string>
@@ -10,14 +10,14 @@ namespace troupe {
 
 class FileRoots {
  public:
-  /// Relative ones start at the working folder of now. None: files may lie anywhere.
+  /// Relative folders start at the current working folder. If there are no folders, files may lie anywhere.
   explicit FileRoots(const std::vector<std::string>& folders = {});
 
-  /// PermissionDenied when the path, its symbolic links followed, leads out of the roots, or has a "..".
+  /// Fails with PermissionDenied if the path contains "..", or leads out of the folders when its symbolic links are followed.
   Status check(const std::string& path) const;
 
  private:
-  std::vector<std::string> folders_;  ///< absolute, without links
+  std::vector<std::string> folders_;  ///< absolute, with symbolic links followed
 };
 
 }  // namespace troupe

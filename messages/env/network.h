@@ -1,6 +1,6 @@
-// Network: streams of frames to other nodes, injected so that a simulated network can delay, lose, duplicate
-// and part. All calls and all callbacks on the control thread. Endpoints are "host:port"; times those of the
-// node's Clock, nanoseconds.
+// Network: the interface to connections that carry frames to other nodes. It is injected, so that a simulated network can delay,
+// lose and duplicate frames and cut nodes off. All calls and callbacks happen on the control thread. Endpoints are "host:port".
+// Times are those of the node's Clock, in nanoseconds.
 #pragma once
 
 #include <cstddef>
@@ -14,32 +14,32 @@
 
 namespace troupe {
 
-/// An ordered stream of frames to one peer, until it closes. Made by a Network, owned by who uses it; may be destroyed
-/// within a call to its Events.
+/// An ordered stream of frames to and from one peer. A Network makes
+/// it, and its user owns it. It may be destroyed within a callback.
 class Connection {
  public:
-  /// What happens to a connection: never from within a call to it.
+  /// The callbacks of a connection. They are never called from within a call to the connection.
   class Events {
    public:
     virtual void received(Frame frame) = 0;
-    /// The last call: Ok when the peer closed, otherwise what went wrong. Frames sent and not answered may be
-    /// lost.
+    /// The last callback. The reason is Ok if the peer closed the connection. Frames that were sent without a reply may be lost.
     virtual void closed(Status reason) = 0;
 
    protected:
     ~Events() = default;
   };
 
-  virtual ~Connection() = default;  ///< closes: frames not yet sent are dropped, and Events hears no more
-  /// Once, before anything else: from now on frames are read, their tensors into `memory`.
+  /// Closes: drops the frames that were not sent yet, and calls back no more.
+  virtual ~Connection() = default;
+  /// Begins to read frames; their tensors are allocated from `memory`. Call it once, before the other functions.
   virtual void start(Events& events, Allocator& memory, const FrameLimits& limits) = 0;
-  /// The peer has said who it is and is welcome: from the next frame on these limits hold.
+  /// Sets the limits for all later frames. Call it when the peer has identified itself and is accepted.
   virtual void welcome(const FrameLimits& limits) = 0;
-  /// Never blocks: what cannot be sent at once is kept and counted by unsent(); who sends bounds it.
+  /// Sends a frame. Never blocks: keeps what cannot be sent at once, and counts it in unsent(), which callers must bound.
   virtual void send(EncodedFrame frame) = 0;
-  virtual size_t unsent() const = 0;            ///< bytes
-  virtual const std::string& peer() const = 0;  ///< its endpoint, for texts
-  /// The task that the certificate of the peer names, empty when it names none; nothing where the transport proves nothing.
+  virtual size_t unsent() const = 0;            ///< in bytes
+  virtual const std::string& peer() const = 0;  ///< the endpoint of the peer, for messages to people
+  /// The task that the peer's certificate names, empty if it names none. Nothing if the transport does not authenticate peers.
   virtual std::optional<std::string> proven_task() const { return std::nullopt; }
 };
 
@@ -48,17 +48,17 @@ class Network {
   using Accept = std::function<void(std::unique_ptr<Connection>)>;
   using Connected = std::function<void(Result<std::unique_ptr<Connection>>)>;
 
-  /// Listens while it lives.
+  /// Listens as long as it lives.
   class Listener {
    public:
     virtual ~Listener() = default;
-    virtual const std::string& endpoint() const = 0;  ///< with the port really taken, where 0 was asked for
+    virtual const std::string& endpoint() const = 0;  ///< with the actual port, if port 0 was asked for
   };
 
   virtual ~Network() = default;
   virtual Result<std::unique_ptr<Listener>> listen(const std::string& endpoint, Accept accept) = 0;
-  /// Calls `connected` once, by `deadline`; Unavailable says whether the name is unknown, the peer refused or
-  /// was silent.
+  /// Connects to a node and calls `connected` once, by `deadline`. An Unavailable says whether the name is unknown, the peer
+  /// refused the connection, or did not answer in time.
   virtual void connect(const std::string& endpoint, int64_t deadline, Connected connected) = 0;
 };
 

@@ -44,7 +44,7 @@ Status failed_to(const std::string& what, const std::string& path, int error = e
   return {code_of(error), "cannot " + what + " '" + path + "': " + std::generic_category().message(error)};
 }
 
-/// Owns a descriptor.
+/// Owns a file descriptor.
 class Descriptor {
  public:
   Descriptor(int number, std::string path) : number_(number), path_(std::move(path)) {}
@@ -70,7 +70,7 @@ class Descriptor {
   Status sync() const { return ::fsync(number_) == 0 ? Status{} : failed_to("sync", path_); }
   Status close() {
     const int number = std::exchange(number_, -1);
-    // EINTR: Linux has closed it all the same.
+    // After EINTR, Linux has closed the descriptor as well.
     return number < 0 || ::close(number) == 0 || errno == EINTR ? Status{} : failed_to("close", path_);
   }
 
@@ -191,8 +191,8 @@ Result<std::vector<Disk::Entry>> RealDisk::list(const std::string& folder) {
     const std::string name = entry->d_name;
     if (name == "." || name == "..") continue;
     const auto about = info(std::string(folder).append("/").append(name));
-    if (about.ok())
-      entries.push_back({name, about->is_folder});  // else removed meanwhile, or a link to nothing
+    // The entry is left out if it was removed meanwhile, or is a symbolic link to nothing.
+    if (about.ok()) entries.push_back({name, about->is_folder});
   }
   std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.name < b.name; });
   return entries;

@@ -1,4 +1,4 @@
-// RealDisk: the files of this machine, all of them or those under some folders, by POSIX calls. Stateless; any thread.
+// RealDisk: the files of this machine, or those in some folders only. It has no mutable state; any thread may use it.
 #pragma once
 
 #include <utility>

@@ -1,7 +1,6 @@
-// Address: the name of an actor, valid in every process: structs carry addresses, never handles.
-// `task` says which process, `incarnation` which life of it (random per process start), `role` and `key`
-// which actor there. A message to an address of an earlier incarnation is refused: a restarted process is
-// someone else. A plain value.
+// Address: the name of an actor, valid in every process of a cluster. Messages carry addresses, never handles of actors.
+// A message to an address whose incarnation is not that of the running process is refused, because the process was restarted and
+// its actors are others. A plain value.
 #pragma once
 
 #include <compare>
@@ -14,12 +13,12 @@
 namespace troupe {
 
 struct Address {
-  std::string task;  ///< "/job:ps/replica:0/task:0"
-  uint64_t incarnation = 0;
-  std::string role;  ///< the schema's word: "variable", "queue", "executor"
-  std::string key;   ///< among the actors of that role; empty for the only one
+  std::string task;          ///< for example "/job:ps/replica:0/task:0"
+  uint64_t incarnation = 0;  ///< a random number that each process draws when it starts
+  std::string role;  ///< one of the role names in messages/schemas: "variable", "queue", "executor", ...
+  std::string key;   ///< distinguishes actors of one role; empty for the only one
 
-  /// "/job:ps/replica:0/task:0#1f2e variable layer1/w".
+  /// For people: "/job:ps/replica:0/task:0#1f2e variable layer1/w".
   std::string text() const;
 
   friend bool operator==(const Address&, const Address&) = default;

@@ -14,14 +14,16 @@ void release_heap(Buffer* buffer) {
   ::operator delete(static_cast<void*>(buffer), alignment);
 }
 
-// Header and bytes in one block: one call to the heap per buffer.
+// Puts the Buffer and its bytes into one block, which takes one call to the heap.
 class HeapAllocator final : public Allocator {
  public:
   Result<BufferRef> allocate(size_t bytes) override {
     if (bytes > SIZE_MAX - header)
-      return resource_exhausted("an allocation of " + std::to_string(bytes) + " bytes");
+      return resource_exhausted("an allocation of " + std::to_string(bytes) +
+                                " bytes exceeds the address space");
     void* block = ::operator new(header + bytes, alignment, std::nothrow);
-    if (!block) return resource_exhausted("the system has no " + std::to_string(bytes) + " bytes left");
+    if (!block)
+      return resource_exhausted("the system could not allocate " + std::to_string(bytes) + " bytes");
     auto* buffer = new (block) Buffer;
     buffer->data = static_cast<std::byte*>(block) + header;
     buffer->bytes = bytes;

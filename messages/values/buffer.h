@@ -1,7 +1,5 @@
-// Buffer: reference-counted memory of some kind, and the interface of what
-// allocates it. `arena` and `offset` say where another process or a NIC finds
-// the bytes (arena 0: nowhere but here). Buffers are shared by reference count
-// across threads; their bytes are immutable once anyone else holds a reference.
+// Buffer: a reference-counted block of memory. Allocator: the interface of everything that allocates buffers.
+// Any thread may share and release a buffer. Its bytes may be written only while there is one reference. Units: bytes.
 #pragma once
 
 #include <atomic>
@@ -19,21 +17,21 @@ enum class MemoryKind : uint8_t { Host, Pinned, Device };
 struct Buffer {
   std::atomic<uint32_t> refs{1};
   MemoryKind kind = MemoryKind::Host;
-  uint16_t device = 0;  ///< ordinal of the device whose memory this is, when kind is Device
+  uint16_t device = 0;  ///< the ordinal of the device that owns the memory, if `kind` is Device
   std::byte* data = nullptr;
-  size_t bytes = 0;  ///< usable size
-  void (*release)(Buffer*) =
-      nullptr;  ///< called once, by whoever drops the last reference; gives back the Buffer itself too
-  void* owner = nullptr;  ///< for `release`: the allocator or what else keeps the memory
-  uint32_t arena = 0;
-  uint64_t offset = 0;
+  size_t bytes = 0;  ///< the usable size
+  /// Called once, when the last reference is dropped. It frees the memory and this Buffer itself.
+  void (*release)(Buffer*) = nullptr;
+  void* owner = nullptr;  ///< for use by `release`: whatever keeps the memory alive, such as its allocator
+  uint32_t arena = 0;   ///< the id of the shared arena that holds the bytes; 0: no other process can map them
+  uint64_t offset = 0;  ///< the position of the bytes in that arena
 };
 
 /// A counted reference to a Buffer, one pointer wide.
 class BufferRef {
  public:
   BufferRef() = default;
-  /// Takes over one reference that the caller holds.
+  /// Takes over a reference that the caller holds: does not increment the count.
   static BufferRef adopt(Buffer* buffer) {
     BufferRef ref;
     ref.buffer_ = buffer;
@@ -48,12 +46,12 @@ class BufferRef {
     return *this;
   }
   ~BufferRef() {
-    // A sole owner needs no atomic read-modify-write: nobody else can be taking a reference.
+    // The only owner needs no atomic read-modify-write, because no other thread can add a reference.
     if (buffer_ && (unique() || buffer_->refs.fetch_sub(1, std::memory_order_acq_rel) == 1))
       buffer_->release(buffer_);
   }
 
-  /// True when this is the only reference: the bytes may be overwritten.
+  /// Returns true if this is the only reference, so that the bytes may be overwritten.
   bool unique() const { return buffer_ && buffer_->refs.load(std::memory_order_acquire) == 1; }
   Buffer* get() const { return buffer_; }
   Buffer* operator->() const { return buffer_; }
@@ -63,17 +61,18 @@ class BufferRef {
   Buffer* buffer_ = nullptr;
 };
 
-/// Gives out buffers, 64-byte aligned. Implementations (devices/)
-/// say which threads may call; the ones of a device: any.
+/// Allocates buffers, aligned to 64 bytes. Each implementation says which threads may call it; the allocators of devices
+/// may be called from any thread.
 class Allocator {
  public:
   virtual ~Allocator() = default;
-  /// `bytes` may be 0. ResourceExhausted when the cap is reached or the system gives no more; names the cap.
+  /// Returns a buffer of at least `bytes` bytes, which may be 0. Fails with ResourceExhausted, naming the cap, if the cap would
+  /// be exceeded or the system has no more memory.
   virtual Result<BufferRef> allocate(size_t bytes) = 0;
 };
 
-/// Plain heap memory without cap or cache, for what lives
-/// outside any device (feeds of a client, tests). Thread-safe.
+/// Returns the allocator of plain heap memory, without cap or cache, for tensors that belong to no device (a client's feeds,
+/// tests). Any thread may call it.
 Allocator& heap_allocator();
 
 }  // namespace troupe

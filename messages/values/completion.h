@@ -1,7 +1,6 @@
-// Completion: a one-shot event that work started earlier has finished, well or badly.
-// Default constructed it is already complete, and that costs nothing: host tensors carry such a one. Shared
-// by reference; every function may be called from any thread. Callbacks run on the completing thread, or at
-// once when already complete.
+// Completion: a one-shot event. It says that some work has ended, and with which status.
+// A default constructed Completion is already complete and costs nothing; tensors computed on the host carry one. Copies refer to
+// the same event. Every function may be called from any thread.
 #pragma once
 
 #include <functional>
@@ -15,15 +14,18 @@ namespace troupe {
 class Completion {
  public:
   Completion() = default;
-  explicit Completion(Status status);  ///< already complete with this status
+  /// Makes an event that is already complete, with this status.
+  explicit Completion(Status status);
+  /// Makes an event that is complete after complete() was called.
   static Completion pending();
 
   bool ready() const { return !state_ || has_ended(); }
-  /// Ok while pending; the final status once ready.
+  /// Returns the final status, or Ok while the event is pending.
   Status status() const;
-  /// Calls `done` exactly once, when complete. Callbacks run in the order they were given.
+  /// Calls `done` exactly once: now if the event is complete, else later on the thread that completes it. Callbacks run in the
+  /// order in which they were given.
   void then(std::function<void(Status)> done) const;
-  /// Completes a pending one; the first call wins, later ones are ignored.
+  /// Completes a pending event. Later calls are ignored.
   void complete(Status status) const;
 
  private:

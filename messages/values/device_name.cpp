@@ -14,7 +14,7 @@ bool consume(std::string_view& rest, std::string_view prefix) {
   return true;
 }
 
-// A letter, then letters, digits and _; or "*", which unsets.
+// Reads a letter followed by letters, digits and underscores, or "*", which unsets the component.
 bool consume_word(std::string_view& rest, std::string& word) {
   word.clear();
   if (consume(rest, "*")) return true;
@@ -27,7 +27,7 @@ bool consume_word(std::string_view& rest, std::string& word) {
   return true;
 }
 
-// Decimal digits that fit an int; or "*", which unsets.
+// Reads decimal digits whose value fits an int, or "*", which unsets the component.
 bool consume_number(std::string_view& rest, int& number) {
   number = DeviceName::unset;
   if (consume(rest, "*")) return true;
@@ -57,7 +57,7 @@ bool consume_component(std::string_view& rest, DeviceName& name) {
   return false;
 }
 
-// Gives `into` the value of `from` where that is set; false when both are set and differ.
+// Copies the value of `from` to `into` if it is set. Returns false if both are set and differ.
 template <class T>
 bool merge_component(T& into, const T& from, const T& unset) {
   if (from == unset) return true;
@@ -73,8 +73,9 @@ Result<DeviceName> DeviceName::parse(std::string_view text) {
   for (std::string_view rest = text; !rest.empty();) {
     const std::string_view before = rest;
     if (!consume_component(rest, name))
-      return invalid_argument("'" + std::string(text) + "' is not a device name: '" + std::string(before) +
-                              "' is none of /job:NAME, /replica:N, /task:N, /device:TYPE:N, /cpu:N, /gpu:N");
+      return invalid_argument(
+          "'" + std::string(text) + "' is not a device name: '" + std::string(before) +
+          "' starts with none of /job:NAME, /replica:N, /task:N, /device:TYPE:N, /cpu:N, /gpu:N");
   }
   return name;
 }

@@ -1,6 +1,6 @@
-// DeviceName: which device, or which devices, as in "/job:worker/replica:0/task:1/device:GPU:0" (features.md
-// H1, H2). Any component may be unset: it then means "any". A plain value; what a node asks for is a partial
-// name, what a device is called is a fully specified one.
+// DeviceName: names one device, or a set of devices, as in "/job:worker/replica:0/task:1/device:GPU:0"
+// (features.md H1, H2). A component that is unset stands for any value. Nodes ask for devices with
+// partial names; each device has a full name. A plain value.
 #pragma once
 
 #include <compare>
@@ -21,41 +21,42 @@ struct DeviceName {
   std::string type;  ///< "CPU", "GPU"; empty: unset
   int id = unset;
 
-  /// Components in any order, the last of a repeated one counts; "*" unsets; "/" and "" set nothing;
-  /// "/cpu:1", "/GPU:*" are the old forms of "/device:CPU:1", "/device:GPU:*". InvalidArgument names the text
+  /// Parses components in any order; if a component is repeated, the last one counts. "*" unsets a component; "/" and "" set none.
+  /// "/cpu:1" and "/GPU:*" are the old forms of "/device:CPU:1" and "/device:GPU:*". Fails with InvalidArgument, naming the text
   /// and the part that is wrong.
   static Result<DeviceName> parse(std::string_view text);
-  /// The set components in the order of the full form, "/device:*:1"
-  /// for an id without a type; "" when nothing is set.
+  /// Returns the components that are set, in the order of the full form. An
+  /// id without a type is "/device:*:1"; a name without components is "".
   std::string text() const;
 
   bool any() const { return *this == DeviceName{}; }
   bool fully_specified() const;
-  /// Every component set here is set to the same value in
-  /// `other`: "/job:a" includes "/job:a/device:CPU:0" and itself.
+  /// Returns true if `other` has the same value for every component that
+  /// is set here: "/job:a" includes "/job:a/device:CPU:0" and itself.
   bool includes(const DeviceName& other) const;
-  /// One of the two includes the other. So "/job:a" and
-  /// "/device:GPU:0" are not compatible, although they merge.
+  /// Returns true if one of the two names includes the other. So "/job:a"
+  /// and "/device:GPU:0" are not compatible, although merge() accepts them.
   bool is_compatible(const DeviceName& other) const { return includes(other) || other.includes(*this); }
 
-  /// The job, replica and task alone: "/job:worker/replica:0/task:1".
+  /// Returns the job, replica and task: "/job:worker/replica:0/task:1".
   DeviceName task_name() const;
 
   friend bool operator==(const DeviceName&, const DeviceName&) = default;
   friend auto operator<=>(const DeviceName&, const DeviceName&) = default;
 };
 
-/// The union of the components; where both set one, `inner`
-/// wins: what nested device scopes mean (features.md H3).
+/// Returns the union of the components. Where both names set a
+/// component, `inner` wins, as in nested device scopes (features.md H3).
 DeviceName override_with(DeviceName outer, const DeviceName& inner);
 
-/// What to do when two names ask for different types or ids.
+/// What merge() does if two names ask for different device types or ids.
 enum class Placement : bool {
-  Strict,  ///< InvalidArgument
-  Soft,    ///< unequal types drop type and id, unequal ids the id; job, replica and task must still agree
+  Strict,  ///< fails with InvalidArgument
+  /// Different types unset type and id, and different ids unset the id. Jobs, replicas and tasks must still agree.
+  Soft,
 };
 
-/// The union of the components. InvalidArgument, naming both, when a component is set to different values.
+/// Returns the union of the components. Fails with InvalidArgument, naming both names, if both set a component to different values.
 Result<DeviceName> merge(const DeviceName& a, const DeviceName& b, Placement placement = Placement::Strict);
 
 }  // namespace troupe

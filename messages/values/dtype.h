@@ -1,5 +1,5 @@
-// The element types of tensors, with TensorFlow's names and numbers (features.md A2).
-// Whether an edge carries a reference is a property of the edge (graph/ops/op_def.h), never of a DType.
+// DType: the element types of tensors, with TensorFlow's names and numbers (features.md A2), and the C++ types of their elements.
+// Whether an edge carries a reference to a variable is a property of the edge (graph/ops/op_def.h), not of its DType.
 #pragma once
 
 #include <bit>
@@ -47,17 +47,16 @@ inline constexpr DType f64 = DType::Double;
 inline constexpr DType i32 = DType::Int32;
 inline constexpr DType i64 = DType::Int64;
 
-/// IEEE 754 binary16, stored as its bits; arithmetic is done in float.
+/// An IEEE 754 binary16 number. Arithmetic on it is done in float.
 struct Half {
   uint16_t bits = 0;
   Half() = default;
-  explicit Half(float value);  ///< rounds to nearest even
+  explicit Half(float value);  ///< rounds to the nearest number, ties to even
   explicit operator float() const;
   friend bool operator==(Half, Half) = default;
 };
 
-/// The upper half of a float, stored as its bits. Conversion
-/// truncates, as TensorFlow 1.x does (features.md U1).
+/// The upper 16 bits of a float. Conversion from float truncates, as in TensorFlow 1.x (features.md U1).
 struct BFloat16 {
   uint16_t bits = 0;
   BFloat16() = default;
@@ -66,7 +65,7 @@ struct BFloat16 {
   friend bool operator==(BFloat16, BFloat16) = default;
 };
 
-/// Quantised integers: distinct types over their storage.
+/// Quantised integers. They are types of their own, so that they are not mistaken for the integers that store them.
 template <class Storage, int Tag>
 struct Quantized {
   Storage value = 0;
@@ -78,32 +77,35 @@ using QInt32 = Quantized<int32_t, 2>;
 using QInt16 = Quantized<int16_t, 3>;
 using QUInt16 = Quantized<uint16_t, 4>;
 
-/// What an element of dtype Variant stands for: a value of a class of its own (kernels/core/tensor_list.h).
+/// The base class of what an element of dtype Variant may hold, such as a tensor list (kernels/core/tensor_list.h).
 class VariantValue {
  public:
   virtual ~VariantValue() = default;
 };
-/// Null until it is written.
+/// An element of dtype Variant; null until it is written.
 using Variant = std::unique_ptr<VariantValue>;
 
-/// Bytes of one element in memory; sizeof(std::string) for String, of a pointer for Variant, 0 for Invalid and Resource.
+/// Returns the size in bytes of one element in memory: sizeof(std::string)
+/// for String, sizeof(Variant) for Variant, and 0 for Invalid and Resource.
 size_t size_of(DType dtype);
-/// "float", "int32", ... as in TensorFlow's text forms; "invalid" for what is no type.
+/// Returns the name that TensorFlow's text formats use: "float", "int32", ...; "invalid" for Invalid and unknown numbers.
 std::string_view name(DType dtype);
-/// The inverse of name(); also accepts "float32", "float64", "float16".
+/// Returns the type with this name. Also accepts "float32", "float64"
+/// and "float16". Fails with InvalidArgument for an unknown name.
 Result<DType> dtype_from_name(std::string_view name);
-/// The type with this number of TensorFlow's enum, or InvalidArgument.
+/// Returns the type with this number in TensorFlow's enum. Fails with InvalidArgument for an unknown number.
 Result<DType> dtype_from_number(int64_t number);
 
-bool is_floating(DType dtype);  ///< half, bfloat16, float, double
+bool is_floating(DType dtype);  ///< true for half, bfloat16, float and double
 bool is_complex(DType dtype);
-bool is_integer(DType dtype);  ///< signed and unsigned, not quantised, not bool
-bool is_number(DType dtype);   ///< any of these
-/// The types through which gradients flow: half, float, double, complex (features.md G2).
+bool is_integer(
+    DType dtype);  ///< true for signed and unsigned integers, but neither for quantised types nor for bool
+bool is_number(DType dtype);  ///< true for floating, complex and integer types
+/// True for the types through which gradients flow: half, float, double and the complex types (features.md G2).
 bool is_differentiable(DType dtype);
-/// What means something only on the device where it is, and has no bytes to send: handles and variants.
+/// True for handles and variants. They have a meaning only on the device where they are, so they cannot be sent.
 inline bool is_local(DType dtype) { return dtype == DType::Resource || dtype == DType::Variant; }
-/// True when elements are plain bytes (every type but String, Resource and Variant).
+/// True if the elements are plain bytes: for every type but Invalid, String, Resource and Variant.
 inline bool is_plain(DType dtype) {
   return dtype != DType::Invalid && dtype != DType::String && !is_local(dtype);
 }
@@ -139,7 +141,7 @@ TROUPE_DTYPE(uint32_t, UInt32)
 TROUPE_DTYPE(uint64_t, UInt64)
 #undef TROUPE_DTYPE
 
-/// dtype_of<float> == DType::Float.
+/// The DType of a C++ element type: dtype_of<float> == DType::Float.
 template <class T>
 inline constexpr DType dtype_of = DTypeOf<T>::value;
 

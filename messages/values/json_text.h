@@ -1,5 +1,5 @@
-// JSON as text: how everything in this program that writes JSON does it, so that strings are escaped everywhere and NaN and the infinities,
-// which JSON lacks, are null. Pure functions; any thread. The callers include <nlohmann/json.hpp>.
+// JSON as text, for all output of JSON in this program: strings are always escaped, and NaN and the infinities, which JSON lacks,
+// become null. Pure functions; any thread may call them. Callers include <nlohmann/json.hpp>.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -9,9 +9,11 @@
 
 namespace troupe {
 
-/// One line, for people and other programs: what is not UTF-8 in a string becomes U+FFFD. Members stand in the order they were added in.
+/// Returns the JSON on one line, for people and other programs. Bytes of a string that are not UTF-8 become U+FFFD. Members keep
+/// the order in which they were added.
 std::string json_line(const nlohmann::ordered_json& json);
-/// ASCII on one line, for files and processes that need every byte: InvalidArgument when a string is not UTF-8. Members are ordered by name.
+/// Returns the JSON on one line, in ASCII, for files and other processes, where no byte may change. Members are ordered by name.
+/// Fails with InvalidArgument if a string is not UTF-8.
 Result<std::string> strict_json_line(const nlohmann::json& json);
 
 }  // namespace troupe

@@ -5,15 +5,15 @@
 namespace troupe {
 namespace {
 
-/// Of a tensor of strings, which nobody else holds yet.
+/// Returns the buffer of a tensor of strings to which nobody else refers yet.
 ObjectBuffer& buffer_of(Tensor& strings) { return *static_cast<ObjectBuffer*>(strings.buffer().get()); }
 
 }  // namespace
 
-Status claim_contents(Tensor& strings, size_t most, Allocator& allocator) {
-  auto* const claims = most == 0 ? nullptr : dynamic_cast<MemoryClaims*>(&allocator);
+Status claim_contents(Tensor& strings, size_t max_bytes, Allocator& allocator) {
+  auto* const claims = max_bytes == 0 ? nullptr : dynamic_cast<MemoryClaims*>(&allocator);
   if (!claims) return {};
-  TROUPE_ASSIGN(buffer_of(strings).contents, claims->claim(most));
+  TROUPE_ASSIGN(buffer_of(strings).contents, claims->claim(max_bytes));
   return {};
 }
 
@@ -25,7 +25,7 @@ void settle_contents(Tensor& strings, Allocator& allocator) {
   for (const std::string& text : strings.as<std::string>()) bytes += contents_of(text.capacity());
   if (bytes >= buffer.contents->bytes) return;
   auto less = dynamic_cast<MemoryClaims&>(allocator).claim(bytes);
-  if (less) buffer.contents = std::move(*less);  // else what was claimed stays
+  if (less) buffer.contents = std::move(*less);  // if the smaller claim is refused, the larger one stays
 }
 
 }  // namespace troupe

@@ -1,6 +1,6 @@
-// ObjectBuffer: the buffer of a tensor whose elements are objects, strings or variants: an array of them, made and destroyed with the
-// buffer. Their memory comes from the tensor's allocator where that gives host memory, so that a cap counts it, and never lies in an
-// arena for others, who could do nothing with it. Used by tensor.cpp alone.
+// ObjectBuffer: the buffer of a tensor whose elements are objects (strings or variants). It constructs and destroys them. The array
+// comes from the tensor's allocator if that gives host memory, so that the cap counts it, and else from the heap. The buffer never
+// names an arena, because other processes cannot use these objects. Used by the tensor functions of this folder only.
 #pragma once
 
 #include <memory>
@@ -11,15 +11,17 @@
 namespace troupe {
 
 struct ObjectBuffer : Buffer {
-  BufferRef memory;         ///< where the objects lie
-  BufferRef contents;       ///< what counts for the memory that they own; may be null
-  bool is_settled = false;  ///< that is what it is, and not the most that it may be
+  BufferRef memory;    ///< the memory of the array of objects
+  BufferRef contents;  ///< the claim for memory that the objects own (MemoryClaims); may be null
+  /// True once `contents` is what the objects really take, and no longer an upper bound.
+  bool is_settled = false;
 };
 
 template <class T>
 Result<BufferRef> allocate_objects(size_t count, Allocator& allocator) {
   if (count > SIZE_MAX / sizeof(T))
-    return resource_exhausted("the bytes of " + std::to_string(count) + " elements cannot be counted");
+    return resource_exhausted(std::to_string(count) + " elements of " + std::to_string(sizeof(T)) +
+                              " bytes exceed the address space");
   TROUPE_ASSIGN(BufferRef memory, allocator.allocate(count * sizeof(T)));
   if (memory->kind == MemoryKind::Device) {
     TROUPE_ASSIGN(memory, heap_allocator().allocate(count * sizeof(T)));

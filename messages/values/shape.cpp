@@ -5,7 +5,7 @@
 namespace troupe {
 
 void Shape::copy_many(const Shape& other) {
-  rank_ = 0;  // a scalar still, should there be no memory
+  rank_ = 0;  // so that the shape is a valid scalar if `new` throws
   many_ = new int64_t[other.rank_];
   std::copy_n(other.many_, other.rank_, many_);
   elements_ = other.elements_;
@@ -14,7 +14,7 @@ void Shape::copy_many(const Shape& other) {
 
 void Shape::free_many() { delete[] many_; }
 
-// Of a scalar.
+// Sets the dimensions of a shape that is a scalar until now.
 void Shape::assign(std::span<const int64_t> dims, int64_t elements) {
   int64_t* to = dims_.data();
   if (dims.size() > inline_rank) to = many_ = new int64_t[dims.size()];
@@ -25,8 +25,9 @@ void Shape::assign(std::span<const int64_t> dims, int64_t elements) {
 
 Result<Shape> Shape::make(std::span<const int64_t> dims, DType dtype, uint64_t byte_cap) {
   if (dims.size() > max_rank)
-    return invalid_argument("a shape of rank " + std::to_string(dims.size()) + "; the most is 255");
-  // Zero dimensions must not hide an overflow of the others: strides are computed from the non-zero product.
+    return invalid_argument("a shape of rank " + std::to_string(dims.size()) +
+                            ": at most 255 dimensions are allowed");
+  // The product leaves out zeros, which would hide an overflow: strides are computed from the other dimensions.
   uint64_t nonzero = 1;
   bool empty = false;
   for (const int64_t dim : dims) {
@@ -35,7 +36,7 @@ Result<Shape> Shape::make(std::span<const int64_t> dims, DType dtype, uint64_t b
       empty = true;
     else if (__builtin_mul_overflow(nonzero, static_cast<uint64_t>(dim), &nonzero) || nonzero > INT64_MAX)
       return invalid_argument("shape " + text_of(dims) + " of " + std::string(name(dtype)) +
-                              " has more elements than can be counted");
+                              " has more than 2^63 - 1 elements");
   }
   if (nonzero > byte_cap / std::max<uint64_t>(size_of(dtype), 1))
     return resource_exhausted("shape " + text_of(dims) + " of " + std::string(name(dtype)) +

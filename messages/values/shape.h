@@ -1,6 +1,5 @@
-// Shape: the dimensions of a tensor, made in one checked way (robustness.md R10).
-// A Shape's element count is known not to overflow and, with the dtype, to lie under a byte cap. Up to four
-// dimensions are stored inline. A plain value; thread rule of a const std::vector.
+// Shape: the dimensions of a tensor. Every Shape was checked when it was made (robustness.md R10): its number of elements fits an
+// int64, and its bytes are below a cap. Up to four dimensions are stored inline. A plain value: threads may share a const Shape.
 #pragma once
 
 #include <algorithm>
@@ -24,10 +23,10 @@ class Shape {
   static constexpr uint64_t default_byte_cap = uint64_t{1} << 40;
 
   Shape() : dims_{} {}  ///< a scalar: rank 0, one element
-  /// For dimensions that the program writes down: Shape{2, 3}. Throws Error(InvalidArgument) as make() fails.
+  /// For dimensions written in a program: Shape{2, 3}. Throws Error(InvalidArgument) where make() fails.
   Shape(std::initializer_list<int64_t> dims);
   Shape(const Shape& other) { copy(other); }
-  Shape(Shape&& other) noexcept { take(other); }  ///< leaves a scalar behind
+  Shape(Shape&& other) noexcept { take(other); }  ///< turns `other` into a scalar
   Shape& operator=(const Shape& other) {
     if (this == &other) return *this;
     if (rank_ > inline_rank) free_many();
@@ -44,10 +43,10 @@ class Shape {
     if (rank_ > inline_rank) free_many();
   }
 
-  /// Checks rank, signs, and that the product can be counted: InvalidArgument otherwise. ResourceExhausted when the product times
-  /// size_of(dtype) passes byte_cap.
+  /// Makes a shape. Fails with InvalidArgument if there are more than `max_rank` dimensions, one is negative, or the number of
+  /// elements exceeds an int64, and with ResourceExhausted if the elements take more than `byte_cap` bytes.
   static Result<Shape> make(std::span<const int64_t> dims, DType dtype, uint64_t byte_cap = default_byte_cap);
-  /// Rank 1 of n elements; n must be a size the program already holds.
+  /// Makes a shape of rank 1 with n elements. Throws as the constructor does, so n must not come from outside unchecked.
   static Shape vector(int64_t n) { return {n}; }
 
   size_t rank() const { return rank_; }
@@ -55,7 +54,7 @@ class Shape {
   int64_t elements() const { return elements_; }
   std::span<const int64_t> dims() const { return {data(), rank_}; }
   int64_t operator[](size_t axis) const { return data()[axis]; }
-  /// "[2,3]"; "[]" for a scalar.
+  /// Returns "[2,3]", or "[]" for a scalar.
   std::string text() const;
 
   friend bool operator==(const Shape& a, const Shape& b) {
@@ -73,7 +72,7 @@ class Shape {
     rank_ = other.rank_;
   }
   void take(Shape& other) {
-    dims_ = other.dims_;  // the pointer, too
+    dims_ = other.dims_;  // copies many_ if that is the active member
     elements_ = std::exchange(other.elements_, 1);
     rank_ = std::exchange(other.rank_, uint8_t{0});
   }
@@ -82,18 +81,19 @@ class Shape {
 
   int64_t elements_ = 1;
   union {
-    std::array<int64_t, inline_rank> dims_;  ///< rank <= inline_rank
-    int64_t* many_;
+    std::array<int64_t, inline_rank> dims_;  ///< if rank_ <= inline_rank
+    int64_t* many_;                          ///< if rank_ > inline_rank: an owned array of rank_ dimensions
   };
   uint8_t rank_ = 0;
 };
 
-/// Resolves a possibly negative axis: -1 is the last. InvalidArgument outside [-rank, rank).
+/// Returns the axis as an index; negative axes count from the end,
+/// -1 is the last. Fails with InvalidArgument outside [-rank, rank).
 Result<size_t> resolve_axis(int64_t axis, size_t rank);
 
-/// "[2,-1,3]"; shared by everything that prints dimensions.
+/// Returns "[2,-1,3]". Everything that prints dimensions uses this form.
 std::string text_of(std::span<const int64_t> dims);
-/// The position "[1,2]" of element number `element` of a tensor of this shape, row by row; "[]" for that of a scalar.
+/// Returns the position of an element, given its number in row-major order: "[1,2]", or "[]" in a scalar.
 std::string position_text(int64_t element, const Shape& shape);
 
 }  // namespace troupe

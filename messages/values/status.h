@@ -1,7 +1,7 @@
-// Status and Result: how every failure in Troupe is told.
-// A Status is a code of the field plus a text and where it happened (op, node, device, step). Result<T> is a
-// T or a Status. Plain values, no ownership; a Status that is ok costs one pointer. Error is thrown by the
-// builder (Scope) and by Session alone.
+// Status and Result<T>: how functions report failures.
+// A Status is Ok, or an error code with a text and the place of the failure (op, node,
+// device, step). A Result<T> is a T or a failed Status. Plain values; an Ok status costs
+// one pointer. Error, the exception, is thrown only by the graph builder and by Session.
 #pragma once
 
 #include <cassert>
@@ -16,7 +16,7 @@
 #pragma GCC visibility push(default)
 namespace troupe {
 
-/// The numbers are those of TensorFlow's error codes (features.md O7).
+/// Error codes, with the numbers that TensorFlow gives them (features.md O7).
 enum class Code : uint8_t {
   Ok = 0,
   Cancelled = 1,
@@ -36,7 +36,7 @@ enum class Code : uint8_t {
   DataLoss = 15,
 };
 
-/// "InvalidArgument" for Code::InvalidArgument.
+/// Returns "InvalidArgument" for Code::InvalidArgument.
 std::string_view name(Code code);
 
 class [[nodiscard]] Status {
@@ -47,17 +47,17 @@ class [[nodiscard]] Status {
   bool ok() const { return detail_ == nullptr; }
   Code code() const { return ok() ? Code::Ok : detail_->code; }
   const std::string& text() const;
-  const std::string& op() const;      ///< op type, e.g. "MatMul"; empty when not known
-  const std::string& node() const;    ///< node name
-  const std::string& device() const;  ///< full device name
+  const std::string& op() const;      ///< the op, for example "MatMul"; empty if unknown
+  const std::string& node() const;    ///< the node's name; empty if unknown
+  const std::string& device() const;  ///< the full name of the device; empty if unknown
   uint64_t step() const { return ok() ? 0 : detail_->step; }
 
-  /// The same failure with its place added; places already known stay. No effect when ok.
+  /// Return the same failure with its place added. A place that is known already stays. No effect on an Ok status.
   Status at_node(std::string_view op, std::string_view node) &&;
   Status at_device(std::string_view device) &&;
   Status at_step(uint64_t step) &&;
 
-  /// "InvalidArgument: [MatMul] layer1/matmul on /device:CPU:0, step 7: inner dimensions differ".
+  /// Returns code, place and text: "InvalidArgument: [MatMul] layer1/matmul on /device:CPU:0, step 7: inner dimensions differ".
   std::string message() const;
 
  private:
@@ -86,15 +86,15 @@ Status internal(std::string text);
 Status unavailable(std::string text);
 Status data_loss(std::string text);
 
-/// True for the codes that mean "the same call may succeed later": Aborted and Unavailable.
+/// Returns true for Aborted and Unavailable: the same call may succeed later.
 bool retry_may_help(Code code);
 
-/// A value or the reason why there is none.
+/// A value of type T, or the failed Status that says why there is none.
 template <class T>
-// The variant would only throw if it had lost its value to an exception.
+// std::variant throws only if an earlier exception left it without a value.
 class [[nodiscard]] Result {  // NOLINT(bugprone-exception-escape)
  public:
-  Result(T value) : state_(std::in_place_index<1>, std::move(value)) {}  // NOLINT: a T is a Result
+  Result(T value) : state_(std::in_place_index<1>, std::move(value)) {}  // NOLINT: converts a T
   Result(Status failure) : state_(std::in_place_index<0>, std::move(failure)) {
     assert(!std::get<0>(state_).ok());
   }
@@ -116,19 +116,19 @@ class [[nodiscard]] Result {  // NOLINT(bugprone-exception-escape)
   std::variant<Status, T> state_;
 };
 
-/// Thrown by the graph builder and by Session, nowhere else.
+/// The exception for a failed Status. Only the graph builder and Session throw it.
 class Error : public std::runtime_error {
  public:
   explicit Error(Status status) : std::runtime_error(status.message()), status_(std::move(status)) {}
   const Status& status() const { return status_; }
-  /// 2 usage or config, 3 data, 1 any other failure (experience.md section 1).
+  /// Returns the exit code of a program that ends with this failure: 2 for usage or config, 3 for data, 1 for any other.
   int exit_code() const;
 
  private:
   Status status_;
 };
 
-/// The value, or throws Error.
+/// Returns the value, or throws Error.
 template <class T>
 T value_or_throw(Result<T> result) {
   if (!result) throw Error(result.status());
@@ -138,13 +138,13 @@ inline void throw_if_failed(Status status) {
   if (!status.ok()) throw Error(std::move(status));
 }
 
-/// Returns from the enclosing function when `expression` (a Status) is a failure.
+/// Returns from the enclosing function if `expression`, a Status, is a failure.
 #define TROUPE_RETURN_IF_FAILED(expression)                                     \
   do {                                                                          \
     if (::troupe::Status status_ = (expression); !status_.ok()) return status_; \
   } while (false)
 
-/// Declares `lhs` from a Result, or returns its Status: TROUPE_ASSIGN(auto shape, Shape::make(dims)).
+/// Assigns the value of a Result, or returns its failure from the enclosing function: TROUPE_ASSIGN(auto shape, Shape::make(dims)).
 #define TROUPE_ASSIGN(lhs, expression) TROUPE_ASSIGN_IMPL_(lhs, expression, __LINE__)
 #define TROUPE_ASSIGN_IMPL_(lhs, expression, line) TROUPE_ASSIGN_AT_(lhs, expression, line)
 #define TROUPE_ASSIGN_AT_(lhs, expression, line)          \

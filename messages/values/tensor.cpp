@@ -24,12 +24,12 @@ Status Tensor::reallocate(DType dtype, const Shape& shape, Allocator& allocator)
   } else if (dtype == DType::Variant) {
     TROUPE_ASSIGN(buffer_, allocate_objects<Variant>(static_cast<size_t>(shape.elements()), allocator));
   } else if (!is_plain(dtype)) {
-    return invalid_argument("no tensor of dtype " + std::string(name(dtype)) + " can be made");
+    return invalid_argument("a tensor of dtype " + std::string(name(dtype)) + " cannot be allocated");
   } else {
     size_t bytes = 0;
     if (__builtin_mul_overflow(static_cast<size_t>(shape.elements()), size_of(dtype), &bytes))
-      return resource_exhausted("the bytes of a " + std::string(name(dtype)) + shape.text() +
-                                " cannot be counted");
+      return resource_exhausted("a tensor " + std::string(name(dtype)) + shape.text() +
+                                " exceeds the address space");
     TROUPE_ASSIGN(buffer_, allocator.allocate(bytes));
   }
   shape_ = shape;

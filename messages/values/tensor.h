@@ -1,8 +1,7 @@
-// Tensor: a typed, dense, row-major array over a shared Buffer. Copies share the buffer; the
-// bytes of a shared tensor are immutable, and write() is for the one who just allocated it
-// or holds it alone (unique()). A tensor may lie in device memory, be in an opaque layout
-// between kernels that declare it, and be still in the making: whoever touches the bytes on
-// the host waits for completion() first. Default constructed it holds nothing (Invalid).
+// Tensor: a typed, dense array in row-major order. Copies share one Buffer, so the bytes of a shared tensor are immutable: only the
+// sole holder of a tensor (unique()) may call write(). A tensor may lie in device memory, may have a layout private to certain
+// kernels, and may still be under computation: code that touches its bytes on the host waits for completion() first. A default
+// constructed Tensor is not valid().
 #pragma once
 
 #include <cstring>
@@ -21,28 +20,28 @@ namespace troupe {
 class Tensor {
  public:
   Tensor() = default;
-  /// A view of `shape` elements of `dtype` starting `offset` bytes
-  /// into the buffer, which must be large enough (asserted).
+  /// Makes a view of the elements that start `offset` bytes into the buffer, which must be large enough (asserted).
   Tensor(DType dtype, Shape shape, BufferRef buffer, size_t offset = 0);
 
-  /// Uninitialised memory for plain types; empty strings for String, null for Variant. ResourceExhausted as the allocator says.
+  /// Allocates a tensor. Elements of plain types are uninitialised, strings are empty, variants are null. Fails with
+  /// ResourceExhausted if the allocator does, and with InvalidArgument for Invalid and Resource.
   static Result<Tensor> allocate(DType dtype, const Shape& shape, Allocator& allocator = heap_allocator());
-  /// The same in place; it holds nothing when that fails.
+  /// Does the same in place. After a failure this tensor is not valid().
   Status reallocate(DType dtype, const Shape& shape, Allocator& allocator);
-  /// A scalar holding `value`, on the heap.
+  /// Returns a scalar, on the heap.
   template <class T>
   static Tensor scalar(const T& value) {
     return of<T>(Shape{}, std::span<const T>(&value, 1));
   }
-  /// A heap tensor with these elements, row by row: Tensor::of<float>({2, 3}, {1, 2, 3, 4, 5, 6}). Throws
-  /// Error(InvalidArgument) when they are not as many as the shape says.
+  /// Returns a tensor on the heap with these elements in row-major order: Tensor::of<float>({2, 3}, {1, 2, 3, 4, 5, 6}). Throws
+  /// Error(InvalidArgument) if their number differs from that of the shape.
   template <class T>
   static Tensor of(const Shape& shape, std::span<const T> values);
   template <class T>
   static Tensor of(const Shape& shape, std::initializer_list<T> values) {
     return of<T>(shape, std::span<const T>(values.begin(), values.size()));
   }
-  /// Rank 1.
+  /// Returns a tensor of rank 1, on the heap.
   template <class T>
   static Tensor vector(std::span<const T> values) {
     return of<T>(Shape::vector(static_cast<int64_t>(values.size())), values);
@@ -52,7 +51,7 @@ class Tensor {
     return vector<T>(std::span<const T>(values.begin(), values.size()));
   }
 
-  /// Holds nothing afterwards.
+  /// Drops the buffer. Afterwards this tensor is not valid().
   void reset() {
     buffer_ = {};
     shape_ = {};
@@ -66,20 +65,20 @@ class Tensor {
   DType dtype() const { return dtype_; }
   const Shape& shape() const { return shape_; }
   int64_t elements() const { return shape_.elements(); }
-  /// Bytes of the elements in memory.
+  /// The size of the elements in memory, in bytes.
   size_t bytes() const { return static_cast<size_t>(shape_.elements()) * size_of(dtype_); }
-  /// 0: row-major. Other tags are private to the kernels that declare them.
+  /// 0 means row-major. Other values are private to the kernels that declare them.
   uint8_t layout() const { return layout_; }
   void set_layout(uint8_t layout) { layout_ = layout; }
   const Completion& completion() const { return completion_; }
   void set_completion(Completion completion) { completion_ = std::move(completion); }
   MemoryKind memory() const { return buffer_ ? buffer_->kind : MemoryKind::Host; }
   const BufferRef& buffer() const { return buffer_; }
-  /// Nobody else refers to the buffer, so its bytes may be overwritten.
+  /// Returns true if no other tensor refers to the buffer, so that its bytes may be overwritten.
   bool unique() const { return buffer_.unique(); }
   bool shares_buffer_with(const Tensor& other) const { return buffer_.get() == other.buffer_.get(); }
 
-  /// The elements. Throws Error(InvalidArgument) when they are of another type.
+  /// Return the elements. Throw Error(InvalidArgument) if T is not their type.
   template <class T>
   std::span<const T> as() const {
     require(dtype_of<T>);
@@ -90,7 +89,7 @@ class Tensor {
     require(dtype_of<T>);
     return {reinterpret_cast<T*>(mutable_data()), static_cast<size_t>(elements())};
   }
-  /// The one element of a tensor that has only one; throws Error(InvalidArgument) when it has none or more.
+  /// Returns the only element. Throws Error(InvalidArgument) if there is not exactly one, or T is not its type.
   template <class T>
   T item() const {
     const std::span<const T> values = as<T>();
@@ -100,12 +99,12 @@ class Tensor {
   const std::byte* data() const { return buffer_ ? buffer_->data + offset_ : nullptr; }
   std::byte* mutable_data() { return buffer_ ? buffer_->data + offset_ : nullptr; }
 
-  /// The same elements under another shape (asserted: equal count); shares the buffer.
+  /// Returns the same elements with another shape, which must have as many (asserted). Shares the buffer.
   Tensor reshaped(const Shape& shape) const;
-  /// Rows [begin, end) of the first dimension; shares the buffer.
-  /// Rank >= 1 and 0 <= begin <= end <= shape()[0] (asserted).
+  /// Returns rows [begin, end) of the first dimension. Shares the buffer.
+  /// Needs rank >= 1 and 0 <= begin <= end <= shape()[0] (asserted).
   Tensor rows(int64_t begin, int64_t end) const;
-  /// "float[2,3]".
+  /// Returns dtype and shape: "float[2,3]".
   std::string signature() const;
 
  private:
@@ -131,7 +130,8 @@ Tensor Tensor::of(const Shape& shape, std::span<const T> values) {
   return tensor;
 }
 
-/// Bitwise equality of dtype, shape and elements (so NaN equals the same NaN; variants when they are the same object). Host, row-major tensors only.
+/// Returns true if dtype, shape and all bits of the elements are equal. So a NaN equals the same NaN, and variants are equal if
+/// they are the same object. Only for row-major tensors on the host.
 bool identical(const Tensor& a, const Tensor& b);
 
 }  // namespace troupe

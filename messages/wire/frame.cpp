@@ -24,7 +24,7 @@ struct WireHeader {
 };
 static_assert(sizeof(WireHeader) == frame_header_bytes);
 
-// An entry of the table; its dimensions follow, 8 bytes each.
+// An entry of the table. Its dimensions follow it, 8 bytes each.
 struct WireAttachment {
   uint8_t dtype, rank;
   uint16_t reserved;
@@ -49,9 +49,9 @@ Status check_sendable(const Tensor& tensor) {
   else if (tensor.memory() == MemoryKind::Device)
     reason = "lies in device memory";
   else if (tensor.layout() != 0)
-    reason = "is in a layout of its kernel's own";
+    reason = "has a layout that is private to its kernel";
   else if (is_local(tensor.dtype()))
-    reason = "stands for something in this process";
+    reason = "has a dtype whose values have a meaning in this process only";
   else
     return {};
   return failed_precondition("a tensor " + tensor.signature() + " cannot be sent: it " + std::string(reason));
@@ -71,19 +71,19 @@ uint64_t wire_bytes(const Tensor& tensor) {
   return total;
 }
 
-// What the attachments take on the wire.
+// The bytes that the attachments take in a frame.
 struct Sizes {
   size_t table = 0, strings = 0, total = 0;
 };
 
-// Within what every receiver accepts from a peer it trusts; it may grant less.
+// Checks the message against the limits that every receiver has for a peer it trusts. A receiver may allow less.
 Result<Sizes> check_sizes(const AnyMessage& message) {
-  const FrameLimits most;
+  const FrameLimits allowed;
   const auto tensors = message.attachments();
-  if (message.words().size() > most.struct_words)
-    return over_limit("words", message.words().size(), "FrameLimits::struct_words", most.struct_words);
-  if (tensors.size() > most.attachments)
-    return over_limit("attachments", tensors.size(), "FrameLimits::attachments", most.attachments);
+  if (message.words().size() > allowed.struct_words)
+    return over_limit("words", message.words().size(), "FrameLimits::struct_words", allowed.struct_words);
+  if (tensors.size() > allowed.attachments)
+    return over_limit("attachments", tensors.size(), "FrameLimits::attachments", allowed.attachments);
   Sizes sizes;
   for (const Tensor& tensor : tensors) {
     TROUPE_RETURN_IF_FAILED(check_sendable(tensor));
@@ -91,9 +91,9 @@ Result<Sizes> check_sizes(const AnyMessage& message) {
     sizes.total += wire_bytes(tensor);
     if (holds_strings(tensor)) sizes.strings += wire_bytes(tensor);
   }
-  if (sizes.total > most.attachment_bytes)
+  if (sizes.total > allowed.attachment_bytes)
     return over_limit("bytes of tensors", sizes.total, "FrameLimits::attachment_bytes",
-                      most.attachment_bytes);
+                      allowed.attachment_bytes);
   return sizes;
 }
 
@@ -190,12 +190,11 @@ Result<EncodedFrame> encode(const FrameHeader& header, AnyMessage message) {
   return frame;
 }
 
-// ---- Decoding. Each stage knows how many bytes it needs;
-// what they announce is checked before the next one begins.
+// Decoding. Each stage knows how many bytes it needs, and checks them before the next stage begins.
 
 namespace {
 
-// Grows with what has arrived, never at once to what was announced.
+// Makes room for more bytes in proportion to those that have arrived, whatever length was announced.
 template <class Vector>
 void grow(Vector& vector, size_t filled_bytes, size_t total_bytes) {
   constexpr size_t unit = sizeof(typename Vector::value_type);
@@ -269,11 +268,12 @@ Status FrameDecoder::proceed() {
 Status FrameDecoder::read_header() {
   WireHeader wire;
   std::memcpy(&wire, header_.data(), sizeof wire);
-  if (wire.magic != frame_magic) return malformed("it does not begin like one");
+  if (wire.magic != frame_magic) return malformed("it does not begin with 'TRPE'");
   if (wire.version != frame_version)
-    return malformed("version " + std::to_string(wire.version) + "; this program speaks " +
-                     std::to_string(frame_version));
-  if ((wire.flags & ~request_flag) != 0 || wire.reserved != 0) return malformed("unknown flags");
+    return malformed("it has version " + std::to_string(wire.version) +
+                     " of the format; this program reads version " + std::to_string(frame_version));
+  if ((wire.flags & ~request_flag) != 0 || wire.reserved != 0)
+    return malformed("it has flags that version " + std::to_string(frame_version) + " does not know");
   if (wire.struct_words > limits_.struct_words)
     return over_limit("words", wire.struct_words, "FrameLimits::struct_words", limits_.struct_words);
   if (wire.attachments > limits_.attachments)
@@ -284,7 +284,7 @@ Status FrameDecoder::read_header() {
   constexpr uint64_t entry_words = sizeof(WireAttachment) / sizeof(uint64_t);
   if (wire.table_words < wire.attachments * entry_words ||
       wire.table_words > wire.attachments * (entry_words + Shape::max_rank))
-    return malformed("a table of " + std::to_string(wire.table_words) + " words for " +
+    return malformed("its table has " + std::to_string(wire.table_words) + " words, which cannot describe " +
                      std::to_string(wire.attachments) + " attachments");
   frame_.header = {wire.receiver, wire.sequence, wire.answers, wire.incarnation,
                    (wire.flags & request_flag) != 0};
@@ -298,7 +298,7 @@ Status FrameDecoder::read_header() {
   return {};
 }
 
-// The table stands behind the struct in frame_.words, which is cut to the struct afterwards.
+// Reads the table, which follows the struct in frame_.words, and removes it from there.
 Status FrameDecoder::read_table() {
   std::span<const uint64_t> table = std::span(frame_.words).subspan(struct_words_);
   uint64_t left = attachment_bytes_;
@@ -306,18 +306,18 @@ Status FrameDecoder::read_table() {
   for (size_t i = 0; i < attachments_; ++i) {
     WireAttachment entry;
     constexpr size_t entry_words = sizeof entry / sizeof(uint64_t);
-    if (table.size() < entry_words) return malformed("its table is too short");
+    if (table.size() < entry_words) return malformed("its table ends before the last attachment");
     std::memcpy(&entry, table.data(), sizeof entry);
     table = table.subspan(entry_words);
-    if (entry.rank > table.size()) return malformed("its table is too short");
+    if (entry.rank > table.size()) return malformed("its table ends before the last attachment");
     const auto* dims = reinterpret_cast<const int64_t*>(table.data());
     TROUPE_ASSIGN(auto attachment, announced(entry.dtype, {dims, entry.rank}, entry.bytes));
     table = table.subspan(entry.rank);
-    if (entry.bytes > left) return malformed("its attachments are longer than announced");
+    if (entry.bytes > left) return malformed("its attachments have more bytes than its header says");
     left -= entry.bytes;
     incoming_.push_back(std::move(attachment));
   }
-  if (!table.empty() || left != 0) return malformed("its attachments are shorter than announced");
+  if (!table.empty() || left != 0) return malformed("its attachments have fewer bytes than its header says");
   frame_.words.resize(struct_words_);
   frame_.attachments.reserve(attachments_);
   stage_ = Stage::Attachments;
@@ -328,17 +328,19 @@ Status FrameDecoder::read_table() {
 Result<FrameDecoder::Incoming> FrameDecoder::announced(uint8_t dtype_number, std::span<const int64_t> dims,
                                                        uint64_t bytes) const {
   if (dtype_number == 0) {
-    if (!dims.empty() || bytes != 0) return malformed("an attachment without a type has a shape or bytes");
+    if (!dims.empty() || bytes != 0) return malformed("an attachment without a dtype has a shape or bytes");
     return Incoming{};
   }
   TROUPE_ASSIGN(const DType dtype, dtype_from_number(dtype_number));
-  if (is_local(dtype)) return malformed("an attachment is a " + std::string(name(dtype)));
+  if (is_local(dtype))
+    return malformed("an attachment has dtype " + std::string(name(dtype)) + ", which cannot be sent");
   TROUPE_ASSIGN(auto shape, Shape::make(dims, dtype, limits_.attachment_bytes));
   const auto elements = static_cast<uint64_t>(shape.elements());
   const bool fits =
       dtype == DType::String ? bytes / sizeof(uint64_t) >= elements : bytes == elements * size_of(dtype);
   if (!fits)
-    return malformed(std::to_string(bytes) + " bytes for a " + std::string(name(dtype)) + shape.text());
+    return malformed("an attachment " + std::string(name(dtype)) + shape.text() + " has " +
+                     std::to_string(bytes) + " bytes");
   return Incoming{dtype, std::move(shape), bytes};
 }
 
@@ -358,7 +360,7 @@ Status FrameDecoder::end_attachment() {
     TROUPE_ASSIGN(tensor_, read_strings(done.shape, strings_));
   }
   if (done.dtype == DType::Bool && !only_zeros_and_ones({tensor_.data(), tensor_.bytes()}))
-    return malformed("a bool is neither 0 nor 1");
+    return malformed("an element of a bool attachment is neither 0 nor 1");
   frame_.attachments.push_back(std::exchange(tensor_, {}));
   return {};
 }

@@ -1,11 +1,11 @@
-// Frames: messages as bytes between nodes. Every transport, simulated ones included, sends and reads exactly
-// these, in order:
+// Frames: how messages travel as bytes between nodes. Every transport,
+// also the simulated one of the tests, sends these parts in order:
 //   header, 72 bytes
-//   struct, words of 8 bytes
+//   struct: the message, in words of 8 bytes
 //   table: dtype, shape and length of each attachment
-//   attachments: plain tensors as they lie in memory, strings as all lengths and then all bytes
-// Little-endian. A plain tensor is sent from and read into its own memory. One thread at a time per object.
-// A frame is hostile until decoded: lengths are checked before memory is taken.
+//   attachments: plain tensors as they lie in memory; of a tensor of strings first all lengths, then all bytes
+// All numbers are little-endian. Plain tensors are sent from, and read into, their own memory. The decoder trusts no peer: it
+// checks each length before it allocates memory for it. One thread at a time may use an object.
 #pragma once
 
 #include <array>
@@ -23,20 +23,23 @@ namespace troupe {
 
 inline constexpr size_t frame_header_bytes = 72;
 
-/// What a link says about a message, and can act on without reading it. To which step a message belongs, and how much time is left
-/// for it, its struct says.
+/// What a link needs to know about a message without reading its
+/// struct. The step of the message and its deadline are in the struct.
 struct FrameHeader {
-  uint64_t receiver = 0;  ///< number that the sender has bound to an actor (link.capnp); 0: the link itself
-  uint64_t sequence = 0;  ///< counts the frames of one sender: 1, 3, 5, ... by control, 2, 4, 6, ... in bulk
-  uint64_t answers = 0;   ///< sequence of the request that this is the reply to; 0: none
+  /// The number that the sender has bound to an actor (link.capnp); 0: the link itself.
+  uint64_t receiver = 0;
+  /// The number of the frame at its sender: odd on the control connection, even on the bulk one.
+  uint64_t sequence = 0;
+  /// The sequence number of the request to which this is the reply; 0: this is no reply.
+  uint64_t answers = 0;
   uint64_t incarnation = 0;  ///< of the sending process
-  bool request = false;      ///< exactly one reply is owed
+  bool request = false;      ///< true if the receiver must send exactly one reply
 
   friend bool operator==(const FrameHeader&, const FrameHeader&) = default;
 };
 
-/// A frame ready to be written: its pieces in order, most of
-/// them the memory of the message itself, which it keeps alive.
+/// A frame ready to be sent, as pieces of memory in order. Most pieces
+/// are the memory of the message, which this object keeps alive.
 class EncodedFrame {
  public:
   EncodedFrame(EncodedFrame&&) = default;
@@ -44,7 +47,7 @@ class EncodedFrame {
 
   std::span<const std::span<const std::byte>> pieces() const { return pieces_; }
   size_t bytes() const { return bytes_; }
-  /// Of these, what credits count.
+  /// The bytes of attachments, which count against the peer's credit.
   size_t attachment_bytes() const { return attachment_bytes_; }
 
  private:
@@ -53,17 +56,17 @@ class EncodedFrame {
   void add(std::span<const std::byte> piece);
 
   AnyMessage message_;
-  std::vector<std::byte> own_;  // header, table, strings: never resized once a piece refers to it
+  std::vector<std::byte> own_;  // header, table and strings; never resized once a piece refers to it
   std::vector<std::span<const std::byte>> pieces_;
   size_t bytes_ = 0, attachment_bytes_ = 0;
 };
 
-/// FailedPrecondition when an attachment is not what a node may send: in device memory, still being computed,
-/// in an opaque layout, or a resource.
+/// Makes the frame of a message. Fails with FailedPrecondition if an attachment cannot be
+/// sent: if it lies in device memory, is still being computed, has an opaque layout, or is
+/// a resource or variant. Fails with ResourceExhausted if the message exceeds FrameLimits.
 Result<EncodedFrame> encode(const FrameHeader& header, AnyMessage message);
 
-/// A decoded frame. `words` may hold anything: receive<T>()
-/// of message_reader.h checks them and makes the message.
+/// A decoded frame. Its `words` are not checked yet: receive<T>() of message_reader.h checks them and makes the message.
 struct Frame {
   FrameHeader header;
   uint64_t schema_id = 0;
@@ -77,19 +80,19 @@ struct Frame {
 ///   if (auto frame = decoder.take()) ...
 class FrameDecoder {
  public:
-  /// Tensors come from `allocator`, which must outlive the decoder.
+  /// The decoder allocates tensors from `allocator`, which must outlive it.
   explicit FrameDecoder(Allocator& allocator, const FrameLimits& limits = {})
       : allocator_(&allocator), limits_(limits) {}
 
-  /// From the next header on.
+  /// Sets the limits that hold from the next header on.
   void set_limits(const FrameLimits& limits) { limits_ = limits; }
-  /// Where the next bytes of the stream belong. Empty while
-  /// a whole frame waits to be taken, and after a failure.
+  /// Returns the memory for the next bytes of the stream. It is empty while a whole frame waits for take(), and after a failure.
   std::span<std::byte> wanted();
-  /// `bytes`, at most wanted().size(), have been put there. InvalidArgument, or ResourceExhausted naming the
-  /// limit: the stream cannot be read on.
+  /// Call after `bytes` bytes, at most wanted().size(), were put into wanted(). Fails with
+  /// InvalidArgument for a malformed frame, and with ResourceExhausted, naming the limit,
+  /// for one that is too large. After a failure the stream cannot be read any further.
   Status advance(size_t bytes);
-  /// The frame, once it is whole.
+  /// Returns the frame if it is whole.
   std::optional<Frame> take();
 
  private:
@@ -111,14 +114,14 @@ class FrameDecoder {
   FrameLimits limits_;
   Stage stage_ = Stage::Header;
   Status failure_;
-  size_t filled_ = 0;  // bytes of the current piece that have arrived
+  size_t filled_ = 0;  // the bytes of the current part that have arrived
   std::array<std::byte, frame_header_bytes> header_{};
   size_t struct_words_ = 0, table_words_ = 0, attachments_ = 0;
   uint64_t attachment_bytes_ = 0;
-  std::vector<Incoming> incoming_;
-  Frame frame_;                     // as far as it has arrived
-  Tensor tensor_;                   // the attachment that is arriving
-  std::vector<std::byte> strings_;  // or its strings, as they come
+  std::vector<Incoming> incoming_;  // what the table says about each attachment
+  Frame frame_;                     // the parts that have arrived
+  Tensor tensor_;                   // the attachment that is arriving, if it is plain
+  std::vector<std::byte> strings_;  // the bytes of the attachment that is arriving, if it has strings
 };
 
 }  // namespace troupe

@@ -23,8 +23,8 @@ void AnyMessage::destroy(Body* body) {
 Result<Tensor> AnyMessage::attachment(uint32_t index) const {
   const auto all = attachments();
   if (index >= all.size())
-    return invalid_argument("attachment " + std::to_string(index) + " of a message that has " +
-                            std::to_string(all.size()));
+    return invalid_argument("attachment " + std::to_string(index) + " does not exist: the message has " +
+                            std::to_string(all.size()) + " attachments");
   return all[index];
 }
 

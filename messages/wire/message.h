@@ -1,7 +1,7 @@
-// Message<T>: what actors exchange: one immutable Cap'n Proto struct T and the tensors attached to it, shared
-// by reference. A copy costs one reference count, so local delivery copies no byte of either. Any thread may
-// read; nobody can write. A struct refers to a tensor by its index among the attachments. This header is free
-// of Cap'n Proto: T may be incomplete; who builds or reads a message includes messages/wire/message_reader.h.
+// Message<T>: what actors exchange, an immutable Cap'n Proto struct T with the tensors attached to it. A struct refers to a tensor
+// by its index among the attachments. Copies share one body, so local delivery copies neither struct nor tensors. Any thread may
+// read a message. This header does not include Cap'n Proto, and T may be incomplete; code that builds or reads messages includes
+// messages/wire/message_reader.h.
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,7 @@
 #pragma GCC visibility push(default)
 namespace troupe {
 
-/// A message whose type is known only by its schema's id. Default constructed it holds nothing.
+/// A message whose type is known only by the id of its schema. A default constructed AnyMessage is empty.
 class AnyMessage {
  public:
   AnyMessage() = default;
@@ -28,40 +28,39 @@ class AnyMessage {
     return *this;
   }
   ~AnyMessage() {
-    // A sole owner needs no atomic read-modify-write: nobody else can be taking a reference.
+    // The only owner needs no atomic read-modify-write, because no other thread can add a reference.
     if (body_ && (body_->references.load(std::memory_order_acquire) == 1 ||
                   body_->references.fetch_sub(1, std::memory_order_acq_rel) == 1))
       destroy(body_);
   }
 
-  /// A new message and its words, all zero, for its maker to
-  /// fill with a valid segment before anyone else sees it.
+  /// A new message and its words, which are zero. Its maker fills them with a valid segment before anyone else sees the message.
   struct Unfilled;
   static Unfilled allocate(uint64_t schema_id, size_t words, std::vector<Tensor> attachments);
 
   explicit operator bool() const { return body_ != nullptr; }
-  /// The id of T in its schema; 0 when this holds nothing.
+  /// The id of T in its schema; 0 if the message is empty.
   uint64_t schema_id() const { return body_ ? body_->schema_id : 0; }
-  /// The struct as one Cap'n Proto segment, known to be valid.
+  /// The struct as one Cap'n Proto segment. It was checked before.
   std::span<const uint64_t> words() const {
     return body_ ? std::span<const uint64_t>(body_->words(), body_->size) : std::span<const uint64_t>();
   }
   std::span<const Tensor> attachments() const {
     return body_ ? std::span<const Tensor>(body_->attachments) : std::span<const Tensor>();
   }
-  /// The attachment that a field of the struct names; InvalidArgument
-  /// when there is none. Holds for local senders too.
+  /// Returns the attachment with this index. Fails with InvalidArgument
+  /// if there is none, which handlers must check for every sender.
   Result<Tensor> attachment(uint32_t index) const;
-  /// Bytes of struct and tensors: what the message would cost to send.
+  /// The bytes of the struct and of all tensors, which is about what the message takes on a link.
   size_t bytes() const;
-  /// Whether both are the same message, not merely equal ones.
+  /// Returns true if both are the same message, which equal messages need not be.
   bool same_as(const AnyMessage& other) const { return body_ == other.body_; }
 
  private:
   struct Body {
     std::atomic<uint32_t> references{1};
     uint64_t schema_id;
-    size_t size;  // in words, which follow the body
+    size_t size;  // in words; the words follow the body
     std::vector<Tensor> attachments;
     uint64_t* words() { return reinterpret_cast<uint64_t*>(this + 1); }
   };
@@ -75,15 +74,15 @@ struct AnyMessage::Unfilled {
   std::span<uint64_t> words;
 };
 
-/// A message holding a T, the struct that a schema generates.
+/// A message that holds a T, a struct generated from a schema.
 template <class T>
 class Message : public AnyMessage {
  public:
   Message() = default;
-  /// `message` must hold a T.
+  /// `message` must hold a T, or be empty.
   explicit Message(AnyMessage message) : AnyMessage(std::move(message)) {}
 
-  /// T::Reader, which lives no longer than the message; must not be empty. Both are in message_reader.h.
+  /// Return the T::Reader, which must not outlive the message. The message must not be empty. Defined in message_reader.h.
   auto operator*() const;
   auto operator->() const;
 };

@@ -12,21 +12,20 @@
 
 namespace troupe::detail {
 
-// Cap'n Proto finds a pointer to the wrong kind of thing only when a field is read. Following every pointer
-// once, when a message comes in, spares every handler that surprise halfway through its work. Which fields of
-// a type are pointers is worked out from its schema once: asking the schema again for each message would cost
-// ten times as much.
+// Checks that every pointer of a received message points to what its schema says. Cap'n Proto notices a wrong pointer only when the
+// field is read, which would be in the middle of some handler's work. The pointer fields of a type are found in its schema once,
+// because finding them for each message would cost ten times as much.
 class SchemaCheck {
  public:
   explicit SchemaCheck(capnp::StructSchema schema) : schema_(schema), root_(fields_of(schema)) {}
 
   capnp::StructSchema schema() const { return schema_; }
-  /// Throws kj::Exception when a pointer is not what the schema says.
+  /// Throws kj::Exception if a pointer is not of the kind that the schema says.
   void check(capnp::AnyStruct::Reader reader) const { check(reader, root_); }
 
  private:
   enum class Kind : uint8_t { Text, Data, Struct, Texts, Datas, Structs, Numbers };
-  // A member of a union counts only while the union's discriminant, 16 bits of the data section, says so.
+  // The condition of a member of a union: the union's discriminant, 16 bits of the data section, must have this value.
   struct Member {
     uint32_t offset;
     uint16_t value;
@@ -37,7 +36,7 @@ class SchemaCheck {
     uint32_t pointer;
     Kind kind;
     std::optional<Member> member;
-    const Fields* inner;  // of the struct, or of each in the list
+    const Fields* inner;  // the fields of the struct, or of each struct in the list
     capnp::ListSchema numbers;
   };
 
@@ -119,7 +118,7 @@ class SchemaCheck {
   }
 
   capnp::StructSchema schema_;
-  std::unordered_map<uint64_t, Fields> fields_;  // by type: a type may contain itself
+  std::unordered_map<uint64_t, Fields> fields_;  // by the id of the type, because a type may contain itself
   const Fields& root_;
 };
 
@@ -132,7 +131,7 @@ namespace {
 capnp::word* as_words(uint64_t* words) { return reinterpret_cast<capnp::word*>(words); }
 const capnp::word* as_words(const uint64_t* words) { return reinterpret_cast<const capnp::word*>(words); }
 
-// No honest struct grows when it is copied: one that does not fit points at the same bytes more than once.
+// A correct struct never grows when it is copied. If a copy does not fit, several pointers of the struct lead to the same bytes.
 AnyMessage copy_checked(const SchemaCheck& check, std::span<const uint64_t> words,
                         std::vector<Tensor> attachments) {
   const auto segment = kj::arrayPtr(as_words(words.data()), words.size());

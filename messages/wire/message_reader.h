@@ -1,6 +1,6 @@
-// Building and reading messages: the one header that joins Message<T> and Cap'n Proto. For .cpp files.
-// Draft<T> builds one; *message reads it, without checks and from any thread, because every message is either
-// built by a Draft or passed through receive(), which copies and checks bytes from outside once.
+// Building and reading messages: the one header that joins Message<T> with Cap'n Proto, for .cpp files. Draft<T> builds a message.
+// *message reads it without checks, from any thread; that is safe, because every message was built by a Draft or checked by
+// receive().
 #pragma once
 
 #include <capnp/message.h>
@@ -22,7 +22,7 @@ std::shared_ptr<const SchemaCheck> make_schema_check(capnp::StructSchema schema)
 Result<AnyMessage> receive(const SchemaCheck& check, std::span<const uint64_t> words,
                            std::vector<Tensor> attachments);
 
-/// Gives Message<T> a pointer to its reader, for ->.
+/// Lets Message<T>::operator-> return a reader, which is a temporary object.
 template <class Reader>
 struct Arrow {
   Reader reader;
@@ -31,7 +31,7 @@ struct Arrow {
 
 }  // namespace detail
 
-/// The id by which frames and messages name the type T.
+/// The id that names the type T in messages and frames.
 template <class T>
 inline constexpr uint64_t schema_id_of = capnp::typeId<T>();
 
@@ -46,7 +46,7 @@ auto Message<T>::operator->() const {
   return detail::Arrow<typename T::Reader>{**this};
 }
 
-/// A message being built:
+/// Builds a message:
 ///   Draft<wire::RunStep> draft;
 ///   draft->setHandle(handle);
 ///   return draft.finish(std::move(feeds));
@@ -57,21 +57,21 @@ class Draft {
 
   typename T::Builder& operator*() { return root_; }
   typename T::Builder* operator->() { return &root_; }
-  /// The message; the draft is done with.
+  /// Returns the message. The draft must not be used afterwards.
   Message<T> finish(std::vector<Tensor>&& attachments = {}) {
     return Message<T>(detail::seal(builder_, schema_id_of<T>, std::move(attachments)));
   }
 
  private:
-  // Most structs fit here and are then copied once, into a message of exactly their size.
+  // Most structs fit into this memory, and are then copied once, into a message of exactly their size.
   static constexpr size_t scratch_words = 64;
   uint64_t scratch_[scratch_words] = {};
   capnp::MallocMessageBuilder builder_{kj::arrayPtr(reinterpret_cast<capnp::word*>(scratch_), scratch_words)};
   typename T::Builder root_;
 };
 
-/// A message from the words of a frame, copied once under the limits of limits.h. InvalidArgument unless all
-/// of it, read as a T, is well formed: after that no read of the message throws.
+/// Makes a message from the words of a frame, which are copied once, within the limits of limits.h. Fails with InvalidArgument
+/// unless all of the words are a well-formed T; so reading the message never throws.
 template <class T>
 Result<Message<T>> receive(std::span<const uint64_t> words, std::vector<Tensor>&& attachments = {}) {
   static const auto check = detail::make_schema_check(capnp::Schema::from<T>());

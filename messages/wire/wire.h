@@ -1,6 +1,5 @@
-// Between our values and the structs that schemas generate (namespace
-// troupe::wire). For .cpp files. write() fills a builder; read() trusts nothing
-// that a peer may have written: what could not be made here is InvalidArgument.
+// Conversions between values and the structs generated from schemas (namespace troupe::wire), for .cpp files. write() fills a
+// builder. read() accepts whatever a peer may have written. Pure functions; any thread may call them.
 #pragma once
 
 #include <string>
@@ -15,7 +14,7 @@
 
 namespace troupe {
 
-/// Text fields may hold any bytes; a view of a reader lives as long as its message.
+/// Text fields may hold any bytes. The view of a reader must not outlive its message.
 inline std::string_view view(capnp::Text::Reader text) { return {text.begin(), text.size()}; }
 inline std::string_view view(capnp::Data::Reader data) {
   return {reinterpret_cast<const char*>(data.begin()), data.size()};
@@ -25,7 +24,7 @@ inline capnp::Data::Reader as_data(std::string_view bytes) {
   return {reinterpret_cast<const kj::byte*>(bytes.data()), bytes.size()};
 }
 
-/// The elements of a list of numbers.
+/// Returns the elements of a list of numbers.
 template <class T, class List>
 std::vector<T> vector_of(List list) {
   std::vector<T> values;
