@@ -35,7 +35,7 @@ void Arena::unmap() {
   descriptor_ = -1;
 }
 
-// Reserves a granule more than needed and gives back the ends, so that the base is aligned to a huge page.
+// Reserves one granule more than needed, and unmaps both ends, so that the base is aligned to a huge page.
 Status Arena::reserve() {
   if (id_ != 0) {
     descriptor_ = memfd_create("troupe-arena", MFD_CLOEXEC);
@@ -54,7 +54,7 @@ Status Arena::reserve() {
   if (id_ != 0 &&
       mmap(data_, cap_, PROT_NONE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, descriptor_, 0) == MAP_FAILED)
     return failure("cannot map a shared memory file of", cap_);
-  madvise(data_, cap_, MADV_HUGEPAGE);  // where the system does not do it, it goes without
+  madvise(data_, cap_, MADV_HUGEPAGE);  // if the system has no huge pages, the arena works without them
   return {};
 }
 

@@ -1,7 +1,6 @@
-// Arena: one contiguous range of host memory, addresses reserved whole, memory committed from the front on
-// demand and never given back while the arena lives: memory touched for the first time runs at a tenth of the
-// speed. Asks for huge pages; backed by a memfd when other processes are to map it. Owned by an allocator,
-// whose lock guards it. Units: bytes.
+// Arena: one contiguous range of host memory. It reserves all its addresses at first, and commits memory from the front as
+// needed. It never decommits, because memory that is touched for the first time runs at a tenth of the speed. It asks for
+// huge pages, and uses a memfd if other processes are to map it. Owned by an allocator, whose lock guards it. Units: bytes.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +13,11 @@ namespace troupe {
 class Arena {
  public:
   struct Options {
-    uint64_t cap = 0;  ///< the most that may be committed; 0: usable_memory(), of memory_budget.h
-    uint32_t id = 0;   ///< Buffer::arena. Not 0: other processes can map it by descriptor()
+    uint64_t cap = 0;  ///< the limit of committed memory; 0: usable_memory() of memory_budget.h
+    /// The value of Buffer::arena; if it is not 0, other processes can map the arena by descriptor().
+    uint32_t id = 0;
   };
-  static constexpr uint64_t granule = uint64_t{2} << 20;  ///< commits are multiples of this: a huge page
+  static constexpr uint64_t granule = uint64_t{2} << 20;  ///< the unit of commits: a huge page
 
   explicit Arena(Options options);
   ~Arena();
@@ -27,20 +27,19 @@ class Arena {
   uint32_t id() const { return id_; }
   uint64_t cap() const { return cap_; }
   uint64_t committed() const { return committed_; }
-  /// The first byte; null before the first commit. Aligned to `granule`.
+  /// Returns the first byte, aligned to `granule`, or null before the first commit.
   std::byte* data() const { return data_; }
-  /// The memfd, whose offsets are those of the arena; -1 when id() is 0 or before the first commit.
+  /// Returns the memfd, whose offsets are those of the arena, or -1 if id() is 0 or nothing was committed yet.
   int descriptor() const { return descriptor_; }
 
-  /// How much more commit() would take from the system.
+  /// Returns how much more memory commit(bytes) would take from the system.
   uint64_t growth(uint64_t bytes) const {
     return bytes <= committed_ ? 0 : (bytes + granule - 1) / granule * granule - committed_;
   }
-  /// Makes the first `bytes`, rounded up to `granule`, usable. ResourceExhausted past cap() or when the
-  /// system gives no more.
+  /// Makes the first `bytes` bytes, rounded up to `granule`, usable. Fails
+  /// with ResourceExhausted beyond cap(), or if the system has no more memory.
   Status commit(uint64_t bytes);
-  /// The contents of this range are needed no more: its whole pages go back to the system and read as zero
-  /// from now on. Their bytes.
+  /// Returns the whole pages of a range to the system. They read as zero afterwards. Returns the number of their bytes.
   uint64_t discard(uint64_t offset, uint64_t bytes);
 
  private:

@@ -15,48 +15,46 @@
 namespace troupe {
 namespace {
 
-constexpr size_t unit = 64;                 // class sizes of small blocks, and the alignment of everything
-constexpr size_t max_units = 64;            // the largest small block, header included: 4 KiB
-constexpr size_t slab_bytes = 16 << 10;     // cut into small blocks of one class, for good
-constexpr uint64_t least_growth = 2 << 20;  // the arena doubles, within these limits
+constexpr size_t unit = 64;       // the step between sizes of small blocks; the alignment of all memory
+constexpr size_t max_units = 64;  // the largest small block, with its header: 4 KiB
+constexpr size_t slab_bytes = 16 << 10;   // a slab is cut into small blocks of one size, once and for all
+constexpr uint64_t min_growth = 2 << 20;  // the arena doubles its size, within these limits
 constexpr uint64_t max_growth = 64 << 20;
 
-// How many blocks of a class travel between a thread and the others at once; a thread keeps up to twice as
-// many.
+// How many blocks of a size move between a thread's cache and the shared list at once. A cache has at most twice as many.
 constexpr size_t batch(size_t units) { return std::clamp<size_t>(128 / units, 2, 32); }
 
 struct LargeBuffer : Buffer {
   RangeAllocator::Range* range = nullptr;
 };
 
-/// Counts in the budget, and holds nothing.
+/// The buffer of a claim: it counts against the budget, but has no memory.
 struct ClaimBuffer : Buffer {
   std::shared_ptr<MemoryBudget> budget;
 };
 
 }  // namespace
 
-// The header of a small buffer; its data follow. It fills one cache line, and stays as it is while the block
-// is free, but for the last member.
+// The header of a small buffer, which its data follow. It fills one
+// cache line. While the block is free, only the last member changes.
 struct CachingAllocator::Block : Buffer {
   union {
-    size_t units;  // of the whole block, while in use
-    Block* next;   // while free
+    size_t units;  // while in use: the size of the whole block
+    Block* next;   // while free: the next block in its list
   };
 };
 static_assert(sizeof(Buffer) + sizeof(size_t) == unit);
 
-// What one thread keeps at hand. It serves the allocator that the thread used first, until that one ends;
-// what the thread does with others goes to their cores. Only its thread writes; the counts are read by
-// others.
+// The blocks that one thread has at hand. The cache serves the allocator that its thread used first, until that allocator ends;
+// for other allocators the thread goes to their cores. Only its own thread writes the cache; other threads read the counters.
 struct CachingAllocator::ThreadCache {
   Core* core = nullptr;
-  bool ended = false;  // the thread is about to: nothing may be kept any more
+  bool ended = false;  // true if the thread is ending, so that nothing may be cached any more
   std::array<uint8_t, max_units + 1> count{};
   std::array<Block*, max_units + 1> free{};
   std::atomic<size_t> bytes{0};
   std::atomic<uint64_t> allocations{0};
-  ThreadCache* next = nullptr;  // of the same core
+  ThreadCache* next = nullptr;  // the next cache bound to the same core
 
   template <class T>
   static void add(std::atomic<T>& value, T change) {
@@ -78,14 +76,14 @@ struct CachingAllocator::ThreadCache {
   }
 };
 
-// What the allocator, its buffers and the caches bound to it share; the last of them deletes it.
-struct CachingAllocator::Core final : MemoryBudget::Keeper {
+// What the allocator shares with its buffers and with the caches bound to it. Whichever ends last deletes it.
+struct CachingAllocator::Core final : MemoryBudget::Member {
   Core(Arena::Options options, std::shared_ptr<MemoryBudget> budget)
       : budget_(std::move(budget)), arena_(options) {
-    if (budget_) budget_->enter(*this);
+    if (budget_) budget_->add(*this);
   }
   ~Core() {
-    if (budget_) budget_->leave(*this);
+    if (budget_) budget_->remove(*this);
     if (budget_) budget_->give(paid_);
     ASAN_UNPOISON_MEMORY_REGION(arena_.data(), arena_.committed());
   }
@@ -94,7 +92,7 @@ struct CachingAllocator::Core final : MemoryBudget::Keeper {
   Result<BufferRef> allocate_large(size_t bytes);
   Result<BufferRef> claim(size_t bytes);
   MemoryStatistics statistics();
-  void give_back() override;
+  void return_free_memory() override;
   void close();
   void bind(ThreadCache& cache);
   void unbind(ThreadCache& cache);
@@ -110,33 +108,34 @@ struct CachingAllocator::Core final : MemoryBudget::Keeper {
   }
 
  private:
-  using Held = std::unique_lock<SpinLock>;
+  using Lock = std::unique_lock<SpinLock>;
 
-  Result<RangeAllocator::Range*> take_range(uint64_t bytes, Held& held);
+  Result<RangeAllocator::Range*> take_range(uint64_t bytes, Lock& held);
   Result<RangeAllocator::Range*> find_range(uint64_t bytes);
   Status grow(uint64_t bytes);
   Status refused(uint64_t bytes, const std::string& why) const;
   bool pay(uint64_t bytes);
   void return_to_system(RangeAllocator::Range& range);
-  Status cut_slab(size_t units, Held& held);
+  Status cut_slab(size_t units, Lock& held);
   Block* hand_out(size_t units);
   void take_back(Block* block, size_t units);
   void count_out(size_t bytes);
   void spill(ThreadCache& cache, size_t units);
-  void drop(size_t count, Held held);
+  void drop(size_t count, Lock held);
 
-  const std::shared_ptr<MemoryBudget> budget_;  // or null
-  std::atomic<bool> closed_{false};             // the allocator has ended
-  SpinLock lock_;                               // guards what follows
+  const std::shared_ptr<MemoryBudget> budget_;  // may be null
+  std::atomic<bool> closed_{false};             // true once the allocator has ended
+  SpinLock lock_;                               // guards all members below
   Arena arena_;
   RangeAllocator ranges_;
   std::array<Block*, max_units + 1> free_{};
   ThreadCache* caches_ = nullptr;
-  uint64_t allocations_ = 0;  // without those counted in the bound caches
+  uint64_t allocations_ = 0;  // without those that bound caches count
   size_t handed_out_ = 0;     // bytes in buffers and in caches
   size_t peak_ = 0;
-  uint64_t paid_ = 0;      // to the budget: what is committed and has not been returned
-  size_t references_ = 1;  // the allocator, bound caches, large buffers, small blocks in buffers or caches
+  uint64_t paid_ = 0;  // what counts against the budget: memory committed and not returned since
+  // From the allocator, bound caches, large buffers, and small blocks in buffers or caches.
+  size_t references_ = 1;
 };
 
 CachingAllocator::ThreadCache& CachingAllocator::this_thread() {
@@ -152,11 +151,11 @@ BufferRef CachingAllocator::Core::use(Block* block, size_t units, size_t bytes) 
   return BufferRef::adopt(block);
 }
 
-// The way of a thread whose cache has no such block, or serves another allocator.
+// Used if the thread's cache has no such block, or serves another allocator.
 Result<BufferRef> CachingAllocator::Core::allocate_small(size_t units, size_t bytes) {
   ThreadCache& cache = this_thread();
   if (!cache.ended && (!cache.core || cache.core->closed())) bind(cache);
-  Held held(lock_);
+  Lock held(lock_);
   if (!free_[units]) TROUPE_RETURN_IF_FAILED(cut_slab(units, held));
   Block* const block = hand_out(units);
   if (cache.core == this)
@@ -179,7 +178,7 @@ void CachingAllocator::Core::release_small(Buffer* buffer) {
     }
     core.unbind(cache);
   }
-  Held held(core.lock_);
+  Lock held(core.lock_);
   core.take_back(block, units);
   core.drop(1, std::move(held));
 }
@@ -204,12 +203,12 @@ void CachingAllocator::Core::count_out(size_t bytes) {
 }
 
 void CachingAllocator::Core::spill(ThreadCache& cache, size_t units) {
-  Held held(lock_);
+  Lock held(lock_);
   for (size_t i = 0; i < batch(units); ++i) take_back(cache.pop(units), units);
   drop(batch(units), std::move(held));
 }
 
-Status CachingAllocator::Core::cut_slab(size_t units, Held& held) {
+Status CachingAllocator::Core::cut_slab(size_t units, Lock& held) {
   TROUPE_ASSIGN(auto* slab, take_range(slab_bytes, held));
   for (size_t at = 0; at + units * unit <= slab_bytes; at += units * unit) {
     std::byte* const place = arena_.data() + slab->offset + at;
@@ -229,7 +228,7 @@ Status CachingAllocator::Core::cut_slab(size_t units, Held& held) {
 Result<BufferRef> CachingAllocator::Core::allocate_large(size_t bytes) {
   auto buffer = std::make_unique<LargeBuffer>();
   {
-    Held held(lock_);
+    Lock held(lock_);
     TROUPE_ASSIGN(buffer->range, take_range(bytes, held));
     count_out(buffer->range->bytes);
     ++references_;
@@ -250,15 +249,15 @@ void CachingAllocator::Core::release_large(Buffer* buffer) {
   auto& core = *static_cast<Core*>(large->owner);
   RangeAllocator::Range* const range = large->range;
   ASAN_POISON_MEMORY_REGION(large->data, range->bytes);
-  Held held(core.lock_);
+  Lock held(core.lock_);
   if (core.closed()) core.return_to_system(*range);
   core.handed_out_ -= range->bytes;
   core.ranges_.release(range);
   core.drop(1, std::move(held));
 }
 
-// Once more, when the budget refused what others may have too much of. The lock is given up meanwhile.
-Result<RangeAllocator::Range*> CachingAllocator::Core::take_range(uint64_t bytes, Held& held) {
+// Tries once more if the budget refused, after all that share the budget have returned their free memory. Unlocks meanwhile.
+Result<RangeAllocator::Range*> CachingAllocator::Core::take_range(uint64_t bytes, Lock& held) {
   auto range = find_range(bytes);
   if (range || !budget_ || bytes > budget_->cap()) return range;
   held.unlock();
@@ -285,11 +284,11 @@ Result<RangeAllocator::Range*> CachingAllocator::Core::find_range(uint64_t bytes
   return range;
 }
 
-/// Makes the arena larger, so that it has a free range of so many bytes at its end: by more than that, unless that is too much.
+/// Grows the arena until the free range at its end has so many bytes. Grows it by more if cap and budget allow that.
 Status CachingAllocator::Core::grow(uint64_t bytes) {
   const uint64_t committed = arena_.committed();
   const uint64_t needed = committed + bytes - ranges_.free_at_end();
-  const uint64_t ample = std::min(committed + std::clamp(committed, least_growth, max_growth), arena_.cap());
+  const uint64_t ample = std::min(committed + std::clamp(committed, min_growth, max_growth), arena_.cap());
   uint64_t wanted = std::max(needed, ample);
   if (!pay(arena_.growth(wanted))) {
     wanted = needed;
@@ -326,8 +325,8 @@ void CachingAllocator::Core::return_to_system(RangeAllocator::Range& range) {
   if (budget_) budget_->give(more);
 }
 
-void CachingAllocator::Core::give_back() {
-  const Held held(lock_);
+void CachingAllocator::Core::return_free_memory() {
+  const Lock held(lock_);
   for (auto* range = ranges_.first(); range; range = range->after)
     if (range->free) return_to_system(*range);
 }
@@ -357,14 +356,14 @@ void CachingAllocator::Core::bind(ThreadCache& cache) {
   };
   static thread_local const ThreadEnd at_thread_end{cache};
   if (cache.core) cache.core->unbind(cache);
-  Held held(lock_);
+  Lock held(lock_);
   ++references_;
   cache.core = this;
   cache.next = std::exchange(caches_, &cache);
 }
 
 void CachingAllocator::Core::unbind(ThreadCache& cache) {
-  Held held(lock_);
+  Lock held(lock_);
   size_t blocks = 0;
   for (size_t units = 1; units <= max_units; ++units)
     for (Block* block; (block = cache.pop(units)); ++blocks) take_back(block, units);
@@ -376,7 +375,7 @@ void CachingAllocator::Core::unbind(ThreadCache& cache) {
   drop(blocks + 1, std::move(held));
 }
 
-void CachingAllocator::Core::drop(size_t count, Held held) {
+void CachingAllocator::Core::drop(size_t count, Lock held) {
   references_ -= count;
   const bool last = references_ == 0;
   held.unlock();
@@ -384,7 +383,7 @@ void CachingAllocator::Core::drop(size_t count, Held held) {
 }
 
 MemoryStatistics CachingAllocator::Core::statistics() {
-  Held held(lock_);
+  Lock held(lock_);
   MemoryStatistics out{handed_out_, peak_, arena_.committed(), arena_.cap(), allocations_};
   for (const ThreadCache* cache = caches_; cache; cache = cache->next) {
     out.in_use -= std::min(out.in_use, cache->bytes.load(std::memory_order_relaxed));
@@ -395,7 +394,7 @@ MemoryStatistics CachingAllocator::Core::statistics() {
 
 void CachingAllocator::Core::close() {
   if (ThreadCache& cache = this_thread(); cache.core == this) unbind(cache);
-  Held held(lock_);
+  Lock held(lock_);
   closed_ = true;
   for (auto* range = ranges_.first(); range; range = range->after)
     if (range->free) return_to_system(*range);

@@ -1,14 +1,12 @@
-// CachingAllocator: host memory for the buffers of a device, out of an arena of its own. Any thread may
-// allocate, and release what another one allocated. Buffers may outlive the allocator: the arena lives until
-// the last of them is released, its free memory having gone back to the system when the allocator ended.
-// Units: bytes.
+// CachingAllocator: allocates the buffers of a device from an arena of host memory. Any thread may allocate,
+// and release what another thread allocated. Buffers may outlive the allocator: the arena lives until the last
+// of them is released, but its free memory is returned to the system when the allocator ends. Units: bytes.
 //
-//   up to 4 KiB    blocks of 64-byte classes, header and data in one; cached per thread (about 8 ns for
-//   allocate and release) above          best fit with coalescing; the header lies apart, so a power of two
-//   takes no more than itself
+//   up to 4 KiB: blocks in classes of 64 bytes, header and data together, cached per thread (about 8 ns to allocate and release)
+//   above:       best fit with coalescing; the header is elsewhere, so a power of two takes no more than itself
 //
-// What it takes from the system a budget pays for, where it has one. When that refuses, the free memory of all who share the budget
-// goes back to the system, and it is asked once more.
+// If there is a budget, memory taken from the system counts against it. When the budget refuses, all
+// allocators that share it return their free memory to the system, and the allocator asks once more.
 #pragma once
 
 #include <cstddef>
@@ -29,15 +27,13 @@ class CachingAllocator final : public Allocator, public MemoryClaims {
   CachingAllocator(const CachingAllocator&) = delete;
   CachingAllocator& operator=(const CachingAllocator&) = delete;
 
-  /// ResourceExhausted names the size asked for, the cap, and what is in use.
+  /// Fails with ResourceExhausted, naming the size, the cap, and how much is in use.
   Result<BufferRef> allocate(size_t bytes) override;
-  /// Out of the budget; without one whatever is asked for.
+  /// Counts the claim against the budget. Without a budget every claim succeeds.
   Result<BufferRef> claim(size_t bytes) override;
-  /// Sizes count headers and rounding. `peak` counts what threads held in their caches, too: at most 1 MiB
-  /// each.
+  /// Sizes include headers and rounding. `peak` includes what threads had in their caches, at most 1 MiB each.
   MemoryStatistics statistics() const;
-  /// The memfd of the arena, where Buffer::offset points into; -1 when it is not shared or nothing was
-  /// allocated yet.
+  /// Returns the memfd of the arena, to which Buffer::offset refers, or -1 if the arena is not shared or nothing was allocated yet.
   int descriptor() const;
 
  private:

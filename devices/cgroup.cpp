@@ -7,7 +7,7 @@
 namespace troupe {
 namespace {
 
-/// The number in a file; nothing when it is "max", or not there.
+/// Returns the number in a file; nothing if the file has "max" or does not exist.
 std::optional<uint64_t> number_in(const std::string& path) {
   std::ifstream file(path);
   std::string text;
@@ -18,14 +18,14 @@ std::optional<uint64_t> number_in(const std::string& path) {
   return value;
 }
 
-/// The least number in `file` of a group and of those above it. In a container the path may be one of the host that is not there:
-/// the container's own group is then the topmost.
-std::optional<uint64_t> least_above(const std::string& top, std::string group, const std::string& file) {
-  std::optional<uint64_t> least;
+/// Returns the lowest number in `file` of a group and of the groups above it. In a container the group may
+/// be a path of the host that does not exist in the container; `top` then is the container's own group.
+std::optional<uint64_t> lowest_limit(const std::string& top, std::string group, const std::string& file) {
+  std::optional<uint64_t> lowest;
   while (true) {
     if (const auto limit = number_in(top + group + "/" + file))
-      least = std::min(*limit, least.value_or(*limit));
-    if (group.empty()) return least;
+      lowest = std::min(*limit, lowest.value_or(*limit));
+    if (group.empty()) return lowest;
     group.erase(group.find_last_of('/'));
   }
 }
@@ -36,9 +36,9 @@ bool names_memory(const std::string& controllers) {
 
 }  // namespace
 
-// Each line is "0::/group" (version 2) or "4:cpu,memory:/group" (version 1).
+// Each line of /proc/self/cgroup is "0::/group" (version 2) or "4:cpu,memory:/group" (version 1).
 std::optional<uint64_t> cgroup_memory_limit(const std::string& root) {
-  std::optional<uint64_t> least;
+  std::optional<uint64_t> lowest;
   std::ifstream groups(root + "/proc/self/cgroup");
   for (std::string line; std::getline(groups, line);) {
     const size_t first = line.find(':');
@@ -49,12 +49,12 @@ std::optional<uint64_t> cgroup_memory_limit(const std::string& root) {
     if (group == "/") group.clear();
     std::optional<uint64_t> limit;
     if (controllers.empty())
-      limit = least_above(root + "/sys/fs/cgroup", group, "memory.max");
+      limit = lowest_limit(root + "/sys/fs/cgroup", group, "memory.max");
     else if (names_memory(controllers))
-      limit = least_above(root + "/sys/fs/cgroup/memory", group, "memory.limit_in_bytes");
-    if (limit) least = std::min(*limit, least.value_or(*limit));
+      limit = lowest_limit(root + "/sys/fs/cgroup/memory", group, "memory.limit_in_bytes");
+    if (limit) lowest = std::min(*limit, lowest.value_or(*limit));
   }
-  return least;
+  return lowest;
 }
 
 }  // namespace troupe

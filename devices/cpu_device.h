@@ -1,6 +1,5 @@
-// CpuDevice: the host's processor and memory as a Device. Owned by the runtime; every function may be called
-// from any thread. Work and copies are executed at once, on the caller; copies above 64 KiB are shared over
-// the pool. Its buffers may outlive it.
+// CpuDevice: the processor and memory of the host as a Device. Owned by the runtime; any thread may call every function. Work
+// and copies run at once, on the calling thread; copies above 64 KiB are shared with the pool. Buffers may outlive the device.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +11,7 @@ namespace troupe {
 
 class CpuDevice final : public Device {
  public:
-  /// `pool` must outlive the device.
+  /// `pool` must outlive the device. `budget` may be null.
   CpuDevice(DeviceName name, uint64_t incarnation, Pool& pool, Arena::Options memory = {},
             std::shared_ptr<MemoryBudget> budget = nullptr);
 
@@ -25,8 +24,8 @@ class CpuDevice final : public Device {
   DeviceContext& context() override { return context_; }
   bool synchronous() const override { return true; }
   Completion run(std::function<Status(DeviceContext&)> work) override;
-  /// From a tensor still in the making the copy happens when it is ready: on the thread that completes it, or
-  /// above 64 KiB on the pool.
+  /// If `from` is still under computation, the copy happens when it is complete: on the thread that completes it, or on the pool if
+  /// the tensor has more than 64 KiB.
   Completion copy(const Tensor& from, Tensor& to) override;
 
  private:

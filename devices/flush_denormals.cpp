@@ -4,11 +4,12 @@ namespace troupe {
 namespace {
 
 #if defined(__x86_64__)
-constexpr uint64_t flush = 0x8040;  // of MXCSR: flush results to zero, take operands as zero
+// Bits of MXCSR: flush-to-zero for results, denormals-are-zero for operands.
+constexpr uint64_t flush = 0x8040;
 uint64_t control_register() { return __builtin_ia32_stmxcsr(); }
 void set_control_register(uint64_t value) { __builtin_ia32_ldmxcsr(static_cast<unsigned>(value)); }
 #elif defined(__aarch64__)
-constexpr uint64_t flush = uint64_t{1} << 24;  // of FPCR: results and operands
+constexpr uint64_t flush = uint64_t{1} << 24;  // a bit of FPCR, for results and operands
 uint64_t control_register() { return __builtin_aarch64_get_fpcr64(); }
 void set_control_register(uint64_t value) { __builtin_aarch64_set_fpcr64(value); }
 #else
@@ -19,12 +20,12 @@ void set_control_register(uint64_t) {}
 
 }  // namespace
 
-FlushDenormals::FlushDenormals() : before_(control_register()) {
-  if ((before_ & flush) != flush) set_control_register(before_ | flush);
+FlushDenormals::FlushDenormals() : saved_(control_register()) {
+  if ((saved_ & flush) != flush) set_control_register(saved_ | flush);
 }
 
 FlushDenormals::~FlushDenormals() {
-  if ((before_ & flush) != flush) set_control_register(before_);
+  if ((saved_ & flush) != flush) set_control_register(saved_);
 }
 
 }  // namespace troupe

@@ -1,14 +1,14 @@
-// FlushDenormals: how threads treat denormal floats (below about 1e-38) while they compute. Arithmetic on them is up to a hundred
-// times slower than on other numbers, so a training whose gradients approach zero would slow down. As in TensorFlow, threads that
-// compute read and write zeros in their place. On processors other than x86-64 and AArch64 this does nothing.
+// FlushDenormals: makes a thread treat denormal floats (below about 1e-38) as zeros. Arithmetic on denormals is up to
+// a hundred times slower than on other numbers, which would slow down a training whose gradients approach zero. As in
+// TensorFlow, all threads that compute do so. On processors other than x86-64 and AArch64 this class does nothing.
 #pragma once
 
 #include <cstdint>
 
 namespace troupe {
 
-/// While it lives, the calling thread reads and writes zeros in place of denormal floats. Afterwards the thread's setting is as
-/// it was before. Belongs to the thread that made it.
+/// While it lives, the calling thread reads and writes zeros in place of denormal floats.
+/// Then the thread's setting is restored. Must be destroyed on the thread that made it.
 class FlushDenormals {
  public:
   FlushDenormals();
@@ -17,7 +17,7 @@ class FlushDenormals {
   FlushDenormals& operator=(const FlushDenormals&) = delete;
 
  private:
-  const uint64_t before_;  ///< the thread's floating-point control register
+  const uint64_t saved_;  ///< the thread's floating-point control register
 };
 
 }  // namespace troupe

@@ -1,5 +1,5 @@
-// FunctionRef: a callable borrowed for the length of one call; two pointers, no allocation.
-// It must not outlive the callable it was made from: for parameters only, never for members.
+// FunctionRef: refers to a callable for the length of one call. It has the size of two pointers and
+// allocates nothing. It must not outlive the callable, so it is used for parameters only, never for members.
 #pragma once
 
 #include <memory>

@@ -32,17 +32,17 @@ bool MemoryBudget::take(uint64_t bytes) {
 
 void MemoryBudget::reclaim() {
   const std::lock_guard lock(mutex_);
-  for (Keeper* const keeper : keepers_) keeper->give_back();
+  for (Member* const member : members_) member->return_free_memory();
 }
 
-void MemoryBudget::enter(Keeper& keeper) {
+void MemoryBudget::add(Member& member) {
   const std::lock_guard lock(mutex_);
-  keepers_.push_back(&keeper);
+  members_.push_back(&member);
 }
 
-void MemoryBudget::leave(Keeper& keeper) {
+void MemoryBudget::remove(Member& member) {
   const std::lock_guard lock(mutex_);
-  std::erase(keepers_, &keeper);
+  std::erase(members_, &member);
 }
 
 Status past_memory_cap(uint64_t bytes, const MemoryBudget& budget) {

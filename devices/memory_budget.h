@@ -1,6 +1,6 @@
-// MemoryBudget: the memory that the allocators of one runtime may take from the system together. An allocator pays for what it takes
-// and is paid back for what it returns; what it keeps free for later counts as taken, until somebody else is short of it and every
-// allocator returns such memory. Shared by the allocators, and by what they gave out. Any thread. Units: bytes.
+// MemoryBudget: limits the memory that all allocators of a runtime take from the system together. Memory
+// that an allocator keeps for later counts as used, until some allocator needs more than is left; then all
+// allocators return such memory. Shared by the allocators and their buffers. Any thread. Units: bytes.
 #pragma once
 
 #include <atomic>
@@ -13,44 +13,45 @@
 
 namespace troupe {
 
-/// Of this machine, or as much as its cgroup (version 2 or 1) or RLIMIT_AS leaves this process, when that is less.
+/// Returns the memory of this machine, or the limit of the process's cgroup or half of RLIMIT_AS if that is less.
 uint64_t usable_memory();
-/// The cap of a runtime that is told none, when so many processes of this machine share: of usable_memory() 80 %, in equal parts.
+/// Returns the default cap of a runtime: 80 % of usable_memory(),
+/// divided equally among the `processes` of this machine that share it.
 uint64_t default_memory_cap(uint64_t processes = 1);
 
 class MemoryBudget {
  public:
-  /// Somebody who keeps memory that it does not need now.
-  class Keeper {
+  /// An allocator that keeps memory for later.
+  class Member {
    public:
-    /// Gives free memory back to the system, and its bytes to the budget.
-    virtual void give_back() = 0;
+    /// Returns free memory to the system, and gives its bytes back to the budget.
+    virtual void return_free_memory() = 0;
 
    protected:
-    ~Keeper() = default;
+    ~Member() = default;
   };
 
   explicit MemoryBudget(uint64_t cap) : cap_(cap) {}
 
-  /// False past the cap: nothing was taken.
+  /// Takes `bytes` from the budget. Returns false, and takes nothing, if they would exceed the cap.
   bool take(uint64_t bytes);
   void give(uint64_t bytes) { used_.fetch_sub(bytes, std::memory_order_relaxed); }
   uint64_t cap() const { return cap_; }
   uint64_t used() const { return used_.load(std::memory_order_relaxed); }
 
-  /// Every keeper gives back what it can. Not under a lock that give_back() takes.
+  /// Makes every member return its free memory. The caller must not hold a lock that return_free_memory() takes.
   void reclaim();
-  void enter(Keeper& keeper);
-  void leave(Keeper& keeper);
+  void add(Member& member);
+  void remove(Member& member);
 
  private:
   const uint64_t cap_;
   std::atomic<uint64_t> used_{0};
-  std::mutex mutex_;  ///< guards what follows
-  std::vector<Keeper*> keepers_;
+  std::mutex mutex_;  ///< guards members_
+  std::vector<Member*> members_;
 };
 
-/// Why `bytes` are refused.
+/// Returns the failure for an allocation of `bytes` that the budget refused.
 Status past_memory_cap(uint64_t bytes, const MemoryBudget& budget);
 
 }  // namespace troupe

@@ -1,4 +1,4 @@
-// MemoryStatistics: what an allocator, and so a device, tells about its memory. A plain value. Units: bytes.
+// MemoryStatistics: the memory use of an allocator, and so of a device. A plain value. Units: bytes.
 #pragma once
 
 #include <cstddef>
@@ -8,10 +8,10 @@ namespace troupe {
 
 struct MemoryStatistics {
   size_t in_use = 0;         ///< held by buffers now
-  size_t peak = 0;           ///< the most that was in use at once
+  size_t peak = 0;           ///< the maximum of in_use so far
   size_t reserved = 0;       ///< taken from the system
-  size_t cap = 0;            ///< what `reserved` may grow to
-  uint64_t allocations = 0;  ///< since the allocator was made
+  size_t cap = 0;            ///< the limit of `reserved`
+  uint64_t allocations = 0;  ///< the number of allocations so far
 };
 
 }  // namespace troupe

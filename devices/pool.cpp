@@ -19,19 +19,19 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-// How much work the loops of late had for helpers, less the time between them. Waking a helper takes its waker 12 us, and 40 us pass
-// until the helper runs; it then searches for work for 120 us before it sleeps again. So a loop is shared when it and those before it
-// have more work than `worth_sharing` for others. Any thread; a race costs accuracy only.
+// How much work the recent loops had for helpers, less the time that has passed since. Waking a helper takes its waker 12 us,
+// and 40 us pass until the helper runs; it then searches for work for 120 us before it sleeps again. So a loop is shared when it
+// and those before it have more work than `worth_sharing` for others. Any thread may use it; a race makes it less accurate only.
 class RecentWork {
  public:
   bool enough(Clock::time_point now) const { return at(now) > worth_sharing; }
   void add(Clock::time_point begin, Clock::time_point end, Clock::duration work) {
-    sum_.store(std::min<Clock::duration>(at(begin) + work, most).count(), std::memory_order_relaxed);
+    sum_.store(std::min<Clock::duration>(at(begin) + work, max_work).count(), std::memory_order_relaxed);
     end_.store(end.time_since_epoch().count(), std::memory_order_relaxed);
   }
 
  private:
-  static constexpr auto worth_sharing = 100us, most = 200us;
+  static constexpr auto worth_sharing = 100us, max_work = 200us;
 
   Clock::duration at(Clock::time_point now) const {
     const Clock::duration pause =
@@ -42,11 +42,12 @@ class RecentWork {
   std::atomic<Clock::rep> sum_{0}, end_{0};
 };
 
-// The counter of the pool in which this thread is counted as computing.
+// The counter of the pool that counts this thread as computing.
 thread_local const void* counted_in = nullptr;
 
-// While it lives, the calling thread is counted among those that compute. A thread is counted once, however calls nest. Nested or not,
-// the counter is read and written: so what a caller wrote before is ordered, for the thread sanitizer too, before what a helper reads.
+// While it lives, the calling thread counts as computing. A thread counts once, however deep
+// its calls are nested. Even a nested object reads and writes the counter, so that what a
+// caller wrote before is ordered before what a helper reads, also for the thread sanitizer.
 class Counted {
  public:
   explicit Counted(std::atomic<size_t>& computing)
@@ -59,7 +60,7 @@ class Counted {
   Counted(const Counted&) = delete;
   Counted& operator=(const Counted&) = delete;
 
-  /// How many threads computed when this was made, the calling thread included.
+  /// How many threads computed when this object was made, including the calling thread.
   size_t now() const { return now_; }
   bool nested() const { return added_ == 0; }
 
@@ -69,13 +70,14 @@ class Counted {
   const size_t added_, now_;
 };
 
-// One call of chunks(), on the stack of its caller. A thread claims a chunk by counting `next_` up. That operation acquires and releases,
-// so that the thread sanitizer, which cannot see into libtbb, knows that a helper reads after its caller has written, and the reverse.
+// One call of chunks(), on the stack of its caller. A thread claims a chunk by incrementing
+// `next_`. This operation acquires and releases, so that the thread sanitizer, which does not
+// see into libtbb, knows that a helper reads after its caller has written, and the reverse.
 class ChunkLoop {
  public:
   ChunkLoop(size_t n, FunctionRef<void(size_t)> chunk) : n_(n), chunk_(chunk) {}
 
-  /// Runs chunks until none is left to claim. When a chunk throws, the others are dropped.
+  /// Runs chunks until all are claimed. If a chunk throws, the unclaimed chunks are dropped.
   void run() {
     while (run_one()) {
     }
@@ -91,7 +93,7 @@ class ChunkLoop {
     }
     return true;
   }
-  /// How many chunks nobody has claimed.
+  /// Returns how many chunks are not claimed yet.
   size_t remaining() const { return n_ - std::min(n_, next_.load(std::memory_order_relaxed)); }
 
  private:
@@ -100,7 +102,7 @@ class ChunkLoop {
   std::atomic<size_t> next_{0};
 };
 
-// Ends the helpers' threads together with the last pool of the process, unless the program uses oneTBB elsewhere.
+// When the last pool of the process ends, this ends the threads of oneTBB, unless the program uses oneTBB elsewhere.
 class SchedulerHandle {
  public:
   SchedulerHandle() = default;
@@ -124,8 +126,8 @@ struct ThreadPool::State {
   void run(ChunkLoop& loop);
 
   const size_t limit;
-  const size_t sharers;  // how many threads may share a loop: `limit`, but no more than there are cores
-  std::vector<std::thread> threads;  // run tasks
+  const size_t sharers;              // how many threads may share a loop: at most one for each core
+  std::vector<std::thread> threads;  // run submitted tasks
 
  private:
   struct Share {
@@ -137,13 +139,13 @@ struct ThreadPool::State {
   bool pays(ChunkLoop& loop);
   void share(ChunkLoop& loop);
 
-  tbb::concurrent_bounded_queue<std::function<void()>> tasks_;  // an empty one ends its thread
-  std::atomic<uint32_t> unfinished_{0};                         // tasks
-  std::atomic<size_t> computing_{0};  // threads inside a task, inside chunks() or helping
+  tbb::concurrent_bounded_queue<std::function<void()>> tasks_;  // an empty function ends its thread
+  std::atomic<uint32_t> unfinished_{0};                         // how many tasks are waiting or running
+  std::atomic<size_t> computing_{0};  // how many threads run tasks, run chunks() or help
   RecentWork recent_;
   SchedulerHandle scheduler_;
-  tbb::task_arena
-      helpers_;  // has a place for each caller, fewer than `limit` of whom enter it, and for each helper
+  // Has a place for each caller (fewer than `limit` enter it) and for each helper.
+  tbb::task_arena helpers_;
 };
 
 ThreadPool::State::State(size_t count)
@@ -152,7 +154,7 @@ ThreadPool::State::State(size_t count)
           std::min(count, tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism))),
       helpers_(static_cast<int>(count + sharers - 1), static_cast<unsigned>(count)) {}
 
-// What was submitted still runs, and what that submits.
+// Waits for submitted tasks, and for the tasks that these submit.
 ThreadPool::State::~State() {
   while (const uint32_t left = unfinished_.load()) unfinished_.wait(left);
   for (size_t i = 0; i < threads.size(); ++i) tasks_.push({});
@@ -179,7 +181,7 @@ void ThreadPool::State::submit(std::function<void()> task) {
   tasks_.push(std::move(task));
 }
 
-// A race between callers may start a task more than there are threads for, which then waits.
+// If several callers race, there may be one task more than free threads. That task waits.
 bool ThreadPool::State::try_submit(std::function<void()> task) {
   const size_t caller = counted_in == &computing_ ? 0 : 1;
   if (unfinished_.load() >= limit || computing_.load() + caller >= limit) return false;
@@ -193,7 +195,7 @@ void ThreadPool::State::run(ChunkLoop& loop) {
   loop.run();
 }
 
-// Whether sharing pays. When the loops before this one do not tell, the time of the first chunk does, which is run here.
+// Returns whether sharing the loop pays. If the loops before it do not show that, its first chunk is run here and timed.
 bool ThreadPool::State::pays(ChunkLoop& loop) {
   const auto begin = Clock::now();
   if (recent_.enough(begin)) return true;
@@ -204,7 +206,7 @@ bool ThreadPool::State::pays(ChunkLoop& loop) {
   return recent_.enough(end + rest);
 }
 
-// What the caller and each helper do in a loop. A helper leaves when more than `sharers` threads compute, the caller stays.
+// The work of the caller and of each helper in a loop. A helper leaves if more than `sharers` threads compute; the caller stays.
 void ThreadPool::State::Share::operator()(size_t) const {
   const Counted self(pool.computing_);
   if (self.nested()) return loop.run();
@@ -212,8 +214,8 @@ void ThreadPool::State::Share::operator()(size_t) const {
   }
 }
 
-// The region is isolated: while the caller waits for its helpers it takes up nothing else. Helpers get the caller's floating-point
-// settings.
+// The region is isolated, so that the caller runs nothing else while it
+// waits for its helpers. Helpers get the caller's floating-point settings.
 void ThreadPool::State::share(ChunkLoop& loop) {
   const auto begin = Clock::now();
   const size_t shares = std::min(loop.remaining(), sharers);
@@ -232,12 +234,13 @@ ThreadPool::~ThreadPool() = default;
 
 Result<std::unique_ptr<ThreadPool>> ThreadPool::make(size_t threads) {
   if (threads < 1 || threads > 1024)
-    return invalid_argument("a pool of " + std::to_string(threads) + " threads; allowed are 1 to 1024");
+    return invalid_argument("a pool cannot have " + std::to_string(threads) +
+                            " threads; 1 to 1024 are allowed");
   auto state = std::make_unique<State>(threads);
   try {
     for (size_t i = 0; i < threads; ++i) state->threads.emplace_back([&s = *state] { s.serve(); });
   } catch (const std::system_error& error) {
-    return resource_exhausted("the system gives " + std::to_string(state->threads.size()) + " of " +
+    return resource_exhausted("the system provides " + std::to_string(state->threads.size()) + " of " +
                               std::to_string(threads) + " threads: " + error.what());
   }
   return std::unique_ptr<ThreadPool>(new ThreadPool(std::move(state)));

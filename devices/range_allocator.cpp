@@ -7,10 +7,10 @@
 namespace troupe {
 namespace {
 
-// A remainder smaller than this stays with the range: nothing that small is asked for.
-constexpr uint64_t least_remainder = 4096;
-// How many ranges of a bin are looked at for the best one.
-constexpr int looked_at = 16;
+// A remainder smaller than this is not cut off, since nobody asks for so little.
+constexpr uint64_t min_remainder = 4096;
+// How many ranges of a bin are compared to find the best one.
+constexpr int max_candidates = 16;
 
 }  // namespace
 
@@ -24,13 +24,13 @@ unsigned RangeAllocator::bin_of(uint64_t bytes) {
 
 RangeAllocator::Range* RangeAllocator::best_in(unsigned bin, uint64_t bytes) const {
   Range* best = nullptr;
-  int looked = 0;
-  for (Range* range = bins_[bin]; range && looked < looked_at; range = range->next, ++looked)
+  int candidates = 0;
+  for (Range* range = bins_[bin]; range && candidates < max_candidates; range = range->next, ++candidates)
     if (range->bytes >= bytes && (!best || range->bytes < best->bytes)) best = range;
   return best;
 }
 
-// The first bin from `bin` on that is not empty, or `bins`.
+// Returns the first bin that is not empty, starting from `bin`; `bins` if there is none.
 unsigned RangeAllocator::next_bin(unsigned bin) const {
   for (unsigned word = bin / 64; word < occupied_.size(); ++word) {
     const uint64_t bits = word == bin / 64 ? occupied_[word] >> (bin % 64) << (bin % 64) : occupied_[word];
@@ -45,7 +45,7 @@ RangeAllocator::Range* RangeAllocator::allocate(uint64_t bytes) {
     range = best_in(bin, bytes);
   if (!range) return nullptr;
   leave_bin(range);
-  if (range->bytes - bytes >= least_remainder) {
+  if (range->bytes - bytes >= min_remainder) {
     Range* const rest = insert_after(range, range->offset + bytes, range->bytes - bytes);
     range->bytes = bytes;
     rest->returned = range->returned - std::min(range->returned, bytes);
@@ -116,7 +116,7 @@ RangeAllocator::Range* RangeAllocator::insert_after(Range* before, uint64_t offs
   return range;
 }
 
-// Neither of the two is in a bin.
+// Neither of the two ranges may be in a bin.
 void RangeAllocator::absorb_next(Range* range) {
   Range* const gone = range->after;
   range->bytes += gone->bytes;

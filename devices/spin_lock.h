@@ -1,6 +1,5 @@
-// SpinLock: for critical sections of a few dozen instructions on hot paths, where a futex would cost a 50 us
-// wake-up when it is contended. Gives way to other threads when it does not get the lock soon, so a preempted
-// holder costs a time slice, no more.
+// SpinLock: a lock for critical sections of a few dozen instructions on hot paths, where a contended futex would cost a wake-up of
+// 50 us. A waiting thread soon yields to other threads, so if the holder is preempted the waiter loses no more than a time slice.
 #pragma once
 
 #include <atomic>

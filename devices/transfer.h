@@ -1,17 +1,17 @@
-// transfer: brings a tensor to another device. Any thread.
+// transfer(): makes a tensor available on another device. Any thread may call these functions.
 #pragma once
 
 #include "devices/device.h"
 
 namespace troupe {
 
-/// The same value where `to` computes. A tensor that already lies there is shared; otherwise memory is
-/// allocated there and filled; completion() of the result tells when, and whether it went well. The copy is
-/// issued on the device of the two that is not the host; between two devices it goes by way of from's host
-/// memory. `from_device` matters only when `from` is in its memory. ResourceExhausted as the allocator of
-/// `to` says; InvalidArgument for strings ("Non-DMA-safe").
+/// Returns the same value in memory where `to_device` computes. A tensor that lies there already is shared.
+/// Else memory is allocated there, and a copy is issued on whichever of the two devices is not the host;
+/// the completion() of the result says when it has ended. Between two devices the copy goes through host
+/// memory of `from_device`, which matters only if `from` lies in its memory. Fails with ResourceExhausted
+/// if the allocator of `to_device` does, and with InvalidArgument for strings ("Non-DMA-safe").
 Result<Tensor> transfer(const Tensor& from, Device& from_device, Device& to_device);
-/// The same value in host memory.
+/// Returns the same value in host memory.
 Result<Tensor> to_host(const Tensor& from, Device& from_device);
 
 }  // namespace troupe
