@@ -1,5 +1,5 @@
-// AbsentNodes: the nodes that the file of a graph has and the graph has not, because nothing here can run them: their ops are
-// unknown, or they need such nodes. A graph keeps them so that asking for one is answered with the reason. A plain value.
+// AbsentNodes: nodes that were in a graph's file but are not in the graph, because their ops are unknown or they need
+// such nodes. The graph keeps their names, so that a request for one of them fails with the reason. A plain value.
 #pragma once
 
 #include <map>
@@ -17,7 +17,7 @@ class AbsentNodes {
  public:
   struct Node {
     std::string op;
-    std::vector<std::string> unknown_ops;  ///< its own, or those of the functions that it calls
+    std::vector<std::string> unknown_ops;  ///< its own op, or ops of functions that it calls
     std::vector<std::string> needs;        ///< the absent nodes among its inputs and control inputs
   };
 
@@ -25,13 +25,14 @@ class AbsentNodes {
   bool empty() const { return nodes_.empty(); }
   bool contains(std::string_view name) const { return nodes_.contains(name); }
 
-  /// Unimplemented "there are no such ops: Alpha, Zeta": all that this node and what it needs lack. The node is absent.
+  /// Returns why an absent node is absent: Unimplemented "there are no such ops:
+  /// Alpha, Zeta", with the unknown ops of this node and of all nodes that it needs.
   Status why(std::string_view name) const;
-  /// The same for all nodes together; Ok when there are none.
+  /// Returns the same for all absent nodes together, or Ok if there are none.
   Status why() const;
 
  private:
-  /// Adds the ops that the node and what it needs lack.
+  /// Adds the unknown ops of this node and of all nodes that it needs.
   void collect(std::string_view name, std::set<std::string_view>& seen,
                std::set<std::string_view>& ops) const;
 

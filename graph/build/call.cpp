@@ -36,7 +36,7 @@ Call::Call(const Scope& scope, std::string_view constructor, const std::vector<A
     std::vector<std::string_view> names;
     for (const auto& known : table.constructors()) names.push_back(known.first);
     const auto near = nearest(constructor, names);
-    throw Error(not_found("there is no '" + std::string(constructor) + "'" +
+    throw Error(not_found("there is no function '" + std::string(constructor) + "'" +
                           (near.empty() ? "" : "; the nearest is '" + std::string(near) + "'")));
   }
   entry_ = *entry;
@@ -45,7 +45,7 @@ Call::Call(const Scope& scope, std::string_view constructor, const std::vector<A
 
 void Call::fail(std::string text) const {
   throw Error(
-      invalid_argument(entry_.constructor->name + ": " + std::move(text) + "; it is " + signature(entry_)));
+      invalid_argument(entry_.constructor->name + ": " + std::move(text) + "; usage: " + signature(entry_)));
 }
 
 void Call::bind(const std::vector<Argument>& positional, const NamedArguments& named) {

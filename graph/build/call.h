@@ -1,5 +1,5 @@
-// Call: one call of a constructor, as written in C++ or in an expression: arguments bound to parameters, numbers given their
-// types, a node added. Behind Scope::call; throws Error like it. Lives for one call.
+// Call: one call of a constructor, from C++ or from an expression. It binds arguments to parameters, gives
+// numbers their types, and adds the node. Used by Scope::call, and throws Error as that does. Lives for one call.
 #pragma once
 
 #include <string_view>
@@ -13,7 +13,7 @@ class Call {
  public:
   Call(const Scope& scope, std::string_view constructor, const std::vector<Argument>& positional,
        const NamedArguments& named);
-  /// The constructor's output, or Output::control of the node when it has none.
+  /// Returns the constructor's output, or Output::control of the node if the op has no outputs.
   Output build();
 
  private:
@@ -24,7 +24,7 @@ class Call {
 
   void set_attributes();
   void add_input(const ArgDef& arg);
-  /// The type that literals of this argument take: fixed, by attribute, by the other inputs, or by the literal itself.
+  /// Returns the type of a literal: that of the argument, of its attribute, of the other inputs, or of the literal itself.
   DType literal_type(const ArgDef& arg, const Argument& literal) const;
   DType type_of_siblings(const std::string& type_attr) const;
   Output to_output(const ArgDef& arg, const Argument& argument) const;
@@ -32,16 +32,16 @@ class Call {
 
   Scope scope_;
   ConstructorEntry entry_;
-  std::vector<const Argument*> arguments_;  ///< one per parameter; null: not given
+  std::vector<const Argument*> arguments_;  ///< for each parameter; null if it was not given
   Attributes attrs_;
   std::vector<Output> inputs_;
 };
 
-/// The value as an attribute of this kind, or InvalidArgument saying what was expected.
+/// Returns an argument as an attribute of this kind. Fails with InvalidArgument, saying what was expected.
 Result<AttrValue> to_attribute(const Argument& argument, AttrKind kind);
-/// A tensor from a number, a string, or nested lists of them, all of one shape; InvalidArgument when ragged or of mixed kinds.
+/// Makes a tensor from a number, a string, or nested lists of them. Fails with InvalidArgument if a list is ragged or mixes kinds.
 Result<Tensor> to_tensor(const Argument& argument, DType dtype);
-/// int32, float, bool or string, whichever the literal itself suggests; Invalid when it holds edges.
+/// Returns the dtype of a literal that nothing else determines: int32, float, bool or string; Invalid if it holds edges.
 DType natural_type(const Argument& argument);
 
 }  // namespace troupe

@@ -9,13 +9,13 @@ namespace {
 
 [[noreturn]] void fail(const Scope& scope, std::string_view op, std::string text) {
   std::string name = scope.prefix();
-  if (!name.empty()) name.pop_back();  // the slash
+  if (!name.empty()) name.pop_back();  // removes the slash
   throw Error(invalid_argument(std::move(text)).at_node(op, name));
 }
 
-// ---- conditionals
+// Conditionals
 
-/// The Switches of one conditional, which both branches share.
+/// The Switch nodes of one conditional. Both of its branches use them.
 class Switches {
  public:
   Switches(Scope scope, Output predicate) : scope_(std::move(scope)), predicate_(predicate) {}
@@ -35,11 +35,11 @@ class Switches {
 
 class BranchContext : public FlowContext {
  public:
-  BranchContext(std::shared_ptr<FlowContext> around, std::shared_ptr<Switches> switches, uint32_t side)
-      : FlowContext(std::move(around)), switches_(std::move(switches)), side_(side) {}
+  BranchContext(std::shared_ptr<FlowContext> outer, std::shared_ptr<Switches> switches, uint32_t side)
+      : FlowContext(std::move(outer)), switches_(std::move(switches)), side_(side) {}
 
  protected:
-  Output wrap(Output outside) override { return {switches_->of(outside), side_}; }
+  Output make_import(Output outside) override { return {switches_->of(outside), side_}; }
   std::optional<NodeId> wait(NodeId outside) override { return outside; }
   bool needs_pivot(const NodeSpec& spec) const override { return spec.inputs.empty(); }
 
@@ -48,47 +48,47 @@ class BranchContext : public FlowContext {
   uint32_t side_;
 };
 
-/// The results of one branch, as values of its context. `side`: the output of the Switches that leads there.
+/// Builds a branch and returns its results, as values of the branch's
+/// context. `side` is the output of the Switch nodes that leads to it.
 std::vector<Output> build_branch(const Scope& scope, const std::shared_ptr<Switches>& switches,
                                  Output predicate, uint32_t side, const Branch& branch) {
   const auto context = std::make_shared<BranchContext>(scope.context(), switches, side);
   const NodeId pivot = scope.with_name(side == 1 ? "then_pivot" : "otherwise_pivot")
                            .add("Identity", {{switches->of(predicate), side}});
-  context->note(pivot);
+  context->add_node(pivot);
   context->set_pivot(pivot);
   const Scope inside =
       scope.without_control().with_prefix(side == 1 ? "then" : "otherwise").in_context(context);
   std::vector<Output> results = branch(inside);
   for (Output& result : results)
     result = result.is_control() ? inside.with_control({result}).add_one("Identity", {{pivot, 0}})
-                                 : context->bring(scope.checked(result));
+                                 : context->import_value(scope.checked(result));
   return results;
 }
 
-// ---- loops
+// Loops
 
 class LoopContext : public FlowContext {
  public:
-  /// `outside`: where the Enters of values from outside go; `first`: the Enter of the first variable.
-  LoopContext(std::shared_ptr<FlowContext> around, Scope outside, Attributes enter, NodeId first)
-      : FlowContext(std::move(around)), outside_(std::move(outside)), enter_(std::move(enter)),
-        first_(first) {
+  /// Enter nodes of values from outside are added to the scope `outside`. `first` is the Enter node of the first variable.
+  LoopContext(std::shared_ptr<FlowContext> outer, Scope outside, Attributes enter, NodeId first)
+      : FlowContext(std::move(outer)), outside_(std::move(outside)), enter_(std::move(enter)), first_(first) {
     enter_.set("is_constant", true);
   }
 
  protected:
-  Output wrap(Output outside) override {
+  Output make_import(Output outside) override {
     const bool is_ref = outside_.graph().type(outside).is_ref;
     return outside_.with_name("invariant").add_one(is_ref ? "RefEnter" : "Enter", {outside}, enter_);
   }
-  /// No iteration begins before the first variable has entered.
+  /// No iteration begins before the first variable has entered, so that variable's Enter waits for the node.
   std::optional<NodeId> wait(NodeId outside) override {
     throw_if_failed(outside_.graph().add_control_input(first_, outside));
     return std::nullopt;
   }
   bool needs_pivot(const NodeSpec& spec) const override {
     return std::all_of(spec.inputs.begin(), spec.inputs.end(),
-                       [&](Output input) { return is_brought(input); });
+                       [&](Output input) { return is_imported(input); });
   }
 
  private:
@@ -97,8 +97,8 @@ class LoopContext : public FlowContext {
   NodeId first_;
 };
 
-/// Does `now` promise all that `invariant` does?
-bool keeps(const PartialShape& now, const PartialShape& invariant) {
+/// Returns true if every tensor of shape `now` also has the shape `invariant`.
+bool satisfies(const PartialShape& now, const PartialShape& invariant) {
   if (!invariant.known_rank()) return true;
   if (!now.has_rank(invariant.rank())) return false;
   for (size_t axis = 0; axis < invariant.rank(); ++axis)
@@ -134,13 +134,13 @@ class LoopBuilder {
     const size_t invariants = options_.shape_invariants.size();
     if (invariants != 0 && invariants != variables_.size())
       fail(scope_, "while_loop",
-           std::to_string(variables_.size()) + " variables, but " + std::to_string(invariants) +
-               " shape invariants");
+           "there are " + std::to_string(variables_.size()) + " variables, but " +
+               std::to_string(invariants) + " shape invariants");
     for (size_t i = 0; i < variables_.size(); ++i)
-      if (!keeps(scope_.shape(variables_[i]), invariant(i)))
+      if (!satisfies(scope_.shape(variables_[i]), invariant(i)))
         fail(scope_, "while_loop",
              variable(i) + " begins with shape " + graph_.shape(variables_[i]).text() +
-                 ", its invariant is " + invariant(i).text());
+                 ", which contradicts its shape invariant " + invariant(i).text());
   }
   PartialShape invariant(size_t i) const {
     return options_.shape_invariants.empty() ? scope_.shape(variables_[i]) : options_.shape_invariants[i];
@@ -149,9 +149,9 @@ class LoopBuilder {
     return "variable " + std::to_string(i) + " (" + graph_.name_of(variables_[i]) + ')';
   }
 
-  /// Enters and Merges; the scope inside.
+  /// Adds the Enter and Merge nodes. Returns the scope inside the loop.
   Scope enter() {
-    // The name that its first Enter gets is no other node's, so no other frame's.
+    // The frame gets the name of its first Enter node, which is unique in the graph.
     const Attributes attrs{{"frame_name", graph_.unique_name(scope_.prefix() + "enter")},
                            {"parallel_iterations", options_.parallel_iterations}};
     std::vector<Output> enters;
@@ -161,7 +161,7 @@ class LoopBuilder {
         std::make_shared<LoopContext>(scope_.context(), scope_.without_control(), attrs, enters[0].node);
     const Scope inside = scope_.without_control().in_context(context_);
     for (size_t i = 0; i < enters.size(); ++i) {
-      context_->note(enters[i].node);
+      context_->add_node(enters[i].node);
       throw_if_failed(graph_.refine_shape(enters[i], invariant(i)));
       merges_.push_back(inside.add_one("Merge", {enters[i], enters[i]}));
     }
@@ -172,20 +172,21 @@ class LoopBuilder {
   void close(const Scope& inside, const std::vector<Output>& results) {
     if (results.size() != merges_.size())
       fail(scope_, "while_loop",
-           "the body yields " + std::to_string(results.size()) + " values for " +
+           "the body returns " + std::to_string(results.size()) + " values for " +
                std::to_string(merges_.size()) + " variables");
     for (size_t i = 0; i < results.size(); ++i) {
-      if (results[i].is_control()) fail(scope_, "while_loop", "the body yields no tensor for " + variable(i));
+      if (results[i].is_control())
+        fail(scope_, "while_loop", "the body returns a node, not a tensor, for " + variable(i));
       const DType is = scope_.dtype(results[i]), was = graph_.dtype(merges_[i]);
       if (is != was)
         fail(scope_, "while_loop",
-             variable(i) + " is " + std::string(name(was)) + ", but the body makes it " +
+             variable(i) + " is " + std::string(name(was)) + ", but the body returns " +
                  std::string(name(is)));
       const PartialShape& shape = graph_.shape(results[i]);
-      if (!keeps(shape, invariant(i)))
+      if (!satisfies(shape, invariant(i)))
         fail(scope_, "while_loop",
-             variable(i) + " has shape " + invariant(i).text() + ", but the body makes it " + shape.text() +
-                 "; say in shape_invariants what stays true of it");
+             variable(i) + " has shape " + invariant(i).text() + ", but the body returns shape " +
+                 shape.text() + "; WhileOptions::shape_invariants must allow both");
       throw_if_failed(
           graph_.replace_input(merges_[i].node, 1, inside.add_one("NextIteration", {results[i]})));
     }
@@ -208,8 +209,8 @@ std::vector<Output> cond(const Scope& caller, Output predicate, const Branch& th
   const std::vector<Output> other = build_branch(scope, switches, predicate, 0, otherwise);
   if (taken.size() != other.size() || taken.empty())
     fail(scope, "cond",
-         "one branch yields " + std::to_string(taken.size()) + " results, the other " +
-             std::to_string(other.size()) + "; both must yield as many, and one at least");
+         "one branch returns " + std::to_string(taken.size()) + " results, the other " +
+             std::to_string(other.size()) + "; both must return the same number, at least one");
   std::vector<Output> results;
   for (size_t i = 0; i < taken.size(); ++i) {
     const DType a = scope.dtype(taken[i]), b = scope.dtype(other[i]);

@@ -1,5 +1,6 @@
-// FlowContext: what being inside a branch or a loop does to nodes as they are built (features.md F12, F13). A Scope inside holds
-// it and asks it about every node; cond and while_loop (graph/build/control_flow.h) make it. One thread at a time per graph.
+// FlowContext: what happens to nodes that are built inside a branch or a loop (features.md
+// F12, F13). The Scope inside holds the context and passes each new node through it. cond
+// and while_loop (graph/build/control_flow.h) make contexts. One thread at a time per graph.
 #pragma once
 
 #include <map>
@@ -14,39 +15,40 @@ namespace troupe {
 
 class FlowContext {
  public:
-  /// `around`: null outside every other.
-  explicit FlowContext(std::shared_ptr<FlowContext> around) : around_(std::move(around)) {}
+  /// `outer` is the context around this one; null if there is none.
+  explicit FlowContext(std::shared_ptr<FlowContext> outer) : outer_(std::move(outer)) {}
   virtual ~FlowContext() = default;
   FlowContext(const FlowContext&) = delete;
   FlowContext& operator=(const FlowContext&) = delete;
 
-  /// The node is about to be added inside: its inputs from outside are replaced by what stands for them in here, and if nothing
-  /// else makes it run when the inside does, it gets a control input from the pivot.
-  void bring_in(NodeSpec& spec);
-  /// The value as it is seen in here.
-  Output bring(Output output);
-  /// The node is inside, hence inside everything around as well.
-  void note(NodeId node);
+  /// Prepares a node to be added inside: replaces its inputs from outside by imported values. If nothing
+  /// else makes the node run when the branch or iteration runs, it gets a control input from the pivot.
+  void import_inputs(NodeSpec& spec);
+  /// Returns the value that stands for `output` inside.
+  Output import_value(Output output);
+  /// Records that the node is inside this context, and so inside all contexts around it.
+  void add_node(NodeId node);
   /// A node that runs exactly when the inside does.
+  /// The pivot is a node that runs exactly when the branch or iteration runs.
   void set_pivot(NodeId pivot) { pivot_ = pivot; }
   NodeId pivot() const { return pivot_; }
 
  protected:
-  /// What stands in here for a value of the context around; asked once per value.
-  virtual Output wrap(Output outside) = 0;
-  /// What to wait for in here instead of a node of the context around; nothing when that has been seen to.
+  /// Makes the value that stands inside for a value of the outer context. Called once per value.
+  virtual Output make_import(Output outside) = 0;
+  /// Returns the node to wait for inside in place of a node of the outer context; nothing if no control input is needed.
   virtual std::optional<NodeId> wait(NodeId outside) = 0;
   virtual bool needs_pivot(const NodeSpec& spec) const = 0;
-  bool is_brought(Output output) const { return brought_.contains(output); }
+  bool is_imported(Output output) const { return imported_.contains(output); }
 
  private:
-  std::optional<NodeId> bring_control(NodeId node);
+  std::optional<NodeId> import_control(NodeId node);
 
-  std::shared_ptr<FlowContext> around_;
+  std::shared_ptr<FlowContext> outer_;
   NodeId pivot_ = 0;
   std::unordered_set<NodeId> inside_;
-  std::map<Output, Output> stand_in_;  ///< outside -> in here
-  std::set<Output> brought_;           ///< the values of stand_in_
+  std::map<Output, Output> imports_;  ///< from values outside to values inside
+  std::set<Output> imported_;         ///< the values inside
 };
 
 }  // namespace troupe

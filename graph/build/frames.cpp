@@ -17,7 +17,7 @@ class FrameAssignment {
   Result<FrameInfo> run() && {
     TROUPE_ASSIGN(const std::vector<NodeId> order, topological_order(graph_));
     for (const NodeId id : order) TROUPE_RETURN_IF_FAILED(place(graph_.node(id)));
-    // Known only now: where the back edges come from.
+    // The sources of back edges have their frames only now.
     for (const Node& node : graph_.nodes())
       if (flow_kind(node) == FlowKind::Merge) TROUPE_RETURN_IF_FAILED(check_back_edges(node));
     for (const Node& node : graph_.nodes())
@@ -26,8 +26,7 @@ class FrameAssignment {
   }
 
  private:
-  /// Decides where the node runs and where its outputs go; every producer but those of back edges has been
-  /// decided.
+  /// Decides in which frames the node and its consumers run. The frames of all its sources are known, except those of back edges.
   Status place(const Node& node) {
     const FlowKind kind = flow_kind(node);
     const auto inputs = [&](auto&& visit) {
@@ -48,14 +47,15 @@ class FrameAssignment {
     if (kind == FlowKind::Enter) return open(node, frame);
     if (kind != FlowKind::Exit && kind != FlowKind::NextIteration) return {};
     if (frame == root_frame)
-      return invalid_argument("it stands outside any loop").at_node(node.type(), node.name);
+      return invalid_argument("the node is outside every loop").at_node(node.type(), node.name);
     if (kind == FlowKind::Exit) info_.of_outputs[node.id] = info_.frames[frame].parent;
     return {};
   }
 
   Status open(const Node& enter, FrameId parent) {
     const auto& name = enter.attrs.get<std::string>("frame_name");
-    if (name.empty()) return invalid_argument("frame_name is empty").at_node(enter.type(), enter.name);
+    if (name.empty())
+      return invalid_argument("attribute frame_name is empty").at_node(enter.type(), enter.name);
     const auto [at, is_new] = ids_.try_emplace({parent, name}, static_cast<FrameId>(info_.frames.size()));
     if (is_new) info_.frames.push_back({name, parent, info_.frames[parent].depth + 1, 0, {}});
     info_.of_outputs[enter.id] = at->second;
@@ -79,7 +79,7 @@ class FrameAssignment {
     const auto side = [&](NodeId input) {
       return graph_.node(input).name + " (" + describe(info_, info_.of_outputs[input]) + ")";
     };
-    return invalid_argument("has inputs from different frames: " + side(a) + " and " + side(b))
+    return invalid_argument("the node has inputs from different frames: " + side(a) + " and " + side(b))
         .at_node(node.type(), node.name);
   }
 

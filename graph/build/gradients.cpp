@@ -22,7 +22,7 @@ Output concatenated_rows(const Scope& scope, std::vector<Output> parts) {
   return scope.add_one("ConcatV2", std::move(parts));
 }
 
-/// One gradient out of several contributions, in the order they came.
+/// Combines the contributions to one gradient, in the order in which they were added.
 Gradient aggregate(const Scope& scope, const std::vector<Gradient>& parts, Output forward) {
   if (parts.empty()) return {};
   if (parts.size() == 1) return parts.front();
@@ -43,7 +43,7 @@ Gradient aggregate(const Scope& scope, const std::vector<Gradient>& parts, Outpu
   return scope.add_one("AddN", std::move(terms));
 }
 
-/// The backward walk over the nodes that lie between xs and ys.
+/// The backward pass over the nodes on paths from xs to ys.
 class Backpropagation {
  public:
   Backpropagation(const Scope& scope, std::span<const Output> ys, std::span<const Output> xs)
@@ -75,20 +75,20 @@ class Backpropagation {
   Gradient of(Output x) { return between_[x.node] ? aggregated(x) : Gradient{}; }
 
  private:
-  /// Whether a gradient may pass along an edge of this type: through a handle it goes to the variable's value, through a variant to
-  /// the tensors of a list.
+  /// Returns true if a gradient may flow along an edge of this dtype. Through a handle
+  /// it flows to the variable's value, and through a variant to the tensors of a list.
   static bool carries_gradient(DType dtype) {
     return is_differentiable(dtype) || dtype == DType::Resource || dtype == DType::Variant;
   }
 
-  /// Calls `visit` for each edge into `id` that may carry a gradient.
+  /// Calls `visit` for the source of each edge into `id` along which a gradient may flow.
   template <class Visit>
   void each_input(NodeId id, Visit visit) const {
     for (const Output& input : graph_.node(id).inputs)
       if (carries_gradient(graph_.dtype(input))) visit(input.node);
   }
 
-  /// The nodes that `xs` reach, along the back edges of loops, too.
+  /// Returns which nodes depend on `xs`, also by back edges of loops.
   std::vector<bool> reached_from(std::span<const Output> xs) const {
     std::vector<std::vector<NodeId>> consumers(count_);
     for (NodeId id = 0; id < count_; ++id)
@@ -108,8 +108,8 @@ class Backpropagation {
     return reached;
   }
 
-  /// Marks the nodes through which a gradient of `ys` can pass on its way to `xs`. A back edge counts as a way, so that no loop is
-  /// overlooked, but nobody waits for it: what waits in a circle would never be differentiated.
+  /// Marks the nodes through which a gradient of `ys` can flow to `xs`. Back edges count here, so that no loop is
+  /// missed. But no node waits for its back edges, because nodes that wait for each other would never be differentiated.
   void mark_between(std::span<const Output> ys, std::span<const Output> xs) {
     const std::vector<bool> from_xs = reached_from(xs);
     std::vector<NodeId> waiting;
@@ -155,7 +155,7 @@ class Backpropagation {
     each_input(id, [&](NodeId source) { leads_on = leads_on || between_[source]; });
     if (!leads_on) return;
     if (!node.op->gradient)
-      throw Error(unimplemented("a gradient is asked for through this op, which has none")
+      throw Error(unimplemented("the op has no gradient function, but a gradient must flow through it")
                       .at_node(node.type(), node.name));
     GradientContext context(scope_.with_prefix(node.name), node, std::move(output_gradients));
     node.op->gradient(context);
@@ -169,10 +169,11 @@ class Backpropagation {
 
   Scope scope_;
   Graph& graph_;
-  size_t count_;  ///< nodes of the forward graph; what is added meanwhile comes after
+  size_t count_;  ///< the number of nodes of the forward graph; nodes added by this class have higher ids
   std::vector<bool> between_;
-  std::vector<uint32_t> waiting_for_;  ///< edges to consumers not yet differentiated, back edges left out
-  std::vector<std::vector<std::vector<Gradient>>> contributions_;  ///< per node, per output
+  /// Per node: edges to consumers not yet differentiated, without back edges.
+  std::vector<uint32_t> waiting_for_;
+  std::vector<std::vector<std::vector<Gradient>>> contributions_;  ///< per node and output
 };
 
 }  // namespace
@@ -198,9 +199,8 @@ std::vector<Gradient> gradients(const Scope& scope, const std::vector<Output>& y
   for (const Output& y : ys)
     if (!is_differentiable(scope.dtype(y))) {
       const Node& node = graph.node(y.node);
-      throw Error(invalid_argument("the gradient of " + graph.name_of(y) + " of type " +
-                                   std::string(name(graph.dtype(y))) +
-                                   " is asked for; gradients flow through half, float, double and complex")
+      throw Error(invalid_argument(graph.name_of(y) + " has dtype " + std::string(name(graph.dtype(y))) +
+                                   ", which has no gradient; half, float, double and complex types have one")
                       .at_node(node.type(), node.name));
     }
   for (const Output& x : xs) scope.checked(x);

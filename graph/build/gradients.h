@@ -1,5 +1,5 @@
-// Gradients by graph construction (features.md G1-G4): reverse-mode differentiation that adds nodes to the same graph.
-// Source: the white paper, section 4.1. Throws Error like the builder. One thread at a time per graph.
+// Gradients by graph construction (features.md G1-G4): reverse-mode differentiation, which adds nodes to the same graph. Source:
+// the TensorFlow white paper, section 4.1. Failures throw Error, as in the graph builder. One thread at a time per graph.
 #pragma once
 
 #include <variant>
@@ -10,17 +10,19 @@
 #pragma GCC visibility push(default)
 namespace troupe {
 
-/// Some rows of a bigger tensor: row i of `values` belongs to row indices[i] (repeats add up). The gradient type of Gather.
+/// Some rows of a larger tensor: row i of `values` belongs to row
+/// indices[i]. Rows with the same index are summed. The gradient of Gather.
 struct IndexedSlices {
-  Output values;       ///< [n, ...]
-  Output indices;      ///< [n] int32 or int64
-  Output dense_shape;  ///< [rank] int32: the shape of the whole
+  Output values;       ///< shape [n, ...]
+  Output indices;      ///< shape [n], int32 or int64
+  Output dense_shape;  ///< shape [rank], int32: the shape of the whole tensor
 };
 
-/// None, dense, or sparse.
+/// No gradient, a dense one, or a sparse one.
 using Gradient = std::variant<std::monostate, Output, IndexedSlices>;
 
-/// What the gradient function of an op sees: the forward node and the gradients of its outputs; and where it puts its answers.
+/// The interface of an op's gradient function: it reads the forward
+/// node and the gradients of its outputs, and sets those of its inputs.
 class GradientContext {
  public:
   GradientContext(Scope scope, const Node& node, std::vector<Gradient> output_gradients);
@@ -31,15 +33,15 @@ class GradientContext {
   Output output(size_t i) const { return {node_, static_cast<uint32_t>(i)}; }
   template <class T>
   T attr(std::string_view name) const {
-    return node().attrs.get<T>(name);  // by value: the graph grows while gradients are built
+    return node().attrs.get<T>(name);  // a copy, because the graph grows while gradients are built
   }
 
   bool has_gradient(size_t output) const;
-  /// The gradient of an output, dense; zeros when nothing flows back through it.
+  /// Returns the gradient of an output in dense form, or zeros if the output has none.
   Output gradient(size_t output = 0) const;
   const Gradient& raw_gradient(size_t output) const { return output_gradients_[output]; }
 
-  /// Inputs never set get no gradient.
+  /// Inputs that are never set have no gradient.
   void set(size_t input, Output gradient);
   void set(size_t input, const IndexedSlices& gradient);
   std::vector<Gradient> take() &&;
@@ -50,13 +52,15 @@ class GradientContext {
   std::vector<Gradient> output_gradients_, input_gradients_;
 };
 
-/// d(sum of ys)/dx for each x, added to the graph; none where x does not reach any y. `grad_ys`, when given, are as many as ys
-/// (an Output, or nothing for ones). Several contributions are summed by AddN in a fixed order; slices are concatenated.
-/// Throws Error(Unimplemented) naming an op on the path without gradient, InvalidArgument for an integer y.
+/// Adds d(sum of ys)/dx for each x to the graph. The result has no gradient for an x on which no y depends.
+/// If `grad_ys` is given, it has one element for each y: the gradient of y, or nothing for ones. Several
+/// contributions are summed by AddN in a fixed order; slices are concatenated. Throws Error: Unimplemented if
+/// an op on the path has no gradient function, InvalidArgument if a y is not of a floating or complex dtype.
 std::vector<Gradient> gradients(const Scope& scope, const std::vector<Output>& ys,
                                 const std::vector<Output>& xs, const std::vector<Gradient>& grad_ys = {});
 
-/// The dense form, as in dense(g, gradients(g, {y}, {x})[0], x): UnsortedSegmentSum of slices; zeros like `x` for none.
+/// Returns a gradient in dense form, as in dense(g, gradients(g, {y}, {x})[0], x): slices are summed by UnsortedSegmentSum, and no
+/// gradient becomes zeros of the shape of `x`.
 Output dense(const Scope& scope, const Gradient& gradient, Output x);
 
 }  // namespace troupe

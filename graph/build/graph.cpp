@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t max_outputs = 1 << 20;
 
-/// The stamps of graphs are numbered through the process, so that those of different runtimes differ, too. 0 stands for none.
+/// Numbers graphs throughout the process, so that graphs of different runtimes have different stamps, too. 0 means unknown.
 uint32_t next_stamp() {
   static constinit std::atomic<uint32_t> last{0};
   uint32_t stamp = 0;
@@ -20,7 +20,7 @@ uint32_t next_stamp() {
   return stamp;
 }
 
-/// Sorted, each once.
+/// Sorts the ids and removes duplicates.
 void normalise(std::vector<NodeId>& ids) {
   std::sort(ids.begin(), ids.end());
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
@@ -30,6 +30,15 @@ std::vector<bool> reference_inputs(const OpDef& op, const Attributes& attrs) {
   std::vector<bool> result;
   for (const auto& type : flattened_types(op.inputs, attrs)) result.push_back(type.is_ref);
   return result;
+}
+
+Status no_such_control_input(NodeId source, size_t nodes) {
+  return invalid_argument("a control input refers to node number " + std::to_string(source) +
+                          ", but the graph has " + std::to_string(nodes) + " nodes");
+}
+
+std::string outputs_text(size_t count) {
+  return std::to_string(count) + (count == 1 ? " output" : " outputs");
 }
 
 }  // namespace
@@ -49,8 +58,10 @@ Result<NodeId> Graph::add(NodeSpec spec) {
   auto op = ops_->require(spec.op);
   if (!op) return fail(op.status());
   if (!valid_node_name(spec.name))
-    return fail(invalid_argument("'" + spec.name + "' cannot be the name of a node"));
-  if (index_.contains(spec.name)) return fail(already_exists("the graph has a node of this name"));
+    return fail(invalid_argument(
+        "'" + spec.name +
+        "' is not a valid name of a node: allowed are letters, digits and _.-/>, but not - or / first"));
+  if (index_.contains(spec.name)) return fail(already_exists("the graph already has a node of this name"));
 
   std::vector<EdgeType> input_types;
   input_types.reserve(spec.inputs.size());
@@ -61,13 +72,14 @@ Result<NodeId> Graph::add(NodeSpec spec) {
     input.graph = 0;
   }
   for (const NodeId control : spec.control_inputs)
-    if (control >= size()) return fail(invalid_argument("a control input is no node of the graph"));
+    if (control >= size()) return fail(no_such_control_input(control, size()));
   if (Status status = complete_attributes(**op, input_types, spec.attrs); !status.ok())
     return fail(std::move(status));
   for (const auto& output : (*op)->outputs)
     if (!output.number_attr.empty() && spec.attrs.get<int64_t>(output.number_attr) > max_outputs)
-      return fail(resource_exhausted("output " + output.name + " would be more than " +
-                                     std::to_string(max_outputs) + " tensors"));
+      return fail(resource_exhausted("output '" + output.name + "' has " +
+                                     std::to_string(spec.attrs.get<int64_t>(output.number_attr)) +
+                                     " tensors; at most " + std::to_string(max_outputs) + " are allowed"));
 
   Node node;
   node.id = static_cast<NodeId>(nodes_.size());
@@ -137,8 +149,7 @@ Status Graph::replace_input(NodeId node, size_t index, Output source) {
 
 Status Graph::add_control_input(NodeId node, NodeId source) {
   if (source >= size())
-    return invalid_argument("a control input is no node of the graph")
-        .at_node(nodes_[node].type(), nodes_[node].name);
+    return no_such_control_input(source, size()).at_node(nodes_[node].type(), nodes_[node].name);
   nodes_[node].control_inputs.push_back(source);
   normalise(nodes_[node].control_inputs);
   ++version_;
@@ -152,7 +163,7 @@ void Graph::set_device(NodeId node, std::string device) {
 
 Status Graph::refine_shape(Output output, const PartialShape& shape) {
   if (const Status status = check_tensor(output); !status.ok())
-    return invalid_argument("what is to be narrowed " + status.text());
+    return invalid_argument("the output whose shape is refined " + status.text());
   Node& node = nodes_[output.node];
   auto merged = merge(node.output_shapes[output.index], shape);
   if (!merged) return merged.status().at_node(node.type(), node.name);
@@ -189,12 +200,12 @@ Result<Output> Graph::find_output(std::string_view name) const {
     const auto digits = name.substr(colon + 1);
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), index);
     if (error != std::errc{} || end != digits.data() + digits.size())
-      return invalid_argument("'" + std::string(name) + "' is not of the form node:output");
+      return invalid_argument("'" + std::string(name) + "' is not of the form NODE or NODE:OUTPUT");
   }
   TROUPE_ASSIGN(const Node* const node, require(node_name));
   if (index >= node->output_types.size())
-    return invalid_argument("the node has " + std::to_string(node->output_types.size()) +
-                            " outputs, there is no output " + std::to_string(index))
+    return invalid_argument("there is no output " + std::to_string(index) + ": the node has " +
+                            outputs_text(node->output_types.size()))
         .at_node(node->type(), node->name);
   return this->output(node->id, index);
 }
@@ -204,22 +215,22 @@ bool Graph::contains(Output output) const {
 }
 
 Status Graph::check(Output output) const {
-  if (output.node == Output::no_node) return invalid_argument("is an Output that stands for nothing");
-  if (output.graph != 0 && output.graph != stamp_) return invalid_argument("is an output of another graph");
+  if (output.node == Output::no_node) return invalid_argument("is a default constructed Output");
+  if (output.graph != 0 && output.graph != stamp_) return invalid_argument("belongs to another graph");
   if (output.node >= size())
-    return invalid_argument("is an output of node number " + std::to_string(output.node) + " in a graph of " +
+    return invalid_argument("refers to node number " + std::to_string(output.node) + ", but the graph has " +
                             std::to_string(size()) + " nodes");
   const Node& node = nodes_[output.node];
   if (!output.is_control() && output.index >= node.output_types.size())
-    return invalid_argument("is output " + std::to_string(output.index) + " of node " + node.name +
-                            ", which has " + std::to_string(node.output_types.size()));
+    return invalid_argument("refers to output " + std::to_string(output.index) + ", but node '" + node.name +
+                            "' has " + outputs_text(node.output_types.size()));
   return {};
 }
 
 Status Graph::check_tensor(Output output) const {
   TROUPE_RETURN_IF_FAILED(check(output));
   if (!output.is_control()) return {};
-  return invalid_argument("is the operation " + nodes_[output.node].name + ", which is no tensor");
+  return invalid_argument("is node '" + nodes_[output.node].name + "', not one of its outputs");
 }
 
 std::string Graph::name_of(Output output) const {
@@ -228,7 +239,7 @@ std::string Graph::name_of(Output output) const {
 }
 
 const Tensor* Graph::constant(Output output) const {
-  // Branches and loops see what is outside through these; a chain of them is short.
+  // The ops by which branches and loops see values from outside. Chains of them are short.
   const auto passes_on = [](const std::string& type) {
     return type == "Switch" || type == "Enter" || type == "Identity";
   };
@@ -293,7 +304,7 @@ Result<std::vector<NodeId>> topological_order(std::span<const Node> nodes) {
   if (order.size() == nodes.size()) return order;
   const auto stuck = std::find_if(pending.begin(), pending.end(), [](uint32_t count) { return count != 0; });
   const Node& node = nodes[static_cast<size_t>(stuck - pending.begin())];
-  return invalid_argument("the node is part of, or fed by, a cycle that no NextIteration closes")
+  return invalid_argument("the node is part of a cycle without a NextIteration, or depends on one")
       .at_node(node.type(), node.name);
 }
 

@@ -1,5 +1,5 @@
-// Graph: operations and the edges between them, with a library of functions. Append-only for those who build it (features.md
-// C1); the passes of the master work on copies. One thread at a time; a const Graph may be shared.
+// Graph: nodes and the edges between them, with a library of functions. Users of a graph only add nodes (features.md
+// C1); the passes of the master work on copies. One thread at a time may use a graph; threads may share a const Graph.
 #pragma once
 
 #include <compare>
@@ -20,15 +20,15 @@ namespace troupe {
 
 using NodeId = uint32_t;
 
-/// One output of a node: where an edge starts. With index `control` it stands for the node itself ("^name"): a target to run,
-/// or a source of control edges. Output{} is no output of any graph.
+/// One output of a node, where edges start. If `index` is `control`, it stands for the node itself
+/// ("^name"): a target to run, or a source of control edges. A default constructed Output refers to no node.
 struct Output {
   static constexpr uint32_t control = UINT32_MAX;
   static constexpr NodeId no_node = UINT32_MAX;
   NodeId node = no_node;
   uint32_t index = 0;
-  /// Graph::stamp() of its graph, or 0 where that is not known. The builder and Session compare it where they are handed an
-  /// Output; it is no part of an Output's identity, so that passes, which know their graph, leave it out.
+  /// Graph::stamp() of its graph, or 0 if unknown. The graph builder and Session check it for every Output they
+  /// are given. It does not count when outputs are compared, so passes, which know their graph, leave it out.
   uint32_t graph = 0;
   bool is_control() const { return index == control; }
   friend bool operator==(const Output& a, const Output& b) { return a.node == b.node && a.index == b.index; }
@@ -43,7 +43,7 @@ struct OutputHash {
   }
 };
 
-/// The type of an edge: a dtype, and whether a reference to mutable state travels instead of a value.
+/// The type of an edge: a dtype, and whether the edge carries a reference to a variable in place of a value.
 struct EdgeType {
   DType dtype = DType::Invalid;
   bool is_ref = false;
@@ -54,19 +54,19 @@ struct Node {
   NodeId id = 0;
   std::string name;
   const OpDef* op = nullptr;
-  Attributes attrs;                        ///< complete: defaults filled in, types and arities inferred
-  std::vector<Output> inputs;              ///< flattened, in the order of the op's arguments; without stamps
-  std::vector<NodeId> control_inputs;      ///< sorted, each once
-  std::string device;                      ///< as requested, possibly partial; empty: anywhere
-  std::vector<std::string> colocate_with;  ///< names of nodes to share a device with
+  Attributes attrs;                    ///< all attributes, with defaults, and with inferred types and numbers
+  std::vector<Output> inputs;          ///< flattened, in the order of the op's arguments; their stamps are 0
+  std::vector<NodeId> control_inputs;  ///< sorted, without duplicates
+  std::string device;                  ///< the requested device, possibly a partial name; empty: any
+  std::vector<std::string> colocate_with;  ///< names of nodes that must run on the same device
   std::vector<EdgeType> output_types;
   std::vector<PartialShape> output_shapes;
-  std::vector<bool> expects_ref;  ///< per input: the op wants the reference, not the value
+  std::vector<bool> expects_ref;  ///< for each input: true if the op needs the reference, not the value
 
   const std::string& type() const { return op->name; }
 };
 
-/// What a caller says of a node to be added. Attributes that the inputs or defaults determine may be left out.
+/// A node to be added. Attributes that the inputs or the defaults determine may be left out.
 struct NodeSpec {
   std::string name;
   std::string op;
@@ -79,7 +79,7 @@ struct NodeSpec {
 
 class Graph;
 
-/// A named sub-graph of the library: its arguments are _Arg nodes, its results the given outputs.
+/// A function of the library. Its arguments are _Arg nodes of the body, its results are outputs of the body.
 struct Function {
   std::string name;
   std::shared_ptr<const Graph> body;
@@ -91,60 +91,64 @@ class Graph {
  public:
   explicit Graph(std::shared_ptr<const OpTable> ops);
 
-  /// Checks everything the op's definition says (attributes, number and types of inputs, shapes) and adds the node.
-  /// InvalidArgument / NotFound / AlreadyExists tell op, node and what differs; the graph is then unchanged.
+  /// Checks a node against its op's definition (attributes, number and types of inputs, shapes) and adds it. Fails
+  /// with InvalidArgument, NotFound or AlreadyExists, naming op, node and what is wrong; then the graph is unchanged.
   Result<NodeId> add(NodeSpec spec);
-  /// Re-points one input: closes a loop at its Merge, cuts feeds in. Types must agree.
+  /// Replaces one input of a node, to close a loop at its Merge, or to
+  /// insert a feed. Fails with InvalidArgument if the dtypes differ.
   Status replace_input(NodeId node, size_t index, Output source);
   Status add_control_input(NodeId node, NodeId source);
   void set_device(NodeId node, std::string device);
-  /// Narrows what is known of an output's shape; InvalidArgument when it contradicts.
+  /// Adds to what is known about an output's shape. Fails with InvalidArgument if `shape` contradicts that.
   Status refine_shape(Output output, const PartialShape& shape);
 
-  /// No nodes yet, but the same ops and functions: where a pass puts its result.
+  /// Returns a graph without nodes, but with the same ops and functions, for the result of a pass.
   Graph empty() const;
   void reserve(size_t nodes);
-  /// Takes over a node of another graph with the same ops, its inputs already translated to ids here; they may point forward.
-  /// Everything is trusted (the name must be free: asserted): for passes, which only rearrange what add() has checked.
+  /// Adds a node of another graph with the same ops. Its inputs are ids of this graph already, and may refer to nodes added
+  /// later. Nothing is checked (the name must be free: asserted), because passes only rearrange nodes that add() has checked.
   NodeId append(Node node);
-  /// The nodes, for a pass that edits them and appends what remains to another graph.
+  /// Returns the nodes, for a pass that edits them and appends those that remain to another graph.
   std::vector<Node> release() &&;
 
   size_t size() const { return nodes_.size(); }
   std::span<const Node> nodes() const { return nodes_; }
   const Node& node(NodeId id) const { return nodes_[id]; }
-  /// Null when there is none.
+  /// Returns null if there is no node of this name.
   const Node* find(std::string_view name) const;
-  /// "name", "name:k"; NotFound or InvalidArgument with the nearest name; of an absent node, the reason.
+  /// Returns the output called "name" or "name:k". Fails with NotFound, naming the most similar
+  /// node, or with InvalidArgument. For an absent node it fails with the reason of its absence.
   Result<Output> find_output(std::string_view name) const;
-  /// The node of this name as a target (Output::control). Fails like find_output.
+  /// Returns the node of this name as a target (Output::control). Fails as find_output() does.
   Result<Output> find_target(std::string_view name) const;
-  /// Whether the number of the node and the index are some of this graph's; the stamp is not looked at.
+  /// Returns true if the node and the output exist. Does not compare stamps.
   bool contains(Output output) const;
-  /// Ok for an output, or a node, of this graph; InvalidArgument says what `output` is instead. For what users hand in.
+  /// Returns Ok for an output or node of this graph. Fails with InvalidArgument and a text such as
+  /// "belongs to another graph", which callers put behind a subject. For outputs that users provide.
   Status check(Output output) const;
-  /// The same, but a tensor it must be.
+  /// Does the same, and also fails for nodes (Output::control).
   Status check_tensor(Output output) const;
-  /// That output, with the stamp of this graph.
+  /// Returns this output with the stamp of this graph.
   Output output(NodeId node, uint32_t index) const { return {node, index, stamp_}; }
-  /// A number that no other graph made in this process has, except copies of this one, which share its outputs.
+  /// Returns a number that identifies this graph, and its copies, in this process.
   uint32_t stamp() const { return stamp_; }
-  /// "name:k".
+  /// Returns "name:k", or "^name" for a node.
   std::string name_of(Output output) const;
 
   EdgeType type(Output output) const { return nodes_[output.node].output_types[output.index]; }
   DType dtype(Output output) const { return type(output).dtype; }
   const PartialShape& shape(Output output) const { return nodes_[output.node].output_shapes[output.index]; }
-  /// The value of a Const node's output, also as a branch or loop sees it (through Switch, constant Enter, Identity); or null.
+  /// Returns the value of a Const node, also through the nodes by which branches and
+  /// loops see it (Switch, constant Enter, Identity); null if the output is not constant.
   const Tensor* constant(Output output) const;
 
-  /// `base`, or base_1, base_2, ... whichever is free.
+  /// Returns `base` if no node has this name, else the first free name of base_1, base_2, ...
   std::string unique_name(std::string_view base) const;
-  /// Bumped by every change; the optimistic lock of Extend.
+  /// Returns a number that grows with every change. Extend uses it as an optimistic lock.
   uint64_t version() const { return version_; }
   const std::shared_ptr<const OpTable>& ops() const { return ops_; }
 
-  /// The nodes that the graph's file has and the graph has not.
+  /// The nodes that are in the graph's file but not in the graph.
   const AbsentNodes& absent() const { return absent_; }
   void note_absent(std::string name, AbsentNodes::Node node) {
     absent_.add(std::move(name), std::move(node));
@@ -167,14 +171,15 @@ class Graph {
   uint64_t version_ = 0;
 };
 
-/// Letters, digits, '_', '.', '-', '/' and no '-' or '/' first: what a node may be called (features.md B1).
+/// Returns true for a valid name of a node (features.md B1): letters,
+/// digits, '_', '.', '-', '/' and '>', not starting with '-' or '/'.
 bool valid_node_name(std::string_view name);
 
-/// Whether the edge closes a loop: it leads from a NextIteration to the Merge where its frame's next iteration begins.
+/// Returns true if the edge closes a loop: if it leads from a NextIteration to the Merge at which the next iteration begins.
 bool is_back_edge(const Node& from, const Node& to);
 
-/// Node ids so that every node comes after its inputs and control inputs; edges into a Merge from a NextIteration are ignored.
-/// InvalidArgument naming a node when there is any other cycle.
+/// Returns the ids in an order in which every node comes after its inputs and control inputs, except
+/// for back edges of loops. Fails with InvalidArgument, naming a node, if there is any other cycle.
 Result<std::vector<NodeId>> topological_order(std::span<const Node> nodes);
 inline Result<std::vector<NodeId>> topological_order(const Graph& graph) {
   return topological_order(graph.nodes());

@@ -21,8 +21,8 @@ void append_elements(std::ostream& out, const Tensor& tensor, size_t max_element
   if (elements.size() > max_elements) out << ",...";
 }
 
-/// Types and arities, which the inputs tell.
-bool tells_of_inputs(const OpDef& op, const std::string& attr) {
+/// Returns true if the inputs determine the attribute: if it is a type or a number of inputs.
+bool follows_from_inputs(const OpDef& op, const std::string& attr) {
   return std::any_of(op.inputs.begin(), op.inputs.end(), [&](const ArgDef& input) {
     return input.type_attr == attr || input.number_attr == attr || input.type_list_attr == attr;
   });
@@ -38,7 +38,7 @@ std::string attributes_text(const Node& node) {
   for (const auto& [name, value] : node.attrs) {
     const AttrDef* def = node.op->find_attr(name);
     const bool is_default = def && def->default_value && equal(*def->default_value, value);
-    if (is_default || tells_of_inputs(*node.op, name)) continue;
+    if (is_default || follows_from_inputs(*node.op, name)) continue;
     const Tensor* tensor = std::get_if<Tensor>(&value);
     text += ' ' + name + '=' + (tensor ? tensor_text(*tensor, max_in_node) : troupe::text(value));
   }

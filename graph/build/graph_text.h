@@ -1,6 +1,7 @@
-// Graph text: a graph for people, one line a node, in order of ids, for messages, logs and tests:
+// Graph text: a graph for people, in messages, logs and tests. One line per node, in the order of ids:
 //   y = MatMul(x, w:1, ^init) transpose_a=true : float[?,10] @/job:ps colocated with w
-// Attributes that the inputs or defaults determine are left out; of big tensors the first elements are shown.
+// Attributes that the inputs or the defaults determine are left out.
+// Of large tensors only the first elements are shown. Pure functions.
 #pragma once
 
 #include <string>
@@ -10,9 +11,9 @@
 namespace troupe {
 
 std::string graph_text(const Graph& graph);
-/// Without the line's end.
+/// Returns the line of one node, without its end.
 std::string node_text(const Graph& graph, const Node& node);
-/// "float[2,2]{1,2,3,...}": that many elements at most; of types with no text of their own none.
+/// Returns "float[2,2]{1,2,3,...}", with at most that many elements. Types that have no text form are shown without elements.
 std::string tensor_text(const Tensor& tensor, size_t max_elements);
 
 }  // namespace troupe

@@ -1,4 +1,4 @@
-// Literals of expressions and C++ calls turned into attributes and constant tensors (graph/build/call.h).
+// Converts literals of expressions and of C++ calls to attributes and constant tensors (graph/build/call.h).
 #include <cmath>
 #include <utility>
 
@@ -84,7 +84,7 @@ Result<AttrValue> list_of(const Argument& argument) {
   return AttrValue(std::move(values));
 }
 
-/// The dims of nested lists, which must not be ragged.
+/// Determines the dimensions of nested lists. Fails if the lists are ragged.
 Status measure(const Argument& argument, size_t depth, std::vector<int64_t>& dims) {
   const auto* list = std::get_if<List>(&argument.value());
   if (!list) return depth == dims.size() ? Status{} : invalid_argument("is a ragged list");
@@ -102,7 +102,7 @@ Status measure(const Argument& argument, size_t depth, std::vector<int64_t>& dim
   return {};
 }
 
-/// Element type and the literal type it is read from.
+/// Appends the elements of nested lists. Literal is the type from which an element of type T is read.
 template <class T, class Literal = T>
 Status fill(const Argument& argument, std::vector<T>& values) {
   if (const auto* list = std::get_if<List>(&argument.value())) {
@@ -154,7 +154,9 @@ Result<AttrValue> to_attribute(const Argument& argument, AttrKind kind) {
       TROUPE_ASSIGN(Tensor tensor, to_tensor(argument, natural_type(argument)));
       return AttrValue(std::move(tensor));
     }
-    default: return invalid_argument("of kind " + std::string(name(kind)) + " cannot be written here");
+    default:
+      return invalid_argument("has kind " + std::string(name(kind)) +
+                              ", which cannot be written as a literal");
   }
 }
 

@@ -6,7 +6,7 @@
 namespace troupe {
 namespace {
 
-/// Throws unless `status`, of Graph::check, is Ok. `what`: what the caller uses the output as.
+/// Throws if `status`, a result of Graph::check, is a failure. `what` is the subject of the message.
 void require(const Status& status, const char* what) {
   if (!status.ok()) throw Error(invalid_argument(std::string(what) + ' ' + status.text()));
 }
@@ -34,7 +34,7 @@ Scope Scope::with_device(std::string_view device) const {
 Scope Scope::with_control(const std::vector<Output>& sources) const {
   Scope scope = *this;
   for (const Output& source : sources) {
-    require(graph_->check(source), "what nodes are to run after");
+    require(graph_->check(source), "a source of control edges");
     scope.control_.push_back(source.node);
   }
   return scope;
@@ -47,7 +47,7 @@ Scope Scope::without_control() const {
 }
 
 Scope Scope::colocated_with(Output output) const {
-  require(graph_->check(output), "what nodes are to be colocated with");
+  require(graph_->check(output), "an output to colocate with");
   Scope scope = *this;
   scope.colocate_with_ = {graph_->node(output.node).name};
   return scope;
@@ -70,10 +70,10 @@ NodeId Scope::add(std::string_view op, std::vector<Output> inputs, Attributes at
   spec.colocate_with = colocate_with_;
   if (context_) {
     for (const Output& input : spec.inputs) checked(input);
-    context_->bring_in(spec);
+    context_->import_inputs(spec);
   }
   const NodeId id = value_or_throw(graph_->add(std::move(spec)));
-  if (context_) context_->note(id);
+  if (context_) context_->add_node(id);
   return id;
 }
 
@@ -90,7 +90,7 @@ std::vector<Output> Scope::outputs(Output output) const {
 }
 
 Output Scope::checked(Output output) const {
-  require(graph_->check_tensor(output), "what is used as a tensor");
+  require(graph_->check_tensor(output), "an output used as a tensor");
   return output;
 }
 

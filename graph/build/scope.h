@@ -1,6 +1,6 @@
-// Scope: where new nodes go: a graph, a name prefix, a device, control dependencies, colocation. The builder's front door.
-// Cheap to copy; every with_...() gives a new Scope and leaves the old one as it was. Its functions throw Error, with op, node
-// and shapes. One thread at a time per graph.
+// Scope: the interface of the graph builder. It says where new nodes go: the graph, a name prefix, a
+// device, control dependencies and colocation. Cheap to copy: every with_...() returns a new Scope and does
+// not change the old one. Failures throw Error, with op, node and shapes. One thread at a time per graph.
 #pragma once
 
 #include <concepts>
@@ -22,8 +22,8 @@ class FlowContext;  // graph/build/flow_context.h, not public
 #pragma GCC visibility push(default)
 namespace troupe {
 
-/// What may stand for a parameter of a constructor: an edge; a number or a list, {a, b} or {{1, 2}, {3, 4}}, that takes the type
-/// of the other inputs; a tensor; a shape; or the value of an attribute.
+/// A value for a parameter of a constructor: an edge; a number or a list ({a, b}, {{1, 2}, {3,
+/// 4}}), which gets the dtype of the other inputs; a tensor; a shape; or the value of an attribute.
 class Argument {
  public:
   using Value = std::variant<Output, std::vector<Output>, int64_t, double, bool, std::string, DType,
@@ -57,41 +57,41 @@ class Scope {
   explicit Scope(Graph& graph) : graph_(&graph) {}
 
   Scope with_prefix(std::string_view prefix) const;  ///< names become "prefix/..."
-  Scope with_name(std::string_view name) const;      ///< the name of the next node (made unique if taken)
-  Scope with_device(
-      std::string_view device) const;  ///< merged with the outer device, the inner wins (features.md H3)
-  Scope with_control(const std::vector<Output>& sources) const;  ///< nodes run after these, too
+  Scope with_name(std::string_view name) const;      ///< names the next node; a suffix makes the name unique
+  /// Requests a device for new nodes. Components that `device` does not set come from the outer scope (features.md H3).
+  Scope with_device(std::string_view device) const;
+  Scope with_control(const std::vector<Output>& sources) const;  ///< new nodes also run after these
   Scope without_control() const;
   Scope colocated_with(Output output) const;
-  /// Inside a branch or loop: what nodes use from outside is brought in, and they run when it does.
+  /// For use inside a branch or loop: imports what nodes use from outside, and makes nodes run when the branch or iteration does.
   Scope in_context(std::shared_ptr<FlowContext> context) const;
 
   Graph& graph() const { return *graph_; }
-  /// The same output; throws Error(InvalidArgument) for what is no tensor of this graph, as the two below do.
+  /// Returns the same output. This and the next two functions throw Error(InvalidArgument) unless it is a tensor of this graph.
   Output checked(Output output) const;
   DType dtype(Output output) const { return graph_->dtype(checked(output)); }
   const PartialShape& shape(Output output) const { return graph_->shape(checked(output)); }
   const std::string& prefix() const { return prefix_; }
-  /// Null outside every branch and loop.
+  /// Returns null outside all branches and loops.
   const std::shared_ptr<FlowContext>& context() const { return context_; }
 
-  /// Adds a node of op type `op` with flattened inputs; the name is the scope's, or made from the op's.
+  /// Adds a node of op `op` with flattened inputs. The node gets the name of the scope, or else that of the op.
   NodeId add(std::string_view op, std::vector<Output> inputs, Attributes attrs = {}) const;
-  /// The same, for the usual op with one output of interest.
+  /// Does the same and returns the node's first output.
   Output add_one(std::string_view op, std::vector<Output> inputs, Attributes attrs = {}) const {
     return graph_->output(add(op, std::move(inputs), std::move(attrs)), 0);
   }
-  /// Calls a constructor of the op table by its name, as expressions in config files do: numbers take the type of the other
-  /// inputs, missing parameters their defaults.
+  /// Calls a constructor of the op table by its name, as expressions in config files do: numbers
+  /// get the dtype of the other inputs, and parameters that are not given their defaults.
   Output call(std::string_view constructor, const std::vector<Argument>& positional,
               const NamedArguments& named = {}) const;
 
-  /// All outputs of the op that yields `output`.
+  /// Returns all outputs of the node of `output`.
   std::vector<Output> outputs(Output output) const;
 
-  /// A Const node.
+  /// Adds a Const node.
   Output constant(const Tensor& value) const;
-  /// A NoOp after all of `sources`; its node is the target that runs them.
+  /// Adds a NoOp that runs after all of `sources`, and returns it as a target (Output::control).
   Output group(const std::vector<Output>& sources) const;
 
  private:

@@ -1,5 +1,5 @@
-// ShapeContext: what a shape function sees of a node and where it puts its answer (features.md B5).
-// Lives for one call; one thread.
+// ShapeContext: the interface of an op's shape function: it reads the node and its input
+// shapes, and sets the output shapes (features.md B5). Lives for one call; one thread.
 #pragma once
 
 #include <span>
@@ -22,20 +22,21 @@ class ShapeContext {
   size_t inputs() const { return node_.inputs.size(); }
   const PartialShape& input(size_t i) const { return graph_.shape(node_.inputs[i]); }
   DType input_dtype(size_t i) const { return graph_.dtype(node_.inputs[i]); }
-  /// The input's value when it is a constant of the graph, else null.
+  /// Returns the value of an input that is a constant of the graph, else null.
   const Tensor* constant(size_t i) const { return graph_.constant(node_.inputs[i]); }
-  /// A constant int32 or int64 vector (or scalar) as numbers; nothing when it is not constant.
+  /// Returns the numbers of an int32 or int64 input that is constant, else nothing.
   std::optional<std::vector<int64_t>> constant_integers(size_t i) const;
 
-  /// InvalidArgument "a of shape [2,3] has rank 2, expected 1" when the input's rank is known and differs; else what is known, of that rank.
+  /// Returns the shape of an input, with this rank. Fails with InvalidArgument
+  /// "a of shape [2,3] has rank 2, expected 1" if the rank is known and differs.
   Result<PartialShape> with_rank(size_t i, size_t rank) const;
 
-  /// Outputs that are never set are of unknown shape.
+  /// Outputs that are never set have an unknown shape.
   void set_output(size_t i, PartialShape shape);
   std::vector<PartialShape> take_outputs() &&;
 
  private:
-  /// "a", or "values[2]" of an argument that is several tensors.
+  /// Returns "a", or "values[2]" for an argument that has several tensors.
   std::string argument_name(size_t i) const;
 
   const Graph& graph_;
@@ -43,12 +44,12 @@ class ShapeContext {
   std::vector<PartialShape> outputs_;
 };
 
-/// Shape functions that many ops share.
+/// Shape functions of many ops.
 Status unchanged_shape(ShapeContext& context);  ///< every output has the shape of input 0
 Status scalar_shape(ShapeContext& context);     ///< every output is a scalar
-Status unknown_shape(ShapeContext& context);    ///< nothing is known
-Status broadcast_shape(ShapeContext& context);  ///< output 0: inputs 0 and 1 broadcast
-Status no_output_shape(ShapeContext& context);  ///< the op has no outputs
+Status unknown_shape(ShapeContext& context);    ///< all output shapes are unknown
+Status broadcast_shape(ShapeContext& context);  ///< output 0 has the shape to which inputs 0 and 1 broadcast
+Status no_output_shape(ShapeContext& context);  ///< for ops without outputs
 
 }  // namespace troupe
 #pragma GCC visibility pop

@@ -18,7 +18,7 @@ template <class T>
 Status check_elements(const AttrDef& def, const std::vector<T>& values) {
   if (def.minimum && static_cast<int64_t>(values.size()) < *def.minimum)
     return invalid_argument("attribute " + def.name + " has " + std::to_string(values.size()) +
-                            " elements; the least is " + std::to_string(*def.minimum));
+                            " elements; at least " + std::to_string(*def.minimum) + " are required");
   if constexpr (std::is_same_v<T, std::string> || std::is_same_v<T, DType>)
     for (const auto& value : values) TROUPE_RETURN_IF_FAILED(check_allowed(def, value));
   return {};
@@ -28,8 +28,8 @@ template <class T>
 Status check_elements(const AttrDef& def, const T& value) {
   if constexpr (std::is_same_v<T, int64_t>)
     if (def.minimum && value < *def.minimum)
-      return invalid_argument("attribute " + def.name + " is " + std::to_string(value) + "; the least is " +
-                              std::to_string(*def.minimum));
+      return invalid_argument("attribute " + def.name + " is " + std::to_string(value) +
+                              "; it must be at least " + std::to_string(*def.minimum));
   if constexpr (std::is_same_v<T, std::string> || std::is_same_v<T, DType>) return check_allowed(def, value);
   return {};
 }
@@ -48,7 +48,7 @@ Status check_given(const OpDef& op, const Attributes& attrs) {
   return {};
 }
 
-/// The attribute that says how many tensors an argument takes; empty: one.
+/// Returns the attribute that says how many tensors an argument has, or "" if it has one.
 const std::string& arity_attr(const ArgDef& arg) {
   return arg.number_attr.empty() ? arg.type_list_attr : arg.number_attr;
 }
@@ -57,7 +57,7 @@ std::string counts(size_t expected, size_t got) {
   return "takes " + std::to_string(expected) + " inputs, got " + std::to_string(got);
 }
 
-/// Sets a number_attr that was left out, when the count of inputs determines it.
+/// Sets a number_attr that is not given, if the number of inputs determines it.
 Status infer_arity(const OpDef& op, size_t inputs, Attributes& attrs, size_t& open_list) {
   size_t fixed = 0, open_arguments = 0;
   const std::string* open = nullptr;
@@ -65,7 +65,8 @@ Status infer_arity(const OpDef& op, size_t inputs, Attributes& attrs, size_t& op
     const auto& attr = arity_attr(arg);
     if (attr.empty() || attrs.find(attr)) {
       if (!arg.number_attr.empty() && attrs.get<int64_t>(attr) < 0)
-        return invalid_argument("attribute " + attr + " is negative");
+        return invalid_argument("attribute " + attr + " is " + std::to_string(attrs.get<int64_t>(attr)) +
+                                "; it must not be negative");
       fixed += arity(arg, attrs);
     } else {
       if (open && *open != attr) return invalid_argument("attribute " + attr + " is missing");
@@ -77,8 +78,8 @@ Status infer_arity(const OpDef& op, size_t inputs, Attributes& attrs, size_t& op
   if (!open) return fixed == inputs ? Status{} : invalid_argument(counts(fixed, inputs));
   const size_t rest = inputs - fixed;
   if (rest % open_arguments != 0)
-    return invalid_argument(std::to_string(rest) + " inputs do not share out over " +
-                            std::to_string(open_arguments) + " arguments of " + *open);
+    return invalid_argument(std::to_string(rest) + " inputs cannot be divided equally among the " +
+                            std::to_string(open_arguments) + " arguments that have attribute " + *open);
   open_list = rest / open_arguments;
   if (op.find_attr(*open)->kind == AttrKind::Int) attrs.set(*open, static_cast<int64_t>(open_list));
   return {};

@@ -1,5 +1,5 @@
-// Checking a node against the definition of its op: attributes completed, types of inputs verified, types of outputs derived
-// (features.md B3, B4). Done once, when a node enters a graph, so that nothing after it needs to ask again.
+// Checks a node against the definition of its op: completes attributes, checks the types of inputs, and derives the types of
+// outputs (features.md B3, B4). Done once, when a node enters a graph, so that later code need not check again. Pure functions.
 #pragma once
 
 #include <span>
@@ -9,17 +9,17 @@
 
 namespace troupe {
 
-/// Fills in the attributes that inputs and defaults determine and checks all of them. InvalidArgument names the argument or
-/// attribute and both types.
+/// Adds the attributes that the inputs and the defaults determine, and checks all
+/// attributes. Fails with InvalidArgument, naming the argument or attribute and both types.
 Status complete_attributes(const OpDef& op, std::span<const EdgeType> inputs, Attributes& attrs);
 
-/// The flattened types of `arguments` under complete attributes.
+/// Returns the flattened types of arguments. The attributes must be complete.
 std::vector<EdgeType> flattened_types(std::span<const ArgDef> arguments, const Attributes& attrs);
 
-/// How many tensors an argument stands for under complete attributes.
+/// Returns how many tensors an argument has. The attributes must be complete.
 size_t arity(const ArgDef& argument, const Attributes& attrs);
 
-/// True when the op keeps input (or output) `index` of the node in host memory on any device (ArgDef::on_host).
+/// Returns true if input (or output) `index` of the node is in host memory on any device (ArgDef::on_host).
 bool in_host_memory(const Node& node, size_t index, bool is_input);
 
 }  // namespace troupe

@@ -12,8 +12,8 @@ bool is_variable(const Node& node) { return node.attrs.find(trainable_attr) != n
 Output variable(const Scope& scope, Output initial, std::string_view name, bool trainable) {
   const PartialShape& shape = scope.shape(initial);
   if (!shape.fully_known())
-    throw Error(invalid_argument("the first value of variable " + std::string(name) + " has shape " +
-                                 shape.text() + "; it must be fully known"));
+    throw Error(invalid_argument("the initial value of variable '" + std::string(name) + "' has shape " +
+                                 shape.text() + ", which is not fully known"));
   const Output variable = scope.with_name(name).add_one(
       "VariableV2", {},
       {{"dtype", scope.dtype(initial)}, {"shape", shape}, {std::string(trainable_attr), trainable}});

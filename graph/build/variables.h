@@ -1,6 +1,6 @@
-// Variables for the builder: a VariableV2 with the Assign that gives it its first value. Which ones there are is read from the
-// graph itself (internal attributes _trainable and _initializer), so that nothing but the graph has to be handed around. Throws
-// Error like the builder. One thread at a time per graph.
+// Variables for the graph builder: a VariableV2 with an Assign that gives it its first value. The variables
+// of a graph are found by internal attributes of its nodes (_trainable and _initializer), so only the graph
+// has to be passed around. Failures throw Error, as in the graph builder. One thread at a time per graph.
 //
 //   auto w = variable(g, zeros(g, {784, 10}), "w");
 //   session.run({initializer(g)});                    // once, before the first step that reads w
@@ -14,15 +14,16 @@
 #pragma GCC visibility push(default)
 namespace troupe {
 
-/// A variable called `name` that begins as `initial`, whose shape must be fully known. Not trainable: no optimizer changes it.
+/// Adds a variable. Its first value is `initial`, whose shape must be fully known. Optimizers change it if it is trainable.
 Output variable(const Scope& scope, Output initial, std::string_view name, bool trainable = true);
 
-/// Every variable of the graph, in the order made.
+/// Returns all variables of the graph, in the order in which they were added.
 std::vector<Output> variables(const Graph& graph);
-/// Those that optimizers change.
+/// Returns the variables that optimizers change.
 std::vector<Output> trainable_variables(const Graph& graph);
 
-/// A target that gives every variable made so far its first value; made last, since optimizers make variables, too.
+/// Returns a target that gives every variable its first value. It knows the
+/// variables added so far, so add optimizers, which add variables, before.
 Output initializer(const Scope& scope);
 
 }  // namespace troupe

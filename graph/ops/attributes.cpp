@@ -13,7 +13,7 @@ std::string text_of_one(DType value) { return std::string(name(value)); }
 std::string text_of_one(const PartialShape& value) { return value.text(); }
 std::string text_of_one(const FunctionName& value) { return '@' + value.name; }
 
-// Hexadecimal digits tell every float apart.
+// Hexadecimal digits distinguish all floats.
 std::string text_of_one(float value) {
   std::array<char, 32> digits;
   const int length = std::snprintf(digits.data(), digits.size(), "%a", static_cast<double>(value));

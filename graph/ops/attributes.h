@@ -1,4 +1,4 @@
-// Attributes of a node: named values fixed when the graph is built (features.md B4). Plain values.
+// Attributes of a node: named values that are fixed when the graph is built (features.md B4). Plain values.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@
 #pragma GCC visibility push(default)
 namespace troupe {
 
-/// A reference to a function of the graph's library, by name.
+/// The name of a function in the graph's library.
 struct FunctionName {
   std::string name;
   friend bool operator==(const FunctionName&, const FunctionName&) = default;
 };
 
-/// The order of the alternatives is the order of AttrKind.
+/// The value of an attribute. The order of the alternatives is that of AttrKind.
 using AttrValue = std::variant<std::string, int64_t, float, bool, DType, PartialShape, Tensor, FunctionName,
                                std::vector<std::string>, std::vector<int64_t>, std::vector<float>,
                                std::vector<bool>, std::vector<DType>, std::vector<PartialShape>,
@@ -47,13 +47,14 @@ enum class AttrKind : uint8_t {
 };
 
 inline AttrKind kind_of(const AttrValue& value) { return static_cast<AttrKind>(value.index()); }
-/// "int", "list(type)", ... as in op definitions.
+/// Returns the name that op definitions use: "int", "list(type)", ...
 std::string_view name(AttrKind kind);
-/// For people and for keys of caches: equal text if and only if equal value (tensors are printed whole, as bytes).
+/// Returns a text for people and for keys of caches: two texts are equal
+/// if and only if the values are. Tensors are printed whole, as bytes.
 std::string text(const AttrValue& value);
 bool equal(const AttrValue& a, const AttrValue& b);
 
-/// A small map ordered by name.
+/// A small map from names to values, ordered by name.
 class Attributes {
  public:
   Attributes() = default;
@@ -62,7 +63,7 @@ class Attributes {
   const AttrValue* find(std::string_view name) const;
   void set(std::string_view name, AttrValue value);
   void erase(std::string_view name);
-  /// The value, which must be there with this type: op definitions guarantee that for nodes in a graph (asserted).
+  /// Returns the value of an attribute that the op's definition guarantees: it must exist and have type T (asserted).
   template <class T>
   const T& get(std::string_view name) const {
     const AttrValue* value = find(name);

@@ -6,7 +6,7 @@
 namespace troupe {
 namespace {
 
-/// Reads one spec from left to right, skipping blanks between tokens.
+/// Reads a text from left to right and skips blanks between tokens.
 class Cursor {
  public:
   explicit Cursor(std::string_view text) : text_(text) { skip_blanks(); }
@@ -18,7 +18,7 @@ class Cursor {
     skip_blanks();
     return true;
   }
-  /// Like take, for a whole word: "int" does not match "integer".
+  /// Takes a whole word only: take_word("int") does not take the start of "integer".
   bool take_word(std::string_view word) {
     if (peek_word() != word) return false;
     return take(word);
@@ -28,7 +28,7 @@ class Cursor {
     take(result);
     return result;
   }
-  /// Digits, sign, point, exponent.
+  /// Takes letters, digits, signs and points: all that a number may consist of.
   std::string number() {
     size_t length = 0;
     while (length < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[length])) != 0 ||
@@ -41,7 +41,8 @@ class Cursor {
   Result<std::string> quoted() {
     if (!take("'")) return invalid_argument("expected a quote at '" + std::string(text_) + "'");
     const size_t end = text_.find('\'');
-    if (end == std::string_view::npos) return invalid_argument("a quote is not closed");
+    if (end == std::string_view::npos)
+      return invalid_argument("a quote is not closed: '" + std::string(text_) + "'");
     std::string result{text_.substr(0, end)};
     text_.remove_prefix(end + 1);
     skip_blanks();
@@ -166,7 +167,7 @@ Result<AttrValue> parse_scalar(Cursor& cursor, AttrKind kind) {
       }
       return AttrValue(PartialShape(std::move(dims)));
     }
-    default: return invalid_argument("no default can be written for kind " + std::string(name(kind)));
+    default: return invalid_argument("a default of kind " + std::string(name(kind)) + " is not supported");
   }
 }
 
@@ -192,7 +193,7 @@ Result<AttrValue> parse_value(Cursor& cursor, AttrKind kind) {
     case AttrKind::Bools: return parse_list_of<bool>(cursor, AttrKind::Bool);
     case AttrKind::Types: return parse_list_of<DType>(cursor, AttrKind::Type);
     case AttrKind::Shapes: return parse_list_of<PartialShape>(cursor, AttrKind::Shape);
-    default: return invalid_argument("no default can be written for kind " + std::string(name(kind)));
+    default: return invalid_argument("a default of kind " + std::string(name(kind)) + " is not supported");
   }
 }
 
@@ -203,7 +204,7 @@ Status parse_attr(std::string_view spec, OpDef& def) {
   AttrDef attr;
   attr.name = cursor.word();
   if (attr.name.empty() || !cursor.take(":")) return invalid_argument("expected 'name: kind'");
-  if (def.find_attr(attr.name)) return invalid_argument("a second attribute of this name");
+  if (def.find_attr(attr.name)) return invalid_argument("the op already has an attribute of this name");
   if (cursor.take("list(")) {
     TROUPE_RETURN_IF_FAILED(parse_kind(cursor, attr));
     if (!cursor.take(")")) return unexpected(cursor);
@@ -233,7 +234,7 @@ Status parse_argument(std::string_view spec, const OpDef& def, std::vector<ArgDe
     arg.number_attr = type;
     const AttrDef* number = def.find_attr(type);
     if (!number || number->kind != AttrKind::Int)
-      return invalid_argument("'" + type + "' is no int attribute");
+      return invalid_argument("'" + type + "' is not an attribute of kind int");
     type = cursor.word();
   }
   if (arg.is_ref && !cursor.take(")")) return unexpected(cursor);
@@ -244,7 +245,7 @@ Status parse_argument(std::string_view spec, const OpDef& def, std::vector<ArgDe
     else if (attr->kind == AttrKind::Types && arg.number_attr.empty())
       arg.type_list_attr = type;
     else
-      return invalid_argument("attribute '" + type + "' gives no type");
+      return invalid_argument("attribute '" + type + "' is neither of kind type nor of kind list(type)");
   } else {
     TROUPE_ASSIGN(arg.type, dtype_from_name(type));
   }
@@ -264,7 +265,7 @@ Status parse_constructor(std::string_view spec, OpDef& def) {
     const AttrDef* attr = def.find_attr(parameter.target);
     parameter.is_input = def.find_input(parameter.target).has_value();
     if (!parameter.is_input && !attr)
-      return invalid_argument("'" + parameter.target + "' is no input or attribute");
+      return invalid_argument("'" + parameter.target + "' is neither an input nor an attribute");
     if (attr) parameter.required = !attr->default_value;
     if (cursor.take("=")) {
       parameter.required = false;
@@ -282,7 +283,7 @@ Status parse_constructor(std::string_view spec, OpDef& def) {
   constructor.output = def.outputs.empty() ? -1 : 0;
   if (cursor.take("->")) {
     const auto output = def.find_output(cursor.word());
-    if (!output) return invalid_argument("no such output");
+    if (!output) return invalid_argument("the output after '->' does not exist");
     constructor.output = static_cast<int>(*output);
   }
   if (!cursor.done()) return unexpected(cursor);

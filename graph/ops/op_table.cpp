@@ -41,7 +41,8 @@ Status OpTable::add(const OpDefBuilder& builder) {
   if (ops_.contains(built.name)) return already_exists("op " + built.name + " is defined twice");
   for (const auto& constructor : built.constructors)
     if (constructors_.contains(constructor.name))
-      return already_exists("constructor " + constructor.name + " of op " + built.name + " is taken by op " +
+      return already_exists("constructor " + constructor.name + " of op " + built.name +
+                            " exists already, for op " +
                             constructors_.find(constructor.name)->second.op->name);
   const std::string name = built.name;
   const auto at = ops_.emplace(name, std::make_unique<OpDef>(std::move(built))).first;
@@ -73,7 +74,7 @@ Result<const OpDef*> OpTable::require(std::string_view op) const {
 
 namespace {
 
-/// Insertions, deletions, replacements and swaps of neighbours (optimal string alignment).
+/// Returns the number of insertions, deletions, replacements and swaps of neighbours (optimal string alignment).
 size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j) last[j] = j;

@@ -1,5 +1,5 @@
-// OpTable: all ops a program knows, by name, and their constructors by name. Built once by main from the explicit list in
-// kernels/ops/all_ops.cpp, then immutable and shared by reference; graphs point into it and keep it alive.
+// OpTable: all ops of a program and their constructors, by name. The program builds it once, from the list in
+// kernels/ops/all_ops.cpp. Then it is immutable, and shared by reference with all threads. Graphs point into it and keep it alive.
 #pragma once
 
 #include <map>
@@ -20,18 +20,19 @@ struct ConstructorEntry {
 
 class OpTable {
  public:
-  /// InvalidArgument for a faulty definition, AlreadyExists for a name (of op or constructor) that is taken.
+  /// Fails with InvalidArgument for a faulty definition, and with
+  /// AlreadyExists if the op or one of its constructors exists already.
   Status add(const OpDefBuilder& builder);
 
-  /// Null when there is none.
+  /// Return null if there is none.
   const OpDef* find(std::string_view op) const;
   const ConstructorEntry* find_constructor(std::string_view name) const;
-  /// NotFound naming the nearest known op.
+  /// Returns the op. Fails with NotFound, naming the most similar op.
   Result<const OpDef*> require(std::string_view op) const;
 
   const std::map<std::string, std::unique_ptr<OpDef>, std::less<>>& ops() const { return ops_; }
   const std::map<std::string, ConstructorEntry, std::less<>>& constructors() const { return constructors_; }
-  /// A hash of every signature: two programs with equal hashes agree on what a graph means.
+  /// Returns a hash of all signatures. Two programs with equal hashes agree on the meaning of graphs.
   uint64_t signature_hash() const { return signature_hash_; }
 
  private:
@@ -41,7 +42,8 @@ class OpTable {
   uint64_t signature_hash_ = 0;
 };
 
-/// The candidate nearest to `name` in edit distance, when near enough to be a slip of the pen; else empty.
+/// Returns the candidate with the smallest edit distance from `name`
+/// if it is so similar that `name` may be a typing error; else "".
 std::string_view nearest(std::string_view name, const std::vector<std::string_view>& candidates);
 
 }  // namespace troupe

@@ -9,7 +9,8 @@ PartialShape::PartialShape(const Shape& shape)
 
 Result<PartialShape> PartialShape::make(std::vector<int64_t> dims) {
   if (dims.size() > Shape::max_rank)
-    return invalid_argument("a shape of rank " + std::to_string(dims.size()) + "; the most is 255");
+    return invalid_argument("a shape of rank " + std::to_string(dims.size()) +
+                            ": at most 255 dimensions are allowed");
   for (const int64_t dim : dims)
     if (dim < unknown_dim) return invalid_argument("shape " + text_of(dims) + " has a dimension below -1");
   return PartialShape(std::move(dims));
@@ -70,7 +71,7 @@ Result<PartialShape> broadcast(const PartialShape& a, const PartialShape& b) {
     else if (x == 1)
       dims[i] = y;
     else if (x == unknown_dim || y == unknown_dim)
-      dims[i] = std::max(x, y);  // the known one is above 1, so the other must turn out 1 or equal
+      dims[i] = std::max(x, y);  // the known dimension is above 1, so the other must be 1 or equal to it
     else
       return invalid_argument("shapes " + a.text() + " and " + b.text() + " do not broadcast");
   }

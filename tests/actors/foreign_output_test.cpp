@@ -10,8 +10,8 @@
 namespace troupe {
 namespace {
 
-constexpr const char* of_another = "is an output of another graph";
-constexpr const char* of_nothing = "is an Output that stands for nothing";
+constexpr const char* of_another = "belongs to another graph";
+constexpr const char* of_nothing = "is a default constructed Output";
 
 // Two graphs alike: x -> Neg -> y
 struct Twin {
@@ -33,8 +33,8 @@ struct Fixture {
       {other.g.outputs(other.y)[0], of_another},
       {other.g.group({other.y}), of_another},
       {Output{}, of_nothing},
-      {{1000, 0}, "is an output of node number 1000 in a graph of 2 nodes"},
-      {{1, 5}, "is output 5 of node y, which has 1"}};
+      {{1000, 0}, "refers to node number 1000, but the graph has 2 nodes"},
+      {{1, 5}, "refers to output 5, but node 'y' has 1 output"}};
 
   template <class F>
   static void refused(F use, const std::string& why) {
@@ -64,7 +64,7 @@ BOOST_AUTO_TEST_CASE(a_session_refuses_them) {
       [&] {
         session.run({{{1, Output::control}, two}}, {own.y});
       },
-      "feed 0 is the operation y, which is no tensor");
+      "feed 0 is node 'y', not one of its outputs");
   BOOST_TEST(session.run({{own.x, two}}, {{1, 0}}).at(0).as<float>()[0] ==
              -2);  // without a stamp, by its number
 }
@@ -74,8 +74,8 @@ BOOST_AUTO_TEST_CASE(the_builder_refuses_them) {
   for (const auto& [stranger, why] : strangers) {
     const Output o = stranger;
     const std::string expected = why;
-    refused([&] { g.with_control({o}); }, "what nodes are to run after " + expected);
-    refused([&] { g.colocated_with(o); }, "what nodes are to be colocated with " + expected);
+    refused([&] { g.with_control({o}); }, "a source of control edges " + expected);
+    refused([&] { g.colocated_with(o); }, "an output to colocate with " + expected);
     refused([&] { g.group({own.y, o}); }, expected);
     refused([&] { (void)g.add("NoOp", {o}); }, expected);
     refused([&] { g.add_one("Add", {own.y, o}); }, "input 1 " + expected);

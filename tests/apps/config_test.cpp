@@ -141,10 +141,10 @@ run.toml:11:14: unknown name 'logit'; the nearest is 'logits'
 run.toml:12:42: the quotes are not closed; found the end
   	logits = "\u0072elu(matmul(\"hidden, w2)"
   	                                        ^
-run.toml:13:11: there is no 'rleu'; the nearest is 'relu'
+run.toml:13:11: there is no function 'rleu'; the nearest is 'relu'
   hidden = "rleu(matmul(image, w1, transpoze_a = true))"
             ^
-run.toml:13:16: matmul: no parameter is called 'transpoze_a'; it is matmul(a, b, transpose_a = false, transpose_b = false)
+run.toml:13:16: matmul: no parameter is called 'transpoze_a'; usage: matmul(a, b, transpose_a = false, transpose_b = false)
   hidden = "rleu(matmul(image, w1, transpoze_a = true))"
                  ^
 run.toml:14:1: train: max_epochs or max_steps is missing

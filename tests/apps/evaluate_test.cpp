@@ -128,19 +128,20 @@ BOOST_AUTO_TEST_CASE(all_mistakes_are_told_each_where_it_stands) {
       evaluation.mistakes() ==
       "f:1:6: [MatMul] a/MatMul: a [2,3] x b [2,3]: inner dimensions differ\n"
       "f:1:21: unknown name 'nope'; known: a, b, c, d, e, f, g, h, i, j, k, l, w, x\n"
-      "f:3:6: there is no 'rleu'; the nearest is 'relu'\n"
+      "f:3:6: there is no function 'rleu'; the nearest is 'relu'\n"
       "f:3:11: unknown name 'xx'; the nearest is 'x'\n"
-      "f:4:6: relu: 2 arguments are too many; it is relu(x)\n"
+      "f:4:6: relu: 2 arguments are too many; usage: relu(x)\n"
       "f:5:20: an argument by position stands after one by name\n"
-      "f:6:6: matmul: parameter 'b' is missing; it is matmul(a, b, transpose_a = false, transpose_b = "
+      "f:6:6: matmul: parameter 'b' is missing; usage: matmul(a, b, transpose_a = false, transpose_b = "
       "false)\n"
-      "f:7:6: matmul: parameter 'transpose_a' must be true or false; it is matmul(a, b, transpose_a = false, "
+      "f:7:6: matmul: parameter 'transpose_a' must be true or false; usage: matmul(a, b, transpose_a = "
+      "false, "
       "transpose_b = false)\n"
-      "f:8:6: matmul: parameter 'a' is given twice; it is matmul(a, b, transpose_a = false, transpose_b = "
+      "f:8:6: matmul: parameter 'a' is given twice; usage: matmul(a, b, transpose_a = false, transpose_b = "
       "false)\n"
-      "f:9:6: add: parameter 'y' must be a number; it is add(x, y)\n"
-      "f:10:6: relu: parameter 'x' must be a number; it is relu(x)\n"
-      "f:11:6: relu: parameter 'x' is the operation k/NoOp, which is no tensor; it is relu(x)\n"
+      "f:9:6: add: parameter 'y' must be a number; usage: add(x, y)\n"
+      "f:10:6: relu: parameter 'x' must be a number; usage: relu(x)\n"
+      "f:11:6: relu: parameter 'x' is node 'k/NoOp', not one of its outputs; usage: relu(x)\n"
       "f:12:9: expected a value; found the end");
   for (const char* name : {"a", "b", "c", "l"}) BOOST_TEST(evaluation.node(name) == "none");
 }

@@ -275,8 +275,8 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_built) {
   BOOST_TEST(refusal([&] {
                cond(scope, flag, give({x}), give({x, x}));
              }) ==
-             "InvalidArgument: [cond] cond: one branch yields 1 results, the other 2; both must yield as "
-             "many, and one at least");
+             "InvalidArgument: [cond] cond: one branch returns 1 results, the other 2; both must return "
+             "the same number, at least one");
   BOOST_TEST(refusal([&] { cond(scope, flag, give({x}), give({flag})); }) ==
              "InvalidArgument: [cond] cond: result 0 is float in one branch and bool in the other");
   BOOST_TEST(refusal([&] { cond(scope, x, give({x}), give({x})); }).find("pred is float, expected bool") !=
@@ -293,19 +293,18 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_built) {
       g.add("row", {"Placeholder", {}, {{"dtype", f32}, {"shape", PartialShape{3}}}, {}, "", {}});
   BOOST_TEST(loop({}, {}) == "InvalidArgument: [while_loop] while: a loop needs at least one variable");
   BOOST_TEST(loop({x}, {}) ==
-             "InvalidArgument: [while_loop] while: the body yields 0 values for 1 variables");
+             "InvalidArgument: [while_loop] while: the body returns 0 values for 1 variables");
   BOOST_TEST(loop({x}, {flag}) ==
-             "InvalidArgument: [while_loop] while: variable 0 (x:0) is float, but the body makes it bool");
+             "InvalidArgument: [while_loop] while: variable 0 (x:0) is float, but the body returns bool");
   BOOST_TEST(loop({row}, {x}) ==
-             "InvalidArgument: [while_loop] while: variable 0 (row:0) has shape [3], but the body makes it "
-             "?; say in shape_invariants "
-             "what stays true of it");
+             "InvalidArgument: [while_loop] while: variable 0 (row:0) has shape [3], but the body returns "
+             "shape ?; WhileOptions::shape_invariants must allow both");
   BOOST_TEST(loop({row}, {x}, {10, "while", {PartialShape{}}}) == "nothing");
-  BOOST_TEST(
-      loop({row}, {x}, {10, "while", {PartialShape{4}}}) ==
-      "InvalidArgument: [while_loop] while: variable 0 (row:0) begins with shape [3], its invariant is [4]");
+  BOOST_TEST(loop({row}, {x}, {10, "while", {PartialShape{4}}}) ==
+             "InvalidArgument: [while_loop] while: variable 0 (row:0) begins with shape [3], which "
+             "contradicts its shape invariant [4]");
   BOOST_TEST(loop({row}, {x}, {10, "while", {{}, {}}}) ==
-             "InvalidArgument: [while_loop] while: 1 variables, but 2 shape invariants");
+             "InvalidArgument: [while_loop] while: there are 1 variables, but 2 shape invariants");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -67,9 +67,9 @@ BOOST_AUTO_TEST_CASE(crossed_frames_name_both) {
   g.op("add", "Add", {g.enter("enter", x, "loop"), y});
   const Status status = assign_frames(g.graph()).status();
   BOOST_TEST((status.code() == Code::InvalidArgument));
-  BOOST_TEST(
-      says(status,
-           "[Add] add: has inputs from different frames: enter (frame 'loop') and y (the outermost frame)"));
+  BOOST_TEST(says(status,
+                  "[Add] add: the node has inputs from different frames: enter (frame 'loop') and y (the "
+                  "outermost frame)"));
 }
 
 // A control edge from one loop into another.
@@ -85,19 +85,20 @@ BOOST_AUTO_TEST_CASE(a_back_edge_from_another_frame) {
   ToyGraph g;
   const Output merge = g.loop_merge("merge", g.enter("enter", g.constant("x", 1), "outer"));
   g.close(merge, g.op("next", "NextIteration", {g.enter("inner", merge, "inner")}));
-  BOOST_TEST(says(assign_frames(g.graph()).status(),
-                  "[Merge] merge: has inputs from different frames: next (frame 'inner' in frame 'outer')"));
+  BOOST_TEST(says(
+      assign_frames(g.graph()).status(),
+      "[Merge] merge: the node has inputs from different frames: next (frame 'inner' in frame 'outer')"));
 }
 
 BOOST_AUTO_TEST_CASE(loop_ops_outside_loops) {
   for (const char* op : {"Exit", "NextIteration"}) {
     ToyGraph g;
     g.op("it", op, {g.constant("x", 1)});
-    BOOST_TEST(says(assign_frames(g.graph()).status(), "it: it stands outside any loop"));
+    BOOST_TEST(says(assign_frames(g.graph()).status(), "it: the node is outside every loop"));
   }
   ToyGraph g;
   g.enter("enter", g.constant("x", 1), "");
-  BOOST_TEST(says(assign_frames(g.graph()).status(), "enter: frame_name is empty"));
+  BOOST_TEST(says(assign_frames(g.graph()).status(), "enter: attribute frame_name is empty"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

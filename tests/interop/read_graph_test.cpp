@@ -182,9 +182,9 @@ BOOST_AUTO_TEST_CASE(a_loop_that_cannot_be_closed_is_left_out) {
 BOOST_AUTO_TEST_CASE(what_is_wrong_with_names_and_inputs) {
   const std::string x = placeholder("x");
   check_refused(x + x, "AlreadyExists: [Placeholder] x: two nodes have this name");
-  check_refused(node("", "NoOp"), "'' cannot be the name of a node");
-  check_refused(node("a b", "NoOp"), "'a b' cannot be the name of a node");
-  check_refused(node("\\377", "NoOp"), "cannot be the name of a node");
+  check_refused(node("", "NoOp"), "'' is not a valid name of a node");
+  check_refused(node("a b", "NoOp"), "'a b' is not a valid name of a node");
+  check_refused(node("\\377", "NoOp"), "is not a valid name of a node");
   check_refused(node("y", "Neg", "x"), "[Neg] y: input 'x': there is no node 'x'");
   check_refused(x + node("y", "Neg", "x:1"), "[Neg] y: input from x: there is no output 1, only 1");
   for (const char* index : {"x:-1", "x:one", "x:0:0", "x:99999999999999999999"})
