@@ -20,15 +20,15 @@ NodeId Colocation::root(NodeId node) {
   return node;
 }
 
-Status Colocation::unite(NodeId a, NodeId b, const char* because) {
+Status Colocation::unite(NodeId a, NodeId b, const char* reason) {
   const NodeId a_root = root(a), b_root = root(b);
   if (a_root == b_root) return {};
   const bool a_is_bigger = size_[a_root] >= size_[b_root];
   const NodeId to = a_is_bigger ? a_root : b_root, from = a_is_bigger ? b_root : a_root;
   const Group &x = groups_[a_root], &y = groups_[b_root];
   const auto conflict = [&](const std::string& details) {
-    return invalid_argument("must share a device with " + graph_.node(a).name + ' ' + because + ", but " +
-                            details)
+    return invalid_argument("must be on the same device as " + graph_.node(a).name + " (" + reason +
+                            "), but " + details)
         .at_node(graph_.node(b).type(), graph_.node(b).name);
   };
   auto request = merged_request(x, y);
@@ -36,8 +36,8 @@ Status Colocation::unite(NodeId a, NodeId b, const char* because) {
     return conflict(graph_.node(x.requester).name + " requests '" + x.request.text() + "' and " +
                     graph_.node(y.requester).name + " requests '" + y.request.text() + '\'');
   if ((x.types & y.types) == 0)
-    return conflict("there are kernels for it on " + text_of_types(type_names_, y.types) +
-                    " and for the other on " + text_of_types(type_names_, x.types));
+    return conflict("it has kernels for " + text_of_types(type_names_, y.types) + ", and " +
+                    graph_.node(a).name + " for " + text_of_types(type_names_, x.types));
   Group& merged = groups_[to];
   if (merged.request.any() || (groups_[from].fixed && !merged.fixed))
     merged.requester = groups_[from].requester;

@@ -1,5 +1,5 @@
-// Colocation: which nodes must share a device, and what they ask for together. A union-find forest used by
-// the placer alone.
+// Colocation: groups of nodes that must share a device, and what they request
+// together. A union-find forest, used by the placer only. One thread.
 #pragma once
 
 #include <string>
@@ -10,28 +10,28 @@
 
 namespace troupe {
 
-/// "CPU, GPU": the names whose bits are set.
+/// Returns the names whose bits are set: "CPU, GPU".
 std::string text_of_types(const std::vector<std::string>& names, uint64_t types);
 
 class Colocation {
  public:
   struct Group {
-    DeviceName request;           ///< of all members together
-    uint64_t types = 0;           ///< bit i: every member runs on type i
-    NodeId requester = 0;         ///< the member that stands for the request in messages
-    bool fixed = false;           ///< a member already is where the request says
-    std::vector<NodeId> members;  ///< in order of ids
+    DeviceName request;           ///< the combined request of all members
+    uint64_t types = 0;           ///< bit i: all members have a kernel for device type i
+    NodeId requester = 0;         ///< the member that messages name for the request
+    bool fixed = false;           ///< true if a member is on the requested device already
+    std::vector<NodeId> members;  ///< in the order of ids
   };
 
   Colocation(const Graph& graph, const std::vector<std::string>& type_names, Placement conflicts)
       : graph_(graph), type_names_(type_names), conflicts_(conflicts) {}
 
-  /// Node number `group.requester`, alone so far; nodes come in order of ids.
+  /// Adds node number `group.requester` as a group of its own. Nodes must be added in the order of ids.
   void add(Group group);
-  /// InvalidArgument at b, naming both requests or both sets of types, when they exclude each other;
-  /// `because` completes "must share a device with a ...".
-  Status unite(NodeId a, NodeId b, const char* because);
-  /// In order of their first members.
+  /// Joins the groups of two nodes. `reason` says why in messages. Fails with InvalidArgument at b
+  /// if the requests or the device types of the groups exclude each other; the message names both.
+  Status unite(NodeId a, NodeId b, const char* reason);
+  /// Returns the groups in the order of their first members.
   std::vector<Group> groups() &&;
 
  private:
@@ -42,7 +42,7 @@ class Colocation {
   const std::vector<std::string>& type_names_;
   Placement conflicts_;
   std::vector<NodeId> parent_;
-  std::vector<Group> groups_;  ///< of roots; members are filled in at the end
+  std::vector<Group> groups_;  ///< valid for roots; groups() fills in the members
   std::vector<uint32_t> size_;
 };
 

@@ -20,7 +20,7 @@ class Hash {
     add(shape.known_rank());
     for (const int64_t dim : shape.dims()) add(dim);
   }
-  /// Samples big ones: beginning, middle and end.
+  /// Of large tensors, only three samples are added: from the beginning, the middle and the end.
   void add(const Tensor& tensor) {
     constexpr size_t part = 64;
     add(tensor.dtype());
@@ -41,7 +41,7 @@ class Hash {
   uint64_t value_ = 0x2545f4914f6cdd1d;
 };
 
-/// Of more than two, the order in which they are added up shows in the last bits.
+/// A commutative op with more than two inputs is not unordered, because the order of additions changes the last bits of the sum.
 bool is_unordered(const Node& node) { return node.op->commutative && node.inputs.size() == 2; }
 
 std::pair<Output, Output> sorted_pair(const Node& node) {
@@ -79,7 +79,7 @@ bool compute_the_same(const Node& a, const Node& b) {
 bool may_be_shared(const GraphDraft& draft, const Node& node) {
   if (node.op->effect != Effect::Pure || node.op->served_by != ServedBy::Kernel || node.output_types.empty())
     return false;
-  if (node.inputs.empty() && node.type() != "Const") return false;  // Placeholders
+  if (node.inputs.empty() && node.type() != "Const") return false;  // for example a Placeholder
   for (const EdgeType& type : node.output_types)
     if (type.is_ref || is_local(type.dtype)) return false;
   return std::none_of(node.inputs.begin(), node.inputs.end(),

@@ -1,4 +1,4 @@
-// Common subexpressions: finds, among nodes seen so far, one that computes the same (features.md K2). Used by simplify alone.
+// CommonSubexpressions: finds earlier nodes that compute the same (features.md K2). Used by simplify only. One thread.
 #pragma once
 
 #include <unordered_map>
@@ -11,8 +11,8 @@ class CommonSubexpressions {
  public:
   explicit CommonSubexpressions(const GraphDraft& draft) : draft_(draft) {}
 
-  /// An earlier pure node of equal op, attributes, inputs, control inputs and requested devices; or the node itself, which is then
-  /// known to later ones. The two inputs of a commutative op count in any order.
+  /// Returns an earlier pure node with the same op, attributes, inputs, control inputs and requested devices. If there is none,
+  /// returns the node itself, and remembers it for later calls. The order of the two inputs of a commutative op does not count.
   NodeId find_or_add(NodeId id);
 
  private:

@@ -14,12 +14,13 @@ Crossings::Crossings(const Graph& graph, const FrameInfo& frames, std::span<cons
 Status Crossings::find() {
   TROUPE_RETURN_IF_FAILED(find_writes());
   for (const Node& node : graph_.nodes()) TROUPE_RETURN_IF_FAILED(find_inputs(node, device_[node.id]));
-  for (size_t i = 0; i < copies_.size(); ++i)  // grows: the input of a copy may be a copy
+  for (size_t i = 0; i < copies_.size();
+       ++i)  // copies_ grows meanwhile, because the input of a copy may be a copy
     TROUPE_RETURN_IF_FAILED(find_inputs(graph_.node(copies_[i].node), copies_[i].device));
   return add_loops();
 }
 
-/// Marks what comes after a write of any variable, if a reference crosses at all.
+/// Marks the nodes that a write of some variable precedes. Does nothing if no reference crosses devices.
 Status Crossings::find_writes() {
   bool crosses = false;
   for (const Node& node : graph_.nodes())
@@ -49,13 +50,14 @@ Status Crossings::find_inputs(const Node& node, DeviceId to) {
     const Key key = key_of_input(node, i, to);
     const bool is_handle = node.expects_ref[i] || is_local(graph_.dtype(key.source));
     if (is_handle)
-      return invalid_argument("input " + std::to_string(i) + " is a handle of " +
-                              graph_.node(key.source.node).name + ", which is on another device")
+      return invalid_argument("input " + std::to_string(i) + " is a reference or handle from " +
+                              graph_.node(key.source.node).name +
+                              " on another device; only values can be sent")
           .at_node(node.type(), node.name);
-    demand(key);
+    add_transfer(key);
   }
   for (const NodeId control : node.control_inputs)
-    demand({{control, Output::control}, to, false, Transfer::no_reader});
+    add_transfer({{control, Output::control}, to, false, Transfer::no_reader});
   return {};
 }
 
@@ -68,9 +70,9 @@ void Crossings::note_run(const Node& node, DeviceId device) {
     if (flow_kind(graph_.node(input.node)) == FlowKind::NextIteration) iterates_on_[frame].insert(device);
 }
 
-void Crossings::demand(const Key& key) {
+void Crossings::add_transfer(const Key& key) {
   if (device_[key.source.node] != key.to && can_be_copied(key.source.node))
-    return demand_copy(key.source.node, key.to);
+    return add_copy(key.source.node, key.to);
   if (source_of(key).kind == EdgeSource::Kind::Local) return;
   const auto [at, is_new] = transfer_index_.try_emplace(key, static_cast<uint32_t>(transfers_.size()));
   if (!is_new) return;
@@ -79,16 +81,16 @@ void Crossings::demand(const Key& key) {
   if (frame != root_frame) receives_on_[frame].insert(key.to);
 }
 
-void Crossings::demand_copy(NodeId node, DeviceId device) {
+void Crossings::add_copy(NodeId node, DeviceId device) {
   if (copy_index_.try_emplace({node, device}, static_cast<uint32_t>(copies_.size())).second)
     copies_.push_back({node, device});
 }
 
-/// A frame on several devices must iterate on each of them as often as its predicate holds, and whatever a
-/// device receives in it must be asked for once per iteration.
+/// A frame on several devices must have a loop on each of them that iterates as often as the
+/// predicate is true. What a device receives inside the frame must be received once per iteration.
 Status Crossings::add_loops() {
-  for (FrameId frame = static_cast<FrameId>(frames_.frames.size());
-       frame-- > 1;) {  // inner frames before outer ones
+  // Inner frames come before outer ones.
+  for (FrameId frame = static_cast<FrameId>(frames_.frames.size()); frame-- > 1;) {
     if (runs_on_[frame].size() < 2) continue;
     for (const DeviceId device : runs_on_[frame])
       if (receives_on_[frame].contains(device) || !iterates_on_[frame].contains(device))
@@ -105,9 +107,9 @@ Status Crossings::add_loop(FrameId frame, DeviceId device) {
         .at_node(enter.type(), enter.name);
   }
   loops_.push_back({frame, device, {loop_cond_[frame], 0}});
-  demand(predicate_key(loops_.back()));
+  add_transfer(predicate_key(loops_.back()));
   const FrameId parent = frames_.frames[frame].parent;
-  if (parent != root_frame) {  // the loop of the parent starts this one
+  if (parent != root_frame) {  // the loop of the parent frame starts this loop
     runs_on_[parent].insert(device);
     iterates_on_[parent].erase(device);
   }

@@ -8,7 +8,7 @@
 namespace troupe {
 namespace {
 
-/// Moves control-flow ops beside what they steer (I6). References stay with their variable.
+/// Moves control-flow ops to the devices of the nodes they steer (I6). Ops with references stay with their variable.
 void move_control_flow(const Graph& graph, std::span<const NodeId> order, std::vector<DeviceId>& device) {
   std::vector<DeviceId> consumers(graph.size(), no_device);
   std::vector<bool> disagree(graph.size(), false);
@@ -31,7 +31,7 @@ void move_control_flow(const Graph& graph, std::span<const NodeId> order, std::v
   }
 }
 
-/// Builds the graph of one device: Recvs, then the nodes themselves, copies and control loops, then Sends.
+/// Builds the graph of one device: Recv nodes, then the device's own nodes, copies and control loops, then Send nodes.
 class Assembly {
  public:
   Assembly(const Graph& whole, std::span<const DeviceId> device, std::span<const DeviceInfo> devices,
@@ -123,7 +123,7 @@ class Assembly {
   void add_node(Node node) {
     std::vector<Output> inputs = node.inputs;
     for (size_t i = 0; i < inputs.size(); ++i)
-      inputs[i] = supplied(crossings_.source_of_input(node, i, mine_), inputs[i]);
+      inputs[i] = local_output(crossings_.source_of_input(node, i, mine_), inputs[i]);
     const auto position = [&] { return static_cast<uint32_t>(node.attrs.get<int64_t>("index")); };
     if (node.type() == "_Retval") {
       result_.fetches.push_back({position(), inputs[0]});
@@ -131,7 +131,7 @@ class Assembly {
     }
     node.inputs = std::move(inputs);
     for (NodeId& control : node.control_inputs)
-      control = supplied(crossings_.source_of_control(control, mine_), {control, Output::control}).node;
+      control = local_output(crossings_.source_of_control(control, mine_), {control, Output::control}).node;
     std::sort(node.control_inputs.begin(), node.control_inputs.end());
     if (node.type() == "_Arg")
       result_.feeds.push_back({position(), {static_cast<NodeId>(graph().size()), 0}});
@@ -139,17 +139,18 @@ class Assembly {
     graph().append(std::move(node));
   }
 
-  Output supplied(EdgeSource edge, Output source) const {
+  /// Returns the output of this partition that stands for `source`.
+  Output local_output(EdgeSource edge, Output source) const {
     if (edge.kind == EdgeSource::Kind::Transfer) return received_[edge.index];
     return {edge.kind == EdgeSource::Kind::Copy ? copy_id_[edge.index] : local_id_[source.node],
             source.index};
   }
 
-  /// Enter -> Merge -> Switch(predicate) -> NextIteration -> Merge on a dummy value; the outermost starts
-  /// from a constant, an inner one from the Merge of the loop around it.
+  /// Adds Enter -> Merge -> Switch(predicate) -> NextIteration -> Merge on a dummy value. An
+  /// outermost loop starts from a constant, an inner one from the Merge of the loop around it.
   Status add_loops() {
-    for (auto loop = crossings_.loops().rbegin(); loop != crossings_.loops().rend();
-         ++loop) {  // outer loops first
+    // Outer loops come before inner ones.
+    for (auto loop = crossings_.loops().rbegin(); loop != crossings_.loops().rend(); ++loop) {
       if (loop->device != mine_) continue;
       const std::string name = whole_.node(loop->predicate.node).name;
       const LoopFrame& frame = crossings_.frames().frames[loop->frame];
@@ -158,7 +159,7 @@ class Assembly {
                     add("Enter", name + "/_enter", {start},
                         {{"frame_name", frame.name}, {"parallel_iterations", frame.parallel_iterations}}));
       TROUPE_ASSIGN(const NodeId merge, add("Merge", name + "/_merge", {{enter, 0}, {enter, 0}}, {}));
-      const Output predicate = supplied(crossings_.source_of_predicate(*loop), loop->predicate);
+      const Output predicate = local_output(crossings_.source_of_predicate(*loop), loop->predicate);
       TROUPE_ASSIGN(const NodeId steer, add("Switch", name + "/_switch", {{merge, 0}, predicate}, {}));
       TROUPE_ASSIGN(const NodeId next, add("NextIteration", name + "/_next", {{steer, 1}}, {}));
       TROUPE_RETURN_IF_FAILED(graph().replace_input(merge, 1, {next, 0}));
@@ -198,7 +199,7 @@ class Assembly {
     return {};
   }
 
-  /// Inside a loop a Recv starts once per iteration; a late read waits for its reader's other inputs (I5).
+  /// Inside a loop a Recv starts once per iteration. A late read waits for the other inputs of its reader (I5).
   Status order_receivers() {
     const auto& transfers = crossings_.transfers();
     for (uint32_t i = 0; i < transfers.size(); ++i) {
@@ -212,20 +213,21 @@ class Assembly {
     return {};
   }
   Status wait_for_others(uint32_t transfer, const Node& reader) {
-    if (flow_kind(reader) == FlowKind::Merge) return {};  // it waits for none of them itself
+    if (flow_kind(reader) == FlowKind::Merge) return {};  // a Merge does not wait for its other inputs
     for (size_t i = 0; i < reader.inputs.size(); ++i) {
       if (whole_.type(reader.inputs[i]).is_ref) continue;
-      const Output other = supplied(crossings_.source_of_input(reader, i, mine_), reader.inputs[i]);
+      const Output other = local_output(crossings_.source_of_input(reader, i, mine_), reader.inputs[i]);
       TROUPE_RETURN_IF_FAILED(graph().add_control_input(receiver_[transfer], other.node));
     }
     for (const NodeId control : reader.control_inputs) {
-      const Output other = supplied(crossings_.source_of_control(control, mine_), {control, Output::control});
+      const Output other =
+          local_output(crossings_.source_of_control(control, mine_), {control, Output::control});
       TROUPE_RETURN_IF_FAILED(graph().add_control_input(receiver_[transfer], other.node));
     }
     return {};
   }
 
-  /// But for back edges.
+  /// Returns true if all edges except back edges lead from earlier to later nodes.
   bool is_sorted() {
     const auto nodes = graph().nodes();
     return std::all_of(nodes.begin(), nodes.end(), [&](const Node& node) {
@@ -238,7 +240,8 @@ class Assembly {
     });
   }
 
-  /// What was added late may come before what it feeds: control inputs of Recvs, loops.
+  /// Sorts the nodes topologically. Nodes that were added late, such as
+  /// the loops that Recv nodes wait for, may stand behind their consumers.
   Status sort_nodes() {
     if (is_sorted()) return {};
     TROUPE_ASSIGN(const auto order, topological_order(graph()));
@@ -275,10 +278,10 @@ class Assembly {
   std::span<const NodeId> local_;
   DeviceId mine_;
   Partition result_;
-  std::vector<NodeId> local_id_;  ///< per node of the whole graph
-  std::vector<NodeId> copy_id_;   ///< per copy
-  std::vector<NodeId> receiver_;  ///< per transfer
-  std::vector<Output> received_;  ///< per transfer: what consumers take
+  std::vector<NodeId> local_id_;  ///< for each node of the whole graph
+  std::vector<NodeId> copy_id_;   ///< for each copy
+  std::vector<NodeId> receiver_;  ///< for each transfer
+  std::vector<Output> received_;  ///< for each transfer, the output that its consumers read
   std::map<FrameId, NodeId> loop_merge_;
 };
 

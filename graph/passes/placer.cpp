@@ -33,8 +33,10 @@ class Placer {
   }
 
   Result<PlacementResult> run() && {
-    if (devices_.empty()) return failed_precondition("there are no devices to place on");
-    if (types_.size() > 64) return invalid_argument("more than 64 types of devices");
+    if (devices_.empty()) return failed_precondition("there are no devices");
+    if (types_.size() > 64)
+      return invalid_argument("there are " + std::to_string(types_.size()) +
+                              " types of devices; at most 64 are allowed");
     TROUPE_ASSIGN(order_, topological_order(graph_));
     TROUPE_RETURN_IF_FAILED(find_supported_types());
     TROUPE_ASSIGN(auto requests, parse_requests());
@@ -73,7 +75,7 @@ class Placer {
     return node < options_.assigned.size() && options_.assigned[node] != no_device;
   }
 
-  /// A consumer of a reference goes where the reference is, whatever it asked for (H5).
+  /// A consumer of a reference runs on the device of the reference, whatever it requests (H5).
   void reconcile_references(std::vector<DeviceName>& requests) {
     for (const NodeId id : order_) {
       const Node& node = graph_.node(id);
@@ -86,8 +88,8 @@ class Placer {
         } else if (!is_assigned(id)) {
           if (!mine.includes(source))
             result_.notes.push_back("[" + node.type() + "] " + node.name + ": the requested device '" +
-                                    mine.text() + "' is ignored, since the variable that it refers to, " +
-                                    graph_.node(node.inputs[i].node).name + ", is on '" + source.text() +
+                                    mine.text() + "' is ignored, because the variable " +
+                                    graph_.node(node.inputs[i].node).name + " is on '" + source.text() +
                                     '\'');
           mine = source;
         }
@@ -102,7 +104,7 @@ class Placer {
       for (size_t i = 0; i < types_.size(); ++i)
         if (supports(node, types_[i])) supported_[node.id] |= uint64_t{1} << i;
       if (supported_[node.id] == 0)
-        return invalid_argument("there is no kernel for it on any type of device here (" +
+        return invalid_argument("the op has no kernel for any type of device here (" +
                                 text_of_types(types_, all) + ")")
             .at_node(node.type(), node.name);
     }
@@ -117,11 +119,12 @@ class Placer {
     for (const Node& node : graph_.nodes()) {
       for (size_t i = 0; i < node.inputs.size(); ++i)
         if (node.expects_ref[i] || is_local(graph_.dtype(node.inputs[i])))
-          TROUPE_RETURN_IF_FAILED(colocation.unite(node.inputs[i].node, node.id, "by its reference"));
+          TROUPE_RETURN_IF_FAILED(colocation.unite(node.inputs[i].node, node.id, "reference"));
       for (const std::string& name : node.colocate_with) {
-        const Node* other = graph_.find(name);  // pruned away: those that name it still stay together
+        // Null if that node was pruned; nodes that name it still share a device.
+        const Node* other = graph_.find(name);
         const NodeId first = named.try_emplace(name, other ? other->id : node.id).first->second;
-        TROUPE_RETURN_IF_FAILED(colocation.unite(first, node.id, "by colocation"));
+        TROUPE_RETURN_IF_FAILED(colocation.unite(first, node.id, "colocation"));
       }
     }
     return {};
@@ -139,7 +142,7 @@ class Placer {
     return {};
   }
 
-  /// An index into groups_.candidates.
+  /// Returns an index into groups_.candidates.
   Result<uint32_t> find_candidates(const Colocation::Group& group) {
     const auto key = std::pair(group.request, group.types);
     if (const auto at = known_.find(key); at != known_.end()) return at->second;
@@ -147,8 +150,8 @@ class Placer {
     if (devices.empty() && options_.requests == Placement::Soft && !group.fixed) {
       devices = matching(group.request.task_name(), group.types);
       const Node& node = graph_.node(group.requester);
-      result_.notes.push_back("[" + node.type() + "] " + node.name + ": no device meets the request '" +
-                              group.request.text() + "'; only its job and task are kept");
+      result_.notes.push_back("[" + node.type() + "] " + node.name + ": no device satisfies the request '" +
+                              group.request.text() + "'; only its job, replica and task are kept");
     }
     if (devices.empty()) return nothing_fits(group);
     groups_.candidates.push_back(std::move(devices));
@@ -172,23 +175,23 @@ class Placer {
     uint64_t requested_types = 0;
     for (const DeviceId device : matching(group.request, ~uint64_t{0})) requested_types |= type_bit(device);
     if (requested_types == 0) {
-      std::string text = "requests device " + request + ", which does not exist; there are";
+      std::string text = "the requested device " + request + " does not exist; the devices are";
       for (const DeviceId device : by_preference_)
         text += (device == by_preference_[0] ? " " : ", ") + devices_[device].name.text();
       return invalid_argument(std::move(text)).at_node(requester.type(), requester.name);
     }
     const NodeId unable = find_unable(group, requested_types);
     const Node& node = graph_.node(unable);
-    std::string text = "there is no kernel for it on " + request;
-    if (unable != group.requester) text += ", where it must be with " + requester.name;
-    text += "; there is one on " + text_of_types(types_, supported_[unable]);
+    std::string text = "the op has no kernel for " + request;
+    if (unable != group.requester) text += ", where it must run with " + requester.name;
+    text += "; it has kernels for " + text_of_types(types_, supported_[unable]);
     return invalid_argument(std::move(text)).at_node(node.type(), node.name);
   }
-  /// A member that runs on none of these types.
+  /// Returns a member that has a kernel for none of these types.
   NodeId find_unable(const Colocation::Group& group, uint64_t types) const {
     for (const NodeId id : group.members)
       if ((supported_[id] & types) == 0) return id;
-    return group.requester;  // all can, but on no common type
+    return group.requester;  // each member has a kernel for one of the types, but they have no type in common
   }
 
   const Graph& graph_;
@@ -198,19 +201,19 @@ class Placer {
   std::vector<DeviceId> by_preference_;
   std::vector<std::string> types_;
   std::vector<NodeId> order_;
-  std::vector<uint64_t> supported_;  ///< per node: bit i stands for types_[i]
+  std::vector<uint64_t> supported_;  ///< for each node; bit i stands for types_[i]
   std::map<std::pair<DeviceName, uint64_t>, uint32_t> known_;
   PlacementGroups groups_;
   PlacementResult result_;
 };
 
-/// Waits for its consumers: a source of one value.
+/// Returns true for a source of one value. Such a node is placed after its consumers.
 bool is_generator(const Node& node) {
   return node.inputs.empty() && node.output_types.size() == 1 && !node.output_types[0].is_ref &&
          !is_local(node.output_types[0].dtype);
 }
 
-/// Is of little use anywhere but beside its input.
+/// Returns true for nodes that are placed on the device of their input.
 bool joins_input(const Node& node) {
   if (node.inputs.empty()) return false;
   const std::string& type = node.type();
@@ -239,7 +242,7 @@ std::vector<DeviceId> first_feasible(const Graph& graph, std::span<const DeviceI
     const DeviceId input = chosen[groups.group_of[node.inputs[0].node]];
     if (contains(candidates, input)) chosen[group] = input;
   }
-  // The generators: where all consumers are, if they agree.
+  // Generators are placed with their consumers if these share a device.
   std::vector<DeviceId> consumers(graph.size(), no_device);
   std::vector<bool> disagree(graph.size(), false);
   for (const Node& node : graph.nodes())

@@ -11,29 +11,29 @@
 namespace troupe {
 namespace {
 
-/// Sorted, each once.
+/// Sorts the ids and removes duplicates.
 void normalise(std::vector<NodeId>& ids) {
   std::sort(ids.begin(), ids.end());
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
 }
 
-/// One sweep over all nodes, inputs before consumers, so that every rule sees simplified inputs.
+/// One sweep over all nodes, inputs before their consumers, so that every rule sees simplified inputs.
 class Round {
  public:
   Round(GraphDraft& draft, std::vector<NodeId>& origin, std::vector<NodeId>& roots, const Graph& empty,
         const SimplifyOptions& options, SimplifyReport& report)
       : draft_(draft), origin_(origin), roots_(roots), empty_(empty), options_(options), report_(report),
-        common_(draft), instead_(draft.nodes.size()), used_(draft.nodes.size(), false),
+        common_(draft), replacement_(draft.nodes.size()), used_(draft.nodes.size(), false),
         pinned_(draft.nodes.size(), false), signals_(draft.nodes.size(), false),
         conditional_(draft.nodes.size(), false) {}
 
-  /// True when anything changed.
+  /// Returns true if anything changed.
   Result<bool> run() {
     const SimplifyReport before = report_;
     TROUPE_ASSIGN(const auto order, topological_order(draft_.nodes));
-    look_around();
+    collect_uses();
     for (const NodeId id : order) visit(id);
-    for (Node& node : draft_.nodes)  // back edges, whose sources came later
+    for (Node& node : draft_.nodes)  // for back edges, whose sources were simplified after the Merge
       if (flow_kind(node) == FlowKind::Merge) resolve_inputs(node);
     remove_unneeded();
     return report_.folded != before.folded || report_.bypassed != before.bypassed ||
@@ -41,13 +41,13 @@ class Round {
   }
 
  private:
-  /// What consumers of a node use instead: another node with the same outputs, or one output, or a constant per output.
-  struct Instead {
-    enum class Kind : uint8_t { Nothing, Node, Output, Constants } kind = Kind::Nothing;
+  /// What consumers use in place of a node: another node with the same outputs, one output, or one constant per output.
+  struct Replacement {
+    enum class Kind : uint8_t { None, Node, Output, Constants } kind = Kind::None;
     Output target;
   };
 
-  void look_around() {
+  void collect_uses() {
     for (const NodeId root : roots_) pinned_[root] = true;
     std::unordered_set<std::string_view> names;
     for (const Node& node : draft_.nodes) {
@@ -62,23 +62,23 @@ class Round {
   void visit(NodeId id) {
     Node& node = draft_.nodes[id];
     resolve_inputs(node);
-    look_past_signals(node);
+    bypass_pure_controls(node);
     note_conditional(node);
     if (try_metadata(id) || try_fold(id)) return merge(id);
     if (!try_bypass(id)) merge(id);
   }
 
   Output resolve(Output output) const {
-    const Instead& instead = instead_[output.node];
-    switch (instead.kind) {
-      case Instead::Kind::Node: return {instead.target.node, output.index};
-      case Instead::Kind::Output: return instead.target;
-      case Instead::Kind::Constants: return {instead.target.node + output.index, 0};
+    const Replacement& replacement = replacement_[output.node];
+    switch (replacement.kind) {
+      case Replacement::Kind::Node: return {replacement.target.node, output.index};
+      case Replacement::Kind::Output: return replacement.target;
+      case Replacement::Kind::Constants: return {replacement.target.node + output.index, 0};
       default: return output;
     }
   }
   NodeId resolve_control(NodeId node) const {
-    return instead_[node].kind == Instead::Kind::Nothing ? node : instead_[node].target.node;
+    return replacement_[node].kind == Replacement::Kind::None ? node : replacement_[node].target.node;
   }
   void resolve_inputs(Node& node) const {
     for (Output& input : node.inputs) input = resolve(input);
@@ -91,8 +91,8 @@ class Round {
     if (changed) normalise(node.control_inputs);
   }
 
-  /// To wait for a node without an effect whose value nobody uses is to wait for what it waits for.
-  void look_past_signals(Node& node) {
+  /// Waiting for a node without an effect whose outputs nobody uses is the same as waiting for its inputs and control inputs.
+  void bypass_pure_controls(Node& node) {
     std::vector<NodeId> controls;
     for (const NodeId control : node.control_inputs) {
       if (!only_signals(control)) {
@@ -113,7 +113,7 @@ class Round {
            node.op->served_by == ServedBy::Kernel && !node.output_types.empty();
   }
 
-  /// May the node be dead, or run more than once? Certainly not when no control flow precedes it.
+  /// A node is conditional if it may be dead, or may run more than once: if any control flow precedes it.
   void note_conditional(const Node& node) {
     const auto conditional = [&](NodeId before) { return conditional_[before]; };
     conditional_[node.id] = flow_kind(node) != FlowKind::None ||
@@ -129,8 +129,8 @@ class Round {
     if (!value) return false;
     const Node& source = draft_.node(node.inputs[0].node);
     if (conditional_[source.id]) {
-      if (flow_kind(source) == FlowKind::Switch)
-        return false;  // its end does not tell which of its outputs is dead
+      // The end of a Switch does not say which of its outputs is dead.
+      if (flow_kind(source) == FlowKind::Switch) return false;
       node.control_inputs.push_back(source.id);
     }
     become_constant(node, std::move(*value));
@@ -152,7 +152,7 @@ class Round {
       return true;
     }
     if (pinned_[id]) return false;
-    instead_[id] = {Instead::Kind::Constants, {static_cast<NodeId>(draft_.nodes.size()), 0}};
+    replacement_[id] = {Replacement::Kind::Constants, {static_cast<NodeId>(draft_.nodes.size()), 0}};
     for (size_t k = 0; k < values->size(); ++k) add_constant(id, k, std::move((*values)[k]));
     return true;
   }
@@ -175,7 +175,7 @@ class Round {
     become_constant(node, std::move(value));
     draft_.nodes.push_back(std::move(node));
     origin_.push_back(origin_[from]);
-    instead_.emplace_back();
+    replacement_.emplace_back();
     pinned_.push_back(false);
     signals_.push_back(false);
     conditional_.push_back(conditional_[from]);
@@ -191,29 +191,29 @@ class Round {
   bool try_bypass(NodeId id) {
     const Node& node = draft_.nodes[id];
     if (pinned_[id] || !node.control_inputs.empty() || node.inputs.empty()) return false;
-    const auto target = passed_on(draft_, node);
+    const auto target = forwarded_output(draft_, node);
     if (!target || draft_.type(*target).is_ref) return false;
     const Node& source = draft_.node(target->node);
     const FlowKind kind = flow_kind(source);
     if (kind == FlowKind::NextIteration || (kind == FlowKind::Switch && signals_[id])) return false;
     if (!node.device.empty() && node.device != source.device) return false;
     if (!node.colocate_with.empty() && node.colocate_with != source.colocate_with) return false;
-    instead_[id] = {Instead::Kind::Output, *target};
+    replacement_[id] = {Replacement::Kind::Output, *target};
     signals_[target->node] = signals_[target->node] || signals_[id];
     ++report_.bypassed;
     return true;
   }
 
   void merge(NodeId id) {
-    if (instead_[id].kind != Instead::Kind::Nothing) return;
+    if (replacement_[id].kind != Replacement::Kind::None) return;
     const NodeId same = common_.find_or_add(id);
     if (same == id || pinned_[id]) return;
-    instead_[id] = {Instead::Kind::Node, {same, 0}};
+    replacement_[id] = {Replacement::Kind::Node, {same, 0}};
     signals_[same] = signals_[same] || signals_[id];
     ++report_.merged;
   }
 
-  /// What no root, no guard and no effect outside the step needs goes.
+  /// Removes the nodes that no root, no guard and no node with an effect outside the step needs.
   void remove_unneeded() {
     std::vector<Node>& nodes = draft_.nodes;
     std::vector<bool> needed(nodes.size(), false);
@@ -266,10 +266,10 @@ class Round {
   const SimplifyOptions& options_;
   SimplifyReport& report_;
   CommonSubexpressions common_;
-  std::vector<Instead> instead_;  ///< per node, as are the next four
-  std::vector<bool> used_;        ///< its outputs are inputs of others
-  std::vector<bool> pinned_;      ///< may not be replaced by another
-  std::vector<bool> signals_;     ///< others have control edges from it
+  std::vector<Replacement> replacement_;  ///< for each node, as are the next four
+  std::vector<bool> used_;                ///< its outputs are inputs of other nodes
+  std::vector<bool> pinned_;              ///< it must not be replaced by another node
+  std::vector<bool> signals_;             ///< other nodes have control edges from it
   std::vector<bool> conditional_;
   std::unordered_set<std::string> names_;
 };

@@ -7,7 +7,7 @@
 namespace troupe {
 namespace {
 
-/// Is every element this number, as a number and (of zeros) with this sign?
+/// Returns true if every element is this number. Zeros must also have its sign.
 template <class T>
 bool filled_with(const Tensor& tensor, double value) {
   const auto elements = tensor.as<T>();
@@ -35,16 +35,16 @@ bool is_filled_with(const Tensor& tensor, double value) {
   }
 }
 
-/// x op c == x for every x, where input `side` is c?
+/// Returns true if x op c == x for every x, where input number `side` is c.
 bool is_neutral(const std::string& op, size_t side, const Tensor& c) {
   if (op == "Mul") return is_filled_with(c, 1);
   if (op == "Div" || op == "RealDiv") return side == 1 && is_filled_with(c, 1);
   if (op == "Sub") return side == 1 && is_filled_with(c, 0.0);
-  if (op == "Add" || op == "AddV2") return is_filled_with(c, -0.0);  // of floats: -0.0 + 0.0 is 0.0
+  if (op == "Add" || op == "AddV2") return is_filled_with(c, -0.0);  // for floats, because -0.0 + 0.0 is 0.0
   return false;
 }
 
-/// Nothing is lost when the node of this output is left out: it waits for nothing but its inputs, and its death is theirs.
+/// Returns true if the node of this output may be left out: it has no control inputs, so it is dead only if its inputs are.
 bool always_there(const GraphDraft& draft, Output output) {
   return draft.node(output.node).control_inputs.empty();
 }
@@ -69,7 +69,7 @@ std::vector<int64_t> integers(const Tensor& tensor) {
   return {};
 }
 
-/// Transpose(Transpose(x, p), q) with p[q[i]] == i for every i.
+/// Removes Transpose(Transpose(x, p), q) if p[q[i]] == i for every i.
 std::optional<Output> without_inverse_transposes(const GraphDraft& draft, const Node& node) {
   const Node& inner = draft.node(node.inputs[0].node);
   if (inner.op != node.op || !always_there(draft, node.inputs[0])) return std::nullopt;
@@ -86,7 +86,7 @@ std::optional<Output> without_inverse_transposes(const GraphDraft& draft, const 
   return inner.inputs[0];
 }
 
-/// At most; nothing when the shapes do not tell.
+/// Returns the size of the node's outputs, or nothing if their shapes are not fully known.
 std::optional<uint64_t> known_bytes(const Node& node) {
   uint64_t bytes = 0;
   for (size_t i = 0; i < node.output_types.size(); ++i) {
@@ -110,7 +110,7 @@ bool may_be_folded(const GraphDraft& draft, const Node& node, const SimplifyOpti
 
 }  // namespace
 
-std::optional<Output> passed_on(const GraphDraft& draft, const Node& node) {
+std::optional<Output> forwarded_output(const GraphDraft& draft, const Node& node) {
   const std::string& op = node.type();
   if (op == "Identity" || op == "Snapshot" || op == "StopGradient") return node.inputs[0];
   if (op == "Cast" && draft.type(node.inputs[0]).dtype == node.output_types[0].dtype) return node.inputs[0];
@@ -147,7 +147,7 @@ std::optional<Tensor> known_metadata(const GraphDraft& draft, const Node& node) 
 std::optional<std::vector<Tensor>> folded(const GraphDraft& draft, const Node& node, const Graph& empty,
                                           const SimplifyOptions& options) {
   if (!may_be_folded(draft, node, options)) return std::nullopt;
-  Graph graph = empty.empty();  // the node and its constants alone
+  Graph graph = empty.empty();  // holds the node and its constants only
   std::vector<Tensor> values;
   Node copy = node;
   copy.control_inputs.clear();

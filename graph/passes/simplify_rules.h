@@ -1,4 +1,4 @@
-// The rules of simplify: what a single node may be replaced by. Each looks at a node whose inputs have been simplified already.
+// The rules of simplify: what a single node may be replaced by. The inputs of the node were simplified before. Pure functions.
 #pragma once
 
 #include <optional>
@@ -9,14 +9,15 @@
 
 namespace troupe {
 
-/// The output, already there, that output 0 of the node equals bit for bit and is dead or alive with; nothing when it computes
-/// something. The node's own control inputs and device are for the caller to look at.
-std::optional<Output> passed_on(const GraphDraft& draft, const Node& node);
+/// Returns an existing output that output 0 of the node always equals bit for bit, and that is dead if and only if the node
+/// is. Returns nothing if the node computes something. The caller checks the control inputs and the device of the node.
+std::optional<Output> forwarded_output(const GraphDraft& draft, const Node& node);
 
-/// The value of a Shape, Size or Rank whose answer the shape of its input gives.
+/// Returns the value of a Shape, Size or Rank node if the shape of its input determines it.
 std::optional<Tensor> known_metadata(const GraphDraft& draft, const Node& node);
 
-/// The values of a pure node of constants; nothing when it is none, cannot be evaluated, or makes too much.
+/// Returns the outputs of a pure node whose inputs are constants. Returns nothing for
+/// other nodes, if the node cannot be evaluated, or if its outputs are too large.
 std::optional<std::vector<Tensor>> folded(const GraphDraft& draft, const Node& node, const Graph& empty,
                                           const SimplifyOptions& options);
 

@@ -6,16 +6,21 @@
 namespace troupe {
 namespace {
 
+Status no_such_node(const Graph& graph, std::string_view what, NodeId node) {
+  return invalid_argument(std::string(what) + " refers to node number " + std::to_string(node) +
+                          ", but the graph has " + std::to_string(graph.size()) + " nodes");
+}
+
 Status check_fetch(const Graph& graph, Output fetch) {
-  if (fetch.node >= graph.size()) return invalid_argument("a fetch is no node of the graph");
+  if (fetch.node >= graph.size()) return no_such_node(graph, "a fetch", fetch.node);
   if (graph.contains(fetch)) return {};
   const Node& node = graph.node(fetch.node);
   const size_t outputs = node.output_types.size();
   if (fetch.is_control() || outputs == 0)
-    return invalid_argument("it is no tensor and cannot be fetched; run it as a target")
+    return invalid_argument("the node has no output to fetch; run it as a target")
         .at_node(node.type(), node.name);
-  return invalid_argument("there is no output " + std::to_string(fetch.index) + " to fetch, the node has " +
-                          std::to_string(outputs))
+  return invalid_argument("there is no output " + std::to_string(fetch.index) + " to fetch: the node has " +
+                          std::to_string(outputs) + (outputs == 1 ? " output" : " outputs"))
       .at_node(node.type(), node.name);
 }
 
@@ -42,9 +47,12 @@ class Cut {
  private:
   Status check() {
     if (signature_.fetches.empty() && signature_.targets.empty())
-      return invalid_argument("there is nothing to fetch or to run");
+      return invalid_argument("the step has neither fetches nor targets");
     for (const Output& feed : signature_.feeds) {
-      if (!graph_.contains(feed)) return invalid_argument("a feed is no tensor of the graph");
+      if (feed.node >= graph_.size()) return no_such_node(graph_, "a feed", feed.node);
+      if (!graph_.contains(feed))
+        return invalid_argument("there is no output " + std::to_string(feed.index) + " to feed")
+            .at_node(graph_.node(feed.node).type(), graph_.node(feed.node).name);
       if (!feed_.emplace(feed, feed_.size()).second)
         return invalid_argument(graph_.name_of(feed) + " is fed twice");
       fed_node_[feed.node] = true;
@@ -54,17 +62,17 @@ class Cut {
       if (feed_.contains(fetch)) return invalid_argument(graph_.name_of(fetch) + " is both fed and fetched");
     }
     for (const NodeId target : signature_.targets)
-      if (target >= graph_.size()) return invalid_argument("a target is no node of the graph");
+      if (target >= graph_.size()) return no_such_node(graph_, "a target", target);
     return {};
   }
 
-  /// The feed that stands for this edge, or the number of feeds.
+  /// Returns the index of the feed that replaces this output, or the number of feeds if there is none.
   size_t feed_of(Output output) const {
     if (!fed_node_[output.node]) return feed_.size();
     const auto at = feed_.find(output);
     return at == feed_.end() ? feed_.size() : at->second;
   }
-  /// The feed that control edges of this node move to: there is one for a fed Placeholder.
+  /// Returns the index of the feed that control edges from this node move to: that of a fed Placeholder.
   size_t feed_of_control(NodeId node) const {
     const std::string& type = graph_.node(node).type();
     return fed_node_[node] && (type == "Placeholder" || type == "PlaceholderV2") ? feed_of({node, 0})
@@ -72,7 +80,7 @@ class Cut {
   }
 
   void reach() {
-    used_.assign(feed_.size() + 1, false);  // the last one: "not fed"
+    used_.assign(feed_.size() + 1, false);  // the last element stands for "not fed"
     for (const Output& fetch : signature_.fetches) reach(fetch.node, feed_.size());
     for (const NodeId target : signature_.targets) reach(target, feed_of_control(target));
     while (!stack_.empty()) {
@@ -132,13 +140,14 @@ class Cut {
                               node.control_inputs.end());
     return node;
   }
-  /// A value is fed in place of the reference that the node hands on: it hands on the value.
+  /// Makes a node forward a value, because a value is fed in place of the reference that the node would forward.
   Status take_value(Node& node, size_t input) {
     const std::string& op = node.type();
     const OpDef* const value_form = op.starts_with("Ref") ? graph_.ops()->find(op.substr(3)) : nullptr;
     if (!value_form)
-      return invalid_argument("input " + std::to_string(input) + " needs the variable itself, but " +
-                              graph_.name_of(node.inputs[input]) + " is fed")
+      return invalid_argument("input " + std::to_string(input) +
+                              " must be a reference to a variable, but a value is fed for " +
+                              graph_.name_of(node.inputs[input]))
           .at_node(op, node.name);
     node.op = value_form;
     node.attrs.erase("_initialized");
@@ -171,7 +180,8 @@ class Cut {
   std::unordered_map<Output, size_t, OutputHash> feed_;
   std::vector<bool> fed_node_, reached_, used_;
   std::vector<NodeId> stack_, argument_, new_id_;
-  std::vector<bool> yields_value_;  ///< per node: it would hand on a reference, but a value is fed
+  /// For each node: true if it forwards a fed value in place of a reference.
+  std::vector<bool> yields_value_;
 };
 
 }  // namespace
@@ -190,7 +200,7 @@ Result<RunSignature> resolve_signature(const Graph& graph, std::span<const std::
   }
   for (const std::string& name : targets) {
     if (name.find(':') != std::string::npos)
-      return invalid_argument("target '" + name + "' is a tensor; a target is a node");
+      return invalid_argument("target '" + name + "' is an output; a target must be a node");
     TROUPE_ASSIGN(const Output target, graph.find_target(name));
     signature.targets.push_back(target.node);
   }

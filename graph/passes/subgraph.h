@@ -1,6 +1,6 @@
-// Subgraph: the part of a graph that one kind of step runs (features.md C2-C5; white paper, section 4.2):
-// first of the master's passes. Feeds are cut in as _Arg nodes, fetches out as _Retval nodes, then whatever
-// neither a fetch nor a target reaches is left out. Linear in the size of the graph. Plain values.
+// Subgraph: the part of a graph that one kind of step runs (features.md C2-C5; white paper, section 4.2). It is
+// the first of the master's passes: it inserts _Arg nodes for feeds and _Retval nodes for fetches, and leaves
+// out all nodes that neither fetches nor targets need. Takes time linear in the size of the graph. Plain values.
 #pragma once
 
 #include <span>
@@ -11,15 +11,16 @@
 
 namespace troupe {
 
-/// What a step is asked for. Steps with equal signatures run the same subgraph.
+/// The feeds, fetches and targets of a step. Steps with equal signatures run the same subgraph.
 struct RunSignature {
-  std::vector<Output> feeds;    ///< replaced by the caller's tensors: feed i is argument i
-  std::vector<Output> fetches;  ///< returned: fetch j is result j; repeats are allowed
-  std::vector<NodeId> targets;  ///< run for their effect
+  std::vector<Output> feeds;  ///< the outputs that the caller's tensors replace: feed i is argument i
+  /// The outputs that the step returns: fetch j is result j; repeats are allowed.
+  std::vector<Output> fetches;
+  std::vector<NodeId> targets;  ///< the nodes that the step runs for their effect
 };
 
-/// Names ("node:k", "node" for its first output; of targets "node") as a signature. NotFound with the nearest
-/// name.
+/// Makes a signature from names: "node:k", or "node" for its first output; for targets
+/// "node". Fails with NotFound, naming the most similar node, or with InvalidArgument.
 Result<RunSignature> resolve_signature(const Graph& graph, std::span<const std::string> feeds,
                                        std::span<const std::string> fetches,
                                        std::span<const std::string> targets);
@@ -28,14 +29,14 @@ inline constexpr NodeId no_node = UINT32_MAX;
 
 struct Subgraph {
   Graph graph;
-  std::vector<NodeId> origin;  ///< per node: which it was in the whole graph; no_node for _Arg and _Retval
-  std::vector<NodeId> roots;   ///< the targets and the _Retval nodes: what everything else is there for
+  std::vector<NodeId> origin;  ///< for each node, its id in the whole graph; no_node for _Arg and _Retval
+  std::vector<NodeId> roots;   ///< the targets and the _Retval nodes, which all other nodes exist for
 };
 
-/// Any edge may be fed: its consumers then read _Arg, and whoever waited for a fed Placeholder waits for
-/// that. Feeds that nothing reads have no _Arg. InvalidArgument when there is nothing to fetch or run, for a
-/// tensor fed twice or fed and fetched, for the fetch of something that is no tensor, and when the consumer
-/// of a fed variable needs the variable itself.
+/// Cuts the subgraph of a signature. Any output may be fed: its consumers read an _Arg node in its place, and
+/// nodes with a control edge from a fed Placeholder wait for the _Arg. Feeds that no node reads have no _Arg.
+/// Fails with InvalidArgument if there are neither fetches nor targets, if an output is fed twice, or both fed and
+/// fetched, if a fetch has no tensor, and if a consumer of a fed variable needs the reference to the variable.
 Result<Subgraph> cut_subgraph(const Graph& graph, const RunSignature& signature);
 
 }  // namespace troupe

@@ -5,18 +5,18 @@
 
 namespace troupe {
 
-/// One run of one node: in which iteration, and whether as a dead one.
+/// One run of one node in a certain iteration, alive or dead.
 struct Activation {
   uint32_t node = 0;   ///< the node's number in the plan
-  uint32_t place = 0;  ///< private to StepState: index of the iteration, doubled; plus one when dead
+  uint32_t place = 0;  ///< private to StepState: twice the index of the iteration, plus one if dead
 
   bool dead() const { return (place & 1) != 0; }
   friend bool operator==(const Activation&, const Activation&) = default;
 };
 
-/// A place within a step that all partitions know by the same numbers.
+/// Where in a step a node runs, by numbers that are equal in all partitions.
 struct Where {
-  uint64_t frame = 0;  ///< key of the frame's instance; 0 outside any loop
+  uint64_t frame = 0;  ///< the key of the frame's instance; 0 outside all loops
   uint64_t iteration = 0;
 };
 

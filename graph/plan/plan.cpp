@@ -11,13 +11,13 @@ constexpr uint32_t none = UINT32_MAX;
 constexpr size_t max_merge_controls = (merge_input - merge_control) / merge_control;
 constexpr size_t max_merge_inputs = UINT16_MAX;
 
-uint64_t mix(uint64_t x) {  // the finaliser of SplitMix64
+uint64_t mix(uint64_t x) {  // the finalizer of SplitMix64
   x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
   x = (x ^ x >> 27) * 0x94d049bb133111eb;
   return x ^ x >> 31;
 }
 
-uint64_t hash_of(std::string_view text) {  // FNV-1a: equal in every process
+uint64_t hash_of(std::string_view text) {  // FNV-1a, because std::hash may differ between processes
   uint64_t hash = 0xcbf29ce484222325;
   for (const char c : text) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3;
   return mix(hash);
@@ -91,15 +91,16 @@ class PlanBuilder {
 
   Status check_outside_loops(Output output, const char* what) const {
     if (const Status status = graph_.check_tensor({output.node, output.index}); !status.ok())
-      return invalid_argument("what is " + std::string(what) + " " + status.text());
+      return invalid_argument("an output that is " + std::string(what) + " " + status.text());
     const FrameId frame = info_.of_outputs[output.node];
     if (frame == root_frame) return {};
     const Node& node = graph_.node(output.node);
-    return invalid_argument("cannot be " + std::string(what) + ": it runs in " + describe(info_, frame))
+    return invalid_argument("it cannot be " + std::string(what) + ", because it runs in " +
+                            describe(info_, frame))
         .at_node(node.type(), node.name);
   }
 
-  /// Every output is fed, so the node itself need not run.
+  /// Returns true if all outputs of the node are fed, so that it need not run.
   bool is_replaced(const Node& node) const {
     if (node.output_types.empty()) return false;
     for (uint32_t i = 0; i < node.output_types.size(); ++i)
@@ -187,7 +188,7 @@ class PlanBuilder {
     }
   }
 
-  /// The edges into a node, and the count it begins with.
+  /// Adds the edges into a node, and its initial count.
   Status connect(PlanId id) {
     const PlanNode& target = nodes()[id];
     PendingCount count = 0;
@@ -226,9 +227,10 @@ class PlanBuilder {
 
   static Status check_merge(const Node& node) {
     if (node.control_inputs.size() <= max_merge_controls && node.inputs.size() <= max_merge_inputs) return {};
-    return invalid_argument(std::to_string(node.inputs.size()) + " inputs and " +
-                            std::to_string(node.control_inputs.size()) + " control inputs; the most are " +
-                            std::to_string(max_merge_inputs) + " and " + std::to_string(max_merge_controls))
+    return invalid_argument("a Merge has " + std::to_string(node.inputs.size()) + " inputs and " +
+                            std::to_string(node.control_inputs.size()) + " control inputs; at most " +
+                            std::to_string(max_merge_inputs) + " and " + std::to_string(max_merge_controls) +
+                            " are allowed")
         .at_node(node.type(), node.name);
   }
 
@@ -268,7 +270,8 @@ class PlanBuilder {
   std::shared_ptr<Plan> plan_{new Plan};
   FrameInfo info_;
   std::unordered_map<Output, uint32_t, OutputHash> feed_index_;
-  std::vector<PlanId> plan_of_;  ///< per node of the graph: where it runs, or the feed in its place
+  /// For each node of the graph, its node of the plan, or the Feed that replaces it.
+  std::vector<PlanId> plan_of_;
   std::vector<Arrow> arrows_;
   uint32_t slots_ = 0;
 };
@@ -281,17 +284,18 @@ Result<std::shared_ptr<const Plan>> Plan::make(std::shared_ptr<const Graph> grap
 
 Status Plan::check_feeds(std::span<const Tensor> values) const {
   if (values.size() != feeds_.size())
-    return invalid_argument(std::to_string(values.size()) + " tensors are fed, " +
-                            std::to_string(feeds_.size()) + " expected");
+    return invalid_argument(std::to_string(values.size()) + " tensors are fed, but the step has " +
+                            std::to_string(feeds_.size()) + " feeds");
   for (size_t i = 0; i < values.size(); ++i) {
     const Output feed = feeds_[i];
     const PartialShape& shape = graph_->shape(feed);
     if (values[i].dtype() == graph_->dtype(feed) && fits(values[i].shape(), shape)) continue;
     const Node& node = graph_->node(feed.node);
-    const AttrValue* original = node.attrs.find("_feed");  // what an _Arg stands for
-    return invalid_argument((original ? std::get<std::string>(*original) : graph_->name_of(feed)) +
-                            " is fed " + values[i].signature() + "; it takes " +
-                            std::string(name(graph_->dtype(feed))) + shape.text());
+    const AttrValue* original = node.attrs.find("_feed");  // the output that an _Arg replaces
+    return invalid_argument("the value fed for " +
+                            (original ? std::get<std::string>(*original) : graph_->name_of(feed)) + " is " +
+                            values[i].signature() + "; expected " + std::string(name(graph_->dtype(feed))) +
+                            shape.text());
   }
   return {};
 }

@@ -1,7 +1,6 @@
-// Plan: the immutable recipe of a step over one partition: dense nodes, input slots, pending counts, edges,
-// frames, last uses. Made once per graph and signature (feeds, fetches), then shared by every step that runs
-// it; StepState holds what changes. No threads, no kernels. Sizes are bounded by the graph's; ids are dense,
-// 32 bits.
+// Plan: the immutable description of how a step runs one partition: nodes, input slots, counts of inputs, edges, frames and last
+// uses, all by dense 32-bit ids. It is made once per graph and signature (feeds, fetches), and shared by all steps that run it;
+// StepState holds what changes. Its size is proportional to that of the graph. It has no kernels. Any thread may read it.
 #pragma once
 
 #include <cstdint>
@@ -15,46 +14,48 @@
 
 namespace troupe {
 
-/// Index of a node of the plan. The nodes of one frame stand together.
+/// The index of a node of the plan. The nodes of a frame have consecutive indices.
 using PlanId = uint32_t;
 
-/// What the step state must know of a node; what running it means is the runner's business.
+/// What StepState must know about a node. How the node is computed is known to the step runner only.
 enum class PlanKind : uint8_t {
-  Plain,           ///< dead as soon as one data or control input is (features.md F4)
+  Plain,           ///< is dead if any data or control input is (features.md F4)
   Merge,           ///< features.md F2, F3, F7
-  Enter,           ///< into iteration 0 of the child frame (F6)
-  ConstantEnter,   ///< into every iteration of the child frame (F6)
+  Enter,           ///< delivers to iteration 0 of the child frame (F6)
+  ConstantEnter,   ///< delivers to every iteration of the child frame (F6)
   Exit,            ///< F9
   NextIteration,   ///< F8
-  ControlTrigger,  ///< alive from dead inputs (F4)
-  Feed,            ///< stands for a fed output; no inputs
-  Fetch,           ///< takes one fetched output; no outputs
+  ControlTrigger,  ///< is alive even if its inputs are dead (F4)
+  Feed,            ///< delivers the value of a fed output; has no inputs
+  Fetch,           ///< receives the value of a fetched output; has no outputs
 };
 
 struct PlanNode {
-  NodeId node = 0;  ///< in the graph; of a Feed or Fetch: the node whose output it is
+  NodeId node = 0;  ///< the node of the graph; for a Feed or Fetch, the node of its output
   PlanKind kind = PlanKind::Plain;
-  bool prompt = false;      ///< served elsewhere (Recv, variables, queues): started before what computes here
-  uint32_t first_edge = 0;  ///< edges [first_edge, last_edge): data edges by output, then control edges
+  /// Carried out elsewhere (Recv, variables, queues), so it starts before nodes with kernels.
+  bool prompt = false;
+  /// Its edges are [first_edge, last_edge): data edges by output, then control edges.
+  uint32_t first_edge = 0;
   uint32_t last_edge = 0;
-  uint32_t first_slot = 0;  ///< its inputs lie in slots [first_slot, first_slot + inputs)
+  uint32_t first_slot = 0;  ///< its inputs are in slots [first_slot, first_slot + inputs)
   uint32_t inputs = 0;
   uint32_t outputs = 0;
-  FrameId frame = root_frame;  ///< where it runs
-  FrameId child = root_frame;  ///< Enter: the frame it opens
-  uint32_t index =
-      0;  ///< Feed, Fetch: position in the signature; ConstantEnter, NextIteration: its held value
+  FrameId frame = root_frame;  ///< the frame in which it runs
+  FrameId child = root_frame;  ///< for an Enter, the frame that it opens
+  /// For a Feed or Fetch, the position in the signature. For a ConstantEnter or NextIteration, the number of its held value.
+  uint32_t index = 0;
 };
 
 struct PlanEdge {
   enum Flag : uint16_t {
-    Control = 1,  ///< carries no value
-    Last = 2,     ///< the last edge of its output: the value may be moved
-    ToMerge = 4,
-    ToPrompt = 8,
+    Control = 1,   ///< carries no value
+    Last = 2,      ///< is the last edge of its output, so that the value may be moved
+    ToMerge = 4,   ///< the target is a Merge
+    ToPrompt = 8,  ///< the target is a prompt node
   };
   PlanId target = 0;
-  uint32_t slot = 0;  ///< of the target's input; data edges only
+  uint32_t slot = 0;  ///< the slot of the target's input; for data edges only
   uint32_t output = 0;
   uint16_t flags = 0;
 };
@@ -63,21 +64,21 @@ struct PlanFrame {
   std::string name;
   uint64_t name_hash = 0;
   FrameId parent = root_frame;
-  uint32_t child_index = 0;  ///< among the children of its parent
+  uint32_t child_index = 0;  ///< its position among the children of its parent
   uint32_t children = 0;
   int64_t parallel_iterations = 1;
   uint32_t enters = 0;
   PlanId first_node = 0;  ///< its nodes are [first_node, first_node + nodes)
   uint32_t nodes = 0;
-  uint32_t first_slot = 0;  ///< their input slots are [first_slot, first_slot + slots)
+  uint32_t first_slot = 0;  ///< the input slots of its nodes are [first_slot, first_slot + slots)
   uint32_t slots = 0;
-  uint32_t held =
-      0;  ///< values an instance keeps beside its iterations: loop invariants, deferred NextIterations
+  /// How many values an instance keeps beside its iterations: loop invariants and deferred NextIterations.
+  uint32_t held = 0;
 };
 
-/// The count of unfinished inputs of a node. Its highest bit says that a dead input has arrived.
-/// Of a Merge: bit 0: no live input yet; bits 1-15: control inputs to come; bits 16-31: data inputs, not from
-/// a NextIteration, that are not known to be dead.
+/// The count of a node's inputs that have not arrived. Its highest bit says that a dead input has arrived.
+/// The count of a Merge has fields: bit 0 is set until a live input has arrived; bits 1-15 count control
+/// inputs to arrive; bits 16-31 count data inputs, not from a NextIteration, that have not arrived dead.
 using PendingCount = uint32_t;
 inline constexpr PendingCount dead_input = 1u << 31;
 inline constexpr PendingCount merge_control = 2;
@@ -85,36 +86,35 @@ inline constexpr PendingCount merge_input = 1u << 16;
 
 class Plan {
  public:
-  /// A plan of the whole graph. `feeds` are outputs whose value the caller brings: their consumers take it,
-  /// and a node whose outputs are all fed does not run. `fetches` are outputs whose value the caller wants;
-  /// one may be wanted twice. Both must lie outside any loop. InvalidArgument for what breaks that, for
-  /// inputs from different frames, for a Merge with more than 32,767 control or 65,535 data inputs.
+  /// Makes a plan of the whole graph. Consumers of an output in `feeds` get the caller's tensor; a node whose outputs
+  /// are all fed does not run. The values of the outputs in `fetches`, which may repeat, are returned to the caller.
+  /// Fails with InvalidArgument if a feed or fetch is inside a loop or an output is fed twice, if the inputs of a
+  /// node come from different frames, and for a Merge with more than 32,767 control inputs or 65,535 data inputs.
   static Result<std::shared_ptr<const Plan>> make(std::shared_ptr<const Graph> graph,
                                                   std::span<const Output> feeds,
                                                   std::span<const Output> fetches);
 
   const Graph& graph() const { return *graph_; }
-  /// The graph's node behind a node of the plan.
+  /// Returns the graph's node of a node of the plan.
   const Node& node(PlanId id) const { return graph_->node(nodes_[id].node); }
   std::span<const PlanNode> nodes() const { return nodes_; }
   std::span<const PlanEdge> edges() const { return edges_; }
   std::span<const PlanEdge> edges(const PlanNode& node) const {
     return {edges_.data() + node.first_edge, node.last_edge - node.first_edge};
   }
-  /// frames()[0] is the root; it alone means no loops.
+  /// frames()[0] is the root. A plan without loops has no other frame.
   std::span<const PlanFrame> frames() const { return frames_; }
   bool has_loops() const { return frames_.size() > 1; }
-  /// Per node: the count that an iteration begins with.
+  /// Returns the initial count of each node in an iteration.
   std::span<const PendingCount> pending() const { return pending_; }
-  /// The nodes without inputs, in order.
+  /// Returns the nodes without inputs, in order.
   std::span<const PlanId> roots() const { return roots_; }
   std::span<const Output> feeds() const { return feeds_; }
   std::span<const Output> fetches() const { return fetches_; }
-  /// The most outputs that a node has.
+  /// Returns the largest number of outputs of any node.
   uint32_t max_outputs() const { return max_outputs_; }
 
-  /// InvalidArgument when number, dtypes or shapes of these tensors are not those of the feeds; names the
-  /// node.
+  /// Fails with InvalidArgument, naming the feed, if the number, dtypes or shapes of these tensors are not those of the feeds.
   Status check_feeds(std::span<const Tensor> values) const;
 
  private:
@@ -131,13 +131,13 @@ class Plan {
   uint32_t max_outputs_ = 0;
 };
 
-/// Send and Recv in all their forms: they run even when dead (features.md F4).
+/// Returns true for Send and Recv in all their forms. They run even if they are dead (features.md F4).
 bool is_transfer(const OpDef& op);
 
-/// The key of a frame's instance: equal in every partition that runs part of the loop. The root's is 0.
+/// Returns a key of a frame's instance, which is equal in every partition that runs a part of the loop. The key of the root is 0.
 uint64_t frame_key(uint64_t parent_key, uint64_t parent_iteration, uint64_t name_hash);
 
-/// Tells apart the places where one node runs within a step: 0 outside any loop.
+/// Returns a key that distinguishes the runs of one node within a step. Outside all loops it is 0.
 uint64_t iteration_key(uint64_t frame_key, uint64_t iteration);
 
 }  // namespace troupe

@@ -14,7 +14,7 @@ StepState::StepState(const Plan& plan)
 
 void StepState::begin() {
   stop();
-  if (live_instances_ != 0) free_all();  // the step before was broken off
+  if (live_instances_ != 0) free_all();  // the previous step did not run to its end
   std::copy_n(plan_.pending().begin(), plan_.frames()[root_frame].nodes, counts_.begin());
   const auto roots = plan_.roots();
   iterations_[0].outstanding = iterations_[0].started = static_cast<uint32_t>(roots.size());
@@ -61,7 +61,7 @@ uint32_t StepState::take_instance(FrameId id, uint32_t parent) {
   return at;
 }
 
-// Appends an iteration to those of the instance.
+// Adds an iteration to an instance.
 uint32_t StepState::take_iteration(uint32_t at) {
   Instance& instance = instances_[at];
   const PlanFrame& frame = plan_.frames()[instance.frame];
@@ -111,7 +111,7 @@ void StepState::free_instance(uint32_t at) {
   --live_instances_;
 }
 
-// After a step that was broken off: its iterations and instances are idle again.
+// Frees all iterations and instances after a step that did not run to its end.
 void StepState::free_all() {
   for (std::vector<uint32_t>& idle : free_iterations_) idle.clear();
   for (uint32_t i = 1; i < iterations_.size(); ++i)

@@ -1,11 +1,10 @@
-// StepState: what changes while a step runs: counts of unfinished inputs, deadness, loop iterations, and the
-// nodes that are ready. It knows nodes and slots by index only; whoever drives it moves the values, as done()
-// tells it to. Belongs to one step and its driving thread; no locks. Used again for the next step of the same
-// plan, after which it allocates nothing.
+// StepState: what changes while a step runs: counts of inputs that have not arrived, deadness, loop iterations, and the nodes that
+// are ready. It knows nodes and slots by index only; its user moves the values when done() says so. Owned by one step, used by the
+// thread that drives the step; no locks. It can be used again for the next step of the same plan, and then allocates nothing.
 //
-// The rules are those of features.md F1-F11. Ready nodes come last in, first out (what was just produced is
-// still in cache, and a branch ends before the next begins), but those served elsewhere come first, and so do
-// dead ones, which only free memory.
+// The rules are those of features.md F1-F11. Of the ready nodes the latest comes first, because
+// its inputs are still in cache, and so one branch ends before the next begins. Nodes that are
+// carried out elsewhere, and dead nodes, which only free memory, come before all others.
 #pragma once
 
 #include <algorithm>
@@ -18,26 +17,26 @@
 
 namespace troupe {
 
-/// `Values` of done() stands for the outputs of the node, and for the slots:
-///   bool dead(output)               true: this output carries no value
-///   void put(output, slot, last)    the output goes into the slot; last: it may be moved there
-///   void drop()                     what is left of the outputs is not needed
-///   void pass(from, to, last)       what one slot holds goes into another; last: it may be moved there
-///   void clear(first, count)        what these slots still hold is not needed
-///   void grow(slots)                there are that many slots from now on
-/// put() and pass() are not called for control edges, nor for dead outputs.
+/// The `Values` argument of done() accesses the node's outputs and the slots:
+///   bool dead(output)               returns true if this output carries no value
+///   void put(output, slot, last)    puts the output into the slot; if `last`, the value may be moved
+///   void drop()                     frees the outputs, which are not needed any more
+///   void pass(from, to, last)       puts the value of one slot into another; if `last`, the value may be moved
+///   void clear(first, count)        frees what these slots still hold
+///   void grow(slots)                makes room for this number of slots
+/// put() and pass() are never called for control edges or dead outputs.
 class StepState {
  public:
   explicit StepState(const Plan& plan);
   StepState(const StepState&) = delete;
   StepState& operator=(const StepState&) = delete;
 
-  /// A step begins: the nodes without inputs are ready.
+  /// Begins a step: the nodes without inputs are ready.
   void begin();
-  /// Slots in existence; done() may add some.
+  /// Returns the number of slots. done() may increase it.
   uint32_t slots() const { return slots_; }
 
-  /// The next ready node, or false when there is none now.
+  /// Takes the next ready node. Returns false if no node is ready now.
   bool next(Activation& activation) {
     std::vector<Activation>& from = prompt_.empty() ? ready_ : prompt_;
     if (from.empty()) return false;
@@ -45,10 +44,9 @@ class StepState {
     from.pop_back();
     return true;
   }
-  /// The activation that next() gave was not run: it is ready once more.
+  /// Makes an activation ready again that next() returned but that was not run.
   void put_back(Activation activation) { ready_.push_back(activation); }
-  /// The node has run (or, being dead, has not): its outputs go along its edges. Each activation exactly
-  /// once.
+  /// Call exactly once per activation, after the node has run (dead nodes do not run): sends its outputs along its edges.
   template <class Values>
   void done(Activation activation, Values&& values) {
     const PlanNode& node = nodes_[activation.node];
@@ -56,16 +54,16 @@ class StepState {
     spread(node, 0, activation.dead(), values);
     values.drop();
   }
-  /// Nothing more shall start: the ready nodes are forgotten.
+  /// Forgets the ready nodes, so that no node starts any more.
   void stop();
 
-  /// Where the inputs of the activation lie.
+  /// Returns the first slot of the activation's inputs.
   uint32_t first_slot(Activation activation) const {
     return nodes_[activation.node].first_slot + iterations_[activation.place >> 1].slot_base;
   }
   Where where(Activation activation) const;
-  /// For the end of a step: true when every node has run and every loop has ended, so that no slot holds
-  /// anything. A loop in which some input never comes leaves nodes waiting; the step ends all the same.
+  /// For the end of a step: returns true if every node has run and every loop has ended, so that no slot holds
+  /// a value. If some input of a loop never arrives, nodes are left waiting, and the step ends nevertheless.
   bool complete() const {
     return !has_loops_ ||
            (live_instances_ == 0 && iterations_[0].started == plan_.frames()[root_frame].nodes);
@@ -74,38 +72,38 @@ class StepState {
  private:
   static constexpr uint32_t none = UINT32_MAX;
 
-  /// One iteration of an instance of a frame; the first stands for all that is outside the loops. Ids of
-  /// nodes and slots become indices by adding the bases, modulo 2^32.
+  /// One iteration of an instance of a frame. Iteration 0 stands for everything outside the loops.
+  /// Adding a base to the id of a node or slot, modulo 2^32, gives the index of its count or value.
   struct Iteration {
     uint32_t count_base = 0, slot_base = 0;
-    uint32_t first_child = 0;  ///< in children_
+    uint32_t first_child = 0;  ///< an index into children_
     uint32_t instance = none;
-    uint32_t next = none;      ///< the iteration after it, once there is one
-    uint32_t outstanding = 0;  ///< activations that are ready or running
-    uint32_t instances = 0;    ///< of child frames, alive
-    uint32_t started = 0;      ///< activations so far
+    uint32_t next = none;      ///< the following iteration, if it has begun
+    uint32_t outstanding = 0;  ///< the number of activations that are ready or running
+    uint32_t instances = 0;    ///< the number of live instances of child frames
+    uint32_t started = 0;      ///< the number of activations so far
     uint64_t number = 0;
   };
   struct Invariant {
     PlanId enter;
     bool dead;
   };
-  /// A frame entered from one iteration of its parent. Its iterations in existence run from `oldest` to
-  /// `newest`.
+  /// One run of a loop: a frame that was entered from a certain iteration of
+  /// its parent. Its live iterations are those from `oldest` to `newest`.
   struct Instance {
     FrameId frame = root_frame;
-    uint32_t parent = none;  ///< the iteration it was entered from
+    uint32_t parent = none;  ///< the iteration from which it was entered
     uint32_t enters_to_come = 0;
     uint32_t iterations = 0;
-    uint64_t next_number = 0;  ///< of the iteration to start next
+    uint64_t next_number = 0;  ///< the number of the iteration to start next
     uint32_t oldest = none, newest = none;
-    uint32_t held = 0;  ///< its first held slot
+    uint32_t held = 0;  ///< the first slot of its held values
     uint64_t key = 0;
     std::vector<Invariant> invariants;
-    std::vector<PlanId> deferred;    ///< NextIterations that wait for an iteration to end
-    std::vector<PlanId> dead_exits;  ///< of the newest iteration
+    std::vector<PlanId> deferred;    ///< NextIterations that wait until an iteration ends
+    std::vector<PlanId> dead_exits;  ///< the dead Exits of the newest iteration
   };
-  /// Gives out a value that is held in a slot.
+  /// A `Values` that delivers a value held in a slot.
   template <class Values>
   struct Held {
     Values& values;
@@ -167,12 +165,12 @@ class StepState {
   std::vector<Activation> ready_, prompt_;
   std::vector<Iteration> iterations_;
   std::vector<Instance> instances_;
-  std::vector<uint32_t> children_;  ///< per iteration: the instance of each child frame of its frame
-  std::vector<std::vector<uint32_t>> free_iterations_, free_instances_;  ///< per frame
+  std::vector<uint32_t> children_;  ///< for each iteration, the instance of each child frame of its frame
+  std::vector<std::vector<uint32_t>> free_iterations_, free_instances_;  ///< for each frame
   uint32_t live_instances_ = 0;
 };
 
-// ---- every plan
+// Functions for all plans
 
 inline void StepState::push(const PlanEdge& edge, uint32_t iteration, bool dead) {
   if (dead && nodes_[edge.target].kind == PlanKind::ControlTrigger) dead = false;
@@ -205,7 +203,7 @@ void StepState::reach_merge(const PlanEdge& edge, uint32_t iteration, Values& va
   if (values.dead(edge.output)) return reach_dead(edge, iteration);
   const Iteration& place = iterations_[iteration];
   PendingCount& count = counts_[edge.target + place.count_base];
-  if ((count & 1) == 0) return;  // the first live input was the one that counts
+  if ((count & 1) == 0) return;  // a live input has arrived before, and only the first one counts
   count &= ~PendingCount{1};
   values.put(edge.output, edge.slot + place.slot_base, (edge.flags & PlanEdge::Last) != 0);
   if ((count & (merge_input - 1)) == 0) push(edge, iteration, false);
@@ -236,7 +234,7 @@ void StepState::spread(const PlanNode& node, uint32_t iteration, bool dead, Valu
   }
 }
 
-// ---- plans with loops
+// Functions for plans with loops
 
 template <class Values>
 void StepState::done_in_loops(const PlanNode& node, Activation activation, Values& values) {
@@ -257,7 +255,7 @@ void StepState::done_in_loops(const PlanNode& node, Activation activation, Value
       break;
     default: spread(node, iteration, activation.dead(), values);
   }
-  values.drop();  // before its iteration ends, whose slots the next one takes over
+  values.drop();  // before the iteration ends, because the next iteration uses the same slots
   --iterations_[iteration].outstanding;
   if (iteration != 0) clean_up(iteration, values);
 }
@@ -268,7 +266,8 @@ void StepState::enter(const PlanNode& node, Activation activation, Values& value
   const uint32_t at = existing != none ? existing : new_instance(node.child, activation.place >> 1, values);
   const bool dead = activation.dead();
   if (node.kind == PlanKind::Enter) {
-    spread(node, instances_[at].oldest, dead, values);  // iteration 0: it stays until every Enter has arrived
+    spread(node, instances_[at].oldest, dead,
+           values);  // iteration 0, which lives until every Enter has arrived
   } else {
     const uint32_t slot = instances_[at].held + node.index;
     if (!dead) values.put(0, slot, true);
@@ -311,8 +310,8 @@ uint32_t StepState::start_iteration(uint32_t at, Values& values) {
   return iteration;
 }
 
-// Ends the iteration if it is done, then those after it and, when its frame is done too, what that ends in
-// the parent (F10).
+// Ends an iteration if it is done, and then the iterations after it. If that
+// ends its frame, continues with the iteration of the parent frame (F10).
 template <class Values>
 void StepState::clean_up(uint32_t iteration, Values& values) {
   while (iteration != 0 && is_done(iteration)) {
@@ -352,7 +351,7 @@ void StepState::free_iteration(uint32_t iteration, Values& values) {
   free_iterations_[instance.frame].push_back(iteration);
 }
 
-// Returns the iteration that the instance was entered from.
+// Returns the iteration from which the instance was entered.
 template <class Values>
 uint32_t StepState::delete_instance(uint32_t at, Values& values) {
   Instance& instance = instances_[at];

@@ -267,7 +267,7 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_cut) {
     ToyGraph g;
     g.op("assign", "Assign", {g.variable("v"), g.constant("one", 1)});
     const Status status = partition(g.graph(), on_b(g, {"v"}), cluster()).status();
-    BOOST_TEST(says(status, "[Assign] assign: input 0 is a handle of v, which is on another device"));
+    BOOST_TEST(says(status, "[Assign] assign: input 0 is a reference or handle from v on another device"));
   }
   {
     ToyGraph g;

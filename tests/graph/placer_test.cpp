@@ -112,9 +112,8 @@ BOOST_AUTO_TEST_CASE(a_reference_overrides_its_consumers_request) {
   BOOST_TEST(at["u"] == gpu_1);  // the more specific one
   BOOST_REQUIRE(at.result.notes.size() == 1);
   BOOST_TEST(at.result.notes[0] ==
-             "[Assign] assign_w: the requested device '/job:ps' is ignored, since the variable that it "
-             "refers to, w, "
-             "is on '/job:worker'");
+             "[Assign] assign_w: the requested device '/job:ps' is ignored, because the variable "
+             "w is on '/job:worker'");
 }
 
 BOOST_AUTO_TEST_CASE(handles_keep_together) {
@@ -170,7 +169,7 @@ BOOST_AUTO_TEST_CASE(soft_placement_keeps_job_and_task) {
   BOOST_TEST(at.result.notes.size() == 3);
   ToyGraph elsewhere;
   elsewhere.add("a", {"Placeholder", {}, {{"dtype", f32}}, {}, "/job:evaluator", {}});
-  BOOST_TEST(says(failure(elsewhere, soft()), "requests device '/job:evaluator', which does not exist"));
+  BOOST_TEST(says(failure(elsewhere, soft()), "the requested device '/job:evaluator' does not exist"));
 }
 
 // What state has been given stays, and takes along what must be with it, also when requests are soft.
@@ -207,15 +206,16 @@ BOOST_AUTO_TEST_CASE(failures_explain) {
   {
     ToyGraph g;
     g.on("/device:GPU:7", "a", "Neg", {p_on(g)});
-    BOOST_TEST(failure(g).message() ==
-               "InvalidArgument: [Neg] a: requests device '/device:GPU:7', which does not exist; there are "
-               "/job:worker/replica:0/task:0/device:GPU:0, /job:worker/replica:0/task:0/device:GPU:1, "
-               "/job:ps/replica:0/task:0/device:CPU:0, /job:worker/replica:0/task:0/device:CPU:0");
+    BOOST_TEST(
+        failure(g).message() ==
+        "InvalidArgument: [Neg] a: the requested device '/device:GPU:7' does not exist; the devices are "
+        "/job:worker/replica:0/task:0/device:GPU:0, /job:worker/replica:0/task:0/device:GPU:1, "
+        "/job:ps/replica:0/task:0/device:CPU:0, /job:worker/replica:0/task:0/device:CPU:0");
   }
   {
     ToyGraph g;
     g.on("/device:FPGA:0", "a", "Neg", {p_on(g)});
-    BOOST_TEST(says(failure(g), "'/device:FPGA:0', which does not exist"));
+    BOOST_TEST(says(failure(g), "'/device:FPGA:0' does not exist"));
   }
   {
     ToyGraph g;
@@ -226,13 +226,12 @@ BOOST_AUTO_TEST_CASE(failures_explain) {
     ToyGraph g;
     g.on("/gpu:0", "print", "Print", {p_on(g)});
     BOOST_TEST(
-        says(failure(g), "[Print] print: there is no kernel for it on '/device:GPU:0'; there is one on CPU"));
+        says(failure(g), "[Print] print: the op has no kernel for '/device:GPU:0'; it has kernels for CPU"));
   }
   {
     ToyGraph g;
     g.add("cast", {"Cast", {p_on(g)}, {{"DstT", f64}}, {}, "", {}});
-    BOOST_TEST(
-        says(failure(g), "[Cast] cast: there is no kernel for it on any type of device here (CPU, GPU)"));
+    BOOST_TEST(says(failure(g), "[Cast] cast: the op has no kernel for any type of device here (CPU, GPU)"));
   }
   {
     ToyGraph g;
@@ -240,7 +239,7 @@ BOOST_AUTO_TEST_CASE(failures_explain) {
     g.on("/job:ps", "a", "Neg", {p});
     g.add("b", {"Neg", {p}, {}, {}, "/job:worker", {"a"}});
     BOOST_TEST(says(failure(g),
-                    "[Neg] b: must share a device with a by colocation, but a requests '/job:ps' and b "
+                    "[Neg] b: must be on the same device as a (colocation), but a requests '/job:ps' and b "
                     "requests '/job:worker'"));
   }
   {
@@ -249,8 +248,8 @@ BOOST_AUTO_TEST_CASE(failures_explain) {
     g.op("a", "Print", {p});
     g.add("b", {"Split", {p}, {{"N", int64_t{1}}}, {}, "", {"a"}});
     BOOST_TEST(says(failure(g),
-                    "[Split] b: must share a device with a by colocation, but there are kernels for it on "
-                    "GPU and for the other on CPU"));
+                    "[Split] b: must be on the same device as a (colocation), but it has kernels for "
+                    "GPU, and a for CPU"));
   }
   {  // a asks for the GPU, where its companion has no kernel
     ToyGraph g;
@@ -258,8 +257,8 @@ BOOST_AUTO_TEST_CASE(failures_explain) {
     g.on("/gpu:0", "a", "Neg", {p});
     g.add("b", {"Print", {p}, {}, {}, "", {"a"}});
     BOOST_TEST(says(failure(g),
-                    "[Print] b: there is no kernel for it on '/device:GPU:0', where it must be with a; there "
-                    "is one on CPU"));
+                    "[Print] b: the op has no kernel for '/device:GPU:0', where it must run with a; it "
+                    "has kernels for CPU"));
   }
 }
 

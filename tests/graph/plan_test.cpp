@@ -111,9 +111,9 @@ BOOST_AUTO_TEST_CASE(feeds_are_checked) {
   const auto plan = g.plan({a}, {b});
   const auto check = [&](std::vector<Tensor> values) { return plan->check_feeds(values).message(); };
   BOOST_TEST(plan->check_feeds(std::vector{Tensor::of<int64_t>(Shape{2, 3}, {1, 2, 3, 4, 5, 6})}).ok());
-  BOOST_TEST(contains(check({}), "0 tensors are fed, 1 expected"));
-  BOOST_TEST(contains(check({Tensor::scalar(1.0f)}), "is fed float[]; it takes int64[2,?]"));
-  BOOST_TEST(contains(check({Tensor::scalar<int64_t>(1)}), "is fed int64[]; it takes int64[2,?]"));
+  BOOST_TEST(contains(check({}), "0 tensors are fed, but the step has 1 feeds"));
+  BOOST_TEST(contains(check({Tensor::scalar(1.0f)}), "is float[]; expected int64[2,?]"));
+  BOOST_TEST(contains(check({Tensor::scalar<int64_t>(1)}), "is int64[]; expected int64[2,?]"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

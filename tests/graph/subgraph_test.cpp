@@ -109,16 +109,16 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_asked_for) {
   const Output x = g.placeholder("x"), y = g.op("y", "Neg", {x}), v = g.variable("v");
   const Output assign = g.op("assign", "Assign", {v, y});
   const Output group = g.op("group", "NoOp", {}, {assign.node});
-  BOOST_TEST(says(failure(g, {x}, {}), "there is nothing to fetch or to run"));
+  BOOST_TEST(says(failure(g, {x}, {}), "the step has neither fetches nor targets"));
   BOOST_TEST(says(failure(g, {x, x}, {y}), "x:0 is fed twice"));
   BOOST_TEST(says(failure(g, {y}, {y}), "y:0 is both fed and fetched"));
-  BOOST_TEST(says(failure(g, {}, {group}), "[NoOp] group: it is no tensor and cannot be fetched"));
+  BOOST_TEST(says(failure(g, {}, {group}), "[NoOp] group: the node has no output to fetch"));
   BOOST_TEST(says(failure(g, {}, {{y.node, 3}}), "[Neg] y: there is no output 3"));
-  BOOST_TEST(says(failure(g, {}, {{99, 0}}), "a fetch is no node"));
-  BOOST_TEST(says(failure(g, {{99, 0}}, {y}), "a feed is no tensor"));
-  BOOST_TEST(says(failure(g, {}, {}, {99}), "a target is no node"));
+  BOOST_TEST(says(failure(g, {}, {{99, 0}}), "a fetch refers to node number 99"));
+  BOOST_TEST(says(failure(g, {{99, 0}}, {y}), "a feed refers to node number 99"));
+  BOOST_TEST(says(failure(g, {}, {}, {99}), "a target refers to node number 99"));
   BOOST_TEST(says(failure(g, {v}, {}, {assign.node}),
-                  "[Assign] assign: input 0 needs the variable itself, but v:0 is fed"));
+                  "[Assign] assign: input 0 must be a reference to a variable, but a value is fed for v:0"));
 }
 
 BOOST_AUTO_TEST_CASE(names_are_resolved) {
@@ -133,7 +133,7 @@ BOOST_AUTO_TEST_CASE(names_are_resolved) {
   BOOST_TEST((signature.targets == std::vector{logits.node}));
   BOOST_TEST(says(resolve({}, {"logit"}, {}).status(), "nearest is 'logits'"));
   BOOST_TEST(says(resolve({}, {}, {"imago"}).status(), "nearest is 'image'"));
-  BOOST_TEST(says(resolve({}, {}, {"logits:0"}).status(), "a target is a node"));
+  BOOST_TEST(says(resolve({}, {}, {"logits:0"}).status(), "a target must be a node"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -276,7 +276,7 @@ BOOST_AUTO_TEST_CASE(feeds_are_checked) {
   const auto plan = prepare({x}, {y});
   ScriptedHost host(plan);
   host.start({Tensor::scalar<int32_t>(1)});
-  check_failure(host.outcome, Code::InvalidArgument, "x:0 is fed int32[]; it takes float[]");
+  check_failure(host.outcome, Code::InvalidArgument, "the value fed for x:0 is int32[]; expected float[]");
 }
 
 namespace {
