@@ -1,5 +1,5 @@
-// Whole clusters of the real actors in one thread: sessions over several nodes, and what becomes of them when nodes and
-// connections are lost.
+// Whole clusters of the real actors in one thread: sessions over several
+// nodes, and what becomes of them when nodes and connections are lost.
 #include "tests/support/simulated_cluster.h"
 
 #include <boost/test/unit_test.hpp>
@@ -165,8 +165,8 @@ BOOST_AUTO_TEST_CASE(a_receiver_waits_as_long_as_its_sender_does) {
   BOOST_TEST(result == 6.0f);
 }
 
-// worker 0: x = i * ones, 4 MiB, in a loop that needs nothing back;  worker 1: total += max x. While worker 1 hears nothing, worker 0
-// goes on for as long as its credit lasts, and then waits to be asked.
+// worker 0: x = i * ones, 4 MiB, in a loop that needs nothing back;  worker 1: total += max x. While
+// worker 1 hears nothing, worker 0 goes on for as long as its credit lasts, and then waits to be asked.
 BOOST_AUTO_TEST_CASE(a_sender_is_no_further_ahead_of_its_receiver_than_its_credit) {
   constexpr int iterations = 100;
   constexpr uint64_t bytes = 4 << 20;
@@ -206,7 +206,7 @@ BOOST_AUTO_TEST_CASE(who_speaks_in_bulk_alone_is_not_silent) {
       at_worker1.add_one("Max", {large, at_worker1.constant(Tensor::vector<int32_t>({0}))});
   Session session = cluster.session(chief, graph);
   session.run({init});
-  cluster.network().set_faults({.least_delay = 20'000'000, .max_delay = 20'000'000});
+  cluster.network().set_faults({.min_delay = 20'000'000, .max_delay = 20'000'000});
   for (const int64_t begin = cluster.simulation().now(); cluster.simulation().now() < begin + 3 * second;)
     BOOST_TEST_REQUIRE(session.run({largest})[0].as<float>()[0] == 3.0f);
 }

@@ -1,4 +1,4 @@
-// Certificates: an authority, and what it certifies, as files in a folder that goes with it. One thread.
+// Certificates: a certificate authority, and certificates signed by it, as files in a temporary folder. One thread.
 #pragma once
 
 #include <chrono>
@@ -18,7 +18,7 @@ class Certificates {
   TlsFiles of(const std::string& task, Time valid = 24 * hour, Time begin = -hour) {
     return files(value_or_throw(make_certificate(authority_, task, valid, begin)));
   }
-  /// Of one who trusts this authority, and is not certified by it.
+  /// Returns files of a node that trusts this authority, but has a certificate of another one.
   TlsFiles of_another_authority(const std::string& task) {
     return files(value_or_throw(
         make_certificate(value_or_throw(make_authority("other", 24 * hour)), task, 24 * hour, -hour)));

@@ -41,7 +41,7 @@ uint64_t another(uint64_t value, std::mt19937_64& random) {
   return other == value ? value + 1 : other;
 }
 
-/// A place in a struct whose value can be changed; says what it made of what.
+/// A field of a struct whose value can be changed. The change returns a text that says what became what.
 struct Leaf {
   std::string path;
   std::function<std::string(std::mt19937_64&)> change;

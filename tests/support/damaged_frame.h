@@ -1,5 +1,5 @@
-// DamagedFrame: one field of one frame between honest nodes becomes another, well formed: of its header, or anywhere in its struct. The
-// same seed does the same. One thread.
+// DamagedFrame: replaces one field of one frame between correct nodes by another well-formed value, in the
+// frame's header or anywhere in its struct. The same seed chooses the same field and value. One thread.
 #pragma once
 
 #include <cstddef>
@@ -12,15 +12,16 @@ namespace troupe::test {
 
 class DamagedFrame {
  public:
-  /// Of the frames with messages of this type, `skip` go by unharmed. A part of its damages is to the header.
+  /// Damages the first frame with a message of this type after `skip`
+  /// others. The seed decides whether its header or its struct is damaged.
   DamagedFrame(uint64_t schema_id, uint64_t skip, uint64_t seed);
 
-  /// Looks at a frame, and damages it if it is the one.
+  /// Damages the frame if it is the chosen one.
   void operator()(std::vector<std::byte>& frame);
-  /// What became what: "RunPartition.step.ordinal: 3 -> 7"; empty: nothing yet.
+  /// Returns what was changed: "RunPartition.step.ordinal: 3 -> 7"; empty if nothing was changed yet.
   const std::string& what() const { return what_; }
 
-  /// Of every message that nodes send each other, by their names: "RunPartition".
+  /// A type of message that nodes send each other, such as "RunPartition".
   struct Type {
     std::string name;
     uint64_t schema_id;

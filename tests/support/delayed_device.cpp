@@ -14,8 +14,8 @@ namespace troupe {
 namespace {
 
 constexpr size_t page = 4096;
-constexpr size_t guard_bytes = 64;                     // behind each buffer, filled with poison
-constexpr size_t quarantine_bytes = size_t{16} << 20;  // of released memory that is not used again yet
+constexpr size_t guard_bytes = 64;                     // follow each buffer, filled with poison
+constexpr size_t quarantine_bytes = size_t{16} << 20;  // the limit of released memory that is not reused yet
 
 void fill(std::byte* data, size_t bytes) {
   std::memset(data, std::to_integer<int>(DelayedDevice::poison), bytes);
@@ -36,7 +36,7 @@ class DelayedDevice::Memory final : public Allocator, public std::enable_shared_
     for (const Block& block : quarantine_) ::munmap(block.data, mapped(block));
   }
 
-  /// The device begins or ends to execute: from now on its work reaches the buffers, or nobody does.
+  /// Call when the device begins or stops executing work: only its work may reach the buffers.
   void set_executing(bool executing) {
     if (!guarded_) return;
     std::lock_guard lock(mutex_);
@@ -138,11 +138,11 @@ class DelayedDevice::Memory final : public Allocator, public std::enable_shared_
   const bool guarded_;
   mutable std::mutex mutex_;
   bool executing_ = false;
-  std::set<Block> in_use_;  ///< of a guarded device
+  std::set<Block> in_use_;  ///< for a guarded device only
   MemoryStatistics statistics_;
   std::deque<Block> quarantine_;
   size_t quarantined_ = 0;
-  Status damage_;  // the first
+  Status damage_;  // the first damage that was found
 };
 
 struct DelayedDevice::Stream {
@@ -207,8 +207,8 @@ Completion DelayedDevice::issue(Completion after, std::function<Status(DeviceCon
   return done;
 }
 
-// False when there is nothing, or the first item still waits. What the work held is released before it is
-// done.
+// Returns false if there is no work, or the first piece of work still
+// waits. Releases what the work holds before the work counts as done.
 bool DelayedDevice::execute_front(std::unique_lock<std::mutex>& lock) {
   if (!stream_->front_is_ready()) return false;
   Stream::Item item = std::move(stream_->items.front());
@@ -225,7 +225,7 @@ bool DelayedDevice::execute_front(std::unique_lock<std::mutex>& lock) {
 }
 
 void DelayedDevice::serve() {
-  const FlushDenormals flush;  // as the threads of a pool
+  const FlushDenormals flush;  // like the threads of a pool
   std::unique_lock lock(stream_->mutex);
   for (;;) {
     stream_->changed.wait(lock, [&] { return stream_->ending || stream_->front_is_ready(); });
@@ -240,10 +240,10 @@ void DelayedDevice::serve() {
   }
 }
 
-size_t DelayedDevice::advance(size_t most) {
+size_t DelayedDevice::advance(size_t max_items) {
   std::unique_lock lock(stream_->mutex);
   size_t executed = 0;
-  while (executed < most && execute_front(lock)) ++executed;
+  while (executed < max_items && execute_front(lock)) ++executed;
   return executed;
 }
 
@@ -251,7 +251,7 @@ Status DelayedDevice::wait(const Completion& completion) {
   if (options_.drive == Drive::Manual) {
     while (!completion.ready())
       if (advance(1) == 0)
-        return failed_precondition("the device has nothing to execute, and it is still not ready");
+        return failed_precondition("the device has no more work, but the completion is not ready");
     return completion.status();
   }
   completion.then([stream = stream_](const Status&) { stream->notify(); });

@@ -1,9 +1,9 @@
-// DelayedDevice: behaves as an accelerator does, so that the seams a GPU needs are proven without one. Its
-// memory is its own (MemoryKind::Device), work and copies are executed later, in the order of issue, by
-// another thread or when the test says so. Its memory is the host's in truth, so CPU kernels can run on it.
-// What code does wrong shows: memory not yet written and memory released hold 0xA5, released memory is kept
-// aside for a while, and writes into it or past the end of a buffer are found. A guarded device has memory that only its own work
-// reaches: any other access ends the process, as a dereferenced device pointer would. Any thread; `advance` one.
+// DelayedDevice: behaves like an accelerator, so that code for GPUs is tested without one. It has memory of its own
+// (MemoryKind::Device). Work and copies are executed later, in the order of issue, by another thread or when the test
+// asks for it. The memory is really host memory, so kernels for CPUs can run on it. Mistakes become visible: unwritten
+// memory and released memory contain 0xA5, released memory is not reused for a while, and writes to it or past the end
+// of a buffer are detected. On a guarded device only the device's own work reaches the memory; any other access ends
+// the process, as dereferencing a device pointer would. Any thread may call it; one thread may call advance().
 #pragma once
 
 #include <memory>
@@ -18,21 +18,22 @@ namespace troupe {
 class DelayedDevice final : public Device {
  public:
   enum class Drive : bool {
-    Thread,  ///< a thread of the device executes what was issued
-    Manual,  ///< advance() and wait() do, on their caller: deterministic
+    Thread,  ///< a thread of the device executes the work
+    Manual,  ///< advance() and wait() execute the work on their caller, which is deterministic
   };
   struct Options {
     Drive drive = Drive::Thread;
-    std::string kernel_type = "CPU";  ///< type(): whose kernels run here
-    uint16_t ordinal = 1;             ///< tells apart the memories of several such devices
+    std::string kernel_type = "CPU";  ///< the result of type(): the device type whose kernels run here
+    uint16_t ordinal = 1;             ///< distinguishes the memories of several such devices
     size_t memory_cap = size_t{1} << 30;
     uint64_t incarnation = 1;
-    bool guarded = false;  ///< for Drive::Manual: memory is reached only by what advance() and wait() execute
+    /// For Drive::Manual: only work executed by advance() and wait() reaches the memory.
+    bool guarded = false;
   };
   static constexpr std::byte poison{0xA5};
 
   DelayedDevice(DeviceName name, Pool& pool, Options options);
-  /// Executes what was issued; what waits for a tensor that never came is Cancelled.
+  /// Executes all issued work. Work that waits for a tensor that was never completed ends as Cancelled.
   ~DelayedDevice() override;
 
   const DeviceName& name() const override { return name_; }
@@ -46,14 +47,14 @@ class DelayedDevice final : public Device {
   Completion run(std::function<Status(DeviceContext&)> work) override;
   Completion copy(const Tensor& from, Tensor& to) override;
 
-  /// Drive::Manual: executes up to `most` pieces of work on the caller, as far as the tensors they wait for
-  /// are ready; returns how many.
-  size_t advance(size_t most = SIZE_MAX);
-  /// Executes (or lets execute) what was issued until `completion` is ready; its status. FailedPrecondition
-  /// when a manual device has nothing left to execute and it still is not.
+  /// For Drive::Manual: executes up to `max_items` pieces of work on the caller, until
+  /// one of them waits for a tensor that is not ready. Returns how many were executed.
+  size_t advance(size_t max_items = SIZE_MAX);
+  /// Executes work, or lets the thread do so, until `completion` is ready, and returns its status. Fails
+  /// with FailedPrecondition if a manual device has no more work and the completion is still not ready.
   Status wait(const Completion& completion);
 
-  /// Internal, saying where, when memory of this device was written after its release or past its end.
+  /// Fails with Internal, saying where, if memory of this device was written after its release or past its end.
   Status check_memory() const;
 
  private:

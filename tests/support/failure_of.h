@@ -1,11 +1,11 @@
-// failure_of: what a call threw, for tests of calls that throw Error.
+// failure_of: the status of the Error that a call threw, for tests of functions that throw.
 #pragma once
 
 #include "messages/values/status.h"
 
 namespace troupe::test {
 
-/// Ok when it threw nothing.
+/// Returns Ok if the call threw nothing.
 template <class F>
 Status failure_of(F function) {
   try {

@@ -30,7 +30,7 @@ Fiber::Fiber(std::function<void()> body) : body_(std::move(body)), stack_(new st
   inside_.uc_stack.ss_sp = stack_.get();
   inside_.uc_stack.ss_size = stack_bytes;
   inside_.uc_link = nullptr;
-  const auto self = reinterpret_cast<uintptr_t>(this);  // makecontext passes ints alone
+  const auto self = reinterpret_cast<uintptr_t>(this);  // makecontext passes arguments of type int only
   makecontext(&inside_, reinterpret_cast<void (*)()>(&Fiber::start), 2, static_cast<unsigned>(self >> 32),
               static_cast<unsigned>(self));
 }

@@ -1,5 +1,5 @@
-// Fiber: a function with a stack of its own, which runs a while, stands still, and goes on, all on one thread: switching costs what a
-// call does and asks no system. It must not stand still while it handles an exception. Owned by whoever enters it; one thread.
+// Fiber: a function with a stack of its own, which can be suspended and resumed, on one thread. Switching costs as much as a
+// call, and makes no system call. A fiber must not be suspended while it handles an exception. Owned by its user; one thread.
 #pragma once
 
 #include <ucontext.h>
@@ -11,15 +11,15 @@ namespace troupe::test {
 
 class Fiber {
  public:
-  /// `body` must not throw, and must have ended when the fiber goes.
+  /// `body` must not throw. It must have ended when the fiber is destroyed.
   explicit Fiber(std::function<void()> body);
   Fiber(const Fiber&) = delete;
   Fiber& operator=(const Fiber&) = delete;
 
   bool ended() const { return ended_; }
-  /// Runs it until it leaves or ends.
+  /// Runs the body until it calls leave() or ends.
   void enter();
-  /// From within: back to whoever entered it, until that is done again.
+  /// Call from within the body: suspends it and returns to the caller of enter(), until enter() is called again.
   void leave();
 
  private:
@@ -30,7 +30,7 @@ class Fiber {
   const std::unique_ptr<std::byte[]> stack_;
   ucontext_t inside_{}, outside_{};
   bool ended_ = false;
-  // For the address sanitizer, which has to know on which stack it is.
+  // For the address sanitizer, which must know the current stack.
   void *fake_inside_ = nullptr, *fake_outside_ = nullptr;
   const void* outer_stack_ = nullptr;
   size_t outer_size_ = 0;

@@ -9,7 +9,7 @@ namespace troupe::test {
 namespace {
 
 [[noreturn]] void refuse(std::string_view text) {
-  throw Error(invalid_argument("no value: '" + std::string(text) + "'"));
+  throw Error(invalid_argument("'" + std::string(text) + "' does not describe a tensor"));
 }
 
 template <class T>

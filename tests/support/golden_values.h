@@ -1,5 +1,5 @@
-// Values that another program computed, as text: "float[2,3] 1 2 3 4 5 6" (tests/golden/make_op_values.py has the form), and how
-// far ours may be from them. Test code; any thread.
+// Values that another program computed, as text: "float[2,3] 1 2 3 4 5 6" (the format of
+// tests/golden/make_op_values.py), and their comparison with values of this program. Pure functions.
 #pragma once
 
 #include <string>
@@ -10,19 +10,19 @@
 
 namespace troupe::test {
 
-/// The parts of a text between single separators.
+/// Returns the parts of a text between separators.
 std::vector<std::string_view> parts_of(std::string_view text, char separator);
 
-/// Throws Error when the text is no tensor.
+/// Throws Error if the text does not describe a tensor.
 Tensor tensor_from_text(std::string_view text);
 
-/// How far a float may be off: by `relative` of the larger one, or by `absolute`. With neither it must be the same, the sign of a
-/// zero too; NaN is NaN whatever its bits.
+/// The allowed difference of floats: `relative` times the larger one, or `absolute`. If
+/// both are 0, floats must be equal, including the sign of a zero. All NaNs are equal.
 struct Tolerance {
   double relative = 0, absolute = 0;
 };
 
-/// What differs first, or an empty text. Integers, bools and strings must be equal.
+/// Describes the first difference, or returns an empty text. Integers, bools and strings must be equal.
 std::string difference(const Tensor& got, const Tensor& expected, Tolerance tolerance);
 
 }  // namespace troupe::test

@@ -16,8 +16,8 @@ bool is_varied(const Tensor& tensor) {
   return tensor.dtype() == DType::Double || tensor.dtype() == DType::Complex128;
 }
 
-/// The numbers in it: two for each complex one. The gradient of a real value by a complex z = x + iy is its derivative by x plus i
-/// times that by y, so that both are compared number by number.
+/// Returns the numbers in a tensor, two for each complex one. The gradient of a real value by a complex
+/// z = x + iy is its derivative by x plus i times that by y; so both are compared number by number.
 std::span<const double> numbers(const Tensor& tensor) {
   return {reinterpret_cast<const double*>(tensor.data()), tensor.bytes() / sizeof(double)};
 }
@@ -36,7 +36,7 @@ Tensor random_like(const Tensor& tensor, uint64_t seed) {
   return result;
 }
 
-/// The graph of one op with a scalar behind it, and its derivatives.
+/// The graph of one op, with a scalar computed from its outputs, and the derivatives of that scalar.
 class Derivative {
  public:
   Derivative(const OpCase& sample, Known known)
@@ -78,7 +78,7 @@ class Derivative {
   }
 
  private:
-  /// The sum of all floating outputs, each element with a weight of its own; of complex ones the real part.
+  /// Adds the sum of all floating outputs, each element with a weight of its own; of complex outputs the real part.
   void add_loss(const Scope& scope, NodeId node) {
     const auto outputs = value_or_throw(run_op(sample_.op, sample_.inputs, sample_.attrs));
     std::vector<Output> terms;
@@ -137,7 +137,7 @@ class Derivative {
   Feeds feeds_;
   std::vector<Output> variables_;
   std::optional<Output> loss_;
-  std::shared_ptr<const PreparedPlan> plan_;  ///< of the loss
+  std::shared_ptr<const PreparedPlan> plan_;  ///< computes the loss
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Gradients against finite differences: the derivative of a weighted sum of an op's outputs by each input of dtype double or
-// complex128, once by gradients() and once by central differences. Test code; one thread.
+// Compares gradients with finite differences: the derivatives of a weighted sum of an op's outputs by each
+// input of dtype double or complex128, once by gradients() and once by central differences. One thread.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,8 @@
 
 namespace troupe::test {
 
-/// What differs, or an empty text; nothing when no input and output are of these types. `known` says what the graph
-/// knows of the inputs, for gradients take other ways when shapes are open.
+/// Describes the first difference, or returns an empty text. Returns nothing if no input and output has one of these
+/// types. `known` says what the graph knows about the inputs, because gradients are built differently for unknown shapes.
 std::optional<std::string> gradient_mismatch(const OpCase& sample, Known known);
 
 }  // namespace troupe::test

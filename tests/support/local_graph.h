@@ -1,4 +1,4 @@
-// LocalGraph: a graph put together op by op and the runtime that runs it, for tests to have as their fixture. One thread.
+// LocalGraph: a graph, a scope to build it with, and a runtime that runs it; a fixture for tests. One thread.
 #pragma once
 
 #include <type_traits>
@@ -18,7 +18,7 @@ struct LocalGraph {
   Output number(std::type_identity_t<T> value) {
     return g.constant(Tensor::scalar<T>(value));
   }
-  /// Why a step that fetches this fails; Ok when it does not.
+  /// Returns the failure of a step that fetches this output, or Ok.
   Status failure(Output fetch) { return runtime.run(graph, {}, {fetch}).status(); }
 };
 

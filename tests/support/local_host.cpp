@@ -160,7 +160,7 @@ StepReply LocalHost::change_variables(const StepRequest& request) {
   return {apply_update(**rule, node, request.inputs, device, info_), {}, false};
 }
 
-// Only an owner that writes on another thread makes readers wait; here writes end before anything else happens.
+// Readers have to wait only if a variable's owner writes on another thread. Here each write ends before anything else happens.
 void LocalHost::read(Activation activation, uint32_t input, StateCell& cell) {
   Snapshot snapshot;
   while (cell.try_read(snapshot) == StateCell::Reading::Busy) cpu_relax();

@@ -1,5 +1,5 @@
-// Runs graphs in one process without actors: a runtime of one device and its variables, and the host of its steps, which changes
-// variables on the spot and matches Send with Recv within a step. Any number of threads may run steps on one runtime at once.
+// Runs graphs in one process without actors: a runtime with one device and its variables, and the host of its steps, which changes
+// variables directly and matches Send with Recv within a step. Any number of threads may run steps on one runtime at the same time.
 #pragma once
 
 #include <condition_variable>
@@ -25,23 +25,23 @@ using Feeds = std::vector<std::pair<Output, Tensor>>;
 class LocalRuntime {
  public:
   explicit LocalRuntime(std::shared_ptr<const OpLibrary> library);
-  /// On a device of the caller's, which must outlive the runtime.
+  /// Uses a device of the caller, which must outlive the runtime.
   LocalRuntime(std::shared_ptr<const OpLibrary> library, Device& device);
-  /// On a device that computes only when `advance` is called: a step does so when it waits for the device.
+  /// For a device that computes only when `advance` is called. A step calls it when it waits for the device.
   LocalRuntime(std::shared_ptr<const OpLibrary> library, Device& device, std::function<void()> advance);
 
   const OpLibrary& library() const { return *library_; }
   Device& device() { return *device_; }
   StateTable& state() { return state_; }
 
-  /// What the master does for a signature, for one device: cut out the subgraph, plan, prepare.
+  /// Does what the master does for a signature, for one device: cuts out the subgraph, makes the plan, prepares it.
   Result<std::shared_ptr<const PreparedPlan>> prepare(const Graph& graph, const RunSignature& signature);
-  /// One partition, for this device.
+  /// Prepares one partition, for this device.
   Result<std::shared_ptr<const PreparedPlan>> prepare(const Partition& partition);
-  /// One step, on this thread. `feeds` are in the order of the signature, without those that nothing reads.
+  /// Runs one step on this thread. `feeds` are in the order of the signature, without those that no node reads.
   Result<std::vector<Tensor>> run(const std::shared_ptr<const PreparedPlan>& plan,
                                   std::vector<Tensor> feeds = {}, const StepInfo& info = {});
-  /// Both; a fetch with index Output::control is a target.
+  /// Prepares and runs. A fetch with index Output::control is a target.
   Result<std::vector<Tensor>> run(const Graph& graph, const Feeds& feeds, const std::vector<Output>& fetches);
 
  private:
@@ -53,18 +53,20 @@ class LocalRuntime {
   StateTable state_;
 };
 
-/// One step on a runtime of its own.
+/// Runs one step on a runtime of its own.
 Result<std::vector<Tensor>> run_graph(std::shared_ptr<const OpLibrary> library, const Graph& graph,
                                       const Feeds& feeds, const std::vector<Output>& fetches);
 
 class LocalHost;
 
-/// Where the Sends and Recvs of one step meet; one thread at a time.
+/// Matches the Sends and Recvs of one step. One thread at a time.
 struct LocalRendezvous {
-  using Edge = std::tuple<std::string, uint64_t, uint64_t>;  ///< name, frame, iteration
+  using Edge = std::tuple<std::string, uint64_t,
+                          uint64_t>;  ///< name, frame, iteration
   struct Token {
     StepReply reply;
-    StateCell* cell = nullptr;  ///< of a variable, whose value is read when its Recv asks
+    /// The cell of a variable, whose value is read when its Recv asks for it.
+    StateCell* cell = nullptr;
   };
   std::map<Edge, Token> sent;
   std::map<Edge, std::pair<LocalHost*, Activation>> waiting;
@@ -74,17 +76,20 @@ struct LocalRendezvous {
 class LocalHost : public StepHost {
  public:
   LocalHost(const OpLibrary& library, std::shared_ptr<const PreparedPlan> plan);
-  /// The host of one partition's part of a step, which meets the others at the rendezvous.
+  /// Makes the host of one partition's part of a step, which
+  /// exchanges tokens with the others through the rendezvous.
   LocalHost(const OpLibrary& library, std::shared_ptr<const PreparedPlan> plan, LocalRendezvous& rendezvous);
 
   StepRunner& runner() { return runner_; }
-  /// Starts the step without driving it: that is for whoever finds it woken.
+  /// Starts the step, but does not drive it. The
+  /// caller drives it when take_wake() returns true.
   void start(std::vector<Tensor> feeds, const StepInfo& info);
-  /// True when there is something to drive, once per reason.
+  /// Returns true if there is something to drive, once for each reason.
   bool take_wake();
-  /// Nothing while the step is under way.
+  /// Returns nothing while the step is running.
   const std::optional<Status>& outcome() const { return ended_; }
-  /// Drives the step until it has ended. While there is nothing to drive it calls `advance`, or if that is empty waits.
+  /// Drives the step until it has ended. While there is nothing
+  /// to drive, calls `advance`, or waits if that is empty.
   Result<std::vector<Tensor>> run(std::vector<Tensor> feeds, const StepInfo& info,
                                   const std::function<void()>& advance = {});
 

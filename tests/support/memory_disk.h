@@ -1,4 +1,5 @@
-// MemoryDisk: files that only exist as text or as a rule that gives their bytes, which may be larger than any disk. Read only. One thread.
+// MemoryDisk: a read-only disk whose files are given as text, or as a
+// function that returns their bytes, so they may be of any size. One thread.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +13,7 @@ namespace troupe::test {
 
 class MemoryDisk final : public Disk {
  public:
-  /// The byte at an offset.
+  /// Returns the byte at an offset.
   using Rule = std::function<char(uint64_t offset)>;
 
   void write(const std::string& path, std::string bytes) {
@@ -55,7 +56,7 @@ class MemoryDisk final : public Disk {
    private:
     Content content_;
   };
-  static Status read_only() { return Status(Code::PermissionDenied, "a disk to read only"); }
+  static Status read_only() { return Status(Code::PermissionDenied, "the disk is read-only"); }
 
   std::map<std::string, Content> files_;
 };

@@ -40,7 +40,7 @@ void check_same(const OpCase& sample, const char* when, const Result<std::vector
                                                             << text_of(expected[i]));
 }
 
-/// With inputs that nobody else holds, so that a kernel may write its output over them.
+/// Runs the kernel with inputs that nobody else holds, so that it may write its output over them.
 Result<std::vector<Tensor>> run_kernel(const SingleOp& op, std::vector<Tensor> inputs,
                                        DeviceContext& device) {
   TROUPE_ASSIGN(const KernelDef* const def, op_library()->kernels.find(op.node(), "CPU"));
@@ -62,13 +62,13 @@ Result<std::vector<Tensor>> run_in_place(const OpCase& sample) {
   return run_kernel(op, copies_of(sample.inputs), device);
 }
 
-/// The kernel alone of an op on variables, which are changed by whoever owns them and cannot be fed.
+/// Runs only the kernel of an op on variables, because variables are changed by their owner and cannot be fed.
 bool takes_variables(const OpDef& op) {
   return op.is_of_service(variable_service) ||
          std::ranges::any_of(op.inputs, [](const ArgDef& input) { return input.type == DType::Resource; });
 }
 
-/// A step of one op, or its kernel alone.
+/// Runs a step with one op, or only its kernel.
 Result<std::vector<Tensor>> run_on(DelayedDevice& device, const SingleOp& op, std::vector<Tensor> inputs) {
   if (takes_variables(*op.node().op)) {
     std::vector<Tensor> outputs;
@@ -87,7 +87,7 @@ Result<std::vector<Tensor>> run_on(DelayedDevice& device, const SingleOp& op, st
   return LocalRuntime(op_library(), device, [&] { device.advance(); }).run(op.graph, feeds, fetches);
 }
 
-/// On a device with memory of its own, which only its work reaches, later: checks on the host do not.
+/// Runs on a device with memory of its own, which only the device's own work reaches, later, so not the checks on the host.
 Result<std::vector<Tensor>> run_delayed(const OpCase& sample) {
   BOOST_TEST_CHECKPOINT(sample.op << " on a device with memory of its own");
   InlinePool pool;
@@ -113,7 +113,7 @@ bool has_strings(const std::vector<Tensor>& tensors) {
   return std::ranges::any_of(tensors, [](const Tensor& tensor) { return tensor.dtype() == DType::String; });
 }
 
-/// The type whose conversions a type goes by: quantised integers are stored as it.
+/// Returns the type by whose conversions a type is converted: quantised integers are stored like that type.
 DType storage_of(DType dtype) {
   switch (dtype) {
     case DType::QInt8: return DType::Int8;
@@ -163,7 +163,7 @@ void check_case(const OpCase& sample) {
 void check_bad_case(const BadCase& bad) {
   const bool has_kernel = !op_library()->kernels.of(bad.sample.op).empty();
   for (const Known known : {Known::Values, Known::Shapes, Known::Nothing}) {
-    if (known == Known::Nothing && !has_kernel) continue;  // refused where the op is carried out
+    if (known == Known::Nothing && !has_kernel) continue;  // refused only where the op is carried out
     const auto outputs = run_op(bad.sample.op, bad.sample.inputs, bad.sample.attrs, known);
     BOOST_TEST_REQUIRE(!outputs.ok(), bad.sample.op << " did not fail: " << bad.text);
     const std::string message = outputs.status().message();
@@ -183,7 +183,7 @@ void check_served_case(const ServedCase& served) {
     shapes += (shapes.empty() ? "" : " ") + shape.text();
   BOOST_TEST(shapes == served.shapes, op << ": inferred " << shapes << ", expected " << served.shapes);
   const std::string test = project_file("tests/" + served.test);
-  const std::string older = op.substr(0, op.find("V2"));  // tests may put the suffix on
+  const std::string older = op.substr(0, op.find("V2"));  // the test may append the suffix
   BOOST_TEST(test.find('"' + older) != std::string::npos, served.test << " does not name " << op);
 }
 

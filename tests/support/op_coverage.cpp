@@ -28,9 +28,9 @@ bool serves(const KernelDef& kernel, const std::string& attr, DType dtype) {
   return types == kernel.types.end() || std::ranges::find(types->second, dtype) != types->second.end();
 }
 
-/// What the samples of an op show.
+/// What the samples of an op cover.
 struct Shown {
-  std::set<std::pair<std::string, std::string>> values;  ///< of attributes, as text
+  std::set<std::pair<std::string, std::string>> values;  ///< the values of attributes, as text
   bool data = false, empty = false, scalar = false, odd = false;
 
   void add(const Shape& shape) {
@@ -41,8 +41,8 @@ struct Shown {
   }
 };
 
-/// Shapes of what lies in the memory of the device, for sizes and axes are no data: of the inputs, and where those are scalars or
-/// none, of the outputs.
+/// Returns the shapes of the tensors in device memory, because tensors on the host are sizes
+/// and axes: those of the inputs, or those of the outputs if all such inputs are scalars.
 std::vector<Shape> data_shapes(const OpCase& sample, const SingleOp& op) {
   std::vector<Shape> shapes;
   for (size_t i = 0; i < sample.inputs.size(); ++i)
@@ -94,7 +94,7 @@ std::vector<std::string> left_out(const OpDef& op, const OpCases& cases) {
   for (const auto& [attr, dtypes] : served_types(op))
     for (const DType dtype : dtypes) require(attr, dtype);
   for (const AttrDef& attr : op.attrs)
-    if (attr.kind == AttrKind::Bool && attr.name != "use_locking")  // which means nothing
+    if (attr.kind == AttrKind::Bool && attr.name != "use_locking")  // which has no effect
       for (const bool value : {false, true}) require(attr.name, value);
   if (op.inputs.empty() || !shown.data) return missing;
   if (!shown.empty) missing.push_back("a tensor without elements");

@@ -1,4 +1,4 @@
-// The library of all ops that tests share: made once, never changed. Any thread.
+// The library of all ops, which all tests share. It is made once and never changed. Any thread may use it.
 #pragma once
 
 #include "kernels/core/kernel.h"

@@ -61,7 +61,7 @@ Result<std::vector<Tensor>> PartitionedRuntime::run_step(std::span<const Partiti
   return results;
 }
 
-// Everything happens on this thread, so when nobody is woken, nobody ever will be.
+// Everything happens on this thread, so if no host is woken now, no host will ever be.
 Status PartitionedRuntime::drive(std::span<const std::unique_ptr<LocalHost>> hosts) {
   for (bool any = true; any;) {
     any = false;
@@ -78,7 +78,7 @@ Status PartitionedRuntime::drive(std::span<const std::unique_ptr<LocalHost>> hos
   for (const auto& host : hosts) {
     if (host->outcome() && !host->outcome()->ok()) failure = *host->outcome();
   }
-  for (const auto& host : hosts) {  // the others wait for what will not come
+  for (const auto& host : hosts) {  // the other hosts wait for tokens that will never arrive
     if (host->outcome()) continue;
     if (failure.ok()) failure = internal("the partitions wait for each other");
     (void)host->runner().cancel(failure);

@@ -1,5 +1,5 @@
-// Runs graphs cut over several CPU devices in one process without actors: each device has its own variables, and one thread drives
-// them all, in an order that a seed chooses. Devices are "/job:test/replica:0/task:i/device:CPU:0".
+// Runs graphs that are cut over several CPU devices, in one process without actors. Each device has its own variables. One
+// thread drives all devices, in an order that depends on a seed. Devices are "/job:test/replica:0/task:i/device:CPU:0".
 #pragma once
 
 #include <random>
@@ -13,9 +13,10 @@ class PartitionedRuntime {
  public:
   PartitionedRuntime(std::shared_ptr<const OpLibrary> library, size_t devices, uint64_t seed = 0);
 
-  /// One step: cut out, placed as the nodes request, partitioned and run. Internal when all partitions wait for each other.
+  /// Runs one step: cuts out the subgraph, places nodes as they request, partitions,
+  /// and runs. Fails with Internal if all partitions wait for each other.
   Result<std::vector<Tensor>> run(const Graph& graph, const Feeds& feeds, const std::vector<Output>& fetches);
-  /// Of the last run.
+  /// Returns the number of partitions of the last run.
   size_t partitions() const { return partitions_; }
 
  private:

@@ -20,7 +20,7 @@ Program::Program(const std::string& program, std::vector<std::string> arguments)
   for (auto& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
   std::array<int, 2> ends{};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) throw std::runtime_error("cannot make a pipe");
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
@@ -48,7 +48,7 @@ bool Program::wait_for(const std::string& text) {
 
 int Program::end(int signal) {
   if (signal != 0) kill(pid_, signal);
-  while (wait_for("\n")) {  // to the end of the output, so that it never waits for a reader
+  while (wait_for("\n")) {  // reads to the end, so that the program never waits for a reader of its output
   }
   int status = 0;
   waitpid(pid_, &status, 0);

@@ -1,4 +1,5 @@
-// Program: a real program run by a test, its output readable; killed with it. TROUPE_PROGRAM is the one under test.
+// Program: a child process of a test. The test can read its output,
+// and kills it at the end. TROUPE_PROGRAM is the program under test.
 #pragma once
 
 #include <sys/types.h>
@@ -17,11 +18,11 @@ class Program {
   Program& operator=(const Program&) = delete;
 
   pid_t process() const { return pid_; }
-  /// Reads until a line contains this; false at the end of the output.
+  /// Reads until a line contains this text. Returns false at the end of the output.
   bool wait_for(const std::string& text);
-  /// The exit code, or minus the signal that ended it. With a signal that is sent first.
+  /// Sends the signal, if one is given, and waits. Returns the exit code, or minus the signal that ended the process.
   int end(int signal = 0);
-  /// Every line read so far.
+  /// Returns all lines read so far.
   const std::string& output() const { return output_; }
 
  private:
@@ -30,7 +31,7 @@ class Program {
   std::string output_;
 };
 
-/// The processes that have this one as their parent.
+/// Returns the processes whose parent this is.
 std::vector<pid_t> children_of(pid_t parent);
 bool is_running(pid_t process);
 

@@ -1,5 +1,5 @@
-// ReservedPort: a port of the loopback interface that is nobody else's as long as this lives, and that a program under test can listen
-// at: the socket here is bound and does not listen. One thread.
+// ReservedPort: a port of the loopback interface that no other program can take as long as this object lives,
+// but at which a program under test can listen: the socket here is bound and does not listen. One thread.
 #pragma once
 
 #include <arpa/inet.h>
@@ -24,7 +24,7 @@ class ReservedPort {
     const int reuse = 1;
     ::setsockopt(descriptor_, SOL_SOCKET, SO_REUSEADDR, &reuse, sizeof reuse);
     if (::bind(descriptor_, generic, size) != 0 || ::getsockname(descriptor_, generic, &size) != 0)
-      throw std::system_error(errno, std::generic_category(), "no port to reserve");
+      throw std::system_error(errno, std::generic_category(), "cannot reserve a port of " + host_);
     port_ = ntohs(address.sin_port);
   }
   ~ReservedPort() { ::close(descriptor_); }
@@ -32,7 +32,7 @@ class ReservedPort {
   ReservedPort& operator=(const ReservedPort&) = delete;
 
   std::string endpoint() const { return host_ + ":" + std::to_string(port_); }
-  /// From now on somebody listens there: this.
+  /// Makes this socket listen.
   void listen() { ::listen(descriptor_, 1); }
 
  private:

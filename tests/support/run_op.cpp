@@ -15,7 +15,7 @@ namespace {
 const ArgDef& argument_of(const OpDef& op, size_t input) {
   static const ArgDef none;
   if (op.inputs.empty()) return none;
-  // Ops that take references have one tensor for each argument.
+  // Each argument of an op that takes references is one tensor.
   return op.inputs[std::min(input, op.inputs.size() - 1)];
 }
 

@@ -1,6 +1,5 @@
-// Runs single ops in tests: a graph of one node on sources of a chosen kind, its kernel on the CPU, and what
-// was inferred before. Test code; one thread. Failures are reported through Boost.Test where they are
-// checked.
+// Runs single ops in tests: builds a graph of one node with sources of a chosen kind, runs its kernel on the CPU,
+// and returns what was inferred. Failures are reported through Boost.Test by the functions that check. One thread.
 #pragma once
 
 #include <string>
@@ -11,16 +10,16 @@
 
 namespace troupe::test {
 
-/// What the graph knows of the inputs of the node: shape functions must agree with the kernel in each case.
+/// What the graph knows about the inputs of the node. Shape functions must agree with the kernel in each case.
 enum class Known { Values, Shapes, Nothing };
 
-/// One op on sources of its inputs, as a graph. References are variables of the shape of the tensor given. The node is called
-/// "node", for random ops go by the name.
+/// The graph of one op with a source for each of its inputs. References are variables with the
+/// shape of the given tensor. The node is called "node", because random ops depend on the name.
 struct SingleOp {
   static Result<SingleOp> make(const std::string& op, const std::vector<Tensor>& inputs, Attributes attrs,
                                Known known);
   const Node& node() const { return graph.node(id); }
-  /// How many tensors its kernel makes: the new value of each variable, whatever the op itself yields.
+  /// Returns how many tensors the kernel makes: one for each output, or for an op that writes variables, one for each new value.
   size_t results() const;
 
   Graph graph;
@@ -28,34 +27,34 @@ struct SingleOp {
   std::vector<Output> sources;
 };
 
-/// The outputs of `op`, or why the graph (shape function, attributes) or the kernel refused. The
-/// outputs of an op that writes variables are their new values. Checks that the inferred shapes describe the outputs.
+/// Returns the outputs of `op`, or the failure of the graph (shape function, attributes) or the kernel. The
+/// outputs of an op that writes variables are their new values. Checks that the inferred shapes are right.
 Result<std::vector<Tensor>> run_op(const std::string& op, const std::vector<Tensor>& inputs,
                                    Attributes attrs = {}, Known known = Known::Values,
                                    const StepInfo& step = {}, size_t threads = 1);
 
-/// Checks the outputs bit by bit, whatever is known of the inputs.
+/// Checks the outputs bit by bit, for whatever is known about the inputs.
 void check_op(const std::string& op, const std::vector<Tensor>& inputs, const Attributes& attrs,
               const std::vector<Tensor>& expected);
-/// Checks that it fails, whatever is known of the inputs, as InvalidArgument with `text` in its message.
+/// Checks that the op fails with InvalidArgument and `text` in its message, for whatever is known about the inputs.
 void check_refused(const std::string& op, const std::vector<Tensor>& inputs, const Attributes& attrs,
                    const std::string& text);
 
-/// "float[2] 1 2": for messages.
+/// Returns "float[2] 1 2", for messages.
 std::string text_of(const Tensor& tensor);
 
-/// Where a file of the project is, given by its path there.
+/// Returns the path of a file of the project, given its path inside the project.
 std::string project_path(const std::string& path);
-/// Its text; empty when there is none.
+/// Returns the content of a file of the project; empty if it does not exist.
 std::string project_file(const std::string& path);
 
-/// Brief tensors.
+/// Short forms for tensors.
 Tensor floats(const Shape& shape, std::initializer_list<float> values);
 Tensor ints(std::initializer_list<int32_t> values);
 Tensor ints(const Shape& shape, std::initializer_list<int32_t> values);
 Tensor int_scalar(int32_t value);
 Tensor strings(std::initializer_list<std::string> values);
-/// 0, 1, 2, ... of this shape.
+/// Returns 0, 1, 2, ... with this shape.
 Tensor counting(const Shape& shape);
 
 }  // namespace troupe::test

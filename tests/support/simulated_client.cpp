@@ -49,7 +49,7 @@ void SimulatedClient::go_on() {
 
 bool SimulatedClient::wait(const std::function<bool()>& done, int64_t deadline) {
   if (done()) return true;
-  // Time passes from timer to timer.
+  // Time passes in steps from timer to timer.
   if (deadline != 0) simulation_.call_at(deadline, Simulation::everyone, [] {});
   done_ = &done;
   deadline_ = deadline;

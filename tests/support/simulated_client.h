@@ -1,6 +1,6 @@
-// SimulatedClient: a caller of the library in a simulation, one of several at a time, each written as if it were alone: wherever it
-// waits, the others and the whole simulation go on. It runs on the simulation's thread, on a stack of its own; the seed decides who
-// goes on next.
+// SimulatedClient: a caller of the library in a simulation. There may be several at a time. Each is
+// written as if it were alone: where it waits, the simulation and the other clients continue. A client
+// runs on the simulation's thread, on a stack of its own. The seed decides which client continues next.
 #pragma once
 
 #include <exception>
@@ -13,35 +13,35 @@ namespace troupe::test {
 
 class SimulatedClient {
  public:
-  /// `body` begins when the simulation gets to it. It must not wait while it handles an exception.
+  /// The simulation starts `body` later. The body must not wait while it handles an exception.
   SimulatedClient(Simulation& simulation, std::function<void()> body);
-  /// Ends it where it waits: what it stands on must have crashed, or it must have ended.
+  /// Ends the body where it waits. The body must have ended, or the node that it uses must have crashed.
   ~SimulatedClient();
   SimulatedClient(const SimulatedClient&) = delete;
   SimulatedClient& operator=(const SimulatedClient&) = delete;
 
   bool ended() const { return fiber_.ended(); }
-  /// Throws what the body threw.
+  /// Throws the exception that the body threw, if any.
   void rethrow() const;
 
-  /// The one that runs, or null.
+  /// Returns the client that is running, or null.
   static SimulatedClient* current();
-  /// From within: Scheduler::wait, the rest of the simulation going on.
+  /// Call from within the body: does what Scheduler::wait does, while the rest of the simulation continues.
   bool wait(const std::function<bool()>& done, int64_t deadline);
 
-  /// For the simulation: whether it has something to do, and lets it do that until it waits again.
+  /// For the simulation: ready() returns true if the client has something to do; go_on() lets it do that until it waits again.
   bool ready() const;
   void go_on();
 
  private:
-  struct Ended {};  ///< thrown by wait() so that the body goes
+  struct Ended {};  ///< thrown by wait() to end the body
   void run();
 
   Simulation& simulation_;
   const std::function<void()> body_;
   Fiber fiber_;
-  Unit* units_ = nullptr;                        ///< its own, while it stands still
-  const std::function<bool()>* done_ = nullptr;  ///< what it waits for
+  Unit* units_ = nullptr;                        ///< the units of its thread, while the body is suspended
+  const std::function<bool()>* done_ = nullptr;  ///< the condition for which it waits
   int64_t deadline_ = 0;
   bool ending_ = false;
   std::exception_ptr failure_;

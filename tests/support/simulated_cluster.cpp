@@ -7,7 +7,7 @@
 
 namespace troupe::test {
 
-/// What a node has from its start to its end.
+/// Everything that a node has from its start to its end.
 struct SimulatedCluster::Life {
   Life(SimulatedCluster& cluster, Machine& machine)
       : network(cluster.network_.join(machine.task)),
@@ -35,7 +35,7 @@ SimulatedCluster::SimulatedCluster(uint64_t seed, const std::vector<std::string>
 SimulatedCluster::~SimulatedCluster() {
   for (size_t machine = 0; machine < size(); ++machine)
     if (up(machine)) crash(machine, false);
-  simulation_.run_ready();  // jobs own what they run
+  simulation_.run_ready();  // because jobs own what they run
 }
 
 ActorNode& SimulatedCluster::node(size_t machine) { return machines_[machine].life->node.actors; }

@@ -1,5 +1,5 @@
-// SimulatedCluster: a cluster of nodes, each with its own actors, clock, network and disk, in one thread under one seed. A node can
-// crash and start again, with its disk and nothing else. Every node links to every other. One thread.
+// SimulatedCluster: a cluster of nodes, each with its own actors, clock, network and disk, in one thread and under one
+// seed. A node can crash and start again; only its disk survives. Every node links to every other node. One thread.
 #pragma once
 
 #include <functional>
@@ -18,7 +18,7 @@ namespace troupe::test {
 
 class SimulatedCluster {
  public:
-  /// One node, with one CPU device, per task: "/job:ps/replica:0/task:0".
+  /// Makes one node, with one CPU device, for each task: "/job:ps/replica:0/task:0".
   SimulatedCluster(uint64_t seed, const std::vector<std::string>& tasks,
                    int64_t heartbeat = NodeIdentity().heartbeat);
   ~SimulatedCluster();
@@ -32,23 +32,25 @@ class SimulatedCluster {
   StateTable& state(size_t machine);
 
   bool up(size_t machine) const;
-  /// The process, or the whole machine: then its peers hear nothing of it, and what it has not synced may be lost.
+  /// Crashes the process, or the whole machine. After a crash of the machine its peers receive
+  /// nothing from it, not even a reset, and what was not synced to its disk may be lost.
   void crash(size_t machine, bool whole_machine);
   void start(size_t machine);
-  /// All nodes are up and linked.
+  /// Returns true if all nodes are up and linked.
   bool complete() const;
   bool linked(size_t one, size_t other) const;
 
-  /// What a session on any node may use: the devices of these machines (none: of all), which must be up.
+  /// Returns the devices of these machines, or of all machines if none are named, for sessions. The machines must be up.
   std::vector<WorkerDevices> workers(const std::vector<size_t>& machines = {}) const;
-  /// With its master on that machine, over `machines` (none: all), and the state that all sessions share.
+  /// Opens a session whose master is on that machine. It uses the devices of `machines`,
+  /// or of all machines if none are named, and the state that all sessions share.
   Session session(size_t machine, const Graph& graph, const std::vector<size_t>& machines = {},
                   const SessionOptions& options = {});
-  /// Calls sessions of that machine, and dies with it.
+  /// Starts a client, which may use sessions of that machine, and ends when the machine crashes.
   void start_client(size_t machine, std::function<void()> body);
-  /// Whether none runs on the machines that are up; throws what one has thrown.
+  /// Returns true if no client runs on the machines that are up. Throws what a client has thrown.
   bool clients_ended() const;
-  /// From a client: lets time pass.
+  /// Call from a client: lets time pass.
   void sleep(size_t machine, int64_t nanoseconds);
   uint64_t random_id() { return simulation_.draw(UINT64_MAX) | 1; }
 
@@ -57,7 +59,7 @@ class SimulatedCluster {
   struct Machine {
     std::string task;
     std::unique_ptr<SimulatedDisk> disk;
-    std::unique_ptr<Life> life;  ///< null while it is down
+    std::unique_ptr<Life> life;  ///< null while the machine is down
   };
 
   const int64_t heartbeat_;

@@ -24,7 +24,7 @@ Status SimulatedDisk::operate(uint64_t life, Effect effect) {
   return check_alive(life);
 }
 
-// ---- Names
+// Names
 
 namespace {
 
@@ -141,7 +141,7 @@ Result<Disk::Info> SimulatedDisk::info(const std::string& path) {
   return Info{place.node->content.size(), place.node->is_folder};
 }
 
-// ---- Bytes
+// Bytes
 
 class SimulatedDisk::File final : public ReadableFile, public WritableFile {
  public:
@@ -229,7 +229,7 @@ Result<std::unique_ptr<WritableFile>> SimulatedDisk::open_for_writing(const std:
   return std::unique_ptr<WritableFile>(std::make_unique<File>(*this, node, path));
 }
 
-// ---- After a crash
+// After a crash
 
 void SimulatedDisk::restart() {
   for (const Changes& changes : std::exchange(unsynced_, {}))

@@ -1,6 +1,5 @@
-// SimulatedDisk: a disk in memory that can be full and can crash, losing what
-// was not synced: names and bytes, whole or torn. What survives is drawn from
-// the seed: the same seed and calls give the same disk. One thread.
+// SimulatedDisk: a disk in memory that can be full and can crash. A crash loses names and bytes that were not synced,
+// all or some of them. The seed decides what survives: the same seed and calls give the same disk. One thread.
 #pragma once
 
 #include <cstdint>
@@ -18,24 +17,23 @@ class SimulatedDisk final : public Disk {
  public:
   explicit SimulatedDisk(uint64_t seed);
 
-  /// Bytes of all files together; a write that would pass it writes what fits and is ResourceExhausted.
+  /// Limits the bytes of all files together. A write beyond the limit writes what fits and fails with ResourceExhausted.
   void set_capacity(uint64_t bytes) { capacity_ = bytes; }
   uint64_t used() const;
 
-  /// How many operations that change the disk there were: every create,
-  /// append, write, sync, rename, remove, make_folder and sync_folder.
+  /// Returns how many operations have changed the disk: create, append, write, sync, rename, remove, make_folder and sync_folder.
   uint64_t operations() const { return operations_; }
-  /// The operation with this number, counted from 1, is interrupted
-  /// by a crash: it happens, or not, or a write in part.
+  /// The operation with this number, counted from 1, is interrupted by
+  /// a crash. It may happen or not, and a write may happen in part.
   void crash_at(uint64_t operation) { crash_at_ = operation; }
-  /// From now on every call is Unavailable, until restart().
+  /// Makes all calls fail with Unavailable until restart().
   void crash() { crashed_ = true; }
   bool crashed() const { return crashed_; }
-  /// Back again with what was synced, and of the rest whatever chance kept:
-  ///   - of names created, renamed and removed in a folder since it was synced, any;
-  ///   - of bytes written to a file since it was synced, a part from the front, some of it as zeros;
-  ///   - of a file made empty since it was synced, the old content or such a part of the new.
-  /// Files opened before stay Unavailable.
+  /// Restores what was synced, and a part of the rest, by chance:
+  ///   - any of the names created, renamed and removed in a folder since it was synced;
+  ///   - the first part of the bytes written to a file since it was synced, some of them as zeros;
+  ///   - for a file that was emptied since it was synced, the old content or such a part of the new content.
+  /// Files that were opened before the crash stay Unavailable.
   void restart();
 
   Result<std::unique_ptr<ReadableFile>> open(const std::string& path) override;
@@ -56,17 +54,17 @@ class SimulatedDisk final : public Disk {
     std::string content, synced_content;
     std::map<std::string, NodeRef> entries, synced_entries;
   };
-  // A name in a folder that comes to stand for something else, or for nothing.
+  // A name in a folder gets another target, or is removed (null).
   struct Change {
     NodeRef folder;
     std::string name;
     NodeRef target;
   };
-  using Changes = std::vector<Change>;  // that happen together: the two of a rename
+  using Changes = std::vector<Change>;  // changes that happen together, such as the two of a rename
   struct Place {
     NodeRef folder;
     std::string name;
-    NodeRef node;  // null when nothing is there
+    NodeRef node;  // null if the name does not exist
   };
   class File;
 
@@ -80,16 +78,16 @@ class SimulatedDisk final : public Disk {
   void tear(Node& file);
   bool coin() { return random_() % 2 == 0; }
   Status check_alive(uint64_t life) const;
-  /// Counts an operation, and lets it happen unless the crash it was chosen for prevents it.
+  /// Counts an operation. Lets it happen, unless a crash was planned for it and prevents it.
   template <class Effect>
   Status operate(uint64_t life, Effect effect);
 
   std::mt19937_64 random_;
   NodeRef root_;
-  std::vector<Changes> unsynced_;  // in order
+  std::vector<Changes> unsynced_;  // in the order in which they happened
   uint64_t capacity_ = UINT64_MAX;
   uint64_t operations_ = 0, crash_at_ = 0;
-  uint64_t life_ = 0;  // counts restarts
+  uint64_t life_ = 0;  // the number of restarts
   bool crashed_ = false;
 };
 

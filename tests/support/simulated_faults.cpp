@@ -23,7 +23,7 @@ void SimulatedFaults::later(void (SimulatedFaults::*what)()) {
   });
 }
 
-// One in so many; far less often while there is trouble already, or nothing would ever work again.
+// Returns true once in so many calls, and far less often while there are other faults, because else nothing would ever work again.
 bool SimulatedFaults::strikes(uint64_t in) {
   return cluster_.simulation().draw(cluster_.complete() ? in : in * 300) == 0;
 }

@@ -1,5 +1,5 @@
-// SimulatedFaults: what goes wrong in a simulated cluster while it works: its network is unreliable, its machines crash and start again,
-// pairs of them are parted for a while. Owned by the test; ends before the cluster. One thread.
+// SimulatedFaults: causes faults in a simulated cluster: its network is unreliable, its machines crash and start again, and pairs
+// of machines are cut off from each other for a while. Owned by the test; must be destroyed before the cluster. One thread.
 #pragma once
 
 #include <functional>
@@ -16,10 +16,10 @@ struct Faults {
 
 class SimulatedFaults {
  public:
-  /// Of the machines only `mortal` crash; `started` is told of each that has started again.
+  /// Only the machines in `mortal` crash. `started` is called after a machine has started again.
   SimulatedFaults(SimulatedCluster& cluster, const Faults& faults, std::vector<size_t> mortal,
                   std::function<void(size_t machine)> started);
-  /// No more of them begin; those that have begun pass.
+  /// No new faults begin. Faults that have begun end by themselves.
   void end() { over_ = true; }
   int crashes() const { return crashes_; }
 
@@ -36,7 +36,8 @@ class SimulatedFaults {
   int crashes_ = 0;
 };
 
-/// Whether a training under these arguments, a seed among them, is the same events in the same order when it runs again.
+/// Returns true if a training with these arguments, one of which is
+/// a seed, has the same events in the same order when it runs again.
 template <class Training, class... Arguments>
 bool replays(const Arguments&... arguments) {
   const auto trace = [&] {

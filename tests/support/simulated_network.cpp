@@ -6,11 +6,11 @@
 
 namespace troupe::test {
 
-/// What two ends share.
+/// What the two ends of a connection share.
 struct SimulatedNetwork::Wire {
   std::array<std::string, 2> hosts;
-  std::array<End*, 2> ends{};     ///< null: gone
-  std::array<int64_t, 2> last{};  ///< when the last frame towards that end arrives
+  std::array<End*, 2> ends{};     ///< null for an end that is closed
+  std::array<int64_t, 2> last{};  ///< the arrival time of the last frame to that end
   std::array<std::vector<std::shared_ptr<std::vector<std::byte>>>, 2> held;  ///< while the hosts are parted
   bool broken = false;
 };
@@ -40,7 +40,7 @@ class SimulatedNetwork::End final : public Connection {
   size_t unsent() const override { return 0; }
   const std::string& peer() const override { return wire_->hosts[static_cast<size_t>(1 - side_)]; }
 
-  /// A frame is taken in; this may end meanwhile.
+  /// Delivers a frame. The callback may destroy this object.
   void take(std::span<const std::byte> bytes) {
     const auto wire = wire_;
     const auto side = static_cast<size_t>(side_);
@@ -120,8 +120,8 @@ SimulatedNetwork::Pair SimulatedNetwork::pair_of(const std::string& one, const s
 }
 
 int64_t SimulatedNetwork::arrival() {
-  const auto spread = static_cast<uint64_t>(faults_.max_delay - faults_.least_delay + 1);
-  return simulation_.now() + faults_.least_delay + static_cast<int64_t>(simulation_.draw(spread));
+  const auto spread = static_cast<uint64_t>(faults_.max_delay - faults_.min_delay + 1);
+  return simulation_.now() + faults_.min_delay + static_cast<int64_t>(simulation_.draw(spread));
 }
 
 void SimulatedNetwork::transmit(const std::shared_ptr<Wire>& wire, int to, std::vector<std::byte> bytes) {
@@ -161,7 +161,7 @@ void SimulatedNetwork::break_wire(const std::shared_ptr<Wire>& wire, const Statu
   wire->broken = true;
 }
 
-/// Behind what is on its way there.
+/// Arrives after everything that is on its way to that end.
 void SimulatedNetwork::close_end(const std::shared_ptr<Wire>& wire, int end, const Status& reason) {
   const int64_t when = std::max(wire->last[static_cast<size_t>(end)] + 1, arrival());
   simulation_.call_at(when, Simulation::everyone, [wire, end, reason] {

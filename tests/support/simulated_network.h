@@ -1,6 +1,6 @@
-// SimulatedNetwork: the network of a simulated cluster. Frames are really encoded and decoded, byte by byte; each takes its time,
-// may come twice, and any may be the one that breaks its connection; two hosts can be parted, and a host can die loudly or in
-// silence. All chance is the simulation's. One thread.
+// SimulatedNetwork: the network of a simulated cluster. Frames are really encoded and decoded. Each frame takes some
+// time, may arrive twice, and may be lost, which breaks its connection. Two hosts can be cut off from each other, and
+// a host can die with or without a reset of its connections. The simulation draws all random numbers. One thread.
 #pragma once
 
 #include <functional>
@@ -16,9 +16,9 @@
 namespace troupe::test {
 
 struct NetworkFaults {
-  int64_t least_delay = 20'000, max_delay = 200'000;  ///< nanoseconds that a frame is on its way
-  double duplicate = 0;                               ///< how likely a frame comes twice
-  double loss = 0;  ///< how likely a frame is lost, and its connection with it
+  int64_t min_delay = 20'000, max_delay = 200'000;  ///< the time that a frame takes, in nanoseconds
+  double duplicate = 0;                             ///< the probability that a frame arrives twice
+  double loss = 0;  ///< the probability that a frame is lost, together with its connection
 };
 
 struct NetworkCounts {
@@ -30,17 +30,17 @@ class SimulatedNetwork {
   explicit SimulatedNetwork(Simulation& simulation);
   ~SimulatedNetwork();
 
-  /// The network as one life of a host sees it: gone when the host dies.
+  /// Returns the network as one life of a host sees it. It must be destroyed when the host dies.
   std::unique_ptr<Network> join(const std::string& host);
-  /// No frame of its goes out any more. Its peers are told that the connection was reset, or nothing at all.
+  /// Sends no more frames of the host. Its peers learn that the connection was reset, or if `silently`, nothing.
   void die(const std::string& host, bool silently);
 
   void set_faults(const NetworkFaults& faults) { faults_ = faults; }
-  /// Frames between the two wait, and nobody can connect, until they are joined again.
+  /// Frames between the two hosts wait, and neither can connect to the other, until heal().
   void part(const std::string& one, const std::string& other);
   void heal(const std::string& one, const std::string& other);
   const NetworkCounts& counts() const { return counts_; }
-  /// Sees every frame before it is sent, and may make another of it.
+  /// A function that sees every frame before it is sent, and may change it.
   using Damage = std::function<void(std::vector<std::byte>& frame)>;
   void set_damage(Damage damage) { damage_ = std::move(damage); }
 

@@ -9,7 +9,7 @@ namespace troupe::test {
 namespace {
 
 constexpr int64_t slow_thread = 100'000;          // nanoseconds that may pass while a job is ready
-constexpr int64_t hang = 3600 * 1'000'000'000ll;  // after which an endless wait is given up
+constexpr int64_t hang = 3600 * 1'000'000'000ll;  // nanoseconds after which an endless wait fails
 
 }  // namespace
 

@@ -1,6 +1,6 @@
-// Simulation: the time, chance and run queue of whole clusters of real actors in one thread. Which of the jobs that are ready
-// comes next is drawn from the seed; time passes only when nothing is ready, or a little while something is, as for a slow
-// thread. The same seed gives the same run, job by job: trace() tells. One thread.
+// Simulation: the time, random numbers and job queue of whole clusters of real actors, in one thread. The seed
+// decides which of the ready jobs runs next. Time passes when no job is ready; it also passes a little while jobs are
+// ready, as if a thread were slow. The same seed gives the same run, job by job, which trace() can prove. One thread.
 #pragma once
 
 #include <map>
@@ -25,11 +25,11 @@ class Simulation {
   Simulation& operator=(const Simulation&) = delete;
 
   int64_t now() const { return now_; }
-  /// A number in [0, below).
+  /// Returns a random number in [0, below).
   uint64_t draw(uint64_t below) { return random_() % below; }
   bool chance(double probability) { return std::uniform_real_distribution<>()(random_) < probability; }
 
-  /// What `host` (a number from 1) does, soon or at its time.
+  /// Adds a job of `host` (a number from 1).
   void add(Job job, uint32_t host) { jobs_.push_back({job, host}); }
   void add(SimulatedClient& client) { clients_.push_back(&client); }
   void remove(SimulatedClient& client) { std::erase(clients_, &client); }
@@ -40,15 +40,15 @@ class Simulation {
   size_t timers() const { return timers_.size(); }
   uint32_t new_host() { return ++hosts_; }
 
-  /// Runs jobs and timers until `done`, or nothing is left to happen, or the next timer lies behind the deadline (0: none): true
-  /// when done. With a host only its jobs are run and no time passes.
+  /// Runs jobs and timers until `done` returns true, or nothing is left to run, or the next timer is after the
+  /// deadline (0: none). Returns whether it is done. If a host is given, only its jobs run, and no time passes.
   bool run_until(const std::function<bool()>& done, int64_t deadline = 0, uint32_t host = everyone);
-  /// Runs what is ready, and what that makes ready; no time passes.
+  /// Runs all ready jobs, and the jobs that these make ready. No time passes.
   void run_ready();
-  /// Runs what is ready, then lets time pass, and what happens in it.
+  /// Runs all ready jobs, then lets time pass and runs what becomes ready.
   void pass(int64_t nanoseconds);
 
-  /// Something that must be the same when the run is repeated has happened.
+  /// Adds an event to the trace. Equal runs have equal traces.
   void note(uint64_t what) { trace_ = (trace_ ^ what) * 0x100000001b3; }
   uint64_t trace() const { return trace_; }
 
@@ -79,21 +79,21 @@ class Simulation {
   uint64_t trace_ = 0xcbf29ce484222325;
 };
 
-/// One host of a simulation as its actors see it.
+/// One host of a simulation, as its actors see it.
 class SimulatedHost : public Scheduler, public Clock {
  public:
   explicit SimulatedHost(Simulation& simulation) : simulation_(simulation), number_(simulation.new_host()) {}
-  /// Its timers go with it.
+  /// Removes its timers.
   ~SimulatedHost() override { simulation_.stop_clock(number_); }
 
-  /// Its timers go; what it waits for from now on is only its own: to take down its actors.
+  /// Removes its timers. From now on its waits run only its own jobs, which take down its actors.
   void crash();
 
   void enqueue(Job job) override { simulation_.add(job, number_); }
   void compute(Job job) override { simulation_.add(job, number_); }
   bool try_compute(std::function<void()>) override { return false; }
   void block(Job job) override { simulation_.add(job, number_); }
-  /// Throws where a wait without a deadline would never end.
+  /// Throws if a wait without a deadline would never end.
   bool wait(const std::function<bool()>& done, int64_t deadline) override;
   void wake() override {}
 

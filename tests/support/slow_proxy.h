@@ -1,5 +1,5 @@
-// SlowProxy: a way to an endpoint that lets through so many bytes a second in the direction of whoever came, on each connection: a peer
-// that reads slowly. A thread of its own, until it is destroyed.
+// SlowProxy: forwards connections to an endpoint, and limits the bytes per second back to the caller on each
+// connection, so that the caller is like a peer that reads slowly. It has a thread of its own until it is destroyed.
 #pragma once
 
 #include <utility>  // Boost.Asio 1.74 wants it first
@@ -42,7 +42,7 @@ class SlowProxy {
   void accept() {
     acceptor_.async_accept([this](const SocketError& error, Socket socket) {
       if (error) return;
-      // Little may lie in the buffers between, or the proxy would read fast for a while.
+      // The buffers must be small, because otherwise the proxy would read fast until they are full.
       socket.set_option(boost::asio::socket_base::send_buffer_size(4096));
       const auto pair = std::make_shared<Pair>(std::move(socket));
       pair->called.open(boost::asio::ip::tcp::v4());
@@ -84,7 +84,7 @@ class SlowProxy {
   }
 
   const uint16_t port_;
-  const size_t slice_;  ///< bytes let through ten times a second
+  const size_t slice_;  ///< the bytes forwarded ten times per second
   boost::asio::io_context io_;
   boost::asio::ip::tcp::acceptor acceptor_{io_, {boost::asio::ip::address_v4::loopback(), 0}};
   std::thread thread_;

@@ -1,4 +1,4 @@
-// TemporaryFolder: a folder of the real disk, gone with the test that made it.
+// TemporaryFolder: a folder on the real disk, removed at the end of the test.
 #pragma once
 
 #include <cstdlib>
@@ -20,7 +20,7 @@ class TemporaryFolder {
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 
   const std::string& path() const { return path_; }
-  /// Makes a file; its path.
+  /// Writes a file and returns its path.
   std::string write(const std::string& name, const std::string& content) const {
     std::ofstream(path_ + '/' + name) << content;
     return path_ + '/' + name;

@@ -1,4 +1,4 @@
-// A checkpoint as one value, for tests that have no processes to save or to restore, or compare what runs have saved.
+// A checkpoint as one value, for tests that have no processes that save or restore, or that compare saved checkpoints.
 #pragma once
 
 #include "actors/checkpoint/checkpoint_files.h"
@@ -11,11 +11,11 @@ struct WholeCheckpoint {
   std::vector<SavedTensor> tensors;
 };
 
-/// In so many files; `keep` stay.
+/// Saves a checkpoint in this number of files. The newest `keep` checkpoints stay.
 Status save(Disk& disk, const std::string& folder, const WholeCheckpoint& checkpoint, size_t keep,
             uint32_t shards = 1);
 Result<WholeCheckpoint> load(Disk& disk, const std::string& folder, const std::string& name);
-/// The newest valid one; what is wrong with newer ones is appended to `skipped`. NotFound when there is none.
+/// Loads the newest valid checkpoint and appends what is wrong with newer ones to `skipped`. Fails with NotFound if there is none.
 Result<WholeCheckpoint> load_newest(Disk& disk, const std::string& folder, std::vector<std::string>& skipped);
 
 }  // namespace troupe::test
