@@ -22,7 +22,7 @@ BOOST_AUTO_TEST_CASE(takes_nothing_until_asked_and_never_moves) {
   BOOST_TEST(reinterpret_cast<uintptr_t>(data) % Arena::granule == 0u);
   std::memset(data, 7, arena.committed());
   BOOST_REQUIRE(arena.commit(64 * mebibyte).ok());
-  BOOST_REQUIRE(arena.commit(3).ok());  // less than there is: nothing to do
+  BOOST_REQUIRE(arena.commit(3).ok());  // less than is committed, so nothing is done
   BOOST_TEST(arena.committed() == 64 * mebibyte);
   BOOST_TEST(arena.data() == data);
   data[64 * mebibyte - 1] = std::byte{1};
@@ -56,7 +56,7 @@ BOOST_AUTO_TEST_CASE(discarded_pages_read_as_zero) {
     BOOST_REQUIRE(arena.commit(2 * mebibyte).ok());
     std::memset(arena.data(), 7, mebibyte);
     arena.discard(100, mebibyte / 2);
-    BOOST_TEST((arena.data()[4095] == std::byte{7}));  // a page that is only partly discarded stays
+    BOOST_TEST((arena.data()[4095] == std::byte{7}));  // a page that is discarded only in part stays
     BOOST_TEST((arena.data()[4096] == std::byte{0}));
     BOOST_TEST((arena.data()[mebibyte / 2 + 4096] == std::byte{7}));
   }

@@ -46,7 +46,7 @@ BOOST_AUTO_TEST_CASE(counts_what_is_in_use) {
   BOOST_TEST(allocator.statistics().reserved == 0u);
   {
     const BufferRef scalar = get(allocator, 4);
-    BOOST_TEST(allocator.statistics().in_use == 128u);  // header and data, a cache line each
+    BOOST_TEST(allocator.statistics().in_use == 128u);  // the header and the data, one cache line each
     const BufferRef large = get(allocator, mebibyte);
     const MemoryStatistics now = allocator.statistics();
     BOOST_TEST(now.in_use == mebibyte + 128);
@@ -93,7 +93,7 @@ BOOST_AUTO_TEST_CASE(names_the_cap_and_the_sizes_when_memory_is_exhausted) {
   held = {};
   BOOST_TEST(get(allocator, 4 * mebibyte)->bytes == 4 * mebibyte);
 
-  // Small blocks run into it, too, and what was released serves again.
+  // The cap holds for small blocks, too, and released memory is used again.
   std::vector<BufferRef> scalars;
   for (;;) {
     auto scalar = allocator.allocate(4);
@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE(buffers_outlive_the_allocator) {
 
 BOOST_AUTO_TEST_CASE(what_a_thread_kept_comes_back_when_it_ends) {
   CachingAllocator allocator({.cap = 2 * mebibyte});
-  // More threads than the cap could serve if each kept its blocks.
+  // There are more threads than the cap could serve if each kept its blocks.
   for (int i = 0; i < 200; ++i)
     std::thread([&] {
       std::vector<BufferRef> mine;
@@ -156,7 +156,7 @@ BOOST_AUTO_TEST_CASE(a_buffer_tells_where_a_shared_arena_holds_it) {
   munmap(mapped, 4 * mebibyte);
 }
 
-// Every buffer is filled with its number and must still hold it when released; no two ever overlap.
+// Every buffer is filled with its number and must still contain it when it is released. Buffers never overlap.
 BOOST_AUTO_TEST_CASE(buffers_never_overlap_under_random_use) {
   std::mt19937_64 random(1);
   CachingAllocator allocator({.cap = 8 * mebibyte});
@@ -191,7 +191,7 @@ BOOST_AUTO_TEST_CASE(buffers_never_overlap_under_random_use) {
     held.emplace(data, Held{*std::move(buffer), step & 0xff});
   }
   held.clear();
-  BOOST_TEST(refused > 0u);  // the cap was reached on the way
+  BOOST_TEST(refused > 0u);  // so the cap was reached
   BOOST_TEST(allocator.statistics().in_use == 0u);
 }
 

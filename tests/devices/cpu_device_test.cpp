@@ -62,7 +62,7 @@ BOOST_FIXTURE_TEST_CASE(copies_any_size_and_strings, Fixture) {
 }
 
 BOOST_FIXTURE_TEST_CASE(copies_when_the_source_is_ready, Fixture) {
-  for (const int64_t n : {10, 100000}) {  // the larger one is left to the pool
+  for (const int64_t n : {10, 100000}) {  // the pool copies the larger one
     Tensor from = empty(i32, Shape::vector(n)), to = empty(i32, Shape::vector(n));
     const auto made = Completion::pending();
     from.set_completion(made);

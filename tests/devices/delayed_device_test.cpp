@@ -129,7 +129,7 @@ BOOST_FIXTURE_TEST_CASE(what_was_issued_is_executed_before_it_ends_and_what_stil
   BOOST_TEST((stuck.ready() && stuck.status().code() == Code::Cancelled));
   BOOST_TEST((behind.ready() && behind.status().ok()));
   BOOST_TEST(first.as<float>()[0] == 2.0f);  // buffers outlive their device
-  never.completion().complete({});           // and nobody is there any more to hear it
+  never.completion().complete({});           // after the device has ended
 }
 
 BOOST_AUTO_TEST_CASE(a_thread_of_its_own_executes_what_many_issue) {
@@ -146,7 +146,7 @@ BOOST_AUTO_TEST_CASE(a_thread_of_its_own_executes_what_many_issue) {
       threads.emplace_back([&] {
         for (int i = 0; i < 500; ++i) {
           Completion done = device.run([&](DeviceContext&) {
-            sum.write<int64_t>()[0] += 1;  // one at a time: no atomics needed
+            sum.write<int64_t>()[0] += 1;  // no atomics are needed, because work runs one piece at a time
             return Status{};
           });
           if (i % 100 == 99) (void)device.wait(done);

@@ -1,4 +1,4 @@
-// The memory that several allocators share: nobody passes the cap, and what one keeps free serves the others.
+// The memory that several allocators share: no allocator exceeds the cap, and free memory of one is available to the others.
 #include "devices/memory_budget.h"
 
 #include <boost/test/unit_test.hpp>
@@ -42,7 +42,7 @@ BOOST_AUTO_TEST_CASE(allocators_that_share_a_budget_stay_within_it) {
   BOOST_TEST(get(20 * mebibyte, *other)->bytes == 20 * mebibyte);
 }
 
-// one: 40 MiB, free in the middle of what it has; other: needs them.
+// one has 40 MiB free between buffers in use; other needs them.
 BOOST_AUTO_TEST_CASE(what_one_keeps_free_serves_the_other) {
   for (int again = 0; again < 3; ++again) {
     const BufferRef before = get(4 * mebibyte, *one);
@@ -54,7 +54,7 @@ BOOST_AUTO_TEST_CASE(what_one_keeps_free_serves_the_other) {
     std::memset(there->data, 1, there->bytes);
     BOOST_TEST(budget->used() <= cap);
     BOOST_TEST((after->data[after->bytes - 1] == std::byte{7}));
-    // Nor can the first have it back meanwhile, but once the second lets go.
+    // one cannot have the memory back until other releases it.
     BOOST_TEST((one->allocate(40 * mebibyte).status().code() == Code::ResourceExhausted));
     there = {};
     const BufferRef back = get(40 * mebibyte, *one);
@@ -125,7 +125,7 @@ BOOST_FIXTURE_TEST_CASE(version_one_is_known_too, Root) {
   BOOST_TEST(cgroup_memory_limit(folder.path()).value() == 700'000u);
 }
 
-// As in a container: the path is that of the host, and not there.
+// As in a container: the path of the group is that of the host, and does not exist.
 BOOST_FIXTURE_TEST_CASE(a_group_that_is_not_seen_has_the_limit_of_the_topmost, Root) {
   file("/proc/self/cgroup", "0::/../../host/pod\n");
   file("/sys/fs/cgroup/memory.max", "300000\n");

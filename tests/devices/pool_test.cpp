@@ -40,8 +40,8 @@ BOOST_AUTO_TEST_CASE(runs_every_chunk_once_before_it_returns) {
   }
 }
 
-// Runs loops until a thread other than the caller has run a chunk of one; false when the machine has one core. The other thread is busy
-// longer than the caller, who then waits for it.
+// Runs loops until a thread other than the caller has run a chunk of one; returns false if the machine
+// has one core. The chunks of the other thread take longer, so the caller waits for it at the end.
 bool run_with_helper(Pool& pool, const std::function<void()>& in_each_chunk) {
   cpu_set_t cores;
   if (sched_getaffinity(0, sizeof(cores), &cores) != 0 || CPU_COUNT(&cores) < 2) return false;
@@ -266,7 +266,7 @@ BOOST_AUTO_TEST_CASE(the_last_pool_leaves_no_thread_behind) {
   const auto before = threads();
   run_with_helper(*pool_of(2), [] {});
   for (int tries = 0; threads() != before && tries < 1'000'000; ++tries)
-    std::this_thread::yield();  // joined threads may be seen for a moment longer
+    std::this_thread::yield();  // the system may list joined threads for a moment
   BOOST_TEST(threads() == before);
 }
 

@@ -14,7 +14,7 @@ BOOST_AUTO_TEST_SUITE(range_allocator)
 using Range = RangeAllocator::Range;
 constexpr uint64_t page = 4096;
 
-// The ranges cover [0, size) in order, and no two free ones are neighbours.
+// The ranges cover [0, size) in order, and free ranges are never neighbours.
 void check_whole(const RangeAllocator& ranges) {
   uint64_t end = 0, largest = 0, last_free = 0;
   bool free_before = false;
@@ -42,12 +42,12 @@ BOOST_AUTO_TEST_CASE(has_nothing_before_it_grows) {
   ranges.grow(2 * page);
   BOOST_TEST(ranges.free_at_end() == 2 * page);
   ranges.release(all);
-  BOOST_TEST(ranges.free_at_end() == 12 * page);  // joined across the seam
+  BOOST_TEST(ranges.free_at_end() == 12 * page);  // the old and the new memory are joined
   check_whole(ranges);
 }
 
 BOOST_AUTO_TEST_CASE(takes_the_smallest_piece_that_is_large_enough) {
-  // | 30 | x | 20 | x | 25 | x | 8 |   free pieces between ranges in use
+  // | 30 | x | 20 | x | 25 | x | 8 |   free ranges of these sizes between ranges in use (x)
   RangeAllocator ranges;
   ranges.grow(86 * page);
   std::vector<Range*> made;
@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(keeps_its_order_under_random_use) {
       const bool fits = ranges.largest_free() >= bytes;
       Range* range = ranges.allocate(bytes);
       if (!range) {
-        // It may overlook a piece in a crowded bin, but never one that is twice as large.
+        // It may miss a range in a crowded bin, but never one that is twice as large.
         BOOST_REQUIRE((!fits || ranges.largest_free() < 2 * bytes));
         ranges.grow((bytes + page - 1) / page * page);
         range = ranges.allocate(bytes);

@@ -24,7 +24,7 @@ struct Fixture {
                        {.drive = DelayedDevice::Drive::Manual, .ordinal = 2, .memory_cap = 1000}};
   const Tensor values = Tensor::vector<float>({1, 2, 3});
 
-  // host -> first, executed
+  // host -> first, after its work was executed
   Tensor on_first() {
     Tensor tensor = value_or_throw(troupe::transfer(values, cpu, first));
     BOOST_TEST(first.wait(tensor.completion()).ok());
@@ -45,7 +45,7 @@ BOOST_FIXTURE_TEST_CASE(host_to_device_and_back, Fixture) {
   BOOST_TEST((there.memory() == MemoryKind::Device));
   BOOST_TEST(first.holds(there));
   BOOST_TEST(!there.completion().ready());
-  BOOST_TEST(!identical(there, values));                                    // nothing has happened yet
+  BOOST_TEST(!identical(there, values));  // the copy has not been executed yet
   const Tensor back = value_or_throw(troupe::transfer(there, first, cpu));  // waits for the first copy
   BOOST_TEST((back.memory() == MemoryKind::Host));
   BOOST_TEST(first.wait(back.completion()).ok());
@@ -63,7 +63,7 @@ BOOST_FIXTURE_TEST_CASE(device_to_device_goes_by_way_of_the_host, Fixture) {
   const Tensor there = on_first();
   const Tensor across = value_or_throw(troupe::transfer(there, first, second));
   BOOST_TEST(second.holds(across));
-  BOOST_TEST(second.advance() == 0u);  // its copy waits for the one of `first`
+  BOOST_TEST(second.advance() == 0u);  // its copy waits for the copy on `first`
   BOOST_TEST(first.advance() == 1u);
   BOOST_TEST(second.advance() == 1u);
   BOOST_TEST((across.completion().ready() && across.completion().status().ok()));
@@ -79,7 +79,7 @@ BOOST_FIXTURE_TEST_CASE(a_failed_tensor_fails_on_the_other_side_too, Fixture) {
   const Tensor there = value_or_throw(troupe::transfer(failing, cpu, first));
   made.complete(aborted("the producer"));
   BOOST_TEST((first.wait(there.completion()).code() == Code::Aborted));
-  BOOST_TEST((troupe::transfer(failing, cpu, second).ok()));  // known only when it is executed
+  BOOST_TEST((troupe::transfer(failing, cpu, second).ok()));  // it fails when the copy runs
   BOOST_TEST(second.advance() == 1u);
 }
 

@@ -1,4 +1,4 @@
-// cond and while_loop on integers (flow_graph.h): what they build is run by a step state.
+// cond and while_loop on integers (flow_graph.h): a step state runs what they build.
 #include "graph/build/control_flow.h"
 
 #include <boost/test/unit_test.hpp>
@@ -13,7 +13,7 @@ using namespace troupe::testing;
 
 namespace {
 
-/// Feeds, and what a step yields for fetches: feed i has the value i.
+/// Feeds, and the values that a step returns for fetches. Feed i has the value i.
 struct Built {
   FlowGraph flow;
   Scope scope{flow.graph()};
@@ -23,7 +23,7 @@ struct Built {
     feeds.push_back(scope.add_one("Op", {}));
     return feeds.back();
   }
-  /// A feed of this value.
+  /// Adds a feed of this value.
   Output value(size_t n) {
     while (feeds.size() <= n) feed();
     return feeds[n];
@@ -42,7 +42,7 @@ struct Built {
     for (uint32_t i = 0; i < fetches.size(); ++i) results.push_back(simulation.fetched(i).value_or(-1));
     return results;
   }
-  /// In the last run, alive.
+  /// How often the node ran alive in the last run.
   size_t times(Output output) const {
     size_t n = 0;
     for (const auto& [place, what] : ran) n += std::get<0>(place) == output.node && what.kind == Ran::Live;
@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(one_branch_runs) {
   }
 }
 
-// What is made outside the branch runs always, even when only one branch uses it; what has no inputs runs in its branch alone.
+// Nodes built outside a branch always run, even if only one branch uses them. Nodes without inputs run only if their branch does.
 BOOST_AUTO_TEST_CASE(outside_and_inside) {
   Built b;
   const Output seven = b.value(7), outside = b.increment(b.scope, seven);
@@ -100,7 +100,7 @@ BOOST_AUTO_TEST_CASE(outside_and_inside) {
   BOOST_TEST(b.times(results[1]) == 1);
 }
 
-// i = 0; while (i < 4) ++i, with another variable that doubles its count; from Enter to Exit.
+// i = 0; while (i < 4) ++i, with a second variable whose value doubles; checked from Enter to Exit.
 BOOST_AUTO_TEST_CASE(a_loop_runs_until_its_condition_fails) {
   for (const int64_t parallel : {1, 2, 10}) {
     Built b;
@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(a_loop_that_never_begins) {
   BOOST_TEST(b.run(results)[0] == 9);
 }
 
-// Values from outside are there in every iteration; ops of invariants alone, or of nothing, run once per iteration.
+// Values from outside exist in every iteration. Ops that use only invariants, or nothing, run once per iteration.
 BOOST_AUTO_TEST_CASE(invariants_and_sources_in_a_loop) {
   Built b;
   const Output zero = b.value(0), six = b.value(6);
@@ -150,7 +150,7 @@ BOOST_AUTO_TEST_CASE(invariants_and_sources_in_a_loop) {
   BOOST_TEST(b.times(in_condition) == 4);
 }
 
-// for i in 0..3: for j in 0..2: n += (j < 1 ? 1 : outer constant is used), a conditional in a loop in a loop
+// for i in 0..3: for j in 0..2: n += (j < 1 ? 1 : a constant from outside), so a conditional in a loop in a loop
 BOOST_AUTO_TEST_CASE(everything_nests) {
   for (uint64_t seed = 0; seed < 20; ++seed) {
     Built b;
@@ -181,7 +181,7 @@ BOOST_AUTO_TEST_CASE(everything_nests) {
   }
 }
 
-// A loop in a branch that is not taken.
+// A loop in a branch that is not taken
 BOOST_AUTO_TEST_CASE(a_loop_in_a_branch) {
   for (const size_t x : {2, 8}) {
     Built b;
@@ -200,7 +200,7 @@ BOOST_AUTO_TEST_CASE(a_loop_in_a_branch) {
   }
 }
 
-// A control dependency on something outside the loop is one of the loop: frames do not allow the edge itself.
+// A control dependency on a node outside a loop becomes one of the loop, because frames do not allow such an edge.
 BOOST_AUTO_TEST_CASE(waiting_for_what_is_outside) {
   Built b;
   const Output zero = b.value(0), outside = b.scope.add_one("Op", {});
@@ -221,7 +221,7 @@ BOOST_AUTO_TEST_CASE(two_loops_are_two_frames) {
   BOOST_TEST(value_or_throw(assign_frames(b.flow.graph())).frames.size() == 3);
 }
 
-// References go in as references: the variable is written inside, and read there.
+// References enter as references: the variable is written inside the loop, and read there.
 BOOST_AUTO_TEST_CASE(variables_are_brought_in_by_reference) {
   ToyGraph g;
   const Scope scope(g.graph());

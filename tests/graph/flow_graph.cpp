@@ -9,7 +9,7 @@ OpDefBuilder flow_op(std::string name) {
   return OpDefBuilder(std::move(name)).served_by_step().effect(Effect::Step).shape(unknown_shape);
 }
 
-/// What the partitioner puts in.
+/// The ops that the partitioner adds.
 void add_partition_ops(OpTable& table) {
   const auto end = [](std::string name) {
     return flow_op(std::move(name))
@@ -71,7 +71,7 @@ int64_t compute(const Node& node, std::span<const int64_t> inputs) {
   if (node.type() == "Increment") return inputs[0] + 1;
   if (node.type() == "Below") return inputs[0] < node.attrs.get<int64_t>("limit");
   if (node.type() != "Op") return inputs.empty() ? 0 : inputs[0];
-  uint64_t hash = std::hash<std::string>{}(node.name);  // equal in every partition
+  uint64_t hash = std::hash<std::string>{}(node.name);  // the name is equal in every partition
   for (const int64_t input : inputs) hash = frame_key(hash, static_cast<uint64_t>(input), 1);
   return static_cast<int64_t>(hash);
 }

@@ -1,7 +1,6 @@
-// FlowGraph: small graphs of control flow for tests of plan and step state, which know no kernels. Edges
-// carry integers. Ops: Op (any number of inputs; a hash of them), Increment, Below (less than attribute
-// `limit`: 0 or 1), the ops of control flow as features.md F1-F9 describe them, with integers for predicates
-// (odd is true), and _Send.
+// FlowGraph: small graphs of control flow for the tests of plans and step states, which have no kernels. Edges carry integers.
+// Its ops are: Op (any number of inputs; computes a hash of them), Increment, Below (less than the attribute `limit`: 0 or 1),
+// the control-flow ops of features.md F1-F9, with integers as predicates (odd means true), and _Send. One thread.
 #pragma once
 
 #include <initializer_list>
@@ -15,7 +14,7 @@ namespace troupe::testing {
 
 std::shared_ptr<const OpTable> flow_ops();
 
-/// What a node makes of its live inputs; flow ops other than Op, Increment and Below pass input 0 on.
+/// Computes a node from its live inputs. Flow ops other than Op, Increment and Below forward input 0.
 int64_t compute(const Node& node, std::span<const int64_t> inputs);
 
 class FlowGraph {
@@ -30,7 +29,7 @@ class FlowGraph {
   }
   Output enter(Output data, const std::string& frame, bool is_constant = false,
                int64_t parallel_iterations = 10);
-  /// Merge of `initial` and of a NextIteration that close() gives it.
+  /// Adds a Merge of `initial` and of a NextIteration that close() adds.
   Output loop_merge(Output initial) { return add("Merge", {initial, initial}); }
   void close(Output merge, Output next);
   std::shared_ptr<const Plan> plan(std::vector<Output> feeds = {}, std::vector<Output> fetches = {}) const;

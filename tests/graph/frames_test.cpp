@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(nested_loops) {
   }
 }
 
-// Two Enters with one frame name open the same frame; under different parents the name means two frames.
+// Two Enters with the same frame name open the same frame. Under different parents the name means two frames.
 BOOST_AUTO_TEST_CASE(a_name_counts_within_its_parent) {
   ToyGraph g;
   const Output x = g.constant("x", 1);
@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(crossed_frames_name_both) {
                   "outermost frame)"));
 }
 
-// A control edge from one loop into another.
+// A control edge from one loop to another
 BOOST_AUTO_TEST_CASE(control_edges_count_too) {
   ToyGraph g;
   const Output x = g.constant("x", 1), a = g.enter("a", x, "one"), b = g.enter("b", x, "two");
@@ -80,7 +80,7 @@ BOOST_AUTO_TEST_CASE(control_edges_count_too) {
   BOOST_TEST(says(assign_frames(g.graph()).status(), "a (frame 'one') and b (frame 'two')"));
 }
 
-// The back edge of the outer loop comes from the inner one.
+// The back edge of the outer loop comes from the inner loop.
 BOOST_AUTO_TEST_CASE(a_back_edge_from_another_frame) {
   ToyGraph g;
   const Output merge = g.loop_merge("merge", g.enter("enter", g.constant("x", 1), "outer"));

@@ -29,7 +29,7 @@ BOOST_AUTO_TEST_CASE(one_line_a_node) {
              "enter = Enter(x) frame_name=\"loop\" is_constant=true : float?\n");
 }
 
-// x -> y on another device
+// x -> y, where y is on another device
 BOOST_AUTO_TEST_CASE(partitions_can_be_read) {
   ToyGraph g;
   g.op("y", "Neg", {g.constant("x", 1.5f)});

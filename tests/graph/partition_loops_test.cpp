@@ -1,5 +1,5 @@
-// Random graphs of control flow, cut over several devices and run by step states that exchange what is sent:
-// every node does what step_reference.h says it does in the whole graph, and no Recv is left waiting.
+// Random graphs of control flow are cut over several devices and run by step states that exchange tokens. Every node must do what
+// step_reference.h says it does in the whole graph, and no Recv may be left waiting.
 #include <boost/test/unit_test.hpp>
 #include <random>
 
@@ -21,7 +21,7 @@ std::vector<DeviceInfo> cpus(size_t n) {
   return devices;
 }
 
-/// Where a value never comes, its Recv waits: such graphs hang when cut, and are of no use here.
+/// If a value never arrives, its Recv waits. Such graphs would not end when cut, so they are not used here.
 bool every_node_runs(const Graph& graph, const Meaning& meaning) {
   const FrameInfo frames = value_or_throw(assign_frames(graph));
   std::map<std::tuple<uint64_t, uint64_t, FrameId>, size_t> ran;
@@ -46,7 +46,7 @@ struct Cluster {
       plans.push_back(value_or_throw(Plan::make(std::make_shared<const Graph>(part.graph), {}, {})));
   }
 
-  /// What the nodes of the whole graph did, wherever they or a copy of them ran.
+  /// What the nodes of the whole graph did, wherever they or their copies ran.
   std::map<RunPlace, Ran> run(std::mt19937_64& random) const {
     const auto below = [&](size_t n) { return std::uniform_int_distribution<size_t>(0, n - 1)(random); };
     Rendezvous rendezvous;

@@ -27,7 +27,7 @@ const std::vector<DeviceInfo>& cluster() {
 }
 constexpr DeviceId a = 0, gpu = 1, b = 2;
 
-/// Nodes named here go to b, all others to a.
+/// Places the nodes named here on b, and all others on a.
 std::vector<DeviceId> on_b(const ToyGraph& g, const std::vector<std::string>& names) {
   std::vector<DeviceId> device(g.graph().size(), a);
   for (const std::string& name : names) device[g.id(name)] = b;
@@ -80,7 +80,7 @@ BOOST_AUTO_TEST_CASE(one_device_is_left_as_it_is) {
   BOOST_TEST((parts[0].origin == std::vector<NodeId>{0, 1}));
 }
 
-// x -> y, z on b, and the end of x -^-> w on b: one pair for the tensor, one for the control edge.
+// x -> y, z on b, and the end of x -^-> w on b: there is one pair for the tensor and one for the control edge.
 BOOST_AUTO_TEST_CASE(one_pair_serves_all_consumers) {
   ToyGraph g;
   const Output x = g.constant("x", 1), y = g.op("y", "Neg", {x});
@@ -105,7 +105,7 @@ BOOST_AUTO_TEST_CASE(one_pair_serves_all_consumers) {
   BOOST_TEST(input(to, "z") == recv.name + ":0");
   BOOST_TEST(input(to, "z", 1) == "y:0");
 
-  // The control edge: an empty constant after x, Send, Recv, Identity.
+  // The control edge becomes an empty constant after x, a Send, a Recv and an Identity.
   const Node& signal_send = *of_type(from, "_Send")[1];
   const Node& signal = from.graph.node(signal_send.inputs[0].node);
   BOOST_TEST(signal.attrs.get<Tensor>("value").elements() == 0);
@@ -138,8 +138,7 @@ BOOST_AUTO_TEST_CASE(feeds_and_fetches_keep_their_positions) {
   BOOST_TEST(on_other.graph.node(on_other.fetches[0].output.node).type() == "_Recv");
 }
 
-// On a GPU: shape (on the host) -> neg (on the device), and twice more; x crosses from the CPU to both
-// memories.
+// On a GPU: shape (on the host) -> neg (on the device), and two more; x is sent from the CPU to both memories.
 BOOST_AUTO_TEST_CASE(memory_on_one_device) {
   ToyGraph g;
   const Output x = g.placeholder("x"), shape = g.op("shape", "Shape", {x}), neg = g.op("neg", "Neg", {shape});
@@ -157,14 +156,14 @@ BOOST_AUTO_TEST_CASE(memory_on_one_device) {
   BOOST_TEST((controls(on_gpu.graph, neg_input) == Names{send.name}));
   BOOST_TEST(input(on_gpu, "not_moved") == "shape:0");
   BOOST_TEST(input(on_gpu, "sum", 1) == neg_input.name + ":0");
-  // From the CPU: one pair per kind of memory.
+  // From the CPU there is one pair for each kind of memory.
   BOOST_TEST(of_type(part(parts, a), "_Send").size() == 2);
   BOOST_TEST(on_gpu.graph.node(on_gpu.graph.find("reader")->inputs[0].node).type() == "_HostRecv");
   BOOST_TEST(on_gpu.graph.node(on_gpu.graph.find("shape")->inputs[0].node).type() == "_Recv");
 }
 
-// v on b is read on a, by early and, after an update, by late: one push for all who may read at any time; a
-// request of its own, made when the update and its other input are there, for the other.
+// v on b is read on a, by early and, after an update, by late. One value is pushed for all that may read at any time.
+// The other is sent in answer to a request, which is made when the update and the other input of late have arrived.
 BOOST_AUTO_TEST_CASE(late_reads_of_variables) {
   ToyGraph g;
   const Output v = g.variable("v"), one = g.constant("one", 1);
@@ -184,7 +183,7 @@ BOOST_AUTO_TEST_CASE(late_reads_of_variables) {
   const Node& announce = only(owner, "_RefSend");
   BOOST_TEST(announce.expects_ref[0]);
   BOOST_TEST(announce.attrs.get<std::string>("tensor_name") == recv.attrs.get<std::string>("tensor_name"));
-  BOOST_TEST(of_type(owner, "_Send").size() == 2);  // the push, and the end of the update
+  BOOST_TEST(of_type(owner, "_Send").size() == 2);  // the pushed value, and the end of the update
 }
 
 // while (x < limit) x = -x, the body's Neg on b
@@ -210,8 +209,7 @@ BOOST_AUTO_TEST_CASE(a_loop_on_two_devices) {
   Loop loop;
   const auto parts = split(loop.g, on_b(loop.g, {"neg"}));
   const Partition &own = part(parts, a), &other = part(parts, b);
-  // b: Const -> Enter -> Merge -> Switch(predicate) -> NextIteration, and two Recvs that start with every
-  // iteration.
+  // b has Const -> Enter -> Merge -> Switch(predicate) -> NextIteration, and two Recvs that start in every iteration.
   const Node& merge = only(other, "Merge");
   const Node& enter = only(other, "Enter");
   BOOST_TEST(other.graph.node(enter.inputs[0].node).type() == "Const");
@@ -226,7 +224,7 @@ BOOST_AUTO_TEST_CASE(a_loop_on_two_devices) {
   const auto receivers = of_type(other, "_Recv");
   BOOST_TEST(receivers.size() == 2);
   for (const Node* recv : receivers) BOOST_TEST((controls(other.graph, *recv) == Names{merge.name}));
-  // a: it iterates by itself, but what it receives must be asked for in every iteration.
+  // a has a loop of its own, but needs the control loop, because what it receives must be requested in every iteration.
   BOOST_TEST(of_type(own, "_Recv").size() == 1);
   BOOST_TEST(of_type(own, "Merge").size() == 2);
   for (const Partition& each : parts) {
@@ -235,7 +233,7 @@ BOOST_AUTO_TEST_CASE(a_loop_on_two_devices) {
   }
 }
 
-// A constant used inside the loop on b enters there too, once, instead of travelling in every iteration.
+// A constant used inside the loop on b enters the loop there, once, so that it is not sent in every iteration.
 BOOST_AUTO_TEST_CASE(invariants_enter_where_they_are_used) {
   Loop loop;
   ToyGraph& g = loop.g;
@@ -252,7 +250,7 @@ BOOST_AUTO_TEST_CASE(invariants_enter_where_they_are_used) {
 
 BOOST_AUTO_TEST_CASE(control_flow_moves_to_what_it_steers) {
   Loop loop;
-  // All of these are asked to be on b, but only Less, Merge and what b's own ops need stay there.
+  // All of these request b, but only Less, Merge and the ops of b's own need to stay there.
   const auto parts = split(loop.g, on_b(loop.g, {"branch", "exit", "enter", "next"}));
   BOOST_TEST(parts.size() == 1);
 }
@@ -290,7 +288,7 @@ BOOST_AUTO_TEST_CASE(tasks_get_their_partitions_together) {
 
 namespace {
 
-/// A random graph without loops, and a random device for each node.
+/// Makes a random graph without loops, and chooses a random device for each node.
 std::pair<ToyGraph, std::vector<DeviceId>> random_graph(uint64_t seed) {
   std::mt19937_64 random(seed);
   const auto below = [&](size_t n) { return std::uniform_int_distribution<size_t>(0, n - 1)(random); };
@@ -311,8 +309,7 @@ std::pair<ToyGraph, std::vector<DeviceId>> random_graph(uint64_t seed) {
   return {std::move(g), std::move(device)};
 }
 
-/// What stands for an input of a node of a partition: the output of the whole graph that it comes from,
-/// through a Recv.
+/// Returns the output of the whole graph from which an input of a partition's node comes, possibly through a Recv.
 std::string origin_of(const std::vector<Partition>& parts, const Partition& mine, Output output) {
   const Node& node = mine.graph.node(output.node);
   if (node.type() != "_Recv") return mine.graph.name_of(output);
@@ -325,8 +322,7 @@ std::string origin_of(const std::vector<Partition>& parts, const Partition& mine
 
 }  // namespace
 
-// Every edge arrives, directly or by one pair per source and destination; every Send has one Recv, on the
-// device it names.
+// Every edge arrives, directly or by one pair per source and destination. Every Send has one Recv, on the device that it names.
 BOOST_AUTO_TEST_CASE(random_graphs_keep_their_edges) {
   for (uint64_t seed = 0; seed < 200; ++seed) {
     const auto [g, device] = random_graph(seed);

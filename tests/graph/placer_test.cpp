@@ -10,7 +10,7 @@ using troupe::testing::ToyGraph;
 
 namespace {
 
-/// Two tasks with one CPU each, and two GPUs on the worker.
+/// Two tasks with one CPU each, and two GPUs on the worker
 const std::vector<DeviceInfo>& cluster() {
   static const std::vector<DeviceInfo> devices = [] {
     std::vector<DeviceInfo> result;
@@ -24,7 +24,7 @@ const std::vector<DeviceInfo>& cluster() {
 }
 constexpr DeviceId worker_cpu = 0, ps_cpu = 1, gpu_1 = 2, gpu_0 = 3;
 
-/// Print, Random and Not have CPU kernels only; Split only a GPU kernel; Cast none.
+/// Print, Random and Not have kernels for CPUs only, Split for GPUs only, and Cast has none.
 bool has_kernel(const Node& node, std::string_view device_type) {
   const std::string& op = node.type();
   if (op == "Cast") return false;
@@ -56,8 +56,8 @@ PlacementOptions soft() {
 
 BOOST_AUTO_TEST_SUITE(placer)
 
-// By type (GPU before CPU), then by name: so nearly all goes to GPU:0, what has no kernel there to the first
-// CPU.
+// Devices are ordered by type (GPU before CPU), then by name. So nearly all
+// nodes run on GPU:0, and those without a kernel there on the first CPU.
 BOOST_AUTO_TEST_CASE(first_of_the_sorted_devices) {
   ToyGraph g;
   const Output x = g.op("x", "Neg", {g.placeholder("p")});
@@ -81,7 +81,7 @@ BOOST_AUTO_TEST_CASE(requests_may_be_partial) {
   BOOST_TEST(at["d"] == worker_cpu);
 }
 
-// v (on ps) -ref-> assign -ref-> add; read: Neg(v) is free to be elsewhere
+// v (on ps) -ref-> assign -ref-> add; the Neg(v) called read may run elsewhere.
 BOOST_AUTO_TEST_CASE(references_keep_together) {
   ToyGraph g;
   const Output v = g.variable("v", "/job:ps"), one = g.constant("one", 1);
@@ -96,8 +96,7 @@ BOOST_AUTO_TEST_CASE(references_keep_together) {
   BOOST_TEST(at["one"] == ps_cpu);
 }
 
-// The request of either end of a reference edge counts for both; when they conflict, the variable's wins and
-// is told about.
+// The requests of both ends of a reference edge count. If they conflict, that of the variable wins, and there is a note.
 BOOST_AUTO_TEST_CASE(a_reference_overrides_its_consumers_request) {
   ToyGraph g;
   const Output one = g.constant("one", 1), v = g.variable("v"), w = g.variable("w", "/job:worker");
@@ -109,7 +108,7 @@ BOOST_AUTO_TEST_CASE(a_reference_overrides_its_consumers_request) {
   BOOST_TEST(at["v"] == ps_cpu);
   BOOST_TEST(at["w"] == gpu_0);
   BOOST_TEST(at["assign_w"] == gpu_0);
-  BOOST_TEST(at["u"] == gpu_1);  // the more specific one
+  BOOST_TEST(at["u"] == gpu_1);  // the more specific request
   BOOST_REQUIRE(at.result.notes.size() == 1);
   BOOST_TEST(at.result.notes[0] ==
              "[Assign] assign_w: the requested device '/job:ps' is ignored, because the variable "
@@ -124,7 +123,7 @@ BOOST_AUTO_TEST_CASE(handles_keep_together) {
   BOOST_TEST(placed(g)["read"] == ps_cpu);
 }
 
-// a <-loc- b, c <-loc- d on the worker's CPU; e and f name a node that was pruned away
+// a <-colocated- b, c <-colocated- d on the worker's CPU; e and f name a node that was pruned.
 BOOST_AUTO_TEST_CASE(colocation_groups) {
   ToyGraph g;
   const Output p = g.placeholder("p");
@@ -140,7 +139,8 @@ BOOST_AUTO_TEST_CASE(colocation_groups) {
   BOOST_TEST(at["f"] == gpu_1);
 }
 
-// generator -> {two consumers on ps}: joins them. shared -> {ps, worker}: does not. Shape joins its input.
+// A generator whose two consumers are on ps is placed with them; one with
+// consumers on ps and worker is not. Shape is placed with its input.
 BOOST_AUTO_TEST_CASE(generators_join_consumers_and_metadata_its_input) {
   ToyGraph g;
   const Output generator = g.constant("generator", 1), shared = g.constant("shared", 1);
@@ -172,7 +172,7 @@ BOOST_AUTO_TEST_CASE(soft_placement_keeps_job_and_task) {
   BOOST_TEST(says(failure(elsewhere, soft()), "the requested device '/job:evaluator' does not exist"));
 }
 
-// What state has been given stays, and takes along what must be with it, also when requests are soft.
+// A node that has a device keeps it, and the nodes that must share its device follow, also when requests are soft.
 BOOST_AUTO_TEST_CASE(assigned_nodes_stay) {
   ToyGraph g;
   const Output v = g.variable("v"), one = g.constant("one", 1);
@@ -251,7 +251,7 @@ BOOST_AUTO_TEST_CASE(failures_explain) {
                     "[Split] b: must be on the same device as a (colocation), but it has kernels for "
                     "GPU, and a for CPU"));
   }
-  {  // a asks for the GPU, where its companion has no kernel
+  {  // a requests the GPU, for which the other node has no kernel
     ToyGraph g;
     const Output p = p_on(g);
     g.on("/gpu:0", "a", "Neg", {p});

@@ -38,8 +38,7 @@ BOOST_AUTO_TEST_CASE(counts_slots_and_last_uses) {
   BOOST_TEST(from_b[1].flags == PlanEdge::Control);
 }
 
-// x (fed) -> y -> fetched; ^x -> z. The node x does not run: the feed takes over its edges, and those into it
-// are cut.
+// x (fed) -> y -> fetched; ^x -> z. The node x does not run: the feed gets its outgoing edges, and its incoming edges are removed.
 BOOST_AUTO_TEST_CASE(a_feed_takes_the_place_of_its_node) {
   FlowGraph g;
   const Output w = g.op({}), x = g.op({w}, {w.node}), y = g.op({x});
@@ -53,7 +52,7 @@ BOOST_AUTO_TEST_CASE(a_feed_takes_the_place_of_its_node) {
       BOOST_TEST((node.node == w.node || node.node == y.node || node.node == z.node));
 }
 
-// One output of a Switch is fed, the other is not: the Switch still runs.
+// One output of a Switch is fed and the other is not, so the Switch still runs.
 BOOST_AUTO_TEST_CASE(a_node_with_an_output_not_fed_runs) {
   FlowGraph g;
   const Output a = g.op({}), branch = g.add("Switch", {a, a});
@@ -62,7 +61,7 @@ BOOST_AUTO_TEST_CASE(a_node_with_an_output_not_fed_runs) {
   BOOST_TEST(plan->edges(plan->nodes()[0]).size() == 1);
 }
 
-// Nodes of one frame stand together: root, outer loop, inner loop.
+// The nodes of a frame have consecutive indices: root, outer loop, inner loop.
 BOOST_AUTO_TEST_CASE(nodes_of_a_frame_stand_together) {
   FlowGraph g;
   const Output start = g.op({});

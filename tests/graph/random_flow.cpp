@@ -5,12 +5,12 @@
 namespace troupe::testing {
 namespace {
 
-/// What may be used at one place of the graph: values and nodes of one frame, alive together unless something
-/// killed them.
+/// What may be used at one place of the graph: values and nodes of one
+/// frame that are alive together, unless something made them dead.
 struct Block {
   std::vector<Output> values;
   std::vector<NodeId> nodes;
-  NodeId pivot = 0;  ///< runs where and when the block does: what has no inputs hangs on it
+  NodeId pivot = 0;  ///< runs where and when the block runs; nodes without inputs get a control edge from it
 };
 
 class Generator {
@@ -64,7 +64,7 @@ class Generator {
     }
   }
 
-  /// What hangs on a trigger is alive whatever happens, so nothing else may use it.
+  /// What depends on a trigger only is alive in any case, so nothing else may use it.
   void add_trigger(const Block& block) {
     std::vector<NodeId> controls = some_controls(block);
     controls.push_back(block.nodes[below(block.nodes.size())]);
@@ -90,10 +90,10 @@ class Generator {
   }
 
   struct Variable {
-    Output merge, kept, left;  ///< Merge, and what the Switch gives to the body and to the Exit
+    Output merge, kept, left;  ///< the Merge, and the outputs of the Switch for the body and for the Exit
   };
 
-  /// Merge of what comes from outside, by one Enter or one per side of a Switch, and of a NextIteration.
+  /// Adds a Merge of a value from outside, which enters by one Enter or by one per side of a Switch, and of a NextIteration.
   Output enter_variable(Block& block, const std::string& frame, int64_t parallel) {
     if (chance(0.8)) return g_.loop_merge(g_.enter(pick(block), frame, false, parallel));
     const Output sides = g_.add("Switch", {pick(block), pick(block)});
@@ -132,7 +132,7 @@ class Generator {
       if (chance(0.8)) add(block, g_.add("Exit", {variable.left}));
   }
 
-  /// The pivot's control edge lets no value of the last iteration go round again.
+  /// The pivot's control edge keeps the values of the last iteration from going around again.
   void close(const Variable& variable, Output next, NodeId pivot) {
     g_.close(variable.merge, g_.add("NextIteration", {next}, {pivot}));
   }

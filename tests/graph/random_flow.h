@@ -1,6 +1,5 @@
-// Random graphs of control flow: conditionals, loops in loops, dead values that stray out of branches,
-// triggers, control edges everywhere. Every one is a graph whose results do not depend on the order in which
-// nodes run.
+// Random graphs of control flow: conditionals, nested loops, dead values that leave branches, triggers, and control
+// edges everywhere. The results of each graph do not depend on the order in which its nodes run. One thread.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +8,7 @@
 
 namespace troupe::testing {
 
-/// Equal seeds give equal graphs. `depth`: how deep loops and conditionals may nest.
+/// Returns a graph that depends on the seed only. `depth` limits the nesting of loops and conditionals.
 FlowGraph random_flow(uint64_t seed, int depth);
 
 }  // namespace troupe::testing

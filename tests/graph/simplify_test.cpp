@@ -13,7 +13,7 @@ using troupe::testing::ToyGraph;
 
 namespace {
 
-/// Scalars of floats only; Div refuses to divide by zero.
+/// Evaluates scalars of floats. Div refuses to divide by zero.
 Result<std::vector<Tensor>> evaluate(const Graph& graph, const Node& node, std::span<const Tensor> inputs) {
   BOOST_TEST(graph.find(node.name) == &node);
   const std::string& op = node.type();
@@ -50,7 +50,7 @@ Simple simple(const ToyGraph& g, std::vector<Output> fetches, std::vector<NodeId
   return result;
 }
 
-/// The one fetch's source.
+/// Returns the source of the only fetch.
 std::string source(const Simple& s) {
   return s.subgraph.graph.name_of(s.subgraph.graph.node(s.subgraph.roots.back()).inputs[0]);
 }
@@ -94,7 +94,8 @@ BOOST_AUTO_TEST_CASE(identities_that_must_stay) {
   BOOST_TEST(!s.has("sum2"));
 }
 
-// The branch's identity is the pivot of a constant: Switch itself lives when the branch is dead, so it cannot stand in for it.
+// The Identity in the branch is the pivot of a constant. The Switch itself
+// is alive even if the branch is dead, so it cannot replace the pivot.
 BOOST_AUTO_TEST_CASE(pivots_stay) {
   ToyGraph g;
   const Output pred = g.add("pred", {"Placeholder", {}, {{"dtype", DType::Bool}}, {}, "", {}});
@@ -107,7 +108,7 @@ BOOST_AUTO_TEST_CASE(pivots_stay) {
   BOOST_TEST(!s.has("unpivoted"));
 }
 
-// As TensorFlow's optimizers have it: the update waits for all gradients, also for one that nobody uses.
+// TensorFlow's optimizers build such graphs: the update waits for all gradients, also for one that nobody uses.
 //   x, w -> used = x * w;   unused = x + w;   both = NoOp ^used ^unused;   update = Neg(used) ^both
 BOOST_AUTO_TEST_CASE(what_is_only_waited_for_is_not_computed) {
   ToyGraph g;
@@ -122,7 +123,7 @@ BOOST_AUTO_TEST_CASE(what_is_only_waited_for_is_not_computed) {
   BOOST_TEST(std::is_permutation(controls.begin(), controls.end(), expected.begin(), expected.end()));
 }
 
-// The same in a branch: whether the signal comes at all depends on what is waited for.
+// The same in a branch: the node waited for may be dead, so it must not be bypassed.
 BOOST_AUTO_TEST_CASE(what_may_be_dead_is_waited_for) {
   ToyGraph g;
   const Output pred = g.add("pred", {"Placeholder", {}, {{"dtype", DType::Bool}}, {}, "", {}});
@@ -153,7 +154,7 @@ BOOST_AUTO_TEST_CASE(what_is_not_folded) {
   const Simple s = simple(g, {y});
   BOOST_TEST(s.report.folded == 0);
   for (const char* name : {"random", "fails", "print"}) BOOST_TEST(s.has(name), name);
-  BOOST_TEST(simple(g, {g.op("neg", "Neg", {one})}, {}, {}).report.folded == 0);  // nobody to evaluate
+  BOOST_TEST(simple(g, {g.op("neg", "Neg", {one})}, {}, {}).report.folded == 0);  // there is no evaluator
 }
 
 BOOST_AUTO_TEST_CASE(big_results_are_left_to_the_step) {
@@ -166,7 +167,7 @@ BOOST_AUTO_TEST_CASE(big_results_are_left_to_the_step) {
   BOOST_TEST(simple(g, {y}, {}, options).report.folded == 1);
 }
 
-// What was folded in a branch must still die with the branch.
+// A constant that was folded in a branch must still be dead if the branch is.
 BOOST_AUTO_TEST_CASE(folding_keeps_control_inputs) {
   ToyGraph g;
   const Output p = g.op("p", "NoOp", {}, {g.op("start", "NoOp", {}).node});
@@ -188,7 +189,7 @@ BOOST_AUTO_TEST_CASE(several_outputs_become_several_constants) {
   BOOST_TEST(s.subgraph.origin[constant.id] == split.node);
 }
 
-// shape(x) is known; shape(y) is not; in a branch the shape is known but dies with the branch.
+// The shape of x is known, that of y is not. In a branch the shape is known, but its value must be dead if the branch is.
 BOOST_AUTO_TEST_CASE(known_shapes_are_constants) {
   ToyGraph g;
   const Output x =
@@ -228,7 +229,7 @@ BOOST_AUTO_TEST_CASE(what_only_looks_equal) {
   ToyGraph g;
   const Output a = g.placeholder("a"), b = g.placeholder("b"), c = g.placeholder("c"), v = g.variable("v");
   const Output start = g.op("start", "NoOp", {});
-  const std::vector<Output> all{g.op("abc", "AddN", {a, b, c}),  // three summands: the order shows
+  const std::vector<Output> all{g.op("abc", "AddN", {a, b, c}),  // their order matters
                                 g.op("cba", "AddN", {c, b, a}),
                                 g.op("neg", "Neg", {a}),
                                 g.op("neg_later", "Neg", {a}, {start.node}),
@@ -330,7 +331,7 @@ BOOST_AUTO_TEST_CASE(inverses_cancel) {
   for (const char* here : {"other", "waits", "late_minus"}) BOOST_TEST(s.has(here), here);
 }
 
-// update has an effect, so it runs even when its only consumer, a Shape, is known beforehand.
+// update has an effect, so it runs even if its only consumer, a Shape, was computed in advance.
 BOOST_AUTO_TEST_CASE(effects_are_kept) {
   ToyGraph g;
   const Output v = g.variable("v"), update = g.op("update", "AssignAdd", {v, g.constant("one", 1)});
@@ -341,7 +342,8 @@ BOOST_AUTO_TEST_CASE(effects_are_kept) {
   BOOST_TEST(s.has("update"));
 }
 
-// v = v + x once x has passed the check; y is there when the check of z has passed, though nobody uses what the check yields.
+// v = v + x once x has passed its check. y may be read when the check
+// of z has passed, although nobody uses the output of that check.
 BOOST_AUTO_TEST_CASE(guards_are_waited_for) {
   ToyGraph g;
   const Output v = g.variable("v"), x = g.placeholder("x");
@@ -355,7 +357,7 @@ BOOST_AUTO_TEST_CASE(guards_are_waited_for) {
   BOOST_TEST(s.has("guarded"));
 }
 
-// The loop's back edge runs through an identity.
+// The back edge of the loop passes through an Identity.
 BOOST_AUTO_TEST_CASE(loops_stay_closed) {
   ToyGraph g;
   const Output merge = g.loop_merge(
@@ -376,7 +378,7 @@ BOOST_AUTO_TEST_CASE(loops_stay_closed) {
 
 namespace {
 
-/// The values of all fetches, for graphs of scalars without control flow.
+/// Computes the values of all fetches, for graphs of scalars without control flow.
 std::vector<Tensor> results(const Subgraph& subgraph) {
   const Graph& graph = subgraph.graph;
   std::vector<Tensor> values(graph.size()), fetched(subgraph.roots.size());

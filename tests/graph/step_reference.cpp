@@ -9,7 +9,7 @@
 namespace troupe::testing {
 namespace {
 
-/// The iterations a node runs in, from the outermost loop to its own.
+/// The iterations in which a node runs, from the outermost loop to its own.
 struct Step {
   FrameId frame;
   uint64_t iteration;
@@ -49,7 +49,7 @@ class Reference {
     return result;
   }
 
-  /// Everything in this iteration and in the loops inside it.
+  /// Runs everything in this iteration and in the loops inside it.
   void visit(FrameId frame, const Path& path) {
     for (const Node& node : graph_.nodes())
       if (frames_.of_node[node.id] == frame)
@@ -62,8 +62,7 @@ class Reference {
       }
   }
 
-  /// Iteration 0 begins with the first Enter, iteration i + 1 with the first live NextIteration of iteration
-  /// i (F5, F8).
+  /// Iteration 0 begins with the first Enter, iteration i + 1 with the first live NextIteration of iteration i (F5, F8).
   bool exists(const Path& path) {
     if (path.empty()) return true;
     const auto [frame, iteration] = path.back();
@@ -80,8 +79,8 @@ class Reference {
     });
   }
 
-  /// Has every Enter of the frame arrived, and of all frames within? Only then do its dead Exits count (F9,
-  /// F10).
+  /// Returns true if every Enter of the frame has arrived, and every Enter
+  /// of the frames inside it. Only then its dead Exits count (F9, F10).
   bool completes(FrameId frame, const Path& parent) {
     for (const NodeId enter : frames_.frames[frame].enters)
       if (run(enter, parent).kind == Ran::Never) return false;
@@ -102,7 +101,7 @@ class Reference {
     return run(node, inner(path, frame, i - 1));
   }
 
-  /// What comes along an edge from `source` to a node at `path`.
+  /// Returns what arrives along an edge from `source` to a node at `path`.
   Ran arrival(NodeId source, const Path& path) {
     const Node& node = graph_.node(source);
     switch (flow_kind(node)) {
@@ -157,7 +156,7 @@ class Reference {
     return {Ran::Live, compute(node, values), which};
   }
 
-  /// F2, F7: the live input; dead when all are that could come in the iteration that an Enter leads to.
+  /// F2, F7: returns the live input. The Merge is dead if all inputs are that can arrive in the iteration to which an Enter leads.
   Ran merge(const Node& node, const std::vector<Ran>& inputs) const {
     uint32_t dead = 0, forward = 0;
     for (uint32_t i = 0; i < inputs.size(); ++i) {

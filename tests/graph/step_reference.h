@@ -1,7 +1,6 @@
-// The meaning of a graph with control flow, written down as directly as features.md F1-F11 states it: what
-// each node does in each iteration of each frame, by recursion over its inputs. Slow, and takes no account of
-// order or of parallel_iterations, since results do not depend on them. What StepState does is compared with
-// it.
+// The meaning of a graph with control flow, written as directly as features.md F1-F11 states it: what each
+// node does in each iteration of each frame, by recursion over its inputs. It is slow, and ignores order
+// and parallel_iterations, on which results do not depend. Tests compare StepState with it. Pure functions.
 #pragma once
 
 #include <map>
@@ -12,8 +11,8 @@
 
 namespace troupe::testing {
 
-/// What a node did somewhere: nothing, because some input never came; died; or ran, with this value. `which`
-/// is the output of a Switch that is alive, or the input that a Merge took.
+/// What a node did in one place: nothing, because some input never arrived; it died; or it ran,
+/// with this value. `which` is the live output of a Switch, or the input that a Merge took.
 struct Ran {
   enum Kind { Never, Dead, Live } kind = Never;
   int64_t value = 0;
@@ -21,14 +20,13 @@ struct Ran {
   friend auto operator<=>(const Ran&, const Ran&) = default;
 };
 
-/// Node, key of the frame's instance, iteration.
+/// A node, the key of its frame's instance, and the iteration.
 using RunPlace = std::tuple<NodeId, uint64_t, uint64_t>;
 
 struct Meaning {
   std::map<RunPlace, Ran> ran;  ///< everything that runs or dies in a step
-  /// Every loop that is entered ends. One that never gets all its inputs holds up the iteration it is in;
-  /// whether later ones begin then hangs on parallel_iterations, and `ran` is what happens when that is
-  /// large.
+  /// True if every loop that is entered ends. A loop that never gets all its inputs holds up the iteration in which it
+  /// is. Whether later iterations begin then depends on parallel_iterations; `ran` is what happens if that is large.
   bool ends = true;
 };
 

@@ -6,7 +6,7 @@
 
 namespace troupe::testing {
 
-/// The outputs of one node: a value each, or dead.
+/// The outputs of one node: for each a value, or dead.
 struct StepSimulation::Values {
   std::vector<std::optional<int64_t>>& slots;
   std::vector<std::optional<int64_t>> outputs;

@@ -1,6 +1,5 @@
-// StepSimulation: drives a StepState with integers for tensors, completing ready nodes in any order, and
-// checks on the way that no value is lost, taken twice or left behind. What ran is to be compared with
-// step_reference.h.
+// StepSimulation: drives a StepState with integers for tensors and completes ready nodes in any order. It checks
+// that no value is lost, taken twice or left behind. Tests compare what ran with step_reference.h. One thread.
 #pragma once
 
 #include <functional>
@@ -16,39 +15,39 @@
 
 namespace troupe::testing {
 
-/// What Sends have sent, by tensor_name, frame and iteration: a value, or dead.
+/// What Send nodes have sent, by tensor_name, frame and iteration: a value, or dead.
 using Rendezvous = std::map<std::tuple<std::string, uint64_t, uint64_t>, std::optional<int64_t>>;
 
 class StepSimulation {
  public:
-  /// `choose(n)` says which of n nodes under way ends next.
+  /// `choose(n)` returns which of n running nodes ends next.
   using Choose = std::function<size_t(size_t)>;
 
   explicit StepSimulation(const Plan& plan) : plan_(plan), state_(plan) {}
-  /// One of several partitions, which share the rendezvous.
+  /// For one of several partitions, which share the rendezvous.
   StepSimulation(const Plan& plan, Rendezvous& rendezvous)
       : plan_(plan), state_(plan), rendezvous_(&rendezvous) {}
 
-  /// One whole step; what ran, where. Feeds have the value of their index.
+  /// Runs one whole step and returns which nodes ran, and where. Each feed has the value of its index.
   std::map<RunPlace, Ran> run(const Choose& choose) { return run(choose, SIZE_MAX); }
-  /// The same bit by bit: begin(), then step() until it says that no node can end any more.
+  /// Runs a step in parts: call begin(), then step() until it returns false, because no node can end any more.
   void begin();
   bool step(const Choose& choose);
-  /// Nodes that have begun and not ended: Recvs whose Send did not run.
+  /// Returns the nodes that have begun and not ended: Recv nodes whose Send did not run.
   size_t under_way() const { return under_way_.size(); }
   const std::map<RunPlace, Ran>& ran() const { return ran_; }
-  /// A step that is given up after `limit` nodes.
+  /// Runs a step that is stopped after `limit` nodes.
   void break_off(const Choose& choose, size_t limit) {
     run(choose, limit);
     state_.stop();
   }
 
-  /// What Fetch number i got; nothing: dead, or it never came.
+  /// Returns what Fetch number i received; nothing if it was dead or never arrived.
   std::optional<int64_t> fetched(uint32_t i) const {
     const auto at = fetched_.find(i);
     return at == fetched_.end() ? std::nullopt : std::optional(at->second);
   }
-  /// In existence, used or not.
+  /// Returns how many slots exist, used or not.
   size_t slots() const { return state_.slots(); }
 
  private:

@@ -1,5 +1,4 @@
-// The rules of features.md F1-F11, first one by one, then on thousands of random graphs against
-// step_reference.h.
+// The rules of features.md F1-F11, first one by one, then on thousands of random graphs, which are compared with step_reference.h.
 #include "graph/plan/step_state.h"
 
 #include <algorithm>
@@ -25,7 +24,7 @@ StepSimulation::Choose at_random(uint64_t seed) {
   };
 }
 
-/// What a node did in an iteration of the only loop, or outside any.
+/// What a node did in an iteration of the only loop, or outside all loops.
 struct Runs {
   std::map<RunPlace, Ran> ran;
   size_t runs(Output node, Ran::Kind kind) const {
@@ -49,7 +48,7 @@ Runs run(const FlowGraph& g, std::vector<Output> feeds = {}) {
   return {simulation.run(in_order())};
 }
 
-/// while (counter < limit) ++counter, from `start`.
+/// while (counter < limit) ++counter, beginning with `start`.
 struct CountingLoop {
   Output enter, merge, condition, branch, next, exit;
 
@@ -65,7 +64,7 @@ struct CountingLoop {
   Output body() const { return {branch.node, 1}; }
 };
 
-/// Something that is dead.
+/// Returns an output that is dead.
 Output dead_value(FlowGraph& g) {
   const Output zero = g.add("Below", {g.op({})}, {}, {{"limit", INT64_MIN}});
   return {g.add("Switch", {zero, zero}).node, 1};
@@ -111,7 +110,7 @@ BOOST_AUTO_TEST_CASE(f2_merge_is_dead_only_when_all_inputs_are) {
   BOOST_TEST(result.dead(after) == 1);
 }
 
-// Of several live inputs of a Merge the first counts; the others are dropped.
+// If a Merge gets several live inputs, the first counts, and the others are dropped.
 BOOST_AUTO_TEST_CASE(f3_merge_runs_once) {
   FlowGraph g;
   const Output a = g.op({}), b = g.op({}), merge = g.add("Merge", {a, b});
@@ -147,7 +146,7 @@ BOOST_AUTO_TEST_CASE(f5_a_loop_runs_until_its_condition_fails) {
   }
 }
 
-// An invariant reaches every iteration, those that began before it came too.
+// An invariant reaches every iteration, also those that began before it arrived.
 BOOST_AUTO_TEST_CASE(f6_a_loop_invariant_reaches_all_iterations) {
   FlowGraph g;
   Output late = g.op({});
@@ -162,7 +161,7 @@ BOOST_AUTO_TEST_CASE(f6_a_loop_invariant_reaches_all_iterations) {
   }
 }
 
-// A loop in a branch that is not taken: everything in it dies once, and so does what follows it.
+// In a loop of a branch that is not taken, every node is dead once, and so is every node behind the loop.
 BOOST_AUTO_TEST_CASE(f7_f9_a_dead_enter_ends_the_loop) {
   FlowGraph g;
   const CountingLoop loop(g, dead_value(g), 5);
@@ -175,7 +174,7 @@ BOOST_AUTO_TEST_CASE(f7_f9_a_dead_enter_ends_the_loop) {
   BOOST_TEST(result.dead(after) == 1);
 }
 
-// The Merge has a control input that comes after its dead Enter.
+// The Merge has a control input that arrives after its dead Enter.
 BOOST_AUTO_TEST_CASE(f7_a_dead_enter_and_a_later_control_input) {
   FlowGraph g;
   Output late = g.enter(g.op({}), "loop", true);
@@ -192,8 +191,8 @@ BOOST_AUTO_TEST_CASE(f7_a_dead_enter_and_a_later_control_input) {
   }
 }
 
-// The second variable's exit hangs on a value that is alive in the loop's last iteration only in part: its
-// Switch is dead there.
+// The Exit of the second variable depends on a value that is only
+// partly alive in the loop's last iteration: its Switch is dead there.
 BOOST_AUTO_TEST_CASE(f9_a_dead_exit_of_the_last_iteration_is_dead_outside) {
   FlowGraph g;
   const CountingLoop loop(g, zero(g), 3);
@@ -205,7 +204,7 @@ BOOST_AUTO_TEST_CASE(f9_a_dead_exit_of_the_last_iteration_is_dead_outside) {
   BOOST_TEST(result.dead(with_both) == 1);
 }
 
-// An Enter whose value nobody uses arrives last: the frame must end all the same, and let its dead exit go.
+// An Enter whose value nobody uses arrives last. The frame must end nevertheless, and deliver its dead Exit.
 BOOST_AUTO_TEST_CASE(f10_a_frame_ends_when_its_last_enter_has_arrived) {
   FlowGraph g;
   Output late = g.op({});
@@ -217,7 +216,7 @@ BOOST_AUTO_TEST_CASE(f10_a_frame_ends_when_its_last_enter_has_arrived) {
   BOOST_TEST(result.dead(after) == 1);
 }
 
-// No more than parallel_iterations are in existence: slots are reused.
+// There are never more than parallel_iterations iterations, so slots are reused.
 BOOST_AUTO_TEST_CASE(f11_parallel_iterations_bound_what_is_in_existence) {
   size_t slots[2];
   for (const int64_t parallel_iterations : {1, 4}) {
@@ -237,7 +236,7 @@ BOOST_AUTO_TEST_CASE(f11_parallel_iterations_bound_what_is_in_existence) {
   BOOST_TEST(slots[1] == 4);
 }
 
-// for i < 3: for j < 4: two frames, the inner one entered anew from each outer iteration.
+// for i < 3: for j < 4: there are two frames; the inner one is entered anew from each outer iteration.
 BOOST_AUTO_TEST_CASE(nested_loops) {
   FlowGraph g;
   const Output start = zero(g), inner_start = zero(g);
@@ -255,7 +254,7 @@ BOOST_AUTO_TEST_CASE(nested_loops) {
   BOOST_TEST(frames.size() == 4);
 }
 
-// Feeds 0, 1 -> x; x and the second feed fetched; a dead fetch is seen as such.
+// Feeds 0, 1 -> x; x and the second feed are fetched. A dead fetch is reported as dead.
 BOOST_AUTO_TEST_CASE(feeds_and_fetches) {
   FlowGraph g;
   const Output a = g.op({}), b = g.op({}), x = g.op({a, b}), dead = dead_value(g);
@@ -269,7 +268,7 @@ BOOST_AUTO_TEST_CASE(feeds_and_fetches) {
   }
 }
 
-// What was issued last runs first, but what is served elsewhere (here a Send) before all.
+// The latest ready node runs first, but nodes carried out elsewhere (here a Send) run before all others.
 BOOST_AUTO_TEST_CASE(order_of_ready_nodes) {
   FlowGraph g;
   const Output a = g.op({}), b = g.op({}), c = g.op({a}), send = g.add("_Send", {a}), d = g.op({c});
@@ -311,7 +310,7 @@ BOOST_AUTO_TEST_CASE(random_graphs_mean_what_the_rules_say) {
     loops += plan->has_loops();
     endless += !expected.ends;
   }
-  // The generator must not quietly become trivial.
+  // The generator must not become trivial unnoticed.
   BOOST_TEST(runs > 100'000);
   BOOST_TEST(loops > 800);
   BOOST_TEST(endless < loops / 4);

@@ -44,7 +44,7 @@ BOOST_AUTO_TEST_CASE(only_what_is_reached_remains) {
              boost::test_tools::per_element());
   BOOST_TEST((all.origin == std::vector<NodeId>{no_node, a.node, b.node, c.node, no_node}));
   BOOST_TEST((all.roots == std::vector<NodeId>{4}));
-  // Feeding b cuts off what only b needs.
+  // Feeding b removes the nodes that only b needs.
   BOOST_TEST(names(cut(g, {b}, {c})) == (Names{"_arg_0_b", "c", "_retval_0_c"}),
              boost::test_tools::per_element());
   // A target runs for its effect.
@@ -53,7 +53,7 @@ BOOST_AUTO_TEST_CASE(only_what_is_reached_remains) {
   BOOST_TEST((effect.roots == std::vector<NodeId>{1}));
 }
 
-// split -> y0, y1: only y1 is fed; z uses both.
+// split -> y0, y1: only y1 is fed, and z uses both.
 BOOST_AUTO_TEST_CASE(any_edge_may_be_fed) {
   ToyGraph g;
   const Output x = g.constant("x", 1);
@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(fed_values_keep_dtype_and_shape) {
   BOOST_TEST(part.graph.shape({0, 0}).text() == "[?,3]");
 }
 
-// The loop is kept whole: its back edge points forward.
+// The loop is kept completely. Its back edge points forward.
 BOOST_AUTO_TEST_CASE(loops_survive) {
   ToyGraph g;
   g.constant("unused", 0);

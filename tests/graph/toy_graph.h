@@ -1,6 +1,5 @@
-// ToyGraph: small graphs for the tests of the passes, which know no kernels. Its ops are named and shaped
-// like the real ones, of which they are a handful: sources, arithmetic, variables, control flow, Send and
-// Recv.
+// ToyGraph: small graphs for the tests of the passes, which have no kernels. Its ops have the names and shape
+// functions of real ops: a few sources, arithmetic, variables, control flow, Send and Recv. One thread.
 #pragma once
 
 #include <string>
@@ -28,14 +27,14 @@ class ToyGraph {
 
   Graph& graph() { return graph_; }
   const Graph& graph() const { return graph_; }
-  /// Output 0 of a new node; for nodes without outputs, its id is all that counts.
+  /// Adds a node and returns its output 0. For a node without outputs, only the id of the result has a meaning.
   Output add(const std::string& name, ToyNode node);
 
   Output placeholder(const std::string& name) {
     return add(name, {"Placeholder", {}, {{"dtype", f32}}, {}, "", {}});
   }
   Output constant(const std::string& name, float value, const std::vector<NodeId>& control = {});
-  /// A VariableV2 of floats.
+  /// Adds a VariableV2 of floats.
   Output variable(const std::string& name, const std::string& device = "");
   Output op(const std::string& name, const std::string& op, std::vector<Output> inputs,
             const std::vector<NodeId>& control = {}) {
@@ -46,7 +45,7 @@ class ToyGraph {
     return add(name, {op, std::move(inputs), {}, control, device, {}});
   }
   Output enter(const std::string& name, Output data, const std::string& frame, bool is_constant = false);
-  /// A Merge of `initial` and of a NextIteration that close() gives it.
+  /// Adds a Merge of `initial` and of a NextIteration that close() adds.
   Output loop_merge(const std::string& name, Output initial) { return op(name, "Merge", {initial, initial}); }
   void close(Output merge, Output next) { throw_if_failed(graph_.replace_input(merge.node, 1, next)); }
 
@@ -56,7 +55,7 @@ class ToyGraph {
   Graph graph_;
 };
 
-/// Does the text of a failure contain this?
+/// Returns true if the text of a failure contains this text.
 inline bool says(const Status& status, std::string_view part) {
   return status.message().find(part) != std::string::npos;
 }

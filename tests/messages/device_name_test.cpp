@@ -10,7 +10,7 @@ namespace {
 
 BOOST_AUTO_TEST_SUITE(device_name)
 
-// What is written, and what it means in the full form.
+// A name as written, and its meaning in the full form
 BOOST_AUTO_TEST_CASE(parses_every_form) {
   struct Case {
     std::string written, meant;
@@ -114,13 +114,13 @@ BOOST_AUTO_TEST_CASE(includes_and_compatible) {
   BOOST_TEST(!includes("/device:GPU", "/job:a/cpu:1"));
   BOOST_TEST(compatible("/job:a/cpu:0", "/job:a"));
   BOOST_TEST(compatible("/job:a", "/job:a"));
-  BOOST_TEST(!compatible("/job:a", "/gpu:0"));  // they merge, yet neither refines the other
+  BOOST_TEST(!compatible("/job:a", "/gpu:0"));  // merge() accepts them, but neither includes the other
   BOOST_TEST(!compatible("/job:a", "/job:b"));
 }
 
 BOOST_AUTO_TEST_CASE(merges_to_the_union) {
   struct Case {
-    std::string a, b, strict, soft;  // "-": InvalidArgument
+    std::string a, b, strict, soft;  // "-" stands for InvalidArgument
   };
   const std::vector<Case> cases = {
       {"", "", "", ""},

@@ -1,4 +1,4 @@
-// What holds for every Disk, and what the simulated one loses.
+// What every Disk does, and what the simulated one loses.
 #include "messages/env/disk.h"
 
 #include <boost/test/unit_test.hpp>
@@ -177,7 +177,7 @@ BOOST_AUTO_TEST_CASE(a_crashed_disk_answers_nothing) {
   BOOST_TEST(disk.create("a").ok());
 }
 
-// What may be found after a crash, over many seeds: nothing else, and each of these at some time.
+// What may be on the disk after a crash, over many seeds: each of these at some time, and nothing else.
 template <class Write>
 std::set<std::string> found_after_crash(Write write, const std::string& path) {
   std::set<std::string> found;
@@ -195,7 +195,7 @@ BOOST_AUTO_TEST_CASE(what_was_not_synced_may_be_lost) {
   const auto is = [](const std::set<std::string>& found, const std::set<std::string>& expected) {
     BOOST_TEST(found == expected, boost::test_tools::per_element());
   };
-  // Bytes and name synced.
+  // Bytes and name were synced.
   is(found_after_crash(
          [](SimulatedDisk& disk) {
            auto file = value_or_throw(disk.create("a"));
@@ -205,7 +205,7 @@ BOOST_AUTO_TEST_CASE(what_was_not_synced_may_be_lost) {
          },
          "a"),
      {"xy"});
-  // Bytes synced, name not.
+  // Bytes were synced, the name was not.
   is(found_after_crash(
          [](SimulatedDisk& disk) {
            auto file = value_or_throw(disk.create("a"));
@@ -214,7 +214,7 @@ BOOST_AUTO_TEST_CASE(what_was_not_synced_may_be_lost) {
          },
          "a"),
      {"NotFound", "xy"});
-  // Name synced, bytes in part.
+  // The name was synced, bytes only in part.
   is(found_after_crash(
          [](SimulatedDisk& disk) {
            auto file = value_or_throw(disk.create("a"));
@@ -226,7 +226,7 @@ BOOST_AUTO_TEST_CASE(what_was_not_synced_may_be_lost) {
          "a"),
      {"x", "xy", "xyz", std::string("x\0", 2), std::string("x\0z", 3), std::string("xy\0", 3),
       std::string("x\0\0", 3)});
-  // Written anew, not synced: the old content, or a part of the new.
+  // The file was emptied, written, and not synced: the old content, or a part of the new.
   is(found_after_crash(
          [](SimulatedDisk& disk) {
            auto file = value_or_throw(disk.create("a"));
@@ -237,7 +237,7 @@ BOOST_AUTO_TEST_CASE(what_was_not_synced_may_be_lost) {
          },
          "a"),
      {"", "old", "n", std::string("\0", 1)});
-  // Renamed over another, folder not synced.
+  // The file was renamed over another, and the folder was not synced.
   is(found_after_crash(
          [](SimulatedDisk& disk) {
            for (const std::string name : {"a", "b"}) {
@@ -252,7 +252,8 @@ BOOST_AUTO_TEST_CASE(what_was_not_synced_may_be_lost) {
      {"a", "b"});
 }
 
-// A crash at every operation of replacing a file: afterwards the old one is there or the new one.
+// A crash interrupts one operation of replacing a file, for each
+// operation in turn: the file has the old or the new content afterwards.
 BOOST_AUTO_TEST_CASE(a_new_file_survives_a_crash_at_any_operation) {
   const std::string old_content(100, 'o'), new_content(100, 'n');
   std::set<std::string> seen;

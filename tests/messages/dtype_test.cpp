@@ -58,8 +58,7 @@ BOOST_AUTO_TEST_CASE(every_half_survives_the_way_through_float) {
   }
 }
 
-// Between two neighbouring halves lies their middle; it goes to the even one, anything nearer to one goes to
-// that one.
+// A number halfway between two neighbouring halves is rounded to the even one. Any other number is rounded to the nearer one.
 BOOST_AUTO_TEST_CASE(floats_round_to_the_nearest_half_ties_to_even) {
   for (uint16_t bits = 0; bits < 0x7bff; ++bits) {
     const auto low = static_cast<float>(half_of_bits(bits)),
@@ -73,7 +72,7 @@ BOOST_AUTO_TEST_CASE(floats_round_to_the_nearest_half_ties_to_even) {
   }
   BOOST_TEST(Half(65504.0f).bits == 0x7bffu);
   BOOST_TEST(Half(65519.996f).bits == 0x7bffu);
-  BOOST_TEST(Half(65520.0f).bits == 0x7c00u);  // the middle to the next power of two is already infinite
+  BOOST_TEST(Half(65520.0f).bits == 0x7c00u);  // halfway to the next power of two is infinite
   BOOST_TEST(Half(std::numeric_limits<float>::max()).bits == 0x7c00u);
   BOOST_TEST(Half(std::numeric_limits<float>::denorm_min()).bits == 0u);
   BOOST_TEST(Half(-0.0f).bits == 0x8000u);

@@ -23,7 +23,7 @@ Bytes bytes_of(const EncodedFrame& frame) {
   return all;
 }
 
-/// What was asked for, at once and altogether.
+/// Records the size of the largest allocation, and the number of allocations.
 class WatchedAllocator final : public Allocator {
  public:
   Result<BufferRef> allocate(size_t bytes) override {
@@ -35,8 +35,8 @@ class WatchedAllocator final : public Allocator {
   int count = 0;
 };
 
-/// Feeds the bytes, `chunk` at a time. The frame when it became whole, a failure, or nothing of both when
-/// bytes ran out.
+/// Gives the bytes to a decoder, `chunk` at a time. Returns the frame
+/// if it becomes whole, a failure, or neither if the bytes end before.
 struct Outcome {
   Status status;
   std::optional<Frame> frame;
@@ -130,7 +130,7 @@ BOOST_AUTO_TEST_CASE(tensors_are_sent_from_and_read_into_their_own_memory) {
     return piece.data() == tensor.data() && piece.size() == tensor.bytes();
   }));
   const auto moved = std::move(frame);
-  BOOST_TEST(!tensor.unique());  // the frame keeps it until it is written
+  BOOST_TEST(!tensor.unique());  // the frame keeps the tensor until it is written
 
   WatchedAllocator allocator;
   FrameDecoder decoder(allocator);
@@ -183,7 +183,7 @@ BOOST_AUTO_TEST_CASE(limits_are_told_by_name_before_memory_is_taken) {
   BOOST_TEST(feed(enough, bytes).frame.has_value());
 }
 
-// A peer that announces much and sends little costs little: only what arrives makes the buffer grow.
+// A peer that announces much and sends little costs little memory, because only bytes that arrive make the buffer grow.
 BOOST_AUTO_TEST_CASE(buffers_grow_with_what_arrives) {
   Bytes bytes = bytes_of(encoded({}));
   const uint32_t announced = FrameLimits{}.struct_words;
@@ -206,7 +206,7 @@ BOOST_AUTO_TEST_CASE(a_failed_stream_stays_failed) {
   BOOST_TEST(!decoder.take().has_value());
 }
 
-// Values that no honest sender writes, one at a time: where, how many bytes, what.
+// Values that no correct sender writes, one at a time: where they are, how many bytes they have, and the value.
 BOOST_AUTO_TEST_CASE(contradictions_are_refused) {
   const Bytes whole = bytes_of(encoded({Tensor::scalar(true), Tensor::vector<std::string>({"ab", "c"})}));
   const size_t table = whole.size() - (2 * 8 + 3) - 1 - (16 + 24);
@@ -251,8 +251,8 @@ BOOST_AUTO_TEST_CASE(contradictions_are_refused) {
   }
 }
 
-// Every truncation leaves the decoder waiting; every flipped bit ends in a frame that can be read or in an
-// error, and never makes it ask for more than was granted.
+// A frame that is cut off leaves the decoder waiting. A frame with a flipped bit gives a frame
+// that can be read, or an error, and never makes the decoder ask for more memory than was granted.
 BOOST_AUTO_TEST_CASE(no_damage_does_harm) {
   const Bytes whole = bytes_of(encoded(every_kind(), {.receiver = 1, .request = true}));
   const FrameLimits limits{.struct_words = 1024, .attachments = 16, .attachment_bytes = 1 << 16};

@@ -1,4 +1,4 @@
-// JSON as text: what is escaped, replaced or refused.
+// JSON as text: which characters are escaped, replaced or refused.
 #include "messages/values/json_text.h"
 
 #include <boost/test/unit_test.hpp>

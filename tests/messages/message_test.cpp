@@ -22,7 +22,7 @@ Message<wire::RunStep> run_step(std::vector<Tensor> feeds) {
   return draft.finish(std::move(feeds));
 }
 
-// A graph of `nodes` nodes: more than fits a draft's scratch.
+// Makes a graph of `nodes` nodes, which may need more than the scratch memory of a draft.
 Message<wire::Graph> chain(unsigned nodes) {
   Draft<wire::Graph> draft;
   auto list = draft->initNodes(nodes);
@@ -114,7 +114,7 @@ BOOST_AUTO_TEST_CASE(received_words_make_the_same_message) {
   }
 }
 
-// Everything a handler could read of a message; throws when something in it is not what its schema says.
+// Reads everything that a handler could read of a message. Throws if something is not what the schema says.
 void read_whole(const Message<wire::Graph>& message) { (*message).toString().flatten(); }
 
 BOOST_AUTO_TEST_CASE(damaged_words_are_refused_or_harmless) {
@@ -140,8 +140,7 @@ BOOST_AUTO_TEST_CASE(damaged_words_are_refused_or_harmless) {
   BOOST_TEST(refused > whole.size());
 }
 
-// Words of a Graph: the root, its data word (firstNode), its two pointers (nodes, functions), then what these
-// point at.
+// The words of a Graph: the root, its data word (firstNode), its two pointers (nodes, functions), then what these point to.
 BOOST_AUTO_TEST_CASE(words_made_to_hurt_are_refused) {
   const auto struct_pointer = [](int32_t offset, uint64_t data, uint64_t pointers) {
     return static_cast<uint32_t>(offset) << 2 | data << 32 | pointers << 48;
@@ -167,7 +166,7 @@ BOOST_AUTO_TEST_CASE(words_made_to_hurt_are_refused) {
   }
 }
 
-// One text in a list of texts has no end; in a node, so that only following every pointer finds it.
+// One text in a list of texts has no terminator. It is in a node, so only a check that follows every pointer finds it.
 BOOST_AUTO_TEST_CASE(a_text_without_its_end_is_found_at_once) {
   Draft<wire::Graph> draft;
   draft->initNodes(1)[0].initColocateWith(1).set(0, "seven77");
@@ -178,7 +177,7 @@ BOOST_AUTO_TEST_CASE(a_text_without_its_end_is_found_at_once) {
   BOOST_TEST(!receive<wire::Graph>(words).ok());
 }
 
-// A member of a union that is not the chosen one may hold anything.
+// A member of a union that is not chosen may hold anything.
 BOOST_AUTO_TEST_CASE(unions_are_checked_by_their_chosen_member) {
   Draft<wire::Graph> draft;
   auto attr = draft->initNodes(1)[0].initAttrs(1)[0];
@@ -188,7 +187,7 @@ BOOST_AUTO_TEST_CASE(unions_are_checked_by_their_chosen_member) {
   other->initInts(3);
   auto words = words_of(other.finish());
   BOOST_TEST(receive<wire::Attr>(words).ok());
-  // Word 1 holds the discriminant: whichever member the list of ints is taken for, reading it must not throw.
+  // Word 1 holds the discriminant. Whatever member it makes the list of ints, reading it must not throw.
   size_t refused = 0;
   for (uint64_t which = 0; which < 20; ++which) {
     words[1] = which;
@@ -199,15 +198,14 @@ BOOST_AUTO_TEST_CASE(unions_are_checked_by_their_chosen_member) {
   BOOST_TEST(refused > 0u);
 }
 
-// Two pointers at the same bytes: each copy would be honest, together they grow.
+// Two pointers lead to the same bytes. A copy of each would be correct, but together they are larger than the message.
 BOOST_AUTO_TEST_CASE(words_that_would_grow_are_refused) {
   Draft<wire::TensorsArrived> draft;
   draft->initStep().setOrdinal(3);
   draft->initArrivals(100);
   auto words = words_of(draft.finish());
   BOOST_TEST_REQUIRE(receive<wire::TensorsArrived>(words).ok());
-  // words: root, two pointers (step, arrivals), ...: let step point at the content of arrivals, with its
-  // size.
+  // The words are: root, two pointers (step, arrivals), ... Here step gets the address and size of arrivals.
   words[1] = (words[2] & 0xfffffffcu) + 4;
   words[1] |= uint64_t{200} << 32;
   BOOST_TEST(!receive<wire::TensorsArrived>(words).ok());

@@ -1,5 +1,4 @@
-// Every schema compiles to what messages can carry: an empty message of each type can be built, sent and
-// received.
+// Messages can carry every schema: an empty message of each type can be built, sent and received.
 #include <boost/test/unit_test.hpp>
 
 #include <set>

@@ -29,7 +29,7 @@ BOOST_AUTO_TEST_CASE(refuses_what_cannot_be) {
   BOOST_TEST(!make({-1}).ok());
   BOOST_TEST(!make({INT64_MIN, 0}).ok());
   BOOST_TEST(!make({big, big}).ok());     // 2^64 wraps to 0
-  BOOST_TEST(!make({big, big, 0}).ok());  // a zero must not hide it
+  BOOST_TEST(!make({big, big, 0}).ok());  // a zero must not hide the overflow
   BOOST_TEST(!make({0, big, big}).ok());
   BOOST_TEST(!make({INT64_MAX, INT64_MAX}).ok());
   BOOST_TEST(!make({int64_t{1} << 40}, DType::Float).ok());

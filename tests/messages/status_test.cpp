@@ -31,7 +31,7 @@ BOOST_AUTO_TEST_CASE(tells_where_it_happened) {
   BOOST_TEST(plain.node().empty());
 }
 
-// The innermost place is the true one; whoever passes the failure on adds nothing to it.
+// The innermost place counts; code that passes a failure on adds no other place.
 BOOST_AUTO_TEST_CASE(first_place_stays) {
   const Status first = internal("x").at_node("Add", "a").at_step(1);
   const Status later = Status(first).at_node("Call", "b").at_device("/device:CPU:0").at_step(2);
@@ -39,7 +39,7 @@ BOOST_AUTO_TEST_CASE(first_place_stays) {
   BOOST_TEST(later.node() == "a");
   BOOST_TEST(later.step() == 1u);
   BOOST_TEST(later.device() == "/device:CPU:0");
-  BOOST_TEST(first.device().empty());  // a copy was changed, not what others hold
+  BOOST_TEST(first.device().empty());  // the change was made to a copy
 }
 
 BOOST_AUTO_TEST_CASE(codes_have_the_numbers_and_names_of_the_field) {

@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(empty_shapes_are_legal) {
 BOOST_AUTO_TEST_CASE(what_cannot_be_allocated_is_an_error) {
   BOOST_TEST(!Tensor::allocate(DType::Resource, Shape{}).ok());
   BOOST_TEST(!Tensor::allocate(DType::Invalid, Shape{}).ok());
-  // 2^61 doubles: the count of bytes does not fit 64 bits.
+  // 2^61 doubles: their number of bytes does not fit 64 bits.
   const auto huge = Tensor::allocate(f64, Shape{int64_t{1} << 61});
   BOOST_TEST_REQUIRE(!huge.ok());
   BOOST_TEST((huge.status().code() == Code::ResourceExhausted));
