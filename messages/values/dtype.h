@@ -98,8 +98,8 @@ Result<DType> dtype_from_number(int64_t number);
 
 bool is_floating(DType dtype);  ///< true for half, bfloat16, float and double
 bool is_complex(DType dtype);
-bool is_integer(
-    DType dtype);  ///< true for signed and unsigned integers, but neither for quantised types nor for bool
+/// True for signed and unsigned integers, but neither for quantised types nor for bool.
+bool is_integer(DType dtype);
 bool is_number(DType dtype);  ///< true for floating, complex and integer types
 /// True for the types through which gradients flow: half, float, double and the complex types (features.md G2).
 bool is_differentiable(DType dtype);
