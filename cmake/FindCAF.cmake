@@ -1,5 +1,5 @@
-# Finds the core of the C++ Actor Framework, for which Debian ships neither a CMake nor a pkg-config file.
-# Gives CAF_FOUND, CAF_VERSION and the target CAF::core.
+# Finds the core of the C++ Actor Framework, for which Debian has neither a CMake nor a pkg-config file.
+# Sets CAF_FOUND, CAF_VERSION and the target CAF::core.
 find_path(CAF_INCLUDE_DIR caf/all.hpp)
 find_library(CAF_CORE_LIBRARY caf_core)
 mark_as_advanced(CAF_INCLUDE_DIR CAF_CORE_LIBRARY)

@@ -1,4 +1,4 @@
-# Every third-party library, in one place; cmake/packages.txt names the Debian packages. Each folder's CMakeLists.txt links its own.
+# All third-party libraries; cmake/packages.txt names the Debian packages. Each folder's CMakeLists.txt links its own.
 find_package(Threads REQUIRED)
 find_package(CapnProto CONFIG REQUIRED)  # messages
 find_package(TBB 2021.8 CONFIG REQUIRED COMPONENTS tbb)  # devices
@@ -13,7 +13,7 @@ find_package(fmt CONFIG REQUIRED)
 find_package(pegtl CONFIG REQUIRED)
 find_package(spdlog CONFIG REQUIRED)
 find_package(tomlplusplus CONFIG REQUIRED)
-# Optional: graphs of TensorFlow (apps/interop), in the program alone.
+# Optional, and used by the program only: TensorFlow graphs (apps/interop).
 set(TROUPE_INTEROP AUTO CACHE STRING "Read and write TensorFlow's graphs: AUTO (where protobuf is), ON, OFF")
 set_property(CACHE TROUPE_INTEROP PROPERTY STRINGS AUTO ON OFF)
 if(TROUPE_INTEROP STREQUAL "ON")

@@ -3,7 +3,8 @@
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
   add_compile_options(-march=x86-64-v2)
 endif()
-# No contraction: bits must not depend on which expressions the compiler fuses. Prefix map: no path of this machine in a binary.
+# No contraction, so that results do not depend on the expressions that the compiler fuses. The prefix map keeps paths of this
+# machine out of binaries.
 add_compile_options(-ffp-contract=off -ffile-prefix-map=${PROJECT_SOURCE_DIR}=.)
 add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

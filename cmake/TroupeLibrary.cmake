@@ -1,9 +1,9 @@
-# The library as others use it: one shared object with the public interface and nothing else in its symbol table, the public
-# headers, the program, and the package find_package(troupe CONFIG) finds. Holds it: tests/install.
+# What is installed: one shared library whose symbol table has the public interface only, the public headers, the program, and the
+# package for find_package(troupe CONFIG). Tested by tests/install.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-# Every header that is installed. Each marks its declarations as visible; whatever they include stands here, too.
+# All installed headers. Each header marks its declarations as visible, and includes only headers of this list.
 set(TROUPE_PUBLIC_HEADERS
   messages/values/address.h
   messages/values/buffer.h
@@ -66,7 +66,7 @@ set(TROUPE_PUBLIC_HEADERS
   apps/service.h
 )
 
-# Made of the objects that the program is made of.
+# The library consists of the same objects as the program.
 add_library(troupe_library SHARED)
 foreach(folder messages graph devices kernels actors nn)
   target_sources(troupe_library PRIVATE $<TARGET_OBJECTS:troupe_${folder}>)
@@ -79,8 +79,8 @@ set_target_properties(troupe_library PROPERTIES
   VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 target_compile_features(troupe_library INTERFACE cxx_std_20)
 
-# In the tree headers include each other from its root; installed, from include/, so that a consumer needs no other include
-# directory and may have folders called messages/ or graph/ itself.
+# In the source tree, headers include each other by paths from its root; installed headers, by paths from include/. So a program
+# that uses the library needs no other include directory, and may have folders called messages/ or graph/ of its own.
 set(staged ${PROJECT_BINARY_DIR}/include)
 install(CODE "set(headers \"${TROUPE_PUBLIC_HEADERS}\")
 set(source \"${PROJECT_SOURCE_DIR}\")

@@ -1,6 +1,6 @@
 # troupe_schemas(<target> <file.capnp>...): compiles these schemas into the target; messages/schemas/x.capnp is
-# included as "messages/schemas/x.capnp.h". A schema that still says the same C++ rebuilds nothing.
-# Debian's ${CAPNP_PROGRAM} points to a path that is not there.
+# included as "messages/schemas/x.capnp.h". If a changed schema gives the same C++, nothing is rebuilt.
+# Debian's ${CAPNP_PROGRAM} is a path that does not exist.
 find_program(CAPNP_PROGRAM capnp REQUIRED)
 find_program(CAPNPC_CXX_PROGRAM capnpc-c++ REQUIRED)
 set(TROUPE_GENERATED_DIR ${PROJECT_BINARY_DIR}/generated)

@@ -1,7 +1,7 @@
-# ccache and mold, where they are installed.
+# Uses ccache and mold if they are installed.
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # Paths relative to the source tree let every checkout share objects; the sloppiness is what precompiled headers need.
+  # Paths relative to the source tree let all checkouts share objects. Precompiled headers need the sloppiness.
   set(CMAKE_CXX_COMPILER_LAUNCHER
       ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
       CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${CCACHE_PROGRAM})

@@ -1,10 +1,10 @@
-# What ./run, .ci/run and cmake/check share: installing packages, configuring and building. Sourced by bash;
-# `root` is the source tree and `tool` the name that opens each line.
+# Functions that ./run, .ci/run and cmake/check share: they install packages, configure and build. Sourced by bash. The variable
+# `root` is the source tree, and `tool` the name at the beginning of each line of output.
 
 say() { printf '%s: %s\n' "$tool" "$*" >&2; }
 die() { say "$*"; exit 1; }
 
-# install_packages KIND...: installs what is missing of these kinds in cmake/packages.txt.
+# install_packages KIND...: installs the missing packages of these kinds in cmake/packages.txt.
 install_packages() {
   if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
     die "this system has no apt-get and dpkg-query (it is not Debian-like). Install the counterparts of" \
@@ -35,7 +35,7 @@ install_packages() {
 
 installed() { dpkg-query -W -f '${db:Status-Status} ${Package}\n' "$@" 2>/dev/null | sed -n 's/^installed //p'; }
 
-# configure PRESET [NAME=VALUE...]: runs CMake where the build folder is new, the presets changed or a value differs.
+# configure PRESET [NAME=VALUE...]: runs CMake if the build folder is new, the presets have changed, or a value differs.
 configure() {
   local preset=$1 log
   shift
@@ -60,7 +60,7 @@ is_configured() {
   done
 }
 
-# build PRESET [TARGET...]: quiet but for progress, warnings and errors.
+# build PRESET [TARGET...]: builds, and prints only progress, warnings and errors.
 build() {
   local preset=$1 line percent next=0
   shift

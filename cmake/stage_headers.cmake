@@ -1,5 +1,5 @@
-# Runs when the project is installed: copies `headers` from `source` to `staged`/troupe, with "messages/values/tensor.h" in their includes
-# become <troupe/messages/values/tensor.h>.
+# Runs when the project is installed: copies `headers` from `source` to `staged`/troupe, with "messages/values/tensor.h" in their
+# includes become <troupe/messages/values/tensor.h>.
 cmake_policy(VERSION 3.25)
 file(REMOVE_RECURSE ${staged})
 foreach(header IN LISTS headers)
