@@ -97,7 +97,9 @@ class Graph {
   /// Replaces one input of a node, to close a loop at its Merge, or to
   /// insert a feed. Fails with InvalidArgument if the dtypes differ.
   Status replace_input(NodeId node, size_t index, Output source);
+  /// Makes a node wait for another. Fails with InvalidArgument if `source` does not exist.
   Status add_control_input(NodeId node, NodeId source);
+  /// Sets the device that a node requests; a partial name, or "" for any device.
   void set_device(NodeId node, std::string device);
   /// Adds to what is known about an output's shape. Fails with InvalidArgument if `shape` contradicts that.
   Status refine_shape(Output output, const PartialShape& shape);
@@ -154,7 +156,9 @@ class Graph {
     absent_.add(std::move(name), std::move(node));
   }
 
+  /// Adds a function to the library. Fails with AlreadyExists if there is one of this name.
   Status add_function(Function function);
+  /// Returns null if there is no function of this name.
   const Function* find_function(std::string_view name) const;
   const std::map<std::string, Function, std::less<>>& functions() const { return functions_; }
 

@@ -61,8 +61,8 @@ class Scope {
   /// Requests a device for new nodes. Components that `device` does not set come from the outer scope (features.md H3).
   Scope with_device(std::string_view device) const;
   Scope with_control(const std::vector<Output>& sources) const;  ///< new nodes also run after these
-  Scope without_control() const;
-  Scope colocated_with(Output output) const;
+  Scope without_control() const;                                 ///< new nodes have no control inputs
+  Scope colocated_with(Output output) const;                     ///< new nodes run on the device of this node
   /// For use inside a branch or loop: imports what nodes use from outside, and makes nodes run when the branch or iteration does.
   Scope in_context(std::shared_ptr<FlowContext> context) const;
 

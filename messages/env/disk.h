@@ -32,6 +32,7 @@ class WritableFile {
   virtual ~WritableFile() = default;  ///< closes the file and ignores failures; close() reports them
   /// Appends the bytes. After a failure any part of them may have been written.
   virtual Status write(std::span<const std::byte> bytes) = 0;
+  /// Makes what was written durable.
   virtual Status sync() = 0;
   virtual Status close() = 0;
 };
@@ -48,6 +49,7 @@ class Disk {
   };
 
   virtual ~Disk() = default;
+  /// Opens an existing file for reading.
   virtual Result<std::unique_ptr<ReadableFile>> open(const std::string& path) = 0;
   /// Makes an empty file, replacing the file that was there before.
   virtual Result<std::unique_ptr<WritableFile>> create(const std::string& path) = 0;
@@ -63,6 +65,7 @@ class Disk {
   virtual Status sync_folder(const std::string& path) = 0;
   /// Returns the entries, ordered by name.
   virtual Result<std::vector<Entry>> list(const std::string& folder) = 0;
+  /// Fails with NotFound if there is no file or folder of this name.
   virtual Result<Info> info(const std::string& path) = 0;
 };
 

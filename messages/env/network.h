@@ -21,6 +21,7 @@ class Connection {
   /// The callbacks of a connection. They are never called from within a call to the connection.
   class Events {
    public:
+    /// A frame has arrived.
     virtual void received(Frame frame) = 0;
     /// The last callback. The reason is Ok if the peer closed the connection. Frames that were sent without a reply may be lost.
     virtual void closed(Status reason) = 0;
@@ -56,6 +57,8 @@ class Network {
   };
 
   virtual ~Network() = default;
+  /// Listens at an endpoint and calls `accept` for each connection. Port
+  /// 0 means any free port. Fails if the endpoint is not available.
   virtual Result<std::unique_ptr<Listener>> listen(const std::string& endpoint, Accept accept) = 0;
   /// Connects to a node and calls `connected` once, by `deadline`. An Unavailable says whether the name is unknown, the peer
   /// refused the connection, or did not answer in time.
