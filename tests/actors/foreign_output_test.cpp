@@ -51,7 +51,8 @@ BOOST_AUTO_TEST_CASE(a_session_refuses_them) {
   const Tensor two = Tensor::scalar(2.0f);
   BOOST_TEST(session.run({{own.x, two}}, {own.y}).at(0).as<float>()[0] ==
              -2);  // the step is known from now on
-  for (const auto& [stranger, why] : strangers) {
+  for (const auto& [output, why] : strangers) {
+    const Output stranger = output;
     refused([&] { session.run({{own.x, two}}, {own.y, stranger}); }, "fetch 1 " + why);
     refused([&] { session.run({{own.x, two}}, {stranger}); }, "fetch 0 " + why);
     refused([&] { session.prepare({own.x}, {stranger}); }, "fetch 0 " + why);
