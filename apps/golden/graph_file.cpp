@@ -5,8 +5,8 @@
 #include "apps/interop/partitioned.h"
 #include "apps/interop/read_graph.h"
 #include "graph/build/scope.h"
-#include "kernels/core/state.h"
 #include "kernels/core/kernel.h"
+#include "kernels/core/state.h"
 
 namespace troupe::golden {
 namespace {

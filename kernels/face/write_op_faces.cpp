@@ -3,9 +3,9 @@
 #include <fstream>
 #include <iostream>
 
+#include "kernels/core/kernel.h"
 #include "kernels/face/constructors_header.h"
 #include "kernels/face/ops_document.h"
-#include "kernels/core/kernel.h"
 
 namespace {
 

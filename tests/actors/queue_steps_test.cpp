@@ -183,7 +183,8 @@ BOOST_AUTO_TEST_CASE(a_queue_opened_with_another_shape_type_or_capacity_is_refus
   for (const Output other : others)
     BOOST_TEST((test::failure_of([&] { session.run({size(other)}); }).code() == Code::InvalidArgument));
   const Status status = test::failure_of([&] { session.run({size(others[0])}); });
-  BOOST_TEST(status.text() == "queue 's' was made with (int32[]), capacity 3; this node asks for (int32[]), capacity 4");
+  BOOST_TEST(status.text() ==
+             "queue 's' was made with (int32[]), capacity 3; this node asks for (int32[]), capacity 4");
   BOOST_TEST(status.node() == "b");
 }
 

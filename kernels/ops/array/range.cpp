@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "kernels/core/arguments.h"
-#include "kernels/core/type_dispatch.h"
 #include "kernels/core/kernel.h"
+#include "kernels/core/type_dispatch.h"
 
 namespace troupe {
 namespace {

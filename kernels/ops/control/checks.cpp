@@ -6,8 +6,8 @@
 #include <charconv>
 
 #include "graph/build/shape_context.h"
-#include "kernels/core/type_dispatch.h"
 #include "kernels/core/kernel.h"
+#include "kernels/core/type_dispatch.h"
 
 namespace troupe {
 namespace {
