@@ -1,14 +1,15 @@
-# Checkpoint: one coordinator per job, one writer per process that owns state. A checkpoint is a folder: one file per shard
-# (the state of one process) and a manifest with their checksums, written last; without a manifest there is none. All processes
-# see the same files. No handler touches one: file threads do. `container` says everywhere whose state it is (worker.capnp); files
-# know variables by their plain names.
+# Checkpoint: a checkpoint is a folder with one file per shard (the state of one process) and a manifest with the checksums of these
+# files. The manifest is written last: a folder without a manifest is not a checkpoint. Each task has a coordinator and a writer; a
+# session uses the coordinator of one task and the writers of all its tasks. All processes must see the same files. No handler
+# touches a file: file threads do. `container` always names the container whose state is meant (worker.capnp); files contain the
+# plain names of variables.
 #
 #   session                  coordinator                  writers                       variable roles
 #     | SaveCheckpoint ---------->| makes the folder            |                             |
 #     |                           | SaveShard ----------------->| Read ---------------------->|
 #     |                           |                             | writes, fsyncs, renames     |
 #     |                           |<--------------- ShardSaved -|                             |
-#     |<------- CheckpointSaved --| writes the manifest, fsyncs, renames, drops old ones      |
+#     |<------- CheckpointSaved --| writes the manifest, fsyncs, renames, removes old ones    |
 #     |                           |                             |                             |
 #     | RestoreCheckpoint ------->| reads the newest manifest   |                             |
 #     |                           | ReadShards ---------------->| reads and checks the files  |
@@ -18,12 +19,13 @@
 #     |                           |<------------ ShardsApplied -|                             |
 #     |<---- CheckpointRestored --|
 #
-# Between two rounds only: the caller sees to it that nothing changes the state meanwhile. If something does, the values of each
-# group of variables (variable.capnp) are still from one moment, those of several groups from several. Requests to the coordinator are carried
-# out one at a time, in order. A writer lost in between makes the save or the restore fail. A save that fails leaves the checkpoint
-# before as the newest; a restore that fails before ApplyShards leaves every variable as it was, and after that makes those of the
-# lost process only differ, which has lost them anyway. When the coordinator is lost, a save that had no manifest never happened,
-# and a restore is to be repeated.
+# The session saves and restores between two training rounds only: it must make sure that nothing changes the state meanwhile. If
+# something does, the values of each group of variables (variable.capnp) still come from one moment, but those of different groups
+# may come from different moments. The coordinator carries out its requests one at a time, in order. If a writer is lost during a
+# save or a restore, that save or restore fails. After a failed save the previous checkpoint is still the newest one. A restore that
+# fails before ApplyShards leaves every variable unchanged; one that fails later leaves only the variables of the lost process
+# without their values, and that process has lost them anyway. If the coordinator is lost, a save that has not written its manifest
+# has no effect, and a restore must be repeated.
 @0xa22b9f6b35e9cc32;
 
 using Cxx = import "/capnp/c++.capnp";
@@ -32,63 +34,65 @@ $Cxx.namespace("troupe::wire");
 using Address = import "cluster.capnp".Address;
 
 struct SaveCheckpoint {
-  # Request -> CheckpointSaved. session -> coordinator. Costs a message per process and one per group of variables, and the bytes
-  # to the disk.
+  # Request, answered by CheckpointSaved. Sent by a session to the coordinator. Costs one message per process, one per group of
+  # variables, and writing the bytes to the disk.
 
-  folder @0 :Text;           # where checkpoints lie; made when it is not there
-  round @1 :UInt64;          # that the state is of; the newest is the one saved last, whatever its round
-  note @2 :Text;             # what else the caller must know to go on, kept as it is
-  keep @3 :UInt32;           # so many stay, the newest; 0 counts as 1
-  writers @4 :List(Address); # of the processes whose state it is
+  folder @0 :Text;           # the folder that contains the checkpoints; created if it does not exist
+  round @1 :UInt64;          # the training round of the state; the newest checkpoint is the one saved last, whatever its round
+  note @2 :Text;             # whatever else the caller needs to resume; stored unchanged
+  keep @3 :UInt32;           # how many checkpoints to keep, the newest ones; 0 counts as 1
+  writers @4 :List(Address); # the writers of the processes whose state is saved
   container @5 :Text;
-  master @6 :Address;        # of the session, on the coordinator's node: once it has ended, its state may be half gone
+  master @6 :Address;        # the session's master, on the coordinator's node: once it has ended, the state may be partly gone
 }
 
 struct CheckpointSaved {
-  # Or a failure: AlreadyExists: two processes have a variable of the same name; Cancelled: the session ended meanwhile, and there
-  # is no such checkpoint; ResourceExhausted: the disk is full;
-  # Unimplemented: a variable's dtype has no place in the files; whatever the disk or a writer says
+  # Fails with AlreadyExists if two processes have a variable of the same name; with Cancelled if the session ended meanwhile, and
+  # then there is no such checkpoint; with ResourceExhausted if the disk is full; with Unimplemented if safetensors files cannot
+  # hold the dtype of a variable; and with any failure of the disk or of a writer.
 
-  folder @0 :Text;           # of this checkpoint
-  problem @1 :Text;          # why old ones could not be removed; empty: they are gone
+  folder @0 :Text;           # the folder of this checkpoint
+  problem @1 :Text;          # why old checkpoints could not be removed; empty if they were removed
 }
 
 struct RestoreCheckpoint {
-  # Request -> CheckpointRestored. Every file is read and checked whole before any variable changes. Each process takes what its
-  # variables need, however many processes there were.
+  # Request, answered by CheckpointRestored. Sent by a session to the coordinator. Every file is read and checked completely before
+  # any variable changes. Each process takes the values of its own variables; the number of processes may differ from the number
+  # that saved.
 
-  folder @0 :Text;           # where checkpoints lie
-  name @1 :Text;             # of the one wanted; empty: the newest valid one
-  writers @2 :List(Address); # of the processes whose variables it is for
+  folder @0 :Text;           # the folder that contains the checkpoints
+  name @1 :Text;             # the name of the checkpoint to restore; empty: the newest valid one
+  writers @2 :List(Address); # the writers of the processes whose variables are restored
   container @3 :Text;
 }
 
 struct CheckpointRestored {
-  # Or a failure: NotFound: there is none, or it has no variable that the session has, too; DataLoss: names the file and what is
-  # wrong with it; InvalidArgument: names a variable of another dtype or shape
+  # Fails with NotFound if there is no checkpoint, or it contains none of the session's variables; with DataLoss, which names the
+  # file and its damage; with InvalidArgument, which names a variable whose dtype or shape differs from the saved one.
 
-  folder @0 :Text;           # of the one used
+  folder @0 :Text;           # the folder of the checkpoint that was restored
   round @1 :UInt64;
   note @2 :Text;
-  skipped @3 :List(Text);    # newer ones that were damaged, and how
-  missing @4 :List(Text);    # variables that it does not have: they are as they were
+  skipped @3 :List(Text);    # the newer checkpoints that are damaged, each with its damage
+  missing @4 :List(Text);    # the variables that the checkpoint does not contain; they keep their values
 }
 
 struct SaveShard {
-  # Request -> ShardSaved. coordinator -> writer. The file appears under its name only when it is whole and on disk.
+  # Request, answered by ShardSaved. Sent by the coordinator to a writer. The file gets its name only when it is complete and on
+  # disk.
 
-  folder @0 :Text;           # of the checkpoint
+  folder @0 :Text;           # the folder of the checkpoint
   shard @1 :UInt32;
   shards @2 :UInt32;
   container @3 :Text;
 }
 
 struct ShardSaved {
-  file @0 :ShardFile;        # none when the process has no values
+  file @0 :ShardFile;        # absent if no variable of the process has a value
 }
 
 struct ShardFile {
-  name @0 :Text;             # in the folder
+  name @0 :Text;             # the file's name in the folder of the checkpoint
   bytes @1 :UInt64;
   checksum @2 :UInt32;       # CRC-32C of the file
   tensors @3 :List(Saved);
@@ -100,25 +104,26 @@ struct Saved {
 }
 
 struct ReadShards {
-  # Request -> ShardsRead. coordinator -> writer, which reads what its variables need and keeps it for ApplyShards. Every file is
-  # read by one writer at least: file i by writer i modulo their number.
+  # Request, answered by ShardsRead. Sent by the coordinator to a writer, which reads the values of its variables and keeps them for
+  # ApplyShards. Every file is read by at least one writer: writer number i modulo `writers` reads file i.
 
-  folder @0 :Text;           # of the checkpoint
+  folder @0 :Text;           # the folder of the checkpoint
   files @1 :List(ShardFile);
-  writer @2 :UInt32;
-  writers @3 :UInt32;
+  writer @2 :UInt32;         # the number of this writer
+  writers @3 :UInt32;        # how many writers there are
   container @4 :Text;
 }
 
 struct ShardsRead {
-  # Or a failure, as for CheckpointRestored
+  # Fails as CheckpointRestored does.
 
-  missing @0 :List(Text);    # variables of this process that are in none of the files
-  found @1 :UInt32;          # how many are in one
+  missing @0 :List(Text);    # the variables of this process that are in none of the files
+  found @1 :UInt32;          # how many variables of this process are in one of the files
 }
 
 struct ApplyShards {
-  # Request -> ShardsApplied, or Aborted: something else was read since. coordinator -> writer, when all have read.
+  # Request, answered by ShardsApplied. Sent by the coordinator to each writer when all writers have read. Fails with Aborted if the
+  # writer has read another checkpoint since.
 
   folder @0 :Text;
   container @1 :Text;
@@ -128,11 +133,12 @@ struct ShardsApplied {
 }
 
 struct DropShards {
-  # coordinator -> writer, when another failed: what was read is not needed. Not a request.
+  # Not a request. Sent by the coordinator to a writer when another writer failed: the writer forgets what it has read.
 }
 
 struct FilesDone {
-  # file thread -> coordinator or writer, in its own process: work with files is over. Not a request.
+  # Not a request. Sent by the file thread to the coordinator or writer in its own process when a piece of work with files has
+  # ended.
 
-  job @0 :UInt64;            # counted by the role
+  job @0 :UInt64;            # the number that the role gave to this work
 }

@@ -1,22 +1,24 @@
-# Executor: runs partitions on one device, and is where tensors from other devices arrive: its mailbox is the rendezvous.
+# Executor: runs the steps of one partition on one device and receives tensors from the executors of other devices: its mailbox is
+# the rendezvous.
 #
-# A Recv may wait for long: its sender runs a kernel, or waits itself, for a queue or another sender. But it never waits for what
-# nobody will send. When one has waited for ten heartbeats its executor asks that of the sender what became of the token:
+# A Recv may wait for a long time, because its sender runs a kernel, or itself waits for a queue or for another sender. But no Recv
+# waits for a token that will never be sent. When a Recv has waited for ten heartbeats, its executor asks the executor of the Send
+# about the token:
 #
 #   executor of the Recv               executor of the Send               master
 #     | FindTokens --------------------->|
-#     |<------------- TokensFound        |   it may yet come: asked again after ten heartbeats, as long as that is the answer
-#     |                                  |   the step has not begun there: the master is asked whether it runs at all
+#     |<------------- TokensFound        |   pending: the token may still come; the question is repeated after ten heartbeats
+#     |                                  |   notBegun: the step has not begun there; the executor asks the master about the step
 #     | ConfirmStep ------------------------------------------------------->|
-#     |<----------------------------------------------- StepConfirmed, or not: then the step ends with that
-#     |                                  |   it was sent, or the step is over there: asked once more, with the answer in bulk
+#     |<----------------------------------------------- StepConfirmed, or a failure, with which the step ends
+#     |                                  |   sent, or over: the executor asks once more and wants the answer in bulk
 #     | FindTokens, bulk --------------->|
-#     |<------------- TokensFound        |   and if it still has not come, it never will: the step ends with DataLoss
-#     |                                  |   there is no such edge: the step ends with DataLoss
+#     |<------------- TokensFound        |   if the token still has not come, it never will: the step ends with DataLoss
+#     |                                  |   noSuchEdge: the step ends with DataLoss
 #
-# Who waits for a token waits for a step of which the same holds: at the end of each such chain there is a kernel, a queue, a round of
-# gradients, a variable, or an error that names the token. Costs nothing while tokens come; a message and its answer per ten
-# heartbeats, step and sender that is waited for, and only between processes.
+# The sender's step may itself wait for a token, and the same holds for it. So every chain of waiting steps ends at a kernel, a
+# queue, a training round, a variable, or an error that names the token. Nothing of this costs anything while tokens arrive in time.
+# Otherwise it costs one question and one answer per ten heartbeats, step and sender, and only between processes.
 @0x9544faca7c9e3092;
 
 using Cxx = import "/capnp/c++.capnp";
@@ -25,39 +27,43 @@ $Cxx.namespace("troupe::wire");
 using StepId = import "session.capnp".StepId;
 
 struct StepExecuted {
-  # step -> its executor, in its own process, once the last kernel of the step is done. Attachments: the fetches, in order.
+  # Sent by a running step to its executor, in its own process, when the last kernel of the step is done. Attachments: the fetches,
+  # in order.
 
   step @0 :StepId;
 }
 
 struct TensorsArrived {
-  # executor -> executor: what Send ops of one step have ready together. Not a request. Attachments: the tensors that are
-  # neither dead nor only announced, in the order of `arrivals`. May come before the receiver has heard of the step: kept while its
-  # ordinal is not below the floor, else counted and dropped. A slow receiver costs its sender a bounded number of bytes per step: see
-  # `announced`. A second arrival of the same (step, edge, frame, iteration) ends the step, Internal. What is on its way when a peer is
-  # lost is lost: the step ends Unavailable. Costs one message per step, receiver and flush.
+  # Not a request. Sent by an executor to another one: tokens of one step that are ready together. Attachments: the tensors of the
+  # tokens that are neither dead nor announced, in the order of `arrivals`. The message may arrive before the receiver knows the
+  # step. Then the receiver keeps it if the step's ordinal is not below the floor; otherwise it counts and drops the message. A slow
+  # receiver costs its sender a bounded number of bytes per step: see `announced`. A second arrival of the same (step, edge, frame,
+  # iteration) ends the step with Internal. If a peer is lost, the tokens under way are lost, and the step ends with Unavailable.
+  # Costs one message per step, receiver and flush.
 
   step @0 :StepId;
   arrivals @1 :List(Arrival);
 }
 
 struct Arrival {
-  # One token, 32 bytes and its tensor.
+  # One token: 32 bytes and its tensor.
 
-  edge @0 :UInt64;        # hash of the name that partitioning gave it, unique among the edges of a signature
+  edge @0 :UInt64;        # hash of the name that partitioning gave the edge; unique among the edges of a signature
   dead @1 :Bool;
   frame @2 :UInt64;       # key of the frame's instance, equal in all partitions; 0 outside any loop
   iteration @3 :UInt64;
-  announced @4 :Bool;     # no tensor yet, to be asked for with TakeTensor when its Recv runs: a variable, to be read as late as that; or a
-                          # tensor beyond what the step may push to another process (messages/wire/limits.h)
+  announced @4 :Bool;
+  # The tensor is not attached: the receiver asks for it with TakeTensor when its Recv runs. A sender announces a variable, whose
+  # value is to be read as late as that, and a tensor that exceeds what the step may send to another process unasked
+  # (messages/wire/limits.h).
 }
 
 struct FindTokens {
-  # Request -> TokensFound. executor -> executor.
+  # Request, answered by TokensFound. Sent by an executor to another one.
 
   step @0 :StepId;
   tokens @1 :List(TokenName);
-  bulk @2 :Bool;          # the answer travels in bulk, behind the tensors that did
+  bulk @2 :Bool;          # the answer is to travel on the bulk connection, behind the tensors sent there
 }
 
 struct TokenName {
@@ -67,26 +73,28 @@ struct TokenName {
 }
 
 struct TokensFound {
-  # Attachment, when the answer was to travel in bulk: zeros, as many as that takes.
+  # Attachment, if the answer is to travel in bulk: a tensor of zeros, large enough for that.
 
-  tokens @0 :List(Whereabouts);  # in the order asked
+  tokens @0 :List(Whereabouts);  # one per token of the request, in order
 
   enum Whereabouts {
-    pending @0;           # the step runs, and this token has not left yet
+    pending @0;           # the step runs, and the token has not been sent yet
     sent @1;
-    notBegun @2;          # nothing is known of the step here
-    over @3;              # the step has ended here: it sends nothing any more
+    notBegun @2;          # the step is not known here
+    over @3;              # the step has ended here and sends nothing more
     noSuchEdge @4;
   }
 }
 
 struct LookAround {
-  # clock -> executor, in its own process, every ten heartbeats while a step runs that gets tokens from other processes. Not a request.
+  # Not a request. Sent by the clock to an executor in its own process every ten heartbeats while a step runs that receives tokens
+  # from other processes. The executor then looks for tokens that are overdue.
 }
 
 struct TakeTensor {
-  # Request -> TensorTaken. executor -> executor: the value, now, of a variable that was announced, or the tensor that waited. Its
-  # Send is done by this, so that a loop runs no more than its parallel iterations ahead of whoever wants its tensors.
+  # Request, answered by TensorTaken. Sent by an executor to another one: asks for the present value of a variable that was
+  # announced, or for the tensor that was announced. The Send is done only now, so that a loop runs at most parallel_iterations
+  # ahead of its receiver.
 
   step @0 :StepId;
   edge @1 :UInt64;
@@ -95,5 +103,5 @@ struct TakeTensor {
 }
 
 struct TensorTaken {
-  # Or a failure: FailedPrecondition: the variable has no value. Attachment: the tensor.
+  # Fails with FailedPrecondition if the variable has no value. Attachment: the tensor.
 }

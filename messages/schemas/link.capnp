@@ -1,28 +1,32 @@
-# Link: what two nodes say to each other about their connections, all in frames addressed to actor number 0. One link per pair of
-# nodes, of two connections: control, and bulk for frames with more than 64 KiB of tensors, so that nothing waits behind those. On
-# each both say Hello first, and nothing else until they have heard the other's. Order holds on each, not between them.
+# Link: the messages with which two nodes manage their connections. All travel in frames addressed to actor number 0. Two nodes
+# share one link. A link has two connections: control, and bulk for frames with more than 64 KiB of tensors, so that nothing waits
+# behind such frames. On each connection both sides first send Hello, and send nothing else until they have received the Hello of
+# the other side. Frames keep their order on each connection, but not across the two.
 #
-#   node that connects               node
-#     | Hello (control) -------------->|   checked; refused: Goodbye with the reason, and the connection closes
+#   node that connects               node that accepts
+#     | Hello (control) -------------->|   checked; if it is refused: Goodbye with the reason, and the connection is closed
 #     |<------------------------ Hello |
-#     | Hello (bulk, same link) ------>|   on a second connection, once the first is good
+#     | Hello (bulk, same link) ------>|   on a second connection, once the first one is accepted
 #     |<------------------------ Hello |
 #     | Bind 1 = "worker" ------------>|   once per actor that is addressed, on each connection used for it
 #     | frame to 1, a request -------->|
 #     |<---- frame that answers it     |   the reply, or a Status
-#     |<---------------------- Down 1  |   that actor has ended: requests it owed are answered before
-#     | Heartbeat -------------------->|   when nothing else was sent for an interval
+#     |<---------------------- Down 1  |   the actor has ended; the requests that it had not answered are answered before
+#     | Heartbeat -------------------->|   when nothing else was sent for one interval
 #
-# Of one task there is one process: while a link to one is alive, another that calls itself the same is refused with AlreadyExists. It
-# asks again, as one that was restarted before its earlier life was missed, and gives up when that goes on.
+# A task is one process. While a link to the process of a task is alive, another process that claims to be the same task is refused
+# with AlreadyExists. The refused process tries again, since it may be a restarted process whose predecessor has not been missed
+# yet; it gives up when the refusals continue.
 #
-# Where a transport proves who the peer is (TLS), a peer is the task that its certificate names. Who has proved to be of the cluster
-# and no task of it may only call itself what is no member's: a client. Anything else is refused with PermissionDenied.
+# If the transport proves the identity of the peer (TLS), the peer must be the task that its certificate names. A peer whose
+# certificate belongs to the cluster but names no task of it may only be a client: the task that it claims to be must not be a
+# member's. Any other claim is refused with PermissionDenied.
 #
-# A frame for a number that is bound to no actor is counted, and told by a Down.
+# A frame for a number that is bound to no actor is counted and answered by Down.
 #
-# A link does not resume: when it is lost every request without an answer is answered Unavailable, and every stub goes down.
-# Repetition happens at the level of steps. A frame that comes twice (same sequence) is dropped and counted; a gap closes the link.
+# A link is never resumed. When it is lost, every request without an answer is answered with Unavailable, and every stub goes down.
+# What was lost is repeated by repeating steps. A frame that arrives twice (same sequence) is dropped and counted; a gap in the
+# sequence closes the link.
 @0xd0a52b4d8dd3e6ac;
 
 using Cxx = import "/capnp/c++.capnp";
@@ -32,65 +36,67 @@ using Address = import "cluster.capnp".Address;
 using Status = import "status.capnp".Status;
 
 struct Hello {
-  # Once, the first frame of either side.
+  # The first frame of either side on each connection, sent once.
 
-  protocol @0 :UInt32;       # of links
-  ops @1 :UInt64;            # hash of the op table: graphs mean the same on both sides
-  cluster @2 :Text;
+  protocol @0 :UInt32;       # version of the link protocol
+  ops @1 :UInt64;            # hash of the op table; must be equal, so that graphs mean the same on both sides
+  cluster @2 :Text;          # name of the cluster
   task @3 :Text;             # "/job:ps/replica:0/task:0"
-  incarnation @4 :UInt64;    # of the task: random per process start; all frames of this side carry it
-  link @5 :UInt64;           # picked at random by who connects; the same on both connections of a link
-  bulk @6 :Bool;
-  heartbeat @7 :UInt64;      # nanoseconds: this side sends by control at least so often
+  incarnation @4 :UInt64;    # random per start of the process; all frames of this side carry it
+  link @5 :UInt64;           # chosen at random by the side that connects; the same on both connections of a link
+  bulk @6 :Bool;             # this is the bulk connection
+  heartbeat @7 :UInt64;      # nanoseconds; this side sends on the control connection at least this often
   build @9 :Text;            # version of the program: "0.1.0"
-  asking @8 :Bool;           # it only has a question about the cluster: it is no member, whatever its certificate says
+  asking @8 :Bool;           # this side only has a question about the cluster: it is not a member, whatever its certificate says
 }
 
 struct Goodbye {
-  # The last frame of whoever closes on purpose.
+  # The last frame of a side that closes the connection on purpose.
 
   reason @0 :Status;
 }
 
 struct Bind {
-  # From now on frames to `number` are for the actor of this address, which must be one of the receiver's own. Picked by the
-  # sender, never used for another one on this link. Down comes back at once when there is no such actor.
+  # From now on frames to `number` are for the actor with this address, which must be an actor of the receiver. The sender chooses
+  # the number and never uses it for another actor on this link. The receiver answers with Down at once if there is no such actor.
 
   number @0 :UInt64;
   actor @1 :Address;
 }
 
 struct Down {
-  # The actor that this peer bound to `number` has ended. Sent after its last message. One per actor, none per step.
+  # The actor that this peer bound to `number` has ended. Sent after the actor's last message. Costs one message per actor, none per
+  # step.
 
   number @0 :UInt64;
   reason @1 :Status;
 }
 
-# Every request gets one answer, whatever becomes of its frames. An actor may take its time, and no link can tell how long; but it
-# can tell whether the other side still knows of the request:
+# Every request gets one answer, even if its frames are damaged under way. An actor may take any time to answer, and the link does
+# not know how long. But a link can find out whether the peer still knows the request:
 #
-#   who asked                        who is asked
-#     | Audit 17, 23 ----------------->|   both by control and in bulk, behind whatever was sent before
-#     |<------------------- Audited 23 |   on the same connection, behind whatever was answered before: 23 is not known here
+#   node that sent the requests      peer
+#     | Audit 17, 23 ----------------->|   on both connections, behind everything sent before
+#     |<------------------- Audited 23 |   on the same connection, behind all answers sent before: request 23 is not known here
 #
-# A request that is known on neither connection, twice in a row, was damaged on its way, or its answer was: it is answered DataLoss.
+# If the peer does not know a request on either connection, in two audits in a row, then the request or its answer was damaged. The
+# request is then answered with DataLoss.
 
 struct Audit {
-  # Every ten heartbeats, while requests are older than that; two small frames, and two back.
+  # Sent every ten heartbeats while some requests are older than that. Costs two small frames and two small answers.
 
-  round @0 :UInt64;            # counted by the sender
-  requests @1 :List(UInt64);   # the sequences of their frames; a thousand at most, the oldest
+  round @0 :UInt64;            # number of this audit, counted by the sender
+  requests @1 :List(UInt64);   # the sequences of the frames of these requests: the oldest ones, at most a thousand
 }
 
 struct Audited {
-  # At once.
+  # Sent at once as the answer to Audit.
 
   round @0 :UInt64;
-  lost @1 :List(UInt64);       # of these requests no answer is owed
+  lost @1 :List(UInt64);       # those of the requests that this side does not know or has already answered
 }
 
 struct Heartbeat {
-  # Nothing, which is more than silence. By control, whatever goes in bulk: that may be held up. A peer counts as dead after five
-  # times the longer of the intervals that the two sides said in their hellos.
+  # Shows that the sender is alive. Sent on the control connection, even while bulk frames are sent, because those may be delayed. A
+  # peer counts as dead when it has been silent for five times the longer one of the intervals in the two Hellos.
 }

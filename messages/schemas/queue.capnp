@@ -1,9 +1,9 @@
-# Queue: elements are tuples of tensors; whoever must wait for room or for elements waits as a pending request, holding no
-# thread. Requests come from executors. Enqueues (with closes among them) form one line and dequeues another; only the first of
-# a line makes progress, and it keeps what it has: a dequeue of many takes elements as they come, so that more than the capacity
-# can pass through.
-# Elements belong to the queue once taken; when its process is lost they are lost. What an attempt had taken and cannot keep
-# goes back to the front, in order.
+# Queue: its elements are tuples of tensors. An enqueue that waits for room and a dequeue that waits for elements (an attempt) is a
+# pending request and holds no thread. Requests come from executors. Enqueues, and closes between them, wait in one line, dequeues
+# in another. Only the first attempt of a line makes progress, and it keeps the progress that it has made: a dequeue of many
+# elements takes elements as they come, so it may take more elements than the queue can hold at once. The queue owns an element once
+# it has accepted it. When the queue's process is lost, its elements are lost. When an attempt fails, the elements that it had taken
+# go back to the front of the queue, in order.
 @0xd816cf141c9a30ad;
 
 using Cxx = import "/capnp/c++.capnp";
@@ -12,77 +12,81 @@ $Cxx.namespace("troupe::wire");
 using StepId = import "session.capnp".StepId;
 
 struct Enqueue {
-  # Request -> Enqueued, when there was room. Attachments: one tensor per component.
+  # Request, answered by Enqueued when the element has found room. Attachments: one tensor per component.
 
   step @0 :StepId;
-  timeout @1 :Int64 = -1;    # nanoseconds that it may wait, then DeadlineExceeded; negative: as long as it takes
+  timeout @1 :Int64 = -1;    # nanoseconds that the attempt may wait before it fails with DeadlineExceeded; negative: no limit
 }
 
 struct EnqueueMany {
-  # Request -> Enqueued, when the last element found room: elements go in as there is room, and those that are in stay, whatever
-  # becomes of the others. Of none: at once, even when the queue is closed. Attachments: one tensor per component, the elements
-  # stacked along dimension 0.
+  # Request, answered by Enqueued when the last element has found room. Elements go in as there is room, and those that are in stay
+  # there, even if the request fails. An enqueue of no elements is answered at once, even by a closed queue. Attachments: one tensor
+  # per component, with the elements stacked along dimension 0.
 
   step @0 :StepId;
-  timeout @1 :Int64 = -1;
+  timeout @1 :Int64 = -1;    # as for Enqueue
 }
 
 struct Enqueued {
-  # Or a failure: Cancelled: by its step, or the queue is closed; InvalidArgument: not what the queue holds
+  # Fails with Cancelled if the step ended or the queue is closed; with InvalidArgument if the elements do not have the components
+  # of the queue.
 }
 
 struct Dequeue {
-  # Request -> Dequeued, or OutOfRange: the queue is closed and empty.
+  # Request, answered by Dequeued. Fails with OutOfRange if the queue is closed and empty.
 
   step @0 :StepId;
-  timeout @1 :Int64 = -1;
+  timeout @1 :Int64 = -1;    # as for Enqueue
 }
 
 struct DequeueMany {
-  # Request -> Dequeued, once there are `count`; of none: at once. When the queue closes before: OutOfRange, and what was taken
-  # goes back; with `upTo` the remainder is given instead, OutOfRange only when there is none.
+  # Request, answered by Dequeued when `count` elements have been taken; a dequeue of no elements is answered at once. If the queue
+  # is closed and has too few elements, the request fails with OutOfRange, and the elements taken go back. With `upTo` the request
+  # gets the remaining elements instead, and fails with OutOfRange only if there are none.
 
   step @0 :StepId;
   count @1 :UInt64;
   upTo @2 :Bool;
-  timeout @3 :Int64 = -1;
+  timeout @3 :Int64 = -1;    # as for Enqueue
 }
 
 struct Dequeued {
-  # Or a failure: Cancelled: by its step; InvalidArgument: elements of unknown shape cannot be stacked
-  # Attachments: one tensor per component, stacked along dimension 0 for DequeueMany.
+  # Fails with Cancelled if the step ended; with InvalidArgument if elements of unknown shape are to be stacked. Attachments: one
+  # tensor per component, stacked along dimension 0 for DequeueMany.
 }
 
 struct CloseQueue {
-  # Request -> QueueClosed. Stands in the line of enqueues: those before it finish first. With `cancelPending` it does not wait
-  # but ends them, closes among them, with Cancelled. Enqueues after it are Cancelled; dequeues drain the queue.
+  # Request, answered by QueueClosed. It waits in the line of enqueues: the enqueues before it finish first. With `cancelPending` it
+  # does not wait: it ends the waiting enqueues and closes with Cancelled. Later enqueues fail with Cancelled; dequeues take the
+  # remaining elements.
 
   cancelPending @0 :Bool;
   step @1 :StepId;
 }
 
 struct QueueClosed {
-  # Or a failure: Cancelled: by its step, or it was closed already (which a close with `cancelPending` does not mind)
+  # Fails with Cancelled if the step ended, or if the queue was closed already, unless the close has `cancelPending`.
 }
 
 struct CancelAttempts {
-  # executor -> queue when a step ends before its time. Not a request: the attempts themselves are answered Cancelled. No
-  # element is lost: what a dequeue had taken goes back in order.
+  # Not a request. Sent by an executor to a queue when a step ends early. The attempts of the step are answered with Cancelled. No
+  # element is lost: the elements that a dequeue had taken go back in order.
 
   step @0 :StepId;
 }
 
 struct AttemptExpired {
-  # clock -> queue, in its own process: the time of an attempt is over. Not a request. No effect on one that was answered.
+  # Not a request. Sent by the clock to a queue in its own process when the timeout of an attempt has passed. Has no effect if the
+  # attempt was answered already.
 
-  attempt @0 :UInt64;        # counted by the queue
+  attempt @0 :UInt64;        # the number that the queue gave to the attempt
 }
 
 struct GetQueueSize {
-  # Request -> QueueSize.
+  # Request, answered by QueueSize.
 }
 
 struct QueueSize {
-  size @0 :UInt64;           # elements in the queue; those that a waiting dequeue has taken are not
+  size @0 :UInt64;           # elements in the queue, without those that a waiting dequeue has taken
   closed @1 :Bool;
 }

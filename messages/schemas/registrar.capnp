@@ -1,32 +1,34 @@
-# Registrar: one per process of a cluster, member or client. It tells a node that knows one process only who else there is, and gives
-# it a place (`troupe node --join`).
+# Registrar: one per process of a cluster, member or client. A node that knows only one process of the cluster asks its registrar
+# which members the cluster has, and which task it may become (`troupe node --join`).
 #
-#   node to be                                registrar
-#     | Hello (asking) ------------------------->|   a link that is no membership: link.capnp
+#   node that joins                           registrar
+#     | Hello (asking) ------------------------->|   a link that does not make the node a member: link.capnp
 #     |<-------------------------------- Hello   |
-#     | DescribeCluster ------------------------>|   promises the place, for ten seconds, to nobody else
+#     | DescribeCluster ------------------------>|   reserves the task for this node for ten seconds
 #     |<---------------------- ClusterDescribed  |
-#     | Hello, as the task that it now is ------>|   to all members
+#     | Hello, as the task that it has become -->|   to all members
 #
-# What one process does not know it cannot answer: a task that is linked to others and not to the one asked counts as missing. Then two
-# processes may come to be one task; the later of them is refused by every member that is linked to the earlier, and ends.
+# A registrar knows only what its own process knows: it considers a task free if its own process has no link to it, even if other
+# processes have one. So two processes may become the same task. The later one is refused by every member that is linked to the
+# earlier one, and ends.
 @0xa4c6b2ee7d0f9135;
 
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("troupe::wire");
 
 struct DescribeCluster {
-  # Request -> ClusterDescribed. NotFound: no such task, or job, in the cluster, which does not grow at run time. AlreadyExists: the
-  # task, or every task of the job, is there already or promised. Once per node; if its answer is lost the place is free again soon.
+  # Request, answered by ClusterDescribed. Fails with NotFound if the cluster has no such job or task; a cluster does not grow while
+  # it runs. Fails with AlreadyExists if the task, or every task of the job, is running or reserved. Sent once per node. If the
+  # answer is lost, the task is free again soon.
 
   job @0 :Text;
-  task @1 :Int32;            # -1: the lowest of the job that is not there
-  take @2 :Bool;             # false: only to see; nothing is promised
+  task @1 :Int32;            # -1: the lowest free task of the job
+  take @2 :Bool;             # false: only a question; nothing is reserved
 }
 
 struct ClusterDescribed {
   tasks @0 :List(Member);
-  task @1 :Int32;            # which of the job the asker may be
+  task @1 :Int32;            # the task of the job that the sender of the request may become
 }
 
 struct Member {

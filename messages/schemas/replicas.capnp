@@ -1,13 +1,13 @@
-# Replicas: gathers the gradients of all logical shards for one group of variables and commits their mean, round by round.
-# Synchronous mode: round r + 1 is the mean, weighted by samples and summed in shard order, of one push per shard, applied once.
-# A push is keyed (round, worker, shard), and a group named by the variable that counts its rounds. The round applied last is
-# part of the state and saved with it: a repeated push is answered and never applied twice. What was pushed and not committed
-# when the process is lost is pushed again.
+# Replicas: gathers the gradients of all logical shards for one group of variables and applies their mean, round by round. In
+# synchronous mode round r + 1 applies, once, the mean of one push per shard, weighted by samples and summed in shard order. A push
+# is identified by (round, worker, shard), and the group by the variable that counts its rounds. That counter, the round applied
+# last, is part of the state and saved with it. So a repeated push is answered and never applied twice. Gradients that were pushed
+# but not applied when the process is lost are pushed again.
 #
 #   executors (one push per shard)   replicas                      the variables (of the same device)
-#     | PushGradient ----------------->| keeps it                       |
-#     | PushGradient ----------------->| all are here: their mean       |
-#     |                                | Update ------------------------->| the rule, once
+#     | PushGradient ----------------->| keeps the gradient             |
+#     | PushGradient ----------------->| has all of them: their mean    |
+#     |                                | Update ------------------------->| applies the rule, once
 #     |                                | Assign the round --------------->|
 #     |<-------------------- Committed | to each                        |
 #
@@ -19,39 +19,43 @@ $Cxx.namespace("troupe::wire");
 using StepId = import "session.capnp".StepId;
 
 struct PushGradient {
-  # Request -> Committed, when the round has been applied. executor -> replicas, one per shard and group. Attachments: the value
-  # inputs of the rule in order, this shard's gradient among them; of the others those of shard 0 count. Costs the bytes of the
-  # gradient, once. A second push of one (round, shard) replaces nothing and gets the same answer.
+  # Request, answered by Committed when the round has been applied. Sent by an executor to the replicas role, once per shard and
+  # group. Attachments: the value inputs of the rule in order, the gradient of this shard among them; the other inputs are taken
+  # from the push of shard 0. Costs the bytes of the gradient, once. A second push of the same (round, shard) replaces nothing and
+  # gets the same answer.
 
   step @0 :StepId;
-  round @1 :UInt64;           # that it helps to make, counted from 1; the gradient was computed after the one before
-  worker @2 :UInt32;          # who pushes, for people
-  shard @3 :UInt32;           # below `shards`
-  shards @4 :UInt32;          # all pushes of a round agree on it, and on what follows but for samples and the rule's number
-  samples @5 :Int64;          # in the shard's part of the batch: its weight
-  roundCell @6 :UInt32;       # the variable that counts the rounds: int64, a scalar
-  cells @7 :List(UInt32);     # the ref inputs of the rule, in order
-  rule @8 :UInt64;            # numbered by the device when the partition was registered
-  gradient @9 :Int32 = -1;    # which attachment; none: the rule has no gradient and is applied once per round all the same
+  round @1 :UInt64;           # the round that this push contributes to, counted from 1
+  worker @2 :UInt32;          # the worker that pushes; only for error messages
+  # All pushes of a round agree on the fields below, except on `shard`, `samples` and `rule`.
+  shard @3 :UInt32;           # less than `shards`
+  shards @4 :UInt32;
+  samples @5 :Int64;          # the samples in the shard's part of the batch: the weight of the gradient
+  roundCell @6 :UInt32;       # the cell of the variable that counts the rounds: int64, a scalar
+  cells @7 :List(UInt32);     # the cells of the ref inputs of the rule, in order
+  rule @8 :UInt64;            # the number that the device gave the rule when the partition was registered
+  gradient @9 :Int32 = -1;    # index of the gradient among the attachments; -1: the rule has none, and is applied once per round
 }
 
 struct Committed {
-  # Or a failure: Aborted: the push belongs to a round that is neither the next nor an applied one; Cancelled: by its step;
-  # FailedPrecondition: the counter has no value; InvalidArgument: it does not go with the others, or what the rule says:
-  # then nothing was applied.
+  # Fails with Aborted if the push belongs to a round that is neither the next one nor an applied one; with Cancelled if its step
+  # ended; with FailedPrecondition if the counter has no value; with InvalidArgument if the push contradicts the others; and with
+  # any failure of the rule. After a failure nothing has been applied.
 
-  round @0 :UInt64;           # the one applied last. Higher than the pushed one: that had been applied before
+  round @0 :UInt64;           # the round applied last; if it is higher than that of the push, that round had been applied before
 }
 
 struct CancelPushes {
-  # executor -> replicas when a step ends before its time. Not a request: the pushes themselves are answered Cancelled, and their
-  # gradients taken back unless the same shard was pushed by another step too. No effect on a round that is being committed.
+  # Not a request. Sent by an executor to the replicas role when a step ends early. The pushes of the step are answered with
+  # Cancelled, and their gradients are dropped unless another step pushed the same shard too. Has no effect on a round that is being
+  # applied.
 
   step @0 :StepId;
 }
 
 struct MeanComputed {
-  # pool -> replicas, in its own process: a mean too large for a handler. Not a request. Attachment: the mean.
+  # Not a request. Sent by the compute pool to the replicas role in its own process: a mean that is too large for a handler has been
+  # computed. Attachment: the mean.
 
   roundCell @0 :UInt32;
 }

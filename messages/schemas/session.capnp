@@ -1,15 +1,15 @@
-# Session: a client's way to a graph that lives with a master. Every message here goes from a session to its master, which
-# answers it. Extend, PrepareStep and CloseSession act in the order sent; steps run beside each other.
+# Session: a client's access to a graph that a master holds. A session sends every request here to its master, which answers it.
+# Extend, PrepareStep and CloseSession are carried out in the order sent; steps run at the same time.
 #
 #   session                         master
-#     | Extend ---------------------->|  appended, or refused as a whole
-#     | PrepareStep ----------------->|  pruned, placed, partitioned, registered with the workers: once per signature
+#     | Extend ---------------------->|  appends the graph, or refuses all of it
+#     | PrepareStep ----------------->|  prunes, places, partitions and registers with the workers: once per signature
 #     | RunStep, feeds -------------->|  one RunPartition per worker process
 #     |<--------- StepDone, fetches --|
-#     | CloseSession ---------------->|  running steps end Cancelled, then all that was registered goes, and state of its own
+#     | CloseSession ---------------->|  running steps end with Cancelled; then partitions and unshared state are dropped
 #
-# When the master is lost every pending call is answered Unavailable, and so is every later one: a new session starts with an
-# empty graph. When the session is lost the master does as for CloseSession.
+# When the master is lost, every pending and every later call is answered with Unavailable; a new session starts with an empty
+# graph. When the session is lost, the master does the same as for CloseSession.
 @0xcb583dd6ed6c7f4c;
 
 using Cxx = import "/capnp/c++.capnp";
@@ -19,27 +19,28 @@ using Graph = import "graph.capnp".Graph;
 using DeviceProfile = import "profile.capnp".DeviceProfile;
 
 struct StepId {
-  # The name of one step everywhere. Picked by the master, never used again.
+  # The name of a step in all processes. Chosen by the master, never used again.
 
-  session @0 :UInt64;        # incarnation of the session: random, made with the session
-  ordinal @1 :UInt64;        # 1, 2, ... in the order the master starts steps
+  session @0 :UInt64;        # the session's number, random, made with the session
+  ordinal @1 :UInt64;        # 1, 2, ... in the order in which the master starts steps
 }
 
 struct Extend {
-  # Request -> Extended. Steps that run, and signatures prepared, keep the graph they began with. Aborted when `version` is not the master's: somebody else was
-  # first, fetch and try again. AlreadyExists when a name is taken; the graph is then as before.
+  # Request, answered by Extended. Running steps and prepared signatures keep the graph that they began with. Fails with Aborted if
+  # `version` is not the master's version, because another extension came first. Fails with AlreadyExists if a name is taken. After
+  # a failure the graph is unchanged.
 
-  graph @0 :Graph;           # attachments: tensors of its attributes
-  version @1 :UInt64;        # of the graph that this extends, 0 for an empty one
+  graph @0 :Graph;           # the tensors of its attributes are attachments
+  version @1 :UInt64;        # the version of the graph that this extends; 0 for an empty graph
 }
 
 struct Extended {
-  version @0 :UInt64;        # to extend next
+  version @0 :UInt64;        # the version of the extended graph
 }
 
 struct PrepareStep {
-  # Request -> StepPrepared. The same signature gives the same handle. The master keeps the signatures used last, a bounded
-  # number; RunStep with a forgotten handle is answered Aborted: prepare again.
+  # Request, answered by StepPrepared. Equal signatures get the same handle. The master keeps a bounded number of signatures, those
+  # used last. RunStep with a handle that was dropped fails with Aborted: the session prepares the signature again.
 
   feeds @0 :List(Text);      # "name:k", each once
   fetches @1 :List(Text);    # "name:k", not among the feeds
@@ -47,47 +48,49 @@ struct PrepareStep {
 }
 
 struct StepPrepared {
-  handle @0 :UInt64;         # picked by the master, never used again
+  handle @0 :UInt64;         # chosen by the master, never used again
 }
 
 struct RunStep {
-  # Request -> StepDone. Attachments: one tensor per feed, in the order prepared. Costs this message and its reply per step.
+  # Request, answered by StepDone. Attachments: one tensor per feed, in the order prepared. A step costs this message and its reply.
 
   handle @0 :UInt64;
-  call @1 :UInt64;           # picked by the session, never used again: what CancelStep names
-  remaining @2 :UInt64;      # nanoseconds until DeadlineExceeded; 0: no deadline
-  training @3 :Bool;         # advances the training round: `round` keys the random ops
+  call @1 :UInt64;           # chosen by the session, never used again; CancelStep names it
+  remaining @2 :UInt64;      # nanoseconds until the step fails with DeadlineExceeded; 0: no deadline
+  training @3 :Bool;         # this is a step of training round `round`, which determines the numbers of random ops
   round @4 :UInt64;
-  profile @5 :Bool;          # StepDone shall tell where the time went
+  profile @5 :Bool;          # StepDone is to contain a profile
 }
 
 struct StepDone {
-  # Attachments: one tensor per fetch, in the order prepared; none unless the status is Ok.
+  # Attachments: one tensor per fetch, in the order prepared.
 
   step @0 :StepId;
-  profile @1 :List(DeviceProfile);  # when asked for
+  profile @1 :List(DeviceProfile);  # empty unless RunStep asked for it
 }
 
 struct CancelStep {
-  # Not a request: the step's own StepDone tells, Cancelled or whatever came first. No effect on a call that is over.
+  # Not a request. The RunStep itself is answered, with Cancelled or with whatever came first. Has no effect on a call that is over.
 
   call @0 :UInt64;
 }
 
 struct StepExpired {
-  # master's timer -> master. Not a request: the caller is answered DeadlineExceeded at once, and the step drains.
+  # Not a request. Sent by the clock to the master: the deadline of a step has passed. The caller is answered with DeadlineExceeded
+  # at once, while the step's parts are still ending.
 
   ordinal @0 :UInt64;
 }
 
 struct AbortAgain {
-  # master's timer -> master. Not a request: the step has failed, and some workers have not answered yet; they are told once more.
+  # Not a request. Sent by the clock to the master: a step has failed some time ago. The master sends AbortStep again to the workers
+  # that have not answered yet.
 
   ordinal @0 :UInt64;
 }
 
 struct CloseSession {
-  # Request -> SessionClosed. Calls after it are answered Cancelled.
+  # Request, answered by SessionClosed. Later calls are answered with Cancelled.
 }
 
 struct SessionClosed {

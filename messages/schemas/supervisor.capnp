@@ -1,14 +1,15 @@
-# Supervisor: one per task. It watches the permanent actors of its task (replicas, worker, checkpoint), those of its variables and
-# those of its queues, and puts another in the place of one that ended as it should not: because a handler threw, or with a failure
-# as its reason. The directory then leads to the successor. Variables and queues are watched from when they are made until their
-# container is dropped. What was asked of the one before is answered Unavailable: once more may help.
+# Supervisor: one per task. It watches the permanent actors of its task (replicas, worker, checkpoint) and the actors of its
+# variables and queues. When one of them ends abnormally, because a handler threw an exception or with a failure as its reason, the
+# supervisor starts a successor, and the directory leads to the successor. Variables and queues are watched from their creation
+# until their container is dropped. Requests that the failed actor had not answered are answered with Unavailable; the sender may
+# repeat them.
 #
-#   watched --ended with a failure--> restarted at once, unless
-#      its state went with it, or it has ended so more often than allowed (n times within t seconds)
+#   actor --ended with a failure--> restarted at once, unless
+#      its state was lost with it, or it has failed more often than allowed (n times within t seconds)
 #           v
-#        given up: whoever asks at its address is answered Internal with the reason, at once and ever after; the runtime is told
+#        given up: all requests to its address are answered with Internal and the reason, from now on; the runtime is told
 #
-# Nothing is sent while all is well.
+# No messages are sent while no actor fails.
 @0x9c3f0e1d54a7b826;
 
 using Cxx = import "/capnp/c++.capnp";
@@ -18,7 +19,7 @@ using Address = import "cluster.capnp".Address;
 using Status = import "status.capnp".Status;
 
 struct ListActors {
-  # Request -> ActorsListed. From whoever wants to know how the task does.
+  # Request, answered by ActorsListed. Any actor may send it.
 }
 
 struct ActorsListed {
@@ -27,14 +28,14 @@ struct ActorsListed {
 
 struct Child {
   address @0 :Address;
-  restarts @1 :UInt32;       # so far
+  restarts @1 :UInt32;       # how often it has been restarted
   reason @2 :Status;         # why it ended last; Ok: it never did
-  givenUp @3 :Bool;
+  givenUp @3 :Bool;          # it is not restarted any more
 }
 
 struct ChildEnded {
-  # From the thread on which a child ended with a failure -> supervisor, in its own process. Not a request. Has no effect when the
-  # child was dropped meanwhile.
+  # Not a request. Sent to the supervisor, in its own process, by the thread on which a child ended with a failure. Has no effect if
+  # the child was dropped meanwhile.
 
   child @0 :Address;
   reason @1 :Status;

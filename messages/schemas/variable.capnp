@@ -1,21 +1,22 @@
-# Variable: the one writer of a group of variables. There is an actor for each group. Requests come from executors (ops), the
-# checkpoint writer and the replicas role. Those that share a cell are served in the order of arrival, each as a whole: no two
-# updates of three cells mix. Those of different groups are served side by side. A reader in the same process reads the published
-# snapshot and sends nothing.
-# A cell is named by its number among the state of its task, whichever container it is in.
-# When the owner is lost so are the values of its group; what a checkpoint covers comes back with a restore.
+# Variable: the only actor that changes the variables of one group; each group has its own actor. Requests come from executors (for
+# ops), from the checkpoint writer and from the replicas role. Requests for the same cell are carried out in the order of arrival,
+# each as a whole: two updates of three cells never mix. Requests for different groups are carried out at the same time. A reader in
+# the same process reads the published snapshot and sends no message. A cell is named by its number in the state of its task,
+# independent of its container. When the actor is lost in the middle of a change, the values of its group are lost; a restore brings
+# back those that a checkpoint contains.
 #
-# A cell begins in a group of its own. A request that names cells of several groups joins these for good, before it is sent: from
-# then on requests for all of them go to the actor of one group, which takes the cells over from the others.
+# A cell begins in a group of its own. A request for cells of several groups joins these groups permanently before it is sent: from
+# then on all requests for their cells go to the actor of one group, which takes the cells over from the other actors.
 #
-#   who sends the request         actor of one group             actor of another group
-#     | GroupChanged ---------------->| Release --------------------->| finishes what it was asked before
-#     | the request ----------------->| is kept                       | passes on what comes later
+#   sender of the request         actor of one group             actor of another group
+#     | GroupChanged ---------------->| Release --------------------->| finishes the requests received before
+#     | the request ----------------->| keeps it                      | forwards those received later
 #     |                               |<-------------------- Released |
-#     |<---------------------- answer | serves what it kept           | ends when nobody can reach it any more
+#     |<---------------------- answer | carries out what it kept      | ends when no sender can reach it any more
 #
-# An owner that ends before it has released leaves its values there, unless it was changing one: then the joined group is lost.
-# What it had been asked is answered Unavailable. A successor of the actor on the left asks for the Release again.
+# If an actor ends before it has released its cells, their values are still there, unless it was changing one of them: then the
+# joined group is lost. Its unanswered requests are answered with Unavailable. A successor of the actor in the middle sends Release
+# again.
 @0xd5306772645cbbc2;
 
 using Cxx = import "/capnp/c++.capnp";
@@ -24,56 +25,61 @@ $Cxx.namespace("troupe::wire");
 using StepId = import "session.capnp".StepId;
 
 struct GroupChanged {
-  # Who joins groups or puts an actor in its place -> the group's actor, in its own process. Not a request. Which cells the group has
-  # and who is to release some of them stands in what both share. Comes before any request for a cell that is new to the actor.
+  # Not a request. Sent, within a process, to the actor of a group by the code that joins groups or replaces the actor of one. The
+  # cells of the group, and the actors that have to release some of them, are in the group object that both share. The message
+  # arrives before any request for a cell that is new to the actor.
 }
 
 struct Release {
-  # Request -> Released. The actor of a group -> that of a group joined with it, in its own process.
+  # Request, answered by Released. Sent, within a process, by the actor of a group to the actor of a group that was joined with it.
 }
 
 struct Released {
-  # Nothing asked before is left to do, and the sender changes the cells no more. Or a failure: it has ended.
+  # The sender has carried out all requests received before and does not change the cells any more. A failure means that it has
+  # ended.
 }
 
 struct Update {
-  # Request -> Updated. An op that changes cells: Assign, AssignAdd, ScatterSub, ApplyAdam. FailedPrecondition when a cell that
-  # the op reads has no value yet. Attachments: its value inputs, in order. One message per op and step.
+  # Request, answered by Updated. An op that changes cells: Assign, AssignAdd, ScatterSub, ApplyAdam. Fails with FailedPrecondition
+  # if a cell that the op reads has no value yet. Attachments: the value inputs of the op, in order. Costs one message per op and
+  # step.
 
   step @0 :StepId;
-  rule @1 :UInt64;             # the op, prepared: numbered by the device when its partition was registered
-  cells @2 :List(UInt32);      # its ref inputs, in order
+  rule @1 :UInt64;             # the number that the device gave the prepared op when its partition was registered
+  cells @2 :List(UInt32);      # the cells of its ref inputs, in order
 }
 
 struct Updated {
-  versions @0 :List(UInt64);   # of each cell of the request, after it
+  versions @0 :List(UInt64);   # of each cell of the request, after the update
 }
 
 struct UpdateApplied {
-  # pool -> variable, in its own process: an update too large for a handler has been computed. Not a request.
+  # Not a request. Sent by the compute pool to the variable role in its own process: an update that is too large for a handler has
+  # been computed.
 
-  update @0 :UInt64;           # counted by the variable role
+  update @0 :UInt64;           # the number that the variable role gave to the update
 }
 
 struct Assign {
-  # Request -> Updated. Sets whole cells, as restoring does; in order with the Updates of the same cells. Attachments: one value
-  # per cell. All or none, since the cells are one group.
+  # Request, answered by Updated. Sets whole cells, as restoring does; carried out in order with the Updates of the same cells.
+  # Attachments: one value per cell. Sets all cells or none, because the cells are one group.
 
   cells @0 :List(UInt32);
-  versions @1 :List(UInt64);   # that the cells then have; empty: one more than before
+  versions @1 :List(UInt64);   # the new versions of the cells; empty: one more than before
 }
 
 struct Read {
-  # Request -> ReadDone. For readers elsewhere, and those that arrive while a value is being changed in place.
+  # Request, answered by ReadDone. For readers in other processes, and for readers that arrive while a value is being changed in
+  # place.
 
   step @0 :StepId;
   cells @1 :List(UInt32);
-  versions @2 :List(UInt64);   # answer only once each cell has at least this version; empty: at once
+  versions @2 :List(UInt64);   # the answer waits until each cell has at least this version; empty: no waiting
 }
 
 struct ReadDone {
-  # Attachments: the values, all from one moment, since the cells are one group. Between the answers for several groups updates may
-  # happen.
+  # Attachments: the values. All come from one moment, because the cells are one group. Updates may happen between the answers for
+  # different groups.
 
   versions @0 :List(UInt64);
 }

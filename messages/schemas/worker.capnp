@@ -1,14 +1,15 @@
-# Worker: one per process; runs the parts of steps that lie on the devices of its process. All requests here come from a
-# master. What a master registered goes when it deregisters it or is lost; so does state that no other session shares.
+# Worker: one per process; runs the parts of steps that lie on the devices of its process. All requests here except ConfirmStep come
+# from a master. The partitions of a master are dropped when it deregisters them, or when it ends or is lost; so is the state that
+# its session shares with no other session.
 #
 #   master                          worker                      executors (one per device)
 #     | RegisterPartition ----------->| prepares               |
-#     | RunPartition, feeds --------->| the same message --------->| runs the step; TensorsArrived to each other
+#     | RunPartition, feeds --------->| the same message --------->| run the step; send TensorsArrived to each other
 #     |                               |<---- PartitionDone ------- |
 #     |<------ PartitionDone, fetches |
 #     | AbortStep ------------------->| the same message --------->|
 #
-# A worker that restarted knows no partition: it answers Aborted, and the master registers again.
+# A restarted worker knows no partition: it answers with Aborted, and the master registers its partitions again.
 @0xd954ed8be2f98c42;
 
 using Cxx = import "/capnp/c++.capnp";
@@ -22,8 +23,8 @@ using Status = import "status.capnp".Status;
 using StepId = import "session.capnp".StepId;
 
 struct ListDevices {
-  # Request -> DevicesListed. From whoever makes a session over this task. Unavailable while this node has no link to one of the
-  # other workers of that session: ask again.
+  # Request, answered by DevicesListed. Sent by a process that opens a session over this task. Fails with Unavailable while this
+  # node has no link to one of the other workers of the session; the sender asks again.
 
   workers @0 :List(Address);
 }
@@ -33,42 +34,44 @@ struct DevicesListed {
 }
 
 struct Device {
-  name @0 :Text;              # in full
+  name @0 :Text;              # full name
   incarnation @1 :UInt64;     # random per life of the device
-  memory @2 :UInt64;          # bytes that it may take
+  memory @2 :UInt64;          # how many bytes it may use
 }
 
 struct RegisterPartition {
-  # Request -> PartitionRegistered. Once per signature and worker process. Attachments: tensors of the attributes of all graphs.
+  # Request, answered by PartitionRegistered. Sent once per signature and worker process. Attachments: the tensors of the attributes
+  # of all graphs.
 
   session @0 :UInt64;
-  partition @1 :UInt64;       # picked by the master, never used again in the session
+  partition @1 :UInt64;       # chosen by the master, never used again in the session
   parts @2 :List(Part);       # one per device of the process that takes part
   executors @3 :List(Executor);
-  seed @4 :UInt64;            # of the session, for random ops
-  master @5 :Address;         # when it ends or is lost, all that it registered goes
-  container @6 :Text;         # in which nodes find variables and queues by name, the same in all the session registers. Empty: the
-                              # one that stays and is shared. Any other is the session's own, and goes with its master.
+  seed @4 :UInt64;            # the session's seed for random ops
+  master @5 :Address;         # when this actor ends or is lost, everything that it registered is dropped
+  container @6 :Text;
+  # The container in which the nodes find variables and queues by name; the same for all partitions of the session. Empty: the
+  # shared container, which stays. Any other is the session's own container, which is dropped when its master ends.
 }
 
 struct Part {
-  # What runs on one device.
+  # The part of the partition that runs on one device.
 
   device @0 :Text;
   graph @1 :Graph;
-  feeds @2 :List(End);        # of the tensors that RunPartition attaches, those for this part
-  fetches @3 :List(End);      # of what the step returns
+  feeds @2 :List(End);        # those tensors attached to RunPartition that this part takes
+  fetches @3 :List(End);      # those results of the step that this part yields
 }
 
 struct End {
-  # Where a fed or fetched tensor enters or leaves a part.
+  # Where a fed tensor enters a part, or a fetched tensor leaves it.
 
   position @0 :UInt32;        # among the feeds or fetches of the signature
   output @1 :Output;
 }
 
 struct Executor {
-  # Who runs the rest of the step: where Sends of this partition go.
+  # An executor that runs another part of the step: Sends of this partition go there.
 
   device @0 :Text;
   address @1 :Address;
@@ -78,58 +81,60 @@ struct PartitionRegistered {
 }
 
 struct RunPartition {
-  # Request -> PartitionDone. Attachments: those feeds that `positions` names. One per step and worker process; the worker passes
-  # the very message on to each executor concerned.
+  # Request, answered by PartitionDone. Attachments: the feeds that `positions` names. Sent once per step and worker process; the
+  # worker forwards the same message to each executor that takes part.
 
   step @0 :StepId;
   partition @1 :UInt64;
-  floor @2 :UInt64;           # every step of the session with a lower ordinal is over: what still arrives for it is dropped. Not above
-                              # this step. A step below a floor that was told, one that runs and one that has ended are refused: InvalidArgument.
-  remaining @3 :UInt64;       # nanoseconds; 0: no deadline
+  floor @2 :UInt64;
+  # Every step of the session with a lower ordinal is over, so messages that still arrive for such a step are dropped. Never above
+  # the ordinal of this step. InvalidArgument if this step is below a floor sent before, or already runs or has ended.
+  remaining @3 :UInt64;       # nanoseconds until the deadline; 0: no deadline
   training @4 :Bool;
   round @5 :UInt64;
-  positions @6 :List(UInt32); # empty: all of them, in order
-  profile @7 :Bool;           # PartitionDone shall tell where the time went
-  earlierRuns @8 :List(NodeRuns);  # of the random nodes of these parts that have seeds of their own
+  positions @6 :List(UInt32); # empty: all feeds, in order
+  profile @7 :Bool;           # PartitionDone is to contain a profile
+  earlierRuns @8 :List(NodeRuns);  # for the random nodes of these parts that have their own seeds
 }
 
 struct NodeRuns {
-  # How many earlier steps of the session had this node: with its seeds, what its numbers follow from outside training.
+  # In how many earlier steps of the session this node took part. Outside training this number and the node's seeds determine its
+  # random numbers.
 
   node @0 :Text;
   runs @1 :UInt64;
 }
 
 struct PartitionDone {
-  # Sent when nothing of the step runs any more in that process; a failure is answered by then too. Attachments: the fetches
-  # that `positions` names.
+  # Sent when nothing of the step runs any more in that process; a failure is also answered only then. Attachments: the fetches that
+  # `positions` names.
 
   step @0 :StepId;
   positions @1 :List(UInt32);
-  profile @2 :List(DeviceProfile);  # when asked for
-  partition @3 :UInt64;       # step and partition are those of RunPartition, or the master ends the step with Internal
+  profile @2 :List(DeviceProfile);  # empty unless RunPartition asked for it
+  partition @3 :UInt64;       # step and partition must be those of RunPartition; otherwise the master ends the step with Internal
 }
 
 struct PartitionBroken {
-  # executor -> master. Not a request. An executor that others of the partition may have sent tensors to, or had them from, is
-  # lost to this one, and what was on its way with it: the master fails the steps that run.
+  # Not a request. Sent by an executor to the master: the executor has lost another executor of the partition, so tensors between
+  # the two may be lost. The master fails the running steps.
 
   partition @0 :UInt64;
   reason @1 :Status;
 }
 
 struct AbortStep {
-  # master -> workers -> executors, when one partition failed, the caller cancelled or the deadline passed. Not a request:
-  # PartitionDone follows as always. No effect on a step that is over; a step not begun yet is refused when it comes. Told again every
-  # ten heartbeats until all have answered.
+  # Not a request: PartitionDone follows as always. Sent by the master to the workers, and by them to the executors, when a part of
+  # the step failed, the caller cancelled it or the deadline passed. Has no effect on a step that is over. A step that has not begun
+  # yet is refused when its RunPartition arrives. Sent again every ten heartbeats until all have answered.
 
   step @0 :StepId;
   reason @1 :Status;
 }
 
 struct ConfirmStep {
-  # Request -> StepConfirmed, or NotFound: no such step runs. executor -> master, when another executor of the partition does not know
-  # the step (executor.capnp).
+  # Request, answered by StepConfirmed. Sent by an executor to the master when another executor of the partition does not know the
+  # step (executor.capnp). Fails with NotFound if no such step runs.
 
   step @0 :StepId;
   partition @1 :UInt64;
@@ -139,7 +144,7 @@ struct StepConfirmed {
 }
 
 struct DeregisterPartition {
-  # Not a request. Sent when no step of the partition runs.
+  # Not a request. Sent by the master when no step of the partition runs.
 
   session @0 :UInt64;
   partition @1 :UInt64;
