@@ -17,13 +17,13 @@ class RuntimeServices final : public NodeServices {
   Address address(const std::string& role) const override { return task_.address(role); }
 
   Status start(const std::string& role, std::unique_ptr<Role> actor) override {
-    if (find_here(role)) return already_exists("there is an actor with role '" + role + "' at " + task());
+    if (find_local(role)) return already_exists(task() + " already has an actor with role '" + role + "'");
     node_.directory.add(address(role), node_.engine.spawn(std::move(actor)));
     return {};
   }
 
   void stop(const std::string& role) override {
-    if (const auto actor = find_here(role)) node_.engine.stop(*actor);
+    if (const auto actor = find_local(role)) node_.engine.stop(*actor);
     node_.directory.remove(address(role));
   }
 
@@ -51,8 +51,8 @@ class RuntimeServices final : public NodeServices {
   Disk& disk() const override { return node_.env.disk; }
 
  private:
-  Result<ActorRef> find_here(const std::string& role) const {
-    return node_.directory.find_here(address(role));
+  Result<ActorRef> find_local(const std::string& role) const {
+    return node_.directory.find_local(address(role));
   }
 
   Runtime::Impl& runtime_;

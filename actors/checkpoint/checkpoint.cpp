@@ -130,7 +130,7 @@ class CoordinatorRole final : public FileRole {
 
   /// As it ends it leaves the directory, and only then its session's state is dropped.
   bool master_is_there(wire::SaveCheckpoint::Reader request) const {
-    return !request.hasMaster() || node_.directory.find_here(read(request.getMaster())).ok();
+    return !request.hasMaster() || node_.directory.find_local(read(request.getMaster())).ok();
   }
 
   static Status take_shards(Save& save, const Answers& answers) {

@@ -1,5 +1,5 @@
-// ActorRef: a counted handle of an actor of this process, or of the stub of a remote one. Opaque, so that only actors/engine/engine.cpp
-// knows CAF. Cheap to copy, comparable, usable from any thread.
+// ActorRef: a counted reference to an actor of this process, or to the stub of a remote actor. It is opaque, so that only
+// actors/engine/engine.cpp needs CAF. It is cheap to copy, comparable, and may be used from any thread.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ class ActorRef {
   friend bool operator==(const ActorRef&, const ActorRef&) = default;
   friend auto operator<=>(const ActorRef&, const ActorRef&) = default;
 
-  /// For the engine: takes over one reference of a caf::actor_control_block.
+  /// For the engine only: takes ownership of one reference to a caf::actor_control_block.
   static ActorRef adopt(void* control) {
     ActorRef ref;
     ref.control_ = control;

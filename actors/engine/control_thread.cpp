@@ -43,14 +43,14 @@ struct ControlThread::Impl {
   std::once_flag files_needed;
   std::optional<asio::thread_pool> files;
 
-  // Timers: touched on the control thread, but for the counter.
+  // The timers are used on the control thread only, the counter on any thread.
   std::unordered_map<TimerId, std::unique_ptr<asio::steady_timer>> timers;
   std::atomic<TimerId> last_timer{0};
 };
 
 ControlThread::ControlThread(Pool& pool) : impl_(std::make_unique<Impl>(pool)) {
   impl_->thread = std::thread([this] {
-    Unit unit(*this, Unit::Computes::No);  // of every handler: sockets, timers, jobs
+    Unit unit(*this, Unit::Computes::No);  // the unit of all handlers: of sockets, timers and jobs
     while (impl_->io.run_one() != 0) unit.run();
   });
 }
@@ -94,7 +94,8 @@ bool ControlThread::wait(const std::function<bool()>& done, int64_t deadline) {
   }
   if (done()) return true;
   std::unique_lock lock(impl_->mutex);
-  // Sequentially consistent with wake(): either the waker sees the sleeper, or the sleeper sees what is done.
+  // The fences here and in wake() are sequentially consistent: either wake() sees that this thread sleeps, or this thread sees that
+  // `done` has become true.
   impl_->sleeping.fetch_add(1);
   std::atomic_thread_fence(std::memory_order_seq_cst);
   bool result = true;

@@ -1,7 +1,7 @@
-// ControlThread: the one control thread of a node, as a Scheduler and a Clock: it runs the actors that no computing thread is at
-// hand for, fires timers, and (through its io_context) serves sockets. No handler on it computes: that goes to the pool; or
-// touches files: those have a thread of their own, which is started when it is first needed.
-// Owned by the runtime; made before the engine and gone after it.
+// ControlThread: the control thread of a node, and with it the node's Scheduler and Clock. It runs the actors whose messages come
+// from threads without a Unit, fires timers, and serves sockets through its io_context. Computations run on the pool instead, and
+// work with files on a file thread, which is started when it is first needed. Owned by the runtime; it is made before the engine
+// and destroyed after it.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@ namespace troupe {
 class ControlThread final : public Scheduler, public Clock {
  public:
   explicit ControlThread(Pool& pool);
-  /// Stops its threads; jobs and timers not yet due are dropped, but for those that may block: they are done first.
+  /// First finishes the jobs given to block(), then stops the threads. Other jobs, and timers that have not fired, are dropped.
   ~ControlThread() override;
 
   void enqueue(Job job) override;
@@ -33,7 +33,7 @@ class ControlThread final : public Scheduler, public Clock {
   TimerId call_at(int64_t time, std::function<void()> function) override;
   void cancel(TimerId timer) override;
 
-  /// For links: sockets whose handlers run on the control thread.
+  /// For sockets whose handlers are to run on the control thread.
   boost::asio::io_context& io();
 
  private:

@@ -12,27 +12,27 @@ void Directory::remove(const Address& address) {
   actors_.erase(address);
 }
 
-Result<ActorRef> Directory::find_here(const Address& address) const {
+Result<ActorRef> Directory::find_local(const Address& address) const {
   const std::lock_guard lock(mutex_);
   const auto at = actors_.find(address);
-  if (at == actors_.end()) return unavailable("there is no actor " + address.text() + " here");
+  if (at == actors_.end()) return unavailable("there is no actor " + address.text() + " on this node");
   return at->second;
 }
 
 Result<ActorRef> Directory::find(const Address& address) const {
-  auto here = find_here(address);
-  if (here) return here;
-  std::shared_ptr<const Elsewhere> elsewhere;
+  auto local = find_local(address);
+  if (local) return local;
+  std::shared_ptr<const RemoteLookup> lookup;
   {
     const std::lock_guard lock(mutex_);
-    elsewhere = elsewhere_;
+    lookup = remote_lookup_;
   }
-  return elsewhere ? (*elsewhere)(address) : here;
+  return lookup ? (*lookup)(address) : local;
 }
 
-void Directory::set_elsewhere(Elsewhere elsewhere) {
+void Directory::set_remote_lookup(RemoteLookup lookup) {
   const std::lock_guard lock(mutex_);
-  elsewhere_ = elsewhere ? std::make_shared<const Elsewhere>(std::move(elsewhere)) : nullptr;
+  remote_lookup_ = lookup ? std::make_shared<const RemoteLookup>(std::move(lookup)) : nullptr;
 }
 
 size_t Directory::size() const {

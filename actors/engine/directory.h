@@ -1,5 +1,5 @@
-// Directory: which actor an address means on this node: one of its own, or the stub of another node's. Owned by the node; any
-// thread.
+// Directory: finds the actor that has an address: an actor of this node, or the stub of an actor of another node. Owned by the
+// node. May be used from any thread.
 #pragma once
 
 #include <functional>
@@ -17,21 +17,23 @@ class Directory {
  public:
   void add(const Address& address, ActorRef actor);
   void remove(const Address& address);
-  /// Of this node. Unavailable, naming the address, when nobody has it.
-  Result<ActorRef> find_here(const Address& address) const;
-  /// Here, or by way of set_elsewhere().
+  /// Returns the actor of this node with this address. Fails with Unavailable, naming the address, if there is none.
+  Result<ActorRef> find_local(const Address& address) const;
+  /// Returns the actor of this node with this address or, if there is none, the result of the remote lookup.
   Result<ActorRef> find(const Address& address) const;
 
-  /// How actors of other nodes are found; may be called from any thread. Null: there are no other nodes.
-  using Elsewhere = std::function<Result<ActorRef>(const Address&)>;
-  void set_elsewhere(Elsewhere elsewhere);
+  /// Finds actors of other nodes. It is called from any thread.
+  using RemoteLookup = std::function<Result<ActorRef>(const Address&)>;
+  /// Null, as at first, if there are no other nodes.
+  void set_remote_lookup(RemoteLookup lookup);
 
+  /// The number of actors of this node.
   size_t size() const;
 
  private:
   mutable std::mutex mutex_;
   std::unordered_map<Address, ActorRef> actors_;
-  std::shared_ptr<const Elsewhere> elsewhere_;
+  std::shared_ptr<const RemoteLookup> remote_lookup_;
 };
 
 }  // namespace troupe

@@ -10,18 +10,18 @@
 
 namespace troupe {
 
-/// What lies in a mailbox. A request carries its Reply, so that an envelope thrown away answers for itself.
+/// An entry of a mailbox. It contains the Reply of a request, so that a request is answered even if its envelope is thrown away.
 struct Envelope {
   AnyMessage message;
   Reply reply;
-  uint64_t answers = 0;  ///< the ask that this answers; 0: not an answer
-  Status failure;        ///< of an answer
+  uint64_t answers = 0;  ///< the number of the request that this answers; 0: this is not an answer
+  Status failure;        ///< not Ok if this answers a request with a failure
 
   Envelope() = default;
   Envelope(AnyMessage m, Reply r) : message(std::move(m)), reply(std::move(r)) {}
   Envelope(Envelope&&) = default;
   Envelope& operator=(Envelope&&) = default;
-  // CAF wants message contents copyable, but never copies one that is delivered to a single actor. A copy has no reply.
+  // CAF requires that contents of messages can be copied, but does not copy those delivered to a single actor. A copy has no reply.
   Envelope(const Envelope& other) : message(other.message), answers(other.answers), failure(other.failure) {}
 };
 
@@ -43,7 +43,7 @@ ActorRef ref_of(caf::strong_actor_ptr actor) { return ActorRef::adopt(actor.rele
 
 void resume(void* what);
 
-/// Hands ready actors to our scheduler in place of CAF's.
+/// Gives ready actors to our scheduler instead of CAF's.
 class CafUnit final : public caf::execution_unit {
  public:
   CafUnit(caf::actor_system* system, Scheduler& scheduler)
@@ -53,11 +53,12 @@ class CafUnit final : public caf::execution_unit {
     run_actor_soon(scheduler_, {resume, job});
   }
 
-  // How many actors are ready or run: the system must not go while there is one, even when each of ours has ended.
+  // `ready_` counts the actors that are ready or running. The system must not be destroyed before it is 0, even if all of our
+  // actors have ended.
   void ran() {
     Scheduler& scheduler = scheduler_;
     const bool ending = ending_.load(std::memory_order_relaxed);
-    ready_.fetch_sub(1, std::memory_order_release);  // from here on this may be gone
+    ready_.fetch_sub(1, std::memory_order_release);  // after this the unit may have been destroyed
     if (ending) scheduler.wake();
   }
   void end() { ending_.store(true); }
@@ -70,7 +71,7 @@ class CafUnit final : public caf::execution_unit {
   std::atomic<bool> ending_{false};
 };
 
-/// No timeouts are ever set through CAF: deadlines are timers of the environment.
+/// A clock that ignores all timeouts: none is set through CAF, because deadlines are timers of the environment.
 class NoClock final : public caf::actor_clock {
  public:
   void set_ordinary_timeout(time_point, caf::abstract_actor*, caf::atom_value, uint64_t) override {}
@@ -95,7 +96,7 @@ class Coordinator final : public caf::scheduler::abstract_coordinator {
 
  protected:
   void start() override {}  // CAF's printer is not used, so it is not started
-  // Just before, the system has told its own two servers to end.
+  // Before it calls this, the system has told its own two servers to end.
   void stop() override {
     unit_.end();
     unit_.scheduler().wait([this] { return unit_.idle(); }, 0);
@@ -114,10 +115,10 @@ struct Config final : caf::actor_system_config {
   }
 };
 
-/// The execution unit of an engine, from any of its actors.
+/// Returns the execution unit of an engine's actor system.
 CafUnit& unit_of(caf::actor_system& system) { return static_cast<Coordinator&>(system.scheduler()).unit(); }
 
-/// After so many messages an actor lets the other jobs of its thread have a turn.
+/// After this many messages an actor lets the other jobs of its thread run.
 constexpr size_t max_messages_in_turn = 256;
 
 void resume(void* what) {
@@ -131,7 +132,7 @@ void resume(void* what) {
   unit.ran();
 }
 
-// A Status travels inside CAF (as the reason of an exit) as an error of this category with the code; the text as context.
+// Inside CAF, a Status is the reason of an exit: an error of this category, with the status's code, and its text as the context.
 const caf::atom_value category = caf::atom("troupe");
 
 caf::error to_error(const Status& status) {
@@ -166,12 +167,12 @@ class RoleActor final : public caf::event_based_actor {
   }
 
  private:
-  // What throws leaves its state unknown: the actor ends, and whoever watches it is told why.
+  // After an exception the role's state is unknown, so the actor ends. Its watchers receive the exception's text.
   void receive(Envelope& envelope) {
     try {
       role_->handle(envelope);
     } catch (const std::exception& exception) {
-      quit(to_error(internal(std::string("a handler threw: ") + exception.what())));
+      quit(to_error(internal(std::string("a message handler threw an exception: ") + exception.what())));
     }
   }
 
@@ -216,7 +217,7 @@ class StubActor final : public caf::actor_proxy {
 
 namespace {
 
-/// Counters by message type, without a lock: open addressing in a table larger than the number of types there are.
+/// Counts messages by type without a lock: a hash table with open addressing, larger than the number of message types.
 class Counters {
  public:
   void count(const AnyMessage& message) {
@@ -304,16 +305,16 @@ Reply& Reply::operator=(Reply&& other) noexcept {
   if (this != &other) {
     if (expected()) abandon();
     engine_ = std::exchange(other.engine_, nullptr);
-    asker_ = std::move(other.asker_);
+    requester_ = std::move(other.requester_);
     id_ = other.id_;
-    outside_ = std::exchange(other.outside_, nullptr);
+    callback_ = std::exchange(other.callback_, nullptr);
   }
   return *this;
 }
 
 void Reply::deliver(Result<AnyMessage> answer) {
-  if (const auto outside = std::exchange(outside_, nullptr)) {
-    outside(std::move(answer));
+  if (const auto callback = std::exchange(callback_, nullptr)) {
+    callback(std::move(answer));
   } else if (Engine* engine = std::exchange(engine_, nullptr)) {
     Envelope envelope;
     envelope.answers = id_;
@@ -321,11 +322,11 @@ void Reply::deliver(Result<AnyMessage> answer) {
       envelope.message = std::move(*answer);
     else
       envelope.failure = answer.status();
-    engine->impl_->put(asker_, std::move(envelope));
+    engine->impl_->put(requester_, std::move(envelope));
   }
 }
 
-void Reply::abandon() { deliver(unavailable("the request was dropped: the actor that was asked has ended")); }
+void Reply::abandon() { deliver(unavailable("the request was not answered: its receiver has ended")); }
 
 void Role::handle(Envelope& envelope) {
   if (envelope.answers != 0) {
@@ -341,7 +342,7 @@ void Role::handle(Envelope& envelope) {
   }
   const auto handler = handlers_.find(envelope.message.schema_id());
   if (handler == handlers_.end()) {
-    envelope.reply(unimplemented("the actor has no handler for this message"));
+    envelope.reply(unimplemented("the receiving actor has no handler for messages of this type"));
     return;
   }
   handler->second(envelope.message, std::move(envelope.reply));
@@ -364,9 +365,9 @@ Reply Role::expect(Answer then) {
 }
 
 void Role::ask_all(std::vector<AddressedRequest> requests, AllAnswered then, RequestFailed failed) {
-  auto takers = gather(requests.size(), std::move(then), std::move(failed));
+  auto callbacks = gather(requests.size(), std::move(then), std::move(failed));
   for (size_t i = 0; i < requests.size(); ++i)
-    ask(requests[i].to, std::move(requests[i].message), std::move(takers[i]));
+    ask(requests[i].to, std::move(requests[i].message), std::move(callbacks[i]));
 }
 
 void Role::forward(const ActorRef& to, AnyMessage message, Reply reply) const {
@@ -399,8 +400,8 @@ void Engine::end() {
 
 namespace {
 
-// Spawning leaves a reference to CAF's logger in a variable of the thread, and an actor system does not end before its logger.
-// Threads of the pool outlive it.
+// Spawning stores a reference to CAF's logger in a thread-local variable. The actor system waits for its logger before it ends, but
+// the threads of the pool outlive the system; so the reference is removed.
 struct ForgetLogger {
   ~ForgetLogger() { caf::logger::set_current_actor_system(nullptr); }
 };
@@ -416,7 +417,7 @@ ActorRef Engine::spawn(std::unique_ptr<Role> role) {
     std::lock_guard lock(impl_->mutex);
     ending = impl_->ending;
   }
-  if (ending) stop(actor);  // end() may have looked before it was there
+  if (ending) stop(actor);  // end() may have missed this actor
   return actor;
 }
 
@@ -440,7 +441,7 @@ void Engine::send(const ActorRef& to, AnyMessage message, Reply reply) {
 Result<AnyMessage> Engine::call(const ActorRef& to, AnyMessage message, int64_t deadline) {
   struct Shared {
     std::atomic<bool> done{false};
-    Result<AnyMessage> answer{internal("no answer")};
+    Result<AnyMessage> answer{internal("the answer has not arrived")};
   };
   auto shared = std::make_shared<Shared>();
   {
@@ -451,7 +452,7 @@ Result<AnyMessage> Engine::call(const ActorRef& to, AnyMessage message, int64_t 
            scheduler_.wake();
          }));
     if (!scheduler_.wait([&] { return shared->done.load(std::memory_order_acquire); }, deadline))
-      return deadline_exceeded("no answer by the deadline");
+      return deadline_exceeded("the deadline passed before the answer arrived");
   }
   return std::move(shared->answer);
 }
@@ -465,9 +466,9 @@ Answers Engine::call_all(std::vector<AddressedRequest> requests, RequestFailed f
     scheduler_.wake();
   };
   Unit unit(scheduler_);
-  auto takers = gather(requests.size(), then, std::move(failed));
+  auto callbacks = gather(requests.size(), then, std::move(failed));
   for (size_t i = 0; i < requests.size(); ++i)
-    send(requests[i].to, std::move(requests[i].message), Reply(std::move(takers[i])));
+    send(requests[i].to, std::move(requests[i].message), Reply(std::move(callbacks[i])));
   scheduler_.wait([&] { return done.load(std::memory_order_acquire); }, 0);
   return all;
 }

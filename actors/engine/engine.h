@@ -1,5 +1,5 @@
-// Engine: the actor system of one node: makes actors of roles, delivers messages, counts them. CAF is behind it and nowhere
-// else. Owned by the node; outlives all its actors; spawn, send and call may be used from any thread.
+// Engine: the actor system of one node. It makes actors of roles, delivers messages to them, and counts the messages. Only its
+// implementation uses CAF. Owned by the node; outlives all its actors. All functions but end() may be called from any thread.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,7 @@
 
 namespace troupe {
 
-/// What passed through an engine, by message type (the id of its schema).
+/// How many messages of one type an engine has delivered, and their bytes.
 struct MessageCount {
   uint64_t messages = 0;
   uint64_t bytes = 0;
@@ -21,35 +21,40 @@ struct MessageCount {
 class Engine {
  public:
   explicit Engine(Scheduler& scheduler);
-  ~Engine();  ///< after end()
+  /// Calls end().
+  ~Engine();
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
   ActorRef spawn(std::unique_ptr<Role> role);
-  /// An actor without a mailbox: each message is handed to `deliver` on the sender's thread. For links and for callers outside.
+  /// Makes an actor without a mailbox: each message to it is handed to `deliver` on the sender's thread. Links use stubs to
+  /// represent actors of other nodes.
   ActorRef spawn_stub(std::function<void(const AnyMessage&, Reply)> deliver);
-  /// Ends a stub: whoever watches it is told `reason`.
+  /// Ends a stub. Its watchers receive `reason`.
   void end_stub(const ActorRef& stub, const Status& reason);
 
-  /// Delivers a message; the receiver answers `reply`. Dropped when the receiver has ended.
+  /// Delivers a message. The receiver answers through `reply`. If the receiver has ended, the message is dropped and `reply`
+  /// answers Unavailable.
   void send(const ActorRef& to, AnyMessage message, Reply reply = {});
-  /// The same, waiting for the answer while this thread helps; DeadlineExceeded after `deadline` (steady nanoseconds; 0: none).
+  /// Sends a request and waits for the answer; meanwhile the calling thread runs jobs. Fails with DeadlineExceeded after `deadline`
+  /// (nanoseconds of the steady clock; 0: none).
   Result<AnyMessage> call(const ActorRef& to, AnyMessage message, int64_t deadline = 0);
-  /// Sends all requests and waits for all answers, while this thread helps. `failed` is called before the end, as soon as the first of
-  /// them has failed, on the thread that answers it.
+  /// Sends all requests and waits for all answers; meanwhile the calling thread runs jobs. `failed` is called as soon as the first
+  /// request fails, on the thread that answers it.
   Answers call_all(std::vector<AddressedRequest> requests, RequestFailed failed = {});
-  /// Calls `down` once the actor has ended, with the reason, on whichever thread ended it; at once when it already has. For
-  /// watchers that are no actors.
+  /// Calls `down` with the reason when the actor ends, on the thread that ends it, or at once if it has ended already. For watchers
+  /// that are not actors; actors use Role::watch.
   void watch(const ActorRef& actor, std::function<void(Status)> down);
-  /// Asks an actor to end.
+  /// Asks an actor to end with this reason.
   void stop(const ActorRef& actor, const Status& reason = {});
 
   Scheduler& scheduler() const { return scheduler_; }
-  /// Ends every actor, waiting until they have; the scheduler must still run. What is sent from now on is dropped, and whoever is
-  /// spawned ends at once.
+  /// Ends every actor and waits until all have ended; the scheduler must still run. Messages sent from now on are dropped, and
+  /// actors spawned from now on end at once.
   void end();
-  /// Actors alive.
+  /// The number of actors that have not ended.
   size_t actors() const;
+  /// The messages delivered so far, by message type (the id of its schema).
   std::map<uint64_t, MessageCount> counts() const;
 
  private:

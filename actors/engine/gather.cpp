@@ -17,7 +17,7 @@ struct Gathered {
       : answers(size, AnyMessage{}), pending(size), then(std::move(when_all)),
         failed(std::move(when_failed)) {}
 
-  void take(size_t request, Result<AnyMessage> answer) {
+  void answered(size_t request, Result<AnyMessage> answer) {
     answers[request] = std::move(answer);
     if (failed && !answers[request] && !has_failed.exchange(true)) failed(request, answers[request].status());
     if (pending.fetch_sub(1) == 1) then(std::move(answers));
@@ -27,15 +27,16 @@ struct Gathered {
 }  // namespace
 
 std::vector<Answer> gather(size_t size, AllAnswered then, RequestFailed failed) {
-  std::vector<Answer> takers;
+  std::vector<Answer> callbacks;
   if (size == 0) {
     then({});
-    return takers;
+    return callbacks;
   }
   const auto gathered = std::make_shared<Gathered>(size, std::move(then), std::move(failed));
   for (size_t i = 0; i < size; ++i)
-    takers.emplace_back([gathered, i](Result<AnyMessage> answer) { gathered->take(i, std::move(answer)); });
-  return takers;
+    callbacks.emplace_back(
+        [gathered, i](Result<AnyMessage> answer) { gathered->answered(i, std::move(answer)); });
+  return callbacks;
 }
 
 }  // namespace troupe

@@ -1,5 +1,5 @@
-// Gathering: one result out of the answers to several requests. What Role::ask_all and Engine::call_all are made of. The functions that
-// gather() returns own what they share; each may be called on any thread, once.
+// Gathering: collects the answers to several requests; Role::ask_all and Engine::call_all use it. The functions that gather()
+// returns own the state that they share. Each may be called once, on any thread.
 #pragma once
 
 #include <vector>
@@ -8,9 +8,9 @@
 
 namespace troupe {
 
-/// Returns the function that takes the answer to each of `size` requests. When all of them have been called, the last one calls `then`
-/// with the answers in the order of the requests. The first one that is called with a failure calls `failed` at once. Without requests
-/// `then` is called before gather() returns.
+/// Returns one function per request, which takes the answer to that request. When all of them have been called, the last one calls
+/// `then` with the answers in the order of the requests. The first one that is called with a failure calls `failed` at once. If
+/// `size` is 0, gather() itself calls `then`.
 std::vector<Answer> gather(size_t size, AllAnswered then, RequestFailed failed = {});
 
 }  // namespace troupe

@@ -1,6 +1,6 @@
-// Node: what all actors of one process share: the engine, the directory of addresses, the environment, the pool and the ops.
-// Everything an actor reaches outside itself it reaches through this, so that whole clusters of nodes can be simulated in one
-// thread. Owned by the runtime (or the simulation); outlives its actors. Its members are safe to use from any thread.
+// ActorNode: what all actors of one process share: the engine, the directory of addresses, the environment, the pool and the ops.
+// An actor reaches everything outside itself through its node, so that whole clusters of nodes can be simulated in one thread.
+// Owned by the runtime (or the simulation); outlives its actors. Its members may be used from any thread.
 #pragma once
 
 #include <atomic>
@@ -23,19 +23,20 @@ class ActorNode {
             const std::shared_ptr<MemoryBudget>& budget = nullptr)
       : env(environment), scheduler(node_scheduler), pool(compute_pool), library(std::move(op_library)),
         memory(Arena::Options{.cap = budget ? budget->cap() : 0}, budget), engine(node_scheduler) {}
-  /// Ends the actors and waits for the steps that still drain and for work with files.
+  /// Ends the actors, and waits for steps that have not ended yet and for work with files.
   ~ActorNode() {
     engine.end();
     scheduler.wait([this] { return steps.load(std::memory_order_acquire) == 0; }, 0);
   }
 
-  /// Keeps the node while something runs on it that is no actor: a step, work with files. Owned by that.
+  /// Delays the destruction of the node while work that is not an actor runs on it: a step, or work with files. Owned by that work.
   class KeepAlive {
    public:
     explicit KeepAlive(ActorNode& node) : node_(node) { node_.steps.fetch_add(1, std::memory_order_relaxed); }
     ~KeepAlive() {
-      Scheduler& waiter = node_.scheduler;  // the node may be gone once it is counted out
-      if (node_.steps.fetch_sub(1, std::memory_order_acq_rel) == 1) waiter.wake();
+      Scheduler& scheduler =
+          node_.scheduler;  // outlives the node, which may be destroyed after the decrement
+      if (node_.steps.fetch_sub(1, std::memory_order_acq_rel) == 1) scheduler.wake();
     }
     KeepAlive(const KeepAlive&) = delete;
     KeepAlive& operator=(const KeepAlive&) = delete;
@@ -48,12 +49,12 @@ class ActorNode {
   Scheduler& scheduler;
   Pool& pool;
   std::shared_ptr<const OpLibrary> library;
-  CachingAllocator memory;  ///< of the tensors that come from other nodes
+  CachingAllocator memory;  ///< for tensors that come from other nodes
   Directory directory;
-  std::atomic<size_t> steps{0};     ///< see KeepAlive
-  int64_t heartbeat = 200'000'000;  ///< nanoseconds; set before there are actors
-  /// Messages from peers that named what is not there: a step that is over, an edge, a session. Each was answered or reported, too,
-  /// unless it came late for something that had ended.
+  std::atomic<size_t> steps{0};     ///< the number of KeepAlive objects
+  int64_t heartbeat = 200'000'000;  ///< nanoseconds; set before the first actor is spawned
+  /// The number of messages from peers that named something unknown: a step that is over, an edge, a session. Each of them was also
+  /// answered or reported, unless it was only late.
   std::atomic<uint64_t> strays{0};
   Engine engine;
 };

@@ -1,4 +1,4 @@
-// Requests to several actors at once, and their answers. Plain values and functions. Public header: std and our own types.
+// Requests to several actors at once, and their answers: plain values. Public header: it uses only std and Troupe's own types.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +13,13 @@ namespace troupe {
 
 using Answer = std::function<void(Result<AnyMessage>)>;
 
-/// What is asked of whom.
+/// A request and the actor that it is for.
 struct AddressedRequest {
   ActorRef to;
   AnyMessage message;
 };
-using Answers = std::vector<Result<AnyMessage>>;  ///< in the order of the requests
+/// One answer per request, in the order of the requests.
+using Answers = std::vector<Result<AnyMessage>>;
 using AllAnswered = std::function<void(Answers)>;
 using RequestFailed = std::function<void(size_t request, const Status& failure)>;
 

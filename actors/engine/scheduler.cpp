@@ -9,8 +9,8 @@ namespace {
 
 thread_local Unit* innermost = nullptr;
 
-/// A thread that has its answer still runs so many jobs of its own, the rest of what led to the answer as a rule: handing them over
-/// would wake another thread.
+/// A thread that waits runs this many jobs of its own unit before it looks whether it is done. They are usually the rest of the
+/// work that led to its answer; handing them over would wake another thread.
 constexpr size_t jobs_before_done = 64;
 
 }  // namespace

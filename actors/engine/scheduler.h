@@ -1,7 +1,7 @@
-// Where actors and steps run. A Unit is the run queue of one thread: messages sent by what runs on it are handled by the same
-// thread, after the sender returns; so a step that stays on one thread wakes no other. A Scheduler takes what comes from threads
-// without a unit and knows how to wait: a real one has a control thread, a pool and a file thread, a simulated one chooses the
-// next job by seed. Free of CAF: a job is a function and a pointer.
+// Scheduler and Unit: where actors and steps run. A Unit is the run queue of one thread: a message sent by a job of the unit is
+// handled by the same thread, after the sender returns; so a step that stays on one thread wakes no other thread. A Scheduler takes
+// the jobs of threads without a unit, and can wait. The real scheduler has a control thread, a pool and a file thread; the
+// simulated one chooses the next job by a seed. This header does not use CAF.
 #pragma once
 
 #include <chrono>
@@ -13,79 +13,80 @@
 
 namespace troupe {
 
-/// Something to run once. Plain, two words: an actor with messages waiting, or a step with nodes ready.
+/// A function to run once, with its argument: for example, an actor that has messages or a step that has ready nodes.
 struct Job {
   void (*run)(void* what) = nullptr;
   void* what = nullptr;
   void operator()() const { run(what); }
 };
 
-/// A closure as a job; it is deleted after it ran.
+/// Makes a job of a closure, which is deleted after it has run.
 Job make_job(std::function<void()> function);
 
 class Scheduler {
  public:
   virtual ~Scheduler() = default;
-  /// Runs an actor's job soon, on the control thread. Any thread.
+  // All functions may be called from any thread.
+
+  /// Runs an actor's job soon, on the control thread.
   virtual void enqueue(Job job) = 0;
-  /// Runs a computation soon, where computing is allowed (the pool). Any thread.
+  /// Runs a computation soon, on the pool.
   virtual void compute(Job job) = 0;
-  /// Runs a computation now on a thread of the pool that has nothing to do, beside the caller. False, and the computation is dropped,
-  /// when there is none. Any thread.
+  /// Runs a computation now on an idle thread of the pool. Returns false, and drops the computation, if no thread is idle.
   virtual bool try_compute(std::function<void()> computation) = 0;
-  /// Runs a job that may block (files), on the file thread: one at a time. Any thread.
+  /// Runs a job that may block (work with files) on the file thread, one job at a time.
   virtual void block(Job job) = 0;
-  /// Returns when `done` or after the deadline (steady clock, nanoseconds; 0: none): true when done. The caller's thread runs
-  /// ready jobs of its own unit meanwhile. `done` may be called often and must be cheap; `wake` re-examines it.
+  /// Waits until `done` returns true, and returns true then; returns false after the deadline (nanoseconds of the steady clock; 0:
+  /// none). Meanwhile the calling thread runs the ready jobs of its own unit. `done` must be cheap; it is called often, and after
+  /// each wake().
   virtual bool wait(const std::function<bool()>& done, int64_t deadline) = 0;
-  /// Something that a waiting thread may be waiting for has happened. Any thread.
+  /// Makes waiting threads call their `done` again.
   virtual void wake() = 0;
 };
 
-/// What a computation means for others that want its thread.
+/// How long a computation keeps its thread from other jobs.
 enum class Computation : uint8_t {
-  Lasts,   ///< as long as it takes
-  Yields,  ///< when it lasts it lets others have the thread now and then (Unit::turn)
-  Light,   ///< the same, and no part of it lasts: also for the control thread
+  Lasts,   ///< it may keep the thread for as long as it runs
+  Yields,  ///< if it runs for long, it lets other jobs run now and then (Unit::turn)
+  Light,   ///< as Yields, and no part of it is long: it may also run on the control thread
 };
 
-/// The run queue of the thread that made it. Exists while that thread waits for an answer or drives a step, with denormal floats
-/// flushed to zero.
+/// The run queue of the thread that made it. A unit exists while that thread waits for an answer or drives a step. While it exists,
+/// denormal floats are flushed to zero.
 class Unit {
  public:
-  enum class Computes : bool {
-    No,
-    Yes
-  };  ///< No: computations pushed here go to the pool, but for light ones, as on the control thread
+  /// No: the unit is the control thread's, and computations pushed here go to the pool, except light ones.
+  enum class Computes : bool { No, Yes };
   explicit Unit(Scheduler& scheduler, Computes computes = Computes::Yes);
-  ~Unit();  ///< hands over
+  /// Calls hand_over().
+  ~Unit();
   Unit(const Unit&) = delete;
   Unit& operator=(const Unit&) = delete;
 
-  /// The innermost unit of this thread for that scheduler, or null.
+  /// Returns the innermost unit of this thread that belongs to this scheduler, or null.
   static Unit* current(const Scheduler& scheduler);
-  /// For a thread on which several callers stand still and go on in turn: makes this the innermost unit, those around it with it, and
-  /// returns which was.
+  /// Makes `unit`, with the units around it, the innermost unit of this thread, and returns the previous innermost unit. For a
+  /// thread that switches between several suspended callers.
   static Unit* exchange_innermost(Unit* unit);
 
   void push_actor(Job job) { actors_.push_back(job); }
-  /// Takes a computation that finds no other here, or only such as yield and does so itself; any other goes to the pool. So what
-  /// is short stays on one thread, and nothing queues up behind what lasts.
+  /// Queues a computation here if no other is queued, or if it yields and so do all that are queued. Gives it to the pool
+  /// otherwise. So short computations stay on one thread, and none has to wait for a long one.
   void push_computation(Job job, Computation kind);
   bool idle() const { return actors_.empty() && computations_.empty(); }
-  /// Gives what is queued to the scheduler.
+  /// Gives all queued jobs to the scheduler.
   void hand_over();
   /// Runs actors until none is ready.
   void run_actors();
-  /// Runs actors, then computations, until nothing is left.
+  /// Runs actors and computations, actors first, until no job is left.
   void run();
-  /// The same, but returns soon after `done` has become true, even when other threads keep adding jobs. `done` must be cheap.
+  /// As run(), but returns soon after `done` has become true, even if other jobs keep coming. `done` must be cheap.
   void run_until(const std::function<bool()>& done);
-  /// From a computation that lasts: runs actors and hands over the computations behind it.
+  /// For a long computation: runs the ready actors and hands over the queued computations.
   void turn();
 
  private:
-  /// An actor if one is ready, else a computation.
+  /// Runs an actor if one is ready, otherwise a computation.
   void run_one();
 
   const FlushDenormals flush_;
@@ -94,13 +95,13 @@ class Unit {
   Computes computes_;
   std::deque<Job> actors_;
   std::deque<Job> computations_;
-  bool all_yield_ = true;  ///< of those
+  bool all_yield_ = true;  ///< whether all of `computations_` yield
 };
 
-/// Gives the job to this thread's unit when it has one, else to the scheduler.
+/// These two give the job to the calling thread's unit if there is one, otherwise to the scheduler.
 void run_actor_soon(Scheduler& scheduler, Job job);
 void compute_soon(Scheduler& scheduler, Job job, Computation kind = Computation::Lasts);
-/// Runs the function on the control thread and waits for it. Not from there.
+/// Runs the function on the control thread and waits until it has returned. Must not be called on the control thread.
 void run_on_control(Scheduler& scheduler, const std::function<void()>& function);
 
 }  // namespace troupe

@@ -271,7 +271,7 @@ Status Link::bind(uint64_t number, const Address& address) {
   if (exports_.size() >= options_.actors)
     return resource_exhausted("the peer addresses more actors than LinkOptions::actors, " +
                               std::to_string(options_.actors));
-  const auto actor = node_.directory.find_here(address);
+  const auto actor = node_.directory.find_local(address);
   if (!actor) {
     send_down(number, actor.status());
     return {};

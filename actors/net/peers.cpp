@@ -9,12 +9,12 @@ namespace troupe {
 Peers::Peers(ActorNode& node, PeersOptions options)
     : node_(node), options_(std::move(options)), alive_(std::make_shared<Peers*>(this)),
       random_(node.env.seed) {
-  node_.directory.set_elsewhere([this](const Address& address) { return find(address); });
+  node_.directory.set_remote_lookup([this](const Address& address) { return find(address); });
 }
 
 Peers::~Peers() {
   *alive_ = nullptr;
-  node_.directory.set_elsewhere(nullptr);
+  node_.directory.set_remote_lookup(nullptr);
   endpoints_.clear();
   listener_.reset();
   const Status reason = unavailable("node " + options_.self.task + " ends");

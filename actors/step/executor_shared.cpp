@@ -51,7 +51,7 @@ Status ExecutorShared::prepare_transfer(const Node& node, Request& how) {
   }
   taken_edges.insert(how.edge);
   const Address worker{how.peer->task, how.peer->incarnation, "worker", {}};
-  how.from_elsewhere = !options.site->node.directory.find_here(worker).ok();
+  how.from_elsewhere = !options.site->node.directory.find_local(worker).ok();
   receives_from_elsewhere |= how.from_elsewhere;
   return {};
 }

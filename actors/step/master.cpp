@@ -141,7 +141,7 @@ class MasterRole final : public Role {
         continue;
       }
       prepared->shares.push_back({*worker, std::move(share.feeds), std::move(share.seeded)});
-      prepared->elsewhere |= !node_.directory.find_here(workers_[share.worker].worker).ok();
+      prepared->elsewhere |= !node_.directory.find_local(workers_[share.worker].worker).ok();
       ask(*worker, std::move(share.registration),
           [this, prepared](const Result<AnyMessage>& answer) { registered(prepared, answer.status()); });
     }

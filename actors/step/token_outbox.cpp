@@ -34,7 +34,7 @@ Result<TokenOutbox::Parcel*> TokenOutbox::parcel_for(const Address& to) {
   const auto known = std::ranges::find(parcels_, &to, &Parcel::to);
   if (known != parcels_.end()) return &*known;
   TROUPE_ASSIGN(ActorRef peer, node_.directory.find(to));
-  parcels_.push_back({&to, std::move(peer), node_.directory.find_here(to).ok(), 0, 0, {}, {}});
+  parcels_.push_back({&to, std::move(peer), node_.directory.find_local(to).ok(), 0, 0, {}, {}});
   return &parcels_.back();
 }
 

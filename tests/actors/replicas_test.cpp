@@ -126,7 +126,7 @@ struct Bench {
                 {std::make_shared<CpuDevice>(DeviceName{"localhost", 0, 0, "CPU", 0}, 1, node.pool)});
   std::shared_ptr<DeviceSite> site = task->sites.front();
   ActorRef replicas =
-      value_or_throw(node.actors.directory.find_here(task->address("replicas", site->device->name().text())));
+      value_or_throw(node.actors.directory.find_local(task->address("replicas", site->device->name().text())));
   std::shared_ptr<StateCell> w, counter;
   uint64_t descent = 0, assignment = 0;
   std::vector<std::shared_ptr<const Answered>> answers;

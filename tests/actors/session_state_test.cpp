@@ -144,7 +144,8 @@ BOOST_AUTO_TEST_CASE(it_goes_although_the_worker_was_restarted_meanwhile) {
     Session own = session();
     set(own, 1);
     for (const auto& task : node.tasks)
-      node.actors.engine.stop(node.find(task->address("worker")), internal("a handler threw: on purpose"));
+      node.actors.engine.stop(node.find(task->address("worker")),
+                              internal("a message handler threw an exception: on purpose"));
     simulation.run_ready();
     BOOST_TEST(cells() == 2u);
   }

@@ -161,7 +161,7 @@ struct Task {
 
   void end(const std::string& role, const std::string& key) {
     const Address address = node.tasks.front()->address(role, key);
-    node.actors.engine.stop(node.find(address), internal("a handler threw: on purpose"));
+    node.actors.engine.stop(node.find(address), internal("a message handler threw an exception: on purpose"));
     simulation.run_ready();
   }
   /// What w is after one more step; -1 when the step fails.
@@ -264,7 +264,7 @@ BOOST_AUTO_TEST_CASE(a_runtime_says_that_it_is_to_be_replaced) {
   const TaskSites& task = *impl.tasks.front();
   BOOST_REQUIRE(task.state->cells().at(0)->take_for_write().has_value());
   impl.node->engine.stop(value_or_throw(task.sites.front()->owner(*task.state->cells().at(0))),
-                         internal("a handler threw: on purpose"));
+                         internal("a message handler threw an exception: on purpose"));
   const int64_t deadline = impl.loop->now() + std::chrono::nanoseconds(std::chrono::seconds(30)).count();
   BOOST_TEST(impl.loop->wait([&] { return !runtime.status().ok(); }, deadline));
   BOOST_TEST((runtime.status().code() == Code::Internal));

@@ -142,7 +142,7 @@ struct Bench {
     reads.push_back({which, node.ask(owner(which), draft.finish()), log.size()});
   }
   void kill(const ActorRef& actor) {
-    node.actors.engine.stop(actor, internal("a handler threw: on purpose"));
+    node.actors.engine.stop(actor, internal("a message handler threw an exception: on purpose"));
   }
   void run_jobs(uint64_t jobs) {
     simulation.run_until([jobs]() mutable { return jobs-- == 0; });
