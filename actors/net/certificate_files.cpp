@@ -22,7 +22,7 @@ using Store = std::unique_ptr<X509_STORE, Free<X509_STORE_free>>;
 using Verification = std::unique_ptr<X509_STORE_CTX, Free<X509_STORE_CTX_free>>;
 using Chain = std::unique_ptr<STACK_OF(X509), decltype([](STACK_OF(X509) * chain) { sk_X509_free(chain); })>;
 
-constexpr size_t max_bytes = 1 << 20;  ///< that are read of a file
+constexpr size_t max_bytes = 1 << 20;  ///< bytes read of one file
 
 Memory memory_of(const std::string& text) {
   return Memory(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
@@ -43,14 +43,14 @@ Result<std::string> read(const std::string& what, const std::string& path) {
   return invalid_argument(what + ' ' + path + " cannot be read: " + why);
 }
 
-/// Those of a file, at least one.
+/// Returns the certificates in a file; there is at least one.
 Result<std::vector<Certificate>> certificates_in(const std::string& what, const std::string& path) {
   TROUPE_ASSIGN(const std::string text, read(what, path));
   const Memory memory = memory_of(text);
   std::vector<Certificate> found;
   while (Certificate one{PEM_read_bio_X509(memory.get(), nullptr, nullptr, nullptr)})
     found.push_back(std::move(one));
-  ERR_clear_error();  // the end of the file is one
+  ERR_clear_error();  // OpenSSL reports the end of the file as an error
   if (found.empty()) return invalid_argument(what + ' ' + path + " holds no certificate in PEM form");
   return found;
 }
@@ -62,7 +62,7 @@ Result<Key> key_in(const std::string& path) {
   ERR_clear_error();
   if (key) return key;
   if (text.find("ENCRYPTED") != std::string::npos)
-    return invalid_argument("key " + path + " is encrypted; a node asks for no password");
+    return invalid_argument("key " + path + " is encrypted; only a key without a password can be used");
   return invalid_argument("key " + path + " holds no private key in PEM form");
 }
 
@@ -74,12 +74,12 @@ std::string time_text(const ASN1_TIME* time) {
   return {data, static_cast<size_t>(size)};
 }
 
-/// When it was or will be valid, where that is what is wrong with it.
+/// Returns until or from when the certificate is valid if the time is the problem; otherwise an empty text.
 std::string validity(const X509* certificate, int verify_result) {
   if (verify_result == X509_V_ERR_CERT_HAS_EXPIRED)
     return ": it was valid until " + time_text(X509_get0_notAfter(certificate));
   if (verify_result == X509_V_ERR_CERT_NOT_YET_VALID)
-    return ": it is from " + time_text(X509_get0_notBefore(certificate));
+    return ": it will be valid from " + time_text(X509_get0_notBefore(certificate));
   return {};
 }
 
@@ -122,7 +122,7 @@ Status check_valid(const TlsFiles& files) {
   ERR_clear_error();
   if (valid) return {};
   const int result = X509_STORE_CTX_get_error(verification.get());
-  // Above the certificate lies what signed it: an authority that has expired has signed nothing that counts.
+  // Depth 0 is the certificate itself. The problem may also be an authority above it, which has expired, for example.
   const bool own = X509_STORE_CTX_get_error_depth(verification.get()) == 0;
   const std::string who = own ? "certificate " + files.certificate : "authority " + files.authority;
   return invalid_argument(

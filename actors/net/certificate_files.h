@@ -1,5 +1,5 @@
-// Certificate files: whether what a cluster file names as certificate, key and authority can be used, said in sentences before any
-// connection is made. Any thread; reads the files each time.
+// Certificate files: checks the certificate, key and authority that a cluster file names before any connection is made, so that an
+// error names the file and its problem. Each call reads the files. May be called from any thread that may block.
 #pragma once
 
 #include <string>
@@ -9,12 +9,13 @@
 
 namespace troupe {
 
-/// Ok when all three can be read and the key belongs to the certificate; InvalidArgument names the file and what is wrong with it.
+/// Checks that all three files can be read and that the key belongs to the certificate. InvalidArgument names the file and its
+/// problem.
 Status check_usable(const TlsFiles& files);
-/// Ok when a cluster of that authority will take the certificate now. InvalidArgument: it has expired, is not valid yet, or is not
-/// signed by the authority.
+/// Checks also that the certificate is valid now and signed by the authority. Fails with InvalidArgument otherwise.
 Status check_valid(const TlsFiles& files);
-/// What is wrong with a certificate, by OpenSSL's result of verifying it: "has expired", as a sentence goes on that names it.
+/// Returns what is wrong with a certificate, given OpenSSL's verification result: "has expired", for example. The caller's sentence
+/// names the certificate.
 std::string complaint_of(long verify_result);
 
 }  // namespace troupe

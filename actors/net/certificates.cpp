@@ -27,7 +27,8 @@ std::string text_of(BIO* memory) {
 }
 
 struct Names {
-  std::string subject, alternative;  ///< "URI:..." or empty
+  std::string subject;
+  std::string alternative;  ///< "URI:...", or empty
   bool authority = false;
 };
 

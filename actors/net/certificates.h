@@ -1,5 +1,5 @@
-// Certificates for trying a cluster out: an authority of its own, and one certificate per task. What `troupe certs` writes; a site
-// with an authority issues its own, with the task as the subject alternative name (actors/net/tls.h). P-256 keys.
+// Certificates for trying out a cluster: an authority and one certificate per task, with P-256 keys. `troupe certs` writes them. A
+// site that has its own authority issues certificates itself, with the task as the subject alternative name (actors/net/tls.h).
 #pragma once
 
 #include <chrono>
@@ -9,13 +9,15 @@
 
 namespace troupe {
 
-/// PEM texts.
+/// A certificate and its private key, in PEM form.
 struct KeyPair {
   std::string certificate, key;
 };
 
+/// Makes the authority of a cluster, valid for `valid` from now on.
 Result<KeyPair> make_authority(const std::string& cluster, std::chrono::seconds valid);
-/// Of a task, signed by the authority; valid from `begin`, relative to now. Of no task, "", it is good for clients only.
+/// Makes the certificate of a task, signed by the authority. It becomes valid at `begin`, relative to now, for the duration
+/// `valid`. If `task` is empty the certificate names no task, and only a client can use it.
 Result<KeyPair> make_certificate(const KeyPair& authority, const std::string& task,
                                  std::chrono::seconds valid, std::chrono::seconds begin = {});
 

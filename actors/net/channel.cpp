@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint32_t protocol = 1;
 
-/// Why two nodes cannot work together, naming both sides.
+/// Checks that the two nodes can work together. A failure names both of them.
 Status check_hello(wire::Hello::Reader hello, const NodeIdentity& self, uint64_t ops) {
   const std::string task(view(hello.getTask())), cluster(view(hello.getCluster()));
   const auto differs = [&](const std::string& what, const std::string& theirs, const std::string& ours) {
@@ -39,7 +39,7 @@ Channel::Channel(ActorNode& node, Owner& owner, NodeIdentity self, const FrameLi
                  std::unique_ptr<Connection> connection, std::optional<ChannelName> name)
     : node_(node), owner_(&owner), self_(std::move(self)), limits_(limits),
       connection_(std::move(connection)), name_(name) {
-  opened_ = heard_ = node_.env.clock.now();
+  opened_ = last_received_ = node_.env.clock.now();
   connection_->start(*this, node_.memory, FrameLimits::before_hello());
   if (name_) say_hello();
 }
@@ -78,7 +78,7 @@ void Channel::close(const Status& reason) {
 
 void Channel::send_own(AnyMessage message) {
   const auto sent = send({}, std::move(message));
-  assert(sent.ok());  // it has no attachment
+  assert(sent.ok());  // a message without attachments can always be encoded
   (void)sent;
 }
 
@@ -92,7 +92,7 @@ void Channel::closed(Status reason) {
 }
 
 void Channel::received(Frame frame) {
-  heard_ = node_.env.clock.now();
+  last_received_ = node_.env.clock.now();
   const uint64_t sequence = frame.header.sequence;
   if (received_ != 0 && sequence <= received_) {
     ++repeated_;
@@ -100,15 +100,18 @@ void Channel::received(Frame frame) {
   }
   const bool missing = received_ != 0 && sequence != next(received_, name_->bulk);
   received_ = sequence;
-  const Status status = missing ? data_loss("frames are missing before number " + std::to_string(sequence))
-                                : take(std::move(frame));
+  const Status status = missing
+                            ? data_loss("frames before number " + std::to_string(sequence) + " are missing")
+                            : take(std::move(frame));
   if (!status.ok()) close(status);
 }
 
 Status Channel::take(Frame frame) {
   if (!peer_) return greet(std::move(frame));
   if (frame.header.incarnation != peer_->incarnation)
-    return failed_precondition("a frame of another incarnation of " + peer_->task);
+    return failed_precondition("a frame has incarnation " + std::to_string(frame.header.incarnation) +
+                               ", the Hello of " + peer_->task + " had " +
+                               std::to_string(peer_->incarnation));
   return owner_->received(*this, std::move(frame));
 }
 
@@ -120,18 +123,18 @@ Status Channel::greet(Frame frame) {
     return {};
   }
   if (message.schema_id() != schema_id_of<wire::Hello>)
-    return invalid_argument("the peer spoke before it said who it is");
+    return invalid_argument("the peer sent another message before its Hello");
   const Message<wire::Hello> hello(message);
   TROUPE_RETURN_IF_FAILED(check_hello(*hello, self_, node_.library->ops->signature_hash()));
   const ChannelName theirs{hello->getLink(), hello->getBulk()};
   if (hello->getIncarnation() != header.incarnation || header.sequence != next(0, theirs.bulk) ||
       (name_ && (theirs.link != name_->link || theirs.bulk != name_->bulk)))
-    return invalid_argument("the peer's hello contradicts itself or ours");
+    return invalid_argument("the peer's Hello contradicts its frame or the Hello of this side");
   NodeIdentity peer{std::string(view(hello->getCluster())), std::string(view(hello->getTask())),
                     hello->getIncarnation(),
                     static_cast<int64_t>(std::min(hello->getHeartbeat(), uint64_t{limits::max_heartbeat})),
                     hello->getAsking()};
-  TROUPE_RETURN_IF_FAILED(check_proof(peer.task));
+  TROUPE_RETURN_IF_FAILED(check_identity(peer.task));
   if (!theirs.bulk) TROUPE_RETURN_IF_FAILED(owner_->admits(peer));
   const bool answer = !name_;
   name_ = theirs;
@@ -141,13 +144,13 @@ Status Channel::greet(Frame frame) {
   return owner_->greeted(*this);
 }
 
-Status Channel::check_proof(const std::string& task) const {
+Status Channel::check_identity(const std::string& task) const {
   const auto proven = connection_->proven_task();
   if (!proven || *proven == task || (proven->empty() && owner_->is_client(task))) return {};
   return Status(Code::PermissionDenied,
                 "the peer calls itself " + task +
-                    (proven->empty() ? ", its certificate names no task: it may only be a client"
-                                     : ", its certificate is that of " + *proven));
+                    (proven->empty() ? ", but its certificate names no task: it may only be a client"
+                                     : ", but its certificate is that of " + *proven));
 }
 
 }  // namespace troupe

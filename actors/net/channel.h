@@ -1,5 +1,6 @@
-// Channel: one connection to a peer, from its hello on (messages/schemas/link.capnp): who is there, and frames that come once each. Owned by
-// Peers until the peer is known, then by the Link it belongs to. On the control thread.
+// Channel: one connection to a peer (messages/schemas/link.capnp). It exchanges the Hellos, so that the identity of the peer is
+// known, and delivers each frame once. Owned by Peers until the peer is known, then by the Link that it belongs to. Used on the
+// control thread only.
 #pragma once
 
 #include <memory>
@@ -11,19 +12,19 @@
 
 namespace troupe {
 
-/// Who a node is to its peers.
+/// What a node says about itself in its Hello.
 struct NodeIdentity {
   std::string cluster;
   std::string task;  ///< "/job:ps/replica:0/task:0"
   uint64_t incarnation = 0;
-  int64_t heartbeat = 200'000'000;  ///< nanoseconds: it sends by control at least so often
-  bool asking = false;              ///< it is no member, but has a question
+  int64_t heartbeat = 200'000'000;  ///< nanoseconds; it sends on the control connection at least this often
+  bool asking = false;              ///< it only has a question about the cluster and is not a member
 };
 
-/// Of this program: only equal ones are linked.
+/// The version of this program. Only nodes with equal versions can be linked.
 const char* build_id();
 
-/// Which connection of which link.
+/// Identifies a connection: its link, and which of the two connections of the link it is.
 struct ChannelName {
   uint64_t link = 0;
   bool bulk = false;
@@ -33,40 +34,43 @@ class Channel final : private Connection::Events {
  public:
   class Owner {
    public:
-    /// Whether a peer that would open a link may, before it is answered.
+    /// Called when the Hello of a peer that opens a link has arrived, before it is answered. A failure refuses the peer.
     virtual Status admits(const NodeIdentity&) { return {}; }
-    /// Whether that task is of no member of the cluster: a peer whose certificate names no task may only be such a one.
+    /// Returns whether a task is a client, not a member of the cluster. A peer whose certificate names no task must be a client.
     virtual bool is_client(const std::string&) const { return false; }
-    /// The peer has said who it is; Ok, or why it is refused. May make another the owner.
+    /// Called when the Hellos have been exchanged. A failure refuses the peer. May call set_owner().
     virtual Status greeted(Channel& channel) = 0;
-    /// A frame of the peer. A failure closes the channel.
+    /// Called for each frame of the peer after its Hello. A failure closes the channel.
     virtual Status received(Channel& channel, Frame frame) = 0;
-    /// The last call; the owner may end the channel in it.
+    /// The last call. The owner may destroy the channel in it.
     virtual void closed(Channel& channel, const Status& reason) = 0;
 
    protected:
     ~Owner() = default;
   };
 
-  /// Says hello. `name` is of a connection that this node made; nothing: the peer made it and says its name.
+  /// If this node made the connection, `name` is its name, and the channel sends Hello at once. If the peer made it, `name` is
+  /// empty: the peer's Hello contains the name.
   Channel(ActorNode& node, Owner& owner, NodeIdentity self, const FrameLimits& limits,
           std::unique_ptr<Connection> connection, std::optional<ChannelName> name);
 
   void set_owner(Owner& owner) { owner_ = &owner; }
-  /// Who the peer is; nothing before it was greeted.
+  /// The identity of the peer; empty before its Hello has been accepted.
   const std::optional<NodeIdentity>& peer() const { return peer_; }
   const ChannelName& name() const { return *name_; }
   const NodeIdentity& self() const { return self_; }
 
-  /// Sends a frame; its sequence, which is unique on the link. A failure is the message's own: nothing was sent then. Only while
-  /// open.
+  /// Sends a frame and returns its sequence, which is unique on the link. Fails if the message cannot be sent as a frame; then
+  /// nothing was sent. The channel must be open.
   Result<uint64_t> send(FrameHeader header, AnyMessage message);
-  /// Says goodbye with the reason, which the owner is told too.
+  /// Sends Goodbye with the reason, and calls closed() of the owner with it.
   void close(const Status& reason);
 
   bool open() const { return connection_ != nullptr; }
   int64_t opened() const { return opened_; }
-  int64_t heard() const { return heard_; }  ///< when the last frame came
+  /// When the last frame arrived.
+  int64_t last_received() const { return last_received_; }
+  /// How many frames were dropped because they arrived twice.
   uint64_t repeated() const { return repeated_; }
 
  private:
@@ -76,8 +80,8 @@ class Channel final : private Connection::Events {
   void closed(Status reason) override;
   Status take(Frame frame);
   Status greet(Frame frame);
-  /// Requires that the peer may call itself that, as far as the transport proves who it is.
-  Status check_proof(const std::string& task) const;
+  /// Checks that the peer may claim to be this task, if the transport proves the peer's identity.
+  Status check_identity(const std::string& task) const;
 
   ActorNode& node_;
   Owner* owner_;
@@ -86,8 +90,8 @@ class Channel final : private Connection::Events {
   std::unique_ptr<Connection> connection_;
   std::optional<ChannelName> name_;
   std::optional<NodeIdentity> peer_;
-  int64_t opened_ = 0, heard_ = 0;
-  uint64_t sent_ = 0, received_ = 0;  ///< the last sequence; 0: none
+  int64_t opened_ = 0, last_received_ = 0;  ///< times
+  uint64_t sent_ = 0, received_ = 0;        ///< the sequence of the last frame; 0: none
   uint64_t repeated_ = 0;
 };
 

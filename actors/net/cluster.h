@@ -1,4 +1,4 @@
-// ClusterSpec: who belongs to a cluster, where, and how its members prove it. Public header. A plain value.
+// ClusterSpec: the members of a cluster, their endpoints, and how they prove their identity. A plain value. Public header.
 #pragma once
 
 #include <map>
@@ -8,18 +8,20 @@
 #pragma GCC visibility push(default)
 namespace troupe {
 
-/// PEM files of a node: its certificate, whose subject alternative name is its task (actors/net/tls.h), and the cluster's authority.
+/// The paths of a node's PEM files: its certificate, whose subject alternative name is its task (actors/net/tls.h), its private
+/// key, and the certificate of the cluster's authority.
 struct TlsFiles {
   std::string certificate, key, authority;
 };
 
 struct ClusterSpec {
-  std::string name;  ///< the same for all members; where nothing else proves membership, a secret
+  /// The same for all members. With plain connections it is also the secret that proves membership.
+  std::string name;
   std::map<std::string, std::map<int, std::string>> jobs;  ///< "ps" -> 0 -> "host:port"
-  std::optional<TlsFiles> tls = {};                        ///< none: plain connections
-  bool plain_anywhere = false;                             ///< plain connections beyond this host too
+  std::optional<TlsFiles> tls = {};                        ///< empty: plain connections
+  bool plain_anywhere = false;                             ///< allow plain connections to other hosts
 
-  /// Its endpoint; empty for a task that is not of the cluster, as a client is not.
+  /// Returns the endpoint of a task; empty if the task is not a member, for example a client.
   std::string endpoint(const std::string& job, int task) const {
     const auto tasks = jobs.find(job);
     if (tasks == jobs.end()) return {};

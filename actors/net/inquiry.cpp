@@ -15,22 +15,22 @@
 namespace troupe {
 namespace {
 
-constexpr int64_t pause = 100'000'000;  // nanoseconds until who could not be reached is called again
+constexpr int64_t pause = 100'000'000;  // nanoseconds between two attempts to connect
 
 uint64_t random_id() {
   std::random_device random;
   return (uint64_t{random()} << 32) | random() | 1;
 }
 
-/// The link to whoever is at an endpoint, for one question. On the control thread, but for settled() and what may follow it.
+/// A link to the member at an endpoint, for one question. Used on the control thread, except settled() and, once that is true, the
+/// const functions.
 class DiscoveryClient final : private Channel::Owner, private Link::Owner {
  public:
   DiscoveryClient(ActorNode& node, NodeIdentity self) : node_(node), self_(std::move(self)) {}
   ~DiscoveryClient() {
     *alive_ = nullptr;
-    if (const auto link = std::exchange(link_, nullptr))
-      link->close(unavailable("the question was answered"));
-    if (channel_) channel_->close(unavailable("the question is not asked any more"));
+    if (const auto link = std::exchange(link_, nullptr)) link->close(unavailable("the inquiry is over"));
+    if (channel_) channel_->close(unavailable("the inquiry was given up"));
   }
   DiscoveryClient(const DiscoveryClient&) = delete;
   DiscoveryClient& operator=(const DiscoveryClient&) = delete;
@@ -38,23 +38,23 @@ class DiscoveryClient final : private Channel::Owner, private Link::Owner {
   void connect(const std::string& endpoint, int64_t deadline) {
     node_.env.network->connect(
         endpoint, deadline, [alive = alive_](Result<std::unique_ptr<Connection>> connection) {
-          DiscoveryClient* const asker = *alive;
-          if (!asker) return;
-          if (!connection) return asker->settle(connection.status());
-          asker->channel_ = std::make_unique<Channel>(asker->node_, static_cast<Channel::Owner&>(*asker),
-                                                      asker->self_, FrameLimits{}, std::move(*connection),
-                                                      ChannelName{random_id(), false});
+          DiscoveryClient* const client = *alive;
+          if (!client) return;
+          if (!connection) return client->settle(connection.status());
+          client->channel_ = std::make_unique<Channel>(client->node_, static_cast<Channel::Owner&>(*client),
+                                                       client->self_, FrameLimits{}, std::move(*connection),
+                                                       ChannelName{random_id(), false});
         });
   }
-  /// Whether it is known if there is a link.
+  /// Whether the attempt to open the link has succeeded or failed.
   bool settled() const { return settled_.load(std::memory_order_acquire); }
-  /// Once settled: Ok when there was one.
+  /// Ok if the link was opened, otherwise why not.
   const Status& outcome() const { return outcome_; }
-  /// Once there is a link: whose it is.
+  /// The identity of the member, if the link was opened.
   const NodeIdentity& member() const { return member_; }
-  /// Of an actor there; null when the link is gone again.
+  /// Returns the stub of an actor of the member; null if the link has been closed.
   ActorRef actor(const Address& address) const {
-    const auto link = met_.lock();
+    const auto link = shared_link_.lock();
     return link ? link->actor(address) : ActorRef();
   }
 
@@ -69,13 +69,11 @@ class DiscoveryClient final : private Channel::Owner, private Link::Owner {
   Status greeted(Channel&) override {
     link_ = Link::open(node_, *this, {}, std::move(channel_));
     member_ = link_->peer();
-    met_ = link_;
+    shared_link_ = link_;
     settle({});
     return {};
   }
-  Status received(Channel&, Frame) override {
-    return internal("a frame arrived before the peer had said who it is");
-  }
+  Status received(Channel&, Frame) override { return internal("a frame arrived before the peer's Hello"); }
   void closed(Channel& channel, const Status& reason) override {
     if (channel_.get() == &channel) settle(reason);
   }
@@ -87,69 +85,69 @@ class DiscoveryClient final : private Channel::Owner, private Link::Owner {
   const std::shared_ptr<DiscoveryClient*> alive_ = std::make_shared<DiscoveryClient*>(this);
   std::unique_ptr<Channel> channel_;
   std::shared_ptr<Link> link_;
-  std::weak_ptr<Link> met_;  ///< what who asks may read, whose thread is not that of link_
+  std::weak_ptr<Link> shared_link_;  ///< the same link, for the thread that waits for the answer
   NodeIdentity member_;
   Status outcome_;
   std::atomic<bool> settled_{false};
 };
 
-/// What a process needs to ask: no task, no device.
-class AskingNode {
+/// A node for one inquiry: it has no task and no device.
+class InquiringNode {
  public:
-  static Result<std::unique_ptr<AskingNode>> make(const InquiryOptions& options) {
+  static Result<std::unique_ptr<InquiringNode>> make(const InquiryOptions& options) {
     if (options.cluster.tls) TROUPE_RETURN_IF_FAILED(check_valid(*options.cluster.tls));
-    std::unique_ptr<AskingNode> asking(new AskingNode);
-    TROUPE_ASSIGN(asking->pool_, ThreadPool::make(1));
-    asking->loop_ = std::make_unique<ControlThread>(*asking->pool_);
-    TROUPE_ASSIGN(asking->network_,
-                  TcpNetwork::make(asking->loop_->io(), {.tls = options.cluster.tls,
-                                                         .plain_anywhere = options.cluster.plain_anywhere}));
-    asking->node_ =
-        std::make_unique<ActorNode>(Env{*asking->loop_, asking->disk_, asking->network_.get(), random_id()},
-                                    *asking->loop_, *asking->pool_, make_op_library());
-    return asking;
+    std::unique_ptr<InquiringNode> made(new InquiringNode);
+    TROUPE_ASSIGN(made->pool_, ThreadPool::make(1));
+    made->loop_ = std::make_unique<ControlThread>(*made->pool_);
+    TROUPE_ASSIGN(made->network_,
+                  TcpNetwork::make(made->loop_->io(), {.tls = options.cluster.tls,
+                                                       .plain_anywhere = options.cluster.plain_anywhere}));
+    made->node_ =
+        std::make_unique<ActorNode>(Env{*made->loop_, made->disk_, made->network_.get(), random_id()},
+                                    *made->loop_, *made->pool_, make_op_library());
+    return made;
   }
-  ~AskingNode() {
+  ~InquiringNode() {
     run_on_control(*loop_, [this] {
-      asker_.reset();
+      client_.reset();
       network_.reset();
     });
   }
-  AskingNode(const AskingNode&) = delete;
-  AskingNode& operator=(const AskingNode&) = delete;
+  InquiringNode(const InquiringNode&) = delete;
+  InquiringNode& operator=(const InquiringNode&) = delete;
 
   Result<FoundPlace> ask(const InquiryOptions& options, const std::string& self) {
     const int64_t deadline = loop_->now() + options.timeout.count();
-    Status met = meet(options, self, deadline);
-    while (met.code() == Code::Unavailable && loop_->now() + pause < deadline) {
+    Status connected = connect(options, self, deadline);
+    while (connected.code() == Code::Unavailable && loop_->now() + pause < deadline) {
       loop_->wait([] { return false; }, loop_->now() + pause);
-      const Status again = meet(options, self, deadline);
-      if (again.code() == Code::DeadlineExceeded) break;  // what went wrong before tells more
-      met = again;
+      const Status again = connect(options, self, deadline);
+      if (again.code() == Code::DeadlineExceeded) break;  // the earlier failure says more
+      connected = again;
     }
-    TROUPE_RETURN_IF_FAILED(met);
-    const NodeIdentity& member = asker_->member();
-    const ActorRef registrar = asker_->actor(registrar_address({member.task, member.incarnation, {}, {}}));
+    TROUPE_RETURN_IF_FAILED(connected);
+    const NodeIdentity& member = client_->member();
+    const ActorRef registrar = client_->actor(registrar_address({member.task, member.incarnation, {}, {}}));
     if (!registrar) return unavailable(member.task + " closed the connection");
     TROUPE_ASSIGN(const auto answer, node_->engine.call(registrar, question(options), deadline));
     return place_in(options, *Message<wire::ClusterDescribed>(answer), member.task);
   }
 
  private:
-  AskingNode() = default;
+  InquiringNode() = default;
 
-  /// One attempt to have a link.
-  Status meet(const InquiryOptions& options, const std::string& self, int64_t deadline) {
+  /// Tries once to open a link to the member.
+  Status connect(const InquiryOptions& options, const std::string& self, int64_t deadline) {
     run_on_control(*loop_, [&] {
-      asker_ = std::make_unique<DiscoveryClient>(
+      client_ = std::make_unique<DiscoveryClient>(
           *node_,
           NodeIdentity{
               .cluster = options.cluster.name, .task = self, .incarnation = random_id(), .asking = true});
-      asker_->connect(options.endpoint, deadline);
+      client_->connect(options.endpoint, deadline);
     });
-    if (!loop_->wait([this] { return asker_->settled(); }, deadline))
-      return deadline_exceeded(options.endpoint + " does not say who it is");
-    return asker_->outcome();
+    if (!loop_->wait([this] { return client_->settled(); }, deadline))
+      return deadline_exceeded(options.endpoint + " did not send its Hello in time");
+    return client_->outcome();
   }
   static AnyMessage question(const InquiryOptions& options) {
     Draft<wire::DescribeCluster> draft;
@@ -171,10 +169,10 @@ class AskingNode {
   std::unique_ptr<ControlThread> loop_;
   std::unique_ptr<TcpNetwork> network_;
   std::unique_ptr<ActorNode> node_;
-  std::unique_ptr<DiscoveryClient> asker_;
+  std::unique_ptr<DiscoveryClient> client_;
 };
 
-/// Who asks: whoever the certificate says; without one nobody in particular.
+/// Returns the task that this process claims to be: the task in its certificate; without a certificate a name that is no member's.
 Result<DeviceName> identity(const InquiryOptions& options) {
   if (!options.cluster.tls) return DeviceName{"asking", 0, 0, "", DeviceName::unset};
   TROUPE_ASSIGN(const auto task, certified_task(*options.cluster.tls));
@@ -190,7 +188,7 @@ Result<FoundPlace> inquire(const InquiryOptions& options) {
     own.job = self.job;
     own.task = self.task;
   }
-  TROUPE_ASSIGN(const auto node, AskingNode::make(own));
+  TROUPE_ASSIGN(const auto node, InquiringNode::make(own));
   return node->ask(own, self.text());
 }
 

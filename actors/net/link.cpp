@@ -10,8 +10,8 @@
 namespace troupe {
 namespace {
 
-constexpr size_t max_audited = 1000;  // requests at once
-constexpr int max_missed = 2;         // audits in a row in which a request is not known
+constexpr size_t max_audited = 1000;  // requests per audit
+constexpr int max_missed = 2;  // a request that the peer did not know in this many audits in a row is lost
 
 size_t attachment_bytes(const AnyMessage& message) {
   size_t total = 0;
@@ -45,16 +45,18 @@ void Link::adopt_bulk(std::unique_ptr<Channel> bulk) {
   for (auto& outgoing : std::exchange(waiting_, {})) send(std::move(outgoing));
 }
 
-uint64_t Link::dropped() const { return nobodys_ + control_->repeated() + (bulk_ ? bulk_->repeated() : 0); }
+uint64_t Link::dropped() const {
+  return undeliverable_ + control_->repeated() + (bulk_ ? bulk_->repeated() : 0);
+}
 
 // The end.
 
 void Link::close(const Status& reason) {
-  if (!over_) control_->close(reason);
+  if (!ended_) control_->close(reason);
 }
 
 void Link::closed(Channel& channel, const Status& reason) {
-  if (std::exchange(over_, true)) return;
+  if (std::exchange(ended_, true)) return;
   const auto self = shared_from_this();
   node_.env.clock.cancel(timer_);
   if (Channel* other = &channel == control_.get() ? bulk_.get() : control_.get()) other->close(reason);
@@ -90,24 +92,24 @@ void Link::start_timer() {
 }
 
 int64_t Link::silence() const {
-  return node_.env.clock.now() - std::max(control_->heard(), bulk_ ? bulk_->heard() : 0);
+  return node_.env.clock.now() - std::max(control_->last_received(), bulk_ ? bulk_->last_received() : 0);
 }
 
 int64_t Link::interval() const { return std::max(control_->self().heartbeat, peer_.heartbeat); }
 
-bool Link::is_fresh() const { return silence() <= 2 * interval(); }
+bool Link::is_responsive() const { return silence() <= 2 * interval(); }
 
 void Link::tick() {
-  if (over_) return;
+  if (ended_) return;
   if (silence() >= limits::silent_heartbeats * interval())
     return close(
         unavailable(peer_.task + " has been silent for " + std::to_string(silence() / 1'000'000) + " ms"));
   if (++ticks_ % limits::patient_heartbeats == 0) begin_audit();
-  if (std::exchange(quiet_, true)) send_control(Draft<wire::Heartbeat>().finish());
+  if (std::exchange(idle_, true)) send_control(Draft<wire::Heartbeat>().finish());
   start_timer();
 }
 
-// What goes out.
+// Sending.
 
 ActorRef Link::actor(const Address& address) {
   std::optional<Status> gone;
@@ -164,7 +166,7 @@ void Link::send_control(AnyMessage message) {
 }
 
 void Link::send(Outgoing outgoing) {
-  if (over_) return outgoing.reply(*closed_);
+  if (ended_) return outgoing.reply(*closed_);
   const bool bulk = attachment_bytes(outgoing.message) > limits::max_by_control;
   if (bulk && !bulk_)
     waiting_.push_back(std::move(outgoing));
@@ -175,7 +177,7 @@ void Link::send(Outgoing outgoing) {
 void Link::send_on(Channel& channel, Outgoing outgoing) {
   FrameHeader& header = outgoing.header;
   if (header.receiver != 0 && !bound(channel, header.receiver))
-    return outgoing.reply(unavailable("the actor has ended"));
+    return outgoing.reply(unavailable("the actor of " + peer_.task + " has ended"));
   header.request = outgoing.reply.expected();
   if (header.answers != 0) owed_.erase(header.answers);
   const uint64_t schema_id = outgoing.message.schema_id();
@@ -186,13 +188,13 @@ void Link::send_on(Channel& channel, Outgoing outgoing) {
     if (header.answers == 0) return close(status);
     sent = control_->send(header, failure(status));
   }
-  if (&channel == control_.get()) quiet_ = false;
+  if (&channel == control_.get()) idle_ = false;
   if (header.request) pending_.emplace(*sent, Pending{std::move(outgoing.reply), schema_id, ticks_});
 }
 
 bool Link::bound(Channel& channel, uint64_t number) {
-  bool& told = bindings_[number][channel.name().bulk ? 1 : 0];
-  if (told) return true;
+  bool& is_bound = bindings_[number][channel.name().bulk ? 1 : 0];
+  if (is_bound) return true;
   Draft<wire::Bind> draft;
   draft->setNumber(number);
   {
@@ -201,7 +203,7 @@ bool Link::bound(Channel& channel, uint64_t number) {
     if (address == addresses_.end()) return false;
     write(address->second, draft->initActor());
   }
-  told = channel.send({}, draft.finish()).ok();
+  is_bound = channel.send({}, draft.finish()).ok();
   return true;
 }
 
@@ -215,7 +217,7 @@ void Link::actor_ended(const ActorRef& actor, const Status& reason) {
   }
 }
 
-// By way of the queue: behind whatever that actor has answered.
+// Goes through the queue, so that Down follows the answers of the actor.
 void Link::send_down(uint64_t number, const Status& reason) {
   Draft<wire::Down> draft;
   draft->setNumber(number);
@@ -225,12 +227,12 @@ void Link::send_down(uint64_t number, const Status& reason) {
   post(std::move(outgoing));
 }
 
-// What comes in.
+// Receiving.
 
-Status Link::greeted(Channel&) { return internal("a channel was greeted twice"); }
+Status Link::greeted(Channel&) { return internal("a channel exchanged its Hellos twice"); }
 
 Status Link::received(Channel& channel, Frame frame) {
-  if (over_) return {};
+  if (ended_) return {};
   if (frame.header.answers != 0) {
     answered(std::move(frame));
     return {};
@@ -263,14 +265,14 @@ Status Link::control(Channel& channel, const AnyMessage& message) {
     const Status reason = read(Message<wire::Goodbye>(message)->getReason());
     return reason.ok() ? unavailable(peer_.task + " has closed the link") : reason;
   }
-  return invalid_argument("the peer told the link what is meant for actors");
+  return invalid_argument("the peer sent the link a message that is meant for an actor");
 }
 
 Status Link::bind(uint64_t number, const Address& address) {
   if (exports_.contains(number)) return {};
   if (exports_.size() >= options_.actors)
-    return resource_exhausted("the peer addresses more actors than LinkOptions::actors, " +
-                              std::to_string(options_.actors));
+    return resource_exhausted("the peer addresses more actors than the " + std::to_string(options_.actors) +
+                              " that a link allows");
   const auto actor = node_.directory.find_local(address);
   if (!actor) {
     send_down(number, actor.status());
@@ -293,13 +295,14 @@ void Link::stub_ended(uint64_t number, const Status& reason) {
     addresses_.erase(address);
   }
   bindings_.erase(number);
-  node_.engine.end_stub(actor, reason.ok() ? unavailable("the actor has ended") : reason);
+  node_.engine.end_stub(actor,
+                        reason.ok() ? unavailable("the actor of " + peer_.task + " has ended") : reason);
 }
 
 void Link::answered(Frame frame) {
   const auto at = pending_.find(frame.header.answers);
   if (at == pending_.end()) {
-    ++nobodys_;
+    ++undeliverable_;
     return;
   }
   const uint64_t request = at->second.schema_id;
@@ -309,9 +312,10 @@ void Link::answered(Frame frame) {
   if (!message) return reply(message.status());
   if (may_answer(request, message->schema_id())) return reply(std::move(message));
   if (message->schema_id() != schema_id_of<wire::Status>)
-    return reply(internal(peer_.task + " answered by a message that is no answer to this request"));
+    return reply(internal(peer_.task + " answered the request with a message of a wrong type"));
   Status status = read(*Message<wire::Status>(*message));
-  reply(status.ok() ? internal("a request was answered by a status of Ok") : std::move(status));
+  reply(status.ok() ? internal(peer_.task + " answered the request with Status Ok instead of a reply")
+                    : std::move(status));
 }
 
 Status Link::deliver(Frame frame) {
@@ -333,14 +337,14 @@ Status Link::deliver(Frame frame) {
     node_.engine.send(actor->second, std::move(message), std::move(reply));
     return {};
   }
-  // It has ended, and its Down is on the way, or it never was; a request is answered as the reply goes.
-  ++nobodys_;
+  // The actor has ended, and its Down is under way, or it never existed. The destruction of `reply` answers a request.
+  ++undeliverable_;
   send_down(header.receiver,
-            unavailable("no actor has number " + std::to_string(header.receiver) + " on this link"));
+            unavailable("no actor is bound to number " + std::to_string(header.receiver) + " on this link"));
   return {};
 }
 
-// Requests that nobody will answer.
+// Audits: they find requests that will never be answered.
 
 void Link::begin_audit() {
   audit_ = {audit_.number + 1, 0, 0, {}};
@@ -390,14 +394,14 @@ void Link::audited(const AnyMessage& message) {
 void Link::end_audit() {
   for (const auto& [sequence, channels] : audit_.unknown) {
     const auto at = pending_.find(sequence);
-    if (at == pending_.end()) continue;  // answered meanwhile
+    if (at == pending_.end()) continue;  // the request was answered meanwhile
     Pending& pending = at->second;
     pending.missed = channels == audit_.channels ? pending.missed + 1 : 0;
     if (pending.missed < max_missed) continue;
     Reply reply = std::move(pending.reply);
     pending_.erase(at);
-    reply(data_loss(peer_.task + " knows nothing of a request that " + control_->self().task +
-                    " waits for: it or its answer was damaged on its way"));
+    reply(data_loss(peer_.task + " does not know a request of " + control_->self().task +
+                    ": the request or its answer was damaged on its way"));
   }
 }
 

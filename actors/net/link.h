@@ -1,6 +1,6 @@
-// Link: the connections of this node to one other, as its actors see them: it makes stubs of the other's actors, carries what they
-// are told, and hands in what the other says (messages/schemas/link.capnp). Owned by Peers. actor() from any thread; the rest on the control
-// thread. Times in nanoseconds.
+// Link: the connections of this node to one other node (messages/schemas/link.capnp). It makes stubs of the peer's actors, sends
+// the messages that the stubs receive, and delivers the messages of the peer to actors of this node. Owned by Peers. actor() may be
+// called from any thread, the other functions on the control thread only. Times in nanoseconds.
 #pragma once
 
 #include <map>
@@ -18,8 +18,8 @@
 namespace troupe {
 
 struct LinkOptions {
-  int64_t hello = 5'000'000'000;  ///< within which a new peer must have said who it is
-  size_t actors = 1 << 16;        ///< that a peer may address
+  int64_t hello = 5'000'000'000;  ///< time limit for connecting, and for the Hello of a new peer
+  size_t actors = 1 << 16;        ///< how many actors a peer may address
   FrameLimits frames;
 };
 
@@ -27,33 +27,34 @@ class Link final : public std::enable_shared_from_this<Link>, private Channel::O
  public:
   class Owner {
    public:
-    /// The peer addresses this actor: tell actor_ended() when it ends.
+    /// Called when the peer addresses this actor. The owner must call actor_ended() when the actor ends.
     virtual void watch(const ActorRef& actor) = 0;
-    /// The last call; from within a call to the link as well.
+    /// The last call. It may happen within a call to the link.
     virtual void closed(Link& link, const Status& reason) = 0;
 
    protected:
     ~Owner() = default;
   };
 
-  /// Over a control channel that was greeted. Node and owner outlive the link.
+  /// Opens a link over a control channel whose Hellos have been exchanged. Node and owner must outlive the link.
   static std::shared_ptr<Link> open(ActorNode& node, Owner& owner, const LinkOptions& options,
                                     std::unique_ptr<Channel> control);
-  /// The other channel, greeted too; what must go there has waited.
+  /// Adds the bulk channel, whose Hellos have been exchanged, and sends the frames that have waited for it.
   void adopt_bulk(std::unique_ptr<Channel> bulk);
-  /// Tells the peer why; then every stub goes down and every pending request is answered with it.
+  /// Sends the reason to the peer, ends every stub with it, and answers every pending request with it.
   void close(const Status& reason);
 
   const NodeIdentity& peer() const { return peer_; }
-  /// Whether it was heard of within the time in which it says something at least, and as much again.
-  bool is_fresh() const;
+  /// Whether the peer has sent something within the last two heartbeat intervals.
+  bool is_responsive() const;
   uint64_t id() const { return control_->name().link; }
 
-  /// The stub of an actor of the peer.
+  /// Returns the stub of an actor of the peer.
   ActorRef actor(const Address& address);
+  /// Tells the peer that an actor of this node, which it may have addressed, has ended.
   void actor_ended(const ActorRef& actor, const Status& reason);
 
-  /// Frames that came twice, or for an actor that is not there.
+  /// How many frames were dropped: those that arrived twice, and those for unknown actors and requests.
   uint64_t dropped() const;
 
  private:
@@ -63,21 +64,22 @@ class Link final : public std::enable_shared_from_this<Link>, private Channel::O
   struct Outgoing {
     FrameHeader header;
     AnyMessage message;
-    Reply reply;  ///< of a request
+    Reply reply;  ///< expected if the message is a request
   };
 
-  /// A request without an answer yet.
+  /// A request of this node that has no answer yet.
   struct Pending {
     Reply reply;
     uint64_t schema_id = 0;
     uint64_t since = 0;  ///< the tick at which it was sent
-    int missed = 0;      ///< audits in a row in which the peer did not know it
+    int missed = 0;      ///< in how many audits in a row the peer did not know it
   };
-  /// What was asked last, and how often the peer did not know each of it.
+  /// The latest audit.
   struct AuditRound {
     uint64_t number = 0;
     size_t unanswered = 0, channels = 0;
-    std::map<uint64_t, size_t> unknown;  ///< by sequence
+    std::map<uint64_t, size_t>
+        unknown;  ///< by sequence: on how many channels the peer did not know the request
   };
 
   Status greeted(Channel& channel) override;
@@ -89,7 +91,7 @@ class Link final : public std::enable_shared_from_this<Link>, private Channel::O
   void send(Outgoing outgoing);
   void send_on(Channel& channel, Outgoing outgoing);
   void send_control(AnyMessage message);
-  /// Tells the peer which actor the number means, the first time it is used on the channel; false when it is down.
+  /// Sends Bind when the number is used on the channel for the first time. Returns false if the actor has ended.
   bool bound(Channel& channel, uint64_t number);
   void tick();
   void start_timer();
@@ -116,22 +118,24 @@ class Link final : public std::enable_shared_from_this<Link>, private Channel::O
   std::unique_ptr<Channel> control_, bulk_;
   const NodeIdentity peer_;
   TimerId timer_ = 0;
-  bool quiet_ = false;  ///< nothing went by control since the last tick
-  bool over_ = false;
-  uint64_t nobodys_ = 0;                 ///< frames for actors that are not there
-  std::vector<Outgoing> waiting_;        ///< for the bulk channel to be there
-  std::map<uint64_t, Pending> pending_;  ///< requests, by the sequence of their frame
-  std::set<uint64_t> owed_;              ///< requests of the peer without an answer yet
+  bool idle_ = false;  ///< nothing was sent on the control channel since the last tick
+  bool ended_ = false;
+  uint64_t undeliverable_ = 0;           ///< frames for unknown actors and requests
+  std::vector<Outgoing> waiting_;        ///< frames that wait for the bulk channel
+  std::map<uint64_t, Pending> pending_;  ///< requests of this node, by the sequence of their frame
+  std::set<uint64_t> owed_;              ///< requests of the peer that have no answer yet, by sequence
   AuditRound audit_;
   uint64_t ticks_ = 0;
-  std::unordered_map<uint64_t, ActorRef> exports_;              ///< by the number that the peer bound
-  std::unordered_map<uint64_t, std::array<bool, 2>> bindings_;  ///< of stubs: told by control, in bulk
+  std::unordered_map<uint64_t, ActorRef>
+      exports_;  ///< actors of this node, by the number that the peer bound
+  std::unordered_map<uint64_t, std::array<bool, 2>>
+      bindings_;  ///< by stub number: whether bound on control, on bulk
 
-  mutable std::mutex mutex_;  ///< guards what follows
+  mutable std::mutex mutex_;  ///< guards the members below
   std::vector<Outgoing> outgoing_;
   bool flushing_ = false;
   std::unordered_map<Address, ActorRef> stubs_;
-  std::map<uint64_t, Address> addresses_;  ///< of the stubs, by their number
+  std::map<uint64_t, Address> addresses_;  ///< by stub number
   uint64_t last_number_ = 0;
   std::optional<Status> closed_;
 };

@@ -10,7 +10,7 @@
 namespace troupe {
 namespace {
 
-constexpr int64_t pause = 10'000'000;  // nanoseconds until nodes that lack a link are asked again
+constexpr int64_t pause = 10'000'000;  // nanoseconds until a node that lacks a link is asked again
 
 std::string task_text(const std::string& job, int task) {
   return DeviceName{job, 0, task, "", DeviceName::unset}.text();
@@ -65,7 +65,7 @@ Status Membership::open(const MembershipOptions& options) {
                                    return task == self ? Presence{true} : peers_->presence_of(task);
                                  });
     if (!listen.empty()) status = peers_->listen(listen).status();
-    // Of two members the later one connects; who is no member connects to all.
+    // Of two members the one with the greater name connects; a client connects to all members.
     for (const auto& [task, where] : others_)
       if (status.ok() && (endpoint.empty() || task < self)) peers_->connect(task, where);
   });

@@ -1,6 +1,6 @@
-// Membership: this process as a member of a cluster of processes: it listens at its endpoint, keeps a link to every other task, knows
-// when they are there, and tells who wants to join (actors/net/registrar.h). Owned by the runtime; made and ended on a thread that may wait;
-// any thread after that.
+// Membership: makes this process a member or a client of a cluster. It listens at the endpoint of its task, keeps a link to every
+// other task, knows which tasks are linked, and runs the registrar (actors/net/registrar.h). Owned by the runtime. It is made and
+// destroyed on a thread that may wait; its other functions may be called from any thread.
 #pragma once
 
 #include <memory>
@@ -21,21 +21,22 @@ struct MembershipOptions {
   uint64_t incarnation = 0;
   int64_t heartbeat = 0;                              ///< nanoseconds
   std::function<void(const Status&)> displaced = {};  ///< see PeersOptions
-  std::string
-      listen;  ///< where, if not at the endpoint that the cluster knows: "0.0.0.0:4242", or "fd:5", inherited
+  /// Where to listen: "0.0.0.0:4242", or "fd:5" for an inherited socket. Empty: at the endpoint in `cluster`.
+  std::string listen;
 };
 
 class Membership {
  public:
-  /// The node's network must be there. Unavailable or AlreadyExists when the endpoint cannot be listened at.
+  /// Joins the cluster; the node must have a network. Fails with Unavailable, or with AlreadyExists if the endpoint is in use, when
+  /// the process cannot listen there.
   static Result<std::unique_ptr<Membership>> join(ActorNode& node, const MembershipOptions& options);
   ~Membership();
 
-  /// The devices of the other tasks that one of `wanted` names ("/job:ps"; none: of all), once they are linked, to this one and
-  /// among themselves. DeadlineExceeded, or at once the code of a refusal that is permanent, says of each that is missing where it
-  /// should be and what went wrong with it.
+  /// Waits until the other tasks that `wanted` names ("/job:ps"; empty: all tasks) are linked to this task and to each other, and
+  /// returns their devices. Fails with DeadlineExceeded, or at once with the code of a permanent refusal; the text lists the
+  /// missing tasks, their endpoints and what went wrong with each.
   Result<std::vector<WorkerDevices>> others(int64_t deadline, std::span<const std::string> wanted = {}) const;
-  /// Ok when that task is linked now, else what went wrong last.
+  /// Returns Ok if the task is linked now, otherwise what went wrong last.
   Status link_status(const std::string& task) const { return peers_->incarnation_of(task).status(); }
 
  private:
@@ -47,7 +48,7 @@ class Membership {
   bool is_refused(const std::string& task) const { return is_permanent(link_status(task).code()); }
 
   ActorNode& node_;
-  std::map<std::string, std::string> others_;  ///< task -> endpoint
+  std::map<std::string, std::string> others_;  ///< the endpoints of the other tasks, by task
   std::unique_ptr<Peers> peers_;
   ActorRef registrar_;
 };

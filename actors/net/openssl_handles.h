@@ -1,4 +1,4 @@
-// Owning handles of OpenSSL's objects. For .cpp files of this room.
+// Owning handles for objects of OpenSSL. For the .cpp files of actors/net only.
 #pragma once
 
 #include <openssl/bio.h>

@@ -85,7 +85,7 @@ Result<AnyMessage> receive_from_peer(Frame&& frame) {
   const auto at = std::ranges::lower_bound(receivers(), frame.schema_id, {}, &Receiver::schema_id);
   if (at == receivers().end() || at->schema_id != frame.schema_id)
     return invalid_argument("a peer sent a message of type " + std::to_string(frame.schema_id) +
-                            ", which is none that nodes exchange");
+                            ", which nodes do not exchange");
   return at->receive(std::move(frame));
 }
 

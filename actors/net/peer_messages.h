@@ -1,15 +1,16 @@
-// What one node may say to another: the messages that a link takes from a peer, checked. Everything else, the messages between
-// the actors of one node among it, is refused. Any thread.
+// Peer messages: the messages that a link accepts from a peer, after checking them. All other messages are refused, among them
+// those that actors send only within a node. The functions may be called from any thread.
 #pragma once
 
 #include "messages/wire/frame.h"
 
 namespace troupe {
 
-/// The message of a frame, its words copied and checked whole. InvalidArgument for what is malformed or no message of a peer.
+/// Returns the message of a frame, copied and completely checked. Fails with InvalidArgument if the message is malformed or must
+/// not come from a peer.
 Result<AnyMessage> receive_from_peer(Frame&& frame);
 
-/// Whether a request of this schema may be answered by a message of that one.
+/// Returns whether a request of type `request` may be answered by a message of type `answer` (schema ids).
 bool may_answer(uint64_t request, uint64_t answer);
 
 }  // namespace troupe

@@ -27,13 +27,13 @@ Peers::~Peers() {
 Result<std::string> Peers::listen(const std::string& endpoint) {
   TROUPE_ASSIGN(listener_,
                 node_.env.network->listen(endpoint, [this](std::unique_ptr<Connection> connection) {
-                  meet(std::move(connection), {}, {});
+                  await_hello(std::move(connection), {}, {});
                 }));
   return listener_->endpoint();
 }
 
-void Peers::meet(std::unique_ptr<Connection> connection, std::string expected,
-                 std::optional<ChannelName> name) {
+void Peers::await_hello(std::unique_ptr<Connection> connection, std::string expected,
+                        std::optional<ChannelName> name) {
   auto channel = std::make_unique<Channel>(node_, static_cast<Channel::Owner&>(*this), options_.self,
                                            options_.link.frames, std::move(connection), name);
   pending_.push_back({std::move(channel), std::move(expected), ++last_pending_});
@@ -49,7 +49,7 @@ Peers::PendingConnections::iterator Peers::find(const Channel& channel) {
 
 void Peers::hello_expired(uint64_t number) {
   const auto at = std::ranges::find(pending_, number, &PendingConnection::number);
-  if (at != pending_.end()) at->channel->close(unavailable("the peer did not say who it is"));
+  if (at != pending_.end()) at->channel->close(unavailable("the peer did not send its Hello in time"));
 }
 
 void Peers::connect(const std::string& task, const std::string& endpoint) {
@@ -64,8 +64,8 @@ void Peers::dial(const std::string& task) {
         Peers* const peers = *alive;
         if (!peers) return;
         if (connection)
-          return peers->meet(std::move(*connection), task, ChannelName{peers->random_(), false});
-        peers->note(task, connection.status());
+          return peers->await_hello(std::move(*connection), task, ChannelName{peers->random_(), false});
+        peers->record_failure(task, connection.status());
         peers->dial_later(task);
       });
 }
@@ -78,7 +78,7 @@ void Peers::dial_bulk(const std::shared_ptr<Link>& link) {
         const auto known = weak.lock();
         if (!peers || !known) return;
         if (connection)
-          peers->meet(std::move(*connection), known->peer().task, ChannelName{known->id(), true});
+          peers->await_hello(std::move(*connection), known->peer().task, ChannelName{known->id(), true});
         else
           known->close(connection.status());
       });
@@ -92,12 +92,12 @@ void Peers::dial_later(const std::string& task) {
   });
 }
 
-// PendingConnections.
+// Hellos.
 
 Status Peers::admits(const NodeIdentity& peer) {
   if (peer.asking) return {};
   const auto known = link_to(peer.task);
-  if (!known || (*known)->peer().incarnation == peer.incarnation || !(*known)->is_fresh()) return {};
+  if (!known || (*known)->peer().incarnation == peer.incarnation || !(*known)->is_responsive()) return {};
   return already_exists(peer.task + " is there already, as another process that " + options_.self.task +
                         " is linked to");
 }
@@ -120,13 +120,13 @@ Status Peers::open_link(PendingConnection pending) {
   links_.push_back(link);
   if (link->peer().asking) return {};
   refused_since_.erase(link->peer().task);
-  std::shared_ptr<Link> before;
+  std::shared_ptr<Link> previous;
   {
     const std::lock_guard lock(mutex_);
-    before = std::exchange(by_task_[link->peer().task], link);
+    previous = std::exchange(by_task_[link->peer().task], link);
     ++opened_[link->peer().task];
   }
-  if (before) before->close(unavailable(link->peer().task + " has connected anew"));
+  if (previous) previous->close(unavailable(link->peer().task + " has opened another link"));
   if (!pending.expected.empty()) dial_bulk(link);
   node_.scheduler.wake();
   return {};
@@ -138,16 +138,15 @@ Status Peers::adopt_bulk(PendingConnection pending) {
   if (!link || (*link)->peer().incarnation != peer.incarnation ||
       (*link)->id() != pending.channel->name().link) {
     pending.channel->set_owner(*this);
-    pending.channel->close(unavailable("there is no such link any more of " + peer.task));
+    pending.channel->close(
+        unavailable("the link of " + peer.task + " that this connection is for is closed"));
     return {};
   }
   (*link)->adopt_bulk(std::move(pending.channel));
   return {};
 }
 
-Status Peers::received(Channel&, Frame) {
-  return internal("a frame arrived before the peer had said who it is");
-}
+Status Peers::received(Channel&, Frame) { return internal("a frame arrived before the peer's Hello"); }
 
 void Peers::closed(Channel& channel, const Status& reason) {
   const auto at = find(channel);
@@ -160,12 +159,12 @@ void Peers::closed(Channel& channel, const Status& reason) {
       (*link)->close(reason);
     return;
   }
-  note(pending.expected, reason);
-  if (reason.code() == Code::AlreadyExists) refused(pending.expected, reason);
+  record_failure(pending.expected, reason);
+  if (reason.code() == Code::AlreadyExists) record_refusal(pending.expected, reason);
   dial_later(pending.expected);
 }
 
-void Peers::refused(const std::string& task, const Status& reason) {
+void Peers::record_refusal(const std::string& task, const Status& reason) {
   const int64_t now = node_.env.clock.now(), patience = limits::silent_heartbeats * options_.self.heartbeat;
   if (now - refused_since_.try_emplace(task, now).first->second >= patience && options_.displaced)
     options_.displaced(reason);
@@ -173,7 +172,7 @@ void Peers::refused(const std::string& task, const Status& reason) {
 
 // Links.
 
-void Peers::note(const std::string& task, const Status& reason) {
+void Peers::record_failure(const std::string& task, const Status& reason) {
   const std::lock_guard lock(mutex_);
   last_failure_[task] = reason;
 }
@@ -186,7 +185,8 @@ void Peers::closed(Link& link, const Status& reason) {
     const auto at = by_task_.find(task);
     if (at == by_task_.end() || at->second.get() != &link) return;
     by_task_.erase(at);
-    last_failure_[task] = unavailable(reason.text());  // it was taken before, and may be again
+    last_failure_[task] =
+        unavailable(reason.text());  // not permanent, because the link had been opened before
   }
   dial_later(task);
 }
@@ -215,7 +215,8 @@ Presence Peers::presence_of(const std::string& task) const {
 Result<ActorRef> Peers::find(const Address& address) const {
   TROUPE_ASSIGN(const auto link, link_to(address.task));
   if (link->peer().incarnation != address.incarnation)
-    return unavailable(address.task + " has restarted: " + address.text() + " is of its earlier life");
+    return unavailable(address.task + " has restarted: " + address.text() +
+                       " belongs to an earlier incarnation");
   return link->actor(address);
 }
 

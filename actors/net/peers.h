@@ -1,6 +1,6 @@
-// Peers: the other nodes of the cluster, as this one sees them: who is linked, under which incarnation, and how their actors are
-// found. One per node that has others, owned beside the ActorNode and gone before it. On the control thread, from construction to the
-// end, but for what says otherwise.
+// Peers: the other nodes of the cluster: which of them are linked, their incarnations, and the lookup of their actors. One per node
+// that belongs to a cluster; it is destroyed before the ActorNode. Made, used and destroyed on the control thread, except for the
+// functions that say otherwise.
 #pragma once
 
 #include <functional>
@@ -19,42 +19,45 @@ namespace troupe {
 
 struct PeersOptions {
   NodeIdentity self;
-  std::set<std::string> members = {};  ///< the tasks of the cluster: whoever is none of them is a client
+  std::set<std::string> members = {};  ///< the tasks of the cluster; any other task is a client
   LinkOptions link = {};
   int64_t retry = 100'000'000;  ///< nanoseconds from a failed or lost connection to the next attempt
-  /// Told why when peers say that another process is the task of this one, and do so longer than they would miss one that is gone.
+  /// Called with the reason when a peer has refused this process as a second process of the same task for longer than the peer
+  /// would need to notice that the first process is gone.
   std::function<void(const Status&)> displaced = {};
 };
 
-/// What is known of a task.
+/// What this node knows about the presence of a task.
 struct Presence {
   bool linked = false;
-  uint64_t links = 0;  ///< opened so far
+  uint64_t links = 0;  ///< how many links to it have been opened so far
 };
 
 class Peers final : private Link::Owner, private Channel::Owner {
  public:
-  /// From now on the node's directory finds the actors of peers.
+  /// Sets the remote lookup of the node's directory.
   Peers(ActorNode& node, PeersOptions options);
-  /// Closes every link.
+  /// Closes all links.
   ~Peers();
   Peers(const Peers&) = delete;
   Peers& operator=(const Peers&) = delete;
 
-  /// Takes peers in; the endpoint really used.
+  /// Accepts connections at this endpoint. Returns the endpoint with the port that is really used.
   Result<std::string> listen(const std::string& endpoint);
-  /// Keeps a link to that task from now on, connecting again whenever it is lost. Of two nodes one connects.
+  /// Keeps a link to this task from now on: connects again whenever the link is lost. Only one of two nodes may do this.
   void connect(const std::string& task, const std::string& endpoint);
 
-  /// Of a linked task. When it is not linked, what went wrong last: Unavailable, or a code that is permanent. Any thread.
+  /// Returns the incarnation of a linked task. If it is not linked, fails with the last problem: Unavailable, or a permanent code.
+  /// Any thread.
   Result<uint64_t> incarnation_of(const std::string& task) const;
-  Presence presence_of(const std::string& task) const;  ///< any thread
+  /// Any thread.
+  Presence presence_of(const std::string& task) const;
 
  private:
-  /// A connection whose peer has not said yet who it is.
+  /// A connection whose peer has not sent its Hello yet.
   struct PendingConnection {
     std::unique_ptr<Channel> channel;
-    std::string expected;  ///< the task that this node called; empty when it was called
+    std::string expected;  ///< the task that this node connected to; empty if the peer connected
     uint64_t number = 0;
   };
   using PendingConnections = std::vector<PendingConnection>;
@@ -67,7 +70,8 @@ class Peers final : private Link::Owner, private Channel::Owner {
   Status received(Channel& channel, Frame frame) override;
   void closed(Channel& channel, const Status& reason) override;
 
-  void meet(std::unique_ptr<Connection> connection, std::string expected, std::optional<ChannelName> name);
+  void await_hello(std::unique_ptr<Connection> connection, std::string expected,
+                   std::optional<ChannelName> name);
   void hello_expired(uint64_t number);
   PendingConnections::iterator find(const Channel& channel);
   Status open_link(PendingConnection pending);
@@ -75,28 +79,30 @@ class Peers final : private Link::Owner, private Channel::Owner {
   void dial(const std::string& task);
   void dial_bulk(const std::shared_ptr<Link>& link);
   void dial_later(const std::string& task);
-  void note(const std::string& task, const Status& reason);
-  void refused(const std::string& task, const Status& reason);
+  void record_failure(const std::string& task, const Status& reason);
+  void record_refusal(const std::string& task, const Status& reason);
   Result<std::shared_ptr<Link>> link_to(const std::string& task) const;
   Result<ActorRef> find(const Address& address) const;
   void ended(const ActorRef& actor, const Status& reason);
 
   ActorNode& node_;
   const PeersOptions options_;
-  const std::shared_ptr<Peers*> alive_;  ///< for callbacks that may come when this is gone
+  const std::shared_ptr<Peers*>
+      alive_;  ///< null after the destructor; for callbacks that may come later than that
   std::mt19937_64 random_;
   std::unique_ptr<Network::Listener> listener_;
-  std::map<std::string, std::string> endpoints_;  ///< of the tasks that this node connects to
+  std::map<std::string, std::string> endpoints_;  ///< by task, for the tasks that this node connects to
   PendingConnections pending_;
   uint64_t last_pending_ = 0;
-  std::vector<std::shared_ptr<Link>> links_;      ///< in the order they opened
-  std::set<ActorRef> watched_;                    ///< actors of this node that peers address
-  std::map<std::string, int64_t> refused_since_;  ///< by peers that say that another is this task
+  std::vector<std::shared_ptr<Link>> links_;  ///< in the order in which they were opened
+  std::set<ActorRef> watched_;                ///< the actors of this node that peers address
+  std::map<std::string, int64_t>
+      refused_since_;  ///< by peer: since when it refuses this process as a second one of its task
 
-  mutable std::mutex mutex_;                              ///< guards what follows
-  std::map<std::string, std::shared_ptr<Link>> by_task_;  ///< of members and clients
-  std::map<std::string, uint64_t> opened_;
-  std::map<std::string, Status> last_failure_;
+  mutable std::mutex mutex_;                              ///< guards the members below
+  std::map<std::string, std::shared_ptr<Link>> by_task_;  ///< the links to members and clients
+  std::map<std::string, uint64_t> opened_;                ///< by task: how many links have been opened
+  std::map<std::string, Status> last_failure_;            ///< by task
 };
 
 }  // namespace troupe

@@ -1,12 +1,12 @@
-// Which refusals between nodes last. A pure function; any thread.
+// Refusal: tells permanent refusals between nodes from temporary ones. A pure function.
 #pragma once
 
 #include "messages/values/status.h"
 
 namespace troupe {
 
-/// Whether who was refused for this reason will be refused again, however often it tries: its version, its cluster, its certificate
-/// or its kind of connection is not what the other side takes.
+/// Returns whether a node that was refused with this code will always be refused, because the other side does not accept its
+/// version, cluster, certificate or kind of connection.
 inline bool is_permanent(Code refusal) {
   return refusal == Code::FailedPrecondition || refusal == Code::PermissionDenied ||
          refusal == Code::InvalidArgument;

@@ -9,7 +9,7 @@
 namespace troupe {
 namespace {
 
-constexpr int64_t promised_time = 10'000'000'000;  // nanoseconds
+constexpr int64_t reserved_time = 10'000'000'000;  // nanoseconds
 
 class RegistrarRole final : public Role {
  public:
@@ -17,30 +17,30 @@ class RegistrarRole final : public Role {
       : node_(node), cluster_(std::move(cluster)), presence_(std::move(presence)) {
     on<wire::DescribeCluster>([this](const auto& message, Reply reply) {
       const std::string job(view(message->getJob()));
-      const auto task = place(job, message->getTask());
+      const auto task = free_task(job, message->getTask());
       if (!task) return reply(task.status());
-      if (message->getTake()) make_promise(name_of(job, *task));
+      if (message->getTake()) reserve(name_of(job, *task));
       reply(describe(*task));
     });
   }
 
  private:
-  /// That a task is for who asked, as long as that may need to be there.
-  struct Promise {
+  /// A task is reserved until this time, or until a process has opened a link as this task.
+  struct Reservation {
     int64_t until = 0;
-    uint64_t links = 0;  ///< there were; one more, and it is kept
+    uint64_t links = 0;  ///< how many links to the task had been opened when it was reserved
   };
 
   static std::string name_of(const std::string& job, int task) {
     return DeviceName{job, 0, task, "", DeviceName::unset}.text();
   }
 
-  void make_promise(const std::string& task) {
-    promises_[task] = {node_.env.clock.now() + promised_time, presence_(task).links};
+  void reserve(const std::string& task) {
+    reservations_[task] = {node_.env.clock.now() + reserved_time, presence_(task).links};
   }
 
-  /// The task that whoever asks for that job, and that task or any (-1), may be.
-  Result<int> place(const std::string& job, int wanted) const {
+  /// Returns the wanted task of the job, or its lowest free task if `wanted` is -1.
+  Result<int> free_task(const std::string& job, int wanted) const {
     const auto tasks = cluster_.jobs.find(job);
     if (tasks == cluster_.jobs.end() || (wanted >= 0 && !tasks->second.contains(wanted)))
       return not_found("cluster " + cluster_.name + " has no " +
@@ -62,11 +62,11 @@ class RegistrarRole final : public Role {
   Status is_taken(const std::string& task) const {
     const Presence presence = presence_(task);
     if (presence.linked) return already_exists(task + " is there already");
-    const auto promise = promises_.find(task);
-    if (promise == promises_.end() || promise->second.until <= node_.env.clock.now() ||
-        promise->second.links != presence.links)
+    const auto reservation = reservations_.find(task);
+    if (reservation == reservations_.end() || reservation->second.until <= node_.env.clock.now() ||
+        reservation->second.links != presence.links)
       return {};
-    return already_exists(task + " was promised to another node a moment ago");
+    return already_exists(task + " was reserved for another node a moment ago");
   }
 
   AnyMessage describe(int task) const {
@@ -88,7 +88,7 @@ class RegistrarRole final : public Role {
   ActorNode& node_;
   const ClusterSpec cluster_;
   const PresenceOf presence_;
-  std::map<std::string, Promise> promises_;  ///< by task
+  std::map<std::string, Reservation> reservations_;  ///< by task
 };
 
 }  // namespace

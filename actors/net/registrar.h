@@ -1,5 +1,5 @@
-// The registrar role: one per process of a cluster, which tells a node that wants to join what the cluster is, and gives it a place
-// that nobody has as far as this process knows. Schema: messages/schemas/registrar.capnp.
+// The registrar role: one per process of a cluster. It describes the cluster to a node that wants to join, and reserves for that
+// node a task that is free as far as this process knows. Schema: messages/schemas/registrar.capnp.
 #pragma once
 
 #include <functional>
@@ -11,13 +11,14 @@
 
 namespace troupe {
 
-/// What is known of a task, "/job:ps/replica:0/task:0"; this one is always there. Any thread, until the role has ended.
+/// Returns the presence of a task, "/job:ps/replica:0/task:0". The task of this process counts as linked. It is called on any
+/// thread, until the role has ended.
 using PresenceOf = std::function<Presence(const std::string& task)>;
 
-/// Enters itself under `address`.
+/// Spawns the role and enters it in the directory under `address`.
 ActorRef spawn_registrar(ActorNode& node, const Address& address, ClusterSpec cluster, PresenceOf presence);
 
-/// The registrar of a task, given any address there.
+/// Returns the address of a task's registrar, given any address of the task.
 Address registrar_address(const Address& of_task);
 
 }  // namespace troupe

@@ -15,11 +15,11 @@ namespace {
 namespace asio = boost::asio;
 using asio::ip::tcp;
 
-/// "host:port", "[::1]:port".
+/// Splits "host:port" or "[::1]:port".
 Result<std::pair<std::string, std::string>> split_endpoint(const std::string& endpoint) {
   const size_t colon = endpoint.rfind(':');
   if (colon == std::string::npos || colon == 0 || colon + 1 == endpoint.size())
-    return invalid_argument("'" + endpoint + "' is no endpoint: host:port");
+    return invalid_argument("'" + endpoint + "' is not an endpoint of the form host:port");
   std::string host = endpoint.substr(0, colon);
   if (host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
   return std::pair(host, endpoint.substr(colon + 1));
@@ -52,13 +52,13 @@ class TcpConnection final : public Connection {
   const std::shared_ptr<TcpStream<Socket>> stream_;
 };
 
-/// Accepted connections that nobody has welcomed yet, the oldest first; there is room for so many.
-class Strangers {
+/// The accepted connections whose peers are not welcome yet, the oldest first. Their number is bounded.
+class PendingStreams {
  public:
   using End = std::function<void()>;
-  explicit Strangers(size_t most) : max_(most) {}
+  explicit PendingStreams(size_t max) : max_(max) {}
 
-  /// One more, for which the oldest may have to go. `end` ends it.
+  /// Adds a connection, which `end` closes. Closes the oldest one if there are too many.
   std::shared_ptr<End> add(End end) {
     if (all_.size() >= max_) end_oldest();
     return all_.emplace_back(std::make_shared<End>(std::move(end)));
@@ -83,11 +83,11 @@ class Strangers {
 
 struct TcpNetwork::Shared : std::enable_shared_from_this<Shared> {
   Shared(asio::io_context& context, const TcpOptions& given)
-      : io(context), options(given), strangers(given.strangers) {}
+      : io(context), options(given), pending(given.max_pending) {}
 
   using Side = asio::ssl::stream_base::handshake_type;
 
-  /// Makes a connection of a connected socket.
+  /// Makes a Connection of a connected socket.
   void open(PlainSocket socket, Side side, const Connected& made);
   template <class Socket>
   void open(Socket socket, const std::string& peer, Side side, const Connected& made);
@@ -95,7 +95,7 @@ struct TcpNetwork::Shared : std::enable_shared_from_this<Shared> {
   asio::io_context& io;
   const TcpOptions options;
   std::shared_ptr<asio::ssl::context> tls;
-  Strangers strangers;
+  PendingStreams pending;
 };
 
 void TcpNetwork::Shared::open(PlainSocket socket, Side side, const Connected& made) {
@@ -108,18 +108,18 @@ void TcpNetwork::Shared::open(PlainSocket socket, Side side, const Connected& ma
   if (options.plain_anywhere || remote.address().is_loopback())
     return open<PlainSocket>(std::move(socket), peer, side, made);
   made(failed_precondition("a plain connection with " + peer +
-                           " is refused: use TLS, or allow plain ones beyond this host"));
+                           " is refused: use TLS, or allow plain connections beyond this host"));
 }
 
 template <class Socket>
 void TcpNetwork::Shared::open(Socket socket, const std::string& peer, Side side, const Connected& made) {
   auto stream = std::make_shared<TcpStream<Socket>>(std::move(socket), peer, options.farewell);
   if (side == Side::server) {
-    const auto stranger = strangers.add([weak = std::weak_ptr(stream)] {
-      if (const auto one = weak.lock())
-        one->abort(resource_exhausted("too many peers have not said who they are"));
+    const auto one = pending.add([weak = std::weak_ptr(stream)] {
+      if (const auto oldest = weak.lock())
+        oldest->abort(resource_exhausted("too many connections wait for the Hello of their peer"));
     });
-    stream->on_settled([self = shared_from_this(), stranger] { self->strangers.remove(stranger); });
+    stream->on_settled([self = shared_from_this(), one] { self->pending.remove(one); });
   }
   stream->shake_hands(side, options.handshake, [stream, made](const Status& status) {
     if (status.ok())
@@ -138,11 +138,11 @@ Result<std::unique_ptr<TcpNetwork>> TcpNetwork::make(asio::io_context& io, const
 }
 
 TcpNetwork::TcpNetwork(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {}
-TcpNetwork::~TcpNetwork() { shared_->strangers.end_all(); }
+TcpNetwork::~TcpNetwork() { shared_->pending.end_all(); }
 
 // Listening.
 
-/// Accepts while the Listener lives; kept by its pending operation.
+/// Accepts connections while the Listener lives. Its pending operation keeps it alive.
 class TcpNetwork::Acceptor : public std::enable_shared_from_this<Acceptor> {
  public:
   Acceptor(std::shared_ptr<Shared> shared, Accept accept)
@@ -173,7 +173,7 @@ class TcpNetwork::Acceptor : public std::enable_shared_from_this<Acceptor> {
   }
 
  private:
-  /// A socket that listens already.
+  /// Uses an inherited socket that listens already.
   Result<std::string> inherit(const std::string& endpoint) {
     SocketError error;
     acceptor_.assign(tcp::v4(), std::atoi(endpoint.c_str() + 3), error);
@@ -196,9 +196,10 @@ class TcpNetwork::Acceptor : public std::enable_shared_from_this<Acceptor> {
     });
   }
 
-  /// Descriptors ran out, most likely: those of strangers come back.
+  /// Accepting failed, most likely because file descriptors have run out: closes the oldest pending connection and tries again
+  /// soon.
   void accept_later() {
-    shared_->strangers.end_oldest();
+    shared_->pending.end_oldest();
     pause_.expires_after(std::chrono::milliseconds(10));
     pause_.async_wait([self = shared_from_this()](const SocketError& error) {
       if (!error && self->accept_) self->accept();
@@ -214,42 +215,43 @@ class TcpNetwork::Acceptor : public std::enable_shared_from_this<Acceptor> {
 Result<std::unique_ptr<Network::Listener>> TcpNetwork::listen(const std::string& endpoint, Accept accept) {
   class TcpListener final : public Listener {
    public:
-    TcpListener(std::shared_ptr<Acceptor> ear, std::string endpoint)
-        : ear_(std::move(ear)), endpoint_(std::move(endpoint)) {}
-    ~TcpListener() override { ear_->close(); }
+    TcpListener(std::shared_ptr<Acceptor> acceptor, std::string endpoint)
+        : acceptor_(std::move(acceptor)), endpoint_(std::move(endpoint)) {}
+    ~TcpListener() override { acceptor_->close(); }
     const std::string& endpoint() const override { return endpoint_; }
 
    private:
-    const std::shared_ptr<Acceptor> ear_;
+    const std::shared_ptr<Acceptor> acceptor_;
     const std::string endpoint_;
   };
-  auto ear = std::make_shared<Acceptor>(shared_, std::move(accept));
-  TROUPE_ASSIGN(auto really, ear->open(endpoint));
-  return std::unique_ptr<Listener>(std::make_unique<TcpListener>(std::move(ear), std::move(really)));
+  auto acceptor = std::make_shared<Acceptor>(shared_, std::move(accept));
+  TROUPE_ASSIGN(auto bound, acceptor->open(endpoint));
+  return std::unique_ptr<Listener>(std::make_unique<TcpListener>(std::move(acceptor), std::move(bound)));
 }
 
 // Connecting.
 
 namespace {
 
-/// One attempt, until it is answered.
-class Attempt : public std::enable_shared_from_this<Attempt> {
+/// Connects one socket. Its pending operations keep it alive until `done` has been called.
+class Connector : public std::enable_shared_from_this<Connector> {
  public:
   using Done = std::function<void(Result<PlainSocket>)>;
-  Attempt(asio::io_context& io, std::string endpoint, Done done)
+  Connector(asio::io_context& io, std::string endpoint, Done done)
       : resolver_(io), socket_(io), timer_(io), endpoint_(std::move(endpoint)), done_(std::move(done)) {}
 
   void start(const std::string& host, const std::string& port, int64_t deadline) {
     if (deadline != 0) {
       timer_.expires_at(std::chrono::steady_clock::time_point(std::chrono::nanoseconds(deadline)));
       timer_.async_wait([self = shared_from_this()](const SocketError& error) {
-        if (!error) self->answer(unavailable(self->endpoint_ + " is silent"));
+        if (!error) self->answer(unavailable(self->endpoint_ + " did not answer in time"));
       });
     }
     resolver_.async_resolve(
         host, port, [self = shared_from_this()](const SocketError& error, const auto& found) {
           if (error)
-            return self->answer(unavailable("no address for " + self->endpoint_ + ": " + error.message()));
+            return self->answer(
+                unavailable("no address found for " + self->endpoint_ + ": " + error.message()));
           if (self->done_) self->connect(found);
         });
   }
@@ -288,11 +290,12 @@ void TcpNetwork::connect(const std::string& endpoint, int64_t deadline, Connecte
   if (!host_port)
     return asio::post(shared_->io,
                       [connected = std::move(connected), status = host_port.status()] { connected(status); });
-  std::make_shared<Attempt>(shared_->io, endpoint,
-                            [shared = shared_, connected = std::move(connected)](Result<PlainSocket> socket) {
-                              if (!socket) return connected(socket.status());
-                              shared->open(std::move(*socket), asio::ssl::stream_base::client, connected);
-                            })
+  std::make_shared<Connector>(
+      shared_->io, endpoint,
+      [shared = shared_, connected = std::move(connected)](Result<PlainSocket> socket) {
+        if (!socket) return connected(socket.status());
+        shared->open(std::move(*socket), asio::ssl::stream_base::client, connected);
+      })
       ->start(host_port->first, host_port->second, deadline);
 }
 

@@ -1,6 +1,7 @@
-// TcpNetwork: frames over TCP, with mutual TLS or plain. A plain tensor is written from and read into its own memory. Everything
-// happens on the thread that runs the io_context, at most 256 KiB a turn, so that no connection holds up the others. Endpoints are
-// "host:port", of IPv4 or "[IPv6]:port"; port 0 takes a free one; "fd:5" is an IPv4 socket that listens already. Free of CAF.
+// TcpNetwork: frames over TCP, with mutual TLS or plain. On plain connections a tensor is written from and read into its own
+// memory. Everything runs on the thread that runs the io_context. One operation moves at most 256 KiB, so that no connection delays
+// the others. An endpoint is "host:port" or, with IPv6, "[address]:port"; port 0 means a free port; "fd:5" is an inherited IPv4
+// socket that listens already.
 #pragma once
 
 #include <cstddef>
@@ -19,16 +20,20 @@ class io_context;
 namespace troupe {
 
 struct TcpOptions {
-  std::optional<TlsFiles> tls = {};  ///< none: plain connections, which prove nothing
-  bool plain_anywhere = false;       ///< plain connections beyond the loopback interface too
-  size_t strangers = 256;            ///< accepted connections not welcomed yet; one more, and the oldest goes
-  int64_t handshake = 5'000'000'000;  ///< nanoseconds for TLS
-  int64_t farewell = 1'000'000'000;   ///< for what was sent before a connection is closed
+  std::optional<TlsFiles> tls =
+      {};                       ///< empty: plain connections, which do not prove the identity of the peer
+  bool plain_anywhere = false;  ///< allow plain connections beyond the loopback interface
+  /// How many accepted connections may wait for the Hello of their peer. If there are more, the oldest is closed.
+  size_t max_pending = 256;
+  int64_t handshake = 5'000'000'000;  ///< nanoseconds; time limit of the TLS handshake
+  int64_t farewell =
+      1'000'000'000;  ///< nanoseconds; time limit for sending the queue of a connection that was closed
 };
 
 class TcpNetwork final : public Network {
  public:
-  /// The io_context outlives the network and its connections. InvalidArgument for files that are no certificate or key.
+  /// The io_context must outlive the network and its connections. Fails with InvalidArgument if the files of `options.tls` cannot
+  /// be used.
   static Result<std::unique_ptr<TcpNetwork>> make(boost::asio::io_context& io, const TcpOptions& options);
   ~TcpNetwork() override;
 

@@ -1,4 +1,4 @@
-// The stream of frames over one socket, plain or TLS: what a TcpNetwork's connections are made of. Not for others.
+// TcpStream: a stream of frames over one socket, plain or TLS. For tcp_network.cpp only.
 #pragma once
 
 #include <utility>  // Boost.Asio 1.74 wants it first
@@ -28,13 +28,15 @@ inline Status socket_failure(const std::string& peer, const boost::system::error
   return unavailable(peer + ": " + error.message());
 }
 
-/// Kept alive by its own pending operations, so that what was sent goes out after its Connection is gone.
+/// A stream is kept alive by its pending operations, so that frames are still sent after its Connection has been destroyed.
 template <class Socket>
 class TcpStream : public std::enable_shared_from_this<TcpStream<Socket>> {
-  static constexpr size_t max_a_turn = 256 << 10;
-  static constexpr size_t stranger_bytes = 4 << 10,
-                          buffer_bytes = 64 << 10;  ///< read at once, before and after the welcome
-  static constexpr size_t direct_bytes = 16 << 10;  ///< so much wanted is read without the buffer between
+  /// The most that one operation reads or writes.
+  static constexpr size_t max_per_operation = 256 << 10;
+  /// The size of the read buffer before and after welcome().
+  static constexpr size_t initial_buffer_bytes = 4 << 10, buffer_bytes = 64 << 10;
+  /// If the decoder wants at least this much, the bytes are read directly into its memory.
+  static constexpr size_t direct_bytes = 16 << 10;
   static constexpr bool is_tls = std::is_same_v<Socket, TlsSocket>;
 
  public:
@@ -45,10 +47,10 @@ class TcpStream : public std::enable_shared_from_this<TcpStream<Socket>> {
   Socket& socket() { return socket_; }
   const std::string& peer() const { return peer_; }
   size_t unsent() const { return unsent_; }
-  /// Called once: when the peer is welcome, or the stream has ended.
+  /// `call` is called once: when the peer is welcome or the stream has ended.
   void on_settled(std::function<void()> call) { settled_ = std::move(call); }
 
-  /// TLS, where there is TLS; first of all.
+  /// With TLS, performs the handshake. Must be the first operation.
   void shake_hands(boost::asio::ssl::stream_base::handshake_type side, int64_t timeout,
                    std::function<void(Status)> done) {
     if constexpr (is_tls) {
@@ -63,7 +65,7 @@ class TcpStream : public std::enable_shared_from_this<TcpStream<Socket>> {
             const bool plain = side == boost::asio::ssl::stream_base::server && is_plain_peer(error);
             const Status status = self->failure(error);
             if (plain)
-              self->refuse(failed_precondition("this node speaks TLS, the one that called it does not"));
+              self->refuse(failed_precondition("this node speaks TLS, but the node that connected does not"));
             else
               self->close();
             done(status);
@@ -89,7 +91,8 @@ class TcpStream : public std::enable_shared_from_this<TcpStream<Socket>> {
     queue_.push_back(std::move(frame));
     if (!writing_) write();
   }
-  /// The Connection is gone: what was sent has until the farewell to go out.
+  /// Called when the Connection is destroyed: the stream sends the frames in its queue for at most `farewell` nanoseconds, then
+  /// closes.
   void release() {
     events_ = nullptr;
     settle();
@@ -99,14 +102,14 @@ class TcpStream : public std::enable_shared_from_this<TcpStream<Socket>> {
       if (!error) self->close();
     });
   }
-  /// At once, as when the peer does.
+  /// Closes at once with this reason.
   void abort(const Status& reason) {
     close();
     fail(reason);
   }
 
  private:
-  // Writing: pieces of the frames in the queue, from `piece_` and `offset_` of the first one on.
+  // Writing. The next byte to write is at `offset_` of piece number `piece_` of the first frame in the queue.
 
   void write() {
     writing_ = true;
@@ -121,9 +124,9 @@ class TcpStream : public std::enable_shared_from_this<TcpStream<Socket>> {
     buffers_.clear();
     size_t piece = piece_, offset = offset_, total = 0;
     for (const EncodedFrame& frame : queue_) {
-      for (; piece < frame.pieces().size() && buffers_.size() < 64 && total < max_a_turn; ++piece) {
+      for (; piece < frame.pieces().size() && buffers_.size() < 64 && total < max_per_operation; ++piece) {
         const auto rest = frame.pieces()[piece].subspan(offset);
-        const size_t count = std::min(rest.size(), max_a_turn - total);
+        const size_t count = std::min(rest.size(), max_per_operation - total);
         buffers_.emplace_back(rest.data(), count);
         total += count;
         offset = 0;
@@ -134,7 +137,7 @@ class TcpStream : public std::enable_shared_from_this<TcpStream<Socket>> {
     if constexpr (is_tls) join_small();
   }
 
-  /// TLS takes one buffer at a time: small pieces are copied together, for a record of their own.
+  /// TLS writes one buffer at a time, so small pieces are copied into one buffer, which becomes one record.
   void join_small() {
     if (buffers_.size() < 2 || buffers_[0].size() >= direct_bytes) return;
     record_.resize(direct_bytes);
@@ -164,13 +167,13 @@ class TcpStream : public std::enable_shared_from_this<TcpStream<Socket>> {
     if (!events_) close();
   }
 
-  // Reading: into the tensor that is arriving where much of it is missing, else by way of the buffer.
+  // Reading: directly into the memory of the arriving tensor if much of it is missing, otherwise through the buffer.
 
   void read() {
     if (welcome_) buffer_.resize(buffer_bytes);
     const auto wanted = decoder_->wanted();
-    direct_ =
-        wanted.size() >= direct_bytes ? wanted.first(std::min(wanted.size(), max_a_turn)) : wanted.first(0);
+    direct_ = wanted.size() >= direct_bytes ? wanted.first(std::min(wanted.size(), max_per_operation))
+                                            : wanted.first(0);
     const std::array<boost::asio::mutable_buffer, 2> into = {
         boost::asio::buffer(direct_.data(), direct_.size()), boost::asio::buffer(buffer_)};
     socket_.async_read_some(into, [self = this->shared_from_this()](const SocketError& error, size_t count) {
@@ -187,7 +190,7 @@ class TcpStream : public std::enable_shared_from_this<TcpStream<Socket>> {
     }
     if (!is_tls && !welcome_ &&
         is_handshake(std::span(buffer_).first(count - std::min(count, direct_.size())))) {
-      const Status status = failed_precondition(peer_ + " speaks TLS, this node does not");
+      const Status status = failed_precondition(peer_ + " speaks TLS, but this node does not");
       refuse(status);
       if (Connection::Events* const events = std::exchange(events_, nullptr)) events->closed(status);
       return;
@@ -204,7 +207,7 @@ class TcpStream : public std::enable_shared_from_this<TcpStream<Socket>> {
     read();
   }
 
-  /// False when there is nothing more to read.
+  /// Tells the decoder that `count` bytes have arrived. Returns false if the stream has ended or has no receiver any more.
   bool advance(size_t count) {
     if (Status status = decoder_->advance(count); !status.ok()) {
       fail(status);
@@ -223,13 +226,13 @@ class TcpStream : public std::enable_shared_from_this<TcpStream<Socket>> {
       return socket_failure(peer_, error);
   }
 
-  /// Whether these are the first bytes of a TLS handshake; a frame begins otherwise.
+  /// Whether these are the first bytes of a TLS handshake. No frame begins with them.
   static bool is_handshake(std::span<const std::byte> bytes) {
     return bytes.size() >= 2 && bytes[0] == std::byte{22} && bytes[1] == std::byte{3};
   }
 
-  /// Says goodbye in plain bytes, which tell either kind of peer that its kind of connection is not taken here, and closes once that
-  /// is written, or as release() says.
+  /// Sends a plain Goodbye frame, which a peer of either kind can read: this node does not accept the peer's kind of connection.
+  /// Closes when the frame is written, or as release() says.
   void refuse(const Status& reason) {
     writing_ = true;
     auto last = goodbye(reason);
@@ -280,8 +283,8 @@ class TcpStream : public std::enable_shared_from_this<TcpStream<Socket>> {
   bool welcome_ = false, writing_ = false, failed_ = false;
   std::vector<boost::asio::const_buffer> buffers_;
   std::span<std::byte> direct_;
-  std::vector<std::byte> buffer_ = std::vector<std::byte>(stranger_bytes);
-  std::vector<std::byte> record_;  ///< small pieces on their way by TLS
+  std::vector<std::byte> buffer_ = std::vector<std::byte>(initial_buffer_bytes);
+  std::vector<std::byte> record_;  ///< small pieces, joined for TLS
 };
 
 }  // namespace troupe

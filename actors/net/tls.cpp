@@ -19,7 +19,7 @@ using Names =
 using File = std::unique_ptr<BIO, decltype([](BIO* file) { BIO_free(file); })>;
 using Certificate = std::unique_ptr<X509, decltype([](X509* certificate) { X509_free(certificate); })>;
 
-/// What the certificate says of whose it is; empty when it names no task.
+/// Returns the task that the certificate names; empty if it names none.
 std::string task_in(const X509* certificate) {
   const Names names(
       static_cast<GENERAL_NAMES*>(X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr)));

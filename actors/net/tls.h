@@ -1,6 +1,6 @@
-// Tls: who a node is, proved. A node has a certificate whose subject alternative name is its task, signed by the authority of its
-// cluster, and talks only to nodes that have one too (robustness.md R1). Whose certificate names no task may only be a client: of a
-// task that is not of the cluster. TLS 1.3; one context per process, shared by its connections.
+// Tls: proves the identity of nodes. A node has a certificate whose subject alternative name is its task, signed by the authority
+// of its cluster, and connects only to nodes with such a certificate (robustness.md R1). A node whose certificate names no task may
+// only be a client, not a member. Uses TLS 1.3; one context per process is shared by all its connections.
 #pragma once
 
 #include <memory>
@@ -17,14 +17,15 @@ class context;
 
 namespace troupe {
 
-/// For either side of a connection. InvalidArgument names the file and what is wrong with it.
+/// Makes the context for both sides of connections. InvalidArgument names the file that cannot be used and its problem.
 Result<std::shared_ptr<boost::asio::ssl::context>> make_tls(const TlsFiles& files);
 
-/// The task in the certificate of the other side, "/job:ps/replica:0/task:0"; empty when it names none.
+/// Returns the task in the certificate of the peer, "/job:ps/replica:0/task:0"; empty if the certificate names no task.
 std::string proven_task(SSL* connection);
-/// The same, of a process's own certificate. InvalidArgument names the file and what is wrong with it.
+/// Returns the task in a process's own certificate. Fails with InvalidArgument if a file cannot be used or the certificate names no
+/// task.
 Result<std::string> certified_task(const TlsFiles& files);
-/// As it stands in certificates: the URI "troupe:/job:ps/replica:0/task:0".
+/// Returns the form in which certificates name a task: the URI "troupe:/job:ps/replica:0/task:0".
 std::string uri_of_task(const std::string& task);
 
 }  // namespace troupe

@@ -14,20 +14,20 @@
 namespace troupe {
 namespace {
 
-/// OpenSSL's reason; 0: the error is not one of OpenSSL.
+/// Returns OpenSSL's reason code; 0 if the error does not come from OpenSSL.
 int reason_of(const boost::system::error_code& error) {
   if (error.category() != boost::asio::error::get_ssl_category()) return 0;
   return ERR_GET_REASON(static_cast<unsigned long>(static_cast<unsigned int>(error.value())));
 }
 
-/// What the peer says of this side's certificate; null when that is not what it says.
+/// Returns what the peer says is wrong with the certificate of this side; null if the alert is not about the certificate.
 const char* alert_about_certificate(int reason) {
   switch (reason) {
     case SSL_R_TLSV1_ALERT_UNKNOWN_CA:
     case SSL_R_TLSV1_ALERT_DECRYPT_ERROR: return "it is not signed by the authority of the cluster there";
     case SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED: return "it has expired";
     case SSL_R_SSLV3_ALERT_CERTIFICATE_REVOKED: return "it was revoked";
-    case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED: return "there is none";
+    case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED: return "this node did not send one";
     case SSL_R_SSLV3_ALERT_BAD_CERTIFICATE:
     case SSL_R_SSLV3_ALERT_CERTIFICATE_UNKNOWN:
     case SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE:

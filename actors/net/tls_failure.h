@@ -1,4 +1,4 @@
-// Failures of TLS, told in sentences; and which of them come again however often a connection is tried. For tcp_stream.h.
+// TLS failures: turns OpenSSL's errors into a Status whose code says whether another attempt may succeed. For tcp_stream.h only.
 #pragma once
 
 #include <string>
@@ -14,14 +14,14 @@ class error_code;
 
 namespace troupe {
 
-/// PermissionDenied: one side refuses the other's certificate. FailedPrecondition: the other side does not speak TLS as this one does.
-/// Unavailable: anything else, which may go better another time.
+/// Returns PermissionDenied if one side refuses the certificate of the other, FailedPrecondition if the peer does not speak TLS as
+/// this side does, and Unavailable for any other failure: another attempt may succeed.
 Status tls_failure(const std::string& peer, const boost::system::error_code& error, SSL* connection);
 
-/// What this side says, in plain bytes, to one whose kind of connection it does not take: its first and last frame.
+/// Returns the only frame that this side sends, unencrypted, to a peer whose kind of connection it does not accept.
 Result<EncodedFrame> goodbye(const Status& reason);
 
-/// Whether a handshake has failed because the other side's first bytes are none of TLS.
+/// Returns whether a handshake failed because the first bytes of the peer are not TLS.
 bool is_plain_peer(const boost::system::error_code& error);
 
 }  // namespace troupe

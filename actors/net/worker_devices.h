@@ -1,4 +1,4 @@
-// A worker and its devices, as a session's master knows them. A plain value.
+// WorkerDevices: a worker and its devices, as the master of a session knows them. A plain value.
 #pragma once
 
 #include <vector>

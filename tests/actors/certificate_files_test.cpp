@@ -56,7 +56,7 @@ BOOST_AUTO_TEST_CASE(each_file_is_named_with_what_is_wrong) {
   }
   const std::string locked = folder.write("locked", "-----BEGIN ENCRYPTED PRIVATE KEY-----\n");
   refused(check_usable(with(&TlsFiles::key, locked)),
-          "key " + locked + " is encrypted; a node asks for no password");
+          "key " + locked + " is encrypted; only a key without a password can be used");
 }
 
 BOOST_AUTO_TEST_CASE(a_key_belongs_to_its_certificate) {
@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(a_certificate_that_others_will_refuse_is_named_before) {
   BOOST_TEST(check_valid(old).text().starts_with("certificate " + old.certificate +
                                                  " has expired: it was valid until "));
   BOOST_TEST(check_valid(early).text().starts_with("certificate " + early.certificate +
-                                                   " is not valid yet: it is from "));
+                                                   " is not valid yet: it will be valid from "));
   refused(check_valid(foreign), "certificate " + foreign.certificate +
                                     " is not signed by the authority of the cluster, " + foreign.authority);
   for (const TlsFiles& usable : {old, early, foreign}) BOOST_TEST(make_tls(usable).ok());

@@ -85,7 +85,7 @@ BOOST_FIXTURE_TEST_SUITE(link, Fixture)
 
 BOOST_AUTO_TEST_CASE(who_says_nothing_is_sent_away) {
   const int64_t begin = cluster.simulation().now();
-  BOOST_TEST(Stranger(cluster).goodbye() == "the peer did not say who it is");
+  BOOST_TEST(Stranger(cluster).goodbye() == "the peer did not send its Hello in time");
   BOOST_TEST(cluster.simulation().now() - begin < 6 * second);
 }
 
@@ -126,7 +126,7 @@ BOOST_AUTO_TEST_CASE(a_refusal_names_both_sides) {
 BOOST_AUTO_TEST_CASE(only_what_nodes_exchange_is_taken) {
   Stranger early(cluster);
   early.say(Draft<wire::CloseSession>().finish());
-  BOOST_TEST(early.goodbye() == "the peer spoke before it said who it is");
+  BOOST_TEST(early.goodbye() == "the peer sent another message before its Hello");
 
   const auto told = [&](AnyMessage message, FrameHeader header) {
     Stranger stranger(cluster);
@@ -135,8 +135,8 @@ BOOST_AUTO_TEST_CASE(only_what_nodes_exchange_is_taken) {
     return stranger.goodbye();
   };
   BOOST_TEST(told(Draft<wire::CloseSession>().finish(), {}) ==
-             "the peer told the link what is meant for actors");
-  BOOST_TEST(told(Draft<wire::StepId>().finish(), {.receiver = 1}).find("none that nodes exchange") !=
+             "the peer sent the link a message that is meant for an actor");
+  BOOST_TEST(told(Draft<wire::StepId>().finish(), {.receiver = 1}).find("which nodes do not exchange") !=
              std::string::npos);
 }
 
@@ -204,7 +204,7 @@ BOOST_AUTO_TEST_CASE(an_answer_of_another_kind_is_refused) {
                               Reply([&](const Result<AnyMessage>& answer) { status = answer.status(); }));
   cluster.simulation().pass(second);
   BOOST_TEST((status.code() == Code::Internal));
-  BOOST_TEST(status.text() == tasks[0] + " answered by a message that is no answer to this request");
+  BOOST_TEST(status.text() == tasks[0] + " answered the request with a message of a wrong type");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -59,11 +59,11 @@ BOOST_AUTO_TEST_CASE(the_whole_cluster_is_told) {
 BOOST_AUTO_TEST_CASE(a_place_is_given_once) {
   BOOST_TEST(ask("worker", -1, false) == "0");
   BOOST_TEST(ask("worker") == "0");
-  BOOST_TEST(ask("worker", 0) == worker0 + " was promised to another node a moment ago");
+  BOOST_TEST(ask("worker", 0) == worker0 + " was reserved for another node a moment ago");
   BOOST_TEST(ask("worker") == "1");
   known[worker1] = {true, 1};
   BOOST_TEST(ask("worker") == "no task of job 'worker' is free:\n  " + worker0 +
-                                  " was promised to another node a moment ago\n  " + worker1 +
+                                  " was reserved for another node a moment ago\n  " + worker1 +
                                   " is there already");
 }
 

@@ -193,7 +193,8 @@ BOOST_AUTO_TEST_CASE(plain_and_tls_tell_each_other_apart) {
   BOOST_TEST_REQUIRE(plain.frames.size() == 1u);
   const auto goodbye = value_or_throw(receive<wire::Goodbye>(plain.frames.front().words));
   BOOST_TEST((read(goodbye->getReason()).code() == Code::FailedPrecondition));
-  BOOST_TEST(read(goodbye->getReason()).text() == "this node speaks TLS, the one that called it does not");
+  BOOST_TEST(read(goodbye->getReason()).text() ==
+             "this node speaks TLS, but the node that connected does not");
 
   listener.reset();
   serve({});
@@ -256,7 +257,7 @@ BOOST_AUTO_TEST_CASE(garbage_ends_the_connection_and_nothing_else) {
 BOOST_AUTO_TEST_CASE(silent_strangers_do_not_keep_others_out) {
   for (const bool tls : {false, true}) {
     accepted.clear();
-    TcpOptions server_options{.strangers = 16}, client_options;
+    TcpOptions server_options{.max_pending = 16}, client_options;
     if (tls) {
       server_options.tls = certificates.of(server_task);
       client_options.tls = certificates.of(client_task);

@@ -145,7 +145,7 @@ BOOST_AUTO_TEST_CASE(a_certificate_says_which_place) {
   BOOST_TEST(Program(TROUPE_PROGRAM, {"certs", folder.path() + "/others", "--cluster", file}).end() == 0);
   refused(certificate("worker-0", "others"),
           "worker-0.pem is not signed by the authority of the cluster, " + folder.path() + "/others/ca.pem");
-  refused(worker, "this node speaks TLS, the one that called it does not");
+  refused(worker, "this node speaks TLS, but the node that connected does not");
 }
 
 BOOST_AUTO_TEST_CASE(who_cannot_join_is_told_why) {
@@ -161,7 +161,7 @@ BOOST_AUTO_TEST_CASE(who_cannot_join_is_told_why) {
   const auto frozen = joining(worker);
   BOOST_TEST(place(*frozen) == "worker/0");
   kill(server->process(), SIGSTOP);
-  refused(worker, ps.endpoint() + " does not say who it is");
+  refused(worker, ps.endpoint() + " did not send its Hello in time");
   kill(server->process(), SIGCONT);
 }
 

@@ -54,7 +54,7 @@ BOOST_AUTO_TEST_CASE(a_permanent_refusal_ends_the_run_at_once) {
   const std::string secure = cluster_file("secure.toml", "lab", tls),
                     foreign = cluster_file("foreign.toml", "lab", other_tls);
   make_certificates(secure);
-  check_refused(secure, plain, "this node speaks TLS, the one that called it does not");
+  check_refused(secure, plain, "this node speaks TLS, but the node that connected does not");
   check_refused(plain, secure, "it does not speak TLS as this node does");
   check_refused(secure, foreign, "its certificate is not signed by the authority of the cluster");
 }
