@@ -1,4 +1,4 @@
-// What a step that was asked for it tells of where its time went (StepOptions::profile). Public header: plain values.
+// DeviceProfile: where the time of a step went (StepOptions::profile). Plain values. Public header.
 #pragma once
 
 #include <chrono>
@@ -9,20 +9,20 @@
 namespace troupe {
 
 struct NodeProfile {
-  std::string name;  ///< of a feed or fetch that of the node whose output it is
-  std::string op;    ///< "feed", "fetch" for those
+  std::string name;  ///< for a feed or fetch: the name of the node whose output it is
+  std::string op;    ///< the op of the node; "feed" or "fetch" for those
   uint64_t runs = 0;
-  /// Of all runs together; of variable and queue ops only until they were asked for.
+  /// The time of all runs together. For an op that an actor carries out, only the time until the request was sent.
   std::chrono::nanoseconds time{0};
 };
 
-/// The part of a step on one device.
+/// The profile of the part of a step on one device.
 struct DeviceProfile {
-  std::string device;              ///< in full
-  std::vector<NodeProfile> nodes;  ///< those that ran
-  /// In which a thread drove the part: its nodes, and what is between them.
+  std::string device;              ///< full name
+  std::vector<NodeProfile> nodes;  ///< the nodes that ran
+  /// The time during which a thread drove the part: its nodes and the work between them.
   std::chrono::nanoseconds driven{0};
-  /// From its start to its end: what is not driven was waited.
+  /// The time from the start to the end of the part. The rest beside `driven` was spent waiting.
   std::chrono::nanoseconds elapsed{0};
 };
 

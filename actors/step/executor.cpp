@@ -22,7 +22,7 @@ class ExecutorRole final : public Role {
     on<wire::AbortStep>([this](const auto& message, Reply) { abort(message); });
     on<wire::TensorsArrived>([this](const auto& message, Reply) { arrived(message); });
     on<wire::FindTokens>([this](const auto& message, Reply reply) { find_tokens(message, reply); });
-    on<wire::LookAround>([this](const auto&, Reply) { look_around(); });
+    on<wire::CheckOverdueTokens>([this](const auto&, Reply) { check_overdue(); });
     on<wire::TakeTensor>([this](const auto& message, Reply reply) {
       const auto step = steps_.find(message->getStep().getOrdinal());
       if (step == steps_.end()) return reply(aborted("the step that announced this tensor is over"));
@@ -34,7 +34,7 @@ class ExecutorRole final : public Role {
   void run(const Message<wire::RunPartition>& message, Reply reply) {
     const auto request = *message;
     const uint64_t ordinal = request.getStep().getOrdinal();
-    if (Status status = may_begin(ordinal, request.getFloor()); !status.ok()) {
+    if (Status status = check_ordinal(ordinal, request.getFloor()); !status.ok()) {
       node_.strays.fetch_add(1, std::memory_order_relaxed);
       return reply(std::move(status));
     }
@@ -53,7 +53,7 @@ class ExecutorRole final : public Role {
     if (!feeds) return reply(feeds.status());
     const auto step = std::make_shared<PartitionStep>(shared_, info, std::move(*feeds));
     steps_[ordinal] = step;
-    if (shared_->receives_from_elsewhere) look_around_later();
+    if (shared_->receives_from_other_processes) check_overdue_later();
     execute(ordinal, *step, std::move(reply));
     if (const auto early = early_.find(ordinal); early != early_.end()) {
       for (const auto& tensors : early->second) step->tensors_arrived(tensors);
@@ -61,14 +61,14 @@ class ExecutorRole final : public Role {
     }
   }
 
-  /// A master begins each step once, and none that it has called over.
-  Status may_begin(uint64_t ordinal, uint64_t floor) const {
-    const char* const why = floor > ordinal                            ? "is below its own floor"
-                            : ordinal < floor_                         ? "is below the floor"
-                            : steps_.contains(ordinal)                 ? "runs already"
+  /// Checks that a step has not begun before and that the master has not declared it over.
+  Status check_ordinal(uint64_t ordinal, uint64_t floor) const {
+    const std::string why = floor > ordinal            ? "is below its own floor " + std::to_string(floor)
+                            : ordinal < floor_         ? "is below the floor " + std::to_string(floor_)
+                            : steps_.contains(ordinal) ? "runs already"
                             : std::ranges::count(ended_, ordinal) != 0 ? "has ended"
-                                                                       : nullptr;
-    if (!why) return {};
+                                                                       : "";
+    if (why.empty()) return {};
     return invalid_argument("RunPartition names step " + std::to_string(ordinal) + ", which " + why);
   }
 
@@ -137,13 +137,15 @@ class ExecutorRole final : public Role {
       aborted_.emplace(ordinal, std::move(reason));
   }
 
-  // What a step waits for (messages/schemas/executor.capnp).
+  // Overdue tokens (messages/schemas/executor.capnp).
 
-  using Whereabouts = wire::TokensFound::Whereabouts;
+  using TokenState = wire::TokensFound::TokenState;
 
   void find_tokens(const Message<wire::FindTokens>& message, Reply& reply) {
     if (message->getStep().getSession() != shared_->options.session)
-      return reply(invalid_argument("this executor is of another session"));
+      return reply(
+          invalid_argument("FindTokens names session " + std::to_string(message->getStep().getSession()) +
+                           ", this executor belongs to session " + std::to_string(shared_->options.session)));
     Draft<wire::TokensFound> draft;
     const auto tokens = message->getTokens();
     auto found = draft->initTokens(tokens.size());
@@ -157,37 +159,39 @@ class ExecutorRole final : public Role {
     reply(draft.finish({std::move(*zeros)}));
   }
 
-  Whereabouts find(uint64_t ordinal, const TokenKey& token) const {
+  TokenState find(uint64_t ordinal, const TokenKey& token) const {
     const auto step = steps_.find(ordinal);
     if (step == steps_.end())
-      return ordinal < floor_ || std::ranges::count(ended_, ordinal) != 0 ? Whereabouts::OVER
-                                                                          : Whereabouts::NOT_BEGUN;
+      return ordinal < floor_ || std::ranges::count(ended_, ordinal) != 0 ? TokenState::OVER
+                                                                          : TokenState::NOT_BEGUN;
     switch (step->second->find(token)) {
-      case PartitionStep::Whereabouts::Pending: return Whereabouts::PENDING;
-      case PartitionStep::Whereabouts::Sent: return Whereabouts::SENT;
-      case PartitionStep::Whereabouts::NoSuchEdge: break;
+      case PartitionStep::TokenState::Pending: return TokenState::PENDING;
+      case PartitionStep::TokenState::Sent: return TokenState::SENT;
+      case PartitionStep::TokenState::NoSuchEdge: break;
     }
-    return Whereabouts::NO_SUCH_EDGE;
+    return TokenState::NO_SUCH_EDGE;
   }
 
-  void look_around_later() {
+  void check_overdue_later() {
     if (timer_ != 0) return;
-    timer_ = node_.env.clock.call_at(
-        node_.env.clock.now() + limits::patient_heartbeats * node_.heartbeat,
-        [self = self(), &node = node_] { node.engine.send(self, Draft<wire::LookAround>().finish()); });
+    timer_ = node_.env.clock.call_at(node_.env.clock.now() + limits::patient_heartbeats * node_.heartbeat,
+                                     [self = self(), &node = node_] {
+                                       node.engine.send(self, Draft<wire::CheckOverdueTokens>().finish());
+                                     });
   }
 
-  void look_around() {
+  void check_overdue() {
     timer_ = 0;
     if (steps_.empty()) return;
-    look_around_later();
+    check_overdue_later();
     for (const auto& [ordinal, step] : steps_)
-      for (const auto& [peer, tokens] : step->overdue()) ask_for(ordinal, *peer, tokens, false);
+      for (const auto& [peer, tokens] : step->overdue()) query(ordinal, *peer, tokens, false);
   }
 
-  void ask_for(uint64_t ordinal, const Address& peer, const std::vector<TokenKey>& tokens, bool bulk) {
+  /// Asks the executor that sends these tokens what became of them.
+  void query(uint64_t ordinal, const Address& peer, const std::vector<TokenKey>& tokens, bool bulk) {
     const auto actor = node_.directory.find(peer);
-    if (!actor) return give_up(ordinal, tokens[0], peer, actor.status());
+    if (!actor) return token_lost(ordinal, tokens[0], peer, actor.status());
     Draft<wire::FindTokens> draft;
     set_step(draft->initStep(), shared_->options.session, ordinal);
     draft->setBulk(bulk);
@@ -198,32 +202,35 @@ class ExecutorRole final : public Role {
       list[i].setIteration(tokens[i].iteration);
     }
     ask(*actor, draft.finish(), [this, ordinal, &peer, tokens, bulk](const Result<AnyMessage>& answer) {
-      if (!answer) return give_up(ordinal, tokens[0], peer, answer.status());
+      if (!answer) return token_lost(ordinal, tokens[0], peer, answer.status());
       const Message<wire::TokensFound> found(*answer);
       if (found->getTokens().size() != tokens.size())
-        return give_up(ordinal, tokens[0], peer, internal("its answer is about other tensors"));
-      std::vector<TokenKey> gone;
+        return token_lost(ordinal, tokens[0], peer,
+                          internal("the sender was asked about " + std::to_string(tokens.size()) +
+                                   " tokens and answered for " + std::to_string(found->getTokens().size())));
+      std::vector<TokenKey> missing;
       for (uint32_t i = 0; i < tokens.size(); ++i) {
-        const Whereabouts where = found->getTokens()[i];
-        if (where == Whereabouts::NOT_BEGUN) return confirm(ordinal, tokens[i], peer);
-        if (where == Whereabouts::NO_SUCH_EDGE)
-          return give_up(ordinal, tokens[i], peer, data_loss("the partition there has no such edge"));
-        if (where != Whereabouts::PENDING && waits_for(ordinal, tokens[i])) gone.push_back(tokens[i]);
+        const TokenState state = found->getTokens()[i];
+        if (state == TokenState::NOT_BEGUN) return confirm(ordinal, tokens[i], peer);
+        if (state == TokenState::NO_SUCH_EDGE)
+          return token_lost(ordinal, tokens[i], peer, data_loss("the sender's partition has no such edge"));
+        if (state != TokenState::PENDING && waits_for(ordinal, tokens[i])) missing.push_back(tokens[i]);
       }
-      if (gone.empty()) return;
-      if (!bulk) return ask_for(ordinal, peer, gone, true);
-      give_up(ordinal, gone[0], peer, data_loss("the sender says that it was sent, and it has not arrived"));
+      if (missing.empty()) return;
+      if (!bulk) return query(ordinal, peer, missing, true);
+      token_lost(ordinal, missing[0], peer,
+                 data_loss("the sender has sent it or has ended the step, but it did not arrive"));
     });
   }
 
-  /// Whether the step runs at all, the master knows.
+  /// Asks the master whether the step runs at all, and ends the step if it does not.
   void confirm(uint64_t ordinal, const TokenKey& token, const Address& peer) {
     Draft<wire::ConfirmStep> draft;
     set_step(draft->initStep(), shared_->options.session, ordinal);
     draft->setPartition(shared_->options.partition);
     ask(shared_->options.master, draft.finish(),
         [this, ordinal, token, &peer](const Result<AnyMessage>& answer) {
-          if (!answer) give_up(ordinal, token, peer, answer.status());
+          if (!answer) token_lost(ordinal, token, peer, answer.status());
         });
   }
 
@@ -232,16 +239,16 @@ class ExecutorRole final : public Role {
     return step == steps_.end() ? std::nullopt : step->second->waits_for(token);
   }
 
-  /// Ends a step for a tensor that will never come, if it still waits for that.
-  void give_up(uint64_t ordinal, const TokenKey& token, const Address& peer, const Status& why) {
+  /// Ends a step that still waits for a token that will never arrive.
+  void token_lost(uint64_t ordinal, const TokenKey& token, const Address& peer, const Status& why) {
     const auto name = waits_for(ordinal, token);
     if (!name) return;
-    steps_.at(ordinal)->cancel(Status(why.code(), "the tensor " + *name + " of iteration " +
-                                                      std::to_string(token.iteration) + ", from " +
-                                                      peer.task + ", does not come: " + why.text()));
+    steps_.at(ordinal)->cancel(Status(why.code(), "tensor " + *name + " of iteration " +
+                                                      std::to_string(token.iteration) + " from " + peer.task +
+                                                      " will not arrive: " + why.text()));
   }
 
-  /// Only when a step runs are all executors of the partition known to be there.
+  /// Watches the other executors of the partition. Called when a step begins, because only then all of them certainly exist.
   Status watch_peers() {
     if (peers_watched_) return {};
     for (const auto& [device, address] : shared_->options.executors) {
@@ -253,12 +260,12 @@ class ExecutorRole final : public Role {
     return {};
   }
 
-  /// What it has sent and will not send again may be lost: no step that runs can end well. Those that have not begun here yet are
-  /// the master's to end.
+  /// Fails all running steps, because tokens from the lost executor may be missing. The master ends the steps that have not begun
+  /// here yet.
   void peer_lost(const std::string& device, const Status& reason) {
     peers_watched_ = false;
     const Status lost = unavailable("the executor on " + device +
-                                    (reason.ok() ? " has ended" : " is lost: " + reason.text()));
+                                    (reason.ok() ? " has ended" : " was lost: " + reason.text()));
     cancel_all(lost);
     Draft<wire::PartitionBroken> draft;
     draft->setPartition(shared_->options.partition);
@@ -275,7 +282,7 @@ class ExecutorRole final : public Role {
     cancel_all(unavailable("the executor has ended"));
   }
 
-  /// Every step below is over: whatever is kept for one goes.
+  /// Drops everything that is kept for steps below the floor, because they are over.
   void raise_floor(uint64_t floor) {
     if (floor <= floor_) return;
     floor_ = floor;
@@ -286,12 +293,13 @@ class ExecutorRole final : public Role {
 
   ActorNode& node_;
   std::shared_ptr<ExecutorShared> shared_;
-  std::map<uint64_t, std::shared_ptr<PartitionStep>> steps_;              ///< running, by ordinal
-  std::map<uint64_t, std::vector<Message<wire::TensorsArrived>>> early_;  ///< for steps not begun here yet
-  std::map<uint64_t, Status> aborted_;                                    ///< before they began here
-  std::vector<uint64_t> ended_;                                           ///< ordinals from the floor on
+  std::map<uint64_t, std::shared_ptr<PartitionStep>> steps_;  ///< the running steps, by ordinal
+  std::map<uint64_t, std::vector<Message<wire::TensorsArrived>>>
+      early_;                           ///< for steps that have not begun here
+  std::map<uint64_t, Status> aborted_;  ///< steps aborted before they began here
+  std::vector<uint64_t> ended_;         ///< ended steps that are not below the floor
   uint64_t floor_ = 0;
-  TimerId timer_ = 0;  ///< until it looks around
+  TimerId timer_ = 0;  ///< for CheckOverdueTokens; 0: not set
   bool peers_watched_ = false;
 };
 

@@ -1,5 +1,5 @@
-// The executor role: runs the steps of one partition on one device, and is where tensors from other executors arrive: its
-// mailbox is the rendezvous. Spawned by the worker when a partition is registered. Schema: messages/schemas/executor.capnp.
+// The executor role: runs the steps of one partition on one device, and receives tensors from other executors: its mailbox is the
+// rendezvous. The worker spawns it when a partition is registered. Schema: messages/schemas/executor.capnp.
 #pragma once
 
 #include <memory>
@@ -17,15 +17,17 @@ struct ExecutorOptions {
   uint64_t session = 0;
   uint64_t partition = 0;
   uint64_t seed = 0;
-  std::string container;  ///< in which its nodes find their state
-  ActorRef master;        ///< told when a peer is lost to this executor
+  std::string container;  ///< the container in which its nodes find their state
+  ActorRef master;        ///< receives PartitionBroken when this executor loses another executor
   std::shared_ptr<const PreparedPlan> plan;
-  std::vector<uint32_t> feeds, fetches;  ///< per feed and fetch of the plan: its position in the signature
-  std::unordered_map<std::string, Address>
-      executors;  ///< of the other devices of this signature, by device name
+  std::vector<uint32_t> feeds,
+      fetches;  ///< for each feed and fetch of the plan: its position in the signature
+  /// All executors of this signature, by device name.
+  std::unordered_map<std::string, Address> executors;
 };
 
-/// Unimplemented, naming the node, for an op that no role here carries out.
+/// Spawns an executor. Fails, naming the node, if a node of the plan cannot be prepared: with Unimplemented if the device has no
+/// such service, otherwise as the service says.
 Result<ActorRef> spawn_executor(ActorNode& node, ExecutorOptions options);
 
 }  // namespace troupe

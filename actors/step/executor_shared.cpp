@@ -43,16 +43,17 @@ Status ExecutorShared::prepare_transfer(const Node& node, Request& how) {
   how.edge = hash_of(node.attrs.get<std::string>("tensor_name"));
   const auto& device = node.attrs.get<std::string>(how.kind == Kind::Recv ? "send_device" : "recv_device");
   const auto peer = options.executors.find(device);
-  if (peer == options.executors.end()) return invalid_argument("no executor is known for " + device);
+  if (peer == options.executors.end())
+    return invalid_argument("the partition has no executor for device " + device);
   how.peer = &peer->second;
   if (how.kind != Kind::Recv) {
-    made_edges.insert(how.edge);
+    sent_edges.insert(how.edge);
     return {};
   }
-  taken_edges.insert(how.edge);
+  received_edges.insert(how.edge);
   const Address worker{how.peer->task, how.peer->incarnation, "worker", {}};
-  how.from_elsewhere = !options.site->node.directory.find_local(worker).ok();
-  receives_from_elsewhere |= how.from_elsewhere;
+  how.from_other_process = !options.site->node.directory.find_local(worker).ok();
+  receives_from_other_processes |= how.from_other_process;
   return {};
 }
 

@@ -1,5 +1,5 @@
-// What the steps of one executor share: how each node that no kernel computes is carried out, made once when its partition is
-// registered. Immutable afterwards; any thread.
+// ExecutorShared: what the steps of one executor share: how each node without a kernel is carried out. Made once, when the
+// partition is registered, and immutable afterwards; may be used from any thread.
 #pragma once
 
 #include <memory>
@@ -14,23 +14,25 @@ struct ExecutorShared {
   explicit ExecutorShared(ExecutorOptions given);
 
   enum class Kind : uint8_t { None, Send, RefSend, Recv, Service };
+  /// How one node is carried out.
   struct Request {
     Kind kind = Kind::None;
-    uint64_t edge = 0;              ///< Send, Recv
-    const Address* peer = nullptr;  ///< Send, Recv: the executor at the other end, one of options.executors
-    bool from_elsewhere = false;    ///< Recv: it is of another process
-    std::unique_ptr<const ServedNode> served;  ///< Service
+    uint64_t edge = 0;                ///< for Send and Recv
+    const Address* peer = nullptr;    ///< for Send and Recv: the other executor, one of options.executors
+    bool from_other_process = false;  ///< for Recv
+    std::unique_ptr<const ServedNode> served;  ///< for Service
   };
 
-  /// Whether a Recv here, or a Send, is an end of this edge.
-  bool takes(uint64_t edge) const { return taken_edges.contains(edge); }
-  bool makes(uint64_t edge) const { return made_edges.contains(edge); }
+  /// Whether a Recv of this executor takes the tokens of this edge.
+  bool receives(uint64_t edge) const { return received_edges.contains(edge); }
+  /// Whether a Send of this executor makes the tokens of this edge.
+  bool sends(uint64_t edge) const { return sent_edges.contains(edge); }
 
   ExecutorOptions options;
-  std::unordered_set<uint64_t> taken_edges, made_edges;
-  bool receives_from_elsewhere = false;
-  std::vector<Request> requests;  ///< per node of the plan
-  Status status;                  ///< why it cannot run, when it cannot
+  std::unordered_set<uint64_t> received_edges, sent_edges;
+  bool receives_from_other_processes = false;
+  std::vector<Request> requests;  ///< by number of the node in the plan
+  Status status;                  ///< not Ok if a node cannot be prepared
 
  private:
   Status prepare(const Node& node, Request& how);

@@ -120,10 +120,11 @@ Result<AttrValue> read_attr(wire::Attr::Reader attr, const AnyMessage& message) 
         return Result<FunctionName>(FunctionName{std::string(view(text))});
       });
   }
-  return invalid_argument("the message has an attribute of an unknown kind");
+  return invalid_argument("attribute " + std::string(view(attr.getName())) + " is of unknown kind " +
+                          std::to_string(attr.which()));
 }
 
-/// An input that refers to a node still to come, to be set when that is there. Index Output::control: a control edge.
+/// An input from a node that is added later; it is set when that node has been added. Index Output::control: a control edge.
 struct LaterEdge {
   NodeId node;
   size_t input;
@@ -148,7 +149,7 @@ Result<NodeSpec> read_spec(wire::Node::Reader reader, const AnyMessage& message,
     } else {
       if (spec.inputs.empty()) return fail(invalid_argument("the first input comes from a later node"));
       later.push_back({static_cast<NodeId>(graph.size()), spec.inputs.size(), source});
-      spec.inputs.push_back(spec.inputs.front());  // of the same type, until its node is there
+      spec.inputs.push_back(spec.inputs.front());  // a placeholder of the same type
     }
   }
   for (const NodeId control : reader.getControlInputs()) {
@@ -165,7 +166,9 @@ Result<NodeSpec> read_spec(wire::Node::Reader reader, const AnyMessage& message,
 Status read_shapes(Graph& graph, NodeId node, wire::Node::Reader reader) {
   const auto shapes = reader.getShapes();
   if (shapes.size() > graph.node(node).output_types.size())
-    return invalid_argument("the message has shapes for outputs that the node does not have");
+    return invalid_argument("node " + graph.node(node).name + " has " +
+                            std::to_string(graph.node(node).output_types.size()) +
+                            " outputs, but the message has " + std::to_string(shapes.size()) + " shapes");
   for (uint32_t i = 0; i < shapes.size(); ++i) {
     TROUPE_ASSIGN(const auto shape, read_shape(shapes[i]));
     TROUPE_RETURN_IF_FAILED(graph.refine_shape({node, i}, shape));
@@ -198,13 +201,15 @@ Status read_function(Graph& graph, wire::Function::Reader reader, const AnyMessa
   function.arguments = vector_of<NodeId>(reader.getArguments());
   for (const NodeId argument : function.arguments)
     if (argument >= body->size())
-      return invalid_argument("function " + function.name +
-                              ": one of its arguments is not a node of its body");
+      return invalid_argument("function " + function.name + ": its argument is node number " +
+                              std::to_string(argument) + ", but its body has " +
+                              std::to_string(body->size()) + " nodes");
   for (const auto result : reader.getResults()) {
     function.results.push_back({result.getNode(), result.getIndex()});
     if (!body->contains(function.results.back()))
-      return invalid_argument("function " + function.name +
-                              ": one of its results is not an output of its body");
+      return invalid_argument("function " + function.name + ": its result is output " +
+                              std::to_string(result.getIndex()) + " of node number " +
+                              std::to_string(result.getNode()) + ", which its body does not have");
   }
   function.body = std::move(body);
   return graph.add_function(std::move(function));
@@ -246,7 +251,7 @@ void write(const Graph& graph, NodeId first, wire::Graph::Builder builder, std::
 Status read_into(Graph& graph, wire::Graph::Reader reader, const AnyMessage& message) {
   if (reader.getFirstNode() != graph.size())
     return aborted("the graph has " + std::to_string(graph.size()) +
-                   " nodes; what is to be added starts at " + std::to_string(reader.getFirstNode()));
+                   " nodes, but the first node to add has number " + std::to_string(reader.getFirstNode()));
   std::vector<LaterEdge> later;
   for (const auto node : reader.getNodes()) {
     TROUPE_ASSIGN(auto spec, read_spec(node, message, graph, later));

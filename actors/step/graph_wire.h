@@ -1,5 +1,5 @@
-// Between a Graph and its wire form (messages/schemas/graph.capnp). write() appends the tensors of attributes to `attachments`; read()
-// trusts nothing: whatever a peer may have written, the result passed the same checks as any graph, or is InvalidArgument.
+// Graph wire: converts between a Graph and its wire form (messages/schemas/graph.capnp). Reading trusts nothing that a peer has
+// written: the nodes pass the same checks as those of any other graph.
 #pragma once
 
 #include <vector>
@@ -10,10 +10,12 @@
 
 namespace troupe {
 
-/// Nodes [first, size()) and, when first is 0, the functions.
+/// Writes the nodes from number `first` on and, if `first` is 0, the functions. Appends the tensors of the attributes to
+/// `attachments`.
 void write(const Graph& graph, NodeId first, wire::Graph::Builder builder, std::vector<Tensor>& attachments);
 
-/// Adds the nodes to `graph`, which must have firstNode of them. On failure some may have been added: work on a copy.
+/// Adds the nodes and functions to `graph`. Fails with Aborted if `graph` does not have `firstNode` nodes, and with InvalidArgument
+/// if the message is not a valid graph. After a failure some nodes may have been added, so callers work on a copy.
 Status read_into(Graph& graph, wire::Graph::Reader reader, const AnyMessage& message);
 
 }  // namespace troupe

@@ -12,7 +12,7 @@
 namespace troupe {
 namespace {
 
-/// A signature, compiled and registered with its workers, or on the way there.
+/// A signature that has been compiled and is, or is being, registered with its workers.
 struct Prepared {
   struct Share {
     ActorRef worker;
@@ -20,16 +20,16 @@ struct Prepared {
     std::vector<std::string> seeded;
   };
   std::string key;
-  uint64_t handle = 0;  ///< also the number of the partition
+  uint64_t handle = 0;  ///< is also the number of the partition
   size_t feeds = 0, fetches = 0;
   std::vector<Share> shares;
   size_t registering = 0;
   Status failure;
   std::vector<Reply> waiting;
   size_t running = 0;
-  bool retired = false;  ///< not to be run any more
-  uint64_t last_use = 0;
-  bool elsewhere = false;  ///< one of the workers is of another process
+  bool retired = false;   ///< no new step may use it
+  uint64_t last_use = 0;  ///< the ordinal of the last step that used it
+  bool remote = false;    ///< at least one of the workers is in another process
 };
 
 struct Step {
@@ -40,9 +40,9 @@ struct Step {
   Status failure;
   std::vector<Tensor> fetches;
   bool profiled = false;
-  std::vector<Message<wire::PartitionDone>> profiles;  ///< the answers, when profiled
-  TimerId timer = 0;
-  TimerId again = 0;  ///< until workers that have not answered a failed step are told once more
+  std::vector<Message<wire::PartitionDone>> profiles;  ///< the workers' answers, if the step is profiled
+  TimerId timer = 0;                                   ///< for StepExpired
+  TimerId again = 0;                                   ///< for AbortAgain
 };
 
 std::string key_of(wire::PrepareStep::Reader request) {
@@ -91,8 +91,8 @@ class MasterRole final : public Role {
 
   void extend(const Message<wire::Extend>& message, Reply reply) {
     if (message->getVersion() != version_)
-      return reply(aborted("the graph is at version " + std::to_string(version_) + ", not " +
-                           std::to_string(message->getVersion())));
+      return reply(aborted("Extend is for version " + std::to_string(message->getVersion()) +
+                           " of the graph, but the graph has version " + std::to_string(version_)));
     Graph extended = graph_;
     if (Status status = read_into(extended, message->getGraph(), message); !status.ok())
       return reply(std::move(status));
@@ -102,7 +102,7 @@ class MasterRole final : public Role {
     reply(draft.finish());
   }
 
-  // Preparing: once per signature.
+  // Preparing, which happens once per signature.
 
   void prepare(const Message<wire::PrepareStep>& message, Reply reply) {
     if (closing_) return reply(cancelled("the session is closed"));
@@ -141,7 +141,7 @@ class MasterRole final : public Role {
         continue;
       }
       prepared->shares.push_back({*worker, std::move(share.feeds), std::move(share.seeded)});
-      prepared->elsewhere |= !node_.directory.find_local(workers_[share.worker].worker).ok();
+      prepared->remote |= !node_.directory.find_local(workers_[share.worker].worker).ok();
       ask(*worker, std::move(share.registration),
           [this, prepared](const Result<AnyMessage>& answer) { registered(prepared, answer.status()); });
     }
@@ -161,7 +161,7 @@ class MasterRole final : public Role {
     reply(draft.finish());
   }
 
-  /// Forgets the signatures used longest ago, but none that runs or registers.
+  /// Drops the signatures used longest ago until there is room for one more. Keeps those that are running or being registered.
   void make_room() {
     while (signatures_.size() >= options_.signatures) {
       std::shared_ptr<Prepared> oldest;
@@ -174,7 +174,8 @@ class MasterRole final : public Role {
     }
   }
 
-  void forget(std::shared_ptr<Prepared> prepared) {  // NOLINT: by value, as the one in the map goes
+  void forget(
+      std::shared_ptr<Prepared> prepared) {  // NOLINT: by value, because the map's reference is erased
     Draft<wire::DeregisterPartition> draft;
     draft->setSession(session_);
     draft->setPartition(prepared->handle);
@@ -191,11 +192,13 @@ class MasterRole final : public Role {
     if (closing_) return reply(cancelled("the session is closed"));
     const auto found = signatures_.find(request.getHandle());
     if (found == signatures_.end() || found->second->retired)
-      return reply(aborted("the step is not prepared any more; prepare it again"));
+      return reply(aborted("the signature with handle " + std::to_string(request.getHandle()) +
+                           " is not prepared any more; prepare it again"));
     const auto& prepared = found->second;
     if (message.attachments().size() != prepared->feeds)
-      return reply(invalid_argument("the step takes " + std::to_string(prepared->feeds) + " tensors, got " +
-                                    std::to_string(message.attachments().size())));
+      return reply(invalid_argument("the step was prepared with " + std::to_string(prepared->feeds) +
+                                    " feeds, but got " + std::to_string(message.attachments().size()) +
+                                    " tensors"));
     Step step;
     step.ordinal = ++last_ordinal_;
     step.call = request.getCall();
@@ -245,7 +248,7 @@ class MasterRole final : public Role {
     return draft.finish(std::move(some));
   }
 
-  /// Sends itself a message about a step, in so many nanoseconds.
+  /// Sends this actor the message T about a step after `nanoseconds`.
   template <class T>
   TimerId call_in(int64_t nanoseconds, uint64_t ordinal) {
     return node_.env.clock.call_at(node_.env.clock.now() + nanoseconds,
@@ -267,7 +270,7 @@ class MasterRole final : public Role {
     Step& step = at->second;
     --step.pending;
     if (!answer) {
-      // Whoever is back has perhaps forgotten the partition, or is reached by another stub.
+      // A restarted worker may not know the partition, or may need another stub.
       if (answer.status().code() == Code::Unavailable || answer.status().code() == Code::Aborted)
         retire(*step.prepared);
       fail(step, answer.status());
@@ -277,9 +280,10 @@ class MasterRole final : public Role {
       const auto id = what.getStep();
       if (id.getOrdinal() != ordinal || id.getSession() != session_ ||
           what.getPartition() != step.prepared->handle)
-        fail(step, internal("a worker has run step " + std::to_string(id.getOrdinal()) + " of partition " +
-                            std::to_string(what.getPartition()) + ", not step " + std::to_string(ordinal) +
-                            " of partition " + std::to_string(step.prepared->handle)));
+        fail(step,
+             internal("a worker answered for step " + std::to_string(id.getOrdinal()) + " of partition " +
+                      std::to_string(what.getPartition()) + " instead of step " + std::to_string(ordinal) +
+                      " of partition " + std::to_string(step.prepared->handle)));
       uint32_t i = 0;
       for (const uint32_t position : what.getPositions())
         if (position < step.fetches.size() && i < done.attachments().size())
@@ -289,21 +293,21 @@ class MasterRole final : public Role {
     if (step.pending == 0) end(at);
   }
 
-  /// The first failure counts, and ends the step everywhere.
+  /// Records the first failure of a step, and ends the step in all processes.
   void fail(Step& step, Status status) {
     if (!step.failure.ok()) return;
     step.failure = std::move(status);
     if (step.pending != 0) abort(step);
   }
 
-  /// Tells every worker that the step is to end; and once more, should some of them not have heard it.
+  /// Sends AbortStep to every worker of the step. If some are in other processes, sets a timer to repeat it.
   void abort(Step& step) {
     Draft<wire::AbortStep> draft;
     set_step(draft->initStep(), session_, step.ordinal);
     write(step.failure, draft->initReason());
     const auto message = draft.finish();
     for (const auto& share : step.prepared->shares) tell(share.worker, message);
-    if (step.prepared->elsewhere)
+    if (step.prepared->remote)
       step.again = call_in<wire::AbortAgain>(limits::patient_heartbeats * node_.heartbeat, step.ordinal);
   }
 
@@ -313,7 +317,7 @@ class MasterRole final : public Role {
         at->second.prepared->handle == request.getPartition())
       return reply(Draft<wire::StepConfirmed>().finish());
     node_.strays.fetch_add(1, std::memory_order_relaxed);
-    reply(not_found("its master knows no step " + std::to_string(request.getStep().getOrdinal()) +
+    reply(not_found("the master does not run step " + std::to_string(request.getStep().getOrdinal()) +
                     " of partition " + std::to_string(request.getPartition())));
   }
 
@@ -323,7 +327,7 @@ class MasterRole final : public Role {
       if (step.prepared->handle == message->getPartition()) fail(step, reason);
   }
 
-  /// Prepared anew when it is asked for again.
+  /// Ends the use of a prepared signature. If a session asks for the same signature again, it is prepared anew.
   void retire(Prepared& prepared) {
     if (std::exchange(prepared.retired, true)) return;
     if (const auto at = handles_.find(prepared.key); at != handles_.end() && at->second == prepared.handle)
@@ -338,7 +342,7 @@ class MasterRole final : public Role {
     if (step.failure.ok())
       for (size_t i = 0; i < step.fetches.size() && step.failure.ok(); ++i)
         if (!step.fetches[i].valid())
-          step.failure = internal("no worker has returned fetch " + std::to_string(i));
+          step.failure = internal("no worker returned a tensor for fetch " + std::to_string(i));
     if (!step.failure.ok()) {
       step.reply(std::move(step.failure));
     } else {
@@ -384,8 +388,8 @@ class MasterRole final : public Role {
   uint64_t version_ = 0;
   std::map<uint64_t, std::shared_ptr<Prepared>> signatures_;  ///< by handle
   std::unordered_map<std::string, uint64_t> handles_;         ///< by key
-  std::map<uint64_t, Step> steps_;                            ///< running, by ordinal: the first is the floor
-  EarlierRuns runs_;  ///< of the random nodes with seeds of their own, so far
+  std::map<uint64_t, Step> steps_;  ///< the running steps, by ordinal; the first is the floor
+  EarlierRuns runs_;  ///< in how many steps so far each random node with its own seeds took part
   uint64_t last_handle_ = 0, last_ordinal_ = 0;
   bool closing_ = false;
   std::vector<Reply> closers_;

@@ -1,11 +1,11 @@
-// The master role of one session: it holds the session's graph, compiles each signature once, and carries out steps by one
-// RunPartition per worker. Schema: messages/schemas/session.capnp.
+// The master role: one per session. It holds the session's graph, compiles each signature once, and runs steps by sending one
+// RunPartition to each worker. Schema: messages/schemas/session.capnp.
 //
 //   step:  RunStep -> running --all PartitionDone--> StepDone
-//                       | a partition failed or broke, CancelStep, CloseSession, StepExpired
+//                       | a partition failed or was broken, CancelStep, CloseSession, StepExpired
 //                       v
 //                    failing (AbortStep sent to every worker of the step) --all answered--> the first failure
-//                       (after StepExpired the caller is answered at once, and the step drains)
+//                       (after StepExpired the caller is answered at once, and the step ends later)
 #pragma once
 
 #include <vector>
@@ -15,7 +15,8 @@
 
 namespace troupe {
 
-/// `session` is random and names the session everywhere; with its text as key the address is the master's in the directory.
+/// Spawns the master of a session and enters it in the directory under `address`, whose key is the text of `session`. `session` is
+/// a random number that names the session in all messages.
 ActorRef spawn_master(ActorNode& node, const Address& address, uint64_t session,
                       std::vector<WorkerDevices> workers, SessionOptions options);
 

@@ -1,4 +1,4 @@
-// Profiles of steps as messages carry them. Free functions; any thread.
+// Profile wire: converts between profiles and their wire form (messages/schemas/profile.capnp). May be called from any thread.
 #pragma once
 
 #include <vector>
@@ -15,7 +15,7 @@ using DeviceProfiles = capnp::List<wire::DeviceProfile>;
 void write(const StepProfile& profile, const PreparedPlan& plan, wire::DeviceProfile::Builder to);
 std::vector<DeviceProfile> read(DeviceProfiles::Reader from);
 
-/// Answers of a step together: PartitionDone or StepDone gets what the `parts`, PartitionDone, tell.
+/// Collects the profiles of several PartitionDone messages in `done`, a PartitionDone or StepDone.
 template <class Done, class Parts>
 void gather_profiles(const Parts& parts, Done done) {
   uint32_t count = 0;

@@ -7,7 +7,7 @@
 namespace troupe {
 namespace {
 
-constexpr int64_t longest_without_turn = 50'000;  ///< nanoseconds
+constexpr int64_t max_without_turn = 50'000;  ///< nanoseconds
 
 }  // namespace
 
@@ -23,7 +23,7 @@ void PartitionStep::begin(Reply executed) {
   drive_soon();
 }
 
-// A job holds a reference to the step, so that it lives as long as anything is to drive it.
+// A job holds a reference to the step, so that the step lives until the job has run.
 Job PartitionStep::drive_job() {
   return {[](void* what) {
             const std::unique_ptr<std::shared_ptr<PartitionStep>> step(
@@ -39,15 +39,15 @@ void PartitionStep::drive_soon() {
                shared_->options.plan->is_light() ? Computation::Light : Computation::Yields);
 }
 
-// Tokens leave. When the step has run for a while or is about to, what waits for its thread has a turn, too: the
-// receivers of those tokens among it, and whoever else's messages and steps came to lie here.
+// Sends the tokens. If the step has run for a while or is about to, the other jobs of its thread get a turn, too: among them the
+// receivers of these tokens.
 void PartitionStep::flush(FlushReason what) {
   outbox_.flush(what);
   if (what == FlushReason::Parking) return;
   ActorNode& node = shared_->options.site->node;
   const int64_t now = node.env.clock.now();
   if (last_turn_ == 0) last_turn_ = now;
-  if (what == FlushReason::Kernel && now - last_turn_ < longest_without_turn) return;
+  if (what == FlushReason::Kernel && now - last_turn_ < max_without_turn) return;
   if (Unit* unit = Unit::current(node.scheduler)) unit->turn();
   last_turn_ = node.env.clock.now();
 }
@@ -98,7 +98,7 @@ bool PartitionStep::may_push(const Address& peer, size_t bytes) {
   if (outbox_.may_push(peer, bytes)) return true;
   {
     const std::lock_guard lock(mutex_);
-    if (askers_.erase(&peer) == 0) return false;
+    if (renewed_.erase(&peer) == 0) return false;
   }
   outbox_.renew(peer);
   return outbox_.may_push(peer, bytes);
@@ -121,10 +121,14 @@ void PartitionStep::give(const AnyMessage& message, Reply reply) {
     const std::lock_guard lock(mutex_);
     const auto at = offers_.find({request.getEdge(), request.getFrame(), request.getIteration()});
     if (at == offers_.end())
-      return reply(failure_.ok() ? internal("nothing was announced on this edge") : failure_);
+      return reply(failure_.ok()
+                       ? internal("no tensor was announced on edge " + std::to_string(request.getEdge()) +
+                                  ", frame " + std::to_string(request.getFrame()) + ", iteration " +
+                                  std::to_string(request.getIteration()))
+                       : failure_);
     offer = std::move(at->second);
     offers_.erase(at);
-    askers_.insert(offer.peer);
+    renewed_.insert(offer.peer);
   }
   give(offer, std::move(reply));
   arrived(offer.activation, {});
@@ -140,7 +144,7 @@ void PartitionStep::give(const Offer& offer, Reply reply) {
       return reply(failed_precondition("variable " + offer.cell->name() + " has no value yet"));
     case StateCell::Reading::Busy: break;
   }
-  read(*offer.cell, std::move(reply));  // ReadDone attaches the same
+  read(*offer.cell, std::move(reply));  // its answer, ReadDone, has the same attachment as TensorTaken
 }
 
 void PartitionStep::read(StateCell& cell, Reply reply) {
@@ -198,7 +202,9 @@ void PartitionStep::token_arrived(const TokenKey& key, Arrived value) {
     if (over_) return;
     Token& token = tokens_[key];
     if (!token.waiting) {
-      if (token.value) value.reply.status = internal("an edge carried two tokens for one iteration");
+      if (token.value)
+        value.reply.status = internal("two tokens arrived for iteration " + std::to_string(key.iteration) +
+                                      " of edge " + std::to_string(key.edge));
       token.value = std::move(value);
       return;
     }
@@ -211,7 +217,7 @@ void PartitionStep::token_arrived(const TokenKey& key, Arrived value) {
 void PartitionStep::tensors_arrived(const AnyMessage& message) {
   uint32_t next = 0;
   for (const auto arrival : (*Message<wire::TensorsArrived>(message)).getArrivals()) {
-    if (!shared_->takes(arrival.getEdge()))
+    if (!shared_->receives(arrival.getEdge()))
       return stray("a token of edge " + std::to_string(arrival.getEdge()));
     Arrived value;
     value.reply.dead = arrival.getDead();
@@ -232,13 +238,13 @@ void PartitionStep::tensors_arrived(const AnyMessage& message) {
 void PartitionStep::stray(const std::string& what) {
   const auto& site = *shared_->options.site;
   site.node.strays.fetch_add(1, std::memory_order_relaxed);
-  cancel(data_loss(what + " came to " + site.device->name().text() +
-                   ", which has no use for it: a message was damaged on its way"));
+  cancel(data_loss(what + " arrived at " + site.device->name().text() +
+                   ", which does not expect this: a message was damaged on its way"));
 }
 
-PartitionStep::Whereabouts PartitionStep::find(const TokenKey& token) const {
-  if (!shared_->makes(token.edge)) return Whereabouts::NoSuchEdge;
-  return outbox_.has_sent(token) ? Whereabouts::Sent : Whereabouts::Pending;
+PartitionStep::TokenState PartitionStep::find(const TokenKey& token) const {
+  if (!shared_->sends(token.edge)) return TokenState::NoSuchEdge;
+  return outbox_.has_sent(token) ? TokenState::Sent : TokenState::Pending;
 }
 
 std::map<const Address*, std::vector<TokenKey>> PartitionStep::overdue() {
@@ -247,7 +253,7 @@ std::map<const Address*, std::vector<TokenKey>> PartitionStep::overdue() {
   for (auto& [key, token] : tokens_) {
     if (!token.waiting) continue;
     const auto& how = shared_->requests[token.waiting->node];
-    if (!how.from_elsewhere) continue;
+    if (!how.from_other_process) continue;
     if (std::exchange(token.overdue, true)) tokens[how.peer].push_back(key);
   }
   return tokens;
@@ -281,7 +287,7 @@ void PartitionStep::read(Activation activation, uint32_t input, StateCell& cell)
 }
 
 void PartitionStep::cancel(Status reason) {
-  const std::lock_guard lock(mutex_);  // so that it does not end meanwhile
+  const std::lock_guard lock(mutex_);  // the step cannot end while the lock is held
   if (!over_ && runner_.cancel(std::move(reason))) drive_soon();
 }
 
@@ -300,7 +306,7 @@ void PartitionStep::failing(const Status& status) {
   cancel_requests();
 }
 
-// What waits in other roles shall be answered soon: they are told that nobody waits any more.
+// Tells the actors that keep a request of this step to answer it soon.
 void PartitionStep::cancel_requests() {
   for (const auto& [actor, served] : waited_for_)
     shared_->options.site->node.engine.send(actor, served->cancellation(info_));

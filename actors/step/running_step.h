@@ -1,6 +1,6 @@
-// A step of one partition while it runs: the StepHost that turns what no kernel serves into messages, and their replies into
-// arrivals. Send goes to the executor of the other device, ops of services to their actors; no thread waits for any of them.
-// Shared by the executor, which hands it tensors and aborts, and by the thread that drives it; it ends itself with StepExecuted.
+// PartitionStep: a running step of one partition. It is the StepHost that turns nodes without a kernel into messages: a Send
+// becomes a message to the executor of the other device, an op of a service becomes a message to an actor. No thread waits for the
+// replies. The executor, which hands it tensors and cancels it, and the thread that drives it share the step.
 #pragma once
 
 #include <map>
@@ -22,22 +22,23 @@ class PartitionStep final : public StepHost, public std::enable_shared_from_this
  public:
   PartitionStep(std::shared_ptr<ExecutorShared> shared, const StepInfo& info, std::vector<Tensor> feeds);
 
-  /// Once, before anything else: computes soon, and answers `executed` when nothing of the step runs any more.
+  /// Starts the step; must be called once, first. `executed` is answered when nothing of the step runs any more.
   void begin(Reply executed);
-  void tensors_arrived(const AnyMessage& message);  ///< a TensorsArrived
-  /// Answers a TakeTensor with the value that the variable has now, or with the tensor that waited to be asked for.
+  /// Takes the tokens of a TensorsArrived message.
+  void tensors_arrived(const AnyMessage& message);
+  /// Answers a TakeTensor message with the present value of the announced variable, or with the announced tensor.
   void give(const AnyMessage& message, Reply reply);
   void cancel(Status reason);
 
-  /// Where a token is that the other end of an edge waits for.
-  enum class Whereabouts : uint8_t { Pending, Sent, NoSuchEdge };
-  Whereabouts find(const TokenKey& token) const;
-  /// The tokens from other processes that it has waited for since this was called before, by their sender.
+  /// The state of a token that the receiver of an edge waits for.
+  enum class TokenState : uint8_t { Pending, Sent, NoSuchEdge };
+  TokenState find(const TokenKey& token) const;
+  /// Returns the tokens from other processes, by sender, for which a Recv has waited since the previous call.
   std::map<const Address*, std::vector<TokenKey>> overdue();
-  /// Whether it still waits for a token; the name of the Recv that does, or nothing.
+  /// Returns the name of the tensor if a Recv still waits for this token; otherwise nothing.
   std::optional<std::string> waits_for(const TokenKey& token) const;
   const StepInfo& info() const { return info_; }
-  /// After it has ended, when it was to be profiled.
+  /// The profile, if the step has ended and was to be profiled.
   const StepProfile& profile() const { return runner_.profile(); }
 
  private:
@@ -54,23 +55,24 @@ class PartitionStep final : public StepHost, public std::enable_shared_from_this
   void receive(const StepRequest& request, const ExecutorShared::Request& how);
   void ask_service(const StepRequest& request, const ServedNode& served);
   void cancel_requests();
-  /// A message for this step names what is not there: it ends.
+  /// Ends the step because a message for it contains `what`, which the step cannot take.
   void stray(const std::string& what);
   void arrived(Activation activation, StepReply reply);
   void drive_soon();
   Job drive_job();
 
-  /// What a token brings: tensor or dead, here before or after the Recv that takes it.
+  /// The content of a token: a tensor, or dead.
   struct Arrived {
     StepReply reply;
     bool announced = false;
   };
+  /// A token that has arrived, or a Recv that waits for one.
   struct Token {
     std::optional<Arrived> value;
     std::optional<Activation> waiting;
-    bool overdue = false;  ///< it was waited for when the executor last looked around
+    bool overdue = false;  ///< a Recv was already waiting when overdue() was called last
   };
-  /// What a Send announced and nobody has asked for yet: a variable, or a tensor too much to be pushed.
+  /// Something that a Send has announced and the receiver has not asked for yet: a variable, or a tensor that must not be pushed.
   struct Offer {
     StateCell* cell = nullptr;
     Tensor tensor = {};
@@ -81,26 +83,27 @@ class PartitionStep final : public StepHost, public std::enable_shared_from_this
                   std::optional<Tensor> tensor, bool announced);
   void announce(const StepRequest& request, const ExecutorShared::Request& how, Offer offer);
   void token_arrived(const TokenKey& key, Arrived value);
-  /// Hands a matched token to its Recv, asking for the value first when it was only announced.
+  /// Hands a token to the Recv that waits for it. If the token was only announced, first asks the sender for the tensor.
   void match(Activation activation, const TokenKey& key, Arrived value);
   void give(const Offer& offer, Reply reply);
-  /// Asks the owner of the variable for its value.
+  /// Asks the actor that owns the variable for its value.
   void read(StateCell& cell, Reply reply);
 
-  const ActorNode::KeepAlive keep_alive_;  // first, so that the node outlives whatever else the step keeps
+  const ActorNode::KeepAlive keep_alive_;  // the first member, so that the node outlives all others
   const std::shared_ptr<ExecutorShared> shared_;
   const StepInfo info_;
   std::vector<Tensor> feeds_;
-  TokenOutbox outbox_;     ///< the driving thread's
-  int64_t last_turn_ = 0;  ///< when others last had the driving thread, as far as known; that thread's
+  TokenOutbox outbox_;     ///< used by the driving thread only
+  int64_t last_turn_ = 0;  ///< when other jobs last ran on the driving thread; used by that thread only
   StepRunner runner_;
   Reply executed_;
-  /// The actors of services that may keep a request for long, and a node that asked each; the driving thread's.
+  /// The actors that may keep a request of this step for long, each with a node that sent one; used by the driving thread only.
   std::map<ActorRef, const ServedNode*> waited_for_;
-  mutable std::mutex mutex_;  ///< guards what follows
+  mutable std::mutex mutex_;  ///< guards the members below
   std::unordered_map<TokenKey, Token, TokenKeyHash> tokens_;
   std::unordered_map<TokenKey, Offer, TokenKeyHash> offers_;
-  std::set<const Address*> askers_;  ///< peers that took something offered since they were looked at
+  std::set<const Address*>
+      renewed_;  ///< peers that took an offer after may_push() last found too much pushed to them
   Status failure_;
   bool over_ = false;
 };

@@ -15,25 +15,25 @@
 namespace troupe {
 
 struct PreparedStep::State {
-  std::weak_ptr<Session::Impl> session;  // which keeps the steps it prepared
+  std::weak_ptr<Session::Impl> session;  // weak, because the session keeps its prepared steps
   Message<wire::PrepareStep> signature;
   std::atomic<uint64_t> handle{0};
 };
 
-/// What a session stands on.
+/// What a session needs to work.
 struct SessionParts {
   ActorNode& node;
   ActorRef master;
   const Graph& graph;
-  std::string container;  ///< in which its state is
+  std::string container;  ///< the container of its state
   Address master_address;
-  Address coordinator;           ///< of checkpoints
-  std::vector<Address> workers;  ///< of the processes that it runs on
+  Address coordinator;           ///< the coordinator of its checkpoints
+  std::vector<Address> workers;  ///< the workers of its processes
 
   Session open() &&;
 };
 
-/// Shared by the session and the steps it prepared.
+/// Shared by a session and its prepared steps.
 struct Session::Impl {
   explicit Impl(SessionParts given) : parts(std::move(given)) {}
   ~Impl() { parts.node.engine.stop(parts.master); }
@@ -59,8 +59,8 @@ struct Session::Impl {
     return {};
   }
 
-  /// Throws for what is not of this session's graph.
-  void require(const std::vector<Output>& feeds, const std::vector<Output>& fetches) const {
+  /// Throws InvalidArgument if a feed or fetch does not belong to this session's graph.
+  void check_outputs(const std::vector<Output>& feeds, const std::vector<Output>& fetches) const {
     const auto fail = [](const char* what, size_t i, const Status& status) {
       throw Error(invalid_argument(std::string(what) + ' ' + std::to_string(i) + ' ' + status.text()));
     };
@@ -75,9 +75,9 @@ struct Session::Impl {
     return Message<wire::StepPrepared>(answer)->getHandle();
   }
 
-  /// Whose state a SaveCheckpoint or RestoreCheckpoint is about, and where the files are.
+  /// Fills in the folder, the container and the writers of a SaveCheckpoint or RestoreCheckpoint.
   template <class Request>
-  void name_state(Request request, const std::string& folder) const;
+  void set_location(Request request, const std::string& folder) const;
   AnyMessage ask_coordinator(AnyMessage message) const;
   Message<wire::PrepareStep> signature(const std::vector<Output>& feeds,
                                        const std::vector<Output>& outputs) const;
@@ -87,7 +87,7 @@ struct Session::Impl {
   static constexpr size_t max_steps = 64;
 
   SessionParts parts;
-  std::mutex mutex;  ///< guards what follows
+  std::mutex mutex;  ///< guards `sent`, `version` and `steps`
   size_t sent = 0;
   uint64_t version = 0;
   std::map<Key, PreparedStep> steps;
@@ -129,10 +129,10 @@ Result<AnyMessage> Session::Impl::run(uint64_t handle, const std::vector<Tensor>
 
 std::vector<Tensor> PreparedStep::run(const std::vector<Tensor>& feeds, const StepOptions& options) const {
   const auto session = state_->session.lock();
-  if (!session) throw Error(unavailable("the session that prepared this step is gone"));
+  if (!session) throw Error(unavailable("the session that prepared this step has been destroyed"));
   auto done = session->run(state_->handle, feeds, options);
-  if (!done &&
-      done.status().code() == Code::Aborted) {  // forgotten by the master, or a worker restarted: once more
+  // The master has dropped the signature, or a worker has restarted: the session prepares the signature again.
+  if (!done && done.status().code() == Code::Aborted) {
     state_->handle = value_or_throw(session->prepare(state_->signature));
     done = session->run(state_->handle, feeds, options);
   }
@@ -181,8 +181,8 @@ std::vector<Tensor> Session::run(const std::vector<std::pair<Output, Tensor>>& f
     key.first.push_back(output);
     tensors.push_back(tensor);
   }
-  impl_->require(key.first,
-                 key.second);  // before the look-up: an Output of another graph may equal a known one
+  // Checked before the lookup, because an Output of another graph may equal one of a known step.
+  impl_->check_outputs(key.first, key.second);
   PreparedStep step;
   {
     const std::lock_guard lock(impl_->mutex);
@@ -198,7 +198,7 @@ std::vector<Tensor> Session::run(const std::vector<std::pair<Output, Tensor>>& f
 }
 
 PreparedStep Session::prepare(const std::vector<Output>& feeds, const std::vector<Output>& fetches) {
-  impl_->require(feeds, fetches);
+  impl_->check_outputs(feeds, fetches);
   throw_if_failed(impl_->extend());
   PreparedStep step;
   step.state_ = std::make_shared<PreparedStep::State>();
@@ -209,7 +209,7 @@ PreparedStep Session::prepare(const std::vector<Output>& feeds, const std::vecto
 }
 
 template <class Request>
-void Session::Impl::name_state(Request request, const std::string& folder) const {
+void Session::Impl::set_location(Request request, const std::string& folder) const {
   request.setFolder(as_text(folder));
   request.setContainer(as_text(parts.container));
   auto writers = request.initWriters(static_cast<uint32_t>(parts.workers.size()));
@@ -225,7 +225,7 @@ AnyMessage Session::Impl::ask_coordinator(AnyMessage message) const {
 
 SavedCheckpoint Session::save(const std::string& folder, const SaveOptions& options) {
   Draft<wire::SaveCheckpoint> draft;
-  impl_->name_state(*draft, folder);
+  impl_->set_location(*draft, folder);
   draft->setRound(options.round);
   draft->setNote(as_text(options.note));
   draft->setKeep(static_cast<uint32_t>(std::min<size_t>(options.keep, UINT32_MAX)));
@@ -235,13 +235,13 @@ SavedCheckpoint Session::save(const std::string& folder, const SaveOptions& opti
 }
 
 RestoredCheckpoint Session::restore(const std::string& folder, const std::string& name) {
-  // Where the variables are is settled when a step that has them is prepared.
+  // The variables get their devices when a step that contains them is prepared.
   std::vector<Output> variables;
   for (const Node& node : impl_->parts.graph.nodes())
     if (is_variable(node)) variables.push_back({node.id, Output::control});
   if (!variables.empty()) prepare({}, variables);
   Draft<wire::RestoreCheckpoint> draft;
-  impl_->name_state(*draft, folder);
+  impl_->set_location(*draft, folder);
   if (!name.empty()) draft->setName(as_text(name));
   const Message<wire::CheckpointRestored> restored(impl_->ask_coordinator(draft.finish()));
   return {std::string(view(restored->getFolder())), restored->getRound(),

@@ -1,6 +1,6 @@
-// Session: a client's way to run its graph (white paper, section 2; features.md C1-C9). Public header: std and our own types.
-// run() may be called from several threads; the graph may grow between calls, not during one. Its functions throw Error, with
-// op, node, device and step where they are known. The runtime that made it outlives it.
+// Session: runs steps of a graph for a client (white paper, section 2; features.md C1-C9). run() may be called from several
+// threads. The graph may grow between calls, but not during a call. Failures are thrown as Error, with op, node, device and step
+// where they are known. The runtime must outlive its sessions. Public header: it uses only std and Troupe's own types.
 #pragma once
 
 #include <chrono>
@@ -17,35 +17,39 @@
 namespace troupe {
 
 struct StepOptions {
-  std::chrono::nanoseconds timeout{0};  ///< 0: none. After it: DeadlineExceeded, and the step ends everywhere
-  bool training = false;                ///< `round` is the training round, which keys random ops
+  /// If the step has not ended after this time, it fails with DeadlineExceeded and is aborted on all devices. 0: no limit.
+  std::chrono::nanoseconds timeout{0};
+  /// Whether this is a step of training round `round`. The round then determines the numbers of random ops.
+  bool training = false;
   uint64_t round = 0;
-  std::vector<DeviceProfile>* profile = nullptr;  ///< when given: becomes where the time of the step went
+  /// If non-null, receives the profile of the step, one entry per device.
+  std::vector<DeviceProfile>* profile = nullptr;
 };
 
 struct SaveOptions {
-  uint64_t round = 0;  ///< what the state is of: the training round, for people and for who restores
-  std::string note;    ///< kept as it is; UTF-8
-  size_t keep = 5;     ///< so many checkpoints stay in the folder, the newest
+  uint64_t round = 0;  ///< the training round of the state; restore() returns it
+  std::string note;    ///< any UTF-8 text; restore() returns it
+  size_t keep = 5;     ///< how many checkpoints to keep in the folder, the newest ones; 0 counts as 1
 };
 
 struct SavedCheckpoint {
-  std::string folder;   ///< its own, below the one given
-  std::string problem;  ///< why old ones could not be removed; empty: they could
+  std::string folder;   ///< the folder of this checkpoint, inside the folder given to save()
+  std::string problem;  ///< why old checkpoints could not be removed; empty if they were removed
 };
 
 struct RestoredCheckpoint {
-  std::string folder;
+  std::string folder;  ///< the folder of the checkpoint
   uint64_t round = 0;
   std::string note;
-  std::vector<std::string> skipped;  ///< newer ones that are damaged, and how
-  std::vector<std::string> missing;  ///< variables that it does not have: they stay as they were
+  std::vector<std::string> skipped;  ///< the newer checkpoints that are damaged, each with its damage
+  std::vector<std::string>
+      missing;  ///< the variables that the checkpoint does not contain; they keep their values
 };
 
-/// A signature prepared once: steps carry tensors by position. Cheap to copy; outlived by its session.
+/// A signature that has been prepared, so that its steps need no names. Cheap to copy. Its session must outlive it.
 class PreparedStep {
  public:
-  /// One tensor per feed, in the order prepared; returns one per fetch.
+  /// Runs a step. Takes one tensor per feed, and returns one tensor per fetch, each in the order prepared.
   std::vector<Tensor> run(const std::vector<Tensor>& feeds, const StepOptions& options = {}) const;
 
  private:
@@ -60,31 +64,32 @@ class Session {
   Session& operator=(Session&&) noexcept;
   ~Session();
 
-  /// Runs what `fetches` needs, with `feeds` in place of those outputs. Outputs that are control (targets: the result of
-  /// Scope::group, of an op without outputs) are run for their effect; the result holds one tensor for each of the others.
+  /// Runs a step: computes `fetches`, with the tensors of `feeds` in place of the outputs that they name. A fetch that is a control
+  /// output (the result of Scope::group, or of an op without outputs) is a target: it is run for its effect. Returns one tensor for
+  /// each other fetch, in order.
   std::vector<Tensor> run(const std::vector<std::pair<Output, Tensor>>& feeds,
                           const std::vector<Output>& fetches, const StepOptions& options = {});
   std::vector<Tensor> run(const std::vector<Output>& fetches, const StepOptions& options = {}) {
     return run({}, fetches, options);
   }
 
-  /// The same in two halves, for steps that are run often.
+  /// Prepares steps that are run often. As for run(), `fetches` may contain control outputs.
   PreparedStep prepare(const std::vector<Output>& feeds, const std::vector<Output>& fetches);
 
-  /// Saves every variable of the session's state that has a value, in all its processes, as a checkpoint in `folder`; returns when
-  /// it is on disk. Nothing may change them meanwhile. After a failure the checkpoints before are as they were. Cancelled when
-  /// the session is ended meanwhile.
+  /// Saves all variables of the session's state that have a value, in all its processes, as a checkpoint in `folder`. Returns when
+  /// the checkpoint is on disk. No step may change the variables meanwhile. After a failure the earlier checkpoints are unchanged.
+  /// Fails with Cancelled if the session is ended meanwhile.
   SavedCheckpoint save(const std::string& folder, const SaveOptions& options = {});
-  /// Gives the variables their values from the newest valid checkpoint in `folder`, or from the one called `name` there,
-  /// however many processes there were. Variables need no value before. Every file is checked before any variable changes.
-  /// NotFound (no checkpoint, or one that has none of the variables), DataLoss (which file, and what is wrong), InvalidArgument (a
-  /// variable of another dtype or shape).
+  /// Sets the variables to their values in the newest valid checkpoint in `folder`, or in the checkpoint `name` there. The
+  /// checkpoint may have been saved by another number of processes. The variables need not have values before. Every file is
+  /// checked before any variable changes. Fails with NotFound if there is no checkpoint or it contains none of the variables, with
+  /// DataLoss, naming the file and its damage, or with InvalidArgument if the dtype or shape of a variable differs.
   RestoredCheckpoint restore(const std::string& folder, const std::string& name = {});
 
-  /// Ends the session: running steps end Cancelled soon, and none begins any more; then the state goes that it does not share. Any
-  /// thread; waits for nothing.
+  /// Ends the session: running steps fail with Cancelled, no new step begins, and then the state that the session does not share is
+  /// dropped. Does not wait. Any thread.
   void cancel();
-  /// The same, and returns when they have ended, or throws DeadlineExceeded.
+  /// Ends the session as cancel() does, and returns when all steps have ended. Throws DeadlineExceeded after `timeout`.
   void close(std::chrono::nanoseconds timeout = std::chrono::seconds(10));
 
  private:

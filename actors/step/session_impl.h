@@ -1,4 +1,4 @@
-// How a session is opened on a node of actors, real or simulated. Not installed.
+// Opening a session on a node, real or simulated. For the library and its tests; not installed.
 #pragma once
 
 #include <vector>
@@ -9,11 +9,11 @@
 
 namespace troupe {
 
-/// A task and its devices, as a session sees them.
+/// Returns the worker of a task of this process, and its devices.
 WorkerDevices worker_of(const TaskSites& task);
 
-/// A session over these workers; its master, and the coordinator of its checkpoints, are at `task`, which lies on the node. `id` as
-/// for spawn_master.
+/// Opens a session over these workers. Its master, and the coordinator of its checkpoints, belong to `task`, a task of this node.
+/// `id` is the random number that names the session.
 Session open_session(ActorNode& node, const TaskSites& task, uint64_t id, const Graph& graph,
                      std::vector<WorkerDevices> workers, const SessionOptions& options);
 

@@ -1,4 +1,4 @@
-// What a client chooses for its session. Public header. Plain values.
+// SessionOptions: what a client chooses for its session. Plain values. Public header.
 #pragma once
 
 #include <chrono>
@@ -14,19 +14,24 @@
 namespace troupe {
 
 struct SessionOptions {
-  /// Of random ops without seeds of their own. Without one they draw other numbers in every session.
+  /// The seed of the random ops that have no seeds of their own. Without a seed they draw other numbers in every session.
   std::optional<uint64_t> seed = {};
-  Placement placement =
-      Placement::Strict;  ///< Soft: what no device meets loses its type and id (features.md H8)
-  bool simplify = true;   ///< fold constants, share common subexpressions
-  std::chrono::nanoseconds start_timeout =
-      std::chrono::seconds(60);  ///< for all tasks of the cluster to be there
-  /// Tasks of the cluster that the session spans beside its own process, as "/job:ps" or "/job:worker/task:1"; none: all.
+  /// With Placement::Soft, a device request that no device can meet loses its type and id (features.md H8). With Strict it is an
+  /// error.
+  Placement placement = Placement::Strict;
+  /// Whether to fold constants and share common subexpressions.
+  bool simplify = true;
+  /// How long to wait until all tasks of the cluster are linked.
+  std::chrono::nanoseconds start_timeout = std::chrono::seconds(60);
+  /// The tasks of the cluster that the session uses beside its own process: "/job:ps" or "/job:worker/task:1", for example. Empty:
+  /// all.
   std::vector<std::string> tasks = {};
-  /// Whether the session's variables and queues are those of every other session that shares, or its own and go with it. By default
-  /// they are its own in one process, and shared over a cluster, so that several clients can train one model.
+  /// Whether the session shares its variables and queues with all other sessions that share theirs. Otherwise they are its own and
+  /// are dropped with it. By default a session of a single process has its own, and a session of a cluster shares them, so that
+  /// several clients can train one model.
   std::optional<bool> share_state = {};
-  size_t signatures = 256;  ///< kept prepared; the one used longest ago goes first
+  /// How many signatures are kept prepared. The one used longest ago is dropped first.
+  size_t signatures = 256;
 };
 
 }  // namespace troupe

@@ -13,7 +13,7 @@
 namespace troupe {
 namespace {
 
-/// Heap memory for constants that are folded: more than any may take is refused before it is touched.
+/// Heap memory for folding constants. A request larger than any folded constant may need is refused.
 class FoldingMemory final : public Allocator, public MemoryClaims {
  public:
   Result<BufferRef> allocate(size_t bytes) override {
@@ -27,9 +27,9 @@ class FoldingMemory final : public Allocator, public MemoryClaims {
 
  private:
   static Status refused(size_t bytes) {
-    return resource_exhausted("a constant of " + std::to_string(bytes) + " bytes is not folded");
+    return resource_exhausted("a constant of " + std::to_string(bytes) + " bytes is too large to be folded");
   }
-  const size_t max_ = 4 * SimplifyOptions().largest_constant;  ///< scratch memory of the kernel included
+  const size_t max_ = 4 * SimplifyOptions().largest_constant;  ///< includes scratch memory of the kernel
 };
 
 class StepCompiler {
@@ -58,7 +58,7 @@ class StepCompiler {
  private:
   Result<std::vector<Partition>> cut(const Graph& graph, const RunSignature& signature,
                                      std::vector<DeviceId>& homes) const {
-    if (homes.size() < graph.size()) settle(graph, homes);
+    if (homes.size() < graph.size()) choose_homes(graph, homes);
     TROUPE_ASSIGN(Subgraph subgraph, cut_subgraph(graph, signature));
     TROUPE_RETURN_IF_FAILED(check_handles(subgraph.graph));
     if (options_.simplify) TROUPE_RETURN_IF_FAILED(simplify(subgraph, {evaluator()}).status());
@@ -66,7 +66,8 @@ class StepCompiler {
     return partition(subgraph.graph, std::move(placed.device), devices_);
   }
 
-  /// What a handle leads to is known before the step runs, so no kernel may choose it.
+  /// Refuses kernels that take handles as elements of tensors: the variable or queue of a handle must be known before the step
+  /// runs.
   Status check_handles(const Graph& graph) const {
     const auto takes_handles = [](const auto& attr) {
       const auto* const dtype = std::get_if<DType>(&attr.second);
@@ -76,16 +77,15 @@ class StepCompiler {
       if (node.op->served_by == ServedBy::Kernel && !library_.kernels.has(node, "CPU") &&
           std::any_of(node.attrs.begin(), node.attrs.end(), takes_handles))
         return unimplemented(
-                   "handles of queues and variables are no elements of tensors: they cannot be packed, "
-                   "gathered or "
-                   "selected, only handed on one by one")
+                   "handles of queues and variables cannot be elements of tensors: they cannot be packed, "
+                   "gathered or selected, only passed on one by one")
             .at_node(node.type(), node.name);
     return {};
   }
 
   Result<PlacementResult> place_nodes(const Graph& graph, std::span<const DeviceId> assigned) const {
-    // Ops of services that have no kernels: those that only read a variable take the published value, on any device; the others
-    // keep what they are given in host memory.
+    // An op of a service may have no kernel. Ops of the variable service then run on any device; ops of other services run on the
+    // CPU, because their actors keep tensors in host memory.
     const auto has_kernel = [this](const Node& node, std::string_view type) {
       if (node.op->served_by == ServedBy::Service && library_.kernels.of(node.op->name).empty())
         return type == "CPU" || node.op->is_of_service(variable_service);
@@ -97,17 +97,18 @@ class StepCompiler {
     return place(graph, devices_, has_kernel, placement);
   }
 
-  static bool stays(const Node& node) {
+  static bool has_home(const Node& node) {
     return node.op->effect == Effect::State || !node.colocate_with.empty();
   }
 
-  /// A graph that cannot be placed as a whole may have steps that can: those that need the rest will say why it cannot.
-  void settle(const Graph& graph, std::vector<DeviceId>& homes) const {
+  /// Places the whole graph to find the homes. If it cannot be placed, some of its steps still may; those that cannot will report
+  /// why.
+  void choose_homes(const Graph& graph, std::vector<DeviceId>& homes) const {
     homes.resize(graph.size(), no_device);
     const auto placed = place_nodes(graph, homes);
     if (!placed) return;
     for (const Node& node : graph.nodes())
-      if (stays(node)) homes[node.id] = placed->device[node.id];
+      if (has_home(node)) homes[node.id] = placed->device[node.id];
   }
 
   Result<PlacementResult> place_nodes(const Subgraph& subgraph, std::vector<DeviceId>& homes) const {
@@ -117,12 +118,12 @@ class StepCompiler {
     auto placed = place_nodes(subgraph.graph, assigned);
     if (!placed) return placed;
     for (const Node& node : subgraph.graph.nodes())
-      if (const NodeId origin = subgraph.origin[node.id]; origin != no_node && stays(node))
+      if (const NodeId origin = subgraph.origin[node.id]; origin != no_node && has_home(node))
         homes[origin] = placed->device[node.id];
     return placed;
   }
 
-  /// Constants are folded on the master, on memory and a thread of its own.
+  /// Returns the function that folds constants, on the master's thread and in memory of its own.
   Evaluate evaluator() const {
     return [this](const Graph& graph, const Node& node, std::span<const Tensor> inputs) {
       InlinePool pool;
@@ -198,7 +199,7 @@ class StepCompiler {
   const SessionOptions& options_;
   const PartitionOwner& owner_;
   std::vector<DeviceInfo> devices_;
-  std::vector<size_t> worker_of_;  ///< per device
+  std::vector<size_t> worker_of_;  ///< for each device, the index of its worker
 };
 
 }  // namespace
@@ -217,8 +218,8 @@ Result<std::vector<WorkerShare>> compile_step(const Graph& graph, const RunSigna
 
 Result<PlacedStep> place_step(const Graph& graph, const RunSignature& signature, const OpLibrary& library,
                               std::span<const WorkerDevices> workers, const SessionOptions& options) {
-  const PartitionOwner nobody;
-  return StepCompiler(library, workers, options, nobody).place_step(graph, signature);
+  const PartitionOwner no_owner;
+  return StepCompiler(library, workers, options, no_owner).place_step(graph, signature);
 }
 
 }  // namespace troupe

@@ -1,5 +1,5 @@
-// From a session's graph and a signature to what each worker runs: the master's passes in order (prune, simplify, place,
-// partition), then one RegisterPartition per worker. A function of its arguments; the master calls it once per signature.
+// Step compiler: turns a session's graph and a signature into what each worker runs. It applies the master's passes in order
+// (prune, simplify, place, partition) and makes one RegisterPartition per worker. The master calls it once per signature.
 #pragma once
 
 #include <memory>
@@ -22,35 +22,36 @@ struct RegisterPartition;
 
 /// One worker's share of a signature.
 struct WorkerShare {
-  size_t worker = 0;                ///< index into the workers
-  std::vector<uint32_t> feeds;      ///< positions of the feeds it is sent; ascending
-  std::vector<std::string> seeded;  ///< names of its random nodes with seeds of their own
+  size_t worker = 0;                ///< index of the worker
+  std::vector<uint32_t> feeds;      ///< the positions of the feeds that the worker gets; ascending
+  std::vector<std::string> seeded;  ///< the names of its random nodes that have seeds of their own
   Message<wire::RegisterPartition> registration;
 };
 
-/// The container in which a session's nodes find their state by name (messages/schemas/worker.capnp).
+/// Returns the container in which a session's nodes find their state by name (messages/schemas/worker.capnp).
 std::string state_container(uint64_t session, const SessionOptions& options);
 
-/// Whose partition it is.
+/// The master, the session and the number of a partition.
 struct PartitionOwner {
   Address master;
   uint64_t session = 0, partition = 0;
 };
 
-/// `homes`: the device, per node of the graph, of those that must be at the same place in every signature: state, and what is
-/// colocated by name. They are settled on the whole graph, since what they are colocated with may not be part of a step; kept by
-/// the master from call to call.
+/// Compiles a signature. `homes` contains, for each node of the graph that must be on the same device in every signature (state,
+/// and nodes colocated by name), its device; for other nodes no_device. The compiler chooses these devices on the whole graph,
+/// because a step may not contain the node that another is colocated with. The master keeps `homes` from call to call.
 Result<std::vector<WorkerShare>> compile_step(const Graph& graph, const RunSignature& signature,
                                               const OpLibrary& library,
                                               std::span<const WorkerDevices> workers,
                                               const SessionOptions& options, const PartitionOwner& owner,
                                               std::vector<DeviceId>& homes);
 
-/// What a step would run where, for who wants to look at it: the same passes, without the state that a session keeps.
+/// The partitions of a step and their devices.
 struct PlacedStep {
   std::vector<DeviceInfo> devices;
   std::vector<Partition> partitions;
 };
+/// Applies the same passes as compile_step(), independent of a session, to show what would run where.
 Result<PlacedStep> place_step(const Graph& graph, const RunSignature& signature, const OpLibrary& library,
                               std::span<const WorkerDevices> workers, const SessionOptions& options);
 

@@ -11,8 +11,8 @@
 namespace troupe {
 namespace {
 
-// Worth a message, so that its receiver does not wait for what comes next: so many bytes, or tokens.
-constexpr size_t worth_message = 16 << 10, worth_frame = 256 << 10, many = 64;
+// A parcel with this many bytes (for this or another process) or tokens is sent at once.
+constexpr size_t full_bytes_here = 16 << 10, full_bytes_remote = 256 << 10, full_tokens = 64;
 
 }  // namespace
 
@@ -27,7 +27,8 @@ Result<bool> TokenOutbox::add(const Address& to, const Token& token, std::option
 }
 
 bool TokenOutbox::is_full(const Parcel& parcel) {
-  return parcel.bytes >= (parcel.here ? worth_message : worth_frame) || parcel.tokens.size() >= many;
+  return parcel.bytes >= (parcel.here ? full_bytes_here : full_bytes_remote) ||
+         parcel.tokens.size() >= full_tokens;
 }
 
 Result<TokenOutbox::Parcel*> TokenOutbox::parcel_for(const Address& to) {
@@ -40,7 +41,7 @@ Result<TokenOutbox::Parcel*> TokenOutbox::parcel_for(const Address& to) {
 
 bool TokenOutbox::may_push(const Address& to, size_t bytes) {
   const auto parcel = parcel_for(to);
-  if (!parcel || (*parcel)->here) return true;  // whom nobody knows add() refuses
+  if (!parcel || (*parcel)->here) return true;  // if the address has no actor, add() fails
   const size_t counts = std::max(bytes, limits::token_bytes);
   if ((*parcel)->pushed + counts > limits::pushed_bytes) return false;
   (*parcel)->pushed += counts;
@@ -72,7 +73,7 @@ void TokenOutbox::send(Parcel& parcel) {
   }
   parcel.bytes = 0;
   node_.engine.send(parcel.peer, draft.finish(std::exchange(parcel.tensors, {})));
-  if (!parcel.here) {  // only now: whoever is told that a token was sent finds it before that answer
+  if (!parcel.here) {  // after sending, so that the token travels before an answer that says it was sent
     const std::lock_guard lock(lock_);
     for (const Token& token : parcel.tokens) sent_.insert(token.key);
   }

@@ -1,6 +1,6 @@
-// TokenOutbox: what the Sends of one step have for other executors: tokens that are ready together travel together, one
-// TensorsArrived per receiver, large tensors at once; and how much may go to another process unasked (messages/wire/limits.h). Owned by
-// the step; on the thread that drives it.
+// TokenOutbox: the tokens that the Sends of one step have for other executors. Tokens that are ready together travel together, in
+// one TensorsArrived per receiver. It also limits the bytes that may be sent to another process unasked (messages/wire/limits.h).
+// Owned by the step; used by the thread that drives the step, except has_sent().
 #pragma once
 
 #include <optional>
@@ -28,30 +28,33 @@ class TokenOutbox {
  public:
   struct Token {
     TokenKey key;
-    bool dead = false, announced = false;  ///< then it has no tensor
+    bool dead = false, announced = false;  ///< if either is true the token has no tensor
   };
 
   TokenOutbox(ActorNode& node, const StepInfo& info) : node_(node), info_(info) {}
 
-  /// Whether a tensor of this size may go there before it is asked for, which then counts. Within the process it always may.
+  // `to` is always the same object for the same executor.
+
+  /// Returns whether a tensor of this size may be sent there before the receiver asks for it. If so, its bytes count against the
+  /// limit. Within a process there is no limit.
   bool may_push(const Address& to, size_t bytes);
-  /// That peer has asked for a tensor, so it has seen what went before: it may be sent as much again.
+  /// Resets the limit, because the receiver has asked for a tensor and so has seen the earlier ones.
   void renew(const Address& to);
-  /// True: so much has come together that it should leave. Unavailable when nobody has the address, an object by which its
-  /// executor is known to this step.
+  /// Adds a token. Returns true if so much has been collected for this receiver that it should be sent. Fails with Unavailable if
+  /// there is no actor with this address.
   Result<bool> add(const Address& to, const Token& token, std::optional<Tensor> tensor);
-  /// Whether this token has left for another process. Any thread.
+  /// Whether this token has been sent to another process. Any thread.
   bool has_sent(const TokenKey& key) const;
-  /// Sends what others may be waiting for. Before a short kernel, what goes to another process and is little still waits for more.
+  /// Sends the collected tokens. If a short kernel runs next (FlushReason::Kernel), few tokens for another process wait for more.
   void flush(FlushReason what);
 
  private:
   struct Parcel {
     const Address* to;
     ActorRef peer;
-    bool here = false;  ///< in this process
-    size_t pushed = 0;
-    size_t bytes = 0;  ///< of the tensors
+    bool here = false;  ///< the receiver is in this process
+    size_t pushed = 0;  ///< bytes that count against the limit
+    size_t bytes = 0;   ///< bytes of `tensors`
     std::vector<Token> tokens;
     std::vector<Tensor> tensors;
   };
@@ -62,7 +65,7 @@ class TokenOutbox {
   ActorNode& node_;
   const StepInfo& info_;
   std::vector<Parcel> parcels_;
-  mutable SpinLock lock_;  ///< guards what follows
+  mutable SpinLock lock_;  ///< guards the members below
   std::unordered_set<TokenKey, TokenKeyHash> sent_;
 };
 

@@ -10,7 +10,7 @@
 namespace troupe {
 namespace {
 
-/// What a worker knows of one registered partition.
+/// The executors of one registered partition, and their addresses.
 struct Partition {
   std::vector<ActorRef> executors;
   std::vector<Address> addresses;
@@ -61,7 +61,9 @@ class WorkerRole final : public Role {
 
   void register_partition(const Message<wire::RegisterPartition>& message, Reply reply) {
     const PartitionKey key{message->getSession(), message->getPartition()};
-    if (partitions_.contains(key)) return reply(already_exists("the partition is registered"));
+    if (partitions_.contains(key))
+      return reply(already_exists("partition " + std::to_string(key.second) + " of session " +
+                                  std::to_string(key.first) + " is registered already"));
     const auto master = node_.directory.find(read(message->getMaster()));
     if (!master) return reply(master.status());
     const RegisteredSession registered{*master, std::string(view(message->getContainer()))};
@@ -123,7 +125,9 @@ class WorkerRole final : public Role {
       outputs.push_back({end.getOutput().getNode(), end.getOutput().getIndex()});
       positions.push_back(end.getPosition());
       if (const Status status = graph.check(outputs.back()); !status.ok())
-        return invalid_argument("what is fed or fetched " + status.text());
+        return invalid_argument("output " + std::to_string(end.getOutput().getIndex()) + " of node number " +
+                                std::to_string(end.getOutput().getNode()) + " is to be fed or fetched; it " +
+                                status.text());
     }
     return outputs;
   }
@@ -131,9 +135,9 @@ class WorkerRole final : public Role {
   void run(const Message<wire::RunPartition>& message, Reply reply) {
     const auto found = partitions_.find({message->getStep().getSession(), message->getPartition()});
     if (found == partitions_.end())
-      return reply(aborted("worker " + task_->task + " knows no partition " +
+      return reply(aborted("worker " + task_->task + " does not know partition " +
                            std::to_string(message->getPartition()) +
-                           " of this session; it may have restarted"));
+                           " of this session; the worker may have restarted"));
     const Partition& partition = found->second;
     if (partition.executors.size() == 1) return forward(partition.executors[0], message, std::move(reply));
     std::vector<AddressedRequest> requests;
@@ -152,7 +156,7 @@ class WorkerRole final : public Role {
         });
   }
 
-  /// The first failure ends the step on the other devices too.
+  /// Ends the step on all devices after the first failure.
   void abort_executors(const Message<wire::RunPartition>& message, const Status& reason) {
     const auto found = partitions_.find({message->getStep().getSession(), message->getPartition()});
     if (found == partitions_.end()) return;
@@ -163,7 +167,7 @@ class WorkerRole final : public Role {
     for (const ActorRef& executor : found->second.executors) tell(executor, abort);
   }
 
-  /// One answer out of those of the executors of a step, none of which is a failure.
+  /// Combines the answers of a step's executors, none of which is a failure, into one.
   static AnyMessage joined(const Message<wire::RunPartition>& message, const Answers& answers) {
     std::vector<Message<wire::PartitionDone>> parts;
     std::vector<Tensor> fetches;
@@ -202,7 +206,7 @@ class WorkerRole final : public Role {
     watch(master, [this, session](const Status&) { forget(session); });
   }
 
-  /// What a master registered goes with it, and the state that is the session's own.
+  /// Drops everything that the master of a session registered, and the state that is the session's own.
   void forget(uint64_t session) {
     for (auto at = partitions_.lower_bound({session, 0});
          at != partitions_.end() && at->first.first == session; at = partitions_.lower_bound({session, 0}))

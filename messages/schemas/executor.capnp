@@ -75,9 +75,9 @@ struct TokenName {
 struct TokensFound {
   # Attachment, if the answer is to travel in bulk: a tensor of zeros, large enough for that.
 
-  tokens @0 :List(Whereabouts);  # one per token of the request, in order
+  tokens @0 :List(TokenState);  # one per token of the request, in order
 
-  enum Whereabouts {
+  enum TokenState {
     pending @0;           # the step runs, and the token has not been sent yet
     sent @1;
     notBegun @2;          # the step is not known here
@@ -86,9 +86,9 @@ struct TokensFound {
   }
 }
 
-struct LookAround {
+struct CheckOverdueTokens {
   # Not a request. Sent by the clock to an executor in its own process every ten heartbeats while a step runs that receives tokens
-  # from other processes. The executor then looks for tokens that are overdue.
+  # from other processes. The executor then asks the senders of overdue tokens about them.
 }
 
 struct TakeTensor {
