@@ -10,7 +10,8 @@
 namespace troupe {
 namespace {
 
-/// The damage that makes a checkpoint worth skipping, if that is why reading it failed; first any other failure.
+/// Returns the failure that counts: the first one that is not DataLoss or, if there is none, the first DataLoss. Only after
+/// DataLoss does a restore skip the checkpoint.
 Status worst_of(const Answers& answers) {
   Status damage;
   for (const auto& answer : answers) {
@@ -21,13 +22,13 @@ Status worst_of(const Answers& answers) {
   return damage;
 }
 
-/// "a, b, c and 4 more", the first by alphabet; "none".
+/// Returns "a, b, c and 4 more", in alphabetical order, or "none".
 std::string some_of(std::vector<std::string> names) {
-  constexpr size_t most = 3;
+  constexpr size_t max_named = 3;
   std::ranges::sort(names);
   std::string text;
-  for (size_t i = 0; i < std::min(names.size(), most); ++i) text += (i == 0 ? "" : ", ") + names[i];
-  if (names.size() > most) text += " and " + std::to_string(names.size() - most) + " more";
+  for (size_t i = 0; i < std::min(names.size(), max_named); ++i) text += (i == 0 ? "" : ", ") + names[i];
+  if (names.size() > max_named) text += " and " + std::to_string(names.size() - max_named) + " more";
   return text.empty() ? "none" : text;
 }
 
@@ -35,15 +36,15 @@ class CoordinatorRole final : public FileRole {
  public:
   explicit CoordinatorRole(ActorNode& node) : FileRole(node) {
     on<wire::SaveCheckpoint>([this](const auto& message, Reply reply) {
-      soon(std::make_shared<Save>(message, std::move(reply), node_.env.disk));
+      queue(std::make_shared<Save>(message, std::move(reply), node_.env.disk));
     });
     on<wire::RestoreCheckpoint>([this](const auto& message, Reply reply) {
-      soon(std::make_shared<Restore>(message, std::move(reply), node_.env.disk));
+      queue(std::make_shared<Restore>(message, std::move(reply), node_.env.disk));
     });
   }
 
  private:
-  /// What a save and a restore have.
+  /// The part that saves and restores have in common.
   template <class T>
   struct Request {
     Request(const Message<T>& asked, Reply to, Disk& disk)
@@ -53,14 +54,14 @@ class CoordinatorRole final : public FileRole {
     Message<T> message;
     Reply reply;
     CheckpointFiles files;
-    std::string name;  ///< of the checkpoint at hand
+    std::string name;  ///< the name of the checkpoint being written or read
     Manifest manifest;
   };
 
-  // One at a time.
+  // Requests are carried out one at a time.
 
   template <class R>
-  void soon(std::shared_ptr<R> request) {
+  void queue(std::shared_ptr<R> request) {
     requests_.push_back([this, request = std::move(request)] { begin(request); });
     if (requests_.size() == 1) start_first();
   }
@@ -72,7 +73,7 @@ class CoordinatorRole final : public FileRole {
     if (!requests_.empty()) start_first();
   }
 
-  /// Which ends later, never while it is started.
+  /// Starts the first request. It never ends before this function has returned.
   void start_first() { requests_.front()(); }
 
   Result<std::vector<ActorRef>> find(capnp::List<wire::Address>::Reader writers) const {
@@ -83,7 +84,7 @@ class CoordinatorRole final : public FileRole {
     return found;
   }
 
-  /// Asks each writer something; a failure says whose it is.
+  /// Sends one request to each writer. Failures get the task of their writer.
   void ask_writers(capnp::List<wire::Address>::Reader writers, std::vector<AddressedRequest> requests,
                    std::function<void(const Answers&)> then) {
     std::vector<std::string> tasks;
@@ -121,15 +122,16 @@ class CoordinatorRole final : public FileRole {
       requests.push_back({(*writers)[shard], draft.finish()});
     }
     ask_writers(save->message->getWriters(), std::move(requests), [this, save](const Answers& answers) {
-      const Status status = master_is_there(*save->message) ? take_shards(*save, answers)
-                                                            : cancelled("the session ended meanwhile");
+      const Status status = master_is_alive(*save->message) ? take_shards(*save, answers)
+                                                            : cancelled("the session ended during the save");
       if (!status.ok()) return abandon(save, status);
       commit(save);
     });
   }
 
-  /// As it ends it leaves the directory, and only then its session's state is dropped.
-  bool master_is_there(wire::SaveCheckpoint::Reader request) const {
+  /// Returns whether the session's state was still complete. A master that ends first leaves the directory; its state is dropped
+  /// later.
+  bool master_is_alive(wire::SaveCheckpoint::Reader request) const {
     return !request.hasMaster() || node_.directory.find_local(read(request.getMaster())).ok();
   }
 
@@ -145,18 +147,18 @@ class CoordinatorRole final : public FileRole {
       const auto shard = static_cast<uint32_t>(&answer - answers.data());
       if (const auto expected = shard_name(shard, static_cast<uint32_t>(answers.size()));
           file.name != expected)
-        return internal("a writer has saved " + file.name + ", not " + expected);
+        return internal("a writer saved " + file.name + " instead of " + expected);
       for (const auto& tensor : file.tensors)
         if (const auto [at, fresh] = file_of.emplace(tensor.name, file.name); !fresh)
-          return already_exists("two processes have a variable " + tensor.name + ": those of " + at->second +
-                                " and " + file.name);
+          return already_exists("two processes have a variable " + tensor.name + ": it is in " + at->second +
+                                " and in " + file.name);
       save.manifest.files.push_back(std::move(file));
     }
     return {};
   }
 
   void commit(const std::shared_ptr<Save>& save) {
-    // Either all is well, or the checkpoint is there and something else is to be told.
+    // The result is a problem with removing old checkpoints, or empty. A failure means that there is no new checkpoint.
     block<std::string>(
         [save]() -> Result<std::string> {
           TROUPE_RETURN_IF_FAILED(save->files.commit(save->name, save->manifest));
@@ -172,7 +174,7 @@ class CoordinatorRole final : public FileRole {
         });
   }
 
-  /// What was begun is removed; what resists is, by the next save.
+  /// Removes the folder of a failed save. If that fails, the next save removes it.
   void abandon(const std::shared_ptr<Save>& save, const Status& failure) {
     block<bool>([save]() -> Result<bool> { return save->files.remove(save->name).ok(); },
                 [this, save, failure](const Result<bool>&) { end(*save, failure); });
@@ -184,7 +186,7 @@ class CoordinatorRole final : public FileRole {
     using Request::Request;
 
     std::vector<ActorRef> writers;
-    std::vector<std::string> candidates;  ///< still to be tried, oldest first
+    std::vector<std::string> candidates;  ///< the checkpoints that have not been tried yet, oldest first
     std::vector<std::string> skipped, missing;
   };
 
@@ -219,7 +221,7 @@ class CoordinatorRole final : public FileRole {
     return data_loss("every checkpoint in " + folder + " is damaged; the newest: " + restore.skipped.front());
   }
 
-  /// Damage leads to the next older one, unless this one was asked for.
+  /// After damage, tries the next older checkpoint, unless the request names this one.
   void failed(const std::shared_ptr<Restore>& restore, Status failure) {
     if (failure.code() != Code::DataLoss || restore->message->hasName())
       return end(*restore, std::move(failure));
@@ -252,7 +254,8 @@ class CoordinatorRole final : public FileRole {
     });
   }
 
-  /// NotFound when the checkpoint has none of the variables: it is that of something else.
+  /// Collects the missing variables. Fails with NotFound if the checkpoint has none of the variables, because it then belongs to
+  /// another model.
   static Status take_answers(Restore& restore, const Answers& answers) {
     uint64_t found = 0;
     for (const auto& answer : answers) {
@@ -288,7 +291,7 @@ class CoordinatorRole final : public FileRole {
     });
   }
 
-  std::deque<std::function<void()>> requests_;  ///< the first is at work
+  std::deque<std::function<void()>> requests_;  ///< the first one is being carried out
 };
 
 }  // namespace

@@ -1,9 +1,10 @@
-// The checkpoint roles: a writer per task, which saves and restores the variables of its devices, and a coordinator, which has the
-// writers save and restore together. Schema: messages/schemas/checkpoint.capnp; files: actors/checkpoint/checkpoint_files.h.
+// The checkpoint roles: each task has a writer, which saves and restores the variables of its devices, and a coordinator, which
+// makes the writers of all tasks save and restore together. Schema: messages/schemas/checkpoint.capnp; files:
+// actors/checkpoint/checkpoint_files.h.
 //
 //   coordinator, one request at a time:
-//     save:     folder made -> SaveShard to all -> all saved -> manifest, old ones removed -> CheckpointSaved
-//                                              \-> one failed -> folder removed -> the failure
+//     save:     makes the folder -> SaveShard to all -> all saved -> manifest, removes old ones -> CheckpointSaved
+//                                              \-> one failed -> removes the folder -> the failure
 //     restore:  manifest -> ReadShards to all -> all read -> ApplyShards to all -> CheckpointRestored
 //                  ^                          \-> damaged: DropShards, the next older one
 //                  |____________________________|
@@ -16,7 +17,7 @@
 
 namespace troupe {
 
-/// Of the task of that worker.
+/// These return the addresses of the writer and the coordinator of a task, given the address of its worker.
 Address checkpoint_writer_address(const Address& worker);
 Address checkpoint_coordinator_address(const Address& worker);
 

@@ -28,7 +28,7 @@ std::string name_of(uint64_t number, uint64_t round) {
          std::to_string(round);
 }
 
-/// The number that a name begins with; 0 for what is no name of a checkpoint.
+/// Returns the number at the beginning of a checkpoint's name; 0 if this is not the name of a checkpoint.
 uint64_t number_of(const std::string& name) {
   uint64_t number = 0, round = 0;
   const char* const end = name.data() + name.size();
@@ -56,7 +56,10 @@ Result<std::string> manifest_text(const Manifest& manifest) {
           {{"format", 1}, {"round", manifest.round}, {"note", manifest.note}, {"files", std::move(files)}}));
   std::string text(before_body);
   text.append(body).append(after_body).append(hexadecimal(crc32c(body))).append(end_of_text);
-  if (text.size() > largest_manifest) return resource_exhausted("too many tensors for one checkpoint");
+  if (text.size() > largest_manifest)
+    return resource_exhausted("the manifest would have " + std::to_string(text.size()) +
+                              " bytes, more than the allowed " + std::to_string(largest_manifest) +
+                              ": the checkpoint has too many tensors");
   return text;
 }
 
@@ -67,22 +70,22 @@ Result<ShardFile> read_file_entry(const Json& json) {
   TROUPE_ASSIGN(const std::string checksum, text_member(json, "crc32c"));
   const char* const end = checksum.data() + checksum.size();
   if (checksum.size() != 8 || std::from_chars(checksum.data(), end, file.checksum, 16).ptr != end)
-    return data_loss("'crc32c' is no checksum");
+    return data_loss("'crc32c' is not a checksum of 8 hexadecimal digits");
   const Json versions = json.value("versions", Json());
-  if (!versions.is_object()) return data_loss("'versions' is missing or no object");
+  if (!versions.is_object()) return data_loss("'versions' is missing or not an object");
   for (const auto& [name, version] : versions.items()) {
-    if (!version.is_number_unsigned()) return data_loss("the version of " + name + " is no whole number");
+    if (!version.is_number_unsigned()) return data_loss("the version of " + name + " is not a whole number");
     file.tensors.push_back({name, version.get<uint64_t>()});
   }
   return file;
 }
 
-/// The checksum covers the text between the fixed parts around it, byte for byte.
+/// Returns the text between the fixed parts of a manifest, after comparing its checksum.
 Result<std::string_view> body_of(std::string_view text) {
   const size_t tail = after_body.size() + 8 + end_of_text.size();
   if (text.size() < before_body.size() + tail || !text.starts_with(before_body) ||
       !text.ends_with(end_of_text))
-    return data_loss("it is cut short or altered");
+    return data_loss("it is truncated or altered");
   const auto body = text.substr(before_body.size(), text.size() - before_body.size() - tail);
   const auto rest = text.substr(text.size() - tail);
   if (!rest.starts_with(after_body) || rest.substr(after_body.size(), 8) != hexadecimal(crc32c(body)))
@@ -110,7 +113,9 @@ Result<Manifest> read_manifest(std::string_view text) {
 
 Result<std::string> read_manifest_text(Disk& disk, const std::string& path) {
   TROUPE_ASSIGN(const auto info, disk.info(path));
-  if (info.bytes > largest_manifest) return data_loss("it is longer than any manifest");
+  if (info.bytes > largest_manifest)
+    return data_loss("it has " + std::to_string(info.bytes) + " bytes, more than a manifest may have, " +
+                     std::to_string(largest_manifest));
   return read_file(disk, path, largest_manifest);
 }
 
@@ -147,7 +152,7 @@ Status CheckpointFiles::remove_old(size_t keep) const {
   return {};
 }
 
-// The manifest goes first, for good: what remains after a crash is no checkpoint.
+// Removes the manifest first, so that after a crash the rest of the folder is not taken for a checkpoint.
 Status CheckpointFiles::remove(const std::string& name) const {
   const std::string folder = path(name);
   TROUPE_ASSIGN(const auto files, disk_.list(folder));

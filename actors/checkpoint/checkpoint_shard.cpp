@@ -14,15 +14,15 @@ constexpr size_t chunk_bytes = size_t{1} << 20;
 
 using Crc32c = boost::crc_optimal<32, 0x1EDC6F41, 0xFFFFFFFF, 0xFFFFFFFF, true, true>;
 
-/// Reads a file from its beginning to its end, and sums it up.
+/// Reads a file from its beginning to its end, and computes its checksum.
 class CheckedReader {
  public:
   static Result<CheckedReader> open(Disk& disk, const std::string& path, uint64_t bytes) {
     TROUPE_ASSIGN(auto file, disk.open(path));
     TROUPE_ASSIGN(const uint64_t size, file->size());
     if (size != bytes)
-      return data_loss("it has " + std::to_string(size) + " bytes, not the " + std::to_string(bytes) +
-                       " of the manifest");
+      return data_loss("it has " + std::to_string(size) + " bytes, but according to the manifest " +
+                       std::to_string(bytes));
     return CheckedReader(std::move(file));
   }
 
@@ -62,12 +62,12 @@ class CheckedReader {
   std::vector<std::byte> scratch_;
 };
 
-/// A bool that is neither 0 nor 1 is no bool.
+/// Fails with DataLoss if the tensor has a bool that is neither 0 nor 1.
 Status check_elements(const Tensor& tensor) {
   if (tensor.dtype() != DType::Bool) return {};
   const std::span bytes(tensor.data(), tensor.bytes());
   if (std::ranges::any_of(bytes, [](std::byte b) { return b > std::byte{1}; }))
-    return data_loss("it holds bools that are neither true nor false");
+    return data_loss("it has a bool that is neither 0 nor 1");
   return {};
 }
 
@@ -81,11 +81,12 @@ Result<std::vector<SavedTensor>> read_tensors(CheckedReader& reader, const Shard
   std::unordered_map<std::string, uint64_t> versions;
   for (const auto& saved : file.tensors) versions.emplace(saved.name, saved.version);
   if (entries.size() != file.tensors.size() || versions.size() != entries.size())
-    return data_loss("its tensors are not those of the manifest");
+    return data_loss("it has " + std::to_string(entries.size()) + " tensors, but according to the manifest " +
+                     std::to_string(versions.size()));
   std::vector<SavedTensor> result;
   for (const TensorEntry& entry : entries) {
     const auto version = versions.find(entry.name);
-    if (version == versions.end()) return data_loss("the manifest does not know its tensor " + entry.name);
+    if (version == versions.end()) return data_loss("its tensor " + entry.name + " is not in the manifest");
     if (!wanted(entry.name)) {
       TROUPE_RETURN_IF_FAILED(reader.skip(entry.bytes()));
       continue;
@@ -153,7 +154,7 @@ Result<ShardFile> write_shard(Disk& disk, const std::string& folder, uint32_t sh
 
 Result<std::vector<SavedTensor>> read_shard(Disk& disk, const std::string& folder, const ShardFile& file,
                                             const std::function<bool(const std::string&)>& wanted) {
-  if (!is_plain_name(file.name)) return data_loss(folder + ": '" + file.name + "' is no name of a file");
+  if (!is_plain_name(file.name)) return data_loss(folder + ": '" + file.name + "' is not the name of a file");
   const std::string path = folder + '/' + file.name;
   auto reader = CheckedReader::open(disk, path, file.bytes);
   if (!reader) return as_damage(path, reader.status());

@@ -1,5 +1,5 @@
-// One file of a checkpoint: named tensors in the safetensors layout, written so that it appears only when it is whole and on
-// disk, read as hostile. Calls block: file threads only.
+// Checkpoint shard: one file of a checkpoint, with named tensors in the safetensors layout. A file gets its name only when it is
+// complete and on disk. Reading trusts nothing in the file. The functions block, so only file threads may call them.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,17 @@ namespace troupe {
 
 struct SavedTensor {
   std::string name;
-  Tensor value;  ///< in host memory, complete
+  Tensor value;  ///< in host memory; its completion must have been reached
   uint64_t version = 0;
 };
 
-/// What the manifest says of a file.
+/// What a manifest says about a file.
 struct ShardFile {
   struct Saved {
     std::string name;
     uint64_t version = 0;
   };
-  std::string name;  ///< in the folder
+  std::string name;  ///< the file's name in the folder of the checkpoint
   uint64_t bytes = 0;
   uint32_t checksum = 0;  ///< CRC-32C of the file
   std::vector<Saved> tensors;
@@ -33,20 +33,21 @@ struct ShardFile {
 
 uint32_t crc32c(std::string_view bytes);
 
-/// "shard-00000-of-00002.safetensors".
+/// Returns "shard-00000-of-00002.safetensors", for example.
 std::string shard_name(uint32_t shard, uint32_t shards);
 
-/// Writes shard `shard` of `shards` into an existing folder. Unimplemented, naming the tensor, for a dtype that safetensors
-/// lacks; InvalidArgument for names that it cannot hold.
+/// Writes shard `shard` of `shards` into an existing folder. Fails with Unimplemented, naming the tensor, if the safetensors layout
+/// does not have its dtype, and with InvalidArgument if it cannot have its name.
 Result<ShardFile> write_shard(Disk& disk, const std::string& folder, uint32_t shard, uint32_t shards,
                               std::span<const SavedTensor> tensors);
 
-/// Reads and checks the whole file, and returns those of its tensors that are wanted. DataLoss names the file and what is wrong
-/// with it; any other failure (of the disk, of memory) is not the file's.
+/// Reads and checks the whole file, and returns the tensors for which `wanted` returns true. Fails with DataLoss, which names the
+/// file and its damage. After any other failure (of the disk, of memory) the file may be intact.
 Result<std::vector<SavedTensor>> read_shard(Disk& disk, const std::string& folder, const ShardFile& file,
                                             const std::function<bool(const std::string&)>& wanted);
 
-/// The failure of a read that finds less than there should be, as the damage that it is: DataLoss with the path.
+/// Turns a failure that shows a damaged checkpoint (a missing file, for example) into DataLoss with the path. Returns any other
+/// failure unchanged.
 Status as_damage(const std::string& path, const Status& failure);
 
 }  // namespace troupe

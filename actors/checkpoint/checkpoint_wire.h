@@ -1,4 +1,4 @@
-// Between the files of a checkpoint and their wire form (messages/schemas/checkpoint.capnp).
+// Checkpoint wire: converts between the files of a checkpoint and their wire form (messages/schemas/checkpoint.capnp).
 #pragma once
 
 #include "actors/checkpoint/checkpoint_shard.h"

@@ -15,7 +15,7 @@ namespace {
 using SavedTensors = std::vector<SavedTensor>;
 using Cells = std::map<std::string, std::shared_ptr<StateCell>>;
 
-/// What ReadShards asks for.
+/// A ReadShards request, and the cells that it is for.
 struct Reading {
   std::string container, folder;
   std::vector<ShardFile> files;
@@ -26,17 +26,17 @@ struct Reading {
 Status check(const SavedTensor& saved, const StateCell& cell, const std::string& folder) {
   if (saved.value.dtype() == cell.dtype() && cell.shape().compatible_with(saved.value.shape())) return {};
   return invalid_argument("variable " + saved.name + " is " + std::string(name(cell.dtype())) +
-                          cell.shape().text() + ", in " + folder + " it is " + saved.value.signature());
+                          cell.shape().text() + ", but in " + folder + " it is " + saved.value.signature());
 }
 
-/// What the cells need; every file is read that holds some of it, or falls to this writer.
+/// Reads the values of the cells. Reads every file that contains one of them, and the files that this writer has to check.
 Result<SavedTensors> read_files(Disk& disk, const Reading& reading) {
   SavedTensors result;
   const auto wanted = [&](const std::string& name) { return reading.cells.contains(name); };
   for (size_t i = 0; i < reading.files.size(); ++i) {
     const ShardFile& file = reading.files[i];
-    const bool mine = i % reading.writers == reading.writer;
-    if (!mine && std::ranges::none_of(file.tensors, wanted, &ShardFile::Saved::name)) continue;
+    const bool must_check = i % reading.writers == reading.writer;
+    if (!must_check && std::ranges::none_of(file.tensors, wanted, &ShardFile::Saved::name)) continue;
     TROUPE_ASSIGN(auto tensors, read_shard(disk, reading.folder, file, wanted));
     for (auto& tensor : tensors) {
       TROUPE_RETURN_IF_FAILED(check(tensor, *reading.cells.at(tensor.name), reading.folder));
@@ -46,7 +46,7 @@ Result<SavedTensors> read_files(Disk& disk, const Reading& reading) {
   return result;
 }
 
-/// Waits: file threads only.
+/// Blocks, so only file threads may call it.
 Status wait_for(const Completion& completion) {
   auto done = std::make_shared<std::promise<Status>>();
   completion.then([done](Status status) { done->set_value(std::move(status)); });
@@ -64,9 +64,9 @@ class WriterRole final : public FileRole {
   }
 
  private:
-  // Saving: the values of each group from one moment, then the file.
+  // Saving: reads the values of each group at one moment, then writes the file.
 
-  /// The cells of a container that live on a device; queues have no value.
+  /// Returns the variables of a container on a device. Queues have no value to save.
   Cells cells_of(std::string_view container, const DeviceSite& site) const {
     Cells cells;
     const std::string device = site.device->name().text();
@@ -84,7 +84,7 @@ class WriterRole final : public FileRole {
         if (!owner) return reply(owner.status());
         Owned& owned = owners[*owner];
         owned.device = site->device.get();
-        owned.tensors.push_back({name, {}, 0});  // the values are still to come
+        owned.tensors.push_back({name, {}, 0});  // fill_in() adds the value
         owned.ids.push_back(cell->id());
       }
     std::vector<AddressedRequest> requests;
@@ -106,7 +106,7 @@ class WriterRole final : public FileRole {
     });
   }
 
-  /// What one actor owns of what is saved.
+  /// The cells to save that one actor owns.
   struct Owned {
     Device* device = nullptr;
     SavedTensors tensors;
@@ -148,7 +148,7 @@ class WriterRole final : public FileRole {
         });
   }
 
-  // Restoring: all files are read and checked everywhere before a variable changes anywhere.
+  // Restoring: all writers read and check their files before any of them changes a variable.
 
   void read_shards(const Message<wire::ReadShards>& message, Reply reply) {
     auto reading = std::make_shared<Reading>();
@@ -177,7 +177,8 @@ class WriterRole final : public FileRole {
   void apply(const Message<wire::ApplyShards>& message, Reply reply) {
     if (ready_.folder.empty() || ready_.folder != view(message->getFolder()) ||
         ready_.container != view(message->getContainer()))
-      return reply(aborted("writer of " + task_->task + " has not read this checkpoint"));
+      return reply(aborted("the checkpoint writer of " + task_->task + " has not read " +
+                           std::string(view(message->getFolder()))));
     const Ready ready = std::exchange(ready_, {});
     auto requests = assignments(ready);
     if (!requests) return reply(requests.status());
@@ -189,13 +190,13 @@ class WriterRole final : public FileRole {
     });
   }
 
-  /// What was read and not yet applied.
+  /// The tensors that were read for ApplyShards.
   struct Ready {
     std::string container, folder;
     SavedTensors tensors;
   };
 
-  /// What each owner is to set.
+  /// The content of the Assign message to one actor.
   struct Assignment {
     std::vector<uint32_t> ids;
     std::vector<uint64_t> versions;

@@ -17,7 +17,7 @@ struct FileJob {
   FileJob(ActorNode& node, uint64_t job_number, ActorRef role, std::function<void()> what)
       : keep_alive(node), number(job_number), client(std::move(role)), work(std::move(what)) {}
 
-  const ActorNode::KeepAlive keep_alive;  ///< first, so that it goes last
+  const ActorNode::KeepAlive keep_alive;  ///< the first member, so that it is destroyed last
   const uint64_t number;
   const ActorRef client;
   const std::function<void()> work;
@@ -31,7 +31,7 @@ void FileRole::run(std::function<void()> work, std::function<void()> then) {
   node_.scheduler.block(make_job([job = std::move(job), &node = node_] {
     try {
       job->work();
-    } catch (const std::exception&) {  // then what it was to return says so
+    } catch (const std::exception&) {  // the result then keeps its initial failure
     }
     Draft<wire::FilesDone> done;
     done->setJob(job->number);

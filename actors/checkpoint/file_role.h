@@ -1,5 +1,5 @@
-// FileRole: a role that works with files: not in its handlers, which never block, but on the file thread, and goes on in the actor
-// when that is done. Message: FilesDone of messages/schemas/checkpoint.capnp.
+// FileRole: a role that works with files. Handlers never block, so the work runs on the file thread, and the role continues in its
+// actor when the work is done. Message: FilesDone in messages/schemas/checkpoint.capnp.
 #pragma once
 
 #include "actors/engine/node.h"
@@ -10,10 +10,11 @@ class FileRole : public Role {
  protected:
   explicit FileRole(ActorNode& node);
 
-  /// Runs `work` where it may block, then `then` with what it returned, in this actor; only the former when the actor has ended.
+  /// Runs `work` on the file thread, then calls `then` in this actor with its result. If the actor ends meanwhile, `then` is not
+  /// called.
   template <class T>
   void block(std::function<Result<T>()> work, std::function<void(Result<T>)> then) {
-    auto result = std::make_shared<Result<T>>(internal("work with files broke off"));
+    auto result = std::make_shared<Result<T>>(internal("the work with files threw an exception"));
     run([result, work = std::move(work)] { *result = work(); },
         [result, then = std::move(then)] { then(std::move(*result)); });
   }

@@ -1,6 +1,6 @@
-// JSON read from the files of checkpoints, which may be damaged or hostile. nlohmann's parser takes a hundred times the size of a file of
-// nothing but brackets, and converts numbers and types silently; this reader refuses what is nested deeper than our files are, and members
-// that are missing or of another type. No I/O here. For .cpp files.
+// Flat JSON: reads JSON from the files of checkpoints, which may be damaged or hostile. nlohmann's parser uses a hundred times the
+// size of a file that consists of brackets, and silently converts numbers and types. These functions refuse text that is nested
+// deeper than our files, and members that are missing or of another type. They do no I/O. To be included by .cpp files only.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@ namespace troupe {
 
 using Json = nlohmann::json;
 
-/// A JSON object. DataLoss when it is none, or is nested deeper than any of our files.
+/// Parses a JSON object. Fails with DataLoss if the text is not a JSON object or is nested too deeply.
 Result<Json> parse_flat_json(std::string_view text);
 
-/// The member of an object that is a whole number not below zero; DataLoss when there is none.
+/// Returns a member of an object. Fails with DataLoss if it is missing or not a whole number of at least 0.
 Result<uint64_t> unsigned_member(const Json& object, const char* name);
-/// The same for text.
+/// Returns a member of an object. Fails with DataLoss if it is missing or not a string.
 Result<std::string> text_member(const Json& object, const char* name);
 
 }  // namespace troupe

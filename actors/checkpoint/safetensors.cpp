@@ -9,7 +9,7 @@ namespace troupe {
 namespace {
 
 constexpr uint64_t largest_header = uint64_t{64} << 20;
-constexpr const char* metadata = "__metadata__";  // the one key of a header that names no tensor
+constexpr const char* metadata = "__metadata__";  // the only key of a header that is not a tensor
 
 constexpr std::pair<std::string_view, DType> dtypes[] = {
     {"F64", DType::Double}, {"F32", DType::Float},     {"F16", DType::Half},   {"BF16", DType::BFloat16},
@@ -24,6 +24,7 @@ std::string_view name_in_format(DType dtype) {
   return {};
 }
 
+/// A tensor and its range of bytes after the header.
 struct Place {
   TensorEntry entry;
   uint64_t begin = 0, end = 0;
@@ -33,7 +34,8 @@ Result<Shape> read_shape(const Json& json, DType dtype) {
   if (!json.is_array()) return data_loss("it has no shape");
   std::vector<int64_t> dims;
   for (const auto& dim : json) {
-    if (!dim.is_number_unsigned() || dim.get<uint64_t>() > INT64_MAX) return data_loss("its shape is faulty");
+    if (!dim.is_number_unsigned() || dim.get<uint64_t>() > INT64_MAX)
+      return data_loss("its shape is not a list of whole numbers");
     dims.push_back(dim.get<int64_t>());
   }
   return Shape::make(dims, dtype);
@@ -50,18 +52,20 @@ Result<Place> read_place(const std::string& name, const Json& json) {
   const Json range = json.value("data_offsets", Json());
   if (!range.is_array() || range.size() != 2 || !range[0].is_number_unsigned() ||
       !range[1].is_number_unsigned())
-    return data_loss("its range is faulty");
+    return data_loss("'data_offsets' is missing or not a pair of whole numbers");
   place.begin = range[0].get<uint64_t>();
   place.end = range[1].get<uint64_t>();
   const uint64_t bytes = place.entry.bytes();
   if (place.end < place.begin || place.end - place.begin != bytes)
-    return data_loss("its " + std::to_string(bytes) + " bytes have a range of another length");
+    return data_loss("it has " + std::to_string(bytes) + " bytes, but its range is [" +
+                     std::to_string(place.begin) + ", " + std::to_string(place.end) + ")");
   return place;
 }
 
 Status check_name(const std::string& name, const Json& taken) {
-  if (name == metadata) return invalid_argument("no tensor can be saved as " + name);
-  if (taken.contains(name)) return invalid_argument("two tensors are to be saved as " + name);
+  if (name == metadata)
+    return invalid_argument("a tensor cannot be saved as " + name + ", which safetensors reserves");
+  if (taken.contains(name)) return invalid_argument("two tensors have the name " + name);
   return {};
 }
 
@@ -75,14 +79,17 @@ Result<std::string> safetensors_header(std::span<const TensorEntry> tensors) {
     const auto dtype = name_in_format(tensor.dtype);
     if (dtype.empty())
       return unimplemented(tensor.name + " is " + std::string(name(tensor.dtype)) +
-                           ", which safetensors lacks");
+                           ", a dtype that safetensors files cannot contain");
     const uint64_t end = offset + tensor.bytes();
     json[tensor.name] = {{"dtype", dtype}, {"shape", tensor.shape.dims()}, {"data_offsets", {offset, end}}};
     offset = end;
   }
   TROUPE_ASSIGN(std::string text, strict_json_line(json));
-  text.append((8 - text.size() % 8) % 8, ' ');  // the bytes begin aligned
-  if (text.size() > largest_header) return resource_exhausted("too many tensors for one file");
+  text.append((8 - text.size() % 8) % 8, ' ');  // aligns the bytes of the tensors
+  if (text.size() > largest_header)
+    return resource_exhausted("the header would have " + std::to_string(text.size()) +
+                              " bytes, more than the allowed " + std::to_string(largest_header) +
+                              ": the file has too many tensors");
   std::string header(safetensors_prefix, '\0');
   for (size_t i = 0; i < header.size(); ++i) header[i] = static_cast<char>(text.size() >> (8 * i));
   return header + text;
@@ -95,7 +102,9 @@ Result<uint64_t> safetensors_header_length(std::string_view prefix, uint64_t fil
   for (size_t i = 0; i < safetensors_prefix; ++i)
     length |= uint64_t{static_cast<uint8_t>(prefix[i])} << (8 * i);
   if (length > file_bytes - safetensors_prefix) return data_loss("the file ends within its header");
-  if (length > largest_header) return data_loss("the header is too long");
+  if (length > largest_header)
+    return data_loss("the header has " + std::to_string(length) + " bytes, more than the allowed " +
+                     std::to_string(largest_header));
   return length;
 }
 

@@ -1,5 +1,5 @@
-// The safetensors layout: u64 little-endian length of the header, a JSON header with dtype, shape and byte range of each tensor,
-// then the bytes of the tensors. Reading checks every length, range and shape against the file. No I/O here.
+// The safetensors layout of a file: the length of the header (u64, little-endian), a JSON header with the dtype, shape and byte
+// range of each tensor, then the bytes of the tensors. Reading checks every length, range and shape. These functions do no I/O.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@
 
 namespace troupe {
 
-/// What the header says of one tensor.
+/// What a header says about one tensor.
 struct TensorEntry {
   std::string name;
   DType dtype = DType::Invalid;
@@ -20,16 +20,17 @@ struct TensorEntry {
   uint64_t bytes() const { return static_cast<uint64_t>(shape.elements()) * size_of(dtype); }
 };
 
-/// Everything before the bytes of the tensors, which follow in the order given. Unimplemented for a dtype the format lacks,
-/// InvalidArgument for a name it cannot hold, or two equal ones.
+/// Returns the beginning of a file, which the bytes of the tensors must follow in the order given. Fails with Unimplemented if the
+/// layout does not have a dtype, and with InvalidArgument if it cannot have a name or two names are equal.
 Result<std::string> safetensors_header(std::span<const TensorEntry> tensors);
 
-inline constexpr size_t safetensors_prefix = 8;  ///< bytes of the length of the header
+inline constexpr size_t safetensors_prefix =
+    8;  ///< the number of bytes that contain the length of the header
 
-/// The length of the header of a file that begins with these 8 bytes. DataLoss when it cannot be.
+/// Returns the length of the header, given the first 8 bytes of a file. Fails with DataLoss if the file cannot have such a header.
 Result<uint64_t> safetensors_header_length(std::string_view prefix, uint64_t file_bytes);
-/// The entries in the order of their bytes, which are the `data_bytes` that follow the header, without gaps or overlaps.
-/// DataLoss says what is wrong.
+/// Returns the entries of a header in the order of their bytes. Fails with DataLoss if the header is malformed, or if the tensors
+/// are not exactly the `data_bytes` that follow it, without gaps or overlaps.
 Result<std::vector<TensorEntry>> read_safetensors_header(std::string_view header, uint64_t data_bytes);
 
 }  // namespace troupe
