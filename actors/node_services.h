@@ -1,7 +1,8 @@
-// NodeServices: how an application adds actors of its own to the nodes of a cluster, and reaches those of other nodes. Such an actor has a
-// role with a name ("trainer"), at most once on a node; its address is the task of the node and the role. A node starts its services before
-// it joins the cluster, so that whoever is linked to the node finds them. Owned by the Runtime; any thread. Public header: std and our own
-// types. The actor itself is a Role (actors/engine/role.h) with a schema of its own, which are part of the sources.
+// NodeServices: lets an application add its own actors to the nodes of a cluster, and find those of other nodes. Such an actor has
+// a role with a name ("trainer"); a node has at most one actor per role, and its address consists of the node's task and the role.
+// A node starts its services before it joins the cluster, so that every peer finds them. Owned by the Runtime; may be used from any
+// thread. Public header: it uses only std and Troupe's own types. The actor itself is a Role (actors/engine/role.h) with its own
+// schema, which are not public.
 #pragma once
 
 #include <chrono>
@@ -23,24 +24,25 @@ class NodeServices {
  public:
   virtual ~NodeServices() = default;
 
-  /// The task of this node, the first one if it has several: "/job:worker/replica:0/task:0".
+  /// The task of this node, "/job:worker/replica:0/task:0"; the first one if the node has several.
   virtual const std::string& task() const = 0;
   /// The address of the actor with this role on this node.
   virtual Address address(const std::string& role) const = 0;
-  /// Starts an actor at address(role). AlreadyExists when there is one.
+  /// Starts an actor at address(role). Fails with AlreadyExists if there is one.
   virtual Status start(const std::string& role, std::unique_ptr<Role> actor) = 0;
-  /// Ends the actor at address(role), if there is one; nobody finds it any more.
+  /// Ends the actor at address(role), if there is one, and removes it from the directory.
   virtual void stop(const std::string& role) = 0;
 
-  /// The addresses of the actors with this role on the nodes that one of `tasks` names ("/job:worker"), once all these nodes are linked to
-  /// this one. DeadlineExceeded after `timeout` names those that are missing.
+  /// Waits until all nodes that `tasks` names ("/job:worker") are linked to this one, and returns the addresses of the actors with
+  /// this role on these nodes. Fails with DeadlineExceeded, which lists the missing nodes, after `timeout`.
   virtual Result<std::vector<Address>> addresses(const std::string& role, std::span<const std::string> tasks,
                                                  std::chrono::nanoseconds timeout) const = 0;
-  /// The actor at an address, of this node or another. Unavailable when there is none.
+  /// Returns the actor with this address, of this node or another. Fails with Unavailable if there is none.
   virtual Result<ActorRef> find(const Address& address) const = 0;
+  /// Sends a message without waiting for an answer.
   virtual void send(const ActorRef& to, AnyMessage message) = 0;
-  /// Sends all requests and waits for all answers. `failed` is called before the end, as soon as the first of them has failed, on the
-  /// thread that answers it.
+  /// Sends all requests and waits for all answers. `failed` is called as soon as the first request fails, on the thread that
+  /// answers it.
   virtual Answers call_all(std::vector<AddressedRequest> requests, RequestFailed failed = {}) = 0;
   /// The files that this node may use.
   virtual Disk& disk() const = 0;

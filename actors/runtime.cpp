@@ -38,7 +38,7 @@ Status check_devices(const RuntimeOptions& options) {
     for (const int id : task.more_cpus)
       if (id < task.cpus || std::ranges::count(task.more_cpus, id) != 1)
         return invalid_argument("task " + std::to_string(task.task) + " of job '" + task.job +
-                                "' has CPU:" + std::to_string(id) + " twice");
+                                "' lists CPU:" + std::to_string(id) + " twice");
     count += static_cast<size_t>(task.cpus) + task.more_cpus.size();
   }
   if (count <= static_cast<size_t>(std::max(options.devices, 0))) return {};
@@ -47,10 +47,10 @@ Status check_devices(const RuntimeOptions& options) {
 }
 
 Status check_memory(size_t bytes) {
-  constexpr size_t least = 8 * Arena::granule;  // a device takes no less than a granule
-  if (bytes == 0 || bytes >= least) return {};
+  constexpr size_t min_bytes = 8 * Arena::granule;  // a device takes at least one granule
+  if (bytes == 0 || bytes >= min_bytes) return {};
   return invalid_argument("a memory cap of " + std::to_string(bytes) +
-                          " bytes: RuntimeOptions::memory is at least " + std::to_string(least));
+                          " bytes: RuntimeOptions::memory must be at least " + std::to_string(min_bytes));
 }
 
 Status check_heartbeat(std::chrono::nanoseconds heartbeat) {
@@ -90,7 +90,10 @@ Runtime::Impl::Impl(const RuntimeOptions& given) : options(given), disk(FileRoot
   std::random_device random;
   if (options.cluster) {
     throw_if_failed(check_heartbeat(options.heartbeat));
-    if (options.tasks.size() != 1) throw Error(invalid_argument("a process is one task of its cluster"));
+    if (options.tasks.size() != 1)
+      throw Error(
+          invalid_argument("a process of a cluster has exactly one task, but RuntimeOptions::tasks has " +
+                           std::to_string(options.tasks.size())));
     if (options.cluster->tls) throw_if_failed(check_valid(*options.cluster->tls));
     network = value_or_throw(TcpNetwork::make(
         loop->io(), {.tls = options.cluster->tls, .plain_anywhere = options.cluster->plain_anywhere}));
@@ -149,10 +152,10 @@ Result<std::vector<WorkerDevices>> Runtime::Impl::workers(std::chrono::nanosecon
   std::vector<WorkerDevices> result;
   for (const auto& task : tasks) result.push_back(worker_of(*task));
   if (!options.cluster) return result;
-  // A peer may be linked, and ask this process for a session, before join() has returned.
+  // A peer may be linked to this process, and make it open a session, before join() has returned.
   const int64_t deadline = loop->now() + timeout.count();
   if (!loop->wait([this] { return joined.load(std::memory_order_acquire); }, deadline))
-    return deadline_exceeded("this process has not joined its cluster");
+    return deadline_exceeded("this process did not join its cluster in time");
   TROUPE_ASSIGN(auto others, membership->others(deadline, wanted));
   std::ranges::move(others, std::back_inserter(result));
   return result;

@@ -1,6 +1,6 @@
-// Runtime: an actor system embedded in a process: threads, devices, one or several tasks in this process, or one task of a cluster
-// of processes. No globals: two runtimes share nothing, not even variables. Public header: std and our own types. Outlives its
-// sessions.
+// Runtime: Troupe embedded in a process: its threads, devices and actors. A runtime has one or several tasks in this process, or it
+// is one task of a cluster of processes. There are no globals: two runtimes share nothing, not even variables. A runtime must
+// outlive its sessions. Its functions may be called from any thread. Public header: it uses only std and Troupe's own types.
 #pragma once
 
 #include <chrono>
@@ -19,72 +19,76 @@
 #pragma GCC visibility push(default)
 namespace troupe {
 
-/// A task of the cluster inside the process: "/job:worker/replica:0/task:1", with devices CPU:0 .. CPU:cpus-1.
+/// A task in this process, "/job:worker/replica:0/task:1" for example, with the devices CPU:0 .. CPU:cpus-1.
 struct TaskOptions {
   std::string job = "localhost";
   int task = 0;
   int cpus = 1;
-  std::vector<int> more_cpus = {};  ///< further ones by number, each once: {7} is CPU:7
+  std::vector<int> more_cpus = {};  ///< the numbers of further devices, each once: {7} is CPU:7
 };
 
-/// The numbers of its devices.
+/// Returns the numbers of a task's CPU devices.
 std::vector<int> cpus_of(const TaskOptions& task);
 
 struct RuntimeOptions {
-  size_t threads = 0;  ///< that compute; 0: as many as the machine has cores
-  /// Bytes that tensors and the contents of strings may take, of all devices and of what comes from other nodes together, 16 MiB at
-  /// least. 0: 80 % of what the machine, or the cgroup or RLIMIT_AS of this process where that is less, has. A step that asks for more
-  /// fails with ResourceExhausted; the process and its other steps go on. Feeds that a client makes are not counted, nor is what the
-  /// program needs beside tensors.
+  size_t threads = 0;  ///< the number of compute threads; 0: one per core of the machine
+  /// The most bytes that tensors and the contents of strings may use, on all devices and including tensors from other nodes; at
+  /// least 16 MiB. 0: 80 % of the memory of the machine, or of the cgroup or RLIMIT_AS of this process if that is less. A step that
+  /// needs more fails with ResourceExhausted; the process and its other steps continue. Feeds that a client makes are not counted,
+  /// nor is the memory that the program uses for anything but tensors.
   size_t memory = 0;
   std::vector<TaskOptions> tasks = {{}};
-  int devices = 64;  ///< the most that all tasks together may have: more are ResourceExhausted
+  int devices = 64;  ///< the most devices that all tasks together may have; more fail with ResourceExhausted
 
   /// The program's own ops, kernels and services.
   Extensions extensions = {};
 
-  /// Folders under which the files that sessions name must lie; none: anywhere.
+  /// The folders that must contain all files that sessions name. Empty: files may be anywhere.
   std::vector<std::string> roots = {};
 
-  /// This process is `tasks[0]` of a cluster, or a client of it when the cluster has no such task. Sessions span all tasks.
+  /// If set, this process is `tasks[0]` of this cluster, or a client if the cluster has no such task. Sessions then span all tasks.
   std::optional<ClusterSpec> cluster = {};
-  bool join_later = false;  ///< others find this process only once it has called join()
-  /// Where, if not at the endpoint that the cluster knows: "0.0.0.0:4242", or "fd:5", a socket inherited.
+  bool join_later = false;  ///< the process joins the cluster when join() is called, not in the constructor
+  /// Where to listen: "0.0.0.0:4242", or "fd:5" for an inherited socket. Empty: at the endpoint in `cluster`.
   std::string listen = {};
-  /// How often links of a cluster send when they are idle, 20 ms to 60 s. A peer that was silent for five times that, or five times
-  /// its own where that is longer, counts as dead.
+  /// How often an idle link sends a heartbeat, 20 ms to 60 s. A peer counts as dead when it has been silent for five times the
+  /// longer one of its own and this node's heartbeat.
   std::chrono::nanoseconds heartbeat = std::chrono::milliseconds(200);
 };
 
 class Runtime {
  public:
-  /// Throws Error(InvalidArgument) for options that make no sense, AlreadyExists for an op or service of a name that is taken, ResourceExhausted for too many devices or when the system gives no
-  /// threads, Unavailable or AlreadyExists when its endpoint cannot be listened at.
+  /// Throws Error: InvalidArgument if the options are invalid, ResourceExhausted if there are too many devices or the system has no
+  /// threads left, Unavailable if the process cannot listen at its endpoint, AlreadyExists if the endpoint is in use or an op or
+  /// service of `extensions` has a name that is taken.
   explicit Runtime(const RuntimeOptions& options = {});
-  /// Ends every actor and thread. Sessions must be gone.
+  /// Ends all actors and threads. All sessions must have been destroyed.
   ~Runtime();
-  /// With RuntimeOptions::join_later, once: from now on others of the cluster reach this process. Throws what the constructor would.
+  /// Joins the cluster. Must be called once if RuntimeOptions::join_later is set, otherwise never. Throws as the constructor does.
   void join();
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
 
-  /// What graphs for this runtime are made of: Graph graph{runtime.ops()}.
+  /// Returns the ops for graphs of this runtime: Graph graph{runtime.ops()}.
   std::shared_ptr<const OpTable> ops() const;
-  /// A session over all tasks, once all are there; DeadlineExceeded says who is missing and why. Its variables are its own unless
-  /// the options say otherwise. The graph may grow while the session lives, and must outlive it.
+  /// Opens a session. In a cluster, waits until all tasks of the session are linked; throws DeadlineExceeded, which lists the
+  /// missing tasks and the reasons, after SessionOptions::start_timeout. SessionOptions::share_state says whose the variables are.
+  /// The graph may grow while the session exists, and must outlive it.
   Session session(const Graph& graph, const SessionOptions& options = {});
-  /// Not Ok once an actor of this process has failed for good: sessions are told why, and the process is to be replaced.
+  /// Returns why this process must be replaced: an actor has failed permanently, or another process has taken the place of this
+  /// task. Returns Ok if there is no such reason. Sessions that use the failed actor get the same failure.
   Status status() const;
-  /// Ok when that task of the cluster, "/job:ps/replica:0/task:0", is linked to this one now, else what went wrong with the link last.
+  /// Returns Ok if this process is linked to that task of the cluster, "/job:ps/replica:0/task:0", otherwise what last went wrong
+  /// with the link.
   Status link_status(const std::string& task) const;
-  /// Full names of the devices in this process.
+  /// Returns the full names of the devices of this process.
   std::vector<std::string> devices() const;
 
   /// The actors that applications add to this node.
   NodeServices& services() const;
 
   struct [[gnu::visibility("hidden")]] Impl;
-  /// For the library itself and its tests; incomplete outside it.
+  /// For the library and its tests only; Impl is incomplete for users of the library.
   Impl& impl() const { return *impl_; }
 
  private:

@@ -1,4 +1,4 @@
-// What a Runtime consists of, for the library itself and its tests. Not installed.
+// The parts of a Runtime. For the library and its tests only; not installed.
 #pragma once
 
 #include <atomic>
@@ -23,7 +23,8 @@ struct Runtime::Impl {
 
   ~Impl();
 
-  /// The workers of this process and of those other tasks that `wanted` names (none: of all), as a session sees them.
+  /// Returns the workers of this process, and those of the other tasks that `wanted` names (empty: all tasks) once these are
+  /// linked.
   Result<std::vector<WorkerDevices>> workers(std::chrono::nanoseconds timeout,
                                              std::span<const std::string> wanted) const;
   void join();
@@ -32,7 +33,7 @@ struct Runtime::Impl {
 
   const RuntimeOptions options;
   std::mutex mutex;
-  Status failure;  ///< the first that made the process one to be replaced; under the mutex
+  Status failure;  ///< the first failure after which the process must be replaced; guarded by `mutex`
   RealDisk disk;
   std::unique_ptr<ThreadPool> pool;
   std::unique_ptr<ControlThread> loop;
@@ -40,8 +41,8 @@ struct Runtime::Impl {
   std::unique_ptr<ActorNode> node;
   std::vector<std::shared_ptr<TaskSites>> tasks;
   std::unique_ptr<NodeServices> services;
-  std::unique_ptr<Membership> membership;  ///< for other threads only once `joined`
-  std::atomic<bool> joined{false};         ///< the process is in its cluster
+  std::unique_ptr<Membership> membership;  ///< other threads may use it once `joined` is true
+  std::atomic<bool> joined{false};         ///< the process has joined its cluster
 };
 
 std::unique_ptr<NodeServices> make_node_services(Runtime::Impl& runtime);

@@ -50,7 +50,7 @@ BOOST_AUTO_TEST_CASE(sizes_that_data_ask_for_end_the_step_and_nothing_else) {
   Session session = runtime.session(graph);
   for (const auto& [op, made] : makers)
     for (const int32_t count : {70'000'000, 2'000'000'000}) {
-      const Status status = test::failure_of([&] {
+      const Status status = test::failure_of([&, made = made] {
         session.run({{n, Tensor::scalar(count)},
                      {ns, Tensor::vector<int32_t>({count})},
                      {pair, Tensor::of<int32_t>(Shape{1, 2}, {0, count})},
@@ -113,7 +113,8 @@ BOOST_AUTO_TEST_CASE(other_steps_go_on_meanwhile) {
 BOOST_AUTO_TEST_CASE(a_cap_that_nothing_fits_under_is_refused) {
   const Status status = test::failure_of([] { Runtime({.threads = 1, .memory = 1'000'000}); });
   BOOST_TEST((status.code() == Code::InvalidArgument));
-  BOOST_TEST(status.text() == "a memory cap of 1000000 bytes: RuntimeOptions::memory is at least 16777216");
+  BOOST_TEST(status.text() ==
+             "a memory cap of 1000000 bytes: RuntimeOptions::memory must be at least 16777216");
 }
 
 BOOST_AUTO_TEST_CASE(more_devices_than_the_option_allows_are_refused) {
