@@ -1,4 +1,4 @@
-// The services that every device has. One line each; nothing registers itself.
+// The list of services that every device has. No service registers itself.
 #pragma once
 
 #include <span>

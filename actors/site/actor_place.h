@@ -1,4 +1,4 @@
-// ActorPlace: the actor that others send to at the moment, where one actor may replace another. Any thread.
+// ActorPlace: a reference to an actor that may be replaced while other threads use it. Any thread.
 #pragma once
 
 #include <mutex>
@@ -16,7 +16,7 @@ class ActorPlace {
   }
   void put(ActorRef actor) {
     const std::lock_guard lock(lock_);
-    std::swap(actor_, actor);  // the actor that was there is released after the lock
+    std::swap(actor_, actor);  // the old reference is released after the lock
   }
 
  private:

@@ -6,7 +6,7 @@ Result<Service*> DeviceSite::find_service(std::string_view name) const {
   if (const auto at = services.find(name); at != services.end()) return at->second.get();
   std::string known;
   for (const auto& [other, service] : services) known += (known.empty() ? "" : ", ") + other;
-  return unimplemented("there is no service '" + std::string(name) + "'; known: " + known);
+  return unimplemented("there is no service '" + std::string(name) + "'; the known services are " + known);
 }
 
 Result<ActorRef> DeviceSite::owner(StateCell& cell) const {

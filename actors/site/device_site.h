@@ -1,4 +1,4 @@
-// DeviceSite: what the actors around one device share. Made when its task is made; any thread.
+// DeviceSite: what the actors that work with one device share. Made when its task is made; may be used from any thread.
 #pragma once
 
 #include <map>
@@ -13,13 +13,13 @@
 
 namespace troupe {
 
-/// Which step a message means.
+/// Identifies the step that a message is about.
 struct StepKey {
   uint64_t session = 0, ordinal = 0, partition = 0;
   friend bool operator==(const StepKey&, const StepKey&) = default;
 };
 
-/// What the actors on one device share: executors and the actors of services. Made by make_task(); any thread.
+/// What executors and the actors of services share. Made by make_task().
 struct DeviceSite : std::enable_shared_from_this<DeviceSite> {
   DeviceSite(ActorNode& site_node, std::shared_ptr<Device> site_device,
              std::shared_ptr<StateTable> task_state, std::shared_ptr<Supervisor> task_supervisor)
@@ -28,17 +28,19 @@ struct DeviceSite : std::enable_shared_from_this<DeviceSite> {
 
   ActorNode& node;
   std::shared_ptr<Device> device;
-  std::shared_ptr<StateTable> state;       ///< of the task: a container's names are unique over its devices
-  std::shared_ptr<Supervisor> supervisor;  ///< of the task
-  std::map<std::string, std::unique_ptr<Service>, std::less<>> services;  ///< by name; all from the beginning
+  std::shared_ptr<StateTable>
+      state;  ///< the state of the whole task, because a container's names are unique in a task
+  std::shared_ptr<Supervisor> supervisor;  ///< the task's supervisor
+  std::map<std::string, std::unique_ptr<Service>, std::less<>>
+      services;  ///< by name; complete when the task has been made
 
-  /// Unimplemented, naming those there are, for the name of no service.
+  /// Returns the service with this name. Fails with Unimplemented, listing the known services, if there is none.
   Result<Service*> find_service(std::string_view name) const;
-  /// The actor that alone changes the value of this variable and answers a Read of it. Fails as VariableGroups::owner says.
+  /// Returns the only actor that changes this variable; it also answers Read. Fails as VariableGroups::owner does.
   Result<ActorRef> owner(StateCell& cell) const;
-  /// What every service has of this state goes.
+  /// Makes every service drop what it has for this cell.
   void drop(StateCell& cell) const;
-  /// Of the actor of this role that owns the cell.
+  /// Returns the address of the actor with this role that owns the cell.
   Address address(std::string role, const StateCell& cell) const;
 };
 

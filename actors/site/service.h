@@ -1,6 +1,6 @@
-// Services: how ops that no kernel computes reach actors. A service carries out its ops on one device. It prepares each node once,
-// when the node's partition is registered; from then on the node turns every request of a step into one message to an actor, and
-// the actor's answer into the op's outputs. A new service is a folder under actors/services with its actor and its Service, a
+// Services: carry out ops through actors. A Service carries out its ops on one device. It prepares each node once, when the node's
+// partition is registered. From then on the prepared node turns every request of a step into one message to an actor, and the
+// actor's answer into the outputs of the op. A new service needs a folder in actors/services with its actor and its Service, a
 // schema, and a line in actors/services/all_services.cpp.
 #pragma once
 
@@ -19,7 +19,7 @@ namespace troupe {
 
 struct TaskSites;
 
-/// What a request becomes: a message to an actor. Without an actor `reply` is the answer, at once.
+/// What a request of a step becomes: a message to an actor or, if `actor` is null, the answer `reply` at once.
 struct ServiceCall {
   ActorRef actor;
   AnyMessage message;
@@ -32,11 +32,12 @@ struct ServiceCall {
 class ServedNode {
  public:
   virtual ~ServedNode() = default;
-  /// Called on the step's driving thread; moves the values out of `request.inputs`. A failure is the op's.
+  /// Called on the step's driving thread. Moves the values out of `request.inputs`. If it fails, the op fails.
   virtual Result<ServiceCall> call(const StepRequest& request, const StepInfo& step) const = 0;
-  /// The outputs that the actor's answer stands for. Any thread.
+  /// Turns the actor's answer into the outputs of the op. Any thread.
   virtual StepReply reply(Result<AnyMessage> answer) const = 0;
-  /// Tells an actor that may keep a request for long that the step has ended before its time, so that it answers what it owes.
+  /// Returns the message that makes an actor answer all requests of a step that ends early. Called if ServiceCall::may_wait was
+  /// set.
   virtual AnyMessage cancellation(const StepInfo&) const { return {}; }
 };
 
@@ -44,18 +45,18 @@ class ServedNode {
 class Service {
  public:
   virtual ~Service() = default;
-  /// A node of the graph whose op this service carries out. Its failure refuses the partition.
+  /// Prepares a node of the graph whose op this service carries out. If it fails, the partition is refused.
   virtual Result<std::unique_ptr<const ServedNode>> prepare(const std::shared_ptr<const Graph>& graph,
                                                             const Node& node) = 0;
-  /// A registered partition has this node, which yields the handle of a state of this service.
+  /// Called when a partition is registered that contains this node, which yields a handle of state of this service.
   virtual Status open(const Node& /*handle*/, const std::shared_ptr<StateCell>& /*cell*/) { return {}; }
-  /// The container of this state is gone.
+  /// Called when the container of this cell is dropped.
   virtual void drop(StateCell&) {}
-  /// The actor that alone changes the value of this state and answers a Read of it.
+  /// Returns the only actor that changes the value of this cell; it also answers Read.
   virtual Result<ActorRef> owner(StateCell& cell) {
-    return invalid_argument("'" + cell.name() + "' has no value of its own");
+    return invalid_argument("'" + cell.name() + "' has no value that could be read or changed");
   }
-  /// The actors that are there as long as the task.
+  /// Returns the permanent actors of the service: they exist as long as the task.
   virtual std::vector<ChildSpec> actors(const TaskSites&) { return {}; }
 };
 

@@ -63,7 +63,7 @@ class StateActors {
     }
     if (state.entry->spec == spec) return {};
     return invalid_argument(role_ + " '" + cell->name() + "' was made with " + state.entry->spec.text() +
-                            "; this node asks for " + spec.text());
+                            "; this node has " + spec.text());
   }
 
   /// Ends the actor of this state, if the state has one here; its contents are dropped.
@@ -78,7 +78,7 @@ class StateActors {
       const std::lock_guard lock(mutex_);
       if (const auto at = states_.find(handle.cell); at != states_.end()) return {at->second.entry};
     }
-    return invalid_argument("the handle leads to no " + role_ + " of this device");
+    return invalid_argument("the handle is not of a " + role_ + " on this device");
   }
 
  private:

@@ -1,4 +1,4 @@
-// ChildSpec: an actor that a supervisor keeps in its place. A plain value.
+// ChildSpec: an actor that a supervisor restarts. A plain value.
 #pragma once
 
 #include <functional>
@@ -9,17 +9,17 @@
 
 namespace troupe {
 
-/// An actor that is to be there until it is dropped, and how another comes in its place.
+/// An actor that must exist until it is dropped (a child), and how to restart it.
 struct ChildSpec {
   Address address;
-  std::function<ActorRef()> spawn = {};  ///< not called for what is never recoverable
-  enum class Standing : bool {
-    Serves,
-    GivenUp  ///< it only answers why there is none
-  };
-  /// Told of every actor that takes the place: of the first by whoever adds the child, of others once the directory leads there.
+  /// Spawns a successor. May be empty if `recoverable` always fails.
+  std::function<ActorRef()> spawn = {};
+  /// Failed: the actor in the child's place is a stub that answers every request with the failure.
+  enum class Standing : bool { Serves, Failed };
+  /// Called with every actor that takes the child's place. The caller of Supervisor::add calls it for the first actor. The
+  /// supervisor calls it for successors when the directory leads to them.
   std::function<void(const ActorRef&, Standing)> placed = {};
-  /// Ok when a new one can go on where the last one ended; else why not.
+  /// Returns Ok if a successor can continue where the actor ended, otherwise why not. Empty: a successor always can.
   std::function<Status()> recoverable = {};
 };
 

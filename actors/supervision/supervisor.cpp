@@ -11,16 +11,16 @@ namespace troupe {
 
 struct Supervisor::Supervised {
   ChildSpec child;
-  // Under the mutex of Children.
+  // Guarded by the mutex of Children.
   ActorRef actor;
   ChildSpec::Standing standing = ChildSpec::Standing::Serves;
-  // The supervisor's actor alone.
-  std::deque<int64_t> restarts = {};  ///< when, as far as they count
+  // Used by the supervisor's actor only.
+  std::deque<int64_t> restarts = {};  ///< the times of the restarts that count for the restart intensity
   uint32_t all_restarts = 0;
   Status reason = {};  ///< why it ended last
 };
 
-/// Which children there are. Any thread.
+/// The children of a supervisor. May be used from any thread.
 class Supervisor::Children {
  public:
   using Ref = std::shared_ptr<Supervised>;
@@ -31,14 +31,14 @@ class Supervisor::Children {
     const Address address = child.address;
     {
       const std::lock_guard lock(mutex_);
-      if (over_) return;
+      if (ended_) return;
       node_.directory.add(address, actor);
       children_.emplace(address, std::make_shared<Supervised>(Supervised{std::move(child), actor}));
     }
     watch(actor, address, supervisor);
   }
 
-  /// False when the child was dropped before.
+  /// Puts `actor` in the place of the child's actor. Returns false if the child has been dropped.
   bool replace(Supervised& child, const ActorRef& actor, ChildSpec::Standing standing,
                const ActorRef& supervisor) {
     {
@@ -78,12 +78,12 @@ class Supervisor::Children {
     return result;
   }
 
-  /// Forgets all; what children keep goes, this and the supervisor among it.
+  /// Drops all children. Their functions may hold the last references to this object and to the supervisor.
   void end() {
     std::map<Address, Ref> ended;
     {
       const std::lock_guard lock(mutex_);
-      over_ = true;
+      ended_ = true;
       ended.swap(children_);
     }
     for (const auto& [address, child] : ended) end_stub(*child, child->reason);
@@ -101,13 +101,13 @@ class Supervisor::Children {
   }
 
   void end_stub(const Supervised& child, const Status& reason) {
-    if (child.standing == ChildSpec::Standing::GivenUp) node_.engine.end_stub(child.actor, reason);
+    if (child.standing == ChildSpec::Standing::Failed) node_.engine.end_stub(child.actor, reason);
   }
 
   ActorNode& node_;
   mutable std::mutex mutex_;
   std::map<Address, Ref> children_;
-  bool over_ = false;
+  bool ended_ = false;
 };
 
 class Supervisor::Role final : public troupe::Role {
@@ -127,7 +127,7 @@ class Supervisor::Role final : public troupe::Role {
 
   void ended(Supervised& supervised, Status reason) {
     supervised.reason = std::move(reason);
-    if (Status status = may_restart(supervised); !status.ok()) return give_up(supervised, status);
+    if (Status status = may_restart(supervised); !status.ok()) return fail(supervised, status);
     supervised.restarts.push_back(node_.env.clock.now());
     ++supervised.all_restarts;
     replace(supervised, supervised.child.spawn(), ChildSpec::Standing::Serves);
@@ -149,11 +149,12 @@ class Supervisor::Role final : public troupe::Role {
     return supervised.child.recoverable ? supervised.child.recoverable() : Status{};
   }
 
-  void give_up(Supervised& supervised, const Status& why) {
-    const Status answer = internal(supervised.child.address.text() + " is given up, for " + why.text() +
-                                   "; it ended with " + supervised.reason.text());
+  void fail(Supervised& supervised, const Status& why) {
+    const Status answer =
+        internal(supervised.child.address.text() + " has failed and cannot be restarted: " + why.text() +
+                 "; its last failure: " + supervised.reason.text());
     const ActorRef stub = engine().spawn_stub([answer](const AnyMessage&, Reply reply) { reply(answer); });
-    if (replace(supervised, stub, ChildSpec::Standing::GivenUp) && on_failure_) on_failure_(answer);
+    if (replace(supervised, stub, ChildSpec::Standing::Failed) && on_failure_) on_failure_(answer);
   }
 
   void list(Reply reply) const {
@@ -164,7 +165,7 @@ class Supervisor::Role final : public troupe::Role {
       write(children[i]->child.address, list[i].initAddress());
       list[i].setRestarts(children[i]->all_restarts);
       write(children[i]->reason, list[i].initReason());
-      list[i].setGivenUp(children[i]->standing == ChildSpec::Standing::GivenUp);
+      list[i].setFailed(children[i]->standing == ChildSpec::Standing::Failed);
     }
     reply(draft.finish());
   }

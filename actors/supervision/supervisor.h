@@ -1,5 +1,5 @@
-// The supervisor role: one per task, over the task's permanent actors, its variables and its queues (robustness.md R7). It puts
-// another in the place of one that ended as it should not, or gives it up, with the reason. Schema:
+// The supervisor role: one per task. It watches the task's permanent actors, its variables and its queues (robustness.md R7). It
+// restarts an actor that ended abnormally or, if that is not possible, makes all requests to it fail with the reason. Schema:
 // messages/schemas/supervisor.capnp.
 #pragma once
 
@@ -12,25 +12,29 @@
 
 namespace troupe {
 
-/// How often one actor may be restarted: so many times within so much time.
+/// The limit on restarts of one actor: at most `restarts` times within the duration `within`.
 struct RestartIntensity {
   size_t restarts = 3;
   std::chrono::nanoseconds within = std::chrono::seconds(10);
 };
 
-/// Called once for each actor that is given up, with its address and the reason; on any thread, and must not block.
+/// Called once for each actor that has failed permanently. The status contains its address and the reason. Called on any thread;
+/// must not block.
 using OnFailure = std::function<void(const Status&)>;
 
-/// A task's supervisor. Any thread. Its actor goes with the node; from then on children are neither kept nor restarted.
+/// A task's supervisor. May be used from any thread. Its actor ends with the node's engine; after that children are neither kept
+/// nor restarted.
 class Supervisor {
  public:
-  /// Spawns the supervisor and enters it in the directory under `address`.
+  /// Spawns the supervisor's actor and enters it in the directory under `address`.
   Supervisor(ActorNode& node, Address address, RestartIntensity intensity, OnFailure on_failure);
 
   const Address& address() const { return address_; }
-  /// Enters `actor`, the first in the child's place, in the directory and watches it. Calls none of the child's functions.
+  /// Adds a child whose first actor is `actor`: enters the actor in the directory and watches it. Calls none of the child's
+  /// functions.
   void add(ChildSpec child, const ActorRef& actor);
-  /// The child is no longer in the directory, and not restarted any more. It ends when it is stopped or nobody refers to it.
+  /// Removes a child from the directory; it is not restarted any more. Its actor ends when it is stopped or when the last reference
+  /// to it is dropped.
   void drop(const Address& child);
 
  private:

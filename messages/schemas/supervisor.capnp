@@ -7,7 +7,7 @@
 #   actor --ended with a failure--> restarted at once, unless
 #      its state was lost with it, or it has failed more often than allowed (n times within t seconds)
 #           v
-#        given up: all requests to its address are answered with Internal and the reason, from now on; the runtime is told
+#        failed permanently: from now on all requests to its address are answered with Internal and the reason; the runtime is told
 #
 # No messages are sent while no actor fails.
 @0x9c3f0e1d54a7b826;
@@ -30,7 +30,7 @@ struct Child {
   address @0 :Address;
   restarts @1 :UInt32;       # how often it has been restarted
   reason @2 :Status;         # why it ended last; Ok: it never did
-  givenUp @3 :Bool;          # it is not restarted any more
+  failed @3 :Bool;           # it has failed permanently and is not restarted
 }
 
 struct ChildEnded {

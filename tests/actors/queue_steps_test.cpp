@@ -124,7 +124,7 @@ BOOST_AUTO_TEST_CASE(batches_go_in_and_come_out_stacked) {
     const Status end = test::failure_of([&] { session.run({rest}); });
     BOOST_TEST((end.code() == Code::OutOfRange));
     BOOST_TEST(end.op() == "QueueDequeueUpTo" + suffix);
-    BOOST_TEST(end.text() == "queue 'q" + suffix + "' is closed and has 0 elements, 3 are wanted");
+    BOOST_TEST(end.text() == "queue 'q" + suffix + "' is closed and has 0 elements, but 3 were requested");
     BOOST_TEST((test::failure_of([&] { session.run({in}); }).code() == Code::Cancelled));
   }
 }
@@ -184,7 +184,7 @@ BOOST_AUTO_TEST_CASE(a_queue_opened_with_another_shape_type_or_capacity_is_refus
     BOOST_TEST((test::failure_of([&] { session.run({size(other)}); }).code() == Code::InvalidArgument));
   const Status status = test::failure_of([&] { session.run({size(others[0])}); });
   BOOST_TEST(status.text() ==
-             "queue 's' was made with (int32[]), capacity 3; this node asks for (int32[]), capacity 4");
+             "queue 's' was made with (int32[]), capacity 3; this node has (int32[]), capacity 4");
   BOOST_TEST(status.node() == "b");
 }
 

@@ -459,7 +459,7 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_is_refused_and_names_both) {
     const char* text;
     Code code = Code::InvalidArgument;
   } const refused[] = {
-      {enqueue(1, {number}), "1 components for queue 'pairs', which takes (int32[], float[2]), capacity 4"},
+      {enqueue(1, {number}), "queue 'pairs' takes (int32[], float[2]), capacity 4, but got 1 components"},
       {enqueue(1, {number, number}),
        "component 1 is int32[], queue 'pairs' takes (int32[], float[2]), capacity 4"},
       {enqueue(1, {number, pairs}), "component 1 is float[2,2]"},

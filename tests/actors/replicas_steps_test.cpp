@@ -220,9 +220,10 @@ BOOST_AUTO_TEST_CASE(what_is_no_rule_is_refused_before_any_step) {
     const char* text;
   } const refused[] = {
       {descent(round, w, gradient, n, 0, 1, rule("Nonsense")), Code::NotFound, "Nonsense"},
-      {descent(round, w, gradient, n, 0, 1, rule("Identity")), Code::InvalidArgument, "Identity is no rule"},
+      {descent(round, w, gradient, n, 0, 1, rule("Identity")), Code::InvalidArgument,
+       "Identity is not a rule"},
       {descent(round, w, gradient, n, 0, 1, rule("ApplyMomentum")), Code::InvalidArgument,
-       "ApplyMomentum takes 2 variables and 3 values, not 1 and 2"},
+       "ApplyMomentum takes 2 variables and 3 values, but is given 1 variables and 2 values"},
       {descent(round, w, gradient, n, 0, 1, {{"gradient", std::string("grad")}}), Code::InvalidArgument,
        "ApplyGradientDescent has no value input 'grad' to average"},
       {descent(round, w, gradient, n, 0, 1, {{"gradient", std::string("var")}}), Code::InvalidArgument,

@@ -133,7 +133,7 @@ BOOST_FIXTURE_TEST_CASE(the_supervisor_tells_what_happened, Bench) {
   BOOST_TEST((read(actor.getAddress()) == address));
   BOOST_TEST(actor.getRestarts() == 1u);
   BOOST_TEST(read(actor.getReason()).text().find("bad mood") != std::string::npos);
-  BOOST_TEST(!actor.getGivenUp());
+  BOOST_TEST(!actor.getFailed());
 }
 
 BOOST_AUTO_TEST_CASE(an_end_with_a_handler_that_throws_leaves_nobody_behind) {
@@ -239,7 +239,7 @@ BOOST_FIXTURE_TEST_CASE(a_replicas_role_is_restarted_unless_it_was_applying_a_ro
         value_or_throw(node.actors.engine.call(supervisor, Draft<wire::ListActors>().finish())));
     for (const auto actor : listed->getActors())
       if (read(actor.getAddress()).role == "replicas")
-        return std::pair(actor.getRestarts(), actor.getGivenUp());
+        return std::pair(actor.getRestarts(), actor.getFailed());
     return std::pair(99u, true);
   };
   end("replicas", device);

@@ -209,7 +209,7 @@ struct Bench {
     simulation.run_ready();
     std::pair<size_t, size_t> result;
     for (const auto child : Message<wire::ActorsListed>(value_or_throw(**answer))->getActors())
-      if (read_address(child).role == "variable") ++(child.getGivenUp() ? result.second : result.first);
+      if (read_address(child).role == "variable") ++(child.getFailed() ? result.second : result.first);
     return result;
   }
   static Address read_address(wire::Child::Reader child) { return troupe::read(child.getAddress()); }
@@ -276,15 +276,15 @@ BOOST_AUTO_TEST_CASE(whatever_is_joined_or_dies_meanwhile_updates_happen_once_wh
       bench.simulation.run_ready();
       bench.check_updates();
       bench.check_reads();
-      const auto [alive, given_up] = bench.supervised();
+      const auto [alive, failed] = bench.supervised();
       BOOST_TEST(bench.node.actors.engine.actors() == bench.actors + alive);
       if (!kills) {
-        BOOST_TEST(given_up == 0u);
+        BOOST_TEST(failed == 0u);
         BOOST_TEST(bench.log.size() == bench.updates.size());
       }
       survived += alive;
-      lost += given_up;
-      merged += bench.cells.size() - alive - given_up;
+      lost += failed;
+      merged += bench.cells.size() - alive - failed;
     }
   }
   BOOST_TEST(survived > 100u);

@@ -106,7 +106,7 @@ BOOST_AUTO_TEST_CASE(an_assign_of_another_dtype_shape_or_number_changes_nothing)
                                    bench.assign(bench.filled(2), bench.cell->id() + 1)});
   BOOST_TEST((answers[0].status().code() == Code::InvalidArgument));
   BOOST_TEST((answers[1].status().code() == Code::InvalidArgument));
-  BOOST_TEST(answers[1].status().text() == "variable w is float[3], not float[2]");
+  BOOST_TEST(answers[1].status().text() == "variable w is float[3], but its new value is float[2]");
   BOOST_TEST((answers[2].status().code() == Code::NotFound));
   Snapshot snapshot;
   BOOST_REQUIRE((bench.cell->try_read(snapshot) == StateCell::Reading::Ready));

@@ -13,16 +13,17 @@
 //
 //   arrives --> waits --> first of its line --> answered
 //                 |          |  ^     |
-//                 |          +--+     |       as room appears, or elements: it keeps what it has so far
+//                 |          +--+     |       when there is room, or elements: it keeps what it has so far
 //                 +---------+---------+
-//                           +--------------> answered Cancelled or DeadlineExceeded; what a dequeue had goes back
+//                           +--------------> answered Cancelled or DeadlineExceeded; the elements of a dequeue go back
 //
-// The queue is open, then closed: when a close is first of the line of enqueues, or at once when it cancels that line.
+// A queue is open at first. It is closed when a close becomes the first of the line of enqueues, or at once by a close that cancels
+// that line.
 
 namespace troupe {
 namespace {
 
-constexpr size_t largest_in_handler = 64 << 10;  ///< bytes to copy; more is copied outside the handler
+constexpr size_t max_bytes_in_handler = 64 << 10;  ///< more bytes are copied outside the handler
 
 StepKey key_of(wire::StepId::Reader step) { return {step.getSession(), step.getOrdinal(), 0}; }
 
@@ -33,9 +34,9 @@ struct Attempt {
   std::optional<TimerId> timer;
   bool close = false;
 
-  ElementRows rest;  ///< of an enqueue: what is not in yet
+  ElementRows rest;  ///< for an enqueue: the elements that are not in the queue yet
 
-  ElementQueue taken;  ///< by a dequeue
+  ElementQueue taken;  ///< for a dequeue: the elements that it has so far
   int64_t wanted = 0;
   bool stacked = false, up_to = false;
 
@@ -44,7 +45,7 @@ struct Attempt {
 
 using Line = std::deque<Attempt>;
 
-/// What the first of a line came to.
+/// How far the first attempt of a line came.
 enum class Progress : uint8_t { None, Some, Complete };
 
 std::string element_text(DType dtype, const Shape* shape) {
@@ -115,7 +116,7 @@ class QueueRole final : public Role {
   void dequeue_many(const Message<wire::DequeueMany>& message, Reply reply) {
     if (spec_.shapes.empty())
       return reply(invalid_argument("queue '" + spec_.name +
-                                    "' was made without shapes: its elements cannot be stacked"));
+                                    "' has no component shapes, so its elements cannot be stacked"));
     const auto count =
         static_cast<int64_t>(std::min<uint64_t>(message->getCount(), std::numeric_limits<int64_t>::max()));
     for (size_t i = 0; i < spec_.types.size(); ++i)
@@ -144,7 +145,7 @@ class QueueRole final : public Role {
       closed_ = true;
       end(
           enqueues_, [](const Attempt&) { return true; },
-          cancelled("queue '" + spec_.name + "' was closed meanwhile"));
+          cancelled("queue '" + spec_.name + "' was closed while the enqueue waited"));
       reply(Draft<wire::QueueClosed>().finish());
       return advance();
     }
@@ -153,7 +154,7 @@ class QueueRole final : public Role {
     wait_in(enqueues_, std::move(attempt), -1);
   }
 
-  /// InvalidArgument unless these are the components of an element, or (with one leading dimension) of a batch of them.
+  /// Fails with InvalidArgument unless these are the components of one element or, if `leading` is 1, of a batch of elements.
   Status check(std::span<const Tensor> components, size_t leading) const {
     const auto refuse = [&](size_t i) {
       return invalid_argument("component " + std::to_string(i) + " is " + components[i].signature() +
@@ -161,8 +162,8 @@ class QueueRole final : public Role {
                               spec_.text());
     };
     if (components.size() != spec_.types.size())
-      return invalid_argument(std::to_string(components.size()) + " components for queue '" + spec_.name +
-                              "', which takes " + spec_.text());
+      return invalid_argument("queue '" + spec_.name + "' takes " + spec_.text() + ", but got " +
+                              std::to_string(components.size()) + " components");
     for (size_t i = 0; i < components.size(); ++i) {
       const auto dims = components[i].shape().dims();
       if (components[i].dtype() != spec_.types[i] || dims.size() < leading) return refuse(i);
@@ -225,7 +226,7 @@ class QueueRole final : public Role {
       return Progress::Complete;
     }
     const int64_t room = spec_.capacity < 0 ? attempt.rest.count() : spec_.capacity - elements_.size();
-    if (room <= 0) return Progress::None;  // below 0 after elements were put back
+    if (room <= 0) return Progress::None;  // negative if elements have been put back into a full queue
     elements_.push_back(attempt.rest.take(std::min(room, attempt.rest.count())));
     if (attempt.rest.count() != 0) return Progress::Some;
     attempt.reply(Draft<wire::Enqueued>().finish());
@@ -239,8 +240,8 @@ class QueueRole final : public Role {
         const int64_t wanted = attempt.wanted;
         elements_.put_back(std::move(attempt.taken));
         attempt.reply(out_of_range("queue '" + spec_.name + "' is closed and has " +
-                                   std::to_string(elements_.size()) + " elements, " + std::to_string(wanted) +
-                                   " are wanted"));
+                                   std::to_string(elements_.size()) + " elements, but " +
+                                   std::to_string(wanted) + " were requested"));
         return Progress::Complete;
       }
       attempt.wanted = remainder;
@@ -272,11 +273,11 @@ class QueueRole final : public Role {
     copy_out(std::move(attempt.taken), std::move(*memory), std::move(attempt.reply));
   }
 
-  /// Small stacks are filled here, large ones where computing is allowed, and answered from there.
+  /// Fills a small stack here. Fills a large one on the pool, from where the request is answered.
   void copy_out(ElementQueue elements, std::vector<Tensor> stack, Reply reply) {
     size_t bytes = 0;
     for (const Tensor& tensor : stack) bytes += tensor.bytes();
-    if (bytes <= largest_in_handler) {
+    if (bytes <= max_bytes_in_handler) {
       fill_stack(elements, stack, node_.pool);
       return reply(Draft<wire::Dequeued>().finish(std::move(stack)));
     }
@@ -293,7 +294,7 @@ class QueueRole final : public Role {
                  }));
   }
 
-  // ---- Attempts that end before their time
+  // ---- Attempts that end early
 
   void cancel(const StepKey& step) {
     const auto of_step = [&](const Attempt& attempt) { return attempt.step == step; };
@@ -305,13 +306,15 @@ class QueueRole final : public Role {
 
   void expire(uint64_t number) {
     const auto expired = [&](const Attempt& attempt) { return attempt.number == number; };
-    const Status reason = deadline_exceeded("the time to wait for queue '" + spec_.name + "' is over");
+    const Status reason =
+        deadline_exceeded("the timeout for waiting on queue '" + spec_.name + "' has passed");
     end(enqueues_, expired, reason);
     end(dequeues_, expired, reason);
     advance();
   }
 
-  /// Only the first of the dequeues has elements to put back, so their order is clear.
+  /// Ends the attempts of a line for which `concerned` is true. Only the first dequeue can have elements, so these go back in
+  /// order.
   template <class Predicate>
   void end(Line& line, Predicate concerned, const Status& reason) {
     const auto ended = std::stable_partition(line.begin(), line.end(),

@@ -1,6 +1,6 @@
-// The queue role: one actor per queue, first in, first out (features.md E1-E5, E9, E10). Who must wait for room or for elements
-// waits as an attempt kept by the actor: no thread waits, and whatever ends a step takes its attempts out again.
-// Started by the queue service. Schema: messages/schemas/queue.capnp.
+// The queue role: one actor per queue, first in, first out (features.md E1-E5, E9, E10). An enqueue that must wait for room and a
+// dequeue that must wait for elements are attempts kept by the actor; no thread waits. When a step ends, its attempts are removed.
+// The queue service starts the role. Schema: messages/schemas/queue.capnp.
 #pragma once
 
 #include <memory>
@@ -13,23 +13,24 @@
 
 namespace troupe {
 
-/// What a queue holds.
+/// The name of a queue, the components of its elements, and its capacity.
 struct QueueSpec {
-  std::string name;           ///< of its state
-  std::vector<DType> types;   ///< of the components of an element
-  std::vector<Shape> shapes;  ///< of the components; empty: any, and then elements cannot be stacked
-  int64_t capacity = -1;      ///< in elements; -1: any number of them
+  std::string name;          ///< the name of its state
+  std::vector<DType> types;  ///< the dtypes of the components of an element
+  std::vector<Shape>
+      shapes;  ///< the shapes of the components; empty: any shapes, but then elements cannot be stacked
+  int64_t capacity = -1;  ///< the most elements that it holds; -1: any number
 
-  /// "(float[2], int32[]), capacity 8".
+  /// Returns "(float[2], int32[]), capacity 8", for example.
   std::string text() const;
   friend bool operator==(const QueueSpec&, const QueueSpec&) = default;
 };
 
-/// What the queue is that a FIFOQueue or FIFOQueueV2 stands for. InvalidArgument if its shapes are not fully known or not one per
-/// component.
+/// Returns what the queue of a FIFOQueue or FIFOQueueV2 holds. Fails with InvalidArgument if its shapes are not fully known or not one
+/// per component.
 Result<QueueSpec> queue_spec(const Node& handle);
 
-/// The actor of an empty queue. `device` gives the memory for stacked elements, which must be the host's.
+/// Returns the role of an empty queue. Stacked elements are allocated on `device`, whose memory must be host memory.
 std::unique_ptr<Role> make_queue(ActorNode& node, QueueSpec spec, std::shared_ptr<Device> device);
 
 }  // namespace troupe

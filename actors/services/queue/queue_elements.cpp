@@ -29,8 +29,7 @@ std::vector<Tensor> components_of(const ElementRows& rows) {
   result.reserve(rows.components->size());
   for (const Tensor& component : *rows.components) {
     const auto shape = Shape::make(component.shape().dims().subspan(1), component.dtype());
-    result.push_back(
-        component.rows(rows.begin, rows.end).reshaped(shape.value()));  // part of one that could be made
+    result.push_back(component.rows(rows.begin, rows.end).reshaped(shape.value()));
   }
   return result;
 }
@@ -40,9 +39,9 @@ void ElementQueue::push_back(ElementRows rows) {
   pieces_.push_back(std::move(rows));
 }
 
-ElementRows ElementQueue::take(int64_t most) {
+ElementRows ElementQueue::take(int64_t max) {
   ElementRows& first = pieces_.front();
-  const int64_t n = std::min(most, first.count());
+  const int64_t n = std::min(max, first.count());
   ElementRows taken = first.take(n);
   if (first.count() == 0) pieces_.pop_front();
   size_ -= n;

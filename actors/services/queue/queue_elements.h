@@ -1,6 +1,6 @@
-// The elements of a queue, in order: rows of tensors. What was enqueued together stays together, so that any number of elements
-// goes in and out at the cost of one, without a copy; only what is stacked from several pieces is copied. Plain values, owned by
-// the queue role.
+// Queue elements: the elements of a queue, in order, stored as rows of tensors. Elements that were enqueued together stay in one
+// tensor, so that any number of elements is enqueued and dequeued at the cost of one, without a copy. Elements are copied only when
+// they are stacked from several pieces. Plain values, owned by the queue role.
 #pragma once
 
 #include <deque>
@@ -12,19 +12,19 @@
 
 namespace troupe {
 
-/// Elements next to each other: rows [begin, end) of each component.
+/// Adjacent elements: the rows [begin, end) of each component.
 struct ElementRows {
   std::shared_ptr<const std::vector<Tensor>> components;
   int64_t begin = 0, end = 0;
 
   int64_t count() const { return end - begin; }
-  /// Cuts off the first `n`.
+  /// Removes the first `n` elements and returns them.
   ElementRows take(int64_t n);
 };
 
-/// One element as rows: InvalidArgument when a component has the highest possible rank already.
+/// Makes rows of one element. Fails with InvalidArgument if a component already has the highest possible rank.
 Result<ElementRows> one_element(std::span<const Tensor> components);
-/// Its components again, of `rows`, which is one element.
+/// Returns the components of `rows`, which must be one element.
 std::vector<Tensor> components_of(const ElementRows& rows);
 
 /// A sequence of elements that grows and shrinks at both ends.
@@ -32,9 +32,9 @@ class ElementQueue {
  public:
   int64_t size() const { return size_; }
   void push_back(ElementRows rows);
-  /// Between 1 and `most` elements from the front; there must be some.
-  ElementRows take(int64_t most);
-  /// Puts all of `other` before what is here, in its order.
+  /// Removes and returns between 1 and `max` elements from the front. The queue must not be empty.
+  ElementRows take(int64_t max);
+  /// Puts all elements of `other`, in order, before the elements of this queue.
   void put_back(ElementQueue&& other);
   const std::deque<ElementRows>& pieces() const { return pieces_; }
 
@@ -43,11 +43,11 @@ class ElementQueue {
   int64_t size_ = 0;
 };
 
-/// The shape of n elements of this shape, stacked; InvalidArgument when there is no such shape.
+/// Returns the shape of `n` stacked elements of this shape. Fails with InvalidArgument if there is no such shape.
 Result<Shape> stacked_shape(int64_t n, const Shape& element, DType dtype);
 
-/// All elements stacked along dimension 0, one tensor per component, in two halves: memory, which may fail, and the copying,
-/// which may take long and runs on any thread.
+// These two stack all elements along dimension 0, one tensor per component: allocate_stack() allocates the tensors, and
+// fill_stack() copies the elements, which may take long and may run on any thread.
 Result<std::vector<Tensor>> allocate_stack(const ElementQueue& elements, DeviceContext& device);
 void fill_stack(const ElementQueue& elements, std::vector<Tensor>& stack, Pool& pool);
 

@@ -35,15 +35,16 @@ Status check_components(const Node& node, const QueueSpec& spec) {
   std::string wanted;
   for (const EdgeType& output : node.output_types)
     wanted += (wanted.empty() ? "" : ", ") + std::string(name(output.dtype));
-  return invalid_argument("queue '" + spec.name + "' has " + spec.text() + ", not (" + wanted + ")");
+  return invalid_argument("queue '" + spec.name + "' has " + spec.text() + ", but the op yields (" + wanted +
+                          ")");
 }
 
 Result<AnyMessage> dequeue_many_message(QueueOp op, const StepRequest& request, const StepInfo& step) {
   const Tensor& count = request.inputs[1].tensor;
   if (count.dtype() != DType::Int32 || !count.shape().is_scalar())
-    return invalid_argument("n is " + count.signature() + ", not int32[]");
+    return invalid_argument("n is " + count.signature() + ", but must be int32[]");
   const int32_t n = count.as<int32_t>()[0];
-  if (n < 0) return invalid_argument("n is " + std::to_string(n) + ", less than 0");
+  if (n < 0) return invalid_argument("n is " + std::to_string(n) + ", but must be at least 0");
   Draft<wire::DequeueMany> draft;
   set_step(draft->initStep(), step.session, step.ordinal);
   set_timeout(draft, request.node);
@@ -98,9 +99,9 @@ Result<AnyMessage> queue_message(QueueOp op, const StepRequest& request, const S
 StepReply queue_reply(QueueOp op, Result<AnyMessage> answer) {
   if (!answer) return {answer.status(), {}, false};
   if (op == QueueOp::Size) {
-    constexpr uint64_t most = std::numeric_limits<int32_t>::max();
+    constexpr uint64_t max_size = std::numeric_limits<int32_t>::max();
     const uint64_t size = Message<wire::QueueSize>(*answer)->getSize();
-    return {{}, {Tensor::scalar(static_cast<int32_t>(std::min(size, most)))}, false};
+    return {{}, {Tensor::scalar(static_cast<int32_t>(std::min(size, max_size)))}, false};
   }
   const auto components = answer->attachments();
   return {{}, {components.begin(), components.end()}, false};

@@ -33,7 +33,7 @@ class QueueNode final : public ServedNode {
 Result<std::unique_ptr<const ServedNode>> QueueService::prepare(const std::shared_ptr<const Graph>&,
                                                                 const Node& node) {
   const auto op = queue_op(*node.op);
-  if (!op) return unimplemented("the queue service does not serve this op");
+  if (!op) return unimplemented("the queue service does not know this op");
   return std::unique_ptr<const ServedNode>(new QueueNode(queues_, *op));
 }
 

@@ -1,4 +1,4 @@
-// The queue service: ops on queues, each queue an actor of its own. One per device; any thread.
+// The queue service: carries out ops on queues; each queue is an actor. One per device; may be used from any thread.
 #pragma once
 
 #include "actors/services/queue/queue.h"

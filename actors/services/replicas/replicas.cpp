@@ -11,36 +11,38 @@
 
 // A group, named by the variable that counts its rounds:
 //
-//          first push of the          every shard            the rule is applied,
-//          next round                 is here                the round counted
+//          first push of the          all shards             the rule is applied,
+//          next round                 have pushed            the round counted
 //   idle -----------------> gathering --------> committing --------------------> idle: each push is answered Committed
 //     ^                      |  ^  |                |
-//     |   cancelled, and no  |  +--+ push, cancel   | failed: each push is answered so, and nothing was applied
+//     |   cancelled, and no  |  +--+ push, cancel   | failed: each push is answered with the failure; nothing was applied
 //     +----- push is left ---+                      |
 //     +---------------------------------------------+
 
 namespace troupe {
 namespace {
 
-constexpr size_t largest_in_handler = 64 << 10;  ///< bytes of gradients; more is averaged outside the handler
+constexpr size_t max_bytes_in_handler = 64
+                                        << 10;  ///< more bytes of gradients are averaged outside the handler
 
 using Push = Message<wire::PushGradient>;
 
-/// Who is to be told when the round is applied.
+/// A push that is answered when the round has been applied.
 struct Waiting {
   uint32_t shard = 0;
   StepKey step;
   Reply reply;
 };
 
-/// A round in the making.
+/// The round of a group that is being gathered or committed.
 struct Group {
-  std::string name;  ///< of the variable that counts the rounds
+  std::string name;  ///< the name of the variable that counts the rounds
   uint64_t round = 0;
   std::map<uint32_t, Push> pushes;  ///< by shard
   std::vector<Waiting> waiting;
   std::shared_ptr<const UpdateRule> rule;
-  uint64_t rule_number = 0;  ///< while it is being applied; the pushes' own may go with their partitions
+  /// The rule's number while it is being applied. The numbers in the pushes may become invalid with their partitions.
+  uint64_t rule_number = 0;
   bool committing = false;
 
   const Push& first() const { return pushes.begin()->second; }
@@ -86,13 +88,13 @@ class ReplicasRole final : public Role {
     if (round <= *applied) return reply(committed(*applied));
     if (round != *applied + 1)
       return reply(aborted("round " + std::to_string(round) + " was pushed for '" + counter->name() +
-                           "', where " + std::to_string(*applied) + " rounds are applied"));
+                           "', but the next round is " + std::to_string(*applied + 1)));
     auto group = prepare_group(message, counter->name());
     if (!group) return reply(group.status());
     join(**group, message, std::move(reply));
   }
 
-  /// The counter is being changed: its owner tells when it can be read.
+  /// The counter is being changed: its owner answers a Read when the change is done.
   void push_later(StateCell& counter, const Push& message, Reply reply) {
     const auto owner = site_->owner(counter);
     if (!owner) return reply(owner.status());
@@ -110,12 +112,12 @@ class ReplicasRole final : public Role {
     if (!value.valid())
       return failed_precondition("the variable '" + counter.name() + "' is not initialised");
     if (value.dtype() != DType::Int64 || value.elements() != 1 || value.as<int64_t>()[0] < 0)
-      return invalid_argument("the variable '" + counter.name() + "' counts no rounds: it is " +
-                              value.signature());
+      return invalid_argument("the variable '" + counter.name() + "' cannot count rounds: it is " +
+                              value.signature() + ", but must be one int64 that is not negative");
     return static_cast<uint64_t>(value.as<int64_t>()[0]);
   }
 
-  /// The group that gathers this push's round, after checking that the push goes with what is there.
+  /// Returns the group that gathers the round of this push, after checking that the push agrees with the earlier ones.
   Result<Group*> prepare_group(const Push& message, const std::string& name) {
     const auto rule = rules_.find(message->getRule());
     if (!rule) return not_found("no update rule has number " + std::to_string(message->getRule()));
@@ -127,10 +129,10 @@ class ReplicasRole final : public Role {
         TROUPE_RETURN_IF_FAILED(check_against(at->second, message, *rule));
         return &at->second;
       }
-      const Status moved = aborted("the rounds of '" + name + "' were set while round " +
-                                   std::to_string(at->second.round) + " was in the making");
-      if (at->second.committing) return moved;
-      finish(id, moved);
+      const Status changed = aborted("the round counter '" + name + "' was changed while round " +
+                                     std::to_string(at->second.round) + " was being gathered");
+      if (at->second.committing) return changed;
+      finish(id, changed);
     }
     Group& group = groups_[id];
     group.name = name;
@@ -173,7 +175,7 @@ class ReplicasRole final : public Role {
   }
 
   void join(Group& group, const Push& message, Reply reply) {
-    group.pushes.emplace(message->getShard(), message);  // unless the shard is here already
+    group.pushes.emplace(message->getShard(), message);  // has no effect if the shard has pushed already
     group.waiting.push_back({message->getShard(),
                              {message->getStep().getSession(), message->getStep().getOrdinal(), 0},
                              std::move(reply)});
@@ -216,7 +218,7 @@ class ReplicasRole final : public Role {
     auto mean = allocate_mean(gradients, samples, site_->device->context().memory());
     if (!mean) return finish(id, mean.status());
     Pool& pool = site_->device->context().pool();
-    if (mean->bytes() * gradients.size() <= largest_in_handler) {
+    if (mean->bytes() * gradients.size() <= max_bytes_in_handler) {
       weighted_mean(gradients, samples, *mean, pool);
       return update(id, std::move(*mean));
     }
@@ -230,7 +232,7 @@ class ReplicasRole final : public Role {
                  }));
   }
 
-  /// The rule on the values of shard 0, with the mean in place of its gradient.
+  /// Applies the rule to the values that shard 0 pushed, with the mean in place of the gradient.
   void update(GroupId id, Tensor mean) {
     Group& group = groups_.at(id);
     const Push& first = group.first();
@@ -253,7 +255,7 @@ class ReplicasRole final : public Role {
 
   void count(GroupId id, const Group& group) {
     const auto counter = site_->state->at(id);
-    if (!counter) return finish(id, not_found("the variable '" + group.name + "' is gone"));
+    if (!counter) return finish(id, not_found("the variable '" + group.name + "' was dropped"));
     const auto owner = site_->owner(*counter);
     if (!owner) return finish(id, owner.status());
     Draft<wire::Assign> draft;

@@ -12,7 +12,7 @@ constexpr int64_t max_shards = 1 << 20;
 
 bool takes_handle(const ArgDef& input) { return input.is_ref || input.type == DType::Resource; }
 
-/// The bool attributes of the rule that are set.
+/// Returns the attributes of the rule: the bool attributes in the node's `options` are true.
 Result<Attributes> rule_attributes(const Node& node, const OpDef& rule) {
   Attributes attrs;
   for (const std::string& option : node.attrs.get<std::vector<std::string>>("options")) {
@@ -24,7 +24,7 @@ Result<Attributes> rule_attributes(const Node& node, const OpDef& rule) {
   return attrs;
 }
 
-/// Which value input of the rule is its gradient; -1 when there shall be none.
+/// Returns the index of the value input of the rule that is the gradient; -1 if the node names none.
 Result<int32_t> gradient_of(const Node& node, const OpDef& rule, size_t handles) {
   const auto& name = node.attrs.get<std::string>("gradient");
   if (name.empty()) return -1;
@@ -41,21 +41,22 @@ Status check_rule(const OpDef& rule, size_t variables, size_t values) {
   const auto first_value = std::ranges::find_if_not(rule.inputs, takes_handle);
   const bool handles_first = std::none_of(first_value, rule.inputs.end(), takes_handle);
   if (!rule.is_of_service(variable_service) || !handles_first || !std::ranges::all_of(rule.inputs, plain))
-    return invalid_argument("the op " + rule.name + " is no rule to update variables with");
+    return invalid_argument("the op " + rule.name + " is not a rule that updates variables");
   const auto handles = static_cast<size_t>(first_value - rule.inputs.begin());
   if (handles == variables && rule.inputs.size() == variables + values) return {};
   return invalid_argument(rule.name + " takes " + std::to_string(handles) + " variables and " +
-                          std::to_string(rule.inputs.size() - handles) + " values, not " +
-                          std::to_string(variables) + " and " + std::to_string(values));
+                          std::to_string(rule.inputs.size() - handles) + " values, but is given " +
+                          std::to_string(variables) + " variables and " + std::to_string(values) + " values");
 }
 
-/// A stand-in for one input of the node, with the type and shape that it has there.
-Result<Output> stand_in(Graph& graph, const Graph& original, Output input, bool handle) {
+/// Adds a placeholder for one input of the node to the rule's graph, with the input's type and shape.
+Result<Output> add_placeholder(Graph& graph, const Graph& original, Output input, bool handle) {
   const EdgeType type = original.type(input);
   const char* const op = type.dtype == DType::Resource ? "VarHandleOp"
                          : handle                      ? "VariableV2"
                                                        : "Placeholder";
-  const DType dtype = type.dtype == DType::Resource ? DType::Float : type.dtype;  // of a resource nobody asks
+  const DType dtype =
+      type.dtype == DType::Resource ? DType::Float : type.dtype;  // any dtype suits a resource
   NodeSpec spec;
   spec.name = graph.unique_name("input");
   spec.op = op;
@@ -70,7 +71,7 @@ Result<ReplicatedRule> prepare_replicated_rule(const Graph& graph, const Node& n
                                                Device& device) {
   TROUPE_ASSIGN(const OpDef* op, library.ops->require(node.attrs.get<std::string>("rule")));
   const auto variables = static_cast<size_t>(node.attrs.get<int64_t>("N"));
-  const size_t values = node.inputs.size() - variables - 2;  // beside the round and the samples
+  const size_t values = node.inputs.size() - variables - 2;  // the other two are the round and the samples
   TROUPE_RETURN_IF_FAILED(check_rule(*op, variables, values));
   const int64_t shard = node.attrs.get<int64_t>("shard"), shards = node.attrs.get<int64_t>("shards");
   if (shard >= shards || shards > max_shards)
@@ -83,7 +84,7 @@ Result<ReplicatedRule> prepare_replicated_rule(const Graph& graph, const Node& n
   spec.op = op->name;
   TROUPE_ASSIGN(spec.attrs, rule_attributes(node, *op));
   for (size_t i = 1; i + 1 < node.inputs.size(); ++i) {
-    TROUPE_ASSIGN(const Output input, stand_in(*own, graph, node.inputs[i], i <= variables));
+    TROUPE_ASSIGN(const Output input, add_placeholder(*own, graph, node.inputs[i], i <= variables));
     spec.inputs.push_back(input);
   }
   spec.name = own->unique_name(node.name);
@@ -97,15 +98,16 @@ Result<AnyMessage> push_message(const StepRequest& request, const StepInfo& step
                                 int32_t gradient) {
   if (!step.training || step.round == 0)
     return failed_precondition(
-        "gradients are pushed for a round of training, and this step is none (rounds count from 1)");
+        "gradients can only be pushed in a training step: StepOptions::training must be true and round at "
+        "least 1");
   const Attributes& attrs = request.node.attrs;
   const auto variables = static_cast<uint32_t>(attrs.get<int64_t>("N"));
   for (const Slot& slot : request.inputs.first(1 + variables))
     if (slot.kind != Slot::Kind::Handle)
-      return invalid_argument("a value was fed where a variable is to be updated");
+      return invalid_argument("an input that must be a variable to update was fed with a value");
   const Tensor& samples = request.inputs.back().tensor;
   if (samples.dtype() != DType::Int64 || !samples.shape().is_scalar())
-    return invalid_argument("samples is " + samples.signature() + ", not int64[]");
+    return invalid_argument("samples is " + samples.signature() + ", but must be int64[]");
   Draft<wire::PushGradient> draft;
   set_step(draft->initStep(), step.session, step.ordinal);
   draft->setRound(step.round);

@@ -1,5 +1,5 @@
-// How a step's SyncReplicasApply becomes a PushGradient to the replicas role: the rule inside it, prepared once, and the message
-// of each step. Used by executors.
+// Replicas requests: turn a SyncReplicasApply node into PushGradient messages to the replicas role. The rule that the node wraps is
+// prepared once; each step makes one message. Used by ReplicasService.
 #pragma once
 
 #include <memory>
@@ -10,17 +10,19 @@
 
 namespace troupe {
 
-/// The rule that a SyncReplicasApply wraps, as a node of a graph of its own.
+/// The rule that a SyncReplicasApply wraps. Its node belongs to a graph of its own.
 struct ReplicatedRule {
   std::shared_ptr<const UpdateRule> rule;
-  int32_t gradient = -1;  ///< which of the rule's value inputs is averaged; -1: none
+  int32_t gradient = -1;  ///< the index of the value input of the rule that is averaged; -1: none
 };
 
-/// InvalidArgument when the rule is no op on variables, or does not take these inputs and options, or has no such gradient.
+/// Prepares the rule that `node` wraps. Fails with InvalidArgument if the rule is not an op that updates variables, if it does not
+/// take the inputs and options of the node, or if it has no such gradient.
 Result<ReplicatedRule> prepare_replicated_rule(const Graph& graph, const Node& node, const OpLibrary& library,
                                                Device& device);
 
-/// FailedPrecondition in a step outside training, which makes no round. Moves the values from the inputs.
+/// Makes the PushGradient message of a step. Moves the values out of the inputs. Fails with FailedPrecondition if the step is not a
+/// training step.
 Result<AnyMessage> push_message(const StepRequest& request, const StepInfo& step, uint64_t rule,
                                 int32_t gradient);
 

@@ -35,10 +35,10 @@ class PushNode final : public ServedNode {
   const uint64_t number_;
 };
 
-/// Between an update and its count nobody can say which rounds were applied.
+/// Fails if the actor ended while it applied a round: it is not known whether the rule was applied before the round was counted.
 Status rounds_are_known(const ReplicasService& service) {
   if (service.committing.load() == 0) return {};
-  return data_loss("a round was being applied: how many were is not known");
+  return data_loss("a round was being applied, so the number of applied rounds is not known");
 }
 
 }  // namespace

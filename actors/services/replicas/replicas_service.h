@@ -1,4 +1,5 @@
-// The replicas service: gradients pushed for a round, whose mean is applied once. One per device; any thread.
+// The replicas service: carries out SyncReplicasApply: gradients are pushed for a round, and their mean is applied once. One per
+// device; may be used from any thread.
 #pragma once
 
 #include <atomic>
@@ -15,14 +16,14 @@ class ReplicasService final : public Service {
 
   explicit ReplicasService(DeviceSite& site) : site_(site) {}
   static std::unique_ptr<Service> make(DeviceSite& site) { return std::make_unique<ReplicasService>(site); }
-  /// That of a device.
+  /// Returns the replicas service of a device.
   static ReplicasService& of(const DeviceSite& site);
 
   Result<std::unique_ptr<const ServedNode>> prepare(const std::shared_ptr<const Graph>& graph,
                                                     const Node& node) override;
   std::vector<ChildSpec> actors(const TaskSites& task) override;
 
-  std::atomic<size_t> committing{0};  ///< rounds that the actor is applying
+  std::atomic<size_t> committing{0};  ///< how many rounds the actor is applying
 
  private:
   DeviceSite& site_;

@@ -1,5 +1,5 @@
-// Update rules: how an op changes variables, prepared once when a partition is registered, and named by a number in the Update
-// messages of each step. Immutable; any thread.
+// Update rules: ops that change variables, prepared once when their partition is registered. The Update messages of each step name
+// a rule by its number. A rule is immutable; everything here may be used from any thread.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +19,13 @@ struct UpdateRule {
   std::unique_ptr<Kernel> kernel;
 };
 
-/// The rules of the partitions registered on one device, by the numbers that Update and PushGradient messages name. Any thread.
+/// The rules of the partitions registered on one device, by the numbers that Update and PushGradient messages contain.
 class RuleTable {
  public:
+  /// Adds a rule and returns its number.
   uint64_t add(std::shared_ptr<const UpdateRule> rule);
   void remove(uint64_t number);
-  /// Null when there is none of this number.
+  /// Returns null if no rule has this number.
   std::shared_ptr<const UpdateRule> find(uint64_t number) const;
 
  private:
@@ -33,7 +34,7 @@ class RuleTable {
   std::unordered_map<uint64_t, std::shared_ptr<const UpdateRule>> rules_;
 };
 
-/// The rule that `node`, one of the graph's, stands for. NotFound and AlreadyExists as KernelTable::find says.
+/// Prepares the rule of `node`, a node of `graph`. Fails with NotFound or AlreadyExists as KernelTable::find does.
 Result<std::shared_ptr<const UpdateRule>> prepare_rule(std::shared_ptr<const Graph> graph, const Node& node,
                                                        const KernelTable& kernels, Device& device);
 

@@ -12,28 +12,29 @@
 // A group's actor, and what joining its group with another's does:
 //
 //             GroupChanged, with predecessors        all have answered Release
-//   serving ----------------------------> taking over --------------------------> serving: all cells are its own
-//      |                                  (requests are kept)
+//   serving ----------------------------> taking over --------------------------> serving: owns all cells of the group
+//      |                                  (keeps requests)
 //      | Release                               | Release
 //      v                                       v
-//   draining (what was kept is finished, new requests are passed on) --> released: answers Released, and passes on what comes late
+//   draining (finishes the requests kept, forwards new ones) --> released: answers Released, and forwards late requests
 
 namespace troupe {
 namespace {
 
-/// Bytes of cells: 10 us of arithmetic, 100 when no cache holds them. More is computed outside the handler.
-constexpr size_t largest_in_handler = 512 << 10;
+/// An update of more bytes of cells is computed outside the handler. So many bytes take 10 us, or 100 us if they are not in a
+/// cache.
+constexpr size_t max_bytes_in_handler = 512 << 10;
 
-/// One Update or Assign: its cells, in order, and what it does to them.
+/// An Update or Assign that has not been answered.
 struct Pending {
   AnyMessage message;
-  std::shared_ptr<const UpdateRule> rule;  ///< null: an Assign
+  std::shared_ptr<const UpdateRule> rule;  ///< null for an Assign
   std::vector<std::shared_ptr<StateCell>> cells;
   Reply reply;
-  Status failure;  ///< of one computed outside the handler, once it has run
+  Status failure;  ///< for an update computed outside the handler: its result
 };
 
-/// The inputs of the rule's node in order: the cells for references and resources, the attachments for the rest.
+/// Returns the inputs of the rule's node in order: cells for references and resources, attachments for values.
 Result<std::vector<Slot>> inputs_of(const Pending& pending) {
   const Node& node = *pending.rule->node;
   const Graph& graph = *pending.rule->graph;
@@ -42,7 +43,8 @@ Result<std::vector<Slot>> inputs_of(const Pending& pending) {
   uint32_t value = 0;
   for (size_t i = 0; i < node.inputs.size(); ++i) {
     if (node.expects_ref[i] || graph.dtype(node.inputs[i]) == DType::Resource) {
-      if (cell == pending.cells.size()) return internal("the update names too few cells");
+      if (cell == pending.cells.size())
+        return internal("the update names " + std::to_string(cell) + " cells, too few for its rule");
       inputs.push_back(Slot::of(pending.cells[cell++].get()));
     } else {
       TROUPE_ASSIGN(Tensor tensor, pending.message.attachment(value++));
@@ -78,7 +80,7 @@ class VariableRole final : public Role {
  private:
   using Cells = std::vector<std::shared_ptr<StateCell>>;
 
-  // ---- Which cells are its own
+  // ---- Ownership of cells
 
   void take_over() {
     if (!group_) return;
@@ -93,7 +95,8 @@ class VariableRole final : public Role {
     }
   }
 
-  /// Only when none is left is it clear that a cell which is being changed is so for ever.
+  /// Called when a predecessor has answered Release or has ended. When all have, a cell that is still being changed will stay so
+  /// forever, and the group is lost.
   void released(const GroupRef& predecessor, bool alive) {
     if (!alive) ended_predecessors_.push_back(predecessor);
     if (--unreleased_ != 0) return;
@@ -101,7 +104,7 @@ class VariableRole final : public Role {
       return stop(status);
     predecessors_.clear();
     ended_predecessors_.clear();
-    start_what_can();
+    start_ready();
   }
 
   void release(Reply reply) {
@@ -110,15 +113,16 @@ class VariableRole final : public Role {
     answer_releases();
   }
 
-  /// Without its group nothing refers to this actor but who is about to send to it; it ends when nobody is any more.
+  /// Answers Release when no request is left. After that only code that is about to send to this actor refers to it; it ends when
+  /// there is no such code any more.
   void answer_releases() {
     if (releases_.empty() || unreleased_ != 0 || !waiting_.empty() || !running_.empty()) return;
-    for (Reader& reader : std::exchange(readers_, {})) pass_on(reader.message, std::move(reader.reply));
+    for (Reader& reader : std::exchange(readers_, {})) pass_to_owner(reader.message, std::move(reader.reply));
     for (Reply& reply : std::exchange(releases_, {})) reply(Draft<wire::Released>().finish());
     group_.reset();
   }
 
-  /// Nothing when one of them is not its own.
+  /// Returns nothing if this actor does not own all of these cells.
   std::optional<Cells> find_cells(capnp::List<uint32_t>::Reader ids) const {
     Cells cells;
     for (const uint32_t id : ids) {
@@ -129,9 +133,9 @@ class VariableRole final : public Role {
     return cells;
   }
 
-  /// To whoever owns the cells.
+  /// Forwards a request to the actor that owns its cells.
   template <class T>
-  void pass_on(const Message<T>& message, Reply reply) const {
+  void pass_to_owner(const Message<T>& message, Reply reply) const {
     const auto owner = groups_.owner(message->getCells());
     if (!owner) return reply(owner.status());
     forward(*owner, message, std::move(reply));
@@ -141,15 +145,15 @@ class VariableRole final : public Role {
 
   void update(const Message<wire::Update>& message, Reply reply) {
     auto cells = find_cells(message->getCells());
-    if (!cells) return pass_on(message, std::move(reply));
+    if (!cells) return pass_to_owner(message, std::move(reply));
     auto rule = rules_.find(message->getRule());
     if (!rule) return reply(not_found("no update rule has number " + std::to_string(message->getRule())));
     waiting_.push_back({message, std::move(rule), std::move(*cells), std::move(reply), {}});
-    start_what_can();
+    start_ready();
   }
 
-  /// Starts, in order, what shares no cell with a running update or with one that came before it.
-  void start_what_can() {
+  /// Starts, in order, the requests that share no cell with a running or an earlier one.
+  void start_ready() {
     if (unreleased_ != 0) return;
     std::set<const StateCell*> taken = busy_;
     for (auto at = waiting_.begin(); at != waiting_.end();) {
@@ -176,7 +180,7 @@ class VariableRole final : public Role {
       Snapshot snapshot;
       if (cell->try_read(snapshot) == StateCell::Reading::Ready) bytes += snapshot.value.bytes();
     }
-    if (bytes <= largest_in_handler) {
+    if (bytes <= max_bytes_in_handler) {
       finish(pending, apply(pending, site_->device->context()));
       return;
     }
@@ -203,7 +207,7 @@ class VariableRole final : public Role {
     running_.erase(at);
     for (const auto& cell : pending->cells) busy_.erase(cell.get());
     finish(*pending, std::move(pending->failure));
-    start_what_can();
+    start_ready();
   }
 
   void finish(Pending& pending, Status status) {
@@ -225,15 +229,16 @@ class VariableRole final : public Role {
       return reply(invalid_argument("Assign has " + std::to_string(values.size()) + " values for " +
                                     std::to_string(message->getCells().size()) + " variables"));
     auto cells = find_cells(message->getCells());
-    if (!cells) return pass_on(message, std::move(reply));
+    if (!cells) return pass_to_owner(message, std::move(reply));
     for (size_t i = 0; i < values.size(); ++i) {
       const StateCell& cell = *(*cells)[i];
       if (cell.dtype() != values[i].dtype() || !cell.shape().compatible_with(values[i].shape()))
         return reply(invalid_argument("variable " + cell.name() + " is " + std::string(name(cell.dtype())) +
-                                      cell.shape().text() + ", not " + values[i].signature()));
+                                      cell.shape().text() + ", but its new value is " +
+                                      values[i].signature()));
     }
     waiting_.push_back({message, nullptr, std::move(*cells), std::move(reply), {}});
-    start_what_can();
+    start_ready();
   }
 
   static void publish(Pending& pending) {
@@ -256,7 +261,7 @@ class VariableRole final : public Role {
 
   void read(const Message<wire::Read>& message, Reply reply) {
     auto cells = find_cells(message->getCells());
-    if (!cells) return pass_on(message, std::move(reply));
+    if (!cells) return pass_to_owner(message, std::move(reply));
     readers_.push_back({message, std::move(*cells), std::move(reply)});
     if (unreleased_ == 0) answer_readers();
   }
@@ -265,7 +270,7 @@ class VariableRole final : public Role {
     std::erase_if(readers_, [this](Reader& reader) { return try_answer(reader); });
   }
 
-  /// False while a cell is being changed or has not reached the wanted version.
+  /// Returns false while a cell is being changed or has not reached the requested version.
   bool try_answer(Reader& reader) {
     if (std::ranges::any_of(reader.cells, [this](const auto& cell) { return busy_.contains(cell.get()); }))
       return false;
@@ -293,14 +298,15 @@ class VariableRole final : public Role {
   std::shared_ptr<DeviceSite> site_;
   RuleTable& rules_;
   VariableGroups& groups_;
-  GroupRef group_;                                                  ///< null once its cells are released
-  std::unordered_map<uint32_t, std::shared_ptr<StateCell>> cells_;  ///< its own, by number
-  std::vector<GroupRef> predecessors_;                              ///< asked to release, until all have
-  std::vector<GroupRef> ended_predecessors_;                        ///< which of them had ended
-  size_t unreleased_ = 0;                                           ///< how many have not answered
-  std::vector<Reply> releases_;  ///< to be answered when nothing is left to do
+  GroupRef group_;  ///< null once the cells have been released
+  std::unordered_map<uint32_t, std::shared_ptr<StateCell>>
+      cells_;                                 ///< the cells that this actor owns, by number
+  std::vector<GroupRef> predecessors_;        ///< those that were asked to release their cells
+  std::vector<GroupRef> ended_predecessors_;  ///< those of them that have ended
+  size_t unreleased_ = 0;                     ///< how many of them have not answered
+  std::vector<Reply> releases_;  ///< the Release requests to answer when no other request is left
   std::deque<Pending> waiting_;
-  std::set<const StateCell*> busy_;  ///< being changed outside the handler
+  std::set<const StateCell*> busy_;  ///< the cells that are being changed outside the handler
   std::unordered_map<uint64_t, std::shared_ptr<Pending>> running_;
   std::vector<Reader> readers_;
   uint64_t last_update_ = 0;

@@ -27,7 +27,7 @@ Result<ActorRef> VariableGroups::owner(capnp::List<uint32_t>::Reader cells) {
     if (!found.back()) return not_found("no variable has number " + std::to_string(id));
     pointers.push_back(found.back().get());
   }
-  if (pointers.empty()) return invalid_argument("the request names no variable");
+  if (pointers.empty()) return invalid_argument("the request does not name any variable");
   return owner(pointers);
 }
 
@@ -35,7 +35,7 @@ Result<VariableGroups::GroupRef> VariableGroups::join(std::span<StateCell* const
   std::vector<GroupRef> groups;
   for (StateCell* const cell : cells) {
     TROUPE_ASSIGN(auto group, group_of(*cell));
-    if (group->given_up_) return group;  // its actor answers why
+    if (group->failed_) return group;  // its actor is a stub that answers with the reason
     if (std::ranges::count(groups, group) == 0) groups.push_back(std::move(group));
   }
   const GroupRef into =
@@ -44,7 +44,7 @@ Result<VariableGroups::GroupRef> VariableGroups::join(std::span<StateCell* const
   for (const GroupRef& group : groups)
     if (group != into) absorb(*into, group);
   if (into->cells_.size() == before) return into;
-  // The actor hears of the cells before any request for them can reach it.
+  // The actor gets this message before any request for the new cells.
   site_.node.engine.send(into->actor(), Draft<wire::GroupChanged>().finish());
   for (const uint32_t id : std::span(into->cells_).subspan(before))
     if (const auto cell = site_.state->at(id)) cell->set_owner(into);
@@ -61,7 +61,7 @@ Result<VariableGroups::GroupRef> VariableGroups::group_of(StateCell& cell) {
     return invalid_argument("the variable '" + cell.name() + "' is on " + cell.home() + ", not on " +
                             site_.device->name().text());
   if (site_.state->at(cell.id()).get() != &cell)
-    return not_found("the variable '" + cell.name() + "' is gone: its container was dropped");
+    return not_found("the variable '" + cell.name() + "' was dropped with its container");
   if (auto owner = cell.owner()) return std::static_pointer_cast<VariableGroup>(std::move(owner));
   return make(cell);
 }
@@ -82,7 +82,7 @@ void VariableGroups::place(VariableGroup& group, const ActorRef& actor) {
   site_.node.engine.send(actor, Draft<wire::GroupChanged>().finish());
 }
 
-/// From now on nobody restarts the other's actor: what it does not release is lost with it.
+/// The actor of the other group is not restarted any more: if it ends before it has released its cells, their values may be lost.
 void VariableGroups::absorb(VariableGroup& into, const GroupRef& other) {
   other->merged_ = true;
   site_.supervisor->drop(other->address_);
@@ -97,9 +97,9 @@ ChildSpec VariableGroups::child(const GroupRef& group) {
   return {group->address_, [this, site, group] { return spawn_variable(site, rules_, *this, group); },
           [this, site, group](const ActorRef& actor, ChildSpec::Standing standing) {
             const std::lock_guard lock(mutex_);
-            if (group->merged_) return;  // nobody waits for this actor, which ends unused
-            group->given_up_ = standing == ChildSpec::Standing::GivenUp;
-            if (group->given_up_) end_predecessors(*group);
+            if (group->merged_) return;  // this actor is not needed and ends
+            group->failed_ = standing == ChildSpec::Standing::Failed;
+            if (group->failed_) end_predecessors(*group);
             place(*group, actor);
           },
           [this, site, group] {
@@ -108,12 +108,13 @@ ChildSpec VariableGroups::child(const GroupRef& group) {
             std::vector<uint32_t> unreleased;
             for (const GroupRef& predecessor : group->predecessors_)
               unreleased.insert(unreleased.end(), predecessor->cells_.begin(), predecessor->cells_.end());
-            return values_are_there(*group, unreleased);
+            return check_values(*group, unreleased);
           }};
 }
 
-/// An update that threw, or whose end nobody is told of any more, leaves its cells as they may not be read.
-Status VariableGroups::values_are_there(const VariableGroup& group, std::span<const uint32_t> except) const {
+/// Fails with DataLoss if an update of a cell of the group, except those listed, threw or was running when the actor ended: such a
+/// cell must not be read.
+Status VariableGroups::check_values(const VariableGroup& group, std::span<const uint32_t> except) const {
   const auto lost = [](const std::string& name) {
     return data_loss("variable " + name + " was being changed: its value is lost");
   };
@@ -136,7 +137,7 @@ void VariableGroups::drop(StateCell& cell) {
   end_predecessors(*group);
 }
 
-/// Nobody asks them to release any more.
+/// Ends the actors of the group's predecessors, because no actor will ask them to release their cells.
 void VariableGroups::end_predecessors(VariableGroup& group) {
   for (const GroupRef& predecessor : group.predecessors_) site_.node.engine.stop(predecessor->actor());
   group.predecessors_.clear();
@@ -154,7 +155,7 @@ Status VariableGroups::released(VariableGroup& group, std::span<const GroupRef> 
                                 std::span<const GroupRef> ended) {
   const std::lock_guard lock(mutex_);
   for (const GroupRef& predecessor : ended)
-    if (group.lost_.ok()) group.lost_ = values_are_there(*predecessor, {});
+    if (group.lost_.ok()) group.lost_ = check_values(*predecessor, {});
   std::erase_if(group.predecessors_, [&](const GroupRef& predecessor) {
     return std::ranges::count(predecessors, predecessor) != 0;
   });

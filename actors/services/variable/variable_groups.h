@@ -1,7 +1,7 @@
-// The groups of the variables on a device: which cells belong together because some request named them together, and which actor
-// owns them. A cell begins in a group of its own, with its first request. A request that names cells of several groups joins
-// those for good, before it is sent: the actor of one group takes over the cells of the others, as messages/schemas/variable.capnp
-// says. Part of the VariableService. Any thread; requests of cells that are one group already take no lock but the cells' own.
+// VariableGroups: the groups of the variables on a device, and the actors that own them. Cells belong to one group if requests have
+// named them together. A cell gets a group of its own with its first request. A request for cells of several groups joins these
+// permanently before it is sent: the actor of one group takes over the cells of the others (messages/schemas/variable.capnp). Part
+// of the VariableService. May be used from any thread; a request for cells of one group takes no locks but those of the cells.
 #pragma once
 
 #include <atomic>
@@ -17,26 +17,26 @@
 
 namespace troupe {
 
-/// Cells that one actor owns.
+/// A group: cells that one actor owns.
 class VariableGroup final : public StateOwner {
  public:
   explicit VariableGroup(Address address) : address_(std::move(address)) {}
 
   ActorRef actor() const { return actor_.get(); }
-  std::atomic<size_t> computing{0};  ///< updates that run outside the actor's handlers
+  std::atomic<size_t> computing{0};  ///< how many updates run outside the actor's handlers
 
  private:
   friend class VariableGroups;
 
   const Address address_;
   ActorPlace actor_;
-  // Under the mutex of VariableGroups.
-  std::vector<uint32_t> cells_;  ///< by number
-  std::vector<std::shared_ptr<VariableGroup>>
-      predecessors_;  ///< joined with this one, their cells not yet released
-  Status lost_;       ///< why its values are lost
-  bool given_up_ = false;
-  bool merged_ = false;  ///< its cells are another group's now
+  // Guarded by the mutex of VariableGroups.
+  std::vector<uint32_t> cells_;  ///< the numbers of its cells
+  /// The groups that were joined with this one and have not released their cells yet.
+  std::vector<std::shared_ptr<VariableGroup>> predecessors_;
+  Status lost_;          ///< why its values are lost; Ok if they are not
+  bool failed_ = false;  ///< the supervisor does not restart its actor any more
+  bool merged_ = false;  ///< its cells belong to another group now
 };
 
 class VariableGroups {
@@ -45,24 +45,25 @@ class VariableGroups {
 
   VariableGroups(DeviceSite& site, RuleTable& rules) : site_(site), rules_(rules) {}
 
-  /// The actor that serves a request for these cells, which are one group from now on, unless one of them is lost.
-  /// InvalidArgument for what is no variable of this device; NotFound when its container is gone.
+  /// Joins these cells to one group and returns its actor. If the group of one of them has failed, returns the stub that answers
+  /// with the reason. Fails with InvalidArgument if a cell is not a variable of this device, and with NotFound if its container was
+  /// dropped.
   Result<ActorRef> owner(std::span<StateCell* const> cells);
-  /// The same by the cells' numbers. NotFound also when there is no such number.
+  /// Finds the cells by their numbers. Fails with NotFound if no cell has one of the numbers, and as the function above does.
   Result<ActorRef> owner(capnp::List<uint32_t>::Reader cells);
-  /// The container of the cell is gone; the actor ends with the last cell of its group.
+  /// Removes a cell whose container was dropped. The actor of a group ends with the group's last cell.
   void drop(StateCell& cell);
 
-  // For the actor of a group.
+  // The functions below are for the actor of a group.
 
-  /// What belongs to the group: its cells, and the groups whose actors have yet to release some of them.
+  /// The cells of a group, and the groups whose actors have not released some of them yet.
   struct Members {
     std::vector<std::shared_ptr<StateCell>> cells;
     std::vector<GroupRef> predecessors;
   };
   Members members(const VariableGroup& group) const;
-  /// The actors of the group's predecessors have released their cells, those of `ended` by ending. DataLoss when one of these
-  /// was changing a cell; the group is lost then.
+  /// Called when the actors of these predecessors have released their cells; the actors of `ended` have ended instead. Fails with
+  /// DataLoss if one of those was changing a cell: then the group is lost.
   Status released(VariableGroup& group, std::span<const GroupRef> predecessors,
                   std::span<const GroupRef> ended);
 
@@ -70,7 +71,7 @@ class VariableGroups {
   bool is_here(const StateCell& cell) const;
   ChildSpec child(const GroupRef& group);
 
-  // Under the mutex.
+  // The functions below are called with the mutex locked.
 
   Result<GroupRef> join(std::span<StateCell* const> cells);
   Result<GroupRef> group_of(StateCell& cell);
@@ -78,7 +79,7 @@ class VariableGroups {
   void absorb(VariableGroup& into, const GroupRef& other);
   void place(VariableGroup& group, const ActorRef& actor);
   void end_predecessors(VariableGroup& group);
-  Status values_are_there(const VariableGroup& group, std::span<const uint32_t> except) const;
+  Status check_values(const VariableGroup& group, std::span<const uint32_t> except) const;
 
   DeviceSite& site_;
   RuleTable& rules_;

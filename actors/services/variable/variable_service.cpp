@@ -11,7 +11,7 @@ bool asks_if_initialized(const Node& node) {
          node.output_types[0].dtype == DType::Bool && !node.output_types[0].is_ref;
 }
 
-/// IsVariableInitialized: the cell itself tells.
+/// IsVariableInitialized, which needs no actor: the cell is read directly.
 class InitializedNode final : public ServedNode {
  public:
   Result<ServiceCall> call(const StepRequest& request, const StepInfo&) const override {
@@ -23,7 +23,7 @@ class InitializedNode final : public ServedNode {
   StepReply reply(Result<AnyMessage> answer) const override { return {answer.status(), {}, false}; }
 };
 
-/// Assign, AssignAdd, ApplyAdam and the like.
+/// An op that changes variables: Assign, AssignAdd, ApplyAdam, ...
 class UpdateNode final : public ServedNode {
  public:
   UpdateNode(VariableService& service, std::shared_ptr<const UpdateRule> rule)
@@ -46,7 +46,8 @@ class UpdateNode final : public ServedNode {
       else
         values.push_back(std::move(slot.tensor));
     }
-    if (cells.empty()) return invalid_argument("a value was fed where a variable is to be updated");
+    if (cells.empty())
+      return invalid_argument("the input that must be a variable to update was fed with a value");
     auto list = draft->initCells(static_cast<uint32_t>(cells.size()));
     for (uint32_t i = 0; i < cells.size(); ++i) list.set(i, cells[i]->id());
     TROUPE_ASSIGN(auto owner, service_.groups().owner(cells));
@@ -54,8 +55,8 @@ class UpdateNode final : public ServedNode {
   }
 
   StepReply reply(Result<AnyMessage> answer) const override {
-    return {answer.status(), std::vector<Tensor>(outputs_),
-            false};  // references: the runner passes on the handles
+    // The outputs are references: the step runner takes the handles from the inputs.
+    return {answer.status(), std::vector<Tensor>(outputs_), false};
   }
 
  private:

@@ -1,5 +1,5 @@
-// The variable service: updates of variables, each group of them an actor of its own, and whether they have a value. One per
-// device; any thread.
+// The variable service: carries out the ops that update variables, and those that tell whether a variable is initialized. Each
+// group of variables has an actor. One per device; may be used from any thread.
 #pragma once
 
 #include "actors/services/variable/variable_groups.h"
@@ -12,7 +12,7 @@ class VariableService final : public Service {
 
   explicit VariableService(DeviceSite& site) : site_(site) {}
   static std::unique_ptr<Service> make(DeviceSite& site) { return std::make_unique<VariableService>(site); }
-  /// That of a device.
+  /// Returns the variable service of a device.
   static VariableService& of(const DeviceSite& site);
 
   Result<std::unique_ptr<const ServedNode>> prepare(const std::shared_ptr<const Graph>& graph,
