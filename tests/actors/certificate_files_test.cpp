@@ -1,4 +1,4 @@
-// What can be wrong with the files of a certificate, each said in a sentence that names the file.
+// Certificate files: every problem with a file is reported in a sentence that names the file.
 #include "actors/net/certificate_files.h"
 
 #include <boost/test/unit_test.hpp>

@@ -1,4 +1,4 @@
-// Files of checkpoints under damage, full disks, crashes and bad intent: what is loaded is what was saved, or it is refused
+// Checkpoint files under damage, full disks, crashes and hostile content: a load returns what was saved, or the file is refused
 // (robustness.md R8, I1, I7).
 #include "actors/checkpoint/checkpoint_files.h"
 
@@ -14,7 +14,7 @@ using test::WholeCheckpoint;
 
 const std::string folder = "/runs/checkpoints";
 
-/// One of several dtypes, one without elements; its values are the round's.
+/// Tensors of several dtypes, one of them without elements. Their values depend on the round.
 WholeCheckpoint checkpoint_of(uint64_t round) {
   const auto value = static_cast<float>(round);
   return {round,
@@ -37,7 +37,7 @@ bool equal(const WholeCheckpoint& a, const WholeCheckpoint& b) {
          });
 }
 
-/// The round of the newest valid checkpoint, all of it being right; 0 when there is none.
+/// Returns the round of the newest valid checkpoint, after checking all its values; 0 if there is none.
 uint64_t newest(Disk& disk, std::vector<std::string>& skipped) {
   const auto loaded = test::load_newest(disk, folder, skipped);
   if (loaded.status().code() == Code::NotFound) return 0;
@@ -57,7 +57,7 @@ void put(Disk& disk, const std::string& path, std::string_view text) {
   throw_if_failed(value_or_throw(disk.create(path))->write(std::as_bytes(std::span(text))));
 }
 
-/// Everything below a folder, one path a line.
+/// Returns all paths below a folder, one per line.
 std::string tree(Disk& disk, const std::string& path) {
   std::string all;
   for (const auto& entry : value_or_throw(disk.list(path)))
@@ -74,14 +74,14 @@ std::string tree_of(std::initializer_list<const char*> checkpoints) {
   return all;
 }
 
-/// Two checkpoints, of rounds 1 and 2.
+/// A disk with two checkpoints, of rounds 1 and 2.
 struct Saved {
   Saved() {
     throw_if_failed(save(disk, 1, 2));
     throw_if_failed(save(disk, 2, 2));
   }
 
-  /// The newer one has a file of this content: it is refused, and the older one is found.
+  /// Gives the newer checkpoint a file with this content, and checks that it is refused and the older checkpoint is found.
   void check_refused(const std::string& path, std::string_view damaged, const std::string& how) {
     put(disk, path, damaged);
     const Status status = test::load(disk, folder, "000002-round-2").status();
@@ -189,14 +189,14 @@ BOOST_AUTO_TEST_CASE(on_a_disk_full_at_any_byte_the_one_before_stays_and_the_nex
 }
 
 BOOST_AUTO_TEST_CASE(after_a_crash_at_any_operation_the_new_or_the_old_one_is_there) {
-  for (const uint64_t before : {0u, 1u, 3u}) {  // checkpoints there already; with three, one is removed
+  for (const uint64_t before : {0u, 1u, 3u}) {  // how many checkpoints exist; if three, one is removed
     uint64_t operations = 0;
     for (uint64_t seed = 1; seed <= 20; ++seed)
       for (uint64_t operation = 1; operation <= operations + 1; ++operation) {
         SimulatedDisk disk(seed);
         for (uint64_t round = 1; round <= before; ++round) throw_if_failed(save(disk, round, 3));
         const uint64_t start = disk.operations();
-        if (operations == 0) {  // the first time: how many there are
+        if (operations == 0) {  // the first run counts the operations
           SimulatedDisk whole(seed);
           for (uint64_t round = 1; round <= before + 1; ++round) throw_if_failed(save(whole, round, 3));
           operations = whole.operations() - start;
@@ -223,7 +223,7 @@ BOOST_AUTO_TEST_CASE(the_newest_stay_by_count_and_the_one_saved_last_is_the_newe
   for (const uint64_t round : {10, 20, 30, 5, 5}) throw_if_failed(save(disk, round, 3));
   BOOST_TEST(tree(disk, "") == tree_of({"000003-round-30", "000004-round-5", "000005-round-5"}));
   BOOST_TEST(newest(disk) == 5u);
-  throw_if_failed(save(disk, 6, 0));  // it stays itself
+  throw_if_failed(save(disk, 6, 0));  // keep = 0 keeps the checkpoint just saved
   BOOST_TEST(tree(disk, "") == tree_of({"000006-round-6"}));
 }
 
@@ -250,7 +250,7 @@ BOOST_AUTO_TEST_CASE(what_the_format_cannot_hold_is_refused_by_name) {
   BOOST_TEST(tree(disk, "").empty());
 }
 
-// ---- Files made with bad intent: their checksums are right.
+// ---- Hostile files, whose checksums are right.
 
 namespace {
 
@@ -296,7 +296,7 @@ struct Hostile : Saved {
   const std::string manifest = folder + "/000002-round-2/manifest.json";
   const std::string shard = folder + "/000002-round-2/shard.safetensors";
 
-  /// The manifest names this file and knows its tensors.
+  /// Makes a manifest that names this file and its tensors.
   void put_shard(const std::string& bytes, const std::string& versions) {
     put(disk, manifest,
         manifest_with(file_entry("shard.safetensors", std::to_string(bytes.size()), bytes, versions)));
@@ -415,7 +415,7 @@ BOOST_FIXTURE_TEST_CASE(a_hostile_shard_is_refused, Hostile) {
            "{" + entry("a", "F32", "[-2]", "[0,8]") + "}",                     //
            "{" + entry("a", "F32", "[2.0]", "[0,8]") + "}",                    //
            "{" + entry("a", "F32", "[[2]]", "[0,8]") + "}",                    //
-           "{" + entry("a", "BOOL", "[8]", "[0,8]") + "}",                     // no bools
+           "{" + entry("a", "BOOL", "[8]", "[0,8]") + "}",                     // bytes that are not bools
            "{" + entry("a", "F32", "[4611686018427387904,4]", "[0,0]") + "}",  // 2^64 elements
            "{" + entry("a", "F32", "[18446744073709551615]", "[0,8]") + "}",   //
            "{" + entry("a", "F32", "[" + repeated("1,", 300) + "2]", "[0,8]") + "}",

@@ -1,5 +1,5 @@
-// Checkpoints of whole sessions: saved by the writers of all tasks together, restored into as many tasks or others, under lost
-// writers, full disks, crashes and damage (robustness.md I1, I3, I7).
+// Checkpoints of whole sessions: the writers of all tasks save them together, and they are restored by the same or another number
+// of tasks, also with lost writers, full disks, crashes and damage (robustness.md I1, I3, I7).
 #include "actors/checkpoint/checkpoint.h"
 
 #include <boost/test/unit_test.hpp>
@@ -20,7 +20,7 @@ using test::Simulation;
 const std::string folder = "/checkpoints";
 const SessionOptions shared{.share_state = true};
 
-// w, b, steps, table: variables, one per device round the tasks; each with an Assign of a placeholder
+// w, b, steps, table: variables, assigned to the devices of the tasks in turn; each with an Assign of a placeholder
 struct Model {
   Model(const SimulatedNode& node, size_t devices_per_task = 1)
       : graph(node.actors.library->ops), devices(node.tasks.size() * devices_per_task),
@@ -103,7 +103,7 @@ Address writer_of(const SimulatedNode& node, size_t task) {
   return checkpoint_writer_address(node.tasks[task]->address("worker"));
 }
 
-/// A new process on the same disk; the round that is restored there, all values being right; 0 when there is none.
+/// Starts a new process on the same disk, and returns the round that it restores, after checking all values; 0 if there is none.
 uint64_t round_after_restart(SimulatedDisk& disk, size_t tasks) {
   Simulation simulation;
   SimulatedNode node(simulation, disk, tasks);
@@ -121,7 +121,7 @@ uint64_t round_after_restart(SimulatedDisk& disk, size_t tasks) {
   }
 }
 
-/// What lies in a folder, and below it.
+/// Returns the number of files in a folder and below it.
 size_t count_files(Disk& disk, const std::string& path) {
   size_t count = 0;
   for (const auto& entry : value_or_throw(disk.list(path)))
@@ -129,7 +129,7 @@ size_t count_files(Disk& disk, const std::string& path) {
   return count;
 }
 
-/// One process of two tasks, its variables those of round 1.
+/// One process with two tasks, whose variables have the values of round 1.
 struct Running {
   explicit Running(uint64_t seed = 0) : simulation(seed), disk(seed) { assign(model, session, 1); }
 
@@ -154,7 +154,7 @@ BOOST_FIXTURE_TEST_CASE(what_is_saved_by_two_tasks_is_restored_in_the_same_proce
   BOOST_TEST(restored.skipped.empty());
   BOOST_TEST(restored.missing.empty());
   check_values(model, session, 1);
-  BOOST_TEST(count_files(disk, folder) == 3u);  // a shard per task, the manifest
+  BOOST_TEST(count_files(disk, folder) == 3u);  // one shard per task, and the manifest
 }
 
 BOOST_AUTO_TEST_CASE(variables_never_initialised_are_restored_in_any_number_of_tasks) {
@@ -213,7 +213,7 @@ BOOST_FIXTURE_TEST_CASE(variables_without_a_value_are_neither_saved_nor_restored
   BOOST_TEST(identical(with_more.run({more.reads.back()})[0], Tensor::vector<double>({1, 2})));
 }
 
-// One that has nothing for the session is that of another model, and is said to be.
+// A checkpoint without any variable of the session belongs to another model, and the error says so.
 BOOST_FIXTURE_TEST_CASE(a_checkpoint_of_other_variables_is_none, Running) {
   throw_if_failed(save(session, 1));
   Graph other(node.actors.library->ops);
@@ -240,7 +240,7 @@ BOOST_FIXTURE_TEST_CASE(there_may_be_no_checkpoint, Running) {
   check_values(model, session, 1);
 }
 
-// ---- What goes wrong
+// ---- Failures
 
 BOOST_FIXTURE_TEST_CASE(a_variable_of_another_dtype_or_shape_is_named_and_nothing_changes, Running) {
   throw_if_failed(save(session, 1));
@@ -267,7 +267,7 @@ BOOST_FIXTURE_TEST_CASE(a_variable_of_another_dtype_or_shape_is_named_and_nothin
     const Status status = failure_of_restore(session_there);
     BOOST_TEST((status.code() == Code::InvalidArgument), status.message());
     BOOST_TEST(status.text().find(change.name) != std::string::npos, status.message());
-    BOOST_CHECK_THROW(session_there.run({b}), Error);  // still without a value
+    BOOST_CHECK_THROW(session_there.run({b}), Error);  // b still has no value
   }
 }
 
@@ -316,7 +316,8 @@ BOOST_FIXTURE_TEST_CASE(a_damaged_checkpoint_is_skipped_even_where_nobody_needs_
       throw_if_failed(value_or_throw(disk.create(path + file))->write(std::as_bytes(std::span(content))));
     };
     put(damaged);
-    SimulatedNode other(simulation, disk, 3);  // with one variable: of most files nobody needs anything
+    SimulatedNode other(simulation, disk,
+                        3);  // a session with one variable, which does not need most of the files
     Graph graph(other.actors.library->ops);
     const Output w = Scope(graph).with_name("w").add_one(
         "VariableV2", {}, {{"dtype", DType::Float}, {"shape", PartialShape{2, 2}}});
@@ -449,7 +450,8 @@ BOOST_AUTO_TEST_CASE(after_a_crash_at_any_operation_the_new_or_the_old_one_is_re
 
 BOOST_FIXTURE_TEST_CASE(what_cannot_be_removed_is_told_and_the_save_is_good, Running) {
   throw_if_failed(save(session, 1));
-  throw_if_failed(disk.make_folder(folder + "/000001-round-1/mine"));  // removing leaves folders alone
+  throw_if_failed(disk.make_folder(
+      folder + "/000001-round-1/mine"));  // remove() does not remove a folder inside a checkpoint
   throw_if_failed(value_or_throw(disk.create(folder + "/000001-round-1/mine/file"))->close());
   const auto saved = session.save(folder, {.round = 2, .note = "n2", .keep = 1});
   BOOST_TEST(saved.problem.find("mine") != std::string::npos, saved.problem);

@@ -1,4 +1,4 @@
-// Runtimes that are one cluster, over real sockets: each is a process's worth of actors, here all in one process.
+// Runtimes that form one cluster over real sockets. Each has the actors of one process; here all of them are in one process.
 #include <boost/test/unit_test.hpp>
 
 #include <sys/resource.h>
@@ -46,7 +46,7 @@ struct Fixture {
   std::unique_ptr<Runtime> ps, worker;
 };
 
-// ps: v;  worker: v + 1;  client: runs it, large and small
+// ps: v;  worker: v + 1;  client: runs steps with large and small tensors
 void train_a_little(Runtime& client, int64_t size) {
   Graph graph(client.ops());
   const Scope g(graph), ps = g.with_device("/job:ps"), worker = g.with_device("/job:worker");
@@ -74,7 +74,7 @@ BOOST_AUTO_TEST_CASE(a_client_runs_its_graph_on_two_nodes) {
   start_worker();
   const auto client = make("client", {});
   train_a_little(*client, 1);
-  train_a_little(*client, 300'000);  // in bulk
+  train_a_little(*client, 300'000);  // large enough for the bulk connection
 }
 
 BOOST_AUTO_TEST_CASE(clients_of_a_cluster_share_its_variables) {
@@ -122,7 +122,7 @@ BOOST_AUTO_TEST_CASE(members_prove_who_they_are) {
   start_worker();
   spec.tls = certificates.of("/job:client/replica:0/task:0");
   train_a_little(*make("client", {}), 100'000);
-  // The certificate of another task does not help.
+  // The certificate of another task is refused.
   const auto impostor = make("other", {});
   Graph graph(impostor->ops());
   const Status status = test::failure_of([&] { impostor->session(graph, {.start_timeout = 300ms}); });
@@ -152,14 +152,14 @@ BOOST_AUTO_TEST_CASE(who_has_a_certificate_of_no_task_may_only_be_a_client) {
   train_a_little(*make("other", {}), 1);
 }
 
-/// Resident memory of this process, in bytes.
+/// Returns the resident memory of this process in bytes.
 size_t resident() {
   size_t total = 0, pages = 0;
   std::ifstream("/proc/self/statm") >> total >> pages;
   return pages * static_cast<size_t>(sysconf(_SC_PAGESIZE));
 }
 
-// Strangers that say nothing, noise, or something that begins as a frame does and announces all there is.
+// Unknown peers that send nothing, noise, or the beginning of a frame that announces the largest possible size.
 BOOST_AUTO_TEST_CASE(a_node_lives_among_a_thousand_strangers) {
   rlimit descriptors{};
   getrlimit(RLIMIT_NOFILE, &descriptors);
@@ -175,7 +175,7 @@ BOOST_AUTO_TEST_CASE(a_node_lives_among_a_thousand_strangers) {
     as("/job:worker/replica:0/task:0");
     start_worker();
     as("/job:client/replica:0/task:0");
-    train_a_little(*make("client", {}), 9'999);  // what memory it takes without them
+    train_a_little(*make("client", {}), 9'999);  // uses the memory that is needed without the unknown peers
     const size_t before = resident();
     std::mt19937 random(1);
     std::vector<int> strangers;
@@ -192,7 +192,7 @@ BOOST_AUTO_TEST_CASE(a_node_lives_among_a_thousand_strangers) {
     }
     const auto begin = std::chrono::steady_clock::now();
     train_a_little(*make("client", {}), 10'000);
-    BOOST_TEST((std::chrono::steady_clock::now() - begin < 20s));  // a hang; it takes 0.1 s
+    BOOST_TEST((std::chrono::steady_clock::now() - begin < 20s));  // normally it takes 0.1 s
 #if defined(__SANITIZE_ADDRESS__)
     BOOST_TEST_MESSAGE("memory not checked: what the address sanitizer keeps is not ours");
 #else
@@ -209,7 +209,8 @@ BOOST_AUTO_TEST_CASE(a_node_lives_among_a_thousand_strangers) {
   }
 }
 
-// A client that wants much and reads 10 KiB/s of it: the node owes it what it asked for and no more, and others notice nothing.
+// A client that fetches much and reads only 10 KiB/s: the node keeps what was fetched and no more, and other clients are not
+// slowed.
 BOOST_AUTO_TEST_CASE(a_slow_reader_costs_nobody_else) {
   start_ps();
   start_worker();
@@ -233,7 +234,7 @@ BOOST_AUTO_TEST_CASE(a_slow_reader_costs_nobody_else) {
   for (int i = 0; i < 5; ++i) {
     const auto begin = std::chrono::steady_clock::now();
     train_a_little(*client, 100'000 + i);
-    BOOST_TEST((std::chrono::steady_clock::now() - begin < 10s));  // a hang; it takes some ms
+    BOOST_TEST((std::chrono::steady_clock::now() - begin < 10s));  // normally it takes some ms
   }
   slow.join();
 }
@@ -274,7 +275,7 @@ BOOST_AUTO_TEST_CASE(a_node_that_goes_ends_the_step_and_may_come_back) {
   const Output stuck =
       there.add_one("QueueDequeueV2", {queue}, {{"component_types", std::vector<DType>{DType::Float}}});
   Session session = client->session(graph);
-  // Once the worker has it, the worker goes.
+  // The worker ends when the step has reached it.
   std::thread end([&] {
     while (!worker->impl().node->engine.counts().contains(schema_id_of<wire::Dequeue>))
       std::this_thread::yield();

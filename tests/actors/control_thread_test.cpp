@@ -1,5 +1,5 @@
-// The control loop: jobs that block hold up nobody but each other, and are done before it ends. Real threads; every wait has a
-// deadline.
+// The control thread: blocking jobs delay only each other, and are finished before the control thread ends. Uses real threads;
+// every wait has a deadline.
 #include "actors/engine/control_thread.h"
 
 #include <boost/test/unit_test.hpp>
@@ -43,7 +43,7 @@ BOOST_AUTO_TEST_CASE(a_job_that_blocks_holds_up_neither_actors_nor_timers_nor_co
 }
 
 BOOST_AUTO_TEST_CASE(jobs_that_block_run_one_at_a_time_and_are_done_before_the_loop_ends) {
-  int done = 0;  // no atomic: one thread at a time
+  int done = 0;  // needs no atomic, because the jobs run one at a time
   {
     ControlThread loop(*pool);
     for (int i = 0; i < 1000; ++i)

@@ -1,4 +1,4 @@
-// The engine: delivery, answers, ends, failures. Real threads; every wait has a deadline.
+// The engine: delivery, answers, ends of actors, failures. Uses real threads; every wait has a deadline.
 #include "actors/engine/engine.h"
 
 #include <boost/test/unit_test.hpp>
@@ -29,7 +29,7 @@ Message<wire::RunStep> run_step(uint64_t handle, std::vector<Tensor> feeds = {})
   return draft.finish(std::move(feeds));
 }
 
-/// Answers RunStep with the feeds, StepDone's ordinal being the handle.
+/// Answers RunStep with its feeds; the ordinal in StepDone is the handle.
 class Echo : public Role {
  public:
   Echo() {
@@ -41,7 +41,7 @@ class Echo : public Role {
   }
 };
 
-/// Passes RunStep on to another actor and its answer back.
+/// Sends RunStep to another actor, and answers with that actor's answer.
 class Relay : public Role {
  public:
   explicit Relay(ActorRef next) : next_(std::move(next)) {
@@ -55,7 +55,7 @@ class Relay : public Role {
   ActorRef next_;
 };
 
-/// Keeps every request unanswered, until it is told to stop.
+/// Answers no request until it is stopped.
 class Silent : public Role {
  public:
   Silent() {
@@ -67,7 +67,7 @@ class Silent : public Role {
   std::vector<Reply> kept_;
 };
 
-/// Answers RunStep, and from the first CancelStep on always has another message to handle.
+/// Answers RunStep. After the first CancelStep it always has another message to handle.
 class Busy : public Echo {
  public:
   Busy() {
@@ -132,7 +132,7 @@ BOOST_AUTO_TEST_CASE(several_are_asked_and_their_answers_come_in_the_order_of_th
   BOOST_TEST(engine.call_all({}).empty());
 }
 
-// Without being told of the first failure, the silent actor would never answer.
+// The silent actor answers only because the callback for the first failure stops it.
 BOOST_AUTO_TEST_CASE(the_first_failure_is_told_while_others_still_compute) {
   const ActorRef silent = engine.spawn(std::make_unique<Silent>());
   const ActorRef other = engine.spawn(std::make_unique<Echo>());

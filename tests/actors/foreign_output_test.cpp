@@ -1,4 +1,4 @@
-// Outputs that are not the graph's own, wherever a user hands one in: refused, never taken for the node of the same number.
+// Outputs of another graph are refused wherever a user passes one, and are never taken for the node with the same number.
 #include <boost/test/unit_test.hpp>
 
 #include "actors/runtime.h"
@@ -13,7 +13,7 @@ namespace {
 constexpr const char* of_another = "belongs to another graph";
 constexpr const char* of_nothing = "is a default constructed Output";
 
-// Two graphs alike: x -> Neg -> y
+// Two equal graphs: x -> Neg -> y
 struct Twin {
   explicit Twin(const Runtime& runtime) : graph(runtime.ops()) {}
 
@@ -50,7 +50,7 @@ BOOST_AUTO_TEST_CASE(a_session_refuses_them) {
   Session session = runtime.session(own.graph);
   const Tensor two = Tensor::scalar(2.0f);
   BOOST_TEST(session.run({{own.x, two}}, {own.y}).at(0).as<float>()[0] ==
-             -2);  // the step is known from now on
+             -2);  // the session keeps this step prepared
   for (const auto& [output, why] : strangers) {
     const Output stranger = output;
     refused([&] { session.run({{own.x, two}}, {own.y, stranger}); }, "fetch 1 " + why);
@@ -67,7 +67,7 @@ BOOST_AUTO_TEST_CASE(a_session_refuses_them) {
       },
       "feed 0 is node 'y', not one of its outputs");
   BOOST_TEST(session.run({{own.x, two}}, {{1, 0}}).at(0).as<float>()[0] ==
-             -2);  // without a stamp, by its number
+             -2);  // an Output without the number of a graph is found by its node number
 }
 
 BOOST_AUTO_TEST_CASE(the_builder_refuses_them) {

@@ -1,4 +1,4 @@
-// What a node does with whoever connects to it: honest peers, strangers that say nothing, the wrong thing, or garbage.
+// How a node treats peers: honest ones, and those that send nothing, a wrong message, or garbage.
 #include "actors/net/link.h"
 
 #include <boost/test/unit_test.hpp>
@@ -19,7 +19,7 @@ namespace {
 constexpr int64_t second = 1'000'000'000;
 const std::vector<std::string> tasks = {"/job:ps/replica:0/task:0", "/job:worker/replica:0/task:0"};
 
-/// Someone who connects to a node and says what a test wants.
+/// A peer that connects to a node and sends what a test wants.
 class Stranger final : public Connection::Events {
  public:
   explicit Stranger(test::SimulatedCluster& cluster)
@@ -49,7 +49,7 @@ class Stranger final : public Connection::Events {
     sequence_ += 2;
     connection_->send(value_or_throw(encode(header, std::move(message))));
   }
-  /// What the node said before it closed the connection.
+  /// Returns the reason in the node's Goodbye.
   std::string goodbye() {
     BOOST_TEST_REQUIRE(
         cluster_.simulation().run_until([&] { return closed_; }, cluster_.simulation().now() + 10 * second));
@@ -76,7 +76,7 @@ struct Fixture {
   Fixture() {
     BOOST_TEST_REQUIRE(cluster.simulation().run_until([&] { return cluster.complete(); }, second));
   }
-  ~Fixture() { BOOST_TEST(cluster.complete()); }  // whatever a stranger did
+  ~Fixture() { BOOST_TEST(cluster.complete()); }  // no such peer may break the cluster
   test::SimulatedCluster cluster{1, tasks};
   ActorNode& node = cluster.node(0);
 };
@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(who_says_nothing_is_sent_away) {
   BOOST_TEST(cluster.simulation().now() - begin < 6 * second);
 }
 
-// Five times its own interval, 200 ms, or that of the other where it is longer.
+// A peer counts as dead after five times the longer one of its own interval and the node's 200 ms.
 BOOST_AUTO_TEST_CASE(who_falls_silent_is_given_the_longer_of_two_patiences) {
   for (const int64_t interval : {second / 50, second}) {
     const int64_t patience = 5 * std::max(interval, second / 5);
@@ -140,7 +140,7 @@ BOOST_AUTO_TEST_CASE(only_what_nodes_exchange_is_taken) {
              std::string::npos);
 }
 
-// 1 MiB goes in bulk, and what is small does not wait behind it.
+// 1 MiB travels on the bulk connection, and small frames do not wait behind it.
 BOOST_AUTO_TEST_CASE(large_tensors_and_small_ones_reach_their_actor) {
   class Collector final : public Role {
    public:
@@ -187,7 +187,7 @@ BOOST_AUTO_TEST_CASE(an_address_of_nobody_answers_at_once) {
              "no link to /job:ps/replica:0/task:7");
 }
 
-// What answers one request may not answer another: whoever reads the answer relies on it.
+// The reply to one type of request is refused as the answer to another: the code that reads an answer relies on its type.
 BOOST_AUTO_TEST_CASE(an_answer_of_another_kind_is_refused) {
   class Confused final : public Role {
    public:

@@ -1,4 +1,4 @@
-// Steps whose data ask for more memory than there may be: they fail, and nothing else does.
+// Steps whose data need more memory than the cap allows: these steps fail, and nothing else does.
 #include <boost/test/unit_test.hpp>
 
 #include <string>
@@ -31,7 +31,7 @@ struct Fixture {
 
 BOOST_FIXTURE_TEST_SUITE(memory_cap, Fixture)
 
-// Each makes as much of one element as the data say.
+// Each op makes a tensor whose size is a value in the data.
 BOOST_AUTO_TEST_CASE(sizes_that_data_ask_for_end_the_step_and_nothing_else) {
   const auto vector = [&](int32_t value) { return g.constant(Tensor::vector<int32_t>({value})); };
   const auto scalar = [&](int32_t value) { return g.constant(Tensor::scalar(value)); };
@@ -87,7 +87,7 @@ BOOST_AUTO_TEST_CASE(a_loop_that_doubles_a_string_ends) {
   BOOST_TEST(session.run({good})[0].as<float>()[0] == 3.0f);
 }
 
-// Long strings come and go: what has gone is not counted.
+// Long strings are made and freed: freed strings are not counted any more.
 BOOST_AUTO_TEST_CASE(strings_that_have_gone_count_no_more) {
   const Output joined = g.add_one("Add", {text, text});
   Session session = runtime.session(graph);

@@ -1,4 +1,4 @@
-// Queues as steps see them: the ops, waiting across steps, sharing by name, cancellation (features.md E1-E5, E9, E10).
+// Queues in steps: the ops, waiting across steps, sharing by name, cancellation (features.md E1-E5, E9, E10).
 #include <boost/test/unit_test.hpp>
 
 #include <malloc.h>
@@ -24,7 +24,7 @@ struct Fixture {
   Graph graph{runtime.ops()};
   Scope g{graph};
 
-  /// One component of int32 scalars. `suffix` "V2": handles are resources; "": references.
+  /// Makes a queue with one component, int32 scalars. With `suffix` "V2" its handle is a resource, with "" a reference.
   Output make_queue(const std::string& name, int64_t capacity = -1, const std::string& suffix = "V2",
                     Attributes more = {}) {
     Attributes attrs{{"component_types", std::vector<DType>{DType::Int32}},
@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(batches_go_in_and_come_out_stacked) {
   }
 }
 
-// One step waits for what another brings, while both run.
+// A running step waits for an element that another running step enqueues.
 BOOST_AUTO_TEST_CASE(a_step_waits_for_an_element_and_another_brings_it) {
   const Output queue = make_queue("q", 2);
   const Output in = enqueue_many(queue, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}), out = dequeue(queue);
@@ -149,7 +149,7 @@ BOOST_AUTO_TEST_CASE(a_step_with_several_waits_takes_all_of_them_out_when_it_end
   BOOST_TEST((test::failure_of([&] {
                 waiting.run({}, {first, second}, {.timeout = 5ms});
               }).code() == Code::DeadlineExceeded));
-  waiting.close();  // the step ends a little after its caller was answered
+  waiting.close();  // the step ends a little later than its caller is answered
   session.run({in});
   BOOST_TEST(scalar(session.run({out})) == 4);
 }
@@ -232,7 +232,7 @@ BOOST_AUTO_TEST_CASE(closing_the_session_ends_steps_that_wait) {
   for (int i = 0; i < 3; ++i)
     waiting.emplace_back([&] {
       const Code code = test::failure_of([&] { session.run({out}); }).code();
-      // Whoever comes after the close is told so.
+      // An enqueue after the close fails because the queue is closed.
       ended += code == Code::Cancelled || code == Code::Unavailable || code == Code::FailedPrecondition;
     });
   session.close();
@@ -242,7 +242,7 @@ BOOST_AUTO_TEST_CASE(closing_the_session_ends_steps_that_wait) {
   BOOST_TEST(scalar(other.run({out})) == 3);
 }
 
-// Waiting holds no thread, and a cancelled wait leaves nothing behind.
+// A waiting attempt holds no thread, and a cancelled one leaves nothing behind.
 BOOST_AUTO_TEST_CASE(ten_thousand_cancelled_waits_leave_everything_as_it_was) {
   const Output queue = make_queue("q", 1);
   const Output out = dequeue(queue), many = dequeue_many("QueueDequeueManyV2", queue, constant(2));
@@ -274,7 +274,7 @@ BOOST_AUTO_TEST_CASE(ten_thousand_cancelled_waits_leave_everything_as_it_was) {
   BOOST_TEST(scalar(session.run({out})) == 7);
 }
 
-// As QueueBase.from_list has it: Pack the handles, Gather one of them.
+// What QueueBase.from_list builds: a Pack of the handles, and a Gather of one of them.
 BOOST_AUTO_TEST_CASE(handles_are_no_elements_of_tensors) {
   const Output a = make_queue("a"), b = make_queue("b");
   const Output both = g.with_name("both").add_one("Pack", {a, b}),

@@ -1,4 +1,4 @@
-// The queue role by messages: what each request is answered, when, and that nothing is lost (features.md E1-E5, E10).
+// The queue role, tested by messages: what answers each request, when, and that no element is lost (features.md E1-E5, E10).
 #include "actors/services/queue/queue.h"
 
 #include <boost/test/unit_test.hpp>
@@ -65,7 +65,7 @@ AnyMessage get_size() { return Draft<wire::GetQueueSize>().finish(); }
 
 using Answered = std::optional<Result<AnyMessage>>;
 
-/// "-" while it waits, the code of a failure, "1" for an element, "[1,2]" for a stack of them, a size, else "ok".
+/// Returns "-" while the request waits, the code of a failure, "1" for an element, "[1,2]" for a stack, a size, otherwise "ok".
 std::string text(const Answered& answered) {
   if (!answered) return "-";
   if (!answered->ok()) return std::string(name(answered->status().code()));
@@ -80,14 +80,14 @@ std::string text(const Answered& answered) {
   return tensor.shape().is_scalar() ? result : '[' + result + ']';
 }
 
-/// A queue, and what it answered.
+/// A queue, and its answers.
 struct Bench {
   explicit Bench(QueueSpec spec, uint64_t seed = 0)
       : simulation(seed), queue(node.actors.engine.spawn(make_queue(node.actors, std::move(spec), device))) {}
   explicit Bench(int64_t capacity, uint64_t seed = 0)
       : Bench(QueueSpec{"q", {DType::Int32}, {Shape{}}, capacity}, seed) {}
 
-  /// Sends a request and runs until nothing moves; its index among the answers.
+  /// Sends a request, runs the simulation until it is idle, and returns the index of the answer.
   size_t ask(AnyMessage message) {
     answers.push_back(node.ask(queue, std::move(message)));
     simulation.run_ready();
@@ -111,9 +111,9 @@ struct Bench {
   std::vector<std::shared_ptr<const Answered>> answers;
 };
 
-/// Words, each the request of one step (the first word is step 1):
+/// A script of words. Each word is the request of one step (the first word is step 1):
 ///   e7       enqueue 7                  c    close                      x2   cancel step 2
-///   E7,8     enqueue a batch            C    close, cancelling          t5   let 5 ns pass
+///   E7,8     enqueue a batch            C    close, cancel pending      t5   let 5 ns pass
 ///   d        dequeue                    s    size                       e7@5, d@5, ...: with a timeout of 5 ns
 ///   D3, U3   dequeue 3, up to 3
 struct Word {
@@ -132,7 +132,7 @@ struct Word {
   }
 };
 
-/// The request of a word; nothing for x and t.
+/// Returns the request of a word; nothing for x and t.
 std::optional<AnyMessage> request(const Word& word, uint64_t step) {
   switch (word.kind) {
     case 'e': return enqueue(step, {Tensor::scalar(word.numbers[0])}, word.timeout);
@@ -151,7 +151,7 @@ struct Case {
   const char* what;
   int64_t capacity;
   const char* script;
-  const char* answers;  ///< at the end; x and t have none
+  const char* answers;  ///< the answers at the end; x and t have none
 };
 
 const Case cases[] = {
@@ -201,7 +201,7 @@ const Case cases[] = {
     {"a dequeue whose time is over gives back", -1, "E1,2 D3@5 t5 s d", "ok DeadlineExceeded 2 1"},
 };
 
-/// Runs a script against the queue.
+/// Runs a script against a queue and returns the answers.
 std::string play(const std::string& script, int64_t capacity, uint64_t seed) {
   Bench bench(capacity, seed);
   std::istringstream in(script);
@@ -221,7 +221,7 @@ std::string play(const std::string& script, int64_t capacity, uint64_t seed) {
   return result;
 }
 
-/// The queue as a sequential program: one element at a time, no messages.
+/// A reference queue: a sequential program that handles one element at a time, without messages.
 class Model {
  public:
   explicit Model(int64_t capacity) : capacity_(capacity) {}
@@ -390,8 +390,8 @@ BOOST_AUTO_TEST_CASE(any_sequence_of_requests_does_what_the_sequential_model_doe
   }
 }
 
-// Threads put 0, 1, 2, ... in, each its own thousands; others take them out; one cancels whatever it can. Who was cancelled tries
-// again: nothing is lost, nothing comes twice, and what one producer put in comes out in order.
+// Threads enqueue 0, 1, 2, ..., each in its own range of thousands; others dequeue; one cancels whatever it can. A cancelled
+// attempt is repeated. No element is lost or doubled, and the elements of one producer come out in order.
 BOOST_AUTO_TEST_CASE(nothing_is_lost_between_many_threads) {
   constexpr int32_t producers = 3, consumers = 3, elements = 400;
   const auto pool = value_or_throw(ThreadPool::make(2));
@@ -428,7 +428,7 @@ BOOST_AUTO_TEST_CASE(nothing_is_lost_between_many_threads) {
   std::thread canceller([&] {
     for (uint64_t i = 0; !done; ++i) {
       node.engine.send(queue, cancel(last_step.load() - i % 8));
-      if (i % 8 == 7) (void)call(get_size());  // no more cancellations wait for the queue than it can take
+      if (i % 8 == 7) (void)call(get_size());  // waits, so that cancellations do not pile up in the mailbox
     }
   });
   for (auto& thread : putting) thread.join();

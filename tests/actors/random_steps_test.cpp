@@ -1,4 +1,4 @@
-// What the numbers of random ops follow from, in sessions: seeds of their own, the session's, or neither.
+// What determines the numbers of random ops in sessions: their own seeds, the session's seed, or neither.
 #include <boost/test/unit_test.hpp>
 
 #include "graph/build/scope.h"
@@ -33,7 +33,7 @@ BOOST_AUTO_TEST_CASE(equal_seeds_give_equal_numbers_whatever_else_runs) {
   Session session = node.session(graph);
   const Tensor first = run(session, a), second = run(session, a);
   BOOST_TEST(!identical(first, second));
-  BOOST_TEST(identical(run(session, b), first));  // b's first run, after two steps without it
+  BOOST_TEST(identical(run(session, b), first));  // the first run of b, after two steps without b
   BOOST_TEST(!identical(run(session, c), first));
   const auto both = session.run({b, elsewhere});
   BOOST_TEST(identical(both[0], second));
@@ -74,7 +74,7 @@ BOOST_AUTO_TEST_CASE(the_seed_of_the_session_repeats_it) {
   BOOST_TEST(!identical(other.run({a, b})[0], first[0]));
 }
 
-// A training round is all the time there is: a repeated round draws the same numbers.
+// In training only the round counts: a repeated round draws the same numbers.
 BOOST_AUTO_TEST_CASE(a_training_round_repeats_seeds_of_both_kinds) {
   const Output a = draw(g, 1), b = draw(g, 0);
   Session session = node.session(graph, {.seed = 7});

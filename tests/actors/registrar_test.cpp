@@ -1,4 +1,4 @@
-// The registrar: which place in a cluster it gives whom, and that it gives none twice.
+// The registrar: which task of a cluster it gives to a node that joins, and that it gives no task twice.
 #include "actors/net/registrar.h"
 
 #include <boost/test/unit_test.hpp>
@@ -25,7 +25,7 @@ struct Bench {
     simulation.run_ready();
   }
 
-  /// The task that is given to who asks; what is said instead.
+  /// Asks for a task. Returns the task given, or the text of the failure.
   std::string ask(const std::string& job, int task = -1, bool take = true) {
     Draft<wire::DescribeCluster> draft;
     draft->setJob(as_text(job));

@@ -1,4 +1,4 @@
-// Synchronous replication as steps see it: SyncReplicasApply in one session, over several, and what registration refuses.
+// Synchronous replication in steps: SyncReplicasApply in one session, in several sessions, and what registration refuses.
 #include <boost/test/unit_test.hpp>
 
 #include <random>
@@ -33,7 +33,7 @@ struct Fixture {
   }
   Output value(float value) { return g.constant(Tensor::scalar(value)); }
 
-  /// The part of one shard in v -= 0.1 mean.
+  /// Makes the push of one shard for v -= 0.1 * mean.
   Output descent(Output round, Output v, Output gradient, Output samples, int64_t shard, int64_t shards,
                  Attributes more = {}) {
     Attributes attrs{{"N", int64_t{1}},
@@ -71,7 +71,7 @@ Tensor gradient_of(uint64_t round, size_t shard) { return random_floats(round * 
 BOOST_FIXTURE_TEST_SUITE(replicas_steps, Fixture)
 
 // ps: w, round;  worker 0: gradients of three shards -> SyncReplicasApply on ps, in one step.
-// The same over three sessions, one shard each, on two workers and three threads: equal bits.
+// The same in three sessions with one shard each, on two workers and three threads, gives equal bits.
 BOOST_AUTO_TEST_CASE(shards_in_one_step_and_in_many_sessions_give_the_same_bits) {
   Tensor results[2];
   for (const bool apart : {false, true}) {
@@ -154,7 +154,7 @@ BOOST_AUTO_TEST_CASE(a_step_that_ends_while_it_waits_for_other_shards_leaves_not
   BOOST_TEST(session.run({w})[0].as<float>()[0] == 1.0f);
 }
 
-// Momentum with its attribute, and a counter of steps: a rule that is applied once per round, whatever the shards say.
+// Momentum with its attribute, and a step counter: a rule without a gradient is applied once per round, for any number of shards.
 BOOST_AUTO_TEST_CASE(rules_have_options_slots_and_need_no_gradient) {
   const Output w = variable("w", Tensor::vector<float>({1})),
                slot = variable("w/accum", Tensor::vector<float>({2}));
@@ -185,9 +185,9 @@ BOOST_AUTO_TEST_CASE(rules_have_options_slots_and_need_no_gradient) {
   session.run(initializers);
   session.run(pushes, training(1));
   const auto fetched = session.run({w, slot, steps});
-  BOOST_TEST(fetched[1].as<float>()[0] == 0.25f * 2 + 2);  // accum = momentum accum + mean
+  BOOST_TEST(fetched[1].as<float>()[0] == 0.25f * 2 + 2);  // accum = momentum * accum + mean
   BOOST_TEST(fetched[0].as<float>()[0] ==
-             1 - 0.5f * (0.25f * 2.5f + 2));  // w -= rate (momentum accum + mean)
+             1 - 0.5f * (0.25f * 2.5f + 2));  // w -= rate * (momentum * accum + mean)
   BOOST_TEST(fetched[2].as<int64_t>()[0] == 41);
 }
 

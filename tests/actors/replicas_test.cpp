@@ -1,4 +1,4 @@
-// The replicas role: rounds are applied once, in shard order, whatever comes twice, late, early, or not at all (features.md,
+// The replicas role: rounds are applied once, in shard order, even if pushes arrive twice, late, early, or not at all (features.md,
 // section R; robustness.md I2).
 #include "actors/services/replicas/replicas.h"
 
@@ -23,25 +23,25 @@ namespace {
 
 using Answered = std::optional<Result<AnyMessage>>;
 
-/// "-" while it waits, "3" for Committed with round 3, else the code of the failure.
+/// Returns "-" while the push waits, "3" for Committed with round 3, otherwise the code of the failure.
 std::string text(const Answered& answered) {
   if (!answered) return "-";
   if (!answered->ok()) return std::string(name(answered->status().code()));
   return std::to_string(Message<wire::Committed>(**answered)->getRound());
 }
 
-/// What a test says of a push; the rest is usual.
+/// The fields of a push that tests vary; the others have usual values.
 struct PushOf {
   uint64_t round = 1;
   uint32_t shard = 0, shards = 2;
   std::vector<float> gradient;
   int64_t samples = 1;
-  uint64_t step = 0;  ///< 0: one of its own
+  uint64_t step = 0;  ///< 0: a new step
   uint64_t rule = 0;  ///< 0: v -= -1 * mean
   Tensor rate = Tensor::scalar(-1.0f);
 };
 
-/// The replicas of a device with one variable "w" of floats, which begins as zeros, and its counter "w/round".
+/// The replicas role of a device with one variable "w", floats that are zero at first, and its counter "w/round".
 struct Bench {
   explicit Bench(int64_t size = 2, uint64_t seed = 0) : simulation(seed) {
     w = value_or_throw(site->state->require("", "w", DType::Float, PartialShape{size}));
@@ -52,7 +52,7 @@ struct Bench {
     assignment = add_rule("Assign", 1);
   }
 
-  /// Of an op on one variable of floats and so many other inputs.
+  /// Adds a rule: an op on one variable of floats, with this many other inputs.
   uint64_t add_rule(const std::string& op, size_t values) {
     auto graph = std::make_shared<Graph>(node.actors.library->ops);
     const Scope g(*graph);
@@ -83,7 +83,7 @@ struct Bench {
     return draft.finish(std::move(values));
   }
 
-  /// Its index among the answers; nothing runs yet.
+  /// Sends a push and returns the index of its answer. Nothing runs yet.
   size_t send(PushOf push) {
     answers.push_back(node.ask(replicas, message(std::move(push))));
     return answers.size() - 1;
@@ -134,7 +134,7 @@ struct Bench {
 
 using Floats = std::vector<float>;
 
-/// (g0 s0 + g1 s1 + ...) / (s0 + s1 + ...), each operation rounded.
+/// Returns (g0 s0 + g1 s1 + ...) / (s0 + s1 + ...), with every operation rounded.
 Floats mean(const std::vector<Floats>& gradients, const std::vector<int64_t>& samples) {
   Floats result(gradients[0].size());
   float total = 0;
@@ -324,7 +324,7 @@ BOOST_AUTO_TEST_CASE(a_counter_without_value_or_of_another_kind_counts_nothing) 
   BOOST_TEST(bench.answered(bench.push({.gradient = {1, 1}})) == "InvalidArgument");
 }
 
-// As after the restore of a checkpoint: what was in the making belongs to another life of the variables.
+// The counter is set, as by restoring a checkpoint: the round being gathered belongs to the earlier values of the variables.
 BOOST_AUTO_TEST_CASE(a_counter_set_from_outside_ends_the_round_in_the_making) {
   Bench bench;
   bench.push({.shard = 0, .gradient = {100, 100}});
@@ -342,15 +342,15 @@ BOOST_AUTO_TEST_CASE(a_push_waits_while_the_counter_is_being_changed) {
   for (const uint32_t shard : {0, 1}) bench.push({.shard = shard, .gradient = {1, 1}});
   BOOST_TEST(bench.answered() == "- -");
   bench.counter->put_back(std::move(old));
-  Draft<wire::Read> read;  // any message makes the variable role look again
+  Draft<wire::Read> read;  // any message makes the variable role check its cells again
   read->initCells(1).set(0, bench.counter->id());
   bench.node.actors.engine.send(value_or_throw(bench.site->owner(*bench.w)), read.finish());
   bench.simulation.run_ready();
   BOOST_TEST(bench.answered() == "1 1");
 }
 
-// Shards push in any order, twice, too late, are cancelled and push again, rounds on rounds: in the end the variable holds, bit by
-// bit, what one loop over the shards makes of the same gradients.
+// For many rounds shards push in any order, twice or too late, are cancelled and push again. At the end the variable equals, bit
+// for bit, the result of one loop over the shards with the same gradients.
 BOOST_AUTO_TEST_CASE(whatever_happens_on_the_way_each_round_is_applied_exactly_once) {
   constexpr uint32_t shards = 3;
   constexpr uint64_t rounds = 8;
@@ -374,8 +374,8 @@ BOOST_AUTO_TEST_CASE(whatever_happens_on_the_way_each_round_is_applied_exactly_o
                     .step = step};
     };
     uint64_t step = 0;
-    std::vector<uint64_t> next(shards, 1);             // round per shard
-    std::vector<std::optional<size_t>> waits(shards);  // its last push
+    std::vector<uint64_t> next(shards, 1);             // the next round of each shard
+    std::vector<std::optional<size_t>> waits(shards);  // the last push of each shard
     std::vector<uint64_t> steps(shards);
     const auto unfinished = [&] {
       return std::any_of(next.begin(), next.end(), [&](uint64_t round) { return round <= rounds; });

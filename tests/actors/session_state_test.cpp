@@ -1,4 +1,4 @@
-// Whose state it is: in one process a session has variables and queues of its own, unless it shares; what is its own goes with it.
+// Ownership of state: in one process a session has its own variables and queues, which are dropped with it, unless it shares state.
 #include <boost/test/unit_test.hpp>
 
 #include "actors/checkpoint/checkpoint.h"
@@ -36,7 +36,7 @@ struct Fixture {
   }
 
   Session session(bool shared = false) { return node.session(graph, {.share_state = shared}); }
-  /// w is -value, and the queue has an element more.
+  /// Sets w to -value and adds an element to the queue.
   void set(Session& session, float value) const {
     Tensor values = value_or_throw(Tensor::allocate(DType::Float, Shape{size}));
     std::ranges::fill(values.write<float>(), value);
@@ -46,7 +46,7 @@ struct Fixture {
   bool is_initialized(Session& session) const { return session.run({initialized})[0].as<bool>()[0]; }
   int32_t elements(Session& session) const { return session.run({count})[0].as<int32_t>()[0]; }
 
-  /// Bytes on all devices.
+  /// Returns the bytes in use on all devices.
   size_t memory() const {
     size_t bytes = 0;
     for (const auto& task : node.tasks) bytes += task->sites.front()->device->memory_statistics().in_use;
@@ -165,7 +165,7 @@ BOOST_AUTO_TEST_CASE(a_closed_session_saves_and_restores_nothing) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-// Never a checkpoint without the variables, whose restore would find nothing.
+// There must never be a checkpoint without the variables, because a restore would find nothing.
 BOOST_AUTO_TEST_CASE(a_session_that_ends_while_it_is_saved_is_saved_whole_or_not_at_all) {
   size_t whole = 0, none = 0;
   for (uint64_t seed = 1; seed <= 50; ++seed) {

@@ -55,7 +55,7 @@ BOOST_AUTO_TEST_CASE(feeds_go_in_and_fetches_come_out) {
   }
 }
 
-// On whichever thread an op computes; the client's own arithmetic stays as it is.
+// Denormals are flushed on every thread that computes ops, but not in the client's own arithmetic.
 BOOST_AUTO_TEST_CASE(denormal_floats_count_as_zero_in_steps_only) {
   const Output x = placeholder("x", {unknown_dim});
   const Output v = variable("v", {unknown_dim});
@@ -121,7 +121,7 @@ BOOST_AUTO_TEST_CASE(a_variable_on_another_task_is_read_after_the_update_it_wait
                static_cast<float>(2 * i));
 }
 
-// the last device: v;   beside it by colocation alone: count. A step that has only count finds it where one that has both does.
+// v is on the last device; count is colocated with it. A step with only count finds it on the same device as a step with both.
 BOOST_AUTO_TEST_CASE(state_has_one_place_whatever_a_step_leaves_out) {
   const Scope there = g.with_device("/job:worker/device:CPU:1");
   const Output v =
@@ -153,17 +153,19 @@ BOOST_AUTO_TEST_CASE(bad_calls_are_refused_and_the_next_one_runs) {
   const Output y = g.add_one("Neg", {x});
   Session session = runtime.session(graph);
   const Tensor good = Tensor::vector<float>({1, 2});
-  BOOST_TEST((code_of([&] { session.run({}, {y}); }) == Code::InvalidArgument));  // not fed
+  BOOST_TEST((code_of([&] { session.run({}, {y}); }) == Code::InvalidArgument));  // x is not fed
   BOOST_TEST((code_of([&] {
                 session.run({{x, Tensor::vector<int32_t>({1, 2})}}, {y});
-              }) == Code::InvalidArgument));  // dtype
+              }) == Code::InvalidArgument));  // another dtype
   BOOST_TEST((code_of([&] {
                 session.run({{x, Tensor::vector<float>({1, 2, 3})}}, {y});
-              }) == Code::InvalidArgument));                                                          // shape
-  BOOST_TEST((code_of([&] { session.run({{x, good}, {x, good}}, {y}); }) == Code::InvalidArgument));  // twice
+              }) == Code::InvalidArgument));  // another shape
+  BOOST_TEST((code_of([&] {
+                session.run({{x, good}, {x, good}}, {y});
+              }) == Code::InvalidArgument));                                               // fed twice
   BOOST_TEST((code_of([&] { session.run({{x, good}}, {x}); }) == Code::InvalidArgument));  // fed and fetched
-  BOOST_TEST((code_of([&] { session.run({{x, good}}, {}); }) == Code::InvalidArgument));   // nothing
-  BOOST_TEST((code_of([&] { session.run({Output{7, 0}}); }) == Code::InvalidArgument));    // of another graph
+  BOOST_TEST((code_of([&] { session.run({{x, good}}, {}); }) == Code::InvalidArgument));   // nothing to run
+  BOOST_TEST((code_of([&] { session.run({Output{7, 0}}); }) == Code::InvalidArgument));  // not in this graph
   BOOST_TEST(session.run({{x, good}}, {y}).at(0).as<float>()[1] == -2.0f);
 }
 
@@ -210,7 +212,7 @@ BOOST_AUTO_TEST_CASE(a_closed_session_refuses_steps) {
   BOOST_TEST((code_of([&] { session.run({y}); }) == Code::FailedPrecondition));
 }
 
-// A sum on the worker of what a loop on the ps made.
+// The worker sums the results of a loop on the ps.
 BOOST_AUTO_TEST_CASE(a_profile_tells_what_ran_and_how_long) {
   const auto count = while_loop(
       g.with_device("/job:ps/task:0"), {constant(0)},
@@ -225,7 +227,7 @@ BOOST_AUTO_TEST_CASE(a_profile_tells_what_ran_and_how_long) {
       g.with_name("sum").with_device("/job:worker/task:0/device:CPU:0").add_one("AddN", {count[0], x});
   Session session = runtime.session(graph);
   const PreparedStep step = session.prepare({x}, {sum});
-  std::vector<DeviceProfile> profile(5);  // of another step
+  std::vector<DeviceProfile> profile(5);  // has entries of an earlier step
   const auto begin = std::chrono::steady_clock::now();
   BOOST_TEST(scalar(step.run({Tensor::scalar(2.0f)}, {.profile = &profile}).at(0)) == 7.0f);
   const std::chrono::nanoseconds taken = std::chrono::steady_clock::now() - begin;

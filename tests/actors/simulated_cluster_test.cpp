@@ -1,5 +1,5 @@
-// Whole clusters of the real actors in one thread: sessions over several
-// nodes, and what becomes of them when nodes and connections are lost.
+// Whole clusters of the real actors in one thread: sessions over several nodes, and how they end when nodes and connections are
+// lost.
 #include "tests/support/simulated_cluster.h"
 
 #include <boost/test/unit_test.hpp>
@@ -34,7 +34,7 @@ struct Fixture {
     auto& simulation = cluster.simulation();
     simulation.call_at(simulation.now() + nanoseconds, test::Simulation::everyone, std::move(what));
   }
-  /// How a run of these ended.
+  /// Runs a step and returns its status.
   Status run(Session& session, const std::vector<Output>& fetches) {
     try {
       session.run(fetches);
@@ -60,7 +60,7 @@ struct Fixture {
   Output init{at_ps.add("Assign", {v, value(3)}), Output::control};
   Output sum = at_worker0.add_one("Add", {v, value(1)});
   Output product = at_worker1.add_one("Mul", {sum, value(2)});
-  // worker 1 waits for a worker 0 that never gets anything: its queue is empty.
+  // worker 1 waits for worker 0, which waits for an element of an empty queue.
   Output queue =
       at_worker0.add_one("FIFOQueueV2", {}, {{"component_types", std::vector<DType>{DType::Float}}});
   Output element =
@@ -140,10 +140,10 @@ BOOST_AUTO_TEST_CASE(a_lost_connection_between_two_workers_ends_the_step_for_all
   BOOST_TEST((run(session, {product}).code() == Code::Unavailable));
   cluster.network().heal(tasks[worker0], tasks[worker1]);
   wait_until_complete();
-  BOOST_TEST(session.run({product})[0].as<float>()[0] == 8.0f);  // the same session, over a new link
+  BOOST_TEST(session.run({product})[0].as<float>()[0] == 8.0f);  // the same session, with a new link
 }
 
-// However long: its sender waits for a queue, and says so.
+// A step may wait for any time, because its sender reports that it waits for a queue.
 BOOST_AUTO_TEST_CASE(a_receiver_waits_as_long_as_its_sender_does) {
   const Output put{at_worker0.add("QueueEnqueueV2", {queue, value(3)},
                                   {{"Tcomponents", std::vector<DType>{DType::Float}}}),
@@ -165,8 +165,8 @@ BOOST_AUTO_TEST_CASE(a_receiver_waits_as_long_as_its_sender_does) {
   BOOST_TEST(result == 6.0f);
 }
 
-// worker 0: x = i * ones, 4 MiB, in a loop that needs nothing back;  worker 1: total += max x. While
-// worker 1 hears nothing, worker 0 goes on for as long as its credit lasts, and then waits to be asked.
+// worker 0: x = i * ones, 4 MiB, in a loop that needs no answers;  worker 1: total += max x. While worker 1 receives nothing,
+// worker 0 continues until its credit is used up, and then waits for TakeTensor.
 BOOST_AUTO_TEST_CASE(a_sender_is_no_further_ahead_of_its_receiver_than_its_credit) {
   constexpr int iterations = 100;
   constexpr uint64_t bytes = 4 << 20;
@@ -198,7 +198,7 @@ BOOST_AUTO_TEST_CASE(a_sender_is_no_further_ahead_of_its_receiver_than_its_credi
   BOOST_TEST(cluster.network().counts().bytes - before > iterations * bytes);
 }
 
-// ps: large -> worker 1: its largest. The parameter server has nothing to say to worker 1 but in bulk.
+// ps: large -> worker 1: max. The parameter server sends worker 1 nothing but bulk frames.
 BOOST_AUTO_TEST_CASE(who_speaks_in_bulk_alone_is_not_silent) {
   const std::vector<float> values(32 << 10, 1.0f);
   const Output large = at_ps.add_one("Mul", {at_ps.constant(Tensor::vector<float>(std::span(values))), v});
@@ -211,7 +211,7 @@ BOOST_AUTO_TEST_CASE(who_speaks_in_bulk_alone_is_not_silent) {
     BOOST_TEST_REQUIRE(session.run({largest})[0].as<float>()[0] == 3.0f);
 }
 
-// A Session cannot outlive its node, so this client speaks to its master by messages.
+// A Session cannot outlive its node, so this client sends messages to its master.
 BOOST_AUTO_TEST_CASE(what_a_master_registered_goes_with_its_node) {
   const size_t before = actors(worker1);
   Address address = cluster.workers()[worker0].worker;

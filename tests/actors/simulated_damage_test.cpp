@@ -1,5 +1,5 @@
-// One damaged field in a message between two honest nodes: whatever it is, everybody who waits is answered in bounded time, with what
-// was asked for or with an error that names what is missing.
+// One field of a message between two honest nodes is damaged. Whichever it is, every request is answered in bounded time, with its
+// reply or with an error that names what is missing.
 #include <boost/test/unit_test.hpp>
 
 #include <map>
@@ -19,7 +19,7 @@ constexpr int64_t second = 1'000'000'000;
 const std::vector<std::string> tasks = {"/job:chief/replica:0/task:0", "/job:ps/replica:0/task:0",
                                         "/job:worker/replica:0/task:0", "/job:worker/replica:0/task:1"};
 
-/// ps: v;  worker 0: v + 1 -> worker 1: * 2;  a loop whose body goes from worker 0 to worker 1 and back; a tensor that goes in bulk.
+/// ps: v;  worker 0: v + 1 -> worker 1: * 2;  a loop whose body is on worker 0 and worker 1; a tensor that travels in bulk.
 struct Model {
   explicit Model(ActorNode& node) : graph(node.library->ops) {}
 
@@ -52,12 +52,12 @@ struct Model {
   Output largest = worker1.add_one("Max", {many, worker1.constant(Tensor::vector<int32_t>({0}))});
 };
 
-/// What a client of the cluster does, with one frame damaged; how each of its calls ended.
+/// A client's calls with one frame damaged, and how each call ended.
 struct Run {
   Run(uint64_t seed, DamagedFrame frame) : damage(std::move(frame)), cluster(seed, tasks) {
     auto& simulation = cluster.simulation();
     BOOST_TEST_REQUIRE(simulation.run_until([&] { return cluster.complete(); }, 60 * second));
-    for (size_t machine = 0; machine < cluster.size(); ++machine)  // each has its own disk
+    for (size_t machine = 0; machine < cluster.size(); ++machine)  // each machine has its own disk
       for (const char* folder : {"checkpoints", "checkpoints/000001-round-0"})
         throw_if_failed(machine == 0 ? Status() : cluster.disk(machine).make_folder(folder));
     cluster.network().set_damage([this](auto& bytes) { damage(bytes); });

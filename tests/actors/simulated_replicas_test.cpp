@@ -1,6 +1,6 @@
-// Between-graph training on simulated clusters in which everything goes wrong: every worker has its own client, session and master over
-// itself and the parameter server. In round r worker w adds 1 to the cell (w, r) of a matrix: whoever was told that it is done finds
-// a 1 there at the end, and nobody ever finds a 2 (robustness.md, I2 and I3).
+// Between-graph training on simulated clusters with every kind of failure. Every worker has its own client, session and master over
+// itself and the parameter server. In round r worker w adds 1 to the element (w, r) of a matrix. An element whose round was
+// acknowledged is 1 at the end, and no element is ever 2 (robustness.md, I2 and I3).
 #include <boost/test/unit_test.hpp>
 
 #include <set>
@@ -17,7 +17,7 @@ using test::Faults;
 using test::SimulatedCluster;
 
 constexpr int64_t millisecond = 1'000'000, second = 1000 * millisecond;
-constexpr size_t chief = 0, ps = 3;  // the machines before are workers
+constexpr size_t chief = 0, ps = 3;  // machines 0, 1 and 2 are the workers
 constexpr int64_t workers = 3, rounds = 8, checkpoint_every = 3;
 constexpr const char* checkpoints = "checkpoints";
 const std::vector<std::string> tasks = {"/job:worker/replica:0/task:0", "/job:worker/replica:0/task:1",
@@ -60,7 +60,7 @@ struct Model {
   Output restore_matrix, restore_round, add, push;
 };
 
-/// What the clients of all workers know of each other, which no node does.
+/// State that the clients of all workers share outside the simulated nodes.
 class Training {
  public:
   Training(uint64_t seed, const Faults& faults, std::vector<size_t> mortal)
@@ -70,7 +70,7 @@ class Training {
   }
   virtual ~Training() = default;
 
-  /// The matrix at the end.
+  /// Runs the training and returns the matrix at the end.
   Tensor run() {
     auto& simulation = cluster_.simulation();
     const bool ended = simulation.run_until([&] { return over_ && cluster_.clients_ended(); },
@@ -85,8 +85,8 @@ class Training {
   bool acknowledged(int64_t worker, int64_t round) const { return acknowledged_.contains({worker, round}); }
 
  protected:
-  /// What a worker does with a session of its own until all is over, or something fails. `next` is what its process remembers: the
-  /// round to be made next; 0 at first.
+  /// Runs a worker with its own session until all rounds are done or something fails. `next` is the next round that its process has
+  /// to make; 0 at first.
   virtual void train(Session& session, const Model& model, int64_t worker, int64_t& next) = 0;
 
   void acknowledge(int64_t worker, int64_t round) { acknowledged_.emplace(worker, round); }
@@ -113,7 +113,7 @@ class Training {
         Session session = cluster_.session(machine, graph, {machine, ps});
         train(session, model, static_cast<int64_t>(machine), next);
       } catch (const Error& error) {
-        // A lost peer, or a step or round that was under way when one was lost: nothing else, and no deadline.
+        // The only allowed failures are a lost peer, and a step or round that was running when a peer was lost.
         const Code code = error.status().code();
         BOOST_TEST_REQUIRE((code == Code::Unavailable || code == Code::Aborted), error.status().message());
         ++failures_;
@@ -128,7 +128,8 @@ class Training {
   int failures_ = 0;
 };
 
-/// All workers make each round together. The chief checkpoints, and restores what the parameter server has lost.
+/// All workers make each round together. The chief saves checkpoints, and restores the variables that the parameter server has
+/// lost.
 class SyncTraining final : public Training {
  public:
   using Training::Training;
@@ -153,7 +154,7 @@ class SyncTraining final : public Training {
     }
   }
 
-  /// A push without an answer is repeated as it was; one that is refused, since others have gone back or on, is not.
+  /// A push without an answer is repeated unchanged. A push that is refused because the other workers are at another round is not.
   void push(Session& session, const Model& model, int64_t worker, int64_t& next) {
     try {
       session.run(
@@ -181,13 +182,13 @@ class SyncTraining final : public Training {
     const auto saved = test::load_newest(cluster().disk(chief), checkpoints, skipped);
     const Tensor zeros = Tensor::of<float>(Shape{workers, rounds}, std::vector<float>(workers * rounds));
     session.run({{model.restored_matrix, saved ? saved->tensors[0].value : zeros}}, {model.restore_matrix});
-    // The round last, for it says that all is there.
+    // The round is set last, because it shows that all variables are set.
     const auto round = static_cast<int64_t>(saved ? saved->round : 0);
     session.run({{model.restored_round, Tensor::scalar(round)}}, {model.restore_round});
   }
 };
 
-/// Each worker goes its own way, and never repeats what may have been done.
+/// Each worker works independently, and never repeats a round that may have been applied.
 class AsyncTraining final : public Training {
  public:
   using Training::Training;
@@ -206,7 +207,7 @@ class AsyncTraining final : public Training {
     while (!over()) {
       if (worker == chief && std::ranges::all_of(next_, [](int64_t next) { return next == rounds; })) {
         end_faults();
-        // Whatever is still on its way for a step that failed must have come, or never will.
+        // Waits until messages of the failed step have either arrived or been lost.
         sleep(chief, 10 * second);
         finish(session.run({model.matrix})[0]);
       }
@@ -220,7 +221,7 @@ class AsyncTraining final : public Training {
     session.run({{model.restored_round, Tensor::scalar<int64_t>(0)}}, {model.restore_round});
   }
 
-  std::array<int64_t, workers> next_{};  ///< on the workers' disks, so to say
+  std::array<int64_t, workers> next_{};  ///< survives restarts, like a file on the worker's disk
 };
 
 const Faults everything{{.duplicate = 0.05, .loss = 0.002}, true, true};

@@ -1,6 +1,6 @@
-// Synchronous training on simulated clusters in which everything goes wrong: frames are late, come twice or are lost with their
-// connection, hosts are parted, workers and the parameter server crash and start again. Whatever happens, every gradient is
-// applied exactly once: the weights end as those of an undisturbed run, bit for bit (robustness.md, I2 and I3).
+// Synchronous training on simulated clusters with every kind of failure: frames are late, arrive twice or are lost with their
+// connection; hosts are separated; workers and the parameter server crash and restart. Every gradient is still applied exactly
+// once: the final weights equal those of an undisturbed run, bit for bit (robustness.md, I2 and I3).
 #include <boost/test/unit_test.hpp>
 
 #include <random>
@@ -77,7 +77,7 @@ class Training {
   Training(uint64_t seed, const Faults& faults)
       : cluster_(seed, tasks), faults_(cluster_, faults, {1, 2, 3}, [](size_t) {}) {}
 
-  /// The weights after the last round.
+  /// Runs the training and returns the weights after the last round.
   Tensor run() {
     for (uint64_t round = 1; round <= rounds;) {
       try {
@@ -104,7 +104,7 @@ class Training {
   int crashes() const { return faults_.crashes(); }
 
  private:
-  /// A lost peer, or a step that ran when it was lost: nothing else, and nothing that had to wait for its deadline.
+  /// Checks that a failure is allowed: a lost peer, or a step that ran when a peer was lost. No step may reach its deadline.
   void failed(const Status& status) {
     BOOST_TEST_REQUIRE((status.code() == Code::Unavailable || status.code() == Code::Aborted),
                        status.message());
@@ -119,7 +119,7 @@ class Training {
     session_ = std::make_unique<Session>(cluster_.session(chief, graph_));
   }
 
-  /// A parameter server that has lost its variables starts from the last checkpoint, and the run with it.
+  /// Continues from the last checkpoint if the parameter server has lost its variables.
   void recover(uint64_t& round) {
     open();
     if (session_->run({model_.initialized})[0].as<bool>()[0]) return;
@@ -131,7 +131,7 @@ class Training {
       for (size_t i = 0; i < values.size(); ++i) values[i] = checkpoint->tensors[i].value;
       round = checkpoint->round + 1;
     }
-    // The round last, for it says that all is there.
+    // The round is set last, because it shows that all variables are set.
     for (size_t i = 0; i < values.size(); ++i)
       session_->run({{model_.values[i], values[i]}}, {model_.assignments[i]});
   }

@@ -1,5 +1,5 @@
-// Supervision: what ends as it should not is replaced, within bounds, and what cannot be is given up with a reason that its users
-// are told (robustness.md R7).
+// Supervision: an actor that ends abnormally is restarted, up to a limit. If it cannot be restarted, requests to it fail with the
+// reason (robustness.md R7).
 #include "actors/supervision/supervisor.h"
 
 #include <boost/test/unit_test.hpp>
@@ -20,7 +20,7 @@ using test::SimulatedNode;
 
 constexpr std::chrono::seconds period{10};
 
-/// Answers RunStep with which life of it this is; CancelStep makes it throw, CloseSession end.
+/// Answers RunStep with the number of its start (1, 2, ...). CancelStep makes it throw, CloseSession makes it end.
 class Moody : public Role {
  public:
   explicit Moody(uint64_t life) {
@@ -34,7 +34,7 @@ class Moody : public Role {
   }
 };
 
-/// One actor under a supervisor that restarts it three times in ten seconds.
+/// One actor, and a supervisor that restarts it at most three times in ten seconds.
 struct Bench {
   Bench() {
     ChildSpec moody{address, [this] { return node.actors.engine.spawn(std::make_unique<Moody>(++lives)); }};
@@ -50,7 +50,7 @@ struct Bench {
     node.actors.engine.send(actor(), Draft<T>().finish());
     simulation.run_ready();
   }
-  /// Which life of the actor answers; 0: none, and `failure` says why.
+  /// Returns which start of the actor answers; 0 if none does, and then `failure` says why.
   uint64_t life() {
     const auto answer = node.actors.engine.call(actor(), Draft<wire::RunStep>().finish());
     failure = answer.status();
@@ -103,7 +103,7 @@ BOOST_FIXTURE_TEST_CASE(one_that_is_restarted_too_often_is_given_up_and_says_why
   BOOST_REQUIRE(on_failure.size() == 1u);
   BOOST_TEST(on_failure[0].message() == failure.message());
   simulation.pass(std::chrono::nanoseconds(10 * period).count());
-  BOOST_TEST(life() == 0u);  // for ever
+  BOOST_TEST(life() == 0u);  // permanently
 }
 
 BOOST_FIXTURE_TEST_CASE(restarts_long_ago_do_not_count, Bench) {
@@ -164,7 +164,7 @@ struct Task {
     node.actors.engine.stop(node.find(address), internal("a message handler threw an exception: on purpose"));
     simulation.run_ready();
   }
-  /// What w is after one more step; -1 when the step fails.
+  /// Runs a step and returns w after it; -1 if the step fails.
   float step() {
     try {
       return session.run({add})[0].as<float>()[0];
@@ -192,7 +192,7 @@ BOOST_FIXTURE_TEST_CASE(steps_go_on_after_a_permanent_actor_was_restarted_and_va
            {"worker", ""}, {"variable", "w#0"}, {"checkpoint", "writer"}, {"checkpoint", "coordinator"}}) {
     end(role, key);
     float found = step();
-    if (found < 0) {  // the step that finds out
+    if (found < 0) {  // the step that notices the failure
       BOOST_TEST((failure.code() == Code::Unavailable), role << ": " << failure.message());
       found = step();
     }
@@ -203,9 +203,11 @@ BOOST_FIXTURE_TEST_CASE(steps_go_on_after_a_permanent_actor_was_restarted_and_va
 }
 
 BOOST_FIXTURE_TEST_CASE(a_variable_role_whose_value_is_lost_is_given_up_and_sessions_are_told, Task) {
-  step();  // so that nobody else holds the value
-  const auto value =
-      node.tasks.front()->state->cells().at(0)->take_for_write();  // as an update does that throws
+  step();  // after this nothing else holds the value
+  const auto value = node.tasks.front()
+                         ->state->cells()
+                         .at(0)
+                         ->take_for_write();  // as an update that throws an exception does
   BOOST_REQUIRE(value.has_value());
   end("variable", "w#0");
   for (int i = 0; i < 2; ++i) {

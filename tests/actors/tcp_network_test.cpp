@@ -1,5 +1,5 @@
-// Frames over real sockets, plain and TLS: what is sent arrives whole and in order, who may not come in does not, and whoever sends
-// garbage, or nothing, costs little.
+// Frames over real sockets, plain and TLS: frames arrive complete and in order, peers without permission are refused, and peers
+// that send garbage or nothing cost little.
 #include "actors/net/tcp_network.h"
 
 #include <boost/test/unit_test.hpp>
@@ -26,7 +26,7 @@ namespace asio = boost::asio;
 constexpr const char* server_task = "/job:ps/replica:0/task:0";
 constexpr const char* client_task = "/job:worker/replica:0/task:1";
 
-/// One end of a connection, and what came in.
+/// One end of a connection, and the frames that it received.
 struct Peer final : Connection::Events {
   void adopt(std::unique_ptr<Connection> made, const FrameLimits& limits = {}) {
     connection = std::move(made);
@@ -51,7 +51,7 @@ struct Peer final : Connection::Events {
   std::unique_ptr<Connection> connection;
   std::vector<Frame> frames;
   std::optional<Status> end;
-  bool echo = false, leaves = false;  ///< leaves: gives the connection up as soon as it has closed
+  bool echo = false, leaves = false;  ///< leaves: destroys the connection in closed()
 };
 
 struct Fixture {
@@ -76,7 +76,7 @@ struct Fixture {
       accepted.back()->adopt(std::move(connection), server_limits);
     }));
   }
-  /// How connecting went; the client's end when it did.
+  /// Connects and returns the result. If it succeeds, `peer` gets the client's end.
   Status connect(const TcpOptions& options, Peer& peer, std::string endpoint = {}) {
     client = value_or_throw(TcpNetwork::make(io, options));
     std::optional<Status> outcome;
@@ -88,7 +88,7 @@ struct Fixture {
     BOOST_TEST_REQUIRE(run_until([&] { return outcome.has_value(); }));
     return *outcome;
   }
-  /// A socket without manners.
+  /// Returns a connected raw socket, for bytes that are not frames.
   PlainSocket raw() {
     PlainSocket socket(io);
     const std::string endpoint = listener->endpoint();
@@ -165,7 +165,7 @@ BOOST_AUTO_TEST_CASE(only_members_of_the_cluster_get_in) {
   const auto stays_out = [&](const TcpOptions& options, const std::string& why) {
     accepted.clear();
     Peer peer;
-    // With TLS 1.3 a client learns only after its handshake that its certificate was refused.
+    // With TLS 1.3 a client gets the refusal of its certificate only after its handshake.
     BOOST_TEST_REQUIRE(connect(options, peer).ok());
     BOOST_TEST(run_until([&] { return peer.end.has_value(); }));
     BOOST_TEST(accepted.empty());
@@ -182,7 +182,7 @@ BOOST_AUTO_TEST_CASE(only_members_of_the_cluster_get_in) {
   BOOST_TEST(run_until([&] { return accepted.size() == 1; }));
 }
 
-// Either side's kind of connection is named, so that nobody takes it for a connection that was lost.
+// The error names the kind of connection of either side, so that it is not taken for a lost connection.
 BOOST_AUTO_TEST_CASE(plain_and_tls_tell_each_other_apart) {
   serve({.tls = certificates.of(server_task)});
   Peer plain;
@@ -253,7 +253,7 @@ BOOST_AUTO_TEST_CASE(garbage_ends_the_connection_and_nothing_else) {
   BOOST_TEST(run_until([&] { return !accepted.empty() && accepted[0]->frames.size() == 1; }));
 }
 
-// Whoever says nothing has to make room for those who come later.
+// A connection whose peer sends nothing is closed when later ones need its place.
 BOOST_AUTO_TEST_CASE(silent_strangers_do_not_keep_others_out) {
   for (const bool tls : {false, true}) {
     accepted.clear();

@@ -1,5 +1,5 @@
-// Groups of variables: each has an actor of its own; what takes cells of several joins them, and whatever happens meanwhile, every
-// update happens once, as a whole, in order, or its sender is told that it did not.
+// Groups of variables: each has its own actor, and a request for cells of several groups joins them. Even with failures meanwhile,
+// every update is applied once, as a whole and in order, or its request fails.
 #include "actors/services/variable/variable_groups.h"
 
 #include <boost/test/unit_test.hpp>
@@ -28,14 +28,14 @@ namespace {
 constexpr std::array<int64_t, 2> sizes = {1, 70'000};  // elements; the second is computed outside the handler
 using Values = std::vector<uint64_t>;
 
-/// What update `number` makes of the values of its cells: depends on all of them, and on the order of updates.
+/// Applies update `number` to the values of its cells. The result depends on all values and on the order of updates.
 void update_values(uint64_t number, std::span<uint64_t* const> cells) {
   uint64_t sum = number;
   for (const uint64_t* cell : cells) sum += *cell;
   for (uint64_t* cell : cells) *cell = *cell * 3 + sum;
 }
 
-/// An update rule for as many cells as the node has outputs, that keeps a log of its runs.
+/// An update rule for as many cells as the node has outputs. It logs its runs.
 class LogUpdate {
  public:
   LogUpdate(size_t cells, Values& log) : cells_(cells), log_(log) {}
@@ -61,7 +61,7 @@ class LogUpdate {
   Values& log_;
 };
 
-/// A node that updates so many variables of Int64, one to three.
+/// Makes a rule that updates one to three variables of Int64.
 std::shared_ptr<UpdateRule> rule_of(const std::shared_ptr<const OpLibrary>& library, size_t cells) {
   static const std::array<std::pair<const char*, size_t>, 3> ops = {
       {{"AssignAdd", 1}, {"ApplyMomentum", 3}, {"ApplyAdam", 7}}};
@@ -87,14 +87,14 @@ AnyMessage update_message(uint64_t rule, uint64_t number, std::span<StateCell* c
   return draft.finish(std::vector<Tensor>(7, Tensor::scalar(static_cast<int64_t>(number))));
 }
 
-/// Variables of 0 in one container of a simulated node, and whatever was asked of their actors.
+/// Variables that are 0 at first, in one container of a simulated node, and the requests sent to their actors.
 struct Bench {
   using Answered = std::shared_ptr<const std::optional<Result<AnyMessage>>>;
   struct Sent {
     std::vector<size_t> cells;
     Answered answer;
-    size_t log_before = 0;  ///< how long the log was when it was sent
-    bool late = false;      ///< to whoever owned the cells some time before
+    size_t log_before = 0;  ///< the length of the log when the request was sent
+    bool late = false;      ///< the request is sent to an earlier owner of the cells
   };
 
   Bench(size_t count, uint64_t seed) : simulation(seed) {
@@ -148,7 +148,7 @@ struct Bench {
     simulation.run_until([jobs]() mutable { return jobs-- == 0; });
   }
 
-  /// What the cells are after the first `length` updates of the log, one after the other.
+  /// Returns the values of the cells after the first `length` updates of the log.
   Values replayed(size_t length) const {
     Values values(cells.size(), 0);
     for (size_t i = 0; i < length; ++i) {
@@ -187,7 +187,7 @@ struct Bench {
     }
   }
 
-  /// Each saw its cells as they were at one moment, no earlier than it was sent.
+  /// Checks that each read saw its cells at one moment, not before the read was sent.
   void check_reads() const {
     for (const Sent& sent : reads) {
       BOOST_TEST_REQUIRE(sent.answer->has_value(), "a read was never answered");
@@ -203,7 +203,7 @@ struct Bench {
     }
   }
 
-  /// How many variable actors the supervisor keeps, and how many it has given up.
+  /// Returns how many variable actors the supervisor keeps, and how many have failed permanently.
   std::pair<size_t, size_t> supervised() {
     const auto answer = node.ask(node.find(site().supervisor->address()), Draft<wire::ListActors>().finish());
     simulation.run_ready();
@@ -218,11 +218,11 @@ struct Bench {
   SimulatedDisk disk{1};
   test::SimulatedNode node{simulation, disk, 1};
   const std::string container = "own";
-  std::vector<uint64_t> rules;  ///< of one, two, three cells
+  std::vector<uint64_t> rules;  ///< the rules for one, two and three cells
   std::vector<std::shared_ptr<StateCell>> cells;
-  Values log;  ///< the numbers of the updates, as they ran
+  Values log;  ///< the numbers of the updates, in the order in which they ran
   std::vector<Sent> updates, reads;
-  size_t actors = 0, addresses = 0;  ///< before there was a group
+  size_t actors = 0, addresses = 0;  ///< before the first group was made
 };
 
 }  // namespace
@@ -252,7 +252,7 @@ BOOST_AUTO_TEST_CASE(whatever_is_joined_or_dies_meanwhile_updates_happen_once_wh
       std::vector<std::pair<std::vector<size_t>, ActorRef>> late;
       for (int action = 0; action < 60; ++action) {
         const uint64_t what = bench.simulation.draw(100);
-        // In the beginning little is taken together.
+        // At first few requests take several cells.
         const size_t most = action < 30 && what % 4 != 0 ? 1 : 3;
         if (what < 45) {
           bench.update(bench.draw_cells(most));
@@ -296,7 +296,7 @@ BOOST_AUTO_TEST_CASE(a_group_whose_values_are_lost_takes_no_other_with_it) {
   Bench bench(4, 1);
   for (const size_t cell : {0, 2}) bench.update({cell});
   bench.simulation.run_ready();
-  const auto value = bench.cells[0]->take_for_write();  // as an update does that throws
+  const auto value = bench.cells[0]->take_for_write();  // as an update that throws an exception does
   BOOST_REQUIRE(value.has_value());
   bench.kill(bench.owner({0}));
   bench.simulation.run_ready();
@@ -330,7 +330,7 @@ BOOST_AUTO_TEST_CASE(a_dropped_container_takes_its_groups_along_also_while_they_
   }
 }
 
-// Cells 0 and 1 are one group, 2 and 3 another, before the save begins; they are joined with others while it is under way.
+// Before the save begins, cells 0 and 1 are one group, and 2 and 3 another. They are joined with others during the save.
 BOOST_AUTO_TEST_CASE(a_checkpoint_has_the_values_of_each_group_from_one_moment) {
   for (uint64_t seed = 0; seed < 100; ++seed) {
     BOOST_TEST_CONTEXT("seed " << seed) {
@@ -376,7 +376,7 @@ BOOST_AUTO_TEST_CASE(a_checkpoint_has_the_values_of_each_group_from_one_moment) 
 
 namespace {
 
-/// How many updates have begun; each waits for the other.
+/// Counts the updates that have begun; each of two updates waits for the other.
 struct Meeting {
   bool meet() {
     std::unique_lock lock(mutex);
@@ -401,7 +401,7 @@ class MeetUpdate {
   Meeting& meeting_;
 };
 
-/// Adds 1 to every element of every variable.
+/// A rule that adds 1 to every element of every variable.
 class CountUpdate {
  public:
   explicit CountUpdate(size_t cells) : cells_(cells) {}
@@ -418,7 +418,7 @@ class CountUpdate {
   const size_t cells_;
 };
 
-/// A runtime with variables of 0, and threads that ask for their updates.
+/// A runtime with variables that are 0 at first, and threads that send updates.
 struct Threads {
   uint64_t add_rule(size_t taken, std::unique_ptr<Kernel> kernel) {
     auto rule = rule_of(impl.node->library, taken);
@@ -454,7 +454,7 @@ BOOST_FIXTURE_TEST_CASE(updates_of_two_variables_run_side_by_side_in_or_outside_
     const std::array pair = {cell(size), cell(size)};
     for (const auto& variable : pair) BOOST_TEST_REQUIRE(site.owner(*variable).ok());
     run_on_control(*impl.loop,
-                   [] {});  // from now on the actors are idle, and run on the threads that ask them
+                   [] {});  // after this the actors are idle, and run on the threads that send requests
     std::array<Status, 2> statuses;
     const auto update = [&](size_t which) {
       StateCell* const updated[] = {pair[which].get()};
@@ -467,7 +467,7 @@ BOOST_FIXTURE_TEST_CASE(updates_of_two_variables_run_side_by_side_in_or_outside_
   }
 }
 
-// Variables 0 and 1 are only ever updated together.
+// Variables 0 and 1 are always updated together.
 BOOST_FIXTURE_TEST_CASE(threads_that_join_groups_lose_no_update_and_see_no_half_of_one, Threads) {
   const uint64_t count_two = add_rule(2, std::make_unique<HostKernel<CountUpdate>>(CountUpdate(2))),
                  count_three = add_rule(3, std::make_unique<HostKernel<CountUpdate>>(CountUpdate(3)));

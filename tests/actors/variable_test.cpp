@@ -1,4 +1,5 @@
-// The variable role: what shares a cell happens in the order it came, whether it is computed in the handler or outside.
+// The variable role: requests that share a cell are carried out in the order of arrival, whether they are computed in the handler
+// or not.
 #include "actors/services/variable/variable.h"
 
 #include <boost/test/unit_test.hpp>
@@ -12,7 +13,7 @@
 namespace troupe {
 namespace {
 
-/// A variable "w" of floats on one device, and the rule that adds to it.
+/// A variable "w" of floats on one device, and a rule that adds to it.
 struct Bench {
   Bench(int64_t elements, uint64_t seed) : simulation(seed) {
     cell = value_or_throw(
@@ -51,7 +52,7 @@ struct Bench {
     return draft.finish();
   }
 
-  /// Sent one after the other, then everything runs; the answers.
+  /// Sends the requests one after the other, runs everything, and returns the answers.
   std::vector<Result<AnyMessage>> send(const std::vector<AnyMessage>& messages) {
     std::vector<std::shared_ptr<const std::optional<Result<AnyMessage>>>> asked;
     for (const AnyMessage& message : messages)
