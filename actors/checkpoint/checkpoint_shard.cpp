@@ -82,7 +82,7 @@ Result<std::vector<SavedTensor>> read_tensors(CheckedReader& reader, const Shard
   for (const auto& saved : file.tensors) versions.emplace(saved.name, saved.version);
   if (entries.size() != file.tensors.size() || versions.size() != entries.size())
     return data_loss("it has " + std::to_string(entries.size()) + " tensors, but according to the manifest " +
-                     std::to_string(versions.size()));
+                     std::to_string(file.tensors.size()));
   std::vector<SavedTensor> result;
   for (const TensorEntry& entry : entries) {
     const auto version = versions.find(entry.name);

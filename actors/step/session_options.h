@@ -16,15 +16,13 @@ namespace troupe {
 struct SessionOptions {
   /// The seed of the random ops that have no seeds of their own. Without a seed they draw other numbers in every session.
   std::optional<uint64_t> seed = {};
-  /// With Placement::Soft, a device request that no device can meet loses its type and id (features.md H8). With Strict it is an
-  /// error.
+  /// With Soft, a device request that no device can meet loses its type and id (features.md H8). With Strict it is an error.
   Placement placement = Placement::Strict;
   /// Whether to fold constants and share common subexpressions.
   bool simplify = true;
   /// How long to wait until all tasks of the cluster are linked.
   std::chrono::nanoseconds start_timeout = std::chrono::seconds(60);
-  /// The tasks of the cluster that the session uses beside its own process: "/job:ps" or "/job:worker/task:1", for example. Empty:
-  /// all.
+  /// The tasks of the cluster that the session uses beside its own process, as "/job:ps" or "/job:worker/task:1". Empty: all.
   std::vector<std::string> tasks = {};
   /// Whether the session shares its variables and queues with all other sessions that share theirs. Otherwise they are its own and
   /// are dropped with it. By default a session of a single process has its own, and a session of a cluster shares them, so that
