@@ -65,7 +65,8 @@ class Reference {
   /// Iteration 0 begins with the first Enter, iteration i + 1 with the first live NextIteration of iteration i (F5, F8).
   bool exists(const Path& path) {
     if (path.empty()) return true;
-    const auto [frame, iteration] = path.back();
+    const FrameId frame = path.back().frame;
+    const uint64_t iteration = path.back().iteration;
     if (!exists(outer(path))) return false;
     if (iteration == 0) {
       const auto& enters = frames_.frames[frame].enters;
