@@ -1,6 +1,6 @@
-// Troupe as a library, in one header: build a Graph through a Scope with the constructors, differentiate it, run it in a Session
-// of a Runtime. Installed as <troupe/troupe.h>; cmake/TroupeLibrary.cmake lists the headers that go with it. Failures are
-// thrown as troupe::Error. examples/embed/ has whole programs.
+// The library in one header, installed as <troupe/troupe.h>. A program builds a Graph through a Scope with the constructors of
+// ops, adds gradients, and runs the graph in a Session of a Runtime. Failures are thrown as troupe::Error. Complete programs are
+// in examples/embed/. cmake/TroupeLibrary.cmake lists the headers that are installed with this one.
 #pragma once
 
 #include "actors/runtime.h"

@@ -1,4 +1,4 @@
-// The program `troupe`: its command line.
+// The program `troupe`: parses the command line and runs the subcommand.
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -12,13 +12,13 @@
 namespace troupe::commands {
 namespace {
 
-/// Whether what goes wrong is to be told as JSON, even before the command line is read.
+/// Returns whether errors are to be printed as JSON; usable before the command line has been parsed.
 bool wants_json(int argc, char** argv) {
   return std::any_of(argv + 1, argv + argc, [](std::string_view argument) { return argument == "--json"; });
 }
 
 int run(int argc, char** argv) {
-  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // whoever reads a pipe sees each line as it comes
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // the reader of a pipe receives each line at once
   CLI::App app("Troupe: a distributed dataflow system for machine learning.", "troupe");
   app.require_subcommand(1);
   int result = 0;

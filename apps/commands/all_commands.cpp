@@ -9,7 +9,7 @@ void add_check_command(CLI::App& app, int& result);
 void add_certs_command(CLI::App& app, int& result);
 void add_version_command(CLI::App& app, int& result);
 
-// In a build with protobuf.
+// These exist only in a build with protobuf.
 void add_run_command(CLI::App& app, int& result);
 void add_verify_command(CLI::App& app, int& result);
 void add_bench_command(CLI::App& app, int& result);

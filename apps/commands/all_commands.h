@@ -1,9 +1,9 @@
-// The subcommands of the program, one file each (NAME_command.cpp), which adds its own to the command line; their list is in
-// all_commands.cpp. The one that is called leaves its exit code in `result`: 0 ok, 1 failure, 2 usage or config, 3 data, 4 diverged, 130 or 143 ended in order by SIGINT or
-// SIGTERM.
+// The subcommands of the program. Each is defined in its own file, NAME_command.cpp, and is listed in all_commands.cpp. The
+// subcommand that the user calls stores its exit code in `result`: 0 success, 1 failure, 2 wrong usage or config, 3 bad data,
+// 4 the training diverged, 130 or 143 an orderly end after SIGINT or SIGTERM.
 #pragma once
 
-namespace CLI {  // NOLINT(readability-identifier-naming): that of CLI11
+namespace CLI {  // NOLINT(readability-identifier-naming): the namespace of CLI11
 class App;
 }
 

@@ -1,4 +1,4 @@
-// The subcommand bench: the time of steps of a graph of TensorFlow.
+// The subcommand bench: measures the time of the steps of a TensorFlow graph.
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ struct BenchArguments {
   bool no_simplify = false, profile = false;
 };
 
-/// The most memory this process has had, in MiB.
+/// Returns the peak resident memory of this process, in MiB.
 double peak_memory() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)
@@ -38,7 +38,7 @@ double peak_memory() {
   return 0;
 }
 
-/// Microseconds of a step by device and op, which for each device add up to the step.
+/// Returns the mean microseconds of a step by device and op. The entries of each device add up to the time of the step.
 Json profile_of(const golden::GraphFile& graph, long long steps) {
   golden::StepCosts costs;
   for (long long i = 0; i < steps; ++i) {
@@ -101,15 +101,17 @@ int bench(BenchArguments& arguments) try {
 void add_bench_command(CLI::App& app, int& result) {
   const auto arguments = std::make_shared<BenchArguments>();
   auto* command =
-      app.add_subcommand("bench", "Time the steps of a graph of TensorFlow; prints JSON.")
+      app.add_subcommand("bench", "Measure the time of the steps of a TensorFlow graph; prints JSON.")
           ->footer("Example: troupe bench graph.pb --init init --feed x:0=x.npy --target train --steps 1000");
   add_graph_options(*command, arguments->graph);
-  command->add_option("--steps", arguments->steps, "that are timed")->check(CLI::PositiveNumber);
-  command->add_option("--warmup", arguments->warmup, "steps before those")->check(CLI::NonNegativeNumber);
-  command->add_flag("--no-simplify", arguments->no_simplify, "fold no constants, share no subexpressions");
+  command->add_option("--steps", arguments->steps, "number of timed steps")->check(CLI::PositiveNumber);
+  command->add_option("--warmup", arguments->warmup, "number of untimed steps before them")
+      ->check(CLI::NonNegativeNumber);
+  command->add_flag("--no-simplify", arguments->no_simplify,
+                    "do not fold constants or share equal subexpressions");
   command->add_flag("--profile", arguments->profile,
-                    "time by op, of as many steps more, adding up to the step");
-  command->add_flag("--json")->description("it prints JSON in any case");
+                    "also measure the time of each op, in as many further steps");
+  command->add_flag("--json")->description("accepted for uniformity: the output is always JSON");
   command->callback([arguments, &result] { result = bench(*arguments); });
 }
 

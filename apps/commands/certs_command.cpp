@@ -1,4 +1,4 @@
-// The subcommand certs: certificates for the tasks of a cluster file.
+// The subcommand certs: creates certificates for the tasks of a cluster file.
 #include <CLI/CLI.hpp>
 
 #include <memory>
@@ -33,11 +33,11 @@ int certs(const CertsArguments& arguments) {
 void add_certs_command(CLI::App& app, int& result) {
   const auto arguments = std::make_shared<CertsArguments>();
   auto* command =
-      add_command(app, "certs", "Make an authority, and a certificate for each task of a cluster file.",
+      add_command(app, "certs", "Create an authority and a certificate for each task of a cluster file.",
                   "troupe certs certs --cluster cluster.toml");
-  command->add_option("folder", arguments->folder, "where to write them")->required();
+  command->add_option("folder", arguments->folder, "the folder to write them to")->required();
   command->add_option("--cluster", arguments->cluster_file, "cluster file (TOML)")->required();
-  command->add_flag("--json", arguments->json, "the files as one line of JSON");
+  command->add_flag("--json", arguments->json, "print the names of the files as one line of JSON");
   command->callback([arguments, &result] { result = certs(*arguments); });
 }
 

@@ -1,4 +1,4 @@
-// The subcommand check.
+// The subcommand check: validates a run file and its data without training.
 #include <CLI/CLI.hpp>
 
 #include <cstdio>

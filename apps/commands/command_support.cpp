@@ -41,8 +41,8 @@ void add_memory(CLI::App& command, size_t& memory) {
   command
       .add_option(
           "--memory", memory,
-          "bytes that the tensors of a process may take, or 8GB, 512MiB; default: 80 % of what the machine "
-          "or its cgroup has, in equal parts for the processes that are started here")
+          "the most memory for the tensors of a process, in bytes or as 8GB, 512MiB; default: 80 % of the "
+          "memory of the machine or of its cgroup, divided equally among the processes started here")
       ->transform(CLI::AsSizeValue(true));
 }
 
@@ -60,8 +60,8 @@ Result<std::map<std::string, int>> parse_tasks(const std::string& text) {
         std::from_chars(part.data() + std::min(equals + 1, part.size()), part.data() + part.size(), count);
     if (!config::is_identifier(job) || error != std::errc() || end != part.data() + part.size() ||
         count < 1 || count > 64)
-      return refused("'" + part + "' is not JOB=COUNT, COUNT from 1 to 64");
-    if (!tasks.emplace(job, count).second) return refused("job '" + job + "' is there twice");
+      return refused("'" + part + "' is not of the form JOB=COUNT with a COUNT from 1 to 64");
+    if (!tasks.emplace(job, count).second) return refused("job '" + job + "' is given twice");
   }
   return tasks;
 }

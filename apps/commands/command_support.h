@@ -1,4 +1,5 @@
-// What the subcommands share: their options, signals, the terminal, and how results and failures are told.
+// Functions that the subcommands share: common options, signals, output to the terminal, and the format of results and errors.
+// For the main thread of the program.
 #pragma once
 
 #include <atomic>
@@ -11,47 +12,50 @@
 
 #include "messages/values/status.h"
 
-namespace CLI {  // NOLINT(readability-identifier-naming): that of CLI11
+namespace CLI {  // NOLINT(readability-identifier-naming): the namespace of CLI11
 class App;
 }
 
 namespace troupe::commands {
 
-constexpr int bad_usage = 2, bad_data = 3, diverged = 4;  ///< exit codes beside 0 and 1
+/// The exit codes other than 0 (success) and 1 (failure).
+constexpr int bad_usage = 2, bad_data = 3, diverged = 4;
 
-/// A subcommand, its description, and an example of its use.
+/// Adds a subcommand with its description and an example of its use.
 CLI::App* add_command(CLI::App& app, const char* name, const char* what, const char* example);
-/// Adds --memory, bytes or "8GB", "512MiB" (RuntimeOptions::memory).
+/// Adds the option --memory, which takes bytes or a size such as "8GB" or "512MiB" (RuntimeOptions::memory).
 void add_memory(CLI::App& command, size_t& memory);
 
-/// The value of --local: "ps=1,worker=2".
+/// Parses the value of --local, such as "ps=1,worker=2", into the number of tasks of each job.
 Result<std::map<std::string, int>> parse_tasks(const std::string& text);
-/// The same, of jobs that have a part in a training.
+/// Does the same as parse_tasks(), but accepts only jobs that take part in training.
 Result<std::map<std::string, int>> parse_training_tasks(const std::string& text);
-/// The file that this process runs.
+/// Returns the path of the executable file of this process.
 std::string this_program();
 
-/// From now on SIGINT and SIGTERM ask for an orderly end, by this flag, and the second one ends the process at once.
+/// Installs handlers for SIGINT and SIGTERM. The first signal sets the returned flag, which requests an orderly end; the second one
+/// kills the process.
 const std::atomic<bool>& stop_on_signals();
-/// The signal that has asked for an orderly end; 0: none.
+/// Returns the signal that has requested an orderly end, or 0 if there was none.
 int stop_signal();
-/// What the program ends with when a signal has ended it in order: 130 after SIGINT, 143 after SIGTERM, as of one that a signal kills.
+/// Returns the exit code after an orderly end that a signal requested: 130 for SIGINT, 143 for SIGTERM, as shells report a process
+/// that the signal has killed.
 int exit_code_of(int signal);
-/// "SIGINT"
+/// Returns the name of the signal, such as "SIGINT".
 const char* name_of(int signal);
 
-/// Tells what failed: people on the standard error, programs (`json`) as {"error", "code", "exit_code"} on the standard output. Gives
-/// the exit code, which is that of the status unless there is another.
+/// Reports an error: as text on the standard error or, if `json`, as {"error", "code", "exit_code"} on the standard output. Returns
+/// `exit_code` if it is given, otherwise the exit code that belongs to the status.
 int failed(const Status& status, bool json = false, std::optional<int> exit_code = {});
-/// The same for what the command line or a file that it names asks for: where that is not there, it is the usage that is wrong.
+/// Does the same as failed() for a file or item that the command line names: NotFound counts as wrong usage.
 int failed_to_open(const Status& status, bool json = false);
 
-/// Prints one line of JSON: what a subcommand answers to --json.
+/// Prints one line of JSON, the result of a subcommand with --json.
 void print_json(const nlohmann::ordered_json& json);
-/// What a subcommand has written, a line for each, or {"files": [...]}.
+/// Prints the paths of the files that a subcommand has written, one per line or, if `json`, as {"files": [...]}.
 void print_files(const std::vector<std::string>& files, bool json);
-/// The first columns of a line, so many as the terminal at the standard output has now less one, so that it never wraps; all of the
-/// line where the width is not known.
+/// Returns as much of the line as fits the terminal at the standard output without wrapping (its width minus one), or the whole line
+/// if the width is unknown.
 std::string cut_to_terminal(const std::string& line);
 
 }  // namespace troupe::commands

@@ -1,4 +1,4 @@
-// The subcommand graph: pictures of a graph.
+// The subcommand graph: draws a graph.
 #include <CLI/CLI.hpp>
 
 #include <memory>
@@ -32,18 +32,19 @@ void add_graph_command(CLI::App& app, int& result) {
   const auto local = std::make_shared<std::string>();
   const auto json = std::make_shared<bool>(false);
   auto* command =
-      app.add_subcommand("graph",
-                         "Draw a graph as it was built, and as it would be placed and cut: dot, and SVG "
-                         "where graphviz is.")
+      app.add_subcommand(
+             "graph",
+             "Draw a graph as it was built, and as it is placed and partitioned. Writes dot files, "
+             "and SVG files if graphviz is installed.")
           ->footer("Example: troupe graph examples/digits.toml --local ps=1,worker=2 --out digits");
   command->add_option("file", arguments->file, "run file (TOML), GraphDef or (*.meta) MetaGraphDef")
       ->required();
-  command->add_option("--feed", arguments->feeds, "tensor that a step is fed");
-  command->add_option("--fetch", arguments->fetches, "tensor that it computes");
-  command->add_option("--target", arguments->targets, "node that it runs for its effect");
-  command->add_option("--local", *local, "tasks over which it is spread: ps=1,worker=2");
-  command->add_option("--out", arguments->out, "how the files begin");
-  command->add_flag("--json", *json, "the files as one line of JSON");
+  command->add_option("--feed", arguments->feeds, "tensor that the step is fed");
+  command->add_option("--fetch", arguments->fetches, "tensor that the step computes");
+  command->add_option("--target", arguments->targets, "node that the step runs for its effect");
+  command->add_option("--local", *local, "tasks on which the graph is placed: ps=1,worker=2");
+  command->add_option("--out", arguments->out, "prefix of the names of the files");
+  command->add_flag("--json", *json, "print the names of the files as one line of JSON");
   command->callback([arguments, local, json, &result] { result = draw_graph(*arguments, *local, *json); });
 }
 

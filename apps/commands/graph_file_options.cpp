@@ -9,15 +9,15 @@ namespace troupe::commands {
 void add_graph_options(CLI::App& command, golden::GraphFileOptions& graph) {
   command.add_option("graph", graph.file, "GraphDef of TensorFlow, or (*.meta) MetaGraphDef, binary or text")
       ->required();
-  command.add_option("--init", graph.init, "node to be run once before");
+  command.add_option("--init", graph.init, "node to run once before the steps");
   command.add_option("--checkpoint", graph.checkpoint,
-                     "prefix of a checkpoint of TensorFlow's (V2), for the variables");
-  command.add_option("--feed", graph.feeds, "NAME=FILE.npy");
-  command.add_option("--fetch", graph.fetches, "tensor to be computed: NAME or NAME:OUTPUT");
-  command.add_option("--target", graph.targets, "node to be run for its effect");
-  command.add_option("--threads", graph.threads, "that compute; 0: as many as cores")
+                     "prefix of a TensorFlow checkpoint (V2) from which variables are restored");
+  command.add_option("--feed", graph.feeds, "value of a tensor: NAME=FILE.npy");
+  command.add_option("--fetch", graph.fetches, "tensor to compute: NAME or NAME:OUTPUT");
+  command.add_option("--target", graph.targets, "node to run for its effect");
+  command.add_option("--threads", graph.threads, "compute threads; 0: one per core")
       ->check(CLI::Range(0, 1024));
-  command.add_option("--devices", graph.devices, "the most devices that the graph may ask for; default: 64")
+  command.add_option("--devices", graph.devices, "the most devices that the graph may use; default: 64")
       ->check(CLI::Range(1, 1 << 16));
   add_memory(command, graph.memory);
 }

@@ -1,4 +1,4 @@
-// The subcommand node: one node of a cluster.
+// The subcommand node: runs one node of a cluster.
 #include <poll.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -23,15 +23,15 @@ namespace {
 
 struct NodeArguments {
   cluster::ResolverOptions resolver;
-  TlsFiles tls = {};  ///< to ask a member with; empty: plain
+  TlsFiles tls = {};  ///< used to join a cluster; empty: connections without TLS
   std::string listen;
-  std::vector<std::string> roots = {"."};  ///< folders for the files that masters name
+  std::vector<std::string> roots = {"."};  ///< the folders of files that masters may name
   int devices = 1, threads = 0;
-  size_t memory = 0;  ///< see RuntimeOptions
+  size_t memory = 0;  ///< in bytes; see RuntimeOptions::memory
   std::string heartbeat = "200ms";
-  bool json = false;     ///< what it says, as one object a line
-  bool explain = false;  ///< says which task it is, and how that is known, and ends
-  bool inherit = false;  ///< what to be is read from the standard input
+  bool json = false;     ///< events are printed as JSON, one object per line
+  bool explain = false;  ///< print which task this is and how that was found, then end
+  bool inherit = false;  ///< the options of the node are read from the standard input
 };
 
 std::optional<std::string> environment_variable(const std::string& name) {
@@ -53,12 +53,12 @@ Result<cluster::NodeOptions> options_at(const cluster::ResolvedCluster& resolved
   const auto heartbeat = config::parse_nanoseconds(arguments.heartbeat);
   if (!heartbeat)
     return invalid_argument("--heartbeat '" + arguments.heartbeat +
-                            "' is no time such as \"200ms\" or \"2s\"");
+                            "' is not a time such as \"200ms\" or \"2s\"");
   options.heartbeat = *heartbeat;
   return options;
 }
 
-/// What a node says of itself: lines for people, or JSON objects, one a line.
+/// Prints the events of a node, as text or as JSON objects, one per line.
 class NodeLog {
  public:
   NodeLog(const cluster::ResolvedCluster& resolved, bool json)
@@ -67,9 +67,9 @@ class NodeLog {
   void operator()(const std::string& event, const std::string& text) const {
     std::printf("%s\n", (json_ ? cluster::event_json(task_, event, text) : text).c_str());
   }
-  /// The exit code.
+  /// Reports how the node has ended. Returns the exit code.
   int ended(const Status& status) const {
-    if (json_) (*this)("ended", status.ok() ? "it was told to end" : status.message());
+    if (json_) (*this)("ended", status.ok() ? "the node was told to end" : status.message());
     return status.ok() ? 0 : json_ ? Error(status).exit_code() : failed(status);
   }
 
@@ -78,14 +78,14 @@ class NodeLog {
   const bool json_;
 };
 
-/// Whether whoever holds the other end of the standard input has closed it.
+/// Returns whether the other end of the standard input has been closed.
 bool input_has_ended() {
   pollfd input{STDIN_FILENO, POLLIN, 0};
   char ignored = 0;
   return ::poll(&input, 1, 0) == 1 && ::read(STDIN_FILENO, &ignored, 1) <= 0;
 }
 
-/// What whoever started this process has in mind for it, by its standard input; when that ends, so does this process.
+/// Runs a node whose options the parent process writes to the standard input. The node ends when that input is closed.
 int serve_parent() {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   std::string text;
@@ -113,7 +113,7 @@ int node(const NodeArguments& arguments) {
   if (arguments.explain) {
     log("found", "found " + resolved->found);
     if (wanted.cluster_file.empty())
-      log("cluster", "a cluster file that says the same:\n" + cluster::to_cluster_file(resolved->cluster));
+      log("cluster", "the equivalent cluster file:\n" + cluster::to_cluster_file(resolved->cluster));
     return 0;
   }
   const auto options = options_at(*resolved, arguments);
@@ -135,48 +135,54 @@ void add_node_command(CLI::App& app, int& result) {
   auto* join =
       command
           ->add_option("--join", resolver.join,
-                       "a member of the cluster, host:port, that tells where this node belongs; with neither "
-                       "this nor a file TF_CONFIG or SLURM tell")
+                       "a member of the cluster, HOST:PORT, that assigns this node its task; without --join "
+                       "and --cluster the task comes from TF_CONFIG or SLURM")
           ->excludes(file);
-  auto* job = command->add_option("--job", resolver.job, "which job of the cluster this node is part of");
+  auto* job = command->add_option("--job", resolver.job, "the job of this node");
   auto* task =
       command
-          ->add_option("--task", resolver.task, "its number in the job; default: 0, to join the lowest free")
+          ->add_option("--task", resolver.task,
+                       "the number of this task in its job; default: 0, with --join the lowest free one")
           ->check(CLI::NonNegativeNumber);
-  command->add_option("--name", resolver.name, "to join: the name of the cluster")->needs(join);
-  auto* cert = command
-                   ->add_option("--cert", arguments->tls.certificate,
-                                "to join: this node's certificate (PEM), which says its job and task")
-                   ->needs(join)
-                   ->excludes(job)
-                   ->excludes(task);
-  auto* key = command->add_option("--key", arguments->tls.key, "its key")->needs(cert);
+  command->add_option("--name", resolver.name, "with --join: the name of the cluster")->needs(join);
+  auto* cert =
+      command
+          ->add_option("--cert", arguments->tls.certificate,
+                       "with --join: the certificate (PEM) of this node, which names its job and task")
+          ->needs(join)
+          ->excludes(job)
+          ->excludes(task);
+  auto* key =
+      command->add_option("--key", arguments->tls.key, "the key of that certificate (PEM)")->needs(cert);
   auto* ca =
-      command->add_option("--ca", arguments->tls.authority, "certificate of the authority of the cluster")
+      command
+          ->add_option("--ca", arguments->tls.authority, "the certificate of the cluster's authority (PEM)")
           ->needs(cert);
   cert->needs(key)->needs(ca);
-  command->add_option("--ps", resolver.slurm_servers, "of a SLURM job, so many tasks are parameter servers")
+  command->add_option("--ps", resolver.slurm_servers, "under SLURM: the number of parameter server tasks")
       ->check(CLI::Range(0, 1 << 16))
       ->excludes(file);
-  command->add_option("--port", resolver.slurm_port, "of the first task on a host of a SLURM job")
+  command->add_option("--port", resolver.slurm_port, "under SLURM: the port of the first task on each host")
       ->excludes(file);
   command
-      ->add_flag("--plain", resolver.plain, "without a cluster file: connections without TLS between hosts")
+      ->add_flag("--plain", resolver.plain,
+                 "without a cluster file: use connections without TLS between hosts")
       ->excludes(file);
-  command->add_flag("--explain", arguments->explain, "say which task this is, how that is known, and end");
+  command->add_flag("--explain", arguments->explain,
+                    "print which task this would be and how that was found, then end");
   command->add_option("--listen", arguments->listen,
-                      "where to listen, if not at the address in the cluster file");
-  command->add_option("--devices", arguments->devices, "CPU devices")->check(CLI::Range(1, 64));
-  command->add_option("--threads", arguments->threads, "compute threads; 0: as many as cores")
+                      "the address to listen at, if it differs from the one in the cluster file");
+  command->add_option("--devices", arguments->devices, "number of CPU devices")->check(CLI::Range(1, 64));
+  command->add_option("--threads", arguments->threads, "compute threads; 0: one per core")
       ->check(CLI::Range(0, 1024));
   add_memory(*command, arguments->memory);
   command->add_option("--heartbeat", arguments->heartbeat,
-                      "how often others hear of this node at least, 20ms to 60s; default: 200ms");
-  command->add_option(
-      "--root", arguments->roots,
-      "a folder under which files named by others, as checkpoints, must lie; default: this folder");
+                      "the longest time between two messages to a peer, 20ms to 60s; default: 200ms");
+  command->add_option("--root", arguments->roots,
+                      "a folder that must contain all files that other nodes name, such as checkpoints; "
+                      "default: the working folder");
   command->add_flag("--json", arguments->json,
-                    "what happens, as JSON objects, one a line: {\"time\", \"task\", \"event\", \"text\"}");
+                    "print events as JSON, one object per line: {\"time\", \"task\", \"event\", \"text\"}");
   command->add_flag("--inherit", arguments->inherit)->group("");
   command->callback([arguments, &result] { result = node(*arguments); });
 }

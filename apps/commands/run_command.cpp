@@ -1,4 +1,4 @@
-// The subcommand run: steps of a graph of TensorFlow.
+// The subcommand run: runs steps of a TensorFlow graph.
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
@@ -15,7 +15,7 @@
 namespace troupe::commands {
 namespace {
 
-constexpr size_t max_printed = 100;  // elements of a tensor
+constexpr size_t max_printed = 100;  // the most elements of a tensor that are printed
 
 struct RunArguments {
   golden::GraphFileOptions graph;
@@ -63,14 +63,14 @@ int run(const RunArguments& arguments) try {
 void add_run_command(CLI::App& app, int& result) {
   const auto arguments = std::make_shared<RunArguments>();
   auto* command =
-      app.add_subcommand("run", "Run a graph of TensorFlow.")
+      app.add_subcommand("run", "Run a TensorFlow graph.")
           ->footer("Example: troupe run graph.pb --init init --feed x:0=x.npy --fetch y:0 --out y.npz");
   add_graph_options(*command, arguments->graph);
-  command->add_option("--steps", arguments->steps, "how often")->check(CLI::PositiveNumber);
+  command->add_option("--steps", arguments->steps, "number of steps")->check(CLI::PositiveNumber);
   command->add_option("--out", arguments->out,
-                      "file for what is fetched in the last step (.npz); default: print it");
+                      "file (.npz) for the tensors fetched in the last step; default: print them");
   command->add_flag("--json", arguments->json,
-                    "what is fetched as one line of JSON: {NAME: the tensor as text}, or {\"files\": [...]}");
+                    "print one line of JSON: {NAME: the tensor as text}, or with --out {\"files\": [...]}");
   command->callback([arguments, &result] { result = run(*arguments); });
 }
 

@@ -12,7 +12,7 @@
 namespace troupe::commands {
 namespace {
 
-/// Workers to which no part of the batches falls, in a sentence; empty when there is none.
+/// Returns a warning about workers that receive no shard of the batches, or an empty string if every worker has one.
 std::string idle_workers(const config::RunConfig& config) {
   const auto found = config.cluster.tasks.find("worker");
   const int64_t workers = found == config.cluster.tasks.end() ? 0 : found->second, shards = config.shards();
@@ -28,10 +28,11 @@ std::string idle_workers(const config::RunConfig& config) {
 
 void add_run_file(CLI::App& command, RunFile& run) {
   command.add_option("file", run.file, "run file (TOML)")->required();
-  command.add_option("--set", run.set, "lay a value over the run file: --set train.max_epochs=3")->take_all();
+  command.add_option("--set", run.set, "override a value of the run file: --set train.max_epochs=3")
+      ->take_all();
   command.add_flag(
       "--json", run.json,
-      "the result, or what failed, as one line of JSON; numbers that it lacks, as NaN, are null");
+      "print the result or the error as one line of JSON; numbers that JSON lacks, such as NaN, are null");
 }
 
 Result<config::RunConfig> load(const RunFile& run) {

@@ -1,4 +1,4 @@
-// The run file of train, launch and check: its options, and how it is read.
+// The options that name a run file, for the subcommands train, launch and check, and the functions that read it.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 #include "apps/config/run_config.h"
 
-namespace CLI {  // NOLINT(readability-identifier-naming): that of CLI11
+namespace CLI {  // NOLINT(readability-identifier-naming): the namespace of CLI11
 class App;
 }
 
@@ -14,15 +14,15 @@ namespace troupe::commands {
 
 struct RunFile {
   std::string file;
-  std::vector<std::string> set;  ///< "a.b=c"
+  std::vector<std::string> set;  ///< the values of --set, each "a.b=c"
   bool json = false;
 };
 
 void add_run_file(CLI::App& command, RunFile& run);
 Result<config::RunConfig> load(const RunFile& run);
-/// The exit code of a run whose data could not be read.
+/// Reports that the data could not be read, as failed() does. Returns 2 (config) for InvalidArgument, otherwise 3 (data).
 int failed_to_load(const Status& status, bool json);
-/// Tells of jobs of the cluster that have no part in a training, and of workers that have none, a line for each.
+/// Prints a warning for each job of the cluster that takes no part in training, and one if workers are idle.
 void warn_of_idle_tasks(const config::RunConfig& config);
 
 }  // namespace troupe::commands

@@ -1,4 +1,4 @@
-// The subcommand train.
+// The subcommand train: trains the model of a run file.
 #include <CLI/CLI.hpp>
 
 #include <memory>
@@ -12,12 +12,13 @@ namespace troupe::commands {
 void add_train_command(CLI::App& app, int& result) {
   const auto arguments = std::make_shared<TrainArguments>();
   auto* command =
-      add_command(app, "train", "Train what a run file describes.", "troupe train examples/digits.toml");
+      add_command(app, "train", "Train the model of a run file.", "troupe train examples/digits.toml");
   add_run_options(*command, *arguments);
   auto* local =
       command->add_option("--local", arguments->local,
-                          "on processes of this machine, started and ended with the run: ps=1,worker=2");
-  command->add_option("--cluster", arguments->cluster, "on the nodes of a cluster file, which run already")
+                          "use processes of this machine, which start and end with the run: ps=1,worker=2");
+  command
+      ->add_option("--cluster", arguments->cluster, "use the nodes of a cluster file, which must be running")
       ->excludes(local);
   command->callback([arguments, &result] { result = train(*arguments); });
 }

@@ -43,12 +43,12 @@ void print_result(const train::TrainingResult& result) {
   print_json(object);
 }
 
-/// What a training that a signal has ended in order leaves behind.
+/// Reports which checkpoint exists after a signal has ended the training in order.
 void print_stopped(const train::TrainingResult& result) {
   const std::string saved = result.checkpoint.empty() ? "no checkpoint was saved"
                             : result.checkpoint_step == result.steps
                                 ? "saved " + result.checkpoint
-                                : "nothing was saved since " + result.checkpoint;
+                                : "no later step than that of " + result.checkpoint + " was saved";
   std::fprintf(stderr, "troupe: stopped by %s after step %llu: %s\n", name_of(stop_signal()),
                static_cast<unsigned long long>(result.steps), saved.c_str());
 }
@@ -62,7 +62,7 @@ void print_summary(const train::TrainingResult& result) {
   if (!result.folder.empty()) std::printf("written to %s\n", result.folder.c_str());
 }
 
-/// Where a run reads and writes.
+/// Returns the files and folders that a run reads and writes.
 std::vector<std::string> files_of(const config::RunConfig& config, const std::string& resume) {
   std::vector<std::string> files = {config.run.directory};
   if (!resume.empty() && resume != "auto") files.push_back(resume);
@@ -72,7 +72,7 @@ std::vector<std::string> files_of(const config::RunConfig& config, const std::st
   return files;
 }
 
-/// What all nodes of the run have in common; their threads are to be shared out.
+/// Returns the options that all nodes of the run have in common. The threads are still to be divided among them.
 cluster::NodeOptions common_options(const config::RunConfig& config, const train::TrainerOptions& options) {
   cluster::NodeOptions common;
   common.devices = static_cast<int>(config.cluster.devices);
@@ -84,7 +84,7 @@ cluster::NodeOptions common_options(const config::RunConfig& config, const train
   return common;
 }
 
-/// The cluster that the arguments ask for, with the processes to be started; nothing when they ask for none.
+/// Returns the cluster that the arguments describe and the processes to start for it, or nothing if the run uses no cluster.
 Result<std::optional<cluster::ClusterPlan>> plan_cluster(const TrainArguments& arguments,
                                                          const cluster::NodeOptions& common) {
   const std::string program = this_program();
@@ -106,7 +106,7 @@ Result<std::optional<cluster::ClusterPlan>> plan_cluster(const TrainArguments& a
   return std::optional(std::move(plan));
 }
 
-/// The processes of this run; null when it starts none. Tells the config which tasks there are, and the trainer where.
+/// Starts the processes of this run; null if it starts none. Stores the cluster's tasks in `config` and the cluster in `options`.
 Result<std::unique_ptr<cluster::Processes>> start_nodes(const TrainArguments& arguments,
                                                         config::RunConfig& config,
                                                         train::TrainerOptions& options) {
@@ -127,7 +127,8 @@ Result<std::unique_ptr<cluster::Processes>> start_nodes(const TrainArguments& ar
   return nodes;
 }
 
-/// A step that failed because a process is gone: which, and how. The step may know before the system tells.
+/// Adds to the error of a step which process has ended and how, if one has. The step may fail before the system reports the end of
+/// the process, so this function waits up to half a second for that.
 Status with_loss(const Status& status, const cluster::Processes* nodes) {
   const bool gone = nodes && retry_may_help(status.code());
   const std::string loss = gone ? nodes->first_loss(std::chrono::milliseconds(500)) : std::string();
@@ -139,10 +140,10 @@ Status with_loss(const Status& status, const cluster::Processes* nodes) {
 void add_run_options(CLI::App& command, TrainArguments& arguments) {
   add_run_file(command, arguments.run);
   command.add_option("--resume", arguments.resume,
-                     "go on with a run: 'auto' for the newest of this name, or its folder");
-  command.add_option("--dry-run", arguments.dry_run_steps, "run so many steps and write nothing")
+                     "continue a run: its folder, or 'auto' for the newest run of this name");
+  command.add_option("--dry-run", arguments.dry_run_steps, "run this number of steps and write nothing")
       ->check(CLI::PositiveNumber);
-  command.add_flag("-q,--quiet", arguments.quiet, "print nothing but failures");
+  command.add_flag("-q,--quiet", arguments.quiet, "print only errors");
   add_memory(command, arguments.memory);
 }
 

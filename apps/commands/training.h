@@ -1,4 +1,4 @@
-// How train and launch carry out a run: processes are started, the run is trained, and what became of it is told.
+// The work that the subcommands train and launch share: starting the processes, training, and reporting the result.
 #pragma once
 
 #include <optional>
@@ -11,18 +11,18 @@ namespace troupe::commands {
 
 struct TrainArguments {
   RunFile run;
-  std::string resume;  ///< "", "auto", or the folder of a run
-  long long dry_run_steps = 0;
-  size_t memory = 0;  ///< of each process; see RuntimeOptions
+  std::string resume;           ///< empty, "auto", or the folder of a run
+  long long dry_run_steps = 0;  ///< 0: a full run
+  size_t memory = 0;            ///< the limit of each process in bytes; see RuntimeOptions::memory
   bool quiet = false;
-  std::string cluster;  ///< a cluster file; its nodes run already, unless there is `launch`
-  std::string local;    ///< "ps=1,worker=2": processes to start on this machine
-  std::optional<cluster::LaunchOptions> launch = {};  ///< how the nodes of the cluster file are to be started
+  std::string cluster;  ///< a cluster file; its nodes must be running already unless `launch` is set
+  std::string local;    ///< the processes to start on this machine, such as "ps=1,worker=2"
+  std::optional<cluster::LaunchOptions> launch = {};  ///< how to start the nodes of the cluster file
 };
 
-/// The options that train and launch have in common.
+/// Adds the options that train and launch have in common.
 void add_run_options(CLI::App& command, TrainArguments& arguments);
-/// The exit code.
+/// Trains and reports the result. Returns the exit code.
 int train(const TrainArguments& arguments);
 
 }  // namespace troupe::commands

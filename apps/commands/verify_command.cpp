@@ -1,4 +1,4 @@
-// The subcommand verify: golden cases.
+// The subcommand verify: runs golden cases and compares their results with TensorFlow's.
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
@@ -20,7 +20,7 @@ struct VerifyArguments {
   bool json = false;
 };
 
-/// A line for each step that failed.
+/// Prints the verdict on a case: one line, or one for each step that failed.
 void print(const golden::Verdict& verdict, bool json) {
   const std::string name = escaped(verdict.name);
   const bool ok = verdict.failures.empty();
@@ -53,7 +53,7 @@ int verify(VerifyArguments& arguments) {
     print_json({{"passed", passed}, {"failed", failures}, {"lacking", lacking}});
   else
     std::printf("%d passed, %d failed%s\n", passed, failures,
-                lacking == 0 ? "" : (", " + std::to_string(lacking) + " for ops that are not there").c_str());
+                lacking == 0 ? "" : (", " + std::to_string(lacking) + " lack ops").c_str());
   return failures == 0 ? 0 : 1;
 }
 
@@ -62,13 +62,13 @@ int verify(VerifyArguments& arguments) {
 void add_verify_command(CLI::App& app, int& result) {
   const auto arguments = std::make_shared<VerifyArguments>();
   auto* command =
-      app.add_subcommand("verify", "Run golden cases and tell which TensorFlow would answer otherwise.")
+      app.add_subcommand("verify", "Run golden cases and report results that differ from TensorFlow's.")
           ->footer("Example: troupe verify tests/golden --local ps=1,worker=2");
-  command->add_option("path", arguments->options.paths, "folders of cases, or with cases below them")
+  command->add_option("path", arguments->options.paths, "folders that are cases or contain cases")
       ->required();
-  command->add_option("--local", arguments->local, "spread over processes of this machine: ps=1,worker=2");
+  command->add_option("--local", arguments->local, "use several processes of this machine: ps=1,worker=2");
   add_memory(*command, arguments->options.memory);
-  command->add_flag("--json", arguments->json, "a line of JSON a case");
+  command->add_flag("--json", arguments->json, "print one line of JSON per case");
   command->callback([arguments, &result] { result = verify(*arguments); });
 }
 

@@ -1,4 +1,4 @@
-// The subcommand version.
+// The subcommand version: prints the version of the program.
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
@@ -24,7 +24,7 @@ int version(bool json) {
 void add_version_command(CLI::App& app, int& result) {
   const auto json = std::make_shared<bool>(false);
   auto* command = add_command(app, "version", "Print the version.", "troupe version --json");
-  command->add_flag("--json", *json, "as JSON");
+  command->add_flag("--json", *json, "print JSON");
   command->callback([json, &result] { result = version(*json); });
 }
 

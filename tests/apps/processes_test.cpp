@@ -176,7 +176,7 @@ BOOST_AUTO_TEST_CASE(a_heartbeat_has_its_bounds) {
   for (const auto& [heartbeat, text] : std::map<std::string, std::string>{
            {"19ms", "a heartbeat of 19 ms: allowed are 20 ms to 60 s"},
            {"61s", "a heartbeat of 61000 ms: allowed are 20 ms to 60 s"},
-           {"often", "--heartbeat 'often' is no time such as \"200ms\" or \"2s\""}}) {
+           {"often", "--heartbeat 'often' is not a time such as \"200ms\" or \"2s\""}}) {
     Program node(TROUPE_PROGRAM,
                  {"node", "--cluster", cluster, "--job", "ps", "--task", "0", "--heartbeat", heartbeat});
     BOOST_TEST(node.end() == 2);
@@ -217,8 +217,8 @@ BOOST_AUTO_TEST_CASE(bad_calls_name_what_is_wrong) {
     BOOST_TEST(program.end() != 0);
     BOOST_TEST(program.output().find(text) != std::string::npos, program.output());
   };
-  refused(run("bad", {"--local", "ps"}), "'ps' is not JOB=COUNT");
-  refused(run("bad", {"--local", "worker=0"}), "'worker=0' is not JOB=COUNT");
+  refused(run("bad", {"--local", "ps"}), "'ps' is not of the form JOB=COUNT");
+  refused(run("bad", {"--local", "worker=0"}), "'worker=0' is not of the form JOB=COUNT");
   const std::string cluster =
       folder.write("cluster.toml", "cluster = { name = 'lab' }\n[jobs]\nps = ['127.0.0.1:1', 'x']\n");
   refused({"node", "--cluster", cluster, "--job", "ps"},

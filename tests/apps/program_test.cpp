@@ -243,9 +243,9 @@ BOOST_AUTO_TEST_CASE(jobs_that_nobody_knows_are_refused) {
   };
   refused("ps=1,wroker=2",
           "--local ps=1,wroker=2: no part of a training runs in job 'wroker'; the nearest is 'worker'");
-  refused("ps=1,ps=2", "job 'ps' is there twice");
-  refused("worker=2x", "'worker=2x' is not JOB=COUNT");
-  refused("=2", "'=2' is not JOB=COUNT");
+  refused("ps=1,ps=2", "job 'ps' is given twice");
+  refused("worker=2x", "'worker=2x' is not of the form JOB=COUNT");
+  refused("=2", "'=2' is not of the form JOB=COUNT");
 }
 
 BOOST_AUTO_TEST_CASE(idle_workers_are_told) {
