@@ -1,5 +1,6 @@
-// Certificates to try a cluster out with: what `troupe certs` writes. DIR/ca.pem and DIR/ca.key are the authority, DIR/JOB-TASK.pem
-// and DIR/JOB-TASK.key belong to each task. An authority that is there already is used again; keys are for their owner's eyes only.
+// Certificates for trying out a cluster, as `troupe certs` writes them: DIR/ca.pem and DIR/ca.key of the authority, and
+// DIR/JOB-TASK.pem and DIR/JOB-TASK.key of each task. An existing authority is used again. Only their owner may read the files.
+// The function changes the umask of the process while it runs: one thread.
 #pragma once
 
 #include <string>
@@ -10,7 +11,7 @@
 
 namespace troupe::cluster {
 
-/// Those of all tasks and of one client; the files written.
+/// Writes the certificates of all tasks and of one client into the folder. Returns the paths of the files that were written.
 Result<std::vector<std::string>> write_certificates(const std::string& folder, const ClusterSpec& cluster);
 
 }  // namespace troupe::cluster

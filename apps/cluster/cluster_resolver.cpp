@@ -20,11 +20,11 @@ std::optional<uint64_t> number(std::string_view text) {
   return value;
 }
 
-/// Requires the task to be one of the cluster's.
+/// Fails with InvalidArgument unless the task belongs to the cluster.
 Result<ResolvedCluster> checked(ResolvedCluster resolved) {
   if (!resolved.cluster.endpoint(resolved.job, resolved.task).empty()) return resolved;
-  return invalid_argument(resolved.found + ", which has no task " + std::to_string(resolved.task) +
-                          " of job '" + resolved.job + "'");
+  return invalid_argument("task found " + resolved.found + ", which has no task " +
+                          std::to_string(resolved.task) + " of job '" + resolved.job + "'");
 }
 
 Result<ResolvedCluster> from_file(const ResolverOptions& options, Disk& disk) {
@@ -50,7 +50,7 @@ Result<ResolvedCluster> from_tf_config(const std::string& text, bool plain) try 
   return invalid_argument(std::string("TF_CONFIG cannot be read: ") + error.what());
 }
 
-/// How many tasks each host has: "2(x3),1" is 2 2 2 1.
+/// Returns the number of tasks of each host: "2(x3),1" becomes 2 2 2 1.
 Result<std::vector<uint64_t>> tasks_per_host(const std::string& text) {
   std::vector<uint64_t> counts;
   for (size_t begin = 0; begin <= text.size();) {
@@ -62,7 +62,8 @@ Result<std::vector<uint64_t>> tasks_per_host(const std::string& text) {
                            ? std::optional<uint64_t>(bracket == std::string_view::npos ? 1 : 0)
                            : number(item.substr(bracket + 2, item.size() - bracket - 3));
     if (!count || !times || *times == 0 || counts.size() + *times > max_hosts)
-      return invalid_argument("SLURM says that hosts have '" + text + "' tasks, which cannot be read");
+      return invalid_argument("SLURM's list of tasks per host '" + text +
+                              "' cannot be read; expected a list such as '2(x3),1'");
     counts.insert(counts.end(), *times, *count);
     begin = end + 1;
   }
@@ -80,10 +81,12 @@ class Slurm {
     TROUPE_ASSIGN(const auto hosts, slurm_hosts(list));
     TROUPE_ASSIGN(const auto counts, tasks_per_host(spread));
     if (hosts.size() != counts.size())
-      return invalid_argument("SLURM names " + std::to_string(hosts.size()) + " hosts and the tasks of " +
-                              std::to_string(counts.size()));
+      return invalid_argument("SLURM lists " + std::to_string(hosts.size()) + " hosts, but the tasks of " +
+                              std::to_string(counts.size()) + " hosts");
     const auto process = number(environment_("SLURM_PROCID").value_or(""));
-    if (!process) return invalid_argument("SLURM_PROCID is no number");
+    if (!process)
+      return invalid_argument("SLURM_PROCID is '" + environment_("SLURM_PROCID").value_or("") +
+                              "'; expected a number");
     ResolvedCluster resolved;
     resolved.cluster.name = "slurm-" + environment_("SLURM_JOB_ID").value_or("");
     resolved.cluster.plain_anywhere = options_.plain;
@@ -114,7 +117,7 @@ class Slurm {
   const Environment& environment_;
 };
 
-/// "01-03" or "7" after a prefix.
+/// Adds the hosts of a range such as "01-03" or "7", each with the prefix and suffix.
 Status add_range(const std::string& prefix, const std::string& range, const std::string& suffix,
                  std::vector<std::string>& hosts) {
   const size_t dash = range.find('-');
@@ -122,7 +125,7 @@ Status add_range(const std::string& prefix, const std::string& range, const std:
                     last = dash == std::string::npos ? first : range.substr(dash + 1);
   const auto begin = number(first), end = number(last);
   if (!begin || !end || *end < *begin || hosts.size() + (*end - *begin) >= max_hosts)
-    return invalid_argument("'" + range + "' is no range of hosts");
+    return invalid_argument("'" + range + "' is not a range of hosts such as '01-03' or '7'");
   for (uint64_t i = *begin; i <= *end; ++i) {
     std::string digits = std::to_string(i);
     if (digits.size() < first.size()) digits.insert(0, first.size() - digits.size(), '0');
@@ -131,8 +134,8 @@ Status add_range(const std::string& prefix, const std::string& range, const std:
   return {};
 }
 
-/// Cut at the commas outside brackets.
-std::vector<std::string> cut(const std::string& list) {
+/// Splits the list at the commas outside brackets.
+std::vector<std::string> split(const std::string& list) {
   std::vector<std::string> items(1);
   int depth = 0;
   for (const char c : list) {
@@ -149,15 +152,15 @@ std::vector<std::string> cut(const std::string& list) {
 
 Result<std::vector<std::string>> slurm_hosts(const std::string& list) {
   std::vector<std::string> hosts;
-  for (const std::string& item : cut(list)) {
+  for (const std::string& item : split(list)) {
     const size_t open = item.find('['), close = item.find(']');
     if (open == std::string::npos && close == std::string::npos && !item.empty()) {
       hosts.push_back(item);
       continue;
     }
     if (open == std::string::npos || close == std::string::npos || close < open)
-      return invalid_argument("'" + list + "' is no list of hosts");
-    for (const std::string& range : cut(item.substr(open + 1, close - open - 1)))
+      return invalid_argument("'" + list + "' is not a list of hosts such as 'a[01-03,7],b'");
+    for (const std::string& range : split(item.substr(open + 1, close - open - 1)))
       TROUPE_RETURN_IF_FAILED(add_range(item.substr(0, open), range, item.substr(close + 1), hosts));
   }
   return hosts;
@@ -172,7 +175,7 @@ Result<ResolvedCluster> resolve_cluster(const ResolverOptions& options, Disk& di
   if (const auto text = environment("TF_CONFIG")) return from_tf_config(*text, options.plain);
   if (environment("SLURM_PROCID")) return Slurm(options, environment).find();
   return invalid_argument(
-      "nothing says which task this node is: there is no --cluster FILE and no --join HOST:PORT, and "
+      "the task of this node is unknown: there is no --cluster FILE and no --join HOST:PORT, and "
       "neither TF_CONFIG nor SLURM_PROCID is set");
 }
 

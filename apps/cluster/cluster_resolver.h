@@ -1,6 +1,6 @@
-// Cluster resolver: finds out which task of which cluster a node is: from a cluster file and options, from a member of the cluster that
-// is asked, from TF_CONFIG as TensorFlow's users set it, or from the variables that SLURM sets for each task of a job. Plain values; any
-// thread.
+// Cluster resolver: determines the cluster and the task of a node. Its sources are a cluster file with options, a member of the
+// cluster, the variable TF_CONFIG as TensorFlow uses it, or the variables that SLURM sets for each task of a job. Plain values;
+// functions may be called by any thread.
 #pragma once
 
 #include <functional>
@@ -15,35 +15,41 @@ namespace troupe::cluster {
 
 struct ResolverOptions {
   std::string cluster_file = {};
-  std::string join = {};  ///< a member to ask, "host:port"; neither this nor a file: the environment tells
-  std::string name = {};  ///< of the cluster whose member is asked
-  std::optional<TlsFiles> tls = {};  ///< to ask with; its certificate says job and task
-  bool take = true;                  ///< the place that a member gives; false: only to see which
-  std::string job = {};              ///< with a file, or to ask for
-  std::optional<int> task = {};      ///< the same; default: 0 with a file, else the lowest that is free
+  /// A member of the cluster to ask, "host:port". If this and `cluster_file` are empty, the environment variables are used.
+  std::string join = {};
+  std::string name = {};  ///< with `join`: the name of the cluster
+  /// With `join`: the files for TLS; the certificate names job and task. Not set: a connection without TLS.
+  std::optional<TlsFiles> tls = {};
+  bool take = true;      ///< with `join`: take the task that the member assigns; false: only report it
+  std::string job = {};  ///< with `cluster_file` or `join`
+  /// With `cluster_file` or `join`. The default is 0 with a file, and the lowest free task with `join`.
+  std::optional<int> task = {};
   int slurm_servers =
-      1;  ///< the first tasks of a SLURM job are so many parameter servers, the others workers
-  uint16_t slurm_port = 4242;  ///< of the first task on a host; the next has the next
-  bool plain = false;          ///< connections without TLS between hosts, which a file says itself
+      1;  ///< the number of parameter servers: the first tasks of a SLURM job; the others are workers
+  uint16_t slurm_port =
+      4242;  ///< under SLURM: the port of the first task on a host; further tasks use the following ports
+  bool plain =
+      false;  ///< without `cluster_file`, which has its own setting: connections without TLS between hosts
 };
 
 struct ResolvedCluster {
   ClusterSpec cluster;
   std::string job;
   int task = 0;
-  std::string found;  ///< how, in a sentence
+  std::string found;  ///< how the task was found, as the rest of a sentence that begins with "found"
 };
 
 using Environment = std::function<std::optional<std::string>(const std::string& name)>;
 
-/// With a member to ask: what resolve_by_asking() says. InvalidArgument: nothing tells, or what tells is wrong and how; what the disk says of the file.
+/// Determines cluster and task. Fails with InvalidArgument if no source is given, or if its content is invalid; with the error of
+/// the disk if the cluster file cannot be read; with `join`, as resolve_by_asking() does.
 Result<ResolvedCluster> resolve_cluster(const ResolverOptions& options, Disk& disk,
                                         const Environment& environment);
 
-/// The hosts that a list of SLURM stands for: "a[01-03,7],b" is a01 a02 a03 a7 b.
+/// Expands a host list of SLURM: "a[01-03,7],b" becomes a01 a02 a03 a7 b. Fails with InvalidArgument if it is malformed.
 Result<std::vector<std::string>> slurm_hosts(const std::string& list);
 
-/// A cluster file of these tasks, without certificates.
+/// Returns the text of a cluster file with these tasks, without certificates.
 std::string to_cluster_file(const ClusterSpec& cluster);
 
 }  // namespace troupe::cluster

@@ -1,4 +1,4 @@
-// Descriptor: a file descriptor that closes itself. A value that moves; one thread.
+// Descriptor: owns a file descriptor and closes it in its destructor. Movable; one thread at a time.
 #pragma once
 
 #include <utility>
@@ -14,7 +14,8 @@ class Descriptor {
     return *this;
   }
   ~Descriptor();
-  int number() const { return number_; }  ///< -1: none
+  /// Returns the file descriptor, or -1 if there is none.
+  int number() const { return number_; }
 
  private:
   int number_;

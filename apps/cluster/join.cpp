@@ -7,7 +7,7 @@ namespace troupe::cluster {
 Result<ResolvedCluster> resolve_by_asking(const ResolverOptions& options) {
   if (options.name.empty()) return invalid_argument("--join needs --name, the name of the cluster");
   if (!options.tls && options.job.empty())
-    return invalid_argument("--join needs a certificate, which says which task this node is, or --job");
+    return invalid_argument("--join needs --job, or a certificate (--cert) that names the task of this node");
   InquiryOptions inquiry;
   inquiry.endpoint = options.join;
   inquiry.cluster.name = options.name;
@@ -18,7 +18,7 @@ Result<ResolvedCluster> resolve_by_asking(const ResolverOptions& options) {
   inquiry.take = options.take;
   auto found = inquire(inquiry);
   if (!found)
-    return Status(found.status().code(), "asked " + options.join + " for a place: " + found.status().text());
+    return Status(found.status().code(), "asked " + options.join + " for a task: " + found.status().text());
   return ResolvedCluster{std::move(found->cluster), found->job, found->task,
                          "by asking " + options.join + ", which is " + found->member};
 }

@@ -1,4 +1,4 @@
-// Join: how a node finds its place in a cluster of which it knows one member, by asking that. A thread that may wait.
+// Join: a node that knows one member of a cluster asks that member for its task. The function blocks the calling thread.
 #pragma once
 
 #include <string>
@@ -8,7 +8,8 @@
 
 namespace troupe::cluster {
 
-/// As for resolve_cluster(), with options.join: of a member, "host:port". What inquire() says, with what was asked.
+/// Asks the member options.join ("host:port") for the cluster and the task of this node. Fails with InvalidArgument if options are
+/// missing, otherwise as inquire() does; the error names the member.
 Result<ResolvedCluster> resolve_by_asking(const ResolverOptions& options);
 
 }  // namespace troupe::cluster

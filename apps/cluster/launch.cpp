@@ -14,13 +14,13 @@ namespace {
 
 using Addresses = std::unique_ptr<addrinfo, decltype([](addrinfo* list) { freeaddrinfo(list); })>;
 
-/// "[::1]:4242" is of "::1".
+/// Returns the host of an endpoint: "::1" for "[::1]:4242".
 std::string host_of(const std::string& endpoint) {
   std::string host = endpoint.substr(0, endpoint.rfind(':'));
   return host.starts_with('[') && host.ends_with(']') ? host.substr(1, host.size() - 2) : host;
 }
 
-/// As one word of a shell, but for a home at its beginning.
+/// Quotes the text as one word for a shell, except for "~/" at its beginning.
 std::string quoted(const std::string& text) {
   if (text.starts_with("~/")) return "~/" + quoted(text.substr(2));
   std::string word = "'";
@@ -56,7 +56,8 @@ bool is_this_machine(const std::string& endpoint) {
 }
 
 Result<ClusterPlan> plan_launch(const LaunchOptions& options, const NodeOptions& common, Disk& disk) {
-  if (options.ssh.find_first_not_of(' ') == std::string::npos) return invalid_argument("--ssh is no command");
+  if (options.ssh.find_first_not_of(' ') == std::string::npos)
+    return invalid_argument("--ssh is empty; expected a command");
   ClusterPlan plan;
   TROUPE_ASSIGN(plan.spec, config::load_cluster(disk, options.cluster_file, owner_job, 0));
   std::map<std::string, size_t> tasks_of_host;
@@ -74,7 +75,8 @@ Result<ClusterPlan> plan_launch(const LaunchOptions& options, const NodeOptions&
       plan.processes.push_back(std::move(process));
     }
   for (ProcessPlan& process : plan.processes) {
-    process.node.neighbours = tasks_of_host[process.host] + (process.host.empty() ? 1 : 0);  // this program
+    process.node.neighbours =
+        tasks_of_host[process.host] + (process.host.empty() ? 1 : 0);  // 1: this program
     if (process.host.empty() || common.threads != 0)
       process.node.threads = share_of(common.threads, tasks_of_host[process.host]);
   }

@@ -1,5 +1,5 @@
-// Launch: how the nodes of a cluster file are started from here: those whose host is this machine as its processes, the others by a
-// command that runs another there, which is ssh unless the user says otherwise. Plain values; any thread.
+// Launch: plans how this machine starts the nodes of a cluster file. Nodes on this machine become child processes; the others are
+// started by a command that runs a program on another machine, by default ssh. Plain values; any thread.
 #pragma once
 
 #include <string>
@@ -10,20 +10,21 @@
 namespace troupe::cluster {
 
 struct LaunchOptions {
-  std::string program;       ///< this one, for the nodes of this machine
-  std::string cluster_file;  ///< paths of certificates are the same on all machines
-  /// Words apart by spaces; the host and one argument, for the shell there, are added.
+  std::string program;       ///< the path of this program, for the nodes of this machine
+  std::string cluster_file;  ///< the paths of certificates in it must be valid on all machines
+  /// The command and its arguments, separated by spaces. The host and one argument for the remote shell are appended.
   std::string ssh = "ssh -o BatchMode=yes -o ConnectTimeout=10";
-  std::string remote_program = "troupe";  ///< "~/" begins at the user's home there
-  std::string remote_folder = {};         ///< in which it is started; empty: where ssh begins
-  bool ssh_everywhere = false;            ///< for this machine, too
+  std::string remote_program = "troupe";  ///< "~/" stands for the home folder of the user on that machine
+  std::string remote_folder = {};         ///< the working folder there; empty: the one in which ssh starts
+  bool ssh_everywhere = false;            ///< use the command for the nodes of this machine, too
 };
 
-/// What the nodes have in common is `common`, whose threads are to be shared out among those of a host (0: this machine's cores; other
-/// machines' nodes take what they find). What the cluster file is refused for.
+/// Plans the processes of the nodes. All nodes have the options `common`; its threads are divided among the nodes of each host. If
+/// common.threads is 0, the nodes of this machine share its cores, and nodes of other machines choose for themselves. Fails as
+/// config::load_cluster() does, and with InvalidArgument if options.ssh is empty.
 Result<ClusterPlan> plan_launch(const LaunchOptions& options, const NodeOptions& common, Disk& disk);
 
-/// Whether an endpoint's host is this machine: a name or an address that sockets here can have.
+/// Returns whether the host of an endpoint is this machine, that is, whether a socket here can be bound to its address.
 bool is_this_machine(const std::string& endpoint);
 
 }  // namespace troupe::cluster

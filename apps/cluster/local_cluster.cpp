@@ -9,8 +9,8 @@
 namespace troupe::cluster {
 namespace {
 
-/// A socket that listens at a free port of this machine, and where that is.
-Result<std::pair<Descriptor, std::string>> listen_somewhere() {
+/// Opens a socket that listens at a free port of this machine. Returns it with its address.
+Result<std::pair<Descriptor, std::string>> listen_at_free_port() {
   Descriptor descriptor(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -20,7 +20,8 @@ Result<std::pair<Descriptor, std::string>> listen_somewhere() {
   if (descriptor.number() < 0 || ::bind(descriptor.number(), generic, size) != 0 ||
       ::listen(descriptor.number(), SOMAXCONN) != 0 ||
       ::getsockname(descriptor.number(), generic, &size) != 0)
-    return unavailable(std::string("no socket to listen at: ") + std::strerror(errno));
+    return unavailable(std::string("no listening socket could be opened at 127.0.0.1: ") +
+                       std::strerror(errno));
   return std::pair(std::move(descriptor), "127.0.0.1:" + std::to_string(ntohs(address.sin_port)));
 }
 
@@ -39,18 +40,19 @@ Result<ClusterPlan> plan_local(const std::string& program, const std::map<std::s
   plan.spec.name = random_name();
   for (const auto& [job, count] : tasks)
     for (int task = 0; task < count; ++task) {
-      TROUPE_ASSIGN(auto ear, listen_somewhere());
-      plan.spec.jobs[job][task] = ear.second;
+      TROUPE_ASSIGN(auto listening, listen_at_free_port());
+      plan.spec.jobs[job][task] = listening.second;
       NodeOptions node = common;
       node.job = job;
       node.task = task;
       node.listen = "fd:" + std::to_string(listening_descriptor);
-      plan.processes.push_back({std::move(node), {program, "node", "--inherit"}, {}, std::move(ear.first)});
+      plan.processes.push_back(
+          {std::move(node), {program, "node", "--inherit"}, {}, std::move(listening.first)});
     }
   for (ProcessPlan& process : plan.processes) {
     process.node.cluster = plan.spec;
     process.node.threads = share_of(common.threads, plan.processes.size());
-    process.node.neighbours = plan.processes.size() + 1;  // and the program that starts them
+    process.node.neighbours = plan.processes.size() + 1;  // 1: this program
   }
   return plan;
 }

@@ -1,5 +1,6 @@
-// A local cluster: one of processes of this machine alone. Each gets a socket that listens at a free port of the loopback interface,
-// so that all addresses are known before the first one runs; what proves membership is a random name that only they know. One thread.
+// Local cluster: plans a cluster of processes of this machine. Each process inherits a socket that listens at a free port of the
+// loopback interface, so all addresses are known before the first process starts. The name of the cluster is random and known
+// only to its processes; it proves that they are members. One thread.
 #pragma once
 
 #include <map>
@@ -9,8 +10,9 @@
 
 namespace troupe::cluster {
 
-/// Of these tasks: "ps" -> 1, "worker" -> 2. `program` is this one. What the nodes have in common is `common`, whose threads are to be
-/// shared out (0: as many as the machine has cores). Unavailable when there is no socket.
+/// Plans a cluster with the given number of tasks of each job, such as "ps" -> 1, "worker" -> 2. `program` is the path of this
+/// program. All nodes have the options `common`; its threads are divided among them (0: the cores of this machine). Fails with
+/// Unavailable if no socket can be opened.
 Result<ClusterPlan> plan_local(const std::string& program, const std::map<std::string, int>& tasks,
                                const NodeOptions& common);
 

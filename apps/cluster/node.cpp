@@ -14,35 +14,36 @@ namespace troupe::cluster {
 namespace {
 
 using namespace std::chrono_literals;
-using Now = std::chrono::steady_clock;
+using Clock = std::chrono::steady_clock;
 
-constexpr auto start_patience = 60s;
+constexpr auto first_link_timeout = 60s;
 
-/// Whether the owner of this node is there, or may yet come.
+/// Observes whether the owner of this node is linked, or may still become linked.
 class Ownership {
  public:
   Ownership(const Runtime& runtime, const NodeOptions& options)
-      : runtime_(runtime), owner_(options.owner), patience_(limits::silent_heartbeats * options.heartbeat) {}
+      : runtime_(runtime), owner_(options.owner), timeout_(limits::silent_heartbeats * options.heartbeat) {}
 
-  bool over() {
+  /// Returns whether the owner has been unlinked for longer than the timeout.
+  bool has_ended() {
     if (owner_.empty()) return false;
     if (runtime_.link_status(owner_).ok()) {
-      seen_ = Now::now();
-      met_ = true;
+      last_linked_ = Clock::now();
+      was_linked_ = true;
       return false;
     }
-    return Now::now() - seen_ > (met_ ? patience_ : start_patience);
+    return Clock::now() - last_linked_ > (was_linked_ ? timeout_ : first_link_timeout);
   }
 
  private:
   const Runtime& runtime_;
   const std::string owner_;
-  const Now::duration patience_;
-  Now::time_point seen_ = Now::now();
-  bool met_ = false;
+  const Clock::duration timeout_;
+  Clock::time_point last_linked_ = Clock::now();
+  bool was_linked_ = false;
 };
 
-/// The links to the other tasks of the cluster, as they come and go.
+/// Reports events of the links to the other tasks of the cluster.
 class Links {
  public:
   Links(const Runtime& runtime, const NodeOptions& options, const NodeEvent& event)
@@ -54,11 +55,11 @@ class Links {
           linked_[name] = false;
   }
 
-  void tell_changes() {
+  void report_changes() {
     if (!event_) return;
     for (auto& [task, linked] : linked_) {
       const Status status = runtime_.link_status(task);
-      tell_refusal(task, status);
+      report_refusal(task, status);
       if (std::exchange(linked, status.ok()) == status.ok()) continue;
       event_(status.ok() ? "linked" : "lost",
              status.ok() ? task + " is linked" : task + " is lost: " + status.text());
@@ -66,19 +67,19 @@ class Links {
   }
 
  private:
-  /// Once for each reason.
-  void tell_refusal(const std::string& task, const Status& status) {
-    std::string& told = refused_[task];
-    if (status.ok()) told.clear();
-    if (!is_permanent(status.code()) || told == status.text()) return;
-    told = status.text();
+  /// Reports each reason once.
+  void report_refusal(const std::string& task, const Status& status) {
+    std::string& reported = refused_[task];
+    if (status.ok()) reported.clear();
+    if (!is_permanent(status.code()) || reported == status.text()) return;
+    reported = status.text();
     event_("refused", status.text());
   }
 
   const Runtime& runtime_;
   const NodeEvent& event_;
   std::map<std::string, bool> linked_;
-  std::map<std::string, std::string> refused_;  ///< why, as told last
+  std::map<std::string, std::string> refused_;  ///< the last reason that was reported, by task
 };
 
 }  // namespace
@@ -100,9 +101,10 @@ Status run_node(const NodeOptions& options, const std::function<bool()>& stopped
   Ownership ownership(runtime, options);
   Links links(runtime, options, event);
   while (!stopped()) {
-    links.tell_changes();
+    links.report_changes();
     TROUPE_RETURN_IF_FAILED(runtime.status());
-    if (ownership.over()) return unavailable(options.owner + " is gone");
+    if (ownership.has_ended())
+      return unavailable(options.owner + ", the owner of this node, has ended or cannot be reached");
     std::this_thread::sleep_for(100ms);
   }
   return {};
@@ -160,7 +162,8 @@ Result<NodeOptions> read_node_options(const std::string& text) try {
   options.owner = json.at("owner");
   return options;
 } catch (const std::exception& error) {
-  return invalid_argument(std::string("what this node is to be cannot be read: ") + error.what());
+  return invalid_argument(std::string("the options of this node on the standard input cannot be read: ") +
+                          error.what());
 }
 
 }  // namespace troupe::cluster

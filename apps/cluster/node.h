@@ -1,5 +1,5 @@
-// A node: one process of a cluster, with its devices and nothing to do of its own: it serves masters elsewhere until it is told to
-// end, or whoever owns it is gone. What `troupe node` runs.
+// Node: one process of a cluster, which `troupe node` runs. It has devices but starts no steps: it serves masters in other
+// processes until it is told to end or its owner has ended.
 #pragma once
 
 #include <chrono>
@@ -18,28 +18,30 @@ struct NodeOptions {
   std::string job;
   int task = 0;
   int devices = 1;
-  size_t threads = 0;              ///< 0: as many as the machine has cores
-  size_t memory = 0;               ///< see RuntimeOptions; 0: the default, shared with the neighbours
-  size_t neighbours = 1;           ///< so many processes share the memory of its machine, itself included
-  std::string listen;              ///< see RuntimeOptions
-  std::vector<std::string> roots;  ///< see RuntimeOptions
+  size_t threads = 0;              ///< 0: one per core of the machine
+  size_t memory = 0;               ///< in bytes, see RuntimeOptions::memory; 0: an equal share of the default
+  size_t neighbours = 1;           ///< how many processes share the memory of the machine, including this one
+  std::string listen;              ///< see RuntimeOptions::listen
+  std::vector<std::string> roots;  ///< see RuntimeOptions::roots
   std::chrono::nanoseconds heartbeat = RuntimeOptions().heartbeat;
-  /// The task without which this node ends: not linked for five heartbeats, or never within 60 s; empty: none.
+  /// The full name of the task that owns this node; empty: none. The node ends when it has not been linked to its owner for five
+  /// heartbeats, or was never linked within 60 s.
   std::string owner;
 };
 
-/// What happens to a node: "linked", "lost" or "refused" for good, and which other task of the cluster, and why.
+/// Receives an event of a node: "linked", "lost" or "refused" (permanently), and a text that names the other task and the reason.
 using NodeEvent = std::function<void(const std::string& event, const std::string& text)>;
 
-/// One line of JSON that says so: {"time": seconds since 1970, "task": ..., "event": ..., "text": ...}.
+/// Returns an event as one line of JSON: {"time": seconds since 1970, "task": ..., "event": ..., "text": ...}.
 std::string event_json(const std::string& task, const std::string& event, const std::string& text);
 
-/// Returns Ok when `stopped`, which is asked ten times a second, Unavailable when the owner is gone, and otherwise why the node cannot
-/// go on. Tells `event`, on this thread, unless it is empty.
+/// Runs a node. Returns Ok once `stopped`, which is called ten times per second, returns true; Unavailable if the owner has ended;
+/// otherwise the error that ended the node. If `event` is not empty, this thread calls it for each event.
 Status run_node(const NodeOptions& options, const std::function<bool()>& stopped,
                 const NodeEvent& event = {});
 
-/// How a process hands its child what it is to be, other than on the command line, which everybody can read: one line.
+/// The options as one line of text. A process passes them to its child on the standard input, since every user of the machine can
+/// read the command line.
 Result<std::string> to_text(const NodeOptions& options);
 Result<NodeOptions> read_node_options(const std::string& text);
 

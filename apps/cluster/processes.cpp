@@ -31,7 +31,7 @@ Status system_failure(const std::string& what) { return unavailable(what + ": " 
 
 Result<std::array<Descriptor, 2>> make_pipe() {
   std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return system_failure("no pipe");
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return system_failure("a pipe could not be created");
   return std::array{Descriptor(ends[0]), Descriptor(ends[1])};
 }
 
@@ -39,17 +39,18 @@ struct Process {
   explicit Process(ProcessPlan given) : plan(std::move(given)) {}
 
   std::string name() const { return plan.node.job + "/" + std::to_string(plan.node.task); }
-  /// Reads what is there.
+  /// Reads the available output without waiting, and passes on its complete lines.
   void read_output(const Processes::Line& line);
-  /// Asks it to end: a command that reaches another machine is not to be cut off before the node there has ended.
+  /// Asks the process to end by closing its input. Only a local process also receives SIGTERM: a command that runs a node on
+  /// another machine must not end before that node has ended.
   void ask_to_end();
   std::string how_it_ended(pid_t process, int status) const;
 
   const ProcessPlan plan;
   std::atomic<pid_t> pid{0};
   Descriptor input, output;
-  std::string partial;    ///< a line that has not ended yet
-  std::string last_line;  ///< that has
+  std::string partial;    ///< the beginning of a line whose end has not been read
+  std::string last_line;  ///< the last complete line
 };
 
 void Process::read_output(const Processes::Line& line) {
@@ -65,7 +66,7 @@ void Process::read_output(const Processes::Line& line) {
   }
   for (size_t end; (end = partial.find('\n')) != std::string::npos; partial.erase(0, end + 1)) {
     last_line = partial.substr(0, end);
-    while (last_line.ends_with('\r')) last_line.pop_back();  // as ssh ends its own
+    while (last_line.ends_with('\r')) last_line.pop_back();  // ssh ends its own lines with "\r\n"
     if (line) line("[" + name() + "] " + last_line);
   }
 }
@@ -111,7 +112,7 @@ struct Processes::Impl {
   std::vector<std::unique_ptr<Process>> processes;
   std::atomic<bool> ending{false}, done{false};
   std::thread watcher;
-  std::mutex mutex;  ///< guards what follows
+  std::mutex mutex;  ///< guards the members below
   std::string first_loss;
   std::condition_variable changed;
   bool restart_wanted = false;
@@ -131,7 +132,7 @@ Status Processes::Impl::spawn(Process& process) {
   process.last_line.clear();
   ::fcntl(input[1].number(), F_SETPIPE_SZ, std::max<size_t>(text.size(), 1 << 16));
   if (::write(input[1].number(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
-    return system_failure(process.name() + " does not listen");
+    return system_failure(process.name() + ": its options could not be written to its standard input");
   process.input = std::move(input[1]);
   return {};
 }
@@ -144,7 +145,7 @@ Status Processes::Impl::spawn_with(Process& process, int input, int output) {
   posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
   if (const int listening = process.plan.listening.number(); listening >= 0)
     posix_spawn_file_actions_adddup2(&actions, listening, listening_descriptor);
-  // A group of its own: Ctrl-C is for this process, which then ends the others in order.
+  // The child has its own process group, so that Ctrl-C reaches only this process, which then ends the children in order.
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
@@ -249,7 +250,7 @@ std::string Processes::first_loss(std::chrono::milliseconds within) const {
 }
 
 Status Processes::restart(const std::vector<std::string>& silent) {
-  // Who is silent because it has just ended is not stopped: how it ended is worth knowing.
+  // A silent process may have just ended. Waiting for that first means that it is reported with the way in which it ended.
   first_loss(500ms);
   for (const auto& process : impl_->processes)
     if (const auto& node = process->plan.node;

@@ -1,6 +1,7 @@
-// Processes: those of a cluster, started from this program and ended with it. Each is a command that runs `troupe node --inherit`,
-// here or by way of ssh on another machine, and reads on its standard input what it is to be. That input stays open as long as the
-// node is wanted: a node whose input ends, ends. Output goes on with its task in front. One thread, but for a watcher of its own.
+// Processes: starts the node processes of a cluster and ends them with this program. Each process is a command that runs
+// `troupe node --inherit`, on this machine or through ssh on another one, and reads the options of its node from its standard
+// input. A node ends when that input is closed. The output of each process is passed on, each line with its task in front. One
+// thread calls the methods; a second thread, owned by Processes, watches the children.
 #pragma once
 
 #include <chrono>
@@ -15,44 +16,47 @@
 
 namespace troupe::cluster {
 
-/// Where a process finds the socket that it inherits.
+/// The file descriptor of the socket that a process inherits.
 constexpr int listening_descriptor = 3;
 
 struct ProcessPlan {
   NodeOptions node;
-  std::vector<std::string> command;  ///< the program is looked for in PATH
-  std::string host = {};  ///< the other machine on which the command runs the node; empty: on this one
-  Descriptor listening =
-      Descriptor();  ///< what it inherits as listening_descriptor; none: it listens by itself
+  std::vector<std::string> command;  ///< the program, which is looked for in PATH, and its arguments
+  std::string host = {};  ///< the other machine on which the command runs the node; empty: this machine
+  /// The socket that the process inherits as listening_descriptor; none: the node opens its own.
+  Descriptor listening = Descriptor();
 };
 
-/// A cluster as the program that starts it sees it, which is no member but a client, and the owner of its nodes.
+/// A cluster and the processes to start for it. The program that starts them is a client of the cluster, not a member, and owns the
+/// nodes.
 struct ClusterPlan {
   ClusterSpec spec;
   std::vector<ProcessPlan> processes;
 };
 
-/// How many threads each of so many processes of a machine has, at least one; 0 in all: as many as this machine has cores.
+/// Returns how many threads each of the given number of processes gets, at least one. If `threads` is 0, the processes share as
+/// many threads as this machine has cores.
 size_t share_of(size_t threads, size_t processes);
 
 constexpr const char* owner_job = "client";
-/// "/job:client/replica:0/task:0".
+/// Returns "/job:client/replica:0/task:0".
 std::string owner_task();
 
 class Processes {
  public:
-  /// What a process prints, one line at a time, and how it ended; any thread.
+  /// Receives each line that a process prints, and a line for a process that has ended. May be called by any thread.
   using Line = std::function<void(const std::string&)>;
 
-  /// Starts them. Unavailable when the system refuses; then none is left.
+  /// Starts all processes. Fails with Unavailable if the system cannot start one; then the others are ended.
   static Result<std::unique_ptr<Processes>> start(std::vector<ProcessPlan> plans, Line line);
-  /// Ends them: asked to, and killed after a second.
+  /// Asks the processes to end, and kills those that still run after a second.
   ~Processes();
 
-  /// The first process that ended by itself since the start or the last restart, and how; empty when none does within the time.
+  /// Returns which process was the first to end by itself since the start or the last restart, and how it ended. Waits for at most
+  /// `within`; returns an empty string if no process has ended by then.
   std::string first_loss(std::chrono::milliseconds within) const;
-  /// Starts anew what has ended by itself, and what is one of `silent`, which is ended before: a process may be there and not
-  /// answer. Unavailable when the system refuses.
+  /// Starts again the processes that have ended by themselves and those of the tasks in `silent` (full names), which are stopped
+  /// first, because a process may run without answering. Fails with Unavailable if the system cannot start one.
   Status restart(const std::vector<std::string>& silent);
 
  private:

@@ -80,9 +80,9 @@ BOOST_AUTO_TEST_CASE(slurm_is_understood) {
     changed[name] = value;
     return refusal(changed);
   };
-  BOOST_TEST(has(but("SLURM_PROCID", "x"), "SLURM_PROCID is no number"));
+  BOOST_TEST(has(but("SLURM_PROCID", "x"), "SLURM_PROCID is 'x'; expected a number"));
   BOOST_TEST(has(but("SLURM_PROCID", "5"), "which has no task"));
-  BOOST_TEST(has(but("SLURM_TASKS_PER_NODE", "2"), "SLURM names 3 hosts and the tasks of 1"));
+  BOOST_TEST(has(but("SLURM_TASKS_PER_NODE", "2"), "SLURM lists 3 hosts, but the tasks of 1 hosts"));
   for (const std::string bad : {"", "x", "1(x", "1(x0)", "1(x99999999)", "1,,1"})
     BOOST_TEST(has(but("SLURM_TASKS_PER_NODE", bad), "cannot be read"), bad);
   for (const std::string bad : {"", "a[", "a[1", "a]1[", "a[3-1]", "a[1-99999999]", "a[x]", "a,,b"})

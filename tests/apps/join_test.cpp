@@ -149,14 +149,14 @@ BOOST_AUTO_TEST_CASE(a_certificate_says_which_place) {
 }
 
 BOOST_AUTO_TEST_CASE(who_cannot_join_is_told_why) {
-  refused(worker, "asked " + ps.endpoint() + " for a place: " + ps.endpoint() + ": Connection refused");
+  refused(worker, "asked " + ps.endpoint() + " for a task: " + ps.endpoint() + ": Connection refused");
   const auto server = member(cluster_file());
   refused(worker, "has cluster id other", "other");
   refused({"--job", "cook"},
           "cluster lab has no job 'cook': growing a cluster at run time is not available yet");
   refused({"--job", "worker", "--task", "2"}, "cluster lab has no task 2 of job 'worker'");
   refused({"--job", "ps"}, "no task of job 'ps' is free:\n  /job:ps/replica:0/task:0 is there already");
-  refused({}, "--join needs a certificate, which says which task this node is, or --job");
+  refused({}, "--join needs --job, or a certificate (--cert) that names the task of this node");
   refused(worker, "--join needs --name", "");
   const auto frozen = joining(worker);
   BOOST_TEST(place(*frozen) == "worker/0");
