@@ -36,7 +36,7 @@ class Drawing {
   }
   void end_box() { text_ += "  }\n"; }
 
-  /// `prefix` tells nodes of equal names apart.
+  /// `prefix` distinguishes nodes of equal names in different partitions. If `device` is empty, each node has the device it requests.
   void add_nodes(const Graph& graph, const std::string& prefix, const std::string& device) {
     for (const Node& node : graph.nodes()) {
       const std::string& where = device.empty() ? node.device : device;
@@ -67,10 +67,10 @@ class Drawing {
   }
 
   std::string text_;
-  std::map<std::string, size_t> number_of_;  ///< of devices, in the order they came
+  std::map<std::string, size_t> number_of_;  ///< the number of each device, in order of first use
 };
 
-/// Equal for a Send and its Recv.
+/// Returns a name that is equal for a Send and its Recv.
 std::string edge_name(const Node& node) {
   return node.attrs.get<std::string>("tensor_name") + ' ' + node.attrs.get<std::string>("recv_device");
 }
@@ -88,7 +88,7 @@ std::string dot(const Graph& graph) {
 
 std::string dot(const PlacedStep& step) {
   Drawing drawing;
-  std::map<std::string, std::pair<std::string, std::string>> transfers;  // by edge: who sends, who receives
+  std::map<std::string, std::pair<std::string, std::string>> transfers;  // by edge: its Send and its Recv
   for (size_t i = 0; i < step.partitions.size(); ++i) {
     const Partition& part = step.partitions[i];
     const std::string device = step.devices[part.device].name.text(), prefix = std::to_string(i) + " ";

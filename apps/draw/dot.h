@@ -1,5 +1,5 @@
-// Drawings of graphs in the language of graphviz. Nodes have their names and ops, and the colour of their device; edges the type and
-// shape of what they carry; control edges are dashed. Functions without state.
+// Drawings of graphs in the dot language of graphviz. A node shows its name and op, and has the colour of its device. An edge shows
+// the type and shape of its tensor; control edges are dashed. Functions without state; any thread.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace troupe::draw {
 
-/// The graph as it was built; devices are those that the nodes ask for.
+/// Returns a drawing of the graph as it was built, with the devices that its nodes request.
 std::string dot(const Graph& graph);
 
-/// What each device runs in a step, in a box of its own, and what goes from one to another: from a Send to its Recv.
+/// Returns a drawing of a step: each device's partition in a box of its own, with an edge from each Send to its Recv.
 std::string dot(const PlacedStep& step);
 
 }  // namespace troupe::draw

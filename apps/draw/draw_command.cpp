@@ -18,7 +18,7 @@
 namespace troupe::draw {
 namespace {
 
-/// A graph, what a step of it is, and on which tasks.
+/// The graph to draw, the signature of its step, and the tasks on which it would run.
 struct Subject {
   Graph graph;
   RunSignature step;
@@ -80,7 +80,7 @@ Status write(Disk& disk, const std::string& path, const std::string& text) {
   return file.commit();
 }
 
-/// All of them, or none.
+/// Writes all drawings, or none if the disk refuses one.
 Result<std::vector<std::string>> write_all(Disk& disk,
                                            const std::vector<std::pair<std::string, std::string>>& drawings) {
   std::vector<std::string> files;

@@ -23,7 +23,7 @@ bool close(double got, double expected, const Tolerance& tolerance) {
          std::abs(got - expected) <= tolerance.absolute + tolerance.relative * std::abs(expected);
 }
 
-/// The floating numbers of a tensor, two for each complex one.
+/// Returns the elements of a tensor of floating point or complex numbers; a complex number yields two.
 template <class Part>
 std::vector<double> numbers_of(const Tensor& tensor) {
   std::vector<double> numbers;
@@ -67,8 +67,9 @@ std::string floating_difference(const std::vector<double>& got, const std::vecto
     relative = std::max(relative, std::isnan(error) ? HUGE_VAL : error / std::abs(expected[i]));
   }
   if (wrong == 0) return {};
-  return first + "; " + std::to_string(wrong) + " of " + std::to_string(got.size()) + " differ, by " +
-         shown(absolute) + " and " + shown(relative) + " of the value at most";
+  return first + "; " + std::to_string(wrong) + " of " + std::to_string(got.size()) +
+         " numbers differ; the largest absolute error is " + shown(absolute) +
+         ", the largest relative error " + shown(relative);
 }
 
 template <class T>

@@ -1,4 +1,4 @@
-// How far what was computed is from what should have been (docs/golden.md). Functions without state; any thread.
+// Comparison of computed tensors with the expected ones of golden cases (docs/golden.md). Functions without state; any thread.
 #pragma once
 
 #include <string>
@@ -7,13 +7,15 @@
 
 namespace troupe::golden {
 
-/// Of floats: |got - expected| <= absolute + relative * |expected|; of complex numbers the same of both parts.
+/// Floating point numbers agree if |got - expected| <= absolute + relative * |expected|. For complex numbers this holds for the real
+/// and the imaginary part.
 struct Tolerance {
   double relative = 0, absolute = 0;
 };
 
-/// Empty when they agree. Else the first element that does not, what it is and should be, and the largest errors of all. Dtype and
-/// shape must be equal, and so must everything that is not floating; NaN agrees with NaN.
+/// Returns an empty string if the tensors agree. Otherwise names the first element that differs, its value, the expected value, and
+/// the largest errors of all elements. Dtype and shape must be equal, and so must elements that are not floating point numbers. NaN
+/// agrees with NaN.
 std::string difference(const Tensor& got, const Tensor& expected, const Tolerance& tolerance);
 
 }  // namespace troupe::golden

@@ -16,7 +16,8 @@ std::optional<DeviceName> device_of(const Node& node) {
   return name ? std::optional(*name) : std::nullopt;
 }
 
-/// The sets of nodes that must share a device: the ends of edges that carry references, resources or variants, and what is colocated.
+/// The sets of nodes that must share a device: the two ends of an edge that carries a reference, resource or variant, and nodes that
+/// are colocated.
 class Groups {
  public:
   explicit Groups(const Graph& graph) : parent_(graph.size()) {
@@ -41,7 +42,7 @@ class Groups {
 
 }  // namespace
 
-Result<std::vector<TaskOptions>> tasks_of(const Graph& graph, int most) {
+Result<std::vector<TaskOptions>> tasks_of(const Graph& graph, int max_devices) {
   std::vector<TaskOptions> tasks = {{}};
   int devices = 1;
   for (const Node& node : graph.nodes()) {
@@ -58,17 +59,18 @@ Result<std::vector<TaskOptions>> tasks_of(const Graph& graph, int most) {
       at->more_cpus.push_back(id);
       ++devices;
     }
-    if (devices > most)
-      return resource_exhausted("the graph asks for device " + node.device + ", which makes more than " +
-                                std::to_string(most) + " (RuntimeOptions::devices, --devices)")
+    if (devices > max_devices)
+      return resource_exhausted("with device " + node.device + " the graph uses more than " +
+                                std::to_string(max_devices) +
+                                " devices, the limit set by RuntimeOptions::devices or --devices")
           .at_node(node.type(), node.name);
   }
   return tasks;
 }
 
-void deal_out(Graph& graph, const std::vector<std::string>& tasks) {
+void assign_tasks(Graph& graph, const std::vector<std::string>& tasks) {
   size_t next = 0;
-  const auto turn = [&] { return tasks[next++ % tasks.size()]; };
+  const auto next_task = [&] { return tasks[next++ % tasks.size()]; };
   std::map<std::string, std::string> of_task;
   std::map<NodeId, std::string> of_group;
   Groups groups(graph);
@@ -76,13 +78,13 @@ void deal_out(Graph& graph, const std::vector<std::string>& tasks) {
     const auto device = device_of(graph.node(id));
     if (device && !device->job.empty()) {
       auto& task = of_task[device->job + "/" + std::to_string(device->task)];
-      if (task.empty()) task = turn();
+      if (task.empty()) task = next_task();
       of_group[groups.of(id)] = task;
     }
   }
   for (NodeId id = 0; id < graph.size(); ++id) {
     auto& task = of_group[groups.of(id)];
-    if (task.empty()) task = turn();
+    if (task.empty()) task = next_task();
     graph.set_device(id, task);
   }
 }

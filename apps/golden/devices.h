@@ -1,4 +1,4 @@
-// Where the nodes of a graph made for other machines run on these. Functions without state.
+// Assignment of devices to the nodes of a graph that was made for other machines. Functions without state; any thread.
 #pragma once
 
 #include <string>
@@ -9,12 +9,13 @@
 
 namespace troupe::golden {
 
-/// For a runtime of one process: every task that a node asks for, with those CPUs that are asked for, and CPU:0, after "localhost".
-/// ResourceExhausted when these are more than `most` devices.
-Result<std::vector<TaskOptions>> tasks_of(const Graph& graph, int most = RuntimeOptions().devices);
+/// Returns the tasks of a runtime of one process that can run the graph: the default task "localhost", then every task that a node
+/// names, each with CPU:0 and the CPUs that nodes name. Fails with ResourceExhausted, naming the node, if these are more than
+/// `max_devices` devices.
+Result<std::vector<TaskOptions>> tasks_of(const Graph& graph, int max_devices = RuntimeOptions().devices);
 
-/// Deals the jobs that are none of these tasks ("/job:ps/task:0") out to them in turn, and the nodes without a device, those that must
-/// share one together.
-void deal_out(Graph& graph, const std::vector<std::string>& tasks);
+/// Sets the device of every node to one of these tasks ("/job:ps/task:0"). Each task that the graph names, and each node without a
+/// device, is mapped to one of `tasks` in turn. Nodes that must share a device get the same task.
+void assign_tasks(Graph& graph, const std::vector<std::string>& tasks);
 
 }  // namespace troupe::golden

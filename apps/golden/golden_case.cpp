@@ -14,7 +14,7 @@ namespace {
 using Json = nlohmann::json;
 constexpr uint64_t max_bytes = uint64_t{1} << 30;
 
-/// What JSON's library throws becomes a Status where the file is known.
+/// Reads the files of a case. step() throws Error, and Json::exception if case.json has other fields or types than expected.
 class CaseReader {
  public:
   CaseReader(Disk& disk, std::string folder) : disk_(disk), folder_(std::move(folder)) {}
@@ -51,7 +51,7 @@ class CaseReader {
   Code code(const std::string& text) const {
     for (int number = 1; number <= static_cast<int>(Code::DataLoss); ++number)
       if (name(static_cast<Code>(number)) == text) return static_cast<Code>(number);
-    throw Error(invalid_argument(path("case.json") + ": no error is called '" + text + "'"));
+    throw Error(invalid_argument(path("case.json") + ": unknown error code '" + text + "'"));
   }
 
   Tensor array(const Json& json) {
@@ -64,7 +64,7 @@ class CaseReader {
     return value_or_throw(data::as_bfloat16(bits));
   }
 
-  /// "x.npy", or "x.npz:name".
+  /// Returns the array of a file, "x.npy", or of an archive, "x.npz:name".
   Tensor stored(const std::string& where) {
     const size_t colon = where.find(':');
     if (colon == std::string::npos)
@@ -80,7 +80,7 @@ class CaseReader {
     return member->second;
   }
 
-  /// Nested lists of strings, or one string; each character is a byte.
+  /// Returns a tensor of strings from nested lists or from one string. Each character stands for a byte.
   static Tensor strings(const Json& json) {
     std::vector<int64_t> dims;
     for (const Json* level = &json; level->is_array(); level = &level->at(0)) {
@@ -96,7 +96,7 @@ class CaseReader {
     if (!json.is_array()) return elements.push_back(bytes_of(json.get<std::string>()));
     for (const Json& item : json) collect(item, elements);
   }
-  /// U+0000 to U+00FF as one byte each.
+  /// Returns a byte for each character from U+0000 to U+00FF.
   static std::string bytes_of(const std::string& utf8) {
     std::string bytes;
     for (size_t i = 0; i < utf8.size(); ++i) {
@@ -106,7 +106,8 @@ class CaseReader {
       } else {
         if (first > 0xc3 || i + 1 == utf8.size())
           throw Error(
-              invalid_argument("a character beyond U+00FF in '" + utf8 + "'; each stands for a byte"));
+              invalid_argument("a character above U+00FF in '" + utf8 +
+                               "'; each character stands for a byte, so U+0000 to U+00FF are allowed"));
         bytes += static_cast<char>((first & 0x03) << 6 | (static_cast<uint8_t>(utf8[++i]) & 0x3f));
       }
     }
@@ -138,7 +139,8 @@ Result<Case> load_case(Disk& disk, const std::string& folder, std::shared_ptr<co
   TROUPE_RETURN_IF_FAILED(graph.absent().why());
   TROUPE_ASSIGN(const Json json, reader.json());
   if (json.contains("missing"))
-    return invalid_argument(reader.path("case.json") + ": no op is missing any more");
+    return invalid_argument(reader.path("case.json") +
+                            ": 'missing' lists ops, but no op of the graph is missing any more");
   Case result{std::move(graph), {}, {}};
   try {
     const Json gradients = json.value("gradients", Json::array());

@@ -1,5 +1,5 @@
-// Golden cases: a graph that TensorFlow wrote, what was fed to it, and what TensorFlow answered (docs/golden.md has the format). Plain
-// values.
+// Golden cases: a graph that TensorFlow wrote, the feeds of its steps, and the results that TensorFlow computed. docs/golden.md
+// describes the format of the files. Plain values.
 #pragma once
 
 #include <memory>
@@ -16,12 +16,12 @@ namespace troupe::golden {
 struct Step {
   std::vector<std::pair<std::string, Tensor>> feeds;
   std::vector<std::string> targets, fetches;
-  std::vector<Tensor> expected;  ///< one for each fetch, unless it fails
-  double relative = 0, absolute = 0;
-  std::optional<Code> failure;
+  std::vector<Tensor> expected;       ///< one for each fetch; empty if `failure` is set
+  double relative = 0, absolute = 0;  ///< tolerances; see Tolerance
+  std::optional<Code> failure;        ///< the error with which the step must fail
 };
 
-/// Gradients that Troupe adds to the graph: steps fetch the i-th as "name:i".
+/// Asks Troupe to add the gradients of the tensor `of` with respect to the tensors `by` to the graph. Steps fetch the i-th as "name:i".
 struct GradientRequest {
   std::string name, of;
   std::vector<std::string> by;
@@ -33,13 +33,13 @@ struct Case {
   std::vector<Step> steps;
 };
 
-/// The case in a folder. Unimplemented when its graph has ops that the table lacks, naming them; DataLoss or InvalidArgument, with
-/// the file, for what cannot be read, and for a case that says that ops are missing which are not.
+/// Loads the case in a folder. Fails with Unimplemented, naming the ops, if the table lacks ops of the graph. Fails with DataLoss or
+/// InvalidArgument, naming the file, if a file cannot be read, or if the case lists missing ops although the table has all of them.
 Result<Case> load_case(Disk& disk, const std::string& folder, std::shared_ptr<const OpTable> ops);
-/// Whether the case itself says that the table lacks the ops that this failure to load it names.
+/// Returns whether `failure`, the error of load_case(), names exactly the ops that the case itself lists as missing.
 bool known_to_lack(Disk& disk, const std::string& folder, const Status& failure);
 
-/// The folders of cases at `path` and below it, in order of their names.
+/// Returns the folders of cases at `path` and below it, sorted by name.
 Result<std::vector<std::string>> find_cases(Disk& disk, const std::string& path);
 
 }  // namespace troupe::golden

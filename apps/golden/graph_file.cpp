@@ -38,14 +38,15 @@ GraphFile::GraphFile(Disk& disk, const GraphFileOptions& options) {
 void GraphFile::read_feeds(Disk& disk, const std::vector<std::string>& feeds) {
   for (const auto& feed : feeds) {
     const size_t equals = feed.find('=');
-    if (equals == std::string::npos) throw Error(invalid_argument("--feed " + feed + ": not NAME=FILE.npy"));
+    if (equals == std::string::npos)
+      throw Error(invalid_argument("--feed " + feed + ": expected NAME=FILE.npy"));
     const std::string file = feed.substr(equals + 1);
     fed_.push_back(value_or_throw(graph_->find_output(feed.substr(0, equals))));
     feeds_.push_back(value_or_throw(data::read_npy(value_or_throw(read_file(disk, file, max_bytes)), file)));
   }
 }
 
-/// Variables that the checkpoint does not have stay as they are, but if it has none of them it is that of another graph.
+/// Variables that the checkpoint does not have keep their values. If it has none of them, it belongs to another graph.
 void GraphFile::restore(Disk& disk, const std::string& checkpoint) {
   const auto bundle = value_or_throw(interop::Bundle::open(disk, checkpoint));
   std::map<std::string, PartialShape> variables;

@@ -1,5 +1,5 @@
-// GraphFile: a graph of TensorFlow opened in a session of this process, run by names of nodes and tensors as its users know them. One
-// thread.
+// GraphFile: a TensorFlow graph that is loaded from a file and run in a session of this process. Its nodes and tensors are given by
+// name. One thread.
 #pragma once
 
 #include <memory>
@@ -11,25 +11,26 @@
 
 namespace troupe::golden {
 
-/// What is run, by name; feeds as "x:0=x.npy".
+/// The file and the step to run. Nodes and tensors are given by name; a feed is written "x:0=x.npy".
 struct GraphFileOptions {
   std::string file;
   std::vector<std::string> init, feeds, fetches, targets;
-  std::string checkpoint =
-      {};              ///< prefix of one of TensorFlow (V2), whose values the variables get after `init`
-  size_t threads = 0;  ///< 0: as many as cores
-  size_t memory = 0;   ///< see RuntimeOptions
-  int devices = RuntimeOptions().devices;  ///< the most that the graph may ask for
+  /// The prefix of a TensorFlow checkpoint (V2) from which variables are restored after `init`; empty: none.
+  std::string checkpoint = {};
+  size_t threads = 0;                      ///< 0: one per core
+  size_t memory = 0;                       ///< in bytes; see RuntimeOptions::memory
+  int devices = RuntimeOptions().devices;  ///< the most devices that the graph may use
   bool simplify = true;
 };
 
 class GraphFile {
  public:
-  /// Reads the graph and what is fed, runs `init`, restores, and prepares the step. Throws Error: DataLoss or NotFound for files,
-  /// Unimplemented naming missing ops, InvalidArgument for a graph, a name or a feed that is wrong.
+  /// Reads the graph and the feeds, runs `init`, restores the checkpoint, and prepares the step. Throws Error: DataLoss or NotFound
+  /// for a file that is damaged or missing, NotFound for a name that the graph does not have, Unimplemented, naming them, for ops
+  /// that Troupe lacks, InvalidArgument for a wrong graph or feed.
   GraphFile(Disk& disk, const GraphFileOptions& options);
 
-  /// One step; the fetched tensors in order.
+  /// Runs one step. Returns the fetched tensors in order.
   std::vector<Tensor> run(const StepOptions& options = {}) const { return step_.run(feeds_, options); }
 
  private:

@@ -12,7 +12,7 @@ class Runner {
  public:
   explicit Runner(Case& golden) : golden_(golden) {}
 
-  /// Throws Error like the builder.
+  /// Adds the gradients that the case requests. Throws Error as the graph builder does.
   void add_gradients() {
     const Scope scope(golden_.graph);
     for (const GradientRequest& request : golden_.gradients) {
@@ -24,7 +24,7 @@ class Runner {
     }
   }
 
-  /// How the step failed; empty when it passed.
+  /// Runs a step. Returns how it failed, or an empty string if it passed.
   std::string run(Session& session, const Step& step, std::chrono::nanoseconds timeout) const {
     std::vector<Tensor> got;
     try {
@@ -37,8 +37,7 @@ class Runner {
       got = session.run(feeds, fetches, {.timeout = timeout});
     } catch (const Error& error) {
       if (step.failure && error.status().code() == *step.failure) return {};
-      return (step.failure ? "fails otherwise than with " + std::string(name(*step.failure)) + ": "
-                           : "fails: ") +
+      return (step.failure ? "fails, but not with " + std::string(name(*step.failure)) + ": " : "fails: ") +
              error.status().message();
     }
     if (step.failure) return "does not fail; expected " + std::string(name(*step.failure));

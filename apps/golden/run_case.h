@@ -1,5 +1,5 @@
-// Runs golden cases: each step in turn, whatever came of those before, compared with what TensorFlow answered. Functions without
-// state; a case is run once.
+// Runs golden cases. All steps run in order, even after a step has failed, and each is compared with TensorFlow's results. A
+// function without state.
 #pragma once
 
 #include <chrono>
@@ -12,8 +12,8 @@
 
 namespace troupe::golden {
 
-/// How the steps that did not pass failed, in order: "step 2: y:0: [1,0] is 3, expected 4; ...". `open` makes the session, over a
-/// graph to which the gradients have been added by then.
+/// Adds the requested gradients to the graph of the case, which is why a case runs only once, opens a session for it by calling
+/// `open`, and runs the steps. Returns how steps failed, in order: "step 2: y:0: [1,0] is 3, expected 4; ...".
 std::vector<std::string> run_case(Case& golden, const std::function<Session(const Graph&)>& open,
                                   std::chrono::nanoseconds step_timeout);
 

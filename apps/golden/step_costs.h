@@ -1,4 +1,4 @@
-// StepCosts: where the time of many steps went, by device and op. One thread.
+// StepCosts: sums up the profiles of many steps, by device and op. One thread.
 #pragma once
 
 #include <chrono>
@@ -14,26 +14,27 @@ class StepCosts {
  public:
   struct Op {
     std::string name;
-    double runs = 0, microseconds = 0;  ///< in a step
+    double runs = 0, microseconds = 0;  ///< means per step
   };
-  /// Of one device: all of it together is the time of a step, in microseconds.
+  /// How one device spent the time of a step, in microseconds. The times of the ops and the three others add up to the step.
   struct Device {
     std::string name;
-    std::vector<Op> ops;  ///< what costs most first
-    double between = 0;   ///< of the thread that drives the step, between its nodes
-    double waiting = 0;   ///< for other devices, for variables and queues
-    double outside =
-        0;  ///< before the part of the device began and after it ended: messages, and what others do
+    std::vector<Op> ops;  ///< sorted, the most expensive first
+    double between = 0;   ///< the time that the thread driving the step spent between its nodes
+    double waiting = 0;   ///< the time spent waiting for other devices, variables and queues
+    double outside = 0;   ///< the time before the partition of the device began and after it ended
   };
 
+  /// Adds a step that took the time `step`.
   void add(std::chrono::nanoseconds step, const std::vector<DeviceProfile>& profile);
-  /// Means over the steps added.
+  /// These two return means over all added steps, of which there is at least one.
   double step_microseconds() const;
   std::vector<Device> devices() const;
 
  private:
   struct Sums {
-    std::map<std::string, std::pair<uint64_t, std::chrono::nanoseconds>> ops;  ///< runs and time
+    std::map<std::string, std::pair<uint64_t, std::chrono::nanoseconds>>
+        ops;  ///< the runs and the time of each op
     std::chrono::nanoseconds driven{0}, elapsed{0};
   };
   double mean(std::chrono::nanoseconds sum) const;

@@ -15,23 +15,23 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds step_timeout{60};
 
-/// Where cases run.
-class Site {
+/// The process or processes that run the cases.
+class Backend {
  public:
-  virtual ~Site() = default;
-  /// How its steps failed, each that did.
+  virtual ~Backend() = default;
+  /// Runs the case. Returns how steps failed.
   virtual std::vector<std::string> run(Case& golden) = 0;
 };
 
-/// A runtime for each set of tasks that cases ask for; most ask for none.
-class InProcess final : public Site {
+/// Runs cases in this process: in one shared runtime if the graph uses only the default device, otherwise in a runtime of its own.
+class InProcess final : public Backend {
  public:
-  explicit InProcess(size_t memory) : memory_(memory), usual_({.memory = memory}) {}
+  explicit InProcess(size_t memory) : memory_(memory), default_runtime_({.memory = memory}) {}
 
   std::vector<std::string> run(Case& golden) override {
     const auto tasks = tasks_of(golden.graph);
     if (!tasks) return {tasks.status().message()};
-    if (tasks->size() == 1 && tasks->at(0).more_cpus.empty()) return run_on(usual_, golden);
+    if (tasks->size() == 1 && tasks->at(0).more_cpus.empty()) return run_on(default_runtime_, golden);
     Runtime runtime({.memory = memory_, .tasks = *tasks});
     return run_on(runtime, golden);
   }
@@ -43,10 +43,11 @@ class InProcess final : public Site {
   }
 
   const size_t memory_;
-  Runtime usual_;
+  Runtime default_runtime_;
 };
 
-class OverProcesses final : public Site {
+/// Runs cases on several processes.
+class OverProcesses final : public Backend {
  public:
   OverProcesses(const ClusterSpec& spec, std::unique_ptr<cluster::Processes> nodes)
       : nodes_(std::move(nodes)),
@@ -58,15 +59,15 @@ class OverProcesses final : public Site {
 
   std::vector<std::string> run(Case& golden) override {
     return run_case(
-        golden, [&](const Graph& graph) { return runtime_.session(dealt(graph), {.share_state = false}); },
+        golden, [&](const Graph& graph) { return runtime_.session(assigned(graph), {.share_state = false}); },
         step_timeout);
   }
 
  private:
-  /// Kept until the next case.
-  const Graph& dealt(const Graph& graph) {
+  /// Returns a copy of the graph whose nodes are assigned to the tasks. It is kept until the next case.
+  const Graph& assigned(const Graph& graph) {
     graph_ = std::make_unique<Graph>(graph);
-    deal_out(*graph_, tasks_);
+    assign_tasks(*graph_, tasks_);
     return *graph_;
   }
 
@@ -76,8 +77,8 @@ class OverProcesses final : public Site {
   std::unique_ptr<Graph> graph_;
 };
 
-Result<std::unique_ptr<Site>> make_site(const VerifyOptions& options) {
-  if (options.tasks.empty()) return std::unique_ptr<Site>(std::make_unique<InProcess>(options.memory));
+Result<std::unique_ptr<Backend>> make_backend(const VerifyOptions& options) {
+  if (options.tasks.empty()) return std::unique_ptr<Backend>(std::make_unique<InProcess>(options.memory));
   cluster::NodeOptions common;
   common.owner = cluster::owner_task();
   common.memory = options.memory;
@@ -85,12 +86,12 @@ Result<std::unique_ptr<Site>> make_site(const VerifyOptions& options) {
   TROUPE_ASSIGN(auto nodes, cluster::Processes::start(std::move(plan.processes), [](const std::string& line) {
                   std::fprintf(stderr, "%s\n", line.c_str());
                 }));
-  return std::unique_ptr<Site>(std::make_unique<OverProcesses>(plan.spec, std::move(nodes)));
+  return std::unique_ptr<Backend>(std::make_unique<OverProcesses>(plan.spec, std::move(nodes)));
 }
 
 }  // namespace
 
-Status verify(Disk& disk, const VerifyOptions& options, const std::function<void(const Verdict&)>& told) {
+Status verify(Disk& disk, const VerifyOptions& options, const std::function<void(const Verdict&)>& report) {
   std::vector<std::string> folders;
   for (const auto& path : options.paths) {
     TROUPE_ASSIGN(const auto found, find_cases(disk, path));
@@ -99,19 +100,19 @@ Status verify(Disk& disk, const VerifyOptions& options, const std::function<void
   }
   const auto library = make_op_library();
   TROUPE_RETURN_IF_FAILED(library->status);
-  TROUPE_ASSIGN(const auto site, make_site(options));
+  TROUPE_ASSIGN(const auto backend, make_backend(options));
   for (const auto& folder : folders) {
     const auto begin = Clock::now();
     auto golden = load_case(disk, folder, library->ops);
     Verdict verdict{folder, {}, {}, 0};
     if (golden)
-      verdict.failures = site->run(*golden);
+      verdict.failures = backend->run(*golden);
     else if (known_to_lack(disk, folder, golden.status()))
       verdict.lacks = golden.status().text();
     else
       verdict.failures = {golden.status().message()};
     verdict.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-    told(verdict);
+    report(verdict);
   }
   return {};
 }

@@ -1,4 +1,5 @@
-// Verify: golden cases run one after another, in this process or over processes of this machine, and what came of each. One thread.
+// Verify: runs golden cases one after another, in this process or on several processes of this machine, and reports the results.
+// One thread.
 #pragma once
 
 #include <functional>
@@ -12,20 +13,21 @@ namespace troupe::golden {
 
 struct Verdict {
   std::string name;  ///< the folder of the case
-  std::vector<std::string>
-      failures;       ///< one for each step that failed, or why none could run; none: it passed
-  std::string lacks;  ///< why it was not run, as the case says itself; empty: it was
+  /// A text for each step that failed, or the reason why no step could run; empty if the case passed.
+  std::vector<std::string> failures;
+  std::string lacks;  ///< which ops Troupe lacks, if that is why the case was not run; otherwise empty
   double seconds = 0;
 };
 
 struct VerifyOptions {
-  std::vector<std::string> paths;    ///< folders of cases, or with such below them
-  std::map<std::string, int> tasks;  ///< "ps" -> 1: processes to be started; none: all in this one
-  std::string program;               ///< what those are started from
-  size_t memory = 0;                 ///< of each process, see RuntimeOptions
+  std::vector<std::string> paths;    ///< folders that are cases or contain cases
+  std::map<std::string, int> tasks;  ///< processes to start, such as "ps" -> 1; empty: run in this process
+  std::string program;               ///< the program that the processes run
+  size_t memory = 0;                 ///< the limit of each process in bytes; see RuntimeOptions::memory
 };
 
-/// Calls `told` after each case. NotFound when there is none; what starting the processes fails with.
-Status verify(Disk& disk, const VerifyOptions& options, const std::function<void(const Verdict&)>& told);
+/// Runs all cases and calls `report` after each. Fails with NotFound if a path contains no case, and with the error of
+/// Processes::start() if the processes cannot be started.
+Status verify(Disk& disk, const VerifyOptions& options, const std::function<void(const Verdict&)>& report);
 
 }  // namespace troupe::golden

@@ -5,7 +5,7 @@ namespace {
 
 uint8_t byte_at(std::string_view text, size_t i) { return static_cast<uint8_t>(text[i]); }
 
-/// How many bytes the character at the beginning has; 0 when it is a control character or no UTF-8 (RFC 3629).
+/// Returns the length in bytes of the first character, or 0 if it is a control character or invalid UTF-8 (RFC 3629).
 size_t printable_length(std::string_view text) {
   const uint8_t first = byte_at(text, 0);
   if (first < 0x80) return first >= 0x20 && first != 0x7f ? 1 : 0;

@@ -1,4 +1,4 @@
-// Text from files and graphs made fit to print. A pure function; any thread.
+// Makes text from files and graphs safe to print. A pure function; any thread.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace troupe {
 
-/// Text that may hold any bytes, for a line of a terminal or of JSON: a backslash becomes two, and every byte of a control character,
-/// or of what is no UTF-8, "\x1b". The result is UTF-8.
+/// Returns any bytes as UTF-8 text without control characters, for a line of a terminal or of JSON. A backslash becomes two, and each
+/// byte of a control character or of invalid UTF-8 becomes an escape such as "\x1b".
 std::string escaped(std::string_view text);
 
 }  // namespace troupe
