@@ -54,8 +54,8 @@ int failed_to_open(const Status& status, bool json = false);
 void print_json(const nlohmann::ordered_json& json);
 /// Prints the paths of the files that a subcommand has written, one per line or, if `json`, as {"files": [...]}.
 void print_files(const std::vector<std::string>& files, bool json);
-/// Returns as much of the line as fits the terminal at the standard output without wrapping (its width minus one), or the whole line
-/// if the width is unknown.
+/// Returns as much of the line as fits the terminal at the standard output without wrapping (its width minus one), or the whole
+/// line if the width is unknown.
 std::string cut_to_terminal(const std::string& line);
 
 }  // namespace troupe::commands

@@ -1,5 +1,5 @@
-// Schema: which keys a document may have, as a table of keys (apps/config/key.h). The one table gives the checks, the hints, the defaults
-// and the reference for readers. The checks run on one thread.
+// Schema: which keys a document may have, as a table of keys (apps/config/key.h). The one table gives the checks, the hints, the
+// defaults and the reference for readers. The checks run on one thread.
 #pragma once
 
 #include <chrono>

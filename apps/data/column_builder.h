@@ -1,4 +1,5 @@
-// ColumnBuilder: one input of a graph, made of the batches that a reader yields: reshaped, scaled, cast, one after the other. One thread.
+// ColumnBuilder: one input of a graph, made of the batches that a reader yields: reshaped, scaled, cast, one after the other. One
+// thread.
 #pragma once
 
 #include <optional>

@@ -43,8 +43,8 @@ struct OptionMistake {
 
 struct Format {
   std::string_view name;  ///< as data.format says it
-  /// Yields the columns `image`, the features, and `label`, if there are labels. InvalidArgument for options that do not fit the file,
-  /// DataLoss for a file that is damaged, or what the disk says.
+  /// Yields the columns `image`, the features, and `label`, if there are labels. InvalidArgument for options that do not fit the
+  /// file, DataLoss for a file that is damaged, or what the disk says.
   Result<std::unique_ptr<RecordReader>> (*open)(Disk& disk, const SourceFile& file);
   bool label_files = false;  ///< labels are in files of their own
   std::span<const config::Key> keys =

@@ -1,4 +1,5 @@
-// InputFile: a file that is read at any offset, or text in memory that is read as if it were one. Owned by readers; one thread at a time.
+// InputFile: a file that is read at any offset, or text in memory that is read as if it were one. Owned by readers; one thread at a
+// time.
 #pragma once
 
 #include <memory>

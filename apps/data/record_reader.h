@@ -47,9 +47,9 @@ class RecordReader {
 
   /// Where next() goes on. Reads parts of the file, the first time.
   Result<ReaderPosition> position();
-  /// next() goes on there. FailedPrecondition for a position of another file, or of this one before it changed; InvalidArgument for one
-  /// that is not within the file. What is compared are sizes and 64 samples of each file: of a file of 1 MiB and more, a change of few
-  /// bytes may go unnoticed.
+  /// next() goes on there. FailedPrecondition for a position of another file, or of this one before it changed; InvalidArgument for
+  /// one that is not within the file. What is compared are sizes and 64 samples of each file: of a file of 1 MiB and more, a change
+  /// of few bytes may go unnoticed.
   Status restore(const ReaderPosition& position);
 
  protected:

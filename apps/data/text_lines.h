@@ -1,5 +1,6 @@
-// TextLines: the lines of a file of text, one after the other, in memory that its longest line and a buffer bound. Lines end with '\n', the
-// last one perhaps with the file; a byte order mark at the beginning is no part of the first one. Owned by a reader; one thread at a time.
+// TextLines: the lines of a file of text, one after the other, in memory that its longest line and a buffer bound. Lines end with
+// '\n', the last one perhaps with the file; a byte order mark at the beginning is no part of the first one. Owned by a reader; one
+// thread at a time.
 #pragma once
 
 #include <memory>
@@ -17,7 +18,8 @@ class TextLines {
 
   explicit TextLines(std::shared_ptr<InputFile> file) : file_(std::move(file)) {}
 
-  /// The next line, without its end; nothing at the end of the file. Valid until the next call. DataLoss for a line that is too long.
+  /// The next line, without its end; nothing at the end of the file. Valid until the next call. DataLoss for a line that is too
+  /// long.
   Result<std::optional<std::string_view>> next();
   /// The number of the line that next() has returned, from 1; so many lines are before the one that it returns next.
   uint64_t row() const { return row_; }

@@ -36,7 +36,8 @@ class Drawing {
   }
   void end_box() { text_ += "  }\n"; }
 
-  /// `prefix` distinguishes nodes of equal names in different partitions. If `device` is empty, each node has the device it requests.
+  /// `prefix` distinguishes nodes of equal names in different partitions. If `device` is empty, each node has the device it
+  /// requests.
   void add_nodes(const Graph& graph, const std::string& prefix, const std::string& device) {
     for (const Node& node : graph.nodes()) {
       const std::string& where = device.empty() ? node.device : device;

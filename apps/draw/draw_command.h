@@ -22,7 +22,8 @@ struct DrawArguments {
 /// nothing, if the file, the graph or the signature is invalid or the disk refuses.
 Result<std::vector<std::string>> draw(const DrawArguments& arguments);
 
-/// Runs graphviz' program dot to make FILE.svg from each FILE.dot. Returns the names of the files made: none if dot is not installed.
+/// Runs graphviz' program dot to make FILE.svg from each FILE.dot. Returns the names of the files made: none if dot is not
+/// installed.
 std::vector<std::string> make_pictures(const std::vector<std::string>& files);
 
 }  // namespace troupe::draw

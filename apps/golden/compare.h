@@ -7,8 +7,8 @@
 
 namespace troupe::golden {
 
-/// Floating point numbers agree if |got - expected| <= absolute + relative * |expected|. For complex numbers this holds for the real
-/// and the imaginary part.
+/// Floating point numbers agree if |got - expected| <= absolute + relative * |expected|. For complex numbers this holds for the
+/// real and the imaginary part.
 struct Tolerance {
   double relative = 0, absolute = 0;
 };

@@ -16,8 +16,8 @@ std::optional<DeviceName> device_of(const Node& node) {
   return name ? std::optional(*name) : std::nullopt;
 }
 
-/// The sets of nodes that must share a device: the two ends of an edge that carries a reference, resource or variant, and nodes that
-/// are colocated.
+/// The sets of nodes that must share a device: the two ends of an edge that carries a reference, resource or variant, and nodes
+/// that are colocated.
 class Groups {
  public:
   explicit Groups(const Graph& graph) : parent_(graph.size()) {

@@ -21,7 +21,8 @@ struct Step {
   std::optional<Code> failure;        ///< the error with which the step must fail
 };
 
-/// Asks Troupe to add the gradients of the tensor `of` with respect to the tensors `by` to the graph. Steps fetch the i-th as "name:i".
+/// Asks Troupe to add the gradients of the tensor `of` with respect to the tensors `by` to the graph. Steps fetch the i-th as
+/// "name:i".
 struct GradientRequest {
   std::string name, of;
   std::vector<std::string> by;
@@ -33,8 +34,9 @@ struct Case {
   std::vector<Step> steps;
 };
 
-/// Loads the case in a folder. Fails with Unimplemented, naming the ops, if the table lacks ops of the graph. Fails with DataLoss or
-/// InvalidArgument, naming the file, if a file cannot be read, or if the case lists missing ops although the table has all of them.
+/// Loads the case in a folder. Fails with Unimplemented, naming the ops, if the table lacks ops of the graph. Fails with DataLoss
+/// or InvalidArgument, naming the file, if a file cannot be read, or if the case lists missing ops although the table has all of
+/// them.
 Result<Case> load_case(Disk& disk, const std::string& folder, std::shared_ptr<const OpTable> ops);
 /// Returns whether `failure`, the error of load_case(), names exactly the ops that the case itself lists as missing.
 bool known_to_lack(Disk& disk, const std::string& folder, const Status& failure);

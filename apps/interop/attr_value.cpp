@@ -14,7 +14,8 @@ Result<troupe::AttrValue> as_attr(Result<T> value) {
 }
 
 Result<FunctionName> read_function(const NameAttrList& proto) {
-  if (proto.attr_size() != 0) return unimplemented("names a function with attributes");
+  if (proto.attr_size() != 0)
+    return unimplemented("it names a function with attributes, which is not available");
   return FunctionName{proto.name()};
 }
 
@@ -35,7 +36,7 @@ Result<troupe::AttrValue> copy_list(const Values& values) {
   return troupe::AttrValue(std::vector<T>(values.begin(), values.end()));
 }
 
-/// The kind of a list is told by its elements; an empty one is of any.
+/// Returns the kind of a list, which follows from its elements. An empty list is of any kind, so of the expected one.
 AttrKind kind_of(const List& list, AttrKind expected) {
   const std::pair<int, AttrKind> fields[] = {
       {list.s_size(), AttrKind::Strings},      {list.i_size(), AttrKind::Ints},
@@ -47,7 +48,7 @@ AttrKind kind_of(const List& list, AttrKind expected) {
   return expected;
 }
 
-/// Empty: no value at all, or a placeholder outside a function.
+/// Returns the name of the kind of a value; empty if there is no value, or only a placeholder that was not resolved.
 std::string_view kind_name(const AttrValue& proto, AttrKind expected) {
   switch (proto.value_case()) {
     case AttrValue::kS: return name(AttrKind::String);
@@ -116,11 +117,11 @@ class AttrWriter {
 Result<troupe::AttrValue> read_attr(const AttrValue& proto, AttrKind kind, uint64_t& constant_bytes) {
   const std::string_view given = kind_name(proto, kind);
   if (given.empty())
-    return invalid_argument(proto.has_placeholder() ? "stands for attribute '" + proto.placeholder() +
-                                                          "' of a call; there is none"
-                                                    : "has no value");
+    return invalid_argument(proto.has_placeholder() ? "it stands for attribute '" + proto.placeholder() +
+                                                          "' of the function call, which does not exist"
+                                                    : "it has no value");
   if (given != name(kind))
-    return invalid_argument("is of kind " + std::string(given) + ", expected " + std::string(name(kind)));
+    return invalid_argument("it is of kind " + std::string(given) + ", expected " + std::string(name(kind)));
   switch (kind) {
     case AttrKind::String: return troupe::AttrValue(proto.s());
     case AttrKind::Int: return troupe::AttrValue(int64_t{proto.i()});
@@ -135,9 +136,9 @@ Result<troupe::AttrValue> read_attr(const AttrValue& proto, AttrKind kind, uint6
 }
 
 std::string describe(const AttrValue& proto) {
-  constexpr size_t most = 80;
+  constexpr size_t max_length = 80;
   std::string text = proto.ShortDebugString();
-  if (text.size() > most) text.replace(most, std::string::npos, "...");
+  if (text.size() > max_length) text.replace(max_length, std::string::npos, "...");
   return text.empty() ? "empty" : text;
 }
 

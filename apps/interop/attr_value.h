@@ -1,4 +1,4 @@
-// Between the value of an attribute and TensorFlow's AttrValue. Functions without state.
+// Conversion between the values of attributes and TensorFlow's AttrValue. Functions without state; any thread.
 #pragma once
 
 #include <string>
@@ -8,10 +8,11 @@
 
 namespace troupe::interop {
 
-/// The value as an attribute of this kind. InvalidArgument says what is wrong with it, as the rest of a sentence that begins with
-/// the attribute's name. Tensors take their bytes from `constant_bytes`.
+/// Returns the value as an attribute of the given kind. Fails with InvalidArgument if it has another kind or is malformed; the
+/// caller adds the name of the attribute. The bytes of tensors are subtracted from `constant_bytes`; fails with ResourceExhausted
+/// if too few are left.
 Result<troupe::AttrValue> read_attr(const AttrValue& proto, AttrKind kind, uint64_t& constant_bytes);
-/// The value as a file shows it ("i: 3"), cut when it is long.
+/// Returns the value as the text form of a file shows it ("i: 3"), shortened if it is long.
 std::string describe(const AttrValue& proto);
 void write_attr(const troupe::AttrValue& value, AttrValue& proto);
 

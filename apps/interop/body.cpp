@@ -20,11 +20,12 @@ Status Body::fail(uint32_t i, Status status) const {
 Status Body::name_nodes() {
   index_.reserve(size() + arguments_.size());
   for (uint32_t i = 0; i < size(); ++i)
-    if (!index_.emplace(node(i).name(), i).second) return fail(i, already_exists("two nodes have this name"));
+    if (!index_.emplace(node(i).name(), i).second)
+      return fail(i, already_exists("another node has the same name"));
   for (uint32_t i = 0; i < arguments_.size(); ++i)
     if (!index_.emplace(arguments_[i], size() + i).second)
       return already_exists("argument '" + std::string(arguments_[i]) +
-                            "' has the name of another or of a node");
+                            "' has the same name as a node or another argument");
   return {};
 }
 
@@ -49,9 +50,10 @@ Status Body::read_inputs() {
       };
       const auto source = find(std::string_view(text).substr(is_control ? 1 : 0));
       if (!source) return wrong(source.status().text());
-      if (is_control && !source->output.empty()) return wrong("a control input has no output");
+      if (is_control && !source->output.empty())
+        return wrong("a control input names a node, without the number of an output");
       if (!is_control && controls_.size() != first_control_.back())
-        return wrong("it follows a control input");
+        return wrong("it follows a control input; control inputs must come last");
       if (is_control)
         controls_.push_back(source->source);
       else
@@ -76,7 +78,7 @@ Status Body::sort() {
     uint32_t node;
     size_t next_edge;
   };
-  std::vector<Visit> visits;  // depth first, without recursion
+  std::vector<Visit> visits;  // the stack of a depth-first search without recursion
   order_.reserve(size());
   for (uint32_t root = 0; root < size(); ++root) {
     if (states[root] == State::New) visits.push_back({root, 0});

@@ -1,5 +1,6 @@
-// Body: nodes as a file has them, a whole graph or a function's: who refers to whom, and an order in which each can be added after
-// those it refers to. Points into the message that was read, which must outlive it. Const once made.
+// Body: the nodes of a graph or of a function as a file lists them. It resolves the references between nodes and provides an order
+// in which each node comes after those it refers to. It points into the message that was read, which must outlive it. Immutable
+// once made; any thread.
 #pragma once
 
 #include <span>
@@ -15,14 +16,15 @@ namespace troupe::interop {
 class Body {
  public:
   using Nodes = google::protobuf::RepeatedPtrField<NodeDef>;
-  /// A source below size() is a node of the body, others are its arguments in turn.
+  /// A source below size() is the index of a node; size() + i is the i-th argument.
   struct Input {
     uint32_t source;
-    std::string_view output;  ///< what stands behind the first colon; empty: nothing
+    std::string_view output;  ///< the text after the first colon; empty if there is none
   };
 
-  /// `arguments`: what else the nodes may refer to. AlreadyExists when a name is there twice, InvalidArgument for a reference to
-  /// nothing, for an input behind a control input, and for a cycle that no NextIteration closes; all name the node.
+  /// Resolves the references of the nodes, which may also refer to `arguments`. Fails with AlreadyExists if two nodes or arguments
+  /// have the same name; with InvalidArgument if a reference names nothing, if an input follows a control input, or if a cycle is
+  /// not closed by a NextIteration. The error names the node.
   static Result<Body> make(const Nodes& nodes, std::vector<std::string_view> arguments = {});
 
   uint32_t size() const { return static_cast<uint32_t>(nodes_->size()); }
@@ -30,14 +32,15 @@ class Body {
   std::span<const Input> inputs(uint32_t i) const {
     return {inputs_.data() + first_input_[i], inputs_.data() + first_input_[i + 1]};
   }
-  /// Sources of control edges, in the order written.
+  /// Returns the sources of the control inputs of node i, in the order of the file.
   std::span<const uint32_t> controls(uint32_t i) const {
     return {controls_.data() + first_control_[i], controls_.data() + first_control_[i + 1]};
   }
-  /// All nodes, each after its inputs and control inputs but those that close a loop; as in the file where that is such an order.
+  /// Returns all nodes in an order in which each comes after its inputs and control inputs, except for those that close a loop. The
+  /// order of the file is kept if it is such an order.
   const std::vector<uint32_t>& order() const { return order_; }
 
-  /// "node:1", "node", as in an input; NotFound tells what is there instead.
+  /// Resolves a reference in the form of an input, "node:1" or "node". Fails with NotFound if there is no such node or argument.
   Result<Input> find(std::string_view reference) const;
 
  private:

@@ -1,5 +1,5 @@
-// Bundle: a checkpoint that TensorFlow's Saver wrote (format V2): PREFIX.index, which says where each variable is, and the values in
-// PREFIX.data-00000-of-00001 and so on. Owned by whoever opened it; the disk outlives it. One thread.
+// Bundle: reads a checkpoint that TensorFlow's Saver wrote (format V2). PREFIX.index lists where each variable is stored; the files
+// PREFIX.data-00000-of-00001 and so on hold the values. The disk must outlive it. One thread at a time.
 #pragma once
 
 #include <map>
@@ -19,28 +19,31 @@ class Bundle {
     int shard = 0;
     uint64_t offset = 0, size = 0;
     uint32_t checksum = 0;
-    /// Of a partitioned variable, as written; they have entries of their own, and it has no bytes.
+    /// The slices of a partitioned variable, in the order of the file. Each has an entry of its own that holds its bytes.
     std::vector<TensorSlice> parts;
   };
 
-  /// DataLoss for an index that is damaged, Unimplemented for a type or byte order that is not read, NotFound.
+  /// Reads the index. Fails with NotFound if it does not exist, DataLoss if it is damaged, and Unimplemented if it has a type or
+  /// byte order that Troupe does not read.
   static Result<Bundle> open(Disk& disk, const std::string& prefix);
 
-  /// By the names of variables.
+  /// Returns the entries by the names of variables.
   const std::map<std::string, Entry>& entries() const { return index_.entries; }
-  /// The value, put together where it was saved in parts. NotFound; DataLoss when its bytes are not there, are not as many, or have
-  /// another checksum, and when its parts are not all there or overlap; ResourceExhausted for more than max_parts.
+  /// Returns the value of a variable, joined if it was saved in parts. Fails with NotFound if there is no such variable; with
+  /// DataLoss if bytes are missing or their number or checksum is wrong, or if parts are missing or overlap; with ResourceExhausted
+  /// if there are more than max_parts.
   Result<Tensor> read(const std::string& name) const;
-  /// The same of a slice with lengths, however the parts were cut; InvalidArgument when the variable has no such slice.
+  /// Returns a slice of a variable, whatever slices were saved. The lengths of the slice must be given. Fails as above, and with
+  /// InvalidArgument if the slice lies outside the variable.
   Result<Tensor> read(const std::string& name, const TensorSlice& slice) const;
-  static constexpr size_t max_parts = 4096;  ///< of one variable
+  static constexpr size_t max_parts = 4096;  ///< the most parts of one variable
 
-  /// What an index of these bytes says; `file` for messages.
   struct Index {
     int shards = 0;
     std::map<std::string, Entry> entries;
     std::map<std::string, Entry> parts;  ///< by slice_key()
   };
+  /// Parses the bytes of an index. Errors name `file`.
   static Result<Index> read_index(std::string_view bytes, const std::string& file);
 
  private:

@@ -10,7 +10,7 @@ namespace {
 
 using FunctionAttrs = google::protobuf::RepeatedPtrField<AttrEntry>;
 
-/// A function and the attributes it is called with.
+/// A function and the attributes with which it is called.
 struct Callee {
   const FunctionDef* function = nullptr;
   const FunctionAttrs* attrs = nullptr;
@@ -19,7 +19,7 @@ struct Callee {
 
 bool is_switch(const Node& node) { return node.type() == "Switch" || node.type() == "RefSwitch"; }
 
-/// How many tensors an argument is, when the attributes say so; negative when they do not.
+/// Returns the number of tensors of an argument, or a negative number if the attributes do not determine it.
 int64_t arity(const OpDef::ArgDef& argument, const Site& site) {
   const auto attr = [&](const std::string& name) {
     const auto at = site.attrs.find(name);
@@ -36,7 +36,7 @@ int64_t arity(const OpDef::ArgDef& argument, const Site& site) {
   return 1;
 }
 
-/// Its dtype, or DT_INVALID when nothing says so.
+/// Returns the dtype of an element of an argument, or DT_INVALID if the attributes do not determine it.
 DataType type_of(const OpDef::ArgDef& argument, int64_t element, const Site& site) {
   if (argument.type() != DT_INVALID) return argument.type();
   const bool is_list = !argument.type_list_attr().empty();
@@ -66,13 +66,13 @@ class Caller {
   /// One instance of a function.
   struct Instance {
     Outputs outputs;
-    std::vector<NodeId> effects;  ///< one at most: the node that runs after all of them
+    std::vector<NodeId> effects;  ///< at most one node, which runs after all effects
   };
 
   Result<Callee> callee_of(const char* attr) const {
     const AttrValue* value = find_attr(node_, attr);
     if (!value || !site_.resolve(*value).has_func())
-      return invalid_argument(std::string("attribute ") + attr + " is missing, or no function");
+      return invalid_argument(std::string("attribute ") + attr + " is missing or is not a function");
     const NameAttrList& name = site_.resolve(*value).func();
     const FunctionDef* function = importer_.library().find(name.name());
     if (!function)
@@ -80,7 +80,7 @@ class Caller {
     return Callee{function, &name.attr()};
   }
 
-  /// A node of the call, "call/name".
+  /// Adds a node "call/name"; if `name` is empty, the node has the name of the call.
   Result<NodeId> add(const std::string& op, const std::string& name, std::vector<Output> inputs,
                      std::vector<NodeId> control = {}, Attributes attrs = {}) {
     return importer_.add({spec_.name + (name.empty() ? "" : '/' + name),
@@ -96,25 +96,25 @@ class Caller {
     TROUPE_ASSIGN(const NodeId id, add(op, name, std::move(inputs), std::move(control), std::move(attrs)));
     return Output{id, 0};
   }
-  /// One node in place of several to wait for.
+  /// Replaces several nodes by one NoOp that runs after them.
   Result<std::vector<NodeId>> joined(std::vector<NodeId> nodes, const std::string& name) {
     if (nodes.size() < 2) return nodes;
     TROUPE_ASSIGN(const NodeId all, add("NoOp", name, {}, std::move(nodes)));
     return std::vector<NodeId>{all};
   }
-  /// What one of several outputs is called; the only one has the name of the call.
+  /// Returns the name of the node of an output. If the call has one output, that node has the name of the call.
   static std::string output_name(size_t i, size_t count) {
     return count == 1 ? "" : "_output_" + std::to_string(i);
   }
 
-  // ---- instances
+  // Instances of functions.
 
   Status check_depth(const Callee& callee) const {
     for (const Site* site = &site_; site; site = site->around)
       if (site->function == callee.function)
-        return invalid_argument("function " + callee.name() + " calls itself, which only a loop could end");
+        return invalid_argument("function " + callee.name() + " calls itself; recursion is not available");
     if (site_.depth() >= importer_.limits().function_depth)
-      return limit_passed("function_depth", static_cast<uint64_t>(importer_.limits().function_depth));
+      return limit_exceeded("function_depth", static_cast<uint64_t>(importer_.limits().function_depth));
     return {};
   }
 
@@ -131,7 +131,7 @@ class Caller {
       if (count < 0 || static_cast<uint64_t>(count) > inputs.size() - next)
         return invalid_argument(
             "function " + callee.name() + " takes more than the " + std::to_string(inputs.size()) +
-            " inputs there are, or does not say how many argument '" + argument.name() + "' is");
+            " inputs of the call, or does not say how many tensors argument '" + argument.name() + "' has");
       auto& values = inside.arguments.emplace_back();
       for (int64_t i = 0; i < count; ++i) {
         values.push_back(inputs[next++]);
@@ -151,7 +151,8 @@ class Caller {
                             std::string(name(expected)));
   }
 
-  /// The function's nodes under "call/part/". `start` runs before those without inputs, or before all of them.
+  /// Adds the nodes of a function with names under "call/part/". The node `start` runs before the nodes without inputs or, if
+  /// `start_before_all`, before all nodes.
   Result<Instance> instantiate(const Callee& callee, const std::string& part, std::span<const Output> inputs,
                                std::optional<NodeId> start, bool start_before_all = false) {
     TROUPE_RETURN_IF_FAILED(check_depth(callee));
@@ -177,9 +178,10 @@ class Caller {
       const auto fail = [&](const std::string& what) {
         return invalid_argument("output '" + output.name() + "' of function " + callee.name() + ": " + what);
       };
-      if (arity(output, inside) != 1) return unimplemented(fail("several tensors in one output").text());
+      if (arity(output, inside) != 1)
+        return unimplemented(fail("it has several tensors, which is not available").text());
       const auto result = results.find(output.name());
-      if (result == results.end()) return fail("nothing yields it");
+      if (result == results.end()) return fail("the function does not say which node yields it");
       const auto source = body.find(result->second);
       if (!source) return fail(source.status().text());
       const auto value = importer_.find(body, *source, inside, placed);
@@ -191,21 +193,22 @@ class Caller {
     return outputs;
   }
 
-  /// What the function says must have run; of one that says nothing, whatever changes state or reaches outside.
+  /// Returns the nodes that must have run when the call is done: the control outputs of the function or, if it declares none, all
+  /// nodes that change state or have effects outside the graph.
   Result<std::vector<NodeId>> effects_of(const Callee& callee, const Body& body, const Placed& placed) const {
     if (callee.function->control_ret().empty()) return placed.effects;
     std::vector<NodeId> effects;
     for (const NameEntry& control : callee.function->control_ret()) {
       const auto source = body.find(control.value());
       if (!source || source->source >= body.size())
-        return invalid_argument("function " + callee.name() + ": there is no node '" + control.value() +
-                                "' to run");
+        return invalid_argument("control output '" + control.key() + "' of function " + callee.name() +
+                                ": there is no node '" + control.value() + "'");
       effects.push_back(placed.nodes[source->source]);
     }
     return effects;
   }
 
-  /// The values once the effects have happened.
+  /// Delays the outputs of an instance until its effects have happened.
   Status wait_for_effects(Instance& instance, const std::string& part) {
     if (instance.effects.empty()) return {};
     for (size_t i = 0; i < instance.outputs.values.size(); ++i) {
@@ -216,7 +219,8 @@ class Caller {
     return {};
   }
 
-  /// A node called like the call, which has its outputs and runs after all of it; an only output has that name itself.
+  /// Adds a node with the name of the call that has its outputs and runs after `after`. If the call has one output, the node of
+  /// that output already has the name.
   Result<PlacedCall> finish(Outputs outputs, bool has_effects, std::vector<NodeId> after = {}) {
     if (outputs.values.size() == 1) return PlacedCall{outputs, outputs.values[0].node, has_effects};
     const char* const op = outputs.values.empty() ? "NoOp" : "IdentityN";
@@ -224,14 +228,15 @@ class Caller {
     return PlacedCall{std::move(outputs), done, has_effects};
   }
 
-  // ---- plain calls
+  // Plain calls.
 
-  /// Runs when every input is there; nothing when there is nothing to wait for.
+  /// Adds a node that runs once all inputs and control inputs of the call are available. If the call has none, returns the start
+  /// node of the surrounding call, if any.
   Result<std::optional<NodeId>> start_of_call() {
     std::vector<NodeId> after = spec_.control_inputs;
     for (size_t i = 0; i < spec_.inputs.size(); ++i) {
       Output input = spec_.inputs[i];
-      // A Switch runs whichever way its value goes.
+      // A Switch runs whichever output is alive, so the call must wait for the value and not for the Switch.
       if (is_switch(graph_.node(input.node))) {
         TROUPE_ASSIGN(input, add_one("Identity", "_input_" + std::to_string(i), {input}));
       }
@@ -258,7 +263,7 @@ class Caller {
     return finish(std::move(outputs), !instance.effects.empty(), std::move(after));
   }
 
-  // ---- conditionals
+  // Conditionals.
 
   Result<Instance> branch(const char* attr, const std::string& part, Output predicate,
                           const std::vector<Output>& switches, uint32_t side) {
@@ -267,7 +272,7 @@ class Caller {
     std::vector<Output> inputs;
     for (const Output& value : switches) inputs.push_back({value.node, side});
     TROUPE_ASSIGN(Instance instance, instantiate(callee, part + '/', inputs, start.node));
-    // What only has effects yields that it has run.
+    // A branch without outputs yields its start node's value, so that the Merge knows that it has run.
     if (instance.outputs.values.empty()) instance.outputs.values.push_back(start);
     TROUPE_RETURN_IF_FAILED(wait_for_effects(instance, part + '/'));
     return instance;
@@ -289,7 +294,7 @@ class Caller {
     return merge(taken, other);
   }
 
-  /// Numbers and strings steer, too.
+  /// Converts a condition to bool: numbers and strings are conditions, too.
   Result<Output> as_bool(Output condition, const std::string& name) {
     if (graph_.dtype(condition) == DType::Bool) return condition;
     return add_one("ToBool", name, {condition});
@@ -298,7 +303,9 @@ class Caller {
   Result<PlacedCall> merge(const Instance& taken, const Instance& other) {
     const auto &a = taken.outputs.values, &b = other.outputs.values;
     if (a.size() != b.size() || taken.outputs.arguments.size() != other.outputs.arguments.size())
-      return invalid_argument("the branches yield different numbers of values");
+      return invalid_argument("the branches yield different numbers of values: then_branch " +
+                              std::to_string(taken.outputs.arguments.size()) + ", else_branch " +
+                              std::to_string(other.outputs.arguments.size()));
     Outputs outputs{{}, {{"output", 0}}};
     for (size_t i = 0; i < a.size(); ++i) {
       TROUPE_ASSIGN(const Output value, add_one("Merge", output_name(i, a.size()), {b[i], a[i]}));
@@ -306,21 +313,22 @@ class Caller {
     }
     TROUPE_ASSIGN(PlacedCall call,
                   finish(std::move(outputs), !taken.effects.empty() || !other.effects.empty()));
-    if (taken.outputs.arguments.empty()) call.outputs = {};  // it has only effects
+    if (taken.outputs.arguments.empty()) call.outputs = {};  // the branches have only effects
     return call;
   }
 
-  // ---- loops
+  // Loops.
 
   Result<PlacedCall> loop() {
     const std::vector<Output> variables = spec_.inputs;
-    if (variables.empty()) return unimplemented("a loop needs at least one variable");
+    if (variables.empty()) return unimplemented("a While without loop variables is not available");
     TROUPE_ASSIGN(const Callee condition, callee_of("cond"));
     TROUPE_ASSIGN(const Callee step, callee_of("body"));
     TROUPE_ASSIGN(const std::vector<Output> merges, enter(variables));
     TROUPE_ASSIGN(const Instance test, instantiate(condition, "_cond/", merges, merges[0].node));
     if (test.outputs.values.size() != 1)
-      return invalid_argument("function " + condition.name() + " must yield one value");
+      return invalid_argument("function " + condition.name() + ", the condition of the loop, yields " +
+                              std::to_string(test.outputs.values.size()) + " values; expected 1");
     TROUPE_ASSIGN(const Output goes_on, as_bool(test.outputs.values[0], "_goes_on"));
     TROUPE_ASSIGN(const Output steer, add_one("LoopCond", "_loop_cond", {goes_on}, test.effects));
     std::vector<Output> switches, kept;
@@ -342,7 +350,7 @@ class Caller {
     return finish(std::move(outputs), !test.effects.empty() || !next.effects.empty());
   }
 
-  /// The Merges of the variables, whose second inputs wait to be closed.
+  /// Adds the Enters and Merges of the loop variables and returns the Merges. close() replaces their second inputs.
   Result<std::vector<Output>> enter(const std::vector<Output>& variables) {
     Attributes attrs{{"frame_name", spec_.name}};
     if (const AttrValue* parallel = find_attr(node_, "parallel_iterations"))
@@ -358,7 +366,7 @@ class Caller {
     }
     return merges;
   }
-  /// What stays true of a variable's shape, as the node says.
+  /// Refines the shape of a loop variable by the attribute output_shapes, which holds for all iterations.
   Status refine(Output entered, size_t i) {
     const AttrValue* shapes = find_attr(node_, "output_shapes");
     if (!shapes || i >= static_cast<size_t>(shapes->list().shape_size())) return {};
@@ -370,8 +378,8 @@ class Caller {
   Status close(const std::vector<Output>& merges, const Instance& next) {
     const auto& values = next.outputs.values;
     if (values.size() != merges.size())
-      return invalid_argument("the body yields " + std::to_string(values.size()) + " values for " +
-                              std::to_string(merges.size()) + " variables");
+      return invalid_argument("the body of the loop yields " + std::to_string(values.size()) +
+                              " values for " + std::to_string(merges.size()) + " loop variables");
     for (size_t i = 0; i < values.size(); ++i) {
       TROUPE_ASSIGN(const Output value,
                     add_one("NextIteration", "_next_" + std::to_string(i), {values[i]}, next.effects));

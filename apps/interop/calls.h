@@ -1,5 +1,5 @@
-// Calls: nodes that call functions of the file, put in place as the nodes of the functions: plain calls as they are, If as Switches
-// and Merges, While as a loop. Functions without state; part of one import.
+// Calls: replaces a node that calls functions of the file by the nodes of these functions. A plain call becomes the nodes of its
+// function, an If becomes Switches and Merges, and a While becomes a loop. A function without state; used by one import.
 #pragma once
 
 #include "apps/interop/importer.h"
@@ -8,13 +8,13 @@ namespace troupe::interop {
 
 struct PlacedCall {
   Outputs outputs;
-  NodeId done =
-      0;  ///< runs after all that the call does; has the name of the call, and its value if it yields one only
+  /// The node that runs after everything that the call does. It has the name of the call. If the call has one output, it yields it.
+  NodeId done = 0;
   bool has_effects = false;
 };
 
-/// `spec`: name, inputs, control inputs and device of the call. InvalidArgument for arguments that do not fit and for a function
-/// that calls itself.
+/// Adds the nodes of a call. `spec` holds the name, inputs, control inputs and device of the call. Fails with InvalidArgument if
+/// the arguments do not match the function or if the function calls itself.
 Result<PlacedCall> place_call(Importer& importer, const NodeDef& node, NodeSpec spec, const Site& site);
 
 }  // namespace troupe::interop

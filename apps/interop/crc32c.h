@@ -1,4 +1,4 @@
-// CRC-32C (Castagnoli) as TensorFlow's files have it. A function without state.
+// The checksum CRC-32C (Castagnoli) in the form that TensorFlow's files use. A function without state; any thread.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace troupe::interop {
 
-/// Of the bytes, and masked, so that a checksum of bytes with checksums in them is no weaker.
+/// Returns the masked CRC-32C of the bytes. The mask keeps checksums strong for bytes that contain checksums themselves.
 uint32_t masked_crc32c(std::string_view bytes);
 
 }  // namespace troupe::interop

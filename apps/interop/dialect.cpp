@@ -6,38 +6,38 @@
 namespace troupe::interop {
 namespace {
 
-/// Which values of an attribute can be passed over.
-enum class Passed : uint8_t {
-  Any,    ///< a hint: it changes no result
-  Empty,  ///< the default: as Troupe's op does
+/// The values with which an attribute can be ignored.
+enum class Ignorable : uint8_t {
+  Any,    ///< the attribute is a hint that changes no result
+  Empty,  ///< the default, with which the op does what Troupe's op does
 };
-struct Attr {
+struct IgnorableAttr {
   std::string_view op, attr;
-  Passed passed;
+  Ignorable values;
 };
-constexpr Attr passed_over[] = {
-    {"BatchMatMul", "grad_x", Passed::Any},
-    {"BatchMatMul", "grad_y", Passed::Any},
-    {"BatchMatMulV2", "grad_x", Passed::Any},
-    {"BatchMatMulV2", "grad_y", Passed::Any},
-    {"GatherNd", "bad_indices_policy", Passed::Empty},
-    {"MatMul", "grad_a", Passed::Any},
-    {"MatMul", "grad_b", Passed::Any},
-    {"ResourceScatterNdAdd", "bad_indices_policy", Passed::Empty},
-    {"ResourceScatterNdSub", "bad_indices_policy", Passed::Empty},
-    {"ResourceScatterNdUpdate", "bad_indices_policy", Passed::Empty},
-    {"ScatterNd", "bad_indices_policy", Passed::Empty},
-    {"ScatterNdAdd", "bad_indices_policy", Passed::Empty},
-    {"ScatterNdSub", "bad_indices_policy", Passed::Empty},
-    {"ScatterNdUpdate", "bad_indices_policy", Passed::Empty},
-    {"VarHandleOp", "allowed_devices", Passed::Empty},
-    {"VarHandleOp", "debug_name", Passed::Any},
+constexpr IgnorableAttr ignorable_attrs[] = {
+    {"BatchMatMul", "grad_x", Ignorable::Any},
+    {"BatchMatMul", "grad_y", Ignorable::Any},
+    {"BatchMatMulV2", "grad_x", Ignorable::Any},
+    {"BatchMatMulV2", "grad_y", Ignorable::Any},
+    {"GatherNd", "bad_indices_policy", Ignorable::Empty},
+    {"MatMul", "grad_a", Ignorable::Any},
+    {"MatMul", "grad_b", Ignorable::Any},
+    {"ResourceScatterNdAdd", "bad_indices_policy", Ignorable::Empty},
+    {"ResourceScatterNdSub", "bad_indices_policy", Ignorable::Empty},
+    {"ResourceScatterNdUpdate", "bad_indices_policy", Ignorable::Empty},
+    {"ScatterNd", "bad_indices_policy", Ignorable::Empty},
+    {"ScatterNdAdd", "bad_indices_policy", Ignorable::Empty},
+    {"ScatterNdSub", "bad_indices_policy", Ignorable::Empty},
+    {"ScatterNdUpdate", "bad_indices_policy", Ignorable::Empty},
+    {"VarHandleOp", "allowed_devices", Ignorable::Empty},
+    {"VarHandleOp", "debug_name", Ignorable::Any},
 };
 
-bool passes(Passed passed, const AttrValue& value) {
-  switch (passed) {
-    case Passed::Any: return true;
-    case Passed::Empty:
+bool is_one_of(Ignorable values, const AttrValue& value) {
+  switch (values) {
+    case Ignorable::Any: return true;
+    case Ignorable::Empty:
       return value.has_list() ? value.list().s_size() == 0 : value.has_s() && value.s().empty();
   }
   return false;
@@ -45,17 +45,17 @@ bool passes(Passed passed, const AttrValue& value) {
 
 }  // namespace
 
-bool changes_nothing(std::string_view op, std::string_view attr, const AttrValue& value) {
-  return std::any_of(std::begin(passed_over), std::end(passed_over), [&](const Attr& row) {
-    return row.op == op && row.attr == attr && passes(row.passed, value);
+bool can_ignore(std::string_view op, std::string_view attr, const AttrValue& value) {
+  return std::any_of(std::begin(ignorable_attrs), std::end(ignorable_attrs), [&](const IgnorableAttr& row) {
+    return row.op == op && row.attr == attr && is_one_of(row.values, value);
   });
 }
 
-std::string_view only_value(std::string_view op, std::string_view attr) {
-  const auto* const row =
-      std::ranges::find_if(passed_over, [&](const Attr& r) { return r.op == op && r.attr == attr; });
-  if (row == std::end(passed_over)) return {};
-  return row->passed == Passed::Empty ? "an empty one" : "";
+std::string_view supported_value(std::string_view op, std::string_view attr) {
+  const auto* const row = std::ranges::find_if(
+      ignorable_attrs, [&](const IgnorableAttr& r) { return r.op == op && r.attr == attr; });
+  if (row == std::end(ignorable_attrs)) return {};
+  return row->values == Ignorable::Empty ? "an empty value" : "";
 }
 
 std::optional<AttrKind> internal_attr(std::string_view name) {

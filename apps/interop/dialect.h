@@ -1,4 +1,5 @@
-// What TensorFlow's files say beyond Troupe's op table: attributes that change nothing, and internal ones. Functions without state.
+// Attributes in TensorFlow's files that are not in Troupe's op table: those that can be ignored, and internal ones. Functions
+// without state; any thread.
 #pragma once
 
 #include <string_view>
@@ -8,13 +9,14 @@
 
 namespace troupe::interop {
 
-/// A value of an attribute the table's op does not have that asks for nothing but what that op does.
-bool changes_nothing(std::string_view op, std::string_view attr, const AttrValue& value);
+/// Returns whether an attribute that the op table lacks can be ignored because, with this value, the op does what Troupe's op does.
+bool can_ignore(std::string_view op, std::string_view attr, const AttrValue& value);
 
-/// The one value of such an attribute that asks for nothing else, in words; empty when the op has no such attribute.
-std::string_view only_value(std::string_view op, std::string_view attr);
+/// Describes the only value with which such an attribute can be ignored; empty if there is no such attribute, or if every value can
+/// be ignored.
+std::string_view supported_value(std::string_view op, std::string_view attr);
 
-/// The internal attributes ('_' first) that Troupe keeps, and of which kind they are; nothing for the others.
+/// Returns the kind of an internal attribute (whose name begins with '_') that Troupe keeps; nothing for all other attributes.
 std::optional<AttrKind> internal_attr(std::string_view name);
 
 }  // namespace troupe::interop

@@ -1,4 +1,5 @@
-// FunctionLibrary: the functions of a file by name. Points into the message that was read. Const once made.
+// FunctionLibrary: the functions of a file by name. It points into the message that was read, which must outlive it. Immutable once
+// made; any thread.
 #pragma once
 
 #include <map>
@@ -10,23 +11,23 @@
 
 namespace troupe::interop {
 
-/// The ops that call functions of their attributes.
+/// Classifies the ops that call the functions named by their attributes.
 enum class CallKind : uint8_t { None, Call, If, While };
 CallKind call_kind(std::string_view op);
 
 class FunctionLibrary {
  public:
-  /// AlreadyExists when a function is defined twice.
+  /// Fails with AlreadyExists if two functions have the same name.
   static Result<FunctionLibrary> make(const FunctionDefLibrary& library);
 
-  /// Null when there is none.
+  /// Returns null if there is no such function.
   const FunctionDef* find(std::string_view name) const;
 
  private:
   std::unordered_map<std::string_view, const FunctionDef*> functions_;
 };
 
-/// The value of a node's attribute, or null.
+/// Returns the value of an attribute of a node, or null if the node does not have it.
 const AttrValue* find_attr(const NodeDef& node, std::string_view name);
 
 }  // namespace troupe::interop

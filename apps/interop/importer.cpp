@@ -14,19 +14,19 @@
 namespace troupe::interop {
 namespace {
 
-constexpr NodeId not_yet = UINT32_MAX;
+constexpr NodeId not_placed = UINT32_MAX;
 constexpr std::string_view class_attr = "_class", shapes_attr = "_output_shapes", location = "loc:@";
 
 Result<size_t> read_index(std::string_view digits) {
   size_t index = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), index);
   if (error != std::errc{} || end != digits.data() + digits.size())
-    return invalid_argument("'" + std::string(digits) + "' is no number of an output");
+    return invalid_argument("'" + std::string(digits) + "' is not the number of an output");
   return index;
 }
 
-/// Output `text` ("1"; in functions "argument:1" or "argument") as a number among `count`. `first_of` tells where an argument
-/// begins, or nothing.
+/// Returns the index, below `count`, of the output `text` ("1"; in functions "argument:1" or "argument"). `first_of` returns the
+/// index of the first output of an output argument, or nothing if there is no such argument.
 template <class FirstOf>
 Result<size_t> output_number(std::string_view text, bool in_function, size_t count, FirstOf first_of) {
   size_t first = 0;
@@ -43,12 +43,12 @@ Result<size_t> output_number(std::string_view text, bool in_function, size_t cou
     TROUPE_ASSIGN(index, read_index(text));
   }
   if (index >= count || first + index >= count)
-    return invalid_argument("there is no output " + std::to_string(index) + ", only " +
+    return invalid_argument("there is no output " + std::to_string(index) + "; the number of outputs is " +
                             std::to_string(count - first));
   return first + index;
 }
 
-/// Where the tensors of an output argument begin. The name of an only one does not matter.
+/// Returns the index of the first tensor of an output argument. If the op has one output argument, its name does not matter.
 std::optional<size_t> first_output(const Node& node, std::string_view argument) {
   const auto& outputs = node.op->outputs;
   if (outputs.size() == 1) return 0;
@@ -70,12 +70,12 @@ bool has_effect(const troupe::OpDef& op) {
 
 Status unknown_attr(const troupe::OpDef& op, const AttrEntry& entry) {
   const std::string given = "attribute " + entry.key() + " is " + describe(entry.value());
-  if (const auto passed = only_value(op.name, entry.key()); !passed.empty())
-    return unimplemented(given + "; only " + std::string(passed) + " is available");
+  if (const auto supported = supported_value(op.name, entry.key()); !supported.empty())
+    return unimplemented(given + "; only " + std::string(supported) + " is available");
   std::string known;
   for (const AttrDef& attr : op.attrs) known += (known.empty() ? "" : ", ") + attr.name;
   return unimplemented(
-      given + ", which this op does not know; its attributes are: " + (known.empty() ? "none" : known));
+      given + ", but this op has no such attribute; its attributes are: " + (known.empty() ? "none" : known));
 }
 
 }  // namespace
@@ -94,7 +94,7 @@ struct Importer::Insertion {
   const Body& body;
   const Site& site;
   Placed placed;
-  std::vector<LaterInput> later_inputs;  ///< back edges of loops, whose sources were not there
+  std::vector<LaterInput> later_inputs;  ///< back edges of loops, whose sources are placed later
 };
 
 Result<const Body*> Importer::body_of(const FunctionDef& function) {
@@ -106,25 +106,27 @@ Result<const Body*> Importer::body_of(const FunctionDef& function) {
     at = functions_.emplace(&function, Function{std::move(body), function.ByteSizeLong()}).first;
   }
   function_bytes_ += at->second.bytes;
-  if (function_bytes_ > limits_.function_bytes) return limit_passed("function_bytes", limits_.function_bytes);
+  if (function_bytes_ > limits_.function_bytes)
+    return limit_exceeded("function_bytes", limits_.function_bytes);
   return &at->second.body;
 }
 
 Result<NodeId> Importer::add(NodeSpec spec) {
-  if (graph_.size() == limits_.nodes) return limit_passed("nodes", limits_.nodes).at_node(spec.op, spec.name);
+  if (graph_.size() == limits_.nodes)
+    return limit_exceeded("nodes", limits_.nodes).at_node(spec.op, spec.name);
   auto id = graph_.add(std::move(spec));
   if (!id) return id;
   const Node& node = graph_.node(*id);
   outputs_ += node.output_types.size();
   for (const PartialShape& shape : node.output_shapes) outputs_ += shape.rank();
   if (outputs_ > limits_.outputs)
-    return limit_passed("outputs", limits_.outputs).at_node(node.type(), node.name);
+    return limit_exceeded("outputs", limits_.outputs).at_node(node.type(), node.name);
   return id;
 }
 
 Result<Placed> Importer::place(const Body& body, const Site& site, const std::vector<bool>& absent) {
   Insertion place{body, site, {}, {}};
-  place.placed.nodes.assign(body.size(), not_yet);
+  place.placed.nodes.assign(body.size(), not_placed);
   for (const uint32_t i : body.order()) {
     if (!absent.empty() && absent[i]) continue;
     if (Status status = place_node(place, i); !status.ok())
@@ -150,7 +152,7 @@ Status Importer::place_node(Insertion& place, uint32_t i) {
   }
   spec.op = op->name;
   TROUPE_RETURN_IF_FAILED(read_attrs(place, def, *op, spec));
-  hand_on_reference(spec);
+  forward_reference(spec);
   TROUPE_ASSIGN(const NodeId id, add(std::move(spec)));
   place.placed.nodes[i] = id;
   if (place.site.function && has_effect(*op)) place.placed.effects.push_back(id);
@@ -158,10 +160,10 @@ Status Importer::place_node(Insertion& place, uint32_t i) {
   return shapes ? refine_shapes(id, *shapes) : Status{};
 }
 
-/// TensorFlow's Identity, Switch and constant Enter hand on the memory of a variable, so that what reads behind them sees what was
-/// written since: here they hand on the reference (docs/references.md). Only where the node runs beside the variable; elsewhere the
-/// value travels.
-void Importer::hand_on_reference(NodeSpec& spec) const {
+/// In TensorFlow an Identity, Switch or constant Enter forwards the memory of a variable, so that its consumers see later updates.
+/// Here such a node becomes a RefIdentity, RefSwitch or RefEnter, which forwards the reference (docs/references.md), but only if it
+/// runs beside the variable. Otherwise the edge carries the value.
+void Importer::forward_reference(NodeSpec& spec) const {
   if (spec.op != "Identity" && spec.op != "Switch" && spec.op != "Enter") return;
   if (spec.inputs.empty() || !graph_.type(spec.inputs[0]).is_ref) return;
   const Node& source = graph_.node(spec.inputs[0].node);
@@ -170,7 +172,7 @@ void Importer::hand_on_reference(NodeSpec& spec) const {
   if (!beside) return;
   const troupe::AttrValue* const invariant = spec.attrs.find("is_constant");
   if (spec.op == "Enter" && (!invariant || !std::get<bool>(*invariant)))
-    return;  // the loop goes on with another value
+    return;  // later iterations have other values
   if (spec.op == "Identity") spec.attrs.set("_initialized", true);
   spec.op.insert(0, "Ref");
 }
@@ -179,9 +181,9 @@ Status Importer::read_edges(Insertion& place, uint32_t i, NodeSpec& spec) {
   const auto inputs = place.body.inputs(i);
   const auto id = static_cast<NodeId>(graph_.size());
   spec.inputs.reserve(inputs.size());
-  std::optional<Output> stand_in;  // of the same type as a back edge, until its node is there
+  std::optional<Output> stand_in;  // replaces a back edge, whose type it has, until its source is placed
   for (const auto& input : inputs) {
-    if (input.source < place.body.size() && place.placed.nodes[input.source] == not_yet) {
+    if (input.source < place.body.size() && place.placed.nodes[input.source] == not_placed) {
       place.later_inputs.push_back({id, spec.inputs.size(), input});
       spec.inputs.emplace_back();
       continue;
@@ -197,15 +199,15 @@ Status Importer::read_edges(Insertion& place, uint32_t i, NodeSpec& spec) {
   for (const uint32_t source : place.body.controls(i)) {
     if (source < place.body.size())
       spec.control_inputs.push_back(place.placed.nodes[source]);
-    else if (place.site.start)  // which comes after all arguments
+    else if (place.site.start)  // it runs after all arguments are available
       spec.control_inputs.push_back(*place.site.start);
   }
   if (place.site.start && is_first(place, i)) spec.control_inputs.push_back(*place.site.start);
   return {};
 }
 
-/// Does nothing in the body precede the node, so that it is for the start of the call to precede it? What runs inside a loop is
-/// never first: its frame begins with an Enter.
+/// Returns whether no node of the body precedes the node, so that the start of the call must precede it. A node inside a loop is
+/// never first, since its frame begins with an Enter.
 bool Importer::is_first(const Insertion& place, uint32_t i) {
   const auto inputs = place.body.inputs(i);
   const auto controls = place.body.controls(i);
@@ -259,15 +261,15 @@ Status Importer::read_attrs(const Insertion& place, const NodeDef& node, const t
     const std::optional<AttrKind> kind = def ? def->kind : internal_attr(name);
     if (!kind) {
       if (name == class_attr) TROUPE_RETURN_IF_FAILED(read_colocation(place, value, spec));
-      if (name.starts_with('_') || changes_nothing(node.op(), name, value)) continue;
+      if (name.starts_with('_') || can_ignore(node.op(), name, value)) continue;
       return unknown_attr(op, entry);
     }
     if (spec.attrs.find(name)) return invalid_argument("attribute " + name + " is given twice");
     auto read = read_attr(value, *kind, constant_bytes_);
-    if (!read) return {read.status().code(), "attribute " + name + ' ' + read.status().text()};
+    if (!read) return {read.status().code(), "attribute " + name + ": " + read.status().text()};
     spec.attrs.set(name, std::move(*read));
   }
-  // Loops of several calls must not become one.
+  // A function that is called several times must not have the same frame in all calls.
   if (const AttrValue* frame = find_attr(node, "frame_name");
       frame && place.site.function && op.find_attr("frame_name"))
     spec.attrs.set("frame_name", place.site.prefix + frame->s());
@@ -279,7 +281,7 @@ Status Importer::read_colocation(const Insertion& place, const AttrValue& value,
     if (!name.starts_with(location)) continue;
     if (graph_.absent().contains(name.substr(location.size()))) continue;
     const auto other = place.body.find(name.substr(location.size()));
-    if (!other && place.site.function) continue;  // a function does not know the nodes around its calls
+    if (!other && place.site.function) continue;  // the name is that of a node outside the function
     if (!other || !other->output.empty())
       return invalid_argument("attribute _class: there is no node '" +
                               std::string(name.substr(location.size())) + "'");
@@ -296,7 +298,7 @@ Status Importer::read_colocation(const Insertion& place, const AttrValue& value,
 Status Importer::refine_shapes(NodeId node, const AttrValue& shapes) {
   const auto& list = shapes.list().shape();
   if (static_cast<size_t>(list.size()) != graph_.node(node).output_types.size())
-    return invalid_argument("attribute _output_shapes has " + std::to_string(list.size()) + " elements for " +
+    return invalid_argument("attribute _output_shapes has " + std::to_string(list.size()) + " shapes for " +
                             std::to_string(graph_.node(node).output_types.size()) + " outputs");
   for (int i = 0; i < list.size(); ++i) {
     TROUPE_ASSIGN(const PartialShape shape, read_shape(list[i]));
@@ -310,7 +312,8 @@ Status Importer::refine_shapes(NodeId node, const AttrValue& shapes) {
 Status Importer::close_loop(NodeId merge, size_t input, Output next) {
   const PartialShape &first = graph_.shape({merge, 0}), &then = graph_.shape(next);
   if (!first.compatible_with(then))
-    return invalid_argument("the loop begins with shape " + first.text() + " and goes on with " + then.text())
+    return invalid_argument("the loop variable has shape " + first.text() +
+                            " in the first iteration, but shape " + then.text() + " in the next")
         .at_node(graph_.node(merge).type(), graph_.node(merge).name);
   return graph_.replace_input(merge, input, next);
 }

@@ -1,5 +1,6 @@
-// Importer: adds the nodes of bodies to a graph. A body stands at a site: the graph itself, or one call of a function, whose nodes
-// get the call's name before their own. What calls functions is left to apps/interop/calls.h. One import, one thread.
+// Importer: adds the nodes of bodies to a graph. Each body is placed at a site: the graph itself, or one call of a function; then
+// the names of its nodes begin with the name of the call. apps/interop/calls.h handles the nodes that call functions. Owned by one
+// import; one thread.
 #pragma once
 
 #include <map>
@@ -17,35 +18,36 @@ namespace troupe::interop {
 
 /// Where a body is placed.
 struct Site {
-  const Site* around = nullptr;
+  const Site* around = nullptr;                        ///< the site that contains the call; null: none
   const FunctionDef* function = nullptr;               ///< null: the graph itself
-  std::string prefix;                                  ///< of names; ends in '/'
-  std::string device;                                  ///< of nodes that ask for none
-  std::map<std::string_view, const AttrValue*> attrs;  ///< of the call: what placeholders stand for
+  std::string prefix;                                  ///< the prefix of names; ends in '/'
+  std::string device;                                  ///< the device of nodes that request none
+  std::map<std::string_view, const AttrValue*> attrs;  ///< attributes of the call, the values of placeholders
   std::vector<std::vector<Output>> arguments;
-  std::optional<NodeId> start;    ///< nodes without inputs run after this one
-  bool start_before_all = false;  ///< and so do those with inputs
+  std::optional<NodeId> start;    ///< if set, nodes without inputs run after this node
+  bool start_before_all = false;  ///< if true, nodes with inputs run after `start`, too
 
-  /// The value, or what it stands for.
+  /// Returns the value or, if it is a placeholder, the value for which it stands.
   const AttrValue& resolve(const AttrValue& value) const;
   int depth() const { return around ? around->depth() + 1 : 0; }
 };
 
-/// Is this what a file says of the shape of a resource handle? TensorFlow's handle is a scalar; here its edge has the shape of the
-/// value it leads to, which such a file does not tell.
+/// Returns whether this is the shape of a resource handle in a file. TensorFlow's handle is a scalar. In Troupe its edge has the
+/// shape of the variable's value, so the shape in the file says nothing.
 bool is_shape_of_handle(DType dtype, const PartialShape& shape);
 
-/// The outputs of a node or call, and where those of each output argument begin.
+/// The outputs of a node or call, and the index of the first output of each output argument.
 struct Outputs {
   std::vector<Output> values;
   std::map<std::string_view, size_t> arguments;
 };
 
-/// The nodes of a body once they are in the graph.
+/// The nodes of a body after they have been added to the graph.
 struct Placed {
-  std::vector<NodeId> nodes;                    ///< of a call: the one that runs after all of it
-  std::unordered_map<uint32_t, Outputs> calls;  ///< what calls yield
-  std::vector<NodeId> effects;  ///< nodes that change state or reach outside; kept for functions
+  std::vector<NodeId> nodes;                    ///< by index in the body; for a call, PlacedCall::done
+  std::unordered_map<uint32_t, Outputs> calls;  ///< the outputs of calls, by index in the body
+  std::vector<NodeId>
+      effects;  ///< in functions, the nodes that change state or have effects outside the graph
 };
 
 class Importer {
@@ -57,19 +59,19 @@ class Importer {
   const FunctionLibrary& library() const { return library_; }
   const GraphLimits& limits() const { return limits_; }
 
-  /// Every node of the body but those marked absent, which nothing else may need. Failures name op and node.
+  /// Adds every node of the body except those marked absent, which no other node may need. Errors name op and node.
   Result<Placed> place(const Body& body, const Site& site, const std::vector<bool>& absent = {});
-  /// The tensor a reference of the body means there. InvalidArgument when its node has no such output.
+  /// Returns the output in the graph for a reference of the body. Fails with InvalidArgument if its node has no such output.
   Result<Output> find(const Body& body, Body::Input reference, const Site& site, const Placed& placed) const;
-  /// Adds one node within limits.
+  /// Adds one node. Fails with ResourceExhausted if a limit is exceeded.
   Result<NodeId> add(NodeSpec spec);
-  /// Re-points the input of a Merge to what the loop goes on with, whose shape must be compatible.
+  /// Replaces an input of a Merge by the value of the next iteration, whose shape must be compatible.
   Status close_loop(NodeId merge, size_t input, Output next);
-  /// The body of a function, for one more call; read once.
+  /// Returns the body of a function for one more call. It is parsed at the first call; each call counts towards the limits.
   Result<const Body*> body_of(const FunctionDef& function);
 
  private:
-  struct Insertion;  ///< a body, its site, and what is placed already
+  struct Insertion;  ///< a body, its site, and the nodes placed so far
   struct LaterInput {
     NodeId node;
     size_t input;
@@ -79,7 +81,7 @@ class Importer {
   Status place_node(Insertion& place, uint32_t i);
   Status read_edges(Insertion& place, uint32_t i, NodeSpec& spec);
   static bool is_first(const Insertion& place, uint32_t i);
-  void hand_on_reference(NodeSpec& spec) const;
+  void forward_reference(NodeSpec& spec) const;
   Status read_device(const Insertion& place, const NodeDef& node, NodeSpec& spec);
   Status read_attrs(const Insertion& place, const NodeDef& node, const troupe::OpDef& op, NodeSpec& spec);
   Status read_colocation(const Insertion& place, const AttrValue& value, NodeSpec& spec) const;
@@ -95,7 +97,7 @@ class Importer {
   };
   std::unordered_map<const FunctionDef*, Function> functions_;
   uint64_t constant_bytes_, outputs_ = 0, function_bytes_ = 0;
-  std::string last_device_;  ///< which is known to be one
+  std::string last_device_;  ///< the last valid device name, which need not be parsed again
 };
 
 }  // namespace troupe::interop

@@ -1,5 +1,5 @@
-// MetaGraph: a graph and what TensorFlow keeps beside it in a MetaGraphDef: what names its tensors by role, and how it is saved. The
-// graph's own saver is kept only with its nodes: see read_meta_graph(). A plain value.
+// MetaGraph: a graph with the data that TensorFlow's MetaGraphDef holds beside it: collections, which name tensors by role, and the
+// saver, which names the nodes that save and restore variables. A plain value.
 #pragma once
 
 #include <map>
@@ -12,7 +12,7 @@
 
 namespace troupe::interop {
 
-/// How variables are saved and restored by the graph itself, with the settings that TensorFlow's Saver gets back.
+/// The nodes of the graph that save and restore its variables, and the settings of TensorFlow's Saver.
 struct Saver {
   std::string filename_tensor, save_tensor, restore_node;
   int max_to_keep = 0;
@@ -24,7 +24,7 @@ struct Saver {
 };
 
 struct MetaGraph {
-  /// Serialised messages, of the type that the collection's name implies.
+  /// Serialised messages, whose type follows from the name of the collection.
   struct Bytes {
     std::vector<std::string> values;
     friend bool operator==(const Bytes&, const Bytes&) = default;
@@ -34,13 +34,14 @@ struct MetaGraph {
     std::string type, value;
     friend bool operator==(const Any&, const Any&) = default;
   };
-  /// The first: names of nodes or tensors.
+  /// The first alternative holds names of nodes or tensors.
   using Collection = std::variant<std::vector<std::string>, Bytes, std::vector<int64_t>, std::vector<float>,
                                   std::vector<Any>>;
 
   Graph graph;
   std::vector<std::string> tags;
-  std::string tensorflow_version;  ///< that wrote it; TensorFlow reads some collections by it
+  std::string
+      tensorflow_version;  ///< the version that wrote the graph; it affects how TensorFlow reads collections
   std::optional<Saver> saver;
   std::map<std::string, Collection> collections;
 };

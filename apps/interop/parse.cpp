@@ -21,12 +21,12 @@ using Wire = pb::internal::WireFormatLite;
 
 constexpr int max_nesting = 64;
 
-/// Walks over the binary form without keeping anything of it.
+/// Scans the binary form to count its fields and nodes, without storing them.
 class Scan {
  public:
   Scan(const pb::Descriptor& root, const GraphLimits& limits) : limits_(limits) { add(root); }
 
-  /// Ok also for bytes that are cut off or damaged: the parser tells that better.
+  /// Fails if a limit is exceeded. Returns Ok for bytes that are cut off or damaged, since the parser reports these better.
   Status run(std::string_view bytes) {
     pb::io::CodedInputStream in(reinterpret_cast<const uint8_t*>(bytes.data()),
                                 static_cast<int>(bytes.size()));
@@ -34,7 +34,7 @@ class Scan {
   }
 
  private:
-  /// Per number of a field up to 31: which message it holds, `none`, or `node`.
+  /// For each field number up to 31: the index of the message type of the field or `none`, and whether that type is NodeDef.
   struct Type {
     std::array<uint8_t, 32> child;
     std::array<bool, 32> is_node;
@@ -58,11 +58,13 @@ class Scan {
     return number;
   }
 
-  /// False: the bytes are damaged.
+  /// Returns false if the bytes are damaged.
   Result<bool> message(pb::io::CodedInputStream& in, uint8_t type, int depth) {
-    if (depth == max_nesting) return invalid_argument("messages are nested too deeply");
+    if (depth == max_nesting)
+      return invalid_argument("messages are nested too deeply, in more than " + std::to_string(max_nesting) +
+                              " levels");
     while (const uint32_t tag = in.ReadTag()) {
-      if (++fields_ > limits_.fields) return limit_passed("fields", limits_.fields);
+      if (++fields_ > limits_.fields) return limit_exceeded("fields", limits_.fields);
       const auto number = static_cast<uint32_t>(Wire::GetTagFieldNumber(tag));
       const uint8_t child = number < 32 ? types_[type].child[number] : none;
       if (Wire::GetTagWireType(tag) != Wire::WIRETYPE_LENGTH_DELIMITED || child == none) {
@@ -70,7 +72,7 @@ class Scan {
         continue;
       }
       if (types_[type].is_node[number] && ++nodes_ > limits_.nodes)
-        return limit_passed("nodes", limits_.nodes);
+        return limit_exceeded("nodes", limits_.nodes);
       const auto outer = in.ReadLengthAndPushLimit();
       TROUPE_ASSIGN(const bool whole, message(in, child, depth + 1));
       if (!whole || in.BytesUntilLimit() > 0) return false;
@@ -78,7 +80,7 @@ class Scan {
     }
     return true;
   }
-  /// Groups have long been out of use and may nest: they are damage.
+  /// Skips a field; returns false if that fails. Groups, an obsolete kind of field that may nest, count as damage.
   static bool skip(pb::io::CodedInputStream& in, uint32_t tag) {
     const auto type = Wire::GetTagWireType(tag);
     return type != Wire::WIRETYPE_START_GROUP && type != Wire::WIRETYPE_END_GROUP &&
@@ -104,18 +106,19 @@ class FirstError final : public pb::io::ErrorCollector {
   std::string text_;
 };
 
-/// Text has no control characters; the binary form of a node has the number of its second field, 0x12, behind its name.
+/// Returns whether the bytes are the text form, which has no control characters. In the binary form the name of the first node is
+/// followed by the tag of its second field, 0x12.
 bool is_text(std::string_view bytes) {
-  constexpr size_t enough = 4096;
+  constexpr size_t max_inspected = 4096;
   return !bytes.empty() &&
-         std::none_of(bytes.begin(), bytes.begin() + std::min(bytes.size(), enough),
+         std::none_of(bytes.begin(), bytes.begin() + std::min(bytes.size(), max_inspected),
                       [](unsigned char c) { return c < 0x20 && c != '\t' && c != '\n' && c != '\r'; });
 }
 
 Status parse_text(std::string_view bytes, const GraphLimits& limits, pb::Message& message) {
-  if (bytes.size() > limits.text_bytes) return limit_passed("text_bytes", limits.text_bytes);
+  if (bytes.size() > limits.text_bytes) return limit_exceeded("text_bytes", limits.text_bytes);
   if (bytes.find_first_not_of("\t\n\r ") == std::string_view::npos)
-    return invalid_argument("there is nothing but blanks");
+    return invalid_argument("the text consists only of white space");
   FirstError errors;
   pb::TextFormat::Parser parser;
   parser.RecordErrorsTo(&errors);
@@ -126,17 +129,18 @@ Status parse_text(std::string_view bytes, const GraphLimits& limits, pb::Message
 }
 
 Status parse_binary(std::string_view bytes, const GraphLimits& limits, pb::Message& message) {
-  const uint64_t most = std::min<uint64_t>(limits.bytes, INT32_MAX);
-  if (bytes.size() > most) return limit_passed("bytes", most);
+  const uint64_t max_bytes = std::min<uint64_t>(limits.bytes, INT32_MAX);
+  if (bytes.size() > max_bytes) return limit_exceeded("bytes", max_bytes);
   TROUPE_RETURN_IF_FAILED(Scan(*message.GetDescriptor(), limits).run(bytes));
   if (message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return {};
-  return invalid_argument("the bytes are cut off or damaged, or no " + message.GetDescriptor()->name());
+  return invalid_argument("the bytes are cut off or damaged, or are not a " +
+                          message.GetDescriptor()->name());
 }
 
 }  // namespace
 
-Status limit_passed(std::string_view name, uint64_t limit) {
-  return resource_exhausted("limit " + std::string(name) + ", " + std::to_string(limit) + ", is passed");
+Status limit_exceeded(std::string_view name, uint64_t limit) {
+  return resource_exhausted("limit " + std::string(name) + " = " + std::to_string(limit) + " is exceeded");
 }
 
 Status parse(std::string_view bytes, const GraphLimits& limits, pb::Message& message) {

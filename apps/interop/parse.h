@@ -1,5 +1,5 @@
-// The binary or text form of a message, whichever the bytes are, read within limits: bytes and fields are counted before anything
-// is allocated for them. Functions without state.
+// Parses a message from its binary or text form, whichever the bytes are, within limits: bytes and fields are counted before memory
+// is allocated for them. Functions without state; any thread.
 #pragma once
 
 #include <string_view>
@@ -13,10 +13,11 @@ class Message;
 
 namespace troupe::interop {
 
-/// InvalidArgument with line and column for text. On failure `message` holds what came before it.
+/// Parses `message`. Fails with InvalidArgument if the bytes are malformed, with line and column for text; with ResourceExhausted
+/// if a limit is exceeded. After a failure `message` holds the fields that precede the error.
 Status parse(std::string_view bytes, const GraphLimits& limits, google::protobuf::Message& message);
 
-/// "limit nodes, 100, is passed".
-Status limit_passed(std::string_view name, uint64_t limit);
+/// Returns ResourceExhausted with the text "limit nodes = 100 is exceeded".
+Status limit_exceeded(std::string_view name, uint64_t limit);
 
 }  // namespace troupe::interop

@@ -7,11 +7,11 @@ namespace troupe::interop {
 namespace {
 
 struct Part {
-  std::string variable;  ///< whose part it is
+  std::string variable;  ///< the name of the whole variable
   uint32_t number;
 };
 
-/// What the name of a variable says; nothing when it is none of a part.
+/// Parses the name of a variable; returns nothing if it is not the name of a part.
 std::optional<Part> part_of(std::string_view name) {
   constexpr std::string_view mark = "/part_";
   const size_t at = name.rfind(mark);
@@ -23,10 +23,10 @@ std::optional<Part> part_of(std::string_view name) {
   return Part{std::string(name.substr(0, at)).append(rest.substr(digits.size())), number};
 }
 
-/// The parts of a variable in the graph by their numbers: their names and shapes.
+/// The names and shapes of the parts of a variable in the graph, by their numbers.
 using Parts = std::map<uint32_t, const std::pair<const std::string, PartialShape>*>;
 
-/// The slices of parts that lie one after the other along a dimension; nothing when they do not make up the shape.
+/// Returns the slices of the parts if they lie one after the other along a dimension and add up to the shape, otherwise nothing.
 std::optional<std::vector<TensorSlice>> cut_along(size_t dim, const Shape& whole, const Parts& parts) {
   std::vector<TensorSlice> slices;
   int64_t start = 0;
@@ -53,7 +53,7 @@ Result<std::vector<TensorSlice>> cut(const std::string& name, const Shape& whole
   for (const auto& [number, part] : parts)
     if (named++ < max_named) text += (named == 1 ? "" : ", ") + part->first + ' ' + part->second.text();
   return invalid_argument("variable '" + name + "' has shape " + whole.text() +
-                          " in the checkpoint, which its parts in the graph do not make up: " + text);
+                          " in the checkpoint, but its parts in the graph do not add up to that: " + text);
 }
 
 }  // namespace

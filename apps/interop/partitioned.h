@@ -1,5 +1,5 @@
-// Partitioned variables: tf.get_variable with a partitioner makes variables w/part_0, w/part_1 and so on of a graph, and their slots
-// w/part_0/Adam, which a checkpoint has as slices of w and w/Adam. A function without state.
+// Partitioned variables: tf.get_variable with a partitioner creates variables w/part_0, w/part_1 and so on, and optimizers create
+// their slots w/part_0/Adam. A checkpoint stores them as slices of w and w/Adam. A function without state; any thread.
 #pragma once
 
 #include <map>
@@ -14,12 +14,12 @@ namespace troupe::interop {
 
 struct SavedAs {
   std::string name;
-  std::optional<TensorSlice> slice;  ///< nothing: the whole variable
+  std::optional<TensorSlice> slice;  ///< not set: the whole variable
 };
 
-/// Where a checkpoint has variables of these names and shapes, by their names; those that it does not have are left out. Which slice a
-/// part is follows from its number and the shapes of all parts, so all must be there; InvalidArgument, naming the variable, when
-/// they are not or do not make up its shape.
+/// Returns, by the names of the given variables, where a checkpoint has them. Variables that it does not have are left out. The
+/// slice of a part follows from its number and the shapes of all parts, so all parts must be given. Fails with InvalidArgument,
+/// naming the variable, if parts are missing or do not add up to its shape.
 Result<std::map<std::string, SavedAs>> find_saved(const std::map<std::string, PartialShape>& variables,
                                                   const Bundle& bundle);
 

@@ -9,7 +9,7 @@
 namespace troupe::interop {
 namespace {
 
-/// A message and the memory of all its parts.
+/// Owns a message and the arena with the memory of all its parts.
 template <class Message>
 class Parsed {
  public:
@@ -25,21 +25,23 @@ class Parsed {
 
 Status check_versions(const VersionDef& versions) {
   const auto number = [](int version) { return std::to_string(version); };
-  if (versions.producer() < 0) return invalid_argument("versions.producer is " + number(versions.producer()));
+  if (versions.producer() < 0)
+    return invalid_argument("versions.producer is " + number(versions.producer()) + "; expected 0 or more");
   if (versions.min_consumer() > consumer_version)
-    return invalid_argument("the graph needs a reader of version " + number(versions.min_consumer()) +
-                            " at least; this one is of version " + number(consumer_version));
+    return invalid_argument("the graph needs a reader of at least version " +
+                            number(versions.min_consumer()) + "; Troupe reads version " +
+                            number(consumer_version));
   for (const int bad : versions.bad_consumers())
     if (bad == consumer_version)
       return invalid_argument("the graph must not be read by version " + number(consumer_version) +
-                              ", which this one is");
+                              " (versions.bad_consumers), which is the version that Troupe reads");
   return {};
 }
 
-/// Up to this version a Placeholder of unknown shape was written as one of shape [].
+/// Up to this version TensorFlow wrote a Placeholder of unknown shape as one of shape [].
 constexpr int last_producer_without_unknown_shape = 21;
 
-void forget_scalar_shapes(google::protobuf::RepeatedPtrField<NodeDef>& nodes) {
+void make_scalar_shapes_unknown(google::protobuf::RepeatedPtrField<NodeDef>& nodes) {
   for (NodeDef& node : nodes) {
     if (node.op() != "Placeholder") continue;
     for (AttrEntry& attr : *node.mutable_attr())
@@ -48,12 +50,12 @@ void forget_scalar_shapes(google::protobuf::RepeatedPtrField<NodeDef>& nodes) {
   }
 }
 
-/// In place: what the graph said to readers of its time.
+/// Translates, in place, a graph of an older version to the current one.
 void translate_from_version(GraphDef& def) {
   if (def.versions().producer() > last_producer_without_unknown_shape) return;
-  forget_scalar_shapes(*def.mutable_node());
+  make_scalar_shapes_unknown(*def.mutable_node());
   for (FunctionDef& function : *def.mutable_library()->mutable_function())
-    forget_scalar_shapes(*function.mutable_node_def());
+    make_scalar_shapes_unknown(*function.mutable_node_def());
 }
 
 uint64_t count_nodes(const GraphDef& def) {
@@ -66,7 +68,7 @@ uint64_t count_nodes(const GraphDef& def) {
 Result<Graph> build(GraphDef& def, std::shared_ptr<const OpTable> ops, const GraphLimits& limits) {
   TROUPE_RETURN_IF_FAILED(check_versions(def.versions()));
   translate_from_version(def);
-  if (count_nodes(def) > limits.nodes) return limit_passed("nodes", limits.nodes);
+  if (count_nodes(def) > limits.nodes) return limit_exceeded("nodes", limits.nodes);
   TROUPE_ASSIGN(const FunctionLibrary library, FunctionLibrary::make(def.library()));
   TROUPE_ASSIGN(const Body body, Body::make(def.node()));
   Graph graph(std::move(ops));
@@ -76,7 +78,7 @@ Result<Graph> build(GraphDef& def, std::shared_ptr<const OpTable> ops, const Gra
   return graph;
 }
 
-/// With the node at which the bytes went wrong: the last whose name is whole.
+/// Adds to an error of the parser the last node that was read completely, near which the error is.
 Status at_last_node(const Status& status, const GraphDef& def) {
   int last = def.node_size() - 1;
   if (last >= 0 && def.node(last).op().empty()) --last;

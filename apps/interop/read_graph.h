@@ -1,6 +1,6 @@
-// Graphs as TensorFlow writes them, GraphDef and MetaGraphDef, read into a Graph (features.md B1, B10, B11). Functions are put in
-// place where they are called; what is read has passed the checks of any graph. Whatever the bytes are, the answer is a graph or
-// a Status that names the node: nothing is trusted. Functions without state.
+// Reads the graphs that TensorFlow writes, GraphDef and MetaGraphDef, into a Graph (features.md B1, B10, B11). Functions are
+// inlined where they are called. The bytes are not trusted: the result is a graph that has passed all checks, or an error that
+// names the node. Functions without state; any thread.
 #pragma once
 
 #include <memory>
@@ -13,20 +13,22 @@
 
 namespace troupe::interop {
 
-/// The version of TensorFlow's graphs that is understood (that of 2.21).
+/// The version of TensorFlow's graph format that Troupe reads (that of TensorFlow 2.21).
 inline constexpr int consumer_version = 2474;
 
-/// Binary or text, whichever it is. Nodes whose ops are missing in the table, and what needs them, are left out: whoever asks for
-/// one is told so (Graph::absent). InvalidArgument or AlreadyExists for what is wrong in the file, with node, op and attribute;
-/// ResourceExhausted naming the limit passed.
+/// Reads a GraphDef in binary or text form. Nodes whose ops are not in the table, and the nodes that need them, are left out of the
+/// graph and listed in Graph::absent(). Fails with InvalidArgument or AlreadyExists, naming node, op and attribute, if the graph is
+/// invalid, and with ResourceExhausted, naming the limit, if a limit is exceeded.
 Result<Graph> read_graph_def(std::string_view bytes, std::shared_ptr<const OpTable> ops,
                              const GraphLimits& limits = {});
 
-/// The same. A saver whose nodes are left out is left out, too: variables get their values by apps/interop/bundle.h.
+/// Reads a MetaGraphDef, as read_graph_def() does. A saver whose nodes are left out is left out, too; apps/interop/bundle.h reads
+/// checkpoints without it.
 Result<MetaGraph> read_meta_graph(std::string_view bytes, std::shared_ptr<const OpTable> ops,
                                   const GraphLimits& limits = {});
 
-/// The graph of a file: a MetaGraphDef when it is called *.meta, else a GraphDef. Fails as these and Disk do.
+/// Reads the graph of a file: a MetaGraphDef if the name ends in ".meta", otherwise a GraphDef. Fails as the functions above do,
+/// and with the error of the disk.
 Result<Graph> read_graph_file(Disk& disk, const std::string& file, std::shared_ptr<const OpTable> ops);
 
 }  // namespace troupe::interop

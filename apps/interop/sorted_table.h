@@ -1,6 +1,6 @@
-// The files in which TensorFlow keeps sorted keys with their values, the index of a checkpoint among them: blocks of entries whose keys
-// share their beginnings, each with a checksum, and at the end where they are. Those of LevelDB; nothing of them is compressed. A
-// function without state.
+// Reads the files in which TensorFlow stores sorted keys with values, such as the index of a checkpoint. They have the format of
+// LevelDB's tables: blocks of entries whose keys share prefixes, each block with a checksum, and an index of the blocks at the end.
+// Compressed blocks are not supported. A function without state; any thread.
 #pragma once
 
 #include <map>
@@ -11,7 +11,8 @@
 
 namespace troupe::interop {
 
-/// DataLoss, naming `file` and what is wrong, whatever the bytes are; Unimplemented when it is compressed.
+/// Returns the values by their keys. Fails with DataLoss if the bytes are damaged and with Unimplemented if blocks are compressed.
+/// The error names `file`.
 Result<std::map<std::string, std::string>> read_sorted_table(std::string_view bytes, const std::string& file);
 
 }  // namespace troupe::interop

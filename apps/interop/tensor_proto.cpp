@@ -14,7 +14,7 @@ Status disagrees(const Tensor& tensor, const std::string& what) {
   return invalid_argument("a constant of " + tensor.signature() + " has " + what);
 }
 
-/// As TensorFlow packs strings: the lengths of all, then their bytes.
+/// Reads strings as TensorFlow packs them: first the lengths of all strings, then their bytes.
 Status read_packed_strings(const std::string& content, Tensor& tensor) {
   google::protobuf::io::CodedInputStream in(reinterpret_cast<const uint8_t*>(content.data()),
                                             static_cast<int>(content.size()));
@@ -43,7 +43,7 @@ Status read_content(const std::string& content, Tensor& tensor) {
   return {};
 }
 
-/// How many elements all the fields of values have together.
+/// Returns the number of elements in all value fields together.
 int values_of(const TensorProto& proto) {
   return proto.float_val_size() + proto.double_val_size() + proto.int_val_size() + proto.string_val_size() +
          proto.scomplex_val_size() / 2 + proto.int64_val_size() + proto.bool_val_size() +
@@ -51,7 +51,7 @@ int values_of(const TensorProto& proto) {
          proto.uint64_val_size();
 }
 
-/// Fills a tensor from the field of its type; the last value stands for all that follow.
+/// Fills a tensor from the field of its type. If the field has fewer values than the tensor, the last one is repeated.
 class ValueReader {
  public:
   ValueReader(const TensorProto& proto, Tensor& tensor) : proto_(proto), tensor_(tensor) {}
@@ -79,19 +79,19 @@ class ValueReader {
       case DType::String: return plain<std::string>("string_val", proto_.string_val());
       case DType::Complex64: return complex<float>("scomplex_val", proto_.scomplex_val());
       case DType::Complex128: return complex<double>("dcomplex_val", proto_.dcomplex_val());
-      default: return invalid_argument("there are no constants of " + std::string(name(tensor_.dtype())));
+      default: return invalid_argument("a constant cannot have dtype " + std::string(name(tensor_.dtype())));
     }
   }
 
  private:
-  /// `convert(i, element)` is false for a value that the type cannot hold.
+  /// `convert(i, element)` sets the element to value i; it returns false if the type cannot hold the value.
   template <class T, class Convert>
   Status fill(const char* field, int count, Convert convert) {
     const std::span<T> elements = tensor_.write<T>();
     if (values_of(proto_) != count)
       return disagrees(tensor_, std::string("elements in other fields than ") + field);
     const auto given = static_cast<size_t>(count);
-    if (elements.empty()) return {};  // a value may stand for all, of which there are none
+    if (elements.empty()) return {};  // an empty tensor may have a value to repeat
     if (given > elements.size()) return disagrees(tensor_, std::to_string(count) + " elements in " + field);
     for (int i = 0; i < count; ++i)
       if (!convert(i, elements[static_cast<size_t>(i)]))
@@ -106,7 +106,7 @@ class ValueReader {
       return true;
     });
   }
-  /// `Stored`: the integer behind the type, which a value must fit.
+  /// `Stored` is the integer type with the bits of T; each value must fit it.
   template <class T, class Stored = T>
   Status narrow(const char* field, const google::protobuf::RepeatedField<int32_t>& values) {
     return fill<T>(field, values.size(), [&](int i, T& element) {
@@ -128,7 +128,7 @@ class ValueReader {
   Tensor& tensor_;
 };
 
-/// What the strings themselves take; there are few enough `elements` that nothing overflows.
+/// Returns how many bytes the contents of the strings take. The caller has bounded `elements`, so the sum does not overflow.
 uint64_t string_bytes(const TensorProto& proto, int64_t elements) {
   uint64_t bytes = proto.tensor_content().size();
   for (const auto& value : proto.string_val()) bytes += value.size();
@@ -140,7 +140,7 @@ uint64_t string_bytes(const TensorProto& proto, int64_t elements) {
 Status take(uint64_t bytes, uint64_t& budget, const Shape& shape, DType dtype) {
   if (bytes > budget)
     return resource_exhausted("a constant of " + std::string(name(dtype)) + shape.text() + " takes " +
-                              std::to_string(bytes) + " bytes; limit constant_bytes leaves " +
+                              std::to_string(bytes) + " bytes, but the limit constant_bytes leaves " +
                               std::to_string(budget));
   budget -= bytes;
   return {};
@@ -171,7 +171,7 @@ void write_shape(const PartialShape& shape, TensorShapeProto& proto) {
 
 Result<Tensor> read_tensor(const TensorProto& proto, uint64_t& budget) {
   TROUPE_ASSIGN(const DType dtype, read_dtype(proto.dtype()));
-  if (is_local(dtype)) return invalid_argument("there are no constants of " + std::string(name(dtype)));
+  if (is_local(dtype)) return invalid_argument("a constant cannot have dtype " + std::string(name(dtype)));
   TROUPE_ASSIGN(const PartialShape partial, read_shape(proto.tensor_shape()));
   TROUPE_ASSIGN(const Shape shape, partial.to_shape(dtype));
   TROUPE_RETURN_IF_FAILED(

@@ -8,16 +8,16 @@
 namespace troupe::interop {
 namespace {
 
-// OrderedCode: bytes that compare as the values do.
+// The functions write_number(), write_string() and write_signed() implement OrderedCode, whose bytes compare as the values do.
 
-/// How many bytes follow, then those, the highest first.
+/// Writes the number of significant bytes, then these bytes, the highest first.
 void write_number(uint64_t value, std::string& out) {
   const auto bytes = static_cast<int>((std::bit_width(value) + 7) / 8);
   out += static_cast<char>(bytes);
   for (int i = bytes - 1; i >= 0; --i) out += static_cast<char>(value >> (8 * i));
 }
 
-/// A zero is followed by 0xff, 0xff by a zero, the end is zero and one.
+/// Writes 0xff after each zero byte, zero after each byte 0xff, and the bytes 0 and 1 at the end.
 void write_string(std::string_view text, std::string& out) {
   for (const char c : text) {
     out += c;
@@ -28,7 +28,8 @@ void write_string(std::string_view text, std::string& out) {
   out += '\1';
 }
 
-/// Seven bits a byte in two's complement, the highest first; as many leading ones as bytes, inverted when it is negative.
+/// Writes the number in two's complement, the highest byte first, with seven bits of the number per byte. The leading bits, one for
+/// each byte, are ones; they are inverted if the number is negative.
 void write_signed(int64_t value, std::string& out) {
   const auto magnitude = static_cast<uint64_t>(value < 0 ? ~value : value);
   const auto bytes = static_cast<size_t>(std::bit_width(magnitude) / 7 + 1);
@@ -43,7 +44,7 @@ void write_signed(int64_t value, std::string& out) {
   out.append(reinterpret_cast<const char*>(first), bytes);
 }
 
-/// What two that overlap have in common.
+/// Returns the common part of two slices that overlap.
 TensorSlice intersection(const TensorSlice& a, const TensorSlice& b) {
   TensorSlice common = a;
   for (size_t i = 0; i < a.start.size(); ++i) {
@@ -53,7 +54,7 @@ TensorSlice intersection(const TensorSlice& a, const TensorSlice& b) {
   return common;
 }
 
-/// Of the element at `position` of the tensor among those that a slice holds.
+/// Returns the index, among the elements of a slice, of the element at `position` of the tensor.
 int64_t offset_in(const TensorSlice& slice, const std::vector<int64_t>& position) {
   int64_t offset = 0;
   for (size_t i = 0; i < position.size(); ++i)
@@ -61,7 +62,7 @@ int64_t offset_in(const TensorSlice& slice, const std::vector<int64_t>& position
   return offset;
 }
 
-/// To the next row, a run of the last dimension; false after the last.
+/// Moves `position` to the next row of the slice (a row runs along the last dimension). Returns false after the last row.
 bool next_row(const TensorSlice& slice, std::vector<int64_t>& position) {
   for (size_t i = position.size(); i-- > 1;) {
     const size_t dim = i - 1;

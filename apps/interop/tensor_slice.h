@@ -1,4 +1,5 @@
-// TensorSlice: a box of a tensor's elements, as variables are saved in parts. Plain values, and functions without state.
+// TensorSlice: a box of the elements of a tensor. Checkpoints store partitioned variables as slices. Plain values and functions
+// without state; any thread.
 #pragma once
 
 #include <optional>
@@ -11,34 +12,35 @@
 namespace troupe::interop {
 
 struct TensorSlice {
-  /// Of each dimension. A length of `all` with start 0 is what a checkpoint says for a whole dimension whose length it does not
-  /// repeat; the functions below but slice_key() want lengths.
+  /// The range of elements in each dimension. Checkpoints write start 0 and length `all` for a whole dimension. The functions
+  /// below, except for within() and slice_key(), need actual lengths.
   std::vector<int64_t> start, length;
   static constexpr int64_t all = -1;
 
   static TensorSlice whole(const Shape& shape);
-  /// The same with the length of each dimension; nothing when it does not lie in a tensor of this shape.
+  /// Returns the slice with `all` replaced by actual lengths, or nothing if it does not lie inside a tensor of this shape.
   std::optional<TensorSlice> within(const Shape& shape) const;
 
   int64_t elements() const;
-  /// "2,3:0,4": start and length of each dimension, as TensorFlow writes it.
+  /// Returns start and length of each dimension as TensorFlow writes them: "2,3:0,4".
   std::string text() const;
 
   friend bool operator==(const TensorSlice&, const TensorSlice&) = default;
 };
 
-/// Do both have an element of one tensor?
+/// Returns whether two slices of one tensor have an element in common.
 bool overlap(const TensorSlice& a, const TensorSlice& b);
 
-/// Copies what both have of one tensor from `from`, which holds the elements of the slice `held`, into `to`, which is to hold those
-/// of `wanted`. Equal dtypes, in host memory.
+/// Copies the elements that the slices `held` and `wanted` have in common. `from` holds the elements of `held`; `to` receives those
+/// of `wanted`. Both tensors have the same dtype and are in host memory.
 void copy_slice(const Tensor& from, const TensorSlice& held, Tensor& to, const TensorSlice& wanted);
 
-/// Where the index of a checkpoint has the part of a variable: TensorFlow's EncodeTensorNameSlice, in the coding of OrderedCode.
+/// Returns the key of a part of a variable in the index of a checkpoint: TensorFlow's EncodeTensorNameSlice, encoded by
+/// OrderedCode.
 std::string slice_key(std::string_view name, const TensorSlice& slice);
-/// Such a key begins with a zero byte, as no variable does.
+/// A slice key begins with a zero byte, which the name of a variable never does.
 inline bool is_slice_key(std::string_view key) { return key.starts_with('\0'); }
-/// For messages.
+/// Returns the name of the variable in a slice key, for error messages.
 std::string variable_of(std::string_view slice_key);
 
 }  // namespace troupe::interop

@@ -10,7 +10,7 @@ namespace {
 
 using Names = std::set<std::string_view>;
 
-/// The unknown ops of nodes and of the functions that they call.
+/// Finds the unknown ops of nodes and of the functions that they call.
 class UnknownOps {
  public:
   UnknownOps(const FunctionLibrary& library, const OpTable& table) : library_(library), table_(table) {}
@@ -18,13 +18,14 @@ class UnknownOps {
   Names of(const NodeDef& node) {
     Names names;
     std::vector<const FunctionDef*> called;
-    look(node, names, called);
+    inspect(node, names, called);
     for (const FunctionDef* function : called) names.merge(Names(of(*function)));
     return names;
   }
 
  private:
-  void look(const NodeDef& node, Names& names, std::vector<const FunctionDef*>& called) const {
+  /// Adds the op of a node to `names` if it is unknown, and the functions that the node calls to `called`.
+  void inspect(const NodeDef& node, Names& names, std::vector<const FunctionDef*>& called) const {
     if (table_.find(node.op())) return;
     if (const FunctionDef* function = library_.find(node.op()))
       called.push_back(function);
@@ -35,7 +36,7 @@ class UnknownOps {
         if (const FunctionDef* callee = library_.find(attr.value().func().name())) called.push_back(callee);
   }
 
-  /// Of the function and all that it reaches; a function may reach itself.
+  /// Returns the unknown ops of a function and of all functions that it calls, directly or indirectly. Recursion is allowed.
   const Names& of(const FunctionDef& function) {
     const auto [at, is_new] = functions_.try_emplace(&function);
     if (!is_new) return at->second;
@@ -46,7 +47,7 @@ class UnknownOps {
       const FunctionDef* next = waiting.back();
       waiting.pop_back();
       if (!seen.insert(next).second) continue;
-      for (const NodeDef& node : next->node_def()) look(node, names, waiting);
+      for (const NodeDef& node : next->node_def()) inspect(node, names, waiting);
     }
     return functions_[&function] = std::move(names);
   }
@@ -66,7 +67,7 @@ std::vector<uint32_t> sources_of(const Body& body, uint32_t i) {
   return sources;
 }
 
-/// Marks what needs a marked node, along the back edges of loops, too.
+/// Marks all nodes that need a marked node, also through the back edges of loops.
 void spread(const Body& body, std::vector<bool>& marked) {
   std::vector<std::vector<uint32_t>> consumers(body.size());
   std::vector<uint32_t> waiting;

@@ -1,5 +1,5 @@
-// Which nodes of a body nothing here can run: their ops are unknown, or they call functions with unknown ops, or they need such a
-// node. Functions without state.
+// Finds the nodes of a body that cannot run because their ops are unknown, because they call functions with unknown ops, or because
+// they need such a node. A function without state; any thread.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace troupe::interop {
 
-/// Per node of the body, whether it cannot be in the graph; those are noted as its absent nodes.
+/// Returns, for each node of the body, whether it must be left out of the graph, and records these as absent nodes of the graph.
 std::vector<bool> find_absent(const Body& body, const FunctionLibrary& library, Graph& graph);
 
 }  // namespace troupe::interop

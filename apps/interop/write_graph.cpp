@@ -10,7 +10,7 @@
 namespace troupe::interop {
 namespace {
 
-/// The first version in which a Placeholder of shape [] is a scalar.
+/// The first version of the graph format in which a Placeholder of shape [] is a scalar.
 constexpr int producer_version = 22;
 
 AttrValue& add_attr(NodeDef& def, const std::string& name) {
@@ -24,7 +24,7 @@ std::string reference(const Graph& graph, Output input) {
   return input.index == 0 ? name : name + ':' + std::to_string(input.index);
 }
 
-/// Do the inputs tell all that is known of the outputs' shapes?
+/// Returns whether the shape function of the op yields the shapes of the outputs, so that they need not be written.
 bool shapes_are_inferred(const Graph& graph, const Node& node) {
   ShapeContext context(graph, node);
   return node.op->shape(context).ok() && std::move(context).take_outputs() == node.output_shapes;

@@ -1,5 +1,5 @@
-// A Graph as a GraphDef, a MetaGraph as a MetaGraphDef, that TensorFlow and apps/interop/read_graph.h read: what is read again is the
-// same. Functions without state.
+// Writes a Graph as a GraphDef and a MetaGraph as a MetaGraphDef. TensorFlow and apps/interop/read_graph.h can read them, and
+// reading yields the same graph. Functions without state; any thread.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@ namespace troupe::interop {
 
 enum class Format : uint8_t { Binary, Text };
 
-/// Shapes that the nodes' ops do not infer are written as attribute _output_shapes, colocation as _class. The
-/// graph's own functions are left out: no op calls them.
+/// Shapes that the ops do not infer are written as the attribute _output_shapes, colocation as _class. The functions of the graph
+/// are left out, since no op calls them.
 std::string write_graph_def(const Graph& graph, Format format);
 std::string write_meta_graph(const MetaGraph& meta, Format format);
 

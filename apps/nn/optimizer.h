@@ -25,8 +25,8 @@ class Optimizer {
  public:
   virtual ~Optimizer() = default;
 
-  /// A target that applies one update, with update rules that `strategy` adds to the graph. InvalidArgument when there is nothing to update.
-  /// Slots are variables: make the initializer after this.
+  /// A target that applies one update, with update rules that `strategy` adds to the graph. InvalidArgument when there is nothing
+  /// to update. Slots are variables: make the initializer after this.
   virtual Output apply_gradients(const Scope& scope, const std::vector<VariableGradient>& gradients,
                                  ReplicationStrategy& strategy) const = 0;
   /// The same with rules that are applied at once.

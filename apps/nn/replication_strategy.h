@@ -1,7 +1,8 @@
-// ReplicationStrategy: how the update rules of an optimizer become nodes of a graph. Without replication each rule is an op that changes
-// its variables when the step reaches it. In synchronous between-graph replication (SyncReplicas) each worker pushes its gradients to the
-// task that has the variables, and that task applies the rule once with the gradients of all workers (white paper, section 7; OSDI 2016,
-// section 4.4). Built from the public builder alone; throws Error like it. Public header. One thread at a time per graph.
+// ReplicationStrategy: how the update rules of an optimizer become nodes of a graph. Without replication each rule is an op that
+// changes its variables when the step reaches it. In synchronous between-graph replication (SyncReplicas) each worker pushes its
+// gradients to the task that has the variables, and that task applies the rule once with the gradients of all workers (white paper,
+// section 7; OSDI 2016, section 4.4). Built from the public builder alone; throws Error like it. Public header. One thread at a
+// time per graph.
 #pragma once
 
 #include <map>
@@ -59,9 +60,9 @@ class LocalValues {
   std::vector<std::pair<Output, Output>> all_;
 };
 
-/// The part of a worker in synchronous replication: its gradients are pushed, one per logical shard, and each rule is applied once per
-/// round, with the mean over the shards of all workers, weighted by samples and summed in shard order (SyncReplicasApply). A node
-/// is done when its round is applied. Every worker makes the same rules in the same order. Runs in training steps only.
+/// The part of a worker in synchronous replication: its gradients are pushed, one per logical shard, and each rule is applied once
+/// per round, with the mean over the shards of all workers, weighted by samples and summed in shard order (SyncReplicasApply). A
+/// node is done when its round is applied. Every worker makes the same rules in the same order. Runs in training steps only.
 class SyncReplicas final : public ReplicationStrategy {
  public:
   struct Shard {

@@ -1,6 +1,6 @@
-// Node services: what the applications of this program add to every node of a cluster, beside devices and the actors of steps. Each is a
-// file pair in this folder and a line in all_node_services.cpp. Started by the node's program before the node joins its cluster, and ended
-// before the runtime; one thread.
+// Node services: what the applications of this program add to every node of a cluster, beside devices and the actors of steps. Each
+// is a file pair in this folder and a line in all_node_services.cpp. Started by the node's program before the node joins its
+// cluster, and ended before the runtime; one thread.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,6 @@
-// The trainer of a node: carries out a worker's part of a training run. Its actor takes requests (schema: messages/schemas/trainer.capnp),
-// and a thread of its own carries them out, one at a time: a replica's rounds take long, so they run as in any client of a session.
+// The trainer of a node: carries out a worker's part of a training run. Its actor takes requests (schema:
+// messages/schemas/trainer.capnp), and a thread of its own carries them out, one at a time: a replica's rounds take long, so they
+// run as in any client of a session.
 #pragma once
 
 #include "apps/services/node_service.h"

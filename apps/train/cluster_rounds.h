@@ -1,6 +1,6 @@
-// ClusterRounds: between-graph replication: each worker of the cluster runs its own replica (replica.h) and the variables' tasks gather
-// what all of them push; this end only says which rounds. Several rounds go out at once, as many as take about a quarter of a
-// second, so that the client's distance costs nothing.
+// ClusterRounds: between-graph replication: each worker of the cluster runs its own replica (replica.h) and the variables' tasks
+// gather what all of them push; this end only says which rounds. Several rounds go out at once, as many as take about a quarter of
+// a second, so that the client's distance costs nothing.
 #pragma once
 
 #include <string>

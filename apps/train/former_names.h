@@ -9,8 +9,8 @@
 
 namespace troupe::train {
 
-/// Gives variables of the graph that were missing in `checkpoint` what it has for them under their former names; which ones those are.
-/// Adds its own nodes to the graph. Throws Error.
+/// Gives variables of the graph that were missing in `checkpoint` what it has for them under their former names; which ones those
+/// are. Adds its own nodes to the graph. Throws Error.
 std::set<std::string> restore_former_names(Runtime& runtime, Session& session, Graph& graph,
                                            const RestoredCheckpoint& checkpoint);
 

@@ -1,5 +1,5 @@
-// LocalRounds: all towers and the update in one graph, run by the trainer's session: in this process, or wherever the graph's devices
-// are. One round is one step.
+// LocalRounds: all towers and the update in one graph, run by the trainer's session: in this process, or wherever the graph's
+// devices are. One round is one step.
 #pragma once
 
 #include "actors/step/session.h"

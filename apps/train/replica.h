@@ -1,6 +1,6 @@
-// Replica: a worker's part of a training run, between-graph: its data, its graph, its session over its own devices and the parameter
-// servers. The variables' values stay with it from one round to the next, so that a round costs one exchange with each server:
-// gradients there, new values back. One thread; cancel() from any. Its functions throw Error.
+// Replica: a worker's part of a training run, between-graph: its data, its graph, its session over its own devices and the
+// parameter servers. The variables' values stay with it from one round to the next, so that a round costs one exchange with each
+// server: gradients there, new values back. One thread; cancel() from any. Its functions throw Error.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,6 @@
-// Rounds: how training rounds are run: in one graph by the trainer's own session (local_rounds.h), or by the workers of a cluster, each
-// with a session of its own (cluster_rounds.h). The weights after a round are the same bits either way. One thread, that of the
-// trainer.
+// Rounds: how training rounds are run: in one graph by the trainer's own session (local_rounds.h), or by the workers of a cluster,
+// each with a session of its own (cluster_rounds.h). The weights after a round are the same bits either way. One thread, that of
+// the trainer.
 #pragma once
 
 #include <cstdint>

@@ -17,8 +17,8 @@ class RunFolder {
   /// The next free number under `directory`/`name`.
   static Result<RunFolder> create(const std::string& directory, const std::string& name,
                                   const std::string& effective_config);
-  /// An existing one; its metrics are appended to. InvalidArgument when there is no such folder, AlreadyExists while another training
-  /// writes there.
+  /// An existing one; its metrics are appended to. InvalidArgument when there is no such folder, AlreadyExists while another
+  /// training writes there.
   static Result<RunFolder> open(const std::string& path);
   /// The one with the highest number, or NotFound; else as open().
   static Result<RunFolder> newest(const std::string& directory, const std::string& name);

@@ -115,8 +115,8 @@ class Run {
     return tasks;
   }
 
-  /// Until every task is linked, or there is no use in waiting any longer; who is missing at the end, or will always be, the session
-  /// says. Says from time to time who is waited for, and why.
+  /// Until every task is linked, or there is no use in waiting any longer; who is missing at the end, or will always be, the
+  /// session says. Says from time to time who is waited for, and why.
   Status await_cluster(Now::time_point end) const {
     auto next_word = Now::now() + first_word;
     for (auto waited_for = missing(); !waited_for.empty() && Now::now() < end; waited_for = missing()) {

@@ -1,6 +1,6 @@
-// Trainer: carries out a run file for whoever started it: data, graph, session, epochs, evaluation, early stopping, checkpoints, logs (a
-// worker's part in a cluster: apps/services/trainer.h). One per run, one thread. Everything it does is a function of the run file, the data
-// and the step: a resumed run goes on bit by bit as an undisturbed one would have.
+// Trainer: carries out a run file for whoever started it: data, graph, session, epochs, evaluation, early stopping, checkpoints,
+// logs (a worker's part in a cluster: apps/services/trainer.h). One per run, one thread. Everything it does is a function of the
+// run file, the data and the step: a resumed run goes on bit by bit as an undisturbed one would have.
 #pragma once
 
 #include <atomic>

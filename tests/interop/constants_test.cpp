@@ -30,7 +30,7 @@ void check_value(const std::string& dtype, const std::string& tensor, const Shap
 void check_refused(const std::string& dtype, const std::string& tensor, const std::string& message,
                    const interop::GraphLimits& limits = {}) {
   const std::string refused = refusal(file(dtype, tensor), limits);
-  BOOST_TEST(refused.find("[Const] c: attribute value ") != std::string::npos, refused);
+  BOOST_TEST(refused.find("[Const] c: attribute value: ") != std::string::npos, refused);
   BOOST_TEST(refused.find(message) != std::string::npos, refused << " does not say: " << message);
 }
 
@@ -93,9 +93,9 @@ BOOST_AUTO_TEST_CASE(bytes_that_disagree) {
   check_refused("DT_STRING", shape({2}) + "tensor_content: '\\001'", "too few lengths");
   check_refused("DT_STRING", shape({1}) + "tensor_content: '\\001ab'", "bytes left over");
   check_refused("DT_STRING", shape({1}) + "tensor_content: '\\377\\377\\377\\377\\017'", "too few bytes");
-  check_refused("DT_RESOURCE", shape({1}), "no constants of resource");
+  check_refused("DT_RESOURCE", shape({1}), "a constant cannot have dtype resource");
   BOOST_TEST(refusal(node("c", "Const", "", attr("value", "tensor { dtype: 99 }"))) ==
-             "InvalidArgument: [Const] c: attribute value unknown dtype 99");
+             "InvalidArgument: [Const] c: attribute value: unknown dtype 99");
 }
 
 BOOST_AUTO_TEST_CASE(shapes_that_cannot_be) {
@@ -107,8 +107,8 @@ BOOST_AUTO_TEST_CASE(shapes_that_cannot_be) {
                 "limit constant_bytes leaves 2147483648");
   check_refused("DT_STRING", shape({1 << 20}) + "string_val: '" + std::string(3000, 'x') + "'",
                 "limit constant_bytes leaves");
-  check_refused("DT_FLOAT", shape({100}) + "float_val: 1", "takes 400 bytes; limit constant_bytes leaves 399",
-                {.constant_bytes = 399});
+  check_refused("DT_FLOAT", shape({100}) + "float_val: 1",
+                "takes 400 bytes, but the limit constant_bytes leaves 399", {.constant_bytes = 399});
 }
 
 BOOST_AUTO_TEST_SUITE_END()

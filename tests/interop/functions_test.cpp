@@ -250,12 +250,12 @@ BOOST_AUTO_TEST_CASE(calls_that_do_not_fit) {
   check_refused(constant("x", "DT_INT32", "") + node("y", "twice", "x") + twice(),
                 "[twice] y: 'a' of function twice is int32, expected float");
   check_refused(x + node("y", "PartitionedCall", "x"),
-                "[PartitionedCall] y: attribute f is missing, or no function");
+                "[PartitionedCall] y: attribute f is missing or is not a function");
   check_refused(x + node("y", "PartitionedCall", "x", attr("f", "func { name: 'no' }")),
                 "there is no function 'no'");
   check_refused(twice() + twice(), "AlreadyExists: function twice is defined twice");
   check_refused(x + node("y", "odd", "x") + function("odd", input("a"), output("b"), "", ""),
-                "output 'b' of function odd: nothing yields it");
+                "output 'b' of function odd: the function does not say which node yields it");
   check_refused(
       x + node("y", "odd", "x") + function("odd", input("a"), output("b"), "", result("b", "c:d:0")),
       "there is no node 'c'");
@@ -267,7 +267,7 @@ BOOST_AUTO_TEST_CASE(calls_that_do_not_fit) {
       x + node("y", "odd", "x") +
           function("odd", "attr { name: 'N' type: 'int' } " + input("a", "number_attr: 'N' type: DT_FLOAT"),
                    "", "", ""),
-      "does not say how many argument 'a' is");
+      "does not say how many tensors argument 'a' has");
 }
 
 BOOST_AUTO_TEST_CASE(functions_that_call_themselves) {
@@ -282,7 +282,7 @@ BOOST_AUTO_TEST_CASE(functions_that_call_themselves) {
   for (int i = 0; i < 100; ++i) chain += calling("f" + std::to_string(i), "f" + std::to_string(i + 1));
   check_refused(x + node("y", "f0", "x") + chain + calling("f100", "Neg"), "ResourceExhausted: [f64] ");
   check_refused(x + node("y", "f0", "x") + chain + calling("f100", "Neg"),
-                "limit function_depth, 64, is passed");
+                "limit function_depth = 64 is exceeded");
 }
 
 // In time that their number squared would not leave.
@@ -299,7 +299,7 @@ BOOST_AUTO_TEST_CASE(functions_of_many_parts) {
   }
   const std::string x = placeholder("x");
   check_refused(x + calls + function("wide", attrs + input("a"), output("b"), "", result("b", "a")),
-                "limit function_bytes, 268435456, is passed");
+                "limit function_bytes = 268435456 is exceeded");
   check_refused(x + node("y", "many", "x") + function("many", input("a"), outputs, nodes, results + effects),
                 "Ok");
 }
@@ -312,7 +312,7 @@ BOOST_AUTO_TEST_CASE(functions_that_multiply) {
                      node("n", next, "a") + node("m", next, "n:b:0"), result("b", "m:b:0"));
   }
   file += function("f40", input("a"), output("b"), "", result("b", "a"));
-  check_refused(file, "limit nodes, 10000, is passed", {.nodes = 10000});
+  check_refused(file, "limit nodes = 10000 is exceeded", {.nodes = 10000});
 }
 
 BOOST_AUTO_TEST_SUITE_END()

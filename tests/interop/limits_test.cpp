@@ -45,20 +45,20 @@ Graph chain(size_t length) {
 BOOST_AUTO_TEST_SUITE(limits)
 
 BOOST_AUTO_TEST_CASE(ten_million_nodes) {
-  check_refused(repeated(field(1, ""), 10'000'000), "limit nodes, 2097152, is passed");
-  check_refused(repeated(field(1, ""), 101), "limit nodes, 100, is passed", {.nodes = 100});
-  check_refused(field(2, repeated(field(1, repeated(field(3, ""), 51)), 2)), "limit nodes, 100, is passed",
+  check_refused(repeated(field(1, ""), 10'000'000), "limit nodes = 2097152 is exceeded");
+  check_refused(repeated(field(1, ""), 101), "limit nodes = 100 is exceeded", {.nodes = 100});
+  check_refused(field(2, repeated(field(1, repeated(field(3, ""), 51)), 2)), "limit nodes = 100 is exceeded",
                 {.nodes = 100});
-  check_refused(repeated(node("x", "NoOp"), 101), "limit nodes, 100, is passed", {.nodes = 100});
+  check_refused(repeated(node("x", "NoOp"), 101), "limit nodes = 100 is exceeded", {.nodes = 100});
 }
 
 BOOST_AUTO_TEST_CASE(bytes_and_fields) {
   const std::string graph = interop::write_graph_def(chain(10), interop::Format::Binary);
-  check_refused(graph, "limit bytes, 100, is passed", {.bytes = 100});
-  check_refused(graph, "limit fields, 20, is passed", {.fields = 20});
-  check_refused(repeated("#", 101), "limit text_bytes, 100, is passed", {.text_bytes = 100});
+  check_refused(graph, "limit bytes = 100 is exceeded", {.bytes = 100});
+  check_refused(graph, "limit fields = 20 is exceeded", {.fields = 20});
+  check_refused(repeated("#", 101), "limit text_bytes = 100 is exceeded", {.text_bytes = 100});
   // Dimensions of a shape: two bytes in the file, many in memory.
-  check_refused(field(1, field(5, field(2, field(7, repeated(field(2, ""), 1000))))), "limit fields, 500",
+  check_refused(field(1, field(5, field(2, field(7, repeated(field(2, ""), 1000))))), "limit fields = 500",
                 {.fields = 500});
 }
 
@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(outputs) {
   const std::string x = node("x", "Placeholder", "", attr("dtype", "type: DT_FLOAT"));
   check_refused(
       x + node("a", "Unpack", "x", attr("num", "i: 60")) + node("b", "Unpack", "x", attr("num", "i: 60")),
-      "[Unpack] b: limit outputs, 100, is passed", {.outputs = 100});
+      "[Unpack] b: limit outputs = 100 is exceeded", {.outputs = 100});
 }
 
 BOOST_AUTO_TEST_CASE(nesting) {

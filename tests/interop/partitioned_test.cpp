@@ -195,12 +195,12 @@ BOOST_AUTO_TEST_CASE(parts_that_are_missing_or_overlap) {
   check_says(failure("table", [](auto& table) { table.erase(corner); }),
              "DataLoss: 'table' of " + prefix("tiles") + ": its part 0,2:0,3 is missing");
   check_says(failure_with_entry("table", [](auto& entry) { entry.mutable_slices()->RemoveLast(); }),
-             "'table' of " + prefix("tiles") + ": its parts have ");
+             "'table' of " + prefix("tiles") + ": its parts hold ");
   check_says(failure_with_entry("table", [](auto& entry) { *entry.add_slices() = entry.slices(0); }),
              " overlap");
   check_says(
       failure_with_entry("table", [](auto& entry) { entry.mutable_shape()->mutable_dim(0)->set_size(4); }),
-      "'table' of " + prefix("tiles") + ": its parts have 12 of its 16 elements");
+      "'table' of " + prefix("tiles") + ": its parts hold 12 of its 16 elements");
 }
 
 BOOST_AUTO_TEST_CASE(parts_that_lie_outside_of_their_variable) {
@@ -228,17 +228,18 @@ BOOST_AUTO_TEST_CASE(parts_that_lie_outside_of_their_variable) {
 BOOST_AUTO_TEST_CASE(parts_that_are_something_else) {
   const auto with_corner = [&](auto change) { return failure_with_entry(corner, change); };
   check_says(with_corner([](auto& entry) { entry.set_dtype(DT_INT32); }),
-             "'table' of " + prefix("tiles") + ": its part 0,2:0,3 is of another type or shape");
+             "'table' of " + prefix("tiles") +
+                 ": its part 0,2:0,3 has a type or shape that does not match the variable");
   check_says(with_corner([](auto& entry) { entry.mutable_shape()->mutable_dim(0)->set_size(3); }),
-             "is of another type or shape");
+             "has a type or shape that does not match the variable");
   check_says(with_corner([](auto& entry) { entry.set_size(20); }),
-             "its part 0,2:0,3 has fewer bytes than its elements");
+             "its part 0,2:0,3 has fewer bytes than its elements take");
   check_says(with_corner([](auto& entry) { entry.set_shard_id(1); }),
-             "a part of table: its bytes lie nowhere");
+             "a part of table: its shard is number 1, counted from 0, but the checkpoint has 1 shards");
   check_says(with_corner([](auto& entry) { entry.set_offset(1 << 20); }), "ends before byte");
   check_says(with_corner([](auto& entry) { entry.set_offset(entry.offset() == 0 ? 20 : 0); }),
-             "its parts share bytes");
-  check_says(with_corner([](auto& entry) { entry.set_crc32c(1); }), "have another checksum");
+             "two of its parts share bytes of a file");
+  check_says(with_corner([](auto& entry) { entry.set_crc32c(1); }), "the checksum of its bytes is wrong");
 }
 
 BOOST_AUTO_TEST_CASE(few_bytes_that_announce_many) {
@@ -258,12 +259,12 @@ BOOST_AUTO_TEST_CASE(few_bytes_that_announce_many) {
                        entry.clear_slices();
                        table[slice_key("table", {{0, 0}, {-1, -1}})] = entry.SerializeAsString();
                      }),
-             "has fewer bytes than its elements");
+             "has fewer bytes than its elements take");
   check_says(failure_with_entry("table",
                                 [](auto& entry) {
                                   for (int i = 0; i < 1000; ++i) *entry.add_slices() = entry.slices(0);
                                 }),
-             "tiles.index: table: it has more parts than there are");
+             "tiles.index: table: the variables up to this one have more parts than the index has entries");
 }
 
 BOOST_AUTO_TEST_CASE(too_many_parts) {

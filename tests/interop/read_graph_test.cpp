@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(what_is_left_out_is_filled_in) {
 BOOST_AUTO_TEST_CASE(an_empty_graph) {
   BOOST_TEST(text_of("") == "");
   BOOST_TEST(text_of("versions { producer: 27 }") == "");
-  check_refused("\n", "nothing but blanks");
+  check_refused("\n", "the text consists only of white space");
 }
 
 BOOST_AUTO_TEST_CASE(nodes_come_in_any_order) {
@@ -93,7 +93,7 @@ BOOST_AUTO_TEST_CASE(colocation_and_shapes) {
       placeholder("a") + node("b", "Neg", "a", attr("_output_shapes", "list { shape { dim { size: 3 } } }")),
       "[Neg] b: ");
   check_refused(placeholder("a") + node("b", "Neg", "a", attr("_output_shapes", "list { }")),
-                "has 0 elements for 1 outputs");
+                "has 0 shapes for 1 outputs");
 }
 
 BOOST_AUTO_TEST_CASE(other_names_and_attributes_that_change_nothing) {
@@ -141,7 +141,7 @@ BOOST_AUTO_TEST_CASE(versions) {
   BOOST_TEST(refusal("versions { producer: 2474 min_consumer: 12 }") == "Ok");
   BOOST_TEST(refusal("versions { producer: 9999 }") == "Ok");
   check_refused("versions { producer: 9999 min_consumer: 9000 }",
-                "version 9000 at least; this one is of version 2474");
+                "at least version 9000; Troupe reads version 2474");
   check_refused("versions { producer: 9999 bad_consumers: [7, 2474] }", "must not be read by version 2474");
   check_refused("versions { producer: -1 }", "versions.producer is -1");
 }
@@ -181,18 +181,20 @@ BOOST_AUTO_TEST_CASE(a_loop_that_cannot_be_closed_is_left_out) {
 
 BOOST_AUTO_TEST_CASE(what_is_wrong_with_names_and_inputs) {
   const std::string x = placeholder("x");
-  check_refused(x + x, "AlreadyExists: [Placeholder] x: two nodes have this name");
+  check_refused(x + x, "AlreadyExists: [Placeholder] x: another node has the same name");
   check_refused(node("", "NoOp"), "'' is not a valid name of a node");
   check_refused(node("a b", "NoOp"), "'a b' is not a valid name of a node");
   check_refused(node("\\377", "NoOp"), "is not a valid name of a node");
   check_refused(node("y", "Neg", "x"), "[Neg] y: input 'x': there is no node 'x'");
-  check_refused(x + node("y", "Neg", "x:1"), "[Neg] y: input from x: there is no output 1, only 1");
+  check_refused(x + node("y", "Neg", "x:1"),
+                "[Neg] y: input from x: there is no output 1; the number of outputs is 1");
   for (const char* index : {"x:-1", "x:one", "x:0:0", "x:99999999999999999999"})
-    check_refused(x + node("y", "Neg", index), "is no number of an output");
+    check_refused(x + node("y", "Neg", index), "is not the number of an output");
   check_refused(x + node("y", "Neg", "x x"), "[Neg] y: takes 1 inputs, got 2");
   check_refused(x + node("y", "Neg"), "[Neg] y: takes 1 inputs, got 0");
   check_refused(x + node("y", "Neg", "^x x"), "[Neg] y: input 'x': it follows a control input");
-  check_refused(x + node("y", "NoOp", "^x:0"), "a control input has no output");
+  check_refused(x + node("y", "NoOp", "^x:0"),
+                "a control input names a node, without the number of an output");
   check_refused(x + node("y", "NoOp", "^"), "there is no node ''");
   check_refused(x + node("y", "Neg", "x", "device: '/job:a/cpu:x'"), "[Neg] y: ");
   check_refused(node("y", "Neg", "y"), "[Neg] y: the node is part of a cycle");
@@ -203,29 +205,30 @@ BOOST_AUTO_TEST_CASE(what_is_wrong_with_attributes) {
   const auto neg = [](const std::string& attrs) { return placeholder("x") + node("y", "Neg", "x", attrs); };
   const std::string t = attr("T", "type: DT_FLOAT");
   check_refused(neg(t + t), "[Neg] y: attribute T is given twice");
-  check_refused(neg(attr("T", "i: 1")), "[Neg] y: attribute T is of kind int, expected type");
-  check_refused(neg(attr("T", "list { type: DT_FLOAT }")), "attribute T is of kind list, expected type");
-  check_refused(neg(attr("T", "")), "attribute T has no value");
+  check_refused(neg(attr("T", "i: 1")), "[Neg] y: attribute T: it is of kind int, expected type");
+  check_refused(neg(attr("T", "list { type: DT_FLOAT }")), "attribute T: it is of kind list, expected type");
+  check_refused(neg(attr("T", "")), "attribute T: it has no value");
   check_refused(neg(attr("T", "placeholder: 'U'")),
-                "attribute T stands for attribute 'U' of a call; there is none");
+                "attribute T: it stands for attribute 'U' of the function call, which does not exist");
   check_refused(neg(attr("T", "type: 77")), "unknown dtype 77");
   check_refused(neg(attr("T", "type: DT_FLOAT_REF")), "unknown dtype 101 (DT_FLOAT_REF)");
   check_refused(neg(attr("T", "type: DT_STRING")), "[Neg] y: ");
-  check_refused(neg(attr("colour", "s: 'red'")),
-                "Unimplemented: [Neg] y: attribute colour is s: \"red\", which this op does not know; its "
-                "attributes are: T");
+  check_refused(
+      neg(attr("colour", "s: 'red'")),
+      "Unimplemented: [Neg] y: attribute colour is s: \"red\", but this op has no such attribute; its "
+      "attributes are: T");
   check_refused(placeholder("x") + node("y", "GatherNd", "x x", attr("bad_indices_policy", "s: 'IGNORE'")),
-                "attribute bad_indices_policy is s: \"IGNORE\"; only an empty one is available");
+                "attribute bad_indices_policy is s: \"IGNORE\"; only an empty value is available");
   check_refused(node("y", "VariableV2", "", attr("dtype", "type: DT_FLOAT")),
                 "[VariableV2] y: attribute shape is missing");
   check_refused(node("y", "VariableV2", "",
                      attr("dtype", "type: DT_FLOAT") + attr("shape", "shape { dim { size: -2 } }")),
                 "[VariableV2] y: attribute shape");
   check_refused(placeholder("x") + node("y", "Squeeze", "x", attr("squeeze_dims", "list { i: 1 s: 'a' }")),
-                "attribute squeeze_dims is of kind list(string), expected list(int)");
+                "attribute squeeze_dims: it is of kind list(string), expected list(int)");
   check_refused(placeholder("x") + node("y", "Unpack", "x", attr("num", "i: 1099511627776")), "[Unpack] y: ");
   check_refused(node("y", "Placeholder", "", attr("dtype", "type: DT_FLOAT") + attr("_trainable", "i: 1")),
-                "attribute _trainable is of kind int, expected bool");
+                "attribute _trainable: it is of kind int, expected bool");
 }
 
 BOOST_AUTO_TEST_CASE(text_that_is_none) {

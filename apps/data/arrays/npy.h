@@ -1,5 +1,5 @@
-// NumPy's files of one array, .npy (format 1.0 to 3.0, little-endian). Of NumPy's types those that Troupe has: bool, integers, half, float,
-// double, complex; bfloat16 is stored as uint16. Functions without state; any thread.
+// NumPy's files of one array, .npy (format 1.0 to 3.0, little-endian). Of NumPy's types those that Troupe has: bool, integers,
+// half, float, double, complex; bfloat16 is stored as uint16. Functions without state; any thread.
 #pragma once
 
 #include <string>
@@ -21,8 +21,8 @@ struct NpyHeader {
 /// No header that NumPy writes is longer.
 inline constexpr size_t max_npy_header = 1 << 20;
 
-/// Of a file that begins with `bytes`, called `file` in errors. DataLoss: it is cut short or contradicts itself; Unimplemented: a type or
-/// byte order that is not read.
+/// Of a file that begins with `bytes`, called `file` in errors. DataLoss: it is cut short or contradicts itself; Unimplemented: a
+/// type or byte order that is not read.
 Result<NpyHeader> parse_npy_header(std::string_view bytes, const std::string& file);
 /// DataLoss unless the bytes `there`, which follow the header, are as many as its shape needs.
 Status check_elements(const NpyHeader& header, uint64_t there, const std::string& file);

@@ -1,5 +1,5 @@
-// NumPy's archives of arrays by name, .npz as numpy.savez writes it: zip files whose members are stored without compression. Functions
-// without state; any thread.
+// NumPy's archives of arrays by name, .npz as numpy.savez writes it: zip files whose members are stored without compression.
+// Functions without state; any thread.
 #pragma once
 
 #include <map>
@@ -19,8 +19,8 @@ struct NpzMember {
   uint64_t bytes = 0;
 };
 
-/// The arrays of an archive. Reads all of it once, in parts, to compare checksums. DataLoss: it is damaged or cut short; Unimplemented: it
-/// is compressed, or has members larger than 4 GiB.
+/// The arrays of an archive. Reads all of it once, in parts, to compare checksums. DataLoss: it is damaged or cut short;
+/// Unimplemented: it is compressed, or has members larger than 4 GiB.
 Result<std::vector<NpzMember>> npz_members(const InputFile& archive);
 
 /// DataLoss and Unimplemented as above and for read_npy().

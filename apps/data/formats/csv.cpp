@@ -1,5 +1,6 @@
-// The format csv: text of numbers, a sample a row: features and, in one column, a label. Rows are lines and count from 1, as do columns: a
-// row and a column in an error are what an editor shows. Empty lines are skipped, CRLF and quotes around a field are taken.
+// The format csv: text of numbers, a sample a row: features and, in one column, a label. Rows are lines and count from 1, as do
+// columns: a row and a column in an error are what an editor shows. Empty lines are skipped, CRLF and quotes around a field are
+// taken.
 #include <algorithm>
 #include <charconv>
 #include <cmath>

@@ -1,5 +1,5 @@
-// The format idx, that of MNIST: a magic number with element type and rank, big-endian sizes, then the elements. Images and labels are in
-// files of their own.
+// The format idx, that of MNIST: a magic number with element type and rank, big-endian sizes, then the elements. Images and labels
+// are in files of their own.
 #include "apps/data/array_reader.h"
 
 namespace troupe::data {

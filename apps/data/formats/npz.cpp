@@ -1,4 +1,5 @@
-// The format npz: samples are the rows of the array `image` of an archive (apps/data/arrays/npz.h), their labels those of its array `label`.
+// The format npz: samples are the rows of the array `image` of an archive (apps/data/arrays/npz.h), their labels those of its array
+// `label`.
 #include "apps/data/arrays/npz.h"
 
 #include <algorithm>
