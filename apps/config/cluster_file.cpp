@@ -7,18 +7,21 @@
 namespace troupe::config {
 namespace {
 
-// One row a key.
+// One row per key.
 // clang-format off
 constexpr Key keys[] = {
     {"cluster", Kind::Section, "the cluster itself", {.required = true}},
-    {"cluster.name", Kind::String, "the same for all members; where there is no TLS, a secret", {.required = true}},
-    {"cluster.plain", Kind::Boolean, "connections without TLS between hosts too", {.initial = "false"}},
-    {"cluster.tls", Kind::Section, "how members prove who they are; {job} and {task} stand for those of each"},
+    {"cluster.name", Kind::String, "the name that all members give; it is a secret if there is no TLS",
+     {.required = true}},
+    {"cluster.plain", Kind::Boolean, "allows connections without TLS between hosts", {.initial = "false"}},
+    {"cluster.tls", Kind::Section,
+     "certificates; in their paths {job} and {task} stand for those of each task"},
     {"cluster.tls.cert", Kind::Paths, "certificate of a task (PEM)", {.required = true}},
-    {"cluster.tls.key", Kind::Paths, "its key", {.required = true}},
-    {"cluster.tls.ca", Kind::Paths, "certificate of the authority that signed all of them", {.required = true}},
+    {"cluster.tls.key", Kind::Paths, "key of that certificate (PEM)", {.required = true}},
+    {"cluster.tls.ca", Kind::Paths, "certificate of the authority that signed all certificates (PEM)",
+     {.required = true}},
     {"jobs", Kind::Section, "the tasks of each job", {.required = true}},
-    {"jobs.*", Kind::Endpoints, "where they listen, task 0 first"},
+    {"jobs.*", Kind::Endpoints, "the addresses of the tasks of a job, task 0 first"},
 };
 // clang-format on
 

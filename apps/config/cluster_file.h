@@ -1,5 +1,5 @@
-// Cluster files: which tasks there are, where, and with which certificates (experience.md, section 3). Checked like run files: all
-// mistakes at once, each with its place.
+// Cluster files list the tasks of a cluster, their addresses and their certificates (experience.md, section 3). They are checked as
+// run files are: one error reports all mistakes with their locations. Functions without state; any thread. An example:
 //
 //   cluster = { name = "lab", tls = { cert = "certs/{job}-{task}.pem", key = "certs/{job}-{task}.key", ca = "certs/ca.pem" } }
 //   [jobs]
@@ -16,13 +16,14 @@
 
 namespace troupe::config {
 
-/// As the task sees it: {job} and {task} in the paths of certificates are its own, and paths are relative to the file.
+/// Reads a cluster file for the given task: {job} and {task} in the paths of certificates are replaced by its job and number. Paths
+/// are relative to the file. Fails with InvalidArgument if the file cannot be read or is wrong.
 Result<ClusterSpec> load_cluster(Disk& disk, const std::string& path, const std::string& job, int task);
-/// The same from memory; relative paths lie under `folder`.
+/// Does the same for the text of a file. Paths are relative to `folder`.
 Result<ClusterSpec> parse_cluster(std::string text, const std::string& file, const std::string& folder,
                                   const std::string& job, int task);
 
-/// Every key a cluster file may have.
+/// Returns all keys that a cluster file may have.
 std::span<const Key> cluster_schema();
 
 }  // namespace troupe::config

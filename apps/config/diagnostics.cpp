@@ -9,8 +9,7 @@ namespace {
 
 constexpr size_t max_line = 120;
 
-/// The line of a place and a caret under its column; empty when there is no such line, or it is too long to
-/// help.
+/// Returns the line of a location with a caret under its column, or an empty string if the line is blank, missing or too long.
 std::string quote(const std::string& text, SourceLocation place) {
   size_t begin = 0;
   for (uint32_t line = 1; line < place.line; ++line) {

@@ -1,6 +1,6 @@
-// Diagnostics: all mistakes of one run file, told at once and in the order of the file, --set options after
-// it. Each is "file:line:column: text", the line itself and a caret under the column. Belongs to whoever
-// checks; one thread.
+// Diagnostics: collects all mistakes of one run file and reports them in the order of the file, followed by those of --set options.
+// Each is reported as "file:line:column: text", the line, and a caret under the column. Owned by the function that checks the file;
+// one thread.
 #pragma once
 
 #include <string>
@@ -12,23 +12,23 @@ namespace troupe::config {
 
 class Diagnostics {
  public:
-  static constexpr size_t max_shown = 100;
+  static constexpr size_t max_shown = 100;  ///< the most mistakes that text() shows
 
   explicit Diagnostics(const Document& document) : document_(&document) {}
 
   void error(SourceLocation place, std::string text) { errors_.push_back({place, std::move(text)}); }
-  /// A mistake `offset` bytes into the value of a string.
+  /// Adds a mistake at byte `offset` of the value of a string.
   void error_in(const Text& where, size_t offset, std::string text) {
     error(document_->place_in(where, offset), std::move(text));
   }
 
-  /// "run.toml:3:7", or the option: how a mistake names another place.
+  /// Returns the location as text, "run.toml:3:7" or the option, for mistakes that refer to another location.
   std::string where(SourceLocation place) const;
 
   bool empty() const { return errors_.empty(); }
   size_t size() const { return errors_.size(); }
   std::string text() const;
-  /// InvalidArgument with text(); ok when empty.
+  /// Returns InvalidArgument with text(), or Ok if there are no mistakes.
   Status status() const;
 
  private:
@@ -42,7 +42,8 @@ class Diagnostics {
   std::vector<Mistake> errors_;
 };
 
-/// "; the nearest is "x"" or "; allowed: a, b"; what to add to a complaint about an unknown name.
+/// Returns text to append to an error about an unknown name: "; the nearest is 'x'" or "; known: a, b", or nothing if there are too
+/// many known names.
 std::string hint(std::string_view name, const std::vector<std::string_view>& known);
 
 }  // namespace troupe::config

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
 
-/// toml++ nodes turned into our own; `shift` columns stand before the text that the user wrote.
+/// Converts nodes of toml++ to values. `shift` columns of the first line precede the text that the user wrote.
 class Converter {
  public:
   Converter(uint32_t source, uint32_t shift) : source_(source), shift_(shift) {}
@@ -47,16 +47,16 @@ class Converter {
     value.data = std::move(table);
   }
   template <class DateOrTime>
-  void assign(Value& value, const DateOrTime& moment) const {
+  void assign(Value& value, const DateOrTime& date_or_time) const {
     std::ostringstream text;
-    text << moment;
-    value.data = Moment{text.str()};
+    text << date_or_time;
+    value.data = DateTime{text.str()};
   }
 
   uint32_t source_, shift_;
 };
 
-/// Past the string or comment that begins at `at`, or one character further.
+/// Returns the position after the string or comment that begins at `at`, or after one character of anything else.
 size_t skip_token(std::string_view text, size_t at) {
   const char c = text[at];
   if (c == '#') return std::min(text.find('\n', at), text.size());
@@ -76,19 +76,20 @@ struct TooDeep {
   std::string text;
 };
 
-/// Where keys have more parts, or values lie deeper in each other, than a run file ever needs. The parser bounds the nesting of
-/// values only, so a file of one long key would become a tree too deep to be walked, or freed, on the stack.
+/// Finds a key with too many parts, or a value that is nested too deeply. The parser bounds only the nesting of values, so one long
+/// key would become a tree that is too deep for functions that recurse over it.
 std::optional<TooDeep> find_too_deep(std::string_view text) {
   size_t dots = 0;
   int brackets = 0;
   for (size_t at = 0; at < text.size(); at = skip_token(text, at)) {
     const char c = text[at];
     if (c == '.' && ++dots >= Document::max_key_parts)
-      return TooDeep{at, "a key of more than " + std::to_string(Document::max_key_parts) + " parts"};
+      return TooDeep{at, "a key has more than " + std::to_string(Document::max_key_parts) + " parts"};
     if (std::string_view(",=[]{}\n").find(c) != std::string_view::npos) dots = 0;
     brackets += (c == '[' || c == '{') - (c == ']' || c == '}');
     if (brackets > Document::max_nesting)
-      return TooDeep{at, "nested deeper than " + std::to_string(Document::max_nesting) + " levels"};
+      return TooDeep{at,
+                     "values are nested deeper than " + std::to_string(Document::max_nesting) + " levels"};
   }
   return {};
 }
@@ -117,7 +118,7 @@ size_t utf8_length(uint32_t code_point) {
   return code_point < 0x80 ? 1 : code_point < 0x800 ? 2 : code_point < 0x10000 ? 3 : 4;
 }
 
-/// Steps over one escape of a basic string; `at` is on the backslash. Returns how many bytes it stands for.
+/// Advances `at` from the backslash to the end of an escape in a basic string. Returns how many bytes the escape stands for.
 size_t skip_escape(std::string_view raw, size_t& at) {
   const char kind = at + 1 < raw.size() ? raw[at + 1] : '\0';
   if (kind == 'u' || kind == 'U') {
@@ -134,7 +135,7 @@ size_t skip_escape(std::string_view raw, size_t& at) {
   return 1;
 }
 
-/// The value of a key, made if there is none, or the element of a list.
+/// Returns the value of a key of a table, which is added if it does not exist, or the element of a list.
 Result<Value*> child(Value& parent, const std::string& part, SourceLocation place) {
   if (part.empty()) return invalid_argument("a part of the key is empty");
   if (auto* table = parent.get_if<Table>()) {
@@ -142,11 +143,12 @@ Result<Value*> child(Value& parent, const std::string& part, SourceLocation plac
     return find(*table, part);
   }
   auto* list = parent.get_if<List>();
-  if (!list) return invalid_argument("what stands before '" + part + "' is no table");
+  if (!list) return invalid_argument("the value before '" + part + "' in the key is not a table or list");
   size_t index = list->size();
   std::from_chars(part.data(), part.data() + part.size(), index);
   if (index >= list->size())
-    return invalid_argument("'" + part + "' is no element of a list of " + std::to_string(list->size()));
+    return invalid_argument("'" + part + "' is not an index of a list of " + std::to_string(list->size()) +
+                            " elements, counted from 0");
   return &(*list)[index];
 }
 
@@ -170,7 +172,8 @@ Result<Document> Document::parse(std::string file, std::string text) {
     diagnostics.error(place, std::string(what));
     return diagnostics.status();
   };
-  if (raw.size() > max_bytes) return fail({}, "larger than " + std::to_string(max_bytes) + " bytes");
+  if (raw.size() > max_bytes)
+    return fail({}, "the file is larger than " + std::to_string(max_bytes) + " bytes");
   if (const auto deep = find_too_deep(raw)) return fail(place_at(raw, deep->offset, 0), deep->text);
   try {
     document.root_ = Converter(0, 0).convert(toml::parse(std::string_view(raw)));
@@ -190,11 +193,12 @@ Result<std::string> read_document(Disk& disk, const std::string& path) {
 Result<Value> parse_value(std::string_view toml, uint32_t source) {
   constexpr std::string_view prefix = "value = ";
   const auto text = std::string(prefix) + std::string(toml);
-  if (text.size() > Document::max_bytes || find_too_deep(text)) return invalid_argument("too long");
+  if (text.size() > Document::max_bytes || find_too_deep(text))
+    return invalid_argument("the value is too long or nested too deeply");
   try {
     const toml::table parsed = toml::parse(text);
     if (parsed.size() == 1) return Converter(source, prefix.size()).convert(*parsed.get("value"));
-    return invalid_argument("more than one value");
+    return invalid_argument("expected one value, found several");
   } catch (const toml::parse_error& error) {
     return invalid_argument(std::string(error.description()));
   }
@@ -209,7 +213,7 @@ void Document::set(std::string_view option, Diagnostics& diagnostics) {
   const std::string& raw = sources_.back().text;
   if (equals == option.size()) return diagnostics.error(place, "expected KEY=VALUE");
   if (std::count(path.begin(), path.end(), '.') >= static_cast<std::ptrdiff_t>(max_key_parts))
-    return diagnostics.error(place, "a key of more than " + std::to_string(max_key_parts) + " parts");
+    return diagnostics.error(place, "the key has more than " + std::to_string(max_key_parts) + " parts");
 
   Value value{raw, place};
   if (auto parsed = parse_value(raw, place.source))
@@ -241,7 +245,7 @@ SourceLocation Document::place_in(const Text& text, size_t offset) const {
     else if (multi_line && raw.compare(at, 1, "\n") == 0)
       at += 1;
   }
-  const auto continues = [&] {  // a backslash at the end of a line stands for nothing
+  const auto continues = [&] {  // a backslash at the end of a line joins it with the next
     return quote == '"' && raw[at] == '\\' && at + 1 < raw.size() &&
            std::isspace(static_cast<uint8_t>(raw[at + 1]));
   };

@@ -1,6 +1,6 @@
-// Document: a run file as read: a tree of values, each with its place in the raw text, and the --set options
-// laid over it. Knows TOML, but no key; what the keys mean is in run_schema.cpp. Plain values; one thread at
-// a time while it is changed. Lines and columns count from 1; a column is a code point, as editors count.
+// Document: a run file as a tree of values, each with its location in the text, after --set options have been applied. It knows
+// TOML but not the meaning of keys, which run_schema.cpp defines. Plain values; one thread at a time while it is changed. Lines and
+// columns are counted from 1; a column is a code point, as in editors.
 #pragma once
 
 #include <compare>
@@ -15,14 +15,14 @@
 
 namespace troupe::config {
 
-/// Where something was written: which of the document's sources, and where in it.
+/// A location in one of the sources of a document.
 struct SourceLocation {
   uint32_t source = 0;
   uint32_t line = 1, column = 1;
   friend auto operator<=>(const SourceLocation&, const SourceLocation&) = default;
 };
 
-/// A string of the document; errors in it can point into it (Document::place_in).
+/// A string of the document with its location, so that errors can point into it (Document::place_in).
 struct Text {
   std::string text;
   SourceLocation place;
@@ -31,15 +31,15 @@ struct Text {
 class Diagnostics;
 struct Value;
 struct Entry;
-using Table = std::vector<Entry>;  ///< in the order written
+using Table = std::vector<Entry>;  ///< in the order of the file
 using List = std::vector<Value>;
-/// A date or a time: TOML has them, a run file uses none.
-struct Moment {
+/// A date or a time. TOML has them, but no key of a run file takes one.
+struct DateTime {
   std::string text;
 };
 
 struct Value {
-  std::variant<bool, int64_t, double, std::string, Moment, List, Table> data;
+  std::variant<bool, int64_t, double, std::string, DateTime, List, Table> data;
   SourceLocation place;
 
   template <class T>
@@ -54,11 +54,11 @@ struct Value {
 
 struct Entry {
   std::string key;
-  SourceLocation place;  ///< of the key
+  SourceLocation place;  ///< the location of the key
   Value value;
 };
 
-/// Null when the table has no such key.
+/// Returns null if the table has no such key.
 Value* find(Table& table, std::string_view key);
 const Value* find(const Table& table, std::string_view key);
 
@@ -73,21 +73,21 @@ class Document {
  public:
   static constexpr size_t max_bytes = size_t{1} << 20;
   static constexpr size_t max_key_parts = 16;
-  static constexpr int max_nesting = 64;  ///< of brackets
+  static constexpr int max_nesting = 64;  ///< the depth of brackets
 
-  /// The text of a file. InvalidArgument "file:line:column: ..." for what is no TOML or too large.
+  /// Parses the text of a file. Fails with InvalidArgument "file:line:column: ..." if it is not TOML or too large.
   static Result<Document> parse(std::string file, std::string text);
 
-  /// Lays "a.b=value" over the tree; where the value is no TOML it is taken as a string, and a number selects
-  /// the element of a list: "model.layers.0.units=50". A mistake is to have no '=', or a key that runs
-  /// through something that is no table.
+  /// Applies an option "a.b=value". If the value is not TOML it is taken as a string. A number in the key selects an element of a
+  /// list: "model.layers.0.units=50". Adds a mistake if there is no '=' or if a part of the key leads into something that is not a
+  /// table.
   void set(std::string_view option, Diagnostics& diagnostics);
 
   Table& root() { return std::get<Table>(root_.data); }
   const Table& root() const { return std::get<Table>(root_.data); }
   const Source& source(SourceLocation place) const { return sources_[place.source]; }
-  /// The place, in the raw text, of the character `offset` bytes into a string's value, past quotes and
-  /// escapes.
+  /// Returns the location in the source of byte `offset` of the value of a string, which differs from the offset in the source
+  /// because of quotes and escapes.
   SourceLocation place_in(const Text& text, size_t offset) const;
 
  private:
@@ -95,14 +95,15 @@ class Document {
   Value root_;
 };
 
-/// The text of a file to be parsed. InvalidArgument, with what the disk says: what it is asked for is a matter of usage.
+/// Reads the text of a file that the user names. Fails with InvalidArgument (wrong usage) and the error of the disk if it cannot be
+/// read.
 Result<std::string> read_document(Disk& disk, const std::string& path);
 
-/// One TOML value: "[1, 2]". InvalidArgument when it is none, or more than one.
+/// Parses one TOML value such as "[1, 2]". Fails with InvalidArgument if the text is not exactly one value.
 Result<Value> parse_value(std::string_view toml, uint32_t source = 0);
-/// The value as TOML would write it on one line: 0.1, "text", [1, 2].
+/// Returns the value in TOML on one line: 0.1, "text", [1, 2].
 std::string to_toml(const Value& value);
-/// A whole table as a TOML document, in order.
+/// Returns a table as a TOML document, in the order of its entries.
 std::string to_toml(const Table& table);
 
 }  // namespace troupe::config

@@ -17,14 +17,14 @@ std::optional<double> as_number(const Argument& argument) {
   return {};
 }
 
-/// a op b for integers; false when the result is none, or too large for one.
+/// Computes a op b for integers; returns false if the op does not yield an integer or the result is too large.
 bool compute(std::string_view op, int64_t a, int64_t b, int64_t& result) {
   if (op == "add") return !__builtin_add_overflow(a, b, &result);
   if (op == "sub") return !__builtin_sub_overflow(a, b, &result);
   return op == "mul" && !__builtin_mul_overflow(a, b, &result);
 }
 
-/// The value of + - * / between numbers; a division always yields a fraction. Nothing for any other call.
+/// Computes + - * / between numbers; a division always yields a floating point number. Returns nothing for any other call.
 Result<Evaluated> fold(std::string_view op, std::vector<Argument> operands) {
   if (op == "neg" && operands.size() == 1) {
     op = "sub";
@@ -38,7 +38,7 @@ Result<Evaluated> fold(std::string_view op, std::vector<Argument> operands) {
   const auto* n = std::get_if<int64_t>(&operands[1].value());
   if (int64_t result = 0; m && n && compute(op, *m, *n, result)) return Evaluated(result);
   const double result = op == "add" ? *a + *b : op == "sub" ? *a - *b : op == "mul" ? *a * *b : *a / *b;
-  if (!std::isfinite(result)) return invalid_argument("the result is no finite number");
+  if (!std::isfinite(result)) return invalid_argument("the result is not a finite number");
   return Evaluated(result);
 }
 
@@ -101,7 +101,7 @@ class Evaluator {
       else if (named.empty())
         positional.push_back(std::move(*argument));
       else
-        faulty = !fail(child, "an argument by position stands after one by name");
+        faulty = !fail(child, "a positional argument follows a named one");
     }
     if (!faulty && named.empty()) {
       auto folded = fold(expression.name, positional);
@@ -127,7 +127,7 @@ class Evaluator {
   Diagnostics& diagnostics_;
 };
 
-/// The tree, or nothing after a syntax error. An empty string was refused before.
+/// Returns the parsed expression, or nothing after a syntax error. An empty string was rejected earlier, with a message.
 std::optional<Expression> parse(const Text& text, Diagnostics& diagnostics) {
   if (text.text.empty()) return {};
   auto parsed = parse_expression(text.text);
@@ -138,7 +138,7 @@ std::optional<Expression> parse(const Text& text, Diagnostics& diagnostics) {
   return std::get<Expression>(std::move(parsed));
 }
 
-/// Definitions in an order in which each stands after those it refers to.
+/// Sorts definitions so that each comes after those it refers to.
 class Ordering {
  public:
   Ordering(std::span<const Definition> definitions, const std::vector<std::optional<Expression>>& parsed)
@@ -148,7 +148,7 @@ class Ordering {
       if (parsed[i]) collect(i, *parsed[i]);
   }
 
-  /// All that can be ordered; the others are part of a cycle or refer to one.
+  /// Returns all definitions that can be sorted. The others are part of a cycle or refer to one.
   std::vector<size_t> order() {
     std::vector<size_t> waiting(parsed_.size()), done;
     std::set<size_t> ready;
@@ -185,8 +185,8 @@ class Ordering {
   std::vector<std::vector<size_t>> users_;
 };
 
-/// Walks from each definition that has no place in the order along the first reference to another such one,
-/// until it comes back to where it was; says each cycle once.
+/// Reports each cycle once. From each definition that could not be sorted, it follows the first reference to another such
+/// definition, until it reaches a definition for the second time.
 void report_cycles(std::span<const Definition> definitions, const Ordering& ordering,
                    const std::vector<bool>& ordered, Diagnostics& diagnostics) {
   std::vector<size_t> walk_of(definitions.size());  // 0: not visited yet
@@ -208,7 +208,7 @@ void report_cycles(std::span<const Definition> definitions, const Ordering& orde
     for (auto one = std::find(path.begin(), path.end(), at); one != path.end(); ++one)
       cycle += definitions[*one].name + " -> ";
     diagnostics.error_in(definitions[path.back()].expression, offset,
-                         "the definitions run in a circle: " + cycle + definitions[at].name);
+                         "the definitions form a cycle: " + cycle + definitions[at].name);
   }
 }
 

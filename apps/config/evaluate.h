@@ -1,6 +1,6 @@
-// Evaluation: expressions turned into nodes of a graph, over names that stand for edges or numbers.
-// Mistakes go to Diagnostics, all of them, each pointing into its string; what depends on something faulty is
-// passed over in silence. One thread at a time per graph.
+// Evaluation: turns expressions into nodes of a graph. Names in expressions stand for edges or numbers. All mistakes are added to
+// Diagnostics, each with its location; expressions that depend on a faulty one are skipped without a message. One thread at a time
+// per graph.
 #pragma once
 
 #include <map>
@@ -13,26 +13,26 @@
 
 namespace troupe::config {
 
-/// A name of the graph and the expression it stands for.
+/// A name and the expression for which it stands.
 struct Definition {
   std::string name;
   Text expression;
 };
 
-/// What names stand for.
+/// The values of names.
 struct Symbols {
-  std::map<std::string, std::optional<Argument>, std::less<>>
-      values;  ///< nothing: the name is known, but faulty
-  bool complete =
-      true;  ///< false: part of a file was refused, so a name that is missing here is passed over in silence
+  /// The value of a name; not set if the name is known, but its definition is faulty.
+  std::map<std::string, std::optional<Argument>, std::less<>> values;
+  /// If false, a part of the file was rejected, so unknown names are not reported.
+  bool complete = true;
 };
 
-/// Adds every definition to `symbols`, each after those it refers to; they may stand in any order, and cycles
-/// are reported. The node that `name` stands for is called so, the others of its expression "name/...".
+/// Adds every definition to `symbols`. The definitions may be given in any order; cycles are reported. The node for a definition
+/// has its name; the other nodes of its expression are named "name/...".
 void define(const Scope& scope, std::span<const Definition> definitions, Symbols& symbols,
             Diagnostics& diagnostics);
 
-/// The edge an expression yields, under `name` as above; nothing after a mistake.
+/// Evaluates one definition, whose nodes are named as above. Returns its edge, or nothing after a mistake.
 std::optional<Output> evaluate(const Scope& scope, const Definition& definition, const Symbols& symbols,
                                Diagnostics& diagnostics);
 

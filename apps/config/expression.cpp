@@ -9,7 +9,7 @@ namespace troupe::config {
 namespace {
 
 namespace grammar {
-using namespace tao::pegtl;  // NOLINT: a grammar reads as one when its words are bare
+using namespace tao::pegtl;  // NOLINT: rules of a grammar are easier to read without qualified names
 
 struct blank : star<space> {};
 template <class Rule>
@@ -60,7 +60,7 @@ struct comparison : seq<sum, opt<token<compare>, sum>> {};
 struct end : eof {};
 struct whole : seq<blank, comparison, must<end>> {};
 
-/// What to say when a rule inside must<> fails.
+/// The error message for a rule inside must<> that fails.
 template <class Rule>
 inline constexpr const char* expected = nullptr;
 template <>
@@ -118,7 +118,8 @@ Expression make(Expression::Kind kind, const Node& at, std::string name = {}) {
 
 void adopt(Expression& parent, Expression child) {
   parent.height = std::max(parent.height, child.height + 1);
-  if (parent.height > max_expression_height) throw SyntaxError{parent.offset, "nested too deeply"};
+  if (parent.height > max_expression_height)
+    throw SyntaxError{parent.offset, "the expression is nested too deeply"};
   parent.children.push_back(std::move(child));
 }
 
@@ -137,7 +138,7 @@ Expression number_literal(const Node& node) {
   return literal(node, value);
 }
 
-/// a - b + c: the parts and the signs between them, from the left.
+/// Converts a chain of operands and signs, such as a - b + c, from left to right.
 Expression fold_left(const Node& node) {
   Expression left = convert(*node.children.front());
   for (size_t i = 1; i + 1 < node.children.size(); i += 2) {
@@ -150,7 +151,7 @@ Expression fold_left(const Node& node) {
   return left;
 }
 
-/// Any number of signs before a value. A signed number is a literal.
+/// Converts a value preceded by any number of minus signs. A number with signs becomes a literal.
 Expression negate(const Node& node) {
   Expression value = convert(*node.children.back());
   for (size_t i = node.children.size() - 1; i-- > 0;) {
@@ -197,7 +198,7 @@ Expression convert(const Node& node) {
   return fold_left(node);
 }
 
-/// The grammar descends into itself only inside brackets; so this bounds the stack it needs.
+/// Returns whether brackets are nested too deeply. The parser recurses only for brackets, so this bounds its use of the stack.
 bool brackets_too_deep(std::string_view text) {
   const auto depth_after = [depth = 0](char c) mutable {
     return depth += (c == '(' || c == '[') - (c == ')' || c == ']');
@@ -219,8 +220,8 @@ std::string found(std::string_view text, size_t offset) {
 std::variant<Expression, SyntaxError> parse_expression(std::string_view text) {
   namespace pegtl = tao::pegtl;
   if (text.size() > max_expression_bytes)
-    return SyntaxError{0, "longer than " + std::to_string(max_expression_bytes) + " bytes"};
-  if (brackets_too_deep(text)) return SyntaxError{0, "nested too deeply"};
+    return SyntaxError{0, "the expression is longer than " + std::to_string(max_expression_bytes) + " bytes"};
+  if (brackets_too_deep(text)) return SyntaxError{0, "the expression is nested too deeply"};
   pegtl::memory_input in(text, "");
   try {
     const auto root =

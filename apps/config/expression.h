@@ -1,10 +1,10 @@
-// Expressions of run files: "relu(matmul(image, w1) + b1)", parsed to a tree that knows where in the string
-// each part stands.
-//   calls        name(a, b, keyword=c)          operators   + - * / and < <= > >= == != (not chained), unary
-//   -, parentheses literals     1  2.5e-3  'text'  "text"  true  false  [1, 2, [3]]            names letters,
-//   digits and '_'
-// An operator is a call of the constructor of that name (add, sub, mul, div, neg, less, ...). Plain values,
-// no op is looked up here.
+// Expressions of run files, such as "relu(matmul(image, w1) + b1)". They are parsed into a tree whose parts know their position in
+// the string. An operator becomes a call of the constructor of its op (add, sub, mul, div, neg, less, ...). The parser does not
+// look up ops. Plain values; any thread.
+//   calls      name(a, b, keyword=c)
+//   operators  + - * / and < <= > >= == != (not chained), unary -, parentheses
+//   literals   1  2.5e-3  'text'  "text"  true  false  [1, 2, [3]]
+//   names      letters, digits and '_'
 #pragma once
 
 #include <string>
@@ -17,12 +17,12 @@ namespace troupe::config {
 struct Expression {
   enum class Kind : uint8_t { Literal, Name, Sequence, Call };
   Kind kind = Kind::Literal;
-  size_t offset = 0;    ///< bytes into the string; of an operator: its sign
-  std::string name;     ///< of a Name, or the constructor of a Call
-  std::string keyword;  ///< as an argument of a call: the parameter it names; empty: by position
+  size_t offset = 0;    ///< position in the string, in bytes; for an operator, that of its sign
+  std::string name;     ///< the name of a Name, or the constructor of a Call
+  std::string keyword;  ///< for a named argument of a call, the parameter; otherwise empty
   std::variant<int64_t, double, bool, std::string> literal;
-  std::vector<Expression> children;  ///< elements of a Sequence, arguments of a Call
-  int height = 1;                    ///< of the tree
+  std::vector<Expression> children;  ///< the elements of a Sequence, or the arguments of a Call
+  int height = 1;                    ///< the height of the tree
 };
 
 struct SyntaxError {

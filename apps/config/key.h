@@ -1,4 +1,5 @@
-// Keys: what a document may have, as rows of a table (apps/config/schema.h): name, kind, range, default, meaning. Constants.
+// Keys: the rows of a schema (apps/config/schema.h). Each row describes a key that a document may have: its path, kind, range,
+// default and meaning. Constants.
 #pragma once
 
 #include <cstdint>
@@ -10,48 +11,50 @@ namespace troupe::config {
 
 enum class Kind : uint8_t {
   Section,   ///< a table
-  Sections,  ///< a list of tables; their keys stand under the list's own path
+  Sections,  ///< a list of tables; the paths of their keys begin with the path of the list
   Boolean,
   Integer,
-  Number,  ///< integers are taken too, and become floats
+  Number,  ///< a floating point number; an integer is accepted and converted
   String,
-  FolderName,  ///< a string that names a folder inside another: no way out of it, nothing that cannot be printed
-  Choice,      ///< a string out of `choices`
-  Expression,  ///< a string, looked into later
-  Duration,    ///< "60s", "200ms", "5m", "1h"
-  Period,      ///< a duration, "500 steps" or "never"
-  Column,      ///< a name or a number
-  Paths,       ///< one path or several, relative to the run file; made absolute
-  Endpoints,   ///< "host:port", one or several
-  Dimensions,  ///< a list of integers, each in `range`
-  Later,       ///< known, but not available yet
+  FolderName,   ///< the name of a folder inside another: printable, and it cannot lead outside
+  Choice,       ///< one of `choices`
+  Expression,   ///< a string that is parsed later
+  Duration,     ///< "60s", "200ms", "5m", "1h"
+  Period,       ///< a duration, "500 steps" or "never"
+  Column,       ///< a name or a number
+  Paths,        ///< one path or several, relative to the run file; the check makes them absolute
+  Endpoints,    ///< one "host:port" or several
+  Dimensions,   ///< a list of integers, each in `range`
+  Unavailable,  ///< a key that is reserved, but not available yet
 };
 
 struct Range {
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
-  bool above = false;  ///< `low` itself is not allowed
-  bool below = false;  ///< `high` itself is not allowed
+  bool above = false;  ///< excludes `low` itself
+  bool below = false;  ///< excludes `high` itself
   bool contains(double number) const {
     return (above ? number > low : number >= low) && (below ? number < high : number <= high);
   }
-  /// "at least 1", "above 0 and below 1", or "at most 60 s" with a unit; empty when anything is allowed.
+  /// Returns a description such as "at least 1", "above 0 and below 1", or "at most 60 s" with a unit; empty if there are no
+  /// bounds.
   std::string text(std::string_view unit = {}) const;
 };
 
 struct Rules {
   bool required = false;
-  std::string_view initial = {};              ///< the default, as TOML; empty: none
-  Range range = {};                           ///< of numbers, and of durations in seconds
-  std::string_view choices = {};              ///< "sgd|momentum|adam"
-  std::string (*listed_choices)() = nullptr;  ///< instead of `choices`, where a list elsewhere has them
-  std::string_view later = {};                ///< choices that are not available yet
-  std::string_view when =
-      {};  ///< "type=adam|momentum": allowed only beside that value of a key of the same table
+  std::string_view initial = {};  ///< the default, as TOML; empty: there is none
+  Range range = {};               ///< the range of numbers, and of durations in seconds
+  std::string_view choices = {};  ///< the allowed values, such as "sgd|momentum|adam"
+  /// If set, returns the allowed values, in place of `choices`, from a list defined elsewhere.
+  std::string (*listed_choices)() = nullptr;
+  std::string_view unavailable = {};  ///< values that are reserved, but not available yet
+  /// If not empty, such as "type=adam|momentum", the key is allowed only if another key of the same table has one of these values.
+  std::string_view when = {};
 };
 
 struct Key {
-  std::string_view path;  ///< "train.optimizer.lr"; a part "*" stands for any name
+  std::string_view path;  ///< such as "train.optimizer.lr"; a part "*" stands for any name
   Kind kind;
   std::string_view meaning;
   Rules rules = {};

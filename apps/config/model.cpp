@@ -14,7 +14,7 @@ int64_t width_of(const Scope& scope, const Symbols& symbols, const std::string& 
   return shape.rank() > 0 ? shape[shape.rank() - 1] : unknown_dim;
 }
 
-/// A scalar, of a floating type where `floating` says so.
+/// Evaluates a definition that must be a scalar and, if `floating`, of a floating type.
 std::optional<Output> scalar(const Scope& scope, const Definition& definition, const Symbols& symbols,
                              bool floating, Diagnostics& diagnostics) {
   const auto output = evaluate(scope, definition, symbols, diagnostics);
@@ -40,7 +40,7 @@ Variable variable_of(const Layer& layer, std::string name, std::vector<int64_t> 
   return variable;
 }
 
-/// What each name of a model stands for. Each stands for one thing: a second one is a mistake that names both.
+/// The names of a model and what they stand for. A name that is used twice is reported with both locations.
 class Names {
  public:
   Names(const RunConfig& config, Diagnostics& diagnostics) : diagnostics_(diagnostics) {
@@ -53,12 +53,13 @@ class Names {
         });
   }
 
-  /// Whether the name is free; then it is taken by `what`, which stands at the place.
+  /// Reserves the name for `what` at the given location. Returns false and reports a mistake if the name is already in use.
   bool take(const std::string& name, const std::string& what, SourceLocation place) {
     const auto [at, fresh] = known_.try_emplace(name, what + " at " + diagnostics_.where(place));
     if (!fresh)
       diagnostics_.error(place, "model: '" + name + "' names two things, this " + what + " and " +
-                                    at->second + "; inputs, variables, graph and layers share their names");
+                                    at->second +
+                                    "; names of inputs, variables, definitions and layers must differ");
     return fresh;
   }
 

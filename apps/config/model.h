@@ -1,6 +1,5 @@
-// The [model] of a run file put into a graph: layers spelled out, definitions evaluated, loss and metrics
-// found. The same code builds the graph that is trained and the scratch graph against which a run file is
-// checked. One thread per graph.
+// Builds the [model] of a run file in a graph: expands layers, evaluates definitions, and finds the loss and the metrics. The same
+// code builds the graph for training and the temporary graph that is used to check a run file. One thread per graph.
 #pragma once
 
 #include <functional>
@@ -12,28 +11,28 @@
 
 namespace troupe::config {
 
-/// Makes a variable of the model; the edge, a value or a reference, is what its name stands for. May throw
-/// Error. A dimension is -1 in the scratch graph only.
+/// Creates a variable of the model. Returns the edge for which its name stands, a value or a reference. May throw Error. A
+/// dimension may be -1 only while a run file is checked.
 using MakeVariable = std::function<Output(const Scope&, const Variable&)>;
 
 struct BuiltModel {
-  Symbols symbols;                                      ///< every name of the model
-  std::optional<Output> loss;                           ///< a floating scalar
+  Symbols symbols;                                      ///< all names of the model
+  std::optional<Output> loss;                           ///< a scalar of a floating type
   std::vector<std::pair<std::string, Output>> metrics;  ///< scalars, in the order of the file
 };
 
-/// Builds the model over `inputs`: the names of the data's columns and the placeholders that carry them,
-/// [batch, ...]. It is complete when `diagnostics` has no new mistakes.
+/// Builds the model. `inputs` holds the names of the data's columns and their placeholders, of shape [batch, ...]. The result is
+/// complete if no mistakes were added to `diagnostics`.
 BuiltModel build_model(const RunConfig& config, const Scope& scope, Symbols inputs,
                        const MakeVariable& make_variable, Diagnostics& diagnostics);
 
-/// Builds the model in a graph of its own, before any data is read: of the inputs, names, ranks and types are
-/// known. `refused` is what was wrong before this: names that must not be called unknown.
+/// Checks the model by building it in a temporary graph, before data is read; only names, ranks and types of the inputs are known
+/// then. `refused` holds names whose definitions were rejected earlier, which must not be reported as unknown.
 void check_model(const RunConfig& config, Symbols refused, std::shared_ptr<const OpTable> ops,
                  Diagnostics& diagnostics);
 
-/// The variables and definitions that the layers stand for, appended to those of the model; nothing more for
-/// a model without layers. `features`: the width of what the first layer takes, -1 when not known.
+/// Replaces the layers by the variables and definitions for which they stand, appended to those of the model. `features` is the
+/// width of the input of the first layer, or -1 if it is unknown.
 Model expand_layers(Model model, int64_t features);
 
 }  // namespace troupe::config

@@ -1,4 +1,4 @@
-// Reader: what a checked document says, typed. A view of the document's tables, which outlive it.
+// Reader: typed access to the values of a checked document. It is a view of a table, which must outlive it. Any thread.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace troupe::config {
 
-/// A table of a checked document. What was refused is absent and reads as nothing, zero or empty.
+/// Reads a table of a checked document. The check has removed rejected values, which read as absent, zero or empty.
 class Reader {
  public:
   explicit Reader(const Table* table) : table_(table) {}
@@ -40,7 +40,7 @@ class Reader {
     return out;
   }
   SourceLocation place(std::string_view key) const { return has(key) ? find(key)->place : SourceLocation{}; }
-  /// Calls with (name, place of the name, value) for each entry.
+  /// Calls `f` with (name, location of the name, value) for each entry.
   template <class F>
   void each(F&& f) const {
     if (table_)

@@ -16,7 +16,7 @@ Run read_run(const Reader& run) {
           static_cast<int>(run.get<int64_t>("threads"))};
 }
 
-/// What the document says of the options of the format.
+/// Returns the options of the format that the document sets.
 data::FormatOptions read_format_options(const Reader& data, const data::Format& format) {
   data::FormatOptions options;
   for (const Key& key : format.keys) {
@@ -52,7 +52,7 @@ data::Options read_data(const Reader& data) {
   return options;
 }
 
-/// Nothing when part of it was refused.
+/// Returns nothing if a part of the variable was rejected.
 std::optional<Variable> read_variable(const std::string& name, SourceLocation place, const Reader& variable) {
   if (!variable.has("shape") || !variable.has("dtype")) return {};
   Variable out{name, variable.list<int64_t>("shape"), *dtype_from_name(variable.string("dtype")), {}, true,
@@ -130,10 +130,10 @@ Cluster read_cluster(const Reader& cluster) {
   return out;
 }
 
-/// The rules between keys.
+/// Checks the rules that involve several keys.
 class CrossChecker {
  public:
-  /// `names`: those of the model that are known, but faulty, get more.
+  /// `names` receives further names of the model that are known, but faulty.
   CrossChecker(const RunConfig& config, const std::set<std::string>& refused, Symbols& names,
                Diagnostics& diagnostics)
       : config_(config), refused_(refused), names_(names), root_(&config.document->root()),
@@ -167,7 +167,7 @@ class CrossChecker {
   void check_early_stop();
   void check_replication();
 
-  /// It is not there, and not because it was wrong.
+  /// Returns whether the key is absent, and not because its value was rejected.
   bool misses(const Reader& table, const char* path) const {
     return !table.has(std::string_view(path).substr(std::string_view(path).rfind('.') + 1)) &&
            !refused_.contains(path);
@@ -183,9 +183,9 @@ class CrossChecker {
 void CrossChecker::check_data() {
   const Reader data = root_.table("data"), valid = data.table("valid");
   if (valid.has("split") && valid.has("files"))
-    error(valid, "files", "data.valid: either split or files, not both");
+    error(valid, "files", "data.valid: expected either split or files, found both");
   if (data.has("valid") && misses(valid, "data.valid.split") && misses(valid, "data.valid.files"))
-    error(data, "valid", "data.valid: split or files is missing");
+    error(data, "valid", "data.valid: missing: split or files");
   const auto one_each = [&](const Reader& table, const char* key, const char* path, size_t labels,
                             size_t files) {
     if (labels && labels != files)
@@ -212,7 +212,8 @@ void CrossChecker::check_format(const data::Format& format, const Reader& data) 
   refuse_labels(valid, "labels", "data.valid.labels");
   const bool wants_labels = !config_.data.train_labels.empty() && valid.has("files");
   if (format.label_files && wants_labels != valid.has("labels"))
-    error(data, "valid", "data.valid.labels: label files go with files, when train has labels");
+    error(data, "valid",
+          "data.valid.labels: label files must be given for data.valid.files if and only if train has them");
 }
 
 void CrossChecker::check_inputs() {
@@ -233,7 +234,7 @@ void CrossChecker::check_variables() {
       .each([&](const std::string& name, SourceLocation, const Value& value) {
         const Reader variable(value.get_if<Table>());
         if (variable.get<double>("min") > variable.get<double>("max"))
-          error(variable, "min", "model.variables." + name + ".min: above max");
+          error(variable, "min", "model.variables." + name + ".min: it is above max");
       });
 }
 
@@ -241,14 +242,14 @@ void CrossChecker::check_model() {
   const Reader model = root_.table("model");
   if (root_.has("model") && config_.model.graph.empty() && config_.model.layers.empty() &&
       !refused_.contains("model") && !refused_.contains("model.graph") && !refused_.contains("model.layers"))
-    error(root_, "model", "model: it computes nothing; graph or layers is missing");
+    error(root_, "model", "model: missing: graph or layers");
   if (model.has("input") && config_.model.layers.empty())
-    error(model, "input", "model.input: only with layers");
+    error(model, "input", "model.input: allowed only with model.layers");
   else if (!config_.model.layers.empty() && !refused_.contains("data") && !refused_.contains("data.inputs"))
     check_layer_input(model);
 }
 
-/// The layers take a column of the data, whose width is known before anything is computed.
+/// The input of the layers must be a column of the data, because its width must be known before variables are created.
 void CrossChecker::check_layer_input(const Reader& model) {
   const std::string& name = config_.model.input;
   const auto inputs = data::all_inputs(config_.data);
@@ -271,7 +272,8 @@ void CrossChecker::check_metrics() {
   root_.table("train").table("metrics").each(
       [&](const std::string& name, SourceLocation place, const Value&) {
         if (name == "loss")
-          diagnostics_.error(place, "train.metrics.loss: 'loss' is reported already, and is train.loss");
+          diagnostics_.error(
+              place, "train.metrics.loss: the name 'loss' is taken: train.loss is always reported under it");
       });
 }
 
@@ -287,7 +289,7 @@ void CrossChecker::check_jobs() {
 void CrossChecker::check_length() {
   const Reader train = root_.table("train");
   if (root_.has("train") && misses(train, "train.max_epochs") && misses(train, "train.max_steps"))
-    error(root_, "train", "train: max_epochs or max_steps is missing");
+    error(root_, "train", "train: missing: max_epochs or max_steps");
 }
 
 void CrossChecker::check_early_stop() {
@@ -302,7 +304,8 @@ void CrossChecker::check_early_stop() {
   const std::string& monitor = config_.train.early_stop->monitor;
   const std::vector<std::string_view> names(known.begin(), known.end());
   if (std::find(known.begin(), known.end(), monitor) == known.end())
-    error(stop, "monitor", "train.early_stop.monitor: there is no '" + monitor + "'" + hint(monitor, names));
+    error(stop, "monitor",
+          "train.early_stop.monitor: there is no metric '" + monitor + "'" + hint(monitor, names));
   else if (monitor.starts_with("valid/") && !validates)
     error(stop, "monitor", "train.early_stop.monitor: '" + monitor + "' needs data.valid");
 }
@@ -315,10 +318,10 @@ void CrossChecker::check_replication() {
   if (config_.batch > 0 && replication.get<int64_t>("shards") > config_.batch)
     error(replication, "shards",
           "train.replication.shards: " + std::to_string(config_.train.replication.shards) +
-              " shards of a batch of " + std::to_string(config_.batch));
+              " shards are more than the samples of a batch, data.batch = " + std::to_string(config_.batch));
 }
 
-/// The tables that define names; where one of them was refused, a name that is missing may have stood there.
+/// Returns whether no table that defines names was rejected. Otherwise an unknown name may have been defined there.
 bool names_are_complete(const std::set<std::string>& refused_paths, const Reader& root) {
   for (const char* table : {"model", "model.variables", "model.graph", "model.layers", "data.inputs"})
     if (refused_paths.contains(table)) return false;
@@ -358,7 +361,7 @@ Result<RunConfig> parse_run_config(std::string text, const std::string& file, co
 Status check_training_job(const std::string& job) {
   const std::vector<std::string_view> known = {"ps", "worker"};
   if (std::ranges::find(known, job) != known.end()) return {};
-  return invalid_argument("no part of a training runs in job '" + job + "'" + hint(job, known));
+  return invalid_argument("job '" + job + "' takes no part in training" + hint(job, known));
 }
 
 Result<RunConfig> load_run_config(Disk& disk, const std::string& path, std::span<const std::string> options,

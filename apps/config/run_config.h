@@ -1,5 +1,5 @@
-// RunConfig: a run file, checked and typed. What each key means, its range and default: run_schema.cpp.
-// Made once by load_run_config(), then read only. Paths in it are absolute. Times are seconds.
+// RunConfig: the checked and typed content of a run file. run_schema.cpp defines the meaning, range and default of each key.
+// load_run_config() creates it; afterwards it is only read, by any thread. Paths are absolute, except for Run::directory.
 #pragma once
 
 #include <chrono>
@@ -19,18 +19,17 @@ namespace troupe::config {
 
 struct Run {
   std::string name;
-  std::string
-      directory;  ///< under it stands NAME/NNN/ of each run; as given, so relative to the current folder
+  std::string directory;  ///< contains NAME/NNN/ of each run; may be relative to the current folder
   uint64_t seed = 0;
-  int threads = 0;  ///< 0: as many as the machine has cores
+  int threads = 0;  ///< 0: one per core of the machine
 };
 
 struct Initializer {
-  std::string
-      type;  ///< zeros ones constant uniform normal truncated_normal glorot_uniform glorot_normal he_normal
-  double value = 0;                 ///< constant
-  double minimum = 0, maximum = 0;  ///< uniform
-  double mean = 0, stddev = 0;      ///< normal, truncated_normal
+  /// zeros, ones, constant, uniform, normal, truncated_normal, glorot_uniform, glorot_normal or he_normal.
+  std::string type;
+  double value = 0;                 ///< for constant
+  double minimum = 0, maximum = 0;  ///< for uniform
+  double mean = 0, stddev = 0;      ///< for normal and truncated_normal
 };
 
 struct Variable {
@@ -44,7 +43,7 @@ struct Variable {
 
 struct Layer {
   std::string type;        ///< dense
-  std::string activation;  ///< linear, or a constructor of the op table
+  std::string activation;  ///< "linear", or a constructor of the op table
   int64_t units = 0;
   bool bias = true;
   std::string initializer;
@@ -54,12 +53,12 @@ struct Layer {
 struct Model {
   std::vector<Variable> variables;
   std::vector<Definition> graph;
-  std::vector<Layer> layers;  ///< over `input`; the last one yields "output"
+  std::vector<Layer> layers;  ///< a chain that begins with `input` and ends with "output"
   std::string input;
 };
 
 struct Optimizer {
-  std::string type;  ///< sgd momentum adam
+  std::string type;  ///< sgd, momentum or adam
   double learning_rate = 0;
   double momentum = 0;
   bool nesterov = false;
@@ -67,9 +66,9 @@ struct Optimizer {
 };
 
 struct EarlyStop {
-  std::string monitor;  ///< "valid/accuracy"
+  std::string monitor;  ///< such as "valid/accuracy"
   bool higher_is_better = false;
-  int64_t patience = 0;  ///< epochs
+  int64_t patience = 0;  ///< in epochs
   double min_delta = 0;
   bool keep_best = false;
 };
@@ -78,7 +77,7 @@ enum class ReplicationMode : uint8_t { Local, Sync, Async };
 
 struct Replication {
   ReplicationMode mode = ReplicationMode::Local;
-  int64_t shards = 0;  ///< as given; 0: see RunConfig::shards()
+  int64_t shards = 0;  ///< as given in the file; 0: the default, see RunConfig::shards()
 };
 
 struct Checkpoint {
@@ -103,7 +102,7 @@ struct Train {
   Fault fault;
 };
 
-/// Tasks in this process: how many of each job, and the CPU devices of each task.
+/// The number of tasks of each job, and of CPU devices of each task.
 struct Cluster {
   std::map<std::string, int64_t> tasks;
   int64_t devices = 1;
@@ -118,9 +117,9 @@ struct RunConfig {
   Train train;
   Cluster cluster;
 
-  std::shared_ptr<const Document> document;  ///< for diagnostics that point into it
+  std::shared_ptr<const Document> document;  ///< for diagnostics that point into the file
 
-  /// The logical shards of a batch: by default one per worker, and one where gradients are not replicated.
+  /// Returns the number of logical shards of a batch: by default one per worker, or one if mode is "local".
   int64_t shards() const {
     if (train.replication.mode == ReplicationMode::Local) return 1;
     if (train.replication.shards != 0) return train.replication.shards;
@@ -128,22 +127,22 @@ struct RunConfig {
     return workers == cluster.tasks.end() ? 1 : workers->second;
   }
 
-  /// Everything as it will be run, defaults included: a run file that means the same.
+  /// Returns an equivalent run file in which options are applied and defaults are filled in.
   std::string effective_toml() const { return to_toml(document->root()); }
 };
 
-/// Reads and checks a run file, `options` ("a.b=value") laid over it; every expression is checked against the op table.
-/// InvalidArgument (exit code 2) with every mistake in one text, or saying why the file cannot be read.
+/// Reads a run file, applies `options` ("a.b=value"), and checks the result; expressions are checked against the op table. Fails
+/// with InvalidArgument (exit code 2) if the file cannot be read or has mistakes, all of which the error lists.
 Result<RunConfig> load_run_config(Disk& disk, const std::string& path, std::span<const std::string> options,
                                   std::shared_ptr<const OpTable> ops);
-/// The same from memory; relative paths lie under `folder`.
+/// Does the same for the text of a file. Paths are relative to `folder`.
 Result<RunConfig> parse_run_config(std::string text, const std::string& file, const std::string& folder,
                                    std::span<const std::string> options, std::shared_ptr<const OpTable> ops);
 
-/// InvalidArgument, with the nearest name, for a job that has no part in a training.
+/// Fails with InvalidArgument, suggesting the nearest name, if the job takes no part in training.
 Status check_training_job(const std::string& job);
 
-/// Every key a run file may have, those of the formats of data (apps/data/format.h) included.
+/// Returns all keys that a run file may have, including those of the data formats (apps/data/format.h).
 std::vector<Key> run_schema();
 
 }  // namespace troupe::config

@@ -35,7 +35,7 @@ std::string join(std::string_view path, std::string_view name) {
   return path.empty() ? std::string(name) : fmt::format("{}.{}", path, name);
 }
 
-/// "type=adam" -> ("type", "adam").
+/// Splits a condition: "type=adam" becomes ("type", "adam").
 std::pair<std::string_view, std::string_view> condition(std::string_view when) {
   const size_t equals = when.find('=');
   return {when.substr(0, equals), when.substr(equals + 1)};
@@ -51,7 +51,7 @@ std::string choices_of(const Key& key) {
   return key.rules.listed_choices ? key.rules.listed_choices() : std::string(key.rules.choices);
 }
 
-/// "an integer, at least 1"
+/// Describes the values of a key: "an integer, at least 1".
 std::string expectation(const Key& key) {
   std::string range = key.rules.range.text(key.kind == Kind::Duration ? " s" : "");
   if (!range.empty()) range = ", " + range;
@@ -72,7 +72,7 @@ std::string expectation(const Key& key) {
     case Kind::Paths: return "a path or a list of paths";
     case Kind::Endpoints: return "\"host:port\" or a list of them";
     case Kind::Dimensions: return "a list of integers" + (range.empty() ? "" : range.insert(1, " each"));
-    case Kind::Later: return "not available yet";
+    case Kind::Unavailable: return "not available yet";
   }
   return {};
 }
@@ -95,7 +95,7 @@ class Checker {
   void check_any_names(const Key& key, Table& table, const std::string& path);
   void refuse_unknown(const std::vector<const Key*>& keys, Table& table, const std::string& path);
   void check_key(const Key& key, Table& table, SourceLocation place, const std::string& path);
-  /// False when the value was refused.
+  /// Reports a mistake and returns false if the value is rejected.
   bool check_value(const Key& key, Value& value, const std::string& path);
   bool check_strings(const Key& key, Value& value, const std::string& path);
   bool check_tables(const Key& key, Value& value, const std::string& path);
@@ -126,8 +126,9 @@ void Checker::check_any_names(const Key& key, Table& table, const std::string& p
   std::erase_if(table, [&](Entry& entry) {
     if (!is_identifier(entry.key)) {
       diagnostics_.error(
-          entry.place, fmt::format("{}: a name consists of letters, digits and '_', and starts with no digit",
-                                   join(path, entry.key)));
+          entry.place,
+          fmt::format("{}: a name consists of letters, digits and '_', and does not start with a digit",
+                      join(path, entry.key)));
       refused_.insert(path);
       return true;
     }
@@ -163,11 +164,11 @@ void Checker::check_key(const Key& key, Table& table, SourceLocation place, cons
   if (!is_active(key, table)) {
     if (entry == table.end()) return;
     const auto [sibling, values] = condition(key.rules.when);
-    if (find(table, sibling))  // else the sibling itself was refused, and what goes with it is unknown
-      diagnostics_.error(entry->place, fmt::format("{}: only with {} = {}", join(path, name), sibling,
+    if (find(table, sibling))  // otherwise the sibling was rejected, so it is unknown which keys belong to it
+      diagnostics_.error(entry->place, fmt::format("{}: allowed only with {} = {}", join(path, name), sibling,
                                                    choices_text(values)));
     table.erase(entry);
-  } else if (entry != table.end() && key.kind == Kind::Later) {
+  } else if (entry != table.end() && key.kind == Kind::Unavailable) {
     diagnostics_.error(entry->place, join(path, name) + ": not available yet");
     table.erase(entry);
   } else if (entry != table.end()) {
@@ -246,7 +247,7 @@ bool Checker::check_string(const Key& key, const Value& value, const std::string
   if (contains(allowed, *text)) return true;
   const auto near = nearest(*text, split(allowed, '|'));
   diagnostics_.error(value.place,
-                     contains(key.rules.later, *text)
+                     contains(key.rules.unavailable, *text)
                          ? fmt::format("{}: \"{}\" is not available yet; allowed: {}", path, *text, choices)
                          : fmt::format("{}: \"{}\" is unknown; allowed: {}{}", path, *text, choices,
                                        near.empty() ? "" : fmt::format("; the nearest is '{}'", near)));
@@ -303,8 +304,8 @@ std::string reference(std::span<const Key> schema) {
       const auto [sibling, values] = condition(key.rules.when);
       out += fmt::format("; only with {} = {}", sibling, choices_text(values));
     }
-    if (!key.rules.later.empty())
-      out += fmt::format("; not available yet: {}", choices_text(key.rules.later));
+    if (!key.rules.unavailable.empty())
+      out += fmt::format("; not available yet: {}", choices_text(key.rules.unavailable));
     if (!key.meaning.empty()) out += fmt::format("\n    {}", key.meaning);
     out += '\n';
   }
@@ -349,9 +350,9 @@ bool is_endpoint(std::string_view text) {
 }
 
 bool is_folder_name(std::string_view name) {
-  constexpr size_t longest = 255;  // of a name in the file systems of Linux
+  constexpr size_t max_length = 255;  // of a name in the file systems of Linux
   const auto is_allowed = [](char c) { return c != '/' && static_cast<uint8_t>(c) >= 0x20 && c != 0x7f; };
-  return !name.empty() && name.size() <= longest && name != "." && name != ".." &&
+  return !name.empty() && name.size() <= max_length && name != "." && name != ".." &&
          std::all_of(name.begin(), name.end(), is_allowed);
 }
 

@@ -1,5 +1,5 @@
-// Schema: which keys a document may have, as a table of keys (apps/config/key.h). The one table gives the checks, the hints, the
-// defaults and the reference for readers. The checks run on one thread.
+// Schema: a table of the keys that a document may have (apps/config/key.h). The functions here derive checks, hints, defaults and a
+// reference for users from it. They have no state; a document is checked by one thread.
 #pragma once
 
 #include <chrono>
@@ -14,33 +14,36 @@
 
 namespace troupe::config {
 
-/// Checks the document against the schema. Afterwards it holds valid values only: defaults are filled in,
-/// paths are absolute (from `folder`), and what was wrong is gone, except that a faulty expression is left as
-/// an empty string. Returns the paths of what was refused, and of the tables that held something unknown:
-/// what is missing there may be missing for that reason alone.
+/// Checks the document against the schema. Afterwards the document has only valid values: defaults are filled in, relative paths
+/// are resolved from `folder`, and rejected values are removed, except that a faulty expression becomes an empty string. Returns
+/// the paths of rejected values and of tables with unknown keys, so that the caller does not report what is missing because of
+/// them.
 std::set<std::string> check(Document& document, std::span<const Key> schema, const std::string& folder,
                             Diagnostics& diagnostics);
 
-/// One paragraph per key for people to read, in the order of the table.
+/// Returns a reference for users with one paragraph per key, in the order of the table.
 std::string reference(std::span<const Key> schema);
 
-/// Seconds; nothing when it is no duration above zero.
+/// Parses a duration such as "60s", "200ms", "5m" or "1h" and returns it in seconds, or nothing if it is malformed or not above
+/// zero.
 std::optional<double> parse_duration(std::string_view text);
+/// Does the same, but returns nanoseconds.
 std::optional<std::chrono::nanoseconds> parse_nanoseconds(std::string_view text);
 
 struct Period {
-  double seconds = 0;  ///< 0: not by time
-  int64_t steps = 0;   ///< 0: not by steps; both 0: never
+  double seconds = 0;  ///< 0: the period is not a time
+  int64_t steps = 0;   ///< 0: the period is not a number of steps; both 0: never
 };
+/// Parses a duration, "500 steps" or "never"; returns nothing if the text is none of these.
 std::optional<Period> parse_period(std::string_view text);
 
-/// "host:port".
+/// Returns whether the text has the form "host:port".
 bool is_endpoint(std::string_view text);
 
-/// One part of a path, of at most 255 bytes: not "." or "..", without '/' and control characters.
+/// Returns whether the name is one part of a path of at most 255 bytes, not "." or "..", without '/' and control characters.
 bool is_folder_name(std::string_view name);
 
-/// A letter or '_', then letters, digits and '_': what an expression can name.
+/// Returns whether expressions can use the name: a letter or '_', followed by letters, digits and '_'.
 bool is_identifier(std::string_view name);
 
 }  // namespace troupe::config

@@ -1,4 +1,4 @@
-// Values written back as TOML (document.h).
+// Writes values as TOML (document.h).
 #include <fmt/format.h>
 #include <cmath>
 
@@ -29,7 +29,7 @@ std::string key_text(const std::string& key) {
   return !key.empty() && key.find_first_not_of(bare) == std::string::npos ? key : quoted(key);
 }
 
-/// The shortest text that reads back as the same double, and as a float rather than an integer.
+/// Returns the shortest text that is read as the same double and not as an integer.
 std::string number_text(double number) {
   if (std::isnan(number)) return "nan";
   if (std::isinf(number)) return number < 0 ? "-inf" : "inf";
@@ -43,7 +43,7 @@ struct Writer {
   std::string operator()(int64_t value) const { return std::to_string(value); }
   std::string operator()(double value) const { return number_text(value); }
   std::string operator()(const std::string& value) const { return quoted(value); }
-  std::string operator()(const Moment& value) const { return value.text; }
+  std::string operator()(const DateTime& value) const { return value.text; }
   std::string operator()(const List& list) const {
     std::string out = "[";
     for (const auto& element : list) out += (out.size() > 1 ? ", " : "") + to_toml(element);
@@ -64,7 +64,8 @@ bool holds_tables(const Table& table) {
   return false;
 }
 
-/// Two levels of headers ([model], [model.variables]); what lies deeper, and small tables, stand on one line.
+/// Writes tables of the first two levels with headers ([model], [model.variables]). Deeper and small tables are written on one
+/// line.
 void write(const Table& table, const std::string& path, size_t level, std::string& out) {
   const auto gets_header = [&](const Entry& entry) {
     const auto* child = entry.value.get_if<Table>();

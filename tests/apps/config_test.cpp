@@ -132,7 +132,7 @@ run.toml:6:9: data.batch: expected an integer, at least 1 and at most 16777216; 
 run.toml:8:34: model.variables.w1.init: "glorot" is unknown; allowed: "zeros", "ones", "constant", "uniform", "normal", "truncated_normal", "glorot_uniform", "glorot_normal", "he_normal"
   w1 = { shape = [64, 100], init = "glorot" }
                                    ^
-run.toml:9:44: model.variables.w2.value: only with init = "constant"
+run.toml:9:44: model.variables.w2.value: allowed only with init = "constant"
   w2 = { shape = [101, 10], init = "normal", value = 3 }
                                              ^
 run.toml:11:14: unknown name 'logit'; the nearest is 'logits'
@@ -147,7 +147,7 @@ run.toml:13:11: there is no function 'rleu'; the nearest is 'relu'
 run.toml:13:16: matmul: no parameter is called 'transpoze_a'; usage: matmul(a, b, transpose_a = false, transpose_b = false)
   hidden = "rleu(matmul(image, w1, transpoze_a = true))"
                  ^
-run.toml:14:1: train: max_epochs or max_steps is missing
+run.toml:14:1: train: missing: max_epochs or max_steps
   [train]
   ^
 run.toml:16:13: train.optimizer.lr: missing: learning rate (a number, above 0)
@@ -171,8 +171,8 @@ std::string about(std::string_view beginning, std::string_view line) {
 
 BOOST_AUTO_TEST_CASE(each_rule_between_keys_has_its_word) {
   BOOST_TEST(about("valid", "valid = { split = 0.2, files = 'a' }") ==
-             "run.toml:6:32: data.valid: either split or files, not both");
-  BOOST_TEST(about("valid", "valid = {}") == "run.toml:6:9: data.valid: split or files is missing");
+             "run.toml:6:32: data.valid: expected either split or files, found both");
+  BOOST_TEST(about("valid", "valid = {}") == "run.toml:6:9: data.valid: missing: split or files");
   BOOST_TEST(about("valid", "label = 'y'") ==
              "run.toml:6:9: data.label: a column can have a name only with header = true");
   BOOST_TEST(about("valid", "shuffle = true") ==
@@ -183,36 +183,38 @@ BOOST_AUTO_TEST_CASE(each_rule_between_keys_has_its_word) {
   BOOST_TEST(about("valid", "inputs = { x = {} }") ==
              "run.toml:6:12: data.inputs.x: the data has no column 'x'; known: image, label");
   BOOST_TEST(about("b1", "b1 = { shape = [100], init = 'uniform', min = 2 }") ==
-             "run.toml:10:47: model.variables.b1.min: above max");
+             "run.toml:10:47: model.variables.b1.min: it is above max");
   BOOST_TEST(about("b1", "b1 = { shape = [100], init = 'constant' }") ==
-             "run.toml:10:6: model.variables.b1.value: missing: every element (a number)");
-  BOOST_TEST(about("b1", "2b = { shape = [100], init = 'zeros' }") ==
-             "run.toml:10:1: model.variables.2b: a name consists of letters, digits and '_', and starts with "
-             "no digit");
+             "run.toml:10:6: model.variables.b1.value: missing: value of every element (a number)");
+  BOOST_TEST(
+      about("b1", "2b = { shape = [100], init = 'zeros' }") ==
+      "run.toml:10:1: model.variables.2b: a name consists of letters, digits and '_', and does not start "
+      "with a digit");
   BOOST_TEST(about("b1", "b1 = 3") == "run.toml:10:6: model.variables.b1: expected a table; found 3");
   BOOST_TEST(
       about("b1", "image = { shape = [100], init = 'zeros' }") ==
-      "run.toml:10:1: model: 'image' names two things, this variable and an input of the data; inputs, "
-      "variables, graph and layers share their names");
+      "run.toml:10:1: model: 'image' names two things, this variable and an input of the data; names of "
+      "inputs, variables, definitions and layers must differ");
   BOOST_TEST(
       about("b1", "logits = { shape = [100], init = 'zeros' }")
           .starts_with("run.toml:14:10: model: 'logits' names two things, this definition and variable "
                        "at run.toml:10:1;"));
-  BOOST_TEST(about("metrics", "metrics = { loss = 'loss' }") ==
-             "run.toml:19:13: train.metrics.loss: 'loss' is reported already, and is train.loss");
   BOOST_TEST(
-      about("in_process", "in_process = { ps = 1, wroker = 2 }") ==
-      "run.toml:25:24: cluster.in_process.wroker: no part of a training runs in job 'wroker'; the nearest "
-      "is 'worker'");
+      about("metrics", "metrics = { loss = 'loss' }") ==
+      "run.toml:19:13: train.metrics.loss: the name 'loss' is taken: train.loss is always reported under it");
+  BOOST_TEST(about("in_process", "in_process = { ps = 1, wroker = 2 }") ==
+             "run.toml:25:24: cluster.in_process.wroker: job 'wroker' takes no part in training; the nearest "
+             "is 'worker'");
   BOOST_TEST(about("early", "early_stop = { monitor = 'valid/acuracy', mode = 'max', patience = 1 }") ==
-             "run.toml:21:26: train.early_stop.monitor: there is no 'valid/acuracy'; the nearest is "
+             "run.toml:21:26: train.early_stop.monitor: there is no metric 'valid/acuracy'; the nearest is "
              "'valid/accuracy'");
   BOOST_TEST(about("replication", "replication = { mode = 'sync', shards = 65 }") ==
-             "run.toml:22:41: train.replication.shards: 65 shards of a batch of 64");
+             "run.toml:22:41: train.replication.shards: 65 shards are more than the samples of a batch, "
+             "data.batch = 64");
   BOOST_TEST(about("replication", "replication = { mode = 'sync', backup_workers = 1 }") ==
              "run.toml:22:49: train.replication.backup_workers: more than 0 is not available yet");
   BOOST_TEST(about("replication", "replication = { mode = 'local', shards = 2 }") ==
-             "run.toml:22:33: train.replication.shards: only with mode = \"sync\", \"async\"");
+             "run.toml:22:33: train.replication.shards: allowed only with mode = \"sync\", \"async\"");
   BOOST_TEST(about("checkpoint", "checkpoint = { every = '0s' }")
                  .starts_with("run.toml:23:24: train.checkpoint.every: expected a time"));
   BOOST_TEST(about("loss = \"loss", "loss = 'logits'") ==
@@ -271,7 +273,7 @@ BOOST_AUTO_TEST_CASE(options_are_laid_over_the_file) {
              "early_stop, on_nan, "
              "replication, checkpoint, fault\n  1\n  ^\n"
              "--set nonsense: expected KEY=VALUE\n"
-             "--set run.name.x: what stands before 'x' is no table\n  1\n  ^\n"
+             "--set run.name.x: the value before 'x' in the key is not a table or list\n  1\n  ^\n"
              "--set data..x: a part of the key is empty\n  1\n  ^\n"
              "--set data.train: Error while parsing array: encountered end-of-file\n  [1\n  ^\n"
              "--set model.graph.hidden: unknown name 'imag'; the nearest is 'image'\n  relu(imag)\n       ^");
@@ -358,7 +360,7 @@ BOOST_AUTO_TEST_CASE(layers_take_an_input_of_the_data) {
 
 BOOST_AUTO_TEST_CASE(a_name_that_a_layer_takes_is_no_name_for_anything_else) {
   const auto first_line = [](const std::string& text) { return text.substr(0, text.find('\n')); };
-  const std::string share = "; inputs, variables, graph and layers share their names";
+  const std::string share = "; names of inputs, variables, definitions and layers must differ";
   BOOST_TEST(first_line(mistakes(layered("", "dense_1 = 'image'\n"))) ==
              "run.toml:9:11: model: 'dense_1' names two things, this layer and definition at run.toml:14:11" +
                  share);
@@ -421,7 +423,7 @@ BOOST_AUTO_TEST_CASE(an_unknown_value_of_any_enumerated_key_is_refused) {
 
 BOOST_AUTO_TEST_CASE(options_of_another_format_are_refused) {
   BOOST_TEST(mistakes(with("format", "format = 'idx'\nheader = true"))
-                 .find("run.toml:4:1: data.header: only with format = \"csv\"") != std::string::npos);
+                 .find("run.toml:4:1: data.header: allowed only with format = \"csv\"") != std::string::npos);
   BOOST_TEST(mistakes(with("scale", "train_labels = 'l'"))
                  .find("run.toml:5:16: data.train_labels: format \"csv\" has no label files") !=
              std::string::npos);
@@ -449,12 +451,14 @@ BOOST_AUTO_TEST_CASE(hostile_files_are_refused) {
   BOOST_TEST(first_line("a = 1\n\na = 2\n").starts_with("run.toml:3:5: "));
   BOOST_TEST(first_line("a = \"\xff\xfe\"\n").starts_with("run.toml:1:"));
   BOOST_TEST(first_line(std::string("a = 1\0b", 7)).starts_with("run.toml:1:"));
-  BOOST_TEST(first_line("a = " + repeated("[", 100000)) == "run.toml:1:69: nested deeper than 64 levels");
-  BOOST_TEST(
-      first_line(repeated("a.", 100000) + "a = 1").starts_with("run.toml:1:32: a key of more than 16 parts"));
-  BOOST_TEST(first_line("[" + repeated("\"a\" . ", 100000) + "a]").find("a key of more than 16 parts") !=
+  BOOST_TEST(first_line("a = " + repeated("[", 100000)) ==
+             "run.toml:1:69: values are nested deeper than 64 levels");
+  BOOST_TEST(first_line(repeated("a.", 100000) + "a = 1")
+                 .starts_with("run.toml:1:32: a key has more than 16 parts"));
+  BOOST_TEST(first_line("[" + repeated("\"a\" . ", 100000) + "a]").find("a key has more than 16 parts") !=
              std::string::npos);
-  BOOST_TEST(first_line(repeated("# text\n", 200000)) == "run.toml:1:1: larger than 1048576 bytes");
+  BOOST_TEST(first_line(repeated("# text\n", 200000)) ==
+             "run.toml:1:1: the file is larger than 1048576 bytes");
   BOOST_TEST(first_line("") == "run.toml:1:1: data: missing: where the samples come from (a table)");
   std::string unknown = "[y]\n";
   for (int i = 0; i < 1000; ++i) unknown += "k" + std::to_string(i) + " = \"unknown\"\n";

@@ -107,8 +107,8 @@ BOOST_AUTO_TEST_CASE(numbers_among_themselves_are_computed) {
   BOOST_TEST(evaluation.graph.constant(evaluation.graph.find("y")->inputs[1])->as<float>()[0] == 0.5f);
   BOOST_TEST(evaluation.graph.constant(evaluation.graph.find("z")->inputs[0])->as<float>()[0] == -5);
   BOOST_TEST(evaluation.mistakes() ==
-             "f:5:10: the result is no finite number\n"
-             "f:6:14: the result is no finite number");
+             "f:5:10: the result is not a finite number\n"
+             "f:6:14: the result is not a finite number");
 }
 
 BOOST_AUTO_TEST_CASE(all_mistakes_are_told_each_where_it_stands) {
@@ -131,7 +131,7 @@ BOOST_AUTO_TEST_CASE(all_mistakes_are_told_each_where_it_stands) {
       "f:3:6: there is no function 'rleu'; the nearest is 'relu'\n"
       "f:3:11: unknown name 'xx'; the nearest is 'x'\n"
       "f:4:6: relu: 2 arguments are too many; usage: relu(x)\n"
-      "f:5:20: an argument by position stands after one by name\n"
+      "f:5:20: a positional argument follows a named one\n"
       "f:6:6: matmul: parameter 'b' is missing; usage: matmul(a, b, transpose_a = false, transpose_b = "
       "false)\n"
       "f:7:6: matmul: parameter 'transpose_a' must be true or false; usage: matmul(a, b, transpose_a = "
@@ -154,8 +154,8 @@ BOOST_AUTO_TEST_CASE(cycles_are_told_once_each) {
                                {"self", "self + 1"},
                                {"fine", "relu(x)"}});
   BOOST_TEST(evaluation.mistakes() ==
-             "f:3:6: the definitions run in a circle: a -> b -> c -> a\n"
-             "f:5:9: the definitions run in a circle: self -> self");
+             "f:3:6: the definitions form a cycle: a -> b -> c -> a\n"
+             "f:5:9: the definitions form a cycle: self -> self");
   BOOST_TEST(evaluation.node("fine") == "fine Relu(x)");
   BOOST_TEST(evaluation.node("user") == "none");
 }

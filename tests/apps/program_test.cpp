@@ -242,7 +242,7 @@ BOOST_AUTO_TEST_CASE(jobs_that_nobody_knows_are_refused) {
     BOOST_TEST(says(program.output(), why), program.output());
   };
   refused("ps=1,wroker=2",
-          "--local ps=1,wroker=2: no part of a training runs in job 'wroker'; the nearest is 'worker'");
+          "--local ps=1,wroker=2: job 'wroker' takes no part in training; the nearest is 'worker'");
   refused("ps=1,ps=2", "job 'ps' is given twice");
   refused("worker=2x", "'worker=2x' is not of the form JOB=COUNT");
   refused("=2", "'=2' is not of the form JOB=COUNT");
