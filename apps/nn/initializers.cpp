@@ -8,14 +8,14 @@
 namespace troupe::nn {
 namespace {
 
-// The part of a normal distribution within two standard deviations has a smaller one.
+// The standard deviation of a normal distribution truncated at two standard deviations, relative to that of the whole distribution.
 constexpr double truncated_stddev = 0.87962566103423978;
 
 Output scaled(const Scope& scope, Output random, double factor, double offset) {
   return add(scope, mul(scope, random, factor), offset);
 }
 
-/// What flows in and out of a weight: [..., in, out], leading dimensions multiply both.
+/// The numbers of inputs and outputs of weights of shape [..., in, out]. The leading dimensions multiply both.
 struct Fans {
   double in = 1, out = 1;
 };

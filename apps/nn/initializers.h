@@ -1,5 +1,6 @@
-// First values of variables, as nodes: random ones are keyed by the session's seed and the node's name, so they do not depend on
-// the order of construction. Shapes must be fully known: nn::glorot_uniform(g, {784, 100}). Throws Error like the builder.
+// Initializers: functions that add nodes for the initial values of variables. Random values depend on the seed of the session and
+// the name of the node, not on the order of construction. Shapes must be fully known: nn::glorot_uniform(g, {784, 100}). The
+// functions throw Error as the graph builder does. Public header; one thread at a time per graph.
 #pragma once
 
 #include "graph/build/scope.h"
@@ -7,22 +8,24 @@
 #pragma GCC visibility push(default)
 namespace troupe::nn {
 
-/// Every element is `value`.
+/// Returns a tensor in which every element is `value`.
 Output constant_value(const Scope& scope, const PartialShape& shape, DType dtype, double value);
-/// Uniform in [minimum, maximum).
+/// Draws from the uniform distribution over [minimum, maximum).
 Output uniform(const Scope& scope, const PartialShape& shape, DType dtype, double minimum, double maximum);
+/// Draws from the normal distribution.
 Output normal(const Scope& scope, const PartialShape& shape, DType dtype, double mean, double stddev);
-/// Normal, values beyond two standard deviations drawn again.
+/// Draws from the normal distribution; values more than two standard deviations from the mean are drawn again.
 Output truncated_normal(const Scope& scope, const PartialShape& shape, DType dtype, double mean,
                         double stddev);
 
-// The ones below are for weights [..., in, out]; leading dimensions multiply both.
+// The functions below are for weights of shape [..., in, out]. The number of inputs is `in`, and that of outputs `out`, times the
+// product of the leading dimensions.
 
-/// Uniform within +-sqrt(6 / (in + out)): Glorot and Bengio 2010.
+/// Draws from the uniform distribution over +-sqrt(6 / (inputs + outputs)) (Glorot and Bengio 2010).
 Output glorot_uniform(const Scope& scope, const PartialShape& shape, DType dtype = f32);
-/// Truncated normal of variance 2 / (in + out).
+/// Draws from the truncated normal distribution of variance 2 / (inputs + outputs).
 Output glorot_normal(const Scope& scope, const PartialShape& shape, DType dtype = f32);
-/// Truncated normal of variance 2 / in: He et al. 2015.
+/// Draws from the truncated normal distribution of variance 2 / inputs (He et al. 2015).
 Output he_normal(const Scope& scope, const PartialShape& shape, DType dtype = f32);
 
 }  // namespace troupe::nn

@@ -10,18 +10,20 @@ Output scalar_like(const Scope& scope, double value, Output like) {
   return scope.constant(value_or_throw(to_tensor(Argument(value), scope.dtype(like))));
 }
 
-/// The scope for what belongs to one variable: named after it and on its device.
+/// Returns a scope for the nodes that belong to a variable, with its name as prefix and on its device.
 Scope beside(const Scope& scope, Output variable) {
   return scope.colocated_with(variable).with_prefix(scope.graph().node(variable.node).name);
 }
 
-/// A variable of the same shape, beginning as zeros, for the optimizer's own use.
+/// Adds a slot: a variable of the same shape that the optimizer uses and that is initially zero.
 Output slot(const Scope& scope, Output variable, std::string_view name) {
   return troupe::variable(scope, zeros(scope, scope.shape(variable), scope.dtype(variable)), name, false);
 }
 
 void require_some(const std::vector<VariableGradient>& gradients) {
-  if (gradients.empty()) throw Error(invalid_argument("the loss depends on no trainable variable"));
+  if (gradients.empty())
+    throw Error(
+        invalid_argument("there are no gradients to apply: the loss depends on no trainable variable"));
 }
 
 }  // namespace
@@ -88,7 +90,7 @@ Output Adam::apply_gradients(const Scope& scope, const std::vector<VariableGradi
   for (const auto& [gradient, variable] : gradients) {
     const Scope here = beside(inner, variable);
     const auto number = [&, &like = variable](double value) {
-      return scalar_like(here, value, like);  // on its device
+      return scalar_like(here, value, like);  // on the device of the variable
     };
     applied.push_back(strategy.apply(here, {"ApplyAdam",
                                             {variable, slot(here, variable, "m"), slot(here, variable, "v")},

@@ -1,5 +1,6 @@
-// Optimizers (features.md section Q): gradients and update rules added to a graph, with their slots as variables beside those
-// they change. Built from the public builder alone. Throw Error like the builder. Public header.
+// Optimizers add gradients and update rules to a graph (features.md, section Q). Their slots are variables on the devices of the
+// variables that they update. They use only the public builder and throw Error as it does. Public header; one thread at a time per
+// graph.
 #pragma once
 
 #include <utility>
@@ -12,12 +13,13 @@
 #pragma GCC visibility push(default)
 namespace troupe::nn {
 
-/// The gradient of the loss with respect to a variable, dense; and the variable.
+/// A variable, and the gradient of the loss with respect to it, a dense tensor of the variable's shape.
 struct VariableGradient {
   Output gradient, variable;
 };
 
-/// d(loss)/d(variable) for each variable that the loss depends on; by default all trainable ones.
+/// Returns the gradients of a loss with respect to those of the given variables on which it depends. `loss` is a tensor of a
+/// floating type, usually a scalar. If `variables` is empty, all trainable variables are used.
 std::vector<VariableGradient> compute_gradients(const Scope& scope, Output loss,
                                                 std::vector<Output> variables = {});
 
@@ -25,17 +27,17 @@ class Optimizer {
  public:
   virtual ~Optimizer() = default;
 
-  /// A target that applies one update, with update rules that `strategy` adds to the graph. InvalidArgument when there is nothing
-  /// to update. Slots are variables: make the initializer after this.
+  /// Returns a target that applies one update. `strategy` adds the update rules to the graph. Throws InvalidArgument if `gradients`
+  /// is empty. Since slots are variables, the initializer must be created after this call.
   virtual Output apply_gradients(const Scope& scope, const std::vector<VariableGradient>& gradients,
                                  ReplicationStrategy& strategy) const = 0;
-  /// The same with rules that are applied at once.
+  /// Does the same with ReplicationStrategy: each rule is applied when the step reaches it.
   Output apply_gradients(const Scope& scope, const std::vector<VariableGradient>& gradients) const;
-  /// compute_gradients, then apply_gradients.
+  /// Calls compute_gradients(), then apply_gradients().
   Output minimize(const Scope& scope, Output loss, std::vector<Output> variables = {}) const;
 };
 
-/// v -= rate g
+/// Gradient descent: v -= rate g.
 class Sgd final : public Optimizer {
  public:
   explicit Sgd(double rate) : rate_(rate) {}
@@ -47,7 +49,7 @@ class Sgd final : public Optimizer {
   double rate_;
 };
 
-/// a = momentum a + g; v -= rate a (Nesterov: v -= rate g + rate momentum a)
+/// Momentum: a = momentum a + g; v -= rate a. With Nesterov momentum: v -= rate g + rate momentum a.
 class Momentum final : public Optimizer {
  public:
   Momentum(double rate, double momentum, bool nesterov = false)
@@ -61,7 +63,7 @@ class Momentum final : public Optimizer {
   bool nesterov_;
 };
 
-/// Kingma and Ba 2014, with the powers of beta kept as variables (features.md Q5).
+/// Adam (Kingma and Ba 2014). The powers of beta1 and beta2 are variables (features.md Q5).
 class Adam final : public Optimizer {
  public:
   explicit Adam(double rate, double beta1 = 0.9, double beta2 = 0.999, double epsilon = 1e-8)

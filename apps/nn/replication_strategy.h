@@ -1,8 +1,8 @@
-// ReplicationStrategy: how the update rules of an optimizer become nodes of a graph. Without replication each rule is an op that
-// changes its variables when the step reaches it. In synchronous between-graph replication (SyncReplicas) each worker pushes its
-// gradients to the task that has the variables, and that task applies the rule once with the gradients of all workers (white paper,
-// section 7; OSDI 2016, section 4.4). Built from the public builder alone; throws Error like it. Public header. One thread at a
-// time per graph.
+// ReplicationStrategy adds the update rules of an optimizer to a graph. Without replication each rule is an op that updates its
+// variables when the step reaches it. In synchronous between-graph replication (SyncReplicas) each worker pushes its gradients to
+// the task that owns the variables, which applies the rule once with the gradients of all workers (white paper, section 7; OSDI
+// 2016, section 4.4). The strategies use only the public builder and throw Error as it does. Public header; one thread at a time
+// per graph.
 #pragma once
 
 #include <map>
@@ -15,28 +15,28 @@
 #pragma GCC visibility push(default)
 namespace troupe::nn {
 
-/// One op on variables: "ApplyAdam", "Assign".
+/// One op that updates variables, such as "ApplyAdam" or "Assign".
 struct Rule {
   std::string op;
-  std::vector<Output> variables;  ///< the references it begins with; the first is the one it is about
+  std::vector<Output> variables;  ///< its first inputs, references; the first is the variable to update
   std::vector<Output> values;     ///< its other inputs, in order
-  std::string gradient;  ///< the name of the input that is the gradient of the loss; empty: it has none
-  std::vector<std::string> options = {};  ///< its bool attributes that are true
+  std::string gradient;           ///< the name of the input that is the gradient of the loss; empty: none
+  std::vector<std::string> options = {};  ///< the names of its bool attributes that are true
 };
 
-/// No replication: a rule is applied when the step reaches its node.
+/// The strategy without replication: a rule is applied when the step reaches its node.
 class ReplicationStrategy {
  public:
   virtual ~ReplicationStrategy() = default;
-  /// The value of a variable for the use of a rule.
+  /// Returns the value of a variable as an input of a rule.
   virtual Output value(Output variable) { return variable; }
-  /// Adds the node, in `scope`.
+  /// Adds the nodes of a rule in `scope`. Returns a target that applies it.
   Output apply(const Scope& scope, const Rule& rule);
-  /// Where goes what reads a value that `applied` must have read before it changes.
+  /// Returns a scope for a rule that changes a variable whose old value the rules `applied` must read before.
   virtual Scope after(const Scope& scope, const std::vector<Output>& applied) const {
     return scope.with_control(applied);
   }
-  /// What changes this variable: a read of its new value comes after that.
+  /// Returns the nodes that update the variable. A node that reads its new value must run after them.
   const std::vector<Output>& updates_of(Output variable) { return applied_[variable.node]; }
 
  private:
@@ -44,15 +44,15 @@ class ReplicationStrategy {
   std::map<NodeId, std::vector<Output>> applied_;
 };
 
-/// Variables of other tasks as the graph of one worker sees them: placeholders on its own device, which each step is fed with what
-/// the step before has fetched, so that reading them costs no message.
+/// The local values of variables that other tasks own: placeholders on the worker's device. Each step feeds them with the values
+/// that the previous step has fetched, so reading them costs no message.
 class LocalValues {
  public:
-  /// `scope` has the worker's device.
+  /// `scope` has the device of the worker.
   explicit LocalValues(const Scope& scope) : scope_(scope) {}
-  /// The placeholder for a variable; made when it is first asked for.
+  /// Returns the placeholder of a variable. It is created by the first call.
   Output of(Output variable);
-  /// The variables asked for, and their placeholders.
+  /// Returns the variables that have placeholders, with these.
   const std::vector<std::pair<Output, Output>>& all() const { return all_; }
 
  private:
@@ -60,23 +60,25 @@ class LocalValues {
   std::vector<std::pair<Output, Output>> all_;
 };
 
-/// The part of a worker in synchronous replication: its gradients are pushed, one per logical shard, and each rule is applied once
-/// per round, with the mean over the shards of all workers, weighted by samples and summed in shard order (SyncReplicasApply). A
-/// node is done when its round is applied. Every worker makes the same rules in the same order. Runs in training steps only.
+/// The strategy of one worker in synchronous replication. The worker pushes one gradient per logical shard. Each rule is applied
+/// once per round, with the mean of the gradients of all shards, weighted by samples and summed in shard order (SyncReplicasApply).
+/// Its node is done when the round has been applied. All workers must add the same rules in the same order. The nodes run only in
+/// training steps.
 class SyncReplicas final : public ReplicationStrategy {
  public:
   struct Shard {
     int64_t index = 0;
-    Output samples;                      ///< int64 scalar: how many its gradients are the mean of
-    std::map<NodeId, Output> gradients;  ///< by variable
+    Output samples;                      ///< an int64 scalar: the number of samples of the shard
+    std::map<NodeId, Output> gradients;  ///< the gradients by the nodes of their variables
   };
-  /// `shards`: those of this worker, at least one, out of `total`.
+  /// `shards` are the shards of this worker, at least one, out of `total`.
   SyncReplicas(std::vector<Shard> shards, int64_t total, int64_t worker, LocalValues& values)
       : shards_(std::move(shards)), total_(total), worker_(worker), values_(values) {}
 
   Output value(Output variable) override { return values_.of(variable); }
   Scope after(const Scope& scope, const std::vector<Output>&) const override { return scope; }
-  /// A target that sets how many rounds have been applied, to every rule made so far; before the first round, and after a restore.
+  /// Returns a target that sets the number of rounds that have been applied, for every rule added so far. It must run before the
+  /// first round and after a restore. `rounds` is an int64 scalar.
   Output set_rounds(const Scope& scope, Output rounds) const;
 
  private:
@@ -86,7 +88,7 @@ class SyncReplicas final : public ReplicationStrategy {
   std::vector<Shard> shards_;
   int64_t total_, worker_;
   LocalValues& values_;
-  std::vector<Output> rounds_;  ///< one counter per rule, beside its variable
+  std::vector<Output> rounds_;  ///< one counter for each rule, on the device of its variable
 };
 
 }  // namespace troupe::nn

@@ -1,6 +1,7 @@
-// VariableSnapshot: a second value beside each variable of a graph, kept from an earlier moment; a training keeps its best model in
-// one. The second values are variables, too, named "PREFIX/NAME", on the devices of the first, so that checkpoints hold them once
-// they have a value. Adds its own nodes to the graph; made after every variable. Throws Error. One thread at a time.
+// VariableSnapshot keeps a copy of all variables of a graph, for example those of the best model of a training. The copies are
+// variables, too, named "PREFIX/NAME" and on the devices of the originals; checkpoints include them once they have values. The
+// constructor adds nodes to the graph and must be called after all variables exist. Functions throw Error. Public header; one
+// thread at a time.
 #pragma once
 
 #include <string>
@@ -14,9 +15,9 @@ namespace troupe::nn {
 class VariableSnapshot {
  public:
   VariableSnapshot(const Scope& scope, const std::string& prefix);
-  /// Keeps the present value of every variable; FailedPrecondition when one has none.
+  /// Copies the current value of every variable. Throws FailedPrecondition if a variable has no value.
   void keep(Session& session) const { session.run({keep_}); }
-  /// Gives every variable its kept value; FailedPrecondition when keep() has not run.
+  /// Restores every variable from its copy. Throws FailedPrecondition if keep() has not run.
   void restore(Session& session) const { session.run({restore_}); }
 
  private:

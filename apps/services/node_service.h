@@ -1,6 +1,6 @@
-// Node services: what the applications of this program add to every node of a cluster, beside devices and the actors of steps. Each
-// is a file pair in this folder and a line in all_node_services.cpp. Started by the node's program before the node joins its
-// cluster, and ended before the runtime; one thread.
+// Node services: actors that applications run on every node of a cluster, in addition to its devices and the actors of steps. Each
+// is a pair of files in this folder and a line in all_node_services.cpp. The program of a node starts them before the node joins
+// its cluster and ends them before the runtime. One thread.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace troupe::services {
 
-/// A running service; ends with its destructor.
+/// A running service. The destructor ends it.
 class NodeService {
  public:
   virtual ~NodeService() = default;

@@ -17,7 +17,7 @@ namespace {
 using train::Replica;
 using train::ShardLoss;
 
-/// What is to be done, and the replica at hand.
+/// The queue of jobs for the trainer's thread, and the current replica.
 struct Work {
   using Job = std::function<Result<AnyMessage>(Work&)>;
 
@@ -26,19 +26,20 @@ struct Work {
     jobs.emplace_back(std::move(job), std::move(reply));
     changed.notify_all();
   }
+  /// Runs jobs until close() is called.
   void run();
-  /// Ends the training at hand, whatever it does. Any thread.
+  /// Cancels the current training, even while a job runs. Any thread.
   void end_training();
-  /// Ends the thread, too.
+  /// Cancels the current training and ends the thread. Any thread.
   void close();
   void set_replica(std::shared_ptr<Replica> made);
 
-  std::shared_ptr<Replica> replica;  ///< changed by the thread alone, under the mutex
+  std::shared_ptr<Replica> replica;  ///< changed only by the trainer's thread, which holds the mutex then
 
-  std::mutex mutex;  ///< guards what follows
+  std::mutex mutex;  ///< guards the members below
   std::deque<std::pair<Job, Reply>> jobs;
   std::condition_variable changed;
-  bool busy = false;  ///< with a training that has begun and not ended
+  bool busy = false;  ///< whether a training has begun and not ended
   bool closing = false;
 };
 
@@ -69,7 +70,8 @@ void Work::end_training() {
     work.set_replica(nullptr);
     return AnyMessage{};
   };
-  jobs.emplace_back(drop, Reply());  // behind what is still to fail
+  jobs.emplace_back(drop,
+                    Reply());  // runs after the pending jobs, which fail because the replica is cancelled
   changed.notify_all();
 }
 
@@ -84,9 +86,9 @@ void Work::set_replica(std::shared_ptr<Replica> made) {
   {
     const std::lock_guard lock(mutex);
     replica.swap(made);
-    if (replica && !busy) replica->cancel();  // ended while it was made
+    if (replica && !busy) replica->cancel();  // the training ended while the replica was created
   }
-  made.reset();  // the one before; its session takes a moment to end
+  made.reset();  // destroys the previous replica without the mutex, because closing its session takes time
 }
 
 Result<AnyMessage> begin(Work& work, Runtime& runtime, const Message<wire::BeginTraining>& message) {
@@ -106,7 +108,7 @@ Result<AnyMessage> begin(Work& work, Runtime& runtime, const Message<wire::Begin
 }
 
 Result<AnyMessage> run_rounds(Work& work, uint64_t first, uint32_t rounds) {
-  if (!work.replica) return failed_precondition("no training has begun here");
+  if (!work.replica) return failed_precondition("no training has begun on this worker");
   std::vector<ShardLoss> all;
   for (uint64_t round = first; round < first + rounds; ++round)
     for (const ShardLoss& loss : work.replica->run(round)) all.push_back(loss);
@@ -128,8 +130,9 @@ class TrainerRole final : public Role {
     on<wire::RunRounds>([this](const auto& message, Reply reply) {
       if (message->getRounds() == 0 || message->getLast() != message->getFirst() + message->getRounds() - 1)
         return reply(invalid_argument(
-            "the rounds asked for contradict each other: " + std::to_string(message->getRounds()) + " from " +
-            std::to_string(message->getFirst()) + " to " + std::to_string(message->getLast())));
+            "the request for rounds is inconsistent: " + std::to_string(message->getRounds()) +
+            " rounds, from round " + std::to_string(message->getFirst()) + " to round " +
+            std::to_string(message->getLast())));
       work_->post([first = message->getFirst(),
                    rounds = message->getRounds()](Work& work) { return run_rounds(work, first, rounds); },
                   std::move(reply));
@@ -144,7 +147,7 @@ class TrainerRole final : public Role {
     {
       const std::lock_guard lock(work_->mutex);
       if (std::exchange(work_->busy, true))
-        return reply(failed_precondition("this worker trains for another client"));
+        return reply(failed_precondition("this worker is training for another client"));
     }
     watch(*client, [this, training = ++trainings_](const Status&) {
       if (training == trainings_) work_->end_training();

@@ -13,8 +13,8 @@
 namespace troupe::train {
 namespace {
 
-constexpr double turn = 0.25;  // seconds of rounds sent out at once
-constexpr uint64_t longest_turn = 10'000;
+constexpr double seconds_per_request = 0.25;
+constexpr uint64_t max_rounds_per_request = 10'000;
 
 AnyMessage begin_message(const config::RunConfig& config, uint64_t round, const Address& client) {
   Draft<wire::BeginTraining> draft;
@@ -40,7 +40,7 @@ ClusterRounds::ClusterRounds(Runtime& runtime, const config::RunConfig& config, 
       value_or_throw(services.addresses(services::trainer_role, job, config.train.fault.start_timeout));
   for (const Address& trainer : trainers) {
     const DeviceName name = value_or_throw(DeviceName::parse(trainer.task));
-    if (name.task < config.shards())  // the others have no shard
+    if (name.task < config.shards())  // workers with higher numbers have no shard
       workers_.push_back({trainer.task, value_or_throw(services.find(trainer)), {}});
   }
   begin(round);
@@ -50,14 +50,14 @@ ClusterRounds::~ClusterRounds() { end(); }
 
 void ClusterRounds::begin(uint64_t round) {
   const Address client = runtime_.services().address("worker");
-  const auto begun = ask_all(begin_message(config_, round, client));
+  const auto begun = call_all(begin_message(config_, round, client));
   for (size_t i = 0; i < begun.size(); ++i)
     workers_[i].shards = vector_of<uint32_t>(Message<wire::TrainingBegun>(begun[i])->getShards());
   std::set<uint32_t> shards;
   for (const Worker& worker : workers_) shards.insert(worker.shards.begin(), worker.shards.end());
   if (std::cmp_not_equal(shards.size(), config_.shards()) ||
       std::cmp_not_equal(*shards.rbegin() + 1, config_.shards()))
-    throw Error(internal("the workers have " + std::to_string(shards.size()) + " shards, not " +
+    throw Error(internal("the workers have " + std::to_string(shards.size()) + " shards; expected " +
                          std::to_string(config_.shards())));
 }
 
@@ -66,7 +66,7 @@ void ClusterRounds::end() const {
     runtime_.services().send(worker.trainer, Draft<wire::EndTraining>().finish());
 }
 
-std::vector<AnyMessage> ClusterRounds::ask_all(const AnyMessage& request) const {
+std::vector<AnyMessage> ClusterRounds::call_all(const AnyMessage& request) const {
   std::vector<AddressedRequest> requests;
   for (const Worker& worker : workers_) requests.push_back({worker.trainer, request});
   Status first_failure;
@@ -80,28 +80,30 @@ std::vector<AnyMessage> ClusterRounds::ask_all(const AnyMessage& request) const 
   return messages;
 }
 
-uint32_t ClusterRounds::rounds_in_a_turn(uint64_t done, uint64_t last) const {
-  const double fitting = seconds_a_round_ > 0 ? std::max(1.0, turn / seconds_a_round_) : 1;
+uint32_t ClusterRounds::rounds_per_request(uint64_t done, uint64_t last) const {
+  const double fitting = seconds_per_round_ > 0 ? std::max(1.0, seconds_per_request / seconds_per_round_) : 1;
   return static_cast<uint32_t>(
-      std::min({last - done, longest_turn, static_cast<uint64_t>(std::min(fitting, 1e9))}));
+      std::min({last - done, max_rounds_per_request, static_cast<uint64_t>(std::min(fitting, 1e9))}));
 }
 
 std::vector<double> ClusterRounds::advance(uint64_t done, uint64_t last) {
-  const uint32_t rounds = rounds_in_a_turn(done, last);
+  const uint32_t rounds = rounds_per_request(done, last);
   Draft<wire::RunRounds> draft;
   draft->setFirst(done + 1);
   draft->setRounds(rounds);
   draft->setLast(done + rounds);
   const auto begin = std::chrono::steady_clock::now();
-  const auto answers = ask_all(draft.finish());
-  seconds_a_round_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / rounds;
+  const auto answers = call_all(draft.finish());
+  seconds_per_round_ =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / rounds;
 
   std::vector<std::map<uint32_t, ShardLoss>> by_round(rounds);
   for (size_t i = 0; i < answers.size(); ++i) {
     const auto run = *Message<wire::RoundsRun>(answers[i]);
     const auto& shards = workers_[i].shards;
     if (run.getLosses().size() != rounds * shards.size() || run.getSamples().size() != rounds * shards.size())
-      throw Error(internal("a worker ran other rounds than those it was asked for"));
+      throw Error(internal("worker " + workers_[i].task + " returned the losses of other rounds than the " +
+                           std::to_string(rounds) + " requested ones"));
     for (uint32_t k = 0; k < run.getLosses().size(); ++k)
       by_round[k / shards.size()][shards[k % shards.size()]] = {run.getLosses()[k], run.getSamples()[k]};
   }

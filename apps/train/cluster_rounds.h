@@ -1,6 +1,6 @@
-// ClusterRounds: between-graph replication: each worker of the cluster runs its own replica (replica.h) and the variables' tasks
-// gather what all of them push; this end only says which rounds. Several rounds go out at once, as many as take about a quarter of
-// a second, so that the client's distance costs nothing.
+// ClusterRounds: runs rounds by between-graph replication. Each worker of the cluster runs its own replica (replica.h), and the
+// tasks that own the variables collect the gradients; this class only requests rounds. It requests as many rounds at once as take
+// about a quarter of a second, so that the latency between client and workers does not matter. One thread, that of the trainer.
 #pragma once
 
 #include <string>
@@ -16,8 +16,8 @@ namespace troupe::train {
 
 class ClusterRounds final : public Rounds {
  public:
-  /// Begins the training on every worker, after `round` rounds; the variables have their values. `loss`: the type of the model's.
-  /// They outlive it. Throws Error.
+  /// Begins the training on every worker, after `round` rounds. The variables must have values. `loss` is the dtype of the model's
+  /// loss. `runtime` and `config` must outlive this object. Throws Error.
   ClusterRounds(Runtime& runtime, const config::RunConfig& config, uint64_t round, DType loss);
   ~ClusterRounds() override;
   std::vector<double> advance(uint64_t done, uint64_t last) override;
@@ -30,15 +30,16 @@ class ClusterRounds final : public Rounds {
   };
   void begin(uint64_t round);
   void end() const;
-  /// Asks every worker the same, and waits for all; after the first failure all are told to end. Throws that failure.
-  std::vector<AnyMessage> ask_all(const AnyMessage& request) const;
-  uint32_t rounds_in_a_turn(uint64_t done, uint64_t last) const;
+  /// Sends the request to every worker and waits for all replies. After the first failure it tells all workers to end the training,
+  /// and throws that failure.
+  std::vector<AnyMessage> call_all(const AnyMessage& request) const;
+  uint32_t rounds_per_request(uint64_t done, uint64_t last) const;
 
   Runtime& runtime_;
   const config::RunConfig& config_;
   DType loss_;
   std::vector<Worker> workers_;
-  double seconds_a_round_ = 0;  ///< as measured last; 0: not yet
+  double seconds_per_round_ = 0;  ///< the last measurement; 0: none yet
 };
 
 }  // namespace troupe::train

@@ -1,5 +1,5 @@
-// Evaluation of the model over a data set, in batches: every metric is the mean over batches weighted by their samples. One
-// thread, that of the trainer.
+// Evaluation: computes the loss and the metrics of the model on a data set, in batches. The result is the mean over the batches,
+// weighted by their samples. One thread, that of the trainer.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@
 
 namespace troupe::train {
 
-using Scores =
-    std::vector<std::pair<std::string, double>>;  ///< "loss", then the metrics in the order of the run file
+/// "loss", followed by the metrics in the order of the run file, with their values.
+using Scores = std::vector<std::pair<std::string, double>>;
 
 class Evaluation {
  public:
@@ -27,9 +27,9 @@ class Evaluation {
   PreparedStep step_;
 };
 
-/// The tensors of a tower's columns, in order.
+/// Returns the tensors of the columns that the inputs of a tower name, in order.
 std::vector<Tensor> feeds_of(const TowerInputs& inputs, const data::Dataset& data);
-/// A float or double scalar as a double.
+/// Returns a float or double scalar as a double.
 double number(const Tensor& scalar);
 
 }  // namespace troupe::train

@@ -9,7 +9,7 @@ namespace {
 
 constexpr const char* former_prefix = "train";
 
-/// The variables that are missing, under their former names, in a graph of their own.
+/// Adds variables with the former names of the missing ones to a temporary graph.
 std::map<std::string, Output> former_variables(const Graph& graph, Graph& former,
                                                const std::vector<std::string>& missing) {
   const Scope scope = Scope(former).with_prefix(former_prefix);
@@ -50,7 +50,7 @@ std::set<std::string> restore_former_names(Runtime& runtime, Session& session, G
   reader.close();
   return names;
 } catch (const Error& error) {
-  if (error.status().code() == Code::NotFound) return {};  // it has no variable of such names
+  if (error.status().code() == Code::NotFound) return {};  // the checkpoint has no variables of former names
   throw;
 }
 

@@ -1,5 +1,5 @@
-// Checkpoints of runs written before the optimizer's slots had the names that nn gives them ("adam/w/m") have these under "train/".
-// One thread, that of the trainer.
+// Support for checkpoints of older versions, in which the names of the optimizer's slots ("adam/w/m") began with "train/". One
+// thread, that of the trainer.
 #pragma once
 
 #include <set>
@@ -9,8 +9,8 @@
 
 namespace troupe::train {
 
-/// Gives variables of the graph that were missing in `checkpoint` what it has for them under their former names; which ones those
-/// are. Adds its own nodes to the graph. Throws Error.
+/// Restores variables that were missing in `checkpoint` from the values that it has under their former names. Returns the names of
+/// the restored variables. Adds nodes to the graph. Throws Error.
 std::set<std::string> restore_former_names(Runtime& runtime, Session& session, Graph& graph,
                                            const RestoredCheckpoint& checkpoint);
 

@@ -1,5 +1,5 @@
-// LocalRounds: all towers and the update in one graph, run by the trainer's session: in this process, or wherever the graph's
-// devices are. One round is one step.
+// LocalRounds: runs rounds as steps of the trainer's session, whose graph has all towers and the update. One round is one step. One
+// thread, that of the trainer.
 #pragma once
 
 #include "actors/step/session.h"
@@ -9,7 +9,7 @@ namespace troupe::train {
 
 class LocalRounds final : public Rounds {
  public:
-  /// They outlive it. Throws Error.
+  /// The arguments must outlive this object. Throws Error.
   LocalRounds(Session& session, const TrainingGraph& graph, data::Batches& batches);
   std::vector<double> advance(uint64_t done, uint64_t last) override;
 

@@ -20,7 +20,7 @@ Output first_value(const Scope& scope, const config::Variable& variable) {
   if (type == "glorot_normal") return nn::glorot_normal(scope, shape, variable.dtype);
   if (type == "he_normal") return nn::he_normal(scope, shape, variable.dtype);
   if (type == "zeros") return nn::constant_value(scope, shape, variable.dtype, 0);
-  throw Error(internal("no initializer is called '" + type + "'"));
+  throw Error(internal("unknown initializer '" + type + "'"));
 }
 
 Output as_type(const Scope& scope, Output number, Output like) {
@@ -92,7 +92,7 @@ std::unique_ptr<nn::Optimizer> ModelBuilder::optimizer() const {
   if (options.type == "adam")
     return std::make_unique<nn::Adam>(options.learning_rate, options.beta1, options.beta2, options.epsilon);
   if (options.type == "sgd") return std::make_unique<nn::Sgd>(options.learning_rate);
-  throw Error(internal("no optimizer is called '" + options.type + "'"));
+  throw Error(internal("unknown optimizer '" + options.type + "'"));
 }
 
 Output weighted_mean(const Scope& scope, const std::vector<Output>& values,

@@ -1,6 +1,6 @@
-// ModelBuilder: the model of a run file put into graphs, once per tower, over variables that all towers share: where towers and
-// variables go, how variables begin, which optimizer changes them. What the graph of a whole run and that of one worker have in
-// common. Throws Error; mistakes of the run file gather in diagnostics(). One per graph, one thread.
+// ModelBuilder: builds the model of a run file in a graph, once per tower, with variables that all towers share. It determines the
+// devices of towers and variables, the initial values, and the optimizer. The graph of a whole run and that of one worker use it.
+// Its functions throw Error; mistakes of the run file are collected and returned by status(). One per graph; one thread.
 #pragma once
 
 #include <map>
@@ -20,17 +20,18 @@ class ModelBuilder {
       : config_(config), data_(data), root_(graph), diagnostics_(*config.document) {}
 
   const Scope& root() const { return root_; }
-  /// What was wrong with the model so far.
+  /// Returns the mistakes found in the model so far.
   Status status() const { return diagnostics_.status(); }
   int64_t shards() const { return config_.shards(); }
   int64_t tasks(const std::string& job) const;
-  /// The scope of a logical shard: shards go round the workers.
+  /// Returns the scope of a logical shard, on the device of its worker.
   Scope at_shard(int64_t shard) const;
+  /// Returns the scope on the device of a shard's worker. Shards are assigned to the workers in turn.
   Scope on_worker(const Scope& scope, int64_t shard) const;
 
-  /// Placeholders for the data's columns; for a shard, of type `samples`, also for how many samples count.
+  /// Adds placeholders for the columns of the data and, if `samples` is set, one of that dtype for the number of samples.
   TowerInputs inputs(const Scope& scope, std::optional<DType> samples = {}) const;
-  /// The model over these inputs. `use`: what stands for a variable in it.
+  /// Builds a tower: the model with these inputs. `use` returns the edge that stands for a variable in it.
   config::BuiltModel tower(const Scope& scope, const TowerInputs& inputs,
                            const std::function<Output(Output variable)>& use);
   config::BuiltModel tower(const Scope& scope, const TowerInputs& inputs) {
@@ -39,7 +40,8 @@ class ModelBuilder {
   std::unique_ptr<nn::Optimizer> optimizer() const;
 
  private:
-  /// Variables go round the parameter servers; without any they are the first worker's.
+  /// Returns the scope for the next variable. Variables are assigned to the parameter servers in turn, or to the first worker if
+  /// there are none.
   Scope with_variables() const;
   Output variable(const config::Variable& variable);
 
@@ -50,7 +52,8 @@ class ModelBuilder {
   std::map<std::string, Output> variables_;
 };
 
-/// sum over shards of value * samples, in shard order, divided by all samples; of one shard, its value.
+/// Returns the mean of the values of the shards weighted by their samples, summed in shard order. For one shard it returns its
+/// value.
 Output weighted_mean(const Scope& scope, const std::vector<Output>& values,
                      const std::vector<Output>& samples);
 

@@ -7,7 +7,7 @@
 namespace troupe::train {
 namespace {
 
-/// The shortest text that reads back as the very same number.
+/// Returns the shortest text that is read as exactly the same number.
 std::string exact(double value) {
   std::array<char, 32> text;
   const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), value);
@@ -27,12 +27,12 @@ Result<Progress> from_note(const std::string& note) {
   Progress progress;
   text >> word_step >> progress.step >> word_epoch >> progress.best_epoch >> word_best >> score;
   if (!text || word_step != "step" || word_epoch != "best_epoch" || word_best != "best")
-    return data_loss("the checkpoint's note is not that of a training run: " + note);
+    return data_loss("the note of the checkpoint is not that of a training run: " + note);
   if (score == "none") return progress;
   double value = 0;
   const auto [end, error] = std::from_chars(score.data(), score.data() + score.size(), value);
   if (error != std::errc{} || end != score.data() + score.size())
-    return data_loss("the checkpoint's best score is no number: " + score);
+    return data_loss("the best score in the note of the checkpoint is not a number: " + score);
   progress.best_score = value;
   return progress;
 }

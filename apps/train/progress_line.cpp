@@ -18,8 +18,8 @@ std::string clock_text(double seconds) {
 }  // namespace
 
 std::optional<std::string> ProgressLine::at(uint64_t step, double loss, Time now) {
-  if (now - told_ < pause || step <= first_) return {};
-  told_ = now;
+  if (now - last_shown_ < pause || step <= first_) return {};
+  last_shown_ = now;
   const double seconds = std::chrono::duration<double>(now - begin_).count();
   const double rate = static_cast<double>(step - first_) / seconds;
   return fmt::format("step {}/{}  {} %  loss {:.4f}  {:.0f} examples/s  ETA {}", step, last_,

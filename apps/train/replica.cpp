@@ -6,7 +6,7 @@
 namespace troupe::train {
 namespace {
 
-/// A worker needs the tasks that have variables, and itself.
+/// Returns the tasks that own variables, which the session of a worker needs besides its own task.
 std::vector<std::string> tasks_of(const config::RunConfig& config) {
   return config.cluster.tasks.contains("ps") ? std::vector<std::string>{"/job:ps"}
                                              : std::vector<std::string>{"/job:worker/task:0"};
@@ -17,7 +17,7 @@ std::vector<std::string> tasks_of(const config::RunConfig& config) {
 Replica::Replica(Runtime& runtime, config::RunConfig config, int64_t worker)
     : model_graph_(runtime.ops()), config_(std::move(config)) {
   const auto data = value_or_throw(data::load(runtime.services().disk(), config_.data, config_.run.seed));
-  if (data.train.samples() == 0) throw Error(data_loss("there is no sample to train on"));
+  if (data.train.samples() == 0) throw Error(data_loss("the training data has no samples"));
   batches_.emplace(data.train, config_.batch, config_.run.seed, config_.shuffle);
   graph_ = value_or_throw(build_replica_graph(config_, data.train, worker, model_graph_));
   session_ = runtime.session(model_graph_, {.seed = config_.run.seed,
@@ -47,7 +47,7 @@ void Replica::begin(uint64_t round) {
 
 std::vector<ShardLoss> Replica::run(uint64_t round) {
   if (round != next_)
-    throw Error(invalid_argument("round " + std::to_string(round) + " is asked for, the next one is " +
+    throw Error(invalid_argument("round " + std::to_string(round) + " is requested, but the next one is " +
                                  std::to_string(next_)));
   ++next_;
   const data::Dataset batch = value_or_throw(batches_->at(round - 1));

@@ -1,6 +1,7 @@
-// Replica: a worker's part of a training run, between-graph: its data, its graph, its session over its own devices and the
-// parameter servers. The variables' values stay with it from one round to the next, so that a round costs one exchange with each
-// server: gradients there, new values back. One thread; cancel() from any. Its functions throw Error.
+// Replica: a worker's part of a training run in between-graph replication. It has its own copy of the data, its own graph, and a
+// session over its devices and the parameter servers. It keeps the values of the variables from one round to the next, so a round
+// costs one exchange with each server: it sends gradients and receives new values. One thread, but any thread may call cancel().
+// Functions throw Error.
 #pragma once
 
 #include <optional>
@@ -14,16 +15,17 @@ namespace troupe::train {
 
 class Replica {
  public:
-  /// Reads the data, builds the graph and opens the session. The runtime outlives it.
+  /// Reads the data, builds the graph and opens the session. `worker` is the number of this worker's task. The runtime must outlive
+  /// this object.
   Replica(Runtime& runtime, config::RunConfig config, int64_t worker);
 
-  /// The logical shards that it computes.
+  /// Returns the logical shards that this worker computes.
   const std::vector<int64_t>& shards() const { return graph_.shards; }
-  /// Fetches the variables, to which `round` rounds have been applied.
+  /// Fetches the values of the variables, to which `round` rounds have been applied.
   void begin(uint64_t round);
-  /// Round `round`, the one after those before, else InvalidArgument; what each of its shards had.
+  /// Runs a round. Returns the loss of each shard. Throws InvalidArgument if `round` is not the next one.
   std::vector<ShardLoss> run(uint64_t round);
-  /// The round that runs ends Cancelled, and no other begins.
+  /// Cancels the current round, which then throws Cancelled, and all later ones.
   void cancel() { session_->cancel(); }
 
  private:
@@ -35,7 +37,7 @@ class Replica {
   std::optional<Session> session_;
   PreparedStep step_;
   std::vector<Tensor> values_;
-  uint64_t next_ = 0;  ///< round
+  uint64_t next_ = 0;  ///< the next round
 };
 
 }  // namespace troupe::train

@@ -5,7 +5,7 @@
 namespace troupe::train {
 namespace {
 
-using Gradients = std::map<NodeId, Output>;  // by variable
+using Gradients = std::map<NodeId, Output>;  // by the nodes of their variables
 
 class Builder {
  public:
@@ -48,7 +48,7 @@ class Builder {
     }
   }
 
-  /// Synchronous: with the gradients of all workers.
+  /// Adds the synchronous update, which uses the gradients of all workers.
   void update_together() {
     std::vector<nn::SyncReplicas::Shard> shards;
     for (size_t i = 0; i < result_.shards.size(); ++i)
@@ -62,7 +62,7 @@ class Builder {
     result_.set_rounds = strategy.set_rounds(builder_.root(), result_.rounds);
   }
 
-  /// Asynchronous: with those of this worker, whatever the others do.
+  /// Adds the asynchronous update, which uses only the gradients of this worker.
   void update_at_once() {
     const Scope here = builder_.on_worker(builder_.root(), worker_);
     std::vector<Output> samples;
@@ -93,8 +93,8 @@ class Builder {
   int64_t worker_;
   ModelBuilder builder_;
   nn::LocalValues values_;
-  std::vector<Gradients> gradients_;  ///< per own shard
-  std::vector<Output> order_;         ///< the variables that have one
+  std::vector<Gradients> gradients_;  ///< the gradients of each shard of this worker
+  std::vector<Output> order_;         ///< the variables that have gradients
   ReplicaGraph result_;
 };
 

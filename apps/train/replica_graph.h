@@ -1,5 +1,6 @@
-// The graph of one worker in between-graph replication: a tower for each logical shard that is its own, over local values of the
-// variables, and the updates of the variables where they live. Plain values; the graph is the replica's.
+// The graph of one worker in between-graph replication. It has a tower for each logical shard of the worker, which reads local
+// values of the variables, and the updates of the variables on the tasks that own them. Plain values; the Replica owns the graph.
+// One thread.
 #pragma once
 
 #include <optional>
@@ -11,18 +12,20 @@
 namespace troupe::train {
 
 struct ReplicaGraph {
-  std::vector<int64_t> shards;      ///< which, of those of the run
-  std::vector<TowerInputs> inputs;  ///< of each; samples are int64
-  std::vector<Output> losses;       ///< of each
-  std::vector<Output> values;       ///< fed: the variables' values before the round
-  std::vector<Output> current;      ///< the same, read from the variables
-  std::vector<Output> next;         ///< the same, after the round
+  std::vector<int64_t> shards;      ///< the numbers of this worker's shards among those of the run
+  std::vector<TowerInputs> inputs;  ///< the inputs of each shard; TowerInputs::samples is int64
+  std::vector<Output> losses;       ///< the loss of each shard
+  std::vector<Output> values;       ///< placeholders for the values of the variables before the round
+  std::vector<Output> current;      ///< the current values, read from the variables
+  std::vector<Output> next;         ///< the values after the round, read from the variables
   Output update;                    ///< the target of a round
-  Output rounds;                    ///< fed to `set_rounds`: how many rounds have been applied
-  std::optional<Output> set_rounds;
+  Output rounds;  ///< the placeholder for the number of applied rounds, an input of `set_rounds`
+  std::optional<Output>
+      set_rounds;  ///< the target that sets the number of applied rounds; synchronous mode only
 };
 
-/// For worker `worker` of `config.cluster`. InvalidArgument points into the run file.
+/// Builds the graph of a worker of `config.cluster`. Fails with InvalidArgument and a location in the run file if the model is
+/// wrong.
 Result<ReplicaGraph> build_replica_graph(const config::RunConfig& config, const data::Dataset& data,
                                          int64_t worker, Graph& graph);
 

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The number that a folder's name is, or 0.
+/// Returns the number that is the name of a folder, or 0 if the name is not a number.
 int number_of(const std::string& name) {
   int number = 0;
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
@@ -42,7 +42,7 @@ RunFolder::RunFolder(std::string path, cluster::Descriptor lock)
 
 Result<RunFolder> RunFolder::claim(const std::string& path) {
   cluster::Descriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  // A file system without locks cannot tell; on any other the lock goes with the process, whatever ends it.
+  // Failures other than EWOULDBLOCK are ignored, because some file systems have no locks. A lock ends with its process.
   if (folder.number() >= 0 && ::flock(folder.number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
     return already_exists("another training writes in " + path);
   return RunFolder(path, std::move(folder));
@@ -55,12 +55,12 @@ Result<RunFolder> RunFolder::create(const std::string& directory, const std::str
   const fs::path parent = fs::path(directory) / name;
   std::error_code error;
   fs::create_directories(parent, error);
-  if (error) return unavailable("cannot make folder " + parent.string() + ": " + error.message());
-  // Two runs may start at once: whoever makes the folder has the number.
+  if (error) return unavailable("cannot create folder " + parent.string() + ": " + error.message());
+  // Two runs may start at the same time: the one that creates the folder gets the number.
   for (int number = highest_number(parent) + 1;; ++number) {
     const fs::path path = parent / three_digits(number);
     if (!fs::create_directory(path, error)) {
-      if (error) return unavailable("cannot make folder " + path.string() + ": " + error.message());
+      if (error) return unavailable("cannot create folder " + path.string() + ": " + error.message());
       continue;
     }
     std::ofstream(path / "config.toml") << effective_config;

@@ -1,5 +1,5 @@
-// RunFolder: where a run writes: runs/NAME/NNN/ with config.toml (as it was run), metrics.jsonl (one record a line) and
-// checkpoints/. It belongs to one training at a time, which holds a lock on it as long as this lives. One thread.
+// RunFolder: the folder runs/NAME/NNN/ to which a run writes config.toml (the effective run file), metrics.jsonl (one record per
+// line) and checkpoints/. An object holds a lock on the folder, so that one training at a time uses it. One thread.
 #pragma once
 
 #include <fstream>
@@ -14,24 +14,24 @@ namespace troupe::train {
 
 class RunFolder {
  public:
-  /// The next free number under `directory`/`name`.
+  /// Creates the folder with the next free number under `directory`/`name`. Fails with Unavailable if the system refuses.
   static Result<RunFolder> create(const std::string& directory, const std::string& name,
                                   const std::string& effective_config);
-  /// An existing one; its metrics are appended to. InvalidArgument when there is no such folder, AlreadyExists while another
-  /// training writes there.
+  /// Opens an existing folder; metrics are appended. Fails with InvalidArgument if there is no such folder and with AlreadyExists
+  /// while another training uses it.
   static Result<RunFolder> open(const std::string& path);
-  /// The one with the highest number, or NotFound; else as open().
+  /// Opens the folder with the highest number. Fails with NotFound if there is none, otherwise as open() does.
   static Result<RunFolder> newest(const std::string& directory, const std::string& name);
 
   const std::string& path() const { return path_; }
-  /// Absolute: other processes, which have working folders of their own, save there too.
+  /// Returns the absolute path of the folder for checkpoints. Other processes, with other working folders, save there, too.
   std::string checkpoints() const;
-  /// Appends {"step": ..., "key": value, ...}, on one line.
+  /// Appends a line {"step": ..., "key": value, ...} to the metrics.
   void log(uint64_t step, const std::vector<std::pair<std::string, double>>& values);
 
  private:
   RunFolder(std::string path, cluster::Descriptor lock);
-  /// Locks the folder, which exists.
+  /// Locks an existing folder.
   static Result<RunFolder> claim(const std::string& path);
 
   std::string path_;

@@ -23,7 +23,7 @@ namespace troupe::train {
 namespace {
 
 using Seconds = std::chrono::duration<double>;
-using Now = std::chrono::steady_clock;
+using Clock = std::chrono::steady_clock;
 
 std::string text(const char* format, auto... values) {
   const int length = std::snprintf(nullptr, 0, format, values...);
@@ -55,37 +55,39 @@ RuntimeOptions runtime_options(const config::RunConfig& config, const TrainerOpt
 
 constexpr const char* best_prefix = "best";
 constexpr std::chrono::milliseconds start_pause{5};
-constexpr std::chrono::seconds first_word{2}, next_words{10};  ///< until it is said who is waited for
+/// The times until the tasks that are not linked are reported for the first time, and again.
+constexpr std::chrono::seconds first_report{2}, report_interval{10};
 
-/// A run from where its folder is to its end, or to the loss of a process.
+/// A run, from its start or a checkpoint to its end or the loss of a process.
 class Run {
  public:
-  /// `again`: to go on after a loss, in the folder that options.resume names.
-  Run(const config::RunConfig& config, const TrainerOptions& options, data::TrainAndValid data, bool again)
-      : config_(config), options_(options), may_begin_anew_(again || options.resume == "auto"),
+  /// If `is_restart`, the run continues after a loss, in the folder options.resume.
+  Run(const config::RunConfig& config, const TrainerOptions& options, data::TrainAndValid data,
+      bool is_restart)
+      : config_(config), options_(options), may_start_over_(is_restart || options.resume == "auto"),
         data_(std::move(data)), batches_(data_.train, config.batch, config.run.seed, config.shuffle),
         runtime_(runtime_options(config, options)), graph_(runtime_.ops()) {}
 
-  /// Throws nothing: what a step failed with is returned, too.
+  /// Throws nothing; the errors of steps are returned, too.
   Result<TrainingResult> run() try {
     if (config_.train.replication.mode == config::ReplicationMode::Async && !with_workers())
       return invalid_argument(
-          "train.replication.mode = \"async\" is for workers in processes of their own: --local "
-          "ps=1,worker=2, or --cluster");
+          "train.replication.mode = \"async\" needs workers in separate processes, as with --local "
+          "ps=1,worker=2 or --cluster");
     TROUPE_ASSIGN(model_, build_training_graph(config_, data_.train, graph_));
     if (config_.train.early_stop && config_.train.early_stop->keep_best)
       best_.emplace(Scope(graph_), best_prefix);
-    const auto start_until = Now::now() + config_.train.fault.start_timeout;
+    const auto start_until = Clock::now() + config_.train.fault.start_timeout;
     TROUPE_RETURN_IF_FAILED(await_cluster(start_until));
     session_.emplace(
-        runtime_.session(graph_, {.seed = config_.run.seed, .start_timeout = start_until - Now::now()}));
+        runtime_.session(graph_, {.seed = config_.run.seed, .start_timeout = start_until - Clock::now()}));
     evaluation_.emplace(*session_, model_);
     TROUPE_RETURN_IF_FAILED(begin());
     make_rounds();
     describe();
-    const auto started = Now::now();
+    const auto started = Clock::now();
     TROUPE_RETURN_IF_FAILED(loop());
-    result_.seconds = Seconds(Now::now() - started).count();
+    result_.seconds = Seconds(Clock::now() - started).count();
     finish();
     return result_;
   } catch (const Error& error) {
@@ -102,7 +104,7 @@ class Run {
  private:
   bool with_workers() const { return options_.cluster && config_.cluster.tasks.contains("worker"); }
 
-  /// The tasks of the cluster that are not linked, and what went wrong with each last.
+  /// Returns the tasks of the cluster that are not linked, each with the last error.
   std::vector<std::pair<std::string, Status>> missing() const {
     std::vector<std::pair<std::string, Status>> tasks;
     if (!options_.cluster) return tasks;
@@ -115,26 +117,28 @@ class Run {
     return tasks;
   }
 
-  /// Until every task is linked, or there is no use in waiting any longer; who is missing at the end, or will always be, the
-  /// session says. Says from time to time who is waited for, and why.
-  Status await_cluster(Now::time_point end) const {
-    auto next_word = Now::now() + first_word;
-    for (auto waited_for = missing(); !waited_for.empty() && Now::now() < end; waited_for = missing()) {
-      if (std::ranges::any_of(waited_for, [](const auto& task) { return is_permanent(task.second.code()); }))
+  /// Waits until every task is linked, the time is over, or a link is refused permanently. In the last two cases the session, which
+  /// is opened next, reports the missing tasks. While it waits, it prints which tasks are missing and why.
+  Status await_cluster(Clock::time_point end) const {
+    auto next_report = Clock::now() + first_report;
+    for (auto unlinked = missing(); !unlinked.empty() && Clock::now() < end; unlinked = missing()) {
+      if (std::ranges::any_of(unlinked, [](const auto& task) { return is_permanent(task.second.code()); }))
         return {};
-      if (Now::now() >= next_word) {
-        for (const auto& [task, reason] : waited_for) say("waiting for " + task + ": " + reason.text());
-        next_word = Now::now() + next_words;
+      if (Clock::now() >= next_report) {
+        for (const auto& [task, reason] : unlinked) print("waiting for " + task + ": " + reason.text());
+        next_report = Clock::now() + report_interval;
       }
       TROUPE_RETURN_IF_FAILED(runtime_.status());
-      if (options_.stop && options_.stop->load()) return cancelled("stopped before the cluster was complete");
-      if (options_.lost && options_.lost()) return unavailable("the cluster cannot be complete");
+      if (options_.stop && options_.stop->load())
+        return cancelled("stopped before all tasks of the cluster were linked");
+      if (options_.lost && options_.lost())
+        return unavailable("a process of the cluster ended before all tasks were linked");
       std::this_thread::sleep_for(start_pause);
     }
     return {};
   }
 
-  /// In a cluster with workers each of them runs its part of the rounds, else this session runs all.
+  /// In a cluster with workers each worker runs its part of the rounds; otherwise this session runs them.
   void make_rounds() {
     if (with_workers())
       rounds_ = std::make_unique<ClusterRounds>(runtime_, config_, progress_.step, graph_.dtype(model_.loss));
@@ -142,7 +146,7 @@ class Run {
       rounds_ = std::make_unique<LocalRounds>(*session_, model_, batches_);
   }
 
-  /// Fresh variables, or those of the newest valid checkpoint of the run to be resumed.
+  /// Initializes the variables, or restores them from the newest valid checkpoint of the run to be resumed.
   Status begin() {
     session_->run({}, {model_.initializer}, {.training = true});
     if (options_.dry_run_steps > 0) return {};
@@ -164,7 +168,7 @@ class Run {
     return {};
   }
 
-  /// Whether the run has saved something, whatever it is of.
+  /// Returns whether the folder has checkpoints, even damaged ones.
   bool has_checkpoint() const {
     const auto names = CheckpointFiles(runtime_.services().disk(), folder_->checkpoints()).names();
     return !names || !names->empty();
@@ -175,27 +179,27 @@ class Run {
     try {
       checkpoint = session_->restore(folder_->checkpoints());
     } catch (const Error& error) {
-      if (error.status().code() != Code::NotFound || !may_begin_anew_ || has_checkpoint())
+      if (error.status().code() != Code::NotFound || !may_start_over_ || has_checkpoint())
         return error.status();
-      say("no checkpoint yet: from the beginning");
+      print("there is no checkpoint yet: the run starts from the beginning");
       return {};
     }
-    for (const auto& damage : checkpoint.skipped) say("skipped a damaged checkpoint: " + damage);
+    for (const auto& damage : checkpoint.skipped) print("skipped a damaged checkpoint: " + damage);
     TROUPE_ASSIGN(progress_, from_note(checkpoint.note));
     const auto former = restore_former_names(runtime_, *session_, graph_, checkpoint);
     for (const auto& variable : checkpoint.missing) {
       if (former.contains(variable)) continue;
       if (!variable.starts_with(std::string(best_prefix) + '/'))
         return not_found(checkpoint.folder + " has no value for variable " + variable);
-      progress_.best_score.reset();  // nothing was kept with it
+      progress_.best_score.reset();  // the checkpoint has no copy of the best model
     }
-    say("resumed " + folder_->path() + " at step " + std::to_string(progress_.step));
+    print("resumed " + folder_->path() + " at step " + std::to_string(progress_.step));
     return {};
   }
 
   void describe() const {
-    say(text(
-        "%s: %lld samples, %lld held out, %lld parameters, batch %lld in %zu shard%s, %llu steps an epoch",
+    print(text(
+        "%s: %lld samples, %lld held out, %lld parameters, batch %lld in %zu shard%s, %llu steps per epoch",
         config_.run.name.c_str(), static_cast<long long>(data_.train.samples()),
         static_cast<long long>(data_.valid ? data_.valid->samples() : 0),
         static_cast<long long>(model_.parameters), static_cast<long long>(config_.batch),
@@ -205,13 +209,13 @@ class Run {
 
   Status loop() {
     const auto per_epoch = static_cast<uint64_t>(batches_.per_epoch());
-    last_saved_ = Now::now();
+    last_saved_ = Clock::now();
     logged_step_ = progress_.step;
     ProgressLine line(progress_.step, last_step(), config_.batch, last_saved_);
     while (!done()) {
       advance(next_pause(per_epoch));
       if (options_.progress)
-        if (const auto text = line.at(progress_.step, result_.loss, Now::now())) options_.progress(*text);
+        if (const auto text = line.at(progress_.step, result_.loss, Clock::now())) options_.progress(*text);
       if (result_.ending == Ending::Diverged) return {};
       if (progress_.step % per_epoch == 0) end_epoch(progress_.step / per_epoch);
       save_when_due();
@@ -219,7 +223,7 @@ class Run {
     return {};
   }
 
-  /// Where the run ends unless something stops it.
+  /// Returns the step after which the run ends unless something stops it earlier.
   uint64_t last_step() const {
     uint64_t last = UINT64_MAX;
     const auto& train = config_.train;
@@ -231,7 +235,7 @@ class Run {
     return last;
   }
 
-  /// Up to where rounds may run before there is something else to do: an epoch's end, or a checkpoint.
+  /// Returns the step up to which rounds may run before the next end of an epoch or checkpoint.
   uint64_t next_pause(uint64_t per_epoch) const {
     const auto multiple_of = [&](uint64_t steps) { return (progress_.step / steps + 1) * steps; };
     uint64_t pause = std::min(last_step(), multiple_of(per_epoch));
@@ -255,14 +259,14 @@ class Run {
       ++progress_.step;
       if (std::isfinite(loss)) continue;
       result_.ending = Ending::Diverged;
-      return say(
-          text("step %llu: the loss is %g: stopped", static_cast<unsigned long long>(progress_.step), loss));
+      return print(text("stopped at step %llu, because the loss is %g",
+                        static_cast<unsigned long long>(progress_.step), loss));
     }
   }
 
   using Record = std::vector<std::pair<std::string, double>>;
 
-  /// Evaluates what is trained so far, and logs it.
+  /// Evaluates the current model and appends the result to the metrics.
   Record log_metrics() {
     const double epochs = static_cast<double>(progress_.step) / static_cast<double>(batches_.per_epoch());
     Record record{{"epoch", epochs}, {"train/loss", result_.loss}};
@@ -279,7 +283,7 @@ class Run {
     std::string line = text("epoch %llu  loss %.4f", static_cast<unsigned long long>(epoch), result_.loss);
     for (const auto& [name, value] : record)
       if (name.starts_with("valid/")) line += text("  %s %.4f", name.c_str(), value);
-    say(line);
+    print(line);
     if (config_.train.early_stop) watch(*config_.train.early_stop, record, epoch);
   }
 
@@ -301,7 +305,7 @@ class Run {
   void save_when_due() {
     const auto& every = config_.train.checkpoint.every;
     const bool by_steps = every.steps > 0 && progress_.step % static_cast<uint64_t>(every.steps) == 0;
-    const bool by_time = every.seconds > 0 && Seconds(Now::now() - last_saved_).count() >= every.seconds;
+    const bool by_time = every.seconds > 0 && Seconds(Clock::now() - last_saved_).count() >= every.seconds;
     if (folder_ && (by_steps || by_time)) save();
   }
 
@@ -310,14 +314,14 @@ class Run {
         session_->save(folder_->checkpoints(), {.round = progress_.step,
                                                 .note = to_note(progress_),
                                                 .keep = static_cast<size_t>(config_.train.checkpoint.keep)});
-    if (!saved.problem.empty()) say("old checkpoints stay: " + saved.problem);
-    last_saved_ = Now::now();
+    if (!saved.problem.empty()) print("old checkpoints could not be deleted: " + saved.problem);
+    last_saved_ = Clock::now();
     result_.checkpoint = saved.folder;
     result_.checkpoint_step = progress_.step;
   }
 
   void finish() {
-    if (folder_ && progress_.step > logged_step_) log_metrics();  // the run has ended within an epoch
+    if (folder_ && progress_.step > logged_step_) log_metrics();  // the run ended within an epoch
     if (folder_ && result_.ending != Ending::Diverged) {
       if (best_ && progress_.best_score && result_.ending != Ending::Stopped) best_->restore(*session_);
       if (result_.ending != Ending::Stopped || config_.train.checkpoint.on_signal) save();
@@ -330,39 +334,39 @@ class Run {
     session_->close();
   }
 
-  void say(const std::string& line) const {
+  void print(const std::string& line) const {
     if (options_.line) options_.line(line);
   }
 
   const config::RunConfig& config_;
   const TrainerOptions& options_;
-  const bool may_begin_anew_;  ///< without a checkpoint
+  const bool may_start_over_;  ///< if there is no checkpoint
   data::TrainAndValid data_;
   data::Batches batches_;
   Runtime runtime_;
   Graph graph_;
   TrainingGraph model_;
-  std::optional<nn::VariableSnapshot> best_;  ///< when the best model is kept
+  std::optional<nn::VariableSnapshot> best_;  ///< the best model, if train.early_stop.keep_best
   std::optional<Session> session_;
   std::optional<Evaluation> evaluation_;
   std::unique_ptr<Rounds> rounds_;
   std::optional<RunFolder> folder_;
   Progress progress_;
   TrainingResult result_;
-  uint64_t logged_step_ = 0;  ///< until which metrics are logged
-  Now::time_point last_saved_;
+  uint64_t logged_step_ = 0;  ///< the last step for which metrics were written
+  Clock::time_point last_saved_;
 };
 
-/// What is known after one attempt.
-struct Attempt {
+/// The state after a run has ended or lost a process.
+struct Outcome {
   Result<TrainingResult> result;
-  std::string folder;               ///< of the run; empty when there is none
-  std::vector<std::string> silent;  ///< tasks of the cluster that do not answer
+  std::string folder;               ///< the folder of the run; empty: none
+  std::vector<std::string> silent;  ///< the tasks of the cluster that do not answer
 };
 
-Attempt attempt(const config::RunConfig& config, const TrainerOptions& options,
-                const data::TrainAndValid& data, bool again) try {
-  Run run(config, options, data, again);
+Outcome run_once(const config::RunConfig& config, const TrainerOptions& options,
+                 const data::TrainAndValid& data, bool is_restart) try {
+  Run run(config, options, data, is_restart);
   auto result = run.run();
   return {std::move(result), run.folder(), run.silent()};
 } catch (const Error& error) {
@@ -373,20 +377,22 @@ Attempt attempt(const config::RunConfig& config, const TrainerOptions& options,
 
 Result<TrainingResult> train(const config::RunConfig& config, const data::TrainAndValid& data,
                              const TrainerOptions& options) {
-  if (data.train.samples() == 0) return data_loss("there is no sample to train on");
-  TrainerOptions now = options;
-  const int64_t most = options.cluster && options.dry_run_steps == 0 ? config.train.fault.max_restarts : 0;
+  if (data.train.samples() == 0) return data_loss("the training data has no samples");
+  TrainerOptions current = options;
+  const int64_t max_restarts =
+      options.cluster && options.dry_run_steps == 0 ? config.train.fault.max_restarts : 0;
   for (int64_t restarts = 0;;) {
-    Attempt made = attempt(config, now, data, restarts > 0);
+    Outcome outcome = run_once(config, current, data, restarts > 0);
     const bool stopped = options.stop && options.stop->load();
-    if (made.result || stopped || restarts == most || !retry_may_help(made.result.status().code()))
-      return std::move(made.result);
+    if (outcome.result || stopped || restarts == max_restarts ||
+        !retry_may_help(outcome.result.status().code()))
+      return std::move(outcome.result);
     ++restarts;
     if (options.line)
-      options.line(text("%s; restart %lld of %lld", made.result.status().message().c_str(),
-                        static_cast<long long>(restarts), static_cast<long long>(most)));
-    if (options.recover) TROUPE_RETURN_IF_FAILED(options.recover(made.silent));
-    if (!made.folder.empty()) now.resume = made.folder;
+      options.line(text("%s; restart %lld of %lld", outcome.result.status().message().c_str(),
+                        static_cast<long long>(restarts), static_cast<long long>(max_restarts)));
+    if (options.recover) TROUPE_RETURN_IF_FAILED(options.recover(outcome.silent));
+    if (!outcome.folder.empty()) current.resume = outcome.folder;
   }
 }
 

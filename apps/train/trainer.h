@@ -1,6 +1,6 @@
-// Trainer: carries out a run file for whoever started it: data, graph, session, epochs, evaluation, early stopping, checkpoints,
-// logs (a worker's part in a cluster: apps/services/trainer.h). One per run, one thread. Everything it does is a function of the
-// run file, the data and the step: a resumed run goes on bit by bit as an undisturbed one would have.
+// Trainer: trains the model of a run file: graph, session, epochs, evaluation, early stopping, checkpoints and logs. (The part of a
+// worker of a cluster is in apps/services/trainer.h.) All results depend only on the run file, the data and the step, so a resumed
+// run yields the same bits as an uninterrupted one. One thread per run.
 #pragma once
 
 #include <atomic>
@@ -16,19 +16,22 @@
 namespace troupe::train {
 
 struct TrainerOptions {
-  std::string resume;         ///< "": a new run; "auto": the newest one of this name; or a run's folder
-  int64_t dry_run_steps = 0;  ///< 0: a real run; else so many steps, and nothing is written
-  size_t memory = 0;          ///< of this process, see RuntimeOptions
-  std::optional<ClusterSpec> cluster =
-      {};  ///< its tasks are those of config.cluster; none: all in this process
-  /// Brings back the processes of the cluster that are lost, given the tasks that do not answer; empty: somebody else does.
+  std::string
+      resume;  ///< empty: a new run; "auto": the newest run of this name; otherwise the folder of a run
+  int64_t dry_run_steps =
+      0;              ///< 0: a full run; otherwise the number of steps to run without writing anything
+  size_t memory = 0;  ///< the limit of this process in bytes; see RuntimeOptions::memory
+  /// The cluster to use, whose tasks are those of config.cluster. Not set: all tasks are in this process.
+  std::optional<ClusterSpec> cluster = {};
+  /// Restarts the lost processes of the cluster and those of the tasks `silent`, which do not answer. Empty: the processes are
+  /// restarted elsewhere, if at all.
   std::function<Status(const std::vector<std::string>& silent)> recover = {};
-  /// Whether a process of the cluster is lost: then there is no use in waiting for all to be there. Empty: nobody knows.
+  /// Returns whether a process of the cluster has ended, so that waiting for the cluster is useless. Empty: unknown.
   std::function<bool()> lost = {};
-  const std::atomic<bool>* stop = nullptr;       ///< set by a signal: save and end after the step at hand
-  std::function<void(const std::string&)> line;  ///< for people: one line each
-  std::function<void(const std::string&)>
-      progress;  ///< a line that replaces the one before it; empty: not on a terminal
+  const std::atomic<bool>* stop = nullptr;  ///< if set to true, the run saves and ends after the current step
+  std::function<void(const std::string&)> line;  ///< if not empty, receives lines of text for the user
+  /// If not empty, receives lines that describe the progress, each of which replaces the one before it.
+  std::function<void(const std::string&)> progress;
 };
 
 enum class Ending : uint8_t { Completed, EarlyStopped, Stopped, Diverged };
@@ -36,17 +39,18 @@ enum class Ending : uint8_t { Completed, EarlyStopped, Stopped, Diverged };
 struct TrainingResult {
   Ending ending = Ending::Completed;
   uint64_t steps = 0, epochs = 0;
-  double seconds = 0;                                      ///< in training steps and evaluations
-  double loss = 0;                                         ///< of the last step
-  std::vector<std::pair<std::string, double>> evaluation;  ///< "valid/loss", "valid/accuracy", ... as kept
-  std::string folder;                                      ///< of the run; empty for a dry run
-  std::string checkpoint;                                  ///< the last one saved; empty: none
-  uint64_t checkpoint_step = 0;                            ///< of which it is
+  double seconds = 0;  ///< the time of training steps and evaluations
+  double loss = 0;     ///< the loss of the last step
+  /// "valid/loss", "valid/accuracy" and so on, of the final variables.
+  std::vector<std::pair<std::string, double>> evaluation;
+  std::string folder;            ///< the folder of the run; empty for a dry run
+  std::string checkpoint;        ///< the folder of the last checkpoint; empty: none
+  uint64_t checkpoint_step = 0;  ///< the step of the last checkpoint
 };
 
-/// A run that loses a process of its cluster goes on from its last checkpoint, as often as train.fault.max_restarts allows.
-/// InvalidArgument for the run file, NotFound and DataLoss for checkpoints, else whatever a step failed with. `data` is what
-/// data::load made of config.data.
+/// Trains. `data` is the result of data::load() for config.data. A run that loses a process of its cluster continues from its last
+/// checkpoint, at most train.fault.max_restarts times. Fails with InvalidArgument if the run file is wrong, with NotFound or
+/// DataLoss if checkpoints are missing or damaged, otherwise with the error of a step.
 Result<TrainingResult> train(const config::RunConfig& config, const data::TrainAndValid& data,
                              const TrainerOptions& options);
 

@@ -5,12 +5,12 @@
 namespace troupe::train {
 namespace {
 
-/// One update by the mean of the gradients of all towers.
+/// Adds one update with the mean of the gradients of all towers.
 void add_update(const ModelBuilder& builder, const std::vector<config::BuiltModel>& towers,
                 TrainingGraph& result) {
   const Scope& root = builder.root();
   std::vector<Output> losses, samples;
-  std::map<NodeId, std::vector<Output>> gradients;  // by variable, in shard order
+  std::map<NodeId, std::vector<Output>> gradients;  // by the nodes of the variables, in shard order
   std::vector<Output> order;
   for (size_t shard = 0; shard < towers.size(); ++shard) {
     losses.push_back(*towers[shard].loss);

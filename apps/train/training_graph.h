@@ -1,6 +1,6 @@
-// The graph that a run file describes, ready to train: one tower per logical shard, their gradients summed in shard order and
-// weighted by samples, one update; beside them a tower for evaluation. The arithmetic depends on the number of shards alone, not
-// on which device computes which. Plain values; the graph is the trainer's.
+// The graph for the training of a run file: one tower per logical shard, one update with the mean of their gradients, weighted by
+// samples and summed in shard order, and a tower for evaluation. The results depend on the number of shards, but not on the devices
+// that compute them. Plain values; the trainer owns the graph. One thread.
 #pragma once
 
 #include <string>
@@ -13,25 +13,27 @@
 
 namespace troupe::train {
 
-/// What a step is fed for one tower.
+/// The placeholders of one tower.
 struct TowerInputs {
-  std::vector<std::pair<std::string, Output>> columns;  ///< name of the data's column, and its placeholder
-  Output samples;  ///< training only: a float scalar, how many samples count
+  std::vector<std::pair<std::string, Output>>
+      columns;     ///< the names of the data's columns, and their placeholders
+  Output samples;  ///< for training only: a scalar, the number of samples of the shard
 };
 
 struct TrainingGraph {
   std::vector<TowerInputs> shards;
   Output update;  ///< the target of a training step
-  Output loss;    ///< of the whole batch, fetched with it
+  Output loss;    ///< the loss of the whole batch, which a training step fetches
   TowerInputs evaluation;
   Output evaluation_loss;
-  std::vector<std::pair<std::string, Output>> metrics;  ///< of the evaluation tower
+  std::vector<std::pair<std::string, Output>> metrics;  ///< the metrics of the evaluation tower
   Output initializer;
-  std::vector<Output> variables;  ///< all that a checkpoint holds
-  int64_t parameters = 0;         ///< elements of the trainable ones
+  std::vector<Output> variables;  ///< all variables, which checkpoints contain
+  int64_t parameters = 0;         ///< the number of elements of the trainable variables
 };
 
-/// `columns` are those of the data set. InvalidArgument points into the run file.
+/// Builds the graph. `data` determines the types and shapes of the columns. Fails with InvalidArgument and a location in the run
+/// file if the model is wrong.
 Result<TrainingGraph> build_training_graph(const config::RunConfig& config, const data::Dataset& data,
                                            Graph& graph);
 

@@ -132,7 +132,8 @@ BOOST_AUTO_TEST_CASE(only_the_next_round_is_run) {
   for (const uint64_t round : {0u, 1u, 3u, 900u})
     BOOST_CHECK_EXCEPTION(replica.run(round), Error, [&](const Error& error) {
       return error.status().code() == Code::InvalidArgument &&
-             error.status().text() == "round " + std::to_string(round) + " is asked for, the next one is 2";
+             error.status().text() ==
+                 "round " + std::to_string(round) + " is requested, but the next one is 2";
     });
   replica.run(2);
 }
