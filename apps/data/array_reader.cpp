@@ -9,14 +9,15 @@ namespace {
 
 Status check(const std::vector<StoredArray>& arrays) {
   for (const StoredArray& array : arrays) {
-    if (array.dims.empty()) return data_loss(array.name + ": rank 0; the first dimension counts the samples");
+    if (array.dims.empty())
+      return data_loss(array.name + ": the array has rank 0; its first dimension must count the samples");
     if (std::count(array.dims.begin() + 1, array.dims.end(), 0) != 0)
-      return data_loss(array.name + ": shape " + text_of(array.dims) + ": a sample holds no numbers");
+      return data_loss(array.name + ": shape " + text_of(array.dims) + ": a sample has no elements");
     if (is_complex(array.dtype))
-      return data_loss(array.name + ": samples of type " + std::string(name(array.dtype)) +
-                       "; they must be bools, integers or floats");
+      return data_loss(array.name + ": samples have type " + std::string(name(array.dtype)) +
+                       "; expected bools, integers or floats");
     if (array.column == label_column && array.dims.size() != 1)
-      return data_loss(array.name + ": labels of shape " + text_of(array.dims) + "; they must be of rank 1");
+      return data_loss(array.name + ": labels have shape " + text_of(array.dims) + "; expected rank 1");
     if (const StoredArray& first = arrays.front(); array.dims[0] != first.dims[0])
       return data_loss(array.name + ": " + std::to_string(array.dims[0]) + " labels for the " +
                        std::to_string(first.dims[0]) + " samples of " + first.name);
@@ -32,7 +33,7 @@ std::vector<std::shared_ptr<InputFile>> files_of(const std::vector<StoredArray>&
   return files;
 }
 
-/// From big-endian to the order of this machine.
+/// Converts elements from big-endian to little-endian, the order of this machine.
 void swap_bytes(Tensor& tensor) {
   const size_t size = size_of(tensor.dtype());
   if (size == 1) return;
@@ -50,8 +51,8 @@ class ArrayReader final : public RecordReader {
 
   std::optional<int64_t> records() const override { return arrays_.front().dims[0]; }
 
-  Result<Dataset> next(int64_t most) override {
-    const int64_t rows = std::min(most, *records() - row_);
+  Result<Dataset> next(int64_t max_records) override {
+    const int64_t rows = std::min(max_records, *records() - row_);
     std::vector<Column> columns;
     for (const StoredArray& array : arrays_) {
       TROUPE_ASSIGN(Tensor values, read(array, rows));
@@ -88,13 +89,13 @@ class ArrayReader final : public RecordReader {
   Status seek(const ReaderPosition& position) override {
     if (position.record > static_cast<uint64_t>(*records()) || position.offset != 0 || position.row != 0)
       return invalid_argument(arrays_.front().name + ": the position '" + to_text(position) +
-                              "' is not within its " + std::to_string(*records()) + " records");
+                              "' lies outside its " + std::to_string(*records()) + " records");
     row_ = static_cast<int64_t>(position.record);
     return {};
   }
 
   std::vector<StoredArray> arrays_;
-  int64_t row_ = 0;  ///< the next one
+  int64_t row_ = 0;  ///< the next row
 };
 
 }  // namespace
@@ -110,7 +111,9 @@ Result<StoredArray> npy_array(std::shared_ptr<InputFile> file, uint64_t offset, 
   TROUPE_ASSIGN(NpyHeader header, parse_npy_header(head, name));
   TROUPE_RETURN_IF_FAILED(check_elements(header, bytes - header.bytes, name));
   if (header.columns_first && header.dims.size() > 1)
-    return unimplemented(name + ": its columns come first; save numpy.ascontiguousarray(array)");
+    return unimplemented(
+        name +
+        ": the array is in column-major order, which is not supported; save numpy.ascontiguousarray(array)");
   return StoredArray{column,       std::move(file),        name,
                      header.dtype, std::move(header.dims), offset + header.bytes};
 }

@@ -12,7 +12,7 @@ namespace {
 using StoredTypes = Joined<WideRealTypes, TypeList<bool, Half>>;
 using InputTypes = TypeList<float, double, int32_t, int64_t>;
 
-/// Whether the value is one of the other type.
+/// Returns whether the type To can represent the value.
 template <class To, class From>
 bool fits(From value) {
   if constexpr (!std::is_integral_v<To> || std::is_same_v<From, To> || std::is_same_v<From, bool>)
@@ -23,7 +23,7 @@ bool fits(From value) {
     return std::in_range<To>(value);
 }
 
-/// `first`: the number of the first element in the whole column.
+/// Casts the elements of a batch. `first` is the index of the first element in the whole column, for errors.
 template <class From, class To>
 Status cast(const Tensor& from_tensor, Tensor& to_tensor, const std::string& input, int64_t first) {
   const auto from = from_tensor.as<From>();
@@ -32,7 +32,8 @@ Status cast(const Tensor& from_tensor, Tensor& to_tensor, const std::string& inp
     const auto value = static_cast<ComputeType<From>>(from[i]);
     if (!fits<To>(value))
       return data_loss("input " + input + ": element " + std::to_string(first + static_cast<int64_t>(i)) +
-                       " is " + std::to_string(value) + ", which is no " + std::string(name(dtype_of<To>)));
+                       " is " + std::to_string(value) + ", which cannot be cast to " +
+                       std::string(name(dtype_of<To>)));
     to[i] = static_cast<To>(value);
   }
   return {};
@@ -89,7 +90,7 @@ Result<Tensor> ColumnBuilder::allocate(int64_t samples) const {
   return Tensor::allocate(input_.cast, shape);
 }
 
-/// Features are floats before they are scaled and cast; labels are ints or floats.
+/// Converts features to float, scales them and casts them. Labels are converted to int32 or float, then cast.
 Result<Tensor> ColumnBuilder::converted(const Tensor& values) const {
   const int64_t first = values.shape()[0] == 0 ? 0 : samples_ * (values.elements() / values.shape()[0]);
   const bool floats = feature_ || is_floating(values.dtype());
@@ -116,7 +117,7 @@ Result<Tensor> ColumnBuilder::finish() {
   if (whole_.valid()) return std::move(whole_);
   TROUPE_ASSIGN(Tensor all, allocate(samples_));
   std::byte* to = all.mutable_data();
-  for (Tensor& batch : batches_) {  // each is let go of as soon as it is copied
+  for (Tensor& batch : batches_) {  // each batch is released as soon as it has been copied
     std::memcpy(to, batch.data(), batch.bytes());
     to += batch.bytes();
     batch.reset();

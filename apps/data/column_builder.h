@@ -1,4 +1,4 @@
-// ColumnBuilder: one input of a graph, made of the batches that a reader yields: reshaped, scaled, cast, one after the other. One
+// ColumnBuilder: makes one input of a graph from the batches that a reader yields. It casts, scales, reshapes and joins them. One
 // thread.
 #pragma once
 
@@ -12,15 +12,15 @@ namespace troupe::data {
 class ColumnBuilder {
  public:
   ColumnBuilder() = default;
-  /// `field`: what it is made of. `scale`: features are multiplied by it. `samples`: how many there will be, if that is known.
-  /// InvalidArgument when the shape of the input does not hold a sample.
+  /// Makes a builder for `input` from the column `field`. Features are multiplied by `scale`. `samples` is the number of samples,
+  /// if it is known. Fails with InvalidArgument if the shape of the input does not match the number of elements of a sample.
   static Result<ColumnBuilder> make(const Input& input, const Field& field, double scale,
                                     std::optional<int64_t> samples);
 
   const std::string& name() const { return input_.name; }
-  /// DataLoss when an element cannot be cast.
+  /// Adds a batch. Fails with DataLoss if an element cannot be cast.
   Status add(const Dataset& batch);
-  /// All that was added: [samples, ...]. ResourceExhausted when there is no memory for it.
+  /// Returns all added batches as one tensor of shape [samples, ...]. Fails with ResourceExhausted if there is too little memory.
   Result<Tensor> finish();
 
  private:
@@ -28,12 +28,12 @@ class ColumnBuilder {
   Result<Tensor> allocate(int64_t samples) const;
 
   Input input_;
-  std::vector<int64_t> shape_;  ///< of a sample
+  std::vector<int64_t> shape_;  ///< the shape of a sample
   bool feature_ = false;
   float scale_ = 1;
-  int64_t samples_ = 0;          ///< added so far
-  Tensor whole_;                 ///< where the number of samples is known
-  std::vector<Tensor> batches_;  ///< where it is not
+  int64_t samples_ = 0;          ///< the number of samples added so far
+  Tensor whole_;                 ///< the result, if the number of samples is known
+  std::vector<Tensor> batches_;  ///< the added batches, if it is not known
 };
 
 }  // namespace troupe::data

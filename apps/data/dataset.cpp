@@ -8,7 +8,7 @@
 namespace troupe::data {
 namespace {
 
-/// SplitMix64 (Steele, Lea, Flood 2014).
+/// The random number generator SplitMix64 (Steele, Lea, Flood 2014).
 class SplitMix {
  public:
   explicit SplitMix(uint64_t state) : state_(state) {}
@@ -18,7 +18,7 @@ class SplitMix {
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
     return z ^ (z >> 31);
   }
-  /// Below n, every value as likely as any other.
+  /// Returns a number below n; all numbers are equally likely.
   uint64_t below(uint64_t n) {
     while (true) {
       const uint64_t drawn = next(), value = drawn % n;
@@ -30,7 +30,7 @@ class SplitMix {
   uint64_t state_;
 };
 
-/// Streams of permutation().
+/// The stream of permutation() for the order of an epoch.
 constexpr uint64_t order_stream = 1;
 
 }  // namespace

@@ -1,6 +1,6 @@
-// Dataset: samples as named columns, split, put in order, cut into batches and shards. All of it is a pure
-// function of the data, the seed and the step, so that a resumed run goes on with exactly the batch it would
-// have had. Immutable; any thread.
+// Dataset: samples as named columns, with functions that split, shuffle and divide them into batches and shards. The results depend
+// only on the data, the seed and the step, so a resumed run continues with the same batch as an uninterrupted one. Immutable; any
+// thread.
 #pragma once
 
 #include <cstdint>
@@ -21,16 +21,16 @@ struct Column {
 class Dataset {
  public:
   Dataset() = default;
-  /// All columns have the same number of samples (asserted).
+  /// All columns must have the same number of samples (asserted).
   explicit Dataset(std::vector<Column> columns);
 
   int64_t samples() const { return samples_; }
   std::span<const Column> columns() const { return columns_; }
-  /// Null when there is none.
+  /// Returns the values of a column, or null if there is no such column.
   const Tensor* find(std::string_view name) const;
-  /// These samples, in this order, copied. ResourceExhausted when there is no memory for them.
+  /// Returns a copy of the given samples in the given order. Fails with ResourceExhausted if there is too little memory.
   Result<Dataset> select(std::span<const int64_t> rows) const;
-  /// Samples [begin, end), sharing memory.
+  /// Returns the samples [begin, end), which share the memory of this data set.
   Dataset slice(int64_t begin, int64_t end) const;
 
  private:
@@ -38,18 +38,18 @@ class Dataset {
   int64_t samples_ = 0;
 };
 
-/// 0 .. n-1 in an order that depends on (seed, stream, index) alone.
+/// Returns the numbers from 0 to n-1 in a random order that depends only on (seed, stream, index).
 std::vector<int64_t> permutation(int64_t n, uint64_t seed, uint64_t stream, uint64_t index);
 
-/// A data set in batches, epoch after epoch. The last batch of an epoch may be short.
+/// Divides a data set into batches, epoch after epoch. The last batch of an epoch may be smaller than the others.
 class Batches {
  public:
-  /// `data` holds at least one sample and `batch` is at least 1 (asserted).
+  /// `data` must have at least one sample, and `batch` must be at least 1 (asserted).
   Batches(Dataset data, int64_t batch, uint64_t seed, bool shuffle);
 
   int64_t per_epoch() const { return (data_.samples() + batch_ - 1) / batch_; }
   uint64_t epoch_of(uint64_t step) const { return step / static_cast<uint64_t>(per_epoch()); }
-  /// The batch of this step, counted from 0 over all epochs. One thread at a time.
+  /// Returns the batch of a step; steps are counted from 0 over all epochs. One thread at a time.
   Result<Dataset> at(uint64_t step);
 
  private:
@@ -57,18 +57,18 @@ class Batches {
   int64_t batch_;
   uint64_t seed_;
   bool shuffle_;
-  std::vector<int64_t> order_;  ///< of order_epoch_
+  std::vector<int64_t> order_;  ///< the order of the samples in order_epoch_
   std::optional<uint64_t> order_epoch_;
 };
 
-/// One logical shard's part of a batch.
+/// The part of a batch that belongs to one logical shard.
 struct Shard {
   Dataset data;
-  double weight = 0;  ///< its samples over those of the batch; 0 for an empty one
+  double weight = 0;  ///< its number of samples divided by that of the batch
 };
 
-/// `batch` cut into n parts in order, whose sizes differ by one at most; parts of a batch smaller than n may
-/// be empty.
+/// Divides a batch into n consecutive parts whose sizes differ by at most one. If the batch has fewer than n samples, some are
+/// empty.
 std::vector<Shard> shards(const Dataset& batch, int64_t n);
 
 }  // namespace troupe::data

@@ -1,5 +1,5 @@
-// Formats: what the files of samples may be. Each is a class behind RecordReader, in one file of apps/data/formats, and a line in
-// apps/data/formats/all_formats.cpp. Plain values and functions.
+// Formats of the files that contain samples. Each is a subclass of RecordReader in its own file in apps/data/formats/, and a line
+// in apps/data/formats/all_formats.cpp. Plain values and functions without state; any thread.
 #pragma once
 
 #include <map>
@@ -16,10 +16,10 @@
 
 namespace troupe::data {
 
-/// Options of a format by name, as a run file or a program gives them: {"header", true}.
+/// The options of a format by name, as a run file or a program sets them: {"header", true}.
 using FormatOptions = std::map<std::string, std::variant<bool, int64_t, double, std::string>, std::less<>>;
 
-/// The option, or `otherwise` when it is not given as a value of this type.
+/// Returns an option, or `otherwise` if it is not set or has another type.
 template <class T>
 T option(const FormatOptions& options, std::string_view name, T otherwise) {
   const auto at = options.find(name);
@@ -27,37 +27,37 @@ T option(const FormatOptions& options, std::string_view name, T otherwise) {
   return value ? *value : otherwise;
 }
 
-/// A file of samples to be opened.
+/// A file of samples to open.
 struct SourceFile {
   std::string path;
-  std::string labels = {};  ///< the file of their labels, of formats with such files; empty: there is none
-  DType label_type = DType::Int32;  ///< int32 or float: what labels that are written as text are read as
+  std::string labels = {};          ///< for formats with label files: the file of the labels; empty: none
+  DType label_type = DType::Int32;  ///< the type to which labels in text are converted, int32 or float
   FormatOptions options = {};
 };
 
-/// An option that does not go with the others.
+/// An option that is not allowed together with the others, and the reason.
 struct OptionMistake {
   std::string_view option;
   std::string text;
 };
 
 struct Format {
-  std::string_view name;  ///< as data.format says it
-  /// Yields the columns `image`, the features, and `label`, if there are labels. InvalidArgument for options that do not fit the
-  /// file, DataLoss for a file that is damaged, or what the disk says.
+  std::string_view name;  ///< the value of data.format
+  /// Opens a file. The reader yields the column `image` with the features and, if there are labels, the column `label`. Fails with
+  /// InvalidArgument if the options do not match the file, with DataLoss if the file is damaged, or with the error of the disk.
   Result<std::unique_ptr<RecordReader>> (*open)(Disk& disk, const SourceFile& file);
-  bool label_files = false;  ///< labels are in files of their own
-  std::span<const config::Key> keys =
-      {};  ///< its options, as keys of [data] that go with this format: "data.header"
-  /// Of formats without label files: whether there are labels.
+  bool label_files = false;                ///< whether labels are in separate files
+  std::span<const config::Key> keys = {};  ///< its options as keys of run files, such as "data.header"
+  /// For formats without label files: returns whether the file has labels.
   bool (*labelled)(const FormatOptions& options) = [](const FormatOptions&) { return true; };
+  /// Returns a mistake if the options are not allowed together.
   std::optional<OptionMistake> (*check)(const FormatOptions& options) =
       [](const FormatOptions&) -> std::optional<OptionMistake> { return {}; };
 };
 
 std::vector<Format> all_formats();
 std::optional<Format> find_format(std::string_view name);
-/// "csv|idx"
+/// Returns the names of all formats, separated by '|': "csv|idx".
 std::string format_names();
 
 inline constexpr const char* feature_column = "image";

@@ -36,12 +36,12 @@ std::shared_ptr<InputFile> InputFile::in_memory(std::string_view bytes, std::str
 Status InputFile::read(uint64_t offset, std::span<std::byte> into) const {
   TROUPE_ASSIGN(const size_t read, file_->read(offset, into));
   if (read == into.size()) return {};
-  return data_loss(path_ + ": it ends at byte " + std::to_string(offset + read) + "; bytes up to " +
+  return data_loss(path_ + ": the file ends at byte " + std::to_string(offset + read) + ", but bytes up to " +
                    std::to_string(offset + into.size()) + " are needed");
 }
 
-Result<std::string> InputFile::text(uint64_t offset, uint64_t most) const {
-  std::string bytes(std::min(most, size_ - std::min(offset, size_)), '\0');
+Result<std::string> InputFile::text(uint64_t offset, uint64_t max_bytes) const {
+  std::string bytes(std::min(max_bytes, size_ - std::min(offset, size_)), '\0');
   TROUPE_RETURN_IF_FAILED(read(offset, std::as_writable_bytes(std::span(bytes))));
   return bytes;
 }

@@ -1,4 +1,4 @@
-// InputFile: a file that is read at any offset, or text in memory that is read as if it were one. Owned by readers; one thread at a
+// InputFile: a file that can be read at any offset, or bytes in memory with the same interface. Readers share it; one thread at a
 // time.
 #pragma once
 
@@ -13,18 +13,18 @@ namespace troupe::data {
 
 class InputFile {
  public:
-  /// What the disk says when it cannot be opened.
+  /// Opens a file. Fails with the error of the disk.
   static Result<std::shared_ptr<InputFile>> open(Disk& disk, const std::string& path);
-  /// `bytes` outlive it.
+  /// Returns an object that reads `bytes`, which must outlive it. Errors name `path`.
   static std::shared_ptr<InputFile> in_memory(std::string_view bytes, std::string path);
 
   const std::string& path() const { return path_; }
-  /// Bytes, when it was opened.
+  /// Returns the size in bytes that the file had when it was opened.
   uint64_t size() const { return size_; }
-  /// Fills `into` from byte `offset` on. DataLoss, with file and offset, when the file ends before.
+  /// Fills `into` with the bytes from `offset`. Fails with DataLoss, naming file and offset, if the file ends before.
   Status read(uint64_t offset, std::span<std::byte> into) const;
-  /// At most `most` bytes from byte `offset` on, fewer at the end of the file.
-  Result<std::string> text(uint64_t offset, uint64_t most) const;
+  /// Returns at most `max_bytes` bytes from `offset`; fewer at the end of the file.
+  Result<std::string> text(uint64_t offset, uint64_t max_bytes) const;
 
  private:
   InputFile(std::unique_ptr<ReadableFile> file, std::string path, uint64_t size)

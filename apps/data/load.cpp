@@ -8,10 +8,11 @@
 namespace troupe::data {
 namespace {
 
-constexpr uint64_t split_stream = 2;      // of permutation()
-constexpr int64_t batch_bytes = 1 << 20;  // as floats: what a core's caches hold
+constexpr uint64_t split_stream = 2;      // the stream of permutation() for the split
+constexpr int64_t batch_bytes = 1 << 20;  // the size of a batch of floats, which fits the caches of a core
 
-/// Float when an input asks for labels of a floating type: a cast must not come too late for the fraction.
+/// Returns the type as which labels are read: float if an input casts labels to a floating type, so that fractions are not lost
+/// before.
 DType label_type(const Options& options) {
   const bool floating = std::any_of(options.inputs.begin(), options.inputs.end(), [](const Input& input) {
     return input.from == label_column && is_floating(input.cast);
@@ -49,11 +50,11 @@ struct Sources {
 
   Status check_width(size_t i) const {
     if (width(i) == width(0)) return {};
-    return data_loss(files[i] + ": " + std::to_string(width(i)) + " features a sample, " + files[0] +
+    return data_loss(files[i] + ": " + std::to_string(width(i)) + " features per sample, but " + files[0] +
                      " has " + std::to_string(width(0)));
   }
 
-  /// Of all files together, if all of them say.
+  /// Returns the number of records of all files together, if all readers know theirs.
   std::optional<int64_t> records() const {
     int64_t sum = 0;
     for (const auto& reader : readers) {
@@ -80,16 +81,16 @@ Result<std::vector<ColumnBuilder>> make_builders(const Options& options, const S
 
 Status read_all(Sources& sources, std::vector<ColumnBuilder>& builders) {
   const int64_t sample_bytes = std::max<int64_t>(1, sources.width(0)) * static_cast<int64_t>(sizeof(float));
-  const int64_t most = std::max<int64_t>(1, batch_bytes / sample_bytes);
+  const int64_t batch = std::max<int64_t>(1, batch_bytes / sample_bytes);
   for (size_t i = 0; i < sources.readers.size(); ++i) {
     int64_t samples = 0;
     for (;;) {
-      TROUPE_ASSIGN(const Dataset batch, sources.readers[i]->next(most));
-      if (batch.samples() == 0) break;
-      samples += batch.samples();
-      for (ColumnBuilder& builder : builders) TROUPE_RETURN_IF_FAILED(builder.add(batch));
+      TROUPE_ASSIGN(const Dataset records, sources.readers[i]->next(batch));
+      if (records.samples() == 0) break;
+      samples += records.samples();
+      for (ColumnBuilder& builder : builders) TROUPE_RETURN_IF_FAILED(builder.add(records));
     }
-    if (samples == 0) return data_loss(sources.files[i] + ": no samples in it");
+    if (samples == 0) return data_loss(sources.files[i] + ": the file has no samples");
   }
   return {};
 }
@@ -107,10 +108,11 @@ Result<Dataset> make_dataset(Disk& disk, const Options& options, std::span<const
   return Dataset(std::move(columns));
 }
 
-/// Holds out round(samples * fraction), at least one and never all; both parts keep the order of the files.
+/// Splits off round(samples * fraction) samples for validation, at least one but not all. Both parts keep the order of the files.
 Result<TrainAndValid> split(const Dataset& all, double fraction, uint64_t seed) {
   const int64_t samples = all.samples();
-  if (samples < 2) return invalid_argument("one sample cannot be split for validation");
+  if (samples < 2)
+    return invalid_argument("data.valid.split needs at least two samples, found " + std::to_string(samples));
   const int64_t held_out =
       std::clamp<int64_t>(std::llround(static_cast<double>(samples) * fraction), 1, samples - 1);
   auto order = permutation(samples, seed, split_stream, 0);
@@ -131,8 +133,8 @@ Result<TrainAndValid> load(Disk& disk, const Options& options, uint64_t seed) {
   for (size_t i = 0; i < valid.columns().size(); ++i) {
     const Tensor &to_train = train.columns()[i].values, &to_validate = valid.columns()[i].values;
     if (!std::ranges::equal(to_train.shape().dims().subspan(1), to_validate.shape().dims().subspan(1)))
-      return data_loss(options.valid.front() + ": samples of " + to_validate.signature() +
-                       ", those to train on are " + to_train.signature());
+      return data_loss(options.valid.front() + ": validation samples are " + to_validate.signature() +
+                       ", but training samples are " + to_train.signature());
   }
   return TrainAndValid{std::move(train), std::move(valid)};
 }

@@ -1,4 +1,5 @@
-// From files to data sets in memory: what the readers of a format yield, joined, split, renamed, reshaped and cast. Any thread.
+// Loads data sets from files into memory: joins, splits, renames, reshapes and casts the records of readers. A function without
+// state; any thread.
 #pragma once
 
 #include <optional>
@@ -14,8 +15,8 @@ struct TrainAndValid {
   std::optional<Dataset> valid;
 };
 
-/// Reads, splits, renames, reshapes and casts as the options say. What is wrong with a file is DataLoss, or what the
-/// disk says (exit code 3); InvalidArgument for an input that the data does not fit.
+/// Loads the data as the options describe. Fails with DataLoss or the error of the disk (exit code 3) if a file is damaged or
+/// cannot be read, and with InvalidArgument if an input does not match the data.
 Result<TrainAndValid> load(Disk& disk, const Options& options, uint64_t seed);
 
 }  // namespace troupe::data

@@ -1,4 +1,4 @@
-// What a data set is to be made of, as a run file or a program says it. Plain values.
+// Options: the description of a data set in a run file or a program. Plain values.
 #pragma once
 
 #include <cstdint>
@@ -12,28 +12,28 @@
 
 namespace troupe::data {
 
-/// An input of the graph made from a column that the format yields ("image", "label").
+/// An input of the graph and the column of the format ("image" or "label") from which it is made.
 struct Input {
   std::string name;
   std::string from;
-  std::optional<std::vector<int64_t>> shape = {};  ///< of one sample; not given: as it comes
-  DType cast = DType::Invalid;                     ///< Invalid: as it comes
+  std::optional<std::vector<int64_t>> shape = {};  ///< the shape of one sample; not set: that of the column
+  DType cast = DType::Invalid;                     ///< the dtype; Invalid: that of the column
 };
 
 struct Options {
   std::string format = "csv";  ///< one of all_formats()
   FormatOptions format_options = {};
-  std::vector<std::string> train = {}, train_labels = {};  ///< labels: of formats with label files, one each
+  /// The files to train on and, for formats with label files, one label file for each; the same for validation.
+  std::vector<std::string> train = {}, train_labels = {};
   std::vector<std::string> valid = {}, valid_labels = {};
-  double valid_split = 0;  ///< the fraction of `train` held out; 0: none
-  double scale = 1;        ///< features are multiplied by this
+  double valid_split = 0;  ///< the fraction of `train` that is used for validation; 0: none
+  double scale = 1;        ///< the factor by which features are multiplied
   std::vector<Input> inputs = {};
 };
 
-/// The columns that the format yields; of an unknown format those that any may yield.
+/// Returns the columns that the format yields; for an unknown format, those that any format may yield.
 std::vector<std::string_view> columns(const Options& options);
-/// What the data set will have: the inputs asked for, then the columns that none of them takes. `cast` is
-/// filled in.
+/// Returns the columns of the data set: the inputs in the options, then each column that no input uses. Input::cast is always set.
 std::vector<Input> all_inputs(const Options& options);
 
 }  // namespace troupe::data

@@ -13,7 +13,7 @@ using Checksum =
 
 constexpr uint64_t samples = 64, sample_bytes = 16 << 10;
 
-/// Adds the size of a file and parts of it, spread evenly from its first byte to its last.
+/// Adds to the checksum the size of a file, and parts of it that are spread evenly from its first byte to its last.
 Status add(const InputFile& file, Checksum& checksum) {
   const uint64_t size = file.size();
   checksum.process_bytes(&size, sizeof size);
@@ -47,7 +47,7 @@ Result<ReaderPosition> parse_position(std::string_view text) {
       return ReaderPosition{numbers[0], numbers[1], numbers[2], numbers[3]};
   }
   return invalid_argument("'" + std::string(text.substr(0, 100)) +
-                          "' is no position of a reader: four whole numbers with a blank between them");
+                          "' is not a position of a reader; expected four whole numbers separated by blanks");
 }
 
 Result<uint64_t> RecordReader::fingerprint() {
@@ -69,7 +69,7 @@ Status RecordReader::restore(const ReaderPosition& position) {
   TROUPE_ASSIGN(const uint64_t own, fingerprint());
   if (own != position.fingerprint)
     return failed_precondition(files_.front()->path() + ": the position '" + to_text(position) +
-                               "' is of another file or format, or this file has changed since");
+                               "' belongs to another file or format, or the file has changed since then");
   return seek(position);
 }
 

@@ -1,5 +1,6 @@
-// RecordReader: the samples of a file, one batch after the other, in memory that a batch bounds. What each format is a class of
-// (apps/data/format.h). A position can be saved, and restored in another reader of the same file. One thread at a time.
+// RecordReader: the interface of classes that read the samples of a file batch by batch, so that memory for one batch suffices.
+// Each format has a subclass (apps/data/format.h). The position can be saved and restored in another reader of the same file. One
+// thread at a time.
 #pragma once
 
 #include <memory>
@@ -17,47 +18,49 @@ namespace troupe::data {
 struct Field {
   std::string name;
   DType dtype;
-  std::vector<int64_t> shape;  ///< of one record
+  std::vector<int64_t> shape;  ///< the shape of one record
 };
 
-/// Which record of which file comes next. Plain values, the same on every machine.
+/// The position of the next record. Plain values that are valid on every machine.
 struct ReaderPosition {
-  uint64_t fingerprint = 0;  ///< of format and files
-  uint64_t record = 0;       ///< from 0
-  uint64_t offset = 0;       ///< of formats whose records vary in length: in bytes
-  uint64_t row = 0;          ///< of formats of text: rows before it
+  uint64_t fingerprint = 0;  ///< the fingerprint of format and files
+  uint64_t record = 0;       ///< the number of the record, counted from 0
+  uint64_t offset = 0;       ///< for formats whose records vary in length: the offset in bytes
+  uint64_t row = 0;          ///< for text formats: the number of rows before the record
 
   friend bool operator==(const ReaderPosition&, const ReaderPosition&) = default;
 };
 
 std::string to_text(const ReaderPosition& position);
-/// InvalidArgument for what to_text() has not made.
+/// Fails with InvalidArgument if the text was not made by to_text().
 Result<ReaderPosition> parse_position(std::string_view text);
 
 class RecordReader {
  public:
   virtual ~RecordReader() = default;
 
-  /// The columns of each batch, in order.
+  /// Returns the columns of each batch, in order.
   const std::vector<Field>& schema() const { return schema_; }
-  /// How many records the file has, if it says so.
+  /// Returns the number of records, if it is known without reading the file.
   virtual std::optional<int64_t> records() const { return {}; }
-  /// The next records, `most` or fewer; none at the end. DataLoss names file, and row or byte.
-  virtual Result<Dataset> next(int64_t most) = 0;
+  /// Reads at most `max_records` records; returns an empty data set at the end. Fails with DataLoss, naming the file and the row or
+  /// byte, if the file is damaged.
+  virtual Result<Dataset> next(int64_t max_records) = 0;
 
-  /// Where next() goes on. Reads parts of the file, the first time.
+  /// Returns the position at which next() continues. The first call reads parts of the file.
   Result<ReaderPosition> position();
-  /// next() goes on there. FailedPrecondition for a position of another file, or of this one before it changed; InvalidArgument for
-  /// one that is not within the file. What is compared are sizes and 64 samples of each file: of a file of 1 MiB and more, a change
-  /// of few bytes may go unnoticed.
+  /// Makes next() continue at a position. Fails with FailedPrecondition if the position belongs to another file or the file has
+  /// changed, and with InvalidArgument if it lies outside the file. Only the sizes and 64 parts of each file are compared, so in a
+  /// file larger than 1 MiB a change of a few bytes may not be noticed.
   Status restore(const ReaderPosition& position);
 
  protected:
   RecordReader(std::string_view format, std::vector<std::shared_ptr<InputFile>> files)
       : format_(format), files_(std::move(files)) {}
 
-  /// The position without fingerprint, and its counterpart.
+  /// Returns the position without the fingerprint.
   virtual ReaderPosition tell() const = 0;
+  /// Moves to a position whose fingerprint has been checked.
   virtual Status seek(const ReaderPosition& position) = 0;
 
   std::vector<Field> schema_;

@@ -15,9 +15,9 @@ Result<std::optional<std::string_view>> TextLines::next() {
     const size_t end = buffer_.find('\n', at_ + searched);
     if (end != std::string::npos) return take(end - at_, 1);
     searched = buffer_.size() - at_;
-    if (searched > longest_line)
-      return data_loss(file_->path() + ": row " + std::to_string(row_ + 1) + ": longer than " +
-                       std::to_string(longest_line >> 20) + " MiB");
+    if (searched > max_line)
+      return data_loss(file_->path() + ": row " + std::to_string(row_ + 1) + ": the line is longer than " +
+                       std::to_string(max_line >> 20) + " MiB");
     TROUPE_ASSIGN(const bool more, fill());
     if (more) continue;
     if (searched == 0) return std::optional<std::string_view>();

@@ -1,6 +1,5 @@
-// TextLines: the lines of a file of text, one after the other, in memory that its longest line and a buffer bound. Lines end with
-// '\n', the last one perhaps with the file; a byte order mark at the beginning is no part of the first one. Owned by a reader; one
-// thread at a time.
+// TextLines: reads a text file line by line. It needs memory for a buffer and the longest line. Lines end with '\n' or with the
+// file. A byte order mark at the beginning of the file is skipped. Owned by a reader; one thread at a time.
 #pragma once
 
 #include <memory>
@@ -14,32 +13,32 @@ namespace troupe::data {
 
 class TextLines {
  public:
-  static constexpr size_t longest_line = size_t{64} << 20;  ///< bytes
+  static constexpr size_t max_line = size_t{64} << 20;  ///< the most bytes of a line
 
   explicit TextLines(std::shared_ptr<InputFile> file) : file_(std::move(file)) {}
 
-  /// The next line, without its end; nothing at the end of the file. Valid until the next call. DataLoss for a line that is too
-  /// long.
+  /// Returns the next line without its end, or nothing at the end of the file. The line is valid until the next call. Fails with
+  /// DataLoss if a line is longer than max_line.
   Result<std::optional<std::string_view>> next();
-  /// The number of the line that next() has returned, from 1; so many lines are before the one that it returns next.
+  /// Returns the number of the line that next() returned last, counted from 1.
   uint64_t row() const { return row_; }
-  /// Where the next line begins, in bytes.
+  /// Returns the offset of the next line, in bytes.
   uint64_t offset() const { return buffer_begin_ + at_; }
-  /// next() goes on at a line's beginning, before which there are `row` lines.
+  /// Makes next() continue at the beginning of a line that has `row` lines before it.
   void seek(uint64_t offset, uint64_t row);
 
   const InputFile& file() const { return *file_; }
 
  private:
-  /// The next `length` bytes as a line, which `end` more bytes end.
+  /// Returns the next `length` bytes of the buffer as a line and skips `end` bytes, the line's end.
   std::optional<std::string_view> take(size_t length, size_t end);
-  /// Drops what has been read, and reads more of the file; false at its end.
+  /// Drops the bytes that have been returned and reads more of the file. Returns false at its end.
   Result<bool> fill();
 
   std::shared_ptr<InputFile> file_;
   std::string buffer_;
-  size_t at_ = 0;              ///< in the buffer, of the next line
-  uint64_t buffer_begin_ = 0;  ///< where in the file
+  size_t at_ = 0;              ///< the position of the next line in the buffer
+  uint64_t buffer_begin_ = 0;  ///< the offset of the buffer in the file
   uint64_t row_ = 0;
 };
 

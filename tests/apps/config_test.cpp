@@ -174,7 +174,7 @@ BOOST_AUTO_TEST_CASE(each_rule_between_keys_has_its_word) {
              "run.toml:6:32: data.valid: expected either split or files, found both");
   BOOST_TEST(about("valid", "valid = {}") == "run.toml:6:9: data.valid: missing: split or files");
   BOOST_TEST(about("valid", "label = 'y'") ==
-             "run.toml:6:9: data.label: a column can have a name only with header = true");
+             "run.toml:6:9: data.label: a column can be given by name only with header = true");
   BOOST_TEST(about("valid", "shuffle = true") ==
              "run.toml:21:26: train.early_stop.monitor: 'valid/accuracy' needs data.valid");
   BOOST_TEST(

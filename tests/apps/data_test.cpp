@@ -115,11 +115,13 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_is_refused) {
   BOOST_TEST(text({.train = {missing}}) ==
              "NotFound: cannot open '" + missing + "': No such file or directory");
   BOOST_TEST(text({.train = {folder.path.string()}}).starts_with("FailedPrecondition: "));
-  BOOST_TEST(text({.train = {a, wide}}) == "DataLoss: " + wide + ": 3 features a sample, " + a + " has 2");
+  BOOST_TEST(text({.train = {a, wide}}) ==
+             "DataLoss: " + wide + ": 3 features per sample, but " + a + " has 2");
   BOOST_TEST(text({.train = {a}, .valid = {wide}}) ==
-             "DataLoss: " + wide + ": samples of float[1,3], those to train on are float[1,2]");
+             "DataLoss: " + wide +
+                 ": validation samples are float[1,3], but training samples are float[1,2]");
   BOOST_TEST(text({.train = {a}, .valid_split = 0.5}) ==
-             "InvalidArgument: one sample cannot be split for validation");
+             "InvalidArgument: data.valid.split needs at least two samples, found 1");
   Options shaped{.train = {a}};
   shaped.inputs = {{"x", "image", std::vector<int64_t>{3}, DType::Invalid}};
   BOOST_TEST(text(shaped) == "InvalidArgument: input x: shape [3] does not hold the 2 values of a sample");

@@ -95,31 +95,35 @@ BOOST_AUTO_TEST_CASE(labels_can_be_fractions) {
 }
 
 BOOST_AUTO_TEST_CASE(mistakes_name_file_row_and_column) {
-  BOOST_TEST(csv_failure("1,2,3\n\n4,abc,6\n") == "DataLoss: f: row 3, column 2: 'abc' is no finite number");
+  BOOST_TEST(csv_failure("1,2,3\n\n4,abc,6\n") ==
+             "DataLoss: f: row 3, column 2: 'abc' is not a finite number");
   BOOST_TEST(csv_failure("1,2,3\n4,,6\n") == "DataLoss: f: row 2, column 2: the field is empty");
-  BOOST_TEST(csv_failure("1,2,3\n4,5\n") == "DataLoss: f: row 2: 2 columns, the first row has 3");
-  BOOST_TEST(csv_failure("1,2,3\n4,5,6,7,8\n") == "DataLoss: f: row 2: 5 columns, the first row has 3");
+  BOOST_TEST(csv_failure("1,2,3\n4,5\n") ==
+             "DataLoss: f: row 2: the row has 2 columns, but the first row has 3");
+  BOOST_TEST(csv_failure("1,2,3\n4,5,6,7,8\n") ==
+             "DataLoss: f: row 2: the row has 5 columns, but the first row has 3");
   BOOST_TEST(csv_failure("1,2,3.5\n") ==
-             "DataLoss: f: row 1, column 3: the label '3.5' is no int32; for labels of another type cast "
-             "it in data.inputs");
-  BOOST_TEST(csv_failure("1,2,3000000000\n").find("'3000000000' is no int32") != std::string::npos);
+             "DataLoss: f: row 1, column 3: the label '3.5' is not an int32; for labels of another type "
+             "set cast in data.inputs");
+  BOOST_TEST(csv_failure("1,2,3000000000\n").find("'3000000000' is not an int32") != std::string::npos);
   BOOST_TEST(csv_failure("x,y,z\n1,2,3\n") ==
-             "DataLoss: f: row 1, column 1: 'x' is no finite number; if the first row holds names, say "
+             "DataLoss: f: row 1, column 1: 'x' is not a finite number; if the first row has names, set "
              "header = true");
   for (const char* number : {"nan", "inf", "1e999", "0x10", "1 2", "1;2", "\"1", "--1", "1.2.3"})
     BOOST_TEST(
         csv_failure("1,1\n" + std::string(number) + ",1\n").starts_with("DataLoss: f: row 2, column 1: '"),
         number);
-  BOOST_TEST(csv_failure("") == "DataLoss: f: no samples in it");
-  BOOST_TEST(csv_failure("\n\r\n \n") == "DataLoss: f: no samples in it");
+  BOOST_TEST(csv_failure("") == "DataLoss: f: the file has no samples");
+  BOOST_TEST(csv_failure("\n\r\n \n") == "DataLoss: f: the file has no samples");
   BOOST_TEST(csv("a,b\n", {{"header", true}})->samples() == 0);
-  BOOST_TEST(csv_failure("1\n2\n") == "DataLoss: f: one column holds no features beside the label");
+  BOOST_TEST(csv_failure("1\n2\n") ==
+             "DataLoss: f: there are no features, because the only column is the label");
   BOOST_TEST(csv_failure("heigth,width\n1,2\n", {{"label", "height"}, {"header", true}}) ==
-             "InvalidArgument: f: no column is called 'height'; the nearest is 'heigth'");
+             "InvalidArgument: f: there is no column 'height'; the nearest is 'heigth'");
   BOOST_TEST(csv_failure("1,2\n", {{"label", int64_t{2}}}) ==
-             "InvalidArgument: f: label column 2 of 2 columns");
+             "InvalidArgument: f: the label is column 2, counted from 0, but there are 2 columns");
   BOOST_TEST(csv_failure("1,2\n\x01\x02" + std::string(1, '\0') + std::string(100, 'x') + ",2\n") ==
-             "DataLoss: f: row 2, column 1: '???" + std::string(37, 'x') + "...' is no finite number");
+             "DataLoss: f: row 2, column 1: '???" + std::string(37, 'x') + "...' is not a finite number");
 }
 
 BOOST_AUTO_TEST_SUITE_END()
@@ -159,15 +163,17 @@ BOOST_AUTO_TEST_CASE(anything_damaged_is_refused) {
   const auto text = [](const std::string& bytes, const std::string& labels = {}) {
     return read("idx", bytes, labels).status().text();
   };
-  BOOST_TEST(text("\x1f\x8b\x08") == "f: compressed with gzip; unpack it first: gunzip f");
-  BOOST_TEST(text(idx(0x08, {2, 3}, "abcde")) == "f: sizes [2,3] need 6 bytes, 5 follow the header");
-  BOOST_TEST(text(idx(0x08, {UINT32_MAX, UINT32_MAX, UINT32_MAX}, "abc")) ==
-             "f: sizes [4294967295,4294967295,4294967295] need more than 2^64 bytes, 3 follow the header");
-  BOOST_TEST(text(idx(0x08, {}, "a")) == "f: rank 0; the first dimension counts the samples");
+  BOOST_TEST(text("\x1f\x8b\x08") == "f: the file is compressed with gzip; unpack it first: gunzip f");
+  BOOST_TEST(text(idx(0x08, {2, 3}, "abcde")) == "f: shape [2,3] needs 6 bytes, but 5 follow the header");
+  BOOST_TEST(
+      text(idx(0x08, {UINT32_MAX, UINT32_MAX, UINT32_MAX}, "abc")) ==
+      "f: shape [4294967295,4294967295,4294967295] needs more than 2^64 bytes, but 3 follow the header");
+  BOOST_TEST(text(idx(0x08, {}, "a")) ==
+             "f: the array has rank 0; its first dimension must count the samples");
   BOOST_TEST(read("idx", idx(0x08, {0, 28, 28}, ""))->samples() == 0);
   const std::string one = idx(0x08, {1}, "a");
-  BOOST_TEST(text(one, idx(0x08, {1, 2}, "ab")) == "l: labels of shape [1,2]; they must be of rank 1");
-  BOOST_TEST(text(one, idx(0x0d, {1}, "abcd")) == "l: labels of a floating type; they must be integers");
+  BOOST_TEST(text(one, idx(0x08, {1, 2}, "ab")) == "l: labels have shape [1,2]; expected rank 1");
+  BOOST_TEST(text(one, idx(0x0d, {1}, "abcd")) == "l: labels have type float; expected integers");
   BOOST_TEST(text(one, idx(0x08, {2}, "ab")) == "l: 2 labels for the 1 samples of f");
 }
 
@@ -194,14 +200,16 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_is_told) {
   };
   std::string columns = value_or_throw(write_npy(Tensor::of<float>(Shape{2, 2}, {1, 2, 3, 4})));
   columns.replace(columns.find("False"), 5, "True ");
-  BOOST_TEST(text("npy", columns) == "f: its columns come first; save numpy.ascontiguousarray(array)");
+  BOOST_TEST(
+      text("npy", columns) ==
+      "f: the array is in column-major order, which is not supported; save numpy.ascontiguousarray(array)");
   BOOST_TEST(text("npy", value_or_throw(write_npy(Tensor::scalar(1.0f)))) ==
-             "f: rank 0; the first dimension counts the samples");
+             "f: the array has rank 0; its first dimension must count the samples");
   BOOST_TEST(text("npy", value_or_throw(write_npy(Tensor::vector<std::complex<float>>({{1, 2}})))) ==
-             "f: samples of type complex64; they must be bools, integers or floats");
+             "f: samples have type complex64; expected bools, integers or floats");
   BOOST_TEST(text("npz", value_or_throw(
                              write_npz({{"image", Tensor::vector<float>({1})}, {"y", Tensor::scalar(1)}}))) ==
-             "f: it has no array 'label'; its arrays: image, y");
+             "f: the archive has no array 'label'; its arrays: image, y");
   std::string bools = value_or_throw(write_npy(Tensor::vector<bool>({true, false})));
   bools.back() = '\2';
   BOOST_TEST(text("npy", bools) ==

@@ -11,7 +11,7 @@ namespace troupe::data {
 namespace {
 
 constexpr std::string_view magic = "\x93NUMPY";
-constexpr size_t alignment = 64;  // of the elements in the file
+constexpr size_t alignment = 64;  // the alignment of the elements in the file
 
 struct TypeName {
   DType dtype;
@@ -23,7 +23,7 @@ constexpr TypeName type_names[] = {
     {DType::Int64, "<i8"},     {DType::Half, "<f2"},       {DType::Float, "<f4"},  {DType::Double, "<f8"},
     {DType::Complex64, "<c8"}, {DType::Complex128, "<c16"}};
 
-/// What stands behind a key of the header, a literal of Python, up to the end of the text.
+/// Returns the text after a key of the header, which is a Python dictionary, up to the end of the header.
 std::optional<std::string_view> value_of(std::string_view dictionary, std::string_view key) {
   const size_t at = dictionary.find("'" + std::string(key) + "'");
   if (at == std::string_view::npos) return std::nullopt;
@@ -33,7 +33,7 @@ std::optional<std::string_view> value_of(std::string_view dictionary, std::strin
   return begin == std::string_view::npos ? std::nullopt : std::optional(dictionary.substr(begin));
 }
 
-/// "(2, 3, )" as far as it is one.
+/// Parses the dimensions at the beginning of the text, a Python tuple such as "(2, 3, )".
 std::optional<std::vector<int64_t>> dims_of(std::string_view text) {
   if (!text.starts_with('(')) return std::nullopt;
   std::vector<int64_t> dims;
@@ -53,21 +53,21 @@ Result<DType> dtype_of_text(std::string_view text, const std::string& file) {
   const std::string_view name = quoted.substr(std::min<size_t>(1, quoted.size()));
   for (const TypeName& known : type_names)
     if (name == known.text) return known.dtype;
-  return unimplemented(file + ": arrays of type '" + std::string(name) + "' are not read");
+  return unimplemented(file + ": arrays of type '" + std::string(name) + "' are not supported");
 }
 
-/// The dictionary of a header, behind its length.
+/// Returns the dictionary of a header, which follows its length.
 template <class Length>
 Result<std::string_view> dictionary_of(std::string_view rest, const std::string& file) {
   Length length = 0;
-  if (rest.size() < sizeof length) return data_loss(file + ": it ends in its header");
+  if (rest.size() < sizeof length) return data_loss(file + ": the file ends within the header");
   std::memcpy(&length, rest.data(), sizeof length);
   rest.remove_prefix(sizeof length);
-  if (rest.size() < length) return data_loss(file + ": it ends in its header");
+  if (rest.size() < length) return data_loss(file + ": the file ends within the header");
   return rest.substr(0, length);
 }
 
-/// From columns first to rows first.
+/// Converts from column-major to row-major order.
 void reorder(const Tensor& from, Tensor& to) {
   const auto dims = to.shape().dims();
   const size_t size = size_of(to.dtype());
@@ -90,33 +90,34 @@ bool bools_are_sound(const Tensor& tensor) {
 
 Result<NpyHeader> parse_npy_header(std::string_view bytes, const std::string& file) {
   if (!bytes.starts_with(magic) || bytes.size() < magic.size() + 2)
-    return data_loss(file + ": no .npy file: it does not begin like one");
+    return data_loss(file + ": not a .npy file: its first bytes are not \\x93NUMPY and a version");
   const char version = bytes[magic.size()];
   if (version < 1 || version > 3)
-    return unimplemented(file + ": version " + std::to_string(version) + " of the .npy format");
+    return unimplemented(file + ": version " + std::to_string(version) +
+                         " of the .npy format is not supported; allowed: 1 to 3");
   const std::string_view rest = bytes.substr(magic.size() + 2);
   TROUPE_ASSIGN(const auto dictionary,
                 version == 1 ? dictionary_of<uint16_t>(rest, file) : dictionary_of<uint32_t>(rest, file));
   const auto descr = value_of(dictionary, "descr"), order = value_of(dictionary, "fortran_order"),
              shape = value_of(dictionary, "shape");
-  if (!descr || !order || !shape) return data_loss(file + ": its header lacks descr, fortran_order or shape");
+  if (!descr || !order || !shape) return data_loss(file + ": the header lacks descr, fortran_order or shape");
   NpyHeader header;
   TROUPE_ASSIGN(header.dtype, dtype_of_text(*descr, file));
   header.columns_first = order->starts_with("True");
   auto dims = dims_of(*shape);
-  if (!dims) return data_loss(file + ": its header has no shape that can be read");
+  if (!dims) return data_loss(file + ": the shape in the header cannot be read");
   header.dims = std::move(*dims);
   header.bytes = static_cast<size_t>(dictionary.data() + dictionary.size() - bytes.data());
   return header;
 }
 
-Status check_elements(const NpyHeader& header, uint64_t there, const std::string& file) {
+Status check_elements(const NpyHeader& header, uint64_t bytes, const std::string& file) {
   const auto shape = Shape::make(header.dims, header.dtype);
   if (!shape) return data_loss(file + ": " + shape.status().text());
   const uint64_t needed = static_cast<uint64_t>(shape->elements()) * size_of(header.dtype);
-  if (needed == there) return {};
+  if (needed == bytes) return {};
   return data_loss(file + ": shape " + shape->text() + " of " + std::string(name(header.dtype)) + " needs " +
-                   std::to_string(needed) + " bytes, " + std::to_string(there) + " follow the header");
+                   std::to_string(needed) + " bytes, but " + std::to_string(bytes) + " follow the header");
 }
 
 Result<Tensor> read_npy(std::string_view bytes, const std::string& file) {
@@ -126,7 +127,7 @@ Result<Tensor> read_npy(std::string_view bytes, const std::string& file) {
   TROUPE_ASSIGN(const Shape shape, Shape::make(header.dims, header.dtype));
   TROUPE_ASSIGN(Tensor tensor, Tensor::allocate(header.dtype, shape));
   if (!elements.empty()) std::memcpy(tensor.mutable_data(), elements.data(), elements.size());
-  if (!bools_are_sound(tensor)) return data_loss(file + ": a bool that is neither 0 nor 1");
+  if (!bools_are_sound(tensor)) return data_loss(file + ": a bool is neither 0 nor 1");
   if (!header.columns_first || shape.rank() < 2) return tensor;
   TROUPE_ASSIGN(Tensor rows, Tensor::allocate(header.dtype, shape));
   reorder(tensor, rows);
@@ -156,7 +157,7 @@ Result<std::string> write_npy(const Tensor& tensor) {
 
 Result<Tensor> as_bfloat16(const Tensor& bits) {
   if (bits.dtype() != DType::UInt16)
-    return invalid_argument("bfloat16 lies in arrays of uint16, not in " + bits.signature());
+    return invalid_argument("bfloat16 must be stored as uint16, found " + bits.signature());
   return Tensor(DType::BFloat16, bits.shape(), bits.buffer());
 }
 

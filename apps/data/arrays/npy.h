@@ -1,5 +1,6 @@
-// NumPy's files of one array, .npy (format 1.0 to 3.0, little-endian). Of NumPy's types those that Troupe has: bool, integers,
-// half, float, double, complex; bfloat16 is stored as uint16. Functions without state; any thread.
+// Reads and writes NumPy's .npy files, which contain one array (formats 1.0 to 3.0, little-endian). The element types are those
+// that NumPy and Troupe have in common: bool, integers, half, float, double and complex numbers. A bfloat16 is stored as uint16.
+// Functions without state; any thread.
 #pragma once
 
 #include <string>
@@ -10,29 +11,29 @@
 
 namespace troupe::data {
 
-/// What stands before the elements.
+/// The header of a file, which precedes the elements.
 struct NpyHeader {
   DType dtype = DType::Invalid;
-  bool columns_first = false;
+  bool columns_first = false;  ///< whether the elements are in column-major order
   std::vector<int64_t> dims;
-  size_t bytes = 0;  ///< of the header
+  size_t bytes = 0;  ///< the size of the header
 };
 
-/// No header that NumPy writes is longer.
+/// The most bytes of a header. NumPy writes none that is longer.
 inline constexpr size_t max_npy_header = 1 << 20;
 
-/// Of a file that begins with `bytes`, called `file` in errors. DataLoss: it is cut short or contradicts itself; Unimplemented: a
-/// type or byte order that is not read.
+/// Parses the header of a file that begins with `bytes`. Errors name `file`. Fails with DataLoss if the header is cut short or
+/// malformed, and with Unimplemented if the type or byte order is not supported.
 Result<NpyHeader> parse_npy_header(std::string_view bytes, const std::string& file);
-/// DataLoss unless the bytes `there`, which follow the header, are as many as its shape needs.
-Status check_elements(const NpyHeader& header, uint64_t there, const std::string& file);
+/// Fails with DataLoss unless the shape needs exactly the `bytes` bytes that follow the header.
+Status check_elements(const NpyHeader& header, uint64_t bytes, const std::string& file);
 
-/// The array; rows first, whatever its order in the file. Fails as the functions above.
+/// Returns the array in row-major order, whatever its order in the file. Fails as the functions above do.
 Result<Tensor> read_npy(std::string_view bytes, const std::string& file);
-/// InvalidArgument for a type that NumPy lacks: strings, quantised ones.
+/// Returns the bytes of a file. Fails with InvalidArgument for types that NumPy lacks, such as strings and quantised types.
 Result<std::string> write_npy(const Tensor& tensor);
 
-/// The same bits as bfloat16, of an array of uint16.
+/// Returns an array of uint16 as bfloat16 with the same bits. Fails with InvalidArgument for other types.
 Result<Tensor> as_bfloat16(const Tensor& bits);
 
 }  // namespace troupe::data

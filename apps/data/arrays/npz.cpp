@@ -1,4 +1,4 @@
-// The central directory at the end of a zip file says where its members are.
+// The central directory at the end of a zip file lists the locations of its members.
 #include "apps/data/arrays/npz.h"
 
 #include <algorithm>
@@ -14,12 +14,12 @@ constexpr uint32_t local_magic = 0x04034b50, central_magic = 0x02014b50, end_mag
 constexpr uint64_t local_size = 30, central_size = 46, end_size = 22, max_comment = 0xffff;
 constexpr uint32_t in_zip64 = 0xffffffff;
 
-/// A record of a zip file: little-endian numbers at known places.
+/// A record of a zip file, which has little-endian numbers at fixed offsets.
 class ZipRecord {
  public:
   static Result<ZipRecord> read(const InputFile& file, uint64_t offset, uint64_t bytes) {
     TROUPE_ASSIGN(std::string text, file.text(offset, bytes));
-    if (text.size() != bytes) return data_loss(file.path() + ": it is cut short");
+    if (text.size() != bytes) return data_loss(file.path() + ": the file is cut short");
     return ZipRecord(std::move(text));
   }
   template <class T>
@@ -45,12 +45,12 @@ class Archive {
     uint64_t at = record.at<uint32_t>(16);
     std::vector<NpzMember> members;
     for (uint16_t i = 0; i < count; ++i) {
-      if (at > end || end - at < central_size) return damaged("its directory is cut short");
+      if (at > end || end - at < central_size) return damaged("the central directory is cut short");
       TROUPE_ASSIGN(const auto entry, ZipRecord::read(file_, at, central_size));
-      if (entry.at<uint32_t>(0) != central_magic) return damaged("its directory is damaged");
+      if (entry.at<uint32_t>(0) != central_magic) return damaged("the central directory is damaged");
       const uint64_t name = entry.at<uint16_t>(28),
                      more = uint64_t{entry.at<uint16_t>(30)} + entry.at<uint16_t>(32);
-      if (end - at - central_size < name + more) return damaged("its directory is cut short");
+      if (end - at - central_size < name + more) return damaged("the central directory is cut short");
       TROUPE_ASSIGN(const std::string member, file_.text(at + central_size, name));
       TROUPE_RETURN_IF_FAILED(add_member(entry, member, members));
       at += central_size + name + more;
@@ -61,19 +61,20 @@ class Archive {
  private:
   Status damaged(const std::string& what) const { return data_loss(file_.path() + ": " + what); }
 
-  /// Where the end record begins. Behind it there may be a comment.
+  /// Returns the offset of the end record, which may be followed by a comment.
   Result<uint64_t> find_end() const {
     constexpr std::string_view signature("PK\5\6", 4);
     const uint64_t begin = file_.size() - std::min<uint64_t>(file_.size(), end_size + max_comment);
     TROUPE_ASSIGN(const std::string tail, file_.text(begin, file_.size()));
     const size_t at = tail.rfind(signature);
-    if (at == std::string::npos || tail.size() - at < end_size) return damaged("no end of an archive in it");
+    if (at == std::string::npos || tail.size() - at < end_size)
+      return damaged("not a zip file: it has no end record");
     return begin + at;
   }
 
   Status add_member(const ZipRecord& entry, const std::string& name, std::vector<NpzMember>& members) const {
     constexpr std::string_view suffix = ".npy";
-    const std::string what = "its member " + name;
+    const std::string what = "member " + name;
     if (entry.at<uint16_t>(10) != 0)
       return unimplemented(file_.path() + ": " + what + " is compressed; write it with numpy.savez");
     const uint64_t size = entry.at<uint32_t>(20), at = entry.at<uint32_t>(42);
@@ -85,7 +86,7 @@ class Archive {
     if (local.at<uint32_t>(0) != local_magic || begin > file_.size() || file_.size() - begin < size)
       return damaged(what + " lies outside the file");
     TROUPE_ASSIGN(const uint32_t checksum, checksum_of(begin, size));
-    if (checksum != entry.at<uint32_t>(16)) return damaged(what + " has another checksum");
+    if (checksum != entry.at<uint32_t>(16)) return damaged(what + " has a wrong checksum");
     if (name.ends_with(suffix)) members.push_back({name.substr(0, name.size() - suffix.size()), begin, size});
     return {};
   }
@@ -127,7 +128,8 @@ Result<std::string> write_npz(const std::map<std::string, Tensor>& arrays) {
   std::string bytes, directory;
   for (const auto& [key, tensor] : arrays) {
     TROUPE_ASSIGN(const std::string array, write_npy(tensor));
-    if (bytes.size() + array.size() >= in_zip64) return unimplemented("archives larger than 4 GiB");
+    if (bytes.size() + array.size() >= in_zip64)
+      return unimplemented("an archive larger than 4 GiB cannot be written");
     const std::string name = key + ".npy";
     boost::crc_32_type checksum;
     checksum.process_bytes(array.data(), array.size());

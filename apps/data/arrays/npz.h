@@ -1,4 +1,4 @@
-// NumPy's archives of arrays by name, .npz as numpy.savez writes it: zip files whose members are stored without compression.
+// Reads and writes NumPy's .npz archives of named arrays as numpy.savez writes them: zip files whose members are not compressed.
 // Functions without state; any thread.
 #pragma once
 
@@ -12,19 +12,20 @@
 
 namespace troupe::data {
 
-/// Where an array lies in an archive: a file .npy within the file.
+/// The location of an array in an archive. Its bytes are those of a .npy file.
 struct NpzMember {
-  std::string array;    ///< its name
-  uint64_t offset = 0;  ///< in bytes
+  std::string array;    ///< the name of the array
+  uint64_t offset = 0;  ///< the offset in the archive, in bytes
   uint64_t bytes = 0;
 };
 
-/// The arrays of an archive. Reads all of it once, in parts, to compare checksums. DataLoss: it is damaged or cut short;
-/// Unimplemented: it is compressed, or has members larger than 4 GiB.
+/// Returns the arrays of an archive. Reads the whole archive once, in parts, to compare checksums. Fails with DataLoss if it is
+/// damaged or cut short, and with Unimplemented if it is compressed or has members larger than 4 GiB.
 Result<std::vector<NpzMember>> npz_members(const InputFile& archive);
 
-/// DataLoss and Unimplemented as above and for read_npy().
+/// Returns the arrays in the bytes of an archive by name. Fails as npz_members() and read_npy() do; errors name `file`.
 Result<std::map<std::string, Tensor>> read_npz(std::string_view bytes, const std::string& file);
+/// Returns the bytes of an archive. Fails as write_npy() does, and with Unimplemented if the archive exceeds 4 GiB.
 Result<std::string> write_npz(const std::map<std::string, Tensor>& arrays);
 
 }  // namespace troupe::data

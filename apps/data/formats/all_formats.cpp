@@ -1,4 +1,4 @@
-// The list of formats (apps/data/format.h).
+// The list of all formats (apps/data/format.h).
 #include <algorithm>
 
 #include "apps/data/format.h"

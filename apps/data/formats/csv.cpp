@@ -1,6 +1,6 @@
-// The format csv: text of numbers, a sample a row: features and, in one column, a label. Rows are lines and count from 1, as do
-// columns: a row and a column in an error are what an editor shows. Empty lines are skipped, CRLF and quotes around a field are
-// taken.
+// The format csv: text with one sample per row, whose columns are numbers, the features and optionally a label. Errors name row and
+// column, which are counted from 1; a row is a line of the file. Empty lines are skipped. Lines may end with CRLF, and fields may
+// be in quotes.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -14,17 +14,18 @@ namespace {
 
 using config::Kind;
 
-// One row an option.
+// One row per option.
 // clang-format off
 constexpr config::Key keys[] = {
-    {"data.label", Kind::Column, "the label's column, or \"none\"", {.initial = "\"last\"", .when = "format=csv"}},
-    {"data.header", Kind::Boolean, "the first row holds names", {.initial = "false", .when = "format=csv"}},
-    {"data.delimiter", Kind::Choice, "what stands between columns",
+    {"data.label", Kind::Column, "the column of the label, or \"none\"", {.initial = "\"last\"", .when = "format=csv"}},
+    {"data.header", Kind::Boolean, "whether the first row has the names of columns", {.initial = "false", .when = "format=csv"}},
+    {"data.delimiter", Kind::Choice, "character between columns",
      {.initial = "\",\"", .choices = ",|;|\t| ", .when = "format=csv"}},
 };
 // clang-format on
 
-/// The column of the label: a word, a name in the header, or a number from 0.
+/// Returns the option for the column of the label: "last", "first", "none", or a name in the header. It may also be a number from
+/// 0.
 std::string label_name(const FormatOptions& options) { return option<std::string>(options, "label", "last"); }
 bool is_word(const std::string& label) { return label == "last" || label == "first" || label == "none"; }
 bool has_number(const FormatOptions& options) { return option<int64_t>(options, "label", -1) >= 0; }
@@ -32,10 +33,10 @@ bool labelled(const FormatOptions& options) { return has_number(options) || labe
 
 std::optional<OptionMistake> check(const FormatOptions& options) {
   if (has_number(options) || is_word(label_name(options)) || option(options, "header", false)) return {};
-  return OptionMistake{"label", "a column can have a name only with header = true"};
+  return OptionMistake{"label", "a column can be given by name only with header = true"};
 }
 
-/// What was found, for an error: short and on one line.
+/// Returns a field as text for an error, on one line and shortened.
 std::string shown(std::string_view field) {
   std::string out = "'";
   for (const char c : field.substr(0, 40)) out += static_cast<uint8_t>(c) < 0x20 || c == 0x7f ? '?' : c;
@@ -48,8 +49,8 @@ std::string_view trim(std::string_view text, std::string_view blanks) {
   return text.substr(0, text.find_last_not_of(blanks) + 1);
 }
 
-/// The number that `text` begins with, up to a delimiter or the end; null when there is none or it is not finite. Small whole
-/// numbers, which most files hold, go past from_chars.
+/// Parses a number that ends at a delimiter or the end. Returns the position after it, or null if there is no finite number. Small
+/// whole numbers, which are the most frequent ones, are parsed without from_chars.
 const char* parse_number(const char* begin, const char* end, char delimiter, double& number) {
   const auto ends_at = [&](const char* at) { return at == end || *at == delimiter; };
   uint32_t value = 0;
@@ -65,7 +66,7 @@ const char* parse_number(const char* begin, const char* end, char delimiter, dou
   return parsed.ec == std::errc() && ends_at(parsed.ptr) && std::isfinite(number) ? parsed.ptr : nullptr;
 }
 
-/// One row, cut into fields from the front.
+/// One row, whose fields are removed from the front.
 class Row {
  public:
   explicit Row(char delimiter)
@@ -78,12 +79,12 @@ class Row {
     line_end_ = false;
   }
   bool blank() const { return trim(line_, " \t\r").empty(); }
-  /// There is no further field.
+  /// Returns whether there are no more fields.
   bool at_end() const { return line_end_; }
-  /// The next field as it is written.
+  /// Returns the next field exactly as it is in the file.
   std::string_view written() const { return line_.substr(0, line_.find(delimiter_)); }
 
-  /// Cuts off a field without the blanks and quotes around it; there must be one.
+  /// Removes the next field, which must exist, and returns it without the blanks and quotes around it.
   std::string_view next_field() {
     size_t from = 0;
     const size_t quote = line_.find_first_not_of(blanks_);
@@ -98,7 +99,7 @@ class Row {
     return field;
   }
 
-  /// Cuts off a field that is nothing but a number; false, and the line as it was, when there is more to it.
+  /// Removes the next field if it consists only of a number; otherwise returns false and leaves the row as it was.
   bool next_number(double& number) {
     const char* const end = line_.data() + line_.size();
     const char* const at = parse_number(line_.data(), end, delimiter_, number);
@@ -108,7 +109,7 @@ class Row {
     return true;
   }
 
-  /// The number that a field is; nothing when it is none.
+  /// Returns the number in a field, or nothing if it is not a number.
   std::optional<double> number_of(std::string_view field) const {
     double number = 0;
     const char* const end = field.data() + field.size();
@@ -118,7 +119,7 @@ class Row {
 
  private:
   char delimiter_;
-  std::string_view blanks_;  ///< what may stand around a field
+  std::string_view blanks_;  ///< the characters that are ignored around a field
   std::string_view line_;
   bool line_end_ = false;
 };
@@ -130,10 +131,10 @@ class CsvReader final : public RecordReader {
         label_type_(source.label_type), header_(option(options_, "header", false)),
         row_(option<std::string>(options_, "delimiter", ",").front()) {}
 
-  /// Finds out what the columns are.
+  /// Determines the columns from the first row.
   Status begin() {
     TROUPE_ASSIGN(const bool any, next_row());
-    if (!any) return data_loss(path() + ": no samples in it");
+    if (!any) return data_loss(path() + ": the file has no samples");
     std::vector<std::string_view> fields;
     while (!row_.at_end()) fields.push_back(row_.next_field());
     width_ = fields.size();
@@ -145,8 +146,8 @@ class CsvReader final : public RecordReader {
     return {};
   }
 
-  Result<Dataset> next(int64_t most) override {
-    TROUPE_ASSIGN(Tensor images, make(DType::Float, std::min(most, most_rows()), true));
+  Result<Dataset> next(int64_t max_records) override {
+    TROUPE_ASSIGN(Tensor images, make(DType::Float, std::min(max_records, max_rows_left()), true));
     TROUPE_ASSIGN(Tensor labels, make(label_type_, images.shape()[0], false));
     float* to = images.write<float>().data();
     int64_t rows = 0;
@@ -170,8 +171,8 @@ class CsvReader final : public RecordReader {
   bool has_label() const { return label_ < width_; }
   size_t features() const { return width_ - (has_label() ? 1 : 0); }
 
-  /// No more rows are left: each takes a character and what ends it for every column.
-  int64_t most_rows() const {
+  /// Returns an upper bound on the number of rows left: each column of a row takes at least a character and a delimiter.
+  int64_t max_rows_left() const {
     const uint64_t left = lines_.file().size() - std::min(lines_.file().size(), lines_.offset());
     return static_cast<int64_t>(left / (2 * width_) + 1);
   }
@@ -183,7 +184,7 @@ class CsvReader final : public RecordReader {
     return Tensor::allocate(dtype, shape);
   }
 
-  /// Goes to the next line that is not empty; false at the end of the file.
+  /// Reads the next line that is not empty. Returns false at the end of the file.
   Result<bool> next_row() {
     for (;;) {
       row_begin_ = lines_.offset();
@@ -199,23 +200,25 @@ class CsvReader final : public RecordReader {
     if (has_number(options_)) {
       label_ = static_cast<size_t>(option<int64_t>(options_, "label", 0));
       if (label_ >= width_)
-        return invalid_argument(path() + ": label column " + std::to_string(label_) + " of " +
-                                std::to_string(width_) + " columns");
+        return invalid_argument(path() + ": the label is column " + std::to_string(label_) +
+                                ", counted from 0, but there are " + std::to_string(width_) + " columns");
     } else if (is_word(name)) {
       label_ = name == "first" ? 0 : name == "last" ? width_ - 1 : width_;
     } else {
       label_ = static_cast<size_t>(std::ranges::find(fields, name) - fields.begin());
       if (!header_ || label_ == width_) {
         const auto near = nearest(name, fields);
-        return invalid_argument(path() + ": no column is called '" + name + "'" +
+        return invalid_argument(path() + ": there is no column '" + name + "'" +
                                 (near.empty() ? "" : "; the nearest is " + shown(near)));
       }
     }
-    if (features() == 0) return data_loss(path() + ": one column holds no features beside the label");
+    if (features() == 0)
+      return data_loss(path() + ": there are no features, because the only column is the label");
     return {};
   }
 
-  /// Writes the features of the row, which are as many as those of the first one; the label, or 0.
+  /// Writes the features of the row to `to` and returns its label, or 0 if there are no labels. Fails with DataLoss if the row does
+  /// not have as many columns as the first one.
   Result<double> read_row(float* to) {
     double label = 0;
     size_t column = 0;
@@ -232,7 +235,7 @@ class CsvReader final : public RecordReader {
         *to++ = static_cast<float>(number);
       else if (label_type_ == DType::Int32 && (std::trunc(number) != number || std::abs(number) > INT32_MAX))
         return data_loss(place(column) + ": the label " + shown(written) +
-                         " is no int32; for labels of another type cast it in data.inputs");
+                         " is not an int32; for labels of another type set cast in data.inputs");
       else
         label = number;
     }
@@ -242,15 +245,15 @@ class CsvReader final : public RecordReader {
 
   Status bad_width(size_t columns) {
     for (; !row_.at_end(); ++columns) row_.next_field();
-    return data_loss(place() + ": " + std::to_string(columns) + " columns, the first row has " +
-                     std::to_string(width_));
+    return data_loss(place() + ": the row has " + std::to_string(columns) +
+                     " columns, but the first row has " + std::to_string(width_));
   }
 
   Status bad_field(size_t column, std::string_view field) const {
     const bool maybe_header = lines_.row() == first_row_ && !header_;
     return data_loss(place(column) + ": " +
-                     (field.empty() ? "the field is empty" : shown(field) + " is no finite number") +
-                     (maybe_header ? "; if the first row holds names, say header = true" : ""));
+                     (field.empty() ? "the field is empty" : shown(field) + " is not a finite number") +
+                     (maybe_header ? "; if the first row has names, set header = true" : ""));
   }
 
   std::string place() const { return path() + ": row " + std::to_string(lines_.row()); }
@@ -261,7 +264,7 @@ class CsvReader final : public RecordReader {
   }
   Status seek(const ReaderPosition& position) override {
     if (position.offset > lines_.file().size())
-      return invalid_argument(path() + ": the position '" + to_text(position) + "' is not within its " +
+      return invalid_argument(path() + ": the position '" + to_text(position) + "' lies outside its " +
                               std::to_string(lines_.file().size()) + " bytes");
     lines_.seek(position.offset, position.row);
     record_ = position.record;
@@ -273,8 +276,9 @@ class CsvReader final : public RecordReader {
   DType label_type_;
   bool header_;
   Row row_;
-  uint64_t row_begin_ = 0;        ///< of the row at hand, in bytes
-  size_t width_ = 0, label_ = 0;  ///< columns, and which has the label: width_ for none
+  uint64_t row_begin_ = 0;  ///< the offset of the current row, in bytes
+  size_t width_ = 0,
+         label_ = 0;  ///< the number of columns, and the column of the label; width_: there is none
   uint64_t record_ = 0, first_row_ = 0;
 };
 

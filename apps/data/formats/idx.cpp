@@ -1,5 +1,5 @@
-// The format idx, that of MNIST: a magic number with element type and rank, big-endian sizes, then the elements. Images and labels
-// are in files of their own.
+// The format idx, which MNIST uses: a magic number with element type and rank, the dimensions in big-endian order, then the
+// elements. Images and labels are in separate files.
 #include "apps/data/array_reader.h"
 
 namespace troupe::data {
@@ -19,7 +19,7 @@ DType type_of(uint8_t element) {
   }
 }
 
-/// The bytes that the sizes need; UINT64_MAX when they are more than that.
+/// Returns how many bytes the elements need, or UINT64_MAX if the number is larger.
 uint64_t bytes_of(const StoredArray& array) {
   uint64_t needed = size_of(array.dtype);
   for (const int64_t size : array.dims) {
@@ -35,22 +35,23 @@ Result<StoredArray> parse_header(std::shared_ptr<InputFile> input, const char* c
   const std::string& file = input->path();
   const auto byte = [&](size_t i) { return static_cast<uint8_t>(head[i]); };
   if (head.size() >= 2 && byte(0) == 0x1f && byte(1) == 0x8b)
-    return data_loss(file + ": compressed with gzip; unpack it first: gunzip " + file);
+    return data_loss(file + ": the file is compressed with gzip; unpack it first: gunzip " + file);
   if (head.size() < 4 || byte(0) != 0 || byte(1) != 0)
-    return data_loss(file + ": no IDX file: it must begin with two zero bytes");
+    return data_loss(file + ": not an IDX file: the first two bytes must be zero");
   const size_t rank = byte(3), header = 4 + 4 * rank;
   StoredArray array{column, input, file, type_of(byte(2)), {}, header, true};
   if (array.dtype == DType::Invalid)
-    return data_loss(file + ": element type " + std::to_string(byte(2)) + " is no type of IDX");
+    return data_loss(file + ": unknown element type " + std::to_string(byte(2)));
   if (head.size() < header)
-    return data_loss(file + ": " + std::to_string(head.size()) + " bytes, but a header of rank " +
-                     std::to_string(rank) + " has " + std::to_string(header));
+    return data_loss(file + ": the file has " + std::to_string(head.size()) +
+                     " bytes, but a header of rank " + std::to_string(rank) + " needs " +
+                     std::to_string(header));
   for (size_t at = 4; at < header; at += 4)
     array.dims.push_back(int64_t{byte(at)} << 24 | byte(at + 1) << 16 | byte(at + 2) << 8 | byte(at + 3));
   const uint64_t needed = bytes_of(array), there = input->size() - header;
   if (rank != 0 && needed != there)
-    return data_loss(file + ": sizes " + text_of(array.dims) + " need " +
-                     (needed == UINT64_MAX ? "more than 2^64" : std::to_string(needed)) + " bytes, " +
+    return data_loss(file + ": shape " + text_of(array.dims) + " needs " +
+                     (needed == UINT64_MAX ? "more than 2^64" : std::to_string(needed)) + " bytes, but " +
                      std::to_string(there) + " follow the header");
   return array;
 }
@@ -63,7 +64,8 @@ Result<std::unique_ptr<RecordReader>> open(Disk& disk, const SourceFile& file) {
     TROUPE_ASSIGN(auto labels, InputFile::open(disk, file.labels));
     TROUPE_ASSIGN(arrays.emplace_back(), parse_header(std::move(labels), label_column));
     if (!is_integer(arrays.back().dtype))
-      return data_loss(file.labels + ": labels of a floating type; they must be integers");
+      return data_loss(file.labels + ": labels have type " + std::string(name(arrays.back().dtype)) +
+                       "; expected integers");
   }
   return read_arrays("idx", std::move(arrays));
 }

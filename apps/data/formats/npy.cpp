@@ -1,4 +1,4 @@
-// The format npy: samples are the rows of an array (apps/data/arrays/npy.h); labels are an array in a file of its own.
+// The format npy: the samples are the rows of an array (apps/data/arrays/npy.h). The labels are an array in a separate file.
 #include "apps/data/array_reader.h"
 
 namespace troupe::data {

@@ -1,4 +1,4 @@
-// The format npz: samples are the rows of the array `image` of an archive (apps/data/arrays/npz.h), their labels those of its array
+// The format npz: the samples are the rows of the array `image` of an archive (apps/data/arrays/npz.h). The labels are its array
 // `label`.
 #include "apps/data/arrays/npz.h"
 
@@ -18,7 +18,7 @@ Result<std::unique_ptr<RecordReader>> open(Disk& disk, const SourceFile& file) {
     if (at == members.end()) {
       std::string there;
       for (const NpzMember& member : members) there += (there.empty() ? "" : ", ") + member.array;
-      return data_loss(file.path + ": it has no array '" + column + "'; its arrays: " + there);
+      return data_loss(file.path + ": the archive has no array '" + column + "'; its arrays: " + there);
     }
     const std::string name = file.path + ":" + column;
     TROUPE_ASSIGN(arrays.emplace_back(), npy_array(archive, at->offset, at->bytes, column, name));
