@@ -1,4 +1,4 @@
-// The smallest program with state: y lives in the graph, and every run adds to it. Prints 3, 7, 15.
+// The smallest program with state: the variable y is part of the graph, and every step adds to it. Prints 3, 7, 15.
 #include <troupe/troupe.h>
 #include <iostream>
 

@@ -1,4 +1,4 @@
-// Trains a classifier of points that lie around three centres, and prints how its loss falls.
+// Trains a classifier of points around three centres and prints its loss.
 #include <troupe/troupe.h>
 #include <cmath>
 #include <iostream>
