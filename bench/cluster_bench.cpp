@@ -1,9 +1,9 @@
-// Steps over processes of this machine: this one is worker 0 and the client, the others are nodes started from the program.
+// Measures steps over several processes of this machine. This process is worker 0 and the client; the others are nodes of PROGRAM.
 //   cluster_bench PROGRAM WHAT WORKERS [SECONDS]
-// Prints the median time of a step in microseconds. WHAT: "scalar": every worker reads a scalar of the parameter server, adds to it
-// and has the sum assigned back: a null step; "dense": it reads 100 MB and sums them; "sparse": it gathers 32 rows of 1,000 of them,
-// others in each step; "beside", "large": what they print themselves, see there. bench/peers/cluster.py sets TensorFlow's figures
-// beside these.
+// Prints the median time of a step in microseconds. WHAT is "scalar": every worker reads a scalar from the parameter server, adds
+// to it and assigns the sum (a null step); "dense": every worker reads 100 MB and sums them; "sparse": every worker gathers 32 of
+// 1,000 rows, different ones in each step; or "beside" or "large", which have their own output and are described below.
+// bench/peers/cluster.py compares the results with TensorFlow's.
 #include <unistd.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-/// A free port of this machine; somebody else may take it before it is used, which a benchmark can live with.
+/// Returns a free port of this machine. Another process may take it before it is used, which is acceptable in a benchmark.
 std::string free_endpoint() {
   const test::ListeningSocket socket;
   ::close(socket.descriptor);
@@ -131,8 +131,9 @@ double median_step(Session& session, const Step& step, double seconds) {
   return times[times.size() / 2];
 }
 
-/// One round trip by control, in microseconds: median and 99th percentile of steps that ask the parameter server for next to nothing,
-/// alone and while this process reads tensors of 1 GiB from it, into memory that has been touched before.
+/// Measures the round trip of control messages, in microseconds: the median and 99th percentile of steps that exchange almost no
+/// data with the parameter server, alone and while this process reads tensors of 1 GiB from it into memory that has been touched
+/// before.
 void round_trips_beside_transfers(Session& session, const Scope& at_ps) {
   const Output small = at_ps.add_one("VariableV2", {}, {{"dtype", DType::Float}, {"shape", PartialShape{}}});
   const PartialShape shape{1 << 15, 1 << 13};
@@ -163,7 +164,7 @@ void round_trips_beside_transfers(Session& session, const Scope& at_ps) {
   reader.join();
 }
 
-/// What a process takes, in MiB: the value of a field of /proc/PID/status.
+/// Returns the memory of a process in MiB: the value of a field of /proc/PID/status.
 double mebibytes(pid_t process, const std::string& field) {
   std::ifstream status("/proc/" + std::to_string(process) + "/status");
   for (std::string line; std::getline(status, line);)
@@ -171,11 +172,11 @@ double mebibytes(pid_t process, const std::string& field) {
   return 0;
 }
 
-/// Counts the peak of its memory anew.
+/// Resets the peak of the process's memory.
 void forget_peak(pid_t process) { std::ofstream("/proc/" + std::to_string(process) + "/clear_refs") << 5; }
 
-/// Reads tensors of 1 and 3 GiB from the parameter server: the time of each of four reads, and by how much the memory of either side grew
-/// at most in the first.
+/// Reads tensors of 1 and 3 GiB from the parameter server. Prints the time of each of four reads, and the most by which the memory
+/// of each side grew during the first one.
 void large_transfers(Session& session, const Scope& at_ps, pid_t sender) {
   for (const int32_t gibibytes : {1, 3}) {
     const PartialShape shape{gibibytes << 15, 1 << 13};

@@ -1,5 +1,5 @@
-// What the compute pool and the allocators of devices/ cost. Chunks are busy for a given time, so the ideal
-// for n chunks of t on two cores is n * t / 2.
+// Measures the compute pool and the allocators of devices/. Chunks are busy for a given time, so the ideal time for n chunks of t
+// on two cores is n * t / 2.
 #include <benchmark/benchmark.h>
 
 #include <chrono>
@@ -18,7 +18,7 @@ void busy(std::chrono::nanoseconds time) {
   }
 }
 
-// The cost of chunks() itself: nobody can help, and the chunks are empty.
+// The cost of chunks() itself: there is one thread, and the chunks are empty.
 void pool_nobody_helps(benchmark::State& state) {
   auto pool = value_or_throw(ThreadPool::make(2));
   const auto n = static_cast<size_t>(state.range(0));
@@ -26,8 +26,7 @@ void pool_nobody_helps(benchmark::State& state) {
 }
 BENCHMARK(pool_nobody_helps)->Arg(1)->Arg(2)->Arg(16);
 
-// Fork and join of `n` chunks of `us` each; the caller computes for `gap` us between the calls, which are timed
-// alone.
+// Fork and join of `n` chunks of `us` each. Between the calls the caller computes for `gap` us, which is not part of the result.
 void pool_fork_join(benchmark::State& state) {
   auto pool = value_or_throw(ThreadPool::make(2));
   const auto n = static_cast<size_t>(state.range(0));
@@ -48,7 +47,7 @@ BENCHMARK(pool_fork_join)
     ->Iterations(3000)
     ->UseManualTime();
 
-// Allocate and release at once, one thread.
+// Allocates and releases at once, on one thread.
 void allocator_caching(benchmark::State& state) {
   CachingAllocator caching(Arena::Options{});
   Allocator& allocator = caching;

@@ -1,5 +1,6 @@
-// What a node costs in the step runner, without actors around it: 10,000 nodes as a chain, a binary tree and side by side, of NoOps
-// (control edges alone) and of scalar additions with their output tensors; variables read; a loop. Nothing is folded. One thread.
+// Measures the cost of a node in the step runner, without actors: 10,000 nodes as a chain, as a binary tree and side by side. The
+// nodes are NoOps (only control edges) or scalar additions with their output tensors. Also measures reads of variables and a loop.
+// No constants are folded. One thread.
 #include <benchmark/benchmark.h>
 
 #include "graph/build/control_flow.h"
@@ -10,8 +11,8 @@ namespace {
 
 constexpr size_t node_count = 10'000;
 
-/// Nobody is asked for anything.
-struct LonelyHost final : StepHost {
+/// A host that must not receive any request.
+struct UnusedHost final : StepHost {
   void request(StepRequest) override {}
   void read(Activation, uint32_t, StateCell&) override {}
   void failing(const Status& status) override { throw Error(status); }
@@ -19,7 +20,7 @@ struct LonelyHost final : StepHost {
   void ended(Status) override {}
 };
 
-/// A graph under construction, with x fed, and its runtime.
+/// A graph under construction, whose placeholder x is fed, and its runtime.
 struct Bench {
   std::shared_ptr<const OpLibrary> library = make_op_library();
   test::LocalRuntime runtime{library};
@@ -34,7 +35,7 @@ struct Bench {
     const auto plan = value_or_throw(runtime.prepare(graph, {{x}, std::move(fetches), std::move(targets)}));
     const Tensor one = Tensor::scalar(1.0f);
     const size_t feeds = plan->plan().feeds().size();
-    LonelyHost host;
+    UnusedHost host;
     for (auto _ : state) {
       std::vector<Tensor> fed(feeds, one);
       StepRunner runner(plan, host);
@@ -54,7 +55,7 @@ void chain_no_op(benchmark::State& state) {
   b.run(state, {}, {last.node});
 }
 
-// Each node after its two children.
+// Each node runs after its two children.
 void tree_no_op(benchmark::State& state) {
   Bench b;
   std::vector<Output> open;
@@ -63,7 +64,7 @@ void tree_no_op(benchmark::State& state) {
   b.run(state, {}, {open.back().node});
 }
 
-// One before all, one after all.
+// One node runs before all others, and one after them.
 void wide_no_op(benchmark::State& state) {
   Bench b;
   const Output first = b.no_op({});
@@ -72,7 +73,7 @@ void wide_no_op(benchmark::State& state) {
   b.run(state, {}, {b.no_op(all).node});
 }
 
-// y = y + x: the memory of y is used again.
+// y = y + x: the memory of y is reused.
 void chain_add(benchmark::State& state) {
   Bench b;
   Output y = b.add(b.x, b.x);
@@ -80,7 +81,7 @@ void chain_add(benchmark::State& state) {
   b.run(state, {y}, {});
 }
 
-// y = y + x where somebody else reads y, so that each sum needs memory of its own.
+// y = y + x, where another node reads y, so that each sum needs its own memory.
 void chain_add_kept(benchmark::State& state) {
   Bench b;
   Output y = b.add(b.x, b.x), before = b.x;
@@ -100,7 +101,7 @@ void tree_add(benchmark::State& state) {
   b.run(state, {open.back()}, {});
 }
 
-// Every sum has memory of its own.
+// Every sum has its own memory.
 void wide_add(benchmark::State& state) {
   Bench b;
   std::vector<Output> all;

@@ -10,10 +10,10 @@
 namespace troupe::bench {
 namespace {
 
-constexpr size_t chains = 12;  // more than latency times throughput
+constexpr size_t chains = 12;  // more than the latency times the throughput of multiply-adds
 constexpr size_t rounds = 20'000;
 
-// Each chain works on numbers of its own, in a register of its own: hence the unrolling.
+// The loop is unrolled so that each chain has its own register.
 __attribute__((target("avx512f"))) void multiply_add_512() {
   __m512 sums[chains];
   const __m512 factor = _mm512_set1_ps(0.999f), term = _mm512_set1_ps(0.001f);
@@ -52,7 +52,7 @@ void MemoryFloor::pass() {
   const size_t both = std::min(from_.size(), to_.size());
   if (both != 0) std::memcpy(to_.data(), from_.data(), both);
   if (to_.size() > both) std::memset(to_.data() + both, 0, to_.size() - both);
-  // A byte that is not there is looked for at the rate of reading.
+  // The search for a byte that does not occur runs at the rate at which memory can be read.
   if (from_.size() > both) benchmark::DoNotOptimize(std::memchr(from_.data() + both, 1, from_.size() - both));
   benchmark::ClobberMemory();
 }
@@ -60,7 +60,7 @@ void MemoryFloor::pass() {
 double MemoryFloor::measure(double seconds) {
   pass();
   std::vector<double> times;
-  size_t passes = 1;  // per reading of the clock
+  size_t passes = 1;  // the number of passes between two readings of the clock
   for (double total = 0; total < seconds || times.size() < 5;) {
     const double begin = thread_seconds();
     for (size_t i = 0; i < passes; ++i) pass();

@@ -1,5 +1,5 @@
-// What the machine can do, measured beside what we do: copying, filling and reading memory, and multiply-adds in registers. CPU time of
-// the calling thread, so that a busy machine disturbs little. One thread; sizes in bytes, times in seconds.
+// Measures the limits of the machine: copying, filling and reading memory, and multiply-adds in registers. Times are CPU times of
+// the calling thread, so that other processes disturb little. One thread; sizes are in bytes, times in seconds.
 #pragma once
 
 #include <cstddef>
@@ -7,23 +7,25 @@
 
 namespace troupe::bench {
 
-/// CPU time of this thread.
+/// Returns the CPU time of this thread.
 double thread_seconds();
 
-/// The least time in which some memory can be read and other memory written: as much as both have is copied, the rest filled or read.
+/// Measures the least time in which one block of memory can be read and another written. The smaller size is copied, and the rest
+/// is filled or read.
 class MemoryFloor {
  public:
   MemoryFloor(size_t read, size_t written);
-  /// One pass over memory that was touched before.
+  /// Makes one pass over the memory, which has been touched before.
   void pass();
-  /// Median of passes that take about `seconds` together.
+  /// Returns the median time of passes that take about `seconds` in total.
   double measure(double seconds);
 
  private:
   std::vector<char> from_, to_;
 };
 
-/// Single-precision multiply-adds a core does per second, times two (FLOP/s): the widest vectors, from registers to registers.
+/// Returns the single-precision FLOP/s of a core: multiply-adds per second times two, with the widest vectors and operands in
+/// registers.
 double fma_rate();
 
 }  // namespace troupe::bench

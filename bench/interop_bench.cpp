@@ -1,5 +1,5 @@
-// Graphs of TensorFlow read and written: a tree and a chain of 50,000 nodes, whose names, inputs and attributes are as a program
-// writes them. The file of --graph=FILE, if any, is read as well.
+// Measures reading and writing of TensorFlow's graphs: a tree and a chain of 50,000 nodes, with names, inputs and attributes as a
+// program writes them. With --graph=FILE, that file is read, too.
 #include <benchmark/benchmark.h>
 
 #include <fstream>

@@ -1,6 +1,6 @@
-// Kernels alone, on one thread or THREADS, beside what the machine can do: `floor` is the time of a kernel over the least time in which its bytes
-// can be moved (bench/floors.h), measured right after it on memory of the same sizes; for products and functions, `flops` is their
-// share of the multiply-adds that registers allow. Outputs come from a device's allocator, never over an input.
+// Compares kernels, on one thread or THREADS, with the limits of the machine. `floor` is the time of a kernel divided by the least time
+// in which its bytes can be moved (bench/floors.h), measured right after it on memory of the same sizes. For products and functions,
+// `flops` is their fraction of the peak rate of multiply-adds. Outputs are allocated from a device; they never reuse an input.
 //   kernels_bench [--benchmark_filter=Transpose] [THREADS]
 #include <benchmark/benchmark.h>
 
@@ -17,7 +17,7 @@
 namespace troupe::bench {
 namespace {
 
-/// One node, prepared, with its inputs.
+/// One prepared node with its inputs.
 class OneOp {
  public:
   OneOp(const OpLibrary& library, Pool& pool, const std::string& op, std::vector<Tensor> inputs,
@@ -91,13 +91,13 @@ Tensor below(int64_t count, int32_t limit) {
   return tensor;
 }
 
-/// What a benchmark runs, made when it starts: inputs of about `bytes` in the largest.
+/// What a benchmark runs. It is created when the benchmark starts; the largest input has about `bytes` bytes.
 struct Setup {
   std::string op;
   std::vector<Tensor> inputs;
   Attributes attrs = {};
-  double flops = 0;     ///< done by one run; 0: bound by memory
-  size_t bytes_in = 0;  ///< read by one run; 0: all of the inputs
+  double flops = 0;     ///< the floating point operations of one run; 0: the kernel is bound by memory
+  size_t bytes_in = 0;  ///< the bytes that one run reads; 0: all inputs
 };
 using MakeSetup = std::function<Setup(int64_t elements)>;
 
@@ -105,7 +105,7 @@ class Benches {
  public:
   Benches(std::shared_ptr<const OpLibrary> library, Pool& pool) : library_(std::move(library)), pool_(pool) {}
 
-  /// For inputs of 1 KiB, 32 KiB, 1 MiB, 16 MiB and 100 MiB of floats.
+  /// Registers the benchmark for inputs of 1 KiB, 32 KiB, 1 MiB, 16 MiB and 100 MiB of floats.
   void add(const std::string& name, MakeSetup make) {
     for (const int64_t bytes :
          {int64_t{1} << 10, int64_t{1} << 15, int64_t{1} << 20, int64_t{1} << 24, int64_t{100} << 20})
@@ -140,7 +140,7 @@ class Benches {
   Pool& pool_;
 };
 
-/// Of a matrix of n elements.
+/// The dimensions of a matrix of n elements.
 int64_t rows_of(int64_t n, int64_t columns) { return std::max<int64_t>(n / columns, 1); }
 int64_t side_of(int64_t n) { return static_cast<int64_t>(std::sqrt(static_cast<double>(n))); }
 

@@ -1,6 +1,7 @@
-// What a link costs beside the wire: round trips and bulk transfers of frames over TCP, plain and TLS, next to bare sockets and a bare
-// SSL stream, in alternation, between two processes. Prints a table of medians; a ratio is ours to the bare one's of the same row.
-//   link_bench [MOST_MIB]      transfers up to that size; default 100
+// Compares a link with bare sockets: round trips and bulk transfers of frames over TCP and TLS, and the same over bare sockets and
+// a bare SSL stream, in alternation, between two processes. Prints a table of medians; the ratio is the link's result over the bare
+// one's.
+//   link_bench [MAX_MIB]       the largest transfer; default 100
 #include <netinet/tcp.h>
 #include <openssl/ssl.h>
 #include <sys/wait.h>
@@ -43,7 +44,7 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-/// So that both sides have touched every byte.
+/// Touches every byte, as both sides do.
 uint64_t sum(std::span<const std::byte> bytes) {
   uint64_t total = 0;
   const auto* words = reinterpret_cast<const uint64_t*>(bytes.data());
@@ -51,21 +52,22 @@ uint64_t sum(std::span<const std::byte> bytes) {
   return total;
 }
 
-/// What one process says to the other and hears back; made on both sides of a fork.
+/// An exchange between two processes; created on both sides of a fork.
 class Wire {
  public:
   virtual ~Wire() = default;
-  /// The client's: seconds for a message of so many bytes and a small answer.
+  /// Called by the client: returns the seconds for a message of the given number of bytes and a small reply.
   virtual double exchange(size_t bytes) = 0;
-  /// The server's: answers until the client goes.
+  /// Called by the server: replies until the client disconnects.
   virtual void serve() = 0;
 };
 
-// Bare sockets, blocking; with or without SSL.
+// Bare blocking sockets, with or without SSL.
 
 class BareWire final : public Wire {
  public:
-  BareWire(int descriptor, SSL* ssl, size_t most) : descriptor_(descriptor), ssl_(ssl), buffer_(most + turn) {
+  BareWire(int descriptor, SSL* ssl, size_t max_bytes)
+      : descriptor_(descriptor), ssl_(ssl), buffer_(max_bytes + turn) {
     const int on = 1;
     setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     if (ssl_) SSL_set_fd(ssl_, descriptor);
@@ -123,7 +125,7 @@ class BareWire final : public Wire {
 
 class FrameWire final : public Wire, private Connection::Events {
  public:
-  /// Connects, or is connected to.
+  /// Connects or accepts a connection.
   FrameWire(ListeningSocket& socket, bool is_client, const TcpOptions& options)
       : network_(value_or_throw(TcpNetwork::make(io_, options))) {
     if (is_client)
@@ -180,7 +182,7 @@ class FrameWire final : public Wire, private Connection::Events {
   bool serving_ = false, answered_ = false, closed_ = false;
 };
 
-// Two processes each.
+// Each exchange has two processes.
 
 struct Pair {
   TlsFiles client, server;
@@ -188,17 +190,17 @@ struct Pair {
 
 using Make = std::function<std::unique_ptr<Wire>(ListeningSocket&, bool is_client)>;
 
-std::unique_ptr<Wire> make_bare(ListeningSocket& socket, bool is_client, const Pair* tls, size_t most) {
+std::unique_ptr<Wire> make_bare(ListeningSocket& socket, bool is_client, const Pair* tls, size_t max_bytes) {
   const int descriptor =
       is_client ? ::socket(AF_INET, SOCK_STREAM, 0) : ::accept(socket.descriptor, nullptr, nullptr);
   if (is_client && ::connect(descriptor, socket.generic(), sizeof socket.address) != 0) std::abort();
-  if (!tls) return std::make_unique<BareWire>(descriptor, nullptr, most);
+  if (!tls) return std::make_unique<BareWire>(descriptor, nullptr, max_bytes);
   SSL_CTX* const context = SSL_CTX_new(TLS_method());
   const TlsFiles& files = is_client ? tls->client : tls->server;
   SSL_CTX_use_certificate_file(context, files.certificate.c_str(), SSL_FILETYPE_PEM);
   SSL_CTX_use_PrivateKey_file(context, files.key.c_str(), SSL_FILETYPE_PEM);
   SSL* const ssl = SSL_new(context);
-  auto wire = std::make_unique<BareWire>(descriptor, ssl, most);
+  auto wire = std::make_unique<BareWire>(descriptor, ssl, max_bytes);
   if ((is_client ? SSL_connect(ssl) : SSL_accept(ssl)) != 1) std::abort();
   return wire;
 }
@@ -209,7 +211,7 @@ std::unique_ptr<Wire> make_frames(ListeningSocket& socket, bool is_client, const
   return std::make_unique<FrameWire>(socket, is_client, options);
 }
 
-/// A server of its own process, and the client's end. The child is forked before this process has any thread.
+/// A server in its own process, and the client in this one. The child is forked before this process starts any thread.
 struct Peer {
   explicit Peer(const Make& make) {
     ListeningSocket socket;
@@ -240,7 +242,7 @@ void compare(const char* what, const Make& bare, const Make& ours, size_t bytes,
       return median(std::move(times));
     };
     const double one = run(*theirs.wire), other = run(*mine.wire);
-    if (repetition < 2) continue;  // memory touched for the first time
+    if (repetition < 2) continue;  // these repetitions touch memory for the first time
     a.push_back(one);
     b.push_back(other);
   }
@@ -256,13 +258,13 @@ void compare(const char* what, const Make& bare, const Make& ours, size_t bytes,
   std::fflush(stdout);
 }
 
-void run(size_t most) {
+void run(size_t max_bytes) {
   test::Certificates certificates;
   const Pair pair{certificates.of("/job:client/replica:0/task:0"),
                   certificates.of("/job:server/replica:0/task:0")};
   for (const Pair* tls : {static_cast<const Pair*>(nullptr), &pair}) {
     const Make bare = [&](ListeningSocket& socket, bool is_client) {
-      return make_bare(socket, is_client, tls, most);
+      return make_bare(socket, is_client, tls, max_bytes);
     };
     const Make ours = [&](ListeningSocket& socket, bool is_client) {
       return make_frames(socket, is_client, tls);
@@ -270,7 +272,7 @@ void run(size_t most) {
     const char* what = tls ? "tls" : "plain";
     compare(what, bare, ours, 64, 2000);
     for (const size_t kib : {64, 1 << 10, 10 << 10, 100 << 10, 1 << 20, 3 << 20})
-      if (const size_t bytes = kib << 10; bytes <= most)
+      if (const size_t bytes = kib << 10; bytes <= max_bytes)
         compare(what, bare, ours, bytes, kib > (10 << 10) ? 1 : 20);
   }
 }

@@ -1,4 +1,4 @@
-// What messages cost: building, sharing and reading one, and its way through a frame.
+// Measures messages: building, sharing and reading one, and encoding and decoding it as a frame.
 #include <benchmark/benchmark.h>
 
 #include <cstring>
@@ -31,7 +31,7 @@ Message<wire::TensorsArrived> tensors_arrived(const Tensor& tensor) {
   return draft.finish(std::move(attachments));
 }
 
-// An update of three cells, the largest message of an ordinary training step.
+// An update of three cells, which is the largest message of a typical training step.
 Message<wire::Update> update(const Tensor& tensor) {
   Draft<wire::Update> draft;
   draft->initStep().setOrdinal(2);
@@ -109,7 +109,7 @@ void receive_graph(benchmark::State& state) {
 }
 BENCHMARK(receive_graph)->Unit(benchmark::kMillisecond);
 
-// Built, encoded, written to a buffer, decoded, checked: what a simulated network costs a message.
+// The cost of a message in a simulated network: it is built, encoded, written to a buffer, decoded and checked.
 void through_a_frame(benchmark::State& state) {
   const auto tensor = Tensor::scalar(1.0f);
   FrameDecoder decoder(heap_allocator());

@@ -1,5 +1,5 @@
-// The master's passes on a graph of 50,000 nodes shaped like training: layers with variables on two parameter servers, reads,
-// matrix products, gradients with shapes and constants, updates; everything else on two workers.
+// Measures the master's passes on a graph of 50,000 nodes that resembles training: layers with variables on two parameter servers,
+// reads, matrix products, gradients with shapes and constants, and updates. The other nodes are on two workers.
 #include <benchmark/benchmark.h>
 
 #include "graph/passes/partition.h"
@@ -13,7 +13,7 @@ namespace {
 
 constexpr int layers = 50'000 / 16;
 
-/// 16 nodes a layer, of which 3 go when it is simplified.
+/// Adds a layer of 16 nodes, of which simplification removes 3.
 void add_layer(ToyGraph& g, int i, std::vector<Output>& updates, Output& x) {
   const std::string l = "layer" + std::to_string(i) + '/', ps = "/job:ps/task:" + std::to_string(i % 2);
   const std::string worker = "/job:worker/task:" + std::to_string(i * 2 / layers);

@@ -1,5 +1,5 @@
-// What a step costs through the whole stack: session, master, worker, executor. bench/peers/steps.py sets TensorFlow's figures
-// for the same graphs beside these.
+// Measures a step through the whole stack: session, master, worker and executor. bench/peers/steps.py compares the results with
+// TensorFlow's for the same graphs.
 #include <benchmark/benchmark.h>
 
 #include "actors/runtime.h"
@@ -42,8 +42,8 @@ void variable_update(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(step.run({Tensor::scalar(1.0f)}));
 }
 
-// Each thread: steps of its own on a variable of its own, v: AssignAdd(v, x), not fetched. Up to 512 KiB the variable's actor
-// computes it in its handler, more outside.
+// Each thread runs its own steps on its own variable, v: AssignAdd(v, x), which is not fetched. Up to 512 KiB the actor of the
+// variable computes the update in its handler; larger updates are computed outside.
 std::unique_ptr<Runtime> shared_runtime;
 
 void independent_updates(benchmark::State& state) {
@@ -114,14 +114,14 @@ void while_loop_sum(benchmark::State& state, int devices) {
   for (auto _ : state) benchmark::DoNotOptimize(step.run({Tensor::scalar(1.0f)}));
 }
 
-/// Runs a step with `chains` inputs of this dtype and shape; make_ends(scope, inputs) makes what is fetched.
+/// Runs a step with `chains` inputs of the given dtype and shape. make_ends(scope, inputs) adds nodes and returns the fetches.
 template <class MakeEnds>
 void run_chains(benchmark::State& state, size_t chains, const Tensor& feed, MakeEnds make_ends) {
   Runtime runtime({.threads = static_cast<size_t>(state.range(0))});
   Graph graph(runtime.ops());
   const Scope g(graph);
   std::vector<Output> inputs;
-  for (size_t i = 0; i < chains; ++i)  // one each: equal chains would be merged
+  for (size_t i = 0; i < chains; ++i)  // each chain has its own input, because equal chains would be merged
     inputs.push_back(
         g.add_one("Placeholder", {}, {{"dtype", feed.dtype()}, {"shape", PartialShape(feed.shape())}}));
   const std::vector<Output> ends = make_ends(g, inputs);
@@ -130,7 +130,7 @@ void run_chains(benchmark::State& state, size_t chains, const Tensor& feed, Make
   for (auto _ : state) benchmark::DoNotOptimize(step.run(std::vector<Tensor>(chains, feed)));
 }
 
-// Two chains of ten Uniques of 65,536 numbers, none of which uses more than one thread.
+// Two chains of ten Unique ops on 65,536 numbers. Each op uses only one thread.
 void independent_chains(benchmark::State& state) {
   std::vector<int32_t> numbers(65536);
   for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<int32_t>(i * 2654435761u % 5000);

@@ -1,5 +1,5 @@
-// How many messages a second the simulation of a cluster carries: between actors of one host, between hosts (encoded, delayed,
-// decoded), and in steps of a session over four nodes. What a fault test can afford follows from it.
+// Measures how many messages per second the simulation of a cluster handles: between actors of one host, between hosts (where
+// messages are encoded, delayed and decoded), and in steps of a session over four nodes. The results limit the size of fault tests.
 #include <benchmark/benchmark.h>
 
 #include "graph/build/scope.h"
@@ -13,7 +13,7 @@ namespace {
 const std::vector<std::string> tasks = {"/job:chief/replica:0/task:0", "/job:ps/replica:0/task:0",
                                         "/job:worker/replica:0/task:0", "/job:worker/replica:0/task:1"};
 
-/// Passes each message on.
+/// Forwards each message.
 class Station final : public Role {
  public:
   explicit Station(uint64_t& passed) {
@@ -25,7 +25,7 @@ class Station final : public Role {
   ActorRef next;
 };
 
-/// Answers each request.
+/// Replies to each request.
 class Answerer final : public Role {
  public:
   explicit Answerer(uint64_t& answered) {
@@ -62,7 +62,7 @@ void one_host(benchmark::State& state) {
 }
 BENCHMARK(one_host)->Repetitions(5)->ReportAggregatesOnly();
 
-// A request and its answer are two messages.
+// A request and its reply count as two messages.
 void two_hosts(benchmark::State& state) {
   test::SimulatedCluster cluster(1, {tasks[0], tasks[1]});
   cluster.simulation().run_until([&] { return cluster.complete(); });

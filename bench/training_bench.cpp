@@ -1,5 +1,5 @@
-// A training step of examples/digits.toml: batch 64, a perceptron 64-100-10, Adam; in one logical shard and in two. Feeds are made
-// beforehand. bench/peers/steps.py sets TensorFlow's figures for the same graph beside these.
+// Measures a training step of examples/digits.toml (batch 64, a perceptron 64-100-10, Adam) with one and with two logical shards.
+// Feeds are prepared in advance. bench/peers/steps.py compares the results with TensorFlow's for the same graph.
 #include <benchmark/benchmark.h>
 
 #include "actors/runtime.h"

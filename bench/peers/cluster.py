@@ -1,8 +1,9 @@
-"""Steps over processes of this machine, Troupe's beside TensorFlow's gRPC cluster, in turns in one run. In a virtual environment with
-tensorflow-cpu:
+"""Compares steps over several processes of this machine in Troupe and in a gRPC cluster of TensorFlow, which take turns in one run. Needs a
+virtual environment with tensorflow-cpu:
    python bench/peers/cluster.py build/release [rounds]
-One parameter server and one or two workers, a process and a compute thread each; worker 0 is the client. What a step does stands in
-bench/cluster_bench.cpp. Prints a table: medians over the rounds of the median step, with the least and the most.
+There is one parameter server and one or two workers, each a process with one compute thread; worker 0 is the client.
+bench/cluster_bench.cpp describes the steps. Prints a table: for each step the median over the rounds of its median time, with the
+minimum and maximum.
 """
 import os
 import socket
@@ -25,7 +26,7 @@ def free_endpoint():
 
 
 def serve(cluster, job, task):
-    """A node of the cluster, in a process of its own."""
+    """Runs a node of the cluster in its own process."""
     program = f"from peer import config, tf; tf.train.Server({cluster!r}, '{job}', {task}, config=config()).join()"
     return subprocess.Popen([sys.executable, "-c", program], cwd=FOLDER, stdout=subprocess.DEVNULL,
                             stderr=subprocess.DEVNULL)
@@ -90,4 +91,4 @@ def main(folder, rounds, seconds=2):
 
 if __name__ == "__main__":
     main(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 5)
-    os._exit(0)  # a tf.train.Server can be ended in no other way
+    os._exit(0)  # there is no other way to end a tf.train.Server

@@ -1,11 +1,12 @@
-"""The same graphs in TensorFlow, PyTorch and Troupe, timed in turns in one run:
+"""Compares the same graphs in TensorFlow, PyTorch and Troupe, which take turns in one run:
    python bench/peers/graphs.py build/release/troupe [rounds [part of a name]]
-in a virtual environment with tensorflow-cpu; TORCH=PYTHON names the interpreter of one with torch, whose column is left out without
-it. Each peer runs in a process of its own, all with one thread. A graph is built in TensorFlow and written for Troupe, which runs it by
-`troupe bench`; PyTorch runs the same arithmetic eagerly. Prints three tables for bench/README.md: medians over the rounds of the median
-step, with the least and the most, and the ratio of the medians to TensorFlow's `make_callable`. Steps are measured with the graph as
-it was written (TensorFlow's meta optimizer off and its optimizer level L0, Troupe's `--no-simplify`) and as both simplify it (L1);
-kernels as written; the third table has what happens before the second step. With a part of a name only the rows that have it.
+Needs a virtual environment with tensorflow-cpu. TORCH=PYTHON names the interpreter of an environment with torch; without it the column
+of PyTorch is left out. Each peer runs in its own process with one thread. A graph is built in TensorFlow and written to a file, which
+Troupe runs with `troupe bench`; PyTorch runs the same arithmetic eagerly. Prints three tables for bench/README.md: for each step the
+median over the rounds of its median time, with the minimum and maximum, and the ratio of the medians to TensorFlow's `make_callable`.
+Steps are measured with the graph as written (TensorFlow's meta optimizer off and its optimizer level L0, Troupe's `--no-simplify`) and
+as both simplify it (L1). Kernels are measured as written. The third table measures what happens before the second step. If a part of a
+name is given, only rows whose names contain it are measured.
 """
 import json
 import os
@@ -22,8 +23,8 @@ import numpy
 from peer import FOLDER, TENSORFLOW, session, tf
 from timing import print_head, print_row, ratio, step_times, text
 
-SECONDS = 0.3  # that a figure is measured for
-LOOP = 1000    # iterations of a loop, all in one step
+SECONDS = 0.3  # the duration of each measurement
+LOOP = 1000    # the iterations of a loop, all in one step
 
 
 def median_time(step):
@@ -31,7 +32,7 @@ def median_time(step):
 
 
 class Row:
-    """A graph with what is fed to it and asked of it; a step does `items` of what the name says."""
+    """A graph with its feeds, fetches and targets. A step does `items` times what the name says."""
 
     def __init__(self, name, build, torch=None, items=1):
         self.name, self.torch, self.items = name, torch, items
@@ -52,7 +53,7 @@ class Row:
                 self.arguments += [flag, name]
 
     def ours(self, troupe, folded, seconds):
-        """Troupe's median step, over as many as take SECONDS where one takes `seconds`."""
+        """Returns the median time of Troupe's steps. Their number is such that they take about SECONDS if one takes `seconds`."""
         steps = max(3, min(20_000, int(SECONDS / seconds)))
         command = [troupe, "bench", *self.arguments, "--steps", str(steps), "--warmup", str(steps // 5)]
         output = subprocess.run(command + ([] if folded else ["--no-simplify"]), check=True, capture_output=True,
@@ -60,7 +61,7 @@ class Row:
         return json.loads(output)["median_us"] * 1e-6
 
     def theirs(self, folded):
-        """TensorFlow's step by make_callable and by session.run."""
+        """Returns functions that run TensorFlow's step through make_callable and through session.run."""
         running = session(self.graph, folded=folded)
         running.run([*self.init])
         fetches = [*self.fetches, *self.targets]
@@ -70,7 +71,7 @@ class Row:
 
 
 class Times:
-    """Of one row on one setting, a figure a round."""
+    """The times of one row with one setting, one for each round."""
 
     def __init__(self, row, troupe, folded):
         self.row, self.troupe, self.folded = row, troupe, folded
@@ -87,7 +88,7 @@ class Times:
                 "run": text(self.run, self.row.items), "ratio": ratio(self.ours, self.theirs)}
 
 
-# ---- what is measured
+# ---- graphs
 
 
 def null_step(count):
@@ -107,7 +108,7 @@ def chain(count):
 
 
 def loop(body, shape):
-    """LOOP rounds of body(total, fed), of this shape both."""
+    """A loop of LOOP iterations of body(total, fed); both values have the given shape."""
     def build():
         x = tf.placeholder(tf.float32, shape)
         rounds = tf.while_loop(lambda i, _: i < LOOP, lambda i, total: (i + 1, body(total, x)), [tf.constant(0), x])
@@ -129,7 +130,7 @@ def loop_torch(body, shape):
 
 
 def mlp(batch):
-    """784-100-10, softmax cross entropy, gradient descent."""
+    """A training step of a perceptron 784-100-10 with softmax cross entropy and gradient descent."""
     def build():
         random = numpy.random.default_rng(7)
         image, label = tf.placeholder(tf.float32, [None, 784]), tf.placeholder(tf.float32, [None, 10])
@@ -199,11 +200,11 @@ def kernels():
         yield Row(f"Sum of {label}", unary(tf.reduce_sum, kib), torch_of("x.sum()", kib * 256))
 
 
-# ---- the peers
+# ---- PyTorch
 
 
 class Torch:
-    """Steps of PyTorch in a process of its own: a line with a program in, a line with seconds out."""
+    """Runs steps of PyTorch in its own process, which reads a program as one line and writes the seconds as one line."""
 
     SERVER = """
 import json, statistics, sys
@@ -230,7 +231,7 @@ for line in sys.stdin:
         return float(self.process.stdout.readline())
 
 
-# ---- before the second step
+# ---- the time before the second step
 
 FIRST_STEP = """
 import sys
@@ -243,7 +244,7 @@ tf.Session().run(y, {x: 1.0})
 
 
 def tree(nodes):
-    """Sums of all pairs, of their sums, and so on."""
+    """A tree of additions: the sums of pairs, the sums of pairs of these sums, and so on."""
     def build():
         x = tf.placeholder(tf.float32, [])
         level = [x + float(i) for i in range(nodes // 3)]
@@ -294,7 +295,7 @@ class Run:
         self.number = 0
 
     def measure(self, rows, settings):
-        """Each row with its Times on each setting and the text of PyTorch's."""
+        """Yields each row with its Times for each setting and the text for PyTorch."""
         for row in rows:
             if self.part not in row.name:
                 continue

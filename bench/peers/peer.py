@@ -1,5 +1,5 @@
-"""TensorFlow as the programs of this folder run it: with graphs, and the control flow and variables of its first versions, on the CPU.
-Processes that they start inherit the environment, and find this and timing.py in FOLDER."""
+"""Sets up TensorFlow for the programs of this folder: graph mode, version 1 control flow and variables, on the CPU. Processes that they
+start inherit the environment and find this file and timing.py in FOLDER."""
 import os
 import pathlib
 
@@ -17,7 +17,7 @@ FOLDER = pathlib.Path(__file__).resolve().parent
 
 
 def config(threads=1, devices=1, folded=True):
-    """Without `folded` the graph runs as it was written: no meta optimizer, no constants folded, no subexpressions shared."""
+    """If `folded` is false, the graph runs as it was written: without meta optimizer, constant folding or shared subexpressions."""
     result = tf.ConfigProto(intra_op_parallelism_threads=threads, inter_op_parallelism_threads=threads,
                             device_count={"CPU": devices})
     result.graph_options.rewrite_options.disable_meta_optimizer = not folded

@@ -1,7 +1,8 @@
-"""Steps of Troupe beside the same graphs in TensorFlow, measured in turns in one run. In a virtual environment with tensorflow-cpu:
+"""Compares steps of Troupe and of TensorFlow for the same graphs, which take turns in one run. Needs a virtual environment with
+tensorflow-cpu:
    python bench/peers/steps.py build/release/bench [rounds]
-Prints a table: medians over the rounds with the least and the most, and the ratio of the medians. Both sides have as many threads as
-the row has devices, or as it says. TensorFlow's settings are those it comes with.
+Prints a table: the medians over the rounds with minimum and maximum, and the ratio of the medians. Both sides have as many threads as
+the row has devices, unless the row gives a number. TensorFlow has its default settings.
 """
 import json
 import statistics
@@ -59,7 +60,7 @@ def while_loop(devices):
 
 
 def digits(shards, threads):
-    """examples/digits.toml: gradients of each shard, their mean weighted by samples, Adam."""
+    """A training step of examples/digits.toml: the gradients of each shard, their mean weighted by samples, and Adam."""
     random = numpy.random.default_rng(7)
     feeds, values, losses, gradients, samples = [], [], [], [], []
 
@@ -93,7 +94,7 @@ def digits(shards, threads):
     return lambda: function(*values)
 
 
-# What, our program, its benchmark, TensorFlow's step, how many of the thing a step holds.
+# The name of the row, Troupe's program and benchmark, TensorFlow's step, and how many items a step has.
 ROWS = [
     ("null step, `session.run`", "session_bench", "null_step/session_run", null_step(False), 1),
     ("null step, prepared / `make_callable`", "session_bench", "null_step/prepared", null_step(True), 1),
@@ -121,7 +122,7 @@ def main(folder, rounds):
     for _ in range(rounds):
         for (_, program, benchmark, step, _), (mine, other) in zip(ROWS, times):
             mine.append(ours(folder, program, benchmark))
-            other.append(statistics.mean(step_times(step, 0.3)))  # the mean, as our benchmarks have it
+            other.append(statistics.mean(step_times(step, 0.3)))  # the mean, because Troupe's benchmarks report means
     print(f"Medians (least - most) of {rounds} rounds.\n")
     print_head("what", "Troupe", TENSORFLOW, "ratio")
     for (what, *_, items), (mine, other) in zip(ROWS, times):

@@ -1,10 +1,11 @@
-"""Steps timed, and tables as bench/README.md has them."""
+"""Measures steps, and prints tables in the format of bench/README.md."""
 import statistics
 import time
 
 
 def step_times(step, seconds, feeds=tuple, warmup=1):
-    """Of each step in so many seconds, three at least, the first ones left out; `feeds` makes its arguments, untimed."""
+    """Returns the times of steps that run for `seconds`, at least three. The first `warmup` steps are not measured, and neither is the
+    call of `feeds`, which returns the arguments of a step."""
     for _ in range(warmup):
         step(*feeds())
     times = []
@@ -18,7 +19,7 @@ def step_times(step, seconds, feeds=tuple, warmup=1):
 
 
 def text(times, items=1):
-    """Median (least - most) of seconds for so many things each; nothing of nothing."""
+    """Returns "median (minimum - maximum)" of the times per item, in microseconds; an empty string if there are no times."""
     if not times:
         return ""
     low, middle, high = (1e6 * value / items for value in (min(times), statistics.median(times), max(times)))

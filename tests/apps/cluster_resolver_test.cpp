@@ -1,4 +1,4 @@
-// Which task a node is: by a cluster file, by TF_CONFIG, by SLURM; and what is said when none of them tells.
+// The cluster resolver: the task of a node from a cluster file, TF_CONFIG or SLURM, and the error if there is none of these.
 #include "apps/cluster/cluster_resolver.h"
 
 #include <boost/test/unit_test.hpp>

@@ -47,7 +47,7 @@ std::string mistakes(std::string text, const std::vector<std::string>& options =
   return config ? "" : config.status().text();
 }
 
-/// The good file with one line, known by its beginning, replaced by others.
+/// Returns the valid file with one line, given by its beginning, replaced by other lines.
 std::string with(std::string_view beginning, std::string_view line) {
   std::string text = good;
   const size_t begin = text.find('\n' + std::string(beginning)) + 1;
@@ -163,7 +163,7 @@ run.toml:17:23: train.fault.heartbeat: expected a time such as "60s", "200ms", "
   BOOST_TEST((parse(text).status().code() == Code::InvalidArgument));
 }
 
-/// The first line of what is said about one line of the good file.
+/// Returns the first line of the error after one line of the valid file has been replaced.
 std::string about(std::string_view beginning, std::string_view line) {
   const std::string all = mistakes(with(beginning, line));
   return all.substr(0, all.find('\n'));
@@ -326,7 +326,7 @@ loss = "mean(output)"
   BOOST_TEST(wrong("\"relu\"", "\"rleu\"").find("the nearest is 'relu'") != std::string::npos);
 }
 
-/// A model of two layers over `input`, with `more` among its definitions.
+/// Returns a file with a model of two layers. `input` is the line that sets their input, and `more` adds definitions.
 std::string layered(const std::string& input, const std::string& more = {}) {
   std::string text = good;
   const size_t begin = text.find("[model.variables]"), end = text.find("[train]");
@@ -348,7 +348,7 @@ BOOST_AUTO_TEST_CASE(layers_take_an_input_of_the_data) {
   BOOST_TEST(
       first_line(mistakes(layered("input = 'v'\n"))) ==
       "run.toml:9:9: model.input: 'v' is a variable; layers take an input of the data; known: image, label");
-  // The only complaint.
+  // It is the only mistake that is reported.
   BOOST_TEST(
       mistakes(layered("input = 'imgae'\n")) ==
       "run.toml:9:9: model.input: the data has no input 'imgae'; layers take an input of the data; the "
@@ -388,7 +388,7 @@ BOOST_AUTO_TEST_CASE(the_name_of_a_run_is_one_folder) {
     BOOST_TEST(parse(good, {"run.name=" + name}).ok(), name);
 }
 
-// Each key that has a list of allowed values, and where in the good file a value that is none of them is put.
+// For each key with a list of allowed values: the line of the valid file to replace, and a line with a value that is not allowed.
 BOOST_AUTO_TEST_CASE(an_unknown_value_of_any_enumerated_key_is_refused) {
   const std::string dense = "[model]\nlayers = [{ type = 'dense', units = 3, ",
                     variables = " }]\n[model.variables]";
@@ -463,14 +463,14 @@ BOOST_AUTO_TEST_CASE(hostile_files_are_refused) {
   std::string unknown = "[y]\n";
   for (int i = 0; i < 1000; ++i) unknown += "k" + std::to_string(i) + " = \"unknown\"\n";
   BOOST_TEST(mistakes(unknown).size() < 10000u);
-  // Nested as deep as it may be: values in values, each under a key of 16 parts.
+  // The deepest nesting that is allowed: values within values, each under a key of 16 parts.
   const std::string deep = "x = " + repeated("{" + repeated("a.", 15) + "a = ", 64) + "1" + repeated("}", 64);
   BOOST_TEST(first_line(deep).find("x: unknown key") != std::string::npos);
   BOOST_TEST(!mistakes(with("hidden", "hidden = \"" + repeated("(", 10000) + "\"")).empty());
 }
 
 BOOST_AUTO_TEST_CASE(places_in_strings_are_those_of_the_raw_text) {
-  // Each string's value ends in an unknown name; the raw text before it differs.
+  // The value of each string ends with an unknown name; the text of the file before that name differs.
   const std::pair<const char*, const char*> cases[] = {
       {"hidden = 'relu(nope)'", "run.toml:15:16: "},
       {"hidden = \"relu(nope)\"", "run.toml:15:16: "},

@@ -19,7 +19,7 @@ std::vector<T> elements(const Tensor& tensor) {
   return {values.begin(), values.end()};
 }
 
-/// magic, element type, rank, sizes, elements.
+/// Returns the bytes of an IDX file: magic number, element type, rank, dimensions, elements.
 std::string idx(char element, std::vector<uint32_t> sizes, std::string elements) {
   std::string bytes{'\0', '\0', element, static_cast<char>(sizes.size())};
   for (const uint32_t size : sizes)
@@ -27,7 +27,7 @@ std::string idx(char element, std::vector<uint32_t> sizes, std::string elements)
   return bytes + elements;
 }
 
-/// A folder that is gone at the end of the test.
+/// A temporary folder, which is removed at the end of the test.
 struct Folder {
   Folder() : path(std::filesystem::temp_directory_path() / ("troupe_data_" + std::to_string(::getpid()))) {
     std::filesystem::create_directories(path);
@@ -46,7 +46,7 @@ std::string numbers(int64_t from, int64_t to) {
   return text;
 }
 
-/// x = 0 .. n-1 as both columns.
+/// Returns a data set with the numbers 0 to n-1 in both columns.
 Dataset counting(int64_t n) {
   std::vector<float> x(static_cast<size_t>(n));
   std::iota(x.begin(), x.end(), 0.0f);

@@ -52,8 +52,8 @@ void DigitsRuns::check_equal(const WholeCheckpoint& apart, const WholeCheckpoint
   }
 }
 
-bool DigitsRuns::gone_within(const std::vector<pid_t>& processes, std::chrono::milliseconds most) {
-  const auto end = std::chrono::steady_clock::now() + most;
+bool DigitsRuns::gone_within(const std::vector<pid_t>& processes, std::chrono::milliseconds timeout) {
+  const auto end = std::chrono::steady_clock::now() + timeout;
   while (std::ranges::any_of(processes, is_running)) {
     if (std::chrono::steady_clock::now() > end) return false;
     std::this_thread::sleep_for(10ms);
@@ -62,8 +62,8 @@ bool DigitsRuns::gone_within(const std::vector<pid_t>& processes, std::chrono::m
 }
 
 Descendants::Descendants() : variable_(std::string(mark) + "=" + std::to_string(getpid())) {
-  setenv(mark, std::to_string(getpid()).c_str(),
-         1);  // the environment of this process itself shows no change
+  // /proc shows the environment that a process had at its start, so this process does not count.
+  setenv(mark, std::to_string(getpid()).c_str(), 1);
 }
 Descendants::~Descendants() { unsetenv(mark); }
 

@@ -1,5 +1,5 @@
-// DigitsRuns: training runs of examples/digits.toml by the real program, each under a name of its own in a folder that goes with this.
-// One thread.
+// DigitsRuns: runs the real program on examples/digits.toml. Each run has its own name in a temporary folder, which the destructor
+// removes. One thread.
 #pragma once
 
 #include <sys/types.h>
@@ -18,21 +18,21 @@ namespace troupe::test {
 struct DigitsRuns {
   using Arguments = std::vector<std::string>;
 
-  /// The arguments of a run: of `troupe train`, or whichever subcommand.
+  /// Returns the arguments of a run with `troupe train` or another subcommand.
   Arguments run(const std::string& subcommand, const std::string& name, const Arguments& more) const;
-  /// Of one that does not end by itself.
+  /// Returns the arguments of a run that does not end by itself.
   Arguments endless(const std::string& subcommand, const std::string& name, const Arguments& more) const;
-  /// Of the newest checkpoint of the first run of that name.
+  /// Returns the variables of the newest checkpoint of the first run of that name.
   WholeCheckpoint weights(const std::string& name);
-  /// Tells Boost.Test what differs. What trains over a cluster counts its rounds in variables of its own, beside those of the model.
+  /// Reports differences to Boost.Test. A run over a cluster has additional variables that count rounds; they are ignored.
   static void check_equal(const WholeCheckpoint& apart, const WholeCheckpoint& alone);
-  static bool gone_within(const std::vector<pid_t>& processes, std::chrono::milliseconds most);
+  static bool gone_within(const std::vector<pid_t>& processes, std::chrono::milliseconds timeout);
 
   const TemporaryFolder folder;
   RealDisk disk;
 };
 
-/// Those that this process starts from now on, and that they start: known by their environment.
+/// Finds the processes that this process starts from now on, and their descendants, by a variable in their environment.
 class Descendants {
  public:
   Descendants();

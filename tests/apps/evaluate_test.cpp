@@ -7,8 +7,7 @@
 namespace troupe::config {
 namespace {
 
-/// A graph over x float[?,2] and w float[2,3], with definitions that all stand in one file, "name = '...'" on
-/// a line each.
+/// A graph with x float[?,2] and w float[2,3]. The definitions are in one file, each on a line "name = '...'".
 struct Evaluation {
   explicit Evaluation(const std::vector<std::pair<std::string, std::string>>& definitions)
       : graph(test::small_ops()) {
@@ -29,7 +28,7 @@ struct Evaluation {
     define(scope, parsed, symbols, *diagnostics);
   }
 
-  /// "node op(inputs)", inputs by node name.
+  /// Returns a node as "node op(inputs)", with the names of its inputs.
   std::string node(const std::string& name) const {
     const auto& symbol = symbols.values.at(name);
     const auto* output = symbol ? std::get_if<Output>(&symbol->value()) : nullptr;
@@ -40,7 +39,7 @@ struct Evaluation {
       out += (out.back() == '(' ? "" : ", ") + graph.node(input.node).name;
     return out + ')';
   }
-  /// Places and texts of the mistakes, without the quoted lines.
+  /// Returns the locations and texts of the mistakes, without the quoted lines.
   std::string mistakes() const {
     std::string out, all = diagnostics->text();
     for (size_t begin = 0; begin < all.size();) {
@@ -59,7 +58,7 @@ struct Evaluation {
 
 BOOST_AUTO_TEST_SUITE(evaluation)
 
-// y = mean(h + 1);  h = relu(x . w);  either may stand first
+// y = mean(h + 1);  h = relu(x . w);  in either order
 BOOST_AUTO_TEST_CASE(definitions_stand_in_any_order) {
   const Evaluation evaluation({{"y", "mean(h + 1)"}, {"same", "y"}, {"h", "relu(matmul(x, w))"}});
   BOOST_TEST(evaluation.mistakes() == "");
@@ -73,7 +72,7 @@ BOOST_AUTO_TEST_CASE(definitions_stand_in_any_order) {
   BOOST_REQUIRE(sum);
   const Tensor* one = evaluation.graph.constant(sum->inputs[1]);
   BOOST_REQUIRE(one);
-  BOOST_TEST(one->as<float>()[0] == 1);  // the number took the type of its sibling
+  BOOST_TEST(one->as<float>()[0] == 1);  // the number was converted to the dtype of the other operand
 }
 
 BOOST_AUTO_TEST_CASE(operators_and_arguments_become_nodes) {

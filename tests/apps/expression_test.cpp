@@ -14,7 +14,7 @@ std::string show_literal(const Expression& expression) {
   return std::get<bool>(expression.literal) ? "true" : "false";
 }
 
-/// name@offset, (constructor@offset argument keyword=argument ...), [element ...].
+/// Returns a tree as text: name@offset, (constructor@offset argument keyword=argument ...), [element ...].
 std::string show(const Expression& expression) {
   std::string out = expression.keyword.empty() ? "" : expression.keyword + "=";
   std::string children;

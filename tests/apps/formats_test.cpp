@@ -1,4 +1,4 @@
-// The formats of data: what each reader yields of good files, and what it says of damaged ones.
+// The data formats: the records that each reader yields for valid files, and the errors for damaged ones.
 #include "apps/data/format.h"
 
 #include <boost/test/unit_test.hpp>
@@ -20,7 +20,7 @@ std::vector<T> elements(const Tensor& tensor) {
   return {values.begin(), values.end()};
 }
 
-/// All records of a file, with the labels of another one where the format has some.
+/// Returns all records of a file. `labels` are the bytes of its label file, for formats with label files.
 Result<Dataset> read(const char* format, const std::string& bytes, const std::string& labels = {},
                      const FormatOptions& options = {}, DType label_type = DType::Int32) {
   test::MemoryDisk disk;
@@ -39,7 +39,7 @@ std::string csv_failure(const std::string& text, const FormatOptions& options = 
   return failure(csv(text, options).status());
 }
 
-/// magic, element type, rank, sizes, elements.
+/// Returns the bytes of an IDX file: magic number, element type, rank, dimensions, elements.
 std::string idx(char element, std::vector<uint32_t> sizes, std::string elements) {
   std::string bytes{'\0', '\0', element, static_cast<char>(sizes.size())};
   for (const uint32_t size : sizes)

@@ -1,4 +1,5 @@
-// troupe node --join: real nodes that know one member of their cluster and ask it for a place; and what they are told when there is none.
+// troupe node --join: real nodes that know one member of their cluster and ask it for a task, and the errors if there is none for
+// them.
 #include <boost/test/unit_test.hpp>
 
 #include <csignal>
@@ -28,7 +29,7 @@ struct Fixture : test::DigitsRuns {
     BOOST_TEST(Program(TROUPE_PROGRAM, {"certs", folder.path() + "/certs", "--cluster", file}).end() == 0);
     return file;
   }
-  /// Of the folder in which troupe certs wrote them.
+  /// Returns the options for a certificate in the folder to which troupe certs wrote it.
   Arguments certificate(const std::string& task, const std::string& authority = "certs") const {
     const std::string file = folder.path() + "/certs/" + task;
     return {"--cert",      file + ".pem", "--key",
@@ -52,7 +53,7 @@ struct Fixture : test::DigitsRuns {
     BOOST_TEST(asking->end() != 0);
     BOOST_TEST(asking->output().find(text) != std::string::npos, asking->output());
   }
-  /// "worker/1" of a node that is one, as it says itself.
+  /// Returns the task that a node prints, such as "worker/1".
   static std::string place(Program& program) {
     if (!program.wait_for(" of cluster lab at ")) return program.output();
     return program.output().substr(0, program.output().find(' '));

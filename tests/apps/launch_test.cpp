@@ -1,4 +1,5 @@
-// troupe launch: nodes of a cluster file started here and, as over ssh, elsewhere. The ssh of these tests runs commands on this machine.
+// troupe launch: starts nodes of a cluster file on this machine and through ssh on others. In these tests ssh is replaced by a
+// program that runs commands on this machine.
 #include "apps/cluster/launch.h"
 
 #include <boost/test/unit_test.hpp>
@@ -28,13 +29,13 @@ Arguments operator+(Arguments left, const Arguments& right) {
 }
 
 struct Fixture : test::DigitsRuns {
-  /// Of one server and two workers, the second on another host; `more` is said of the cluster.
+  /// Writes a cluster file with one parameter server and two workers, the second on another host. `more` adds keys of [cluster].
   std::string cluster_file(const std::string& more = {}) const {
     return folder.write("cluster.toml", "cluster = { name = 'lab'" + more + " }\n[jobs]\nps = '" +
                                             ps.endpoint() + "'\nworker = ['" + worker0.endpoint() + "', '" +
                                             worker1.endpoint() + "']\n");
   }
-  /// A program in the place of ssh, given what it does with $host and the command, "$*".
+  /// Writes a script that replaces ssh. `script` handles $host and the command, "$*".
   std::string ssh(const std::string& script) const {
     const std::string file = folder.write("ssh", "#!/bin/sh\nhost=$1; shift\n" + script + "\n");
     std::filesystem::permissions(file, std::filesystem::perms::owner_all);
@@ -54,7 +55,7 @@ BOOST_FIXTURE_TEST_SUITE(launch, Fixture)
 BOOST_AUTO_TEST_CASE(hosts_of_this_machine_are_known) {
   BOOST_TEST(cluster::is_this_machine("127.0.0.1:4242"));
   BOOST_TEST(cluster::is_this_machine("localhost:4242"));
-  BOOST_TEST(!cluster::is_this_machine("192.0.2.1:4242"));  // of an example, RFC 5737
+  BOOST_TEST(!cluster::is_this_machine("192.0.2.1:4242"));  // an address for documentation (RFC 5737)
 }
 
 BOOST_AUTO_TEST_CASE(weights_are_those_of_one_process) {
@@ -99,7 +100,7 @@ BOOST_AUTO_TEST_CASE(a_signal_ends_the_run_in_order) {
   }
 }
 
-/// Whether it has not yet seen a signal that it was sent.
+/// Returns whether a signal that was sent to the process is still pending.
 bool is_pending(pid_t process, int signal) {
   std::ifstream status("/proc/" + std::to_string(process) + "/status");
   const std::string key = "ShdPnd:";
@@ -109,7 +110,7 @@ bool is_pending(pid_t process, int signal) {
   return false;
 }
 
-// A server that does not answer, and is given a minute to: the orderly end waits for it.
+// With this heartbeat a server that does not answer is lost only after a minute, and the orderly end waits for it until then.
 BOOST_AUTO_TEST_CASE(a_second_signal_ends_it_at_once) {
   const Arguments patient = {"--cluster", cluster_file(), "--set", "train.fault.heartbeat=12s"};
   Program launcher(TROUPE_PROGRAM, endless("launch", "twice", patient));
@@ -127,7 +128,7 @@ BOOST_AUTO_TEST_CASE(nodes_end_with_a_launcher_that_is_killed) {
   Program launcher(TROUPE_PROGRAM, endless("launch", "killed", by_ssh()));
   BOOST_TEST_REQUIRE(launcher.wait_for("epoch 2"), launcher.output());
   const auto all = descendants.all();
-  BOOST_TEST(all.size() >= 7u);  // itself, and for each node its ssh and the node
+  BOOST_TEST(all.size() >= 7u);  // the launcher, and for each node its ssh and the node
   kill(launcher.process(), SIGKILL);
   BOOST_TEST(gone_within(all, 20s));
 }
@@ -147,7 +148,7 @@ BOOST_AUTO_TEST_CASE(a_node_that_cannot_start_is_named_with_the_reason) {
     const auto begin = std::chrono::steady_clock::now();
     Program program(TROUPE_PROGRAM, run("launch", "bad", how + Arguments{"-q"}));
     BOOST_TEST(program.end() == 1);
-    BOOST_TEST((std::chrono::steady_clock::now() - begin < 30s));  // half of the time that a start may take
+    BOOST_TEST((std::chrono::steady_clock::now() - begin < 30s));  // half of the start timeout
     BOOST_TEST(program.output().find(who) != std::string::npos, program.output());
     BOOST_TEST(program.output().find(why) != std::string::npos, program.output());
     BOOST_TEST(descendants.count() == 0u);

@@ -1,4 +1,4 @@
-// Arrays as NumPy writes them, and what only looks like it.
+// Files as NumPy writes them, and damaged ones.
 #include "apps/data/arrays/npy.h"
 #include "apps/data/arrays/npz.h"
 
@@ -9,7 +9,7 @@
 namespace troupe::data {
 namespace {
 
-/// As numpy.save writes it, version 1.0.
+/// Returns a file of version 1.0 as numpy.save writes it.
 std::string npy(const std::string& dictionary, const std::string& elements) {
   std::string header = dictionary;
   header.resize(117, ' ');
@@ -122,7 +122,7 @@ BOOST_AUTO_TEST_CASE(an_archive_comes_back_as_it_was) {
   BOOST_TEST(value_or_throw(read_npz(value_or_throw(write_npz({})), "x.npz")).empty());
 }
 
-// Every byte of an archive that is not padding matters: none can be changed without an error or another array.
+// A change of any byte of an archive, except for padding, leads to an error or to another array.
 BOOST_AUTO_TEST_CASE(a_damaged_archive_does_no_harm) {
   const std::string archive = value_or_throw(write_npz({{"a", Tensor::vector<int32_t>({1, 2})}}));
   for (size_t i = 0; i < archive.size(); ++i)

@@ -1,4 +1,5 @@
-// Training over real processes: the same weights as in one process; and whoever dies, the run says so and nobody is left behind.
+// Training with several real processes yields the same weights as in one process. If a process dies, the run reports it, and no
+// process is left behind.
 #include <boost/test/unit_test.hpp>
 
 #include <unistd.h>
@@ -42,7 +43,7 @@ BOOST_AUTO_TEST_CASE(weights_are_those_of_one_process) {
   }
 }
 
-// Task 10 comes before task 2 in the alphabet.
+// There are more than ten tasks because "10" sorts before "2" as text.
 BOOST_AUTO_TEST_CASE(a_dozen_workers_know_their_numbers) {
   const std::vector<std::string> brief = {"--set", "train.max_steps=3",
                                           "--set", "train.early_stop.keep_best=false",
@@ -56,15 +57,15 @@ BOOST_AUTO_TEST_CASE(a_dozen_workers_know_their_numbers) {
 }
 
 BOOST_AUTO_TEST_CASE(a_run_is_resumed_by_another_number_of_processes) {
-  const auto epochs = [](int most) {
-    return std::vector<std::string>{"--set", "train.max_epochs=" + std::to_string(most), "--set",
+  const auto epochs = [](int max_epochs) {
+    return std::vector<std::string>{"--set", "train.max_epochs=" + std::to_string(max_epochs), "--set",
                                     "train.early_stop.keep_best=false"};
   };
   BOOST_TEST(Program(TROUPE_PROGRAM, run("alone", epochs(6))).end() == 0);
   BOOST_TEST(Program(TROUPE_PROGRAM, run("moved", epochs(1))).end() == 0);
-  int most = 1;
+  int max_epochs = 1;
   for (const std::string layout : {"ps=1,worker=2", "worker=2", "ps=2,worker=1", "ps=1,worker=2"}) {
-    auto more = epochs(++most);
+    auto more = epochs(++max_epochs);
     more.insert(more.end(), {"--resume", folder.path() + "/moved/001", "--local", layout});
     Program apart(TROUPE_PROGRAM, run("moved", more));
     BOOST_TEST(apart.end() == 0, apart.output());
@@ -95,14 +96,15 @@ BOOST_AUTO_TEST_CASE(a_node_that_is_killed_is_named_and_ends_the_run) {
     const auto begin = std::chrono::steady_clock::now();
     kill(nodes[victim], SIGKILL);
     BOOST_TEST(launcher.end() == 1);
-    BOOST_TEST((std::chrono::steady_clock::now() - begin < 20s));  // a hang; it takes 0.1 s
+    BOOST_TEST((std::chrono::steady_clock::now() - begin < 20s));  // a limit for hangs; the test takes 0.1 s
     const std::string loss = "(process " + std::to_string(nodes[victim]) + ") was killed by signal 9";
     BOOST_TEST(launcher.output().find(loss) != std::string::npos, launcher.output());
     BOOST_TEST(gone_within(nodes, 0ms));
   }
 }
 
-// Whoever is killed and whenever, with restarts or with a resume by hand: the weights end as those of an undisturbed run.
+// Whichever process is killed at whatever time, with restarts or a resume by hand, the final weights equal those of an
+// uninterrupted run.
 BOOST_AUTO_TEST_CASE(weights_do_not_depend_on_who_was_killed_when) {
   constexpr int kills = 20, epochs = 30;
   const auto arguments = [&](const std::string& name, const std::vector<std::string>& more) {
@@ -154,7 +156,7 @@ BOOST_AUTO_TEST_CASE(a_node_that_stops_answering_is_replaced) {
   BOOST_TEST(gone_within({frozen}, 20s));
 }
 
-// Five times 50 ms; without the key it would be a second.
+// A process is lost after five times 50 ms; with the default heartbeat it would be a second.
 BOOST_AUTO_TEST_CASE(a_short_heartbeat_notices_a_frozen_node_soon) {
   auto arguments = endless("heartbeat");
   arguments.insert(arguments.end(), {"--set", "train.fault.heartbeat=50ms"});

@@ -1,4 +1,4 @@
-// The program as its users meet it: what --json prints, exit codes, folders of runs, signals, warnings, drawings, terminals.
+// The program as its users see it: the output of --json, exit codes, run folders, signals, warnings, drawings and terminals.
 #include <boost/test/unit_test.hpp>
 
 #include <fcntl.h>
@@ -35,7 +35,7 @@ Arguments operator+(Arguments left, const Arguments& right) {
 bool says(const std::string& text, const std::string& what) { return text.find(what) != std::string::npos; }
 
 struct Fixture : test::DigitsRuns {
-  /// The objects of a file, one a line.
+  /// Returns the JSON objects of a file that has one per line.
   static std::vector<Json> lines(const std::string& path) {
     std::ifstream file(path);
     std::vector<Json> objects;
@@ -45,14 +45,14 @@ struct Fixture : test::DigitsRuns {
   std::vector<Json> metrics(const std::string& name) const {
     return lines(folder.path() + "/" + name + "/001/metrics.jsonl");
   }
-  /// Waits for a file of a program that says nothing.
+  /// Waits until a file exists, for programs that print nothing. Returns whether it does.
   static bool appears(const std::string& path) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
     while (!fs::exists(path) && std::chrono::steady_clock::now() < end)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     return fs::exists(path);
   }
-  /// The one object that the program prints, and nothing else.
+  /// Runs the program, checks its exit code and that it prints exactly one JSON object, and returns that object.
   static Json object_of(const Arguments& arguments, int code) {
     Program program(TROUPE_PROGRAM, arguments);
     BOOST_TEST(program.end() == code, program.output());
@@ -300,7 +300,7 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_drawn_leaves_nothing) {
 
 // Terminals.
 
-/// What the program writes to a terminal of so many columns.
+/// Returns the output of the program to a terminal with the given number of columns.
 std::string on_terminal(const Arguments& arguments, unsigned short columns) {
   const int master = ::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
   BOOST_TEST_REQUIRE(master >= 0);
@@ -331,7 +331,7 @@ std::string on_terminal(const Arguments& arguments, unsigned short columns) {
   return output;
 }
 
-// Progress lines begin where the line is cleared and end where the next one does.
+// A progress line begins where the line is cleared and ends where the next one begins.
 BOOST_AUTO_TEST_CASE(a_progress_line_fits_the_terminal) {
   const Arguments steps =
       run("train", "narrow", {"--set", "train.max_epochs=400", "--set", "train.early_stop.patience=1000"});

@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 BOOST_AUTO_TEST_CASE(a_progress_line_tells_rate_and_time_left) {
   const ProgressLine::Time begin;
   ProgressLine line(100, 1100, 64, begin);
-  BOOST_TEST(!line.at(100, 1, begin + 1s));    // nothing done yet
+  BOOST_TEST(!line.at(100, 1, begin + 1s));    // no step is done yet
   BOOST_TEST(!line.at(101, 1, begin + 10ms));  // too soon
   BOOST_TEST(line.at(350, 0.05, begin + 10s).value() ==
              "step 350/1100  31 %  loss 0.0500  1600 examples/s  ETA 0:30");

@@ -1,4 +1,4 @@
-// Readers of every format: batches, positions, damaged files, files larger than any memory.
+// The readers of all formats: batches, positions, damaged files, and files that are larger than memory.
 #include "apps/data/record_reader.h"
 
 #include <boost/test/unit_test.hpp>
@@ -25,7 +25,7 @@ std::string idx(char element, std::vector<uint8_t> sizes, const std::string& ele
   return bytes + elements;
 }
 
-/// A format that is missing here fails the test.
+/// Returns the sample files of all formats. A format without one fails the test.
 std::vector<Sample> every_format() {
   const Tensor images = Tensor::of<float>(Shape{samples, 2}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13});
   const Tensor labels = Tensor::vector<int32_t>({6, 5, 4, 3, 2, 1, 0});
@@ -66,7 +66,7 @@ std::vector<std::string> texts(const Dataset& records) {
   return result;
 }
 
-/// What is left of the file, in batches of this size.
+/// Returns the remaining records of the file, which it reads in batches of the given size.
 Result<std::vector<std::string>> rest(RecordReader& reader, int64_t batch) {
   std::vector<std::string> result;
   for (;;) {
@@ -135,7 +135,7 @@ BOOST_AUTO_TEST_CASE(a_position_of_anything_else_is_refused) {
     };
     BOOST_TEST((code_of(every[(i + 1) % every.size()], position) == Code::FailedPrecondition));
     Sample changed = every[i];
-    const bool archive = changed.format.name == "npz";  // whose checksums would no longer match
+    const bool archive = changed.format.name == "npz";  // the checksums of an archive would no longer match
     if (archive)
       changed.bytes =
           value_or_throw(write_npz({{"image", Tensor::of<float>(Shape{samples, 2}, std::vector<float>(14))},
@@ -179,7 +179,7 @@ BOOST_AUTO_TEST_CASE(a_damaged_file_yields_records_or_an_error) {
       }
 }
 
-// A terabyte fits in no memory: whoever keeps more than a batch fails.
+// The file has a terabyte, so a reader that keeps more than a batch in memory fails.
 BOOST_AUTO_TEST_CASE(memory_is_bounded_by_a_batch) {
   constexpr uint64_t terabyte = uint64_t{1} << 40, rows = terabyte / 8;
   test::MemoryDisk disk;
@@ -205,7 +205,7 @@ BOOST_AUTO_TEST_CASE(memory_is_bounded_by_a_batch) {
   }
 }
 
-// Half a billion records without a byte would be read for minutes.
+// Reading half a billion records without bytes would take minutes.
 BOOST_AUTO_TEST_CASE(samples_without_numbers_are_refused) {
   const Tensor no_columns = Tensor::of<float>(Shape{samples, 0}, {});
   for (const auto& [format, bytes] : {std::pair("idx", idx(0x08, {0x20, 0}, "")),

@@ -1,4 +1,4 @@
-// Clients that the nodes of a cluster will never take: told why at once, however long they would wait for one that is not there.
+// A client that the nodes of a cluster refuse permanently reports the reason at once, whatever its timeout for the start.
 #include <boost/test/unit_test.hpp>
 
 #include "tests/apps/digits_runs.h"
@@ -16,7 +16,7 @@ constexpr const char* other_tls =
     ", tls = { cert = 'others/{job}-{task}.pem', key = 'others/{job}-{task}.key', ca = 'others/ca.pem' }";
 
 struct Fixture : test::DigitsRuns {
-  /// One worker, in a file of its own.
+  /// Writes a cluster file with one worker.
   std::string cluster_file(const std::string& file, const std::string& name,
                            const std::string& more = {}) const {
     return folder.write(file, "cluster = { name = '" + name + "'" + more + " }\n[jobs]\nworker = '" +
@@ -29,7 +29,7 @@ struct Fixture : test::DigitsRuns {
   Arguments node(const std::string& cluster) const {
     return {"node", "--cluster", cluster, "--job", "worker", "--task", "0", "--root", "/"};
   }
-  /// A training on the node that ends because nobody will ever take it; a minute is how long it would wait.
+  /// Runs a training on the node that must end because it is refused, long before the start timeout of a minute.
   void check_refused(const std::string& node_file, const std::string& client_file,
                      const std::string& why) const {
     Program member(TROUPE_PROGRAM, node(node_file));

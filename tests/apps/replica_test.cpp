@@ -1,7 +1,7 @@
-// Between-graph replication, all tasks in one process: replicas on threads of their own come to the same weights and losses, bit by
-// bit, as one graph with all towers.
+// Between-graph replication with all tasks in one process. Replicas, each on its own thread, yield the same weights and losses, bit
+// for bit, as one graph with all towers.
 //
-//   replica of worker k:  values, batch -> tower per own shard -> SyncReplicasApply at the variables' task -> values of the next round
+//   replica of worker k:  values, batch -> a tower per shard of k -> SyncReplicasApply at the variables' task -> new values
 #include "apps/train/replica.h"
 #include "apps/data/load.h"
 
@@ -17,7 +17,7 @@ namespace troupe::train {
 namespace {
 
 using Settings = std::vector<std::string>;
-constexpr uint64_t rounds = 25;  // an epoch has 23: its last batch is a short one
+constexpr uint64_t rounds = 25;  // an epoch has 23 rounds, and its last batch is smaller than the others
 
 config::RunConfig config_of(Settings set) {
   RealDisk disk;
@@ -32,7 +32,7 @@ RuntimeOptions all_tasks(const config::RunConfig& config) {
   return options;
 }
 
-/// A run whose variables have their first values, in a process of several tasks.
+/// A run with initialized variables, in a process that has all tasks.
 struct Setting {
   explicit Setting(const Settings& set)
       : config(config_of(set)), runtime(all_tasks(config)), graph(runtime.ops()) {
@@ -123,7 +123,7 @@ BOOST_AUTO_TEST_CASE(replicas_do_what_one_graph_does) {
   }
 }
 
-// Whoever runs another round than the others leaves them waiting for its gradients.
+// A replica that skipped a round would make the others wait forever for its gradients.
 BOOST_AUTO_TEST_CASE(only_the_next_round_is_run) {
   Setting setting({"cluster.in_process={ps=1,worker=1}", "train.replication.shards=1"});
   Replica replica(setting.runtime, setting.config, 0);

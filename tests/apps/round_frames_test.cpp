@@ -1,4 +1,5 @@
-// What a synchronous round costs a worker in frames, on a simulated network: at most four per parameter server.
+// The cost of a synchronous round in frames, on a simulated network: a worker exchanges at most four frames with each parameter
+// server.
 //
 //   worker -> ps:  RunPartition, TensorsArrived (gradients);   ps -> worker:  PartitionDone (new values)
 #include <boost/test/unit_test.hpp>
@@ -52,10 +53,11 @@ BOOST_AUTO_TEST_CASE(a_round_takes_four_frames_per_parameter_server) {
       }
       const uint64_t before = cluster.network().counts().frames;
       values = step.run(fed, {.training = true, .round = round});
-      if (round > 1) frames += cluster.network().counts().frames - before;  // the first one binds addresses
+      if (round > 1)
+        frames += cluster.network().counts().frames - before;  // the first round also binds addresses
     }
     BOOST_TEST_MESSAGE(servers << " ps: " << frames << " frames in " << rounds - 1 << " rounds");
-    // With several servers, what the actors of a server's variables answer leaves in two frames now and then.
+    // With several servers, the replies of the actors of a server's variables are sometimes sent in two frames.
     const auto max_frames = static_cast<uint64_t>(4 * servers + (servers - 1));
     BOOST_TEST(frames <= max_frames * (rounds - 1));
   }

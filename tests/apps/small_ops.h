@@ -1,4 +1,4 @@
-// A few ops by their usual names: enough for run files and expressions, and independent of the kernels.
+// A few ops with their usual names, for tests of run files and expressions that do not need kernels.
 #pragma once
 
 #include <memory>

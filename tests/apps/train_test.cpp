@@ -1,4 +1,4 @@
-// Training runs, end to end: the digits of examples/ through config, data, graph, session and checkpoints.
+// Training runs from end to end: examples/digits.toml through config, data, graph, session and checkpoints.
 #include "apps/train/trainer.h"
 
 #include <boost/test/unit_test.hpp>
@@ -42,7 +42,7 @@ struct Fixture {
     return value_or_throw(
         train(checked, value_or_throw(data::load(disk, checked.data, checked.run.seed)), options));
   }
-  /// Every variable of the newest checkpoint of a run, by name.
+  /// Returns all variables of the newest checkpoint of a run by name.
   test::WholeCheckpoint weights(const std::string& run_folder) {
     std::vector<std::string> skipped;
     auto newest = value_or_throw(test::load_newest(disk, run_folder + "/checkpoints", skipped));
@@ -106,7 +106,7 @@ BOOST_AUTO_TEST_CASE(a_resumed_run_ends_as_an_undisturbed_one) {
   check_equal(undisturbed, weights(resumed.folder));
 }
 
-// What the optimizer keeps has one name, whoever makes the graph.
+// The slots of the optimizer have the same names in all graphs.
 BOOST_AUTO_TEST_CASE(a_program_goes_on_from_what_a_run_has_saved) {
   const auto saved = run(with(five_epochs, "train.max_steps=30"));
   Runtime runtime;
@@ -141,7 +141,7 @@ BOOST_AUTO_TEST_CASE(a_checkpoint_in_which_slots_have_their_former_names_is_resu
   check_equal(undisturbed, weights(run(five_epochs, first.folder).folder));
 }
 
-// A run does not begin anew beside checkpoints of another model.
+// A run does not start from the beginning if its folder has checkpoints of another model.
 BOOST_AUTO_TEST_CASE(a_checkpoint_of_another_model_is_not_passed_over) {
   const auto first = run(with(five_epochs, "train.max_steps=3"));
   auto checkpoint = weights(first.folder);
@@ -156,7 +156,7 @@ BOOST_AUTO_TEST_CASE(a_checkpoint_of_another_model_is_not_passed_over) {
   BOOST_TEST(again.status().text().find("has no variable of this session") != std::string::npos);
 }
 
-// With the best model kept it ends as the best, which was found before the kill or after.
+// If the best model is kept, the run ends with it, no matter whether it was found before or after the process was killed.
 BOOST_AUTO_TEST_CASE(a_killed_run_is_resumed_and_ends_as_an_undisturbed_one) {
   for (const std::string keep_best : {"false", "true"}) {
     const std::vector<std::string> set = {"train.max_epochs=5", "train.early_stop.keep_best=" + keep_best};

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Two hosts, each a network namespace: nodes on both train over mutual TLS as README.md tells; a wire that is cut ends the run with
-# the name of who is lost. Needs root and the ip command.
+# Two hosts, each a network namespace. Nodes on both train over mutual TLS as README.md describes. When the connection is cut, the
+# run ends and names the lost node. Needs root and the ip command.
 #   two_hosts_test.sh PROGRAM SOURCE_DIR
 set -euo pipefail
 program=$1 source=$2
