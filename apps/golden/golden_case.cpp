@@ -140,7 +140,7 @@ Result<Case> load_case(Disk& disk, const std::string& folder, std::shared_ptr<co
   TROUPE_ASSIGN(const Json json, reader.json());
   if (json.contains("missing"))
     return invalid_argument(reader.path("case.json") +
-                            ": 'missing' lists ops, but no op of the graph is missing any more");
+                            ": 'missing' lists ops, but no op is missing any more");
   Case result{std::move(graph), {}, {}};
   try {
     const Json gradients = json.value("gradients", Json::array());
