@@ -249,10 +249,10 @@ void compare(const char* what, const Make& bare, const Make& ours, size_t bytes,
   std::vector<double> ratios;
   for (size_t i = 0; i < a.size(); ++i) ratios.push_back(b[i] / a[i]);
   if (bytes < 4096)
-    std::printf("%-6s round trip %6zu B    bare %8.1f us   ours %8.1f us   time ratio %.2f\n", what, bytes,
+    std::printf("%-6s round trip %6zu B    bare %8.1f us   link %8.1f us   time ratio %.2f\n", what, bytes,
                 median(a) * 1e6, median(b) * 1e6, median(ratios));
   else
-    std::printf("%-6s transfer %8zu KiB  bare %8.2f GB/s ours %8.2f GB/s rate ratio %.2f\n", what,
+    std::printf("%-6s transfer %8zu KiB  bare %8.2f GB/s link %8.2f GB/s rate ratio %.2f\n", what,
                 bytes >> 10, static_cast<double>(bytes) / median(a) / 1e9,
                 static_cast<double>(bytes) / median(b) / 1e9, 1 / median(ratios));
   std::fflush(stdout);
