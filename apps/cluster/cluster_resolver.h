@@ -24,12 +24,12 @@ struct ResolverOptions {
   std::string job = {};  ///< with `cluster_file` or `join`
   /// With `cluster_file` or `join`. The default is 0 with a file, and the lowest free task with `join`.
   std::optional<int> task = {};
-  int slurm_servers =
-      1;  ///< the number of parameter servers: the first tasks of a SLURM job; the others are workers
-  uint16_t slurm_port =
-      4242;  ///< under SLURM: the port of the first task on a host; further tasks use the following ports
-  bool plain =
-      false;  ///< without `cluster_file`, which has its own setting: connections without TLS between hosts
+  /// Under SLURM: the number of parameter servers. They are the first tasks of the job; the others are workers.
+  int slurm_servers = 1;
+  /// Under SLURM: the port of the first task on a host. Further tasks on that host use the following ports.
+  uint16_t slurm_port = 4242;
+  /// Without `cluster_file`, which has its own setting: connections without TLS between hosts.
+  bool plain = false;
 };
 
 struct ResolvedCluster {

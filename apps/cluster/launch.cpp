@@ -75,8 +75,8 @@ Result<ClusterPlan> plan_launch(const LaunchOptions& options, const NodeOptions&
       plan.processes.push_back(std::move(process));
     }
   for (ProcessPlan& process : plan.processes) {
-    process.node.neighbours =
-        tasks_of_host[process.host] + (process.host.empty() ? 1 : 0);  // 1: this program
+    // The nodes of this machine share its memory with this program.
+    process.node.neighbours = tasks_of_host[process.host] + (process.host.empty() ? 1 : 0);
     if (process.host.empty() || common.threads != 0)
       process.node.threads = share_of(common.threads, tasks_of_host[process.host]);
   }

@@ -33,8 +33,7 @@ class StepCosts {
 
  private:
   struct Sums {
-    std::map<std::string, std::pair<uint64_t, std::chrono::nanoseconds>>
-        ops;  ///< the runs and the time of each op
+    std::map<std::string, std::pair<uint64_t, std::chrono::nanoseconds>> ops;  ///< their runs and time
     std::chrono::nanoseconds driven{0}, elapsed{0};
   };
   double mean(std::chrono::nanoseconds sum) const;

@@ -46,8 +46,7 @@ struct Outputs {
 struct Placed {
   std::vector<NodeId> nodes;                    ///< by index in the body; for a call, PlacedCall::done
   std::unordered_map<uint32_t, Outputs> calls;  ///< the outputs of calls, by index in the body
-  std::vector<NodeId>
-      effects;  ///< in functions, the nodes that change state or have effects outside the graph
+  std::vector<NodeId> effects;  ///< in functions: nodes that change state or have other effects
 };
 
 class Importer {

@@ -40,8 +40,8 @@ struct MetaGraph {
 
   Graph graph;
   std::vector<std::string> tags;
-  std::string
-      tensorflow_version;  ///< the version that wrote the graph; it affects how TensorFlow reads collections
+  /// The version that wrote the graph. It affects how TensorFlow reads collections.
+  std::string tensorflow_version;
   std::optional<Saver> saver;
   std::map<std::string, Collection> collections;
 };

@@ -70,8 +70,8 @@ void Work::end_training() {
     work.set_replica(nullptr);
     return AnyMessage{};
   };
-  jobs.emplace_back(drop,
-                    Reply());  // runs after the pending jobs, which fail because the replica is cancelled
+  // This job runs after the pending ones, which fail because the replica is cancelled.
+  jobs.emplace_back(drop, Reply());
   changed.notify_all();
 }
 

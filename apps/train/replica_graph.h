@@ -20,8 +20,8 @@ struct ReplicaGraph {
   std::vector<Output> next;         ///< the values after the round, read from the variables
   Output update;                    ///< the target of a round
   Output rounds;  ///< the placeholder for the number of applied rounds, an input of `set_rounds`
-  std::optional<Output>
-      set_rounds;  ///< the target that sets the number of applied rounds; synchronous mode only
+  /// In synchronous mode only: the target that sets the number of applied rounds.
+  std::optional<Output> set_rounds;
 };
 
 /// Builds the graph of a worker of `config.cluster`. Fails with InvalidArgument and a location in the run file if the model is

@@ -16,10 +16,10 @@
 namespace troupe::train {
 
 struct TrainerOptions {
-  std::string
-      resume;  ///< empty: a new run; "auto": the newest run of this name; otherwise the folder of a run
-  int64_t dry_run_steps =
-      0;              ///< 0: a full run; otherwise the number of steps to run without writing anything
+  /// Empty: a new run; "auto": the newest run of this name; otherwise the folder of a run.
+  std::string resume;
+  /// 0: a full run; otherwise the number of steps to run without writing anything.
+  int64_t dry_run_steps = 0;
   size_t memory = 0;  ///< the limit of this process in bytes; see RuntimeOptions::memory
   /// The cluster to use, whose tasks are those of config.cluster. Not set: all tasks are in this process.
   std::optional<ClusterSpec> cluster = {};

@@ -15,8 +15,7 @@ namespace troupe::train {
 
 /// The placeholders of one tower.
 struct TowerInputs {
-  std::vector<std::pair<std::string, Output>>
-      columns;     ///< the names of the data's columns, and their placeholders
+  std::vector<std::pair<std::string, Output>> columns;  ///< names of the data's columns, and placeholders
   Output samples;  ///< for training only: a scalar, the number of samples of the shard
 };
 

@@ -277,8 +277,8 @@ class CsvReader final : public RecordReader {
   bool header_;
   Row row_;
   uint64_t row_begin_ = 0;  ///< the offset of the current row, in bytes
-  size_t width_ = 0,
-         label_ = 0;  ///< the number of columns, and the column of the label; width_: there is none
+  size_t width_ = 0;        ///< the number of columns
+  size_t label_ = 0;        ///< the column of the label; width_: there is none
   uint64_t record_ = 0, first_row_ = 0;
 };
 
