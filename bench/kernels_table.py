@@ -1,6 +1,7 @@
 """Prints the table of bench/README.md that compares kernels with their floor:
    chrt -f 1 python3 bench/kernels_table.py build/release/bench/kernels_bench [repetitions]
-The results are medians over the repetitions: for each size the time, and its ratio to the floor measured right after it (bench/floors.h).
+The results are medians over the repetitions: for each size the time, and its ratio to the floor measured right after it
+(bench/floors.h).
 """
 import json
 import subprocess

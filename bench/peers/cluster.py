@@ -1,9 +1,9 @@
-"""Compares steps over several processes of this machine in Troupe and in a gRPC cluster of TensorFlow, which take turns in one run. Needs a
-virtual environment with tensorflow-cpu:
+"""Compares steps over several processes of this machine in Troupe and in a gRPC cluster of TensorFlow, which take turns in one
+run. Needs a virtual environment with tensorflow-cpu:
    python bench/peers/cluster.py build/release [rounds]
 There is one parameter server and one or two workers, each a process with one compute thread; worker 0 is the client.
-bench/cluster_bench.cpp describes the steps. Prints a table: for each step the median over the rounds of its median time, with the
-minimum and maximum.
+bench/cluster_bench.cpp describes the steps. Prints a table: for each step the median over the rounds of its median time, with
+the minimum and maximum.
 """
 import os
 import socket

@@ -1,12 +1,12 @@
 """Compares the same graphs in TensorFlow, PyTorch and Troupe, which take turns in one run:
    python bench/peers/graphs.py build/release/troupe [rounds [part of a name]]
-Needs a virtual environment with tensorflow-cpu. TORCH=PYTHON names the interpreter of an environment with torch; without it the column
-of PyTorch is left out. Each peer runs in its own process with one thread. A graph is built in TensorFlow and written to a file, which
-Troupe runs with `troupe bench`; PyTorch runs the same arithmetic eagerly. Prints three tables for bench/README.md: for each step the
-median over the rounds of its median time, with the minimum and maximum, and the ratio of the medians to TensorFlow's `make_callable`.
-Steps are measured with the graph as written (TensorFlow's meta optimizer off and its optimizer level L0, Troupe's `--no-simplify`) and
-as both simplify it (L1). Kernels are measured as written. The third table measures what happens before the second step. If a part of a
-name is given, only rows whose names contain it are measured.
+Needs a virtual environment with tensorflow-cpu. TORCH=PYTHON names the interpreter of an environment with torch; without it the
+column of PyTorch is left out. Each peer runs in its own process with one thread. A graph is built in TensorFlow and written to
+a file, which Troupe runs with `troupe bench`; PyTorch runs the same arithmetic eagerly. Prints three tables for
+bench/README.md: for each step the median over the rounds of its median time, with the minimum and maximum, and the ratio of the
+medians to TensorFlow's `make_callable`. Steps are measured with the graph as written (TensorFlow's meta optimizer off and its
+optimizer level L0, Troupe's `--no-simplify`) and as both simplify it (L1). Kernels are measured as written. The third table
+measures what happens before the second step. If a part of a name is given, only rows whose names contain it are measured.
 """
 import json
 import os

@@ -1,5 +1,5 @@
-"""Sets up TensorFlow for the programs of this folder: graph mode, version 1 control flow and variables, on the CPU. Processes that they
-start inherit the environment and find this file and timing.py in FOLDER."""
+"""Sets up TensorFlow for the programs of this folder: graph mode, version 1 control flow and variables, on the CPU. Processes that
+they start inherit the environment and find this file and timing.py in FOLDER."""
 import os
 import pathlib
 

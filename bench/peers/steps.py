@@ -1,8 +1,8 @@
 """Compares steps of Troupe and of TensorFlow for the same graphs, which take turns in one run. Needs a virtual environment with
 tensorflow-cpu:
    python bench/peers/steps.py build/release/bench [rounds]
-Prints a table: the medians over the rounds with minimum and maximum, and the ratio of the medians. Both sides have as many threads as
-the row has devices, unless the row gives a number. TensorFlow has its default settings.
+Prints a table: the medians over the rounds with minimum and maximum, and the ratio of the medians. Both sides have as many
+threads as the row has devices, unless the row gives a number. TensorFlow has its default settings.
 """
 import json
 import statistics

@@ -4,8 +4,8 @@ import time
 
 
 def step_times(step, seconds, feeds=tuple, warmup=1):
-    """Returns the times of steps that run for `seconds`, at least three. The first `warmup` steps are not measured, and neither is the
-    call of `feeds`, which returns the arguments of a step."""
+    """Returns the times of steps that run for `seconds`, at least three. The first `warmup` steps are not measured, and neither is
+    the call of `feeds`, which returns the arguments of a step."""
     for _ in range(warmup):
         step(*feeds())
     times = []
