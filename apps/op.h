@@ -1,5 +1,6 @@
-// What a program needs that adds ops and kernels of its own (RuntimeOptions::extensions): definitions, shape functions, gradients, kernels
-// in two halves, loops over the threads of a device. Installed as <troupe/op.h>; examples/embed/ops.cpp shows its use.
+// What a program needs that adds ops and kernels of its own (RuntimeOptions::extensions): definitions, shape functions,
+// gradients, kernels in two halves, loops over the threads of a device. Installed as <troupe/op.h>; examples/embed/ops.cpp shows
+// its use.
 #pragma once
 
 #include "graph/build/gradients.h"

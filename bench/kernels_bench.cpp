@@ -1,6 +1,7 @@
-// Compares kernels, on one thread or THREADS, with the limits of the machine. `floor` is the time of a kernel divided by the least time
-// in which its bytes can be moved (bench/floors.h), measured right after it on memory of the same sizes. For products and functions,
-// `flops` is their fraction of the peak rate of multiply-adds. Outputs are allocated from a device; they never reuse an input.
+// Compares kernels, on one thread or THREADS, with the limits of the machine. `floor` is the time of a kernel divided by the
+// least time in which its bytes can be moved (bench/floors.h), measured right after it on memory of the same sizes. For products
+// and functions, `flops` is their fraction of the peak rate of multiply-adds. Outputs are allocated from a device; they never
+// reuse an input.
 //   kernels_bench [--benchmark_filter=Transpose] [THREADS]
 #include <benchmark/benchmark.h>
 

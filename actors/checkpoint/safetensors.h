@@ -24,8 +24,8 @@ struct TensorEntry {
 /// layout does not have a dtype, and with InvalidArgument if it cannot have a name or two names are equal.
 Result<std::string> safetensors_header(std::span<const TensorEntry> tensors);
 
-inline constexpr size_t safetensors_prefix =
-    8;  ///< the number of bytes that contain the length of the header
+/// The number of bytes that contain the length of the header.
+inline constexpr size_t safetensors_prefix = 8;
 
 /// Returns the length of the header, given the first 8 bytes of a file. Fails with DataLoss if the file cannot have such a header.
 Result<uint64_t> safetensors_header_length(std::string_view prefix, uint64_t file_bytes);

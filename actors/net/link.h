@@ -78,8 +78,8 @@ class Link final : public std::enable_shared_from_this<Link>, private Channel::O
   struct AuditRound {
     uint64_t number = 0;
     size_t unanswered = 0, channels = 0;
-    std::map<uint64_t, size_t>
-        unknown;  ///< by sequence: on how many channels the peer did not know the request
+    /// By sequence: on how many channels the peer did not know the request.
+    std::map<uint64_t, size_t> unknown;
   };
 
   Status greeted(Channel& channel) override;
@@ -126,10 +126,10 @@ class Link final : public std::enable_shared_from_this<Link>, private Channel::O
   std::set<uint64_t> owed_;              ///< requests of the peer that have no answer yet, by sequence
   AuditRound audit_;
   uint64_t ticks_ = 0;
-  std::unordered_map<uint64_t, ActorRef>
-      exports_;  ///< actors of this node, by the number that the peer bound
-  std::unordered_map<uint64_t, std::array<bool, 2>>
-      bindings_;  ///< by stub number: whether bound on control, on bulk
+  /// Actors of this node, by the number that the peer bound.
+  std::unordered_map<uint64_t, ActorRef> exports_;
+  /// By stub number: whether bound on control, on bulk.
+  std::unordered_map<uint64_t, std::array<bool, 2>> bindings_;
 
   mutable std::mutex mutex_;  ///< guards the members below
   std::vector<Outgoing> outgoing_;

@@ -87,8 +87,8 @@ class Peers final : private Link::Owner, private Channel::Owner {
 
   ActorNode& node_;
   const PeersOptions options_;
-  const std::shared_ptr<Peers*>
-      alive_;  ///< null after the destructor; for callbacks that may come later than that
+  /// Null after the destructor; for callbacks that may come later than that.
+  const std::shared_ptr<Peers*> alive_;
   std::mt19937_64 random_;
   std::unique_ptr<Network::Listener> listener_;
   std::map<std::string, std::string> endpoints_;  ///< by task, for the tasks that this node connects to
@@ -96,8 +96,8 @@ class Peers final : private Link::Owner, private Channel::Owner {
   uint64_t last_pending_ = 0;
   std::vector<std::shared_ptr<Link>> links_;  ///< in the order in which they were opened
   std::set<ActorRef> watched_;                ///< the actors of this node that peers address
-  std::map<std::string, int64_t>
-      refused_since_;  ///< by peer: since when it refuses this process as a second one of its task
+  /// By peer: since when it refuses this process as a second one of its task.
+  std::map<std::string, int64_t> refused_since_;
 
   mutable std::mutex mutex_;                              ///< guards the members below
   std::map<std::string, std::shared_ptr<Link>> by_task_;  ///< the links to members and clients

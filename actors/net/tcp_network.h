@@ -20,14 +20,14 @@ class io_context;
 namespace troupe {
 
 struct TcpOptions {
-  std::optional<TlsFiles> tls =
-      {};                       ///< empty: plain connections, which do not prove the identity of the peer
+  /// Empty: plain connections, which do not prove the identity of the peer.
+  std::optional<TlsFiles> tls = {};
   bool plain_anywhere = false;  ///< allow plain connections beyond the loopback interface
   /// How many accepted connections may wait for the Hello of their peer. If there are more, the oldest is closed.
   size_t max_pending = 256;
   int64_t handshake = 5'000'000'000;  ///< nanoseconds; time limit of the TLS handshake
-  int64_t farewell =
-      1'000'000'000;  ///< nanoseconds; time limit for sending the queue of a connection that was closed
+  /// Nanoseconds; time limit for sending the queue of a connection that was closed.
+  int64_t farewell = 1'000'000'000;
 };
 
 class TcpNetwork final : public Network {

@@ -28,11 +28,11 @@ struct DeviceSite : std::enable_shared_from_this<DeviceSite> {
 
   ActorNode& node;
   std::shared_ptr<Device> device;
-  std::shared_ptr<StateTable>
-      state;  ///< the state of the whole task, because a container's names are unique in a task
+  /// The state of the whole task, because a container's names are unique in a task.
+  std::shared_ptr<StateTable> state;
   std::shared_ptr<Supervisor> supervisor;  ///< the task's supervisor
-  std::map<std::string, std::unique_ptr<Service>, std::less<>>
-      services;  ///< by name; complete when the task has been made
+  /// By name; complete when the task has been made.
+  std::map<std::string, std::unique_ptr<Service>, std::less<>> services;
 
   /// Returns the service with this name. Fails with Unimplemented, listing the known services, if there is none.
   Result<Service*> find_service(std::string_view name) const;

@@ -1,6 +1,6 @@
-// StateActors: the actors of a service that keep one state each, a queue or a table for example, by the cell of the state's handle. Such a
-// state lives in its actor alone: if the actor ends unexpectedly, the contents are lost, the actor is not restarted, and every request
-// fails with DataLoss. Owned by a service; any thread. Public header.
+// StateActors: the actors of a service that keep one state each, a queue or a table for example, by the cell of the state's
+// handle. Such a state lives in its actor alone: if the actor ends unexpectedly, the contents are lost, the actor is not
+// restarted, and every request fails with DataLoss. Owned by a service; any thread. Public header.
 #pragma once
 
 #include <memory>
@@ -50,8 +50,8 @@ class StateActors {
   /// `role` names the state in addresses and errors: "queue".
   StateActors(DeviceSite& site, std::string role) : site_(site), role_(std::move(role)) {}
 
-  /// Starts the actor that `make(spec)` returns, a std::unique_ptr<Role>, unless the state has one. InvalidArgument if the state was
-  /// made with another spec.
+  /// Starts the actor that `make(spec)` returns, a std::unique_ptr<Role>, unless the state has one. InvalidArgument if the state
+  /// was made with another spec.
   template <class Make>
   Status open(const std::shared_ptr<const StateCell>& cell, Spec spec, Make make) {
     const std::lock_guard lock(mutex_);

@@ -13,8 +13,8 @@ namespace troupe {
 /// A session that has registered partitions with the task's worker.
 struct RegisteredSession {
   ActorRef master;
-  std::string
-      container;  ///< the session's own container, which is dropped with it; empty: the shared container
+  /// The session's own container, which is dropped with it; empty: the shared container.
+  std::string container;
 };
 
 /// What the actors of a task share.
@@ -23,8 +23,8 @@ struct TaskSites {
   uint64_t incarnation = 0;
   std::shared_ptr<StateTable> state = std::make_shared<StateTable>();
   std::vector<std::shared_ptr<DeviceSite>> sites;
-  std::map<uint64_t, RegisteredSession>
-      sessions;  ///< used by the worker only; kept here for a restarted worker
+  /// Used by the worker only; kept here for a restarted worker.
+  std::map<uint64_t, RegisteredSession> sessions;
 
   Address address(std::string role, std::string key = {}) const {
     return {task, incarnation, std::move(role), std::move(key)};

@@ -294,8 +294,8 @@ class ExecutorRole final : public Role {
   ActorNode& node_;
   std::shared_ptr<ExecutorShared> shared_;
   std::map<uint64_t, std::shared_ptr<PartitionStep>> steps_;  ///< the running steps, by ordinal
-  std::map<uint64_t, std::vector<Message<wire::TensorsArrived>>>
-      early_;                           ///< for steps that have not begun here
+  /// For steps that have not begun here.
+  std::map<uint64_t, std::vector<Message<wire::TensorsArrived>>> early_;
   std::map<uint64_t, Status> aborted_;  ///< steps aborted before they began here
   std::vector<uint64_t> ended_;         ///< ended steps that are not below the floor
   uint64_t floor_ = 0;

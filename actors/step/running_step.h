@@ -102,8 +102,8 @@ class PartitionStep final : public StepHost, public std::enable_shared_from_this
   mutable std::mutex mutex_;  ///< guards the members below
   std::unordered_map<TokenKey, Token, TokenKeyHash> tokens_;
   std::unordered_map<TokenKey, Offer, TokenKeyHash> offers_;
-  std::set<const Address*>
-      renewed_;  ///< peers that took an offer after may_push() last found too much pushed to them
+  /// Peers that took an offer after may_push() last found too much pushed to them.
+  std::set<const Address*> renewed_;
   Status failure_;
   bool over_ = false;
 };

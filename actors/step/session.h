@@ -42,8 +42,8 @@ struct RestoredCheckpoint {
   uint64_t round = 0;
   std::string note;
   std::vector<std::string> skipped;  ///< the newer checkpoints that are damaged, each with its damage
-  std::vector<std::string>
-      missing;  ///< the variables that the checkpoint does not contain; they keep their values
+  /// The variables that the checkpoint does not contain; they keep their values.
+  std::vector<std::string> missing;
 };
 
 /// A signature that has been prepared, so that its steps need no names. Cheap to copy. Its session must outlive it.

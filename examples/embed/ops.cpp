@@ -1,5 +1,5 @@
-// Adds an op of its own to Troupe, Swish: x * sigmoid(x), with shape function, gradient, constructor and a kernel for CPUs. Prints its
-// value and its derivative at -1, 0 and 1.
+// Adds an op of its own to Troupe, Swish: x * sigmoid(x), with shape function, gradient, constructor and a kernel for CPUs.
+// Prints its value and its derivative at -1, 0 and 1.
 #include <troupe/op.h>
 #include <troupe/troupe.h>
 #include <cmath>

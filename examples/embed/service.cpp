@@ -1,5 +1,6 @@
-// Adds a service of its own to Troupe: vocabularies. A vocabulary is an actor; it numbers words in the order in which it first meets
-// them, and all steps and sessions share it. Two ops lead to it. Prints the numbers of some words, twice, and how a full vocabulary fails.
+// Adds a service of its own to Troupe: vocabularies. A vocabulary is an actor; it numbers words in the order in which it first
+// meets them, and all steps and sessions share it. Two ops lead to it. Prints the numbers of some words, twice, and how a full
+// vocabulary fails.
 #include <troupe/op.h>
 #include <troupe/service.h>
 #include <troupe/troupe.h>

@@ -1,4 +1,5 @@
-// The families of ops. Each family defines its function in its own file, which adds the definitions and kernels; nothing registers itself.
+// The families of ops. Each family defines its function in its own file, which adds the definitions and kernels; nothing
+// registers itself.
 #include "kernels/core/kernel.h"
 
 namespace troupe {

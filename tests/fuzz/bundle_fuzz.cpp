@@ -1,5 +1,5 @@
-// Whatever the bytes are, reading them as the index of a checkpoint of TensorFlow's ends with its entries or a Status. For libFuzzer
-// (tests/fuzz/CMakeLists.txt).
+// Whatever the bytes are, reading them as the index of a checkpoint of TensorFlow's ends with its entries or a Status. For
+// libFuzzer (tests/fuzz/CMakeLists.txt).
 #include "apps/interop/bundle.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {  // NOLINT: libFuzzer's name

@@ -1,5 +1,5 @@
-// Whatever bytes a peer sends, they end as messages that are sound as a whole, or as a Status. The first byte says in pieces of which
-// size they come. For libFuzzer (tests/fuzz/CMakeLists.txt).
+// Whatever bytes a peer sends, they end as messages that are sound as a whole, or as a Status. The first byte says in pieces of
+// which size they come. For libFuzzer (tests/fuzz/CMakeLists.txt).
 #include <cstring>
 
 #include "actors/net/peer_messages.h"

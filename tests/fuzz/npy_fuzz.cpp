@@ -1,5 +1,5 @@
-// Whatever the bytes are, reading them as NumPy's files ends with arrays or a Status, and what was read can be written and read again.
-// For libFuzzer (tests/fuzz/CMakeLists.txt).
+// Whatever the bytes are, reading them as NumPy's files ends with arrays or a Status, and what was read can be written and read
+// again. For libFuzzer (tests/fuzz/CMakeLists.txt).
 #include "apps/data/arrays/npy.h"
 #include "apps/data/arrays/npz.h"
 #include "tests/fuzz/read_records.h"

@@ -1,5 +1,5 @@
-// Whatever the bytes are, reading them as the beginning of a file of tensors ends with entries that fill it, or a Status. For libFuzzer
-// (tests/fuzz/CMakeLists.txt).
+// Whatever the bytes are, reading them as the beginning of a file of tensors ends with entries that fill it, or a Status. For
+// libFuzzer (tests/fuzz/CMakeLists.txt).
 #include "actors/checkpoint/safetensors.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {  // NOLINT: libFuzzer's name

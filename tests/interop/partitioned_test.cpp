@@ -1,5 +1,5 @@
-// Variables that TensorFlow saved in parts (tests/golden/make_checkpoint.py): read whole, by slices, into graphs that have them whole or
-// in other parts; and indexes whose parts are wrong.
+// Variables that TensorFlow saved in parts (tests/golden/make_checkpoint.py): read whole, by slices, into graphs that have them
+// whole or in other parts; and indexes whose parts are wrong.
 #include "apps/interop/partitioned.h"
 
 #include <boost/test/unit_test.hpp>

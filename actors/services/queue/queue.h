@@ -17,8 +17,8 @@ namespace troupe {
 struct QueueSpec {
   std::string name;          ///< the name of its state
   std::vector<DType> types;  ///< the dtypes of the components of an element
-  std::vector<Shape>
-      shapes;  ///< the shapes of the components; empty: any shapes, but then elements cannot be stacked
+  /// The shapes of the components; empty: any shapes, but then elements cannot be stacked.
+  std::vector<Shape> shapes;
   int64_t capacity = -1;  ///< the most elements that it holds; -1: any number
 
   /// Returns "(float[2], int32[]), capacity 8", for example.
@@ -26,8 +26,8 @@ struct QueueSpec {
   friend bool operator==(const QueueSpec&, const QueueSpec&) = default;
 };
 
-/// Returns what the queue of a FIFOQueue or FIFOQueueV2 holds. Fails with InvalidArgument if its shapes are not fully known or not one
-/// per component.
+/// Returns what the queue of a FIFOQueue or FIFOQueueV2 holds. Fails with InvalidArgument if its shapes are not fully known or
+/// not one per component.
 Result<QueueSpec> queue_spec(const Node& handle);
 
 /// Returns the role of an empty queue. Stacked elements are allocated on `device`, whose memory must be host memory.

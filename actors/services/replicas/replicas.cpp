@@ -22,8 +22,8 @@
 namespace troupe {
 namespace {
 
-constexpr size_t max_bytes_in_handler = 64
-                                        << 10;  ///< more bytes of gradients are averaged outside the handler
+/// More bytes of gradients are averaged outside the handler.
+constexpr size_t max_bytes_in_handler = 64 << 10;
 
 using Push = Message<wire::PushGradient>;
 

@@ -299,8 +299,8 @@ class VariableRole final : public Role {
   RuleTable& rules_;
   VariableGroups& groups_;
   GroupRef group_;  ///< null once the cells have been released
-  std::unordered_map<uint32_t, std::shared_ptr<StateCell>>
-      cells_;                                 ///< the cells that this actor owns, by number
+  /// The cells that this actor owns, by number.
+  std::unordered_map<uint32_t, std::shared_ptr<StateCell>> cells_;
   std::vector<GroupRef> predecessors_;        ///< those that were asked to release their cells
   std::vector<GroupRef> ended_predecessors_;  ///< those of them that have ended
   size_t unreleased_ = 0;                     ///< how many of them have not answered
