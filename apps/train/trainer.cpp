@@ -18,6 +18,7 @@
 #include "apps/train/progress.h"
 #include "apps/train/progress_line.h"
 #include "apps/train/run_folder.h"
+#include "messages/wire/limits.h"
 
 namespace troupe::train {
 namespace {
@@ -95,9 +96,18 @@ class Run {
   }
 
   std::string folder() const { return folder_ ? folder_->path() : std::string(); }
-  std::vector<std::string> silent() const {
+  /// Returns the tasks that do not answer. If another task reported the loss that ended the run, this process may not have
+  /// noticed it yet; then this waits for as long as that takes.
+  std::vector<std::string> silent(const Status& failure) const {
+    const auto end = Clock::now() + (limits::silent_heartbeats + 1) * config_.train.fault.heartbeat;
+    auto lost = missing();
+    while (lost.empty() && failure.code() == Code::Unavailable && options_.cluster &&
+           !(options_.lost && options_.lost()) && Clock::now() < end) {
+      std::this_thread::sleep_for(start_pause);
+      lost = missing();
+    }
     std::vector<std::string> tasks;
-    for (const auto& [task, reason] : missing()) tasks.push_back(task);
+    for (const auto& [task, reason] : lost) tasks.push_back(task);
     return tasks;
   }
 
@@ -368,7 +378,8 @@ Outcome run_once(const config::RunConfig& config, const TrainerOptions& options,
                  const data::TrainAndValid& data, bool is_restart) try {
   Run run(config, options, data, is_restart);
   auto result = run.run();
-  return {std::move(result), run.folder(), run.silent()};
+  auto silent = run.silent(result.status());
+  return {std::move(result), run.folder(), std::move(silent)};
 } catch (const Error& error) {
   return {error.status(), {}, {}};
 }

@@ -7,11 +7,11 @@ namespace troupe {
 namespace {
 
 constexpr std::string_view opening =
-    R"header(// The constructors of the op table as C++ functions, in alphabetical order. matmul(g, a, b) calls g.call("matmul", {a, b}) and adds a
-// node named "MatMul"; matmul(g.with_name("logits"), a, b) adds a node named "logits". An Argument is what expressions in run
-// files accept: a tensor, or a number or list that gets the dtype of the other inputs. The functions throw Error, which names op,
-// node and shapes. The source file of the family of an op (kernels/ops) says what the op computes. Only one thread at a time may
-// add nodes to a graph. This file is generated from the op table: ninja -C build/release op_faces.
+    R"header(// The constructors of the op table as C++ functions, in alphabetical order. matmul(g, a, b) calls g.call("matmul", {a, b}) and
+// adds a node named "MatMul"; matmul(g.with_name("logits"), a, b) adds a node named "logits". An Argument is what expressions in
+// run files accept: a tensor, or a number or list that gets the dtype of the other inputs. The functions throw Error, which names
+// op, node and shapes. The source file of the family of an op (kernels/ops) says what the op computes. Only one thread at a time
+// may add nodes to a graph. This file is generated from the op table: ninja -C build/release op_faces.
 #pragma once
 
 #include "graph/build/scope.h"
