@@ -35,9 +35,12 @@ inline Output ceil(const Scope& g, Argument x) { return g.call("ceil", {x}); }
 inline Output check_numerics(const Scope& g, Argument tensor, const std::string& message) { return g.call("check_numerics", {tensor, message}); }
 inline Output concat(const Scope& g, std::vector<Output> values, Argument axis) { return g.call("concat", {std::move(values), axis}); }
 inline Output conj(const Scope& g, Argument x) { return g.call("conj", {x}); }
+inline Output conv2d(const Scope& g, Argument input, Argument filter, const std::vector<int64_t>& strides, const std::string& padding, const std::string& data_format = {}, const std::vector<int64_t>& dilations = {}, const std::vector<int64_t>& explicit_paddings = {}) { return g.call("conv2d", {input, filter, strides, padding, data_format, dilations, explicit_paddings}); }
+inline Output conv3d(const Scope& g, Argument input, Argument filter, const std::vector<int64_t>& strides, const std::string& padding, const std::string& data_format = {}, const std::vector<int64_t>& dilations = {}) { return g.call("conv3d", {input, filter, strides, padding, data_format, dilations}); }
 inline Output cos(const Scope& g, Argument x) { return g.call("cos", {x}); }
 inline Output cumprod(const Scope& g, Argument x, Argument axis = 0, bool exclusive = false, bool reverse = false) { return g.call("cumprod", {x, axis, exclusive, reverse}); }
 inline Output cumsum(const Scope& g, Argument x, Argument axis = 0, bool exclusive = false, bool reverse = false) { return g.call("cumsum", {x, axis, exclusive, reverse}); }
+inline Output depthwise_conv2d(const Scope& g, Argument input, Argument filter, const std::vector<int64_t>& strides, const std::string& padding, const std::string& data_format = {}, const std::vector<int64_t>& dilations = {}, const std::vector<int64_t>& explicit_paddings = {}) { return g.call("depthwise_conv2d", {input, filter, strides, padding, data_format, dilations, explicit_paddings}); }
 inline Output div(const Scope& g, Argument x, Argument y) { return g.call("div", {x, y}); }
 inline Output div_no_nan(const Scope& g, Argument x, Argument y) { return g.call("div_no_nan", {x, y}); }
 inline std::vector<Output> dynamic_partition(const Scope& g, Argument data, Argument partitions, int64_t num_partitions) { return g.outputs(g.call("dynamic_partition", {data, partitions, num_partitions})); }

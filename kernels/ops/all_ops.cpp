@@ -17,6 +17,7 @@ void add_comparison_ops(OpLibrary& library);
 void add_concat_ops(OpLibrary& library);
 void add_constant_ops(OpLibrary& library);
 void add_control_flow_ops(OpLibrary& library);
+void add_convolution_ops(OpLibrary& library);
 void add_cross_entropy_ops(OpLibrary& library);
 void add_cumulative_ops(OpLibrary& library);
 void add_dynamic_partition_ops(OpLibrary& library);
@@ -71,6 +72,7 @@ std::shared_ptr<const OpLibrary> make_op_library(const std::function<void(OpLibr
   add_concat_ops(*library);
   add_constant_ops(*library);
   add_control_flow_ops(*library);
+  add_convolution_ops(*library);
   add_cross_entropy_ops(*library);
   add_cumulative_ops(*library);
   add_dynamic_partition_ops(*library);

@@ -119,7 +119,9 @@ Result<EqualityArguments> check_equality(KernelContext& context) {
     return EqualityArguments{std::move(elements), true};
   }
   TROUPE_ASSIGN(Tensor* const output, context.output(0, Shape()));
-  return EqualityArguments{{.out = output->mutable_data()}, false};
+  EqualityArguments arguments;
+  arguments.elements.out = output->mutable_data();
+  return arguments;
 }
 
 void add_comparison_ops(OpLibrary& library) {

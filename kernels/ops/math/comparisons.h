@@ -11,7 +11,7 @@ namespace troupe {
 /// are not equal.
 struct EqualityArguments {
   BinaryArguments elements;  ///< if the shapes do not broadcast, only `out` is set
-  bool broadcasts;
+  bool broadcasts = false;
 };
 Result<EqualityArguments> check_equality(KernelContext& context);
 

@@ -1,6 +1,6 @@
-// Windows that move over images: what pooling and convolution share. Data formats and padding become the axes of an image and, for each
-// spatial dimension, the output size and the zeros around the input. Pure functions; any thread. Sizes count elements; -1
-// (unknown_dim) is an unknown size, which only shape functions have.
+// Windows that move over images: what pooling and convolution share. Data formats and padding become the axes of an image and,
+// for each spatial dimension, the output size and the zeros around the input. Pure functions; any thread. Sizes count elements;
+// -1 (unknown_dim) is an unknown size, which only shape functions have.
 #pragma once
 
 #include <cstdint>
@@ -40,12 +40,12 @@ struct Padding {
   PaddingKind kind = PaddingKind::Valid;
   Dims before, after;
 };
-/// From the attributes padding and explicit_paddings, if the node has it. InvalidArgument when explicit_paddings does not have two elements for
-/// each axis, has a negative element, pads batch or channels, or is given with another padding.
+/// From the attributes padding and explicit_paddings, if the node has it. InvalidArgument when explicit_paddings does not have
+/// two elements for each axis, has a negative element, pads batch or channels, or is given with another padding.
 Result<Padding> padding_of(const Node& node, const ImageAxes& axes);
 
-/// A window on one spatial dimension. Output i covers the input elements first(i), first(i) + dilation, ..., `window` of them, of which
-/// those outside [0, size) are padding.
+/// A window on one spatial dimension. Output i covers the input elements first(i), first(i) + dilation, ..., `window` of them, of
+/// which those outside [0, size) are padding.
 struct WindowDimension {
   int64_t size = 0;                  ///< of the input
   int64_t window = 1;                ///< elements
@@ -57,8 +57,9 @@ struct WindowDimension {
   int64_t first(int64_t i) const { return i * stride - pad_before; }
 };
 
-/// InvalidArgument when the stride, the dilation or the window is less than 1, when `size` and padding are less than the (dilated) window
-/// by a stride or more, and when a size does not fit. Of an unknown size or window the output and the padding are unknown.
+/// InvalidArgument when the stride, the dilation or the window is less than 1, when `size` and padding are less than the
+/// (dilated) window by a stride or more, and when a size does not fit. Of an unknown size or window the output and the padding
+/// are unknown.
 Result<WindowDimension> window_dimension(int64_t size, int64_t window, int64_t stride, int64_t dilation,
                                          PaddingKind kind, int64_t pad_before = 0, int64_t pad_after = 0);
 

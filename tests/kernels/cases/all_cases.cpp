@@ -7,6 +7,7 @@ const OpCases& all_cases() {
     OpCases result;
     add_array_cases(result);
     add_control_cases(result);
+    add_convolution_cases(result);
     add_math_cases(result);
     add_nn_cases(result);
     add_random_cases(result);

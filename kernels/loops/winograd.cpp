@@ -1,0 +1,418 @@
+#include "kernels/loops/winograd.h"
+
+#include <algorithm>
+#include <array>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/loops/winograd.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+// What all targets share.
+#ifndef TROUPE_WINOGRAD_SHARED
+#define TROUPE_WINOGRAD_SHARED
+namespace troupe {
+namespace {
+
+constexpr int64_t points = 36;  // the products of a tile, 6 x 6
+constexpr int64_t tile = 4;     // output elements of a tile in each direction
+constexpr int64_t panel = 64;   // columns of the right matrix that lie together: a multiple of every vector's
+
+/// The distance of the matrices of neighbouring points. Their elements are used together, so they must not all fall into the same
+/// sets of a cache, as they would at a distance of a power of two.
+constexpr int64_t point_stride(int64_t elements) { return elements + 16; }
+
+/// Images cut into tiles.
+struct Tiles {
+  explicit Tiles(const WinogradSizes& s)
+      : sizes(s), down((s.out_height + tile - 1) / tile), across((s.out_width + tile - 1) / tile),
+        count(s.batch * down * across) {}
+
+  const WinogradSizes& sizes;
+  int64_t down, across, count;
+};
+
+/// Where a tile lies.
+struct TilePlace {
+  TilePlace(const Tiles& tiles, int64_t number)
+      : image(number / (tiles.down * tiles.across)), row(number / tiles.across % tiles.down * tile),
+        column(number % tiles.across * tile) {}
+  int64_t image, row, column;  // the first output element
+};
+
+/// A matrix [rows, columns] in panels of `panel` columns: within a panel the rows follow each other. The last panel has what is
+/// left.
+struct PanelView {
+  int64_t rows, columns;
+  int64_t panel_columns(int64_t first) const { return std::min(panel, columns - first); }
+  int64_t offset(int64_t first) const { return first * rows; }
+};
+
+}  // namespace
+}  // namespace troupe
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace troupe {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+using Wide = hn::ScalableTag<float>;
+using V = hn::Vec<Wide>;
+constexpr int64_t lanes = HWY_LANES(float);
+constexpr int block_vectors = HWY_TARGET <= HWY_AVX3 ? 4 : 2;
+constexpr int block_rows = 6;
+
+HWY_INLINE V times(float factor, V v) { return hn::Mul(hn::Set(Wide(), factor), v); }
+HWY_INLINE V plus_times(V sum, float factor, V v) { return hn::MulAdd(hn::Set(Wide(), factor), v, sum); }
+
+// The transforms of one line, with the interpolation points 0, 1, -1, 2, -2 and infinity.
+
+/// Of an input line of 6.
+HWY_INLINE void transform_input(const V (&d)[6], V (&t)[6]) {
+  const V even = plus_times(d[4], -4, d[2]), odd = plus_times(d[3], -4, d[1]);
+  const V near_even = hn::Sub(d[4], d[2]), near_odd = times(2, hn::Sub(d[3], d[1]));
+  t[0] = plus_times(plus_times(d[4], 4, d[0]), -5, d[2]);
+  t[1] = hn::Add(even, odd);
+  t[2] = hn::Sub(even, odd);
+  t[3] = hn::Add(near_even, near_odd);
+  t[4] = hn::Sub(near_even, near_odd);
+  t[5] = plus_times(plus_times(d[5], 4, d[1]), -5, d[3]);
+}
+
+/// Of the 6 products of a line: its 4 outputs.
+HWY_INLINE void transform_products(const V (&m)[6], V (&y)[4]) {
+  const V sum = hn::Add(m[1], m[2]), difference = hn::Sub(m[1], m[2]);
+  const V far_sum = hn::Add(m[3], m[4]), far_difference = hn::Sub(m[3], m[4]);
+  y[0] = hn::Add(hn::Add(m[0], sum), far_sum);
+  y[1] = plus_times(difference, 2, far_difference);
+  y[2] = plus_times(sum, 4, far_sum);
+  y[3] = hn::Add(plus_times(difference, 8, far_difference), m[5]);
+}
+
+/// The transposed of transform_products: from a line of 4 output gradients to 6.
+HWY_INLINE void transform_gradients(const V (&y)[4], V (&t)[6]) {
+  const V even = hn::Add(y[0], y[2]), odd = hn::Add(y[1], y[3]);
+  const V far_even = plus_times(y[0], 4, y[2]), far_odd = times(2, plus_times(y[1], 4, y[3]));
+  t[0] = y[0];
+  t[1] = hn::Add(even, odd);
+  t[2] = hn::Sub(even, odd);
+  t[3] = hn::Add(far_even, far_odd);
+  t[4] = hn::Sub(far_even, far_odd);
+  t[5] = y[3];
+}
+
+/// Of a filter line of 3.
+HWY_INLINE void transform_filter(const V (&g)[3], V (&t)[6]) {
+  const V ends = times(-1.0f / 6, hn::Add(g[0], g[2])), middle = times(-1.0f / 6, g[1]);
+  const V far_ends = plus_times(times(1.0f / 24, g[0]), 1.0f / 6, g[2]), far_middle = times(1.0f / 12, g[1]);
+  t[0] = times(0.25f, g[0]);
+  t[1] = hn::Add(ends, middle);
+  t[2] = hn::Sub(ends, middle);
+  t[3] = hn::Add(far_ends, far_middle);
+  t[4] = hn::Sub(far_ends, far_middle);
+  t[5] = g[2];
+}
+
+/// The transposed of transform_filter: from 6 sums of products to a filter line of 3.
+HWY_INLINE void transform_sums(const V (&u)[6], V (&g)[3]) {
+  const V sum = hn::Add(u[1], u[2]), difference = hn::Sub(u[1], u[2]);
+  const V far_sum = hn::Add(u[3], u[4]), far_difference = hn::Sub(u[3], u[4]);
+  g[0] = plus_times(plus_times(times(0.25f, u[0]), -1.0f / 6, sum), 1.0f / 24, far_sum);
+  g[1] = plus_times(times(-1.0f / 6, difference), 1.0f / 12, far_difference);
+  g[2] = hn::Add(plus_times(times(-1.0f / 6, sum), 1.0f / 6, far_sum), u[5]);
+}
+
+/// Applies a transform of lines to the columns and then to the rows of a square.
+template <int From, int To, class Transform, class Load, class Store>
+HWY_INLINE void transform_square(const Transform& transform, const Load& load, const Store& store) {
+  V between[From][To];
+  for (int j = 0; j < From; ++j) {
+    V line[From];
+    for (int i = 0; i < From; ++i) line[i] = load(i, j);
+    transform(line, between[j]);
+  }
+  for (int i = 0; i < To; ++i) {
+    V line[From], result[To];
+    for (int j = 0; j < From; ++j) line[j] = between[j][i];
+    transform(line, result);
+    for (int j = 0; j < To; ++j) store(i, j, result[j]);
+  }
+}
+
+/// The tiles [begin, end) of the images: point p of tile t in row t - begin of matrix p, which has `stride` elements.
+void load_tiles(const Tiles& tiles, const float* images, int64_t begin, int64_t end, float* to,
+                int64_t stride) {
+  const WinogradSizes& s = tiles.sizes;
+  alignas(64) static constexpr float zeros[winograd_channels] = {};
+  for (int64_t number = begin; number < end; ++number, to += s.in_channels) {
+    const TilePlace place(tiles, number);
+    const float* from[6][6];
+    bool inside[6][6];
+    for (int64_t i = 0; i < 6; ++i)
+      for (int64_t j = 0; j < 6; ++j) {
+        const int64_t y = place.row + i - s.pad_top, x = place.column + j - s.pad_left;
+        inside[i][j] = y >= 0 && y < s.height && x >= 0 && x < s.width;
+        from[i][j] =
+            inside[i][j] ? images + ((place.image * s.height + y) * s.width + x) * s.in_channels : zeros;
+      }
+    for (int64_t c = 0; c < s.in_channels; c += lanes)
+      transform_square<6, 6>(
+          [](const V(&line)[6], V(&result)[6]) HWY_ATTR { transform_input(line, result); },
+          [&](int i, int j) HWY_ATTR { return hn::LoadU(Wide(), from[i][j] + (inside[i][j] ? c : 0)); },
+          [&](int i, int j, V v) HWY_ATTR { hn::StoreU(v, Wide(), to + (i * 6 + j) * stride + c); });
+  }
+}
+
+/// Rows x (Vectors * lanes) of c = a b, or added to c: a[r * row_stride + k * column_stride]; b in rows of `width`.
+template <int Rows, int Vectors>
+HWY_INLINE void block(const float* HWY_RESTRICT a, int64_t row_stride, int64_t column_stride,
+                      const float* HWY_RESTRICT b, int64_t width, int64_t depth, float* HWY_RESTRICT c,
+                      int64_t c_stride, bool add) {
+  const Wide d;
+  V sum[Rows][Vectors];
+#pragma GCC unroll 8
+  for (int r = 0; r < Rows; ++r)
+#pragma GCC unroll 8
+    for (int v = 0; v < Vectors; ++v) sum[r][v] = hn::Zero(d);
+  for (int64_t k = 0; k < depth; ++k, a += column_stride, b += width) {
+    V right[Vectors];
+#pragma GCC unroll 8
+    for (int v = 0; v < Vectors; ++v) right[v] = hn::LoadU(d, b + v * lanes);
+#pragma GCC unroll 8
+    for (int r = 0; r < Rows; ++r) {
+      const V left = hn::Set(d, a[r * row_stride]);
+#pragma GCC unroll 8
+      for (int v = 0; v < Vectors; ++v) sum[r][v] = hn::MulAdd(left, right[v], sum[r][v]);
+    }
+  }
+#pragma GCC unroll 8
+  for (int r = 0; r < Rows; ++r)
+#pragma GCC unroll 8
+    for (int v = 0; v < Vectors; ++v) {
+      float* const at = c + r * c_stride + v * lanes;
+      hn::StoreU(add ? hn::Add(sum[r][v], hn::LoadU(d, at)) : sum[r][v], d, at);
+    }
+}
+
+template <int Vectors>
+HWY_INLINE void block_column(const float* a, int64_t rows, int64_t row_stride, int64_t column_stride,
+                             const float* b, int64_t width, int64_t depth, float* c, int64_t c_stride,
+                             bool add) {
+  int64_t r = 0;
+  for (; r + block_rows <= rows; r += block_rows)
+    block<block_rows, Vectors>(a + r * row_stride, row_stride, column_stride, b, width, depth,
+                               c + r * c_stride, c_stride, add);
+  for (; r + 2 <= rows; r += 2)
+    block<2, Vectors>(a + r * row_stride, row_stride, column_stride, b, width, depth, c + r * c_stride,
+                      c_stride, add);
+  if (r < rows)
+    block<1, Vectors>(a + r * row_stride, row_stride, column_stride, b, width, depth, c + r * c_stride,
+                      c_stride, add);
+}
+
+/// c = a b, or added to c; b lies in panels.
+void multiply_panels(const float* a, int64_t rows, int64_t row_stride, int64_t column_stride, const float* b,
+                     const PanelView& shape, float* c, int64_t c_stride, bool add) {
+  for (int64_t first = 0; first < shape.columns; first += panel) {
+    const int64_t width = shape.panel_columns(first);
+    const float* const right = b + shape.offset(first);
+    int64_t j = 0;
+    for (; j + block_vectors * lanes <= width; j += block_vectors * lanes)
+      block_column<block_vectors>(a, rows, row_stride, column_stride, right + j, width, shape.rows,
+                                  c + first + j, c_stride, add);
+    for (; j < width; j += lanes)
+      block_column<1>(a, rows, row_stride, column_stride, right + j, width, shape.rows, c + first + j,
+                      c_stride, add);
+  }
+}
+
+/// The outputs of the tiles [begin, end) from their products: point p of a tile lies in matrix p, which has `stride` elements.
+void store_tiles(const Tiles& tiles, const float* products, int64_t stride, int64_t begin, int64_t end,
+                 float* output) {
+  const WinogradSizes& s = tiles.sizes;
+  for (int64_t number = begin; number < end; ++number, products += s.out_channels) {
+    const TilePlace place(tiles, number);
+    const int64_t rows = std::min(tile, s.out_height - place.row),
+                  columns = std::min(tile, s.out_width - place.column);
+    float* const to =
+        output + ((place.image * s.out_height + place.row) * s.out_width + place.column) * s.out_channels;
+    for (int64_t c = 0; c < s.out_channels; c += lanes)
+      transform_square<6, 4>(
+          [](const V(&line)[6], V(&result)[4]) HWY_ATTR { transform_products(line, result); },
+          [&](int i, int j) HWY_ATTR { return hn::LoadU(Wide(), products + (i * 6 + j) * stride + c); },
+          [&](int i, int j, V v) HWY_ATTR {
+            if (i < rows && j < columns)
+              hn::StoreU(v, Wide(), to + (i * s.out_width + j) * s.out_channels + c);
+          });
+  }
+}
+
+/// The filter, of `rows` input channels from `first` on, in panels: point p in matrix p.
+void load_filter(const float* filter, const PanelView& shape, bool adjoint, int64_t begin, int64_t end,
+                 float* to) {
+  const int64_t stride = point_stride(shape.rows * shape.columns);
+  alignas(64) float gathered[9 * lanes];
+  for (int64_t row = begin; row < end; ++row)
+    for (int64_t column = 0; column < shape.columns; column += lanes) {
+      const int64_t first = column / panel * panel;
+      float* const at = to + shape.offset(first) + row * shape.panel_columns(first) + column - first;
+      const float* from = filter + row * shape.columns + column;
+      int64_t step = shape.rows * shape.columns;
+      if (adjoint) {  // [3, 3, columns, rows], rotated
+        for (int64_t p = 0; p < 9; ++p)
+          for (int64_t l = 0; l < lanes; ++l)
+            gathered[p * lanes + l] = filter[((8 - p) * shape.columns + column + l) * shape.rows + row];
+        from = gathered;
+        step = lanes;
+      }
+      transform_square<3, 6>(
+          [](const V(&line)[3], V(&result)[6]) HWY_ATTR { transform_filter(line, result); },
+          [&](int i, int j) HWY_ATTR { return hn::LoadU(Wide(), from + (i * 3 + j) * step); },
+          [&](int i, int j, V v) HWY_ATTR { hn::StoreU(v, Wide(), at + (i * 6 + j) * stride); });
+    }
+}
+
+/// The gradients of the outputs of the tiles [begin, end): point p in matrix p, in panels of all `end - begin` rows.
+void load_gradients(const Tiles& tiles, const float* gradients, int64_t begin, int64_t end,
+                    const PanelView& shape, int64_t first_row, float* to) {
+  const WinogradSizes& s = tiles.sizes;
+  const int64_t stride = point_stride(shape.rows * shape.columns);
+  for (int64_t number = begin; number < end; ++number) {
+    const TilePlace place(tiles, number);
+    const int64_t rows = std::min(tile, s.out_height - place.row),
+                  columns = std::min(tile, s.out_width - place.column);
+    const float* const from =
+        gradients + ((place.image * s.out_height + place.row) * s.out_width + place.column) * s.out_channels;
+    for (int64_t c = 0; c < s.out_channels; c += lanes) {
+      const int64_t first = c / panel * panel;
+      float* const at =
+          to + shape.offset(first) + (number - begin + first_row) * shape.panel_columns(first) + c - first;
+      transform_square<4, 6>(
+          [](const V(&line)[4], V(&result)[6]) HWY_ATTR { transform_gradients(line, result); },
+          [&](int i, int j) HWY_ATTR {
+            return i < rows && j < columns
+                       ? hn::LoadU(Wide(), from + (i * s.out_width + j) * s.out_channels + c)
+                       : hn::Zero(Wide());
+          },
+          [&](int i, int j, V v) HWY_ATTR { hn::StoreU(v, Wide(), at + (i * 6 + j) * stride); });
+    }
+  }
+}
+
+/// The filter's gradient from the sums of products, matrices of [in_channels, out_channels]: rows [begin, end).
+void store_filter(const float* sums, const WinogradSizes& s, int64_t begin, int64_t end, float* filter) {
+  const int64_t elements = s.in_channels * s.out_channels, stride = point_stride(elements);
+  for (int64_t at = begin * s.out_channels; at < end * s.out_channels; at += lanes)
+    transform_square<6, 3>(
+        [](const V(&line)[6], V(&result)[3]) HWY_ATTR { transform_sums(line, result); },
+        [&](int i, int j) HWY_ATTR { return hn::LoadU(Wide(), sums + (i * 6 + j) * stride + at); },
+        [&](int i, int j, V v) HWY_ATTR { hn::StoreU(v, Wide(), filter + (i * 3 + j) * elements + at); });
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace troupe
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace troupe {
+namespace {
+
+HWY_EXPORT(load_tiles);
+HWY_EXPORT(multiply_panels);
+HWY_EXPORT(store_tiles);
+HWY_EXPORT(load_filter);
+HWY_EXPORT(load_gradients);
+HWY_EXPORT(store_filter);
+
+/// How many tiles are transformed at once, so that their points and products stay in the caches and there is work to share.
+int64_t tiles_at_once(const Tiles& tiles) {
+  constexpr int64_t cached = 12 << 20;
+  const int64_t bytes = points * 4 * (tiles.sizes.in_channels + tiles.sizes.out_channels);
+  return std::clamp<int64_t>(std::min(cached / bytes, tiles.count / 4), 24, 192) / 6 * 6;
+}
+
+Result<Tensor> floats(DeviceContext& device, int64_t count) {
+  TROUPE_ASSIGN(const Shape shape, Shape::make(std::array<int64_t, 1>{count}, DType::Float));
+  return Tensor::allocate(DType::Float, shape, device.host_memory());
+}
+
+}  // namespace
+
+bool winograd_pays(const WinogradSizes& s) {
+  return s.in_channels % winograd_channels == 0 && s.out_channels % winograd_channels == 0 &&
+         s.in_channels >= 32 && s.out_channels >= 32 && s.out_height >= tile && s.out_width >= tile;
+}
+
+Status winograd_convolution(DeviceContext& device, const WinogradSizes& sizes, const float* images,
+                            const float* filter, bool adjoint, float* output) {
+  const Tiles tiles(sizes);
+  const PanelView shape{sizes.in_channels, sizes.out_channels};
+  TROUPE_ASSIGN(Tensor right, floats(device, points * point_stride(shape.rows * shape.columns)));
+  float* const filter_points = right.write<float>().data();
+  device.pool().blocks(static_cast<size_t>(shape.rows), 8, [&](size_t begin, size_t end) {
+    HWY_DYNAMIC_DISPATCH(load_filter)
+    (filter, shape, adjoint, static_cast<int64_t>(begin), static_cast<int64_t>(end), filter_points);
+  });
+
+  const int64_t at_once = tiles_at_once(tiles);
+  const int64_t left_stride = point_stride(at_once * sizes.in_channels),
+                product_stride = point_stride(at_once * sizes.out_channels);
+  const auto blocks = static_cast<size_t>((tiles.count + at_once - 1) / at_once);
+  std::vector<Status> failures(blocks);
+  device.pool().chunks(blocks, [&](size_t i) {
+    auto scratch = floats(device, points * (left_stride + product_stride));
+    if (!scratch) {
+      failures[i] = scratch.status();
+      return;
+    }
+    float* const left = scratch->write<float>().data();
+    float* const products = left + points * left_stride;
+    const int64_t begin = static_cast<int64_t>(i) * at_once, end = std::min(begin + at_once, tiles.count);
+    HWY_DYNAMIC_DISPATCH(load_tiles)(tiles, images, begin, end, left, left_stride);
+    for (int64_t p = 0; p < points; ++p) HWY_DYNAMIC_DISPATCH(multiply_panels)
+    (left + p * left_stride, end - begin, sizes.in_channels, 1,
+     filter_points + p * point_stride(shape.rows * shape.columns), shape, products + p * product_stride,
+     sizes.out_channels, false);
+    HWY_DYNAMIC_DISPATCH(store_tiles)(tiles, products, product_stride, begin, end, output);
+  });
+  for (Status& failure : failures) TROUPE_RETURN_IF_FAILED(std::move(failure));
+  return {};
+}
+
+Status winograd_filter_gradient(DeviceContext& device, const WinogradSizes& sizes, const float* images,
+                                const float* output_gradients, float* filter_gradient) {
+  const Tiles tiles(sizes);
+  constexpr int64_t at_once = 384, rows_at_once = 16;
+  const int64_t in = sizes.in_channels, out = sizes.out_channels;
+  const int64_t left_stride = point_stride(at_once * in), sum_stride = point_stride(in * out);
+  TROUPE_ASSIGN(Tensor scratch,
+                floats(device, points * (left_stride + point_stride(at_once * out) + sum_stride)));
+  float* const left = scratch.write<float>().data();
+  float* const right = left + points * left_stride;
+  float* const sums = right + points * point_stride(at_once * out);
+  for (int64_t begin = 0; begin < tiles.count; begin += at_once) {
+    const int64_t count = std::min(at_once, tiles.count - begin);
+    const PanelView shape{count, out};
+    device.pool().blocks(static_cast<size_t>(count), rows_at_once, [&](size_t from, size_t to) {
+      const int64_t first = begin + static_cast<int64_t>(from), last = begin + static_cast<int64_t>(to);
+      HWY_DYNAMIC_DISPATCH(load_tiles)
+      (tiles, images, first, last, left + static_cast<int64_t>(from) * in, left_stride);
+      HWY_DYNAMIC_DISPATCH(load_gradients)
+      (tiles, output_gradients, first, last, shape, static_cast<int64_t>(from), right);
+    });
+    device.pool().chunks(static_cast<size_t>(points), [&](size_t p) {
+      const auto at = static_cast<int64_t>(p);
+      HWY_DYNAMIC_DISPATCH(multiply_panels)
+      (left + at * left_stride, in, 1, in, right + at * point_stride(count * out), shape,
+       sums + at * sum_stride, out, begin != 0);
+    });
+  }
+  device.pool().blocks(static_cast<size_t>(in), 8, [&](size_t begin, size_t end) {
+    HWY_DYNAMIC_DISPATCH(store_filter)
+    (sums, sizes, static_cast<int64_t>(begin), static_cast<int64_t>(end), filter_gradient);
+  });
+  return {};
+}
+
+}  // namespace troupe
+#endif

@@ -1,0 +1,331 @@
+// Convolutions and their gradients. A convolution is the sum, over the elements of a window and the input channels, of image
+// times filter; the filter is not reversed.
+//   Conv2D(input, filter)
+//     input [batch, height, width, channels], or as data_format says; filter [height, width, in, out]. `in` divides the channels:
+//     there are channels / in groups, each with out / groups outputs
+//   Conv3D(input, filter)
+//     the same over three spatial dimensions
+//   DepthwiseConv2dNative(input, filter)
+//     filter [height, width, channels, multiplier]; gives output channel c * multiplier + m
+//   ...BackpropInput(input_sizes, filter, out_backprop)
+//     the gradient by the input, whose shape is input_sizes
+//   ...BackpropFilter(input, filter_sizes, out_backprop)
+//     the gradient by the filter, whose shape is filter_sizes
+// Padding is SAME, VALID or, in two dimensions, EXPLICIT. The types are float, double, half and bfloat16; Conv2D and its gradients
+// have int32, too.
+#include "kernels/ops/nn/convolution.h"
+
+#include <array>
+
+#include "graph/build/gradients.h"
+#include "graph/build/shape_context.h"
+#include "kernels/core/arguments.h"
+#include "kernels/loops/strided_copy.h"
+
+namespace troupe {
+namespace {
+
+/// The ops of a family: one for each pass.
+struct Family {
+  const char* names[3];
+  bool depthwise;
+  size_t rank;
+  const char* constructor;
+
+  const char* name(ConvolutionPass pass) const { return names[static_cast<size_t>(pass)]; }
+};
+constexpr Family families[] = {
+    {{"Conv2D", "Conv2DBackpropInput", "Conv2DBackpropFilter"},
+     false,
+     4,
+     "conv2d(input, filter, strides, padding, data_format, dilations, explicit_paddings)"},
+    {{"Conv3D", "Conv3DBackpropInputV2", "Conv3DBackpropFilterV2"},
+     false,
+     5,
+     "conv3d(input, filter, strides, padding, data_format, dilations)"},
+    {{"DepthwiseConv2dNative", "DepthwiseConv2dNativeBackpropInput", "DepthwiseConv2dNativeBackpropFilter"},
+     true,
+     4,
+     "depthwise_conv2d(input, filter, strides, padding, data_format, dilations, explicit_paddings)"}};
+
+const Family& family_of(const Node& node) {
+  for (const Family& family : families)
+    for (const char* name : family.names)
+      if (node.type() == name) return family;
+  return families[0];
+}
+
+// ---- Sizes
+
+/// The dimensions of the operands; -1 where they are not known yet.
+struct Dimensions {
+  ImageAxes axes;
+  Dims images, filter;
+  int64_t groups = 1;
+  ShortList<WindowDimension> windows;
+
+  int64_t channels() const { return images[axes.channel]; }
+};
+
+/// How many groups the channels form. InvalidArgument if the filter's channels do not fit the images'.
+Result<int64_t> groups_of(const Dimensions& of, bool depthwise) {
+  const size_t spatial = of.axes.spatial();
+  const int64_t channels = of.channels(), in = of.filter[spatial], out = of.filter[spatial + 1];
+  if (channels == unknown_dim || in == unknown_dim) return unknown_dim;
+  const std::string sizes =
+      "filter " + text_of(of.filter) + " for " + std::to_string(channels) + " input channels";
+  if (depthwise) {
+    if (in != channels) return invalid_argument(sizes + ": the filter must have as many channels");
+    return channels;
+  }
+  if (in == 0 ? channels != 0 : channels % in != 0)
+    return invalid_argument(sizes + ": the filter's channels must divide the input's");
+  const int64_t groups = in == 0 ? 1 : channels / in;
+  if (out != unknown_dim && groups != 0 && out % groups != 0)
+    return invalid_argument(sizes + ": the outputs must be a multiple of the " + std::to_string(groups) +
+                            " groups");
+  return groups;
+}
+
+Result<Dimensions> dimensions_of(const Node& node, Dims images, Dims filter) {
+  const Family& family = family_of(node);
+  Dimensions result;
+  TROUPE_ASSIGN(result.axes, image_axes(node));
+  if (images.size() != family.rank || filter.size() != family.rank)
+    return invalid_argument("input " + text_of(images) + " and filter " + text_of(filter) +
+                            " must both be of rank " + std::to_string(family.rank));
+  result.images = std::move(images);
+  result.filter = std::move(filter);
+  TROUPE_ASSIGN(result.groups, groups_of(result, family.depthwise));
+  TROUPE_ASSIGN(const Dims strides,
+                only_spatial_part(node.attrs.get<std::vector<int64_t>>("strides"), result.axes, "strides"));
+  TROUPE_ASSIGN(const Dims dilations, only_spatial_part(node.attrs.get<std::vector<int64_t>>("dilations"),
+                                                        result.axes, "dilations"));
+  TROUPE_ASSIGN(const Padding padding, padding_of(node, result.axes));
+  const Dims window(std::span<const int64_t>(result.filter.begin(), result.axes.spatial()));
+  TROUPE_ASSIGN(result.windows,
+                window_dimensions(result.images, result.axes, window, strides, dilations, padding));
+  return result;
+}
+
+int64_t out_channels_of(const Dimensions& of, bool depthwise) {
+  const size_t spatial = of.axes.spatial();
+  const int64_t last = of.filter[spatial + 1];
+  if (!depthwise) return last;
+  return last == unknown_dim || of.channels() == unknown_dim ? unknown_dim : last * of.channels();
+}
+
+Dims output_dims(const Dimensions& of, bool depthwise) {
+  return image_dims(of.axes, of.images[0], of.windows, out_channels_of(of, depthwise));
+}
+
+ConvolutionSizes sizes_of(const Dimensions& of, bool depthwise) {
+  ConvolutionSizes sizes;
+  sizes.batch = of.images[0];
+  sizes.groups = of.groups;
+  sizes.in_channels = of.channels();
+  sizes.out_channels = out_channels_of(of, depthwise);
+  for (const WindowDimension& window : of.windows)
+    sizes.axes.push_back(
+        {window.size, window.window, window.output, window.stride, window.dilation, window.pad_before});
+  return sizes;
+}
+
+// ---- Shapes
+
+Dims known_dims(const PartialShape& shape, size_t rank) {
+  return shape.known_rank() ? Dims(shape.dims()) : Dims(rank, unknown_dim);
+}
+
+Status forward_shape(ShapeContext& context) {
+  const Family& family = family_of(context.node());
+  TROUPE_ASSIGN(const auto images, context.with_rank(0, family.rank));
+  TROUPE_ASSIGN(const auto filter, context.with_rank(1, family.rank));
+  TROUPE_ASSIGN(const Dimensions dimensions, dimensions_of(context.node(), known_dims(images, family.rank),
+                                                           known_dims(filter, family.rank)));
+  context.set_output(0, partial(output_dims(dimensions, family.depthwise)));
+  return {};
+}
+
+/// The shape that input `sizes` spells out; all inputs have the family's rank.
+template <size_t sizes>
+Status gradient_shape(ShapeContext& context) {
+  const size_t rank = family_of(context.node()).rank;
+  TROUPE_RETURN_IF_FAILED(context.with_rank(sizes, 1).status());
+  TROUPE_RETURN_IF_FAILED(context.with_rank(1 - sizes, rank).status());
+  TROUPE_RETURN_IF_FAILED(context.with_rank(2, rank).status());
+  TROUPE_ASSIGN(auto shape, shape_from_input(context, sizes));
+  TROUPE_ASSIGN(shape, merge(shape, PartialShape(std::vector<int64_t>(rank, unknown_dim))));
+  context.set_output(0, std::move(shape));
+  return {};
+}
+
+// ---- Computing
+
+bool is_last(const ImageAxes& axes) { return axes.channels_last(); }
+
+/// Copies images between the layouts [batch, channels, positions] and [batch, positions, channels].
+void move_channels(Pool& pool, const Tensor& from, Tensor& to, int64_t batch, int64_t channels,
+                   int64_t positions, bool to_last) {
+  const Layout first{0, Dims{channels * positions, 1, positions}},
+      last{0, Dims{channels * positions, channels, 1}};
+  strided_copy(pool, Dims{batch, positions, channels}, from, to_last ? first : last, to,
+               to_last ? last : first);
+}
+
+class ConvolutionCompute {
+ public:
+  explicit ConvolutionCompute(ConvolutionPass pass) : pass_(pass), convolution_(pass) {}
+
+  Status operator()(const ConvolutionArguments& arguments, DeviceContext& device) const {
+    if (arguments.empty) {
+      fill(device.pool(), arguments.out);
+      return {};
+    }
+    if (arguments.channels_last) return run(arguments, device, arguments.a, arguments.b, arguments.out);
+    const ConvolutionSizes& sizes = arguments.sizes;
+    const bool forward = pass_ == ConvolutionPass::Forward, filter = pass_ == ConvolutionPass::FilterGradient;
+    TROUPE_ASSIGN(const Tensor a,
+                  channels_last(device, arguments.a, sizes, pass_ == ConvolutionPass::ImageGradient));
+    if (filter) {
+      TROUPE_ASSIGN(const Tensor b, channels_last(device, arguments.b, sizes, true));
+      return run(arguments, device, a, b, arguments.out);
+    }
+    TROUPE_ASSIGN(Tensor out,
+                  Tensor::allocate(arguments.out.dtype(), arguments.out.shape(), device.memory()));
+    TROUPE_RETURN_IF_FAILED(run(arguments, device, a, arguments.b, out));
+    const int64_t channels = forward ? sizes.out_channels : sizes.in_channels;
+    move_channels(device.pool(), out, arguments.out, sizes.batch, channels,
+                  out.elements() / sizes.batch / channels, false);
+    return {};
+  }
+
+ private:
+  Status run(const ConvolutionArguments& arguments, DeviceContext& device, const Tensor& a, const Tensor& b,
+             Tensor& out) const {
+    return convolution_.run(device, arguments.sizes, a.dtype(), a.data(), b.data(), out.mutable_data());
+  }
+  static Result<Tensor> channels_last(DeviceContext& device, const Tensor& images,
+                                      const ConvolutionSizes& sizes, bool outputs) {
+    TROUPE_ASSIGN(Tensor result, Tensor::allocate(images.dtype(), images.shape(), device.memory()));
+    const int64_t channels = outputs ? sizes.out_channels : sizes.in_channels;
+    move_channels(device.pool(), images, result, sizes.batch, channels,
+                  images.elements() / sizes.batch / channels, true);
+    return result;
+  }
+
+  ConvolutionPass pass_;
+  Convolution convolution_;
+};
+
+KernelDef convolution_kernel(const Family& family, ConvolutionPass pass) {
+  return kernel_on("CPU", family.name(pass), [&family, pass](const PrepareContext& context) {
+    return Result<std::unique_ptr<Kernel>>(
+        make_kernel(ConvolutionCheck(context, pass, family.depthwise), ConvolutionCompute(pass)));
+  });
+}
+
+// ---- Gradients
+
+/// A node of the same family and attributes for another pass.
+Output other_pass(const GradientContext& context, ConvolutionPass pass, std::vector<Output> inputs) {
+  Attributes attrs;
+  for (const char* name :
+       {"strides", "padding", "explicit_paddings", "data_format", "dilations", "use_cudnn_on_gpu"})
+    if (const AttrValue* const value = context.node().attrs.find(name)) attrs.set(name, *value);
+  return context.scope().add_one(family_of(context.node()).name(pass), std::move(inputs), std::move(attrs));
+}
+
+void forward_gradient(GradientContext& context) {
+  const Output images = context.input(0), filter = context.input(1), gradient = context.gradient();
+  context.set(0, other_pass(context, ConvolutionPass::ImageGradient,
+                            {shape_of(context.scope(), images), filter, gradient}));
+  context.set(1, other_pass(context, ConvolutionPass::FilterGradient,
+                            {images, shape_of(context.scope(), filter), gradient}));
+}
+
+void image_gradient_gradient(GradientContext& context) {
+  const Output filter = context.input(1), outputs = context.input(2), gradient = context.gradient();
+  context.set(1, other_pass(context, ConvolutionPass::FilterGradient,
+                            {gradient, shape_of(context.scope(), filter), outputs}));
+  context.set(2, other_pass(context, ConvolutionPass::Forward, {gradient, filter}));
+}
+
+void filter_gradient_gradient(GradientContext& context) {
+  const Output images = context.input(0), outputs = context.input(2), gradient = context.gradient();
+  context.set(0, other_pass(context, ConvolutionPass::ImageGradient,
+                            {shape_of(context.scope(), images), gradient, outputs}));
+  context.set(2, other_pass(context, ConvolutionPass::Forward, {images, gradient}));
+}
+
+}  // namespace
+
+ConvolutionCheck::ConvolutionCheck(const PrepareContext&, ConvolutionPass pass, bool depthwise)
+    : pass_(pass), depthwise_(depthwise) {}
+
+Result<ConvolutionArguments> ConvolutionCheck::operator()(KernelContext& context) const {
+  const bool image_gradient = pass_ == ConvolutionPass::ImageGradient,
+             filter_gradient = pass_ == ConvolutionPass::FilterGradient;
+  Dims images(context.input(0).shape().dims()), filter(context.input(1).shape().dims());
+  if (image_gradient) {
+    TROUPE_ASSIGN(images, integer_vector(context.input(0), "input_sizes"));
+  }
+  if (filter_gradient) {
+    TROUPE_ASSIGN(filter, integer_vector(context.input(1), "filter_sizes"));
+  }
+  const DType dtype = context.node().output_types[0].dtype;
+  TROUPE_ASSIGN(const Shape image_shape, Shape::make(images, dtype));
+  TROUPE_ASSIGN(const Shape filter_shape, Shape::make(filter, dtype));
+  TROUPE_ASSIGN(const Dimensions dimensions, dimensions_of(context.node(), images, filter));
+  TROUPE_ASSIGN(const Shape output_shape, Shape::make(output_dims(dimensions, depthwise_), dtype));
+  if (pass_ != ConvolutionPass::Forward && !(context.input(2).shape() == output_shape))
+    return invalid_argument("out_backprop has shape " + context.input(2).shape().text() + "; input " +
+                            image_shape.text() + " and filter " + filter_shape.text() +
+                            " give outputs of shape " + output_shape.text());
+  TROUPE_ASSIGN(Tensor* const out, context.output(0, image_gradient    ? image_shape
+                                                     : filter_gradient ? filter_shape
+                                                                       : output_shape));
+  const Tensor& a = context.input(image_gradient ? 2 : 0);
+  const Tensor& b = context.input(filter_gradient ? 2 : 1);
+  const bool empty =
+      image_shape.elements() == 0 || filter_shape.elements() == 0 || output_shape.elements() == 0;
+  return ConvolutionArguments{
+      a,    b, *out, empty ? ConvolutionSizes{} : sizes_of(dimensions, depthwise_), is_last(dimensions.axes),
+      empty};
+}
+
+void add_convolution_ops(OpLibrary& library) {
+  for (const Family& family : families) {
+    const bool cube = family.rank == 5;
+    const auto op = [&](ConvolutionPass pass, ShapeFunction shape, GradientFunction gradient) {
+      OpDefBuilder def(family.name(pass));
+      def.output("output: T")
+          .attr(cube ? "strides: list(int) >= 5" : "strides: list(int)")
+          .attr(cube ? "padding: {'SAME', 'VALID'}" : "padding: {'SAME', 'VALID', 'EXPLICIT'}")
+          .attr(cube ? "data_format: {'NDHWC', 'NCDHW'} = 'NDHWC'" : "data_format: {'NHWC', 'NCHW'} = 'NHWC'")
+          .attr(cube ? "dilations: list(int) = [1, 1, 1, 1, 1]" : "dilations: list(int) = [1, 1, 1, 1]")
+          .attr(cube || family.depthwise ? "T: {half, bfloat16, float, double}"
+                                         : "T: {half, bfloat16, float, double, int32}")
+          .shape(shape)
+          .gradient(gradient);
+      if (!cube) def.attr("explicit_paddings: list(int) = []");
+      if (!cube && !family.depthwise) def.attr("use_cudnn_on_gpu: bool = true");
+      return def;
+    };
+    const std::string size_type = cube ? "input_sizes: Tshape" : "input_sizes: int32";
+    auto forward = op(ConvolutionPass::Forward, forward_shape, forward_gradient);
+    library.op(forward.input("input: T").input("filter: T").constructor(family.constructor));
+    auto image = op(ConvolutionPass::ImageGradient, gradient_shape<0>, image_gradient_gradient);
+    if (cube) image.attr("Tshape: {int32, int64} = int32");
+    library.op(image.host_input(size_type).input("filter: T").input("out_backprop: T"));
+    library.op(op(ConvolutionPass::FilterGradient, gradient_shape<1>, filter_gradient_gradient)
+                   .input("input: T")
+                   .host_input("filter_sizes: int32")
+                   .input("out_backprop: T"));
+    for (const auto pass :
+         {ConvolutionPass::Forward, ConvolutionPass::ImageGradient, ConvolutionPass::FilterGradient})
+      library.kernel(convolution_kernel(family, pass));
+  }
+}
+
+}  // namespace troupe

@@ -1,0 +1,31 @@
+// Conv2D, Conv3D, DepthwiseConv2dNative and their gradients: what every type of device computes after the check on the host.
+#pragma once
+
+#include "kernels/core/checked_kernel.h"
+#include "kernels/loops/convolution.h"
+#include "kernels/ops/nn/windows.h"
+
+namespace troupe {
+
+/// One pass over images in the layout of the node. `a`, `b` and `out` are as of ConvolutionPass.
+struct ConvolutionArguments {
+  const Tensor& a;
+  const Tensor& b;
+  Tensor& out;
+  ConvolutionSizes sizes;
+  bool channels_last;  ///< else the channels precede the spatial dimensions
+  bool empty;          ///< an operand has no elements: all elements of `out`, if any, are zero
+};
+
+/// Validates shapes and sizes and allocates the output. Fails with InvalidArgument if they do not fit each other or the attributes.
+class ConvolutionCheck {
+ public:
+  ConvolutionCheck(const PrepareContext& context, ConvolutionPass pass, bool depthwise);
+  Result<ConvolutionArguments> operator()(KernelContext& context) const;
+
+ private:
+  ConvolutionPass pass_;
+  bool depthwise_;
+};
+
+}  // namespace troupe
