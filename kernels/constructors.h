@@ -29,6 +29,9 @@ inline Output assign_sub(const Scope& g, Argument ref, Argument value, bool use_
 inline Output atan2(const Scope& g, Argument y, Argument x) { return g.call("atan2", {y, x}); }
 inline Output batch_matmul(const Scope& g, Argument x, Argument y, bool adj_x = false, bool adj_y = false) { return g.call("batch_matmul", {x, y, adj_x, adj_y}); }
 inline Output batch_matmul_v2(const Scope& g, Argument x, Argument y, bool adj_x = false, bool adj_y = false) { return g.call("batch_matmul_v2", {x, y, adj_x, adj_y}); }
+inline Output batch_to_space_nd(const Scope& g, Argument input, Argument block_shape, Argument crops) { return g.call("batch_to_space_nd", {input, block_shape, crops}); }
+inline Output bitcast(const Scope& g, Argument input, DType type) { return g.call("bitcast", {input, type}); }
+inline Output broadcast_dynamic_shape(const Scope& g, Argument s0, Argument s1) { return g.call("broadcast_dynamic_shape", {s0, s1}); }
 inline Output broadcast_to(const Scope& g, Argument input, Argument shape) { return g.call("broadcast_to", {input, shape}); }
 inline Output cast(const Scope& g, Argument x, DType dtype) { return g.call("cast", {x, dtype}); }
 inline Output ceil(const Scope& g, Argument x) { return g.call("ceil", {x}); }
@@ -40,12 +43,16 @@ inline Output conv3d(const Scope& g, Argument input, Argument filter, const std:
 inline Output cos(const Scope& g, Argument x) { return g.call("cos", {x}); }
 inline Output cumprod(const Scope& g, Argument x, Argument axis = 0, bool exclusive = false, bool reverse = false) { return g.call("cumprod", {x, axis, exclusive, reverse}); }
 inline Output cumsum(const Scope& g, Argument x, Argument axis = 0, bool exclusive = false, bool reverse = false) { return g.call("cumsum", {x, axis, exclusive, reverse}); }
+inline Output depth_to_space(const Scope& g, Argument input, int64_t block_size, const std::string& data_format = {}) { return g.call("depth_to_space", {input, block_size, data_format}); }
 inline Output depthwise_conv2d(const Scope& g, Argument input, Argument filter, const std::vector<int64_t>& strides, const std::string& padding, const std::string& data_format = {}, const std::vector<int64_t>& dilations = {}, const std::vector<int64_t>& explicit_paddings = {}) { return g.call("depthwise_conv2d", {input, filter, strides, padding, data_format, dilations, explicit_paddings}); }
+inline Output diag(const Scope& g, Argument diagonal) { return g.call("diag", {diagonal}); }
+inline Output diag_part(const Scope& g, Argument input) { return g.call("diag_part", {input}); }
 inline Output div(const Scope& g, Argument x, Argument y) { return g.call("div", {x, y}); }
 inline Output div_no_nan(const Scope& g, Argument x, Argument y) { return g.call("div_no_nan", {x, y}); }
 inline std::vector<Output> dynamic_partition(const Scope& g, Argument data, Argument partitions, int64_t num_partitions) { return g.outputs(g.call("dynamic_partition", {data, partitions, num_partitions})); }
 inline Output dynamic_stitch(const Scope& g, std::vector<Output> indices, std::vector<Output> data) { return g.call("dynamic_stitch", {std::move(indices), std::move(data)}); }
 inline Output elu(const Scope& g, Argument features) { return g.call("elu", {features}); }
+inline Output ensure_shape(const Scope& g, Argument x, const PartialShape& shape) { return g.call("ensure_shape", {x, shape}); }
 inline Output equal(const Scope& g, Argument x, Argument y) { return g.call("equal", {x, y}); }
 inline Output erf(const Scope& g, Argument x) { return g.call("erf", {x}); }
 inline Output erfc(const Scope& g, Argument x) { return g.call("erfc", {x}); }
@@ -77,6 +84,13 @@ inline Output logical_and(const Scope& g, Argument x, Argument y) { return g.cal
 inline Output logical_not(const Scope& g, Argument x) { return g.call("logical_not", {x}); }
 inline Output logical_or(const Scope& g, Argument x, Argument y) { return g.call("logical_or", {x, y}); }
 inline Output matmul(const Scope& g, Argument a, Argument b, bool transpose_a = false, bool transpose_b = false) { return g.call("matmul", {a, b, transpose_a, transpose_b}); }
+inline Output matrix_band_part(const Scope& g, Argument input, Argument num_lower, Argument num_upper) { return g.call("matrix_band_part", {input, num_lower, num_upper}); }
+inline Output matrix_diag(const Scope& g, Argument diagonal) { return g.call("matrix_diag", {diagonal}); }
+inline Output matrix_diag_part(const Scope& g, Argument input) { return g.call("matrix_diag_part", {input}); }
+inline Output matrix_diag_part_v3(const Scope& g, Argument input, Argument k = 0, Argument padding_value = 0, const std::string& align = {}) { return g.call("matrix_diag_part_v3", {input, k, padding_value, align}); }
+inline Output matrix_diag_v3(const Scope& g, Argument diagonal, Argument k = 0, Argument num_rows = -1, Argument num_cols = -1, Argument padding_value = 0, const std::string& align = {}) { return g.call("matrix_diag_v3", {diagonal, k, num_rows, num_cols, padding_value, align}); }
+inline Output matrix_set_diag(const Scope& g, Argument input, Argument diagonal) { return g.call("matrix_set_diag", {input, diagonal}); }
+inline Output matrix_set_diag_v3(const Scope& g, Argument input, Argument diagonal, Argument k = 0, const std::string& align = {}) { return g.call("matrix_set_diag_v3", {input, diagonal, k, align}); }
 inline Output max(const Scope& g, Argument input) { return g.call("max", {input}); }
 inline Output max(const Scope& g, Argument input, Argument axis, bool keep_dims = false) { return g.call("max", {input, axis, keep_dims}); }
 inline Output maximum(const Scope& g, Argument x, Argument y) { return g.call("maximum", {x, y}); }
@@ -85,6 +99,7 @@ inline Output mean(const Scope& g, Argument input, Argument axis, bool keep_dims
 inline Output min(const Scope& g, Argument input) { return g.call("min", {input}); }
 inline Output min(const Scope& g, Argument input, Argument axis, bool keep_dims = false) { return g.call("min", {input, axis, keep_dims}); }
 inline Output minimum(const Scope& g, Argument x, Argument y) { return g.call("minimum", {x, y}); }
+inline Output mirror_pad(const Scope& g, Argument input, Argument paddings, const std::string& mode) { return g.call("mirror_pad", {input, paddings, mode}); }
 inline Output mod(const Scope& g, Argument x, Argument y) { return g.call("mod", {x, y}); }
 inline Output mul(const Scope& g, Argument x, Argument y) { return g.call("mul", {x, y}); }
 inline Output neg(const Scope& g, Argument x) { return g.call("neg", {x}); }
@@ -94,6 +109,7 @@ inline Output one_hot(const Scope& g, Argument indices, Argument depth, Argument
 inline Output ones(const Scope& g, Argument shape, DType dtype = f32, Argument value = 1) { return g.call("ones", {shape, dtype, value}); }
 inline Output ones_like(const Scope& g, Argument x) { return g.call("ones_like", {x}); }
 inline Output pad(const Scope& g, Argument input, Argument paddings) { return g.call("pad", {input, paddings}); }
+inline Output pad_v2(const Scope& g, Argument input, Argument paddings, Argument constant_values) { return g.call("pad_v2", {input, paddings, constant_values}); }
 inline Output parallel_dynamic_stitch(const Scope& g, std::vector<Output> indices, std::vector<Output> data) { return g.call("parallel_dynamic_stitch", {std::move(indices), std::move(data)}); }
 inline Output placeholder(const Scope& g, DType dtype, const PartialShape& shape = {}, std::string_view name = {}) { return (name.empty() ? g : g.with_name(name)).call("placeholder", {dtype, shape}); }
 inline Output placeholder_with_default(const Scope& g, Argument input, const PartialShape& shape) { return g.call("placeholder_with_default", {input, shape}); }
@@ -119,6 +135,7 @@ inline Output relu(const Scope& g, Argument features) { return g.call("relu", {f
 inline Output relu6(const Scope& g, Argument features) { return g.call("relu6", {features}); }
 inline Output reshape(const Scope& g, Argument tensor, Argument shape) { return g.call("reshape", {tensor, shape}); }
 inline Output reverse(const Scope& g, Argument tensor, Argument axis) { return g.call("reverse", {tensor, axis}); }
+inline Output reverse_sequence(const Scope& g, Argument input, Argument seq_lengths, int64_t seq_dim, int64_t batch_dim = 0) { return g.call("reverse_sequence", {input, seq_lengths, seq_dim, batch_dim}); }
 inline Output round(const Scope& g, Argument x) { return g.call("round", {x}); }
 inline Output rsqrt(const Scope& g, Argument x) { return g.call("rsqrt", {x}); }
 inline Output scatter_add(const Scope& g, Argument ref, Argument indices, Argument updates, bool use_locking = false) { return g.call("scatter_add", {ref, indices, updates, use_locking}); }
@@ -138,6 +155,8 @@ inline Output slice(const Scope& g, Argument input, Argument begin, Argument siz
 inline Output softmax(const Scope& g, Argument logits) { return g.call("softmax", {logits}); }
 inline Output softmax_cross_entropy_with_logits(const Scope& g, Argument logits, Argument labels) { return g.call("softmax_cross_entropy_with_logits", {logits, labels}); }
 inline Output softplus(const Scope& g, Argument features) { return g.call("softplus", {features}); }
+inline Output space_to_batch_nd(const Scope& g, Argument input, Argument block_shape, Argument paddings) { return g.call("space_to_batch_nd", {input, block_shape, paddings}); }
+inline Output space_to_depth(const Scope& g, Argument input, int64_t block_size, const std::string& data_format = {}) { return g.call("space_to_depth", {input, block_size, data_format}); }
 inline Output sparse_softmax_cross_entropy_with_logits(const Scope& g, Argument logits, Argument labels) { return g.call("sparse_softmax_cross_entropy_with_logits", {logits, labels}); }
 inline std::vector<Output> split(const Scope& g, Argument value, int64_t num_split, Argument axis = 0) { return g.outputs(g.call("split", {value, num_split, axis})); }
 inline Output sqrt(const Scope& g, Argument x) { return g.call("sqrt", {x}); }

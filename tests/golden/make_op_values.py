@@ -47,6 +47,8 @@ def tensor(value):
 def attribute(value):
     if isinstance(value, bool):
         return str(int(value))
+    if isinstance(value, tf.TensorShape):
+        return "[" + ",".join("?" if dim is None else str(dim) for dim in value.as_list()) + "]"
     if isinstance(value, (list, tuple)):
         return ",".join(map(str, value))
     if isinstance(value, tf.DType) or (isinstance(value, type) and issubclass(value, numpy.generic)):

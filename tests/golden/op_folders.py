@@ -12,7 +12,9 @@ from script import Script
 
 MOST, MOST_DIFFERENTIATED = 6, 2  # cases of one op
 WITHOUT_GRADIENT = {"PreventGradient"}  # whose gradient is an error
+WRONG_GRADIENT = {"MatrixDiagV2", "MatrixDiagPartV2"}  # TensorFlow 2 takes the diagonals to stand where they do in V3
 ONE_OUTPUT = {"SoftmaxCrossEntropyWithLogits"}  # TensorFlow leaves out what the second output owes to the labels
+KNOWN_SHAPES = {"BatchToSpaceND", "SpaceToBatchND"}  # of which TensorFlow wants to know the shapes of the inputs
 SAME_SHAPES = {"SoftmaxCrossEntropyWithLogits"}  # of TensorFlow's gradients, which do not sum over what was broadcast
 
 
@@ -39,7 +41,7 @@ def traits(case):
 def runs(case):
     """TensorFlow has a kernel for it, and refuses it, if at all, only when it runs."""
     try:
-        outputs = tensorflow_outputs(case.op, case.inputs, case.attrs, lambda value: None if case.fails else value.shape)
+        outputs = tensorflow_outputs(case.op, case.inputs, case.attrs, known_shape(case.op, 2 if case.fails else 0, case.fails))
         return (outputs is None) == case.fails or case.ours is not None
     except (Missing, ValueError, TypeError):
         return False
@@ -68,10 +70,12 @@ def write(op, cases):
 # ---- ops/
 
 
-def known_shape(index, fails):
+def known_shape(op, index, fails):
     """What placeholders of a case know: all, all but the first dimension, or nothing, in turn. Of a failing case nothing, so that
     TensorFlow makes the graph."""
     def shape_of(value):
+        if op in KNOWN_SHAPES:
+            return value.shape
         if fails or index % 3 == 2:
             return None
         return [None] + list(value.shape[1:]) if index % 3 == 1 and value.ndim else value.shape
@@ -82,7 +86,7 @@ def write_op(op, cases):
     script = Script(f"ops/{op}")
     for index, case in enumerate(representative(cases, MOST)):
         with script.graph.as_default(), tf.name_scope(f"case{index}"):
-            call = Call(case.op, case.inputs, case.attrs, f"case{index}/", known_shape(index, case.fails or case.ours == "fails"))
+            call = Call(case.op, case.inputs, case.attrs, f"case{index}/", known_shape(op, index, case.fails or case.ours == "fails"))
         said = {} if case.ours is None else {"why": case.why, "ours": "InvalidArgument" if case.ours == "fails" else case.ours}
         targets = [] if call.fetches else [call.node]
         script.step(call.fetches, call.feeds, targets, "InvalidArgument" if case.fails else False, rtol=case.close, atol=case.near, **said)
@@ -108,7 +112,7 @@ def has_slope(case):
 
 def is_differentiable(op):
     definition = op_def_registry.get(op)
-    if op in WITHOUT_GRADIENT or any(one.is_ref or one.type == tf.resource.as_datatype_enum for one in definition.input_arg):
+    if op in WITHOUT_GRADIENT | WRONG_GRADIENT or any(one.is_ref or one.type == tf.resource.as_datatype_enum for one in definition.input_arg):
         return False
     try:
         return ops.gradient_registry.lookup(op) is not None

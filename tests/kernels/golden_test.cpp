@@ -27,6 +27,21 @@ T number(std::string_view text) {
   return value;
 }
 
+template <class T>
+std::vector<T> numbers(std::string_view text) {
+  std::vector<T> values;
+  for (const auto part : parts_of(text, ',')) values.push_back(number<T>(part));
+  return values;
+}
+
+/// "[?,3]".
+PartialShape shape(std::string_view text) {
+  std::vector<int64_t> dims;
+  for (const auto part : parts_of(text.substr(1, text.size() - 2), ','))
+    dims.push_back(part == "?" ? unknown_dim : number<int64_t>(part));
+  return PartialShape(std::move(dims));
+}
+
 AttrValue attribute(const std::string& op, std::string_view name, std::string_view text) {
   const AttrDef* const def = value_or_throw(op_library()->ops->require(op))->find_attr(name);
   if (!def) throw Error(not_found(op + " has no attribute " + std::string(name)));
@@ -36,11 +51,9 @@ AttrValue attribute(const std::string& op, std::string_view name, std::string_vi
     case AttrKind::Bool: return text == "1";
     case AttrKind::String: return std::string(text);
     case AttrKind::Type: return value_or_throw(dtype_from_name(text));
-    case AttrKind::Ints: {
-      std::vector<int64_t> values;
-      for (const auto part : parts_of(text, ',')) values.push_back(number<int64_t>(part));
-      return values;
-    }
+    case AttrKind::Shape: return shape(text);
+    case AttrKind::Ints: return numbers<int64_t>(text);
+    case AttrKind::Floats: return numbers<float>(text);
     default: throw Error(unimplemented("attributes like " + op + "'s " + std::string(name)));
   }
 }

@@ -40,11 +40,17 @@ bool has_no_complex_derivative(const OpCase& sample) {
 
 /// Returns whether the op is differentiable but has no gradient here: a request for one is an error.
 bool lacks_gradient(const OpDef& op) {
-  static const std::set<std::string_view> others = {
-      "ListDiff",          "TensorListFromTensor", "TensorListGetItem",
-      "TensorListPopBack", "TensorListPushBack",   "TensorListResize",
-      "TensorListSetItem", "TensorListStack",      "Unique",
-      "UniqueWithCounts"};
+  static const std::set<std::string_view> others = {"Bitcast",
+                                                    "ListDiff",
+                                                    "TensorListFromTensor",
+                                                    "TensorListGetItem",
+                                                    "TensorListPopBack",
+                                                    "TensorListPushBack",
+                                                    "TensorListResize",
+                                                    "TensorListSetItem",
+                                                    "TensorListStack",
+                                                    "Unique",
+                                                    "UniqueWithCounts"};
   const bool is_control_flow = op.served_by == ServedBy::Step && op.effect == Effect::Step;
   const bool has_own_gradient = op.gradient || op.not_differentiable;
   return (is_control_flow && !has_own_gradient) || op.name.find("Apply") != std::string::npos ||

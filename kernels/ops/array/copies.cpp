@@ -9,9 +9,9 @@ int64_t row_of(const Tensor& tensor, size_t rows) { return tensor.elements() / s
 }  // namespace
 
 void compute_box_copy(const BoxCopyArguments& arguments, DeviceContext& device) {
-  const auto& [from, to, box, clear_to_zeros] = arguments;
+  const auto& [from, to, box, fills, background] = arguments;
   if (!to) return;
-  if (clear_to_zeros) fill(device.pool(), *to);
+  if (fills) fill(device.pool(), *to, background);
   strided_copy(device.pool(), box, *from, *to);
 }
 

@@ -18,13 +18,14 @@ struct BoxCopyArguments {
   const Tensor* from = nullptr;
   Tensor* to = nullptr;  ///< null if the output shares the memory of the input; nothing is copied then
   BoxCopy box = {};      ///< the elements to copy; may be empty
-  /// If true, all elements of `to` are set to zero (strings to "") before copying.
-  bool clear_to_zeros = false;
+  /// If true, all elements of `to` are set to the background before copying.
+  bool fills = false;
+  const Tensor* background = nullptr;  ///< a scalar in host memory; null: zero, or the empty string
 };
 
 /// Fails with InvalidArgument if the input does not broadcast to `shape`.
 Result<BoxCopyArguments> check_broadcast_to(KernelContext& context);
-/// Fails with InvalidArgument if paddings do not fit the rank of the input, are negative or too large.
+/// Checks Pad and PadV2. Fails with InvalidArgument if paddings do not fit the rank of the input, are negative or too large.
 Result<BoxCopyArguments> check_pad(KernelContext& context);
 /// Checks ReverseV2. Fails with InvalidArgument if an axis is out of range or named twice.
 Result<BoxCopyArguments> check_reverse(KernelContext& context);

@@ -6,6 +6,8 @@
 //                                               dimension is 0, it follows from the dimensions other than 0 on both sides
 //   ExpandDims(input, dim)                      inserts a dimension of size 1 before `dim`, in [-rank-1, rank]
 //   Squeeze(input)                              removes dimensions of size 1: all, or those in `squeeze_dims`
+//   EnsureShape(input)                          the input; fails with InvalidArgument unless it has the shape `shape`, in which -1
+//                                               stands for any dimension
 #include <algorithm>
 
 #include "kernels/core/arguments.h"
@@ -189,6 +191,25 @@ Status run_squeeze(KernelContext& context) {
   return {};
 }
 
+// ---- EnsureShape
+
+Status ensure_shape_shape(ShapeContext& context) {
+  TROUPE_ASSIGN(auto shape, merge(context.input(0), context.attr<PartialShape>("shape")));
+  context.set_output(0, std::move(shape));
+  return {};
+}
+
+Status run_ensure_shape(KernelContext& context) {
+  const Tensor& input = context.input(0);
+  const auto& shape = context.node().attrs.get<PartialShape>("shape");
+  if (!shape.compatible_with(input.shape()))
+    return invalid_argument("input of shape " + input.shape().text() + " is not of shape " + shape.text());
+  context.set_output(0, input);
+  return {};
+}
+
+void ensure_shape_gradient(GradientContext& context) { context.set(0, context.gradient()); }
+
 void add_shape_queries(OpLibrary& library) {
   library.op(OpDefBuilder("Shape")
                  .input("input: T")
@@ -269,6 +290,16 @@ void add_shape_ops(OpLibrary& library) {
                  .shape(squeeze_shape)
                  .gradient(reshaped_gradient));
   library.kernel(host_kernel("Squeeze", run_squeeze).inexpensive());
+  library.op(OpDefBuilder("EnsureShape")
+                 .input("input: T")
+                 .output("output: T")
+                 .attr("shape: shape")
+                 .attr("T: type")
+                 .constructor("ensure_shape(x: input, shape)")
+                 .effect(Effect::Guard)
+                 .shape(ensure_shape_shape)
+                 .gradient(ensure_shape_gradient));
+  library.kernel(host_kernel("EnsureShape", run_ensure_shape).inexpensive().any_type());
 }
 
 }  // namespace troupe

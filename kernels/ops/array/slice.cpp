@@ -1,6 +1,5 @@
-// Boxes cut out of tensors, and tensors padded with zeros.
+// Boxes cut out of tensors.
 //   Slice(input, begin, size)    size -1: to the end of the dimension
-//   Pad(input, paddings)         zeros around the input; paddings[i] = (before, after) for dimension i
 //   StridedSlice, StridedSliceGrad: see strided_slice.cpp
 #include <algorithm>
 
@@ -9,8 +8,6 @@
 
 namespace troupe {
 namespace {
-
-// ---- Slice
 
 /// Returns `size` with every -1 replaced. Fails with InvalidArgument unless the box is inside `dims`. An unknown dimension sets
 /// no bound.
@@ -71,59 +68,6 @@ void slice_gradient(GradientContext& context) {
   context.set(0, scope.add_one("Pad", {context.gradient(), paddings}));
 }
 
-// ---- Pad
-
-/// Returns the padded dimensions; `paddings` holds (before, after) for each dimension.
-Result<Dims> padded_dims(std::span<const int64_t> dims, std::span<const int64_t> paddings) {
-  if (paddings.size() != 2 * dims.size())
-    return invalid_argument("paddings has " + std::to_string(paddings.size() / 2) + " rows, but input has " +
-                            std::to_string(dims.size()) + " dimensions");
-  Dims padded(dims);
-  for (size_t i = 0; i < dims.size(); ++i) {
-    const int64_t before = paddings[2 * i], after = paddings[2 * i + 1];
-    if (before < 0 || after < 0)
-      return invalid_argument("the padding (" + std::to_string(before) + ", " + std::to_string(after) +
-                              ") of dimension " + std::to_string(i) + " must not be negative");
-    if (dims[i] == unknown_dim) continue;
-    if (__builtin_add_overflow(padded[i], before, &padded[i]) ||
-        __builtin_add_overflow(padded[i], after, &padded[i]))
-      return invalid_argument("the padding (" + std::to_string(before) + ", " + std::to_string(after) +
-                              ") of dimension " + std::to_string(i) +
-                              " is too large: the padded size does not fit int64");
-  }
-  return padded;
-}
-
-Status pad_shape(ShapeContext& context) {
-  TROUPE_ASSIGN(const auto paddings_shape, context.with_rank(1, 2));
-  TROUPE_RETURN_IF_FAILED(merge(paddings_shape, PartialShape{unknown_dim, 2}).status());
-  PartialShape input = context.input(0);
-  const int64_t rows = paddings_shape[0];
-  if (!input.known_rank() && rows != unknown_dim) input = PartialShape::of_rank(static_cast<size_t>(rows));
-  if (!input.known_rank()) return {};
-  if (rows != unknown_dim && rows != static_cast<int64_t>(input.rank()))
-    return invalid_argument("paddings has shape " + paddings_shape.text() + ", but input has shape " +
-                            input.text() + "; there must be one row for each dimension");
-  PartialShape padded = PartialShape::of_rank(input.rank());
-  if (const auto paddings = context.constant_integers(1)) {
-    TROUPE_ASSIGN(const Dims dims, padded_dims(input.dims(), *paddings));
-    padded = partial(dims);
-  }
-  context.set_output(0, std::move(padded));
-  return {};
-}
-
-void pad_gradient(GradientContext& context) {
-  const Scope& scope = context.scope();
-  const DType dtype = scope.dtype(context.input(1));
-  const Output first_column =
-      scope.add_one("Slice", {context.input(1), integer_constants(scope, Dims{0, 0}, dtype),
-                              integer_constants(scope, Dims{-1, 1}, dtype)});
-  const Output begin = scope.add_one("Squeeze", {first_column}, {{"squeeze_dims", std::vector<int64_t>{1}}});
-  context.set(0,
-              scope.add_one("Slice", {context.gradient(), begin, shape_of(scope, context.input(0), dtype)}));
-}
-
 }  // namespace
 
 Result<BoxCopyArguments> check_slice(KernelContext& context) {
@@ -143,22 +87,6 @@ Result<BoxCopyArguments> check_slice(KernelContext& context) {
   return BoxCopyArguments{&input, output, BoxCopy(box, from, {0, strides_of(box)})};
 }
 
-Result<BoxCopyArguments> check_pad(KernelContext& context) {
-  const Tensor& input = context.input(0);
-  const Shape& paddings_shape = context.input(1).shape();
-  if (paddings_shape.rank() != 2 || paddings_shape[1] != 2)
-    return invalid_argument("paddings has shape " + paddings_shape.text() + "; it must have shape [" +
-                            std::to_string(input.shape().rank()) + ",2]");
-  const Dims paddings = integers(context.input(1));
-  const auto dims = input.shape().dims();
-  TROUPE_ASSIGN(const Dims padded, padded_dims(dims, paddings));
-  TROUPE_ASSIGN(const Shape shape, Shape::make(padded, input.dtype()));
-  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
-  Layout to{0, strides_of(padded)};
-  for (size_t i = 0; i < dims.size(); ++i) to.offset += paddings[2 * i] * to.strides[i];
-  return BoxCopyArguments{&input, output, BoxCopy(dims, {0, strides_of(dims)}, to), true};
-}
-
 void add_slice_ops(OpLibrary& library) {
   library.op(OpDefBuilder("Slice")
                  .input("input: T")
@@ -171,16 +99,6 @@ void add_slice_ops(OpLibrary& library) {
                  .shape(slice_shape)
                  .gradient(slice_gradient));
   library.kernel(cpu_kernel("Slice", check_slice, compute_box_copy));
-  library.op(OpDefBuilder("Pad")
-                 .input("input: T")
-                 .host_input("paddings: Tpaddings")
-                 .output("output: T")
-                 .attr("T: type")
-                 .attr("Tpaddings: {int32, int64} = int32")
-                 .constructor("pad(input, paddings)")
-                 .shape(pad_shape)
-                 .gradient(pad_gradient));
-  library.kernel(cpu_kernel("Pad", check_pad, compute_box_copy));
 }
 
 }  // namespace troupe
