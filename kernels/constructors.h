@@ -30,9 +30,11 @@ inline Output atan2(const Scope& g, Argument y, Argument x) { return g.call("ata
 inline Output batch_matmul(const Scope& g, Argument x, Argument y, bool adj_x = false, bool adj_y = false) { return g.call("batch_matmul", {x, y, adj_x, adj_y}); }
 inline Output batch_matmul_v2(const Scope& g, Argument x, Argument y, bool adj_x = false, bool adj_y = false) { return g.call("batch_matmul_v2", {x, y, adj_x, adj_y}); }
 inline Output batch_to_space_nd(const Scope& g, Argument input, Argument block_shape, Argument crops) { return g.call("batch_to_space_nd", {input, block_shape, crops}); }
+inline Output bincount(const Scope& g, Argument arr, Argument size, Argument weights) { return g.call("bincount", {arr, size, weights}); }
 inline Output bitcast(const Scope& g, Argument input, DType type) { return g.call("bitcast", {input, type}); }
 inline Output broadcast_dynamic_shape(const Scope& g, Argument s0, Argument s1) { return g.call("broadcast_dynamic_shape", {s0, s1}); }
 inline Output broadcast_to(const Scope& g, Argument input, Argument shape) { return g.call("broadcast_to", {input, shape}); }
+inline Output bucketize(const Scope& g, Argument input, Argument boundaries) { return g.call("bucketize", {input, boundaries}); }
 inline Output cast(const Scope& g, Argument x, DType dtype) { return g.call("cast", {x, dtype}); }
 inline Output ceil(const Scope& g, Argument x) { return g.call("ceil", {x}); }
 inline Output check_numerics(const Scope& g, Argument tensor, const std::string& message) { return g.call("check_numerics", {tensor, message}); }
@@ -41,8 +43,10 @@ inline Output conj(const Scope& g, Argument x) { return g.call("conj", {x}); }
 inline Output conv2d(const Scope& g, Argument input, Argument filter, const std::vector<int64_t>& strides, const std::string& padding, const std::string& data_format = {}, const std::vector<int64_t>& dilations = {}, const std::vector<int64_t>& explicit_paddings = {}) { return g.call("conv2d", {input, filter, strides, padding, data_format, dilations, explicit_paddings}); }
 inline Output conv3d(const Scope& g, Argument input, Argument filter, const std::vector<int64_t>& strides, const std::string& padding, const std::string& data_format = {}, const std::vector<int64_t>& dilations = {}) { return g.call("conv3d", {input, filter, strides, padding, data_format, dilations}); }
 inline Output cos(const Scope& g, Argument x) { return g.call("cos", {x}); }
+inline Output cross(const Scope& g, Argument a, Argument b) { return g.call("cross", {a, b}); }
 inline Output cumprod(const Scope& g, Argument x, Argument axis = 0, bool exclusive = false, bool reverse = false) { return g.call("cumprod", {x, axis, exclusive, reverse}); }
 inline Output cumsum(const Scope& g, Argument x, Argument axis = 0, bool exclusive = false, bool reverse = false) { return g.call("cumsum", {x, axis, exclusive, reverse}); }
+inline Output dense_bincount(const Scope& g, Argument input, Argument size, Argument weights, bool binary_output = false) { return g.call("dense_bincount", {input, size, weights, binary_output}); }
 inline Output depth_to_space(const Scope& g, Argument input, int64_t block_size, const std::string& data_format = {}) { return g.call("depth_to_space", {input, block_size, data_format}); }
 inline Output depthwise_conv2d(const Scope& g, Argument input, Argument filter, const std::vector<int64_t>& strides, const std::string& padding, const std::string& data_format = {}, const std::vector<int64_t>& dilations = {}, const std::vector<int64_t>& explicit_paddings = {}) { return g.call("depthwise_conv2d", {input, filter, strides, padding, data_format, dilations, explicit_paddings}); }
 inline Output diag(const Scope& g, Argument diagonal) { return g.call("diag", {diagonal}); }
@@ -59,6 +63,7 @@ inline Output erfc(const Scope& g, Argument x) { return g.call("erfc", {x}); }
 inline Output exp(const Scope& g, Argument x) { return g.call("exp", {x}); }
 inline Output expand_dims(const Scope& g, Argument input, Argument axis) { return g.call("expand_dims", {input, axis}); }
 inline Output expm1(const Scope& g, Argument x) { return g.call("expm1", {x}); }
+inline Output extract_image_patches(const Scope& g, Argument images, const std::vector<int64_t>& ksizes, const std::vector<int64_t>& strides, const std::vector<int64_t>& rates, const std::string& padding) { return g.call("extract_image_patches", {images, ksizes, strides, rates, padding}); }
 inline Output fifo_queue(const Scope& g, Argument component_types, Argument shapes = {}, int64_t capacity = -1, const std::string& container = {}, const std::string& shared_name = {}) { return g.call("fifo_queue", {component_types, shapes, capacity, container, shared_name}); }
 inline Output fill(const Scope& g, Argument dims, Argument value) { return g.call("fill", {dims, value}); }
 inline Output floor(const Scope& g, Argument x) { return g.call("floor", {x}); }
@@ -83,6 +88,7 @@ inline Output log_softmax(const Scope& g, Argument logits) { return g.call("log_
 inline Output logical_and(const Scope& g, Argument x, Argument y) { return g.call("logical_and", {x, y}); }
 inline Output logical_not(const Scope& g, Argument x) { return g.call("logical_not", {x}); }
 inline Output logical_or(const Scope& g, Argument x, Argument y) { return g.call("logical_or", {x, y}); }
+inline Output lower_bound(const Scope& g, Argument sorted_inputs, Argument values, DType out_type = i32) { return g.call("lower_bound", {sorted_inputs, values, out_type}); }
 inline Output matmul(const Scope& g, Argument a, Argument b, bool transpose_a = false, bool transpose_b = false) { return g.call("matmul", {a, b, transpose_a, transpose_b}); }
 inline Output matrix_band_part(const Scope& g, Argument input, Argument num_lower, Argument num_upper) { return g.call("matrix_band_part", {input, num_lower, num_upper}); }
 inline Output matrix_diag(const Scope& g, Argument diagonal) { return g.call("matrix_diag", {diagonal}); }
@@ -158,6 +164,7 @@ inline Output softplus(const Scope& g, Argument features) { return g.call("softp
 inline Output space_to_batch_nd(const Scope& g, Argument input, Argument block_shape, Argument paddings) { return g.call("space_to_batch_nd", {input, block_shape, paddings}); }
 inline Output space_to_depth(const Scope& g, Argument input, int64_t block_size, const std::string& data_format = {}) { return g.call("space_to_depth", {input, block_size, data_format}); }
 inline Output sparse_softmax_cross_entropy_with_logits(const Scope& g, Argument logits, Argument labels) { return g.call("sparse_softmax_cross_entropy_with_logits", {logits, labels}); }
+inline Output sparse_to_dense(const Scope& g, Argument sparse_indices, Argument output_shape, Argument sparse_values, Argument default_value, bool validate_indices = true) { return g.call("sparse_to_dense", {sparse_indices, output_shape, sparse_values, default_value, validate_indices}); }
 inline std::vector<Output> split(const Scope& g, Argument value, int64_t num_split, Argument axis = 0) { return g.outputs(g.call("split", {value, num_split, axis})); }
 inline Output sqrt(const Scope& g, Argument x) { return g.call("sqrt", {x}); }
 inline Output square(const Scope& g, Argument x) { return g.call("square", {x}); }
@@ -170,6 +177,11 @@ inline Output sub(const Scope& g, Argument x, Argument y) { return g.call("sub",
 inline Output sum(const Scope& g, Argument input) { return g.call("sum", {input}); }
 inline Output sum(const Scope& g, Argument input, Argument axis, bool keep_dims = false) { return g.call("sum", {input, axis, keep_dims}); }
 inline Output tanh(const Scope& g, Argument x) { return g.call("tanh", {x}); }
+inline Output tensor_scatter_add(const Scope& g, Argument tensor, Argument indices, Argument updates) { return g.call("tensor_scatter_add", {tensor, indices, updates}); }
+inline Output tensor_scatter_max(const Scope& g, Argument tensor, Argument indices, Argument updates) { return g.call("tensor_scatter_max", {tensor, indices, updates}); }
+inline Output tensor_scatter_min(const Scope& g, Argument tensor, Argument indices, Argument updates) { return g.call("tensor_scatter_min", {tensor, indices, updates}); }
+inline Output tensor_scatter_sub(const Scope& g, Argument tensor, Argument indices, Argument updates) { return g.call("tensor_scatter_sub", {tensor, indices, updates}); }
+inline Output tensor_scatter_update(const Scope& g, Argument tensor, Argument indices, Argument updates) { return g.call("tensor_scatter_update", {tensor, indices, updates}); }
 inline Output tile(const Scope& g, Argument input, Argument multiples) { return g.call("tile", {input, multiples}); }
 inline Output transpose(const Scope& g, Argument a, Argument perm) { return g.call("transpose", {a, perm}); }
 inline Output truncate_div(const Scope& g, Argument x, Argument y) { return g.call("truncate_div", {x, y}); }
@@ -178,6 +190,7 @@ inline Output truncated_normal(const Scope& g, Argument shape, DType dtype = f32
 inline Output unique(const Scope& g, Argument x, DType out_idx = i32) { return g.call("unique", {x, out_idx}); }
 inline Output unsorted_segment_sum(const Scope& g, Argument data, Argument segment_ids, Argument num_segments) { return g.call("unsorted_segment_sum", {data, segment_ids, num_segments}); }
 inline std::vector<Output> unstack(const Scope& g, Argument value, int64_t num, int64_t axis = 0) { return g.outputs(g.call("unstack", {value, num, axis})); }
+inline Output upper_bound(const Scope& g, Argument sorted_inputs, Argument values, DType out_type = i32) { return g.call("upper_bound", {sorted_inputs, values, out_type}); }
 inline Output where(const Scope& g, Argument condition, Argument x, Argument y) { return g.call("where", {condition, x, y}); }
 inline Output where_v2(const Scope& g, Argument condition, Argument x, Argument y) { return g.call("where_v2", {condition, x, y}); }
 inline Output zeros(const Scope& g, Argument shape, DType dtype = f32, Argument value = 0) { return g.call("zeros", {shape, dtype, value}); }

@@ -132,9 +132,8 @@ int main() try {
 
   auto session = runtime.session(graph);
   const auto print_numbers = [&](const std::vector<std::string>& given) {
-    for (const int64_t number :
-         session.run({{words, troupe::Tensor::vector<std::string>(given)}}, {numbers})[0].as<int64_t>())
-      std::cout << number << ' ';
+    const auto fetched = session.run({{words, troupe::Tensor::vector<std::string>(given)}}, {numbers});
+    for (const int64_t number : fetched[0].as<int64_t>()) std::cout << number << ' ';
     std::cout << '\n';
   };
   print_numbers({"cat", "dog", "cat"});

@@ -6,6 +6,7 @@
 
 #include "kernels/core/type_dispatch.h"
 #include "kernels/loops/arithmetic.h"
+#include "kernels/loops/rows.h"
 #include "kernels/loops/update_rules.h"
 
 namespace troupe {
@@ -29,6 +30,17 @@ void combine(std::span<const T> before, std::span<const T> value, std::span<T> a
 template <class Function, class T>
 void combine_into(std::span<T> to, std::span<const T> from) {
   combine<Function, T>(to, from, to, 0, to.size());
+}
+
+/// Each element of the named rows of `to`: Function of itself and that of the same row of `updates`, in the order of the updates.
+template <class Function, class T>
+void combine_rows(Pool& pool, const RowNumbers& rows, const Tensor& updates, Tensor& to) {
+  const auto from = updates.as<T>();
+  const auto values = to.write<T>();
+  change_rows(pool, rows.numbers, 3 * rows.row * sizeof(T), [&](size_t i) {
+    combine_into<Function, T>(values.subspan(static_cast<size_t>(rows.numbers[i]) * rows.row, rows.row),
+                              from.subspan(i * rows.row, rows.row));
+  });
 }
 
 }  // namespace troupe

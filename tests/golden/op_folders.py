@@ -15,6 +15,7 @@ WITHOUT_GRADIENT = {"PreventGradient"}  # whose gradient is an error
 WRONG_GRADIENT = {"MatrixDiagV2", "MatrixDiagPartV2"}  # TensorFlow 2 takes the diagonals to stand where they do in V3
 ONE_OUTPUT = {"SoftmaxCrossEntropyWithLogits"}  # TensorFlow leaves out what the second output owes to the labels
 KNOWN_SHAPES = {"BatchToSpaceND", "SpaceToBatchND"}  # of which TensorFlow wants to know the shapes of the inputs
+MATRIX_FIRST = {"SparseToDense"}  # TensorFlow's gradient takes the first input to be a matrix
 SAME_SHAPES = {"SoftmaxCrossEntropyWithLogits"}  # of TensorFlow's gradients, which do not sum over what was broadcast
 
 
@@ -105,6 +106,8 @@ def has_slope(case):
     """Finite numbers in, of which at least one is a float."""
     values = [value for value in case.arrays() if is_float(value)]
     if case.op in SAME_SHAPES and len({value.shape for value in values}) > 1:
+        return False
+    if case.op in MATRIX_FIRST and case.inputs[0].ndim != 2:
         return False
     return (values and not case.fails and case.ours is None and all(numpy.isfinite(value).all() for value in values)
             and all(value.size for value in case.arrays()))

@@ -74,7 +74,8 @@ std::vector<GoldenCase> golden_cases() {
       one.op = words[0];
       if (words.size() == 4) one.close = {number<double>(words[2]), number<double>(words[3])};
     } else if (kind == "attr") {
-      cases.back().attrs.set(words[0], attribute(cases.back().op, words[0], words[1]));
+      cases.back().attrs.set(
+          words[0], attribute(cases.back().op, words[0], words.size() > 1 ? words[1] : std::string_view()));
     } else if (kind == "in") {
       cases.back().inputs.push_back(tensor_from_text(rest));
     } else if (kind == "out") {

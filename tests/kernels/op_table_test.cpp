@@ -40,7 +40,12 @@ bool has_no_complex_derivative(const OpCase& sample) {
 
 /// Returns whether the op is differentiable but has no gradient here: a request for one is an error.
 bool lacks_gradient(const OpDef& op) {
-  static const std::set<std::string_view> others = {"Bitcast",
+  static const std::set<std::string_view> others = {"Bincount",
+                                                    "Bitcast",
+                                                    "Bucketize",
+                                                    "DenseBincount",
+                                                    "LowerBound",
+                                                    "UpperBound",
                                                     "ListDiff",
                                                     "TensorListFromTensor",
                                                     "TensorListGetItem",

@@ -47,17 +47,6 @@ Status scatter_nd_shape(ShapeContext& context) {
   return {};
 }
 
-template <class T>
-void add_rows(Pool& pool, const RowNumbers& rows, const Tensor& updates, Tensor& to) {
-  using Sum = std::conditional_t<std::is_same_v<T, bool>, Maximum, Add>;
-  const auto from = updates.as<T>();
-  const auto sums = to.write<T>();
-  change_rows(pool, rows.numbers, 3 * rows.row * sizeof(T), [&](size_t i) {
-    combine_into<Sum, T>(sums.subspan(static_cast<size_t>(rows.numbers[i]) * rows.row, rows.row),
-                         from.subspan(i * rows.row, rows.row));
-  });
-}
-
 using SummedTypes = Joined<PlainTypes, TypeList<std::string>>;
 
 Status compute_scatter_nd(const ScatterNdArguments& arguments, DeviceContext& device) {
@@ -66,8 +55,10 @@ Status compute_scatter_nd(const ScatterNdArguments& arguments, DeviceContext& de
   TROUPE_ASSIGN(const RowNumbers rows, rows_at(arguments.indices, output.shape().dims()));
   fill(device.pool(), output);
   if (updates.elements() == 0) return {};
-  with_type(SummedTypes{}, updates.dtype(),
-            [&]<class T>(std::type_identity<T>) { add_rows<T>(device.pool(), rows, updates, output); });
+  with_type(SummedTypes{}, updates.dtype(), [&]<class T>(std::type_identity<T>) {
+    using Sum = std::conditional_t<std::is_same_v<T, bool>, Maximum, Add>;
+    combine_rows<Sum, T>(device.pool(), rows, updates, output);
+  });
   return {};
 }
 

@@ -9,6 +9,7 @@ const OpCases& all_cases() {
     add_control_cases(result);
     add_convolution_cases(result);
     add_layout_cases(result);
+    add_lookup_cases(result);
     add_math_cases(result);
     add_nn_cases(result);
     add_random_cases(result);

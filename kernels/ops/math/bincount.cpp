@@ -1,0 +1,171 @@
+// How often numbers come, or the sum of their weights.   Bincount(arr, size, weights)         bins[k] counts the elements of arr
+// that are k, for k < size; others count nowhere. With weights, one
+//                                        for each element, it is the sum of theirs; without elements weights are left out
+//   DenseBincount(input, size, weights)  the same, of a matrix for each row; with binary_output 1 where a number comes, else 0
+// InvalidArgument for a negative number. Sums are added in an order that depends on shapes alone; integers wrap around.
+#include <algorithm>
+#include <vector>
+
+#include "kernels/core/arguments.h"
+#include "kernels/core/checked_kernel.h"
+#include "kernels/core/parallel.h"
+#include "kernels/core/type_dispatch.h"
+#include "kernels/loops/combine.h"
+#include "kernels/loops/strided_copy.h"
+
+namespace troupe {
+namespace {
+
+using NumberedTypes = TypeList<int32_t, int64_t>;
+using WeightTypes = TypeList<int32_t, int64_t, float, double>;
+
+bool is_dense(const Node& node) { return node.type() == "DenseBincount"; }
+const char* numbers_name(const Node& node) { return is_dense(node) ? "input" : "arr"; }
+
+Status check_size(int64_t size) {
+  return size >= 0 ? Status{} : invalid_argument("size is " + std::to_string(size));
+}
+
+/// The dimensions of the result; unknown ones stay unknown. InvalidArgument for too many dimensions of DenseBincount.
+Result<Dims> bins_dims(const Node& node, std::span<const int64_t> numbers, int64_t size) {
+  if (!is_dense(node) || numbers.size() < 2) return Dims{size};
+  if (numbers.size() == 2) return Dims{numbers[0], size};
+  return invalid_argument("input of shape " + partial(numbers).text() + " is of rank 3 or more");
+}
+
+Status bincount_shape(ShapeContext& context) {
+  const PartialShape& numbers = context.input(0);
+  TROUPE_RETURN_IF_FAILED(context.with_rank(1, 0).status());
+  const auto size = constant_integer(context, 1);
+  if (size) TROUPE_RETURN_IF_FAILED(check_size(*size));
+  if (is_dense(context.node()) && !numbers.known_rank()) return {};
+  TROUPE_ASSIGN(const Dims dims, bins_dims(context.node(), numbers.dims(), size.value_or(unknown_dim)));
+  context.set_output(0, partial(dims));
+  return {};
+}
+
+struct BincountArguments {
+  const Tensor& numbers;  ///< int32 or int64 [rows, ...]; not checked yet
+  const Tensor* weights;  ///< as many elements; null: each weighs 1
+  Tensor& bins;           ///< [rows, size]
+  const char* name;       ///< of the argument that holds the numbers
+  size_t rows, size;
+  bool binary;
+};
+
+Result<BincountArguments> check_bincount(KernelContext& context) {
+  const Node& node = context.node();
+  const Tensor &numbers = context.input(0), &weights = context.input(2);
+  if (!context.input(1).shape().is_scalar())
+    return invalid_argument("size of shape " + context.input(1).shape().text() + " is not a scalar");
+  TROUPE_ASSIGN(const int64_t size, integer_scalar(context.input(1), "size"));
+  TROUPE_RETURN_IF_FAILED(check_size(size));
+  if (weights.elements() != 0 && weights.elements() != numbers.elements())
+    return invalid_argument("weights of shape " + weights.shape().text() + " for " + numbers_name(node) +
+                            " of shape " + numbers.shape().text());
+  TROUPE_ASSIGN(const Dims dims, bins_dims(node, numbers.shape().dims(), size));
+  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, weights.dtype()));
+  TROUPE_ASSIGN(Tensor* const bins, context.output(0, shape));
+  return BincountArguments{numbers,
+                           weights.elements() == 0 ? nullptr : &weights,
+                           *bins,
+                           numbers_name(node),
+                           dims.size() == 2 ? static_cast<size_t>(dims[0]) : 1,
+                           static_cast<size_t>(size),
+                           is_dense(node) && node.attrs.get<bool>("binary_output")};
+}
+
+/// Counts elements [begin, end) into `bins`.
+template <class Number, class T>
+void count(const BincountArguments& arguments, size_t begin, size_t end, std::span<T> bins) {
+  const auto numbers = arguments.numbers.as<Number>();
+  const T* const weights = arguments.weights ? arguments.weights->as<T>().data() : nullptr;
+  for (size_t i = begin; i < end; ++i) {
+    const auto number = static_cast<uint64_t>(numbers[i]);
+    if (number >= bins.size()) continue;
+    bins[number] = arguments.binary ? T{1} : Add::apply(bins[number], weights ? weights[i] : T{1});
+  }
+}
+
+constexpr size_t max_parts = 16;
+
+/// A list is cut in parts with bins of their own, which are then added in order.
+template <class Number, class T>
+void count_list(const BincountArguments& arguments, Pool& pool) {
+  const auto elements = static_cast<size_t>(arguments.numbers.elements());
+  const auto bins = arguments.bins.write<T>();
+  const size_t least = std::max<size_t>(block_cost / sizeof(Number), 4 * arguments.size);
+  const size_t parts = std::clamp<size_t>(elements / least, 1, max_parts);
+  if (parts == 1 || arguments.binary) return count<Number, T>(arguments, 0, elements, bins);
+  std::vector<T> partial_bins((parts - 1) * bins.size());
+  const auto bins_of = [&](size_t part) {
+    return part == 0 ? bins : std::span(partial_bins).subspan((part - 1) * bins.size(), bins.size());
+  };
+  pool.chunks(parts, [&](size_t part) {
+    count<Number, T>(arguments, part * elements / parts, (part + 1) * elements / parts, bins_of(part));
+  });
+  for (size_t part = 1; part < parts; ++part) combine_into<Add, T>(bins, bins_of(part));
+}
+
+template <class Number, class T>
+void count_rows(const BincountArguments& arguments, Pool& pool) {
+  const auto bins = arguments.bins.write<T>();
+  const size_t row = static_cast<size_t>(arguments.numbers.elements()) / arguments.rows;
+  parallel_rows(pool, arguments.rows, 2 * row * (sizeof(Number) + sizeof(T)), [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i)
+      count<Number, T>(arguments, i * row, (i + 1) * row, bins.subspan(i * arguments.size, arguments.size));
+  });
+}
+
+template <class Number>
+Status check_numbers(const BincountArguments& arguments) {
+  const auto numbers = arguments.numbers.as<Number>();
+  const auto found = std::ranges::find_if(numbers, [](Number number) { return number < 0; });
+  if (found == numbers.end()) return {};
+  return invalid_argument(element_name(arguments.name, arguments.numbers.shape(), found - numbers.begin()) +
+                          " = " + std::to_string(*found) + " is negative");
+}
+
+Status compute_bincount(const BincountArguments& arguments, DeviceContext& device) {
+  Status status;
+  with_type(NumberedTypes{}, arguments.numbers.dtype(), [&]<class Number>(std::type_identity<Number>) {
+    status = check_numbers<Number>(arguments);
+    if (!status.ok()) return;
+    fill(device.pool(), arguments.bins);
+    if (arguments.bins.elements() == 0) return;
+    with_type(WeightTypes{}, arguments.bins.dtype(), [&]<class T>(std::type_identity<T>) {
+      if (arguments.rows == 1)
+        count_list<Number, T>(arguments, device.pool());
+      else
+        count_rows<Number, T>(arguments, device.pool());
+    });
+  });
+  return status;
+}
+
+}  // namespace
+
+void add_bincount_ops(OpLibrary& library) {
+  library.op(OpDefBuilder("Bincount")
+                 .input("arr: int32")
+                 .host_input("size: int32")
+                 .input("weights: T")
+                 .output("bins: T")
+                 .attr("T: {int32, int64, float, double}")
+                 .constructor("bincount(arr, size, weights)")
+                 .shape(bincount_shape));
+  library.op(OpDefBuilder("DenseBincount")
+                 .input("input: Tidx")
+                 .host_input("size: Tidx")
+                 .input("weights: T")
+                 .output("output: T")
+                 .attr("Tidx: {int32, int64}")
+                 .attr("T: {int32, int64, float, double}")
+                 .attr("binary_output: bool = false")
+                 .constructor("dense_bincount(input, size, weights, binary_output)")
+                 .shape(bincount_shape));
+  for (const char* name : {"Bincount", "DenseBincount"})
+    library.kernel(cpu_kernel(name, check_bincount, compute_bincount));
+}
+
+}  // namespace troupe

@@ -1,0 +1,115 @@
+"""More calls of single ops: positions, counts, sorted lists, vectors and patches; op_cases.py says what a case is."""
+import itertools
+
+import numpy
+
+from layout_op_cases import NUMBERS, REALS
+from op_cases import CLOSE, MOVED, case, filled
+from reference import BFLOAT16, FLOATS, INF, NAN, f32, i32, i64, mixed, name_of, ramp, zeros
+
+SCATTERS = ("TensorScatterUpdate", "TensorScatterAdd", "TensorScatterSub", "TensorScatterMax", "TensorScatterMin", "ScatterNdNonAliasingAdd")
+
+
+def dense_positions():
+    why = "a scalar is an update of one element, as in ScatterNd"
+    for op in SCATTERS:
+        for dtype in MOVED:
+            tensor, updates = filled([3, 2], dtype), filled([5, 2], dtype)[3:].copy()
+            case(op, tensor, i32([[2], [0]]), updates, close=CLOSE["bfloat16"] if dtype == BFLOAT16 else 0)
+        case(op, ramp([2, 3]), i64([[1, 2], [0, 0], [1, 2]]), f32([7, 8, 9]))
+        case(op, ramp([2, 2, 2]), i32([[[1, 0]], [[0, 1]]]), ramp([2, 1, 2], first=20))
+        case(op, zeros([0, 2]), zeros([0, 1], numpy.int32), zeros([0, 2]))
+        for indices, updates in (([[3]], [[1, 2]]), ([[-1]], [[1, 2]]), ([[0]], [1, 2]), ([[0, 0, 0]], [1]), (0, [1, 2])):
+            case(op, ramp([3, 2]), i32(indices), f32(updates), fails=True)
+    case("TensorScatterAdd", ramp([3]), i32([1]), f32(9), ours=[f32([1, 11, 3])], why=why)
+
+
+def sparse_positions():
+    op = "SparseToDense"
+    for dtype in MOVED:
+        values, default = filled([3], dtype), filled([7], dtype)[6:].reshape([])
+        case(op, i32([[0, 1], [1, 0], [2, 1]]), i32([3, 2]), values, default)
+    case(op, i64([[2], [0], [3]]), i64([4]), f32([1, 2, 3]), f32(0), validate_indices=False)
+    case(op, i64([2, 0, 2]), i64([4]), f32([1, 2, 3]), f32(0), validate_indices=False)
+    case(op, i32([1, 3]), i32([4]), f32([1, 2]), f32(9))
+    case(op, i32([1, 3]), i32([4]), f32(1), f32(9))
+    case(op, i32(1), i32([4]), f32(1), f32(9))
+    case(op, i32(1), i32([4]), f32([1]), f32(9))
+    case(op, zeros([1, 0], numpy.int32), i32([]), f32([5]), f32(9))
+    case(op, zeros([0], numpy.int32), i32([3]), f32([]), f32(9))
+    case(op, zeros([0, 2], numpy.int32), i32([2, 0]), f32([]), f32(9))
+    for indices, shape, values in (([2, 1], [3], [5, 6]), ([1, 1], [3], [5, 6]), ([1, 3], [3], [5, 6]), ([-1, 1], [3], [5, 6]),
+                                   ([[1, 2]], [3], [5]), ([1, 2], [3], [5]), ([1, 2], [-3], [5, 6]), ([1], 3, [5]), ([[[1]]], [3], [5])):
+        case(op, i32(indices), i32(shape), f32(values), f32(0), fails=True)
+    case(op, i32([1]), i32([3]), f32([5]), f32([0]), fails=True)
+
+
+def counts():
+    for dtype in (numpy.int32, numpy.int64, numpy.float32, numpy.float64):
+        weights = ramp([4], dtype)
+        for op, size in (("Bincount", i32), ("DenseBincount", i32), ("DenseBincount", i64)):
+            case(op, size([1, 3, 1, 9]), size(4), weights)
+            case(op, size([1, 3, 1, 9]), size(4), zeros([0], dtype))
+        case("DenseBincount", i32([[1, 3], [1, 9]]), i32(4), weights.reshape([2, 2]))
+        case("DenseBincount", i32([[1, 1], [2, 9]]), i32(4), zeros([0], dtype), binary_output=True)
+    for op in ("Bincount", "DenseBincount"):
+        case(op, i32([]), i32(2), f32([]))
+        case(op, i32([1]), i32(0), f32([]))
+        case(op, i32(1), i32(2), f32(5))
+        for numbers, size, weights in (([1, -1], 4, []), ([1], -4, []), ([1], [4], []), ([1, 1], 4, [3])):
+            case(op, i32(numbers), i32(size), f32(weights), fails=True)
+    case("Bincount", i32([[1], [1]]), i32(2), i32([[5], [6]]))
+    case("DenseBincount", zeros([2, 0], numpy.int32), i32(3), f32([]))
+    case("DenseBincount", i32([[1, 1]]), i32(3), i32([[7, 8]]), binary_output=True)
+    case("DenseBincount", i32([[[1]]]), i32(3), f32([]), fails=True)
+
+
+def sorted_lists():
+    for op in ("LowerBound", "UpperBound"):
+        for dtype, position in itertools.product(REALS, (numpy.int32, numpy.int64)):
+            lists = numpy.array([[1, 2, 2, 5], [3, 3, 3, 9]], dtype=dtype)
+            case(op, lists, numpy.array([[2, 0, 7], [3, 2, 10]], dtype=dtype), out_type=position)
+        case(op, f32([[-INF, -0.0, 1, INF]]), f32([[NAN, 0.0, INF, -INF]]))
+        case(op, zeros([2, 0]), ramp([2, 1]))
+        case(op, zeros([0, 2]), zeros([0, 3]))
+        for lists, values in (([1, 2], [1]), ([[1], [2]], [[1]]), ([[1, 2]], [1])):
+            case(op, f32(lists), f32(values), fails=True)
+    for dtype in (numpy.int32, numpy.int64, numpy.float32, numpy.float64):
+        case("Bucketize", numpy.array([[0, 1, 2], [3, 4, 9]], dtype=dtype), boundaries=[1.0, 2.5, 3.0, 3.0])
+        case("Bucketize", numpy.array(2, dtype=dtype), boundaries=[])
+    case("Bucketize", i64([16777217]), boundaries=[16777216.0, 16777218.0])
+    case("Bucketize", f32([NAN, -INF, INF, -0.0]), boundaries=[-1.0, 0.0])
+    case("Bucketize", zeros([0, 2]), boundaries=[1.0])
+    case("Bucketize", f32([1]), boundaries=[2.0, 1.0], fails=True)
+
+
+def vectors():
+    for dtype in REALS:
+        tolerance = 16 * CLOSE[name_of(dtype)] if dtype in FLOATS else 0
+        case("Cross", ramp([2, 3], dtype), ramp([2, 3], dtype, 5), close=tolerance)
+    case("Cross", mixed([2, 2, 3]), mixed([2, 2, 3], seed=2), close=1e-6, near=1e-6)
+    case("Cross", zeros([0, 3]), zeros([0, 3]))
+    for shape in ([2], [2, 4], [0]):
+        case("Cross", ramp(shape), ramp(shape), fails=True)
+    case("Cross", ramp([1, 3]), ramp([3]), fails=True)
+    case("Cross", f32(1), f32(1), fails=True)
+
+
+def patches():
+    op = "ExtractImagePatches"
+
+    def cut(size, stride, rate, padding):
+        return dict(ksizes=[1, *size, 1], strides=[1, *stride, 1], rates=[1, *rate, 1], padding=padding)
+
+    for padding in ("SAME", "VALID"):
+        for dtype in NUMBERS:
+            case(op, ramp([1, 3, 3, 2], dtype), **cut((2, 3), (1, 2), (1, 1), padding))
+        image = ramp([2, 4, 5, 1])
+        for size, stride, rate in (((2, 2), (1, 1), (2, 2)), ((3, 1), (2, 2), (1, 3)), ((1, 1), (3, 3), (1, 1)), ((3, 4), (2, 3), (1, 1))):
+            case(op, image, **cut(size, stride, rate, padding))
+        case(op, zeros([0, 3, 3, 1]), **cut((2, 2), (1, 1), (1, 1), padding))
+        case(op, zeros([1, 3, 3, 0]), **cut((2, 2), (1, 1), (1, 1), padding))
+        case(op, ramp([3, 3, 1]), **cut((2, 2), (1, 1), (1, 1), padding), fails=True)
+
+
+FAMILIES = (dense_positions, sparse_positions, counts, sorted_lists, vectors, patches)

@@ -1,0 +1,198 @@
+// Samples of the ops that write at positions, search in lists and count, and of the ops of vectors and patches.
+#include "tests/kernels/cases/all_cases.h"
+
+namespace troupe::test {
+namespace {
+
+Tensor longs(std::initializer_list<int64_t> values) { return Tensor::vector<int64_t>(values); }
+Tensor one(double value = 1) { return doubles({}, {value}); }
+Tensor filled(const Shape& shape, uint64_t seed = 1) { return random_doubles(shape, 1, 9, seed); }
+/// Too many elements for finite differences: floats.
+Tensor large(const Shape& shape, uint64_t seed = 1) { return converted(filled(shape, seed), f32); }
+
+// ---- Writing at positions
+
+void add_tensor_scatter_cases(OpCases& cases, const std::string& op) {
+  const Tensor rows = filled(Shape{4, 5}), updates = filled(Shape{2, 5}, 2);
+  cases.good_in_every_type(op, {rows, ints(Shape{2, 1}, {2, 0}), updates});
+  cases.good(op, {rows, ints(Shape{3, 2}, {1, 2, 0, 0, 3, 4}), filled(Shape{3}, 2)});
+  cases.good(op, {filled(Shape{2, 3, 5}), ints(Shape{1, 2, 2}, {1, 2, 0, 0}), filled(Shape{1, 2, 5}, 2)});
+  cases.good(op, {rows, ints({1, 3}), one(5)});
+  cases.good(op, {one(), ints(Shape{1, 0}, {}), doubles(Shape{1}, {5})});
+  cases.good(op, {rows, ints(Shape{0, 1}, {}), filled(Shape{0, 5})});
+  cases.good(op, {filled(Shape{0, 5}), ints(Shape{0, 1}, {}), filled(Shape{0, 5})});
+  cases.good(op, {large(Shape{61, 33}), converted(random_doubles(Shape{5000, 1}, 0, 61), i32),
+                  large(Shape{5000, 33}, 2)});
+  cases.bad(op, {rows, ints(Shape{2, 2}, {0, 0, 3, 5}), filled(Shape{2})}, {},
+            "indices[1] = [3,5] is outside the dimensions [4,5]");
+  cases.bad(op, {rows, ints(Shape{1, 1}, {-1}), filled(Shape{1, 5})}, {}, "indices[0] = [-1] is outside the dimensions [4]");
+  cases.bad(op, {rows, longs({INT64_MAX}), filled(Shape{5})}, {}, "is outside the dimensions [4]");
+  cases.bad(op, {filled(Shape{0, 5}), ints(Shape{1, 1}, {0}), filled(Shape{1, 5})}, {}, "is outside the dimensions [0]");
+  cases.bad(op, {rows, int_scalar(1), filled(Shape{5})}, {}, "indices is a scalar");
+  cases.bad(op, {rows, ints(Shape{1, 3}, {0, 0, 0}), one()}, {},
+            "indices has shape [1,3] and the tensor has shape [4,5]");
+  cases.bad(op, {rows, ints(Shape{2, 1}, {0, 1}), filled(Shape{3, 5})}, {}, "[3,5]");
+}
+
+void add_sparse_to_dense_cases(OpCases& cases) {
+  const char* const op = "SparseToDense";
+  const Tensor pairs = ints(Shape{3, 2}, {0, 1, 1, 0, 2, 4}), values = filled(Shape{3}), shape = ints({3, 5});
+  const Attributes unordered{{"validate_indices", false}};
+  cases.good_in_every_type(op, {pairs, shape, values, one(7)});
+  cases.good_in_every_type(op, {ints(Shape{3, 1}, {4, 0, 2}), ints({5}), values, one(7)}, unordered);
+  cases.good(op, {pairs, shape, one(3), one(7)});
+  cases.good(op, {ints({1, 3}), ints({5}), filled(Shape{2}), one(7)});
+  cases.good(op, {int_scalar(3), ints({5}), one(3), one(7)});
+  cases.good(op, {int_scalar(3), ints({5}), filled(Shape{1}), one(7)});
+  cases.good(op, {ints({}), ints({5}), filled(Shape{0}), one(7)});
+  cases.good(op, {ints(Shape{0, 2}, {}), ints({2, 0}), one(3), one(7)});
+  cases.good(op, {ints(Shape{1, 0}, {}), ints({}), filled(Shape{1}), one(7)});
+  cases.good(op,
+             {converted(random_doubles(Shape{70001}, 0, 40000), i32), ints({40000}), large(Shape{70001}),
+              floats({}, {7})},
+             unordered);
+  for (const Attributes& attrs : {Attributes{}, unordered}) {
+    cases.bad(op, {ints({0, 5}), ints({5}), filled(Shape{2}), one()}, attrs,
+              "indices[1] = [5] is outside the dimensions [5]");
+    cases.bad(op, {ints({-1, 0}), ints({5}), filled(Shape{2}), one()}, attrs,
+              "indices[0] = [-1] is outside the dimensions [5]");
+    cases.bad(op, {longs({INT64_MAX}), longs({5}), filled(Shape{1}), one()}, attrs, "is outside the dimensions [5]");
+    cases.bad(op, {ints({0, 1}), ints({-5}), filled(Shape{2}), one()}, attrs, "-5");
+    cases.bad(op, {longs({0, 1}), longs({INT64_MAX}), filled(Shape{2}), one()}, attrs, "",
+              Code::ResourceExhausted);
+  }
+  cases.bad(op, {ints({1, 1}), ints({5}), filled(Shape{2}), one()}, {},
+            "sparse_indices[1] is the same position");
+  cases.bad(op, {ints({1, 0}), ints({5}), filled(Shape{2}), one()}, {},
+            "sparse_indices[1] is a lower position");
+  cases.bad(op, {ints({1, 2}), ints({5}), filled(Shape{3}), one()}, {}, "");
+  cases.bad(op, {ints({1, 2}), ints({5, 5}), filled(Shape{2}), one()}, {}, "");
+  cases.bad(op, {ints({1, 2}), ints({5}), filled(Shape{2, 1}), one()}, {}, "[2,1]");
+  cases.bad(op, {ints({1, 2}), ints({5}), filled(Shape{2}), filled(Shape{1})}, {}, "[1]");
+  cases.bad(op, {ints({1, 2}), int_scalar(5), filled(Shape{2}), one()}, {}, "[]");
+  cases.bad(op, {ints(Shape{1, 1, 1}, {0}), ints({5}), filled(Shape{1}), one()}, {}, "[1,1,1]");
+}
+
+// ---- Counting and searching
+
+void add_bincount_cases(OpCases& cases) {
+  const Tensor numbers = ints({1, 4, 1, 0, 7}), weights = filled(Shape{5}), none = doubles(Shape{0}, {});
+  const Tensor many = converted(random_doubles(Shape{300001}, 0, 99), i32);
+  cases.good_in_every_type("Bincount", {numbers, int_scalar(5), weights});
+  cases.good_in_every_type("DenseBincount", {numbers, int_scalar(5), weights});
+  for (const char* op : {"Bincount", "DenseBincount"}) {
+    cases.good(op, {numbers, int_scalar(5), none});
+    cases.good(op, {int_scalar(3), int_scalar(5), one(7)});
+    cases.good(op, {ints({}), int_scalar(5), none});
+    cases.good(op, {numbers, int_scalar(0), weights});
+    cases.good(op, {many, int_scalar(90), large(Shape{300001})});
+    cases.good(op, {many, int_scalar(90), ints({})});
+    cases.bad(op, {ints({1, -1}), int_scalar(5), none}, {}, "[1] = -1 is negative");
+    cases.bad(op, {ints({INT32_MIN}), int_scalar(5), none}, {}, "is negative");
+    cases.bad(op, {numbers, int_scalar(-1), none}, {}, "size is -1");
+    cases.bad(op, {numbers, ints({5}), none}, {}, "[1]");
+    cases.bad(op, {numbers, int_scalar(5), filled(Shape{3})}, {}, "weights of shape [3] for");
+  }
+  cases.good("Bincount", {ints(Shape{2, 2}, {1, 0, 1, 2}), int_scalar(5), filled(Shape{2, 2})});
+  const Attributes binary{{"binary_output", true}};
+  cases.good("DenseBincount", {ints(Shape{2, 3}, {1, 0, 1, 2, 9, 2}), int_scalar(5), filled(Shape{2, 3})});
+  cases.good("DenseBincount", {ints(Shape{2, 3}, {1, 0, 1, 2, 9, 2}), int_scalar(5), none}, binary);
+  cases.good("DenseBincount", {numbers, int_scalar(5), weights}, binary);
+  cases.good("DenseBincount", {ints(Shape{0, 3}, {}), int_scalar(5), none});
+  cases.good("DenseBincount", {ints(Shape{2, 0}, {}), int_scalar(5), none});
+  cases.good("DenseBincount", {many.reshaped(Shape{1, 300001}), int_scalar(90), none}, binary);
+  cases.bad("DenseBincount", {ints(Shape{1, 1, 1}, {0}), int_scalar(5), none}, {}, "is of rank 3 or more");
+  cases.bad("DenseBincount", {longs({1}), Tensor::scalar(INT64_MAX), none}, {}, "", Code::ResourceExhausted);
+}
+
+void add_sorted_search_cases(OpCases& cases) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const Tensor lists = doubles(Shape{2, 5}, {1, 2, 2, 4, 9, 3, 3, 3, 3, 3});
+  for (const char* op : {"LowerBound", "UpperBound"}) {
+    cases.good_in_every_type(op, {lists, doubles(Shape{2, 3}, {2, 0, 9, 3, 2, 4})});
+    cases.good(op, {doubles(Shape{1, 3}, {-0.0, 1, INFINITY}),
+                    doubles(Shape{1, 5}, {nan, 0, -INFINITY, INFINITY, 0.5})});
+    cases.good(op, {doubles(Shape{2, 0}, {}), filled(Shape{2, 3})});
+    cases.good(op, {doubles(Shape{0, 2}, {}), doubles(Shape{0, 3}, {})});
+    cases.good(op, {lists, doubles(Shape{2, 0}, {})});
+    cases.good(op, {converted(lists, f32), large(Shape{2, 50001})});
+    cases.bad(op, {lists, filled(Shape{3, 3})}, {}, "");
+    cases.bad(op, {lists, filled(Shape{3})}, {}, "");
+    cases.bad(op, {one(), one()}, {}, "");
+    cases.bad(op, {lists, strings({"a"})}, {}, "");
+  }
+  const auto boundaries = [](std::vector<float> values) {
+    return Attributes{{"boundaries", std::move(values)}};
+  };
+  cases.good_in_every_type("Bucketize", {doubles(Shape{5}, {0, 1, 2, 5, 3})}, boundaries({1, 3, 3}));
+  cases.good("Bucketize", {doubles(Shape{3}, {nan, -INFINITY, INFINITY})}, boundaries({-1, 1}));
+  cases.good("Bucketize", {one()}, boundaries({}));
+  cases.good("Bucketize", {filled(Shape{0, 2})}, boundaries({1}));
+  cases.good("Bucketize", {large(Shape{300, 401})}, boundaries({1.5, 2, 4, 8}));
+  cases.bad("Bucketize", {one()}, boundaries({2, 1}), "boundaries are not sorted");
+  cases.bad("Bucketize", {strings({"a"})}, boundaries({}), "T is string");
+}
+
+// ---- Vectors and patches
+
+void add_cross_cases(OpCases& cases) {
+  cases.good_in_every_type("Cross", {filled(Shape{5, 3}), filled(Shape{5, 3}, 2)});
+  cases.good("Cross", {filled(Shape{3}), filled(Shape{3}, 2)});
+  cases.good("Cross", {filled(Shape{0, 3}), filled(Shape{0, 3})});
+  cases.good("Cross", {large(Shape{70001, 3}), large(Shape{70001, 3}, 2)});
+  cases.bad("Cross", {filled(Shape{3, 2}), filled(Shape{3, 2})}, {}, "holds no vectors of 3 elements");
+  cases.bad("Cross", {filled(Shape{0}), filled(Shape{0})}, {}, "holds no vectors of 3 elements");
+  cases.bad("Cross", {one(), one()}, {}, "holds no vectors of 3 elements");
+  cases.bad("Cross", {filled(Shape{1, 3}), filled(Shape{3})}, {}, "[1,3]");
+}
+
+using Pair = std::pair<int64_t, int64_t>;
+Attributes patches(Pair size, Pair stride, Pair rate, const char* padding) {
+  const auto list = [](Pair pair) { return std::vector<int64_t>{1, pair.first, pair.second, 1}; };
+  return {{"ksizes", list(size)},
+          {"strides", list(stride)},
+          {"rates", list(rate)},
+          {"padding", std::string(padding)}};
+}
+
+void add_patches_cases(OpCases& cases) {
+  const char* const op = "ExtractImagePatches";
+  const Tensor images = filled(Shape{2, 5, 6, 3});
+  for (const char* padding : {"SAME", "VALID"}) {
+    cases.good_in_every_type(op, {images}, patches({2, 3}, {1, 2}, {1, 1}, padding));
+    cases.good(op, {images}, patches({3, 2}, {2, 1}, {2, 3}, padding));
+    cases.good(op, {images}, patches({1, 1}, {3, 4}, {1, 1}, padding));
+    cases.good(op, {filled(Shape{0, 5, 6, 3})}, patches({2, 2}, {1, 1}, {1, 1}, padding));
+    cases.good(op, {filled(Shape{1, 5, 6, 0})}, patches({2, 2}, {1, 1}, {1, 1}, padding));
+    cases.good(op, {filled(Shape{1, 0, 6, 2})}, patches({2, 2}, {1, 1}, {1, 1}, padding));
+    cases.good(op, {filled(Shape{1, 2, 2, 1})}, patches({5, 5}, {1, 1}, {1, 1}, padding));
+    cases.good(op, {large(Shape{3, 65, 70, 5})}, patches({3, 3}, {1, 1}, {1, 1}, padding));
+    cases.bad(op, {filled(Shape{5, 6, 3})}, patches({2, 2}, {1, 1}, {1, 1}, padding), "");
+    cases.bad(op, {one()}, patches({2, 2}, {1, 1}, {1, 1}, padding), "");
+    cases.bad(op, {images}, patches({0, 2}, {1, 1}, {1, 1}, padding), "ksizes is [1,0,2,1]");
+    cases.bad(op, {images}, patches({2, 2}, {1, -1}, {1, 1}, padding), "strides is [1,1,-1,1]");
+    cases.bad(op, {images}, patches({2, 2}, {1, 1}, {0, 1}, padding), "rates is [1,0,1,1]");
+    cases.bad(op, {images}, patches({INT64_MAX, 2}, {1, 1}, {2, 1}, padding), "are too large");
+    cases.bad(op, {images}, patches({INT64_MAX / 2, 2}, {1, 1}, {1, 1}, padding), "too large");
+  }
+  Attributes attrs = patches({2, 2}, {1, 1}, {1, 1}, "SAME");
+  attrs.set("ksizes", std::vector<int64_t>{2, 1, 1, 1});
+  cases.bad(op, {images}, attrs, "ksizes is [2,1,1,1]");
+  attrs.set("ksizes", std::vector<int64_t>{1, 2, 2, 1, 1});
+  cases.bad(op, {images}, attrs, "ksizes is [1,2,2,1,1]");
+}
+
+}  // namespace
+
+void add_lookup_cases(OpCases& cases) {
+  for (const char* op : {"TensorScatterUpdate", "TensorScatterAdd", "TensorScatterSub", "TensorScatterMax",
+                         "TensorScatterMin", "ScatterNdNonAliasingAdd"})
+    add_tensor_scatter_cases(cases, op);
+  add_sparse_to_dense_cases(cases);
+  add_bincount_cases(cases);
+  add_sorted_search_cases(cases);
+  add_cross_cases(cases);
+  add_patches_cases(cases);
+}
+
+}  // namespace troupe::test
