@@ -27,6 +27,8 @@ inline Output assign(const Scope& g, Argument ref, Argument value, bool validate
 inline Output assign_add(const Scope& g, Argument ref, Argument value, bool use_locking = false) { return g.call("assign_add", {ref, value, use_locking}); }
 inline Output assign_sub(const Scope& g, Argument ref, Argument value, bool use_locking = false) { return g.call("assign_sub", {ref, value, use_locking}); }
 inline Output atan2(const Scope& g, Argument y, Argument x) { return g.call("atan2", {y, x}); }
+inline Output avg_pool(const Scope& g, Argument value, const std::vector<int64_t>& ksize, const std::vector<int64_t>& strides, const std::string& padding, const std::string& data_format = "NHWC") { return g.call("avg_pool", {value, ksize, strides, padding, data_format}); }
+inline Output avg_pool_3d(const Scope& g, Argument input, const std::vector<int64_t>& ksize, const std::vector<int64_t>& strides, const std::string& padding, const std::string& data_format = "NDHWC") { return g.call("avg_pool_3d", {input, ksize, strides, padding, data_format}); }
 inline Output batch_matmul(const Scope& g, Argument x, Argument y, bool adj_x = false, bool adj_y = false) { return g.call("batch_matmul", {x, y, adj_x, adj_y}); }
 inline Output batch_matmul_v2(const Scope& g, Argument x, Argument y, bool adj_x = false, bool adj_y = false) { return g.call("batch_matmul_v2", {x, y, adj_x, adj_y}); }
 inline Output batch_to_space_nd(const Scope& g, Argument input, Argument block_shape, Argument crops) { return g.call("batch_to_space_nd", {input, block_shape, crops}); }
@@ -40,15 +42,15 @@ inline Output ceil(const Scope& g, Argument x) { return g.call("ceil", {x}); }
 inline Output check_numerics(const Scope& g, Argument tensor, const std::string& message) { return g.call("check_numerics", {tensor, message}); }
 inline Output concat(const Scope& g, std::vector<Output> values, Argument axis) { return g.call("concat", {std::move(values), axis}); }
 inline Output conj(const Scope& g, Argument x) { return g.call("conj", {x}); }
-inline Output conv2d(const Scope& g, Argument input, Argument filter, const std::vector<int64_t>& strides, const std::string& padding, const std::string& data_format = {}, const std::vector<int64_t>& dilations = {}, const std::vector<int64_t>& explicit_paddings = {}) { return g.call("conv2d", {input, filter, strides, padding, data_format, dilations, explicit_paddings}); }
-inline Output conv3d(const Scope& g, Argument input, Argument filter, const std::vector<int64_t>& strides, const std::string& padding, const std::string& data_format = {}, const std::vector<int64_t>& dilations = {}) { return g.call("conv3d", {input, filter, strides, padding, data_format, dilations}); }
+inline Output conv2d(const Scope& g, Argument input, Argument filter, const std::vector<int64_t>& strides, const std::string& padding, const std::string& data_format = "NHWC", const std::vector<int64_t>& dilations = {1, 1, 1, 1}, const std::vector<int64_t>& explicit_paddings = {}) { return g.call("conv2d", {input, filter, strides, padding, data_format, dilations, explicit_paddings}); }
+inline Output conv3d(const Scope& g, Argument input, Argument filter, const std::vector<int64_t>& strides, const std::string& padding, const std::string& data_format = "NDHWC", const std::vector<int64_t>& dilations = {1, 1, 1, 1, 1}) { return g.call("conv3d", {input, filter, strides, padding, data_format, dilations}); }
 inline Output cos(const Scope& g, Argument x) { return g.call("cos", {x}); }
 inline Output cross(const Scope& g, Argument a, Argument b) { return g.call("cross", {a, b}); }
 inline Output cumprod(const Scope& g, Argument x, Argument axis = 0, bool exclusive = false, bool reverse = false) { return g.call("cumprod", {x, axis, exclusive, reverse}); }
 inline Output cumsum(const Scope& g, Argument x, Argument axis = 0, bool exclusive = false, bool reverse = false) { return g.call("cumsum", {x, axis, exclusive, reverse}); }
 inline Output dense_bincount(const Scope& g, Argument input, Argument size, Argument weights, bool binary_output = false) { return g.call("dense_bincount", {input, size, weights, binary_output}); }
-inline Output depth_to_space(const Scope& g, Argument input, int64_t block_size, const std::string& data_format = {}) { return g.call("depth_to_space", {input, block_size, data_format}); }
-inline Output depthwise_conv2d(const Scope& g, Argument input, Argument filter, const std::vector<int64_t>& strides, const std::string& padding, const std::string& data_format = {}, const std::vector<int64_t>& dilations = {}, const std::vector<int64_t>& explicit_paddings = {}) { return g.call("depthwise_conv2d", {input, filter, strides, padding, data_format, dilations, explicit_paddings}); }
+inline Output depth_to_space(const Scope& g, Argument input, int64_t block_size, const std::string& data_format = "NHWC") { return g.call("depth_to_space", {input, block_size, data_format}); }
+inline Output depthwise_conv2d(const Scope& g, Argument input, Argument filter, const std::vector<int64_t>& strides, const std::string& padding, const std::string& data_format = "NHWC", const std::vector<int64_t>& dilations = {1, 1, 1, 1}, const std::vector<int64_t>& explicit_paddings = {}) { return g.call("depthwise_conv2d", {input, filter, strides, padding, data_format, dilations, explicit_paddings}); }
 inline Output diag(const Scope& g, Argument diagonal) { return g.call("diag", {diagonal}); }
 inline Output diag_part(const Scope& g, Argument input) { return g.call("diag_part", {input}); }
 inline Output div(const Scope& g, Argument x, Argument y) { return g.call("div", {x, y}); }
@@ -93,12 +95,15 @@ inline Output matmul(const Scope& g, Argument a, Argument b, bool transpose_a = 
 inline Output matrix_band_part(const Scope& g, Argument input, Argument num_lower, Argument num_upper) { return g.call("matrix_band_part", {input, num_lower, num_upper}); }
 inline Output matrix_diag(const Scope& g, Argument diagonal) { return g.call("matrix_diag", {diagonal}); }
 inline Output matrix_diag_part(const Scope& g, Argument input) { return g.call("matrix_diag_part", {input}); }
-inline Output matrix_diag_part_v3(const Scope& g, Argument input, Argument k = 0, Argument padding_value = 0, const std::string& align = {}) { return g.call("matrix_diag_part_v3", {input, k, padding_value, align}); }
-inline Output matrix_diag_v3(const Scope& g, Argument diagonal, Argument k = 0, Argument num_rows = -1, Argument num_cols = -1, Argument padding_value = 0, const std::string& align = {}) { return g.call("matrix_diag_v3", {diagonal, k, num_rows, num_cols, padding_value, align}); }
+inline Output matrix_diag_part_v3(const Scope& g, Argument input, Argument k = 0, Argument padding_value = 0, const std::string& align = "RIGHT_LEFT") { return g.call("matrix_diag_part_v3", {input, k, padding_value, align}); }
+inline Output matrix_diag_v3(const Scope& g, Argument diagonal, Argument k = 0, Argument num_rows = -1, Argument num_cols = -1, Argument padding_value = 0, const std::string& align = "RIGHT_LEFT") { return g.call("matrix_diag_v3", {diagonal, k, num_rows, num_cols, padding_value, align}); }
 inline Output matrix_set_diag(const Scope& g, Argument input, Argument diagonal) { return g.call("matrix_set_diag", {input, diagonal}); }
-inline Output matrix_set_diag_v3(const Scope& g, Argument input, Argument diagonal, Argument k = 0, const std::string& align = {}) { return g.call("matrix_set_diag_v3", {input, diagonal, k, align}); }
+inline Output matrix_set_diag_v3(const Scope& g, Argument input, Argument diagonal, Argument k = 0, const std::string& align = "RIGHT_LEFT") { return g.call("matrix_set_diag_v3", {input, diagonal, k, align}); }
 inline Output max(const Scope& g, Argument input) { return g.call("max", {input}); }
 inline Output max(const Scope& g, Argument input, Argument axis, bool keep_dims = false) { return g.call("max", {input, axis, keep_dims}); }
+inline Output max_pool(const Scope& g, Argument input, const std::vector<int64_t>& ksize, const std::vector<int64_t>& strides, const std::string& padding, const std::string& data_format = "NHWC") { return g.call("max_pool", {input, ksize, strides, padding, data_format}); }
+inline Output max_pool_3d(const Scope& g, Argument input, const std::vector<int64_t>& ksize, const std::vector<int64_t>& strides, const std::string& padding, const std::string& data_format = "NDHWC") { return g.call("max_pool_3d", {input, ksize, strides, padding, data_format}); }
+inline Output max_pool_with_argmax(const Scope& g, Argument input, const std::vector<int64_t>& ksize, const std::vector<int64_t>& strides, const std::string& padding, DType Targmax = i64, bool include_batch_in_index = false) { return g.call("max_pool_with_argmax", {input, ksize, strides, padding, Targmax, include_batch_in_index}); }
 inline Output maximum(const Scope& g, Argument x, Argument y) { return g.call("maximum", {x, y}); }
 inline Output mean(const Scope& g, Argument input) { return g.call("mean", {input}); }
 inline Output mean(const Scope& g, Argument input, Argument axis, bool keep_dims = false) { return g.call("mean", {input, axis, keep_dims}); }
@@ -162,7 +167,7 @@ inline Output softmax(const Scope& g, Argument logits) { return g.call("softmax"
 inline Output softmax_cross_entropy_with_logits(const Scope& g, Argument logits, Argument labels) { return g.call("softmax_cross_entropy_with_logits", {logits, labels}); }
 inline Output softplus(const Scope& g, Argument features) { return g.call("softplus", {features}); }
 inline Output space_to_batch_nd(const Scope& g, Argument input, Argument block_shape, Argument paddings) { return g.call("space_to_batch_nd", {input, block_shape, paddings}); }
-inline Output space_to_depth(const Scope& g, Argument input, int64_t block_size, const std::string& data_format = {}) { return g.call("space_to_depth", {input, block_size, data_format}); }
+inline Output space_to_depth(const Scope& g, Argument input, int64_t block_size, const std::string& data_format = "NHWC") { return g.call("space_to_depth", {input, block_size, data_format}); }
 inline Output sparse_softmax_cross_entropy_with_logits(const Scope& g, Argument logits, Argument labels) { return g.call("sparse_softmax_cross_entropy_with_logits", {logits, labels}); }
 inline Output sparse_to_dense(const Scope& g, Argument sparse_indices, Argument output_shape, Argument sparse_values, Argument default_value, bool validate_indices = true) { return g.call("sparse_to_dense", {sparse_indices, output_shape, sparse_values, default_value, validate_indices}); }
 inline std::vector<Output> split(const Scope& g, Argument value, int64_t num_split, Argument axis = 0) { return g.outputs(g.call("split", {value, num_split, axis})); }

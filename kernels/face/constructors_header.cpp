@@ -47,7 +47,17 @@ std::string initial_of(const AttrValue& value) {
     }
     case AttrKind::Int: return std::to_string(std::get<int64_t>(value));
     case AttrKind::Bool: return std::get<bool>(value) ? "true" : "false";
-    default: return "{}";  // strings, lists and shapes: an empty one
+    case AttrKind::String: {
+      const auto& text = std::get<std::string>(value);
+      return text.empty() ? "{}" : '"' + text + '"';
+    }
+    case AttrKind::Ints: {
+      std::string list;
+      for (const int64_t element : std::get<std::vector<int64_t>>(value))
+        list += (list.empty() ? "" : ", ") + std::to_string(element);
+      return "{" + list + "}";
+    }
+    default: return "{}";  // other lists and shapes: an empty one
   }
 }
 

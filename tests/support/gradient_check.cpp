@@ -6,14 +6,24 @@
 #include "graph/build/gradients.h"
 #include "kernels/constructors.h"
 #include "tests/support/local_host.h"
+#include "tests/support/op_coverage.h"
 
 namespace troupe::test {
 namespace {
 
-constexpr double tolerance = 1e-6;
+/// How far an input is moved, as a part of the largest number in it, and by how much the derivatives may differ.
+struct Precision {
+  double step, tolerance;
+};
+constexpr Precision in_doubles = {1e-6, 1e-6}, in_floats = {2e-3, 5e-3};
 
-bool is_varied(const Tensor& tensor) {
-  return tensor.dtype() == DType::Double || tensor.dtype() == DType::Complex128;
+bool is_exact(DType dtype) { return dtype == DType::Double || dtype == DType::Complex128; }
+
+/// No type attribute may be double: the op is differentiated in floats, converted from doubles and to them.
+bool has_floats_only(const std::string& op) {
+  const auto types = served_types(*op_library()->ops->find(op));
+  return std::ranges::none_of(
+      types, [](const auto& served) { return std::ranges::any_of(served.second, is_exact); });
 }
 
 /// Returns the numbers in a tensor, two for each complex one. The gradient of a real value by a complex
@@ -40,25 +50,28 @@ Tensor random_like(const Tensor& tensor, uint64_t seed) {
 class Derivative {
  public:
   Derivative(const OpCase& sample, Known known)
-      : sample_(sample), graph_(op_library()->ops), runtime_(op_library()) {
+      : sample_(sample), in_floats_(has_floats_only(sample.op)), graph_(op_library()->ops),
+        runtime_(op_library()) {
     const Scope scope(graph_);
     std::vector<Output> inputs;
-    for (const Tensor& tensor : sample.inputs) {
-      const bool is_variable = is_varied(tensor);
+    for (const Tensor& input : sample.inputs) {
+      const bool is_variable = is_varied(input.dtype());
       const bool is_open = is_variable || known != Known::Values;
+      const Tensor tensor = is_variable && in_floats_ ? converted(input, f64) : input;
       const PartialShape shape = known == Known::Nothing ? PartialShape() : PartialShape(tensor.shape());
       inputs.push_back(is_open
                            ? scope.add_one("Placeholder", {}, {{"dtype", tensor.dtype()}, {"shape", shape}})
                            : scope.constant(tensor));
       if (is_open) feeds_.emplace_back(inputs.back(), tensor);
       if (is_variable) variables_.push_back(inputs.back());
+      if (tensor.dtype() != input.dtype()) inputs.back() = cast(scope, inputs.back(), input.dtype());
     }
     add_loss(scope, scope.with_name("op").add(sample.op, inputs, sample.attrs));
   }
 
   bool applies() const {
     return !variables_.empty() && loss_.has_value() && std::ranges::all_of(feeds_, [](const auto& feed) {
-      return !is_varied(feed.second) ||
+      return !is_exact(feed.second.dtype()) ||
              std::ranges::all_of(numbers(feed.second), [](double x) { return std::isfinite(x); });
     });
   }
@@ -78,13 +91,17 @@ class Derivative {
   }
 
  private:
+  bool is_varied(DType dtype) const { return is_exact(dtype) || (in_floats_ && dtype == DType::Float); }
+
   /// Adds the sum of all floating outputs, each element with a weight of its own; of complex outputs the real part.
   void add_loss(const Scope& scope, NodeId node) {
     const auto outputs = value_or_throw(run_op(sample_.op, sample_.inputs, sample_.attrs));
     std::vector<Output> terms;
     for (uint32_t i = 0; i < outputs.size(); ++i) {
-      if (!is_varied(outputs[i])) continue;
-      const Output weighted = mul(scope, Output{node, i}, random_like(outputs[i], 77 + i));
+      if (!is_varied(outputs[i].dtype())) continue;
+      const Tensor exact = in_floats_ ? converted(outputs[i], f64) : outputs[i];
+      const Output weighted =
+          mul(scope, cast(scope, Output{node, i}, exact.dtype()), random_like(exact, 77 + i));
       terms.push_back(sum(scope, is_complex(outputs[i].dtype()) ? cast(scope, weighted, f64) : weighted));
     }
     if (!terms.empty()) loss_ = terms.size() == 1 ? terms[0] : add_n(scope, terms);
@@ -96,11 +113,12 @@ class Derivative {
     if (!(analytic.shape() == original.shape()))
       return "the gradient of " + original.signature() + " is " + analytic.signature();
     const double largest = largest_of(numbers(original));
+    const Precision& precision = in_floats_ ? in_floats : in_doubles;
     for (size_t i = 0; i < numbers(original).size(); ++i) {
-      const double x = numbers(original)[i], h = 1e-6 * std::max(1.0, largest);
+      const double x = numbers(original)[i], h = precision.step * std::max(1.0, largest);
       const double numeric = (loss_at(at, original, i, x + h) - loss_at(at, original, i, x - h)) / (2 * h);
       const double got = numbers(analytic)[i];
-      if (!(std::abs(got - numeric) <= tolerance * (1 + std::abs(numeric))))
+      if (!(std::abs(got - numeric) <= precision.tolerance * (1 + std::abs(numeric))))
         return "input " + std::to_string(variable) + " (of those varied) " + original.signature() +
                ", number " + std::to_string(i) + ": gradient " + std::to_string(got) +
                ", finite difference " + std::to_string(numeric);
@@ -132,6 +150,7 @@ class Derivative {
   }
 
   const OpCase& sample_;
+  const bool in_floats_;
   Graph graph_;
   LocalRuntime runtime_;
   Feeds feeds_;

@@ -1,5 +1,6 @@
-// Compares gradients with finite differences: the derivatives of a weighted sum of an op's outputs by each
-// input of dtype double or complex128, once by gradients() and once by central differences. One thread.
+// Compares gradients with finite differences: the derivatives of a weighted sum of an op's outputs by each input of dtype double
+// or complex128, once by gradients() and once by central differences. Ops that do not take these types are compared in float.
+// One thread.
 #pragma once
 
 #include <optional>
