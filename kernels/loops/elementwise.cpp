@@ -103,7 +103,9 @@ Result<UnaryArguments> check_unary(KernelContext& context) {
 
 Result<BinaryArguments> BinaryCheck::operator()(KernelContext& context) const {
   const Tensor &a = context.input(0), &b = context.input(1);
-  BinaryArguments arguments{a.data(), b.data(), nullptr, 0};
+  BinaryArguments arguments;  // without braces, which would first set all of its bytes to zero
+  arguments.a = a.data();
+  arguments.b = b.data();
   if (shape_of || a.shape() != b.shape()) {
     if (!broadcasts)
       return invalid_argument("the inputs have shapes " + a.shape().text() + " and " + b.shape().text() +
