@@ -71,6 +71,7 @@ inline Output fill(const Scope& g, Argument dims, Argument value) { return g.cal
 inline Output floor(const Scope& g, Argument x) { return g.call("floor", {x}); }
 inline Output floor_div(const Scope& g, Argument x, Argument y) { return g.call("floor_div", {x, y}); }
 inline Output floor_mod(const Scope& g, Argument x, Argument y) { return g.call("floor_mod", {x, y}); }
+inline Output fused_batch_norm(const Scope& g, Argument x, Argument scale, Argument offset, Argument mean, Argument variance, Argument epsilon = {}, Argument exponential_avg_factor = {}, const std::string& data_format = "NHWC", bool is_training = true) { return g.call("fused_batch_norm", {x, scale, offset, mean, variance, epsilon, exponential_avg_factor, data_format, is_training}); }
 inline Output gather(const Scope& g, Argument params, Argument indices, bool validate_indices = true) { return g.call("gather", {params, indices, validate_indices}); }
 inline Output greater(const Scope& g, Argument x, Argument y) { return g.call("greater", {x, y}); }
 inline Output greater_equal(const Scope& g, Argument x, Argument y) { return g.call("greater_equal", {x, y}); }

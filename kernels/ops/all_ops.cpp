@@ -9,6 +9,7 @@ void add_add_n(OpLibrary& library);
 void add_arg_reduction_ops(OpLibrary& library);
 void add_assign_ops(OpLibrary& library);
 void add_avg_pool_ops(OpLibrary& library);
+void add_batch_norm_ops(OpLibrary& library);
 void add_bias_ops(OpLibrary& library);
 void add_bincount_ops(OpLibrary& library);
 void add_bitcast(OpLibrary& library);
@@ -81,6 +82,7 @@ std::shared_ptr<const OpLibrary> make_op_library(const std::function<void(OpLibr
   add_arg_reduction_ops(*library);
   add_assign_ops(*library);
   add_avg_pool_ops(*library);
+  add_batch_norm_ops(*library);
   add_bias_ops(*library);
   add_bincount_ops(*library);
   add_bitcast(*library);

@@ -8,12 +8,12 @@ import re
 import shutil
 import sys
 
+import reference  # first: it says how TensorFlow is to start
 import flow_graphs
 import list_graphs
 import model_graphs
 import op_folders
 import state_graphs
-from reference import op_def_registry, tf
 from script import CASES
 
 RANDOM = {"RandomShuffle", "RandomStandardNormal", "RandomUniform", "RandomUniformInt", "TruncatedNormal"}  # draw numbers of their own
@@ -23,7 +23,7 @@ def ops_in_use():
     """The ops of all cases, those in functions too."""
     used = set()
     for path in CASES.glob("*/*/graph.pb"):
-        graph = tf.GraphDef.FromString(path.read_bytes())
+        graph = reference.tf.GraphDef.FromString(path.read_bytes())
         used |= {node.op for function in graph.library.function for node in function.node_def} | {node.op for node in graph.node}
     return used
 
@@ -32,7 +32,7 @@ def ops_of_troupe():
     """The names in kernels/ that TensorFlow knows."""
     kernels = (CASES.parents[2] / "kernels").glob("*.cpp")
     names = {name for path in kernels for name in re.findall(r'"([A-Z]\w*)"', path.read_text())}
-    return {name for name in names if op_def_registry.get(name)}
+    return {name for name in names if reference.op_def_registry.get(name)}
 
 
 def makers():

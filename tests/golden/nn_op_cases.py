@@ -105,4 +105,30 @@ def averaging():
         case("AvgPool", ramp([1, 4, 4, 1]), ksize=ksize, strides=strides, padding="VALID", fails=True)
 
 
-FAMILIES = (max_pooling, max_pooling_of_volumes, greatest_and_where, averaging)
+NONE = zeros([0])
+
+
+def normalising():
+    shapes = [([2, 3, 2, 4], "NHWC"), ([2, 4, 3, 2], "NCHW"), ([1, 1, 1, 3], "NHWC")]
+    for version, (shape, form) in itertools.product(("", "V2", "V3"), shapes):
+        forward, backward = f"FusedBatchNorm{version}", f"FusedBatchNormGrad{version}"
+        channels = shape[-1 if form[-1] == "C" else 1]
+        scale, offset, mean = (mixed([channels], low=0.5, seed=seed) for seed in (100, 101, 102))
+        variance = mixed([channels], low=0.5, high=3, seed=103)
+        for dtype in [numpy.float32] if version == "" else [numpy.float32, numpy.float16, BFLOAT16]:
+            x, dy, near = mixed(shape, dtype, 1, 9, 104), mixed(shape, dtype, seed=105), tolerance(dtype, 2)
+            attrs = {"data_format": form, "epsilon": 0.01}
+            case(forward, x, scale, offset, NONE, NONE, is_training=True, close=near, near=near, **attrs)
+            case(forward, x, scale, offset, mean, variance, is_training=True, exponential_avg_factor=0.25, close=near, near=near,
+                 **attrs)
+            for training in (False, True) if form == "NHWC" else (True,):
+                last = [NONE] if version == "V3" else []
+                case(backward, dy, x, scale, mean, variance, *last, is_training=training, close=4 * near, near=4 * near, **attrs)
+        case(forward, ramp(shape), scale[:-1], offset, NONE, NONE, data_format=form, fails=True)
+        case(forward, ramp(shape), scale, offset, NONE, NONE, data_format=form, is_training=False, fails=True)
+    volume = mixed([1, 2, 2, 3, 2], low=1, high=9, seed=106)
+    case("FusedBatchNormV3", volume, f32([1, 2]), f32([0, 1]), NONE, NONE, data_format="NDHWC", close=2e-6, near=2e-6)
+    case("FusedBatchNormV3", ramp([2, 3]), f32([1, 2, 3]), f32([0, 1, 2]), NONE, NONE, fails=True)
+
+
+FAMILIES = (max_pooling, max_pooling_of_volumes, greatest_and_where, averaging, normalising)

@@ -12,6 +12,7 @@ const OpCases& all_cases() {
     add_lookup_cases(result);
     add_math_cases(result);
     add_nn_cases(result);
+    add_norm_cases(result);
     add_pool_cases(result);
     add_random_cases(result);
     add_state_cases(result);

@@ -15,6 +15,7 @@ void add_layout_cases(OpCases& cases);
 void add_lookup_cases(OpCases& cases);
 void add_math_cases(OpCases& cases);
 void add_nn_cases(OpCases& cases);
+void add_norm_cases(OpCases& cases);
 void add_pool_cases(OpCases& cases);
 void add_random_cases(OpCases& cases);
 void add_state_cases(OpCases& cases);

@@ -1,0 +1,96 @@
+// Samples of the normalising ops of kernels/ops/nn.
+#include "tests/kernels/cases/all_cases.h"
+
+namespace troupe::test {
+namespace {
+
+Tensor random_floats(const Shape& shape, double low, double high, uint64_t seed = 51) {
+  return converted(random_doubles(shape, low, high, seed), f32);
+}
+
+Attributes norm(const char* format, bool training, float average = 1) {
+  return {
+      {"data_format", std::string(format)}, {"is_training", training}, {"exponential_avg_factor", average}};
+}
+
+Attributes without_average(Attributes attrs) {
+  attrs.erase("exponential_avg_factor");
+  return attrs;
+}
+
+struct Normed {
+  Shape shape;
+  const char* format;
+};
+
+const std::vector<Normed>& normed() {
+  static const std::vector<Normed> all = {{Shape{2, 3, 5, 7}, "NHWC"},   {Shape{2, 7, 3, 5}, "NCHW"},
+                                          {Shape{1, 3, 1, 70}, "NHWC"},  {Shape{5, 1, 1, 1}, "NHWC"},
+                                          {Shape{0, 3, 3, 4}, "NHWC"},   {Shape{2, 3, 3, 0}, "NHWC"},
+                                          {Shape{2, 2, 3, 2, 5}, "NHWC"}};
+  return all;
+}
+
+int64_t channels_of(const Normed& one) {
+  return one.shape[std::string_view(one.format).back() == 'C' ? one.shape.rank() - 1 : 1];
+}
+
+void add_batch_norm_samples(OpCases& cases, const std::string& version, const Normed& one) {
+  const std::string forward = "FusedBatchNorm" + version, backward = "FusedBatchNormGrad" + version;
+  const int64_t channels = channels_of(one);
+  const auto vector = [&](double low, double high, uint64_t seed) {
+    return random_floats(Shape{channels}, low, high, seed);
+  };
+  const Tensor x = random_floats(one.shape, 1, 9), dy = random_floats(one.shape, -1, 1, 52);
+  const Tensor scale = vector(1, 2, 53), offset = vector(-1, 1, 54), mean = vector(3, 6, 55),
+               variance = vector(1, 9, 56), none = floats(Shape{0}, {});
+  cases.good(forward, {x, scale, offset, none, none}, norm(one.format, true));
+  cases.good(forward, {x, scale, offset, mean, variance}, norm(one.format, true, 0.25F));
+  cases.good(forward, {x, scale, offset, mean, variance}, norm(one.format, false));
+  for (const bool training : {false, true}) {
+    std::vector<Tensor> inputs = {dy, x, scale, mean, variance};
+    if (version == "V3") inputs.push_back(none);
+    cases.good_in_every_type(backward, inputs, without_average(norm(one.format, training)));
+  }
+  cases.good_in_every_type(forward, {x, scale, offset, mean, variance}, norm(one.format, false));
+}
+
+void add_bad_batch_norms(OpCases& cases, const std::string& version) {
+  const std::string forward = "FusedBatchNorm" + version, backward = "FusedBatchNormGrad" + version;
+  const Tensor x = random_floats(Shape{2, 3, 2, 4}, 1, 9), four = random_floats(Shape{4}, 1, 2),
+               three = random_floats(Shape{3}, 1, 2), point = floats({}, {1});
+  cases.bad(forward, {x, three, four, four, four}, {}, "3");
+  cases.bad(forward, {x, four, three, four, four}, {}, "3");
+  cases.bad(forward, {x, four, four, three, four}, norm("NHWC", false), "3");
+  cases.bad(forward, {x, four, four, four, three}, norm("NHWC", true, 0.5F), "3");
+  cases.bad(forward, {x, four, four, four, four}, norm("NCHW", true), "4");
+  cases.bad(forward, {point, four, four, four, four}, {}, "x has rank 0");
+  cases.bad(forward, {random_floats(Shape{3, 2, 4}, 1, 2), four, four, four, four}, {}, "x has rank 3");
+  cases.bad(forward, {x, point, four, four, four}, {}, "[]");
+  cases.bad(forward, {x, four, four, four, four}, norm("HWC", true), "data_format");
+  const auto refuse = [&](std::vector<Tensor> inputs, const char* text) {
+    if (version == "V3") inputs.push_back(point);
+    cases.bad(backward, std::move(inputs), {}, text);
+  };
+  refuse({random_floats(Shape{1, 3, 2, 4}, 1, 9), x, four, four, four}, "[1,3,2,4]");
+  refuse({x, x, three, four, four}, "3");
+  refuse({x, x, four, three, four}, "3");
+  refuse({x, x, four, four, three}, "3");
+  refuse({point, point, four, four, four}, "x has rank 0");
+}
+
+void add_batch_norm_cases(OpCases& cases) {
+  for (const char* version : {"", "V2", "V3"}) {
+    for (const Normed& one : normed()) add_batch_norm_samples(cases, version, one);
+    add_bad_batch_norms(cases, version);
+  }
+  add_batch_norm_samples(cases, "V3", {Shape{2, 3, 2, 2, 3}, "NCDHW"});
+  add_batch_norm_samples(cases, "V3", {Shape{8, 40, 40, 33}, "NHWC"});
+  add_batch_norm_samples(cases, "V3", {Shape{3, 5, 150, 151}, "NCHW"});
+}
+
+}  // namespace
+
+void add_norm_cases(OpCases& cases) { add_batch_norm_cases(cases); }
+
+}  // namespace troupe::test
