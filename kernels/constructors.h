@@ -57,6 +57,7 @@ inline Output div(const Scope& g, Argument x, Argument y) { return g.call("div",
 inline Output div_no_nan(const Scope& g, Argument x, Argument y) { return g.call("div_no_nan", {x, y}); }
 inline std::vector<Output> dynamic_partition(const Scope& g, Argument data, Argument partitions, int64_t num_partitions) { return g.outputs(g.call("dynamic_partition", {data, partitions, num_partitions})); }
 inline Output dynamic_stitch(const Scope& g, std::vector<Output> indices, std::vector<Output> data) { return g.call("dynamic_stitch", {std::move(indices), std::move(data)}); }
+inline Output einsum(const Scope& g, const std::string& equation, std::vector<Output> inputs) { return g.call("einsum", {equation, std::move(inputs)}); }
 inline Output elu(const Scope& g, Argument features) { return g.call("elu", {features}); }
 inline Output ensure_shape(const Scope& g, Argument x, const PartialShape& shape) { return g.call("ensure_shape", {x, shape}); }
 inline Output equal(const Scope& g, Argument x, Argument y) { return g.call("equal", {x, y}); }

@@ -1,13 +1,13 @@
-// What batch normalisation computes of floats, in the vector instructions of the processor at hand: statistics of channels, and functions of elements with
-// coefficients that belong to channels. Plain functions, any thread.
+// What batch normalisation computes of floats, in the vector instructions of the processor at hand: statistics of channels, and
+// functions of elements with coefficients that belong to channels. Plain functions, any thread.
 #pragma once
 
 #include <cstddef>
 
 namespace troupe {
 
-/// `rows` rows of n elements, one after the other. Side by side, column i is channel i and coefficients have n elements; else all is one
-/// channel, and they have one.
+/// `rows` rows of n elements, one after the other. Side by side, column i is channel i and coefficients have n elements; else all
+/// is one channel, and they have one.
 struct ChannelBlock {
   size_t rows, n;
 };

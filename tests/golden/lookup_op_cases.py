@@ -5,7 +5,7 @@ import numpy
 
 from layout_op_cases import NUMBERS, REALS
 from op_cases import CLOSE, MOVED, case, filled
-from reference import BFLOAT16, FLOATS, INF, NAN, f32, i32, i64, mixed, name_of, ramp, zeros
+from reference import BFLOAT16, COMPLEX, FLOATS, INF, NAN, f32, i32, i64, mixed, name_of, ramp, zeros
 
 SCATTERS = ("TensorScatterUpdate", "TensorScatterAdd", "TensorScatterSub", "TensorScatterMax", "TensorScatterMin", "ScatterNdNonAliasingAdd")
 
@@ -112,4 +112,35 @@ def patches():
         case(op, ramp([3, 3, 1]), **cut((2, 2), (1, 1), (1, 1), padding), fails=True)
 
 
-FAMILIES = (dense_positions, sparse_positions, counts, sorted_lists, vectors, patches)
+def summations():
+    op = "Einsum"
+    for dtype in FLOATS + [numpy.int32, numpy.int64] + COMPLEX:
+        a, b = ramp([2, 3], dtype), ramp([3, 2], dtype, 4)
+        tolerance = 8 * CLOSE[name_of(dtype)] if name_of(dtype) in CLOSE else 0
+        case(op, [a, b], equation="ij,jk->ki", close=tolerance)
+        case(op, [a], equation="ij->i", close=tolerance)
+    matrix, other, box, square = mixed([2, 3]), mixed([3, 4], seed=2), mixed([2, 4, 3], seed=3), mixed([3, 3], seed=4)
+    close = dict(close=4e-6, near=2e-6)
+    for equation in ("ij->ji", "ij->", "ij->iji", "ij->jj", "...->...", "i...->...i"):
+        case(op, [matrix], equation=equation, **close)
+    for equation in ("ii->i", "ii->", "ii->ii", "...ii->...i"):
+        case(op, [square], equation=equation, **close)
+    for equation in ("ij,jk->ik", "ij,jk->ijk", "ij,jk->", "ij,kl->iljk", "ij,jk->iik"):
+        case(op, [matrix, other], equation=equation, **close)
+    for equation in ("bij,jk->bik", "...j,jk->...k", "bi...,...k->bik...", "bij,jk->bk"):
+        case(op, [box, other], equation=equation, **close)
+    for equation in ("bij,bkj->bik", "bij,bij->b", "...ij,...kj->i...k"):
+        case(op, [box, box], equation=equation, **close)
+    case(op, [mixed([2, 1, 3]), mixed([4, 3], seed=5)], equation="...j,...j->...", **close)
+    case(op, [mixed([3, 1, 2]), mixed([3, 4, 5], seed=5)], equation="j...i,j...->...i", **close)
+    case(op, [f32(2), f32(3)], equation=",->")
+    case(op, [zeros([2, 0]), zeros([0, 3])], equation="ij,jk->ik")
+    case(op, [zeros([0, 2])], equation="ij->j")
+    case(op, [i32([2**30] * 3), i32([3] * 3)], equation="i,i->")
+    for equation in ("ij,jk->ik", "ij,jk", "ij,jk->il", "ijk,jk->i", "i,jk->i", "ij->ij"):
+        case(op, [matrix, matrix], equation=equation, fails=True)
+    case(op, [box], equation="...ij->ij", fails=True)
+    case(op, [matrix], equation="......ij->ij", fails=True)
+
+
+FAMILIES = (dense_positions, sparse_positions, counts, sorted_lists, vectors, patches, summations)

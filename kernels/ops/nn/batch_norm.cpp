@@ -1,11 +1,13 @@
 // Batch normalisation of x, of rank 4 or 5, by channel: y = (x - mean) / sqrt(variance + epsilon) scale + offset.
 //   FusedBatchNorm(x, scale, offset, mean, variance)    T: float
-//   FusedBatchNormV2, V3                                x in half or bfloat16, too, computed in float; V3 volumes, and one more output, 0
+//   FusedBatchNormV2, V3                                x in half or bfloat16, too, computed in float; V3 volumes, and one more
+// output, 0
 //   FusedBatchNormGrad(y_backprop, x, scale, mean, variance), V2, V3    the gradients by x, scale and offset, and two empty outputs
-// is_training: the mean and variance of x, whose variance counts n - 1 in the output batch_variance and n in y and in the reserve space. With
-// exponential_avg_factor f below 1 both outputs are f times those of x and (1 - f) times those given. Otherwise: mean and variance as given. Of an x without elements they are NaN. The
-// last dimension counts the channels, or the second where data_format says so. Gradients flow through y alone, as in TensorFlow; that of the
-// gradient is made of ops. Source: tensorflow/core/kernels/fused_batch_norm_op.cc, python/ops/nn_grad.py.
+// is_training: the mean and variance of x, whose variance counts n - 1 in the output batch_variance and n in y and in the reserve
+// space. With exponential_avg_factor f below 1 both outputs are f times those of x and (1 - f) times those given. Otherwise: mean
+// and variance as given. Of an x without elements they are NaN. The last dimension counts the channels, or the second where
+// data_format says so. Gradients flow through y alone, as in TensorFlow; that of the gradient is made of ops. Source:
+// tensorflow/core/kernels/fused_batch_norm_op.cc, python/ops/nn_grad.py.
 #include "kernels/ops/nn/batch_norm.h"
 
 #include <cmath>
@@ -32,8 +34,8 @@ size_t channel_axis(const Node& node, size_t rank) { return channels_are_last(no
 
 // ---- Blocks
 
-/// The work on a tensor cut into blocks that lie together: with channels last some rows of all channels, else a part of one channel of one
-/// image.
+/// The work on a tensor cut into blocks that lie together: with channels last some rows of all channels, else a part of one
+/// channel of one image.
 class ChannelBlocks {
  public:
   explicit ChannelBlocks(const Channels& channels)

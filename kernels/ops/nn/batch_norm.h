@@ -6,8 +6,8 @@
 
 namespace troupe {
 
-/// A tensor as channels: `images` blocks, in each of which every one of the `channels` has `area` elements. With channels last there is one block, and the
-/// elements of a channel stand apart.
+/// A tensor as channels: `images` blocks, in each of which every one of the `channels` has `area` elements. With channels last
+/// there is one block, and the elements of a channel stand apart.
 struct Channels {
   size_t images = 0, channels = 0, area = 0;
   bool last = true;

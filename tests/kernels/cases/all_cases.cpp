@@ -8,6 +8,7 @@ const OpCases& all_cases() {
     add_array_cases(result);
     add_control_cases(result);
     add_convolution_cases(result);
+    add_einsum_cases(result);
     add_layout_cases(result);
     add_lookup_cases(result);
     add_math_cases(result);

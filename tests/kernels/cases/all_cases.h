@@ -11,6 +11,7 @@ const OpCases& all_cases();
 void add_array_cases(OpCases& cases);
 void add_control_cases(OpCases& cases);
 void add_convolution_cases(OpCases& cases);
+void add_einsum_cases(OpCases& cases);
 void add_layout_cases(OpCases& cases);
 void add_lookup_cases(OpCases& cases);
 void add_math_cases(OpCases& cases);
