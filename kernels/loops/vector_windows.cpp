@@ -33,7 +33,14 @@ struct SumLoop {
   }
 };
 
-/// Points that stand side by side: four vectors at a time, as long as there are so many.
+/// Calls meet(x of a point) for all points, in their order.
+template <class T, class Meet>
+HWY_INLINE void for_points(const WindowPoints& points, T* x, const Meet& meet) {
+  for (size_t line = 0; line < points.lines; ++line)
+    for (size_t p = 0; p < points.count; ++p) meet(x + line * points.line_step + p * points.step);
+}
+
+/// Elements that stand side by side: four vectors at a time, as long as there are so many.
 template <class Function, class T>
 HWY_INLINE void combine_neighbours(const WindowPoints& points, const T* x, T* result) {
   const hn::ScalableTag<T> d;
@@ -42,47 +49,60 @@ HWY_INLINE void combine_neighbours(const WindowPoints& points, const T* x, T* re
   for (; i + 4 * lanes <= points.n; i += 4 * lanes) {
     auto a = hn::LoadU(d, result + i), b = hn::LoadU(d, result + i + lanes),
          c = hn::LoadU(d, result + i + 2 * lanes), e = hn::LoadU(d, result + i + 3 * lanes);
-    for (size_t p = 0; p < points.count; ++p) {
-      const T* const at = x + p * points.step + i;
+    for_points(points, x + i, [&](const T* at) HWY_ATTR {
       a = Function::add(d, a, hn::LoadU(d, at));
       b = Function::add(d, b, hn::LoadU(d, at + lanes));
       c = Function::add(d, c, hn::LoadU(d, at + 2 * lanes));
       e = Function::add(d, e, hn::LoadU(d, at + 3 * lanes));
-    }
+    });
     hn::StoreU(a, d, result + i);
     hn::StoreU(b, d, result + i + lanes);
     hn::StoreU(c, d, result + i + 2 * lanes);
     hn::StoreU(e, d, result + i + 3 * lanes);
   }
-  for_vectors(d, i, points.n, [&](auto part, size_t at) HWY_ATTR {
-    auto a = hn::LoadU(part, result + at);
-    for (size_t p = 0; p < points.count; ++p)
-      a = Function::add(part, a, hn::LoadU(part, x + p * points.step + at));
-    hn::StoreU(a, part, result + at);
+  for_vectors(d, i, points.n, [&](auto part, size_t from) HWY_ATTR {
+    auto a = hn::LoadU(part, result + from);
+    for_points(points, x + from,
+               [&](const T* at) HWY_ATTR { a = Function::add(part, a, hn::LoadU(part, at)); });
+    hn::StoreU(a, part, result + from);
   });
 }
 
-/// Every second element of x, for types of vectors that can be taken apart so.
+/// Calls step(d, i) for outputs [i, n) whose elements stand two apart, with vectors of pairs as long as another output follows: the second of
+/// its last pair may lie behind the tensor. Leaves i at the first output that was not met.
+template <class D, class Step>
+HWY_INLINE void for_pairs(D d, size_t& i, size_t n, const Step& step) {
+  for (; i + hn::Lanes(d) < n; i += hn::Lanes(d)) step(d, i);
+  if constexpr (hn::MaxLanes(D()) * sizeof(hn::TFromD<D>) > 16) for_pairs(hn::Half<D>(), i, n, step);
+}
+
+/// Whether vectors of such pairs can be taken apart.
 template <class T>
 constexpr bool has_pairs = sizeof(T) >= 4;
 
-/// One point, with a stride. A pair is loaded whole only where the next output has a pair, too: the last element may be the last
-/// of x.
+/// Combines elements that are a stride apart.
 template <class Function, class T>
-HWY_INLINE void combine_apart(size_t stride, size_t n, const T* x, T* result) {
+HWY_INLINE void combine_apart(const WindowPoints& points, const T* x, T* result) {
   size_t i = 0;
   if constexpr (has_pairs<T>) {
-    const hn::ScalableTag<T> d;
-    for (; stride == 2 && i + hn::Lanes(d) < n; i += hn::Lanes(d)) {
-      Vector<decltype(d)> even, odd;
-      hn::LoadInterleaved2(d, x + 2 * i, even, odd);
-      hn::StoreU(Function::add(d, hn::LoadU(d, result + i), even), d, result + i);
-    }
+    if (points.stride == 2)
+      for_pairs(hn::ScalableTag<T>(), i, points.n, [&](auto d, size_t from) HWY_ATTR {
+        auto total = hn::LoadU(d, result + from);
+        for_points(points, x + 2 * from, [&](const T* at) HWY_ATTR {
+          Vector<decltype(d)> even, odd;
+          hn::LoadInterleaved2(d, at, even, odd);
+          total = Function::add(d, total, even);
+        });
+        hn::StoreU(total, d, result + from);
+      });
   }
   const hn::CappedTag<T, 1> one;
-  for (; i < n; ++i)
-    hn::StoreU(Function::add(one, hn::LoadU(one, result + i), hn::LoadU(one, x + i * stride)), one,
-               result + i);
+  for (; i < points.n; ++i) {
+    auto total = hn::LoadU(one, result + i);
+    for_points(points, x + i * points.stride,
+               [&](const T* at) HWY_ATTR { total = Function::add(one, total, hn::LoadU(one, at)); });
+    hn::StoreU(total, one, result + i);
+  }
 }
 
 template <class Function, class T>
@@ -90,8 +110,7 @@ void combine_points(const WindowPoints& points, const void* input, void* output)
   const T* const x = static_cast<const T*>(input);
   T* const result = static_cast<T*>(output);
   if (points.stride == 1) return combine_neighbours<Function>(points, x, result);
-  for (size_t p = 0; p < points.count; ++p)
-    combine_apart<Function>(points.stride, points.n, x + p * points.step, result);
+  combine_apart<Function>(points, x, result);
 }
 
 /// What of `rest` goes to the elements x; the remainder of it.
@@ -109,73 +128,57 @@ HWY_INLINE void add_to(D d, Vector<D> v, T* sums) {
 }
 
 template <class T>
-HWY_INLINE void max_gradient_apart(size_t stride, size_t n, const T* x, const T* best, T* rest, T* sums) {
-  size_t i = 0;
-  if constexpr (has_pairs<T>) {
-    const hn::ScalableTag<T> d;
-    for (; stride == 2 && i + hn::Lanes(d) < n; i += hn::Lanes(d)) {
-      Vector<decltype(d)> even, odd, even_sum, odd_sum;
-      hn::LoadInterleaved2(d, x + 2 * i, even, odd);
-      hn::LoadInterleaved2(d, sums + 2 * i, even_sum, odd_sum);
-      auto left = hn::LoadU(d, rest + i);
-      even_sum = hn::Add(even_sum, taken(d, even, hn::LoadU(d, best + i), left));
-      hn::StoreInterleaved2(even_sum, odd_sum, d, sums + 2 * i);
-      hn::StoreU(left, d, rest + i);
-    }
-  }
-  const hn::CappedTag<T, 1> one;
-  for (; i < n; ++i) {
-    auto left = hn::LoadU(one, rest + i);
-    add_to(one, taken(one, hn::LoadU(one, x + i * stride), hn::LoadU(one, best + i), left),
-           sums + i * stride);
-    hn::StoreU(left, one, rest + i);
-  }
-}
-
-template <class T>
 void max_gradient(const WindowPoints& points, const void* input, const void* greatest, void* gradients,
                   void* output) {
   const T *const x = static_cast<const T*>(input), *const best = static_cast<const T*>(greatest);
   T *const rest = static_cast<T*>(gradients), *const sums = static_cast<T*>(output);
-  if (points.stride != 1) {
-    for (size_t p = 0; p < points.count; ++p)
-      max_gradient_apart(points.stride, points.n, x + p * points.step, best, rest, sums + p * points.step);
-    return;
-  }
-  for_vectors(hn::ScalableTag<T>(), 0, points.n, [&](auto d, size_t i) HWY_ATTR {
-    const auto wanted = hn::LoadU(d, best + i);
-    auto left = hn::LoadU(d, rest + i);
-    for (size_t p = 0; p < points.count; ++p)
-      add_to(d, taken(d, hn::LoadU(d, x + p * points.step + i), wanted, left), sums + p * points.step + i);
-    hn::StoreU(left, d, rest + i);
-  });
-}
-
-template <class T>
-HWY_INLINE void spread_apart(size_t stride, size_t n, const T* values, T* sums) {
   size_t i = 0;
-  const hn::ScalableTag<T> d;
-  for (; stride == 2 && i + hn::Lanes(d) < n; i += hn::Lanes(d)) {
-    Vector<decltype(d)> even, odd;
-    hn::LoadInterleaved2(d, sums + 2 * i, even, odd);
-    hn::StoreInterleaved2(hn::Add(even, hn::LoadU(d, values + i)), odd, d, sums + 2 * i);
+  if constexpr (has_pairs<T>) {
+    if (points.stride == 2)
+      for_pairs(hn::ScalableTag<T>(), i, points.n, [&](auto d, size_t from) HWY_ATTR {
+        const auto wanted = hn::LoadU(d, best + from);
+        auto left = hn::LoadU(d, rest + from);
+        for_points(points, x + 2 * from, [&](const T* at) HWY_ATTR {
+          Vector<decltype(d)> even, odd, even_sum, odd_sum;
+          hn::LoadInterleaved2(d, at, even, odd);
+          hn::LoadInterleaved2(d, sums + (at - x), even_sum, odd_sum);
+          hn::StoreInterleaved2(hn::Add(even_sum, taken(d, even, wanted, left)), odd_sum, d, sums + (at - x));
+        });
+        hn::StoreU(left, d, rest + from);
+      });
   }
-  for (; i < n; ++i) sums[i * stride] += values[i];
+  const auto rest_of = [&](auto d, size_t from) HWY_ATTR {
+    const auto wanted = hn::LoadU(d, best + from);
+    auto left = hn::LoadU(d, rest + from);
+    for_points(points, x + from * points.stride, [&](const T* at) HWY_ATTR {
+      add_to(d, taken(d, hn::LoadU(d, at), wanted, left), sums + (at - x));
+    });
+    hn::StoreU(left, d, rest + from);
+  };
+  if (points.stride == 1) return for_vectors(hn::ScalableTag<T>(), i, points.n, rest_of);
+  for (; i < points.n; ++i) rest_of(hn::CappedTag<T, 1>(), i);
 }
 
 template <class T>
 void spread(const WindowPoints& points, const void* input, void* output) {
   const T* const values = static_cast<const T*>(input);
   T* const sums = static_cast<T*>(output);
-  for (size_t p = 0; p < points.count; ++p) {
-    T* const to = sums + p * points.step;
-    if (points.stride != 1) {
-      spread_apart(points.stride, points.n, values, to);
-      continue;
-    }
-    for_vectors(hn::ScalableTag<T>(), 0, points.n,
-                [&](auto d, size_t i) HWY_ATTR { add_to(d, hn::LoadU(d, values + i), to + i); });
-  }
+  size_t i = 0;
+  if (points.stride == 2)
+    for_pairs(hn::ScalableTag<T>(), i, points.n, [&](auto d, size_t from) HWY_ATTR {
+      const auto value = hn::LoadU(d, values + from);
+      for_points(points, sums + 2 * from, [&](T* at) HWY_ATTR {
+        Vector<decltype(d)> even, odd;
+        hn::LoadInterleaved2(d, at, even, odd);
+        hn::StoreInterleaved2(hn::Add(even, value), odd, d, at);
+      });
+    });
+  const auto rest_of = [&](auto d, size_t from) HWY_ATTR {
+    const auto value = hn::LoadU(d, values + from);
+    for_points(points, sums + from * points.stride, [&](T* at) HWY_ATTR { add_to(d, value, at); });
+  };
+  if (points.stride == 1) return for_vectors(hn::ScalableTag<T>(), i, points.n, rest_of);
+  for (; i < points.n; ++i) rest_of(hn::CappedTag<T, 1>(), i);
 }
 
 template <class T>

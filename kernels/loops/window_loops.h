@@ -8,9 +8,10 @@
 
 namespace troupe {
 
-/// `count` points, with n elements each for n neighbouring outputs. Element i of point p stands at p * step + i * stride.
+/// `lines` lines of `count` points, with n elements each for n neighbouring outputs. Element i of point p of line l stands at l * line_step +
+/// p * step + i * stride. Points are met line by line.
 struct WindowPoints {
-  size_t count, step, stride, n;
+  size_t lines, line_step, count, step, stride, n;
 };
 
 struct WindowLoops {

@@ -33,13 +33,15 @@ void find_greatest(const PoolParts& parts, const PoolParts::Part& part, size_t r
   parts.visit_row(part, row, [&](const WindowPoints& points, size_t from, size_t column) {
     T* const greatest = best + column * part.width;
     int64_t* const found = at + column * part.width;
-    for (size_t p = 0; p < points.count; ++p)
+    for (size_t p = 0; p < points.lines * points.count; ++p) {
+      const size_t first = from + p / points.count * points.line_step + p % points.count * points.step;
       for (size_t i = 0; i < points.n; ++i) {
-        const size_t place = from + p * points.step + i * points.stride;
+        const size_t place = first + i * points.stride;
         if (found[i] >= 0 && !(input[place] > greatest[i])) continue;
         greatest[i] = input[place];
         found[i] = static_cast<int64_t>(place);
       }
+    }
   });
 }
 

@@ -132,14 +132,12 @@ Range covered(const WindowDimension& window, size_t i) {
   return {static_cast<size_t>(begin), static_cast<size_t>(std::max(begin, end))};
 }
 
-Range outputs_with(const WindowDimension& window, size_t at) {
-  const int64_t shift =
-      window.pad_before - static_cast<int64_t>(at);  // of output 0's element, before the input
-  const int64_t begin = shift <= 0 ? 0 : (shift - 1) / window.stride + 1;
-  const int64_t end =
-      window.size + shift <= 0 ? 0 : std::min(window.output, (window.size + shift - 1) / window.stride + 1);
-  if (begin >= end) return {};
-  return {static_cast<size_t>(begin), static_cast<size_t>(end)};
+Range without_padding(const WindowDimension& window) {
+  if (window.window > window.size) return {};
+  const int64_t begin = window.pad_before == 0 ? 0 : (window.pad_before - 1) / window.stride + 1;
+  const int64_t reach = window.size - window.window + window.pad_before;  // where the last of them begins
+  const int64_t end = std::min(window.output, reach / window.stride + 1);
+  return begin < end ? Range{static_cast<size_t>(begin), static_cast<size_t>(end)} : Range{};
 }
 
 PoolParts::PoolParts(const Pooling& pooling, size_t most)
@@ -155,12 +153,7 @@ PoolParts::PoolParts(const Pooling& pooling, size_t most)
     return;
   }
   images_ *= channels_;
-  const WindowDimension& window = pooling.windows[2];
-  const int64_t reach = (window.output - 1) * window.stride;
-  const int64_t begin = std::max<int64_t>(window.pad_before - reach, 0);
-  const int64_t end = std::min(window.window, window.pad_before + window.size);
-  one_by_one_ = end - begin >= window.output;
-  if (!one_by_one_) elements_ = {static_cast<size_t>(begin), static_cast<size_t>(end)};
+  whole_ = without_padding(pooling.windows[2]);
 }
 
 PoolParts::Part PoolParts::operator[](size_t i) const {

@@ -68,8 +68,8 @@ struct Range {
 };
 /// The input elements that output i covers.
 Range covered(const WindowDimension& window, size_t i);
-/// The outputs whose element `at` lies in the input, not in the padding.
-Range outputs_with(const WindowDimension& window, size_t at);
+/// The outputs whose windows have no padding.
+Range without_padding(const WindowDimension& window);
 
 /// The work of pooling cut into parts that share no memory: in each image some neighbouring channels.
 class PoolParts {
@@ -103,13 +103,10 @@ class PoolParts {
   size_t input_columns() const { return static_cast<size_t>(pooling_.windows[2].size); }
 
  private:
-  template <class Visit>
-  void visit_columns(const Part& part, size_t start, const Visit& visit) const;
-
   const Pooling& pooling_;
   size_t images_, blocks_, block_, channels_, pixel_, depth_, height_, columns_;
-  Range elements_;          ///< of the windows on columns that lie in the input for some output
-  bool one_by_one_ = true;  ///< outputs are visited one by one, with all the columns that each covers
+  Range
+      whole_;  ///< with channels apart: the columns whose windows lie in the input as a whole, and are visited together
 };
 
 /// Calls row(part, row) for every output row, and shares them out over the pool.
@@ -170,11 +167,20 @@ template <class Visit>
 void PoolParts::visit_row(const Part& part, size_t row, const Visit& visit) const {
   const auto& windows = pooling_.windows;
   const Range depths = covered(windows[0], row / height_), rows = covered(windows[1], row % height_);
-  for (size_t d = depths.begin; d < depths.end; ++d)
-    for (size_t h = rows.begin; h < rows.end; ++h) {
-      const size_t input_row = d * static_cast<size_t>(windows[1].size) + h;
-      visit_columns(part, part.input + input_row * input_columns() * pixel_, visit);
-    }
+  const size_t line = input_columns() * pixel_;
+  for (size_t d = depths.begin; d < depths.end; ++d) {
+    const size_t start = part.input + (d * static_cast<size_t>(windows[1].size) + rows.begin) * line;
+    const auto visit_one = [&](size_t i) {
+      const Range at = covered(windows[2], i);
+      visit(WindowPoints{rows.size(), line, at.size(), pixel_, 1, part.width}, start + at.begin * pixel_, i);
+    };
+    for (size_t i = 0; i < whole_.begin; ++i) visit_one(i);
+    if (whole_.size() != 0)
+      visit(WindowPoints{rows.size(), line, static_cast<size_t>(windows[2].window), 1,
+                         static_cast<size_t>(windows[2].stride), whole_.size()},
+            start + covered(windows[2], whole_.begin).begin, whole_.begin);
+    for (size_t i = whole_.end; i < columns_; ++i) visit_one(i);
+  }
 }
 
 template <class T>
@@ -185,25 +191,6 @@ void PoolParts::copy_output_row(const Part& part, size_t row, const T* output, T
     return;
   }
   for (size_t i = 0; i < columns_; ++i) std::copy_n(from + i * pixel_, part.width, to + i * part.width);
-}
-
-template <class Visit>
-void PoolParts::visit_columns(const Part& part, size_t start, const Visit& visit) const {
-  const WindowDimension& window = pooling_.windows[2];
-  if (one_by_one_) {
-    for (size_t i = 0; i < columns_; ++i) {
-      const Range at = covered(window, i);
-      visit(WindowPoints{at.size(), pixel_, 1, part.width}, start + at.begin * pixel_, i);
-    }
-    return;
-  }
-  const auto stride = static_cast<size_t>(window.stride), before = static_cast<size_t>(window.pad_before);
-  for (size_t k = elements_.begin; k < elements_.end; ++k) {
-    const Range outputs = outputs_with(window, k);
-    if (outputs.size() != 0)
-      visit(WindowPoints{1, 0, stride, outputs.size()}, start + outputs.begin * stride + k - before,
-            outputs.begin);
-  }
 }
 
 }  // namespace troupe
