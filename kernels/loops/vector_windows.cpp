@@ -68,8 +68,8 @@ HWY_INLINE void combine_neighbours(const WindowPoints& points, const T* x, T* re
   });
 }
 
-/// Calls step(d, i) for outputs [i, n) whose elements stand two apart, with vectors of pairs as long as another output follows: the second of
-/// its last pair may lie behind the tensor. Leaves i at the first output that was not met.
+/// Calls step(d, i) for outputs [i, n) whose elements stand two apart, with vectors of pairs as long as another output follows:
+/// the second of its last pair may lie behind the tensor. Leaves i at the first output that was not met.
 template <class D, class Step>
 HWY_INLINE void for_pairs(D d, size_t& i, size_t n, const Step& step) {
   for (; i + hn::Lanes(d) < n; i += hn::Lanes(d)) step(d, i);

@@ -8,8 +8,8 @@
 
 namespace troupe {
 
-/// `lines` lines of `count` points, with n elements each for n neighbouring outputs. Element i of point p of line l stands at l * line_step +
-/// p * step + i * stride. Points are met line by line.
+/// `lines` lines of `count` points, with n elements each for n neighbouring outputs. Element i of point p of line l stands at l *
+/// line_step + p * step + i * stride. Points are met line by line.
 struct WindowPoints {
   size_t lines, line_step, count, step, stride, n;
 };

@@ -27,6 +27,7 @@ void add_cross_entropy_ops(OpLibrary& library);
 void add_cumulative_ops(OpLibrary& library);
 void add_diag_ops(OpLibrary& library);
 void add_dynamic_partition_ops(OpLibrary& library);
+void add_edit_distance(OpLibrary& library);
 void add_einsum(OpLibrary& library);
 void add_elementwise_binary_ops(OpLibrary& library);
 void add_elementwise_unary_ops(OpLibrary& library);
@@ -101,6 +102,7 @@ std::shared_ptr<const OpLibrary> make_op_library(const std::function<void(OpLibr
   add_cumulative_ops(*library);
   add_diag_ops(*library);
   add_dynamic_partition_ops(*library);
+  add_edit_distance(*library);
   add_einsum(*library);
   add_elementwise_binary_ops(*library);
   add_elementwise_unary_ops(*library);

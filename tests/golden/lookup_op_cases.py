@@ -5,7 +5,7 @@ import numpy
 
 from layout_op_cases import NUMBERS, REALS
 from op_cases import CLOSE, MOVED, case, filled
-from reference import BFLOAT16, COMPLEX, FLOATS, INF, NAN, f32, i32, i64, mixed, name_of, ramp, zeros
+from reference import BFLOAT16, COMPLEX, FLOATS, INF, NAN, f32, i32, i64, mixed, name_of, ramp, text, zeros
 
 SCATTERS = ("TensorScatterUpdate", "TensorScatterAdd", "TensorScatterSub", "TensorScatterMax", "TensorScatterMin", "ScatterNdNonAliasingAdd")
 
@@ -83,6 +83,27 @@ def sorted_lists():
     case("Bucketize", f32([1]), boundaries=[2.0, 1.0], fails=True)
 
 
+def sequences_apart():
+    op = "EditDistance"
+    few = (i64([[0, 0], [0, 1], [2, 0]]), i64([3, 2]))
+    more = (i64([[0, 0], [0, 1], [0, 2], [1, 0], [2, 3]]), i64([4, 5]))
+    none = i64([]).reshape([0, 2])
+
+    def compare(a, of_a, b, of_b, **attrs):
+        case(op, a[0], of_a, a[1], b[0], of_b, b[1], **attrs)
+
+    for dtype in MOVED:
+        if dtype in COMPLEX:
+            continue
+        compare(few, filled([3], dtype), more, filled([5], dtype))
+    compare(few, text(["a", "b", "c"]), more, text(["b", "b", "x", "y", "c"]), normalize=False)
+    compare((none, i64([3, 2])), text([]), more, text(list("abcde")))
+    compare(few, text(list("abc")), (none, i64([1, 0])), text([]))
+    compare((i64([[0, 1, 0], [1, 0, 1]]), i64([2, 2, 2])), f32([1, 2]), (i64([[0, 1, 0], [1, 0, 1]]), i64([2, 2, 2])), f32([1, 3]))
+    for indices, shape in (([[0, 0], [0, 1]], [3, 2]), ([[0, 0], [0, 1], [2, 0]], [3, 2, 1]), ([[0, 0], [0, 1], [2, 0]], [-3, 2])):
+        compare((i64(indices), i64(shape)), text(list("abc")), more, text(list("abcde")), fails=True)
+
+
 def vectors():
     for dtype in REALS:
         tolerance = 16 * CLOSE[name_of(dtype)] if dtype in FLOATS else 0
@@ -143,4 +164,4 @@ def summations():
     case(op, [matrix], equation="......ij->ij", fails=True)
 
 
-FAMILIES = (dense_positions, sparse_positions, counts, sorted_lists, vectors, patches, summations)
+FAMILIES = (dense_positions, sparse_positions, counts, sorted_lists, sequences_apart, vectors, patches, summations)

@@ -5,6 +5,7 @@
 #include "graph/build/gradients.h"
 #include "kernels/core/arguments.h"
 #include "kernels/core/checked_kernel.h"
+#include "kernels/core/parallel.h"
 #include "kernels/core/type_dispatch.h"
 #include "kernels/loops/rows.h"
 #include "kernels/loops/strided_copy.h"
@@ -93,8 +94,11 @@ Status compute_sparse_to_dense(const SparseToDenseArguments& arguments, DeviceCo
   with_storage(dense.dtype(), [&]<class T>(std::type_identity<T>) {
     const T* const from = reinterpret_cast<const T*>(arguments.values.data());
     T* const to = reinterpret_cast<T*>(dense.mutable_data());
-    change_rows(device.pool(), places.numbers, 2 * sizeof(T),
-                [&](size_t i) { to[places.numbers[i]] = from[i * step]; });
+    const auto place = [&](size_t i) { to[places.numbers[i]] = from[i * step]; };
+    if (!arguments.validates) return change_rows(device.pool(), places.numbers, 2 * sizeof(T), place);
+    parallel_items(device.pool(), places.numbers.size(), 16 * sizeof(T), [&](size_t begin, size_t end) {
+      for (size_t i = begin; i < end; ++i) place(i);
+    });
   });
   return {};
 }

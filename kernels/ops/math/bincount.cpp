@@ -4,7 +4,8 @@
 //   DenseBincount(input, size, weights)  the same, of a matrix for each row; with binary_output 1 where a number comes, else 0
 // InvalidArgument for a negative number. Sums are added in an order that depends on shapes alone; integers wrap around.
 #include <algorithm>
-#include <vector>
+#include <atomic>
+#include <utility>
 
 #include "kernels/core/arguments.h"
 #include "kernels/core/checked_kernel.h"
@@ -75,70 +76,80 @@ Result<BincountArguments> check_bincount(KernelContext& context) {
                            is_dense(node) && node.attrs.get<bool>("binary_output")};
 }
 
-/// Counts elements [begin, end) into `bins`.
+/// Counts elements [begin, end) into `bins`. False when one is negative.
 template <class Number, class T>
-void count(const BincountArguments& arguments, size_t begin, size_t end, std::span<T> bins) {
+bool count(const BincountArguments& arguments, size_t begin, size_t end, std::span<T> bins) {
   const auto numbers = arguments.numbers.as<Number>();
   const T* const weights = arguments.weights ? arguments.weights->as<T>().data() : nullptr;
+  Number bits = 0;
   for (size_t i = begin; i < end; ++i) {
-    const auto number = static_cast<uint64_t>(numbers[i]);
-    if (number >= bins.size()) continue;
-    bins[number] = arguments.binary ? T{1} : Add::apply(bins[number], weights ? weights[i] : T{1});
+    const Number number = numbers[i];
+    bits |= number;
+    if (std::cmp_less(number, 0) || std::cmp_greater_equal(number, bins.size())) continue;
+    T& bin = bins[static_cast<size_t>(number)];
+    bin = arguments.binary ? T{1} : Add::apply(bin, weights ? weights[i] : T{1});
   }
+  return bits >= 0;
 }
 
 constexpr size_t max_parts = 16;
 
-/// A list is cut in parts with bins of their own, which are then added in order.
+/// A list is cut in parts with bins of their own, which are then added in order. Sets `good` to false for a negative number.
 template <class Number, class T>
-void count_list(const BincountArguments& arguments, Pool& pool) {
+Status count_list(const BincountArguments& arguments, DeviceContext& device, std::atomic<bool>& good) {
   const auto elements = static_cast<size_t>(arguments.numbers.elements());
   const auto bins = arguments.bins.write<T>();
   const size_t least = std::max<size_t>(block_cost / sizeof(Number), 4 * arguments.size);
-  const size_t parts = std::clamp<size_t>(elements / least, 1, max_parts);
-  if (parts == 1 || arguments.binary) return count<Number, T>(arguments, 0, elements, bins);
-  std::vector<T> partial_bins((parts - 1) * bins.size());
+  const size_t parts = arguments.binary ? 1 : std::clamp<size_t>(elements / least, 1, max_parts);
+  TROUPE_ASSIGN(const Shape shape,
+                Shape::make(Dims{static_cast<int64_t>(parts - 1), arguments.bins.elements()}, dtype_of<T>));
+  TROUPE_ASSIGN(Tensor others, Tensor::allocate(dtype_of<T>, shape, device.memory()));
+  fill(device.pool(), others);
   const auto bins_of = [&](size_t part) {
-    return part == 0 ? bins : std::span(partial_bins).subspan((part - 1) * bins.size(), bins.size());
+    return part == 0 ? bins : others.write<T>().subspan((part - 1) * bins.size(), bins.size());
   };
-  pool.chunks(parts, [&](size_t part) {
-    count<Number, T>(arguments, part * elements / parts, (part + 1) * elements / parts, bins_of(part));
+  device.pool().chunks(parts, [&](size_t part) {
+    if (!count<Number, T>(arguments, part * elements / parts, (part + 1) * elements / parts, bins_of(part)))
+      good = false;
   });
   for (size_t part = 1; part < parts; ++part) combine_into<Add, T>(bins, bins_of(part));
+  return {};
 }
 
 template <class Number, class T>
-void count_rows(const BincountArguments& arguments, Pool& pool) {
+Status count_rows(const BincountArguments& arguments, DeviceContext& device, std::atomic<bool>& good) {
   const auto bins = arguments.bins.write<T>();
   const size_t row = static_cast<size_t>(arguments.numbers.elements()) / arguments.rows;
-  parallel_rows(pool, arguments.rows, 2 * row * (sizeof(Number) + sizeof(T)), [&](size_t begin, size_t end) {
-    for (size_t i = begin; i < end; ++i)
-      count<Number, T>(arguments, i * row, (i + 1) * row, bins.subspan(i * arguments.size, arguments.size));
-  });
+  parallel_rows(device.pool(), arguments.rows, 2 * row * (sizeof(Number) + sizeof(T)),
+                [&](size_t begin, size_t end) {
+                  for (size_t i = begin; i < end; ++i)
+                    if (!count<Number, T>(arguments, i * row, (i + 1) * row,
+                                          bins.subspan(i * arguments.size, arguments.size)))
+                      good = false;
+                });
+  return {};
 }
 
+/// InvalidArgument for the first negative number; there is one.
 template <class Number>
-Status check_numbers(const BincountArguments& arguments) {
+Status refuse_negative(const BincountArguments& arguments) {
   const auto numbers = arguments.numbers.as<Number>();
   const auto found = std::ranges::find_if(numbers, [](Number number) { return number < 0; });
-  if (found == numbers.end()) return {};
   return invalid_argument(element_name(arguments.name, arguments.numbers.shape(), found - numbers.begin()) +
                           " = " + std::to_string(*found) + " is negative");
 }
 
 Status compute_bincount(const BincountArguments& arguments, DeviceContext& device) {
+  fill(device.pool(), arguments.bins);
+  if (arguments.numbers.elements() == 0) return {};
   Status status;
+  std::atomic<bool> good = true;
   with_type(NumberedTypes{}, arguments.numbers.dtype(), [&]<class Number>(std::type_identity<Number>) {
-    status = check_numbers<Number>(arguments);
-    if (!status.ok()) return;
-    fill(device.pool(), arguments.bins);
-    if (arguments.bins.elements() == 0) return;
     with_type(WeightTypes{}, arguments.bins.dtype(), [&]<class T>(std::type_identity<T>) {
-      if (arguments.rows == 1)
-        count_list<Number, T>(arguments, device.pool());
-      else
-        count_rows<Number, T>(arguments, device.pool());
+      status = arguments.rows == 1 ? count_list<Number, T>(arguments, device, good)
+                                   : count_rows<Number, T>(arguments, device, good);
     });
+    if (!good) status = refuse_negative<Number>(arguments);
   });
   return status;
 }

@@ -105,8 +105,8 @@ class PoolParts {
  private:
   const Pooling& pooling_;
   size_t images_, blocks_, block_, channels_, pixel_, depth_, height_, columns_;
-  Range
-      whole_;  ///< with channels apart: the columns whose windows lie in the input as a whole, and are visited together
+  /// With channels apart: the columns whose windows lie in the input as a whole, and are visited together.
+  Range whole_;
 };
 
 /// Calls row(part, row) for every output row, and shares them out over the pool.

@@ -25,9 +25,11 @@ void add_tensor_scatter_cases(OpCases& cases, const std::string& op) {
                   large(Shape{5000, 33}, 2)});
   cases.bad(op, {rows, ints(Shape{2, 2}, {0, 0, 3, 5}), filled(Shape{2})}, {},
             "indices[1] = [3,5] is outside the dimensions [4,5]");
-  cases.bad(op, {rows, ints(Shape{1, 1}, {-1}), filled(Shape{1, 5})}, {}, "indices[0] = [-1] is outside the dimensions [4]");
+  cases.bad(op, {rows, ints(Shape{1, 1}, {-1}), filled(Shape{1, 5})}, {},
+            "indices[0] = [-1] is outside the dimensions [4]");
   cases.bad(op, {rows, longs({INT64_MAX}), filled(Shape{5})}, {}, "is outside the dimensions [4]");
-  cases.bad(op, {filled(Shape{0, 5}), ints(Shape{1, 1}, {0}), filled(Shape{1, 5})}, {}, "is outside the dimensions [0]");
+  cases.bad(op, {filled(Shape{0, 5}), ints(Shape{1, 1}, {0}), filled(Shape{1, 5})}, {},
+            "is outside the dimensions [0]");
   cases.bad(op, {rows, int_scalar(1), filled(Shape{5})}, {}, "indices is a scalar");
   cases.bad(op, {rows, ints(Shape{1, 3}, {0, 0, 0}), one()}, {},
             "indices has shape [1,3] and the tensor has shape [4,5]");
@@ -56,7 +58,8 @@ void add_sparse_to_dense_cases(OpCases& cases) {
               "indices[1] = [5] is outside the dimensions [5]");
     cases.bad(op, {ints({-1, 0}), ints({5}), filled(Shape{2}), one()}, attrs,
               "indices[0] = [-1] is outside the dimensions [5]");
-    cases.bad(op, {longs({INT64_MAX}), longs({5}), filled(Shape{1}), one()}, attrs, "is outside the dimensions [5]");
+    cases.bad(op, {longs({INT64_MAX}), longs({5}), filled(Shape{1}), one()}, attrs,
+              "is outside the dimensions [5]");
     cases.bad(op, {ints({0, 1}), ints({-5}), filled(Shape{2}), one()}, attrs, "-5");
     cases.bad(op, {longs({0, 1}), longs({INT64_MAX}), filled(Shape{2}), one()}, attrs, "",
               Code::ResourceExhausted);
@@ -133,6 +136,48 @@ void add_sorted_search_cases(OpCases& cases) {
   cases.bad("Bucketize", {strings({"a"})}, boundaries({}), "T is string");
 }
 
+void add_edit_distance_cases(OpCases& cases) {
+  const char* const op = "EditDistance";
+  const auto positions = [](std::initializer_list<int64_t> values) {
+    return longs(values).reshaped(Shape{static_cast<int64_t>(values.size()) / 2, 2});
+  };
+  const Tensor three = positions({0, 0, 0, 1, 2, 0}), five = positions({0, 0, 0, 1, 0, 2, 1, 0, 2, 3});
+  const Tensor few = doubles(Shape{3}, {1, 2, 3}), more = doubles(Shape{5}, {2, 2, 5, 1, 3});
+  const Tensor shape = longs({3, 2}), larger = longs({4, 5}),
+               no_positions = Tensor::of<int64_t>(Shape{0, 2}, {});
+  const Tensor nothing = doubles(Shape{0}, {});
+  const Attributes whole{{"normalize", false}};
+  cases.good_in_every_type(op, {three, few, shape, five, more, larger});
+  cases.good(op, {three, few, shape, five, more, larger}, whole);
+  cases.good(op, {no_positions, nothing, shape, five, more, larger});
+  cases.good(op, {three, few, shape, no_positions, nothing, longs({1, 0})});
+  cases.good(op, {no_positions, nothing, longs({0, 2}), no_positions, nothing, longs({0, 2})});
+  const auto deep = [](std::initializer_list<int64_t> values) {
+    return longs(values).reshaped(Shape{static_cast<int64_t>(values.size()) / 3, 3});
+  };
+  cases.good(op, {deep({0, 1, 0, 1, 0, 1}), doubles(Shape{2}, {1, 2}), longs({2, 2, 2}),
+                  deep({0, 1, 0, 1, 0, 1}), doubles(Shape{2}, {1, 3}), longs({2, 2, 2})});
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  cases.good(
+      op, {three, doubles(Shape{3}, {nan, 0.0, 1}), shape, three, doubles(Shape{3}, {nan, -0.0, 1}), shape});
+  const auto refused = [&](const Tensor& indices, const Tensor& values, const Tensor& dims,
+                           const char* text) {
+    cases.bad(op, {indices, values, dims, five, more, larger}, {}, text);
+    cases.bad(op, {five, more, larger, indices, values, dims}, {}, text);
+  };
+  refused(positions({0, 2}), doubles(Shape{1}, {1}), shape, "indices[0] = [0,2] is outside the dimensions [3,2]");
+  refused(positions({-1, 0}), doubles(Shape{1}, {1}), shape, "indices[0] = [-1,0] is outside the dimensions [3,2]");
+  refused(positions({INT64_MAX, 0}), doubles(Shape{1}, {1}), shape, "is outside the dimensions [3,2]");
+  refused(positions({1, 0, 0, 0}), doubles(Shape{2}, {1, 2}), shape, "_indices[1] is of a sequence before");
+  refused(three, doubles(Shape{2}, {1, 2}), shape, "");
+  refused(three, few, longs({3, 2, 1}), "");
+  refused(three, few, longs({-3, 2}), "has a negative element");
+  refused(longs({0, 1, 2}), few, shape, "");
+  refused(three, one(), shape, "");
+  cases.bad(op, {no_positions, nothing, longs({int64_t{1} << 62, 2}), five, more, larger}, {}, "",
+            Code::ResourceExhausted);
+}
+
 // ---- Vectors and patches
 
 void add_cross_cases(OpCases& cases) {
@@ -191,6 +236,7 @@ void add_lookup_cases(OpCases& cases) {
   add_sparse_to_dense_cases(cases);
   add_bincount_cases(cases);
   add_sorted_search_cases(cases);
+  add_edit_distance_cases(cases);
   add_cross_cases(cases);
   add_patches_cases(cases);
 }
