@@ -60,14 +60,18 @@ void add_mirror_pad_cases(OpCases& cases) {
     cases.bad("MirrorPad", {filled(Shape{0}), pairs({1, 0})}, attrs, "too large to mirror");
     cases.bad("MirrorPad", {box, long_pairs({0, 0, 0, 0, INT64_MAX, 1})}, attrs, "too large");
     cases.bad("MirrorPad", {box, ints({1, 2})}, attrs, "[2]");
-    cases.bad("MirrorPadGrad", {filled(Shape{5}), pairs({3, 3})}, attrs, "is more than the size of the dimension, 5");
-    cases.bad("MirrorPadGrad", {filled(Shape{5}), pairs({3, 0})}, attrs, "is too large to mirror a dimension of size 2");
+    cases.bad("MirrorPadGrad", {filled(Shape{5}), pairs({3, 3})}, attrs,
+              "is more than the size of the dimension, 5");
+    cases.bad("MirrorPadGrad", {filled(Shape{5}), pairs({3, 0})}, attrs,
+              "is too large to mirror a dimension of size 2");
     cases.bad("MirrorPadGrad", {filled(Shape{5}), long_pairs({INT64_MAX, INT64_MAX})}, attrs, "is more than");
     cases.bad("MirrorPadGrad", {filled(Shape{5}), pairs({-1, 0})}, attrs, "must not be negative");
   }
   const Attributes reflect{{"mode", std::string("REFLECT")}};
-  cases.bad("MirrorPad", {box, pairs({0, 0, 0, 0, 0, 5})}, reflect, "is too large to mirror a dimension of size 5");
-  cases.bad("MirrorPadGrad", {filled(Shape{4}), pairs({2, 0})}, reflect, "is too large to mirror a dimension of size 2");
+  cases.bad("MirrorPad", {box, pairs({0, 0, 0, 0, 0, 5})}, reflect,
+            "is too large to mirror a dimension of size 5");
+  cases.bad("MirrorPadGrad", {filled(Shape{4}), pairs({2, 0})}, reflect,
+            "is too large to mirror a dimension of size 2");
   cases.bad("MirrorPad", {box, pairs({0, 0, 0, 0, 0, 0})}, {{"mode", std::string("EDGE")}}, "EDGE");
 }
 

@@ -165,8 +165,10 @@ void add_edit_distance_cases(OpCases& cases) {
     cases.bad(op, {indices, values, dims, five, more, larger}, {}, text);
     cases.bad(op, {five, more, larger, indices, values, dims}, {}, text);
   };
-  refused(positions({0, 2}), doubles(Shape{1}, {1}), shape, "indices[0] = [0,2] is outside the dimensions [3,2]");
-  refused(positions({-1, 0}), doubles(Shape{1}, {1}), shape, "indices[0] = [-1,0] is outside the dimensions [3,2]");
+  refused(positions({0, 2}), doubles(Shape{1}, {1}), shape,
+          "indices[0] = [0,2] is outside the dimensions [3,2]");
+  refused(positions({-1, 0}), doubles(Shape{1}, {1}), shape,
+          "indices[0] = [-1,0] is outside the dimensions [3,2]");
   refused(positions({INT64_MAX, 0}), doubles(Shape{1}, {1}), shape, "is outside the dimensions [3,2]");
   refused(positions({1, 0, 0, 0}), doubles(Shape{2}, {1, 2}), shape, "_indices[1] is of a sequence before");
   refused(three, doubles(Shape{2}, {1, 2}), shape, "");
