@@ -1,9 +1,9 @@
-"""Outputs of single ops as the real TensorFlow computes them: writes tests/golden/ops.txt, which tests/kernels/golden_test.cpp holds
-Troupe's kernels to. The test itself needs no Python; run this again when a case is added to op_cases.py (about a minute):
-   python3 -m venv VENV && VENV/bin/pip install tensorflow-cpu && VENV/bin/python tests/golden/make_op_values.py
-The values in ops.txt were made with TensorFlow 2.21.0 (its CPU kernels in graph mode, nothing simplified, oneDNN off).
+"""Outputs of single ops as the real TensorFlow computes them: writes tests/golden/op_values/, which tests/kernels/golden_test.cpp holds
+Troupe's kernels to. The test itself needs no Python; run this again when a case is added to a file of cases (about a minute for all):
+   python3 -m venv VENV && VENV/bin/pip install tensorflow-cpu && VENV/bin/python tests/golden/make_op_values.py [FILE OF CASES...]
+The values were made with TensorFlow 2.21.0 (its CPU kernels in graph mode, nothing simplified, oneDNN off).
 
-A case of a dtype for which TensorFlow has no kernel is left out. ops.txt, one item a line:
+A case of a dtype for which TensorFlow has no kernel is left out. Each file of cases has a file of values, one item a line:
   case OP [close R A]      attr NAME VALUE      in DTYPE[DIMS] VALUES      out DTYPE[DIMS] VALUES      fails      # why
 Values are separated by spaces: shortest decimals, re,im for complex, 0 or 1 for bool, strings percent-encoded ("" is %).
 """
@@ -14,7 +14,7 @@ import urllib.parse
 import numpy
 
 from op_cases import cases_of
-from op_families import FAMILIES
+from op_families import MODULES
 from reference import BFLOAT16, Missing, kind, tensorflow_outputs, tf
 
 NAMES = {"float32": "float", "float64": "double", "float16": "half"}
@@ -56,10 +56,10 @@ def attribute(value):
     return str(value)
 
 
-lines, complaints, counts = [], [], {"cases": 0, "left out": 0, "differ": 0}
+complaints, counts = [], {"cases": 0, "left out": 0, "differ": 0}
 
 
-def write(case):
+def write(case, lines):
     try:
         outputs = tensorflow_outputs(case.op, case.inputs, case.attrs)
     except Missing:
@@ -85,18 +85,25 @@ def write(case):
     lines.extend(wanted)
 
 
-def main():
-    for family in FAMILIES:
+def values_of(module):
+    lines = [f"# Made by tests/golden/make_op_values.py with TensorFlow {tf.VERSION}; the form stands there."]
+    for family in module.FAMILIES:
         lines.append(f"# {family.__name__.replace('_', ' ')}")
         for case in cases_of(family):
-            write(case)
+            write(case, lines)
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    names = [pathlib.Path(name).stem for name in sys.argv[1:]] or MODULES
+    values = {name: values_of(MODULES[name]) for name in names}
     if complaints:
         print("\n".join(complaints))
         sys.exit(f"{len(complaints)} cases are not as they say")
-    head = [f"# Made by tests/golden/make_op_values.py with TensorFlow {tf.VERSION}; the form stands there."]
-    target = pathlib.Path(__file__).parent / "ops.txt"
-    target.write_text("\n".join(head + lines) + "\n")
-    print(f"{target}: {counts}, {target.stat().st_size} bytes")
+    folder = pathlib.Path(__file__).parent / "op_values"
+    for name, text in values.items():
+        (folder / f"{name}.txt").write_text(text)
+    print(f"{folder}: {counts}")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Calls of single ops, for tests/golden/ops.txt and for the cases of ops/.
+"""Calls of single ops, for tests/golden/op_values/ and for the cases of ops/.
 
 A case is one call:  case("Sum", f32([[1, 2], [3, 4]]), i32([0]), keep_dims=True)
   an input     an array of numpy, a list of arrays where the op takes N of them; what an op takes as reference or resource

@@ -1,11 +1,7 @@
-"""Every family of cases, in the order of tests/golden/ops.txt."""
-import array_op_cases
-import convolution_op_cases
-import layout_op_cases
-import lookup_op_cases
-import nn_op_cases
-import op_cases
-import training_op_cases
+"""Every family of cases: the FAMILIES of op_cases.py, then those of each *_op_cases.py, by name."""
+import importlib
+import pathlib
 
-FAMILIES = (op_cases.FAMILIES + training_op_cases.FAMILIES + array_op_cases.FAMILIES + convolution_op_cases.FAMILIES +
-            layout_op_cases.FAMILIES + lookup_op_cases.FAMILIES + nn_op_cases.FAMILIES)
+NAMES = ["op_cases"] + sorted(path.stem for path in pathlib.Path(__file__).parent.glob("*_op_cases.py"))
+MODULES = {name: importlib.import_module(name) for name in NAMES}
+FAMILIES = tuple(family for module in MODULES.values() for family in module.FAMILIES)

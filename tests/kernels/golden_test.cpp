@@ -1,4 +1,4 @@
-// Compares single ops with the values that TensorFlow computes for them: tests/golden/ops.txt, written by
+// Compares single ops with the values that TensorFlow computes for them: tests/golden/op_values/, written by
 // tests/golden/make_op_values.py.
 #include <boost/test/unit_test.hpp>
 #include <charconv>
@@ -12,7 +12,7 @@ namespace troupe::test {
 namespace {
 
 struct GoldenCase {
-  size_t line = 0;  ///< the line where the case begins
+  std::string where;  ///< the file, and the line where the case begins
   std::string op;
   Tolerance close;
   Attributes attrs;
@@ -58,9 +58,8 @@ AttrValue attribute(const std::string& op, std::string_view name, std::string_vi
   }
 }
 
-std::vector<GoldenCase> golden_cases() {
-  const std::string text = project_file("tests/golden/ops.txt");
-  std::vector<GoldenCase> cases;
+void read_cases(const std::string& path, std::vector<GoldenCase>& cases) {
+  const std::string text = project_file(path);
   size_t line = 0;
   for (const std::string_view whole : parts_of(text, '\n')) {
     ++line;
@@ -70,7 +69,7 @@ std::vector<GoldenCase> golden_cases() {
     const auto words = parts_of(rest, ' ');
     if (kind == "case") {
       GoldenCase& one = cases.emplace_back();
-      one.line = line;
+      one.where = path + ":" + std::to_string(line);
       one.op = words[0];
       if (words.size() == 4) one.close = {number<double>(words[2]), number<double>(words[3])};
     } else if (kind == "attr") {
@@ -84,11 +83,19 @@ std::vector<GoldenCase> golden_cases() {
       cases.back().fails = true;
     }
   }
+}
+
+const std::vector<GoldenCase>& golden_cases() {
+  static const std::vector<GoldenCase> cases = [] {
+    std::vector<GoldenCase> result;
+    for (const std::string& path : project_files("tests/golden/op_values")) read_cases(path, result);
+    return result;
+  }();
   return cases;
 }
 
 void check(const GoldenCase& golden, Known known) {
-  const std::string where = "tests/golden/ops.txt:" + std::to_string(golden.line) + ": " + golden.op + ": ";
+  const std::string where = golden.where + ": " + golden.op + ": ";
   const auto outputs = run_op(golden.op, golden.inputs, golden.attrs, known);
   if (golden.fails) {
     BOOST_TEST((!outputs.ok() && outputs.status().code() == Code::InvalidArgument),
@@ -121,7 +128,7 @@ BOOST_AUTO_TEST_CASE(every_op_with_a_kernel_has_a_case) {
     if (deals_in_lists(*op)) continue;
     const bool computes =
         op->effect != Effect::Random && !op->outputs.empty() && !op_library()->kernels.of(name).empty();
-    BOOST_TEST((!computes || seen.contains(name)), "tests/golden/ops.txt has no case of " << name);
+    BOOST_TEST((!computes || seen.contains(name)), "tests/golden/op_values/ has no case of " << name);
   }
 }
 

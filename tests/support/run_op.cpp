@@ -1,6 +1,8 @@
 #include "tests/support/run_op.h"
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <filesystem>
 #include <fstream>
 #include <numeric>
 #include <sstream>
@@ -123,6 +125,14 @@ std::string project_path(const std::string& path) { return TROUPE_SOURCE_DIR "/"
 std::string project_file(const std::string& path) {
   std::ifstream file(project_path(path));
   return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::vector<std::string> project_files(const std::string& folder) {
+  std::vector<std::string> paths;
+  for (const auto& entry : std::filesystem::directory_iterator(project_path(folder)))
+    paths.push_back(folder + "/" + entry.path().filename().string());
+  std::ranges::sort(paths);
+  return paths;
 }
 
 Tensor floats(const Shape& shape, std::initializer_list<float> values) {

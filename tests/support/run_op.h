@@ -47,6 +47,8 @@ std::string text_of(const Tensor& tensor);
 std::string project_path(const std::string& path);
 /// Returns the content of a file of the project; empty if it does not exist.
 std::string project_file(const std::string& path);
+/// Returns the paths of the files in a folder of the project, sorted, inside the project.
+std::vector<std::string> project_files(const std::string& folder);
 
 /// Short forms for tensors.
 Tensor floats(const Shape& shape, std::initializer_list<float> values);
