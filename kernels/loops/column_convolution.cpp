@@ -6,17 +6,12 @@
 #include "kernels/core/parallel.h"
 #include "kernels/loops/arithmetic.h"
 #include "kernels/loops/gemm.h"
+#include "kernels/loops/scratch.h"
 
 namespace troupe {
 namespace {
 
 constexpr int64_t column_bytes = 4 << 20;  ///< of the matrix at once
-
-template <class T>
-Result<Tensor> elements(DeviceContext& device, int64_t count) {
-  TROUPE_ASSIGN(const Shape shape, Shape::make(std::array{count}, dtype_of<T>));
-  return Tensor::allocate(dtype_of<T>, shape, device.host_memory());
-}
 
 /// A position in up to three dimensions, by its row-major number.
 std::array<int64_t, 3> position(const ConvolutionSizes& sizes, int64_t number,
@@ -39,8 +34,8 @@ class ColumnProducts {
   }
 
   Status run(ConvolutionPass pass, const T* a, const T* b, T* out) {
-    TROUPE_ASSIGN(columns_, elements<T>(device_, block_ * window_));
-    TROUPE_ASSIGN(products_, elements<T>(device_, std::max(block_, window_) * group_out_));
+    TROUPE_ASSIGN(columns_, scratch_vector<T>(device_, block_ * window_));
+    TROUPE_ASSIGN(products_, scratch_vector<T>(device_, std::max(block_, window_) * group_out_));
     if (pass == ConvolutionPass::ImageGradient) std::fill_n(out, sizes_.batch * sizes_.image_elements(), T{});
     if (pass == ConvolutionPass::FilterGradient) std::fill_n(out, sizes_.filter_elements(), T{});
     for (int64_t image = 0; image < sizes_.batch; ++image)

@@ -1,9 +1,7 @@
 #include "kernels/loops/convolution.h"
 
-#include <array>
 #include <optional>
 
-#include "kernels/core/parallel.h"
 #include "kernels/loops/cast.h"
 #include "kernels/loops/column_convolution.h"
 #include "kernels/loops/direct_convolution.h"
@@ -44,33 +42,6 @@ Status winograd(DeviceContext& device, ConvolutionPass pass, const WinogradSizes
   return winograd_convolution(device, sizes, a, b, pass == ConvolutionPass::ImageGradient, out);
 }
 
-/// How many elements the operands have: a, b and out.
-std::array<int64_t, 3> operand_elements(ConvolutionPass pass, const ConvolutionSizes& sizes) {
-  const int64_t images = sizes.batch * sizes.image_elements(),
-                outputs = sizes.batch * sizes.output_elements();
-  const int64_t filter = sizes.filter_elements();
-  switch (pass) {
-    case ConvolutionPass::Forward: return {images, filter, outputs};
-    case ConvolutionPass::ImageGradient: return {outputs, filter, images};
-    case ConvolutionPass::FilterGradient: break;
-  }
-  return {images, outputs, filter};
-}
-
-Result<Tensor> floats(DeviceContext& device, int64_t count) {
-  TROUPE_ASSIGN(const Shape shape, Shape::make(std::array{count}, DType::Float));
-  return Tensor::allocate(DType::Float, shape, device.host_memory());
-}
-
-void convert(Pool& pool, DType from_type, const std::byte* from, DType to_type, std::byte* to,
-             int64_t count) {
-  const UnaryLoop loop = cast_loop(from_type, to_type);
-  parallel_items(pool, static_cast<size_t>(count), size_of(from_type) + size_of(to_type),
-                 [&](size_t begin, size_t end) {
-                   loop(from + begin * size_of(from_type), to + begin * size_of(to_type), end - begin);
-                 });
-}
-
 }  // namespace
 
 int64_t ConvolutionSizes::image_elements() const {
@@ -88,38 +59,31 @@ Convolution::Convolution(ConvolutionPass pass)
 Convolution::Convolution(Convolution&&) noexcept = default;
 Convolution::~Convolution() = default;
 
-Status Convolution::run(DeviceContext& device, const ConvolutionSizes& sizes, DType dtype, const std::byte* a,
-                        const std::byte* b, std::byte* out) const {
-  const auto in = [&]<class T>(T*) {
-    return column_convolution(device, pass_, sizes, reinterpret_cast<const T*>(a),
-                              reinterpret_cast<const T*>(b), reinterpret_cast<T*>(out));
+Status Convolution::run(DeviceContext& device, const ConvolutionSizes& sizes, const Tensor& a,
+                        const Tensor& b, Tensor& out) const {
+  const auto in_columns = [&]<class T>(std::type_identity<T>) {
+    return column_convolution(device, pass_, sizes, a.as<T>().data(), b.as<T>().data(),
+                              out.write<T>().data());
   };
-  if (dtype == DType::Double) return in(static_cast<double*>(nullptr));
-  if (dtype == DType::Int32) return in(static_cast<int32_t*>(nullptr));
-  if (is_narrow(dtype)) return run_narrow(device, sizes, dtype, a, b, out);
-  return run_float(device, sizes, reinterpret_cast<const float*>(a), reinterpret_cast<const float*>(b),
-                   reinterpret_cast<float*>(out));
+  if (a.dtype() == DType::Double) return in_columns(std::type_identity<double>{});
+  if (a.dtype() == DType::Int32) return in_columns(std::type_identity<int32_t>{});
+  if (a.dtype() == DType::Float) return run_float(device, sizes, a, b, out);
+  TROUPE_ASSIGN(const Tensor wide_a, converted(device, a, DType::Float));
+  TROUPE_ASSIGN(const Tensor wide_b, converted(device, b, DType::Float));
+  TROUPE_ASSIGN(Tensor wide_out, Tensor::allocate(DType::Float, out.shape(), device.memory()));
+  TROUPE_RETURN_IF_FAILED(run_float(device, sizes, wide_a, wide_b, wide_out));
+  convert(device.pool(), wide_out, out);
+  return {};
 }
 
-Status Convolution::run_float(DeviceContext& device, const ConvolutionSizes& sizes, const float* a,
-                              const float* b, float* out) const {
+Status Convolution::run_float(DeviceContext& device, const ConvolutionSizes& sizes, const Tensor& a_tensor,
+                              const Tensor& b_tensor, Tensor& out_tensor) const {
+  const float *const a = a_tensor.as<float>().data(), *const b = b_tensor.as<float>().data();
+  float* const out = out_tensor.write<float>().data();
   if (const auto tiled = winograd_sizes(pass_, sizes)) return winograd(device, pass_, *tiled, a, b, out);
   Status status = direct_->run(device, sizes, a, b, out);
   if (status.code() != Code::Unimplemented) return status;
   return column_convolution(device, pass_, sizes, a, b, out);
-}
-
-Status Convolution::run_narrow(DeviceContext& device, const ConvolutionSizes& sizes, DType dtype,
-                               const std::byte* a, const std::byte* b, std::byte* out) const {
-  const auto counts = operand_elements(pass_, sizes);
-  TROUPE_ASSIGN(Tensor scratch, floats(device, counts[0] + counts[1] + counts[2]));
-  float* const wide_a = scratch.write<float>().data();
-  float *const wide_b = wide_a + counts[0], *const wide_out = wide_b + counts[1];
-  convert(device.pool(), dtype, a, DType::Float, reinterpret_cast<std::byte*>(wide_a), counts[0]);
-  convert(device.pool(), dtype, b, DType::Float, reinterpret_cast<std::byte*>(wide_b), counts[1]);
-  TROUPE_RETURN_IF_FAILED(run_float(device, sizes, wide_a, wide_b, wide_out));
-  convert(device.pool(), DType::Float, reinterpret_cast<const std::byte*>(wide_out), dtype, out, counts[2]);
-  return {};
 }
 
 }  // namespace troupe

@@ -52,16 +52,14 @@ class Convolution {
   Convolution(Convolution&&) noexcept;
   ~Convolution();
 
-  /// Computes `out`, of the dtype of `a` and `b`: float, double, half, bfloat16 or int32. Fails with ResourceExhausted if there
-  /// is no memory to work in.
-  Status run(DeviceContext& device, const ConvolutionSizes& sizes, DType dtype, const std::byte* a,
-             const std::byte* b, std::byte* out) const;
+  /// Computes `out`, of the dtype of `a` and `b`: float, double, half, bfloat16 or int32. Of the shapes only the numbers of elements
+  /// matter. Fails with ResourceExhausted if there is no memory to work in.
+  Status run(DeviceContext& device, const ConvolutionSizes& sizes, const Tensor& a, const Tensor& b,
+             Tensor& out) const;
 
  private:
-  Status run_float(DeviceContext& device, const ConvolutionSizes& sizes, const float* a, const float* b,
-                   float* out) const;
-  Status run_narrow(DeviceContext& device, const ConvolutionSizes& sizes, DType dtype, const std::byte* a,
-                    const std::byte* b, std::byte* out) const;
+  Status run_float(DeviceContext& device, const ConvolutionSizes& sizes, const Tensor& a, const Tensor& b,
+                   Tensor& out) const;
 
   ConvolutionPass pass_;
   std::unique_ptr<const DirectConvolution> direct_;

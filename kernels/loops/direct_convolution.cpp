@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "kernels/core/parallel.h"
+#include "kernels/loops/scratch.h"
 
 namespace troupe {
 namespace {
@@ -186,8 +187,7 @@ std::shared_ptr<const Plan> make_plan(ConvolutionPass pass, const dnnl::engine& 
 }
 
 Result<Tensor> bytes(DeviceContext& device, size_t count) {
-  TROUPE_ASSIGN(const Shape shape, Shape::make(std::array{static_cast<int64_t>(count)}, DType::UInt8));
-  return Tensor::allocate(DType::UInt8, shape, device.host_memory());
+  return scratch_vector<uint8_t>(device, static_cast<int64_t>(count));
 }
 
 }  // namespace

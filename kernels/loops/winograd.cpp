@@ -1,7 +1,8 @@
 #include "kernels/loops/winograd.h"
 
 #include <algorithm>
-#include <array>
+
+#include "kernels/loops/scratch.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/loops/winograd.cpp"
@@ -331,11 +332,6 @@ int64_t tiles_at_once(const Tiles& tiles) {
   return std::clamp<int64_t>(std::min(cached / bytes, tiles.count / 4), 24, 192) / 6 * 6;
 }
 
-Result<Tensor> floats(DeviceContext& device, int64_t count) {
-  TROUPE_ASSIGN(const Shape shape, Shape::make(std::array<int64_t, 1>{count}, DType::Float));
-  return Tensor::allocate(DType::Float, shape, device.host_memory());
-}
-
 }  // namespace
 
 bool winograd_pays(const WinogradSizes& s) {
@@ -347,7 +343,8 @@ Status winograd_convolution(DeviceContext& device, const WinogradSizes& sizes, c
                             const float* filter, bool adjoint, float* output) {
   const Tiles tiles(sizes);
   const PanelView shape{sizes.in_channels, sizes.out_channels};
-  TROUPE_ASSIGN(Tensor right, floats(device, points * point_stride(shape.rows * shape.columns)));
+  TROUPE_ASSIGN(Tensor right,
+                scratch_vector<float>(device, points * point_stride(shape.rows * shape.columns)));
   float* const filter_points = right.write<float>().data();
   device.pool().blocks(static_cast<size_t>(shape.rows), 8, [&](size_t begin, size_t end) {
     HWY_DYNAMIC_DISPATCH(load_filter)
@@ -360,7 +357,7 @@ Status winograd_convolution(DeviceContext& device, const WinogradSizes& sizes, c
   const auto blocks = static_cast<size_t>((tiles.count + at_once - 1) / at_once);
   std::vector<Status> failures(blocks);
   device.pool().chunks(blocks, [&](size_t i) {
-    auto scratch = floats(device, points * (left_stride + product_stride));
+    auto scratch = scratch_vector<float>(device, points * (left_stride + product_stride));
     if (!scratch) {
       failures[i] = scratch.status();
       return;
@@ -385,8 +382,9 @@ Status winograd_filter_gradient(DeviceContext& device, const WinogradSizes& size
   constexpr int64_t at_once = 384, rows_at_once = 16;
   const int64_t in = sizes.in_channels, out = sizes.out_channels;
   const int64_t left_stride = point_stride(at_once * in), sum_stride = point_stride(in * out);
-  TROUPE_ASSIGN(Tensor scratch,
-                floats(device, points * (left_stride + point_stride(at_once * out) + sum_stride)));
+  TROUPE_ASSIGN(
+      Tensor scratch,
+      scratch_vector<float>(device, points * (left_stride + point_stride(at_once * out) + sum_stride)));
   float* const left = scratch.write<float>().data();
   float* const right = left + points * left_stride;
   float* const sums = right + points * point_stride(at_once * out);

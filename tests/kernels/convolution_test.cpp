@@ -49,7 +49,7 @@ Tensor run(ConvolutionPass pass, const ConvolutionSizes& sizes, const Tensor& a,
   const auto pool = value_or_throw(ThreadPool::make(2));
   DeviceContext device(heap_allocator(), *pool);
   Tensor out = value_or_throw(Tensor::allocate(a.dtype(), Shape{elements}));
-  throw_if_failed(Convolution(pass).run(device, sizes, a.dtype(), a.data(), b.data(), out.mutable_data()));
+  throw_if_failed(Convolution(pass).run(device, sizes, a, b, out));
   return out;
 }
 

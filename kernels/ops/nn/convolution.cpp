@@ -15,7 +15,6 @@
 // have int32, too.
 #include "kernels/ops/nn/convolution.h"
 
-#include <array>
 
 #include "graph/build/gradients.h"
 #include "graph/build/shape_context.h"
@@ -162,8 +161,6 @@ Status gradient_shape(ShapeContext& context) {
 
 // ---- Computing
 
-bool is_last(const ImageAxes& axes) { return axes.channels_last(); }
-
 /// Copies images between the layouts [batch, channels, positions] and [batch, positions, channels].
 void move_channels(Pool& pool, const Tensor& from, Tensor& to, int64_t batch, int64_t channels,
                    int64_t positions, bool to_last) {
@@ -182,18 +179,19 @@ class ConvolutionCompute {
       fill(device.pool(), arguments.out);
       return {};
     }
-    if (arguments.channels_last) return run(arguments, device, arguments.a, arguments.b, arguments.out);
     const ConvolutionSizes& sizes = arguments.sizes;
+    if (arguments.channels_last)
+      return convolution_.run(device, sizes, arguments.a, arguments.b, arguments.out);
     const bool forward = pass_ == ConvolutionPass::Forward, filter = pass_ == ConvolutionPass::FilterGradient;
     TROUPE_ASSIGN(const Tensor a,
                   channels_last(device, arguments.a, sizes, pass_ == ConvolutionPass::ImageGradient));
     if (filter) {
       TROUPE_ASSIGN(const Tensor b, channels_last(device, arguments.b, sizes, true));
-      return run(arguments, device, a, b, arguments.out);
+      return convolution_.run(device, sizes, a, b, arguments.out);
     }
     TROUPE_ASSIGN(Tensor out,
                   Tensor::allocate(arguments.out.dtype(), arguments.out.shape(), device.memory()));
-    TROUPE_RETURN_IF_FAILED(run(arguments, device, a, arguments.b, out));
+    TROUPE_RETURN_IF_FAILED(convolution_.run(device, sizes, a, arguments.b, out));
     const int64_t channels = forward ? sizes.out_channels : sizes.in_channels;
     move_channels(device.pool(), out, arguments.out, sizes.batch, channels,
                   out.elements() / sizes.batch / channels, false);
@@ -201,10 +199,6 @@ class ConvolutionCompute {
   }
 
  private:
-  Status run(const ConvolutionArguments& arguments, DeviceContext& device, const Tensor& a, const Tensor& b,
-             Tensor& out) const {
-    return convolution_.run(device, arguments.sizes, a.dtype(), a.data(), b.data(), out.mutable_data());
-  }
   static Result<Tensor> channels_last(DeviceContext& device, const Tensor& images,
                                       const ConvolutionSizes& sizes, bool outputs) {
     TROUPE_ASSIGN(Tensor result, Tensor::allocate(images.dtype(), images.shape(), device.memory()));
@@ -219,9 +213,9 @@ class ConvolutionCompute {
 };
 
 KernelDef convolution_kernel(const Family& family, ConvolutionPass pass) {
-  return kernel_on("CPU", family.name(pass), [&family, pass](const PrepareContext& context) {
+  return kernel_on("CPU", family.name(pass), [&family, pass](const PrepareContext&) {
     return Result<std::unique_ptr<Kernel>>(
-        make_kernel(ConvolutionCheck(context, pass, family.depthwise), ConvolutionCompute(pass)));
+        make_kernel(ConvolutionCheck(pass, family.depthwise), ConvolutionCompute(pass)));
   });
 }
 
@@ -260,9 +254,6 @@ void filter_gradient_gradient(GradientContext& context) {
 
 }  // namespace
 
-ConvolutionCheck::ConvolutionCheck(const PrepareContext&, ConvolutionPass pass, bool depthwise)
-    : pass_(pass), depthwise_(depthwise) {}
-
 Result<ConvolutionArguments> ConvolutionCheck::operator()(KernelContext& context) const {
   const bool image_gradient = pass_ == ConvolutionPass::ImageGradient,
              filter_gradient = pass_ == ConvolutionPass::FilterGradient;
@@ -289,9 +280,12 @@ Result<ConvolutionArguments> ConvolutionCheck::operator()(KernelContext& context
   const Tensor& b = context.input(filter_gradient ? 2 : 1);
   const bool empty =
       image_shape.elements() == 0 || filter_shape.elements() == 0 || output_shape.elements() == 0;
-  return ConvolutionArguments{
-      a,    b, *out, empty ? ConvolutionSizes{} : sizes_of(dimensions, depthwise_), is_last(dimensions.axes),
-      empty};
+  return ConvolutionArguments{a,
+                              b,
+                              *out,
+                              empty ? ConvolutionSizes{} : sizes_of(dimensions, depthwise_),
+                              dimensions.axes.channels_last(),
+                              empty};
 }
 
 void add_convolution_ops(OpLibrary& library) {

@@ -20,7 +20,7 @@ struct ConvolutionArguments {
 /// Validates shapes and sizes and allocates the output. Fails with InvalidArgument if they do not fit each other or the attributes.
 class ConvolutionCheck {
  public:
-  ConvolutionCheck(const PrepareContext& context, ConvolutionPass pass, bool depthwise);
+  ConvolutionCheck(ConvolutionPass pass, bool depthwise) : pass_(pass), depthwise_(depthwise) {}
   Result<ConvolutionArguments> operator()(KernelContext& context) const;
 
  private:
