@@ -1,5 +1,6 @@
 #include "graph/build/shape_context.h"
 
+#include "graph/build/partial_values.h"
 #include "graph/build/signature.h"
 
 namespace troupe {
@@ -11,6 +12,10 @@ std::optional<std::vector<int64_t>> ShapeContext::constant_integers(size_t i) co
     return std::vector<int64_t>(value->as<int64_t>().begin(), value->as<int64_t>().end());
   if (value->dtype() != DType::Int32) return std::nullopt;
   return std::vector<int64_t>(value->as<int32_t>().begin(), value->as<int32_t>().end());
+}
+
+std::optional<std::vector<int64_t>> ShapeContext::partial_integers(size_t i) const {
+  return troupe::partial_integers(graph_, node_.inputs[i]);
 }
 
 std::string ShapeContext::argument_name(size_t i) const {

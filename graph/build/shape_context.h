@@ -26,6 +26,9 @@ class ShapeContext {
   const Tensor* constant(size_t i) const { return graph_.constant(node_.inputs[i]); }
   /// Returns the numbers of an int32 or int64 input that is constant, else nothing.
   std::optional<std::vector<int64_t>> constant_integers(size_t i) const;
+  /// Returns the elements of an integer scalar or vector as far as they are known (graph/build/partial_values.h); unknown_dim
+  /// stands for the others. Returns nothing if not even their number is known.
+  std::optional<std::vector<int64_t>> partial_integers(size_t i) const;
 
   /// Returns the shape of an input, with this rank. Fails with InvalidArgument
   /// "a of shape [2,3] has rank 2, expected 1" if the rank is known and differs.

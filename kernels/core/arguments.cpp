@@ -58,7 +58,7 @@ std::optional<int64_t> constant_integer(const ShapeContext& context, size_t i) {
 
 Result<PartialShape> shape_from_input(const ShapeContext& context, size_t i) {
   TROUPE_ASSIGN(const auto vector, context.with_rank(i, 1));
-  if (auto values = context.constant_integers(i)) return PartialShape::make(std::move(*values));
+  if (auto values = context.partial_integers(i)) return PartialShape::make(std::move(*values));
   if (vector[0] == unknown_dim) return PartialShape{};
   if (vector[0] > static_cast<int64_t>(Shape::max_rank))
     return invalid_argument("a shape of rank " + std::to_string(vector[0]) +

@@ -52,8 +52,8 @@ class Convolution {
   Convolution(Convolution&&) noexcept;
   ~Convolution();
 
-  /// Computes `out`, of the dtype of `a` and `b`: float, double, half, bfloat16 or int32. Of the shapes only the numbers of elements
-  /// matter. Fails with ResourceExhausted if there is no memory to work in.
+  /// Computes `out`, of the dtype of `a` and `b`: float, double, half, bfloat16 or int32. Of the shapes only the numbers of
+  /// elements matter. Fails with ResourceExhausted if there is no memory to work in.
   Status run(DeviceContext& device, const ConvolutionSizes& sizes, const Tensor& a, const Tensor& b,
              Tensor& out) const;
 

@@ -2,6 +2,7 @@
 // with known shapes and with unknown shapes when the graph is built; the results must be equal.
 #include <boost/test/unit_test.hpp>
 
+#include "kernels/constructors.h"
 #include "tests/support/run_op.h"
 
 namespace troupe::test {
@@ -41,6 +42,26 @@ BOOST_AUTO_TEST_CASE(reshape_finds_the_open_dimension) {
   check_op("Reshape", {counting(Shape{0, 6}), ints({-1, 3})}, {}, {counting(Shape{0, 3})});
   check_refused("Reshape", {x, ints({0, -1})}, {}, "12 elements cannot be reshaped to [0,-1]");
   check_refused("Reshape", {x, Tensor::vector<int64_t>({INT64_MAX, INT64_MAX})}, {}, "does not fit int64");
+}
+
+// Also where a tensor is reshaped to a shape that other nodes compute.
+BOOST_AUTO_TEST_CASE(a_shape_computed_from_shapes_is_known_in_part) {
+  Graph graph(op_library()->ops);
+  const Scope g(graph);
+  const Output x = placeholder(g, f32, {-1, 7, 4}), size = shape(g, x);
+  const auto shape_of = [&](const Output& target) { return g.shape(reshape(g, x, target)).text(); };
+  const auto element = [&](int64_t i) {
+    return g.add_one("StridedSlice",
+                     {size, g.constant(ints({static_cast<int32_t>(i)})),
+                      g.constant(ints({static_cast<int32_t>(i + 1)})), g.constant(ints({1}))},
+                     {{"shrink_axis_mask", 1}});
+  };
+  BOOST_TEST(shape_of(concat(g, {slice(g, size, {0}, {1}), g.constant(ints({4, 7}))}, 0)) == "[?,4,7]");
+  BOOST_TEST(shape_of(stack(g, {element(0), element(-1), g.constant(int_scalar(7))})) == "[?,4,7]");
+  BOOST_TEST(shape_of(cast(g, cast(g, slice(g, size, {1}, {-1}), i64), i32)) == "[7,4]");
+  BOOST_TEST(
+      g.shape(reshape(g, zeros(g, {8, 6}), concat(g, {slice(g, size, {0}, {1}), g.constant(ints({12}))}, 0)))
+          .text() == "[4,12]");
 }
 
 BOOST_AUTO_TEST_CASE(reshape_shares_the_buffer) {

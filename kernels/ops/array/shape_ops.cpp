@@ -109,7 +109,9 @@ Result<Dims> resolved_dims(std::span<const int64_t> wanted, std::span<const int6
 Status reshape_shape(ShapeContext& context) {
   TROUPE_ASSIGN(PartialShape shape, shape_from_input(context, 1));
   const PartialShape& input = context.input(0);
-  if (const auto wanted = context.constant_integers(1); wanted && input.fully_known()) {
+  const auto wanted = context.partial_integers(1);
+  if (wanted && input.fully_known() &&
+      (context.constant(1) || std::ranges::count(*wanted, unknown_dim) <= 1)) {
     TROUPE_ASSIGN(const Dims dims, resolved_dims(*wanted, input.dims()));
     shape = partial(dims);
   }
