@@ -6,6 +6,8 @@
 #include "actors/runtime.h"
 #include "actors/step/session.h"
 #include "apps/nn/initializers.h"
+#include "apps/nn/layers.h"
+#include "apps/nn/network.h"
 #include "apps/nn/optimizer.h"
 #include "apps/nn/replication_strategy.h"
 #include "apps/nn/variable_snapshot.h"

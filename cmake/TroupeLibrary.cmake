@@ -35,6 +35,8 @@ set(TROUPE_PUBLIC_HEADERS
   actors/step/session.h
   actors/step/session_options.h
   apps/nn/initializers.h
+  apps/nn/layers.h
+  apps/nn/network.h
   apps/nn/variable_snapshot.h
   apps/nn/optimizer.h
   apps/nn/replication_strategy.h

@@ -1,0 +1,153 @@
+// Layers: functions that add the nodes of one layer to a network (apps/nn/network.h) and return its result. Weights are named
+// "NAME_weights", "NAME_bias" and so on; the name is that of the layer's type, made unique by a number, or that of
+// Network::named(). Images are [batch, height, width, channels]. A layer that has weights must know the last dimension of its
+// input. Invalid options and inputs throw Error(InvalidArgument), which names the layer. The names of layers, options and
+// defaults are the same in run files, as in "nn.dense(image, units=10)". Public header; one thread at a time per graph.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "apps/nn/initializers.h"
+#include "apps/nn/network.h"
+
+#pragma GCC visibility push(default)
+namespace troupe::nn {
+
+// ---- Products (layers/dense.cpp)
+
+struct Dense {
+  int64_t units = 0;
+  std::string activation = "linear";  ///< see Layer::activated
+  bool bias = true;
+  Initial init = glorot_uniform;
+};
+/// Returns activation(x weights + bias) for x [..., n], weights [n, units] and bias [units].
+Output dense(const Network& network, Output x, const Dense& options);
+
+struct Embedding {
+  int64_t rows = 0;  ///< the number of ids
+  int64_t units = 0;
+  Initial init = nullptr;  ///< default: uniform over +-0.05
+};
+/// Returns row ids[...] of the weights [rows, units], shape [..., units]. Their gradient is rows, not a dense tensor.
+Output embedding(const Network& network, Output ids, const Embedding& options);
+
+// ---- Convolutions and pooling (layers/convolution.cpp, layers/pooling.cpp)
+
+/// A pair of numbers for height and width; one number stands for both.
+struct Pair {
+  int64_t height = 1, width = 1;
+  Pair(int64_t both) : height(both), width(both) {}  // NOLINT: meant to convert
+  Pair(int64_t down, int64_t across) : height(down), width(across) {}
+};
+
+struct Conv2d {
+  int64_t filters = 0;
+  Pair kernel = 1, strides = 1, dilations = 1;
+  std::string padding = "SAME";  ///< or "VALID", or "EXPLICIT"
+  Pair pad = 0;                  ///< for "EXPLICIT": zeros on both sides of each dimension
+  int64_t groups = 1;            ///< divides the channels of the input and the filters
+  std::string activation = "linear";
+  bool bias = true;
+  Initial init = glorot_uniform;
+};
+/// Weights: [height, width, channels / groups, filters].
+Output conv2d(const Network& network, Output x, const Conv2d& options);
+
+struct DepthwiseConv2d {
+  Pair kernel = 1, strides = 1, dilations = 1;
+  int64_t multiplier = 1;  ///< results for each channel
+  std::string padding = "SAME";
+  std::string activation = "linear";
+  bool bias = true;
+  Initial init = glorot_uniform;
+};
+/// Weights: [height, width, channels, multiplier].
+Output depthwise_conv2d(const Network& network, Output x, const DepthwiseConv2d& options);
+
+struct Conv2dTranspose {
+  int64_t filters = 0;
+  Pair kernel = 1, strides = 1;
+  std::string padding = "SAME";  ///< or "VALID"
+  std::string activation = "linear";
+  bool bias = true;
+  Initial init = glorot_uniform;
+};
+/// The gradient of a convolution as a layer. The result is `strides` times as large as x; with "VALID" by max(kernel - strides,
+/// 0) more. Weights: [height, width, filters, channels].
+Output conv2d_transpose(const Network& network, Output x, const Conv2dTranspose& options);
+
+struct Pool {
+  Pair window = 2;
+  Pair strides = 0;  ///< 0: those of the window
+  std::string padding = "VALID";
+};
+Output max_pool2d(const Network& network, Output x, const Pool& options = {});
+Output avg_pool2d(const Network& network, Output x, const Pool& options = {});
+/// Returns the mean over height and width, [batch, channels].
+Output global_avg_pool2d(const Network& network, Output x);
+
+// ---- Normalisation and regularisation (layers/normalization.cpp)
+
+struct BatchNorm {
+  double decay = 0.99;  ///< of the moving averages
+  double epsilon = 1e-3;
+  bool scale = true;   ///< whether there are weights "NAME_gamma"
+  bool offset = true;  ///< whether there are weights "NAME_beta"
+  std::string activation = "linear";
+};
+/// Normalises each channel, the last dimension: by the mean and variance of the batch in training, else by their moving
+/// averages. Add Network::update_averages() to the training step (trainers of run files do so).
+Output batch_norm(const Network& network, Output x, const BatchNorm& options = {});
+
+struct LayerNorm {
+  double epsilon = 1e-5;
+  bool scale = true, offset = true;
+};
+/// Normalises each vector of the last dimension by its mean and variance.
+Output layer_norm(const Network& network, Output x, const LayerNorm& options = {});
+
+struct Dropout {
+  /// The probability with which an element becomes zero. The others are multiplied by 1 / (1 - rate).
+  double rate = 0.5;
+};
+Output dropout(const Network& network, Output x, const Dropout& options = {});
+
+/// Returns x as [batch, n].
+Output flatten(const Network& network, Output x);
+
+/// Returns labels [n] as rows of probabilities [n, classes]: 1 - smoothing for the label, the rest shared by all classes.
+Output smoothed_labels(const Scope& scope, Output labels, int64_t classes, double smoothing,
+                       DType dtype = f32);
+
+// ---- Sequences (layers/recurrent.cpp, layers/attention.cpp). Sequences are [batch, time, features].
+
+/// For lstm and gru, which need to know `time`: a step for each is added to the graph.
+struct Recurrent {
+  int64_t units = 0;
+  /// Whether the result holds the outputs of all steps, [batch, time, units], or that of the last, [batch, units].
+  bool sequences = false;
+  Initial init = glorot_uniform;
+};
+/// Long short-term memory (Hochreiter and Schmidhuber 1997; forget gates with a bias of 1). The gates stand in the order input,
+/// forget, candidate, output. Weights: "weights" [features, 4 units], "recurrent" [units, 4 units], "bias" [4 units].
+Output lstm(const Network& network, Output x, const Recurrent& options);
+/// Gated recurrent units (Cho et al. 2014), the form of cuDNN, which resets after the product. The gates stand in the order update,
+/// reset, candidate. Weights: "weights" [features, 3 units], "recurrent" [units, 3 units], "bias" and "recurrent_bias" [3 units].
+Output gru(const Network& network, Output x, const Recurrent& options);
+
+struct Attention {
+  int64_t heads = 1;
+  int64_t units = 0;    ///< of the result; 0: those of the query
+  bool causal = false;  ///< whether position t attends to positions up to t only
+};
+/// Multi-head scaled dot-product attention (Vaswani et al. 2017) of a query to a memory, which is the query itself for
+/// self-attention. Weights: those of dense layers "NAME_query", "NAME_key", "NAME_value" and "NAME_output".
+Output attention(const Network& network, Output query, Output memory, const Attention& options);
+inline Output attention(const Network& network, Output x, const Attention& options) {
+  return attention(network, x, x, options);
+}
+
+}  // namespace troupe::nn
+#pragma GCC visibility pop

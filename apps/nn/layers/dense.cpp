@@ -1,0 +1,54 @@
+#include <algorithm>
+
+#include "apps/nn/layers.h"
+#include "kernels/constructors.h"
+
+namespace troupe::nn {
+namespace {
+
+/// x weights for x [..., n].
+Output product(const Layer& layer, Output x, Output weights, int64_t units) {
+  const Scope& scope = layer.scope();
+  if (layer.rank_of(x) == 2) return matmul(scope, x, weights);
+  const size_t leading = layer.rank_of(x) - 1;
+  const Output rows = matmul(scope, layer.reshaped(x, x, 0, {-1, layer.size_of(x, -1)}), weights);
+  return layer.reshaped(rows, x, leading, {units});
+}
+
+}  // namespace
+
+Output dense(const Network& network, Output x, const Dense& options) {
+  const Layer layer(network, "dense");
+  layer.require_positive("units", options.units);
+  if (layer.rank_of(x) < 2)
+    layer.fail("the input has shape " + layer.scope().shape(x).text() + "; its rank must be at least 2");
+  const Output weights =
+      layer.weight("weights", {layer.size_of(x, -1), options.units}, layer.scope().dtype(x), options.init);
+  Output y = product(layer, x, weights, options.units);
+  if (options.bias) y = layer.with_bias(y, options.units);
+  return layer.activated(y, options.activation);
+}
+
+Output embedding(const Network& network, Output ids, const Embedding& options) {
+  const Layer layer(network, "embedding");
+  layer.require_positive("rows", options.rows);
+  layer.require_positive("units", options.units);
+  const Initial small = [](const Scope& scope, const PartialShape& shape, DType dtype) {
+    return uniform(scope, shape, dtype, -0.05, 0.05);
+  };
+  const Output weights =
+      layer.weight("weights", {options.rows, options.units}, f32, options.init ? options.init : small);
+  return gather(layer.scope(), weights, ids);
+}
+
+Output flatten(const Network& network, Output x) {
+  const Layer layer(network, "flatten");
+  int64_t features = 1;
+  for (size_t axis = 1; axis < layer.rank_of(x); ++axis) {
+    const int64_t size = layer.scope().shape(x)[axis];
+    features = size == unknown_dim || features == unknown_dim ? unknown_dim : features * size;
+  }
+  return layer.reshaped(x, x, 1, {features});
+}
+
+}  // namespace troupe::nn

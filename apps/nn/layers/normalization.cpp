@@ -1,0 +1,78 @@
+#include "apps/nn/layers.h"
+#include "graph/build/call.h"
+#include "kernels/constructors.h"
+
+namespace troupe::nn {
+namespace {
+
+/// Returns the outputs of FusedBatchNormV3 for images.
+std::vector<Output> fused(const Layer& layer, Output x, Output scale, Output offset, Output mean,
+                          Output variance, double epsilon) {
+  const Scope& scope = layer.scope();
+  const bool training = layer.network().training();
+  const Output none = scope.constant(Tensor::of<float>(Shape{0}, {}));
+  return scope.outputs(scope.add_one("FusedBatchNormV3",
+                                     {x, scale, offset, training ? none : mean, training ? none : variance},
+                                     {{"epsilon", static_cast<float>(epsilon)}, {"is_training", training}}));
+}
+
+/// Returns x [batch, ..., channels] of rank 2 to 4 as images.
+Output as_images(const Layer& layer, Output x) {
+  const size_t rank = layer.rank_of(x);
+  if (rank < 2 || rank > 4)
+    layer.fail("the input has shape " + layer.scope().shape(x).text() + "; its rank must be 2, 3 or 4");
+  for (size_t i = rank; i < 4; ++i) x = expand_dims(layer.scope(), x, 1);
+  return x;
+}
+
+}  // namespace
+
+Output batch_norm(const Network& network, Output x, const BatchNorm& options) {
+  const Layer layer(network, "batch_norm");
+  const Scope& scope = layer.scope();
+  const PartialShape channels{layer.size_of(x, -1)};
+  const Output images = as_images(layer, x);
+  const Output mean = layer.weight("moving_mean", channels, f32, all_equal(0), false);
+  const Output variance = layer.weight("moving_variance", channels, f32, all_equal(1), false);
+  const Output scale =
+      options.scale ? layer.weight("gamma", channels, f32, all_equal(1)) : ones_like(scope, mean);
+  const Output offset =
+      options.offset ? layer.weight("beta", channels, f32, all_equal(0)) : zeros_like(scope, mean);
+  const auto outputs = fused(layer, images, scale, offset, mean, variance, options.epsilon);
+  network.follow(mean, outputs[1], 1 - options.decay);
+  network.follow(variance, outputs[2], 1 - options.decay);
+  Output y = outputs[0];
+  for (size_t i = layer.rank_of(x); i < 4; ++i) y = squeeze(scope, y, {1});
+  return layer.activated(y, options.activation);
+}
+
+Output layer_norm(const Network& network, Output x, const LayerNorm& options) {
+  const Layer layer(network, "layer_norm");
+  const Scope& scope = layer.scope();
+  const PartialShape size{layer.size_of(x, -1)};
+  const Output centred = sub(scope, x, mean(scope, x, {-1}, true));
+  const Output variance = mean(scope, square(scope, centred), {-1}, true);
+  Output y = mul(scope, centred, rsqrt(scope, add(scope, variance, options.epsilon)));
+  if (options.scale) y = mul(scope, y, layer.weight("gamma", size, scope.dtype(x), all_equal(1)));
+  if (options.offset) y = add(scope, y, layer.weight("beta", size, scope.dtype(x), all_equal(0)));
+  return y;
+}
+
+Output dropout(const Network& network, Output x, const Dropout& options) {
+  const Layer layer(network, "dropout");
+  if (!(options.rate >= 0 && options.rate < 1))
+    layer.fail("rate is " + std::to_string(options.rate) + "; it must be at least 0 and below 1");
+  if (!network.training() || options.rate == 0) return x;
+  const Scope& scope = layer.scope();
+  const DType dtype = scope.dtype(x);
+  const Output kept = greater_equal(scope, random_uniform(scope, shape(scope, x), dtype), options.rate);
+  return mul(scope, x, mul(scope, cast(scope, kept, dtype), 1 / (1 - options.rate)));
+}
+
+Output smoothed_labels(const Scope& scope, Output labels, int64_t classes, double smoothing, DType dtype) {
+  const double rest = smoothing / static_cast<double>(classes);
+  return one_hot(scope, labels, classes, value_or_throw(to_tensor(1 - smoothing + rest, dtype)),
+                 value_or_throw(to_tensor(rest, dtype)));
+}
+
+}  // namespace troupe::nn

@@ -1,0 +1,34 @@
+#include "apps/nn/layers.h"
+#include "kernels/constructors.h"
+
+namespace troupe::nn {
+namespace {
+
+std::vector<int64_t> window_of(const Pool& options) {
+  return {1, options.window.height, options.window.width, 1};
+}
+
+std::vector<int64_t> strides_of(const Pool& options) {
+  const Pair& strides = options.strides.height == 0 ? options.window : options.strides;
+  return {1, strides.height, strides.width, 1};
+}
+
+}  // namespace
+
+Output max_pool2d(const Network& network, Output x, const Pool& options) {
+  const Layer layer(network, "max_pool2d");
+  return max_pool(layer.scope(), x, window_of(options), strides_of(options), options.padding);
+}
+
+Output avg_pool2d(const Network& network, Output x, const Pool& options) {
+  const Layer layer(network, "avg_pool2d");
+  return avg_pool(layer.scope(), x, window_of(options), strides_of(options), options.padding);
+}
+
+Output global_avg_pool2d(const Network& network, Output x) {
+  const Layer layer(network, "global_avg_pool2d");
+  layer.require_rank(x, 4);
+  return mean(layer.scope(), x, {1, 2});
+}
+
+}  // namespace troupe::nn

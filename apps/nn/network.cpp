@@ -1,0 +1,192 @@
+#include "apps/nn/network.h"
+
+#include <algorithm>
+#include <map>
+#include <numbers>
+#include <set>
+#include <span>
+
+#include "apps/nn/initializers.h"
+#include "graph/build/variables.h"
+#include "kernels/constructors.h"
+
+namespace troupe::nn {
+namespace {
+
+std::string signature(const PartialShape& shape, DType dtype) {
+  return std::string(troupe::name(dtype)) + shape.text();
+}
+
+Output integers(const Scope& scope, const std::vector<int64_t>& values) {
+  const std::vector<int32_t> narrow(values.begin(), values.end());
+  return scope.constant(Tensor::vector(std::span<const int32_t>(narrow)));
+}
+
+Output variable_of(const Scope& scope, const Weight& weight) {
+  const Scope inner = scope.with_prefix(weight.name);
+  return troupe::variable(scope, weight.initial(inner, weight.shape, weight.dtype), weight.name,
+                          weight.trainable);
+}
+
+}  // namespace
+
+Initial all_equal(double value) {
+  return [value](const Scope& scope, const PartialShape& shape, DType dtype) {
+    return constant_value(scope, shape, dtype, value);
+  };
+}
+
+struct Network::Shared {
+  WeightSource source;
+  std::map<std::string, Output, std::less<>> edges;
+};
+
+struct Network::Build {
+  std::set<std::string, std::less<>> names;
+  std::vector<std::pair<Weight, Output>> weights;
+  std::vector<MovingAverage> averages;
+};
+
+Network::Network(const Scope& scope, Mode mode)
+    : Network(scope, mode,
+              [root = Scope(scope.graph())](const Weight& weight) { return variable_of(root, weight); }) {}
+
+Network::Network(const Scope& scope, Mode mode, WeightSource weights)
+    : scope_(scope), mode_(mode), shared_(std::make_shared<Shared>()), build_(std::make_shared<Build>()) {
+  shared_->source = std::move(weights);
+}
+
+Network Network::rebuilt(const Scope& scope, Mode mode) const {
+  Network result = *this;
+  result.scope_ = scope;
+  result.mode_ = mode;
+  result.build_ = std::make_shared<Build>();
+  return result;
+}
+
+Network Network::at(std::string_view name) const {
+  Network result = *this;
+  result.scope_ = scope_.with_prefix(name);
+  result.prefix_ += std::string(name) + '/';
+  result.name_.clear();
+  return result;
+}
+
+Network Network::named(std::string_view name) const {
+  Network result = *this;
+  result.name_ = name;
+  return result;
+}
+
+std::string Network::unique_name(std::string_view type) const {
+  const std::string base = name_.empty() ? std::string(type) : name_;
+  std::string name = base;
+  for (int number = 1; !build_->names.insert(prefix_ + name).second; ++number) {
+    if (!name_.empty()) throw Error(invalid_argument("layer '" + prefix_ + name_ + "' exists already"));
+    name = base + '_' + std::to_string(number);
+  }
+  return name;
+}
+
+Output Network::weight(Weight weight) const {
+  auto known = shared_->edges.find(weight.name);
+  if (known == shared_->edges.end())
+    known = shared_->edges.emplace(weight.name, shared_->source(weight)).first;
+  const Output edge = known->second;
+  if (scope_.dtype(edge) != weight.dtype || !scope_.shape(edge).compatible_with(weight.shape))
+    throw Error(invalid_argument("weight '" + weight.name + "' is " +
+                                 signature(scope_.shape(edge), scope_.dtype(edge)) + ", not " +
+                                 signature(weight.shape, weight.dtype)));
+  build_->weights.emplace_back(std::move(weight), edge);
+  return edge;
+}
+
+const std::vector<std::pair<Weight, Output>>& Network::weights() const { return build_->weights; }
+
+void Network::follow(Output weight, Output statistic, double rate) const {
+  if (!training()) return;
+  const auto known = std::ranges::find(build_->weights, weight, &std::pair<Weight, Output>::second);
+  if (known == build_->weights.end())
+    throw Error(internal("what follows a statistic is no weight of the network"));
+  build_->averages.push_back({known->first, weight, sub(scope_, weight, statistic), rate});
+}
+
+const std::vector<MovingAverage>& Network::averages() const { return build_->averages; }
+
+Output Network::update_averages() const {
+  std::vector<Output> updates;
+  for (const MovingAverage& average : build_->averages)
+    updates.push_back(assign_sub(scope_.with_prefix(average.weight.name), average.value,
+                                 mul(scope_, average.difference, average.rate)));
+  return scope_.group(updates);
+}
+
+// ---- Layer
+
+Layer::Layer(const Network& network, std::string_view type)
+    : network_(network), type_(type), name_(network.unique_name(type)),
+      scope_(network.scope().with_prefix(name_)) {}
+
+Output Layer::weight(std::string_view what, const PartialShape& shape, DType dtype, Initial initial,
+                     bool trainable) const {
+  return network_.weight(
+      {network_.prefix_ + name_ + '_' + std::string(what), shape, dtype, std::move(initial), trainable});
+}
+
+Output Layer::with_bias(Output x, int64_t size) const {
+  const DType dtype = scope_.dtype(x);
+  return scope_.add_one("BiasAdd", {x, weight("bias", {size}, dtype, all_equal(0))});
+}
+
+Output Layer::activated(Output x, const std::string& activation) const {
+  if (activation == "linear") return x;
+  if (activation == "swish") return mul(scope_, x, sigmoid(scope_, x));
+  if (activation == "gelu")
+    return mul(scope_, mul(scope_, x, 0.5),
+               add(scope_, erf(scope_, mul(scope_, x, std::numbers::sqrt2 / 2)), 1));
+  if (!scope_.graph().ops()->find_constructor(activation))
+    fail("there is no activation '" + activation +
+         "'; it must be 'linear', 'gelu', 'swish' or the constructor of an op of one input, such as 'relu'");
+  return scope_.call(activation, {x});
+}
+
+size_t Layer::rank_of(Output x) const {
+  if (!scope_.shape(x).known_rank()) fail("the rank of the input is not known");
+  return scope_.shape(x).rank();
+}
+
+int64_t Layer::size_of(Output x, int64_t axis) const {
+  const auto rank = static_cast<int64_t>(rank_of(x));
+  const PartialShape& shape = scope_.shape(x);
+  const int64_t at = axis < 0 ? axis + rank : axis;
+  if (at < 0 || at >= rank)
+    fail("the input of shape " + shape.text() + " has no axis " + std::to_string(axis));
+  if (shape[static_cast<size_t>(at)] == unknown_dim && network_.mode() != Mode::Check)
+    fail("the size of axis " + std::to_string(at) + " of the input is not known; its shape is " +
+         shape.text());
+  return shape[static_cast<size_t>(at)];
+}
+
+Output Layer::reshaped(Output x, Output like, size_t kept, const std::vector<int64_t>& tail) const {
+  const auto dims = scope_.shape(like).dims();
+  std::vector<int64_t> target(dims.begin(), dims.begin() + static_cast<ptrdiff_t>(kept));
+  target.insert(target.end(), tail.begin(), tail.end());
+  if (std::ranges::count(target, unknown_dim) <= 1) return reshape(scope_, x, Argument(target));
+  const Output leading = slice(scope_, shape(scope_, like), {0}, {kept});
+  return reshape(scope_, x, concat(scope_, {leading, integers(scope_, tail)}, 0));
+}
+
+void Layer::require_rank(Output x, size_t rank) const {
+  if (rank_of(x) != rank)
+    fail("the input has shape " + scope_.shape(x).text() + "; its rank must be " + std::to_string(rank));
+}
+
+void Layer::require_positive(std::string_view option, int64_t value) const {
+  if (value <= 0) fail(std::string(option) + " is " + std::to_string(value) + "; it must be positive");
+}
+
+void Layer::fail(const std::string& text) const {
+  throw Error(invalid_argument("layer '" + network_.prefix_ + name_ + "' (" + type_ + "): " + text));
+}
+
+}  // namespace troupe::nn

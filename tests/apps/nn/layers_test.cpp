@@ -1,0 +1,159 @@
+// Compares layers with what Keras computes: tests/golden/layers/NAME.npz, written by tests/golden/make_layers.py, which says
+// what the arrays are.
+#include "apps/nn/layers.h"
+
+#include <boost/test/unit_test.hpp>
+
+#include "actors/runtime.h"
+#include "apps/data/arrays/npz.h"
+#include "graph/build/gradients.h"
+#include "kernels/constructors.h"
+#include "tests/support/golden_values.h"
+#include "tests/support/run_op.h"
+
+namespace troupe::test {
+namespace {
+
+using Arrays = std::map<std::string, Tensor>;
+/// Adds the layer to a network; the inputs are x and, if the layer has a second input, memory.
+using Add = std::function<Output(const nn::Network&, const std::vector<Output>& inputs)>;
+
+struct LayerCase {
+  std::string name;
+  nn::Mode mode = nn::Mode::Training;
+  Add add;
+};
+
+const std::vector<LayerCase>& layer_cases() {
+  using Inputs = const std::vector<Output>&;
+  using nn::Network;
+  const auto normalised = [](const Network& n, Inputs in) {
+    return nn::batch_norm(n, in[0], {.decay = 0.9});
+  };
+  static const std::vector<LayerCase> cases = {
+      {"dense",
+       {},
+       [](const Network& n, Inputs in) { return nn::dense(n, in[0], {.units = 5, .activation = "tanh"}); }},
+      {"dense_of_sequences",
+       {},
+       [](const Network& n, Inputs in) { return nn::dense(n, in[0], {.units = 5}); }},
+      {"embedding",
+       {},
+       [](const Network& n, Inputs in) { return nn::embedding(n, in[0], {.rows = 6, .units = 3}); }},
+      {"conv2d",
+       {},
+       [](const Network& n, Inputs in) {
+         return nn::conv2d(n, in[0],
+                           {.filters = 6, .kernel = {3, 2}, .strides = {2, 1}, .activation = "relu"});
+       }},
+      {"conv2d_groups",
+       {},
+       [](const Network& n, Inputs in) {
+         return nn::conv2d(n, in[0],
+                           {.filters = 6, .kernel = 3, .padding = "VALID", .groups = 2, .bias = false});
+       }},
+      {"depthwise_conv2d",
+       {},
+       [](const Network& n, Inputs in) {
+         return nn::depthwise_conv2d(n, in[0], {.kernel = 3, .multiplier = 2});
+       }},
+      {"conv2d_transpose_same",
+       {},
+       [](const Network& n, Inputs in) {
+         return nn::conv2d_transpose(n, in[0], {.filters = 3, .kernel = {3, 2}, .strides = 2});
+       }},
+      {"conv2d_transpose_valid",
+       {},
+       [](const Network& n, Inputs in) {
+         return nn::conv2d_transpose(n, in[0],
+                                     {.filters = 3, .kernel = {3, 2}, .strides = 2, .padding = "VALID"});
+       }},
+      {"batch_norm_images_training", nn::Mode::Training, normalised},
+      {"batch_norm_images_inference", nn::Mode::Inference, normalised},
+      {"batch_norm_rows_training", nn::Mode::Training, normalised},
+      {"batch_norm_rows_inference", nn::Mode::Inference, normalised},
+      {"layer_norm", {}, [](const Network& n, Inputs in) { return nn::layer_norm(n, in[0]); }},
+      {"lstm", {}, [](const Network& n, Inputs in) { return nn::lstm(n, in[0], {.units = 6}); }},
+      {"lstm_sequences",
+       {},
+       [](const Network& n, Inputs in) { return nn::lstm(n, in[0], {.units = 6, .sequences = true}); }},
+      {"gru",
+       {},
+       [](const Network& n, Inputs in) { return nn::gru(n, in[0], {.units = 6, .sequences = true}); }},
+      {"attention", {}, [](const Network& n, Inputs in) {
+         return nn::attention(n, in[0], in[1], {.heads = 2});
+       }}};
+  return cases;
+}
+
+/// A placeholder for batches of tensors like this one.
+Output batches_of(const Scope& scope, const Tensor& tensor) {
+  std::vector<int64_t> dims(tensor.shape().dims().begin(), tensor.shape().dims().end());
+  dims[0] = unknown_dim;
+  return placeholder(scope, tensor.dtype(), PartialShape(std::move(dims)));
+}
+
+/// What a layer is compared in: outputs of the graph, and the arrays that they equal.
+struct Comparison {
+  std::vector<std::pair<std::string, Output>> outputs;
+  void add(const std::string& array, Output output) { outputs.emplace_back(array, output); }
+};
+
+void check_layer(const LayerCase& layer) {
+  const std::string file = "tests/golden/layers/" + layer.name + ".npz";
+  const Arrays arrays = value_or_throw(data::read_npz(project_file(file), file));
+  Runtime runtime;
+  Graph graph{runtime.ops()};
+  const Scope scope(graph);
+  std::vector<std::pair<Output, Tensor>> feeds;
+  std::vector<Output> inputs, edges;
+  std::vector<std::string> names;  // of edges
+  for (const char* name : {"x", "memory"})
+    if (const auto array = arrays.find(name); array != arrays.end()) {
+      inputs.push_back(batches_of(scope, array->second));
+      feeds.emplace_back(inputs.back(), array->second);
+      if (!is_floating(array->second.dtype())) continue;
+      edges.push_back(inputs.back());
+      names.emplace_back(name);
+    }
+  const nn::Network network(scope, layer.mode, [&](const nn::Weight& weight) {
+    BOOST_TEST_REQUIRE(arrays.contains("w." + weight.name), weight.name);
+    const Output edge = scope.constant(arrays.at("w." + weight.name));
+    if (weight.trainable) {
+      edges.push_back(edge);
+      names.push_back(weight.name);
+    }
+    return edge;
+  });
+  Comparison comparison;
+  const Output y = layer.add(network, inputs);
+  comparison.add("y", y);
+  BOOST_TEST(scope.shape(y).dims().back() == arrays.at("y").shape().dims().back(),
+             layer.name << ": the last dimension");
+  const auto found = gradients(scope, {mul(scope, y, scope.constant(arrays.at("c")))}, edges);
+  for (size_t i = 0; i < edges.size(); ++i) comparison.add("g." + names[i], dense(scope, found[i], edges[i]));
+  for (const nn::MovingAverage& average : network.averages())
+    comparison.add("a." + average.weight.name,
+                   sub(scope, average.value, mul(scope, average.difference, average.rate)));
+  std::vector<Output> fetches;
+  for (const auto& [array, output] : comparison.outputs) fetches.push_back(output);
+  auto session = runtime.session(graph);
+  const auto results = session.run(feeds, fetches);
+  for (size_t i = 0; i < results.size(); ++i) {
+    const auto& array = comparison.outputs[i].first;
+    BOOST_TEST_REQUIRE(arrays.contains(array), layer.name << ": there is no array " << array);
+    const std::string what = difference(results[i], arrays.at(array), {1e-4, 1e-5});
+    BOOST_TEST(what.empty(), layer.name << ": " << array << ": " << what);
+  }
+}
+
+BOOST_AUTO_TEST_SUITE(layers)
+
+BOOST_AUTO_TEST_CASE(compute_what_keras_does) {
+  for (const LayerCase& layer : layer_cases()) check_layer(layer);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace troupe::test

@@ -1,0 +1,100 @@
+"""Layers as Keras computes them: writes tests/golden/layers/NAME.npz, to which tests/apps/nn/layers_test.cpp holds those of apps/nn/layers.h.
+Run it again when a layer is added:   VENV/bin/python tests/golden/make_layers.py   (VENV has tensorflow-cpu; made with 2.21.0)
+
+The moving variance of batch_norm counts n - 1 samples, as in TensorFlow's FusedBatchNorm and PyTorch; Keras 3 counts n.
+
+Arrays of a file: x, and memory if the layer has two inputs; y; c, the coefficients of the loss sum(c * y); w.NAME, the weights by Troupe's
+names; g.x, g.memory and g.NAME, the gradients of the loss; a.NAME, moving averages after one training step.
+"""
+import os
+import pathlib
+
+os.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"
+import numpy
+import tensorflow as tf
+
+FOLDER = pathlib.Path(__file__).parent / "layers"
+layers = tf.keras.layers
+random = numpy.random.default_rng(7)
+
+
+def drawn(shape):
+    return random.uniform(-1, 1, shape).astype(numpy.float32)
+
+
+def save(name, layer, inputs, ours, training=False, averages=()):
+    """`ours` maps names of Troupe's weights to functions of Keras's weights, which also map their gradients."""
+    inputs = {key: tf.constant(value) for key, value in inputs.items()}
+    call = lambda: layer(*inputs.values(), **({"training": training} if averages else {}))
+    call()
+    for weight in layer.weights:
+        weight.assign(numpy.abs(drawn(weight.shape)) + 0.5 if "variance" in weight.name else drawn(weight.shape))
+    before = [weight.numpy() for weight in layer.weights]
+    with tf.GradientTape() as tape:
+        for value in inputs.values():
+            if value.dtype.is_floating:
+                tape.watch(value)
+        y = call()
+        c = drawn(y.shape)
+        loss = tf.reduce_sum(c * y)
+    trainable = layer.trainable_weights
+    wanted = {key: value for key, value in inputs.items() if value.dtype.is_floating}
+    found = tape.gradient(loss, trainable + list(wanted.values()))
+    gradient_of = {id(weight): tf.convert_to_tensor(gradient).numpy() for weight, gradient in zip(trainable, found)}
+    gradients = [gradient_of.get(id(weight)) for weight in layer.weights]
+    arrays = {**{key: value.numpy() for key, value in inputs.items()}, "y": y.numpy(), "c": c}
+    for key, part in ours.items():
+        arrays["w." + key] = part(before)
+        if key not in averages:
+            arrays["g." + key] = part(gradients)
+        elif training:
+            after = part([weight.numpy() for weight in layer.weights])
+            samples = y.numpy().size // y.shape[-1]
+            factor = samples / (samples - 1) if "variance" in key else 1
+            arrays["a." + key] = after + (factor - 1) * (after - layer.momentum * part(before))
+    arrays.update({"g." + key: gradient.numpy() for key, gradient in zip(wanted, found[len(trainable):])})
+    numpy.savez(FOLDER / f"{name}.npz", **{key: numpy.ascontiguousarray(value) for key, value in arrays.items()})
+
+
+def nth(i, shape=None):
+    return lambda weights: weights[i].reshape(shape) if shape else weights[i]
+
+
+def biased(name):
+    return {name + "_weights": nth(0), name + "_bias": nth(1)}
+
+
+def main():
+    FOLDER.mkdir(exist_ok=True)
+    save("dense", layers.Dense(5, activation="tanh"), {"x": drawn([4, 3])}, biased("dense"))
+    save("dense_of_sequences", layers.Dense(5), {"x": drawn([2, 4, 3])}, biased("dense"))
+    save("embedding", layers.Embedding(6, 3), {"x": numpy.array([[1, 5, 1], [0, 2, 5]], numpy.int32)}, {"embedding_weights": nth(0)})
+    image = drawn([2, 7, 6, 4])
+    save("conv2d", layers.Conv2D(6, (3, 2), strides=(2, 1), padding="same", activation="relu"), {"x": image}, biased("conv2d"))
+    save("conv2d_groups", layers.Conv2D(6, 3, groups=2, use_bias=False), {"x": image}, {"conv2d_weights": nth(0)})
+    save("depthwise_conv2d", layers.DepthwiseConv2D(3, depth_multiplier=2, padding="same"), {"x": image}, biased("depthwise_conv2d"))
+    for padding in ("same", "valid"):
+        save("conv2d_transpose_" + padding, layers.Conv2DTranspose(3, (3, 2), strides=2, padding=padding), {"x": image},
+             biased("conv2d_transpose"))
+    normal = {"batch_norm_gamma": nth(0), "batch_norm_beta": nth(1), "batch_norm_moving_mean": nth(2), "batch_norm_moving_variance": nth(3)}
+    averages = ("batch_norm_moving_mean", "batch_norm_moving_variance")
+    for name, x in (("images", image), ("rows", drawn([8, 3]))):
+        for training in (True, False):
+            save(f"batch_norm_{name}_{'training' if training else 'inference'}", layers.BatchNormalization(momentum=0.9), {"x": x}, normal,
+                 training, averages)
+    save("layer_norm", layers.LayerNormalization(epsilon=1e-5), {"x": drawn([2, 3, 5])}, {"layer_norm_gamma": nth(0), "layer_norm_beta": nth(1)})
+    sequence = drawn([3, 4, 5])
+    cell = {"lstm_weights": nth(0), "lstm_recurrent": nth(1), "lstm_bias": nth(2)}
+    save("lstm", layers.LSTM(6), {"x": sequence}, cell)
+    save("lstm_sequences", layers.LSTM(6, return_sequences=True), {"x": sequence}, cell)
+    gates = {"gru_weights": nth(0), "gru_recurrent": nth(1), "gru_bias": lambda w: w[2][0], "gru_recurrent_bias": lambda w: w[2][1]}
+    save("gru", layers.GRU(6, return_sequences=True), {"x": sequence}, gates)
+    units, parts = 6, {}
+    for i, what in enumerate(("query", "key", "value", "output")):
+        parts[f"attention_{what}_weights"] = nth(2 * i, [-1, units])
+        parts[f"attention_{what}_bias"] = nth(2 * i + 1, [units])
+    save("attention", layers.MultiHeadAttention(2, 3), {"x": drawn([2, 4, 6]), "memory": drawn([2, 5, 6])}, parts)
+
+
+if __name__ == "__main__":
+    main()
