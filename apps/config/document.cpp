@@ -234,6 +234,7 @@ void Document::set(std::string_view option, Diagnostics& diagnostics) {
 }
 
 SourceLocation Document::place_in(const Text& text, size_t offset) const {
+  if (text.generated) return text.place;
   const std::string& raw = sources_[text.place.source].text;
   size_t at = byte_at(raw, text.place);
   const char quote = at < raw.size() ? raw[at] : '\0';

@@ -26,6 +26,8 @@ struct SourceLocation {
 struct Text {
   std::string text;
   SourceLocation place;
+  /// Whether the text stands for something else at `place`, to which all errors point.
+  bool generated = false;
 };
 
 class Diagnostics;

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "apps/config/expression.h"
+#include "apps/config/layer_calls.h"
 
 namespace troupe::config {
 namespace {
@@ -45,13 +46,12 @@ Result<Evaluated> fold(std::string_view op, std::vector<Argument> operands) {
 /// Evaluates one expression.
 class Evaluator {
  public:
-  Evaluator(const Scope& scope, const Definition& definition, const Symbols& symbols,
+  Evaluator(const nn::Network& network, const Definition& definition, const Symbols& symbols,
             Diagnostics& diagnostics)
-      : scope_(scope), definition_(definition), symbols_(symbols), diagnostics_(diagnostics) {}
+      : network_(network), definition_(definition), symbols_(symbols), diagnostics_(diagnostics) {}
 
   Evaluated root(const Expression& expression) {
-    return expression.kind == Expression::Kind::Call ? call(expression, scope_.with_name(definition_.name))
-                                                     : value(expression);
+    return expression.kind == Expression::Kind::Call ? call(expression, true) : value(expression);
   }
   Evaluated fail(const Expression& at, std::string text) {
     diagnostics_.error_in(definition_.expression, at.offset, std::move(text));
@@ -65,7 +65,7 @@ class Evaluator {
         return std::visit([](const auto& literal) { return Argument(literal); }, expression.literal);
       case Expression::Kind::Name: return look_up(expression);
       case Expression::Kind::Sequence: return list(expression);
-      case Expression::Kind::Call: return call(expression, scope_.with_prefix(definition_.name));
+      case Expression::Kind::Call: return call(expression, false);
     }
     return {};
   }
@@ -88,7 +88,8 @@ class Evaluator {
     return Argument(std::move(elements));
   }
 
-  Evaluated call(const Expression& expression, const Scope& scope) {
+  /// Evaluates a call, which is the whole definition if `root` is set.
+  Evaluated call(const Expression& expression, bool root) {
     std::vector<Argument> positional;
     NamedArguments named;
     bool faulty = false;
@@ -108,12 +109,28 @@ class Evaluator {
       if (!folded) return fail(expression, folded.status().text());
       if (*folded) return *folded;
     }
-    if (faulty && scope.graph().ops()->find_constructor(expression.name)) return {};
+    const bool layer = expression.name.starts_with(layer_prefix);
+    const Scope& scope = network_.scope();
+    if (faulty && (layer || scope.graph().ops()->find_constructor(expression.name))) return {};
     try {
-      return scope.call(expression.name, positional, named);
+      if (layer) return add_layer(layer_network(expression, root), layer_name(expression), positional, named);
+      return (root ? scope.with_name(definition_.name) : scope.with_prefix(definition_.name))
+          .call(expression.name, positional, named);
     } catch (const Error& error) {
       return fail(expression, describe(error.status()));
     }
+  }
+
+  static std::string_view layer_name(const Expression& expression) {
+    return std::string_view(expression.name).substr(layer_prefix.size());
+  }
+
+  /// Returns the network in which the next layer has the name for this call.
+  nn::Network layer_network(const Expression& expression, bool root) {
+    if (root) return network_.named(definition_.name);
+    const std::string name = definition_.name + '_' + std::string(layer_name(expression));
+    const int number = layers_[name]++;
+    return network_.named(number == 0 ? name : name + '_' + std::to_string(number));
   }
 
   static std::string describe(const Status& status) {
@@ -121,10 +138,11 @@ class Evaluator {
     return "[" + status.op() + "] " + status.node() + ": " + status.text();
   }
 
-  Scope scope_;
+  const nn::Network& network_;
   const Definition& definition_;
   const Symbols& symbols_;
   Diagnostics& diagnostics_;
+  std::map<std::string, int> layers_;  ///< how many layers of each name the definition has
 };
 
 /// Returns the parsed expression, or nothing after a syntax error. An empty string was rejected earlier, with a message.
@@ -141,15 +159,17 @@ std::optional<Expression> parse(const Text& text, Diagnostics& diagnostics) {
 /// Sorts definitions so that each comes after those it refers to.
 class Ordering {
  public:
-  Ordering(std::span<const Definition> definitions, const std::vector<std::optional<Expression>>& parsed)
-      : parsed_(parsed), references_(parsed.size()), users_(parsed.size()) {
+  /// `known` has the names other than those of the definitions.
+  Ordering(std::span<const Definition> definitions, const std::vector<std::optional<Expression>>& parsed,
+           const Symbols& known)
+      : parsed_(parsed), known_(known), references_(parsed.size()), users_(parsed.size()) {
     for (size_t i = 0; i < definitions.size(); ++i) index_.emplace(definitions[i].name, i);
     for (size_t i = 0; i < parsed.size(); ++i)
       if (parsed[i]) collect(i, *parsed[i]);
   }
 
   /// Returns all definitions that can be sorted. The others are part of a cycle or refer to one.
-  std::vector<size_t> order() {
+  std::vector<size_t> order() const {
     std::vector<size_t> waiting(parsed_.size()), done;
     std::set<size_t> ready;
     for (size_t i = 0; i < parsed_.size(); ++i)
@@ -172,14 +192,26 @@ class Ordering {
  private:
   void collect(size_t user, const Expression& expression) {
     if (expression.kind == Expression::Kind::Name)
-      if (const auto at = index_.find(expression.name); at != index_.end()) {
-        references_[user].push_back({at->second, expression.offset});
-        users_[at->second].push_back(user);
+      if (const auto to = definition_of(expression.name)) {
+        references_[user].push_back({*to, expression.offset});
+        users_[*to].push_back(user);
       }
     for (const auto& child : expression.children) collect(user, child);
   }
 
+  /// Returns the definition of a name, or that of the layer whose weight it is: "conv_weights" belongs to "conv".
+  std::optional<size_t> definition_of(std::string_view name) const {
+    for (auto at = index_.find(name);; at = index_.find(name)) {
+      if (at != index_.end()) return at->second;
+      if (known_.values.contains(name)) return {};
+      const size_t end = name.rfind('_');
+      if (end == std::string_view::npos) return {};
+      name = name.substr(0, end);
+    }
+  }
+
   const std::vector<std::optional<Expression>>& parsed_;
+  const Symbols& known_;
   std::map<std::string_view, size_t> index_;
   std::vector<std::vector<Reference>> references_;
   std::vector<std::vector<size_t>> users_;
@@ -212,29 +244,37 @@ void report_cycles(std::span<const Definition> definitions, const Ordering& orde
   }
 }
 
+/// Makes the weights of a network known by their names, from the one numbered `first` on.
+void add_weights(const nn::Network& network, size_t first, Symbols& symbols) {
+  for (size_t i = first; i < network.weights().size(); ++i)
+    symbols.values.emplace(network.weights()[i].first.name, network.weights()[i].second);
+}
+
 }  // namespace
 
-void define(const Scope& scope, std::span<const Definition> definitions, Symbols& symbols,
+void define(const nn::Network& network, std::span<const Definition> definitions, Symbols& symbols,
             Diagnostics& diagnostics) {
   std::vector<std::optional<Expression>> parsed;
   for (const auto& definition : definitions) parsed.push_back(parse(definition.expression, diagnostics));
+  const Ordering ordering(definitions, parsed, symbols);
   for (const auto& definition : definitions) symbols.values.emplace(definition.name, std::nullopt);
-  Ordering ordering(definitions, parsed);
   std::vector<bool> ordered(definitions.size());
   for (const size_t i : ordering.order()) {
     ordered[i] = true;
     if (!parsed[i]) continue;
+    const size_t weights = network.weights().size();
     symbols.values[definitions[i].name] =
-        Evaluator(scope, definitions[i], symbols, diagnostics).root(*parsed[i]);
+        Evaluator(network, definitions[i], symbols, diagnostics).root(*parsed[i]);
+    add_weights(network, weights, symbols);
   }
   report_cycles(definitions, ordering, ordered, diagnostics);
 }
 
-std::optional<Output> evaluate(const Scope& scope, const Definition& definition, const Symbols& symbols,
-                               Diagnostics& diagnostics) {
+std::optional<Output> evaluate(const nn::Network& network, const Definition& definition,
+                               const Symbols& symbols, Diagnostics& diagnostics) {
   const auto parsed = parse(definition.expression, diagnostics);
   if (!parsed) return {};
-  Evaluator evaluator(scope, definition, symbols, diagnostics);
+  Evaluator evaluator(network, definition, symbols, diagnostics);
   const Evaluated evaluated = evaluator.root(*parsed);
   if (!evaluated) return {};
   if (const auto* output = std::get_if<Output>(&evaluated->value()); output && !output->is_control())

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "apps/config/diagnostics.h"
-#include "graph/build/scope.h"
+#include "apps/nn/network.h"
 
 namespace troupe::config {
 
@@ -28,12 +28,14 @@ struct Symbols {
 };
 
 /// Adds every definition to `symbols`. The definitions may be given in any order; cycles are reported. The node for a definition
-/// has its name; the other nodes of its expression are named "name/...".
-void define(const Scope& scope, std::span<const Definition> definitions, Symbols& symbols,
+/// has its name; the other nodes of its expression are named "name/...". A layer that is a whole definition has its name, other
+/// layers are named "name_layer". The weights of layers become symbols, too, when their definition has been evaluated; a definition
+/// that uses them is evaluated afterwards.
+void define(const nn::Network& network, std::span<const Definition> definitions, Symbols& symbols,
             Diagnostics& diagnostics);
 
 /// Evaluates one definition, whose nodes are named as above. Returns its edge, or nothing after a mistake.
-std::optional<Output> evaluate(const Scope& scope, const Definition& definition, const Symbols& symbols,
-                               Diagnostics& diagnostics);
+std::optional<Output> evaluate(const nn::Network& network, const Definition& definition,
+                               const Symbols& symbols, Diagnostics& diagnostics);
 
 }  // namespace troupe::config

@@ -41,7 +41,7 @@ struct close_group : token<one<')'>> {};
 struct list_value : seq<token<one<'['>>, sor<at<one<']'>>, list<comparison, comma>>, must<close_list>> {};
 struct keyword : identifier {};
 struct named_argument : seq<token<keyword>, token<seq<one<'='>, not_at<one<'='>>>>, comparison> {};
-struct callee : identifier {};
+struct callee : seq<opt<TAO_PEGTL_STRING("nn.")>, identifier> {};
 struct call : seq<token<callee>, token<one<'('>>,
                   sor<at<one<')'>>, list<sor<named_argument, comparison>, comma>>, must<close_call>> {};
 struct group : seq<token<one<'('>>, comparison, must<close_group>> {};

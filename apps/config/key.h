@@ -10,12 +10,16 @@
 namespace troupe::config {
 
 enum class Kind : uint8_t {
-  Section,   ///< a table
-  Sections,  ///< a list of tables; the paths of their keys begin with the path of the list
+  Section,  ///< a table
+  /// A list of tables. The paths of their keys begin with the path of the list. If the keys of the tables depend on their
+  /// `type`, the paths continue with the type: "model.layers.dense.units".
+  Sections,
   Boolean,
   Integer,
   Number,  ///< a floating point number; an integer is accepted and converted
   String,
+  Strings,      ///< one string or several
+  Name,         ///< letters, digits and '_', not starting with a digit
   FolderName,   ///< the name of a folder inside another: printable, and it cannot lead outside
   Choice,       ///< one of `choices`
   Expression,   ///< a string that is parsed later
@@ -25,6 +29,7 @@ enum class Kind : uint8_t {
   Paths,        ///< one path or several, relative to the run file; the check makes them absolute
   Endpoints,    ///< one "host:port" or several
   Dimensions,   ///< a list of integers, each in `range`
+  IntegerPair,  ///< an integer or a list of two, each in `range`
   Unavailable,  ///< a key that is reserved, but not available yet
 };
 
@@ -48,6 +53,7 @@ struct Rules {
   std::string_view choices = {};  ///< the allowed values, such as "sgd|momentum|adam"
   /// If set, returns the allowed values, in place of `choices`, from a list defined elsewhere.
   std::string (*listed_choices)() = nullptr;
+  bool by_type = false;               ///< for Sections: whether the keys of a table depend on its `type`
   std::string_view unavailable = {};  ///< values that are reserved, but not available yet
   /// If not empty, such as "type=adam|momentum", the key is allowed only if another key of the same table has one of these values.
   std::string_view when = {};

@@ -1,24 +1,17 @@
 #include "apps/config/model.h"
 
+#include "apps/config/layer_calls.h"
 #include "apps/config/reader.h"
 
 namespace troupe::config {
 namespace {
 
-int64_t width_of(const Scope& scope, const Symbols& symbols, const std::string& name) {
-  const auto known = symbols.values.find(name);
-  const auto* output =
-      known != symbols.values.end() && known->second ? std::get_if<Output>(&known->second->value()) : nullptr;
-  if (!output) return unknown_dim;
-  const PartialShape& shape = scope.shape(*output);
-  return shape.rank() > 0 ? shape[shape.rank() - 1] : unknown_dim;
-}
-
 /// Evaluates a definition that must be a scalar and, if `floating`, of a floating type.
-std::optional<Output> scalar(const Scope& scope, const Definition& definition, const Symbols& symbols,
+std::optional<Output> scalar(const nn::Network& network, const Definition& definition, const Symbols& symbols,
                              bool floating, Diagnostics& diagnostics) {
-  const auto output = evaluate(scope, definition, symbols, diagnostics);
+  const auto output = evaluate(network, definition, symbols, diagnostics);
   if (!output) return {};
+  const Scope& scope = network.scope();
   const PartialShape& shape = scope.shape(*output);
   const DType dtype = scope.dtype(*output);
   if (!shape.compatible_with(PartialShape::scalar()) || (floating && !is_floating(dtype))) {
@@ -30,14 +23,16 @@ std::optional<Output> scalar(const Scope& scope, const Definition& definition, c
   return output;
 }
 
-Variable variable_of(const Layer& layer, std::string name, std::vector<int64_t> shape,
-                     std::string initializer) {
-  Variable variable;
-  variable.name = std::move(name);
-  variable.shape = std::move(shape);
-  variable.initializer.type = std::move(initializer);
-  variable.place = layer.place;
-  return variable;
+nn::Initial initial_of(const Initializer& options) {
+  if (auto initial = nn::find_initializer(options.type)) return initial;
+  if (options.type == "constant") return nn::all_equal(options.value);
+  return [options](const Scope& scope, const PartialShape& shape, DType dtype) {
+    if (options.type == "uniform") return nn::uniform(scope, shape, dtype, options.minimum, options.maximum);
+    if (options.type == "normal") return nn::normal(scope, shape, dtype, options.mean, options.stddev);
+    if (options.type == "truncated_normal")
+      return nn::truncated_normal(scope, shape, dtype, options.mean, options.stddev);
+    throw Error(internal("unknown initializer '" + options.type + "'"));
+  };
 }
 
 /// The names of a model and what they stand for. A name that is used twice is reported with both locations.
@@ -68,51 +63,54 @@ class Names {
   std::map<std::string, std::string> known_;
 };
 
+/// Reserves the names of the weights that layers have created, from the one numbered `first` on.
+void take_weights(const nn::Network& network, size_t first, const std::vector<Definition>& definitions,
+                  Names& names) {
+  for (size_t i = first; i < network.weights().size(); ++i) {
+    const std::string& name = network.weights()[i].first.name;
+    const auto owner = std::ranges::find_if(
+        definitions, [&](const Definition& one) { return name.starts_with(one.name + '_'); });
+    if (owner != definitions.end()) names.take(name, "variable of the layer", owner->expression.place);
+  }
+}
+
 }  // namespace
 
-Model expand_layers(Model model, int64_t features) {
+Model expand_layers(Model model) {
   std::string input = model.input;
-  for (size_t i = 0; i < model.layers.size(); ++i) {
-    const Layer& layer = model.layers[i];
-    const std::string name = layer.type + '_' + std::to_string(i + 1);
-    model.variables.push_back(
-        variable_of(layer, name + "_weights", {features, layer.units}, layer.initializer));
-    std::string expression = "matmul(" + input + ", " + name + "_weights)";
-    if (layer.bias) {
-      model.variables.push_back(variable_of(layer, name + "_bias", {layer.units}, "zeros"));
-      expression += " + " + name + "_bias";
-    }
-    if (layer.activation != "linear") expression = layer.activation + '(' + expression + ')';
-    features = layer.units;
-    input = i + 1 < model.layers.size() ? name : "output";
-    model.graph.push_back({input, {std::move(expression), layer.place}});
+  for (const Layer& layer : model.layers) {
+    std::string call =
+        std::string(layer_prefix) + layer.type + '(' + (layer.input.empty() ? input : layer.input);
+    if (!layer.options.empty()) call += ", " + layer.options;
+    model.graph.push_back({layer.name, {call + ')', layer.place, true}});
+    input = layer.name;
   }
+  if (!model.layers.empty() && input != "output")
+    model.graph.push_back({"output", {input, model.layers.back().place, true}});
   return model;
 }
 
-BuiltModel build_model(const RunConfig& config, const Scope& scope, Symbols inputs,
-                       const MakeVariable& make_variable, Diagnostics& diagnostics) {
+BuiltModel build_model(const RunConfig& config, const nn::Network& network, Symbols inputs,
+                       Diagnostics& diagnostics) {
   BuiltModel built{std::move(inputs), {}, {}};
-  auto& values = built.symbols.values;
   Names names(config, diagnostics);
-  const size_t own_variables = config.model.variables.size(), own_definitions = config.model.graph.size();
-  Model model = expand_layers(config.model, width_of(scope, built.symbols, config.model.input));
-  for (size_t i = 0; i < model.variables.size(); ++i) {
-    const Variable& variable = model.variables[i];
-    if (names.take(variable.name, i < own_variables ? "variable" : "variable of the layer", variable.place))
-      values.emplace(variable.name, make_variable(scope, variable));
-  }
+  const Model model = expand_layers(config.model);
+  for (const Variable& variable : config.model.variables)
+    if (names.take(variable.name, "variable", variable.place))
+      built.symbols.values.emplace(
+          variable.name, network.weight({variable.name, PartialShape(variable.shape), variable.dtype,
+                                         initial_of(variable.initializer), variable.trainable}));
+  const size_t own_variables = network.weights().size();
   std::vector<Definition> definitions;
-  for (size_t i = 0; i < model.graph.size(); ++i) {
-    const Definition& definition = model.graph[i];
-    if (names.take(definition.name, i < own_definitions ? "definition" : "layer",
+  for (const Definition& definition : model.graph)
+    if (names.take(definition.name, definition.expression.generated ? "layer" : "definition",
                    definition.expression.place))
       definitions.push_back(definition);
-  }
-  define(scope, definitions, built.symbols, diagnostics);
-  built.loss = scalar(scope, {"loss", config.train.loss}, built.symbols, true, diagnostics);
+  define(network, definitions, built.symbols, diagnostics);
+  take_weights(network, own_variables, definitions, names);
+  built.loss = scalar(network, {"loss", config.train.loss}, built.symbols, true, diagnostics);
   for (const auto& metric : config.train.metrics)
-    if (const auto output = scalar(scope, metric, built.symbols, false, diagnostics))
+    if (const auto output = scalar(network, metric, built.symbols, false, diagnostics))
       built.metrics.emplace_back(metric.name, *output);
   return built;
 }
@@ -130,11 +128,11 @@ void check_model(const RunConfig& config, Symbols refused, std::shared_ptr<const
     const Attributes attrs = {{"dtype", input.cast}, {"shape", PartialShape(std::move(dims))}};
     refused.values.emplace(input.name, scope.with_name(input.name).add_one("Placeholder", {}, attrs));
   }
-  const auto make_variable = [](const Scope& at, const Variable& variable) {
-    return at.with_name(variable.name)
-        .add_one("VariableV2", {}, {{"dtype", variable.dtype}, {"shape", PartialShape(variable.shape)}});
+  const nn::WeightSource any_size = [scope](const nn::Weight& weight) {
+    return scope.with_name(weight.name)
+        .add_one("VariableV2", {}, {{"dtype", weight.dtype}, {"shape", weight.shape}});
   };
-  build_model(config, scope, std::move(refused), make_variable, diagnostics);
+  build_model(config, nn::Network(scope, nn::Mode::Check, any_size), std::move(refused), diagnostics);
 }
 
 }  // namespace troupe::config

@@ -2,7 +2,6 @@
 // code builds the graph for training and the temporary graph that is used to check a run file. One thread per graph.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,28 +10,23 @@
 
 namespace troupe::config {
 
-/// Creates a variable of the model. Returns the edge for which its name stands, a value or a reference. May throw Error. A
-/// dimension may be -1 only while a run file is checked.
-using MakeVariable = std::function<Output(const Scope&, const Variable&)>;
-
 struct BuiltModel {
   Symbols symbols;                                      ///< all names of the model
   std::optional<Output> loss;                           ///< a scalar of a floating type
   std::vector<std::pair<std::string, Output>> metrics;  ///< scalars, in the order of the file
 };
 
-/// Builds the model. `inputs` holds the names of the data's columns and their placeholders, of shape [batch, ...]. The result is
-/// complete if no mistakes were added to `diagnostics`.
-BuiltModel build_model(const RunConfig& config, const Scope& scope, Symbols inputs,
-                       const MakeVariable& make_variable, Diagnostics& diagnostics);
+/// Builds the model in a network, which provides its variables. `inputs` holds the names of the data's columns and their
+/// placeholders, of shape [batch, ...]. The result is complete if no mistakes were added to `diagnostics`.
+BuiltModel build_model(const RunConfig& config, const nn::Network& network, Symbols inputs,
+                       Diagnostics& diagnostics);
 
 /// Checks the model by building it in a temporary graph, before data is read; only names, ranks and types of the inputs are known
 /// then. `refused` holds names whose definitions were rejected earlier, which must not be reported as unknown.
 void check_model(const RunConfig& config, Symbols refused, std::shared_ptr<const OpTable> ops,
                  Diagnostics& diagnostics);
 
-/// Replaces the layers by the variables and definitions for which they stand, appended to those of the model. `features` is the
-/// width of the input of the first layer, or -1 if it is unknown.
-Model expand_layers(Model model, int64_t features);
+/// Appends the definitions for which the layers stand to those of the model.
+Model expand_layers(Model model);
 
 }  // namespace troupe::config

@@ -72,7 +72,33 @@ std::vector<Definition> read_definitions(const Reader& table) {
   return out;
 }
 
-Model read_model(const Reader& model, Symbols& refused) {
+std::string joined(const std::vector<std::string>& parts) {
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
+  return text;
+}
+
+/// Returns whether a value at `path` or inside it was rejected.
+bool is_refused(const std::set<std::string>& refused_paths, const std::string& path) {
+  return std::ranges::any_of(refused_paths, [&](const std::string& refused) {
+    return refused == path || refused.starts_with(path + '.');
+  });
+}
+
+Layer read_layer(const Value& value, size_t number) {
+  const Reader layer(value.get_if<Table>());
+  Layer out{
+      layer.string("type"), layer.string("name"), joined(layer.list<std::string>("input")), {}, value.place};
+  if (out.name.empty()) out.name = out.type + '_' + std::to_string(number);
+  std::vector<std::string> options;
+  layer.each([&](const std::string& name, SourceLocation, const Value& option) {
+    if (name != "type" && name != "name" && name != "input") options.push_back(name + '=' + to_toml(option));
+  });
+  out.options = joined(options);
+  return out;
+}
+
+Model read_model(const Reader& model, const std::set<std::string>& refused_paths, Symbols& refused) {
   Model out;
   model.table("variables").each([&](const std::string& name, SourceLocation place, const Value& value) {
     if (auto variable = read_variable(name, place, Reader(value.get_if<Table>())))
@@ -83,10 +109,13 @@ Model read_model(const Reader& model, Symbols& refused) {
   out.graph = read_definitions(model.table("graph"));
   out.input = model.has("input") ? model.string("input") : data::feature_column;
   for (const auto& value : model.get<List>("layers")) {
-    const Reader layer(value.get_if<Table>());
-    if (!layer.has("units")) refused.complete = false;
-    out.layers.push_back({layer.string("type"), layer.string("activation"), layer.get<int64_t>("units"),
-                          layer.get<bool>("bias"), layer.string("init"), value.place});
+    const size_t index = out.layers.size();
+    if (is_refused(refused_paths, "model.layers." + std::to_string(index))) {
+      refused.complete = false;
+      out.layers.clear();
+      break;
+    }
+    out.layers.push_back(read_layer(value, index + 1));
   }
   return out;
 }
@@ -160,7 +189,6 @@ class CrossChecker {
   void check_inputs();
   void check_variables();
   void check_model();
-  void check_layer_input(const Reader& model);
   void check_metrics();
   void check_jobs();
   void check_length();
@@ -241,31 +269,10 @@ void CrossChecker::check_variables() {
 void CrossChecker::check_model() {
   const Reader model = root_.table("model");
   if (root_.has("model") && config_.model.graph.empty() && config_.model.layers.empty() &&
-      !refused_.contains("model") && !refused_.contains("model.graph") && !refused_.contains("model.layers"))
+      !is_refused(refused_, "model"))
     error(root_, "model", "model: missing: graph or layers");
   if (model.has("input") && config_.model.layers.empty())
     error(model, "input", "model.input: allowed only with model.layers");
-  else if (!config_.model.layers.empty() && !refused_.contains("data") && !refused_.contains("data.inputs"))
-    check_layer_input(model);
-}
-
-/// The input of the layers must be a column of the data, because its width must be known before variables are created.
-void CrossChecker::check_layer_input(const Reader& model) {
-  const std::string& name = config_.model.input;
-  const auto inputs = data::all_inputs(config_.data);
-  if (std::ranges::find(inputs, name, &data::Input::name) != inputs.end()) return;
-  std::vector<std::string_view> known;
-  for (const auto& input : inputs) known.push_back(input.name);
-  const bool defined =
-      std::ranges::find(config_.model.graph, name, &Definition::name) != config_.model.graph.end();
-  const bool variable =
-      std::ranges::find(config_.model.variables, name, &Variable::name) != config_.model.variables.end();
-  const std::string what = defined    ? "'" + name + "' is a definition of model.graph"
-                           : variable ? "'" + name + "' is a variable"
-                                      : "the data has no input '" + name + "'";
-  error(model, model.has("input") ? "input" : "layers",
-        "model.input: " + what + "; layers take an input of the data" + hint(name, known));
-  names_.values.emplace(name, std::nullopt);
 }
 
 void CrossChecker::check_metrics() {
@@ -345,7 +352,7 @@ Result<RunConfig> parse_run_config(std::string text, const std::string& file, co
   config.data = read_data(root.table("data"));
   config.batch = root.table("data").get<int64_t>("batch");
   config.shuffle = root.table("data").get<bool>("shuffle");
-  config.model = read_model(root.table("model"), refused);
+  config.model = read_model(root.table("model"), refused_paths, refused);
   config.train = read_train(root.table("train"));
   config.cluster = read_cluster(root.table("cluster"));
   config.document = document;

@@ -42,11 +42,11 @@ struct Variable {
 };
 
 struct Layer {
-  std::string type;        ///< dense
-  std::string activation;  ///< "linear", or a constructor of the op table
-  int64_t units = 0;
-  bool bias = true;
-  std::string initializer;
+  std::string type;  ///< dense, conv2d, ...
+  std::string name;  ///< as given, or TYPE_NUMBER
+  /// The expressions for its inputs, separated by commas. Empty: the result of the layer before.
+  std::string input;
+  std::string options;  ///< as named arguments of an expression: "units=10, activation=\"relu\""
   SourceLocation place;
 };
 
@@ -54,7 +54,7 @@ struct Model {
   std::vector<Variable> variables;
   std::vector<Definition> graph;
   std::vector<Layer> layers;  ///< a chain that begins with `input` and ends with "output"
-  std::string input;
+  std::string input;          ///< of the first layer
 };
 
 struct Optimizer {

@@ -2,6 +2,7 @@
 // mark keys and values that the specification of run files has, but that are not available yet.
 #include <algorithm>
 
+#include "apps/config/layer_calls.h"
 #include "apps/config/run_config.h"
 
 namespace troupe::config {
@@ -71,20 +72,13 @@ constexpr Key keys[] = {
     {"model.variables.*.trainable", Kind::Boolean, "whether training changes it", {.initial = "true"}},
     {"model.graph", Kind::Section, "names and their expressions, in any order", {.initial = "{}"}},
     {"model.graph.*", Kind::Expression, "an expression of calls of ops, arithmetic, and names"},
-    {"model.input", Kind::String, "input of the first layer; default: image"},
+    {"model.input", Kind::String, "what the first layer is applied to; default: image"},
     {"model.layers", Kind::Sections,
-     "layers, each applied to the result of the one before; the last result is named output"},
-    {"model.layers.type", Kind::Choice, "kind of layer",
-     {.required = true, .choices = "dense", .unavailable = "dropout"}},
-    {"model.layers.units", Kind::Integer, "number of outputs for each sample",
-     {.required = true, .range = between(1, 1 << 24), .when = "type=dense"}},
-    {"model.layers.activation", Kind::Choice, "function that is applied to the result",
-     {.initial = "\"linear\"", .choices = "linear|relu|sigmoid|tanh|softmax", .when = "type=dense"}},
-    {"model.layers.bias", Kind::Boolean, "whether a vector of biases is added",
-     {.initial = "true", .when = "type=dense"}},
-    {"model.layers.init", Kind::Choice, "distribution of the initial weights",
-     {.initial = "\"glorot_uniform\"", .choices = "glorot_uniform|glorot_normal|he_normal",
-      .when = "type=dense"}},
+     "layers, each applied to the result of the one before; the last result is named output", {.by_type = true}},
+    {"model.layers.type", Kind::Choice, "kind of layer", {.required = true, .listed_choices = layer_names}},
+    {"model.layers.name", Kind::Name, "name of the layer's result and of its weights, NAME_weights; default: TYPE_NUMBER"},
+    {"model.layers.input", Kind::Strings,
+     "expression, or several, for what the layer is applied to; default: the result of the one before"},
 
     {"train", Kind::Section, "how the model is trained", {.required = true}},
     {"train.loss", Kind::Expression, "the scalar to minimize", {.required = true}},
@@ -168,6 +162,9 @@ std::vector<Key> run_schema() {
   const auto after_format = std::ranges::find(all, "data.format", &Key::path) - all.begin() + 1;
   for (const data::Format& format : data::all_formats())
     all.insert(all.begin() + after_format, format.keys.begin(), format.keys.end());
+  const auto after_layers = std::ranges::find(all, "model.layers.input", &Key::path) + 1;
+  const auto of_layers = layer_keys();
+  all.insert(after_layers, of_layers.begin(), of_layers.end());
   return all;
 }
 

@@ -62,6 +62,8 @@ std::string expectation(const Key& key) {
     case Kind::Integer: return "an integer" + range;
     case Kind::Number: return "a number" + range;
     case Kind::String: return "a string that is not empty";
+    case Kind::Strings: return "a string or a list of strings";
+    case Kind::Name: return "a name of letters, digits and '_' that does not start with a digit";
     case Kind::FolderName:
       return "the name of a folder, without '/' and control characters, not \".\" or \"..\"";
     case Kind::Choice: return "one of " + choices_text(choices_of(key));
@@ -71,6 +73,8 @@ std::string expectation(const Key& key) {
     case Kind::Column: return "a column: \"last\", \"first\", a name, or a number from 0";
     case Kind::Paths: return "a path or a list of paths";
     case Kind::Endpoints: return "\"host:port\" or a list of them";
+    case Kind::IntegerPair:
+      return "an integer or a list of two" + (range.empty() ? "" : range.insert(1, " each"));
     case Kind::Dimensions: return "a list of integers" + (range.empty() ? "" : range.insert(1, " each"));
     case Kind::Unavailable: return "not available yet";
   }
@@ -92,6 +96,7 @@ class Checker {
       if (parent(key.path) == pattern) keys.push_back(&key);
     return keys;
   }
+  void check_typed_table(const Key& list, Table& table, SourceLocation place, const std::string& path);
   void check_any_names(const Key& key, Table& table, const std::string& path);
   void refuse_unknown(const std::vector<const Key*>& keys, Table& table, const std::string& path);
   void check_key(const Key& key, Table& table, SourceLocation place, const std::string& path);
@@ -101,6 +106,7 @@ class Checker {
   bool check_tables(const Key& key, Value& value, const std::string& path);
   bool check_string(const Key& key, const Value& value, const std::string& path);
   bool check_number(const Key& key, Value& value, const std::string& path);
+  bool check_integers(const Key& key, const Value& value, const std::string& path);
   bool refuse(const Key& key, const Value& value, const std::string& path);
   bool is_active(const Key& key, const Table& table) const;
   std::string absolute(const std::string& path) const {
@@ -120,6 +126,22 @@ void Checker::check_table(Table& table, SourceLocation place, std::string_view p
     return check_any_names(*keys.front(), table, path);
   refuse_unknown(keys, table, path);
   for (const Key* key : keys) check_key(*key, table, place, path);
+}
+
+/// Checks a table of a list whose keys depend on the type. If the type is rejected, its other keys are not known and pass.
+void Checker::check_typed_table(const Key& list, Table& table, SourceLocation place,
+                                const std::string& path) {
+  auto keys = children(list.path);
+  const auto at = std::ranges::find(keys, join(list.path, "type"), &Key::path);
+  const Key* const type_key = *at;
+  check_key(*type_key, table, place, path);
+  const Value* const type = find(table, "type");
+  if (!type) return;
+  const auto own = children(join(list.path, std::get<std::string>(type->data)));
+  keys.insert(keys.end(), own.begin(), own.end());
+  refuse_unknown(keys, table, path);
+  for (const Key* key : keys)
+    if (key != type_key) check_key(*key, table, place, path);
 }
 
 void Checker::check_any_names(const Key& key, Table& table, const std::string& path) {
@@ -205,29 +227,36 @@ bool Checker::check_value(const Key& key, Value& value, const std::string& path)
     case Kind::Boolean: return value.get_if<bool>() || refuse(key, value, path);
     case Kind::Integer:
     case Kind::Number: return check_number(key, value, path);
+    case Kind::Strings:
     case Kind::Paths:
     case Kind::Endpoints: return check_strings(key, value, path);
     case Kind::Column:
       if (const auto* number = value.get_if<int64_t>()) return *number >= 0 || refuse(key, value, path);
       return check_string(key, value, path);
-    case Kind::Dimensions: {
-      const auto* list = value.get_if<List>();
-      if (!list) return refuse(key, value, path);
-      for (const auto& element : *list)
-        if (!element.get_if<int64_t>() ||
-            !key.rules.range.contains(static_cast<double>(*element.get_if<int64_t>())))
-          return refuse(key, value, path);
-      return true;
-    }
+    case Kind::IntegerPair:
+      if (value.get_if<int64_t>()) return check_number(key, value, path);
+      if (const auto* list = value.get_if<List>(); list && list->size() != 2) return refuse(key, value, path);
+      return check_integers(key, value, path);
+    case Kind::Dimensions: return check_integers(key, value, path);
     default: return check_string(key, value, path);
   }
+}
+
+bool Checker::check_integers(const Key& key, const Value& value, const std::string& path) {
+  const auto* list = value.get_if<List>();
+  if (!list) return refuse(key, value, path);
+  for (const auto& element : *list)
+    if (!element.get_if<int64_t>() ||
+        !key.rules.range.contains(static_cast<double>(*element.get_if<int64_t>())))
+      return refuse(key, value, path);
+  return true;
 }
 
 bool Checker::check_number(const Key& key, Value& value, const std::string& path) {
   const auto* integer = value.get_if<int64_t>();
   if (integer && key.kind == Kind::Number) value.data = static_cast<double>(*integer);
   const auto* number = value.get_if<double>();
-  if (key.kind == Kind::Integer ? !integer : !number) return refuse(key, value, path);
+  if (key.kind == Kind::Number ? !number : !integer) return refuse(key, value, path);
   return key.rules.range.contains(number ? *number : static_cast<double>(*integer)) ||
          refuse(key, value, path);
 }
@@ -240,6 +269,7 @@ bool Checker::check_string(const Key& key, const Value& value, const std::string
     return (seconds && key.rules.range.contains(*seconds)) || refuse(key, value, path);
   }
   if (key.kind == Kind::Endpoints) return is_endpoint(*text) || refuse(key, value, path);
+  if (key.kind == Kind::Name) return is_identifier(*text) || refuse(key, value, path);
   if (key.kind == Kind::FolderName) return is_folder_name(*text) || refuse(key, value, path);
   if (key.kind == Kind::Period) return parse_period(*text) || refuse(key, value, path);
   if (key.kind != Kind::Choice) return true;
@@ -271,7 +301,11 @@ bool Checker::check_tables(const Key& key, Value& value, const std::string& path
   for (size_t i = 0; i < list->size(); ++i) {
     auto* table = (*list)[i].get_if<Table>();
     if (!table) return refuse(key, value, path);
-    check_table(*table, (*list)[i].place, key.path, fmt::format("{}.{}", path, i));
+    const std::string here = fmt::format("{}.{}", path, i);
+    if (key.rules.by_type)
+      check_typed_table(key, *table, (*list)[i].place, here);
+    else
+      check_table(*table, (*list)[i].place, key.path, here);
   }
   return true;
 }

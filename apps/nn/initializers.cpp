@@ -64,4 +64,19 @@ Output he_normal(const Scope& scope, const PartialShape& shape, DType dtype) {
   return truncated_normal(scope, shape, dtype, 0, std::sqrt(2 / fans(shape, dtype).in) / truncated_stddev);
 }
 
+Initial all_equal(double value) {
+  return [value](const Scope& scope, const PartialShape& shape, DType dtype) {
+    return constant_value(scope, shape, dtype, value);
+  };
+}
+
+Initial find_initializer(std::string_view name) {
+  if (name == "zeros") return all_equal(0);
+  if (name == "ones") return all_equal(1);
+  if (name == "glorot_uniform") return glorot_uniform;
+  if (name == "glorot_normal") return glorot_normal;
+  if (name == "he_normal") return he_normal;
+  return nullptr;
+}
+
 }  // namespace troupe::nn

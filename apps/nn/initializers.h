@@ -3,6 +3,9 @@
 // functions throw Error as the graph builder does. Public header; one thread at a time per graph.
 #pragma once
 
+#include <functional>
+#include <string_view>
+
 #include "graph/build/scope.h"
 
 #pragma GCC visibility push(default)
@@ -17,6 +20,15 @@ Output normal(const Scope& scope, const PartialShape& shape, DType dtype, double
 /// Draws from the normal distribution; values more than two standard deviations from the mean are drawn again.
 Output truncated_normal(const Scope& scope, const PartialShape& shape, DType dtype, double mean,
                         double stddev);
+
+/// A function that adds nodes for the first value of a weight, such as glorot_uniform().
+using Initial = std::function<Output(const Scope&, const PartialShape&, DType)>;
+/// The names of the initializers of weights that need no numbers.
+inline constexpr std::string_view weight_initializers = "zeros|ones|glorot_uniform|glorot_normal|he_normal";
+/// Returns the initializer of this name among weight_initializers, or null.
+Initial find_initializer(std::string_view name);
+/// Returns the initializer that gives every element this value.
+Initial all_equal(double value);
 
 // The functions below are for weights of shape [..., in, out]. The number of inputs is `in`, and that of outputs `out`, times the
 // product of the leading dimensions.

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "apps/nn/initializers.h"
 #include "apps/nn/network.h"
 
 #pragma GCC visibility push(default)

@@ -6,7 +6,6 @@
 #include <set>
 #include <span>
 
-#include "apps/nn/initializers.h"
 #include "graph/build/variables.h"
 #include "kernels/constructors.h"
 
@@ -29,12 +28,6 @@ Output variable_of(const Scope& scope, const Weight& weight) {
 }
 
 }  // namespace
-
-Initial all_equal(double value) {
-  return [value](const Scope& scope, const PartialShape& shape, DType dtype) {
-    return constant_value(scope, shape, dtype, value);
-  };
-}
 
 struct Network::Shared {
   WeightSource source;

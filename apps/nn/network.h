@@ -16,15 +16,11 @@
 #include <string_view>
 #include <vector>
 
+#include "apps/nn/initializers.h"
 #include "graph/build/scope.h"
 
 #pragma GCC visibility push(default)
 namespace troupe::nn {
-
-/// A function that adds nodes for the first value of a weight, such as nn::glorot_uniform (apps/nn/initializers.h).
-using Initial = std::function<Output(const Scope&, const PartialShape&, DType)>;
-/// Returns the function for weights all of whose elements are `value`.
-Initial all_equal(double value);
 
 /// A variable of a network.
 struct Weight {

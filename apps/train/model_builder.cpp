@@ -1,27 +1,9 @@
 #include "apps/train/model_builder.h"
 
-#include "apps/nn/initializers.h"
+#include "graph/build/call.h"
 
 namespace troupe::train {
 namespace {
-
-Output first_value(const Scope& scope, const config::Variable& variable) {
-  const Shape shape = value_or_throw(Shape::make(variable.shape, variable.dtype));
-  const auto& initializer = variable.initializer;
-  const std::string& type = initializer.type;
-  if (type == "ones") return nn::constant_value(scope, shape, variable.dtype, 1);
-  if (type == "constant") return nn::constant_value(scope, shape, variable.dtype, initializer.value);
-  if (type == "uniform")
-    return nn::uniform(scope, shape, variable.dtype, initializer.minimum, initializer.maximum);
-  if (type == "normal") return nn::normal(scope, shape, variable.dtype, initializer.mean, initializer.stddev);
-  if (type == "truncated_normal")
-    return nn::truncated_normal(scope, shape, variable.dtype, initializer.mean, initializer.stddev);
-  if (type == "glorot_uniform") return nn::glorot_uniform(scope, shape, variable.dtype);
-  if (type == "glorot_normal") return nn::glorot_normal(scope, shape, variable.dtype);
-  if (type == "he_normal") return nn::he_normal(scope, shape, variable.dtype);
-  if (type == "zeros") return nn::constant_value(scope, shape, variable.dtype, 0);
-  throw Error(internal("unknown initializer '" + type + "'"));
-}
 
 Output as_type(const Scope& scope, Output number, Output like) {
   if (scope.dtype(number) == scope.dtype(like)) return number;
@@ -66,23 +48,25 @@ TowerInputs ModelBuilder::inputs(const Scope& scope, std::optional<DType> sample
   return result;
 }
 
-config::BuiltModel ModelBuilder::tower(const Scope& scope, const TowerInputs& inputs,
-                                       const std::function<Output(Output variable)>& use) {
+Tower ModelBuilder::tower(const Scope& scope, const TowerInputs& inputs, nn::Mode mode,
+                          const std::function<Output(Output variable)>& use) {
   config::Symbols symbols;
   for (const auto& [name, output] : inputs.columns) symbols.values[name] = Argument(output);
-  const auto make_variable = [&](const Scope&, const config::Variable& named) {
-    return use(variable(named));
-  };
-  return config::build_model(config_, scope, std::move(symbols), make_variable, diagnostics_);
+  const nn::Network network(scope, mode, [&](const nn::Weight& weight) { return use(variable(weight)); });
+  Tower tower;
+  tower.model = config::build_model(config_, network, std::move(symbols), diagnostics_);
+  for (const nn::MovingAverage& average : network.averages())
+    tower.averages.push_back({variables_.at(average.weight.name), average.difference, average.rate});
+  return tower;
 }
 
-Output ModelBuilder::variable(const config::Variable& named) {
-  const auto known = variables_.find(named.name);
+Output ModelBuilder::variable(const nn::Weight& weight) {
+  const auto known = variables_.find(weight.name);
   if (known != variables_.end()) return known->second;
   const Scope scope = with_variables();
-  const Output made =
-      troupe::variable(scope, first_value(scope.with_prefix(named.name), named), named.name, named.trainable);
-  return variables_.emplace(named.name, made).first->second;
+  const Output first = weight.initial(scope.with_prefix(weight.name), weight.shape, weight.dtype);
+  return variables_.emplace(weight.name, troupe::variable(scope, first, weight.name, weight.trainable))
+      .first->second;
 }
 
 std::unique_ptr<nn::Optimizer> ModelBuilder::optimizer() const {
@@ -103,6 +87,19 @@ Output weighted_mean(const Scope& scope, const std::vector<Output>& values,
     terms.push_back(scope.add_one("Mul", {values[i], as_type(scope, samples[i], values[i])}));
   const Output total = scope.add_one("AddN", samples);
   return scope.add_one("RealDiv", {scope.add_one("AddN", terms), as_type(scope, total, values.front())});
+}
+
+Output update_averages(const Scope& scope, const std::vector<AverageUpdate>& averages,
+                       nn::ReplicationStrategy& strategy) {
+  const Scope inner = scope.with_prefix("averages");
+  std::vector<Output> updates;
+  for (const auto& [variable, difference, rate] : averages) {
+    const Scope beside = inner.colocated_with(variable).with_prefix(scope.graph().node(variable.node).name);
+    const Output factor = beside.constant(value_or_throw(to_tensor(rate, scope.dtype(variable))));
+    updates.push_back(
+        strategy.apply(beside, {"ApplyGradientDescent", {variable}, {factor, difference}, "delta"}));
+  }
+  return inner.group(updates);
 }
 
 }  // namespace troupe::train

@@ -14,6 +14,18 @@
 
 namespace troupe::train {
 
+/// A moving average that a training step updates: it subtracts rate * difference from the variable.
+struct AverageUpdate {
+  Output variable, difference;
+  double rate = 0;
+};
+
+/// A model as one tower has it.
+struct Tower {
+  config::BuiltModel model;
+  std::vector<AverageUpdate> averages;  ///< in the same order in every tower
+};
+
 class ModelBuilder {
  public:
   ModelBuilder(const config::RunConfig& config, const data::Dataset& data, Graph& graph)
@@ -32,10 +44,10 @@ class ModelBuilder {
   /// Adds placeholders for the columns of the data and, if `samples` is set, one of that dtype for the number of samples.
   TowerInputs inputs(const Scope& scope, std::optional<DType> samples = {}) const;
   /// Builds a tower: the model with these inputs. `use` returns the edge that stands for a variable in it.
-  config::BuiltModel tower(const Scope& scope, const TowerInputs& inputs,
-                           const std::function<Output(Output variable)>& use);
-  config::BuiltModel tower(const Scope& scope, const TowerInputs& inputs) {
-    return tower(scope, inputs, [](Output variable) { return variable; });
+  Tower tower(const Scope& scope, const TowerInputs& inputs, nn::Mode mode,
+              const std::function<Output(Output variable)>& use);
+  Tower tower(const Scope& scope, const TowerInputs& inputs, nn::Mode mode) {
+    return tower(scope, inputs, mode, [](Output variable) { return variable; });
   }
   std::unique_ptr<nn::Optimizer> optimizer() const;
 
@@ -43,7 +55,7 @@ class ModelBuilder {
   /// Returns the scope for the next variable. Variables are assigned to the parameter servers in turn, or to the first worker if
   /// there are none.
   Scope with_variables() const;
-  Output variable(const config::Variable& variable);
+  Output variable(const nn::Weight& weight);
 
   const config::RunConfig& config_;
   const data::Dataset& data_;
@@ -56,5 +68,8 @@ class ModelBuilder {
 /// value.
 Output weighted_mean(const Scope& scope, const std::vector<Output>& values,
                      const std::vector<Output>& samples);
+/// Returns a target that updates moving averages.
+Output update_averages(const Scope& scope, const std::vector<AverageUpdate>& averages,
+                       nn::ReplicationStrategy& strategy);
 
 }  // namespace troupe::train

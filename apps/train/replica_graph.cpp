@@ -31,8 +31,9 @@ class Builder {
     result_.shards.push_back(shard);
     result_.inputs.push_back(builder_.inputs(scope, DType::Int64));
     const auto local = [this](Output variable) { return values_.of(variable); };
-    const auto model = builder_.tower(scope, result_.inputs.back(), local);
-    if (model.loss) result_.losses.push_back(*model.loss);
+    Tower tower = builder_.tower(scope, result_.inputs.back(), nn::Mode::Training, local);
+    if (tower.model.loss) result_.losses.push_back(*tower.model.loss);
+    averages_.push_back(std::move(tower.averages));
   }
 
   void add_gradients(size_t shard) {
@@ -46,6 +47,8 @@ class Builder {
       if (shard == 0) order_.push_back(variables[static_cast<size_t>(at)]);
       gradients_.back().emplace(variables[static_cast<size_t>(at)].node, gradient);
     }
+    for (const AverageUpdate& average : averages_[shard])
+      gradients_.back().emplace(average.variable.node, average.difference);
   }
 
   /// Adds the synchronous update, which uses the gradients of all workers.
@@ -56,7 +59,7 @@ class Builder {
     nn::SyncReplicas strategy(std::move(shards), builder_.shards(), worker_, values_);
     std::vector<nn::VariableGradient> first;
     for (const Output& variable : order_) first.push_back({gradients_.front().at(variable.node), variable});
-    apply(first, strategy);
+    apply(first, averages_.front(), strategy);
     result_.rounds = builder_.root().with_name("rounds").add_one(
         "Placeholder", {}, {{"dtype", DType::Int64}, {"shape", PartialShape::scalar()}});
     result_.set_rounds = strategy.set_rounds(builder_.root(), result_.rounds);
@@ -67,19 +70,25 @@ class Builder {
     const Scope here = builder_.on_worker(builder_.root(), worker_);
     std::vector<Output> samples;
     for (const TowerInputs& inputs : result_.inputs) samples.push_back(inputs.samples);
-    std::vector<nn::VariableGradient> means;
-    for (const Output& variable : order_) {
+    const auto mean = [&](const Output& variable) {
       std::vector<Output> each;
       for (const Gradients& gradients : gradients_) each.push_back(gradients.at(variable.node));
-      means.push_back({weighted_mean(here, each, samples), variable});
-    }
+      return weighted_mean(here, each, samples);
+    };
+    std::vector<nn::VariableGradient> means;
+    for (const Output& variable : order_) means.push_back({mean(variable), variable});
+    std::vector<AverageUpdate> averages = averages_.front();
+    for (AverageUpdate& average : averages) average.difference = mean(average.variable);
     nn::ReplicationStrategy strategy;
-    apply(means, strategy);
+    apply(means, averages, strategy);
   }
 
-  void apply(const std::vector<nn::VariableGradient>& gradients, nn::ReplicationStrategy& strategy) {
+  void apply(const std::vector<nn::VariableGradient>& gradients, const std::vector<AverageUpdate>& averages,
+             nn::ReplicationStrategy& strategy) {
     const Scope& root = builder_.root();
     result_.update = builder_.optimizer()->apply_gradients(root, gradients, strategy);
+    if (!averages.empty())
+      result_.update = root.group({result_.update, update_averages(root, averages, strategy)});
     for (const auto& [variable, value] : values_.all()) {
       const Scope there = root.colocated_with(variable);
       result_.values.push_back(value);
@@ -93,7 +102,8 @@ class Builder {
   int64_t worker_;
   ModelBuilder builder_;
   nn::LocalValues values_;
-  std::vector<Gradients> gradients_;  ///< the gradients of each shard of this worker
+  std::vector<std::vector<AverageUpdate>> averages_;  ///< of each shard of this worker
+  std::vector<Gradients> gradients_;  ///< the gradients of each shard, and the differences of its averages
   std::vector<Output> order_;         ///< the variables that have gradients
   ReplicaGraph result_;
 };

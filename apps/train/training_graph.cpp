@@ -5,15 +5,26 @@
 namespace troupe::train {
 namespace {
 
+/// Returns the moving averages with the means of the differences of all towers.
+std::vector<AverageUpdate> mean_averages(const Scope& scope, const std::vector<Tower>& towers,
+                                         const std::vector<Output>& samples) {
+  std::vector<AverageUpdate> result = towers.front().averages;
+  for (size_t i = 0; i < result.size(); ++i) {
+    std::vector<Output> differences;
+    for (const Tower& tower : towers) differences.push_back(tower.averages[i].difference);
+    result[i].difference = weighted_mean(scope, differences, samples);
+  }
+  return result;
+}
+
 /// Adds one update with the mean of the gradients of all towers.
-void add_update(const ModelBuilder& builder, const std::vector<config::BuiltModel>& towers,
-                TrainingGraph& result) {
+void add_update(const ModelBuilder& builder, const std::vector<Tower>& towers, TrainingGraph& result) {
   const Scope& root = builder.root();
   std::vector<Output> losses, samples;
   std::map<NodeId, std::vector<Output>> gradients;  // by the nodes of the variables, in shard order
   std::vector<Output> order;
   for (size_t shard = 0; shard < towers.size(); ++shard) {
-    losses.push_back(*towers[shard].loss);
+    losses.push_back(*towers[shard].model.loss);
     samples.push_back(result.shards[shard].samples);
     for (const auto& [gradient, variable] :
          nn::compute_gradients(builder.at_shard(static_cast<int64_t>(shard)), losses.back())) {
@@ -26,6 +37,10 @@ void add_update(const ModelBuilder& builder, const std::vector<config::BuiltMode
     means.push_back({weighted_mean(root, gradients[variable.node], samples), variable});
   result.loss = root.with_name("batch_loss").add_one("Identity", {weighted_mean(root, losses, samples)});
   result.update = builder.optimizer()->apply_gradients(root, means);
+  if (towers.front().averages.empty()) return;
+  nn::ReplicationStrategy strategy;
+  result.update =
+      root.group({result.update, update_averages(root, mean_averages(root, towers, samples), strategy)});
 }
 
 }  // namespace
@@ -34,14 +49,15 @@ Result<TrainingGraph> build_training_graph(const config::RunConfig& config, cons
                                            Graph& graph) try {
   ModelBuilder builder(config, data, graph);
   TrainingGraph result;
-  std::vector<config::BuiltModel> towers;
+  std::vector<Tower> towers;
   for (int64_t shard = 0; shard < builder.shards(); ++shard) {
     result.shards.push_back(builder.inputs(builder.at_shard(shard), DType::Float));
-    towers.push_back(builder.tower(builder.at_shard(shard), result.shards.back()));
+    towers.push_back(builder.tower(builder.at_shard(shard), result.shards.back(), nn::Mode::Training));
   }
   const Scope evaluation = builder.on_worker(builder.root().with_prefix("evaluation"), 0);
   result.evaluation = builder.inputs(evaluation);
-  const config::BuiltModel evaluated = builder.tower(evaluation, result.evaluation);
+  const config::BuiltModel evaluated =
+      builder.tower(evaluation, result.evaluation, nn::Mode::Inference).model;
   TROUPE_RETURN_IF_FAILED(builder.status());
   result.evaluation_loss = *evaluated.loss;
   result.metrics = evaluated.metrics;

@@ -6,7 +6,7 @@
 #include "apps/config/cluster_file.h"
 #include "apps/config/model.h"
 #include "apps/config/run_config.h"
-#include "tests/apps/small_ops.h"
+#include "tests/support/run_op.h"
 
 namespace troupe::config {
 namespace {
@@ -39,7 +39,7 @@ in_process = { ps = 1, worker = 2 }
 )toml";
 
 Result<RunConfig> parse(std::string text, const std::vector<std::string>& options = {}) {
-  return parse_run_config(std::move(text), "run.toml", "/data", options, test::small_ops());
+  return parse_run_config(std::move(text), "run.toml", "/data", options, test::op_library()->ops);
 }
 
 std::string mistakes(std::string text, const std::vector<std::string>& options = {}) {
@@ -285,7 +285,7 @@ BOOST_AUTO_TEST_CASE(the_effective_file_means_the_same) {
   const std::string effective = config->effective_toml();
   BOOST_TEST(effective.find("beta1 = 0.9") != std::string::npos, effective);
   BOOST_TEST(effective.find("train = [\"/data/digits.csv\"]") != std::string::npos, effective);
-  const auto again = parse_run_config(effective, "effective.toml", "/elsewhere", {}, test::small_ops());
+  const auto again = parse_run_config(effective, "effective.toml", "/elsewhere", {}, test::op_library()->ops);
   BOOST_REQUIRE_MESSAGE(again.ok(), again.status().text() << effective);
   BOOST_TEST(again->effective_toml() == effective);
   BOOST_TEST(again->run.seed == 9u);
@@ -293,37 +293,101 @@ BOOST_AUTO_TEST_CASE(the_effective_file_means_the_same) {
   BOOST_TEST(again->train.optimizer.epsilon == 1e-8);
 }
 
-BOOST_AUTO_TEST_CASE(layers_are_spelled_out) {
+/// Returns a run file whose model is this TOML, with a first line "[model]".
+std::string with_model(const std::string& model) {
   std::string text = good;
   const size_t begin = text.find("[model.variables]"), end = text.find("[train]");
-  text.replace(begin, end - begin, R"toml([model]
+  return text.replace(begin, end - begin, model);
+}
+
+/// Builds the model of a run file for an image of 64 numbers. Returns its weights, "NAME dtype[shape]", one a line.
+std::string weights_of(const RunConfig& config, std::shared_ptr<const OpTable> ops) {
+  Graph graph(std::move(ops));
+  const Scope g(graph);
+  Symbols symbols;
+  symbols.values["image"] =
+      Argument(g.add_one("Placeholder", {}, {{"dtype", f32}, {"shape", PartialShape{-1, 64}}}));
+  symbols.values["label"] =
+      Argument(g.add_one("Placeholder", {}, {{"dtype", i32}, {"shape", PartialShape{-1}}}));
+  Diagnostics diagnostics(*config.document);
+  const nn::Network network(g);
+  build_model(config, network, std::move(symbols), diagnostics);
+  BOOST_TEST(diagnostics.text() == "");
+  std::string text;
+  for (const auto& [weight, edge] : network.weights())
+    text += weight.name + ' ' + std::string(name(weight.dtype)) + weight.shape.text() + '\n';
+  return text;
+}
+
+BOOST_AUTO_TEST_CASE(layers_have_weights_of_their_names) {
+  const std::string text = with_model(R"toml([model]
 layers = [{ type = "dense", units = 100, activation = "relu" }, { type = "dense", units = 10, bias = false }]
 [model.graph]
-loss = "mean(output)"
+loss = "mean(output) + l2_loss(dense_2_weights)"
 )toml");
   const auto config = parse(text, {"model.layers.0.units=50"});
   BOOST_REQUIRE_MESSAGE(config.ok(), config.status().text());
-  const Model model = expand_layers(config->model, 64);
-  BOOST_REQUIRE(model.variables.size() == 3u);
-  BOOST_TEST(model.variables[0].name == "dense_1_weights");
-  BOOST_TEST(model.variables[0].shape == std::vector<int64_t>({64, 50}), boost::test_tools::per_element());
-  BOOST_TEST(model.variables[0].initializer.type == "glorot_uniform");
-  BOOST_TEST(model.variables[1].name == "dense_1_bias");
-  BOOST_TEST(model.variables[2].shape == std::vector<int64_t>({50, 10}), boost::test_tools::per_element());
-  BOOST_REQUIRE(model.graph.size() == 3u);
-  BOOST_TEST(model.graph[1].expression.text == "relu(matmul(image, dense_1_weights) + dense_1_bias)");
-  BOOST_TEST(model.graph[2].name == "output");
-  BOOST_TEST(model.graph[2].expression.text == "matmul(dense_1, dense_2_weights)");
-
+  BOOST_TEST(weights_of(*config, test::op_library()->ops) ==
+             "dense_1_weights float[64,50]\ndense_1_bias float[50]\ndense_2_weights float[50,10]\n");
   const auto wrong = [&](std::string_view part, std::string_view instead) {
     std::string changed = text;
     return mistakes(changed.replace(changed.find(part), part.size(), instead));
   };
-  BOOST_TEST(wrong("\"dense\"", "\"dropout\"")
-                 .starts_with("run.toml:9:20: model.layers.0.type: \"dropout\" is not available yet"));
+  BOOST_TEST(
+      wrong("\"dense\"", "\"dens\"")
+          .starts_with("run.toml:9:20: model.layers.0.type: \"dens\" is unknown; allowed: \"attention\""));
   BOOST_TEST(wrong("units = 10,", "units = 0,")
                  .starts_with("run.toml:9:91: model.layers.1.units: expected an integer, at least 1"));
-  BOOST_TEST(wrong("\"relu\"", "\"rleu\"").find("the nearest is 'relu'") != std::string::npos);
+  BOOST_TEST(
+      wrong("units = 10,", "unit = 10,").find("model.layers.1.unit: unknown key; the nearest is 'units'") !=
+      std::string::npos);
+  BOOST_TEST(wrong("\"relu\"", "\"rleu\"")
+                 .starts_with("run.toml:9:11: layer 'dense_1' (dense): there is no activation 'rleu'"));
+}
+
+BOOST_AUTO_TEST_CASE(layers_and_expressions_mix) {
+  const auto config = parse(with_model(R"toml([model]
+layers = [{ type = "conv2d", name = "conv", input = "reshape(image, [-1, 8, 8, 1])", filters = 4, kernel = [3, 3] },
+          { type = "batch_norm" }, { type = "max_pool2d" },
+          { type = "conv2d", name = "side", input = "conv", filters = 4, kernel = 1, strides = 2 },
+          { type = "flatten", input = "max_pool2d_3 + side" },
+          { type = "attention", input = ["tokens", "tokens + 1.0"], heads = 2 }]
+[model.graph]
+tokens = "reshape(flatten_5, [-1, 8, 8])"
+scores = "relu(nn.dense(nn.flatten(output), 10, bias=false) + nn.dense(image, units=10))"
+loss = "mean(scores) + l2_loss(scores_dense_weights)"
+)toml"));
+  BOOST_REQUIRE_MESSAGE(config.ok(), config.status().text());
+  const std::string weights = weights_of(*config, test::op_library()->ops);
+  for (const char* line : {"conv_weights float[3,3,1,4]\n", "batch_norm_2_moving_variance float[4]\n",
+                           "side_weights float[1,1,4,4]\n", "attention_6_query_weights float[8,8]\n",
+                           "scores_dense_weights float[64,10]\n", "scores_dense_1_bias float[10]\n"})
+    BOOST_TEST(weights.find(line) != std::string::npos, line << " is not in\n" << weights);
+}
+
+BOOST_AUTO_TEST_CASE(mistakes_in_calls_of_layers_name_layer_and_option) {
+  const auto mistake = [](const std::string& expression) {
+    const std::string text = mistakes(with_model("[model.graph]\nloss = '" + expression + "'\n"));
+    return text.substr(0, text.find('\n'));
+  };
+  BOOST_TEST(mistake("mean(nn.dens(image, 10))") ==
+             "run.toml:9:14: there is no layer 'dens'; the nearest is 'dense'");
+  BOOST_TEST(mistake("mean(nn.dense(image))") ==
+             "run.toml:9:14: nn.dense: missing: units (number of outputs for each sample)");
+  BOOST_TEST(mistake("mean(nn.dense(image, unit=3))") ==
+             "run.toml:9:14: nn.dense: unknown option 'unit'; the nearest is 'units'");
+  BOOST_TEST(mistake("mean(nn.dense(image, 3, units=3))") ==
+             "run.toml:9:14: nn.dense: option 'units' is given twice");
+  BOOST_TEST(mistake("mean(nn.dense(image, \"many\"))") == "run.toml:9:14: units: expected an integer");
+  BOOST_TEST(mistake("mean(nn.dense(3, 4))") ==
+             "run.toml:9:14: nn.dense: expected a tensor as the first argument");
+  BOOST_TEST(mistake("mean(nn.dense(image, -1))") ==
+             "run.toml:9:14: layer 'loss_dense' (dense): units is -1; it must be positive");
+  BOOST_TEST(mistake("mean(nn.conv2d(image, 3, [3, 3]))") ==
+             "run.toml:9:14: layer 'loss_conv2d' (conv2d): the input has shape [?,?]; its rank must be 4");
+  BOOST_TEST(
+      mistake("mean(nn.dropout(image, rate=1))") ==
+      "run.toml:9:14: layer 'loss_dropout' (dropout): rate is 1.000000; it must be at least 0 and below 1");
 }
 
 /// Returns a file with a model of two layers. `input` is the line that sets their input, and `more` adds definitions.
@@ -338,24 +402,14 @@ std::string layered(const std::string& input, const std::string& more = {}) {
                           more);
 }
 
-BOOST_AUTO_TEST_CASE(layers_take_an_input_of_the_data) {
+BOOST_AUTO_TEST_CASE(the_first_layer_takes_any_tensor) {
   const auto first_line = [](const std::string& text) { return text.substr(0, text.find('\n')); };
   BOOST_TEST(mistakes(layered("input = 'image'\n")) == "");
-  BOOST_TEST(
-      first_line(mistakes(layered("input = 'scaled'\n", "scaled = 'image * 2.0'\n"))) ==
-      "run.toml:9:9: model.input: 'scaled' is a definition of model.graph; layers take an input of the "
-      "data; known: image, label");
-  BOOST_TEST(
-      first_line(mistakes(layered("input = 'v'\n"))) ==
-      "run.toml:9:9: model.input: 'v' is a variable; layers take an input of the data; known: image, label");
-  // It is the only mistake that is reported.
-  BOOST_TEST(
-      mistakes(layered("input = 'imgae'\n")) ==
-      "run.toml:9:9: model.input: the data has no input 'imgae'; layers take an input of the data; the "
-      "nearest is 'image'\n  input = 'imgae'\n          ^");
-  BOOST_TEST(first_line(mistakes(layered(""), {"data.inputs={ pixels = { from = 'image' } }"})) ==
-             "run.toml:9:10: model.input: the data has no input 'image'; layers take an input of the data; "
-             "known: pixels, label");
+  BOOST_TEST(mistakes(layered("input = 'scaled'\n", "scaled = 'image * 2.0'\n")) == "");
+  BOOST_TEST(first_line(mistakes(layered("input = 'imgae'\n"))) ==
+             "run.toml:10:11: unknown name 'imgae'; the nearest is 'image'");
+  BOOST_TEST(first_line(mistakes(layered(""), {"data.inputs={ pixels = { from = 'image' } }"}))
+                 .starts_with("run.toml:9:11: unknown name 'image'"));
 }
 
 BOOST_AUTO_TEST_CASE(a_name_that_a_layer_takes_is_no_name_for_anything_else) {
@@ -390,8 +444,13 @@ BOOST_AUTO_TEST_CASE(the_name_of_a_run_is_one_folder) {
 
 // For each key with a list of allowed values: the line of the valid file to replace, and a line with a value that is not allowed.
 BOOST_AUTO_TEST_CASE(an_unknown_value_of_any_enumerated_key_is_refused) {
-  const std::string dense = "[model]\nlayers = [{ type = 'dense', units = 3, ",
-                    variables = " }]\n[model.variables]";
+  const std::string variables = " }]\n[model.variables]";
+  const auto of_layer = [&](std::string_view path) {  // "model.layers.TYPE.OPTION"
+    const auto dot = path.rfind('.'), type = path.rfind('.', dot - 1) + 1;
+    return std::pair<std::string, std::string>(
+        "[model.variables]", "[model]\nlayers = [{ type = '" + std::string(path.substr(type, dot - type)) +
+                                 "', " + std::string(path.substr(dot + 1)) + " = 'xyz'" + variables);
+  };
   const std::map<std::string_view, std::pair<std::string, std::string>> lines = {
       {"data.format", {"format", "format = 'xyz'"}},
       {"data.delimiter", {"scale", "delimiter = 'xyz'"}},
@@ -400,8 +459,6 @@ BOOST_AUTO_TEST_CASE(an_unknown_value_of_any_enumerated_key_is_refused) {
       {"model.variables.*.init", {"b1", "b1 = { shape = [100], init = 'xyz' }"}},
       {"model.variables.*.dtype", {"b1", "b1 = { shape = [100], init = 'zeros', dtype = 'xyz' }"}},
       {"model.layers.type", {"[model.variables]", "[model]\nlayers = [{ type = 'xyz'" + variables}},
-      {"model.layers.activation", {"[model.variables]", dense + "activation = 'xyz'" + variables}},
-      {"model.layers.init", {"[model.variables]", dense + "init = 'xyz'" + variables}},
       {"train.optimizer.type", {"optimizer", "optimizer = { type = 'xyz', lr = 1 }"}},
       {"train.early_stop.mode",
        {"early_stop", "early_stop = { monitor = 'valid/loss', mode = 'xyz', patience = 1 }"}},
@@ -409,8 +466,9 @@ BOOST_AUTO_TEST_CASE(an_unknown_value_of_any_enumerated_key_is_refused) {
       {"train.replication.mode", {"replication", "replication = { mode = 'xyz' }"}}};
   for (const Key& key : run_schema()) {
     if (key.kind != Kind::Choice) continue;
-    BOOST_TEST_REQUIRE(lines.contains(key.path), key.path);
-    const auto& [beginning, line] = lines.at(key.path);
+    const bool is_option = std::ranges::count(key.path, '.') == 3 && key.path.starts_with("model.layers.");
+    BOOST_TEST_REQUIRE((is_option || lines.contains(key.path)), key.path);
+    const auto& [beginning, line] = is_option ? of_layer(key.path) : lines.at(key.path);
     const std::string text = with(beginning, line), told = mistakes(text);
     const auto row =
         std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(text.find("xyz")), '\n') + 1;

@@ -22,8 +22,8 @@ constexpr const char* mark = "TROUPE_TEST_PROCESS";
 }  // namespace
 
 DigitsRuns::Arguments DigitsRuns::run(const std::string& subcommand, const std::string& name,
-                                      const Arguments& more) const {
-  Arguments arguments = {subcommand, std::string(TROUPE_SOURCE_DIR) + "/examples/digits.toml",
+                                      const Arguments& more, const std::string& example) const {
+  Arguments arguments = {subcommand, std::string(TROUPE_SOURCE_DIR) + "/examples/" + example + ".toml",
                          "--set",    "run.directory=" + folder.path(),
                          "--set",    "run.name=" + name};
   arguments.insert(arguments.end(), more.begin(), more.end());

@@ -18,8 +18,9 @@ namespace troupe::test {
 struct DigitsRuns {
   using Arguments = std::vector<std::string>;
 
-  /// Returns the arguments of a run with `troupe train` or another subcommand.
-  Arguments run(const std::string& subcommand, const std::string& name, const Arguments& more) const;
+  /// Returns the arguments of a run of examples/EXAMPLE.toml with `troupe train` or another subcommand.
+  Arguments run(const std::string& subcommand, const std::string& name, const Arguments& more,
+                const std::string& example = "digits") const;
   /// Returns the arguments of a run that does not end by itself.
   Arguments endless(const std::string& subcommand, const std::string& name, const Arguments& more) const;
   /// Returns the variables of the newest checkpoint of the first run of that name.

@@ -25,7 +25,7 @@ struct Evaluation {
     std::vector<Definition> parsed;
     for (const auto& [name, place, value] : document->root())
       parsed.push_back({name, {std::get<std::string>(value.data), value.place}});
-    define(scope, parsed, symbols, *diagnostics);
+    define(nn::Network(scope), parsed, symbols, *diagnostics);
   }
 
   /// Returns a node as "node op(inputs)", with the names of its inputs.

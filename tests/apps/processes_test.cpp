@@ -43,6 +43,19 @@ BOOST_AUTO_TEST_CASE(weights_are_those_of_one_process) {
   }
 }
 
+// Moving averages are pushed as gradients are, and dropout draws the same numbers everywhere.
+BOOST_AUTO_TEST_CASE(weights_of_a_convolutional_network_are_those_of_one_process) {
+  const std::vector<std::string> brief = {"--set", "train.max_steps=12", "--set",
+                                          "train.early_stop.keep_best=false"};
+  auto parted = brief;
+  parted.insert(parted.end(), {"--local", "ps=1,worker=2"});
+  Program together(TROUPE_PROGRAM, DigitsRuns::run("train", "together", brief, "digits_cnn"));
+  BOOST_TEST(together.end() == 0, together.output());
+  Program apart(TROUPE_PROGRAM, DigitsRuns::run("train", "apart", parted, "digits_cnn"));
+  BOOST_TEST(apart.end() == 0, apart.output());
+  check_equal(weights("apart"), weights("together"));
+}
+
 // There are more than ten tasks because "10" sorts before "2" as text.
 BOOST_AUTO_TEST_CASE(a_dozen_workers_know_their_numbers) {
   const std::vector<std::string> brief = {"--set", "train.max_steps=3",

@@ -30,7 +30,7 @@ const std::string digits = TROUPE_SOURCE_DIR "/examples/digits.toml";
 struct Fixture {
   config::RunConfig config(std::vector<std::string> set) {
     set.push_back("run.directory=" + folder);
-    return value_or_throw(config::load_run_config(disk, digits, set, test::op_library()->ops));
+    return value_or_throw(config::load_run_config(disk, example, set, test::op_library()->ops));
   }
   TrainingResult run(const std::vector<std::string>& set, const std::string& resume = {}) {
     TrainerOptions options;
@@ -57,6 +57,7 @@ struct Fixture {
     }
   }
 
+  std::string example = digits;
   const test::TemporaryFolder temporary;
   const std::string folder = temporary.path();
   RealDisk disk;
@@ -84,6 +85,11 @@ BOOST_AUTO_TEST_CASE(the_digits_are_learned) {
   BOOST_TEST(score(result, "valid/accuracy") > 0.94);
   BOOST_TEST(fs::exists(result.folder + "/metrics.jsonl"));
   BOOST_TEST(fs::exists(result.folder + "/config.toml"));
+}
+
+BOOST_AUTO_TEST_CASE(the_digits_are_learned_better_by_convolutions) {
+  example = TROUPE_SOURCE_DIR "/examples/digits_cnn.toml";
+  BOOST_TEST(score(run({}), "valid/accuracy") > 0.985);
 }
 
 BOOST_AUTO_TEST_CASE(weights_depend_on_shards_alone_not_on_threads_or_tasks) {

@@ -1,0 +1,379 @@
+#include "apps/config/layer_calls.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+
+#include "apps/config/diagnostics.h"
+#include "apps/nn/layers.h"
+
+namespace troupe::config {
+namespace {
+
+using Outputs = std::vector<Output>;
+using Given = std::map<std::string, Argument, std::less<>>;  ///< the options that a call gives
+
+struct LayerType {
+  std::string name;
+  size_t max_inputs = 1;
+  std::vector<std::string> paths;  ///< of the keys, "model.layers.NAME.OPTION"
+  std::vector<Key> keys;           ///< without their paths
+  std::function<Output(const nn::Network&, const Outputs&, const Given&)> add;
+};
+
+[[noreturn]] void expect(std::string_view option, std::string_view what) {
+  throw Error(invalid_argument(std::string(option) + ": expected " + std::string(what)));
+}
+
+// ---- Reading the value of an option
+
+template <class T>
+T exactly(std::string_view name, const Argument& argument, std::string_view what) {
+  const T* const value = std::get_if<T>(&argument.value());
+  if (!value) expect(name, what);
+  return *value;
+}
+
+void read(std::string_view name, const Argument& argument, int64_t& option) {
+  option = exactly<int64_t>(name, argument, "an integer");
+}
+void read(std::string_view name, const Argument& argument, bool& option) {
+  option = exactly<bool>(name, argument, "true or false");
+}
+void read(std::string_view name, const Argument& argument, std::string& option) {
+  option = exactly<std::string>(name, argument, "a string");
+}
+void read(std::string_view name, const Argument& argument, double& option) {
+  if (const auto* const integer = std::get_if<int64_t>(&argument.value()))
+    option = static_cast<double>(*integer);
+  else
+    option = exactly<double>(name, argument, "a number");
+}
+void read(std::string_view name, const Argument& argument, nn::Pair& option) {
+  constexpr std::string_view what = "an integer or a list of two";
+  if (const auto* const both = std::get_if<int64_t>(&argument.value())) {
+    option = *both;
+    return;
+  }
+  const auto list = exactly<std::vector<Argument>>(name, argument, what);
+  if (list.size() != 2) expect(name, what);
+  option = {exactly<int64_t>(name, list[0], what), exactly<int64_t>(name, list[1], what)};
+}
+void read(std::string_view name, const Argument& argument, nn::Initial& option) {
+  option = nn::find_initializer(exactly<std::string>(name, argument, "a string"));
+  if (!option) expect(name, "one of " + std::string(nn::weight_initializers));
+}
+
+// ---- What a layer is made of
+
+/// An option of a layer: a member of the layer's options in apps/nn/layers.h, which has the default.
+template <class Options>
+struct Row {
+  std::string_view name;
+  std::variant<int64_t Options::*, bool Options::*, double Options::*, std::string Options::*,
+               nn::Pair Options::*, nn::Initial Options::*>
+      member;
+  std::string_view meaning;
+  Rules rules = {};
+};
+
+Kind kind_of(const int64_t*) { return Kind::Integer; }
+Kind kind_of(const bool*) { return Kind::Boolean; }
+Kind kind_of(const double*) { return Kind::Number; }
+Kind kind_of(const nn::Pair*) { return Kind::IntegerPair; }
+Kind kind_of(const std::string*) { return Kind::String; }
+Kind kind_of(const nn::Initial*) { return Kind::Choice; }
+
+template <class Options>
+Key key_of(const Row<Options>& row) {
+  Kind kind = std::visit(
+      [](auto member) {
+        return kind_of(static_cast<std::remove_reference_t<decltype(Options{}.*member)>*>(nullptr));
+      },
+      row.member);
+  Rules rules = row.rules;
+  if (std::holds_alternative<nn::Initial Options::*>(row.member)) rules.choices = nn::weight_initializers;
+  if (!rules.choices.empty()) kind = Kind::Choice;
+  const bool counts = kind == Kind::Integer || kind == Kind::IntegerPair;
+  if (counts && rules.range.low < 0) rules.range.low = 1;
+  return {{}, kind, row.meaning, rules};
+}
+
+template <class Options>
+LayerType layer_type(std::string_view name, std::vector<Row<Options>> rows,
+                     std::function<Output(const nn::Network&, const Outputs&, const Options&)> add) {
+  LayerType type{std::string(name), 1, {}, {}, {}};
+  for (const Row<Options>& row : rows) {
+    type.paths.push_back("model.layers." + type.name + '.' + std::string(row.name));
+    type.keys.push_back(key_of(row));
+  }
+  type.add = [rows = std::move(rows), add = std::move(add)](const nn::Network& network, const Outputs& inputs,
+                                                            const Given& given) {
+    Options options;
+    for (const Row<Options>& row : rows)
+      if (const auto found = given.find(row.name); found != given.end())
+        std::visit([&](auto member) { read(row.name, found->second, options.*member); }, row.member);
+    return add(network, inputs, options);
+  };
+  return type;
+}
+
+/// For a layer with one input.
+template <class Options>
+LayerType layer_type(std::string_view name, std::vector<Row<Options>> rows,
+                     Output (*add)(const nn::Network&, Output, const Options&)) {
+  return layer_type<Options>(name, std::move(rows),
+                             [add](const nn::Network& network, const Outputs& inputs,
+                                   const Options& options) { return add(network, inputs.front(), options); });
+}
+
+/// For a layer with one input and no options.
+LayerType layer_type(std::string_view name, Output (*add)(const nn::Network&, Output)) {
+  LayerType type{std::string(name), 1, {}, {}, {}};
+  type.add = [add](const nn::Network& network, const Outputs& inputs, const Given&) {
+    return add(network, inputs.front());
+  };
+  return type;
+}
+
+// ---- The layers
+
+constexpr Rules required{.required = true};
+constexpr std::string_view activation_meaning =
+                               "function that is applied to the result, such as relu; default: linear",
+                           bias_meaning = "whether a vector of biases is added; default: true",
+                           init_meaning = "distribution of the initial weights; default: glorot_uniform",
+                           strides_meaning = "distance of two outputs; default: 1",
+                           dilations_meaning = "distance of two elements of a filter; default: 1";
+
+template <class Options>
+std::vector<Row<Options>> with_activation(std::vector<Row<Options>> rows) {
+  rows.push_back({"activation", &Options::activation, activation_meaning});
+  return rows;
+}
+
+/// Adds the options that all layers with weights and biases share.
+template <class Options>
+std::vector<Row<Options>> with_weights(std::vector<Row<Options>> rows) {
+  rows = with_activation(std::move(rows));
+  rows.push_back({"bias", &Options::bias, bias_meaning});
+  rows.push_back({"init", &Options::init, init_meaning});
+  return rows;
+}
+
+std::vector<Row<nn::Pool>> pool_rows() {
+  return {{"window", &nn::Pool::window, "size of the windows; default: 2"},
+          {"strides", &nn::Pool::strides, "distance of two windows; default: their size"},
+          {"padding", &nn::Pool::padding, "default: VALID", {.choices = "SAME|VALID"}}};
+}
+
+std::vector<Row<nn::Recurrent>> recurrent_rows() {
+  return {{"units", &nn::Recurrent::units, "size of the state", required},
+          {"sequences", &nn::Recurrent::sequences,
+           "whether the result holds every output or the last; default: false"},
+          {"init", &nn::Recurrent::init, init_meaning}};
+}
+
+LayerType attention_type() {
+  using Options = nn::Attention;
+  LayerType type =
+      layer_type<Options>("attention",
+                          {{"heads", &Options::heads, "number of heads; default: 1"},
+                           {"units", &Options::units, "size of the result; default: that of the query"},
+                           {"causal", &Options::causal,
+                            "whether a position attends only to itself and earlier ones; default: false"}},
+                          [](const nn::Network& network, const Outputs& inputs, const Options& options) {
+                            return nn::attention(network, inputs.front(), inputs.back(), options);
+                          });
+  type.max_inputs = 2;
+  return type;
+}
+
+LayerType batch_norm_type() {
+  using Options = nn::BatchNorm;
+  return layer_type<Options>(
+      "batch_norm",
+      with_activation<Options>(
+          {{"decay",
+            &Options::decay,
+            "decay of the moving averages; default: 0.99",
+            {.range = {.low = 0, .high = 1}}},
+           {"epsilon", &Options::epsilon, "added to the variance; default: 1e-3", {.range = {.low = 0}}},
+           {"scale", &Options::scale, "whether there are weights to multiply with; default: true"},
+           {"offset", &Options::offset, "whether there are weights to add; default: true"}}),
+      nn::batch_norm);
+}
+
+LayerType conv2d_type() {
+  using Options = nn::Conv2d;
+  return layer_type<Options>(
+      "conv2d",
+      with_weights<Options>(
+          {{"filters", &Options::filters, "number of output channels", required},
+           {"kernel", &Options::kernel, "size of the filters", required},
+           {"strides", &Options::strides, strides_meaning},
+           {"padding", &Options::padding, "default: SAME", {.choices = "SAME|VALID|EXPLICIT"}},
+           {"pad", &Options::pad, "zeros on each side, for EXPLICIT", {.range = {.low = 0}}},
+           {"dilations", &Options::dilations, dilations_meaning},
+           {"groups", &Options::groups, "number of groups of channels; default: 1"}}),
+      nn::conv2d);
+}
+
+LayerType conv2d_transpose_type() {
+  using Options = nn::Conv2dTranspose;
+  return layer_type<Options>(
+      "conv2d_transpose",
+      with_weights<Options>(
+          {{"filters", &Options::filters, "number of output channels", required},
+           {"kernel", &Options::kernel, "size of the filters", required},
+           {"strides", &Options::strides, "factor by which height and width grow; default: 1"},
+           {"padding", &Options::padding, "default: SAME", {.choices = "SAME|VALID"}}}),
+      nn::conv2d_transpose);
+}
+
+LayerType dense_type() {
+  using Options = nn::Dense;
+  const Rules units{.required = true, .range = {.low = 1, .high = 1 << 24}};
+  return layer_type<Options>(
+      "dense",
+      with_weights<Options>({{"units", &Options::units, "number of outputs for each sample", units}}),
+      nn::dense);
+}
+
+LayerType depthwise_conv2d_type() {
+  using Options = nn::DepthwiseConv2d;
+  return layer_type<Options>(
+      "depthwise_conv2d",
+      with_weights<Options>(
+          {{"kernel", &Options::kernel, "size of the filters", required},
+           {"multiplier", &Options::multiplier, "number of results for each channel; default: 1"},
+           {"strides", &Options::strides, strides_meaning},
+           {"padding", &Options::padding, "default: SAME", {.choices = "SAME|VALID"}},
+           {"dilations", &Options::dilations, dilations_meaning}}),
+      nn::depthwise_conv2d);
+}
+
+LayerType dropout_type() {
+  using Options = nn::Dropout;
+  const Rules rate{.range = {.low = 0, .high = 1, .below = true}};
+  return layer_type<Options>(
+      "dropout",
+      {{"rate", &Options::rate, "probability with which an element becomes zero in training; default: 0.5",
+        rate}},
+      nn::dropout);
+}
+
+LayerType embedding_type() {
+  using Options = nn::Embedding;
+  return layer_type<Options>(
+      "embedding",
+      {{"rows", &Options::rows, "number of ids", required},
+       {"units", &Options::units, "number of outputs for each id", required},
+       {"init", &Options::init, "distribution of the initial weights; default: uniform over +-0.05"}},
+      nn::embedding);
+}
+
+LayerType layer_norm_type() {
+  using Options = nn::LayerNorm;
+  return layer_type<Options>(
+      "layer_norm",
+      {{"epsilon", &Options::epsilon, "added to the variance; default: 1e-5", {.range = {.low = 0}}},
+       {"scale", &Options::scale, "whether there are weights to multiply with; default: true"},
+       {"offset", &Options::offset, "whether there are weights to add; default: true"}},
+      nn::layer_norm);
+}
+
+const std::vector<LayerType>& layer_types() {
+  static const std::vector<LayerType> types = {
+      attention_type(),
+      layer_type<nn::Pool>("avg_pool2d", pool_rows(), nn::avg_pool2d),
+      batch_norm_type(),
+      conv2d_type(),
+      conv2d_transpose_type(),
+      dense_type(),
+      depthwise_conv2d_type(),
+      dropout_type(),
+      embedding_type(),
+      layer_type("flatten", nn::flatten),
+      layer_type("global_avg_pool2d", nn::global_avg_pool2d),
+      layer_type<nn::Recurrent>("gru", recurrent_rows(), nn::gru),
+      layer_norm_type(),
+      layer_type<nn::Recurrent>("lstm", recurrent_rows(), nn::lstm),
+      layer_type<nn::Pool>("max_pool2d", pool_rows(), nn::max_pool2d)};
+  return types;
+}
+
+// ---- Calls
+
+std::string_view option_name(const LayerType& type, size_t i) {
+  return std::string_view(type.paths[i]).substr(type.paths[i].rfind('.') + 1);
+}
+
+[[noreturn]] void fail(const LayerType& type, const std::string& text) {
+  throw Error(invalid_argument(std::string(layer_prefix) + type.name + ": " + text));
+}
+
+/// Returns the inputs of a call, its first positional arguments.
+Outputs inputs_of(const LayerType& type, const std::vector<Argument>& positional) {
+  Outputs inputs;
+  for (const Argument& argument : positional) {
+    const auto* const output = std::get_if<Output>(&argument.value());
+    if (!output || inputs.size() == type.max_inputs) break;
+    inputs.push_back(*output);
+  }
+  if (inputs.empty()) fail(type, "expected a tensor as the first argument");
+  return inputs;
+}
+
+Given given_options(const LayerType& type, std::span<const Argument> positional,
+                    const NamedArguments& named) {
+  Given given;
+  if (positional.size() > type.keys.size())
+    fail(type, "expected at most " + std::to_string(type.keys.size()) + " options, found " +
+                   std::to_string(positional.size()));
+  std::vector<std::string_view> known;
+  for (size_t i = 0; i < type.keys.size(); ++i) known.push_back(option_name(type, i));
+  for (size_t i = 0; i < positional.size(); ++i) given.emplace(known[i], positional[i]);
+  for (const auto& [name, value] : named) {
+    if (std::ranges::find(known, std::string_view(name)) == known.end())
+      fail(type, "unknown option '" + name + "'" + hint(name, known));
+    if (!given.emplace(name, value).second) fail(type, "option '" + name + "' is given twice");
+  }
+  for (size_t i = 0; i < type.keys.size(); ++i)
+    if (type.keys[i].rules.required && !given.contains(known[i]))
+      fail(type, "missing: " + std::string(known[i]) + " (" + std::string(type.keys[i].meaning) + ")");
+  return given;
+}
+
+}  // namespace
+
+std::vector<Key> layer_keys() {
+  std::vector<Key> keys;
+  for (const LayerType& type : layer_types())
+    for (size_t i = 0; i < type.keys.size(); ++i) {
+      keys.push_back(type.keys[i]);
+      keys.back().path = type.paths[i];
+    }
+  return keys;
+}
+
+std::string layer_names() {
+  std::string names;
+  for (const LayerType& type : layer_types()) names += (names.empty() ? "" : "|") + type.name;
+  return names;
+}
+
+Output add_layer(const nn::Network& network, std::string_view layer, const std::vector<Argument>& positional,
+                 const NamedArguments& named) {
+  std::vector<std::string_view> known;
+  for (const LayerType& type : layer_types()) known.push_back(type.name);
+  const auto found = std::ranges::find(known, layer);
+  if (found == known.end())
+    throw Error(invalid_argument("there is no layer '" + std::string(layer) + "'" + hint(layer, known)));
+  const LayerType& type = layer_types()[static_cast<size_t>(found - known.begin())];
+  const Outputs inputs = inputs_of(type, positional);
+  const Given given = given_options(type, std::span(positional).subspan(inputs.size()), named);
+  return type.add(network, inputs, given);
+}
+
+}  // namespace troupe::config
