@@ -27,7 +27,11 @@ struct Inception {
   /// The logits of the head in the middle. In training its loss is added with a weight of 0.4.
   Output auxiliary;
 };
+struct InceptionOptions {
+  int64_t classes = 1000;
+  double dropout = 0.2;
+};
 /// Inception-v3 (Szegedy et al. 2015): images of 299 x 299, at least 139 x 139.
-Inception inception_v3(const Network& network, Output images, int64_t classes = 1000);
+Inception inception_v3(const Network& network, Output images, const InceptionOptions& options = {});
 
 }  // namespace models

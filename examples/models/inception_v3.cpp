@@ -76,7 +76,7 @@ Output auxiliary_head(const Network& network, Output x, int64_t classes) {
 
 }  // namespace
 
-Inception inception_v3(const Network& network, Output images, int64_t classes) {
+Inception inception_v3(const Network& network, Output images, const InceptionOptions& options) {
   Output x = conv(network, images, 32, 3, 2, "VALID");
   x = conv(network, conv(network, x, 32, 3, 1, "VALID"), 64, 3);
   x = conv(network, conv(network, halved(network, x), 80, 1, 1, "VALID"), 192, 3, 1, "VALID");
@@ -84,11 +84,11 @@ Inception inception_v3(const Network& network, Output images, int64_t classes) {
   for (const int64_t pooled : {32, 64, 64}) x = block_a(network, x, pooled);
   x = reduction_a(network, x);
   for (const int64_t width : {128, 160, 160, 192}) x = block_b(network, x, width);
-  const Output auxiliary = auxiliary_head(network.at("auxiliary"), x, classes);
+  const Output auxiliary = auxiliary_head(network.at("auxiliary"), x, options.classes);
   x = reduction_b(network, x);
   for (int i = 0; i < 2; ++i) x = block_c(network, x);
-  x = nn::dropout(network, nn::global_avg_pool2d(network, x), {.rate = 0.2});
-  return {nn::dense(network, x, {.units = classes}), auxiliary};
+  x = nn::dropout(network, nn::global_avg_pool2d(network, x), {.rate = options.dropout});
+  return {nn::dense(network, x, {.units = options.classes}), auxiliary};
 }
 
 }  // namespace models

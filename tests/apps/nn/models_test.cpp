@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(have_the_sizes_of_the_literature) {
   BOOST_TEST(parameters(models::googlenet, 224) == 6998552);
   BOOST_TEST(parameters(models::resnet50, 224) == 25557032);
   const Model inception = [](const nn::Network& network, Output images, int64_t classes) {
-    return models::inception_v3(network, images, classes).logits;
+    return models::inception_v3(network, images, {.classes = classes}).logits;
   };
   BOOST_TEST(parameters(inception, 299) == 23817352 + 3325800);  // and its auxiliary head
 }

@@ -1,0 +1,387 @@
+"""A model of examples/models in TensorFlow (graph mode) or PyTorch, as a process that models.py steers:
+   models_peer.py tensorflow|torch|torch_compiled MODEL BATCH THREADS
+It reads the line that bench/models_bench.cpp writes at its start from its input, then the same commands, and gives the same answers.
+The weights stand in the order in which the layers create them.
+"""
+import json
+import os
+import sys
+import time
+
+import numpy
+
+
+class Weights:
+    """The weights of a model, taken one after the other."""
+
+    def __init__(self, description):
+        self.description, self.arrays = description, []
+
+    def load(self, path):
+        """Returns the images, which follow the weights in the file."""
+        data = numpy.fromfile(path, numpy.float32)
+        begin = 0
+        for name, dims, _ in self.description:
+            size = int(numpy.prod(dims))
+            self.arrays.append(data[begin:begin + size].reshape(dims))
+            begin += size
+        return data[begin:]
+
+
+# ---- The layers, for either framework
+
+
+class Layers:
+    """Builds a model on tensors of a framework. `take` returns the next weight."""
+
+    def __init__(self, ops, weights, training):
+        self.ops, self.weights, self.training, self.next = ops, weights, training, 0
+
+    def take(self):
+        self.next += 1
+        return self.weights[self.next - 1]
+
+    def conv(self, x, kernel, strides=1, pad="SAME", bias=True, relu=True):
+        weights = self.take()
+        x = self.ops.conv(x, weights, self.take() if bias else None, strides, pad, kernel)
+        return self.ops.relu(x) if relu else x
+
+    def conv_bn(self, x, kernel, strides=1, pad="SAME", scale=True, relu=True, epsilon=1e-3):
+        x = self.conv(x, kernel, strides, pad, bias=False, relu=False)
+        mean, variance = self.take(), self.take()
+        gamma = self.take() if scale else None
+        x = self.ops.batch_norm(x, mean, variance, gamma, self.take(), epsilon, self.training)
+        return self.ops.relu(x) if relu else x
+
+    def dense(self, x, relu=False):
+        x = self.ops.dense(x, self.take(), self.take())
+        return self.ops.relu(x) if relu else x
+
+    def perceptron(self, x):
+        x = self.ops.flatten(x)
+        return self.dense(self.dense(self.dense(x, True), True))
+
+
+def alexnet(n, x):
+    x = n.ops.max_pool(n.conv(x, 11, 4, 2), 3, 2)
+    x = n.ops.max_pool(n.conv(x, 5), 3, 2)
+    for _ in range(3):
+        x = n.conv(x, 3)
+    return n.perceptron(n.ops.max_pool(x, 3, 2))
+
+
+def overfeat(n, x):
+    x = n.ops.max_pool(n.conv(x, 11, 4, "VALID"), 2, 2)
+    x = n.ops.max_pool(n.conv(x, 5, 1, "VALID"), 2, 2)
+    for _ in range(3):
+        x = n.conv(x, 3)
+    return n.perceptron(n.ops.max_pool(x, 2, 2))
+
+
+def oxfordnet(n, x):
+    for convolutions in (1, 1, 2, 2, 2):
+        for _ in range(convolutions):
+            x = n.conv(x, 3)
+        x = n.ops.max_pool(x, 2, 2)
+    return n.perceptron(x)
+
+
+def googlenet(n, x):
+    def inception(x):
+        one = n.conv(x, 1)
+        three = n.conv(n.conv(x, 1), 3)
+        five = n.conv(n.conv(x, 1), 5)
+        return n.ops.concat([one, three, five, n.conv(n.ops.max_pool(x, 3, 1, "SAME"), 1)])
+
+    x = n.ops.max_pool(n.conv(x, 7, 2, 3), 3, 2, "SAME")
+    x = n.ops.max_pool(n.conv(n.conv(x, 1), 3), 3, 2, "SAME")
+    for stage, blocks in enumerate((2, 5, 2)):
+        if stage > 0:
+            x = n.ops.max_pool(x, 3, 2, "SAME")
+        for _ in range(blocks):
+            x = inception(x)
+    return n.dense(n.ops.global_average(x))
+
+
+def resnet50(n, x):
+    def conv(x, kernel, strides=1, relu=True):
+        return n.conv_bn(x, kernel, strides, kernel // 2, relu=relu, epsilon=1e-5)
+
+    x = n.ops.max_pool(conv(x, 7, 2), 3, 2, "SAME")
+    for stage, blocks in enumerate((3, 4, 6, 3)):
+        for block in range(blocks):
+            strides = 2 if stage > 0 and block == 0 else 1
+            shortcut = conv(x, 1, strides, relu=False) if block == 0 else x
+            x = n.ops.relu(conv(conv(conv(x, 1), 3, strides), 1, relu=False) + shortcut)
+    return n.dense(n.ops.global_average(x))
+
+
+def inception_v3(n, x):
+    def conv(x, kernel, strides=1, pad="SAME"):
+        return n.conv_bn(x, kernel, strides, pad, scale=False)
+
+    average = lambda x: n.ops.average_pool(x, 3, 1, "SAME")
+    halved = lambda x: n.ops.max_pool(x, 3, 2)
+
+    def block_a(x):
+        five = conv(conv(x, 1), 5)
+        twice = conv(conv(conv(x, 1), 3), 3)
+        return n.ops.concat([conv(x, 1), five, twice, conv(average(x), 1)])
+
+    def block_b(x):
+        across, down = (1, 7), (7, 1)
+        seven = conv(conv(conv(x, 1), across), down)
+        twice = conv(conv(conv(conv(conv(x, 1), down), across), down), across)
+        return n.ops.concat([conv(x, 1), seven, twice, conv(average(x), 1)])
+
+    def block_c(x):
+        three = conv(x, 1)
+        twice = conv(conv(x, 1), 3)
+        parts = [conv(x, 1), conv(three, (1, 3)), conv(three, (3, 1)), conv(twice, (1, 3)), conv(twice, (3, 1))]
+        return n.ops.concat(parts + [conv(average(x), 1)])
+
+    x = conv(conv(conv(x, 3, 2, "VALID"), 3, 1, "VALID"), 3)
+    x = halved(conv(conv(halved(x), 1, 1, "VALID"), 3, 1, "VALID"))
+    for _ in range(3):
+        x = block_a(x)
+    twice = conv(conv(conv(x, 1), 3), 3, 2, "VALID")
+    x = n.ops.concat([conv(x, 3, 2, "VALID"), twice, halved(x)])
+    for _ in range(4):
+        x = block_b(x)
+    head = n.dense(n.ops.global_average(conv(conv(n.ops.average_pool(x, 5, 3), 1), 5)))
+    three = conv(conv(x, 1), 3, 2, "VALID")
+    seven = conv(conv(conv(conv(x, 1), (1, 7)), (7, 1)), 3, 2, "VALID")
+    x = n.ops.concat([three, seven, halved(x)])
+    for _ in range(2):
+        x = block_c(x)
+    del head  # as in models_bench, its loss is not added
+    return n.dense(n.ops.global_average(x))
+
+
+MODELS = {model.__name__: model for model in (alexnet, overfeat, oxfordnet, googlenet, resnet50, inception_v3)}
+
+
+# ---- TensorFlow
+
+
+class TensorFlowOps:
+    def __init__(self, tf):
+        self.tf, self.relu = tf, tf.nn.relu
+
+    def conv(self, x, weights, bias, strides, pad, kernel):
+        if isinstance(pad, int):
+            pad = [[0, 0], [pad, pad], [pad, pad], [0, 0]]
+        x = self.tf.nn.conv2d(x, weights, strides, pad)
+        return x if bias is None else self.tf.nn.bias_add(x, bias)
+
+    def batch_norm(self, x, mean, variance, gamma, beta, epsilon, training):
+        gamma = self.tf.ones_like(mean) if gamma is None else gamma
+        given = {} if training else {"mean": mean, "variance": variance}
+        return self.tf.compat.v1.nn.fused_batch_norm(x, gamma, beta, epsilon=epsilon, is_training=training, **given)[0]
+
+    def max_pool(self, x, window, strides, pad="VALID"):
+        return self.tf.nn.max_pool2d(x, window, strides, pad)
+
+    def average_pool(self, x, window, strides, pad="VALID"):
+        return self.tf.nn.avg_pool2d(x, window, strides, pad)
+
+    def global_average(self, x):
+        return self.tf.reduce_mean(x, [1, 2])
+
+    def concat(self, parts):
+        return self.tf.concat(parts, 3)
+
+    def flatten(self, x):
+        return self.tf.reshape(x, [-1, int(numpy.prod(x.shape[1:]))])
+
+    def dense(self, x, weights, bias):
+        return self.tf.nn.bias_add(self.tf.matmul(x, weights), bias)
+
+
+class TensorFlowModel:
+    def __init__(self, model, threads):
+        import tensorflow as tf
+        tf.config.threading.set_intra_op_parallelism_threads(threads)
+        self.tf, self.model = tf, model
+
+    def load(self, weights, images):
+        tf = self.tf
+        variables = [tf.Variable(array) for array in weights.arrays]
+        trainable = [v for v, (_, _, is_trainable) in zip(variables, weights.description) if is_trainable]
+        x, labels = tf.constant(images), tf.range(len(images))
+        build = lambda training: self.model(Layers(TensorFlowOps(tf), variables, training), x)
+
+        def loss_of():
+            return tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=build(True)))
+
+        def backward():
+            with tf.GradientTape() as tape:
+                loss = loss_of()
+            return [gradient for gradient in tape.gradient(loss, trainable, unconnected_gradients="zero")]
+
+        self.loss = tf.function(loss_of)
+        self.gradients, self.inference = tf.function(backward), tf.function(lambda: build(False))
+
+    def loss_value(self):
+        return float(self.loss())
+
+    def gradient_arrays(self):
+        return [gradient.numpy() for gradient in self.gradients()]
+
+    def training_step(self):
+        self.gradients()[0].numpy()
+
+    def inference_step(self):
+        self.inference().numpy()
+
+
+# ---- PyTorch
+
+
+class TorchOps:
+    def __init__(self, torch):
+        self.torch, self.f, self.relu = torch, torch.nn.functional, torch.relu
+
+    @staticmethod
+    def same(size, kernel, strides):
+        total = max((-(-size // strides) - 1) * strides + kernel - size, 0)
+        return total // 2, total - total // 2
+
+    def padded(self, x, kernel, strides, pad, value=0.0):
+        """Returns x and the padding that remains to be done by the op, which is the same on both sides."""
+        if not isinstance(pad, str):
+            return x, (pad, pad)
+        if pad == "VALID":
+            return x, (0, 0)
+        down, across = (kernel, kernel) if isinstance(kernel, int) else kernel
+        top, bottom = self.same(x.shape[2], down, strides)
+        left, right = self.same(x.shape[3], across, strides)
+        if top == bottom and left == right:
+            return x, (top, left)
+        return self.f.pad(x, (left, right, top, bottom), value=value), (0, 0)
+
+    def conv(self, x, weights, bias, strides, pad, kernel):
+        x, padding = self.padded(x, kernel, strides, pad)
+        return self.f.conv2d(x, weights, bias, strides, padding)
+
+    def batch_norm(self, x, mean, variance, gamma, beta, epsilon, training):
+        gamma = self.torch.ones_like(mean) if gamma is None else gamma
+        given = (None, None) if training else (mean, variance)
+        return self.f.batch_norm(x, *given, gamma, beta, training, eps=epsilon)
+
+    def max_pool(self, x, window, strides, pad="VALID"):
+        x, padding = self.padded(x, window, strides, pad, float("-inf"))
+        return self.f.max_pool2d(x, window, strides, padding)
+
+    def average_pool(self, x, window, strides, pad="VALID"):
+        x, padding = self.padded(x, window, strides, pad)
+        return self.f.avg_pool2d(x, window, strides, padding, count_include_pad=False)
+
+    def global_average(self, x):
+        return x.mean((2, 3))
+
+    def concat(self, parts):
+        return self.torch.cat(parts, 1)
+
+    def flatten(self, x):
+        return x.permute(0, 2, 3, 1).reshape(x.shape[0], -1)  # in the order of the weights
+
+    def dense(self, x, weights, bias):
+        return self.torch.addmm(bias, x, weights)
+
+
+class TorchModel:
+    def __init__(self, model, threads, compiled):
+        import torch
+        torch.set_num_threads(threads)
+        self.torch, self.model, self.compiled = torch, model, compiled
+
+    def load(self, weights, images):
+        torch = self.torch
+
+        def tensor(array, trainable):
+            if array.ndim == 4:
+                array = array.transpose(3, 2, 0, 1)
+            value = torch.from_numpy(numpy.array(array))
+            if array.ndim == 4:
+                value = value.contiguous(memory_format=torch.channels_last)
+            return value.requires_grad_(trainable)
+
+        self.weights = [tensor(array, trainable) for array, (_, _, trainable) in zip(weights.arrays, weights.description)]
+        self.trainable = [weight for weight in self.weights if weight.requires_grad]
+        pixels = torch.from_numpy(numpy.ascontiguousarray(images.transpose(0, 3, 1, 2)))
+        self.x = pixels.contiguous(memory_format=torch.channels_last)
+        self.labels = torch.arange(len(images))
+        build = lambda x, training: self.model(Layers(TorchOps(torch), self.weights, training), x)
+        self.forward = torch.compile(build) if self.compiled else build
+
+    def loss_tensor(self):
+        return self.torch.nn.functional.cross_entropy(self.forward(self.x, True), self.labels)
+
+    def loss_value(self):
+        return float(self.loss_tensor())
+
+    def backward(self):
+        return self.torch.autograd.grad(self.loss_tensor(), self.trainable, allow_unused=True)
+
+    def gradient_arrays(self):
+        arrays = []
+        for gradient, weight in zip(self.backward(), self.trainable):
+            array = (self.torch.zeros_like(weight) if gradient is None else gradient).numpy()
+            arrays.append(numpy.ascontiguousarray(array.transpose(2, 3, 1, 0) if array.ndim == 4 else array))
+        return arrays
+
+    def training_step(self):
+        self.backward()
+
+    def inference_step(self):
+        with self.torch.no_grad():
+            self.forward(self.x, False)
+
+
+# ---- Commands
+
+
+def seconds(step, count):
+    result = []
+    for _ in range(count):
+        start = time.perf_counter()
+        step()
+        result.append(time.perf_counter() - start)
+    return result
+
+
+def peak_memory():
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM"))
+
+
+def main():
+    framework, name, batch, threads = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+    os.environ["OMP_NUM_THREADS"] = str(threads)
+    make = {"tensorflow": lambda m: TensorFlowModel(m, threads), "torch": lambda m: TorchModel(m, threads, False),
+            "torch_compiled": lambda m: TorchModel(m, threads, True)}
+    model = make[framework](MODELS[name])
+    description = json.loads(sys.stdin.readline())
+    for line in sys.stdin:
+        command, *argument = line.split()
+        answer = {}
+        if command == "load":
+            weights = Weights(description["weights"])
+            size = description["image"]
+            model.load(weights, weights.load(argument[0]).reshape(batch, size, size, 3))
+        elif command == "loss":
+            answer["loss"] = model.loss_value()
+        elif command == "gradients":
+            with open(argument[0], "wb") as file:
+                for array in model.gradient_arrays():
+                    file.write(numpy.asarray(array, numpy.float32).tobytes())
+        elif command in ("training", "inference"):
+            answer["seconds"] = seconds(getattr(model, command + "_step"), int(argument[0]))
+        elif command == "memory":
+            answer["bytes"] = peak_memory()
+        print(json.dumps(answer), flush=True)
+
+
+if __name__ == "__main__":
+    main()
