@@ -23,6 +23,7 @@ class AbsentNodes {
 
   void add(std::string name, Node node) { nodes_.emplace(std::move(name), std::move(node)); }
   bool empty() const { return nodes_.empty(); }
+  const std::map<std::string, Node, std::less<>>& nodes() const { return nodes_; }
   bool contains(std::string_view name) const { return nodes_.contains(name); }
 
   /// Returns why an absent node is absent: Unimplemented "there are no such ops:
