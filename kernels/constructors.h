@@ -170,7 +170,13 @@ inline Output softmax_cross_entropy_with_logits(const Scope& g, Argument logits,
 inline Output softplus(const Scope& g, Argument features) { return g.call("softplus", {features}); }
 inline Output space_to_batch_nd(const Scope& g, Argument input, Argument block_shape, Argument paddings) { return g.call("space_to_batch_nd", {input, block_shape, paddings}); }
 inline Output space_to_depth(const Scope& g, Argument input, int64_t block_size, const std::string& data_format = "NHWC") { return g.call("space_to_depth", {input, block_size, data_format}); }
+inline Output sparse_segment_mean(const Scope& g, Argument data, Argument indices, Argument segment_ids) { return g.call("sparse_segment_mean", {data, indices, segment_ids}); }
+inline Output sparse_segment_sqrt_n(const Scope& g, Argument data, Argument indices, Argument segment_ids) { return g.call("sparse_segment_sqrt_n", {data, indices, segment_ids}); }
+inline Output sparse_segment_sum(const Scope& g, Argument data, Argument indices, Argument segment_ids) { return g.call("sparse_segment_sum", {data, indices, segment_ids}); }
+inline Output sparse_softmax(const Scope& g, Argument sp_indices, Argument sp_values, Argument sp_shape) { return g.call("sparse_softmax", {sp_indices, sp_values, sp_shape}); }
 inline Output sparse_softmax_cross_entropy_with_logits(const Scope& g, Argument logits, Argument labels) { return g.call("sparse_softmax_cross_entropy_with_logits", {logits, labels}); }
+inline Output sparse_tensor_dense_add(const Scope& g, Argument a_indices, Argument a_values, Argument a_shape, Argument b) { return g.call("sparse_tensor_dense_add", {a_indices, a_values, a_shape, b}); }
+inline Output sparse_tensor_dense_matmul(const Scope& g, Argument a_indices, Argument a_values, Argument a_shape, Argument b, bool adjoint_a = false, bool adjoint_b = false) { return g.call("sparse_tensor_dense_matmul", {a_indices, a_values, a_shape, b, adjoint_a, adjoint_b}); }
 inline Output sparse_to_dense(const Scope& g, Argument sparse_indices, Argument output_shape, Argument sparse_values, Argument default_value, bool validate_indices = true) { return g.call("sparse_to_dense", {sparse_indices, output_shape, sparse_values, default_value, validate_indices}); }
 inline std::vector<Output> split(const Scope& g, Argument value, int64_t num_split, Argument axis = 0) { return g.outputs(g.call("split", {value, num_split, axis})); }
 inline Output sqrt(const Scope& g, Argument x) { return g.call("sqrt", {x}); }

@@ -10,6 +10,7 @@ namespace {
 enum class Ignorable : uint8_t {
   Any,    ///< the attribute is a hint that changes no result
   Empty,  ///< the default, with which the op does what Troupe's op does
+  False,  ///< the same for a bool
 };
 struct IgnorableAttr {
   std::string_view op, attr;
@@ -31,6 +32,12 @@ constexpr IgnorableAttr ignorable_attrs[] = {
     {"ScatterNdNonAliasingAdd", "bad_indices_policy", Ignorable::Empty},
     {"ScatterNdSub", "bad_indices_policy", Ignorable::Empty},
     {"ScatterNdUpdate", "bad_indices_policy", Ignorable::Empty},
+    {"SparseSegmentMean", "sparse_gradient", Ignorable::False},
+    {"SparseSegmentMeanWithNumSegments", "sparse_gradient", Ignorable::False},
+    {"SparseSegmentSqrtN", "sparse_gradient", Ignorable::False},
+    {"SparseSegmentSqrtNWithNumSegments", "sparse_gradient", Ignorable::False},
+    {"SparseSegmentSum", "sparse_gradient", Ignorable::False},
+    {"SparseSegmentSumWithNumSegments", "sparse_gradient", Ignorable::False},
     {"TensorScatterAdd", "bad_indices_policy", Ignorable::Empty},
     {"TensorScatterMax", "bad_indices_policy", Ignorable::Empty},
     {"TensorScatterMin", "bad_indices_policy", Ignorable::Empty},
@@ -45,6 +52,7 @@ bool is_one_of(Ignorable values, const AttrValue& value) {
     case Ignorable::Any: return true;
     case Ignorable::Empty:
       return value.has_list() ? value.list().s_size() == 0 : value.has_s() && value.s().empty();
+    case Ignorable::False: return value.has_b() && !value.b();
   }
   return false;
 }
@@ -60,8 +68,8 @@ bool can_ignore(std::string_view op, std::string_view attr, const AttrValue& val
 std::string_view supported_value(std::string_view op, std::string_view attr) {
   const auto* const row = std::ranges::find_if(
       ignorable_attrs, [&](const IgnorableAttr& r) { return r.op == op && r.attr == attr; });
-  if (row == std::end(ignorable_attrs)) return {};
-  return row->values == Ignorable::Empty ? "an empty value" : "";
+  if (row == std::end(ignorable_attrs) || row->values == Ignorable::Any) return {};
+  return row->values == Ignorable::Empty ? "an empty value" : "false";
 }
 
 std::optional<AttrKind> internal_attr(std::string_view name) {

@@ -18,20 +18,11 @@ std::optional<std::vector<int64_t>> ShapeContext::partial_integers(size_t i) con
   return troupe::partial_integers(graph_, node_.inputs[i]);
 }
 
-std::string ShapeContext::argument_name(size_t i) const {
-  for (const ArgDef& argument : node_.op->inputs) {
-    const size_t count = arity(argument, node_.attrs);
-    if (i < count) return argument.name + (count == 1 ? "" : '[' + std::to_string(i) + ']');
-    i -= count;
-  }
-  return "input " + std::to_string(i);
-}
-
 Result<PartialShape> ShapeContext::with_rank(size_t i, size_t rank) const {
   const PartialShape& shape = input(i);
   if (!shape.known_rank()) return PartialShape::of_rank(rank);
   if (shape.rank() == rank) return shape;
-  return invalid_argument(argument_name(i) + " of shape " + shape.text() + " has rank " +
+  return invalid_argument(argument_name(node_, i) + " of shape " + shape.text() + " has rank " +
                           std::to_string(shape.rank()) + ", expected " + std::to_string(rank));
 }
 

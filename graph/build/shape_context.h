@@ -39,9 +39,6 @@ class ShapeContext {
   std::vector<PartialShape> take_outputs() &&;
 
  private:
-  /// Returns "a", or "values[2]" for an argument that has several tensors.
-  std::string argument_name(size_t i) const;
-
   const Graph& graph_;
   const Node& node_;
   std::vector<PartialShape> outputs_;

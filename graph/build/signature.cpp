@@ -175,6 +175,15 @@ std::vector<EdgeType> flattened_types(std::span<const ArgDef> arguments, const A
   return types;
 }
 
+std::string argument_name(const Node& node, size_t index) {
+  for (const ArgDef& argument : node.op->inputs) {
+    const size_t count = arity(argument, node.attrs);
+    if (index < count) return argument.name + (count == 1 ? "" : '[' + std::to_string(index) + ']');
+    index -= count;
+  }
+  return "input " + std::to_string(index);
+}
+
 bool in_host_memory(const Node& node, size_t index, bool is_input) {
   size_t end = 0;
   for (const ArgDef& argument : is_input ? node.op->inputs : node.op->outputs) {

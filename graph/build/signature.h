@@ -3,6 +3,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <vector>
 
 #include "graph/build/graph.h"
@@ -18,6 +19,9 @@ std::vector<EdgeType> flattened_types(std::span<const ArgDef> arguments, const A
 
 /// Returns how many tensors an argument has. The attributes must be complete.
 size_t arity(const ArgDef& argument, const Attributes& attrs);
+
+/// Returns the name of input `index` of the node, for errors: "a", or "values[2]" for an argument that has several tensors.
+std::string argument_name(const Node& node, size_t index);
 
 /// Returns true if input (or output) `index` of the node is in host memory on any device (ArgDef::on_host).
 bool in_host_memory(const Node& node, size_t index, bool is_input);

@@ -32,6 +32,20 @@ void combine_into(std::span<T> to, std::span<const T> from) {
   combine<Function, T>(to, from, to, 0, to.size());
 }
 
+/// Adds `factor` times each element of `from` to that of `to`, in the type in which the elements are computed.
+template <class T>
+void add_scaled(std::span<ComputeType<T>> to, ComputeType<T> factor, std::span<const T> from) {
+  constexpr size_t short_row = 16;  // for which a call of the vector code takes longer than the elements
+  using Computed = ComputeType<T>;
+  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
+    if (to.size() >= short_row) {
+      const RuleArrays<T> arrays{{to.data()}, {to.data()}, from.data()};
+      return apply_rule(Rule::GradientDescent, {.rate = -factor}, arrays, 0, to.size());
+    }
+  for (size_t i = 0; i < to.size(); ++i)
+    to[i] = Add::apply(to[i], Mul::apply(factor, static_cast<Computed>(from[i])));
+}
+
 /// Each element of the named rows of `to`: Function of itself and that of the same row of `updates`, in the order of the updates.
 template <class Function, class T>
 void combine_rows(Pool& pool, const RowNumbers& rows, const Tensor& updates, Tensor& to) {

@@ -11,7 +11,8 @@ from reference import FLOATS, Call, Missing, mixed, name_of, tensorflow_outputs,
 from script import Script
 
 MOST, MOST_DIFFERENTIATED = 6, 2  # cases of one op
-WITHOUT_GRADIENT = {"PreventGradient"}  # whose gradient is an error
+# The gradient of these is an error.
+WITHOUT_GRADIENT = {"PreventGradient", "SparseDenseCwiseAdd", "SparseSparseMaximum", "SparseSparseMinimum"}
 WRONG_GRADIENT = {"MatrixDiagV2", "MatrixDiagPartV2"}  # TensorFlow 2 takes the diagonals to stand where they do in V3
 ONE_OUTPUT = {"SoftmaxCrossEntropyWithLogits"}  # TensorFlow leaves out what the second output owes to the labels
 KNOWN_SHAPES = {"BatchToSpaceND", "SpaceToBatchND"}  # of which TensorFlow wants to know the shapes of the inputs

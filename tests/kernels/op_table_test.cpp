@@ -51,6 +51,18 @@ bool lacks_gradient(const OpDef& op) {
                                                     "LowerBound",
                                                     "UpperBound",
                                                     "ListDiff",
+                                                    "SparseDenseCwiseAdd",
+                                                    "SparseFillEmptyRowsGrad",
+                                                    "SparseReduceMax",
+                                                    "SparseReduceMaxSparse",
+                                                    "SparseReduceSumSparse",
+                                                    "SparseSegmentMeanGrad",
+                                                    "SparseSegmentSqrtNGrad",
+                                                    "SparseSegmentSumGrad",
+                                                    "SparseSliceGrad",
+                                                    "SparseSparseMaximum",
+                                                    "SparseSparseMinimum",
+                                                    "SparseSplit",
                                                     "TensorListFromTensor",
                                                     "TensorListGetItem",
                                                     "TensorListPopBack",
@@ -118,10 +130,10 @@ BOOST_AUTO_TEST_CASE(gradients_end_without_an_error_only_where_they_do_in_tensor
   const std::set<std::string_view> constant_almost_everywhere = {
       "ArgMax", "ArgMin", "Ceil", "Floor", "FloorDiv", "Rint", "Round", "TruncateDiv"};
   const std::set<std::string_view> declared = {
-      "Assign",          "AssignAdd",     "AssignSub",     "EditDistance", "LinSpace",
-      "OneHot",          "RandomShuffle", "Range",         "ScatterAdd",   "ScatterDiv",
-      "ScatterMax",      "ScatterMin",    "ScatterMul",    "ScatterNdAdd", "ScatterNdSub",
-      "ScatterNdUpdate", "ScatterSub",    "ScatterUpdate", "StopGradient"};
+      "Assign",        "AssignAdd",    "AssignSub",    "EditDistance",    "LinSpace",   "OneHot",
+      "RandomShuffle", "Range",        "ScatterAdd",   "ScatterDiv",      "ScatterMax", "ScatterMin",
+      "ScatterMul",    "ScatterNdAdd", "ScatterNdSub", "ScatterNdUpdate", "ScatterSub", "ScatterUpdate",
+      "SparseAddGrad", "SparseConcat", "StopGradient"};
   for_each_op([&](const OpDef& op) {
     const auto may_be_float = [&](const ArgDef& arg) {
       if (arg.type != DType::Invalid) return arg.type == DType::Variant || is_differentiable(arg.type);

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <numeric>
+#include <set>
 #include <sstream>
 
 #include "devices/pool.h"
@@ -44,13 +45,22 @@ Result<std::vector<Tensor>> run_kernel(const SingleOp& op, const std::vector<Ten
   return outputs;
 }
 
+/// Returns whether the shapes of outputs depend on elements that the shape function does not read: how many entries a sparse
+/// tensor has.
+bool has_counted_entries(const std::string& op) {
+  static const std::set<std::string_view> ops = {
+      "SparseAdd",   "SparseFillEmptyRows", "SparseReduceMaxSparse", "SparseReduceSumSparse",
+      "SparseSlice", "SparseSparseMaximum", "SparseSparseMinimum",   "SparseSplit"};
+  return ops.contains(op);
+}
+
 void check_shapes(const Node& node, const std::vector<Tensor>& outputs, Known known) {
   for (size_t i = 0; i < node.output_shapes.size(); ++i) {
     const PartialShape& inferred = node.output_shapes[i];
     BOOST_TEST(inferred.compatible_with(outputs[i].shape()),
                node.type() << ": inferred " << inferred.text() << ", got " << outputs[i].signature());
     const bool open = known != Known::Values || node.type() == "PlaceholderWithDefault" ||
-                      node.type() == "BroadcastGradientArgs";
+                      node.type() == "BroadcastGradientArgs" || has_counted_entries(node.type());
     BOOST_TEST((open || inferred.fully_known()),
                node.type() << ": of inputs all known only " << inferred.text() << " was inferred");
   }

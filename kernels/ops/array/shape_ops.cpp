@@ -8,6 +8,8 @@
 //   Squeeze(input)                              removes dimensions of size 1: all, or those in `squeeze_dims`
 //   EnsureShape(input)                          the input; fails with InvalidArgument unless it has the shape `shape`, in which -1
 //                                               stands for any dimension
+#include "kernels/ops/array/reshape.h"
+
 #include <algorithm>
 
 #include "kernels/core/arguments.h"
@@ -84,26 +86,6 @@ Result<KnownProduct> known_product(std::span<const int64_t> dims) {
       return invalid_argument("the number of elements of shape " + text_of(dims) + " does not fit int64");
   }
   return known;
-}
-
-/// Returns `wanted` with its -1, if any, replaced so that the shape has as many elements as `tensor`.
-Result<Dims> resolved_dims(std::span<const int64_t> wanted, std::span<const int64_t> tensor) {
-  Dims dims(wanted);
-  const auto open = std::ranges::find(dims, -1);
-  for (const int64_t dim : dims)
-    if (dim < -1) return invalid_argument("shape " + text_of(wanted) + " has a dimension below -1");
-  TROUPE_ASSIGN(const KnownProduct known, known_product(wanted));
-  TROUPE_ASSIGN(const KnownProduct given, known_product(tensor));
-  if (open != dims.end()) {
-    if (std::find(open + 1, dims.end(), -1) != dims.end())
-      return invalid_argument("shape " + text_of(wanted) + " has more than one -1");
-    *open = (known.empty ? given.nonzero : given.elements()) / known.nonzero;
-  }
-  TROUPE_ASSIGN(const KnownProduct result, known_product(dims));
-  if (result.elements() != given.elements())
-    return invalid_argument("a tensor of " + std::to_string(given.elements()) +
-                            " elements cannot be reshaped to " + text_of(wanted));
-  return dims;
 }
 
 Status reshape_shape(ShapeContext& context) {
@@ -260,6 +242,25 @@ void add_shape_queries(OpLibrary& library) {
 }
 
 }  // namespace
+
+Result<Dims> resolved_dims(std::span<const int64_t> wanted, std::span<const int64_t> tensor) {
+  Dims dims(wanted);
+  const auto open = std::ranges::find(dims, -1);
+  for (const int64_t dim : dims)
+    if (dim < -1) return invalid_argument("shape " + text_of(wanted) + " has a dimension below -1");
+  TROUPE_ASSIGN(const KnownProduct known, known_product(wanted));
+  TROUPE_ASSIGN(const KnownProduct given, known_product(tensor));
+  if (open != dims.end()) {
+    if (std::find(open + 1, dims.end(), -1) != dims.end())
+      return invalid_argument("shape " + text_of(wanted) + " has more than one -1");
+    *open = (known.empty ? given.nonzero : given.elements()) / known.nonzero;
+  }
+  TROUPE_ASSIGN(const KnownProduct result, known_product(dims));
+  if (result.elements() != given.elements())
+    return invalid_argument("a tensor of " + std::to_string(given.elements()) +
+                            " elements cannot be reshaped to " + text_of(wanted));
+  return dims;
+}
 
 void add_shape_ops(OpLibrary& library) {
   add_shape_queries(library);

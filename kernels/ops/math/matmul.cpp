@@ -44,15 +44,6 @@ MatrixView<T> matrix(const Tensor& tensor, bool transposed) {
 
 // ---- MatMul
 
-Status matmul_shape(ShapeContext& context) {
-  TROUPE_ASSIGN(const auto a, context.with_rank(0, 2));
-  TROUPE_ASSIGN(const auto b, context.with_rank(1, 2));
-  TROUPE_ASSIGN(const Sizes sizes, product_sizes(a.dims(), b.dims(), context.attr<bool>("transpose_a"),
-                                                 context.attr<bool>("transpose_b")));
-  context.set_output(0, PartialShape{sizes.rows, sizes.columns});
-  return {};
-}
-
 Status compute_matmul(const MatMulArguments& arguments, DeviceContext& device) {
   Status status;
   with_type(MatMulTypes{}, arguments.a.dtype(), [&]<class T>(std::type_identity<T>) {
@@ -168,13 +159,23 @@ void batch_matmul_gradient(GradientContext& context) {
 
 }  // namespace
 
+Status matmul_shape(ShapeContext& context) {
+  TROUPE_ASSIGN(const auto a, context.with_rank(0, 2));
+  TROUPE_ASSIGN(const auto b, context.with_rank(1, 2));
+  TROUPE_ASSIGN(const Sizes sizes, product_sizes(a.dims(), b.dims(), context.attr<bool>("transpose_a"),
+                                                 context.attr<bool>("transpose_b")));
+  context.set_output(0, PartialShape{sizes.rows, sizes.columns});
+  return {};
+}
+
 Result<MatMulArguments> MatMulCheck::operator()(KernelContext& context) const {
   const Tensor &a = context.input(0), &b = context.input(1);
   if (a.shape().rank() != 2 || b.shape().rank() != 2)
     return invalid_argument("a " + a.shape().text() + " x b " + b.shape().text() + ": both must be matrices");
   TROUPE_ASSIGN(const Sizes sizes,
                 product_sizes(a.shape().dims(), b.shape().dims(), transpose_a_, transpose_b_));
-  TROUPE_ASSIGN(const Shape shape, Shape::make(Dims{sizes.rows, sizes.columns}, a.dtype()));
+  TROUPE_ASSIGN(const Shape shape,
+                Shape::make(Dims{sizes.rows, sizes.columns}, context.node().output_types[0].dtype));
   TROUPE_ASSIGN(Tensor* const product, context.output(0, shape));
   return MatMulArguments{a, b, *product, transpose_a_, transpose_b_};
 }

@@ -7,7 +7,10 @@
 
 namespace troupe {
 
-/// product = a b, where a or b may be transposed first. All have one dtype.
+/// The shape function of a product of matrices a and b with attributes transpose_a and transpose_b.
+Status matmul_shape(ShapeContext& context);
+
+/// product = a b, where a or b may be transposed first. All have one dtype, but those of SparseMatMul.
 struct MatMulArguments {
   const Tensor& a;  ///< [rows, inner], or [inner, rows] with transpose_a
   const Tensor& b;  ///< [inner, columns], or [columns, inner] with transpose_b

@@ -58,20 +58,8 @@ Status segments_shape(ShapeContext& context) {
 }
 
 Status measure_segments(SegmentsArguments& arguments, DeviceContext&) {
-  const Tensor& ids = arguments.segment_ids;
-  Result<int64_t> segments = ids.dtype() == DType::Int32 ? count_of_segments(ids.as<int32_t>())
-                                                         : count_of_segments(ids.as<int64_t>());
-  TROUPE_ASSIGN(arguments.segments, std::move(segments));
+  TROUPE_ASSIGN(arguments.segments, count_of_segments(arguments.segment_ids));
   return {};
-}
-
-/// Returns where each run of equal ids begins, and the end of the last run.
-std::vector<size_t> starts_of_runs(std::span<const int64_t> ids) {
-  std::vector<size_t> starts;
-  for (size_t i = 0; i < ids.size(); ++i)
-    if (i == 0 || ids[i] != ids[i - 1]) starts.push_back(i);
-  starts.push_back(ids.size());
-  return starts;
 }
 
 /// Computes sums, which are divided by the number of their terms later.
@@ -143,13 +131,6 @@ void sum_segments(Pool& pool, std::span<const T> data, std::span<const int64_t> 
         combine_into<Add, T>(sums.subspan(static_cast<size_t>(ids[i]) * row + begin, end - begin),
                              data.subspan(i * row + begin, end - begin));
   });
-}
-
-Status check_below(const Dims& ids, const Shape& shape, int64_t segments) {
-  const auto found = std::ranges::find_if(ids, [&](int64_t id) { return id >= segments; });
-  if (found == ids.end()) return {};
-  return invalid_argument(element_name("segment_ids", shape, found - ids.begin()) + " = " +
-                          std::to_string(*found) + " is not below num_segments " + std::to_string(segments));
 }
 
 Status compute_unsorted_segment_sum(const UnsortedSegmentSumArguments& arguments, DeviceContext& device) {
@@ -224,6 +205,26 @@ void add_segments(OpLibrary& library, const char* name, const char* types, Gradi
 }
 
 }  // namespace
+
+Result<int64_t> count_of_segments(const Tensor& segment_ids) {
+  if (segment_ids.dtype() == DType::Int32) return count_of_segments(segment_ids.as<int32_t>());
+  return count_of_segments(segment_ids.as<int64_t>());
+}
+
+Status check_below(const Dims& ids, const Shape& shape, int64_t segments) {
+  const auto found = std::ranges::find_if(ids, [&](int64_t id) { return id >= segments; });
+  if (found == ids.end()) return {};
+  return invalid_argument(element_name("segment_ids", shape, found - ids.begin()) + " = " +
+                          std::to_string(*found) + " is not below num_segments " + std::to_string(segments));
+}
+
+std::vector<size_t> starts_of_runs(std::span<const int64_t> ids) {
+  std::vector<size_t> starts;
+  for (size_t i = 0; i < ids.size(); ++i)
+    if (i == 0 || ids[i] != ids[i - 1]) starts.push_back(i);
+  starts.push_back(ids.size());
+  return starts;
+}
 
 Result<SegmentsArguments> check_segments(KernelContext& context) {
   const Tensor &data = context.input(0), &ids = context.input(1);

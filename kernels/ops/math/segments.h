@@ -2,7 +2,10 @@
 // device (kernels/core/checked_kernel.h). Any thread may call the checks.
 #pragma once
 
+#include <vector>
+
 #include "kernels/core/checked_kernel.h"
+#include "kernels/core/dims.h"
 
 namespace troupe {
 
@@ -21,6 +24,14 @@ struct SegmentsArguments {
 Result<SegmentsArguments> check_segments(KernelContext& context);
 /// Allocates the output after measuring.
 Status allocate_segments(SegmentsArguments& arguments, KernelContext& context);
+
+/// Returns the number of segments: the last id plus one. Fails with InvalidArgument if the int32 or int64 ids are not in
+/// ascending order from 0 on.
+Result<int64_t> count_of_segments(const Tensor& segment_ids);
+/// Fails with InvalidArgument if an id is not below num_segments. `shape` is that of the ids.
+Status check_below(const Dims& ids, const Shape& shape, int64_t segments);
+/// Returns where each run of equal ids begins, and the end of the last run.
+std::vector<size_t> starts_of_runs(std::span<const int64_t> ids);
 
 /// Row k of the output is the sum of the rows of data whose id is k, in their order; a row for which there is no id is 0. Rows
 /// with a negative id are left out. The ids are not checked yet: the compute function fails with InvalidArgument if an id is

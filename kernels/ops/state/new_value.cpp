@@ -1,15 +1,9 @@
 #include "kernels/ops/state/new_value.h"
 
+#include "graph/build/signature.h"
 #include "kernels/loops/strided_copy.h"
 
 namespace troupe {
-namespace {
-
-std::string argument_name(const KernelContext& context, size_t i) {
-  return context.node().op->inputs[i].name;
-}
-
-}  // namespace
 
 void NewValue::bring_over(Pool& pool) const {
   if (after->data() == old) return;
@@ -28,8 +22,8 @@ Result<NewValue> new_value(KernelContext& context, size_t i) {
 
 Status require_same_shape(const KernelContext& context, size_t a, size_t b) {
   if (context.input(a).shape() == context.input(b).shape()) return {};
-  return invalid_argument(argument_name(context, a) + " has shape " + context.input(a).shape().text() +
-                          " and " + argument_name(context, b) + " has shape " +
+  return invalid_argument(argument_name(context.node(), a) + " has shape " + context.input(a).shape().text() +
+                          " and " + argument_name(context.node(), b) + " has shape " +
                           context.input(b).shape().text() + "; they must have the same shape");
 }
 

@@ -16,6 +16,8 @@ const OpCases& all_cases() {
     add_norm_cases(result);
     add_pool_cases(result);
     add_random_cases(result);
+    add_sparse_cases(result);
+    add_sparse_layout_cases(result);
     add_state_cases(result);
     return result;
   }();

@@ -19,6 +19,8 @@ void add_nn_cases(OpCases& cases);
 void add_norm_cases(OpCases& cases);
 void add_pool_cases(OpCases& cases);
 void add_random_cases(OpCases& cases);
+void add_sparse_cases(OpCases& cases);
+void add_sparse_layout_cases(OpCases& cases);
 void add_state_cases(OpCases& cases);
 
 /// Adds the cases of an op that is a function of each element of its input, for elements between low and high.
