@@ -18,6 +18,7 @@ inline Output add_n(const Scope& g, std::vector<Output> inputs) { return g.call(
 inline Output add_v2(const Scope& g, Argument x, Argument y) { return g.call("add_v2", {x, y}); }
 inline Output all(const Scope& g, Argument input) { return g.call("all", {input}); }
 inline Output all(const Scope& g, Argument input, Argument axis, bool keep_dims = false) { return g.call("all", {input, axis, keep_dims}); }
+inline Output angle(const Scope& g, Argument input, DType dtype = f32) { return g.call("angle", {input, dtype}); }
 inline Output any(const Scope& g, Argument input) { return g.call("any", {input}); }
 inline Output any(const Scope& g, Argument input, Argument axis, bool keep_dims = false) { return g.call("any", {input, axis, keep_dims}); }
 inline Output argmax(const Scope& g, Argument input, Argument axis = 0, DType output_type = i32) { return g.call("argmax", {input, axis, output_type}); }
@@ -40,6 +41,9 @@ inline Output bucketize(const Scope& g, Argument input, Argument boundaries) { r
 inline Output cast(const Scope& g, Argument x, DType dtype) { return g.call("cast", {x, dtype}); }
 inline Output ceil(const Scope& g, Argument x) { return g.call("ceil", {x}); }
 inline Output check_numerics(const Scope& g, Argument tensor, const std::string& message) { return g.call("check_numerics", {tensor, message}); }
+inline Output cholesky(const Scope& g, Argument input) { return g.call("cholesky", {input}); }
+inline Output complex(const Scope& g, Argument real, Argument imag, DType dtype = DType::Complex64) { return g.call("complex", {real, imag, dtype}); }
+inline Output complex_abs(const Scope& g, Argument x, DType dtype = f32) { return g.call("complex_abs", {x, dtype}); }
 inline Output concat(const Scope& g, std::vector<Output> values, Argument axis) { return g.call("concat", {std::move(values), axis}); }
 inline Output conj(const Scope& g, Argument x) { return g.call("conj", {x}); }
 inline Output conv2d(const Scope& g, Argument input, Argument filter, const std::vector<int64_t>& strides, const std::string& padding, const std::string& data_format = "NHWC", const std::vector<int64_t>& dilations = {1, 1, 1, 1}, const std::vector<int64_t>& explicit_paddings = {}) { return g.call("conv2d", {input, filter, strides, padding, data_format, dilations, explicit_paddings}); }
@@ -67,6 +71,9 @@ inline Output exp(const Scope& g, Argument x) { return g.call("exp", {x}); }
 inline Output expand_dims(const Scope& g, Argument input, Argument axis) { return g.call("expand_dims", {input, axis}); }
 inline Output expm1(const Scope& g, Argument x) { return g.call("expm1", {x}); }
 inline Output extract_image_patches(const Scope& g, Argument images, const std::vector<int64_t>& ksizes, const std::vector<int64_t>& strides, const std::vector<int64_t>& rates, const std::string& padding) { return g.call("extract_image_patches", {images, ksizes, strides, rates, padding}); }
+inline Output fft(const Scope& g, Argument input) { return g.call("fft", {input}); }
+inline Output fft2d(const Scope& g, Argument input) { return g.call("fft2d", {input}); }
+inline Output fft3d(const Scope& g, Argument input) { return g.call("fft3d", {input}); }
 inline Output fifo_queue(const Scope& g, Argument component_types, Argument shapes = {}, int64_t capacity = -1, const std::string& container = {}, const std::string& shared_name = {}) { return g.call("fifo_queue", {component_types, shapes, capacity, container, shared_name}); }
 inline Output fill(const Scope& g, Argument dims, Argument value) { return g.call("fill", {dims, value}); }
 inline Output floor(const Scope& g, Argument x) { return g.call("floor", {x}); }
@@ -77,7 +84,14 @@ inline Output gather(const Scope& g, Argument params, Argument indices, bool val
 inline Output greater(const Scope& g, Argument x, Argument y) { return g.call("greater", {x, y}); }
 inline Output greater_equal(const Scope& g, Argument x, Argument y) { return g.call("greater_equal", {x, y}); }
 inline Output identity(const Scope& g, Argument input) { return g.call("identity", {input}); }
+inline Output ifft(const Scope& g, Argument input) { return g.call("ifft", {input}); }
+inline Output ifft2d(const Scope& g, Argument input) { return g.call("ifft2d", {input}); }
+inline Output ifft3d(const Scope& g, Argument input) { return g.call("ifft3d", {input}); }
+inline Output imag(const Scope& g, Argument input, DType dtype = f32) { return g.call("imag", {input, dtype}); }
 inline Output invert_permutation(const Scope& g, Argument x) { return g.call("invert_permutation", {x}); }
+inline Output irfft(const Scope& g, Argument input, Argument fft_length, DType dtype = f32) { return g.call("irfft", {input, fft_length, dtype}); }
+inline Output irfft2d(const Scope& g, Argument input, Argument fft_length, DType dtype = f32) { return g.call("irfft2d", {input, fft_length, dtype}); }
+inline Output irfft3d(const Scope& g, Argument input, Argument fft_length, DType dtype = f32) { return g.call("irfft3d", {input, fft_length, dtype}); }
 inline Output is_finite(const Scope& g, Argument x) { return g.call("is_finite", {x}); }
 inline Output is_inf(const Scope& g, Argument x) { return g.call("is_inf", {x}); }
 inline Output is_nan(const Scope& g, Argument x) { return g.call("is_nan", {x}); }
@@ -88,6 +102,7 @@ inline Output lin_space(const Scope& g, Argument start, Argument stop, Argument 
 inline Output linspace(const Scope& g, Argument start, Argument stop, Argument num) { return g.call("linspace", {start, stop, num}); }
 inline Output log(const Scope& g, Argument x) { return g.call("log", {x}); }
 inline Output log1p(const Scope& g, Argument x) { return g.call("log1p", {x}); }
+inline Output log_matrix_determinant(const Scope& g, Argument input) { return g.call("log_matrix_determinant", {input}); }
 inline Output log_softmax(const Scope& g, Argument logits) { return g.call("log_softmax", {logits}); }
 inline Output logical_and(const Scope& g, Argument x, Argument y) { return g.call("logical_and", {x, y}); }
 inline Output logical_not(const Scope& g, Argument x) { return g.call("logical_not", {x}); }
@@ -95,12 +110,17 @@ inline Output logical_or(const Scope& g, Argument x, Argument y) { return g.call
 inline Output lower_bound(const Scope& g, Argument sorted_inputs, Argument values, DType out_type = i32) { return g.call("lower_bound", {sorted_inputs, values, out_type}); }
 inline Output matmul(const Scope& g, Argument a, Argument b, bool transpose_a = false, bool transpose_b = false) { return g.call("matmul", {a, b, transpose_a, transpose_b}); }
 inline Output matrix_band_part(const Scope& g, Argument input, Argument num_lower, Argument num_upper) { return g.call("matrix_band_part", {input, num_lower, num_upper}); }
+inline Output matrix_determinant(const Scope& g, Argument input) { return g.call("matrix_determinant", {input}); }
 inline Output matrix_diag(const Scope& g, Argument diagonal) { return g.call("matrix_diag", {diagonal}); }
 inline Output matrix_diag_part(const Scope& g, Argument input) { return g.call("matrix_diag_part", {input}); }
 inline Output matrix_diag_part_v3(const Scope& g, Argument input, Argument k = 0, Argument padding_value = 0, const std::string& align = "RIGHT_LEFT") { return g.call("matrix_diag_part_v3", {input, k, padding_value, align}); }
 inline Output matrix_diag_v3(const Scope& g, Argument diagonal, Argument k = 0, Argument num_rows = -1, Argument num_cols = -1, Argument padding_value = 0, const std::string& align = "RIGHT_LEFT") { return g.call("matrix_diag_v3", {diagonal, k, num_rows, num_cols, padding_value, align}); }
+inline Output matrix_inverse(const Scope& g, Argument input, bool adjoint = false) { return g.call("matrix_inverse", {input, adjoint}); }
 inline Output matrix_set_diag(const Scope& g, Argument input, Argument diagonal) { return g.call("matrix_set_diag", {input, diagonal}); }
 inline Output matrix_set_diag_v3(const Scope& g, Argument input, Argument diagonal, Argument k = 0, const std::string& align = "RIGHT_LEFT") { return g.call("matrix_set_diag_v3", {input, diagonal, k, align}); }
+inline Output matrix_solve(const Scope& g, Argument matrix, Argument rhs, bool adjoint = false) { return g.call("matrix_solve", {matrix, rhs, adjoint}); }
+inline Output matrix_solve_ls(const Scope& g, Argument matrix, Argument rhs, Argument l2_regularizer = 0, bool fast = true) { return g.call("matrix_solve_ls", {matrix, rhs, l2_regularizer, fast}); }
+inline Output matrix_triangular_solve(const Scope& g, Argument matrix, Argument rhs, bool lower = true, bool adjoint = false) { return g.call("matrix_triangular_solve", {matrix, rhs, lower, adjoint}); }
 inline Output max(const Scope& g, Argument input) { return g.call("max", {input}); }
 inline Output max(const Scope& g, Argument input, Argument axis, bool keep_dims = false) { return g.call("max", {input, axis, keep_dims}); }
 inline Output max_pool(const Scope& g, Argument input, const std::vector<int64_t>& ksize, const std::vector<int64_t>& strides, const std::string& padding, const std::string& data_format = "NHWC") { return g.call("max_pool", {input, ksize, strides, padding, data_format}); }
@@ -129,6 +149,7 @@ inline Output placeholder_with_default(const Scope& g, Argument input, const Par
 inline Output pow(const Scope& g, Argument x, Argument y) { return g.call("pow", {x, y}); }
 inline Output prod(const Scope& g, Argument input) { return g.call("prod", {input}); }
 inline Output prod(const Scope& g, Argument input, Argument axis, bool keep_dims = false) { return g.call("prod", {input, axis, keep_dims}); }
+inline Output qr(const Scope& g, Argument input, bool full_matrices = false) { return g.call("qr", {input, full_matrices}); }
 inline Output queue_close(const Scope& g, Argument handle, bool cancel_pending_enqueues = false) { return g.call("queue_close", {handle, cancel_pending_enqueues}); }
 inline std::vector<Output> queue_dequeue(const Scope& g, Argument handle, Argument component_types, int64_t timeout_ms = -1) { return g.outputs(g.call("queue_dequeue", {handle, component_types, timeout_ms})); }
 inline std::vector<Output> queue_dequeue_many(const Scope& g, Argument handle, Argument n, Argument component_types, int64_t timeout_ms = -1) { return g.outputs(g.call("queue_dequeue_many", {handle, n, component_types, timeout_ms})); }
@@ -142,6 +163,7 @@ inline Output random_uniform(const Scope& g, Argument shape, DType dtype = f32, 
 inline Output random_uniform_int(const Scope& g, Argument shape, Argument minval, Argument maxval, int64_t seed = 0, int64_t seed2 = 0) { return g.call("random_uniform_int", {shape, minval, maxval, seed, seed2}); }
 inline Output range(const Scope& g, Argument start, Argument limit, Argument delta = 1) { return g.call("range", {start, limit, delta}); }
 inline Output rank(const Scope& g, Argument input) { return g.call("rank", {input}); }
+inline Output real(const Scope& g, Argument input, DType dtype = f32) { return g.call("real", {input, dtype}); }
 inline Output real_div(const Scope& g, Argument x, Argument y) { return g.call("real_div", {x, y}); }
 inline Output reciprocal(const Scope& g, Argument x) { return g.call("reciprocal", {x}); }
 inline Output relu(const Scope& g, Argument features) { return g.call("relu", {features}); }
@@ -149,6 +171,9 @@ inline Output relu6(const Scope& g, Argument features) { return g.call("relu6", 
 inline Output reshape(const Scope& g, Argument tensor, Argument shape) { return g.call("reshape", {tensor, shape}); }
 inline Output reverse(const Scope& g, Argument tensor, Argument axis) { return g.call("reverse", {tensor, axis}); }
 inline Output reverse_sequence(const Scope& g, Argument input, Argument seq_lengths, int64_t seq_dim, int64_t batch_dim = 0) { return g.call("reverse_sequence", {input, seq_lengths, seq_dim, batch_dim}); }
+inline Output rfft(const Scope& g, Argument input, Argument fft_length, DType dtype = DType::Complex64) { return g.call("rfft", {input, fft_length, dtype}); }
+inline Output rfft2d(const Scope& g, Argument input, Argument fft_length, DType dtype = DType::Complex64) { return g.call("rfft2d", {input, fft_length, dtype}); }
+inline Output rfft3d(const Scope& g, Argument input, Argument fft_length, DType dtype = DType::Complex64) { return g.call("rfft3d", {input, fft_length, dtype}); }
 inline Output round(const Scope& g, Argument x) { return g.call("round", {x}); }
 inline Output rsqrt(const Scope& g, Argument x) { return g.call("rsqrt", {x}); }
 inline Output scatter_add(const Scope& g, Argument ref, Argument indices, Argument updates, bool use_locking = false) { return g.call("scatter_add", {ref, indices, updates, use_locking}); }
@@ -158,6 +183,7 @@ inline Output scatter_min(const Scope& g, Argument ref, Argument indices, Argume
 inline Output scatter_mul(const Scope& g, Argument ref, Argument indices, Argument updates, bool use_locking = false) { return g.call("scatter_mul", {ref, indices, updates, use_locking}); }
 inline Output scatter_sub(const Scope& g, Argument ref, Argument indices, Argument updates, bool use_locking = false) { return g.call("scatter_sub", {ref, indices, updates, use_locking}); }
 inline Output scatter_update(const Scope& g, Argument ref, Argument indices, Argument updates, bool use_locking = true) { return g.call("scatter_update", {ref, indices, updates, use_locking}); }
+inline Output self_adjoint_eig(const Scope& g, Argument input, bool compute_v = true) { return g.call("self_adjoint_eig", {input, compute_v}); }
 inline Output shape(const Scope& g, Argument input, DType out_type = i32) { return g.call("shape", {input, out_type}); }
 inline std::vector<Output> shape_n(const Scope& g, std::vector<Output> input, DType out_type = i32) { return g.outputs(g.call("shape_n", {std::move(input), out_type})); }
 inline Output sigmoid(const Scope& g, Argument x) { return g.call("sigmoid", {x}); }
@@ -189,6 +215,7 @@ inline Output strided_slice(const Scope& g, Argument input, Argument begin, Argu
 inline Output sub(const Scope& g, Argument x, Argument y) { return g.call("sub", {x, y}); }
 inline Output sum(const Scope& g, Argument input) { return g.call("sum", {input}); }
 inline Output sum(const Scope& g, Argument input, Argument axis, bool keep_dims = false) { return g.call("sum", {input, axis, keep_dims}); }
+inline Output svd(const Scope& g, Argument input, bool compute_uv = true, bool full_matrices = false) { return g.call("svd", {input, compute_uv, full_matrices}); }
 inline Output tanh(const Scope& g, Argument x) { return g.call("tanh", {x}); }
 inline Output tensor_scatter_add(const Scope& g, Argument tensor, Argument indices, Argument updates) { return g.call("tensor_scatter_add", {tensor, indices, updates}); }
 inline Output tensor_scatter_max(const Scope& g, Argument tensor, Argument indices, Argument updates) { return g.call("tensor_scatter_max", {tensor, indices, updates}); }

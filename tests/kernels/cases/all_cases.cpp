@@ -10,6 +10,7 @@ const OpCases& all_cases() {
     add_convolution_cases(result);
     add_einsum_cases(result);
     add_layout_cases(result);
+    add_linalg_cases(result);
     add_lookup_cases(result);
     add_math_cases(result);
     add_nn_cases(result);

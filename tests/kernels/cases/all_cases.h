@@ -13,6 +13,7 @@ void add_control_cases(OpCases& cases);
 void add_convolution_cases(OpCases& cases);
 void add_einsum_cases(OpCases& cases);
 void add_layout_cases(OpCases& cases);
+void add_linalg_cases(OpCases& cases);
 void add_lookup_cases(OpCases& cases);
 void add_math_cases(OpCases& cases);
 void add_nn_cases(OpCases& cases);

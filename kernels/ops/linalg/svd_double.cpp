@@ -1,0 +1,3 @@
+#include "kernels/ops/linalg/svd-inl.h"
+
+template class Eigen::BDCSVD<troupe::Matrix<double>>;
