@@ -108,6 +108,13 @@ struct SoftplusGrad {  // dy sigmoid(x)
     return hn::Mul(dy, sigmoid(d, x));
   }
 };
+struct SoftsignGrad {  // dy / (1 + |x|)^2
+  template <class D>
+  static HWY_INLINE Vector<D> apply(D d, Vector<D> dy, Vector<D> x) {
+    const auto distance = hn::Add(constant(d, 1), hn::Abs(x));
+    return hn::Div(dy, hn::Mul(distance, distance));
+  }
+};
 struct SqrtGrad {  // dy / (2 y)
   template <class D>
   static HWY_INLINE Vector<D> apply(D d, Vector<D> y, Vector<D> dy) {
@@ -174,6 +181,7 @@ BinaryLoop binary_loop_of(VectorBinary function) {
     case VectorBinary::RsqrtGrad: return binary_loop<RsqrtGrad, T>;
     case VectorBinary::SigmoidGrad: return binary_loop<SigmoidGrad, T>;
     case VectorBinary::SoftplusGrad: return binary_loop<SoftplusGrad, T>;
+    case VectorBinary::SoftsignGrad: return binary_loop<SoftsignGrad, T>;
     case VectorBinary::SqrtGrad: return binary_loop<SqrtGrad, T>;
     case VectorBinary::TanhGrad: return binary_loop<TanhGrad, T>;
   }

@@ -40,6 +40,7 @@ enum class VectorUnary : uint8_t {
   Sigmoid,
   Sin,
   Softplus,
+  Softsign,
   Sqrt,
   Square,
   Tanh,
@@ -62,6 +63,7 @@ enum class VectorBinary : uint8_t {
   SeluGrad,
   SigmoidGrad,
   SoftplusGrad,
+  SoftsignGrad,
   SqrtGrad,
   TanhGrad,
 };

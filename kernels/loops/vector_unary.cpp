@@ -143,6 +143,12 @@ struct Softplus {  // max(x, 0) + log(1 + exp(-|x|))
     return hn::Add(Relu::apply(d, x), log1p(d, exp(d, hn::Neg(hn::Abs(x)))));
   }
 };
+struct Softsign {  // x / (1 + |x|)
+  template <class D>
+  static HWY_INLINE Vector<D> apply(D d, Vector<D> x) {
+    return hn::Div(x, hn::Add(constant(d, 1), hn::Abs(x)));
+  }
+};
 struct Sqrt {
   template <class D>
   static HWY_INLINE Vector<D> apply(D, Vector<D> x) {
@@ -199,6 +205,7 @@ UnaryLoop unary_loop_of(VectorUnary function) {
     case VectorUnary::Sigmoid: return unary_loop<Sigmoid, T>;
     case VectorUnary::Sin: return unary_loop<Sin, T>;
     case VectorUnary::Softplus: return unary_loop<Softplus, T>;
+    case VectorUnary::Softsign: return unary_loop<Softsign, T>;
     case VectorUnary::Sqrt: return unary_loop<Sqrt, T>;
     case VectorUnary::Square: return unary_loop<Square, T>;
     case VectorUnary::Tanh: return unary_loop<Tanh, T>;

@@ -3,6 +3,7 @@
 //   Elu              exp(x) - 1 below 0, x above           floating; EluGrad (gradients, outputs)
 //   Selu             scale x, below 0 scale alpha (exp(x) - 1)    floating; SeluGrad (gradients, outputs)
 //   Softplus         log(1 + exp(x))                       floating; SoftplusGrad (gradients, features)
+//   Softsign         x / (1 + |x|)                         floating; SoftsignGrad (gradients, features)
 //   Sigmoid, Tanh                                          floating and complex; SigmoidGrad, TanhGrad (y, dy)
 // NaN gives NaN.
 #include <cmath>
@@ -83,6 +84,9 @@ void selu_gradient(GradientContext& context) {
 void softplus_gradient(GradientContext& context) {
   context.set(0, context.scope().add_one("SoftplusGrad", {context.gradient(), context.input(0)}));
 }
+void softsign_gradient(GradientContext& context) {
+  context.set(0, context.scope().add_one("SoftsignGrad", {context.gradient(), context.input(0)}));
+}
 void sigmoid_gradient(GradientContext& context) {
   context.set(0, context.scope().add_one(
                      "SigmoidGrad", {conjugate(context.scope(), context.output(0)), context.gradient()}));
@@ -112,6 +116,15 @@ void softplus_grad_gradient(GradientContext& context) {  // out = dy sigmoid(x)
   const Output gradient = context.gradient(), dy = context.input(0), x = context.input(1);
   context.set(0, scope.add_one("SoftplusGrad", {gradient, x}));
   context.set(1, scope.add_one("SigmoidGrad", {sigmoid(scope, x), mul(scope, gradient, dy)}));
+}
+
+void softsign_grad_gradient(GradientContext& context) {  // out = dy / (1 + |x|)^2
+  const Scope& scope = context.scope();
+  const Output gradient = context.gradient(), dy = context.input(0), x = context.input(1);
+  context.set(0, scope.add_one("SoftsignGrad", {gradient, x}));
+  const Output product = scope.add_one("SoftsignGrad", {mul(scope, gradient, dy), x});
+  const Output slope = div(scope, mul(scope, sign(scope, x), -2), add(scope, abs(scope, x), 1));
+  context.set(1, mul(scope, product, slope));
 }
 
 void sigmoid_grad_gradient(GradientContext& context) {  // out = dy y (1 - y)
@@ -164,6 +177,7 @@ void add_activation_ops(OpLibrary& library) {
       {"Selu", floating, nullptr, selu_gradient, unary_loop<VectorUnary::Selu>, Cost::Transcendental},
       {"Softplus", floating, "softplus(features)", softplus_gradient, unary_loop<VectorUnary::Softplus>,
        Cost::Transcendental},
+      {"Softsign", floating, nullptr, softsign_gradient, unary_loop<VectorUnary::Softsign>, Cost::Arithmetic},
   };
   for (const auto& [name, types, constructor, gradient, loop_of, cost] : activations) {
     OpDefBuilder op(name);
@@ -199,6 +213,8 @@ void add_activation_ops(OpLibrary& library) {
        binary_loop<VectorBinary::SeluGrad>},
       {"SoftplusGrad", floating, "gradients: T", "features: T", "backprops: T", softplus_grad_gradient,
        binary_loop<VectorBinary::SoftplusGrad>},
+      {"SoftsignGrad", floating, "gradients: T", "features: T", "backprops: T", softsign_grad_gradient,
+       binary_loop<VectorBinary::SoftsignGrad>},
       {"SigmoidGrad", floating_or_complex, "y: T", "dy: T", "z: T", sigmoid_grad_gradient,
        binary_loop<VectorBinary::SigmoidGrad, SigmoidGrad, ComplexTypes>},
       {"TanhGrad", floating_or_complex, "y: T", "dy: T", "z: T", tanh_grad_gradient,

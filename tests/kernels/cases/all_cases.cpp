@@ -8,9 +8,11 @@ const OpCases& all_cases() {
     add_array_cases(result);
     add_control_cases(result);
     add_convolution_cases(result);
+    add_ctc_cases(result);
     add_einsum_cases(result);
     add_layout_cases(result);
     add_linalg_cases(result);
+    add_local_cases(result);
     add_lookup_cases(result);
     add_math_cases(result);
     add_nn_cases(result);
@@ -19,6 +21,7 @@ const OpCases& all_cases() {
     add_random_cases(result);
     add_sparse_cases(result);
     add_sparse_layout_cases(result);
+    add_selection_cases(result);
     add_state_cases(result);
     return result;
   }();

@@ -11,9 +11,11 @@ const OpCases& all_cases();
 void add_array_cases(OpCases& cases);
 void add_control_cases(OpCases& cases);
 void add_convolution_cases(OpCases& cases);
+void add_ctc_cases(OpCases& cases);
 void add_einsum_cases(OpCases& cases);
 void add_layout_cases(OpCases& cases);
 void add_linalg_cases(OpCases& cases);
+void add_local_cases(OpCases& cases);
 void add_lookup_cases(OpCases& cases);
 void add_math_cases(OpCases& cases);
 void add_nn_cases(OpCases& cases);
@@ -22,6 +24,7 @@ void add_pool_cases(OpCases& cases);
 void add_random_cases(OpCases& cases);
 void add_sparse_cases(OpCases& cases);
 void add_sparse_layout_cases(OpCases& cases);
+void add_selection_cases(OpCases& cases);
 void add_state_cases(OpCases& cases);
 
 /// Adds the cases of an op that is a function of each element of its input, for elements between low and high.

@@ -25,7 +25,8 @@ Tensor rows(int64_t count, uint64_t seed = 1) { return random_doubles(Shape{coun
 Tensor one(double value = 1) { return doubles({}, {value}); }
 
 void add_activation_cases(OpCases& cases) {
-  for (const char* op : {"Relu", "Relu6", "LeakyRelu", "Elu", "Selu", "Softplus", "Sigmoid", "Tanh"}) {
+  for (const char* op :
+       {"Relu", "Relu6", "LeakyRelu", "Elu", "Selu", "Softplus", "Softsign", "Sigmoid", "Tanh"}) {
     add_function_cases(cases, op, -4, 8);
     cases.good(op, {converted(random_doubles(Shape{37}, -100, 100), DType::Float)});
   }
@@ -33,7 +34,7 @@ void add_activation_cases(OpCases& cases) {
     for (const DType dtype : {DType::Int32, DType::Int8, DType::UInt8, DType::Int64})
       cases.good(op, {converted(random_doubles(Shape{37}, -9, 9), dtype)});
   for (const char* op : {"ReluGrad", "Relu6Grad", "LeakyReluGrad", "EluGrad", "SeluGrad", "SoftplusGrad",
-                         "SigmoidGrad", "TanhGrad"}) {
+                         "SoftsignGrad", "SigmoidGrad", "TanhGrad"}) {
     add_paired_cases(cases, op, -0.9, 0.9);
     add_paired_cases(cases, op, 3, 8);
   }

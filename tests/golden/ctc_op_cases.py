@@ -1,0 +1,42 @@
+"""More calls of single ops: connectionist temporal classification; op_cases.py says what a case is."""
+import numpy
+
+from op_cases import case
+from reference import i32, i64, mixed, zeros
+
+ONE_EACH, TWO_AND_ONE = i64([[0, 0], [1, 0]]), i64([[0, 0], [0, 1], [1, 0]])
+
+
+def losses():
+    op = "CTCLoss"
+    inputs = mixed([3, 2, 4])
+    full = i32([3, 3])
+    for dtype in (numpy.float32, numpy.float64):
+        rounded = {"close": 1e-5, "near": 1e-6} if dtype == numpy.float32 else {"close": 1e-12, "near": 1e-13}
+        x = inputs.astype(dtype)
+        case(op, x, ONE_EACH, i32([0, 1]), full, **rounded)
+        for collapses, merges in ((False, False), (False, True), (True, False), (True, True)):
+            flags = {"preprocess_collapse_repeated": collapses, "ctc_merge_repeated": merges}
+            for values in ([0, 1, 1], [0, 0, 1]):
+                case(op, x, TWO_AND_ONE, i32(values), full, **flags, **rounded)
+                case(op, mixed([9, 2, 6], dtype, -5, 5), TWO_AND_ONE, i32(values), i32([9, 4]), **flags, **rounded)
+    rounded = {"close": 1e-5, "near": 1e-6}
+    case(op, inputs, i64([[0, 5], [1, 0]]), i32([0, 1]), full, **rounded)
+    case(op, inputs, TWO_AND_ONE, i32([0, 3, 1]), full, **rounded)
+    case(op, inputs, TWO_AND_ONE, i32([0, 0, 1]), i32([2, 3]), **rounded)
+    case(op, inputs, TWO_AND_ONE, i32([0, 1, 1]), i32([1, 3]), ignore_longer_outputs_than_inputs=True, **rounded)
+    case(op, inputs, ONE_EACH, i32([0, 1]), i32([0, 3]), ignore_longer_outputs_than_inputs=True, **rounded)
+    labels = i64([[b, i] for b in range(3) for i in range(4)])
+    values = i32([0, 1, 2, 2, 3, 3, 1, 0, 4, 5, 6, 7])
+    case(op, mixed([12, 3, 9], low=-4, high=4), labels, values, i32([12, 7, 8]), **rounded)
+    for indices, of, lengths in (([[0, 0]], [0], [3, 3]), ([[1, 0], [0, 0]], [0, 1], [3, 3]), ([[0, 0], [0, 0], [1, 0]], [0, 1, 1], [3, 3]),
+                                 ([[0, 0], [0, 1], [1, 0]], [3, 0, 1], [3, 3]), ([[0, 0], [0, 1], [1, 0]], [0, 1, 1], [1, 3]),
+                                 ([[0, 0], [1, 0]], [-1, 1], [3, 3]), ([[0, 0], [1, 0]], [0, 1], [0, 3]),
+                                 ([[0, 0], [1, 0]], [0, 1], [-1, 3]), ([[0, 0], [1, 0]], [0, 1], [4, 3]),
+                                 ([[0, 0], [2, 0]], [0, 1], [3, 3]), ([[0, 0, 0], [1, 0, 0]], [0, 1], [3, 3]),
+                                 ([[0, 0], [1, 0]], [0], [3, 3]), ([[0, 0], [1, 0]], [0, 1], [3])):
+        case(op, inputs, i64(indices), i32(of), i32(lengths), fails=True)
+    case(op, zeros([3, 2]), ONE_EACH, i32([0, 1]), full, fails=True)
+
+
+FAMILIES = (losses,)
