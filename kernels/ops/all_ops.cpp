@@ -26,6 +26,7 @@ void add_control_flow_ops(OpLibrary& library);
 void add_convolution_ops(OpLibrary& library);
 void add_cross(OpLibrary& library);
 void add_cross_entropy_ops(OpLibrary& library);
+void add_ctc_decoder(OpLibrary& library);
 void add_ctc_loss(OpLibrary& library);
 void add_cumulative_ops(OpLibrary& library);
 void add_determinant_ops(OpLibrary& library);
@@ -136,6 +137,7 @@ std::shared_ptr<const OpLibrary> make_op_library(const std::function<void(OpLibr
   add_convolution_ops(*library);
   add_cross(*library);
   add_cross_entropy_ops(*library);
+  add_ctc_decoder(*library);
   add_ctc_loss(*library);
   add_cumulative_ops(*library);
   add_determinant_ops(*library);

@@ -11,8 +11,8 @@ def losses():
     op = "CTCLoss"
     inputs = mixed([3, 2, 4])
     full = i32([3, 3])
+    rounded = {"close": 1e-5, "near": 1e-5}  # TensorFlow computes parts of both types in float
     for dtype in (numpy.float32, numpy.float64):
-        rounded = {"close": 1e-5, "near": 1e-6} if dtype == numpy.float32 else {"close": 1e-12, "near": 1e-13}
         x = inputs.astype(dtype)
         case(op, x, ONE_EACH, i32([0, 1]), full, **rounded)
         for collapses, merges in ((False, False), (False, True), (True, False), (True, True)):
@@ -20,7 +20,6 @@ def losses():
             for values in ([0, 1, 1], [0, 0, 1]):
                 case(op, x, TWO_AND_ONE, i32(values), full, **flags, **rounded)
                 case(op, mixed([9, 2, 6], dtype, -5, 5), TWO_AND_ONE, i32(values), i32([9, 4]), **flags, **rounded)
-    rounded = {"close": 1e-5, "near": 1e-6}
     case(op, inputs, i64([[0, 5], [1, 0]]), i32([0, 1]), full, **rounded)
     case(op, inputs, TWO_AND_ONE, i32([0, 3, 1]), full, **rounded)
     case(op, inputs, TWO_AND_ONE, i32([0, 0, 1]), i32([2, 3]), **rounded)
@@ -39,4 +38,19 @@ def losses():
     case(op, zeros([3, 2]), ONE_EACH, i32([0, 1]), full, fails=True)
 
 
-FAMILIES = (losses,)
+def greedy_decoding():
+    op = "CTCGreedyDecoder"
+    for dtype in (numpy.float32, numpy.float64):
+        x = mixed([9, 3, 4], dtype)
+        for merges in (False, True):
+            for blank in (-1, 0, 2, -4):
+                case(op, x, i32([9, 0, 5]), merge_repeated=merges, blank_index=blank, close=1e-6)
+    case(op, zeros([4, 1, 3]), i32([4]), merge_repeated=True)
+    case(op, zeros([4, 0, 3]), i32([]), ours=[zeros([0, 2], numpy.int64), i64([]), i64([0, 0]), zeros([0, 1])],
+         why="of no sequences the decoded ones are none")
+    for shape, lengths, blank in (([4, 1, 3], [5], -1), ([4, 1, 3], [4, 4], -1), ([4, 3], [4], -1), ([0, 1, 3], [0], -1),
+                                  ([4, 1, 3], [4], 3), ([4, 1, 3], [4], -4)):
+        case(op, zeros(shape), i32(lengths), blank_index=blank, fails=True)
+
+
+FAMILIES = (losses, greedy_decoding)

@@ -70,14 +70,14 @@ def rounding_to_steps():
         for low, high in ((-6.0, 6.0), (-0.7, 5.1), (0.0, 3.0), (1.0, 5.0), (-5.0, -1.0)):
             limits = dict(min=low, max=high)
             case("FakeQuantWithMinMaxArgs", x, **limits, **attrs, **rounded)
-            case("FakeQuantWithMinMaxArgsGradient", dy, x, **limits, **attrs)
+            case("FakeQuantWithMinMaxArgsGradient", dy, x, **limits, **attrs, near=1e-9)  # of two zeros either
             case("FakeQuantWithMinMaxVars", x, f32(low), f32(high), **attrs, **rounded)
             case("FakeQuantWithMinMaxVarsGradient", dy, x, f32(low), f32(high), **attrs, close=1e-6, near=1e-6)
         low, high = f32([-6, -0.7, 0, 0]), f32([6, 5.1, 3, 0])
         case("FakeQuantWithMinMaxVarsPerChannel", x, low, high, **attrs, **rounded)
         case("FakeQuantWithMinMaxVarsPerChannelGradient", dy, x, low, high, **attrs, close=1e-6, near=1e-6)
     case("FakeQuantWithMinMaxVars", x, f32(0), f32(0))
-    case("FakeQuantWithMinMaxVarsGradient", dy, x, f32(0), f32(0))
+    case("FakeQuantWithMinMaxVarsGradient", dy, x, f32(0), f32(0), near=1e-9)
     case("FakeQuantWithMinMaxArgs", f32(1), **rounded)
     case("FakeQuantWithMinMaxArgs", zeros([0, 3]))
     for bits in (1, 17):

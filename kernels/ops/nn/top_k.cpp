@@ -32,13 +32,23 @@ Status check_k(int64_t k, int64_t columns) {
       (columns == unknown_dim ? std::string("columns of input") : std::to_string(columns)) + "]");
 }
 
+int64_t number_in(const Tensor& k) {
+  return k.dtype() == DType::Int16 ? int64_t{k.as<int16_t>()[0]} : integers(k)[0];
+}
+
+/// Returns k if it is an attribute or a constant.
+std::optional<int64_t> known_k(const ShapeContext& context) {
+  if (context.inputs() == 1) return context.attr<int64_t>("k");
+  if (const Tensor* const k = context.constant(1)) return number_in(*k);
+  return constant_integer(context, 1);
+}
+
 Status top_k_shape(ShapeContext& context) {
-  const bool is_input = context.inputs() == 2;
-  if (is_input) TROUPE_RETURN_IF_FAILED(context.with_rank(1, 0).status());
+  if (context.inputs() == 2) TROUPE_RETURN_IF_FAILED(context.with_rank(1, 0).status());
   const PartialShape& input = context.input(0);
   if (!input.known_rank()) return {};
   if (input.rank() == 0) return invalid_argument("input is a scalar; it must have at least one dimension");
-  const auto k = is_input ? constant_integer(context, 1) : context.attr<int64_t>("k");
+  const auto k = known_k(context);
   if (k) TROUPE_RETURN_IF_FAILED(check_k(*k, input.dims().back()));
   std::vector<int64_t> dims(input.dims().begin(), input.dims().end());
   dims.back() = k.value_or(unknown_dim);
@@ -56,7 +66,7 @@ Result<int64_t> k_of(const KernelContext& context) {
   if (context.inputs() == 1) return context.node().attrs.get<int64_t>("k");
   const Tensor& k = context.input(1);
   if (!k.shape().is_scalar()) return invalid_argument("k of shape " + k.shape().text() + " is not a scalar");
-  return k.dtype() == DType::Int16 ? int64_t{k.as<int16_t>()[0]} : integers(k)[0];
+  return number_in(k);
 }
 
 Status check_index_type(DType dtype, int64_t columns) {

@@ -74,11 +74,33 @@ void add_bad_losses(OpCases& cases) {
             "inputs has shape [3,2,0]");
 }
 
+void add_greedy_decoder_cases(OpCases& cases) {
+  const char* const op = "CTCGreedyDecoder";
+  const Tensor x = random_doubles(Shape{7, 3, 4}, -3, 3), lengths = ints({7, 0, 5});
+  for (const bool merges : {false, true})
+    for (const int64_t blank : {-1, 0, 3, -4})
+      cases.good_in_every_type(op, {x, lengths}, {{"merge_repeated", merges}, {"blank_index", blank}});
+  cases.good(op, {random_doubles(Shape{3, 0, 2}, 0, 1), ints({})});
+  cases.good(op, {doubles(Shape{4, 1, 2}, {1, 1, 1, 0, 0, 1, 1, 0}), ints({4})}, {{"merge_repeated", true}});
+  cases.good(op, {converted(random_doubles(Shape{300, 9, 501}, -3, 3), f32),
+                  converted(random_doubles(Shape{9}, 0, 300), i32)});
+  for (const int64_t blank : {int64_t{4}, int64_t{-5}, INT64_MAX, INT64_MIN})
+    cases.bad(op, {x, lengths}, {{"blank_index", blank}}, "it must be in [-4, 4)");
+  cases.bad(op, {x, ints({7, 8, 5})}, {}, "sequence_length[1] is 8; it must be in [0, 7]");
+  cases.bad(op, {x, ints({7, 3, -1})}, {}, "sequence_length[2] is -1; it must be in [0, 7]");
+  cases.bad(op, {x, ints({7, 3})}, {}, "");
+  cases.bad(op, {x, int_scalar(3)}, {}, "");
+  cases.bad(op, {random_doubles(Shape{0, 3, 4}, 0, 1), ints({0, 0, 0})}, {}, "inputs has shape [0,3,4]");
+  cases.bad(op, {random_doubles(Shape{7, 3, 0}, 0, 1), lengths}, {}, "inputs has shape [7,3,0]");
+  cases.bad(op, {doubles({}, {1}), lengths}, {}, "");
+}
+
 }  // namespace
 
 void add_ctc_cases(OpCases& cases) {
   add_good_losses(cases);
   add_bad_losses(cases);
+  add_greedy_decoder_cases(cases);
 }
 
 }  // namespace troupe::test
