@@ -1,9 +1,9 @@
-// CTCGreedyDecoder(inputs, sequence_length): of each sequence of a batch the most probable class of each step, without blanks. `inputs`
-// [time, batch, classes] are logits; the blank is class blank_index, where a negative number counts from the last class on. With
-// merge_repeated, equal classes at neighbouring steps count once. Of equal logits the first counts. Sequence b has the first
-// sequence_length[b] steps. The decoded classes are a sparse matrix [batch, longest sequence]; log_probability [batch, 1] is minus the
-// sum of the greatest logits. Float or double. Fails with InvalidArgument for an input without steps or classes, for a
-// sequence_length outside [0, time], and for a blank_index outside [-classes, classes). Not differentiable.
+// CTCGreedyDecoder(inputs, sequence_length): of each sequence of a batch the most probable class of each step, without blanks.
+// `inputs` [time, batch, classes] are logits; the blank is class blank_index, where a negative number counts from the last class
+// on. With merge_repeated, equal classes at neighbouring steps count once. Of equal logits the first counts. Sequence b has the
+// first sequence_length[b] steps. The decoded classes are a sparse matrix [batch, longest sequence]; log_probability [batch, 1]
+// is minus the sum of the greatest logits. Float or double. Fails with InvalidArgument for an input without steps or classes, for
+// a sequence_length outside [0, time], and for a blank_index outside [-classes, classes). Not differentiable.
 #include <algorithm>
 #include <numeric>
 

@@ -1,7 +1,7 @@
-// InTopK(predictions, targets), with attribute k, and InTopKV2(predictions, targets, k): for each row of predictions [batch, classes]
-// whether less than k of its elements are greater than that of the class targets[row]. False if the target is not a class, and if an
-// element that decides is not finite: the target's own, or one before k + 1 greater ones were found. Fails with InvalidArgument
-// unless predictions is a matrix and targets a vector with an element for each of its rows.
+// InTopK(predictions, targets), with attribute k, and InTopKV2(predictions, targets, k): for each row of predictions [batch,
+// classes] whether less than k of its elements are greater than that of the class targets[row]. False if the target is not a
+// class, and if an element that decides is not finite: the target's own, or one before k + 1 greater ones were found. Fails with
+// InvalidArgument unless predictions is a matrix and targets a vector with an element for each of its rows.
 #include <cmath>
 
 #include "graph/build/shape_context.h"

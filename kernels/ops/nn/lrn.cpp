@@ -1,12 +1,13 @@
 // Local response normalisation over the channels of images [batch, height, width, channels] (Krizhevsky et al. 2012):
-//   LRN(input)                                        x_i / (bias + alpha sum x_j^2)^beta, where the sum is over the channels j with
-//                                                     |i - j| <= depth_radius
+//   LRN(input)                                        x_i / (bias + alpha sum x_j^2)^beta, where the sum is over the channels
+//                                                     j with |i - j| <= depth_radius
 //   LRNGrad(input_grads, input_image, output_image)   the gradient by the input; the three have one shape
-// Half, bfloat16 and float; computed in float. Fails with InvalidArgument for images of another rank and for a negative depth_radius.
+// Half, bfloat16 and float; computed in float. Fails with InvalidArgument for images of another rank and for a negative
+// depth_radius.
 //
-// Method: pixels are computed in blocks that fit the first cache. A window sum is the sum of the sums of 1, 2, 4, ... neighbours that
-// make up its width. So it takes O(log depth_radius) vector additions, and nothing is subtracted, which keeps it as accurate as a
-// pairwise sum.
+// Method: pixels are computed in blocks that fit the first cache. A window sum is the sum of the sums of 1, 2, 4, ... neighbours
+// that make up its width. So it takes O(log depth_radius) vector additions, and nothing is subtracted, which keeps it as
+// accurate as a pairwise sum.
 #include <algorithm>
 
 #include "graph/build/gradients.h"
@@ -48,8 +49,8 @@ struct Normalization {
 };
 
 struct LrnArguments {
-  std::vector<const Tensor*>
-      inputs;  ///< the image; of the gradient input_grads, input_image and output_image
+  /// The image; for the gradient input_grads, input_image and output_image.
+  std::vector<const Tensor*> inputs;
   Tensor& output;
   Normalization normalization;
 };

@@ -1,8 +1,8 @@
-// TopK(input), with attribute k, and TopKV2(input, k): the k greatest elements of each row of `input`, which is one along its last
-// dimension, and their indices in the row. Both outputs have the shape of the input with k as the last dimension. The greatest
-// element comes first, also if `sorted` is false; of equal elements that with the lower index comes first, and NaN comes after all
-// numbers. Real types. Fails with InvalidArgument for a scalar input, for a k outside [0, columns], and if index_type cannot hold an
-// index.
+// TopK(input), with attribute k, and TopKV2(input, k): the k greatest elements of each row of `input`, which is one along its
+// last dimension, and their indices in the row. Both outputs have the shape of the input with k as the last dimension. The
+// greatest element comes first, also if `sorted` is false; of equal elements that with the lower index comes first, and NaN comes
+// after all numbers. Real types. Fails with InvalidArgument for a scalar input, for a k outside [0, columns], and if index_type
+// cannot hold an index.
 //
 // Method: a row is read once. A list keeps the elements that are greater than the k-th greatest known so far; when it is full,
 // std::nth_element reduces it to the k greatest. So a row of n elements costs O(n) for the selection and O(k log k) for sorting.

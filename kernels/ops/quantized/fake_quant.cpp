@@ -1,13 +1,13 @@
 // Rounding of floats as if they were stored in num_bits bits and read back:
-//   FakeQuantWithMinMaxArgs(inputs)                        the range is in the attributes min < max
-//   FakeQuantWithMinMaxVars(inputs, min, max)              min and max are scalars
-//   FakeQuantWithMinMaxVarsPerChannel(inputs, min, max)    vectors with a range for each index of the last dimension
-//   ..Gradient(gradients, inputs [, min, max])             gradients where the input is in the range, 0 elsewhere; of min (max) the sum
-//                                                          of the gradients of inputs below (above) the range
-// The range has 2^num_bits steps, one less with narrow_range, and is moved so that 0 is a step. If min and max are both 0, outputs
-// are 0 and gradients pass. NaN stays NaN. Fails with InvalidArgument unless num_bits is in [2, 16]. The gradient is that of rounding
-// as if it were the identity. Source: Jacob et al. 2018, "Quantization and Training of Neural Networks for Efficient
-// Integer-Arithmetic-Only Inference", section 3.
+//   FakeQuantWithMinMaxArgs(inputs)                       the range is in the attributes min < max
+//   FakeQuantWithMinMaxVars(inputs, min, max)             min and max are scalars
+//   FakeQuantWithMinMaxVarsPerChannel(inputs, min, max)   vectors with a range for each index of the last dimension
+//   ..Gradient(gradients, inputs [, min, max])            gradients where the input is in the range, 0 elsewhere; of min (max)
+//                                                         the sum of the gradients of inputs below (above) the range
+// The range has 2^num_bits steps, one less with narrow_range, and is moved so that 0 is a step. If min and max are both 0,
+// outputs are 0 and gradients pass. NaN stays NaN. Fails with InvalidArgument unless num_bits is in [2, 16]. The gradient is
+// that of rounding as if it were the identity. Source: Jacob et al. 2018, "Quantization and Training of Neural Networks for
+// Efficient Integer-Arithmetic-Only Inference", section 3.
 #include <algorithm>
 #include <cmath>
 
