@@ -13,7 +13,7 @@ def greatest():
     for dtype in REALS:
         rows = numpy.array(EQUAL, dtype=dtype)
         case("TopKV2", rows, i32(4))
-    for index in (numpy.int16, numpy.int32, numpy.int64):
+    for index in (numpy.int32, numpy.int64):  # TensorFlow has no gradient by int16 indices
         case("TopKV2", f32(EQUAL), numpy.array(2, dtype=index), index_type=index)
     for shape, k in (([9], 1), ([2, 3, 17], 5), ([4, 3], 0), ([0, 3], 2), ([3, 0], 0), ([2, 6], 6)):
         case("TopKV2", mixed(shape), i32(k))
