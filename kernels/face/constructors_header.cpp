@@ -43,7 +43,11 @@ std::string initial_of(const AttrValue& value) {
   switch (kind_of(value)) {
     case AttrKind::Type: {
       const DType dtype = std::get<DType>(value);
-      return dtype == f32 ? "f32" : dtype == i32 ? "i32" : dtype == i64 ? "i64" : "?";
+      return dtype == f32                ? "f32"
+             : dtype == i32              ? "i32"
+             : dtype == i64              ? "i64"
+             : dtype == DType::Complex64 ? "DType::Complex64"
+                                         : "?";
     }
     case AttrKind::Int: return std::to_string(std::get<int64_t>(value));
     case AttrKind::Bool: return std::get<bool>(value) ? "true" : "false";
