@@ -44,8 +44,6 @@ void add_gather_nd_ops(OpLibrary& library);
 void add_gather_ops(OpLibrary& library);
 void add_hinted_matmul(OpLibrary& library);
 void add_fake_quant_ops(OpLibrary& library);
-void add_gather_nd_ops(OpLibrary& library);
-void add_gather_ops(OpLibrary& library);
 void add_in_top_k_ops(OpLibrary& library);
 void add_l2_loss(OpLibrary& library);
 void add_leaky_relu_ops(OpLibrary& library);
@@ -155,8 +153,6 @@ std::shared_ptr<const OpLibrary> make_op_library(const std::function<void(OpLibr
   add_gather_ops(*library);
   add_hinted_matmul(*library);
   add_fake_quant_ops(*library);
-  add_gather_nd_ops(*library);
-  add_gather_ops(*library);
   add_in_top_k_ops(*library);
   add_l2_loss(*library);
   add_leaky_relu_ops(*library);

@@ -274,7 +274,7 @@ void reciprocal_grad_gradient(GradientContext& context) {  // out = -dy conj(y)^
 // ---- Definitions
 
 constexpr const char* number = "T: numbertype";
-constexpr const char* real = "T: realnumbertype";
+constexpr const char* real_types = "T: realnumbertype";
 constexpr const char* floating = "T: floattype";
 constexpr const char* floating_or_complex = "T: {half, bfloat16, float, double, complex64, complex128}";
 
@@ -304,7 +304,7 @@ void add_arithmetic(OpLibrary& library) {
   library.kernel(unary_kernel("Square", unary_loop<VectorUnary::Square, Square, IntegerAndComplexTypes>));
   library.op(unary_op("Conj", "T: {complex64, complex128}", "conj").gradient(conj_gradient));
   library.kernel(unary_kernel("Conj", scalar_unary_loop_of<Conj, ComplexTypes>));
-  library.op(unary_op("Abs", real, "abs").gradient(abs_gradient));
+  library.op(unary_op("Abs", real_types, "abs").gradient(abs_gradient));
   library.kernel(unary_kernel("Abs", unary_loop<VectorUnary::Abs, Abs, IntegerTypes>));
   library.op(unary_op("Sign", number, "sign").gradient(zero_gradient));
   library.kernel(unary_kernel("Sign", scalar_unary_loop_of<Sign, WideNumberTypes>));

@@ -161,7 +161,7 @@ struct ActivationGrad {
   BinaryLoopOf loop_of;
 };
 
-constexpr const char* real = "T: realnumbertype";
+constexpr const char* real_types = "T: realnumbertype";
 constexpr const char* floating = "T: floattype";
 constexpr const char* floating_or_complex = "T: {half, bfloat16, float, double, complex64, complex128}";
 
@@ -169,10 +169,10 @@ constexpr const char* floating_or_complex = "T: {half, bfloat16, float, double, 
 
 void add_activation_ops(OpLibrary& library) {
   const Activation activations[] = {
-      {"Relu", real, "relu(features)", relu_gradient, unary_loop<VectorUnary::Relu, Relu, IntegerTypes>,
+      {"Relu", real_types, "relu(features)", relu_gradient, unary_loop<VectorUnary::Relu, Relu, IntegerTypes>,
        Cost::Arithmetic},
-      {"Relu6", real, "relu6(features)", relu6_gradient, unary_loop<VectorUnary::Relu6, Relu6, IntegerTypes>,
-       Cost::Arithmetic},
+      {"Relu6", real_types, "relu6(features)", relu6_gradient,
+       unary_loop<VectorUnary::Relu6, Relu6, IntegerTypes>, Cost::Arithmetic},
       {"Elu", floating, "elu(features)", elu_gradient, unary_loop<VectorUnary::Elu>, Cost::Transcendental},
       {"Selu", floating, nullptr, selu_gradient, unary_loop<VectorUnary::Selu>, Cost::Transcendental},
       {"Softplus", floating, "softplus(features)", softplus_gradient, unary_loop<VectorUnary::Softplus>,
@@ -203,9 +203,9 @@ void add_activation_ops(OpLibrary& library) {
     library.kernel(unary_kernel(name, loop_of, cost));
   }
   const ActivationGrad grads[] = {
-      {"ReluGrad", real, "gradients: T", "features: T", "backprops: T", gate_gradient,
+      {"ReluGrad", real_types, "gradients: T", "features: T", "backprops: T", gate_gradient,
        binary_loop<VectorBinary::ReluGrad, ReluGrad, IntegerTypes>},
-      {"Relu6Grad", real, "gradients: T", "features: T", "backprops: T", gate_gradient,
+      {"Relu6Grad", real_types, "gradients: T", "features: T", "backprops: T", gate_gradient,
        binary_loop<VectorBinary::Relu6Grad, Relu6Grad, IntegerTypes>},
       {"EluGrad", floating, "gradients: T", "outputs: T", "backprops: T", elu_grad_gradient,
        binary_loop<VectorBinary::EluGrad>},

@@ -15,7 +15,6 @@
 // have int32, too.
 #include "kernels/ops/nn/convolution.h"
 
-
 #include "graph/build/gradients.h"
 #include "graph/build/shape_context.h"
 #include "kernels/core/arguments.h"
