@@ -51,11 +51,7 @@ void StepContext::drive(std::unique_lock<std::mutex>& lock) {
   const int64_t since = info_.profiled ? StepProfile::now() : 0;
   while (true) {
     if (inbox_.has_news()) receive(false);
-    Activation activation;
-    while (next(activation)) {
-      run(activation);
-      if (inbox_.has_news()) receive(false);
-    }
+    run_ready();
     if (drivers_ > 1) break;  // another thread is inside a kernel and drives the step afterwards
     if (under_way_ == 0) {
       if (info_.profiled) profile_.driven += StepProfile::now() - since;
@@ -68,16 +64,24 @@ void StepContext::drive(std::unique_lock<std::mutex>& lock) {
   --drivers_;
 }
 
-// Returns nodes that take long after all others, so that it is known how many of them are ready together.
-bool StepContext::next(Activation& activation) {
-  while (state_.next(activation)) {
-    if (!shares_ || !takes_long(activation)) return true;
-    long_ready_.push_back(activation);
+// Runs the ready nodes. Nodes that take long run after all others, so that it is known how many of them are ready together.
+void StepContext::run_ready() {
+  Activation activation;
+  while (true) {
+    while (state_.next(activation)) {
+      if (shares_ && takes_long(activation)) {
+        long_ready_.push_back(activation);
+        continue;
+      }
+      run(activation);
+      if (inbox_.has_news()) receive(false);
+    }
+    if (long_ready_.empty()) return;
+    activation = long_ready_.back();
+    long_ready_.pop_back();
+    run(activation);
+    if (inbox_.has_news()) receive(false);
   }
-  if (long_ready_.empty()) return false;
-  activation = long_ready_.back();
-  long_ready_.pop_back();
-  return true;
 }
 
 void StepContext::begin_profile() {

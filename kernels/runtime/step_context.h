@@ -45,7 +45,7 @@ class StepContext {
   struct ReplyValues;
 
   void drive(std::unique_lock<std::mutex>& lock);
-  bool next(Activation& activation);
+  void run_ready();
   void run(Activation activation);
   void carry_out(Activation activation);
   void run_dead(Activation activation, const PreparedNode& node);
