@@ -34,9 +34,8 @@ class ActorNode {
    public:
     explicit KeepAlive(ActorNode& node) : node_(node) { node_.steps.fetch_add(1, std::memory_order_relaxed); }
     ~KeepAlive() {
-      Scheduler& scheduler =
-          node_.scheduler;  // outlives the node, which may be destroyed after the decrement
-      if (node_.steps.fetch_sub(1, std::memory_order_acq_rel) == 1) scheduler.wake();
+      Scheduler& waker = node_.scheduler;  // outlives the node, which may be destroyed after the decrement
+      if (node_.steps.fetch_sub(1, std::memory_order_acq_rel) == 1) waker.wake();
     }
     KeepAlive(const KeepAlive&) = delete;
     KeepAlive& operator=(const KeepAlive&) = delete;

@@ -228,8 +228,8 @@ void add_max_pool_argmax_ops(OpLibrary& library) {
                  .output("argmax: Targmax")
                  .attr("Targmax: {int32, int64} = int64")
                  .attr("T: realnumbertype")
-                 .constructor(
-                     "max_pool_with_argmax(input, ksize, strides, padding, Targmax, include_batch_in_index)")
+                 .constructor("max_pool_with_argmax(input, ksize, strides, padding, index_dtype: Targmax, "
+                              "include_batch_in_index)")
                  .shape(argmax_shape)
                  .gradient(argmax_gradient));
   library.op(
