@@ -34,12 +34,15 @@ set(TROUPE_PUBLIC_HEADERS
   actors/runtime.h
   actors/step/session.h
   actors/step/session_options.h
+  apps/nn/gradients.h
   apps/nn/initializers.h
   apps/nn/layers.h
   apps/nn/network.h
   apps/nn/variable_snapshot.h
   apps/nn/optimizer.h
   apps/nn/replication_strategy.h
+  apps/nn/schedules.h
+  apps/nn/weight_averages.h
   apps/troupe.h
 
   # For programs with ops, kernels and services of their own. actors/engine/role.h and messages/wire/message_reader.h need Cap'n Proto.

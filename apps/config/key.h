@@ -10,10 +10,8 @@
 namespace troupe::config {
 
 enum class Kind : uint8_t {
-  Section,  ///< a table
-  /// A list of tables. The paths of their keys begin with the path of the list. If the keys of the tables depend on their
-  /// `type`, the paths continue with the type: "model.layers.dense.units".
-  Sections,
+  Section,   ///< a table
+  Sections,  ///< a list of tables; the paths of their keys begin with the path of the list
   Boolean,
   Integer,
   Number,  ///< a floating point number; an integer is accepted and converted
@@ -29,6 +27,7 @@ enum class Kind : uint8_t {
   Paths,        ///< one path or several, relative to the run file; the check makes them absolute
   Endpoints,    ///< one "host:port" or several
   Dimensions,   ///< a list of integers, each in `range`
+  Numbers,      ///< a list of floating point numbers, each in `range`; integers are accepted and converted
   IntegerPair,  ///< an integer or a list of two, each in `range`
   Unavailable,  ///< a key that is reserved, but not available yet
 };
@@ -53,7 +52,9 @@ struct Rules {
   std::string_view choices = {};  ///< the allowed values, such as "sgd|momentum|adam"
   /// If set, returns the allowed values, in place of `choices`, from a list defined elsewhere.
   std::string (*listed_choices)() = nullptr;
-  bool by_type = false;               ///< for Sections: whether the keys of a table depend on its `type`
+  /// For Section and Sections: whether further keys of the table depend on its `type`. The paths of these continue with the type:
+  /// "model.layers.dense.units".
+  bool by_type = false;
   std::string_view unavailable = {};  ///< values that are reserved, but not available yet
   /// If not empty, such as "type=adam|momentum", the key is allowed only if another key of the same table has one of these values.
   std::string_view when = {};

@@ -120,20 +120,54 @@ Model read_model(const Reader& model, const std::set<std::string>& refused_paths
   return out;
 }
 
+Optimizer read_optimizer(const Reader& optimizer) {
+  Optimizer out{optimizer.string("type"), optimizer.get<double>("lr"), {}};
+  optimizer.each([&](const std::string& name, SourceLocation, const Value& value) {
+    if (name == "type" || name == "lr") return;
+    const bool* const flag = value.get_if<bool>();
+    out.hyperparameters[name] = flag ? (*flag ? 1 : 0) : std::get<double>(value.data);
+  });
+  return out;
+}
+
+Schedule read_schedule(const Reader& schedule) {
+  return {.type = schedule.string("type"),
+          .warm_up = schedule.get<int64_t>("warm_up"),
+          .boundaries = schedule.list<int64_t>("boundaries"),
+          .factors = schedule.list<double>("factors"),
+          .steps = schedule.get<int64_t>("steps"),
+          .factor = schedule.get<double>("factor"),
+          .end = schedule.get<double>("end"),
+          .power = schedule.get<double>("power"),
+          .alpha = schedule.get<double>("alpha"),
+          .period_factor = schedule.get<double>("period_factor"),
+          .rate_factor = schedule.get<double>("rate_factor"),
+          .staircase = schedule.get<bool>("staircase"),
+          .cycle = schedule.get<bool>("cycle")};
+}
+
+Monitor read_monitor(const Reader& table) {
+  return {table.string("monitor"), table.string("mode") == "max", table.get<int64_t>("patience"),
+          table.get<double>("min_delta")};
+}
+
 Train read_train(const Reader& train) {
   Train out;
   out.loss = train.text("loss");
-  const Reader optimizer = train.table("optimizer");
-  out.optimizer = {optimizer.string("type"),          optimizer.get<double>("lr"),
-                   optimizer.get<double>("momentum"), optimizer.get<bool>("nesterov"),
-                   optimizer.get<double>("beta1"),    optimizer.get<double>("beta2"),
-                   optimizer.get<double>("epsilon")};
+  out.optimizer = read_optimizer(train.table("optimizer"));
+  if (train.has("schedule")) out.schedule = read_schedule(train.table("schedule"));
+  if (const Reader plateau = train.table("plateau"); train.has("plateau"))
+    out.plateau = {read_monitor(plateau), plateau.get<double>("factor"), plateau.get<double>("min_factor")};
+  const Reader clip = train.table("clip");
+  out.clip = {clip.optional<double>("value"), clip.optional<double>("norm"),
+              clip.optional<double>("global_norm")};
+  out.weight_decay = train.get<double>("weight_decay");
+  out.average = train.optional<double>("average");
   out.metrics = read_definitions(train.table("metrics"));
   out.max_epochs = train.optional<int64_t>("max_epochs");
   out.max_steps = train.optional<int64_t>("max_steps");
   if (const Reader stop = train.table("early_stop"); train.has("early_stop"))
-    out.early_stop = {stop.string("monitor"), stop.string("mode") == "max", stop.get<int64_t>("patience"),
-                      stop.get<double>("min_delta"), stop.get<bool>("keep_best")};
+    out.early_stop = {read_monitor(stop), stop.get<bool>("keep_best")};
   const Reader replication = train.table("replication");
   const std::string mode = replication.string("mode");
   out.replication.mode = mode == "sync"    ? ReplicationMode::Sync
@@ -162,11 +196,8 @@ Cluster read_cluster(const Reader& cluster) {
 /// Checks the rules that involve several keys.
 class CrossChecker {
  public:
-  /// `names` receives further names of the model that are known, but faulty.
-  CrossChecker(const RunConfig& config, const std::set<std::string>& refused, Symbols& names,
-               Diagnostics& diagnostics)
-      : config_(config), refused_(refused), names_(names), root_(&config.document->root()),
-        diagnostics_(diagnostics) {}
+  CrossChecker(const RunConfig& config, const std::set<std::string>& refused, Diagnostics& diagnostics)
+      : config_(config), refused_(refused), root_(&config.document->root()), diagnostics_(diagnostics) {}
 
   void check() {
     check_data();
@@ -176,7 +207,10 @@ class CrossChecker {
     check_metrics();
     check_jobs();
     check_length();
-    check_early_stop();
+    check_schedule();
+    check_clip();
+    if (config_.train.early_stop) check_monitor("early_stop", config_.train.early_stop->monitor);
+    if (config_.train.plateau) check_monitor("plateau", config_.train.plateau->monitor);
     check_replication();
   }
 
@@ -192,7 +226,9 @@ class CrossChecker {
   void check_metrics();
   void check_jobs();
   void check_length();
-  void check_early_stop();
+  void check_schedule();
+  void check_clip();
+  void check_monitor(const std::string& key, const Monitor& monitor);
   void check_replication();
 
   /// Returns whether the key is absent, and not because its value was rejected.
@@ -203,7 +239,6 @@ class CrossChecker {
 
   const RunConfig& config_;
   const std::set<std::string>& refused_;
-  Symbols& names_;
   Reader root_;
   Diagnostics& diagnostics_;
 };
@@ -299,22 +334,46 @@ void CrossChecker::check_length() {
     error(root_, "train", "train: missing: max_epochs or max_steps");
 }
 
-void CrossChecker::check_early_stop() {
-  if (!config_.train.early_stop || config_.train.early_stop->monitor.empty()) return;
-  const Reader stop = root_.table("train").table("early_stop");
+void CrossChecker::check_schedule() {
+  if (!config_.train.schedule || config_.train.schedule->type != "piecewise") return;
+  const auto& [boundaries, factors] =
+      std::tie(config_.train.schedule->boundaries, config_.train.schedule->factors);
+  const Reader schedule = root_.table("train").table("schedule");
+  if (!schedule.has("boundaries") || !schedule.has("factors")) return;
+  if (factors.size() != boundaries.size() + 1)
+    error(schedule, "factors",
+          "train.schedule.factors: there are " + std::to_string(factors.size()) + " factors for " +
+              std::to_string(boundaries.size()) +
+              " boundaries; there must be one factor more than boundaries");
+  if (!std::ranges::is_sorted(boundaries, std::less_equal()))
+    error(schedule, "boundaries", "train.schedule.boundaries: each boundary must be above the one before");
+}
+
+void CrossChecker::check_clip() {
+  const Clip& clip = config_.train.clip;
+  const int given = (clip.value ? 1 : 0) + (clip.norm ? 1 : 0) + (clip.global_norm ? 1 : 0);
+  const Reader train = root_.table("train");
+  if (train.has("clip") && given != 1 && !is_refused(refused_, "train.clip"))
+    error(train, "clip",
+          "train.clip: expected one of value, norm and global_norm; found " + std::to_string(given));
+}
+
+void CrossChecker::check_monitor(const std::string& key, const Monitor& monitor) {
+  if (monitor.metric.empty()) return;
+  const Reader table = root_.table("train").table(key);
   const bool validates = root_.table("data").has("valid");
   std::vector<std::string> known;
   for (const char* part : {"valid/", "train/"}) {
     known.push_back(std::string(part) + "loss");
     for (const auto& metric : config_.train.metrics) known.push_back(part + metric.name);
   }
-  const std::string& monitor = config_.train.early_stop->monitor;
   const std::vector<std::string_view> names(known.begin(), known.end());
-  if (std::find(known.begin(), known.end(), monitor) == known.end())
-    error(stop, "monitor",
-          "train.early_stop.monitor: there is no metric '" + monitor + "'" + hint(monitor, names));
-  else if (monitor.starts_with("valid/") && !validates)
-    error(stop, "monitor", "train.early_stop.monitor: '" + monitor + "' needs data.valid");
+  const std::string path = "train." + key + ".monitor: ";
+  if (std::find(known.begin(), known.end(), monitor.metric) == known.end())
+    error(table, "monitor",
+          path + "there is no metric '" + monitor.metric + "'" + hint(monitor.metric, names));
+  else if (monitor.metric.starts_with("valid/") && !validates)
+    error(table, "monitor", path + "'" + monitor.metric + "' needs data.valid");
 }
 
 void CrossChecker::check_replication() {
@@ -356,7 +415,7 @@ Result<RunConfig> parse_run_config(std::string text, const std::string& file, co
   config.train = read_train(root.table("train"));
   config.cluster = read_cluster(root.table("cluster"));
   config.document = document;
-  CrossChecker(config, refused_paths, refused, diagnostics).check();
+  CrossChecker(config, refused_paths, diagnostics).check();
   refused.complete = refused.complete && names_are_complete(refused_paths, root);
   check_model(config, std::move(refused), std::move(ops), diagnostics);
   if (!diagnostics.empty()) return diagnostics.status();

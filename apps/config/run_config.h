@@ -58,18 +58,42 @@ struct Model {
 };
 
 struct Optimizer {
-  std::string type;  ///< sgd, momentum or adam
+  std::string type;  ///< a name of apps/nn/optimizer_methods.h
   double learning_rate = 0;
-  double momentum = 0;
-  bool nesterov = false;
-  double beta1 = 0, beta2 = 0, epsilon = 0;
+  std::map<std::string, double, std::less<>> hyperparameters;  ///< by name; a flag is 0 or 1
 };
 
-struct EarlyStop {
-  std::string monitor;  ///< such as "valid/accuracy"
+/// The schedule of the learning rate. Each type has some of the values.
+struct Schedule {
+  std::string type;
+  int64_t warm_up = 0;
+  std::vector<int64_t> boundaries;
+  std::vector<double> factors;
+  int64_t steps = 0;
+  double factor = 0, end = 0, power = 0, alpha = 0, period_factor = 0, rate_factor = 0;
+  bool staircase = false, cycle = false;
+};
+
+/// A metric that is observed from epoch to epoch.
+struct Monitor {
+  std::string metric;  ///< such as "valid/accuracy"
   bool higher_is_better = false;
   int64_t patience = 0;  ///< in epochs
   double min_delta = 0;
+};
+
+struct Plateau {
+  Monitor monitor;
+  double factor = 0, min_factor = 0;
+};
+
+/// The limits of gradients; at most one of them is set.
+struct Clip {
+  std::optional<double> value, norm, global_norm;
+};
+
+struct EarlyStop {
+  Monitor monitor;
   bool keep_best = false;
 };
 
@@ -94,6 +118,11 @@ struct Fault {
 struct Train {
   Text loss;
   Optimizer optimizer;
+  std::optional<Schedule> schedule;
+  std::optional<Plateau> plateau;
+  Clip clip;
+  double weight_decay = 0;
+  std::optional<double> average;  ///< the decay of the moving averages of weights
   std::vector<Definition> metrics;
   std::optional<int64_t> max_epochs, max_steps;
   std::optional<EarlyStop> early_stop;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "apps/config/layer_calls.h"
+#include "apps/config/optimizer_keys.h"
 #include "apps/config/run_config.h"
 
 namespace troupe::config {
@@ -82,20 +83,80 @@ constexpr Key keys[] = {
 
     {"train", Kind::Section, "how the model is trained", {.required = true}},
     {"train.loss", Kind::Expression, "the scalar to minimize", {.required = true}},
-    {"train.optimizer", Kind::Section, "the update rule", {.required = true}},
+    {"train.optimizer", Kind::Section, "the update rule", {.required = true, .by_type = true}},
     {"train.optimizer.type", Kind::Choice, "the update rule",
-     {.required = true, .choices = "sgd|momentum|adam", .unavailable = "adagrad|adadelta|rmsprop|ftrl"}},
+     {.required = true, .listed_choices = optimizer_names}},
     {"train.optimizer.lr", Kind::Number, "learning rate", {.required = true, .range = above(0)}},
-    {"train.optimizer.momentum", Kind::Number, "decay of the accumulated gradient",
-     {.initial = "0.9", .range = fraction, .when = "type=momentum"}},
-    {"train.optimizer.nesterov", Kind::Boolean, "whether Nesterov momentum is used",
-     {.initial = "false", .when = "type=momentum"}},
-    {"train.optimizer.beta1", Kind::Number, "decay of the first moment",
-     {.initial = "0.9", .range = fraction, .when = "type=adam"}},
-    {"train.optimizer.beta2", Kind::Number, "decay of the second moment",
-     {.initial = "0.999", .range = fraction, .when = "type=adam"}},
-    {"train.optimizer.epsilon", Kind::Number, "added to the divisor",
-     {.initial = "1e-8", .range = above(0), .when = "type=adam"}},
+    {"train.schedule", Kind::Section, "how the learning rate depends on the number of updates; lr is the first rate",
+     {.by_type = true}},
+    {"train.schedule.type", Kind::Choice, "the schedule",
+     {.required = true,
+      .choices = "constant|piecewise|exponential|natural_exp|inverse_time|polynomial|cosine|cosine_restarts"}},
+    {"train.schedule.warm_up", Kind::Integer, "number of first updates in which the rate rises linearly to that of the schedule",
+     {.initial = "0", .range = at_least(0)}},
+    {"train.schedule.piecewise.boundaries", Kind::Dimensions, "the last update of each part but the last",
+     {.required = true, .range = at_least(0)}},
+    {"train.schedule.piecewise.factors", Kind::Numbers, "factor of lr in each part, one more than boundaries",
+     {.required = true, .range = at_least(0)}},
+    {"train.schedule.exponential.steps", Kind::Integer, "number of updates until the factor applies",
+     {.required = true, .range = at_least(1)}},
+    {"train.schedule.exponential.factor", Kind::Number, "factor after `steps` updates",
+     {.required = true, .range = above(0)}},
+    {"train.schedule.exponential.staircase", Kind::Boolean, "whether the rate changes only every `steps` updates",
+     {.initial = "false"}},
+    {"train.schedule.natural_exp.steps", Kind::Integer, "number of updates until the rate is divided by exp(factor)",
+     {.required = true, .range = at_least(1)}},
+    {"train.schedule.natural_exp.factor", Kind::Number, "the negative exponent after `steps` updates",
+     {.required = true, .range = above(0)}},
+    {"train.schedule.natural_exp.staircase", Kind::Boolean, "whether the rate changes only every `steps` updates",
+     {.initial = "false"}},
+    {"train.schedule.inverse_time.steps", Kind::Integer, "number of updates until the rate is divided by 1 + factor",
+     {.required = true, .range = at_least(1)}},
+    {"train.schedule.inverse_time.factor", Kind::Number, "what `steps` updates add to the divisor",
+     {.required = true, .range = above(0)}},
+    {"train.schedule.inverse_time.staircase", Kind::Boolean, "whether the rate changes only every `steps` updates",
+     {.initial = "false"}},
+    {"train.schedule.polynomial.steps", Kind::Integer, "number of updates until the last rate",
+     {.required = true, .range = at_least(1)}},
+    {"train.schedule.polynomial.end", Kind::Number, "the last rate", {.initial = "0.0", .range = at_least(0)}},
+    {"train.schedule.polynomial.power", Kind::Number, "exponent of the remaining share of updates",
+     {.initial = "1.0", .range = above(0)}},
+    {"train.schedule.polynomial.cycle", Kind::Boolean, "whether the rate rises again after the last rate",
+     {.initial = "false"}},
+    {"train.schedule.cosine.steps", Kind::Integer, "number of updates until the last rate",
+     {.required = true, .range = at_least(1)}},
+    {"train.schedule.cosine.alpha", Kind::Number, "the last rate divided by the first",
+     {.initial = "0.0", .range = between(0, 1)}},
+    {"train.schedule.cosine_restarts.steps", Kind::Integer, "number of updates until the first restart",
+     {.required = true, .range = at_least(1)}},
+    {"train.schedule.cosine_restarts.period_factor", Kind::Number, "length of a period divided by that of the one before",
+     {.initial = "2.0", .range = at_least(1)}},
+    {"train.schedule.cosine_restarts.rate_factor", Kind::Number, "amplitude of a period divided by that of the one before",
+     {.initial = "1.0", .range = above(0)}},
+    {"train.schedule.cosine_restarts.alpha", Kind::Number, "the last rate of a period divided by its first",
+     {.initial = "0.0", .range = between(0, 1)}},
+    {"train.plateau", Kind::Section, "lowers the learning rate when a metric no longer improves"},
+    {"train.plateau.monitor", Kind::String,
+     "metric to observe: \"valid/\" or \"train/\", then \"loss\" or a name of train.metrics",
+     {.required = true}},
+    {"train.plateau.mode", Kind::Choice, "whether low or high values are better",
+     {.required = true, .choices = "min|max"}},
+    {"train.plateau.patience", Kind::Integer, "epochs without improvement before the rate is lowered",
+     {.required = true, .range = at_least(1)}},
+    {"train.plateau.min_delta", Kind::Number, "the smallest change that counts as an improvement",
+     {.initial = "0.0", .range = at_least(0)}},
+    {"train.plateau.factor", Kind::Number, "factor by which the rate is multiplied",
+     {.initial = "0.1", .range = inside(0, 1)}},
+    {"train.plateau.min_factor", Kind::Number, "the smallest product of these factors",
+     {.initial = "0.0", .range = fraction}},
+    {"train.clip", Kind::Section, "limits the gradients of each shard, before they are averaged"},
+    {"train.clip.value", Kind::Number, "the largest absolute value of an element", {.range = above(0)}},
+    {"train.clip.norm", Kind::Number, "the largest norm of the gradient of a variable", {.range = above(0)}},
+    {"train.clip.global_norm", Kind::Number, "the largest norm of all gradients together", {.range = above(0)}},
+    {"train.weight_decay", Kind::Number, "share of each weight that is added to its gradient, after clipping",
+     {.initial = "0.0", .range = at_least(0)}},
+    {"train.average", Kind::Number, "decay of the moving averages of the weights, which the evaluation uses",
+     {.range = inside(0, 1)}},
     {"train.metrics", Kind::Section, "names and scalar expressions to report beside the loss",
      {.initial = "{}"}},
     {"train.metrics.*", Kind::Expression, "a scalar"},
@@ -159,12 +220,13 @@ constexpr Key keys[] = {
 
 std::vector<Key> run_schema() {
   std::vector<Key> all(std::begin(keys), std::end(keys));
-  const auto after_format = std::ranges::find(all, "data.format", &Key::path) - all.begin() + 1;
+  const auto insert_after = [&](std::string_view path, const std::vector<Key>& more) {
+    all.insert(std::ranges::find(all, path, &Key::path) + 1, more.begin(), more.end());
+  };
   for (const data::Format& format : data::all_formats())
-    all.insert(all.begin() + after_format, format.keys.begin(), format.keys.end());
-  const auto after_layers = std::ranges::find(all, "model.layers.input", &Key::path) + 1;
-  const auto of_layers = layer_keys();
-  all.insert(after_layers, of_layers.begin(), of_layers.end());
+    insert_after("data.format", {format.keys.begin(), format.keys.end()});
+  insert_after("model.layers.input", layer_keys());
+  insert_after("train.optimizer.lr", optimizer_keys());
   return all;
 }
 

@@ -76,6 +76,7 @@ std::string expectation(const Key& key) {
     case Kind::IntegerPair:
       return "an integer or a list of two" + (range.empty() ? "" : range.insert(1, " each"));
     case Kind::Dimensions: return "a list of integers" + (range.empty() ? "" : range.insert(1, " each"));
+    case Kind::Numbers: return "a list of numbers" + (range.empty() ? "" : range.insert(1, " each"));
     case Kind::Unavailable: return "not available yet";
   }
   return {};
@@ -96,7 +97,8 @@ class Checker {
       if (parent(key.path) == pattern) keys.push_back(&key);
     return keys;
   }
-  void check_typed_table(const Key& list, Table& table, SourceLocation place, const std::string& path);
+  void check_section(const Key& section, Table& table, SourceLocation place, const std::string& path);
+  void check_typed_table(const Key& section, Table& table, SourceLocation place, const std::string& path);
   void check_any_names(const Key& key, Table& table, const std::string& path);
   void refuse_unknown(const std::vector<const Key*>& keys, Table& table, const std::string& path);
   void check_key(const Key& key, Table& table, SourceLocation place, const std::string& path);
@@ -107,6 +109,7 @@ class Checker {
   bool check_string(const Key& key, const Value& value, const std::string& path);
   bool check_number(const Key& key, Value& value, const std::string& path);
   bool check_integers(const Key& key, const Value& value, const std::string& path);
+  bool check_numbers(const Key& key, Value& value, const std::string& path);
   bool refuse(const Key& key, const Value& value, const std::string& path);
   bool is_active(const Key& key, const Table& table) const;
   std::string absolute(const std::string& path) const {
@@ -128,18 +131,22 @@ void Checker::check_table(Table& table, SourceLocation place, std::string_view p
   for (const Key* key : keys) check_key(*key, table, place, path);
 }
 
-/// Checks a table of a list whose keys depend on the type. If the type is rejected, its other keys are not known and pass.
-void Checker::check_typed_table(const Key& list, Table& table, SourceLocation place,
+void Checker::check_section(const Key& section, Table& table, SourceLocation place, const std::string& path) {
+  if (section.rules.by_type) return check_typed_table(section, table, place, path);
+  check_table(table, place, section.path, path);
+}
+
+/// Checks a table some of whose keys depend on its type. If the type is rejected, those keys are not known and pass.
+void Checker::check_typed_table(const Key& section, Table& table, SourceLocation place,
                                 const std::string& path) {
-  auto keys = children(list.path);
-  const auto at = std::ranges::find(keys, join(list.path, "type"), &Key::path);
-  const Key* const type_key = *at;
+  auto keys = children(section.path);
+  const Key* const type_key = *std::ranges::find(keys, join(section.path, "type"), &Key::path);
   check_key(*type_key, table, place, path);
-  const Value* const type = find(table, "type");
-  if (!type) return;
-  const auto own = children(join(list.path, std::get<std::string>(type->data)));
-  keys.insert(keys.end(), own.begin(), own.end());
-  refuse_unknown(keys, table, path);
+  if (const Value* const type = find(table, "type")) {
+    const auto own = children(join(section.path, std::get<std::string>(type->data)));
+    keys.insert(keys.end(), own.begin(), own.end());
+    refuse_unknown(keys, table, path);
+  }
   for (const Key* key : keys)
     if (key != type_key) check_key(*key, table, place, path);
 }
@@ -221,7 +228,7 @@ bool Checker::check_value(const Key& key, Value& value, const std::string& path)
   switch (key.kind) {
     case Kind::Section:
       if (!value.get_if<Table>()) return refuse(key, value, path);
-      check_table(*value.get_if<Table>(), value.place, key.path, path);
+      check_section(key, *value.get_if<Table>(), value.place, path);
       return true;
     case Kind::Sections: return check_tables(key, value, path);
     case Kind::Boolean: return value.get_if<bool>() || refuse(key, value, path);
@@ -238,6 +245,7 @@ bool Checker::check_value(const Key& key, Value& value, const std::string& path)
       if (const auto* list = value.get_if<List>(); list && list->size() != 2) return refuse(key, value, path);
       return check_integers(key, value, path);
     case Kind::Dimensions: return check_integers(key, value, path);
+    case Kind::Numbers: return check_numbers(key, value, path);
     default: return check_string(key, value, path);
   }
 }
@@ -249,6 +257,17 @@ bool Checker::check_integers(const Key& key, const Value& value, const std::stri
     if (!element.get_if<int64_t>() ||
         !key.rules.range.contains(static_cast<double>(*element.get_if<int64_t>())))
       return refuse(key, value, path);
+  return true;
+}
+
+bool Checker::check_numbers(const Key& key, Value& value, const std::string& path) {
+  auto* list = value.get_if<List>();
+  if (!list) return refuse(key, value, path);
+  for (auto& element : *list) {
+    if (const auto* integer = element.get_if<int64_t>()) element.data = static_cast<double>(*integer);
+    if (!element.get_if<double>() || !key.rules.range.contains(*element.get_if<double>()))
+      return refuse(key, value, path);
+  }
   return true;
 }
 
@@ -301,11 +320,7 @@ bool Checker::check_tables(const Key& key, Value& value, const std::string& path
   for (size_t i = 0; i < list->size(); ++i) {
     auto* table = (*list)[i].get_if<Table>();
     if (!table) return refuse(key, value, path);
-    const std::string here = fmt::format("{}.{}", path, i);
-    if (key.rules.by_type)
-      check_typed_table(key, *table, (*list)[i].place, here);
-    else
-      check_table(*table, (*list)[i].place, key.path, here);
+    check_section(key, *table, (*list)[i].place, fmt::format("{}.{}", path, i));
   }
   return true;
 }

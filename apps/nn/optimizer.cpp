@@ -1,43 +1,191 @@
 #include "apps/nn/optimizer.h"
 
+#include <algorithm>
+#include <cmath>
+
+#include "apps/nn/optimizer_methods.h"
 #include "graph/build/call.h"
 #include "kernels/constructors.h"
 
 namespace troupe::nn {
 namespace {
 
+constexpr std::string_view power_suffix = "_power";
+
 Output scalar_like(const Scope& scope, double value, Output like) {
   return scope.constant(value_or_throw(to_tensor(Argument(value), scope.dtype(like))));
 }
 
-/// Returns a scope for the nodes that belong to a variable, with its name as prefix and on its device.
-Scope beside(const Scope& scope, Output variable) {
-  return scope.colocated_with(variable).with_prefix(scope.graph().node(variable.node).name);
+Output as_type(const Scope& scope, Output x, DType dtype) {
+  return scope.dtype(x) == dtype ? x : cast(scope, x, dtype);
 }
 
-/// Adds a slot: a variable of the same shape that the optimizer uses and that is initially zero.
-Output slot(const Scope& scope, Output variable, std::string_view name) {
-  return troupe::variable(scope, zeros(scope, scope.shape(variable), scope.dtype(variable)), name, false);
+bool is_rows(const Gradient& gradient) { return std::holds_alternative<IndexedSlices>(gradient); }
+
+/// One update of all variables by a method, while it is added to a graph.
+class Update {
+ public:
+  /// `scope` has the name of the method as prefix; `first` is the first variable to be updated.
+  Update(const Scope& scope, const OptimizerMethod& method, const Hyperparameters& numbers,
+         const LearningRate& rate, Output first, ReplicationStrategy& strategy)
+      : scope_(scope), shared_(scope.colocated_with(first)), method_(method), numbers_(numbers), rate_(rate),
+        first_(first), strategy_(strategy) {
+    if (rate.is_constant()) return;
+    const Output step = rate.needs_step() ? cast(scope, strategy.value(step_variable()), f32) : Output();
+    current_rate_ = rate.at(scope, step, strategy);
+  }
+
+  /// Adds the update of a variable. `gradient` is dense, or rows if the method takes them.
+  void apply(const Gradient& gradient, Output variable) {
+    const Scope here = scope_.colocated_with(variable).with_prefix(scope_.graph().node(variable.node).name);
+    const Rule rule = make_rule(here, gradient, variable);
+    const auto decay = numbers_.find(decoupled_decay);
+    if (decay == numbers_.end()) return applied_.push_back(strategy_.apply(here, rule));
+    // The weights decay once their gradient is there: before, others may still read them.
+    const Scope after = here.with_control({{values_of(gradient).node, Output::control}});
+    const Output decayed = strategy_.apply(after, decay_rule(here, decay->second, variable));
+    applied_.push_back(strategy_.apply(here.with_control({decayed}), rule));
+  }
+
+  /// Adds what follows the updates of the variables, and returns the target.
+  Output finish() {
+    const Scope after = strategy_.after(shared_, applied_);
+    for (const auto& [input, power] : powers_)
+      applied_.push_back(
+          strategy_.apply(shared_, {"Assign",
+                                    {power.variable},
+                                    {after.add_one("Mul", {strategy_.value(power.variable), power.base})},
+                                    {}}));
+    if (step_)
+      applied_.push_back(strategy_.apply(
+          after, {"AssignAdd", {*step_}, {shared_.constant(Tensor::scalar<int64_t>(1))}, {}}));
+    return scope_.group(applied_);
+  }
+
+ private:
+  /// A variable that holds the power of a hyperparameter whose exponent is the number of the next update.
+  struct Power {
+    Output base, variable;
+  };
+
+  Rule make_rule(const Scope& here, const Gradient& gradient, Output variable) {
+    Rule rule;
+    rule.op = std::string(is_rows(gradient) ? "SparseApply" : "Apply") + std::string(method_.op);
+    rule.variables.push_back(variable);
+    for (const OptimizerSlot& slot : method_.slots) rule.variables.push_back(add_slot(here, slot, variable));
+    const OpDef& op = *value_or_throw(here.graph().ops()->require(rule.op));
+    const Gradient used =
+        is_rows(gradient) ? strategy_.distinct_rows(here, std::get<IndexedSlices>(gradient)) : gradient;
+    for (size_t i = rule.variables.size(); i < op.inputs.size(); ++i) {
+      const std::string& name = op.inputs[i].name;
+      if (name == "grad" || name == "delta") {
+        rule.gradient = name;
+        rule.values.push_back(values_of(used));
+      } else if (name == "indices") {
+        rule.indices = name;
+        rule.values.push_back(std::get<IndexedSlices>(used).indices);
+      } else {
+        rule.values.push_back(scalar(here, name, variable));
+      }
+    }
+    rule.options = options();
+    return rule;
+  }
+
+  Output add_slot(const Scope& here, const OptimizerSlot& slot, Output variable) const {
+    const double initial = slot.is_accumulator ? numbers_.find(first_accumulator)->second : slot.initial;
+    const DType dtype = here.dtype(variable);
+    const Output value = zeros(here, here.shape(variable), dtype, initial);
+    return troupe::variable(here, value, slot.name, false);
+  }
+
+  std::vector<std::string> options() const {
+    std::vector<std::string> result = method_.options;
+    for (const Hyperparameter& flag : method_.hyperparameters)
+      if (!flag.option.empty() && numbers_.find(flag.name)->second != 0) result.emplace_back(flag.option);
+    return result;
+  }
+
+  /// Returns the value of a scalar input of the op, on the device of the variable if it is constant.
+  Output scalar(const Scope& here, const std::string& input, Output variable) {
+    if (input == "lr" || input == "alpha") return rate(here, variable);
+    if (input == "global_step") {
+      const Output one = here.constant(Tensor::scalar<int64_t>(1));
+      return add(here, strategy_.value(step_variable()), one);
+    }
+    for (const Hyperparameter& parameter : method_.hyperparameters) {
+      const double number = numbers_.find(parameter.name)->second;
+      if (parameter.input == input) return scalar_like(here, number, variable);
+      if (parameter.name + std::string(power_suffix) == input)
+        return as_type(here, strategy_.value(power(input, number)), here.dtype(variable));
+    }
+    throw Error(internal("the optimizer '" + method_.name + "' has no value for the input '" + input + "'"));
+  }
+
+  Output rate(const Scope& here, Output variable) const {
+    if (rate_.is_constant()) return scalar_like(here, rate_.constant(), variable);
+    return as_type(here, current_rate_, here.dtype(variable));
+  }
+
+  Rule decay_rule(const Scope& here, double decay, Output variable) const {
+    const Output factor = rate_.is_constant()
+                              ? scalar_like(here, rate_.constant() * decay, variable)
+                              : mul(here, rate(here, variable), scalar_like(here, decay, variable));
+    return {"ApplyGradientDescent", {variable}, {factor, identity(here, variable)}, {}};
+  }
+
+  Output power(const std::string& input, double base) {
+    const auto known = powers_.find(input);
+    if (known != powers_.end()) return known->second.variable;
+    const Output value = scalar_like(shared_, base, first_);
+    return powers_.emplace(input, Power{value, troupe::variable(shared_, value, input, false)})
+        .first->second.variable;
+  }
+
+  /// Returns the variable that counts the updates.
+  Output step_variable() {
+    if (!step_)
+      step_ = troupe::variable(shared_, shared_.constant(Tensor::scalar<int64_t>(0)), "global_step", false);
+    return *step_;
+  }
+
+  Scope scope_, shared_;
+  const OptimizerMethod& method_;
+  const Hyperparameters& numbers_;
+  const LearningRate& rate_;
+  Output first_;
+  ReplicationStrategy& strategy_;
+  Output current_rate_;  ///< a float scalar, if the rate is not constant
+  std::map<std::string, Power> powers_;
+  std::optional<Output> step_;
+  std::vector<Output> applied_;
+};
+
+void check(const OptimizerMethod& method, const Hyperparameter& parameter, double value) {
+  if (value >= parameter.low && (parameter.below_high ? value < parameter.high : value <= parameter.high))
+    return;
+  throw Error(invalid_argument("the optimizer '" + method.name + "' is given " + parameter.name + " = " +
+                               std::to_string(value) + "; allowed: from " + std::to_string(parameter.low) +
+                               (parameter.below_high ? " to below " : " to ") +
+                               std::to_string(parameter.high)));
 }
 
-void require_some(const std::vector<VariableGradient>& gradients) {
-  if (gradients.empty())
-    throw Error(
-        invalid_argument("there are no gradients to apply: the loss depends on no trainable variable"));
+Hyperparameters with_defaults(const OptimizerMethod& method, const Hyperparameters& given) {
+  Hyperparameters result;
+  for (const Hyperparameter& parameter : method.hyperparameters) {
+    const auto found = given.find(parameter.name);
+    const double value = found == given.end() ? parameter.initial : found->second;
+    check(method, parameter, value);
+    result[parameter.name] = value;
+  }
+  for (const auto& [name, value] : given)
+    if (!result.contains(name))
+      throw Error(
+          invalid_argument("the optimizer '" + method.name + "' has no hyperparameter '" + name + "'"));
+  return result;
 }
 
 }  // namespace
-
-std::vector<VariableGradient> compute_gradients(const Scope& scope, Output loss,
-                                                std::vector<Output> variables) {
-  if (variables.empty()) variables = trainable_variables(scope.graph());
-  const auto found = gradients(scope, {loss}, variables);
-  std::vector<VariableGradient> result;
-  for (size_t i = 0; i < variables.size(); ++i)
-    if (!std::holds_alternative<std::monostate>(found[i]))
-      result.push_back({dense(scope, found[i], variables[i]), variables[i]});
-  return result;
-}
 
 Output Optimizer::apply_gradients(const Scope& scope, const std::vector<VariableGradient>& gradients) const {
   ReplicationStrategy none;
@@ -48,61 +196,35 @@ Output Optimizer::minimize(const Scope& scope, Output loss, std::vector<Output> 
   return apply_gradients(scope, compute_gradients(scope, loss, std::move(variables)));
 }
 
-Output Sgd::apply_gradients(const Scope& scope, const std::vector<VariableGradient>& gradients,
-                            ReplicationStrategy& strategy) const {
-  require_some(gradients);
-  const Scope inner = scope.with_prefix("sgd");
-  std::vector<Output> applied;
-  for (const auto& [gradient, variable] : gradients)
-    applied.push_back(strategy.apply(
-        beside(inner, variable),
-        {"ApplyGradientDescent", {variable}, {scalar_like(inner, rate_, variable), gradient}, "delta"}));
-  return inner.group(applied);
+LearningRate LearningRate::times(Output factor) const {
+  LearningRate result = *this;
+  result.factor_ = factor;
+  return result;
 }
 
-Output Momentum::apply_gradients(const Scope& scope, const std::vector<VariableGradient>& gradients,
-                                 ReplicationStrategy& strategy) const {
-  require_some(gradients);
-  const Scope inner = scope.with_prefix("momentum");
-  std::vector<Output> applied;
-  for (const auto& [gradient, variable] : gradients) {
-    const Scope here = beside(inner, variable);
-    Rule rule{"ApplyMomentum",
-              {variable, slot(here, variable, "accumulator")},
-              {scalar_like(inner, rate_, variable), gradient, scalar_like(inner, momentum_, variable)},
-              "grad"};
-    if (nesterov_) rule.options.emplace_back("use_nesterov");
-    applied.push_back(strategy.apply(here, rule));
-  }
-  return inner.group(applied);
+Output LearningRate::at(const Scope& scope, Output step, ReplicationStrategy& strategy) const {
+  const Output rate = schedule_ ? schedule_(scope, step) : constant_rate(rate_)(scope, step);
+  return factor_ ? mul(scope, rate, strategy.value(*factor_)) : rate;
 }
 
-Output Adam::apply_gradients(const Scope& scope, const std::vector<VariableGradient>& gradients,
-                             ReplicationStrategy& strategy) const {
-  require_some(gradients);
-  const Scope inner = scope.with_prefix("adam");
-  const Output first = gradients.front().variable;
-  const Scope shared = inner.colocated_with(first);
-  const Output beta1 = scalar_like(inner, beta1_, first), beta2 = scalar_like(inner, beta2_, first);
-  const Output power1 = variable(shared, beta1, "beta1_power", false),
-               power2 = variable(shared, beta2, "beta2_power", false);
-  std::vector<Output> applied;
-  for (const auto& [gradient, variable] : gradients) {
-    const Scope here = beside(inner, variable);
-    const auto number = [&, &like = variable](double value) {
-      return scalar_like(here, value, like);  // on the device of the variable
-    };
-    applied.push_back(strategy.apply(here, {"ApplyAdam",
-                                            {variable, slot(here, variable, "m"), slot(here, variable, "v")},
-                                            {strategy.value(power1), strategy.value(power2), number(rate_),
-                                             number(beta1_), number(beta2_), number(epsilon_), gradient},
-                                            "grad"}));
-  }
-  const Scope after = strategy.after(shared, applied);
-  for (const auto& [power, beta] : {std::pair{power1, beta1}, std::pair{power2, beta2}})
-    applied.push_back(strategy.apply(
-        shared, {"Assign", {power}, {after.add_one("Mul", {strategy.value(power), beta})}, {}}));
-  return inner.group(applied);
+MethodOptimizer::MethodOptimizer(std::string_view method, LearningRate rate, const Hyperparameters& given)
+    : method_(optimizer_method(method)), rate_(std::move(rate)), numbers_(with_defaults(method_, given)) {}
+
+bool MethodOptimizer::takes_rows() const {
+  const auto lazy = numbers_.find(lazy_flag);
+  return lazy == numbers_.end() || lazy->second != 0;
+}
+
+Output MethodOptimizer::apply_gradients(const Scope& scope, const std::vector<VariableGradient>& gradients,
+                                        ReplicationStrategy& strategy) const {
+  if (gradients.empty())
+    throw Error(
+        invalid_argument("there are no gradients to apply: the loss depends on no trainable variable"));
+  const Scope inner = scope.with_prefix(method_.name);
+  Update update(inner, method_, numbers_, rate_, gradients.front().variable, strategy);
+  for (const auto& [gradient, variable] : takes_rows() ? gradients : all_dense(inner, gradients))
+    update.apply(gradient, variable);
+  return update.finish();
 }
 
 }  // namespace troupe::nn

@@ -1,32 +1,32 @@
 // Optimizers add gradients and update rules to a graph (features.md, section Q). Their slots are variables on the devices of the
 // variables that they update. They use only the public builder and throw Error as it does. Public header; one thread at a time per
 // graph.
+//
+//   const Output step = nn::Adam(nn::cosine_decay(1e-3, 10'000)).minimize(g, loss);
+//   const auto gradients = nn::clip_by_global_norm(g, nn::compute_gradients(g, loss), 1.0);
+//   const Output other = nn::RmsProp(1e-3).apply_gradients(g, gradients);
 #pragma once
 
-#include <utility>
+#include <concepts>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
+#include "apps/nn/gradients.h"
 #include "apps/nn/replication_strategy.h"
-#include "graph/build/gradients.h"
-#include "graph/build/variables.h"
+#include "apps/nn/schedules.h"
 
 #pragma GCC visibility push(default)
 namespace troupe::nn {
-
-/// A variable, and the gradient of the loss with respect to it, a dense tensor of the variable's shape.
-struct VariableGradient {
-  Output gradient, variable;
-};
-
-/// Returns the gradients of a loss with respect to those of the given variables on which it depends. `loss` is a tensor of a
-/// floating type, usually a scalar. If `variables` is empty, all trainable variables are used.
-std::vector<VariableGradient> compute_gradients(const Scope& scope, Output loss,
-                                                std::vector<Output> variables = {});
 
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
 
+  /// Returns whether gradients may be rows. If not, apply_gradients() makes them dense.
+  virtual bool takes_rows() const = 0;
   /// Returns a target that applies one update. `strategy` adds the update rules to the graph. Throws InvalidArgument if `gradients`
   /// is empty. Since slots are variables, the initializer must be created after this call.
   virtual Output apply_gradients(const Scope& scope, const std::vector<VariableGradient>& gradients,
@@ -37,43 +37,171 @@ class Optimizer {
   Output minimize(const Scope& scope, Output loss, std::vector<Output> variables = {}) const;
 };
 
-/// Gradient descent: v -= rate g.
-class Sgd final : public Optimizer {
+/// A learning rate: a number, or a schedule.
+class LearningRate {
  public:
-  explicit Sgd(double rate) : rate_(rate) {}
+  LearningRate(double rate) : rate_(rate) {}
+  template <class F>
+  requires std::convertible_to<F, Schedule> LearningRate(F schedule) : schedule_(std::move(schedule)) {}
+  /// Returns the rate times the value of a variable, a float scalar.
+  LearningRate times(Output factor) const;
+
+  bool is_constant() const { return !schedule_ && !factor_; }
+  /// Returns the rate if it is constant.
+  double constant() const { return rate_; }
+  bool needs_step() const { return schedule_ != nullptr; }
+  /// Returns the rate as a float scalar. `step` is the number of updates applied before, a float scalar; only schedules need it.
+  Output at(const Scope& scope, Output step, ReplicationStrategy& strategy) const;
+
+ private:
+  double rate_ = 0;
+  Schedule schedule_;
+  std::optional<Output> factor_;
+};
+
+/// The numbers of an optimizer by name, such as {"beta1", 0.9}. A flag is 0 or 1.
+using Hyperparameters = std::map<std::string, double, std::less<>>;
+
+struct OptimizerMethod;  // apps/nn/optimizer_methods.h
+
+/// An optimizer that updates each variable by one op: any of the methods in optimizer_methods.h. If the gradient of a variable is
+/// rows, rows that occur several times are summed first, and only those rows of the variable and of its slots change, except where
+/// the class says otherwise.
+class MethodOptimizer : public Optimizer {
+ public:
+  /// Hyperparameters that are not given have their default values. Throws InvalidArgument if there is no such method or
+  /// hyperparameter.
+  MethodOptimizer(std::string_view method, LearningRate rate, const Hyperparameters& given = {});
   using Optimizer::apply_gradients;
+  bool takes_rows() const override;
   Output apply_gradients(const Scope& scope, const std::vector<VariableGradient>& gradients,
                          ReplicationStrategy& strategy) const override;
 
  private:
-  double rate_;
+  const OptimizerMethod& method_;
+  LearningRate rate_;
+  Hyperparameters numbers_;
+};
+
+// The classes below name the hyperparameters of the methods. v is the variable, g its gradient, a, b and z are slots.
+
+/// Gradient descent: v -= rate g.
+class Sgd final : public MethodOptimizer {
+ public:
+  explicit Sgd(LearningRate rate) : MethodOptimizer("sgd", std::move(rate)) {}
 };
 
 /// Momentum: a = momentum a + g; v -= rate a. With Nesterov momentum: v -= rate g + rate momentum a.
-class Momentum final : public Optimizer {
+class Momentum final : public MethodOptimizer {
  public:
-  Momentum(double rate, double momentum, bool nesterov = false)
-      : rate_(rate), momentum_(momentum), nesterov_(nesterov) {}
-  using Optimizer::apply_gradients;
-  Output apply_gradients(const Scope& scope, const std::vector<VariableGradient>& gradients,
-                         ReplicationStrategy& strategy) const override;
-
- private:
-  double rate_, momentum_;
-  bool nesterov_;
+  Momentum(LearningRate rate, double momentum, bool nesterov = false)
+      : MethodOptimizer("momentum", std::move(rate),
+                        {{"momentum", momentum}, {"nesterov", nesterov ? 1 : 0}}) {}
 };
 
-/// Adam (Kingma and Ba 2014). The powers of beta1 and beta2 are variables (features.md Q5).
-class Adam final : public Optimizer {
+/// Adagrad (Duchi et al. 2011): a += g^2; v -= rate g / sqrt(a).
+class Adagrad final : public MethodOptimizer {
  public:
-  explicit Adam(double rate, double beta1 = 0.9, double beta2 = 0.999, double epsilon = 1e-8)
-      : rate_(rate), beta1_(beta1), beta2_(beta2), epsilon_(epsilon) {}
-  using Optimizer::apply_gradients;
-  Output apply_gradients(const Scope& scope, const std::vector<VariableGradient>& gradients,
-                         ReplicationStrategy& strategy) const override;
+  explicit Adagrad(LearningRate rate, double initial_accumulator = 0.1)
+      : MethodOptimizer("adagrad", std::move(rate), {{"initial_accumulator", initial_accumulator}}) {}
+};
 
- private:
-  double rate_, beta1_, beta2_, epsilon_;
+/// Adagrad with dual averaging: a += g; b += g^2; v = -rate shrink(a, l1 t) / (rate l2 t + sqrt(b)) in update t. Variables should
+/// begin with zeros.
+class AdagradDa final : public MethodOptimizer {
+ public:
+  explicit AdagradDa(LearningRate rate, double l1 = 0, double l2 = 0, double initial_accumulator = 0.1)
+      : MethodOptimizer("adagrad_da", std::move(rate),
+                        {{"l1", l1}, {"l2", l2}, {"initial_accumulator", initial_accumulator}}) {}
+};
+
+/// Adadelta (Zeiler 2012): a = decay a + (1 - decay) g^2; u = sqrt(b + epsilon) / sqrt(a + epsilon) g;
+/// b = decay b + (1 - decay) u^2; v -= rate u.
+class Adadelta final : public MethodOptimizer {
+ public:
+  explicit Adadelta(LearningRate rate = 1, double decay = 0.95, double epsilon = 1e-8)
+      : MethodOptimizer("adadelta", std::move(rate), {{"decay", decay}, {"epsilon", epsilon}}) {}
+};
+
+/// Adam (Kingma and Ba 2014). The powers of beta1 and beta2 are variables (features.md Q5). Where the gradient is rows, all rows
+/// are updated, since the moments of all rows decay; such a gradient becomes dense. Set `lazy` to update only the rows that occur.
+class Adam final : public MethodOptimizer {
+ public:
+  explicit Adam(LearningRate rate, double beta1 = 0.9, double beta2 = 0.999, double epsilon = 1e-8,
+                bool lazy = false)
+      : MethodOptimizer("adam", std::move(rate),
+                        {{"beta1", beta1}, {"beta2", beta2}, {"epsilon", epsilon}, {"lazy", lazy ? 1 : 0}}) {}
+};
+
+/// Adam whose weights also decay: before each update, v -= rate weight_decay v (Loshchilov and Hutter 2019).
+class AdamW final : public MethodOptimizer {
+ public:
+  explicit AdamW(LearningRate rate, double weight_decay = 0.01, double beta1 = 0.9, double beta2 = 0.999,
+                 double epsilon = 1e-8, bool lazy = false)
+      : MethodOptimizer("adamw", std::move(rate),
+                        {{"weight_decay", weight_decay},
+                         {"beta1", beta1},
+                         {"beta2", beta2},
+                         {"epsilon", epsilon},
+                         {"lazy", lazy ? 1 : 0}}) {}
+};
+
+/// Adam with Nesterov momentum (Dozat 2016).
+class Nadam final : public MethodOptimizer {
+ public:
+  explicit Nadam(LearningRate rate, double beta1 = 0.9, double beta2 = 0.999, double epsilon = 1e-8,
+                 bool lazy = false)
+      : MethodOptimizer("nadam", std::move(rate),
+                        {{"beta1", beta1}, {"beta2", beta2}, {"epsilon", epsilon}, {"lazy", lazy ? 1 : 0}}) {}
+};
+
+/// Adam with the infinity norm (Kingma and Ba 2014, section 7.1): a += (1 - beta1) (g - a); b = max(beta2 b, |g|);
+/// v -= rate / (1 - beta1^t) a / (b + epsilon) in update t.
+class AdaMax final : public MethodOptimizer {
+ public:
+  explicit AdaMax(LearningRate rate, double beta1 = 0.9, double beta2 = 0.999, double epsilon = 1e-8,
+                  bool lazy = false)
+      : MethodOptimizer("adamax", std::move(rate),
+                        {{"beta1", beta1}, {"beta2", beta2}, {"epsilon", epsilon}, {"lazy", lazy ? 1 : 0}}) {}
+};
+
+/// RMSProp: a = decay a + (1 - decay) g^2; b = momentum b + rate g / sqrt(a + epsilon); v -= b. If `centered`, the square of the
+/// moving average of g is subtracted from a under the root.
+class RmsProp final : public MethodOptimizer {
+ public:
+  explicit RmsProp(LearningRate rate, double decay = 0.9, double momentum = 0, double epsilon = 1e-10,
+                   bool centered = false)
+      : MethodOptimizer(centered ? "centered_rmsprop" : "rmsprop", std::move(rate),
+                        {{"decay", decay}, {"momentum", momentum}, {"epsilon", epsilon}}) {}
+};
+
+/// FTRL-proximal (McMahan et al. 2013): a' = a + g^2; z += g + 2 shrinkage v - (a'^-power - a^-power) / rate v;
+/// v = -shrink(z, l1) / (a'^-power / rate + 2 l2). `power` is not positive.
+class Ftrl final : public MethodOptimizer {
+ public:
+  explicit Ftrl(LearningRate rate, double l1 = 0, double l2 = 0, double power = -0.5,
+                double initial_accumulator = 0.1, double shrinkage = 0)
+      : MethodOptimizer("ftrl", std::move(rate),
+                        {{"l1", l1},
+                         {"l2", l2},
+                         {"power", power},
+                         {"initial_accumulator", initial_accumulator},
+                         {"shrinkage", shrinkage}}) {}
+};
+
+/// Proximal gradient descent (Duchi and Singer 2009): v = shrink(v - rate g, rate l1) / (1 + rate l2).
+class ProximalSgd final : public MethodOptimizer {
+ public:
+  explicit ProximalSgd(LearningRate rate, double l1 = 0, double l2 = 0)
+      : MethodOptimizer("proximal_sgd", std::move(rate), {{"l1", l1}, {"l2", l2}}) {}
+};
+
+/// Proximal Adagrad: a += g^2; r = rate / sqrt(a); v = shrink(v - r g, r l1) / (1 + r l2).
+class ProximalAdagrad final : public MethodOptimizer {
+ public:
+  explicit ProximalAdagrad(LearningRate rate, double l1 = 0, double l2 = 0, double initial_accumulator = 0.1)
+      : MethodOptimizer("proximal_adagrad", std::move(rate),
+                        {{"l1", l1}, {"l2", l2}, {"initial_accumulator", initial_accumulator}}) {}
 };
 
 }  // namespace troupe::nn

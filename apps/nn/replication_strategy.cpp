@@ -55,15 +55,21 @@ Output SyncReplicas::push(const Scope& scope, const Rule& rule, const Shard& sha
   std::vector<Output> inputs{round};
   inputs.insert(inputs.end(), rule.variables.begin(), rule.variables.end());
   inputs.insert(inputs.end(), rule.values.begin(), rule.values.end());
-  if (!rule.gradient.empty())
-    inputs.at(1 + def_of(scope, rule).find_input(rule.gradient).value()) =
-        shard.gradients.at(rule.variables.front().node);
+  const auto set = [&](const std::string& input, Output value) {
+    inputs.at(1 + def_of(scope, rule).find_input(input).value()) = value;
+  };
+  if (!rule.gradient.empty()) {
+    const Gradient& gradient = shard.gradients.at(rule.variables.front().node);
+    set(rule.gradient, values_of(gradient));
+    if (!rule.indices.empty()) set(rule.indices, std::get<IndexedSlices>(gradient).indices);
+  }
   inputs.push_back(shard.samples);
   return {scope.add("SyncReplicasApply", std::move(inputs),
                     {{"N", static_cast<int64_t>(rule.variables.size())},
                      {"rule", rule.op},
                      {"options", rule.options},
                      {"gradient", rule.gradient},
+                     {"indices", rule.indices},
                      {"shard", shard.index},
                      {"shards", total_},
                      {"worker", worker_}}),

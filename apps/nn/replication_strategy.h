@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "graph/build/variables.h"
+#include "apps/nn/gradients.h"
 
 #pragma GCC visibility push(default)
 namespace troupe::nn {
@@ -21,6 +21,8 @@ struct Rule {
   std::vector<Output> variables;  ///< its first inputs, references; the first is the variable to update
   std::vector<Output> values;     ///< its other inputs, in order
   std::string gradient;           ///< the name of the input that is the gradient of the loss; empty: none
+  /// The name of the input that numbers the rows of the gradient. Empty: the gradient is dense.
+  std::string indices = {};
   std::vector<std::string> options = {};  ///< the names of its bool attributes that are true
 };
 
@@ -30,6 +32,10 @@ class ReplicationStrategy {
   virtual ~ReplicationStrategy() = default;
   /// Returns the value of a variable as an input of a rule.
   virtual Output value(Output variable) { return variable; }
+  /// Returns the rows of a gradient as inputs of a rule that needs each index once.
+  virtual IndexedSlices distinct_rows(const Scope& scope, const IndexedSlices& rows) {
+    return nn::distinct_rows(scope, rows);
+  }
   /// Adds the nodes of a rule in `scope`. Returns a target that applies it.
   Output apply(const Scope& scope, const Rule& rule);
   /// Returns a scope for a rule that changes a variable whose old value the rules `applied` must read before.
@@ -68,14 +74,16 @@ class SyncReplicas final : public ReplicationStrategy {
  public:
   struct Shard {
     int64_t index = 0;
-    Output samples;                      ///< an int64 scalar: the number of samples of the shard
-    std::map<NodeId, Output> gradients;  ///< the gradients by the nodes of their variables
+    Output samples;                        ///< an int64 scalar: the number of samples of the shard
+    std::map<NodeId, Gradient> gradients;  ///< by the nodes of their variables; rows may occur several times
   };
   /// `shards` are the shards of this worker, at least one, out of `total`.
   SyncReplicas(std::vector<Shard> shards, int64_t total, int64_t worker, LocalValues& values)
       : shards_(std::move(shards)), total_(total), worker_(worker), values_(values) {}
 
   Output value(Output variable) override { return values_.of(variable); }
+  /// The task that owns the variable sums the rows of all shards.
+  IndexedSlices distinct_rows(const Scope&, const IndexedSlices& rows) override { return rows; }
   Scope after(const Scope& scope, const std::vector<Output>&) const override { return scope; }
   /// Returns a target that sets the number of rounds that have been applied, for every rule added so far. It must run before the
   /// first round and after a restore. `rounds` is an int64 scalar.

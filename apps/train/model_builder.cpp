@@ -1,6 +1,7 @@
 #include "apps/train/model_builder.h"
 
 #include "graph/build/call.h"
+#include "kernels/constructors.h"
 
 namespace troupe::train {
 namespace {
@@ -69,14 +70,23 @@ Output ModelBuilder::variable(const nn::Weight& weight) {
       .first->second;
 }
 
-std::unique_ptr<nn::Optimizer> ModelBuilder::optimizer() const {
-  const config::Optimizer& options = config_.train.optimizer;
-  if (options.type == "momentum")
-    return std::make_unique<nn::Momentum>(options.learning_rate, options.momentum, options.nesterov);
-  if (options.type == "adam")
-    return std::make_unique<nn::Adam>(options.learning_rate, options.beta1, options.beta2, options.epsilon);
-  if (options.type == "sgd") return std::make_unique<nn::Sgd>(options.learning_rate);
-  throw Error(internal("unknown optimizer '" + options.type + "'"));
+std::optional<nn::WeightAverages> ModelBuilder::weight_averages() const {
+  if (!config_.train.average) return {};
+  return nn::WeightAverages(root_, *config_.train.average);
+}
+
+std::vector<nn::VariableGradient> ModelBuilder::gradients(const Scope& scope, Output loss,
+                                                          const nn::Optimizer& optimizer,
+                                                          std::vector<Output> variables) const {
+  const config::Train& train = config_.train;
+  auto result = nn::compute_gradients(scope, loss, std::move(variables));
+  if (!optimizer.takes_rows()) result = nn::all_dense(scope, std::move(result));
+  if (train.clip.value) result = nn::clip_by_value(scope, std::move(result), *train.clip.value);
+  if (train.clip.norm) result = nn::clip_by_norm(scope, std::move(result), *train.clip.norm);
+  if (train.clip.global_norm)
+    result = nn::clip_by_global_norm(scope, std::move(result), *train.clip.global_norm);
+  if (train.weight_decay > 0) result = nn::add_weight_decay(scope, std::move(result), train.weight_decay);
+  return result;
 }
 
 Output weighted_mean(const Scope& scope, const std::vector<Output>& values,
@@ -87,6 +97,24 @@ Output weighted_mean(const Scope& scope, const std::vector<Output>& values,
     terms.push_back(scope.add_one("Mul", {values[i], as_type(scope, samples[i], values[i])}));
   const Output total = scope.add_one("AddN", samples);
   return scope.add_one("RealDiv", {scope.add_one("AddN", terms), as_type(scope, total, values.front())});
+}
+
+Gradient weighted_mean(const Scope& scope, const std::vector<Gradient>& gradients,
+                       const std::vector<Output>& samples) {
+  if (gradients.size() == 1) return gradients.front();
+  std::vector<Output> values;
+  for (const Gradient& gradient : gradients) values.push_back(nn::values_of(gradient));
+  const auto* const first = std::get_if<IndexedSlices>(&gradients.front());
+  if (!first) return weighted_mean(scope, values, samples);
+  std::vector<Output> indices;
+  for (size_t i = 0; i < gradients.size(); ++i) {
+    indices.push_back(std::get<IndexedSlices>(gradients[i]).indices);
+    values[i] = mul(scope, values[i], as_type(scope, samples[i], values[i]));
+  }
+  const IndexedSlices joined{concat(scope, values, 0), concat(scope, indices, 0), first->dense_shape};
+  const IndexedSlices sums = nn::distinct_rows(scope, joined);
+  const Output total = as_type(scope, scope.add_one("AddN", samples), sums.values);
+  return IndexedSlices{div(scope, sums.values, total), sums.indices, sums.dense_shape};
 }
 
 Output update_averages(const Scope& scope, const std::vector<AverageUpdate>& averages,

@@ -1,5 +1,5 @@
 // ModelBuilder: builds the model of a run file in a graph, once per tower, with variables that all towers share. It determines the
-// devices of towers and variables, the initial values, and the optimizer. The graph of a whole run and that of one worker use it.
+// devices of towers and variables, the initial values, and the gradients. The graph of a whole run and that of one worker use it.
 // Its functions throw Error; mistakes of the run file are collected and returned by status(). One per graph; one thread.
 #pragma once
 
@@ -10,6 +10,7 @@
 #include "apps/config/model.h"
 #include "apps/data/dataset.h"
 #include "apps/nn/optimizer.h"
+#include "apps/nn/weight_averages.h"
 #include "apps/train/training_graph.h"
 
 namespace troupe::train {
@@ -49,12 +50,17 @@ class ModelBuilder {
   Tower tower(const Scope& scope, const TowerInputs& inputs, nn::Mode mode) {
     return tower(scope, inputs, mode, [](Output variable) { return variable; });
   }
-  std::unique_ptr<nn::Optimizer> optimizer() const;
-
- private:
+  /// Adds the moving averages of the weights, if the run file asks for them. The towers must have been built.
+  std::optional<nn::WeightAverages> weight_averages() const;
   /// Returns the scope for the next variable. Variables are assigned to the parameter servers in turn, or to the first worker if
   /// there are none.
   Scope with_variables() const;
+  /// Returns the gradients of the loss of a tower as its shard contributes them to an update: clipped, with weight decay, and as
+  /// rows only where `optimizer` takes rows. If `variables` is empty, all trainable variables are used.
+  std::vector<nn::VariableGradient> gradients(const Scope& scope, Output loss, const nn::Optimizer& optimizer,
+                                              std::vector<Output> variables = {}) const;
+
+ private:
   Output variable(const nn::Weight& weight);
 
   const config::RunConfig& config_;
@@ -68,6 +74,9 @@ class ModelBuilder {
 /// value.
 Output weighted_mean(const Scope& scope, const std::vector<Output>& values,
                      const std::vector<Output>& samples);
+/// Does the same for gradients, of which all are dense or all are rows. The mean of rows has each index once, except for one shard.
+Gradient weighted_mean(const Scope& scope, const std::vector<Gradient>& gradients,
+                       const std::vector<Output>& samples);
 /// Returns a target that updates moving averages.
 Output update_averages(const Scope& scope, const std::vector<AverageUpdate>& averages,
                        nn::ReplicationStrategy& strategy);

@@ -14,26 +14,46 @@ std::string exact(double value) {
   return {text.data(), end};
 }
 
+std::string text(const Best& best) {
+  return std::to_string(best.epoch) + " best " + (best.score ? exact(*best.score) : "none");
+}
+
+/// Reads what text() returned. Returns nothing if the stream holds something else.
+std::optional<Best> read_best(std::istringstream& from) {
+  Best best;
+  std::string word, score;
+  from >> best.epoch >> word >> score;
+  if (!from || word != "best") return {};
+  if (score == "none") return best;
+  double value = 0;
+  const auto [end, error] = std::from_chars(score.data(), score.data() + score.size(), value);
+  if (error != std::errc{} || end != score.data() + score.size()) return {};
+  best.score = value;
+  return best;
+}
+
 }  // namespace
 
 std::string to_note(const Progress& progress) {
-  return "step " + std::to_string(progress.step) + " best_epoch " + std::to_string(progress.best_epoch) +
-         " best " + (progress.best_score ? exact(*progress.best_score) : "none");
+  return "step " + std::to_string(progress.step) + " best_epoch " + text(progress.early_stop) +
+         " plateau_epoch " + text(progress.plateau);
 }
 
 Result<Progress> from_note(const std::string& note) {
-  std::istringstream text(note);
-  std::string word_step, word_epoch, word_best, score;
-  Progress progress;
-  text >> word_step >> progress.step >> word_epoch >> progress.best_epoch >> word_best >> score;
-  if (!text || word_step != "step" || word_epoch != "best_epoch" || word_best != "best")
+  const auto refuse = [&] {
     return data_loss("the note of the checkpoint is not that of a training run: " + note);
-  if (score == "none") return progress;
-  double value = 0;
-  const auto [end, error] = std::from_chars(score.data(), score.data() + score.size(), value);
-  if (error != std::errc{} || end != score.data() + score.size())
-    return data_loss("the best score in the note of the checkpoint is not a number: " + score);
-  progress.best_score = value;
+  };
+  std::istringstream text(note);
+  std::string step, early_stop, plateau;
+  Progress progress;
+  text >> step >> progress.step >> early_stop;
+  const auto best = read_best(text);
+  if (step != "step" || early_stop != "best_epoch" || !best) return refuse();
+  progress.early_stop = *best;
+  if (!(text >> plateau)) return progress;  // earlier versions wrote no more
+  const auto lowest = read_best(text);
+  if (plateau != "plateau_epoch" || !lowest) return refuse();
+  progress.plateau = *lowest;
   return progress;
 }
 

@@ -10,10 +10,19 @@
 
 namespace troupe::train {
 
+/// The best value of a metric so far.
+struct Best {
+  std::optional<double> score;  ///< nothing before the first epoch
+  uint64_t epoch = 0;           ///< the epoch in which it was reached
+
+  friend bool operator==(const Best&, const Best&) = default;
+};
+
 struct Progress {
-  uint64_t step = 0;                 ///< the number of completed training steps
-  std::optional<double> best_score;  ///< the best value of the metric that early stopping monitors
-  uint64_t best_epoch = 0;           ///< the epoch in which it was reached
+  uint64_t step = 0;  ///< the number of completed training steps
+  Best early_stop;    ///< of the metric that train.early_stop monitors
+  /// Of the metric that train.plateau monitors; `epoch` is that of the last lowering of the learning rate if that was later.
+  Best plateau;
 };
 
 std::string to_note(const Progress& progress);

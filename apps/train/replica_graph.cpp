@@ -1,11 +1,12 @@
 #include "apps/train/replica_graph.h"
 
 #include "apps/train/model_builder.h"
+#include "apps/train/optimizer_builder.h"
 
 namespace troupe::train {
 namespace {
 
-using Gradients = std::map<NodeId, Output>;  // by the nodes of their variables
+using Gradients = std::map<NodeId, Gradient>;  // by the nodes of their variables
 
 class Builder {
  public:
@@ -17,6 +18,8 @@ class Builder {
     const int64_t workers = std::max<int64_t>(1, builder_.tasks("worker"));
     for (int64_t shard = worker_; shard < builder_.shards(); shard += workers) add_tower(shard);
     TROUPE_RETURN_IF_FAILED(builder_.status());
+    weight_averages_ = builder_.weight_averages();
+    optimizer_ = make_optimizer(config_.train, rate_factor(config_.train, builder_.with_variables()));
     for (size_t i = 0; i < result_.shards.size(); ++i) add_gradients(i);
     if (config_.train.replication.mode == config::ReplicationMode::Async)
       update_at_once();
@@ -39,8 +42,8 @@ class Builder {
   void add_gradients(size_t shard) {
     std::vector<Output> variables = trainable_variables(builder_.root().graph()), local;
     for (const Output& variable : variables) local.push_back(values_.of(variable));
-    const auto found =
-        nn::compute_gradients(builder_.at_shard(result_.shards[shard]), result_.losses[shard], local);
+    const auto found = builder_.gradients(builder_.at_shard(result_.shards[shard]), result_.losses[shard],
+                                          *optimizer_, local);
     gradients_.emplace_back();
     for (const auto& [gradient, value] : found) {
       const auto at = std::ranges::find(local, value) - local.begin();
@@ -71,14 +74,14 @@ class Builder {
     std::vector<Output> samples;
     for (const TowerInputs& inputs : result_.inputs) samples.push_back(inputs.samples);
     const auto mean = [&](const Output& variable) {
-      std::vector<Output> each;
+      std::vector<Gradient> each;
       for (const Gradients& gradients : gradients_) each.push_back(gradients.at(variable.node));
       return weighted_mean(here, each, samples);
     };
     std::vector<nn::VariableGradient> means;
     for (const Output& variable : order_) means.push_back({mean(variable), variable});
     std::vector<AverageUpdate> averages = averages_.front();
-    for (AverageUpdate& average : averages) average.difference = mean(average.variable);
+    for (AverageUpdate& average : averages) average.difference = std::get<Output>(mean(average.variable));
     nn::ReplicationStrategy strategy;
     apply(means, averages, strategy);
   }
@@ -86,9 +89,10 @@ class Builder {
   void apply(const std::vector<nn::VariableGradient>& gradients, const std::vector<AverageUpdate>& averages,
              nn::ReplicationStrategy& strategy) {
     const Scope& root = builder_.root();
-    result_.update = builder_.optimizer()->apply_gradients(root, gradients, strategy);
-    if (!averages.empty())
-      result_.update = root.group({result_.update, update_averages(root, averages, strategy)});
+    std::vector<Output> updates = {optimizer_->apply_gradients(root, gradients, strategy)};
+    if (weight_averages_) updates.push_back(weight_averages_->update(root, strategy));
+    if (!averages.empty()) updates.push_back(update_averages(root, averages, strategy));
+    result_.update = updates.size() == 1 ? updates.front() : root.group(updates);
     for (const auto& [variable, value] : values_.all()) {
       const Scope there = root.colocated_with(variable);
       result_.values.push_back(value);
@@ -105,6 +109,8 @@ class Builder {
   std::vector<std::vector<AverageUpdate>> averages_;  ///< of each shard of this worker
   std::vector<Gradients> gradients_;  ///< the gradients of each shard, and the differences of its averages
   std::vector<Output> order_;         ///< the variables that have gradients
+  std::optional<nn::WeightAverages> weight_averages_;
+  std::unique_ptr<nn::Optimizer> optimizer_;
   ReplicaGraph result_;
 };
 

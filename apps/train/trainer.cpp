@@ -201,7 +201,7 @@ class Run {
       if (former.contains(variable)) continue;
       if (!variable.starts_with(std::string(best_prefix) + '/'))
         return not_found(checkpoint.folder + " has no value for variable " + variable);
-      progress_.best_score.reset();  // the checkpoint has no copy of the best model
+      progress_.early_stop.score.reset();  // the checkpoint has no copy of the best model
     }
     print("resumed " + folder_->path() + " at step " + std::to_string(progress_.step));
     return {};
@@ -294,22 +294,44 @@ class Run {
     for (const auto& [name, value] : record)
       if (name.starts_with("valid/")) line += text("  %s %.4f", name.c_str(), value);
     print(line);
-    if (config_.train.early_stop) watch(*config_.train.early_stop, record, epoch);
+    if (config_.train.early_stop) check_early_stop(*config_.train.early_stop, record, epoch);
+    if (config_.train.plateau) check_plateau(*config_.train.plateau, record, epoch);
   }
 
-  void watch(const config::EarlyStop& rule, const Record& record, uint64_t epoch) {
-    for (const auto& [name, value] : record) {
-      if (name != rule.monitor) continue;
-      const auto best = progress_.best_score;
-      const double gain = best ? (rule.higher_is_better ? value - *best : *best - value) : 0;
-      if (!best || gain > rule.min_delta) {
-        progress_.best_score = value;
-        progress_.best_epoch = epoch;
-        if (best_) best_->keep(*session_);
-      } else if (epoch - progress_.best_epoch >= static_cast<uint64_t>(rule.patience)) {
-        result_.ending = Ending::EarlyStopped;
-      }
-    }
+  /// Updates the best score of a metric. Returns whether the metric has improved, or nothing if the record does not have it.
+  static std::optional<bool> improves(const config::Monitor& monitor, const Record& record, uint64_t epoch,
+                                      Best& best) {
+    const auto found = std::ranges::find(record, monitor.metric, &Record::value_type::first);
+    if (found == record.end()) return {};
+    const double value = found->second;
+    const double gain =
+        best.score ? (monitor.higher_is_better ? value - *best.score : *best.score - value) : 0;
+    if (best.score && !(gain > monitor.min_delta)) return false;
+    best = {value, epoch};
+    return true;
+  }
+
+  static bool patience_is_over(const config::Monitor& monitor, const Best& best, uint64_t epoch) {
+    return epoch - best.epoch >= static_cast<uint64_t>(monitor.patience);
+  }
+
+  void check_early_stop(const config::EarlyStop& rule, const Record& record, uint64_t epoch) {
+    const auto improved = improves(rule.monitor, record, epoch, progress_.early_stop);
+    if (!improved) return;
+    if (*improved && best_) best_->keep(*session_);
+    if (!*improved && patience_is_over(rule.monitor, progress_.early_stop, epoch))
+      result_.ending = Ending::EarlyStopped;
+  }
+
+  /// Lowers the learning rate if the metric no longer improves. Workers read the new rate because their rounds begin anew.
+  void check_plateau(const config::Plateau& rule, const Record& record, uint64_t epoch) {
+    if (improves(rule.monitor, record, epoch, progress_.plateau).value_or(true) ||
+        !patience_is_over(rule.monitor, progress_.plateau, epoch))
+      return;
+    progress_.plateau.epoch = epoch;
+    session_->run({}, {*model_.lower_rate});
+    make_rounds();
+    print("the learning rate is lowered, because " + rule.monitor.metric + " has not improved");
   }
 
   void save_when_due() {
@@ -333,7 +355,7 @@ class Run {
   void finish() {
     if (folder_ && progress_.step > logged_step_) log_metrics();  // the run ended within an epoch
     if (folder_ && result_.ending != Ending::Diverged) {
-      if (best_ && progress_.best_score && result_.ending != Ending::Stopped) best_->restore(*session_);
+      if (best_ && progress_.early_stop.score && result_.ending != Ending::Stopped) best_->restore(*session_);
       if (result_.ending != Ending::Stopped || config_.train.checkpoint.on_signal) save();
     }
     result_.steps = progress_.step;

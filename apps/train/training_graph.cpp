@@ -1,6 +1,7 @@
 #include "apps/train/training_graph.h"
 
 #include "apps/train/model_builder.h"
+#include "apps/train/optimizer_builder.h"
 
 namespace troupe::train {
 namespace {
@@ -17,30 +18,45 @@ std::vector<AverageUpdate> mean_averages(const Scope& scope, const std::vector<T
   return result;
 }
 
-/// Adds one update with the mean of the gradients of all towers.
-void add_update(const ModelBuilder& builder, const std::vector<Tower>& towers, TrainingGraph& result) {
-  const Scope& root = builder.root();
-  std::vector<Output> losses, samples;
-  std::map<NodeId, std::vector<Output>> gradients;  // by the nodes of the variables, in shard order
+/// Returns the means of the gradients of all towers.
+std::vector<nn::VariableGradient> mean_gradients(const ModelBuilder& builder,
+                                                 const std::vector<Tower>& towers,
+                                                 const std::vector<Output>& samples,
+                                                 const nn::Optimizer& optimizer) {
+  std::map<NodeId, std::vector<Gradient>> gradients;  // by the nodes of the variables, in shard order
   std::vector<Output> order;
-  for (size_t shard = 0; shard < towers.size(); ++shard) {
-    losses.push_back(*towers[shard].model.loss);
-    samples.push_back(result.shards[shard].samples);
-    for (const auto& [gradient, variable] :
-         nn::compute_gradients(builder.at_shard(static_cast<int64_t>(shard)), losses.back())) {
+  for (size_t shard = 0; shard < towers.size(); ++shard)
+    for (const auto& [gradient, variable] : builder.gradients(builder.at_shard(static_cast<int64_t>(shard)),
+                                                              *towers[shard].model.loss, optimizer)) {
       if (shard == 0) order.push_back(variable);
       gradients[variable.node].push_back(gradient);
     }
-  }
   std::vector<nn::VariableGradient> means;
   for (const Output& variable : order)
-    means.push_back({weighted_mean(root, gradients[variable.node], samples), variable});
+    means.push_back({weighted_mean(builder.root(), gradients[variable.node], samples), variable});
+  return means;
+}
+
+/// Adds one update with the mean of the gradients of all towers.
+void add_update(const config::Train& train, const ModelBuilder& builder, const std::vector<Tower>& towers,
+                const std::optional<nn::WeightAverages>& weight_averages, TrainingGraph& result) {
+  const Scope& root = builder.root();
+  std::vector<Output> losses, samples;
+  for (size_t shard = 0; shard < towers.size(); ++shard) {
+    losses.push_back(*towers[shard].model.loss);
+    samples.push_back(result.shards[shard].samples);
+  }
   result.loss = root.with_name("batch_loss").add_one("Identity", {weighted_mean(root, losses, samples)});
-  result.update = builder.optimizer()->apply_gradients(root, means);
-  if (towers.front().averages.empty()) return;
+  const auto factor = rate_factor(train, builder.with_variables());
+  const auto optimizer = make_optimizer(train, factor);
   nn::ReplicationStrategy strategy;
-  result.update =
-      root.group({result.update, update_averages(root, mean_averages(root, towers, samples), strategy)});
+  std::vector<Output> updates = {
+      optimizer->apply_gradients(root, mean_gradients(builder, towers, samples, *optimizer), strategy)};
+  if (weight_averages) updates.push_back(weight_averages->update(root, strategy));
+  if (!towers.front().averages.empty())
+    updates.push_back(update_averages(root, mean_averages(root, towers, samples), strategy));
+  result.update = updates.size() == 1 ? updates.front() : root.group(updates);
+  if (factor) result.lower_rate = lower_rate(*train.plateau, root, *factor);
 }
 
 }  // namespace
@@ -56,12 +72,16 @@ Result<TrainingGraph> build_training_graph(const config::RunConfig& config, cons
   }
   const Scope evaluation = builder.on_worker(builder.root().with_prefix("evaluation"), 0);
   result.evaluation = builder.inputs(evaluation);
+  const auto averages = builder.weight_averages();
   const config::BuiltModel evaluated =
-      builder.tower(evaluation, result.evaluation, nn::Mode::Inference).model;
+      builder
+          .tower(evaluation, result.evaluation, nn::Mode::Inference,
+                 [&](Output variable) { return averages ? averages->of(variable) : variable; })
+          .model;
   TROUPE_RETURN_IF_FAILED(builder.status());
   result.evaluation_loss = *evaluated.loss;
   result.metrics = evaluated.metrics;
-  add_update(builder, towers, result);
+  add_update(config.train, builder, towers, averages, result);
   result.initializer = initializer(builder.root());
   result.variables = variables(graph);
   for (const Output& variable : trainable_variables(graph))

@@ -3,6 +3,7 @@
 // that compute them. Plain values; the trainer owns the graph. One thread.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,6 +27,7 @@ struct TrainingGraph {
   TowerInputs evaluation;
   Output evaluation_loss;
   std::vector<std::pair<std::string, Output>> metrics;  ///< the metrics of the evaluation tower
+  std::optional<Output> lower_rate;  ///< for train.plateau: the target that lowers the learning rate
   Output initializer;
   std::vector<Output> variables;  ///< all variables, which checkpoints contain
   int64_t parameters = 0;         ///< the number of elements of the trainable variables

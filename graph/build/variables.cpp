@@ -37,6 +37,12 @@ std::vector<Output> trainable_variables(const Graph& graph) {
   return result;
 }
 
+Output initial_value(const Graph& graph, Output variable) {
+  for (const Node& node : graph.nodes())
+    if (node.attrs.find(initializer_attr) && node.inputs[0] == variable) return node.inputs[1];
+  throw Error(invalid_argument("the node '" + graph.node(variable.node).name + "' has no initial value"));
+}
+
 Output initializer(const Scope& scope) {
   std::vector<Output> assigns;
   for (const Node& node : scope.graph().nodes())

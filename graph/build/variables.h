@@ -22,6 +22,8 @@ std::vector<Output> variables(const Graph& graph);
 /// Returns the variables that optimizers change.
 std::vector<Output> trainable_variables(const Graph& graph);
 
+/// Returns the value that initializer() gives a variable which variable() returned.
+Output initial_value(const Graph& graph, Output variable);
 /// Returns a target that gives every variable its first value. It knows the
 /// variables added so far, so add optimizers, which add variables, before.
 Output initializer(const Scope& scope);

@@ -103,22 +103,27 @@ using GradientTypes = TypeList<float, double, Half, BFloat16>;
 
 }  // namespace
 
+Result<int64_t> sum_of_weights(std::span<const int64_t> weights) {
+  int64_t total = 0;
+  for (size_t k = 0; k < weights.size(); ++k)
+    if (weights[k] < 0 || __builtin_add_overflow(total, weights[k], &total))
+      return invalid_argument("shard " + std::to_string(k) + " has " + std::to_string(weights[k]) +
+                              " samples; the numbers must not be negative and their sum must fit int64");
+  if (total == 0) return invalid_argument("none of the shards has samples; a mean needs at least one sample");
+  return total;
+}
+
 Result<Tensor> allocate_mean(std::span<const Tensor> gradients, std::span<const int64_t> weights,
                              Allocator& memory) {
   const Tensor& first = gradients[0];
   if (!with_type(GradientTypes{}, first.dtype(), [](auto) {}))
     return invalid_argument("the gradients are " + first.signature() +
                             "; a mean needs half, bfloat16, float or double");
-  int64_t total = 0;
-  for (size_t k = 0; k < gradients.size(); ++k) {
+  for (size_t k = 0; k < gradients.size(); ++k)
     if (gradients[k].dtype() != first.dtype() || !(gradients[k].shape() == first.shape()))
       return invalid_argument("the gradient of shard " + std::to_string(k) + " is " +
                               gradients[k].signature() + ", but that of shard 0 is " + first.signature());
-    if (weights[k] < 0 || __builtin_add_overflow(total, weights[k], &total))
-      return invalid_argument("shard " + std::to_string(k) + " has " + std::to_string(weights[k]) +
-                              " samples; the numbers must not be negative and their sum must fit int64");
-  }
-  if (total == 0) return invalid_argument("none of the shards has samples; a mean needs at least one sample");
+  TROUPE_RETURN_IF_FAILED(sum_of_weights(weights).status());
   if (gradients.size() == 1) return first;
   return Tensor::allocate(first.dtype(), first.shape(), memory);
 }

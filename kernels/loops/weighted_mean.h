@@ -14,6 +14,8 @@
 
 namespace troupe {
 
+/// Returns the sum of the weights. Fails with InvalidArgument for a negative weight, and if the sum is 0 or does not fit int64.
+Result<int64_t> sum_of_weights(std::span<const int64_t> weights);
 /// Allocates the memory for the mean; if there is one shard, returns its gradient. Fails with InvalidArgument for any dtype but
 /// half, bfloat16, float and double, for gradients that differ in dtype or shape, for a negative weight, and for weights whose
 /// sum is 0 or does not fit int64. Fails with ResourceExhausted if the allocator does.

@@ -35,6 +35,7 @@ struct PushGradient {
   cells @7 :List(UInt32);     # the cells of the ref inputs of the rule, in order
   rule @8 :UInt64;            # the number that the device gave the rule when the partition was registered
   gradient @9 :Int32 = -1;    # index of the gradient among the attachments; -1: the rule has none, and is applied once per round
+  indices @10 :Int32 = -1;    # if not -1, the gradient is rows, and this is the index of their numbers among the attachments
 }
 
 struct Committed {
@@ -55,7 +56,7 @@ struct CancelPushes {
 
 struct MeanComputed {
   # Not a request. Sent by the compute pool to the replicas role in its own process: a mean that is too large for a handler has been
-  # computed. Attachment: the mean.
+  # computed. Attachments: the mean and, if it is rows, their numbers.
 
   roundCell @0 :UInt32;
 }

@@ -225,7 +225,7 @@ BOOST_AUTO_TEST_CASE(what_is_no_rule_is_refused_before_any_step) {
       {descent(round, w, gradient, n, 0, 1, rule("ApplyMomentum")), Code::InvalidArgument,
        "ApplyMomentum takes 2 variables and 3 values, but is given 1 variables and 2 values"},
       {descent(round, w, gradient, n, 0, 1, {{"gradient", std::string("grad")}}), Code::InvalidArgument,
-       "ApplyGradientDescent has no value input 'grad' to average"},
+       "ApplyGradientDescent has no value input 'grad', which the attribute gradient names"},
       {descent(round, w, gradient, n, 0, 1, {{"gradient", std::string("var")}}), Code::InvalidArgument,
        "no value input 'var'"},
       {descent(round, w, gradient, n, 0, 1, {{"options", std::vector<std::string>{"T"}}}),

@@ -4,48 +4,10 @@
 #include <map>
 
 #include "apps/config/cluster_file.h"
-#include "apps/config/model.h"
-#include "apps/config/run_config.h"
-#include "tests/support/run_op.h"
+#include "tests/apps/run_file.h"
 
 namespace troupe::config {
 namespace {
-
-constexpr const char* good = R"toml(run = { name = "digits", seed = 7 }
-[data]
-format = "csv"
-train = ["digits.csv"]
-scale = 0.0625
-valid = { split = 0.2 }
-batch = 64
-[model.variables]
-w1 = { shape = [64, 100], init = "glorot_uniform" }
-b1 = { shape = [100], init = "zeros" }
-w2 = { shape = [100, 10], init = "normal", stddev = 0.1 }
-[model.graph]
-loss = "mean(logits)"
-logits = "matmul(hidden, w2)"
-hidden = "relu(matmul(image, w1) + b1)"
-[train]
-loss = "loss"
-optimizer = { type = "adam", lr = 3e-3 }
-metrics = { accuracy = "mean(cast(equal(label, 3), 'float'))" }
-max_epochs = 40
-early_stop = { monitor = "valid/accuracy", mode = "max", patience = 6, keep_best = true }
-replication = { mode = "sync", shards = 2, backup_workers = 0 }
-checkpoint = { every = "500 steps", keep = 5 }
-[cluster]
-in_process = { ps = 1, worker = 2 }
-)toml";
-
-Result<RunConfig> parse(std::string text, const std::vector<std::string>& options = {}) {
-  return parse_run_config(std::move(text), "run.toml", "/data", options, test::op_library()->ops);
-}
-
-std::string mistakes(std::string text, const std::vector<std::string>& options = {}) {
-  const auto config = parse(std::move(text), options);
-  return config ? "" : config.status().text();
-}
 
 /// Returns the valid file with one line, given by its beginning, replaced by other lines.
 std::string with(std::string_view beginning, std::string_view line) {
@@ -80,11 +42,11 @@ BOOST_AUTO_TEST_CASE(a_good_file_is_read) {
   BOOST_TEST(config->model.graph[0].name == "loss");
   BOOST_TEST(config->train.optimizer.type == "adam");
   BOOST_TEST(config->train.optimizer.learning_rate == 3e-3);
-  BOOST_TEST(config->train.optimizer.beta2 == 0.999);
+  BOOST_TEST(config->train.optimizer.hyperparameters.at("beta2") == 0.999);
   BOOST_TEST(config->train.max_epochs.value() == 40);
   BOOST_TEST(!config->train.max_steps.has_value());
-  BOOST_TEST(config->train.early_stop->higher_is_better);
-  BOOST_TEST(config->train.early_stop->patience == 6);
+  BOOST_TEST(config->train.early_stop->monitor.higher_is_better);
+  BOOST_TEST(config->train.early_stop->monitor.patience == 6);
   BOOST_TEST((config->train.replication.mode == ReplicationMode::Sync));
   BOOST_TEST(config->train.replication.shards == 2);
   BOOST_TEST(config->train.checkpoint.every.steps == 500);
@@ -108,7 +70,7 @@ loss = "mean(logit)"
 hidden = "rleu(matmul(image, w1, transpoze_a = true))"
 [train]
 loss = "loss"
-optimizer = { type = "rmsprop" }
+optimizer = { type = "rmsprp" }
 fault = { heartbeat = "10ms" }
 )toml";
   const std::string expected = R"toml(run.toml:1:33: run.seed: expected an integer, at least 0; found -7
@@ -151,10 +113,10 @@ run.toml:14:1: train: missing: max_epochs or max_steps
   [train]
   ^
 run.toml:16:13: train.optimizer.lr: missing: learning rate (a number, above 0)
-  optimizer = { type = "rmsprop" }
+  optimizer = { type = "rmsprp" }
               ^
-run.toml:16:22: train.optimizer.type: "rmsprop" is not available yet; allowed: "sgd", "momentum", "adam"
-  optimizer = { type = "rmsprop" }
+run.toml:16:22: train.optimizer.type: "rmsprp" is unknown; allowed: "sgd", "momentum", "adagrad", "adagrad_da", "adadelta", "adam", "adamw", "nadam", "adamax", "rmsprop", "centered_rmsprop", "ftrl", "proximal_sgd", "proximal_adagrad"; the nearest is 'rmsprop'
+  optimizer = { type = "rmsprp" }
                        ^
 run.toml:17:23: train.fault.heartbeat: expected a time such as "60s", "200ms", "5m" or "1h", at least 0.02 s and at most 60 s; found "10ms"
   fault = { heartbeat = "10ms" }
@@ -252,6 +214,54 @@ BOOST_AUTO_TEST_CASE(what_was_refused_draws_no_second_complaint) {
                                                                   << mistakes(with(beginning, line)));
 }
 
+BOOST_AUTO_TEST_CASE(keys_of_optimizers_and_schedules_depend_on_the_type) {
+  const auto config = parse(
+      with("optimizer",
+           "optimizer = { type = 'ftrl', lr = 1, l1 = 2, power = -1 }\n"
+           "schedule = { type = 'piecewise', boundaries = [5, 9], factors = [1, 0.5, 0.1], warm_up = 3 }\n"
+           "clip = { norm = 2 }\nweight_decay = 0.5\naverage = 0.99\n"
+           "plateau = { monitor = 'valid/loss', mode = 'min', patience = 2, factor = 0.5 }"));
+  BOOST_REQUIRE_MESSAGE(config.ok(), config.status().text());
+  const auto& train = config->train;
+  BOOST_TEST(train.optimizer.hyperparameters.at("l1") == 2);
+  BOOST_TEST(train.optimizer.hyperparameters.at("initial_accumulator") == 0.1);
+  BOOST_TEST(train.schedule->factors == std::vector<double>({1, 0.5, 0.1}), boost::test_tools::per_element());
+  BOOST_TEST(train.schedule->warm_up == 3);
+  BOOST_TEST(train.clip.norm.value() == 2);
+  BOOST_TEST(train.weight_decay == 0.5);
+  BOOST_TEST(train.average.value() == 0.99);
+  BOOST_TEST(train.plateau->factor == 0.5);
+  BOOST_TEST(train.plateau->monitor.patience == 2);
+
+  BOOST_TEST(about("optimizer", "optimizer = { type = 'sgd', lr = 1, beta1 = 0.5 }") ==
+             "run.toml:18:37: train.optimizer.beta1: unknown key; known: type, lr");
+  BOOST_TEST(about("optimizer", "optimizer = { type = 'adam', lr = 1, beta1 = 1 }") ==
+             "run.toml:18:46: train.optimizer.beta1: expected a number, at least 0 and below 1; found 1.0");
+  const auto with_schedule = [](const std::string& rest) {
+    return about("max_epochs", "max_epochs = 40\n" + rest);
+  };
+  BOOST_TEST(
+      with_schedule("schedule = { type = 'cosine' }") ==
+      "run.toml:21:12: train.schedule.steps: missing: number of updates until the last rate (an integer, "
+      "at least 1)");
+  BOOST_TEST(
+      with_schedule("schedule = { type = 'piecewise', boundaries = [5], factors = [1] }") ==
+      "run.toml:21:62: train.schedule.factors: there are 1 factors for 1 boundaries; there must be one "
+      "factor more than boundaries");
+  BOOST_TEST(with_schedule("schedule = { type = 'piecewise', boundaries = [5, 5], factors = [1, 2, 3] }") ==
+             "run.toml:21:47: train.schedule.boundaries: each boundary must be above the one before");
+  BOOST_TEST(
+      with_schedule("schedule = { type = 'piecewise', boundaries = [], factors = ['x'] }")
+          .find("train.schedule.factors: expected a list of numbers, each at least 0; found [\"x\"]") !=
+      std::string::npos);
+  BOOST_TEST(with_schedule("clip = { norm = 1, value = 1 }") ==
+             "run.toml:21:8: train.clip: expected one of value, norm and global_norm; found 2");
+  BOOST_TEST(
+      with_schedule("plateau = { monitor = 'valid/los', mode = 'min', patience = 1 }")
+          .starts_with("run.toml:21:23: train.plateau.monitor: there is no metric 'valid/los'; the nearest "
+                       "is 'valid/loss'"));
+}
+
 BOOST_AUTO_TEST_CASE(options_are_laid_over_the_file) {
   const auto config =
       parse(good, {"train.optimizer.lr=0.5", "run.name=other", "data.train=[\"/x/a.csv\", \"b.csv\"]",
@@ -269,8 +279,8 @@ BOOST_AUTO_TEST_CASE(options_are_laid_over_the_file) {
                              "data.train=[1", "model.graph.hidden=relu(imag)"}) ==
              "--set train.optimizer.lr: train.optimizer.lr: expected a number, above 0; found \"fast\"\n  "
              "fast\n  ^\n"
-             "--set train.lr: train.lr: unknown key; known: loss, optimizer, metrics, max_epochs, max_steps, "
-             "early_stop, on_nan, "
+             "--set train.lr: train.lr: unknown key; known: loss, optimizer, schedule, plateau, clip, "
+             "weight_decay, average, metrics, max_epochs, max_steps, early_stop, on_nan, "
              "replication, checkpoint, fault\n  1\n  ^\n"
              "--set nonsense: expected KEY=VALUE\n"
              "--set run.name.x: the value before 'x' in the key is not a table or list\n  1\n  ^\n"
@@ -290,142 +300,7 @@ BOOST_AUTO_TEST_CASE(the_effective_file_means_the_same) {
   BOOST_TEST(again->effective_toml() == effective);
   BOOST_TEST(again->run.seed == 9u);
   BOOST_TEST(again->run.name == "a \"b\"\\");
-  BOOST_TEST(again->train.optimizer.epsilon == 1e-8);
-}
-
-/// Returns a run file whose model is this TOML, with a first line "[model]".
-std::string with_model(const std::string& model) {
-  std::string text = good;
-  const size_t begin = text.find("[model.variables]"), end = text.find("[train]");
-  return text.replace(begin, end - begin, model);
-}
-
-/// Builds the model of a run file for an image of 64 numbers. Returns its weights, "NAME dtype[shape]", one a line.
-std::string weights_of(const RunConfig& config, std::shared_ptr<const OpTable> ops) {
-  Graph graph(std::move(ops));
-  const Scope g(graph);
-  Symbols symbols;
-  symbols.values["image"] =
-      Argument(g.add_one("Placeholder", {}, {{"dtype", f32}, {"shape", PartialShape{-1, 64}}}));
-  symbols.values["label"] =
-      Argument(g.add_one("Placeholder", {}, {{"dtype", i32}, {"shape", PartialShape{-1}}}));
-  Diagnostics diagnostics(*config.document);
-  const nn::Network network(g);
-  build_model(config, network, std::move(symbols), diagnostics);
-  BOOST_TEST(diagnostics.text() == "");
-  std::string text;
-  for (const auto& [weight, edge] : network.weights())
-    text += weight.name + ' ' + std::string(name(weight.dtype)) + weight.shape.text() + '\n';
-  return text;
-}
-
-BOOST_AUTO_TEST_CASE(layers_have_weights_of_their_names) {
-  const std::string text = with_model(R"toml([model]
-layers = [{ type = "dense", units = 100, activation = "relu" }, { type = "dense", units = 10, bias = false }]
-[model.graph]
-loss = "mean(output) + l2_loss(dense_2_weights)"
-)toml");
-  const auto config = parse(text, {"model.layers.0.units=50"});
-  BOOST_REQUIRE_MESSAGE(config.ok(), config.status().text());
-  BOOST_TEST(weights_of(*config, test::op_library()->ops) ==
-             "dense_1_weights float[64,50]\ndense_1_bias float[50]\ndense_2_weights float[50,10]\n");
-  const auto wrong = [&](std::string_view part, std::string_view instead) {
-    std::string changed = text;
-    return mistakes(changed.replace(changed.find(part), part.size(), instead));
-  };
-  BOOST_TEST(
-      wrong("\"dense\"", "\"dens\"")
-          .starts_with("run.toml:9:20: model.layers.0.type: \"dens\" is unknown; allowed: \"attention\""));
-  BOOST_TEST(wrong("units = 10,", "units = 0,")
-                 .starts_with("run.toml:9:91: model.layers.1.units: expected an integer, at least 1"));
-  BOOST_TEST(
-      wrong("units = 10,", "unit = 10,").find("model.layers.1.unit: unknown key; the nearest is 'units'") !=
-      std::string::npos);
-  BOOST_TEST(wrong("\"relu\"", "\"rleu\"")
-                 .starts_with("run.toml:9:11: layer 'dense_1' (dense): there is no activation 'rleu'"));
-}
-
-BOOST_AUTO_TEST_CASE(layers_and_expressions_mix) {
-  const auto config = parse(with_model(R"toml([model]
-layers = [{ type = "conv2d", name = "conv", input = "reshape(image, [-1, 8, 8, 1])", filters = 4, kernel = [3, 3] },
-          { type = "batch_norm" }, { type = "max_pool2d" },
-          { type = "conv2d", name = "side", input = "conv", filters = 4, kernel = 1, strides = 2 },
-          { type = "flatten", input = "max_pool2d_3 + side" },
-          { type = "attention", input = ["tokens", "tokens + 1.0"], heads = 2 }]
-[model.graph]
-tokens = "reshape(flatten_5, [-1, 8, 8])"
-scores = "relu(nn.dense(nn.flatten(output), 10, bias=false) + nn.dense(image, units=10))"
-loss = "mean(scores) + l2_loss(scores_dense_weights)"
-)toml"));
-  BOOST_REQUIRE_MESSAGE(config.ok(), config.status().text());
-  const std::string weights = weights_of(*config, test::op_library()->ops);
-  for (const char* line : {"conv_weights float[3,3,1,4]\n", "batch_norm_2_moving_variance float[4]\n",
-                           "side_weights float[1,1,4,4]\n", "attention_6_query_weights float[8,8]\n",
-                           "scores_dense_weights float[64,10]\n", "scores_dense_1_bias float[10]\n"})
-    BOOST_TEST(weights.find(line) != std::string::npos, line << " is not in\n" << weights);
-}
-
-BOOST_AUTO_TEST_CASE(mistakes_in_calls_of_layers_name_layer_and_option) {
-  const auto mistake = [](const std::string& expression) {
-    const std::string text = mistakes(with_model("[model.graph]\nloss = '" + expression + "'\n"));
-    return text.substr(0, text.find('\n'));
-  };
-  BOOST_TEST(mistake("mean(nn.dens(image, 10))") ==
-             "run.toml:9:14: there is no layer 'dens'; the nearest is 'dense'");
-  BOOST_TEST(mistake("mean(nn.dense(image))") ==
-             "run.toml:9:14: nn.dense: missing: units (number of outputs for each sample)");
-  BOOST_TEST(mistake("mean(nn.dense(image, unit=3))") ==
-             "run.toml:9:14: nn.dense: unknown option 'unit'; the nearest is 'units'");
-  BOOST_TEST(mistake("mean(nn.dense(image, 3, units=3))") ==
-             "run.toml:9:14: nn.dense: option 'units' is given twice");
-  BOOST_TEST(mistake("mean(nn.dense(image, \"many\"))") == "run.toml:9:14: units: expected an integer");
-  BOOST_TEST(mistake("mean(nn.dense(3, 4))") ==
-             "run.toml:9:14: nn.dense: expected a tensor as the first argument");
-  BOOST_TEST(mistake("mean(nn.dense(image, -1))") ==
-             "run.toml:9:14: layer 'loss_dense' (dense): units is -1; it must be positive");
-  BOOST_TEST(mistake("mean(nn.conv2d(image, 3, [3, 3]))") ==
-             "run.toml:9:14: layer 'loss_conv2d' (conv2d): the input has shape [?,?]; its rank must be 4");
-  BOOST_TEST(
-      mistake("mean(nn.dropout(image, rate=1))") ==
-      "run.toml:9:14: layer 'loss_dropout' (dropout): rate is 1.000000; it must be at least 0 and below 1");
-}
-
-/// Returns a file with a model of two layers. `input` is the line that sets their input, and `more` adds definitions.
-std::string layered(const std::string& input, const std::string& more = {}) {
-  std::string text = good;
-  const size_t begin = text.find("[model.variables]"), end = text.find("[train]");
-  return text.replace(begin, end - begin,
-                      "[model]\n" + input +
-                          "layers = [{ type = 'dense', units = 10 }, { type = 'dense', units = 3 }]\n"
-                          "[model.variables]\nv = { shape = [3], init = 'zeros' }\n"
-                          "[model.graph]\nloss = 'mean(output)'\n" +
-                          more);
-}
-
-BOOST_AUTO_TEST_CASE(the_first_layer_takes_any_tensor) {
-  const auto first_line = [](const std::string& text) { return text.substr(0, text.find('\n')); };
-  BOOST_TEST(mistakes(layered("input = 'image'\n")) == "");
-  BOOST_TEST(mistakes(layered("input = 'scaled'\n", "scaled = 'image * 2.0'\n")) == "");
-  BOOST_TEST(first_line(mistakes(layered("input = 'imgae'\n"))) ==
-             "run.toml:10:11: unknown name 'imgae'; the nearest is 'image'");
-  BOOST_TEST(first_line(mistakes(layered(""), {"data.inputs={ pixels = { from = 'image' } }"}))
-                 .starts_with("run.toml:9:11: unknown name 'image'"));
-}
-
-BOOST_AUTO_TEST_CASE(a_name_that_a_layer_takes_is_no_name_for_anything_else) {
-  const auto first_line = [](const std::string& text) { return text.substr(0, text.find('\n')); };
-  const std::string share = "; names of inputs, variables, definitions and layers must differ";
-  BOOST_TEST(first_line(mistakes(layered("", "dense_1 = 'image'\n"))) ==
-             "run.toml:9:11: model: 'dense_1' names two things, this layer and definition at run.toml:14:11" +
-                 share);
-  BOOST_TEST(first_line(mistakes(layered("", "output = 'image'\n"))) ==
-             "run.toml:9:43: model: 'output' names two things, this layer and definition at run.toml:14:10" +
-                 share);
-  BOOST_TEST(
-      first_line(mistakes(layered(""), {"model.variables.dense_2_bias={ shape = [3], init = 'zeros' }"})) ==
-      "run.toml:9:43: model: 'dense_2_bias' names two things, this variable of the layer and variable at "
-      "--set model.variables.dense_2_bias" +
-          share);
+  BOOST_TEST(again->train.optimizer.hyperparameters.at("epsilon") == 1e-8);
 }
 
 BOOST_AUTO_TEST_CASE(the_name_of_a_run_is_one_folder) {
@@ -460,6 +335,9 @@ BOOST_AUTO_TEST_CASE(an_unknown_value_of_any_enumerated_key_is_refused) {
       {"model.variables.*.dtype", {"b1", "b1 = { shape = [100], init = 'zeros', dtype = 'xyz' }"}},
       {"model.layers.type", {"[model.variables]", "[model]\nlayers = [{ type = 'xyz'" + variables}},
       {"train.optimizer.type", {"optimizer", "optimizer = { type = 'xyz', lr = 1 }"}},
+      {"train.schedule.type", {"max_epochs", "max_epochs = 40\nschedule = { type = 'xyz' }"}},
+      {"train.plateau.mode",
+       {"max_epochs", "max_epochs = 40\nplateau = { monitor = 'valid/loss', mode = 'xyz', patience = 1 }"}},
       {"train.early_stop.mode",
        {"early_stop", "early_stop = { monitor = 'valid/loss', mode = 'xyz', patience = 1 }"}},
       {"train.on_nan", {"max_epochs", "max_epochs = 40\non_nan = 'xyz'"}},
@@ -491,8 +369,10 @@ BOOST_AUTO_TEST_CASE(the_reference_tells_every_key) {
   const std::string text = reference(run_schema());
   for (const auto& key : run_schema())
     BOOST_TEST(text.find(std::string(key.path) + ": ") != std::string::npos, key.path);
-  BOOST_TEST(text.find("train.optimizer.beta1: a number, at least 0 and below 1; default 0.9; only with type "
-                       "= \"adam\"\n") != std::string::npos);
+  BOOST_TEST(text.find("train.optimizer.adam.beta1: a number, at least 0 and below 1; default 0.9\n") !=
+             std::string::npos);
+  BOOST_TEST(text.find("train.optimizer.momentum.nesterov: true or false; default false\n") !=
+             std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(hostile_files_are_refused) {

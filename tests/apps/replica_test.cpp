@@ -104,12 +104,26 @@ Settings both(Settings a, const Settings& b) {
 
 BOOST_AUTO_TEST_SUITE(replica)
 
+/// A model that looks its pixels up in a table, so that the gradient of the table is rows.
+const Settings lookups = {
+    "data.inputs={token={from=\"image\",cast=\"int32\"},label={from=\"label\"}}", "data.scale=1",
+    "model.variables={table={shape=[17,4],init=\"normal\"},w={shape=[256,10],init=\"glorot_uniform\"}}",
+    "model.graph={logits=\"matmul(reshape(gather(table, token), [-1, 256]), w)\","
+    "loss=\"mean(sparse_softmax_cross_entropy_with_logits(logits, label))\"}"};
+
 BOOST_AUTO_TEST_CASE(replicas_do_what_one_graph_does) {
   const std::vector<Settings> models = {
       {},
       {"train.optimizer.type=sgd"},
-      {"train.optimizer={type=\"momentum\",lr=0.1,momentum=0.9,nesterov=true}",
-       "train.replication.shards=3"}};
+      {"train.optimizer={type=\"momentum\",lr=0.1,momentum=0.9,nesterov=true}", "train.replication.shards=3"},
+      {"train.optimizer={type=\"adamw\",lr=0.01}", "train.schedule={type=\"cosine\",steps=10,warm_up=3}",
+       "train.clip={global_norm=0.5}", "train.weight_decay=0.01", "train.average=0.9",
+       "train.plateau={monitor=\"valid/loss\",mode=\"min\",patience=1}"},
+      both(lookups, {"train.optimizer={type=\"adagrad\",lr=0.1}", "train.replication.shards=3",
+                     "train.clip={norm=0.1}", "train.weight_decay=0.01"}),
+      both(lookups, {"train.optimizer={type=\"adam\",lr=0.01,lazy=true}", "train.replication.shards=1"}),
+      both(lookups, {"train.optimizer={type=\"adam\",lr=0.01}"}),
+      both(lookups, {"train.optimizer={type=\"sgd\",lr=0.1}"})};
   for (const Settings& model : models) {
     const Outcome one = in_one_graph(model);
     for (const Settings& tasks : std::vector<Settings>{{"cluster.in_process={ps=1,worker=2}"},

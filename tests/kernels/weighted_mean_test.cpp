@@ -6,6 +6,7 @@
 #include <limits>
 #include <random>
 
+#include "kernels/loops/weighted_rows.h"
 #include "tests/support/run_op.h"
 
 namespace troupe {
@@ -94,6 +95,54 @@ BOOST_AUTO_TEST_CASE(gradients_without_a_mean_are_refused) {
   BOOST_TEST((code({two, three}, {1, 1}) == Code::InvalidArgument));
   BOOST_TEST((code({two, doubles}, {1, 1}) == Code::InvalidArgument));
   BOOST_TEST((code({integers, integers}, {1, 1}) == Code::InvalidArgument));
+}
+
+// ConcatV2, Unique, UnsortedSegmentSum and RealDiv compute the same in one graph.
+BOOST_AUTO_TEST_CASE(that_of_rows_is_that_of_single_ops) {
+  const auto run = [](const std::string& op, const std::vector<Tensor>& inputs) {
+    return value_or_throw(test::run_op(op, inputs));
+  };
+  const std::vector<int64_t> weights = {3, 2, 0};
+  const std::vector<Tensor> indices = {Tensor::vector<int32_t>({4, 0, 4}), Tensor::vector<int32_t>({}),
+                                       Tensor::vector<int32_t>({0, 7})};
+  for (const int64_t row : {1, 7, 700}) {
+    std::vector<TensorRows> shards;
+    std::vector<Tensor> products;
+    for (size_t k = 0; k < weights.size(); ++k) {
+      shards.push_back({random_values<float>(Shape{indices[k].shape()[0], row}, k), indices[k]});
+      products.push_back(
+          run("Mul", {shards[k].values, Tensor::scalar(static_cast<float>(weights[k]))}).at(0));
+    }
+    const Tensor zero = Tensor::scalar<int32_t>(0);
+    const Tensor all = run("ConcatV2", {indices[0], indices[1], indices[2], zero}).at(0);
+    const auto distinct = run("Unique", {all});
+    const Tensor sums =
+        run("UnsortedSegmentSum", {run("ConcatV2", {products[0], products[1], products[2], zero}).at(0),
+                                   distinct[1], Tensor::scalar<int32_t>(3)})
+            .at(0);
+    const Tensor expected = run("RealDiv", {sums, Tensor::scalar(5.0f)}).at(0);
+    const auto pool = value_or_throw(ThreadPool::make(2));
+    RowsMean mean = value_or_throw(allocate_rows_mean(shards, weights, heap_allocator()));
+    weighted_rows(shards, weights, mean, *pool);
+    BOOST_TEST(identical(mean.rows.indices, Tensor::vector<int32_t>({4, 0, 7})));
+    BOOST_TEST(identical(mean.rows.values, expected), "rows of " << row);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(rows_that_do_not_fit_are_refused) {
+  const TensorRows good{random_values<float>(Shape{2, 3}, 1), Tensor::vector<int32_t>({1, 0})};
+  const auto refused = [&](const TensorRows& bad, const std::vector<int64_t>& weights = {1, 1}) {
+    const std::vector<TensorRows> shards = {good, bad};
+    return allocate_rows_mean(shards, weights, heap_allocator()).status();
+  };
+  BOOST_TEST(refused(good).ok());
+  for (const Status& status : {refused({good.values, Tensor::vector<int32_t>({1})}),
+                               refused({good.values, Tensor::scalar<int32_t>(1)}),
+                               refused({random_values<float>(Shape{2, 4}, 1), good.indices}),
+                               refused({random_values<double>(Shape{2, 3}, 1), good.indices}),
+                               refused({good.values, Tensor::vector<int64_t>({1, 0})}), refused(good, {0, 0}),
+                               refused(good, {1, -1})})
+    BOOST_TEST((status.code() == Code::InvalidArgument), status.text());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

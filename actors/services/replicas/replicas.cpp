@@ -5,6 +5,7 @@
 
 #include "actors/services/replicas/replicas_service.h"
 #include "kernels/loops/weighted_mean.h"
+#include "kernels/loops/weighted_rows.h"
 #include "messages/schemas/replicas.capnp.h"
 #include "messages/schemas/variable.capnp.h"
 #include "messages/wire/wire.h"
@@ -50,6 +51,20 @@ struct Group {
 
 Tensor gradient_of(const Push& push) { return push.attachments()[static_cast<size_t>(push->getGradient())]; }
 
+bool has_rows(const Push& push) { return push->getIndices() >= 0; }
+
+TensorRows rows_of(const Push& push) {
+  return {gradient_of(push), push.attachments()[static_cast<size_t>(push->getIndices())]};
+}
+
+/// Returns whether the gradients of two pushes have one dtype and one shape, or the shape of their rows is the same.
+bool are_alike(const Push& push, const Tensor& ours, const Tensor& theirs) {
+  if (ours.dtype() != theirs.dtype()) return false;
+  if (!has_rows(push)) return ours.shape() == theirs.shape();
+  const auto a = ours.shape().dims(), b = theirs.shape().dims();
+  return !a.empty() && a.size() == b.size() && std::ranges::equal(a.subspan(1), b.subspan(1));
+}
+
 class ReplicasRole final : public Role {
  public:
   explicit ReplicasRole(std::shared_ptr<DeviceSite> site)
@@ -60,8 +75,8 @@ class ReplicasRole final : public Role {
       cancel({message->getStep().getSession(), message->getStep().getOrdinal(), 0});
     });
     on<wire::MeanComputed>([this](const auto& message, Reply) {
-      if (const auto mean = message.attachment(0); mean && groups_.contains(message->getRoundCell()))
-        update(message->getRoundCell(), *mean);
+      if (groups_.contains(message->getRoundCell()))
+        update(message->getRoundCell(), {message.attachments().begin(), message.attachments().end()});
     });
   }
 
@@ -142,9 +157,10 @@ class ReplicasRole final : public Role {
   }
 
   static Status check(const Push& message) {
-    const int64_t gradient = message->getGradient();
+    const int64_t gradient = message->getGradient(), indices = message->getIndices();
+    const auto values = static_cast<int64_t>(message.attachments().size());
     if (message->getShard() >= message->getShards() || message->getSamples() < 0 || gradient < -1 ||
-        gradient >= static_cast<int64_t>(message.attachments().size()))
+        gradient >= values || indices < -1 || indices >= values || (indices >= 0 && gradient < 0))
       return invalid_argument(
           "shard " + std::to_string(message->getShard()) + " of " + std::to_string(message->getShards()) +
           " pushed " + std::to_string(message->getSamples()) + " samples, gradient " +
@@ -165,12 +181,13 @@ class ReplicasRole final : public Role {
     const auto cells = [](const Push& push) { return vector_of<uint32_t>(push->getCells()); };
     if (rule.node->op != group.rule->node->op || !(rule.node->attrs == group.rule->node->attrs) ||
         cells(message) != cells(first) || message->getGradient() != first->getGradient() ||
+        message->getIndices() != first->getIndices() ||
         message.attachments().size() != first.attachments().size())
       return refuse("the rule", rule.node->type(),
                     group.rule->node->type() + " on other variables or with other attributes");
     if (message->getGradient() < 0) return {};
     const Tensor &ours = gradient_of(message), &theirs = gradient_of(first);
-    if (ours.dtype() == theirs.dtype() && ours.shape() == theirs.shape()) return {};
+    if (are_alike(message, ours, theirs)) return {};
     return refuse("a gradient", ours.signature(), theirs.signature());
   }
 
@@ -209,37 +226,71 @@ class ReplicasRole final : public Role {
     group.committing = true;
     ++service_.committing;
     if (group.first()->getGradient() < 0) return update(id, {});
-    std::vector<Tensor> gradients;
+    has_rows(group.first()) ? average_rows(id, group) : average(id, group);
+  }
+
+  static std::vector<int64_t> samples_of(const Group& group) {
     std::vector<int64_t> samples;
-    for (const auto& [shard, push] : group.pushes) {
-      gradients.push_back(gradient_of(push));
-      samples.push_back(push->getSamples());
-    }
+    for (const auto& [shard, push] : group.pushes) samples.push_back(push->getSamples());
+    return samples;
+  }
+
+  void average(GroupId id, const Group& group) {
+    std::vector<Tensor> gradients;
+    for (const auto& [shard, push] : group.pushes) gradients.push_back(gradient_of(push));
+    auto samples = samples_of(group);
     auto mean = allocate_mean(gradients, samples, site_->device->context().memory());
     if (!mean) return finish(id, mean.status());
-    Pool& pool = site_->device->context().pool();
-    if (mean->bytes() * gradients.size() <= max_bytes_in_handler) {
-      weighted_mean(gradients, samples, *mean, pool);
-      return update(id, std::move(*mean));
-    }
-    compute_soon(site_->node.scheduler,
-                 make_job([gradients = std::move(gradients), samples = std::move(samples),
-                           mean = std::move(*mean), id, site = site_, self = self(), &pool]() mutable {
+    const size_t bytes = mean->bytes() * gradients.size();
+    compute_mean(id, bytes,
+                 [gradients = std::move(gradients), samples = std::move(samples),
+                  mean = std::move(*mean)](Pool& pool) mutable {
                    weighted_mean(gradients, samples, mean, pool);
+                   return std::vector<Tensor>{std::move(mean)};
+                 });
+  }
+
+  void average_rows(GroupId id, const Group& group) {
+    std::vector<TensorRows> shards;
+    size_t bytes = 0;
+    for (const auto& [shard, push] : group.pushes) {
+      shards.push_back(rows_of(push));
+      bytes += shards.back().values.bytes();
+    }
+    auto samples = samples_of(group);
+    auto mean = allocate_rows_mean(shards, samples, site_->device->context().memory());
+    if (!mean) return finish(id, mean.status());
+    compute_mean(id, bytes,
+                 [shards = std::move(shards), samples = std::move(samples),
+                  mean = std::move(*mean)](Pool& pool) mutable {
+                   weighted_rows(shards, samples, mean, pool);
+                   return std::vector<Tensor>{std::move(mean.rows.values), std::move(mean.rows.indices)};
+                 });
+  }
+
+  /// Calls `compute`, which returns the mean and, if it is rows, their numbers, and continues with update(). If there are many
+  /// bytes of gradients, another thread calls it.
+  template <class Compute>
+  void compute_mean(GroupId id, size_t bytes, Compute compute) {
+    Pool& pool = site_->device->context().pool();
+    if (bytes <= max_bytes_in_handler) return update(id, compute(pool));
+    compute_soon(site_->node.scheduler,
+                 make_job([compute = std::move(compute), id, site = site_, self = self(), &pool]() mutable {
                    Draft<wire::MeanComputed> computed;
                    computed->setRoundCell(id);
-                   site->node.engine.send(self, computed.finish({std::move(mean)}));
+                   site->node.engine.send(self, computed.finish(compute(pool)));
                  }));
   }
 
-  /// Applies the rule to the values that shard 0 pushed, with the mean in place of the gradient.
-  void update(GroupId id, Tensor mean) {
+  /// Applies the rule to the values that shard 0 pushed, with the mean in place of the gradient and, if it is rows, its numbers.
+  void update(GroupId id, std::vector<Tensor> mean) {
     Group& group = groups_.at(id);
     const Push& first = group.first();
     const auto owner = VariableService::of(*site_).groups().owner(first->getCells());
     if (!owner) return finish(id, owner.status());
     std::vector<Tensor> values(first.attachments().begin(), first.attachments().end());
-    if (mean.valid()) values[static_cast<size_t>(first->getGradient())] = std::move(mean);
+    if (!mean.empty()) values[static_cast<size_t>(first->getGradient())] = std::move(mean[0]);
+    if (mean.size() > 1) values[static_cast<size_t>(first->getIndices())] = std::move(mean[1]);
     group.rule_number = rules_.add(group.rule);
     Draft<wire::Update> draft;
     draft->setStep(first->getStep());

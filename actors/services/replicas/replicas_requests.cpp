@@ -24,14 +24,26 @@ Result<Attributes> rule_attributes(const Node& node, const OpDef& rule) {
   return attrs;
 }
 
-/// Returns the index of the value input of the rule that is the gradient; -1 if the node names none.
-Result<int32_t> gradient_of(const Node& node, const OpDef& rule, size_t handles) {
-  const auto& name = node.attrs.get<std::string>("gradient");
+/// Returns the index of the value input of the rule that the attribute names; -1 if it names none.
+Result<int32_t> value_input(const Node& node, std::string_view attr, const OpDef& rule, size_t handles) {
+  const auto& name = node.attrs.get<std::string>(attr);
   if (name.empty()) return -1;
   const auto index = rule.find_input(name);
   if (!index || *index < handles)
-    return invalid_argument(rule.name + " has no value input '" + name + "' to average");
+    return invalid_argument(rule.name + " has no value input '" + name + "', which the attribute " +
+                            std::string(attr) + " names");
   return static_cast<int32_t>(*index - handles);
+}
+
+Result<AveragedInputs> averaged_inputs(const Node& node, const OpDef& rule, size_t handles) {
+  AveragedInputs result;
+  TROUPE_ASSIGN(result.gradient, value_input(node, "gradient", rule, handles));
+  TROUPE_ASSIGN(result.indices, value_input(node, "indices", rule, handles));
+  if (result.indices >= 0 && (result.gradient < 0 || result.gradient == result.indices))
+    return invalid_argument("indices is '" + node.attrs.get<std::string>("indices") + "' and gradient is '" +
+                            node.attrs.get<std::string>("gradient") +
+                            "'; indices need a gradient that is another input");
+  return result;
 }
 
 Status check_rule(const OpDef& rule, size_t variables, size_t values) {
@@ -78,7 +90,7 @@ Result<ReplicatedRule> prepare_replicated_rule(const Graph& graph, const Node& n
     return invalid_argument("shard is " + std::to_string(shard) + ", shards " + std::to_string(shards) +
                             "; allowed: 0 <= shard < shards <= " + std::to_string(max_shards));
   ReplicatedRule result;
-  TROUPE_ASSIGN(result.gradient, gradient_of(node, *op, variables));
+  TROUPE_ASSIGN(result.averaged, averaged_inputs(node, *op, variables));
   auto own = std::make_shared<Graph>(library.ops);
   NodeSpec spec;
   spec.op = op->name;
@@ -95,7 +107,7 @@ Result<ReplicatedRule> prepare_replicated_rule(const Graph& graph, const Node& n
 }
 
 Result<AnyMessage> push_message(const StepRequest& request, const StepInfo& step, uint64_t rule,
-                                int32_t gradient) {
+                                AveragedInputs averaged) {
   if (!step.training || step.round == 0)
     return failed_precondition(
         "gradients can only be pushed in a training step: StepOptions::training must be true and round at "
@@ -119,7 +131,8 @@ Result<AnyMessage> push_message(const StepRequest& request, const StepInfo& step
   auto cells = draft->initCells(variables);
   for (uint32_t i = 0; i < variables; ++i) cells.set(i, request.inputs[1 + i].cell->id());
   draft->setRule(rule);
-  draft->setGradient(gradient);
+  draft->setGradient(averaged.gradient);
+  draft->setIndices(averaged.indices);
   std::vector<Tensor> values;
   for (Slot& slot : request.inputs.subspan(1 + variables, request.inputs.size() - variables - 2))
     values.push_back(std::move(slot.tensor));

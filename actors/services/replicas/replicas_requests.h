@@ -10,20 +10,26 @@
 
 namespace troupe {
 
+/// Which of the value inputs of a rule are averaged.
+struct AveragedInputs {
+  int32_t gradient = -1;  ///< the index of the gradient; -1: none
+  int32_t indices = -1;   ///< the index of the numbers of its rows; -1: the gradient is dense
+};
+
 /// The rule that a SyncReplicasApply wraps. Its node belongs to a graph of its own.
 struct ReplicatedRule {
   std::shared_ptr<const UpdateRule> rule;
-  int32_t gradient = -1;  ///< the index of the value input of the rule that is averaged; -1: none
+  AveragedInputs averaged;
 };
 
 /// Prepares the rule that `node` wraps. Fails with InvalidArgument if the rule is not an op that updates variables, if it does not
-/// take the inputs and options of the node, or if it has no such gradient.
+/// take the inputs and options of the node, or if it has no such gradient or indices.
 Result<ReplicatedRule> prepare_replicated_rule(const Graph& graph, const Node& node, const OpLibrary& library,
                                                Device& device);
 
 /// Makes the PushGradient message of a step. Moves the values out of the inputs. Fails with FailedPrecondition if the step is not a
 /// training step.
 Result<AnyMessage> push_message(const StepRequest& request, const StepInfo& step, uint64_t rule,
-                                int32_t gradient);
+                                AveragedInputs averaged);
 
 }  // namespace troupe

@@ -12,13 +12,13 @@ namespace {
 class PushNode final : public ServedNode {
  public:
   PushNode(const ActorPlace& actor, RuleTable& rules, ReplicatedRule rule)
-      : actor_(actor), rules_(rules), gradient_(rule.gradient), number_(rules.add(std::move(rule.rule))) {}
+      : actor_(actor), rules_(rules), averaged_(rule.averaged), number_(rules.add(std::move(rule.rule))) {}
   ~PushNode() override { rules_.remove(number_); }
   PushNode(const PushNode&) = delete;
   PushNode& operator=(const PushNode&) = delete;
 
   Result<ServiceCall> call(const StepRequest& request, const StepInfo& step) const override {
-    TROUPE_ASSIGN(auto message, push_message(request, step, number_, gradient_));
+    TROUPE_ASSIGN(auto message, push_message(request, step, number_, averaged_));
     return ServiceCall{actor_.get(), std::move(message), {}, true};
   }
   StepReply reply(Result<AnyMessage> answer) const override { return {answer.status(), {}, false}; }
@@ -31,7 +31,7 @@ class PushNode final : public ServedNode {
  private:
   const ActorPlace& actor_;
   RuleTable& rules_;
-  const int32_t gradient_;
+  const AveragedInputs averaged_;
   const uint64_t number_;
 };
 

@@ -1,5 +1,5 @@
 // Synchronous replication over logical shards (features.md, section R; design.md section 4, "Replication").
-//   SyncReplicasApply(round, variables, values, samples)          rule, options, gradient, shard, shards, worker
+//   SyncReplicasApply(round, variables, values, samples)          rule, options, gradient, indices, shard, shards, worker
 //   ResourceSyncReplicasApply                                     the same on resources
 // The op applies an update rule once for each training round, with the mean of the gradients of all shards. Each shard runs the op
 // with its own gradient, in any process and in any order; the op ends when the round has been applied. The step determines the
@@ -13,6 +13,8 @@
 //   samples     the number of samples whose mean is the gradient: its weight. kernels/loops/weighted_mean.h has the arithmetic
 //   rule        any op on variables: "ApplyAdam", "Assign"; `options` names its bool attributes that are true
 //   gradient    the name of the input of the rule that is averaged; '' for a rule without one, which is applied once per round
+//   indices     the name of the input of the rule that numbers the rows of the gradient; '' if the gradient is dense. The rule gets
+//               each row that occurs once, as kernels/loops/weighted_rows.h describes
 //   worker      the worker that runs the op, for messages to people
 // The replicas service of the device of the variables carries the op out.
 #include "graph/build/shape_context.h"
@@ -38,6 +40,7 @@ OpDefBuilder sync_replicas_op(const std::string& name, bool resource) {
       .attr("rule: string")
       .attr("options: list(string) = []")
       .attr("gradient: string = 'grad'")
+      .attr("indices: string = ''")
       .attr("shard: int >= 0")
       .attr("shards: int >= 1")
       .attr("worker: int >= 0 = 0")

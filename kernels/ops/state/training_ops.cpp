@@ -15,9 +15,9 @@
 //   ApplyProximalAdagrad(var, accum, lr, l1, l2, grad)
 //   ApplyAdagradDA(var, gradient_accumulator, gradient_squared_accumulator, grad, lr, l1, l2, global_step)
 //   ResourceApply...: the same on resources, without an output
-//   SparseApply..., ResourceSparseApply...(..., grad, indices, ...), for all but GradientDescent, Adam and AdaMax: update row
-//   indices[i] of the variables with grad[i]; a row that occurs several times is updated once for each occurrence, in order. If
-//   an index is out of range, nothing is written
+//   SparseApply..., ResourceSparseApply...(..., grad, indices, ...): update row indices[i] of the variables with grad[i]; a row
+//   that occurs several times is updated once for each occurrence, in order. If an index is out of range, nothing is written.
+//   TensorFlow has no such ops for GradientDescent, Adam and AdaMax; here they leave all other rows of the moments as they are
 // All variables and the gradient have one shape; inputs other than variables, gradient and indices are scalars. Each kernel
 // computes the new value of every variable, so that one op on several variables is one atomic update. use_locking is accepted and
 // has no effect.
@@ -32,20 +32,18 @@ struct TrainingOp {
   /// The variables come first; the gradient is named "grad" or "delta".
   std::vector<std::string_view> inputs;
   size_t variables;
-  bool on_rows = true;   ///< if true, there is a SparseApply... op
   bool on_refs = true;   ///< if true, there is an op on references, not only on resources
   Rule nesterov = rule;  ///< the rule with use_nesterov, if that is another
 };
 
 std::vector<TrainingOp> training_ops() {
   return {
-      {"GradientDescent", Rule::GradientDescent, {"var", "alpha", "delta"}, 1, false},
-      {"Momentum", Rule::Momentum, {"var", "accum", "lr", "grad", "momentum"}, 2, true, true, Rule::Nesterov},
+      {"GradientDescent", Rule::GradientDescent, {"var", "alpha", "delta"}, 1},
+      {"Momentum", Rule::Momentum, {"var", "accum", "lr", "grad", "momentum"}, 2, true, Rule::Nesterov},
       {"KerasMomentum",
        Rule::KerasMomentum,
        {"var", "accum", "lr", "grad", "momentum"},
        2,
-       true,
        false,
        Rule::KerasNesterov},
       {"Adagrad", Rule::Adagrad, {"var", "accum", "lr", "grad"}, 2},
@@ -54,14 +52,12 @@ std::vector<TrainingOp> training_ops() {
        Rule::Adam,
        {"var", "m", "v", "beta1_power", "beta2_power", "lr", "beta1", "beta2", "epsilon", "grad"},
        3,
-       false,
        true,
        Rule::NesterovAdam},
       {"AdaMax",
        Rule::AdaMax,
        {"var", "m", "v", "beta1_power", "lr", "beta1", "beta2", "epsilon", "grad"},
-       3,
-       false},
+       3},
       {"RMSProp", Rule::RmsProp, {"var", "ms", "mom", "lr", "rho", "momentum", "epsilon", "grad"}, 3},
       {"CenteredRMSProp",
        Rule::CenteredRmsProp,
@@ -124,7 +120,7 @@ void add_training_ops(OpLibrary& library) {
   for (const TrainingOp& op : training_ops())
     for (const bool rows : {false, true})
       for (const bool resource : {false, true})
-        if ((!rows || op.on_rows) && (resource || op.on_refs)) add_training_op(library, op, resource, rows);
+        if (resource || op.on_refs) add_training_op(library, op, resource, rows);
 }
 
 }  // namespace troupe

@@ -141,8 +141,8 @@ void add_update_cases(OpCases& cases) {
   for (const char* verb : {"Update", "Add", "Sub"})
     for (const char* form : {"ScatterNd", "ResourceScatterNd"})
       add_scatter_nd_cases(cases, form + std::string(verb));
-  add_rule(cases, "ApplyGradientDescent", 1, "sg");
-  add_rule(cases, "ApplyAdaMax", 3, "sssssg");
+  add_rules(cases, "GradientDescent", 1, "sg");
+  add_rules(cases, "AdaMax", 3, "sssssg");
   add_rules(cases, "RMSProp", 3, "ssssg");
   add_rules(cases, "CenteredRMSProp", 4, "ssssg");
   add_rules(cases, "Adadelta", 3, "sssg");
@@ -153,7 +153,7 @@ void add_update_cases(OpCases& cases) {
     add_rules(cases, "Momentum", 2, "sgs", {{"use_nesterov", yes}});
     add_rule_cases(cases, "ResourceApplyKerasMomentum", {2, "sgs"}, {{"use_nesterov", yes}});
     add_rule_cases(cases, "ResourceSparseApplyKerasMomentum", {2, "sgis"}, {{"use_nesterov", yes}});
-    add_rule(cases, "ApplyAdam", 3, "ssssssg", {{"use_nesterov", yes}});
+    add_rules(cases, "Adam", 3, "ssssssg", {{"use_nesterov", yes}});
     add_rules(cases, "Adagrad", 2, "sg", {{"update_slots", yes}});
     add_rules(cases, "AdagradV2", 2, "ssg", {{"update_slots", yes}});
     add_rules(cases, "Ftrl", 3, "gssss", {{"multiply_linear_by_lr", yes}});

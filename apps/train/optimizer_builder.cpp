@@ -1,0 +1,54 @@
+#include "apps/train/optimizer_builder.h"
+
+#include "kernels/constructors.h"
+
+namespace troupe::train {
+namespace {
+
+nn::Schedule schedule_of_type(const config::Schedule& from, double rate) {
+  if (from.type == "constant") return nn::constant_rate(rate);
+  if (from.type == "piecewise") {
+    std::vector<double> rates;
+    for (const double factor : from.factors) rates.push_back(rate * factor);
+    return nn::piecewise_constant(from.boundaries, std::move(rates));
+  }
+  if (from.type == "exponential") return nn::exponential_decay(rate, from.steps, from.factor, from.staircase);
+  if (from.type == "natural_exp") return nn::natural_exp_decay(rate, from.steps, from.factor, from.staircase);
+  if (from.type == "inverse_time")
+    return nn::inverse_time_decay(rate, from.steps, from.factor, from.staircase);
+  if (from.type == "polynomial")
+    return nn::polynomial_decay(rate, from.steps, from.end, from.power, from.cycle);
+  if (from.type == "cosine") return nn::cosine_decay(rate, from.steps, from.alpha);
+  if (from.type == "cosine_restarts")
+    return nn::cosine_decay_restarts(rate, from.steps, from.period_factor, from.rate_factor, from.alpha);
+  throw Error(internal("unknown schedule '" + from.type + "'"));
+}
+
+nn::LearningRate learning_rate(const config::Train& train) {
+  const double rate = train.optimizer.learning_rate;
+  if (!train.schedule) return rate;
+  const nn::Schedule schedule = schedule_of_type(*train.schedule, rate);
+  return train.schedule->warm_up > 0 ? nn::warm_up(train.schedule->warm_up, schedule) : schedule;
+}
+
+}  // namespace
+
+std::optional<Output> rate_factor(const config::Train& train, const Scope& scope) {
+  if (!train.plateau) return {};
+  return variable(scope, scope.constant(Tensor::scalar(1.0f)), "learning_rate_factor", false);
+}
+
+std::unique_ptr<nn::Optimizer> make_optimizer(const config::Train& train, std::optional<Output> factor) {
+  nn::LearningRate rate = learning_rate(train);
+  if (factor) rate = rate.times(*factor);
+  return std::make_unique<nn::MethodOptimizer>(train.optimizer.type, std::move(rate),
+                                               train.optimizer.hyperparameters);
+}
+
+Output lower_rate(const config::Plateau& plateau, const Scope& scope, Output factor) {
+  const Scope here = scope.colocated_with(factor);
+  const Output lowered = maximum(here, mul(here, factor, plateau.factor), plateau.min_factor);
+  return here.add_one("Assign", {factor, lowered});
+}
+
+}  // namespace troupe::train

@@ -1,0 +1,20 @@
+// Makes the optimizer of a run file, with its schedule of the learning rate. Free functions; they throw Error.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "apps/config/run_config.h"
+#include "apps/nn/optimizer.h"
+
+namespace troupe::train {
+
+/// Adds the variable "learning_rate_factor", by which train.plateau lowers the learning rate, if the run file has that. `scope` has
+/// the device of the variable.
+std::optional<Output> rate_factor(const config::Train& train, const Scope& scope);
+/// Returns the optimizer. `factor` is what rate_factor() returned.
+std::unique_ptr<nn::Optimizer> make_optimizer(const config::Train& train, std::optional<Output> factor);
+/// Returns a target that multiplies the variable by train.plateau.factor, but not below min_factor.
+Output lower_rate(const config::Plateau& plateau, const Scope& scope, Output factor);
+
+}  // namespace troupe::train

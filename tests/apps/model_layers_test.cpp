@@ -1,0 +1,150 @@
+// Layers in the models of run files.
+#include <boost/test/unit_test.hpp>
+
+#include "apps/config/model.h"
+#include "tests/apps/run_file.h"
+
+namespace troupe::config {
+namespace {
+
+BOOST_AUTO_TEST_SUITE(layers_of_run_files)
+
+/// Returns a run file whose model is this TOML, with a first line "[model]".
+std::string with_model(const std::string& model) {
+  std::string text = good;
+  const size_t begin = text.find("[model.variables]"), end = text.find("[train]");
+  return text.replace(begin, end - begin, model);
+}
+
+/// Builds the model of a run file for an image of 64 numbers. Returns its weights, "NAME dtype[shape]", one a line.
+std::string weights_of(const RunConfig& config, std::shared_ptr<const OpTable> ops) {
+  Graph graph(std::move(ops));
+  const Scope g(graph);
+  Symbols symbols;
+  symbols.values["image"] =
+      Argument(g.add_one("Placeholder", {}, {{"dtype", f32}, {"shape", PartialShape{-1, 64}}}));
+  symbols.values["label"] =
+      Argument(g.add_one("Placeholder", {}, {{"dtype", i32}, {"shape", PartialShape{-1}}}));
+  Diagnostics diagnostics(*config.document);
+  const nn::Network network(g);
+  build_model(config, network, std::move(symbols), diagnostics);
+  BOOST_TEST(diagnostics.text() == "");
+  std::string text;
+  for (const auto& [weight, edge] : network.weights())
+    text += weight.name + ' ' + std::string(name(weight.dtype)) + weight.shape.text() + '\n';
+  return text;
+}
+
+BOOST_AUTO_TEST_CASE(layers_have_weights_of_their_names) {
+  const std::string text = with_model(R"toml([model]
+layers = [{ type = "dense", units = 100, activation = "relu" }, { type = "dense", units = 10, bias = false }]
+[model.graph]
+loss = "mean(output) + l2_loss(dense_2_weights)"
+)toml");
+  const auto config = parse(text, {"model.layers.0.units=50"});
+  BOOST_REQUIRE_MESSAGE(config.ok(), config.status().text());
+  BOOST_TEST(weights_of(*config, test::op_library()->ops) ==
+             "dense_1_weights float[64,50]\ndense_1_bias float[50]\ndense_2_weights float[50,10]\n");
+  const auto wrong = [&](std::string_view part, std::string_view instead) {
+    std::string changed = text;
+    return mistakes(changed.replace(changed.find(part), part.size(), instead));
+  };
+  BOOST_TEST(
+      wrong("\"dense\"", "\"dens\"")
+          .starts_with("run.toml:9:20: model.layers.0.type: \"dens\" is unknown; allowed: \"attention\""));
+  BOOST_TEST(wrong("units = 10,", "units = 0,")
+                 .starts_with("run.toml:9:91: model.layers.1.units: expected an integer, at least 1"));
+  BOOST_TEST(
+      wrong("units = 10,", "unit = 10,").find("model.layers.1.unit: unknown key; the nearest is 'units'") !=
+      std::string::npos);
+  BOOST_TEST(wrong("\"relu\"", "\"rleu\"")
+                 .starts_with("run.toml:9:11: layer 'dense_1' (dense): there is no activation 'rleu'"));
+}
+
+BOOST_AUTO_TEST_CASE(layers_and_expressions_mix) {
+  const auto config = parse(with_model(R"toml([model]
+layers = [{ type = "conv2d", name = "conv", input = "reshape(image, [-1, 8, 8, 1])", filters = 4, kernel = [3, 3] },
+          { type = "batch_norm" }, { type = "max_pool2d" },
+          { type = "conv2d", name = "side", input = "conv", filters = 4, kernel = 1, strides = 2 },
+          { type = "flatten", input = "max_pool2d_3 + side" },
+          { type = "attention", input = ["tokens", "tokens + 1.0"], heads = 2 }]
+[model.graph]
+tokens = "reshape(flatten_5, [-1, 8, 8])"
+scores = "relu(nn.dense(nn.flatten(output), 10, bias=false) + nn.dense(image, units=10))"
+loss = "mean(scores) + l2_loss(scores_dense_weights)"
+)toml"));
+  BOOST_REQUIRE_MESSAGE(config.ok(), config.status().text());
+  const std::string weights = weights_of(*config, test::op_library()->ops);
+  for (const char* line : {"conv_weights float[3,3,1,4]\n", "batch_norm_2_moving_variance float[4]\n",
+                           "side_weights float[1,1,4,4]\n", "attention_6_query_weights float[8,8]\n",
+                           "scores_dense_weights float[64,10]\n", "scores_dense_1_bias float[10]\n"})
+    BOOST_TEST(weights.find(line) != std::string::npos, line << " is not in\n" << weights);
+}
+
+BOOST_AUTO_TEST_CASE(mistakes_in_calls_of_layers_name_layer_and_option) {
+  const auto mistake = [](const std::string& expression) {
+    const std::string text = mistakes(with_model("[model.graph]\nloss = '" + expression + "'\n"));
+    return text.substr(0, text.find('\n'));
+  };
+  BOOST_TEST(mistake("mean(nn.dens(image, 10))") ==
+             "run.toml:9:14: there is no layer 'dens'; the nearest is 'dense'");
+  BOOST_TEST(mistake("mean(nn.dense(image))") ==
+             "run.toml:9:14: nn.dense: missing: units (number of outputs for each sample)");
+  BOOST_TEST(mistake("mean(nn.dense(image, unit=3))") ==
+             "run.toml:9:14: nn.dense: unknown option 'unit'; the nearest is 'units'");
+  BOOST_TEST(mistake("mean(nn.dense(image, 3, units=3))") ==
+             "run.toml:9:14: nn.dense: option 'units' is given twice");
+  BOOST_TEST(mistake("mean(nn.dense(image, \"many\"))") == "run.toml:9:14: units: expected an integer");
+  BOOST_TEST(mistake("mean(nn.dense(3, 4))") ==
+             "run.toml:9:14: nn.dense: expected a tensor as the first argument");
+  BOOST_TEST(mistake("mean(nn.dense(image, -1))") ==
+             "run.toml:9:14: layer 'loss_dense' (dense): units is -1; it must be positive");
+  BOOST_TEST(mistake("mean(nn.conv2d(image, 3, [3, 3]))") ==
+             "run.toml:9:14: layer 'loss_conv2d' (conv2d): the input has shape [?,?]; its rank must be 4");
+  BOOST_TEST(
+      mistake("mean(nn.dropout(image, rate=1))") ==
+      "run.toml:9:14: layer 'loss_dropout' (dropout): rate is 1.000000; it must be at least 0 and below 1");
+}
+
+/// Returns a file with a model of two layers. `input` is the line that sets their input, and `more` adds definitions.
+std::string layered(const std::string& input, const std::string& more = {}) {
+  std::string text = good;
+  const size_t begin = text.find("[model.variables]"), end = text.find("[train]");
+  return text.replace(begin, end - begin,
+                      "[model]\n" + input +
+                          "layers = [{ type = 'dense', units = 10 }, { type = 'dense', units = 3 }]\n"
+                          "[model.variables]\nv = { shape = [3], init = 'zeros' }\n"
+                          "[model.graph]\nloss = 'mean(output)'\n" +
+                          more);
+}
+
+BOOST_AUTO_TEST_CASE(the_first_layer_takes_any_tensor) {
+  const auto first_line = [](const std::string& text) { return text.substr(0, text.find('\n')); };
+  BOOST_TEST(mistakes(layered("input = 'image'\n")) == "");
+  BOOST_TEST(mistakes(layered("input = 'scaled'\n", "scaled = 'image * 2.0'\n")) == "");
+  BOOST_TEST(first_line(mistakes(layered("input = 'imgae'\n"))) ==
+             "run.toml:10:11: unknown name 'imgae'; the nearest is 'image'");
+  BOOST_TEST(first_line(mistakes(layered(""), {"data.inputs={ pixels = { from = 'image' } }"}))
+                 .starts_with("run.toml:9:11: unknown name 'image'"));
+}
+
+BOOST_AUTO_TEST_CASE(a_name_that_a_layer_takes_is_no_name_for_anything_else) {
+  const auto first_line = [](const std::string& text) { return text.substr(0, text.find('\n')); };
+  const std::string share = "; names of inputs, variables, definitions and layers must differ";
+  BOOST_TEST(first_line(mistakes(layered("", "dense_1 = 'image'\n"))) ==
+             "run.toml:9:11: model: 'dense_1' names two things, this layer and definition at run.toml:14:11" +
+                 share);
+  BOOST_TEST(first_line(mistakes(layered("", "output = 'image'\n"))) ==
+             "run.toml:9:43: model: 'output' names two things, this layer and definition at run.toml:14:10" +
+                 share);
+  BOOST_TEST(
+      first_line(mistakes(layered(""), {"model.variables.dense_2_bias={ shape = [3], init = 'zeros' }"})) ==
+      "run.toml:9:43: model: 'dense_2_bias' names two things, this variable of the layer and variable at "
+      "--set model.variables.dense_2_bias" +
+          share);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace troupe::config
