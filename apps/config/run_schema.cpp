@@ -94,7 +94,7 @@ constexpr Key keys[] = {
       .choices = "constant|piecewise|exponential|natural_exp|inverse_time|polynomial|cosine|cosine_restarts"}},
     {"train.schedule.warm_up", Kind::Integer, "number of first updates in which the rate rises linearly to that of the schedule",
      {.initial = "0", .range = at_least(0)}},
-    {"train.schedule.piecewise.boundaries", Kind::Dimensions, "the last update of each part but the last",
+    {"train.schedule.piecewise.boundaries", Kind::Dimensions, "the last update of each part but the last, counted from 0",
      {.required = true, .range = at_least(0)}},
     {"train.schedule.piecewise.factors", Kind::Numbers, "factor of lr in each part, one more than boundaries",
      {.required = true, .range = at_least(0)}},

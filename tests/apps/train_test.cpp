@@ -112,6 +112,26 @@ BOOST_AUTO_TEST_CASE(a_resumed_run_ends_as_an_undisturbed_one) {
   check_equal(undisturbed, weights(resumed.folder));
 }
 
+BOOST_AUTO_TEST_CASE(a_rate_lowered_on_a_plateau_is_that_of_a_schedule_and_is_resumed) {
+  // No loss improves by 1000, so every epoch from the second on lowers the rate. An epoch has 23 updates.
+  const std::string plateau =
+      "train.plateau={ monitor='valid/loss', mode='min', patience=1, min_delta=1000.0, factor=0.5 }";
+  const std::string schedule =
+      "train.schedule={ type='piecewise', boundaries=[45, 68, 91], factors=[1.0, 0.5, 0.25, 0.125] }";
+  const auto loss = [](const TrainingResult& result) { return score(result, "valid/loss"); };
+  const double lowered = loss(run(with(five_epochs, plateau)));
+  BOOST_TEST(lowered == loss(run(with(five_epochs, schedule))));
+  BOOST_TEST(lowered != loss(run(five_epochs)));
+  const auto half = run(with({"train.max_epochs=3", "train.early_stop.keep_best=false"}, plateau));
+  BOOST_TEST(loss(run(with(five_epochs, plateau), half.folder)) == lowered);
+}
+
+BOOST_AUTO_TEST_CASE(moving_averages_of_the_weights_are_evaluated) {
+  BOOST_TEST(score(run(five_epochs), "valid/accuracy") > 0.9);
+  // Averages that hardly move are the initial weights.
+  BOOST_TEST(score(run(with(five_epochs, "train.average=0.9999999")), "valid/accuracy") < 0.5);
+}
+
 // The slots of the optimizer have the same names in all graphs.
 BOOST_AUTO_TEST_CASE(a_program_goes_on_from_what_a_run_has_saved) {
   const auto saved = run(with(five_epochs, "train.max_steps=30"));
