@@ -202,6 +202,7 @@ struct DirectConvolution::Cache {
     const std::lock_guard lock(mutex);
     for (const auto& plan : plans)
       if (plan->sizes == sizes) return plan;
+    omp_set_num_threads(1);  // a primitive cuts its work for the threads of the moment at which it is made
     try {
       plans.push_front(make_plan(pass, engine, sizes));
     } catch (const dnnl::error& error) {

@@ -2,6 +2,7 @@
 #include "kernels/loops/convolution.h"
 
 #include <boost/test/unit_test.hpp>
+#include <thread>
 
 #include "kernels/loops/cast.h"
 #include "kernels/loops/winograd.h"
@@ -84,6 +85,23 @@ BOOST_AUTO_TEST_CASE(every_algorithm_computes_what_plain_sums_do) {
     check(ConvolutionPass::Forward, "forward", images, filter, outputs);
     check(ConvolutionPass::ImageGradient, "gradient by the images", outputs, filter, images);
     check(ConvolutionPass::FilterGradient, "gradient by the filter", images, outputs, filter);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_first_convolution_of_a_thread_has_the_same_bits_as_later_ones) {
+  for (const Sample& sample : samples) {
+    const ConvolutionSizes sizes = sizes_of(sample);
+    const auto floats = [](int64_t elements, uint64_t seed) {
+      return test::converted(test::random_doubles(Shape{elements}, -1, 1, seed), DType::Float);
+    };
+    const Tensor images = floats(sizes.batch * sizes.image_elements(), 1);
+    const Tensor gradients = floats(sizes.batch * sizes.output_elements(), 2);
+    Tensor first, second;
+    std::thread([&] {
+      for (Tensor* const out : {&first, &second})
+        *out = run(ConvolutionPass::FilterGradient, sizes, images, gradients, sizes.filter_elements());
+    }).join();
+    BOOST_TEST(identical(first, second), sample.name);
   }
 }
 

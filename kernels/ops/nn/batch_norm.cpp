@@ -354,6 +354,10 @@ Result<BatchNormArguments> check_batch_norm(KernelContext& context) {
   const float average = node.attrs.get<float>("exponential_avg_factor");
   const bool training = is_training(node), given = !training || average != 1;
   TROUPE_RETURN_IF_FAILED(check_vectors(context, 1, given ? 4 : 2, channels.channels));
+  for (const size_t i : {3, 4})  // also where they are not used
+    if (const Shape& shape = context.input(i).shape(); shape.rank() != 1)
+      return invalid_argument(node.op->inputs[i].name + " of shape " + shape.text() + " has rank " +
+                              std::to_string(shape.rank()) + ", expected 1");
   TROUPE_ASSIGN(Tensor* const y, context.output(0, x.shape()));
   const Shape vector = context.input(1).shape();
   Tensor* moments[4];

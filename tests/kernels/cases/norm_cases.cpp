@@ -68,6 +68,8 @@ void add_bad_batch_norms(OpCases& cases, const std::string& version) {
   cases.bad(forward, {random_floats(Shape{3, 2, 4}, 1, 2), four, four, four, four}, {}, "x has rank 3");
   cases.bad(forward, {x, point, four, four, four}, {}, "[]");
   cases.bad(forward, {x, four, four, four, four}, norm("HWC", true), "data_format");
+  cases.bad(forward, {x, four, four, point, four}, {}, "mean of shape [] has rank 0, expected 1");
+  cases.bad(forward, {x, four, four, four, x}, {}, "variance of shape [2,3,2,4] has rank 4, expected 1");
   const auto refuse = [&](std::vector<Tensor> inputs, const char* text) {
     if (version == "V3") inputs.push_back(point);
     cases.bad(backward, std::move(inputs), {}, text);
