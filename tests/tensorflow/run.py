@@ -1,4 +1,4 @@
-"""Runs the Python tests of a TensorFlow 1.15 source tree with TensorFlow itself, then those that pass with Troupe. README.md says how."""
+"""Runs the Python tests of a TensorFlow 1.15 source tree with Troupe, and those that fail with TensorFlow itself. README.md says how."""
 import argparse
 import collections
 import json
@@ -35,52 +35,69 @@ def prepare_tensorflow(tests, out):
     kernel_tests.__path__.append(str(tests / "kernel_tests"))
 
 
-def kept(path, run):
-    """Returns the results of a former run, or those of `run`, which are kept."""
-    if not path.exists():
-        path.write_text(json.dumps(run()))
-    return json.loads(path.read_text())
-
-
-def passing(native):
-    return {name for name, told in native.items() if name and told["outcome"] == "pass"}
-
-
 def shortened(text):
     """Leaves out addresses, and the folders of paths."""
     return re.sub(r"0x[0-9a-f]{6,}", "0x", re.sub(r"(/[\w.+-]+){2,}/([\w.+-]+\.py)", r"\2", text))[:700]
 
 
-def run_one(args, path):
+def with_tensorflow(args, path, tests):
+    """Returns the results of these tests with TensorFlow itself. Those of former runs are kept."""
+    kept_at = args.out / "native" / path_name(path)
+    native = json.loads(kept_at.read_text()) if kept_at.exists() else {}
+    if not set(tests) <= set(native):
+        native.update(run_file(args, path, only=set(tests) - set(native)))
+        kept_at.write_text(json.dumps(native))
+    return native
+
+
+def path_name(path):
+    return path.replace("/", ".") + ".json"
+
+
+def run_one(args, path, purposeful):
     """Returns {test: (class, detail)} of a file, and prints a line."""
-    name = path.replace("/", ".") + ".json"
-    native = kept(args.out / "native" / name, lambda: run_file(args, path))
-    good = passing(native)
-    told = kept(args.out / "troupe" / name, lambda: run_file(args, path, session, good) if good else {})
-    classes = {test: classify(what) for test, what in told.items() if test}
+    kept_at = args.out / "troupe" / path_name(path)
+    if not kept_at.exists():
+        kept_at.write_text(json.dumps(run_file(args, path, session)))
+    told = json.loads(kept_at.read_text())
+    error = told.pop("", {}).get("error", "")
+    classes = {test: classify(what) for test, what in told.items()}
+    failing = [test for test, (kind, _) in classes.items() if kind != "pass" and kind not in BEYOND]
+    native = with_tensorflow(args, path, failing) if failing else {}
+    for test in failing:
+        if native.get(test, {}).get("outcome") != "pass":
+            del classes[test]
+        elif f"{path}:{test}" in purposeful:
+            classes[test] = "on_purpose", classes[test][1]
     counts = collections.Counter(kind for kind, _ in classes.values())
-    print(f"{path}: {len(good)} of {len(native)} pass with TensorFlow; {dict(counts)} {native.get('', {}).get('error', '')}", flush=True)
+    print(f"{path}: {len(told)} tests; {dict(counts)}; {len(told) - len(classes)} fail with TensorFlow, too {error}", flush=True)
     return classes
 
 
-def print_table(classes_of_files):
-    """A row for each family: a file of tests, all of whose ops are there, and what differs."""
-    print("\n| file | tests | pass | of those whose ops are there | differ |\n|---|---|---|---|---|")
-    everything = collections.Counter()
-    for path, classes in classes_of_files.items():
-        counts = collections.Counter(kind for kind, _ in classes.values() if kind not in BEYOND)
-        everything.update(counts)
-        print_row(path, counts)
-    print_row("all", everything)
+COLUMNS = ["pass", "missing_op", "on_purpose", "text_differs"]
 
 
-def print_row(path, counts):
-    total, there = sum(counts.values()), sum(counts.values()) - counts["missing_op"]
-    if total == 0:
-        return
-    differ = ", ".join(f"{kind} {n}" for kind, n in counts.most_common() if kind != "pass")
+def print_table(families, classes_of_files):
+    """A row for each family of files. The last columns are bugs, and tests that need what no op of Troupe has."""
+    print("\n| family | files | tests | pass | lack an op | differ on purpose | differ in an error's text | other | "
+          "pass of those whose ops are there |\n|---|---|---|---|---|---|---|---|---|")
+    everything, files = collections.Counter(), 0
+    for family, paths in families.items():
+        counts = collections.Counter(kind for path in paths for kind, _ in classes_of_files.get(path, {}).values() if kind not in BEYOND)
+        if counts:
+            everything.update(counts)
+            ran = sum(path in classes_of_files for path in paths)
+            files += ran
+            print_row(family, ran, counts)
+    print_row("all", files, everything)
+
+
+def print_row(family, files, counts):
+    total = sum(counts.values())
+    there = total - counts["missing_op"]
+    cells = [counts[kind] for kind in COLUMNS] + [total - sum(counts[kind] for kind in COLUMNS)]
     share = f"{counts['pass'] / there:.1%}" if there else ""
-    print(f"| {path} | {total} | {counts['pass'] / total:.1%} | {share} | {differ} |")
+    print(f"| {family} | {files} | {total} | " + " | ".join(map(str, cells)) + f" | {share} |")
 
 
 def print_missing(classes_of_files):
@@ -93,26 +110,48 @@ def print_missing(classes_of_files):
         print("\nMissing ops, and how many tests they block: " + ", ".join(f"{op} {n}" for op, n in blocked.most_common()))
 
 
+def headed_lists(name):
+    """Returns {heading: lines} of a file, where a line [HEADING] begins each list."""
+    lists = collections.defaultdict(list)
+    for line in (HERE / name).read_text().split("\n"):
+        if line.startswith("["):
+            heading = line[1:-1]
+        elif line:
+            lists[heading].append(line)
+    return lists
+
+
+def print_purposes(purposes, classes_of_files):
+    print("\nDiffer on purpose:")
+    for purpose, tests in purposes.items():
+        there = [test for test in tests if classes_of_files.get(test.split(":")[0], {}).get(test.split(":")[1], [""])[0] == "on_purpose"]
+        if there:
+            print(f"- {purpose} ({', '.join(test.split('.')[-1] for test in there)})")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--tests", required=True, type=pathlib.Path, help="tensorflow/python of a source tree of TensorFlow 1.15")
     parser.add_argument("--driver", required=True, help="build/release/tests/tensorflow_driver")
     parser.add_argument("--out", required=True, type=pathlib.Path, help="folder for the results; those of a former run are kept")
     parser.add_argument("--files", nargs="*", help="test files, such as kernel_tests/array_ops_test.py; default: those of files.txt")
-    parser.add_argument("--limit", type=int, default=10, help="seconds for one test")
-    parser.add_argument("--budget", type=int, default=150, help="seconds for one file with each of the two")
+    parser.add_argument("--families", nargs="*", help="families of files.txt; default: all")
+    parser.add_argument("--limit", type=int, default=60, help="seconds for one test")
+    parser.add_argument("--budget", type=int, default=600, help="seconds for one file with each of the two")
     args = parser.parse_args()
     args.tests, args.out, args.driver = args.tests.resolve(), args.out.resolve(), os.path.abspath(args.driver)
     for folder in ("native", "troupe"):
         (args.out / folder).mkdir(parents=True, exist_ok=True)
     prepare_tensorflow(args.tests, args.out)
-    listed = [line.split("#")[0].strip() for line in (HERE / "files.txt").read_text().splitlines()]
-    files = args.files or [path for path in listed if path]
-    classes_of_files = {path: run_one(args, path) for path in files}
+    families, purposes = headed_lists("files.txt"), headed_lists("on_purpose.txt")
+    purposeful = {test for tests in purposes.values() for test in tests}
+    files = args.files or [path for family, paths in families.items() if family in (args.families or families) for path in paths]
+    classes_of_files = {path: run_one(args, path, purposeful) for path in files}
     details = {f"{path}:{test}": [kind, shortened(detail)] for path, classes in classes_of_files.items()
                for test, (kind, detail) in classes.items()}
     (args.out / "results.json").write_text(json.dumps(details, indent=0))
-    print_table(classes_of_files)
+    print_table(families, classes_of_files)
+    print_purposes(purposes, classes_of_files)
     print_missing(classes_of_files)
 
 
