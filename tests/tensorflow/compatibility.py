@@ -15,6 +15,9 @@ def compat(tf):
                       ('string_', np.bytes_), ('product', np.prod), ('complex_', np.complex128), ('alltrue', np.all)):
         if not hasattr(np, name):
             setattr(np, name, value)
+    if 'newshape' not in inspect.signature(np.reshape).parameters:
+        reshape = np.reshape
+        np.reshape = lambda a, shape=None, *rest, newshape=None, **named: reshape(a, newshape if shape is None else shape, *rest, **named)
     for name in ('Mapping', 'MutableMapping', 'Sequence', 'Iterable', 'Callable', 'Hashable'):
         if not hasattr(collections, name):
             setattr(collections, name, getattr(collections.abc, name))
