@@ -13,28 +13,41 @@ namespace troupe {
 // NOLINTBEGIN(performance-unnecessary-value-param): copies of small values, while a graph is built
 // clang-format off
 inline Output abs(const Scope& g, Argument x) { return g.call("abs", {x}); }
+inline Output acos(const Scope& g, Argument x) { return g.call("acos", {x}); }
+inline Output acosh(const Scope& g, Argument x) { return g.call("acosh", {x}); }
 inline Output add(const Scope& g, Argument x, Argument y) { return g.call("add", {x, y}); }
 inline Output add_n(const Scope& g, std::vector<Output> inputs) { return g.call("add_n", {std::move(inputs)}); }
 inline Output add_v2(const Scope& g, Argument x, Argument y) { return g.call("add_v2", {x, y}); }
 inline Output all(const Scope& g, Argument input) { return g.call("all", {input}); }
 inline Output all(const Scope& g, Argument input, Argument axis, bool keep_dims = false) { return g.call("all", {input, axis, keep_dims}); }
+inline Output all_candidate_sampler(const Scope& g, Argument true_classes, int64_t num_true, int64_t num_sampled, bool unique, int64_t seed = 0, int64_t seed2 = 0) { return g.call("all_candidate_sampler", {true_classes, num_true, num_sampled, unique, seed, seed2}); }
 inline Output angle(const Scope& g, Argument input, DType dtype = f32) { return g.call("angle", {input, dtype}); }
 inline Output any(const Scope& g, Argument input) { return g.call("any", {input}); }
 inline Output any(const Scope& g, Argument input, Argument axis, bool keep_dims = false) { return g.call("any", {input, axis, keep_dims}); }
 inline Output argmax(const Scope& g, Argument input, Argument axis = 0, DType output_type = i32) { return g.call("argmax", {input, axis, output_type}); }
 inline Output argmin(const Scope& g, Argument input, Argument axis = 0, DType output_type = i32) { return g.call("argmin", {input, axis, output_type}); }
+inline Output asin(const Scope& g, Argument x) { return g.call("asin", {x}); }
+inline Output asinh(const Scope& g, Argument x) { return g.call("asinh", {x}); }
 inline Output assert_that(const Scope& g, Argument condition, std::vector<Output> data, int64_t summarize = 3) { return g.call("assert_that", {condition, std::move(data), summarize}); }
 inline Output assign(const Scope& g, Argument ref, Argument value, bool validate_shape = true, bool use_locking = true) { return g.call("assign", {ref, value, validate_shape, use_locking}); }
 inline Output assign_add(const Scope& g, Argument ref, Argument value, bool use_locking = false) { return g.call("assign_add", {ref, value, use_locking}); }
 inline Output assign_sub(const Scope& g, Argument ref, Argument value, bool use_locking = false) { return g.call("assign_sub", {ref, value, use_locking}); }
+inline Output atan(const Scope& g, Argument x) { return g.call("atan", {x}); }
 inline Output atan2(const Scope& g, Argument y, Argument x) { return g.call("atan2", {y, x}); }
+inline Output atanh(const Scope& g, Argument x) { return g.call("atanh", {x}); }
 inline Output avg_pool(const Scope& g, Argument value, const std::vector<int64_t>& ksize, const std::vector<int64_t>& strides, const std::string& padding, const std::string& data_format = "NHWC") { return g.call("avg_pool", {value, ksize, strides, padding, data_format}); }
 inline Output avg_pool_3d(const Scope& g, Argument input, const std::vector<int64_t>& ksize, const std::vector<int64_t>& strides, const std::string& padding, const std::string& data_format = "NDHWC") { return g.call("avg_pool_3d", {input, ksize, strides, padding, data_format}); }
 inline Output batch_matmul(const Scope& g, Argument x, Argument y, bool adj_x = false, bool adj_y = false) { return g.call("batch_matmul", {x, y, adj_x, adj_y}); }
 inline Output batch_matmul_v2(const Scope& g, Argument x, Argument y, bool adj_x = false, bool adj_y = false) { return g.call("batch_matmul_v2", {x, y, adj_x, adj_y}); }
 inline Output batch_to_space_nd(const Scope& g, Argument input, Argument block_shape, Argument crops) { return g.call("batch_to_space_nd", {input, block_shape, crops}); }
+inline Output bessel_i0e(const Scope& g, Argument x) { return g.call("bessel_i0e", {x}); }
+inline Output bessel_i1e(const Scope& g, Argument x) { return g.call("bessel_i1e", {x}); }
+inline Output betainc(const Scope& g, Argument a, Argument b, Argument x) { return g.call("betainc", {a, b, x}); }
 inline Output bincount(const Scope& g, Argument arr, Argument size, Argument weights) { return g.call("bincount", {arr, size, weights}); }
 inline Output bitcast(const Scope& g, Argument input, DType type) { return g.call("bitcast", {input, type}); }
+inline Output bitwise_and(const Scope& g, Argument x, Argument y) { return g.call("bitwise_and", {x, y}); }
+inline Output bitwise_or(const Scope& g, Argument x, Argument y) { return g.call("bitwise_or", {x, y}); }
+inline Output bitwise_xor(const Scope& g, Argument x, Argument y) { return g.call("bitwise_xor", {x, y}); }
 inline Output broadcast_dynamic_shape(const Scope& g, Argument s0, Argument s1) { return g.call("broadcast_dynamic_shape", {s0, s1}); }
 inline Output broadcast_to(const Scope& g, Argument input, Argument shape) { return g.call("broadcast_to", {input, shape}); }
 inline Output bucketize(const Scope& g, Argument input, Argument boundaries) { return g.call("bucketize", {input, boundaries}); }
@@ -44,19 +57,24 @@ inline Output check_numerics(const Scope& g, Argument tensor, const std::string&
 inline Output cholesky(const Scope& g, Argument input) { return g.call("cholesky", {input}); }
 inline Output complex(const Scope& g, Argument real, Argument imag, DType dtype = DType::Complex64) { return g.call("complex", {real, imag, dtype}); }
 inline Output complex_abs(const Scope& g, Argument x, DType dtype = f32) { return g.call("complex_abs", {x, dtype}); }
+inline Output compute_accidental_hits(const Scope& g, Argument true_classes, Argument sampled_candidates, int64_t num_true) { return g.call("compute_accidental_hits", {true_classes, sampled_candidates, num_true}); }
 inline Output concat(const Scope& g, std::vector<Output> values, Argument axis) { return g.call("concat", {std::move(values), axis}); }
 inline Output conj(const Scope& g, Argument x) { return g.call("conj", {x}); }
 inline Output conv2d(const Scope& g, Argument input, Argument filter, const std::vector<int64_t>& strides, const std::string& padding, const std::string& data_format = "NHWC", const std::vector<int64_t>& dilations = {1, 1, 1, 1}, const std::vector<int64_t>& explicit_paddings = {}) { return g.call("conv2d", {input, filter, strides, padding, data_format, dilations, explicit_paddings}); }
 inline Output conv3d(const Scope& g, Argument input, Argument filter, const std::vector<int64_t>& strides, const std::string& padding, const std::string& data_format = "NDHWC", const std::vector<int64_t>& dilations = {1, 1, 1, 1, 1}) { return g.call("conv3d", {input, filter, strides, padding, data_format, dilations}); }
 inline Output cos(const Scope& g, Argument x) { return g.call("cos", {x}); }
+inline Output cosh(const Scope& g, Argument x) { return g.call("cosh", {x}); }
 inline Output cross(const Scope& g, Argument a, Argument b) { return g.call("cross", {a, b}); }
 inline Output cumprod(const Scope& g, Argument x, Argument axis = 0, bool exclusive = false, bool reverse = false) { return g.call("cumprod", {x, axis, exclusive, reverse}); }
 inline Output cumsum(const Scope& g, Argument x, Argument axis = 0, bool exclusive = false, bool reverse = false) { return g.call("cumsum", {x, axis, exclusive, reverse}); }
+inline Output data_format_dim_map(const Scope& g, Argument x, const std::string& src_format = "NHWC", const std::string& dst_format = "NCHW") { return g.call("data_format_dim_map", {x, src_format, dst_format}); }
+inline Output data_format_vec_permute(const Scope& g, Argument x, const std::string& src_format = "NHWC", const std::string& dst_format = "NCHW") { return g.call("data_format_vec_permute", {x, src_format, dst_format}); }
 inline Output dense_bincount(const Scope& g, Argument input, Argument size, Argument weights, bool binary_output = false) { return g.call("dense_bincount", {input, size, weights, binary_output}); }
 inline Output depth_to_space(const Scope& g, Argument input, int64_t block_size, const std::string& data_format = "NHWC") { return g.call("depth_to_space", {input, block_size, data_format}); }
 inline Output depthwise_conv2d(const Scope& g, Argument input, Argument filter, const std::vector<int64_t>& strides, const std::string& padding, const std::string& data_format = "NHWC", const std::vector<int64_t>& dilations = {1, 1, 1, 1}, const std::vector<int64_t>& explicit_paddings = {}) { return g.call("depthwise_conv2d", {input, filter, strides, padding, data_format, dilations, explicit_paddings}); }
 inline Output diag(const Scope& g, Argument diagonal) { return g.call("diag", {diagonal}); }
 inline Output diag_part(const Scope& g, Argument input) { return g.call("diag_part", {input}); }
+inline Output digamma(const Scope& g, Argument x) { return g.call("digamma", {x}); }
 inline Output div(const Scope& g, Argument x, Argument y) { return g.call("div", {x, y}); }
 inline Output div_no_nan(const Scope& g, Argument x, Argument y) { return g.call("div_no_nan", {x, y}); }
 inline std::vector<Output> dynamic_partition(const Scope& g, Argument data, Argument partitions, int64_t num_partitions) { return g.outputs(g.call("dynamic_partition", {data, partitions, num_partitions})); }
@@ -67,6 +85,7 @@ inline Output ensure_shape(const Scope& g, Argument x, const PartialShape& shape
 inline Output equal(const Scope& g, Argument x, Argument y) { return g.call("equal", {x, y}); }
 inline Output erf(const Scope& g, Argument x) { return g.call("erf", {x}); }
 inline Output erfc(const Scope& g, Argument x) { return g.call("erfc", {x}); }
+inline Output erfinv(const Scope& g, Argument x) { return g.call("erfinv", {x}); }
 inline Output exp(const Scope& g, Argument x) { return g.call("exp", {x}); }
 inline Output expand_dims(const Scope& g, Argument input, Argument axis) { return g.call("expand_dims", {input, axis}); }
 inline Output expm1(const Scope& g, Argument x) { return g.call("expm1", {x}); }
@@ -76,6 +95,7 @@ inline Output fft2d(const Scope& g, Argument input) { return g.call("fft2d", {in
 inline Output fft3d(const Scope& g, Argument input) { return g.call("fft3d", {input}); }
 inline Output fifo_queue(const Scope& g, Argument component_types, Argument shapes = {}, int64_t capacity = -1, const std::string& container = {}, const std::string& shared_name = {}) { return g.call("fifo_queue", {component_types, shapes, capacity, container, shared_name}); }
 inline Output fill(const Scope& g, Argument dims, Argument value) { return g.call("fill", {dims, value}); }
+inline Output fixed_unigram_candidate_sampler(const Scope& g, Argument true_classes, int64_t num_true, int64_t num_sampled, bool unique, int64_t range_max, Argument unigrams = {}, Argument distortion = {}, int64_t num_reserved_ids = 0, int64_t num_shards = 1, int64_t shard = 0, int64_t seed = 0, int64_t seed2 = 0) { return g.call("fixed_unigram_candidate_sampler", {true_classes, num_true, num_sampled, unique, range_max, unigrams, distortion, num_reserved_ids, num_shards, shard, seed, seed2}); }
 inline Output floor(const Scope& g, Argument x) { return g.call("floor", {x}); }
 inline Output floor_div(const Scope& g, Argument x, Argument y) { return g.call("floor_div", {x, y}); }
 inline Output floor_mod(const Scope& g, Argument x, Argument y) { return g.call("floor_mod", {x, y}); }
@@ -87,7 +107,11 @@ inline Output identity(const Scope& g, Argument input) { return g.call("identity
 inline Output ifft(const Scope& g, Argument input) { return g.call("ifft", {input}); }
 inline Output ifft2d(const Scope& g, Argument input) { return g.call("ifft2d", {input}); }
 inline Output ifft3d(const Scope& g, Argument input) { return g.call("ifft3d", {input}); }
+inline Output igamma(const Scope& g, Argument a, Argument x) { return g.call("igamma", {a, x}); }
+inline Output igamma_grad_a(const Scope& g, Argument a, Argument x) { return g.call("igamma_grad_a", {a, x}); }
+inline Output igammac(const Scope& g, Argument a, Argument x) { return g.call("igammac", {a, x}); }
 inline Output imag(const Scope& g, Argument input, DType dtype = f32) { return g.call("imag", {input, dtype}); }
+inline Output invert(const Scope& g, Argument x) { return g.call("invert", {x}); }
 inline Output invert_permutation(const Scope& g, Argument x) { return g.call("invert_permutation", {x}); }
 inline Output irfft(const Scope& g, Argument input, Argument fft_length, DType dtype = f32) { return g.call("irfft", {input, fft_length, dtype}); }
 inline Output irfft2d(const Scope& g, Argument input, Argument fft_length, DType dtype = f32) { return g.call("irfft2d", {input, fft_length, dtype}); }
@@ -96,14 +120,17 @@ inline Output is_finite(const Scope& g, Argument x) { return g.call("is_finite",
 inline Output is_inf(const Scope& g, Argument x) { return g.call("is_inf", {x}); }
 inline Output is_nan(const Scope& g, Argument x) { return g.call("is_nan", {x}); }
 inline Output l2_loss(const Scope& g, Argument t) { return g.call("l2_loss", {t}); }
+inline Output left_shift(const Scope& g, Argument x, Argument y) { return g.call("left_shift", {x, y}); }
 inline Output less(const Scope& g, Argument x, Argument y) { return g.call("less", {x, y}); }
 inline Output less_equal(const Scope& g, Argument x, Argument y) { return g.call("less_equal", {x, y}); }
+inline Output lgamma(const Scope& g, Argument x) { return g.call("lgamma", {x}); }
 inline Output lin_space(const Scope& g, Argument start, Argument stop, Argument num) { return g.call("lin_space", {start, stop, num}); }
 inline Output linspace(const Scope& g, Argument start, Argument stop, Argument num) { return g.call("linspace", {start, stop, num}); }
 inline Output log(const Scope& g, Argument x) { return g.call("log", {x}); }
 inline Output log1p(const Scope& g, Argument x) { return g.call("log1p", {x}); }
 inline Output log_matrix_determinant(const Scope& g, Argument input) { return g.call("log_matrix_determinant", {input}); }
 inline Output log_softmax(const Scope& g, Argument logits) { return g.call("log_softmax", {logits}); }
+inline Output log_uniform_candidate_sampler(const Scope& g, Argument true_classes, int64_t num_true, int64_t num_sampled, bool unique, int64_t range_max, int64_t seed = 0, int64_t seed2 = 0) { return g.call("log_uniform_candidate_sampler", {true_classes, num_true, num_sampled, unique, range_max, seed, seed2}); }
 inline Output logical_and(const Scope& g, Argument x, Argument y) { return g.call("logical_and", {x, y}); }
 inline Output logical_not(const Scope& g, Argument x) { return g.call("logical_not", {x}); }
 inline Output logical_or(const Scope& g, Argument x, Argument y) { return g.call("logical_or", {x, y}); }
@@ -135,7 +162,11 @@ inline Output minimum(const Scope& g, Argument x, Argument y) { return g.call("m
 inline Output mirror_pad(const Scope& g, Argument input, Argument paddings, const std::string& mode) { return g.call("mirror_pad", {input, paddings, mode}); }
 inline Output mod(const Scope& g, Argument x, Argument y) { return g.call("mod", {x, y}); }
 inline Output mul(const Scope& g, Argument x, Argument y) { return g.call("mul", {x, y}); }
+inline Output mul_no_nan(const Scope& g, Argument x, Argument y) { return g.call("mul_no_nan", {x, y}); }
+inline Output multinomial(const Scope& g, Argument logits, Argument num_samples, DType output_dtype = i64, int64_t seed = 0, int64_t seed2 = 0) { return g.call("multinomial", {logits, num_samples, output_dtype, seed, seed2}); }
+inline Output ndtri(const Scope& g, Argument x) { return g.call("ndtri", {x}); }
 inline Output neg(const Scope& g, Argument x) { return g.call("neg", {x}); }
+inline Output next_after(const Scope& g, Argument x1, Argument x2) { return g.call("next_after", {x1, x2}); }
 inline Output nonzero(const Scope& g, Argument input) { return g.call("nonzero", {input}); }
 inline Output not_equal(const Scope& g, Argument x, Argument y) { return g.call("not_equal", {x, y}); }
 inline Output one_hot(const Scope& g, Argument indices, Argument depth, Argument on_value, Argument off_value, int64_t axis = -1) { return g.call("one_hot", {indices, depth, on_value, off_value, axis}); }
@@ -144,8 +175,11 @@ inline Output ones_like(const Scope& g, Argument x) { return g.call("ones_like",
 inline Output pad(const Scope& g, Argument input, Argument paddings) { return g.call("pad", {input, paddings}); }
 inline Output pad_v2(const Scope& g, Argument input, Argument paddings, Argument constant_values) { return g.call("pad_v2", {input, paddings, constant_values}); }
 inline Output parallel_dynamic_stitch(const Scope& g, std::vector<Output> indices, std::vector<Output> data) { return g.call("parallel_dynamic_stitch", {std::move(indices), std::move(data)}); }
+inline Output parameterized_truncated_normal(const Scope& g, Argument shape, Argument means, Argument stdevs, Argument minvals, Argument maxvals, int64_t seed = 0, int64_t seed2 = 0) { return g.call("parameterized_truncated_normal", {shape, means, stdevs, minvals, maxvals, seed, seed2}); }
 inline Output placeholder(const Scope& g, DType dtype, const PartialShape& shape = {}, std::string_view name = {}) { return (name.empty() ? g : g.with_name(name)).call("placeholder", {dtype, shape}); }
 inline Output placeholder_with_default(const Scope& g, Argument input, const PartialShape& shape) { return g.call("placeholder_with_default", {input, shape}); }
+inline Output polygamma(const Scope& g, Argument a, Argument x) { return g.call("polygamma", {a, x}); }
+inline Output population_count(const Scope& g, Argument x) { return g.call("population_count", {x}); }
 inline Output pow(const Scope& g, Argument x, Argument y) { return g.call("pow", {x, y}); }
 inline Output prod(const Scope& g, Argument input) { return g.call("prod", {input}); }
 inline Output prod(const Scope& g, Argument input, Argument axis, bool keep_dims = false) { return g.call("prod", {input, axis, keep_dims}); }
@@ -157,7 +191,10 @@ inline std::vector<Output> queue_dequeue_up_to(const Scope& g, Argument handle, 
 inline Output queue_enqueue(const Scope& g, Argument handle, std::vector<Output> components, int64_t timeout_ms = -1) { return g.call("queue_enqueue", {handle, std::move(components), timeout_ms}); }
 inline Output queue_enqueue_many(const Scope& g, Argument handle, std::vector<Output> components, int64_t timeout_ms = -1) { return g.call("queue_enqueue_many", {handle, std::move(components), timeout_ms}); }
 inline Output queue_size(const Scope& g, Argument handle) { return g.call("queue_size", {handle}); }
+inline Output random_gamma(const Scope& g, Argument shape, Argument alpha, int64_t seed = 0, int64_t seed2 = 0) { return g.call("random_gamma", {shape, alpha, seed, seed2}); }
+inline Output random_gamma_grad(const Scope& g, Argument alpha, Argument sample) { return g.call("random_gamma_grad", {alpha, sample}); }
 inline Output random_normal(const Scope& g, Argument shape, DType dtype = f32, int64_t seed = 0, int64_t seed2 = 0) { return g.call("random_normal", {shape, dtype, seed, seed2}); }
+inline Output random_poisson(const Scope& g, Argument shape, Argument rate, DType dtype = i64, int64_t seed = 0, int64_t seed2 = 0) { return g.call("random_poisson", {shape, rate, dtype, seed, seed2}); }
 inline Output random_shuffle(const Scope& g, Argument value, int64_t seed = 0, int64_t seed2 = 0) { return g.call("random_shuffle", {value, seed, seed2}); }
 inline Output random_uniform(const Scope& g, Argument shape, DType dtype = f32, int64_t seed = 0, int64_t seed2 = 0) { return g.call("random_uniform", {shape, dtype, seed, seed2}); }
 inline Output random_uniform_int(const Scope& g, Argument shape, Argument minval, Argument maxval, int64_t seed = 0, int64_t seed2 = 0) { return g.call("random_uniform_int", {shape, minval, maxval, seed, seed2}); }
@@ -174,6 +211,8 @@ inline Output reverse_sequence(const Scope& g, Argument input, Argument seq_leng
 inline Output rfft(const Scope& g, Argument input, Argument fft_length, DType dtype = DType::Complex64) { return g.call("rfft", {input, fft_length, dtype}); }
 inline Output rfft2d(const Scope& g, Argument input, Argument fft_length, DType dtype = DType::Complex64) { return g.call("rfft2d", {input, fft_length, dtype}); }
 inline Output rfft3d(const Scope& g, Argument input, Argument fft_length, DType dtype = DType::Complex64) { return g.call("rfft3d", {input, fft_length, dtype}); }
+inline Output right_shift(const Scope& g, Argument x, Argument y) { return g.call("right_shift", {x, y}); }
+inline Output rint(const Scope& g, Argument x) { return g.call("rint", {x}); }
 inline Output round(const Scope& g, Argument x) { return g.call("round", {x}); }
 inline Output rsqrt(const Scope& g, Argument x) { return g.call("rsqrt", {x}); }
 inline Output scatter_add(const Scope& g, Argument ref, Argument indices, Argument updates, bool use_locking = false) { return g.call("scatter_add", {ref, indices, updates, use_locking}); }
@@ -189,6 +228,7 @@ inline std::vector<Output> shape_n(const Scope& g, std::vector<Output> input, DT
 inline Output sigmoid(const Scope& g, Argument x) { return g.call("sigmoid", {x}); }
 inline Output sign(const Scope& g, Argument x) { return g.call("sign", {x}); }
 inline Output sin(const Scope& g, Argument x) { return g.call("sin", {x}); }
+inline Output sinh(const Scope& g, Argument x) { return g.call("sinh", {x}); }
 inline Output size(const Scope& g, Argument input, DType out_type = i32) { return g.call("size", {input, out_type}); }
 inline Output slice(const Scope& g, Argument input, Argument begin, Argument size) { return g.call("slice", {input, begin, size}); }
 inline Output softmax(const Scope& g, Argument logits) { return g.call("softmax", {logits}); }
@@ -210,12 +250,19 @@ inline Output square(const Scope& g, Argument x) { return g.call("square", {x});
 inline Output squared_difference(const Scope& g, Argument x, Argument y) { return g.call("squared_difference", {x, y}); }
 inline Output squeeze(const Scope& g, Argument input, const std::vector<int64_t>& axis = {}) { return g.call("squeeze", {input, axis}); }
 inline Output stack(const Scope& g, std::vector<Output> values, int64_t axis = 0) { return g.call("stack", {std::move(values), axis}); }
+inline Output stateless_multinomial(const Scope& g, Argument logits, Argument num_samples, Argument seed, DType output_dtype = i64) { return g.call("stateless_multinomial", {logits, num_samples, seed, output_dtype}); }
+inline Output stateless_random_normal(const Scope& g, Argument shape, Argument seed, DType dtype = f32) { return g.call("stateless_random_normal", {shape, seed, dtype}); }
+inline Output stateless_random_uniform(const Scope& g, Argument shape, Argument seed, DType dtype = f32) { return g.call("stateless_random_uniform", {shape, seed, dtype}); }
+inline Output stateless_random_uniform_full_int(const Scope& g, Argument shape, Argument seed, DType dtype = DType::UInt64) { return g.call("stateless_random_uniform_full_int", {shape, seed, dtype}); }
+inline Output stateless_random_uniform_int(const Scope& g, Argument shape, Argument seed, Argument minval, Argument maxval) { return g.call("stateless_random_uniform_int", {shape, seed, minval, maxval}); }
+inline Output stateless_truncated_normal(const Scope& g, Argument shape, Argument seed, DType dtype = f32) { return g.call("stateless_truncated_normal", {shape, seed, dtype}); }
 inline Output stop_gradient(const Scope& g, Argument input) { return g.call("stop_gradient", {input}); }
 inline Output strided_slice(const Scope& g, Argument input, Argument begin, Argument end, Argument strides, int64_t begin_mask = 0, int64_t end_mask = 0, int64_t ellipsis_mask = 0, int64_t new_axis_mask = 0, int64_t shrink_axis_mask = 0) { return g.call("strided_slice", {input, begin, end, strides, begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask}); }
 inline Output sub(const Scope& g, Argument x, Argument y) { return g.call("sub", {x, y}); }
 inline Output sum(const Scope& g, Argument input) { return g.call("sum", {input}); }
 inline Output sum(const Scope& g, Argument input, Argument axis, bool keep_dims = false) { return g.call("sum", {input, axis, keep_dims}); }
 inline Output svd(const Scope& g, Argument input, bool compute_uv = true, bool full_matrices = false) { return g.call("svd", {input, compute_uv, full_matrices}); }
+inline Output tan(const Scope& g, Argument x) { return g.call("tan", {x}); }
 inline Output tanh(const Scope& g, Argument x) { return g.call("tanh", {x}); }
 inline Output tensor_scatter_add(const Scope& g, Argument tensor, Argument indices, Argument updates) { return g.call("tensor_scatter_add", {tensor, indices, updates}); }
 inline Output tensor_scatter_max(const Scope& g, Argument tensor, Argument indices, Argument updates) { return g.call("tensor_scatter_max", {tensor, indices, updates}); }
@@ -227,14 +274,22 @@ inline Output transpose(const Scope& g, Argument a, Argument perm) { return g.ca
 inline Output truncate_div(const Scope& g, Argument x, Argument y) { return g.call("truncate_div", {x, y}); }
 inline Output truncate_mod(const Scope& g, Argument x, Argument y) { return g.call("truncate_mod", {x, y}); }
 inline Output truncated_normal(const Scope& g, Argument shape, DType dtype = f32, int64_t seed = 0, int64_t seed2 = 0) { return g.call("truncated_normal", {shape, dtype, seed, seed2}); }
+inline Output uniform_candidate_sampler(const Scope& g, Argument true_classes, int64_t num_true, int64_t num_sampled, bool unique, int64_t range_max, int64_t seed = 0, int64_t seed2 = 0) { return g.call("uniform_candidate_sampler", {true_classes, num_true, num_sampled, unique, range_max, seed, seed2}); }
 inline Output unique(const Scope& g, Argument x, DType out_idx = i32) { return g.call("unique", {x, out_idx}); }
+inline Output unsorted_segment_max(const Scope& g, Argument data, Argument segment_ids, Argument num_segments) { return g.call("unsorted_segment_max", {data, segment_ids, num_segments}); }
+inline Output unsorted_segment_min(const Scope& g, Argument data, Argument segment_ids, Argument num_segments) { return g.call("unsorted_segment_min", {data, segment_ids, num_segments}); }
+inline Output unsorted_segment_prod(const Scope& g, Argument data, Argument segment_ids, Argument num_segments) { return g.call("unsorted_segment_prod", {data, segment_ids, num_segments}); }
 inline Output unsorted_segment_sum(const Scope& g, Argument data, Argument segment_ids, Argument num_segments) { return g.call("unsorted_segment_sum", {data, segment_ids, num_segments}); }
 inline std::vector<Output> unstack(const Scope& g, Argument value, int64_t num, int64_t axis = 0) { return g.outputs(g.call("unstack", {value, num, axis})); }
 inline Output upper_bound(const Scope& g, Argument sorted_inputs, Argument values, DType out_type = i32) { return g.call("upper_bound", {sorted_inputs, values, out_type}); }
 inline Output where(const Scope& g, Argument condition, Argument x, Argument y) { return g.call("where", {condition, x, y}); }
 inline Output where_v2(const Scope& g, Argument condition, Argument x, Argument y) { return g.call("where_v2", {condition, x, y}); }
+inline Output xdivy(const Scope& g, Argument x, Argument y) { return g.call("xdivy", {x, y}); }
+inline Output xlog1py(const Scope& g, Argument x, Argument y) { return g.call("xlog1py", {x, y}); }
+inline Output xlogy(const Scope& g, Argument x, Argument y) { return g.call("xlogy", {x, y}); }
 inline Output zeros(const Scope& g, Argument shape, DType dtype = f32, Argument value = 0) { return g.call("zeros", {shape, dtype, value}); }
 inline Output zeros_like(const Scope& g, Argument x) { return g.call("zeros_like", {x}); }
+inline Output zeta(const Scope& g, Argument x, Argument q) { return g.call("zeta", {x, q}); }
 // clang-format on
 // NOLINTEND(performance-unnecessary-value-param)
 

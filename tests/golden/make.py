@@ -16,7 +16,9 @@ import op_folders
 import state_graphs
 from script import CASES
 
-RANDOM = {"RandomShuffle", "RandomStandardNormal", "RandomUniform", "RandomUniformInt", "TruncatedNormal"}  # draw numbers of their own
+RANDOM = {"FixedUnigramCandidateSampler", "LogUniformCandidateSampler", "Multinomial", "ParameterizedTruncatedNormal", "RandomGamma", "RandomPoisson",
+          "RandomPoissonV2", "RandomShuffle", "RandomStandardNormal", "RandomUniform", "RandomUniformInt", "TruncatedNormal",
+          "UniformCandidateSampler"}  # draw numbers of their own
 
 
 def ops_in_use():
@@ -30,7 +32,7 @@ def ops_in_use():
 
 def ops_of_troupe():
     """The names in kernels/ that TensorFlow knows."""
-    kernels = (CASES.parents[2] / "kernels").glob("*.cpp")
+    kernels = (CASES.parents[2] / "kernels").rglob("*.cpp")
     names = {name for path in kernels for name in re.findall(r'"([A-Z]\w*)"', path.read_text())}
     return {name for name in names if reference.op_def_registry.get(name)}
 

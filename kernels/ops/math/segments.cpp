@@ -1,11 +1,9 @@
-// Rows combined by segments: row k of the result combines the rows whose id is k, in order. A row without an id is 0.
-//   SegmentSum, SegmentMean(data, segment_ids)   any number; integers wrap around, an integer mean truncates
-//   SegmentMax, SegmentMin(data, segment_ids)    real
+// Rows combined by segments: row k of the result combines the rows whose id is k, in order. A row without an id is 0, of
+// SegmentProd 1.
+//   SegmentSum, SegmentMean, SegmentProd(data, segment_ids)   any number; integers wrap around, an integer mean truncates
+//   SegmentMax, SegmentMin(data, segment_ids)                 real
 // segment_ids has one id for each row of data, in ascending order. Fails with InvalidArgument for an id that is negative or less
 // than the one before.
-//   UnsortedSegmentSum(data, segment_ids, num_segments)   any number
-// The ids may be in any order; the shape of data begins with that of segment_ids. Rows with a negative id are left out. Fails with
-// InvalidArgument for an id that is not below num_segments.
 #include "kernels/ops/math/segments.h"
 
 #include <algorithm>
@@ -18,6 +16,7 @@
 #include "kernels/loops/combine.h"
 #include "kernels/loops/rows.h"
 #include "kernels/loops/strided_copy.h"
+#include "kernels/ops/broadcast_gradients.h"
 
 namespace troupe {
 namespace {
@@ -85,6 +84,18 @@ void combine_segment(std::span<const T> rows, std::span<T> to) {
     for (T& value : to) value = divided(value, rows.size() / to.size());
 }
 
+/// Fills the output with the result of a segment without rows.
+template <class Function, class List>
+void fill_gaps(Tensor& output, Pool& pool) {
+  if constexpr (std::is_same_v<Function, Mul>)
+    with_type(List{}, output.dtype(), [&]<class T>(std::type_identity<T>) {
+      const Tensor one = Tensor::scalar(T(1));
+      fill(pool, output, &one);
+    });
+  else
+    fill(pool, output);
+}
+
 template <class Function, class List>
 void compute_segments(const SegmentsArguments& arguments, DeviceContext& device) {
   const Tensor& data = arguments.data;
@@ -93,7 +104,7 @@ void compute_segments(const SegmentsArguments& arguments, DeviceContext& device)
   const Dims ids = integers(arguments.segment_ids);
   const std::vector<size_t> starts = starts_of_runs(ids);
   const size_t runs = starts.size() - 1;
-  if (static_cast<int64_t>(runs) != arguments.segments) fill(device.pool(), output);
+  if (static_cast<int64_t>(runs) != arguments.segments) fill_gaps<Function, List>(output, device.pool());
   const auto row = static_cast<size_t>(output.elements() / arguments.segments);
   with_type(List{}, data.dtype(), [&]<class T>(std::type_identity<T>) {
     const auto from = data.as<T>();
@@ -106,60 +117,7 @@ void compute_segments(const SegmentsArguments& arguments, DeviceContext& device)
   });
 }
 
-// ---- UnsortedSegmentSum
-
-Status unsorted_shape(ShapeContext& context) {
-  TROUPE_RETURN_IF_FAILED(context.with_rank(2, 0).status());
-  const PartialShape &data = context.input(0), &ids = context.input(1);
-  if (!data.known_rank() || !ids.known_rank()) return {};
-  TROUPE_ASSIGN(const Dims row, row_dims(data.dims(), ids.dims(), "data", "segment_ids"));
-  const int64_t segments = constant_integer(context, 2).value_or(unknown_dim);
-  if (segments < unknown_dim)
-    return invalid_argument("num_segments is " + std::to_string(segments) + "; it must not be negative");
-  context.set_output(0, partial(row.with(0, segments)));
-  return {};
-}
-
-/// One thread adds all that belongs to one block of columns, so every sum is in the order of the data.
-template <class T>
-void sum_segments(Pool& pool, std::span<const T> data, std::span<const int64_t> ids, std::span<T> sums,
-                  size_t row) {
-  const size_t block = std::max<size_t>(block_cost / std::max<size_t>(2 * ids.size() * sizeof(T), 1), 64);
-  pool.blocks(row, block, [&](size_t begin, size_t end) {
-    for (size_t i = 0; i < ids.size(); ++i)
-      if (ids[i] >= 0)
-        combine_into<Add, T>(sums.subspan(static_cast<size_t>(ids[i]) * row + begin, end - begin),
-                             data.subspan(i * row + begin, end - begin));
-  });
-}
-
-Status compute_unsorted_segment_sum(const UnsortedSegmentSumArguments& arguments, DeviceContext& device) {
-  const Tensor& data = arguments.data;
-  Tensor& output = arguments.output;
-  const Dims ids = integers(arguments.segment_ids);
-  TROUPE_RETURN_IF_FAILED(check_below(ids, arguments.segment_ids.shape(), output.shape()[0]));
-  fill(device.pool(), output);
-  if (data.elements() == 0) return {};
-  with_type(NumberTypes{}, data.dtype(), [&]<class T>(std::type_identity<T>) {
-    sum_segments<T>(device.pool(), data.as<T>(), ids, output.write<T>(), arguments.row);
-  });
-  return {};
-}
-
 // ---- Gradients
-
-/// Returns the rows of the gradient by id; zeros for rows that were left out.
-void unsorted_sum_gradient(GradientContext& context) {
-  const Scope& scope = context.scope();
-  const Output ids = context.input(1), zero = zeros_like(scope, ids);
-  const Output rows = scope.add_one("Gather", {context.gradient(), maximum(scope, ids, zero)});
-  const Output others =
-      expand_dims(scope, sub(scope, scope.add_one("Rank", {rows}), scope.add_one("Rank", {ids})), 0);
-  const Output shape =
-      concat(scope, {shape_of(scope, ids), fill(scope, others, integer_constant(scope, 1))}, 0);
-  const Output kept = reshape(scope, greater_equal(scope, ids, zero), shape);
-  context.set(0, where_v2(scope, kept, rows, zeros_like(scope, rows)));
-}
 
 /// Returns a row of `x`, which has one row for each segment, for each row of the data.
 Output by_rows(const GradientContext& context, Output x) {
@@ -189,6 +147,21 @@ void extreme_gradient(GradientContext& context) {
   context.set(0, mul(scope, chosen, by_rows(context, div_no_nan(scope, context.gradient(), ties))));
 }
 
+/// The derivative by an element is the product of the others: the result divided by the element, or, for the only zero of a
+/// segment, the product of the rest. Two zeros make it 0.
+void product_gradient(GradientContext& context) {
+  const Scope& scope = context.scope();
+  const Output data = context.input(0), ids = context.input(1);
+  const Output is_zero = equal(scope, data, zeros_like(scope, data));
+  const Output safe = where_v2(scope, is_zero, ones_like(scope, data), data);
+  const Output zeros = scope.add_one("SegmentSum", {cast(scope, is_zero, DType::Int32), ids});
+  const Output gradient = where_v2(scope, greater(scope, zeros, 1), 0, context.gradient());
+  const Output rest = by_rows(context, scope.add_one("SegmentProd", {safe, ids}));
+  const Output others = div(scope, by_rows(context, context.output(0)), safe);
+  const Output derivative = conjugate(scope, where_v2(scope, is_zero, rest, others));
+  context.set(0, mul(scope, by_rows(context, gradient), derivative));
+}
+
 template <class Function, class List>
 void add_segments(OpLibrary& library, const char* name, const char* types, GradientFunction gradient) {
   library.op(OpDefBuilder(name)
@@ -209,13 +182,6 @@ void add_segments(OpLibrary& library, const char* name, const char* types, Gradi
 Result<int64_t> count_of_segments(const Tensor& segment_ids) {
   if (segment_ids.dtype() == DType::Int32) return count_of_segments(segment_ids.as<int32_t>());
   return count_of_segments(segment_ids.as<int64_t>());
-}
-
-Status check_below(const Dims& ids, const Shape& shape, int64_t segments) {
-  const auto found = std::ranges::find_if(ids, [&](int64_t id) { return id >= segments; });
-  if (found == ids.end()) return {};
-  return invalid_argument(element_name("segment_ids", shape, found - ids.begin()) + " = " +
-                          std::to_string(*found) + " is not below num_segments " + std::to_string(segments));
 }
 
 std::vector<size_t> starts_of_runs(std::span<const int64_t> ids) {
@@ -243,32 +209,12 @@ Status allocate_segments(SegmentsArguments& arguments, KernelContext& context) {
   return {};
 }
 
-Result<UnsortedSegmentSumArguments> check_unsorted_segment_sum(KernelContext& context) {
-  const Tensor &data = context.input(0), &ids = context.input(1);
-  TROUPE_ASSIGN(const int64_t segments, integer_scalar(context.input(2), "num_segments"));
-  TROUPE_ASSIGN(const Dims row, row_dims(data.shape().dims(), ids.shape().dims(), "data", "segment_ids"));
-  TROUPE_ASSIGN(const Shape shape, Shape::make(row.with(0, segments), data.dtype()));
-  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
-  return UnsortedSegmentSumArguments{data, ids, *output, count_of(row)};
-}
-
 void add_segment_ops(OpLibrary& library) {
   add_segments<Add, NumberTypes>(library, "SegmentSum", "T: numbertype", sum_gradient);
   add_segments<Mean, NumberTypes>(library, "SegmentMean", "T: numbertype", mean_gradient);
+  add_segments<Mul, NumberTypes>(library, "SegmentProd", "T: numbertype", product_gradient);
   add_segments<Maximum, RealTypes>(library, "SegmentMax", "T: realnumbertype", extreme_gradient);
   add_segments<Minimum, RealTypes>(library, "SegmentMin", "T: realnumbertype", extreme_gradient);
-  library.op(OpDefBuilder("UnsortedSegmentSum")
-                 .input("data: T")
-                 .input("segment_ids: Tindices")
-                 .host_input("num_segments: Tnumsegments")
-                 .output("output: T")
-                 .attr("T: numbertype")
-                 .attr("Tindices: {int32, int64}")
-                 .attr("Tnumsegments: {int32, int64} = int32")
-                 .constructor("unsorted_segment_sum(data, segment_ids, num_segments)")
-                 .shape(unsorted_shape)
-                 .gradient(unsorted_sum_gradient));
-  library.kernel(cpu_kernel("UnsortedSegmentSum", check_unsorted_segment_sum, compute_unsorted_segment_sum));
 }
 
 }  // namespace troupe

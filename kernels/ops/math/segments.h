@@ -9,7 +9,8 @@
 
 namespace troupe {
 
-/// Row k of the output combines the rows of data whose id is k, in their order; a row for which there is no id is 0. The number
+/// Row k of the output combines the rows of data whose id is k, in their order; a row for which there is no id is 0, or 1
+/// of SegmentProd. The number
 /// of rows of the output depends on the ids, so a device measures first (make_measured_kernel): measuring checks the ids and
 /// sets `segments`. It fails with InvalidArgument if an id is negative, less than the one before, or the greatest int64.
 struct SegmentsArguments {
@@ -19,8 +20,8 @@ struct SegmentsArguments {
   Tensor* output = nullptr;   ///< [segments, ...]
 };
 
-/// Checks SegmentSum, SegmentMean, SegmentMax and SegmentMin. Fails with InvalidArgument if data is a scalar or segment_ids
-/// does not have one element for each row of data.
+/// Checks SegmentSum, SegmentMean, SegmentProd, SegmentMax and SegmentMin. Fails with InvalidArgument if data is a scalar or
+/// segment_ids does not have one element for each row of data.
 Result<SegmentsArguments> check_segments(KernelContext& context);
 /// Allocates the output after measuring.
 Status allocate_segments(SegmentsArguments& arguments, KernelContext& context);
@@ -28,22 +29,7 @@ Status allocate_segments(SegmentsArguments& arguments, KernelContext& context);
 /// Returns the number of segments: the last id plus one. Fails with InvalidArgument if the int32 or int64 ids are not in
 /// ascending order from 0 on.
 Result<int64_t> count_of_segments(const Tensor& segment_ids);
-/// Fails with InvalidArgument if an id is not below num_segments. `shape` is that of the ids.
-Status check_below(const Dims& ids, const Shape& shape, int64_t segments);
 /// Returns where each run of equal ids begins, and the end of the last run.
 std::vector<size_t> starts_of_runs(std::span<const int64_t> ids);
-
-/// Row k of the output is the sum of the rows of data whose id is k, in their order; a row for which there is no id is 0. Rows
-/// with a negative id are left out. The ids are not checked yet: the compute function fails with InvalidArgument if an id is
-/// not below the first dimension of the output.
-struct UnsortedSegmentSumArguments {
-  const Tensor& data;         ///< the dimensions of segment_ids, then those of a row
-  const Tensor& segment_ids;  ///< int32 or int64
-  Tensor& output;             ///< [num_segments, ...]
-  size_t row;                 ///< the number of elements of a row
-};
-
-/// Fails with InvalidArgument if the shape of data does not begin with that of segment_ids, or num_segments is negative.
-Result<UnsortedSegmentSumArguments> check_unsorted_segment_sum(KernelContext& context);
 
 }  // namespace troupe

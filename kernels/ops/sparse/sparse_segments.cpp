@@ -18,6 +18,7 @@
 #include "kernels/loops/combine.h"
 #include "kernels/loops/strided_copy.h"
 #include "kernels/ops/math/segments.h"
+#include "kernels/ops/math/unsorted_segments.h"
 
 namespace troupe {
 namespace {

@@ -19,9 +19,10 @@ const OpCases& all_cases() {
     add_norm_cases(result);
     add_pool_cases(result);
     add_random_cases(result);
+    add_selection_cases(result);
     add_sparse_cases(result);
     add_sparse_layout_cases(result);
-    add_selection_cases(result);
+    add_special_cases(result);
     add_state_cases(result);
     return result;
   }();

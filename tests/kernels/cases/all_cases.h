@@ -22,14 +22,22 @@ void add_nn_cases(OpCases& cases);
 void add_norm_cases(OpCases& cases);
 void add_pool_cases(OpCases& cases);
 void add_random_cases(OpCases& cases);
+void add_selection_cases(OpCases& cases);
 void add_sparse_cases(OpCases& cases);
 void add_sparse_layout_cases(OpCases& cases);
-void add_selection_cases(OpCases& cases);
+void add_special_cases(OpCases& cases);
 void add_state_cases(OpCases& cases);
 
 /// Adds the cases of an op that is a function of each element of its input, for elements between low and high.
 void add_function_cases(OpCases& cases, const std::string& op, double low, double high);
 /// Adds the cases of an op that is a function of the elements of two inputs of the same shape.
 void add_paired_cases(OpCases& cases, const std::string& op, double low, double high);
+/// Adds inputs that broadcast in every way, with elements between low and high: equal shapes, scalars, rows, columns, both sides,
+/// missing axes, no elements, odd sizes.
+void add_broadcast_shapes(OpCases& cases, const std::string& op, double low, double high);
+/// Adds the cases of an op that is a function of the elements of two inputs that broadcast; `second` is the name of the second
+/// input.
+void add_broadcast_cases(OpCases& cases, const std::string& op, double low, double high,
+                         const std::string& second = "y");
 
 }  // namespace troupe::test

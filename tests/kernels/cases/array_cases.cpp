@@ -171,18 +171,24 @@ void add_moving_cases(OpCases& cases) {
   cases.bad("Gather", {box(), ints(Shape{2, 2}, {1, 0, 9, 1})}, {}, "indices[1,0] = 9 is not in [0, 2)");
   cases.bad("Gather", {one(), ints({0})}, {}, "params is a scalar");
   add_axis_gather_cases(cases);
-  cases.good_in_every_type("UnsortedSegmentSum", {box(), ints({1, 1}), int_scalar(3)});
-  cases.good("UnsortedSegmentSum", {box(), ints(Shape{2, 3}, {1, 1, 0, 0, 2, 0}), int_scalar(3)});
-  cases.good("UnsortedSegmentSum", {none(), ints({}), int_scalar(2)});
-  cases.good("UnsortedSegmentSum", {one(), int_scalar(0), int_scalar(1)});
-  cases.bad("UnsortedSegmentSum", {box(), ints({1, 3}), int_scalar(3)}, {},
-            "segment_ids[1] = 3 is not below num_segments 3");
-  cases.bad("UnsortedSegmentSum", {box(), ints(Shape{2, 3}, {0, 1, 2, -1, 3, 0}), int_scalar(3)}, {},
-            "segment_ids[1,1] = 3 is not below");
-  cases.good("UnsortedSegmentSum", {box(), ints({-1, 0}), int_scalar(3)});
-  cases.good("UnsortedSegmentSum", {box(), ints(Shape{2, 3}, {0, -1, 1, 1, -7, 0}), int_scalar(2)});
-  cases.bad("UnsortedSegmentSum", {box(), ints({1, 1, 1}), int_scalar(3)}, {}, "[3]");
-  cases.bad("UnsortedSegmentSum", {box(), ints({1, 1}), int_scalar(-1)}, {}, "-1");
+  for (const char* op :
+       {"UnsortedSegmentSum", "UnsortedSegmentProd", "UnsortedSegmentMax", "UnsortedSegmentMin"}) {
+    cases.good_in_every_type(op, {box(), ints({1, 0}), int_scalar(2)});
+    cases.good(op, {converted(box(), DType::Float), ints({1, 1}), int_scalar(3)});
+    cases.good(op, {box(), ints(Shape{2, 3}, {1, 1, 0, 0, 2, 0}), int_scalar(3)});
+    cases.good(op, {none(), ints({}), int_scalar(2)});
+    cases.good(op, {one(), int_scalar(0), int_scalar(1)});
+    cases.bad(op, {box(), ints({1, 3}), int_scalar(3)}, {}, "segment_ids[1] = 3 is not below num_segments 3");
+    cases.bad(op, {box(), ints(Shape{2, 3}, {0, 1, 2, -1, 3, 0}), int_scalar(3)}, {},
+              "segment_ids[1,1] = 3 is not below");
+    cases.good(op, {converted(box(), DType::Float), ints({-1, 0}), int_scalar(3)});
+    cases.good(op, {box(), ints({-1, 0}), int_scalar(1)});
+    cases.good(op, {box(), ints(Shape{2, 3}, {0, -1, 1, 1, -7, 0}), int_scalar(2)});
+    cases.bad(op, {box(), ints({1, 1, 1}), int_scalar(3)}, {}, "[3]");
+    cases.bad(op, {box(), ints({1, 1}), int_scalar(-1)}, {}, "-1");
+  }
+  cases.good("UnsortedSegmentProd",
+             {doubles(Shape{6}, {0, 2, 3, 4, 0, 0}), ints({0, 0, 1, 1, 2, 2}), int_scalar(3)});
 }
 
 void add_partition_cases(OpCases& cases) {

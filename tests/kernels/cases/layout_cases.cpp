@@ -337,9 +337,33 @@ void add_ensure_shape_cases(OpCases& cases) {
   cases.bad("EnsureShape", {one()}, shape({1}), "[1]");
 }
 
+void add_data_format_cases(OpCases& cases) {
+  const auto formats = [](const char* from, const char* to) {
+    return Attributes{{"src_format", std::string(from)}, {"dst_format", std::string(to)}};
+  };
+  cases.good_in_every_type("DataFormatDimMap", {ints({1, 2, 3, 1, 2, 3, 1})});
+  cases.good("DataFormatDimMap", {ints(Shape{2, 4}, {-4, -3, -2, -1, 0, 1, 2, 3})}, formats("NHWC", "HWNC"));
+  cases.good("DataFormatDimMap", {int_scalar(-1)}, formats("NDHWC", "NCDHW"));
+  cases.good("DataFormatDimMap", {ints({})});
+  cases.bad("DataFormatDimMap", {ints({4})}, {}, "dimension 4 is not in [-4, 4), the dimensions of 'NHWC'");
+  cases.bad("DataFormatDimMap", {ints({-5})}, {}, "dimension -5");
+  cases.good_in_every_type("DataFormatVecPermute", {ints(Shape{4, 2}, {1, 2, 3, 4, 5, 6, 7, 8})});
+  cases.good("DataFormatVecPermute", {ints({1, 2, 3, 4})}, formats("NCHW", "NHWC"));
+  cases.good("DataFormatVecPermute", {ints({1, 2})}, formats("NHWC", "WHCN"));
+  cases.good("DataFormatVecPermute", {ints({1, 2, 3, 4, 5})}, formats("NDHWC", "NCDHW"));
+  cases.good("DataFormatVecPermute", {ints({})}, formats("NC", "CN"));
+  cases.bad("DataFormatVecPermute", {int_scalar(1)}, {}, "x has shape []");
+  cases.bad("DataFormatVecPermute", {ints({1, 2, 3})}, {}, "with 4 or 2 rows");
+  for (const char* op : {"DataFormatDimMap", "DataFormatVecPermute"}) {
+    cases.bad(op, {ints({1, 2})}, formats("NHWC", "NHW"), "must have the same letters, once each");
+    cases.bad(op, {ints({1, 2})}, formats("NHHC", "HNHC"), "must have the same letters, once each");
+  }
+}
+
 }  // namespace
 
 void add_layout_cases(OpCases& cases) {
+  add_data_format_cases(cases);
   add_pad_v2_cases(cases);
   add_mirror_pad_cases(cases);
   add_space_depth_cases(cases);

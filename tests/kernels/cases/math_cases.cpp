@@ -48,35 +48,6 @@ void add_sum_cases(OpCases& cases) {
   cases.bad("AddN", {}, {}, "attribute N is 0");
 }
 
-/// Adds shapes that broadcast in every way: equal, scalar, rows, columns, both sides, missing axes, no elements, odd sizes.
-void add_shapes(OpCases& cases, const std::string& op, double low, double high) {
-  const Shape pairs[][2] = {
-      {Shape(), Shape()},         {Shape{7}, Shape{7}},          {Shape{19}, Shape()},
-      {Shape(), Shape{5}},        {Shape{3, 5}, Shape{5}},       {Shape{3, 5}, Shape{3, 1}},
-      {Shape{1, 5}, Shape{3, 1}}, {Shape{2, 1, 4}, Shape{3, 1}}, {Shape{2, 3, 2, 2}, Shape{1, 3, 1, 2}},
-      {Shape{1}, Shape{1, 1}},    {Shape{0, 3}, Shape{1, 3}},    {Shape{2, 0}, Shape{2, 1}},
-  };
-  uint64_t seed = 0;
-  for (const auto& [a, b] : pairs) {
-    cases.good(op, {random_doubles(a, low, high, ++seed), random_doubles(b, low, high, ++seed + 100)});
-  }
-}
-
-/// Adds samples of every type, large enough to be split over threads.
-void add_types(OpCases& cases, const std::string& op) {
-  cases.good_in_every_type(op, {random_doubles(Shape{13}, 1, 9, 3), random_doubles(Shape{3, 1}, 1, 4, 4)});
-  const Tensor large = converted(random_doubles(Shape{300, 501}, 1, 9, 5), DType::Float);
-  cases.good(op, {large, converted(random_doubles(Shape{501}, 1, 9, 6), DType::Float)});
-  cases.good(op, {large, converted(random_doubles(Shape{300, 501}, 1, 9, 7), DType::Float)});
-}
-
-void add_refused(OpCases& cases, const std::string& op) {
-  const std::string second = op == "Atan2" ? "x" : "y";
-  cases.bad(op, {random_doubles(Shape{2, 3}, 0, 1), random_doubles(Shape{4}, 0, 1)}, {}, "3");
-  cases.bad(op, {doubles({}, {1}), floats({}, {1})}, {}, "input " + second + " is float, expected double");
-  cases.bad(op, {Tensor::scalar(QInt8{}), Tensor::scalar(QInt8{})}, {}, "T is qint8");
-}
-
 void add_elementwise_binary_cases(OpCases& cases) {
   for (const char* op : {"Add",      "AddV2",       "Sub",
                          "Mul",      "Div",         "RealDiv",
@@ -86,13 +57,11 @@ void add_elementwise_binary_cases(OpCases& cases) {
                          "DivNoNan", "Atan2",       "Equal",
                          "NotEqual", "Less",        "LessEqual",
                          "Greater",  "GreaterEqual"}) {
-    add_shapes(cases, op, 0.5, 2.5);
-    add_types(cases, op);
-    add_refused(cases, op);
+    add_broadcast_cases(cases, op, 0.5, 2.5, op == std::string("Atan2") ? "x" : "y");
   }
   for (const char* op :
        {"Add", "Sub", "Mul", "RealDiv", "DivNoNan", "Atan2", "Maximum", "Minimum", "SquaredDifference"})
-    add_shapes(cases, op, -2, 2);
+    add_broadcast_shapes(cases, op, -2, 2);
   cases.good("DivNoNan", {floats(Shape{4}, {1, 0, -1, 5}), floats(Shape{4}, {0, 0, 0, 2})});
   for (const char* op : {"Div", "TruncateDiv", "FloorDiv", "FloorMod", "Mod", "TruncateMod"}) {
     cases.good(op, {ints({7, -7, 7, -7, INT32_MIN, INT32_MIN}), ints({2, 2, -2, -2, -1, 3})});
@@ -301,7 +270,7 @@ void add_math_cases(OpCases& cases) {
   add_reduction_cases(cases);
   add_product_cases(cases);
   for (const char* op : {"Cumsum", "Cumprod"}) add_cumulative_cases(cases, op);
-  for (const char* op : {"SegmentSum", "SegmentMean", "SegmentMax", "SegmentMin"})
+  for (const char* op : {"SegmentSum", "SegmentMean", "SegmentProd", "SegmentMax", "SegmentMin"})
     add_segment_cases(cases, op);
 }
 

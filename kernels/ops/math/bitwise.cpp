@@ -1,0 +1,100 @@
+// Integers as rows of bits, element by element; the shapes of two inputs broadcast as in NumPy.
+//   BitwiseAnd, BitwiseOr, BitwiseXor(x, y), Invert(x)
+//   LeftShift(x, y), RightShift(x, y)   by y bits. RightShift of a negative x brings in ones. A y below 0 counts as 0, and one
+//                                       above the highest bit as the number of the highest bit.
+//   PopulationCount(x)                  the number of ones, as uint8
+// Not differentiable.
+#include <algorithm>
+#include <bit>
+
+#include "graph/build/shape_context.h"
+#include "kernels/loops/elementwise.h"
+
+namespace troupe {
+namespace {
+
+struct BitwiseAnd {
+  template <class T>
+  static T apply(T x, T y) {
+    return static_cast<T>(x & y);
+  }
+};
+struct BitwiseOr {
+  template <class T>
+  static T apply(T x, T y) {
+    return static_cast<T>(x | y);
+  }
+};
+struct BitwiseXor {
+  template <class T>
+  static T apply(T x, T y) {
+    return static_cast<T>(x ^ y);
+  }
+};
+struct Invert {
+  template <class T>
+  static T apply(T x) {
+    return static_cast<T>(~x);
+  }
+};
+
+template <class T>
+T valid_shift(T bits) {
+  return std::clamp(bits, T{0}, static_cast<T>(8 * sizeof(T) - 1));
+}
+struct LeftShift {
+  template <class T>
+  static T apply(T x, T y) {
+    return static_cast<T>(static_cast<std::make_unsigned_t<T>>(x) << valid_shift(y));
+  }
+};
+struct RightShift {
+  template <class T>
+  static T apply(T x, T y) {
+    return static_cast<T>(x >> valid_shift(y));
+  }
+};
+struct PopulationCount {
+  template <class T>
+  static uint8_t apply(T x) {
+    return static_cast<uint8_t>(std::popcount(static_cast<std::make_unsigned_t<T>>(x)));
+  }
+};
+
+constexpr const char* integers = "T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64}";
+
+template <class Function>
+void add_binary(OpLibrary& library, const char* name, const char* constructor, bool commutes) {
+  OpDefBuilder op(name);
+  op.input("x: T").input("y: T").output("z: T").attr(integers).constructor(std::string(constructor) +
+                                                                           "(x, y)");
+  if (commutes) op.commutative();
+  library.op(op.shape(broadcast_shape).not_differentiable());
+  library.kernel(binary_kernel(name, scalar_binary_loop_of<Function, IntegerTypes>));
+}
+
+template <class Function>
+void add_unary(OpLibrary& library, const char* name, const char* constructor, const char* output) {
+  library.op(OpDefBuilder(name)
+                 .input("x: T")
+                 .output(output)
+                 .attr(integers)
+                 .constructor(std::string(constructor) + "(x)")
+                 .shape(unchanged_shape)
+                 .not_differentiable());
+  library.kernel(unary_kernel(name, scalar_unary_loop_of<Function, IntegerTypes>));
+}
+
+}  // namespace
+
+void add_bitwise_ops(OpLibrary& library) {
+  add_binary<BitwiseAnd>(library, "BitwiseAnd", "bitwise_and", true);
+  add_binary<BitwiseOr>(library, "BitwiseOr", "bitwise_or", true);
+  add_binary<BitwiseXor>(library, "BitwiseXor", "bitwise_xor", true);
+  add_binary<LeftShift>(library, "LeftShift", "left_shift", false);
+  add_binary<RightShift>(library, "RightShift", "right_shift", false);
+  add_unary<Invert>(library, "Invert", "invert", "y: T");
+  add_unary<PopulationCount>(library, "PopulationCount", "population_count", "y: uint8");
+}
+
+}  // namespace troupe

@@ -1,0 +1,350 @@
+// Special functions, element by element; T is floating, and the shapes of several inputs broadcast as in NumPy unless stated
+// otherwise.
+//   Lgamma(x), Digamma(x)         the logarithm of |gamma(x)|, and the derivative of log(gamma(x))
+//   Polygamma(a, x), Zeta(x, q)   the derivative number a of Digamma; the zeta function of Hurwitz
+//   Igamma(a, x), Igammac(a, x)   the lower and the upper regularised incomplete gamma function
+//   IgammaGradA(a, x)             the derivative of Igamma by a
+//   RandomGammaGrad(alpha, sample)  the derivative by alpha of a sample of the gamma distribution (Figurnov, Mohamed, Mnih 2018)
+//   Betainc(a, b, x)              the regularised incomplete beta function; inputs that are not scalars have the same shape
+//   Ndtri(x), Erfinv(x)           the quantile function of the normal distribution; the inverse of Erf
+//   BesselI0e(x), BesselI1e(x)    the modified Bessel functions of order 0 and 1, times exp(-|x|)
+//   Rint(x)                       x rounded to an integer; halves are rounded to even
+//   NextAfter(x1, x2)             the next float or double after x1 in the direction of x2
+// Eigen computes most of them; outside their domains they are NaN.
+#include <unsupported/Eigen/SpecialFunctions>
+
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "graph/build/shape_context.h"
+#include "kernels/constructors.h"
+#include "kernels/core/parallel.h"
+#include "kernels/loops/elementwise.h"
+#include "kernels/ops/broadcast_gradients.h"
+
+namespace troupe {
+namespace {
+
+// ---- Functions of an element
+
+struct Lgamma {
+  template <class T>
+  static T apply(T x) {
+    return Eigen::numext::lgamma(x);
+  }
+};
+struct Digamma {
+  template <class T>
+  static T apply(T x) {
+    return Eigen::numext::digamma(x);
+  }
+};
+struct Ndtri {
+  template <class T>
+  static T apply(T x) {
+    return x >= 0 && x <= 1 ? Eigen::numext::ndtri(x) : std::numeric_limits<T>::quiet_NaN();
+  }
+};
+struct Erfinv {
+  template <class T>
+  static T apply(
+      T x) {  // erf(z) = 2 P(z sqrt(2)) - 1, where P is the distribution function of the normal distribution
+    return Ndtri::apply((x + T(1)) / T(2)) / std::numbers::sqrt2_v<T>;
+  }
+};
+struct BesselI0e {
+  template <class T>
+  static T apply(T x) {
+    return Eigen::numext::bessel_i0e(x);
+  }
+};
+struct BesselI1e {
+  template <class T>
+  static T apply(T x) {
+    return Eigen::numext::bessel_i1e(x);
+  }
+};
+struct Rint {
+  template <class T>
+  static T apply(T x) {
+    return std::nearbyint(x);
+  }
+};
+
+struct Polygamma {
+  template <class T>
+  static T apply(T a, T x) {
+    return Eigen::numext::polygamma(a, x);
+  }
+};
+struct Zeta {
+  template <class T>
+  static T apply(T x, T q) {
+    return Eigen::numext::zeta(x, q);
+  }
+};
+struct Igamma {
+  template <class T>
+  static T apply(T a, T x) {
+    return Eigen::numext::igamma(a, x);
+  }
+};
+struct Igammac {
+  template <class T>
+  static T apply(T a, T x) {
+    return Eigen::numext::igammac(a, x);
+  }
+};
+struct IgammaGradA {
+  template <class T>
+  static T apply(T a, T x) {
+    return Eigen::numext::igamma_der_a(a, x);
+  }
+};
+struct RandomGammaGrad {
+  template <class T>
+  static T apply(T alpha, T sample) {
+    return Eigen::numext::gamma_sample_der_alpha(alpha, sample);
+  }
+};
+struct NextAfter {
+  template <class T>
+  static T apply(T x1, T x2) {
+    return std::nextafter(x1, x2);
+  }
+};
+
+// ---- Betainc
+
+struct BetaincArguments {
+  const Tensor &a, &b, &x;
+  Tensor& z;
+};
+
+Result<BetaincArguments> check_betainc(KernelContext& context) {
+  const Tensor* shaped = &context.input(0);
+  for (size_t i = 1; i < 3; ++i) {
+    const Tensor& input = context.input(i);
+    if (input.shape().is_scalar() || input.shape() == shaped->shape()) continue;
+    if (!shaped->shape().is_scalar())
+      return invalid_argument("a, b and x have the shapes " + context.input(0).shape().text() + ", " +
+                              context.input(1).shape().text() + " and " + context.input(2).shape().text() +
+                              "; those that are not scalars must have the same shape");
+    shaped = &input;
+  }
+  TROUPE_ASSIGN(Tensor* const z, context.output(0, shaped->shape()));
+  return BetaincArguments{context.input(0), context.input(1), context.input(2), *z};
+}
+
+/// Nothing is known of the output if an input may be a scalar and no input is known not to be one.
+Status betainc_shape(ShapeContext& context) {
+  PartialShape shape = PartialShape::scalar();
+  for (size_t i = 0; i < 3; ++i) {
+    const PartialShape& input = context.input(i);
+    if (input.known_rank() && input.rank() == 0) continue;
+    if (!shape.known_rank() || shape.rank() == 0)
+      shape = input;
+    else if (input.known_rank()) {
+      TROUPE_ASSIGN(shape, merge(shape, input));
+    }
+  }
+  context.set_output(0, std::move(shape));
+  return {};
+}
+
+void compute_betainc(const BetaincArguments& arguments, DeviceContext& device) {
+  with_type(FloatTypes{}, arguments.z.dtype(), [&]<class T>(std::type_identity<T>) {
+    const auto a = arguments.a.as<T>(), b = arguments.b.as<T>(), x = arguments.x.as<T>();
+    const auto z = arguments.z.write<T>();
+    const auto at = [](std::span<const T> values, size_t i) { return values[values.size() == 1 ? 0 : i]; };
+    constexpr size_t bytes_of_equal_cost = 64 * sizeof(T);
+    parallel_items(device.pool(), z.size(), bytes_of_equal_cost, [&](size_t begin, size_t end) {
+      for (size_t i = begin; i < end; ++i) z[i] = Eigen::numext::betainc(at(a, i), at(b, i), at(x, i));
+    });
+  });
+}
+
+// ---- Gradients
+
+void lgamma_gradient(GradientContext& context) {
+  const Scope& scope = context.scope();
+  context.set(0, mul(scope, context.gradient(), digamma(scope, context.input(0))));
+}
+
+void digamma_gradient(GradientContext& context) {
+  const Scope& scope = context.scope();
+  context.set(0, mul(scope, context.gradient(), polygamma(scope, 1, context.input(0))));
+}
+
+/// The derivative of the quantile y is 1 / density(y) = sqrt(2 pi) exp(y^2 / 2).
+void ndtri_gradient(GradientContext& context) {
+  const Scope& scope = context.scope();
+  const Output density = exp(scope, mul(scope, square(scope, context.output(0)), 0.5));
+  context.set(0, mul(scope, context.gradient(), mul(scope, density, std::sqrt(2 * std::numbers::pi))));
+}
+
+void erfinv_gradient(GradientContext& context) {
+  const Scope& scope = context.scope();
+  const Output slope = exp(scope, square(scope, context.output(0)));
+  context.set(0, mul(scope, context.gradient(), mul(scope, slope, std::sqrt(std::numbers::pi) / 2)));
+}
+
+void bessel_i0e_gradient(GradientContext& context) {
+  const Scope& scope = context.scope();
+  const Output x = context.input(0), y = context.output(0);
+  const Output slope = sub(scope, bessel_i1e(scope, x), mul(scope, sign(scope, x), y));
+  context.set(0, mul(scope, context.gradient(), slope));
+}
+
+/// The derivative is I0e(x) - y (sign(x) + 1 / x), whose limit at 0 is 1/2.
+void bessel_i1e_gradient(GradientContext& context) {
+  const Scope& scope = context.scope();
+  const Output x = context.input(0), y = context.output(0);
+  const Output zero = equal(scope, x, zeros_like(scope, x)), ones = ones_like(scope, x);
+  const Output safe = where(scope, zero, ones, x);
+  const Output slope = sub(scope, bessel_i0e(scope, safe),
+                           mul(scope, y, add(scope, sign(scope, safe), reciprocal(scope, safe))));
+  context.set(0, mul(scope, context.gradient(), where(scope, zero, mul(scope, ones, 0.5), slope)));
+}
+
+/// Sets the gradient of input 1 alone: the derivative by input 0 has no closed form.
+void set_second(GradientContext& context, Output derivative) {
+  const Scope& scope = context.scope();
+  context.set(1, summed_to_shape_of(scope, mul(scope, context.gradient(), derivative), context.input(1)));
+}
+
+void polygamma_gradient(GradientContext& context) {
+  const Scope& scope = context.scope();
+  set_second(context, polygamma(scope, add(scope, context.input(0), 1), context.input(1)));
+}
+
+void zeta_gradient(GradientContext& context) {
+  const Scope& scope = context.scope();
+  const Output x = context.input(0);
+  set_second(context, neg(scope, mul(scope, x, zeta(scope, add(scope, x, 1), context.input(1)))));
+}
+
+/// The derivative of Igamma by x: the density exp(-x) x^(a - 1) / gamma(a).
+Output gamma_density(const Scope& scope, Output a, Output x) {
+  const Output log_power = mul(scope, sub(scope, a, 1), log(scope, x));
+  return exp(scope, sub(scope, sub(scope, log_power, x), lgamma(scope, a)));
+}
+
+void igamma_gradient(GradientContext& context) {
+  const Scope& scope = context.scope();
+  const Output gradient = context.gradient(), a = context.input(0), x = context.input(1);
+  set_broadcast_gradients(context, mul(scope, gradient, igamma_grad_a(scope, a, x)),
+                          mul(scope, gradient, gamma_density(scope, a, x)));
+}
+
+void igammac_gradient(GradientContext& context) {
+  const Scope& scope = context.scope();
+  const Output gradient = neg(scope, context.gradient()), a = context.input(0), x = context.input(1);
+  set_broadcast_gradients(context, mul(scope, gradient, igamma_grad_a(scope, a, x)),
+                          mul(scope, gradient, gamma_density(scope, a, x)));
+}
+
+/// The derivative by x is x^(a - 1) (1 - x)^(b - 1) / B(a, b); those by a and b have no closed form.
+void betainc_gradient(GradientContext& context) {
+  const Scope& scope = context.scope();
+  const Output a = context.input(0), b = context.input(1), x = context.input(2);
+  const Output log_beta =
+      sub(scope, add(scope, lgamma(scope, a), lgamma(scope, b)), lgamma(scope, add(scope, a, b)));
+  const Output log_powers = add(scope, mul(scope, sub(scope, b, 1), log1p(scope, neg(scope, x))),
+                                mul(scope, sub(scope, a, 1), log(scope, x)));
+  const Output density = exp(scope, sub(scope, log_powers, log_beta));
+  context.set(2, summed_to_shape_of(scope, mul(scope, context.gradient(), density), x));
+}
+
+void next_after_gradient(GradientContext& context) {
+  const Scope& scope = context.scope();
+  set_broadcast_gradients(context, context.gradient(), zeros_like(scope, context.gradient()));
+}
+
+// ---- Definitions
+
+constexpr const char* floating = "T: floattype";
+constexpr const char* wide_floating = "T: {float, double}";
+
+OpDefBuilder unary_op(const char* name, const char* constructor) {
+  return OpDefBuilder(name)
+      .input("x: T")
+      .output("y: T")
+      .attr(floating)
+      .constructor(std::string(constructor) + "(x)")
+      .shape(unchanged_shape);
+}
+
+OpDefBuilder binary_op(const char* name, const char* a, const char* b, const char* types,
+                       const char* constructor) {
+  return OpDefBuilder(name)
+      .input(std::string(a) + ": T")
+      .input(std::string(b) + ": T")
+      .output("z: T")
+      .attr(types)
+      .constructor(std::string(constructor) + '(' + a + ", " + b + ')')
+      .shape(broadcast_shape);
+}
+
+template <class Function>
+KernelDef unary(const char* name) {
+  return unary_kernel(name, scalar_unary_loop_of<Function, FloatTypes>, Cost::Transcendental);
+}
+template <class Function>
+KernelDef binary(const char* name) {
+  return binary_kernel(name, scalar_binary_loop_of<Function, FloatTypes>, Cost::Transcendental);
+}
+
+void add_unary(OpLibrary& library) {
+  library.op(unary_op("Lgamma", "lgamma").gradient(lgamma_gradient));
+  library.kernel(unary<Lgamma>("Lgamma"));
+  library.op(unary_op("Digamma", "digamma").gradient(digamma_gradient));
+  library.kernel(unary<Digamma>("Digamma"));
+  library.op(unary_op("Ndtri", "ndtri").gradient(ndtri_gradient));
+  library.kernel(unary<Ndtri>("Ndtri"));
+  library.op(unary_op("Erfinv", "erfinv").gradient(erfinv_gradient));
+  library.kernel(unary<Erfinv>("Erfinv"));
+  library.op(unary_op("BesselI0e", "bessel_i0e").gradient(bessel_i0e_gradient));
+  library.kernel(unary<BesselI0e>("BesselI0e"));
+  library.op(unary_op("BesselI1e", "bessel_i1e").gradient(bessel_i1e_gradient));
+  library.kernel(unary<BesselI1e>("BesselI1e"));
+  library.op(unary_op("Rint", "rint").not_differentiable());
+  library.kernel(unary<Rint>("Rint"));
+}
+
+void add_binary(OpLibrary& library) {
+  library.op(binary_op("Polygamma", "a", "x", floating, "polygamma").gradient(polygamma_gradient));
+  library.kernel(binary<Polygamma>("Polygamma"));
+  library.op(binary_op("Zeta", "x", "q", floating, "zeta").gradient(zeta_gradient));
+  library.kernel(binary<Zeta>("Zeta"));
+  library.op(binary_op("Igamma", "a", "x", floating, "igamma").gradient(igamma_gradient));
+  library.kernel(binary<Igamma>("Igamma"));
+  library.op(binary_op("Igammac", "a", "x", floating, "igammac").gradient(igammac_gradient));
+  library.kernel(binary<Igammac>("Igammac"));
+  library.op(binary_op("IgammaGradA", "a", "x", floating, "igamma_grad_a"));
+  library.kernel(binary<IgammaGradA>("IgammaGradA"));
+  library.op(binary_op("RandomGammaGrad", "alpha", "sample", wide_floating, "random_gamma_grad"));
+  library.kernel(binary<RandomGammaGrad>("RandomGammaGrad"));
+  library.op(binary_op("NextAfter", "x1", "x2", wide_floating, "next_after").gradient(next_after_gradient));
+  library.kernel(binary<NextAfter>("NextAfter"));
+}
+
+}  // namespace
+
+void add_special_ops(OpLibrary& library) {
+  add_unary(library);
+  add_binary(library);
+  library.op(OpDefBuilder("Betainc")
+                 .input("a: T")
+                 .input("b: T")
+                 .input("x: T")
+                 .output("z: T")
+                 .attr(wide_floating)
+                 .constructor("betainc(a, b, x)")
+                 .shape(betainc_shape)
+                 .gradient(betainc_gradient));
+  library.kernel(cpu_kernel("Betainc", check_betainc, compute_betainc).on("T", dtypes(FloatTypes{})));
+}
+
+}  // namespace troupe

@@ -1,0 +1,169 @@
+// Tests of random ops whose distributions have parameters, and of candidate samplers: their means, deviations and frequencies,
+// within bounds of more than five standard errors.
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "tests/support/op_case.h"
+
+namespace troupe::test {
+namespace {
+
+constexpr int draws = 20'000;
+
+Tensor one(const std::string& op, const std::vector<Tensor>& inputs, Attributes attrs = {}) {
+  attrs.set("seed", int64_t{5});
+  return value_or_throw(run_op(op, inputs, attrs))[0];
+}
+
+/// Checks mean and deviation of column `column` of the doubles [rows, columns].
+void check_moments(const Tensor& tensor, size_t column, double mean, double deviation,
+                   const std::string& what) {
+  const auto numbers = tensor.as<double>();
+  const auto rows = static_cast<size_t>(tensor.shape()[0]), columns = numbers.size() / rows;
+  double sum = 0, squares = 0;
+  for (size_t i = 0; i < rows; ++i) sum += numbers[i * columns + column];
+  const double got = sum / static_cast<double>(rows);
+  for (size_t i = 0; i < rows; ++i) squares += std::pow(numbers[i * columns + column] - got, 2);
+  const double spread = std::sqrt(squares / static_cast<double>(rows)), error = deviation / std::sqrt(rows);
+  BOOST_TEST(std::abs(got - mean) <= 6 * error, what << ": mean " << got << ", expected " << mean);
+  BOOST_TEST(std::abs(spread / deviation - 1) < 0.1,
+             what << ": deviation " << spread << ", expected " << deviation);
+}
+
+double density(double x) { return std::exp(-x * x / 2) / std::sqrt(2 * M_PI); }
+double share_above(double x) { return std::erfc(x / std::sqrt(2)) / 2; }
+
+BOOST_AUTO_TEST_SUITE(distributions)
+
+BOOST_AUTO_TEST_CASE(gamma_numbers_have_their_moments) {
+  const std::vector<double> alphas = {0.1, 0.5, 1, 2.5, 30, 1000};
+  const Tensor drawn =
+      one("RandomGamma", {ints({draws}), Tensor::vector<double>(std::span<const double>(alphas))});
+  for (size_t i = 0; i < alphas.size(); ++i)
+    check_moments(drawn, i, alphas[i], std::sqrt(alphas[i]), "alpha " + std::to_string(alphas[i]));
+}
+
+BOOST_AUTO_TEST_CASE(the_gradient_of_gamma_numbers_moves_their_mean) {
+  // The mean of the distribution is alpha, so the mean of the derivatives of its samples is 1.
+  const Tensor drawn = one("RandomGamma", {ints({draws}), doubles(Shape{2}, {0.7, 6})});
+  const Tensor slopes =
+      value_or_throw(run_op("RandomGammaGrad", {doubles(Shape{2}, {0.7, 6}), drawn}, {}))[0];
+  for (const size_t column : {0, 1}) {
+    double sum = 0;
+    for (size_t i = column; i < slopes.as<double>().size(); i += 2) sum += slopes.as<double>()[i];
+    BOOST_TEST(std::abs(sum / draws - 1) < 0.05);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(poisson_numbers_have_their_moments) {
+  const std::vector<double> rates = {0.3, 4, 9.9, 10, 50, 3000};
+  const Tensor vector = Tensor::vector<double>(std::span<const double>(rates));
+  for (const char* op : {"RandomPoisson", "RandomPoissonV2"}) {
+    const Tensor drawn = one(op, {ints({draws}), vector}, {{"dtype", f64}});
+    for (size_t i = 0; i < rates.size(); ++i)
+      check_moments(drawn, i, rates[i], std::sqrt(rates[i]), "rate " + std::to_string(rates[i]));
+  }
+  const Tensor whole = one("RandomPoissonV2", {ints({9}), doubles(Shape{2}, {0, 1e300})}, {{"dtype", i32}});
+  for (size_t i = 0; i < 18; ++i) BOOST_TEST(whole.as<int32_t>()[i] == (i % 2 == 0 ? 0 : INT32_MAX));
+  const Tensor undefined =
+      one("RandomPoisson", {ints({}), doubles(Shape{3}, {-1, NAN, HUGE_VAL})}, {{"dtype", f64}});
+  for (const double x : undefined.as<double>()) BOOST_TEST(std::isnan(x));
+}
+
+BOOST_AUTO_TEST_CASE(truncated_normal_numbers_have_their_moments) {
+  const std::pair<double, double> intervals[] = {{-1, 1}, {-2, 0.5}, {-0.1, 1}, {2, 3},
+                                                 {5, 9},  {-9, -5},  {1.6, 40}};
+  for (const auto& [low, high] : intervals) {
+    const auto scalar = [](double x) { return doubles({}, {x}); };
+    const Tensor drawn = one("ParameterizedTruncatedNormal", {ints({draws, 1}), scalar(7), scalar(2),
+                                                              scalar(7 + 2 * low), scalar(7 + 2 * high)});
+    const double share =
+        low > 0 ? share_above(low) - share_above(high) : share_above(-high) - share_above(-low);
+    const double mean = (density(low) - density(high)) / share;
+    const double variance = 1 + (low * density(low) - high * density(high)) / share - mean * mean;
+    check_moments(drawn, 0, 7 + 2 * mean, 2 * std::sqrt(variance),
+                  "[" + std::to_string(low) + ", " + std::to_string(high) + "]");
+    for (const double x : drawn.as<double>()) BOOST_REQUIRE((x >= 7 + 2 * low && x <= 7 + 2 * high));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(categories_are_as_frequent_as_the_softmax_of_their_logits) {
+  const double weights[] = {1, 2, 0, 5};
+  const Tensor logits = doubles(Shape{2, 4}, {0, std::log(2), -HUGE_VAL, std::log(5), 3, 3, 3, 3});
+  const Tensor seeds = Tensor::vector<int64_t>({4, 5});
+  for (const bool stateless : {false, true}) {
+    const Tensor drawn =
+        stateless ? value_or_throw(run_op("StatelessMultinomial", {logits, int_scalar(draws), seeds}))[0]
+                  : one("Multinomial", {logits, int_scalar(draws)});
+    for (const int64_t row : {0, 1}) {
+      std::map<int64_t, int> counts;
+      for (int i = 0; i < draws; ++i) ++counts[drawn.as<int64_t>()[static_cast<size_t>(row * draws + i)]];
+      for (int64_t k = 0; k < 4; ++k) {
+        const double p = row == 1 ? 0.25 : weights[k] / 8, error = std::sqrt(draws * p * (1 - p));
+        BOOST_TEST(std::abs(counts[k] - draws * p) <= 6 * error,
+                   "row " << row << ", class " << k << ": " << counts[k]);
+      }
+    }
+  }
+}
+
+/// Returns the attributes of a sampler of classes 0 .. 9.
+Attributes sampling(int64_t count, bool unique) {
+  return {{"num_true", int64_t{10}},
+          {"num_sampled", count},
+          {"unique", unique},
+          {"range_max", int64_t{10}},
+          {"seed", int64_t{5}}};
+}
+
+BOOST_AUTO_TEST_CASE(candidates_are_as_frequent_as_expected) {
+  const Tensor classes = Tensor::vector<int64_t>({0, 1, 2, 3, 4, 5, 6, 7, 8, 9}).reshaped(Shape{1, 10});
+  for (const char* op :
+       {"UniformCandidateSampler", "LogUniformCandidateSampler", "FixedUnigramCandidateSampler"}) {
+    Attributes attrs = sampling(draws, false);
+    if (op == std::string("FixedUnigramCandidateSampler")) {
+      attrs.set("unigrams", std::vector<float>{1, 4, 9, 16, 25, 36, 0, 64});
+      attrs.set("num_reserved_ids", int64_t{2});
+      attrs.set("distortion", 0.5f);
+    }
+    const auto outputs = value_or_throw(run_op(op, {classes}, attrs));
+    std::map<int64_t, int> counts;
+    for (const int64_t candidate : outputs[0].as<int64_t>()) ++counts[candidate];
+    double sum = 0;
+    for (int64_t k = 0; k < 10; ++k) {
+      const double expected = outputs[1].as<float>()[static_cast<size_t>(k)];
+      sum += expected;
+      BOOST_TEST(std::abs(counts[k] - expected) <= 6 * std::sqrt(expected),
+                 op << ", class " << k << ": " << counts[k]);
+    }
+    BOOST_TEST(sum == draws, boost::test_tools::tolerance(1e-4));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(unique_candidates_differ_and_all_can_be_drawn) {
+  const Tensor classes = Tensor::vector<int64_t>({0, 1, 2, 3, 4, 5, 6, 7, 8, 9}).reshaped(Shape{1, 10});
+  const auto outputs = value_or_throw(run_op("LogUniformCandidateSampler", {classes}, sampling(10, true)));
+  const auto drawn = outputs[0].as<int64_t>();
+  BOOST_TEST(std::set<int64_t>(drawn.begin(), drawn.end()).size() == 10u);
+  for (const float expected : outputs[1].as<float>()) BOOST_TEST((expected > 0.5f && expected <= 1));
+}
+
+BOOST_AUTO_TEST_CASE(a_shard_draws_its_classes_only) {
+  Attributes attrs = sampling(1000, false);
+  attrs.set("unigrams", std::vector<float>(10, 1));
+  attrs.set("num_shards", int64_t{3});
+  attrs.set("shard", int64_t{1});
+  const Tensor classes = Tensor::vector<int64_t>({0, 1, 2, 3, 4, 5, 6, 7, 8, 9}).reshaped(Shape{1, 10});
+  const auto outputs = value_or_throw(run_op("FixedUnigramCandidateSampler", {classes}, attrs));
+  for (const int64_t candidate : outputs[0].as<int64_t>())
+    BOOST_REQUIRE((candidate == 1 || candidate == 4 || candidate == 7));
+  BOOST_TEST(outputs[1].as<float>()[0] == 0);
+  BOOST_TEST(outputs[1].as<float>()[1] == 1000.0f / 3);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace troupe::test
