@@ -90,6 +90,15 @@ class UnigramSampler final : public Sampler {
   std::vector<double> sums_;  ///< of the weights of the classes of the shard up to each one
 };
 
+/// Fails with InvalidArgument unless true_classes is a matrix with num_true columns.
+Status check_true_classes(const KernelContext& context) {
+  const Shape& shape = context.input(0).shape();
+  const int64_t count = context.node().attrs.get<int64_t>("num_true");
+  if (shape.rank() == 2 && shape[1] == count) return {};
+  return invalid_argument("true_classes of shape " + shape.text() +
+                          " must be a matrix with num_true = " + std::to_string(count) + " columns");
+}
+
 struct CandidateArguments {
   const Tensor& classes;  ///< int64 [batch, num_true]
   Tensor &sampled, &expected_true, &expected_sampled;
@@ -99,10 +108,7 @@ struct CandidateArguments {
 Result<CandidateArguments> check_candidates(KernelContext& context) {
   const Node& node = context.node();
   const Tensor& classes = context.input(0);
-  const int64_t count = node.attrs.get<int64_t>("num_true");
-  if (classes.shape().rank() != 2 || classes.shape()[1] != count)
-    return invalid_argument("true_classes of shape " + classes.shape().text() +
-                            " must be a matrix with num_true = " + std::to_string(count) + " columns");
+  TROUPE_RETURN_IF_FAILED(check_true_classes(context));
   const Shape sampled{node.attrs.get<int64_t>("num_sampled")};
   TROUPE_ASSIGN(Tensor* const candidates, context.output(0, sampled));
   TROUPE_ASSIGN(Tensor* const expected_true, context.output(1, classes.shape()));
@@ -240,10 +246,7 @@ struct HitsArguments {
 
 Result<HitsArguments> check_hits(KernelContext& context) {
   const Tensor &classes = context.input(0), &candidates = context.input(1);
-  const int64_t count = context.node().attrs.get<int64_t>("num_true");
-  if (classes.shape().rank() != 2 || classes.shape()[1] != count)
-    return invalid_argument("true_classes of shape " + classes.shape().text() +
-                            " must be a matrix with num_true = " + std::to_string(count) + " columns");
+  TROUPE_RETURN_IF_FAILED(check_true_classes(context));
   if (candidates.shape().rank() != 1)
     return invalid_argument("sampled_candidates of shape " + candidates.shape().text() + " must be a vector");
   return HitsArguments{classes, candidates};
