@@ -24,6 +24,7 @@ inline Output all_candidate_sampler(const Scope& g, Argument true_classes, int64
 inline Output angle(const Scope& g, Argument input, DType dtype = f32) { return g.call("angle", {input, dtype}); }
 inline Output any(const Scope& g, Argument input) { return g.call("any", {input}); }
 inline Output any(const Scope& g, Argument input, Argument axis, bool keep_dims = false) { return g.call("any", {input, axis, keep_dims}); }
+inline Output approximate_equal(const Scope& g, Argument x, Argument y, Argument tolerance = {}) { return g.call("approximate_equal", {x, y, tolerance}); }
 inline Output argmax(const Scope& g, Argument input, Argument axis = 0, DType output_type = i32) { return g.call("argmax", {input, axis, output_type}); }
 inline Output argmin(const Scope& g, Argument input, Argument axis = 0, DType output_type = i32) { return g.call("argmin", {input, axis, output_type}); }
 inline Output asin(const Scope& g, Argument x) { return g.call("asin", {x}); }
@@ -99,10 +100,13 @@ inline Output fixed_unigram_candidate_sampler(const Scope& g, Argument true_clas
 inline Output floor(const Scope& g, Argument x) { return g.call("floor", {x}); }
 inline Output floor_div(const Scope& g, Argument x, Argument y) { return g.call("floor_div", {x, y}); }
 inline Output floor_mod(const Scope& g, Argument x, Argument y) { return g.call("floor_mod", {x, y}); }
+inline Output fractional_avg_pool(const Scope& g, Argument value, Argument pooling_ratio, bool pseudo_random = false, bool overlapping = false, bool deterministic = false, int64_t seed = 0, int64_t seed2 = 0) { return g.call("fractional_avg_pool", {value, pooling_ratio, pseudo_random, overlapping, deterministic, seed, seed2}); }
+inline Output fractional_max_pool(const Scope& g, Argument value, Argument pooling_ratio, bool pseudo_random = false, bool overlapping = false, bool deterministic = false, int64_t seed = 0, int64_t seed2 = 0) { return g.call("fractional_max_pool", {value, pooling_ratio, pseudo_random, overlapping, deterministic, seed, seed2}); }
 inline Output fused_batch_norm(const Scope& g, Argument x, Argument scale, Argument offset, Argument mean, Argument variance, Argument epsilon = {}, Argument exponential_avg_factor = {}, const std::string& data_format = "NHWC", bool is_training = true) { return g.call("fused_batch_norm", {x, scale, offset, mean, variance, epsilon, exponential_avg_factor, data_format, is_training}); }
 inline Output gather(const Scope& g, Argument params, Argument indices, bool validate_indices = true) { return g.call("gather", {params, indices, validate_indices}); }
 inline Output greater(const Scope& g, Argument x, Argument y) { return g.call("greater", {x, y}); }
 inline Output greater_equal(const Scope& g, Argument x, Argument y) { return g.call("greater_equal", {x, y}); }
+inline Output histogram_fixed_width(const Scope& g, Argument values, Argument value_range, Argument nbins, DType dtype = i32) { return g.call("histogram_fixed_width", {values, value_range, nbins, dtype}); }
 inline Output identity(const Scope& g, Argument input) { return g.call("identity", {input}); }
 inline Output ifft(const Scope& g, Argument input) { return g.call("ifft", {input}); }
 inline Output ifft2d(const Scope& g, Argument input) { return g.call("ifft2d", {input}); }
@@ -120,6 +124,7 @@ inline Output is_finite(const Scope& g, Argument x) { return g.call("is_finite",
 inline Output is_inf(const Scope& g, Argument x) { return g.call("is_inf", {x}); }
 inline Output is_nan(const Scope& g, Argument x) { return g.call("is_nan", {x}); }
 inline Output l2_loss(const Scope& g, Argument t) { return g.call("l2_loss", {t}); }
+inline Output learned_unigram_candidate_sampler(const Scope& g, Argument true_classes, int64_t num_true, int64_t num_sampled, bool unique, int64_t range_max, int64_t seed = 0, int64_t seed2 = 0) { return g.call("learned_unigram_candidate_sampler", {true_classes, num_true, num_sampled, unique, range_max, seed, seed2}); }
 inline Output left_shift(const Scope& g, Argument x, Argument y) { return g.call("left_shift", {x, y}); }
 inline Output less(const Scope& g, Argument x, Argument y) { return g.call("less", {x, y}); }
 inline Output less_equal(const Scope& g, Argument x, Argument y) { return g.call("less_equal", {x, y}); }
@@ -269,6 +274,7 @@ inline Output tensor_scatter_max(const Scope& g, Argument tensor, Argument indic
 inline Output tensor_scatter_min(const Scope& g, Argument tensor, Argument indices, Argument updates) { return g.call("tensor_scatter_min", {tensor, indices, updates}); }
 inline Output tensor_scatter_sub(const Scope& g, Argument tensor, Argument indices, Argument updates) { return g.call("tensor_scatter_sub", {tensor, indices, updates}); }
 inline Output tensor_scatter_update(const Scope& g, Argument tensor, Argument indices, Argument updates) { return g.call("tensor_scatter_update", {tensor, indices, updates}); }
+inline Output thread_unsafe_unigram_candidate_sampler(const Scope& g, Argument true_classes, int64_t num_true, int64_t num_sampled, bool unique, int64_t range_max, int64_t seed = 0, int64_t seed2 = 0) { return g.call("thread_unsafe_unigram_candidate_sampler", {true_classes, num_true, num_sampled, unique, range_max, seed, seed2}); }
 inline Output tile(const Scope& g, Argument input, Argument multiples) { return g.call("tile", {input, multiples}); }
 inline Output transpose(const Scope& g, Argument a, Argument perm) { return g.call("transpose", {a, perm}); }
 inline Output truncate_div(const Scope& g, Argument x, Argument y) { return g.call("truncate_div", {x, y}); }

@@ -50,9 +50,33 @@ def looking_up_variables():
     case("ResourceGather", ramp([2, 3, 2]), i32([[2, 0], [1, 1]]), dtype=numpy.float32, batch_dims=1)
     for wrong in (-1, 3):
         case("ResourceGather", ramp([3]), i32([0, wrong]), dtype=numpy.float32, fails=True)
+        case("ResourceGatherNd", ramp([3]), i32([[0], [wrong]]), dtype=numpy.float32, fails=True)
+    for dtype in MOVED:
+        case("ResourceGatherNd", filled([3, 2], dtype), i32([[2, 0], [1, 1]]), dtype=tf.string if dtype is object else dtype)
+    case("ResourceGatherNd", ramp([3, 2]), i64([[[1]], [[0]]]), dtype=numpy.float32)
+    case("ResourceGatherNd", ramp([3, 2]), i32([[0, 0, 0]]), dtype=numpy.float32, fails=True)
     for out in (tf.int32, tf.int64):
         case("VariableShape", ramp([2, 3]), out_type=out)
         case("VariableShape", f32(1), out_type=out)
+
+
+def writing_slices():
+    for op in ("StridedSliceAssign", "ResourceStridedSliceAssign"):
+        for dtype in MOVED:
+            case(op, filled([4, 3], dtype), i32([1, 0]), i32([3, 3]), i32([1, 2]), filled([2, 2], dtype))
+        variable, value = ramp([4, 3]), ramp([2, 3], numpy.float32) + 50
+        case(op, variable, i64([0]), i64([4]), i64([2]), value)
+        case(op, variable, i32([-1, 0]), i32([-5, 3]), i32([-2, 1]), value)
+        case(op, variable, i32([0, 0, 1]), i32([2, 0, 3]), i32([1, 1, 1]), ramp([2, 1, 2]), begin_mask=1, new_axis_mask=2)
+        case(op, variable, i32([1, 0]), i32([0, 3]), i32([1, 1]), f32([7, 8, 9]), shrink_axis_mask=1)
+        case(op, variable, i32([0, 2]), i32([0, 3]), i32([1, 1]), ramp([4, 1]), ellipsis_mask=1)
+        case(op, variable, i32([1]), i32([1]), i32([1]), zeros([0, 3]))
+        case(op, f32(3), i32([]), i32([]), i32([]), f32(4))
+        case(op, variable, i32([1]), i32([3]), i32([0]), value, fails=True)
+        case(op, variable, i32([9]), i32([3]), i32([1]), f32([7, 8, 9]), shrink_axis_mask=1, fails=True)
+        case(op, variable, i32([0]), i32([3]), i32([1]), value, fails=True)
+    case("ResourceStridedSliceAssign", variable, i32([0]), i32([2]), i32([1]), f32(5))
+    case("ResourceStridedSliceAssign", variable, i32([0]), i32([2]), i32([1]), f32([[1], [2]]))
 
 
 def lines():
@@ -192,4 +216,4 @@ def leaking():
     case("LeakyReluGrad", f32([1, 2, 3]), f32([1, 2]), fails=True)
 
 
-FAMILIES = (channels, at_positions, segments, leaking, products, looking_up_variables, lines, positions, differing)
+FAMILIES = (channels, at_positions, segments, leaking, products, looking_up_variables, writing_slices, lines, positions, differing)

@@ -53,4 +53,23 @@ def greedy_decoding():
         case(op, zeros(shape), i32(lengths), blank_index=blank, fails=True)
 
 
-FAMILIES = (losses, greedy_decoding)
+def beam_search():
+    op = "CTCBeamSearchDecoder"
+    rounded = {"close": 1e-5, "near": 1e-5}
+    for dtype in (numpy.float32, numpy.float64):
+        x = mixed([9, 3, 4], dtype, -4, 4)
+        for merges in (False, True):
+            for width, paths in ((1, 1), (3, 1), (5, 3), (100, 4)):
+                case(op, x, i32([9, 2, 5]), beam_width=width, top_paths=paths, merge_repeated=merges, **rounded)
+    peaked = 10 * numpy.eye(4, dtype=numpy.float32)[[0, 0, 3, 0, 1, 1, 2, 3]].reshape([8, 1, 4])
+    case(op, peaked, i32([8]), beam_width=10, top_paths=2, merge_repeated=False, **rounded)
+    case(op, peaked, i32([8]), beam_width=10, top_paths=2, merge_repeated=True, **rounded)
+    case(op, mixed([30, 2, 9], low=-3, high=3), i32([30, 17]), beam_width=20, top_paths=5, merge_repeated=False, **rounded)
+    case(op, zeros([4, 1, 3]), i32([0]), beam_width=2, top_paths=1, **rounded)
+    for shape, lengths, width, paths in (([4, 1, 3], [5], 2, 1), ([4, 1, 3], [4, 4], 2, 1), ([4, 3], [4], 2, 1), ([0, 1, 3], [0], 2, 1),
+                                         ([4, 1, 3], [4], 2, 3), ([4, 1, 3], [0], 2, 2)):
+        case(op, zeros(shape), i32(lengths), beam_width=width, top_paths=paths, fails=True)
+    case(op, zeros([4, 1, 3]), i32([-1]), beam_width=2, top_paths=1, ours="fails", why="a sequence cannot have -1 steps")
+
+
+FAMILIES = (losses, greedy_decoding, beam_search)

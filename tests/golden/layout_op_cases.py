@@ -4,7 +4,7 @@ import itertools
 import numpy
 
 from op_cases import MOVED, case, filled
-from reference import COMPLEX, FLOATS, INTEGERS, f32, i32, i64, ramp, tf, zeros
+from reference import COMPLEX, FLOATS, INTEGERS, boolean, f32, i32, i64, ramp, tf, zeros
 
 NUMBERS = FLOATS + INTEGERS + COMPLEX
 REALS = FLOATS + INTEGERS
@@ -173,4 +173,30 @@ def seen_otherwise():
         case("BroadcastArgs", array(2), array([3]), fails=True)
 
 
-FAMILIES = (padding, blocks, sequences, diagonals, seen_otherwise)
+def turning():
+    for dtype in MOVED:
+        case("Reverse", filled([2, 3], dtype), boolean([True, False]))
+        case("ConjugateTranspose", filled([2, 3], dtype), i32([1, 0]))
+        case("ParallelConcat", [filled([1, 2], dtype), filled([1, 2], dtype)], shape=tf.TensorShape([2, 2]))
+    for dtype in COMPLEX:
+        case("ConjugateTranspose", numpy.array([[1 + 2j, -1j], [3, 4 - 1j]], dtype=dtype), i64([1, 0]))
+    case("Reverse", ramp([2, 3, 2]), boolean([True, False, True]))
+    case("Reverse", f32(3), boolean([]))
+    case("Reverse", ramp([2, 3]), boolean([True]), fails=True)
+    case("Reverse", ramp([2, 3]), boolean([[True, False]]), fails=True)
+    case("ConjugateTranspose", ramp([2, 3]), i32([1, 1]), fails=True)
+    case("ConjugateTranspose", ramp([2, 3]), i32([0]), fails=True)
+    case("ParallelConcat", [ramp([1, 2, 2])], shape=tf.TensorShape([1, 2, 2]))
+    case("ParallelConcat", [ramp([2, 2]), ramp([1, 2])], shape=tf.TensorShape([2, 2]), fails=True)
+    case("ParallelConcat", [ramp([1, 2]), ramp([1, 3])], shape=tf.TensorShape([2, 2]), fails=True)
+    for dtype in MOVED:
+        case("Empty", i32([2, 3]), dtype=tf.string if dtype is object else dtype, init=True)
+        case("GuaranteeConst", filled([2], dtype))
+    case("Empty", i32([]), dtype=tf.float32, init=True)
+    case("Empty", i32([0, 3]), dtype=tf.float32, init=True)
+    case("Empty", i32([-1]), dtype=tf.float32, init=True, fails=True)
+    case("Empty", i32([[1]]), dtype=tf.float32, init=True, fails=True)
+    case("DebugGradientIdentity", ramp([2, 3]))
+
+
+FAMILIES = (turning, padding, blocks, sequences, diagonals, seen_otherwise)

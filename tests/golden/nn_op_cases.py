@@ -131,4 +131,27 @@ def normalising():
     case("FusedBatchNormV3", ramp([2, 3]), f32([1, 2, 3]), f32([0, 1, 2]), NONE, NONE, fails=True)
 
 
-FAMILIES = (max_pooling, max_pooling_of_volumes, greatest_and_where, averaging, normalising)
+def fractional_maxima(x, rows, columns, overlapping):
+    more = 1 if overlapping else 0
+    regions = [[x[:, r:rows[i + 1] + more, c:columns[k + 1] + more] for k, c in enumerate(columns[:-1])] for i, r in enumerate(rows[:-1])]
+    return numpy.stack([numpy.stack([region.max(axis=(1, 2)) for region in row], axis=1) for row in regions], axis=1)
+
+
+def fractional_pooling():
+    rows, columns = i64([0, 2, 3, 4, 5, 7]), i64([0, 1, 3, 4])
+    for dtype in (numpy.int32, numpy.int64, numpy.float32, numpy.float64):
+        for overlapping in (False, True):
+            x, dy = shuffled([2, 7, 4, 3], dtype), ramp([2, 5, 3, 3], dtype)
+            y = fractional_maxima(x, rows, columns, overlapping)
+            case("FractionalMaxPoolGrad", x, y, dy, rows, columns, overlapping=overlapping)
+            case("FractionalAvgPoolGrad", i64([2, 7, 4, 3]), dy, rows, columns, overlapping=overlapping, close=1e-6)
+    x, dy = ramp([1, 7, 4, 1]), ramp([1, 5, 3, 1])
+    y = fractional_maxima(x, rows, columns, False)
+    case("FractionalMaxPoolGrad", x[0], y, dy, rows, columns, fails=True)
+    case("FractionalMaxPoolGrad", x, y, dy, rows[:2], columns, fails=True)
+    case("FractionalAvgPoolGrad", i64([1, 7, 4]), dy, rows, columns, fails=True)
+    case("FractionalAvgPoolGrad", i64([1, 7, 4, 1]), dy, rows, columns[:2], fails=True)
+    case("FractionalAvgPoolGrad", i64([1, 7, 4, 1]), dy, -rows, columns, fails=True)
+
+
+FAMILIES = (fractional_pooling, max_pooling, max_pooling_of_volumes, greatest_and_where, averaging, normalising)

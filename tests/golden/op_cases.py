@@ -374,6 +374,7 @@ def joining():
         case("AddN", [a] * count)
     for dtype in FLOATS + INTEGERS + COMPLEX:
         case("AddN", [ramp([3], dtype), ramp([3], dtype, 100)])
+        case("AccumulateNV2", [ramp([3], dtype), ramp([3], dtype, 100)], shape=tf.TensorShape([3]))
     case("AddN", [zeros([0]), zeros([0])])
     case("AddN", [a, b], fails=True)
     case("AddN", [f32([INF, NAN, 1]), f32([-INF, 1, 2])])

@@ -11,11 +11,11 @@ from reference import FLOATS, Call, Missing, mixed, name_of, tensorflow_outputs,
 from script import Script
 
 MOST, MOST_DIFFERENTIATED = 6, 2  # cases of one op
-# The gradient of these is an error.
-WITHOUT_GRADIENT = {"PreventGradient", "SparseDenseCwiseAdd", "SparseSparseMaximum", "SparseSparseMinimum"}
+# The gradient of these is an error; that of DebugGradientIdentity, unless a debugger of TensorFlow made the node.
+WITHOUT_GRADIENT = {"DebugGradientIdentity", "PreventGradient", "SparseDenseCwiseAdd", "SparseSparseMaximum", "SparseSparseMinimum"}
 WRONG_GRADIENT = {"MatrixDiagV2", "MatrixDiagPartV2"}  # TensorFlow 2 takes the diagonals to stand where they do in V3
 ONE_OUTPUT = {"SoftmaxCrossEntropyWithLogits"}  # TensorFlow leaves out what the second output owes to the labels
-KNOWN_SHAPES = {"BatchToSpaceND", "SpaceToBatchND"}  # of which TensorFlow wants to know the shapes of the inputs
+KNOWN_SHAPES = {"BatchToSpaceND", "ParallelConcat", "SpaceToBatchND"}  # of which TensorFlow wants to know the shapes of the inputs
 MATRIX_FIRST = {"SparseToDense"}  # TensorFlow's gradient takes the first input to be a matrix
 SAME_SHAPES = {"SoftmaxCrossEntropyWithLogits"}  # of TensorFlow's gradients, which do not sum over what was broadcast
 

@@ -4,7 +4,7 @@ import numpy
 
 from layout_op_cases import REALS
 from op_cases import case
-from reference import INF, NAN, f32, i32, mixed, ramp, zeros
+from reference import COMPLEX, FLOATS, INF, INTEGERS, NAN, f32, i32, mixed, ramp, tf, zeros
 
 EQUAL = [[2, 1, 2, 3, 2], [1, 1, 1, 1, 1]]
 
@@ -52,4 +52,28 @@ def nth():
     case("NthElement", ramp([2]), i32([0]), fails=True)
 
 
-FAMILIES = (greatest, among_the_greatest, nth)
+def histograms():
+    for dtype in (numpy.int32, numpy.int64, numpy.float32, numpy.float64):
+        for out in (tf.int32, tf.int64):
+            case("HistogramFixedWidth", numpy.array([[-1, 0, 1], [2, 5, 15]], dtype=dtype), numpy.array([0, 5], dtype=dtype), i32(5), dtype=out)
+        case("HistogramFixedWidth", zeros([0], dtype), numpy.array([0, 5], dtype=dtype), i32(3))
+        case("HistogramFixedWidth", numpy.array([1], dtype=dtype), numpy.array([5, 5], dtype=dtype), i32(3), fails=True)
+        case("HistogramFixedWidth", numpy.array([1], dtype=dtype), numpy.array([5], dtype=dtype), i32(3), fails=True)
+    case("HistogramFixedWidth", f32([-INF, INF, 0.5, 4.999, 1]), f32([0, 5]), i32(5))
+    case("HistogramFixedWidth", f32([1, NAN]), f32([0, 5]), i32(5), fails=True)
+    case("HistogramFixedWidth", f32([1]), f32([0, NAN]), i32(5), fails=True)
+    for bins in (i32(0), i32(-1)):
+        case("HistogramFixedWidth", f32([1]), f32([0, 5]), bins, fails=True)
+
+
+def nearness():
+    for dtype in FLOATS + INTEGERS:
+        case("ApproximateEqual", numpy.array([1, 2, 3], dtype=dtype), numpy.array([1, 3, 5], dtype=dtype))
+        case("ApproximateEqual", numpy.array([1, 2, 3], dtype=dtype), numpy.array([1, 3, 5], dtype=dtype), tolerance=1.5)
+    for dtype in COMPLEX:
+        case("ApproximateEqual", numpy.array([1 + 1j, 2], dtype=dtype), numpy.array([1 + 1j, 2.5j], dtype=dtype))
+    case("ApproximateEqual", f32([1, NAN, INF, 0]), f32([1.000001, NAN, INF, 1e-6]))
+    case("ApproximateEqual", f32([1, 2]), f32([1]), fails=True)
+
+
+FAMILIES = (histograms, nearness, greatest, among_the_greatest, nth)

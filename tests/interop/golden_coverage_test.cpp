@@ -13,10 +13,17 @@ namespace {
 
 // Random numbers are Troupe's own; so are the ends of partitions, and updates in rounds. No client of TensorFlow builds a
 // StackCloseV2, and none has built a PlaceholderV2 or a TopK since TensorFlow deprecated them. TensorFlow has
-// MaxPoolGradGradWithArgmax on GPUs only. It has no gradient descent, Adam and AdaMax on rows.
+// MaxPoolGradGradWithArgmax on GPUs only. It has no gradient descent, Adam and AdaMax on rows, and refuses
+// BatchNormWithGlobalNormalization in new graphs.
 const std::set<std::string> without_case = {"MaxPoolGradGradWithArgmax",
                                             "PlaceholderV2",
+                                            "BatchNormWithGlobalNormalization",
+                                            "BatchNormWithGlobalNormalizationGrad",
                                             "FixedUnigramCandidateSampler",
+                                            "FractionalAvgPool",
+                                            "FractionalMaxPool",
+                                            "LearnedUnigramCandidateSampler",
+                                            "ThreadUnsafeUnigramCandidateSampler",
                                             "LogUniformCandidateSampler",
                                             "Multinomial",
                                             "ParameterizedTruncatedNormal",

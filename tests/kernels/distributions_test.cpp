@@ -5,6 +5,8 @@
 #include <map>
 #include <set>
 
+#include "graph/build/scope.h"
+#include "tests/support/local_host.h"
 #include "tests/support/op_case.h"
 
 namespace troupe::test {
@@ -161,6 +163,68 @@ BOOST_AUTO_TEST_CASE(a_shard_draws_its_classes_only) {
     BOOST_REQUIRE((candidate == 1 || candidate == 4 || candidate == 7));
   BOOST_TEST(outputs[1].as<float>()[0] == 0);
   BOOST_TEST(outputs[1].as<float>()[1] == 1000.0f / 3);
+}
+
+BOOST_AUTO_TEST_CASE(a_learning_sampler_draws_what_it_saw) {
+  LocalRuntime runtime(op_library());
+  Graph graph(op_library()->ops);
+  const Scope g(graph);
+  const Output classes = g.constant(Tensor::vector<int64_t>({3, 3, 3, 5}).reshaped(Shape{4, 1}));
+  const NodeId node = g.add("LearnedUnigramCandidateSampler", {classes},
+                            {{"num_true", int64_t{1}},
+                             {"num_sampled", int64_t{4000}},
+                             {"unique", false},
+                             {"range_max", int64_t{8}},
+                             {"seed", int64_t{3}}});
+  const auto plan = value_or_throw(runtime.prepare(graph, {{}, {{node, 0}, {node, 1}}, {}}));
+  // After r runs class 3 has the weight 1 + 3 r, class 5 has 1 + r, and all others have 1.
+  for (int64_t r = 0; r < 5; ++r) {
+    const auto outputs = value_or_throw(runtime.run(plan));
+    const double share = (1 + 3 * static_cast<double>(r)) / (8 + 4 * static_cast<double>(r));
+    const auto drawn = static_cast<double>(std::ranges::count(outputs[0].as<int64_t>(), 3)) / 4000;
+    BOOST_TEST(std::abs(drawn - share) <= 6 * std::sqrt(share * (1 - share) / 4000),
+               "run " << r << ": " << drawn);
+    BOOST_TEST(outputs[1].as<float>()[0] == 4000 * share, boost::test_tools::tolerance(1e-5));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(fractional_pools_cover_the_image_with_steps_of_two_sizes) {
+  std::set<std::vector<int64_t>> seen;
+  for (const bool pseudo_random : {false, true})
+    for (const int64_t size : {10, 17, 23, 29})
+      for (uint64_t step = 0; step < 20; ++step) {
+        StepInfo info;
+        info.ordinal = step;
+        const auto outputs = value_or_throw(
+            run_op("FractionalMaxPool", {value_or_throw(Tensor::allocate(f32, Shape{1, size, 3, 1}))},
+                   {{"pooling_ratio", std::vector<float>{1, 2.3F, 1, 1}}, {"pseudo_random", pseudo_random}},
+                   Known::Values, info));
+        const auto rows = outputs[1].as<int64_t>();
+        const auto count = static_cast<int64_t>(rows.size()) - 1;
+        BOOST_TEST(rows.front() == 0);
+        BOOST_TEST(rows.back() == size);
+        for (size_t i = 0; i + 1 < rows.size(); ++i) {
+          const int64_t length = rows[i + 1] - rows[i];
+          BOOST_TEST((length == size / count || length == size / count + 1), length << " of " << size);
+        }
+        seen.insert({rows.begin(), rows.end()});
+      }
+  BOOST_TEST(seen.size() > 40U);
+}
+
+BOOST_AUTO_TEST_CASE(deterministic_fractional_pools_repeat_their_sequences) {
+  const auto rows_of = [](bool deterministic, uint64_t step) {
+    StepInfo info;
+    info.ordinal = step;
+    const auto outputs = value_or_throw(
+        run_op("FractionalAvgPool", {value_or_throw(Tensor::allocate(f32, Shape{1, 100, 1, 1}))},
+               {{"pooling_ratio", std::vector<float>{1, 1.6F, 1, 1}}, {"deterministic", deterministic}},
+               Known::Values, info));
+    const auto rows = outputs[1].as<int64_t>();
+    return std::vector<int64_t>(rows.begin(), rows.end());
+  };
+  BOOST_TEST((rows_of(true, 1) == rows_of(true, 2)));
+  BOOST_TEST((rows_of(false, 1) != rows_of(false, 2)));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -137,7 +137,8 @@ void OpCases::good_in_every_type(const std::string& op, const std::vector<Tensor
       size_t input = 0;
       for (const ArgDef& argument : single.node().op->inputs)
         for (size_t end = input + arity(argument, single.node().attrs); input < end; ++input)
-          if (argument.type_attr == attr || (argument.type == DType::Resource && attr != "Tindices"))
+          if (argument.type_attr == attr ||
+              (argument.type == DType::Resource && (attr == "T" || attr == "dtype")))
             sample.inputs[input] = converted(inputs[input], dtype);
       sample.attrs.set(attr, dtype);
       good_[op].push_back(std::move(sample));

@@ -48,11 +48,17 @@ Result<std::vector<Tensor>> run_kernel(const SingleOp& op, const std::vector<Ten
 /// Returns whether the shapes of outputs depend on elements that the shape function does not read: how many entries a sparse
 /// tensor has.
 bool has_counted_entries(const std::string& op) {
-  static const std::set<std::string_view> ops = {
-      "CTCGreedyDecoder",    "ComputeAccidentalHits", "SparseAdd",
-      "SparseFillEmptyRows", "SparseReduceMaxSparse", "SparseReduceSumSparse",
-      "SparseSlice",         "SparseSparseMaximum",   "SparseSparseMinimum",
-      "SparseSplit"};
+  static const std::set<std::string_view> ops = {"CTCBeamSearchDecoder",
+                                                 "CTCGreedyDecoder",
+                                                 "ComputeAccidentalHits",
+                                                 "SparseAdd",
+                                                 "SparseFillEmptyRows",
+                                                 "SparseReduceMaxSparse",
+                                                 "SparseReduceSumSparse",
+                                                 "SparseSlice",
+                                                 "SparseSparseMaximum",
+                                                 "SparseSparseMinimum",
+                                                 "SparseSplit"};
   return ops.contains(op);
 }
 

@@ -1,6 +1,7 @@
 // Concatenates tensors along an axis.
 //   ConcatV2(values..., axis)   the shapes are equal except for that axis, which is in [-rank, rank)
 //   Concat(axis, values...)     the same with another order of the inputs
+//   ParallelConcat(values...)   along axis 0; each value has one row, and the attribute shape is that of the result
 //   ConcatOffset(dim, shapes)   where each value begins when concatenated along `dim`: [0, .., begin, .., 0]
 #include <algorithm>
 #include <utility>
@@ -96,6 +97,36 @@ void concat_gradient(GradientContext& context) {
   }
 }
 
+/// The result has the attribute shape, each value the same with one row.
+Status parallel_concat_shape(ShapeContext& context) {
+  const auto& shape = context.attr<PartialShape>("shape");
+  if (!shape.known_rank() || shape.rank() == 0 ||
+      (shape[0] != unknown_dim && shape[0] != static_cast<int64_t>(context.inputs())))
+    return invalid_argument("the attribute shape is " + shape.text() +
+                            "; its first dimension must be the number of values, " +
+                            std::to_string(context.inputs()));
+  const PartialShape row = partial(Dims(shape.dims()).without(0).with(0, 1));
+  for (size_t i = 0; i < context.inputs(); ++i)
+    TROUPE_RETURN_IF_FAILED(merge(context.input(i), row).status());
+  context.set_output(0, shape);
+  return {};
+}
+
+Result<ConcatArguments> check_parallel_concat(KernelContext& context) {
+  const Shape& first = context.input(0).shape();
+  for (size_t i = 0; i < context.inputs(); ++i) {
+    const Shape& shape = context.input(i).shape();
+    if (shape.rank() == 0 || shape[0] != 1 || !(shape == first))
+      return invalid_argument("value " + std::to_string(i) + " has shape " + shape.text() +
+                              "; all values must have the same shape, with one row");
+  }
+  TROUPE_ASSIGN(const Shape shape,
+                Shape::make(Dims(first.dims()).without(0).with(0, static_cast<int64_t>(context.inputs())),
+                            context.input(0).dtype()));
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
+  return ConcatArguments{context.input_slots(0, context.inputs()), *output, 1};
+}
+
 Status concat_offset_shape(ShapeContext& context) {
   TROUPE_RETURN_IF_FAILED(context.with_rank(0, 0).status());
   for (size_t i = 1; i < context.inputs(); ++i) {
@@ -170,6 +201,14 @@ void add_concat_ops(OpLibrary& library) {
                  .shape(concat_shape)
                  .gradient(concat_gradient));
   library.kernel(cpu_kernel("ConcatV2", check_concat, compute_concat));
+  library.op(OpDefBuilder("ParallelConcat")
+                 .input("values: N * T")
+                 .output("output: T")
+                 .attr("N: int >= 1")
+                 .attr("T: type")
+                 .attr("shape: shape")
+                 .shape(parallel_concat_shape));
+  library.kernel(cpu_kernel("ParallelConcat", check_parallel_concat, compute_concat));
   library.op(OpDefBuilder("ConcatOffset")
                  .host_input("concat_dim: int32")
                  .host_input("shape: N * shape_type")

@@ -3,7 +3,8 @@
 //   Placeholder, PlaceholderV2 must be fed; a node that is fed never runs
 //   PlaceholderWithDefault     its input unless fed
 //   Fill(dims, value)          a tensor filled with `value`
-//   Identity(x), Snapshot(x)   x
+//   Empty(shape)               zeros, with and without the attribute init: memory of other tensors is never shown
+//   Identity(x), Snapshot(x)   x; so do GuaranteeConst and DebugGradientIdentity
 //   IdentityN(x...)            each x
 //   StopGradient(x)            x, through which no gradient flows
 //   PreventGradient(x)         x; a request for a gradient through it is an error
@@ -155,6 +156,27 @@ void check_numerics_gradient(GradientContext& context) {
 
 Status run_no_op(KernelContext&) { return {}; }
 
+Status empty_shape(ShapeContext& context) {
+  TROUPE_ASSIGN(auto shape, shape_from_input(context, 0));
+  context.set_output(0, std::move(shape));
+  return {};
+}
+
+struct EmptyArguments {
+  Tensor& output;
+};
+
+Result<EmptyArguments> check_empty(KernelContext& context) {
+  TROUPE_ASSIGN(const Dims dims, integer_vector(context.input(0), "shape"));
+  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, context.node().output_types[0].dtype));
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
+  return EmptyArguments{*output};
+}
+
+void compute_empty(const EmptyArguments& arguments, DeviceContext& device) {
+  fill(device.pool(), arguments.output);
+}
+
 OpDefBuilder placeholder_op(const char* name, const char* shape) {
   return OpDefBuilder(name)
       .output("output: dtype")
@@ -204,6 +226,13 @@ void add_sources(OpLibrary& library) {
                  .shape(fill_shape)
                  .gradient(fill_gradient));
   library.kernel(cpu_kernel("Fill", check_fill, compute_fill));
+  library.op(OpDefBuilder("Empty")
+                 .host_input("shape: int32")
+                 .output("output: dtype")
+                 .attr("dtype: type")
+                 .attr("init: bool = false")
+                 .shape(empty_shape));
+  library.kernel(cpu_kernel("Empty", check_empty, compute_empty));
 }
 
 }  // namespace
@@ -231,7 +260,9 @@ Result<CheckNumericsArguments> check_check_numerics(KernelContext& context) {
 void add_constant_ops(OpLibrary& library) {
   add_sources(library);
   library.op(identity_op("Identity").constructor("identity(input)").gradient(identity_gradient));
-  library.op(identity_op("Snapshot").gradient(identity_gradient));
+  for (const char* name : {"Snapshot", "DebugGradientIdentity"})
+    library.op(identity_op(name).gradient(identity_gradient));
+  library.op(identity_op("GuaranteeConst"));
   library.op(OpDefBuilder("IdentityN")
                  .input("input: T")
                  .output("output: T")
@@ -240,7 +271,8 @@ void add_constant_ops(OpLibrary& library) {
                  .gradient(identities_gradient));
   library.op(identity_op("StopGradient").constructor("stop_gradient(input)").not_differentiable());
   library.op(identity_op("PreventGradient").attr("message: string = ''").gradient(prevented_gradient));
-  for (const char* name : {"Identity", "Snapshot", "IdentityN", "StopGradient", "PreventGradient"})
+  for (const char* name : {"Identity", "Snapshot", "DebugGradientIdentity", "GuaranteeConst", "IdentityN",
+                           "StopGradient", "PreventGradient"})
     library.kernel(host_kernel(name, run_identity).any_type().inexpensive());
   library.op(OpDefBuilder("CheckNumerics")
                  .input("tensor: T")

@@ -27,7 +27,8 @@ struct BoxCopyArguments {
 Result<BoxCopyArguments> check_broadcast_to(KernelContext& context);
 /// Checks Pad and PadV2. Fails with InvalidArgument if paddings do not fit the rank of the input, are negative or too large.
 Result<BoxCopyArguments> check_pad(KernelContext& context);
-/// Checks ReverseV2. Fails with InvalidArgument if an axis is out of range or named twice.
+/// Checks ReverseV2 and Reverse. Fails with InvalidArgument if an axis is out of range or named twice, or dims is no vector of the
+/// rank of the tensor.
 Result<BoxCopyArguments> check_reverse(KernelContext& context);
 /// Fails with InvalidArgument if the slice is not inside the input.
 Result<BoxCopyArguments> check_slice(KernelContext& context);

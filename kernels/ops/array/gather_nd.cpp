@@ -1,5 +1,6 @@
 // Elements or slices at positions of a tensor (kernels/loops/rows.h: rows_at).
 //   GatherNd(params, indices)            the slices of params at positions indices[i...]
+//   ResourceGatherNd(resource, indices)  the same of the value of a variable
 //   ScatterNd(indices, updates, shape)   zeros of this shape, to which updates[i...] is added at position indices[i...], in order;
 //                                        strings are concatenated, bools are combined by "or"
 // A position outside the tensor fails with InvalidArgument, naming its number and value.
@@ -95,6 +96,16 @@ void add_gather_nd_ops(OpLibrary& library) {
                  .shape(gather_nd_shape)
                  .gradient(gather_nd_gradient));
   library.kernel(cpu_kernel("GatherNd", check_gather_nd, compute_gather_nd));
+  library.op(OpDefBuilder("ResourceGatherNd")
+                 .input("resource: resource")
+                 .input("indices: Tindices")
+                 .output("output: dtype")
+                 .attr("dtype: type")
+                 .attr("Tindices: {int32, int64}")
+                 .effect(Effect::State)
+                 .shape(gather_nd_shape)
+                 .gradient(gather_nd_gradient));
+  library.kernel(cpu_kernel("ResourceGatherNd", check_gather_nd, compute_gather_nd));
   library.op(OpDefBuilder("ScatterNd")
                  .input("indices: Tindices")
                  .input("updates: T")

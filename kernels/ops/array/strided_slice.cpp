@@ -6,6 +6,8 @@
 // Negative bounds count from the end, and bounds are clipped, as in Python. A stride must not be 0.
 //   StridedSlice(input, begin, end, strides)
 //   StridedSliceGrad(shape, begin, end, strides, dy)   zeros of `shape`, with dy at the position of that slice
+#include "kernels/ops/array/strided_slice.h"
+
 #include <algorithm>
 
 #include "kernels/core/arguments.h"
@@ -24,10 +26,15 @@ struct Masks {
 bool has(int64_t mask, size_t i) { return i < 63 && (mask >> i & 1) != 0; }
 
 /// A slice with all implicit parts made explicit: for each dimension of the input its begin, stride and number of elements (-1
-/// if unknown), and the dimensions of the result.
+/// if unknown), and the dimensions of the result, with the input's axis of each (-1 for a new axis).
 struct Box {
   Dims begin, stride, size;
-  Dims result;
+  Dims result, result_axes;
+
+  void add_result(int64_t dim, int64_t axis) {
+    result.push_back(dim);
+    result_axes.push_back(axis);
+  }
 };
 
 /// One "begin:end:stride" entry for a dimension.
@@ -76,7 +83,7 @@ Status add_dimension(Box& box, std::span<const int64_t> dims, const Entry& entry
     box.stride.push_back(box.size.back() > 1 ? entry.stride
                                              : 1);  // a stride beyond the dimension may be of any size
   }
-  box.result.push_back(box.size.back());
+  box.add_result(box.size.back(), static_cast<int64_t>(axis));
   return {};
 }
 
@@ -87,7 +94,7 @@ void add_ellipsis(Box& box, std::span<const int64_t> dims, size_t entries_left) 
     box.begin.push_back(0);
     box.stride.push_back(1);
     box.size.push_back(dims[axis]);
-    box.result.push_back(dims[axis]);
+    box.add_result(dims[axis], static_cast<int64_t>(axis));
   }
 }
 
@@ -108,7 +115,7 @@ Result<Box> resolve(std::span<const int64_t> dims, const Masks& masks, std::span
       for (size_t k = i + 1; k < entries; ++k) after += has(masks.new_axis, k) ? 0 : 1;
       add_ellipsis(box, dims, after);
     } else if (has(masks.new_axis, i)) {
-      box.result.push_back(1);
+      box.add_result(1, -1);
     } else {
       const Entry entry{
           begin[i], end[i], strides[i], has(masks.begin, i), has(masks.end, i), has(masks.shrink_axis, i)};
@@ -138,13 +145,8 @@ Result<Box> box_of(const KernelContext& context, std::span<const int64_t> dims, 
 }
 
 Status strided_slice_shape(ShapeContext& context) {
-  for (size_t i = 1; i < 4; ++i) TROUPE_RETURN_IF_FAILED(context.with_rank(i, 1).status());
-  const auto begin = context.constant_integers(1), end = context.constant_integers(2),
-             strides = context.constant_integers(3);
-  if (!context.input(0).known_rank() || !begin || !end || !strides) return {};
-  TROUPE_ASSIGN(const Box box,
-                resolve(context.input(0).dims(), Masks(context.node().attrs), *begin, *end, *strides));
-  context.set_output(0, partial(box.result));
+  TROUPE_ASSIGN(PartialShape shape, sliced_shape(context));
+  context.set_output(0, std::move(shape));
   return {};
 }
 
@@ -178,13 +180,33 @@ void strided_slice_grad_gradient(GradientContext& context) {
                                  mask_attributes(context)));
 }
 
+}  // namespace
+
 OpDefBuilder with_masks(OpDefBuilder builder) {
   for (const char* name : {"begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask"})
     builder.attr(std::string(name) + ": int = 0");
   return builder;
 }
 
-}  // namespace
+Result<PartialShape> sliced_shape(const ShapeContext& context) {
+  for (size_t i = 1; i < 4; ++i) TROUPE_RETURN_IF_FAILED(context.with_rank(i, 1).status());
+  const auto begin = context.constant_integers(1), end = context.constant_integers(2),
+             strides = context.constant_integers(3);
+  if (!context.input(0).known_rank() || !begin || !end || !strides) return PartialShape{};
+  TROUPE_ASSIGN(const Box box,
+                resolve(context.input(0).dims(), Masks(context.node().attrs), *begin, *end, *strides));
+  return partial(box.result);
+}
+
+Result<SliceTarget> slice_target(const KernelContext& context) {
+  const auto dims = context.input(0).shape().dims();
+  TROUPE_ASSIGN(const Box box, box_of(context, dims, 1));
+  const Layout layout = layout_of(box, dims);
+  SliceTarget target{box.result, {layout.offset, {}}};
+  for (const int64_t axis : box.result_axes)
+    target.layout.strides.push_back(axis < 0 ? 0 : layout.strides[static_cast<size_t>(axis)]);
+  return target;
+}
 
 Result<BoxCopyArguments> check_strided_slice(KernelContext& context) {
   const Tensor& input = context.input(0);

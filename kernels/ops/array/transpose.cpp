@@ -1,7 +1,10 @@
 // Permutes dimensions.
 //   Transpose(x, perm)      dimension i of the result is dimension perm[i] of x
+//   ConjugateTranspose(x, perm)    the same of the complex conjugate of x; real elements stay as they are
 //   InvertPermutation(x)    y with y[x[i]] = i
 #include "kernels/core/arguments.h"
+#include "kernels/core/parallel.h"
+#include "kernels/core/type_dispatch.h"
 #include "kernels/ops/array/copies.h"
 
 namespace troupe {
@@ -50,7 +53,28 @@ Status transpose_shape(ShapeContext& context) {
 void transpose_gradient(GradientContext& context) {
   const Scope& scope = context.scope();
   const Output inverse = scope.add_one("InvertPermutation", {context.input(1)});
-  context.set(0, scope.add_one("Transpose", {context.gradient(), inverse}));
+  context.set(0, scope.add_one(context.node().type(), {context.gradient(), inverse}));
+}
+
+void compute_conjugate_transpose(const BoxCopyArguments& arguments, DeviceContext& device) {
+  compute_box_copy(arguments, device);
+  with_type(ComplexTypes{}, arguments.to->dtype(), [&]<class T>(std::type_identity<T>) {
+    const auto y = arguments.to->write<T>();
+    parallel_items(device.pool(), y.size(), 2 * sizeof(T), [&](size_t begin, size_t end) {
+      for (T& element : y.subspan(begin, end - begin)) element = std::conj(element);
+    });
+  });
+}
+
+OpDefBuilder transpose_op(const char* name) {
+  return OpDefBuilder(name)
+      .input("x: T")
+      .host_input("perm: Tperm")
+      .output("y: T")
+      .attr("T: type")
+      .attr("Tperm: {int32, int64} = int32")
+      .shape(transpose_shape)
+      .gradient(transpose_gradient);
 }
 
 Status invert_permutation_shape(ShapeContext& context) {
@@ -91,16 +115,10 @@ Result<BoxCopyArguments> check_transpose(KernelContext& context) {
 }
 
 void add_transpose_ops(OpLibrary& library) {
-  library.op(OpDefBuilder("Transpose")
-                 .input("x: T")
-                 .host_input("perm: Tperm")
-                 .output("y: T")
-                 .attr("T: type")
-                 .attr("Tperm: {int32, int64} = int32")
-                 .constructor("transpose(a: x, perm)")
-                 .shape(transpose_shape)
-                 .gradient(transpose_gradient));
+  library.op(transpose_op("Transpose").constructor("transpose(a: x, perm)"));
   library.kernel(cpu_kernel("Transpose", check_transpose, compute_box_copy));
+  library.op(transpose_op("ConjugateTranspose"));
+  library.kernel(cpu_kernel("ConjugateTranspose", check_transpose, compute_conjugate_transpose));
   library.op(OpDefBuilder("InvertPermutation")
                  .host_input("x: T")
                  .host_output("y: T")

@@ -1,5 +1,6 @@
-// AddN(inputs...): the sum of one or more tensors of the same shape and number type, added in the order of the inputs. Integers
-// wrap around; half and bfloat16 are summed in float and rounded once. For lists of tensors see tensor_list_arithmetic.cpp.
+// AddN(inputs...), AccumulateNV2(inputs...): the sum of one or more tensors of the same shape and number type, added in the order
+// of the inputs. Integers wrap around; half and bfloat16 are summed in float and rounded once. For lists of tensors see
+// tensor_list_arithmetic.cpp.
 #include "kernels/ops/math/add_n.h"
 
 #include "graph/build/gradients.h"
@@ -37,6 +38,16 @@ void add_n_gradient(GradientContext& context) {
   for (size_t i = 0; i < context.node().inputs.size(); ++i) context.set(i, gradient);
 }
 
+OpDefBuilder sum_op(const char* name, const char* types) {
+  return OpDefBuilder(name)
+      .input("inputs: N * T")
+      .output("sum: T")
+      .attr("N: int >= 1")
+      .attr(types)
+      .shape(add_n_shape)
+      .gradient(add_n_gradient);
+}
+
 }  // namespace
 
 Result<AddNArguments> check_add_n(KernelContext& context) {
@@ -58,18 +69,14 @@ Result<AddNArguments> check_add_n(KernelContext& context) {
 }
 
 void add_add_n(OpLibrary& library) {
-  library.op(OpDefBuilder("AddN")
-                 .input("inputs: N * T")
-                 .output("sum: T")
-                 .attr("N: int >= 1")
-                 .attr("T: {half, bfloat16, float, double, int8, uint8, int16, uint16, int32, uint32, int64, "
-                       "uint64, complex64, "
-                       "complex128, variant}")
+  library.op(sum_op("AddN",
+                    "T: {half, bfloat16, float, double, int8, uint8, int16, uint16, int32, uint32, int64, "
+                    "uint64, complex64, complex128, variant}")
                  .constructor("add_n(inputs)")
-                 .aggregate()
-                 .shape(add_n_shape)
-                 .gradient(add_n_gradient));
-  library.kernel(kernel_on("CPU", "AddN", prepare_add_n).on("T", dtypes(NumberTypes{})).inexpensive());
+                 .aggregate());
+  library.op(sum_op("AccumulateNV2", "T: numbertype").attr("shape: shape"));
+  for (const char* name : {"AddN", "AccumulateNV2"})
+    library.kernel(kernel_on("CPU", name, prepare_add_n).on("T", dtypes(NumberTypes{})).inexpensive());
 }
 
 }  // namespace troupe

@@ -5,13 +5,11 @@
 // is minus the sum of the greatest logits. Float or double. Fails with InvalidArgument for an input without steps or classes, for
 // a sequence_length outside [0, time], and for a blank_index outside [-classes, classes). Not differentiable.
 #include <algorithm>
-#include <numeric>
 
-#include "graph/build/shape_context.h"
-#include "kernels/core/arguments.h"
 #include "kernels/core/checked_kernel.h"
 #include "kernels/core/parallel.h"
 #include "kernels/core/type_dispatch.h"
+#include "kernels/ops/nn/ctc_paths.h"
 
 namespace troupe {
 namespace {
@@ -19,9 +17,7 @@ namespace {
 // ---- Checks
 
 Status decoder_shape(ShapeContext& context) {
-  TROUPE_ASSIGN(const auto inputs, context.with_rank(0, 3));
-  TROUPE_ASSIGN(const auto lengths, context.with_rank(1, 1));
-  TROUPE_ASSIGN(const auto batch, merge(lengths, PartialShape{inputs[1]}));
+  TROUPE_ASSIGN(const auto batch, decoder_batch(context));
   context.set_output(0, PartialShape{unknown_dim, 2});
   context.set_output(1, PartialShape{unknown_dim});
   context.set_output(2, PartialShape{2});
@@ -34,8 +30,7 @@ struct DecoderArguments {
   Tensor& log_probability;
   int64_t blank;
   bool merges;
-  std::vector<std::vector<int64_t>> decoded;  ///< the classes of each sequence, set by the measurement
-  Tensor *indices, *values, *shape;           ///< set once their sizes are known
+  DecodedPath path = {};  ///< its sequences are set by the measurement
 };
 
 Result<int64_t> blank_of(const Node& node, int64_t classes) {
@@ -46,19 +41,12 @@ Result<int64_t> blank_of(const Node& node, int64_t classes) {
 }
 
 Result<DecoderArguments> check_decoder(KernelContext& context) {
-  const Tensor &inputs = context.input(0), &lengths = context.input(1);
-  const Shape& shape = inputs.shape();
-  if (shape.rank() != 3 || shape[0] < 1 || shape[2] < 1)
-    return invalid_argument("inputs has shape " + shape.text() +
-                            "; it must have shape [time, batch, classes], with at least one step and class");
-  if (!(lengths.shape() == Shape::vector(shape[1])))
-    return invalid_argument("sequence_length has shape " + lengths.shape().text() + "; it must have shape [" +
-                            std::to_string(shape[1]) + "]");
-  TROUPE_ASSIGN(const int64_t blank, blank_of(context.node(), shape[2]));
-  TROUPE_ASSIGN(Tensor* const log_probability, context.output(3, Shape{shape[1], 1}));
-  return DecoderArguments{
-      inputs, lengths, *log_probability, blank,  context.node().attrs.get<bool>("merge_repeated"),
-      {},     nullptr, nullptr,          nullptr};
+  TROUPE_RETURN_IF_FAILED(check_decoder_inputs(context));
+  const Tensor& inputs = context.input(0);
+  TROUPE_ASSIGN(const int64_t blank, blank_of(context.node(), inputs.shape()[2]));
+  TROUPE_ASSIGN(Tensor* const log_probability, context.output(3, Shape{inputs.shape()[1], 1}));
+  return DecoderArguments{inputs, context.input(1), *log_probability, blank,
+                          context.node().attrs.get<bool>("merge_repeated")};
 }
 
 // ---- Decoding
@@ -82,52 +70,26 @@ T decode(const DecoderArguments& arguments, size_t b, int32_t steps, std::vector
 }
 
 Status measure_decoder(DecoderArguments& arguments, DeviceContext& device) {
+  TROUPE_RETURN_IF_FAILED(check_lengths(arguments.inputs, arguments.lengths));
   const auto lengths = arguments.lengths.as<int32_t>();
-  const int64_t time = arguments.inputs.shape()[0];
-  for (size_t b = 0; b < lengths.size(); ++b)
-    if (lengths[b] < 0 || lengths[b] > time)
-      return invalid_argument("sequence_length[" + std::to_string(b) + "] is " + std::to_string(lengths[b]) +
-                              "; it must be in [0, " + std::to_string(time) + "]");
-  arguments.decoded.assign(lengths.size(), {});
+  auto& sequences = arguments.path.sequences;
+  sequences.assign(lengths.size(), {});
   const size_t cost = arguments.inputs.bytes() / std::max<size_t>(lengths.size(), 1);
   with_type(FloatTypes{}, arguments.inputs.dtype(), [&]<class T>(std::type_identity<T>) {
     const auto log_probability = arguments.log_probability.write<T>();
     parallel_rows(device.pool(), lengths.size(), cost, [&](size_t begin, size_t end) {
       for (size_t b = begin; b < end; ++b)
-        log_probability[b] = decode<T>(arguments, b, lengths[b], arguments.decoded[b]);
+        log_probability[b] = decode<T>(arguments, b, lengths[b], sequences[b]);
     });
   });
   return {};
 }
 
 Status allocate_decoded(DecoderArguments& arguments, KernelContext& context) {
-  const auto& decoded = arguments.decoded;
-  const int64_t count = std::accumulate(
-      decoded.begin(), decoded.end(), int64_t{0},
-      [](int64_t sum, const auto& sequence) { return sum + static_cast<int64_t>(sequence.size()); });
-  TROUPE_ASSIGN(arguments.indices, context.output(0, Shape{count, 2}));
-  TROUPE_ASSIGN(arguments.values, context.output(1, Shape::vector(count)));
-  TROUPE_ASSIGN(arguments.shape, context.output(2, Shape::vector(2)));
-  return {};
+  return allocate_path(arguments.path, context, 0, 1);
 }
 
-void write_decoded(const DecoderArguments& arguments, DeviceContext&) {
-  int64_t* index = arguments.indices->write<int64_t>().data();
-  int64_t* value = arguments.values->write<int64_t>().data();
-  size_t longest = 0;
-  for (size_t b = 0; b < arguments.decoded.size(); ++b) {
-    const auto& sequence = arguments.decoded[b];
-    longest = std::max(longest, sequence.size());
-    value = std::ranges::copy(sequence, value).out;
-    for (size_t i = 0; i < sequence.size(); ++i) {
-      *index++ = static_cast<int64_t>(b);
-      *index++ = static_cast<int64_t>(i);
-    }
-  }
-  const auto shape = arguments.shape->write<int64_t>();
-  shape[0] = static_cast<int64_t>(arguments.decoded.size());
-  shape[1] = static_cast<int64_t>(longest);
-}
+void write_decoded(const DecoderArguments& arguments, DeviceContext&) { write_path(arguments.path); }
 
 }  // namespace
 

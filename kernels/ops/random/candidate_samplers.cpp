@@ -5,6 +5,10 @@
 //   FixedUnigramCandidateSampler   p in proportion to unigrams[class - num_reserved_ids] ^ distortion, and 0 for the reserved
 //                                  classes. Of several shards each draws the classes whose number modulo num_shards is `shard`. The
 //                                  unigrams are an attribute; a vocab_file is refused.
+//   LearnedUnigramCandidateSampler, ThreadUnsafeUnigramCandidateSampler
+//                                  p in proportion to 1 + how often the class was among the true classes of earlier runs. The
+//                                  kernel of the node keeps the counts: a plan that is prepared anew begins without any, and steps
+//                                  at once draw in the order in which they come
 //   AllCandidateSampler            the classes 0 .. num_sampled - 1
 // Outputs are the classes [num_sampled], and how often the true classes [batch, num_true] and the sampled ones are expected among
 // them. For unique classes of which t draws were necessary, a class is expected 1 - (1 - p)^t times; otherwise, num_sampled p
@@ -12,8 +16,10 @@
 //   ComputeAccidentalHits          the sampled candidates that are true classes of a row: row, position, and the least float, which
 //                                  removes the candidate from the row's logits when it is added
 #include <algorithm>
+#include <bit>
 #include <cfloat>
 #include <cmath>
+#include <mutex>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -24,10 +30,12 @@
 namespace troupe {
 namespace {
 
-/// The distribution of one node. Constant; any thread.
+/// The distribution of one node. Any thread; a sampler that learns is used by one run at a time, which holds its lock.
 class Sampler {
  public:
   virtual ~Sampler() = default;
+  virtual std::unique_lock<std::mutex> lock() const { return {}; }
+  virtual void learn(std::span<const int64_t> /*classes*/) const {}
   virtual int64_t draw(Draws& draws) const = 0;
   virtual double probability(int64_t category) const = 0;
 };
@@ -90,6 +98,55 @@ class UnigramSampler final : public Sampler {
   std::vector<double> sums_;  ///< of the weights of the classes of the shard up to each one
 };
 
+/// Counts classes, each from 1 on. The sums of the counts are a binary indexed tree (Fenwick 1994), so that drawing and counting
+/// take time in the logarithm of their number.
+class LearningSampler final : public Sampler {
+ public:
+  explicit LearningSampler(int64_t range)
+      : counts_(static_cast<size_t>(range), 1), sums_(counts_.size() + 1), total_(range) {
+    for (size_t i = 1; i < sums_.size(); ++i) sums_[i] = static_cast<int64_t>(i & (~i + 1));
+  }
+
+  std::unique_lock<std::mutex> lock() const override { return std::unique_lock(mutex_); }
+
+  int64_t draw(Draws& draws) const override {
+    auto rest = static_cast<int64_t>(draws.uniform() * static_cast<double>(total_));
+    size_t at = 0;
+    for (size_t step = std::bit_floor(counts_.size()); step > 0; step /= 2)
+      if (at + step < sums_.size() && sums_[at + step] <= rest) {
+        at += step;
+        rest -= sums_[at];
+      }
+    return static_cast<int64_t>(at);
+  }
+
+  double probability(int64_t category) const override {
+    if (!is_known(category)) return 0;
+    return static_cast<double>(counts_[static_cast<size_t>(category)]) / static_cast<double>(total_);
+  }
+
+  void learn(std::span<const int64_t> classes) const override {
+    for (const int64_t category : classes) {
+      if (!is_known(category)) continue;
+      ++counts_[static_cast<size_t>(category)];
+      ++total_;
+      for (size_t i = static_cast<size_t>(category) + 1; i < sums_.size(); i += i & (~i + 1)) ++sums_[i];
+    }
+  }
+
+ private:
+  bool is_known(int64_t category) const {
+    return category >= 0 && static_cast<size_t>(category) < counts_.size();
+  }
+
+  mutable std::mutex mutex_;
+  // Under the mutex.
+  mutable std::vector<int64_t> counts_;
+  /// sums_[i]: of as many counts up to class i - 1 as the lowest bit of i says.
+  mutable std::vector<int64_t> sums_;
+  mutable int64_t total_;
+};
+
 /// Fails with InvalidArgument unless true_classes is a matrix with num_true columns.
 Status check_true_classes(const KernelContext& context) {
   const Shape& shape = context.input(0).shape();
@@ -124,6 +181,7 @@ class CandidateCompute {
 
   void operator()(const CandidateArguments& arguments, DeviceContext&) const {
     const auto sampled = arguments.sampled.write<int64_t>();
+    const auto lock = sampler_ ? sampler_->lock() : std::unique_lock<std::mutex>();
     const double draws = sampler_ ? draw(sampled, arguments.philox) : take_all(sampled);
     const auto expect = [&](std::span<const int64_t> classes, std::span<float> expected) {
       for (size_t i = 0; i < classes.size(); ++i)
@@ -131,6 +189,7 @@ class CandidateCompute {
     };
     expect(arguments.classes.as<int64_t>(), arguments.expected_true.write<float>());
     expect(sampled, arguments.expected_sampled.write<float>());
+    if (sampler_) sampler_->learn(arguments.classes.as<int64_t>());
   }
 
  private:
@@ -301,6 +360,15 @@ void add_candidate_samplers(OpLibrary& library) {
                  .constructor("log_uniform_candidate_sampler(true_classes, num_true, num_sampled, unique, "
                               "range_max, seed, seed2)"));
   library.kernel(candidate_kernel("LogUniformCandidateSampler", sampler_of_range<LogUniformSampler>));
+  for (const auto& [name, constructor] :
+       {std::pair{"LearnedUnigramCandidateSampler", "learned_unigram_candidate_sampler"},
+        std::pair{"ThreadUnsafeUnigramCandidateSampler", "thread_unsafe_unigram_candidate_sampler"}}) {
+    library.op(candidate_op(name)
+                   .attr("range_max: int >= 1")
+                   .constructor(std::string(constructor) +
+                                "(true_classes, num_true, num_sampled, unique, range_max, seed, seed2)"));
+    library.kernel(candidate_kernel(name, sampler_of_range<LearningSampler>));
+  }
   library.op(
       candidate_op("FixedUnigramCandidateSampler")
           .attr("range_max: int >= 1")

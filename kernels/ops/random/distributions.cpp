@@ -44,6 +44,12 @@ double draw_small_poisson(double rate, Draws& draws) {
   return events;
 }
 
+/// Returns the logarithm of the factorial of a whole number; unlike std::lgamma, writes no global variable.
+double log_factorial(double number) {
+  int sign = 0;
+  return lgamma_r(number + 1, &sign);
+}
+
 /// Hörmann's algorithm PTRS.
 double draw_large_poisson(double rate, Draws& draws) {
   const double b = 0.931 + 2.53 * std::sqrt(rate), a = -0.059 + 0.02483 * b;
@@ -54,7 +60,7 @@ double draw_large_poisson(double rate, Draws& draws) {
     if (distance >= 0.07 && v <= certain) return events;
     if (events < 0 || (distance < 0.013 && v > distance)) continue;
     if (std::log(v * inverse_alpha / (a / (distance * distance) + b)) <=
-        events * std::log(rate) - rate - std::lgamma(events + 1))
+        events * std::log(rate) - rate - log_factorial(events))
       return events;
   }
 }

@@ -51,6 +51,10 @@ Philox generator_of(const KernelContext& context) {
   return {key_of(node, step), mixed(mixed(time_of(node, step)) ^ context.frame_key())};
 }
 
+Philox steady_generator_of(const KernelContext& context) {
+  return {key_of(context.node(), context.step()), 0};
+}
+
 OpDefBuilder random_op(std::string name) {
   return OpDefBuilder(std::move(name)).attr("seed: int = 0").attr("seed2: int = 0").effect(Effect::Random);
 }

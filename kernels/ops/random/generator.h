@@ -22,6 +22,8 @@ namespace troupe {
 
 /// Returns the generator of the node in the step.
 Philox generator_of(const KernelContext& context);
+/// Returns a generator that is the same in every step: its stream is 0.
+Philox steady_generator_of(const KernelContext& context);
 
 /// Returns a definition with the attributes of ops that draw numbers.
 OpDefBuilder random_op(std::string name);

@@ -55,6 +55,16 @@ void add_joining_cases(OpCases& cases) {
   cases.good("ConcatV2", {empty, empty, int_scalar(0)});
   cases.bad("ConcatV2", {a, b, int_scalar(2)}, {}, "axis 2 is outside [-2, 2)");
   cases.bad("ConcatV2", {one(), one(), int_scalar(0)}, {}, "a scalar has no axis 0");
+  const Tensor row = random_doubles(Shape{1, 3}, 1, 9), other = random_doubles(Shape{1, 3}, 1, 9, 2);
+  const auto shaped = [](PartialShape shape) { return Attributes{{"shape", std::move(shape)}}; };
+  cases.good_in_every_type("ParallelConcat", {row, other, row}, shaped({3, 3}));
+  cases.good("ParallelConcat", {row}, shaped({1, 3}));
+  cases.good("ParallelConcat", {random_doubles(Shape{1, 5, 7}, 0, 1)}, shaped({1, 5, 7}));
+  cases.good("ParallelConcat", {random_doubles(Shape{1, 0}, 0, 1)}, shaped({1, 0}));
+  cases.bad("ParallelConcat", {row, other}, shaped({3, 3}), "the attribute shape is [3,3]");
+  cases.bad("ParallelConcat", {row, other}, shaped(PartialShape::scalar()), "the attribute shape is []");
+  cases.bad("ParallelConcat", {row, a}, shaped({2, 3}), "3");
+  cases.bad("ParallelConcat", {one(), one()}, shaped({2}), "");
   cases.good_in_every_type("ConcatOffset", {int_scalar(1), ints({2, 1, 3, 4, 5}), ints({2, 5, 3, 4, 5})});
   cases.good("ConcatOffset", {int_scalar(-1), ints({2, 0}), ints({2, 5})});
   cases.bad("ConcatOffset", {int_scalar(1), ints({2, 1}), ints({3, 5})}, {},
@@ -153,6 +163,10 @@ void add_moving_cases(OpCases& cases) {
   cases.bad("Transpose", {box(), ints({2, 0, 0})}, {}, "[2,0,0] is not a permutation: element 2 is 0");
   cases.bad("Transpose", {box(), ints({2, 0})}, {}, "perm");
   cases.bad("Transpose", {box(), ints({3, 0, 1})}, {}, "3");
+  cases.good_in_every_type("ConjugateTranspose", {box(), ints({2, 0, 1})});
+  cases.good("ConjugateTranspose", {none(), ints({1, 0})});
+  cases.good("ConjugateTranspose", {one(), ints({})});
+  cases.bad("ConjugateTranspose", {box(), ints({2, 0, 0})}, {}, "[2,0,0] is not a permutation");
   cases.good_in_every_type("InvertPermutation", {ints({2, 0, 1, 4, 3})});
   cases.good("InvertPermutation", {ints({})});
   cases.bad("InvertPermutation", {ints({2, 0, 0})}, {}, "[2,0,0] is not a permutation: element 2 is 0");
@@ -233,6 +247,11 @@ void add_resource_cases(OpCases& cases) {
   cases.good("ResourceGather", {rows(0), ints({})}, type);
   cases.bad("ResourceGather", {rows(3), ints({0, 3})}, type, "indices[1] = 3 is not in [0, 3)");
   cases.bad("ResourceGather", {one(), ints({0})}, type, "params is a scalar");
+  cases.good_in_every_type("ResourceGatherNd", {rows(3), ints(Shape{2, 2}, {1, 0, 2, 1})}, type);
+  cases.good("ResourceGatherNd", {rows(3), ints({2})}, type);
+  cases.good("ResourceGatherNd", {rows(0), ints(Shape{0, 1}, {})}, type);
+  cases.bad("ResourceGatherNd", {rows(3), ints(Shape{2, 1}, {0, 3})}, type, "3");
+  cases.bad("ResourceGatherNd", {rows(3), int_scalar(0)}, type, "");
   cases.good_in_every_type("VariableShape", {rows(3)});
   for (const Tensor& variable : {rows(0), one()}) cases.good("VariableShape", {variable});
   cases.bad("VariableShape", {rows(3)}, {{"out_type", f32}}, "attribute out_type is float");
@@ -267,6 +286,12 @@ void add_position_cases(OpCases& cases) {
   cases.bad("ReverseV2", {box, ints({0, -3})}, {}, "axis 0 is named twice");
   cases.bad("ReverseV2", {box, ints({3})}, {}, "axis 3 is outside [-3, 3)");
   cases.bad("ReverseV2", {box, int_scalar(0)}, {}, "[]");
+  cases.good_in_every_type("Reverse", {box, bools(Shape{3}, {true, false, true})});
+  cases.good("Reverse", {rows(0), bools(Shape{2}, {true, true})});
+  cases.good("Reverse", {one(), bools(Shape{0}, {})});
+  cases.bad("Reverse", {box, bools(Shape{2}, {true, false})}, {},
+            "dims has shape [2] and tensor has shape [3,3,5]");
+  cases.bad("Reverse", {box, bools(Shape{3, 1}, {true, false, true})}, {}, "[3,1]");
 }
 
 void add_gather_nd_cases(OpCases& cases) {
@@ -386,7 +411,8 @@ void add_broadcast_cases(OpCases& cases) {
 }
 
 void add_identities(OpCases& cases) {
-  for (const char* op : {"Identity", "Snapshot", "StopGradient", "PreventGradient"}) {
+  for (const char* op : {"Identity", "Snapshot", "DebugGradientIdentity", "GuaranteeConst", "StopGradient",
+                         "PreventGradient"}) {
     cases.good_in_every_type(op, {box()});
     for (const Tensor& tensor : {none(), doubles({}, {1})}) cases.good(op, {tensor});
     cases.bad(op, {}, {}, "takes 1 inputs, got 0");
@@ -419,6 +445,13 @@ void add_makers(OpCases& cases) {
   cases.good("Fill", {ints({}), doubles({}, {7})});
   cases.bad("Fill", {ints({2, -1}), doubles({}, {7})}, {}, "-1");
   cases.bad("Fill", {ints({2}), doubles(Shape{1}, {7})}, {}, "[1]");
+  const Attributes of_doubles{{"dtype", f64}};
+  cases.good_in_every_type("Empty", {ints({3, 5})}, of_doubles);
+  cases.good("Empty", {ints({2, 0})}, {{"dtype", DType::String}, {"init", true}});
+  cases.good("Empty", {ints({})}, of_doubles);
+  cases.bad("Empty", {ints({2, -1})}, of_doubles, "-1");
+  cases.bad("Empty", {int_scalar(2)}, of_doubles, "");
+  cases.bad("Empty", {ints({INT32_MAX, INT32_MAX, 9})}, of_doubles, "");
   cases.good("NoOp", {});
   cases.bad("NoOp", {box()}, {}, "takes 0 inputs, got 1");
   cases.good_in_every_type("Range", {int_scalar(1), int_scalar(9), int_scalar(1)});

@@ -95,12 +95,37 @@ void add_greedy_decoder_cases(OpCases& cases) {
   cases.bad(op, {doubles({}, {1}), lengths}, {}, "");
 }
 
+void add_beam_search_cases(OpCases& cases) {
+  const char* const op = "CTCBeamSearchDecoder";
+  const Tensor x = random_doubles(Shape{7, 3, 4}, -3, 3), lengths = ints({7, 1, 5});
+  const auto beam = [](int64_t width, int64_t paths, bool merges = true) {
+    return Attributes{{"beam_width", width}, {"top_paths", paths}, {"merge_repeated", merges}};
+  };
+  for (const bool merges : {false, true}) cases.good_in_every_type(op, {x, lengths}, beam(5, 3, merges));
+  cases.good(op, {x, ints({7, 0, 5})}, beam(2, 1));
+  cases.good(op, {random_doubles(Shape{3, 0, 2}, 0, 1), ints({})}, beam(2, 1));
+  cases.good(op, {random_doubles(Shape{3, 1, 1}, 0, 1), ints({3})}, beam(2, 1));
+  cases.good(op,
+             {converted(random_doubles(Shape{40, 9, 31}, -3, 3), f32), ints({40, 1, 2, 3, 30, 20, 9, 8, 7})},
+             beam(10, 2));
+  cases.bad(op, {x, lengths}, beam(2, 3), "top_paths is 3; it must be at most beam_width, which is 2");
+  cases.bad(op, {x, lengths}, beam(0, 1), "0");
+  cases.bad(op, {x, lengths}, beam(3, 0), "0");
+  cases.bad(op, {x, ints({7, 0, 5})}, beam(3, 2), "sequence 1 has fewer paths than top_paths = 2");
+  cases.bad(op, {x, ints({7, 8, 5})}, beam(3, 1), "sequence_length[1] is 8; it must be in [0, 7]");
+  cases.bad(op, {x, ints({7, 3})}, beam(3, 1), "");
+  cases.bad(op, {random_doubles(Shape{0, 3, 4}, 0, 1), ints({0, 0, 0})}, beam(3, 1),
+            "inputs has shape [0,3,4]");
+  cases.bad(op, {doubles({}, {1}), lengths}, beam(3, 1), "");
+}
+
 }  // namespace
 
 void add_ctc_cases(OpCases& cases) {
   add_good_losses(cases);
   add_bad_losses(cases);
   add_greedy_decoder_cases(cases);
+  add_beam_search_cases(cases);
 }
 
 }  // namespace troupe::test

@@ -78,6 +78,36 @@ void add_sparse_to_dense_cases(OpCases& cases) {
 
 // ---- Counting and searching
 
+void add_histogram_cases(OpCases& cases) {
+  const std::string op = "HistogramFixedWidth";
+  const Tensor values = doubles(Shape{2, 3}, {-1, 0, 2.4, 7, 5, 99}), range = doubles(Shape{2}, {0, 5});
+  cases.good_in_every_type(op, {converted(values, i32), ints({0, 5}), int_scalar(5)});
+  cases.good(op, {values, range, int_scalar(1)});
+  cases.good(op, {one(), range, int_scalar(3)});
+  cases.good(op, {doubles(Shape{0}, {}), range, int_scalar(3)});
+  for (const int32_t bins : {0, -1, INT32_MIN})
+    cases.bad(op, {values, range, int_scalar(bins)}, {}, "nbins is " + std::to_string(bins));
+  cases.bad(op, {values, range, ints({3})}, {}, "");
+  cases.bad(op, {values, one(), int_scalar(3)}, {}, "");
+  cases.bad(op, {values, doubles(Shape{3}, {1, 2, 3}), int_scalar(3)}, {}, "[3]");
+  cases.bad(op, {values, doubles(Shape{2}, {5, 5}), int_scalar(3)}, {},
+            "value_range is [5.000000, 5.000000]");
+  cases.bad(op, {values, doubles(Shape{2}, {0, NAN}), int_scalar(3)}, {}, "value_range is [0.000000, nan]");
+  cases.bad(op, {doubles(Shape{2}, {1, NAN}), range, int_scalar(3)}, {}, "values[1] is NaN");
+  cases.bad(op, {values, range, int_scalar(INT32_MAX)}, {{"dtype", f32}}, "attribute dtype is float");
+}
+
+void add_nearness_cases(OpCases& cases) {
+  const std::string op = "ApproximateEqual";
+  const Tensor x = doubles(Shape{2, 2}, {1, 2, 3, 4}), y = doubles(Shape{2, 2}, {1, 3, 1, 4.000001});
+  cases.good_in_every_type(op, {x, y});
+  cases.good(op, {x, y}, {{"tolerance", 1.5F}});
+  cases.good(op, {one(), one()});
+  cases.good(op, {doubles(Shape{0}, {}), doubles(Shape{0}, {})});
+  cases.good(op, {large(Shape{300001}), large(Shape{300001})});
+  cases.bad(op, {x, filled(Shape{4})}, {}, "");
+}
+
 void add_bincount_cases(OpCases& cases) {
   const Tensor numbers = ints({1, 4, 1, 0, 7}), weights = filled(Shape{5}), none = doubles(Shape{0}, {});
   const Tensor many = converted(random_doubles(Shape{300001}, 0, 99), i32);
@@ -236,6 +266,8 @@ void add_lookup_cases(OpCases& cases) {
                          "TensorScatterMin", "ScatterNdNonAliasingAdd"})
     add_tensor_scatter_cases(cases, op);
   add_sparse_to_dense_cases(cases);
+  add_histogram_cases(cases);
+  add_nearness_cases(cases);
   add_bincount_cases(cases);
   add_sorted_search_cases(cases);
   add_edit_distance_cases(cases);

@@ -46,6 +46,11 @@ void add_sum_cases(OpCases& cases) {
   cases.good("AddN", {large, large, large});
   cases.bad("AddN", {x, random_doubles(Shape{3, 2}, 0, 1)}, {}, "input 1");
   cases.bad("AddN", {}, {}, "attribute N is 0");
+  const Attributes shape{{"shape", PartialShape{2, 3}}};
+  cases.good_in_every_type("AccumulateNV2", {x, y, x}, shape);
+  cases.good("AccumulateNV2", {doubles({}, {1})}, {{"shape", PartialShape::scalar()}});
+  cases.good("AccumulateNV2", {random_doubles(Shape{0, 3}, 0, 1)}, {{"shape", PartialShape{0, 3}}});
+  cases.bad("AccumulateNV2", {x, random_doubles(Shape{3, 2}, 0, 1)}, shape, "input 1");
 }
 
 void add_elementwise_binary_cases(OpCases& cases) {

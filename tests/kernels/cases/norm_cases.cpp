@@ -91,8 +91,44 @@ void add_batch_norm_cases(OpCases& cases) {
   add_batch_norm_samples(cases, "V3", {Shape{3, 5, 150, 151}, "NCHW"});
 }
 
+void add_global_batch_norm_cases(OpCases& cases) {
+  const std::string forward = "BatchNormWithGlobalNormalization", backward = forward + "Grad";
+  const auto vector = [](int64_t n, uint64_t seed) { return random_doubles(Shape{n}, 1, 3, seed); };
+  for (const bool scales : {false, true}) {
+    const Attributes attrs{{"variance_epsilon", 0.125F}, {"scale_after_normalization", scales}};
+    for (const Shape& shape :
+         {Shape{2, 3, 2, 4}, Shape{0, 3, 2, 4}, Shape{1, 1, 1, 0}, Shape{3, 50, 40, 7}}) {
+      const int64_t n = shape[3];
+      const Tensor t = random_doubles(shape, 1, 9);
+      const bool few = t.elements() < 100;
+      const auto fitting = [&](std::vector<Tensor> inputs) {
+        if (!few)
+          for (Tensor& input : inputs) input = converted(input, f32);
+        return inputs;
+      };
+      cases.good(forward, fitting({t, vector(n, 1), vector(n, 2), vector(n, 3), vector(n, 4)}), attrs);
+      cases.good(backward,
+                 fitting({t, vector(n, 1), vector(n, 2), vector(n, 4), random_doubles(shape, 1, 2, 5)}),
+                 attrs);
+    }
+    const Tensor t = random_doubles(Shape{2, 3, 2, 4}, 1, 9);
+    cases.good_in_every_type(forward, {t, vector(4, 1), vector(4, 2), vector(4, 3), vector(4, 4)}, attrs);
+    cases.good_in_every_type(backward, {t, vector(4, 1), vector(4, 2), vector(4, 3), t}, attrs);
+    cases.bad(forward, {t, vector(4, 1), vector(3, 2), vector(4, 3), vector(4, 4)}, attrs, "3");
+    cases.bad(forward, {vector(4, 1), vector(4, 1), vector(4, 2), vector(4, 3), vector(4, 4)}, attrs, "");
+    cases.bad(forward, {t, vector(4, 1), vector(4, 1), vector(4, 2), doubles({}, {1})}, attrs, "");
+    cases.bad(backward, {t, vector(4, 1), vector(4, 2), vector(4, 3), vector(4, 4)}, attrs, "");
+    cases.bad(backward, {doubles({}, {1}), vector(4, 1), vector(4, 2), vector(4, 3), doubles({}, {1})}, attrs,
+              "");
+    cases.bad(backward, {t, vector(4, 1), vector(5, 2), vector(4, 3), t}, attrs, "5");
+  }
+}
+
 }  // namespace
 
-void add_norm_cases(OpCases& cases) { add_batch_norm_cases(cases); }
+void add_norm_cases(OpCases& cases) {
+  add_batch_norm_cases(cases);
+  add_global_batch_norm_cases(cases);
+}
 
 }  // namespace troupe::test

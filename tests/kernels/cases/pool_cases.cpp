@@ -322,9 +322,75 @@ void add_argmax_cases(OpCases& cases) {
   }
 }
 
+// ---- Windows of fractional sizes
+
+Tensor longs(std::initializer_list<int64_t> values) { return Tensor::vector<int64_t>(values); }
+
+Attributes ratios(std::vector<float> ratio, bool pseudo_random = false, bool overlapping = false) {
+  return {{"pooling_ratio", std::move(ratio)},
+          {"pseudo_random", pseudo_random},
+          {"overlapping", overlapping},
+          {"seed", int64_t{4}}};
+}
+
+void add_fractional_pools(OpCases& cases, const std::string& op) {
+  const Tensor x = scattered(Shape{2, 7, 9, 3});
+  for (const bool pseudo_random : {false, true})
+    for (const bool overlapping : {false, true})
+      cases.good_in_every_type(op, {x}, ratios({1, 1.4F, 1.7F, 1}, pseudo_random, overlapping));
+  cases.good(op, {x}, with(ratios({1, 1, 3, 1}), "deterministic", true));
+  cases.good(op, {random_doubles(Shape{1, 1, 1, 1}, 0, 1)}, ratios({1, 1, 1, 1}));
+  for (const Shape& shape : {Shape{0, 7, 9, 1}, Shape{2, 7, 9, 0}})
+    cases.good(op, {random_doubles(shape, 0, 1)}, ratios({1, 1, 1, 1}));
+  cases.good(op, {converted(random_doubles(Shape{3, 90, 70, 5}, 0, 1), f32)}, ratios({1, 2.3F, 1.1F, 1}));
+  cases.bad(op, {x}, ratios({1, 0.5F, 1, 1}), "pooling_ratio[1] is 0.500000; it must be at least 1");
+  cases.bad(op, {x}, ratios({1, NAN, 1, 1}), "pooling_ratio[1] is nan");
+  cases.bad(op, {x}, ratios({1, 8, 1, 1}), "pooling_ratio[1] is 8.000000, but value has shape [2,7,9,3]");
+  cases.bad(op, {x}, ratios({1, 1, 1, 1, 1}), "pooling_ratio has 5 elements");
+  cases.bad(op, {x}, ratios({1, 1, 1, 2}), "batch and channels are not pooled", Code::Unimplemented);
+  cases.bad(op, {random_doubles(Shape{2, 7, 9}, 0, 1)}, ratios({1, 1, 1, 1}), "");
+  cases.bad(op, {doubles({}, {1})}, ratios({1, 1, 1, 1}), "");
+  cases.bad(op, {random_doubles(Shape{2, 0, 9, 1}, 0, 1)}, ratios({1, 1, 1, 1}), "value has shape [2,0,9,1]");
+}
+
+void add_fractional_pool_gradients(OpCases& cases) {
+  const Tensor x = scattered(Shape{2, 7, 4, 3}), y = scattered(Shape{2, 5, 3, 3}),
+               dy = random_doubles(Shape{2, 5, 3, 3}, 1, 9);
+  const Tensor rows = longs({0, 2, 3, 4, 5, 7}), columns = longs({0, 1, 3, 4});
+  const std::string max = "FractionalMaxPoolGrad", avg = "FractionalAvgPoolGrad";
+  const Tensor shape = longs({2, 7, 4, 3});
+  for (const bool overlapping : {false, true}) {
+    const Attributes attrs{{"overlapping", overlapping}};
+    cases.good_in_every_type(max, {x, y, dy, rows, columns}, attrs);
+    cases.good_in_every_type(avg, {shape, dy, rows, columns}, attrs);
+  }
+  const Tensor none = random_doubles(Shape{0, 5, 3, 3}, 0, 1);
+  cases.good(max, {random_doubles(Shape{0, 7, 4, 3}, 0, 1), none, none, rows, columns});
+  cases.good(avg, {longs({0, 7, 4, 3}), none, rows, columns});
+  const auto refuse = [&](const Tensor& bad_rows, const char* text) {
+    cases.bad(max, {x, y, dy, bad_rows, columns}, {}, text);
+    cases.bad(avg, {shape, dy, bad_rows, columns}, {}, text);
+  };
+  refuse(longs({0, 2}), "row_pooling_sequence");
+  refuse(longs({0, 2, 3, 4, 5, 8}), "row_pooling_sequence[5] is 8");
+  refuse(longs({-1, 2, 3, 4, 5, 7}), "row_pooling_sequence[0] is -1");
+  refuse(longs({0, 2, 3, 3, 5, 7}), "row_pooling_sequence[3] is 3");
+  refuse(longs({0, 2, 3, 4, 5, INT64_MAX}), "row_pooling_sequence[5]");
+  cases.bad(max, {x, x, dy, rows, columns}, {}, "orig_output");
+  cases.bad(max, {random_doubles(Shape{7, 4, 3}, 0, 1), y, dy, rows, columns}, {}, "");
+  const Tensor scalar = doubles({}, {1});
+  cases.bad(max, {scalar, scalar, scalar, rows, columns}, {}, "");
+  cases.bad(avg, {shape, scalar, rows, columns}, {}, "");
+  cases.bad(avg, {longs({7, 4, 3}), dy, rows, columns}, {}, "");
+  cases.bad(avg, {longs({2, 7, 4, -3}), dy, rows, columns}, {}, "-3");
+  cases.bad(avg, {longs({2, 7, 4, 4}), dy, rows, columns}, {}, "the same batch and channels");
+}
+
 }  // namespace
 
 void add_pool_cases(OpCases& cases) {
+  for (const char* op : {"FractionalMaxPool", "FractionalAvgPool"}) add_fractional_pools(cases, op);
+  add_fractional_pool_gradients(cases);
   add_max_pool_cases(cases);
   add_gradient_cases(cases, "MaxPoolGrad", false);
   add_gradient_cases(cases, "MaxPoolGradGrad", true);

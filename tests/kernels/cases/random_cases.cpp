@@ -103,6 +103,8 @@ void add_candidate_cases(OpCases& cases) {
                                {"unigrams", std::vector<float>{1, 2, 3, 0, 5, 6}}};
   for (const auto& [op, more] : {std::pair<std::string, Attributes>{"UniformCandidateSampler", range},
                                  {"LogUniformCandidateSampler", range},
+                                 {"LearnedUnigramCandidateSampler", range},
+                                 {"ThreadUnsafeUnigramCandidateSampler", range},
                                  {"FixedUnigramCandidateSampler", unigrams},
                                  {"AllCandidateSampler", {}}}) {
     for (const bool unique : {false, true}) {

@@ -135,7 +135,37 @@ void add_rules(OpCases& cases, const std::string& name, size_t variables, const 
   add_rule(cases, "SparseApply" + name, variables, sparse, attrs);
 }
 
+void add_slice_assign_cases(OpCases& cases, const std::string& op) {
+  const Tensor variable = random_doubles(Shape{4, 3}, 1, 9), value = random_doubles(Shape{2, 3}, 1, 9, 2);
+  const auto slice = [&](int32_t begin, int32_t end, int32_t stride, const Tensor& with) {
+    return std::vector<Tensor>{variable, ints({begin}), ints({end}), ints({stride}), with};
+  };
+  cases.good_in_every_type(op, slice(0, 4, 2, value));
+  cases.good(op, slice(-1, -5, -2, value));
+  cases.good(op, slice(3, 1, 1, doubles(Shape{0, 3}, {})));
+  for (const Tensor& broadcast : {one(), random_doubles(Shape{3}, 1, 9), random_doubles(Shape{2, 1}, 1, 9)})
+    cases.good(op, slice(1, 3, 1, broadcast));
+  cases.good(op, slice(2, 0, 1, one()), {{"shrink_axis_mask", int64_t{1}}});
+  cases.good(
+      op, {variable, ints({0, 0, 1}), ints({2, 0, 3}), ints({1, 1, 1}), random_doubles(Shape{2, 1, 2}, 1, 9)},
+      {{"begin_mask", int64_t{1}}, {"new_axis_mask", int64_t{2}}});
+  cases.good(op, {one(), ints({}), ints({}), ints({}), one()});
+  cases.good(op, {none(), ints({0}), ints({9}), ints({1}), one()});
+  cases.bad(op, slice(0, 3, 1, value), {},
+            "the value has shape [2,3], which does not broadcast to the slice of shape [3,3]");
+  cases.bad(op, slice(0, 1, 1, value), {}, "does not broadcast to the slice of shape [1,3]");
+  cases.bad(op, slice(0, 2, 1, random_doubles(Shape{1, 2, 3}, 1, 9)), {}, "does not broadcast");
+  cases.bad(op, slice(0, 4, 0, value), {}, "the stride of dimension 0 is 0");
+  cases.bad(op, slice(4, 0, 1, one()), {{"shrink_axis_mask", int64_t{1}}},
+            "index 4 is outside dimension 0 of size 4");
+  cases.bad(op, {variable, ints({0}), ints({1, 2}), ints({1}), one()}, {}, "");
+  cases.bad(op, {one(), ints({0}), ints({1}), ints({1}), one()}, {},
+            "there are more indices than the 0 dimensions");
+}
+
 void add_update_cases(OpCases& cases) {
+  for (const char* op : {"StridedSliceAssign", "ResourceStridedSliceAssign"})
+    add_slice_assign_cases(cases, op);
   add_assign_cases(cases);
   add_scatter_cases(cases);
   for (const char* verb : {"Update", "Add", "Sub"})
