@@ -20,7 +20,8 @@ RANDOM = {"FixedUnigramCandidateSampler", "FractionalAvgPool", "FractionalMaxPoo
           "Multinomial", "ParameterizedTruncatedNormal", "RandomGamma", "RandomPoisson", "RandomPoissonV2", "RandomShuffle",
           "RandomStandardNormal", "RandomUniform", "RandomUniformInt", "ThreadUnsafeUnigramCandidateSampler", "TruncatedNormal",
           "UniformCandidateSampler"}  # draw numbers of their own
-REFUSED = {"BatchNormWithGlobalNormalization", "BatchNormWithGlobalNormalizationGrad"}  # by TensorFlow, in new graphs
+# Those that TensorFlow refuses in new graphs, and one that it has no kernel for.
+REFUSED = {"BatchNormWithGlobalNormalization", "BatchNormWithGlobalNormalizationGrad", "QuantizeAndDequantize", "QuantizedReluX"}
 
 
 def ops_in_use():

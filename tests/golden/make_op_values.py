@@ -23,6 +23,8 @@ NAMES = {"float32": "float", "float64": "double", "float16": "half"}
 def number(value):
     if isinstance(value, (complex, numpy.complexfloating)):
         return number(value.real) + "," + number(value.imag)
+    if isinstance(value, numpy.void):  # a quantised integer
+        return str(value[0])
     if value.dtype == numpy.bool_:
         return str(int(value))
     if value.dtype == BFLOAT16:

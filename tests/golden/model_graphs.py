@@ -151,4 +151,48 @@ def foreign_cluster():
         script.write()
 
 
-GRAPHS = (mlp, linear_regression, logistic_regression, embeddings, gather_out_of_range, foreign_cluster)
+def quantized_network():
+    """A small convolutional network in integers of 8 bits, of floats and for floats: every op of quantised tensors."""
+    script = Script("graphs/quantized_network", rtol=1e-5, atol=1e-5)
+
+    def quantize(x, low, high):
+        return apply("QuantizeV2", input=x, min_range=low, max_range=high, T=tf.quint8, mode="MIN_FIRST").outputs
+
+    def narrow(x, low, high):
+        found = apply("RequantizationRange", input=x, input_min=low, input_max=high).outputs
+        return apply("Requantize", input=x, input_min=low, input_max=high, requested_output_min=found[0], requested_output_max=found[1],
+                     out_type=tf.quint8).outputs
+
+    with script.graph.as_default():
+        images = tf.placeholder(tf.float32, [None, 6, 6, 2], "images")
+        x, low, high = quantize(images, -1.0, 1.0)
+        filters, filter_low, filter_high = quantize(mixed([3, 3, 2, 4], low=-0.5, high=0.5, seed=11), -0.5, 0.5)
+        sums = apply("QuantizedConv2D", input=x, filter=filters, min_input=low, max_input=high, min_filter=filter_low,
+                     max_filter=filter_high, strides=[1, 1, 1, 1], padding="SAME").outputs
+        features, low, high = narrow(*sums)
+        bias, bias_low, bias_high = quantize(mixed([4], low=-0.3, high=0.3, seed=12), -0.3, 0.3)
+        sums = apply("QuantizedBiasAdd", input=features, bias=bias, min_input=low, max_input=high, min_bias=bias_low, max_bias=bias_high,
+                     out_type=tf.qint32).outputs
+        features, low, high = narrow(*sums)
+        features, low, high = apply("QuantizedRelu", features=features, min_features=low, max_features=high).outputs
+        windows = {"ksize": [1, 2, 2, 1], "strides": [1, 2, 2, 1], "padding": "VALID"}
+        greatest = apply("QuantizedMaxPool", input=features, min_input=low, max_input=high, **windows).outputs
+        means = apply("QuantizedAvgPool", input=features, min_input=low, max_input=high, **windows).outputs
+        features, low, high = apply("QuantizedConcat", concat_dim=3, values=[greatest[0], means[0]], input_mins=[greatest[1], means[1]],
+                                    input_maxes=[greatest[2], means[2]]).outputs
+        rows, low, high = apply("QuantizedReshape", tensor=features, shape=[-1, 72], input_min=low, input_max=high).outputs
+        rows, low, high = apply("QuantizedRelu6", features=rows, min_features=low, max_features=high).outputs
+        weights, weights_low, weights_high = quantize(mixed([72, 5], low=-0.2, high=0.2, seed=13), -0.2, 0.2)
+        sums = apply("QuantizedMatMul", a=rows, b=weights, min_a=low, max_a=high, min_b=weights_low, max_b=weights_high).outputs
+        scores, low, high = apply("QuantizeDownAndShrinkRange", input=sums[0], input_min=sums[1], input_max=sums[2],
+                                  out_type=tf.quint8).outputs
+        results = [apply("Dequantize", input=scores, min_range=low, max_range=high, mode="MIN_FIRST").outputs[0]]
+        for op in ("QuantizedAdd", "QuantizedMul"):
+            wide = apply(op, x=scores, y=weights[:1], min_x=low, max_x=high, min_y=weights_low, max_y=weights_high).outputs
+            results.append(apply("Dequantize", input=wide[0], min_range=wide[1], max_range=wide[2], mode="MIN_FIRST").outputs[0])
+    for seed in (1, 2):
+        script.step(results, {images: mixed([2, 6, 6, 2], low=-1, high=1, seed=seed)})
+    script.write()
+
+
+GRAPHS = (quantized_network, mlp, linear_regression, logistic_regression, embeddings, gather_out_of_range, foreign_cluster)

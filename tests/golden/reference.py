@@ -55,6 +55,15 @@ def kind(value):
     return tf.string if value.dtype == object else tf.as_dtype(value.dtype)
 
 
+def quantized(values, dtype):
+    """The array of integers as one of the quantised dtype, which says it; arrays of other dtypes as they are."""
+    if not dtype.is_quantized:
+        return values
+    result = numpy.zeros(numpy.shape(values), dtype=dtype.as_numpy_dtype)
+    result[result.dtype.names[0]] = values
+    return result
+
+
 # ---- one op
 
 
@@ -136,7 +145,8 @@ def tensorflow_outputs(op, inputs, attrs, shape_of=None):
             return None
         with session(graph) as running:
             try:
-                return running.run(call.fetches, call.feeds)
+                values = running.run(call.fetches, call.feeds)
+                return [quantized(value, fetch.dtype) for value, fetch in zip(values, call.fetches)]
             except tf.errors.OpError as error:
                 if "No OpKernel" in str(error) or isinstance(error, tf.errors.UnimplementedError):
                     raise Missing(str(error))

@@ -132,6 +132,8 @@ BOOST_AUTO_TEST_CASE(every_op_with_a_kernel_has_a_case) {
                                 "SparseApplyAdam",
                                 "SparseApplyAdaMax",
                                 "BatchNormWithGlobalNormalization",
+                                "QuantizeAndDequantize",
+                                "QuantizedReluX",
                                 "BatchNormWithGlobalNormalizationGrad"};
   for (const GoldenCase& one : golden_cases()) seen.insert(one.op);
   for (const auto& [name, op] : op_library()->ops->ops()) {

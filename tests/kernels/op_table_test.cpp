@@ -47,7 +47,9 @@ bool takes_statistics(const OpDef& op) { return op.name.starts_with("FusedBatchN
 bool has_symmetric_gradient(const OpDef& op) { return op.name == "Cholesky"; }
 
 /// Returns whether the op rounds: as in TensorFlow, its gradient is that of the identity inside the range. Golden cases compare it.
-bool rounds(const OpDef& op) { return op.name.starts_with("FakeQuant"); }
+bool rounds(const OpDef& op) {
+  return op.name.starts_with("FakeQuant") || op.name.starts_with("QuantizeAndDequantize");
+}
 
 /// Returns whether the op has a gradient by its last input alone, as in TensorFlow. Golden cases compare it.
 bool lacks_a_partial_gradient(const OpDef& op) {
@@ -69,6 +71,7 @@ bool lacks_gradient(const OpDef& op) {
                                                     "Bucketize",
                                                     "CholeskyGrad",
                                                     "DenseBincount",
+                                                    "Dequantize",
                                                     "Dilation2DBackpropFilter",
                                                     "Dilation2DBackpropInput",
                                                     "Empty",
@@ -81,9 +84,25 @@ bool lacks_gradient(const OpDef& op) {
                                                     "ListDiff",
                                                     "LowerBound",
                                                     "ParallelConcat",
+                                                    "QuantizeDownAndShrinkRange",
+                                                    "QuantizeV2",
+                                                    "QuantizedAdd",
+                                                    "QuantizedAvgPool",
+                                                    "QuantizedBiasAdd",
+                                                    "QuantizedConcat",
+                                                    "QuantizedConv2D",
+                                                    "QuantizedMatMul",
+                                                    "QuantizedMaxPool",
+                                                    "QuantizedMul",
+                                                    "QuantizedRelu",
+                                                    "QuantizedRelu6",
+                                                    "QuantizedReluX",
+                                                    "QuantizedReshape",
                                                     "RandomGammaGrad",
                                                     "RandomPoisson",
                                                     "RandomPoissonV2",
+                                                    "RequantizationRange",
+                                                    "Requantize",
                                                     "ResourceStridedSliceAssign",
                                                     "SparseDenseCwiseAdd",
                                                     "SparseFillEmptyRowsGrad",

@@ -36,12 +36,21 @@ std::string decoded(std::string_view text) {
   return result;
 }
 
+using Types = Joined<PlainTypes, TypeList<std::string, QInt8, QUInt8, QInt16, QUInt16, QInt32>>;
+
+template <class T>
+concept QuantizedInteger = requires(T value) {
+  value.value;
+};
+
 template <class T>
 T element(std::string_view text) {
   if constexpr (std::is_same_v<T, bool>) {
     return parsed<int>(text) != 0;
   } else if constexpr (std::is_same_v<T, std::string>) {
     return decoded(text);
+  } else if constexpr (QuantizedInteger<T>) {
+    return T{parsed<decltype(T::value)>(text)};
   } else if constexpr (!std::is_same_v<T, ComputeType<T>>) {
     return T(parsed<float>(text));
   } else if constexpr (is_complex_type<T>) {
@@ -52,8 +61,6 @@ T element(std::string_view text) {
     return parsed<T>(text);
   }
 }
-
-using Types = Joined<PlainTypes, TypeList<std::string>>;
 
 template <class T>
 bool agree(T got, T expected, Tolerance tolerance) {
@@ -80,6 +87,8 @@ template <class T>
 std::string shown(const T& value) {
   if constexpr (std::is_same_v<T, std::string>) {
     return value;
+  } else if constexpr (QuantizedInteger<T>) {
+    return shown(value.value);
   } else if constexpr (is_complex_type<T>) {
     return shown(value.real()) + ',' + shown(value.imag());
   } else if constexpr (!std::is_same_v<T, ComputeType<T>>) {

@@ -7,6 +7,7 @@
 #include "devices/transfer.h"
 #include "graph/build/signature.h"
 #include "kernels/loops/cast.h"
+#include "kernels/ops/quantized/views.h"
 #include "tests/support/delayed_device.h"
 #include "tests/support/local_host.h"
 #include "tests/support/op_coverage.h"
@@ -111,18 +112,6 @@ Result<std::vector<Tensor>> run_delayed(const OpCase& sample) {
 
 bool has_strings(const std::vector<Tensor>& tensors) {
   return std::ranges::any_of(tensors, [](const Tensor& tensor) { return tensor.dtype() == DType::String; });
-}
-
-/// Returns the type by whose conversions a type is converted: quantised integers are stored like that type.
-DType storage_of(DType dtype) {
-  switch (dtype) {
-    case DType::QInt8: return DType::Int8;
-    case DType::QUInt8: return DType::UInt8;
-    case DType::QInt16: return DType::Int16;
-    case DType::QUInt16: return DType::UInt16;
-    case DType::QInt32: return DType::Int32;
-    default: return dtype;
-  }
 }
 
 }  // namespace

@@ -18,8 +18,8 @@ struct ConcatInputs {
   size_t first, count, axis;
 };
 ConcatInputs concat_inputs(const Node& node) {
-  const size_t count = node.inputs.size() - 1;
-  return node.type() == "Concat" ? ConcatInputs{1, count, 0} : ConcatInputs{0, count, count};
+  const auto count = static_cast<size_t>(node.attrs.get<int64_t>("N"));
+  return node.type() == "ConcatV2" ? ConcatInputs{0, count, count} : ConcatInputs{1, count, 0};
 }
 
 /// Returns the concatenated shape: the dimensions are equal except for `axis`, where they are added.
@@ -49,19 +49,6 @@ Result<PartialShape> joined(const ShapeContext& context, const ConcatInputs& in,
   Dims dims(shape->dims());
   dims[axis] = along;
   return partial(dims);
-}
-
-Status concat_shape(ShapeContext& context) {
-  const ConcatInputs in = concat_inputs(context.node());
-  TROUPE_RETURN_IF_FAILED(context.with_rank(in.axis, 0).status());
-  if (const auto axis = constant_integer(context, in.axis)) {
-    TROUPE_ASSIGN(auto shape, joined(context, in, *axis));
-    context.set_output(0, std::move(shape));
-    return {};
-  }
-  PartialShape any = context.input(in.first);
-  if (any.known_rank()) context.set_output(0, PartialShape::of_rank(any.rank()));
-  return {};
 }
 
 /// Returns the shape of the result. Fails with InvalidArgument, naming the first input that does not fit.
@@ -169,6 +156,19 @@ Status run_concat_offset(KernelContext& context) {
 }
 
 }  // namespace
+
+Status concat_shape(ShapeContext& context) {
+  const ConcatInputs in = concat_inputs(context.node());
+  TROUPE_RETURN_IF_FAILED(context.with_rank(in.axis, 0).status());
+  if (const auto axis = constant_integer(context, in.axis)) {
+    TROUPE_ASSIGN(auto shape, joined(context, in, *axis));
+    context.set_output(0, std::move(shape));
+    return {};
+  }
+  PartialShape any = context.input(in.first);
+  if (any.known_rank()) context.set_output(0, PartialShape::of_rank(any.rank()));
+  return {};
+}
 
 Result<ConcatArguments> check_concat(KernelContext& context) {
   const ConcatInputs in = concat_inputs(context.node());

@@ -6,6 +6,7 @@
 
 #include <span>
 
+#include "graph/build/shape_context.h"
 #include "kernels/core/checked_kernel.h"
 #include "kernels/loops/strided_copy.h"
 
@@ -53,8 +54,10 @@ struct ConcatArguments {
   size_t rows;  ///< if 0, the output has no elements
 };
 
-/// Checks Concat and ConcatV2. Fails with InvalidArgument if the axis is out of range, or the shapes differ in another
-/// dimension.
+/// Infers the shape of output 0 of the ops that check_concat checks.
+Status concat_shape(ShapeContext& context);
+/// Checks Concat and ConcatV2, and the values and axis of QuantizedConcat. Fails with InvalidArgument if the axis is out of range,
+/// or the shapes differ in another dimension.
 Result<ConcatArguments> check_concat(KernelContext& context);
 /// Fails with InvalidArgument if the axis is out of range or the shapes differ.
 Result<ConcatArguments> check_pack(KernelContext& context);

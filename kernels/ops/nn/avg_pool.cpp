@@ -66,12 +66,9 @@ Status compute_avg_pool(const AvgPoolArguments& arguments, DeviceContext& device
   }
   TROUPE_ASSIGN(const Tensor wide, converted(device, from, compute_dtype(output.dtype())));
   return compute_wide(device, output, [&, &windows = pooling](Tensor& to) {
-    with_type(FloatTypes{}, to.dtype(), [&]<class T>(std::type_identity<T>) {
-      if constexpr (IsGradient)
-        avg_pool_grad<T>(device.pool(), windows, wide, to);
-      else
-        avg_pool<T>(device.pool(), windows, wide, to);
-    });
+    if (!IsGradient) return pool_averages(device.pool(), windows, wide, to);
+    with_type(FloatTypes{}, to.dtype(),
+              [&]<class T>(std::type_identity<T>) { avg_pool_grad<T>(device.pool(), windows, wide, to); });
   });
 }
 
@@ -135,6 +132,11 @@ void add_avg_pool(OpLibrary& library, const std::string& name, const std::string
 }
 
 }  // namespace
+
+void pool_averages(Pool& pool, const Pooling& pooling, const Tensor& input, Tensor& output) {
+  with_type(FloatTypes{}, output.dtype(),
+            [&]<class T>(std::type_identity<T>) { avg_pool<T>(pool, pooling, input, output); });
+}
 
 Result<AvgPoolArguments> check_avg_pool(KernelContext& context) {
   const Tensor& input = context.input(0);

@@ -15,4 +15,7 @@ struct AvgPoolArguments {
 Result<AvgPoolArguments> check_avg_pool(KernelContext& context);
 Result<AvgPoolArguments> check_avg_pool_grad(KernelContext& context);
 
+/// Computes the mean of each window of tensors of float or double.
+void pool_averages(Pool& pool, const Pooling& pooling, const Tensor& input, Tensor& output);
+
 }  // namespace troupe

@@ -135,16 +135,6 @@ Dims known_dims(const PartialShape& shape, size_t rank) {
   return shape.known_rank() ? Dims(shape.dims()) : Dims(rank, unknown_dim);
 }
 
-Status forward_shape(ShapeContext& context) {
-  const Family& family = family_of(context.node());
-  TROUPE_ASSIGN(const auto images, context.with_rank(0, family.rank));
-  TROUPE_ASSIGN(const auto filter, context.with_rank(1, family.rank));
-  TROUPE_ASSIGN(const Dimensions dimensions, dimensions_of(context.node(), known_dims(images, family.rank),
-                                                           known_dims(filter, family.rank)));
-  context.set_output(0, partial(output_dims(dimensions, family.depthwise)));
-  return {};
-}
-
 /// The shape that input `sizes` spells out; all inputs have the family's rank.
 template <size_t sizes>
 Status gradient_shape(ShapeContext& context) {
@@ -253,6 +243,16 @@ void filter_gradient_gradient(GradientContext& context) {
 
 }  // namespace
 
+Status convolution_shape(ShapeContext& context) {
+  const Family& family = family_of(context.node());
+  TROUPE_ASSIGN(const auto images, context.with_rank(0, family.rank));
+  TROUPE_ASSIGN(const auto filter, context.with_rank(1, family.rank));
+  TROUPE_ASSIGN(const Dimensions dimensions, dimensions_of(context.node(), known_dims(images, family.rank),
+                                                           known_dims(filter, family.rank)));
+  context.set_output(0, partial(output_dims(dimensions, family.depthwise)));
+  return {};
+}
+
 Result<ConvolutionArguments> ConvolutionCheck::operator()(KernelContext& context) const {
   const bool image_gradient = pass_ == ConvolutionPass::ImageGradient,
              filter_gradient = pass_ == ConvolutionPass::FilterGradient;
@@ -306,7 +306,7 @@ void add_convolution_ops(OpLibrary& library) {
       return def;
     };
     const std::string size_type = cube ? "input_sizes: Tshape" : "input_sizes: int32";
-    auto forward = op(ConvolutionPass::Forward, forward_shape, forward_gradient);
+    auto forward = op(ConvolutionPass::Forward, convolution_shape, forward_gradient);
     library.op(forward.input("input: T").input("filter: T").constructor(family.constructor));
     auto image = op(ConvolutionPass::ImageGradient, gradient_shape<0>, image_gradient_gradient);
     if (cube) image.attr("Tshape: {int32, int64} = int32");

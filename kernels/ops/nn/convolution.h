@@ -1,6 +1,7 @@
 // Conv2D, Conv3D, DepthwiseConv2dNative and their gradients: what every type of device computes after the check on the host.
 #pragma once
 
+#include "graph/build/shape_context.h"
 #include "kernels/core/checked_kernel.h"
 #include "kernels/loops/convolution.h"
 #include "kernels/ops/nn/windows.h"
@@ -16,6 +17,9 @@ struct ConvolutionArguments {
   bool channels_last;  ///< else the channels precede the spatial dimensions
   bool empty;          ///< an operand has no elements: all elements of `out`, if any, are zero
 };
+
+/// Infers the shape of output 0 of a forward pass, of which inputs 0 and 1 are the images and the filter.
+Status convolution_shape(ShapeContext& context);
 
 /// Validates shapes and sizes and allocates the output. Fails with InvalidArgument if they do not fit each other or the attributes.
 class ConvolutionCheck {

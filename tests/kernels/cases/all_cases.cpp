@@ -18,6 +18,7 @@ const OpCases& all_cases() {
     add_nn_cases(result);
     add_norm_cases(result);
     add_pool_cases(result);
+    add_quantized_cases(result);
     add_random_cases(result);
     add_selection_cases(result);
     add_sparse_cases(result);

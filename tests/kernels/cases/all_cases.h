@@ -21,6 +21,7 @@ void add_math_cases(OpCases& cases);
 void add_nn_cases(OpCases& cases);
 void add_norm_cases(OpCases& cases);
 void add_pool_cases(OpCases& cases);
+void add_quantized_cases(OpCases& cases);
 void add_random_cases(OpCases& cases);
 void add_selection_cases(OpCases& cases);
 void add_sparse_cases(OpCases& cases);
