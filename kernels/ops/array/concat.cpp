@@ -101,11 +101,14 @@ Status parallel_concat_shape(ShapeContext& context) {
 
 Result<ConcatArguments> check_parallel_concat(KernelContext& context) {
   const Shape& first = context.input(0).shape();
+  const auto& whole = context.node().attrs.get<PartialShape>("shape");
+  const PartialShape row = partial(Dims(whole.dims()).without(0).with(0, 1));
   for (size_t i = 0; i < context.inputs(); ++i) {
     const Shape& shape = context.input(i).shape();
-    if (shape.rank() == 0 || shape[0] != 1 || !(shape == first))
+    if (!row.compatible_with(shape) || !(shape == first))
       return invalid_argument("value " + std::to_string(i) + " has shape " + shape.text() +
-                              "; all values must have the same shape, with one row");
+                              "; all values must have the shape of a row of the attribute shape, " +
+                              row.text());
   }
   TROUPE_ASSIGN(const Shape shape,
                 Shape::make(Dims(first.dims()).without(0).with(0, static_cast<int64_t>(context.inputs())),
