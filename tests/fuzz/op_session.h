@@ -21,8 +21,8 @@ class OpSession {
   /// that may be overwritten. Sets `broken` to what is wrong, if anything is:
   ///  - A failure has a code that tells the user what to change, a text, and the names of op and node.
   ///  - Outputs have the declared dtypes, and shapes that agree with those of the shape function.
-  ///  - Both runs succeed or fail alike, with the same bits, and no input changes that others hold. A failed step changes no
-  ///  variable.
+  ///  - Both runs succeed or fail alike, with the same bits.
+  ///  - No input changes that others hold, and no variable of a failed step.
   ///  - Afterwards the same session runs a good step.
   Reached check(const OpSample& sample, std::string& broken);
 

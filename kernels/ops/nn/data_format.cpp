@@ -3,7 +3,8 @@
 //                            dst_format. Negative numbers count from the end.
 //   DataFormatVecPermute(x)  x has a number, or a row of two, for each dimension, or for H and W alone, in the order of src_format;
 //                            y has them in the order of dst_format
-// Fail with InvalidArgument unless both formats have the same letters, once each.
+// Fail with InvalidArgument unless both formats have the same letters, once each; DataFormatDimMap also unless there are four or
+// five.
 #include <algorithm>
 
 #include "graph/build/shape_context.h"
@@ -47,6 +48,8 @@ struct FormatArguments {
 
 Result<FormatArguments> check_dim_map(KernelContext& context) {
   TROUPE_ASSIGN(Formats formats, formats_of(context.node()));
+  if (formats.from.size() != 4 && formats.from.size() != 5)
+    return invalid_argument("src_format is '" + formats.from + "'; it must have four or five letters");
   TROUPE_ASSIGN(Tensor* const y, context.output(0, context.input(0).shape()));
   return FormatArguments{context.input(0), *y, std::move(formats)};
 }

@@ -347,6 +347,8 @@ void add_data_format_cases(OpCases& cases) {
   cases.good("DataFormatDimMap", {ints({})});
   cases.bad("DataFormatDimMap", {ints({4})}, {}, "dimension 4 is not in [-4, 4), the dimensions of 'NHWC'");
   cases.bad("DataFormatDimMap", {ints({-5})}, {}, "dimension -5");
+  cases.bad("DataFormatDimMap", {ints({1, 0})}, formats("NC", "CN"),
+            "src_format is 'NC'; it must have four or five letters");
   cases.good_in_every_type("DataFormatVecPermute", {ints(Shape{4, 2}, {1, 2, 3, 4, 5, 6, 7, 8})});
   cases.good("DataFormatVecPermute", {ints({1, 2, 3, 4})}, formats("NCHW", "NHWC"));
   cases.good("DataFormatVecPermute", {ints({1, 2})}, formats("NHWC", "WHCN"));
