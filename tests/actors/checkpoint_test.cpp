@@ -414,7 +414,10 @@ BOOST_AUTO_TEST_CASE(a_full_disk_fails_the_save_and_the_one_before_stays) {
     throw_if_failed(save(at.session, 1));
     at.disk.set_capacity(capacity);
     assign(at.model, at.session, 2);
-    BOOST_TEST_REQUIRE((save(at.session, 2).code() == Code::ResourceExhausted));
+    const Status full = save(at.session, 2);
+    BOOST_TEST_REQUIRE((full.code() == Code::ResourceExhausted), full.message()
+                                                                     << ", of " << capacity << " bytes; "
+                                                                     << whole.disk.used() << " were needed");
     BOOST_TEST_REQUIRE(count_files(at.disk, folder) == 3u);
     BOOST_TEST_REQUIRE(round_after_restart(at.disk, 2) == 1u);
     at.disk.set_capacity(UINT64_MAX);
