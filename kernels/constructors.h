@@ -218,6 +218,7 @@ inline Output rfft2d(const Scope& g, Argument input, Argument fft_length, DType 
 inline Output rfft3d(const Scope& g, Argument input, Argument fft_length, DType dtype = DType::Complex64) { return g.call("rfft3d", {input, fft_length, dtype}); }
 inline Output right_shift(const Scope& g, Argument x, Argument y) { return g.call("right_shift", {x, y}); }
 inline Output rint(const Scope& g, Argument x) { return g.call("rint", {x}); }
+inline Output roll(const Scope& g, Argument input, Argument shift, Argument axis) { return g.call("roll", {input, shift, axis}); }
 inline Output round(const Scope& g, Argument x) { return g.call("round", {x}); }
 inline Output rsqrt(const Scope& g, Argument x) { return g.call("rsqrt", {x}); }
 inline Output scatter_add(const Scope& g, Argument ref, Argument indices, Argument updates, bool use_locking = false) { return g.call("scatter_add", {ref, indices, updates, use_locking}); }

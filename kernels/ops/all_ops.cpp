@@ -88,6 +88,7 @@ void add_replica_ops(OpLibrary& library);
 void add_requantize_ops(OpLibrary& library);
 void add_reverse(OpLibrary& library);
 void add_reverse_sequence(OpLibrary& library);
+void add_roll(OpLibrary& library);
 void add_scatter_ops(OpLibrary& library);
 void add_segment_ops(OpLibrary& library);
 void add_select(OpLibrary& library);
@@ -221,6 +222,7 @@ std::shared_ptr<const OpLibrary> make_op_library(const std::function<void(OpLibr
   add_requantize_ops(*library);
   add_reverse(*library);
   add_reverse_sequence(*library);
+  add_roll(*library);
   add_scatter_ops(*library);
   add_segment_ops(*library);
   add_select(*library);

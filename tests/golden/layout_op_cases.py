@@ -178,6 +178,14 @@ def turning():
         case("Reverse", filled([2, 3], dtype), boolean([True, False]))
         case("ConjugateTranspose", filled([2, 3], dtype), i32([1, 0]))
         case("ParallelConcat", [filled([1, 2], dtype), filled([1, 2], dtype)], shape=tf.TensorShape([2, 2]))
+    for dtype in MOVED:
+        case("Roll", filled([2, 3], dtype), i32([1, -1]), i32([0, 1]))
+    for shift, axis in ((i32(4), i64(-1)), (i64([1, 2, 1]), i32([0, 1, 0])), (i32([]), i32([]))):
+        case("Roll", ramp([3, 2, 5]), shift, axis)
+    case("Roll", zeros([0, 2]), i32(1), i32(0))
+    case("Roll", f32(1), i32(1), i32(0), fails=True)
+    case("Roll", ramp([3, 2]), i32(1), i32(2), fails=True)
+    case("Roll", ramp([3, 2]), i32([1, 2]), i32([1]), fails=True)
     for dtype in COMPLEX:
         case("ConjugateTranspose", numpy.array([[1 + 2j, -1j], [3, 4 - 1j]], dtype=dtype), i64([1, 0]))
     case("Reverse", ramp([2, 3, 2]), boolean([True, False, True]))

@@ -294,6 +294,21 @@ void add_position_cases(OpCases& cases) {
   cases.bad("Reverse", {box, bools(Shape{3, 1}, {true, false, true})}, {}, "[3,1]");
 }
 
+void add_roll_cases(OpCases& cases) {
+  const Tensor box = random_doubles(Shape{3, 3, 5}, 1, 9);
+  cases.good_in_every_type("Roll", {box, ints({1, -2}), ints({0, -1})});
+  cases.good("Roll", {box, int_scalar(7), int_scalar(1)});
+  cases.good("Roll", {box, ints({1, 1, 4}), ints({2, 2, 2})});
+  cases.good("Roll", {converted(box, f32), Tensor::vector<int64_t>({INT64_MAX, INT64_MIN}), ints({0, 2})});
+  cases.good("Roll", {box, ints({}), ints({})});
+  cases.good("Roll", {rows(0), ints({3}), ints({0})});
+  cases.bad("Roll", {one(), int_scalar(1), int_scalar(0)}, {}, "input is a scalar");
+  cases.bad("Roll", {box, int_scalar(1), int_scalar(3)}, {}, "axis 3 is outside [-3, 3)");
+  cases.bad("Roll", {box, ints({1, 2}), ints({0})}, {}, "");
+  cases.bad("Roll", {box, ints(Shape{1, 1}, {1}), ints(Shape{1, 1}, {0})}, {},
+            "[1,1]; they must be scalars or vectors");
+}
+
 void add_gather_nd_cases(OpCases& cases) {
   const Tensor box = random_doubles(Shape{2, 3, 5}, 1, 9), pairs = ints(Shape{3, 2}, {1, 2, 0, 0, 1, 2});
   cases.good_in_every_type("GatherNd", {box, pairs});
@@ -481,6 +496,7 @@ void add_array_cases(OpCases& cases) {
   add_one_hot_cases(cases);
   add_position_cases(cases);
   add_gather_nd_cases(cases);
+  add_roll_cases(cases);
   add_select_cases(cases);
   add_select_v2_cases(cases);
   add_unique_cases(cases);
