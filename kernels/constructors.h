@@ -140,6 +140,7 @@ inline Output logical_and(const Scope& g, Argument x, Argument y) { return g.cal
 inline Output logical_not(const Scope& g, Argument x) { return g.call("logical_not", {x}); }
 inline Output logical_or(const Scope& g, Argument x, Argument y) { return g.call("logical_or", {x, y}); }
 inline Output lower_bound(const Scope& g, Argument sorted_inputs, Argument values, DType out_type = i32) { return g.call("lower_bound", {sorted_inputs, values, out_type}); }
+inline Output lrn(const Scope& g, Argument input, int64_t depth_radius = 5, Argument bias = {}, Argument alpha = {}, Argument beta = {}) { return g.call("lrn", {input, depth_radius, bias, alpha, beta}); }
 inline Output matmul(const Scope& g, Argument a, Argument b, bool transpose_a = false, bool transpose_b = false) { return g.call("matmul", {a, b, transpose_a, transpose_b}); }
 inline Output matrix_band_part(const Scope& g, Argument input, Argument num_lower, Argument num_upper) { return g.call("matrix_band_part", {input, num_lower, num_upper}); }
 inline Output matrix_determinant(const Scope& g, Argument input) { return g.call("matrix_determinant", {input}); }
@@ -277,6 +278,7 @@ inline Output tensor_scatter_sub(const Scope& g, Argument tensor, Argument indic
 inline Output tensor_scatter_update(const Scope& g, Argument tensor, Argument indices, Argument updates) { return g.call("tensor_scatter_update", {tensor, indices, updates}); }
 inline Output thread_unsafe_unigram_candidate_sampler(const Scope& g, Argument true_classes, int64_t num_true, int64_t num_sampled, bool unique, int64_t range_max, int64_t seed = 0, int64_t seed2 = 0) { return g.call("thread_unsafe_unigram_candidate_sampler", {true_classes, num_true, num_sampled, unique, range_max, seed, seed2}); }
 inline Output tile(const Scope& g, Argument input, Argument multiples) { return g.call("tile", {input, multiples}); }
+inline Output top_k(const Scope& g, Argument input, Argument k, bool sorted = true) { return g.call("top_k", {input, k, sorted}); }
 inline Output transpose(const Scope& g, Argument a, Argument perm) { return g.call("transpose", {a, perm}); }
 inline Output truncate_div(const Scope& g, Argument x, Argument y) { return g.call("truncate_div", {x, y}); }
 inline Output truncate_mod(const Scope& g, Argument x, Argument y) { return g.call("truncate_mod", {x, y}); }

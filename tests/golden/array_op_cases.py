@@ -132,6 +132,17 @@ def differing():
     case("ListDiff", i32([1, 1]), i32([]))
     case("ListDiff", i32([[1]]), i32([1]), fails=True)
     case("UniqueWithCounts", i64([]), out_idx=tf.int64)
+    for op in ("UniqueV2", "UniqueWithCountsV2"):
+        box = f32([[[1, 2], [3, 4]], [[5, 6], [7, 8]], [[1, 2], [3, 4]]])
+        for axis in (i64([0]), i32([1]), i64([-1])):
+            case(op, box, axis)
+        case(op, text([["a", "b", "a"], ["c", "c", "c"]]), i64([1]), out_idx=tf.int64)
+        case(op, f32([NAN, -0.0, 0, NAN, 1]), i64([]))
+        case(op, f32([[1, NAN], [0, 2], [-0.0, 2], [1, NAN]]), i64([0]))
+        case(op, zeros([0, 2]), i64([0]))
+        case(op, box, i64([]), fails=True)
+        case(op, box, i64([0, 1]), fails=True)
+        case(op, box, i64([3]), fails=True)
 
 
 def channels():

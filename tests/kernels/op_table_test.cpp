@@ -125,7 +125,9 @@ bool lacks_gradient(const OpDef& op) {
                                                     "TensorListSetItem",
                                                     "TensorListStack",
                                                     "Unique",
+                                                    "UniqueV2",
                                                     "UniqueWithCounts",
+                                                    "UniqueWithCountsV2",
                                                     "UpperBound"};
   const bool is_control_flow = op.served_by == ServedBy::Step && op.effect == Effect::Step;
   const bool has_own_gradient = op.gradient || op.not_differentiable;

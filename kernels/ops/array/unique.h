@@ -1,25 +1,29 @@
-// Unique, UniqueWithCounts and ListDiff: the checks on the host, and the arguments that they return to the compute function of
-// each type of device (kernels/core/checked_kernel.h). Any thread may call the checks. The number of values of an output
-// depends on the elements, so these kernels measure first (make_measured_kernel). Zeros of either sign are equal; a NaN equals
-// nothing.
+// Unique, UniqueWithCounts, UniqueV2, UniqueWithCountsV2 and ListDiff: the checks on the host, and the arguments that they return
+// to the compute function of each type of device (kernels/core/checked_kernel.h). Any thread may call the checks. The number of
+// values of an output depends on the elements, so these kernels measure first (make_measured_kernel). Zeros of either sign are
+// equal; a NaN equals nothing.
 #pragma once
 
 #include "kernels/core/checked_kernel.h"
 
 namespace troupe {
 
-/// y = the distinct values of x, in the order of their first occurrence. Measuring sets idx, firsts and distinct; computing
-/// sets y and count.
+/// y = the distinct slices of x along an axis, in the order of their first occurrence. Measuring sets idx, firsts and distinct;
+/// computing sets y and count.
 struct UniqueArguments {
-  const Tensor& x;       ///< a vector of at most 2^31 - 1 elements
-  Tensor& idx;           ///< int32 or int64; for each element of x, its position in y
-  Tensor firsts;         ///< int32, as long as x: the first position of each distinct value; scratch memory
-  int64_t distinct = 0;  ///< the number of distinct values
-  Tensor* y = nullptr;   ///< `distinct` elements, like count
-  Tensor* count = nullptr;  ///< how often each value occurs, in the dtype of idx; null for Unique
+  const Tensor& x;  ///< at most 2^31 - 1 slices; for Unique and UniqueWithCounts a vector
+  size_t axis;      ///< 0 for a vector
+  Tensor& idx;      ///< int32 or int64; for each slice of x, its position in y
+  /// int32, one element for each slice: the first position of each distinct one; scratch memory.
+  Tensor firsts;
+  int64_t distinct = 0;  ///< the number of distinct slices
+  Tensor* y = nullptr;   ///< of the shape of x but for `distinct` slices along the axis
+  /// How often each slice occurs, in the dtype of idx; null for Unique and UniqueV2.
+  Tensor* count = nullptr;
 };
 
-/// Checks Unique and UniqueWithCounts. Fails with InvalidArgument if x is no vector or too long.
+/// Checks Unique, UniqueWithCounts and their V2. Fails with InvalidArgument if x is not a vector and has no axis, if the axis is
+/// outside [-rank, rank), or if there are too many slices.
 Result<UniqueArguments> check_unique(KernelContext& context);
 /// Allocates the outputs after measuring.
 Status allocate_unique(UniqueArguments& arguments, KernelContext& context);

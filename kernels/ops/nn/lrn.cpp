@@ -228,7 +228,9 @@ OpDefBuilder with_attributes(OpDefBuilder op) {
 }  // namespace
 
 void add_lrn_ops(OpLibrary& library) {
-  library.op(with_attributes(OpDefBuilder("LRN").input("input: T")).gradient(lrn_gradient));
+  library.op(with_attributes(OpDefBuilder("LRN").input("input: T"))
+                 .constructor("lrn(input, depth_radius, bias, alpha, beta)")
+                 .gradient(lrn_gradient));
   library.op(with_attributes(
       OpDefBuilder("LRNGrad").input("input_grads: T").input("input_image: T").input("output_image: T")));
   for (const char* name : {"LRN", "LRNGrad"}) library.kernel(cpu_kernel(name, check_lrn, compute_lrn));

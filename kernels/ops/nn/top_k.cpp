@@ -245,6 +245,7 @@ void add_top_k_ops(OpLibrary& library) {
                  .attr("T: realnumbertype")
                  .attr("Tk: {int16, int32, int64} = int32")
                  .attr("index_type: {int16, int32, int64} = int32")
+                 .constructor("top_k(input, k, sorted)")
                  .shape(top_k_shape)
                  .gradient(top_k_gradient));
   for (const char* name : {"TopK", "TopKV2"})

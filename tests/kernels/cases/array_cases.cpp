@@ -299,7 +299,7 @@ void add_roll_cases(OpCases& cases) {
   cases.good_in_every_type("Roll", {box, ints({1, -2}), ints({0, -1})});
   cases.good("Roll", {box, int_scalar(7), int_scalar(1)});
   cases.good("Roll", {box, ints({1, 1, 4}), ints({2, 2, 2})});
-  cases.good("Roll", {converted(box, f32), Tensor::vector<int64_t>({INT64_MAX, INT64_MIN}), ints({0, 2})});
+  cases.good("Roll", {converted(box, f32), longs({INT64_MAX, INT64_MIN}), ints({0, 2})});
   cases.good("Roll", {box, ints({}), ints({})});
   cases.good("Roll", {rows(0), ints({3}), ints({0})});
   cases.bad("Roll", {one(), int_scalar(1), int_scalar(0)}, {}, "input is a scalar");
@@ -384,6 +384,19 @@ void add_unique_cases(OpCases& cases) {
   cases.good_in_every_type("UniqueWithCounts", {doubles(Shape{7}, {3, 1, 3, 2, 1, 1, 9})});
   cases.good("UniqueWithCounts", {doubles(Shape{0}, {})});
   cases.bad("UniqueWithCounts", {doubles({}, {1})}, {}, "[]");
+  const Tensor rows = doubles(Shape{3, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8, 1, 2, 3, 4});
+  for (const char* op : {"UniqueV2", "UniqueWithCountsV2"}) {
+    cases.good_in_every_type(op, {rows, longs({0})});
+    cases.good(op, {rows, ints({-1})}, {{"out_idx", i64}});
+    cases.good(op, {doubles(Shape{4}, {3, 1, 3, nan}), longs({})});
+    cases.good(op, {doubles(Shape{2, 3}, {nan, 1, nan, 2, 1, 2}), longs({1})});
+    cases.good(op, {doubles(Shape{0, 2}, {}), longs({0})});
+    cases.good(op, {doubles(Shape{2, 0}, {}), longs({0})});
+    cases.bad(op, {rows, longs({})}, {}, "x has rank 3 and no axis is given, so it must be a vector");
+    cases.bad(op, {rows, longs({0, 1})}, {}, "axis has 2 elements; it must have one or none");
+    cases.bad(op, {rows, longs({3})}, {}, "axis 3");
+    cases.bad(op, {rows, Tensor::scalar<int64_t>(0)}, {}, "");
+  }
   const Tensor some = doubles(Shape{3}, {1, 9, 4});
   cases.good_in_every_type("ListDiff", {doubles(Shape{7}, {3, 1, 3, 2, 1, 1, 9}), some});
   cases.good("ListDiff", {doubles(Shape{0}, {}), some});
