@@ -59,6 +59,32 @@ struct SquaredDifference {
     return hn::Mul(difference, difference);
   }
 };
+struct FloorDiv {
+  template <class D>
+  static HWY_INLINE Vector<D> apply(D, Vector<D> a, Vector<D> b) {
+    return hn::Floor(hn::Div(a, b));
+  }
+};
+struct FloorMod {  // with the sign of b
+  template <class D>
+  static HWY_INLINE Vector<D> apply(D d, Vector<D> a, Vector<D> b) {
+    const auto rest = truncated_mod(d, a, b), zero = hn::Zero(d);
+    const auto differs = hn::Xor(hn::Lt(rest, zero), hn::Lt(b, zero));
+    return hn::IfThenElse(hn::And(hn::Ne(rest, zero), differs), hn::Add(rest, b), rest);
+  }
+};
+struct Mod {
+  template <class D>
+  static HWY_INLINE Vector<D> apply(D d, Vector<D> a, Vector<D> b) {
+    return truncated_mod(d, a, b);
+  }
+};
+struct Pow {
+  template <class D>
+  static HWY_INLINE Vector<D> apply(D d, Vector<D> a, Vector<D> b) {
+    return pow(d, a, b);
+  }
+};
 struct EluGrad {  // dy (y + 1) where y < 0, dy elsewhere
   template <class D>
   static HWY_INLINE Vector<D> apply(D d, Vector<D> dy, Vector<D> y) {
@@ -172,6 +198,12 @@ BinaryLoop binary_loop_of(VectorBinary function) {
     case VectorBinary::Div: return binary_loop<Div, T>;
     case VectorBinary::Maximum: return binary_loop<Maximum, T>;
     case VectorBinary::Minimum: return binary_loop<Minimum, T>;
+    case VectorBinary::FloorDiv: return binary_loop<FloorDiv, T>;
+    case VectorBinary::FloorMod: return binary_loop<FloorMod, T>;
+    case VectorBinary::Mod: return binary_loop<Mod, T>;
+    case VectorBinary::Pow:
+      if constexpr (std::is_same_v<T, float>) return binary_loop<Pow, T>;
+      return nullptr;
     case VectorBinary::SquaredDifference: return binary_loop<SquaredDifference, T>;
     case VectorBinary::EluGrad: return binary_loop<EluGrad, T>;
     case VectorBinary::SeluGrad: return binary_loop<SeluGrad, T>;

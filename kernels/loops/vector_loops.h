@@ -26,7 +26,9 @@ enum class VectorUnary : uint8_t {
   Ceil,
   Cos,
   Elu,
+  Erf,
   Exp,
+  Expm1,
   Floor,
   Log,
   Log1p,
@@ -38,6 +40,7 @@ enum class VectorUnary : uint8_t {
   Rsqrt,
   Selu,
   Sigmoid,
+  Sign,
   Sin,
   Softplus,
   Softsign,
@@ -54,6 +57,10 @@ enum class VectorBinary : uint8_t {
   Div,
   Maximum,
   Minimum,
+  FloorDiv,
+  FloorMod,
+  Mod,
+  Pow,
   SquaredDifference,
   EluGrad,
   ReciprocalGrad,
@@ -70,7 +77,7 @@ enum class VectorBinary : uint8_t {
 
 enum class VectorReduction : uint8_t { Sum, Prod, Max, Min, SumOfSquares };
 
-/// Return the loop for float or double; null for other types.
+/// Return the loop for float or double; null for other types, and for double for Erf and Pow.
 UnaryLoop vector_loop(VectorUnary function, DType dtype);
 BinaryLoop vector_loop(VectorBinary function, DType dtype);
 ReduceLoop vector_loop(VectorReduction function, DType dtype);

@@ -43,10 +43,22 @@ struct Selu {
                           hn::Mul(constant(d, selu_scale), x));
   }
 };
+struct Erf {
+  template <class D>
+  static HWY_INLINE Vector<D> apply(D d, Vector<D> x) {
+    return erf(d, x);
+  }
+};
 struct Exp {
   template <class D>
   static HWY_INLINE Vector<D> apply(D d, Vector<D> x) {
     return exp(d, x);
+  }
+};
+struct Expm1 {
+  template <class D>
+  static HWY_INLINE Vector<D> apply(D d, Vector<D> x) {
+    return expm1(d, x);
   }
 };
 struct Floor {
@@ -137,6 +149,13 @@ struct Sin {
         d, x, [](D tag, Vector<D> v) { return hn::Sin(tag, v); }, [](auto v) { return std::sin(v); });
   }
 };
+struct Sign {  // NaN stays
+  template <class D>
+  static HWY_INLINE Vector<D> apply(D d, Vector<D> x) {
+    const auto is_zero_or_nan = hn::Not(hn::Or(hn::Lt(x, hn::Zero(d)), hn::Gt(x, hn::Zero(d))));
+    return hn::IfThenElse(is_zero_or_nan, hn::Add(x, hn::Zero(d)), hn::CopySign(constant(d, 1), x));
+  }
+};
 struct Softplus {  // max(x, 0) + log(1 + exp(-|x|))
   template <class D>
   static HWY_INLINE Vector<D> apply(D d, Vector<D> x) {
@@ -192,7 +211,11 @@ UnaryLoop unary_loop_of(VectorUnary function) {
     case VectorUnary::Cos: return unary_loop<Cos, T>;
     case VectorUnary::Elu: return unary_loop<Elu, T>;
     case VectorUnary::Selu: return unary_loop<Selu, T>;
+    case VectorUnary::Erf:
+      if constexpr (std::is_same_v<T, float>) return unary_loop<Erf, T>;
+      return nullptr;
     case VectorUnary::Exp: return unary_loop<Exp, T>;
+    case VectorUnary::Expm1: return unary_loop<Expm1, T>;
     case VectorUnary::Floor: return unary_loop<Floor, T>;
     case VectorUnary::Log: return unary_loop<Log, T>;
     case VectorUnary::Log1p: return unary_loop<Log1p, T>;
@@ -203,6 +226,7 @@ UnaryLoop unary_loop_of(VectorUnary function) {
     case VectorUnary::Round: return unary_loop<Round, T>;
     case VectorUnary::Rsqrt: return unary_loop<Rsqrt, T>;
     case VectorUnary::Sigmoid: return unary_loop<Sigmoid, T>;
+    case VectorUnary::Sign: return unary_loop<Sign, T>;
     case VectorUnary::Sin: return unary_loop<Sin, T>;
     case VectorUnary::Softplus: return unary_loop<Softplus, T>;
     case VectorUnary::Softsign: return unary_loop<Softsign, T>;

@@ -219,16 +219,16 @@ void add_division(OpLibrary& library) {
   library.kernel(binary_kernel("TruncateDiv", scalar_binary_loop_of<TruncateDiv, WideRealTypes>,
                                Cost::Arithmetic, check_divisor));
   library.op(binary_op("FloorDiv", "T: realnumbertype", "floor_div").not_differentiable());
-  library.kernel(binary_kernel("FloorDiv", scalar_binary_loop_of<FloorDiv, WideRealTypes>, Cost::Arithmetic,
-                               check_divisor));
+  library.kernel(binary_kernel("FloorDiv", binary_loop<VectorBinary::FloorDiv, FloorDiv, IntegerTypes>,
+                               Cost::Arithmetic, check_divisor));
   library.op(binary_op("FloorMod", "T: realnumbertype", "floor_mod").gradient(mod_gradient));
-  library.kernel(binary_kernel("FloorMod", scalar_binary_loop_of<FloorMod, WideRealTypes>,
+  library.kernel(binary_kernel("FloorMod", binary_loop<VectorBinary::FloorMod, FloorMod, IntegerTypes>,
                                Cost::Transcendental, check_divisor));
   for (const char* name : {"Mod", "TruncateMod"}) {
     library.op(binary_op(name, "T: realnumbertype", name == std::string_view("Mod") ? "mod" : "truncate_mod")
                    .gradient(mod_gradient));
-    library.kernel(
-        binary_kernel(name, scalar_binary_loop_of<Mod, WideRealTypes>, Cost::Transcendental, check_divisor));
+    library.kernel(binary_kernel(name, binary_loop<VectorBinary::Mod, Mod, IntegerTypes>,
+                                 Cost::Transcendental, check_divisor));
   }
 }
 
@@ -264,8 +264,9 @@ void add_elementwise_binary_ops(OpLibrary& library) {
                  .gradient(atan2_gradient));
   library.kernel(binary_kernel("Atan2", scalar_binary_loop_of<Atan2, FloatTypes>, Cost::Transcendental));
   library.op(binary_op("Pow", "T: numbertype", "pow").gradient(pow_gradient));
-  library.kernel(binary_kernel("Pow", scalar_binary_loop_of<Pow, WideNumberTypes>, Cost::Transcendental,
-                               check_exponent));
+  library.kernel(binary_kernel(
+      "Pow", binary_loop<VectorBinary::Pow, Pow, Joined<TypeList<double>, IntegerAndComplexTypes>>,
+      Cost::Transcendental, check_exponent));
   library.op(binary_op("SquaredDifference", "T: numbertype", "squared_difference")
                  .commutative()
                  .gradient(squared_difference_gradient));

@@ -307,7 +307,7 @@ void add_arithmetic(OpLibrary& library) {
   library.op(unary_op("Abs", real_types, "abs").gradient(abs_gradient));
   library.kernel(unary_kernel("Abs", unary_loop<VectorUnary::Abs, Abs, IntegerTypes>));
   library.op(unary_op("Sign", number, "sign").gradient(zero_gradient));
-  library.kernel(unary_kernel("Sign", scalar_unary_loop_of<Sign, WideNumberTypes>));
+  library.kernel(unary_kernel("Sign", unary_loop<VectorUnary::Sign, Sign, IntegerAndComplexTypes>));
   library.op(unary_op("Floor", floating, "floor").not_differentiable());
   library.op(unary_op("Ceil", floating, "ceil").not_differentiable());
   library.op(unary_op("Round", "T: {half, bfloat16, float, double, int8, int16, int32, int64}", "round")
@@ -340,10 +340,11 @@ void add_transcendental(OpLibrary& library) {
   library.op(unary_op("Exp", floating_or_complex, "exp").gradient(exp_gradient));
   library.kernel(unary_kernel("Exp", unary_loop<VectorUnary::Exp, Exp, ComplexTypes>, Cost::Transcendental));
   library.op(unary_op("Expm1", floating_or_complex, "expm1").gradient(expm1_gradient));
-  library.kernel(unary_kernel("Expm1", scalar_unary_loop_of<Expm1, Joined<FloatTypes, ComplexTypes>>,
-                              Cost::Transcendental));
+  library.kernel(
+      unary_kernel("Expm1", unary_loop<VectorUnary::Expm1, Expm1, ComplexTypes>, Cost::Transcendental));
   library.op(unary_op("Erf", floating, "erf").gradient(erf_gradient));
-  library.kernel(unary_kernel("Erf", scalar_unary_loop_of<Erf, FloatTypes>, Cost::Transcendental));
+  library.kernel(
+      unary_kernel("Erf", unary_loop<VectorUnary::Erf, Erf, TypeList<double>>, Cost::Transcendental));
   library.op(unary_op("Erfc", floating, "erfc").gradient(erfc_gradient));
   library.kernel(unary_kernel("Erfc", scalar_unary_loop_of<Erfc, FloatTypes>, Cost::Transcendental));
   library.op(unary_op("Log", floating_or_complex, "log").gradient(log_gradient));
