@@ -5,6 +5,7 @@
 #include "kernels/loops/cast.h"
 #include "kernels/loops/column_convolution.h"
 #include "kernels/loops/direct_convolution.h"
+#include "kernels/loops/panel_gemm.h"
 #include "kernels/loops/winograd.h"
 
 namespace troupe {
@@ -36,10 +37,39 @@ std::optional<WinogradSizes> winograd_sizes(ConvolutionPass pass, const Convolut
   return winograd_pays(result) ? std::optional(result) : std::nullopt;
 }
 
-Status winograd(DeviceContext& device, ConvolutionPass pass, const WinogradSizes& sizes, const float* a,
-                const float* b, float* out) {
-  if (pass == ConvolutionPass::FilterGradient) return winograd_filter_gradient(device, sizes, a, b, out);
-  return winograd_convolution(device, sizes, a, b, pass == ConvolutionPass::ImageGradient, out);
+/// The form of the filters that Winograd's algorithm transforms; the plans of oneDNN count from 1.
+constexpr uint64_t winograd_form = 0;
+
+Status winograd(DeviceContext& device, ConvolutionPass pass, const WinogradSizes& sizes, const Tensor& a,
+                const Tensor& b, float* out, KeptFilter* kept) {
+  const float *const images = a.as<float>().data(), *const filter = b.as<float>().data();
+  if (pass == ConvolutionPass::FilterGradient)
+    return winograd_filter_gradient(device, sizes, images, filter, out);
+  if (kept)
+    if (const auto found = kept->find(b, winograd_form))
+      return winograd_convolution(device, sizes, images, *found, out);
+  TROUPE_ASSIGN(const Tensor points,
+                winograd_filter(device, sizes, filter, pass == ConvolutionPass::ImageGradient));
+  if (kept && kept->wants(b)) kept->keep(b, winograd_form, points);
+  return winograd_convolution(device, sizes, images, points, out);
+}
+
+/// A convolution as a product of matrices.
+struct Product {
+  MatrixView<float> a, b;
+};
+
+/// Returns the product of all positions with the filter, if the windows have one element and a product of few rows pays.
+std::optional<Product> as_product(ConvolutionPass pass, const ConvolutionSizes& sizes, const Tensor& a,
+                                  const Tensor& b) {
+  if (pass != ConvolutionPass::Forward || sizes.groups != 1) return std::nullopt;
+  for (const ConvolutionAxis& axis : sizes.axes)
+    if (axis.window != 1 || axis.stride != 1 || axis.output != axis.input) return std::nullopt;
+  const int64_t positions = sizes.batch * sizes.image_elements() / sizes.in_channels;
+  const Product result{
+      MatrixView<float>::of(a.as<float>().data(), positions, sizes.in_channels, false),
+      MatrixView<float>::of(b.as<float>().data(), sizes.in_channels, sizes.out_channels, false)};
+  return panel_gemm_pays(result.a, result.b) ? std::optional(result) : std::nullopt;
 }
 
 }  // namespace
@@ -55,7 +85,8 @@ int64_t ConvolutionSizes::filter_elements() const {
 }
 
 Convolution::Convolution(ConvolutionPass pass)
-    : pass_(pass), direct_(std::make_unique<DirectConvolution>(pass)) {}
+    : pass_(pass), direct_(std::make_unique<DirectConvolution>(pass)),
+      kept_(pass == ConvolutionPass::Forward ? std::make_unique<KeptFilter>() : nullptr) {}
 Convolution::Convolution(Convolution&&) noexcept = default;
 Convolution::~Convolution() = default;
 
@@ -76,14 +107,16 @@ Status Convolution::run(DeviceContext& device, const ConvolutionSizes& sizes, co
   return {};
 }
 
-Status Convolution::run_float(DeviceContext& device, const ConvolutionSizes& sizes, const Tensor& a_tensor,
-                              const Tensor& b_tensor, Tensor& out_tensor) const {
-  const float *const a = a_tensor.as<float>().data(), *const b = b_tensor.as<float>().data();
+Status Convolution::run_float(DeviceContext& device, const ConvolutionSizes& sizes, const Tensor& a,
+                              const Tensor& b, Tensor& out_tensor) const {
   float* const out = out_tensor.write<float>().data();
-  if (const auto tiled = winograd_sizes(pass_, sizes)) return winograd(device, pass_, *tiled, a, b, out);
-  Status status = direct_->run(device, sizes, a, b, out);
+  if (const auto tiled = winograd_sizes(pass_, sizes))
+    return winograd(device, pass_, *tiled, a, b, out, kept_.get());
+  if (const auto product = as_product(pass_, sizes, a, b))
+    return panel_gemm(device, product->a, product->b, b, *kept_, out);
+  Status status = direct_->run(device, sizes, a, b, out, kept_.get());
   if (status.code() != Code::Unimplemented) return status;
-  return column_convolution(device, pass_, sizes, a, b, out);
+  return column_convolution(device, pass_, sizes, a.as<float>().data(), b.as<float>().data(), out);
 }
 
 }  // namespace troupe

@@ -3,7 +3,8 @@
 // neighbours. float goes to Winograd's algorithm (kernels/loops/winograd.h) where it pays, else to oneDNN, whose direct
 // convolutions are at the peak of multiply-adds; half and bfloat16 are computed in float and rounded once; double and int32 go to
 // blocked products. The algorithm and the cut of the work depend on the sizes alone, so equal inputs give equal bits for any
-// number of threads. Thread-safe: a Convolution is const but for a cache of what oneDNN prepared.
+// number of threads. Thread-safe: a Convolution is const but for a cache of what oneDNN prepared and, of a forward convolution, the
+// filter in the layout that the algorithm uses.
 #pragma once
 
 #include <memory>
@@ -45,6 +46,7 @@ enum class ConvolutionPass : uint8_t {
 };
 
 class DirectConvolution;
+class KeptFilter;
 
 class Convolution {
  public:
@@ -63,6 +65,7 @@ class Convolution {
 
   ConvolutionPass pass_;
   std::unique_ptr<const DirectConvolution> direct_;
+  std::unique_ptr<KeptFilter> kept_;  ///< null for gradients, whose filters change in every step
 };
 
 }  // namespace troupe

@@ -126,6 +126,7 @@ ConvolutionSizes rows_of(ConvolutionSizes sizes, int64_t begin, int64_t end, int
 
 /// All that is known before there are elements.
 struct Plan {
+  uint64_t number = 0;  ///< different for each plan of a cache, never 0
   ConvolutionSizes sizes;
   std::vector<Primitive> primitives;
   std::vector<Piece> pieces;
@@ -166,8 +167,9 @@ void cut_rows(Plan& plan, const dnnl::engine& engine, int64_t pieces) {
 }
 
 std::shared_ptr<const Plan> make_plan(ConvolutionPass pass, const dnnl::engine& engine,
-                                      const ConvolutionSizes& sizes) {
+                                      const ConvolutionSizes& sizes, uint64_t number) {
   auto plan = std::make_shared<Plan>();
+  plan->number = number;
   plan->sizes = sizes;
   if (pass == ConvolutionPass::FilterGradient)
     cut_images(*plan, pass, engine, pieces_of(sizes, std::min(sizes.batch, max_parts)));
@@ -197,6 +199,7 @@ struct DirectConvolution::Cache {
   const dnnl::engine engine{dnnl::engine::kind::cpu, 0};
   std::mutex mutex;
   std::deque<std::shared_ptr<const Plan>> plans;
+  uint64_t made = 0;  ///< how many plans
 
   Result<std::shared_ptr<const Plan>> find(ConvolutionPass pass, const ConvolutionSizes& sizes) {
     const std::lock_guard lock(mutex);
@@ -204,7 +207,7 @@ struct DirectConvolution::Cache {
       if (plan->sizes == sizes) return plan;
     omp_set_num_threads(1);  // a primitive cuts its work for the threads of the moment at which it is made
     try {
-      plans.push_front(make_plan(pass, engine, sizes));
+      plans.push_front(make_plan(pass, engine, sizes, ++made));
     } catch (const dnnl::error& error) {
       return unimplemented(std::string("oneDNN: ") + error.what());
     }
@@ -221,19 +224,15 @@ class Run {
   Run(DeviceContext& device, const dnnl::engine& engine, const Plan& plan)
       : device_(device), engine_(engine), plan_(plan) {}
 
-  Status with_filter(ConvolutionPass pass, const float* images, const float* filter, float* out) {
-    std::optional<Tensor> packed;
-    if (plan_.packs) {
-      TROUPE_ASSIGN(packed, bytes(device_, plan_.packed.get_size()));
-      reorder(filter_desc(plan_.sizes), filter, plan_.packed, packed->mutable_data());
-      filter = reinterpret_cast<const float*>(packed->data());
-    }
+  Status with_filter(ConvolutionPass pass, const float* images, const Tensor& given, float* out,
+                     KeptFilter* kept) {
+    TROUPE_ASSIGN(const Tensor filter, plan_.packs ? packed(given, kept) : given);
     const bool forward = pass == ConvolutionPass::Forward;
     return each_piece([&](const Piece& piece, const Primitive& primitive, Arguments& arguments) {
       const float* const from = images + (forward ? input_offset(piece) : output_offset(piece));
       float* const to = out + (forward ? output_offset(piece) : input_offset(piece));
       arguments.add(forward ? DNNL_ARG_SRC : DNNL_ARG_DIFF_DST, image_desc(primitive.sizes, !forward), from);
-      arguments.add(DNNL_ARG_WEIGHTS, plan_.packed, filter);
+      arguments.add(DNNL_ARG_WEIGHTS, plan_.packed, filter.data());
       arguments.add(forward ? DNNL_ARG_DST : DNNL_ARG_DIFF_SRC, image_desc(primitive.sizes, forward), to);
     });
   }
@@ -262,6 +261,16 @@ class Run {
   }
 
  private:
+  /// Returns the filter in the layout of the plan.
+  Result<Tensor> packed(const Tensor& filter, KeptFilter* kept) {
+    if (kept)
+      if (auto found = kept->find(filter, plan_.number)) return *std::move(found);
+    TROUPE_ASSIGN(Tensor result, bytes(device_, plan_.packed.get_size()));
+    reorder(filter_desc(plan_.sizes), filter.data(), plan_.packed, result.mutable_data());
+    if (kept && kept->wants(filter)) kept->keep(filter, plan_.number, result);
+    return result;
+  }
+
   class Arguments {
    public:
     explicit Arguments(const dnnl::engine& engine) : engine_(engine) {}
@@ -344,12 +353,13 @@ class Run {
 DirectConvolution::DirectConvolution(ConvolutionPass pass) : pass_(pass), cache_(std::make_unique<Cache>()) {}
 DirectConvolution::~DirectConvolution() = default;
 
-Status DirectConvolution::run(DeviceContext& device, const ConvolutionSizes& sizes, const float* a,
-                              const float* b, float* out) const {
+Status DirectConvolution::run(DeviceContext& device, const ConvolutionSizes& sizes, const Tensor& a,
+                              const Tensor& b, float* out, KeptFilter* kept) const {
   TROUPE_ASSIGN(const auto plan, cache_->find(pass_, sizes));
   Run run(device, cache_->engine, *plan);
-  return pass_ == ConvolutionPass::FilterGradient ? run.filter_gradient(a, b, out)
-                                                  : run.with_filter(pass_, a, b, out);
+  const float* const images = a.as<float>().data();
+  return pass_ == ConvolutionPass::FilterGradient ? run.filter_gradient(images, b.as<float>().data(), out)
+                                                  : run.with_filter(pass_, images, b, out, kept);
 }
 
 }  // namespace troupe

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "kernels/loops/convolution.h"
+#include "kernels/loops/kept_filter.h"
 
 namespace troupe {
 
@@ -12,10 +13,10 @@ class DirectConvolution {
   explicit DirectConvolution(ConvolutionPass pass);
   ~DirectConvolution();
 
-  /// Computes `out`. Fails with Unimplemented if oneDNN has no primitive for these sizes, and with ResourceExhausted if there is no
-  /// memory to work in.
-  Status run(DeviceContext& device, const ConvolutionSizes& sizes, const float* a, const float* b,
-             float* out) const;
+  /// Computes `out`. If `kept` is non-null, it keeps the filter in the layout that the primitives use. Fails with Unimplemented if
+  /// oneDNN has no primitive for these sizes, and with ResourceExhausted if there is no memory to work in.
+  Status run(DeviceContext& device, const ConvolutionSizes& sizes, const Tensor& a, const Tensor& b,
+             float* out, KeptFilter* kept) const;
 
  private:
   struct Cache;

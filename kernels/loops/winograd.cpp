@@ -7,7 +7,8 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/loops/winograd.cpp"
 #include <hwy/foreach_target.h>
-#include <hwy/highway.h>
+
+#include "kernels/loops/panels-inl.h"
 
 // What all targets share.
 #ifndef TROUPE_WINOGRAD_SHARED
@@ -17,7 +18,6 @@ namespace {
 
 constexpr int64_t points = 36;  // the products of a tile, 6 x 6
 constexpr int64_t tile = 4;     // output elements of a tile in each direction
-constexpr int64_t panel = 64;   // columns of the right matrix that lie together: a multiple of every vector's
 
 /// The distance of the matrices of neighbouring points. Their elements are used together, so they must not all fall into the same
 /// sets of a cache, as they would at a distance of a power of two.
@@ -41,14 +41,6 @@ struct TilePlace {
   int64_t image, row, column;  // the first output element
 };
 
-/// A matrix [rows, columns] in panels of `panel` columns: within a panel the rows follow each other. The last panel has what is
-/// left.
-struct PanelView {
-  int64_t rows, columns;
-  int64_t panel_columns(int64_t first) const { return std::min(panel, columns - first); }
-  int64_t offset(int64_t first) const { return first * rows; }
-};
-
 }  // namespace
 }  // namespace troupe
 #endif
@@ -56,12 +48,6 @@ struct PanelView {
 HWY_BEFORE_NAMESPACE();
 namespace troupe {
 namespace HWY_NAMESPACE {
-namespace hn = hwy::HWY_NAMESPACE;
-using Wide = hn::ScalableTag<float>;
-using V = hn::Vec<Wide>;
-constexpr int64_t lanes = HWY_LANES(float);
-constexpr int block_vectors = HWY_TARGET <= HWY_AVX3 ? 4 : 2;
-constexpr int block_rows = 6;
 
 HWY_INLINE V times(float factor, V v) { return hn::Mul(hn::Set(Wide(), factor), v); }
 HWY_INLINE V plus_times(V sum, float factor, V v) { return hn::MulAdd(hn::Set(Wide(), factor), v, sum); }
@@ -164,69 +150,6 @@ void load_tiles(const Tiles& tiles, const float* images, int64_t begin, int64_t 
   }
 }
 
-/// Rows x (Vectors * lanes) of c = a b, or added to c: a[r * row_stride + k * column_stride]; b in rows of `width`.
-template <int Rows, int Vectors>
-HWY_INLINE void block(const float* HWY_RESTRICT a, int64_t row_stride, int64_t column_stride,
-                      const float* HWY_RESTRICT b, int64_t width, int64_t depth, float* HWY_RESTRICT c,
-                      int64_t c_stride, bool add) {
-  const Wide d;
-  V sum[Rows][Vectors];
-#pragma GCC unroll 8
-  for (int r = 0; r < Rows; ++r)
-#pragma GCC unroll 8
-    for (int v = 0; v < Vectors; ++v) sum[r][v] = hn::Zero(d);
-  for (int64_t k = 0; k < depth; ++k, a += column_stride, b += width) {
-    V right[Vectors];
-#pragma GCC unroll 8
-    for (int v = 0; v < Vectors; ++v) right[v] = hn::LoadU(d, b + v * lanes);
-#pragma GCC unroll 8
-    for (int r = 0; r < Rows; ++r) {
-      const V left = hn::Set(d, a[r * row_stride]);
-#pragma GCC unroll 8
-      for (int v = 0; v < Vectors; ++v) sum[r][v] = hn::MulAdd(left, right[v], sum[r][v]);
-    }
-  }
-#pragma GCC unroll 8
-  for (int r = 0; r < Rows; ++r)
-#pragma GCC unroll 8
-    for (int v = 0; v < Vectors; ++v) {
-      float* const at = c + r * c_stride + v * lanes;
-      hn::StoreU(add ? hn::Add(sum[r][v], hn::LoadU(d, at)) : sum[r][v], d, at);
-    }
-}
-
-template <int Vectors>
-HWY_INLINE void block_column(const float* a, int64_t rows, int64_t row_stride, int64_t column_stride,
-                             const float* b, int64_t width, int64_t depth, float* c, int64_t c_stride,
-                             bool add) {
-  int64_t r = 0;
-  for (; r + block_rows <= rows; r += block_rows)
-    block<block_rows, Vectors>(a + r * row_stride, row_stride, column_stride, b, width, depth,
-                               c + r * c_stride, c_stride, add);
-  for (; r + 2 <= rows; r += 2)
-    block<2, Vectors>(a + r * row_stride, row_stride, column_stride, b, width, depth, c + r * c_stride,
-                      c_stride, add);
-  if (r < rows)
-    block<1, Vectors>(a + r * row_stride, row_stride, column_stride, b, width, depth, c + r * c_stride,
-                      c_stride, add);
-}
-
-/// c = a b, or added to c; b lies in panels.
-void multiply_panels(const float* a, int64_t rows, int64_t row_stride, int64_t column_stride, const float* b,
-                     const PanelView& shape, float* c, int64_t c_stride, bool add) {
-  for (int64_t first = 0; first < shape.columns; first += panel) {
-    const int64_t width = shape.panel_columns(first);
-    const float* const right = b + shape.offset(first);
-    int64_t j = 0;
-    for (; j + block_vectors * lanes <= width; j += block_vectors * lanes)
-      block_column<block_vectors>(a, rows, row_stride, column_stride, right + j, width, shape.rows,
-                                  c + first + j, c_stride, add);
-    for (; j < width; j += lanes)
-      block_column<1>(a, rows, row_stride, column_stride, right + j, width, shape.rows, c + first + j,
-                      c_stride, add);
-  }
-}
-
 /// The outputs of the tiles [begin, end) from their products: point p of a tile lies in matrix p, which has `stride` elements.
 void store_tiles(const Tiles& tiles, const float* products, int64_t stride, int64_t begin, int64_t end,
                  float* output) {
@@ -249,14 +172,13 @@ void store_tiles(const Tiles& tiles, const float* products, int64_t stride, int6
 }
 
 /// The filter, of `rows` input channels from `first` on, in panels: point p in matrix p.
-void load_filter(const float* filter, const PanelView& shape, bool adjoint, int64_t begin, int64_t end,
+void load_filter(const float* filter, const MatrixSize& shape, bool adjoint, int64_t begin, int64_t end,
                  float* to) {
   const int64_t stride = point_stride(shape.rows * shape.columns);
   alignas(64) float gathered[9 * lanes];
   for (int64_t row = begin; row < end; ++row)
     for (int64_t column = 0; column < shape.columns; column += lanes) {
-      const int64_t first = column / panel * panel;
-      float* const at = to + shape.offset(first) + row * shape.panel_columns(first) + column - first;
+      float* const at = to + panel_offset(shape, row, column);
       const float* from = filter + row * shape.columns + column;
       int64_t step = shape.rows * shape.columns;
       if (adjoint) {  // [3, 3, columns, rows], rotated
@@ -275,7 +197,7 @@ void load_filter(const float* filter, const PanelView& shape, bool adjoint, int6
 
 /// The gradients of the outputs of the tiles [begin, end): point p in matrix p, in panels of all `end - begin` rows.
 void load_gradients(const Tiles& tiles, const float* gradients, int64_t begin, int64_t end,
-                    const PanelView& shape, int64_t first_row, float* to) {
+                    const MatrixSize& shape, int64_t first_row, float* to) {
   const WinogradSizes& s = tiles.sizes;
   const int64_t stride = point_stride(shape.rows * shape.columns);
   for (int64_t number = begin; number < end; ++number) {
@@ -285,9 +207,7 @@ void load_gradients(const Tiles& tiles, const float* gradients, int64_t begin, i
     const float* const from =
         gradients + ((place.image * s.out_height + place.row) * s.out_width + place.column) * s.out_channels;
     for (int64_t c = 0; c < s.out_channels; c += lanes) {
-      const int64_t first = c / panel * panel;
-      float* const at =
-          to + shape.offset(first) + (number - begin + first_row) * shape.panel_columns(first) + c - first;
+      float* const at = to + panel_offset(shape, number - begin + first_row, c);
       transform_square<4, 6>(
           [](const V(&line)[4], V(&result)[6]) HWY_ATTR { transform_gradients(line, result); },
           [&](int i, int j) HWY_ATTR {
@@ -339,10 +259,9 @@ bool winograd_pays(const WinogradSizes& s) {
          s.in_channels >= 32 && s.out_channels >= 32 && s.out_height >= tile && s.out_width >= tile;
 }
 
-Status winograd_convolution(DeviceContext& device, const WinogradSizes& sizes, const float* images,
-                            const float* filter, bool adjoint, float* output) {
-  const Tiles tiles(sizes);
-  const PanelView shape{sizes.in_channels, sizes.out_channels};
+Result<Tensor> winograd_filter(DeviceContext& device, const WinogradSizes& sizes, const float* filter,
+                               bool adjoint) {
+  const MatrixSize shape{sizes.in_channels, sizes.out_channels};
   TROUPE_ASSIGN(Tensor right,
                 scratch_vector<float>(device, points * point_stride(shape.rows * shape.columns)));
   float* const filter_points = right.write<float>().data();
@@ -350,7 +269,14 @@ Status winograd_convolution(DeviceContext& device, const WinogradSizes& sizes, c
     HWY_DYNAMIC_DISPATCH(load_filter)
     (filter, shape, adjoint, static_cast<int64_t>(begin), static_cast<int64_t>(end), filter_points);
   });
+  return right;
+}
 
+Status winograd_convolution(DeviceContext& device, const WinogradSizes& sizes, const float* images,
+                            const Tensor& filter, float* output) {
+  const Tiles tiles(sizes);
+  const MatrixSize shape{sizes.in_channels, sizes.out_channels};
+  const float* const filter_points = filter.as<float>().data();
   const int64_t at_once = tiles_at_once(tiles);
   const int64_t left_stride = point_stride(at_once * sizes.in_channels),
                 product_stride = point_stride(at_once * sizes.out_channels);
@@ -390,7 +316,7 @@ Status winograd_filter_gradient(DeviceContext& device, const WinogradSizes& size
   float* const sums = right + points * point_stride(at_once * out);
   for (int64_t begin = 0; begin < tiles.count; begin += at_once) {
     const int64_t count = std::min(at_once, tiles.count - begin);
-    const PanelView shape{count, out};
+    const MatrixSize shape{count, out};
     device.pool().blocks(static_cast<size_t>(count), rows_at_once, [&](size_t from, size_t to) {
       const int64_t first = begin + static_cast<int64_t>(from), last = begin + static_cast<int64_t>(to);
       HWY_DYNAMIC_DISPATCH(load_tiles)

@@ -22,11 +22,15 @@ struct WinogradSizes {
 bool winograd_pays(const WinogradSizes& sizes);
 inline constexpr int64_t winograd_channels = 16;
 
-/// Computes `output` [batch, out_height, out_width, out_channels] of images and filters. With `adjoint`, the filter is that of the
-/// forward convolution, [3, 3, out_channels, in_channels], and is rotated by 180 degrees: this is the gradient of a convolution by
-/// its images, for which `images` are the gradients of the outputs. Fails with ResourceExhausted if there is no memory to work in.
+/// Returns the transformed filter. With `adjoint`, the filter is that of the forward convolution, [3, 3, out_channels,
+/// in_channels], and is rotated by 180 degrees: a convolution with it is the gradient of the forward convolution by its images.
+/// Fails with ResourceExhausted if there is no memory.
+Result<Tensor> winograd_filter(DeviceContext& device, const WinogradSizes& sizes, const float* filter,
+                               bool adjoint);
+/// Computes `output` [batch, out_height, out_width, out_channels] of images and a transformed filter. Fails with ResourceExhausted
+/// if there is no memory to work in.
 Status winograd_convolution(DeviceContext& device, const WinogradSizes& sizes, const float* images,
-                            const float* filter, bool adjoint, float* output);
+                            const Tensor& filter, float* output);
 
 /// Computes the gradient of a convolution by its filter, [3, 3, in_channels, out_channels], from the images and the gradients of
 /// the outputs. Fails with ResourceExhausted if there is no memory to work in.

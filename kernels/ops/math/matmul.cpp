@@ -10,6 +10,7 @@
 #include "kernels/core/arguments.h"
 #include "kernels/core/type_dispatch.h"
 #include "kernels/loops/gemm.h"
+#include "kernels/loops/panel_gemm.h"
 #include "kernels/ops/broadcast_gradients.h"
 
 namespace troupe {
@@ -44,14 +45,29 @@ MatrixView<T> matrix(const Tensor& tensor, bool transposed) {
 
 // ---- MatMul
 
-Status compute_matmul(const MatMulArguments& arguments, DeviceContext& device) {
-  Status status;
-  with_type(MatMulTypes{}, arguments.a.dtype(), [&]<class T>(std::type_identity<T>) {
-    status = gemm<T>(device, 1, matrix<T>(arguments.a, arguments.transpose_a),
-                     matrix<T>(arguments.b, arguments.transpose_b), arguments.product.write<T>().data());
-  });
-  return status;
-}
+class MatMulCompute {
+ public:
+  Status operator()(const MatMulArguments& arguments, DeviceContext& device) const {
+    Status status;
+    with_type(MatMulTypes{}, arguments.a.dtype(), [&]<class T>(std::type_identity<T>) {
+      status = multiply(device, matrix<T>(arguments.a, arguments.transpose_a),
+                        matrix<T>(arguments.b, arguments.transpose_b), arguments);
+    });
+    return status;
+  }
+
+ private:
+  template <class T>
+  Status multiply(DeviceContext& device, const MatrixView<T>& a, const MatrixView<T>& b,
+                  const MatMulArguments& arguments) const {
+    T* const product = arguments.product.write<T>().data();
+    if constexpr (std::is_same_v<T, float>)
+      if (panel_gemm_pays(a, b)) return panel_gemm(device, a, b, arguments.b, *weights_, product);
+    return gemm<T>(device, 1, a, b, product);
+  }
+
+  std::unique_ptr<KeptFilter> weights_ = std::make_unique<KeptFilter>();  ///< of b
+};
 
 /// If g is the gradient of c = A B, where A and B are a and b or their transposes: dA = g B', dB = A' g.
 void matmul_gradient(GradientContext& context) {
@@ -213,7 +229,9 @@ void add_matmul_ops(OpLibrary& library) {
                  .constructor("matmul(a, b, transpose_a, transpose_b)")
                  .shape(matmul_shape)
                  .gradient(matmul_gradient));
-  library.kernel(cpu_kernel<MatMulCheck>("MatMul", compute_matmul));
+  library.kernel(kernel_on("CPU", "MatMul", [](const PrepareContext& context) {
+    return Result<std::unique_ptr<Kernel>>(make_kernel(MatMulCheck(context), MatMulCompute()));
+  }));
   const auto batch_op = [&](const char* name, const char* constructor) {
     return OpDefBuilder(name)
         .input("x: T")

@@ -1,0 +1,20 @@
+// Products of float matrices of few rows, such as the tokens of one text, with a large matrix, such as the weights of a layer.
+// Copying the large matrix into the order in which it is read takes about as long as such a product itself, so the copy is kept
+// from step to step if the matrix stays the same (KeptFilter). Work is cut by the sizes alone, so equal inputs give equal bits
+// for any number of threads. Pure functions; any thread.
+#pragma once
+
+#include "kernels/loops/gemm.h"
+#include "kernels/loops/kept_filter.h"
+
+namespace troupe {
+
+/// Returns whether a product is computed faster in this way than by gemm().
+bool panel_gemm_pays(const MatrixView<float>& a, const MatrixView<float>& b);
+
+/// Computes c = a b, row-major, for a and b whose columns are 1 apart. `weights` is the tensor whose elements b views; `kept` keeps
+/// the copy of it. Fails with ResourceExhausted if there is no memory for the copy.
+Status panel_gemm(DeviceContext& device, const MatrixView<float>& a, const MatrixView<float>& b,
+                  const Tensor& weights, KeptFilter& kept, float* c);
+
+}  // namespace troupe
