@@ -1,11 +1,14 @@
 // A model of examples/models as a process that bench/peers/models.py steers, beside the same model in TensorFlow and PyTorch:
 //   models_bench MODEL BATCH THREADS
-// Prints {"weights": [[NAME, [DIM...], TRAINABLE]...], "image": SIZE}, then answers each line of its input with one line:
-//   load FILE        reads the weights and the images, float32 in that order; the label of image i is i
+// Prints {"weights": [[NAME, [DIM...], TRAINABLE]...], "dims": [those of the inputs], "tokens": how many there are, 0 for images,
+// "classes": COUNT}, then answers each line of its input with one line:
+//   load FILE        reads the weights, float32 in that order, and the inputs: images of float32, or tokens of int32; the label of
+//                    row i of the logits is i % classes
 //   loss             {"loss": the mean cross entropy of the training form}
 //   gradients FILE   writes the gradients of the loss with respect to the trainable weights
 //   training N       {"seconds": [of N steps, forward and backward]}
 //   inference N      {"seconds": [of N steps, forward in the inference form]}
+//   profile WHAT     {OP: the mean seconds of its nodes in a step} for WHAT "training" or "inference"
 //   memory           {"bytes": the most memory that the process has had}
 #include <chrono>
 #include <fstream>
@@ -16,6 +19,7 @@
 #include <sstream>
 
 #include "convnets.h"
+#include "language.h"
 
 namespace troupe {
 namespace {
@@ -23,52 +27,92 @@ namespace {
 using Json = nlohmann::json;
 
 struct Model {
-  int64_t image;
-  std::function<Output(const nn::Network&, Output images)> build;
+  std::vector<int64_t> dims;  ///< of one input
+  int64_t tokens;             ///< how many tokens there are; 0: the inputs are images
+  int64_t classes;
+  std::function<Output(const nn::Network&, Output inputs)> build;  ///< returns the logits [n, classes]
+
+  DType dtype() const { return tokens == 0 ? f32 : i32; }
 };
 
+Model convnet(int64_t image, std::function<Output(const nn::Network&, Output)> build) {
+  return {{image, image, 3}, 0, 1000, std::move(build)};
+}
+
+Model convnet(int64_t image, Output (*model)(const nn::Network&, Output, int64_t)) {
+  return convnet(image,
+                 [model](const nn::Network& network, Output images) { return model(network, images, 1000); });
+}
+
+Output as_rows(const nn::Network& network, Output logits, int64_t classes) {
+  return reshape(network.scope(), logits, {-1, classes});
+}
+
+/// 20 steps of an LSTM with 512 units, as in OSDI 2016, and a softmax over 10,000 words.
+Model lstm512() {
+  return {{20}, 10'000, 10'000, [](const nn::Network& network, Output tokens) {
+            return as_rows(network,
+                           models::lstm_language_model(network, tokens, {.vocabulary = 10'000, .units = 512}),
+                           10'000);
+          }};
+}
+
+/// The base form of Vaswani et al. 2017 for 64 tokens out of 1,000, which it classifies.
+Model transformer() {
+  return {{64}, 1000, 1000, [](const nn::Network& network, Output tokens) {
+            return as_rows(network,
+                           models::transformer_language_model(
+                               network, tokens, {.vocabulary = 1000, .max_time = 64, .dropout = 0}),
+                           1000);
+          }};
+}
+
 const std::map<std::string, Model>& all_models() {
-  const auto plain = [](Output (*model)(const nn::Network&, Output, int64_t)) {
-    return [model](const nn::Network& network, Output images) { return model(network, images, 1000); };
-  };
   static const std::map<std::string, Model> all = {
-      {"alexnet", {224, plain(models::alexnet)}},
-      {"overfeat", {231, plain(models::overfeat)}},
-      {"oxfordnet", {224, plain(models::oxfordnet)}},
-      {"googlenet", {224, plain(models::googlenet)}},
-      {"resnet50", {224, plain(models::resnet50)}},
-      {"inception_v3", {299, [](const nn::Network& network, Output images) {
-                          return models::inception_v3(network, images, {.dropout = 0}).logits;
-                        }}}};
+      {"alexnet", convnet(224, models::alexnet)},
+      {"overfeat", convnet(231, models::overfeat)},
+      {"oxfordnet", convnet(224, models::oxfordnet)},
+      {"googlenet", convnet(224, models::googlenet)},
+      {"resnet50", convnet(224, models::resnet50)},
+      {"inception_v3",
+       convnet(299,
+               [](const nn::Network& network, Output images) {
+                 return models::inception_v3(network, images, {.dropout = 0, .auxiliary = false}).logits;
+               })},
+      {"lstm512", lstm512()},
+      {"transformer", transformer()}};
   return all;
 }
 
-/// Reads `shape` floats of a file.
-Tensor read_floats(std::ifstream& file, const PartialShape& shape) {
-  const Shape whole = value_or_throw(shape.to_shape(f32));
-  std::vector<float> values(static_cast<size_t>(whole.elements()));
-  file.read(reinterpret_cast<char*>(values.data()),
-            static_cast<std::streamsize>(values.size() * sizeof(float)));
+/// Reads the elements of a tensor, float or int32, from a file.
+Tensor read_tensor(std::ifstream& file, DType dtype, const std::vector<int64_t>& dims) {
+  Tensor result = value_or_throw(Tensor::allocate(dtype, value_or_throw(Shape::make(dims, dtype))));
+  file.read(reinterpret_cast<char*>(result.mutable_data()), static_cast<std::streamsize>(result.bytes()));
   if (!file) throw Error(data_loss("the file of the weights is too short"));
-  return Tensor::of<float>(whole, values);
+  return result;
 }
 
 class Bench {
  public:
   Bench(const Model& model, int64_t batch, size_t threads)
-      : batch_(batch), image_(model.image), runtime_({.threads = threads}), graph_(runtime_.ops()),
-        scope_(graph_), network_(scope_.with_prefix("training"), nn::Mode::Training) {
-    images_ = placeholder(scope_, f32, {-1, image_, image_, 3});
+      : model_(model), batch_(batch), runtime_({.threads = threads}), graph_(runtime_.ops()), scope_(graph_),
+        network_(scope_.with_prefix("training"), nn::Mode::Training) {
+    std::vector<int64_t> dims = model.dims;
+    dims.insert(dims.begin(), unknown_dim);
+    inputs_ = placeholder(scope_, model.dtype(), PartialShape(dims));
     labels_ = placeholder(scope_, i32, {-1});
-    const Output logits = model.build(network_, images_);
+    const Output logits = model.build(network_, inputs_);
     const auto inference = network_.rebuilt(scope_.with_prefix("inference"), nn::Mode::Inference);
-    logits_ = scope_.group({model.build(inference, images_)});
+    logits_ = scope_.group({model.build(inference, inputs_)});
     loss_ = mean(scope_, sparse_softmax_cross_entropy_with_logits(scope_, logits, labels_));
+    std::vector<Output> trainable, results;
     for (const auto& [weight, edge] : network_.weights())
-      if (weight.trainable) trainable_.push_back(edge);
-    for (const Gradient& gradient : gradients(scope_, {loss_}, trainable_))
-      gradients_.push_back(std::get<Output>(gradient));
-    backward_ = scope_.group(gradients_);
+      if (weight.trainable) trainable.push_back(edge);
+    const auto gradients = nn::compute_gradients(scope_, loss_, trainable);
+    for (const auto& [gradient, variable] : gradients) results.push_back(nn::values_of(gradient));
+    backward_ = scope_.group(results);
+    for (const auto& [gradient, variable] : nn::all_dense(scope_, gradients))
+      gradients_.push_back(nn::values_of(gradient));
     for (const auto& [weight, edge] : network_.weights()) {
       values_.push_back(placeholder(scope_, weight.dtype, weight.shape));
       assigns_.push_back(assign(scope_, edge, values_.back()));
@@ -80,7 +124,8 @@ class Bench {
     Json weights = Json::array();
     for (const auto& [weight, edge] : network_.weights())
       weights.push_back({weight.name, weight.shape.dims(), weight.trainable});
-    return {{"weights", weights}, {"image", image_}};
+    return {
+        {"weights", weights}, {"dims", model_.dims}, {"tokens", model_.tokens}, {"classes", model_.classes}};
   }
 
   Json answer(const std::string& command, const std::string& argument) {
@@ -89,6 +134,7 @@ class Bench {
     if (command == "gradients") return write_gradients(argument);
     if (command == "training") return {{"seconds", seconds(backward_, std::stoi(argument))}};
     if (command == "inference") return {{"seconds", seconds(logits_, std::stoi(argument))}};
+    if (command == "profile") return profile(argument == "training" ? backward_ : logits_);
     if (command == "memory") return {{"bytes", peak_memory()}};
     throw Error(invalid_argument("there is no command '" + command + "'"));
   }
@@ -96,13 +142,18 @@ class Bench {
  private:
   Json load(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
-    for (size_t i = 0; i < values_.size(); ++i)
-      session_->run({{values_[i], read_floats(file, network_.weights()[i].first.shape)}},
+    for (size_t i = 0; i < values_.size(); ++i) {
+      const nn::Weight& weight = network_.weights()[i].first;
+      const auto dims = weight.shape.dims();
+      session_->run({{values_[i], read_tensor(file, weight.dtype, {dims.begin(), dims.end()})}},
                     {scope_.group({assigns_[i]})});
-    std::vector<int32_t> labels;
-    for (int64_t i = 0; i < batch_; ++i) labels.push_back(static_cast<int32_t>(i));
-    feeds_ = {{images_, read_floats(file, {batch_, image_, image_, 3})},
-              {labels_, Tensor::of<int32_t>(Shape{batch_}, labels)}};
+    }
+    std::vector<int64_t> dims = model_.dims;
+    dims.insert(dims.begin(), batch_);
+    std::vector<int32_t> labels(static_cast<size_t>(model_.tokens == 0 ? batch_ : batch_ * model_.dims[0]));
+    for (size_t i = 0; i < labels.size(); ++i)
+      labels[i] = static_cast<int32_t>(static_cast<int64_t>(i) % model_.classes);
+    feeds_ = {{inputs_, read_tensor(file, model_.dtype(), dims)}, {labels_, Tensor::vector<int32_t>(labels)}};
     return Json::object();
   }
 
@@ -125,6 +176,19 @@ class Bench {
     return result;
   }
 
+  Json profile(Output target) {
+    constexpr int steps = 10;
+    std::map<std::string, double> ops;
+    for (int i = 0; i < steps; ++i) {
+      std::vector<DeviceProfile> devices;
+      session_->run(feeds_, {target}, {.profile = &devices});
+      for (const DeviceProfile& device : devices)
+        for (const NodeProfile& node : device.nodes)
+          ops[node.op] += std::chrono::duration<double>(node.time).count() / steps;
+    }
+    return ops;
+  }
+
   static int64_t peak_memory() {
     std::ifstream status("/proc/self/status");
     for (std::string line; std::getline(status, line);)
@@ -132,13 +196,14 @@ class Bench {
     return 0;
   }
 
-  const int64_t batch_, image_;
+  const Model& model_;
+  const int64_t batch_;
   Runtime runtime_;
   Graph graph_;
   const Scope scope_;
   const nn::Network network_;
-  Output images_, labels_, loss_, backward_, logits_;
-  std::vector<Output> trainable_, gradients_, values_, assigns_;
+  Output inputs_, labels_, loss_, backward_, logits_;
+  std::vector<Output> gradients_, values_, assigns_;
   std::vector<std::pair<Output, Tensor>> feeds_;
   std::optional<Session> session_;
 };

@@ -1,5 +1,5 @@
 """Compares the models of examples/models with the same models in TensorFlow and PyTorch, which take turns in one run:
-   python bench/peers/models.py build/release/bench [ROUNDS [MODEL...]]
+   python bench/peers/models.py build/release/bench [ROUNDS [MODEL|training|inference...]]
 Needs a virtual environment with tensorflow-cpu. TORCH=PYTHON names the interpreter of an environment with torch; without it the columns of
 PyTorch are left out. Every side is a process of its own with two threads and the same weights and images. Each row first compares the
 losses and the gradients, then prints the medians over the rounds (minimum - maximum), the ratio of Troupe's median to the fastest other
@@ -18,8 +18,8 @@ import numpy
 
 HERE = pathlib.Path(__file__).parent
 THREADS = 2
-TRAINED = ["alexnet", "overfeat", "oxfordnet", "googlenet", "resnet50", "inception_v3"]
-INFERRED = ["resnet50", "inception_v3", "googlenet"]
+TRAINED = ["alexnet", "overfeat", "oxfordnet", "googlenet", "resnet50", "inception_v3", "lstm512", "transformer"]
+INFERRED = ["resnet50", "inception_v3", "googlenet", "transformer"]
 
 
 class Side:
@@ -51,17 +51,18 @@ class Side:
 
 
 def write_arrays(description, batch, path):
-    """Weights of a size that keeps activations finite, and images."""
+    """Weights of a size that keeps activations finite, and images or tokens."""
     random = numpy.random.default_rng(7)
     with open(path, "wb") as file:
         for name, dims, _ in description["weights"]:
-            if name.endswith("_weights"):
+            if name.endswith(("_weights", "_recurrent")):
                 array = random.standard_normal(dims, numpy.float32) * numpy.float32((2 / numpy.prod(dims[:-1])) ** 0.5)
             else:
                 array = numpy.full(dims, 1 if name.endswith(("gamma", "variance")) else 0, numpy.float32)
             file.write(array.tobytes())
-        size = description["image"]
-        file.write(random.uniform(-1, 1, (batch, size, size, 3)).astype(numpy.float32).tobytes())
+        shape, tokens = (batch, *description["dims"]), description["tokens"]
+        inputs = random.integers(0, tokens, shape, numpy.int32) if tokens else random.uniform(-1, 1, shape).astype(numpy.float32)
+        file.write(inputs.tobytes())
 
 
 def gradients(side, folder):
@@ -70,16 +71,19 @@ def gradients(side, folder):
     return numpy.fromfile(path, numpy.float32)
 
 
-def compare(sides, folder, description):
-    """Ends the program if a loss or the gradients of a side differ from Troupe's by more than 1e-4 of their norm; returns the largest
-    differences."""
-    ours, ours_loss = gradients(sides[0], folder), sides[0].ask("loss")["loss"]
-    worst_loss = worst = 0
-    for side in sides[1:]:
-        worst_loss = max(worst_loss, abs(side.ask("loss")["loss"] - ours_loss) / abs(ours_loss))
-        theirs = gradients(side, folder)
-        worst = max(worst, float(numpy.linalg.norm(theirs - ours) / numpy.linalg.norm(ours)))
-    return worst_loss, worst
+def compare(sides, folder):
+    """Returns the largest relative differences: of Troupe's loss to the others', of Troupe's gradients to the others', and of the
+    others' gradients among each other. The norms are those of all gradients together."""
+    losses = [side.ask("loss")["loss"] for side in sides]
+    arrays = [gradients(side, folder) for side in sides]
+
+    def differs(a, b):
+        return float(numpy.linalg.norm(a - b) / numpy.linalg.norm(b))
+
+    peers = range(1, len(sides))
+    return (max(abs(losses[i] - losses[0]) / abs(losses[0]) for i in peers),
+            max(differs(arrays[0], arrays[i]) for i in peers),
+            max([differs(arrays[i], arrays[j]) for i in peers for j in peers if i < j], default=0))
 
 
 def text(times):
@@ -102,7 +106,7 @@ def measure(model, batch, command, program, rounds):
         write_arrays(description, batch, folder / "arrays")
         for side in sides:
             side.ask("load", folder / "arrays")
-        differences = compare(sides, folder, description) if command == "training" else None
+        differences = compare(sides, folder) if command == "training" else None
     for _ in range(rounds + 1):
         for side in sides:
             side.times += side.ask(command, 1)["seconds"]
@@ -113,7 +117,7 @@ def measure(model, batch, command, program, rounds):
     medians = [statistics.median(side.times) for side in sides]
     cells = [f"{model}, batch {batch}, {command}"] + [text(side.times) for side in sides]
     cells += [f"{medians[0] / min(medians[1:]):.3f}", " / ".join(f"{side.memory / 2**30:.2f}" for side in sides)]
-    cells.append(f"{differences[0]:.1e}, {differences[1]:.1e}" if differences else "")
+    cells.append(", ".join(f"{part:.1e}" for part in differences) if differences else "")
     return [side.name for side in sides], cells
 
 
@@ -124,11 +128,11 @@ def main():
     rows = [(model, batch, "training") for model in TRAINED] + [(model, 1, "inference") for model in INFERRED]
     head = False
     for model, size, command in rows:
-        if chosen and model not in chosen:
+        if chosen and model not in chosen and command not in chosen:
             continue
         names, cells = measure(model, size, command, program, rounds)
         if not head:
-            columns = ["step"] + names + ["ratio to the fastest other", "peak memory, GiB", "loss, gradients differ by"]
+            columns = ["step"] + names + ["ratio to the fastest other", "peak memory, GiB", "loss, gradients, gradients among the others differ by"]
             print("| " + " | ".join(columns) + " |\n|" + "---|" * len(columns))
             head = True
         print("| " + " | ".join(cells) + " |", flush=True)

@@ -18,7 +18,7 @@ class Weights:
         self.description, self.arrays = description, []
 
     def load(self, path):
-        """Returns the images, which follow the weights in the file."""
+        """Returns what follows the weights in the file."""
         data = numpy.fromfile(path, numpy.float32)
         begin = 0
         for name, dims, _ in self.description:
@@ -148,17 +148,38 @@ def inception_v3(n, x):
     x = n.ops.concat([conv(x, 3, 2, "VALID"), twice, halved(x)])
     for _ in range(4):
         x = block_b(x)
-    head = n.dense(n.ops.global_average(conv(conv(n.ops.average_pool(x, 5, 3), 1), 5)))
     three = conv(conv(x, 1), 3, 2, "VALID")
     seven = conv(conv(conv(conv(x, 1), (1, 7)), (7, 1)), 3, 2, "VALID")
     x = n.ops.concat([three, seven, halved(x)])
     for _ in range(2):
         x = block_c(x)
-    del head  # as in models_bench, its loss is not added
     return n.dense(n.ops.global_average(x))
 
 
-MODELS = {model.__name__: model for model in (alexnet, overfeat, oxfordnet, googlenet, resnet50, inception_v3)}
+def lstm512(n, x):
+    x = n.ops.embedding(n.take(), x)
+    x = n.ops.lstm(x, n.take(), n.take(), n.take())
+    return n.dense(n.ops.rows(x))
+
+
+def transformer(n, x):
+    def normalised(x):
+        return n.ops.layer_norm(x, n.take(), n.take())
+
+    def dense(x):
+        return n.ops.dense(x, n.take(), n.take())
+
+    positions = n.take()
+    x = n.ops.embedding(n.take(), x) + positions
+    for _ in range(6):
+        y = normalised(x)
+        x = x + dense(n.ops.attention(dense(y), dense(y), dense(y), 8))
+        x = x + dense(n.ops.gelu(dense(normalised(x))))
+    return n.dense(n.ops.rows(normalised(x)))
+
+
+MODELS = {model.__name__: model
+          for model in (alexnet, overfeat, oxfordnet, googlenet, resnet50, inception_v3, lstm512, transformer)}
 
 
 # ---- TensorFlow
@@ -197,6 +218,39 @@ class TensorFlowOps:
     def dense(self, x, weights, bias):
         return self.tf.nn.bias_add(self.tf.matmul(x, weights), bias)
 
+    def rows(self, x):
+        return self.tf.reshape(x, [-1, x.shape[-1]])
+
+    def embedding(self, weights, tokens):
+        return self.tf.gather(weights, tokens)
+
+    def gelu(self, x):
+        return self.tf.nn.gelu(x)
+
+    def layer_norm(self, x, gamma, beta):
+        mean, variance = self.tf.nn.moments(x, [-1], keepdims=True)
+        return self.tf.nn.batch_normalization(x, mean, variance, beta, gamma, 1e-5)
+
+    def lstm(self, x, weights, recurrent, bias):
+        """The gates of all steps in one product, then the steps one after the other."""
+        tf = self.tf
+        units, gates = recurrent.shape[0], self.dense(x, weights, bias)
+        state = hidden = tf.zeros([x.shape[0], units])
+        outputs = []
+        for step in tf.unstack(gates, axis=1):
+            enter, forget, candidate, leave = tf.split(step + tf.matmul(hidden, recurrent), 4, 1)
+            state = tf.sigmoid(forget) * state + tf.sigmoid(enter) * tf.tanh(candidate)
+            hidden = tf.sigmoid(leave) * tf.tanh(state)
+            outputs.append(hidden)
+        return tf.stack(outputs, 1)
+
+    def attention(self, query, key, value, heads):
+        tf = self.tf
+        batch, time, units = query.shape
+        split = lambda x: tf.transpose(tf.reshape(x, [batch, time, heads, units // heads]), [0, 2, 1, 3])
+        weights = tf.nn.softmax(tf.matmul(split(query), split(key), transpose_b=True) * (units // heads) ** -0.5)
+        return tf.reshape(tf.transpose(tf.matmul(weights, split(value)), [0, 2, 1, 3]), [batch, time, units])
+
 
 class TensorFlowModel:
     def __init__(self, model, threads):
@@ -204,11 +258,11 @@ class TensorFlowModel:
         tf.config.threading.set_intra_op_parallelism_threads(threads)
         self.tf, self.model = tf, model
 
-    def load(self, weights, images):
+    def load(self, weights, inputs, labels):
         tf = self.tf
         variables = [tf.Variable(array) for array in weights.arrays]
         trainable = [v for v, (_, _, is_trainable) in zip(variables, weights.description) if is_trainable]
-        x, labels = tf.constant(images), tf.range(len(images))
+        x = tf.constant(inputs)
         build = lambda training: self.model(Layers(TensorFlowOps(tf), variables, training), x)
 
         def loss_of():
@@ -226,10 +280,10 @@ class TensorFlowModel:
         return float(self.loss())
 
     def gradient_arrays(self):
-        return [gradient.numpy() for gradient in self.gradients()]
+        return [self.tf.convert_to_tensor(gradient).numpy() for gradient in self.gradients()]
 
     def training_step(self):
-        self.gradients()[0].numpy()
+        self.gradients()[-1].numpy()
 
     def inference_step(self):
         self.inference().numpy()
@@ -287,7 +341,31 @@ class TorchOps:
         return x.permute(0, 2, 3, 1).reshape(x.shape[0], -1)  # in the order of the weights
 
     def dense(self, x, weights, bias):
-        return self.torch.addmm(bias, x, weights)
+        if x.dim() == 2:
+            return self.torch.addmm(bias, x, weights)
+        return self.f.linear(x, weights.t(), bias)
+
+    def rows(self, x):
+        return x.reshape(-1, x.shape[-1])
+
+    def embedding(self, weights, tokens):
+        return self.f.embedding(tokens, weights)
+
+    def gelu(self, x):
+        return self.f.gelu(x)
+
+    def layer_norm(self, x, gamma, beta):
+        return self.f.layer_norm(x, x.shape[-1:], gamma, beta, 1e-5)
+
+    def lstm(self, x, weights, recurrent, bias):
+        zeros = self.torch.zeros(1, x.shape[0], recurrent.shape[0])
+        parameters = [weights.t(), recurrent.t(), bias, self.torch.zeros_like(bias)]
+        return self.torch.lstm(x, (zeros, zeros), parameters, True, 1, 0.0, self.torch.is_grad_enabled(), False, True)[0]
+
+    def attention(self, query, key, value, heads):
+        split = lambda x: x.reshape(*x.shape[:2], heads, -1).transpose(1, 2)
+        y = self.f.scaled_dot_product_attention(split(query), split(key), split(value))
+        return y.transpose(1, 2).reshape(query.shape)
 
 
 class TorchModel:
@@ -296,7 +374,7 @@ class TorchModel:
         torch.set_num_threads(threads)
         self.torch, self.model, self.compiled = torch, model, compiled
 
-    def load(self, weights, images):
+    def load(self, weights, inputs, labels):
         torch = self.torch
 
         def tensor(array, trainable):
@@ -309,9 +387,12 @@ class TorchModel:
 
         self.weights = [tensor(array, trainable) for array, (_, _, trainable) in zip(weights.arrays, weights.description)]
         self.trainable = [weight for weight in self.weights if weight.requires_grad]
-        pixels = torch.from_numpy(numpy.ascontiguousarray(images.transpose(0, 3, 1, 2)))
-        self.x = pixels.contiguous(memory_format=torch.channels_last)
-        self.labels = torch.arange(len(images))
+        if inputs.ndim == 4:
+            pixels = torch.from_numpy(numpy.ascontiguousarray(inputs.transpose(0, 3, 1, 2)))
+            self.x = pixels.contiguous(memory_format=torch.channels_last)
+        else:
+            self.x = torch.from_numpy(inputs)
+        self.labels = torch.from_numpy(labels)
         build = lambda x, training: self.model(Layers(TorchOps(torch), self.weights, training), x)
         self.forward = torch.compile(build) if self.compiled else build
 
@@ -368,8 +449,10 @@ def main():
         answer = {}
         if command == "load":
             weights = Weights(description["weights"])
-            size = description["image"]
-            model.load(weights, weights.load(argument[0]).reshape(batch, size, size, 3))
+            inputs = weights.load(argument[0]).reshape(batch, *description["dims"])
+            inputs = inputs.view(numpy.int32) if description["tokens"] else inputs
+            rows = inputs.size if description["tokens"] else batch
+            model.load(weights, inputs, numpy.arange(rows) % description["classes"])
         elif command == "loss":
             answer["loss"] = model.loss_value()
         elif command == "gradients":

@@ -5,6 +5,8 @@
 
 #include <troupe/troupe.h>
 
+#include <optional>
+
 namespace models {
 
 using troupe::Output;
@@ -24,12 +26,13 @@ Output resnet50(const Network& network, Output images, int64_t classes = 1000);
 
 struct Inception {
   Output logits;
-  /// The logits of the head in the middle. In training its loss is added with a weight of 0.4.
-  Output auxiliary;
+  /// The logits of the head in the middle, if it is built. In training its loss is added with a weight of 0.4.
+  std::optional<Output> auxiliary;
 };
 struct InceptionOptions {
   int64_t classes = 1000;
   double dropout = 0.2;
+  bool auxiliary = true;  ///< whether the head in the middle is built
 };
 /// Inception-v3 (Szegedy et al. 2015): images of 299 x 299, at least 139 x 139.
 Inception inception_v3(const Network& network, Output images, const InceptionOptions& options = {});

@@ -84,7 +84,8 @@ Inception inception_v3(const Network& network, Output images, const InceptionOpt
   for (const int64_t pooled : {32, 64, 64}) x = block_a(network, x, pooled);
   x = reduction_a(network, x);
   for (const int64_t width : {128, 160, 160, 192}) x = block_b(network, x, width);
-  const Output auxiliary = auxiliary_head(network.at("auxiliary"), x, options.classes);
+  std::optional<Output> auxiliary;
+  if (options.auxiliary) auxiliary = auxiliary_head(network.at("auxiliary"), x, options.classes);
   x = reduction_b(network, x);
   for (int i = 0; i < 2; ++i) x = block_c(network, x);
   x = nn::dropout(network, nn::global_avg_pool2d(network, x), {.rate = options.dropout});
