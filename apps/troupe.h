@@ -9,6 +9,7 @@
 #include "apps/nn/initializers.h"
 #include "apps/nn/layers.h"
 #include "apps/nn/network.h"
+#include "apps/nn/lbfgs.h"
 #include "apps/nn/optimizer.h"
 #include "apps/nn/replication_strategy.h"
 #include "apps/nn/schedules.h"

@@ -15,7 +15,7 @@ using Given = std::map<std::string, Argument, std::less<>>;  ///< the options th
 
 struct LayerType {
   std::string name;
-  size_t max_inputs = 1;
+  size_t min_inputs = 1, max_inputs = 1;
   std::vector<std::string> paths;  ///< of the keys, "model.layers.NAME.OPTION"
   std::vector<Key> keys;           ///< without their paths
   std::function<Output(const nn::Network&, const Outputs&, const Given&)> add;
@@ -102,7 +102,7 @@ Key key_of(const Row<Options>& row) {
 template <class Options>
 LayerType layer_type(std::string_view name, std::vector<Row<Options>> rows,
                      std::function<Output(const nn::Network&, const Outputs&, const Options&)> add) {
-  LayerType type{std::string(name), 1, {}, {}, {}};
+  LayerType type{std::string(name), 1, 1, {}, {}, {}};
   for (const Row<Options>& row : rows) {
     type.paths.push_back("model.layers." + type.name + '.' + std::string(row.name));
     type.keys.push_back(key_of(row));
@@ -129,7 +129,7 @@ LayerType layer_type(std::string_view name, std::vector<Row<Options>> rows,
 
 /// For a layer with one input and no options.
 LayerType layer_type(std::string_view name, Output (*add)(const nn::Network&, Output)) {
-  LayerType type{std::string(name), 1, {}, {}, {}};
+  LayerType type{std::string(name), 1, 1, {}, {}, {}};
   type.add = [add](const nn::Network& network, const Outputs& inputs, const Given&) {
     return add(network, inputs.front());
   };
@@ -283,6 +283,32 @@ LayerType layer_norm_type() {
       nn::layer_norm);
 }
 
+LayerType lrn_type() {
+  using Options = nn::Lrn;
+  return layer_type<Options>(
+      "lrn",
+      {{"depth_radius", &Options::depth_radius, "channels on each side that count; default: 5"},
+       {"bias", &Options::bias, "added to the sum of squares; default: 1"},
+       {"alpha", &Options::alpha, "factor of the sum of squares; default: 1"},
+       {"beta", &Options::beta, "power of the divisor; default: 0.5"}},
+      nn::lrn);
+}
+
+LayerType sampled_loss_type(std::string_view name,
+                            Output (*loss)(const nn::Network&, Output, Output, const nn::SampledLoss&)) {
+  using Options = nn::SampledLoss;
+  LayerType type = layer_type<Options>(
+      name,
+      {{"classes", &Options::classes, "number of classes, by falling frequency", required},
+       {"sampled", &Options::sampled, "number of classes that are drawn for each batch; default: 64"},
+       {"init", &Options::init, init_meaning}},
+      [loss](const nn::Network& network, const Outputs& inputs, const Options& options) {
+        return loss(network, inputs.front(), inputs.back(), options);
+      });
+  type.min_inputs = type.max_inputs = 2;
+  return type;
+}
+
 const std::vector<LayerType>& layer_types() {
   static const std::vector<LayerType> types = {
       attention_type(),
@@ -298,8 +324,11 @@ const std::vector<LayerType>& layer_types() {
       layer_type("global_avg_pool2d", nn::global_avg_pool2d),
       layer_type<nn::Recurrent>("gru", recurrent_rows(), nn::gru),
       layer_norm_type(),
+      lrn_type(),
       layer_type<nn::Recurrent>("lstm", recurrent_rows(), nn::lstm),
-      layer_type<nn::Pool>("max_pool2d", pool_rows(), nn::max_pool2d)};
+      layer_type<nn::Pool>("max_pool2d", pool_rows(), nn::max_pool2d),
+      sampled_loss_type("nce_loss", nn::nce_loss),
+      sampled_loss_type("sampled_softmax_loss", nn::sampled_softmax_loss)};
   return types;
 }
 
@@ -321,7 +350,9 @@ Outputs inputs_of(const LayerType& type, const std::vector<Argument>& positional
     if (!output || inputs.size() == type.max_inputs) break;
     inputs.push_back(*output);
   }
-  if (inputs.empty()) fail(type, "expected a tensor as the first argument");
+  if (inputs.size() < type.min_inputs)
+    fail(type, type.min_inputs == 1 ? "expected a tensor as the first argument"
+                                    : "expected tensors as the first two arguments");
   return inputs;
 }
 

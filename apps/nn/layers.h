@@ -32,6 +32,22 @@ struct Embedding {
 /// Returns row ids[...] of the weights [rows, units], shape [..., units]. Their gradient is rows, not a dense tensor.
 Output embedding(const Network& network, Output ids, const Embedding& options);
 
+// ---- Losses over many classes (layers/sampled_loss.cpp)
+
+struct SampledLoss {
+  int64_t classes = 0;
+  /// How many classes are drawn for each batch, smaller ones more often (log-uniform): number classes by falling frequency.
+  int64_t sampled = 64;
+  Initial init = glorot_uniform;
+};
+/// Returns the loss of each row of x [n, units] whose class is in labels [n], int32 or int64. In training it compares the label
+/// with the drawn classes instead of all, so a step reads and updates only their weights; in inference it is the cross entropy
+/// of a softmax over all classes. Weights: "weights" [classes, units], "bias" [classes]. Source: Jean et al. 2015.
+Output sampled_softmax_loss(const Network& network, Output x, Output labels, const SampledLoss& options);
+/// Does the same with noise-contrastive estimation (Mnih and Teh 2012): a classifier of its own for each class, and the sum of
+/// their sigmoid cross entropies.
+Output nce_loss(const Network& network, Output x, Output labels, const SampledLoss& options);
+
 // ---- Convolutions and pooling (layers/convolution.cpp, layers/pooling.cpp)
 
 /// A pair of numbers for height and width; one number stands for both.
@@ -106,6 +122,14 @@ struct LayerNorm {
 };
 /// Normalises each vector of the last dimension by its mean and variance.
 Output layer_norm(const Network& network, Output x, const LayerNorm& options = {});
+
+struct Lrn {
+  int64_t depth_radius = 5;
+  double bias = 1, alpha = 1, beta = 0.5;
+};
+/// Local response normalisation (Krizhevsky et al. 2012): divides each element of images by (bias + alpha * the sum of the squares
+/// of the elements of the same position whose channel differs by at most depth_radius) ^ beta.
+Output lrn(const Network& network, Output x, const Lrn& options = {});
 
 struct Dropout {
   /// The probability with which an element becomes zero. The others are multiplied by 1 / (1 - rate).

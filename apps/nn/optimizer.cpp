@@ -208,7 +208,11 @@ Output LearningRate::at(const Scope& scope, Output step, ReplicationStrategy& st
 }
 
 MethodOptimizer::MethodOptimizer(std::string_view method, LearningRate rate, const Hyperparameters& given)
-    : method_(optimizer_method(method)), rate_(std::move(rate)), numbers_(with_defaults(method_, given)) {}
+    : method_(optimizer_method(method)), rate_(std::move(rate)), numbers_(with_defaults(method_, given)) {
+  if (method_.op.empty())
+    throw Error(
+        invalid_argument("the optimizer '" + method_.name + "' does not update each variable by one op"));
+}
 
 bool MethodOptimizer::takes_rows() const {
   const auto lazy = numbers_.find(lazy_flag);

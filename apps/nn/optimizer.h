@@ -27,6 +27,8 @@ class Optimizer {
 
   /// Returns whether gradients may be rows. If not, apply_gradients() makes them dense.
   virtual bool takes_rows() const = 0;
+  /// Returns whether other tasks may apply its rules, variable by variable, to gradients of several replicas.
+  virtual bool allows_replicas() const { return true; }
   /// Returns a target that applies one update. `strategy` adds the update rules to the graph. Throws InvalidArgument if `gradients`
   /// is empty. Since slots are variables, the initializer must be created after this call.
   virtual Output apply_gradients(const Scope& scope, const std::vector<VariableGradient>& gradients,

@@ -21,6 +21,14 @@ Hyperparameter share(std::string_view name, double initial, std::string_view inp
   return result;
 }
 
+/// A whole number of at least 1, for methods that have a class of their own.
+Hyperparameter count(std::string_view name, double initial, std::string_view meaning) {
+  Hyperparameter result = number(name, initial, {}, meaning);
+  result.low = 1;
+  result.high = 1000;
+  return result;
+}
+
 Hyperparameter flag(std::string_view name, std::string_view option, std::string_view meaning) {
   Hyperparameter result = number(name, 0, {}, meaning);
   result.option = option;
@@ -96,6 +104,7 @@ std::vector<OptimizerMethod> make_methods() {
         number("shrinkage", 0, "l2_shrinkage", "strength of the L2 shrinkage")}},
       {"proximal_sgd", "ProximalGradientDescent", {}, {l1(), l2()}},
       {"proximal_adagrad", "ProximalAdagrad", squares, {l1(), l2(), accumulator()}},
+      {"lbfgs", {}, {}, {count("history", 10, "number of updates that are remembered")}},
   };
 }
 

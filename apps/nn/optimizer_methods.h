@@ -30,8 +30,9 @@ struct OptimizerSlot {
 };
 
 struct OptimizerMethod {
-  std::string name;     ///< "adam"; the names of slots begin with it
-  std::string_view op;  ///< "Adam" stands for the ops ApplyAdam and SparseApplyAdam
+  std::string name;  ///< "adam"; the names of slots begin with it
+  /// "Adam" stands for the ops ApplyAdam and SparseApplyAdam. Empty: the method has a class of its own instead.
+  std::string_view op;
   std::vector<OptimizerSlot> slots;
   std::vector<Hyperparameter> hyperparameters;
   std::vector<std::string> options = {};  ///< the bool attributes of the op that are always true

@@ -1,5 +1,6 @@
 #include "apps/train/optimizer_builder.h"
 
+#include "apps/nn/lbfgs.h"
 #include "kernels/constructors.h"
 
 namespace troupe::train {
@@ -41,6 +42,11 @@ std::optional<Output> rate_factor(const config::Train& train, const Scope& scope
 std::unique_ptr<nn::Optimizer> make_optimizer(const config::Train& train, std::optional<Output> factor) {
   nn::LearningRate rate = learning_rate(train);
   if (factor) rate = rate.times(*factor);
+  if (train.optimizer.type == "lbfgs") {
+    const auto history = train.optimizer.hyperparameters.find("history");
+    if (history == train.optimizer.hyperparameters.end()) return std::make_unique<nn::Lbfgs>(std::move(rate));
+    return std::make_unique<nn::Lbfgs>(std::move(rate), static_cast<int64_t>(history->second));
+  }
   return std::make_unique<nn::MethodOptimizer>(train.optimizer.type, std::move(rate),
                                                train.optimizer.hyperparameters);
 }

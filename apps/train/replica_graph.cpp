@@ -20,6 +20,10 @@ class Builder {
     TROUPE_RETURN_IF_FAILED(builder_.status());
     weight_averages_ = builder_.weight_averages();
     optimizer_ = make_optimizer(config_.train, rate_factor(config_.train, builder_.with_variables()));
+    if (!optimizer_->allows_replicas())
+      return invalid_argument(
+          "train.optimizer.type is '" + config_.train.optimizer.type +
+          "', which needs all variables and gradients in one place; it cannot train replicas");
     for (size_t i = 0; i < result_.shards.size(); ++i) add_gradients(i);
     if (config_.train.replication.mode == config::ReplicationMode::Async)
       update_at_once();

@@ -37,13 +37,17 @@ Output embedded(const Network& network, Output tokens, const TransformerOptions&
 
 }  // namespace
 
-Output lstm_language_model(const Network& network, Output tokens, const LstmOptions& options) {
+Output lstm_features(const Network& network, Output tokens, const LstmOptions& options) {
   Output x = nn::embedding(network, tokens, {.rows = options.vocabulary, .units = options.units});
   for (int64_t layer = 0; layer < options.layers; ++layer) {
     x = nn::dropout(network, x, {.rate = options.dropout});
     x = nn::lstm(network, x, {.units = options.units, .sequences = true});
   }
-  return nn::dense(network, x, {.units = options.vocabulary});
+  return x;
+}
+
+Output lstm_language_model(const Network& network, Output tokens, const LstmOptions& options) {
+  return nn::dense(network, lstm_features(network, tokens, options), {.units = options.vocabulary});
 }
 
 Output transformer_encoder(const Network& network, Output tokens, const TransformerOptions& options) {
@@ -62,6 +66,14 @@ Output language_loss(const Network& network, Output logits, Output next) {
   const int64_t vocabulary = g.shape(logits).dims().back();
   return mean(g, sparse_softmax_cross_entropy_with_logits(g, reshape(g, logits, {-1, vocabulary}),
                                                           reshape(g, next, {-1})));
+}
+
+Output sampled_language_loss(const Network& network, Output features, Output next, int64_t vocabulary,
+                             int64_t sampled) {
+  const Scope& g = network.scope();
+  const int64_t units = g.shape(features).dims().back();
+  return mean(g, nn::sampled_softmax_loss(network, reshape(g, features, {-1, units}), reshape(g, next, {-1}),
+                                          {.classes = vocabulary, .sampled = sampled}));
 }
 
 }  // namespace models

@@ -14,8 +14,10 @@ struct LstmOptions {
   int64_t layers = 1;
   double dropout = 0;  ///< between layers
 };
-/// A language model of LSTMs (Jozefowicz et al. 2016; LSTM-512 of OSDI 2016). Returns the logits of the next token at each
-/// position, [batch, time, vocabulary].
+/// A language model of LSTMs (Jozefowicz et al. 2016; LSTM-512 of OSDI 2016). Returns what it knows at each position, [batch, time,
+/// units].
+Output lstm_features(const Network& network, Output tokens, const LstmOptions& options);
+/// Returns the logits of the next token at each position, [batch, time, vocabulary].
 Output lstm_language_model(const Network& network, Output tokens, const LstmOptions& options);
 
 struct TransformerOptions {
@@ -36,5 +38,9 @@ Output transformer_language_model(const Network& network, Output tokens, const T
 /// Returns the mean cross entropy of logits [batch, time, vocabulary] with the tokens that follow, [batch, time]. Its
 /// exponential is the perplexity.
 Output language_loss(const Network& network, Output logits, Output next);
+/// Returns the same from the features [batch, time, units], with the weights of a softmax over the vocabulary, of which each
+/// training step uses only the tokens of the batch and `sampled` others. Number tokens by falling frequency.
+Output sampled_language_loss(const Network& network, Output features, Output next, int64_t vocabulary,
+                             int64_t sampled);
 
 }  // namespace models

@@ -58,6 +58,13 @@ Output layer_norm(const Network& network, Output x, const LayerNorm& options) {
   return y;
 }
 
+Output lrn(const Network& network, Output x, const Lrn& options) {
+  const Layer layer(network, "lrn");
+  layer.require_rank(x, 4);
+  layer.require_positive("depth_radius", options.depth_radius);
+  return troupe::lrn(layer.scope(), x, options.depth_radius, options.bias, options.alpha, options.beta);
+}
+
 Output dropout(const Network& network, Output x, const Dropout& options) {
   const Layer layer(network, "dropout");
   if (!(options.rate >= 0 && options.rate < 1))
