@@ -8,7 +8,8 @@
 //   gradients FILE   writes the gradients of the loss with respect to the trainable weights
 //   training N       {"seconds": [of N steps, forward and backward]}
 //   inference N      {"seconds": [of N steps, forward in the inference form]}
-//   profile WHAT     {OP: the mean seconds of its nodes in a step} for WHAT "training" or "inference"
+//   profile WHAT     {OP: the mean seconds of its nodes in a step} for WHAT "training" or "inference"; with the name of an op as a
+//                    second word, {NODE: its mean seconds} for the nodes of this op
 //   memory           {"bytes": the most memory that the process has had}
 #include <chrono>
 #include <fstream>
@@ -128,13 +129,13 @@ class Bench {
         {"weights", weights}, {"dims", model_.dims}, {"tokens", model_.tokens}, {"classes", model_.classes}};
   }
 
-  Json answer(const std::string& command, const std::string& argument) {
+  Json answer(const std::string& command, const std::string& argument, const std::string& op) {
     if (command == "load") return load(argument);
     if (command == "loss") return {{"loss", session_->run(feeds_, {loss_})[0].item<float>()}};
     if (command == "gradients") return write_gradients(argument);
     if (command == "training") return {{"seconds", seconds(backward_, std::stoi(argument))}};
     if (command == "inference") return {{"seconds", seconds(logits_, std::stoi(argument))}};
-    if (command == "profile") return profile(argument == "training" ? backward_ : logits_);
+    if (command == "profile") return profile(argument == "training" ? backward_ : logits_, op);
     if (command == "memory") return {{"bytes", peak_memory()}};
     throw Error(invalid_argument("there is no command '" + command + "'"));
   }
@@ -176,17 +177,20 @@ class Bench {
     return result;
   }
 
-  Json profile(Output target) {
+  Json profile(Output target, const std::string& op) {
     constexpr int steps = 10;
-    std::map<std::string, double> ops;
+    std::map<std::string, double> result;
+    seconds(target, 4);  // the first steps prepare
     for (int i = 0; i < steps; ++i) {
       std::vector<DeviceProfile> devices;
       session_->run(feeds_, {target}, {.profile = &devices});
       for (const DeviceProfile& device : devices)
         for (const NodeProfile& node : device.nodes)
-          ops[node.op] += std::chrono::duration<double>(node.time).count() / steps;
+          if (op.empty() || op == node.op)
+            result[op.empty() ? node.op : node.name] +=
+                std::chrono::duration<double>(node.time).count() / steps;
     }
-    return ops;
+    return result;
   }
 
   static int64_t peak_memory() {
@@ -220,9 +224,9 @@ int run(const std::vector<std::string>& arguments) {
   std::cout << bench.description().dump() << std::endl;
   for (std::string line; std::getline(std::cin, line);) {
     std::istringstream words(line);
-    std::string command, argument;
-    words >> command >> argument;
-    std::cout << bench.answer(command, argument).dump() << std::endl;
+    std::string command, argument, op;
+    words >> command >> argument >> op;
+    std::cout << bench.answer(command, argument, op).dump() << std::endl;
   }
   return 0;
 }

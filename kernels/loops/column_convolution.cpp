@@ -6,6 +6,7 @@
 #include "kernels/core/parallel.h"
 #include "kernels/loops/arithmetic.h"
 #include "kernels/loops/gemm.h"
+#include "kernels/loops/panel_gemm.h"
 #include "kernels/loops/scratch.h"
 
 namespace troupe {
@@ -49,6 +50,18 @@ class ColumnProducts {
     return {};
   }
 
+  /// The matrix of all positions of all images, for one group.
+  Result<Tensor> all_columns(const T* images) {
+    const int64_t size = positions_ * window_;
+    TROUPE_ASSIGN(Tensor result, scratch_vector<T>(device_, sizes_.batch * size));
+    T* to = result.template write<T>().data();
+    for (int64_t image = 0; image < sizes_.batch; ++image, to += size) {
+      at_ = {image, 0, 0, positions_};
+      gather(images, to);
+    }
+    return result;
+  }
+
  private:
   struct Block {
     int64_t image = 0, group = 0, first = 0, count = 0;
@@ -68,7 +81,7 @@ class ColumnProducts {
   }
 
   Status forward(const T* images, const T* filter, T* out) {
-    gather(images);
+    gather(images, columns());
     const MatrixView<T> right{filter + at_.group * group_out_, window_, group_out_, sizes_.out_channels, 1};
     if (sizes_.groups == 1) return gemm<T>(device_, 1, column_view(false), right, out + output_offset());
     TROUPE_RETURN_IF_FAILED(gemm<T>(device_, 1, column_view(false), right, products()));
@@ -91,7 +104,7 @@ class ColumnProducts {
   }
 
   Status filter_gradient(const T* images, const T* gradients, T* out) {
-    gather(images);
+    gather(images, columns());
     TROUPE_RETURN_IF_FAILED(gemm<T>(device_, 1, column_view(true), outputs(gradients), products()));
     for (int64_t row = 0; row < window_; ++row) {
       T* const to = out + row * sizes_.out_channels + at_.group * group_out_;
@@ -101,10 +114,9 @@ class ColumnProducts {
     return {};
   }
 
-  /// Fills the rows of the matrix.
-  void gather(const T* images) {
+  /// Fills the rows of the matrix for the block.
+  void gather(const T* images, T* to) {
     const T* const image = images + at_.image * sizes_.image_elements() + at_.group * group_in_;
-    T* const to = columns();
     parallel_rows(device_.pool(), static_cast<size_t>(at_.count), static_cast<size_t>(window_) * sizeof(T),
                   [&](size_t begin, size_t end) {
                     for (auto i = static_cast<int64_t>(begin); i < static_cast<int64_t>(end); ++i)
@@ -144,7 +156,37 @@ class ColumnProducts {
   Block at_;
 };
 
+/// The rows and columns of the filter as a matrix.
+MatrixView<float> filter_matrix(const ConvolutionSizes& sizes, const float* filter) {
+  return MatrixView<float>::of(filter, sizes.filter_elements() / sizes.out_channels, sizes.out_channels,
+                               false);
+}
+
+MatrixView<float> column_matrix(const ConvolutionSizes& sizes, const float* columns) {
+  return MatrixView<float>::of(columns, sizes.batch * sizes.output_elements() / sizes.out_channels,
+                               sizes.filter_elements() / sizes.out_channels, false);
+}
+
 }  // namespace
+
+bool panel_convolution_pays(const ConvolutionSizes& sizes) {
+  constexpr int64_t max_positions = 1024;
+  return sizes.groups == 1 &&
+         panel_gemm_pays(column_matrix(sizes, nullptr), filter_matrix(sizes, nullptr), max_positions);
+}
+
+Status panel_convolution(DeviceContext& device, const ConvolutionSizes& sizes, const Tensor& images,
+                         const Tensor& filter, KeptFilter& kept, float* out) {
+  const bool is_product = std::ranges::all_of(sizes.axes, [](const ConvolutionAxis& axis) {
+    return axis.window == 1 && axis.stride == 1 && axis.output == axis.input;
+  });
+  Tensor columns = images;
+  if (!is_product) {
+    TROUPE_ASSIGN(columns, ColumnProducts<float>(device, sizes).all_columns(images.as<float>().data()));
+  }
+  return panel_gemm(device, column_matrix(sizes, columns.as<float>().data()),
+                    filter_matrix(sizes, filter.as<float>().data()), filter, kept, out);
+}
 
 template <class T>
 Status column_convolution(DeviceContext& device, ConvolutionPass pass, const ConvolutionSizes& sizes,

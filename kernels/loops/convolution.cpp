@@ -5,7 +5,6 @@
 #include "kernels/loops/cast.h"
 #include "kernels/loops/column_convolution.h"
 #include "kernels/loops/direct_convolution.h"
-#include "kernels/loops/panel_gemm.h"
 #include "kernels/loops/winograd.h"
 
 namespace troupe {
@@ -54,24 +53,6 @@ Status winograd(DeviceContext& device, ConvolutionPass pass, const WinogradSizes
   return winograd_convolution(device, sizes, images, points, out);
 }
 
-/// A convolution as a product of matrices.
-struct Product {
-  MatrixView<float> a, b;
-};
-
-/// Returns the product of all positions with the filter, if the windows have one element and a product of few rows pays.
-std::optional<Product> as_product(ConvolutionPass pass, const ConvolutionSizes& sizes, const Tensor& a,
-                                  const Tensor& b) {
-  if (pass != ConvolutionPass::Forward || sizes.groups != 1) return std::nullopt;
-  for (const ConvolutionAxis& axis : sizes.axes)
-    if (axis.window != 1 || axis.stride != 1 || axis.output != axis.input) return std::nullopt;
-  const int64_t positions = sizes.batch * sizes.image_elements() / sizes.in_channels;
-  const Product result{
-      MatrixView<float>::of(a.as<float>().data(), positions, sizes.in_channels, false),
-      MatrixView<float>::of(b.as<float>().data(), sizes.in_channels, sizes.out_channels, false)};
-  return panel_gemm_pays(result.a, result.b) ? std::optional(result) : std::nullopt;
-}
-
 }  // namespace
 
 int64_t ConvolutionSizes::image_elements() const {
@@ -112,8 +93,8 @@ Status Convolution::run_float(DeviceContext& device, const ConvolutionSizes& siz
   float* const out = out_tensor.write<float>().data();
   if (const auto tiled = winograd_sizes(pass_, sizes))
     return winograd(device, pass_, *tiled, a, b, out, kept_.get());
-  if (const auto product = as_product(pass_, sizes, a, b))
-    return panel_gemm(device, product->a, product->b, b, *kept_, out);
+  if (pass_ == ConvolutionPass::Forward && panel_convolution_pays(sizes))
+    return panel_convolution(device, sizes, a, b, *kept_, out);
   Status status = direct_->run(device, sizes, a, b, out, kept_.get());
   if (status.code() != Code::Unimplemented) return status;
   return column_convolution(device, pass_, sizes, a.as<float>().data(), b.as<float>().data(), out);

@@ -13,8 +13,9 @@
 namespace troupe {
 namespace {
 
-/// The rows of b that are multiplied with at a time: those of one panel stay in the first-level cache.
-constexpr int64_t depth = 256;
+/// The rows of b, and those of a, that are multiplied at a time: those of one panel stay in the first-level cache, those of a in
+/// the second.
+constexpr int64_t depth = 256, rows_at_once = 96;
 
 /// Columns [begin, end) of the product, and of b in panels: for each `depth` rows, the panels of these rows.
 struct Slab {
@@ -47,8 +48,11 @@ void multiply_slab(const Slab& slab) {
   for (int64_t row = 0; row < slab.b.rows; row += depth) {
     const MatrixSize size{std::min(depth, slab.b.rows - row), columns};
     if (slab.copy) copy_panels(slab, row, size, slab.copy + row * columns);
-    multiply_panels(slab.a.data + row, slab.a.rows, slab.a.row_stride, 1, slab.panels + row * columns, size,
-                    slab.c + slab.begin, slab.b.columns, row != 0);
+    for (int64_t first = 0; first < slab.a.rows; first += rows_at_once)
+      multiply_panels(slab.a.data + first * slab.a.row_stride + row,
+                      std::min(rows_at_once, slab.a.rows - first), slab.a.row_stride, 1,
+                      slab.panels + row * columns, size, slab.c + first * slab.b.columns + slab.begin,
+                      slab.b.columns, row != 0);
   }
 }
 
@@ -62,8 +66,7 @@ namespace {
 
 HWY_EXPORT(multiply_slab);
 
-constexpr int64_t vector_columns = 16;  ///< a multiple of those of every vector
-constexpr int64_t max_rows = 256;
+constexpr int64_t vector_columns = 16;     ///< a multiple of those of every vector
 constexpr int64_t min_elements = 1 << 17;  ///< of b: below, its copy costs little
 constexpr int64_t slab_operations = 8'000'000;
 constexpr size_t max_kept = 64 << 20;  ///< bytes: larger matrices are read from memory in either order
@@ -78,7 +81,7 @@ int64_t slab_columns(const MatrixView<float>& a, const MatrixView<float>& b) {
 
 }  // namespace
 
-bool panel_gemm_pays(const MatrixView<float>& a, const MatrixView<float>& b) {
+bool panel_gemm_pays(const MatrixView<float>& a, const MatrixView<float>& b, int64_t max_rows) {
   return a.column_stride == 1 && b.column_stride == 1 && a.rows >= 8 && a.rows <= max_rows &&
          b.columns % vector_columns == 0 && b.rows * b.columns >= min_elements;
 }

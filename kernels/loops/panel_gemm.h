@@ -9,8 +9,8 @@
 
 namespace troupe {
 
-/// Returns whether a product is computed faster in this way than by gemm().
-bool panel_gemm_pays(const MatrixView<float>& a, const MatrixView<float>& b);
+/// Returns whether a product is computed faster in this way than by other code, which has its best speed from `max_rows` rows on.
+bool panel_gemm_pays(const MatrixView<float>& a, const MatrixView<float>& b, int64_t max_rows = 256);
 
 /// Computes c = a b, row-major, for a and b whose columns are 1 apart. `weights` is the tensor whose elements b views; `kept` keeps
 /// the copy of it. Fails with ResourceExhausted if there is no memory for the copy.

@@ -255,8 +255,10 @@ int64_t tiles_at_once(const Tiles& tiles) {
 }  // namespace
 
 bool winograd_pays(const WinogradSizes& s) {
+  constexpr int64_t min_tiles = 8;  // the transformed filter, four times as large, must be read for them
   return s.in_channels % winograd_channels == 0 && s.out_channels % winograd_channels == 0 &&
-         s.in_channels >= 32 && s.out_channels >= 32 && s.out_height >= tile && s.out_width >= tile;
+         s.in_channels >= 32 && s.out_channels >= 32 && s.out_height >= tile && s.out_width >= tile &&
+         Tiles(s).count >= min_tiles;
 }
 
 Result<Tensor> winograd_filter(DeviceContext& device, const WinogradSizes& sizes, const float* filter,

@@ -108,8 +108,10 @@ BOOST_AUTO_TEST_CASE(convolutions_follow_their_filters) {
   const auto convolution = [](const Scope& g, Output x, Output w) {
     return conv2d(g, x, w, {1, 1, 1, 1}, "SAME");
   };
-  check_follows(Shape{1, 12, 12, 32}, Shape{3, 3, 32, 48}, convolution);  // Winograd's algorithm
-  check_follows(Shape{1, 12, 12, 32}, Shape{1, 1, 32, 48}, convolution);  // oneDNN
+  check_follows(Shape{1, 12, 12, 32}, Shape{3, 3, 32, 48}, convolution);   // Winograd's algorithm
+  check_follows(Shape{1, 12, 12, 32}, Shape{1, 1, 32, 48}, convolution);   // oneDNN
+  check_follows(Shape{2, 6, 6, 512}, Shape{1, 1, 512, 272}, convolution);  // a product
+  check_follows(Shape{1, 7, 7, 128}, Shape{3, 3, 128, 128}, convolution);  // a product of columns
 }
 
 // The product in a few rows agrees with that in rows of which there are too many for panels.

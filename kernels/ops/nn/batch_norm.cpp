@@ -358,7 +358,7 @@ Result<BatchNormArguments> check_batch_norm(KernelContext& context) {
     if (const Shape& shape = context.input(i).shape(); shape.rank() != 1)
       return invalid_argument(node.op->inputs[i].name + " of shape " + shape.text() + " has rank " +
                               std::to_string(shape.rank()) + ", expected 1");
-  TROUPE_ASSIGN(Tensor* const y, context.output(0, x.shape()));
+  TROUPE_ASSIGN(Tensor* const y, context.forward(0, 0, x.shape()));
   const Shape vector = context.input(1).shape();
   Tensor* moments[4];
   for (size_t i = 0; i < 4; ++i) {
@@ -368,7 +368,7 @@ Result<BatchNormArguments> check_batch_norm(KernelContext& context) {
   if (node.output_types.size() == 6) {
     TROUPE_ASSIGN(unused, context.output(5, Shape()));
   }
-  return BatchNormArguments{x,
+  return BatchNormArguments{x.valid() ? x : *y,
                             context.input(1),
                             context.input(2),
                             context.input(3),
@@ -391,15 +391,20 @@ Result<BatchNormGradArguments> check_batch_norm_grad(KernelContext& context) {
   TROUPE_ASSIGN(const Channels channels, channels_of(node, x.shape()));
   TROUPE_RETURN_IF_FAILED(check_dims(gradient, "y_backprop", x.shape().dims()));
   TROUPE_RETURN_IF_FAILED(check_vectors(context, 2, 4, channels.channels));
-  TROUPE_ASSIGN(Tensor* const dx, context.output(0, x.shape()));
+  TROUPE_ASSIGN(Tensor* const dx, context.forward(0, 0, x.shape()));
   TROUPE_ASSIGN(Tensor* const scale, context.output(1, context.input(2).shape()));
   TROUPE_ASSIGN(Tensor* const offset, context.output(2, context.input(2).shape()));
   for (const size_t i : {3, 4}) TROUPE_RETURN_IF_FAILED(context.output(i, Shape{0}).status());
-  return BatchNormGradArguments{gradient,         x,
-                                context.input(2), context.input(3),
-                                context.input(4), *dx,
-                                *scale,           *offset,
-                                channels,         node.attrs.get<float>("epsilon"),
+  return BatchNormGradArguments{gradient.valid() ? gradient : *dx,
+                                x,
+                                context.input(2),
+                                context.input(3),
+                                context.input(4),
+                                *dx,
+                                *scale,
+                                *offset,
+                                channels,
+                                node.attrs.get<float>("epsilon"),
                                 is_training(node)};
 }
 
