@@ -36,9 +36,6 @@ std::optional<WinogradSizes> winograd_sizes(ConvolutionPass pass, const Convolut
   return winograd_pays(result) ? std::optional(result) : std::nullopt;
 }
 
-/// The form of the filters that Winograd's algorithm transforms; the plans of oneDNN count from 1.
-constexpr uint64_t winograd_form = 0;
-
 Status winograd(DeviceContext& device, ConvolutionPass pass, const WinogradSizes& sizes, const Tensor& a,
                 const Tensor& b, float* out, KeptFilter* kept) {
   const float *const images = a.as<float>().data(), *const filter = b.as<float>().data();

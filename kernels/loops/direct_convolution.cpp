@@ -126,7 +126,7 @@ ConvolutionSizes rows_of(ConvolutionSizes sizes, int64_t begin, int64_t end, int
 
 /// All that is known before there are elements.
 struct Plan {
-  uint64_t number = 0;  ///< different for each plan of a cache, never 0
+  uint64_t form = 0;  ///< of its filters: different for each plan of a cache
   ConvolutionSizes sizes;
   std::vector<Primitive> primitives;
   std::vector<Piece> pieces;
@@ -167,9 +167,9 @@ void cut_rows(Plan& plan, const dnnl::engine& engine, int64_t pieces) {
 }
 
 std::shared_ptr<const Plan> make_plan(ConvolutionPass pass, const dnnl::engine& engine,
-                                      const ConvolutionSizes& sizes, uint64_t number) {
+                                      const ConvolutionSizes& sizes, uint64_t form) {
   auto plan = std::make_shared<Plan>();
-  plan->number = number;
+  plan->form = form;
   plan->sizes = sizes;
   if (pass == ConvolutionPass::FilterGradient)
     cut_images(*plan, pass, engine, pieces_of(sizes, std::min(sizes.batch, max_parts)));
@@ -199,7 +199,7 @@ struct DirectConvolution::Cache {
   const dnnl::engine engine{dnnl::engine::kind::cpu, 0};
   std::mutex mutex;
   std::deque<std::shared_ptr<const Plan>> plans;
-  uint64_t made = 0;  ///< how many plans
+  uint64_t next_form = first_plan_form;
 
   Result<std::shared_ptr<const Plan>> find(ConvolutionPass pass, const ConvolutionSizes& sizes) {
     const std::lock_guard lock(mutex);
@@ -207,7 +207,7 @@ struct DirectConvolution::Cache {
       if (plan->sizes == sizes) return plan;
     omp_set_num_threads(1);  // a primitive cuts its work for the threads of the moment at which it is made
     try {
-      plans.push_front(make_plan(pass, engine, sizes, ++made));
+      plans.push_front(make_plan(pass, engine, sizes, next_form++));
     } catch (const dnnl::error& error) {
       return unimplemented(std::string("oneDNN: ") + error.what());
     }
@@ -264,10 +264,10 @@ class Run {
   /// Returns the filter in the layout of the plan.
   Result<Tensor> packed(const Tensor& filter, KeptFilter* kept) {
     if (kept)
-      if (auto found = kept->find(filter, plan_.number)) return *std::move(found);
+      if (auto found = kept->find(filter, plan_.form)) return *std::move(found);
     TROUPE_ASSIGN(Tensor result, bytes(device_, plan_.packed.get_size()));
     reorder(filter_desc(plan_.sizes), filter.data(), plan_.packed, result.mutable_data());
-    if (kept && kept->wants(filter)) kept->keep(filter, plan_.number, result);
+    if (kept && kept->wants(filter)) kept->keep(filter, plan_.form, result);
     return result;
   }
 

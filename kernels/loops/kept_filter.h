@@ -11,9 +11,12 @@
 
 namespace troupe {
 
+/// The forms that kernels make of filters. Forms from first_plan_form on are those of DirectConvolution's plans.
+inline constexpr uint64_t winograd_form = 0, panel_form = 1, first_plan_form = 2;
+
 class KeptFilter {
  public:
-  /// Returns what is kept for this filter. `form` is a number for each form that the kernel makes of filters.
+  /// Returns what is kept for this filter in this form.
   std::optional<Tensor> find(const Tensor& filter, uint64_t form);
   /// Returns whether the filter has been the same for long enough to be kept. Called once for each use of a filter that is not
   /// kept.

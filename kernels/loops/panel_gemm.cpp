@@ -1,5 +1,8 @@
 #include "kernels/loops/panel_gemm.h"
 
+#include <optional>
+#include <vector>
+
 #include "kernels/loops/scratch.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -17,12 +20,24 @@ namespace {
 /// the second.
 constexpr int64_t depth = 256, rows_at_once = 96;
 
-/// Columns [begin, end) of the product, and of b in panels: for each `depth` rows, the panels of these rows.
+/// Columns of b in panels: for each `depth` rows, the panels of these rows.
+struct Panels {
+  const float* data;
+  float* copy;      ///< the same, if they are still to be filled; else null
+  int64_t columns;  ///< of all panels
+  int64_t first;    ///< the column of b with which they begin
+
+  /// Returns where the panels begin that hold `size` elements from (row, column) on.
+  int64_t offset(int64_t row, const MatrixSize& size, int64_t column) const {
+    return row * columns + (column - first) * size.rows;
+  }
+};
+
+/// Columns [begin, end) of the product.
 struct Slab {
   MatrixView<float> a, b;
   int64_t begin, end;
-  const float* panels;
-  float* copy;  ///< panels that are still to be filled, or null
+  Panels panels;
   float* c;
 };
 
@@ -44,15 +59,15 @@ void copy_panels(const Slab& slab, int64_t row, const MatrixSize& size, float* t
 }
 
 void multiply_slab(const Slab& slab) {
-  const int64_t columns = slab.end - slab.begin;
+  const Panels& panels = slab.panels;
   for (int64_t row = 0; row < slab.b.rows; row += depth) {
-    const MatrixSize size{std::min(depth, slab.b.rows - row), columns};
-    if (slab.copy) copy_panels(slab, row, size, slab.copy + row * columns);
+    const MatrixSize size{std::min(depth, slab.b.rows - row), slab.end - slab.begin};
+    const int64_t offset = panels.offset(row, size, slab.begin);
+    if (panels.copy) copy_panels(slab, row, size, panels.copy + offset);
     for (int64_t first = 0; first < slab.a.rows; first += rows_at_once)
       multiply_panels(slab.a.data + first * slab.a.row_stride + row,
-                      std::min(rows_at_once, slab.a.rows - first), slab.a.row_stride, 1,
-                      slab.panels + row * columns, size, slab.c + first * slab.b.columns + slab.begin,
-                      slab.b.columns, row != 0);
+                      std::min(rows_at_once, slab.a.rows - first), slab.a.row_stride, 1, panels.data + offset,
+                      size, slab.c + first * slab.b.columns + slab.begin, slab.b.columns, row != 0);
   }
 }
 
@@ -70,7 +85,6 @@ constexpr int64_t vector_columns = 16;     ///< a multiple of those of every vec
 constexpr int64_t min_elements = 1 << 17;  ///< of b: below, its copy costs little
 constexpr int64_t slab_operations = 8'000'000;
 constexpr size_t max_kept = 64 << 20;  ///< bytes: larger matrices are read from memory in either order
-constexpr uint64_t form = 0;
 
 /// Returns how many columns are computed at a time.
 int64_t slab_columns(const MatrixView<float>& a, const MatrixView<float>& b) {
@@ -88,33 +102,31 @@ bool panel_gemm_pays(const MatrixView<float>& a, const MatrixView<float>& b, int
 
 Status panel_gemm(DeviceContext& device, const MatrixView<float>& a, const MatrixView<float>& b,
                   const Tensor& weights, KeptFilter& kept, float* c) {
-  std::optional<Tensor> panels = kept.find(weights, form);
-  const bool found = panels.has_value(), keeps = !found && weights.bytes() <= max_kept && kept.wants(weights);
+  std::optional<Tensor> all = kept.find(weights, panel_form);
+  const bool found = all.has_value(), keeps = !found && weights.bytes() <= max_kept && kept.wants(weights);
   if (keeps) {
-    TROUPE_ASSIGN(panels, scratch_vector<float>(device, b.rows * b.columns));
+    TROUPE_ASSIGN(all, scratch_vector<float>(device, b.rows * b.columns));
   }
-  float* const all = keeps ? panels->write<float>().data() : nullptr;
   const int64_t at_once = slab_columns(a, b);
   const auto slabs = static_cast<size_t>((b.columns + at_once - 1) / at_once);
+  float* const copy = keeps ? all->write<float>().data() : nullptr;
   std::vector<Status> failures(slabs);
   device.pool().chunks(slabs, [&](size_t i) {
     const int64_t begin = static_cast<int64_t>(i) * at_once, end = std::min(begin + at_once, b.columns);
-    failures[i] = [&]() -> Status {
-      Slab slab{a, b, begin, end, nullptr, nullptr, c};
-      std::optional<Tensor> scratch;
-      if (keeps) {
-        slab.copy = all + begin * b.rows;
-      } else if (!found) {
-        TROUPE_ASSIGN(scratch, scratch_vector<float>(device, (end - begin) * b.rows));
-        slab.copy = scratch->write<float>().data();
-      }
-      slab.panels = slab.copy ? slab.copy : panels->as<float>().data() + begin * b.rows;
-      HWY_DYNAMIC_DISPATCH(multiply_slab)(slab);
-      return {};
-    }();
+    const auto multiply = [&](const Panels& panels) {
+      HWY_DYNAMIC_DISPATCH(multiply_slab)({a, b, begin, end, panels, c});
+    };
+    if (all) return multiply({all->as<float>().data(), copy, b.columns, 0});
+    auto own = scratch_vector<float>(device, (end - begin) * b.rows);
+    if (!own) {
+      failures[i] = own.status();
+      return;
+    }
+    float* const panels = own->write<float>().data();
+    multiply({panels, panels, end - begin, begin});
   });
   for (Status& failure : failures) TROUPE_RETURN_IF_FAILED(std::move(failure));
-  if (keeps) kept.keep(weights, form, *panels);
+  if (keeps) kept.keep(weights, panel_form, *all);
   return {};
 }
 

@@ -114,6 +114,27 @@ BOOST_AUTO_TEST_CASE(convolutions_follow_their_filters) {
   check_follows(Shape{1, 7, 7, 128}, Shape{3, 3, 128, 128}, convolution);  // a product of columns
 }
 
+// What is kept does not depend on the number of rows or images, or says so: the algorithm changes with it.
+BOOST_AUTO_TEST_CASE(kept_filters_serve_other_batches) {
+  const auto product = [](const Scope& g, Output x, Output w) { return matmul(g, x, w); };
+  const auto convolution = [](const Scope& g, Output x, Output w) {
+    return conv2d(g, x, w, {1, 1, 1, 1}, "SAME");
+  };
+  const auto check = [](const Shape& weights, const auto& f, const auto& input_of) {
+    for (const int64_t kept_for : {8, 64, 200}) {
+      Product kept(weights, f);
+      for (int step = 0; step < 4; ++step) kept.product(floats(input_of(kept_for), 7));
+      for (const int64_t batch : {1, 8, 9, 64, 200, 300}) {
+        const Tensor x = floats(input_of(batch), 7);
+        BOOST_TEST(same_bits(kept.product(x), Product(weights, f).product(x)),
+                   kept_for << ", then " << batch);
+      }
+    }
+  };
+  check(Shape{600, 1040}, product, [](int64_t rows) { return Shape{rows, 600}; });
+  check(Shape{3, 3, 128, 128}, convolution, [](int64_t batch) { return Shape{(batch + 7) / 8, 7, 7, 128}; });
+}
+
 // The product in a few rows agrees with that in rows of which there are too many for panels.
 BOOST_AUTO_TEST_CASE(products_of_few_rows_are_those_of_many) {
   const auto product = [](const Scope& g, Output x, Output w) { return matmul(g, x, w); };
