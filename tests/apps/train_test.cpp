@@ -217,6 +217,23 @@ BOOST_AUTO_TEST_CASE(a_dry_run_writes_nothing) {
   BOOST_TEST(fs::is_empty(folder));
 }
 
+// Its state is in one place, so it cannot be applied by the tasks that own the variables.
+BOOST_AUTO_TEST_CASE(lbfgs_trains_in_one_process_alone) {
+  const std::vector<std::string> arguments = {"train", digits,
+                                              "--set", "run.directory=" + folder,
+                                              "--set", "train.max_epochs=1",
+                                              "--set", "train.optimizer={type='lbfgs',lr=0.1,history=5}"};
+  BOOST_TEST(Program(TROUPE_PROGRAM, arguments).end() == 0);
+  auto replicated = arguments;
+  replicated.insert(replicated.end(), {"--set", "cluster.in_process={worker=2}"});
+  Program program(TROUPE_PROGRAM, replicated);
+  BOOST_TEST(program.end() != 0);
+  BOOST_TEST(program.output().find(
+                 "train.optimizer.type is 'lbfgs', which needs all variables and gradients in one place") !=
+                 std::string::npos,
+             program.output());
+}
+
 BOOST_AUTO_TEST_CASE(the_program_tells_usage_config_and_data_apart_by_its_exit_code) {
   BOOST_TEST(Program(TROUPE_PROGRAM, {"version"}).end() == 0);
   BOOST_TEST(Program(TROUPE_PROGRAM, {"train"}).end() == 2);
