@@ -66,12 +66,10 @@ Result<std::vector<Tensor>> run_graph(std::shared_ptr<const OpLibrary> library, 
   return LocalRuntime(std::move(library)).run(graph, feeds, fetches);
 }
 
-LocalHost::LocalHost(const OpLibrary& library, std::shared_ptr<const PreparedPlan> plan)
-    : LocalHost(library, std::move(plan), own_) {}
-
 LocalHost::LocalHost(const OpLibrary& library, std::shared_ptr<const PreparedPlan> plan,
-                     LocalRendezvous& rendezvous)
-    : library_(library), plan_(std::move(plan)), runner_(plan_, *this), rendezvous_(rendezvous) {}
+                     LocalRendezvous* rendezvous)
+    : library_(library), plan_(std::move(plan)), runner_(plan_, *this),
+      rendezvous_(rendezvous ? *rendezvous : own_) {}
 
 void LocalHost::start(std::vector<Tensor> feeds, const StepInfo& info) {
   info_ = info;

@@ -75,10 +75,10 @@ struct LocalRendezvous {
 /// The host of one step.
 class LocalHost : public StepHost {
  public:
-  LocalHost(const OpLibrary& library, std::shared_ptr<const PreparedPlan> plan);
-  /// Makes the host of one partition's part of a step, which
-  /// exchanges tokens with the others through the rendezvous.
-  LocalHost(const OpLibrary& library, std::shared_ptr<const PreparedPlan> plan, LocalRendezvous& rendezvous);
+  /// If `rendezvous` is non-null, makes the host of one partition's part of a step, which exchanges tokens with the others through
+  /// it.
+  LocalHost(const OpLibrary& library, std::shared_ptr<const PreparedPlan> plan,
+            LocalRendezvous* rendezvous = nullptr);
 
   StepRunner& runner() { return runner_; }
   /// Starts the step, but does not drive it. The

@@ -45,7 +45,7 @@ Result<std::vector<Tensor>> PartitionedRuntime::run_step(std::span<const Partiti
   for (const Partition& part : partitions) {
     LocalRuntime& runtime = *runtimes_[part.device];
     TROUPE_ASSIGN(auto plan, runtime.prepare(part));
-    hosts.push_back(std::make_unique<LocalHost>(runtime.library(), std::move(plan), rendezvous));
+    hosts.push_back(std::make_unique<LocalHost>(runtime.library(), std::move(plan), &rendezvous));
     std::vector<Tensor> mine;
     for (const PartitionEnd& feed : part.feeds) mine.push_back(feeds[feed.position]);
     hosts.back()->start(std::move(mine), {});
