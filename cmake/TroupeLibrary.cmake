@@ -39,6 +39,7 @@ set(TROUPE_PUBLIC_HEADERS
   apps/nn/layers.h
   apps/nn/network.h
   apps/nn/variable_snapshot.h
+  apps/nn/lbfgs.h
   apps/nn/optimizer.h
   apps/nn/replication_strategy.h
   apps/nn/schedules.h

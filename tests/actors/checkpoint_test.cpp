@@ -409,15 +409,16 @@ BOOST_AUTO_TEST_CASE(a_full_disk_fails_the_save_and_the_one_before_stays) {
   throw_if_failed(save(whole.session, 1));
   const uint64_t before = whole.disk.used();
   throw_if_failed(save(whole.session, 2));
-  for (uint64_t capacity = before; capacity < whole.disk.used(); capacity += 13) {
-    Running at(capacity);
+  const uint64_t size = whole.disk.used() - before;
+  constexpr uint64_t varies = 32;  // bytes: the numbers in a manifest have as many digits as they need
+  for (uint64_t room = 0; room + varies < size; room += 13) {
+    Running at(room);
     throw_if_failed(save(at.session, 1));
-    at.disk.set_capacity(capacity);
+    at.disk.set_capacity(at.disk.used() + room);
     assign(at.model, at.session, 2);
     const Status full = save(at.session, 2);
-    BOOST_TEST_REQUIRE((full.code() == Code::ResourceExhausted), full.message()
-                                                                     << ", of " << capacity << " bytes; "
-                                                                     << whole.disk.used() << " were needed");
+    BOOST_TEST_REQUIRE((full.code() == Code::ResourceExhausted),
+                       full.message() << ", in " << room << " bytes where another save took " << size);
     BOOST_TEST_REQUIRE(count_files(at.disk, folder) == 3u);
     BOOST_TEST_REQUIRE(round_after_restart(at.disk, 2) == 1u);
     at.disk.set_capacity(UINT64_MAX);

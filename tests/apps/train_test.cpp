@@ -225,7 +225,7 @@ BOOST_AUTO_TEST_CASE(lbfgs_trains_in_one_process_alone) {
                                               "--set", "train.optimizer={type='lbfgs',lr=0.1,history=5}"};
   BOOST_TEST(Program(TROUPE_PROGRAM, arguments).end() == 0);
   auto replicated = arguments;
-  replicated.insert(replicated.end(), {"--set", "cluster.in_process={worker=2}"});
+  replicated.insert(replicated.end(), {"--set", "train.replication.mode=sync", "--local", "ps=1,worker=1"});
   Program program(TROUPE_PROGRAM, replicated);
   BOOST_TEST(program.end() != 0);
   BOOST_TEST(program.output().find(

@@ -366,7 +366,7 @@ void add_unique(OpLibrary& library) {
       if (has_axis) op.host_input("axis: Taxis").attr("Taxis: {int32, int64} = int64");
       if (has_counts) op.output("count: out_idx");
       if (name == "Unique") op.constructor("unique(x, out_idx) -> y");
-      library.op(std::move(op));
+      library.op(op);
       library.kernel(measured_cpu_kernel(name, check_unique, measure_unique, allocate_unique, compute_unique)
                          .on("T", types));
     }

@@ -134,15 +134,14 @@ BOOST_AUTO_TEST_CASE(vectors_of_words_of_one_topic_are_neighbours) {
   const Output unit = div(g, vectors, sqrt(g, sum(g, square(g, vectors), {1}, true)));
   const Tensor products = session.run({matmul(g, unit, unit, false, true)})[0];
   const auto cosines = products.as<float>();
+  const auto nearest_to = [&](size_t i) {
+    size_t nearest = i == 0 ? 1 : 0;
+    for (size_t j = 0; j < words; ++j)
+      if (j != i && cosines[i * words + j] > cosines[i * words + nearest]) nearest = j;
+    return nearest;
+  };
   int right = 0;
-  for (int32_t i = 0; i < words; ++i) {
-    int32_t nearest = i == 0 ? 1 : 0;
-    for (int32_t j = 0; j < words; ++j)
-      if (j != i &&
-          cosines[static_cast<size_t>(i * words + j)] > cosines[static_cast<size_t>(i * words + nearest)])
-        nearest = j;
-    right += nearest % topics == i % topics ? 1 : 0;
-  }
+  for (size_t i = 0; i < words; ++i) right += nearest_to(i) % topics == i % topics ? 1 : 0;
   BOOST_TEST(right >= words * 95 / 100);
 }
 
