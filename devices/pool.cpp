@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <optional>
 #include <system_error>
 #include <thread>
 
@@ -52,7 +53,9 @@ class Counted {
  public:
   explicit Counted(std::atomic<size_t>& computing)
       : computing_(computing), outer_(std::exchange(counted_in, &computing)),
-        added_(outer_ == &computing ? 0 : 1), now_(computing.fetch_add(added_) + added_) {}
+        added_(outer_ == &computing ? 0 : 1) {
+    computing.fetch_add(added_);
+  }
   ~Counted() {
     computing_.fetch_sub(added_);
     counted_in = outer_;
@@ -60,14 +63,12 @@ class Counted {
   Counted(const Counted&) = delete;
   Counted& operator=(const Counted&) = delete;
 
-  /// How many threads computed when this object was made, including the calling thread.
-  size_t now() const { return now_; }
   bool nested() const { return added_ == 0; }
 
  private:
   std::atomic<size_t>& computing_;
   const void* const outer_;
-  const size_t added_, now_;
+  const size_t added_;
 };
 
 // One call of chunks(), on the stack of its caller. A thread claims a chunk by incrementing
@@ -191,8 +192,12 @@ bool ThreadPool::State::try_submit(std::function<void()> task) {
 
 void ThreadPool::State::run(ChunkLoop& loop) {
   const Counted self(computing_);
-  if (self.now() < sharers && pays(loop)) share(loop);
-  loop.run();
+  std::optional<bool> shares;
+  do {  // other threads may become free at any chunk
+    if (shares == false || computing_.load() >= sharers) continue;
+    if (!shares) shares = pays(loop);
+    if (*shares) share(loop);
+  } while (loop.run_one());
 }
 
 // Returns whether sharing the loop pays. If the loops before it do not show that, its first chunk is run here and timed.
