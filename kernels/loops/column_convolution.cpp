@@ -167,21 +167,26 @@ MatrixView<float> column_matrix(const ConvolutionSizes& sizes, const float* colu
                                sizes.filter_elements() / sizes.out_channels, false);
 }
 
+/// Returns whether the images themselves are the matrix.
+bool is_product(const ConvolutionSizes& sizes) {
+  return std::ranges::all_of(sizes.axes, [](const ConvolutionAxis& axis) {
+    return axis.window == 1 && axis.stride == 1 && axis.output == axis.input;
+  });
+}
+
 }  // namespace
 
 bool panel_convolution_pays(const ConvolutionSizes& sizes) {
-  constexpr int64_t max_positions = 1024;
+  // Windows must be gathered into the rows of a matrix first.
+  const PanelGemmLimits limits{.max_rows = is_product(sizes) ? 4096 : 1024, .min_elements = 1 << 12};
   return sizes.groups == 1 &&
-         panel_gemm_pays(column_matrix(sizes, nullptr), filter_matrix(sizes, nullptr), max_positions);
+         panel_gemm_pays(column_matrix(sizes, nullptr), filter_matrix(sizes, nullptr), limits);
 }
 
 Status panel_convolution(DeviceContext& device, const ConvolutionSizes& sizes, const Tensor& images,
                          const Tensor& filter, KeptFilter& kept, float* out) {
-  const bool is_product = std::ranges::all_of(sizes.axes, [](const ConvolutionAxis& axis) {
-    return axis.window == 1 && axis.stride == 1 && axis.output == axis.input;
-  });
   Tensor columns = images;
-  if (!is_product) {
+  if (!is_product(sizes)) {
     TROUPE_ASSIGN(columns, ColumnProducts<float>(device, sizes).all_columns(images.as<float>().data()));
   }
   return panel_gemm(device, column_matrix(sizes, columns.as<float>().data()),

@@ -20,7 +20,7 @@ namespace {
 using dnnl::memory;
 
 /// Multiply-adds that are worth a piece of their own: about 200 us.
-constexpr int64_t piece_work = 30'000'000;
+constexpr int64_t piece_work = 8'000'000;
 constexpr int64_t max_parts = 8;  ///< of a filter's gradient: sums that are added at the end
 constexpr size_t kept_sizes = 8;
 

@@ -33,12 +33,12 @@ struct Panels {
   }
 };
 
-/// Columns [begin, end) of the product.
+/// Columns [begin, end) of the product of some rows.
 struct Slab {
   MatrixView<float> a, b;
   int64_t begin, end;
   Panels panels;
-  float* c;
+  float* c;  ///< all columns of these rows
 };
 
 }  // namespace
@@ -60,14 +60,15 @@ void copy_panels(const Slab& slab, int64_t row, const MatrixSize& size, float* t
 
 void multiply_slab(const Slab& slab) {
   const Panels& panels = slab.panels;
+  const int64_t at_once = even_part(slab.a.rows, rows_at_once);
   for (int64_t row = 0; row < slab.b.rows; row += depth) {
     const MatrixSize size{std::min(depth, slab.b.rows - row), slab.end - slab.begin};
     const int64_t offset = panels.offset(row, size, slab.begin);
     if (panels.copy) copy_panels(slab, row, size, panels.copy + offset);
-    for (int64_t first = 0; first < slab.a.rows; first += rows_at_once)
-      multiply_panels(slab.a.data + first * slab.a.row_stride + row,
-                      std::min(rows_at_once, slab.a.rows - first), slab.a.row_stride, 1, panels.data + offset,
-                      size, slab.c + first * slab.b.columns + slab.begin, slab.b.columns, row != 0);
+    for (int64_t first = 0; first < slab.a.rows; first += at_once)
+      multiply_panels(slab.a.data + first * slab.a.row_stride + row, std::min(at_once, slab.a.rows - first),
+                      slab.a.row_stride, 1, panels.data + offset, size,
+                      slab.c + first * slab.b.columns + slab.begin, slab.b.columns, row != 0);
   }
 }
 
@@ -81,23 +82,31 @@ namespace {
 
 HWY_EXPORT(multiply_slab);
 
-constexpr int64_t vector_columns = 16;     ///< a multiple of those of every vector
-constexpr int64_t min_elements = 1 << 17;  ///< of b: below, its copy costs little
+constexpr int64_t vector_columns = 16;  ///< a multiple of those of every vector
 constexpr int64_t slab_operations = 8'000'000;
 constexpr size_t max_kept = 64 << 20;  ///< bytes: larger matrices are read from memory in either order
 
-/// Returns how many columns are computed at a time.
-int64_t slab_columns(const MatrixView<float>& a, const MatrixView<float>& b) {
-  constexpr int64_t step = 64;
-  const int64_t wanted = slab_operations / (2 * a.rows * b.rows);
-  return std::clamp((wanted + step - 1) / step * step, step, b.columns);
-}
+/// How a product is cut for the pool.
+struct Cut {
+  int64_t rows, columns;
+
+  /// If the panels are still to be filled, the rows stay together, because each slab fills those of its columns.
+  Cut(const MatrixView<float>& a, const MatrixView<float>& b, bool filled)
+      : rows(a.rows), columns(std::clamp(round_up(slab_operations / (2 * a.rows * b.rows), column_step),
+                                         std::min(column_step, b.columns), b.columns)) {
+    if (filled) rows = even_part(a.rows, std::max(slab_operations / (2 * columns * b.rows), row_step));
+  }
+
+ private:
+  static constexpr int64_t column_step = 64, row_step = 48;
+  static int64_t round_up(int64_t x, int64_t step) { return (x + step - 1) / step * step; }
+};
 
 }  // namespace
 
-bool panel_gemm_pays(const MatrixView<float>& a, const MatrixView<float>& b, int64_t max_rows) {
-  return a.column_stride == 1 && b.column_stride == 1 && a.rows >= 8 && a.rows <= max_rows &&
-         b.columns % vector_columns == 0 && b.rows * b.columns >= min_elements;
+bool panel_gemm_pays(const MatrixView<float>& a, const MatrixView<float>& b, const PanelGemmLimits& limits) {
+  return a.column_stride == 1 && b.column_stride == 1 && a.rows >= 8 && a.rows <= limits.max_rows &&
+         b.columns % vector_columns == 0 && b.rows * b.columns >= limits.min_elements;
 }
 
 Status panel_gemm(DeviceContext& device, const MatrixView<float>& a, const MatrixView<float>& b,
@@ -107,14 +116,18 @@ Status panel_gemm(DeviceContext& device, const MatrixView<float>& a, const Matri
   if (keeps) {
     TROUPE_ASSIGN(all, scratch_vector<float>(device, b.rows * b.columns));
   }
-  const int64_t at_once = slab_columns(a, b);
-  const auto slabs = static_cast<size_t>((b.columns + at_once - 1) / at_once);
+  const Cut cut(a, b, found);
+  const int64_t across = (b.columns + cut.columns - 1) / cut.columns,
+                down = (a.rows + cut.rows - 1) / cut.rows;
   float* const copy = keeps ? all->write<float>().data() : nullptr;
-  std::vector<Status> failures(slabs);
-  device.pool().chunks(slabs, [&](size_t i) {
-    const int64_t begin = static_cast<int64_t>(i) * at_once, end = std::min(begin + at_once, b.columns);
+  std::vector<Status> failures(static_cast<size_t>(across * down));
+  device.pool().chunks(failures.size(), [&](size_t i) {
+    const auto at = static_cast<int64_t>(i);
+    const int64_t row = at % down * cut.rows, begin = at / down * cut.columns,
+                  end = std::min(begin + cut.columns, b.columns);
     const auto multiply = [&](const Panels& panels) {
-      HWY_DYNAMIC_DISPATCH(multiply_slab)({a, b, begin, end, panels, c});
+      HWY_DYNAMIC_DISPATCH(multiply_slab)
+      ({a.row_range(row, std::min(row + cut.rows, a.rows)), b, begin, end, panels, c + row * b.columns});
     };
     if (all) return multiply({all->as<float>().data(), copy, b.columns, 0});
     auto own = scratch_vector<float>(device, (end - begin) * b.rows);

@@ -9,8 +9,14 @@
 
 namespace troupe {
 
-/// Returns whether a product is computed faster in this way than by other code, which has its best speed from `max_rows` rows on.
-bool panel_gemm_pays(const MatrixView<float>& a, const MatrixView<float>& b, int64_t max_rows = 256);
+/// The sizes for which panel_gemm() is faster than other code.
+struct PanelGemmLimits {
+  int64_t max_rows = 256;                   ///< of a: other code has its best speed from more rows on
+  int64_t min_elements = int64_t{1} << 17;  ///< of b: below, its copy costs little
+};
+
+bool panel_gemm_pays(const MatrixView<float>& a, const MatrixView<float>& b,
+                     const PanelGemmLimits& limits = {});
 
 /// Computes c = a b, row-major, for a and b whose columns are 1 apart. `weights` is the tensor whose elements b views; `kept` keeps
 /// the copy of it. Fails with ResourceExhausted if there is no memory for the copy.

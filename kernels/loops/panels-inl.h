@@ -7,6 +7,7 @@
 #define TROUPE_PANELS_INL_H
 #endif
 
+#include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
 #include <algorithm>
@@ -18,6 +19,12 @@ namespace troupe {
 struct MatrixSize {
   int64_t rows, columns;
 };
+
+/// Returns the size of the parts, all but the last of equal size and none larger than `wanted`, into which `whole` is cut.
+constexpr int64_t even_part(int64_t whole, int64_t wanted) {
+  const int64_t parts = (whole + wanted - 1) / wanted;
+  return (whole + parts - 1) / parts;
+}
 }  // namespace troupe
 #endif
 
@@ -41,19 +48,32 @@ HWY_INLINE int64_t panel_offset(const MatrixSize& size, int64_t row, int64_t col
   return first * size.rows + row * std::min(panel_columns, size.columns - first) + column - first;
 }
 
-/// Rows x (Vectors * lanes) of c = a b, or added to c: a[r * row_stride + k * column_stride]; b in rows of `width`.
-template <int Rows, int Vectors>
-HWY_INLINE void block(const float* HWY_RESTRICT a, int64_t row_stride, int64_t column_stride,
-                      const float* HWY_RESTRICT b, int64_t width, int64_t depth, float* HWY_RESTRICT c,
-                      int64_t c_stride, bool add) {
+/// How blocks multiply: c = a b, or added to c. a[r * row_stride + k * column_stride]; b in rows of `width`.
+struct PanelProduct {
+  const float* HWY_RESTRICT a;
+  int64_t row_stride, column_stride;
+  const float* HWY_RESTRICT b;
+  int64_t width, depth;
+  float* HWY_RESTRICT c;
+  int64_t c_stride;
+  bool add;
+};
+
+/// Computes Rows x (Vectors * lanes) elements of c. With `Ahead`, it also loads the panel behind this one into the cache.
+template <int Rows, int Vectors, bool Ahead>
+HWY_INLINE void block(const PanelProduct& p, int64_t row) {
   const Wide d;
+  const float* HWY_RESTRICT a = p.a + row * p.row_stride;
+  const float* HWY_RESTRICT b = p.b;
+  const int64_t row_stride = p.row_stride, ahead = p.depth * p.width;
   V sum[Rows][Vectors];
 #pragma GCC unroll 8
   for (int r = 0; r < Rows; ++r)
 #pragma GCC unroll 8
     for (int v = 0; v < Vectors; ++v) sum[r][v] = hn::Zero(d);
-  for (int64_t k = 0; k < depth; ++k, a += column_stride, b += width) {
+  for (int64_t k = 0; k < p.depth; ++k, a += p.column_stride, b += p.width) {
     V right[Vectors];
+    if (Ahead) hwy::Prefetch(b + ahead);
 #pragma GCC unroll 8
     for (int v = 0; v < Vectors; ++v) right[v] = hn::LoadU(d, b + v * lanes);
 #pragma GCC unroll 8
@@ -67,25 +87,33 @@ HWY_INLINE void block(const float* HWY_RESTRICT a, int64_t row_stride, int64_t c
   for (int r = 0; r < Rows; ++r)
 #pragma GCC unroll 8
     for (int v = 0; v < Vectors; ++v) {
-      float* const at = c + r * c_stride + v * lanes;
-      hn::StoreU(add ? hn::Add(sum[r][v], hn::LoadU(d, at)) : sum[r][v], d, at);
+      float* const at = p.c + (row + r) * p.c_stride + v * lanes;
+      hn::StoreU(p.add ? hn::Add(sum[r][v], hn::LoadU(d, at)) : sum[r][v], d, at);
     }
 }
 
+template <int Vectors, bool Ahead>
+HWY_INLINE void block_of(int64_t rows, const PanelProduct& p, int64_t row) {
+  switch (rows) {
+    case 1: return block<1, Vectors, Ahead>(p, row);
+    case 2: return block<2, Vectors, Ahead>(p, row);
+    case 3: return block<3, Vectors, Ahead>(p, row);
+    case 4: return block<4, Vectors, Ahead>(p, row);
+    case 5: return block<5, Vectors, Ahead>(p, row);
+    default: return block<block_rows, Vectors, Ahead>(p, row);
+  }
+}
+
+/// Computes all rows in blocks of about equal size: few rows in the registers take nearly as long as many.
 template <int Vectors>
-HWY_INLINE void block_column(const float* a, int64_t rows, int64_t row_stride, int64_t column_stride,
-                             const float* b, int64_t width, int64_t depth, float* c, int64_t c_stride,
-                             bool add) {
-  int64_t r = 0;
-  for (; r + block_rows <= rows; r += block_rows)
-    block<block_rows, Vectors>(a + r * row_stride, row_stride, column_stride, b, width, depth,
-                               c + r * c_stride, c_stride, add);
-  for (; r + 2 <= rows; r += 2)
-    block<2, Vectors>(a + r * row_stride, row_stride, column_stride, b, width, depth, c + r * c_stride,
-                      c_stride, add);
-  if (r < rows)
-    block<1, Vectors>(a + r * row_stride, row_stride, column_stride, b, width, depth, c + r * c_stride,
-                      c_stride, add);
+void block_column(const PanelProduct& p, int64_t rows) {
+  const int64_t blocks = (rows + block_rows - 1) / block_rows;
+  int64_t row = 0;
+  for (int64_t i = 0; i < blocks; ++i) {
+    const int64_t count = (rows - row + blocks - i - 1) / (blocks - i);
+    i == 0 ? block_of<Vectors, true>(count, p, row) : block_of<Vectors, false>(count, p, row);
+    row += count;
+  }
 }
 
 /// c = a b, or added to c; b lies in panels. The number of columns is a multiple of that of a vector.
@@ -93,15 +121,14 @@ inline void multiply_panels(const float* a, int64_t rows, int64_t row_stride, in
                             const float* b, const MatrixSize& size, float* c, int64_t c_stride, bool add) {
   for (int64_t first = 0; first < size.columns; first += panel_columns) {
     const int64_t width = std::min(panel_columns, size.columns - first);
-    const float* const right = b + first * size.rows;
+    PanelProduct product{
+        a, row_stride, column_stride, b + first * size.rows, width, size.rows, c + first, c_stride, add};
     if (width == panel_columns) {
-      block_column<block_vectors>(a, rows, row_stride, column_stride, right, width, size.rows, c + first,
-                                  c_stride, add);
+      block_column<block_vectors>(product, rows);
       continue;
     }
-    for (int64_t j = 0; j < width; j += lanes)
-      block_column<1>(a, rows, row_stride, column_stride, right + j, width, size.rows, c + first + j,
-                      c_stride, add);
+    for (int64_t j = 0; j < width; j += lanes, product.b += lanes, product.c += lanes)
+      block_column<1>(product, rows);
   }
 }
 

@@ -249,7 +249,68 @@ HWY_EXPORT(store_filter);
 int64_t tiles_at_once(const Tiles& tiles) {
   constexpr int64_t cached = 12 << 20;
   const int64_t bytes = points * 4 * (tiles.sizes.in_channels + tiles.sizes.out_channels);
-  return std::clamp<int64_t>(std::min(cached / bytes, tiles.count / 4), 24, 192) / 6 * 6;
+  return even_part(tiles.count,
+                   std::clamp<int64_t>(std::min(cached / bytes, (tiles.count + 3) / 4), 24, 192));
+}
+
+/// The convolution of the tiles [begin, end): three steps, of which each needs all of the one before.
+class TileBlock {
+ public:
+  TileBlock(const Tiles& tiles, const float* filter, int64_t begin, int64_t end)
+      : tiles_(tiles), filter_(filter), begin_(begin), end_(end),
+        left_stride_(point_stride((end - begin) * tiles.sizes.in_channels)),
+        product_stride_(point_stride((end - begin) * tiles.sizes.out_channels)) {}
+
+  Status allocate(DeviceContext& device) {
+    TROUPE_ASSIGN(scratch_, scratch_vector<float>(device, points * (left_stride_ + product_stride_)));
+    left_ = scratch_.write<float>().data();
+    products_ = left_ + points * left_stride_;
+    return {};
+  }
+
+  /// Transforms the images of some tiles, counted from the first of the block.
+  void load(const float* images, int64_t first, int64_t last) const {
+    HWY_DYNAMIC_DISPATCH(load_tiles)
+    (tiles_, images, begin_ + first, begin_ + last, left_ + first * tiles_.sizes.in_channels, left_stride_);
+  }
+  /// Multiplies point p of all tiles by the filter.
+  void multiply(int64_t p) const {
+    const int64_t in = tiles_.sizes.in_channels, out = tiles_.sizes.out_channels;
+    HWY_DYNAMIC_DISPATCH(multiply_panels)
+    (left_ + p * left_stride_, end_ - begin_, in, 1, filter_ + p * point_stride(in * out),
+     MatrixSize{in, out}, products_ + p * product_stride_, out, false);
+  }
+  void store(int64_t first, int64_t last, float* output) const {
+    HWY_DYNAMIC_DISPATCH(store_tiles)
+    (tiles_, products_ + first * tiles_.sizes.out_channels, product_stride_, begin_ + first, begin_ + last,
+     output);
+  }
+
+ private:
+  const Tiles& tiles_;
+  const float* filter_;
+  int64_t begin_, end_, left_stride_, product_stride_;
+  Tensor scratch_;
+  float *left_ = nullptr, *products_ = nullptr;
+};
+
+/// For few tiles: the pool shares out each step.
+Status convolve_by_steps(DeviceContext& device, const Tiles& tiles, const float* images, const float* filter,
+                         float* output) {
+  constexpr size_t tiles_of_chunk = 4, points_of_chunk = 3;
+  TileBlock block(tiles, filter, 0, tiles.count);
+  TROUPE_RETURN_IF_FAILED(block.allocate(device));
+  const auto count = static_cast<size_t>(tiles.count);
+  device.pool().blocks(count, tiles_of_chunk, [&](size_t begin, size_t end) {
+    block.load(images, static_cast<int64_t>(begin), static_cast<int64_t>(end));
+  });
+  device.pool().blocks(points, points_of_chunk, [&](size_t begin, size_t end) {
+    for (size_t p = begin; p < end; ++p) block.multiply(static_cast<int64_t>(p));
+  });
+  device.pool().blocks(count, tiles_of_chunk, [&](size_t begin, size_t end) {
+    block.store(static_cast<int64_t>(begin), static_cast<int64_t>(end), output);
+  });
+  return {};
 }
 
 }  // namespace
@@ -277,28 +338,20 @@ Result<Tensor> winograd_filter(DeviceContext& device, const WinogradSizes& sizes
 Status winograd_convolution(DeviceContext& device, const WinogradSizes& sizes, const float* images,
                             const Tensor& filter, float* output) {
   const Tiles tiles(sizes);
-  const MatrixSize shape{sizes.in_channels, sizes.out_channels};
   const float* const filter_points = filter.as<float>().data();
+  constexpr int64_t few_tiles = 96;
+  if (tiles.count <= few_tiles) return convolve_by_steps(device, tiles, images, filter_points, output);
   const int64_t at_once = tiles_at_once(tiles);
-  const int64_t left_stride = point_stride(at_once * sizes.in_channels),
-                product_stride = point_stride(at_once * sizes.out_channels);
   const auto blocks = static_cast<size_t>((tiles.count + at_once - 1) / at_once);
   std::vector<Status> failures(blocks);
   device.pool().chunks(blocks, [&](size_t i) {
-    auto scratch = scratch_vector<float>(device, points * (left_stride + product_stride));
-    if (!scratch) {
-      failures[i] = scratch.status();
-      return;
-    }
-    float* const left = scratch->write<float>().data();
-    float* const products = left + points * left_stride;
     const int64_t begin = static_cast<int64_t>(i) * at_once, end = std::min(begin + at_once, tiles.count);
-    HWY_DYNAMIC_DISPATCH(load_tiles)(tiles, images, begin, end, left, left_stride);
-    for (int64_t p = 0; p < points; ++p) HWY_DYNAMIC_DISPATCH(multiply_panels)
-    (left + p * left_stride, end - begin, sizes.in_channels, 1,
-     filter_points + p * point_stride(shape.rows * shape.columns), shape, products + p * product_stride,
-     sizes.out_channels, false);
-    HWY_DYNAMIC_DISPATCH(store_tiles)(tiles, products, product_stride, begin, end, output);
+    TileBlock block(tiles, filter_points, begin, end);
+    failures[i] = block.allocate(device);
+    if (!failures[i].ok()) return;
+    block.load(images, 0, end - begin);
+    for (int64_t p = 0; p < points; ++p) block.multiply(p);
+    block.store(0, end - begin, output);
   });
   for (Status& failure : failures) TROUPE_RETURN_IF_FAILED(std::move(failure));
   return {};
