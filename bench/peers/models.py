@@ -20,6 +20,7 @@ HERE = pathlib.Path(__file__).parent
 THREADS = 2
 TRAINED = ["alexnet", "overfeat", "oxfordnet", "googlenet", "resnet50", "inception_v3", "lstm512", "transformer"]
 INFERRED = ["resnet50", "inception_v3", "googlenet", "transformer"]
+TURN = {"training": 1, "inference": 10}  # steps that a side takes in its turn, as a server would at batch 1
 
 
 class Side:
@@ -109,9 +110,9 @@ def measure(model, batch, command, program, rounds):
         differences = compare(sides, folder) if command == "training" else None
     for _ in range(rounds + 1):
         for side in sides:
-            side.times += side.ask(command, 1)["seconds"]
+            side.times += side.ask(command, TURN[command])["seconds"]
     for side in sides:
-        side.times = side.times[1:]  # the first step prepares
+        side.times = side.times[TURN[command]:]  # the first turn prepares
         side.memory = side.ask("memory")["bytes"]
         side.end()
     medians = [statistics.median(side.times) for side in sides]
