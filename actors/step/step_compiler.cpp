@@ -5,6 +5,7 @@
 
 #include "actors/step/graph_wire.h"
 #include "actors/step/worker.h"
+#include "graph/passes/fuse.h"
 #include "graph/passes/simplify.h"
 #include "kernels/runtime/evaluate.h"
 #include "messages/schemas/worker.capnp.h"
@@ -63,6 +64,8 @@ class StepCompiler {
     TROUPE_RETURN_IF_FAILED(check_handles(subgraph.graph));
     if (options_.simplify) TROUPE_RETURN_IF_FAILED(simplify(subgraph, {evaluator()}).status());
     TROUPE_ASSIGN(auto placed, place_nodes(subgraph, homes));
+    if (options_.simplify)
+      TROUPE_RETURN_IF_FAILED(fuse(subgraph.graph, placed.device, has_kernel()).status());
     return partition(subgraph.graph, std::move(placed.device), devices_);
   }
 
@@ -81,6 +84,12 @@ class StepCompiler {
                    "gathered or selected, only passed on one by one")
             .at_node(node.type(), node.name);
     return {};
+  }
+
+  CanRun has_kernel() const {
+    return [this](const Node& node, DeviceId device) {
+      return library_.kernels.has(node, devices_[device].name.type);
+    };
   }
 
   Result<PlacementResult> place_nodes(const Graph& graph, std::span<const DeviceId> assigned) const {

@@ -1,10 +1,10 @@
 // GraphDraft: the nodes of a graph while a pass rewrites them. The id of a node is its position. Nodes that are
-// not needed any more stay until the pass builds the next graph. Used by simplify and its rules only. One thread.
+// not needed any more stay until the pass builds the next graph. Used by simplify, its rules and fuse only. One thread.
 #pragma once
 
 #include <vector>
 
-#include "graph/build/graph.h"
+#include "graph/passes/subgraph.h"
 
 namespace troupe {
 
@@ -19,6 +19,11 @@ struct GraphDraft {
     const Node& source = nodes[output.node];
     return source.type() == "Const" ? &source.attrs.get<Tensor>("value") : nullptr;
   }
+
+  /// Removes the nodes that are not needed, which no needed node refers to. Returns the new id of each node, or no_node.
+  std::vector<NodeId> keep(const std::vector<bool>& needed);
+  /// Returns the graph of these nodes. `empty` has its ops and functions.
+  Graph into(Graph empty) &&;
 };
 
 }  // namespace troupe

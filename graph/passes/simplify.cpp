@@ -239,24 +239,12 @@ class Round {
   }
 
   void compact(const std::vector<bool>& needed) {
-    std::vector<Node>& nodes = draft_.nodes;
-    std::vector<NodeId> new_id(nodes.size(), no_node);
-    NodeId next = 0;
-    for (NodeId id = 0; id < nodes.size(); ++id)
-      if (needed[id]) new_id[id] = next++;
-    if (next == nodes.size()) return;
-    report_.removed += nodes.size() - next;
-    for (NodeId id = 0; id < nodes.size(); ++id) {
-      if (!needed[id]) continue;
-      Node& node = nodes[id];
-      for (Output& input : node.inputs) input.node = new_id[input.node];
-      for (NodeId& control : node.control_inputs) control = new_id[control];
-      node.id = new_id[id];
-      origin_[node.id] = origin_[id];
-      if (node.id != id) nodes[node.id] = std::move(node);
-    }
-    nodes.resize(next);
-    origin_.resize(next);
+    const size_t before = draft_.nodes.size();
+    const std::vector<NodeId> new_id = draft_.keep(needed);
+    report_.removed += before - draft_.nodes.size();
+    for (NodeId id = 0; id < before; ++id)
+      if (new_id[id] != no_node) origin_[new_id[id]] = origin_[id];
+    origin_.resize(draft_.nodes.size());
     for (NodeId& root : roots_) root = new_id[root];
   }
 
@@ -284,9 +272,7 @@ Result<SimplifyReport> simplify(Subgraph& subgraph, const SimplifyOptions& optio
   for (bool changed = true; changed && report.rounds < options.rounds; ++report.rounds) {
     TROUPE_ASSIGN(changed, Round(draft, subgraph.origin, subgraph.roots, result, options, report).run());
   }
-  result.reserve(draft.nodes.size());
-  for (Node& node : draft.nodes) result.append(std::move(node));
-  subgraph.graph = std::move(result);
+  subgraph.graph = std::move(draft).into(std::move(result));
   return report;
 }
 

@@ -184,13 +184,13 @@ bool panel_convolution_pays(const ConvolutionSizes& sizes) {
 }
 
 Status panel_convolution(DeviceContext& device, const ConvolutionSizes& sizes, const Tensor& images,
-                         const Tensor& filter, KeptFilter& kept, float* out) {
+                         const Tensor& filter, KeptFilter& kept, const PostOps& post, float* out) {
   Tensor columns = images;
   if (!is_product(sizes)) {
     TROUPE_ASSIGN(columns, ColumnProducts<float>(device, sizes).all_columns(images.as<float>().data()));
   }
   return panel_gemm(device, column_matrix(sizes, columns.as<float>().data()),
-                    filter_matrix(sizes, filter.as<float>().data()), filter, kept, out);
+                    filter_matrix(sizes, filter.as<float>().data()), filter, kept, post, out);
 }
 
 template <class T>

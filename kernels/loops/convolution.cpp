@@ -37,17 +37,17 @@ std::optional<WinogradSizes> winograd_sizes(ConvolutionPass pass, const Convolut
 }
 
 Status winograd(DeviceContext& device, ConvolutionPass pass, const WinogradSizes& sizes, const Tensor& a,
-                const Tensor& b, float* out, KeptFilter* kept) {
+                const Tensor& b, const PostOps& post, float* out, KeptFilter* kept) {
   const float *const images = a.as<float>().data(), *const filter = b.as<float>().data();
   if (pass == ConvolutionPass::FilterGradient)
     return winograd_filter_gradient(device, sizes, images, filter, out);
   if (kept)
     if (const auto found = kept->find(b, winograd_form))
-      return winograd_convolution(device, sizes, images, *found, out);
+      return winograd_convolution(device, sizes, images, *found, post, out);
   TROUPE_ASSIGN(const Tensor points,
                 winograd_filter(device, sizes, filter, pass == ConvolutionPass::ImageGradient));
   if (kept && kept->wants(b)) kept->keep(b, winograd_form, points);
-  return winograd_convolution(device, sizes, images, points, out);
+  return winograd_convolution(device, sizes, images, points, post, out);
 }
 
 }  // namespace
@@ -76,25 +76,29 @@ Status Convolution::run(DeviceContext& device, const ConvolutionSizes& sizes, co
   };
   if (a.dtype() == DType::Double) return in_columns(std::type_identity<double>{});
   if (a.dtype() == DType::Int32) return in_columns(std::type_identity<int32_t>{});
-  if (a.dtype() == DType::Float) return run_float(device, sizes, a, b, out);
+  if (a.dtype() == DType::Float) return run_float(device, sizes, a, b, {}, out);
   TROUPE_ASSIGN(const Tensor wide_a, converted(device, a, DType::Float));
   TROUPE_ASSIGN(const Tensor wide_b, converted(device, b, DType::Float));
   TROUPE_ASSIGN(Tensor wide_out, Tensor::allocate(DType::Float, out.shape(), device.memory()));
-  TROUPE_RETURN_IF_FAILED(run_float(device, sizes, wide_a, wide_b, wide_out));
+  TROUPE_RETURN_IF_FAILED(run_float(device, sizes, wide_a, wide_b, {}, wide_out));
   convert(device.pool(), wide_out, out);
   return {};
 }
 
 Status Convolution::run_float(DeviceContext& device, const ConvolutionSizes& sizes, const Tensor& a,
-                              const Tensor& b, Tensor& out_tensor) const {
+                              const Tensor& b, const PostOps& post, Tensor& out_tensor) const {
   float* const out = out_tensor.write<float>().data();
   if (const auto tiled = winograd_sizes(pass_, sizes))
-    return winograd(device, pass_, *tiled, a, b, out, kept_.get());
+    return winograd(device, pass_, *tiled, a, b, post, out, kept_.get());
   if (pass_ == ConvolutionPass::Forward && panel_convolution_pays(sizes))
-    return panel_convolution(device, sizes, a, b, *kept_, out);
-  Status status = direct_->run(device, sizes, a, b, out, kept_.get());
+    return panel_convolution(device, sizes, a, b, *kept_, post, out);
+  Status status = direct_->run(device, sizes, a, b, post, out, kept_.get());
   if (status.code() != Code::Unimplemented) return status;
-  return column_convolution(device, pass_, sizes, a.as<float>().data(), b.as<float>().data(), out);
+  TROUPE_RETURN_IF_FAILED(
+      column_convolution(device, pass_, sizes, a.as<float>().data(), b.as<float>().data(), out));
+  if (pass_ == ConvolutionPass::Forward)
+    apply_post_ops(device.pool(), post, out_tensor.elements() / sizes.out_channels, sizes.out_channels, out);
+  return {};
 }
 
 }  // namespace troupe

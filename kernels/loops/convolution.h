@@ -11,6 +11,7 @@
 
 #include "devices/device.h"
 #include "kernels/core/dims.h"
+#include "kernels/loops/post_ops.h"
 
 namespace troupe {
 
@@ -58,11 +59,11 @@ class Convolution {
   /// elements matter. Fails with ResourceExhausted if there is no memory to work in.
   Status run(DeviceContext& device, const ConvolutionSizes& sizes, const Tensor& a, const Tensor& b,
              Tensor& out) const;
+  /// The same for float, and applies the post-ops, whose columns are the output channels, to what a forward pass computes.
+  Status run_float(DeviceContext& device, const ConvolutionSizes& sizes, const Tensor& a, const Tensor& b,
+                   const PostOps& post, Tensor& out) const;
 
  private:
-  Status run_float(DeviceContext& device, const ConvolutionSizes& sizes, const Tensor& a, const Tensor& b,
-                   Tensor& out) const;
-
   ConvolutionPass pass_;
   std::unique_ptr<const DirectConvolution> direct_;
   std::unique_ptr<KeptFilter> kept_;  ///< null for gradients, whose filters change in every step

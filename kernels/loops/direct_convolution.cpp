@@ -224,16 +224,24 @@ class Run {
   Run(DeviceContext& device, const dnnl::engine& engine, const Plan& plan)
       : device_(device), engine_(engine), plan_(plan) {}
 
-  Status with_filter(ConvolutionPass pass, const float* images, const Tensor& given, float* out,
-                     KeptFilter* kept) {
+  Status with_filter(ConvolutionPass pass, const float* images, const Tensor& given, const PostOps& post,
+                     float* out, KeptFilter* kept) {
     TROUPE_ASSIGN(const Tensor filter, plan_.packs ? packed(given, kept) : given);
     const bool forward = pass == ConvolutionPass::Forward;
-    return each_piece([&](const Piece& piece, const Primitive& primitive, Arguments& arguments) {
+    const auto fill = [&](const Piece& piece, const Primitive& primitive, Arguments& arguments) {
       const float* const from = images + (forward ? input_offset(piece) : output_offset(piece));
       float* const to = out + (forward ? output_offset(piece) : input_offset(piece));
       arguments.add(forward ? DNNL_ARG_SRC : DNNL_ARG_DIFF_DST, image_desc(primitive.sizes, !forward), from);
       arguments.add(DNNL_ARG_WEIGHTS, plan_.packed, filter.data());
       arguments.add(forward ? DNNL_ARG_DST : DNNL_ARG_DIFF_SRC, image_desc(primitive.sizes, forward), to);
+    };
+    return each_piece(fill, [&](const Piece& piece, const ConvolutionSizes& sizes) {
+      const int64_t channels = sizes.out_channels;
+      if (forward)
+        apply_post_ops(post,
+                       {output_offset(piece) / channels, sizes.batch * sizes.output_elements() / channels, 0,
+                        channels, channels},
+                       out);
     });
   }
 
@@ -245,13 +253,13 @@ class Run {
       TROUPE_ASSIGN(scratch, bytes(device_, parts * size * sizeof(float)));
       sums = reinterpret_cast<float*>(scratch->mutable_data());
     }
-    TROUPE_RETURN_IF_FAILED(each_piece([&](const Piece& piece, const Primitive& primitive,
-                                           Arguments& arguments) {
+    const auto fill = [&](const Piece& piece, const Primitive& primitive, Arguments& arguments) {
       arguments.add(DNNL_ARG_SRC, image_desc(primitive.sizes, false), images + input_offset(piece));
       arguments.add(DNNL_ARG_DIFF_DST, image_desc(primitive.sizes, true), gradients + output_offset(piece));
       arguments.add(DNNL_ARG_DIFF_WEIGHTS, plan_.packed,
                     sums + static_cast<size_t>(&piece - plan_.pieces.data()) * size);
-    }));
+    };
+    TROUPE_RETURN_IF_FAILED(each_piece(fill, [](const Piece&, const ConvolutionSizes&) {}));
     add_parts(sums, size, parts);
     if (plan_.packs)
       reorder(plan_.packed, sums, filter_desc(plan_.sizes), out);
@@ -293,15 +301,16 @@ class Run {
     return piece.image * image + piece.output * (image / plan_.sizes.axes[0].output);
   }
 
-  /// Executes the primitive of each piece on a thread of the pool.
-  template <class Fill>
-  Status each_piece(const Fill& fill) {
+  /// Executes the primitive of each piece on a thread of the pool, then calls finish(piece, its sizes).
+  template <class Fill, class Finish>
+  Status each_piece(const Fill& fill, const Finish& finish) {
     std::vector<Status> failures(plan_.pieces.size());
     device_.pool().chunks(plan_.pieces.size(), [&](size_t i) {
       const Piece& piece = plan_.pieces[i];
       failures[i] = execute(
           plan_.primitives[piece.primitive],
           [&](const Primitive& primitive, Arguments& arguments) { fill(piece, primitive, arguments); });
+      finish(piece, plan_.primitives[piece.primitive].sizes);
     });
     for (Status& failure : failures) TROUPE_RETURN_IF_FAILED(std::move(failure));
     return {};
@@ -354,12 +363,12 @@ DirectConvolution::DirectConvolution(ConvolutionPass pass) : pass_(pass), cache_
 DirectConvolution::~DirectConvolution() = default;
 
 Status DirectConvolution::run(DeviceContext& device, const ConvolutionSizes& sizes, const Tensor& a,
-                              const Tensor& b, float* out, KeptFilter* kept) const {
+                              const Tensor& b, const PostOps& post, float* out, KeptFilter* kept) const {
   TROUPE_ASSIGN(const auto plan, cache_->find(pass_, sizes));
   Run run(device, cache_->engine, *plan);
   const float* const images = a.as<float>().data();
   return pass_ == ConvolutionPass::FilterGradient ? run.filter_gradient(images, b.as<float>().data(), out)
-                                                  : run.with_filter(pass_, images, b, out, kept);
+                                                  : run.with_filter(pass_, images, b, post, out, kept);
 }
 
 }  // namespace troupe

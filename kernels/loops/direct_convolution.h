@@ -5,6 +5,7 @@
 
 #include "kernels/loops/convolution.h"
 #include "kernels/loops/kept_filter.h"
+#include "kernels/loops/post_ops.h"
 
 namespace troupe {
 
@@ -13,10 +14,11 @@ class DirectConvolution {
   explicit DirectConvolution(ConvolutionPass pass);
   ~DirectConvolution();
 
-  /// Computes `out`. If `kept` is non-null, it keeps the filter in the layout that the primitives use. Fails with Unimplemented if
-  /// oneDNN has no primitive for these sizes, and with ResourceExhausted if there is no memory to work in.
+  /// Computes `out`, and applies the post-ops. If `kept` is non-null, it keeps the filter in the layout that the primitives use.
+  /// Fails with Unimplemented if oneDNN has no primitive for these sizes, and with ResourceExhausted if there is no memory to
+  /// work in.
   Status run(DeviceContext& device, const ConvolutionSizes& sizes, const Tensor& a, const Tensor& b,
-             float* out, KeptFilter* kept) const;
+             const PostOps& post, float* out, KeptFilter* kept) const;
 
  private:
   struct Cache;

@@ -110,7 +110,7 @@ bool panel_gemm_pays(const MatrixView<float>& a, const MatrixView<float>& b, con
 }
 
 Status panel_gemm(DeviceContext& device, const MatrixView<float>& a, const MatrixView<float>& b,
-                  const Tensor& weights, KeptFilter& kept, float* c) {
+                  const Tensor& weights, KeptFilter& kept, const PostOps& post, float* c) {
   std::optional<Tensor> all = kept.find(weights, panel_form);
   const bool found = all.has_value(), keeps = !found && weights.bytes() <= max_kept && kept.wants(weights);
   if (keeps) {
@@ -124,10 +124,11 @@ Status panel_gemm(DeviceContext& device, const MatrixView<float>& a, const Matri
   device.pool().chunks(failures.size(), [&](size_t i) {
     const auto at = static_cast<int64_t>(i);
     const int64_t row = at % down * cut.rows, begin = at / down * cut.columns,
-                  end = std::min(begin + cut.columns, b.columns);
+                  end = std::min(begin + cut.columns, b.columns), rows = std::min(cut.rows, a.rows - row);
     const auto multiply = [&](const Panels& panels) {
       HWY_DYNAMIC_DISPATCH(multiply_slab)
-      ({a.row_range(row, std::min(row + cut.rows, a.rows)), b, begin, end, panels, c + row * b.columns});
+      ({a.row_range(row, row + rows), b, begin, end, panels, c + row * b.columns});
+      apply_post_ops(post, {row, rows, begin, end - begin, b.columns}, c);
     };
     if (all) return multiply({all->as<float>().data(), copy, b.columns, 0});
     auto own = scratch_vector<float>(device, (end - begin) * b.rows);

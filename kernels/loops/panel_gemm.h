@@ -6,6 +6,7 @@
 
 #include "kernels/loops/gemm.h"
 #include "kernels/loops/kept_filter.h"
+#include "kernels/loops/post_ops.h"
 
 namespace troupe {
 
@@ -18,9 +19,9 @@ struct PanelGemmLimits {
 bool panel_gemm_pays(const MatrixView<float>& a, const MatrixView<float>& b,
                      const PanelGemmLimits& limits = {});
 
-/// Computes c = a b, row-major, for a and b whose columns are 1 apart. `weights` is the tensor whose elements b views; `kept` keeps
-/// the copy of it. Fails with ResourceExhausted if there is no memory for the copy.
+/// Computes c = a b, row-major, for a and b whose columns are 1 apart, and applies the post-ops. `weights` is the tensor whose
+/// elements b views; `kept` keeps the copy of it. Fails with ResourceExhausted if there is no memory for the copy.
 Status panel_gemm(DeviceContext& device, const MatrixView<float>& a, const MatrixView<float>& b,
-                  const Tensor& weights, KeptFilter& kept, float* c);
+                  const Tensor& weights, KeptFilter& kept, const PostOps& post, float* c);
 
 }  // namespace troupe

@@ -9,6 +9,7 @@
 #include <hwy/foreach_target.h>
 
 #include "kernels/loops/panels-inl.h"
+#include "kernels/loops/post_ops-inl.h"
 
 // What all targets share.
 #ifndef TROUPE_WINOGRAD_SHARED
@@ -151,22 +152,24 @@ void load_tiles(const Tiles& tiles, const float* images, int64_t begin, int64_t 
 }
 
 /// The outputs of the tiles [begin, end) from their products: point p of a tile lies in matrix p, which has `stride` elements.
+/// Applies the post-ops.
 void store_tiles(const Tiles& tiles, const float* products, int64_t stride, int64_t begin, int64_t end,
-                 float* output) {
+                 const PostOps& post, float* output) {
   const WinogradSizes& s = tiles.sizes;
   for (int64_t number = begin; number < end; ++number, products += s.out_channels) {
     const TilePlace place(tiles, number);
     const int64_t rows = std::min(tile, s.out_height - place.row),
                   columns = std::min(tile, s.out_width - place.column);
-    float* const to =
-        output + ((place.image * s.out_height + place.row) * s.out_width + place.column) * s.out_channels;
+    const int64_t to =
+        ((place.image * s.out_height + place.row) * s.out_width + place.column) * s.out_channels;
     for (int64_t c = 0; c < s.out_channels; c += lanes)
       transform_square<6, 4>(
           [](const V(&line)[6], V(&result)[4]) HWY_ATTR { transform_products(line, result); },
           [&](int i, int j) HWY_ATTR { return hn::LoadU(Wide(), products + (i * 6 + j) * stride + c); },
           [&](int i, int j, V v) HWY_ATTR {
-            if (i < rows && j < columns)
-              hn::StoreU(v, Wide(), to + (i * s.out_width + j) * s.out_channels + c);
+            if (i >= rows || j >= columns) return;
+            const int64_t element = to + (i * s.out_width + j) * s.out_channels + c;
+            hn::StoreU(with_post_ops(post, Wide(), v, c, element), Wide(), output + element);
           });
   }
 }
@@ -280,10 +283,10 @@ class TileBlock {
     (left_ + p * left_stride_, end_ - begin_, in, 1, filter_ + p * point_stride(in * out),
      MatrixSize{in, out}, products_ + p * product_stride_, out, false);
   }
-  void store(int64_t first, int64_t last, float* output) const {
+  void store(int64_t first, int64_t last, const PostOps& post, float* output) const {
     HWY_DYNAMIC_DISPATCH(store_tiles)
     (tiles_, products_ + first * tiles_.sizes.out_channels, product_stride_, begin_ + first, begin_ + last,
-     output);
+     post, output);
   }
 
  private:
@@ -296,7 +299,7 @@ class TileBlock {
 
 /// For few tiles: the pool shares out each step.
 Status convolve_by_steps(DeviceContext& device, const Tiles& tiles, const float* images, const float* filter,
-                         float* output) {
+                         const PostOps& post, float* output) {
   constexpr size_t tiles_of_chunk = 4, points_of_chunk = 3;
   TileBlock block(tiles, filter, 0, tiles.count);
   TROUPE_RETURN_IF_FAILED(block.allocate(device));
@@ -308,7 +311,7 @@ Status convolve_by_steps(DeviceContext& device, const Tiles& tiles, const float*
     for (size_t p = begin; p < end; ++p) block.multiply(static_cast<int64_t>(p));
   });
   device.pool().blocks(count, tiles_of_chunk, [&](size_t begin, size_t end) {
-    block.store(static_cast<int64_t>(begin), static_cast<int64_t>(end), output);
+    block.store(static_cast<int64_t>(begin), static_cast<int64_t>(end), post, output);
   });
   return {};
 }
@@ -336,11 +339,11 @@ Result<Tensor> winograd_filter(DeviceContext& device, const WinogradSizes& sizes
 }
 
 Status winograd_convolution(DeviceContext& device, const WinogradSizes& sizes, const float* images,
-                            const Tensor& filter, float* output) {
+                            const Tensor& filter, const PostOps& post, float* output) {
   const Tiles tiles(sizes);
   const float* const filter_points = filter.as<float>().data();
   constexpr int64_t few_tiles = 96;
-  if (tiles.count <= few_tiles) return convolve_by_steps(device, tiles, images, filter_points, output);
+  if (tiles.count <= few_tiles) return convolve_by_steps(device, tiles, images, filter_points, post, output);
   const int64_t at_once = tiles_at_once(tiles);
   const auto blocks = static_cast<size_t>((tiles.count + at_once - 1) / at_once);
   std::vector<Status> failures(blocks);
@@ -351,7 +354,7 @@ Status winograd_convolution(DeviceContext& device, const WinogradSizes& sizes, c
     if (!failures[i].ok()) return;
     block.load(images, 0, end - begin);
     for (int64_t p = 0; p < points; ++p) block.multiply(p);
-    block.store(0, end - begin, output);
+    block.store(0, end - begin, post, output);
   });
   for (Status& failure : failures) TROUPE_RETURN_IF_FAILED(std::move(failure));
   return {};

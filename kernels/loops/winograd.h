@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "devices/device.h"
+#include "kernels/loops/post_ops.h"
 
 namespace troupe {
 
@@ -27,10 +28,10 @@ inline constexpr int64_t winograd_channels = 16;
 /// Fails with ResourceExhausted if there is no memory.
 Result<Tensor> winograd_filter(DeviceContext& device, const WinogradSizes& sizes, const float* filter,
                                bool adjoint);
-/// Computes `output` [batch, out_height, out_width, out_channels] of images and a transformed filter. Fails with ResourceExhausted
-/// if there is no memory to work in.
+/// Computes `output` [batch, out_height, out_width, out_channels] of images and a transformed filter, and applies the post-ops.
+/// Fails with ResourceExhausted if there is no memory to work in.
 Status winograd_convolution(DeviceContext& device, const WinogradSizes& sizes, const float* images,
-                            const Tensor& filter, float* output);
+                            const Tensor& filter, const PostOps& post, float* output);
 
 /// Computes the gradient of a convolution by its filter, [3, 3, in_channels, out_channels], from the images and the gradients of
 /// the outputs. Fails with ResourceExhausted if there is no memory to work in.

@@ -119,7 +119,8 @@ BOOST_AUTO_TEST_CASE(ops_compute_what_tensorflow_does) {
 }
 
 // Every op with a kernel, except those that compute nothing, those with other results in every run, those without a CPU kernel in
-// the TensorFlow that made the cases, updates of rows that TensorFlow does not have, and what it refuses in new graphs.
+// the TensorFlow that made the cases, updates of rows that TensorFlow does not have, what it refuses in new graphs, and fused ops,
+// which fuse_test.cpp compares with the ops that they replace.
 BOOST_AUTO_TEST_CASE(every_op_with_a_kernel_has_a_case) {
   std::set<std::string> seen = {"Const",
                                 "MaxPoolGradGradWithArgmax",
@@ -134,7 +135,9 @@ BOOST_AUTO_TEST_CASE(every_op_with_a_kernel_has_a_case) {
                                 "BatchNormWithGlobalNormalization",
                                 "QuantizeAndDequantize",
                                 "QuantizedReluX",
-                                "BatchNormWithGlobalNormalizationGrad"};
+                                "BatchNormWithGlobalNormalizationGrad",
+                                "_FusedConv2D",
+                                "_FusedMatMul"};
   for (const GoldenCase& one : golden_cases()) seen.insert(one.op);
   for (const auto& [name, op] : op_library()->ops->ops()) {
     if (deals_in_lists(*op)) continue;

@@ -128,7 +128,9 @@ bool lacks_gradient(const OpDef& op) {
                                                     "UniqueV2",
                                                     "UniqueWithCounts",
                                                     "UniqueWithCountsV2",
-                                                    "UpperBound"};
+                                                    "UpperBound",
+                                                    "_FusedConv2D",
+                                                    "_FusedMatMul"};
   const bool is_control_flow = op.served_by == ServedBy::Step && op.effect == Effect::Step;
   const bool has_own_gradient = op.gradient || op.not_differentiable;
   return (is_control_flow && !has_own_gradient) || op.name.find("Apply") != std::string::npos ||

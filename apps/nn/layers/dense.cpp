@@ -4,18 +4,6 @@
 #include "kernels/constructors.h"
 
 namespace troupe::nn {
-namespace {
-
-/// x weights for x [..., n].
-Output product(const Layer& layer, Output x, Output weights, int64_t units) {
-  const Scope& scope = layer.scope();
-  if (layer.rank_of(x) == 2) return matmul(scope, x, weights);
-  const size_t leading = layer.rank_of(x) - 1;
-  const Output rows = matmul(scope, layer.reshaped(x, x, 0, {-1, layer.size_of(x, -1)}), weights);
-  return layer.reshaped(rows, x, leading, {units});
-}
-
-}  // namespace
 
 Output dense(const Network& network, Output x, const Dense& options) {
   const Layer layer(network, "dense");
@@ -24,8 +12,10 @@ Output dense(const Network& network, Output x, const Dense& options) {
     layer.fail("the input has shape " + layer.scope().shape(x).text() + "; its rank must be at least 2");
   const Output weights =
       layer.weight("weights", {layer.size_of(x, -1), options.units}, layer.scope().dtype(x), options.init);
-  Output y = product(layer, x, weights, options.units);
+  const bool matrix = layer.rank_of(x) == 2;
+  Output y = matmul(layer.scope(), matrix ? x : layer.reshaped(x, x, 0, {-1, layer.size_of(x, -1)}), weights);
   if (options.bias) y = layer.with_bias(y, options.units);
+  if (!matrix) y = layer.reshaped(y, x, layer.rank_of(x) - 1, {options.units});
   return layer.activated(y, options.activation);
 }
 

@@ -10,7 +10,6 @@
 #include "kernels/core/arguments.h"
 #include "kernels/core/type_dispatch.h"
 #include "kernels/loops/gemm.h"
-#include "kernels/loops/panel_gemm.h"
 #include "kernels/ops/broadcast_gradients.h"
 
 namespace troupe {
@@ -44,30 +43,6 @@ MatrixView<T> matrix(const Tensor& tensor, bool transposed) {
 }
 
 // ---- MatMul
-
-class MatMulCompute {
- public:
-  Status operator()(const MatMulArguments& arguments, DeviceContext& device) const {
-    Status status;
-    with_type(MatMulTypes{}, arguments.a.dtype(), [&]<class T>(std::type_identity<T>) {
-      status = multiply(device, matrix<T>(arguments.a, arguments.transpose_a),
-                        matrix<T>(arguments.b, arguments.transpose_b), arguments);
-    });
-    return status;
-  }
-
- private:
-  template <class T>
-  Status multiply(DeviceContext& device, const MatrixView<T>& a, const MatrixView<T>& b,
-                  const MatMulArguments& arguments) const {
-    T* const product = arguments.product.write<T>().data();
-    if constexpr (std::is_same_v<T, float>)
-      if (panel_gemm_pays(a, b)) return panel_gemm(device, a, b, arguments.b, *weights_, product);
-    return gemm<T>(device, 1, a, b, product);
-  }
-
-  std::unique_ptr<KeptFilter> weights_ = std::make_unique<KeptFilter>();  ///< of b
-};
 
 /// If g is the gradient of c = A B, where A and B are a and b or their transposes: dA = g B', dB = A' g.
 void matmul_gradient(GradientContext& context) {
@@ -174,6 +149,28 @@ void batch_matmul_gradient(GradientContext& context) {
 }
 
 }  // namespace
+
+Status MatMulCompute::operator()(const MatMulArguments& arguments, DeviceContext& device) const {
+  if (arguments.a.dtype() == f32) return with_post_ops(arguments, {}, device);
+  Status status;
+  with_type(MatMulTypes{}, arguments.a.dtype(), [&]<class T>(std::type_identity<T>) {
+    status = gemm<T>(device, 1, matrix<T>(arguments.a, arguments.transpose_a),
+                     matrix<T>(arguments.b, arguments.transpose_b), arguments.product.write<T>().data());
+  });
+  return status;
+}
+
+Status MatMulCompute::with_post_ops(const MatMulArguments& arguments, const PostOps& post,
+                                    DeviceContext& device) const {
+  const auto a = matrix<float>(arguments.a, arguments.transpose_a),
+             b = matrix<float>(arguments.b, arguments.transpose_b);
+  float* const product = arguments.product.write<float>().data();
+  if (panel_gemm_pays(a, b)) return panel_gemm(device, a, b, arguments.b, *weights_, post, product);
+  TROUPE_RETURN_IF_FAILED(gemm<float>(device, 1, a, b, product));
+  if (post.any() && arguments.product.elements() != 0)
+    apply_post_ops(device.pool(), post, a.rows, b.columns, product);
+  return {};
+}
 
 Status matmul_shape(ShapeContext& context) {
   TROUPE_ASSIGN(const auto a, context.with_rank(0, 2));

@@ -4,6 +4,7 @@
 
 #include "kernels/core/checked_kernel.h"
 #include "kernels/loops/broadcast.h"
+#include "kernels/loops/panel_gemm.h"
 
 namespace troupe {
 
@@ -27,6 +28,17 @@ class MatMulCheck {
 
  private:
   bool transpose_a_, transpose_b_;
+};
+
+/// Computes the product on the CPU.
+class MatMulCompute {
+ public:
+  Status operator()(const MatMulArguments& arguments, DeviceContext& device) const;
+  /// The same for floats, and applies the post-ops to the product.
+  Status with_post_ops(const MatMulArguments& arguments, const PostOps& post, DeviceContext& device) const;
+
+ private:
+  std::unique_ptr<KeptFilter> weights_ = std::make_unique<KeptFilter>();  ///< of b
 };
 
 /// A product of matrices for each entry of a batch; the batch dimensions of x and y broadcast. With adj_x (adj_y), the matrices

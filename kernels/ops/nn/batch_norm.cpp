@@ -159,12 +159,10 @@ Status compute_batch_norm(const BatchNormArguments& arguments, DeviceContext& de
     write_moments(arguments, moments_of(device.pool(), blocks, channels, from));
   else
     copy_given(arguments);
-  const auto scale = arguments.scale.as<float>();
   const float* const mean = arguments.saved_mean.as<float>().data();
   const float* const offset = arguments.offset.as<float>().data();
-  std::vector<float> factor(channels.channels);
-  for (size_t c = 0; c < factor.size(); ++c)
-    factor[c] = scale[c] * root(arguments.saved_variance.as<float>()[c], arguments.epsilon);
+  const std::vector<float> factor =
+      normalizing_factors(arguments.scale, arguments.saved_variance, arguments.epsilon);
   return compute_wide(device, arguments.y, [&](Tensor& y) {
     float* const to = y.write<float>().data();
     blocks.share(device.pool(), 2, [&](size_t i) {
@@ -406,6 +404,13 @@ Result<BatchNormGradArguments> check_batch_norm_grad(KernelContext& context) {
                                 channels,
                                 node.attrs.get<float>("epsilon"),
                                 is_training(node)};
+}
+
+std::vector<float> normalizing_factors(const Tensor& scale, const Tensor& variance, float epsilon) {
+  std::vector<float> factors(static_cast<size_t>(scale.elements()));
+  for (size_t c = 0; c < factors.size(); ++c)
+    factors[c] = scale.as<float>()[c] * root(variance.as<float>()[c], epsilon);
+  return factors;
 }
 
 void add_batch_norm_ops(OpLibrary& library) {

@@ -41,6 +41,9 @@ struct BatchNormGradArguments {
 };
 Result<BatchNormGradArguments> check_batch_norm_grad(KernelContext& context);
 
+/// Returns scale / sqrt(variance + epsilon) for each channel. Both are vectors of floats.
+std::vector<float> normalizing_factors(const Tensor& scale, const Tensor& variance, float epsilon);
+
 // What the node's attributes say.
 inline bool channels_are_last(const Node& node) {
   return node.attrs.get<std::string>("data_format").back() == 'C';

@@ -151,9 +151,48 @@ void add_depthwise_cases(OpCases& cases) {
   add_passes(cases, depthwise, same, Shape{0, 3, 3, 2}, Shape{3, 3, 2, 1}, Shape{0, 3, 3, 2}, DType::Float);
 }
 
+void add_fused_cases(OpCases& cases) {
+  const auto floats_of = [](const Shape& shape) {
+    return converted(random_doubles(shape, 0, 1), DType::Float);
+  };
+  const auto fused = [](Attributes attrs, std::vector<std::string> stages, int64_t arguments) {
+    attrs.set("fused_ops", std::move(stages));
+    attrs.set("num_args", arguments);
+    return attrs;
+  };
+  const Tensor x = floats_of(Shape{2, 4, 5, 3}), filter = floats_of(Shape{3, 3, 3, 2}),
+               vector = floats_of(Shape{2});
+  for (const char* const padding : {"SAME", "VALID"})
+    cases.good("_FusedConv2D", {x, filter, vector},
+               fused(attributes({1, 1, 1, 1}, padding), {"BiasAdd", "Relu"}, 1));
+  const Attributes padded = attributes({1, 1, 1, 1}, "EXPLICIT",
+                                       {{"explicit_paddings", std::vector<int64_t>{0, 0, 1, 0, 0, 2, 0, 0}}});
+  cases.good("_FusedConv2D", {x, filter, vector, vector, vector, vector},
+             fused(padded, {"FusedBatchNorm"}, 4));
+  const Attributes same = attributes({1, 1, 1, 1}, "SAME");
+  cases.bad("_FusedConv2D", {x, filter, floats_of(Shape{3})}, fused(same, {"BiasAdd"}, 1),
+            "bias of shape [3]");
+  cases.bad("_FusedConv2D", {x, filter, x}, fused(same, {"Add"}, 1), "[2,4,5,2]");
+  cases.bad("_FusedConv2D", {x, filter}, fused(same, {"BiasAdd"}, 0), "take 1 arguments");
+  cases.bad("_FusedConv2D", {x, filter}, fused(same, {"Tanh"}, 0), "Tanh");
+  for (const bool a : {false, true})
+    for (const bool b : {false, true})
+      cases.good("_FusedMatMul",
+                 {floats_of(a ? Shape{4, 3} : Shape{3, 4}), floats_of(b ? Shape{2, 4} : Shape{4, 2}),
+                  floats_of(Shape{2}), floats_of(Shape{3, 2})},
+                 fused({{"transpose_a", a}, {"transpose_b", b}}, {"BiasAdd", "Add", "Relu"}, 2));
+  cases.bad("_FusedMatMul", {floats_of(Shape{3, 4}), floats_of(Shape{5, 2})}, fused({}, {"Relu"}, 0),
+            "inner");
+  cases.good("_FusedMatMul", {floats_of(Shape{0, 4}), floats_of(Shape{4, 2})}, fused({}, {"Relu"}, 0));
+  cases.bad("_FusedMatMul", {floats_of(Shape()), floats_of(Shape{5, 2})}, fused({}, {"Relu"}, 0), "[]");
+  cases.good("_FusedConv2D", {floats_of(Shape{0, 4, 5, 3}), filter, vector}, fused(same, {"BiasAdd"}, 1));
+  cases.bad("_FusedConv2D", {x, floats_of(Shape())}, fused(same, {}, 0), "[]");
+}
+
 }  // namespace
 
 void add_convolution_cases(OpCases& cases) {
+  add_fused_cases(cases);
   add_flat_cases(cases);
   add_bad_cases(cases, flat);
   add_cube_cases(cases);

@@ -1,0 +1,204 @@
+// Tests that products are fused with what follows them where that is right, and then give the same bits.
+#include "graph/passes/fuse.h"
+
+#include <boost/test/unit_test.hpp>
+
+#include "kernels/constructors.h"
+#include "tests/support/local_host.h"
+#include "tests/support/op_case.h"
+#include "tests/support/run_op.h"
+
+namespace troupe::test {
+namespace {
+
+Tensor random(const Shape& shape, uint64_t seed) {
+  return converted(random_doubles(shape, -1, 1, seed), f32);
+}
+
+/// A graph of a step, which runs as it is and fused.
+struct Fixture {
+  std::shared_ptr<const OpLibrary> library = op_library();
+  LocalRuntime runtime{library};
+  Graph graph{library->ops};
+  const Scope g{graph};
+  Feeds feeds;
+
+  /// A placeholder that is fed random floats. The graph knows `known` of its shape.
+  Output fed(const Shape& shape, const PartialShape& known) {
+    const Output x = placeholder(g, f32, known);
+    feeds.emplace_back(x, random(shape, feeds.size() + 1));
+    return x;
+  }
+  Output fed(const Shape& shape) { return fed(shape, PartialShape(shape)); }
+
+  /// The parameters of a batch norm that does not train, and the norm.
+  Output normalised(Output x, int64_t channels, bool training = false) {
+    const Output scale = fed(Shape{channels}), offset = fed(Shape{channels}), mean = fed(Shape{channels});
+    const Output variance = square(g, fed(Shape{channels}));
+    return fused_batch_norm(g, x, scale, offset, mean, variance, 0.01f, 1.0f, "NHWC", training);
+  }
+
+  Subgraph subgraph(const std::vector<Output>& fetches) {
+    RunSignature signature{{}, fetches, {}};
+    for (const auto& [output, value] : feeds) signature.feeds.push_back(output);
+    return value_or_throw(cut_subgraph(graph, signature));
+  }
+  Result<std::vector<Tensor>> run(const Graph& step) {
+    const DeviceInfo device{runtime.device().name(), 1, 0};
+    TROUPE_ASSIGN(const auto parts, partition(step, std::vector<DeviceId>(step.size(), 0), {&device, 1}));
+    TROUPE_ASSIGN(const auto plan, runtime.prepare(parts[0]));
+    std::vector<Tensor> values;
+    for (const PartitionEnd& feed : parts[0].feeds) values.push_back(feeds[feed.position].second);
+    return runtime.run(plan, std::move(values));
+  }
+
+  /// Fuses the step and returns the fused_ops of its fused nodes, such as "BiasAdd,Relu".
+  std::vector<std::string> fused_in(Graph& step, const CanRun& can_run) {
+    std::vector<DeviceId> device(step.size(), 0);
+    value_or_throw(fuse(step, device, can_run));
+    BOOST_TEST(device.size() == step.size());
+    std::vector<std::string> result;
+    for (const Node& node : step.nodes()) {
+      if (!node.type().starts_with("_Fused")) continue;
+      std::string stages;
+      for (const auto& stage : node.attrs.get<std::vector<std::string>>("fused_ops"))
+        stages += (stages.empty() ? "" : ",") + stage;
+      result.push_back(stages);
+    }
+    return result;
+  }
+  std::vector<std::string> fused_in(Graph& step) {
+    return fused_in(step, [&](const Node& node, DeviceId) { return library->kernels.has(node, "CPU"); });
+  }
+
+  /// Checks which stages are fused, and that the results keep their bits.
+  void check(const std::vector<Output>& fetches, const std::vector<std::string>& expected) {
+    Subgraph step = subgraph(fetches);
+    const auto before = value_or_throw(run(step.graph));
+    BOOST_TEST(fused_in(step.graph) == expected, boost::test_tools::per_element());
+    const auto after = value_or_throw(run(step.graph));
+    for (size_t i = 0; i < fetches.size(); ++i) BOOST_TEST(identical(before[i], after[i]));
+  }
+
+  Output convolution(const Shape& images, const Shape& filter, const std::string& padding = "SAME",
+                     int64_t stride = 1) {
+    return conv2d(g, fed(images), fed(filter), {1, stride, stride, 1}, padding);
+  }
+};
+
+Output bias_add(const Scope& g, Output value, Output bias) { return g.add_one("BiasAdd", {value, bias}); }
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(fusing, Fixture)
+
+// By oneDNN, by Winograd's algorithm for few and for many tiles, by products of a few rows, by products in groups, with dilations
+// that oneDNN refuses, and of no channels.
+BOOST_AUTO_TEST_CASE(every_algorithm_of_convolutions_applies_all_stages) {
+  struct Sample {
+    Shape images, filter;
+    int64_t stride;
+  };
+  const Sample samples[] = {{{2, 17, 9, 3}, {3, 3, 3, 20}, 1},   {{1, 40, 40, 24}, {5, 5, 24, 40}, 2},
+                            {{1, 9, 11, 32}, {3, 3, 32, 48}, 1}, {{3, 33, 30, 32}, {3, 3, 32, 64}, 1},
+                            {{1, 8, 7, 96}, {1, 1, 96, 80}, 1},  {{1, 8, 7, 96}, {3, 1, 96, 80}, 1},
+                            {{2, 6, 5, 12}, {3, 3, 4, 9}, 1},    {{2, 6, 5, 0}, {3, 3, 0, 9}, 1},
+                            {{0, 6, 5, 4}, {3, 3, 4, 9}, 1}};
+  for (const Sample& sample : samples) {
+    const int64_t channels = sample.filter[3];
+    const Shape out{sample.images[0], (sample.images[1] - 1) / sample.stride + 1,
+                    (sample.images[2] - 1) / sample.stride + 1, channels};
+    const auto product = [&] { return convolution(sample.images, sample.filter, "SAME", sample.stride); };
+    check({relu(g, bias_add(g, product(), fed(Shape{channels})))}, {"BiasAdd,Relu"});
+    check({bias_add(g, product(), fed(Shape{channels}))}, {"BiasAdd"});
+    check({relu(g, product())}, {"Relu"});
+    check({normalised(product(), channels)}, {"FusedBatchNorm"});
+    const Output sum = add(g, fed(out), normalised(product(), channels));
+    check({relu(g, sum)}, {"FusedBatchNorm,Add,Relu"});
+    check({add(g, product(), fed(out))}, {"Add"});
+  }
+}
+
+BOOST_AUTO_TEST_CASE(products_of_matrices_apply_all_stages) {
+  for (const int64_t rows : {1, 9, 300})
+    for (const int64_t columns : {10, 512}) {
+      const Output x = fed(Shape{rows, 320}), w = fed(Shape{320, columns}), b = fed(Shape{columns});
+      const Output same = fed(Shape{rows, columns});
+      check({relu(g, bias_add(g, matmul(g, x, w), b))}, {"BiasAdd,Relu"});
+      check({relu(g, add(g, matmul(g, x, w), b))}, {"BiasAdd,Relu"});
+      check({relu(g, add(g, add(g, b, matmul(g, x, w)), same))}, {"BiasAdd,Add,Relu"});
+      check({bias_add(g, matmul(g, transpose(g, x, {1, 0}), transpose(g, w, {1, 0}), true, true), b)},
+            {"BiasAdd"});
+    }
+}
+
+BOOST_AUTO_TEST_CASE(sums_are_fused_only_if_their_terms_are_known_to_have_one_shape) {
+  const PartialShape any_batch{unknown_dim, 4, 4, 8};
+  const Output x = fed(Shape{2, 4, 4, 8}, any_batch), other = fed(Shape{2, 4, 4, 8}, any_batch);
+  const Output filter = fed(Shape{3, 3, 8, 8});
+  const auto product = [&](Output of) { return conv2d(g, of, filter, {1, 1, 1, 1}, "SAME"); };
+  check({add(g, product(x), x)}, {"Add"});
+  check({add(g, product(relu(g, product(x))), max_pool(g, x, {1, 1, 1, 1}, {1, 1, 1, 1}, "SAME"))},
+        {"Relu", "Add"});
+  check({add(g, product(x), other)}, {});
+  check({add(g, product(x), fed(Shape{1, 4, 4, 8}))}, {});
+  check({add(g, product(x), fed(Shape{4, 8}))}, {});
+  check({add(g, product(x), fed(Shape()))}, {});
+}
+
+BOOST_AUTO_TEST_CASE(what_others_need_stays) {
+  const Output bias = fed(Shape{8});
+  const auto product = [&] { return convolution({1, 5, 5, 4}, {3, 3, 4, 8}); };
+  const Output seen = product(), twice = product(), waited = product();
+  check({seen, bias_add(g, seen, bias)}, {});
+  check({add(g, relu(g, twice), bias_add(g, twice, bias))}, {});
+  const Output after = g.with_control({waited}).add_one("Identity", {bias});
+  check({relu(g, bias_add(g, waited, after))}, {});
+  const Output first = bias_add(g, product(), bias);
+  check({first, relu(g, first)}, {"BiasAdd"});
+  check({g.with_control({bias}).add_one("Relu", {product()})}, {});
+}
+
+BOOST_AUTO_TEST_CASE(other_types_layouts_and_training_stay) {
+  const auto product = [&] { return convolution({2, 5, 5, 4}, {3, 3, 4, 8}); };
+  check({normalised(product(), 8, true)}, {});
+  const Output wide = matmul(g, cast(g, fed(Shape{3, 4}), f64), cast(g, fed(Shape{4, 5}), f64));
+  check({relu(g, wide)}, {});
+  const Output first =
+      conv2d(g, fed(Shape{2, 4, 5, 5}), fed(Shape{3, 3, 4, 8}), {1, 1, 1, 1}, "SAME", "NCHW");
+  check({relu(g, first)}, {});
+  Subgraph step = subgraph({relu(g, product())});
+  BOOST_TEST(fused_in(step.graph, [](const Node&, DeviceId) { return false; }).empty());
+  BOOST_TEST(value_or_throw(run(step.graph)).size() == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_fused_node_has_the_name_of_the_product_and_its_controls) {
+  const Output bias = fed(Shape{8});
+  const Output product =
+      g.with_name("product").with_control({bias}).add_one("MatMul", {fed(Shape{2, 4}), fed(Shape{4, 8})});
+  const Output last = relu(g, bias_add(g, product, bias));
+  const Output waits = g.with_control({last}).add_one("Identity", {bias});
+  Subgraph step = subgraph({waits, last});
+  fused_in(step.graph);
+  const Node* const fused = step.graph.find("product");
+  BOOST_REQUIRE(fused);
+  BOOST_TEST(fused->type() == "_FusedMatMul");
+  BOOST_TEST(fused->control_inputs.size() == 1);
+  BOOST_TEST((step.graph.find(graph.node(waits.node).name)->control_inputs == std::vector{fused->id}));
+}
+
+BOOST_AUTO_TEST_CASE(arguments_that_do_not_fit_are_refused) {
+  const Tensor a = random(Shape{2, 4}, 1), b = random(Shape{4, 8}, 2), bias = random(Shape{7}, 3);
+  const auto attrs = [](std::vector<std::string> stages, int64_t arguments) {
+    return Attributes{{"fused_ops", std::move(stages)}, {"num_args", arguments}};
+  };
+  check_refused("_FusedMatMul", {a, b, bias}, attrs({"BiasAdd"}, 1),
+                "bias of shape [7] must have the shape [8]");
+  check_refused("_FusedMatMul", {a, b, bias}, attrs({"Relu", "BiasAdd"}, 1), "\"BiasAdd\" at position 1");
+  check_refused("_FusedMatMul", {a, b, bias}, attrs({"Relu"}, 1), "take 0 arguments");
+  check_refused("_FusedMatMul", {a, b, bias}, attrs({"Gelu"}, 1), "allowed are BiasAdd or FusedBatchNorm");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace troupe::test
