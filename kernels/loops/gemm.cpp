@@ -8,6 +8,7 @@
 
 #include "kernels/core/type_dispatch.h"
 #include "kernels/loops/arithmetic.h"
+#include "kernels/loops/packed_gemm.h"
 
 namespace troupe {
 namespace {
@@ -118,10 +119,23 @@ Status multiply_block(const Cut& cut, int64_t index, const MatrixView<T>& a, con
                   c + row * b.columns + column, b.columns);
 }
 
+Status multiply_packed(DeviceContext& device, size_t count, MatrixView<float> a, MatrixView<float> b,
+                       float* c) {
+  for (size_t i = 0; i < count; ++i) {
+    TROUPE_RETURN_IF_FAILED(packed_gemm(device, a, b, {}, c));
+    a.data += a.rows * a.columns;
+    b.data += b.rows * b.columns;
+    c += a.rows * b.columns;
+  }
+  return {};
+}
+
 template <class T>
 requires std::is_same_v<T, ComputeType<T>> Status multiply_all(DeviceContext& device, size_t count,
                                                                const MatrixView<T>& a, const MatrixView<T>& b,
                                                                T* c) {
+  if constexpr (std::is_same_v<T, float>)
+    if (packed_gemm_pays(a, b)) return multiply_packed(device, count, a, b, c);
   const Cut cut(a.rows, a.columns, b.columns);
   const auto per_product = static_cast<size_t>(cut.blocks());
   const auto one = [&](size_t i) {

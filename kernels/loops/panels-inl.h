@@ -68,9 +68,11 @@ HWY_INLINE void block(const PanelProduct& p, int64_t row) {
   const int64_t row_stride = p.row_stride, ahead = p.depth * p.width;
   V sum[Rows][Vectors];
 #pragma GCC unroll 8
-  for (int r = 0; r < Rows; ++r)
+  for (int r = 0; r < Rows; ++r) {
+    hwy::Prefetch(p.c + (row + r) * p.c_stride);
 #pragma GCC unroll 8
     for (int v = 0; v < Vectors; ++v) sum[r][v] = hn::Zero(d);
+  }
   for (int64_t k = 0; k < p.depth; ++k, a += p.column_stride, b += p.width) {
     V right[Vectors];
     if (Ahead) hwy::Prefetch(b + ahead);
@@ -104,16 +106,23 @@ HWY_INLINE void block_of(int64_t rows, const PanelProduct& p, int64_t row) {
   }
 }
 
-/// Computes all rows in blocks of about equal size: few rows in the registers take nearly as long as many.
-template <int Vectors>
-void block_column(const PanelProduct& p, int64_t rows) {
+/// Calls step(first row, count) for blocks of about equal size: few rows in the registers take nearly as long as many.
+template <class Step>
+HWY_INLINE void for_row_blocks(int64_t rows, const Step& step) {
   const int64_t blocks = (rows + block_rows - 1) / block_rows;
   int64_t row = 0;
   for (int64_t i = 0; i < blocks; ++i) {
     const int64_t count = (rows - row + blocks - i - 1) / (blocks - i);
-    i == 0 ? block_of<Vectors, true>(count, p, row) : block_of<Vectors, false>(count, p, row);
+    step(row, count);
     row += count;
   }
+}
+
+template <int Vectors>
+void block_column(const PanelProduct& p, int64_t rows) {
+  for_row_blocks(rows, [&](int64_t row, int64_t count) HWY_ATTR {
+    row == 0 ? block_of<Vectors, true>(count, p, row) : block_of<Vectors, false>(count, p, row);
+  });
 }
 
 /// c = a b, or added to c; b lies in panels. The number of columns is a multiple of that of a vector.

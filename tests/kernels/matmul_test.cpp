@@ -67,6 +67,32 @@ BOOST_AUTO_TEST_CASE(floats_of_all_sizes) {
       {{1, 1, 1}, {2, 3, 4}, {64, 64, 100}, {64, 100, 10}, {1, 5, 7}, {7, 5, 1}, {5, 1, 6}, {130, 67, 33}});
 }
 
+// Both matrices are copied first. The sizes are no multiples of what is copied and multiplied at a time.
+BOOST_AUTO_TEST_CASE(large_products_of_floats) {
+  check_products<float>({{48, 1100, 700}, {301, 600, 200}, {97, 700, 513}, {1000, 513, 77}});
+}
+
+// The elements repeat after 15 steps along the inner dimension, so that sums of a period give the expected product.
+BOOST_AUTO_TEST_CASE(products_of_which_only_parts_are_copied_at_a_time) {
+  constexpr int64_t rows = 50, period = 15, periods = 4667, inner = period * periods, columns = 300;
+  const auto left = [](int64_t i, int64_t k) { return static_cast<float>((i + k) % 3); };
+  const auto right = [](int64_t k, int64_t j) { return static_cast<float>((j + 2 * k) % 5 - 2); };
+  Tensor a = value_or_throw(Tensor::allocate(DType::Float, Shape{rows, inner})),
+         b = value_or_throw(Tensor::allocate(DType::Float, Shape{inner, columns}));
+  for (int64_t k = 0; k < inner; ++k) {
+    for (int64_t i = 0; i < rows; ++i) a.write<float>()[static_cast<size_t>(i * inner + k)] = left(i, k);
+    for (int64_t j = 0; j < columns; ++j)
+      b.write<float>()[static_cast<size_t>(k * columns + j)] = right(k, j);
+  }
+  const auto got = value_or_throw(run_op("MatMul", {a, b}));
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < columns; ++j) {
+      float expected = 0;
+      for (int64_t k = 0; k < period; ++k) expected += left(i, k) * right(k, j);
+      BOOST_REQUIRE_EQUAL(got[0].as<float>()[static_cast<size_t>(i * columns + j)], periods * expected);
+    }
+}
+
 // These columns are computed apart from the whole tiles.
 BOOST_AUTO_TEST_CASE(floats_a_few_columns_beyond_a_tile) {
   check_products<float>(
@@ -110,7 +136,8 @@ BOOST_AUTO_TEST_CASE(batches_multiply_pair_by_pair) {
 }
 
 BOOST_AUTO_TEST_CASE(any_number_of_threads_gives_the_same_bits) {
-  for (const Size& size : {Size{300, 200, 150}, Size{90, 300, 700}, Size{1000, 30, 20}}) {
+  for (const Size& size :
+       {Size{300, 200, 150}, Size{90, 300, 700}, Size{1000, 30, 20}, Size{400, 500, 300}}) {
     std::vector<float> values;
     for (int64_t i = 0; i < size.inner * std::max(size.rows, size.columns); ++i)
       values.push_back(1.0f / static_cast<float>(i % 1009 + 3));

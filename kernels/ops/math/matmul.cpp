@@ -10,6 +10,7 @@
 #include "kernels/core/arguments.h"
 #include "kernels/core/type_dispatch.h"
 #include "kernels/loops/gemm.h"
+#include "kernels/loops/packed_gemm.h"
 #include "kernels/ops/broadcast_gradients.h"
 
 namespace troupe {
@@ -166,6 +167,7 @@ Status MatMulCompute::with_post_ops(const MatMulArguments& arguments, const Post
              b = matrix<float>(arguments.b, arguments.transpose_b);
   float* const product = arguments.product.write<float>().data();
   if (panel_gemm_pays(a, b)) return panel_gemm(device, a, b, arguments.b, *weights_, post, product);
+  if (packed_gemm_pays(a, b)) return packed_gemm(device, a, b, post, product);
   TROUPE_RETURN_IF_FAILED(gemm<float>(device, 1, a, b, product));
   if (post.any() && arguments.product.elements() != 0)
     apply_post_ops(device.pool(), post, a.rows, b.columns, product);
