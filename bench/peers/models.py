@@ -1,9 +1,9 @@
 """Compares the models of examples/models with the same models in TensorFlow and PyTorch, which take turns in one run:
    python bench/peers/models.py build/release/bench [ROUNDS [MODEL|training|inference...]]
 Needs a virtual environment with tensorflow-cpu. TORCH=PYTHON names the interpreter of an environment with torch; without it the columns of
-PyTorch are left out. Every side is a process of its own with two threads and the same weights and images. Each row first compares the
-losses and the gradients, then prints the medians over the rounds (minimum - maximum), the ratio of Troupe's median to the fastest other
-one, and the most memory that each process has had. Training is a step forward and backward without update, as convnet-benchmarks defines
+PyTorch are left out. Every side is a process of its own with two threads and the same weights and images. Each row of training first
+compares the losses and the gradients, in other processes. A row has the medians over the rounds (minimum - maximum), the ratio of
+Troupe's median to the fastest other one, and the most memory that each process has had. Training is a step forward and backward without update, as convnet-benchmarks defines
 it; BATCH=N sets its batch (32).
 """
 import json
@@ -92,7 +92,8 @@ def text(times):
     return f"{statistics.median(times) * scale:.4g} ms ({min(times) * scale:.3g} - {max(times) * scale:.3g})"
 
 
-def measure(model, batch, command, program, rounds):
+def started(model, batch, program, folder):
+    """The sides, which have loaded the same weights and inputs."""
     sides = [Side("Troupe", [str(program), model, str(batch), str(THREADS)])]
     arguments = [str(HERE / "models_peer.py")]
     peers = [("TensorFlow", sys.executable, "tensorflow")]
@@ -102,12 +103,22 @@ def measure(model, batch, command, program, rounds):
     description = sides[0].read()
     for side in sides[1:]:
         side.send(json.dumps(description))
+    write_arrays(description, batch, folder / "arrays")
+    for side in sides:
+        side.ask("load", folder / "arrays")
+    return sides
+
+
+def measure(model, batch, command, program, rounds):
+    differences = None
     with tempfile.TemporaryDirectory() as scratch:
         folder = pathlib.Path(scratch)
-        write_arrays(description, batch, folder / "arrays")
-        for side in sides:
-            side.ask("load", folder / "arrays")
-        differences = compare(sides, folder) if command == "training" else None
+        if command == "training":
+            sides = started(model, batch, program, folder)
+            differences = compare(sides, folder)
+            for side in sides:
+                side.end()
+        sides = started(model, batch, program, folder)
     for _ in range(rounds + 1):
         for side in sides:
             side.times += side.ask(command, TURN[command])["seconds"]
