@@ -1,12 +1,14 @@
 #include "graph/passes/simplify.h"
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 #include <unordered_set>
 
 #include "graph/build/frames.h"
 #include "graph/passes/common_subexpressions.h"
 #include "graph/passes/simplify_rules.h"
+#include "graph/passes/symbolic_shapes.h"
 
 namespace troupe {
 namespace {
@@ -30,9 +32,9 @@ class Round {
   /// Returns true if anything changed.
   Result<bool> run() {
     const SimplifyReport before = report_;
-    TROUPE_ASSIGN(const auto order, topological_order(draft_.nodes));
+    TROUPE_ASSIGN(order_, topological_order(draft_.nodes));
     collect_uses();
-    for (const NodeId id : order) visit(id);
+    for (const NodeId id : order_) visit(id);
     for (Node& node : draft_.nodes)  // for back edges, whose sources were simplified after the Merge
       if (flow_kind(node) == FlowKind::Merge) resolve_inputs(node);
     remove_unneeded();
@@ -64,7 +66,7 @@ class Round {
     resolve_inputs(node);
     bypass_pure_controls(node);
     note_conditional(node);
-    if (try_metadata(id) || try_fold(id)) return merge(id);
+    if (try_metadata(id) || try_fold(id) || try_gradient_args(id)) return merge(id);
     if (!try_bypass(id)) merge(id);
   }
 
@@ -146,14 +148,38 @@ class Round {
       auto& mine = draft_.nodes[id].control_inputs;
       mine.insert(mine.end(), controls.begin(), controls.end());
     }
+    return become_values(id, std::move(*values));
+  }
+
+  /// Two operands of the same shape are not broadcast.
+  bool try_gradient_args(NodeId id) {
+    const Node& node = draft_.nodes[id];
+    if (node.type() != "BroadcastGradientArgs") return false;
+    const auto first = unconditional_shape(node.inputs[0]), second = unconditional_shape(node.inputs[1]);
+    if (!first || first != second) return false;
+    const DType dtype = node.output_types[0].dtype;
+    const Tensor none = dtype == DType::Int64 ? Tensor::vector<int64_t>({}) : Tensor::vector<int32_t>({});
+    return become_values(id, {none, none});
+  }
+  const SymbolicShapes& shapes() {
+    if (!shapes_) shapes_.emplace(draft_, order_);
+    return *shapes_;
+  }
+  /// Returns the dimensions that an output spells out, if it is never dead.
+  std::optional<std::vector<SymbolicDim>> unconditional_shape(Output output) {
+    return conditional_[output.node] ? std::nullopt : shapes().spelled_by(output);
+  }
+
+  /// Replaces a node by constants. Returns true if the node itself became one.
+  bool become_values(NodeId id, std::vector<Tensor> values) {
     ++report_.folded;
-    if (values->size() == 1) {
-      become_constant(draft_.nodes[id], std::move(values->front()));
+    if (values.size() == 1) {
+      become_constant(draft_.nodes[id], std::move(values.front()));
       return true;
     }
     if (pinned_[id]) return false;
     replacement_[id] = {Replacement::Kind::Constants, {static_cast<NodeId>(draft_.nodes.size()), 0}};
-    for (size_t k = 0; k < values->size(); ++k) add_constant(id, k, std::move((*values)[k]));
+    for (size_t k = 0; k < values.size(); ++k) add_constant(id, k, std::move(values[k]));
     return true;
   }
 
@@ -191,7 +217,7 @@ class Round {
   bool try_bypass(NodeId id) {
     const Node& node = draft_.nodes[id];
     if (pinned_[id] || !node.control_inputs.empty() || node.inputs.empty()) return false;
-    const auto target = forwarded_output(draft_, node);
+    const auto target = keeps_shape(node) ? node.inputs[0] : forwarded_output(draft_, node);
     if (!target || draft_.type(*target).is_ref) return false;
     const Node& source = draft_.node(target->node);
     const FlowKind kind = flow_kind(source);
@@ -202,6 +228,14 @@ class Round {
     signals_[target->node] = signals_[target->node] || signals_[id];
     ++report_.bypassed;
     return true;
+  }
+
+  /// Whether the node is a Reshape to the shape that its input has.
+  bool keeps_shape(const Node& node) {
+    if (node.type() != "Reshape") return false;
+    const auto dims = shapes().of(node.inputs[0]);
+    const auto wanted = unconditional_shape(node.inputs[1]);
+    return dims && wanted && std::ranges::equal(*dims, *wanted);
   }
 
   void merge(NodeId id) {
@@ -260,6 +294,8 @@ class Round {
   std::vector<bool> signals_;             ///< other nodes have control edges from it
   std::vector<bool> conditional_;
   std::unordered_set<std::string> names_;
+  std::vector<NodeId> order_;
+  std::optional<SymbolicShapes> shapes_;  ///< of the nodes of order_, once a rule has asked for them
 };
 
 }  // namespace

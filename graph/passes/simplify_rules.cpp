@@ -63,6 +63,14 @@ std::optional<Output> without_neutral(const GraphDraft& draft, const Node& node)
   return std::nullopt;
 }
 
+/// Returns true for a reduction along no axis.
+bool reduces_nothing(const GraphDraft& draft, const Node& node) {
+  static constexpr std::string_view reductions[] = {"Max", "Mean", "Min", "Prod", "Sum"};
+  if (std::ranges::find(reductions, node.type()) == std::end(reductions)) return false;
+  const Tensor* const axes = draft.constant(node.inputs[1]);
+  return axes && axes->elements() == 0 && always_there(draft, node.inputs[1]);
+}
+
 std::vector<int64_t> integers(const Tensor& tensor) {
   if (tensor.dtype() == DType::Int32) return {tensor.as<int32_t>().begin(), tensor.as<int32_t>().end()};
   if (tensor.dtype() == DType::Int64) return {tensor.as<int64_t>().begin(), tensor.as<int64_t>().end()};
@@ -119,6 +127,7 @@ std::optional<Output> forwarded_output(const GraphDraft& draft, const Node& node
     if (inner.op == node.op && always_there(draft, node.inputs[0])) return inner.inputs[0];
   }
   if (op == "Transpose") return without_inverse_transposes(draft, node);
+  if (reduces_nothing(draft, node)) return node.inputs[0];
   return without_neutral(draft, node);
 }
 

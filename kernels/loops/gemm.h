@@ -1,8 +1,9 @@
 // Matrix products. Large products of float copy their matrices first (kernels/loops/packed_gemm.h). Others use sgemm of oneDNN,
 // which reaches the FMA peak from the smallest sizes on and needs neither primitives nor preparation. A few columns beyond its
-// tiles take it as long as a whole tile; those columns, and products of double and int32, use blocked vector code (Highway). half and bfloat16 are computed in float; other integers and
-// complex numbers use plain loops. Integers wrap around. Work is split over the pool into blocks that depend on shapes alone,
-// so equal inputs give equal bits for any number of threads. Pure functions; any thread may call them.
+// tiles take it as long as a whole tile; those columns, and products of double and int32, use blocked vector code (Highway).
+// half and bfloat16 are computed in float; other integers and complex numbers use plain loops. Integers wrap around. Work is
+// split over the pool into blocks that depend on shapes alone, so equal inputs give equal bits for any number of threads. Pure
+// functions; any thread may call them.
 #pragma once
 
 #include <complex>

@@ -2,13 +2,17 @@
 // run.
 #include <boost/test/unit_test.hpp>
 #include <cmath>
+#include <map>
 #include <random>
 
 #include "graph/build/control_flow.h"
+#include "graph/build/gradients.h"
 #include "graph/passes/simplify.h"
+#include "kernels/constructors.h"
 #include "kernels/runtime/evaluate.h"
 #include "tests/support/local_host.h"
 #include "tests/support/op_library.h"
+#include "tests/support/run_op.h"
 
 using namespace troupe;
 using namespace troupe::test;
@@ -153,6 +157,65 @@ BOOST_AUTO_TEST_CASE(loops_keep_their_bits) {
       });
   const std::vector<Tensor> feeds{Tensor::scalar(0.3f)};
   BOOST_TEST(check(graph, {{x}, {loop[0], loop[1]}, {}}, feeds) >= 5);
+}
+
+/// The gradients of a sum of products of outputs whose number of rows is unknown. Returns how many nodes of these ops remain after
+/// simplification, by op.
+std::map<std::string, size_t> ops_of_gradients(Fixture& fixture, bool one_source) {
+  Graph graph(fixture.library->ops);
+  const Scope g(graph);
+  const Output x = placeholder(g, f32, {unknown_dim, 4}), other = placeholder(g, f32, {unknown_dim, 4});
+  const Output weights = g.constant(counting(Shape{4, 4}));
+  const Output rows = reshape(g, matmul(g, sigmoid(g, x), weights), {-1, 2, 2});
+  const Output images = reshape(g, rows, {-1, 4});
+  const Output product = mul(g, add(g, images, square(g, x)), one_source ? matmul(g, x, weights) : other);
+  const Output gradient = dense(g, gradients(g, {product}, {x})[0], x);
+  const RunSignature signature{{x, other}, {gradient, product}, {}};
+  const Tensor fed = counting(Shape{3, 4});
+  fixture.check(graph, signature, std::vector{fed, fed});
+  Subgraph subgraph = value_or_throw(cut_subgraph(graph, signature));
+  value_or_throw(simplify(subgraph, {fixture.evaluator()}));
+  std::map<std::string, size_t> result;
+  for (const Node& node : subgraph.graph.nodes()) ++result[node.type()];
+  return result;
+}
+
+BOOST_AUTO_TEST_CASE(operands_of_equal_shapes_are_not_summed) {
+  auto ops = ops_of_gradients(*this, true);
+  BOOST_TEST(ops["BroadcastGradientArgs"] == 0);
+  BOOST_TEST(ops["Sum"] == 0);
+  ops = ops_of_gradients(*this, false);  // one of them may have a single row
+  BOOST_TEST(ops["BroadcastGradientArgs"] == 1);
+  BOOST_TEST(ops["Sum"] == 1);
+}
+
+BOOST_AUTO_TEST_CASE(reshapes_to_the_same_shape_are_bypassed) {
+  Graph graph(library->ops);
+  const Scope g(graph);
+  const Output x = placeholder(g, f32, {unknown_dim, 6}), y = placeholder(g, f32, {unknown_dim, 6});
+  const Output same = reshape(g, x, shape(g, x)), back = reshape(g, reshape(g, x, {-1, 2, 3}), {-1, 6});
+  const Output other = reshape(g, x, shape(g, y));  // fails if the shapes differ
+  const RunSignature signature{{x, y}, {neg(g, same), neg(g, back), neg(g, other)}, {}};
+  const Tensor fed = counting(Shape{2, 6});
+  check(graph, signature, std::vector{fed, fed});
+  Subgraph subgraph = value_or_throw(cut_subgraph(graph, signature));
+  value_or_throw(simplify(subgraph, {evaluator()}));
+  const auto reshapes = std::ranges::count_if(subgraph.graph.nodes(),
+                                              [](const Node& node) { return node.type() == "Reshape"; });
+  BOOST_TEST(reshapes == 3);  // those of `back` and `other`
+}
+
+// A reduction of one element may compute another zero than the element itself.
+BOOST_AUTO_TEST_CASE(reductions_along_no_axis_keep_their_bits) {
+  for (const char* const op : {"Sum", "Mean", "Max", "Min", "Prod"}) {
+    Graph graph(library->ops);
+    const Scope g(graph);
+    const Output x = placeholder(g, f32, {unknown_dim});
+    const Output none = g.constant(Tensor::vector<int32_t>({}));
+    const Output reduced = g.add_one(op, {x, none});
+    const std::vector<Tensor> feeds{Tensor::of<float>(Shape{4}, {-0.0f, 1e-40f, -INFINITY, 3})};
+    BOOST_TEST(check(graph, {{x}, {neg(g, reduced)}, {}}, feeds) >= 1, op);
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()
