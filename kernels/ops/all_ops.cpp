@@ -48,6 +48,7 @@ void add_fake_quant_ops(OpLibrary& library);
 void add_fft_ops(OpLibrary& library);
 void add_fill_empty_rows_ops(OpLibrary& library);
 void add_fractional_pool_ops(OpLibrary& library);
+void add_fused_elementwise_ops(OpLibrary& library);
 void add_fused_product_ops(OpLibrary& library);
 void add_gather_nd_ops(OpLibrary& library);
 void add_gather_ops(OpLibrary& library);
@@ -183,6 +184,7 @@ std::shared_ptr<const OpLibrary> make_op_library(const std::function<void(OpLibr
   add_fft_ops(*library);
   add_fill_empty_rows_ops(*library);
   add_fractional_pool_ops(*library);
+  add_fused_elementwise_ops(*library);
   add_fused_product_ops(*library);
   add_gather_nd_ops(*library);
   add_gather_ops(*library);

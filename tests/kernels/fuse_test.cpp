@@ -1,8 +1,10 @@
-// Tests that products are fused with what follows them where that is right, and then give the same bits.
+// Tests that products are fused with what follows them, and elementwise ops with each other, where that is right, and that they
+// then give the same bits.
 #include "graph/passes/fuse.h"
 
 #include <boost/test/unit_test.hpp>
 
+#include "graph/build/gradients.h"
 #include "kernels/constructors.h"
 #include "tests/support/local_host.h"
 #include "tests/support/op_case.h"
@@ -52,32 +54,40 @@ struct Fixture {
     return runtime.run(plan, std::move(values));
   }
 
-  /// Fuses the step and returns the fused_ops of its fused nodes, such as "BiasAdd,Relu".
-  std::vector<std::string> fused_in(Graph& step, const CanRun& can_run) {
+  /// Fuses the step and returns what its fused products are followed by, such as "BiasAdd,Relu", or with `list`
+  /// "program" its elementwise programs.
+  std::vector<std::string> fused_in(Graph& step, const CanRun& can_run,
+                                    const std::string& list = "fused_ops") {
     std::vector<DeviceId> device(step.size(), 0);
     value_or_throw(fuse(step, device, can_run));
     BOOST_TEST(device.size() == step.size());
     std::vector<std::string> result;
     for (const Node& node : step.nodes()) {
-      if (!node.type().starts_with("_Fused")) continue;
+      if (!node.type().starts_with("_Fused") || !node.attrs.find(list)) continue;
       std::string stages;
-      for (const auto& stage : node.attrs.get<std::vector<std::string>>("fused_ops"))
+      for (const auto& stage : node.attrs.get<std::vector<std::string>>(list))
         stages += (stages.empty() ? "" : ",") + stage;
       result.push_back(stages);
     }
     return result;
   }
-  std::vector<std::string> fused_in(Graph& step) {
-    return fused_in(step, [&](const Node& node, DeviceId) { return library->kernels.has(node, "CPU"); });
+  std::vector<std::string> fused_in(Graph& step, const std::string& list = "fused_ops") {
+    return fused_in(
+        step, [&](const Node& node, DeviceId) { return library->kernels.has(node, "CPU"); }, list);
   }
 
   /// Checks which stages are fused, and that the results keep their bits.
-  void check(const std::vector<Output>& fetches, const std::vector<std::string>& expected) {
+  void check(const std::vector<Output>& fetches, const std::vector<std::string>& expected,
+             const std::string& list = "fused_ops") {
     Subgraph step = subgraph(fetches);
     const auto before = value_or_throw(run(step.graph));
-    BOOST_TEST(fused_in(step.graph) == expected, boost::test_tools::per_element());
+    BOOST_TEST(fused_in(step.graph, list) == expected, boost::test_tools::per_element());
     const auto after = value_or_throw(run(step.graph));
     for (size_t i = 0; i < fetches.size(); ++i) BOOST_TEST(identical(before[i], after[i]));
+  }
+
+  void check_program(const std::vector<Output>& fetches, const std::vector<std::string>& expected) {
+    check(fetches, expected, "program");
   }
 
   Output convolution(const Shape& images, const Shape& filter, const std::string& padding = "SAME",
@@ -197,6 +207,87 @@ BOOST_AUTO_TEST_CASE(arguments_that_do_not_fit_are_refused) {
   check_refused("_FusedMatMul", {a, b, bias}, attrs({"Relu", "BiasAdd"}, 1), "\"BiasAdd\" at position 1");
   check_refused("_FusedMatMul", {a, b, bias}, attrs({"Relu"}, 1), "take 0 arguments");
   check_refused("_FusedMatMul", {a, b, bias}, attrs({"Gelu"}, 1), "allowed are BiasAdd or FusedBatchNorm");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_FIXTURE_TEST_SUITE(fusing_elementwise, Fixture)
+
+// Sizes below, at and beyond the blocks in which they are computed.
+BOOST_AUTO_TEST_CASE(every_op_is_computed_in_blocks) {
+  const std::vector<std::string> unary = {"Abs",      "Ceil",   "Elu",      "Erf",     "Exp",  "Expm1",
+                                          "Floor",    "Log",    "Log1p",    "Neg",     "Relu", "Reciprocal",
+                                          "Relu6",    "Rsqrt",  "Selu",     "Sigmoid", "Sign", "Sqrt",
+                                          "Softplus", "Square", "Softsign", "Tanh"};
+  const std::vector<std::string> binary = {
+      "Add",       "AddV2",    "Div",          "EluGrad",           "Maximum",
+      "Minimum",   "Mul",      "RealDiv",      "ReluGrad",          "Relu6Grad",
+      "RsqrtGrad", "SeluGrad", "SigmoidGrad",  "SoftplusGrad",      "SqrtGrad",
+      "Sub",       "TanhGrad", "SoftsignGrad", "SquaredDifference", "ReciprocalGrad"};
+  for (const int64_t n : {1, 512, 1300}) {
+    const Output x = fed(Shape{n}), y = fed(Shape{n});
+    for (const std::string& op : unary) check_program({neg(g, g.add_one(op, {x}))}, {op + " 0,Neg 1"});
+    for (const std::string& op : binary) check_program({neg(g, g.add_one(op, {x, y}))}, {op + " 0 1,Neg 2"});
+    check_program({neg(g, g.add_one("AddN", {x, y, y}))}, {"Add 0 1,Add 2 1,Neg 3"});
+  }
+}
+
+BOOST_AUTO_TEST_CASE(scalars_and_equal_shapes_of_unknown_size) {
+  const PartialShape any{unknown_dim, 3};
+  const Output x = fed(Shape{700, 3}, any), other = fed(Shape{700, 3}, any), rate = fed(Shape());
+  check_program({add(g, mul(g, x, rate), sigmoid(g, x))}, {"Sigmoid 0,Mul 0 1,Add 3 2"});
+  check_program({square(g, sub(g, 1.0f, tanh(g, x)))}, {"Tanh 0,Sub 1 2,Square 3"});
+  check_program({neg(g, mul(g, x, other))}, {});  // one of them may be broadcast
+  check_program({neg(g, mul(g, x, fed(Shape{3})))}, {});
+}
+
+BOOST_AUTO_TEST_CASE(results_that_others_need_are_kept) {
+  const Output x = fed(Shape{5});
+  const Output root = exp(g, x), sum = add(g, root, sigmoid(g, root));
+  check_program({sum, root}, {"Sigmoid 0,Add 0 1"});
+  const Output waited = exp(g, x);
+  const Output after = g.with_control({waited}).add_one("Identity", {x});
+  check_program({neg(g, waited), after}, {});
+  const Output late = g.with_control({x}).add_one("Exp", {x});
+  check_program({neg(g, late)}, {});
+  const Output last = g.with_control({x}).add_one("Neg", {exp(g, x)});
+  check_program({last}, {"Exp 0,Neg 1"});
+  const Output wide = cast(g, x, f64);
+  check_program({neg(g, exp(g, wide))}, {});
+}
+
+// The gradient of gelu follows from x and the gradient of its output alone, so the step keeps nothing else.
+BOOST_AUTO_TEST_CASE(gradients_compute_what_they_need_again) {
+  const Output x = fed(Shape{1000}), dy = fed(Shape{1000});
+  const Output half = mul(g, x, 0.5f), cdf = add(g, erf(g, mul(g, x, 0.7f)), 1.0f);
+  const Output y = mul(g, half, cdf);
+  const Output dx = dense(g, gradients(g, {y}, {x}, {dy})[0], x);
+  Subgraph step = subgraph({y, dx});
+  const auto before = value_or_throw(run(step.graph));
+  BOOST_TEST(fused_in(step.graph, "program").size() == 2);
+  for (const Node& node : step.graph.nodes()) {
+    const bool fused = node.type() == "_FusedElementwise";
+    BOOST_TEST((fused || node.type() == "Const" || node.type() == "_Arg" || node.type() == "_Retval"),
+               node.type());
+    for (const Output& input : node.inputs)
+      BOOST_TEST((!fused || step.graph.node(input.node).type() != "_FusedElementwise"));
+  }
+  const auto after = value_or_throw(run(step.graph));
+  for (size_t i = 0; i < before.size(); ++i) BOOST_TEST(identical(before[i], after[i]));
+}
+
+BOOST_AUTO_TEST_CASE(programs_that_make_no_sense_are_refused) {
+  const Tensor x = random(Shape{4}, 1), y = random(Shape{3}, 2);
+  const auto attrs = [](std::vector<std::string> program, int64_t arguments) {
+    return Attributes{{"program", std::move(program)}, {"num_args", arguments}};
+  };
+  const char* const op = "_FusedElementwise";
+  check_refused(op, {x}, attrs({"Gelu 0"}, 1), "the op 'Gelu' is not elementwise");
+  check_refused(op, {x}, attrs({"Neg 1"}, 1), "the operand '1' is not a number below 1");
+  check_refused(op, {x}, attrs({"Neg 0", "Add 0 x"}, 1), "step 1 of program");
+  check_refused(op, {x}, attrs({"Add 0"}, 1), "it has 1 operands, expected 2");
+  check_refused(op, {x}, attrs({}, 1), "no steps");
+  check_refused(op, {x, y}, attrs({"Add 0 1"}, 2), "[4]");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -137,6 +137,7 @@ BOOST_AUTO_TEST_CASE(every_op_with_a_kernel_has_a_case) {
                                 "QuantizedReluX",
                                 "BatchNormWithGlobalNormalizationGrad",
                                 "_FusedConv2D",
+                                "_FusedElementwise",
                                 "_FusedMatMul"};
   for (const GoldenCase& one : golden_cases()) seen.insert(one.op);
   for (const auto& [name, op] : op_library()->ops->ops()) {

@@ -130,6 +130,7 @@ bool lacks_gradient(const OpDef& op) {
                                                     "UniqueWithCountsV2",
                                                     "UpperBound",
                                                     "_FusedConv2D",
+                                                    "_FusedElementwise",
                                                     "_FusedMatMul"};
   const bool is_control_flow = op.served_by == ServedBy::Step && op.effect == Effect::Step;
   const bool has_own_gradient = op.gradient || op.not_differentiable;

@@ -1,5 +1,5 @@
-// Tests that random graphs give the same bits with and without simplification; real kernels compute what is folded and what is
-// run.
+// Tests that random graphs give the same bits with and without simplification, and when they are fused after it; real kernels
+// compute what is folded and what is run.
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <map>
@@ -7,6 +7,7 @@
 
 #include "graph/build/control_flow.h"
 #include "graph/build/gradients.h"
+#include "graph/passes/fuse.h"
 #include "graph/passes/simplify.h"
 #include "kernels/constructors.h"
 #include "kernels/runtime/evaluate.h"
@@ -22,6 +23,7 @@ namespace {
 struct Fixture {
   std::shared_ptr<const OpLibrary> library = op_library();
   LocalRuntime runtime{library};
+  size_t fused = 0;  ///< how many nodes disappeared
 
   Evaluate evaluator() {
     return [this](const Graph& graph, const Node& node, std::span<const Tensor> inputs) {
@@ -42,10 +44,16 @@ struct Fixture {
     Subgraph subgraph = value_or_throw(cut_subgraph(graph, signature));
     const auto before = value_or_throw(run(subgraph, feeds));
     const SimplifyReport report = value_or_throw(simplify(subgraph, {evaluator()}));
-    const auto after = value_or_throw(run(subgraph, feeds));
+    check_same(before, value_or_throw(run(subgraph, feeds)));
+    std::vector<DeviceId> device(subgraph.graph.size(), 0);
+    const auto can_run = [&](const Node& node, DeviceId) { return library->kernels.has(node, "CPU"); };
+    fused += value_or_throw(fuse(subgraph.graph, device, can_run));
+    check_same(before, value_or_throw(run(subgraph, feeds)));
+    return report.removed;
+  }
+  static void check_same(const std::vector<Tensor>& before, const std::vector<Tensor>& after) {
     BOOST_REQUIRE_EQUAL(before.size(), after.size());
     for (size_t i = 0; i < before.size(); ++i) BOOST_TEST(identical(before[i], after[i]));
-    return report.removed;
   }
 };
 
@@ -135,6 +143,7 @@ BOOST_AUTO_TEST_CASE(random_graphs_keep_their_bits) {
     }
   }
   BOOST_TEST(removed > 500);
+  BOOST_TEST(fused > 500);
 }
 
 // Constants in the body of a loop are folded, and are still available in every iteration.

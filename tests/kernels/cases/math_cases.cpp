@@ -191,6 +191,20 @@ void add_reduction_cases(OpCases& cases) {
   }
 }
 
+void add_fused_cases(OpCases& cases) {
+  const std::string op = "_FusedElementwise";
+  const auto program = [](std::vector<std::string> steps, int64_t arguments) {
+    return Attributes{{"program", std::move(steps)}, {"num_args", arguments}};
+  };
+  const Tensor x = converted(random_doubles(Shape{3, 400}, -1, 1), DType::Float);
+  cases.good(op, {x, floats(Shape{}, {2}), x}, program({"Mul 0 1", "Exp 3", "Sub 2 4"}, 3));
+  cases.good(op, {floats(Shape{}, {2}), floats(Shape{}, {3})}, program({"Add 0 1", "Tanh 2"}, 2));
+  cases.good(op, {floats(Shape{0, 2}, {})}, program({"Neg 0"}, 1));
+  cases.good(op, {floats(Shape{7}, {1, -2, 3, 0, 5, -6, 7})}, program({"Relu 0"}, 1));
+  cases.bad(op, {x, floats(Shape{3}, {1, 2, 3})}, program({"Add 0 1"}, 2), "[3]");
+  cases.bad(op, {x}, program({"MatMul 0 0"}, 1), "'MatMul' is not elementwise");
+}
+
 void add_product_cases(OpCases& cases) {
   const auto matrix = [](int64_t rows, int64_t columns, uint64_t seed) {
     return random_doubles(Shape{rows, columns}, 1, 9, seed);
@@ -268,6 +282,7 @@ void add_segment_cases(OpCases& cases, const std::string& op) {
 }  // namespace
 
 void add_math_cases(OpCases& cases) {
+  add_fused_cases(cases);
   add_cast_cases(cases);
   add_sum_cases(cases);
   add_elementwise_binary_cases(cases);

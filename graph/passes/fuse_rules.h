@@ -1,0 +1,27 @@
+// The rules of fuse: which nodes a single node may replace. Each works on the same draft after the one before.
+#pragma once
+
+#include <vector>
+
+#include "graph/passes/fuse.h"
+#include "graph/passes/symbolic_shapes.h"
+
+namespace troupe {
+
+/// The nodes while they are fused. A fused node takes the place of the last node that it replaces.
+struct FusedDraft {
+  GraphDraft& draft;
+  const std::vector<NodeId>& order;     ///< all nodes, inputs before their consumers
+  const std::vector<DeviceId>& device;  ///< of each node
+  const SymbolicShapes& shapes;
+  const OpTable& ops;
+  const CanRun& can_run;
+  std::vector<bool> needed;  ///< false for each node that a fused node has replaced
+};
+
+/// Fuses products with what follows them.
+void fuse_products(FusedDraft& draft);
+/// Fuses elementwise ops.
+void fuse_elementwise(FusedDraft& draft);
+
+}  // namespace troupe
