@@ -219,21 +219,19 @@ class ElementwiseFuser {
 
    private:
     void add(const Node& node, const Cluster& cluster) {
-      std::vector<std::string> operands;
+      std::vector<size_t> operands;
       for (const Output& input : node.inputs)
-        operands.push_back(std::to_string(cluster.has(input.node) ? result_of[input.node] : position(input)));
+        operands.push_back(cluster.has(input.node) ? result_of_[input.node] : position(input));
       if (node.type() == "AddN") {
-        std::string sum = operands[0];
-        for (size_t i = 1; i < operands.size(); ++i)
-          sum = std::to_string(step("Add " + sum + " " + operands[i]));
-        result_of[node.id] = static_cast<size_t>(std::stoul(sum));
-        return;
+        size_t sum = operands[0];
+        for (size_t i = 1; i < operands.size(); ++i) sum = step("Add", {sum, operands[i]});
+        result_of_[node.id] = sum;
+      } else {
+        result_of_[node.id] = step(node.type(), operands);
       }
-      std::string text = node.type();
-      for (const std::string& operand : operands) text += " " + operand;
-      result_of[node.id] = step(std::move(text));
     }
-    size_t step(std::string text) {
+    size_t step(std::string text, const std::vector<size_t>& operands) {
+      for (const size_t operand : operands) text.append(" ").append(std::to_string(operand));
       steps.push_back(std::move(text));
       return inputs.size() + steps.size() - 1;
     }
@@ -241,7 +239,7 @@ class ElementwiseFuser {
       return static_cast<size_t>(std::ranges::find(inputs, input) - inputs.begin());
     }
 
-    std::map<NodeId, size_t> result_of;
+    std::map<NodeId, size_t> result_of_;
   };
 
   FusedDraft& fused_;

@@ -13,7 +13,7 @@ class SymbolicShapes::Rules {
  public:
   using List = std::vector<SymbolicDim>;
 
-  explicit Rules(SymbolicShapes& shapes) : shapes_(shapes), draft_(shapes.draft_) {}
+  explicit Rules(SymbolicShapes& shapes) : shapes_(shapes) {}
 
   void apply(const Node& node) {
     for (uint32_t i = 0; i < node.output_types.size(); ++i) {
@@ -173,7 +173,6 @@ class SymbolicShapes::Rules {
   }
 
   SymbolicShapes& shapes_;
-  const GraphDraft& draft_;
   uint32_t symbols_ = 0;
 };
 
