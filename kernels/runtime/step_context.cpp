@@ -35,9 +35,10 @@ void StepContext::start(StepHost& host, const StepInfo& info, std::span<Tensor> 
   std::move(feeds.begin(), feeds.end(), feeds_.begin());
 }
 
+// A helper that was invited earlier may have ended the step after this thread was asked to drive it.
 void StepContext::drive() {
   std::unique_lock lock(driving_);
-  drive(lock);
+  if (running_) drive(lock);
 }
 
 void StepContext::help() {

@@ -26,7 +26,7 @@ class StepRunner {
   /// Starts the step; called once, before drive(). The runner sets `info.cancelled`. The fed tensors are moved from and must
   /// match Plan::feeds(); a kernel may write to their memory if nobody else holds it.
   void start(const StepInfo& info, std::span<Tensor> feeds);
-  /// Runs nodes until none is ready or the step has ended.
+  /// Runs nodes until none is ready or the step has ended. The step may have ended before the call; the runner must still exist.
   void drive();
   /// Called on another thread after StepHost::invite_helper(): drives the step beside other threads while there is work for
   /// both. The step may have ended by then; the runner must still exist.

@@ -49,6 +49,16 @@ class SharingHost final : public StepHost, public std::enable_shared_from_this<S
   std::promise<Status> ended_;
 };
 
+/// A host whose helper is always about to come; the test calls help().
+struct LateHelperHost final : ScriptedHost {
+  using ScriptedHost::ScriptedHost;
+  bool invite_helper() override {
+    ++invitations;
+    return true;
+  }
+  size_t invitations = 0;
+};
+
 /// Nodes that wait for each other inside their kernels, so that they end only if they run side by side.
 class Meeting {
  public:
@@ -137,6 +147,30 @@ BOOST_AUTO_TEST_CASE(a_chain_and_nodes_that_are_over_soon_stay_on_one_thread) {
     BOOST_TEST(step->run(1).ok());
     BOOST_TEST(step->invitations() == 0u);
   }
+}
+
+BOOST_AUTO_TEST_CASE(a_step_that_a_late_helper_has_ended_does_not_end_again) {
+  const auto plan = prepare({x, y}, {left, right, ask("asked", x)});
+  hook = [](KernelContext&) {
+    spend(1ms);
+    return Status{};
+  };
+  ScriptedHost measured(plan);
+  measured.start({Tensor::scalar(1.0f), Tensor::scalar(1.0f)});
+  measured.reply_to("asked", 5);
+
+  LateHelperHost step(plan);
+  step.start({Tensor::scalar(1.0f), Tensor::scalar(1.0f)});
+  BOOST_TEST_REQUIRE(step.invitations == 1u);
+  BOOST_TEST_REQUIRE(step.requests.size() == 1u);
+  const bool awaits_driver =
+      step.runner.arrived(step.requests[0].activation, {{}, {Tensor::scalar(5.0f)}, false});
+  BOOST_TEST(awaits_driver);
+  step.runner.help();
+  BOOST_TEST(step.outcome.size() == 1u);
+  step.runner.drive();
+  BOOST_TEST(step.outcome.size() == 1u);
+  BOOST_TEST(step.fetched(2) == 5);
 }
 
 BOOST_AUTO_TEST_CASE(a_failure_ends_the_step_after_what_runs_beside_it) {

@@ -17,7 +17,7 @@ using Hook = std::function<Status(KernelContext&)>;
 std::shared_ptr<const OpLibrary> library_with_probes(const Hook& hook);
 
 /// A host that keeps the requests of a step; the test replies to them.
-struct ScriptedHost final : StepHost {
+struct ScriptedHost : StepHost {
   explicit ScriptedHost(std::shared_ptr<const PreparedPlan> plan) : runner(std::move(plan), *this) {}
 
   struct PendingRequest {
