@@ -63,7 +63,7 @@ struct Cluster {
   NodeId root;
   std::vector<NodeId> members;      ///< with the root
   std::vector<NodeId> copies;       ///< computed again: other nodes use them, too
-  std::map<NodeId, uint32_t> uses;  ///< how often members and copies use other nodes
+  std::map<NodeId, uint32_t> uses;  ///< of the nodes that members and copies use, how often members do
 
   bool has(NodeId id) const {
     return std::ranges::find(members, id) != members.end() || std::ranges::find(copies, id) != copies.end();
@@ -81,7 +81,7 @@ class ElementwiseFuser {
       if (!fused.needed[node.id]) continue;
       eligible_[node.id] = is_eligible(node);
       for (const Output& input : node.inputs) ++uses_[input.node];
-      for (const NodeId control : node.control_inputs) uses_[control] += awaited;
+      for (const NodeId control : node.control_inputs) uses_[control] |= awaited;
     }
   }
 
@@ -178,7 +178,7 @@ class ElementwiseFuser {
   void copy_until(Cluster& cluster, NodeId id, NodeId end) {
     for (; id != end && !cluster.has(id); id = only_operand(id)) {
       cluster.copies.push_back(id);
-      for (const Output& input : draft_.node(id).inputs) ++cluster.uses[input.node];
+      for (const Output& input : draft_.node(id).inputs) cluster.uses.try_emplace(input.node, 0);
     }
   }
 

@@ -23,7 +23,9 @@ class SymbolicShapes::Rules {
       if (!fits && !known.known_rank()) continue;
       List dims = fits ? std::move(*ruled) : List(known.rank(), unknown);
       for (size_t axis = 0; axis < dims.size(); ++axis) complete(dims[axis], known, axis);
-      shapes_.set({node.id, i}, dims);
+      // A variable may get a value of another size during the step.
+      const bool fixed = !node.output_types[i].is_ref || std::ranges::all_of(dims, &SymbolicDim::is_number);
+      if (fixed) shapes_.set({node.id, i}, dims);
     }
   }
 

@@ -248,6 +248,10 @@ BOOST_AUTO_TEST_CASE(results_that_others_need_are_kept) {
   const Output waited = exp(g, x);
   const Output after = g.with_control({waited}).add_one("Identity", {x});
   check_program({neg(g, waited), after}, {});
+  const Output awaited = exp(g, x);
+  std::vector<Output> fetches{neg(g, awaited)};
+  for (int i = 0; i < 256; ++i) fetches.push_back(g.with_control({awaited}).add_one("Identity", {x}));
+  check_program(fetches, {});
   const Output late = g.with_control({x}).add_one("Exp", {x});
   check_program({neg(g, late)}, {});
   const Output last = g.with_control({x}).add_one("Neg", {exp(g, x)});

@@ -41,8 +41,8 @@ SampledLogits sampled_logits(const Layer& layer, const Classes& classes, Output 
                                   {"num_sampled", options.sampled},
                                   {"unique", true},
                                   {"range_max", options.classes}});
-  const auto of_sampler = [&](size_t output) { return scope.graph().output(drawn, output); };
-  const auto log_count = [&](size_t output) {
+  const auto of_sampler = [&](uint32_t output) { return scope.graph().output(drawn, output); };
+  const auto log_count = [&](uint32_t output) {
     return log(scope, cast(scope, of_sampler(output), scope.dtype(x)));
   };
   const Output candidates = of_sampler(0), own = reshape(scope, column, {-1});

@@ -193,6 +193,8 @@ Result<Diagonals> diagonals_given(const Range& range, std::span<const int64_t> p
   int64_t columns = known ? result.length + std::max<int64_t>(range.lower, 0) : unknown_dim;
   const int64_t least_rows = rows, least_columns = columns;
   if (wanted.rows == -1 && wanted.columns == -1) rows = columns = std::max(rows, columns);
+  if (!wanted.rows && wanted.columns == -1) wanted.columns.reset();  // the matrices may be square
+  if (!wanted.columns && wanted.rows == -1) wanted.rows.reset();
   TROUPE_ASSIGN(result.rows, matrix_dim(wanted.rows, rows, "num_rows"));
   TROUPE_ASSIGN(result.columns, matrix_dim(wanted.columns, columns, "num_cols"));
   const bool all_known = known && result.rows != unknown_dim && result.columns != unknown_dim;

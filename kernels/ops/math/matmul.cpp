@@ -93,7 +93,9 @@ template <class T>
 Status multiply_line(DeviceContext& device, std::array<size_t, 2> steps, size_t count, MatrixView<T> x,
                      MatrixView<T> y, T* out) {
   if (steps[0] == 1 && steps[1] == 1) return gemm(device, count, x, y, out);
-  if (steps[1] == 0 && x.column_stride == 1) {  // the rows of all matrices are rows of one matrix
+  const bool row_after_row = x.column_stride == 1 && (x.row_stride == x.columns || x.rows == 1);
+  if (steps[1] == 0 && row_after_row) {  // the rows of all matrices are rows of one matrix
+    x.row_stride = x.columns;
     x.rows *= static_cast<int64_t>(count);
     return gemm(device, 1, x, y, out);
   }

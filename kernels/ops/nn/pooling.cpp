@@ -18,6 +18,9 @@ Status check_lists(std::span<const int64_t> input, std::span<const int64_t> ksiz
   if (ksize[0] != 1 || strides[0] != 1)
     return invalid_argument("ksize " + text_of(ksize) + " and strides " + text_of(strides) +
                             " must be 1 in the batch dimension");
+  if (std::ranges::any_of(ksize, [](int64_t size) { return size < 1; }))
+    return invalid_argument("ksize " + text_of(ksize) +
+                            ": the window must have 1 or more elements in each dimension");
   return {};
 }
 

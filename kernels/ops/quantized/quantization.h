@@ -29,10 +29,11 @@ inline constexpr double highest_step = std::numeric_limits<StorageOf<T>>::max();
 template <class T>
 inline constexpr double step_count = highest_step<T> - lowest_step<T>;
 
-/// Returns the step nearest to a whole number.
+/// Returns the step nearest to a whole number; for NaN the lowest one.
 template <class T>
 T clamped_step(double number) {
-  return T{static_cast<StorageOf<T>>(std::clamp(number, lowest_step<T>, highest_step<T>))};
+  const double step = number > lowest_step<T> ? std::min(number, highest_step<T>) : lowest_step<T>;
+  return T{static_cast<StorageOf<T>>(step)};
 }
 
 struct FloatRange {

@@ -20,6 +20,7 @@
 #include <cfloat>
 #include <cmath>
 #include <mutex>
+#include <numeric>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -38,6 +39,8 @@ class Sampler {
   virtual void learn(std::span<const int64_t> /*classes*/) const {}
   virtual int64_t draw(Draws& draws) const = 0;
   virtual double probability(int64_t category) const = 0;
+  /// Returns how many classes can be drawn, of `range` ones.
+  virtual int64_t drawable(int64_t range) const { return range; }
 };
 
 class UniformSampler final : public Sampler {
@@ -80,8 +83,16 @@ class UnigramSampler final : public Sampler {
     for (size_t i = 0; i < unigrams.size(); ++i)
       add(reserved + static_cast<int64_t>(i), std::pow(double{unigrams[i]}, distortion));
   }
-  /// Returns whether a class of the shard can be drawn.
-  bool has_classes() const { return !sums_.empty() && sums_.back() > 0 && std::isfinite(sums_.back()); }
+  int64_t drawable(int64_t) const override {
+    if (sums_.empty() || !std::isfinite(sums_.back())) return 0;
+    int64_t count = 0;
+    double before = 0;
+    for (const double sum : sums_) {
+      if (sum > before) ++count;
+      before = sum;
+    }
+    return count;
+  }
 
   int64_t draw(Draws& draws) const override {
     const auto found = std::ranges::upper_bound(sums_, draws.uniform() * sums_.back());
@@ -98,53 +109,69 @@ class UnigramSampler final : public Sampler {
   std::vector<double> sums_;  ///< of the weights of the classes of the shard up to each one
 };
 
-/// Counts classes, each from 1 on. The sums of the counts are a binary indexed tree (Fenwick 1994), so that drawing and counting
-/// take time in the logarithm of their number.
+/// Counts the true classes of earlier runs. A class that was never one takes no memory. The sums of the counts are a binary indexed
+/// tree (Fenwick 1994), so that drawing and counting take time in the logarithm of the number of classes that were counted.
 class LearningSampler final : public Sampler {
  public:
-  explicit LearningSampler(int64_t range)
-      : counts_(static_cast<size_t>(range), 1), sums_(counts_.size() + 1), total_(range) {
-    for (size_t i = 1; i < sums_.size(); ++i) sums_[i] = static_cast<int64_t>(i & (~i + 1));
-  }
+  explicit LearningSampler(int64_t range) : range_(range), total_(range) {}
 
   std::unique_lock<std::mutex> lock() const override { return std::unique_lock(mutex_); }
 
   int64_t draw(Draws& draws) const override {
-    auto rest = static_cast<int64_t>(draws.uniform() * static_cast<double>(total_));
-    size_t at = 0;
-    for (size_t step = std::bit_floor(counts_.size()); step > 0; step /= 2)
-      if (at + step < sums_.size() && sums_[at + step] <= rest) {
-        at += step;
-        rest -= sums_[at];
-      }
-    return static_cast<int64_t>(at);
+    const auto number = static_cast<int64_t>(draws.uniform() * static_cast<double>(total_));
+    return number < range_ ? number : counted_[counted_at(number - range_)];
   }
 
   double probability(int64_t category) const override {
     if (!is_known(category)) return 0;
-    return static_cast<double>(counts_[static_cast<size_t>(category)]) / static_cast<double>(total_);
+    const auto found = places_.find(category);
+    const int64_t count = found == places_.end() ? 0 : counts_[found->second];
+    return static_cast<double>(1 + count) / static_cast<double>(total_);
   }
 
   void learn(std::span<const int64_t> classes) const override {
     for (const int64_t category : classes) {
       if (!is_known(category)) continue;
-      ++counts_[static_cast<size_t>(category)];
+      const auto [at, is_new] = places_.try_emplace(category, counted_.size());
+      if (is_new) append(category);
+      ++counts_[at->second];
       ++total_;
-      for (size_t i = static_cast<size_t>(category) + 1; i < sums_.size(); i += i & (~i + 1)) ++sums_[i];
+      for (size_t i = at->second + 1; i < sums_.size(); i += lowest_bit(i)) ++sums_[i];
     }
   }
 
  private:
-  bool is_known(int64_t category) const {
-    return category >= 0 && static_cast<size_t>(category) < counts_.size();
+  static size_t lowest_bit(size_t i) { return i & (~i + 1); }
+  bool is_known(int64_t category) const { return category >= 0 && category < range_; }
+
+  /// Returns the place whose counts, with those before it, are the first to exceed `number`.
+  size_t counted_at(int64_t number) const {
+    size_t at = 0;
+    for (size_t step = std::bit_floor(counted_.size()); step > 0; step /= 2)
+      if (at + step < sums_.size() && sums_[at + step] <= number) {
+        at += step;
+        number -= sums_[at];
+      }
+    return at;
+  }
+  /// Adds a class with count 0.
+  void append(int64_t category) const {
+    counted_.push_back(category);
+    counts_.push_back(0);
+    const size_t last = sums_.size(), first = last - lowest_bit(last);
+    int64_t sum = 0;
+    for (size_t i = last - 1; i > first; i -= lowest_bit(i)) sum += sums_[i];
+    sums_.push_back(sum);
   }
 
+  const int64_t range_;
   mutable std::mutex mutex_;
   // Under the mutex.
-  mutable std::vector<int64_t> counts_;
-  /// sums_[i]: of as many counts up to class i - 1 as the lowest bit of i says.
-  mutable std::vector<int64_t> sums_;
-  mutable int64_t total_;
+  mutable std::unordered_map<int64_t, size_t> places_;  ///< of the classes that were counted, in the next two
+  mutable std::vector<int64_t> counted_, counts_;
+  /// sums_[i]: of as many counts up to place i - 1 as the lowest bit of i says.
+  mutable std::vector<int64_t> sums_{0};
+  mutable int64_t total_;  ///< range_ and all counts
 };
 
 /// Fails with InvalidArgument unless true_classes is a matrix with num_true columns.
@@ -179,10 +206,15 @@ class CandidateCompute {
   CandidateCompute(std::shared_ptr<const Sampler> sampler, bool unique)
       : sampler_(std::move(sampler)), unique_(unique) {}
 
-  void operator()(const CandidateArguments& arguments, DeviceContext&) const {
+  Status operator()(const CandidateArguments& arguments, DeviceContext&) const {
     const auto sampled = arguments.sampled.write<int64_t>();
     const auto lock = sampler_ ? sampler_->lock() : std::unique_lock<std::mutex>();
-    const double draws = sampler_ ? draw(sampled, arguments.philox) : take_all(sampled);
+    double draws = static_cast<double>(sampled.size());
+    if (sampler_) {
+      TROUPE_ASSIGN(draws, draw(sampled, arguments.philox));
+    } else {
+      std::iota(sampled.begin(), sampled.end(), int64_t{0});
+    }
     const auto expect = [&](std::span<const int64_t> classes, std::span<float> expected) {
       for (size_t i = 0; i < classes.size(); ++i)
         expected[i] = sampler_ ? expectation(classes[i], draws, sampled.size()) : 1.0f;
@@ -190,24 +222,29 @@ class CandidateCompute {
     expect(arguments.classes.as<int64_t>(), arguments.expected_true.write<float>());
     expect(sampled, arguments.expected_sampled.write<float>());
     if (sampler_) sampler_->learn(arguments.classes.as<int64_t>());
+    return {};
   }
 
  private:
-  static double take_all(std::span<int64_t> sampled) {
-    for (size_t i = 0; i < sampled.size(); ++i) sampled[i] = static_cast<int64_t>(i);
-    return static_cast<double>(sampled.size());
-  }
-
-  /// Returns the number of draws.
-  double draw(std::span<int64_t> sampled, const Philox& philox) const {
+  /// Returns the number of draws. Fails with InvalidArgument if the classes that are left are drawn too rarely.
+  Result<double> draw(std::span<int64_t> sampled, const Philox& philox) const {
+    constexpr uint64_t most_repeated = uint64_t{1}
+                                       << 24;  // draws of known classes in succession: about 0.5 s
     Draws draws(philox, 0);
     std::unordered_set<int64_t> seen;
-    double count = 0;
-    for (int64_t& category : sampled) do {
+    uint64_t count = 0;
+    for (int64_t& category : sampled) {
+      const uint64_t begin = count;
+      do {
+        if (count - begin == most_repeated)
+          return invalid_argument("after " + std::to_string(seen.size()) +
+                                  " of num_sampled = " + std::to_string(sampled.size()) +
+                                  " unique classes, the others are too rare to be drawn");
         category = sampler_->draw(draws);
         ++count;
       } while (unique_ && !seen.insert(category).second);
-    return count;
+    }
+    return static_cast<double>(count);
   }
 
   float expectation(int64_t category, double draws, size_t sampled) const {
@@ -246,18 +283,19 @@ Result<std::shared_ptr<const Sampler>> unigram_sampler(const Node& node) {
     if (!(weight >= 0)) return invalid_argument("the unigram " + std::to_string(weight) + " is below 0");
   auto sampler =
       std::make_shared<const UnigramSampler>(unigrams, reserved, attrs.get<float>("distortion"), shard);
-  if (!sampler->has_classes()) return invalid_argument("no class of the shard has a weight above 0");
+  if (sampler->drawable(range) == 0) return invalid_argument("no class of the shard has a weight above 0");
   return std::shared_ptr<const Sampler>(std::move(sampler));
 }
 
-/// Fails with InvalidArgument if fewer classes exist than unique ones are to be drawn.
-Status check_unique(const Node& node) {
-  if (!node.attrs.get<bool>("unique") || !node.attrs.find("range_max")) return {};
-  const int64_t sampled = node.attrs.get<int64_t>("num_sampled"),
-                range = node.attrs.get<int64_t>("range_max");
-  if (sampled <= range) return {};
-  return invalid_argument("num_sampled is " + std::to_string(sampled) +
-                          ", but there are only range_max = " + std::to_string(range) + " unique classes");
+/// Fails with InvalidArgument if fewer classes can be drawn than unique ones are wanted.
+Status check_unique(const Node& node, const Sampler* sampler) {
+  const AttrValue* const range = node.attrs.find("range_max");
+  if (!node.attrs.get<bool>("unique") || !range) return {};
+  const auto sampled = node.attrs.get<int64_t>("num_sampled");
+  const int64_t drawable = sampler->drawable(std::get<int64_t>(*range));
+  if (sampled <= drawable) return {};
+  return invalid_argument("num_sampled is " + std::to_string(sampled) + ", but only " +
+                          std::to_string(drawable) + " unique classes can be drawn");
 }
 
 Status candidate_shape(ShapeContext& context) {
@@ -287,8 +325,8 @@ OpDefBuilder candidate_op(const char* name) {
 KernelDef candidate_kernel(const char* name, SamplerOf sampler_of) {
   return kernel_on("CPU", name, [=](const PrepareContext& context) -> Result<std::unique_ptr<Kernel>> {
     const Node& node = context.node;
-    TROUPE_RETURN_IF_FAILED(check_unique(node));
     TROUPE_ASSIGN(auto sampler, sampler_of(node));
+    TROUPE_RETURN_IF_FAILED(check_unique(node, sampler.get()));
     return make_kernel(check_candidates,
                        CandidateCompute(std::move(sampler), node.attrs.get<bool>("unique")));
   });

@@ -7,7 +7,6 @@ namespace {
 Tensor filled(const Shape& shape, uint64_t seed = 1) { return random_doubles(shape, 1, 9, seed); }
 Tensor one(double value = 1) { return doubles({}, {value}); }
 Tensor as_floats(const Tensor& tensor) { return converted(tensor, f32); }
-Tensor as_complex(const Tensor& tensor) { return converted(tensor, DType::Complex128); }
 
 /// Returns complex numbers whose parts are between -1 and 1.
 Tensor complex_numbers(const Shape& shape, uint64_t seed = 1, DType dtype = DType::Complex128) {

@@ -1,4 +1,4 @@
-#include "tests/fuzz/random_values.h"
+#include "tests/op_fuzz/random_values.h"
 
 #include <cstring>
 #include <limits>

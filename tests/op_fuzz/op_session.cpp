@@ -1,4 +1,4 @@
-#include "tests/fuzz/op_session.h"
+#include "tests/op_fuzz/op_session.h"
 
 #include <algorithm>
 

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "graph/ops/op_def.h"
-#include "tests/fuzz/choices.h"
+#include "tests/op_fuzz/choices.h"
 
 namespace troupe::fuzz {
 

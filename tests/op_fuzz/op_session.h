@@ -5,7 +5,7 @@
 #include <string>
 
 #include "graph/build/scope.h"
-#include "tests/fuzz/op_sample.h"
+#include "tests/op_fuzz/op_sample.h"
 #include "tests/support/local_host.h"
 
 namespace troupe::fuzz {

@@ -1,9 +1,9 @@
-#include "tests/fuzz/op_sample.h"
+#include "tests/op_fuzz/op_sample.h"
 
 #include <algorithm>
 #include <cstring>
 
-#include "tests/fuzz/random_values.h"
+#include "tests/op_fuzz/random_values.h"
 
 namespace troupe::fuzz {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include "tests/fuzz/choices.h"
+#include "tests/op_fuzz/choices.h"
 #include "tests/support/op_case.h"
 
 namespace troupe::fuzz {
