@@ -99,9 +99,23 @@ void truncating_loop(const void* input, void* output, size_t n) {
   for (size_t i = 0; i < n; ++i) y[i] = converted<To>(shortened<precision<To>()>(x[i]));
 }
 
+/// Returns the dtype of the integers that elements of a quantised dtype are; other dtypes as they are.
+DType storage_dtype(DType dtype) {
+  switch (dtype) {
+    case DType::QInt8: return DType::Int8;
+    case DType::QUInt8: return DType::UInt8;
+    case DType::QInt16: return DType::Int16;
+    case DType::QUInt16: return DType::UInt16;
+    case DType::QInt32: return DType::Int32;
+    default: return dtype;
+  }
+}
+
 }  // namespace
 
 UnaryLoop cast_loop(DType from, DType to) {
+  from = storage_dtype(from);
+  to = storage_dtype(to);
   UnaryLoop result = vector_cast_loop(from, to);
   if (result) return result;
   with_type(PlainTypes{}, from, [&]<class From>(std::type_identity<From>) {

@@ -7,7 +7,8 @@
 
 namespace troupe {
 
-/// Converts contiguous elements between two numbers or bools; null for other dtypes. Integers wrap. A complex number yields its
+/// Converts contiguous elements between two numbers or bools; null for other dtypes. A quantised element counts as the integer that
+/// it is, not as the float that it stands for. Integers wrap. A complex number yields its
 /// real part. Towards an integer the fraction of a float is dropped. What the integer cannot hold, NaN and infinities too, becomes
 /// what TensorFlow makes of it on x86, element by element:
 ///   int32, int64             the least integer of the type

@@ -74,7 +74,8 @@ void write_tensor(const Tensor& tensor, Out& out) {
     out.text({reinterpret_cast<const char*>(tensor.data()), tensor.bytes()});
 }
 
-/// A session, and the graph that grows with that of TensorFlow's session.
+/// A session, and the graph that grows with that of TensorFlow's session. Its random numbers differ from those of other sessions, but
+/// are the same in each run of a test: their seed is the id of the session.
 class Opened {
  public:
   Opened(size_t cpus, Placement placement, uint64_t seed)
@@ -181,8 +182,7 @@ Out handle(uint8_t kind, In& in) {
       const auto id = in.number<uint64_t>();
       const auto cpus = in.number<uint32_t>();
       const bool soft = in.number<uint8_t>() != 0;
-      const auto seed = in.number<uint64_t>();
-      auto opened = std::make_shared<Opened>(cpus, soft ? Placement::Soft : Placement::Strict, seed);
+      auto opened = std::make_shared<Opened>(cpus, soft ? Placement::Soft : Placement::Strict, id);
       const std::lock_guard lock(opened_mutex);
       sessions[id] = std::move(opened);
       return {};

@@ -163,7 +163,10 @@ class _Reader:
             array = np.empty(n, dtype=object)
             array[:] = values
             return array.reshape(shape)
-        array = np.frombuffer(self.bytes(), dtype=dtype.as_numpy_dtype).reshape(shape).copy()
+        kind = np.dtype(dtype.as_numpy_dtype)
+        if kind.fields:  # a quantised type, of which TensorFlow's session returns the integers
+            kind = kind[0]
+        array = np.frombuffer(self.bytes(), dtype=kind).reshape(shape).copy()
         return array if shape else array[()]
 
 
@@ -210,7 +213,7 @@ def _opened(session):
     cpus = (dict(config.device_count).get('CPU', 1) if config else 1) or 1
     soft = bool(config and config.allow_soft_placement)
     number = next(_ids)
-    _call(session, 'O', struct.pack('<QIBQ', number, cpus, soft, 0), 'open')
+    _call(session, 'O', struct.pack('<QIB', number, cpus, soft), 'open')
     session._troupe = held = [driver, number, None, threading.Lock()]
     return held
 

@@ -1,14 +1,17 @@
-// Cast(x): x converted to dtype DstT, for every pair of number types and bool. cast_loop says how each pair converts,
-// truncating_cast_loop how it does with attribute Truncate (kernels/loops/cast.h).
+// Cast(x): x converted to dtype DstT, for every pair of number types, quantised types and bool. cast_loop says how each pair
+// converts, truncating_cast_loop how it does with attribute Truncate (kernels/loops/cast.h).
 #include "kernels/ops/math/cast.h"
 
 #include "graph/build/gradients.h"
 #include "graph/build/shape_context.h"
 #include "kernels/core/type_dispatch.h"
 #include "kernels/loops/cast.h"
+#include "kernels/ops/quantized/quantization.h"
 
 namespace troupe {
 namespace {
+
+using CastTypes = Joined<PlainTypes, QuantizedTypes>;
 
 void compute_cast(const CastArguments& arguments, DeviceContext& device) {
   const auto& [x, y, truncate] = arguments;
@@ -45,8 +48,8 @@ void add_cast(OpLibrary& library) {
                  .shape(unchanged_shape)
                  .gradient(cast_gradient));
   library.kernel(cpu_kernel<CastCheck>("Cast", compute_cast)
-                     .on("SrcT", dtypes(PlainTypes{}))
-                     .on("DstT", dtypes(PlainTypes{}))
+                     .on("SrcT", dtypes(CastTypes{}))
+                     .on("DstT", dtypes(CastTypes{}))
                      .inexpensive());
 }
 

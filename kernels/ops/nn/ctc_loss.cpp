@@ -8,7 +8,7 @@
 //   ignore_longer_outputs_than_inputs    the loss and gradient of a sequence with more labels than steps are 0, else it is an error
 // A sequence that its steps cannot express has an infinite loss; its gradient is then the softmax. Fails with InvalidArgument for a
 // sequence without labels, for labels outside the batch or out of order, for a negative label, for a label after the end of a
-// sequence, and for a sequence_length outside [0, time]. An empty batch has empty outputs. The loss has no second derivative.
+// sequence, and for a sequence_length outside [0, time]. An empty batch is refused. The loss has no second derivative.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -57,6 +57,7 @@ Result<CtcLossArguments> check_ctc_loss(KernelContext& context) {
   if (shape.rank() != 3 || shape[2] < 1 || shape[2] > int64_t{INT32_MAX})
     return invalid_argument("inputs has shape " + shape.text() +
                             "; it must have shape [time, batch, classes]");
+  if (shape[1] == 0) return invalid_argument("inputs of shape " + shape.text() + " is an empty batch");
   if (!(lengths.shape() == Shape::vector(shape[1])))
     return invalid_argument("sequence_length has shape " + lengths.shape().text() + "; it must have shape [" +
                             std::to_string(shape[1]) + "]");

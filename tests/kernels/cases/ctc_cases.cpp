@@ -35,8 +35,6 @@ void add_good_losses(OpCases& cases) {
   cases.good(op, {x, indices, repeated, ints({1, 5})}, ignoring);
   cases.good(op, {x, indices, repeated, ints({0, 0})}, ignoring);
   cases.good(op, {random_doubles(Shape{0, 2, 5}, 0, 1), indices, repeated, ints({0, 0})}, ignoring);
-  cases.good(
-      op, {random_doubles(Shape{5, 0, 5}, 0, 1), Tensor::of<int64_t>(Shape{0, 2}, {}), ints({}), ints({})});
   cases.good(op, {random_doubles(Shape{4, 1, 1}, 0, 1), pairs({0, 0}), ints({0}), ints({4})});
   const std::vector<Tensor> labels = labels_of(9, 20);
   cases.good(op, {converted(random_doubles(Shape{70, 9, 31}, -40, 40), f32), labels[0], labels[1],
@@ -46,6 +44,9 @@ void add_good_losses(OpCases& cases) {
 void add_bad_losses(OpCases& cases) {
   const char* const op = "CTCLoss";
   const Tensor x = random_doubles(Shape{3, 2, 4}, -3, 3), lengths = ints({3, 3});
+  cases.bad(op,
+            {random_doubles(Shape{5, 0, 5}, 0, 1), Tensor::of<int64_t>(Shape{0, 2}, {}), ints({}), ints({})},
+            "empty batch");
   const Tensor each = pairs({0, 0, 1, 0}), values = ints({0, 1}), more = pairs({0, 0, 0, 1, 1, 0});
   const auto refuse = [&](const Tensor& indices, const Tensor& labels, const Tensor& steps,
                           const char* text) {

@@ -11,18 +11,19 @@ Tensor box() { return random_doubles(Shape{2, 3, 5}, 1, 9, 31); }
 Tensor rows(int64_t count, uint64_t seed = 1) { return random_doubles(Shape{count, 5}, 1, 9, seed); }
 Tensor one(double value = 1) { return doubles({}, {value}); }
 
-constexpr DType plain_types[] = {DType::Float, DType::Double, DType::Half,      DType::BFloat16,
-                                 DType::Int32, DType::Int64,  DType::Int8,      DType::UInt8,
-                                 DType::Int16, DType::UInt16, DType::Complex64, DType::Complex128,
-                                 DType::Bool,  DType::UInt32, DType::UInt64};
+constexpr DType cast_types[] = {DType::Float,  DType::Double, DType::Half,      DType::BFloat16,
+                                DType::Int32,  DType::Int64,  DType::Int8,      DType::UInt8,
+                                DType::Int16,  DType::UInt16, DType::Complex64, DType::Complex128,
+                                DType::Bool,   DType::UInt32, DType::UInt64,    DType::QInt8,
+                                DType::QUInt8, DType::QInt16, DType::QUInt16,   DType::QInt32};
 
 void add_cast_cases(OpCases& cases) {
   const Tensor values = random_doubles(Shape{41}, -300, 70000);
   const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
   const Tensor special = doubles(
       Shape{9}, {nan, inf, -inf, 1e300, -1e300, 2147483648.0, -2147483649.0, 9223372036854775808.0, -0.0});
-  for (const DType from : plain_types)
-    for (const DType to : plain_types) {
+  for (const DType from : cast_types)
+    for (const DType to : cast_types) {
       cases.good("Cast", {converted(values, from)}, {{"DstT", to}});
       cases.good("Cast", {converted(values, from)}, {{"DstT", to}, {"Truncate", true}});
       if (is_floating(from) && to != DType::Double)
