@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <optional>
 #include <tuple>
 #include <vector>
 
@@ -11,6 +10,7 @@
 #include "apps/interop/crc32c.h"
 #include "apps/interop/sorted_table.h"
 #include "apps/interop/tensor_proto.h"
+#include "messages/protobuf/fields.h"
 
 namespace troupe::interop {
 namespace {
@@ -69,9 +69,9 @@ class StringElements {
                        " strings");
     std::vector<uint32_t> lengths(count);
     for (uint32_t& length : lengths) {
-      const auto taken = take_length();
-      if (!taken) return data_loss("the length of a string is damaged");
-      length = *taken;
+      const auto taken = protobuf::take_varint(rest_);
+      if (!taken || *taken > UINT32_MAX) return data_loss("the length of a string is damaged");
+      length = static_cast<uint32_t>(*taken);
     }
     checked_.assign(reinterpret_cast<const char*>(lengths.data()), count * sizeof(uint32_t));
     uint32_t checksum = 0;
@@ -93,18 +93,6 @@ class StringElements {
   uint32_t checksum() const { return masked_crc32c(checked_); }
 
  private:
-  std::optional<uint32_t> take_length() {
-    uint64_t value = 0;
-    for (int shift = 0; shift < 35 && !rest_.empty(); shift += 7) {
-      const auto byte = static_cast<uint8_t>(rest_.front());
-      rest_.remove_prefix(1);
-      value |= uint64_t{byte & 0x7fu} << shift;
-      if (byte < 0x80)
-        return value <= UINT32_MAX ? std::optional(static_cast<uint32_t>(value)) : std::nullopt;
-    }
-    return std::nullopt;
-  }
-
   std::string_view rest_;
   std::string checked_;  ///< the bytes that the checksum covers
 };

@@ -1,9 +1,9 @@
 #include "apps/interop/sorted_table.h"
 
 #include <cstring>
-#include <optional>
 
 #include "apps/interop/crc32c.h"
+#include "messages/protobuf/fields.h"
 
 namespace troupe::interop {
 namespace {
@@ -19,18 +19,6 @@ T number_at(std::string_view bytes, size_t offset) {
   return value;
 }
 
-/// Removes a varint (seven bits per byte, the lowest first) from the beginning of the bytes. Returns nothing if it does not end.
-std::optional<uint64_t> take_varint(std::string_view& bytes) {
-  uint64_t value = 0;
-  for (int shift = 0; shift < 64 && !bytes.empty(); shift += 7) {
-    const auto byte = static_cast<uint8_t>(bytes.front());
-    bytes.remove_prefix(1);
-    value |= uint64_t{byte & 0x7fu} << shift;
-    if (byte < 0x80) return value;
-  }
-  return std::nullopt;
-}
-
 class TableReader {
  public:
   TableReader(std::string_view bytes, const std::string& file) : bytes_(bytes), file_(file) {}
@@ -39,7 +27,7 @@ class TableReader {
     if (bytes_.size() < footer_bytes || number_at<uint64_t>(bytes_, bytes_.size() - sizeof magic) != magic)
       return damaged("not a sorted table: its last 8 bytes are not those of one");
     std::string_view footer = bytes_.substr(bytes_.size() - footer_bytes);
-    if (!take_varint(footer) || !take_varint(footer))
+    if (!protobuf::take_varint(footer) || !protobuf::take_varint(footer))
       return damaged("its footer is damaged");  // the handle of the meta block
     TROUPE_ASSIGN(const auto index, block_at(footer));
     std::map<std::string, std::string> blocks, entries;
@@ -57,7 +45,7 @@ class TableReader {
 
   /// Removes a handle, the offset and size of a block, from the beginning of the bytes. Returns that block.
   Result<std::string_view> block_at(std::string_view& handle) const {
-    const auto offset = take_varint(handle), size = take_varint(handle);
+    const auto offset = protobuf::take_varint(handle), size = protobuf::take_varint(handle);
     if (!offset || !size || *offset > bytes_.size() || *size > bytes_.size() - *offset ||
         bytes_.size() - *offset - *size < trailer_bytes)
       return damaged("a block lies outside the file");
@@ -77,7 +65,8 @@ class TableReader {
     std::string_view rest = block.substr(0, block.size() - (restarts + 1) * sizeof(uint32_t));
     std::string key;
     while (!rest.empty()) {
-      const auto shared = take_varint(rest), own = take_varint(rest), value = take_varint(rest);
+      const auto shared = protobuf::take_varint(rest), own = protobuf::take_varint(rest),
+                 value = protobuf::take_varint(rest);
       if (!shared || !own || !value || *shared > key.size() || *own > rest.size() ||
           *value > rest.size() - *own)
         return damaged("an entry of a block is damaged");

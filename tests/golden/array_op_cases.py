@@ -26,6 +26,7 @@ def products():
             case("BatchMatMulV2", left.T.copy() if a else left, numpy.stack([matrix, matrix + 1]), adj_x=a, adj_y=b, close=tolerance)
             case("BatchMatMulV2", wide.reshape([2, 1] + list(wide.shape[1:])), numpy.stack([matrix, matrix + 1, matrix + 2]), adj_x=a,
                  adj_y=b, close=tolerance)
+        case("BatchMatMulV2", mixed([3, 4, 1], dtype, -4, 4, 24), right, adj_x=True, close=tolerance)
         case("MatMul", zeros([0, 3], dtype), zeros([3, 2], dtype))
         case("MatMul", zeros([2, 0], dtype), zeros([0, 3], dtype))
         case("BatchMatMul", zeros([0, 2, 3], dtype), zeros([0, 3, 2], dtype))

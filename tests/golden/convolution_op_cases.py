@@ -1,5 +1,7 @@
 """More calls of single ops: convolutions and their gradients; op_cases.py says what a case is. TensorFlow has them on CPUs with the
 channels last only."""
+import itertools
+
 import numpy
 
 from op_cases import CLOSE, case
@@ -43,6 +45,18 @@ def flat():
     case("Conv2DBackpropFilter", x, i32([3, 3, 2, 5]), x, fails=True, **same)
 
 
+def padded():
+    x, w = mixed([1, 5, 4, 3], seed=50), mixed([3, 2, 3, 4], seed=51)  # of several images, TensorFlow 2.21 computes only the first rightly
+    for mode, padding in itertools.product(("REFLECT", "SYMMETRIC"), ("SAME", "VALID")):
+        attrs = dict(mode=mode, padding=padding, strides=[1, 2, 1, 1], close=1e-5, near=1e-5)
+        case("FusedPadConv2D", x, i32([[0, 0], [1, 2], [3, 0], [0, 0]]), w, **attrs)
+        case("FusedPadConv2D", x, i32([[0, 0]] * 4), w, **attrs)
+    attrs = dict(mode="REFLECT", padding="SAME", strides=[1, 1, 1, 1])
+    case("FusedPadConv2D", x, i32([[0, 0], [5, 0], [0, 0], [0, 0]]), w, fails=True, **attrs)
+    case("FusedPadConv2D", x, i32([[0, 0], [-1, 0], [0, 0], [0, 0]]), w, fails=True, **attrs)
+    case("FusedPadConv2D", x, i32([[0, 0]] * 4), w[:, :, :2], fails=True, **attrs)
+
+
 def cube():
     unit = dict(strides=[1, 1, 1, 1, 1])
     for dtype in FLOATS:
@@ -65,4 +79,4 @@ def depthwise():
          **unit)
 
 
-FAMILIES = (flat, cube, depthwise)
+FAMILIES = (flat, padded, cube, depthwise)

@@ -180,6 +180,12 @@ def quantized_network():
         means = apply("QuantizedAvgPool", input=features, min_input=low, max_input=high, **windows).outputs
         features, low, high = apply("QuantizedConcat", concat_dim=3, values=[greatest[0], means[0]], input_mins=[greatest[1], means[1]],
                                     input_maxes=[greatest[2], means[2]]).outputs
+        normal = apply("QuantizedInstanceNorm", x=features, x_min=low, x_max=high).outputs
+        channels = [quantize(mixed([8], low=bottom, high=bottom + 1, seed=14), bottom, bottom + 1) for bottom in (-0.5, 0.5, -1.0, 0.0)]
+        ranged = {key: value for name, made in zip(("m", "v", "beta", "gamma"), channels)
+                  for key, value in zip((name, f"{name}_min", f"{name}_max"), made)}
+        fixed = apply("QuantizedBatchNormWithGlobalNormalization", t=features, t_min=low, t_max=high, out_type=tf.qint32,
+                      variance_epsilon=0.001, scale_after_normalization=True, **ranged).outputs
         rows, low, high = apply("QuantizedReshape", tensor=features, shape=[-1, 72], input_min=low, input_max=high).outputs
         rows, low, high = apply("QuantizedRelu6", features=rows, min_features=low, max_features=high).outputs
         weights, weights_low, weights_high = quantize(mixed([72, 5], low=-0.2, high=0.2, seed=13), -0.2, 0.2)
@@ -190,6 +196,8 @@ def quantized_network():
         for op in ("QuantizedAdd", "QuantizedMul"):
             wide = apply(op, x=scores, y=weights[:1], min_x=low, max_x=high, min_y=weights_low, max_y=weights_high).outputs
             results.append(apply("Dequantize", input=wide[0], min_range=wide[1], max_range=wide[2], mode="MIN_FIRST").outputs[0])
+        for steps in (normal, fixed):
+            results.append(apply("Dequantize", input=steps[0], min_range=steps[1], max_range=steps[2], mode="MIN_FIRST").outputs[0])
     for seed in (1, 2):
         script.step(results, {images: mixed([2, 6, 6, 2], low=-1, high=1, seed=seed)})
     script.write()

@@ -15,7 +15,7 @@ MOST, MOST_DIFFERENTIATED = 6, 2  # cases of one op
 WITHOUT_GRADIENT = {"DebugGradientIdentity", "PreventGradient", "SparseDenseCwiseAdd", "SparseSparseMaximum", "SparseSparseMinimum"}
 WRONG_GRADIENT = {"MatrixDiagV2", "MatrixDiagPartV2"}  # TensorFlow 2 takes the diagonals to stand where they do in V3
 ONE_OUTPUT = {"SoftmaxCrossEntropyWithLogits"}  # TensorFlow leaves out what the second output owes to the labels
-KNOWN_SHAPES = {"BatchToSpaceND", "ParallelConcat", "SpaceToBatchND"}  # of which TensorFlow wants to know the shapes of the inputs
+KNOWN_SHAPES = {"BatchToSpaceND", "ParallelConcat", "SpaceToBatchND", "FusedPadConv2D"}  # of which TensorFlow wants to know the shapes of the inputs
 MATRIX_FIRST = {"SparseToDense"}  # TensorFlow's gradient takes the first input to be a matrix
 SAME_SHAPES = {"SoftmaxCrossEntropyWithLogits"}  # of TensorFlow's gradients, which do not sum over what was broadcast
 

@@ -169,4 +169,21 @@ def moving():
         case("QuantizedReshape", a, i32([4]), f32(-1), f32(2), fails=True)
 
 
-FAMILIES = (to_steps, to_floats, there_and_back, narrower, arithmetic, activations, pools, products, moving)
+def norms():
+    x = some_steps([2, 3, 5, 4], 1)
+    for given in (dict(), dict(output_range_given=True, given_y_min=-1.5, given_y_max=2.0)):
+        case("QuantizedInstanceNorm", x, f32(-1), f32(2), close=1e-5, **given)
+        case("QuantizedInstanceNorm", x[:1, :, :, :1], f32(-3), f32(0.5), variance_epsilon=0.1, close=1e-5, **given)
+        case("QuantizedInstanceNorm", x[:1, :1, :1], f32(-1), f32(2), close=1e-5, **given)
+        case("QuantizedInstanceNorm", x, f32(2), f32(-1), fails=True, **given)
+    case("QuantizedInstanceNorm", x, f32(-1), f32(2), output_range_given=True, given_y_min=1.0, given_y_max=1.0, fails=True)
+    op = "QuantizedBatchNormWithGlobalNormalization"
+    vectors = [value for seed, low in enumerate((-1, 0.5, -3, 0), 2) for value in (some_steps([4], seed), f32(low), f32(low + 2))]
+    for scales in (False, True):
+        attrs = dict(variance_epsilon=0.01, scale_after_normalization=scales, out_type=tf.qint32)
+        case(op, x, f32(-2), f32(5), *vectors, **attrs)
+        case(op, x[..., :3], f32(-2), f32(5), *vectors, fails=True, **attrs)
+        case(op, x[0], f32(-2), f32(5), *vectors, fails=True, **attrs)
+
+
+FAMILIES = (to_steps, to_floats, there_and_back, narrower, arithmetic, activations, pools, products, moving, norms)

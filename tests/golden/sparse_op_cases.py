@@ -5,7 +5,7 @@ import numpy
 
 from op_cases import CLOSE, MOVED, case, filled
 from layout_op_cases import NUMBERS, REALS
-from reference import BFLOAT16, COMPLEX, FLOATS, INF, NAN, f32, i32, i64, mixed, name_of, ramp, zeros
+from reference import BFLOAT16, COMPLEX, FLOATS, INF, NAN, f32, i32, i64, mixed, name_of, ramp, tf, zeros
 
 PAIRS = i64([[0, 0], [0, 2], [1, 1], [2, 0], [2, 3]])
 SHUFFLED = PAIRS[[4, 1, 0, 3, 2]]
@@ -209,4 +209,37 @@ def reductions():
     case(op, i64([[0]]), f32([1]), i64([3]), fails=True)
 
 
-FAMILIES = (segments, products, entries, empty_rows, unions, with_dense, reductions)
+def protos(*sparse):
+    """Each sparse tensor as three strings."""
+    rows = [[tf.make_tensor_proto(part).SerializeToString() for part in tensor] for tensor in sparse]
+    return numpy.array(rows, dtype=object)
+
+
+def serialized():
+    for op in ("SerializeSparse", "SerializeManySparse"):
+        for dtype in MOVED:
+            case(op, *triple(dtype))
+        case(op, i64([[0, 1, 2], [2, 0, 0], [2, 1, 1]]), f32([1, 2, 3]), i64([4, 2, 3]))
+        case(op, NONE, f32([]), SHAPE)
+    case("SerializeSparse", PAIRS, f32([1, 2]), SHAPE, ours="fails", why="values and positions differ in number; TensorFlow does not check")
+    case("SerializeManySparse", PAIRS, f32([1, 2]), SHAPE, fails=True)
+    case("SerializeSparse", SHUFFLED, f32([1, 2, 3, 4, 5]), SHAPE)
+    case("SerializeManySparse", SHUFFLED, f32([1, 2, 3, 4, 5]), SHAPE, fails=True)
+    case("SerializeManySparse", i64([[2]]), f32([1]), i64([3]), fails=True)
+    one, other = triple(), (i64([[1, 8]]), f32([7]), i64([2, 9]))
+    for op in ("DeserializeManySparse", "DeserializeSparse"):
+        for dtype in MOVED:
+            case(op, protos(triple(dtype), triple(dtype)), dtype=tf.as_dtype(dtype))
+        case(op, protos(one, (NONE, f32([]), i64([0, 3])), other), dtype=tf.float32)
+        case(op, protos(one), dtype=tf.float64, fails=True)
+        case(op, protos(one, (i64([[1]]), f32([1]), i64([2]))), dtype=tf.float32, fails=True)
+        case(op, protos(one)[:, :2], dtype=tf.float32, fails=True)
+        case(op, protos(one)[:0], dtype=tf.float32, fails=True)
+        case(op, protos((PAIRS, f32([1]), SHAPE)), dtype=tf.float32, fails=True)
+        case(op, numpy.array([[b"", b"", b""]], dtype=object), dtype=tf.float32, fails=True)
+    case("DeserializeSparse", protos(one)[0], dtype=tf.float32)
+    case("DeserializeSparse", protos(one, other).reshape([2, 1, 3]), dtype=tf.float32)
+    case("DeserializeManySparse", protos(one)[0], dtype=tf.float32, fails=True)
+
+
+FAMILIES = (serialized, segments, products, entries, empty_rows, unions, with_dense, reductions)

@@ -81,7 +81,7 @@ BOOST_AUTO_TEST_CASE(packed_bytes) {
 
 BOOST_AUTO_TEST_CASE(bytes_that_disagree) {
   check_refused("DT_FLOAT", shape({2}) + "tensor_content: 'abc'",
-                "a constant of float[2] has 3 bytes of tensor_content");
+                "a tensor of float[2] has 3 bytes of tensor_content");
   check_refused("DT_FLOAT", shape({0}) + "tensor_content: 'abcd'", "has 4 bytes");
   check_refused("DT_BOOL", shape({1}) + "tensor_content: '\\002'", "a byte that is neither 0 nor 1");
   check_refused("DT_FLOAT", shape({1}) + "float_val: [1, 2]", "has 2 elements in float_val");
@@ -93,7 +93,7 @@ BOOST_AUTO_TEST_CASE(bytes_that_disagree) {
   check_refused("DT_STRING", shape({2}) + "tensor_content: '\\001'", "too few lengths");
   check_refused("DT_STRING", shape({1}) + "tensor_content: '\\001ab'", "bytes left over");
   check_refused("DT_STRING", shape({1}) + "tensor_content: '\\377\\377\\377\\377\\017'", "too few bytes");
-  check_refused("DT_RESOURCE", shape({1}), "a constant cannot have dtype resource");
+  check_refused("DT_RESOURCE", shape({1}), "a TensorProto cannot have dtype resource");
   BOOST_TEST(refusal(node("c", "Const", "", attr("value", "tensor { dtype: 99 }"))) ==
              "InvalidArgument: [Const] c: attribute value: unknown dtype 99");
 }

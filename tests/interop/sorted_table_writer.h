@@ -5,6 +5,7 @@
 #include <string>
 
 #include "apps/interop/crc32c.h"
+#include "messages/protobuf/fields.h"
 
 namespace troupe::test {
 
@@ -22,8 +23,8 @@ class SortedTableWriter {
  private:
   static std::string varint(uint64_t value) {
     std::string bytes;
-    for (; value >= 0x80; value >>= 7) bytes += static_cast<char>(value | 0x80);
-    return bytes + static_cast<char>(value);
+    protobuf::append_varint(bytes, value);
+    return bytes;
   }
   static std::string number(uint32_t value) { return {reinterpret_cast<const char*>(&value), sizeof value}; }
 

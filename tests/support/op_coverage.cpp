@@ -62,7 +62,10 @@ Shown shown_by(const OpDef& op, const OpCases& cases) {
     for (const Shape& shape : data_shapes(sample, single)) shown.add(shape);
   }
   for (const BadCase& bad : cases.bad(op.name))
-    for (const Tensor& input : bad.sample.inputs) shown.scalar |= input.shape().is_scalar();
+    for (const Tensor& input : bad.sample.inputs) {
+      shown.scalar |= input.shape().is_scalar();
+      shown.empty |= input.elements() == 0;
+    }
   return shown;
 }
 

@@ -51,6 +51,8 @@ bool has_counted_entries(const std::string& op) {
   static const std::set<std::string_view> ops = {"CTCBeamSearchDecoder",
                                                  "CTCGreedyDecoder",
                                                  "ComputeAccidentalHits",
+                                                 "DeserializeManySparse",
+                                                 "DeserializeSparse",
                                                  "SparseAdd",
                                                  "SparseFillEmptyRows",
                                                  "SparseReduceMaxSparse",

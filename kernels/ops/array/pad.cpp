@@ -15,6 +15,7 @@
 #include "kernels/loops/arithmetic.h"
 #include "kernels/loops/rows.h"
 #include "kernels/ops/array/copies.h"
+#include "kernels/ops/array/mirror_pad.h"
 
 namespace troupe {
 namespace {
@@ -75,28 +76,31 @@ Status check_mirrored(const Node& node, std::span<const int64_t> dims, std::span
   return {};
 }
 
-/// For all four ops. Only MirrorPadGrad takes paddings away.
-template <DimOf dim_of>
-Status pad_shape(ShapeContext& context) {
+/// Returns the shape of the result of all four ops. Only MirrorPadGrad takes paddings away.
+Result<PartialShape> padded_shape(const ShapeContext& context, DimOf dim_of) {
   TROUPE_ASSIGN(const auto paddings_shape, context.with_rank(1, 2));
   TROUPE_RETURN_IF_FAILED(merge(paddings_shape, PartialShape{unknown_dim, 2}).status());
   PartialShape input = context.input(0);
   const int64_t rows = paddings_shape[0];
-  if (context.inputs() == 3) TROUPE_RETURN_IF_FAILED(context.with_rank(2, 0).status());
   if (!input.known_rank() && rows != unknown_dim && rows <= static_cast<int64_t>(Shape::max_rank))
     input = PartialShape::of_rank(static_cast<size_t>(rows));
-  if (!input.known_rank()) return {};
+  if (!input.known_rank()) return PartialShape{};
   if (rows != unknown_dim && rows != static_cast<int64_t>(input.rank()))
     return invalid_argument("paddings has shape " + paddings_shape.text() + ", but input has shape " +
                             input.text() + "; there must be one row for each dimension");
-  PartialShape result = PartialShape::of_rank(input.rank());
-  if (const auto paddings = context.constant_integers(1)) {
-    TROUPE_ASSIGN(const Dims dims, dims_of(dim_of, input.dims(), *paddings));
-    const Dims smaller = dim_of == padded_dim ? Dims(input.dims()) : dims;
-    TROUPE_RETURN_IF_FAILED(check_mirrored(context.node(), smaller, *paddings));
-    result = partial(dims);
-  }
-  context.set_output(0, std::move(result));
+  const auto paddings = context.constant_integers(1);
+  if (!paddings) return PartialShape::of_rank(input.rank());
+  TROUPE_ASSIGN(const Dims dims, dims_of(dim_of, input.dims(), *paddings));
+  const Dims smaller = dim_of == padded_dim ? Dims(input.dims()) : dims;
+  TROUPE_RETURN_IF_FAILED(check_mirrored(context.node(), smaller, *paddings));
+  return partial(dims);
+}
+
+template <DimOf dim_of>
+Status pad_shape(ShapeContext& context) {
+  if (context.inputs() == 3) TROUPE_RETURN_IF_FAILED(context.with_rank(2, 0).status());
+  TROUPE_ASSIGN(auto shape, padded_shape(context, dim_of));
+  context.set_output(0, std::move(shape));
   return {};
 }
 
@@ -146,62 +150,39 @@ void pad_gradient(GradientContext& context) {
 struct MirrorArguments {
   const Tensor& input;
   Tensor* output;  ///< null when nothing is padded: the output is the input
-  Dims paddings;
-  int64_t unused;  ///< elements at a border that are not mirrored: 1 in REFLECT mode, 0 in SYMMETRIC mode
+  MirrorPadding padding;
 };
 
 /// Allocates the output, unless it is the input.
-Result<MirrorArguments> mirror_arguments(KernelContext& context, const Dims& paddings, const Dims& dims) {
+Result<MirrorArguments> mirror_arguments(KernelContext& context, MirrorPadding padding, const Dims& dims) {
   const Tensor& input = context.input(0);
-  const int64_t unused = context.node().attrs.get<std::string>("mode") == "REFLECT" ? 1 : 0;
   TROUPE_ASSIGN(const Shape shape, Shape::make(dims, input.dtype()));
   if (shape == input.shape()) {
     context.set_output(0, input);
-    return MirrorArguments{input, nullptr, {}, unused};
+    return MirrorArguments{input, nullptr, {}};
   }
   TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
-  return MirrorArguments{input, output, paddings, unused};
+  return MirrorArguments{input, output, std::move(padding)};
 }
+
+/// What a mode does not copy at a border.
+int64_t unused_elements(const Node& node) { return node.attrs.get<std::string>("mode") == "REFLECT" ? 1 : 0; }
 
 Result<MirrorArguments> check_mirror_pad(KernelContext& context) {
-  const auto dims = context.input(0).shape().dims();
-  TROUPE_ASSIGN(const Dims paddings, read_paddings(context));
-  TROUPE_ASSIGN(const Dims padded, dims_of(padded_dim, dims, paddings));
-  TROUPE_RETURN_IF_FAILED(check_mirrored(context.node(), dims, paddings));
-  return mirror_arguments(context, paddings, padded);
+  TROUPE_ASSIGN(MirrorPadding padding, mirror_padding(context));
+  const Dims padded(padding.padded.dims());
+  return mirror_arguments(context, std::move(padding), padded);
 }
 
-/// Copies the input, then for one dimension after the other, the last one first, what is beyond its borders from within the output:
-/// so the first dimensions copy long runs.
 void compute_mirror_pad(const MirrorArguments& arguments, DeviceContext& device) {
-  const Dims& paddings = arguments.paddings;
-  Tensor* const output = arguments.output;
-  if (!output || output->elements() == 0) return;
-  Layout done = inside(output->shape().dims(), paddings);
-  Dims dims(arguments.input.shape().dims());
-  strided_copy(device.pool(), dims, arguments.input, {0, strides_of(dims)}, *output, done);
-  for (size_t i = dims.size(); i-- > 0;) {
-    const int64_t dim = dims[i], stride = done.strides[i], before = paddings[2 * i],
-                  after = paddings[2 * i + 1];
-    const auto copy_mirrored = [&](int64_t size, int64_t from, int64_t to) {
-      Layout mirrored{done.offset + from * stride, done.strides};
-      mirrored.strides[i] = -stride;
-      dims[i] = size;
-      strided_copy(device.pool(), dims, *output, mirrored, *output,
-                   {done.offset + to * stride, done.strides});
-    };
-    copy_mirrored(before, before - 1 + arguments.unused, -before);
-    copy_mirrored(after, dim - 1 - arguments.unused, dim);
-    dims[i] = before + dim + after;
-    done.offset -= before * stride;
-  }
+  if (arguments.output) mirror_pad(device.pool(), arguments.input, arguments.padding, *arguments.output);
 }
 
 Result<MirrorArguments> check_mirror_pad_grad(KernelContext& context) {
   TROUPE_ASSIGN(const Dims paddings, read_paddings(context));
   TROUPE_ASSIGN(const Dims dims, dims_of(unpadded_dim, context.input(0).shape().dims(), paddings));
   TROUPE_RETURN_IF_FAILED(check_mirrored(context.node(), dims, paddings));
-  return mirror_arguments(context, paddings, dims);
+  return mirror_arguments(context, {paddings, unused_elements(context.node()), {}}, dims);
 }
 
 /// One dimension of a tensor: `dim` rows of `inner` elements in each of the `outer` blocks.
@@ -247,15 +228,16 @@ Status compute_mirror_pad_grad(const MirrorArguments& arguments, DeviceContext& 
   const Layout all{0, strides_of(dims)};
   TROUPE_ASSIGN(Tensor folded, Tensor::allocate(input.dtype(), input.shape(), device.memory()));
   strided_copy(device.pool(), dims, input, all, folded, all);
-  const auto padding = [&](size_t side) { return static_cast<size_t>(arguments.paddings[side]); };
+  const auto padding = [&](size_t side) { return static_cast<size_t>(arguments.padding.paddings[side]); };
   with_type(NumberTypes{}, input.dtype(), [&]<class T>(std::type_identity<T>) {
     for (size_t i = 0; i < dims.size(); ++i)
       fold<T>(device.pool(), folded.write<T>(),
               {count_of(dims.first(i)), static_cast<size_t>(dims[i]), count_of(dims.subspan(i + 1)),
-               padding(2 * i), padding(2 * i + 1), static_cast<size_t>(arguments.unused)});
+               padding(2 * i), padding(2 * i + 1), static_cast<size_t>(arguments.padding.unused)});
   });
   const auto kept = output->shape().dims();
-  strided_copy(device.pool(), kept, folded, inside(dims, arguments.paddings), *output, {0, strides_of(kept)});
+  strided_copy(device.pool(), kept, folded, inside(dims, arguments.padding.paddings), *output,
+               {0, strides_of(kept)});
   return {};
 }
 
@@ -289,6 +271,44 @@ Result<BoxCopyArguments> check_pad(KernelContext& context) {
   TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
   const BoxCopy box(dims, {0, strides_of(dims)}, inside(padded, paddings));
   return BoxCopyArguments{&input, output, box, true, background};
+}
+
+Result<MirrorPadding> mirror_padding(const KernelContext& context) {
+  const Tensor& input = context.input(0);
+  const auto dims = input.shape().dims();
+  TROUPE_ASSIGN(Dims paddings, read_paddings(context));
+  TROUPE_ASSIGN(const Dims padded, dims_of(padded_dim, dims, paddings));
+  TROUPE_RETURN_IF_FAILED(check_mirrored(context.node(), dims, paddings));
+  TROUPE_ASSIGN(Shape shape, Shape::make(padded, input.dtype()));
+  return MirrorPadding{std::move(paddings), unused_elements(context.node()), std::move(shape)};
+}
+
+void mirror_pad(Pool& pool, const Tensor& input, const MirrorPadding& padding, Tensor& output) {
+  if (output.elements() == 0) return;
+  const Dims& paddings = padding.paddings;
+  Layout done = inside(output.shape().dims(), paddings);
+  Dims dims(input.shape().dims());
+  strided_copy(pool, dims, input, {0, strides_of(dims)}, output, done);
+  // For one dimension after the other, the last one first, so that the first dimensions copy long runs: what is beyond the borders
+  // is copied from within the output.
+  for (size_t i = dims.size(); i-- > 0;) {
+    const int64_t dim = dims[i], stride = done.strides[i], before = paddings[2 * i],
+                  after = paddings[2 * i + 1];
+    const auto copy_mirrored = [&](int64_t size, int64_t from, int64_t to) {
+      Layout mirrored{done.offset + from * stride, done.strides};
+      mirrored.strides[i] = -stride;
+      dims[i] = size;
+      strided_copy(pool, dims, output, mirrored, output, {done.offset + to * stride, done.strides});
+    };
+    copy_mirrored(before, before - 1 + padding.unused, -before);
+    copy_mirrored(after, dim - 1 - padding.unused, dim);
+    dims[i] = before + dim + after;
+    done.offset -= before * stride;
+  }
+}
+
+Result<PartialShape> mirror_padded_shape(const ShapeContext& context) {
+  return padded_shape(context, padded_dim);
 }
 
 void add_pad_ops(OpLibrary& library) {

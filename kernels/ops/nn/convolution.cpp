@@ -97,8 +97,11 @@ Result<Dimensions> dimensions_of(const Node& node, Dims images, Dims filter) {
   TROUPE_ASSIGN(result.groups, groups_of(result, family.depthwise));
   TROUPE_ASSIGN(const Dims strides,
                 only_spatial_part(node.attrs.get<std::vector<int64_t>>("strides"), result.axes, "strides"));
-  TROUPE_ASSIGN(const Dims dilations, only_spatial_part(node.attrs.get<std::vector<int64_t>>("dilations"),
-                                                        result.axes, "dilations"));
+  Dims dilations(result.axes.spatial(), 1);
+  if (const AttrValue* const attr = node.attrs.find("dilations")) {
+    TROUPE_ASSIGN(dilations,
+                  only_spatial_part(std::get<std::vector<int64_t>>(*attr), result.axes, "dilations"));
+  }
   TROUPE_ASSIGN(const Padding padding, padding_of(node, result.axes));
   const Dims window(std::span<const int64_t>(result.filter.begin(), result.axes.spatial()));
   TROUPE_ASSIGN(result.windows,
@@ -202,9 +205,8 @@ class ConvolutionCompute {
 };
 
 KernelDef convolution_kernel(const Family& family, ConvolutionPass pass) {
-  return kernel_on("CPU", family.name(pass), [&family, pass](const PrepareContext&) {
-    return Result<std::unique_ptr<Kernel>>(
-        make_kernel(ConvolutionCheck(pass, family.depthwise), ConvolutionCompute(pass)));
+  return kernel_on("CPU", family.name(pass), [pass](const PrepareContext&) {
+    return Result<std::unique_ptr<Kernel>>(make_kernel(ConvolutionCheck(pass), ConvolutionCompute(pass)));
   });
 }
 
@@ -243,14 +245,31 @@ void filter_gradient_gradient(GradientContext& context) {
 
 }  // namespace
 
+Result<PartialShape> convolution_shape(const Node& node, const PartialShape& images,
+                                       const PartialShape& filter) {
+  const Family& family = family_of(node);
+  TROUPE_ASSIGN(const Dimensions dimensions,
+                dimensions_of(node, known_dims(images, family.rank), known_dims(filter, family.rank)));
+  return partial(output_dims(dimensions, family.depthwise));
+}
+
 Status convolution_shape(ShapeContext& context) {
-  const Family& family = family_of(context.node());
-  TROUPE_ASSIGN(const auto images, context.with_rank(0, family.rank));
-  TROUPE_ASSIGN(const auto filter, context.with_rank(1, family.rank));
-  TROUPE_ASSIGN(const Dimensions dimensions, dimensions_of(context.node(), known_dims(images, family.rank),
-                                                           known_dims(filter, family.rank)));
-  context.set_output(0, partial(output_dims(dimensions, family.depthwise)));
+  const size_t rank = family_of(context.node()).rank;
+  TROUPE_ASSIGN(const auto images, context.with_rank(0, rank));
+  TROUPE_ASSIGN(const auto filter, context.with_rank(1, rank));
+  TROUPE_ASSIGN(auto output, convolution_shape(context.node(), images, filter));
+  context.set_output(0, std::move(output));
   return {};
+}
+
+Result<ForwardConvolution> forward_convolution(const Node& node, const Shape& images, const Shape& filter,
+                                               DType dtype) {
+  TROUPE_ASSIGN(const Dimensions dimensions, dimensions_of(node, Dims(images.dims()), Dims(filter.dims())));
+  const bool depthwise = family_of(node).depthwise;
+  TROUPE_ASSIGN(Shape output, Shape::make(output_dims(dimensions, depthwise), dtype));
+  const bool empty = images.elements() == 0 || filter.elements() == 0 || output.elements() == 0;
+  return ForwardConvolution{std::move(output), empty ? ConvolutionSizes{} : sizes_of(dimensions, depthwise),
+                            empty};
 }
 
 Result<ConvolutionArguments> ConvolutionCheck::operator()(KernelContext& context) const {
@@ -266,25 +285,19 @@ Result<ConvolutionArguments> ConvolutionCheck::operator()(KernelContext& context
   const DType dtype = context.node().output_types[0].dtype;
   TROUPE_ASSIGN(const Shape image_shape, Shape::make(images, dtype));
   TROUPE_ASSIGN(const Shape filter_shape, Shape::make(filter, dtype));
-  TROUPE_ASSIGN(const Dimensions dimensions, dimensions_of(context.node(), images, filter));
-  TROUPE_ASSIGN(const Shape output_shape, Shape::make(output_dims(dimensions, depthwise_), dtype));
-  if (pass_ != ConvolutionPass::Forward && !(context.input(2).shape() == output_shape))
+  TROUPE_ASSIGN(ForwardConvolution forward,
+                forward_convolution(context.node(), image_shape, filter_shape, dtype));
+  if (pass_ != ConvolutionPass::Forward && !(context.input(2).shape() == forward.output))
     return invalid_argument("out_backprop has shape " + context.input(2).shape().text() + "; input " +
                             image_shape.text() + " and filter " + filter_shape.text() +
-                            " give outputs of shape " + output_shape.text());
+                            " give outputs of shape " + forward.output.text());
   TROUPE_ASSIGN(Tensor* const out, context.output(0, image_gradient    ? image_shape
                                                      : filter_gradient ? filter_shape
-                                                                       : output_shape));
+                                                                       : forward.output));
+  TROUPE_ASSIGN(const ImageAxes axes, image_axes(context.node()));
   const Tensor& a = context.input(image_gradient ? 2 : 0);
   const Tensor& b = context.input(filter_gradient ? 2 : 1);
-  const bool empty =
-      image_shape.elements() == 0 || filter_shape.elements() == 0 || output_shape.elements() == 0;
-  return ConvolutionArguments{a,
-                              b,
-                              *out,
-                              empty ? ConvolutionSizes{} : sizes_of(dimensions, depthwise_),
-                              dimensions.axes.channels_last(),
-                              empty};
+  return ConvolutionArguments{a, b, *out, std::move(forward.sizes), axes.channels_last(), forward.empty};
 }
 
 void add_convolution_ops(OpLibrary& library) {

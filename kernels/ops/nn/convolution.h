@@ -21,15 +21,28 @@ struct ConvolutionArguments {
 /// Infers the shape of output 0 of a forward pass, of which inputs 0 and 1 are the images and the filter.
 Status convolution_shape(ShapeContext& context);
 
+/// Returns the shape of the outputs of a node that convolves images with a filter, both of the rank that its op demands.
+Result<PartialShape> convolution_shape(const Node& node, const PartialShape& images,
+                                       const PartialShape& filter);
+
+/// A forward pass of a node over images and a filter of certain shapes.
+struct ForwardConvolution {
+  Shape output;
+  ConvolutionSizes sizes;
+  bool empty;  ///< an operand has no elements: all outputs, if any, are zero
+};
+/// Fails with InvalidArgument if the shapes do not fit each other or the attributes.
+Result<ForwardConvolution> forward_convolution(const Node& node, const Shape& images, const Shape& filter,
+                                               DType dtype);
+
 /// Validates shapes and sizes and allocates the output. Fails with InvalidArgument if they do not fit each other or the attributes.
 class ConvolutionCheck {
  public:
-  ConvolutionCheck(ConvolutionPass pass, bool depthwise) : pass_(pass), depthwise_(depthwise) {}
+  explicit ConvolutionCheck(ConvolutionPass pass) : pass_(pass) {}
   Result<ConvolutionArguments> operator()(KernelContext& context) const;
 
  private:
   ConvolutionPass pass_;
-  bool depthwise_;
 };
 
 }  // namespace troupe

@@ -181,8 +181,7 @@ void add_fused_product_ops(OpLibrary& library) {
                  .attr("dilations: list(int) = [1, 1, 1, 1]")
                  .shape(convolution_shape));
   library.kernel(fused_kernel<ConvolutionCheck, ConvolutionArguments, FusedConvolution>(
-      "_FusedConv2D",
-      [](const PrepareContext&) { return ConvolutionCheck(ConvolutionPass::Forward, false); }));
+      "_FusedConv2D", [](const PrepareContext&) { return ConvolutionCheck(ConvolutionPass::Forward); }));
   library.op(fused_op("_FusedMatMul", "a", "b")
                  .attr("transpose_a: bool = false")
                  .attr("transpose_b: bool = false")

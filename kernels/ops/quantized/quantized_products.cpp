@@ -94,7 +94,7 @@ struct QuantizedConvolutionArguments {
 };
 
 Result<QuantizedConvolutionArguments> check_convolution(KernelContext& context) {
-  TROUPE_ASSIGN(ConvolutionArguments convolution, ConvolutionCheck(ConvolutionPass::Forward, false)(context));
+  TROUPE_ASSIGN(ConvolutionArguments convolution, ConvolutionCheck(ConvolutionPass::Forward)(context));
   TROUPE_ASSIGN(const ProductRanges ranges, check_ranges(context));
   return QuantizedConvolutionArguments{std::move(convolution), ranges};
 }

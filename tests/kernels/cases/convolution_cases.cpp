@@ -189,9 +189,32 @@ void add_fused_cases(OpCases& cases) {
   cases.bad("_FusedConv2D", {x, floats_of(Shape())}, fused(same, {}, 0), "[]");
 }
 
+void add_padded_cases(OpCases& cases) {
+  const char* const op = "FusedPadConv2D";
+  const Tensor x = random_doubles(Shape{2, 4, 5, 3}, 0, 1), filter = random_doubles(Shape{3, 2, 3, 7}, 0, 1),
+               paddings = Tensor::of<int32_t>(Shape{4, 2}, {0, 0, 1, 2, 3, 0, 0, 0}),
+               none = Tensor::of<int32_t>(Shape{4, 2}, {0, 0, 0, 0, 0, 0, 0, 0}),
+               wide = Tensor::of<int32_t>(Shape{4, 2}, {0, 0, 5, 0, 0, 0, 0, 0});
+  for (const char* const mode : {"REFLECT", "SYMMETRIC"})
+    for (const char* const padding : {"SAME", "VALID"}) {
+      const Attributes attrs = attributes({1, 2, 1, 1}, padding, {{"mode", std::string(mode)}});
+      cases.good_in_every_type(op, {x, paddings, filter}, attrs);
+      cases.good(op, {x, none, filter}, attrs);
+      cases.good(op, {random_doubles(Shape{0, 4, 5, 3}, 0, 1), paddings, filter}, attrs);
+      cases.good(op,
+                 {random_doubles(Shape{2, 4, 5, 0}, 0, 1), paddings, random_doubles(Shape{3, 2, 0, 7}, 0, 1)},
+                 attrs);
+      cases.bad(op, {x, wide, filter}, attrs, "too large to mirror");
+      cases.bad(op, {x, ints({1, 2}), filter}, attrs, "[2]");
+      cases.bad(op, {x, paddings, random_doubles(Shape{3, 2, 2, 7}, 0, 1)}, attrs, "channels");
+      cases.bad(op, {doubles({}, {1}), paddings, filter}, attrs, "");
+    }
+}
+
 }  // namespace
 
 void add_convolution_cases(OpCases& cases) {
+  add_padded_cases(cases);
   add_fused_cases(cases);
   add_flat_cases(cases);
   add_bad_cases(cases, flat);

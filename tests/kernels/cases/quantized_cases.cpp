@@ -267,6 +267,44 @@ void add_moving_cases(OpCases& cases) {
             "it must have one element");
 }
 
+void add_quantized_norms(OpCases& cases) {
+  const std::string instance = "QuantizedInstanceNorm";
+  const Attributes given{{"output_range_given", true}, {"given_y_min", -1.5F}, {"given_y_max", 2.0F}};
+  for (const Attributes& attrs : {Attributes{}, given}) {
+    cases.good(instance, {steps(Shape{2, 3, 5, 7}), one(-1), one(3)}, attrs);
+    cases.good(instance, {steps(Shape{1, 1, 1, 3}), one(-1), one(3)}, attrs);
+    cases.good(instance, {steps(Shape{3, 40, 30, 13}), one(0), one(1)}, attrs);
+    cases.good(instance, {no_steps(Shape{0, 3, 5, 7}), one(-1), one(3)}, attrs);
+    cases.good(instance, {no_steps(Shape{2, 3, 5, 0}), one(-1), one(3)}, attrs);
+  }
+  cases.bad(instance, {steps(Shape{3, 5, 7}), one(-1), one(3)}, {}, "3,5,7");
+  cases.bad(instance, {steps(Shape()), one(-1), one(3)}, {}, "");
+  cases.bad(instance, {steps(Shape{1, 3, 5, 7}), one(3), one(3)}, {},
+            "max_x is 3.000000; it must be greater");
+  cases.bad(instance, {steps(Shape{1, 3, 5, 7}), numbers(Shape{2}), one(3)}, {}, "it must have one element");
+  cases.bad(instance, {steps(Shape{1, 3, 5, 7}), one(-1), one(3)},
+            {{"output_range_given", true}, {"given_y_min", 1.0F}, {"given_y_max", 1.0F}},
+            "given_y_max is 1.000000; it must be greater than given_y_min");
+  const std::string batch = "QuantizedBatchNormWithGlobalNormalization";
+  const auto inputs = [](const Tensor& images, const Tensor& channels) {
+    std::vector<Tensor> all{images, one(-2), one(5)};
+    for (const float low : {-1.0F, 0.5F, -3.0F, 0.0F})
+      for (const Tensor& tensor : {channels, one(low), one(low + 2)}) all.push_back(tensor);
+    return all;
+  };
+  for (const bool scales : {false, true}) {
+    const Attributes attrs{
+        {"variance_epsilon", 0.01F}, {"scale_after_normalization", scales}, {"out_type", DType::QInt32}};
+    cases.good(batch, inputs(steps(Shape{2, 3, 5, 7}), steps(Shape{7}, 2)), attrs);
+    cases.good(batch, inputs(steps(Shape{3, 40, 30, 13}), steps(Shape{13}, 2)), attrs);
+    cases.good(batch, inputs(no_steps(Shape{0, 3, 5, 7}), steps(Shape{7}, 2)), attrs);
+    cases.good(batch, inputs(no_steps(Shape{2, 3, 5, 0}), no_steps(Shape{0})), attrs);
+    cases.bad(batch, inputs(steps(Shape{2, 3, 5, 7}), steps(Shape{6}, 2)), attrs, "6");
+    cases.bad(batch, inputs(steps(Shape{2, 3, 5, 7}), steps(Shape{7, 1}, 2)), attrs, "7,1");
+    cases.bad(batch, inputs(steps(Shape()), steps(Shape{1}, 2)), attrs, "");
+  }
+}
+
 }  // namespace
 
 void add_quantized_cases(OpCases& cases) {
@@ -279,6 +317,7 @@ void add_quantized_cases(OpCases& cases) {
   add_quantized_pool_cases(cases);
   add_product_cases(cases);
   add_moving_cases(cases);
+  add_quantized_norms(cases);
 }
 
 }  // namespace troupe::test

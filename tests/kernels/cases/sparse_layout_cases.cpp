@@ -1,4 +1,5 @@
 // Samples of the ops that move the entries of sparse tensors.
+#include "messages/protobuf/tensor_proto.h"
 #include "tests/kernels/cases/sparse_case_support.h"
 
 namespace troupe::test {
@@ -179,6 +180,71 @@ void add_fill_gradient_cases(OpCases& cases) {
   cases.bad(op, {pairs({0, 0}), filled(Shape{6})}, {}, "has rank 2, expected 1");
 }
 
+// ---- Strings
+
+/// Appends the TensorProto of each tensor.
+void append_serialized(std::vector<std::string>& strings, std::initializer_list<Tensor> tensors) {
+  for (const Tensor& tensor : tensors) strings.push_back(protobuf::write_tensor_proto(tensor));
+}
+
+void add_serialize_cases(OpCases& cases) {
+  const Tensor positions = pairs({0, 1, 2, 0, 2, 2}), shape = longs({4, 3});
+  for (const char* const op : {"SerializeSparse", "SerializeManySparse"}) {
+    cases.good_in_every_type(op, {positions, filled(Shape{3}), shape});
+    cases.good(op, {positions, strings({"a", "", "bcd"}), shape});
+    cases.good(op, {pairs({}), filled(Shape{0}), shape});
+    cases.good(op, {pairs({}), filled(Shape{0}), longs({0, 3})});
+    cases.good(op, {longs({1, 0, 2, 1, 2, 0}).reshaped(Shape{2, 3}), filled(Shape{2}), longs({5, 3, 3})});
+    cases.bad(op, {positions, filled(Shape{2}), shape}, {}, "are no sparse tensor");
+    cases.bad(op, {positions, filled(Shape{3}), longs({3, -4})}, {}, "= [3,-4] has a negative element");
+    cases.bad(op, {one(), one(), one()}, {}, "");
+  }
+  cases.good("SerializeSparse", {longs({4, 1}).reshaped(Shape{2, 1}), filled(Shape{2}), longs({5})});
+  add_bad_sparse_tensors(cases, "SerializeManySparse", [](const Tensor& i, const Tensor& v, const Tensor& s) {
+    return std::vector<Tensor>{i, v, s};
+  });
+  cases.bad("SerializeManySparse", {pairs({1, 0, 0, 1}), filled(Shape{2}), shape}, {}, "comes after [1,0]");
+  cases.bad("SerializeManySparse", {longs({4, 1}).reshaped(Shape{2, 1}), filled(Shape{2}), longs({5})}, {},
+            "its rank must be at least 2");
+}
+
+void add_deserialize_cases(OpCases& cases) {
+  const Tensor positions = pairs({0, 1, 2, 0, 2, 2}), values = converted(filled(Shape{3}), f32),
+               shape = longs({4, 3});
+  std::vector<std::string> texts;
+  append_serialized(texts, {positions, values, shape, pairs({}), converted(filled(Shape{0}), f32),
+                            longs({2, 9}), pairs({1, 0}), converted(filled(Shape{1}), f32), longs({2, 1})});
+  const Tensor three = Tensor::of<std::string>(Shape{3, 3}, texts);
+  const Attributes floats{{"dtype", f32}};
+  for (const char* const op : {"DeserializeManySparse", "DeserializeSparse"}) {
+    cases.good(op, {three}, floats);
+    cases.good(op, {three.rows(1, 2)}, floats);
+    cases.bad(op, {three}, {{"dtype", f64}}, "sparse tensor 0: the strings hold int64[3,2], float[3]");
+    cases.bad(op, {strings({}).reshaped(Shape{0, 3})}, floats, "at least one sparse tensor");
+    cases.bad(op, {three.reshaped(Shape{9, 1})}, floats, "its last dimension must be 3");
+    cases.bad(op, {strings({"", "", ""}).reshaped(Shape{1, 3})}, floats, "sparse tensor 0:");
+    cases.bad(op, {strings({"ÿ", "", ""}).reshaped(Shape{1, 3})}, floats, "cut off or damaged");
+    cases.bad(op, {strings({texts[0], texts[4], texts[2]}).reshaped(Shape{1, 3})}, floats,
+              "the strings hold int64[3,2], float[0] and int64[2]");
+    cases.bad(op, {one()}, floats, "");
+  }
+  for (auto dtype = DType::Float; dtype <= DType::UInt64; dtype = DType(static_cast<int>(dtype) + 1)) {
+    if (is_local(dtype)) continue;
+    std::vector<std::string> of_dtype;
+    append_serialized(of_dtype, {positions, converted(filled(Shape{3}), dtype), shape});
+    for (const char* const op : {"DeserializeManySparse", "DeserializeSparse"})
+      cases.good(op, {Tensor::of<std::string>(Shape{1, 3}, of_dtype)}, {{"dtype", dtype}});
+  }
+  cases.good("DeserializeSparse", {three.rows(0, 1).reshaped(Shape{3})}, floats);
+  cases.good("DeserializeSparse", {three.reshaped(Shape{3, 1, 1, 3})}, floats);
+  cases.bad("DeserializeManySparse", {three.rows(0, 1).reshaped(Shape{3})}, floats, "rank");
+  std::vector<std::string> other_rank(texts.begin(), texts.begin() + 3);
+  append_serialized(other_rank,
+                    {longs({1}).reshaped(Shape{1, 1}), converted(filled(Shape{1}), f32), longs({2})});
+  cases.bad("DeserializeManySparse", {Tensor::of<std::string>(Shape{2, 3}, other_rank)}, floats,
+            "sparse tensor 1 has rank 1, but sparse tensor 0 has rank 2");
+}
+
 }  // namespace
 
 void add_sparse_layout_cases(OpCases& cases) {
@@ -190,6 +256,8 @@ void add_sparse_layout_cases(OpCases& cases) {
   add_slice_gradient_cases(cases);
   add_fill_cases(cases);
   add_fill_gradient_cases(cases);
+  add_serialize_cases(cases);
+  add_deserialize_cases(cases);
 }
 
 }  // namespace troupe::test
