@@ -46,7 +46,7 @@ void add_bad_losses(OpCases& cases) {
   const Tensor x = random_doubles(Shape{3, 2, 4}, -3, 3), lengths = ints({3, 3});
   cases.bad(op,
             {random_doubles(Shape{5, 0, 5}, 0, 1), Tensor::of<int64_t>(Shape{0, 2}, {}), ints({}), ints({})},
-            "empty batch");
+            {}, "empty batch");
   const Tensor each = pairs({0, 0, 1, 0}), values = ints({0, 1}), more = pairs({0, 0, 0, 1, 1, 0});
   const auto refuse = [&](const Tensor& indices, const Tensor& labels, const Tensor& steps,
                           const char* text) {
