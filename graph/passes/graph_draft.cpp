@@ -26,4 +26,12 @@ Graph GraphDraft::into(Graph empty) && {
   return empty;
 }
 
+std::string NodeNames::unique(const std::string& base) {
+  if (names_.empty())
+    for (const Node& node : draft_.nodes) names_.insert(node.name);
+  std::string name = base;
+  for (int i = 1; !names_.insert(name).second; ++i) name = base + '_' + std::to_string(i);
+  return name;
+}
+
 }  // namespace troupe

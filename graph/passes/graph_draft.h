@@ -1,7 +1,9 @@
 // GraphDraft: the nodes of a graph while a pass rewrites them. The id of a node is its position. Nodes that are
-// not needed any more stay until the pass builds the next graph. Used by simplify, its rules and fuse only. One thread.
+// not needed any more stay until the pass builds the next graph. Used by simplify, stabilize and fuse only. One thread.
 #pragma once
 
+#include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "graph/passes/subgraph.h"
@@ -24,6 +26,18 @@ struct GraphDraft {
   std::vector<NodeId> keep(const std::vector<bool>& needed);
   /// Returns the graph of these nodes. `empty` has its ops and functions.
   Graph into(Graph empty) &&;
+};
+
+/// Names for nodes that a pass adds.
+class NodeNames {
+ public:
+  explicit NodeNames(const GraphDraft& draft) : draft_(draft) {}
+  /// Returns a name that no node has and that was not returned before: `base`, or it with a number behind it.
+  std::string unique(const std::string& base);
+
+ private:
+  const GraphDraft& draft_;
+  std::unordered_set<std::string> names_;  ///< filled by the first call
 };
 
 }  // namespace troupe

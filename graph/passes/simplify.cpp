@@ -27,7 +27,7 @@ class Round {
       : draft_(draft), origin_(origin), roots_(roots), empty_(empty), options_(options), report_(report),
         common_(draft), replacement_(draft.nodes.size()), used_(draft.nodes.size(), false),
         pinned_(draft.nodes.size(), false), signals_(draft.nodes.size(), false),
-        conditional_(draft.nodes.size(), false) {}
+        conditional_(draft.nodes.size(), false), names_(draft) {}
 
   /// Returns true if anything changed.
   Result<bool> run() {
@@ -197,7 +197,7 @@ class Round {
   void add_constant(NodeId from, size_t output, Tensor value) {
     Node node = draft_.nodes[from];
     node.id = static_cast<NodeId>(draft_.nodes.size());
-    node.name = unique_name(node.name + '_' + std::to_string(output));
+    node.name = names_.unique(node.name + '_' + std::to_string(output));
     become_constant(node, std::move(value));
     draft_.nodes.push_back(std::move(node));
     origin_.push_back(origin_[from]);
@@ -206,14 +206,6 @@ class Round {
     signals_.push_back(false);
     conditional_.push_back(conditional_[from]);
   }
-  std::string unique_name(const std::string& base) {
-    if (names_.empty())
-      for (const Node& node : draft_.nodes) names_.insert(node.name);
-    std::string name = base;
-    for (int i = 1; !names_.insert(name).second; ++i) name = base + '_' + std::to_string(i);
-    return name;
-  }
-
   bool try_bypass(NodeId id) {
     const Node& node = draft_.nodes[id];
     if (pinned_[id] || !node.control_inputs.empty() || node.inputs.empty()) return false;
@@ -293,7 +285,7 @@ class Round {
   std::vector<bool> pinned_;              ///< it must not be replaced by another node
   std::vector<bool> signals_;             ///< other nodes have control edges from it
   std::vector<bool> conditional_;
-  std::unordered_set<std::string> names_;
+  NodeNames names_;
   std::vector<NodeId> order_;
   std::optional<SymbolicShapes> shapes_;  ///< of the nodes of order_, once a rule has asked for them
 };

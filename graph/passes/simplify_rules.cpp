@@ -35,13 +35,13 @@ bool is_filled_with(const Tensor& tensor, double value) {
   }
 }
 
-/// Returns true if x op c == x for every x, where input number `side` is c.
-bool is_neutral(const std::string& op, size_t side, const Tensor& c) {
-  if (op == "Mul") return is_filled_with(c, 1);
-  if (op == "Div" || op == "RealDiv") return side == 1 && is_filled_with(c, 1);
-  if (op == "Sub") return side == 1 && is_filled_with(c, 0.0);
-  if (op == "Add" || op == "AddV2") return is_filled_with(c, -0.0);  // for floats, because -0.0 + 0.0 is 0.0
-  return false;
+/// Returns the number c for which x op c == x for every x, where input number `side` is c.
+std::optional<double> neutral_number(const std::string& op, size_t side) {
+  if (op == "Mul") return 1;
+  if ((op == "Div" || op == "RealDiv") && side == 1) return 1;
+  if (op == "Sub" && side == 1) return 0.0;
+  if (op == "Add" || op == "AddV2") return -0.0;  // for floats, because -0.0 + 0.0 is 0.0
+  return std::nullopt;
 }
 
 /// Returns true if the node of this output may be left out: it has no control inputs, so it is dead only if its inputs are.
@@ -50,16 +50,9 @@ bool always_there(const GraphDraft& draft, Output output) {
 }
 
 std::optional<Output> without_neutral(const GraphDraft& draft, const Node& node) {
-  if (node.inputs.size() != 2 || node.output_types.size() != 1) return std::nullopt;
-  for (const size_t side : {1, 0}) {
-    const Tensor* c = draft.constant(node.inputs[side]);
-    if (!c || !always_there(draft, node.inputs[side]) || !is_neutral(node.type(), side, *c)) continue;
-    const Output x = node.inputs[1 - side];
-    const PartialShape& shape = draft.shape(x);
-    const bool keeps_shape =
-        c->shape().is_scalar() || (shape.fully_known() && shape == node.output_shapes[0]);
-    if (keeps_shape && draft.type(x).dtype == node.output_types[0].dtype) return x;
-  }
+  for (const size_t side : {1, 0})
+    if (const auto number = neutral_number(node.type(), side))
+      if (const auto x = operand_beside(draft, node, side, *number)) return x;
   return std::nullopt;
 }
 
@@ -117,6 +110,16 @@ bool may_be_folded(const GraphDraft& draft, const Node& node, const SimplifyOpti
 }
 
 }  // namespace
+
+std::optional<Output> operand_beside(const GraphDraft& draft, const Node& node, size_t side, double number) {
+  if (node.inputs.size() != 2 || node.output_types.size() != 1) return std::nullopt;
+  const Tensor* const c = draft.constant(node.inputs[side]);
+  if (!c || !always_there(draft, node.inputs[side]) || !is_filled_with(*c, number)) return std::nullopt;
+  const Output x = node.inputs[1 - side];
+  const PartialShape& shape = draft.shape(x);
+  const bool keeps_shape = c->shape().is_scalar() || (shape.fully_known() && shape == node.output_shapes[0]);
+  return keeps_shape && draft.type(x).dtype == node.output_types[0].dtype ? std::optional(x) : std::nullopt;
+}
 
 std::optional<Output> forwarded_output(const GraphDraft& draft, const Node& node) {
   const std::string& op = node.type();

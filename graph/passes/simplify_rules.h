@@ -9,6 +9,10 @@
 
 namespace troupe {
 
+/// Returns the other input of a node with two inputs, if input number `side` is a constant of this number in every element that
+/// leaves the other one's shape and dtype as they are.
+std::optional<Output> operand_beside(const GraphDraft& draft, const Node& node, size_t side, double number);
+
 /// Returns an existing output that output 0 of the node always equals bit for bit, and that is dead if and only if the node
 /// is. Returns nothing if the node computes something. The caller checks the control inputs and the device of the node.
 std::optional<Output> forwarded_output(const GraphDraft& draft, const Node& node);

@@ -8,11 +8,8 @@
 #include "graph/build/control_flow.h"
 #include "graph/build/gradients.h"
 #include "graph/passes/fuse.h"
-#include "graph/passes/simplify.h"
 #include "kernels/constructors.h"
-#include "kernels/runtime/evaluate.h"
-#include "tests/support/local_host.h"
-#include "tests/support/op_library.h"
+#include "tests/kernels/subgraph_runner.h"
 #include "tests/support/run_op.h"
 
 using namespace troupe;
@@ -20,35 +17,19 @@ using namespace troupe::test;
 
 namespace {
 
-struct Fixture {
-  std::shared_ptr<const OpLibrary> library = op_library();
-  LocalRuntime runtime{library};
+struct Fixture : SubgraphRunner {
   size_t fused = 0;  ///< how many nodes disappeared
 
-  Evaluate evaluator() {
-    return [this](const Graph& graph, const Node& node, std::span<const Tensor> inputs) {
-      return evaluate(*library, graph, node, inputs, runtime.device().context());
-    };
-  }
-  Result<std::vector<Tensor>> run(const Subgraph& subgraph, std::span<const Tensor> feeds) {
-    const DeviceInfo device{runtime.device().name(), 1, 0};
-    TROUPE_ASSIGN(const auto parts,
-                  partition(subgraph.graph, std::vector<DeviceId>(subgraph.graph.size(), 0), {&device, 1}));
-    TROUPE_ASSIGN(const auto plan, runtime.prepare(parts[0]));
-    std::vector<Tensor> used;
-    for (const PartitionEnd& feed : parts[0].feeds) used.push_back(feeds[feed.position]);
-    return runtime.run(plan, std::move(used));
-  }
   /// Simplifies the graph and compares the results; returns how many nodes were removed.
   size_t check(const Graph& graph, const RunSignature& signature, std::span<const Tensor> feeds) {
     Subgraph subgraph = value_or_throw(cut_subgraph(graph, signature));
-    const auto before = value_or_throw(run(subgraph, feeds));
-    const SimplifyReport report = value_or_throw(simplify(subgraph, {evaluator()}));
-    check_same(before, value_or_throw(run(subgraph, feeds)));
+    const auto before = run(subgraph, feeds);
+    const SimplifyReport report = simplify(subgraph);
+    check_same(before, run(subgraph, feeds));
     std::vector<DeviceId> device(subgraph.graph.size(), 0);
     const auto can_run = [&](const Node& node, DeviceId) { return library->kernels.has(node, "CPU"); };
     fused += value_or_throw(fuse(subgraph.graph, device, can_run));
-    check_same(before, value_or_throw(run(subgraph, feeds)));
+    check_same(before, run(subgraph, feeds));
     return report.removed;
   }
   static void check_same(const std::vector<Tensor>& before, const std::vector<Tensor>& after) {
@@ -183,7 +164,7 @@ std::map<std::string, size_t> ops_of_gradients(Fixture& fixture, bool one_source
   const Tensor fed = counting(Shape{3, 4});
   fixture.check(graph, signature, std::vector{fed, fed});
   Subgraph subgraph = value_or_throw(cut_subgraph(graph, signature));
-  value_or_throw(simplify(subgraph, {fixture.evaluator()}));
+  fixture.simplify(subgraph);
   std::map<std::string, size_t> result;
   for (const Node& node : subgraph.graph.nodes()) ++result[node.type()];
   return result;
@@ -208,7 +189,7 @@ BOOST_AUTO_TEST_CASE(reshapes_to_the_same_shape_are_bypassed) {
   const Tensor fed = counting(Shape{2, 6});
   check(graph, signature, std::vector{fed, fed});
   Subgraph subgraph = value_or_throw(cut_subgraph(graph, signature));
-  value_or_throw(simplify(subgraph, {evaluator()}));
+  simplify(subgraph);
   const auto reshapes = std::ranges::count_if(subgraph.graph.nodes(),
                                               [](const Node& node) { return node.type() == "Reshape"; });
   BOOST_TEST(reshapes == 3);  // those of `back` and `other`
