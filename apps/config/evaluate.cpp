@@ -263,8 +263,10 @@ void define(const nn::Network& network, std::span<const Definition> definitions,
     ordered[i] = true;
     if (!parsed[i]) continue;
     const size_t weights = network.weights().size();
+    const std::string& segment = definitions[i].segment;
+    const nn::Network part = segment.empty() ? network : network.recomputed(segment);
     symbols.values[definitions[i].name] =
-        Evaluator(network, definitions[i], symbols, diagnostics).root(*parsed[i]);
+        Evaluator(part, definitions[i], symbols, diagnostics).root(*parsed[i]);
     add_weights(network, weights, symbols);
   }
   report_cycles(definitions, ordering, ordered, diagnostics);

@@ -17,6 +17,7 @@ namespace troupe::config {
 struct Definition {
   std::string name;
   Text expression;
+  std::string segment = {};  ///< of Network::recomputed(); empty: none
 };
 
 /// The values of names.

@@ -90,6 +90,32 @@ Model expand_layers(Model model) {
   return model;
 }
 
+namespace {
+
+/// Puts the definitions into the segments of the file. Unknown names are reported only if all definitions are `complete`.
+void assign_segments(const std::vector<Segment>& segments, bool complete,
+                     std::vector<Definition>& definitions, Diagnostics& diagnostics) {
+  std::vector<std::string_view> names;
+  for (const Definition& definition : definitions) names.push_back(definition.name);
+  for (const Segment& segment : segments)
+    for (const std::string& member : segment.members) {
+      const auto found = std::ranges::find(definitions, member, &Definition::name);
+      const std::string key = "model.recompute." + segment.name + ": ";
+      if (found == definitions.end()) {
+        if (complete)
+          diagnostics.error(segment.place, key + "'" + member + "' is neither a definition nor a layer" +
+                                               hint(member, names));
+      } else if (!found->segment.empty()) {
+        diagnostics.error(segment.place,
+                          key + "'" + member + "' is in segment '" + found->segment + "', too");
+      } else {
+        found->segment = segment.name;
+      }
+    }
+}
+
+}  // namespace
+
 BuiltModel build_model(const RunConfig& config, const nn::Network& network, Symbols inputs,
                        Diagnostics& diagnostics) {
   BuiltModel built{std::move(inputs), {}, {}};
@@ -106,6 +132,7 @@ BuiltModel build_model(const RunConfig& config, const nn::Network& network, Symb
     if (names.take(definition.name, definition.expression.generated ? "layer" : "definition",
                    definition.expression.place))
       definitions.push_back(definition);
+  assign_segments(model.recompute, built.symbols.complete, definitions, diagnostics);
   define(network, definitions, built.symbols, diagnostics);
   take_weights(network, own_variables, definitions, names);
   built.loss = scalar(network, {"loss", config.train.loss}, built.symbols, true, diagnostics);

@@ -117,6 +117,10 @@ Model read_model(const Reader& model, const std::set<std::string>& refused_paths
     }
     out.layers.push_back(read_layer(value, index + 1));
   }
+  const Reader segments = model.table("recompute");
+  segments.each([&](const std::string& name, SourceLocation, const Value& value) {
+    out.recompute.push_back({name, segments.list<std::string>(name), value.place});
+  });
   return out;
 }
 

@@ -50,11 +50,19 @@ struct Layer {
   SourceLocation place;
 };
 
+/// Definitions and layers of which gradients compute everything again that is used only inside.
+struct Segment {
+  std::string name;
+  std::vector<std::string> members;
+  SourceLocation place;
+};
+
 struct Model {
   std::vector<Variable> variables;
   std::vector<Definition> graph;
   std::vector<Layer> layers;  ///< a chain that begins with `input` and ends with "output"
   std::string input;          ///< of the first layer
+  std::vector<Segment> recompute;
 };
 
 struct Optimizer {

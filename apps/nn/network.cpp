@@ -65,6 +65,12 @@ Network Network::at(std::string_view name) const {
   return result;
 }
 
+Network Network::recomputed(std::string_view segment) const {
+  Network result = *this;
+  result.scope_ = scope_.recomputed(segment);
+  return result;
+}
+
 Network Network::named(std::string_view name) const {
   Network result = *this;
   result.name_ = name;

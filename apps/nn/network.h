@@ -59,6 +59,8 @@ class Network {
   Network rebuilt(const Scope& scope, Mode mode) const;
   /// Returns a network whose layers and weights have names that begin with "NAME/".
   Network at(std::string_view name) const;
+  /// Returns a network whose layers form a segment: gradients compute what is inside it again (Scope::recomputed).
+  Network recomputed(std::string_view segment) const;
   /// Returns a network whose next layer has this name instead of that of its type.
   Network named(std::string_view name) const;
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "graph/build/recomputation.h"
+
 namespace troupe {
 namespace {
 
@@ -48,7 +50,7 @@ class Backpropagation {
  public:
   Backpropagation(const Scope& scope, std::span<const Output> ys, std::span<const Output> xs)
       : scope_(scope.with_prefix("gradients")), graph_(scope.graph()), count_(graph_.size()),
-        between_(count_, false), waiting_for_(count_, 0), contributions_(count_) {
+        between_(count_, false), waiting_for_(count_, 0), contributions_(count_), recomputation_(scope_) {
     mark_between(ys, xs);
   }
 
@@ -157,8 +159,11 @@ class Backpropagation {
     if (!node.op->gradient)
       throw Error(unimplemented("the op has no gradient function, but a gradient must flow through it")
                       .at_node(node.type(), node.name));
-    GradientContext context(scope_.with_prefix(node.name), node, std::move(output_gradients));
-    node.op->gradient(context);
+    const auto compute_input_gradients = node.op->gradient;
+    const Scope inner = scope_.with_prefix(node.name);
+    const auto source = recomputation_.source(id, output_gradients);
+    GradientContext context(inner, source.inputs, source.outputs, std::move(output_gradients));
+    compute_input_gradients(context);
     auto input_gradients = std::move(context).take();
     for (size_t i = 0; i < input_gradients.size(); ++i) {
       const Output input = graph_.node(id).inputs[i];
@@ -174,13 +179,15 @@ class Backpropagation {
   /// Per node: edges to consumers not yet differentiated, without back edges.
   std::vector<uint32_t> waiting_for_;
   std::vector<std::vector<std::vector<Gradient>>> contributions_;  ///< per node and output
+  Recomputation recomputation_;
 };
 
 }  // namespace
 
-GradientContext::GradientContext(Scope scope, const Node& node, std::vector<Gradient> output_gradients)
-    : scope_(std::move(scope)), node_(node.id), output_gradients_(std::move(output_gradients)),
-      input_gradients_(node.inputs.size()) {}
+GradientContext::GradientContext(Scope scope, NodeId node, NodeId outputs,
+                                 std::vector<Gradient> output_gradients)
+    : scope_(std::move(scope)), node_(node), outputs_(outputs),
+      output_gradients_(std::move(output_gradients)), input_gradients_(this->node().inputs.size()) {}
 
 bool GradientContext::has_gradient(size_t output) const { return present(output_gradients_[output]); }
 

@@ -25,12 +25,13 @@ using Gradient = std::variant<std::monostate, Output, IndexedSlices>;
 /// node and the gradients of its outputs, and sets those of its inputs.
 class GradientContext {
  public:
-  GradientContext(Scope scope, const Node& node, std::vector<Gradient> output_gradients);
+  /// `outputs` is the node whose outputs stand for those of `node`: the node itself or one that computes the same.
+  GradientContext(Scope scope, NodeId node, NodeId outputs, std::vector<Gradient> output_gradients);
 
   const Scope& scope() const { return scope_; }
   const Node& node() const { return scope_.graph().node(node_); }
   Output input(size_t i) const { return node().inputs[i]; }
-  Output output(size_t i) const { return {node_, static_cast<uint32_t>(i)}; }
+  Output output(size_t i) const { return {outputs_, static_cast<uint32_t>(i)}; }
   template <class T>
   T attr(std::string_view name) const {
     return node().attrs.get<T>(name);  // a copy, because the graph grows while gradients are built
@@ -48,13 +49,14 @@ class GradientContext {
 
  private:
   Scope scope_;
-  NodeId node_;
+  NodeId node_, outputs_;
   std::vector<Gradient> output_gradients_, input_gradients_;
 };
 
 /// Adds d(sum of ys)/dx for each x to the graph. The result has no gradient for an x on which no y depends.
 /// If `grad_ys` is given, it has one element for each y: the gradient of y, or nothing for ones. Several
-/// contributions are summed by AddN in a fixed order; slices are concatenated. Throws Error: Unimplemented if
+/// contributions are summed by AddN in a fixed order; slices are concatenated. Results inside the segments of
+/// Scope::recomputed() are computed again once a gradient reaches the segment. Throws Error: Unimplemented if
 /// an op on the path has no gradient function, InvalidArgument if a y is not of a floating or complex dtype.
 std::vector<Gradient> gradients(const Scope& scope, const std::vector<Output>& ys,
                                 const std::vector<Output>& xs, const std::vector<Gradient>& grad_ys = {});

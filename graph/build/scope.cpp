@@ -2,6 +2,7 @@
 
 #include "graph/build/call.h"
 #include "graph/build/flow_context.h"
+#include "graph/build/recomputation.h"
 
 namespace troupe {
 namespace {
@@ -53,6 +54,12 @@ Scope Scope::colocated_with(Output output) const {
   return scope;
 }
 
+Scope Scope::recomputed(std::string_view segment) const {
+  Scope scope = *this;
+  if (segment_.empty()) scope.segment_ = prefix_ + std::string(segment);
+  return scope;
+}
+
 Scope Scope::in_context(std::shared_ptr<FlowContext> context) const {
   Scope scope = *this;
   scope.context_ = std::move(context);
@@ -64,6 +71,7 @@ NodeId Scope::add(std::string_view op, std::vector<Output> inputs, Attributes at
   spec.name = graph_->unique_name(prefix_ + (name_.empty() ? std::string(op) : name_));
   spec.op = op;
   spec.attrs = std::move(attrs);
+  if (!segment_.empty()) spec.attrs.set(segment_attr, segment_);
   spec.inputs = std::move(inputs);
   spec.control_inputs = control_;
   spec.device = device_.text();

@@ -63,6 +63,10 @@ class Scope {
   Scope with_control(const std::vector<Output>& sources) const;  ///< new nodes also run after these
   Scope without_control() const;                                 ///< new nodes have no control inputs
   Scope colocated_with(Output output) const;                     ///< new nodes run on the device of this node
+  /// Puts new nodes into a segment, whose name begins with the prefix. gradients() does not keep what is computed inside a segment
+  /// until the backward pass: it computes it again there, from what enters the segment, bit for bit. This takes more time and less
+  /// memory (features.md G10). Inside a segment, a further one has no effect.
+  Scope recomputed(std::string_view segment) const;
   /// For use inside a branch or loop: imports what nodes use from outside, and makes nodes run when the branch or iteration does.
   Scope in_context(std::shared_ptr<FlowContext> context) const;
 
@@ -96,7 +100,7 @@ class Scope {
 
  private:
   Graph* graph_;
-  std::string prefix_, name_;
+  std::string prefix_, name_, segment_;
   DeviceName device_;
   std::vector<NodeId> control_;
   std::vector<std::string> colocate_with_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "graph/build/recomputation.h"
+
 namespace troupe {
 namespace {
 
@@ -127,6 +129,7 @@ class Cut {
   }
 
   Result<Node> translate(Node node) {
+    node.attrs.erase(segment_attr);  // only gradients() needs it, and otherwise equal nodes would differ
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       Output& input = node.inputs[i];
       const size_t feed = feed_of(input);

@@ -16,19 +16,24 @@ std::string with_model(const std::string& model) {
   return text.replace(begin, end - begin, model);
 }
 
-/// Builds the model of a run file for an image of 64 numbers. Returns its weights, "NAME dtype[shape]", one a line.
-std::string weights_of(const RunConfig& config, std::shared_ptr<const OpTable> ops) {
-  Graph graph(std::move(ops));
-  const Scope g(graph);
+/// Builds the model of a run file for an image of 64 numbers.
+void build(const RunConfig& config, const nn::Network& network) {
+  const Scope& g = network.scope();
   Symbols symbols;
   symbols.values["image"] =
       Argument(g.add_one("Placeholder", {}, {{"dtype", f32}, {"shape", PartialShape{-1, 64}}}));
   symbols.values["label"] =
       Argument(g.add_one("Placeholder", {}, {{"dtype", i32}, {"shape", PartialShape{-1}}}));
   Diagnostics diagnostics(*config.document);
-  const nn::Network network(g);
   build_model(config, network, std::move(symbols), diagnostics);
   BOOST_TEST(diagnostics.text() == "");
+}
+
+/// Returns the weights of the model of a run file, "NAME dtype[shape]", one a line.
+std::string weights_of(const RunConfig& config, std::shared_ptr<const OpTable> ops) {
+  Graph graph(std::move(ops));
+  const nn::Network network{Scope(graph)};
+  build(config, network);
   std::string text;
   for (const auto& [weight, edge] : network.weights())
     text += weight.name + ' ' + std::string(name(weight.dtype)) + weight.shape.text() + '\n';
@@ -59,6 +64,39 @@ loss = "mean(output) + l2_loss(dense_2_weights)"
       std::string::npos);
   BOOST_TEST(wrong("\"relu\"", "\"rleu\"")
                  .starts_with("run.toml:9:11: layer 'dense_1' (dense): there is no activation 'rleu'"));
+}
+
+BOOST_AUTO_TEST_CASE(segments_hold_layers_and_definitions) {
+  const std::string text = with_model(R"toml([model]
+layers = [{ type = "dense", name = "hidden", units = 8, activation = "gelu" }, { type = "dense", units = 10 }]
+[model.graph]
+half = "0.5 * output"
+loss = "mean(half)"
+[model.recompute]
+first = ["hidden", "half"]
+)toml");
+  const auto config = parse(text);
+  BOOST_REQUIRE_MESSAGE(config.ok(), config.status().text());
+  std::map<std::string, std::string> segments;  // by the names of nodes
+  Graph graph(test::op_library()->ops);
+  build(*config, nn::Network(Scope(graph)));
+  for (const Node& node : graph.nodes())
+    if (const AttrValue* const segment = node.attrs.find("_recompute"))
+      segments[node.name] = std::get<std::string>(*segment);
+  BOOST_TEST(segments["hidden/MatMul"] == "first");
+  BOOST_TEST(segments["half"] == "first");
+  BOOST_TEST(!segments.contains("dense_2/MatMul"));
+  BOOST_TEST(!segments.contains("hidden_weights"));
+  const auto wrong = [&](const std::string& members) {
+    constexpr std::string_view line = "first = [\"hidden\", \"half\"]\n";
+    std::string changed = text;
+    return mistakes(changed.replace(changed.find(line), line.size(), members));
+  };
+  BOOST_TEST(wrong("first = ['hiden']\n")
+                 .starts_with("run.toml:14:9: model.recompute.first: 'hiden' is neither a definition nor a "
+                              "layer; the nearest is 'hidden'"));
+  BOOST_TEST(wrong("a = ['half']\nb = ['half']\n")
+                 .starts_with("run.toml:15:5: model.recompute.b: 'half' is in segment 'a', too"));
 }
 
 BOOST_AUTO_TEST_CASE(layers_and_expressions_mix) {

@@ -1,5 +1,6 @@
 #include "kernels/ops/random/generator.h"
 
+#include "graph/build/recomputation.h"
 #include "kernels/core/arguments.h"
 
 namespace troupe {
@@ -23,14 +24,20 @@ uint64_t seed_of(const Node& node, const char* attr) {
   return seed ? static_cast<uint64_t>(std::get<int64_t>(*seed)) : 0;
 }
 
+/// Returns the name of the node, or that of the node whose numbers it draws once more.
+const std::string& original_name(const Node& node) {
+  const AttrValue* const original = node.attrs.find(original_attr);
+  return original ? std::get<std::string>(*original) : node.name;
+}
+
 uint64_t key_of(const Node& node, const StepInfo& step) {
   if (has_own_seeds(node)) return mixed(mixed(mixed(seed_of(node, "seed")) ^ seed_of(node, "seed2")));
-  return mixed(mixed(step.seed) ^ name_hash(node.name));
+  return mixed(mixed(step.seed) ^ name_hash(original_name(node)));
 }
 
 uint64_t earlier_runs(const Node& node, const StepInfo& step) {
   if (!step.earlier_runs) return 0;
-  const auto known = step.earlier_runs->find(node.name);
+  const auto known = step.earlier_runs->find(original_name(node));
   return known == step.earlier_runs->end() ? 0 : known->second;
 }
 

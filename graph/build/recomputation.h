@@ -1,0 +1,55 @@
+// Recomputation: the copies of forward nodes from which gradients are computed, in place of the nodes themselves, so that results
+// inside a segment (Scope::recomputed) need not be kept until the backward pass (features.md G10; Chen et al. 2016, "Training deep
+// nets with sublinear memory cost"). Belongs to one call of gradients(). One thread.
+//
+//   x -> a -> b -> y     the segment of a, b and y; g is the gradient of y
+//   x -> a'-> b'         a' waits for g; the gradients of y, b and a read b', a' and x. What y itself yields is kept: it leaves
+//                        the segment, and what follows is likely to need it, too.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "graph/build/gradients.h"
+
+namespace troupe {
+
+/// The attribute that names the segment of a node.
+constexpr std::string_view segment_attr = "_recompute";
+/// The attribute of a copy of a random node that names the original, whose numbers the copy draws, too.
+constexpr std::string_view original_attr = "_original";
+
+class Recomputation {
+ public:
+  /// For the nodes that the graph of `scope` has now. Copies are added in this scope.
+  explicit Recomputation(const Scope& scope);
+
+  /// The nodes from which the gradient of a forward node is computed.
+  struct Source {
+    NodeId inputs;   ///< its inputs are those to read
+    NodeId outputs;  ///< its outputs are those to read
+  };
+  /// Returns the sources for a forward node. The first call for a node of a segment adds copies of the whole segment, which wait
+  /// for the gradients of this node's outputs.
+  Source source(NodeId node, std::span<const Gradient> output_gradients);
+
+ private:
+  struct Segment {
+    std::vector<NodeId> nodes;  ///< ascending, so that each comes after its inputs
+    bool copied = false;
+  };
+
+  void copy(const Segment& segment, std::span<const Gradient> output_gradients);
+  void copy(NodeId original, const std::vector<NodeId>& triggers);
+  Output value_before(Output input, NodeId reader);
+
+  Scope scope_;
+  std::map<std::string, Segment, std::less<>> segments_;
+  std::vector<bool> leaves_segment_;           ///< per node: whether a node outside of its segment uses it
+  std::unordered_map<NodeId, NodeId> copies_;  ///< from originals
+};
+
+}  // namespace troupe
