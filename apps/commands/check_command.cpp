@@ -9,6 +9,7 @@
 #include "apps/commands/command_support.h"
 #include "apps/commands/run_file.h"
 #include "apps/data/load.h"
+#include "apps/train/step_memory.h"
 #include "apps/train/training_graph.h"
 #include "kernels/core/kernel.h"
 #include "messages/env/real_disk.h"
@@ -16,27 +17,54 @@
 namespace troupe::commands {
 namespace {
 
+nlohmann::json as_json(const std::vector<train::TaskMemory>& tasks) {
+  auto list = nlohmann::json::array();
+  for (const train::TaskMemory& task : tasks)
+    list.push_back({{"task", task.task},
+                    {"variable_bytes", task.variables},
+                    {"step_bytes", task.step},
+                    {"sent_bytes", task.sent}});
+  return list;
+}
+
+void print(const std::vector<train::TaskMemory>& tasks) {
+  const auto mib = [](size_t bytes) { return static_cast<double>(bytes) / (1 << 20); };
+  for (const train::TaskMemory& task : tasks)
+    std::printf(
+        "%s: about %.1f MiB for variables and %.1f MiB for the tensors of a step; sends %.1f MiB a step\n",
+        task.task.c_str(), mib(task.variables), mib(task.step), mib(task.sent));
+}
+
 int check(const RunFile& run) {
   const auto config = load(run);
   if (!config) return failed(config.status(), run.json);
   RealDisk disk;
   const auto data = data::load(disk, config->data, config->run.seed);
   if (!data) return failed_to_load(data.status(), run.json);
-  Graph graph(make_op_library()->ops);
+  const auto library = make_op_library();
+  Graph graph(library->ops);
   const auto model = train::build_training_graph(*config, data->train, graph);
   if (!model) return failed(model.status(), run.json);
   warn_of_idle_tasks(*config);
+  const auto memory = train::estimate_memory(*config, graph, *model, *library);
+  if (!memory && memory.status().code() != Code::Unimplemented) return failed(memory.status(), run.json);
   const int64_t samples = data->train.samples(), held_out = data->valid ? data->valid->samples() : 0;
-  if (run.json)
+  if (run.json) {
     print_json({{"ok", true},
                 {"samples", samples},
                 {"held_out", held_out},
                 {"parameters", model->parameters},
-                {"nodes", graph.size()}});
-  else
+                {"nodes", graph.size()},
+                {"memory", memory ? as_json(*memory) : nullptr}});
+  } else {
     std::printf("ok: %lld samples, %lld held out, %lld parameters, %zu nodes\n",
                 static_cast<long long>(samples), static_cast<long long>(held_out),
                 static_cast<long long>(model->parameters), graph.size());
+    if (memory)
+      print(*memory);
+    else
+      std::printf("memory: not estimated: %s\n", memory.status().message().c_str());
+  }
   return 0;
 }
 

@@ -6,6 +6,7 @@
 
 #include <array>
 
+#include "apps/cluster/planned_tasks.h"
 #include "apps/config/run_config.h"
 #include "apps/data/load.h"
 #include "apps/draw/dot.h"
@@ -25,13 +26,6 @@ struct Subject {
   std::vector<TaskOptions> tasks;
 };
 
-std::vector<TaskOptions> tasks_of(const std::map<std::string, int>& counts, int cpus) {
-  std::vector<TaskOptions> tasks;
-  for (const auto& [job, count] : counts)
-    for (int task = 0; task < count; ++task) tasks.push_back({job, task, cpus});
-  return tasks;
-}
-
 Result<Subject> read_run(Disk& disk, const DrawArguments& arguments, const OpLibrary& library) {
   TROUPE_ASSIGN(auto config, config::load_run_config(disk, arguments.file, {}, library.ops));
   auto tasks = arguments.tasks;
@@ -43,12 +37,7 @@ Result<Subject> read_run(Disk& disk, const DrawArguments& arguments, const OpLib
   TROUPE_ASSIGN(const auto data, std::move(loaded));
   Subject subject{Graph(library.ops), {}, tasks_of(tasks, static_cast<int>(config.cluster.devices))};
   TROUPE_ASSIGN(const auto training, train::build_training_graph(config, data.train, subject.graph));
-  for (const auto& shard : training.shards) {
-    for (const auto& [name, column] : shard.columns) subject.step.feeds.push_back(column);
-    subject.step.feeds.push_back(shard.samples);
-  }
-  subject.step.fetches = {training.loss};
-  subject.step.targets = {training.update.node};
+  subject.step = train::training_step(training);
   return subject;
 }
 
@@ -60,18 +49,6 @@ Result<Subject> read_graph(Disk& disk, const DrawArguments& arguments, const OpL
   }
   TROUPE_ASSIGN(auto step, resolve_signature(graph, arguments.feeds, arguments.fetches, arguments.targets));
   return Subject{std::move(graph), std::move(step), std::move(tasks)};
-}
-
-std::vector<WorkerDevices> workers_of(const std::vector<TaskOptions>& tasks) {
-  std::vector<WorkerDevices> workers;
-  for (const TaskOptions& task : tasks) {
-    WorkerDevices worker{{DeviceName{task.job, 0, task.task, "", DeviceName::unset}.text(), 1, "worker", {}},
-                         {}};
-    for (const int cpu : cpus_of(task))
-      worker.devices.push_back({DeviceName{task.job, 0, task.task, "CPU", cpu}, 1, 0});
-    workers.push_back(std::move(worker));
-  }
-  return workers;
 }
 
 Status write(Disk& disk, const std::string& path, const std::string& text) {

@@ -6,12 +6,7 @@ namespace troupe::train {
 
 LocalRounds::LocalRounds(Session& session, const TrainingGraph& graph, data::Batches& batches)
     : graph_(graph), batches_(batches) {
-  std::vector<Output> feeds;
-  for (const TowerInputs& shard : graph.shards) {
-    for (const auto& [name, placeholder] : shard.columns) feeds.push_back(placeholder);
-    feeds.push_back(shard.samples);
-  }
-  step_ = session.prepare(feeds, {graph.loss, graph.update});
+  step_ = session.prepare(training_step(graph).feeds, {graph.loss, graph.update});
 }
 
 std::vector<double> LocalRounds::advance(uint64_t done, uint64_t) {

@@ -61,6 +61,15 @@ void add_update(const config::Train& train, const ModelBuilder& builder, const s
 
 }  // namespace
 
+RunSignature training_step(const TrainingGraph& graph) {
+  RunSignature step{{}, {graph.loss}, {graph.update.node}};
+  for (const TowerInputs& shard : graph.shards) {
+    for (const auto& [name, column] : shard.columns) step.feeds.push_back(column);
+    step.feeds.push_back(shard.samples);
+  }
+  return step;
+}
+
 Result<TrainingGraph> build_training_graph(const config::RunConfig& config, const data::Dataset& data,
                                            Graph& graph) try {
   ModelBuilder builder(config, data, graph);

@@ -11,6 +11,7 @@
 #include "apps/config/run_config.h"
 #include "apps/data/dataset.h"
 #include "graph/build/scope.h"
+#include "graph/passes/subgraph.h"
 
 namespace troupe::train {
 
@@ -32,6 +33,10 @@ struct TrainingGraph {
   std::vector<Output> variables;  ///< all variables, which checkpoints contain
   int64_t parameters = 0;         ///< the number of elements of the trainable variables
 };
+
+/// Returns the signature of a training step. Its feeds are the columns and the number of samples of each shard in turn, its fetch is
+/// the loss, and its target the update.
+RunSignature training_step(const TrainingGraph& graph);
 
 /// Builds the graph. `data` determines the types and shapes of the columns. Fails with InvalidArgument and a location in the run
 /// file if the model is wrong.
