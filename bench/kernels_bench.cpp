@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <functional>
+#include <iostream>
 #include <random>
 
 #include "bench/floors.h"
@@ -107,14 +108,14 @@ class Benches {
   Benches(std::shared_ptr<const OpLibrary> library, Pool& pool) : library_(std::move(library)), pool_(pool) {}
 
   /// Registers the benchmark for inputs of 1 KiB, 32 KiB, 1 MiB, 16 MiB and 100 MiB of floats.
-  void add(const std::string& name, MakeSetup make) {
+  void add(const std::string& name, const MakeSetup& make) {
     for (const int64_t bytes :
          {int64_t{1} << 10, int64_t{1} << 15, int64_t{1} << 20, int64_t{1} << 24, int64_t{100} << 20})
       add_one(name + '/' +
                   (bytes < (1 << 20) ? std::to_string(bytes >> 10) + "K" : std::to_string(bytes >> 20) + "M"),
               make, bytes / 4);
   }
-  void add_one(const std::string& name, MakeSetup make, int64_t elements) {
+  void add_one(const std::string& name, const MakeSetup& make, int64_t elements) {
     benchmark::RegisterBenchmark(name.c_str(),
                                  [=, this](benchmark::State& state) { run(make(elements), state); });
   }
@@ -193,10 +194,10 @@ void add_moving(Benches& benches) {
     return Setup{"Transpose", {numbers({rows_of(n, 8), 8}), integers({1, 0})}};
   });
   benches.add("Transpose NHWC to NCHW", [](int64_t n) {
-    return Setup{"Transpose", {numbers({rows_of(n, 64 * 3 * 8), 8, 8, 24}), integers({0, 3, 1, 2})}};
+    return Setup{"Transpose", {numbers({rows_of(n, int64_t{64} * 3 * 8), 8, 8, 24}), integers({0, 3, 1, 2})}};
   });
   benches.add("Transpose heads", [](int64_t n) {
-    return Setup{"Transpose", {numbers({rows_of(n, 8 * 32), 8, 32}), integers({1, 0, 2})}};
+    return Setup{"Transpose", {numbers({rows_of(n, int64_t{8} * 32), 8, 32}), integers({1, 0, 2})}};
   });
   benches.add("Transpose square bytes", [](int64_t n) {
     return Setup{"Transpose", {numbers({side_of(4 * n), side_of(4 * n)}, DType::UInt8), integers({1, 0})}};
@@ -303,7 +304,7 @@ void add_elementwise(Benches& benches) {
     return Setup{"Equal", {numbers({n}, i32), numbers({n}, i32)}};
   });
   for (const char* op : {"Neg", "Relu", "Relu6", "Elu", "Softplus", "Sqrt", "Rsqrt", "Reciprocal", "Exp",
-                         "Log", "Log1p", "Sin", "Tanh", "Sigmoid", "Floor", "Sign", "IsFinite"}) {
+                         "Log", "Log1p", "Sin", "Tanh", "Sigmoid", "Erf", "Floor", "Sign", "IsFinite"}) {
     const std::string name = op;
     benches.add(name, [=](int64_t n) { return Setup{name, {numbers({n})}}; });
   }
@@ -320,7 +321,7 @@ void add_elementwise(Benches& benches) {
                   numbers({rows_of(n, 64), 64})},
                  {},
                  0,
-                 static_cast<size_t>(4 * 64 * rows_of(n, 64))};
+                 static_cast<size_t>(int64_t{4} * 64 * rows_of(n, 64))};
   });
   benches.add("AddN of 3", [](int64_t n) {
     return Setup{"AddN", {numbers({n}), numbers({n}), numbers({n})}};
@@ -433,7 +434,7 @@ void add_products(Benches& benches) {
 }  // namespace
 }  // namespace troupe::bench
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   using namespace troupe::bench;
   benchmark::Initialize(&argc, argv);
   const size_t threads = argc > 1 ? std::stoul(argv[1]) : 1;
@@ -448,4 +449,7 @@ int main(int argc, char** argv) {
   add_products(benches);
   benchmark::AddCustomContext("FMA limit, GFLOP/s of one core", std::to_string(fma_rate() * 1e-9));
   benchmark::RunSpecifiedBenchmarks();
+} catch (const std::exception& error) {
+  std::cerr << "kernels_bench: " << error.what() << '\n';
+  return 1;
 }

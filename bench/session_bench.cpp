@@ -143,7 +143,7 @@ void independent_chains(benchmark::State& state) {
 
 // Four branches of three products of 192 x 192 matrices, concatenated.
 void branches_of_products(benchmark::State& state) {
-  const std::vector<float> values(192 * 192, 0.01f);
+  const std::vector<float> values(size_t{192} * 192, 0.01f);
   const Tensor feed = Tensor::of<float>(Shape{192, 192}, std::span<const float>(values));
   run_chains(state, 4, feed, [](const Scope& g, std::vector<Output> ends) {
     const std::vector<Output> inputs = ends;
