@@ -193,7 +193,9 @@ Output Optimizer::apply_gradients(const Scope& scope, const std::vector<Variable
 }
 
 Output Optimizer::minimize(const Scope& scope, Output loss, std::vector<Output> variables) const {
-  return apply_gradients(scope, compute_gradients(scope, loss, std::move(variables)));
+  ReplicationStrategy none;
+  none.read_first(scope, {loss});
+  return apply_gradients(scope, compute_gradients(scope, loss, std::move(variables)), none);
 }
 
 LearningRate LearningRate::times(Output factor) const {
@@ -224,6 +226,9 @@ Output MethodOptimizer::apply_gradients(const Scope& scope, const std::vector<Va
   if (gradients.empty())
     throw Error(
         invalid_argument("there are no gradients to apply: the loss depends on no trainable variable"));
+  std::vector<Output> values;
+  for (const VariableGradient& one : gradients) values.push_back(values_of(one.gradient));
+  strategy.read_first(scope, values);
   const Scope inner = scope.with_prefix(method_.name);
   Update update(inner, method_, numbers_, rate_, gradients.front().variable, strategy);
   for (const auto& [gradient, variable] : takes_rows() ? gradients : all_dense(inner, gradients))

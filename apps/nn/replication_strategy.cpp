@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "graph/build/frames.h"
+
 namespace troupe::nn {
 namespace {
 
@@ -11,6 +13,23 @@ const OpDef& def_of(const Scope& scope, const Rule& rule) {
 
 const std::string& name_of(const Scope& scope, Output variable) {
   return scope.graph().node(variable.node).name;
+}
+
+/// Returns the nodes that these outputs depend on, in any order.
+std::vector<NodeId> needed_nodes(const Graph& graph, const std::vector<Output>& outputs) {
+  std::vector<bool> known(graph.size(), false);
+  std::vector<NodeId> needed;
+  const auto add = [&](NodeId node) {
+    if (!known[node]) needed.push_back(node);
+    known[node] = true;
+  };
+  for (const Output& output : outputs) add(output.node);
+  for (size_t next = 0; next < needed.size(); ++next) {
+    const Node& node = graph.node(needed[next]);
+    for (const Output& input : node.inputs) add(input.node);
+    for (const NodeId control : node.control_inputs) add(control);
+  }
+  return needed;
 }
 
 }  // namespace
@@ -26,7 +45,21 @@ Output ReplicationStrategy::add(const Scope& scope, const Rule& rule) {
   inputs.insert(inputs.end(), rule.values.begin(), rule.values.end());
   Attributes attrs;
   for (const std::string& option : rule.options) attrs.set(option, true);
-  return scope.add_one(rule.op, std::move(inputs), std::move(attrs));
+  std::vector<Output> before;
+  for (const Output& variable : rule.variables)
+    before.insert(before.end(), readers_[variable.node].begin(), readers_[variable.node].end());
+  return scope.with_control(before).add_one(rule.op, std::move(inputs), std::move(attrs));
+}
+
+void ReplicationStrategy::read_first(const Scope& scope, const std::vector<Output>& results) {
+  const Graph& graph = scope.graph();
+  for (const NodeId id : needed_nodes(graph, results)) {
+    const Node& node = graph.node(id);
+    if (flow_kind(node) == FlowKind::Enter)
+      continue;  // runs inside the loop, for which nothing outside can wait
+    for (const Output& input : node.inputs)
+      if (graph.type(input).is_ref) readers_[input.node].insert(graph.output(id, Output::control));
+  }
 }
 
 Output LocalValues::of(Output variable) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,6 +39,9 @@ class ReplicationStrategy {
   }
   /// Adds the nodes of a rule in `scope`. Returns a target that applies it.
   Output apply(const Scope& scope, const Rule& rule);
+  /// Makes the rules that are added afterwards wait until `results`, and everything that they depend on, have read the variables
+  /// that the rules change. Otherwise a step might compute them from values that it has just changed.
+  void read_first(const Scope& scope, const std::vector<Output>& results);
   /// Returns a scope for a rule that changes a variable whose old value the rules `applied` must read before.
   virtual Scope after(const Scope& scope, const std::vector<Output>& applied) const {
     return scope.with_control(applied);
@@ -48,6 +52,8 @@ class ReplicationStrategy {
  private:
   virtual Output add(const Scope& scope, const Rule& rule);
   std::map<NodeId, std::vector<Output>> applied_;
+  std::map<NodeId, std::set<Output>>
+      readers_;  ///< the nodes for which a rule that changes this variable waits
 };
 
 /// The local values of variables that other tasks own: placeholders on the worker's device. Each step feeds them with the values

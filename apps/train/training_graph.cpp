@@ -50,6 +50,7 @@ void add_update(const config::Train& train, const ModelBuilder& builder, const s
   const auto factor = rate_factor(train, builder.with_variables());
   const auto optimizer = make_optimizer(train, factor);
   nn::ReplicationStrategy strategy;
+  strategy.read_first(root, {result.loss});
   std::vector<Output> updates = {
       optimizer->apply_gradients(root, mean_gradients(builder, towers, samples, *optimizer), strategy)};
   if (weight_averages) updates.push_back(weight_averages->update(root, strategy));

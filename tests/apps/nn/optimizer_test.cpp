@@ -4,7 +4,9 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "actors/runtime.h"
 #include "apps/data/arrays/npz.h"
@@ -220,6 +222,27 @@ BOOST_AUTO_TEST_CASE(an_update_does_not_change_the_gradients_of_its_step) {
     for (size_t i = 0; i < plain.size(); ++i)
       BOOST_TEST(identical(before[i], during[i]), "gradient " << i << " in round " << round);
   }
+}
+
+// The loss, and through it the gradient of w1, depend on w2. An evaluation reads w2 too, but in other steps.
+BOOST_AUTO_TEST_CASE(an_update_waits_until_its_step_has_read_the_variable) {
+  Graph graph(op_library()->ops);
+  const Scope g(graph);
+  const auto weights = [&](const char* name) { return variable(g, fill(g, {2, 2}, 0.5), name); };
+  const Output x = placeholder(g, f32, {2, 2}), w1 = weights("w1"), w2 = weights("w2");
+  const Output loss = add(g, sum(g, matmul(g, matmul(g, x, w1), w2)), l2_loss(g, w2));
+  const Output evaluation = matmul(g, x, w2);
+  nn::Sgd(1).minimize(g, loss);
+  std::set<NodeId> readers, awaited;
+  for (const Node& node : graph.nodes()) {
+    if (node.inputs.empty() || node.type() == "Assign") continue;
+    if (node.type() == "ApplyGradientDescent" && node.inputs[0] == w2)
+      awaited.insert(node.control_inputs.begin(), node.control_inputs.end());
+    else if (std::ranges::find(node.inputs, w2) != node.inputs.end() && node.id != evaluation.node)
+      readers.insert(node.id);
+  }
+  BOOST_TEST(readers.size() >= 4u);  // two of the loss, two of the gradients
+  BOOST_TEST(awaited == readers, boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(averages_follow_the_weights) {
