@@ -59,12 +59,11 @@ Model lstm512() {
 }
 
 /// The base form of Vaswani et al. 2017 for 64 tokens out of 1,000, which it classifies.
-Model transformer() {
-  return {{64}, 1000, 1000, [](const nn::Network& network, Output tokens) {
-            return as_rows(network,
-                           models::transformer_language_model(
-                               network, tokens, {.vocabulary = 1000, .max_time = 64, .dropout = 0}),
-                           1000);
+Model transformer(bool recompute) {
+  const models::TransformerOptions options{
+      .vocabulary = 1000, .max_time = 64, .dropout = 0, .recompute = recompute};
+  return {{64}, 1000, 1000, [options](const nn::Network& network, Output tokens) {
+            return as_rows(network, models::transformer_language_model(network, tokens, options), 1000);
           }};
 }
 
@@ -81,7 +80,8 @@ const std::map<std::string, Model>& all_models() {
                  return models::inception_v3(network, images, {.dropout = 0, .auxiliary = false}).logits;
                })},
       {"lstm512", lstm512()},
-      {"transformer", transformer()}};
+      {"transformer", transformer(false)},
+      {"transformer_recomputed", transformer(true)}};
   return all;
 }
 

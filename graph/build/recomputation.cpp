@@ -78,24 +78,10 @@ void Recomputation::copy(NodeId original, const std::vector<NodeId>& triggers) {
     const auto copy = copies_.find(input.node);
     const bool copied = copy != copies_.end() && in_same_segment(node, graph.node(input.node));
     reads_copy = reads_copy || copied;
-    spec.inputs.push_back(copied ? Output{copy->second, input.index} : value_before(input, original));
+    spec.inputs.push_back(copied ? Output{copy->second, input.index} : input);
   }
   if (!reads_copy) spec.control_inputs = triggers;
   copies_.emplace(original, value_or_throw(graph.add(std::move(spec))));
-}
-
-/// Returns the value that the reader of a reference has read. It must be read as early as there, because the step may change the
-/// variable before the copy runs.
-Output Recomputation::value_before(Output input, NodeId reader) {
-  Graph& graph = scope_.graph();
-  if (!graph.type(input).is_ref) return input;
-  NodeSpec spec;
-  spec.name = graph.unique_name(scope_.prefix() + "again/" + graph.node(input.node).name + "/read");
-  spec.op = "Identity";
-  spec.inputs = {input};
-  spec.control_inputs = graph.node(reader).control_inputs;
-  spec.device = graph.node(input.node).device;
-  return {value_or_throw(graph.add(std::move(spec))), 0};
 }
 
 }  // namespace troupe

@@ -44,7 +44,6 @@ class Recomputation {
 
   void copy(const Segment& segment, std::span<const Gradient> output_gradients);
   void copy(NodeId original, const std::vector<NodeId>& triggers);
-  Output value_before(Output input, NodeId reader);
 
   Scope scope_;
   std::map<std::string, Segment, std::less<>> segments_;

@@ -1,5 +1,7 @@
 #include "graph/build/scope.h"
 
+#include <algorithm>
+
 #include "graph/build/call.h"
 #include "graph/build/flow_context.h"
 #include "graph/build/recomputation.h"
@@ -10,6 +12,18 @@ namespace {
 /// Throws if `status`, a result of Graph::check, is a failure. `what` is the subject of the message.
 void require(const Status& status, const char* what) {
   if (!status.ok()) throw Error(invalid_argument(std::string(what) + ' ' + status.text()));
+}
+
+/// A node of a segment and its copy must read the same value of a variable, whatever changes the variable between them. So a node
+/// before them reads the value.
+void put_into_segment(NodeSpec& spec, const std::string& segment, const Scope& reads) {
+  spec.attrs.set(segment_attr, segment);
+  const Graph& graph = reads.graph();
+  const OpDef* const op = graph.ops()->find(spec.op);
+  if (!op || std::ranges::any_of(op->inputs, &ArgDef::is_ref)) return;
+  for (Output& input : spec.inputs)
+    if (graph.check_tensor(input).ok() && graph.type(input).is_ref)
+      input = reads.add_one("Identity", {input});
 }
 
 }  // namespace
@@ -71,8 +85,12 @@ NodeId Scope::add(std::string_view op, std::vector<Output> inputs, Attributes at
   spec.name = graph_->unique_name(prefix_ + (name_.empty() ? std::string(op) : name_));
   spec.op = op;
   spec.attrs = std::move(attrs);
-  if (!segment_.empty()) spec.attrs.set(segment_attr, segment_);
   spec.inputs = std::move(inputs);
+  if (!segment_.empty()) {
+    Scope outside = *this;
+    outside.segment_.clear();
+    put_into_segment(spec, segment_, outside.with_name("read"));
+  }
   spec.control_inputs = control_;
   spec.device = device_.text();
   spec.colocate_with = colocate_with_;
