@@ -431,6 +431,59 @@ void add_products(Benches& benches) {
       0);
 }
 
+/// A convolution of a batch of square images, NHWC, padded to the size of the result that models of the literature have.
+struct ConvolutionLayer {
+  const char* name;
+  int64_t size, channels, filters, kernel, stride;
+  const char* padding;
+
+  int64_t out_size() const {
+    return padding == std::string("SAME") ? (size + stride - 1) / stride : (size - kernel) / stride + 1;
+  }
+};
+
+constexpr int64_t images = 8;
+
+/// `pass` is Conv2D, or its gradient with respect to the images or the filter.
+Setup convolution(const ConvolutionLayer& layer, const std::string& pass) {
+  const int64_t out = layer.out_size();
+  const Tensor input = numbers({images, layer.size, layer.size, layer.channels}),
+               filter = numbers({layer.kernel, layer.kernel, layer.channels, layer.filters}),
+               output = numbers({images, out, out, layer.filters});
+  const auto sizes_of = [](const Tensor& tensor) {
+    std::vector<int32_t> sizes;
+    for (const int64_t dim : tensor.shape().dims()) sizes.push_back(static_cast<int32_t>(dim));
+    return Tensor::vector<int32_t>(std::span<const int32_t>(sizes));
+  };
+  Setup setup{pass,
+              {input, filter},
+              {{"strides", std::vector<int64_t>{1, layer.stride, layer.stride, 1}},
+               {"padding", std::string(layer.padding)}},
+              2.0 * static_cast<double>(output.elements() * layer.kernel * layer.kernel * layer.channels)};
+  if (pass == "Conv2DBackpropInput") setup.inputs = {sizes_of(input), filter, output};
+  if (pass == "Conv2DBackpropFilter") setup.inputs = {input, sizes_of(filter), output};
+  return setup;
+}
+
+void add_convolutions(Benches& benches) {
+  static constexpr ConvolutionLayer layers[] = {
+      {"3x3 64 to 128 at 112", 112, 64, 128, 3, 1, "SAME"},
+      {"3x3 256 to 256 at 56", 56, 256, 256, 3, 1, "SAME"},
+      {"3x3 512 to 512 at 28", 28, 512, 512, 3, 1, "SAME"},
+      {"3x3 512 to 512 at 14", 14, 512, 512, 3, 1, "SAME"},
+      {"1x1 256 to 64 at 56", 56, 256, 64, 1, 1, "SAME"},
+      {"1x1 512 to 2048 at 7", 7, 512, 2048, 1, 1, "SAME"},
+      {"5x5 96 to 256 at 28", 28, 96, 256, 5, 1, "VALID"},
+      {"7x7/2 3 to 64 at 224", 224, 3, 64, 7, 2, "SAME"},
+      {"11x11/4 3 to 96 at 231", 231, 3, 96, 11, 4, "VALID"},
+  };
+  for (const ConvolutionLayer& layer : layers)
+    for (const char* const pass : {"Conv2D", "Conv2DBackpropInput", "Conv2DBackpropFilter"})
+      benches.add_one(
+          std::string(pass) + ' ' + layer.name, [&layer, pass](int64_t) { return convolution(layer, pass); },
+          0);
+}
+
 }  // namespace
 }  // namespace troupe::bench
 
@@ -447,6 +500,7 @@ int main(int argc, char** argv) try {
   add_updates(benches);
   add_random(benches);
   add_products(benches);
+  add_convolutions(benches);
   benchmark::AddCustomContext("FMA limit, GFLOP/s of one core", std::to_string(fma_rate() * 1e-9));
   benchmark::RunSpecifiedBenchmarks();
 } catch (const std::exception& error) {
