@@ -43,6 +43,7 @@ constexpr IgnorableAttr ignorable_attrs[] = {
     {"TensorScatterMin", "bad_indices_policy", Ignorable::Empty},
     {"TensorScatterSub", "bad_indices_policy", Ignorable::Empty},
     {"TensorScatterUpdate", "bad_indices_policy", Ignorable::Empty},
+    {"TridiagonalSolve", "perturb_singular", Ignorable::False},
     {"VarHandleOp", "allowed_devices", Ignorable::Empty},
     {"VarHandleOp", "debug_name", Ignorable::Any},
 };

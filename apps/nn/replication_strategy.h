@@ -52,8 +52,8 @@ class ReplicationStrategy {
  private:
   virtual Output add(const Scope& scope, const Rule& rule);
   std::map<NodeId, std::vector<Output>> applied_;
-  std::map<NodeId, std::set<Output>>
-      readers_;  ///< the nodes for which a rule that changes this variable waits
+  /// By the nodes of variables: the nodes for which a rule that changes the variable waits.
+  std::map<NodeId, std::set<Output>> readers_;
 };
 
 /// The local values of variables that other tasks own: placeholders on the worker's device. Each step feeds them with the values

@@ -34,8 +34,8 @@ struct TrainingGraph {
   int64_t parameters = 0;         ///< the number of elements of the trainable variables
 };
 
-/// Returns the signature of a training step. Its feeds are the columns and the number of samples of each shard in turn, its fetch is
-/// the loss, and its target the update.
+/// Returns the signature of a training step. Its feeds are the columns and the number of samples of each shard in turn, its fetch
+/// is the loss, and its target the update.
 RunSignature training_step(const TrainingGraph& graph);
 
 /// Builds the graph. `data` determines the types and shapes of the columns. Fails with InvalidArgument and a location in the run

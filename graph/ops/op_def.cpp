@@ -48,6 +48,10 @@ OpDefBuilder& OpDefBuilder::constructor(std::string_view spec) {
   constructor_specs_.emplace_back(spec);
   return *this;
 }
+OpDefBuilder& OpDefBuilder::former_name(std::string_view name) {
+  def_.former_names.emplace_back(name);
+  return *this;
+}
 OpDefBuilder& OpDefBuilder::served_by_step() {
   def_.served_by = ServedBy::Step;
   return *this;

@@ -83,6 +83,7 @@ struct OpDef {
   std::vector<ArgDef> inputs, outputs;
   std::vector<AttrDef> attrs;
   std::vector<Constructor> constructors;
+  std::vector<std::string> former_names;  ///< by which old graphs call the op
   ServedBy served_by = ServedBy::Kernel;
   std::string service;  ///< the name of the service (actors/site/service.h) if served_by is Service
   Effect effect = Effect::Pure;
@@ -121,6 +122,8 @@ class OpDefBuilder {
   OpDefBuilder& host_output(std::string_view spec);
   OpDefBuilder& attr(std::string_view spec);
   OpDefBuilder& constructor(std::string_view spec);
+  /// Adds a name that the op had once. Nodes of that name become nodes of this op.
+  OpDefBuilder& former_name(std::string_view name);
   OpDefBuilder& served_by_step();
   OpDefBuilder& served_by(std::string_view service);
   OpDefBuilder& effect(Effect effect);

@@ -38,7 +38,10 @@ uint64_t signature_hash(const OpDef& op) {
 
 Status OpTable::add(const OpDefBuilder& builder) {
   TROUPE_ASSIGN(auto built, builder.build());
-  if (ops_.contains(built.name)) return already_exists("op " + built.name + " is defined twice");
+  if (find(built.name)) return already_exists("op " + built.name + " is defined twice");
+  for (const std::string& former : built.former_names)
+    if (find(former))
+      return already_exists("op " + built.name + ": op " + former + ", its former name, is defined, too");
   for (const auto& constructor : built.constructors)
     if (constructors_.contains(constructor.name))
       return already_exists("constructor " + constructor.name + " of op " + built.name +
@@ -49,6 +52,7 @@ Status OpTable::add(const OpDefBuilder& builder) {
   const OpDef* op = at->second.get();
   for (const auto& constructor : op->constructors) constructors_[constructor.name] = {op, &constructor};
   index_[at->first] = op;
+  for (const std::string& former : op->former_names) index_[former] = op;
   signature_hash_ += troupe::signature_hash(*op);
   return {};
 }

@@ -21,13 +21,13 @@ struct ConstructorEntry {
 class OpTable {
  public:
   /// Fails with InvalidArgument for a faulty definition, and with
-  /// AlreadyExists if the op or one of its constructors exists already.
+  /// AlreadyExists if the op, one of its former names or one of its constructors exists already.
   Status add(const OpDefBuilder& builder);
 
-  /// Return null if there is none.
+  /// Return null if there is none. An op is also found by its former names.
   const OpDef* find(std::string_view op) const;
   const ConstructorEntry* find_constructor(std::string_view name) const;
-  /// Returns the op. Fails with NotFound, naming the most similar op.
+  /// Returns the op, which is also found by its former names. Fails with NotFound, naming the most similar op.
   Result<const OpDef*> require(std::string_view op) const;
 
   const std::map<std::string, std::unique_ptr<OpDef>, std::less<>>& ops() const { return ops_; }

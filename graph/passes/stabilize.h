@@ -1,5 +1,5 @@
-// Stabilize: replaces expressions of floats that overflow, or lose their digits, by others of the same value that do not (features.md
-// K4). It is part of the master's second pass, after simplify, which leaves every bit as it is. Plain values.
+// Stabilize: replaces expressions of floats that overflow, or lose their digits, by others of the same value that do not
+// (features.md K4). It is part of the master's second pass, after simplify, which leaves every bit as it is. Plain values.
 //
 //   log(softmax(x))                          LogSoftmax(x)
 //   log(sigmoid(x))                          -Softplus(-x)

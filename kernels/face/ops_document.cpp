@@ -104,6 +104,7 @@ std::string served_text(const OpDef& op, std::span<const KernelDef> kernels) {
 std::string entry(const OpDef& op, std::span<const KernelDef> kernels) {
   std::string entry = "\n## " + op.name + "\n\n";
   for (const Constructor& constructor : op.constructors) entry += code(call_text(constructor, op)) + "\n\n";
+  if (!op.former_names.empty()) entry += "- Former names: " + joined(op.former_names) + '\n';
   entry += "- Inputs: " + arguments_text(op.inputs) + '\n';
   entry += "- Outputs: " + arguments_text(op.outputs) + '\n';
   if (!op.attrs.empty()) entry += "- Attributes: " + attributes_text(op, kernels) + '\n';

@@ -92,6 +92,19 @@ def lines():
         case(op, zeros([0, 2]), i64(0))
         case(op, ramp([3]), i32(1), fails=True)
         case(op, f32(1), i32(0), fails=True)
+    op = "CumulativeLogsumexp"
+    for dtype in FLOATS:
+        # TensorFlow computes half and bfloat16 in half and bfloat16.
+        case(op, mixed([2, 3], dtype), i32(1), close=8 * CLOSE[name_of(dtype)], near=CLOSE[name_of(dtype)])
+    for exclusive, reverse in itertools.product((False, True), repeat=2):
+        for axis in (0, 1, -1):
+            case(op, mixed([2, 3, 4], low=-40, high=40), i32(axis), exclusive=exclusive, reverse=reverse, close=4e-6, near=1e-6)
+    case(op, f32([-INF, -INF, 1, 2, 100, -INF, INF]), i32(0), close=1e-6)
+    case(op, f32([INF, INF]), i32(0), ours=[f32([INF, INF])], why="the sum of two infinities is infinite; TensorFlow yields NaN")
+    case(op, f32([1, NAN, 2]), i32(0), ours=[f32([1, NAN, NAN])], why="NaN gives NaN; TensorFlow adds 1 instead")
+    case(op, zeros([0, 2]), i64(0))
+    case(op, ramp([3]), i32(1), fails=True)
+    case(op, f32(1), i32(0), fails=True)
     for dtype in MOVED:
         case("ReverseV2", filled([2, 3, 2], dtype), i32([0, -1]))
     case("ReverseV2", ramp([2, 3]), i64([]))

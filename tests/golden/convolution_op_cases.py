@@ -64,6 +64,14 @@ def cube():
     passes(CUBE, [2, 4, 3, 5, 1], [2, 2, 1, 1, 2], [2, 2, 2, 3, 2], padding="VALID", strides=[1, 2, 1, 2, 1])
     case("Conv3DBackpropInputV2", i64([1, 2, 2, 2, 1]), mixed([1, 1, 1, 1, 2], seed=46), mixed([1, 2, 2, 2, 2], seed=47), padding="SAME",
          close=1e-6, near=1e-6, **unit)
+    for op in ("Conv3DBackpropInput", "Conv3DBackpropFilter"):
+        for dtype in (numpy.float32, numpy.float64, numpy.float16):
+            x, w, y = (mixed(shape, dtype, -1, 1, seed) for shape, seed in (([1, 3, 4, 3, 2], 41), ([2, 3, 2, 2, 3], 42), ([1, 3, 4, 3, 3], 43)))
+            close = 64 * CLOSE[name_of(dtype)]
+            case(op, x, w, y, close=close, near=close, padding="SAME", **unit)
+        case(op, mixed([2, 4, 3, 5, 1], seed=41), mixed([2, 2, 1, 1, 2], seed=42), mixed([2, 2, 2, 3, 2], seed=43), padding="VALID",
+             strides=[1, 2, 1, 2, 1], close=1e-5, near=1e-5)
+        case(op, zeros([1, 3, 3, 3, 2]), zeros([2, 2, 2, 2, 3]), zeros([1, 3, 3, 3, 2]), fails=True, padding="SAME", **unit)
     case("Conv3D", zeros([1, 3, 3, 3, 2]), zeros([2, 2, 2, 3, 2]), fails=True, padding="SAME", **unit)
     case("Conv3DBackpropFilterV2", zeros([1, 3, 3, 3, 2]), i32([2, 2, 2, 2, 7]), zeros([1, 3, 3, 3, 2]), fails=True, padding="SAME", **unit)
 

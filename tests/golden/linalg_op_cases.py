@@ -142,6 +142,73 @@ def decompositions():
         case("SelfAdjointEigV2", zeros(shape), fails=True)
 
 
+def factors():
+    for dtype in ALL:
+        for index in (numpy.int32, numpy.int64):
+            case("Lu", numbers([3, 3], dtype, 5), output_idx_type=index, **near(dtype))
+            case("Lu", numbers([2, 1, 4, 4], dtype, 6), output_idx_type=index, **near(dtype))
+    for shape in ([0, 0], [2, 0, 0], [0, 2, 2]):
+        case("Lu", zeros(shape))
+    for shape in ([2], [2, 3], []):
+        case("Lu", zeros(shape), fails=True)
+    for singular in ([[1, 2], [2, 4]], [[0, 0], [0, 0]]):
+        case("Lu", f32(singular), fails=True)
+    for dtype in WIDE:
+        diagonal = numpy.diag([4, 3, 1]).astype(dtype)
+        case("SelfAdjointEig", diagonal[::-1, ::-1].copy(), **near(dtype))
+    for shape in ([0, 0], [0, 2, 2]):
+        case("SelfAdjointEig", zeros(shape))
+    case("SelfAdjointEig", f32([[NAN, 1], [1, 1]]), fails=True)
+    for shape in ([2], [2, 3]):
+        case("SelfAdjointEig", zeros(shape), fails=True)
+
+
+def functions_of_matrices():
+    for dtype in COMPLEX:
+        for matrix in (strong([3, 3], dtype), strong([2, 1, 2, 2], dtype, 2), numbers([5, 5], dtype, 5), numpy.diag([-1, 4, 2j]).astype(dtype)):
+            case("MatrixLogarithm", matrix, **near(dtype, 1024))
+        case("MatrixLogarithm", numpy.triu(numpy.full([4, 4], 3)).astype(dtype), **near(dtype, 1024))  # of equal eigenvalues
+    for dtype in ALL:
+        for matrix in (strong([3, 3], dtype), strong([2, 1, 2, 2], dtype, 2), strong([6, 6], dtype, 3) + numbers([6, 6], dtype, 4),
+                       numpy.array([[0, 1], [-1, 0]], dtype=dtype), numpy.array([[1, 2], [2, 4]], dtype=dtype)):
+            case("MatrixSquareRoot", matrix.astype(dtype), **near(dtype, 1024))
+    for op, dtype in (("MatrixLogarithm", numpy.complex64), ("MatrixSquareRoot", numpy.float32)):
+        for shape in ([0, 0], [2, 0, 0], [0, 2, 2]):
+            case(op, zeros(shape, dtype))
+        for shape in ([2], [2, 3], []):
+            case(op, zeros(shape, dtype), fails=True)
+        case(op, zeros([2, 2], dtype))
+    case("MatrixSquareRoot", f32([[-1, 0], [0, 4]]))
+    case("MatrixSquareRoot", f32([[NAN, 1], [0, 1]]))
+
+
+def tridiagonal():
+    def diagonals(shape, dtype):
+        result = numbers(shape, dtype, 5)
+        result[..., 1, :] += 4
+        return result
+
+    for dtype in ALL:
+        for batch, n, k in (([], 5, 3), ([2, 1], 3, 2), ([], 1, 2), ([], 2, 1)):
+            row = batch + [1, n]
+            case("TridiagonalMatMul", *(numbers(row, dtype, seed) for seed in (1, 2, 3)), numbers(batch + [n, k], dtype, 4), **near(dtype, 4))
+            for pivots in (True, False):
+                case("TridiagonalSolve", diagonals(batch + [3, n], dtype), numbers(batch + [n, k], dtype, 6), partial_pivoting=pivots,
+                     **near(dtype))
+        case("TridiagonalSolve", numbers([3, 7], dtype, 8), numbers([7, 2], dtype, 6), **near(dtype, 256))
+    case("TridiagonalSolve", f32([[1, 0], [0, 0], [0, 1]]), f32([[1, 2], [3, 4]]))
+    for op, first in (("TridiagonalMatMul", [1, 3]), ("TridiagonalSolve", [3, 3])):
+        count = 3 if op == "TridiagonalMatMul" else 1
+        case(op, *[ramp(first)] * count, zeros([3, 0]))
+        case(op, *[zeros([0] + first)] * count, zeros([0, 3, 2]))
+        for shape, rhs in (([2, 3], [3, 1]), (first, [2, 1]), ([2] + first, [3, 1]), (first, [3]), ([3], [3, 1])):
+            case(op, *[ramp(shape)] * count, ramp(rhs), fails=True)
+    singular = dict(ours="fails", why="a pivot of zero is refused, as in TensorFlow 1.x; TensorFlow 2 divides by it")
+    case("TridiagonalSolve", f32([[0], [0], [0]]), f32([[1]]), **singular)
+    case("TridiagonalSolve", f32([[2, 0], [1, 4], [0, 2]]), f32([[1], [2]]), **singular)
+    case("TridiagonalSolve", f32([[1, 0], [0, 0], [0, 1]]), f32([[1], [2]]), partial_pivoting=False, **singular)
+
+
 def transforms():
     for rank, suffix in ((1, ""), (2, "2D"), (3, "3D")):
         for op in ("FFT" + suffix, "IFFT" + suffix):
@@ -164,4 +231,4 @@ def transforms():
             case(op + suffix, zeros([2, 2, 2], dtype), i32(1), fails=True)
 
 
-FAMILIES = (complex_numbers, squares, equations, decompositions, transforms)
+FAMILIES = (complex_numbers, squares, equations, decompositions, factors, functions_of_matrices, tridiagonal, transforms)

@@ -5,7 +5,7 @@ import numpy
 
 from layout_op_cases import NUMBERS, REALS
 from op_cases import CLOSE, MOVED, case, filled
-from reference import BFLOAT16, COMPLEX, FLOATS, INF, NAN, f32, i32, i64, mixed, name_of, ramp, text, zeros
+from reference import BFLOAT16, COMPLEX, FLOATS, INF, NAN, boolean, f32, i32, i64, mixed, name_of, ramp, text, zeros
 
 SCATTERS = ("TensorScatterUpdate", "TensorScatterAdd", "TensorScatterSub", "TensorScatterMax", "TensorScatterMin", "ScatterNdNonAliasingAdd")
 
@@ -131,6 +131,43 @@ def patches():
         case(op, zeros([0, 3, 3, 1]), **cut((2, 2), (1, 1), (1, 1), padding))
         case(op, zeros([1, 3, 3, 0]), **cut((2, 2), (1, 1), (1, 1), padding))
         case(op, ramp([3, 3, 1]), **cut((2, 2), (1, 1), (1, 1), padding), fails=True)
+    case(op, zeros([1, 2, 2, 1]), **cut((5, 5), (2, 2), (1, 1), "VALID"))
+    case(op, zeros([1, 2, 2, 1]), **cut((5, 5), (1, 1), (1, 1), "VALID"), fails=True)
+    op = "ExtractVolumePatches"
+    for padding in ("SAME", "VALID"):
+        for dtype in REALS:
+            case(op, ramp([1, 3, 2, 3, 2], dtype), ksizes=[1, 2, 1, 3, 1], strides=[1, 1, 1, 2, 1], padding=padding)
+        for size, stride in ((2, 1), (1, 3), (3, 2)):
+            case(op, ramp([2, 4, 3, 5, 1]), ksizes=[1, size, 2, size, 1], strides=[1, stride, 1, stride, 1], padding=padding)
+        case(op, zeros([0, 3, 3, 3, 1]), ksizes=[1, 2, 2, 2, 1], strides=[1, 1, 1, 1, 1], padding=padding)
+        case(op, zeros([3, 3, 3, 1]), ksizes=[1, 2, 2, 2, 1], strides=[1, 1, 1, 1, 1], padding=padding, fails=True)
+        case(op, zeros([1, 3, 3, 3, 1]), ksizes=[1, 2, 0, 2, 1], strides=[1, 1, 1, 1, 1], padding=padding, fails=True)
+    case(op, zeros([1, 2, 2, 2, 1]), ksizes=[1, 5, 1, 1, 1], strides=[1, 2, 1, 1, 1], padding="VALID")
+    case(op, zeros([1, 2, 2, 2, 1]), ksizes=[1, 5, 1, 1, 1], strides=[1, 1, 1, 1, 1], padding="VALID", fails=True)
+
+
+def bits_and_numbers():
+    op = "UnravelIndex"
+    for index in (i32, i64):
+        case(op, index([0, 5, 2, 4]), index([2, 3]))
+        case(op, index(7), index([2, 2, 3]))
+    case(op, i32([0, 0]), i32([]))
+    case(op, i32([]), i32([2, 3]), ours=[zeros([2, 0], numpy.int32)], why="no numbers have no positions, as in TensorFlow 1.x")
+    case(op, i32([70000]), i32([65536, 65536]), ours=[i32([[1], [4464]])], why="the product of dims may be a number of 64 bits")
+    case(op, i32([-1]), i32([2, 3]), ours="fails", why="a negative number is outside of the tensor")
+    for indices, dims in (([6], [2, 3]), ([1], []), ([0], [0]), ([0], [-1, -2]), ([[1]], [2]), ([0], 2)):
+        case(op, i32(indices), i32(dims), fails=True)
+    op, why = "CompareAndBitpack", "this TensorFlow has the op no more"
+    for dtype in (numpy.float16, numpy.float32, numpy.float64, numpy.int8, numpy.int16, numpy.int32, numpy.int64):
+        values = ramp([2, 3, 16], dtype) % 7
+        case(op, values, numpy.array(3, dtype=dtype), ours=[numpy.packbits(values > 3, axis=-1)], why=why)
+    values = ramp([16], numpy.int32) % 3 == 0
+    for threshold in (False, True):
+        case(op, values, boolean(threshold), ours=[numpy.packbits(values)], why=why)
+    case(op, f32([NAN, INF, -INF, 0, 1, NAN, 2, 3]), f32(1), ours=[numpy.array([0b01000011], dtype=numpy.uint8)], why=why)
+    case(op, zeros([0, 8]), f32(1), ours=[zeros([0, 1], numpy.uint8)], why=why)
+    for shape, threshold in (([8, 3], 1), ([], 1), ([8], [1])):
+        case(op, zeros(shape), f32(threshold), fails=True)
 
 
 def summations():
@@ -164,4 +201,4 @@ def summations():
     case(op, [matrix], equation="......ij->ij", fails=True)
 
 
-FAMILIES = (dense_positions, sparse_positions, counts, sorted_lists, sequences_apart, vectors, patches, summations)
+FAMILIES = (dense_positions, sparse_positions, counts, sorted_lists, sequences_apart, vectors, patches, bits_and_numbers, summations)

@@ -50,7 +50,9 @@ def traits(case):
 
 
 def runs(case):
-    """TensorFlow has a kernel for it, and refuses it, if at all, only when it runs."""
+    """TensorFlow has the op and a kernel for it, and refuses it, if at all, only when it runs."""
+    if op_def_registry.get(case.op) is None:
+        return False
     try:
         outputs = tensorflow_outputs(case.op, case.inputs, case.attrs, known_shape(case.op, 2 if case.fails else 0, case.fails))
         return (outputs is None) == case.fails or case.ours is not None
@@ -127,7 +129,7 @@ def has_slope(case):
 
 def is_differentiable(op):
     definition = op_def_registry.get(op)
-    if op in WITHOUT_GRADIENT | WRONG_GRADIENT or any(one.is_ref or one.type == tf.resource.as_datatype_enum for one in definition.input_arg):
+    if definition is None or op in WITHOUT_GRADIENT | WRONG_GRADIENT or any(one.is_ref or one.type == tf.resource.as_datatype_enum for one in definition.input_arg):
         return False
     try:
         return ops.gradient_registry.lookup(op) is not None

@@ -88,6 +88,13 @@ def apply(op, **arguments):
     return op_def_library._apply_op_helper(op, **arguments)[2]
 
 
+def date_back(version):
+    """Makes the default graph one of this version, in which ops that a later one ended are allowed."""
+    old = tf.GraphDef()
+    old.versions.producer = version
+    tf.import_graph_def(old, name="")
+
+
 class Call:
     """One op on placeholders, in the default graph. Where the op takes references or resources they are variables, and what is fetched
     are their new values if the op yields none itself; `shape_of(value)` says what a placeholder knows of its shape. `scope` makes the names of variables differ."""
@@ -95,6 +102,8 @@ class Call:
     def __init__(self, op, inputs, attrs, scope="", shape_of=lambda value: value.shape):
         self.feeds, self.made = {}, []
         self.scope, self.shape_of = scope, shape_of
+        if ended := op_def_registry.get(op).deprecation.version:
+            date_back(ended - 1)
         arguments = {argument.name: self._source(argument, value)
                      for argument, value in zip(op_def_registry.get(op).input_arg, inputs)}
         with tf.control_dependencies([assign for _, assign, _ in self.made]):
@@ -133,7 +142,10 @@ def session(graph):
 
 
 def tensorflow_outputs(op, inputs, attrs, shape_of=None):
-    """The outputs, or None when it refuses: as the graph is made (ValueError or TypeError if shape_of is given), or as it runs."""
+    """The outputs, or None when it refuses: as the graph is made (ValueError or TypeError if shape_of is given), as it runs, or because it
+    does not have the op (any more)."""
+    if op_def_registry.get(op) is None:
+        return None
     with tf.Graph().as_default() as graph:
         try:
             call = Call(op, inputs, attrs, shape_of=shape_of or (lambda value: value.shape))

@@ -5,7 +5,7 @@ import numpy
 
 from op_cases import CLOSE, MOVED, case, filled
 from layout_op_cases import NUMBERS, REALS
-from reference import BFLOAT16, COMPLEX, FLOATS, INF, NAN, f32, i32, i64, mixed, name_of, ramp, tf, zeros
+from reference import BFLOAT16, COMPLEX, FLOATS, INF, NAN, f32, i32, i64, mixed, name_of, ramp, text, tf, zeros
 
 PAIRS = i64([[0, 0], [0, 2], [1, 1], [2, 0], [2, 3]])
 SHUFFLED = PAIRS[[4, 1, 0, 3, 2]]
@@ -209,6 +209,44 @@ def reductions():
     case(op, i64([[0]]), f32([1]), i64([3]), fails=True)
 
 
+def sets():
+    types = (numpy.int8, numpy.int16, numpy.int32, numpy.int64, numpy.uint8, numpy.uint16, object)
+    operations = ("a-b", "B-A", "intersection", "Union")
+
+    def values(numbers, dtype):
+        return text([str(number) for number in numbers]) if dtype == object else numpy.array(numbers, dtype=dtype)
+
+    for dtype in types:
+        few, shape = values([5, 12, 5, 12, 9], dtype), SHAPE
+        dense = values([3, 1, 3, 2, 9, 9, 9, 9, 12, 5, 12, 5], dtype).reshape([3, 4])
+        other = values([2, 5, 2, 9, 8, 7, 5, 6, 12], dtype).reshape([3, 3])
+        case("SetSize", PAIRS, few, shape)
+        for operation in operations:
+            case("DenseToDenseSetOperation", dense, other, set_operation=operation)
+            case("DenseToSparseSetOperation", dense, PAIRS, few, shape, set_operation=operation)
+            case("SparseToSparseSetOperation", PAIRS, few, shape, PAIRS[1:4], values([12, 5, 1], dtype), i64([3, 7]), set_operation=operation)
+    cube = i64([[0, 1, 0], [0, 1, 1], [1, 0, 0]])
+    case("SetSize", cube, text(["b", "", "a"]), i64([2, 2, 3]), validate_indices=False)
+    case("SetSize", NONE, i32([]), SHAPE)
+    case("SetSize", NONE, i32([]), i64([0, 4]))
+    empty = zeros([3, 0], numpy.int32)
+    for operation in operations:
+        case("DenseToDenseSetOperation", empty, ramp([3, 2], numpy.int32), set_operation=operation)
+        case("DenseToSparseSetOperation", empty, PAIRS, i32([1, 2, 3, 4, 5]), SHAPE, set_operation=operation)
+        case("SparseToSparseSetOperation", NONE, i32([]), SHAPE, PAIRS, i32([1, 2, 3, 4, 5]), SHAPE, set_operation=operation)
+    five = i32([1, 2, 3, 4, 5])
+    for indices, shape in ((SHUFFLED, SHAPE), (PAIRS, i64([3, 3])), (PAIRS[[0, 0, 1, 2, 3]], SHAPE), (PAIRS, i64([3, 4, 1])), (PAIRS, i64([3, -4]))):
+        case("SetSize", indices, five, shape, fails=True)
+        case("DenseToSparseSetOperation", ramp([3, 2], numpy.int32), indices, five, shape, set_operation="union", fails=True)
+        case("SparseToSparseSetOperation", indices, five, shape, PAIRS, five, SHAPE, set_operation="union", fails=True)
+    case("SetSize", i64([[0]]), i32([1]), i64([1]), fails=True)
+    case("DenseToDenseSetOperation", ramp([3, 2], numpy.int32), ramp([2, 2], numpy.int32), set_operation="union", fails=True)
+    case("DenseToDenseSetOperation", ramp([3], numpy.int32), ramp([3], numpy.int32), set_operation="union", fails=True)
+    case("DenseToDenseSetOperation", ramp([3, 2], numpy.int32), ramp([3, 2], numpy.int32), set_operation="a+b", fails=True)
+    case("DenseToSparseSetOperation", ramp([2, 2], numpy.int32), PAIRS, five, SHAPE, set_operation="union", fails=True)
+    case("SparseToSparseSetOperation", PAIRS, five, SHAPE, PAIRS, five, i64([4, 4]), set_operation="union", fails=True)
+
+
 def protos(*sparse):
     """Each sparse tensor as three strings."""
     rows = [[tf.make_tensor_proto(part).SerializeToString() for part in tensor] for tensor in sparse]
@@ -242,4 +280,4 @@ def serialized():
     case("DeserializeManySparse", protos(one)[0], dtype=tf.float32, fails=True)
 
 
-FAMILIES = (serialized, segments, products, entries, empty_rows, unions, with_dense, reductions)
+FAMILIES = (serialized, sets, segments, products, entries, empty_rows, unions, with_dense, reductions)

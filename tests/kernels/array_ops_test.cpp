@@ -253,6 +253,20 @@ BOOST_AUTO_TEST_CASE(rows_are_dealt_out_and_stitched) {
                 {{"num_partitions", int64_t{2}}}, "partitions[1,1] = 5 is not in [0, 2)");
 }
 
+BOOST_AUTO_TEST_CASE(comparisons_are_packed_from_the_highest_bit_on) {
+  const auto bytes = [](const Shape& shape, std::initializer_list<uint8_t> values) {
+    return Tensor::of<uint8_t>(shape, values);
+  };
+  check_op(
+      "CompareAndBitpack",
+      {floats(Shape{2, 8}, {1, 0, 0, 0, 0, 0, 0, 2, 0.5F, 0.25F, 3, -1, NAN, 1, 1, 0}), Tensor::scalar(0.5F)},
+      {}, {bytes(Shape{2, 1}, {0x81, 0x26})});
+  check_op("CompareAndBitpack",
+           {Tensor::of<bool>(Shape{8}, {true, false, true, false, false, false, false, true}),
+            Tensor::scalar(true)},
+           {}, {bytes(Shape{1}, {0xA1})});  // a bool is its own bit
+}
+
 BOOST_AUTO_TEST_CASE(unique_keeps_the_first_of_each) {
   check_op("Unique", {ints({7, 3, 7, 1, 3})}, {}, {ints({7, 3, 1}), ints({0, 1, 0, 2, 1})});
   check_refused("Unique", {int_scalar(1)}, {}, "[]");

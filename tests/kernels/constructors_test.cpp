@@ -36,6 +36,13 @@ BOOST_AUTO_TEST_CASE(queues_yield_what_they_hold) {
   BOOST_TEST(queue_enqueue(g, queue, element).is_control());
 }
 
+BOOST_AUTO_TEST_CASE(ops_are_found_by_former_names) {
+  Graph graph(op_library()->ops);
+  const Scope g(graph);
+  const Output x = g.add_one("BatchCholesky", {placeholder(g, f32, {2, 3, 3})});
+  BOOST_TEST(graph.node(x.node).type() == "Cholesky");
+}
+
 BOOST_AUTO_TEST_CASE(tensors_of_other_graphs_are_refused) {
   Graph graph(op_library()->ops), other(op_library()->ops);
   const Scope g(graph), elsewhere(other);

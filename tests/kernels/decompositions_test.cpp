@@ -103,6 +103,17 @@ BOOST_AUTO_TEST_CASE(eigenvectors_and_values_multiply_to_the_matrix) {
   });
 }
 
+BOOST_AUTO_TEST_CASE(the_former_op_has_eigenvalues_above_their_vectors) {
+  for (const Shape& shape : {Shape{1, 1}, Shape{2, 4, 4}, Shape{40, 40}})
+    for (const DType dtype : {DType::Float, DType::Double}) {
+      const Tensor matrix = converted(random_doubles(shape, -1, 1), dtype);
+      const auto parts = run("SelfAdjointEigV2", {matrix});
+      const Tensor values = single(run("ExpandDims", {parts[0], int_scalar(-2)}));
+      const Tensor expected = single(run("ConcatV2", {values, parts[1], int_scalar(-2)}));
+      check_close(single(run("SelfAdjointEig", {matrix})), expected, dtype, "e above v");
+    }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace troupe::test

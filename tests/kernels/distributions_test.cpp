@@ -1,5 +1,6 @@
 // Tests of random ops whose distributions have parameters, and of candidate samplers: their means, deviations and frequencies,
 // within bounds of more than five standard errors.
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <map>
@@ -72,6 +73,42 @@ BOOST_AUTO_TEST_CASE(poisson_numbers_have_their_moments) {
   const Tensor undefined =
       one("RandomPoisson", {ints({}), doubles(Shape{3}, {-1, NAN, HUGE_VAL})}, {{"dtype", f64}});
   for (const double x : undefined.as<double>()) BOOST_TEST(std::isnan(x));
+}
+
+BOOST_AUTO_TEST_CASE(binomial_numbers_have_their_moments) {
+  const std::pair<double, double> experiments[] = {{1, 0.3},    {10, 0.3},   {10, 0.8},  {33, 0.3},
+                                                   {40, 0.5},   {100, 0.97}, {300, 0.2}, {1e5, 1e-5},
+                                                   {1e6, 0.75}, {1e12, 1e-3}};
+  for (const auto& [count, probability] : experiments) {
+    const Tensor drawn =
+        one("RandomBinomial", {ints({draws, 1}), doubles({}, {count}), doubles({}, {probability})},
+            {{"dtype", f64}});
+    const double mean = count * probability;
+    check_moments(drawn, 0, mean, std::sqrt(mean * (1 - probability)),
+                  std::to_string(count) + " experiments of " + std::to_string(probability));
+    for (const double x : drawn.as<double>()) BOOST_REQUIRE((x == std::floor(x) && x >= 0 && x <= count));
+  }
+  const Tensor certain = one("RandomBinomial", {ints({6}), doubles(Shape{6}, {9, 9.7, 9, 0.5, -1, 1e300}),
+                                                doubles(Shape{6}, {1, 2, -1, 0.5, 0.5, 1})});
+  const int64_t expected[] = {9, 9, 0, 0, 0, INT64_MAX};
+  for (size_t i = 0; i < 6; ++i) BOOST_TEST(certain.as<int64_t>()[i] == expected[i]);
+  const Tensor undefined =
+      one("RandomBinomial",
+          {ints({3}), doubles(Shape{3}, {9, NAN, HUGE_VAL}), doubles(Shape{3}, {NAN, 0.5, 0.5})},
+          {{"dtype", f64}});
+  for (const double x : undefined.as<double>()) BOOST_TEST(std::isnan(x));
+}
+
+BOOST_AUTO_TEST_CASE(binomial_numbers_have_their_frequencies) {
+  const double probability = 0.3;
+  const Tensor drawn = one("RandomBinomial", {ints({draws, 1}), doubles({}, {4}), doubles({}, {probability})},
+                           {{"dtype", i32}});
+  const double ways[] = {1, 4, 6, 4, 1};
+  for (int k = 0; k <= 4; ++k) {
+    const double p = ways[k] * std::pow(probability, k) * std::pow(1 - probability, 4 - k);
+    const auto count = static_cast<double>(std::ranges::count(drawn.as<int32_t>(), k));
+    BOOST_TEST(std::abs(count - draws * p) <= 6 * std::sqrt(draws * p * (1 - p)), k << ": " << count);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(truncated_normal_numbers_have_their_moments) {

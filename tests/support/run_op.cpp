@@ -51,6 +51,8 @@ bool has_counted_entries(const std::string& op) {
   static const std::set<std::string_view> ops = {"CTCBeamSearchDecoder",
                                                  "CTCGreedyDecoder",
                                                  "ComputeAccidentalHits",
+                                                 "DenseToDenseSetOperation",
+                                                 "DenseToSparseSetOperation",
                                                  "DeserializeManySparse",
                                                  "DeserializeSparse",
                                                  "SparseAdd",
@@ -60,7 +62,8 @@ bool has_counted_entries(const std::string& op) {
                                                  "SparseSlice",
                                                  "SparseSparseMaximum",
                                                  "SparseSparseMinimum",
-                                                 "SparseSplit"};
+                                                 "SparseSplit",
+                                                 "SparseToSparseSetOperation"};
   return ops.contains(op);
 }
 

@@ -74,8 +74,8 @@ void write_tensor(const Tensor& tensor, Out& out) {
     out.text({reinterpret_cast<const char*>(tensor.data()), tensor.bytes()});
 }
 
-/// A session, and the graph that grows with that of TensorFlow's session. Its random numbers differ from those of other sessions, but
-/// are the same in each run of a test: their seed is the id of the session.
+/// A session, and the graph that grows with that of TensorFlow's session. Its random numbers differ from those of other sessions,
+/// but are the same in each run of a test: their seed is the id of the session.
 class Opened {
  public:
   Opened(size_t cpus, Placement placement, uint64_t seed)

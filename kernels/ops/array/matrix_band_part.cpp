@@ -91,6 +91,7 @@ void band_gradient(GradientContext& context) {
 
 void add_matrix_band_part(OpLibrary& library) {
   library.op(OpDefBuilder("MatrixBandPart")
+                 .former_name("BatchMatrixBandPart")
                  .input("input: T")
                  .host_input("num_lower: Tindex")
                  .host_input("num_upper: Tindex")

@@ -402,6 +402,7 @@ OpDefBuilder versioned(OpDefBuilder op, const std::string& version) {
 
 OpDefBuilder matrix_diag_op(const std::string& version) {
   OpDefBuilder op("MatrixDiag" + version);
+  if (version.empty()) op.former_name("BatchMatrixDiag");
   op.input("diagonal: T");
   if (!version.empty())
     op.host_input("k: int32")
@@ -414,6 +415,7 @@ OpDefBuilder matrix_diag_op(const std::string& version) {
 
 OpDefBuilder matrix_diag_part_op(const std::string& version) {
   OpDefBuilder op("MatrixDiagPart" + version);
+  if (version.empty()) op.former_name("BatchMatrixDiagPart");
   op.input("input: T");
   if (!version.empty()) op.host_input("k: int32").host_input("padding_value: T");
   op.output("diagonal: T").shape(matrix_diag_part_shape).gradient(matrix_diag_part_gradient);
@@ -422,6 +424,7 @@ OpDefBuilder matrix_diag_part_op(const std::string& version) {
 
 OpDefBuilder matrix_set_diag_op(const std::string& version) {
   OpDefBuilder op("MatrixSetDiag" + version);
+  if (version.empty()) op.former_name("BatchMatrixSetDiag");
   op.input("input: T").input("diagonal: T");
   if (!version.empty()) op.host_input("k: int32");
   op.output("output: T").shape(matrix_set_diag_shape).gradient(matrix_set_diag_gradient);

@@ -118,6 +118,7 @@ Status compute_cholesky_grad(const CholeskyGradArguments& arguments, DeviceConte
 
 void add_cholesky_ops(OpLibrary& library) {
   library.op(OpDefBuilder("Cholesky")
+                 .former_name("BatchCholesky")
                  .input("input: T")
                  .output("output: T")
                  .attr("T: {double, float, half, complex64, complex128}")
@@ -126,6 +127,7 @@ void add_cholesky_ops(OpLibrary& library) {
                  .gradient(cholesky_gradient));
   library.kernel(cpu_kernel("Cholesky", check_cholesky, compute_cholesky).on("T", dtypes(MatrixTypes{})));
   library.op(OpDefBuilder("CholeskyGrad")
+                 .former_name("BatchCholeskyGrad")
                  .input("l: T")
                  .input("grad: T")
                  .output("output: T")

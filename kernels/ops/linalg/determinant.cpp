@@ -157,6 +157,7 @@ void log_determinant_gradient(GradientContext& context) {
 
 void add_determinant_ops(OpLibrary& library) {
   library.op(OpDefBuilder("MatrixDeterminant")
+                 .former_name("BatchMatrixDeterminant")
                  .input("input: T")
                  .output("output: T")
                  .attr("T: {half, float, double, complex64, complex128}")

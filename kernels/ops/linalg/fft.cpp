@@ -332,6 +332,7 @@ std::string lower_case(std::string text) {
 
 void add_complex_fft(OpLibrary& library, const std::string& name) {
   library.op(OpDefBuilder(name)
+                 .former_name("Batch" + name)
                  .input("input: Tcomplex")
                  .output("output: Tcomplex")
                  .attr("Tcomplex: {complex64, complex128} = complex64")

@@ -67,6 +67,7 @@ void inverse_gradient(GradientContext& context) {
 
 void add_matrix_inverse(OpLibrary& library) {
   library.op(OpDefBuilder("MatrixInverse")
+                 .former_name("BatchMatrixInverse")
                  .input("input: T")
                  .output("output: T")
                  .attr("adjoint: bool = false")

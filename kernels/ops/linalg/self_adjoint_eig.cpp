@@ -5,6 +5,8 @@
 // for elements that are not finite, and if the iterations do not converge.
 // The gradient is v (diag(de) + F o (v^H dv)) v^H for the lower triangle, with F(i, j) = 1 / (e(j) - e(i)) (Giles, "An extended
 // collection of matrix derivative results", 2008).
+// SelfAdjointEig(input), which SelfAdjointEigV2 replaced, has both in one output of n + 1 rows for matrices of n rows: the
+// eigenvalues, and below them v. Float and double. As in TensorFlow, it has no gradient.
 #include <Eigen/Eigenvalues>
 
 #include "kernels/constructors.h"
@@ -22,10 +24,13 @@ Status eig_shape(ShapeContext& context) {
   return {};
 }
 
+/// SelfAdjointEig has one output, which is e and v. Both hold something else between what belongs to two matrices.
 struct EigArguments {
   const Tensor& input;
   Tensor& e;
-  Tensor* v;  ///< null: only the eigenvalues are wanted
+  Tensor* v;               ///< null: only the eigenvalues are wanted
+  int64_t e_step, v_step;  ///< the number of elements from one matrix to the next
+  int64_t v_begin = 0;     ///< the first element of the eigenvectors of the first matrix
 };
 
 Result<EigArguments> check_eig(KernelContext& context) {
@@ -35,8 +40,34 @@ Result<EigArguments> check_eig(KernelContext& context) {
   const bool computes_v = context.node().attrs.get<bool>("compute_v");
   TROUPE_ASSIGN(Tensor* const e, context.output(0, e_shape));
   TROUPE_ASSIGN(Tensor* const v, context.output(1, computes_v ? input.shape() : Shape::vector(0)));
-  return EigArguments{input, *e, computes_v ? v : nullptr};
+  return EigArguments{input, *e, computes_v ? v : nullptr, shape.rows, shape.rows * shape.rows};
 }
+
+// ---- SelfAdjointEig
+
+/// The shape of the eigenvalues above the eigenvectors.
+Result<PartialShape> joined_shape(const PartialShape& input) {
+  TROUPE_ASSIGN(const MatrixShape shape, square_matrix_shape(input, "input"));
+  if (shape.rows == INT64_MAX) return invalid_argument("input of shape " + input.text() + " is too large");
+  return shape.with(shape.rows == unknown_dim ? unknown_dim : shape.rows + 1, shape.rows);
+}
+
+Status joined_eig_shape(ShapeContext& context) {
+  TROUPE_ASSIGN(PartialShape shape, joined_shape(context.input(0)));
+  context.set_output(0, std::move(shape));
+  return {};
+}
+
+Result<EigArguments> check_joined_eig(KernelContext& context) {
+  const Tensor& input = context.input(0);
+  TROUPE_ASSIGN(const PartialShape partial, joined_shape(input.shape()));
+  TROUPE_ASSIGN(const Shape shape, partial.to_shape(input.dtype()));
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
+  const int64_t n = shape[shape.rank() - 1];
+  return EigArguments{input, *output, output, (n + 1) * n, (n + 1) * n, n};
+}
+
+// ---- Computing
 
 template <class T>
 Status decompose(const EigArguments& arguments, DeviceContext& device) {
@@ -44,6 +75,7 @@ Status decompose(const EigArguments& arguments, DeviceContext& device) {
   const Matrices<const T> input(arguments.input);
   const int64_t n = input.rows();
   T* const e = arguments.e.write<T>().data();
+  T* const v = arguments.v ? arguments.v->write<T>().data() + arguments.v_begin : nullptr;
   const int mode = arguments.v ? Eigen::ComputeEigenvectors : Eigen::EigenvaluesOnly;
   return for_each_matrix(device.pool(), batch_size(arguments.input), 9 * n * n * n, [&] {
     return [&, solver = Eigen::SelfAdjointEigenSolver<Matrix<D>>(n),
@@ -56,10 +88,13 @@ Status decompose(const EigArguments& arguments, DeviceContext& device) {
         return matrix_error(
             arguments.input, "input", i,
             "Self-adjoint eigen decomposition was not successful. The input might not be valid.");
+      const auto matrix = static_cast<int64_t>(i);
       for (int64_t k = 0; k < n; ++k)
-        e[static_cast<int64_t>(i) * n + k] =
+        e[matrix * arguments.e_step + k] =
             static_cast<typename Eigen::NumTraits<T>::Real>(solver.eigenvalues()[k]);
-      if (arguments.v) Matrices<T>(*arguments.v)[i] = solver.eigenvectors().template cast<T>();
+      if (v)
+        Eigen::Map<MatrixByRows<T>>(v + matrix * arguments.v_step, n, n) =
+            solver.eigenvectors().template cast<T>();
       return {};
     };
   });
@@ -72,6 +107,8 @@ Status compute_eig(const EigArguments& arguments, DeviceContext& device) {
               [&]<class T>(std::type_identity<T>) { status = decompose<T>(arguments, device); });
   return status;
 }
+
+// ---- Gradient of SelfAdjointEigV2
 
 void eig_gradient(GradientContext& context) {
   const Scope& scope = context.scope();
@@ -93,6 +130,7 @@ void eig_gradient(GradientContext& context) {
 
 void add_self_adjoint_eig(OpLibrary& library) {
   library.op(OpDefBuilder("SelfAdjointEigV2")
+                 .former_name("BatchSelfAdjointEigV2")
                  .input("input: T")
                  .output("e: T")
                  .output("v: T")
@@ -102,6 +140,13 @@ void add_self_adjoint_eig(OpLibrary& library) {
                  .shape(eig_shape)
                  .gradient(eig_gradient));
   library.kernel(cpu_kernel("SelfAdjointEigV2", check_eig, compute_eig).on("T", dtypes(MatrixTypes{})));
+  library.op(OpDefBuilder("SelfAdjointEig")
+                 .former_name("BatchSelfAdjointEig")
+                 .input("input: T")
+                 .output("output: T")
+                 .attr("T: {double, float, half}")
+                 .shape(joined_eig_shape));
+  library.kernel(cpu_kernel("SelfAdjointEig", check_joined_eig, compute_eig).on("T", dtypes(FloatTypes{})));
 }
 
 }  // namespace troupe

@@ -174,6 +174,7 @@ void triangular_solve_gradient(GradientContext& context) {
 
 void add_matrix_solve_ops(OpLibrary& library) {
   library.op(OpDefBuilder("MatrixSolve")
+                 .former_name("BatchMatrixSolve")
                  .input("matrix: T")
                  .input("rhs: T")
                  .output("output: T")
@@ -184,6 +185,7 @@ void add_matrix_solve_ops(OpLibrary& library) {
                  .gradient(solve_gradient));
   library.kernel(cpu_kernel("MatrixSolve", check_solve<merge>, compute_solve).on("T", dtypes(MatrixTypes{})));
   library.op(OpDefBuilder("MatrixTriangularSolve")
+                 .former_name("BatchMatrixTriangularSolve")
                  .input("matrix: T")
                  .input("rhs: T")
                  .output("output: T")

@@ -169,6 +169,7 @@ void solve_ls_gradient(GradientContext& context) {
 
 void add_matrix_solve_ls(OpLibrary& library) {
   library.op(OpDefBuilder("MatrixSolveLs")
+                 .former_name("BatchMatrixSolveLs")
                  .input("matrix: T")
                  .input("rhs: T")
                  .host_input("l2_regularizer: double")

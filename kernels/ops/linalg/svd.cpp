@@ -199,6 +199,7 @@ void svd_gradient(GradientContext& context) {
 
 void add_svd(OpLibrary& library) {
   library.op(OpDefBuilder("Svd")
+                 .former_name("BatchSvd")
                  .input("input: T")
                  .output("s: T")
                  .output("u: T")

@@ -1,8 +1,14 @@
 // Cumulative sums and products along one axis.
 //   Cumsum(x, axis), Cumprod(x, axis)   element i of the result combines elements 0 .. i of x. `exclusive`: without element i,
 //                                       so that the first result is 0 or 1; `reverse`: from the end
+//   CumulativeLogsumexp(x, axis)        the same for the logarithms of sums of exponentials, of floats; the first result of an
+//                                       exclusive one is minus infinity
 // Any number type; integers wrap around; half and bfloat16 are rounded after each step. Elements are combined in their order.
 #include "kernels/ops/math/cumulative.h"
+
+#include <cmath>
+#include <limits>
+#include <numbers>
 
 #include "graph/build/gradients.h"
 #include "kernels/constructors.h"
@@ -67,6 +73,22 @@ void compute_cumulative(const CumulativeArguments& arguments, DeviceContext& dev
   });
 }
 
+/// log(exp(a) + exp(b)), without overflow.
+struct LogSumExp {
+  template <class T>
+  static T apply(T a, T b) {
+    if (a == b) return a + std::numbers::ln2_v<T>;  // of two infinities, too
+    const T most = a < b ? b : a, least = a < b ? a : b;
+    return most + std::log1p(std::exp(least - most));
+  }
+};
+
+void compute_logsumexp(const CumulativeArguments& arguments, DeviceContext& device) {
+  with_type(AllFloatTypes{}, arguments.x.dtype(), [&]<class T>(std::type_identity<T>) {
+    combine<LogSumExp, T>(device.pool(), arguments, T(-std::numeric_limits<ComputeType<T>>::infinity()));
+  });
+}
+
 // ---- Gradients
 
 Output accumulated(const GradientContext& context, Output x, const char* op, bool reverse) {
@@ -86,6 +108,20 @@ void product_gradient(GradientContext& context) {
   const Output weighted = mul(scope, context.gradient(), conjugate(scope, context.output(0)));
   const Output total = accumulated(context, weighted, "Cumsum", !context.attr<bool>("reverse"));
   context.set(0, div_no_nan(scope, total, conjugate(scope, context.input(0))));
+}
+
+/// The gradient of x is exp(x) times the sum of g exp(-result) over all results that come after it. Its positive and its negative
+/// terms are summed as logarithms, apart from each other, as in TensorFlow.
+void logsumexp_gradient(GradientContext& context) {
+  const Scope& scope = context.scope();
+  const auto sum_of_positive = [&](Output g) {
+    const Output logarithms = where_v2(scope, greater(scope, g, 0), log(scope, g), -HUGE_VAL);
+    const Output total = accumulated(context, sub(scope, logarithms, context.output(0)),
+                                     "CumulativeLogsumexp", !context.attr<bool>("reverse"));
+    return exp(scope, add(scope, total, context.input(0)));
+  };
+  const Output g = context.gradient();
+  context.set(0, sub(scope, sum_of_positive(g), sum_of_positive(neg(scope, g))));
 }
 
 }  // namespace
@@ -108,24 +144,29 @@ Result<CumulativeArguments> check_cumulative(KernelContext& context) {
 }
 
 void add_cumulative_ops(OpLibrary& library) {
-  const auto cumulative_op = [](const char* name, const char* constructor) {
+  const auto cumulative_op = [](const char* name, const char* types) {
     return OpDefBuilder(name)
         .input("x: T")
         .host_input("axis: Tidx")
         .output("out: T")
         .attr("exclusive: bool = false")
         .attr("reverse: bool = false")
-        .attr("T: numbertype")
+        .attr(types)
         .attr("Tidx: {int32, int64} = int32")
-        .constructor(std::string(constructor) + "(x, axis = 0, exclusive, reverse)")
         .shape(cumulative_shape);
   };
-  library.op(cumulative_op("Cumsum", "cumsum").gradient(sum_gradient));
+  library.op(cumulative_op("Cumsum", "T: numbertype")
+                 .constructor("cumsum(x, axis = 0, exclusive, reverse)")
+                 .gradient(sum_gradient));
   library.kernel(
       cpu_kernel("Cumsum", check_cumulative, compute_cumulative<Add, 0>).on("T", dtypes(NumberTypes{})));
-  library.op(cumulative_op("Cumprod", "cumprod").gradient(product_gradient));
+  library.op(cumulative_op("Cumprod", "T: numbertype")
+                 .constructor("cumprod(x, axis = 0, exclusive, reverse)")
+                 .gradient(product_gradient));
   library.kernel(
       cpu_kernel("Cumprod", check_cumulative, compute_cumulative<Mul, 1>).on("T", dtypes(NumberTypes{})));
+  library.op(cumulative_op("CumulativeLogsumexp", "T: floattype").gradient(logsumexp_gradient));
+  library.kernel(cpu_kernel("CumulativeLogsumexp", check_cumulative, compute_logsumexp));
 }
 
 }  // namespace troupe

@@ -1,5 +1,5 @@
-// Cumsum and Cumprod: the check on the host, and the arguments that it returns to the compute function of each type of device
-// (kernels/core/checked_kernel.h). Any thread may call the check.
+// Cumsum, Cumprod and CumulativeLogsumexp: the check on the host, and the arguments that it returns to the compute function of each
+// type of device (kernels/core/checked_kernel.h). Any thread may call the check.
 #pragma once
 
 #include "kernels/core/checked_kernel.h"
@@ -16,7 +16,7 @@ struct CumulativeArguments {
   bool reverse;    ///< if true, lines run from their ends
 };
 
-/// Checks Cumsum and Cumprod. Fails with InvalidArgument if the axis is outside [-rank, rank).
+/// Checks all three ops. Fails with InvalidArgument if the axis is outside [-rank, rank).
 Result<CumulativeArguments> check_cumulative(KernelContext& context);
 
 }  // namespace troupe

@@ -11,6 +11,9 @@
 //     the gradient by the input, whose shape is input_sizes
 //   ...BackpropFilter(input, filter_sizes, out_backprop)
 //     the gradient by the filter, whose shape is filter_sizes
+//   Conv3DBackpropInput, Conv3DBackpropFilter(input, filter, out_backprop)
+//     the same, which Conv3DBackpropInputV2 and Conv3DBackpropFilterV2 replaced: they take images or filters of that shape, and
+//     read only the shape; channels are last; half, float, double. As in TensorFlow, they have no gradient.
 // Padding is SAME, VALID or, in two dimensions, EXPLICIT. The types are float, double, half and bfloat16; Conv2D and its gradients
 // have int32, too.
 #include "kernels/ops/nn/convolution.h"
@@ -23,14 +26,16 @@
 namespace troupe {
 namespace {
 
-/// The ops of a family: one for each pass.
+/// The ops of a family: one for each pass, and those that take tensors instead of sizes; null: there are none.
 struct Family {
   const char* names[3];
   bool depthwise;
   size_t rank;
   const char* constructor;
+  const char* unsized_names[3] = {};
 
   const char* name(ConvolutionPass pass) const { return names[static_cast<size_t>(pass)]; }
+  const char* unsized_name(ConvolutionPass pass) const { return unsized_names[static_cast<size_t>(pass)]; }
 };
 constexpr Family families[] = {
     {{"Conv2D", "Conv2DBackpropInput", "Conv2DBackpropFilter"},
@@ -40,17 +45,30 @@ constexpr Family families[] = {
     {{"Conv3D", "Conv3DBackpropInputV2", "Conv3DBackpropFilterV2"},
      false,
      5,
-     "conv3d(input, filter, strides, padding, data_format, dilations)"},
+     "conv3d(input, filter, strides, padding, data_format, dilations)",
+     {nullptr, "Conv3DBackpropInput", "Conv3DBackpropFilter"}},
     {{"DepthwiseConv2dNative", "DepthwiseConv2dNativeBackpropInput", "DepthwiseConv2dNativeBackpropFilter"},
      true,
      4,
      "depthwise_conv2d(input, filter, strides, padding, data_format, dilations, explicit_paddings)"}};
 
+/// Returns whether the node is a gradient that takes images, or a filter, instead of their sizes.
+bool is_unsized(const Node& node, const Family& family) {
+  return std::ranges::any_of(family.unsized_names,
+                             [&](const char* name) { return name && node.type() == name; });
+}
+
 const Family& family_of(const Node& node) {
-  for (const Family& family : families)
+  for (const Family& family : families) {
+    if (is_unsized(node, family)) return family;
     for (const char* name : family.names)
       if (node.type() == name) return family;
+  }
   return families[0];
+}
+
+Result<ImageAxes> axes_of(const Node& node) {
+  return is_unsized(node, family_of(node)) ? image_axes("NDHWC") : image_axes(node);
 }
 
 // ---- Sizes
@@ -88,7 +106,7 @@ Result<int64_t> groups_of(const Dimensions& of, bool depthwise) {
 Result<Dimensions> dimensions_of(const Node& node, Dims images, Dims filter) {
   const Family& family = family_of(node);
   Dimensions result;
-  TROUPE_ASSIGN(result.axes, image_axes(node));
+  TROUPE_ASSIGN(result.axes, axes_of(node));
   if (images.size() != family.rank || filter.size() != family.rank)
     return invalid_argument("input " + text_of(images) + " and filter " + text_of(filter) +
                             " must both be of rank " + std::to_string(family.rank));
@@ -151,6 +169,16 @@ Status gradient_shape(ShapeContext& context) {
   return {};
 }
 
+/// The shape of input `like`; all inputs have the family's rank.
+template <size_t like>
+Status unsized_gradient_shape(ShapeContext& context) {
+  const size_t rank = family_of(context.node()).rank;
+  for (const size_t i : {1 - like, size_t{2}}) TROUPE_RETURN_IF_FAILED(context.with_rank(i, rank).status());
+  TROUPE_ASSIGN(PartialShape shape, context.with_rank(like, rank));
+  context.set_output(0, std::move(shape));
+  return {};
+}
+
 // ---- Computing
 
 /// Copies images between the layouts [batch, channels, positions] and [batch, positions, channels].
@@ -204,8 +232,8 @@ class ConvolutionCompute {
   Convolution convolution_;
 };
 
-KernelDef convolution_kernel(const Family& family, ConvolutionPass pass) {
-  return kernel_on("CPU", family.name(pass), [pass](const PrepareContext&) {
+KernelDef convolution_kernel(const char* op, ConvolutionPass pass) {
+  return kernel_on("CPU", op, [pass](const PrepareContext&) {
     return Result<std::unique_ptr<Kernel>>(make_kernel(ConvolutionCheck(pass), ConvolutionCompute(pass)));
   });
 }
@@ -243,6 +271,24 @@ void filter_gradient_gradient(GradientContext& context) {
   context.set(2, other_pass(context, ConvolutionPass::Forward, {images, gradient}));
 }
 
+/// Adds a gradient that takes images, or a filter, instead of their sizes, if the family has one.
+void add_unsized_gradient(OpLibrary& library, const Family& family, ConvolutionPass pass,
+                          ShapeFunction shape) {
+  const char* const name = family.unsized_name(pass);
+  if (!name) return;
+  library.op(OpDefBuilder(name)
+                 .input("input: T")
+                 .input("filter: T")
+                 .input("out_backprop: T")
+                 .output("output: T")
+                 .attr("T: {half, float, double}")
+                 .attr("strides: list(int) >= 5")
+                 .attr("padding: {'SAME', 'VALID'}")
+                 .attr("dilations: list(int) = [1, 1, 1, 1, 1]")
+                 .shape(shape));
+  library.kernel(convolution_kernel(name, pass));
+}
+
 }  // namespace
 
 Result<PartialShape> convolution_shape(const Node& node, const PartialShape& images,
@@ -276,10 +322,11 @@ Result<ConvolutionArguments> ConvolutionCheck::operator()(KernelContext& context
   const bool image_gradient = pass_ == ConvolutionPass::ImageGradient,
              filter_gradient = pass_ == ConvolutionPass::FilterGradient;
   Dims images(context.input(0).shape().dims()), filter(context.input(1).shape().dims());
-  if (image_gradient) {
+  const bool sized = !is_unsized(context.node(), family_of(context.node()));
+  if (image_gradient && sized) {
     TROUPE_ASSIGN(images, integer_vector(context.input(0), "input_sizes"));
   }
-  if (filter_gradient) {
+  if (filter_gradient && sized) {
     TROUPE_ASSIGN(filter, integer_vector(context.input(1), "filter_sizes"));
   }
   const DType dtype = context.node().output_types[0].dtype;
@@ -294,7 +341,7 @@ Result<ConvolutionArguments> ConvolutionCheck::operator()(KernelContext& context
   TROUPE_ASSIGN(Tensor* const out, context.output(0, image_gradient    ? image_shape
                                                      : filter_gradient ? filter_shape
                                                                        : forward.output));
-  TROUPE_ASSIGN(const ImageAxes axes, image_axes(context.node()));
+  TROUPE_ASSIGN(const ImageAxes axes, axes_of(context.node()));
   const Tensor& a = context.input(image_gradient ? 2 : 0);
   const Tensor& b = context.input(filter_gradient ? 2 : 1);
   return ConvolutionArguments{a, b, *out, std::move(forward.sizes), axes.channels_last(), forward.empty};
@@ -330,7 +377,9 @@ void add_convolution_ops(OpLibrary& library) {
                    .input("out_backprop: T"));
     for (const auto pass :
          {ConvolutionPass::Forward, ConvolutionPass::ImageGradient, ConvolutionPass::FilterGradient})
-      library.kernel(convolution_kernel(family, pass));
+      library.kernel(convolution_kernel(family.name(pass), pass));
+    add_unsized_gradient(library, family, ConvolutionPass::ImageGradient, unsized_gradient_shape<0>);
+    add_unsized_gradient(library, family, ConvolutionPass::FilterGradient, unsized_gradient_shape<1>);
   }
 }
 

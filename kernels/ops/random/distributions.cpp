@@ -10,13 +10,14 @@
 //                                 normal distributions on an interval. Dimension 0 of the output is the batch; each parameter is a
 //                                 scalar or has one number for each batch. InvalidArgument unless stdevs > 0 and minvals < maxvals.
 // Element i of the output takes its bits from the groups 256 i, 256 i + 1, ... (Draws in generator.h).
+#include "kernels/ops/random/distributions.h"
+
 #include <algorithm>
 
 #include "kernels/constructors.h"
 #include "kernels/core/arguments.h"
 #include "kernels/core/checked_kernel.h"
 #include "kernels/core/parallel.h"
-#include "kernels/core/type_dispatch.h"
 #include "kernels/ops/broadcast_gradients.h"
 #include "kernels/ops/random/generator.h"
 
@@ -42,12 +43,6 @@ double draw_small_poisson(double rate, Draws& draws) {
   double events = 0;
   for (double product = draws.positive(); product > least; product *= draws.positive()) ++events;
   return events;
-}
-
-/// Returns the logarithm of the factorial of a whole number; unlike std::lgamma, writes no global variable.
-double log_factorial(double number) {
-  int sign = 0;
-  return lgamma_r(number + 1, &sign);
 }
 
 /// Hörmann's algorithm PTRS.
@@ -121,28 +116,6 @@ Status sampled_shape(ShapeContext& context) {
   return {};
 }
 
-template <class T>
-double number(T value) {
-  if constexpr (std::is_arithmetic_v<T>)
-    return static_cast<double>(value);
-  else
-    return double{static_cast<float>(value)};
-}
-
-template <class T>
-T rounded(double value) {
-  if constexpr (std::is_integral_v<T>)
-    return value >= static_cast<double>(std::numeric_limits<T>::max()) ? std::numeric_limits<T>::max()
-           : std::isnan(value)                                         ? T{0}
-                                                                       : static_cast<T>(value);
-  else if constexpr (std::is_floating_point_v<T>)
-    return static_cast<T>(value);
-  else
-    return T(static_cast<float>(value));
-}
-
-using SampledTypes = TypeList<Half, float, double, int32_t, int64_t>;
-
 template <auto Draw>
 void compute_sampled(const SampledArguments& arguments, DeviceContext& device) {
   const Tensor& parameters = arguments.parameters;
@@ -151,7 +124,6 @@ void compute_sampled(const SampledArguments& arguments, DeviceContext& device) {
     with_type(SampledTypes{}, output.dtype(), [&]<class T>(std::type_identity<T>) {
       const auto from = parameters.as<P>();
       const auto to = output.template write<T>();
-      constexpr size_t cost_of_draw = 1024;
       parallel_items(device.pool(), to.size(), cost_of_draw, [&](size_t begin, size_t end) {
         for (size_t i = begin; i < end; ++i) {
           Draws draws(arguments.philox, i);
@@ -180,11 +152,6 @@ struct TruncatedArguments {
 };
 
 template <class T>
-double parameter(const Tensor& tensor, size_t batch) {
-  return number(tensor.as<T>()[tensor.elements() == 1 ? 0 : batch]);
-}
-
-template <class T>
 Status check_parameters(const TruncatedArguments& arguments, size_t batches) {
   for (size_t i = 0; i < batches; ++i) {
     const double deviation = parameter<T>(arguments.deviations, i), least = parameter<T>(arguments.least, i),
@@ -204,14 +171,7 @@ Status check_parameters(const TruncatedArguments& arguments, size_t batches) {
 
 Result<TruncatedArguments> check_truncated(KernelContext& context) {
   TROUPE_ASSIGN(const Dims dims, integer_vector(context.input(0), "shape"));
-  if (dims.empty()) return invalid_argument("shape has no dimensions; the first is the batch");
-  for (size_t i = 1; i < 5; ++i) {
-    const Shape& shape = context.input(i).shape();
-    if (shape.is_scalar() || (shape.rank() == 1 && (shape[0] == 1 || shape[0] == dims[0]))) continue;
-    return invalid_argument(context.node().op->inputs[i].name + " of shape " + shape.text() +
-                            " must be a scalar or have " + std::to_string(dims[0]) +
-                            " elements, one for each batch");
-  }
+  TROUPE_RETURN_IF_FAILED(check_batch_parameters(context, dims));
   TROUPE_ASSIGN(Tensor* const output, random_output(context));
   const auto batches = static_cast<size_t>(dims[0]);
   const TruncatedArguments arguments{context.input(1),
@@ -227,7 +187,6 @@ Result<TruncatedArguments> check_truncated(KernelContext& context) {
 template <class T>
 void compute_batches(const TruncatedArguments& arguments, Pool& pool) {
   const auto to = arguments.output.write<T>();
-  constexpr size_t cost_of_draw = 1024;
   parallel_items(pool, to.size(), cost_of_draw, [&](size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i) {
       const size_t batch = i / arguments.per_batch;
@@ -250,14 +209,6 @@ Status compute_truncated(const TruncatedArguments& arguments, DeviceContext& dev
     if (status.ok()) compute_batches<T>(arguments, device.pool());
   });
   return status;
-}
-
-Status truncated_shape(ShapeContext& context) {
-  for (size_t i = 1; i < 5; ++i)
-    if (const PartialShape& parameter = context.input(i); parameter.known_rank() && parameter.rank() > 1)
-      return invalid_argument(context.node().op->inputs[i].name + " of shape " + parameter.text() +
-                              " must be a scalar or a vector");
-  return random_shape(context);
 }
 
 void add_poisson(OpLibrary& library) {
@@ -283,6 +234,26 @@ void add_poisson(OpLibrary& library) {
 
 }  // namespace
 
+Status check_batch_parameters(const KernelContext& context, std::span<const int64_t> dims) {
+  if (dims.empty()) return invalid_argument("shape has no dimensions; the first is the batch");
+  for (size_t i = 1; i < context.inputs(); ++i) {
+    const Shape& shape = context.input(i).shape();
+    if (shape.is_scalar() || (shape.rank() == 1 && (shape[0] == 1 || shape[0] == dims[0]))) continue;
+    return invalid_argument(context.node().op->inputs[i].name + " of shape " + shape.text() +
+                            " must be a scalar or have " + std::to_string(dims[0]) +
+                            " elements, one for each batch");
+  }
+  return {};
+}
+
+Status batched_shape(ShapeContext& context) {
+  for (size_t i = 1; i < context.inputs(); ++i)
+    if (const PartialShape& parameter = context.input(i); parameter.known_rank() && parameter.rank() > 1)
+      return invalid_argument(context.node().op->inputs[i].name + " of shape " + parameter.text() +
+                              " must be a scalar or a vector");
+  return random_shape(context);
+}
+
 void add_distribution_ops(OpLibrary& library) {
   library.op(random_op("RandomGamma")
                  .host_input("shape: S")
@@ -306,7 +277,7 @@ void add_distribution_ops(OpLibrary& library) {
           .attr("dtype: {half, float, double}")
           .attr("T: {int32, int64}")
           .constructor("parameterized_truncated_normal(shape, means, stdevs, minvals, maxvals, seed, seed2)")
-          .shape(truncated_shape)
+          .shape(batched_shape)
           .not_differentiable());
   library.kernel(cpu_kernel("ParameterizedTruncatedNormal", check_truncated, compute_truncated));
 }

@@ -15,12 +15,15 @@ const OpCases& all_cases() {
     add_local_cases(result);
     add_lookup_cases(result);
     add_math_cases(result);
+    add_matrix_cases(result);
     add_nn_cases(result);
     add_norm_cases(result);
+    add_patch_cases(result);
     add_pool_cases(result);
     add_quantized_cases(result);
     add_random_cases(result);
     add_selection_cases(result);
+    add_set_cases(result);
     add_sparse_cases(result);
     add_sparse_layout_cases(result);
     add_special_cases(result);

@@ -139,6 +139,33 @@ void add_cube_cases(OpCases& cases) {
   cases.bad("Conv3DBackpropFilterV2", {x, ints({2, 2, 2, 2, 7}), x}, same, "out_backprop");
 }
 
+/// The gradients that take images and filters instead of their sizes.
+void add_unsized_cases(OpCases& cases) {
+  const char *const image = "Conv3DBackpropInput", *const filter = "Conv3DBackpropFilter";
+  const auto add = [&](const Attributes& attrs, const Shape& images, const Shape& filters,
+                       const Shape& outputs, DType dtype) {
+    const std::vector<Tensor> inputs = {converted(random_doubles(images, -1, 1, 31), dtype),
+                                        converted(random_doubles(filters, -1, 1, 32), dtype),
+                                        converted(random_doubles(outputs, -1, 1, 33), dtype)};
+    for (const char* op : {image, filter}) cases.good(op, inputs, attrs);
+  };
+  const Attributes same = attributes({1, 1, 1, 1, 1}, "SAME");
+  for (const DType dtype : {DType::Double, DType::Float, DType::Half})
+    add(same, Shape{1, 3, 2, 3, 2}, Shape{2, 2, 3, 2, 2}, Shape{1, 3, 2, 3, 2}, dtype);
+  add(attributes({1, 2, 1, 2, 1}, "VALID"), Shape{1, 4, 3, 5, 1}, Shape{2, 2, 1, 1, 2}, Shape{1, 2, 2, 3, 2},
+      DType::Double);
+  add(same, Shape{1, 3, 5, 3, 1}, Shape{1, 3, 1, 1, 3}, Shape{1, 3, 5, 3, 3}, DType::Float);
+  add(same, Shape{0, 3, 3, 3, 2}, Shape{2, 2, 2, 2, 3}, Shape{0, 3, 3, 3, 3}, DType::Float);
+  const Tensor x = random_doubles(Shape{1, 3, 3, 3, 2}, 0, 1), w = random_doubles(Shape{2, 2, 2, 2, 3}, 0, 1);
+  for (const char* op : {image, filter}) {
+    cases.bad(op, {doubles({}, {1}), w, x}, same, "rank");
+    cases.bad(op, {x, random_doubles(Shape{2, 2, 2, 2}, 0, 1), x}, same, "rank");
+    cases.bad(op, {x, w, x}, same, "out_backprop has shape [1,3,3,3,2]");
+    cases.bad(op, {x, random_doubles(Shape{2, 2, 2, 3, 3}, 0, 1), x}, same, "for 2 input channels");
+    cases.bad(op, {x, w, x}, attributes({1, 1, 1, 0, 1}, "SAME"), "stride");
+  }
+}
+
 void add_depthwise_cases(OpCases& cases) {
   const Attributes same = attributes({1, 1, 1, 1}, "SAME");
   add_passes(cases, depthwise, same, Shape{2, 4, 3, 3}, Shape{3, 2, 3, 2}, Shape{2, 4, 3, 6});
@@ -219,6 +246,7 @@ void add_convolution_cases(OpCases& cases) {
   add_flat_cases(cases);
   add_bad_cases(cases, flat);
   add_cube_cases(cases);
+  add_unsized_cases(cases);
   add_depthwise_cases(cases);
   add_bad_cases(cases, depthwise);
 }

@@ -1,41 +1,8 @@
 // Samples of the ops of linear algebra, of Fourier transforms and of complex numbers.
-#include "tests/kernels/cases/all_cases.h"
+#include "tests/kernels/cases/linalg_case_support.h"
 
 namespace troupe::test {
 namespace {
-
-Tensor filled(const Shape& shape, uint64_t seed = 1) { return random_doubles(shape, 1, 9, seed); }
-Tensor one(double value = 1) { return doubles({}, {value}); }
-Tensor as_floats(const Tensor& tensor) { return converted(tensor, f32); }
-
-/// Returns complex numbers whose parts are between -1 and 1.
-Tensor complex_numbers(const Shape& shape, uint64_t seed = 1, DType dtype = DType::Complex128) {
-  Tensor result = value_or_throw(Tensor::allocate(DType::Complex128, shape));
-  const Tensor parts = random_doubles(Shape::vector(2 * shape.elements()), -1, 1, seed);
-  std::ranges::copy(parts.as<double>(), reinterpret_cast<double*>(result.mutable_data()));
-  return converted(result, dtype);
-}
-
-/// Adds 1 to 10 to the diagonals of random matrices, so that they are invertible and, as far as their lower triangle says, positive
-/// definite.
-Tensor strong_matrices(const Shape& shape, DType dtype = DType::Double, uint64_t seed = 1) {
-  Tensor result = complex_numbers(shape, seed);
-  if (dtype == DType::Double || dtype == DType::Float) result = random_doubles(shape, -1, 1, seed);
-  const auto rows = static_cast<size_t>(shape[shape.rank() - 2]),
-             n = static_cast<size_t>(shape[shape.rank() - 1]);
-  for (size_t i = 0; i < static_cast<size_t>(shape.elements()); ++i) {
-    const size_t row = i / n % rows, column = i % n;
-    if (row != column) continue;
-    const double strength = static_cast<double>(2 * n + row);
-    if (result.dtype() == DType::Double)
-      result.write<double>()[i] = strength;
-    else
-      result.write<std::complex<double>>()[i] = strength;
-  }
-  return converted(result, dtype);
-}
-
-constexpr std::array matrix_types = {DType::Double, DType::Float, DType::Complex64, DType::Complex128};
 
 // ---- Complex numbers
 
@@ -62,28 +29,6 @@ void add_complex_cases(OpCases& cases) {
 }
 
 // ---- Square matrices
-
-void add_bad_squares(OpCases& cases, const char* op, const Attributes& attrs = {}) {
-  cases.bad(op, {filled(Shape{2, 3})}, attrs, "[2,3] holds matrices that are not square");
-  cases.bad(op, {filled(Shape{3})}, attrs, "[3] holds no matrices");
-  cases.bad(op, {one()}, attrs, "[] holds no matrices");
-  cases.bad(op, {ints(Shape{1, 1}, {1})}, attrs, "T is int32");
-}
-
-/// Samples of an op of square matrices in every type.
-void add_squares(OpCases& cases, const char* op, const Attributes& attrs = {}) {
-  for (const DType dtype : matrix_types) {
-    cases.good(op, {strong_matrices(Shape{3, 3}, dtype)}, attrs);
-    cases.good(op, {strong_matrices(Shape{2, 1, 2, 2}, dtype)}, attrs);
-  }
-  cases.good(op, {strong_matrices(Shape{1, 1})}, attrs);
-  cases.good(op, {filled(Shape{0, 0})}, attrs);
-  cases.good(op, {as_floats(filled(Shape{0, 3, 3}))}, attrs);
-  cases.good(op, {as_floats(filled(Shape{5, 0, 0}))}, attrs);
-  cases.good(op, {strong_matrices(Shape{67, 67}, DType::Float)}, attrs);
-  cases.good(op, {strong_matrices(Shape{400, 9, 9}, DType::Float)}, attrs);
-  add_bad_squares(cases, op, attrs);
-}
 
 void add_square_cases(OpCases& cases) {
   const double nan = std::numeric_limits<double>::quiet_NaN();

@@ -1,4 +1,6 @@
-// Samples of the ops that write at positions, search in lists and count, and of the ops of vectors and patches.
+// Samples of the ops that write at positions, search in lists and count, and of the ops of vectors and positions.
+#include <cmath>
+
 #include "tests/kernels/cases/all_cases.h"
 
 namespace troupe::test {
@@ -223,40 +225,38 @@ void add_cross_cases(OpCases& cases) {
   cases.bad("Cross", {filled(Shape{1, 3}), filled(Shape{3})}, {}, "[1,3]");
 }
 
-using Pair = std::pair<int64_t, int64_t>;
-Attributes patches(Pair size, Pair stride, Pair rate, const char* padding) {
-  const auto list = [](Pair pair) { return std::vector<int64_t>{1, pair.first, pair.second, 1}; };
-  return {{"ksizes", list(size)},
-          {"strides", list(stride)},
-          {"rates", list(rate)},
-          {"padding", std::string(padding)}};
+void add_unravel_cases(OpCases& cases) {
+  const char* const op = "UnravelIndex";
+  cases.good_in_every_type(op, {ints({0, 5, 2, 4, 4}), ints({2, 3})});
+  cases.good(op, {int_scalar(7), ints({2, 2, 3})});
+  cases.good(op, {ints({}), ints({2, 3})});
+  cases.good(op, {ints({0, 0}), ints({})});
+  cases.good(op, {int_scalar(0), ints({1})});
+  cases.good(op, {longs({INT64_MAX - 1}), longs({INT64_MAX})});
+  cases.good(op, {converted(random_doubles(Shape{70001}, 0, 30000), i32), ints({10, 30, 1, 100})});
+  cases.bad(op, {ints({0, 6}), ints({2, 3})}, {}, "indices[1] = 6 is not in [0, 6)");
+  cases.bad(op, {int_scalar(-1), ints({2, 3})}, {}, "indices = -1 is not in [0, 6)");
+  cases.bad(op, {int_scalar(1), ints({})}, {}, "indices = 1 is not in [0, 1)");
+  cases.bad(op, {ints({0}), ints({2, 0})}, {}, "dims = [2,0] has the element 0; all must be positive");
+  cases.bad(op, {ints({0}), ints({-2, 3})}, {}, "dims = [-2,3] has the element -2");
+  cases.bad(op, {longs({0}), longs({INT64_MAX, 2})}, {}, "has a product of more than 2^63 - 1");
+  cases.bad(op, {ints(Shape{1, 1}, {0}), ints({2})}, {},
+            "indices of shape [1,1] must be a scalar or a vector");
+  cases.bad(op, {ints({0}), int_scalar(2)}, {}, "dims");
 }
 
-void add_patches_cases(OpCases& cases) {
-  const char* const op = "ExtractImagePatches";
-  const Tensor images = filled(Shape{2, 5, 6, 3});
-  for (const char* padding : {"SAME", "VALID"}) {
-    cases.good_in_every_type(op, {images}, patches({2, 3}, {1, 2}, {1, 1}, padding));
-    cases.good(op, {images}, patches({3, 2}, {2, 1}, {2, 3}, padding));
-    cases.good(op, {images}, patches({1, 1}, {3, 4}, {1, 1}, padding));
-    cases.good(op, {filled(Shape{0, 5, 6, 3})}, patches({2, 2}, {1, 1}, {1, 1}, padding));
-    cases.good(op, {filled(Shape{1, 5, 6, 0})}, patches({2, 2}, {1, 1}, {1, 1}, padding));
-    cases.good(op, {filled(Shape{1, 0, 6, 2})}, patches({2, 2}, {1, 1}, {1, 1}, padding));
-    cases.good(op, {filled(Shape{1, 2, 2, 1})}, patches({5, 5}, {1, 1}, {1, 1}, padding));
-    cases.good(op, {large(Shape{3, 65, 70, 5})}, patches({3, 3}, {1, 1}, {1, 1}, padding));
-    cases.bad(op, {filled(Shape{5, 6, 3})}, patches({2, 2}, {1, 1}, {1, 1}, padding), "");
-    cases.bad(op, {one()}, patches({2, 2}, {1, 1}, {1, 1}, padding), "");
-    cases.bad(op, {images}, patches({0, 2}, {1, 1}, {1, 1}, padding), "ksizes is [1,0,2,1]");
-    cases.bad(op, {images}, patches({2, 2}, {1, -1}, {1, 1}, padding), "strides is [1,1,-1,1]");
-    cases.bad(op, {images}, patches({2, 2}, {1, 1}, {0, 1}, padding), "rates is [1,0,1,1]");
-    cases.bad(op, {images}, patches({INT64_MAX, 2}, {1, 1}, {2, 1}, padding), "are too large");
-    cases.bad(op, {images}, patches({INT64_MAX / 2, 2}, {1, 1}, {1, 1}, padding), "too large");
-  }
-  Attributes attrs = patches({2, 2}, {1, 1}, {1, 1}, "SAME");
-  attrs.set("ksizes", std::vector<int64_t>{2, 1, 1, 1});
-  cases.bad(op, {images}, attrs, "ksizes is [2,1,1,1]");
-  attrs.set("ksizes", std::vector<int64_t>{1, 2, 2, 1, 1});
-  cases.bad(op, {images}, attrs, "ksizes is [1,2,2,1,1]");
+void add_bitpack_cases(OpCases& cases) {
+  const char* const op = "CompareAndBitpack";
+  cases.good_in_every_type(op, {filled(Shape{3, 8}), one(5)});
+  cases.good(op, {converted(ints({0, 1, 1, 0, 1, 0, 0, 1}), DType::Bool), bools({}, {true})});
+  cases.good(op, {floats(Shape{8}, {NAN, 1, -HUGE_VALF, HUGE_VALF, 0, -0.0F, 2, 3}), floats({}, {0})});
+  cases.good(op, {filled(Shape{0, 16}), one()});
+  cases.good(op, {filled(Shape{3, 0}), one()});
+  cases.good(op, {large(Shape{333, 1000}), floats({}, {4.5F})});
+  cases.bad(op, {filled(Shape{8, 3}), one()}, {},
+            "[8,3]: the size of the last dimension must be a multiple of 8");
+  cases.bad(op, {one(), one()}, {}, "input is a scalar");
+  cases.bad(op, {filled(Shape{8}), filled(Shape{1})}, {}, "threshold of shape [1]");
 }
 
 }  // namespace
@@ -272,7 +272,8 @@ void add_lookup_cases(OpCases& cases) {
   add_sorted_search_cases(cases);
   add_edit_distance_cases(cases);
   add_cross_cases(cases);
-  add_patches_cases(cases);
+  add_unravel_cases(cases);
+  add_bitpack_cases(cases);
 }
 
 }  // namespace troupe::test

@@ -86,6 +86,26 @@ void add_distribution_cases(OpCases& cases) {
   cases.bad(op, {ints({}), one, one, one, one}, seed, "shape has no dimensions");
 }
 
+void add_binomial_cases(OpCases& cases) {
+  const char* const op = "RandomBinomial";
+  const Tensor counts = doubles(Shape{3}, {5, 100, 1e9}), half = doubles({}, {0.5});
+  cases.good_in_every_type(op, {ints({3, 7}), ints({4, 30, 900}), int_scalar(1)}, seed);
+  cases.good(op, {ints({3, 501}), counts, half}, seed);
+  cases.good(op, {ints({7}), doubles(Shape{7}, {0, -3, NAN, HUGE_VAL, 1e300, 2.9, 50}), half}, seed);
+  cases.good(op, {ints({6, 3}), doubles(Shape{1}, {40}), doubles(Shape{6}, {0, -1, 1, 2, NAN, 1e-300})},
+             seed);
+  for (const DType dtype : {DType::Half, DType::Float})
+    cases.good(op, {ints({5}), converted(doubles({}, {40}), dtype), converted(half, dtype)}, seed);
+  cases.good(op, {ints({0, 5}), doubles(Shape{0}, {}), half}, seed);
+  cases.good(op, {ints({3, 0}), counts, half}, seed);
+  cases.bad(op, {ints({2, 3}), counts, half}, seed,
+            "counts of shape [3] must be a scalar or have 2 elements");
+  cases.bad(op, {ints({3, 3}), counts, doubles(Shape{1, 1}, {1})}, seed,
+            "probs of shape [1,1] must be a scalar");
+  cases.bad(op, {ints({}), half, half}, seed, "shape has no dimensions");
+  cases.bad(op, {ints({3, -1}), half, half}, seed, "-1");
+}
+
 void add_candidate_cases(OpCases& cases) {
   const Tensor classes = Tensor::vector<int64_t>({1, 2, 0, 4, 3, 3});
   const Tensor matrix = classes.reshaped(Shape{3, 2});
@@ -164,6 +184,7 @@ void add_random_cases(OpCases& cases) {
   add_stateless_cases(cases);
   add_category_cases(cases);
   add_distribution_cases(cases);
+  add_binomial_cases(cases);
   add_candidate_cases(cases);
 }
 
