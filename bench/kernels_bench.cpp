@@ -5,6 +5,7 @@
 //   kernels_bench [--benchmark_filter=Transpose] [THREADS]
 #include <benchmark/benchmark.h>
 
+#include <array>
 #include <cmath>
 #include <functional>
 #include <iostream>
@@ -395,6 +396,26 @@ void add_random(Benches& benches) {
     });
 }
 
+/// A dense layer of a Transformer for 2,048 tokens, and its gradients with respect to input and weights.
+void add_dense_layer(Benches& benches) {
+  static constexpr double flops = 2.0 * 2048 * 512 * 2048;
+  const auto add = [&](const char* name, std::array<int64_t, 2> a, std::array<int64_t, 2> b, bool transpose_a,
+                       bool transpose_b) {
+    benches.add_one(
+        name,
+        [=](int64_t) {
+          return Setup{"MatMul",
+                       {numbers({a[0], a[1]}), numbers({b[0], b[1]})},
+                       {{"transpose_a", transpose_a}, {"transpose_b", transpose_b}},
+                       flops};
+        },
+        0);
+  };
+  add("MatMul dense forward", {2048, 512}, {512, 2048}, false, false);
+  add("MatMul dense gradient of input", {2048, 2048}, {512, 2048}, false, true);
+  add("MatMul dense gradient of weights", {2048, 512}, {2048, 2048}, true, false);
+}
+
 void add_products(Benches& benches) {
   for (const int64_t side : {16, 64, 128, 256, 512, 1024})
     benches.add_one(
@@ -422,6 +443,7 @@ void add_products(Benches& benches) {
         return Setup{"MatMul", {numbers({64, 784}), numbers({784, 100})}, {}, 2.0 * 64 * 784 * 100};
       },
       0);
+  add_dense_layer(benches);
   benches.add_one(
       "BatchMatMul 32 of 64",
       [](int64_t) {
