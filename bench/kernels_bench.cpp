@@ -411,6 +411,15 @@ void add_dense_layer(Benches& benches) {
         },
         0);
   };
+  benches.add_one(
+      "MatMul 32x2048 512x2048 transposed",
+      [](int64_t) {
+        return Setup{"MatMul",
+                     {numbers({32, 2048}), numbers({512, 2048})},
+                     {{"transpose_b", true}},
+                     2.0 * 32 * 2048 * 512};
+      },
+      0);
   add("MatMul dense forward", {2048, 512}, {512, 2048}, false, false);
   add("MatMul dense gradient of input", {2048, 2048}, {512, 2048}, false, true);
   add("MatMul dense gradient of weights", {2048, 512}, {2048, 2048}, true, false);

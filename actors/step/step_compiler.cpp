@@ -5,6 +5,7 @@
 
 #include "actors/step/graph_wire.h"
 #include "actors/step/worker.h"
+#include "graph/passes/combine_products.h"
 #include "graph/passes/fuse.h"
 #include "graph/passes/simplify.h"
 #include "graph/passes/stabilize.h"
@@ -63,17 +64,19 @@ class StepCompiler {
     if (homes.size() < graph.size()) choose_homes(graph, homes);
     TROUPE_ASSIGN(Subgraph subgraph, cut_subgraph(graph, signature));
     TROUPE_RETURN_IF_FAILED(check_handles(subgraph.graph));
-    if (options_.simplify) TROUPE_RETURN_IF_FAILED(simplify_stably(subgraph));
+    if (options_.simplify) TROUPE_RETURN_IF_FAILED(simplify_whole(subgraph));
     TROUPE_ASSIGN(auto placed, place_nodes(subgraph, homes));
     if (options_.simplify)
       TROUPE_RETURN_IF_FAILED(fuse(subgraph.graph, placed.device, has_kernel()).status());
     return partition(subgraph.graph, std::move(placed.device), devices_);
   }
 
-  Status simplify_stably(Subgraph& subgraph) const {
+  /// The second pass: what keeps all bits, and then what keeps the value of expressions.
+  Status simplify_whole(Subgraph& subgraph) const {
     TROUPE_RETURN_IF_FAILED(simplify(subgraph, {evaluator()}).status());
     TROUPE_ASSIGN(const size_t replaced, stabilize(subgraph));
-    return replaced == 0 ? Status{} : simplify(subgraph, {evaluator()}).status();
+    TROUPE_ASSIGN(const size_t combined, combine_products(subgraph));
+    return replaced + combined == 0 ? Status{} : simplify(subgraph, {evaluator()}).status();
   }
 
   /// Refuses kernels that take handles as elements of tensors: the variable or queue of a handle must be known before the step

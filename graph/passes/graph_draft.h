@@ -1,5 +1,5 @@
 // GraphDraft: the nodes of a graph while a pass rewrites them. The id of a node is its position. Nodes that are
-// not needed any more stay until the pass builds the next graph. Used by simplify, stabilize and fuse only. One thread.
+// not needed any more stay until the pass builds the next graph. Used by the passes only. One thread.
 #pragma once
 
 #include <string>

@@ -1,20 +1,17 @@
 #include "graph/passes/stabilize.h"
 
-#include <optional>
-#include <string_view>
-#include <utility>
-
+#include "graph/passes/expression_rewriter.h"
 #include "graph/passes/simplify_rules.h"
 #include "graph/passes/symbolic_shapes.h"
 
 namespace troupe {
 namespace {
 
-class Stabilizer {
+class Stabilizer : ExpressionRewriter {
  public:
   Stabilizer(GraphDraft& draft, std::vector<NodeId>& origin, std::span<const NodeId> order,
              const OpTable& ops)
-      : draft_(draft), origin_(origin), order_(order), ops_(ops), shapes_(draft, order), names_(draft) {}
+      : ExpressionRewriter(draft, origin, ops), order_(order), shapes_(draft, order) {}
 
   /// Returns the number of expressions that were replaced.
   size_t run() {
@@ -22,7 +19,7 @@ class Stabilizer {
     for (const NodeId id : order_) {
       const Node& node = draft_.node(id);
       if (node.output_types.size() != 1 || !is_floating(node.output_types[0].dtype)) continue;
-      outermost_ = id;
+      look_at(id);
       if (replace()) ++replaced;
     }
     return replaced;
@@ -30,7 +27,7 @@ class Stabilizer {
 
  private:
   bool replace() {
-    const Node& node = draft_.node(outermost_);
+    const Node& node = outermost();
     const std::string& op = node.type();
     if (op == "Log") return replace_log(node.inputs[0]);
     if (op == "Log1p") return replace_softplus(node.inputs[0]);
@@ -127,63 +124,8 @@ class Stabilizer {
     return (node.inputs[0] == x && node.inputs[1] == y) || (node.inputs[0] == y && node.inputs[1] == x);
   }
 
-  /// Returns the argument of this function if the output is its result.
-  std::optional<Output> argument(std::string_view function, Output output) const {
-    const Node* const node = inner(function, output);
-    return node ? std::optional(node->inputs[0]) : std::nullopt;
-  }
-  /// Returns the node of this output if it has this op and may be an inner node of the expression, otherwise null.
-  const Node* inner(std::string_view op, Output output) const {
-    const Node& node = draft_.node(output.node);
-    const bool fits = node.type() == op && node.control_inputs.empty() &&
-                      node.device == draft_.node(outermost_).device && node.output_types.size() == 1;
-    return fits ? &node : nullptr;
-  }
-
-  /// Makes the outermost node another op of the same dtype and shape. Returns true.
-  bool become(const char* op, std::vector<Output> inputs) {
-    Node& node = draft_.nodes[outermost_];
-    node.attrs = {{"T", node.output_types[0].dtype}};
-    change(node, op, std::move(inputs));
-    return true;
-  }
-
-  /// Adds a node whose output has the dtype and shape of `like`.
-  Output add(const char* op, std::vector<Output> inputs, Output like) {
-    Node node;
-    node.attrs = {{"T", draft_.type(like).dtype}};
-    node.output_types = {{draft_.type(like).dtype, false}};
-    node.output_shapes = {draft_.shape(like)};
-    return append(std::move(node), op, std::move(inputs));
-  }
-  /// Adds a copy of the node with other inputs.
-  Output add_like(const Node& node, std::vector<Output> inputs) {
-    return append(node, node.type(), std::move(inputs));
-  }
-  Output append(Node node, const std::string& op, std::vector<Output> inputs) {
-    const Node& outermost = draft_.node(outermost_);
-    change(node, op, std::move(inputs));
-    node.id = static_cast<NodeId>(draft_.nodes.size());
-    node.name = names_.unique(outermost.name + '/' + op);
-    node.device = outermost.device;
-    node.colocate_with = outermost.colocate_with;
-    draft_.nodes.push_back(std::move(node));
-    origin_.push_back(origin_[outermost_]);
-    return {draft_.nodes.back().id, 0};
-  }
-  void change(Node& node, const std::string& op, std::vector<Output> inputs) const {
-    node.op = ops_.find(op);
-    node.expects_ref.assign(inputs.size(), false);
-    node.inputs = std::move(inputs);
-  }
-
-  GraphDraft& draft_;
-  std::vector<NodeId>& origin_;
   const std::span<const NodeId> order_;
-  const OpTable& ops_;
   const SymbolicShapes shapes_;
-  NodeNames names_;
-  NodeId outermost_ = no_node;  ///< of the expression that is looked at
 };
 
 }  // namespace

@@ -30,6 +30,10 @@ Status multiply_tiles(const MatrixView<float>& a, const MatrixView<float>& b, fl
 }
 
 Status multiply(const MatrixView<float>& a, const MatrixView<float>& b, float* c, int64_t c_stride) {
+  if (dot_gemm_pays(a, b)) {
+    dot_gemm(a, b, c, c_stride);
+    return {};
+  }
   // The number of columns in the registers of its AVX-512 kernels; its AVX2 kernels have half as many.
   constexpr int64_t tile = 48;
   const int64_t beyond = b.columns % tile, whole = b.columns - beyond;

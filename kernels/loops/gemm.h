@@ -1,6 +1,7 @@
 // Matrix products. Large products of float copy their matrices first (kernels/loops/packed_gemm.h). Others use sgemm of oneDNN,
-// which reaches the FMA peak from the smallest sizes on and needs neither primitives nor preparation. A few columns beyond its
-// tiles take it as long as a whole tile; those columns, and products of double and int32, use blocked vector code (Highway).
+// which reaches the FMA peak from the smallest sizes on and needs neither primitives nor preparation, unless the right matrix is
+// transposed: then rows are multiplied by rows. A few columns beyond its tiles take it as long as a whole tile; those columns, and
+// products of double and int32, use blocked vector code (Highway).
 // half and bfloat16 are computed in float; other integers and complex numbers use plain loops. Integers wrap around. Work is
 // split over the pool into blocks that depend on shapes alone, so equal inputs give equal bits for any number of threads. Pure
 // functions; any thread may call them.
@@ -49,5 +50,10 @@ void blocked_gemm(const MatrixView<int32_t>& a, const MatrixView<int32_t>& b, in
 /// Computes one product on this thread for a matrix b of at most thin_columns columns.
 constexpr int64_t thin_columns = 8;
 void thin_gemm(const MatrixView<float>& a, const MatrixView<float>& b, float* c, int64_t c_stride);
+/// Computes one product on this thread for a row-major matrix a and a column-major matrix b, whose elements are read where they
+/// lie: rows of a by columns of b.
+void dot_gemm(const MatrixView<float>& a, const MatrixView<float>& b, float* c, int64_t c_stride);
+/// Returns whether dot_gemm() takes these matrices and their rows are long enough for it.
+bool dot_gemm_pays(const MatrixView<float>& a, const MatrixView<float>& b);
 
 }  // namespace troupe

@@ -1,0 +1,77 @@
+#include "graph/passes/combine_products.h"
+
+#include <algorithm>
+
+#include "graph/passes/expression_rewriter.h"
+
+namespace troupe {
+namespace {
+
+class ProductCombiner : ExpressionRewriter {
+ public:
+  ProductCombiner(GraphDraft& draft, std::vector<NodeId>& origin, const OpTable& ops)
+      : ExpressionRewriter(draft, origin, ops), uses_(draft.nodes.size(), 0) {
+    for (const Node& node : draft.nodes) {
+      for (const Output& input : node.inputs) ++uses_[input.node];
+      for (const NodeId control : node.control_inputs) ++uses_[control];
+    }
+  }
+
+  /// Returns the number of sums that were replaced.
+  size_t run() {
+    size_t replaced = 0;
+    for (NodeId id = 0; id < uses_.size(); ++id)
+      if (draft_.node(id).type() == "AddN") {
+        look_at(id);
+        if (replace()) ++replaced;
+      }
+    return replaced;
+  }
+
+ private:
+  bool replace() {
+    const std::vector<Output> products = outermost().inputs;
+    if (products.size() < 2 || outermost().output_types[0].dtype != DType::Float || !is_large()) return false;
+    if (!std::ranges::all_of(products, [&](Output product) { return may_be_combined(product); }))
+      return false;
+    const PartialShape& shape = outermost().output_shapes[0];
+    const Output left = rows_of(products, 0, shape[0]), right = rows_of(products, 1, shape[1]);
+    return become("MatMul", {left, right}, {{"transpose_a", true}, {"transpose_b", false}});
+  }
+
+  bool is_large() const {
+    constexpr int64_t least = 64;
+    const PartialShape& shape = outermost().output_shapes[0];
+    return shape.has_rank(2) && shape.fully_known() && shape[0] >= least && shape[1] >= least;
+  }
+  bool may_be_combined(Output product) const {
+    const Node* const node = inner("MatMul", product);
+    return node && uses_[node->id] == 1 && node->attrs.get<bool>("transpose_a") &&
+           !node->attrs.get<bool>("transpose_b") && !draft_.type(node->inputs[0]).is_ref &&
+           !draft_.type(node->inputs[1]).is_ref;
+  }
+
+  /// Puts the rows of these inputs of all products below each other.
+  Output rows_of(const std::vector<Output>& products, size_t input, int64_t columns) {
+    std::vector<Output> parts;
+    for (const Output& product : products) parts.push_back(draft_.node(product.node).inputs[input]);
+    const auto count = static_cast<int64_t>(parts.size());
+    parts.push_back(add_constant(Tensor::scalar<int32_t>(0)));
+    return add("ConcatV2", std::move(parts), DType::Float, {unknown_dim, columns},
+               {{"N", count}, {"Tidx", DType::Int32}});
+  }
+
+  std::vector<uint32_t> uses_;  ///< how many edges leave each node
+};
+
+}  // namespace
+
+Result<size_t> combine_products(Subgraph& subgraph) {
+  Graph result = subgraph.graph.empty();
+  GraphDraft draft{std::move(subgraph.graph).release()};
+  const size_t replaced = ProductCombiner(draft, subgraph.origin, *result.ops()).run();
+  subgraph.graph = std::move(draft).into(std::move(result));
+  return replaced;
+}
+
+}  // namespace troupe

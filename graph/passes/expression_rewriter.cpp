@@ -1,0 +1,61 @@
+#include "graph/passes/expression_rewriter.h"
+
+namespace troupe {
+
+std::optional<Output> ExpressionRewriter::argument(std::string_view function, Output output) const {
+  const Node* const node = inner(function, output);
+  return node ? std::optional(node->inputs[0]) : std::nullopt;
+}
+
+const Node* ExpressionRewriter::inner(std::string_view op, Output output) const {
+  const Node& node = draft_.node(output.node);
+  const bool fits = node.type() == op && node.control_inputs.empty() && node.device == outermost().device &&
+                    node.output_types.size() == 1;
+  return fits ? &node : nullptr;
+}
+
+bool ExpressionRewriter::become(const char* op, std::vector<Output> inputs, Attributes attrs) {
+  Node& node = draft_.nodes[outermost_];
+  node.attrs = std::move(attrs);
+  node.attrs.set("T", node.output_types[0].dtype);
+  change(node, op, std::move(inputs));
+  return true;
+}
+
+Output ExpressionRewriter::add(const char* op, std::vector<Output> inputs, DType dtype, PartialShape shape,
+                               Attributes attrs) {
+  Node node;
+  node.attrs = std::move(attrs);
+  node.attrs.set("T", dtype);
+  node.output_types = {{dtype, false}};
+  node.output_shapes = {std::move(shape)};
+  return append(std::move(node), op, std::move(inputs));
+}
+
+Output ExpressionRewriter::add_constant(Tensor value) {
+  Node node;
+  node.output_types = {{value.dtype(), false}};
+  node.output_shapes = {PartialShape(value.shape())};
+  const DType dtype = value.dtype();
+  node.attrs = {{"dtype", dtype}, {"value", std::move(value)}};
+  return append(std::move(node), "Const", {});
+}
+
+Output ExpressionRewriter::append(Node node, const std::string& op, std::vector<Output> inputs) {
+  change(node, op, std::move(inputs));
+  node.id = static_cast<NodeId>(draft_.nodes.size());
+  node.name = names_.unique(outermost().name + '/' + op);
+  node.device = outermost().device;
+  node.colocate_with = outermost().colocate_with;
+  draft_.nodes.push_back(std::move(node));
+  origin_.push_back(origin_[outermost_]);
+  return {draft_.nodes.back().id, 0};
+}
+
+void ExpressionRewriter::change(Node& node, const std::string& op, std::vector<Output> inputs) const {
+  node.op = ops_.find(op);
+  node.expects_ref.assign(inputs.size(), false);
+  node.inputs = std::move(inputs);
+}
+
+}  // namespace troupe
