@@ -97,17 +97,16 @@ void assign_segments(const std::vector<Segment>& segments, bool complete,
                      std::vector<Definition>& definitions, Diagnostics& diagnostics) {
   std::vector<std::string_view> names;
   for (const Definition& definition : definitions) names.push_back(definition.name);
+  const auto refuse = [&](const Segment& segment, const std::string& member, const std::string& why) {
+    diagnostics.error(segment.place, "model.recompute." + segment.name + ": '" + member + "' is " + why);
+  };
   for (const Segment& segment : segments)
     for (const std::string& member : segment.members) {
       const auto found = std::ranges::find(definitions, member, &Definition::name);
-      const std::string key = "model.recompute." + segment.name + ": ";
       if (found == definitions.end()) {
-        if (complete)
-          diagnostics.error(segment.place, key + "'" + member + "' is neither a definition nor a layer" +
-                                               hint(member, names));
+        if (complete) refuse(segment, member, "neither a definition nor a layer" + hint(member, names));
       } else if (!found->segment.empty()) {
-        diagnostics.error(segment.place,
-                          key + "'" + member + "' is in segment '" + found->segment + "', too");
+        refuse(segment, member, "in segment '" + found->segment + "', too");
       } else {
         found->segment = segment.name;
       }

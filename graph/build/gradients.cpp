@@ -54,8 +54,8 @@ class Backpropagation {
     mark_between(ys, xs);
   }
 
-  void seed(Output y, Gradient gradient) {
-    if (between_[y.node]) contribute(y, std::move(gradient));
+  void seed(Output y, const Gradient& gradient) {
+    if (between_[y.node]) contribute(y, gradient);
   }
 
   void run() {
@@ -132,10 +132,10 @@ class Backpropagation {
   }
   bool closes_loop(NodeId from, NodeId to) const { return is_back_edge(graph_.node(from), graph_.node(to)); }
 
-  void contribute(Output output, Gradient gradient) {
+  void contribute(Output output, const Gradient& gradient) {
     auto& per_output = contributions_[output.node];
     per_output.resize(graph_.node(output.node).output_types.size());
-    per_output[output.index].push_back(std::move(gradient));
+    per_output[output.index].push_back(gradient);
   }
 
   Gradient aggregated(Output output) {
@@ -168,7 +168,7 @@ class Backpropagation {
     for (size_t i = 0; i < input_gradients.size(); ++i) {
       const Output input = graph_.node(id).inputs[i];
       if (present(input_gradients[i]) && between_[input.node] && carries_gradient(graph_.dtype(input)))
-        contribute(input, std::move(input_gradients[i]));
+        contribute(input, input_gradients[i]);
     }
   }
 

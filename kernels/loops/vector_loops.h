@@ -82,8 +82,8 @@ UnaryLoop vector_loop(VectorUnary function, DType dtype);
 BinaryLoop vector_loop(VectorBinary function, DType dtype);
 ReduceLoop vector_loop(VectorReduction function, DType dtype);
 
-/// Returns the loop that converts half to float or back, if the processor has instructions for it. Null otherwise and for other
-/// dtypes.
+/// Returns the loop that converts half or int32 to float or back, or uint8 or bool to float, if the processor has instructions for
+/// it. Null otherwise and for other dtypes.
 UnaryLoop vector_cast_loop(DType from, DType to);
 
 /// to[r * to_stride + c] = from[r + c * from_stride] for all r < rows, c < columns; the two do not overlap.

@@ -107,9 +107,9 @@ HWY_INLINE Vector<D> tanh(D d, Vector<D> x) {
 template <class D>
 HWY_INLINE Vector<D> sigmoid(D d, Vector<D> x) {
   const auto one = hn::Set(d, hn::TFromD<D>(1));
-  const auto e = exp(d, hn::Neg(hn::Abs(x)));
-  const auto y = hn::Div(one, hn::Add(one, e));
-  return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), hn::Mul(e, y), y);
+  const auto e = hn::Exp(d, hn::Neg(hn::Abs(x)));
+  const auto y = hn::Div(hn::IfThenElse(hn::Lt(x, hn::Zero(d)), e, one), hn::Add(one, e));
+  return hn::IfThenElse(hn::IsNaN(x), x, y);
 }
 
 /// Returns c[0] + c[1] x + c[2] x^2 + ...

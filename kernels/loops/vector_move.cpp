@@ -100,7 +100,7 @@ TransposeLoop transpose_loop_for(size_t bytes) {
   }
 }
 
-// ---- half to float and back, if the processor has instructions for it
+// ---- Conversions to float and back, if the processor has instructions for them
 
 #if HWY_TARGET <= HWY_AVX2
 template <class From, class To, class Convert>
@@ -133,12 +133,47 @@ void float_to_half(const void* x, void* y, size_t n) {
             hn::StoreU(hn::DemoteTo(half, hn::LoadU(d, from)), half, to);
           });
 }
+
+/// What an int32 cannot hold becomes the least one.
+void float_to_int32(const void* x, void* y, size_t n) {
+  const hn::ScalableTag<float> d;
+  const hn::RebindToSigned<decltype(d)> integers;
+  const auto least = hn::Set(d, -0x1p31f), beyond = hn::Set(d, 0x1p31f);
+  convert(static_cast<const float*>(x), static_cast<int32_t*>(y), n, [&](const float* from, int32_t* to) {
+    const auto values = hn::LoadU(d, from);
+    const auto fits = hn::And(hn::Ge(values, least), hn::Lt(values, beyond));
+    const auto whole = hn::ConvertTo(integers, values);
+    hn::StoreU(hn::IfThenElse(hn::RebindMask(integers, fits), whole, hn::Set(integers, INT32_MIN)), integers,
+               to);
+  });
+}
+
+void int32_to_float(const void* x, void* y, size_t n) {
+  const hn::ScalableTag<float> d;
+  const hn::RebindToSigned<decltype(d)> integers;
+  convert(static_cast<const int32_t*>(x), static_cast<float*>(y), n, [&](const int32_t* from, float* to) {
+    hn::StoreU(hn::ConvertTo(d, hn::LoadU(integers, from)), d, to);
+  });
+}
+
+/// Also for bool.
+void uint8_to_float(const void* x, void* y, size_t n) {
+  const hn::ScalableTag<float> d;
+  const hn::RebindToSigned<decltype(d)> integers;
+  const hn::Rebind<uint8_t, decltype(d)> bytes;
+  convert(static_cast<const uint8_t*>(x), static_cast<float*>(y), n, [&](const uint8_t* from, float* to) {
+    hn::StoreU(hn::ConvertTo(d, hn::PromoteTo(integers, hn::LoadU(bytes, from))), d, to);
+  });
+}
 #endif
 
 UnaryLoop cast_loop_for(DType from, DType to) {
 #if HWY_TARGET <= HWY_AVX2
   if (from == DType::Half && to == DType::Float) return half_to_float;
   if (from == DType::Float && to == DType::Half) return float_to_half;
+  if (from == DType::Float && to == DType::Int32) return float_to_int32;
+  if (from == DType::Int32 && to == DType::Float) return int32_to_float;
+  if ((from == DType::UInt8 || from == DType::Bool) && to == DType::Float) return uint8_to_float;
 #endif
   return (void)from, (void)to, nullptr;
 }

@@ -33,7 +33,8 @@ struct Ceil {
 struct Elu {
   template <class D>
   static HWY_INLINE Vector<D> apply(D d, Vector<D> x) {
-    return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), expm1(d, x), x);
+    const auto negative = hn::Lt(x, hn::Zero(d));
+    return hn::AllFalse(d, negative) ? x : hn::IfThenElse(negative, hn::Expm1(d, x), x);
   }
 };
 struct Selu {

@@ -13,11 +13,11 @@ using namespace troupe::test;
 namespace {
 
 constexpr int64_t length = 1 << 16;  // elements of a tensor
-constexpr int parts = 8;
+constexpr int64_t parts = 8;
 
 // x -> sin -> sin -> sin -> random mask -> ... -> loss, with a segment of three for each part
 Output model(const Scope& g, Output x, bool recomputed) {
-  for (int part = 0; part < parts; ++part) {
+  for (int64_t part = 0; part < parts; ++part) {
     const std::string name = "part" + std::to_string(part);
     const Scope inner = (recomputed ? g.recomputed(name) : g).with_prefix(name);
     const Output mask = random_uniform(inner, shape(inner, x), f32);
