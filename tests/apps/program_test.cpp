@@ -118,7 +118,11 @@ BOOST_AUTO_TEST_CASE(results_are_objects_with_json) {
   BOOST_TEST(result.at("ending") == "completed");
   BOOST_TEST(result.at("folder").get<std::string>() == folder.path() + "/a \"b\"/001");
   BOOST_TEST(fs::exists(result.at("checkpoint").get<std::string>()));
-  BOOST_TEST(object_of({"check", digits, "--json"}, 0).at("ok") == true);
+  const auto checked = object_of({"check", digits, "--json"}, 0);
+  BOOST_TEST(checked.at("ok") == true);
+  // Three floats for each of 7,510 parameters, of which Adam has two, and two powers.
+  BOOST_TEST(checked.at("memory").at(0).at("variable_bytes") == 4 * (3 * 7510 + 2));
+  BOOST_TEST(checked.at("memory").at(0).at("step_bytes") > 0);
   BOOST_TEST(object_of({"version", "--json"}, 0).contains("version"));
 }
 
