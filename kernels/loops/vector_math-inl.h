@@ -52,14 +52,16 @@ HWY_INLINE Vector<D> infinity(D d) {
   return hn::Set(d, std::numeric_limits<hn::TFromD<D>>::infinity());
 }
 
-/// Return the greater (the less) of both; NaN if either is NaN.
+/// Return the greater (the less) of both; NaN if either is NaN. x86 returns the second operand if either is NaN.
 template <class D>
 HWY_INLINE Vector<D> maximum(D, Vector<D> a, Vector<D> b) {
-  return hn::IfThenElse(hn::IsNaN(a), a, hn::IfThenElse(hn::IsNaN(b), b, hn::Max(a, b)));
+  const auto greater = hn::IfThenElse(hn::IsNaN(b), b, hn::Max(b, a));
+  return HWY_ARCH_X86 ? greater : hn::IfThenElse(hn::IsNaN(a), a, greater);
 }
 template <class D>
 HWY_INLINE Vector<D> minimum(D, Vector<D> a, Vector<D> b) {
-  return hn::IfThenElse(hn::IsNaN(a), a, hn::IfThenElse(hn::IsNaN(b), b, hn::Min(a, b)));
+  const auto less = hn::IfThenElse(hn::IsNaN(b), b, hn::Min(b, a));
+  return HWY_ARCH_X86 ? less : hn::IfThenElse(hn::IsNaN(a), a, less);
 }
 
 /// The largest argument whose exponential is finite.
@@ -149,8 +151,29 @@ HWY_INLINE Vector<D> lane_by_lane(D d, Vector<D> x, Vector<D> y, const F& f) {
   return hn::Load(d, a);
 }
 
-/// x to the power of y, for float: exp(y log(x)) in double. Vectors with an x that is not positive and finite are computed one by
-/// one.
+/// Returns 2^k m^y for the positive numbers x = 2^k m, with m in [sqrt(1/2), sqrt(2)): 2^(y (k + log2(m))) in double. Both
+/// polynomials interpolate at Chebyshev nodes: log2(m) / s by s^2, where s = (m - 1) / (m + 1), with a relative error of 2^-45, and
+/// 2^f for |f| <= 1/2 with 2^-34. The result overflows and underflows only when it is rounded to float.
+template <class D>
+HWY_INLINE Vector<D> power_of_mantissa(D wide, Vector<D> k, Vector<D> m, Vector<D> y) {
+  static constexpr double log2_over_s[] = {2.88539008177785062,  0.961796694112274294, 0.57707794265730062,
+                                           0.412209224388015523, 0.319906789515932324, 0.282885239328857056};
+  static constexpr double exp2[] = {0.999999999959561751,    0.693147180556832414,    0.240226512134980927,
+                                    0.0555041090632586661,   0.00961802561331803425,  0.00133334784736854153,
+                                    0.000154697292141182971, 0.0000153037007113656939};
+  const auto one = hn::Set(wide, 1.0);
+  const auto s = hn::Div(hn::Sub(m, one), hn::Add(m, one));
+  const auto exponent = hn::Mul(y, hn::MulAdd(s, polynomial(wide, hn::Mul(s, s), log2_over_s), k));
+  const auto t = hn::Min(hn::Max(exponent, hn::Set(wide, -200.0)), hn::Set(wide, 200.0));
+  // The sum with this number has the rounded t in its lowest bits.
+  const auto shifter = hn::Set(wide, 0x1.8p52), shifted = hn::Add(t, shifter);
+  const auto fraction = polynomial(wide, hn::Sub(t, hn::Sub(shifted, shifter)), exp2);
+  const hn::RebindToUnsigned<D> bits;
+  return hn::BitCast(wide,
+                     hn::Add(hn::BitCast(bits, fraction), hn::ShiftLeft<52>(hn::BitCast(bits, shifted))));
+}
+
+/// x to the power of y, for float. Vectors with an x that is not positive, normal and finite are computed one by one.
 template <class D>
 HWY_INLINE Vector<D> pow(D d, Vector<D> x, Vector<D> y) {
   static_assert(sizeof(hn::TFromD<D>) == 4);
@@ -158,17 +181,24 @@ HWY_INLINE Vector<D> pow(D d, Vector<D> x, Vector<D> y) {
   if constexpr (hn::MaxLanes(D()) == 1) {
     return lane_by_lane(d, x, y, each);
   } else {
+    const auto least = hn::Set(d, std::numeric_limits<float>::min());
     const auto plain =
-        hn::And(hn::And(hn::Gt(x, hn::Zero(d)), hn::Lt(x, infinity(d))), hn::Lt(hn::Abs(y), infinity(d)));
+        hn::And(hn::And(hn::Ge(x, least), hn::Lt(x, infinity(d))), hn::Lt(hn::Abs(y), infinity(d)));
     if (HWY_UNLIKELY(!hn::AllTrue(d, plain))) return lane_by_lane(d, x, y, each);
+    const hn::RebindToSigned<D> integers;
+    const auto bits = hn::BitCast(integers, x), root_of_half = hn::Set(integers, 0x3f3504f3);
+    const auto k = hn::ShiftRight<23>(hn::Sub(bits, root_of_half));
+    const auto m = hn::BitCast(d, hn::Sub(bits, hn::ShiftLeft<23>(k)));
     const hn::Half<D> half;
+    const hn::Half<decltype(integers)> half_integers;
     const hn::Rebind<double, decltype(half)> wide;
-    const auto power = [&](auto a, auto b) {
-      const auto exponent = hn::Mul(hn::PromoteTo(wide, b), hn::Log(wide, hn::PromoteTo(wide, a)));
-      return hn::DemoteTo(half, exp(wide, hn::Max(exponent, hn::Set(wide, -700.0))));
+    const auto power = [&](auto exponents, auto mantissas, auto b) {
+      return hn::DemoteTo(half, power_of_mantissa(wide, hn::PromoteTo(wide, exponents),
+                                                  hn::PromoteTo(wide, mantissas), hn::PromoteTo(wide, b)));
     };
-    return hn::Combine(d, power(hn::UpperHalf(half, x), hn::UpperHalf(half, y)),
-                       power(hn::LowerHalf(half, x), hn::LowerHalf(half, y)));
+    return hn::Combine(
+        d, power(hn::UpperHalf(half_integers, k), hn::UpperHalf(half, m), hn::UpperHalf(half, y)),
+        power(hn::LowerHalf(half_integers, k), hn::LowerHalf(half, m), hn::LowerHalf(half, y)));
   }
 }
 

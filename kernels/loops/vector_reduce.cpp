@@ -57,16 +57,18 @@ struct SumOfSquares : Sum {
   }
 };
 
-/// Combines all lanes, halving their number each time.
+/// Combines neighbouring lanes of two vectors: the lower half of the result is of `a`, the upper one of `b`.
 template <class Function, class D>
-HWY_INLINE hn::TFromD<D> combine_lanes(D, Vector<D> v) {
-  if constexpr (hn::MaxLanes(D()) == 1) {
-    return hn::GetLane(v);
-  } else {
-    const hn::Half<D> half;
-    return combine_lanes<Function>(half,
-                                   Function::combine(half, hn::LowerHalf(half, v), hn::UpperHalf(half, v)));
-  }
+HWY_INLINE Vector<D> combine_neighbours(D d, Vector<D> a, Vector<D> b) {
+  return Function::combine(d, hn::ConcatEven(d, b, a), hn::ConcatOdd(d, b, a));
+}
+
+/// Combines all lanes, in the order of reduce_rows().
+template <class Function, class D>
+HWY_INLINE hn::TFromD<D> combine_lanes(D d, Vector<D> v) {
+  if constexpr (hn::MaxLanes(D()) != 1)
+    for (size_t lanes = hn::Lanes(d); lanes > 1; lanes /= 2) v = combine_neighbours<Function>(d, v, v);
+  return hn::GetLane(v);
 }
 
 /// Reduces at most leaf_elements elements, with four accumulators so that additions overlap.
@@ -92,24 +94,46 @@ HWY_INLINE Vector<hn::ScalableTag<T>> reduce_leaf(const T* x, size_t n) {
   return Function::combine(d, Function::combine(d, a, b), Function::combine(d, c, e));
 }
 
-/// Reduces pairwise: the leaves are combined as a binary tree, with one partial result for each level.
-template <class Function, class T>
-HWY_INLINE T reduce_row(const T* x, size_t n) {
-  const hn::ScalableTag<T> d;
-  if (n <= leaf_elements) return combine_lanes<Function>(d, reduce_leaf<Function>(x, n));
+/// Returns the combination of partial(0) to partial(count - 1) as a binary tree, with one vector in memory for each level.
+template <class D, class Partial, class Combine>
+HWY_INLINE Vector<D> combine_pairwise(D d, size_t count, const Partial& partial, const Combine& combine) {
   const size_t lanes = hn::Lanes(d);
-  HWY_ALIGN T levels[64 * hn::MaxLanes(d)];
-  size_t leaves = 0, depth = 0;
-  for (size_t i = 0; i < n; i += leaf_elements) {
-    auto partial = reduce_leaf<Function>(x + i, n - i < leaf_elements ? n - i : leaf_elements);
-    ++leaves;
-    for (size_t bit = leaves; bit % 2 == 0; bit /= 2)
-      partial = Function::combine(d, hn::Load(d, levels + --depth * lanes), partial);
-    hn::Store(partial, d, levels + depth++ * lanes);
+  HWY_ALIGN hn::TFromD<D> levels[64 * hn::MaxLanes(d)];
+  size_t depth = 0;
+  for (size_t i = 0; i < count; ++i) {
+    auto total = partial(i);
+    for (size_t bit = i + 1; bit % 2 == 0; bit /= 2)
+      total = combine(hn::Load(d, levels + --depth * lanes), total);
+    hn::Store(total, d, levels + depth++ * lanes);
   }
   auto total = hn::Load(d, levels + --depth * lanes);
-  while (depth != 0) total = Function::combine(d, hn::Load(d, levels + --depth * lanes), total);
-  return combine_lanes<Function>(d, total);
+  while (depth != 0) total = combine(hn::Load(d, levels + --depth * lanes), total);
+  return total;
+}
+
+/// Reduces a row to one vector.
+template <class Function, class T>
+HWY_INLINE Vector<hn::ScalableTag<T>> reduce_row(const T* x, size_t n) {
+  const hn::ScalableTag<T> d;
+  using V = Vector<decltype(d)>;
+  if (n <= leaf_elements) return reduce_leaf<Function>(x, n);
+  return combine_pairwise(
+      d, (n - 1) / leaf_elements + 1,
+      [&](size_t leaf) {
+        const size_t begin = leaf * leaf_elements;
+        return reduce_leaf<Function>(x + begin, n - begin < leaf_elements ? n - begin : leaf_elements);
+      },
+      [&](V a, V b) { return Function::combine(d, a, b); });
+}
+
+/// Reduces `rows` rows of n elements; with as many as a vector has lanes, lane i is the result of row i.
+template <class Function, size_t rows, class T>
+HWY_INLINE Vector<hn::ScalableTag<T>> reduce_rows(const T* x, size_t n) {
+  if constexpr (rows == 1)
+    return reduce_leaf<Function>(x, n);
+  else
+    return combine_neighbours<Function>(hn::ScalableTag<T>(), reduce_rows<Function, rows / 2>(x, n),
+                                        reduce_rows<Function, rows / 2>(x + rows / 2 * n, n));
 }
 
 /// Reduces short rows, one element after the other, with one lane for each row.
@@ -130,12 +154,16 @@ template <class Function, class T>
 void reduce_loop(const void* input, size_t n, size_t rows, void* output) {
   const T* x = static_cast<const T*>(input);
   T* results = static_cast<T*>(output);
+  const hn::ScalableTag<T> d;
   size_t row = 0;
   if (n > short_row) {
-    for (; row < rows; ++row) results[row] = reduce_row<Function>(x + row * n, n);
+    constexpr size_t together = hn::MaxLanes(d);
+    if (n <= leaf_elements)
+      for (; row + together <= rows; row += together)
+        hn::StoreU(reduce_rows<Function, together>(x + row * n, n), d, results + row);
+    for (; row < rows; ++row) results[row] = combine_lanes<Function>(d, reduce_row<Function>(x + row * n, n));
     return;
   }
-  const hn::ScalableTag<T> d;
   const hn::CappedTag<T, 1> one;
   for (; row + hn::Lanes(d) <= rows; row += hn::Lanes(d))
     reduce_short_rows<Function>(d, x + row * n, n, results + row);
