@@ -134,6 +134,7 @@ void add_stateless_random_ops(OpLibrary& library);
 void add_strided_slice_assign(OpLibrary& library);
 void add_strided_slice_ops(OpLibrary& library);
 void add_svd(OpLibrary& library);
+void add_tensor_array_ops(OpLibrary& library);
 void add_tensor_list_arithmetic(OpLibrary& library);
 void add_tensor_list_ops(OpLibrary& library);
 void add_tensor_scatter_ops(OpLibrary& library);
@@ -282,6 +283,7 @@ std::shared_ptr<const OpLibrary> make_op_library(const std::function<void(OpLibr
   add_strided_slice_assign(*library);
   add_strided_slice_ops(*library);
   add_svd(*library);
+  add_tensor_array_ops(*library);
   add_tensor_list_arithmetic(*library);
   add_tensor_list_ops(*library);
   add_tensor_scatter_ops(*library);

@@ -1,7 +1,6 @@
 #include "kernels/runtime/prepared_plan.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "devices/transfer.h"
@@ -23,12 +22,12 @@ std::vector<Tensor> merge_indices(const Plan& plan) {
 bool is_handle(EdgeType type) { return type.is_ref || type.dtype == DType::Resource; }
 
 bool yields_handle(const Node& node) {
-  return node.inputs.empty() && !node.output_types.empty() && is_handle(node.output_types[0]);
+  return node.op->effect != Effect::Step && node.inputs.empty() && !node.output_types.empty() && is_handle(node.output_types[0]);
 }
 
 bool forwards_inputs(Action action) {
-  return action == Action::Stack || action == Action::Switch || action == Action::Merge ||
-         action == Action::Forward || action == Action::ForwardEach;
+  return action == Action::Switch || action == Action::Merge || action == Action::Forward ||
+         action == Action::ForwardEach;
 }
 
 bool needs_initialized(const Node& node) {
@@ -36,12 +35,9 @@ bool needs_initialized(const Node& node) {
   return !node.op->allows_uninitialized_input || (asked && std::get<bool>(*asked));
 }
 
-std::optional<StackAction> stack_action(std::string_view op) {
-  if (op == "StackV2") return StackAction::New;
-  if (op == "StackPushV2") return StackAction::Push;
-  if (op == "StackPopV2") return StackAction::Pop;
-  if (op == "StackCloseV2") return StackAction::Close;
-  return std::nullopt;
+/// Returns true for kernels of stacks and TensorArrays, which take handles of step objects as they are.
+bool works_on_step_objects(const Node& node, Action action) {
+  return action == Action::Kernel && node.op->effect == Effect::Step;
 }
 
 /// Returns the action of an op that needs no kernel; Action::Kernel for all others.
@@ -60,7 +56,6 @@ Action action_of(const Node& node) {
   if (op == "NoOp") return Action::Nothing;
   if (op == "Identity" || op == "RefIdentity" || op == "ReadVariableOp") return Action::Forward;
   if (op == "IdentityN") return Action::ForwardEach;
-  if (stack_action(op)) return Action::Stack;
   if (yields_handle(node)) return Action::Handle;
   if (is_transfer(*node.op)) return Action::Request;
   return node.op->served_by == ServedBy::Service ? Action::Request : Action::Kernel;
@@ -111,9 +106,10 @@ class PlanPreparation {
     for (const EdgeType& type : node.node->output_types) node.makes_strings |= type.dtype == DType::String;
     for (const Output& input : node.node->inputs) node.takes_handles |= is_handle(graph.type(input));
     node.needs_initialized = needs_initialized(*node.node);
-    node.reads_handles = node.node->type() == "ReadVariableOp" || node.action == Action::Kernel;
-    node.stack = stack_action(node.node->type()).value_or(StackAction::New);
-    node.takes_stacks = !node.reads_handles && forwards_inputs(node.action);
+    const bool works_on_objects = works_on_step_objects(*node.node, node.action);
+    node.reads_handles =
+        node.node->type() == "ReadVariableOp" || (node.action == Action::Kernel && !works_on_objects);
+    node.takes_step_objects = works_on_objects || (!node.reads_handles && forwards_inputs(node.action));
     if (node.action == Action::Handle) return resolve(node);
     if (node.action == Action::Kernel) return prepare_kernel(node);
     return {};

@@ -29,11 +29,8 @@ enum class Action : uint8_t {
   Feed,
   Fetch,
   Kernel,
-  Stack,    ///< the node makes or changes a stack of the step
   Request,  ///< the StepHost carries the node out: Send, Recv, writes of variables, queues, ...
 };
-
-enum class StackAction : uint8_t { New, Push, Pop, Close };
 
 struct PreparedNode {
   const Node* node = nullptr;
@@ -42,12 +39,12 @@ struct PreparedNode {
   const Tensor* constant = nullptr;
   StateCell* cell = nullptr;  ///< if Action::Handle, the cell
   Action action = Action::Nothing;
-  StackAction stack = StackAction::New;
   /// True if the node runs with dead inputs, too: Send, Recv, and Fetch, which then fails the step.
   bool runs_dead = false;
   bool takes_handles = false;  ///< an input comes from a reference or resource edge
   bool reads_handles = false;  ///< the node needs the values of its resources, not their handles
-  bool takes_stacks = false;   ///< a resource input may be a stack of the step
+  /// A resource input may be a handle of a StepObject.
+  bool takes_step_objects = false;
   bool needs_initialized = true;
   bool cheap = false;          ///< the kernel is cheap (KernelDef::cheap) and the node has inputs
   bool makes_strings = false;  ///< an output is a string tensor, whose contents count as memory

@@ -115,7 +115,6 @@ void StepContext::carry_out(Activation activation) {
       return state_.done(activation, FeedValues{{*this}, feeds_[plan_.nodes()[activation.node].index]});
     case Action::Fetch: return fetch(activation);
     case Action::Kernel: return run_kernel(activation, node);
-    case Action::Stack: return run_stack(activation, node);
     case Action::Request: return request(activation, node);
   }
 }
@@ -145,33 +144,6 @@ void StepContext::run_merge(Activation activation) {
   uint32_t winner = 0;
   while (slots_[first + winner].kind == Slot::Kind::Empty) ++winner;
   state_.done(activation, MergeValues{{{*this}, first + winner}, winner});
-}
-
-void StepContext::run_stack(Activation activation, const PreparedNode& node) {
-  const Status status = run_stack_action(node, inputs(activation));
-  if (!status.ok()) return fail(node, status);
-  finish_kernel(activation, node);
-}
-
-Status StepContext::run_stack_action(const PreparedNode& node, const Slot* inputs) {
-  switch (node.stack) {
-    case StackAction::New: {
-      const Tensor& max_size = inputs[0].tensor;
-      if (max_size.elements() != 1)
-        return invalid_argument("max_size is " + max_size.signature() + "; it must be int32[]");
-      outputs_[0] = stacks_.make(max_size.as<int32_t>()[0]);
-      return {};
-    }
-    case StackAction::Push:
-      outputs_[0] = inputs[1].tensor;
-      return stacks_.push(inputs[0].tensor, inputs[1].tensor);
-    case StackAction::Pop: {
-      TROUPE_ASSIGN(outputs_[0], stacks_.pop(inputs[0].tensor, node.node->output_types[0].dtype));
-      return {};
-    }
-    case StackAction::Close: return stacks_.close(inputs[0].tensor);
-  }
-  return {};
 }
 
 void StepContext::fetch(Activation activation) {
@@ -208,9 +180,9 @@ bool StepContext::read_handles(Activation activation, const PreparedNode& node) 
     Slot& slot = inputs(activation)[i];
     if (slot.kind == Slot::Kind::Handle) {
       if (!read_handle(activation, node, i, slot)) return false;
-    } else if (slot.kind == Slot::Kind::Value && !node.takes_stacks && is_resource(node, i)) {
+    } else if (slot.kind == Slot::Kind::Value && !node.takes_step_objects && is_resource(node, i)) {
       fail(node, invalid_argument("input " + std::to_string(i) +
-                                  " is the handle of a stack, which this op cannot use"));
+                                  " is the handle of a stack or a TensorArray, which this op cannot use"));
       return false;
     }
   }
@@ -337,7 +309,6 @@ void StepContext::end(std::unique_lock<std::mutex>& lock) {
     for (Tensor& output : outputs_) drop(output);
     reads_.clear();
   }
-  stacks_.clear();
   if (info_.profiled) profile_.elapsed += StepProfile::now();
   StepHost* const host = host_;
   const Status status = std::exchange(status_, {});

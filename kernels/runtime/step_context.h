@@ -13,7 +13,6 @@
 #include "kernels/runtime/prepared_plan.h"
 #include "kernels/runtime/step_inbox.h"
 #include "kernels/runtime/step_profile.h"
-#include "kernels/runtime/step_stacks.h"
 
 namespace troupe {
 
@@ -52,8 +51,6 @@ class StepContext {
   void forward(Activation activation);
   void run_switch(Activation activation);
   void run_merge(Activation activation);
-  void run_stack(Activation activation, const PreparedNode& node);
-  Status run_stack_action(const PreparedNode& node, const Slot* inputs);
   void fetch(Activation activation);
   void request(Activation activation, const PreparedNode& node);
   void run_kernel(Activation activation, const PreparedNode& node);
@@ -100,7 +97,6 @@ class StepContext {
   std::vector<Slot> slots_;
   std::vector<Tensor> outputs_;  ///< the outputs of the kernel that runs
   std::vector<Tensor> feeds_, fetched_;
-  StepStacks stacks_;
   StepHost* host_ = nullptr;
   StepInfo info_;
   StepInbox inbox_;

@@ -145,9 +145,8 @@ bool lacks_gradient(const OpDef& op) {
                                                     "_FusedConv2D",
                                                     "_FusedElementwise",
                                                     "_FusedMatMul"};
-  const bool is_control_flow = op.served_by == ServedBy::Step && op.effect == Effect::Step;
   const bool has_own_gradient = op.gradient || op.not_differentiable;
-  return (is_control_flow && !has_own_gradient) || op.name.find("Apply") != std::string::npos ||
+  return (op.effect == Effect::Step && !has_own_gradient) || op.name.find("Apply") != std::string::npos ||
          others.contains(op.name);
 }
 

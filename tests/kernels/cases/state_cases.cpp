@@ -200,12 +200,50 @@ void add_stacks(OpCases& cases) {
   cases.served("StackV2", {int_scalar(-1)}, floats, "[]", test);
   cases.bad("StackV2", {ints({1, 2})}, floats, "[2]");
   cases.bad("StackV2", {int_scalar(-1)}, {}, "elem_type");
-  cases.served("StackPushV2", {sample(), sample()}, {}, "[2,3]", test);
-  cases.bad("StackPushV2", {sample()}, {}, "takes 2 inputs, got 1");
-  cases.served("StackPopV2", {sample()}, floats, "?", test);
-  cases.bad("StackPopV2", {sample()}, {}, "elem_type");
-  cases.served("StackCloseV2", {sample()}, {}, "", test);
-  cases.bad("StackCloseV2", {}, {}, "takes 1 inputs, got 0");
+  cases.served("Stack", {}, floats, "[]", test);
+  cases.bad("Stack", {}, {}, "elem_type");
+  for (const std::string version : {"", "V2"}) {
+    const Tensor stack = version.empty() ? handle() : sample();
+    cases.served("StackPush" + version, {stack, sample()}, {}, "[2,3]", test);
+    cases.bad("StackPush" + version, {stack}, {}, "takes 2 inputs, got 1");
+    cases.served("StackPop" + version, {stack}, floats, "?", test);
+    cases.bad("StackPop" + version, {stack}, {}, "elem_type");
+    cases.served("StackClose" + version, {stack}, {}, "", test);
+    cases.bad("StackClose" + version, {}, {}, "takes 1 inputs, got 0");
+  }
+}
+
+/// Adds the ops of one version of TensorArrays, with inputs that are no handle of one. A handle that is a resource has the shape of
+/// an element.
+void add_tensor_arrays(OpCases& cases, const std::string& version) {
+  const bool v3 = version == "V3";
+  const std::string test = "kernels/tensor_arrays_test.cpp", made = v3 ? "? []" : "?";
+  const Attributes type = {{"dtype", f64}}, source = {{"source", std::string("gradients")}};
+  const Tensor index = int_scalar(0), flow = Tensor::scalar(0.0F);
+  const Tensor none = v3 ? sample() : handle();
+  cases.served("TensorArray" + version, {int_scalar(2)}, type, made, test);
+  cases.bad("TensorArray" + version, {int_scalar(-1)}, type, "it must not be negative");
+  cases.bad("TensorArray" + version, {int_scalar(2)}, {}, "dtype");
+  const auto add = [&](const std::string& op, std::vector<Tensor> inputs, const Attributes& attrs,
+                       const std::string& shapes) {
+    cases.served("TensorArray" + op, inputs, attrs, shapes, test);
+    inputs.pop_back();
+    cases.bad("TensorArray" + op, std::move(inputs), attrs, " inputs, got ");
+  };
+  add("Grad" + version, {none, flow}, source, v3 ? "[2,3] []" : "?");
+  add("Size" + version, {none, flow}, {}, "[]");
+  add("Close" + version, {none}, {}, "");
+  add("Write" + version, {none, index, sample(), flow}, {}, "[]");
+  add("Scatter" + version, {none, ints({0, 1}), sample(), flow}, {}, "[]");
+  add("Split" + version, {none, sample(), Tensor::vector<int64_t>({1, 1}), flow}, {}, "[]");
+  add("Read" + version, {none, index, flow}, type, v3 ? "[2,3]" : "?");
+  add("Gather" + version, {none, ints({0, 1}), flow}, type, v3 ? "[2,2,3]" : "?");
+  add("Concat" + version, {none, flow}, type, "? [?]");
+  if (v3) add("GradWithShape", {none, flow, ints({2})}, source, "? []");
+  if (version.empty()) {
+    add("Pack", {none, flow}, type, "?");
+    add("Unpack", {none, sample(), flow}, {}, "[]");
+  }
 }
 
 void add_list_makers(OpCases& cases, const std::string& test) {
@@ -301,6 +339,7 @@ void add_replicas(OpCases& cases) {
 void add_state_cases(OpCases& cases) {
   add_update_cases(cases);
   add_stacks(cases);
+  for (const char* version : {"", "V2", "V3"}) add_tensor_arrays(cases, version);
   add_list_makers(cases, "golden/list_graphs.py");
   add_list_users(cases, "golden/list_graphs.py");
   add_variables(cases);

@@ -1,0 +1,608 @@
+// Arrays of tensors that loops write and read by index (features.md F15; kernels/core/tensor_array.h). Each op that changes an array
+// takes a scalar `flow_in` and returns `flow_out`, which order the ops; its value has no meaning.
+//   TensorArrayV3(size)                                 a new array of `size` elements of `dtype`
+//   TensorArrayWriteV3(handle, index, value, flow_in)   writes an element that was not written before
+//   TensorArrayReadV3(handle, index, flow_in)           an element; zeros if it was never written and its shape is known
+//   TensorArrayScatterV3(handle, indices, value, flow_in)   writes row i of value to element indices[i]
+//   TensorArrayGatherV3(handle, indices, flow_in)       the elements along a new first dimension
+//   TensorArraySplitV3(handle, value, lengths, flow_in)     writes lengths[i] rows of value to element i
+//   TensorArrayConcatV3(handle, flow_in)                all elements along their first dimension, and their lengths in it
+//   TensorArraySizeV3(handle, flow_in), TensorArrayCloseV3(handle)
+//   TensorArrayGradV3(handle, flow_in)                  the gradient array named `source`, made at the first call
+//   TensorArrayGradWithShape(handle, flow_in, shape_to_prepend)   the same with elements of larger rank
+// The versions without suffix and V2 have a reference or a string as their handle, and no flow from the ops that make an array. All
+// ops of such an array must be on one device. TensorArrayPack and TensorArrayUnpack are Gather and Scatter of all elements.
+// With `dynamic_size` a write may add elements; with `clear_after_read` an element can be read once; with
+// `identical_element_shapes` the first element determines the shape of all. Values written to the same element of a gradient array
+// are summed, in the order of the nodes that wrote them. All failures are InvalidArgument unless said otherwise.
+#include "kernels/ops/control/tensor_arrays.h"
+
+#include <numeric>
+
+#include "graph/build/gradients.h"
+#include "graph/build/shape_context.h"
+#include "kernels/core/arguments.h"
+#include "kernels/loops/strided_copy.h"
+#include "kernels/loops/sum.h"
+
+namespace troupe {
+namespace {
+
+using ArrayPointer = std::shared_ptr<TensorArray>;
+
+Result<ArrayPointer> array_in(const KernelContext& context) {
+  return object_of<TensorArray>(context, 0, "TensorArray");
+}
+
+/// Returns the array of an op that reads elements of `dtype`.
+Result<ArrayPointer> array_to_read(const KernelContext& context) {
+  TROUPE_ASSIGN(ArrayPointer array, array_in(context));
+  const DType dtype = context.node().output_types[0].dtype;
+  if (array->dtype() != dtype)
+    return invalid_argument("the TensorArray's dtype is " + std::string(name(array->dtype())) +
+                            ", but the node's dtype is " + std::string(name(dtype)));
+  return array;
+}
+
+Status output_flow(KernelContext& context, size_t i = 0) {
+  context.set_output(i, Tensor::scalar(0.0F));
+  return {};
+}
+
+TensorArray::WriterKey writer(const KernelContext& context) {
+  return {context.node().id, context.frame_key()};
+}
+
+/// Returns 0 to count - 1.
+Result<Dims> first_indices(int64_t count) {
+  Dims indices(static_cast<size_t>(count));
+  std::iota(indices.begin(), indices.end(), 0);
+  return indices;
+}
+
+// ---- make
+
+/// Outputs a handle and, unless the op is of a former version, the flow.
+Status output_array(KernelContext& context, ArrayPointer array) {
+  TROUPE_RETURN_IF_FAILED(output_handle(context, 0, std::move(array)));
+  return context.outputs().size() > 1 ? output_flow(context, 1) : Status();
+}
+
+Status run_make(KernelContext& context) {
+  TROUPE_ASSIGN(const int64_t size, integer_scalar(context.input(0), "size"));
+  const Attributes& attrs = context.node().attrs;
+  const AttrValue* const equal = attrs.find("identical_element_shapes");
+  TROUPE_ASSIGN(ArrayPointer array,
+                TensorArray::make({.dtype = attrs.get<DType>("dtype"),
+                                   .element_shape = attrs.get<PartialShape>("element_shape"),
+                                   .may_grow = attrs.get<bool>("dynamic_size"),
+                                   .read_once = attrs.get<bool>("clear_after_read"),
+                                   .equal_shapes = equal && std::get<bool>(*equal)},
+                                  size));
+  return output_array(context, std::move(array));
+}
+
+Status run_gradient(KernelContext& context) {
+  TROUPE_ASSIGN(const ArrayPointer array, array_in(context));
+  Shape prefix;
+  if (context.inputs() > 2) {
+    TROUPE_ASSIGN(const Dims dims, integer_vector(context.input(2), "shape_to_prepend"));
+    TROUPE_ASSIGN(prefix, Shape::make(dims, array->dtype()));
+  }
+  TROUPE_ASSIGN(ArrayPointer gradient,
+                array->gradient(context.node().attrs.get<std::string>("source"), prefix));
+  return output_array(context, std::move(gradient));
+}
+
+Status run_size(KernelContext& context) {
+  TROUPE_ASSIGN(const ArrayPointer array, array_in(context));
+  TROUPE_ASSIGN(const int64_t size, array->size());
+  context.set_output(0, Tensor::scalar(static_cast<int32_t>(size)));
+  return {};
+}
+
+Status run_close(KernelContext& context) {
+  TROUPE_ASSIGN(const ArrayPointer array, array_in(context));
+  array->close();
+  return {};
+}
+
+// ---- write
+
+Status run_write(KernelContext& context) {
+  TROUPE_ASSIGN(const ArrayPointer array, array_in(context));
+  TROUPE_ASSIGN(const int64_t index, integer_scalar(context.input(1), "index"));
+  TROUPE_RETURN_IF_FAILED(array->write(index, context.input(2), writer(context)));
+  return output_flow(context);
+}
+
+/// Returns rows [begin, end) of a tensor, in a shape.
+Tensor rows_as(const Tensor& tensor, int64_t begin, int64_t end, const Shape& shape) {
+  return tensor.rows(begin, end).reshaped(shape);
+}
+
+Status run_scatter(KernelContext& context) {
+  TROUPE_ASSIGN(const ArrayPointer array, array_in(context));
+  const bool all = context.inputs() == 3;
+  const Tensor& value = context.input(all ? 1 : 2);
+  if (value.shape().rank() == 0)
+    return invalid_argument("value is a scalar; it must have at least one dimension");
+  if (all) TROUPE_RETURN_IF_FAILED(array->begin_parts(value.shape()[0]));
+  TROUPE_ASSIGN(const Dims indices,
+                all ? first_indices(value.shape()[0]) : integer_vector(context.input(1), "indices"));
+  if (value.shape()[0] != static_cast<int64_t>(indices.size()))
+    return invalid_argument("there are " + std::to_string(indices.size()) + " indices for value of shape " +
+                            value.shape().text() + "; its first dimension must be their number");
+  TROUPE_ASSIGN(const Shape row, Shape::make(Dims(value.shape().dims()).without(0), value.dtype()));
+  for (size_t i = 0; i < indices.size(); ++i) {
+    const auto at = static_cast<int64_t>(i);
+    TROUPE_RETURN_IF_FAILED(array->write(indices[i], rows_as(value, at, at + 1, row), writer(context)));
+  }
+  return output_flow(context);
+}
+
+Status run_split(KernelContext& context) {
+  TROUPE_ASSIGN(const ArrayPointer array, array_in(context));
+  const Tensor& value = context.input(1);
+  TROUPE_ASSIGN(const Dims lengths, integer_vector(context.input(2), "lengths"));
+  if (value.shape().rank() == 0)
+    return invalid_argument("value is a scalar; it must have at least one dimension");
+  TROUPE_RETURN_IF_FAILED(array->begin_parts(static_cast<int64_t>(lengths.size())));
+  const int64_t rows = value.shape()[0];
+  int64_t begin = 0;
+  for (size_t i = 0; i < lengths.size(); ++i) {
+    if (lengths[i] < 0 || lengths[i] > rows - begin)
+      return invalid_argument("lengths[" + std::to_string(i) + "] = " + std::to_string(lengths[i]) +
+                              " is not in [0, " + std::to_string(rows - begin) +
+                              "], the rows of value that are left");
+    TROUPE_ASSIGN(const Shape shape,
+                  Shape::make(Dims(value.shape().dims()).without(0).with(0, lengths[i]), value.dtype()));
+    TROUPE_RETURN_IF_FAILED(array->write(static_cast<int64_t>(i),
+                                         rows_as(value, begin, begin + lengths[i], shape), writer(context)));
+    begin += lengths[i];
+  }
+  if (begin != rows)
+    return invalid_argument("the sum of lengths is " + std::to_string(begin) + ", but value has shape " +
+                            value.shape().text());
+  return output_flow(context);
+}
+
+// ---- read
+
+void compute_part(const ElementPart& part, DeviceContext& device) {
+  Tensor output = part.output;
+  const auto& terms = part.element.terms;
+  if (terms.empty()) {
+    if (is_plain(output.dtype())) fill(device.pool(), output);
+    return;
+  }
+  if (terms.size() == 1) {
+    const Dims dims(1, output.elements());
+    const Layout layout{0, strides_of(dims)};
+    return strided_copy(device.pool(), dims, terms[0], layout, output, layout);
+  }
+  std::vector<const std::byte*> data;
+  for (const Tensor& term : terms) data.push_back(term.data());
+  Sum(output.dtype()).add(device.pool(), data, output);
+}
+
+void compute_parts(const ElementParts& parts, DeviceContext& device) {
+  for (const ElementPart& part : parts)
+    if (part.output.elements() != 0) compute_part(part, device);
+}
+
+Result<Shape> empty_shape(const PartialShape& shape, DType dtype, std::string_view attribute) {
+  if (shape.fully_known()) return shape.to_shape(dtype);
+  return unimplemented("there are no elements to read, and " + std::string(attribute) +
+                       " is not fully known: " + shape.text());
+}
+
+using Elements = std::vector<TensorArray::Element>;
+
+Result<Elements> read_all(TensorArray& array, std::span<const int64_t> indices) {
+  Elements elements;
+  for (const int64_t index : indices) {
+    TROUPE_ASSIGN(auto element, array.read(index));
+    elements.push_back(std::move(element));
+  }
+  return elements;
+}
+
+/// Returns the parts of an output whose first dimension is made of that of the elements, `rows(element)` each.
+template <class Rows>
+ElementParts parts_of(Elements elements, const Tensor& output, const Rows& rows) {
+  ElementParts parts;
+  int64_t begin = 0;
+  for (auto& element : elements) {
+    const int64_t end = begin + rows(element.shape);
+    parts.push_back({std::move(element), output.rows(begin, end)});
+    begin = end;
+  }
+  return parts;
+}
+
+Status differ(const TensorArray::Element& first, size_t i, const TensorArray::Element& other) {
+  return invalid_argument("element 0 has shape " + first.shape.text() + ", but element " + std::to_string(i) +
+                          " has shape " + other.shape.text());
+}
+
+}  // namespace
+
+Result<ElementParts> check_array_read(KernelContext& context) {
+  TROUPE_ASSIGN(const ArrayPointer array, array_to_read(context));
+  TROUPE_ASSIGN(const int64_t index, integer_scalar(context.input(1), "index"));
+  TROUPE_ASSIGN(auto element, array->read(index));
+  if (element.terms.size() == 1) {
+    context.set_output(0, std::move(element.terms[0]));
+    return ElementParts();
+  }
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, element.shape));
+  ElementParts parts;
+  parts.push_back({std::move(element), *output});
+  return parts;
+}
+
+Result<ElementParts> check_array_gather(KernelContext& context) {
+  TROUPE_ASSIGN(const ArrayPointer array, array_to_read(context));
+  const bool all = context.inputs() == 2;
+  TROUPE_ASSIGN(const int64_t parts, array->parts());
+  TROUPE_ASSIGN(const Dims indices, all ? first_indices(parts) : integer_vector(context.input(1), "indices"));
+  const auto& requested = context.node().attrs.get<PartialShape>("element_shape");
+  TROUPE_RETURN_IF_FAILED(array->refine(requested));
+  TROUPE_ASSIGN(Elements elements, read_all(*array, indices));
+  Shape shape;
+  if (elements.empty()) {
+    TROUPE_ASSIGN(shape, empty_shape(requested, array->dtype(), "element_shape"));
+  } else {
+    shape = elements[0].shape;
+  }
+  for (size_t i = 1; i < elements.size(); ++i)
+    if (elements[i].shape != shape) return differ(elements[0], i, elements[i]);
+  const auto count = static_cast<int64_t>(elements.size());
+  TROUPE_ASSIGN(const Shape whole, Shape::make(Dims(shape.dims()).with(0, count), array->dtype()));
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, whole));
+  return parts_of(std::move(elements), *output, [](const Shape&) { return 1; });
+}
+
+Result<ElementParts> check_array_concat(KernelContext& context) {
+  TROUPE_ASSIGN(const ArrayPointer array, array_to_read(context));
+  TROUPE_ASSIGN(const int64_t size, array->parts());
+  TROUPE_ASSIGN(const Dims indices, first_indices(size));
+  TROUPE_ASSIGN(Elements elements, read_all(*array, indices));
+  TROUPE_ASSIGN(Tensor* const lengths, context.output(1, Shape::vector(size)));
+  const auto& requested = context.node().attrs.get<PartialShape>("element_shape_except0");
+  Shape rest;
+  if (elements.empty()) {
+    TROUPE_ASSIGN(rest, empty_shape(requested, array->dtype(), "element_shape_except0"));
+  }
+  int64_t rows = 0;
+  for (size_t i = 0; i < elements.size(); ++i) {
+    const Shape& shape = elements[i].shape;
+    if (shape.rank() == 0)
+      return invalid_argument("element " + std::to_string(i) +
+                              " is a scalar; it must have at least one dimension");
+    TROUPE_ASSIGN(const Shape row, Shape::make(Dims(shape.dims()).without(0), array->dtype()));
+    if (i == 0) rest = row;
+    if (row != rest) return differ(elements[0], i, elements[i]);
+    lengths->write<int64_t>()[i] = shape[0];
+    rows += shape[0];
+  }
+  if (!requested.compatible_with(rest))
+    return invalid_argument("the elements without their first dimension have shape " + rest.text() +
+                            ", but element_shape_except0 is " + requested.text());
+  TROUPE_ASSIGN(const Shape whole, Shape::make(Dims(rest.dims()).with(0, rows), array->dtype()));
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, whole));
+  return parts_of(std::move(elements), *output, [](const Shape& shape) { return shape[0]; });
+}
+
+namespace {
+
+// ---- shapes
+
+/// A resource keeps the shape of an element, as that of a variable keeps the shape of its value.
+bool keeps_shape(const ShapeContext& context, size_t input) {
+  return context.input_dtype(input) == DType::Resource;
+}
+
+Status make_shape(ShapeContext& context) {
+  TROUPE_RETURN_IF_FAILED(context.with_rank(0, 0).status());
+  if (context.node().output_types.size() == 1) return {};  // a former version
+  const auto& shape = context.attr<PartialShape>("element_shape");
+  if (shape.fully_known() || context.attr<bool>("identical_element_shapes")) context.set_output(0, shape);
+  context.set_output(1, PartialShape::scalar());
+  return {};
+}
+
+Status gradient_shape(ShapeContext& context) {
+  TROUPE_RETURN_IF_FAILED(context.with_rank(1, 0).status());
+  if (!keeps_shape(context, 0)) return {};
+  if (context.inputs() == 2) context.set_output(0, context.input(0));
+  context.set_output(1, PartialShape::scalar());
+  return {};
+}
+
+/// Checks that the last input, flow_in, is a scalar.
+Status check_flow(const ShapeContext& context) { return context.with_rank(context.inputs() - 1, 0).status(); }
+
+Status flow_shape(ShapeContext& context) {
+  TROUPE_RETURN_IF_FAILED(check_flow(context));
+  return scalar_shape(context);
+}
+
+Status write_shape(ShapeContext& context) {
+  TROUPE_RETURN_IF_FAILED(context.with_rank(1, 0).status());
+  return flow_shape(context);
+}
+
+Status scatter_shape(ShapeContext& context) {
+  TROUPE_RETURN_IF_FAILED(context.with_rank(1, 1).status());
+  return flow_shape(context);
+}
+
+Status split_shape(ShapeContext& context) {
+  TROUPE_RETURN_IF_FAILED(context.with_rank(2, 1).status());
+  return flow_shape(context);
+}
+
+Status read_shape(ShapeContext& context) {
+  TROUPE_RETURN_IF_FAILED(context.with_rank(1, 0).status());
+  TROUPE_RETURN_IF_FAILED(check_flow(context));
+  if (keeps_shape(context, 0)) context.set_output(0, context.input(0));
+  return {};
+}
+
+Status gather_shape(ShapeContext& context) {
+  TROUPE_ASSIGN(const PartialShape indices, context.with_rank(1, 1));
+  TROUPE_RETURN_IF_FAILED(check_flow(context));
+  const PartialShape known = keeps_shape(context, 0) ? context.input(0) : PartialShape();
+  TROUPE_ASSIGN(const PartialShape element, merge(known, context.attr<PartialShape>("element_shape")));
+  context.set_output(0, concatenate(indices, element));
+  return {};
+}
+
+Status concat_shape(ShapeContext& context) {
+  TROUPE_RETURN_IF_FAILED(check_flow(context));
+  context.set_output(
+      0, concatenate(PartialShape::vector(unknown_dim), context.attr<PartialShape>("element_shape_except0")));
+  context.set_output(1, PartialShape::vector(unknown_dim));
+  return {};
+}
+
+// ---- gradients
+
+/// Returns the name of the gradient array for this call of gradients(): the part of the scope up to "gradients" and its number.
+std::string gradient_source(const Scope& scope) {
+  const std::string& prefix = scope.prefix();
+  const size_t at = prefix.rfind("gradients");
+  return at == std::string::npos ? prefix : prefix.substr(0, prefix.find('/', at));
+}
+
+/// The ops of one version: TensorArrayRead, TensorArrayReadV2 or TensorArrayReadV3, and so on.
+struct Version {
+  std::string suffix;
+  std::string handle;  ///< the type of the handle
+  bool yields_flow() const { return suffix == "V3"; }
+  std::string op(std::string_view verb) const { return "TensorArray" + std::string(verb) + suffix; }
+};
+const Version versions[] = {{"", "Ref(string)"}, {"V2", "string"}, {"V3", "resource"}};
+
+const Version& version_of(const GradientContext& context) {
+  for (const Version& version : versions)
+    if (!version.suffix.empty() && context.node().type().ends_with(version.suffix)) return version;
+  return versions[0];
+}
+
+/// Builds the gradient of an op by the gradient array of its array.
+class ArrayGradient {
+ public:
+  /// The gradient array is used after `flow`.
+  ArrayGradient(GradientContext& context, Output flow) : context_(context), version_(version_of(context)) {
+    const NodeId node =
+        scope().add(version_.op("Grad"), {context.input(0), flow}, {{"source", gradient_source(scope())}});
+    handle_ = {node, 0};
+    flow_ = version_.yields_flow() ? Output{node, 1} : flow;
+  }
+
+  /// Returns what an op reads from the gradient array; `between` are the inputs between handle and flow.
+  Output read(std::string_view verb, DType dtype, std::vector<Output> between, Attributes attrs = {}) const {
+    attrs.set("dtype", dtype);
+    return scope().add_one(version_.op(verb), inputs(std::move(between)), std::move(attrs));
+  }
+  /// Returns the flow after an op that writes to the gradient array.
+  Output write(std::string_view verb, std::vector<Output> between) const {
+    return scope().add_one(version_.op(verb), inputs(std::move(between)));
+  }
+
+ private:
+  const Scope& scope() const { return context_.scope(); }
+  std::vector<Output> inputs(std::vector<Output> between) const {
+    between.insert(between.begin(), handle_);
+    between.push_back(flow_);
+    return between;
+  }
+
+  GradientContext& context_;
+  const Version& version_;
+  Output handle_, flow_;
+};
+
+void write_gradient(GradientContext& context) {
+  const Output flow = context.gradient();
+  const DType dtype = context.scope().dtype(context.input(2));
+  context.set(2, ArrayGradient(context, flow).read("Read", dtype, {context.input(1)}));
+  context.set(3, flow);
+}
+
+void read_gradient(GradientContext& context) {
+  const ArrayGradient array(context, context.input(2));
+  context.set(2, array.write("Write", {context.input(1), context.gradient()}));
+}
+
+/// Sets the gradient of input `value` of an op that writes rows of it: what `verb` reads at the input before it, if there is one.
+void rows_gradient(GradientContext& context, std::string_view verb, size_t value) {
+  const Output flow = context.gradient(), rows = context.input(value);
+  const PartialShape& shape = context.scope().shape(rows);
+  const PartialShape element = shape.known_rank()
+                                   ? PartialShape(std::vector(shape.dims().begin() + 1, shape.dims().end()))
+                                   : PartialShape();
+  std::vector<Output> indices;
+  if (value == 2) indices.push_back(context.input(1));
+  context.set(value,
+              ArrayGradient(context, flow)
+                  .read(verb, context.scope().dtype(rows), std::move(indices), {{"element_shape", element}}));
+  context.set(value + 1, flow);
+}
+
+void scatter_gradient(GradientContext& context) { rows_gradient(context, "Gather", 2); }
+void unpack_gradient(GradientContext& context) { rows_gradient(context, "Pack", 1); }
+
+void gather_gradient(GradientContext& context) {
+  const ArrayGradient array(context, context.input(2));
+  context.set(2, array.write("Scatter", {context.input(1), context.gradient()}));
+}
+
+void pack_gradient(GradientContext& context) {
+  const ArrayGradient array(context, context.input(1));
+  context.set(1, array.write("Unpack", {context.gradient()}));
+}
+
+void split_gradient(GradientContext& context) {
+  const Output flow = context.gradient();
+  const DType dtype = context.scope().dtype(context.input(1));
+  context.set(1, ArrayGradient(context, flow).read("Concat", dtype, {}));
+  context.set(3, flow);
+}
+
+void concat_gradient(GradientContext& context) {
+  const ArrayGradient array(context, context.input(1));
+  context.set(1, array.write("Split", {context.gradient(), context.output(1)}));
+}
+
+// ---- ops
+
+/// Begins the definition of an op on the array `handle`.
+OpDefBuilder array_op(const Version& version, std::string_view verb, ShapeFunction shape) {
+  return OpDefBuilder(version.op(verb)).effect(Effect::Step).input("handle: " + version.handle).shape(shape);
+}
+
+void add_maker(OpLibrary& library, const Version& version) {
+  OpDefBuilder op(version.op(""));
+  op.effect(Effect::Step).host_input("size: int32").output("handle: " + version.handle);
+  if (version.yields_flow()) op.output("flow: float");
+  op.attr("dtype: type")
+      .attr("element_shape: shape = ?")
+      .attr("dynamic_size: bool = false")
+      .attr("clear_after_read: bool = true");
+  if (version.yields_flow()) op.attr("identical_element_shapes: bool = false");
+  library.op(op.attr("tensor_array_name: string = ''").shape(make_shape).not_differentiable());
+}
+
+/// Begins the definition of an op that makes gradient arrays.
+OpDefBuilder gradient_op(std::string name, const Version& version) {
+  OpDefBuilder op(std::move(name));
+  op.effect(Effect::Step).shape(gradient_shape).attr("source: string");
+  op.input(version.suffix.empty() ? "handle: string" : "handle: " + version.handle).input("flow_in: float");
+  op.output("grad_handle: " + version.handle);
+  if (version.yields_flow()) op.output("flow_out: float");
+  return op;
+}
+
+void add_writes(OpLibrary& library, const Version& version) {
+  library.op(array_op(version, "Write", write_shape)
+                 .host_input("index: int32")
+                 .input("value: T")
+                 .input("flow_in: float")
+                 .output("flow_out: float")
+                 .attr("T: type")
+                 .gradient(write_gradient));
+  library.op(array_op(version, "Scatter", scatter_shape)
+                 .host_input("indices: int32")
+                 .input("value: T")
+                 .input("flow_in: float")
+                 .output("flow_out: float")
+                 .attr("T: type")
+                 .gradient(scatter_gradient));
+  library.op(array_op(version, "Split", split_shape)
+                 .input("value: T")
+                 .host_input("lengths: int64")
+                 .input("flow_in: float")
+                 .output("flow_out: float")
+                 .attr("T: type")
+                 .gradient(split_gradient));
+}
+
+void add_reads(OpLibrary& library, const Version& version) {
+  library.op(array_op(version, "Read", read_shape)
+                 .host_input("index: int32")
+                 .input("flow_in: float")
+                 .output("value: dtype")
+                 .attr("dtype: type")
+                 .gradient(read_gradient));
+  library.op(array_op(version, "Gather", gather_shape)
+                 .host_input("indices: int32")
+                 .input("flow_in: float")
+                 .output("value: dtype")
+                 .attr("dtype: type")
+                 .attr("element_shape: shape = ?")
+                 .gradient(gather_gradient));
+  library.op(array_op(version, "Concat", concat_shape)
+                 .input("flow_in: float")
+                 .output("value: dtype")
+                 .host_output("lengths: int64")
+                 .attr("dtype: type")
+                 .attr("element_shape_except0: shape = ?")
+                 .gradient(concat_gradient));
+  library.op(array_op(version, "Size", flow_shape)
+                 .input("flow_in: float")
+                 .host_output("size: int32")
+                 .not_differentiable());
+  library.op(array_op(version, "Close", no_output_shape));
+}
+
+/// Adds the former ops on all elements.
+void add_pack_ops(OpLibrary& library, const Version& version) {
+  library.op(array_op(version, "Pack", unknown_shape)
+                 .input("flow_in: float")
+                 .output("value: dtype")
+                 .attr("dtype: type")
+                 .attr("element_shape: shape = ?")
+                 .gradient(pack_gradient));
+  library.op(array_op(version, "Unpack", flow_shape)
+                 .input("value: T")
+                 .input("flow_in: float")
+                 .output("flow_out: float")
+                 .attr("T: type")
+                 .gradient(unpack_gradient));
+  library.kernel(cpu_kernel(version.op("Pack"), check_array_gather, compute_parts));
+  library.kernel(host_kernel(version.op("Unpack"), run_scatter));
+}
+
+void add_kernels(OpLibrary& library, const Version& version) {
+  library.kernel(host_kernel(version.op(""), run_make).any_type().inexpensive());
+  library.kernel(host_kernel(version.op("Grad"), run_gradient).inexpensive());
+  library.kernel(host_kernel(version.op("Size"), run_size).inexpensive());
+  library.kernel(host_kernel(version.op("Close"), run_close).inexpensive());
+  library.kernel(host_kernel(version.op("Write"), run_write).any_type().inexpensive());
+  library.kernel(host_kernel(version.op("Scatter"), run_scatter));
+  library.kernel(host_kernel(version.op("Split"), run_split));
+  library.kernel(cpu_kernel(version.op("Read"), check_array_read, compute_parts).any_type().inexpensive());
+  library.kernel(cpu_kernel(version.op("Gather"), check_array_gather, compute_parts));
+  library.kernel(cpu_kernel(version.op("Concat"), check_array_concat, compute_parts));
+}
+
+}  // namespace
+
+void add_tensor_array_ops(OpLibrary& library) {
+  for (const Version& version : versions) {
+    add_maker(library, version);
+    library.op(gradient_op(version.op("Grad"), version));
+    add_writes(library, version);
+    add_reads(library, version);
+    add_kernels(library, version);
+  }
+  add_pack_ops(library, versions[0]);
+  library.op(gradient_op("TensorArrayGradWithShape", versions[2]).host_input("shape_to_prepend: int32"));
+  library.kernel(host_kernel("TensorArrayGradWithShape", run_gradient).inexpensive());
+}
+
+}  // namespace troupe
