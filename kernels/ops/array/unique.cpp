@@ -174,7 +174,7 @@ void take_slices(const Tensor& x, const Tensor& positions, Tensor& to, size_t ax
     auto at = to.write<T>().begin();
     for (size_t run = 0; run < from.runs; ++run)
       for (const int32_t position : taken)
-        at = std::copy_n(&x.as<T>()[run * from.stride + static_cast<size_t>(position) * from.length],
+        at = std::copy_n(x.as<T>().data() + run * from.stride + static_cast<size_t>(position) * from.length,
                          from.length, at);
   });
 }

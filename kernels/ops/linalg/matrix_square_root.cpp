@@ -27,9 +27,23 @@ Result<RootArguments> check_root(KernelContext& context) {
   return RootArguments{input, *output};
 }
 
-/// Sets `root`, which is zero, to the square root of the triangular factor of a decomposition.
+/// Returns true if a real eigenvalue, a block of one element on the diagonal, is negative.
+bool has_negative_eigenvalue(const Matrix<double>& t) {
+  const int64_t n = t.rows();
+  for (int64_t i = 0; i < n; ++i) {
+    const bool is_pair = i + 1 < n && t(i + 1, i) != 0;
+    if (!is_pair && t(i, i) < 0) return true;
+    if (is_pair) ++i;
+  }
+  return false;
+}
+
+/// Sets `root`, which is zero, to the square root of the triangular factor of a decomposition; to NaN if there is none.
 void root_of_factor(const Matrix<double>& t, Matrix<double>& root) {
-  Eigen::matrix_sqrt_quasi_triangular(t, root);
+  if (has_negative_eigenvalue(t))
+    root.setConstant(std::numeric_limits<double>::quiet_NaN());
+  else
+    Eigen::matrix_sqrt_quasi_triangular(t, root);
 }
 void root_of_factor(const Matrix<std::complex<double>>& t, Matrix<std::complex<double>>& root) {
   Eigen::matrix_sqrt_triangular(t, root);

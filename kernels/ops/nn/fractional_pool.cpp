@@ -17,6 +17,7 @@
 #include "kernels/core/checked_kernel.h"
 #include "kernels/core/parallel.h"
 #include "kernels/core/type_dispatch.h"
+#include "kernels/loops/arithmetic.h"
 #include "kernels/ops/nn/pooling.h"
 #include "kernels/ops/random/generator.h"
 
@@ -176,7 +177,7 @@ struct Greatest {
 struct Mean {
   template <class T>
   static void add(const T* x, T* y, size_t channels, bool first) {
-    for (size_t i = 0; i < channels; ++i) y[i] = first ? x[i] : y[i] + x[i];
+    for (size_t i = 0; i < channels; ++i) y[i] = first ? x[i] : Add::apply(y[i], x[i]);
   }
   template <class T>
   static void finish(T* y, size_t channels, size_t count) {

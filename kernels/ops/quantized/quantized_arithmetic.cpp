@@ -10,6 +10,7 @@
 #include "kernels/core/arguments.h"
 #include "kernels/core/checked_kernel.h"
 #include "kernels/core/parallel.h"
+#include "kernels/loops/arithmetic.h"
 #include "kernels/loops/broadcast.h"
 #include "kernels/ops/quantized/quantization.h"
 
@@ -117,7 +118,7 @@ Status compute_mul(const ArithmeticArguments& arguments, DeviceContext& device) 
   TROUPE_RETURN_IF_FAILED(check_both(x, y));
   const auto table = [&](FloatRange from) {
     const auto zero = clamped_step<QInt32>(unclamped_step<QUInt8>(0, from));
-    return table_of<QUInt8>([&](QUInt8 step) { return step.value - zero.value; });
+    return table_of<QUInt8>([&](QUInt8 step) { return Sub::apply<int32_t>(step.value, zero.value); });
   };
   combine_steps(device.pool(), arguments, table(x), table(y), product);
   arguments.range.write(product_range<QUInt8, QUInt8, QInt32>(x, y));
