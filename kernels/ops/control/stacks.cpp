@@ -4,7 +4,7 @@
 //   StackPushV2(handle, elem)     pushes elem and returns it; swap_memory has no effect
 //   StackPopV2(handle)            pops the last tensor and returns it
 //   StackCloseV2(handle)          releases the remaining tensors
-// The ops without V2 are a former version, whose handle is a reference. Each tensor has dtype `elem_type`. The ops fail with
+// The ops without V2 are a former version. Each tensor has dtype `elem_type`. The ops fail with
 // InvalidArgument if the stack is full, empty or closed, holds another type, or the handle is no handle of a stack. Control edges
 // must order the ops: what comes after a push waits for it, and a pop waits for the push whose tensor it needs.
 #include <mutex>
@@ -91,23 +91,23 @@ Status push_shape(ShapeContext& context) {
   return {};
 }
 
-/// Begins the definition of an op on a stack; version V2 names it by a resource, the former one by a reference.
+/// Begins the definition of an op on a stack.
 OpDefBuilder stack_op(const std::string& verb, const std::string& version, ShapeFunction shape) {
   return OpDefBuilder("Stack" + verb + version).effect(Effect::Step).shape(shape);
 }
 
-void add_version(OpLibrary& library, const std::string& version, const std::string& handle) {
+void add_version(OpLibrary& library, const std::string& version) {
   library.op(stack_op("Push", version, push_shape)
-                 .input("handle: " + handle)
+                 .input("handle: resource")
                  .input("elem: T")
                  .output("output: T")
                  .attr("T: type")
                  .attr("swap_memory: bool = false"));
   library.op(stack_op("Pop", version, unknown_shape)
-                 .input("handle: " + handle)
+                 .input("handle: resource")
                  .output("elem: elem_type")
                  .attr("elem_type: type"));
-  library.op(stack_op("Close", version, no_output_shape).input("handle: " + handle));
+  library.op(stack_op("Close", version, no_output_shape).input("handle: resource"));
   library.kernel(host_kernel("Stack" + version, run_new).any_type().inexpensive());
   library.kernel(host_kernel("StackPush" + version, run_push).any_type().inexpensive());
   library.kernel(host_kernel("StackPop" + version, run_pop).any_type().inexpensive());
@@ -123,11 +123,11 @@ void add_stack_ops(OpLibrary& library) {
                  .attr("elem_type: type")
                  .attr("stack_name: string = ''"));
   library.op(stack_op("", "", scalar_shape)
-                 .output("handle: Ref(string)")
+                 .output("handle: resource")
                  .attr("elem_type: type")
                  .attr("stack_name: string = ''"));
-  add_version(library, "V2", "resource");
-  add_version(library, "", "Ref(string)");
+  add_version(library, "V2");
+  add_version(library, "");
 }
 
 }  // namespace troupe

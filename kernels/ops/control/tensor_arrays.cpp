@@ -10,8 +10,8 @@
 //   TensorArraySizeV3(handle, flow_in), TensorArrayCloseV3(handle)
 //   TensorArrayGradV3(handle, flow_in)                  the gradient array named `source`, made at the first call
 //   TensorArrayGradWithShape(handle, flow_in, shape_to_prepend)   the same with elements of larger rank
-// The versions without suffix and V2 have a reference or a string as their handle, and no flow from the ops that make an array. All
-// ops of such an array must be on one device. TensorArrayPack and TensorArrayUnpack are Gather and Scatter of all elements.
+// The versions without suffix and V2 have no flow from the ops that make an array. TensorArrayPack and TensorArrayUnpack are Gather
+// and Scatter of all elements.
 // With `dynamic_size` a write may add elements; with `clear_after_read` an element can be read once; with
 // `identical_element_shapes` the first element determines the shape of all. Values written to the same element of a gradient array
 // are summed, in the order of the nodes that wrote them. All failures are InvalidArgument unless said otherwise.
@@ -299,25 +299,20 @@ namespace {
 
 // ---- shapes
 
-/// A resource keeps the shape of an element, as that of a variable keeps the shape of its value.
-bool keeps_shape(const ShapeContext& context, size_t input) {
-  return context.input_dtype(input) == DType::Resource;
-}
-
+/// The handle keeps the shape of an element, as that of a variable keeps the shape of its value.
 Status make_shape(ShapeContext& context) {
   TROUPE_RETURN_IF_FAILED(context.with_rank(0, 0).status());
-  if (context.node().output_types.size() == 1) return {};  // a former version
   const auto& shape = context.attr<PartialShape>("element_shape");
-  if (shape.fully_known() || context.attr<bool>("identical_element_shapes")) context.set_output(0, shape);
-  context.set_output(1, PartialShape::scalar());
+  const AttrValue* const equal = context.node().attrs.find("identical_element_shapes");
+  if (shape.fully_known() || (equal && std::get<bool>(*equal))) context.set_output(0, shape);
+  if (context.node().output_types.size() > 1) context.set_output(1, PartialShape::scalar());
   return {};
 }
 
 Status gradient_shape(ShapeContext& context) {
   TROUPE_RETURN_IF_FAILED(context.with_rank(1, 0).status());
-  if (!keeps_shape(context, 0)) return {};
   if (context.inputs() == 2) context.set_output(0, context.input(0));
-  context.set_output(1, PartialShape::scalar());
+  if (context.node().output_types.size() > 1) context.set_output(1, PartialShape::scalar());
   return {};
 }
 
@@ -347,16 +342,24 @@ Status split_shape(ShapeContext& context) {
 Status read_shape(ShapeContext& context) {
   TROUPE_RETURN_IF_FAILED(context.with_rank(1, 0).status());
   TROUPE_RETURN_IF_FAILED(check_flow(context));
-  if (keeps_shape(context, 0)) context.set_output(0, context.input(0));
+  context.set_output(0, context.input(0));
   return {};
 }
 
 Status gather_shape(ShapeContext& context) {
   TROUPE_ASSIGN(const PartialShape indices, context.with_rank(1, 1));
   TROUPE_RETURN_IF_FAILED(check_flow(context));
-  const PartialShape known = keeps_shape(context, 0) ? context.input(0) : PartialShape();
-  TROUPE_ASSIGN(const PartialShape element, merge(known, context.attr<PartialShape>("element_shape")));
+  TROUPE_ASSIGN(const PartialShape element,
+                merge(context.input(0), context.attr<PartialShape>("element_shape")));
   context.set_output(0, concatenate(indices, element));
+  return {};
+}
+
+Status pack_shape(ShapeContext& context) {
+  TROUPE_RETURN_IF_FAILED(check_flow(context));
+  TROUPE_ASSIGN(const PartialShape element,
+                merge(context.input(0), context.attr<PartialShape>("element_shape")));
+  context.set_output(0, concatenate(PartialShape::vector(unknown_dim), element));
   return {};
 }
 
@@ -380,11 +383,10 @@ std::string gradient_source(const Scope& scope) {
 /// The ops of one version: TensorArrayRead, TensorArrayReadV2 or TensorArrayReadV3, and so on.
 struct Version {
   std::string suffix;
-  std::string handle;  ///< the type of the handle
-  bool yields_flow() const { return suffix == "V3"; }
+  bool yields_flow = false;  ///< the ops that make an array yield its flow
   std::string op(std::string_view verb) const { return "TensorArray" + std::string(verb) + suffix; }
 };
-const Version versions[] = {{"", "Ref(string)"}, {"V2", "string"}, {"V3", "resource"}};
+const Version versions[] = {{""}, {"V2"}, {"V3", true}};
 
 const Version& version_of(const GradientContext& context) {
   for (const Version& version : versions)
@@ -400,7 +402,7 @@ class ArrayGradient {
     const NodeId node =
         scope().add(version_.op("Grad"), {context.input(0), flow}, {{"source", gradient_source(scope())}});
     handle_ = {node, 0};
-    flow_ = version_.yields_flow() ? Output{node, 1} : flow;
+    flow_ = version_.yields_flow ? Output{node, 1} : flow;
   }
 
   /// Returns what an op reads from the gradient array; `between` are the inputs between handle and flow.
@@ -482,18 +484,18 @@ void concat_gradient(GradientContext& context) {
 
 /// Begins the definition of an op on the array `handle`.
 OpDefBuilder array_op(const Version& version, std::string_view verb, ShapeFunction shape) {
-  return OpDefBuilder(version.op(verb)).effect(Effect::Step).input("handle: " + version.handle).shape(shape);
+  return OpDefBuilder(version.op(verb)).effect(Effect::Step).input("handle: resource").shape(shape);
 }
 
 void add_maker(OpLibrary& library, const Version& version) {
   OpDefBuilder op(version.op(""));
-  op.effect(Effect::Step).host_input("size: int32").output("handle: " + version.handle);
-  if (version.yields_flow()) op.output("flow: float");
+  op.effect(Effect::Step).host_input("size: int32").output("handle: resource");
+  if (version.yields_flow) op.output("flow: float");
   op.attr("dtype: type")
       .attr("element_shape: shape = ?")
       .attr("dynamic_size: bool = false")
       .attr("clear_after_read: bool = true");
-  if (version.yields_flow()) op.attr("identical_element_shapes: bool = false");
+  if (version.yields_flow) op.attr("identical_element_shapes: bool = false");
   library.op(op.attr("tensor_array_name: string = ''").shape(make_shape).not_differentiable());
 }
 
@@ -501,9 +503,9 @@ void add_maker(OpLibrary& library, const Version& version) {
 OpDefBuilder gradient_op(std::string name, const Version& version) {
   OpDefBuilder op(std::move(name));
   op.effect(Effect::Step).shape(gradient_shape).attr("source: string");
-  op.input(version.suffix.empty() ? "handle: string" : "handle: " + version.handle).input("flow_in: float");
-  op.output("grad_handle: " + version.handle);
-  if (version.yields_flow()) op.output("flow_out: float");
+  op.input("handle: resource").input("flow_in: float");
+  op.output("grad_handle: resource");
+  if (version.yields_flow) op.output("flow_out: float");
   return op;
 }
 
@@ -561,7 +563,7 @@ void add_reads(OpLibrary& library, const Version& version) {
 
 /// Adds the former ops on all elements.
 void add_pack_ops(OpLibrary& library, const Version& version) {
-  library.op(array_op(version, "Pack", unknown_shape)
+  library.op(array_op(version, "Pack", pack_shape)
                  .input("flow_in: float")
                  .output("value: dtype")
                  .attr("dtype: type")

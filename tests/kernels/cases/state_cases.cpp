@@ -203,7 +203,7 @@ void add_stacks(OpCases& cases) {
   cases.served("Stack", {}, floats, "[]", test);
   cases.bad("Stack", {}, {}, "elem_type");
   for (const std::string version : {"", "V2"}) {
-    const Tensor stack = version.empty() ? handle() : sample();
+    const Tensor stack = sample();
     cases.served("StackPush" + version, {stack, sample()}, {}, "[2,3]", test);
     cases.bad("StackPush" + version, {stack}, {}, "takes 2 inputs, got 1");
     cases.served("StackPop" + version, {stack}, floats, "?", test);
@@ -213,15 +213,13 @@ void add_stacks(OpCases& cases) {
   }
 }
 
-/// Adds the ops of one version of TensorArrays, with inputs that are no handle of one. A handle that is a resource has the shape of
-/// an element.
+/// Adds the ops of one version of TensorArrays, with inputs that are no handle of one. A handle has the shape of an element.
 void add_tensor_arrays(OpCases& cases, const std::string& version) {
   const bool v3 = version == "V3";
-  const std::string test = "kernels/tensor_arrays_test.cpp", made = v3 ? "? []" : "?";
+  const std::string test = "kernels/tensor_arrays_test.cpp", flows = v3 ? " []" : "";
   const Attributes type = {{"dtype", f64}}, source = {{"source", std::string("gradients")}};
-  const Tensor index = int_scalar(0), flow = Tensor::scalar(0.0F);
-  const Tensor none = v3 ? sample() : handle();
-  cases.served("TensorArray" + version, {int_scalar(2)}, type, made, test);
+  const Tensor index = int_scalar(0), flow = Tensor::scalar(0.0F), none = sample();
+  cases.served("TensorArray" + version, {int_scalar(2)}, type, "?" + flows, test);
   cases.bad("TensorArray" + version, {int_scalar(-1)}, type, "it must not be negative");
   cases.bad("TensorArray" + version, {int_scalar(2)}, {}, "dtype");
   const auto add = [&](const std::string& op, std::vector<Tensor> inputs, const Attributes& attrs,
@@ -230,18 +228,18 @@ void add_tensor_arrays(OpCases& cases, const std::string& version) {
     inputs.pop_back();
     cases.bad("TensorArray" + op, std::move(inputs), attrs, " inputs, got ");
   };
-  add("Grad" + version, {none, flow}, source, v3 ? "[2,3] []" : "?");
+  add("Grad" + version, {none, flow}, source, "[2,3]" + flows);
   add("Size" + version, {none, flow}, {}, "[]");
   add("Close" + version, {none}, {}, "");
   add("Write" + version, {none, index, sample(), flow}, {}, "[]");
   add("Scatter" + version, {none, ints({0, 1}), sample(), flow}, {}, "[]");
   add("Split" + version, {none, sample(), Tensor::vector<int64_t>({1, 1}), flow}, {}, "[]");
-  add("Read" + version, {none, index, flow}, type, v3 ? "[2,3]" : "?");
-  add("Gather" + version, {none, ints({0, 1}), flow}, type, v3 ? "[2,2,3]" : "?");
+  add("Read" + version, {none, index, flow}, type, "[2,3]");
+  add("Gather" + version, {none, ints({0, 1}), flow}, type, "[2,2,3]");
   add("Concat" + version, {none, flow}, type, "? [?]");
   if (v3) add("GradWithShape", {none, flow, ints({2})}, source, "? []");
   if (version.empty()) {
-    add("Pack", {none, flow}, type, "?");
+    add("Pack", {none, flow}, type, "[?,2,3]");
     add("Unpack", {none, sample(), flow}, {}, "[]");
   }
 }
