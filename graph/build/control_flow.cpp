@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "graph/build/flow_context.h"
+#include "graph/build/loop_writer.h"
 
 namespace troupe {
 namespace {
@@ -68,35 +69,6 @@ std::vector<Output> build_branch(const Scope& scope, const std::shared_ptr<Switc
 
 // Loops
 
-class LoopContext : public FlowContext {
- public:
-  /// Enter nodes of values from outside are added to the scope `outside`. `first` is the Enter node of the first variable.
-  LoopContext(std::shared_ptr<FlowContext> outer, Scope outside, Attributes enter, NodeId first)
-      : FlowContext(std::move(outer)), outside_(std::move(outside)), enter_(std::move(enter)), first_(first) {
-    enter_.set("is_constant", true);
-  }
-
- protected:
-  Output make_import(Output outside) override {
-    const bool is_ref = outside_.graph().type(outside).is_ref;
-    return outside_.with_name("invariant").add_one(is_ref ? "RefEnter" : "Enter", {outside}, enter_);
-  }
-  /// No iteration begins before the first variable has entered, so that variable's Enter waits for the node.
-  std::optional<NodeId> wait(NodeId outside) override {
-    throw_if_failed(outside_.graph().add_control_input(first_, outside));
-    return std::nullopt;
-  }
-  bool needs_pivot(const NodeSpec& spec) const override {
-    return std::all_of(spec.inputs.begin(), spec.inputs.end(),
-                       [&](Output input) { return is_imported(input); });
-  }
-
- private:
-  Scope outside_;
-  Attributes enter_;
-  NodeId first_;
-};
-
 /// Returns true if every tensor of shape `now` also has the shape `invariant`.
 bool satisfies(const PartialShape& now, const PartialShape& invariant) {
   if (!invariant.known_rank()) return true;
@@ -110,21 +82,25 @@ class LoopBuilder {
  public:
   LoopBuilder(const Scope& scope, std::vector<Output> variables, const WhileOptions& options)
       : scope_(scope.with_name("").with_prefix(options.name)), graph_(scope.graph()),
-        variables_(std::move(variables)), options_(options) {}
+        variables_(std::move(variables)), options_(options),
+        attrs_(new_frame(scope_, options.parallel_iterations)),
+        context_(std::make_shared<LoopContext>(scope_.context(), scope_.without_control(), attrs_)),
+        inside_(scope_.without_control().in_context(context_)), writer_(scope_, inside_, attrs_) {}
 
   std::vector<Output> build(const LoopCondition& condition, const LoopBody& body) {
     check_request();
-    const Scope inside = enter();
-    const Output predicate = condition(inside.with_prefix("condition"), merges_);
-    const Output steer = inside.with_name("condition").add_one("LoopCond", {predicate});
-    std::vector<Output> sides, kept;
-    for (const Output& merge : merges_) sides.push_back(inside.add_one("Switch", {merge, steer}));
-    for (const Output& side : sides)
-      kept.push_back(inside.with_name("variable").add_one("Identity", {{side.node, 1}}));
+    enter();
+    std::vector<Output> first, kept;
+    for (const auto& variable : loop_) first.push_back(variable.merge);
+    const Output predicate = condition(inside_.with_prefix("condition"), first);
+    const Output steer = inside_.with_name("condition").add_one("LoopCond", {predicate});
+    for (auto& variable : loop_) writer_.steer(variable, steer);
+    for (const auto& variable : loop_)
+      kept.push_back(inside_.with_name("variable").add_one("Identity", {variable.body}));
     context_->set_pivot(kept[0].node);
-    close(inside, body(inside.with_prefix("body"), kept));
+    close(body(inside_.with_prefix("body"), kept));
     std::vector<Output> exits;
-    for (const Output& side : sides) exits.push_back(inside.add_one("Exit", {{side.node, 0}}));
+    for (const auto& variable : loop_) exits.push_back(variable.exit);
     return exits;
   }
 
@@ -149,35 +125,22 @@ class LoopBuilder {
     return "variable " + std::to_string(i) + " (" + graph_.name_of(variables_[i]) + ')';
   }
 
-  /// Adds the Enter and Merge nodes. Returns the scope inside the loop.
-  Scope enter() {
-    // The frame gets the name of its first Enter node, which is unique in the graph.
-    const Attributes attrs{{"frame_name", graph_.unique_name(scope_.prefix() + "enter")},
-                           {"parallel_iterations", options_.parallel_iterations}};
-    std::vector<Output> enters;
-    for (const Output& variable : variables_)
-      enters.push_back(scope_.with_name("enter").add_one("Enter", {variable}, attrs));
-    context_ =
-        std::make_shared<LoopContext>(scope_.context(), scope_.without_control(), attrs, enters[0].node);
-    const Scope inside = scope_.without_control().in_context(context_);
-    for (size_t i = 0; i < enters.size(); ++i) {
-      context_->add_node(enters[i].node);
-      throw_if_failed(graph_.refine_shape(enters[i], invariant(i)));
-      merges_.push_back(inside.add_one("Merge", {enters[i], enters[i]}));
-    }
-    context_->set_pivot(merges_[0].node);
-    return inside;
+  void enter() {
+    for (size_t i = 0; i < variables_.size(); ++i)
+      loop_.push_back(writer_.begin(variables_[i], invariant(i)));
+    context_->set_first(loop_[0].enter.node);
+    context_->set_pivot(loop_[0].merge.node);
   }
 
-  void close(const Scope& inside, const std::vector<Output>& results) {
-    if (results.size() != merges_.size())
+  void close(const std::vector<Output>& results) {
+    if (results.size() != loop_.size())
       fail(scope_, "while_loop",
            "the body returns " + std::to_string(results.size()) + " values for " +
-               std::to_string(merges_.size()) + " variables");
+               std::to_string(loop_.size()) + " variables");
     for (size_t i = 0; i < results.size(); ++i) {
       if (results[i].is_control())
         fail(scope_, "while_loop", "the body returns a node, not a tensor, for " + variable(i));
-      const DType is = scope_.dtype(results[i]), was = graph_.dtype(merges_[i]);
+      const DType is = scope_.dtype(results[i]), was = graph_.dtype(loop_[i].merge);
       if (is != was)
         fail(scope_, "while_loop",
              variable(i) + " is " + std::string(name(was)) + ", but the body returns " +
@@ -187,8 +150,7 @@ class LoopBuilder {
         fail(scope_, "while_loop",
              variable(i) + " has shape " + invariant(i).text() + ", but the body returns shape " +
                  shape.text() + "; WhileOptions::shape_invariants must allow both");
-      throw_if_failed(
-          graph_.replace_input(merges_[i].node, 1, inside.add_one("NextIteration", {results[i]})));
+      writer_.close(loop_[i], results[i]);
     }
   }
 
@@ -196,8 +158,11 @@ class LoopBuilder {
   Graph& graph_;
   std::vector<Output> variables_;
   const WhileOptions& options_;
+  Attributes attrs_;
   std::shared_ptr<LoopContext> context_;
-  std::vector<Output> merges_;
+  Scope inside_;
+  LoopWriter writer_;
+  std::vector<LoopWriter::Variable> loop_;
 };
 
 }  // namespace

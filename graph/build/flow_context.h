@@ -23,12 +23,11 @@ class FlowContext {
 
   /// Prepares a node to be added inside: replaces its inputs from outside by imported values. If nothing
   /// else makes the node run when the branch or iteration runs, it gets a control input from the pivot.
-  void import_inputs(NodeSpec& spec);
+  virtual void import_inputs(NodeSpec& spec);
   /// Returns the value that stands for `output` inside.
-  Output import_value(Output output);
+  virtual Output import_value(Output output);
   /// Records that the node is inside this context, and so inside all contexts around it.
   void add_node(NodeId node);
-  /// A node that runs exactly when the inside does.
   /// The pivot is a node that runs exactly when the branch or iteration runs.
   void set_pivot(NodeId pivot) { pivot_ = pivot; }
   NodeId pivot() const { return pivot_; }

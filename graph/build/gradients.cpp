@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "graph/build/loop_gradient.h"
 #include "graph/build/recomputation.h"
 
 namespace troupe {
@@ -45,12 +46,20 @@ Gradient aggregate(const Scope& scope, const std::vector<Gradient>& parts, Outpu
   return scope.add_one("AddN", std::move(terms));
 }
 
-/// The backward pass over the nodes on paths from xs to ys.
+std::string parent_folder(const std::string& name) {
+  const size_t end = name.rfind('/');
+  return end == std::string::npos ? name : name.substr(0, end);
+}
+
+/// The backward pass over the nodes on paths from xs to ys, which are in one frame. It takes a loop in that frame for one node, its
+/// LoopCond, which the Exits depend on and which depends on what the Enters read.
 class Backpropagation {
  public:
-  Backpropagation(const Scope& scope, std::span<const Output> ys, std::span<const Output> xs)
-      : scope_(scope.with_prefix("gradients")), graph_(scope.graph()), count_(graph_.size()),
-        between_(count_, false), waiting_for_(count_, 0), contributions_(count_), recomputation_(scope_) {
+  /// The nodes that the pass adds go to `scope`. `count` is the number of nodes of the forward graph.
+  Backpropagation(const Scope& scope, Loops& loops, size_t count, std::span<const Output> ys,
+                  std::span<const Output> xs)
+      : scope_(scope), graph_(scope.graph()), loops_(loops), count_(count), between_(count_, false),
+        waiting_for_(count_, 0), contributions_(count_), recomputation_(scope_) {
     mark_between(ys, xs);
   }
 
@@ -65,8 +74,11 @@ class Backpropagation {
     while (!ready.empty()) {
       const NodeId id = ready.back();
       ready.pop_back();
-      differentiate(id);
-      if (graph_.node(id).op->not_differentiable) continue;
+      if (const Loop* const loop = loops_.loop_of_condition(id))
+        differentiate(*loop);
+      else
+        differentiate(id);
+      if (is_barrier(id)) continue;
       each_input(id, [&](NodeId source) {
         if (between_[source] && !closes_loop(source, id) && --waiting_for_[source] == 0)
           ready.push_back(source);
@@ -75,6 +87,7 @@ class Backpropagation {
   }
 
   Gradient of(Output x) { return between_[x.node] ? aggregated(x) : Gradient{}; }
+  bool reaches(Output x) const { return between_[x.node]; }
 
  private:
   /// Returns true if a gradient may flow along an edge of this dtype. Through a handle
@@ -83,14 +96,29 @@ class Backpropagation {
     return is_differentiable(dtype) || dtype == DType::Resource || dtype == DType::Variant;
   }
 
+  bool is_barrier(NodeId id) const {
+    return graph_.node(id).op->not_differentiable && !loops_.loop_of_condition(id);
+  }
+
   /// Calls `visit` for the source of each edge into `id` along which a gradient may flow.
   template <class Visit>
   void each_input(NodeId id, Visit visit) const {
+    if (const Loop* const left = loops_.loop_left_by(id)) return visit(left->condition);
+    if (const Loop* const loop = loops_.loop_of_condition(id)) {
+      for (const LoopVariable& variable : loop->variables) each_ordinary_input(variable.enter, visit);
+      for (const NodeId invariant : loop->invariants) each_ordinary_input(invariant, visit);
+      return;
+    }
+    const bool begins_iteration = flow_kind(graph_.node(id)) == FlowKind::Merge && loops_.steers(id);
+    if (!begins_iteration) each_ordinary_input(id, visit);
+  }
+  template <class Visit>
+  void each_ordinary_input(NodeId id, Visit visit) const {
     for (const Output& input : graph_.node(id).inputs)
       if (carries_gradient(graph_.dtype(input))) visit(input.node);
   }
 
-  /// Returns which nodes depend on `xs`, also by back edges of loops.
+  /// Returns which nodes depend on `xs`.
   std::vector<bool> reached_from(std::span<const Output> xs) const {
     std::vector<std::vector<NodeId>> consumers(count_);
     for (NodeId id = 0; id < count_; ++id)
@@ -110,8 +138,9 @@ class Backpropagation {
     return reached;
   }
 
-  /// Marks the nodes through which a gradient of `ys` can flow to `xs`. Back edges count here, so that no loop is
-  /// missed. But no node waits for its back edges, because nodes that wait for each other would never be differentiated.
+  /// Marks the nodes through which a gradient of `ys` can flow to `xs`. Back edges of loops in a form that has no gradient count
+  /// here, so that no such loop is missed. But no node waits for its back edges, because nodes that wait for each other would never
+  /// be differentiated.
   void mark_between(std::span<const Output> ys, std::span<const Output> xs) {
     const std::vector<bool> from_xs = reached_from(xs);
     std::vector<NodeId> waiting;
@@ -123,7 +152,7 @@ class Backpropagation {
     while (!waiting.empty()) {
       const NodeId id = waiting.back();
       waiting.pop_back();
-      if (graph_.node(id).op->not_differentiable) continue;
+      if (is_barrier(id)) continue;
       each_input(id, [&](NodeId source) {
         mark(source);
         if (from_xs[source] && !closes_loop(source, id)) ++waiting_for_[source];
@@ -155,7 +184,9 @@ class Backpropagation {
     const Node& node = graph_.node(id);
     bool leads_on = false;
     each_input(id, [&](NodeId source) { leads_on = leads_on || between_[source]; });
-    if (!leads_on) return;
+    if (!leads_on || loops_.loop_left_by(id)) return;
+    if (flow_kind(node) == FlowKind::Switch && loops_.steers(id))
+      return contribute(node.inputs[0], output_gradients[1]);
     if (!node.op->gradient)
       throw Error(unimplemented("the op has no gradient function, but a gradient must flow through it")
                       .at_node(node.type(), node.name));
@@ -172,9 +203,126 @@ class Backpropagation {
     }
   }
 
+  // ---- loops
+
+  /// The values that carry a gradient through a loop.
+  struct LoopPaths {
+    std::vector<const LoopVariable*> variables;
+    std::vector<NodeId> invariants;
+    std::vector<Output> ys,
+        xs;  ///< what the body makes of the variables; the variables and invariants themselves
+  };
+
+  bool has_gradient_at_exit(const LoopVariable& variable) const {
+    return std::ranges::any_of(variable.exits, [&](NodeId exit) { return !contributions_[exit].empty(); });
+  }
+  bool depends_on_xs(NodeId enter) const {
+    const Output source = graph_.node(enter).inputs[0];
+    return carries_gradient(graph_.dtype(source)) && between_[source.node];
+  }
+  Output next_value(const LoopVariable& variable) const { return graph_.node(variable.next).inputs[0]; }
+
+  /// Returns the variables with a gradient after the loop, those on which they depend, and so on; but only those that depend on xs.
+  LoopPaths paths_through(const Loop& loop) const {
+    std::vector<bool> wanted, active;
+    for (const LoopVariable& variable : loop.variables) {
+      wanted.push_back(has_gradient_at_exit(variable));
+      active.push_back(depends_on_xs(variable.enter));
+    }
+    LoopPaths paths;
+    for (const NodeId invariant : loop.invariants)
+      if (depends_on_xs(invariant)) paths.invariants.push_back(invariant);
+    for (bool grows = true; grows;) grows = extend(loop, paths.invariants, active);
+    for (bool grows = true; grows;) grows = extend_backward(loop, active, wanted);
+    for (size_t i = 0; i < loop.variables.size(); ++i) {
+      if (!active[i] || !wanted[i]) continue;
+      paths.variables.push_back(&loop.variables[i]);
+      paths.ys.push_back(next_value(loop.variables[i]));
+      paths.xs.push_back({loop.variables[i].merge, 0});
+    }
+    for (const NodeId invariant : paths.invariants) paths.xs.push_back({invariant, 0});
+    return paths;
+  }
+  /// Marks the variables whose next value depends on an active one or on an invariant. Returns whether there were any.
+  bool extend(const Loop& loop, const std::vector<NodeId>& invariants, std::vector<bool>& active) const {
+    std::vector<Output> xs;
+    for (const NodeId invariant : invariants) xs.push_back({invariant, 0});
+    for (size_t i = 0; i < active.size(); ++i)
+      if (active[i]) xs.push_back({loop.variables[i].merge, 0});
+    const std::vector<bool> reached = reached_from(xs);
+    bool grows = false;
+    for (size_t i = 0; i < active.size(); ++i) {
+      const Output next = next_value(loop.variables[i]);
+      if (active[i] || !reached[next.node] || !carries_gradient(graph_.dtype(next))) continue;
+      grows = active[i] = true;
+    }
+    return grows;
+  }
+  /// Marks the active variables on which the next value of a wanted one depends. Returns whether there were any.
+  bool extend_backward(const Loop& loop, const std::vector<bool>& active, std::vector<bool>& wanted) const {
+    std::vector<Output> ys, xs;
+    for (size_t i = 0; i < active.size(); ++i) {
+      if (active[i] && wanted[i]) ys.push_back(next_value(loop.variables[i]));
+      if (active[i]) xs.push_back({loop.variables[i].merge, 0});
+    }
+    const Backpropagation body(scope_, loops_, count_, ys, xs);
+    bool grows = false;
+    for (size_t i = 0; i < active.size(); ++i) {
+      if (!active[i] || wanted[i] || !body.reaches({loop.variables[i].merge, 0})) continue;
+      grows = wanted[i] = true;
+    }
+    return grows;
+  }
+
+  /// Returns the gradient of a variable after the loop, in dense form.
+  Output gradient_after(const Scope& scope, const LoopVariable& variable) {
+    if (variable.exits.empty())
+      throw Error(unimplemented("the gradient of a loop variable without an Exit")
+                      .at_node("Merge", graph_.node(variable.merge).name));
+    std::vector<Gradient> parts;
+    for (const NodeId exit : variable.exits)
+      if (Gradient part = aggregated({exit, 0}); present(part)) parts.push_back(std::move(part));
+    const Output exit{variable.exits[0], 0};
+    return dense(scope, aggregate(scope, parts, exit), exit);
+  }
+
+  void differentiate(const Loop& loop) {
+    const LoopPaths paths = paths_through(loop);
+    if (paths.variables.empty()) return;
+    const Scope outside = scope_.with_prefix(parent_folder(graph_.node(loop.condition).name));
+    BackwardLoop backward(outside, loops_, loop);
+    const Scope& inside = backward.inside();
+    std::vector<LoopWriter::Variable> gradients, sums;
+    for (const LoopVariable* const variable : paths.variables)
+      gradients.push_back(backward.begin(gradient_after(outside, *variable), shape_in_loop(variable->merge)));
+    for (const NodeId invariant : paths.invariants) {
+      const Output source = graph_.node(invariant).inputs[0];
+      sums.push_back(backward.begin(outside.add_one("ZerosLike", {source}), graph_.shape(source)));
+    }
+    Backpropagation body(inside, loops_, count_, paths.ys, paths.xs);
+    for (size_t i = 0; i < gradients.size(); ++i) body.seed(paths.ys[i], gradients[i].body);
+    body.run();
+    for (size_t i = 0; i < gradients.size(); ++i)
+      backward.close(gradients[i], dense(inside, body.of(paths.xs[i]), paths.xs[i]));
+    for (size_t i = 0; i < sums.size(); ++i)
+      backward.close(sums[i], sum_with(inside, sums[i].body, body.of({paths.invariants[i], 0}),
+                                       {paths.invariants[i], 0}));
+    for (size_t i = 0; i < gradients.size(); ++i)
+      contribute(graph_.node(paths.variables[i]->enter).inputs[0], gradients[i].exit);
+    for (size_t i = 0; i < sums.size(); ++i)
+      contribute(graph_.node(paths.invariants[i]).inputs[0], sums[i].exit);
+  }
+  /// A list is a scalar; the shape of a handle is not that of the flow of its gradient.
+  PartialShape shape_in_loop(NodeId merge) const { return graph_.shape({merge, 0}); }
+  static Output sum_with(const Scope& scope, Output sum, const Gradient& gradient, Output x) {
+    if (!present(gradient)) return sum;
+    return scope.add_one("AddN", {sum, dense(scope, gradient, x)});
+  }
+
   Scope scope_;
   Graph& graph_;
-  size_t count_;  ///< the number of nodes of the forward graph; nodes added by this class have higher ids
+  Loops& loops_;
+  size_t count_;
   std::vector<bool> between_;
   /// Per node: edges to consumers not yet differentiated, without back edges.
   std::vector<uint32_t> waiting_for_;
@@ -211,11 +359,12 @@ std::vector<Gradient> gradients(const Scope& scope, const std::vector<Output>& y
                       .at_node(node.type(), node.name));
     }
   for (const Output& x : xs) scope.checked(x);
-  Backpropagation backward(scope, ys, xs);
+  const Scope inner = scope.with_prefix("gradients");
+  Loops loops(graph);
+  Backpropagation backward(inner, loops, graph.size(), ys, xs);
   for (size_t i = 0; i < ys.size(); ++i) {
     const bool given = i < grad_ys.size() && present(grad_ys[i]);
-    backward.seed(ys[i],
-                  given ? grad_ys[i] : Gradient(scope.with_prefix("gradients").add_one("OnesLike", {ys[i]})));
+    backward.seed(ys[i], given ? grad_ys[i] : Gradient(inner.add_one("OnesLike", {ys[i]})));
   }
   backward.run();
   std::vector<Gradient> result;

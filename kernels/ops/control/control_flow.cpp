@@ -11,6 +11,7 @@
 // resource handle keeps the shape of the value of its variable.
 #include "graph/build/gradients.h"
 #include "graph/build/shape_context.h"
+#include "kernels/core/arguments.h"
 #include "kernels/core/kernel.h"
 
 namespace troupe {
@@ -41,6 +42,42 @@ Status loop_cond_shape(ShapeContext& context) {
 
 void ref_identity_gradient(GradientContext& context) { context.set(0, context.gradient()); }
 
+/// Returns the gradient of an output of a Switch, with a value only if that output has one.
+Output gradient_of_side(const GradientContext& context, uint32_t side) {
+  return {context.scope().add("Switch", {context.gradient(side), context.input(1)}), side};
+}
+
+/// The gradient of a Switch in a conditional: that of the side which was taken. gradients() handles those of loops.
+void switch_gradient(GradientContext& context) {
+  context.set(0,
+              context.scope().add_one("Merge", {gradient_of_side(context, 0), gradient_of_side(context, 1)}));
+}
+
+/// The gradient goes to the input that the Merge has passed on.
+void merge_gradient(GradientContext& context) {
+  const Scope& scope = context.scope();
+  const size_t inputs = context.node().inputs.size();
+  const Output gradient = context.gradient(), passed = context.output(1);
+  for (size_t i = 1; i < inputs; ++i) {
+    const Output is_it = scope.add_one("Equal", {passed, integer_constant(scope, static_cast<int64_t>(i))});
+    const NodeId sides = scope.add("Switch", {gradient, is_it});
+    context.set(i, Output{sides, 1});
+    if (inputs == 2) context.set(0, Output{sides, 0});
+  }
+  if (inputs == 2) return;
+  const Output is_first = scope.add_one("Equal", {passed, integer_constant(scope, 0)});
+  context.set(0, Output{scope.add("Switch", {gradient, is_first}), 1});
+}
+
+/// A value that is the same in each iteration may be differentiated inside the loop. Whole loops are differentiated by gradients().
+void enter_gradient(GradientContext& context) {
+  if (!context.attr<bool>("is_constant"))
+    throw Error(unimplemented(
+                    "inside a loop, a gradient cannot flow through the first value of a variable of the loop")
+                    .at_node(context.node().type(), context.node().name));
+  context.set(0, context.gradient());
+}
+
 OpDefBuilder control_op(std::string name, ShapeFunction shape) {
   return OpDefBuilder(std::move(name)).served_by_step().effect(Effect::Step).shape(shape);
 }
@@ -51,27 +88,31 @@ void add_switches(OpLibrary& library) {
                  .input("pred: bool")
                  .output("output_false: T")
                  .output("output_true: T")
-                 .attr("T: type"));
+                 .attr("T: type")
+                 .gradient(switch_gradient));
   library.op(control_op("RefSwitch", switch_shape)
                  .input("data: Ref(T)")
                  .input("pred: bool")
                  .output("output_false: Ref(T)")
                  .output("output_true: Ref(T)")
                  .attr("T: type")
-                 .allows_uninitialized_input());
+                 .allows_uninitialized_input()
+                 .gradient(switch_gradient));
   library.op(control_op("Merge", merge_shape)
                  .input("inputs: N * T")
                  .output("output: T")
                  .output("value_index: int32")
                  .attr("T: type")
-                 .attr("N: int >= 1"));
+                 .attr("N: int >= 1")
+                 .gradient(merge_gradient));
   library.op(control_op("RefMerge", merge_shape)
                  .input("inputs: Ref(N * T)")
                  .output("output: Ref(T)")
                  .output("value_index: int32")
                  .attr("T: type")
                  .attr("N: int >= 1")
-                 .allows_uninitialized_input());
+                 .allows_uninitialized_input()
+                 .gradient(merge_gradient));
 }
 
 void add_loop_ops(OpLibrary& library) {
@@ -81,7 +122,8 @@ void add_loop_ops(OpLibrary& library) {
                  .attr("T: type")
                  .attr("frame_name: string")
                  .attr("is_constant: bool = false")
-                 .attr("parallel_iterations: int >= 1 = 10"));
+                 .attr("parallel_iterations: int >= 1 = 10")
+                 .gradient(enter_gradient));
   library.op(control_op("RefEnter", unchanged_shape)
                  .input("data: Ref(T)")
                  .output("output: Ref(T)")
@@ -89,7 +131,8 @@ void add_loop_ops(OpLibrary& library) {
                  .attr("frame_name: string")
                  .attr("is_constant: bool = false")
                  .attr("parallel_iterations: int >= 1 = 10")
-                 .allows_uninitialized_input());
+                 .allows_uninitialized_input()
+                 .gradient(enter_gradient));
   for (const char* name : {"Exit", "NextIteration"}) {
     library.op(control_op(name, unchanged_shape).input("data: T").output("output: T").attr("T: type"));
     library.op(control_op(std::string("Ref") + name, unchanged_shape)

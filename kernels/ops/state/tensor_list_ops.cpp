@@ -18,6 +18,7 @@
 #include "kernels/core/arguments.h"
 #include "kernels/core/type_dispatch.h"
 #include "kernels/loops/strided_copy.h"
+#include "kernels/ops/state/tensor_list_gradients.h"
 
 namespace troupe {
 namespace {
@@ -183,8 +184,7 @@ Status run_resize(KernelContext& context) {
   return list->resize(size);
 }
 
-/// Begins the definition of an op on lists; its outputs are scalars unless another shape function is given. None of these ops
-/// has a gradient yet; a request for one fails.
+/// Begins the definition of an op on lists; its outputs are scalars unless another shape function is given.
 OpDefBuilder list_op(const std::string& name, ShapeFunction shape = scalar_shape) {
   return OpDefBuilder("TensorList" + name).shape(shape);
 }
@@ -223,7 +223,8 @@ void add_makers(OpLibrary& library) {
                  .host_input("element_shape: shape_type")
                  .output("output_handle: variant")
                  .attr("element_dtype: type")
-                 .attr("shape_type: {int32, int64}"));
+                 .attr("shape_type: {int32, int64}")
+                 .gradient(list_from_tensor_gradient));
 }
 
 void add_changes(OpLibrary& library) {
@@ -231,24 +232,28 @@ void add_changes(OpLibrary& library) {
                  .input("input_handle: variant")
                  .input("tensor: element_dtype")
                  .output("output_handle: variant")
-                 .attr("element_dtype: type"));
+                 .attr("element_dtype: type")
+                 .gradient(list_push_back_gradient));
   library.op(list_op("PopBack", pop_back_shape)
                  .input("input_handle: variant")
                  .host_input("element_shape: int32")
                  .output("output_handle: variant")
                  .output("tensor: element_dtype")
-                 .attr("element_dtype: type"));
+                 .attr("element_dtype: type")
+                 .gradient(list_pop_back_gradient));
   library.op(list_op("SetItem")
                  .input("input_handle: variant")
                  .host_input("index: int32")
                  .input("item: element_dtype")
                  .output("output_handle: variant")
                  .attr("element_dtype: type")
-                 .attr("resize_if_index_out_of_bounds: bool = false"));
+                 .attr("resize_if_index_out_of_bounds: bool = false")
+                 .gradient(list_set_item_gradient));
   library.op(list_op("Resize")
                  .input("input_handle: variant")
                  .host_input("size: int32")
-                 .output("output_handle: variant"));
+                 .output("output_handle: variant")
+                 .gradient(list_resize_gradient));
 }
 
 void add_reads(OpLibrary& library) {
@@ -258,13 +263,15 @@ void add_reads(OpLibrary& library) {
                  .host_input("element_shape: Tshape")
                  .output("item: element_dtype")
                  .attr("element_dtype: type")
-                 .attr("Tshape: {int32, int64} = int32"));
+                 .attr("Tshape: {int32, int64} = int32")
+                 .gradient(list_get_item_gradient));
   library.op(list_op("Stack", stack_shape)
                  .input("input_handle: variant")
                  .host_input("element_shape: int32")
                  .output("tensor: element_dtype")
                  .attr("element_dtype: type")
-                 .attr("num_elements: int = -1"));
+                 .attr("num_elements: int = -1")
+                 .gradient(list_stack_gradient));
   library.op(
       list_op("Length").input("input_handle: variant").host_output("length: int32").not_differentiable());
   library.op(list_op("ElementShape", unknown_shape)

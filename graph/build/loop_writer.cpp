@@ -1,0 +1,51 @@
+#include "graph/build/loop_writer.h"
+
+#include <algorithm>
+
+namespace troupe {
+
+LoopContext::LoopContext(std::shared_ptr<FlowContext> outer, Scope outside, Attributes enter)
+    : FlowContext(std::move(outer)), outside_(std::move(outside)), enter_(std::move(enter)) {
+  enter_.set("is_constant", true);
+}
+
+Output LoopContext::make_import(Output outside) {
+  const bool is_ref = outside_.graph().type(outside).is_ref;
+  return outside_.with_name("invariant").add_one(is_ref ? "RefEnter" : "Enter", {outside}, enter_);
+}
+
+std::optional<NodeId> LoopContext::wait(NodeId outside) {
+  throw_if_failed(outside_.graph().add_control_input(first_, outside));
+  return std::nullopt;
+}
+
+bool LoopContext::needs_pivot(const NodeSpec& spec) const {
+  return std::all_of(spec.inputs.begin(), spec.inputs.end(),
+                     [&](Output input) { return is_imported(input); });
+}
+
+// The frame gets the name of the first Enter node, which is unique in the graph.
+Attributes new_frame(const Scope& scope, int64_t parallel_iterations) {
+  return {{"frame_name", scope.graph().unique_name(scope.prefix() + "enter")},
+          {"parallel_iterations", parallel_iterations}};
+}
+
+LoopWriter::Variable LoopWriter::begin(Output initial, const PartialShape& shape) const {
+  const Output enter = outside_.with_name("enter").add_one("Enter", {initial}, attrs_);
+  if (inside_.context()) inside_.context()->add_node(enter.node);
+  throw_if_failed(inside_.graph().refine_shape(enter, shape));
+  return {.enter = enter, .merge = inside_.add_one("Merge", {enter, enter})};
+}
+
+void LoopWriter::steer(Variable& variable, Output condition) const {
+  const NodeId node = inside_.add("Switch", {variable.merge, condition});
+  variable.body = {node, 1};
+  variable.exit = inside_.add_one("Exit", {{node, 0}});
+}
+
+void LoopWriter::close(const Variable& variable, Output next) const {
+  throw_if_failed(
+      inside_.graph().replace_input(variable.merge.node, 1, inside_.add_one("NextIteration", {next})));
+}
+
+}  // namespace troupe
