@@ -14,6 +14,13 @@ def control_flow(version):
     tf.disable_control_flow_v2()
 
 
+def own_gradients(script, of, slopes):
+    """Requests the gradients of `of` by the keys of `slopes` of Troupe, too. Returns what to add to a step that fetches the values of
+    `slopes`, those of TensorFlow."""
+    script.gradient("own", of, list(slopes))
+    return [f"own:{i}" for i in range(len(slopes))], list(slopes.values())
+
+
 def conditional(version):
     """x squared where x sums up to more than zero, else its negative; and the gradient of that."""
     script = Script(f"graphs/conditional_v{version}")
@@ -22,9 +29,11 @@ def conditional(version):
         y = tf.cond(tf.reduce_sum(x) > 0, lambda: tf.square(x), lambda: -x)
         y = tf.identity(y, name="y")
         slope = tf.identity(tf.gradients(y, x)[0], name="slope")
+    own, theirs = own_gradients(script, y, {x: slope})
     for value in (f32([1, 2, 3]), f32([-1, -2, 1])):
         script.step([y], {x: value})
         script.step([slope], {x: value})
+        script.step(own, {x: value}, like=theirs)
     script.write()
 
 
@@ -64,9 +73,12 @@ def loop_gradient(version):
     script = Script(f"graphs/loop_gradient_v{version}", rtol=1e-5)
     with script.graph.as_default(), control_flow(version):
         x, n = tf.placeholder(tf.float32, [2], "x"), tf.placeholder(tf.int32, [], "n")
-        slope = tf.identity(tf.gradients(power(x, n)[1], x)[0], name="slope")
+        y = power(x, n)[1]
+        slope = tf.identity(tf.gradients(y, x)[0], name="slope")
+    own, theirs = own_gradients(script, y, {x: slope})
     for value in (0, 1, 5):
         script.step([slope], {x: f32([2, -1.5]), n: i32(value)})
+        script.step(own, {x: f32([2, -1.5]), n: i32(value)}, like=theirs)
     script.write()
 
 

@@ -1,5 +1,5 @@
 """graphs/: lists of tensors, op by op and as TensorFlow 2 writes them into loops and their gradients."""
-from flow_graphs import control_flow
+from flow_graphs import control_flow, own_gradients
 from reference import apply, f32, i32, tf
 from script import Script
 
@@ -112,9 +112,12 @@ def mapped():
         x = tf.placeholder(tf.float32, [None, 2], "x")
         squares = tf.identity(tf.map_fn(lambda row: row * row[0], x), name="squares")
         running = tf.identity(tf.scan(lambda total, row: total * 0.5 + row * row, x), name="running")
-        slopes = [tf.identity(tf.gradients(y, x)[0], name=f"slope_{y.op.name}") for y in (squares, running)]
+        both = tf.add(squares, running, name="both")
+        slopes = [tf.identity(tf.gradients(y, x)[0], name=f"slope_{y.op.name}") for y in (squares, running, both)]
+    own, theirs = own_gradients(script, both, {x: slopes[2]})
     for value in ([[1, 2], [3, -4], [0.5, 1]], [[1, -1]]):
         script.step([squares, running, *slopes], {x: f32(value)})
+        script.step(own, {x: f32(value)}, like=theirs)
     script.write()
 
 
@@ -129,8 +132,10 @@ def nested_loop_gradient():
 
         power = tf.while_loop(lambda i, _: i < n, outer, [tf.constant(0), tf.ones([2])])[1]
         slope = tf.identity(tf.gradients(power, x)[0], name="slope")
+    own, theirs = own_gradients(script, power, {x: slope})
     for value in (0, 1, 3):
         script.step([slope], {x: f32([1.5, -0.5]), n: i32(value)})
+        script.step(own, {x: f32([1.5, -0.5]), n: i32(value)}, like=theirs)
     script.write()
 
 
