@@ -16,6 +16,7 @@ set(TROUPE_PUBLIC_HEADERS
   messages/wire/message.h
   graph/ops/attributes.h
   graph/build/control_flow.h
+  graph/build/functional.h
   graph/build/gradients.h
   graph/build/absent_nodes.h
   graph/build/graph.h

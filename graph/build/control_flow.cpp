@@ -69,15 +69,6 @@ std::vector<Output> build_branch(const Scope& scope, const std::shared_ptr<Switc
 
 // Loops
 
-/// Returns true if every tensor of shape `now` also has the shape `invariant`.
-bool satisfies(const PartialShape& now, const PartialShape& invariant) {
-  if (!invariant.known_rank()) return true;
-  if (!now.has_rank(invariant.rank())) return false;
-  for (size_t axis = 0; axis < invariant.rank(); ++axis)
-    if (invariant[axis] != unknown_dim && invariant[axis] != now[axis]) return false;
-  return true;
-}
-
 class LoopBuilder {
  public:
   LoopBuilder(const Scope& scope, std::vector<Output> variables, const WhileOptions& options)
@@ -138,18 +129,8 @@ class LoopBuilder {
            "the body returns " + std::to_string(results.size()) + " values for " +
                std::to_string(loop_.size()) + " variables");
     for (size_t i = 0; i < results.size(); ++i) {
-      if (results[i].is_control())
-        fail(scope_, "while_loop", "the body returns a node, not a tensor, for " + variable(i));
-      const DType is = scope_.dtype(results[i]), was = graph_.dtype(loop_[i].merge);
-      if (is != was)
-        fail(scope_, "while_loop",
-             variable(i) + " is " + std::string(name(was)) + ", but the body returns " +
-                 std::string(name(is)));
-      const PartialShape& shape = graph_.shape(results[i]);
-      if (!satisfies(shape, invariant(i)))
-        fail(scope_, "while_loop",
-             variable(i) + " has shape " + invariant(i).text() + ", but the body returns shape " +
-                 shape.text() + "; WhileOptions::shape_invariants must allow both");
+      if (const Status status = writer_.check(loop_[i], invariant(i), results[i], variable(i)); !status.ok())
+        fail(scope_, "while_loop", status.text());
       writer_.close(loop_[i], results[i]);
     }
   }

@@ -30,6 +30,14 @@ Attributes new_frame(const Scope& scope, int64_t parallel_iterations) {
           {"parallel_iterations", parallel_iterations}};
 }
 
+bool satisfies(const PartialShape& now, const PartialShape& invariant) {
+  if (!invariant.known_rank()) return true;
+  if (!now.has_rank(invariant.rank())) return false;
+  for (size_t axis = 0; axis < invariant.rank(); ++axis)
+    if (invariant[axis] != unknown_dim && invariant[axis] != now[axis]) return false;
+  return true;
+}
+
 LoopWriter::Variable LoopWriter::begin(Output initial, const PartialShape& shape) const {
   const Output enter = outside_.with_name("enter").add_one("Enter", {initial}, attrs_);
   if (inside_.context()) inside_.context()->add_node(enter.node);
@@ -41,6 +49,20 @@ void LoopWriter::steer(Variable& variable, Output condition) const {
   const NodeId node = inside_.add("Switch", {variable.merge, condition});
   variable.body = {node, 1};
   variable.exit = inside_.add_one("Exit", {{node, 0}});
+}
+
+Status LoopWriter::check(const Variable& variable, const PartialShape& shape, Output next,
+                         const std::string& name) const {
+  if (next.is_control()) return invalid_argument("the body returns a node, not a tensor, for " + name);
+  const Graph& graph = inside_.graph();
+  const DType is = inside_.dtype(next), was = graph.dtype(variable.merge);
+  if (is != was)
+    return invalid_argument(name + " is " + std::string(troupe::name(was)) + ", but the body returns " +
+                            std::string(troupe::name(is)));
+  if (satisfies(graph.shape(next), shape)) return {};
+  return invalid_argument(name + " has shape " + shape.text() + ", but the body returns shape " +
+                          graph.shape(next).text() +
+                          "; the shape invariant of a variable must allow all its values");
 }
 
 void LoopWriter::close(const Variable& variable, Output next) const {

@@ -30,6 +30,9 @@ class LoopContext : public FlowContext {
   NodeId first_ = 0;
 };
 
+/// Returns true if every tensor of shape `now` also has the shape `invariant`.
+bool satisfies(const PartialShape& now, const PartialShape& invariant);
+
 /// Returns the attributes of the Enter nodes of a new loop: frame_name and parallel_iterations.
 Attributes new_frame(const Scope& scope, int64_t parallel_iterations);
 
@@ -51,6 +54,9 @@ class LoopWriter {
   Variable begin(Output initial, const PartialShape& shape) const;
   /// Adds the Switch and the Exit, once the LoopCond is there.
   void steer(Variable& variable, Output condition) const;
+  /// Fails with InvalidArgument, naming the variable, if `next` is not a tensor of its dtype whose shape the loop allows.
+  Status check(const Variable& variable, const PartialShape& shape, Output next,
+               const std::string& name) const;
   /// Adds the NextIteration.
   void close(const Variable& variable, Output next) const;
 

@@ -298,7 +298,7 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_built) {
              "InvalidArgument: [while_loop] while: variable 0 (x:0) is float, but the body returns bool");
   BOOST_TEST(loop({row}, {x}) ==
              "InvalidArgument: [while_loop] while: variable 0 (row:0) has shape [3], but the body returns "
-             "shape ?; WhileOptions::shape_invariants must allow both");
+             "shape ?; the shape invariant of a variable must allow all its values");
   BOOST_TEST(loop({row}, {x}, {10, "while", {PartialShape{}}}) == "nothing");
   BOOST_TEST(loop({row}, {x}, {10, "while", {PartialShape{4}}}) ==
              "InvalidArgument: [while_loop] while: variable 0 (row:0) begins with shape [3], which "
