@@ -22,17 +22,23 @@ inline constexpr const char* quantized_types = "{qint8, quint8, qint16, quint16,
 template <class T>
 using StorageOf = decltype(T::value);
 template <class T>
-inline constexpr double lowest_step = std::numeric_limits<StorageOf<T>>::min();
+constexpr double lowest_step() {
+  return std::numeric_limits<StorageOf<T>>::min();
+}
 template <class T>
-inline constexpr double highest_step = std::numeric_limits<StorageOf<T>>::max();
-/// How many steps the range of a type has, less one.
+constexpr double highest_step() {
+  return std::numeric_limits<StorageOf<T>>::max();
+}
+/// Returns how many steps the range of a type has, less one.
 template <class T>
-inline constexpr double step_count = highest_step<T> - lowest_step<T>;
+constexpr double step_count() {
+  return highest_step<T>() - lowest_step<T>();
+}
 
 /// Returns the step nearest to a whole number; for NaN the lowest one.
 template <class T>
 T clamped_step(double number) {
-  const double step = number > lowest_step<T> ? std::min(number, highest_step<T>) : lowest_step<T>;
+  const double step = number > lowest_step<T>() ? std::min(number, highest_step<T>()) : lowest_step<T>();
   return T{static_cast<StorageOf<T>>(step)};
 }
 
@@ -45,16 +51,16 @@ struct FloatRange {
 /// Returns the float between two neighbouring steps.
 template <class T>
 float step_width(FloatRange range) {
-  return static_cast<float>(static_cast<double>(range.width()) / step_count<T>);
+  return static_cast<float>(static_cast<double>(range.width()) / step_count<T>());
 }
 
 /// Returns the step that stands for a float, as if the type had steps without end.
 template <class T>
 double unclamped_step(float number, FloatRange range) {
-  if (range.min == range.max) return lowest_step<T>;
-  const double scale = step_count<T> / static_cast<double>(range.width());
+  if (range.min == range.max) return lowest_step<T>();
+  const double scale = step_count<T>() / static_cast<double>(range.width());
   return std::round(static_cast<double>(number) * scale) -
-         std::round(static_cast<double>(range.min) * scale) + lowest_step<T>;
+         std::round(static_cast<double>(range.min) * scale) + lowest_step<T>();
 }
 
 /// Returns the nearest step to a float.
@@ -67,10 +73,10 @@ T nearest_step(float number, FloatRange range) {
 template <class T>
 float value_of(T step, FloatRange range) {
   if (range.min == range.max) return range.min;
-  const double width = static_cast<double>(range.width()) / step_count<T>;
+  const double width = static_cast<double>(range.width()) / step_count<T>();
   const auto rounded_width = static_cast<double>(static_cast<float>(width));
   const double first = std::round(static_cast<double>(range.min) / rounded_width) * rounded_width;
-  return static_cast<float>(first + (static_cast<double>(step.value) - lowest_step<T>)*width);
+  return static_cast<float>(first + (static_cast<double>(step.value) - lowest_step<T>()) * width);
 }
 
 /// Makes floats steps of a range. Constant.
@@ -80,14 +86,14 @@ class Quantizer {
   explicit Quantizer(FloatRange range)
       : scale_(range.min == range.max
                    ? 0
-                   : static_cast<float>(step_count<T> / static_cast<double>(range.width()))),
-        offset_(std::round(range.min * scale_) - static_cast<float>(lowest_step<T>)) {}
+                   : static_cast<float>(step_count<T>() / static_cast<double>(range.width()))),
+        offset_(std::round(range.min * scale_) - static_cast<float>(lowest_step<T>())) {}
   T operator()(float number) const {
     // The greatest float that is an int32; all steps of the other types are floats.
-    constexpr float most = std::min(static_cast<float>(highest_step<T>), 2147483520.0F);
+    constexpr float most = std::min(static_cast<float>(highest_step<T>()), 2147483520.0F);
     const float step = std::round(number * scale_) - offset_;
-    return T{static_cast<StorageOf<T>>(step > static_cast<float>(lowest_step<T>) ? std::min(step, most)
-                                                                                 : lowest_step<T>)};
+    return T{static_cast<StorageOf<T>>(step > static_cast<float>(lowest_step<T>()) ? std::min(step, most)
+                                                                                   : lowest_step<T>())};
   }
 
  private:
@@ -101,7 +107,7 @@ class Dequantizer {
   explicit Dequantizer(FloatRange range)
       : scale_(step_width<T>(range)),
         first_((range.min == range.max ? range.min : std::round(range.min / scale_) * scale_) -
-               static_cast<float>(lowest_step<T>) * scale_) {}
+               static_cast<float>(lowest_step<T>()) * scale_) {}
   float operator()(T step) const { return first_ + static_cast<float>(step.value) * scale_; }
 
  private:
@@ -112,7 +118,7 @@ class Dequantizer {
 template <class A, class B, class C>
 FloatRange product_range(FloatRange a, FloatRange b) {
   const float step = step_width<A>(a) * step_width<B>(b);
-  return {step * static_cast<float>(lowest_step<C>), step * static_cast<float>(highest_step<C>)};
+  return {step * static_cast<float>(lowest_step<C>()), step * static_cast<float>(highest_step<C>())};
 }
 
 /// Fails with InvalidArgument unless inputs `first`, the minimum, and `first` + 1, the maximum, hold one float each.

@@ -159,8 +159,8 @@ struct Scaling {
   FloatRange range;
 
   Scaling(FloatRange given, bool narrow) {
-    const auto low = static_cast<float>(lowest_step<T> + (narrow ? 1 : 0)),
-               high = static_cast<float>(highest_step<T>);
+    const auto low = static_cast<float>(lowest_step<T>() + (narrow ? 1 : 0)),
+               high = static_cast<float>(highest_step<T>());
     const auto side = [](float steps, float end) {
       return steps * end > 0 ? steps / end : std::numeric_limits<float>::max();
     };
@@ -180,7 +180,7 @@ class Step {
       range_ = scaling.range;
       factor_ = scaling.factor;
     } else {
-      factor_ = static_cast<float>(step_count<T> / static_cast<double>(range.width()));
+      factor_ = static_cast<float>(step_count<T>() / static_cast<double>(range.width()));
     }
   }
   FloatRange range() const { return range_; }
@@ -197,7 +197,7 @@ class Step {
   static T combined(float steps) {
     if constexpr (std::is_signed_v<StorageOf<T>>)
       return clamped_step<T>(
-          static_cast<double>(std::round(steps - static_cast<float>(step_count<T> + 1) / 2)));
+          static_cast<double>(std::round(steps - static_cast<float>(step_count<T>() + 1) / 2)));
     else
       return clamped_step<T>(std::floor(static_cast<double>(steps + 0.5F)));
   }
@@ -243,10 +243,10 @@ struct Line {
 
 template <class T>
 Line line_of(const QuantizeArguments& arguments, FloatRange range) {
-  const auto low = static_cast<float>(lowest_step<T>), high = static_cast<float>(highest_step<T>);
+  const auto low = static_cast<float>(lowest_step<T>()), high = static_cast<float>(highest_step<T>());
   if (arguments.mode == Mode::Scaled) {
     const float lower = low + (arguments.narrow ? 1 : 0);
-    return {0, lowest_step<T> == 0 ? range.max / high : std::max(range.min / lower, range.max / high), 0};
+    return {0, lowest_step<T>() == 0 ? range.max / high : std::max(range.min / lower, range.max / high), 0};
   }
   return {-low, range.width() / (high - low), range.min};
 }

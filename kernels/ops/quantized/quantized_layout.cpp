@@ -66,7 +66,7 @@ FloatRange common_range(const QuantizedConcatArguments& arguments) {
     const FloatRange one = range_of(arguments.mins[i].tensor, arguments.maxes[i].tensor);
     range = {std::min(range.min, one.min), std::max(range.max, one.max)};
   }
-  if (lowest_step<T> == 0) return range;
+  if (lowest_step<T>() == 0) return range;
   const float most = std::max(std::abs(range.min), std::abs(range.max));
   return {-most, most};
 }

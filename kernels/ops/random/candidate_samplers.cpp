@@ -272,7 +272,7 @@ Result<std::shared_ptr<const Sampler>> unigram_sampler(const Node& node) {
   const auto& unigrams = attrs.get<std::vector<float>>("unigrams");
   if (!attrs.get<std::string>("vocab_file").empty())
     return Status(Code::Unimplemented, "a vocab_file is not read; give its weights as unigrams");
-  if (reserved + static_cast<int64_t>(unigrams.size()) != range)
+  if (reserved != range - static_cast<int64_t>(unigrams.size()))
     return invalid_argument("range_max is " + std::to_string(range) +
                             "; it must be num_reserved_ids = " + std::to_string(reserved) + " and the " +
                             std::to_string(unigrams.size()) + " unigrams together");
