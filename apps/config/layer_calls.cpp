@@ -171,7 +171,23 @@ std::vector<Row<nn::Recurrent>> recurrent_rows() {
   return {{"units", &nn::Recurrent::units, "size of the state", required},
           {"sequences", &nn::Recurrent::sequences,
            "whether the result holds every output or the last; default: false"},
+          {"loop", &nn::Recurrent::loop,
+           "whether the steps are a loop even if their number is known, which makes a smaller graph; "
+           "default: false"},
           {"init", &nn::Recurrent::init, init_meaning}};
+}
+
+/// A second input is the number of steps of each sequence.
+LayerType recurrent_type(std::string_view name,
+                         Output (*layer)(const nn::Network&, Output, const nn::Recurrent&)) {
+  LayerType type = layer_type<nn::Recurrent>(
+      name, recurrent_rows(),
+      [layer](const nn::Network& network, const Outputs& inputs, nn::Recurrent options) {
+        if (inputs.size() > 1) options.lengths = inputs[1];
+        return layer(network, inputs[0], options);
+      });
+  type.max_inputs = 2;
+  return type;
 }
 
 LayerType attention_type() {
@@ -322,10 +338,10 @@ const std::vector<LayerType>& layer_types() {
       embedding_type(),
       layer_type("flatten", nn::flatten),
       layer_type("global_avg_pool2d", nn::global_avg_pool2d),
-      layer_type<nn::Recurrent>("gru", recurrent_rows(), nn::gru),
+      recurrent_type("gru", nn::gru),
       layer_norm_type(),
       lrn_type(),
-      layer_type<nn::Recurrent>("lstm", recurrent_rows(), nn::lstm),
+      recurrent_type("lstm", nn::lstm),
       layer_type<nn::Pool>("max_pool2d", pool_rows(), nn::max_pool2d),
       sampled_loss_type("nce_loss", nn::nce_loss),
       sampled_loss_type("sampled_softmax_loss", nn::sampled_softmax_loss)};

@@ -146,12 +146,16 @@ Output smoothed_labels(const Scope& scope, Output labels, int64_t classes, doubl
 
 // ---- Sequences (layers/recurrent.cpp, layers/attention.cpp). Sequences are [batch, time, features].
 
-/// For lstm and gru, which need to know `time`: a step for each is added to the graph.
+/// For lstm and gru. If `time` is known, a step for each is added to the graph, else a loop; both compute the same.
 struct Recurrent {
   int64_t units = 0;
   /// Whether the result holds the outputs of all steps, [batch, time, units], or that of the last, [batch, units].
   bool sequences = false;
+  bool loop = false;  ///< a loop even if `time` is known: less of a graph, but more time
   Initial init = glorot_uniform;
+  /// If given, int32 or int64 [batch]: how many steps each sequence has. Later steps yield zeros, and the last output is that of the
+  /// last step of the sequence. There is a loop then.
+  std::optional<Output> lengths = {};
 };
 /// Long short-term memory (Hochreiter and Schmidhuber 1997; forget gates with a bias of 1). The gates stand in the order input,
 /// forget, candidate, output. Weights: "weights" [features, 4 units], "recurrent" [units, 4 units], "bias" [4 units].

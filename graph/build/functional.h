@@ -21,8 +21,8 @@ namespace troupe {
 std::vector<Output> case_of(const Scope& scope, const std::vector<std::pair<Output, Branch>>& branches,
                             const Branch& otherwise);
 
-/// Returns the results of branch `index`, an integer scalar; of the last branch if the index is out of range. Throws InvalidArgument
-/// if there are no branches, or as case_of().
+/// Returns the results of branch `index`, an integer scalar; of the last branch if the index is out of range. Throws
+/// InvalidArgument if there are no branches, or as case_of().
 std::vector<Output> switch_case(const Scope& scope, Output index, const std::vector<Branch>& branches);
 
 struct LoopOverSlices {
@@ -39,8 +39,8 @@ struct Recurrence {
 };
 
 /// Runs `body` for each slice of the tensors `elements` along their first axis, which must have one size in all of them; the state
-/// begins with `state`. Returns the last state, and the values of all iterations, stacked along a new first axis in the order of the
-/// slices. Without slices, values whose shape is not known cannot be stacked, and the step fails with InvalidArgument. Throws
+/// begins with `state`. Returns the last state, and the values of all iterations, stacked along a new first axis in the order of
+/// the slices. Without slices, values whose shape is not known cannot be stacked, and the step fails with InvalidArgument. Throws
 /// InvalidArgument if there are no elements, one is a scalar, or their sizes are known to differ, and as while_loop().
 Recurrence recur(const Scope& scope, const std::vector<Output>& elements, const std::vector<Output>& state,
                  const std::function<Recurrence(const Scope&, Outputs state, Outputs slices)>& body,

@@ -1,5 +1,5 @@
-// Arrays of tensors that loops write and read by index (features.md F15; kernels/core/tensor_array.h). Each op that changes an array
-// takes a scalar `flow_in` and returns `flow_out`, which order the ops; its value has no meaning.
+// Arrays of tensors that loops write and read by index (features.md F15; kernels/core/tensor_array.h). Each op that changes an
+// array takes a scalar `flow_in` and returns `flow_out`, which order the ops; its value has no meaning.
 //   TensorArrayV3(size)                                 a new array of `size` elements of `dtype`
 //   TensorArrayWriteV3(handle, index, value, flow_in)   writes an element that was not written before
 //   TensorArrayReadV3(handle, index, flow_in)           an element; zeros if it was never written and its shape is known

@@ -1,0 +1,111 @@
+// Tests of recurrent layers as loops: they compute what a graph with a node for each step computes, with gradients; and sequences
+// of different lengths are independent of what stands behind their ends.
+#include <boost/test/unit_test.hpp>
+
+#include "apps/nn/layers.h"
+#include "apps/nn/network.h"
+#include "graph/build/gradients.h"
+#include "kernels/constructors.h"
+#include "tests/support/local_graph.h"
+#include "tests/support/golden_values.h"
+#include "tests/support/op_case.h"
+
+namespace troupe::test {
+namespace {
+
+constexpr int64_t batch = 3, features = 4, units = 5;
+
+using LayerFunction = Output (*)(const nn::Network&, Output, const nn::Recurrent&);
+
+struct Fixture : LocalGraph {
+  std::map<std::string, Output> weights;
+
+  /// The layers of one kind share their weights.
+  Output weight(const nn::Weight& weight) {
+    const std::string what = weight.name.substr(weight.name.rfind('_') + 1);
+    const auto known = weights.find(what);
+    if (known != weights.end()) return known->second;
+    const Tensor value =
+        random_doubles(value_or_throw(weight.shape.to_shape(f64)), -0.7, 0.7, weights.size() + 1);
+    return weights[what] = g.constant(value);
+  }
+  Output layer(LayerFunction function, Output x, const nn::Recurrent& options) {
+    const nn::Network network(g, nn::Mode::Training, [&](const nn::Weight& one) { return weight(one); });
+    return function(network, x, options);
+  }
+  Output input(int64_t time) { return g.constant(random_doubles(Shape{batch, time, features}, -1, 1)); }
+  /// Returns y and its gradients by x and the weights.
+  std::vector<Tensor> results(Output y, Output x) {
+    std::vector<Output> by = {x};
+    for (const auto& [name, edge] : weights) by.push_back(edge);
+    std::vector<Output> fetches = {y};
+    const auto found = gradients(g, {square(g, y)}, by);
+    for (size_t i = 0; i < by.size(); ++i) fetches.push_back(dense(g, found[i], by[i]));
+    return value_or_throw(runtime.run(graph, {}, fetches));
+  }
+  void check_equal(const std::vector<Tensor>& found, const std::vector<Tensor>& expected) {
+    for (size_t i = 0; i < found.size(); ++i) {
+      const std::string what = difference(found[i], expected[i], {1e-12, 1e-12});
+      BOOST_TEST(what.empty(), "result " << i << ": " << what);
+    }
+  }
+};
+
+BOOST_FIXTURE_TEST_SUITE(recurrent_layers, Fixture)
+
+BOOST_AUTO_TEST_CASE(loops_compute_what_unrolled_steps_do) {
+  for (const LayerFunction function : {LayerFunction(nn::lstm), LayerFunction(nn::gru)})
+    for (const bool sequences : {false, true}) {
+      weights.clear();
+      const Output x = input(6);
+      const Output steps = layer(function, x, {.units = units, .sequences = sequences});
+      const Output loop = layer(function, x, {.units = units, .sequences = sequences, .loop = true});
+      check_equal(results(loop, x), results(steps, x));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(the_number_of_steps_need_not_be_known) {
+  const Output x =
+      g.add_one("Placeholder", {}, {{"dtype", f64}, {"shape", PartialShape{batch, unknown_dim, features}}});
+  const Output y = layer(nn::lstm, x, {.units = units});
+  for (const int64_t time : {1, 4}) {
+    const Tensor value = random_doubles(Shape{batch, time, features}, -1, 1);
+    const Output fixed = layer(nn::lstm, g.constant(value), {.units = units});
+    const auto found = value_or_throw(runtime.run(graph, {{x, value}}, {y, fixed}));
+    check_equal({found[0]}, {found[1]});
+  }
+}
+
+// Row i of a batch with lengths is row i of a batch that has this length.
+BOOST_AUTO_TEST_CASE(what_stands_behind_the_end_of_a_sequence_does_not_count) {
+  const std::vector<int32_t> lengths = {2, 5, 3};
+  const Output x = input(5), edge = g.constant(Tensor::vector<int32_t>(std::span<const int32_t>(lengths)));
+  for (const LayerFunction function : {LayerFunction(nn::lstm), LayerFunction(nn::gru)}) {
+    weights.clear();
+    const Output last = layer(function, x, {.units = units, .lengths = edge});
+    const Output all = layer(function, x, {.units = units, .sequences = true, .lengths = edge});
+    for (int64_t i = 0; i < batch; ++i) {
+      const int64_t length = lengths[static_cast<size_t>(i)];
+      const Output row = slice(g, x, {i, 0, 0}, {1, length, features});
+      const Output expected = layer(function, row, {.units = units}),
+                   of_row = slice(g, last, {i, 0}, {1, units});
+      const Output steps = layer(function, row, {.units = units, .sequences = true});
+      check_equal(results(of_row, x), results(expected, x));
+      check_equal(results(slice(g, all, {i, 0, 0}, {1, length, units}), x), results(steps, x));
+      const Output rest = slice(g, all, {i, length, 0}, {1, 5 - length, units});
+      for (const double value : value_or_throw(runtime.run(graph, {}, {rest}))[0].as<double>())
+        BOOST_TEST(value == 0);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(lengths_of_another_type_are_refused) {
+  BOOST_CHECK_THROW(
+      layer(nn::lstm, input(2), {.units = units, .lengths = g.constant(Tensor::vector<double>({1, 2, 2}))}),
+      Error);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace troupe::test
