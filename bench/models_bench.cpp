@@ -58,6 +58,15 @@ Model lstm512() {
           }};
 }
 
+/// 200 steps of an LSTM with 128 units in a loop, and a softmax over 10 classes.
+Model dynamic_lstm() {
+  return {{200}, 1000, 10, [](const nn::Network& network, Output tokens) {
+            const Output x = nn::embedding(network, tokens, {.rows = 1000, .units = 128});
+            const Output states = nn::lstm(network, x, {.units = 128, .sequences = true, .loop = true});
+            return as_rows(network, nn::dense(network, states, {.units = 10}), 10);
+          }};
+}
+
 /// The base form of Vaswani et al. 2017 for 64 tokens out of 1,000, which it classifies.
 Model transformer(bool recompute) {
   const models::TransformerOptions options{
@@ -80,6 +89,7 @@ const std::map<std::string, Model>& all_models() {
                  return models::inception_v3(network, images, {.dropout = 0, .auxiliary = false}).logits;
                })},
       {"lstm512", lstm512()},
+      {"dynamic_lstm", dynamic_lstm()},
       {"transformer", transformer(false)},
       {"transformer_recomputed", transformer(true)}};
   return all;

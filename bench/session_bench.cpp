@@ -4,6 +4,7 @@
 
 #include "actors/runtime.h"
 #include "graph/build/control_flow.h"
+#include "graph/build/gradients.h"
 
 namespace troupe {
 namespace {
@@ -114,6 +115,27 @@ void while_loop_sum(benchmark::State& state, int devices) {
   for (auto _ : state) benchmark::DoNotOptimize(step.run({Tensor::scalar(1.0f)}));
 }
 
+// y = 1; 10,000 times: y = y * x; then the gradient of y by x.
+void while_loop_gradient(benchmark::State& state) {
+  Runtime runtime({.threads = 1});
+  Graph graph(runtime.ops());
+  const Scope g(graph);
+  const auto number = [](const Scope& s, float value) { return s.constant(Tensor::scalar(value)); };
+  const Output x = placeholder(g);
+  const auto loop = while_loop(
+      g, {number(g, 0), number(g, 1)},
+      [&](const Scope& s, auto v) {
+        return s.add_one("Less", {v[0], number(s, 10'000)});
+      },
+      [&](const Scope& s, auto v) {
+        return std::vector{s.add_one("Add", {v[0], number(s, 1)}), s.add_one("Mul", {v[1], x})};
+      });
+  const Output slope = dense(g, gradients(g, {loop[1]}, {x})[0], x);
+  Session session = runtime.session(graph);
+  const PreparedStep step = session.prepare({x}, {slope});
+  for (auto _ : state) benchmark::DoNotOptimize(step.run({Tensor::scalar(1.0f)}));
+}
+
 /// Runs a step with `chains` inputs of the given dtype and shape. make_ends(scope, inputs) adds nodes and returns the fetches.
 template <class MakeEnds>
 void run_chains(benchmark::State& state, size_t chains, const Tensor& feed, MakeEnds make_ends) {
@@ -171,6 +193,7 @@ BENCHMARK(two_devices);
 BENCHMARK(chain)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(while_loop_sum, one_device, 1)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(while_loop_sum, two_devices, 2)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(while_loop_gradient)->Unit(benchmark::kMillisecond);
 BENCHMARK(independent_chains)->ArgName("threads")->Arg(1)->Arg(2)->UseRealTime();
 BENCHMARK(branches_of_products)->ArgName("threads")->Arg(1)->Arg(2)->UseRealTime();
 

@@ -18,7 +18,7 @@ import numpy
 
 HERE = pathlib.Path(__file__).parent
 THREADS = 2
-TRAINED = ["alexnet", "overfeat", "oxfordnet", "googlenet", "resnet50", "inception_v3", "lstm512", "transformer"]
+TRAINED = ["alexnet", "overfeat", "oxfordnet", "googlenet", "resnet50", "inception_v3", "lstm512", "dynamic_lstm", "transformer"]
 INFERRED = ["resnet50", "inception_v3", "googlenet", "transformer"]
 TURN = {"training": 1, "inference": 10}  # steps that a side takes in its turn, as a server would at batch 1
 

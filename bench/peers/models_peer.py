@@ -162,6 +162,12 @@ def lstm512(n, x):
     return n.dense(n.ops.rows(x))
 
 
+def dynamic_lstm(n, x):
+    x = n.ops.embedding(n.take(), x)
+    x = n.ops.dynamic_lstm(x, n.take(), n.take(), n.take())
+    return n.dense(n.ops.rows(x))
+
+
 def transformer(n, x):
     def normalised(x):
         return n.ops.layer_norm(x, n.take(), n.take())
@@ -179,7 +185,7 @@ def transformer(n, x):
 
 
 MODELS = {model.__name__: model
-          for model in (alexnet, overfeat, oxfordnet, googlenet, resnet50, inception_v3, lstm512, transformer)}
+          for model in (alexnet, overfeat, oxfordnet, googlenet, resnet50, inception_v3, lstm512, dynamic_lstm, transformer)}
 
 
 # ---- TensorFlow
@@ -243,6 +249,23 @@ class TensorFlowOps:
             hidden = tf.sigmoid(leave) * tf.tanh(state)
             outputs.append(hidden)
         return tf.stack(outputs, 1)
+
+    def dynamic_lstm(self, x, weights, recurrent, bias):
+        """The steps in a loop over arrays of tensors, as tf.nn.dynamic_rnn has them."""
+        tf = self.tf
+        batch, time, units = x.shape[0], x.shape[1], recurrent.shape[0]
+        inputs = tf.TensorArray(tf.float32, time).unstack(tf.transpose(self.dense(x, weights, bias), [1, 0, 2]))
+
+        def step(i, hidden, state, outputs):
+            enter, forget, candidate, leave = tf.split(inputs.read(i) + tf.matmul(hidden, recurrent), 4, 1)
+            state = tf.sigmoid(forget) * state + tf.sigmoid(enter) * tf.tanh(candidate)
+            hidden = tf.sigmoid(leave) * tf.tanh(state)
+            return i + 1, hidden, state, outputs.write(i, hidden)
+
+        zeros = tf.zeros([batch, units])
+        outputs = tf.TensorArray(tf.float32, time, element_shape=[batch, units])
+        states = tf.while_loop(lambda i, *_: i < time, step, [tf.constant(0), zeros, zeros, outputs])[3].stack()
+        return tf.transpose(states, [1, 0, 2])
 
     def attention(self, query, key, value, heads):
         tf = self.tf
@@ -361,6 +384,8 @@ class TorchOps:
         zeros = self.torch.zeros(1, x.shape[0], recurrent.shape[0])
         parameters = [weights.t(), recurrent.t(), bias, self.torch.zeros_like(bias)]
         return self.torch.lstm(x, (zeros, zeros), parameters, True, 1, 0.0, self.torch.is_grad_enabled(), False, True)[0]
+
+    dynamic_lstm = lstm
 
     def attention(self, query, key, value, heads):
         split = lambda x: x.reshape(*x.shape[:2], heads, -1).transpose(1, 2)
