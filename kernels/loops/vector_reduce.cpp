@@ -129,11 +129,13 @@ HWY_INLINE Vector<hn::ScalableTag<T>> reduce_row(const T* x, size_t n) {
 /// Reduces `rows` rows of n elements; with as many as a vector has lanes, lane i is the result of row i.
 template <class Function, size_t rows, class T>
 HWY_INLINE Vector<hn::ScalableTag<T>> reduce_rows(const T* x, size_t n) {
-  if constexpr (rows == 1)
+  if constexpr (rows == 1) {
     return reduce_leaf<Function>(x, n);
-  else
-    return combine_neighbours<Function>(hn::ScalableTag<T>(), reduce_rows<Function, rows / 2>(x, n),
-                                        reduce_rows<Function, rows / 2>(x + rows / 2 * n, n));
+  } else {  // in this order, because memory is read fastest forwards
+    const auto first = reduce_rows<Function, rows / 2>(x, n);
+    const auto second = reduce_rows<Function, rows / 2>(x + rows / 2 * n, n);
+    return combine_neighbours<Function>(hn::ScalableTag<T>(), first, second);
+  }
 }
 
 /// Reduces short rows, one element after the other, with one lane for each row.
