@@ -137,6 +137,7 @@ void add_svd(OpLibrary& library);
 void add_tensor_array_ops(OpLibrary& library);
 void add_tensor_list_arithmetic(OpLibrary& library);
 void add_tensor_list_ops(OpLibrary& library);
+void add_tensor_list_parts(OpLibrary& library);
 void add_tensor_scatter_ops(OpLibrary& library);
 void add_tile_ops(OpLibrary& library);
 void add_top_k_ops(OpLibrary& library);
@@ -286,6 +287,7 @@ std::shared_ptr<const OpLibrary> make_op_library(const std::function<void(OpLibr
   add_tensor_array_ops(*library);
   add_tensor_list_arithmetic(*library);
   add_tensor_list_ops(*library);
+  add_tensor_list_parts(*library);
   add_tensor_scatter_ops(*library);
   add_tile_ops(*library);
   add_top_k_ops(*library);

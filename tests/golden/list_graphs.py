@@ -105,6 +105,33 @@ def list_errors():
     script.write()
 
 
+def list_parts():
+    """Elements from rows and parts of a tensor, tensors from elements, and the gradients of all of that."""
+    script = Script("graphs/list_parts", rtol=1e-6)
+    with script.graph.as_default():
+        x = tf.placeholder(tf.float32, [3, 2], "x")
+        scattered = one("TensorListScatterV2", tensor=x, indices=i32([3, 0, 1]), element_shape=i32(ANY), num_elements=5)
+        gathered = one("TensorListGather", input_handle=scattered, indices=i32([3, 2, 1, 3]), element_shape=i32([2]), **FLOAT)
+        first = one("TensorListScatter", tensor=x, indices=i32([1, 0, 2]), element_shape=i32(ANY))
+        again = one("TensorListScatterIntoExistingList", input_handle=first, tensor=x * x, indices=i32([0, 2, 1]))
+        rest = stack(again, [2])
+        parts = one("TensorListSplit", tensor=x, element_shape=i32(ANY), lengths=tf.constant([1, 0, 2], tf.int64))
+        whole, lengths = apply("TensorListConcatV2", input_handle=parts, element_shape=i32([-1, 2]),
+                               leading_dims=tf.constant([], tf.int64), **FLOAT).outputs
+        unset = one("TensorListResize", input_handle=parts, size=4)
+        longer = apply("TensorListConcatV2", input_handle=unset, element_shape=i32(ANY), leading_dims=tf.constant([9, 9, 9, 2], tf.int64), **FLOAT).outputs
+        older = apply("TensorListConcat", input_handle=parts, element_shape=[None, 2], **FLOAT).outputs[0]
+        results = [gathered, rest, whole, longer[0], older]
+        y = tf.add_n([tf.reduce_sum(tf.square(result)) for result in (gathered, rest, whole, older)], name="y")
+        slope = tf.identity(tf.gradients(y, x)[0], name="slope")
+        results = [tf.identity(result, name=f"result_{i}") for i, result in enumerate([*results, lengths, longer[1], slope])]
+    own, theirs = own_gradients(script, y, {x: slope})
+    fed = {x: f32([[1, -2], [3, 0.5], [-1, 4]])}
+    script.step(results, fed)
+    script.step(own, fed, like=theirs)
+    script.write()
+
+
 def mapped():
     """tf.map_fn and tf.scan over arrays of tensors, and their gradients."""
     script = Script("graphs/mapped", rtol=1e-5)
@@ -139,4 +166,4 @@ def nested_loop_gradient():
     script.write()
 
 
-GRAPHS = (list_values, list_errors, mapped, nested_loop_gradient)
+GRAPHS = (list_values, list_errors, list_parts, mapped, nested_loop_gradient)

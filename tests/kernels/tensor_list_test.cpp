@@ -54,6 +54,20 @@ BOOST_AUTO_TEST_CASE(a_loop_fills_a_list_and_another_empties_it) {
   BOOST_TEST(values[2].item<int32_t>() == 4);
 }
 
+BOOST_AUTO_TEST_CASE(a_list_grows_when_rows_are_scattered_beyond_its_end) {
+  const Output rows = g.constant(Tensor::vector<float>({1, 2}));
+  const Output list =
+      g.add_one("TensorListScatterIntoExistingList",
+                {push(g, empty(), number(7.0f)), rows, g.constant(Tensor::vector<int32_t>({3, 1}))});
+  const Output stacked = g.add_one("TensorListStack", {list, number<int32_t>(-1)}, {{"element_dtype", f32}});
+  const auto values = value_or_throw(runtime.run(graph, {}, {stacked}));
+  BOOST_TEST(values[0].as<float>() == (std::vector<float>{7, 2, 0, 1}), boost::test_tools::per_element());
+  const Output far = g.add_one("TensorListScatterIntoExistingList",
+                               {empty(), rows, g.constant(Tensor::vector<int32_t>({0, INT32_MAX}))});
+  BOOST_TEST(failure(length(far)).text().find("indices[1] = 2147483647 is not in [0, 16777216)") !=
+             std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(lists_lie_in_lists_but_not_without_end) {
   Output list = empty();
   for (int level = 1; level <= 64; ++level) list = push(g, empty(DType::Variant), list);

@@ -25,37 +25,6 @@ namespace {
 
 DType element_dtype(const KernelContext& context) { return context.node().attrs.get<DType>("element_dtype"); }
 
-Result<PartialShape> element_shape_in(const Tensor& tensor) {
-  const Dims dims = integers(tensor);
-  if (tensor.shape().rank() > 1)
-    return invalid_argument("element_shape has shape " + tensor.shape().text() +
-                            "; it must be a scalar or a vector");
-  if (tensor.shape().rank() == 1) return PartialShape::make({dims.begin(), dims.end()});
-  if (dims[0] != -1)
-    return invalid_argument("element_shape is the scalar " + std::to_string(dims[0]) +
-                            "; the only scalar allowed is -1, for an unknown shape");
-  return PartialShape();
-}
-
-/// Makes a new list as output 0.
-Result<TensorList*> new_list(KernelContext& context, DType dtype, PartialShape element_shape) {
-  TROUPE_ASSIGN(Tensor* const output, context.output(0, Shape{}));
-  auto list = std::make_unique<TensorList>();
-  list->dtype = dtype;
-  list->element_shape = std::move(element_shape);
-  TensorList* const there = list.get();
-  output->write<Variant>()[0] = std::move(list);
-  return there;
-}
-
-/// Returns the list of input 0 as output 0, for a change: a copy of `from` if somebody else holds it.
-Result<TensorList*> changed(KernelContext& context, const TensorList& from) {
-  TROUPE_ASSIGN(Tensor* const output, context.forward(0, 0, Shape{}));
-  Variant& value = output->write<Variant>()[0];
-  if (!value) value = std::make_unique<TensorList>(from);
-  return static_cast<TensorList*>(value.get());
-}
-
 Result<size_t> index_in(const KernelContext& context, size_t size) {
   TROUPE_ASSIGN(const int64_t index, integer_scalar(context.input(1), "index"));
   if (index < 0 || index >= static_cast<int64_t>(size))
@@ -84,7 +53,7 @@ Status run_push_back(KernelContext& context) {
   TROUPE_RETURN_IF_FAILED(from->check(context.input(1)));
   if (from->max_size >= 0 && static_cast<int64_t>(from->size()) >= from->max_size)
     return invalid_argument("the list is full: its max_num_elements is " + std::to_string(from->max_size));
-  TROUPE_ASSIGN(TensorList* const list, changed(context, *from));
+  TROUPE_ASSIGN(TensorList* const list, changed_list(context, *from));
   list->push(context.input(1));
   return {};
 }
@@ -112,33 +81,10 @@ Status run_set_item(KernelContext& context) {
   const bool may_grow = context.node().attrs.get<bool>("resize_if_index_out_of_bounds");
   TROUPE_ASSIGN(const size_t index, index_in(context, may_grow ? TensorList::max_elements : from->size()));
   TROUPE_RETURN_IF_FAILED(from->check(context.input(2)));
-  TROUPE_ASSIGN(TensorList* const list, changed(context, *from));
+  TROUPE_ASSIGN(TensorList* const list, changed_list(context, *from));
   if (index >= list->size()) TROUPE_RETURN_IF_FAILED(list->resize(static_cast<int64_t>(index) + 1));
   list->set(index, context.input(2));
   return {};
-}
-
-/// Returns the shape of one element of the stacked tensor.
-Result<Shape> stacked_shape(const KernelContext& context, const TensorList& list) {
-  TROUPE_ASSIGN(const PartialShape requested, element_shape_in(context.input(1)));
-  TROUPE_ASSIGN(const PartialShape shape, list.common_shape(requested));
-  if (!shape.fully_known())
-    return invalid_argument("no element is set, and the element shape is not fully known: " + shape.text());
-  return shape.to_shape(list.dtype);
-}
-
-void compute_list_stack(const TensorListStackArguments& arguments, DeviceContext& device) {
-  const auto& [list, output] = arguments;
-  for (size_t i = 0; i < list.size(); ++i) {
-    const auto at = static_cast<int64_t>(i);
-    Tensor row = output.rows(at, at + 1);
-    const Dims dims(1, row.elements());
-    const Layout layout{0, strides_of(dims)};
-    if (const Tensor& element = list.elements[i]; element.valid())
-      strided_copy(device.pool(), dims, element, layout, row, layout);
-    else
-      fill(device.pool(), row);
-  }
 }
 
 Status run_from_tensor(KernelContext& context) {
@@ -180,7 +126,7 @@ Status run_element_shape(KernelContext& context) {
 Status run_resize(KernelContext& context) {
   TROUPE_ASSIGN(const TensorList* const from, list_in(context.input(0)));
   TROUPE_ASSIGN(const int64_t size, integer_scalar(context.input(1), "size"));
-  TROUPE_ASSIGN(TensorList* const list, changed(context, *from));
+  TROUPE_ASSIGN(TensorList* const list, changed_list(context, *from));
   return list->resize(size);
 }
 
@@ -283,6 +229,35 @@ void add_reads(OpLibrary& library) {
 
 }  // namespace
 
+Result<PartialShape> element_shape_in(const Tensor& tensor) {
+  const Dims dims = integers(tensor);
+  if (tensor.shape().rank() > 1)
+    return invalid_argument("element_shape has shape " + tensor.shape().text() +
+                            "; it must be a scalar or a vector");
+  if (tensor.shape().rank() == 1) return PartialShape::make({dims.begin(), dims.end()});
+  if (dims[0] != -1)
+    return invalid_argument("element_shape is the scalar " + std::to_string(dims[0]) +
+                            "; the only scalar allowed is -1, for an unknown shape");
+  return PartialShape();
+}
+
+Result<TensorList*> new_list(KernelContext& context, DType dtype, PartialShape element_shape) {
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, Shape{}));
+  auto list = std::make_unique<TensorList>();
+  list->dtype = dtype;
+  list->element_shape = std::move(element_shape);
+  TensorList* const there = list.get();
+  output->write<Variant>()[0] = std::move(list);
+  return there;
+}
+
+Result<TensorList*> changed_list(KernelContext& context, const TensorList& from) {
+  TROUPE_ASSIGN(Tensor* const output, context.forward(0, 0, Shape{}));
+  Variant& value = output->write<Variant>()[0];
+  if (!value) value = std::make_unique<TensorList>(from);
+  return static_cast<TensorList*>(value.get());
+}
+
 Result<ListElementArguments> check_list_get_item(KernelContext& context) {
   TROUPE_ASSIGN(const TensorList* const list, list_in(context.input(0), element_dtype(context)));
   TROUPE_ASSIGN(const size_t index, index_in(context, list->size()));
@@ -293,22 +268,47 @@ Result<ListElementArguments> check_list_pop_back(KernelContext& context) {
   TROUPE_ASSIGN(const TensorList* const from, list_in(context.input(0), element_dtype(context)));
   if (from->size() == 0) return invalid_argument("the list is empty: there is nothing to pop");
   TROUPE_ASSIGN(const ListElementArguments arguments, element_output(context, 1, *from, from->size() - 1, 1));
-  TROUPE_ASSIGN(TensorList* const list, changed(context, *from));
+  TROUPE_ASSIGN(TensorList* const list, changed_list(context, *from));
   list->elements.pop_back();
   return arguments;
 }
 
-Result<TensorListStackArguments> check_list_stack(KernelContext& context) {
+Result<Tensor*> stacked_output(KernelContext& context, const TensorList& list, int64_t count,
+                               const PartialShape& shape) {
+  if (!shape.fully_known())
+    return invalid_argument("no element is set, and the element shape is not fully known: " + shape.text());
+  TROUPE_ASSIGN(const Shape element, shape.to_shape(list.dtype));
+  TROUPE_ASSIGN(const Shape whole, Shape::make(Dims(element.dims()).with(0, count), list.dtype));
+  return context.output(0, whole);
+}
+
+Result<ListParts> check_list_stack(KernelContext& context) {
   TROUPE_ASSIGN(const TensorList* const list, list_in(context.input(0), element_dtype(context)));
   const auto count = static_cast<int64_t>(list->size());
   if (const auto requested = context.node().attrs.get<int64_t>("num_elements");
       requested >= 0 && requested != count)
     return invalid_argument("the list has " + std::to_string(count) + " elements, but num_elements is " +
                             std::to_string(requested));
-  TROUPE_ASSIGN(const Shape element, stacked_shape(context, *list));
-  TROUPE_ASSIGN(const Shape shape, Shape::make(Dims(element.dims()).with(0, count), list->dtype));
-  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
-  return TensorListStackArguments{*list, *output};
+  TROUPE_ASSIGN(const PartialShape requested, element_shape_in(context.input(1)));
+  TROUPE_ASSIGN(const PartialShape shape, list->common_shape(requested));
+  TROUPE_ASSIGN(Tensor* const output, stacked_output(context, *list, count, shape));
+  ListParts parts;
+  for (int64_t i = 0; i < count; ++i)
+    parts.push_back({list->elements[static_cast<size_t>(i)], output->rows(i, i + 1)});
+  return parts;
+}
+
+void compute_list_parts(const ListParts& parts, DeviceContext& device) {
+  for (const ListPart& part : parts) {
+    Tensor output = part.output;
+    if (!part.element.valid()) {
+      if (is_plain(output.dtype())) fill(device.pool(), output);
+      continue;
+    }
+    const Dims dims(1, output.elements());
+    const Layout layout{0, strides_of(dims)};
+    strided_copy(device.pool(), dims, part.element, layout, output, layout);
+  }
 }
 
 void add_tensor_list_ops(OpLibrary& library) {
@@ -324,7 +324,7 @@ void add_tensor_list_ops(OpLibrary& library) {
   library.kernel(
       cpu_kernel("TensorListGetItem", check_list_get_item, compute_list_element).any_type().inexpensive());
   library.kernel(host_kernel("TensorListSetItem", run_set_item).any_type().inexpensive());
-  library.kernel(cpu_kernel("TensorListStack", check_list_stack, compute_list_stack));
+  library.kernel(cpu_kernel("TensorListStack", check_list_stack, compute_list_parts));
   library.kernel(host_kernel("TensorListFromTensor", run_from_tensor));
   library.kernel(host_kernel("TensorListLength", run_length).inexpensive());
   library.kernel(host_kernel("TensorListElementShape", run_element_shape).inexpensive());

@@ -20,13 +20,28 @@ Result<ListElementArguments> check_list_get_item(KernelContext& context);
 /// element was never set and its shape is not known.
 Result<ListElementArguments> check_list_pop_back(KernelContext& context);
 
-/// Row i of output = element i of the list, or zeros if it was never set.
-struct TensorListStackArguments {
-  const TensorList& list;
-  Tensor& output;  ///< [number of elements, then the shape of an element]
+/// A part of an output: an element of a list, or zeros if it was never set.
+struct ListPart {
+  Tensor element;  ///< invalid: never set
+  Tensor output;   ///< of as many elements
 };
+using ListParts = std::vector<ListPart>;
 
-/// Fails with InvalidArgument if the list does not have num_elements elements, or their common shape is not known.
-Result<TensorListStackArguments> check_list_stack(KernelContext& context);
+/// Checks TensorListStack; part i is row i of the output. Fails with InvalidArgument if the list does not have num_elements elements,
+/// or their common shape is not known.
+Result<ListParts> check_list_stack(KernelContext& context);
+void compute_list_parts(const ListParts& parts, DeviceContext& device);
+
+// What all ops on lists use.
+
+/// Returns the shape that an argument element_shape means: a vector, in which -1 is an unknown dimension, or the scalar -1.
+Result<PartialShape> element_shape_in(const Tensor& tensor);
+/// Makes a new list as output 0.
+Result<TensorList*> new_list(KernelContext& context, DType dtype, PartialShape element_shape);
+/// Returns the list of input 0 as output 0, for a change: a copy of `from` if somebody else holds it.
+Result<TensorList*> changed_list(KernelContext& context, const TensorList& from);
+/// Allocates output 0 for `count` tensors of a shape, and returns it.
+Result<Tensor*> stacked_output(KernelContext& context, const TensorList& list, int64_t count,
+                               const PartialShape& shape);
 
 }  // namespace troupe

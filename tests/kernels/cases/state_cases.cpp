@@ -251,6 +251,18 @@ void add_list_makers(OpCases& cases, const std::string& test) {
     cases.bad(op, {int_scalar(-1), int_scalar(2)}, {}, "element_dtype");
     cases.bad(op, {int_scalar(3), int_scalar(2)}, floats, "the only scalar allowed is -1");
   }
+  const Tensor rows = ints({1, 0}), any = int_scalar(-1), ones = Tensor::vector<int64_t>({1, 1});
+  cases.served("TensorListScatter", {sample(), rows, any}, {}, "[]", test);
+  cases.bad("TensorListScatter", {sample(), ints({0, -1}), any}, {}, "indices[1] = -1 is not in [0,");
+  cases.bad("TensorListScatter", {sample(), ints({0}), any}, {},
+            "there are 1 indices for tensor of shape [2,3]");
+  cases.served("TensorListScatterV2", {sample(), rows, any, int_scalar(3)}, {}, "[]", test);
+  cases.bad("TensorListScatterV2", {sample(), rows, any, int_scalar(1)}, {},
+            "indices[0] = 1 is not in [0, 1)");
+  cases.served("TensorListSplit", {sample(), any, ones}, {}, "[]", test);
+  cases.bad("TensorListSplit", {sample(), any, Tensor::vector<int64_t>({1, 2})}, {},
+            "lengths[1] = 2 is not in [0, 1]");
+  cases.bad("TensorListSplit", {sample(), any, Tensor::vector<int64_t>({1})}, {}, "the sum of lengths is 1");
   cases.served("TensorListFromTensor", {sample(), int_scalar(-1)}, {}, "[]", test);
   cases.bad("TensorListFromTensor", {sample(), ints({2})}, {}, "element_shape is [2]");
 }
@@ -272,6 +284,10 @@ void add_list_users(OpCases& cases, const std::string& test) {
   add("TensorListLength", {list}, {}, "[]");
   add("TensorListElementShape", {list}, shape, "?");
   add("TensorListResize", {list, number}, {}, "[]");
+  add("TensorListGather", {list, ints({0}), int_scalar(-1)}, floats, "?");
+  add("TensorListScatterIntoExistingList", {list, sample(), ints({0, 1})}, {}, "[]");
+  add("TensorListConcat", {list}, floats, "? [?]");
+  add("TensorListConcatV2", {list, int_scalar(-1), Tensor::vector<int64_t>({1})}, floats, "? [?]");
 }
 
 void add_variables(OpCases& cases) {
