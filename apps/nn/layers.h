@@ -153,8 +153,8 @@ struct Recurrent {
   bool sequences = false;
   bool loop = false;  ///< a loop even if `time` is known: less of a graph, but more time
   Initial init = glorot_uniform;
-  /// If given, int32 or int64 [batch]: how many steps each sequence has. Later steps yield zeros, and the last output is that of the
-  /// last step of the sequence. There is a loop then.
+  /// If given, int32 or int64 [batch]: how many steps each sequence has. Later steps yield zeros, and the last output is that of
+  /// the last step of the sequence. There is a loop then.
   std::optional<Output> lengths = {};
 };
 /// Long short-term memory (Hochreiter and Schmidhuber 1997; forget gates with a bias of 1). The gates stand in the order input,

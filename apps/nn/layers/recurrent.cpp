@@ -6,7 +6,8 @@
 namespace troupe::nn {
 namespace {
 
-/// The tensors that pass from one step to the next; the first is the output. Without a tensor, all are zeros: before the first step.
+/// The tensors that pass from one step to the next; the first is the output. If there are none, as before the first step, all are
+/// zeros.
 using State = std::vector<Output>;
 
 /// A cell: what its layer computes in each step.

@@ -27,8 +27,8 @@ struct ListPart {
 };
 using ListParts = std::vector<ListPart>;
 
-/// Checks TensorListStack; part i is row i of the output. Fails with InvalidArgument if the list does not have num_elements elements,
-/// or their common shape is not known.
+/// Checks TensorListStack; part i is row i of the output. Fails with InvalidArgument if the list does not have num_elements
+/// elements, or their common shape is not known.
 Result<ListParts> check_list_stack(KernelContext& context);
 void compute_list_parts(const ListParts& parts, DeviceContext& device);
 
