@@ -56,8 +56,9 @@ class GradientContext {
 /// Adds d(sum of ys)/dx for each x to the graph. The result has no gradient for an x on which no y depends.
 /// If `grad_ys` is given, it has one element for each y: the gradient of y, or nothing for ones. Several
 /// contributions are summed by AddN in a fixed order; slices are concatenated. Results inside the segments of
-/// Scope::recomputed() are computed again once a gradient reaches the segment. Throws Error: Unimplemented if
-/// an op on the path has no gradient function, InvalidArgument if a y is not of a floating or complex dtype.
+/// Scope::recomputed() are computed again once a gradient reaches the segment. Gradients by what a loop reads are
+/// summed over its iterations in dense form. Throws Error: Unimplemented if an op on the path has no gradient
+/// function, InvalidArgument if a y is not of a floating or complex dtype.
 std::vector<Gradient> gradients(const Scope& scope, const std::vector<Output>& ys,
                                 const std::vector<Output>& xs, const std::vector<Gradient>& grad_ys = {});
 

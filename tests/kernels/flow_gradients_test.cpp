@@ -232,6 +232,23 @@ BOOST_AUTO_TEST_CASE(arrays_of_tensors) {
   check(g.add_one("Prod", {all, integer(g, 0)}), {0.7, -0.4}, 1);
 }
 
+// v = sin(v w) with a variable w that the body reads through its handle.
+BOOST_AUTO_TEST_CASE(a_variable_that_the_body_reads) {
+  const Output handle = g.add_one("VarHandleOp", {}, {{"dtype", f64}, {"shape", PartialShape::scalar()}});
+  const Output assigned{g.add("AssignVariableOp", {handle, x}), Output::control};
+  const auto y = loop(g, 3, {real(g, 1)}, [&](const Scope& s, Output, Values v) {
+    const Output w = s.add_one("ReadVariableOp", {handle}, {{"dtype", f64}});
+    return std::vector{sin(s, mul(s, v[0], w))};
+  });
+  const auto same = loop(g, 3, {real(g, 1)}, [&](const Scope& s, Output, Values v) {
+    return std::vector{sin(s, mul(s, v[0], x))};
+  });
+  const auto slope = gradients(g, {y[0]}, {handle});
+  value_or_throw(runtime.run(graph, {{x, Tensor::scalar(0.7)}}, {assigned}));
+  const auto found = value_or_throw(runtime.run(graph, {}, {std::get<Output>(slope[0])}));
+  BOOST_TEST(found[0].item<double>() == value(derivative(same[0]), 0.7));
+}
+
 // Inside the body: the gradient of sin(v x) by v.
 BOOST_AUTO_TEST_CASE(gradients_inside_a_loop) {
   const auto y = loop(g, 3, {x}, [&](const Scope& s, Output, Values v) {

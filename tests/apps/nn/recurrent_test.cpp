@@ -93,8 +93,8 @@ BOOST_AUTO_TEST_CASE(what_stands_behind_the_end_of_a_sequence_does_not_count) {
       check_equal(results(of_row, x), results(expected, x));
       check_equal(results(slice(g, all, {i, 0, 0}, {1, length, units}), x), results(steps, x));
       const Output rest = slice(g, all, {i, length, 0}, {1, 5 - length, units});
-      for (const double value : value_or_throw(runtime.run(graph, {}, {rest}))[0].as<double>())
-        BOOST_TEST(value == 0);
+      const auto zeros = value_or_throw(runtime.run(graph, {}, {rest}));
+      for (const double value : zeros[0].as<double>()) BOOST_TEST(value == 0);
     }
   }
 }
