@@ -60,8 +60,8 @@ void Backpropagation::run() {
 
 // ---- the paths
 
-/// Returns true if a gradient may flow along an edge of this dtype. Through a handle it flows to the variable's value, and through a
-/// variant to the tensors of a list.
+/// Returns true if a gradient may flow along an edge of this dtype. Through a handle it flows to the variable's value, and through
+/// a variant to the tensors of a list.
 bool Backpropagation::carries_gradient(Output output) const {
   const DType dtype = graph_.dtype(output);
   return is_differentiable(dtype) || dtype == DType::Resource || dtype == DType::Variant;

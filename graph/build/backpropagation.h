@@ -1,5 +1,5 @@
-// Backpropagation: the backward pass of gradients() over the nodes on paths from xs to ys, which are in one frame. It takes a loop in
-// that frame for one node, its LoopCond, on which the Exits depend and which depends on what the Enters read. One pass is used
+// Backpropagation: the backward pass of gradients() over the nodes on paths from xs to ys, which are in one frame. It takes a loop
+// in that frame for one node, its LoopCond, on which the Exits depend and which depends on what the Enters read. One pass is used
 // once. One thread.
 #pragma once
 

@@ -128,23 +128,31 @@ Result<Dims> row_dims(std::span<const int64_t> data, std::span<const int64_t> nu
                           std::string(numbers_name));
 }
 
-Result<RowNumbers> rows_at(const Tensor& indices, std::span<const int64_t> dims) {
+Status check_rows_at(const Tensor& indices, std::span<const int64_t> dims) {
   TROUPE_RETURN_IF_FAILED(shape_of_rows_at(indices.shape(), partial(dims)).status());
   const auto depth = static_cast<size_t>(indices.shape().dims().back());
   const auto within = dims.first(depth);
   const Dims values = integers(indices);
   TROUPE_ASSIGN(const Shape lists,
                 Shape::make(indices.shape().dims().first(indices.shape().rank() - 1), indices.dtype()));
-  RowNumbers rows{Dims(static_cast<size_t>(lists.elements())), count_of(dims.subspan(depth))};
-  for (size_t i = 0; i < rows.numbers.size(); ++i) {
+  for (size_t i = 0; i < static_cast<size_t>(lists.elements()); ++i) {
     const std::span position(values.begin() + i * depth, depth);
-    for (size_t d = 0; d < depth; ++d) {
+    for (size_t d = 0; d < depth; ++d)
       if (position[d] < 0 || position[d] >= within[d])
         return invalid_argument(element_name("indices", lists, static_cast<int64_t>(i)) + " = " +
                                 text_of(position) + " is outside the dimensions " + text_of(within));
-      rows.numbers[i] = rows.numbers[i] * within[d] + position[d];
-    }
   }
+  return {};
+}
+
+Result<RowNumbers> rows_at(const Tensor& indices, std::span<const int64_t> dims) {
+  TROUPE_RETURN_IF_FAILED(check_rows_at(indices, dims));
+  const auto depth = static_cast<size_t>(indices.shape().dims().back());
+  const Dims values = integers(indices);
+  const size_t lists = count_of(indices.shape().dims().first(indices.shape().rank() - 1));
+  RowNumbers rows{Dims(lists), count_of(dims.subspan(depth))};
+  for (size_t i = 0; i < lists; ++i)
+    for (size_t d = 0; d < depth; ++d) rows.numbers[i] = rows.numbers[i] * dims[d] + values[i * depth + d];
   return rows;
 }
 

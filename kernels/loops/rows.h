@@ -42,8 +42,10 @@ struct RowNumbers {
 /// Returns the rows at the positions that `indices` lists along its last dimension, in a tensor of dimensions `dims`. A
 /// position has one index for each of the first dimensions; the row is what the tensor holds there. Fails with InvalidArgument
 /// if a position has more indices than the tensor has dimensions, and with "indices[1,3] = [0,7] is outside the dimensions
-/// [2,5]".
+/// [2,5]". The tensor exists, so its size fits an int64.
 Result<RowNumbers> rows_at(const Tensor& indices, std::span<const int64_t> dims);
+/// Fails as rows_at() does. There need not be a tensor of these dimensions.
+Status check_rows_at(const Tensor& indices, std::span<const int64_t> dims);
 /// Returns the shape of those rows together: indices.shape[:-1] + dims[indices.shape[-1]:].
 Result<PartialShape> shape_of_rows_at(const PartialShape& indices, const PartialShape& tensor);
 /// Fails with InvalidArgument unless `updates` has the shape that shape_of_rows_at returns.

@@ -85,9 +85,9 @@ Result<EditDistanceArguments> check_edit_distance(KernelContext& context) {
 /// The sequences of a sparse tensor, one after the other.
 class Sequences {
  public:
-  /// For each value the number of its sequence in the output. InvalidArgument as rows_at() says it, or when the numbers fall.
+  /// For each value the number of its sequence in the output. InvalidArgument as check_rows_at() says it, or when the numbers fall.
   static Result<Sequences> make(const Sparse& sparse, const Shape& output, const std::string& name) {
-    TROUPE_RETURN_IF_FAILED(rows_at(sparse.positions, sparse.shape).status());
+    TROUPE_RETURN_IF_FAILED(check_rows_at(sparse.positions, sparse.shape));
     Sequences result;
     const Dims positions = integers(sparse.positions), strides = strides_of(output.dims());
     const size_t rank = sparse.shape.size();
