@@ -382,11 +382,11 @@ std::string gradient_source(const Scope& scope) {
 
 /// The ops of one version: TensorArrayRead, TensorArrayReadV2 or TensorArrayReadV3, and so on.
 struct Version {
-  std::string suffix;
+  std::string_view suffix;
   bool yields_flow = false;  ///< the ops that make an array yield its flow
-  std::string op(std::string_view verb) const { return "TensorArray" + std::string(verb) + suffix; }
+  std::string op(std::string_view verb) const { return "TensorArray" + std::string(verb) + std::string(suffix); }
 };
-const Version versions[] = {{""}, {"V2"}, {"V3", true}};
+constexpr Version versions[] = {{""}, {"V2"}, {"V3", true}};
 
 const Version& version_of(const GradientContext& context) {
   for (const Version& version : versions)
