@@ -132,7 +132,7 @@ Output Backpropagation::gradient_after(const Scope& scope, const LoopVariable& v
                     .at_node("Merge", graph_.node(variable.merge).name));
   std::vector<Gradient> parts;
   for (const NodeId exit : variable.exits)
-    if (Gradient part = aggregated({exit, 0}); present(part)) parts.push_back(std::move(part));
+    if (const Gradient part = aggregated({exit, 0}); present(part)) parts.push_back(part);
   const Output exit{variable.exits[0], 0};
   return dense(scope, aggregate(scope, parts, exit), exit);
 }

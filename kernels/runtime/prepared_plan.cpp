@@ -22,7 +22,8 @@ std::vector<Tensor> merge_indices(const Plan& plan) {
 bool is_handle(EdgeType type) { return type.is_ref || type.dtype == DType::Resource; }
 
 bool yields_handle(const Node& node) {
-  return node.op->effect != Effect::Step && node.inputs.empty() && !node.output_types.empty() && is_handle(node.output_types[0]);
+  return node.op->effect != Effect::Step && node.inputs.empty() && !node.output_types.empty() &&
+         is_handle(node.output_types[0]);
 }
 
 bool forwards_inputs(Action action) {

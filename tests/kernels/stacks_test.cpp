@@ -88,7 +88,8 @@ BOOST_AUTO_TEST_CASE(a_stack_is_no_variable) {
     for (const Output fetch : {read, assign}) {
       const Status status = failure(fetch);
       BOOST_TEST((status.code() == Code::InvalidArgument), status.message());
-      BOOST_TEST(status.text().find("the handle of a stack or a TensorArray") != std::string::npos, status.message());
+      BOOST_TEST(status.text().find("the handle of a stack or a TensorArray") != std::string::npos,
+                 status.message());
     }
   }
 }

@@ -164,7 +164,8 @@ void check_served_case(const ServedCase& served) {
   BOOST_TEST(shapes == served.shapes, op << ": inferred " << shapes << ", expected " << served.shapes);
   const std::string test = project_file("tests/" + served.test);
   const bool has_version = op.ends_with("V2") || op.ends_with("V3");
-  const std::string older = op.substr(0, op.size() - (has_version ? 2 : 0));  // the test may append the suffix
+  const std::string older =
+      op.substr(0, op.size() - (has_version ? 2 : 0));  // the test may append the suffix
   BOOST_TEST(test.find('"' + older) != std::string::npos, served.test << " does not name " << op);
 }
 

@@ -13,8 +13,9 @@ using State = std::vector<Output>;
 /// A cell: what its layer computes in each step.
 struct Cell {
   int64_t units = 0;
-  size_t states = 1;     ///< the number of tensors of the state, [batch, units] each
-  Output weights = {}, bias = {};  ///< of the product with the input, which is computed for all steps together
+  size_t states = 1;  ///< the number of tensors of the state, [batch, units] each
+  Output weights = {},
+         bias = {};  ///< of the product with the input, which is computed for all steps together
   bool begins_without_state = false;  ///< the first step needs no zeros
   /// Returns the next state. `product` is that of the step's input: [batch, columns].
   std::function<State(const Scope&, Output product, const State& state)> step = {};

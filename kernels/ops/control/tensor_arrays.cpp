@@ -19,11 +19,11 @@
 
 #include <numeric>
 
-#include "graph/build/gradients.h"
 #include "graph/build/shape_context.h"
 #include "kernels/core/arguments.h"
 #include "kernels/loops/strided_copy.h"
 #include "kernels/loops/sum.h"
+#include "kernels/ops/control/tensor_array_gradients.h"
 
 namespace troupe {
 namespace {
@@ -371,123 +371,14 @@ Status concat_shape(ShapeContext& context) {
   return {};
 }
 
-// ---- gradients
-
-/// Returns the name of the gradient array for this call of gradients(): the part of the scope up to "gradients" and its number.
-std::string gradient_source(const Scope& scope) {
-  const std::string& prefix = scope.prefix();
-  const size_t at = prefix.rfind("gradients");
-  return at == std::string::npos ? prefix : prefix.substr(0, prefix.find('/', at));
-}
-
-/// The ops of one version: TensorArrayRead, TensorArrayReadV2 or TensorArrayReadV3, and so on.
-struct Version {
-  std::string_view suffix;
-  bool yields_flow = false;  ///< the ops that make an array yield its flow
-  std::string op(std::string_view verb) const { return "TensorArray" + std::string(verb) + std::string(suffix); }
-};
-constexpr Version versions[] = {{""}, {"V2"}, {"V3", true}};
-
-const Version& version_of(const GradientContext& context) {
-  for (const Version& version : versions)
-    if (!version.suffix.empty() && context.node().type().ends_with(version.suffix)) return version;
-  return versions[0];
-}
-
-/// Builds the gradient of an op by the gradient array of its array.
-class ArrayGradient {
- public:
-  /// The gradient array is used after `flow`.
-  ArrayGradient(GradientContext& context, Output flow) : context_(context), version_(version_of(context)) {
-    const NodeId node =
-        scope().add(version_.op("Grad"), {context.input(0), flow}, {{"source", gradient_source(scope())}});
-    handle_ = {node, 0};
-    flow_ = version_.yields_flow ? Output{node, 1} : flow;
-  }
-
-  /// Returns what an op reads from the gradient array; `between` are the inputs between handle and flow.
-  Output read(std::string_view verb, DType dtype, std::vector<Output> between, Attributes attrs = {}) const {
-    attrs.set("dtype", dtype);
-    return scope().add_one(version_.op(verb), inputs(std::move(between)), std::move(attrs));
-  }
-  /// Returns the flow after an op that writes to the gradient array.
-  Output write(std::string_view verb, std::vector<Output> between) const {
-    return scope().add_one(version_.op(verb), inputs(std::move(between)));
-  }
-
- private:
-  const Scope& scope() const { return context_.scope(); }
-  std::vector<Output> inputs(std::vector<Output> between) const {
-    between.insert(between.begin(), handle_);
-    between.push_back(flow_);
-    return between;
-  }
-
-  GradientContext& context_;
-  const Version& version_;
-  Output handle_, flow_;
-};
-
-void write_gradient(GradientContext& context) {
-  const Output flow = context.gradient();
-  const DType dtype = context.scope().dtype(context.input(2));
-  context.set(2, ArrayGradient(context, flow).read("Read", dtype, {context.input(1)}));
-  context.set(3, flow);
-}
-
-void read_gradient(GradientContext& context) {
-  const ArrayGradient array(context, context.input(2));
-  context.set(2, array.write("Write", {context.input(1), context.gradient()}));
-}
-
-/// Sets the gradient of input `value` of an op that writes rows of it: what `verb` reads at the input before it, if there is one.
-void rows_gradient(GradientContext& context, std::string_view verb, size_t value) {
-  const Output flow = context.gradient(), rows = context.input(value);
-  const PartialShape& shape = context.scope().shape(rows);
-  const PartialShape element = shape.known_rank()
-                                   ? PartialShape(std::vector(shape.dims().begin() + 1, shape.dims().end()))
-                                   : PartialShape();
-  std::vector<Output> indices;
-  if (value == 2) indices.push_back(context.input(1));
-  context.set(value,
-              ArrayGradient(context, flow)
-                  .read(verb, context.scope().dtype(rows), std::move(indices), {{"element_shape", element}}));
-  context.set(value + 1, flow);
-}
-
-void scatter_gradient(GradientContext& context) { rows_gradient(context, "Gather", 2); }
-void unpack_gradient(GradientContext& context) { rows_gradient(context, "Pack", 1); }
-
-void gather_gradient(GradientContext& context) {
-  const ArrayGradient array(context, context.input(2));
-  context.set(2, array.write("Scatter", {context.input(1), context.gradient()}));
-}
-
-void pack_gradient(GradientContext& context) {
-  const ArrayGradient array(context, context.input(1));
-  context.set(1, array.write("Unpack", {context.gradient()}));
-}
-
-void split_gradient(GradientContext& context) {
-  const Output flow = context.gradient();
-  const DType dtype = context.scope().dtype(context.input(1));
-  context.set(1, ArrayGradient(context, flow).read("Concat", dtype, {}));
-  context.set(3, flow);
-}
-
-void concat_gradient(GradientContext& context) {
-  const ArrayGradient array(context, context.input(1));
-  context.set(1, array.write("Split", {context.gradient(), context.output(1)}));
-}
-
 // ---- ops
 
 /// Begins the definition of an op on the array `handle`.
-OpDefBuilder array_op(const Version& version, std::string_view verb, ShapeFunction shape) {
+OpDefBuilder array_op(const ArrayVersion& version, std::string_view verb, ShapeFunction shape) {
   return OpDefBuilder(version.op(verb)).effect(Effect::Step).input("handle: resource").shape(shape);
 }
 
-void add_maker(OpLibrary& library, const Version& version) {
+void add_maker(OpLibrary& library, const ArrayVersion& version) {
   OpDefBuilder op(version.op(""));
   op.effect(Effect::Step).host_input("size: int32").output("handle: resource");
   if (version.yields_flow) op.output("flow: float");
@@ -500,7 +391,7 @@ void add_maker(OpLibrary& library, const Version& version) {
 }
 
 /// Begins the definition of an op that makes gradient arrays.
-OpDefBuilder gradient_op(std::string name, const Version& version) {
+OpDefBuilder gradient_op(std::string name, const ArrayVersion& version) {
   OpDefBuilder op(std::move(name));
   op.effect(Effect::Step).shape(gradient_shape).attr("source: string");
   op.input("handle: resource").input("flow_in: float");
@@ -509,51 +400,51 @@ OpDefBuilder gradient_op(std::string name, const Version& version) {
   return op;
 }
 
-void add_writes(OpLibrary& library, const Version& version) {
+void add_writes(OpLibrary& library, const ArrayVersion& version) {
   library.op(array_op(version, "Write", write_shape)
                  .host_input("index: int32")
                  .input("value: T")
                  .input("flow_in: float")
                  .output("flow_out: float")
                  .attr("T: type")
-                 .gradient(write_gradient));
+                 .gradient(array_write_gradient));
   library.op(array_op(version, "Scatter", scatter_shape)
                  .host_input("indices: int32")
                  .input("value: T")
                  .input("flow_in: float")
                  .output("flow_out: float")
                  .attr("T: type")
-                 .gradient(scatter_gradient));
+                 .gradient(array_scatter_gradient));
   library.op(array_op(version, "Split", split_shape)
                  .input("value: T")
                  .host_input("lengths: int64")
                  .input("flow_in: float")
                  .output("flow_out: float")
                  .attr("T: type")
-                 .gradient(split_gradient));
+                 .gradient(array_split_gradient));
 }
 
-void add_reads(OpLibrary& library, const Version& version) {
+void add_reads(OpLibrary& library, const ArrayVersion& version) {
   library.op(array_op(version, "Read", read_shape)
                  .host_input("index: int32")
                  .input("flow_in: float")
                  .output("value: dtype")
                  .attr("dtype: type")
-                 .gradient(read_gradient));
+                 .gradient(array_read_gradient));
   library.op(array_op(version, "Gather", gather_shape)
                  .host_input("indices: int32")
                  .input("flow_in: float")
                  .output("value: dtype")
                  .attr("dtype: type")
                  .attr("element_shape: shape = ?")
-                 .gradient(gather_gradient));
+                 .gradient(array_gather_gradient));
   library.op(array_op(version, "Concat", concat_shape)
                  .input("flow_in: float")
                  .output("value: dtype")
                  .host_output("lengths: int64")
                  .attr("dtype: type")
                  .attr("element_shape_except0: shape = ?")
-                 .gradient(concat_gradient));
+                 .gradient(array_concat_gradient));
   library.op(array_op(version, "Size", flow_shape)
                  .input("flow_in: float")
                  .host_output("size: int32")
@@ -562,24 +453,24 @@ void add_reads(OpLibrary& library, const Version& version) {
 }
 
 /// Adds the former ops on all elements.
-void add_pack_ops(OpLibrary& library, const Version& version) {
+void add_pack_ops(OpLibrary& library, const ArrayVersion& version) {
   library.op(array_op(version, "Pack", pack_shape)
                  .input("flow_in: float")
                  .output("value: dtype")
                  .attr("dtype: type")
                  .attr("element_shape: shape = ?")
-                 .gradient(pack_gradient));
+                 .gradient(array_pack_gradient));
   library.op(array_op(version, "Unpack", flow_shape)
                  .input("value: T")
                  .input("flow_in: float")
                  .output("flow_out: float")
                  .attr("T: type")
-                 .gradient(unpack_gradient));
+                 .gradient(array_unpack_gradient));
   library.kernel(cpu_kernel(version.op("Pack"), check_array_gather, compute_parts));
   library.kernel(host_kernel(version.op("Unpack"), run_scatter));
 }
 
-void add_kernels(OpLibrary& library, const Version& version) {
+void add_kernels(OpLibrary& library, const ArrayVersion& version) {
   library.kernel(host_kernel(version.op(""), run_make).any_type().inexpensive());
   library.kernel(host_kernel(version.op("Grad"), run_gradient).inexpensive());
   library.kernel(host_kernel(version.op("Size"), run_size).inexpensive());
@@ -595,15 +486,16 @@ void add_kernels(OpLibrary& library, const Version& version) {
 }  // namespace
 
 void add_tensor_array_ops(OpLibrary& library) {
-  for (const Version& version : versions) {
+  for (const ArrayVersion& version : array_versions) {
     add_maker(library, version);
     library.op(gradient_op(version.op("Grad"), version));
     add_writes(library, version);
     add_reads(library, version);
     add_kernels(library, version);
   }
-  add_pack_ops(library, versions[0]);
-  library.op(gradient_op("TensorArrayGradWithShape", versions[2]).host_input("shape_to_prepend: int32"));
+  add_pack_ops(library, array_versions[0]);
+  library.op(
+      gradient_op("TensorArrayGradWithShape", array_versions[2]).host_input("shape_to_prepend: int32"));
   library.kernel(host_kernel("TensorArrayGradWithShape", run_gradient).inexpensive());
 }
 
