@@ -6,11 +6,6 @@
 namespace troupe {
 namespace {
 
-std::string folder_of(const std::string& name) {
-  const size_t end = name.rfind('/');
-  return end == std::string::npos ? name : name.substr(0, end);
-}
-
 /// Returns the zeros from which the gradients of an invariant are summed. That of a handle is the gradient of its variable's value.
 Output zeros_for(const Scope& scope, Output invariant) {
   const Graph& graph = scope.graph();
@@ -35,7 +30,7 @@ Output sum_with(const Scope& scope, Output sum, const Gradient& gradient, Output
 void Backpropagation::differentiate(const Loop& loop) {
   const LoopPaths paths = paths_through(loop);
   if (paths.variables.empty()) return;
-  const Scope outside = scope_.with_prefix(folder_of(graph_.node(loop.condition).name));
+  const Scope outside = scope_.with_prefix(folder_of(graph_, loop));
   BackwardLoop backward(outside, loops_, loop);
   const Scope& inside = backward.inside();
   std::vector<LoopWriter::Variable> gradients, sums;

@@ -7,20 +7,12 @@
 namespace troupe {
 namespace {
 
-Output integer(const Scope& scope, int32_t value) { return scope.constant(Tensor::scalar(value)); }
-
 Output integers(const Scope& scope, const std::vector<int32_t>& values) {
   return scope.constant(Tensor::vector<int32_t>(std::span<const int32_t>(values)));
 }
 
 [[noreturn]] void fail(const LoopOverSlices& options, const std::string& text) {
   throw Error(invalid_argument(options.name + ": " + text));
-}
-
-/// Returns the argument element_shape: the scalar -1 if the shape is not fully known.
-Output element_shape(const Scope& scope, const PartialShape& shape) {
-  if (!shape.fully_known()) return integer(scope, -1);
-  return integers(scope, {shape.dims().begin(), shape.dims().end()});
 }
 
 PartialShape shape_of_slices(const PartialShape& shape) {

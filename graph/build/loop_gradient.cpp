@@ -1,6 +1,5 @@
 #include "graph/build/loop_gradient.h"
 
-#include <algorithm>
 #include <cstring>
 
 namespace troupe {
@@ -28,33 +27,19 @@ Output route_out(const Scope& scope, const Routed& routed, Output inner) {
   return inner;
 }
 
-Output integer(const Scope& scope, int32_t value) { return scope.constant(Tensor::scalar(value)); }
-
-/// Returns the argument element_shape for elements of this shape: the scalar -1 if it is not fully known.
-Output element_shape(const Scope& scope, const PartialShape& shape, DType dtype) {
-  if (!shape.fully_known() || is_local(dtype)) return integer(scope, -1);
-  const std::vector<int32_t> dims(shape.dims().begin(), shape.dims().end());
-  return scope.constant(Tensor::vector<int32_t>(std::span<const int32_t>(dims)));
-}
-
-/// Returns the part of a node's name before the last slash.
-std::string folder(const std::string& name) { return name.substr(0, name.rfind('/') + 1); }
-
-std::string prefix_for(const Graph& graph, const Loop& loop) {
-  return folder(graph.node(loop.condition).name) + "saved";
-}
-
 }  // namespace
+
+std::string folder_of(const Graph& graph, const Loop& loop) {
+  const std::string& name = graph.node(loop.condition).name;
+  const size_t end = name.rfind('/');
+  return end == std::string::npos ? name : name.substr(0, end);
+}
 
 // ---- the forward loop
 
 ForwardLoop::ForwardLoop(Graph& graph, Loops& loops, const Loop& loop)
-    : scope_(Scope(graph).with_prefix(prefix_for(graph, loop))), loops_(loops), loop_(loop),
-      writer_(scope_, scope_, loops.enter_attributes(loop.frame)) {
-  for (const LoopVariable& variable : loop.variables)
-    for (const Guard& guard : loops.guards(graph.node(variable.enter).inputs[0]))
-      if (std::ranges::find(guards_, guard) == guards_.end()) guards_.push_back(guard);
-}
+    : scope_(Scope(graph).with_prefix(folder_of(graph, loop) + "/saved")), loops_(loops), loop_(loop),
+      writer_(scope_, scope_, loops.enter_attributes(loop.frame)), guards_(loops.guards_around(loop.frame)) {}
 
 /// Returns a constant outside of all loops as a value in this frame.
 Output ForwardLoop::entered(Output constant, FrameId frame) {
@@ -164,7 +149,7 @@ class BackwardContext final : public LoopContext {
 
   Output shape_of_saved(Output value) {
     const PartialShape shape = graph().shape(value);
-    if (shape.fully_known()) return element_shape(loop_.inside_, shape, DType::Float);
+    if (shape.fully_known()) return element_shape(loop_.inside_, shape);
     return loop_.forward_.read("Shape", {}, value);
   }
   Output zero(DType dtype) const {
@@ -210,8 +195,10 @@ Output BackwardLoop::pop(Output value) {
   if (outside_.context()) outside_.context()->add_node(saved.node);
   const LoopWriter::Variable list = begin(saved, PartialShape::scalar());
   const Routed routed = route_in(inside_, list.body, loops_.guards(value));
-  const NodeId popped = inside_.add("TensorListPopBack", {routed.inner, element_shape(inside_, shape, dtype)},
-                                    {{"element_dtype", dtype}});
+  const NodeId popped =
+      inside_.add("TensorListPopBack",
+                  {routed.inner, is_local(dtype) ? integer(inside_, -1) : element_shape(inside_, shape)},
+                  {{"element_dtype", dtype}});
   throw_if_failed(graph.refine_shape({popped, 1}, shape));
   close(list, route_out(inside_, routed, {popped, 0}));
   return {popped, 1};

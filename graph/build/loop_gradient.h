@@ -8,11 +8,15 @@
 
 #include <map>
 #include <memory>
+#include <string>
 
 #include "graph/build/loop_writer.h"
 #include "graph/build/loops.h"
 
 namespace troupe {
+
+/// Returns the name under which the nodes of the loop stand, without a slash at its end.
+std::string folder_of(const Graph& graph, const Loop& loop);
 
 /// Adds to a loop what its backward loop needs.
 class ForwardLoop {
@@ -31,7 +35,6 @@ class ForwardLoop {
   Output initial(const Tensor& value);
   Output initial_list(DType element);
   LoopWriter::Variable begin(Output initial);
-  void end(const LoopWriter::Variable& variable, Output next);
 
   Scope scope_;
   Loops& loops_;

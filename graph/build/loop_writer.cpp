@@ -30,6 +30,14 @@ Attributes new_frame(const Scope& scope, int64_t parallel_iterations) {
           {"parallel_iterations", parallel_iterations}};
 }
 
+Output integer(const Scope& scope, int32_t value) { return scope.constant(Tensor::scalar(value)); }
+
+Output element_shape(const Scope& scope, const PartialShape& shape) {
+  if (!shape.fully_known()) return integer(scope, -1);
+  const std::vector<int32_t> dims(shape.dims().begin(), shape.dims().end());
+  return scope.constant(Tensor::vector<int32_t>(std::span<const int32_t>(dims)));
+}
+
 bool satisfies(const PartialShape& now, const PartialShape& invariant) {
   if (!invariant.known_rank()) return true;
   if (!now.has_rank(invariant.rank())) return false;

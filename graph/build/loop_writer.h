@@ -30,6 +30,11 @@ class LoopContext : public FlowContext {
   NodeId first_ = 0;
 };
 
+/// Returns a constant scalar of int32.
+Output integer(const Scope& scope, int32_t value);
+/// Returns the argument element_shape of ops on lists of tensors: the scalar -1 if the shape is not fully known.
+Output element_shape(const Scope& scope, const PartialShape& shape);
+
 /// Returns true if every tensor of shape `now` also has the shape `invariant`.
 bool satisfies(const PartialShape& now, const PartialShape& invariant);
 

@@ -134,16 +134,24 @@ Guards Loops::guards_at(Output output) const {
   return guards;
 }
 
+Guards Loops::guards_around(FrameId frame) {
+  if (guards_.empty()) compute_guards();
+  return guards_of_enters(frame);
+}
+
+Guards Loops::guards_of_enters(FrameId frame) const {
+  Guards guards;
+  for (const NodeId enter : info_.frames[frame].enters)
+    unite(guards, guards_at(graph_.node(enter).inputs[0]));
+  return guards;
+}
+
 /// Inside a loop the branches around the loop do not count.
 Guards Loops::guards_of(const Node& node) const {
   const FlowKind kind = flow_kind(node);
   if (kind == FlowKind::Enter || steers(node.id)) return {};
   Guards guards;
-  if (kind == FlowKind::Exit) {
-    for (const NodeId enter : info_.frames[info_.of_node[node.id]].enters)
-      unite(guards, guards_at(graph_.node(enter).inputs[0]));
-    return guards;
-  }
+  if (kind == FlowKind::Exit) return guards_of_enters(info_.of_node[node.id]);
   if (kind == FlowKind::Merge) {
     guards = guards_at(node.inputs[0]);
     for (const Output& input : node.inputs) intersect(guards, guards_at(input));

@@ -57,6 +57,9 @@ class Loops {
   /// Returns the branches in which the output has a value.
   Guards guards(Output output);
 
+  /// Returns the branches around the loop of this frame: those of what enters it.
+  Guards guards_around(FrameId frame);
+
   /// Records a node that was added to a loop since.
   void record(NodeId node, FrameId frame, Guards guards);
 
@@ -66,6 +69,7 @@ class Loops {
   void compute_guards();
   Guards guards_of(const Node& node) const;
   Guards guards_at(Output output) const;
+  Guards guards_of_enters(FrameId frame) const;
   void check_completeness();
 
   const Graph& graph_;

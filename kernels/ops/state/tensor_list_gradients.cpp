@@ -24,6 +24,22 @@ Output element_shape_like(const Scope& scope, Output x) {
 
 Output length_of(const Scope& scope, Output list) { return scope.add_one("TensorListLength", {list}); }
 
+/// Returns the shape of a row of x, as an argument element_shape.
+Output shape_of_rows(const Scope& scope, Output x) {
+  const std::vector<int64_t> begin = {1}, size = {-1};
+  return scope.add_one("Slice",
+                       {shape_of(scope, x), integer_constants(scope, begin), integer_constants(scope, size)});
+}
+
+/// Sets the gradient of input `tensor` of an op that scatters its rows to the indices, the input after it.
+void set_rows_gradient(GradientContext& context, size_t tensor) {
+  const Scope& scope = context.scope();
+  context.set(tensor, scope.add_one("TensorListGather",
+                                    {context.gradient(), context.input(tensor + 1),
+                                     shape_of_rows(scope, context.input(tensor))},
+                                    of_elements(context)));
+}
+
 }  // namespace
 
 void list_push_back_gradient(GradientContext& context) {
@@ -71,10 +87,7 @@ void list_stack_gradient(GradientContext& context) {
 void list_from_tensor_gradient(GradientContext& context) {
   if (has_no_gradient(context)) return;
   const Scope& scope = context.scope();
-  const Output tensor = context.input(0);
-  const Output shape =
-      scope.add_one("Slice", {shape_of(scope, tensor), integer_constants(scope, std::vector<int64_t>{1}),
-                              integer_constants(scope, std::vector<int64_t>{-1})});
+  const Output shape = shape_of_rows(scope, context.input(0));
   context.set(0, scope.add_one("TensorListStack", {context.gradient(), shape}, of_elements(context)));
 }
 
@@ -82,6 +95,47 @@ void list_from_tensor_gradient(GradientContext& context) {
 void list_resize_gradient(GradientContext& context) {
   const Scope& scope = context.scope();
   context.set(0, scope.add_one("TensorListResize", {context.gradient(), length_of(scope, context.input(0))}));
+}
+
+void list_gather_gradient(GradientContext& context) {
+  if (has_no_gradient(context)) return;
+  const Scope& scope = context.scope();
+  const Output size = length_of(scope, context.input(0));
+  context.set(0, scope.add_one("TensorListScatterV2",
+                               {context.gradient(), context.input(1), integer_constant(scope, -1), size}));
+}
+
+void list_scatter_gradient(GradientContext& context) {
+  if (!has_no_gradient(context)) set_rows_gradient(context, 0);
+}
+
+void list_scatter_into_gradient(GradientContext& context) {
+  if (has_no_gradient(context)) return;
+  set_rows_gradient(context, 1);
+  const Scope& scope = context.scope();
+  const Output zeros = scope.add_one("ZerosLike", {context.input(1)});
+  const Output rest =
+      scope.add_one("TensorListScatterIntoExistingList", {context.gradient(), zeros, context.input(2)});
+  const Output size = length_of(scope, context.input(0));
+  context.set(0, scope.add_one("TensorListResize", {rest, size}));
+}
+
+void list_concat_gradient(GradientContext& context) {
+  if (has_no_gradient(context)) return;
+  const Scope& scope = context.scope();
+  context.set(0, scope.add_one("TensorListSplit",
+                               {context.gradient(), integer_constant(scope, -1), context.output(1)}));
+}
+
+void list_split_gradient(GradientContext& context) {
+  if (has_no_gradient(context)) return;
+  const Scope& scope = context.scope();
+  const std::vector<int64_t> any = {-1};
+  const Output shape = scope.add_one(
+      "ConcatV2",
+      {integer_constants(scope, any), shape_of_rows(scope, context.input(0)), integer_constant(scope, 0)});
+  context.set(0, scope.add_one("TensorListConcatV2", {context.gradient(), shape, context.input(2)},
+                               of_elements(context)));
 }
 
 }  // namespace troupe

@@ -13,5 +13,10 @@ void list_get_item_gradient(GradientContext& context);
 void list_stack_gradient(GradientContext& context);
 void list_from_tensor_gradient(GradientContext& context);
 void list_resize_gradient(GradientContext& context);
+void list_gather_gradient(GradientContext& context);
+void list_scatter_gradient(GradientContext& context);
+void list_scatter_into_gradient(GradientContext& context);
+void list_concat_gradient(GradientContext& context);
+void list_split_gradient(GradientContext& context);
 
 }  // namespace troupe

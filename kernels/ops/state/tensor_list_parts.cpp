@@ -9,8 +9,8 @@
 //   TensorListSplit(tensor, element_shape, lengths)             a list whose element i is the next lengths[i] rows of the tensor
 #include <algorithm>
 
-#include "graph/build/gradients.h"
 #include "kernels/core/arguments.h"
+#include "kernels/ops/state/tensor_list_gradients.h"
 #include "kernels/ops/state/tensor_list_ops.h"
 
 namespace troupe {
@@ -199,7 +199,7 @@ Result<ListParts> check_concat(KernelContext& context) {
   return parts;
 }
 
-// ---- shapes and gradients
+// ---- shapes
 
 Status gather_shape(ShapeContext& context) {
   TROUPE_ASSIGN(const PartialShape indices, context.with_rank(1, 1));
@@ -213,71 +213,6 @@ Status gather_shape(ShapeContext& context) {
 Status concat_shape(ShapeContext& context) {
   context.set_output(1, PartialShape::vector(unknown_dim));
   return {};
-}
-
-bool has_gradient(const GradientContext& context) {
-  return is_differentiable(context.attr<DType>("element_dtype"));
-}
-
-Attributes of_elements(const GradientContext& context) {
-  return {{"element_dtype", context.attr<DType>("element_dtype")}};
-}
-
-/// Returns the shape of a row of x, as an argument element_shape.
-Output shape_of_rows(const Scope& scope, Output x) {
-  const std::vector<int64_t> begin = {1}, size = {-1};
-  return scope.add_one("Slice",
-                       {shape_of(scope, x), integer_constants(scope, begin), integer_constants(scope, size)});
-}
-
-void gather_gradient(GradientContext& context) {
-  if (!has_gradient(context)) return;
-  const Scope& scope = context.scope();
-  const Output size = scope.add_one("TensorListLength", {context.input(0)});
-  context.set(0, scope.add_one("TensorListScatterV2",
-                               {context.gradient(), context.input(1), integer_constant(scope, -1), size}));
-}
-
-/// Sets the gradient of input `tensor` of an op that scatters its rows to the indices, the input after it.
-void set_rows_gradient(GradientContext& context, size_t tensor) {
-  const Scope& scope = context.scope();
-  context.set(tensor, scope.add_one("TensorListGather",
-                                    {context.gradient(), context.input(tensor + 1),
-                                     shape_of_rows(scope, context.input(tensor))},
-                                    of_elements(context)));
-}
-
-void scatter_gradient(GradientContext& context) {
-  if (has_gradient(context)) set_rows_gradient(context, 0);
-}
-
-void scatter_into_gradient(GradientContext& context) {
-  if (!has_gradient(context)) return;
-  set_rows_gradient(context, 1);
-  const Scope& scope = context.scope();
-  const Output zeros = scope.add_one("ZerosLike", {context.input(1)});
-  const Output rest =
-      scope.add_one("TensorListScatterIntoExistingList", {context.gradient(), zeros, context.input(2)});
-  const Output size = scope.add_one("TensorListLength", {context.input(0)});
-  context.set(0, scope.add_one("TensorListResize", {rest, size}));
-}
-
-void concat_gradient(GradientContext& context) {
-  if (!has_gradient(context)) return;
-  const Scope& scope = context.scope();
-  context.set(0, scope.add_one("TensorListSplit",
-                               {context.gradient(), integer_constant(scope, -1), context.output(1)}));
-}
-
-void split_gradient(GradientContext& context) {
-  if (!has_gradient(context)) return;
-  const Scope& scope = context.scope();
-  const std::vector<int64_t> any = {-1};
-  const Output shape = scope.add_one(
-      "ConcatV2",
-      {integer_constants(scope, any), shape_of_rows(scope, context.input(0)), integer_constant(scope, 0)});
-  context.set(0, scope.add_one("TensorListConcatV2", {context.gradient(), shape, context.input(2)},
-                               of_elements(context)));
 }
 
 // ---- ops
@@ -294,7 +229,7 @@ void add_scatters(OpLibrary& library) {
     library.op(op.output("output_handle: variant")
                    .attr("element_dtype: type")
                    .attr("shape_type: {int32, int64}")
-                   .gradient(scatter_gradient));
+                   .gradient(list_scatter_gradient));
     library.kernel(host_kernel(std::string("TensorListScatter") + version, run_scatter));
   }
   library.op(list_op("ScatterIntoExistingList", scalar_shape)
@@ -303,7 +238,7 @@ void add_scatters(OpLibrary& library) {
                  .host_input("indices: int32")
                  .output("output_handle: variant")
                  .attr("element_dtype: type")
-                 .gradient(scatter_into_gradient));
+                 .gradient(list_scatter_into_gradient));
   library.kernel(host_kernel("TensorListScatterIntoExistingList", run_scatter_into));
   library.op(list_op("Split", scalar_shape)
                  .input("tensor: element_dtype")
@@ -312,7 +247,7 @@ void add_scatters(OpLibrary& library) {
                  .output("output_handle: variant")
                  .attr("element_dtype: type")
                  .attr("shape_type: {int32, int64}")
-                 .gradient(split_gradient));
+                 .gradient(list_split_gradient));
   library.kernel(host_kernel("TensorListSplit", run_split));
 }
 
@@ -323,7 +258,7 @@ void add_gathers(OpLibrary& library) {
                  .host_input("element_shape: int32")
                  .output("values: element_dtype")
                  .attr("element_dtype: type")
-                 .gradient(gather_gradient));
+                 .gradient(list_gather_gradient));
   library.kernel(cpu_kernel("TensorListGather", check_gather, compute_list_parts));
   library.op(list_op("Concat", concat_shape)
                  .input("input_handle: variant")
@@ -331,7 +266,7 @@ void add_gathers(OpLibrary& library) {
                  .host_output("lengths: int64")
                  .attr("element_dtype: type")
                  .attr("element_shape: shape = ?")
-                 .gradient(concat_gradient));
+                 .gradient(list_concat_gradient));
   library.op(list_op("ConcatV2", concat_shape)
                  .input("input_handle: variant")
                  .host_input("element_shape: shape_type")
@@ -340,7 +275,7 @@ void add_gathers(OpLibrary& library) {
                  .host_output("lengths: int64")
                  .attr("element_dtype: type")
                  .attr("shape_type: {int32, int64}")
-                 .gradient(concat_gradient));
+                 .gradient(list_concat_gradient));
   for (const char* name : {"TensorListConcat", "TensorListConcatV2"})
     library.kernel(cpu_kernel(name, check_concat, compute_list_parts));
 }
