@@ -59,6 +59,17 @@ def while_loop(devices):
     return lambda: function(one)
 
 
+def while_loop_gradient():
+    with tf.Graph().as_default() as graph:
+        x = tf.placeholder(tf.float32, [])
+        power = tf.while_loop(lambda i, power: i < LOOP, lambda i, power: (i + 1, power * x), [tf.constant(0.0), tf.constant(1.0)])[1]
+        (slope,) = tf.gradients(power, x)
+    function = session(graph).make_callable(slope, [x])
+    one = numpy.float32(1)
+    assert function(one) == LOOP
+    return lambda: function(one)
+
+
 def digits(shards, threads):
     """A training step of examples/digits.toml: the gradients of each shard, their mean weighted by samples, and Adam."""
     random = numpy.random.default_rng(7)
@@ -102,6 +113,7 @@ ROWS = [
     ("while loop, each iteration", "session_bench", "while_loop_sum/one_device", while_loop(1), LOOP),
     ("while loop over two devices, each iteration", "session_bench", "while_loop_sum/two_devices/real_time",
      while_loop(2), LOOP),
+    ("gradient of a while loop, each iteration", "session_bench", "while_loop_gradient", while_loop_gradient(), LOOP),
 ] + [(f"digits step, {shards} shard{'s'[:shards - 1]}, {threads} thread{'s'[:threads - 1]}", "training_bench",
       f"digits/shards:{shards}/threads:{threads}/real_time", digits(shards, threads), 1)
      for threads in (1, 2) for shards in (1, 2)]

@@ -89,7 +89,7 @@ struct SegmentGradientCompute {
     }
     Tensor& to = narrow ? sums : output;
     fill(device.pool(), to);
-    if (arguments.indices.elements() != 0)
+    if (arguments.indices.elements() != 0 && arguments.grad.elements() != 0)
       with_type(AllFloatTypes{}, output.dtype(), [&]<class T>(std::type_identity<T>) {
         add_terms<T>(arguments, factor_of, device.pool(), to.write<ComputeType<T>>());
       });
