@@ -180,6 +180,7 @@ inline Output ones(const Scope& g, Argument shape, DType dtype = f32, Argument v
 inline Output ones_like(const Scope& g, Argument x) { return g.call("ones_like", {x}); }
 inline Output pad(const Scope& g, Argument input, Argument paddings) { return g.call("pad", {input, paddings}); }
 inline Output pad_v2(const Scope& g, Argument input, Argument paddings, Argument constant_values) { return g.call("pad_v2", {input, paddings, constant_values}); }
+inline Output padding_fifo_queue(const Scope& g, Argument component_types, Argument shapes = {}, int64_t capacity = -1, const std::string& container = {}, const std::string& shared_name = {}) { return g.call("padding_fifo_queue", {component_types, shapes, capacity, container, shared_name}); }
 inline Output parallel_dynamic_stitch(const Scope& g, std::vector<Output> indices, std::vector<Output> data) { return g.call("parallel_dynamic_stitch", {std::move(indices), std::move(data)}); }
 inline Output parameterized_truncated_normal(const Scope& g, Argument shape, Argument means, Argument stdevs, Argument minvals, Argument maxvals, int64_t seed = 0, int64_t seed2 = 0) { return g.call("parameterized_truncated_normal", {shape, means, stdevs, minvals, maxvals, seed, seed2}); }
 inline Output placeholder(const Scope& g, DType dtype, const PartialShape& shape = {}, std::string_view name = {}) { return (name.empty() ? g : g.with_name(name)).call("placeholder", {dtype, shape}); }
@@ -187,6 +188,7 @@ inline Output placeholder_with_default(const Scope& g, Argument input, const Par
 inline Output polygamma(const Scope& g, Argument a, Argument x) { return g.call("polygamma", {a, x}); }
 inline Output population_count(const Scope& g, Argument x) { return g.call("population_count", {x}); }
 inline Output pow(const Scope& g, Argument x, Argument y) { return g.call("pow", {x, y}); }
+inline Output priority_queue(const Scope& g, Argument component_types = {}, Argument shapes = {}, int64_t capacity = -1, const std::string& container = {}, const std::string& shared_name = {}) { return g.call("priority_queue", {component_types, shapes, capacity, container, shared_name}); }
 inline Output prod(const Scope& g, Argument input) { return g.call("prod", {input}); }
 inline Output prod(const Scope& g, Argument input, Argument axis, bool keep_dims = false) { return g.call("prod", {input, axis, keep_dims}); }
 inline Output qr(const Scope& g, Argument input, bool full_matrices = false) { return g.call("qr", {input, full_matrices}); }
@@ -196,12 +198,14 @@ inline std::vector<Output> queue_dequeue_many(const Scope& g, Argument handle, A
 inline std::vector<Output> queue_dequeue_up_to(const Scope& g, Argument handle, Argument n, Argument component_types, int64_t timeout_ms = -1) { return g.outputs(g.call("queue_dequeue_up_to", {handle, n, component_types, timeout_ms})); }
 inline Output queue_enqueue(const Scope& g, Argument handle, std::vector<Output> components, int64_t timeout_ms = -1) { return g.call("queue_enqueue", {handle, std::move(components), timeout_ms}); }
 inline Output queue_enqueue_many(const Scope& g, Argument handle, std::vector<Output> components, int64_t timeout_ms = -1) { return g.call("queue_enqueue_many", {handle, std::move(components), timeout_ms}); }
+inline Output queue_is_closed(const Scope& g, Argument handle) { return g.call("queue_is_closed", {handle}); }
 inline Output queue_size(const Scope& g, Argument handle) { return g.call("queue_size", {handle}); }
 inline Output random_gamma(const Scope& g, Argument shape, Argument alpha, int64_t seed = 0, int64_t seed2 = 0) { return g.call("random_gamma", {shape, alpha, seed, seed2}); }
 inline Output random_gamma_grad(const Scope& g, Argument alpha, Argument sample) { return g.call("random_gamma_grad", {alpha, sample}); }
 inline Output random_normal(const Scope& g, Argument shape, DType dtype = f32, int64_t seed = 0, int64_t seed2 = 0) { return g.call("random_normal", {shape, dtype, seed, seed2}); }
 inline Output random_poisson(const Scope& g, Argument shape, Argument rate, DType dtype = i64, int64_t seed = 0, int64_t seed2 = 0) { return g.call("random_poisson", {shape, rate, dtype, seed, seed2}); }
 inline Output random_shuffle(const Scope& g, Argument value, int64_t seed = 0, int64_t seed2 = 0) { return g.call("random_shuffle", {value, seed, seed2}); }
+inline Output random_shuffle_queue(const Scope& g, Argument component_types, Argument shapes = {}, int64_t capacity = -1, int64_t min_after_dequeue = 0, int64_t seed = 0, int64_t seed2 = 0, const std::string& container = {}, const std::string& shared_name = {}) { return g.call("random_shuffle_queue", {component_types, shapes, capacity, min_after_dequeue, seed, seed2, container, shared_name}); }
 inline Output random_uniform(const Scope& g, Argument shape, DType dtype = f32, int64_t seed = 0, int64_t seed2 = 0) { return g.call("random_uniform", {shape, dtype, seed, seed2}); }
 inline Output random_uniform_int(const Scope& g, Argument shape, Argument minval, Argument maxval, int64_t seed = 0, int64_t seed2 = 0) { return g.call("random_uniform_int", {shape, minval, maxval, seed, seed2}); }
 inline Output range(const Scope& g, Argument start, Argument limit, Argument delta = 1) { return g.call("range", {start, limit, delta}); }

@@ -1,13 +1,9 @@
 #include "actors/step/executor_shared.h"
 
+#include "messages/values/text_hash.h"
+
 namespace troupe {
 namespace {
-
-uint64_t hash_of(std::string_view text) {  // FNV-1a
-  uint64_t hash = 0xcbf29ce484222325u;
-  for (const char c : text) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3u;
-  return hash;
-}
 
 ExecutorShared::Kind end_of_edge(const Node& node) {
   if (node.type() == "_Send" || node.type() == "_HostSend") return ExecutorShared::Kind::Send;
@@ -40,7 +36,7 @@ Status ExecutorShared::prepare(const Node& node, Request& how) {
 }
 
 Status ExecutorShared::prepare_transfer(const Node& node, Request& how) {
-  how.edge = hash_of(node.attrs.get<std::string>("tensor_name"));
+  how.edge = text_hash(node.attrs.get<std::string>("tensor_name"));
   const auto& device = node.attrs.get<std::string>(how.kind == Kind::Recv ? "send_device" : "recv_device");
   const auto peer = options.executors.find(device);
   if (peer == options.executors.end())

@@ -4,6 +4,8 @@
 #include <string>
 #include <unordered_map>
 
+#include "messages/values/text_hash.h"
+
 namespace troupe {
 namespace {
 
@@ -17,11 +19,7 @@ uint64_t mix(uint64_t x) {  // the finalizer of SplitMix64
   return x ^ x >> 31;
 }
 
-uint64_t hash_of(std::string_view text) {  // FNV-1a, because std::hash may differ between processes
-  uint64_t hash = 0xcbf29ce484222325;
-  for (const char c : text) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3;
-  return mix(hash);
-}
+uint64_t hash_of(std::string_view text) { return mix(text_hash(text)); }
 
 bool fits(const Shape& shape, const PartialShape& expected) {
   if (!expected.known_rank()) return true;

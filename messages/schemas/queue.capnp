@@ -1,9 +1,10 @@
-# Queue: its elements are tuples of tensors. An enqueue that waits for room and a dequeue that waits for elements (an attempt) is a
-# pending request and holds no thread. Requests come from executors. Enqueues, and closes between them, wait in one line, dequeues
-# in another. Only the first attempt of a line makes progress, and it keeps the progress that it has made: a dequeue of many
-# elements takes elements as they come, so it may take more elements than the queue can hold at once. The queue owns an element once
-# it has accepted it. When the queue's process is lost, its elements are lost. When an attempt fails, the elements that it had taken
-# go back to the front of the queue, in order.
+# Queue: its elements are tuples of tensors. They leave it in the order in which they came, in random order, or by priority. An
+# enqueue that waits for room and a dequeue that waits for elements (an attempt) is a pending request and holds no thread. Requests
+# come from executors. Enqueues, and closes between them, wait in one line, dequeues in another. Only the first attempt of a line
+# makes progress, and it keeps the progress that it has made: a dequeue of many elements takes elements as they come, so it may take
+# more elements than the queue can hold at once. While a queue that shuffles is open, dequeues leave a minimum of elements in it.
+# The queue owns an element once it has accepted it. When the queue's process is lost, its elements are lost. When an attempt fails,
+# the elements that it had taken go back to the front of the queue, in order.
 @0xd816cf141c9a30ad;
 
 using Cxx = import "/capnp/c++.capnp";
@@ -78,6 +79,14 @@ struct CancelAttempts {
 struct AttemptExpired {
   # Not a request. Sent by the clock to a queue in its own process when the timeout of an attempt has passed. Has no effect if the
   # attempt was answered already.
+
+  attempt @0 :UInt64;        # the number that the queue gave to the attempt
+}
+
+struct BatchSeparated {
+  # Not a request. Sent by the compute pool to a queue in its own process: the elements of a large batch, for a queue that does not
+  # keep their order, have been copied into tensors of their own. Attachments: the components of the elements, element by element,
+  # each with a leading dimension of 1. Has no effect if the attempt was answered already.
 
   attempt @0 :UInt64;        # the number that the queue gave to the attempt
 }

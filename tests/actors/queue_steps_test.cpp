@@ -209,6 +209,38 @@ BOOST_AUTO_TEST_CASE(what_a_queue_cannot_be_or_do_is_refused) {
   BOOST_TEST((test::failure_of([&] { session.run({{n, vector}}, {some}); }).code() == Code::InvalidArgument));
 }
 
+// Queues of the other kinds; what their elements do is tested in queue_test.cpp and by the golden graphs.
+BOOST_AUTO_TEST_CASE(queues_of_all_kinds_keep_elements_between_steps) {
+  struct {
+    const char* op;
+    std::vector<DType> types;
+    size_t components;
+  } const kinds[] = {{"PaddingFIFOQueue", {DType::Int32}, 1},   {"PaddingFIFOQueueV2", {DType::Int32}, 1},
+                     {"RandomShuffleQueue", {DType::Int32}, 1}, {"RandomShuffleQueueV2", {DType::Int32}, 1},
+                     {"PriorityQueue", {DType::Int32}, 2},      {"PriorityQueueV2", {DType::Int32}, 2}};
+  for (const auto& [op, types, components] : kinds) {
+    const std::string suffix = std::string(op).ends_with("V2") ? "V2" : "";
+    const Output queue = g.with_name(op).add_one(
+        op, {}, {{"component_types", types}, {"shapes", std::vector<PartialShape>{PartialShape::scalar()}}});
+    std::vector<Output> inputs = {queue, constant(7)};
+    std::vector<DType> yields = {DType::Int32};
+    if (components == 2) {
+      inputs.insert(inputs.begin() + 1, g.constant(Tensor::scalar<int64_t>(1)));
+      yields.insert(yields.begin(), DType::Int64);
+    }
+    const Output in{g.add("QueueEnqueue" + suffix, inputs), Output::control};
+    const NodeId taken = g.add("QueueDequeue" + suffix, {queue}, {{"component_types", yields}});
+    const Output closed = g.add_one("QueueIsClosed" + suffix, {queue});
+    const Output shut{g.add("QueueClose" + suffix, {queue}), Output::control};
+    Session session = runtime.session(graph);
+    session.run({in});
+    BOOST_TEST(!session.run({closed}).at(0).as<bool>()[0]);
+    BOOST_TEST(scalar(session.run({Output{taken, static_cast<uint32_t>(components - 1)}})) == 7);
+    session.run({shut});
+    BOOST_TEST(session.run({closed}).at(0).as<bool>()[0], "QueueIsClosed and QueueIsClosedV2");
+  }
+}
+
 BOOST_AUTO_TEST_CASE(an_op_waits_no_longer_than_its_timeout) {
   const Output queue = make_queue("q", 1);
   const Output out = dequeue(queue, {{"timeout_ms", int64_t{1}}}),

@@ -1,15 +1,17 @@
-// The queue role, tested by messages: what answers each request, when, and that no element is lost (features.md E1-E5, E10).
+// The queue role, tested by messages: what answers each request, when, and that no element is lost (features.md E1-E8, E10).
 #include "actors/services/queue/queue.h"
 
 #include <boost/test/unit_test.hpp>
 
 #include <atomic>
+#include <numeric>
 #include <set>
 #include <sstream>
 #include <thread>
 
 #include "actors/engine/control_thread.h"
 #include "devices/cpu_device.h"
+#include "kernels/loops/philox.h"
 #include "messages/schemas/queue.capnp.h"
 #include "messages/wire/wire.h"
 #include "tests/support/simulated_node.h"
@@ -73,7 +75,7 @@ std::string text(const Answered& answered) {
   if (answer.schema_id() == schema_id_of<wire::QueueSize>)
     return std::to_string(Message<wire::QueueSize>(answer)->getSize());
   if (answer.schema_id() != schema_id_of<wire::Dequeued>) return "ok";
-  const Tensor& tensor = answer.attachments()[0];
+  const Tensor& tensor = answer.attachments().back();
   std::string result;
   for (const int32_t value : tensor.as<int32_t>())
     result += (result.empty() ? "" : ",") + std::to_string(value);
@@ -111,6 +113,29 @@ struct Bench {
   std::vector<std::shared_ptr<const Answered>> answers;
 };
 
+/// Returns a spec of a queue of int32 scalars. In a priority queue the priority of 7 is 7 % 4.
+QueueSpec spec_of(QueueKind kind, int64_t capacity) {
+  QueueSpec spec{"q", {DType::Int32}, {PartialShape::scalar()}, capacity, kind};
+  if (kind == QueueKind::RandomShuffle) spec.seed = 3, spec.seed2 = 4;
+  if (kind != QueueKind::Priority) return spec;
+  spec.types = {DType::Int64, DType::Int32};
+  spec.shapes = {PartialShape::scalar(), PartialShape::scalar()};
+  return spec;
+}
+
+int64_t priority_of(int32_t value) { return value % 4; }
+
+/// Returns the components of one element or, for `many`, of a batch.
+std::vector<Tensor> components_of(QueueKind kind, const std::vector<int32_t>& values, bool many) {
+  Tensor data = ints(values);
+  std::vector<int64_t> priorities;
+  for (const int32_t value : values) priorities.push_back(priority_of(value));
+  Tensor ranks = Tensor::vector<int64_t>(std::span<const int64_t>(priorities));
+  if (!many) data = data.reshaped(Shape()), ranks = ranks.reshaped(Shape());
+  if (kind == QueueKind::Priority) return {ranks, data};
+  return {data};
+}
+
 /// A script of words. Each word is the request of one step (the first word is step 1):
 ///   e7       enqueue 7                  c    close                      x2   cancel step 2
 ///   E7,8     enqueue a batch            C    close, cancel pending      t5   let 5 ns pass
@@ -133,10 +158,10 @@ struct Word {
 };
 
 /// Returns the request of a word; nothing for x and t.
-std::optional<AnyMessage> request(const Word& word, uint64_t step) {
+std::optional<AnyMessage> request(const Word& word, uint64_t step, QueueKind kind = QueueKind::Fifo) {
   switch (word.kind) {
-    case 'e': return enqueue(step, {Tensor::scalar(word.numbers[0])}, word.timeout);
-    case 'E': return enqueue_many(step, {ints(word.numbers)}, word.timeout);
+    case 'e': return enqueue(step, components_of(kind, word.numbers, false), word.timeout);
+    case 'E': return enqueue_many(step, components_of(kind, word.numbers, true), word.timeout);
     case 'd': return dequeue(step, word.timeout);
     case 'D': return dequeue_many(step, static_cast<uint64_t>(word.numbers[0]), false, word.timeout);
     case 'U': return dequeue_many(step, static_cast<uint64_t>(word.numbers[0]), true, word.timeout);
@@ -201,15 +226,23 @@ const Case cases[] = {
     {"a dequeue whose time is over gives back", -1, "E1,2 D3@5 t5 s d", "ok DeadlineExceeded 2 1"},
 };
 
+const Case priority_cases[] = {
+    {"the smallest priority leaves first", -1, "e3 e1 e2 d d d", "ok ok ok 1 2 3"},
+    {"among equal ones the oldest", -1, "E5,1,9,2 e13 D5", "ok ok [5,1,9,13,2]"},
+    {"what goes back is older than what stayed", -1, "E2,6 D3 x2 e10 d d d", "ok Cancelled ok 2 6 10"},
+    {"a dequeue of many takes elements as they come", 1, "D2 e3 e1", "[3,1] ok ok"},
+    {"and a batch goes in as room appears", 1, "E3,1 d d", "ok 3 1"},
+};
+
 /// Runs a script against a queue and returns the answers.
-std::string play(const std::string& script, int64_t capacity, uint64_t seed) {
-  Bench bench(capacity, seed);
+std::string play(const std::string& script, const QueueSpec& spec, uint64_t seed) {
+  Bench bench(spec, seed);
   std::istringstream in(script);
   uint64_t step = 0;
   for (std::string text; in >> text;) {
     const Word word(text);
     ++step;
-    if (auto message = request(word, step))
+    if (auto message = request(word, step, spec.kind))
       bench.ask(std::move(*message));
     else if (word.kind == 'x')
       bench.tell(cancel(static_cast<uint64_t>(word.numbers[0])));
@@ -224,7 +257,7 @@ std::string play(const std::string& script, int64_t capacity, uint64_t seed) {
 /// A reference queue: a sequential program that handles one element at a time, without messages.
 class Model {
  public:
-  explicit Model(int64_t capacity) : capacity_(capacity) {}
+  explicit Model(const QueueSpec& spec) : spec_(spec) {}
 
   void apply(const Word& word, size_t index, uint64_t step) {
     Attempt attempt{index, step, word.kind, word.numbers, 0, {}};
@@ -251,7 +284,10 @@ class Model {
         if (attempt.wanted == 0) return answer(attempt, "[]");
         dequeues_.push_back(attempt);
     }
-    while (move()) {
+    for (bool moved = true; moved;) {
+      moved = false;
+      while (move_in()) moved = true;
+      while (move_out()) moved = true;
     }
   }
   std::string answer_of(size_t index) const {
@@ -271,12 +307,11 @@ class Model {
   };
 
   void answer(const Attempt& attempt, std::string text) { answers_[attempt.index] = std::move(text); }
-  bool move() { return move_in() || move_out(); }
 
   bool move_in() {
     if (enqueues_.empty()) return false;
     Attempt& first = enqueues_.front();
-    const bool room = capacity_ < 0 || static_cast<int64_t>(items_.size()) < capacity_;
+    const bool room = spec_.capacity < 0 || static_cast<int64_t>(items_.size()) < spec_.capacity;
     if (closed_) {
       answer(first, "Cancelled");
     } else if (first.kind == 'c') {
@@ -284,7 +319,7 @@ class Model {
       answer(first, "ok");
     } else if (!first.rest.empty()) {
       if (!room) return false;
-      items_.push_back(first.rest.front());
+      insert(first.rest.front(), std::ranges::upper_bound);
       first.rest.erase(first.rest.begin());
       return true;
     } else {
@@ -297,23 +332,55 @@ class Model {
   bool move_out() {
     if (dequeues_.empty()) return false;
     Attempt& first = dequeues_.front();
-    const bool complete = first.taken.size() == first.wanted;
-    if (!complete && !items_.empty()) {
-      first.taken.push_back(items_.front());
-      items_.pop_front();
+    const size_t missing = first.wanted - first.taken.size();
+    if (closed_ && items_.size() < missing) {
+      if (first.kind != 'U' || first.taken.size() + items_.size() == 0) {
+        put_back(first.taken);
+        answer(first, "OutOfRange");
+        dequeues_.pop_front();
+        return true;
+      }
+      first.wanted = first.taken.size() + items_.size();
       return true;
     }
-    if (!complete && !closed_) return false;
-    if (complete || (first.kind == 'U' && !first.taken.empty())) {
-      std::string list;
-      for (const int32_t value : first.taken) list += (list.empty() ? "" : ",") + std::to_string(value);
-      answer(first, first.kind == 'd' ? list : '[' + list + ']');
-    } else {
-      items_.insert(items_.begin(), first.taken.begin(), first.taken.end());
-      answer(first, "OutOfRange");
+    if (missing != 0) {
+      if (static_cast<int64_t>(items_.size()) <= (closed_ ? 0 : spec_.min_after_dequeue)) return false;
+      first.taken.push_back(take());
+      return true;
     }
+    std::string list;
+    for (const int32_t value : first.taken) list += (list.empty() ? "" : ",") + std::to_string(value);
+    answer(first, first.kind == 'd' ? list : '[' + list + ']');
     dequeues_.pop_front();
     return true;
+  }
+
+  int32_t take() {
+    if (spec_.kind == QueueKind::RandomShuffle) {
+      const Philox philox(static_cast<uint64_t>(spec_.seed), static_cast<uint64_t>(spec_.seed2));
+      const uint32_t word = philox(drawn_ / 4)[drawn_ % 4];
+      ++drawn_;
+      std::swap(items_[word % items_.size()], items_.back());
+      std::rotate(items_.begin(), items_.end() - 1, items_.end());
+    }
+    const int32_t taken = items_.front();
+    items_.pop_front();
+    return taken;
+  }
+
+  /// Inserts an item at the end or, in a priority queue, where `search` says among equal priorities.
+  void insert(int32_t item, auto search) {
+    items_.insert(spec_.kind == QueueKind::Priority ? search(items_, priority_of(item), {}, priority_of)
+                                                    : items_.end(),
+                  item);
+  }
+
+  void put_back(const std::vector<int32_t>& taken) {
+    if (spec_.kind == QueueKind::Priority)
+      for (auto item = taken.rbegin(); item != taken.rend(); ++item)
+        insert(*item, std::ranges::lower_bound);
+    else
+      items_.insert(spec_.keeps_order() ? items_.begin() : items_.end(), taken.begin(), taken.end());
   }
 
   void cancel(uint64_t step) {
@@ -323,14 +390,15 @@ class Model {
           ++at;
           continue;
         }
-        items_.insert(items_.begin(), at->taken.begin(), at->taken.end());
+        put_back(at->taken);
         answer(*at, "Cancelled");
         at = line->erase(at);
       }
   }
 
-  const int64_t capacity_;
+  const QueueSpec spec_;
   std::deque<int32_t> items_;
+  uint64_t drawn_ = 0;  ///< random numbers
   std::deque<Attempt> enqueues_, dequeues_;
   bool closed_ = false;
   std::map<size_t, std::string> answers_;
@@ -361,28 +429,36 @@ BOOST_AUTO_TEST_SUITE(queue)
 BOOST_AUTO_TEST_CASE(requests_are_answered_as_the_semantics_say) {
   for (const Case& c : cases)
     for (const uint64_t seed : {0, 1})
-      BOOST_TEST(play(c.script, c.capacity, seed) == c.answers, c.what << ": " << c.script);
+      BOOST_TEST(play(c.script, spec_of(QueueKind::Fifo, c.capacity), seed) == c.answers,
+                 c.what << ": " << c.script);
+  for (const Case& c : priority_cases)
+    BOOST_TEST(play(c.script, spec_of(QueueKind::Priority, c.capacity), 0) == c.answers,
+               c.what << ": " << c.script);
 }
 
 BOOST_AUTO_TEST_CASE(any_sequence_of_requests_does_what_the_sequential_model_does) {
-  for (uint64_t seed = 0; seed < 300; ++seed) {
+  constexpr QueueKind kinds[] = {QueueKind::Fifo, QueueKind::PaddingFifo, QueueKind::RandomShuffle,
+                                 QueueKind::Priority};
+  for (uint64_t seed = 0; seed < 600; ++seed) {
     std::mt19937_64 random(seed);
-    const auto capacity = static_cast<int64_t>(random() % 6) - 1;
-    Bench bench(capacity, seed);
-    Model model(capacity);
+    QueueSpec spec = spec_of(kinds[seed % 4], static_cast<int64_t>(random() % 6) - 1);
+    if (spec.kind == QueueKind::RandomShuffle && spec.capacity != 0)
+      spec.min_after_dequeue = static_cast<int64_t>(random() % (spec.capacity < 0 ? 4 : spec.capacity));
+    Bench bench(spec, seed);
+    Model model(spec);
     std::string script;
     int32_t next_value = 1;
     for (uint64_t step = 1; step <= 120; ++step) {
       script += (script.empty() ? "" : " ") + random_word(random, next_value, step);
       const Word word(script.substr(script.rfind(' ') + 1));
       model.apply(word, bench.answers.size(), step);
-      if (auto message = request(word, step))
+      if (auto message = request(word, step, spec.kind))
         bench.ask(std::move(*message));
       else
         bench.tell(cancel(static_cast<uint64_t>(word.numbers[0])));
       for (size_t i = 0; i < bench.answers.size(); ++i)
         BOOST_REQUIRE_MESSAGE(text(*bench.answers[i]) == model.answer_of(i),
-                              "seed " << seed << ", capacity " << capacity << ", answer " << i << " is "
+                              "seed " << seed << ", " << spec.text() << ", answer " << i << " is "
                                       << text(*bench.answers[i]) << ", not " << model.answer_of(i) << ": "
                                       << script);
     }
@@ -509,6 +585,92 @@ BOOST_AUTO_TEST_CASE(strings_and_large_elements_are_stacked_too) {
   const auto values = (*stack)->attachments()[0].as<int32_t>();
   BOOST_TEST(std::count(values.begin(), values.begin() + size, 5) == size);
   BOOST_TEST(std::count(values.begin() + size, values.end(), 6) == size);
+}
+
+BOOST_AUTO_TEST_CASE(a_shuffling_queue_leaves_a_minimum_while_it_is_open) {
+  QueueSpec spec = spec_of(QueueKind::RandomShuffle, 10);
+  spec.min_after_dequeue = 2;
+  Bench bench(spec);
+  bench.ask(enqueue_many(1, {ints({1, 2, 3})}));
+  const size_t two = bench.ask(dequeue_many(2, 2));
+  BOOST_TEST(text(*bench.answers[two]) == "-");
+  bench.ask(enqueue(3, {Tensor::scalar<int32_t>(4)}));
+  BOOST_TEST(text(*bench.answers[two]) != "-");
+  BOOST_TEST(text(*bench.answers[bench.ask(dequeue(4))]) == "-");
+  bench.ask(close(5, false));
+  BOOST_TEST(text(*bench.answers[bench.ask(get_size())]) == "1");
+  BOOST_TEST(text(*bench.answers[bench.ask(dequeue_many(6, 1))]) != "OutOfRange");
+  BOOST_TEST(text(*bench.answers[bench.ask(dequeue(7))]) == "OutOfRange");
+}
+
+// Without seeds, 600 elements leave in another order than they came, another for each name of a queue, and each leaves once.
+BOOST_AUTO_TEST_CASE(a_queue_without_seeds_shuffles_by_its_name) {
+  std::vector<std::vector<int32_t>> orders;
+  std::vector<int32_t> all(600);
+  std::iota(all.begin(), all.end(), 0);
+  for (const std::string name : {"a", "b"}) {
+    QueueSpec spec = spec_of(QueueKind::RandomShuffle, -1);
+    spec.name = name;
+    spec.seed = spec.seed2 = 0;
+    Bench bench(spec);
+    bench.ask(enqueue_many(1, {ints(all)}));
+    const auto& answer = *bench.answers[bench.ask(dequeue_many(2, all.size()))];
+    BOOST_REQUIRE(answer->ok());
+    const auto values = (*answer)->attachments()[0].as<int32_t>();
+    orders.emplace_back(values.begin(), values.end());
+    std::vector<int32_t> sorted = orders.back();
+    std::ranges::sort(sorted);
+    BOOST_TEST((sorted == all));
+    BOOST_TEST((orders.back() != all));
+  }
+  BOOST_TEST((orders[0] != orders[1]));
+}
+
+// A batch of 40 elements of 4 KiB is separated outside the handler. What came after it waits, and so does a close.
+BOOST_AUTO_TEST_CASE(a_large_batch_is_shuffled_without_being_kept) {
+  constexpr int64_t size = 1024;
+  QueueSpec spec = spec_of(QueueKind::RandomShuffle, -1);
+  spec.shapes = {PartialShape{size}};
+  Bench bench(spec);
+  std::vector<int32_t> values;
+  for (int32_t i = 0; i < 40 * size; ++i) values.push_back(i / static_cast<int32_t>(size));
+  bench.ask(enqueue_many(1, {ints(values).reshaped(Shape{40, size})}));
+  const size_t closed = bench.ask(close(2, false));
+  BOOST_TEST(text(*bench.answers[closed]) == "ok");
+  std::set<int32_t> seen;
+  for (uint64_t i = 0; i < 40; ++i) {
+    const auto& answer = *bench.answers[bench.ask(dequeue(3 + i))];
+    BOOST_REQUIRE(answer->ok());
+    const Tensor& element = (*answer)->attachments()[0];
+    BOOST_TEST((element.shape() == Shape{size}));
+    BOOST_TEST(element.as<int32_t>().front() == element.as<int32_t>().back());
+    seen.insert(element.as<int32_t>().front());
+  }
+  BOOST_TEST(seen.size() == 40u);
+}
+
+BOOST_AUTO_TEST_CASE(elements_of_different_sizes_are_padded) {
+  Bench bench(QueueSpec{"q",
+                        {DType::Int32, DType::String},
+                        {PartialShape{unknown_dim, 2}, PartialShape{unknown_dim}},
+                        -1,
+                        QueueKind::PaddingFifo});
+  const auto strings = [](std::vector<std::string> values) {
+    return Tensor::vector<std::string>(std::span<const std::string>(values));
+  };
+  bench.ask(enqueue(1, {Tensor::of<int32_t>(Shape{1, 2}, {1, 2}), strings({"a", "b", "c"})}));
+  bench.ask(enqueue_many(2, {Tensor::of<int32_t>(Shape{2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8}),
+                             strings({"d", "e"}).reshaped(Shape{2, 1})}));
+  BOOST_TEST((bench.status(enqueue(3, {ints({1, 2}), strings({})})).code() == Code::InvalidArgument));
+  const auto& none = *bench.answers[bench.ask(dequeue_many(4, 0))];
+  BOOST_REQUIRE(none->ok());
+  BOOST_TEST(((*none)->attachments()[0].shape() == Shape{0, 0, 2}));
+  const auto& answer = *bench.answers[bench.ask(dequeue_many(4, 3))];
+  BOOST_REQUIRE(answer->ok());
+  BOOST_TEST(identical((*answer)->attachments()[0],
+                       Tensor::of<int32_t>(Shape{3, 2, 2}, {1, 2, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8})));
+  BOOST_TEST(identical((*answer)->attachments()[1],
+                       strings({"a", "b", "c", "d", "", "", "e", "", ""}).reshaped(Shape{3, 3})));
 }
 
 BOOST_AUTO_TEST_CASE(an_element_goes_through_without_a_copy) {

@@ -1,4 +1,4 @@
-"""graphs/: what tells the semantics of variables and queues apart. In none of them does a result depend on which of two nodes is first."""
+"""graphs/: what tells the semantics of variables apart. In none of them does a result depend on which of two nodes is first."""
 import numpy
 
 from reference import apply, f32, i32, mixed, ramp, text, tf
@@ -183,51 +183,6 @@ def shapes_of_variables():
     script.write()
 
 
-def queue(generation):
-    """Elements of two components; closed, it is emptied and then at its end."""
-    script = Script(f"graphs/queue{generation}")
-    with script.graph.as_default():
-        x, y = tf.placeholder(tf.float32, [2], "x"), tf.placeholder(tf.string, [], "y")
-        xs, ys = tf.placeholder(tf.float32, [None, 2], "xs"), tf.placeholder(tf.string, [None], "ys")
-        n = tf.placeholder(tf.int32, [], "n")
-        types = [tf.float32, tf.string]
-        handle = apply(f"FIFOQueue{generation}", component_types=types, shapes=[[2], []], capacity=10, shared_name="queue",
-                       name="queue").outputs[0]
-
-        def of(op, **arguments):
-            return apply(op + generation, handle=handle, name=op, **arguments)
-
-        put = of("QueueEnqueue", components=[x, y])
-        put_many = of("QueueEnqueueMany", components=[xs, ys])
-        take = list(of("QueueDequeue", component_types=types).outputs)
-        take_many = list(of("QueueDequeueMany", n=n, component_types=types).outputs)
-        take_some = list(of("QueueDequeueUpTo", n=n, component_types=types).outputs)
-        size, close = of("QueueSize").outputs[0], of("QueueClose")
-    script.step([size])
-    script.step(targets=[put], feeds={x: f32([1, 2]), y: text("a")})
-    script.step(targets=[put_many], feeds={xs: ramp([4, 2], first=10), ys: text(["b", "c", "", b"\x00\xff"])})
-    script.step([size])
-    script.step(take)
-    script.step(take_many, {n: i32(2)})
-    script.step(take_many, {n: i32(0)})
-    script.step([size])
-    script.step(targets=[put_many], feeds={xs: ramp([2, 2]), ys: text(["d", "e"])})
-    script.run(close)
-    script.step(targets=[put], feeds={x: f32([1, 2]), y: text("f")}, fails=True)
-    script.step(take_many, {n: i32(9)}, fails=True)
-    script.step([size])
-    script.step(take_some, {n: i32(3)})
-    script.step(take)
-    script.step(take, fails=True)
-    script.step([size])
-    script.write()
-
-
-def queues():
-    for generation in ("", "V2"):
-        queue(generation)
-
-
 def errors():
     """Steps fail, and the session goes on."""
     script = Script("graphs/errors")
@@ -371,5 +326,5 @@ def beyond_memory():
 
 
 GRAPHS = (assign_add_of_a_sum, other_shapes, beyond_memory, read_after_remote_update, assign_then_identity, chained_updates, initialized,
-          initial_values_in_order, feeds_around_assignment, scatter, shapes_of_variables, queues, errors, moving_average,
+          initial_values_in_order, feeds_around_assignment, scatter, shapes_of_variables, errors, moving_average,
           loops_that_read_what_they_assign, guards)

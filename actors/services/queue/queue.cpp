@@ -5,7 +5,7 @@
 #include <limits>
 #include <optional>
 
-#include "actors/services/queue/queue_elements.h"
+#include "actors/services/queue/element_store.h"
 #include "actors/site/device_site.h"
 #include "messages/schemas/queue.capnp.h"
 
@@ -34,7 +34,8 @@ struct Attempt {
   std::optional<TimerId> timer;
   bool close = false;
 
-  ElementRows rest;  ///< for an enqueue: the elements that are not in the queue yet
+  ElementQueue rest;      ///< for an enqueue: the elements that are not in the queue yet
+  bool separated = true;  ///< for an enqueue: false while its batch is being cut into `rest`
 
   ElementQueue taken;  ///< for a dequeue: the elements that it has so far
   int64_t wanted = 0;
@@ -48,14 +49,11 @@ using Line = std::deque<Attempt>;
 /// How far the first attempt of a line came.
 enum class Progress : uint8_t { None, Some, Complete };
 
-std::string element_text(DType dtype, const Shape* shape) {
-  return std::string(name(dtype)) + (shape ? shape->text() : std::string());
-}
-
 class QueueRole final : public Role {
  public:
   QueueRole(ActorNode& node, QueueSpec spec, std::shared_ptr<Device> device)
-      : node_(node), spec_(std::move(spec)), device_(std::move(device)) {
+      : node_(node), spec_(std::move(spec)), device_(std::move(device)),
+        elements_(make_store(spec_, node.env.seed)) {
     on<wire::Enqueue>([this](const auto& message, Reply reply) { enqueue(message, std::move(reply)); });
     on<wire::EnqueueMany>(
         [this](const auto& message, Reply reply) { enqueue_many(message, std::move(reply)); });
@@ -69,9 +67,10 @@ class QueueRole final : public Role {
     on<wire::CloseQueue>([this](const auto& message, Reply reply) { close(message, std::move(reply)); });
     on<wire::CancelAttempts>([this](const auto& message, Reply) { cancel(key_of(message->getStep())); });
     on<wire::AttemptExpired>([this](const auto& message, Reply) { expire(message->getAttempt()); });
+    on<wire::BatchSeparated>([this](const auto& message, Reply) { separated(message); });
     on<wire::GetQueueSize>([this](const auto&, Reply reply) {
       Draft<wire::QueueSize> draft;
-      draft->setSize(static_cast<uint64_t>(elements_.size()));
+      draft->setSize(static_cast<uint64_t>(elements_->size()));
       draft->setClosed(closed_);
       reply(draft.finish());
     });
@@ -99,7 +98,7 @@ class QueueRole final : public Role {
     auto element = one_element(message.attachments());
     if (!element) return reply(element.status());
     Attempt attempt = make_attempt(*message, std::move(reply));
-    attempt.rest = std::move(*element);
+    attempt.rest.push_back(std::move(*element));
     wait_in(enqueues_, std::move(attempt), message->getTimeout());
   }
 
@@ -109,8 +108,46 @@ class QueueRole final : public Role {
     const int64_t rows = components[0].shape()[0];
     if (rows == 0) return reply(Draft<wire::Enqueued>().finish());
     Attempt attempt = make_attempt(*message, std::move(reply));
-    attempt.rest = {std::make_shared<std::vector<Tensor>>(components.begin(), components.end()), 0, rows};
+    ElementRows batch{std::make_shared<std::vector<Tensor>>(components.begin(), components.end()), 0, rows};
+    if (spec_.keeps_order() || rows == 1)
+      attempt.rest.push_back(std::move(batch));
+    else if (Status status = separate(std::move(batch), attempt); !status.ok())
+      return attempt.reply(std::move(status));
     wait_in(enqueues_, std::move(attempt), message->getTimeout());
+  }
+
+  /// Copies the elements of a batch, because a store that does not keep their order would keep the whole batch as long as one of
+  /// them. Another thread copies a large batch; until then the attempt makes no progress.
+  Status separate(ElementRows batch, Attempt& attempt) {
+    TROUPE_ASSIGN(auto elements, allocate_elements(batch, device_->context()));
+    if (batch.bytes() <= max_bytes_in_handler) {
+      fill_elements(batch, elements, node_.pool);
+      for (const auto& element : elements) attempt.rest.push_back(element_of(element));
+      return {};
+    }
+    attempt.separated = false;
+    auto copying = std::make_shared<std::vector<std::vector<Tensor>>>(std::move(elements));
+    compute_soon(node_.scheduler, make_job([batch = std::move(batch), copying, number = attempt.number,
+                                            &node = node_, self = self()] {
+                   fill_elements(batch, *copying, node.pool);
+                   std::vector<Tensor> components;
+                   for (auto& element : *copying)
+                     for (Tensor& component : element) components.push_back(std::move(component));
+                   Draft<wire::BatchSeparated> separated;
+                   separated->setAttempt(number);
+                   node.engine.send(self, separated.finish(std::move(components)));
+                 }));
+    return {};
+  }
+
+  void separated(const Message<wire::BatchSeparated>& message) {
+    const auto attempt = std::ranges::find(enqueues_, message->getAttempt(), &Attempt::number);
+    if (attempt == enqueues_.end()) return;  // it ended early
+    attempt->separated = true;
+    const auto components = message.attachments();
+    for (size_t i = 0; i < components.size(); i += spec_.types.size())
+      attempt->rest.push_back(element_of(components.subspan(i, spec_.types.size())));
+    advance();
   }
 
   void dequeue_many(const Message<wire::DequeueMany>& message, Reply reply) {
@@ -120,7 +157,7 @@ class QueueRole final : public Role {
     const auto count =
         static_cast<int64_t>(std::min<uint64_t>(message->getCount(), std::numeric_limits<int64_t>::max()));
     for (size_t i = 0; i < spec_.types.size(); ++i)
-      if (auto shape = stacked_shape(count, spec_.shapes[i], spec_.types[i]); !shape)
+      if (auto shape = stacked_shape(count, spec_.least_shape(i), spec_.types[i]); !shape)
         return reply(shape.status());
     if (count == 0) return reply_none(std::move(reply));
     Attempt attempt = make_attempt(*message, std::move(reply));
@@ -133,7 +170,7 @@ class QueueRole final : public Role {
   void reply_none(Reply reply) {
     std::vector<Tensor> none;
     for (size_t i = 0; i < spec_.types.size(); ++i) {
-      auto tensor = Tensor::allocate(spec_.types[i], *stacked_shape(0, spec_.shapes[i], spec_.types[i]));
+      auto tensor = Tensor::allocate(spec_.types[i], *stacked_shape(0, spec_.least_shape(i), spec_.types[i]));
       if (!tensor) return reply(tensor.status());
       none.push_back(std::move(*tensor));
     }
@@ -167,8 +204,7 @@ class QueueRole final : public Role {
     for (size_t i = 0; i < components.size(); ++i) {
       const auto dims = components[i].shape().dims();
       if (components[i].dtype() != spec_.types[i] || dims.size() < leading) return refuse(i);
-      if (!spec_.shapes.empty() && !std::ranges::equal(dims.subspan(leading), spec_.shapes[i].dims()))
-        return refuse(i);
+      if (!spec_.accepts(i, dims.subspan(leading))) return refuse(i);
       if (leading != 0 && dims[0] != components[0].shape()[0])
         return invalid_argument("component 0 has " + std::to_string(components[0].shape()[0]) +
                                 " elements for queue '" + spec_.name + "', component " + std::to_string(i) +
@@ -225,30 +261,38 @@ class QueueRole final : public Role {
       attempt.reply(Draft<wire::QueueClosed>().finish());
       return Progress::Complete;
     }
-    const int64_t room = spec_.capacity < 0 ? attempt.rest.count() : spec_.capacity - elements_.size();
-    if (room <= 0) return Progress::None;  // negative if elements have been put back into a full queue
-    elements_.push_back(attempt.rest.take(std::min(room, attempt.rest.count())));
-    if (attempt.rest.count() != 0) return Progress::Some;
+    if (!attempt.separated) return Progress::None;
+    Progress progress = Progress::None;
+    while (attempt.rest.size() != 0) {
+      const int64_t room =
+          spec_.capacity < 0 ? attempt.rest.size() : spec_.capacity - elements_->size();
+      if (room <= 0) return progress;  // negative if elements have been put back into a full queue
+      elements_->add(attempt.rest.take(room));
+      progress = Progress::Some;
+    }
     attempt.reply(Draft<wire::Enqueued>().finish());
     return Progress::Complete;
   }
 
+  /// The number of elements that dequeues may take now.
+  int64_t available() const { return elements_->size() - (closed_ ? 0 : spec_.min_after_dequeue); }
+
   Progress try_dequeue(Attempt& attempt) {
-    if (closed_ && elements_.size() < attempt.missing()) {
-      const int64_t remainder = attempt.taken.size() + elements_.size();
+    if (closed_ && elements_->size() < attempt.missing()) {
+      const int64_t remainder = attempt.taken.size() + elements_->size();
       if (!attempt.up_to || remainder == 0) {
         const int64_t wanted = attempt.wanted;
-        elements_.put_back(std::move(attempt.taken));
+        elements_->put_back(std::move(attempt.taken));
         attempt.reply(out_of_range("queue '" + spec_.name + "' is closed and has " +
-                                   std::to_string(elements_.size()) + " elements, but " +
+                                   std::to_string(elements_->size()) + " elements, but " +
                                    std::to_string(wanted) + " were requested"));
         return Progress::Complete;
       }
       attempt.wanted = remainder;
     }
     Progress progress = Progress::None;
-    while (attempt.missing() != 0 && elements_.size() != 0) {
-      attempt.taken.push_back(elements_.take(attempt.missing()));
+    while (attempt.missing() != 0 && available() > 0) {
+      attempt.taken.push_back(elements_->take(std::min(attempt.missing(), available())));
       progress = Progress::Some;
     }
     if (attempt.missing() != 0) return progress;
@@ -267,7 +311,7 @@ class QueueRole final : public Role {
     }
     auto memory = allocate_stack(attempt.taken, device_->context());
     if (!memory) {
-      elements_.put_back(std::move(attempt.taken));
+      elements_->put_back(std::move(attempt.taken));
       return attempt.reply(memory.status());
     }
     copy_out(std::move(attempt.taken), std::move(*memory), std::move(attempt.reply));
@@ -320,7 +364,7 @@ class QueueRole final : public Role {
     const auto ended = std::stable_partition(line.begin(), line.end(),
                                              [&](const Attempt& attempt) { return !concerned(attempt); });
     for (auto attempt = ended; attempt != line.end(); ++attempt) {
-      elements_.put_back(std::move(attempt->taken));
+      elements_->put_back(std::move(attempt->taken));
       stop_timer(*attempt);
       attempt->reply(reason);
     }
@@ -334,36 +378,13 @@ class QueueRole final : public Role {
   ActorNode& node_;
   const QueueSpec spec_;
   const std::shared_ptr<Device> device_;
-  ElementQueue elements_;
+  const std::unique_ptr<ElementStore> elements_;
   Line enqueues_, dequeues_;
   bool closed_ = false;
   uint64_t last_attempt_ = 0;
 };
 
 }  // namespace
-
-std::string QueueSpec::text() const {
-  std::string result;
-  for (size_t i = 0; i < types.size(); ++i)
-    result += (i == 0 ? "(" : ", ") + element_text(types[i], shapes.empty() ? nullptr : &shapes[i]);
-  return result + ")" + (capacity < 0 ? "" : ", capacity " + std::to_string(capacity));
-}
-
-Result<QueueSpec> queue_spec(const Node& handle) {
-  QueueSpec spec;
-  spec.name = state_name(handle);
-  spec.types = handle.attrs.get<std::vector<DType>>("component_types");
-  spec.capacity = std::max<int64_t>(handle.attrs.get<int64_t>("capacity"), -1);
-  const auto& shapes = handle.attrs.get<std::vector<PartialShape>>("shapes");
-  if (!shapes.empty() && shapes.size() != spec.types.size())
-    return invalid_argument(std::to_string(shapes.size()) + " shapes for " +
-                            std::to_string(spec.types.size()) + " components");
-  for (size_t i = 0; i < shapes.size(); ++i) {
-    TROUPE_ASSIGN(Shape shape, shapes[i].to_shape(spec.types[i]));
-    spec.shapes.push_back(std::move(shape));
-  }
-  return spec;
-}
 
 std::unique_ptr<Role> make_queue(ActorNode& node, QueueSpec spec, std::shared_ptr<Device> device) {
   return std::make_unique<QueueRole>(node, std::move(spec), std::move(device));

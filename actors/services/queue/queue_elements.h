@@ -18,10 +18,14 @@ struct ElementRows {
   int64_t begin = 0, end = 0;
 
   int64_t count() const { return end - begin; }
+  /// The bytes of these rows.
+  size_t bytes() const;
   /// Removes the first `n` elements and returns them.
   ElementRows take(int64_t n);
 };
 
+/// Makes rows of one element of its components, which have a leading dimension of 1.
+ElementRows element_of(std::span<const Tensor> components);
 /// Makes rows of one element. Fails with InvalidArgument if a component already has the highest possible rank.
 Result<ElementRows> one_element(std::span<const Tensor> components);
 /// Returns the components of `rows`, which must be one element.
@@ -47,8 +51,13 @@ class ElementQueue {
 Result<Shape> stacked_shape(int64_t n, const Shape& element, DType dtype);
 
 // These two stack all elements along dimension 0, one tensor per component: allocate_stack() allocates the tensors, and
-// fill_stack() copies the elements, which may take long and may run on any thread.
+// fill_stack() copies the elements, which may take long and may run on any thread. Dimensions that differ between elements become
+// as large as the largest, and the smaller elements are padded with zeros or empty strings at their ends.
 Result<std::vector<Tensor>> allocate_stack(const ElementQueue& elements, DeviceContext& device);
 void fill_stack(const ElementQueue& elements, std::vector<Tensor>& stack, Pool& pool);
+
+// These two copy each element of `rows` into tensors of its own, one per component with a leading dimension of 1, in the same way.
+Result<std::vector<std::vector<Tensor>>> allocate_elements(const ElementRows& rows, DeviceContext& device);
+void fill_elements(const ElementRows& rows, std::vector<std::vector<Tensor>>& elements, Pool& pool);
 
 }  // namespace troupe

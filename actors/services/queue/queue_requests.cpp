@@ -69,6 +69,7 @@ std::optional<QueueOp> queue_op(const OpDef& op) {
                                                                  {"QueueDequeueMany", QueueOp::DequeueMany},
                                                                  {"QueueDequeueUpTo", QueueOp::DequeueUpTo},
                                                                  {"QueueClose", QueueOp::Close},
+                                                                 {"QueueIsClosed", QueueOp::IsClosed},
                                                                  {"QueueSize", QueueOp::Size}};
   std::string_view type = op.name;
   if (type.ends_with("V2")) type.remove_suffix(2);
@@ -83,6 +84,7 @@ Result<AnyMessage> queue_message(QueueOp op, const StepRequest& request, const S
     case QueueOp::Enqueue: return enqueue_message<wire::Enqueue>(request, step);
     case QueueOp::EnqueueMany: return enqueue_message<wire::EnqueueMany>(request, step);
     case QueueOp::Close: return close_message(request, step);
+    case QueueOp::IsClosed:
     case QueueOp::Size: return AnyMessage(Draft<wire::GetQueueSize>().finish());
     case QueueOp::Dequeue:
     case QueueOp::DequeueMany:
@@ -98,6 +100,8 @@ Result<AnyMessage> queue_message(QueueOp op, const StepRequest& request, const S
 
 StepReply queue_reply(QueueOp op, Result<AnyMessage> answer) {
   if (!answer) return {answer.status(), {}, false};
+  if (op == QueueOp::IsClosed)
+    return {{}, {Tensor::scalar(Message<wire::QueueSize>(*answer)->getClosed())}, false};
   if (op == QueueOp::Size) {
     constexpr uint64_t max_size = std::numeric_limits<int32_t>::max();
     const uint64_t size = Message<wire::QueueSize>(*answer)->getSize();

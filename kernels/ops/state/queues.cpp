@@ -1,12 +1,21 @@
-// First-in, first-out queues (features.md E1-E5, E9, E10). The actor of the queue carries out all of these ops; an op that has to
-// wait is a pending message there and blocks no thread.
-//   FIFOQueueV2           the handle. Elements are tuples of `component_types`; `capacity` is the maximum number of elements, -1
-//                         for any number. Nodes with equal (container, shared_name), or else equal node name, share a queue
+// Queues (features.md E1-E10). The actor of the queue carries out all of these ops; an op that has to wait is a pending message
+// there and blocks no thread.
+//   FIFOQueueV2           the handle of a queue whose elements leave in the order in which they came. Elements are tuples of
+//                         `component_types`; `capacity` is the maximum number of elements, -1 for any number. Nodes with equal
+//                         (container, shared_name), or else equal node name, share a queue
+//   PaddingFIFOQueueV2    the same, but the dimensions that `shapes` leaves unknown may differ between elements: stacked elements
+//                         are padded with zeros to the largest among them
+//   RandomShuffleQueueV2  the handle of a queue from which each dequeue takes a random element, and leaves `min_after_dequeue`
+//                         elements as long as the queue is open. With equal seeds, of which one is not 0, elements that come in
+//                         the same order leave in the same order, which is TensorFlow's
+//   PriorityQueueV2       the handle of a queue whose elements have an int64 priority before their `component_types`; the element
+//                         of the smallest priority leaves first, among equal ones the oldest
 //   QueueEnqueueV2        adds one element; QueueEnqueueManyV2: one for each row of the components
 //   QueueDequeueV2        takes one element
 //   QueueDequeueManyV2    takes n elements and stacks them, which needs `shapes`; OutOfRange if the queue is closed and has fewer
 //   QueueDequeueUpToV2    like QueueDequeueManyV2, but takes what remains if the queue is closed
 //   QueueCloseV2          closes the queue after the pending enqueues, or cancels them
+//   QueueIsClosedV2       whether the queue is closed
 //   QueueSizeV2           the number of elements
 // The forms without V2 take the handle as a reference to a string, as older graphs do.
 #include "graph/build/shape_context.h"
@@ -34,17 +43,30 @@ OpDefBuilder queue_op(const std::string& name, const std::string& suffix, const 
       .not_differentiable();
 }
 
+/// The ops that yield a handle.
+void add_handle_ops(OpLibrary& library, const std::string& suffix, const std::string& handle) {
+  const auto add = [&](const std::string& name, const std::string& constructor, bool may_be_empty,
+                       std::initializer_list<std::string_view> more) {
+    OpDefBuilder op = queue_op(name, suffix, constructor, scalar_shape);
+    op.output(handle);
+    op.attr(may_be_empty ? "component_types: list(type) = []" : "component_types: list(type) >= 1");
+    op.attr("shapes: list(shape) = []").attr("capacity: int = -1");
+    for (const std::string_view attr : more) op.attr(std::string(attr));
+    library.op(op.attr("container: string = ''").attr("shared_name: string = ''"));
+  };
+  add("FIFOQueue", "fifo_queue(component_types, shapes, capacity, container, shared_name)", false, {});
+  add("PaddingFIFOQueue",
+      "padding_fifo_queue(component_types, shapes, capacity, container, shared_name)", false, {});
+  add("RandomShuffleQueue",
+      "random_shuffle_queue(component_types, shapes, capacity, min_after_dequeue, seed, seed2, container, shared_name)",
+      false, {"min_after_dequeue: int = 0", "seed: int = 0", "seed2: int = 0"});
+  add("PriorityQueue", "priority_queue(component_types, shapes, capacity, container, shared_name)", true, {});
+}
+
 /// One generation of the ops: the suffix of their names and the type of their handle.
 void add_queue_generation(OpLibrary& library, const std::string& suffix, const std::string& handle_type) {
   const std::string handle = "handle: " + handle_type;
-  library.op(queue_op("FIFOQueue", suffix,
-                      "fifo_queue(component_types, shapes, capacity, container, shared_name)", scalar_shape)
-                 .output(handle)
-                 .attr("component_types: list(type) >= 1")
-                 .attr("shapes: list(shape) = []")
-                 .attr("capacity: int = -1")
-                 .attr("container: string = ''")
-                 .attr("shared_name: string = ''"));
+  add_handle_ops(library, suffix, handle);
   for (const auto& [name, constructor] :
        {std::pair{"QueueEnqueue", "queue_enqueue"}, {"QueueEnqueueMany", "queue_enqueue_many"}})
     library.op(queue_op(name, suffix, constructor + "(handle, components, timeout_ms)"s, no_output_shape)
@@ -69,6 +91,9 @@ void add_queue_generation(OpLibrary& library, const std::string& suffix, const s
   library.op(queue_op("QueueClose", suffix, "queue_close(handle, cancel_pending_enqueues)", no_output_shape)
                  .input(handle)
                  .attr("cancel_pending_enqueues: bool = false"));
+  library.op(queue_op("QueueIsClosed", suffix, "queue_is_closed(handle)", scalar_shape)
+                 .input(handle)
+                 .output("is_closed: bool"));
   library.op(
       queue_op("QueueSize", suffix, "queue_size(handle)", scalar_shape).input(handle).output("size: int32"));
 }

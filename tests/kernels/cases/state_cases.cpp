@@ -310,8 +310,12 @@ void add_queues(OpCases& cases) {
   const std::string test = "actors/queue_steps_test.cpp";
   const Attributes types = {{"component_types", std::vector<DType>{f64, i32}}};
   for (const std::string v : {"", "V2"}) {
-    cases.served("FIFOQueue" + v, {}, types, "[]", test);
-    cases.bad("FIFOQueue" + v, {}, {{"component_types", std::vector<DType>()}}, "component_types");
+    for (const char* op : {"FIFOQueue", "PaddingFIFOQueue", "RandomShuffleQueue"}) {
+      cases.served(op + v, {}, types, "[]", test);
+      cases.bad(op + v, {}, {{"component_types", std::vector<DType>()}}, "component_types");
+    }
+    cases.served("PriorityQueue" + v, {}, types, "[]", test);
+    cases.bad("PriorityQueue" + v, {sample()}, types, "takes 0 inputs, got 1");
     for (const char* op : {"QueueEnqueue", "QueueEnqueueMany"}) {
       cases.served(op + v, {handle(), sample(), int_scalar(1)}, {}, "", test);
       cases.bad(op + v, {handle()}, {}, "Tcomponents");
@@ -324,8 +328,10 @@ void add_queues(OpCases& cases) {
     }
     cases.served("QueueClose" + v, {handle()}, {}, "", test);
     cases.bad("QueueClose" + v, {}, {}, "takes 1 inputs, got 0");
-    cases.served("QueueSize" + v, {handle()}, {}, "[]", test);
-    cases.bad("QueueSize" + v, {}, {}, "takes 1 inputs, got 0");
+    for (const char* op : {"QueueSize", "QueueIsClosed"}) {
+      cases.served(op + v, {handle()}, {}, "[]", test);
+      cases.bad(op + v, {}, {}, "takes 1 inputs, got 0");
+    }
   }
 }
 

@@ -1,0 +1,132 @@
+"""graphs/: queues of all kinds, and what else coordinates steps."""
+from reference import apply, f32, i32, i64, ramp, text, tf
+from script import Script
+
+
+def fifo(generation):
+    """Elements of two components; closed, it is emptied and then at its end."""
+    script = Script(f"graphs/queue{generation}")
+    with script.graph.as_default():
+        x, y = tf.placeholder(tf.float32, [2], "x"), tf.placeholder(tf.string, [], "y")
+        xs, ys = tf.placeholder(tf.float32, [None, 2], "xs"), tf.placeholder(tf.string, [None], "ys")
+        n = tf.placeholder(tf.int32, [], "n")
+        types = [tf.float32, tf.string]
+        handle = apply(f"FIFOQueue{generation}", component_types=types, shapes=[[2], []], capacity=10, shared_name="queue",
+                       name="queue").outputs[0]
+        put, put_many, take, take_many, take_some, size, is_closed, close = queue_ops(handle, generation, types, [x, y], [xs, ys], n)
+    script.step([size, is_closed])
+    script.step(targets=[put], feeds={x: f32([1, 2]), y: text("a")})
+    script.step(targets=[put_many], feeds={xs: ramp([4, 2], first=10), ys: text(["b", "c", "", b"\x00\xff"])})
+    script.step([size])
+    script.step(take)
+    script.step(take_many, {n: i32(2)})
+    script.step(take_many, {n: i32(0)})
+    script.step([size])
+    script.step(targets=[put_many], feeds={xs: ramp([2, 2]), ys: text(["d", "e"])})
+    script.run(close)
+    script.step(targets=[put], feeds={x: f32([1, 2]), y: text("f")}, fails=True)
+    script.step(take_many, {n: i32(9)}, fails=True)
+    script.step([size, is_closed])
+    script.step(take_some, {n: i32(3)})
+    script.step(take)
+    script.step(take, fails=True)
+    script.step([size])
+    script.write()
+
+
+def queue_ops(handle, generation, types, element, batch, n):
+    def of(op, **arguments):
+        return apply(op + generation, handle=handle, name=op, **arguments)
+
+    return (of("QueueEnqueue", components=element), of("QueueEnqueueMany", components=batch),
+            list(of("QueueDequeue", component_types=types).outputs), list(of("QueueDequeueMany", n=n, component_types=types).outputs),
+            list(of("QueueDequeueUpTo", n=n, component_types=types).outputs), of("QueueSize").outputs[0],
+            of("QueueIsClosed").outputs[0], of("QueueClose"))
+
+
+def queues():
+    for generation in ("", "V2"):
+        fifo(generation)
+
+
+def shuffled(generation):
+    """With the same seeds, elements leave in the same order."""
+    script = Script(f"graphs/shuffled_queue{generation}")
+    with script.graph.as_default():
+        x, y = tf.placeholder(tf.float32, [2], "x"), tf.placeholder(tf.string, [], "y")
+        xs, ys = tf.placeholder(tf.float32, [None, 2], "xs"), tf.placeholder(tf.string, [None], "ys")
+        n = tf.placeholder(tf.int32, [], "n")
+        types = [tf.float32, tf.string]
+        handle = apply(f"RandomShuffleQueue{generation}", component_types=types, shapes=[[2], []], capacity=100, min_after_dequeue=3,
+                       seed=5, seed2=7, shared_name="shuffled", name="queue").outputs[0]
+        put, put_many, take, take_many, take_some, size, is_closed, close = queue_ops(handle, generation, types, [x, y], [xs, ys], n)
+    script.step(targets=[put_many], feeds={xs: ramp([20, 2]), ys: text([str(i) for i in range(20)])})
+    script.step(take)
+    script.step(take_many, {n: i32(7)})
+    script.step(targets=[put], feeds={x: f32([100, 200]), y: text("late")})
+    script.step(take_some, {n: i32(9)})
+    script.step([size, is_closed])
+    script.run(close)
+    script.step(take_many, {n: i32(5)}, fails=True)
+    script.step(take_many, {n: i32(2)})
+    script.step(take_some, {n: i32(9)})
+    script.step(take, fails=True)
+    script.step([size, is_closed])
+    script.write()
+
+
+def by_priority(generation):
+    """Equal priorities do not occur, because TensorFlow does not say which of them is first. QueueDequeueUpTo is left out: TensorFlow
+    takes it for QueueDequeueMany."""
+    script = Script(f"graphs/priority_queue{generation}")
+    with script.graph.as_default():
+        rank, y = tf.placeholder(tf.int64, [], "rank"), tf.placeholder(tf.string, [], "y")
+        ranks, ys = tf.placeholder(tf.int64, [None], "ranks"), tf.placeholder(tf.string, [None], "ys")
+        n = tf.placeholder(tf.int32, [], "n")
+        handle = apply(f"PriorityQueue{generation}", component_types=[tf.string], shapes=[[]], capacity=100, shared_name="ranked",
+                       name="queue").outputs[0]
+        put, put_many, take, take_many, take_some, size, is_closed, close = queue_ops(handle, generation, [tf.int64, tf.string],
+                                                                                      [rank, y], [ranks, ys], n)
+    script.step(targets=[put_many], feeds={ranks: i64([5, -3, 2**62, 0]), ys: text(["five", "least", "most", "zero"])})
+    script.step(targets=[put], feeds={rank: i64(-2), y: text("second")})
+    script.step(take)
+    script.step(take_many, {n: i32(2)})
+    script.step([size])
+    script.run(close)
+    script.step(take_many, {n: i32(3)}, fails=True)
+    script.step(take_many, {n: i32(2)})
+    script.step(take, fails=True)
+    script.step([size, is_closed])
+    script.write()
+
+
+def padded(generation):
+    """Batches of elements of different sizes."""
+    script = Script(f"graphs/padded_queue{generation}")
+    with script.graph.as_default():
+        x, y = tf.placeholder(tf.float32, [None, 2, None], "x"), tf.placeholder(tf.string, [None], "y")
+        xs, ys = tf.placeholder(tf.float32, [None, None, 2, None], "xs"), tf.placeholder(tf.string, [None, None], "ys")
+        n = tf.placeholder(tf.int32, [], "n")
+        types = [tf.float32, tf.string]
+        handle = apply(f"PaddingFIFOQueue{generation}", component_types=types, shapes=[[None, 2, None], [None]], capacity=100,
+                       shared_name="padded", name="queue").outputs[0]
+        put, put_many, take, take_many, take_some, size, is_closed, close = queue_ops(handle, generation, types, [x, y], [xs, ys], n)
+    for rows, columns in ((1, 3), (3, 1), (2, 2), (0, 1)):
+        script.step(targets=[put], feeds={x: ramp([rows, 2, columns]), y: text(["a", "b", "c"][:columns])})
+    script.step(targets=[put_many], feeds={xs: ramp([2, 1, 2, 4]), ys: text([["a"], ["b"]])})
+    script.step(take_many, {n: i32(3)})
+    script.step(take)
+    script.step(targets=[put], feeds={x: ramp([1, 2, 1]), y: text([])})
+    script.run(close)
+    script.step(take_some, {n: i32(9)})
+    script.step([size, is_closed])
+    script.write()
+
+
+def other_queues():
+    for generation in ("", "V2"):
+        for make in (shuffled, by_priority, padded):
+            make(generation)
+
+
+GRAPHS = (queues, other_queues)
