@@ -264,8 +264,7 @@ class QueueRole final : public Role {
     if (!attempt.separated) return Progress::None;
     Progress progress = Progress::None;
     while (attempt.rest.size() != 0) {
-      const int64_t room =
-          spec_.capacity < 0 ? attempt.rest.size() : spec_.capacity - elements_->size();
+      const int64_t room = spec_.capacity < 0 ? attempt.rest.size() : spec_.capacity - elements_->size();
       if (room <= 0) return progress;  // negative if elements have been put back into a full queue
       elements_->add(attempt.rest.take(room));
       progress = Progress::Some;

@@ -63,14 +63,11 @@ AnyMessage close_message(const StepRequest& request, const StepInfo& step) {
 }  // namespace
 
 std::optional<QueueOp> queue_op(const OpDef& op) {
-  static constexpr std::pair<std::string_view, QueueOp> ops[] = {{"QueueEnqueue", QueueOp::Enqueue},
-                                                                 {"QueueEnqueueMany", QueueOp::EnqueueMany},
-                                                                 {"QueueDequeue", QueueOp::Dequeue},
-                                                                 {"QueueDequeueMany", QueueOp::DequeueMany},
-                                                                 {"QueueDequeueUpTo", QueueOp::DequeueUpTo},
-                                                                 {"QueueClose", QueueOp::Close},
-                                                                 {"QueueIsClosed", QueueOp::IsClosed},
-                                                                 {"QueueSize", QueueOp::Size}};
+  static constexpr std::pair<std::string_view, QueueOp> ops[] = {
+      {"QueueEnqueue", QueueOp::Enqueue},         {"QueueEnqueueMany", QueueOp::EnqueueMany},
+      {"QueueDequeue", QueueOp::Dequeue},         {"QueueDequeueMany", QueueOp::DequeueMany},
+      {"QueueDequeueUpTo", QueueOp::DequeueUpTo}, {"QueueClose", QueueOp::Close},
+      {"QueueIsClosed", QueueOp::IsClosed},       {"QueueSize", QueueOp::Size}};
   std::string_view type = op.name;
   if (type.ends_with("V2")) type.remove_suffix(2);
   for (const auto& [name, queue_op] : ops)

@@ -10,7 +10,16 @@
 
 namespace troupe {
 
-enum class QueueOp : uint8_t { Enqueue, EnqueueMany, Dequeue, DequeueMany, DequeueUpTo, Close, IsClosed, Size };
+enum class QueueOp : uint8_t {
+  Enqueue,
+  EnqueueMany,
+  Dequeue,
+  DequeueMany,
+  DequeueUpTo,
+  Close,
+  IsClosed,
+  Size
+};
 
 /// Returns which queue op this is ("QueueEnqueue", "QueueEnqueueV2", ...), or nothing if it is not a queue op.
 std::optional<QueueOp> queue_op(const OpDef& op);

@@ -37,7 +37,8 @@ Status check_shapes(const QueueSpec& spec) {
     if (spec.kind != QueueKind::PaddingFifo)
       TROUPE_RETURN_IF_FAILED(spec.shapes[i].to_shape(spec.types[i]).status());
     else if (!spec.shapes[i].known_rank())
-      return invalid_argument("the rank of component " + std::to_string(i) + " is unknown, but must be known");
+      return invalid_argument("the rank of component " + std::to_string(i) +
+                              " is unknown, but must be known");
     else
       TROUPE_RETURN_IF_FAILED(Shape::make(least_dims(spec.shapes[i]), spec.types[i]).status());
   }

@@ -55,10 +55,11 @@ void add_handle_ops(OpLibrary& library, const std::string& suffix, const std::st
     library.op(op.attr("container: string = ''").attr("shared_name: string = ''"));
   };
   add("FIFOQueue", "fifo_queue(component_types, shapes, capacity, container, shared_name)", false, {});
-  add("PaddingFIFOQueue",
-      "padding_fifo_queue(component_types, shapes, capacity, container, shared_name)", false, {});
+  add("PaddingFIFOQueue", "padding_fifo_queue(component_types, shapes, capacity, container, shared_name)",
+      false, {});
   add("RandomShuffleQueue",
-      "random_shuffle_queue(component_types, shapes, capacity, min_after_dequeue, seed, seed2, container, shared_name)",
+      "random_shuffle_queue(component_types, shapes, capacity, min_after_dequeue, seed, seed2, container, "
+      "shared_name)",
       false, {"min_after_dequeue: int = 0", "seed: int = 0", "seed2: int = 0"});
   add("PriorityQueue", "priority_queue(component_types, shapes, capacity, container, shared_name)", true, {});
 }
