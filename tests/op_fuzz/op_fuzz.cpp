@@ -3,11 +3,13 @@
 //   op_fuzz [--seconds N] [--seed N] [--samples N] [--print] [--statistics]
 // Samples have the seeds N, N + 1, ..., by default from a number that differs in each run and is printed. The program runs for 20
 // seconds unless --seconds or --samples says otherwise. --print prints each sample before it runs, so that the last one printed is
-// the one that made the program crash or hang (10 seconds end it); --statistics prints at the end which ops were computed.
+// the one that made the program crash; a sample that takes longer than 10 seconds ends the program, which prints its seed. --statistics prints at the end which ops were computed.
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -23,6 +25,24 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr unsigned most_seconds = 10;  ///< of a sample
+
+/// The seed of the sample that runs; a signal handler can read nothing but what is static.
+std::atomic<uint64_t> running_seed{0};
+
+/// Ends the program. Writes the seed without stdio, which a signal handler must not use.
+void end_slow_sample(int) {
+  std::array<char, 20> digits{};
+  size_t first = digits.size();
+  for (uint64_t rest = running_seed; first == digits.size() || rest != 0; rest /= 10)
+    digits[--first] = static_cast<char>('0' + rest % 10);
+  constexpr std::string_view before = "seed ", after = ": the sample took more than 10 seconds\n";
+  static_assert(most_seconds == 10);
+  for (const std::string_view text : {before, std::string_view(&digits[first], digits.size() - first), after})
+    if (write(STDERR_FILENO, text.data(), text.size()) < 0) break;
+  _exit(1);
+}
+
 struct Options {
   uint64_t seed = std::random_device()();
   uint64_t samples = UINT64_MAX;
@@ -36,7 +56,7 @@ class Fuzzer {
 
   /// Returns false after the first sample that broke a promise.
   bool run() {
-    constexpr unsigned most_seconds = 10;  // of a sample
+    std::signal(SIGALRM, end_slow_sample);
     const auto end = Clock::now() + options_.time;
     uint64_t done = 0;
     for (; done < options_.samples && Clock::now() < end; ++done) {
@@ -51,6 +71,7 @@ class Fuzzer {
 
  private:
   bool check(uint64_t seed) {
+    running_seed = seed;
     Choices choices(seed);
     const OpSample sample = samples_.next(choices);
     if (options_.prints) std::fprintf(stderr, "seed %lu: %s\n", seed, sample.text().c_str());

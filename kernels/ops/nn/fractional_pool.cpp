@@ -221,6 +221,7 @@ void compute_fractional_pool(const FractionalPoolArguments& arguments, DeviceCon
   const Shape& input = arguments.value.shape();
   write_sequence(input[1], arguments.pseudo_random, Draws(arguments.philox, 0), arguments.rows);
   write_sequence(input[2], arguments.pseudo_random, Draws(arguments.philox, 1), arguments.columns);
+  if (arguments.value.elements() == 0) return;
   with_type(PooledTypes{}, arguments.value.dtype(),
             [&]<class T>(std::type_identity<T>) { pool_images<Join, T>(device.pool(), arguments); });
 }
@@ -317,6 +318,7 @@ Status compute_grad(const FractionalPoolGradArguments& arguments, DeviceContext&
   const Shape& shape = arguments.output.shape();
   TROUPE_RETURN_IF_FAILED(check_sequence(arguments.rows, "row_pooling_sequence", shape[1]));
   TROUPE_RETURN_IF_FAILED(check_sequence(arguments.columns, "col_pooling_sequence", shape[2]));
+  if (arguments.output.elements() == 0) return {};
   const Regions rows(arguments.rows.as<int64_t>(), shape[1], arguments.overlapping),
       columns(arguments.columns.as<int64_t>(), shape[2], arguments.overlapping);
   const auto images = static_cast<size_t>(shape[0]);
