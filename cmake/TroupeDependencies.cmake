@@ -5,6 +5,7 @@ find_package(TBB 2021.8 CONFIG REQUIRED COMPONENTS tbb)  # devices
 find_package(dnnl CONFIG REQUIRED)       # kernels
 find_package(hwy CONFIG REQUIRED)
 find_package(Eigen3 CONFIG REQUIRED)
+find_package(ZLIB REQUIRED)
 find_package(CAF 0.17.6 REQUIRED)        # actors
 find_package(Boost 1.74 REQUIRED)
 find_package(OpenSSL REQUIRED)

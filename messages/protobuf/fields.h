@@ -14,8 +14,17 @@ namespace troupe::protobuf {
 
 static_assert(std::endian::native == std::endian::little, "numbers of fixed size are little-endian");
 
+namespace detail {
+std::optional<uint64_t> take_long_varint(std::string_view& bytes);
+}  // namespace detail
+
 /// Removes a varint (seven bits per byte, the lowest first) from the beginning of the bytes. Returns nothing if it does not end.
-std::optional<uint64_t> take_varint(std::string_view& bytes);
+inline std::optional<uint64_t> take_varint(std::string_view& bytes) {
+  if (bytes.empty() || static_cast<uint8_t>(bytes.front()) >= 0x80) return detail::take_long_varint(bytes);
+  const auto value = static_cast<uint8_t>(bytes.front());
+  bytes.remove_prefix(1);
+  return value;
+}
 void append_varint(std::string& to, uint64_t value);
 
 /// How a value is stored. The numbers are those of tags.
@@ -35,20 +44,57 @@ class FieldReader {
   explicit FieldReader(std::string_view message) : rest_(message) {}
 
   /// Returns nothing at the end of the message and where it is damaged.
-  std::optional<Field> next();
+  std::optional<Field> next() {
+    Field field;
+    return next(field) ? std::optional<Field>(field) : std::nullopt;
+  }
+  /// The same for an inner loop: returns false where the other returns nothing.
+  bool next(Field& field);
   /// True if the bytes that were read are no message: cut off, or with a tag that is not allowed.
   bool damaged() const { return damaged_; }
 
  private:
-  std::optional<Field> damage() {
+  bool damage() {
     damaged_ = true;
-    return {};
+    return false;
   }
-  bool take_bytes(uint64_t size, Field& field);
+  bool take_bytes(uint64_t size, Field& field) {
+    if (size > rest_.size()) return damage();
+    field.bytes = rest_.substr(0, size);
+    rest_.remove_prefix(size);
+    return true;
+  }
 
   std::string_view rest_;
   bool damaged_ = false;
 };
+
+namespace detail {
+inline constexpr int kind_bits = 3;
+}  // namespace detail
+
+inline bool FieldReader::next(Field& field) {
+  if (rest_.empty() || damaged_) return false;
+  const auto tag = take_varint(rest_);
+  if (!tag || *tag > UINT32_MAX || *tag >> detail::kind_bits == 0) return damage();
+  field.number = static_cast<uint32_t>(*tag >> detail::kind_bits);
+  field.kind = static_cast<FieldKind>(*tag & ((1u << detail::kind_bits) - 1));
+  switch (field.kind) {
+    case FieldKind::Varint: {
+      const auto value = take_varint(rest_);
+      if (!value) return damage();
+      field.varint = *value;
+      return true;
+    }
+    case FieldKind::Bytes: {
+      const auto size = take_varint(rest_);
+      return size ? take_bytes(*size, field) : damage();
+    }
+    case FieldKind::Fixed32: return take_bytes(sizeof(uint32_t), field);
+    case FieldKind::Fixed64: return take_bytes(sizeof(uint64_t), field);
+    default: return damage();  // a group, an obsolete kind
+  }
+}
 
 /// Calls take(uint64_t) for the varints of a field, packed or not, until it returns false. Returns false if it did, or the field
 /// has another kind or is damaged.
@@ -78,6 +124,9 @@ bool each_fixed(const Field& field, const Take& take) {
 }
 
 void append_varint_field(std::string& message, uint32_t number, uint64_t value);
+/// Appends a float or a double.
+void append_fixed_field(std::string& message, uint32_t number, float value);
+void append_fixed_field(std::string& message, uint32_t number, double value);
 /// Appends a string, or a message in binary form.
 void append_bytes_field(std::string& message, uint32_t number, std::string_view value);
 

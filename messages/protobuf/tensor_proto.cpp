@@ -295,7 +295,7 @@ Status TensorProto::read_values(Tensor& tensor) const {
   return ValueReader(values_, name, tensor).read();
 }
 
-std::string write_tensor_proto(const Tensor& tensor) {
+std::string write_tensor_proto(const Tensor& tensor, StringForm form) {
   std::string proto, shape;
   for (const int64_t dim : tensor.shape().dims()) {
     std::string size;
@@ -305,7 +305,10 @@ std::string write_tensor_proto(const Tensor& tensor) {
   append_varint_field(proto, DTypeNumber, static_cast<uint64_t>(tensor.dtype()));
   append_bytes_field(proto, ShapeNumber, shape);
   if (tensor.elements() == 0) return proto;
-  if (tensor.dtype() == DType::String) {
+  if (tensor.dtype() == DType::String && form == StringForm::Values) {
+    for (const std::string& element : tensor.as<std::string>())
+      append_bytes_field(proto, StringValues, element);
+  } else if (tensor.dtype() == DType::String) {
     append_bytes_field(proto, ContentNumber, packed(tensor.as<std::string>()));
   } else {
     append_bytes_field(proto, ContentNumber, {reinterpret_cast<const char*>(tensor.data()), tensor.bytes()});

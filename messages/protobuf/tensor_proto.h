@@ -36,7 +36,11 @@ class TensorProto {
   std::vector<Field> values_;  ///< the fields of values
 };
 
+/// Where the strings of a tensor stand: in tensor_content, or one by one in string_val, where TensorFlow's readers in Python find
+/// them. Ops write what TensorFlow's op of that name does.
+enum class StringForm : uint8_t { Content, Values };
+
 /// Returns the TensorProto of a tensor in host memory whose elements are plain or strings.
-std::string write_tensor_proto(const Tensor& tensor);
+std::string write_tensor_proto(const Tensor& tensor, StringForm form = StringForm::Content);
 
 }  // namespace troupe::protobuf

@@ -12,6 +12,7 @@ import sys
 import urllib.parse
 
 import numpy
+from tensorflow.python.framework import op_def_registry
 
 from op_cases import cases_of
 from op_families import MODULES
@@ -52,13 +53,26 @@ def attribute(value):
     if isinstance(value, tf.TensorShape):
         return "[" + ",".join("?" if dim is None else str(dim) for dim in value.as_list()) + "]"
     if isinstance(value, (list, tuple)):
-        return ",".join(map(str, value))
+        return (";" if value and isinstance(value[0], tf.TensorShape) else ",").join(map(attribute, value))
+    if isinstance(value, bytes):
+        return encoded(value)
     if isinstance(value, tf.DType) or (isinstance(value, type) and issubclass(value, numpy.generic)):
         return NAMES.get(tf.as_dtype(value).name, tf.as_dtype(value).name)
     return str(value)
 
 
 complaints, counts = [], {"cases": 0, "left out": 0, "differ": 0}
+
+
+def numbers_of(case):
+    """The attributes that count or type the inputs of an op with several lists of them; of one list they follow from the inputs."""
+    found = {}
+    for argument, value in zip(op_def_registry.get(case.op).input_arg, case.inputs) if op_def_registry.get(case.op) else ():
+        if argument.number_attr:
+            found[argument.number_attr] = len(value)
+        if argument.type_list_attr:
+            found[argument.type_list_attr] = [kind(one) for one in value]
+    return found if len(found) > 1 else {}
 
 
 def write(case, lines):
@@ -73,7 +87,7 @@ def write(case, lines):
         return
     counts["cases"] += 1
     lines.append(f"case {case.op}" + (f" close {case.close} {case.near}" if case.close or case.near else ""))
-    lines.extend(f"attr {name} {attribute(value)}" for name, value in case.attrs.items())
+    lines.extend(f"attr {name} {attribute(value)}" for name, value in {**numbers_of(case), **case.attrs}.items())
     lines.extend(f"in {tensor(value)}" for value in case.arrays())
     theirs = ["fails"] if outputs is None else [f"out {tensor(value)}" for value in outputs]
     if case.ours is None:

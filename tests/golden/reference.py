@@ -81,7 +81,7 @@ def default_of(attr):
 
 def apply(op, **arguments):
     definition = op_def_registry.get(op)
-    inferred = {name for argument in definition.input_arg for name in (argument.type_attr, argument.number_attr)}
+    inferred = {name for argument in definition.input_arg for name in (argument.type_attr, argument.number_attr, argument.type_list_attr)}
     for attr in definition.attr:
         if attr.HasField("default_value") and attr.name not in inferred:
             arguments.setdefault(attr.name, default_of(attr))
@@ -158,6 +158,7 @@ def tensorflow_outputs(op, inputs, attrs, shape_of=None):
         with session(graph) as running:
             try:
                 values = running.run(call.fetches, call.feeds)
+                values = [text(value) if fetch.dtype == tf.string else value for value, fetch in zip(values, call.fetches)]
                 return [quantized(value, fetch.dtype) for value, fetch in zip(values, call.fetches)]
             except tf.errors.OpError as error:
                 if "No OpKernel" in str(error) or isinstance(error, tf.errors.UnimplementedError):

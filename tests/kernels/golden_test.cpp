@@ -42,6 +42,15 @@ PartialShape shape(std::string_view text) {
   return PartialShape(std::move(dims));
 }
 
+/// The elements of a list of attributes, each read by `one`. A list of strings is percent-encoded.
+template <class T, class One>
+std::vector<T> list(std::string_view text, char separator, const One& one) {
+  std::vector<T> values;
+  if (text.empty()) return values;
+  for (const auto part : parts_of(text, separator)) values.push_back(one(part));
+  return values;
+}
+
 AttrValue attribute(const std::string& op, std::string_view name, std::string_view text) {
   const AttrDef* const def = value_or_throw(op_library()->ops->require(op))->find_attr(name);
   if (!def) throw Error(not_found(op + " has no attribute " + std::string(name)));
@@ -54,6 +63,11 @@ AttrValue attribute(const std::string& op, std::string_view name, std::string_vi
     case AttrKind::Shape: return shape(text);
     case AttrKind::Ints: return numbers<int64_t>(text);
     case AttrKind::Floats: return numbers<float>(text);
+    case AttrKind::Strings: return list<std::string>(text, ',', string_from_text);
+    case AttrKind::Types:
+      return list<DType>(text, ',',
+                         [](std::string_view one) { return value_or_throw(dtype_from_name(one)); });
+    case AttrKind::Shapes: return list<PartialShape>(text, ';', shape);
     default: throw Error(unimplemented("attributes like " + op + "'s " + std::string(name)));
   }
 }

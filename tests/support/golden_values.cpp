@@ -20,7 +20,9 @@ T parsed(std::string_view text) {
   return value;
 }
 
-std::string decoded(std::string_view text) {
+}  // namespace
+
+std::string string_from_text(std::string_view text) {
   if (text == "%") return {};
   std::string result;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -36,6 +38,8 @@ std::string decoded(std::string_view text) {
   return result;
 }
 
+namespace {
+
 using Types = Joined<PlainTypes, TypeList<std::string, QInt8, QUInt8, QInt16, QUInt16, QInt32>>;
 
 template <class T>
@@ -48,7 +52,7 @@ T element(std::string_view text) {
   if constexpr (std::is_same_v<T, bool>) {
     return parsed<int>(text) != 0;
   } else if constexpr (std::is_same_v<T, std::string>) {
-    return decoded(text);
+    return string_from_text(text);
   } else if constexpr (QuantizedInteger<T>) {
     return T{parsed<decltype(T::value)>(text)};
   } else if constexpr (!std::is_same_v<T, ComputeType<T>>) {

@@ -13,6 +13,9 @@ namespace troupe::test {
 /// Returns the parts of a text between separators.
 std::vector<std::string_view> parts_of(std::string_view text, char separator);
 
+/// Returns the string that is percent-encoded ("%": the empty one).
+std::string string_from_text(std::string_view text);
+
 /// Throws Error if the text does not describe a tensor.
 Tensor tensor_from_text(std::string_view text);
 

@@ -46,7 +46,7 @@ Result<std::vector<Tensor>> run_kernel(const SingleOp& op, const std::vector<Ten
 }
 
 /// Returns whether the shapes of outputs depend on elements that the shape function does not read: how many entries a sparse
-/// tensor has.
+/// tensor has, or how many values an example.
 bool has_counted_entries(const std::string& op) {
   static const std::set<std::string_view> ops = {"CTCBeamSearchDecoder",
                                                  "CTCGreedyDecoder",
@@ -55,6 +55,12 @@ bool has_counted_entries(const std::string& op) {
                                                  "DenseToSparseSetOperation",
                                                  "DeserializeManySparse",
                                                  "DeserializeSparse",
+                                                 "ParseExample",
+                                                 "ParseExampleV2",
+                                                 "ParseSequenceExample",
+                                                 "ParseSequenceExampleV2",
+                                                 "ParseSingleExample",
+                                                 "ParseSingleSequenceExample",
                                                  "SparseAdd",
                                                  "SparseFillEmptyRows",
                                                  "SparseReduceMaxSparse",

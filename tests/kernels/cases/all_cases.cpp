@@ -10,6 +10,7 @@ const OpCases& all_cases() {
     add_convolution_cases(result);
     add_ctc_cases(result);
     add_einsum_cases(result);
+    add_example_cases(result);
     add_layout_cases(result);
     add_linalg_cases(result);
     add_local_cases(result);
@@ -18,6 +19,7 @@ const OpCases& all_cases() {
     add_matrix_cases(result);
     add_nn_cases(result);
     add_norm_cases(result);
+    add_parsing_cases(result);
     add_patch_cases(result);
     add_pool_cases(result);
     add_quantized_cases(result);

@@ -1,0 +1,129 @@
+// DecodeCompressed(bytes): each string as it was before it was compressed. compression_type is "ZLIB", "GZIP" (of which several may
+// stand one behind the other), or "" for strings that are not compressed. An empty string stays empty; bytes behind the end are
+// skipped. Fails with InvalidArgument for another type, and with DataLoss for bytes that are not of that type, damaged or cut off
+// (of these TensorFlow returns what there is), and for more than most_bytes bytes from one.
+#include <zlib.h>
+
+#include <algorithm>
+
+#include "kernels/core/arguments.h"
+#include "kernels/core/checked_kernel.h"
+#include "kernels/ops/parsing/each_string.h"
+
+namespace troupe {
+namespace {
+
+/// The most bytes that one string may become. Deflate makes at most 1032 bytes of one, so that a short string cannot become so long;
+/// TensorFlow's limit is twice as much.
+constexpr size_t most_bytes = size_t{1} << 30;
+/// The cost of a compressed byte, in bytes moved.
+constexpr size_t byte_cost = 64;
+
+enum class Compression : uint8_t { None, Zlib, Gzip };
+
+struct DecompressArguments {
+  std::span<const std::string> strings;
+  Compression compression;
+  Tensor& output;
+};
+
+Result<Compression> compression_of(const Node& node) {
+  const auto& type = node.attrs.get<std::string>("compression_type");
+  if (type.empty()) return Compression::None;
+  if (type == "ZLIB") return Compression::Zlib;
+  if (type == "GZIP") return Compression::Gzip;
+  return invalid_argument("compression_type is \"" + type + R"("; it must be "ZLIB", "GZIP" or "")");
+}
+
+/// A stream of zlib.
+class Inflater {
+ public:
+  Inflater(std::string_view bytes, Compression compression) {
+    stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));  // zlib does not write there
+    stream_.avail_in = static_cast<uInt>(bytes.size());
+    constexpr int window = MAX_WBITS, with_gzip_header = 16;
+    ready_ =
+        inflateInit2(&stream_, compression == Compression::Gzip ? window + with_gzip_header : window) == Z_OK;
+  }
+  Inflater(const Inflater&) = delete;
+  Inflater& operator=(const Inflater&) = delete;
+  ~Inflater() {
+    if (ready_) inflateEnd(&stream_);
+  }
+
+  /// Appends the bytes of the stream, and with `many` of those that follow it.
+  Status append(std::string& to, bool many) {
+    if (!ready_) return resource_exhausted("there is no memory to decompress");
+    for (;;) {
+      const size_t begin = to.size(), more = std::min(std::max(begin, first_size), most_bytes - begin);
+      if (more == 0) return data_loss("it would have more than " + std::to_string(most_bytes) + " bytes");
+      to.resize(begin + more);
+      stream_.next_out = reinterpret_cast<Bytef*>(to.data() + begin);
+      stream_.avail_out = static_cast<uInt>(more);
+      const int code = inflate(&stream_, Z_NO_FLUSH);
+      to.resize(to.size() - stream_.avail_out);
+      if (code == Z_STREAM_END) {
+        if (!many || stream_.avail_in == 0 || *stream_.next_in != gzip_magic) return {};
+        if (inflateReset(&stream_) != Z_OK) return internal("zlib cannot begin again");
+      } else if (code == Z_BUF_ERROR || (code == Z_OK && stream_.avail_in == 0 && stream_.avail_out != 0)) {
+        return data_loss("it is cut off");
+      } else if (code != Z_OK) {
+        return data_loss(stream_.msg ? stream_.msg : "it is damaged");
+      }
+    }
+  }
+
+ private:
+  static constexpr size_t first_size = size_t{4} << 10;
+  static constexpr Bytef gzip_magic = 0x1f;
+
+  z_stream stream_ = {};
+  bool ready_ = false;
+};
+
+Status decompress(const std::string& bytes, Compression compression, std::string& to) {
+  if (compression == Compression::None || bytes.empty()) {
+    to = bytes;
+    return {};
+  }
+  if (bytes.size() > most_bytes)
+    return data_loss("it has more than " + std::to_string(most_bytes) + " bytes");
+  return Inflater(bytes, compression).append(to, compression == Compression::Gzip);
+}
+
+Status decode_compressed_shape(ShapeContext& context) {
+  TROUPE_RETURN_IF_FAILED(compression_of(context.node()).status());
+  return unchanged_shape(context);
+}
+
+Result<DecompressArguments> check_decode_compressed(KernelContext& context) {
+  TROUPE_ASSIGN(const Compression compression, compression_of(context.node()));
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, context.input(0).shape()));
+  return DecompressArguments{context.input(0).as<std::string>(), compression, *output};
+}
+
+Status compute_decode_compressed(const DecompressArguments& arguments, DeviceContext& device) {
+  const auto strings = arguments.strings;
+  const auto output = arguments.output.write<std::string>();
+  size_t bytes = 0;
+  for (const std::string& one : strings) bytes += one.size();
+  const size_t cost = byte_cost * (bytes / std::max<size_t>(strings.size(), 1));
+  return parsing::for_each_string(device.pool(), strings.size(), cost, [&](size_t i) {
+    const Status status = decompress(strings[i], arguments.compression, output[i]);
+    return status.ok() ? status : Status(status.code(), "string " + std::to_string(i) + ": " + status.text());
+  });
+}
+
+}  // namespace
+
+void add_decode_compressed(OpLibrary& library) {
+  library.op(OpDefBuilder("DecodeCompressed")
+                 .input("bytes: string")
+                 .output("output: string")
+                 .attr("compression_type: string = ''")
+                 .shape(decode_compressed_shape)
+                 .not_differentiable());
+  library.kernel(cpu_kernel("DecodeCompressed", check_decode_compressed, compute_decode_compressed));
+}
+
+}  // namespace troupe
