@@ -16,15 +16,14 @@ void append_fixed(std::string& message, T value) {
 
 }  // namespace
 
-std::optional<uint64_t> detail::take_long_varint(std::string_view& bytes) {
-  uint64_t value = 0;
-  for (int shift = 0; shift < 64 && !bytes.empty(); shift += 7) {
-    const auto byte = static_cast<uint8_t>(bytes.front());
-    bytes.remove_prefix(1);
+bool detail::read_long_varint(const char*& at, const char* end, uint64_t& value) {
+  value = 0;
+  for (int shift = 0; shift < 64 && at != end; shift += 7) {
+    const auto byte = static_cast<uint8_t>(*at++);
     value |= uint64_t{byte & 0x7fu} << shift;
-    if (byte < 0x80) return value;
+    if (byte < 0x80) return true;
   }
-  return std::nullopt;
+  return false;
 }
 
 void append_varint(std::string& to, uint64_t value) {

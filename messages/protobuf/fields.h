@@ -15,15 +15,33 @@ namespace troupe::protobuf {
 static_assert(std::endian::native == std::endian::little, "numbers of fixed size are little-endian");
 
 namespace detail {
-std::optional<uint64_t> take_long_varint(std::string_view& bytes);
+inline constexpr int kind_bits = 3;
+bool read_long_varint(const char*& at, const char* end, uint64_t& value);
 }  // namespace detail
 
-/// Removes a varint (seven bits per byte, the lowest first) from the beginning of the bytes. Returns nothing if it does not end.
+/// Reads a varint (seven bits per byte, the lowest first) from [at, end) and moves `at` to its end. Returns false if it does not end.
+/// Most varints have one byte or two; those stay in registers.
+inline bool read_varint(const char*& at, const char* end, uint64_t& value) {
+  if (end - at < 2) return detail::read_long_varint(at, end, value);
+  const auto first = static_cast<uint8_t>(at[0]), second = static_cast<uint8_t>(at[1]);
+  if (first < 0x80) {
+    value = first;
+    at += 1;
+    return true;
+  }
+  if (second >= 0x80) return detail::read_long_varint(at, end, value);
+  value = (first & 0x7fu) | uint32_t{second} << 7;
+  at += 2;
+  return true;
+}
+
+/// Removes a varint from the beginning of the bytes. Returns nothing if it does not end.
 inline std::optional<uint64_t> take_varint(std::string_view& bytes) {
-  if (bytes.empty() || static_cast<uint8_t>(bytes.front()) >= 0x80) return detail::take_long_varint(bytes);
-  const auto value = static_cast<uint8_t>(bytes.front());
-  bytes.remove_prefix(1);
-  return value;
+  const char* at = bytes.data();
+  uint64_t value = 0;
+  const bool ends = read_varint(at, bytes.data() + bytes.size(), value);
+  bytes.remove_prefix(static_cast<size_t>(at - bytes.data()));
+  return ends ? std::optional(value) : std::nullopt;
 }
 void append_varint(std::string& to, uint64_t value);
 
@@ -41,7 +59,7 @@ struct Field {
 /// Reads the fields of a message in turn.
 class FieldReader {
  public:
-  explicit FieldReader(std::string_view message) : rest_(message) {}
+  explicit FieldReader(std::string_view message) : at_(message.data()), end_(at_ + message.size()) {}
 
   /// Returns nothing at the end of the message and where it is damaged.
   std::optional<Field> next() {
@@ -59,37 +77,26 @@ class FieldReader {
     return false;
   }
   bool take_bytes(uint64_t size, Field& field) {
-    if (size > rest_.size()) return damage();
-    field.bytes = rest_.substr(0, size);
-    rest_.remove_prefix(size);
+    if (size > static_cast<size_t>(end_ - at_)) return damage();
+    field.bytes = {at_, static_cast<size_t>(size)};
+    at_ += size;
     return true;
   }
 
-  std::string_view rest_;
+  const char* at_;
+  const char* end_;
   bool damaged_ = false;
 };
 
-namespace detail {
-inline constexpr int kind_bits = 3;
-}  // namespace detail
-
 inline bool FieldReader::next(Field& field) {
-  if (rest_.empty() || damaged_) return false;
-  const auto tag = take_varint(rest_);
-  if (!tag || *tag > UINT32_MAX || *tag >> detail::kind_bits == 0) return damage();
-  field.number = static_cast<uint32_t>(*tag >> detail::kind_bits);
-  field.kind = static_cast<FieldKind>(*tag & ((1u << detail::kind_bits) - 1));
+  if (at_ == end_ || damaged_) return false;
+  uint64_t tag = 0, size = 0;
+  if (!read_varint(at_, end_, tag) || tag > UINT32_MAX || tag >> detail::kind_bits == 0) return damage();
+  field.number = static_cast<uint32_t>(tag >> detail::kind_bits);
+  field.kind = static_cast<FieldKind>(tag & ((1u << detail::kind_bits) - 1));
   switch (field.kind) {
-    case FieldKind::Varint: {
-      const auto value = take_varint(rest_);
-      if (!value) return damage();
-      field.varint = *value;
-      return true;
-    }
-    case FieldKind::Bytes: {
-      const auto size = take_varint(rest_);
-      return size ? take_bytes(*size, field) : damage();
-    }
+    case FieldKind::Varint: return read_varint(at_, end_, field.varint) || damage();
+    case FieldKind::Bytes: return read_varint(at_, end_, size) ? take_bytes(size, field) : damage();
     case FieldKind::Fixed32: return take_bytes(sizeof(uint32_t), field);
     case FieldKind::Fixed64: return take_bytes(sizeof(uint64_t), field);
     default: return damage();  // a group, an obsolete kind

@@ -63,10 +63,11 @@ bool write_field(const Field& field, int64_t*& to, int64_t* end) {
     return true;
   }
   if (field.kind != FieldKind::Bytes) return false;
-  for (std::string_view rest = field.bytes; !rest.empty();) {
-    const auto value = protobuf::take_varint(rest);
-    if (!value || to == end) return false;
-    *to++ = static_cast<int64_t>(*value);
+  const char* at = field.bytes.data();
+  for (const char* const last = at + field.bytes.size(); at != last;) {
+    uint64_t value = 0;
+    if (to == end || !protobuf::read_varint(at, last, value)) return false;
+    *to++ = static_cast<int64_t>(value);
   }
   return true;
 }
