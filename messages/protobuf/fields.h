@@ -19,8 +19,8 @@ inline constexpr int kind_bits = 3;
 bool read_long_varint(const char*& at, const char* end, uint64_t& value);
 }  // namespace detail
 
-/// Reads a varint (seven bits per byte, the lowest first) from [at, end) and moves `at` to its end. Returns false if it does not end.
-/// Most varints have one byte or two; those stay in registers.
+/// Reads a varint (seven bits per byte, the lowest first) from [at, end) and moves `at` to its end. Returns false if it does not
+/// end. Most varints have one byte or two; those stay in registers.
 inline bool read_varint(const char*& at, const char* end, uint64_t& value) {
   if (end - at < 2) return detail::read_long_varint(at, end, value);
   const auto first = static_cast<uint8_t>(at[0]), second = static_cast<uint8_t>(at[1]);

@@ -13,8 +13,8 @@
 namespace troupe {
 namespace {
 
-/// The most bytes that one string may become. Deflate makes at most 1032 bytes of one, so that a short string cannot become so long;
-/// TensorFlow's limit is twice as much.
+/// The most bytes that one string may become. Deflate makes at most 1032 bytes of one, so that a short string cannot become so
+/// long; TensorFlow's limit is twice as much.
 constexpr size_t most_bytes = size_t{1} << 30;
 /// The cost of a compressed byte, in bytes moved.
 constexpr size_t byte_cost = 64;

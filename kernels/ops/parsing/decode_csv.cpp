@@ -1,9 +1,10 @@
-// DecodeCSV(records, record_defaults...): the fields of lines of comma-separated values, one output for each column with the shape of
-// `records`. Fields are separated by `field_delim`, one character. With `use_quote_delim` a field may stand in double quotes, may
-// then hold delimiters and line breaks, and two quotes in it are one. A field that is empty or `na_value` is the default of its
-// column, a scalar or a vector of one element; of a column whose default has no elements it is an error. `select_cols`, ascending,
-// are the columns that are returned; without it all are. Numbers are as in number_text.h. InvalidArgument, naming record and field,
-// for another number of fields, text that is no number, and quotes or line breaks where they may not be.
+// DecodeCSV(records, record_defaults...): the fields of lines of comma-separated values, one output for each column with the
+// shape of `records`. Fields are separated by `field_delim`, one character. With `use_quote_delim` a field may stand in double
+// quotes, may then hold delimiters and line breaks, and two quotes in it are one. A field that is empty or `na_value` is the
+// default of its column, a scalar or a vector of one element; of a column whose default has no elements it is an error.
+// `select_cols`, ascending, are the columns that are returned; without it all are. Numbers are as in number_text.h.
+// InvalidArgument, naming record and field, for another number of fields, text that is no number, and quotes or line breaks where
+// they may not be.
 // Source of the grammar: tensorflow/core/kernels/decode_csv_op.cc.
 #include <algorithm>
 

@@ -1,9 +1,9 @@
-// DecodeJSONExample(json_examples): each string, an Example in the JSON form of protocol buffers, in their binary form, for the ops of
-// parse_example.cpp:
+// DecodeJSONExample(json_examples): each string, an Example in the JSON form of protocol buffers, in their binary form, for the
+// ops of parse_example.cpp:
 //   {"features": {"feature": {"a": {"int64List": {"value": [1, "2"]}}, "b": {"bytesList": {"value": ["aGk="]}}}}}
 // Names may also be int64_list, and so on; null is as if the name was not there, except for a feature. A number may be a string, of
-// floats also "NaN", "Infinity" and "-Infinity"; bytes are base64. The features keep their order. InvalidArgument, with the place, for
-// anything else. The text is read once, without recursion, and no memory but the result's is needed for it.
+// floats also "NaN", "Infinity" and "-Infinity"; bytes are base64. The features keep their order. InvalidArgument, with the
+// place, for anything else. The text is read once, without recursion, and no memory but the result's is needed for it.
 #include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>

@@ -197,10 +197,11 @@ Result<Examples> read_examples(const KernelContext& context, size_t names_input)
   if (serialized.shape().rank() > 1)
     return invalid_argument("serialized has shape " + serialized.shape().text() +
                             "; it must be a scalar or a vector");
-  if (names.elements() != 0 && names.elements() != serialized.elements())
-    return invalid_argument("there are " + std::to_string(names.elements()) + " names for " +
-                            std::to_string(serialized.elements()) +
-                            " examples; there must be one for each, or none");
+  const bool fits =
+      names.shape() == serialized.shape() || (names.shape().rank() == 1 && names.elements() == 0);
+  if (!fits)
+    return invalid_argument("the names have shape " + names.shape().text() + ", the examples " +
+                            serialized.shape().text() + "; there must be one for each, or an empty vector");
   return Examples{serialized.as<std::string>(), names.as<std::string>(), serialized.shape().rank() == 1};
 }
 

@@ -1,7 +1,7 @@
 // Parses a batch of serialized Examples: the work that ParseExample and the ops like it share. A measuring pass finds the features
 // of all examples and counts the values of those whose number is not fixed; then the outputs are allocated, and a second pass
-// writes every value once, where it belongs. Both passes run in parallel over the examples. The arguments refer to the strings, keys
-// and defaults of the op, which stay in place while it runs. See kernels/core/checked_kernel.h.
+// writes every value once, where it belongs. Both passes run in parallel over the examples. The arguments refer to the strings,
+// keys and defaults of the op, which stay in place while it runs. See kernels/core/checked_kernel.h.
 #pragma once
 
 #include "kernels/core/arguments.h"

@@ -27,8 +27,8 @@ struct FeatureValues {
 std::optional<FeatureValues> read_feature(std::string_view feature);
 /// Returns the number of elements, or nothing if the list is damaged. Varints may still be too long.
 std::optional<int64_t> count_values(const FeatureValues& values);
-/// Writes the elements to elements [first, first + count) of a tensor of the same dtype. Returns false if the list is damaged or has
-/// another number of elements.
+/// Writes the elements to elements [first, first + count) of a tensor of the same dtype. Returns false if the list is damaged or
+/// has another number of elements.
 bool write_values(const FeatureValues& values, Tensor& tensor, int64_t first, int64_t count);
 
 /// Calls visit(key, value) for the entries of each map that is field `number` of the message. Returns false if the message is

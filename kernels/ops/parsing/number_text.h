@@ -1,7 +1,7 @@
 // Numbers written in text, as TensorFlow reads them: white space around the number is allowed. Any thread.
 //   integer        an optional sign and decimal digits, within the range of the type
-//   float, double  an optional sign and a decimal number with or without point and exponent, 0x and a hexadecimal number, inf, infinity
-//                  or nan in any case; beyond the range it is an infinity, or 0
+//   float, double  an optional sign and a decimal number with or without point and exponent, 0x and a hexadecimal number, inf,
+//                  infinity or nan in any case; beyond the range it is an infinity, or 0
 #pragma once
 
 #include <cstdint>

@@ -1,13 +1,14 @@
-// TensorBoard's summaries as ops (features U3). Each yields a scalar string: a Summary in the binary form of protocol buffers, whose
-// values have a tag and one of several contents.
+// TensorBoard's summaries as ops (features U3). Each yields a scalar string: a Summary in the binary form of protocol buffers,
+// whose values have a tag and one of several contents.
 //   ScalarSummary(tags, values)       a value, as a float, for each tag
 //   HistogramSummary(tag, values)     least, greatest, number, sum, sum of squares, and how many values are in each bucket
-//                                     (TensorFlow's default buckets; neighbours without values are one); NaN and infinities are refused
+//                                     (TensorFlow's default buckets; neighbours without values are one); NaN and infinities are
+//                                     refused
 //   TensorSummary(tensor)             a TensorProto; the name of the node instead of a tag
 //   TensorSummaryV2(tag, tensor, serialized_summary_metadata)
 //   AudioSummary(tag, tensor), AudioSummaryV2(tag, tensor, sample_rate)
-//                                     the first max_outputs of [batch, frames, channels] or [batch, frames] as WAV files of 16 bits,
-//                                     with tags tag/audio/0, ... or tag/audio if max_outputs is 1
+//                                     the first max_outputs of [batch, frames, channels] or [batch, frames] as WAV files of 16
+//                                     bits, with tags tag/audio/0, ... or tag/audio if max_outputs is 1
 //   MergeSummary(inputs)              the values of all inputs in turn; no tag may be there twice
 // The bytes are TensorFlow's. Fails with InvalidArgument. Source: tensorflow/core/framework/summary.proto,
 // tensorflow/core/kernels/summary_op.cc, tensorflow/core/lib/histogram/histogram.cc.
@@ -211,7 +212,7 @@ Result<AudioArguments> check_audio(KernelContext& context) {
   if (context.inputs() == 2) {
     sample_rate = context.node().attrs.get<float>("sample_rate");
   } else {
-    if (context.input(2).elements() != 1)
+    if (!context.input(2).shape().is_scalar())
       return invalid_argument("sample_rate has shape " + context.input(2).shape().text() +
                               "; it must be a scalar");
     sample_rate = context.input(2).as<float>()[0];

@@ -257,7 +257,8 @@ void add_bad_batches(OpCases& cases, const Make& make) {
   refuse({.dense = {{"f", zero(), PartialShape{}}}}, "must be known but for its first dimension");
   refuse({.dense = {{"f", no_floats(), {INT64_MAX, INT64_MAX}}}}, "");
   refuse({.sparse = {{"f", f32}, {"f", f32}}}, "key \"f\" is there twice");
-  refuse({.sparse = {{"f", f32}}, .dense = {{"f", zero(), PartialShape::scalar()}}}, "key \"f\" is there twice");
+  refuse({.sparse = {{"f", f32}}, .dense = {{"f", zero(), PartialShape::scalar()}}},
+         "key \"f\" is there twice");
   refuse({.sparse = {{"f", i64}}}, "its values are of type float, but the op wants int64");
 }
 
@@ -275,7 +276,7 @@ void add_example_cases_of_each_op(OpCases& cases) {
   const Tensor names = strings({"one", "two"}), two = strings({"", "\x0a"});
   bad(cases, parse_example(two, sparse(), names), "example 1, \"two\": the bytes are no Example");
   bad(cases, parse_example_v2(two, sparse(), names), "example 1, \"two\": the bytes are no Example");
-  bad(cases, parse_example(two, sparse(), strings({"one"})), "there are 1 names for 2 examples");
+  bad(cases, parse_example(two, sparse(), strings({"one"})), "the names have shape [1], the examples [2]");
   bad(cases, parse_example(text(""), sparse()), "");
   bad(cases, parse_example_v2(strings({}).reshaped(Shape{0, 2}), sparse()),
       "it must be a scalar or a vector");
@@ -424,8 +425,8 @@ void add_sequence_cases(OpCases& cases) {
     good(cases, parse_sequences_v2(text(one), all_lists()));
     good(cases, parse_sequences_v2(text(one), rows));
   }
-  good(cases, parse_single_sequence(
-                  text(""), {.context = {.dense = {{"f", floats(Shape{5}, {1, 2, 3, 4, 5}), {5}}}}}));
+  good(cases, parse_single_sequence(text(""),
+                                    {.context = {.dense = {{"f", floats(Shape{5}, {1, 2, 3, 4, 5}), {5}}}}}));
   const std::string five = sequence({{"c", longs({1, 2, 3, 4, 5})}}, {{"g", ""}});
   good(cases, parse_single_sequence(text(five), all_lists()));
 }
