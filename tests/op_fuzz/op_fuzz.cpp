@@ -3,7 +3,8 @@
 //   op_fuzz [--seconds N] [--seed N] [--samples N] [--print] [--statistics]
 // Samples have the seeds N, N + 1, ..., by default from a number that differs in each run and is printed. The program runs for 20
 // seconds unless --seconds or --samples says otherwise. --print prints each sample before it runs, so that the last one printed is
-// the one that made the program crash; a sample that takes longer than 10 seconds ends the program, which prints its seed. --statistics prints at the end which ops were computed.
+// the one that made the program crash. A sample that takes longer than 10 seconds ends the program, which prints its seed.
+// --statistics prints at the end which ops were computed.
 #include <unistd.h>
 
 #include <array>
