@@ -100,9 +100,14 @@ class Model {
         return true;
       }
       first.wanted = first.taken.size() + items_.size();
+      if (spec_.kind == QueueKind::Priority) take_again(first);
       return true;
     }
     if (missing != 0) {
+      if (spec_.kind == QueueKind::Priority && missing <= items_.size()) {
+        take_again(first);
+        return true;
+      }
       if (static_cast<int64_t>(items_.size()) <= (closed_ ? 0 : spec_.min_after_dequeue)) return false;
       first.taken.push_back(take());
       return true;
@@ -112,6 +117,13 @@ class Model {
     answer(first, first.kind == 'd' ? list : '[' + list + ']');
     dequeues_.pop_front();
     return true;
+  }
+
+  /// Takes the smallest of all items, those that the attempt had taken among them.
+  void take_again(Attempt& attempt) {
+    put_back(attempt.taken);
+    attempt.taken.clear();
+    while (attempt.taken.size() < attempt.wanted) attempt.taken.push_back(take());
   }
 
   int32_t take() {

@@ -209,6 +209,20 @@ BOOST_AUTO_TEST_CASE(what_a_queue_cannot_be_or_do_is_refused) {
   BOOST_TEST((test::failure_of([&] { session.run({{n, vector}}, {some}); }).code() == Code::InvalidArgument));
 }
 
+BOOST_AUTO_TEST_CASE(a_shuffling_queue_is_shared_by_nodes_that_give_its_seeds_or_none) {
+  const auto size_of = [&](const std::string& name, int64_t seed) {
+    return size(g.with_name(name).add_one(
+        "RandomShuffleQueueV2", {},
+        {{"component_types", std::vector<DType>{DType::Int32}}, {"shared_name", "s"}, {"seed", seed}}));
+  };
+  const Output given = size_of("given", 3), none = size_of("none", 0), other = size_of("other", 4);
+  Session session = runtime.session(graph);
+  session.run({given});
+  session.run({none});
+  const Status status = test::failure_of([&] { session.run({other}); });
+  BOOST_TEST(status.text().find("shuffled with seeds 3 and 0") != std::string::npos, status.text());
+}
+
 // Queues of the other kinds; what their elements do is tested in queue_test.cpp and by the golden graphs.
 BOOST_AUTO_TEST_CASE(queues_of_all_kinds_keep_elements_between_steps) {
   struct {

@@ -74,7 +74,9 @@ const Case priority_cases[] = {
     {"the smallest priority leaves first", -1, "e3 e1 e2 d d d", "ok ok ok 1 2 3"},
     {"among equal ones the oldest", -1, "E5,1,9,2 e13 D5", "ok ok [5,1,9,13,2]"},
     {"what goes back is older than what stayed", -1, "E2,6 D3 x2 e10 d d d", "ok Cancelled ok 2 6 10"},
-    {"a dequeue of many takes elements as they come", 1, "D2 e3 e1", "[3,1] ok ok"},
+    {"a dequeue of many takes them in order, though there is room for one only", 1, "D2 e3 e1",
+     "[1,3] ok ok"},
+    {"and the smallest of all", -1, "e3 D2 E2,1 s d", "ok [1,2] ok 1 3"},
     {"and a batch goes in as room appears", 1, "E3,1 d d", "ok 3 1"},
 };
 

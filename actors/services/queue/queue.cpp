@@ -289,6 +289,9 @@ class QueueRole final : public Role {
       }
       attempt.wanted = remainder;
     }
+    if (spec_.kind == QueueKind::Priority && attempt.missing() <= available())
+      elements_->put_back(
+          std::move(attempt.taken));  // the smallest of all leave, not of those that came last
     Progress progress = Progress::None;
     while (attempt.missing() != 0 && available() > 0) {
       attempt.taken.push_back(elements_->take(std::min(attempt.missing(), available())));

@@ -1,6 +1,8 @@
 #include "actors/services/queue/queue_spec.h"
 
 #include <algorithm>
+#include <tuple>
+#include <utility>
 
 #include "kernels/core/state.h"
 
@@ -76,6 +78,15 @@ std::string QueueSpec::text() const {
   if (kind == QueueKind::Priority) result += ", by priority";
   if (kind == QueueKind::PaddingFifo) result += ", padded";
   return result;
+}
+
+bool operator==(const QueueSpec& a, const QueueSpec& b) {
+  const auto seeds = [](const QueueSpec& spec) { return std::pair(spec.seed, spec.seed2); };
+  constexpr std::pair<int64_t, int64_t> none;
+  const auto parts = [](const QueueSpec& spec) {
+    return std::tie(spec.name, spec.types, spec.shapes, spec.capacity, spec.kind, spec.min_after_dequeue);
+  };
+  return parts(a) == parts(b) && (seeds(a) == seeds(b) || seeds(a) == none || seeds(b) == none);
 }
 
 Result<QueueSpec> queue_spec(const Node& handle) {

@@ -40,7 +40,8 @@ struct QueueSpec {
   Shape least_shape(size_t i) const;
   /// Returns "(float[2], int32[]), capacity 8", for example.
   std::string text() const;
-  friend bool operator==(const QueueSpec&, const QueueSpec&) = default;
+  /// Returns whether two nodes may share a queue. Seeds that are not given agree with any.
+  friend bool operator==(const QueueSpec& a, const QueueSpec& b);
 };
 
 /// Returns what the queue of a FIFOQueue, PaddingFIFOQueue, RandomShuffleQueue, PriorityQueue, or of their V2, holds. Fails with

@@ -112,8 +112,7 @@ void compute_raw(const RawArguments& arguments, DeviceContext& device) {
       const std::string& from = arguments.strings[i];
       char* const to = output + i * length;
       const size_t size = std::min(from.size(), length);
-      std::memcpy(to, from.data(), size);
-      std::memset(to + size, 0, length - size);
+      std::fill(std::copy_n(from.data(), size, to), to + length, '\0');
       if (arguments.is_reversed && word != 1) reverse_words(to, length, word);
       if (arguments.dtype == DType::Bool)
         std::transform(to, to + length, to, [](char byte) { return byte != 0 ? 1 : 0; });

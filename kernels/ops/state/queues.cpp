@@ -9,7 +9,8 @@
 //                         elements as long as the queue is open. With equal seeds, of which one is not 0, elements that come in
 //                         the same order leave in the same order, which is TensorFlow's
 //   PriorityQueueV2       the handle of a queue whose elements have an int64 priority before their `component_types`; the element
-//                         of the smallest priority leaves first, among equal ones the oldest
+//                         of the smallest priority leaves first, among equal ones the oldest; a dequeue of several
+//                         takes the smallest of all, in order
 //   QueueEnqueueV2        adds one element; QueueEnqueueManyV2: one for each row of the components
 //   QueueDequeueV2        takes one element
 //   QueueDequeueManyV2    takes n elements and stacks them, which needs `shapes`; OutOfRange if the queue is closed and has fewer
