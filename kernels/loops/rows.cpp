@@ -131,6 +131,7 @@ Result<Dims> row_dims(std::span<const int64_t> data, std::span<const int64_t> nu
 Status check_rows_at(const Tensor& indices, std::span<const int64_t> dims) {
   TROUPE_RETURN_IF_FAILED(shape_of_rows_at(indices.shape(), partial(dims)).status());
   const auto depth = static_cast<size_t>(indices.shape().dims().back());
+  if (depth == 0) return {};
   const auto within = dims.first(depth);
   const Dims values = integers(indices);
   TROUPE_ASSIGN(const Shape lists,
@@ -149,8 +150,10 @@ Result<RowNumbers> rows_at(const Tensor& indices, std::span<const int64_t> dims)
   TROUPE_RETURN_IF_FAILED(check_rows_at(indices, dims));
   const auto depth = static_cast<size_t>(indices.shape().dims().back());
   const Dims values = integers(indices);
-  const size_t lists = count_of(indices.shape().dims().first(indices.shape().rank() - 1));
-  RowNumbers rows{Dims(lists), count_of(dims.subspan(depth))};
+  const size_t row = count_of(dims.subspan(depth));
+  // Of rows without elements a shape may have any number.
+  const size_t lists = row == 0 ? 0 : count_of(indices.shape().dims().first(indices.shape().rank() - 1));
+  RowNumbers rows{Dims(lists), row};
   for (size_t i = 0; i < lists; ++i)
     for (size_t d = 0; d < depth; ++d) rows.numbers[i] = rows.numbers[i] * dims[d] + values[i * depth + d];
   return rows;

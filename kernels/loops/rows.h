@@ -42,7 +42,7 @@ struct RowNumbers {
 /// Returns the rows at the positions that `indices` lists along its last dimension, in a tensor of dimensions `dims`. A
 /// position has one index for each of the first dimensions; the row is what the tensor holds there. Fails with InvalidArgument
 /// if a position has more indices than the tensor has dimensions, and with "indices[1,3] = [0,7] is outside the dimensions
-/// [2,5]". The tensor exists, so its size fits an int64.
+/// [2,5]". The tensor exists, so its size fits an int64. If a row has no elements, no row is returned.
 Result<RowNumbers> rows_at(const Tensor& indices, std::span<const int64_t> dims);
 /// Fails as rows_at() does. There need not be a tensor of these dimensions.
 Status check_rows_at(const Tensor& indices, std::span<const int64_t> dims);

@@ -158,8 +158,8 @@ Result<ScatterArguments> check_scatter(KernelContext& context) {
 Result<ScatterArguments> check_scatter_nd_update(KernelContext& context) {
   const Tensor &indices = context.input(1), &updates = context.input(2);
   const auto dims = context.input(0).shape().dims();
-  TROUPE_ASSIGN(RowNumbers rows, rows_at(indices, dims));
   TROUPE_RETURN_IF_FAILED(check_updates(indices, updates, dims));
+  TROUPE_ASSIGN(RowNumbers rows, rows_at(indices, dims));
   TROUPE_ASSIGN(NewValue value, new_value(context, 0));
   return ScatterArguments{std::move(value), updates, std::move(rows)};
 }
