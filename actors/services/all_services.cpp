@@ -1,5 +1,6 @@
 #include "actors/services/all_services.h"
 
+#include "actors/services/accumulator/accumulator_service.h"
 #include "actors/services/queue/queue_service.h"
 #include "actors/services/replicas/replicas_service.h"
 #include "actors/services/variable/variable_service.h"
@@ -8,6 +9,7 @@ namespace troupe {
 
 std::span<const ServiceDef> all_services() {
   static constexpr ServiceDef services[] = {
+      {AccumulatorService::name, AccumulatorService::make},
       {QueueService::name, QueueService::make},
       {ReplicasService::name, ReplicasService::make},
       {VariableService::name, VariableService::make},

@@ -4,6 +4,7 @@
 
 namespace troupe {
 
+void add_accumulator_ops(OpLibrary& library);
 void add_activation_ops(OpLibrary& library);
 void add_add_n(OpLibrary& library);
 void add_approximate_equal(OpLibrary& library);
@@ -162,6 +163,7 @@ void add_zero_safe_ops(OpLibrary& library);
 
 std::shared_ptr<const OpLibrary> make_op_library(const std::function<void(OpLibrary&)>& add) {
   auto library = std::make_shared<OpLibrary>();
+  add_accumulator_ops(*library);
   add_activation_ops(*library);
   add_add_n(*library);
   add_approximate_equal(*library);

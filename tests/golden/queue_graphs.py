@@ -129,4 +129,66 @@ def other_queues():
             make(generation)
 
 
-GRAPHS = (queues, other_queues)
+def dense_accumulator(form, reduction):
+    """Gradients of a step before the accumulator's are dropped; all that are there are taken."""
+    script = Script(f"graphs/accumulator_{form}{reduction.lower()}".replace("Resource", "resource_"))
+    with script.graph.as_default():
+        gradient, local, required = (tf.placeholder(tf.float32, [None, 2], "gradient"), tf.placeholder(tf.int64, [], "local"),
+                                     tf.placeholder(tf.int32, [], "required"))
+        handle = apply(f"{form}ConditionalAccumulator", dtype=tf.float32, shape=[None, 2], shared_name="accumulator",
+                       reduction_type=reduction, name="accumulator").outputs[0]
+        put = apply(f"{form}AccumulatorApplyGradient", handle=handle, local_step=local, gradient=gradient, name="put")
+        take = apply(f"{form}AccumulatorTakeGradient", handle=handle, num_required=required, dtype=tf.float32, name="take").outputs[0]
+        count = apply(f"{form}AccumulatorNumAccumulated", handle=handle, name="count").outputs[0]
+        to = apply(f"{form}AccumulatorSetGlobalStep", handle=handle, new_global_step=local, name="to")
+    script.step([count])
+    for scale in (1, 10, 100):
+        script.step(targets=[put], feeds={gradient: scale * ramp([3, 2]), local: i64(0)})
+    script.step([count])
+    script.step(targets=[put], feeds={gradient: ramp([2, 2]), local: i64(0)}, fails=True)
+    script.step([take], {required: i32(0)}, fails=True)
+    script.step([take], {required: i32(2)})
+    script.step(targets=[put], feeds={gradient: ramp([3, 2]), local: i64(0)})
+    script.step([count])
+    script.step(targets=[to], feeds={local: i64(7)})
+    script.step(targets=[put], feeds={gradient: ramp([3, 2]), local: i64(6)})
+    script.step(targets=[put], feeds={gradient: ramp([1, 2]), local: i64(7)})
+    script.step([count])
+    script.step([take], {required: i32(1)})
+    script.write()
+
+
+def sparse_accumulator(reduction):
+    """Each row is divided by the number of gradients that have it."""
+    script = Script(f"graphs/accumulator_sparse_{reduction.lower()}")
+    with script.graph.as_default():
+        rows, numbers, shape = (tf.placeholder(tf.float32, [None, 2], "rows"), tf.placeholder(tf.int64, [None], "numbers"),
+                                tf.placeholder(tf.int64, [2], "shape"))
+        local, required = tf.placeholder(tf.int64, [], "local"), tf.placeholder(tf.int32, [], "required")
+        handle = apply("SparseConditionalAccumulator", dtype=tf.float32, shape=[9, 2], shared_name="rows", reduction_type=reduction,
+                       name="accumulator").outputs[0]
+        put, put_unknown = (apply("SparseAccumulatorApplyGradient", handle=handle, local_step=local, gradient_indices=numbers,
+                                  gradient_values=rows, gradient_shape=shape, has_known_shape=known) for known in (True, False))
+        take = list(apply("SparseAccumulatorTakeGradient", handle=handle, num_required=required, dtype=tf.float32, name="take").outputs)
+        count = apply("AccumulatorNumAccumulated", handle=handle, name="count").outputs[0]
+    script.step(targets=[put], feeds={numbers: i64([1, 4]), rows: ramp([2, 2]), shape: i64([9, 2]), local: i64(0)})
+    script.step(targets=[put], feeds={numbers: i64([0, 4, 8]), rows: 10 * ramp([3, 2]), shape: i64([9, 2]), local: i64(0)})
+    script.step(targets=[put_unknown], feeds={numbers: i64([4]), rows: 100 * ramp([1, 2]), shape: i64([0, 0]), local: i64(0)})
+    script.step(targets=[put], feeds={numbers: i64([4]), rows: ramp([1, 2]), shape: i64([9, 3]), local: i64(0)}, fails=True)
+    script.step([count])
+    script.step(take, {required: i32(3)})
+    script.step(targets=[put], feeds={numbers: i64([1]), rows: ramp([1, 2]), shape: i64([9, 2]), local: i64(0)})
+    script.step([count])
+    script.step(targets=[put], feeds={numbers: i64([1]), rows: ramp([1, 2]), shape: i64([9, 2]), local: i64(1)})
+    script.step(take, {required: i32(1)})
+    script.write()
+
+
+def accumulators():
+    for reduction in ("MEAN", "SUM"):
+        for form in ("", "Resource"):
+            dense_accumulator(form, reduction)
+        sparse_accumulator(reduction)
+
+
+GRAPHS = (queues, other_queues, accumulators)

@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "messages/schemas/accumulator.capnp.h"
 #include "messages/schemas/checkpoint.capnp.h"
 #include "messages/schemas/executor.capnp.h"
 #include "messages/schemas/graph.capnp.h"
@@ -47,7 +48,9 @@ BOOST_AUTO_TEST_CASE(every_message_can_be_received) {
   check_each<StepExecuted, TensorsArrived, TakeTensor, TensorTaken>();
   check_each<GroupChanged, Release, Released, Update, Updated, Assign, Read, ReadDone>();
   check_each<Enqueue, EnqueueMany, Enqueued, Dequeue, DequeueMany, Dequeued, CloseQueue, QueueClosed,
-             CancelAttempts, GetQueueSize, QueueSize>();
+             CancelAttempts, BatchSeparated, GetQueueSize, QueueSize>();
+  check_each<ApplyGradient, GradientApplied, TakeGradient, GradientTaken, SetGlobalStep, GlobalStepSet,
+             CancelTakes, GradientAdded, GetAccumulated, Accumulated>();
   check_each<PushGradient, Committed, CancelPushes, MeanComputed>();
   check_each<SaveCheckpoint, CheckpointSaved, RestoreCheckpoint, CheckpointRestored, SaveShard, ShardSaved,
              ReadShards, ShardsRead, ApplyShards, ShardsApplied, DropShards, FilesDone>();

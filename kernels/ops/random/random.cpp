@@ -172,6 +172,7 @@ void compute_uniform_int(const RandomUniformIntArguments& arguments, DeviceConte
 /// Fisher and Yates: position i is exchanged with one of the positions i .. n-1.
 void compute_shuffle(const RandomShuffleArguments& arguments, DeviceContext& device) {
   const auto& [value, output, philox, rows, row] = arguments;
+  if (output.elements() == 0) return;
   std::vector<int64_t> order(rows);
   std::iota(order.begin(), order.end(), int64_t{0});
   for (size_t i = 0; i + 1 < rows; ++i)

@@ -335,6 +335,34 @@ void add_queues(OpCases& cases) {
   }
 }
 
+void add_accumulators(OpCases& cases) {
+  const std::string test = "actors/accumulator_steps_test.cpp";
+  const Tensor step = Tensor::scalar<int64_t>(0), gradient = Tensor::vector<float>({1, 2});
+  const Attributes dtype = {{"dtype", DType::Float}};
+  const Attributes made = {{"dtype", DType::Float}, {"shape", PartialShape{2}}};
+  for (const std::string prefix : {"", "Resource"}) {
+    cases.served(prefix + "ConditionalAccumulator", {}, made, "[]", test);
+    cases.bad(prefix + "ConditionalAccumulator", {}, dtype, "shape");
+    cases.served(prefix + "AccumulatorApplyGradient", {handle(), step, gradient}, {}, "", test);
+    cases.bad(prefix + "AccumulatorApplyGradient", {handle(), ints({0}), gradient}, {}, "local_step");
+    cases.served(prefix + "AccumulatorTakeGradient", {handle(), int_scalar(1)}, dtype, "?", test);
+    cases.bad(prefix + "AccumulatorTakeGradient", {handle(), ints({1})}, dtype, "[1]");
+    cases.served(prefix + "AccumulatorSetGlobalStep", {handle(), step}, {}, "", test);
+    cases.bad(prefix + "AccumulatorSetGlobalStep", {handle(), Tensor::vector<int64_t>({1})}, {}, "[1]");
+    cases.served(prefix + "AccumulatorNumAccumulated", {handle()}, {}, "[]", test);
+    cases.bad(prefix + "AccumulatorNumAccumulated", {}, {}, "takes 1 inputs, got 0");
+  }
+  cases.served("SparseConditionalAccumulator", {}, made, "[]", test);
+  cases.bad("SparseConditionalAccumulator", {}, dtype, "shape");
+  const Tensor numbers = Tensor::vector<int64_t>({0, 3});
+  cases.served("SparseAccumulatorApplyGradient", {handle(), step, numbers, gradient, numbers},
+               {{"has_known_shape", false}}, "", test);
+  cases.bad("SparseAccumulatorApplyGradient", {handle(), step, numbers, gradient, numbers}, {},
+            "has_known_shape");
+  cases.served("SparseAccumulatorTakeGradient", {handle(), int_scalar(1)}, dtype, "? ? ?", test);
+  cases.bad("SparseAccumulatorTakeGradient", {handle(), ints({1})}, dtype, "[1]");
+}
+
 void add_replicas(OpCases& cases) {
   const Tensor round = Tensor::scalar<int64_t>(0), samples = Tensor::scalar<int64_t>(8);
   const Attributes attrs = {{"N", int64_t{1}},
@@ -364,6 +392,7 @@ void add_state_cases(OpCases& cases) {
   add_list_users(cases, "golden/list_graphs.py");
   add_variables(cases);
   add_queues(cases);
+  add_accumulators(cases);
   add_replicas(cases);
 }
 
