@@ -6,6 +6,7 @@ find_package(dnnl CONFIG REQUIRED)       # kernels
 find_package(hwy CONFIG REQUIRED)
 find_package(Eigen3 CONFIG REQUIRED)
 find_package(ZLIB REQUIRED)
+find_library(RE2_LIBRARY re2 REQUIRED)
 find_package(CAF 0.17.6 REQUIRED)        # actors
 find_package(Boost 1.74 REQUIRED)
 find_package(OpenSSL REQUIRED)

@@ -5,9 +5,11 @@ The values were made with TensorFlow 2.21.0 (its CPU kernels in graph mode, noth
 
 A case of a dtype for which TensorFlow has no kernel is left out. Each file of cases has a file of values, one item a line:
   case OP [close R A]      attr NAME VALUE      in DTYPE[DIMS] VALUES      out DTYPE[DIMS] VALUES      fails      # why
-Values are separated by spaces: shortest decimals, re,im for complex, 0 or 1 for bool, strings percent-encoded ("" is %).
+Values are separated by spaces: shortest decimals, re,im for complex, 0 or 1 for bool, strings percent-encoded ("" is %; of attributes only spaces, % and
+what is not ASCII).
 """
 import pathlib
+import string
 import sys
 import urllib.parse
 
@@ -18,6 +20,7 @@ from op_cases import cases_of
 from op_families import MODULES
 from reference import BFLOAT16, Missing, kind, tensorflow_outputs, tf
 
+PLAIN = "".join(set(string.punctuation) - {"%"})  # of the text of attributes, which has its spaces percent-encoded
 NAMES = {"float32": "float", "float64": "double", "float16": "half"}
 
 
@@ -40,7 +43,7 @@ def encoded(value):
 
 
 def tensor(value):
-    value = numpy.asarray(value)
+    value = numpy.asarray(value, dtype=object if isinstance(value, (bytes, str)) else None)
     name = NAMES.get(kind(value).name, kind(value).name)
     dims = ",".join(map(str, value.shape))
     show = encoded if value.dtype == object else number
@@ -58,6 +61,8 @@ def attribute(value):
         return encoded(value)
     if isinstance(value, tf.DType) or (isinstance(value, type) and issubclass(value, numpy.generic)):
         return NAMES.get(tf.as_dtype(value).name, tf.as_dtype(value).name)
+    if isinstance(value, str):
+        return urllib.parse.quote(value, safe=PLAIN)
     return str(value)
 
 

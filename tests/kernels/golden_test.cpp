@@ -58,7 +58,7 @@ AttrValue attribute(const std::string& op, std::string_view name, std::string_vi
     case AttrKind::Int: return number<int64_t>(text);
     case AttrKind::Float: return number<float>(text);
     case AttrKind::Bool: return text == "1";
-    case AttrKind::String: return std::string(text);
+    case AttrKind::String: return string_from_text(text);
     case AttrKind::Type: return value_or_throw(dtype_from_name(text));
     case AttrKind::Shape: return shape(text);
     case AttrKind::Ints: return numbers<int64_t>(text);

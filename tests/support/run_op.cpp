@@ -69,7 +69,9 @@ bool has_counted_entries(const std::string& op) {
                                                  "SparseSparseMaximum",
                                                  "SparseSparseMinimum",
                                                  "SparseSplit",
-                                                 "SparseToSparseSetOperation"};
+                                                 "SparseToSparseSetOperation",
+                                                 "StringSplit",
+                                                 "StringSplitV2"};
   return ops.contains(op);
 }
 

@@ -19,18 +19,6 @@
 namespace troupe {
 namespace {
 
-Status unsorted_shape(ShapeContext& context) {
-  TROUPE_RETURN_IF_FAILED(context.with_rank(2, 0).status());
-  const PartialShape &data = context.input(0), &ids = context.input(1);
-  if (!data.known_rank() || !ids.known_rank()) return {};
-  TROUPE_ASSIGN(const Dims row, row_dims(data.dims(), ids.dims(), "data", "segment_ids"));
-  const int64_t segments = constant_integer(context, 2).value_or(unknown_dim);
-  if (segments < unknown_dim)
-    return invalid_argument("num_segments is " + std::to_string(segments) + "; it must not be negative");
-  context.set_output(0, partial(row.with(0, segments)));
-  return {};
-}
-
 /// Returns the greatest finite number.
 template <class T>
 T greatest() {
@@ -162,7 +150,7 @@ void add_segments(OpLibrary& library, const std::string& kind, const char* types
                  .attr("Tindices: {int32, int64}")
                  .attr("Tnumsegments: {int32, int64} = int32")
                  .constructor("unsorted_segment_" + lower + "(data, segment_ids, num_segments)")
-                 .shape(unsorted_shape)
+                 .shape(unsorted_segments_shape)
                  .gradient(gradient));
   library.kernel(
       cpu_kernel("UnsortedSegment" + kind, check_unsorted_segments, compute_unsorted_segments<Function, List>)
@@ -170,6 +158,18 @@ void add_segments(OpLibrary& library, const std::string& kind, const char* types
 }
 
 }  // namespace
+
+Status unsorted_segments_shape(ShapeContext& context) {
+  TROUPE_RETURN_IF_FAILED(context.with_rank(2, 0).status());
+  const PartialShape &data = context.input(0), &ids = context.input(1);
+  if (!data.known_rank() || !ids.known_rank()) return {};
+  TROUPE_ASSIGN(const Dims row, row_dims(data.dims(), ids.dims(), "data", "segment_ids"));
+  const int64_t segments = constant_integer(context, 2).value_or(unknown_dim);
+  if (segments < unknown_dim)
+    return invalid_argument("num_segments is " + std::to_string(segments) + "; it must not be negative");
+  context.set_output(0, partial(row.with(0, segments)));
+  return {};
+}
 
 Status check_below(const Dims& ids, const Shape& shape, int64_t segments) {
   const auto found = std::ranges::find_if(ids, [&](int64_t id) { return id >= segments; });

@@ -16,6 +16,9 @@ struct UnsortedSegmentsArguments {
   size_t row;                 ///< the number of elements of a row
 };
 
+/// The shape function: of inputs data, segment_ids and num_segments.
+Status unsorted_segments_shape(ShapeContext& context);
+
 /// Fails with InvalidArgument if the shape of data does not begin with that of segment_ids, or num_segments is negative.
 Result<UnsortedSegmentsArguments> check_unsorted_segments(KernelContext& context);
 

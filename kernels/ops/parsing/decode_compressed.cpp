@@ -8,7 +8,7 @@
 
 #include "kernels/core/arguments.h"
 #include "kernels/core/checked_kernel.h"
-#include "kernels/ops/parsing/each_string.h"
+#include "kernels/loops/each_string.h"
 
 namespace troupe {
 namespace {
@@ -108,7 +108,7 @@ Status compute_decode_compressed(const DecompressArguments& arguments, DeviceCon
   size_t bytes = 0;
   for (const std::string& one : strings) bytes += one.size();
   const size_t cost = byte_cost * (bytes / std::max<size_t>(strings.size(), 1));
-  return parsing::for_each_string(device.pool(), strings.size(), cost, [&](size_t i) {
+  return for_each_string(device.pool(), strings.size(), cost, [&](size_t i) {
     const Status status = decompress(strings[i], arguments.compression, output[i]);
     return status.ok() ? status : Status(status.code(), "string " + std::to_string(i) + ": " + status.text());
   });

@@ -2,7 +2,7 @@
 // shape of `records`. Fields are separated by `field_delim`, one character. With `use_quote_delim` a field may stand in double
 // quotes, may then hold delimiters and line breaks, and two quotes in it are one. A field that is empty or `na_value` is the
 // default of its column, a scalar or a vector of one element; of a column whose default has no elements it is an error.
-// `select_cols`, ascending, are the columns that are returned; without it all are. Numbers are as in number_text.h.
+// `select_cols`, ascending, are the columns that are returned; without it all are. Numbers are as in kernels/core/text.h.
 // InvalidArgument, naming record and field, for another number of fields, text that is no number, and quotes or line breaks where
 // they may not be.
 // Source of the grammar: tensorflow/core/kernels/decode_csv_op.cc.
@@ -10,9 +10,9 @@
 
 #include "kernels/core/arguments.h"
 #include "kernels/core/checked_kernel.h"
+#include "kernels/core/text.h"
 #include "kernels/core/type_dispatch.h"
-#include "kernels/ops/parsing/each_string.h"
-#include "kernels/ops/parsing/number_text.h"
+#include "kernels/loops/each_string.h"
 
 namespace troupe {
 namespace {
@@ -162,7 +162,7 @@ Status write_field(std::string_view field, const Tensor& fallback, std::string_v
         status = invalid_argument("is missing and has no default");
     } else if constexpr (std::is_same_v<T, std::string>) {
       to.assign(field);
-    } else if (!parsing::parse_number(field, to)) {
+    } else if (!parse_number(field, to)) {
       status = invalid_argument("is \"" + std::string(field) + "\", no number of type " +
                                 std::string(name(output.dtype())));
     }
@@ -203,8 +203,8 @@ Status compute_decode_csv(const DecodeCsvArguments& arguments, DeviceContext& de
   for (const std::string& record : arguments.records) bytes += record.size();
   const size_t cost =
       bytes / std::max<size_t>(arguments.records.size(), 1) * 8 + field_cost * arguments.outputs.size();
-  return parsing::for_each_string(device.pool(), arguments.records.size(), cost,
-                                  [&](size_t record) { return decode_record(arguments, record); });
+  return for_each_string(device.pool(), arguments.records.size(), cost,
+                         [&](size_t record) { return decode_record(arguments, record); });
 }
 
 }  // namespace

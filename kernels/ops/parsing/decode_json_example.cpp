@@ -11,8 +11,8 @@
 
 #include "kernels/core/arguments.h"
 #include "kernels/core/checked_kernel.h"
-#include "kernels/ops/parsing/each_string.h"
-#include "kernels/ops/parsing/number_text.h"
+#include "kernels/core/text.h"
+#include "kernels/loops/each_string.h"
 #include "messages/protobuf/fields.h"
 
 namespace troupe {
@@ -139,9 +139,9 @@ class ExampleWriter {
     int64_t integer = 0;
     float real = 0;
     if (list_ == Ints)
-      return parsing::parse_number(text, integer) ? number(0, integer) : fail("a string that is no int64");
-    const bool is_number = parsing::parse_number(text, real) && (std::isfinite(real) || text == "NaN" ||
-                                                                 text == "Infinity" || text == "-Infinity");
+      return parse_number(text, integer) ? number(0, integer) : fail("a string that is no int64");
+    const bool is_number = parse_number(text, real) && (std::isfinite(real) || text == "NaN" ||
+                                                        text == "Infinity" || text == "-Infinity");
     if (!is_number) return fail("a string that is no float");
     protobuf::append_fixed_field(elements_, Value, real);
     return true;
@@ -218,7 +218,7 @@ Status compute_decode_json(const JsonArguments& arguments, DeviceContext& device
   size_t bytes = 0;
   for (const std::string& text : texts) bytes += text.size();
   const size_t cost = byte_cost * (bytes / std::max<size_t>(texts.size(), 1));
-  return parsing::for_each_string(device.pool(), texts.size(), cost, [&](size_t i) {
+  return for_each_string(device.pool(), texts.size(), cost, [&](size_t i) {
     ExampleWriter writer(output[i]);
     if (nlohmann::json::sax_parse(texts[i], &writer)) return Status{};
     return invalid_argument("string " + std::to_string(i) + ": " + writer.failure());

@@ -7,7 +7,7 @@
 #include "kernels/core/arguments.h"
 #include "kernels/core/checked_kernel.h"
 #include "kernels/core/type_dispatch.h"
-#include "kernels/ops/parsing/each_string.h"
+#include "kernels/loops/each_string.h"
 #include "kernels/ops/parsing/example_values.h"
 
 namespace troupe::parsing {

@@ -30,6 +30,7 @@ const OpCases& all_cases() {
     add_sparse_layout_cases(result);
     add_special_cases(result);
     add_state_cases(result);
+    add_string_cases(result);
     return result;
   }();
   return cases;

@@ -6,7 +6,7 @@
 #include "kernels/core/parallel.h"
 #include "messages/values/status.h"
 
-namespace troupe::parsing {
+namespace troupe {
 
 /// Calls work(i) for i < count on the pool and returns the failure of the first i that fails; later ones of its block are left out.
 /// The failure is the same for any number of threads. `cost` is that of one call, in bytes moved.
@@ -28,4 +28,4 @@ Status for_each_string(Pool& pool, size_t count, size_t cost, const Work& work) 
   return failure;
 }
 
-}  // namespace troupe::parsing
+}  // namespace troupe

@@ -1,20 +1,12 @@
-#include "kernels/ops/parsing/number_text.h"
+#include "kernels/core/text.h"
 
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <limits>
 
-namespace troupe::parsing {
+namespace troupe {
 namespace {
-
-bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
-
-std::string_view without_spaces(std::string_view text) {
-  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
-  return text;
-}
 
 bool starts_with_sign(std::string_view text) { return text.starts_with('-') || text.starts_with('+'); }
 
@@ -27,7 +19,7 @@ bool take_sign(std::string_view& text) {
 
 template <class T>
 bool parse_integer(std::string_view text, T& value) {
-  text = without_spaces(text);
+  text = stripped(text);
   if (text.starts_with('+')) {
     text.remove_prefix(1);
     if (starts_with_sign(text)) return false;
@@ -59,7 +51,7 @@ bool is_large(std::string_view number, bool is_hex) {
 
 template <class T>
 bool parse_float(std::string_view text, T& value) {
-  text = without_spaces(text);
+  text = stripped(text);
   const bool is_negative = take_sign(text);
   const bool is_hex = text.size() > 2 && text[0] == '0' && (text[1] | 0x20) == 'x';
   if (is_hex) text.remove_prefix(2);
@@ -76,9 +68,32 @@ bool parse_float(std::string_view text, T& value) {
 
 }  // namespace
 
+std::string_view stripped(std::string_view text) {
+  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+std::string quoted(std::string_view text) {
+  constexpr size_t most = 64;
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string result = "'";
+  for (const char c : text.substr(0, most)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x20 && byte < 0x7F)
+      result += c;
+    else
+      result.append("\\x").append(1, digits[byte >> 4]).append(1, digits[byte & 15]);
+  }
+  if (text.size() <= most) return result.append("'");
+  return result.append("...' of ").append(std::to_string(text.size())).append(" bytes");
+}
+
 bool parse_number(std::string_view text, int32_t& value) { return parse_integer(text, value); }
 bool parse_number(std::string_view text, int64_t& value) { return parse_integer(text, value); }
+bool parse_number(std::string_view text, uint32_t& value) { return parse_integer(text, value); }
+bool parse_number(std::string_view text, uint64_t& value) { return parse_integer(text, value); }
 bool parse_number(std::string_view text, float& value) { return parse_float(text, value); }
 bool parse_number(std::string_view text, double& value) { return parse_float(text, value); }
 
-}  // namespace troupe::parsing
+}  // namespace troupe
