@@ -240,4 +240,70 @@ def patterns():
         case("StaticRegexReplace", lines, pattern="a", rewrite=rewrite, ours="fails", why=why)
 
 
-FAMILIES = (joins, splits, letters, parts, numbers, shown_numbers, hashes, base64, patterns)
+def ngrams():
+    op, words = "StringNGrams", text(list("abcdef") + [LONG])
+    plain = dict(separator="|", left_pad="<", right_pad=">>", preserve_short_sequences=False)
+    for widths, pads, short in itertools.product(([1], [2], [3, 2], [5], []), (-1, 0, 1, 9), (False, True)):
+        for splits in ([0, 3, 7], [0, 0, 1, 1, 7, 7]):
+            if widths or pads >= 0 or not short:
+                case(op, words, i64(splits), **{**plain, "preserve_short_sequences": short}, ngram_widths=widths, pad_width=pads)
+    case(op, words, i64([0, 7]), **{**plain, "preserve_short_sequences": True}, ngram_widths=[9], pad_width=2)
+    case(op, words, i32([0, 2, 7]), **{**plain, "separator": ""}, ngram_widths=[2], pad_width=0)
+    for splits in ([0], []):
+        case(op, text([]), i64(splits), **plain, ngram_widths=[2], pad_width=-1)
+    for splits in ([1, 7], [0, 3], [0, 8], [-1, 7], [0, 5, 3, 7], [7], 0, [[0, 7]]):
+        case(op, words, i64(splits), **plain, ngram_widths=[2], pad_width=-1, fails=True)
+    for widths in ([0], [2, -1]):
+        case(op, words, i64([0, 7]), **plain, ngram_widths=widths, pad_width=0, fails=True)
+
+
+def formats():
+    op = "StringFormat"
+    arrays = [f32(1), f32([1.5, 2, 1e10, 1e-7, 0.1, NAN, INF, -INF, -0.0]), f64([1 / 3, 0.1, 1e300]), f32([1 / 3, 16777216, 1e38]),
+              boolean([True, False]), text(["a\n", "b\"c", "h\u00e9\\'\t"]), text(b"\xff\x01'"), i32(numpy.arange(24).reshape(2, 3, 4)),
+              i64(numpy.arange(10)), zeros([0]), zeros([2, 0]), zeros([3, 0, 2]), u8([1, 255]), numpy.array([1.1, 65504], numpy.float16),
+              i32(numpy.arange(20).reshape(10, 2)), zeros([1, 2, 2, 1])]
+    for array, summarize in itertools.product(arrays, (-1, 0, 1, 3)):
+        differs = dict(ours=[text("<[ ...]>")], why="TensorFlow shows no brackets of bools alone") if array.dtype == bool and summarize == 0 else {}
+        case(op, [array], template="<%s>", summarize=summarize, **differs)
+    case(op, [], template="none")
+    case(op, [i32(1), text("a")], template="{}, {}", placeholder="{}")
+    case(op, [i32(1)])
+    for template in ("none", "%s%s"):
+        case(op, [i32(1)], template=template, fails=True)
+
+
+def column(values, rows, size=2):
+    """A sparse matrix whose rows have so many values each."""
+    return [[i, k] for i, count in enumerate(rows) for k in range(count)], values, [len(rows), size]
+
+
+def cross(op, columns, dense, *more, **attrs):
+    indices = [i64(numpy.array(one[0]).reshape(-1, 2)) for one in columns]
+    case(op, indices, [one[1] for one in columns], [i64(one[2]) for one in columns], dense, *more, **attrs)
+
+
+def crosses():
+    words, numbers = column(text(["a", "b", "c"]), [2, 1]), column(i64([-5, 1 << 40, 7]), [1, 2])
+    none, gaps = column(text([]), [0, 0]), column(text(["x", LONG]), [0, 2])
+    dense_words, dense_numbers = text([["p", "q"], ["r", ""]]), i64([[1], [-2]])
+    inputs = [([words, numbers], []), ([words], []), ([numbers, gaps, words], []), ([words, none], []), ([], [dense_words, dense_numbers]),
+              ([words], [dense_numbers, dense_words]), ([gaps, numbers], [dense_words]), ([], [text([["a"], ["b"], ["c"]])]),
+              ([words], [numpy.zeros([2, 0], numpy.int64)])]
+    for columns, dense in inputs:
+        hashed = dict(hashed_output=True, out_type=tf.int64, internal_type=tf.int64)
+        cross("SparseCross", columns, dense, num_buckets=0, hash_key=956888297470, **hashed)
+        cross("SparseCross", columns, dense, num_buckets=100, hash_key=-1, **hashed)
+        cross("SparseCross", columns, dense, hashed_output=False, num_buckets=0, hash_key=1, out_type=tf.string, internal_type=tf.int64)
+        cross("SparseCrossV2", columns, dense, text("-"))
+    wrong = [([column(text(["a", "b"]), [2])], [dense_words]), ([words, column(text(["a"]), [1])], []), ([], [text(["a"])]),
+             ([], [dense_words, text([["a"]])]), ([([[0, 0]], text(["a", "b"]), [2, 2])], []), ([([[0, 0]], text(["a"]), [2])], [])]
+    for columns, dense in wrong:
+        cross("SparseCrossV2", columns, dense, text("-"), fails=True)
+    why = "rows that do not ascend are an error; TensorFlow leaves them out"
+    for unordered in ([[1, 0], [0, 0]], [[0, 0], [2, 0]]):
+        cross("SparseCrossV2", [(unordered, text(["a", "b"]), [2, 2])], [], text("-"), ours="fails", why=why)
+    cross("SparseCrossV2", [words], [], text(["-"]), fails=True)
+
+
+FAMILIES = (joins, splits, letters, parts, numbers, shown_numbers, hashes, base64, patterns, ngrams, formats, crosses)

@@ -62,6 +62,8 @@ bool has_counted_entries(const std::string& op) {
                                                  "ParseSingleExample",
                                                  "ParseSingleSequenceExample",
                                                  "SparseAdd",
+                                                 "SparseCross",
+                                                 "SparseCrossV2",
                                                  "SparseFillEmptyRows",
                                                  "SparseReduceMaxSparse",
                                                  "SparseReduceSumSparse",
@@ -70,6 +72,7 @@ bool has_counted_entries(const std::string& op) {
                                                  "SparseSparseMinimum",
                                                  "SparseSplit",
                                                  "SparseToSparseSetOperation",
+                                                 "StringNGrams",
                                                  "StringSplit",
                                                  "StringSplitV2"};
   return ops.contains(op);

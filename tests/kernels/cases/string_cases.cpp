@@ -215,6 +215,85 @@ void add_regex_cases(OpCases& cases) {
   cases.bad("RegexReplace", {few_words(), pattern, strings({"a"})}, {}, "rewrite of shape [1] has rank 1");
 }
 
+void add_ngrams_cases(OpCases& cases) {
+  const char* const op = "StringNGrams";
+  const auto attrs = [](std::vector<int64_t> widths, int64_t pads, bool short_ones) {
+    Attributes all{{"separator", " "}, {"left_pad", "<"}, {"right_pad", ">"}, {"pad_width", pads}};
+    all.set("ngram_widths", std::move(widths));
+    all.set("preserve_short_sequences", short_ones);
+    return all;
+  };
+  const Tensor words = few_words(), many = many_words().reshaped(Shape{9003}), whole = longs({0, 5});
+  cases.good_in_every_type(op, {words, ints({0, 2, 5})}, attrs({2, 3}, -1, false));
+  for (const bool short_ones : {false, true}) {
+    cases.good(op, {many, longs({0, 3, 3, 4000, 9003})}, attrs({1, 4}, 2, short_ones));
+    cases.good(op, {words, whole}, attrs({7}, 0, short_ones));
+    cases.good(op, {strings({}), longs({0})}, attrs({2}, -1, short_ones));
+  }
+  cases.good(op, {words, whole}, attrs({}, -1, true));
+  cases.bad(op, {words, whole}, attrs({2, 0}, 0, false), "ngram_widths has 0");
+  cases.bad(op, {words, whole}, attrs({INT64_MAX}, 0, false), "ngram_widths has");
+  cases.bad(op, {word("a"), longs({0, 1})}, attrs({2}, 0, false), "data of shape [] has rank 0, expected 1");
+  cases.bad(op, {words, longs({0, 4})}, attrs({2}, 0, false), "data_splits begins with 0 and ends with 4");
+  cases.bad(op, {words, longs({})}, attrs({2}, 0, false), "data_splits is empty");
+  cases.bad(op, {words, longs({0, 4, 3, 5})}, attrs({2}, 0, false), "data_splits[2] = 3 is less than 4");
+  cases.bad(op, {words, whole}, attrs({int64_t{1} << 30}, -1, false), "may take more than",
+            Code::ResourceExhausted);
+  cases.bad(op, {words, whole}, attrs({}, INT64_MAX, true), "may take more than", Code::ResourceExhausted);
+}
+
+void add_format_cases(OpCases& cases) {
+  const char* const op = "StringFormat";
+  const Tensor words = few_words();
+  cases.good(op, {words, filled(Shape{2, 3, 5}), int_scalar(7)}, {{"template", "a %s b %s c %s"}});
+  cases.good(op, {large(Shape{3001, 3})}, {{"template", "%s"}, {"summarize", int64_t{-1}}});
+  cases.good(op, {filled(Shape{0, 3})}, {{"template", "{}"}, {"placeholder", "{}"}});
+  cases.bad(op, {words}, {{"template", "a"}}, "template has 0 placeholders for 1 inputs");
+  cases.bad(op, {words}, {{"placeholder", ""}}, "placeholder is empty");
+}
+
+/// Adds samples for a column of words, as a sparse matrix, and one of numbers, as a dense one. `more` inputs come behind them.
+void add_cross_cases(OpCases& cases, const char* op, const Attributes& attrs,
+                     const std::vector<Tensor>& more) {
+  const auto with_more = [&](std::vector<Tensor> inputs) {
+    inputs.insert(inputs.end(), more.begin(), more.end());
+    return inputs;
+  };
+  const auto good = [&](std::vector<Tensor> inputs) { cases.good(op, with_more(std::move(inputs)), attrs); };
+  const auto bad = [&](std::vector<Tensor> inputs, const char* text) {
+    cases.bad(op, with_more(std::move(inputs)), attrs, text);
+  };
+  const Tensor words = strings({"a", "b", "c"}), shape = longs({3, 4});
+  const Tensor indices = pairs({0, 0, 0, 1, 2, 0}), dense = pairs({1, 2, 3, 4, 5, 6});
+  good({indices, words, shape, dense});
+  good({pairs({}), strings({}), longs({0, 0}), pairs({})});
+  good({indices, words, shape, value_or_throw(Tensor::allocate(DType::Int64, Shape{3, 0}))});
+  good({indices, words, shape, longs({1, 2, 3}).reshaped(Shape{3, 1})});
+  bad({pairs({0, 0, 2, 0, 1, 0}), words, shape, dense}, "indices[2,0] = 1 is not in [2, 3)");
+  bad({pairs({0, 0, 2, 0, 3, 0}), words, shape, dense}, "indices[2,0] = 3 is not in [2, 3)");
+  bad({pairs({-1, 0, 2, 0, 2, 0}), words, shape, dense}, "indices[0,0] = -1 is not in [0, 3)");
+  bad({indices, words, longs({4, 4}), dense}, "there are 3 rows; the matrices before have 4");
+  bad({indices, words, longs({3}), dense}, "");
+  bad({indices, words, shape, longs({1})}, "dense_inputs of shape [1] has rank 1, expected 2");
+  bad({indices, words, shape, Tensor::scalar<int64_t>(1)}, "has rank 0, expected 2");
+}
+
+void add_cross_cases(OpCases& cases) {
+  Attributes types{{"N", int64_t{1}}};
+  types.set("sparse_types", std::vector<DType>{DType::String});
+  types.set("dense_types", std::vector<DType>{DType::Int64});
+  add_cross_cases(cases, "SparseCrossV2", types, {word("-")});
+  Attributes attrs = types;
+  attrs.set("num_buckets", int64_t{0});
+  attrs.set("hash_key", int64_t{5});
+  for (const DType type : {DType::String, DType::Int64}) {
+    attrs.set("out_type", type);
+    attrs.set("hashed_output", type == DType::Int64);
+    attrs.set("internal_type", type);
+    add_cross_cases(cases, "SparseCross", attrs, {});
+  }
+}
+
 }  // namespace
 
 void add_string_cases(OpCases& cases) {
@@ -226,6 +305,9 @@ void add_string_cases(OpCases& cases) {
   add_hash_cases(cases);
   add_base64_cases(cases);
   add_regex_cases(cases);
+  add_ngrams_cases(cases);
+  add_format_cases(cases);
+  add_cross_cases(cases);
 }
 
 }  // namespace troupe::test
