@@ -51,7 +51,7 @@ class Arrays:
 def nested(strings):
     if isinstance(strings, list):
         return [nested(one) for one in strings]
-    return strings.decode("latin-1") if isinstance(strings, bytes) else strings
+    return (strings if isinstance(strings, bytes) else strings.encode()).decode("latin-1")
 
 
 def without_devices(definition):
