@@ -18,7 +18,7 @@ namespace troupe {
 
 class TensorArray final : public StepObject {
  public:
-  static constexpr int64_t max_elements = 1 << 24;
+  static constexpr int64_t max_elements = 1 << 22;
 
   struct Options {
     DType dtype = DType::Invalid;

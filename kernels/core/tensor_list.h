@@ -12,7 +12,7 @@ namespace troupe {
 
 class TensorList final : public VariantValue {
  public:
-  static constexpr int64_t max_elements = 1 << 24;
+  static constexpr int64_t max_elements = 1 << 22;
   static constexpr int64_t max_levels = 64;  ///< the maximum nesting of lists in lists
 
   DType dtype = DType::Invalid;
