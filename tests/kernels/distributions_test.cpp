@@ -225,6 +225,16 @@ BOOST_AUTO_TEST_CASE(a_learning_sampler_draws_what_it_saw) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_learning_sampler_takes_the_greatest_range) {
+  const auto outputs = value_or_throw(run_op("LearnedUnigramCandidateSampler",
+                                             {Tensor::vector<int64_t>({3, 3}).reshaped(Shape{1, 2})},
+                                             {{"num_true", int64_t{2}},
+                                              {"num_sampled", int64_t{4}},
+                                              {"unique", true},
+                                              {"range_max", std::numeric_limits<int64_t>::max()}}));
+  for (const int64_t candidate : outputs[0].as<int64_t>()) BOOST_TEST(candidate >= 0);
+}
+
 BOOST_AUTO_TEST_CASE(fractional_pools_cover_the_image_with_steps_of_two_sizes) {
   std::set<std::vector<int64_t>> seen;
   for (const bool pseudo_random : {false, true})

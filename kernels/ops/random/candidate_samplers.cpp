@@ -19,6 +19,7 @@
 #include <bit>
 #include <cfloat>
 #include <cmath>
+#include <limits>
 #include <mutex>
 #include <numeric>
 #include <unordered_map>
@@ -118,7 +119,8 @@ class LearningSampler final : public Sampler {
   std::unique_lock<std::mutex> lock() const override { return std::unique_lock(mutex_); }
 
   int64_t draw(Draws& draws) const override {
-    const auto number = static_cast<int64_t>(draws.uniform() * static_cast<double>(total_));
+    const auto scaled = static_cast<int64_t>(draws.uniform() * static_cast<double>(total_));
+    const int64_t number = std::min(scaled, total_ - 1);  // as a double, a large total may be rounded up
     return number < range_ ? number : counted_[counted_at(number - range_)];
   }
 
@@ -131,7 +133,7 @@ class LearningSampler final : public Sampler {
 
   void learn(std::span<const int64_t> classes) const override {
     for (const int64_t category : classes) {
-      if (!is_known(category)) continue;
+      if (!is_known(category) || total_ == std::numeric_limits<int64_t>::max()) continue;
       const auto [at, is_new] = places_.try_emplace(category, counted_.size());
       if (is_new) append(category);
       ++counts_[at->second];
@@ -171,7 +173,7 @@ class LearningSampler final : public Sampler {
   mutable std::vector<int64_t> counted_, counts_;
   /// sums_[i]: of as many counts up to place i - 1 as the lowest bit of i says.
   mutable std::vector<int64_t> sums_{0};
-  mutable int64_t total_;  ///< range_ and all counts
+  mutable int64_t total_;  ///< range_ and all counts; nothing is counted beyond the greatest integer
 };
 
 /// Fails with InvalidArgument unless true_classes is a matrix with num_true columns.
