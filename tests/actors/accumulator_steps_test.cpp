@@ -85,6 +85,22 @@ BOOST_AUTO_TEST_CASE(rows_are_taken_in_order) {
   BOOST_TEST(identical(result[2], Tensor::vector<int64_t>({9, 1})));
 }
 
+BOOST_AUTO_TEST_CASE(rows_of_any_shape_fit_an_accumulator_of_scalars) {
+  const Output accumulator = make("SparseConditionalAccumulator", "any", {{"shape", PartialShape::scalar()}});
+  const Output apply =
+      run("SparseAccumulatorApplyGradient",
+          {accumulator, step(0), constant(Tensor::vector<int64_t>({4})),
+           constant(Tensor::of<float>(Shape{1, 2}, {1, 3})), constant(Tensor::vector<int64_t>({5, 2}))},
+          {{"dtype", DType::Float}, {"has_known_shape", true}});
+  const NodeId taken = g.add("SparseAccumulatorTakeGradient", {accumulator, number(1)}, dtype);
+  Session session = runtime.session(graph);
+  session.run({apply});
+  const auto result = session.run({{taken, 0}, {taken, 1}, {taken, 2}});
+  BOOST_TEST(identical(result[0], Tensor::vector<int64_t>({4})));
+  BOOST_TEST(identical(result[1], Tensor::of<float>(Shape{1, 2}, {1, 3})));
+  BOOST_TEST(identical(result[2], Tensor::vector<int64_t>({-1, 2})));
+}
+
 BOOST_AUTO_TEST_CASE(a_take_that_waits_ends_with_its_step) {
   const Output taken =
       g.add_one("AccumulatorTakeGradient", {make("ConditionalAccumulator", "a"), number(1)}, dtype);

@@ -15,6 +15,8 @@ Result<AccumulatorSpec> accumulator_spec(const Node& handle) {
   spec.dtype = handle.attrs.get<DType>("dtype");
   spec.shape = handle.attrs.get<PartialShape>("shape");
   spec.sparse = handle.type() == "SparseConditionalAccumulator";
+  // A scalar has no rows. As in TensorFlow, this shape lets rows of any shape in.
+  if (spec.sparse && spec.shape.has_rank(0)) spec.shape = PartialShape();
   spec.mean = handle.attrs.get<std::string>("reduction_type") == "MEAN";
   const bool adds = spec.dtype == DType::Half || spec.dtype == DType::BFloat16 ||
                     spec.dtype == DType::Float || spec.dtype == DType::Double;

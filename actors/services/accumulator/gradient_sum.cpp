@@ -125,7 +125,7 @@ class SparseSum final : public GradientSum {
     });
     std::vector<int64_t> numbers;
     for (const auto& [number, place] : places) numbers.push_back(number);
-    dims[0] = spec_.shape.known_rank() && spec_.shape.rank() > 0 ? spec_.shape[0] : unknown_dim;
+    dims[0] = spec_.shape.known_rank() ? spec_.shape[0] : unknown_dim;
     return std::vector{Tensor::vector<int64_t>(std::span<const int64_t>(numbers)), std::move(rows),
                        Tensor::vector<int64_t>(std::span<const int64_t>(dims.data(), dims.size()))};
   }
