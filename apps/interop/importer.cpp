@@ -4,8 +4,8 @@
 #include <charconv>
 
 #include "apps/interop/attr_value.h"
-#include "apps/interop/calls.h"
 #include "apps/interop/dialect.h"
+#include "apps/interop/functions/calls.h"
 #include "apps/interop/parse.h"
 #include "apps/interop/tensor_proto.h"
 #include "graph/build/signature.h"

@@ -1,6 +1,6 @@
 // Importer: adds the nodes of bodies to a graph. Each body is placed at a site: the graph itself, or one call of a function; then
-// the names of its nodes begin with the name of the call. apps/interop/calls.h handles the nodes that call functions. Owned by one
-// import; one thread.
+// the names of its nodes begin with the name of the call. apps/interop/functions/calls.h handles the nodes that call functions.
+// Owned by one import; one thread.
 #pragma once
 
 #include <map>
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "apps/interop/body.h"
-#include "apps/interop/function_library.h"
+#include "apps/interop/functions/function_library.h"
 #include "apps/interop/graph_limits.h"
 #include "graph/build/graph.h"
 

@@ -33,7 +33,9 @@ class UnknownOps {
       names.insert(node.op());
     else
       for (const AttrEntry& attr : node.attr())
-        if (const FunctionDef* callee = library_.find(attr.value().func().name())) called.push_back(callee);
+        for (const std::string_view name : function_names(attr.value()))
+          for (const FunctionDef* callee : {library_.find(name), library_.find_gradient(name)})
+            if (callee) called.push_back(callee);
   }
 
   /// Returns the unknown ops of a function and of all functions that it calls, directly or indirectly. Recursion is allowed.

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "apps/interop/body.h"
-#include "apps/interop/function_library.h"
+#include "apps/interop/functions/function_library.h"
 #include "graph/build/graph.h"
 
 namespace troupe::interop {

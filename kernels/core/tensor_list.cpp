@@ -2,16 +2,9 @@
 
 #include <algorithm>
 
+#include "kernels/core/optional_value.h"
+
 namespace troupe {
-namespace {
-
-int64_t levels_of(const Tensor& element) {
-  if (!element.valid() || element.dtype() != DType::Variant) return 0;
-  const auto list = list_in(element);
-  return list ? (*list)->levels() : 0;
-}
-
-}  // namespace
 
 Status TensorList::check(const Tensor& element) const {
   if (element.dtype() != dtype)
@@ -20,19 +13,19 @@ Status TensorList::check(const Tensor& element) const {
   if (!element_shape.compatible_with(element.shape()))
     return invalid_argument("the element has shape " + element.shape().text() +
                             ", but the elements of the list must have shape " + element_shape.text());
-  if (levels_of(element) >= max_levels)
+  if (nesting_of(element) >= max_levels)
     return invalid_argument("lists in lists can be nested at most " + std::to_string(max_levels) +
                             " levels deep");
   return {};
 }
 
 void TensorList::push(Tensor element) {
-  levels_ = std::max(levels_, levels_of(element) + 1);
+  levels_ = std::max(levels_, nesting_of(element) + 1);
   elements.push_back(std::move(element));
 }
 
 void TensorList::set(size_t index, Tensor element) {
-  levels_ = std::max(levels_, levels_of(element) + 1);
+  levels_ = std::max(levels_, nesting_of(element) + 1);
   elements[index] = std::move(element);
 }
 

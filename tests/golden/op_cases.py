@@ -506,6 +506,7 @@ def choosing():
     case("SelectV2", boolean([True, False]), text(["a"]), text([["b"], ["c"]]))
     case("SelectV2", boolean([True, False]), ramp([3]), ramp([3]), fails=True)
     for dtype in FLOATS:
+        case("Print", mixed([4], dtype), [i32(1)], first_n=0)
         case("CheckNumerics", mixed([4], dtype), message="m")
         for wrong in (NAN, INF, -INF):
             case("CheckNumerics", numpy.array([1, wrong], dtype=dtype), message="m", fails=True)

@@ -68,13 +68,14 @@ COUNTED = ("_gradient_op_type", "_read_only_resource_inputs", "forward_function_
 def functions_in_use(definition):
     """Those of the library that nodes call, in the order of the calls."""
     library = {function.signature.name: function for function in definition.library.function}
+    gradients = {pair.function_name: pair.gradient_func for pair in definition.library.gradient}
     found = {}
 
     def visit(nodes):
         for node in nodes:
             attrs = [node.attr[key] for key in sorted(node.attr)]
             called = [node.op] + [value.func.name for value in attrs] + [func.name for value in attrs for func in value.list.func]
-            for name in called:
+            for name in called + [gradients[name] for name in called if name in gradients]:
                 if name in library and name not in found:
                     found[name] = library[name]
                     visit(library[name].node_def)

@@ -33,7 +33,9 @@ class Stack final : public StepObject {
     const std::lock_guard guard(lock_);
     if (closed_) return invalid_argument("the stack is closed");
     if (tensors_.empty()) return invalid_argument("the stack is empty: there is nothing to pop");
-    if (tensors_.back().dtype() != dtype)
+    // The handle of a TensorArray or another stack is a variant on an edge of dtype resource.
+    const bool is_handle = dtype == DType::Resource && tensors_.back().dtype() == DType::Variant;
+    if (tensors_.back().dtype() != dtype && !is_handle)
       return invalid_argument("the last tensor of the stack is " + tensors_.back().signature() +
                               ", but elem_type is " + std::string(name(dtype)));
     Tensor value = std::move(tensors_.back());

@@ -52,9 +52,9 @@ Status count_values(const HistogramArguments& arguments) {
   const auto bins = arguments.bins.write<Count>();
   const auto low = static_cast<double>(arguments.range.as<T>()[0]);
   const auto high = static_cast<double>(arguments.range.as<T>()[1]);
-  if (!(low < high))
+  if (!(low < high) || !std::isfinite(high - low))
     return invalid_argument("value_range is [" + std::to_string(low) + ", " + std::to_string(high) +
-                            "]; the first element must be less than the second");
+                            "]; the first element must be less than the second, by a finite difference");
   const double step = (high - low) / static_cast<double>(bins.size());
   const auto last = static_cast<double>(bins.size() - 1);
   const auto values = arguments.values.as<T>();

@@ -30,6 +30,7 @@ void set_category(const CategoricalArguments& arguments, size_t row, size_t samp
 /// Draws all samples; `uniform` returns a number in [0, 1) for a row and a sample.
 template <class Uniform>
 void draw_categories(const CategoricalArguments& arguments, Pool& pool, const Uniform& uniform) {
+  if (arguments.samples == 0) return;  // there may be any number of rows
   const size_t cost = 16 * (arguments.classes + 8 * arguments.samples);
   parallel_rows(pool, arguments.rows, cost, [&](size_t begin, size_t end) {
     for (size_t row = begin; row < end; ++row) {

@@ -1,11 +1,12 @@
-// Arithmetic on lists of tensors (kernels/core/tensor_list.h), which gradients of loops need.
-//   ZerosLike(x)      a list of as many elements, zeros of the same shapes
-//   AddN(inputs...)   for lists of equal length: a list of the sums of their elements
-// An element that was never set counts as zero and stays unset. Elements may be lists.
+// Arithmetic on lists of tensors and on optionals (kernels/core), which gradients of loops and branches need.
+//   ZerosLike(x)      a list or optional of as many elements, zeros of the same shapes
+//   AddN(inputs...)   for lists of equal length, or optionals of equally many components: a list or optional of the sums
+// An element that was never set counts as zero and stays unset. Elements may be lists and optionals.
 #include "kernels/ops/state/tensor_list_arithmetic.h"
 
 #include <array>
 
+#include "kernels/core/optional_value.h"
 #include "kernels/core/tensor_list.h"
 #include "kernels/loops/strided_copy.h"
 #include "kernels/loops/sum.h"
@@ -13,21 +14,28 @@
 namespace troupe {
 namespace {
 
-/// Returns a scalar variant that holds this list.
-Result<Tensor> handle_of(std::unique_ptr<TensorList> list, Allocator& allocator) {
+/// Returns a scalar variant that holds this list or optional.
+Result<Tensor> handle_of(Variant value, Allocator& allocator) {
   TROUPE_ASSIGN(Tensor handle, Tensor::allocate(DType::Variant, Shape{}, allocator));
-  handle.write<Variant>()[0] = std::move(list);
+  handle.write<Variant>()[0] = std::move(value);
   return handle;
 }
 
 // ---- ZerosLike
 
-/// Returns a tensor like this one, or a list like this one. Tensors that have to be filled with zeros are added to `zeros`.
+/// Returns a tensor, list or optional like this one. Tensors that have to be filled with zeros are added to `zeros`.
 Result<Tensor> like(const Tensor& tensor, Allocator& memory, std::vector<Tensor>& zeros) {
   if (tensor.dtype() != DType::Variant) {
     TROUPE_ASSIGN(Tensor made, Tensor::allocate(tensor.dtype(), tensor.shape(), memory));
     zeros.push_back(made);
     return made;
+  }
+  if (const OptionalValue* const from = find_optional(tensor)) {
+    std::vector<Tensor> components = from->components;
+    for (Tensor& component : components) {
+      TROUPE_ASSIGN(component, like(component, memory, zeros));
+    }
+    return handle_of(std::make_unique<OptionalValue>(std::move(components)), memory);
   }
   TROUPE_ASSIGN(const TensorList* const from, list_in(tensor));
   auto list = std::make_unique<TensorList>(*from);
@@ -91,8 +99,27 @@ Result<Tensor> sum_of_lists(const Terms& terms, Allocator& memory, std::vector<L
   return handle_of(std::move(sum), memory);
 }
 
+Result<Tensor> sum_of_optionals(const Terms& terms, Allocator& memory, std::vector<ListElementSum>& sums) {
+  std::vector<Tensor> components;
+  const size_t count = find_optional(*terms[0])->components.size();
+  for (const Tensor* const term : terms) {
+    const OptionalValue* const optional = find_optional(*term);
+    if (!optional || optional->components.size() != count)
+      return invalid_argument("an optional of " + std::to_string(count) +
+                              " components can only be added to others with as many");
+  }
+  for (size_t i = 0; i < count; ++i) {
+    Terms parts;
+    for (const Tensor* const term : terms) parts.push_back(&find_optional(*term)->components[i]);
+    TROUPE_ASSIGN(Tensor component, sum_of(std::move(parts), memory, sums));
+    components.push_back(std::move(component));
+  }
+  return handle_of(std::make_unique<OptionalValue>(std::move(components)), memory);
+}
+
 Result<Tensor> sum_of(Terms terms, Allocator& memory, std::vector<ListElementSum>& sums) {
   if (terms.size() == 1) return *terms[0];
+  if (find_optional(*terms[0])) return sum_of_optionals(terms, memory, sums);
   if (terms[0]->dtype() == DType::Variant) return sum_of_lists(terms, memory, sums);
   TROUPE_RETURN_IF_FAILED(check_terms(terms));
   TROUPE_ASSIGN(Tensor sum, Tensor::allocate(terms[0]->dtype(), terms[0]->shape(), memory));

@@ -67,6 +67,15 @@ void add_edges(OpCases& cases) {
 }
 
 void add_checks(OpCases& cases) {
+  const Attributes silent = {{"first_n", int64_t{0}}};
+  cases.good_in_every_type("Print", {sample(), ints({1}), strings({"a"})}, silent);
+  cases.good("Print", {floats(Shape(), {3})}, silent);
+  cases.good("Print", {floats(Shape{0, 2}, {})}, silent);
+  cases.bad("Print", {}, {}, "takes");
+  const Tensor text = strings({"shown by a test\n"}).reshaped(Shape());
+  cases.good("PrintV2", {text}, {{"end", ""}});
+  cases.bad("PrintV2", {strings({"a", "b"})}, {}, "[2]");
+  cases.bad("PrintV2", {text}, {{"output_stream", "file:///tmp/x"}}, "output_stream is 'file:///tmp/x'");
   cases.good("Assert", {bools({}, {true}), sample(), strings({"a"})});
   cases.good("Assert", {bools({}, {true}), floats(Shape{0, 2}, {})}, {{"summarize", int64_t{-1}}});
   const Tensor no = bools({}, {false});

@@ -95,6 +95,9 @@ void add_histogram_cases(OpCases& cases) {
   cases.bad(op, {values, doubles(Shape{2}, {5, 5}), int_scalar(3)}, {},
             "value_range is [5.000000, 5.000000]");
   cases.bad(op, {values, doubles(Shape{2}, {0, NAN}), int_scalar(3)}, {}, "value_range is [0.000000, nan]");
+  cases.bad(op, {values, doubles(Shape{2}, {-INFINITY, 5}), int_scalar(3)}, {}, "value_range is [-inf, 5");
+  cases.bad(op, {values, doubles(Shape{2}, {-1.5e308, 1.5e308}), int_scalar(3)}, {},
+            "by a finite difference");
   cases.bad(op, {doubles(Shape{2}, {1, NAN}), range, int_scalar(3)}, {}, "values[1] is NaN");
   cases.bad(op, {values, range, int_scalar(INT32_MAX)}, {{"dtype", f32}}, "attribute dtype is float");
 }

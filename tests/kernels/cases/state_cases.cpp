@@ -290,6 +290,23 @@ void add_list_users(OpCases& cases, const std::string& test) {
   add("TensorListConcatV2", {list, int_scalar(-1), Tensor::vector<int64_t>({1})}, floats, "? [?]");
 }
 
+void add_optionals(OpCases& cases, const std::string& test) {
+  const Attributes value = {{"output_types", std::vector{f32}},
+                            {"output_shapes", std::vector{PartialShape{2, 3}}}};
+  const Tensor optional = value_or_throw(Tensor::allocate(DType::Variant, Shape{}));
+  cases.served("OptionalFromValue", {sample(), ints({1})}, {}, "[]", test);
+  cases.bad("OptionalFromValue", {}, {}, "Toutput_types");
+  cases.served("OptionalNone", {}, {}, "[]", test);
+  cases.bad("OptionalNone", {sample()}, {}, "takes 0 inputs, got 1");
+  cases.served("OptionalHasValue", {optional}, {}, "[]", test);
+  cases.bad("OptionalHasValue", {optional}, {}, "the input is not an optional");
+  cases.served("OptionalGetValue", {optional}, value, "[2,3]", test);
+  cases.bad("OptionalGetValue", {optional}, value, "the input is not an optional");
+  cases.bad("OptionalGetValue", {optional},
+            {{"output_types", std::vector{f32, f32}}, {"output_shapes", std::vector{PartialShape{2, 3}}}},
+            "output_types has 2 elements and output_shapes 1");
+}
+
 void add_variables(OpCases& cases) {
   const std::string test = "kernels/state_ops_test.cpp";
   for (const char* op : {"VariableV2", "Variable", "VarHandleOp"}) {
@@ -390,6 +407,7 @@ void add_state_cases(OpCases& cases) {
   for (const char* version : {"", "V2", "V3"}) add_tensor_arrays(cases, version);
   add_list_makers(cases, "golden/list_graphs.py");
   add_list_users(cases, "golden/list_graphs.py");
+  add_optionals(cases, "kernels/optionals_test.cpp");
   add_variables(cases);
   add_queues(cases);
   add_accumulators(cases);

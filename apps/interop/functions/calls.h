@@ -1,5 +1,6 @@
 // Calls: replaces a node that calls functions of the file by the nodes of these functions. A plain call becomes the nodes of its
-// function, an If becomes Switches and Merges, and a While becomes a loop. A function without state; used by one import.
+// function, an If or Case becomes Switches and Merges, a While, For or MapDefun becomes a loop, and a SymbolicGradient becomes the
+// nodes of the function and of its gradients. A function without state; used by one import.
 #pragma once
 
 #include "apps/interop/importer.h"
