@@ -20,9 +20,9 @@ import state_graphs
 from script import CASES
 
 RANDOM = {"FixedUnigramCandidateSampler", "FractionalAvgPool", "FractionalMaxPool", "LearnedUnigramCandidateSampler", "LogUniformCandidateSampler",
-          "Multinomial", "ParameterizedTruncatedNormal", "RandomGamma", "RandomPoisson", "RandomPoissonV2", "RandomShuffle",
-          "RandomStandardNormal", "RandomUniform", "RandomUniformInt", "ThreadUnsafeUnigramCandidateSampler", "TruncatedNormal",
-          "UniformCandidateSampler"}  # draw numbers of their own
+          "Multinomial", "ParameterizedTruncatedNormal", "RandomCrop", "RandomGamma", "RandomPoisson", "RandomPoissonV2", "RandomShuffle",
+          "RandomStandardNormal", "RandomUniform", "RandomUniformInt", "SampleDistortedBoundingBox", "SampleDistortedBoundingBoxV2",
+          "ThreadUnsafeUnigramCandidateSampler", "TruncatedNormal", "UniformCandidateSampler"}  # draw numbers of their own
 # Those that TensorFlow refuses in new graphs, and one that it has no kernel for.
 REFUSED = {"BatchNormWithGlobalNormalization", "BatchNormWithGlobalNormalizationGrad", "QuantizeAndDequantize", "QuantizedReluX"}
 

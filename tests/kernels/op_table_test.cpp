@@ -65,13 +65,19 @@ bool yields_its_gradient(const OpDef& op) { return op.name == "CTCLoss"; }
 
 /// Returns whether the op is differentiable but has no gradient here: a request for one is an error.
 bool lacks_gradient(const OpDef& op) {
-  static const std::set<std::string_view> others = {"BatchNormWithGlobalNormalizationGrad",
+  static const std::set<std::string_view> others = {"AdjustContrast",
+                                                    "AdjustContrastv2",
+                                                    "AdjustHue",
+                                                    "AdjustSaturation",
+                                                    "BatchNormWithGlobalNormalizationGrad",
                                                     "Bincount",
                                                     "Bitcast",
                                                     "Bucketize",
                                                     "CholeskyGrad",
                                                     "Conv3DBackpropFilter",
                                                     "Conv3DBackpropInput",
+                                                    "CropAndResizeGradBoxes",
+                                                    "CropAndResizeGradImage",
                                                     "DecodeCSV",
                                                     "DenseBincount",
                                                     "Dequantize",
@@ -79,7 +85,9 @@ bool lacks_gradient(const OpDef& op) {
                                                     "DeserializeSparse",
                                                     "Dilation2DBackpropFilter",
                                                     "Dilation2DBackpropInput",
+                                                    "DrawBoundingBoxesV2",
                                                     "Empty",
+                                                    "ExtractGlimpseV2",
                                                     "FractionalAvgPoolGrad",
                                                     "FractionalMaxPoolGrad",
                                                     "FusedPadConv2D",
@@ -91,6 +99,7 @@ bool lacks_gradient(const OpDef& op) {
                                                     "LowerBound",
                                                     "Lu",
                                                     "MatrixLogarithm",
+                                                    "NonMaxSuppressionV5",
                                                     "ParallelConcat",
                                                     "ParseExample",
                                                     "ParseExampleV2",
@@ -120,6 +129,9 @@ bool lacks_gradient(const OpDef& op) {
                                                     "RandomPoissonV2",
                                                     "RequantizationRange",
                                                     "Requantize",
+                                                    "ResizeArea",
+                                                    "ResizeBicubicGrad",
+                                                    "ResizeNearestNeighborGrad",
                                                     "ResourceStridedSliceAssign",
                                                     "SelfAdjointEig",
                                                     "SerializeManySparse",
@@ -227,7 +239,14 @@ BOOST_AUTO_TEST_CASE(gradients_end_without_an_error_only_where_they_do_in_tensor
                                                "ScatterUpdate",
                                                "SparseAddGrad",
                                                "SparseConcat",
-                                               "StopGradient"};
+                                               "StopGradient",
+                                               "DrawBoundingBoxes",
+                                               "ExtractGlimpse",
+                                               "HSVToRGB",
+                                               "RandomCrop",
+                                               "ResizeBilinearGrad",
+                                               "SampleDistortedBoundingBox",
+                                               "SampleDistortedBoundingBoxV2"};
   for_each_op([&](const OpDef& op) {
     const auto may_be_float = [&](const ArgDef& arg) {
       if (arg.type != DType::Invalid) return arg.type == DType::Variant || is_differentiable(arg.type);

@@ -46,7 +46,7 @@ Result<std::vector<Tensor>> run_kernel(const SingleOp& op, const std::vector<Ten
 }
 
 /// Returns whether the shapes of outputs depend on elements that the shape function does not read: how many entries a sparse
-/// tensor has, or how many values an example.
+/// tensor has, how many values an example, or how many boxes are kept.
 bool has_counted_entries(const std::string& op) {
   static const std::set<std::string_view> ops = {"CTCBeamSearchDecoder",
                                                  "CTCGreedyDecoder",
@@ -55,6 +55,12 @@ bool has_counted_entries(const std::string& op) {
                                                  "DenseToSparseSetOperation",
                                                  "DeserializeManySparse",
                                                  "DeserializeSparse",
+                                                 "NonMaxSuppression",
+                                                 "NonMaxSuppressionV2",
+                                                 "NonMaxSuppressionV3",
+                                                 "NonMaxSuppressionV4",
+                                                 "NonMaxSuppressionV5",
+                                                 "NonMaxSuppressionWithOverlaps",
                                                  "ParseExample",
                                                  "ParseExampleV2",
                                                  "ParseSequenceExample",

@@ -6,11 +6,13 @@ const OpCases& all_cases() {
   static const OpCases cases = [] {
     OpCases result;
     add_array_cases(result);
+    add_box_cases(result);
     add_control_cases(result);
     add_convolution_cases(result);
     add_ctc_cases(result);
     add_einsum_cases(result);
     add_example_cases(result);
+    add_image_cases(result);
     add_layout_cases(result);
     add_linalg_cases(result);
     add_local_cases(result);

@@ -9,11 +9,13 @@ namespace troupe::test {
 const OpCases& all_cases();
 
 void add_array_cases(OpCases& cases);
+void add_box_cases(OpCases& cases);
 void add_control_cases(OpCases& cases);
 void add_convolution_cases(OpCases& cases);
 void add_ctc_cases(OpCases& cases);
 void add_einsum_cases(OpCases& cases);
 void add_example_cases(OpCases& cases);
+void add_image_cases(OpCases& cases);
 void add_layout_cases(OpCases& cases);
 void add_linalg_cases(OpCases& cases);
 void add_local_cases(OpCases& cases);

@@ -26,7 +26,7 @@ Attributes patches(const Sizes& sizes, const Sizes& strides, const Sizes& rates,
   return result;
 }
 
-void add_image_cases(OpCases& cases) {
+void add_image_patch_cases(OpCases& cases) {
   const char* const op = "ExtractImagePatches";
   const Tensor images = filled(Shape{2, 5, 6, 3});
   for (const char* padding : {"SAME", "VALID"}) {
@@ -84,7 +84,7 @@ void add_volume_cases(OpCases& cases) {
 }  // namespace
 
 void add_patch_cases(OpCases& cases) {
-  add_image_cases(cases);
+  add_image_patch_cases(cases);
   add_volume_cases(cases);
 }
 

@@ -1,0 +1,179 @@
+// Samples of the ops that resize and crop images, and of those on their colours.
+#include <cmath>
+
+#include "tests/kernels/cases/all_cases.h"
+
+namespace troupe::test {
+namespace {
+
+const Attributes centers = {{"half_pixel_centers", true}};
+const Attributes corners = {{"align_corners", true}};
+
+Tensor image(const Shape& shape, DType dtype = f32) { return converted(random_doubles(shape, 1, 9), dtype); }
+
+void add_bad_images(OpCases& cases, const std::string& op, const std::vector<Tensor>& more) {
+  const auto with = [&](const Tensor& first) {
+    std::vector<Tensor> inputs = {first};
+    inputs.insert(inputs.end(), more.begin(), more.end());
+    return inputs;
+  };
+  cases.bad(op, with(image(Shape{3, 3, 1})), {}, "");
+  cases.bad(op, with(floats({}, {1})), {}, "");
+}
+
+void add_resizes(OpCases& cases) {
+  for (const char* op : {"ResizeBilinear", "ResizeNearestNeighbor", "ResizeBicubic", "ResizeArea"}) {
+    const bool area = std::string(op) == "ResizeArea";
+    std::vector<Attributes> grids = {{}, corners};
+    if (!area) grids.push_back(centers);
+    for (const Attributes& grid : grids) {
+      cases.good_in_every_type(op, {random_doubles(Shape{2, 4, 5, 3}, 1, 9), ints({7, 3})}, grid);
+      cases.good(op, {image(Shape{1, 3, 3, 1}, f64), ints({3, 3})}, grid);
+      cases.good(op, {image(Shape{1, 1, 1, 2}, f64), ints({3, 2})}, grid);
+      cases.good(op, {image(Shape{1, 5, 7, 5}, f64), ints({1, 1})}, grid);
+      cases.good(op, {image(Shape{0, 5, 7, 5}), ints({2, 1})}, grid);
+      cases.good(op, {image(Shape{3, 99, 97, 3}), ints({101, 64})}, grid);
+      cases.good(op, {image(Shape{3, 99, 97, 3}, DType::UInt8), ints({41, 102})}, grid);
+      cases.good(op, {image(Shape{2, 65, 97, 4}), ints({40, 33})}, grid);
+    }
+    add_bad_images(cases, op, {ints({2, 2})});
+    cases.bad(op, {image(Shape{1, 0, 3, 1}), ints({2, 2})}, {}, "images of shape [1,0,3,1]");
+    cases.bad(op, {image(Shape{1, 3, 3, 0}), ints({2, 2})}, {}, "images of shape [1,3,3,0]");
+    cases.bad(op, {image(Shape{1, 3, 3, 1}), ints({0, 2})}, {}, "size is [0,2]");
+    cases.bad(op, {image(Shape{1, 3, 3, 1}), ints({2, -7})}, {}, "-7]");
+    cases.bad(op, {image(Shape{1, 3, 3, 1}), ints({2})}, {}, "[2]");
+    Attributes both = corners;
+    both.set("half_pixel_centers", true);
+    if (!area) cases.bad(op, {image(Shape{1, 3, 3, 1}), ints({2, 2})}, both, "exclude each other");
+  }
+}
+
+void add_resize_gradients(OpCases& cases) {
+  for (const char* op : {"ResizeBilinearGrad", "ResizeBicubicGrad"}) {
+    for (const Attributes& grid : {Attributes{}, corners, centers}) {
+      cases.good_in_every_type(op, {image(Shape{2, 3, 7, 3}), random_doubles(Shape{2, 4, 5, 3}, 1, 9)}, grid);
+      cases.good(op, {image(Shape{3, 50, 64, 3}), image(Shape{3, 99, 97, 3})}, grid);
+      cases.good(op, {image(Shape{0, 2, 2, 1}), image(Shape{0, 3, 3, 1})}, grid);
+    }
+    add_bad_images(cases, op, {image(Shape{1, 3, 3, 1})});
+    cases.bad(op, {image(Shape{1, 2, 2, 1}), image(Shape{3, 3, 1})}, {}, "");
+    cases.bad(op, {image(Shape{1, 0, 2, 1}), image(Shape{1, 3, 3, 1})}, {}, "grads of shape [1,0,2,1]");
+    cases.bad(op, {image(Shape{2, 2, 2, 1}), image(Shape{1, 3, 3, 1})}, {}, "one batch size");
+  }
+  const char* const op = "ResizeNearestNeighborGrad";
+  for (const Attributes& grid : {Attributes{}, corners, centers}) {
+    cases.good_in_every_type(op, {random_doubles(Shape{2, 3, 7, 3}, 1, 9), ints({4, 5})}, grid);
+    cases.good(op, {image(Shape{3, 50, 64, 3}), ints({99, 97})}, grid);
+    cases.good(op, {image(Shape{3, 50, 64, 1}, DType::Half), ints({20, 97})}, grid);
+    cases.good(op, {image(Shape{0, 2, 2, 1}), ints({3, 3})}, grid);
+  }
+  add_bad_images(cases, op, {ints({3, 3})});
+  cases.bad(op, {image(Shape{1, 2, 2, 1}), ints({3, 0})}, {}, "size is [3,0]");
+}
+
+const Tensor boxes =
+    floats(Shape{5, 4}, {0.11F, 0.21F, 0.83F,  0.91F, 0.02F, 0.03F, 0.98F, 0.97F, 0.91F, 0.83F,
+                         0.17F, 0.26F, -0.43F, 0.31F, 0.59F, 1.71F, 2,     2,     3,     3});
+const Tensor numbers = ints({1, 0, 0, 1, 0});
+
+void add_crops(OpCases& cases) {
+  const Tensor images = random_doubles(Shape{2, 4, 5, 3}, 1, 9), two = ints({2, 2});
+  const Tensor one = floats(Shape{1, 4}, {0, 0, 1, 1}), first = ints({0}), small = image(Shape{1, 3, 3, 1});
+  for (const char* method : {"bilinear", "nearest"}) {
+    const Attributes attrs = {{"method", std::string(method)}},
+                     typed = {{"method", std::string(method)}, {"T", f32}};
+    Attributes outside = attrs;
+    outside.set("extrapolation_value", 2.5F);
+    cases.good_in_every_type("CropAndResizeGradImage",
+                             {image(Shape{5, 3, 4, 3}), boxes, numbers, ints({2, 4, 5, 3})}, typed);
+    cases.good("CropAndResizeGradImage", {image(Shape{5, 30, 47, 3}), boxes, numbers, ints({2, 40, 50, 3})},
+               typed);
+    cases.good("CropAndResizeGradImage",
+               {image(Shape{0, 2, 2, 1}), image(Shape{0, 4}), ints({}), ints({1, 3, 3, 1})}, typed);
+    // The gradient by the boxes is that of "bilinear", and constant only where the image is a plane.
+    const Tensor plane = attrs.get<std::string>("method") == "bilinear" ? counting(Shape{1, 6, 9, 3})
+                                                                        : floats(Shape{1, 1, 1, 1}, {7});
+    cases.good("CropAndResize",
+               {converted(plane, DType::UInt8),
+                floats(Shape{2, 4}, {0.113F, 0.213F, 0.71F, 0.907F, 0.813F, 0.903F, 0.312F, 0.123F}),
+                ints({0, 0}), ints({201, 31})},
+               outside);
+  }
+  cases.good_in_every_type("CropAndResize", {images, boxes, numbers, ints({3, 2})});
+  cases.good("CropAndResize", {small, image(Shape{0, 4}), ints({}), two});
+  cases.good("CropAndResizeGradBoxes",
+             {image(Shape{5, 30, 47, 3}), image(Shape{2, 40, 50, 3}), boxes, numbers});
+  cases.good_in_every_type("CropAndResizeGradBoxes", {image(Shape{5, 3, 4, 3}), images, boxes, numbers});
+  cases.good("CropAndResizeGradBoxes", {image(Shape{5, 1, 1, 3}), converted(images, f32), boxes, numbers});
+  cases.good("CropAndResizeGradBoxes", {image(Shape{0, 2, 2, 1}), small, image(Shape{0, 4}), ints({})});
+
+  const auto bad = [&](const Tensor& wrong_boxes, const Tensor& wrong_numbers, const char* text) {
+    cases.bad("CropAndResize", {small, wrong_boxes, wrong_numbers, two}, {}, text);
+    cases.bad("CropAndResizeGradBoxes", {image(Shape{1, 2, 2, 1}), small, wrong_boxes, wrong_numbers}, {},
+              text);
+    cases.bad("CropAndResizeGradImage",
+              {image(Shape{1, 2, 2, 1}), wrong_boxes, wrong_numbers, ints({1, 3, 3, 1})}, {{"T", f32}}, text);
+  };
+  bad(one, ints({1}), "box_ind[0] = 1 is not in [0, 1)");
+  bad(one, ints({-1}), "box_ind[0] = -1");
+  bad(one, ints({0, 0}), "");
+  bad(floats({4}, {0, 0, 1, 1}), first, "");
+  bad(floats(Shape{1, 4}, {0, 0, NAN, 1}), first, "boxes[0,2] = nan is not finite");
+  add_bad_images(cases, "CropAndResize", {one, first, two});
+  add_bad_images(cases, "CropAndResizeGradBoxes", {small, one, first});
+  cases.bad("CropAndResize", {image(Shape{1, 0, 3, 1}), one, first, two}, {}, "image of shape [1,0,3,1]");
+  cases.bad("CropAndResize", {small, one, first, ints({2, 0})}, {}, "crop_size is [2,0]");
+  cases.bad("CropAndResizeGradImage", {image(Shape{2, 2, 1}), one, first, ints({1, 3, 3, 1})}, {{"T", f32}},
+            "");
+  cases.bad("CropAndResizeGradImage", {floats({}, {1}), one, first, ints({1, 3, 3, 1})}, {{"T", f32}}, "");
+  cases.bad("CropAndResizeGradImage", {image(Shape{1, 2, 2, 1}), one, first, ints({1, 3, 3, 2})},
+            {{"T", f32}}, "channels of the image [1,3,3,2]");
+}
+
+void add_colors(OpCases& cases) {
+  const Tensor colors = random_doubles(Shape{2, 3, 3}, 1, 9);
+  for (const char* op : {"RGBToHSV", "HSVToRGB"}) {
+    cases.good_in_every_type(op, {random_doubles(Shape{5, 3}, 0.1, 0.9)});
+    cases.good(op, {random_doubles(Shape{7, 99, 3}, 0, 1)});
+    cases.good(op, {floats(Shape{2, 3}, {0, 0, 0, 1, 1, 1})});
+    cases.good(op, {image(Shape{0, 3})});
+    cases.bad(op, {floats({}, {1})}, {}, "images of shape []");
+    cases.bad(op, {image(Shape{3, 2})}, {}, "images of shape [3,2]");
+  }
+  for (const char* op : {"AdjustHue", "AdjustSaturation"}) {
+    cases.good_in_every_type(op, {converted(colors, f32), floats({}, {0.3F})});
+    cases.good(op, {image(Shape{50, 99, 3}), floats({}, {-0.3F})});
+    for (const float amount : {-1e30F, 1e30F, 7.5F, -7.5F, HUGE_VALF, NAN})
+      cases.good(op, {image(Shape{2, 1, 3}), floats({}, {amount})});
+    cases.good(op, {image(Shape{0, 2, 3}), floats({}, {0.3F})});
+    cases.bad(op, {image(Shape{2, 3}), floats({}, {0.3F})}, {}, "images of shape [2,3]");
+    cases.bad(op, {image(Shape{2, 3, 4}), floats({}, {0.3F})}, {}, "images of shape [2,3,4]");
+    cases.bad(op, {image(Shape{2, 3, 3}), floats({1}, {0.3F})}, {}, "[1]");
+    cases.bad(op, {floats({}, {1}), floats({}, {0.3F})}, {}, "images of shape []");
+  }
+  for (const char* op : {"AdjustContrast", "AdjustContrastv2"}) {
+    const bool second = std::string(op) == "AdjustContrastv2";
+    const auto inputs = [&](const Tensor& images, const Tensor& factor) {
+      return second ? std::vector<Tensor>{images, factor}
+                    : std::vector<Tensor>{images, factor, floats({}, {2}), floats({}, {7})};
+    };
+    cases.good_in_every_type(op, inputs(converted(colors, f32), floats({}, {1.5F})));
+    cases.good(op, inputs(image(Shape{5, 60, 71, 3}), floats({}, {1.5F})));
+    cases.good(op, inputs(image(Shape{2, 3, 4, 100}), floats({}, {-1})));
+    cases.good(op, inputs(image(Shape{2, 0, 4, 3}), floats({}, {-1})));
+    cases.bad(op, inputs(image(Shape{2, 3}), floats({}, {1})), {}, "images of shape [2,3]");
+    cases.bad(op, inputs(floats({}, {1}), floats({}, {1})), {}, "images of shape []");
+    cases.bad(op, inputs(image(Shape{2, 3, 3}), floats({2}, {1, 2})), {}, "[2]");
+  }
+}
+
+}  // namespace
+
+void add_image_cases(OpCases& cases) {
+  add_resizes(cases);
+  add_resize_gradients(cases);
+  add_crops(cases);
+  add_colors(cases);
+}
+
+}  // namespace troupe::test
