@@ -6,7 +6,6 @@
 // The latter two take images of rank 3 or more. Half and bfloat16 are computed in float.
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "graph/build/gradients.h"
 #include "kernels/constructors.h"
@@ -14,12 +13,10 @@
 #include "kernels/core/checked_kernel.h"
 #include "kernels/core/parallel.h"
 #include "kernels/core/type_dispatch.h"
+#include "kernels/loops/color_loops.h"
 
 namespace troupe {
 namespace {
-
-template <class T>
-using Pixel = std::array<T, 3>;
 
 struct ColorArguments {
   const Tensor& images;
@@ -64,81 +61,32 @@ Result<ColorArguments> check_colors(KernelContext& context) {
   return ColorArguments{images, *output, amount};
 }
 
-template <class T, class Map>
-void map_pixels(const ColorArguments& arguments, Pool& pool, Map map) {
-  using Compute = ComputeType<T>;
-  const T* const from = reinterpret_cast<const T*>(arguments.images.data());
-  T* const to = reinterpret_cast<T*>(arguments.output.mutable_data());
-  parallel_items(pool, static_cast<size_t>(arguments.images.elements() / 3), 64,
-                 [&](size_t begin, size_t end) {
-                   for (size_t i = 3 * begin; i < 3 * end; i += 3) {
-                     const auto pixel = map(static_cast<Compute>(from[i]), static_cast<Compute>(from[i + 1]),
-                                            static_cast<Compute>(from[i + 2]));
-                     to[i] = static_cast<T>(pixel[0]);
-                     to[i + 1] = static_cast<T>(pixel[1]);
-                     to[i + 2] = static_cast<T>(pixel[2]);
-                   }
-                 });
-}
-
+/// Maps pixels of half or bfloat16, some at a time, as floats.
 template <class T>
-Pixel<T> hsv_of(T r, T g, T b) {
-  const T value = std::max(std::max(r, g), b), range = value - std::min(std::min(r, g), b);
-  const T saturation = value > 0 ? range / value : T{0};
-  const T unit = T{1} / (T{6} * range);
-  T hue = r == value   ? unit * (g - b)
-          : g == value ? unit * (b - r) + T{2} / T{6}
-                       : unit * (r - g) + T{4} / T{6};
-  if (!(range > 0)) hue = 0;
-  return {hue < 0 ? hue + 1 : hue, saturation, value};
+void map_narrow(const T* from, size_t pixels, ColorLoop map, float amount, T* to) {
+  constexpr size_t most = 256;
+  float wide[3 * most];
+  for (size_t first = 0; first < pixels; first += most) {
+    const size_t count = std::min(most, pixels - first);
+    for (size_t i = 0; i < 3 * count; ++i) wide[i] = static_cast<float>(from[3 * first + i]);
+    map(wide, wide, count, amount);
+    for (size_t i = 0; i < 3 * count; ++i) to[3 * first + i] = static_cast<T>(wide[i]);
+  }
 }
 
-template <class T>
-Pixel<T> rgb_of(T hue, T saturation, T value) {
-  const T place = hue * 6;
-  const auto part = [](T x) { return std::clamp(x, T{0}, T{1}); };
-  const T red = part(std::abs(place - 3) - 1), green = part(2 - std::abs(place - 2)),
-          blue = part(2 - std::abs(place - 4));
-  const T white = 1 - saturation;
-  return {(white + saturation * red) * value, (white + saturation * green) * value,
-          (white + saturation * blue) * value};
-}
-
-/// The same with the hue turned. The least and the greatest of the three channels stay, whichever they become.
-Pixel<float> turned(float r, float g, float b, float delta) {
-  const float high = std::max(std::max(r, g), b), low = std::min(std::min(r, g), b), range = high - low;
-  float place = 0;  // in [0, 6): 0 red, 2 green, 4 blue
-  if (range > 0) place = r == high ? (g - b) / range : g == high ? (b - r) / range + 2 : (r - g) / range + 4;
-  place += delta * 6;
-  if (place < 0 || place >= 6) place -= 6 * std::floor(place / 6);
-  const auto level = [&](float distance) {  // from the place of the channel, at most 3
-    return low + range * std::clamp(2 - std::abs(distance), 0.0F, 1.0F);
-  };
-  return {level(place < 3 ? place : place - 6), level(place - 2), level(place - 4)};
-}
-
-Pixel<float> saturated(float r, float g, float b, float scale) {
-  const auto [hue, saturation, value] = hsv_of(r, g, b);
-  return rgb_of(hue, std::clamp(saturation * scale, 0.0F, 1.0F), value);
-}
-
-void compute_hsv(const ColorArguments& arguments, DeviceContext& device) {
+template <ColorFunction function>
+void compute_colors(const ColorArguments& arguments, DeviceContext& device) {
+  const auto pixels = static_cast<size_t>(arguments.images.elements() / 3);
   with_type(AllFloatTypes{}, arguments.images.dtype(), [&]<class T>(std::type_identity<T>) {
-    map_pixels<T>(arguments, device.pool(), [](auto r, auto g, auto b) { return hsv_of(r, g, b); });
-  });
-}
-
-void compute_rgb(const ColorArguments& arguments, DeviceContext& device) {
-  with_type(AllFloatTypes{}, arguments.images.dtype(), [&]<class T>(std::type_identity<T>) {
-    map_pixels<T>(arguments, device.pool(), [](auto h, auto s, auto v) { return rgb_of(h, s, v); });
-  });
-}
-
-template <Pixel<float> change(float, float, float, float)>
-void compute_adjusted(const ColorArguments& arguments, DeviceContext& device) {
-  with_type(TypeList<float, Half>{}, arguments.images.dtype(), [&]<class T>(std::type_identity<T>) {
-    map_pixels<T>(arguments, device.pool(),
-                  [amount = arguments.amount](float r, float g, float b) { return change(r, g, b, amount); });
+    const ColorLoop map = color_loop(function, dtype_of<ComputeType<T>>);
+    const T* const from = reinterpret_cast<const T*>(arguments.images.data());
+    T* const to = reinterpret_cast<T*>(arguments.output.mutable_data());
+    parallel_items(device.pool(), pixels, 6 * sizeof(T) + 8, [&](size_t begin, size_t end) {
+      if constexpr (std::is_same_v<T, ComputeType<T>>)
+        map(from + 3 * begin, to + 3 * begin, end - begin, arguments.amount);
+      else
+        map_narrow(from + 3 * begin, end - begin, map, arguments.amount, to + 3 * begin);
+    });
   });
 }
 
@@ -198,10 +146,11 @@ void add_color_ops(OpLibrary& library) {
   library.op(conversion("HSVToRGB", "hsv_to_rgb").not_differentiable());
   library.op(adjustment("AdjustHue", "delta", "adjust_hue"));
   library.op(adjustment("AdjustSaturation", "scale", "adjust_saturation"));
-  library.kernel(cpu_kernel("RGBToHSV", check_colors, compute_hsv));
-  library.kernel(cpu_kernel("HSVToRGB", check_colors, compute_rgb));
-  library.kernel(cpu_kernel("AdjustHue", check_colors, compute_adjusted<turned>));
-  library.kernel(cpu_kernel("AdjustSaturation", check_colors, compute_adjusted<saturated>));
+  library.kernel(cpu_kernel("RGBToHSV", check_colors, compute_colors<ColorFunction::HsvOfRgb>));
+  library.kernel(cpu_kernel("HSVToRGB", check_colors, compute_colors<ColorFunction::RgbOfHsv>));
+  library.kernel(cpu_kernel("AdjustHue", check_colors, compute_colors<ColorFunction::TurnHue>));
+  library.kernel(
+      cpu_kernel("AdjustSaturation", check_colors, compute_colors<ColorFunction::ScaleSaturation>));
 }
 
 }  // namespace troupe

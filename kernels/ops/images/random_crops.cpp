@@ -122,7 +122,7 @@ Result<SampleRules> rules_of(const Node& node, float least_covered) {
   return SampleRules{least_covered, aspect.first, aspect.second, area.first, area.second, attempts};
 }
 
-/// Returns a rectangle of an image whose width is `aspect` times its height, both rounded. It is empty if there is none of an allowed
+/// Returns a rectangle of an image whose width is `aspect` times its height, both rounded: empty if there is none of an allowed
 /// area.
 Rectangle random_rectangle(const SampleRules& rules, const Rectangle& image, double aspect, Draws& draws) {
   const double least = double{rules.least_area} * image.area(), most = double{rules.most_area} * image.area();
