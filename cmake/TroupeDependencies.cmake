@@ -5,6 +5,9 @@ find_package(TBB 2021.8 CONFIG REQUIRED COMPONENTS tbb)  # devices
 find_package(dnnl CONFIG REQUIRED)       # kernels
 find_package(hwy CONFIG REQUIRED)
 find_package(Eigen3 CONFIG REQUIRED)
+find_package(GIF 5.2 REQUIRED)
+find_package(JPEG REQUIRED)
+find_package(PNG 1.6 REQUIRED)
 find_package(ZLIB REQUIRED)
 find_library(RE2_LIBRARY re2 REQUIRED)
 find_package(CAF 0.17.6 REQUIRED)        # actors

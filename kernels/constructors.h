@@ -18,6 +18,9 @@ inline Output acosh(const Scope& g, Argument x) { return g.call("acosh", {x}); }
 inline Output add(const Scope& g, Argument x, Argument y) { return g.call("add", {x, y}); }
 inline Output add_n(const Scope& g, std::vector<Output> inputs) { return g.call("add_n", {std::move(inputs)}); }
 inline Output add_v2(const Scope& g, Argument x, Argument y) { return g.call("add_v2", {x, y}); }
+inline Output adjust_contrast(const Scope& g, Argument images, Argument contrast_factor) { return g.call("adjust_contrast", {images, contrast_factor}); }
+inline Output adjust_hue(const Scope& g, Argument images, Argument delta) { return g.call("adjust_hue", {images, delta}); }
+inline Output adjust_saturation(const Scope& g, Argument images, Argument scale) { return g.call("adjust_saturation", {images, scale}); }
 inline Output all(const Scope& g, Argument input) { return g.call("all", {input}); }
 inline Output all(const Scope& g, Argument input, Argument axis, bool keep_dims = false) { return g.call("all", {input, axis, keep_dims}); }
 inline Output all_candidate_sampler(const Scope& g, Argument true_classes, int64_t num_true, int64_t num_sampled, bool unique, int64_t seed = 0, int64_t seed2 = 0) { return g.call("all_candidate_sampler", {true_classes, num_true, num_sampled, unique, seed, seed2}); }
@@ -65,11 +68,17 @@ inline Output conv2d(const Scope& g, Argument input, Argument filter, const std:
 inline Output conv3d(const Scope& g, Argument input, Argument filter, const std::vector<int64_t>& strides, const std::string& padding, const std::string& data_format = "NDHWC", const std::vector<int64_t>& dilations = {1, 1, 1, 1, 1}) { return g.call("conv3d", {input, filter, strides, padding, data_format, dilations}); }
 inline Output cos(const Scope& g, Argument x) { return g.call("cos", {x}); }
 inline Output cosh(const Scope& g, Argument x) { return g.call("cosh", {x}); }
+inline Output crop_and_resize(const Scope& g, Argument image, Argument boxes, Argument box_ind, Argument crop_size, const std::string& method = "bilinear", Argument extrapolation_value = {}) { return g.call("crop_and_resize", {image, boxes, box_ind, crop_size, method, extrapolation_value}); }
 inline Output cross(const Scope& g, Argument a, Argument b) { return g.call("cross", {a, b}); }
 inline Output cumprod(const Scope& g, Argument x, Argument axis = 0, bool exclusive = false, bool reverse = false) { return g.call("cumprod", {x, axis, exclusive, reverse}); }
 inline Output cumsum(const Scope& g, Argument x, Argument axis = 0, bool exclusive = false, bool reverse = false) { return g.call("cumsum", {x, axis, exclusive, reverse}); }
 inline Output data_format_dim_map(const Scope& g, Argument x, const std::string& src_format = "NHWC", const std::string& dst_format = "NCHW") { return g.call("data_format_dim_map", {x, src_format, dst_format}); }
 inline Output data_format_vec_permute(const Scope& g, Argument x, const std::string& src_format = "NHWC", const std::string& dst_format = "NCHW") { return g.call("data_format_vec_permute", {x, src_format, dst_format}); }
+inline Output decode_bmp(const Scope& g, Argument contents, int64_t channels = 0) { return g.call("decode_bmp", {contents, channels}); }
+inline Output decode_gif(const Scope& g, Argument contents) { return g.call("decode_gif", {contents}); }
+inline Output decode_image(const Scope& g, Argument contents, int64_t channels = 0, DType dtype = DType::UInt8, bool expand_animations = true) { return g.call("decode_image", {contents, channels, dtype, expand_animations}); }
+inline Output decode_jpeg(const Scope& g, Argument contents, int64_t channels = 0, int64_t ratio = 1) { return g.call("decode_jpeg", {contents, channels, ratio}); }
+inline Output decode_png(const Scope& g, Argument contents, int64_t channels = 0, DType dtype = DType::UInt8) { return g.call("decode_png", {contents, channels, dtype}); }
 inline Output dense_bincount(const Scope& g, Argument input, Argument size, Argument weights, bool binary_output = false) { return g.call("dense_bincount", {input, size, weights, binary_output}); }
 inline Output depth_to_space(const Scope& g, Argument input, int64_t block_size, const std::string& data_format = "NHWC") { return g.call("depth_to_space", {input, block_size, data_format}); }
 inline Output depthwise_conv2d(const Scope& g, Argument input, Argument filter, const std::vector<int64_t>& strides, const std::string& padding, const std::string& data_format = "NHWC", const std::vector<int64_t>& dilations = {1, 1, 1, 1}, const std::vector<int64_t>& explicit_paddings = {}) { return g.call("depthwise_conv2d", {input, filter, strides, padding, data_format, dilations, explicit_paddings}); }
@@ -78,10 +87,13 @@ inline Output diag_part(const Scope& g, Argument input) { return g.call("diag_pa
 inline Output digamma(const Scope& g, Argument x) { return g.call("digamma", {x}); }
 inline Output div(const Scope& g, Argument x, Argument y) { return g.call("div", {x, y}); }
 inline Output div_no_nan(const Scope& g, Argument x, Argument y) { return g.call("div_no_nan", {x, y}); }
+inline Output draw_bounding_boxes(const Scope& g, Argument images, Argument boxes) { return g.call("draw_bounding_boxes", {images, boxes}); }
 inline std::vector<Output> dynamic_partition(const Scope& g, Argument data, Argument partitions, int64_t num_partitions) { return g.outputs(g.call("dynamic_partition", {data, partitions, num_partitions})); }
 inline Output dynamic_stitch(const Scope& g, std::vector<Output> indices, std::vector<Output> data) { return g.call("dynamic_stitch", {std::move(indices), std::move(data)}); }
 inline Output einsum(const Scope& g, const std::string& equation, std::vector<Output> inputs) { return g.call("einsum", {equation, std::move(inputs)}); }
 inline Output elu(const Scope& g, Argument features) { return g.call("elu", {features}); }
+inline Output encode_jpeg(const Scope& g, Argument image, int64_t quality = 95) { return g.call("encode_jpeg", {image, quality}); }
+inline Output encode_png(const Scope& g, Argument image, int64_t compression = -1) { return g.call("encode_png", {image, compression}); }
 inline Output ensure_shape(const Scope& g, Argument x, const PartialShape& shape) { return g.call("ensure_shape", {x, shape}); }
 inline Output equal(const Scope& g, Argument x, Argument y) { return g.call("equal", {x, y}); }
 inline Output erf(const Scope& g, Argument x) { return g.call("erf", {x}); }
@@ -107,6 +119,7 @@ inline Output gather(const Scope& g, Argument params, Argument indices, bool val
 inline Output greater(const Scope& g, Argument x, Argument y) { return g.call("greater", {x, y}); }
 inline Output greater_equal(const Scope& g, Argument x, Argument y) { return g.call("greater_equal", {x, y}); }
 inline Output histogram_fixed_width(const Scope& g, Argument values, Argument value_range, Argument nbins, DType dtype = i32) { return g.call("histogram_fixed_width", {values, value_range, nbins, dtype}); }
+inline Output hsv_to_rgb(const Scope& g, Argument images) { return g.call("hsv_to_rgb", {images}); }
 inline Output identity(const Scope& g, Argument input) { return g.call("identity", {input}); }
 inline Output ifft(const Scope& g, Argument input) { return g.call("ifft", {input}); }
 inline Output ifft2d(const Scope& g, Argument input) { return g.call("ifft2d", {input}); }
@@ -173,6 +186,7 @@ inline Output multinomial(const Scope& g, Argument logits, Argument num_samples,
 inline Output ndtri(const Scope& g, Argument x) { return g.call("ndtri", {x}); }
 inline Output neg(const Scope& g, Argument x) { return g.call("neg", {x}); }
 inline Output next_after(const Scope& g, Argument x1, Argument x2) { return g.call("next_after", {x1, x2}); }
+inline Output non_max_suppression(const Scope& g, Argument boxes, Argument scores, Argument max_output_size, Argument iou_threshold, Argument score_threshold) { return g.call("non_max_suppression", {boxes, scores, max_output_size, iou_threshold, score_threshold}); }
 inline Output nonzero(const Scope& g, Argument input) { return g.call("nonzero", {input}); }
 inline Output not_equal(const Scope& g, Argument x, Argument y) { return g.call("not_equal", {x, y}); }
 inline Output one_hot(const Scope& g, Argument indices, Argument depth, Argument on_value, Argument off_value, int64_t axis = -1) { return g.call("one_hot", {indices, depth, on_value, off_value, axis}); }
@@ -216,11 +230,16 @@ inline Output reciprocal(const Scope& g, Argument x) { return g.call("reciprocal
 inline Output relu(const Scope& g, Argument features) { return g.call("relu", {features}); }
 inline Output relu6(const Scope& g, Argument features) { return g.call("relu6", {features}); }
 inline Output reshape(const Scope& g, Argument tensor, Argument shape) { return g.call("reshape", {tensor, shape}); }
+inline Output resize_area(const Scope& g, Argument images, Argument size, bool align_corners = false) { return g.call("resize_area", {images, size, align_corners}); }
+inline Output resize_bicubic(const Scope& g, Argument images, Argument size, bool align_corners = false, bool half_pixel_centers = false) { return g.call("resize_bicubic", {images, size, align_corners, half_pixel_centers}); }
+inline Output resize_bilinear(const Scope& g, Argument images, Argument size, bool align_corners = false, bool half_pixel_centers = false) { return g.call("resize_bilinear", {images, size, align_corners, half_pixel_centers}); }
+inline Output resize_nearest_neighbor(const Scope& g, Argument images, Argument size, bool align_corners = false, bool half_pixel_centers = false) { return g.call("resize_nearest_neighbor", {images, size, align_corners, half_pixel_centers}); }
 inline Output reverse(const Scope& g, Argument tensor, Argument axis) { return g.call("reverse", {tensor, axis}); }
 inline Output reverse_sequence(const Scope& g, Argument input, Argument seq_lengths, int64_t seq_dim, int64_t batch_dim = 0) { return g.call("reverse_sequence", {input, seq_lengths, seq_dim, batch_dim}); }
 inline Output rfft(const Scope& g, Argument input, Argument fft_length, DType dtype = DType::Complex64) { return g.call("rfft", {input, fft_length, dtype}); }
 inline Output rfft2d(const Scope& g, Argument input, Argument fft_length, DType dtype = DType::Complex64) { return g.call("rfft2d", {input, fft_length, dtype}); }
 inline Output rfft3d(const Scope& g, Argument input, Argument fft_length, DType dtype = DType::Complex64) { return g.call("rfft3d", {input, fft_length, dtype}); }
+inline Output rgb_to_hsv(const Scope& g, Argument images) { return g.call("rgb_to_hsv", {images}); }
 inline Output right_shift(const Scope& g, Argument x, Argument y) { return g.call("right_shift", {x, y}); }
 inline Output rint(const Scope& g, Argument x) { return g.call("rint", {x}); }
 inline Output roll(const Scope& g, Argument input, Argument shift, Argument axis) { return g.call("roll", {input, shift, axis}); }

@@ -131,6 +131,20 @@ Result<int64_t> parse_integer(Cursor& cursor) {
   return value;
 }
 
+/// A vector of bytes.
+Result<AttrValue> parse_bytes(Cursor& cursor) {
+  if (!cursor.take_word("uint8") || !cursor.take("["))
+    return invalid_argument("expected 'uint8 [' at '" + cursor.rest() + "'");
+  std::vector<uint8_t> bytes;
+  while (!cursor.take("]")) {
+    TROUPE_ASSIGN(const int64_t byte, parse_integer(cursor));
+    if (byte < 0 || byte > 255) return invalid_argument(std::to_string(byte) + " is not a uint8");
+    bytes.push_back(static_cast<uint8_t>(byte));
+    cursor.take(",");
+  }
+  return AttrValue(Tensor::vector<uint8_t>(bytes));
+}
+
 Result<AttrValue> parse_scalar(Cursor& cursor, AttrKind kind) {
   switch (kind) {
     case AttrKind::String: {
@@ -167,6 +181,7 @@ Result<AttrValue> parse_scalar(Cursor& cursor, AttrKind kind) {
       }
       return AttrValue(PartialShape(std::move(dims)));
     }
+    case AttrKind::Tensor: return parse_bytes(cursor);
     default: return invalid_argument("a default of kind " + std::string(name(kind)) + " is not supported");
   }
 }

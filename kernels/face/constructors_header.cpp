@@ -48,6 +48,7 @@ std::string initial_of(const AttrValue& value) {
              : dtype == i64              ? "i64"
              : dtype == DType::Complex64 ? "DType::Complex64"
              : dtype == DType::UInt64    ? "DType::UInt64"
+             : dtype == DType::UInt8     ? "DType::UInt8"
                                          : "?";
     }
     case AttrKind::Int: return std::to_string(std::get<int64_t>(value));

@@ -77,11 +77,20 @@ std::string allowed_text(const AttrDef& attr, std::span<const KernelDef> kernels
   return std::string(name(attr.kind)) + (attr.minimum ? " >= " + std::to_string(*attr.minimum) : "");
 }
 
+/// Tensors are vectors of bytes.
+std::string default_text(const AttrValue& value) {
+  const auto* const tensor = std::get_if<Tensor>(&value);
+  if (!tensor) return text(value);
+  std::vector<std::string> bytes;
+  for (const uint8_t byte : tensor->as<uint8_t>()) bytes.push_back(std::to_string(byte));
+  return "uint8 [" + joined(bytes) + ']';
+}
+
 std::string attributes_text(const OpDef& op, std::span<const KernelDef> kernels) {
   std::vector<std::string> parts;
   for (const AttrDef& attr : op.attrs)
     parts.push_back(code(attr.name + ": " + allowed_text(attr, kernels) +
-                         (attr.default_value ? " = " + text(*attr.default_value) : "")));
+                         (attr.default_value ? " = " + default_text(*attr.default_value) : "")));
   return joined(parts);
 }
 

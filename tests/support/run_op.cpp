@@ -46,11 +46,17 @@ Result<std::vector<Tensor>> run_kernel(const SingleOp& op, const std::vector<Ten
 }
 
 /// Returns whether the shapes of outputs depend on elements that the shape function does not read: how many entries a sparse
-/// tensor has, how many values an example, or how many boxes are kept.
+/// tensor has, how many values an example, how many boxes are kept, what the size of an image in a file is.
 bool has_counted_entries(const std::string& op) {
   static const std::set<std::string_view> ops = {"CTCBeamSearchDecoder",
                                                  "CTCGreedyDecoder",
                                                  "ComputeAccidentalHits",
+                                                 "DecodeAndCropJpeg",
+                                                 "DecodeBmp",
+                                                 "DecodeGif",
+                                                 "DecodeImage",
+                                                 "DecodeJpeg",
+                                                 "DecodePng",
                                                  "DenseToDenseSetOperation",
                                                  "DenseToSparseSetOperation",
                                                  "DeserializeManySparse",

@@ -6,6 +6,7 @@
 //                                     refused
 //   TensorSummary(tensor)             a TensorProto; the name of the node instead of a tag
 //   TensorSummaryV2(tag, tensor, serialized_summary_metadata)
+//   ImageSummary(tag, tensor)         image_summary.cpp
 //   AudioSummary(tag, tensor), AudioSummaryV2(tag, tensor, sample_rate)
 //                                     the first max_outputs of [batch, frames, channels] or [batch, frames] as WAV files of 16
 //                                     bits, with tags tag/audio/0, ... or tag/audio if max_outputs is 1
@@ -22,6 +23,7 @@
 #include "kernels/core/checked_kernel.h"
 #include "kernels/core/type_dispatch.h"
 #include "kernels/ops/parsing/histogram_buckets.h"
+#include "kernels/ops/parsing/summary_fields.h"
 #include "messages/protobuf/tensor_proto.h"
 
 namespace troupe {
@@ -30,31 +32,7 @@ namespace {
 using protobuf::append_bytes_field;
 using protobuf::append_fixed_field;
 using protobuf::append_varint_field;
-
-/// Fields of Summary and Summary.Value.
-enum Number : uint32_t {
-  SummaryValue = 1,
-  Tag = 1,
-  SimpleValue = 2,
-  Histogram = 5,
-  Audio = 6,
-  NodeName = 7,
-  TensorValue = 8,
-  Metadata = 9,
-};
-
-/// TensorFlow takes a vector of one element for a scalar, too.
-Result<std::string_view> tag_of(const Tensor& tag) {
-  if (tag.elements() == 1 && tag.shape().rank() <= 1) return std::string_view(tag.as<std::string>()[0]);
-  return invalid_argument("tag has shape " + tag.shape().text() + "; it must be a scalar");
-}
-
-/// Appends a string that protocol buffers leave out if it is empty.
-void append_text(std::string& message, uint32_t number, std::string_view text) {
-  if (!text.empty()) append_bytes_field(message, number, text);
-}
-
-Result<Tensor*> summary_output(KernelContext& context) { return context.output(0, Shape{}); }
+using namespace summaries;
 
 // ---- ScalarSummary
 
@@ -272,9 +250,7 @@ void compute_audio(const AudioArguments& arguments, DeviceContext&) {
   const size_t size = arguments.frames * arguments.channels;
   const auto rate = std::max<uint32_t>(static_cast<uint32_t>(std::lrint(arguments.sample_rate)), 1);
   for (size_t i = 0; i < arguments.clips; ++i) {
-    std::string audio, value, tag(arguments.tag);
-    tag += "/audio";
-    if (arguments.has_numbers) tag += '/' + std::to_string(i);
+    std::string audio, value;
     append_fixed_field(audio, 1, arguments.sample_rate);
     append_varint_field(audio, 2, arguments.channels);
     append_varint_field(audio, 3, arguments.frames);
@@ -282,7 +258,7 @@ void compute_audio(const AudioArguments& arguments, DeviceContext&) {
                        wav_of(arguments.tensor.as<float>().subspan(i * size, size), rate,
                               static_cast<uint16_t>(arguments.channels)));
     append_bytes_field(audio, 5, "audio/wav");
-    append_bytes_field(value, Tag, tag);
+    append_bytes_field(value, Tag, numbered_tag(arguments.tag, "/audio", arguments.has_numbers, i));
     append_bytes_field(value, Audio, audio);
     append_bytes_field(summary, SummaryValue, value);
   }
@@ -339,10 +315,6 @@ Status compute_merge(const MergeArguments& arguments, DeviceContext&) {
 
 constexpr const char* numbers =
     "T: {float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64}";
-
-OpDefBuilder summary(const char* name) {
-  return OpDefBuilder(name).output("summary: string").shape(scalar_shape).not_differentiable();
-}
 
 void add_tensor_summaries(OpLibrary& library) {
   library.op(summary("TensorSummary")

@@ -12,6 +12,7 @@ const OpCases& all_cases() {
     add_ctc_cases(result);
     add_einsum_cases(result);
     add_example_cases(result);
+    add_file_cases(result);
     add_image_cases(result);
     add_layout_cases(result);
     add_linalg_cases(result);
