@@ -63,7 +63,7 @@ def mapped_function():
     script.write()
 
 
-def derivative_of_a_function():
+def gradient_of_a_function():
     """SymbolicGradient of a function that calls another, takes one tensor twice, and has a value and an input without gradient."""
 
     @function.Defun(tf.float32, tf.float32)
@@ -82,7 +82,7 @@ def derivative_of_a_function():
     def own(x):
         return x * x
 
-    script = Script("graphs/derivative_of_a_function", rtol=1e-6)
+    script = Script("graphs/gradient_of_a_function", rtol=1e-6)
     with script.graph.as_default():
         x, n = tf.placeholder(tf.float32, [3], "x"), tf.placeholder(tf.int32, [], "n")
         y, _, difference = outer(x, x, n, name="call")
@@ -124,4 +124,4 @@ def optionals():
     script.write()
 
 
-GRAPHS = (optionals, case_by_number, counted_loop, mapped_function, derivative_of_a_function, remote_call)
+GRAPHS = (optionals, case_by_number, counted_loop, mapped_function, gradient_of_a_function, remote_call)

@@ -48,7 +48,7 @@ Result<PlacedCall> Caller::run() {
     case CallKind::While: return loop();
     case CallKind::For: return counted_loop();
     case CallKind::Map: return map();
-    case CallKind::Gradient: return derivative();
+    case CallKind::Gradient: return symbolic_gradient();
     case CallKind::RemoteCall: return remote_call();
     case CallKind::Call:
     case CallKind::None: break;

@@ -122,14 +122,17 @@ class Caller {
   };
   Result<PlacedCall> map();
   Result<std::vector<MappedOutput>> mapped_outputs();
+  /// Adds an iteration; `now` are the loop variables (map.cpp).
+  Result<Instance> map_row(const Callee& function, size_t arguments, const std::vector<MappedOutput>& outputs,
+                           Values now);
   /// Returns the number of rows, which is a step's to find.
   Result<Output> rows_of(size_t argument);
   /// Adds the check that all arguments have `rows` rows; the loop runs after it.
   Result<std::vector<NodeId>> check_rows(Output rows, size_t arguments);
 
-  // Derivatives (derivative.cpp).
+  // Gradients of functions (symbolic_gradient.cpp).
 
-  Result<PlacedCall> derivative();
+  Result<PlacedCall> symbolic_gradient();
   /// Returns the gradients of the first inputs of the call, which are those of the function.
   Result<std::vector<Output>> differentiate(const Callee& callee);
 

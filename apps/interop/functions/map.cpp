@@ -58,6 +58,30 @@ Result<std::vector<NodeId>> Caller::check_rows(Output rows, size_t arguments) {
   return joined(std::move(checks), "_after");
 }
 
+Result<Caller::Instance> Caller::map_row(const Callee& function, size_t arguments,
+                                         const std::vector<MappedOutput>& outputs, Values now) {
+  const Output row = now[0], rows = now[1];
+  const Values lists = now.subspan(2, outputs.size()), all_inputs = now.subspan(2 + outputs.size());
+  std::vector<Output> inputs(all_inputs.begin(), all_inputs.end());
+  for (size_t i = 0; i < arguments; ++i) {
+    TROUPE_ASSIGN(inputs[i], add_one("Gather", "_row_" + std::to_string(i), {inputs[i], row}));
+  }
+  TROUPE_ASSIGN(Instance next, instantiate(function, "_body/", inputs, row.node));
+  std::vector<Output>& values = next.outputs.values;
+  if (values.size() != outputs.size())
+    return invalid_argument("function " + function.name() + " yields " + std::to_string(values.size()) +
+                            " values, but output_types has " + std::to_string(outputs.size()));
+  for (size_t i = 0; i < values.size(); ++i) {
+    TROUPE_ASSIGN(values[i], add_one("TensorListSetItem", "_kept_" + std::to_string(i),
+                                     {lists[i], row, values[i]}, {}, {{"element_dtype", outputs[i].dtype}}));
+  }
+  TROUPE_ASSIGN(const Output one, constant_beside(row, "_one", Tensor::scalar(int32_t{1})));
+  TROUPE_ASSIGN(const Output next_row, add_one("Add", "_next_number", {row, one}));
+  values.insert(values.begin(), {next_row, rows});
+  values.insert(values.end(), all_inputs.begin(), all_inputs.end());
+  return next;
+}
+
 Result<PlacedCall> Caller::map() {
   TROUPE_ASSIGN(const Callee function, callee_of("f"));
   const AttrValue* const types = find_attr(node_, "Targuments");
@@ -76,34 +100,13 @@ Result<PlacedCall> Caller::map() {
                           {{"element_dtype", outputs[i].dtype}}));
     variables.push_back(list);
   }
-  const auto first_input = static_cast<int64_t>(variables.size());
   variables.insert(variables.end(), spec_.inputs.begin(), spec_.inputs.end());
   Loop parts;
   parts.goes_on = [&](Values now) -> Result<Instance> {
     TROUPE_ASSIGN(const Output less, add_one("Less", "_less", {now[0], now[1]}));
     return Instance{{{less}, {}}, {}};
   };
-  parts.next = [&](Values now) -> Result<Instance> {
-    std::vector<Output> inputs(now.begin() + first_input, now.end());
-    for (size_t i = 0; i < arguments; ++i) {
-      TROUPE_ASSIGN(inputs[i], add_one("Gather", "_row_" + std::to_string(i), {inputs[i], now[0]}));
-    }
-    TROUPE_ASSIGN(Instance next, instantiate(function, "_body/", inputs, now[0].node));
-    std::vector<Output>& values = next.outputs.values;
-    if (values.size() != outputs.size())
-      return invalid_argument("function " + function.name() + " yields " + std::to_string(values.size()) +
-                              " values, but output_types has " + std::to_string(outputs.size()));
-    for (size_t i = 0; i < values.size(); ++i) {
-      TROUPE_ASSIGN(values[i],
-                    add_one("TensorListSetItem", "_kept_" + std::to_string(i),
-                            {now[2 + i], now[0], values[i]}, {}, {{"element_dtype", outputs[i].dtype}}));
-    }
-    TROUPE_ASSIGN(const Output one, constant_beside(now[0], "_one", Tensor::scalar(int32_t{1})));
-    TROUPE_ASSIGN(const Output number, add_one("Add", "_next_number", {now[0], one}));
-    values.insert(values.begin(), {number, now[1]});
-    values.insert(values.end(), now.begin() + first_input, now.end());
-    return next;
-  };
+  parts.next = [&](Values now) { return map_row(function, arguments, outputs, now); };
   const auto exit_name = [](size_t i) { return "_exit_" + std::to_string(i); };
   TROUPE_ASSIGN(const LoopResult result, add_loop(variables, parts, after, exit_name));
   Outputs stacked{{}, {{"output", 0}}};

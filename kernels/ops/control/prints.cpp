@@ -24,14 +24,11 @@ void write_text(const std::string& text, std::FILE* stream) {
 class Printer {
  public:
   explicit Printer(const PrepareContext& context)
-      : left_(std::make_shared<std::atomic<int64_t>>(context.attr<int64_t>("first_n"))) {}
+      : first_n_(context.attr<int64_t>("first_n")), runs_(std::make_shared<std::atomic<int64_t>>(0)) {}
 
   Status operator()(KernelContext& context) const {
     context.set_output(0, context.input(0));
-    if (left_->load() >= 0 && left_->fetch_sub(1) <= 0) {
-      left_->store(0);
-      return {};
-    }
+    if (first_n_ >= 0 && runs_->fetch_add(1) >= first_n_) return {};
     const auto& attrs = context.node().attrs;
     std::string text = attrs.get<std::string>("message");
     for (size_t i = 1; i < context.inputs(); ++i)
@@ -41,7 +38,8 @@ class Printer {
   }
 
  private:
-  std::shared_ptr<std::atomic<int64_t>> left_;  ///< how often it still prints; negative: always
+  int64_t first_n_;
+  std::shared_ptr<std::atomic<int64_t>> runs_;
 };
 
 Status print_string(KernelContext& context) {

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "graph/build/gradients.h"
 #include "kernels/core/arguments.h"
 
 namespace troupe {
@@ -124,6 +125,33 @@ Status resize_gradient_shape(ShapeContext& context) {
   TROUPE_ASSIGN(const auto original, context.with_rank(1, 4));
   context.set_output(0, original);
   return {};
+}
+
+OpDefBuilder resize_op(const char* name, const std::string& output) {
+  return OpDefBuilder(name)
+      .input("images: T")
+      .host_input("size: int32")
+      .output("resized_images: " + output)
+      .attr(resized_types)
+      .attr("align_corners: bool = false")
+      .attr("half_pixel_centers: bool = false")
+      .shape(resize_shape);
+}
+
+OpDefBuilder resize_gradient_op(const char* name, const char* types) {
+  return OpDefBuilder(name)
+      .input("grads: float")
+      .input("original_image: T")
+      .output("output: T")
+      .attr(types)
+      .attr("align_corners: bool = false")
+      .attr("half_pixel_centers: bool = false")
+      .shape(resize_gradient_shape);
+}
+
+Attributes sampling_attrs(const GradientContext& context) {
+  return {{"align_corners", context.attr<bool>("align_corners")},
+          {"half_pixel_centers", context.attr<bool>("half_pixel_centers")}};
 }
 
 }  // namespace troupe

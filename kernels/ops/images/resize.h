@@ -56,6 +56,13 @@ Result<ResizeArguments> check_resize_gradient(KernelContext& context);
 Status resize_shape(ShapeContext& context);  ///< the images of input 0 with the size that input 1 lists
 Status resize_gradient_shape(ShapeContext& context);  ///< the shape of input 1
 
+/// Begins the definition of an op that resizes images; `output` is the type of the resized ones.
+OpDefBuilder resize_op(const char* name, const std::string& output);
+/// Begins the definition of its gradient by the images, whose types are `types`.
+OpDefBuilder resize_gradient_op(const char* name, const char* types);
+/// Returns the attributes that say where pixels lie, for the op that computes the gradient.
+Attributes sampling_attrs(const GradientContext& context);
+
 /// Returns [batch, dims of size..., channels] as far as it is known; `size` is input i, which lists two integers.
 Result<PartialShape> sized_images(const ShapeContext& context, size_t i, int64_t batch, int64_t channels);
 /// Returns the two elements of the vector. Fails with InvalidArgument unless there are two, and both are positive.

@@ -52,42 +52,24 @@ void compute_bicubic(const ResizeArguments& arguments, DeviceContext& device) {
 }
 
 void compute_bicubic_gradient(const ResizeArguments& arguments, DeviceContext& device) {
-  if (arguments.output.elements() == 0) return;
-  const auto& [grads, output, rows, columns] = arguments;
-  sum_taps(arguments, transposed(cubic_taps(rows), rows.original),
-           transposed(cubic_taps(columns), columns.original), 1, device.pool());
+  sum_gradient_taps(arguments, cubic_taps, device.pool());
 }
 
 void bicubic_gradient(GradientContext& context) {
   const Scope& scope = context.scope();
   const DType dtype = scope.dtype(context.input(0));
   if (dtype != DType::Float && dtype != DType::Double) return;  // as in TensorFlow
-  context.set(0, scope.add_one("ResizeBicubicGrad", {context.gradient(), context.input(0)},
-                               {{"align_corners", context.attr<bool>("align_corners")},
-                                {"half_pixel_centers", context.attr<bool>("half_pixel_centers")}}));
+  context.set(
+      0, scope.add_one("ResizeBicubicGrad", {context.gradient(), context.input(0)}, sampling_attrs(context)));
 }
 
 }  // namespace
 
 void add_resize_bicubic_ops(OpLibrary& library) {
-  library.op(OpDefBuilder("ResizeBicubic")
-                 .input("images: T")
-                 .host_input("size: int32")
-                 .output("resized_images: float")
-                 .attr(resized_types)
-                 .attr("align_corners: bool = false")
-                 .attr("half_pixel_centers: bool = false")
+  library.op(resize_op("ResizeBicubic", "float")
                  .constructor("resize_bicubic(images, size, align_corners, half_pixel_centers)")
-                 .shape(resize_shape)
                  .gradient(bicubic_gradient));
-  library.op(OpDefBuilder("ResizeBicubicGrad")
-                 .input("grads: float")
-                 .input("original_image: T")
-                 .output("output: T")
-                 .attr("T: {float, double}")
-                 .attr("align_corners: bool = false")
-                 .attr("half_pixel_centers: bool = false")
-                 .shape(resize_gradient_shape));
+  library.op(resize_gradient_op("ResizeBicubicGrad", "T: {float, double}"));
   library.kernel(cpu_kernel("ResizeBicubic", check_resize, compute_bicubic));
   library.kernel(cpu_kernel("ResizeBicubicGrad", check_resize_gradient, compute_bicubic_gradient));
 }

@@ -72,41 +72,23 @@ Taps linear_taps(const Sampling& sampling) {
 }
 
 void compute_bilinear_gradient(const ResizeArguments& arguments, DeviceContext& device) {
-  if (arguments.output.elements() == 0) return;
-  const auto& [grads, output, rows, columns] = arguments;
-  sum_taps(arguments, transposed(linear_taps(rows), rows.original),
-           transposed(linear_taps(columns), columns.original), 1, device.pool());
+  sum_gradient_taps(arguments, linear_taps, device.pool());
 }
 
 void bilinear_gradient(GradientContext& context) {
   const Scope& scope = context.scope();
   context.set(0, scope.add_one("ResizeBilinearGrad", {context.gradient(), context.input(0)},
-                               {{"align_corners", context.attr<bool>("align_corners")},
-                                {"half_pixel_centers", context.attr<bool>("half_pixel_centers")}}));
+                               sampling_attrs(context)));
 }
 
 }  // namespace
 
 void add_resize_bilinear_ops(OpLibrary& library) {
-  library.op(OpDefBuilder("ResizeBilinear")
-                 .input("images: T")
-                 .host_input("size: int32")
-                 .output("resized_images: float")
-                 .attr(resized_types)
-                 .attr("align_corners: bool = false")
-                 .attr("half_pixel_centers: bool = false")
+  library.op(resize_op("ResizeBilinear", "float")
                  .constructor("resize_bilinear(images, size, align_corners, half_pixel_centers)")
-                 .shape(resize_shape)
                  .gradient(bilinear_gradient));
-  library.op(OpDefBuilder("ResizeBilinearGrad")
-                 .input("grads: float")
-                 .input("original_image: T")
-                 .output("output: T")
-                 .attr("T: {float, bfloat16, half, double}")
-                 .attr("align_corners: bool = false")
-                 .attr("half_pixel_centers: bool = false")
-                 .shape(resize_gradient_shape)
-                 .not_differentiable());
+  library.op(
+      resize_gradient_op("ResizeBilinearGrad", "T: {float, bfloat16, half, double}").not_differentiable());
   library.kernel(cpu_kernel("ResizeBilinear", check_resize, compute_bilinear));
   library.kernel(cpu_kernel("ResizeBilinearGrad", check_resize_gradient, compute_bilinear_gradient));
 }

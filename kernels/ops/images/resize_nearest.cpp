@@ -137,23 +137,15 @@ void nearest_gradient(GradientContext& context) {
   const Scope& scope = context.scope();
   const auto at = [&](int64_t i) { return integer_constants(scope, std::array{i}); };
   const Output size = slice(scope, shape_of(scope, context.input(0)), at(1), at(2));
-  context.set(0, scope.add_one("ResizeNearestNeighborGrad", {context.gradient(), size},
-                               {{"align_corners", context.attr<bool>("align_corners")},
-                                {"half_pixel_centers", context.attr<bool>("half_pixel_centers")}}));
+  context.set(
+      0, scope.add_one("ResizeNearestNeighborGrad", {context.gradient(), size}, sampling_attrs(context)));
 }
 
 }  // namespace
 
 void add_resize_nearest_ops(OpLibrary& library) {
-  library.op(OpDefBuilder("ResizeNearestNeighbor")
-                 .input("images: T")
-                 .host_input("size: int32")
-                 .output("resized_images: T")
-                 .attr(resized_types)
-                 .attr("align_corners: bool = false")
-                 .attr("half_pixel_centers: bool = false")
+  library.op(resize_op("ResizeNearestNeighbor", "T")
                  .constructor("resize_nearest_neighbor(images, size, align_corners, half_pixel_centers)")
-                 .shape(resize_shape)
                  .gradient(nearest_gradient));
   library.op(OpDefBuilder("ResizeNearestNeighborGrad")
                  .input("grads: T")

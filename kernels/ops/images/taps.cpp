@@ -146,4 +146,11 @@ void sum_taps(const ResizeArguments& arguments, const Taps& rows, const Taps& co
   });
 }
 
+void sum_gradient_taps(const ResizeArguments& arguments, Taps (*taps_of)(const Sampling&), Pool& pool) {
+  if (arguments.output.elements() == 0) return;
+  const Sampling &rows = arguments.rows, &columns = arguments.columns;
+  sum_taps(arguments, transposed(taps_of(rows), rows.original),
+           transposed(taps_of(columns), columns.original), 1, pool);
+}
+
 }  // namespace troupe

@@ -29,5 +29,7 @@ Taps transposed(const Taps& taps, int64_t size);
 /// Sets each pixel of the output to the sum times `scale`. The sums are floats, of an output of doubles doubles.
 void sum_taps(const ResizeArguments& arguments, const Taps& rows, const Taps& columns, float scale,
               Pool& pool);
+/// Does so for the gradient of an op that takes sums through the taps of each dimension.
+void sum_gradient_taps(const ResizeArguments& arguments, Taps (*taps_of)(const Sampling&), Pool& pool);
 
 }  // namespace troupe

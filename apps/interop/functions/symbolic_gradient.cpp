@@ -5,7 +5,7 @@
 
 namespace troupe::interop {
 
-Result<PlacedCall> Caller::derivative() {
+Result<PlacedCall> Caller::symbolic_gradient() {
   TROUPE_ASSIGN(const Callee callee, callee_of("f"));
   if (const FunctionDef* declared = importer_.library().find_gradient(callee.name())) {
     const int inputs = callee.function->signature().input_arg_size(),
