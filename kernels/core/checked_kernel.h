@@ -2,13 +2,16 @@
 // shapes, attributes and the values of host inputs, allocates the outputs, and returns the arguments, a plain struct. It never
 // reads the elements of tensors in device memory. The compute function belongs to one type of device: it takes the arguments
 // and the DeviceContext, and returns a Status, or nothing if it cannot fail. A second type of device registers its own compute
-// function with the same check (kernel_on), in a separate file beside the first.
+// function with the same check (kernel_on), in a separate file beside the first. A compute function that returns nothing is not
+// called if no output has an element, so that no compute function meets a shape with huge dimensions and no elements.
 //
 // Where the shape of an output depends on the elements of inputs (Unique, Where), the device measures first: see
 // make_measured_kernel.
 #pragma once
 
+#include <algorithm>
 #include <memory>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -27,6 +30,21 @@ Status status_of(const Function& function, Arguments&&... arguments) {
   } else {
     return function(std::forward<Arguments>(arguments)...);
   }
+}
+
+/// Returns whether the node has outputs and none of them has an element.
+inline bool has_only_empty_outputs(KernelContext& context) {
+  const std::span<const Tensor> outputs = context.outputs();
+  return !outputs.empty() && std::ranges::all_of(outputs, [](const Tensor& output) {
+    return output.valid() && output.elements() == 0;
+  });
+}
+
+/// Returns whether the compute function need not be called, now that the outputs are allocated.
+template <class Compute, class Arguments>
+bool leaves_out(const Compute& /*compute*/, const Arguments& /*arguments*/, KernelContext& context) {
+  return std::is_void_v<std::invoke_result_t<const Compute&, const Arguments&, DeviceContext&>> &&
+         has_only_empty_outputs(context);
 }
 
 /// The type of the arguments that a check returns in its Result.
@@ -55,11 +73,13 @@ class CheckedKernel final : public Kernel {
   Status run(KernelContext& context) const override {
     const auto arguments = check_(context);
     if (!arguments) return arguments.status();
+    if (leaves_out(compute_, *arguments, context)) return {};
     return status_of(compute_, *arguments, context.device());
   }
 
   Result<std::unique_ptr<DeviceWork>> check(KernelContext& context) const override {
     TROUPE_ASSIGN(auto arguments, check_(context));
+    if (leaves_out(compute_, arguments, context)) return std::unique_ptr<DeviceWork>();
     return std::unique_ptr<DeviceWork>(
         std::make_unique<ComputeWork<ArgumentsOf<Check>, Compute>>(std::move(arguments), compute_));
   }
@@ -82,6 +102,7 @@ class MeasuredKernel final : public Kernel {
     TROUPE_ASSIGN(Arguments arguments, check_(context));
     TROUPE_RETURN_IF_FAILED(status_of(measure_, arguments, context.device()));
     TROUPE_RETURN_IF_FAILED(allocate_(arguments, context));
+    if (leaves_out(compute_, arguments, context)) return {};
     return status_of(compute_, std::as_const(arguments), context.device());
   }
 
@@ -98,6 +119,7 @@ class MeasuredKernel final : public Kernel {
     Status compute(DeviceContext& device) override { return status_of(kernel_.measure_, arguments_, device); }
     Result<std::unique_ptr<DeviceWork>> next(KernelContext& context) override {
       TROUPE_RETURN_IF_FAILED(kernel_.allocate_(arguments_, context));
+      if (leaves_out(kernel_.compute_, arguments_, context)) return std::unique_ptr<DeviceWork>();
       return std::unique_ptr<DeviceWork>(
           std::make_unique<ComputeWork<Arguments, Compute>>(std::move(arguments_), kernel_.compute_));
     }
