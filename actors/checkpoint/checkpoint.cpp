@@ -5,7 +5,7 @@
 
 #include "actors/checkpoint/checkpoint_files.h"
 #include "actors/checkpoint/checkpoint_wire.h"
-#include "actors/checkpoint/file_role.h"
+#include "actors/engine/file_role.h"
 
 namespace troupe {
 namespace {

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "actors/checkpoint/flat_json.h"
+#include "messages/values/crc32c.h"
 #include "messages/values/json_text.h"
 
 namespace troupe {

@@ -3,16 +3,18 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include <boost/crc.hpp>
-
 #include "actors/checkpoint/safetensors.h"
+#include "messages/values/crc32c.h"
 
 namespace troupe {
 namespace {
 
 constexpr size_t chunk_bytes = size_t{1} << 20;
 
-using Crc32c = boost::crc_optimal<32, 0x1EDC6F41, 0xFFFFFFFF, 0xFFFFFFFF, true, true>;
+/// Returns the checksum of what has the checksum `before` and the bytes after it.
+uint32_t add_to(uint32_t before, std::span<const std::byte> bytes) {
+  return crc32c({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, before);
+}
 
 /// Reads a file from its beginning to its end, and computes its checksum.
 class CheckedReader {
@@ -31,7 +33,7 @@ class CheckedReader {
       const auto chunk = into.first(std::min(into.size(), chunk_bytes));
       TROUPE_ASSIGN(const size_t read, file_->read(offset_, chunk));
       if (read != chunk.size()) return data_loss("it ends early");
-      crc_.process_bytes(chunk.data(), chunk.size());
+      checksum_ = add_to(checksum_, chunk);
       offset_ += read;
       into = into.subspan(read);
     }
@@ -51,13 +53,13 @@ class CheckedReader {
     }
     return {};
   }
-  uint32_t checksum() const { return crc_.checksum(); }
+  uint32_t checksum() const { return checksum_; }
 
  private:
   explicit CheckedReader(std::unique_ptr<ReadableFile> file) : file_(std::move(file)) {}
 
   std::unique_ptr<ReadableFile> file_;
-  Crc32c crc_;
+  uint32_t checksum_ = 0;
   uint64_t offset_ = 0;
   std::vector<std::byte> scratch_;
 };
@@ -113,12 +115,6 @@ std::string shard_name(uint32_t shard, uint32_t shards) {
   return text;
 }
 
-uint32_t crc32c(std::string_view bytes) {
-  Crc32c crc;
-  crc.process_bytes(bytes.data(), bytes.size());
-  return crc.checksum();
-}
-
 Status as_damage(const std::string& path, const Status& failure) {
   switch (failure.code()) {
     case Code::NotFound:
@@ -139,16 +135,14 @@ Result<ShardFile> write_shard(Disk& disk, const std::string& folder, uint32_t sh
   }
   TROUPE_ASSIGN(const std::string header, safetensors_header(entries));
   TROUPE_ASSIGN(auto file, NewFile::create(disk, folder + '/' + written.name));
-  Crc32c crc;
   const auto write = [&](std::span<const std::byte> bytes) {
-    crc.process_bytes(bytes.data(), bytes.size());
+    written.checksum = add_to(written.checksum, bytes);
     written.bytes += bytes.size();
     return file.write(bytes);
   };
   TROUPE_RETURN_IF_FAILED(write(std::as_bytes(std::span(header))));
   for (const auto& saved : tensors) TROUPE_RETURN_IF_FAILED(write({saved.value.data(), saved.value.bytes()}));
   TROUPE_RETURN_IF_FAILED(file.commit());
-  written.checksum = crc.checksum();
   return written;
 }
 

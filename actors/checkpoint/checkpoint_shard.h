@@ -31,8 +31,6 @@ struct ShardFile {
   std::vector<Saved> tensors;
 };
 
-uint32_t crc32c(std::string_view bytes);
-
 /// Returns "shard-00000-of-00002.safetensors", for example.
 std::string shard_name(uint32_t shard, uint32_t shards);
 

@@ -5,7 +5,7 @@
 
 #include "actors/checkpoint/checkpoint.h"
 #include "actors/checkpoint/checkpoint_wire.h"
-#include "actors/checkpoint/file_role.h"
+#include "actors/engine/file_role.h"
 #include "devices/transfer.h"
 #include "messages/schemas/variable.capnp.h"
 

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "apps/interop/bundle.pb.h"
-#include "apps/interop/crc32c.h"
 #include "apps/interop/sorted_table.h"
 #include "apps/interop/tensor_proto.h"
 #include "messages/protobuf/fields.h"
+#include "messages/values/crc32c.h"
 
 namespace troupe::interop {
 namespace {

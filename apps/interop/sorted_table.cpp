@@ -2,8 +2,8 @@
 
 #include <cstring>
 
-#include "apps/interop/crc32c.h"
 #include "messages/protobuf/fields.h"
+#include "messages/values/crc32c.h"
 
 namespace troupe::interop {
 namespace {

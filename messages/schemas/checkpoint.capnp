@@ -135,10 +135,3 @@ struct ShardsApplied {
 struct DropShards {
   # Not a request. Sent by the coordinator to a writer when another writer failed: the writer forgets what it has read.
 }
-
-struct FilesDone {
-  # Not a request. Sent by the file thread to the coordinator or writer in its own process when a piece of work with files has
-  # ended.
-
-  job @0 :UInt64;            # the number that the role gave to this work
-}

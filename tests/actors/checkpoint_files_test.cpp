@@ -4,6 +4,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include "messages/values/crc32c.h"
 #include "tests/support/simulated_disk.h"
 #include "tests/support/whole_checkpoint.h"
 

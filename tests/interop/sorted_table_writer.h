@@ -4,8 +4,8 @@
 #include <map>
 #include <string>
 
-#include "apps/interop/crc32c.h"
 #include "messages/protobuf/fields.h"
+#include "messages/values/crc32c.h"
 
 namespace troupe::test {
 
@@ -36,7 +36,7 @@ class SortedTableWriter {
     block += number(0) + number(1);
     const std::string handle = varint(bytes_.size()) + varint(block.size());
     block += '\0';
-    bytes_ += block + number(interop::masked_crc32c(block));
+    bytes_ += block + number(masked_crc32c(block));
     return handle;
   }
 

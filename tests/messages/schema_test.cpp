@@ -6,6 +6,7 @@
 #include "messages/schemas/accumulator.capnp.h"
 #include "messages/schemas/checkpoint.capnp.h"
 #include "messages/schemas/executor.capnp.h"
+#include "messages/schemas/files.capnp.h"
 #include "messages/schemas/graph.capnp.h"
 #include "messages/schemas/link.capnp.h"
 #include "messages/schemas/queue.capnp.h"
@@ -53,7 +54,8 @@ BOOST_AUTO_TEST_CASE(every_message_can_be_received) {
              CancelTakes, GradientAdded, GetAccumulated, Accumulated>();
   check_each<PushGradient, Committed, CancelPushes, MeanComputed>();
   check_each<SaveCheckpoint, CheckpointSaved, RestoreCheckpoint, CheckpointRestored, SaveShard, ShardSaved,
-             ReadShards, ShardsRead, ApplyShards, ShardsApplied, DropShards, FilesDone>();
+             ReadShards, ShardsRead, ApplyShards, ShardsApplied, DropShards>();
+  check_each<FilesDone>();
   check_each<ListActors, ActorsListed, ChildEnded>();
   check_each<BeginTraining, TrainingBegun, RunRounds, RoundsRun, EndTraining>();
 }

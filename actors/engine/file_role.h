@@ -1,5 +1,5 @@
 // FileRole: a role that works with files. Handlers never block, so the work runs on the file thread, and the role continues in its
-// actor when the work is done. Message: FilesDone in messages/schemas/checkpoint.capnp.
+// actor when the work is done. Message: FilesDone in messages/schemas/files.capnp.
 #pragma once
 
 #include "actors/engine/node.h"

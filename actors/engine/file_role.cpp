@@ -1,6 +1,6 @@
-#include "actors/checkpoint/file_role.h"
+#include "actors/engine/file_role.h"
 
-#include "messages/schemas/checkpoint.capnp.h"
+#include "messages/schemas/files.capnp.h"
 
 namespace troupe {
 
