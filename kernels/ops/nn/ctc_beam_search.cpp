@@ -4,7 +4,8 @@
 // sequence_length[b] steps. Path i is the sparse matrix number i of the outputs [batch, longest sequence]; log_probability [batch,
 // top_paths] is that of the softmax of the logits. With merge_repeated, equal neighbouring classes of a path are written once.
 // Float or double. Fails with InvalidArgument for an input without classes, a sequence_length outside [0, time], and where a
-// sequence has fewer paths than top_paths. Not differentiable.
+// sequence has fewer paths than top_paths; with ResourceExhausted where a beam of more than 2^16 sequences would be needed. Not
+// differentiable.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -19,6 +20,7 @@
 namespace troupe {
 namespace {
 
+constexpr size_t most_sequences = size_t{1} << 16;  ///< in a beam
 constexpr double never = -std::numeric_limits<double>::infinity();
 
 /// Returns log(exp(a) + exp(b)).
@@ -41,54 +43,72 @@ struct BeamNode {
   std::map<int64_t, std::unique_ptr<BeamNode>> children = {};
 
   bool alive() const { return now.total != never; }
-  BeamNode& child(int64_t next) {
-    auto& found = children[next];
-    if (!found) {
-      found = std::make_unique<BeamNode>();
-      found->parent = this;
-      found->label = next;
-    }
-    return *found;
+  /// Returns null if the sequence has not been in the beam.
+  BeamNode* find_child(int64_t next) const {
+    const auto found = children.find(next);
+    return found == children.end() ? nullptr : found->second.get();
+  }
+  BeamNode& make_child(int64_t next) {
+    auto& made = children[next] = std::make_unique<BeamNode>();
+    made->parent = this;
+    made->label = next;
+    return *made;
   }
 };
 
-/// The nodes with the greatest probabilities, greatest first; of equal ones the earlier. One thread.
+/// The nodes with the greatest probabilities; of equal ones the earlier. One thread.
 class Beam {
  public:
   explicit Beam(size_t width) : width_(width) {}
 
   /// Whether a node of this probability would be kept.
   bool takes(double total) const {
-    return total > never && (nodes_.size() < width_ || total > nodes_.back()->now.total);
+    return total > never && (entries_.size() < width_ || total > entries_.front().total);
   }
   /// Adds a node; if the beam is full, the least probable one dies.
   void add(BeamNode& node) {
-    const auto at = std::ranges::upper_bound(nodes_, node.now.total, std::greater<>(),
-                                             [](const BeamNode* other) { return other->now.total; });
-    nodes_.insert(at, &node);
-    if (nodes_.size() <= width_) return;
-    nodes_.back()->now = {};
-    nodes_.pop_back();
+    entries_.push_back({&node, node.now.total, ++last_});
+    std::ranges::push_heap(entries_, Entry::is_before);
+    if (entries_.size() <= width_) return;
+    std::ranges::pop_heap(entries_, Entry::is_before);
+    entries_.back().node->now = {};
+    entries_.pop_back();
   }
-  const std::vector<BeamNode*>& nodes() const { return nodes_; }
-  std::vector<BeamNode*> take() { return std::exchange(nodes_, {}); }
+  /// Removes all nodes and returns them, the most probable one first.
+  std::vector<BeamNode*> take() {
+    std::ranges::sort_heap(entries_, Entry::is_before);
+    std::vector<BeamNode*> nodes;
+    for (const Entry& entry : std::exchange(entries_, {})) nodes.push_back(entry.node);
+    return nodes;
+  }
+  size_t size() const { return entries_.size(); }
 
  private:
+  struct Entry {
+    BeamNode* node;
+    double total;
+    uint64_t order;  ///< in which nodes were added
+    static bool is_before(const Entry& a, const Entry& b) {
+      return a.total > b.total || (a.total == b.total && a.order < b.order);
+    }
+  };
   const size_t width_;
-  std::vector<BeamNode*> nodes_;
+  std::vector<Entry> entries_;  ///< a heap, whose first node is the least probable
+  uint64_t last_ = 0;
 };
 
 /// The search over one sequence. One thread.
 class BeamSearch {
  public:
-  BeamSearch(size_t width, int64_t classes) : beam_(width), blank_(classes - 1) {
+  BeamSearch(size_t width, int64_t classes)
+      : beam_(std::min(width, most_sequences)), is_limited_(width > most_sequences), blank_(classes - 1) {
     root_.now = {0, 0, never};
     beam_.add(root_);
   }
 
-  /// Takes the logits of the next step.
+  /// Takes the logits of the next step. Returns false if the beam would become too large.
   template <class T>
-  void step(std::span<const T> logits) {
+  bool step(std::span<const T> logits) {
     take_log_softmax(logits);
     const std::vector<BeamNode*> nodes = beam_.take();
     for (BeamNode* const node : nodes) node->before = node->now;
@@ -99,10 +119,11 @@ class BeamSearch {
     for (BeamNode* const node : nodes)
       if (beam_.takes(node->before.total))
         for (int64_t c = 0; c < blank_; ++c) grow(*node, c);
+    return !is_limited_ || beam_.size() < most_sequences;
   }
 
-  /// The sequences in the beam, the most probable one first.
-  const std::vector<BeamNode*>& best() const { return beam_.nodes(); }
+  /// Ends the search. Returns the sequences in the beam, the most probable one first.
+  std::vector<BeamNode*> take_best() { return beam_.take(); }
 
  private:
   template <class T>
@@ -128,14 +149,15 @@ class BeamSearch {
 
   /// The sequence becomes longer by a class in this step.
   void grow(BeamNode& node, int64_t label) {
-    BeamNode& child = node.child(label);
-    if (child.alive()) return;
+    BeamNode* const known = node.find_child(label);
+    if (known && known->alive()) return;
     const double total = log_of(label) + before_label(node, label);
     if (!beam_.takes(total)) {
-      child.before =
-          {};  // as in TensorFlow: a sequence that left the beam in this step and cannot come back does not grow
+      // As in TensorFlow: a sequence that left the beam in this step and cannot come back does not grow.
+      if (known) known->before = {};
       return;
     }
+    BeamNode& child = known ? *known : node.make_child(label);
     child.now = {total, never, total};
     beam_.add(child);
   }
@@ -147,6 +169,7 @@ class BeamSearch {
 
   BeamNode root_;
   Beam beam_;
+  const bool is_limited_;  ///< whether the beam is smaller than was asked for
   const int64_t blank_;
   std::vector<double> logs_;  ///< of the softmax of this step
 };
@@ -203,39 +226,47 @@ Result<BeamArguments> check_beam_search(KernelContext& context) {
                        std::vector<DecodedPath>(static_cast<size_t>(paths))};
 }
 
-/// Decodes sequence b. Returns false if it has fewer paths than are asked for.
+enum class Found : uint8_t { All, TooFewPaths, TooManySequences };
+
+/// Decodes sequence b.
 template <class T>
-bool search(BeamArguments& arguments, size_t b, int32_t steps) {
+Found search(BeamArguments& arguments, size_t b, int32_t steps) {
   const auto batch = static_cast<size_t>(arguments.inputs.shape()[1]);
   const auto classes = static_cast<size_t>(arguments.inputs.shape()[2]);
   const auto logits = arguments.inputs.as<T>();
   BeamSearch search(arguments.width, static_cast<int64_t>(classes));
   for (size_t t = 0; t < static_cast<size_t>(steps); ++t)
-    search.step(logits.subspan((t * batch + b) * classes, classes));
-  const auto& best = search.best();
-  if (best.size() < arguments.paths.size()) return false;
+    if (!search.step(logits.subspan((t * batch + b) * classes, classes))) return Found::TooManySequences;
+  const auto best = search.take_best();
+  if (best.size() < arguments.paths.size()) return Found::TooFewPaths;
   for (size_t i = 0; i < arguments.paths.size(); ++i) {
     arguments.paths[i].sequences[b] = classes_of(*best[i], arguments.merges);
     arguments.log_probability.write<T>()[b * arguments.paths.size() + i] = static_cast<T>(best[i]->now.total);
   }
-  return true;
+  return Found::All;
 }
 
 Status measure_beam_search(BeamArguments& arguments, DeviceContext& device) {
   TROUPE_RETURN_IF_FAILED(check_lengths(arguments.inputs, arguments.lengths));
   const auto lengths = arguments.lengths.as<int32_t>();
   for (DecodedPath& path : arguments.paths) path.sequences.assign(lengths.size(), {});
-  std::vector<char> found(lengths.size(), true);
-  const size_t cost = arguments.width * arguments.inputs.bytes() / std::max<size_t>(lengths.size(), 1);
+  std::vector<Found> found(lengths.size(), Found::All);
+  const size_t width = std::min(arguments.width, most_sequences);
+  const size_t cost = width * arguments.inputs.bytes() / std::max<size_t>(lengths.size(), 1);
   with_type(FloatTypes{}, arguments.inputs.dtype(), [&]<class T>(std::type_identity<T>) {
     parallel_rows(device.pool(), lengths.size(), cost, [&](size_t begin, size_t end) {
       for (size_t b = begin; b < end; ++b) found[b] = search<T>(arguments, b, lengths[b]);
     });
   });
-  const auto missing = std::ranges::find(found, false);
-  if (missing == found.end()) return {};
-  return invalid_argument("sequence " + std::to_string(missing - found.begin()) +
-                          " has fewer paths than top_paths = " + std::to_string(arguments.paths.size()));
+  const auto failed = std::ranges::find_if(found, [](Found one) { return one != Found::All; });
+  if (failed == found.end()) return {};
+  const std::string sequence = "sequence " + std::to_string(failed - found.begin());
+  if (*failed == Found::TooFewPaths)
+    return invalid_argument(sequence + " has fewer paths than top_paths = " +
+                            std::to_string(arguments.paths.size()));
+  return resource_exhausted(sequence + " needs a beam of more than " + std::to_string(most_sequences) +
+                            " sequences, which beam_width = " + std::to_string(arguments.width) +
+                            " allows; a smaller beam_width is needed");
 }
 
 Status allocate_paths(BeamArguments& arguments, KernelContext& context) {
