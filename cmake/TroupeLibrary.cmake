@@ -32,6 +32,7 @@ set(TROUPE_PUBLIC_HEADERS
   actors/node_services.h
   actors/site/extensions.h
   actors/step/device_profile.h
+  actors/step/queue_runner.h
   actors/runtime.h
   actors/step/session.h
   actors/step/session_options.h

@@ -9,7 +9,9 @@
 #include "actors/step/graph_wire.h"
 #include "actors/step/master.h"
 #include "actors/step/profile_wire.h"
+#include "actors/step/queue_runners.h"
 #include "actors/step/session_impl.h"
+#include "messages/schemas/queue_runners.capnp.h"
 #include "messages/schemas/session.capnp.h"
 
 namespace troupe {
@@ -36,7 +38,10 @@ struct SessionParts {
 /// Shared by a session and its prepared steps.
 struct Session::Impl {
   explicit Impl(SessionParts given) : parts(std::move(given)) {}
-  ~Impl() { parts.node.engine.stop(parts.master); }
+  ~Impl() {
+    for (const ActorRef& runners : queue_runners) engine().stop(runners);
+    engine().stop(parts.master);
+  }
 
   Engine& engine() const { return parts.node.engine; }
   Result<AnyMessage> call(AnyMessage message) const {
@@ -87,10 +92,11 @@ struct Session::Impl {
   static constexpr size_t max_steps = 64;
 
   SessionParts parts;
-  std::mutex mutex;  ///< guards `sent`, `version` and `steps`
+  std::mutex mutex;  ///< guards `sent`, `version`, `steps` and `queue_runners`
   size_t sent = 0;
   uint64_t version = 0;
   std::map<Key, PreparedStep> steps;
+  std::vector<ActorRef> queue_runners;
   std::atomic<uint64_t> last_call{0};
   std::atomic<bool> closed{false};
 };
@@ -246,6 +252,40 @@ RestoredCheckpoint Session::restore(const std::string& folder, const std::string
   const Message<wire::CheckpointRestored> restored(impl_->ask_coordinator(draft.finish()));
   return {std::string(view(restored->getFolder())), restored->getRound(),
           std::string(view(restored->getNote())), read(restored->getSkipped()), read(restored->getMissing())};
+}
+
+void Session::start_queue_runners(const std::vector<QueueRunner>& runners) {
+  const auto signature = [&](const Output& target) {
+    impl_->check_outputs({}, {target});
+    return impl_->signature({}, {target});
+  };
+  std::vector<QueueRunnerSteps> steps;
+  for (const QueueRunner& runner : runners) {
+    QueueRunnerSteps& added = steps.emplace_back();
+    for (const Output& target : runner.enqueue) added.enqueue.push_back(signature(target));
+    if (runner.close) added.close = signature(*runner.close);
+    if (runner.cancel) added.cancel = signature(*runner.cancel);
+    added.ends = runner.ends;
+  }
+  throw_if_failed(impl_->extend());
+  const std::lock_guard lock(impl_->mutex);
+  impl_->queue_runners.push_back(spawn_queue_runners(impl_->parts.node, impl_->parts.master, std::move(steps)));
+}
+
+void Session::stop_queue_runners(std::chrono::nanoseconds timeout) {
+  const int64_t deadline = impl_->parts.node.env.clock.now() + timeout.count();
+  std::vector<ActorRef> stopped;
+  {
+    const std::lock_guard lock(impl_->mutex);
+    stopped.swap(impl_->queue_runners);
+  }
+  Status failure;
+  for (const ActorRef& runners : stopped) {
+    const auto ended = impl_->engine().call(runners, Draft<wire::StopQueueRunners>().finish(), deadline);
+    if (failure.ok()) failure = ended.status();
+    impl_->engine().stop(runners);
+  }
+  throw_if_failed(failure);
 }
 
 void Session::cancel() {

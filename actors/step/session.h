@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "actors/step/device_profile.h"
+#include "actors/step/queue_runner.h"
 #include "actors/step/session_options.h"
 #include "graph/build/graph.h"
 
@@ -85,6 +86,12 @@ class Session {
   /// checked before any variable changes. Fails with NotFound if there is no checkpoint or it contains none of the variables, with
   /// DataLoss, naming the file and its damage, or with InvalidArgument if the dtype or shape of a variable differs.
   RestoredCheckpoint restore(const std::string& folder, const std::string& name = {});
+
+  /// Starts an actor that runs the steps of these queue runners beside those of the caller. The runners of an earlier call go on.
+  void start_queue_runners(const std::vector<QueueRunner>& runners);
+  /// Stops all queue runners: none begins another step, and those that run are cancelled. Returns when their steps have ended. Throws the first failure of a step that is not an end of its runner, also if it is long ago; throws
+  /// DeadlineExceeded after `timeout`.
+  void stop_queue_runners(std::chrono::nanoseconds timeout = std::chrono::seconds(10));
 
   /// Ends the session: running steps fail with Cancelled, no new step begins, and then the state that the session does not share is
   /// dropped. Does not wait. Any thread.

@@ -42,11 +42,26 @@ Status save(Disk& disk, const std::string& path, const std::vector<std::string>&
   return file.commit();
 }
 
+/// Returns nothing if queue runners feed the graph and their input has ended.
+std::optional<std::vector<Tensor>> run_if_input_is_left(const golden::GraphFile& graph) try {
+  return graph.run();
+} catch (const Error& error) {
+  if (graph.has_queue_runners() && error.status().code() == Code::OutOfRange) return std::nullopt;
+  throw;
+}
+
 int run(const RunArguments& arguments) try {
   RealDisk disk;
   const golden::GraphFile graph = open_graph(disk, arguments.graph);
   std::vector<Tensor> values;
-  for (long long step = 0; step < arguments.steps; ++step) values = graph.run();
+  for (long long step = 0; step < arguments.steps; ++step) {
+    auto fetched = run_if_input_is_left(graph);
+    if (!fetched) {
+      std::fprintf(stderr, "troupe: the input ended after %lld of %lld steps\n", step, arguments.steps);
+      break;
+    }
+    values = std::move(*fetched);
+  }
   if (arguments.out.empty()) {
     print(arguments.graph.fetches, values, arguments.json);
   } else {

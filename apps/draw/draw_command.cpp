@@ -8,8 +8,8 @@
 
 #include "apps/cluster/planned_tasks.h"
 #include "apps/config/run_config.h"
-#include "apps/data/load.h"
 #include "apps/draw/dot.h"
+#include "apps/data/load.h"
 #include "apps/golden/devices.h"
 #include "apps/interop/read_graph.h"
 #include "apps/train/training_graph.h"
@@ -42,7 +42,8 @@ Result<Subject> read_run(Disk& disk, const DrawArguments& arguments, const OpLib
 }
 
 Result<Subject> read_graph(Disk& disk, const DrawArguments& arguments, const OpLibrary& library) {
-  TROUPE_ASSIGN(Graph graph, interop::read_graph_file(disk, arguments.file, library.ops));
+  TROUPE_ASSIGN(auto meta, interop::read_graph_file(disk, arguments.file, library.ops));
+  Graph graph = std::move(meta.graph);
   auto tasks = tasks_of(arguments.tasks, 1);
   if (tasks.empty()) {
     TROUPE_ASSIGN(tasks, golden::tasks_of(graph));

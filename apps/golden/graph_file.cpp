@@ -4,6 +4,7 @@
 #include "apps/golden/devices.h"
 #include "apps/interop/partitioned.h"
 #include "apps/interop/read_graph.h"
+#include "apps/interop/start_up.h"
 #include "graph/build/scope.h"
 #include "kernels/core/kernel.h"
 #include "kernels/core/state.h"
@@ -18,21 +19,44 @@ constexpr uint64_t max_bytes = uint64_t{1} << 32;
 GraphFile::GraphFile(Disk& disk, const GraphFileOptions& options) {
   const auto library = make_op_library();
   throw_if_failed(library->status);
-  graph_ =
-      std::make_unique<Graph>(value_or_throw(interop::read_graph_file(disk, options.file, library->ops)));
+  meta_ = std::make_unique<interop::MetaGraph>(
+      value_or_throw(interop::read_graph_file(disk, options.file, library->ops)));
   runtime_ =
       std::make_unique<Runtime>(RuntimeOptions{.threads = options.threads,
                                                .memory = options.memory,
-                                               .tasks = value_or_throw(tasks_of(*graph_, options.devices)),
+                                               .tasks = value_or_throw(tasks_of(graph(), options.devices)),
                                                .devices = options.devices});
-  session_ = std::make_unique<Session>(runtime_->session(*graph_, {.simplify = options.simplify}));
+  session_ = std::make_unique<Session>(runtime_->session(graph(), {.simplify = options.simplify}));
   read_feeds(disk, options.feeds);
-  for (const auto& name : options.init) session_->run({value_or_throw(graph_->find_target(name))});
-  if (!options.checkpoint.empty()) restore(disk, options.checkpoint);
+  initialize(disk, options);
   std::vector<Output> fetches;
-  for (const auto& name : options.fetches) fetches.push_back(value_or_throw(graph_->find_output(name)));
-  for (const auto& name : options.targets) fetches.push_back(value_or_throw(graph_->find_target(name)));
+  for (const auto& name : options.fetches) fetches.push_back(value_or_throw(graph().find_output(name)));
+  for (const auto& name : options.targets) fetches.push_back(value_or_throw(graph().find_target(name)));
   step_ = session_->prepare(fed_, fetches);
+  const auto runners = value_or_throw(interop::queue_runners_of(*meta_));
+  has_queue_runners_ = !runners.empty();
+  if (has_queue_runners_) session_->start_queue_runners(runners);
+}
+
+/// Does what TensorFlow's managed sessions do, in their order.
+void GraphFile::initialize(Disk& disk, const GraphFileOptions& options) {
+  for (const auto& name : options.init) session_->run({value_or_throw(graph().find_target(name))});
+  if (options.init.empty() && options.checkpoint.empty()) run_collection("init_op");
+  if (!options.checkpoint.empty()) restore(disk, options.checkpoint);
+  run_collection("local_init_op");
+  run_collection("table_initializer");
+}
+
+void GraphFile::run_collection(const std::string& name) {
+  const auto targets = value_or_throw(interop::targets_of(*meta_, name));
+  if (!targets.empty()) session_->run(targets);
+}
+
+std::vector<Tensor> GraphFile::run(const StepOptions& options) const try {
+  return step_.run(feeds_, options);
+} catch (const Error&) {
+  if (has_queue_runners_) session_->stop_queue_runners();
+  throw;
 }
 
 void GraphFile::read_feeds(Disk& disk, const std::vector<std::string>& feeds) {
@@ -41,7 +65,7 @@ void GraphFile::read_feeds(Disk& disk, const std::vector<std::string>& feeds) {
     if (equals == std::string::npos)
       throw Error(invalid_argument("--feed " + feed + ": expected NAME=FILE.npy"));
     const std::string file = feed.substr(equals + 1);
-    fed_.push_back(value_or_throw(graph_->find_output(feed.substr(0, equals))));
+    fed_.push_back(value_or_throw(graph().find_output(feed.substr(0, equals))));
     feeds_.push_back(value_or_throw(data::read_npy(value_or_throw(read_file(disk, file, max_bytes)), file)));
   }
 }
@@ -50,17 +74,17 @@ void GraphFile::read_feeds(Disk& disk, const std::vector<std::string>& feeds) {
 void GraphFile::restore(Disk& disk, const std::string& checkpoint) {
   const auto bundle = value_or_throw(interop::Bundle::open(disk, checkpoint));
   std::map<std::string, PartialShape> variables;
-  for (const Node& node : graph_->nodes())
-    if (is_variable(node)) variables.emplace(node.name, graph_->shape({node.id, 0}));
-  const Scope scope(*graph_);
+  for (const Node& node : graph().nodes())
+    if (is_variable(node)) variables.emplace(node.name, graph().shape({node.id, 0}));
+  const Scope scope(meta_->graph);
   std::vector<std::pair<Output, Tensor>> values;
   std::vector<Output> assigned;
   for (const auto& [name, saved] : value_or_throw(interop::find_saved(variables, bundle))) {
     const Tensor value =
         value_or_throw(saved.slice ? bundle.read(saved.name, *saved.slice) : bundle.read(saved.name));
-    const Output variable{graph_->find(name)->id, 0};
+    const Output variable{graph().find(name)->id, 0};
     const Output fed = scope.add_one("Placeholder", {}, {{"dtype", value.dtype()}});
-    const bool resource = graph_->dtype(variable) == DType::Resource;
+    const bool resource = graph().dtype(variable) == DType::Resource;
     assigned.push_back(
         {scope.add(resource ? "AssignVariableOp" : "Assign", {variable, fed}), Output::control});
     values.emplace_back(fed, value);

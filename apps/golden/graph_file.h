@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "actors/runtime.h"
+#include "apps/interop/meta_graph.h"
 #include "messages/env/disk.h"
 
 namespace troupe::golden {
@@ -25,24 +26,33 @@ struct GraphFileOptions {
 
 class GraphFile {
  public:
-  /// Reads the graph and the feeds, runs `init`, restores the checkpoint, and prepares the step. Throws Error: DataLoss or NotFound
+  /// Reads the graph and the feeds, runs `init`, restores the checkpoint, runs the initialisers and starts the queue runners that the
+  /// collections of a MetaGraphDef name, and prepares the step. If neither `init` nor a checkpoint is given, the initialisers are
+  /// those of all variables, too. Throws Error: DataLoss or NotFound
   /// for a file that is damaged or missing, NotFound for a name that the graph does not have, Unimplemented, naming them, for ops
   /// that Troupe lacks, InvalidArgument for a wrong graph or feed.
   GraphFile(Disk& disk, const GraphFileOptions& options);
 
-  /// Runs one step. Returns the fetched tensors in order.
-  std::vector<Tensor> run(const StepOptions& options = {}) const { return step_.run(feeds_, options); }
+  /// Runs one step. Returns the fetched tensors in order. If a queue runner has failed, throws its failure, the cause of that of the
+  /// step.
+  std::vector<Tensor> run(const StepOptions& options = {}) const;
+  /// Returns whether queue runners feed the graph, so that OutOfRange is the end of the input.
+  bool has_queue_runners() const { return has_queue_runners_; }
 
  private:
+  const Graph& graph() const { return meta_->graph; }
+  void initialize(Disk& disk, const GraphFileOptions& options);
+  void run_collection(const std::string& name);
   void read_feeds(Disk& disk, const std::vector<std::string>& feeds);
   void restore(Disk& disk, const std::string& checkpoint);
 
   std::unique_ptr<Runtime> runtime_;
-  std::unique_ptr<Graph> graph_;
+  std::unique_ptr<interop::MetaGraph> meta_;
   std::unique_ptr<Session> session_;
   std::vector<Output> fed_;
   std::vector<Tensor> feeds_;
   PreparedStep step_;
+  bool has_queue_runners_ = false;
 };
 
 }  // namespace troupe::golden

@@ -303,7 +303,8 @@ Status Importer::refine_shapes(NodeId node, const AttrValue& shapes) {
   for (int i = 0; i < list.size(); ++i) {
     TROUPE_ASSIGN(const PartialShape shape, read_shape(list[i]));
     const Output output{node, static_cast<uint32_t>(i)};
-    if (is_shape_of_handle(graph_.dtype(output), shape)) continue;
+    // The shape of a resource may be that of the handle or that of the state behind it.
+    if (graph_.dtype(output) == DType::Resource && !graph_.shape(output).compatible_with(shape)) continue;
     TROUPE_RETURN_IF_FAILED(graph_.refine_shape(output, shape));
   }
   return {};

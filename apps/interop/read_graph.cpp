@@ -139,12 +139,12 @@ Result<MetaGraph> read_meta_graph(std::string_view bytes, std::shared_ptr<const 
   return result;
 }
 
-Result<Graph> read_graph_file(Disk& disk, const std::string& file, std::shared_ptr<const OpTable> ops) {
+Result<MetaGraph> read_graph_file(Disk& disk, const std::string& file, std::shared_ptr<const OpTable> ops) {
   constexpr uint64_t max_bytes = uint64_t{1} << 32;
   TROUPE_ASSIGN(const std::string bytes, read_file(disk, file, max_bytes));
-  if (!file.ends_with(".meta")) return read_graph_def(bytes, std::move(ops));
-  TROUPE_ASSIGN(MetaGraph meta, read_meta_graph(bytes, std::move(ops)));
-  return std::move(meta.graph);
+  if (file.ends_with(".meta")) return read_meta_graph(bytes, std::move(ops));
+  TROUPE_ASSIGN(Graph graph, read_graph_def(bytes, std::move(ops)));
+  return MetaGraph{std::move(graph), {}, {}, {}, {}};
 }
 
 }  // namespace troupe::interop

@@ -27,8 +27,8 @@ Result<Graph> read_graph_def(std::string_view bytes, std::shared_ptr<const OpTab
 Result<MetaGraph> read_meta_graph(std::string_view bytes, std::shared_ptr<const OpTable> ops,
                                   const GraphLimits& limits = {});
 
-/// Reads the graph of a file: a MetaGraphDef if the name ends in ".meta", otherwise a GraphDef. Fails as the functions above do,
-/// and with the error of the disk.
-Result<Graph> read_graph_file(Disk& disk, const std::string& file, std::shared_ptr<const OpTable> ops);
+/// Reads a file: a MetaGraphDef if the name ends in ".meta", otherwise a GraphDef, which has nothing beside its graph. Fails as the
+/// functions above do, and with the error of the disk.
+Result<MetaGraph> read_graph_file(Disk& disk, const std::string& file, std::shared_ptr<const OpTable> ops);
 
 }  // namespace troupe::interop

@@ -120,6 +120,34 @@ def effects_of_branches():
     v1.global_variables_initializer()
 
 
+def add_initializers(*local):
+    v1.add_to_collection(v1.GraphKeys.INIT_OP, v1.global_variables_initializer())
+    v1.add_to_collection(v1.GraphKeys.LOCAL_INIT_OP, tf.group(v1.local_variables_initializer(), *local, name="init_all"))
+
+
+def input_pipeline():
+    """The numbers from 0 to 9, twice, in batches of at most 4, which queue runners make; a variable adds them up."""
+    number = v1.train.range_input_producer(10, num_epochs=2, shuffle=False, capacity=4).dequeue()
+    numbers, squares = v1.train.batch([number, number * number], 4, capacity=8, allow_smaller_final_batch=True)
+    total = v1.get_variable("total", initializer=0)
+    tf.identity(numbers, "numbers")
+    tf.identity(total.assign_add(tf.reduce_sum(squares)), "sum")
+    add_initializers()
+
+
+def sync_replicas():
+    """A step of two replicas, each with a point of its own; a queue runner applies the mean of their gradients."""
+    x, y = v1.placeholder(tf.float32, [2], "x"), v1.placeholder(tf.float32, [], "y")
+    w = v1.get_variable("w", initializer=[1.0, 2.0])
+    loss = tf.square(tf.reduce_sum(x * w) - y, name="loss")
+    optimizer = v1.train.SyncReplicasOptimizer(v1.train.GradientDescentOptimizer(0.25), 2, total_num_replicas=2)
+    tf.group(optimizer.minimize(loss, global_step=v1.train.get_or_create_global_step()), name="step")
+    v1.train.add_queue_runner(optimizer.get_chief_queue_runner())
+    v1.add_to_collection("init_tokens", optimizer.get_init_tokens_op())
+    v1.add_to_collection(v1.GraphKeys.INIT_OP, v1.global_variables_initializer())
+    v1.add_to_collection(v1.GraphKeys.LOCAL_INIT_OP, optimizer.chief_init_op)
+
+
 def main():
     os.makedirs(FOLDER, exist_ok=True)
     v1.disable_control_flow_v2()
@@ -140,6 +168,8 @@ def main():
     write_meta("training_resource.meta", collections)
     v1.disable_resource_variables()
     write_meta("training.meta", collections)
+    write_meta("input_pipeline.meta", input_pipeline)
+    write_meta("sync_replicas.meta", sync_replicas)
 
 
 main()

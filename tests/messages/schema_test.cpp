@@ -10,6 +10,7 @@
 #include "messages/schemas/graph.capnp.h"
 #include "messages/schemas/link.capnp.h"
 #include "messages/schemas/queue.capnp.h"
+#include "messages/schemas/queue_runners.capnp.h"
 #include "messages/schemas/replicas.capnp.h"
 #include "messages/schemas/session.capnp.h"
 #include "messages/schemas/status.capnp.h"
@@ -56,6 +57,7 @@ BOOST_AUTO_TEST_CASE(every_message_can_be_received) {
   check_each<SaveCheckpoint, CheckpointSaved, RestoreCheckpoint, CheckpointRestored, SaveShard, ShardSaved,
              ReadShards, ShardsRead, ApplyShards, ShardsApplied, DropShards>();
   check_each<FilesDone>();
+  check_each<StopQueueRunners, QueueRunnersEnded>();
   check_each<ListActors, ActorsListed, ChildEnded>();
   check_each<BeginTraining, TrainingBegun, RunRounds, RoundsRun, EndTraining>();
 }

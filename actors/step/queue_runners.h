@@ -1,0 +1,23 @@
+// The role that runs the steps of a session's queue runners. Schema: messages/schemas/queue_runners.capnp.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "actors/engine/node.h"
+#include "messages/schemas/session.capnp.h"
+
+namespace troupe {
+
+/// A QueueRunner (queue_runner.h) whose targets are signatures of steps.
+struct QueueRunnerSteps {
+  using Signature = Message<wire::PrepareStep>;
+  std::vector<Signature> enqueue;
+  std::optional<Signature> close, cancel;
+  std::vector<Code> ends;
+};
+
+/// Spawns the role, which begins at once. `master` is that of the session.
+ActorRef spawn_queue_runners(ActorNode& node, const ActorRef& master, std::vector<QueueRunnerSteps> runners);
+
+}  // namespace troupe

@@ -1,0 +1,102 @@
+// Queue runners: steps that fill queues beside those of the caller, their end, their failures and their stop.
+#include <boost/test/unit_test.hpp>
+
+#include "actors/runtime.h"
+#include "graph/build/scope.h"
+#include "tests/support/failure_of.h"
+
+namespace troupe {
+namespace {
+
+using test::failure_of;
+
+struct Fixture {
+  Output make_queue(const std::string& name, int64_t capacity = -1) {
+    return g.with_name(name).add_one("FIFOQueueV2", {},
+                                     {{"component_types", std::vector<DType>{DType::Int32}},
+                                      {"shapes", std::vector<PartialShape>{PartialShape::scalar()}},
+                                      {"capacity", capacity}});
+  }
+  Output enqueue(Output queue, Output value) {
+    return {g.add("QueueEnqueueV2", {queue, value}), Output::control};
+  }
+  Output dequeue(Output queue) {
+    return g.add_one("QueueDequeueV2", {queue}, {{"component_types", std::vector<DType>{DType::Int32}}});
+  }
+  Output close(Output queue, bool cancel_pending) {
+    return {g.add("QueueCloseV2", {queue}, {{"cancel_pending_enqueues", cancel_pending}}), Output::control};
+  }
+  QueueRunner runner(Output queue, std::vector<Output> enqueue) {
+    return {std::move(enqueue), close(queue, false), close(queue, true)};
+  }
+  static int32_t scalar(const std::vector<Tensor>& fetched) { return fetched.at(0).as<int32_t>()[0]; }
+
+  Runtime runtime{{.threads = 2}};
+  Graph graph{runtime.ops()};
+  Scope g{graph};
+  Output source = make_queue("source"), middle = make_queue("middle", 2), last = make_queue("last", 2);
+  Output taken = dequeue(last);
+};
+
+BOOST_FIXTURE_TEST_SUITE(queue_runners, Fixture)
+
+// Two runners in a row, as TensorFlow's input pipelines have them: the end of the first queue becomes that of the last one.
+BOOST_AUTO_TEST_CASE(the_end_of_the_input_reaches_the_caller_after_every_element) {
+  const Output values = g.constant(Tensor::vector<int32_t>({0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
+  const Output fill{g.add("QueueEnqueueManyV2", {source, values}), Output::control};
+  const Output end = close(source, false), copied = enqueue(middle, dequeue(source)),
+               copied_too = enqueue(middle, dequeue(source)), moved = enqueue(last, dequeue(middle));
+  auto session = runtime.session(graph);
+  session.run({fill});
+  session.run({end});
+  session.start_queue_runners({runner(middle, {copied, copied_too}), runner(last, {moved})});
+  int32_t sum = 0;
+  for (int i = 0; i < 10; ++i) sum += scalar(session.run({taken}));
+  BOOST_TEST(sum == 45);
+  BOOST_TEST((failure_of([&] { session.run({taken}); }).code() == Code::OutOfRange));
+  session.stop_queue_runners();
+}
+
+BOOST_AUTO_TEST_CASE(steps_that_wait_for_room_end_when_the_runners_are_stopped) {
+  const Output one = g.constant(Tensor::scalar<int32_t>(1)), added = enqueue(last, one);
+  auto session = runtime.session(graph);
+  session.start_queue_runners({runner(last, {added, added})});
+  BOOST_TEST(scalar(session.run({taken})) == 1);
+  session.stop_queue_runners();
+  session.close();
+}
+
+BOOST_AUTO_TEST_CASE(a_failure_stops_all_runners_and_is_reported) {
+  const Output bad = g.add_one("Placeholder", {}, {{"dtype", DType::Int32}, {"shape", PartialShape::scalar()}});
+  const Output never = enqueue(middle, dequeue(source)), failing = enqueue(last, bad);
+  auto session = runtime.session(graph);
+  session.start_queue_runners({runner(middle, {never}), runner(last, {failing})});
+  BOOST_TEST((failure_of([&] { session.run({taken}); }).code() == Code::OutOfRange));  // its queue is closed
+  session.run({close(source, false)});  // the step of the first runner waits for this queue
+  const Status failure = failure_of([&] { session.stop_queue_runners(); });
+  BOOST_TEST((failure.code() == Code::InvalidArgument), failure.message());
+  BOOST_TEST(failure.node() == graph.node(bad.node).name);
+}
+
+BOOST_AUTO_TEST_CASE(a_session_may_end_before_its_runners) {
+  const Output one = g.constant(Tensor::scalar<int32_t>(1)), added = enqueue(last, one);
+  for (int i = 0; i < 20; ++i) {
+    auto session = runtime.session(graph);
+    session.start_queue_runners({runner(last, {added})});
+    if (i % 2 == 0) session.close();
+  }
+  auto session = runtime.session(graph);
+  BOOST_TEST(scalar(session.run({g.constant(Tensor::scalar<int32_t>(3))})) == 3);
+}
+
+BOOST_AUTO_TEST_CASE(targets_of_another_graph_are_refused) {
+  auto session = runtime.session(graph);
+  QueueRunner wrong;
+  wrong.enqueue = {{static_cast<NodeId>(graph.size()) + 5, Output::control}};
+  BOOST_TEST((failure_of([&] { session.start_queue_runners({wrong}); }).code() == Code::InvalidArgument));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace troupe
