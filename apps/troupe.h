@@ -5,6 +5,7 @@
 
 #include "actors/runtime.h"
 #include "actors/step/session.h"
+#include "apps/nn/decoding.h"
 #include "apps/nn/gradients.h"
 #include "apps/nn/initializers.h"
 #include "apps/nn/layers.h"

@@ -144,7 +144,9 @@ constexpr std::string_view activation_meaning =
                            bias_meaning = "whether a vector of biases is added; default: true",
                            init_meaning = "distribution of the initial weights; default: glorot_uniform",
                            strides_meaning = "distance of two outputs; default: 1",
-                           dilations_meaning = "distance of two elements of a filter; default: 1";
+                           dilations_meaning = "distance of two elements of a filter; default: 1",
+                           loop_meaning = "whether the steps are a loop even if their number is known, which "
+                                          "makes a smaller graph; default: false";
 
 template <class Options>
 std::vector<Row<Options>> with_activation(std::vector<Row<Options>> rows) {
@@ -171,9 +173,7 @@ std::vector<Row<nn::Recurrent>> recurrent_rows() {
   return {{"units", &nn::Recurrent::units, "size of the state", required},
           {"sequences", &nn::Recurrent::sequences,
            "whether the result holds every output or the last; default: false"},
-          {"loop", &nn::Recurrent::loop,
-           "whether the steps are a loop even if their number is known, which makes a smaller graph; "
-           "default: false"},
+          {"loop", &nn::Recurrent::loop, loop_meaning},
           {"init", &nn::Recurrent::init, init_meaning}};
 }
 
@@ -187,6 +187,23 @@ LayerType recurrent_type(std::string_view name,
         return layer(network, inputs[0], options);
       });
   type.max_inputs = 2;
+  return type;
+}
+
+/// A third input is the number of steps of each memory.
+LayerType attention_lstm_type() {
+  using Options = nn::AttentionLstm;
+  LayerType type = layer_type<Options>(
+      "attention_lstm",
+      {{"units", &Options::units, "size of the state and of the result", required},
+       {"loop", &Options::loop, loop_meaning},
+       {"init", &Options::init, init_meaning}},
+      [](const nn::Network& network, const Outputs& inputs, Options options) {
+        if (inputs.size() > 2) options.memory_lengths = inputs[2];
+        return nn::attention_lstm(network, inputs[0], inputs[1], options);
+      });
+  type.min_inputs = 2;
+  type.max_inputs = 3;
   return type;
 }
 
@@ -328,6 +345,7 @@ LayerType sampled_loss_type(std::string_view name,
 const std::vector<LayerType>& layer_types() {
   static const std::vector<LayerType> types = {
       attention_type(),
+      attention_lstm_type(),
       layer_type<nn::Pool>("avg_pool2d", pool_rows(), nn::avg_pool2d),
       batch_norm_type(),
       conv2d_type(),

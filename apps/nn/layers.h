@@ -164,6 +164,19 @@ Output lstm(const Network& network, Output x, const Recurrent& options);
 /// reset, candidate. Weights: "weights" [features, 3 units], "recurrent" [units, 3 units], "bias" and "recurrent_bias" [3 units].
 Output gru(const Network& network, Output x, const Recurrent& options);
 
+struct AttentionLstm {
+  int64_t units = 0;
+  bool loop = false;  ///< see Recurrent
+  Initial init = glorot_uniform;
+  /// If given, int32 or int64 [batch]: how many steps of each memory count.
+  std::optional<Output> memory_lengths = {};
+};
+/// The decoder of sequence-to-sequence models: an LSTM over x [batch, time, features] that looks at a memory [batch, steps, depth],
+/// such as the outputs of an encoder, in each step (Luong et al. 2015, "general" scores, with input feeding). Returns the outputs
+/// of all steps, [batch, time, units]. Weights: "weights" [features, 4 units], "recurrent" [2 units, 4 units], "bias" [4 units],
+/// "query" [units, depth], "mix" [depth + units, units].
+Output attention_lstm(const Network& network, Output x, Output memory, const AttentionLstm& options);
+
 struct Attention {
   int64_t heads = 1;
   int64_t units = 0;    ///< of the result; 0: those of the query

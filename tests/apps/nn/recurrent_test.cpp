@@ -64,6 +64,36 @@ BOOST_AUTO_TEST_CASE(loops_compute_what_unrolled_steps_do) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(decoders_with_attention_compute_the_same_in_loops) {
+  const Output x = input(5), memory = input(3);
+  const auto decoder = [&](bool loop) {
+    const nn::Network network(g, nn::Mode::Training, [&](const nn::Weight& one) { return weight(one); });
+    return nn::attention_lstm(network, x, memory, {.units = units, .loop = loop});
+  };
+  const Output steps = decoder(false), loop = decoder(true);
+  BOOST_TEST(g.shape(steps).text() == "[3,5,5]");
+  check_equal(results(loop, x), results(steps, x));
+  check_equal(results(loop, memory), results(steps, memory));
+}
+
+// Row i of a memory with lengths is row i of a memory that has this length.
+BOOST_AUTO_TEST_CASE(attention_does_not_see_what_stands_behind_the_end_of_its_memory) {
+  const std::vector<int32_t> lengths = {2, 4, 1};
+  const Output x = input(3), memory = input(4);
+  const auto decoder = [&](Output steps, Output seen, std::optional<Output> edges) {
+    const nn::Network network(g, nn::Mode::Training, [&](const nn::Weight& one) { return weight(one); });
+    return nn::attention_lstm(network, steps, seen, {.units = units, .memory_lengths = edges});
+  };
+  const Output all =
+      decoder(x, memory, g.constant(Tensor::vector<int32_t>(std::span<const int32_t>(lengths))));
+  for (int64_t i = 0; i < batch; ++i) {
+    const Output row = slice(g, x, {i, 0, 0}, {1, 3, features}),
+                 seen = slice(g, memory, {i, 0, 0}, {1, lengths[static_cast<size_t>(i)], features});
+    const Output expected = decoder(row, seen, {}), of_row = slice(g, all, {i, 0, 0}, {1, 3, units});
+    check_equal(results(of_row, memory), results(expected, memory));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(the_number_of_steps_need_not_be_known) {
   const Output x =
       g.add_one("Placeholder", {}, {{"dtype", f64}, {"shape", PartialShape{batch, unknown_dim, features}}});

@@ -1,0 +1,39 @@
+// What recurrent layers share: a cell is run over the steps of a sequence, by a loop or unrolled. Private to apps/nn/layers. One thread.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "apps/nn/layers.h"
+
+namespace troupe::nn {
+
+/// The tensors that pass from one step to the next; the first is the output. If there are none, as before the first step, all are
+/// zeros.
+using State = std::vector<Output>;
+
+/// A cell: what its layer computes in each step.
+struct Cell {
+  int64_t units = 0;
+  size_t states = 1;  ///< the number of tensors of the state, [batch, units] each
+  Output weights = {},
+         bias = {};  ///< of the product with the input, which is computed for all steps together
+  bool begins_without_state = false;  ///< the first step needs no zeros
+  /// Returns the next state. `product` is that of the step's input: [batch, columns].
+  std::function<State(const Scope&, Output product, const State& state)> step = {};
+};
+
+/// Throws InvalidArgument, naming the layer, if x or the options do not fit.
+void check_sequence(const Layer& layer, Output x, const Recurrent& options);
+
+/// Runs a cell over the steps of x [batch, time, features]. Returns what Recurrent says.
+Output run_cell(const Layer& layer, Output x, const Cell& cell, const Recurrent& options);
+
+/// The first value of a bias whose second quarter, that of the forget gate, is 1.
+Output forget_bias(const Scope& scope, const PartialShape& shape, DType dtype);
+
+/// Returns the next output and memory of an LSTM [batch, units] each, from the sums that enter its gates [batch, 4 units] and its
+/// memory. Without a memory, as before the first step, it is zero.
+State lstm_step(const Scope& scope, Output gates, const Output* memory);
+
+}  // namespace troupe::nn
