@@ -32,7 +32,7 @@ void digits(benchmark::State& state) {
       config::load_run_config(disk, TROUPE_SOURCE_DIR "/examples/digits.toml", set, runtime.ops()));
   const auto data = value_or_throw(data::load(disk, config.data, config.run.seed));
   Graph graph(runtime.ops());
-  const auto model = value_or_throw(train::build_training_graph(config, data.train, graph));
+  const auto model = value_or_throw(train::build_training_graph(config, data.train->columns(), graph));
   Session session = runtime.session(graph, {.seed = config.run.seed});
   session.run({}, {model.initializer}, {.training = true});
   std::vector<Output> inputs;
@@ -41,7 +41,7 @@ void digits(benchmark::State& state) {
     inputs.push_back(shard.samples);
   }
   const PreparedStep step = session.prepare(inputs, {model.loss, model.update});
-  const auto fed = feeds(model, data.train.slice(0, config.batch));
+  const auto fed = feeds(model, value_or_throw(data.train->batches(config.batch, 0, false)->at(0)));
   uint64_t round = 0;
   for (auto _ : state) benchmark::DoNotOptimize(step.run(fed, {.training = true, .round = ++round}));
 }

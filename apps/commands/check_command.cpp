@@ -8,8 +8,8 @@
 #include "apps/commands/all_commands.h"
 #include "apps/commands/command_support.h"
 #include "apps/commands/run_file.h"
-#include "apps/data/load.h"
 #include "apps/train/step_memory.h"
+#include "apps/train/train_data.h"
 #include "apps/train/training_graph.h"
 #include "kernels/core/kernel.h"
 #include "messages/env/real_disk.h"
@@ -39,16 +39,16 @@ int check(const RunFile& run) {
   const auto config = load(run);
   if (!config) return failed(config.status(), run.json);
   RealDisk disk;
-  const auto data = data::load(disk, config->data, config->run.seed);
+  const auto data = train::load_data(disk, *config);
   if (!data) return failed_to_load(data.status(), run.json);
   const auto library = make_op_library();
   Graph graph(library->ops);
-  const auto model = train::build_training_graph(*config, data->train, graph);
+  const auto model = train::build_training_graph(*config, data->train->columns(), graph);
   if (!model) return failed(model.status(), run.json);
   warn_of_idle_tasks(*config);
   const auto memory = train::estimate_memory(*config, graph, *model, *library);
   if (!memory && memory.status().code() != Code::Unimplemented) return failed(memory.status(), run.json);
-  const int64_t samples = data->train.samples(), held_out = data->valid ? data->valid->samples() : 0;
+  const int64_t samples = data->train->samples(), held_out = data->valid ? data->valid->samples() : 0;
   if (run.json) {
     print_json({{"ok", true},
                 {"samples", samples},

@@ -11,7 +11,7 @@
 #include "apps/cluster/processes.h"
 #include "apps/commands/command_support.h"
 #include "apps/config/cluster_file.h"
-#include "apps/data/load.h"
+#include "apps/train/train_data.h"
 #include "apps/train/trainer.h"
 #include "devices/memory_budget.h"
 #include "messages/env/real_disk.h"
@@ -151,7 +151,7 @@ int train(const TrainArguments& arguments) {
   auto config = load(arguments.run);
   if (!config) return failed(config.status(), arguments.run.json);
   RealDisk disk;
-  auto data = data::load(disk, config->data, config->run.seed);
+  auto data = train::load_data(disk, *config);
   if (!data) return failed_to_load(data.status(), arguments.run.json);
   train::TrainerOptions options;
   options.resume = arguments.resume;

@@ -1,5 +1,6 @@
 #include "apps/config/model.h"
 
+#include "apps/config/data_map.h"
 #include "apps/config/layer_calls.h"
 #include "apps/config/reader.h"
 
@@ -46,6 +47,8 @@ class Names {
         .each([&](const auto& name, SourceLocation place, auto&) {
           known_[name] = "the input at " + diagnostics.where(place);
         });
+    for (const Definition& column : config.map)
+      known_[column.name] = "the column at " + diagnostics.where(column.expression.place);
   }
 
   /// Reserves the name for `what` at the given location. Returns false and reports a mistake if the name is already in use.
@@ -145,15 +148,19 @@ void check_model(const RunConfig& config, Symbols refused, std::shared_ptr<const
                  Diagnostics& diagnostics) {
   Graph graph(std::move(ops));
   const Scope scope(graph);
+  Columns columns;
   for (const auto& input : data::all_inputs(config.data)) {
     std::vector<int64_t> dims = {unknown_dim};
     if (input.shape)
       dims.insert(dims.end(), input.shape->begin(), input.shape->end());
-    else if (input.from == data::feature_column)
+    else if (input.from == data::feature_column && input.cast != DType::String)
       dims.push_back(unknown_dim);
     const Attributes attrs = {{"dtype", input.cast}, {"shape", PartialShape(std::move(dims))}};
-    refused.values.emplace(input.name, scope.with_name(input.name).add_one("Placeholder", {}, attrs));
+    columns.emplace_back(input.name, scope.with_name(input.name).add_one("Placeholder", {}, attrs));
   }
+  columns = build_data_map(config.map, scope.with_prefix("map"), columns, diagnostics);
+  columns = build_data_map(config.augment, scope.with_prefix("augment"), columns, diagnostics);
+  for (const auto& [name, value] : columns) refused.values.emplace(name, value);
   const nn::WeightSource any_size = [scope](const nn::Weight& weight) {
     return scope.with_name(weight.name)
         .add_one("VariableV2", {}, {{"dtype", weight.dtype}, {"shape", weight.shape}});

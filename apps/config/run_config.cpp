@@ -24,7 +24,10 @@ data::FormatOptions read_format_options(const Reader& data, const data::Format& 
     if (const auto flag = data.optional<bool>(name)) options[name] = *flag;
     if (const auto integer = data.optional<int64_t>(name)) options[name] = *integer;
     if (const auto number = data.optional<double>(name)) options[name] = *number;
-    if (auto text = data.optional<std::string>(name)) options[name] = std::move(*text);
+    if (auto texts = data.list<std::string>(name); key.kind == Kind::Strings && !texts.empty())
+      options[name] = std::move(texts);
+    else if (auto text = data.optional<std::string>(name))
+      options[name] = std::move(*text);
   }
   return options;
 }
@@ -41,6 +44,8 @@ data::Options read_data(const Reader& data) {
   options.valid_labels = valid.list<std::string>("labels");
   options.valid_split = valid.get<double>("split");
   options.scale = data.optional<double>("scale").value_or(1);
+  options.stream = data.string("read") == "stream";
+  if (options.stream) options.buffer = data.get<int64_t>("buffer");
   data.table("inputs").each([&](const std::string& name, SourceLocation, const Value& value) {
     const Reader input(value.get_if<Table>());
     data::Input out{name, input.string("from"), {}, DType::Invalid};
@@ -393,7 +398,8 @@ void CrossChecker::check_replication() {
 
 /// Returns whether no table that defines names was rejected. Otherwise an unknown name may have been defined there.
 bool names_are_complete(const std::set<std::string>& refused_paths, const Reader& root) {
-  for (const char* table : {"model", "model.variables", "model.graph", "model.layers", "data.inputs"})
+  for (const char* table : {"model", "model.variables", "model.graph", "model.layers", "data.inputs", "data.map",
+                            "data.augment"})
     if (refused_paths.contains(table)) return false;
   return root.has("model");
 }
@@ -415,6 +421,8 @@ Result<RunConfig> parse_run_config(std::string text, const std::string& file, co
   config.data = read_data(root.table("data"));
   config.batch = root.table("data").get<int64_t>("batch");
   config.shuffle = root.table("data").get<bool>("shuffle");
+  config.map = read_definitions(root.table("data").table("map"));
+  config.augment = read_definitions(root.table("data").table("augment"));
   config.model = read_model(root.table("model"), refused_paths, refused);
   config.train = read_train(root.table("train"));
   config.cluster = read_cluster(root.table("cluster"));

@@ -150,6 +150,8 @@ struct RunConfig {
   data::Options data;
   int64_t batch = 0;
   bool shuffle = true;
+  /// Columns that are computed from those of the files, sample by sample; `augment` only for training. Each may use those before.
+  std::vector<Definition> map, augment;
   Model model;
   Train train;
   Cluster cluster;

@@ -62,6 +62,12 @@ class ArrayReader final : public RecordReader {
     return Dataset(std::move(columns));
   }
 
+  Result<int64_t> skip(int64_t max_records) override {
+    const int64_t rows = std::min(max_records, *records() - row_);
+    row_ += rows;
+    return rows;
+  }
+
  private:
   Result<Tensor> read(const StoredArray& array, int64_t rows) const {
     std::vector<int64_t> dims = array.dims;

@@ -1,7 +1,6 @@
 #include "apps/data/column_builder.h"
 
 #include <cmath>
-#include <cstring>
 #include <utility>
 
 #include "kernels/core/type_dispatch.h"
@@ -71,7 +70,7 @@ Result<ColumnBuilder> ColumnBuilder::make(const Input& input, const Field& field
   builder.input_ = input;
   builder.feature_ = field.name == feature_column;
   builder.scale_ = static_cast<float>(scale);
-  if (builder.feature_) builder.shape_ = {elements};
+  if (builder.feature_ && field.dtype != DType::String) builder.shape_ = {elements};
   if (input.shape) builder.shape_ = *input.shape;
   for (const int64_t dim : builder.shape_) wanted = dim == 0 || wanted > INT64_MAX / dim ? -1 : wanted * dim;
   if (wanted != elements)
@@ -90,9 +89,10 @@ Result<Tensor> ColumnBuilder::allocate(int64_t samples) const {
   return Tensor::allocate(input_.cast, shape);
 }
 
-/// Converts features to float, scales them and casts them. Labels are converted to int32 or float, then cast.
+/// Converts features to float, scales them and casts them. Labels are converted to int32 or float, then cast. Strings stay strings.
 Result<Tensor> ColumnBuilder::converted(const Tensor& values) const {
   const int64_t first = values.shape()[0] == 0 ? 0 : samples_ * (values.elements() / values.shape()[0]);
+  if (values.dtype() == DType::String && input_.cast == DType::String) return values;
   const bool floats = feature_ || is_floating(values.dtype());
   TROUPE_ASSIGN(Tensor numbers, cast_to(floats ? DType::Float : DType::Int32, values, input_.name, first));
   if (feature_) {
@@ -106,8 +106,7 @@ Status ColumnBuilder::add(const Dataset& batch) {
   if (!whole_.valid()) {
     batches_.push_back(std::move(values));
   } else {
-    std::byte* const to = whole_.rows(samples_, samples_ + batch.samples()).mutable_data();
-    std::memcpy(to, values.data(), values.bytes());
+    copy_rows(values, whole_, samples_);
   }
   samples_ += batch.samples();
   return {};
@@ -116,10 +115,10 @@ Status ColumnBuilder::add(const Dataset& batch) {
 Result<Tensor> ColumnBuilder::finish() {
   if (whole_.valid()) return std::move(whole_);
   TROUPE_ASSIGN(Tensor all, allocate(samples_));
-  std::byte* to = all.mutable_data();
+  int64_t row = 0;
   for (Tensor& batch : batches_) {  // each batch is released as soon as it has been copied
-    std::memcpy(to, batch.data(), batch.bytes());
-    to += batch.bytes();
+    copy_rows(batch, all, row);
+    row += batch.shape()[0];
     batch.reset();
   }
   return all;

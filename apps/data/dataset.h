@@ -1,10 +1,8 @@
-// Dataset: samples as named columns, with functions that split, shuffle and divide them into batches and shards. The results depend
-// only on the data, the seed and the step, so a resumed run continues with the same batch as an uninterrupted one. Immutable; any
-// thread.
+// Dataset: samples in memory as named columns. Whoever made it may write its elements before others see it; then it does not
+// change, and any thread may read it.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,6 +24,8 @@ class Dataset {
 
   int64_t samples() const { return samples_; }
   std::span<const Column> columns() const { return columns_; }
+  /// Returns the columns, so that their elements can be written.
+  std::span<Column> mutable_columns() { return columns_; }
   /// Returns the values of a column, or null if there is no such column.
   const Tensor* find(std::string_view name) const;
   /// Returns a copy of the given samples in the given order. Fails with ResourceExhausted if there is too little memory.
@@ -38,28 +38,13 @@ class Dataset {
   int64_t samples_ = 0;
 };
 
-/// Returns the numbers from 0 to n-1 in a random order that depends only on (seed, stream, index).
-std::vector<int64_t> permutation(int64_t n, uint64_t seed, uint64_t stream, uint64_t index);
-
-/// Divides a data set into batches, epoch after epoch. The last batch of an epoch may be smaller than the others.
-class Batches {
- public:
-  /// `data` must have at least one sample, and `batch` must be at least 1 (asserted).
-  Batches(Dataset data, int64_t batch, uint64_t seed, bool shuffle);
-
-  int64_t per_epoch() const { return (data_.samples() + batch_ - 1) / batch_; }
-  uint64_t epoch_of(uint64_t step) const { return step / static_cast<uint64_t>(per_epoch()); }
-  /// Returns the batch of a step; steps are counted from 0 over all epochs. One thread at a time.
-  Result<Dataset> at(uint64_t step);
-
- private:
-  Dataset data_;
-  int64_t batch_;
-  uint64_t seed_;
-  bool shuffle_;
-  std::vector<int64_t> order_;  ///< the order of the samples in order_epoch_
-  std::optional<uint64_t> order_epoch_;
-};
+/// Copies a row of a tensor to a row of another one with the same dtype and number of elements in a row.
+void copy_row(const Tensor& from, int64_t from_row, Tensor& to, int64_t to_row);
+/// Copies all rows of such a tensor, the first one to row `to_row`.
+void copy_rows(const Tensor& from, Tensor& to, int64_t to_row);
+/// Returns a data set with memory for `samples` samples, with the columns of another one. Fails with ResourceExhausted if there is
+/// too little memory.
+Result<Dataset> allocate_like(const Dataset& columns, int64_t samples);
 
 /// The part of a batch that belongs to one logical shard.
 struct Shard {

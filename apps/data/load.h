@@ -1,22 +1,16 @@
-// Loads data sets from files into memory: joins, splits, renames, reshapes and casts the records of readers. A function without
-// state; any thread.
+// Loads data sets from files: joins, splits, renames, reshapes and casts the records of readers. A function without state; any
+// thread.
 #pragma once
 
-#include <optional>
-
-#include "apps/data/dataset.h"
 #include "apps/data/options.h"
+#include "apps/data/sample_set.h"
 #include "messages/env/disk.h"
 
 namespace troupe::data {
 
-struct TrainAndValid {
-  Dataset train;
-  std::optional<Dataset> valid;
-};
-
-/// Loads the data as the options describe. Fails with DataLoss or the error of the disk (exit code 3) if a file is damaged or
-/// cannot be read, and with InvalidArgument if an input does not match the data.
+/// Loads the data into memory or, if the options say so, prepares to read it during the training; then the disk must outlive the
+/// data. Fails with DataLoss or the error of the disk (exit code 3) if a file is damaged or cannot be read, and with
+/// InvalidArgument if an input does not match the data.
 Result<TrainAndValid> load(Disk& disk, const Options& options, uint64_t seed);
 
 }  // namespace troupe::data

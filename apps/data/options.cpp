@@ -17,8 +17,10 @@ std::vector<Input> all_inputs(const Options& options) {
   for (const auto column : columns(options))
     if (std::none_of(inputs.begin(), inputs.end(), [&](const Input& input) { return input.from == column; }))
       inputs.push_back({std::string(column), std::string(column), {}, DType::Invalid});
+  const auto format = find_format(options.format);
+  const DType features = format ? format->features : DType::Float;
   for (auto& input : inputs)
-    if (input.cast == DType::Invalid) input.cast = input.from == feature_column ? DType::Float : DType::Int32;
+    if (input.cast == DType::Invalid) input.cast = input.from == feature_column ? features : DType::Int32;
   return inputs;
 }
 

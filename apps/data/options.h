@@ -28,6 +28,9 @@ struct Options {
   std::vector<std::string> valid = {}, valid_labels = {};
   double valid_split = 0;  ///< the fraction of `train` that is used for validation; 0: none
   double scale = 1;        ///< the factor by which features are multiplied
+  /// Whether the files are read again in every epoch, so that memory for a part of the samples suffices.
+  bool stream = false;
+  int64_t buffer = 10'000;  ///< for streams: how many samples are in memory, from which the next one is drawn
   std::vector<Input> inputs = {};
 };
 

@@ -50,6 +50,11 @@ Result<ReaderPosition> parse_position(std::string_view text) {
                           "' is not a position of a reader; expected four whole numbers separated by blanks");
 }
 
+Result<int64_t> RecordReader::skip(int64_t max_records) {
+  TROUPE_ASSIGN(const Dataset passed, next(max_records));
+  return passed.samples();
+}
+
 Result<uint64_t> RecordReader::fingerprint() {
   if (fingerprint_) return *fingerprint_;
   Checksum checksum;

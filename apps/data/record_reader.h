@@ -46,6 +46,9 @@ class RecordReader {
   /// Reads at most `max_records` records; returns an empty data set at the end. Fails with DataLoss, naming the file and the row or
   /// byte, if the file is damaged.
   virtual Result<Dataset> next(int64_t max_records) = 0;
+  /// Passes over at most `max_records` records; returns over how many, 0 at the end. Fails as next() does, but may overlook damage
+  /// inside a record.
+  virtual Result<int64_t> skip(int64_t max_records);
 
   /// Returns the position at which next() continues. The first call reads parts of the file.
   Result<ReaderPosition> position();

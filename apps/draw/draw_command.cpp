@@ -9,9 +9,9 @@
 #include "apps/cluster/planned_tasks.h"
 #include "apps/config/run_config.h"
 #include "apps/draw/dot.h"
-#include "apps/data/load.h"
 #include "apps/golden/devices.h"
 #include "apps/interop/read_graph.h"
+#include "apps/train/train_data.h"
 #include "apps/train/training_graph.h"
 #include "kernels/core/kernel.h"
 #include "messages/env/real_disk.h"
@@ -32,11 +32,11 @@ Result<Subject> read_run(Disk& disk, const DrawArguments& arguments, const OpLib
   if (tasks.empty())
     for (const auto& [job, count] : config.cluster.tasks) tasks[job] = static_cast<int>(count);
   config.cluster.tasks = {tasks.begin(), tasks.end()};
-  auto loaded = data::load(disk, config.data, config.run.seed);
+  auto loaded = train::load_data(disk, config);
   if (!loaded && loaded.status().code() == Code::NotFound) return data_loss(loaded.status().text());
   TROUPE_ASSIGN(const auto data, std::move(loaded));
   Subject subject{Graph(library.ops), {}, tasks_of(tasks, static_cast<int>(config.cluster.devices))};
-  TROUPE_ASSIGN(const auto training, train::build_training_graph(config, data.train, subject.graph));
+  TROUPE_ASSIGN(const auto training, train::build_training_graph(config, data.train->columns(), subject.graph));
   subject.step = train::training_step(training);
   return subject;
 }

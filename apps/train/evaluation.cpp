@@ -1,7 +1,5 @@
 #include "apps/train/evaluation.h"
 
-#include <algorithm>
-
 namespace troupe::train {
 
 Evaluation::Evaluation(Session& session, const TrainingGraph& graph) : graph_(graph) {
@@ -11,14 +9,15 @@ Evaluation::Evaluation(Session& session, const TrainingGraph& graph) : graph_(gr
   step_ = session.prepare(feeds, fetches);
 }
 
-Scores Evaluation::run(const data::Dataset& data) const {
+Scores Evaluation::run(const data::SampleSet& data) const {
   Scores scores{{"loss", 0.0}};
   for (const auto& [name, metric] : graph_.metrics) scores.emplace_back(name, 0.0);
-  for (int64_t begin = 0; begin < data.samples(); begin += batch) {
-    const int64_t end = std::min(begin + batch, data.samples());
-    const auto fetched = step_.run(feeds_of(graph_.evaluation, data.slice(begin, end)));
-    const double weight = static_cast<double>(end - begin) / static_cast<double>(data.samples());
-    for (size_t i = 0; i < scores.size(); ++i) scores[i].second += weight * number(fetched[i]);
+  const auto batches = data.batches(batch, 0, false);
+  for (int64_t i = 0; i < batches->per_epoch(); ++i) {
+    const data::Dataset samples = value_or_throw(batches->at(static_cast<uint64_t>(i)));
+    const auto fetched = step_.run(feeds_of(graph_.evaluation, samples));
+    const double weight = static_cast<double>(samples.samples()) / static_cast<double>(data.samples());
+    for (size_t k = 0; k < scores.size(); ++k) scores[k].second += weight * number(fetched[k]);
   }
   return scores;
 }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "actors/step/session.h"
-#include "apps/data/dataset.h"
+#include "apps/data/sample_set.h"
 #include "apps/train/training_graph.h"
 
 namespace troupe::train {
@@ -19,7 +19,7 @@ class Evaluation {
  public:
   Evaluation(Session& session, const TrainingGraph& graph);
   /// Throws Error.
-  Scores run(const data::Dataset& data) const;
+  Scores run(const data::SampleSet& data) const;
 
  private:
   static constexpr int64_t batch = 1024;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "actors/step/session.h"
+#include "apps/data/batches.h"
 #include "apps/train/rounds.h"
 
 namespace troupe::train {

@@ -1,7 +1,7 @@
 #include "apps/train/replica.h"
 
-#include "apps/data/load.h"
 #include "apps/train/evaluation.h"
+#include "apps/train/train_data.h"
 
 namespace troupe::train {
 namespace {
@@ -16,10 +16,10 @@ std::vector<std::string> tasks_of(const config::RunConfig& config) {
 
 Replica::Replica(Runtime& runtime, config::RunConfig config, int64_t worker)
     : model_graph_(runtime.ops()), config_(std::move(config)) {
-  const auto data = value_or_throw(data::load(runtime.services().disk(), config_.data, config_.run.seed));
-  if (data.train.samples() == 0) throw Error(data_loss("the training data has no samples"));
-  batches_.emplace(data.train, config_.batch, config_.run.seed, config_.shuffle);
-  graph_ = value_or_throw(build_replica_graph(config_, data.train, worker, model_graph_));
+  const auto data = value_or_throw(load_data(runtime.services().disk(), config_));
+  if (data.train->samples() == 0) throw Error(data_loss("the training data has no samples"));
+  batches_ = data.train->batches(config_.batch, config_.run.seed, config_.shuffle);
+  graph_ = value_or_throw(build_replica_graph(config_, data.train->columns(), worker, model_graph_));
   session_ = runtime.session(model_graph_, {.seed = config_.run.seed,
                                             .start_timeout = config_.train.fault.start_timeout,
                                             .tasks = tasks_of(config_),

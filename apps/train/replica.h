@@ -8,6 +8,7 @@
 
 #include "actors/runtime.h"
 #include "apps/config/run_config.h"
+#include "apps/data/batches.h"
 #include "apps/train/replica_graph.h"
 #include "apps/train/rounds.h"
 
@@ -33,7 +34,7 @@ class Replica {
   Graph model_graph_;
   config::RunConfig config_;
   ReplicaGraph graph_;
-  std::optional<data::Batches> batches_;
+  std::unique_ptr<data::Batches> batches_;
   std::optional<Session> session_;
   PreparedStep step_;
   std::vector<Tensor> values_;

@@ -66,7 +66,7 @@ class Run {
   Run(const config::RunConfig& config, const TrainerOptions& options, data::TrainAndValid data,
       bool is_restart)
       : config_(config), options_(options), may_start_over_(is_restart || options.resume == "auto"),
-        data_(std::move(data)), batches_(data_.train, config.batch, config.run.seed, config.shuffle),
+        data_(std::move(data)), batches_(data_.train->batches(config.batch, config.run.seed, config.shuffle)),
         runtime_(runtime_options(config, options)), graph_(runtime_.ops()) {}
 
   /// Throws nothing; the errors of steps are returned, too.
@@ -75,7 +75,7 @@ class Run {
       return invalid_argument(
           "train.replication.mode = \"async\" needs workers in separate processes, as with --local "
           "ps=1,worker=2 or --cluster");
-    TROUPE_ASSIGN(model_, build_training_graph(config_, data_.train, graph_));
+    TROUPE_ASSIGN(model_, build_training_graph(config_, data_.train->columns(), graph_));
     if (config_.train.early_stop && config_.train.early_stop->keep_best)
       best_.emplace(Scope(graph_), best_prefix);
     const auto start_until = Clock::now() + config_.train.fault.start_timeout;
@@ -153,7 +153,7 @@ class Run {
     if (with_workers())
       rounds_ = std::make_unique<ClusterRounds>(runtime_, config_, progress_.step, graph_.dtype(model_.loss));
     else
-      rounds_ = std::make_unique<LocalRounds>(*session_, model_, batches_);
+      rounds_ = std::make_unique<LocalRounds>(*session_, model_, *batches_);
   }
 
   /// Initializes the variables, or restores them from the newest valid checkpoint of the run to be resumed.
@@ -210,15 +210,15 @@ class Run {
   void describe() const {
     print(text(
         "%s: %lld samples, %lld held out, %lld parameters, batch %lld in %zu shard%s, %llu steps per epoch",
-        config_.run.name.c_str(), static_cast<long long>(data_.train.samples()),
+        config_.run.name.c_str(), static_cast<long long>(data_.train->samples()),
         static_cast<long long>(data_.valid ? data_.valid->samples() : 0),
         static_cast<long long>(model_.parameters), static_cast<long long>(config_.batch),
         model_.shards.size(), model_.shards.size() == 1 ? "" : "s",
-        static_cast<unsigned long long>(batches_.per_epoch())));
+        static_cast<unsigned long long>(batches_->per_epoch())));
   }
 
   Status loop() {
-    const auto per_epoch = static_cast<uint64_t>(batches_.per_epoch());
+    const auto per_epoch = static_cast<uint64_t>(batches_->per_epoch());
     last_saved_ = Clock::now();
     logged_step_ = progress_.step;
     ProgressLine line(progress_.step, last_step(), config_.batch, last_saved_);
@@ -241,7 +241,7 @@ class Run {
     if (train.max_steps) last = std::min(last, static_cast<uint64_t>(*train.max_steps));
     if (train.max_epochs)
       last = std::min(last,
-                      static_cast<uint64_t>(*train.max_epochs) * static_cast<uint64_t>(batches_.per_epoch()));
+                      static_cast<uint64_t>(*train.max_epochs) * static_cast<uint64_t>(batches_->per_epoch()));
     return last;
   }
 
@@ -278,7 +278,7 @@ class Run {
 
   /// Evaluates the current model and appends the result to the metrics.
   Record log_metrics() {
-    const double epochs = static_cast<double>(progress_.step) / static_cast<double>(batches_.per_epoch());
+    const double epochs = static_cast<double>(progress_.step) / static_cast<double>(batches_->per_epoch());
     Record record{{"epoch", epochs}, {"train/loss", result_.loss}};
     if (data_.valid)
       for (const auto& [name, value] : evaluation_->run(*data_.valid))
@@ -359,7 +359,7 @@ class Run {
       if (result_.ending != Ending::Stopped || config_.train.checkpoint.on_signal) save();
     }
     result_.steps = progress_.step;
-    result_.epochs = batches_.epoch_of(progress_.step);
+    result_.epochs = batches_->epoch_of(progress_.step);
     if (data_.valid)
       for (const auto& [name, value] : evaluation_->run(*data_.valid))
         result_.evaluation.emplace_back("valid/" + name, value);
@@ -374,7 +374,7 @@ class Run {
   const TrainerOptions& options_;
   const bool may_start_over_;  ///< if there is no checkpoint
   data::TrainAndValid data_;
-  data::Batches batches_;
+  std::unique_ptr<data::Batches> batches_;
   Runtime runtime_;
   Graph graph_;
   TrainingGraph model_;
@@ -410,7 +410,7 @@ Outcome run_once(const config::RunConfig& config, const TrainerOptions& options,
 
 Result<TrainingResult> train(const config::RunConfig& config, const data::TrainAndValid& data,
                              const TrainerOptions& options) {
-  if (data.train.samples() == 0) return data_loss("the training data has no samples");
+  if (data.train->samples() == 0) return data_loss("the training data has no samples");
   TrainerOptions current = options;
   const int64_t max_restarts =
       options.cluster && options.dry_run_steps == 0 ? config.train.fault.max_restarts : 0;

@@ -6,7 +6,9 @@
 #include <numeric>
 
 #include "apps/data/load.h"
+#include "apps/data/random.h"
 #include "messages/env/real_disk.h"
+#include "tests/support/samples.h"
 
 namespace troupe::data {
 namespace {
@@ -56,9 +58,17 @@ Dataset counting(int64_t n) {
 
 BOOST_AUTO_TEST_SUITE(datasets)
 
-Result<TrainAndValid> load_here(const Options& options, uint64_t seed) {
+struct Loaded {
+  Dataset train;
+  std::optional<Dataset> valid;
+};
+
+Result<Loaded> load_here(const Options& options, uint64_t seed) {
   RealDisk disk;
-  return load(disk, options, seed);
+  TROUPE_ASSIGN(const TrainAndValid data, load(disk, options, seed));
+  Loaded loaded{test::all_samples(*data.train), {}};
+  if (data.valid) loaded.valid = test::all_samples(*data.valid);
+  return loaded;
 }
 
 BOOST_AUTO_TEST_CASE(files_are_joined_split_and_shaped) {
@@ -132,7 +142,8 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_is_refused) {
 }
 
 BOOST_AUTO_TEST_CASE(batches_follow_from_seed_and_step_alone) {
-  Batches batches(counting(10), 4, 3, true), again(counting(10), 4, 3, true), other(counting(10), 4, 4, true);
+  MemoryBatches batches(counting(10), 4, 3, true), again(counting(10), 4, 3, true),
+      other(counting(10), 4, 4, true);
   BOOST_TEST(batches.per_epoch() == 3);
   std::vector<std::vector<float>> epochs;
   for (uint64_t step = 0; step < 6; ++step) {
@@ -152,13 +163,13 @@ BOOST_AUTO_TEST_CASE(batches_follow_from_seed_and_step_alone) {
   for (const uint64_t step : {5, 0, 4})
     BOOST_TEST(identical(*again.at(step)->find("y"), *batches.at(step)->find("y")));
   BOOST_TEST(!identical(*other.at(0)->find("y"), *batches.at(0)->find("y")));
-  Batches in_order(counting(10), 4, 3, false);
+  MemoryBatches in_order(counting(10), 4, 3, false);
   BOOST_TEST(elements<float>(*in_order.at(5)->find("y")) == std::vector<float>({8, 9}),
              boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(the_order_is_the_same_on_every_machine) {
-  BOOST_TEST(permutation(8, 7, 1, 0) == std::vector<int64_t>({7, 1, 3, 6, 5, 2, 0, 4}),
+  BOOST_TEST(permutation(8, 7, RandomStream::Epoch, 0) == std::vector<int64_t>({7, 1, 3, 6, 5, 2, 0, 4}),
              boost::test_tools::per_element());
 }
 

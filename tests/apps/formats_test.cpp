@@ -94,10 +94,30 @@ BOOST_AUTO_TEST_CASE(labels_can_be_fractions) {
   BOOST_TEST(elements<float>(*samples->find("label")).front() == 2.5f);
 }
 
+BOOST_AUTO_TEST_CASE(labels_may_be_words) {
+  const FormatOptions options = {{"label_names", std::vector<std::string>{"cat", "dog", "1"}}};
+  const auto samples = csv("1,2,dog\n3,4,\"cat\"\n5,6, 1\n", options);
+  BOOST_REQUIRE_MESSAGE(samples.ok(), samples.status().message());
+  const auto labels = samples->find("label")->as<int32_t>();
+  BOOST_TEST(std::vector<int32_t>(labels.begin(), labels.end()) == std::vector<int32_t>({1, 0, 2}),
+             boost::test_tools::per_element());
+  BOOST_TEST(csv_failure("1,2,dgo\n", options) ==
+             "DataLoss: f: row 1, column 3: the label 'dgo' is not in label_names; the nearest is 'dog'");
+}
+
+BOOST_AUTO_TEST_CASE(empty_fields_may_stand_for_a_number) {
+  const auto samples = csv("1,,0\n,4,1\n", {{"missing", -1.0}});
+  BOOST_REQUIRE_MESSAGE(samples.ok(), samples.status().message());
+  const auto features = samples->find("image")->as<float>();
+  BOOST_TEST(std::vector<float>(features.begin(), features.end()) == std::vector<float>({1, -1, -1, 4}),
+             boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_CASE(mistakes_name_file_row_and_column) {
   BOOST_TEST(csv_failure("1,2,3\n\n4,abc,6\n") ==
              "DataLoss: f: row 3, column 2: 'abc' is not a finite number");
-  BOOST_TEST(csv_failure("1,2,3\n4,,6\n") == "DataLoss: f: row 2, column 2: the field is empty");
+  BOOST_TEST(csv_failure("1,2,3\n4,,6\n") ==
+             "DataLoss: f: row 2, column 2: the field is empty; data.missing can say which number it stands for");
   BOOST_TEST(csv_failure("1,2,3\n4,5\n") ==
              "DataLoss: f: row 2: the row has 2 columns, but the first row has 3");
   BOOST_TEST(csv_failure("1,2,3\n4,5,6,7,8\n") ==

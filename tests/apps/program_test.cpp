@@ -79,6 +79,7 @@ BOOST_AUTO_TEST_CASE(failures_are_objects_with_json) {
       {{"launch", digits, "--json", "--cluster", bad}, 2},
       {{"check", digits, "--json", "--set", "model.graph.loss=nope"}, 2},
       {{"check", digits, "--json", "--set", "data.train='none.csv'"}, 3},
+      {{"data", digits, "--json", "--set", "data.train='none.csv'"}, 3},
       {{"node", "--json", "--cluster", none, "--job", "ps"}, 2},
       {{"certs", none, "--json", "--cluster", bad}, 2},
       {{"train", "--json"}, 2},
@@ -118,6 +119,12 @@ BOOST_AUTO_TEST_CASE(results_are_objects_with_json) {
   BOOST_TEST(result.at("ending") == "completed");
   BOOST_TEST(result.at("folder").get<std::string>() == folder.path() + "/a \"b\"/001");
   BOOST_TEST(fs::exists(result.at("checkpoint").get<std::string>()));
+  const auto described = object_of({"data", digits, "--json"}, 0);
+  BOOST_TEST(described.at("samples") == 1438);
+  BOOST_TEST(described.at("held_out") == 359);
+  BOOST_TEST(described.at("columns").at(0).at("name") == "image");
+  BOOST_TEST(described.at("columns").at(0).at("max") == 1);
+  BOOST_TEST(described.at("columns").at(1).at("counts").size() == 10u);
   const auto checked = object_of({"check", digits, "--json"}, 0);
   BOOST_TEST(checked.at("ok") == true);
   // Three floats for each of 7,510 parameters, of which Adam has two, and two powers.

@@ -38,7 +38,7 @@ struct Setting {
       : config(config_of(set)), runtime(all_tasks(config)), graph(runtime.ops()) {
     RealDisk disk;
     data = value_or_throw(data::load(disk, config.data, config.run.seed)).train;
-    model = value_or_throw(build_training_graph(config, data, graph));
+    model = value_or_throw(build_training_graph(config, data->columns(), graph));
     session.emplace(runtime.session(graph, {.seed = config.run.seed, .share_state = true}));
     session->run({}, {model.initializer}, {.training = true});
   }
@@ -47,7 +47,7 @@ struct Setting {
   config::RunConfig config;
   Runtime runtime;
   Graph graph;
-  data::Dataset data;
+  std::shared_ptr<const data::SampleSet> data;
   TrainingGraph model;
   std::optional<Session> session;
 };
@@ -59,8 +59,9 @@ struct Outcome {
 
 Outcome in_one_graph(const Settings& set) {
   Setting setting(set);
-  data::Batches batches(setting.data, setting.config.batch, setting.config.run.seed, setting.config.shuffle);
-  LocalRounds local(*setting.session, setting.model, batches);
+  const auto batches =
+      setting.data->batches(setting.config.batch, setting.config.run.seed, setting.config.shuffle);
+  LocalRounds local(*setting.session, setting.model, *batches);
   Outcome outcome;
   for (uint64_t done = 0; done < rounds; ++done) outcome.losses.push_back(local.advance(done, rounds).at(0));
   outcome.weights = setting.weights();

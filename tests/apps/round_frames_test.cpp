@@ -8,6 +8,7 @@
 #include "apps/train/replica_graph.h"
 #include "apps/train/rounds.h"
 #include "messages/env/real_disk.h"
+#include "tests/support/samples.h"
 #include "tests/support/simulated_cluster.h"
 
 namespace troupe::train {
@@ -26,7 +27,7 @@ BOOST_AUTO_TEST_CASE(a_round_takes_four_frames_per_parameter_server) {
     const std::vector<std::string> set = {"cluster.in_process={ps=" + std::to_string(servers) + ",worker=1}"};
     const auto config =
         value_or_throw(config::load_run_config(disk, TROUPE_SOURCE_DIR "/examples/digits.toml", set, ops));
-    const auto data = value_or_throw(data::load(disk, config.data, 1)).train;
+    const auto data = test::all_samples(*value_or_throw(data::load(disk, config.data, 1)).train);
     Graph whole(ops), graph(ops);
     const auto model = value_or_throw(build_training_graph(config, data, whole));
     const auto replica = value_or_throw(build_replica_graph(config, data, 0, graph));
@@ -58,8 +59,8 @@ BOOST_AUTO_TEST_CASE(a_round_takes_four_frames_per_parameter_server) {
     }
     BOOST_TEST_MESSAGE(servers << " ps: " << frames << " frames in " << rounds - 1 << " rounds");
     // With several servers, the replies of the actors of a server's variables are sometimes sent in two frames.
-    const auto max_frames = static_cast<uint64_t>(4 * servers + (servers - 1));
-    BOOST_TEST(frames <= max_frames * (rounds - 1));
+    const int max_frames = 4 * servers + (servers - 1);
+    BOOST_TEST(frames <= static_cast<uint64_t>(max_frames) * (rounds - 1));
   }
 }
 

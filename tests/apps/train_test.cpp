@@ -112,6 +112,15 @@ BOOST_AUTO_TEST_CASE(a_resumed_run_ends_as_an_undisturbed_one) {
   check_equal(undisturbed, weights(resumed.folder));
 }
 
+BOOST_AUTO_TEST_CASE(a_run_that_reads_its_files_again_in_every_epoch_is_resumed) {
+  auto stream = five_epochs;
+  stream.insert(stream.end(), {"data.read=stream", "data.buffer=300"});
+  const auto undisturbed = run(stream);
+  BOOST_TEST(score(undisturbed, "valid/accuracy") > 0.9);
+  const auto first = run(with(stream, "train.max_steps=47"));
+  check_equal(weights(undisturbed.folder), weights(run(stream, first.folder).folder));
+}
+
 BOOST_AUTO_TEST_CASE(a_rate_lowered_on_a_plateau_is_that_of_a_schedule_and_is_resumed) {
   // No loss improves by 1000, so every epoch from the second on lowers the rate. An epoch has 23 updates.
   const std::string plateau =

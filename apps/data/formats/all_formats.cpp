@@ -7,10 +7,13 @@ namespace troupe::data {
 
 Format csv_format();
 Format idx_format();
+Format images_format();
 Format npy_format();
 Format npz_format();
 
-std::vector<Format> all_formats() { return {csv_format(), idx_format(), npy_format(), npz_format()}; }
+std::vector<Format> all_formats() {
+  return {csv_format(), idx_format(), images_format(), npy_format(), npz_format()};
+}
 
 std::optional<Format> find_format(std::string_view name) {
   const auto all = all_formats();

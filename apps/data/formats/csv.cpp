@@ -2,9 +2,9 @@
 // column, which are counted from 1; a row is a line of the file. Empty lines are skipped. Lines may end with CRLF, and fields may
 // be in quotes.
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
+#include "apps/data/csv_row.h"
 #include "apps/data/format.h"
 #include "apps/data/text_lines.h"
 #include "graph/ops/op_table.h"
@@ -21,6 +21,8 @@ constexpr config::Key keys[] = {
     {"data.header", Kind::Boolean, "whether the first row has the names of columns", {.initial = "false", .when = "format=csv"}},
     {"data.delimiter", Kind::Choice, "character between columns",
      {.initial = "\",\"", .choices = ",|;|\t| ", .when = "format=csv"}},
+    {"data.label_names", Kind::Strings, "for labels in words: each becomes its position in this list, from 0", {.when = "format=csv"}},
+    {"data.missing", Kind::Number, "the number for an empty field; if it is not given, an empty field is an error", {.when = "format=csv"}},
 };
 // clang-format on
 
@@ -43,92 +45,13 @@ std::string shown(std::string_view field) {
   return out + (field.size() > 40 ? "...'" : "'");
 }
 
-std::string_view trim(std::string_view text, std::string_view blanks) {
-  const size_t begin = std::min(text.find_first_not_of(blanks), text.size());
-  text.remove_prefix(begin);
-  return text.substr(0, text.find_last_not_of(blanks) + 1);
-}
-
-/// Parses a number that ends at a delimiter or the end. Returns the position after it, or null if there is no finite number. Small
-/// whole numbers, which are the most frequent ones, are parsed without from_chars.
-const char* parse_number(const char* begin, const char* end, char delimiter, double& number) {
-  const auto ends_at = [&](const char* at) { return at == end || *at == delimiter; };
-  uint32_t value = 0;
-  const char* at = begin;
-  for (; at != end && at - begin < 9 && *at >= '0' && *at <= '9'; ++at)
-    value = value * 10 + static_cast<uint32_t>(*at - '0');
-  if (at != begin && ends_at(at)) {
-    number = value;
-    return at;
-  }
-  if (begin != end && *begin == '+') ++begin;
-  const auto parsed = std::from_chars(begin, end, number);
-  return parsed.ec == std::errc() && ends_at(parsed.ptr) && std::isfinite(number) ? parsed.ptr : nullptr;
-}
-
-/// One row, whose fields are removed from the front.
-class Row {
- public:
-  explicit Row(char delimiter)
-      : delimiter_(delimiter), blanks_(delimiter == '\t'  ? " \r"
-                                       : delimiter == ' ' ? "\t\r"
-                                                          : " \t\r") {}
-
-  void set(std::string_view line) {
-    line_ = trim(line, "\r");
-    line_end_ = false;
-  }
-  bool blank() const { return trim(line_, " \t\r").empty(); }
-  /// Returns whether there are no more fields.
-  bool at_end() const { return line_end_; }
-  /// Returns the next field exactly as it is in the file.
-  std::string_view written() const { return line_.substr(0, line_.find(delimiter_)); }
-
-  /// Removes the next field, which must exist, and returns it without the blanks and quotes around it.
-  std::string_view next_field() {
-    size_t from = 0;
-    const size_t quote = line_.find_first_not_of(blanks_);
-    const bool quoted = quote != std::string_view::npos && line_[quote] == '"';
-    if (quoted) from = std::min(line_.find('"', quote + 1), line_.size());
-    const size_t end = line_.find(delimiter_, from);
-    line_end_ = end == std::string_view::npos;
-    std::string_view field = trim(line_.substr(0, end), blanks_);
-    if (quoted && field.size() >= 2 && field.back() == '"')
-      field = trim(field.substr(1, field.size() - 2), blanks_);
-    if (!line_end_) line_.remove_prefix(end + 1);
-    return field;
-  }
-
-  /// Removes the next field if it consists only of a number; otherwise returns false and leaves the row as it was.
-  bool next_number(double& number) {
-    const char* const end = line_.data() + line_.size();
-    const char* const at = parse_number(line_.data(), end, delimiter_, number);
-    if (!at) return false;
-    line_end_ = at == end;
-    line_.remove_prefix(static_cast<size_t>(at - line_.data()) + (line_end_ ? 0 : 1));
-    return true;
-  }
-
-  /// Returns the number in a field, or nothing if it is not a number.
-  std::optional<double> number_of(std::string_view field) const {
-    double number = 0;
-    const char* const end = field.data() + field.size();
-    if (field.empty() || parse_number(field.data(), end, delimiter_, number) != end) return {};
-    return number;
-  }
-
- private:
-  char delimiter_;
-  std::string_view blanks_;  ///< the characters that are ignored around a field
-  std::string_view line_;
-  bool line_end_ = false;
-};
-
 class CsvReader final : public RecordReader {
  public:
   CsvReader(std::shared_ptr<InputFile> file, const SourceFile& source)
       : RecordReader("csv", {file}), lines_(std::move(file)), options_(source.options),
         label_type_(source.label_type), header_(option(options_, "header", false)),
+        missing_(option(options_, "missing", std::nan(""))),
+        label_names_(option<std::vector<std::string>>(options_, "label_names", {})),
         row_(option<std::string>(options_, "delimiter", ",").front()) {}
 
   /// Determines the columns from the first row.
@@ -164,6 +87,16 @@ class CsvReader final : public RecordReader {
     std::vector<Column> columns = {{feature_column, images.rows(0, rows)}};
     if (has_label()) columns.push_back({label_column, labels.rows(0, rows)});
     return Dataset(std::move(columns));
+  }
+
+  Result<int64_t> skip(int64_t max_records) override {
+    int64_t rows = 0;
+    for (; rows < max_records; ++rows) {
+      TROUPE_ASSIGN(const bool more, next_row());
+      if (!more) break;
+    }
+    record_ += static_cast<uint64_t>(rows);
+    return rows;
   }
 
  private:
@@ -225,10 +158,11 @@ class CsvReader final : public RecordReader {
     for (double number = 0; !row_.at_end(); ++column) {
       if (column == width_) return bad_width(column);
       const std::string_view written = column == label_ ? row_.written() : std::string_view();
-      if (!row_.next_number(number)) {
+      const bool is_named = column == label_ && !label_names_.empty();
+      if (is_named || !row_.next_number(number)) {
         const std::string_view field = row_.next_field();
-        const auto found = row_.number_of(field);
-        if (!found) return bad_field(column, field);
+        const auto found = is_named ? label_of(field) : number_of(field);
+        if (!found) return is_named ? bad_label(column, field) : bad_field(column, field);
         number = *found;
       }
       if (column != label_)
@@ -243,6 +177,24 @@ class CsvReader final : public RecordReader {
     return label;
   }
 
+  /// Returns the index of a label's name.
+  std::optional<double> label_of(std::string_view field) const {
+    const auto found = std::ranges::find(label_names_, field);
+    if (found == label_names_.end()) return {};
+    return static_cast<double>(found - label_names_.begin());
+  }
+  std::optional<double> number_of(std::string_view field) const {
+    if (field.empty() && !std::isnan(missing_)) return missing_;
+    return row_.number_of(field);
+  }
+
+  Status bad_label(size_t column, std::string_view field) const {
+    const std::vector<std::string_view> known(label_names_.begin(), label_names_.end());
+    const auto near = nearest(field, known);
+    return data_loss(place(column) + ": the label " + shown(field) + " is not in label_names" +
+                     (near.empty() ? "" : "; the nearest is " + shown(near)));
+  }
+
   Status bad_width(size_t columns) {
     for (; !row_.at_end(); ++columns) row_.next_field();
     return data_loss(place() + ": the row has " + std::to_string(columns) +
@@ -252,7 +204,7 @@ class CsvReader final : public RecordReader {
   Status bad_field(size_t column, std::string_view field) const {
     const bool maybe_header = lines_.row() == first_row_ && !header_;
     return data_loss(place(column) + ": " +
-                     (field.empty() ? "the field is empty" : shown(field) + " is not a finite number") +
+                     (field.empty() ? "the field is empty; data.missing can say which number it stands for" : shown(field) + " is not a finite number") +
                      (maybe_header ? "; if the first row has names, set header = true" : ""));
   }
 
@@ -275,7 +227,9 @@ class CsvReader final : public RecordReader {
   FormatOptions options_;
   DType label_type_;
   bool header_;
-  Row row_;
+  double missing_;  ///< the value of an empty field; NaN: it is an error
+  std::vector<std::string> label_names_;
+  CsvRow row_;
   uint64_t row_begin_ = 0;  ///< the offset of the current row, in bytes
   size_t width_ = 0;        ///< the number of columns
   size_t label_ = 0;        ///< the column of the label; width_: there is none

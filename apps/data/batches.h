@@ -1,0 +1,50 @@
+// Batches: divides a data set into batches, epoch after epoch. A batch depends only on the data, the seed and its step, so a resumed
+// run continues with the same batch as an uninterrupted one. One thread at a time.
+#pragma once
+
+#include <optional>
+
+#include "apps/data/dataset.h"
+
+namespace troupe::data {
+
+class Batches {
+ public:
+  virtual ~Batches() = default;
+  /// Returns the number of batches of an epoch. The last one may be smaller than the others.
+  int64_t per_epoch() const { return (samples_ + batch_ - 1) / batch_; }
+  uint64_t epoch_of(uint64_t step) const { return step / static_cast<uint64_t>(per_epoch()); }
+  /// Returns the batch of a step; steps are counted from 0 over all epochs. Fails as the files of the data set do.
+  virtual Result<Dataset> at(uint64_t step) = 0;
+
+ protected:
+  /// There must be at least one sample, and `batch` must be at least 1 (asserted).
+  Batches(int64_t samples, int64_t batch);
+  Batches(const Batches&) = default;
+  Batches& operator=(const Batches&) = delete;
+
+  /// The samples of a batch, counted in the order of its epoch.
+  struct Range {
+    int64_t begin, end;
+  };
+  Range range_of(uint64_t step) const;
+
+ private:
+  int64_t samples_, batch_;
+};
+
+/// The batches of a data set in memory. If `shuffle`, each epoch has an order of its own.
+class MemoryBatches final : public Batches {
+ public:
+  MemoryBatches(Dataset data, int64_t batch, uint64_t seed, bool shuffle);
+  Result<Dataset> at(uint64_t step) override;
+
+ private:
+  Dataset data_;
+  uint64_t seed_;
+  bool shuffle_;
+  std::vector<int64_t> order_;  ///< the order of the samples in order_epoch_
+  std::optional<uint64_t> order_epoch_;
+};
+
+}  // namespace troupe::data

@@ -1,0 +1,77 @@
+#include "apps/data/csv_row.h"
+
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+
+namespace troupe::data {
+namespace {
+
+std::string_view trim(std::string_view text, std::string_view blanks) {
+  const size_t begin = std::min(text.find_first_not_of(blanks), text.size());
+  text.remove_prefix(begin);
+  return text.substr(0, text.find_last_not_of(blanks) + 1);
+}
+
+/// Parses a number that ends at a delimiter or the end. Returns the position after it, or null if there is no finite number. Small
+/// whole numbers, which are the most frequent ones, are parsed without from_chars.
+const char* parse_number(const char* begin, const char* end, char delimiter, double& number) {
+  const auto ends_at = [&](const char* at) { return at == end || *at == delimiter; };
+  uint32_t value = 0;
+  const char* at = begin;
+  for (; at != end && at - begin < 9 && *at >= '0' && *at <= '9'; ++at)
+    value = value * 10 + static_cast<uint32_t>(*at - '0');
+  if (at != begin && ends_at(at)) {
+    number = value;
+    return at;
+  }
+  if (begin != end && *begin == '+') ++begin;
+  const auto parsed = std::from_chars(begin, end, number);
+  return parsed.ec == std::errc() && ends_at(parsed.ptr) && std::isfinite(number) ? parsed.ptr : nullptr;
+}
+
+}  // namespace
+
+CsvRow::CsvRow(char delimiter)
+    : delimiter_(delimiter), blanks_(delimiter == '\t'  ? " \r"
+                                     : delimiter == ' ' ? "\t\r"
+                                                        : " \t\r") {}
+
+void CsvRow::set(std::string_view line) {
+  line_ = trim(line, "\r");
+  line_end_ = false;
+}
+
+bool CsvRow::blank() const { return trim(line_, " \t\r").empty(); }
+
+std::string_view CsvRow::next_field() {
+  size_t from = 0;
+  const size_t quote = line_.find_first_not_of(blanks_);
+  const bool quoted = quote != std::string_view::npos && line_[quote] == '"';
+  if (quoted) from = std::min(line_.find('"', quote + 1), line_.size());
+  const size_t end = line_.find(delimiter_, from);
+  line_end_ = end == std::string_view::npos;
+  std::string_view field = trim(line_.substr(0, end), blanks_);
+  if (quoted && field.size() >= 2 && field.back() == '"')
+    field = trim(field.substr(1, field.size() - 2), blanks_);
+  if (!line_end_) line_.remove_prefix(end + 1);
+  return field;
+}
+
+bool CsvRow::next_number(double& number) {
+  const char* const end = line_.data() + line_.size();
+  const char* const at = parse_number(line_.data(), end, delimiter_, number);
+  if (!at) return false;
+  line_end_ = at == end;
+  line_.remove_prefix(static_cast<size_t>(at - line_.data()) + (line_end_ ? 0 : 1));
+  return true;
+}
+
+std::optional<double> CsvRow::number_of(std::string_view field) const {
+  double number = 0;
+  const char* const end = field.data() + field.size();
+  if (field.empty() || parse_number(field.data(), end, delimiter_, number) != end) return {};
+  return number;
+}
+
+}  // namespace troupe::data

@@ -1,0 +1,35 @@
+// CsvRow: one row of a text with columns, whose fields are removed from the front. Owned by a reader; one thread at a time.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+namespace troupe::data {
+
+class CsvRow {
+ public:
+  explicit CsvRow(char delimiter);
+
+  /// Begins with a line of the file, which must outlive its use here.
+  void set(std::string_view line);
+  bool blank() const;
+  /// Returns whether there are no more fields.
+  bool at_end() const { return line_end_; }
+  /// Returns the next field exactly as it is in the file.
+  std::string_view written() const { return line_.substr(0, line_.find(delimiter_)); }
+
+  /// Removes the next field, which must exist, and returns it without the blanks and quotes around it.
+  std::string_view next_field();
+  /// Removes the next field if it consists only of a number; otherwise returns false and leaves the row as it was.
+  bool next_number(double& number);
+  /// Returns the number in a field, or nothing if it is not a number.
+  std::optional<double> number_of(std::string_view field) const;
+
+ private:
+  char delimiter_;
+  std::string_view blanks_;  ///< the characters that are ignored around a field
+  std::string_view line_;
+  bool line_end_ = false;
+};
+
+}  // namespace troupe::data

@@ -1,0 +1,117 @@
+// The format images: a folder with a folder for each class, which has files of images. A sample is the bytes of a file, which an
+// expression of data.map decodes, and the number of its class: classes are numbered from 0 in the order of their names.
+#include <algorithm>
+#include <array>
+
+#include "apps/data/format.h"
+
+namespace troupe::data {
+namespace {
+
+constexpr uint64_t max_image_bytes = uint64_t{64} << 20;
+
+bool is_image(std::string name) {
+  std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
+  constexpr std::array<std::string_view, 5> endings = {".jpg", ".jpeg", ".png", ".gif", ".bmp"};
+  return std::ranges::any_of(endings, [&](std::string_view ending) { return name.ends_with(ending); });
+}
+
+struct ImageFile {
+  std::string path;
+  int32_t label = 0;
+};
+
+/// Returns the entries of a folder in the order of their names.
+Result<std::vector<Disk::Entry>> sorted_entries(Disk& disk, const std::string& folder) {
+  TROUPE_ASSIGN(auto entries, disk.list(folder));
+  std::ranges::sort(entries, {}, &Disk::Entry::name);
+  return entries;
+}
+
+Result<std::vector<ImageFile>> find_images(Disk& disk, const std::string& folder) {
+  std::vector<ImageFile> files;
+  int32_t label = 0;
+  TROUPE_ASSIGN(const auto classes, sorted_entries(disk, folder));
+  for (const Disk::Entry& one : classes) {
+    if (!one.is_folder) continue;
+    TROUPE_ASSIGN(const auto entries, sorted_entries(disk, folder + '/' + one.name));
+    for (const Disk::Entry& entry : entries)
+      if (!entry.is_folder && is_image(entry.name))
+        files.push_back({folder + '/' + one.name + '/' + entry.name, label});
+    ++label;
+  }
+  return files;
+}
+
+/// Returns the paths and labels as a text, by which a changed folder is known.
+std::string listing(const std::vector<ImageFile>& files) {
+  std::string text;
+  for (const ImageFile& file : files) text += file.path + ' ' + std::to_string(file.label) + '\n';
+  return text;
+}
+
+/// What the base class refers to, so that it is made before and ends after it.
+struct Listing {
+  std::string text;
+};
+
+class ImageReader final : private Listing, public RecordReader {
+ public:
+  ImageReader(Disk& disk, const SourceFile& source, std::vector<ImageFile> files)
+      : Listing{listing(files)}, RecordReader("images", {InputFile::in_memory(text, source.path)}),
+        disk_(disk), files_(std::move(files)) {
+    schema_ = {{feature_column, DType::String, {}}, {label_column, source.label_type, {}}};
+  }
+
+  std::optional<int64_t> records() const override { return static_cast<int64_t>(files_.size()); }
+
+  Result<Dataset> next(int64_t max_records) override {
+    const int64_t count = std::min(max_records, *records() - next_);
+    TROUPE_ASSIGN(Tensor images, Tensor::allocate(DType::String, Shape::vector(count)));
+    TROUPE_ASSIGN(Tensor labels, Tensor::allocate(schema_[1].dtype, Shape::vector(count)));
+    for (int64_t i = 0; i < count; ++i) {
+      const ImageFile& file = files_[static_cast<size_t>(next_ + i)];
+      TROUPE_ASSIGN(images.write<std::string>()[static_cast<size_t>(i)],
+                    read_file(disk_, file.path, max_image_bytes));
+      if (labels.dtype() == DType::Int32)
+        labels.write<int32_t>()[static_cast<size_t>(i)] = file.label;
+      else
+        labels.write<float>()[static_cast<size_t>(i)] = static_cast<float>(file.label);
+    }
+    next_ += count;
+    return Dataset({{feature_column, std::move(images)}, {label_column, std::move(labels)}});
+  }
+
+  Result<int64_t> skip(int64_t max_records) override {
+    const int64_t count = std::min(max_records, *records() - next_);
+    next_ += count;
+    return count;
+  }
+
+ private:
+  ReaderPosition tell() const override { return {.record = static_cast<uint64_t>(next_)}; }
+  Status seek(const ReaderPosition& position) override {
+    if (position.record > files_.size())
+      return invalid_argument("the position '" + to_text(position) + "' lies outside the " +
+                              std::to_string(files_.size()) + " images");
+    next_ = static_cast<int64_t>(position.record);
+    return {};
+  }
+
+  Disk& disk_;
+  std::vector<ImageFile> files_;
+  int64_t next_ = 0;
+};
+
+Result<std::unique_ptr<RecordReader>> open(Disk& disk, const SourceFile& file) {
+  TROUPE_ASSIGN(auto files, find_images(disk, file.path));
+  if (files.empty())
+    return data_loss(file.path + ": no folder in it has an image (.jpg, .jpeg, .png, .gif, .bmp)");
+  return std::unique_ptr<RecordReader>(std::make_unique<ImageReader>(disk, file, std::move(files)));
+}
+
+}  // namespace
+
+Format images_format() { return {.name = "images", .open = open, .features = DType::String}; }
+
+}  // namespace troupe::data

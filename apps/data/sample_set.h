@@ -1,0 +1,29 @@
+// SampleSet: the samples of a training or of its validation, in memory or in files. Immutable; any thread.
+#pragma once
+
+#include <memory>
+
+#include "apps/data/batches.h"
+
+namespace troupe::data {
+
+class SampleSet {
+ public:
+  virtual ~SampleSet() = default;
+
+  virtual int64_t samples() const = 0;
+  /// Returns a data set with the columns of the samples: their names, dtypes and shapes. How many samples it has says nothing.
+  virtual const Dataset& columns() const = 0;
+  /// Returns the batches; see Batches. There must be at least one sample.
+  virtual std::unique_ptr<Batches> batches(int64_t batch, uint64_t seed, bool shuffle) const = 0;
+};
+
+/// Returns the samples of a data set in memory.
+std::shared_ptr<const SampleSet> in_memory(Dataset data);
+
+struct TrainAndValid {
+  std::shared_ptr<const SampleSet> train;
+  std::shared_ptr<const SampleSet> valid;  ///< null: none
+};
+
+}  // namespace troupe::data

@@ -1,0 +1,70 @@
+#include "apps/data/sources.h"
+
+#include <algorithm>
+
+namespace troupe::data {
+namespace {
+
+/// Returns the type as which labels are read: float if an input casts labels to a floating type, so that fractions are not lost
+/// before.
+DType label_type(const Options& options) {
+  const bool floating = std::any_of(options.inputs.begin(), options.inputs.end(), [](const Input& input) {
+    return input.from == label_column && is_floating(input.cast);
+  });
+  return floating ? DType::Float : DType::Int32;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<RecordReader>> open_source(Disk& disk, const Options& options, const SourceFiles& files,
+                                                  size_t i) {
+  const auto format = find_format(options.format);
+  if (!format)
+    return invalid_argument("format '" + options.format + "' is unknown; allowed: " + format_names());
+  const std::string labels = i < files.labels.size() ? files.labels[i] : std::string();
+  return format->open(disk, {files.files[i], labels, label_type(options), options.format_options});
+}
+
+int64_t width(const RecordReader& reader) {
+  int64_t count = 1;
+  for (const int64_t dim : reader.schema().front().shape) count *= dim;
+  return count;
+}
+
+Status check_width(const SourceFiles& files, size_t i, int64_t width, int64_t first_width) {
+  if (width == first_width) return {};
+  return data_loss(files.files[i] + ": " + std::to_string(width) + " features per sample, but " +
+                   files.files[0] + " has " + std::to_string(first_width));
+}
+
+Result<std::vector<ColumnBuilder>> make_builders(const Options& options, const std::vector<Field>& schema,
+                                                 std::optional<int64_t> samples) {
+  std::vector<ColumnBuilder> builders;
+  for (const Input& input : all_inputs(options)) {
+    const auto field = std::ranges::find(schema, input.from, &Field::name);
+    if (field == schema.end())
+      return invalid_argument("input " + input.name + ": the data has no column '" + input.from + "'");
+    TROUPE_ASSIGN(
+        builders.emplace_back(),
+        ColumnBuilder::make(input, *field, input.from == feature_column ? options.scale : 1, samples));
+  }
+  return builders;
+}
+
+Result<Dataset> finish(std::vector<ColumnBuilder>& builders) {
+  std::vector<Column> columns;
+  for (ColumnBuilder& builder : builders) {
+    TROUPE_ASSIGN(Tensor values, builder.finish());
+    columns.push_back({builder.name(), std::move(values)});
+  }
+  return Dataset(std::move(columns));
+}
+
+Status no_samples(const std::string& file) { return data_loss(file + ": the file has no samples"); }
+
+int64_t records_at_once(int64_t width) {
+  constexpr int64_t bytes = 1 << 20;
+  return std::max<int64_t>(1, bytes / (std::max<int64_t>(1, width) * static_cast<int64_t>(sizeof(float))));
+}
+
+}  // namespace troupe::data

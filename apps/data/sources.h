@@ -1,0 +1,40 @@
+// Sources: opens the files of a data set and makes the inputs of a graph from their records. Plain functions; any thread.
+#pragma once
+
+#include <span>
+
+#include "apps/data/column_builder.h"
+#include "apps/data/options.h"
+#include "messages/env/disk.h"
+
+namespace troupe::data {
+
+/// The files of a data set and, for formats with label files, one label file for each; otherwise `labels` is empty.
+struct SourceFiles {
+  std::span<const std::string> files, labels;
+};
+inline SourceFiles train_files(const Options& options) { return {options.train, options.train_labels}; }
+inline SourceFiles valid_files(const Options& options) { return {options.valid, options.valid_labels}; }
+
+/// Opens file i. Fails as the format does, and with InvalidArgument if the options name no format.
+Result<std::unique_ptr<RecordReader>> open_source(Disk& disk, const Options& options, const SourceFiles& files,
+                                                  size_t i);
+
+/// Returns the number of features of a record.
+int64_t width(const RecordReader& reader);
+/// Fails with DataLoss if the records of file i have another number of features than those of the first file.
+Status check_width(const SourceFiles& files, size_t i, int64_t width, int64_t first_width);
+
+/// Returns a builder for each input of the options. `samples` is the number of samples, if it is known.
+Result<std::vector<ColumnBuilder>> make_builders(const Options& options, const std::vector<Field>& schema,
+                                                 std::optional<int64_t> samples);
+/// Returns what the builders have made. Fails with ResourceExhausted if there is too little memory.
+Result<Dataset> finish(std::vector<ColumnBuilder>& builders);
+
+/// Returns the failure for a file without samples.
+Status no_samples(const std::string& file);
+
+/// Returns how many records of `width` floats fit in 1 MiB, at least 1: a batch of them fits the caches of a core.
+int64_t records_at_once(int64_t width);
+
+}  // namespace troupe::data

@@ -1,0 +1,47 @@
+#include "apps/data/stream/block_index.h"
+
+#include <algorithm>
+
+namespace troupe::data {
+namespace {
+
+/// A buffer gets its samples from at least this number of blocks, so that neighbours in a file are mixed with others.
+constexpr int64_t blocks_of_buffer = 16;
+
+/// Appends the blocks of a file. `file` is its number.
+Status append_blocks(RecordReader& reader, uint32_t file, BlockIndex& index) {
+  const int64_t most = std::clamp<int64_t>(index.options.buffer / blocks_of_buffer, 1,
+                                           records_at_once(width(reader)));
+  const int64_t before = index.records;
+  for (;;) {
+    TROUPE_ASSIGN(const ReaderPosition begin, reader.position());
+    TROUPE_ASSIGN(const int64_t records, reader.skip(most));
+    if (records == 0) break;
+    index.blocks.push_back({file, begin, index.records, records});
+    index.records += records;
+  }
+  return index.records == before ? no_samples(index.files[file]) : Status();
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const BlockIndex>> index_blocks(Disk& disk, const Options& options,
+                                                       const SourceFiles& files) {
+  BlockIndex index{.options = options,
+                   .files = {files.files.begin(), files.files.end()},
+                   .labels = {files.labels.begin(), files.labels.end()}};
+  int64_t first_width = 0;
+  for (uint32_t i = 0; i < index.files.size(); ++i) {
+    TROUPE_ASSIGN(const auto reader, open_source(disk, options, index.sources(), i));
+    if (i == 0) {
+      first_width = width(*reader);
+      TROUPE_ASSIGN(auto builders, make_builders(options, reader->schema(), 0));
+      TROUPE_ASSIGN(index.columns, finish(builders));
+    }
+    TROUPE_RETURN_IF_FAILED(check_width(index.sources(), i, width(*reader), first_width));
+    TROUPE_RETURN_IF_FAILED(append_blocks(*reader, i, index));
+  }
+  return std::make_shared<const BlockIndex>(std::move(index));
+}
+
+}  // namespace troupe::data

@@ -1,0 +1,61 @@
+#include "apps/data/stream/block_reader.h"
+
+#include "apps/data/random.h"
+
+namespace troupe::data {
+namespace {
+
+constexpr size_t most_open_files = 64;
+
+}  // namespace
+
+bool Part::contains(int64_t record) const {
+  if (of == Of::All) return true;
+  SplitMix random = SplitMix::of(seed, RandomStream::Split, static_cast<uint64_t>(record));
+  const bool is_held_out = static_cast<double>(random.next() >> 11) * 0x1p-53 < held_out;
+  return is_held_out == (of == Of::Valid);
+}
+
+Result<RecordReader*> BlockReader::reader_of(uint32_t file) {
+  const auto open = readers_.find(file);
+  if (open != readers_.end()) return open->second.get();
+  if (readers_.size() == most_open_files) readers_.erase(readers_.begin());
+  TROUPE_ASSIGN(auto reader, open_source(*disk_, index_->options, index_->sources(), file));
+  return readers_.emplace(file, std::move(reader)).first->second.get();
+}
+
+Result<Dataset> BlockReader::read(size_t block) {
+  const Block& at = index_->blocks[block];
+  TROUPE_ASSIGN(RecordReader* const reader, reader_of(at.file));
+  TROUPE_RETURN_IF_FAILED(reader->restore(at.begin));
+  return convert(*reader, at);
+}
+
+Result<Dataset> BlockReader::convert(RecordReader& reader, const Block& block) const {
+  const std::string& file = index_->files[block.file];
+  TROUPE_ASSIGN(auto builders, make_builders(index_->options, reader.schema(), std::nullopt));
+  for (int64_t done = 0; done < block.records;) {
+    TROUPE_ASSIGN(Dataset records, reader.next(block.records - done));
+    const int64_t read = records.samples();
+    if (read == 0)
+      return data_loss(file + ": the file ends after record " + std::to_string(block.begin.record) + " + " +
+                       std::to_string(done) + ", but it had more when it was indexed");
+    TROUPE_ASSIGN(const Dataset samples, in_part(std::move(records), block.first + done));
+    for (ColumnBuilder& builder : builders)
+      if (const Status status = builder.add(samples); !status.ok())
+        return Status(status.code(), file + ", from record " + std::to_string(block.begin.record) + " on: " +
+                                         status.text());
+    done += read;
+  }
+  return finish(builders);
+}
+
+Result<Dataset> BlockReader::in_part(Dataset records, int64_t first) const {
+  if (part_.of == Part::Of::All) return records;
+  std::vector<int64_t> rows;
+  for (int64_t row = 0; row < records.samples(); ++row)
+    if (part_.contains(first + row)) rows.push_back(row);
+  return records.select(rows);
+}
+
+}  // namespace troupe::data

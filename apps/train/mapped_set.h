@@ -1,0 +1,30 @@
+// MappedSet: samples whose columns are computed by a graph from those of another set. It has a runtime of its own, so that the columns
+// are computed beside the steps of the training. Immutable; any thread.
+#pragma once
+
+#include <memory>
+
+#include "apps/config/run_config.h"
+#include "apps/data/sample_set.h"
+
+namespace troupe::train {
+
+struct ColumnGraph;  ///< the graph and its session
+
+class MappedSet final : public data::SampleSet {
+ public:
+  /// Throws InvalidArgument, with a location in the run file, if an expression is wrong or the shape of a result is not known.
+  MappedSet(std::shared_ptr<const data::SampleSet> set, const std::vector<config::Definition>& definitions,
+            const config::RunConfig& config);
+
+  int64_t samples() const override { return set_->samples(); }
+  const data::Dataset& columns() const override { return columns_; }
+  std::unique_ptr<data::Batches> batches(int64_t batch, uint64_t seed, bool shuffle) const override;
+
+ private:
+  std::shared_ptr<const data::SampleSet> set_;
+  std::shared_ptr<const ColumnGraph> graph_;  ///< which the batches use, too
+  data::Dataset columns_;
+};
+
+}  // namespace troupe::train

@@ -1,0 +1,43 @@
+#include "apps/train/train_data.h"
+
+#include "apps/train/mapped_set.h"
+
+namespace troupe::train {
+namespace {
+
+std::shared_ptr<const data::SampleSet> mapped(std::shared_ptr<const data::SampleSet> set,
+                                              const std::vector<config::Definition>& definitions,
+                                              const config::RunConfig& config) {
+  if (!set || definitions.empty()) return set;
+  return std::make_shared<MappedSet>(std::move(set), definitions, config);
+}
+
+/// Fails with InvalidArgument unless both sets have the same columns.
+Status check_augmented(const data::Dataset& before, const data::Dataset& after) {
+  for (size_t i = 0; i < after.columns().size(); ++i) {
+    const data::Column& column = after.columns()[i];
+    const Tensor* const former = before.find(column.name);
+    if (!former) return invalid_argument("data.augment." + column.name + " is a new column; data.map can add it");
+    if (former->dtype() != column.values.dtype() ||
+        !std::ranges::equal(former->shape().dims().subspan(1), column.values.shape().dims().subspan(1)))
+      return invalid_argument("data.augment." + column.name + " changes a sample from " + former->signature() +
+                              " to " + column.values.signature());
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<data::TrainAndValid> load_data(Disk& disk, const config::RunConfig& config) try {
+  TROUPE_ASSIGN(auto data, data::load(disk, config.data, config.run.seed));
+  data.train = mapped(std::move(data.train), config.map, config);
+  data.valid = mapped(std::move(data.valid), config.map, config);
+  const auto before = data.train;
+  data.train = mapped(std::move(data.train), config.augment, config);
+  TROUPE_RETURN_IF_FAILED(check_augmented(before->columns(), data.train->columns()));
+  return data;
+} catch (const Error& error) {
+  return error.status();
+}
+
+}  // namespace troupe::train

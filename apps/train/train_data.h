@@ -1,0 +1,13 @@
+// The data of a run: loads what the run file describes and computes its columns (data.map, data.augment). A function without state.
+#pragma once
+
+#include "apps/config/run_config.h"
+#include "apps/data/load.h"
+
+namespace troupe::train {
+
+/// Does what data::load() does, with the columns of the run file. Fails also with InvalidArgument and a location in the run file if
+/// the result of an expression has no known shape, or if data.augment changes the type or shape of a column.
+Result<data::TrainAndValid> load_data(Disk& disk, const config::RunConfig& config);
+
+}  // namespace troupe::train
