@@ -1,0 +1,21 @@
+// The forms in which files and strings are compressed, by the names that attributes of ops have for them. Any thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "messages/values/status.h"
+
+namespace troupe {
+
+enum class Compression : uint8_t { None, Zlib, Gzip };
+
+/// Returns the form of this name: "", "ZLIB" or "GZIP". Fails with InvalidArgument, naming the attribute, for any other.
+inline Result<Compression> compression_of(const std::string& attribute, const std::string& name) {
+  if (name.empty()) return Compression::None;
+  if (name == "ZLIB") return Compression::Zlib;
+  if (name == "GZIP") return Compression::Gzip;
+  return invalid_argument(attribute + " is \"" + name + R"("; it must be "ZLIB", "GZIP" or "")");
+}
+
+}  // namespace troupe
