@@ -2,13 +2,12 @@
 // stand one behind the other), or "" for strings that are not compressed. An empty string stays empty; bytes behind the end are
 // skipped. Fails with InvalidArgument for another type, and with DataLoss for bytes that are not of that type, damaged or cut off
 // (of these TensorFlow returns what there is), and for more than most_bytes bytes from one.
-#include <zlib.h>
-
 #include <algorithm>
 
 #include "kernels/core/arguments.h"
 #include "kernels/core/checked_kernel.h"
 #include "kernels/loops/each_string.h"
+#include "messages/records/inflater.h"
 
 namespace troupe {
 namespace {
@@ -19,8 +18,6 @@ constexpr size_t most_bytes = size_t{1} << 30;
 /// The cost of a compressed byte, in bytes moved.
 constexpr size_t byte_cost = 64;
 
-enum class Compression : uint8_t { None, Zlib, Gzip };
-
 struct DecompressArguments {
   std::span<const std::string> strings;
   Compression compression;
@@ -28,58 +25,23 @@ struct DecompressArguments {
 };
 
 Result<Compression> compression_of(const Node& node) {
-  const auto& type = node.attrs.get<std::string>("compression_type");
-  if (type.empty()) return Compression::None;
-  if (type == "ZLIB") return Compression::Zlib;
-  if (type == "GZIP") return Compression::Gzip;
-  return invalid_argument("compression_type is \"" + type + R"("; it must be "ZLIB", "GZIP" or "")");
+  return troupe::compression_of("compression_type", node.attrs.get<std::string>("compression_type"));
 }
 
-/// A stream of zlib.
-class Inflater {
- public:
-  Inflater(std::string_view bytes, Compression compression) {
-    stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));  // zlib does not write there
-    stream_.avail_in = static_cast<uInt>(bytes.size());
-    constexpr int window = MAX_WBITS, with_gzip_header = 16;
-    ready_ =
-        inflateInit2(&stream_, compression == Compression::Gzip ? window + with_gzip_header : window) == Z_OK;
+Status inflate_all(std::string_view bytes, Compression compression, std::string& to) {
+  constexpr size_t first_size = size_t{4} << 10;
+  Inflater inflater(compression);
+  inflater.feed(bytes);
+  for (;;) {
+    const size_t begin = to.size(), more = std::min(std::max(begin, first_size), most_bytes - begin);
+    if (more == 0) return data_loss("it would have more than " + std::to_string(most_bytes) + " bytes");
+    to.resize(begin + more);
+    TROUPE_ASSIGN(const size_t written, inflater.inflate(std::span(to).subspan(begin)));
+    to.resize(begin + written);
+    if (written != 0) continue;
+    return inflater.has_ended() ? Status{} : data_loss("it is cut off");
   }
-  Inflater(const Inflater&) = delete;
-  Inflater& operator=(const Inflater&) = delete;
-  ~Inflater() {
-    if (ready_) inflateEnd(&stream_);
-  }
-
-  /// Appends the bytes of the stream, and with `many` of those that follow it.
-  Status append(std::string& to, bool many) {
-    if (!ready_) return resource_exhausted("there is no memory to decompress");
-    for (;;) {
-      const size_t begin = to.size(), more = std::min(std::max(begin, first_size), most_bytes - begin);
-      if (more == 0) return data_loss("it would have more than " + std::to_string(most_bytes) + " bytes");
-      to.resize(begin + more);
-      stream_.next_out = reinterpret_cast<Bytef*>(to.data() + begin);
-      stream_.avail_out = static_cast<uInt>(more);
-      const int code = inflate(&stream_, Z_NO_FLUSH);
-      to.resize(to.size() - stream_.avail_out);
-      if (code == Z_STREAM_END) {
-        if (!many || stream_.avail_in == 0 || *stream_.next_in != gzip_magic) return {};
-        if (inflateReset(&stream_) != Z_OK) return internal("zlib cannot begin again");
-      } else if (code == Z_BUF_ERROR || (code == Z_OK && stream_.avail_in == 0 && stream_.avail_out != 0)) {
-        return data_loss("it is cut off");
-      } else if (code != Z_OK) {
-        return data_loss(stream_.msg ? stream_.msg : "it is damaged");
-      }
-    }
-  }
-
- private:
-  static constexpr size_t first_size = size_t{4} << 10;
-  static constexpr Bytef gzip_magic = 0x1f;
-
-  z_stream stream_ = {};
-  bool ready_ = false;
-};
+}
 
 Status decompress(const std::string& bytes, Compression compression, std::string& to) {
   if (compression == Compression::None || bytes.empty()) {
@@ -88,7 +50,7 @@ Status decompress(const std::string& bytes, Compression compression, std::string
   }
   if (bytes.size() > most_bytes)
     return data_loss("it has more than " + std::to_string(most_bytes) + " bytes");
-  return Inflater(bytes, compression).append(to, compression == Compression::Gzip);
+  return inflate_all(bytes, compression, to);
 }
 
 Status decode_compressed_shape(ShapeContext& context) {
