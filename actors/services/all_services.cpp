@@ -1,6 +1,7 @@
 #include "actors/services/all_services.h"
 
 #include "actors/services/accumulator/accumulator_service.h"
+#include "actors/services/files/files_service.h"
 #include "actors/services/queue/queue_service.h"
 #include "actors/services/replicas/replicas_service.h"
 #include "actors/services/variable/variable_service.h"
@@ -10,6 +11,7 @@ namespace troupe {
 std::span<const ServiceDef> all_services() {
   static constexpr ServiceDef services[] = {
       {AccumulatorService::name, AccumulatorService::make},
+      {FilesService::name, FilesService::make},
       {QueueService::name, QueueService::make},
       {ReplicasService::name, ReplicasService::make},
       {VariableService::name, VariableService::make},

@@ -191,4 +191,22 @@ def accumulators():
         sparse_accumulator(reduction)
 
 
-GRAPHS = (queues, other_queues, accumulators)
+def files():
+    """No case has files, so there is nothing to read and to find."""
+    script = Script("graphs/files")
+    with script.graph.as_default():
+        path, contents = tf.placeholder(tf.string, [], "path"), tf.placeholder(tf.string, [], "contents")
+        patterns = tf.placeholder(tf.string, None, "patterns")
+        read = apply("ReadFile", filename=path, name="read").outputs[0]
+        write = apply("WriteFile", filename=path, contents=contents, name="write")
+        find = apply("MatchingFiles", pattern=patterns, name="find").outputs[0]
+    script.step([read], {path: text("no such folder/file")}, fails=True)
+    script.step([find], {patterns: text("no such folder/*")})
+    script.step([find], {patterns: text(["no such folder/*/?", "no such file", ""])})
+    script.step([find], {patterns: text([])})
+    script.step([find], {patterns: text([["a"]])}, fails=True)
+    script.step(targets=[write], feeds={path: text(""), contents: text("x")}, fails=True)
+    script.write()
+
+
+GRAPHS = (queues, other_queues, accumulators, files)

@@ -306,4 +306,13 @@ def crosses():
     cross("SparseCrossV2", [words], [], text(["-"]), fails=True)
 
 
-FAMILIES = (joins, splits, letters, parts, numbers, shown_numbers, hashes, base64, patterns, ngrams, formats, crosses)
+def sharded_filenames():
+    for base, shard, shards in (("base", 3, 10), ("", 0, 0), ("a/b", 123456, 1234567), ("b", -3, -10)):
+        case("ShardedFilename", text(base), i32(shard), i32(shards))
+        case("ShardedFilespec", text(base), i32(shards))
+    for op, more in (("ShardedFilename", [i32(1), i32(2)]), ("ShardedFilespec", [i32(2)])):
+        case(op, text(["a"]), *more, fails=True)
+        case(op, text("a"), *[i32([1])] * len(more), fails=True)
+
+
+FAMILIES = (joins, splits, letters, parts, numbers, shown_numbers, hashes, base64, patterns, ngrams, formats, crosses, sharded_filenames)

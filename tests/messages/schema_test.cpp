@@ -56,8 +56,8 @@ BOOST_AUTO_TEST_CASE(every_message_can_be_received) {
   check_each<PushGradient, Committed, CancelPushes, MeanComputed>();
   check_each<SaveCheckpoint, CheckpointSaved, RestoreCheckpoint, CheckpointRestored, SaveShard, ShardSaved,
              ReadShards, ShardsRead, ApplyShards, ShardsApplied, DropShards>();
-  check_each<FilesDone>();
   check_each<StopQueueRunners, QueueRunnersEnded>();
+  check_each<FilesDone, ReadFile, FileRead, WriteFile, FileWritten, FindFiles, FilesFound>();
   check_each<ListActors, ActorsListed, ChildEnded>();
   check_each<BeginTraining, TrainingBegun, RunRounds, RoundsRun, EndTraining>();
 }

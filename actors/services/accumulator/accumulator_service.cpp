@@ -3,19 +3,12 @@
 #include <limits>
 
 #include "actors/services/accumulator/accumulator.h"
+#include "actors/site/scalar_input.h"
 #include "messages/schemas/accumulator.capnp.h"
 #include "messages/wire/wire.h"
 
 namespace troupe {
 namespace {
-
-template <class T>
-Result<T> scalar_of(const Slot& input, std::string_view name, DType dtype) {
-  const Tensor& tensor = input.tensor;
-  if (tensor.dtype() == dtype && tensor.shape().is_scalar()) return tensor.as<T>()[0];
-  return invalid_argument(std::string(name) + " is " + tensor.signature() + ", but must be " +
-                          std::string(troupe::name(dtype)) + "[]");
-}
 
 class AccumulatorNode final : public ServedNode {
  public:
@@ -73,16 +66,14 @@ class AccumulatorNode final : public ServedNode {
     switch (op_) {
       case Op::Apply: return apply_message(request);
       case Op::Take: {
-        TROUPE_ASSIGN(const auto required,
-                      scalar_of<int32_t>(request.inputs[1], "num_required", DType::Int32));
+        TROUPE_ASSIGN(const auto required, scalar_input<int32_t>(request.inputs[1], "num_required"));
         Draft<wire::TakeGradient> draft;
         set_step(draft->initStep(), step.session, step.ordinal);
         draft->setRequired(required);
         return AnyMessage(draft.finish());
       }
       case Op::SetStep: {
-        TROUPE_ASSIGN(const auto global,
-                      scalar_of<int64_t>(request.inputs[1], "new_global_step", DType::Int64));
+        TROUPE_ASSIGN(const auto global, scalar_input<int64_t>(request.inputs[1], "new_global_step"));
         Draft<wire::SetGlobalStep> draft;
         draft->setGlobalStep(global);
         return AnyMessage(draft.finish());
@@ -93,7 +84,7 @@ class AccumulatorNode final : public ServedNode {
   }
 
   static Result<AnyMessage> apply_message(const StepRequest& request) {
-    TROUPE_ASSIGN(const auto local, scalar_of<int64_t>(request.inputs[1], "local_step", DType::Int64));
+    TROUPE_ASSIGN(const auto local, scalar_input<int64_t>(request.inputs[1], "local_step"));
     Draft<wire::ApplyGradient> draft;
     draft->setLocalStep(local);
     size_t components = request.inputs.size() - 2;

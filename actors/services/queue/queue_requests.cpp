@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "actors/site/scalar_input.h"
 #include "messages/schemas/queue.capnp.h"
 #include "messages/wire/wire.h"
 
@@ -40,10 +41,7 @@ Status check_components(const Node& node, const QueueSpec& spec) {
 }
 
 Result<AnyMessage> dequeue_many_message(QueueOp op, const StepRequest& request, const StepInfo& step) {
-  const Tensor& count = request.inputs[1].tensor;
-  if (count.dtype() != DType::Int32 || !count.shape().is_scalar())
-    return invalid_argument("n is " + count.signature() + ", but must be int32[]");
-  const int32_t n = count.as<int32_t>()[0];
+  TROUPE_ASSIGN(const auto n, scalar_input<int32_t>(request.inputs[1], "n"));
   if (n < 0) return invalid_argument("n is " + std::to_string(n) + ", but must be at least 0");
   Draft<wire::DequeueMany> draft;
   set_step(draft->initStep(), step.session, step.ordinal);

@@ -294,6 +294,17 @@ void add_cross_cases(OpCases& cases) {
   }
 }
 
+void add_sharded_filename_cases(OpCases& cases) {
+  for (const int32_t shard : {0, 123456, -3})
+    cases.good("ShardedFilename", {word("base"), int_scalar(shard), int_scalar(10)});
+  cases.bad("ShardedFilename", {strings({"a"}), int_scalar(1), int_scalar(2)}, {}, "[1]");
+  cases.bad("ShardedFilename", {word("a"), ints({}), int_scalar(2)}, {}, "[0]");
+  cases.bad("ShardedFilename", {word("a"), int_scalar(1), ints({2, 3, 4, 5, 6})}, {}, "[5]");
+  cases.good("ShardedFilespec", {word(""), int_scalar(10)});
+  cases.bad("ShardedFilespec", {strings({}), int_scalar(1)}, {}, "[0]");
+  cases.bad("ShardedFilespec", {word("a"), ints({2, 3, 4, 5, 6})}, {}, "[5]");
+}
+
 }  // namespace
 
 void add_string_cases(OpCases& cases) {
@@ -308,6 +319,7 @@ void add_string_cases(OpCases& cases) {
   add_ngrams_cases(cases);
   add_format_cases(cases);
   add_cross_cases(cases);
+  add_sharded_filename_cases(cases);
 }
 
 }  // namespace troupe::test
