@@ -2,9 +2,13 @@
 // TensorFlow's for the same graphs.
 #include <benchmark/benchmark.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "actors/runtime.h"
 #include "graph/build/control_flow.h"
 #include "graph/build/gradients.h"
+#include "messages/values/crc32c.h"
 
 namespace troupe {
 namespace {
@@ -176,6 +180,44 @@ void branches_of_products(benchmark::State& state) {
   });
 }
 
+/// A file of a million records of 16 bytes, as TensorFlow writes them or as lines.
+std::string write_records(bool as_lines) {
+  std::string record(16, 'r'), length(sizeof(uint64_t), '\0');
+  length[0] = static_cast<char>(record.size());
+  const auto checksum = [](const std::string& bytes) {
+    const uint32_t masked = masked_crc32c(bytes);
+    return std::string(reinterpret_cast<const char*>(&masked), sizeof masked);
+  };
+  const std::string whole = as_lines ? record + '\n' : length + checksum(length) + record + checksum(record);
+  const std::string path =
+      std::filesystem::temp_directory_path() / (as_lines ? "troupe_lines" : "troupe_records");
+  std::ofstream file(path, std::ios::binary);
+  for (int i = 0; i < 1'000'000; ++i) file << whole;
+  return path;
+}
+
+// ReaderReadUpTo(reader, queue, n), fetched. The queue has the name of the file many times.
+void read_up_to(benchmark::State& state, const char* op, bool as_lines) {
+  Runtime runtime({.threads = 1});
+  Graph graph(runtime.ops());
+  const Scope g(graph);
+  const std::vector<std::string> names(10'000, write_records(as_lines));
+  const Output queue = g.add_one("FIFOQueueV2", {},
+                                 {{"component_types", std::vector<DType>{DType::String}},
+                                  {"shapes", std::vector<PartialShape>{PartialShape::scalar()}}});
+  const Output put{g.add("QueueEnqueueManyV2", {queue, g.constant(Tensor::vector(std::span(names)))}),
+                   Output::control};
+  const Output n = g.constant(Tensor::scalar<int64_t>(state.range(0)));
+  const NodeId read = g.add("ReaderReadUpToV2", {g.add_one(op, {}), queue, n});
+  Session session = runtime.session(graph);
+  session.run({put});
+  const PreparedStep step = session.prepare({}, {{read, 0}, {read, 1}});
+  int64_t records = 0;
+  for (auto _ : state) records += step.run(std::vector<Tensor>()).at(0).elements();
+  state.SetItemsProcessed(records);
+  std::filesystem::remove(names[0]);
+}
+
 BENCHMARK_CAPTURE(null_step, session_run, false);
 BENCHMARK_CAPTURE(null_step, prepared, true);
 BENCHMARK(variable_update);
@@ -196,6 +238,13 @@ BENCHMARK_CAPTURE(while_loop_sum, two_devices, 2)->Unit(benchmark::kMillisecond)
 BENCHMARK(while_loop_gradient)->Unit(benchmark::kMillisecond);
 BENCHMARK(independent_chains)->ArgName("threads")->Arg(1)->Arg(2)->UseRealTime();
 BENCHMARK(branches_of_products)->ArgName("threads")->Arg(1)->Arg(2)->UseRealTime();
+
+BENCHMARK_CAPTURE(read_up_to, lines, "TextLineReaderV2", true)->Arg(1)->Arg(100)->Arg(10'000)->UseRealTime();
+BENCHMARK_CAPTURE(read_up_to, records, "TFRecordReaderV2", false)
+    ->Arg(1)
+    ->Arg(100)
+    ->Arg(10'000)
+    ->UseRealTime();
 
 }  // namespace
 }  // namespace troupe

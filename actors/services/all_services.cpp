@@ -3,6 +3,7 @@
 #include "actors/services/accumulator/accumulator_service.h"
 #include "actors/services/files/files_service.h"
 #include "actors/services/queue/queue_service.h"
+#include "actors/services/reader/reader_service.h"
 #include "actors/services/replicas/replicas_service.h"
 #include "actors/services/variable/variable_service.h"
 
@@ -13,6 +14,7 @@ std::span<const ServiceDef> all_services() {
       {AccumulatorService::name, AccumulatorService::make},
       {FilesService::name, FilesService::make},
       {QueueService::name, QueueService::make},
+      {ReaderService::name, ReaderService::make},
       {ReplicasService::name, ReplicasService::make},
       {VariableService::name, VariableService::make},
   };

@@ -115,6 +115,7 @@ void add_queue_ops(OpLibrary& library);
 void add_random_crop_ops(OpLibrary& library);
 void add_random_ops(OpLibrary& library);
 void add_range_ops(OpLibrary& library);
+void add_reader_ops(OpLibrary& library);
 void add_reduction_ops(OpLibrary& library);
 void add_regex_ops(OpLibrary& library);
 void add_replica_ops(OpLibrary& library);
@@ -304,6 +305,7 @@ std::shared_ptr<const OpLibrary> make_op_library(const std::function<void(OpLibr
   add_random_crop_ops(*library);
   add_random_ops(*library);
   add_range_ops(*library);
+  add_reader_ops(*library);
   add_reduction_ops(*library);
   add_regex_ops(*library);
   add_replica_ops(*library);

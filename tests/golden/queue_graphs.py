@@ -191,6 +191,49 @@ def accumulators():
         sparse_accumulator(reduction)
 
 
+def reader(kind, generation):
+    """The reader of names yields what is in the queue; the files of the other one do not exist. Both continue from a state."""
+    script = Script(f"graphs/reader_{kind.lower()}{generation}")
+    with script.graph.as_default():
+        names, state, most = tf.placeholder(tf.string, [None], "names"), tf.placeholder(tf.string, [], "state"), tf.placeholder(tf.int64, [], "most")
+        queue = apply(f"FIFOQueue{generation}", component_types=[tf.string], shapes=[[]], capacity=10, shared_name="names", name="queue").outputs[0]
+        handle = apply(f"{kind}Reader{generation}", shared_name="reader", name="reader").outputs[0]
+
+        def of(op, **arguments):
+            return apply(op + generation, reader_handle=handle, name=op, **arguments)
+
+        put = apply(f"QueueEnqueueMany{generation}", handle=queue, components=[names], name="put")
+        close = apply(f"QueueClose{generation}", handle=queue, name="close")
+        read, read_up_to = (list(of("ReaderRead", queue_handle=queue).outputs),
+                            list(of("ReaderReadUpTo", queue_handle=queue, num_records=most).outputs))
+        counts = [of("ReaderNumRecordsProduced").outputs[0], of("ReaderNumWorkUnitsCompleted").outputs[0]]
+        save = of("ReaderSerializeState").outputs[0]
+        restore, reset = of("ReaderRestoreState", state=state), of("ReaderReset")
+    reads = kind == "Identity"
+    script.step([*counts, save])
+    script.step(targets=[put], feeds={names: text(["no such folder/a", "no such folder/b", "no such folder/c"])})
+    script.step(read, fails=not reads)
+    script.step([*counts, save])
+    script.step(read_up_to, {most: i64(5)}, fails=not reads)
+    script.step(targets=[restore], feeds={state: text(b"\x08\x07\x10\x07\x18\x09\x22\x01x")})
+    script.step([*counts, save])
+    script.step(targets=[restore], feeds={state: text("no state")}, fails=True)
+    script.step([*counts, save])
+    script.step(read_up_to, {most: i64(0)})
+    script.step(read, fails=not reads)
+    script.run(reset)
+    script.step(counts)
+    script.run(close)
+    script.step(read, fails=True)
+    script.step(read_up_to, {most: i64(1)}, fails=True)
+    script.write()
+
+
+def readers():
+    for kind, generation in (("Identity", "V2"), ("WholeFile", ""), ("WholeFile", "V2")):
+        reader(kind, generation)
+
+
 def files():
     """No case has files, so there is nothing to read and to find."""
     script = Script("graphs/files")
@@ -209,4 +252,4 @@ def files():
     script.write()
 
 
-GRAPHS = (queues, other_queues, accumulators, files)
+GRAPHS = (queues, other_queues, accumulators, readers, files)

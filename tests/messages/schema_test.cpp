@@ -11,6 +11,7 @@
 #include "messages/schemas/link.capnp.h"
 #include "messages/schemas/queue.capnp.h"
 #include "messages/schemas/queue_runners.capnp.h"
+#include "messages/schemas/reader.capnp.h"
 #include "messages/schemas/replicas.capnp.h"
 #include "messages/schemas/session.capnp.h"
 #include "messages/schemas/status.capnp.h"
@@ -58,6 +59,8 @@ BOOST_AUTO_TEST_CASE(every_message_can_be_received) {
              ReadShards, ShardsRead, ApplyShards, ShardsApplied, DropShards>();
   check_each<StopQueueRunners, QueueRunnersEnded>();
   check_each<FilesDone, ReadFile, FileRead, WriteFile, FileWritten, FindFiles, FilesFound>();
+  check_each<ReadRecords, RecordsRead, CancelReads, GetReaderCounts, ReaderCounts, SaveReader, ReaderSaved,
+             RestoreReader, ReaderRestored, ResetReader, ReaderReset>();
   check_each<ListActors, ActorsListed, ChildEnded>();
   check_each<BeginTraining, TrainingBegun, RunRounds, RoundsRun, EndTraining>();
 }

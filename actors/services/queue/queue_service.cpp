@@ -30,6 +30,17 @@ class QueueNode final : public ServedNode {
 
 }  // namespace
 
+const QueueService& QueueService::of(const DeviceSite& site) {
+  return static_cast<const QueueService&>(*site.services.find(name)->second);
+}
+
+Result<Address> QueueService::queue_of_strings(const Slot& handle) const {
+  TROUPE_ASSIGN(const auto queue, queues_.find(handle));
+  if (queue->spec.types == std::vector{DType::String}) return site_.address(role, *handle.cell);
+  return invalid_argument("queue '" + queue->spec.name + "' must have strings, but has " +
+                          queue->spec.text());
+}
+
 Result<std::unique_ptr<const ServedNode>> QueueService::prepare(const std::shared_ptr<const Graph>&,
                                                                 const Node& node) {
   const auto op = queue_op(*node.op);

@@ -18,10 +18,39 @@ void add_files(OpCases& cases) {
   cases.bad("MatchingFiles", {words().reshaped(Shape{2, 1})}, {}, "pattern has shape [2,1]");
 }
 
+Tensor handle() { return word("r"); }  // the handle of a reader or queue of an op without V2
+
+void add_readers(OpCases& cases) {
+  const std::string test = "actors/reader_steps_test.cpp";
+  const Tensor count = Tensor::scalar<int64_t>(3);
+  for (const std::string v : {"", "V2"}) {
+    for (const char* op : {"IdentityReader", "WholeFileReader", "TextLineReader", "TFRecordReader"}) {
+      cases.served(op + v, {}, {}, "[]", test);
+      cases.bad(op + v, {word("a")}, {}, "takes 0 inputs, got 1");
+    }
+    cases.served("FixedLengthRecordReader" + v, {}, {{"record_bytes", int64_t{3}}}, "[]", test);
+    cases.bad("FixedLengthRecordReader" + v, {}, {}, "record_bytes");
+    cases.served("ReaderRead" + v, {handle(), handle()}, {}, "[] []", test);
+    cases.bad("ReaderRead" + v, {handle()}, {}, "takes 2 inputs, got 1");
+    cases.served("ReaderReadUpTo" + v, {handle(), handle(), count}, {}, "[?] [?]", test);
+    cases.bad("ReaderReadUpTo" + v, {handle(), handle(), Tensor::vector<int64_t>({3})}, {}, "[1]");
+    cases.served("ReaderNumRecordsProduced" + v, {handle()}, {}, "[]", test);
+    cases.served("ReaderNumWorkUnitsCompleted" + v, {handle()}, {}, "[]", test);
+    cases.served("ReaderSerializeState" + v, {handle()}, {}, "[]", test);
+    for (const char* op :
+         {"ReaderNumRecordsProduced", "ReaderNumWorkUnitsCompleted", "ReaderSerializeState", "ReaderReset"})
+      cases.bad(op + v, {}, {}, "takes 1 inputs, got 0");
+    cases.served("ReaderRestoreState" + v, {handle(), word("")}, {}, "", test);
+    cases.bad("ReaderRestoreState" + v, {handle(), words()}, {}, "[2]");
+    cases.served("ReaderReset" + v, {handle()}, {}, "", test);
+  }
+}
+
 }  // namespace
 
 void add_input_cases(OpCases& cases) {
   add_files(cases);
+  add_readers(cases);
 }
 
 }  // namespace troupe::test
