@@ -34,6 +34,7 @@ void add_concat_ops(OpLibrary& library);
 void add_constant_ops(OpLibrary& library);
 void add_control_flow_ops(OpLibrary& library);
 void add_convolution_ops(OpLibrary& library);
+void add_count_up_to_ops(OpLibrary& library);
 void add_crop_and_resize_ops(OpLibrary& library);
 void add_cross(OpLibrary& library);
 void add_cross_entropy_ops(OpLibrary& library);
@@ -224,6 +225,7 @@ std::shared_ptr<const OpLibrary> make_op_library(const std::function<void(OpLibr
   add_constant_ops(*library);
   add_control_flow_ops(*library);
   add_convolution_ops(*library);
+  add_count_up_to_ops(*library);
   add_crop_and_resize_ops(*library);
   add_cross(*library);
   add_cross_entropy_ops(*library);

@@ -50,6 +50,8 @@ struct Update {
 }
 
 struct Updated {
+  # Attachments: of an op that counts (CountUpTo), the value before the update; of any other, none.
+
   versions @0 :List(UInt64);   # of each cell of the request, after the update
 }
 

@@ -325,6 +325,26 @@ def beyond_memory():
     script.write()
 
 
-GRAPHS = (assign_add_of_a_sum, other_shapes, beyond_memory, read_after_remote_update, assign_then_identity, chained_updates, initialized,
+def counting():
+    """A counter yields its value before, and ends at its limit."""
+    for form, make, op in (("ref", ref, "CountUpTo"), ("resource", resource, "ResourceCountUpTo")):
+        script = Script(f"graphs/counting_{form}")
+        with script.graph.as_default():
+            counters = [make(name, tf.constant(0, dtype)) for name, dtype in (("i", tf.int32), ("l", tf.int64))]
+            count = [apply(op, **({"ref": one} if form == "ref" else {"resource": one.handle, "T": one.dtype.base_dtype}), limit=2,
+                           name=f"{one.op.name}_next").outputs[0] for one in counters]
+            values = [one.read_value() for one in counters]
+            init = tf.global_variables_initializer()
+        script.step(count, fails=True)
+        script.run(init)
+        for _ in range(2):
+            script.step(count)
+        script.step([count[0]], fails=True)
+        script.step([count[1]], fails=True)
+        script.step(values)
+        script.write()
+
+
+GRAPHS = (counting, assign_add_of_a_sum, other_shapes, beyond_memory, read_after_remote_update, assign_then_identity, chained_updates, initialized,
           initial_values_in_order, feeds_around_assignment, scatter, shapes_of_variables, errors, moving_average,
           loops_that_read_what_they_assign, guards)

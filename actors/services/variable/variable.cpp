@@ -31,8 +31,12 @@ struct Pending {
   std::shared_ptr<const UpdateRule> rule;  ///< null for an Assign
   std::vector<std::shared_ptr<StateCell>> cells;
   Reply reply;
-  Status failure;  ///< for an update computed outside the handler: its result
+  Status failure;                   ///< for an update computed outside the handler: its result
+  std::vector<Tensor> before = {};  ///< of an op that yields the value before the update: that value
 };
+
+/// Returns whether the op yields the value of its variable before the update, instead of a reference.
+bool yields_value(const Node& node) { return !node.output_types.empty() && !node.output_types[0].is_ref; }
 
 /// Returns the inputs of the rule's node in order: cells for references and resources, attachments for values.
 Result<std::vector<Slot>> inputs_of(const Pending& pending) {
@@ -178,7 +182,9 @@ class VariableRole final : public Role {
     size_t bytes = 0;
     for (const auto& cell : pending.cells) {
       Snapshot snapshot;
-      if (cell->try_read(snapshot) == StateCell::Reading::Ready) bytes += snapshot.value.bytes();
+      if (cell->try_read(snapshot) != StateCell::Reading::Ready) continue;
+      bytes += snapshot.value.bytes();
+      if (yields_value(*pending.rule->node)) pending.before.push_back(std::move(snapshot.value));
     }
     if (bytes <= max_bytes_in_handler) {
       finish(pending, apply(pending, site_->device->context()));
@@ -220,7 +226,7 @@ class VariableRole final : public Role {
     Draft<wire::Updated> draft;
     auto versions = draft->initVersions(static_cast<uint32_t>(pending.cells.size()));
     for (uint32_t i = 0; i < pending.cells.size(); ++i) versions.set(i, pending.cells[i]->version());
-    pending.reply(draft.finish());
+    pending.reply(draft.finish(std::move(pending.before)));
   }
 
   void assign(const Message<wire::Assign>& message, Reply reply) {

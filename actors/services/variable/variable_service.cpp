@@ -55,6 +55,8 @@ class UpdateNode final : public ServedNode {
   }
 
   StepReply reply(Result<AnyMessage> answer) const override {
+    if (answer && !answer->attachments().empty())
+      return {{}, {answer->attachments().begin(), answer->attachments().end()}, false};
     // The outputs are references: the step runner takes the handles from the inputs.
     return {answer.status(), std::vector<Tensor>(outputs_), false};
   }

@@ -27,6 +27,17 @@ void add_assign_cases(OpCases& cases) {
   cases.bad("AssignAdd", {strings({"a"}), strings({"b"})}, {}, "T is string");
 }
 
+void add_count_cases(OpCases& cases) {
+  for (const char* op : {"CountUpTo", "ResourceCountUpTo"}) {
+    const Attributes attrs{{"limit", int64_t{8}}, {"T", i32}};
+    cases.good_in_every_type(op, {int_scalar(7)}, attrs);
+    cases.bad(op, {ints({7, 1, 2, 3, 4})}, attrs, "[5]");
+    cases.bad(op, {ints({})}, attrs, "[0]");
+    cases.bad(op, {int_scalar(7)}, {{"limit", int64_t{1} << 31}, {"T", i32}}, "limit is 2147483648");
+    cases.bad(op, {int_scalar(7)}, {{"T", i32}}, "limit");
+  }
+}
+
 /// The inputs of a scatter that is split over threads, with repeated rows.
 std::vector<Tensor> many_rows() {
   return {converted(random_doubles(Shape{61, 33}, 1, 9), f32),
@@ -167,6 +178,7 @@ void add_update_cases(OpCases& cases) {
   for (const char* op : {"StridedSliceAssign", "ResourceStridedSliceAssign"})
     add_slice_assign_cases(cases, op);
   add_assign_cases(cases);
+  add_count_cases(cases);
   add_scatter_cases(cases);
   for (const char* verb : {"Update", "Add", "Sub"})
     for (const char* form : {"ScatterNd", "ResourceScatterNd"})
