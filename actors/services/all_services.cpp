@@ -1,6 +1,7 @@
 #include "actors/services/all_services.h"
 
 #include "actors/services/accumulator/accumulator_service.h"
+#include "actors/services/clock/clock_service.h"
 #include "actors/services/files/files_service.h"
 #include "actors/services/queue/queue_service.h"
 #include "actors/services/reader/reader_service.h"
@@ -12,6 +13,7 @@ namespace troupe {
 std::span<const ServiceDef> all_services() {
   static constexpr ServiceDef services[] = {
       {AccumulatorService::name, AccumulatorService::make},
+      {ClockService::name, ClockService::make},
       {FilesService::name, FilesService::make},
       {QueueService::name, QueueService::make},
       {ReaderService::name, ReaderService::make},

@@ -181,6 +181,7 @@ void add_tensor_list_parts(OpLibrary& library);
 void add_tensor_scatter_ops(OpLibrary& library);
 void add_tensor_text_ops(OpLibrary& library);
 void add_tile_ops(OpLibrary& library);
+void add_timestamp(OpLibrary& library);
 void add_top_k_ops(OpLibrary& library);
 void add_training_ops(OpLibrary& library);
 void add_transpose_ops(OpLibrary& library);
@@ -372,6 +373,7 @@ std::shared_ptr<const OpLibrary> make_op_library(const std::function<void(OpLibr
   add_tensor_scatter_ops(*library);
   add_tensor_text_ops(*library);
   add_tile_ops(*library);
+  add_timestamp(*library);
   add_top_k_ops(*library);
   add_training_ops(*library);
   add_transpose_ops(*library);

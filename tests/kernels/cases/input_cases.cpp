@@ -46,11 +46,17 @@ void add_readers(OpCases& cases) {
   }
 }
 
+void add_timestamp(OpCases& cases) {
+  cases.served("Timestamp", {}, {}, "[]", "actors/timestamp_test.cpp");
+  cases.bad("Timestamp", {word("a")}, {}, "takes 0 inputs, got 1");
+}
+
 }  // namespace
 
 void add_input_cases(OpCases& cases) {
   add_files(cases);
   add_readers(cases);
+  add_timestamp(cases);
 }
 
 }  // namespace troupe::test
