@@ -6,6 +6,7 @@
 #include "actors/services/queue/queue_service.h"
 #include "actors/services/reader/reader_service.h"
 #include "actors/services/replicas/replicas_service.h"
+#include "actors/services/sparse_map/sparse_map_service.h"
 #include "actors/services/variable/variable_service.h"
 
 namespace troupe {
@@ -18,6 +19,7 @@ std::span<const ServiceDef> all_services() {
       {QueueService::name, QueueService::make},
       {ReaderService::name, ReaderService::make},
       {ReplicasService::name, ReplicasService::make},
+      {SparseMapService::name, SparseMapService::make},
       {VariableService::name, VariableService::make},
   };
   return services;

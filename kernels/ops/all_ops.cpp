@@ -147,6 +147,7 @@ void add_sparse_concat(OpLibrary& library);
 void add_sparse_crosses(OpLibrary& library);
 void add_sparse_dense_add(OpLibrary& library);
 void add_sparse_dense_cwise_ops(OpLibrary& library);
+void add_sparse_map_ops(OpLibrary& library);
 void add_sparse_reduction_ops(OpLibrary& library);
 void add_sparse_reorder(OpLibrary& library);
 void add_sparse_reshape(OpLibrary& library);
@@ -339,6 +340,7 @@ std::shared_ptr<const OpLibrary> make_op_library(const std::function<void(OpLibr
   add_sparse_crosses(*library);
   add_sparse_dense_add(*library);
   add_sparse_dense_cwise_ops(*library);
+  add_sparse_map_ops(*library);
   add_sparse_reduction_ops(*library);
   add_sparse_reorder(*library);
   add_sparse_reshape(*library);

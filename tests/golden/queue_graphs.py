@@ -252,4 +252,26 @@ def files():
     script.write()
 
 
-GRAPHS = (queues, other_queues, accumulators, readers, files)
+def sparse_map():
+    """Sparse tensors go in one by one or as rows, and come out stacked."""
+    script = Script("graphs/sparse_map")
+    with script.graph.as_default():
+        indices, values, shape = (tf.placeholder(tf.int64, [None, None], "indices"), tf.placeholder(tf.float32, [None], "values"),
+                                  tf.placeholder(tf.int64, [None], "shape"))
+        handles = tf.placeholder(tf.int64, [None], "handles")
+        parts = {"sparse_indices": indices, "sparse_values": values, "sparse_shape": shape}
+        add = apply("AddSparseToTensorsMap", **parts, shared_name="map", name="add").outputs[0]
+        with tf.colocate_with(add.op):  # the map is on that device
+            add_many = apply("AddManySparseToTensorsMap", **parts, shared_name="map", name="add_many").outputs[0]
+            take = list(apply("TakeManySparseFromTensorsMap", sparse_handles=handles, dtype=tf.float32, shared_name="map", name="take").outputs)
+    script.step([add], {indices: i64([[0, 1], [2, 0]]), values: f32([1, 2]), shape: i64([3, 4])})
+    script.step([add_many], {indices: i64([[0, 1, 1], [1, 0, 5], [1, 3, 0]]), values: f32([3, 4, 5]), shape: i64([2, 4, 6])})
+    script.step(take, {handles: i64([2, 0, 1])})
+    script.step(take, {handles: i64([0])}, fails=True)
+    script.step([add_many], {indices: i64([[0, 1], [2, 0]]), values: f32([1]), shape: i64([3, 4])}, fails=True)
+    script.step([add_many], {indices: i64([[0], [2]]), values: f32([1, 2]), shape: i64([3])}, fails=True)
+    script.step([add_many], {indices: i64([[1, 0], [0, 1]]), values: f32([1, 2]), shape: i64([3, 4])}, fails=True)
+    script.write()
+
+
+GRAPHS = (queues, other_queues, accumulators, readers, files, sparse_map)

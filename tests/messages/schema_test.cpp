@@ -14,6 +14,7 @@
 #include "messages/schemas/reader.capnp.h"
 #include "messages/schemas/replicas.capnp.h"
 #include "messages/schemas/session.capnp.h"
+#include "messages/schemas/sparse_map.capnp.h"
 #include "messages/schemas/status.capnp.h"
 #include "messages/schemas/supervisor.capnp.h"
 #include "messages/schemas/tensor.capnp.h"
@@ -61,6 +62,7 @@ BOOST_AUTO_TEST_CASE(every_message_can_be_received) {
   check_each<FilesDone, ReadFile, FileRead, WriteFile, FileWritten, FindFiles, FilesFound>();
   check_each<ReadRecords, RecordsRead, CancelReads, GetReaderCounts, ReaderCounts, SaveReader, ReaderSaved,
              RestoreReader, ReaderRestored, ResetReader, ReaderReset>();
+  check_each<AddSparseTensors, SparseTensorsAdded, TakeSparseTensors, SparseTensorsTaken>();
   check_each<ListActors, ActorsListed, ChildEnded>();
   check_each<BeginTraining, TrainingBegun, RunRounds, RoundsRun, EndTraining>();
 }

@@ -46,6 +46,23 @@ void add_readers(OpCases& cases) {
   }
 }
 
+void add_sparse_maps(OpCases& cases) {
+  const std::string test = "actors/sparse_map_steps_test.cpp";
+  const Tensor indices = Tensor::of<int64_t>(Shape{2, 2}, {0, 1, 2, 0}),
+               dims = Tensor::vector<int64_t>({3, 4}), handles = Tensor::vector<int64_t>({0});
+  for (const char* op : {"AddSparseToTensorsMap", "AddManySparseToTensorsMap"}) {
+    const bool many = std::string_view(op) == "AddManySparseToTensorsMap";
+    cases.served(op, {indices, words(), dims}, {}, many ? "[?]" : "[]", test);
+    cases.bad(op, {indices, strings({"a"}), dims}, {}, "[1,2]");
+    cases.bad(op, {indices, words(), Tensor::vector<int64_t>({3})}, {}, "[2,1]");
+    cases.bad(op, {dims, words(), dims}, {}, "has rank 1, expected 2");
+    cases.bad(op, {indices, words(), indices}, {}, "has rank 2, expected 1");
+  }
+  cases.served("TakeManySparseFromTensorsMap", {handles}, {{"dtype", f32}}, "[?,?] [?] [?]", test);
+  cases.bad("TakeManySparseFromTensorsMap", {indices}, {{"dtype", f32}}, "has rank 2, expected 1");
+  cases.bad("TakeManySparseFromTensorsMap", {handles}, {}, "dtype");
+}
+
 void add_timestamp(OpCases& cases) {
   cases.served("Timestamp", {}, {}, "[]", "actors/timestamp_test.cpp");
   cases.bad("Timestamp", {word("a")}, {}, "takes 0 inputs, got 1");
@@ -56,6 +73,7 @@ void add_timestamp(OpCases& cases) {
 void add_input_cases(OpCases& cases) {
   add_files(cases);
   add_readers(cases);
+  add_sparse_maps(cases);
   add_timestamp(cases);
 }
 
