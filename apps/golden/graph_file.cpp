@@ -72,7 +72,7 @@ void GraphFile::read_feeds(Disk& disk, const std::vector<std::string>& feeds) {
 
 /// Variables that the checkpoint does not have keep their values. If it has none of them, it belongs to another graph.
 void GraphFile::restore(Disk& disk, const std::string& checkpoint) {
-  const auto bundle = value_or_throw(interop::Bundle::open(disk, checkpoint));
+  const auto bundle = value_or_throw(Bundle::open(disk, checkpoint));
   std::map<std::string, PartialShape> variables;
   for (const Node& node : graph().nodes())
     if (is_variable(node)) variables.emplace(node.name, graph().shape({node.id, 0}));

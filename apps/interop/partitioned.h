@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "apps/interop/bundle.h"
 #include "graph/ops/partial_shape.h"
+#include "messages/tensor_files/bundle.h"
 
 namespace troupe::interop {
 

@@ -22,8 +22,8 @@ inline constexpr int consumer_version = 2474;
 Result<Graph> read_graph_def(std::string_view bytes, std::shared_ptr<const OpTable> ops,
                              const GraphLimits& limits = {});
 
-/// Reads a MetaGraphDef, as read_graph_def() does. A saver whose nodes are left out is left out, too; apps/interop/bundle.h reads
-/// checkpoints without it.
+/// Reads a MetaGraphDef, as read_graph_def() does. A saver whose nodes are left out is left out, too;
+/// messages/tensor_files/bundle.h reads checkpoints without it.
 Result<MetaGraph> read_meta_graph(std::string_view bytes, std::shared_ptr<const OpTable> ops,
                                   const GraphLimits& limits = {});
 

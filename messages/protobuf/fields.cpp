@@ -36,6 +36,11 @@ void append_varint_field(std::string& message, uint32_t number, uint64_t value) 
   append_varint(message, value);
 }
 
+void append_fixed_field(std::string& message, uint32_t number, uint32_t value) {
+  append_tag(message, number, FieldKind::Fixed32);
+  append_fixed(message, value);
+}
+
 void append_fixed_field(std::string& message, uint32_t number, float value) {
   append_tag(message, number, FieldKind::Fixed32);
   append_fixed(message, value);

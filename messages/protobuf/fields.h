@@ -131,7 +131,8 @@ bool each_fixed(const Field& field, const Take& take) {
 }
 
 void append_varint_field(std::string& message, uint32_t number, uint64_t value);
-/// Appends a float or a double.
+/// Appends a number of fixed size.
+void append_fixed_field(std::string& message, uint32_t number, uint32_t value);
 void append_fixed_field(std::string& message, uint32_t number, float value);
 void append_fixed_field(std::string& message, uint32_t number, double value);
 /// Appends a string, or a message in binary form.

@@ -36,24 +36,6 @@ constexpr std::array<const char*, LastValues + 1> value_names = {"",
                                                                  "uint32_val",
                                                                  "uint64_val"};
 
-/// The number of the field that has the values of a type.
-uint32_t values_number(DType dtype) {
-  switch (dtype) {
-    case DType::Float: return 5;
-    case DType::Double: return 6;
-    case DType::String: return StringValues;
-    case DType::Complex64: return 9;
-    case DType::Int64: return 10;
-    case DType::Bool: return 11;
-    case DType::Complex128: return 12;
-    case DType::Half:
-    case DType::BFloat16: return 13;
-    case DType::UInt32: return 16;
-    case DType::UInt64: return 17;
-    default: return 7;
-  }
-}
-
 Status damaged(const char* what) {
   return invalid_argument(std::string("the bytes of a ") + what + " are cut off or damaged");
 }
@@ -65,25 +47,6 @@ Result<int64_t> read_dim(std::string_view message) {
     if (field->number == 1 && field->kind == FieldKind::Varint) size = static_cast<int64_t>(field->varint);
   if (reader.damaged()) return damaged("TensorShapeProto");
   return size;
-}
-
-Result<Shape> read_shape(std::string_view message, DType dtype) {
-  std::vector<int64_t> dims;
-  bool known = true;
-  FieldReader reader(message);
-  while (const auto field = reader.next()) {
-    if (field->number == 2 && field->kind == FieldKind::Bytes) {
-      TROUPE_ASSIGN(const int64_t dim, read_dim(field->bytes));
-      known &= dim != -1;
-      dims.push_back(dim);
-    } else if (field->number == 3 && field->kind == FieldKind::Varint) {
-      known &= field->varint == 0;
-    }
-  }
-  if (reader.damaged()) return damaged("TensorShapeProto");
-  if (!known)
-    return invalid_argument("shape " + (dims.empty() ? "?" : text_of(dims)) + " is not fully known");
-  return Shape::make(dims, dtype);
 }
 
 /// Packs strings as TensorFlow does: first the lengths of all strings, then their bytes.
@@ -248,8 +211,53 @@ class ValueReader {
 
 }  // namespace
 
-Result<TensorProto> TensorProto::parse(std::string_view bytes) {
-  TensorProto proto;
+uint32_t values_field(DType dtype) {
+  switch (dtype) {
+    case DType::Float: return 5;
+    case DType::Double: return 6;
+    case DType::String: return StringValues;
+    case DType::Complex64: return 9;
+    case DType::Int64: return 10;
+    case DType::Bool: return 11;
+    case DType::Complex128: return 12;
+    case DType::Half:
+    case DType::BFloat16: return 13;
+    case DType::UInt32: return 16;
+    case DType::UInt64: return 17;
+    default: return 7;
+  }
+}
+
+Result<Shape> read_shape_proto(std::string_view message, DType dtype) {
+  std::vector<int64_t> dims;
+  bool known = true;
+  FieldReader reader(message);
+  while (const auto field = reader.next()) {
+    if (field->number == 2 && field->kind == FieldKind::Bytes) {
+      TROUPE_ASSIGN(const int64_t dim, read_dim(field->bytes));
+      known &= dim != -1;
+      dims.push_back(dim);
+    } else if (field->number == 3 && field->kind == FieldKind::Varint) {
+      known &= field->varint == 0;
+    }
+  }
+  if (reader.damaged()) return damaged("TensorShapeProto");
+  if (!known)
+    return invalid_argument("shape " + (dims.empty() ? "?" : text_of(dims)) + " is not fully known");
+  return Shape::make(dims, dtype);
+}
+
+std::string write_shape_proto(const Shape& shape) {
+  std::string proto;
+  for (const int64_t dim : shape.dims()) {
+    std::string size;
+    if (dim != 0) append_varint_field(size, 1, static_cast<uint64_t>(dim));
+    append_bytes_field(proto, 2, size);
+  }
+  return proto;
+}
+
+Result<std::pair<uint64_t, std::string_view>> TensorProto::read_fields(std::string_view bytes) {
   uint64_t dtype = 0;
   std::string_view shape;
   FieldReader reader(bytes);
@@ -257,18 +265,49 @@ Result<TensorProto> TensorProto::parse(std::string_view bytes) {
     const bool is_bytes = field->kind == FieldKind::Bytes;
     if (field->number == DTypeNumber && field->kind == FieldKind::Varint) dtype = field->varint;
     if (field->number == ShapeNumber && is_bytes) shape = field->bytes;
-    if (field->number == ContentNumber && is_bytes) proto.content_ = field->bytes;
+    if (field->number == ContentNumber && is_bytes) content_ = field->bytes;
     const bool has_values =
         field->number >= FirstValues && field->number <= LastValues && *value_names[field->number] != 0;
     if (has_values && (field->number == StringValues || !is_bytes || !field->bytes.empty()))
-      proto.values_.push_back(*field);
+      values_.push_back(*field);
   }
   if (reader.damaged()) return damaged("TensorProto");
-  TROUPE_ASSIGN(proto.dtype_, dtype_from_number(static_cast<int64_t>(dtype)));
+  return std::pair(dtype, shape);
+}
+
+Result<TensorProto> TensorProto::parse(std::string_view bytes) {
+  TensorProto proto;
+  TROUPE_ASSIGN(const auto form, proto.read_fields(bytes));
+  TROUPE_ASSIGN(proto.dtype_, dtype_from_number(static_cast<int64_t>(form.first)));
   if (proto.dtype_ != DType::String && !is_plain(proto.dtype_))
     return invalid_argument("a TensorProto cannot have dtype " + std::string(name(proto.dtype_)));
-  TROUPE_ASSIGN(proto.shape_, read_shape(shape, proto.dtype_));
+  TROUPE_ASSIGN(proto.shape_, read_shape_proto(form.second, proto.dtype_));
   return proto;
+}
+
+Result<TensorProto> TensorProto::parse(std::string_view bytes, DType dtype, const Shape& shape) {
+  TensorProto proto;
+  TROUPE_RETURN_IF_FAILED(proto.read_fields(bytes).status());
+  proto.dtype_ = dtype;
+  proto.shape_ = shape;
+  return proto;
+}
+
+uint64_t TensorProto::values() const {
+  uint64_t count = 0;
+  for (const Field& field : values_) {
+    const bool is_packed = field.kind == FieldKind::Bytes && dtype_ != DType::String;
+    if (!is_packed)
+      ++count;
+    else if (is_floating(dtype_) && size_of(dtype_) >= sizeof(float))
+      count += field.bytes.size() / size_of(dtype_);
+    else if (is_complex(dtype_))
+      count += field.bytes.size() / (size_of(dtype_) / 2);
+    else
+      count += static_cast<uint64_t>(
+          std::ranges::count_if(field.bytes, [](char byte) { return static_cast<uint8_t>(byte) < 0x80; }));
+  }
+  return is_complex(dtype_) ? count / 2 : count;
 }
 
 uint64_t TensorProto::memory() const {
@@ -288,7 +327,7 @@ Status TensorProto::read(Tensor& tensor) const {
 }
 
 Status TensorProto::read_values(Tensor& tensor) const {
-  const uint32_t number = values_number(dtype_);
+  const uint32_t number = values_field(dtype_);
   const char* const name = value_names[number];
   if (std::ranges::any_of(values_, [&](const Field& field) { return field.number != number; }))
     return disagrees(tensor, std::string("elements in other fields than ") + name);
@@ -296,14 +335,9 @@ Status TensorProto::read_values(Tensor& tensor) const {
 }
 
 std::string write_tensor_proto(const Tensor& tensor, StringForm form) {
-  std::string proto, shape;
-  for (const int64_t dim : tensor.shape().dims()) {
-    std::string size;
-    if (dim != 0) append_varint_field(size, 1, static_cast<uint64_t>(dim));
-    append_bytes_field(shape, 2, size);
-  }
+  std::string proto;
   append_varint_field(proto, DTypeNumber, static_cast<uint64_t>(tensor.dtype()));
-  append_bytes_field(proto, ShapeNumber, shape);
+  append_bytes_field(proto, ShapeNumber, write_shape_proto(tensor.shape()));
   if (tensor.elements() == 0) return proto;
   if (tensor.dtype() == DType::String && form == StringForm::Values) {
     for (const std::string& element : tensor.as<std::string>())

@@ -1,5 +1,5 @@
-"""Checkpoints of the real TensorFlow and the graphs that they are of, for tests/interop/bundle_test.cpp and partitioned_test.cpp: writes
-tests/golden/checkpoint/.
+"""Checkpoints of the real TensorFlow and the graphs that they are of, for bundle_test.cpp and partitioned_test.cpp of
+tests/interop/ and for tests/actors/saver_steps_test.cpp: writes tests/golden/checkpoint/.
    VENV/bin/python tests/golden/make_checkpoint.py         (made with TensorFlow 2.21.0)
 """
 import os
@@ -109,8 +109,23 @@ def in_tiles():
                                       tensors=[tf.constant(value) for value in values]))
 
 
+def first_format():
+    """Two files of the first format, of which each has a part of the table."""
+    table = numpy.arange(12, dtype=numpy.float32).reshape(3, 4)
+    values = {name: value for name, value in VALUES.items() if name != "short"}  # the format has no bfloat16
+    values |= {"half": numpy.array([1.5, -2], numpy.float16), "bytes": numpy.array([-128, 127], numpy.int8)}
+    with tf.Graph().as_default(), tf.Session() as session:
+        session.run(tf.raw_ops.SaveSlices(
+            filename=str(FOLDER / "old-0"), tensor_names=[*values, "table"],
+            shapes_and_slices=[*([""] * len(values)), "3 4 0,1:-"],
+            data=[*(tf.constant(value) for value in values.values()), tf.constant(table[:1])]))
+        session.run(tf.raw_ops.SaveSlices(filename=str(FOLDER / "old-1"), tensor_names=["table"], shapes_and_slices=["3 4 1,2:-"],
+                                          data=[tf.constant(table[1:])]))
+
+
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
     whole()
     in_parts()
     in_tiles()
+    first_format()

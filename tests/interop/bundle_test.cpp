@@ -1,18 +1,21 @@
-// Checkpoints of TensorFlow: that of tests/golden/make_checkpoint.py, and damaged ones.
-#include "apps/interop/bundle.h"
+// Checkpoints of TensorFlow: those of tests/golden/make_checkpoint.py, the same written here, and damaged ones.
+#include "messages/tensor_files/bundle.h"
 
 #include <boost/test/unit_test.hpp>
 
 #include <complex>
+#include <functional>
 
 #include "apps/golden/graph_file.h"
-#include "apps/interop/sorted_table.h"
 #include "messages/env/real_disk.h"
+#include "messages/tensor_files/bundle_writer.h"
+#include "messages/tensor_files/saved_slices.h"
+#include "messages/tensor_files/sorted_table.h"
 #include "tests/support/failure_of.h"
 #include "tests/support/run_op.h"
 #include "tests/support/temporary_folder.h"
 
-namespace troupe::interop {
+namespace troupe {
 namespace {
 
 using test::project_file;
@@ -53,6 +56,59 @@ BOOST_AUTO_TEST_CASE(every_variable_is_read) {
   BOOST_TEST((checkpoint.read("nothing").status().code() == Code::NotFound));
 }
 
+// The variables of a checkpoint of TensorFlow's, written here in the order in which TensorFlow wrote them.
+BOOST_AUTO_TEST_CASE(what_is_written_has_the_bytes_of_tensorflow) {
+  for (const std::string name : {"model", "tiles"}) {
+    const std::string from = test::project_path("tests/golden/checkpoint/" + name),
+                      to = folder.path() + "/" + name;
+    const Bundle saved = value_or_throw(Bundle::open(disk, from));
+    const auto index = value_or_throw(BundleIndex::read(disk, from));
+    std::map<std::pair<uint64_t, std::string>, std::function<Status(BundleWriter&)>> adds;  // by offset
+    for (const auto& [variable, entry] : saved.entries()) {
+      if (entry.parts.empty())
+        adds[{entry.offset, variable}] = [&, variable = variable](BundleWriter& out) {
+          return out.add(variable, value_or_throw(saved.read(variable)));
+        };
+      for (const TensorSlice& part : entry.parts) {
+        const BundleEntry& stored = index.parts.at(slice_key(variable, part));
+        const SliceSpec spec{entry.shape, part, stored.shape};
+        adds[{stored.offset, variable + part.text()}] = [&, variable = variable, spec](BundleWriter& out) {
+          return out.add(variable, spec, value_or_throw(saved.read(variable, spec.range())));
+        };
+      }
+    }
+    BundleWriter out = value_or_throw(BundleWriter::create(disk, to));
+    for (const auto& [place, add] : adds) throw_if_failed(add(out));
+    throw_if_failed(out.finish());
+    const auto bytes = [&](const std::string& file) {
+      return value_or_throw(read_file(disk, file, 1 << 20));
+    };
+    const auto entries = [&](const std::string& prefix) {
+      return value_or_throw(read_sorted_table(bytes(bundle_index_file(prefix)), prefix));
+    };
+    BOOST_TEST((bytes(bundle_data_file(to, 0, 1)) == bytes(bundle_data_file(from, 0, 1))), name);
+    BOOST_TEST((entries(to) == entries(from)), name);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(what_is_written_in_the_first_format_has_the_bytes_of_tensorflow) {
+  for (const std::string name : {"old-0", "old-1"}) {
+    const std::string from = test::project_path("tests/golden/checkpoint/" + name),
+                      to = folder.path() + "/" + name;
+    const auto table = value_or_throw(SortedTable::open(value_or_throw(disk.open(from)), from));
+    std::vector<SliceToSave> slices;
+    for (const auto& [variable, saved] : value_or_throw(read_saved_variables(table, from)))
+      for (const TensorSlice& part : saved.parts)
+        slices.push_back({variable, saved.shape, part,
+                          value_or_throw(read_saved_slice(table, variable, saved, part, heap_allocator()))});
+    throw_if_failed(write_saved_slices(disk, to, slices));
+    const auto entries = [&](const std::string& file) {
+      return value_or_throw(read_sorted_table(value_or_throw(read_file(disk, file, 1 << 20)), file));
+    };
+    BOOST_TEST((entries(to) == entries(from)), name);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(variables_of_a_graph_get_their_values) {
   bundle(index_bytes, data_bytes);
   golden::GraphFileOptions options;
@@ -76,7 +132,7 @@ BOOST_AUTO_TEST_CASE(another_graphs_checkpoint_is_refused) {
 }
 
 BOOST_AUTO_TEST_CASE(data_that_is_not_what_the_index_says_is_refused) {
-  const auto index = value_or_throw(Bundle::read_index(index_bytes, "model.index"));
+  const auto index = value_or_throw(BundleIndex::parse(index_bytes, "model.index"));
   for (const auto& [name, entry] : index.entries) {
     if (entry.size == 0) continue;
     std::string changed = data_bytes;
@@ -91,7 +147,7 @@ BOOST_AUTO_TEST_CASE(data_that_is_not_what_the_index_says_is_refused) {
 
 BOOST_AUTO_TEST_CASE(an_index_cut_short_or_changed_anywhere_is_refused) {
   for (size_t size = 0; size < index_bytes.size(); ++size)
-    BOOST_TEST_REQUIRE(!Bundle::read_index(index_bytes.substr(0, size), "i").ok(), size);
+    BOOST_TEST_REQUIRE(!BundleIndex::parse(index_bytes.substr(0, size), "i").ok(), size);
   const auto whole = value_or_throw(read_sorted_table(index_bytes, "i"));
   for (size_t i = 0; i < index_bytes.size(); ++i) {
     std::string changed = index_bytes;
@@ -104,4 +160,4 @@ BOOST_AUTO_TEST_CASE(an_index_cut_short_or_changed_anywhere_is_refused) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::interop
+}  // namespace troupe

@@ -7,12 +7,11 @@
 #include <numeric>
 
 #include "apps/golden/graph_file.h"
-#include "apps/interop/bundle.pb.h"
-#include "apps/interop/sorted_table.h"
 #include "messages/env/real_disk.h"
-#include "tests/interop/sorted_table_writer.h"
+#include "messages/tensor_files/sorted_table.h"
 #include "tests/support/failure_of.h"
 #include "tests/support/run_op.h"
+#include "tests/support/sorted_table_bytes.h"
 #include "tests/support/temporary_folder.h"
 
 namespace troupe::interop {
@@ -46,7 +45,7 @@ struct Fixture {
     auto table =
         value_or_throw(read_sorted_table(project_file(folder_of_samples + "tiles.index"), "tiles.index"));
     change(table);
-    folder.write("tiles.index", test::SortedTableWriter::write(table));
+    folder.write("tiles.index", test::sorted_table_bytes(table));
     const auto bundle = Bundle::open(disk, prefix("tiles"));
     return bundle ? bundle->read(name).status().message() : bundle.status().message();
   }
@@ -54,10 +53,9 @@ struct Fixture {
   template <class Change>
   std::string failure_with_entry(const std::string& key, Change change) {
     return failure("table", [&](auto& table) {
-      BundleEntryProto entry;
-      entry.ParseFromString(table.at(key));
+      BundleEntry entry = value_or_throw(read_bundle_entry(table.at(key), 1));
       change(entry);
-      table[key] = entry.SerializeAsString();
+      table[key] = write_bundle_entry(entry);
     });
   }
 
@@ -194,13 +192,15 @@ BOOST_AUTO_TEST_CASE(an_index_written_anew_is_the_same) {
 BOOST_AUTO_TEST_CASE(parts_that_are_missing_or_overlap) {
   check_says(failure("table", [](auto& table) { table.erase(corner); }),
              "DataLoss: 'table' of " + prefix("tiles") + ": its part 0,2:0,3 is missing");
-  check_says(failure_with_entry("table", [](auto& entry) { entry.mutable_slices()->RemoveLast(); }),
+  check_says(failure_with_entry("table", [](auto& entry) { entry.parts.pop_back(); }),
              "'table' of " + prefix("tiles") + ": its parts hold ");
-  check_says(failure_with_entry("table", [](auto& entry) { *entry.add_slices() = entry.slices(0); }),
+  check_says(failure_with_entry("table", [](auto& entry) { entry.parts.push_back(entry.parts[0]); }),
              " overlap");
-  check_says(
-      failure_with_entry("table", [](auto& entry) { entry.mutable_shape()->mutable_dim(0)->set_size(4); }),
-      "'table' of " + prefix("tiles") + ": its parts hold 12 of its 16 elements");
+  check_says(failure_with_entry("table",
+                                [](auto& entry) {
+                                  entry.shape = Shape{4, 4};
+                                }),
+             "'table' of " + prefix("tiles") + ": its parts hold 12 of its 16 elements");
 }
 
 BOOST_AUTO_TEST_CASE(parts_that_lie_outside_of_their_variable) {
@@ -210,78 +210,74 @@ BOOST_AUTO_TEST_CASE(parts_that_lie_outside_of_their_variable) {
   for (const Extent& wrong : {Extent{2, 2}, {-1, 1}, {4, 0}, {0, -2}, {INT64_MAX, INT64_MAX}})
     check_says(failure_with_entry("table",
                                   [&](auto& entry) {
-                                    auto& extent = *entry.mutable_slices(0)->mutable_extent(0);
-                                    extent.set_start(wrong.start);
-                                    extent.set_length(wrong.length);
+                                    entry.parts[0].start[0] = wrong.start;
+                                    entry.parts[0].length[0] = wrong.length;
                                   }),
                "tiles.index: table: its part " + std::to_string(wrong.start));
-  check_says(failure_with_entry("table", [](auto& entry) { entry.mutable_slices(0)->add_extent(); }),
+  check_says(failure_with_entry("table",
+                                [](auto& entry) {
+                                  entry.parts[0].start.push_back(0);
+                                  entry.parts[0].length.push_back(TensorSlice::all);
+                                }),
              "table: its part ");
   check_says(failure_with_entry("table",
                                 [](auto& entry) {
-                                  entry.mutable_slices(0)->mutable_extent(0)->clear_length();
-                                  entry.mutable_slices(0)->mutable_extent(0)->set_start(1);
+                                  entry.parts[0].length[0] = TensorSlice::all;
+                                  entry.parts[0].start[0] = 1;
                                 }),
              "table: its part 1,-1:");
 }
 
 BOOST_AUTO_TEST_CASE(parts_that_are_something_else) {
   const auto with_corner = [&](auto change) { return failure_with_entry(corner, change); };
-  check_says(with_corner([](auto& entry) { entry.set_dtype(DT_INT32); }),
+  check_says(with_corner([](auto& entry) { entry.dtype = i32; }),
              "'table' of " + prefix("tiles") +
                  ": its part 0,2:0,3 has a type or shape that does not match the variable");
-  check_says(with_corner([](auto& entry) { entry.mutable_shape()->mutable_dim(0)->set_size(3); }),
+  check_says(with_corner([](auto& entry) {
+               entry.shape = Shape{3, 3};
+             }),
              "has a type or shape that does not match the variable");
-  check_says(with_corner([](auto& entry) { entry.set_size(20); }),
+  check_says(with_corner([](auto& entry) { entry.size = 20; }),
              "its part 0,2:0,3 has fewer bytes than its elements take");
-  check_says(with_corner([](auto& entry) { entry.set_shard_id(1); }),
+  check_says(with_corner([](auto& entry) { entry.shard = 1; }),
              "a part of table: its shard is number 1, counted from 0, but the checkpoint has 1 shards");
-  check_says(with_corner([](auto& entry) { entry.set_offset(1 << 20); }), "ends before byte");
-  check_says(with_corner([](auto& entry) { entry.set_offset(entry.offset() == 0 ? 20 : 0); }),
+  check_says(with_corner([](auto& entry) { entry.offset = 1 << 20; }), "ends before byte");
+  check_says(with_corner([](auto& entry) { entry.offset = entry.offset == 0 ? 20 : 0; }),
              "two of its parts share bytes of a file");
-  check_says(with_corner([](auto& entry) { entry.set_crc32c(1); }), "the checksum of its bytes is wrong");
+  check_says(with_corner([](auto& entry) { entry.checksum = 1; }), "the checksum of its bytes is wrong");
 }
 
 BOOST_AUTO_TEST_CASE(few_bytes_that_announce_many) {
   const auto huge = [](auto& entry) {
-    entry.mutable_shape()->mutable_dim(0)->set_size(int64_t{1} << 35);
-    entry.clear_slices();
-    entry.add_slices()->add_extent();
-    entry.mutable_slices(0)->add_extent();
+    entry.shape = Shape{int64_t{1} << 35, 4};
+    entry.parts = {{{0, 0}, {TensorSlice::all, TensorSlice::all}}};
   };
   check_says(failure_with_entry("table", huge), "its part 0,-1:0,-1 is missing");
   check_says(failure("table",
                      [&](auto& table) {
-                       BundleEntryProto entry;
-                       entry.ParseFromString(table.at("table"));
+                       BundleEntry entry = value_or_throw(read_bundle_entry(table.at("table"), 1));
                        huge(entry);
-                       table["table"] = entry.SerializeAsString();
-                       entry.clear_slices();
-                       table[slice_key("table", {{0, 0}, {-1, -1}})] = entry.SerializeAsString();
+                       table["table"] = write_bundle_entry(entry);
+                       entry.parts.clear();
+                       table[slice_key("table", {{0, 0}, {-1, -1}})] = write_bundle_entry(entry);
                      }),
              "has fewer bytes than its elements take");
-  check_says(failure_with_entry("table",
-                                [](auto& entry) {
-                                  for (int i = 0; i < 1000; ++i) *entry.add_slices() = entry.slices(0);
-                                }),
+  check_says(failure_with_entry("table", [](auto& entry) { entry.parts.resize(1000, entry.parts[0]); }),
              "tiles.index: table: the variables up to this one have more parts than the index has entries");
 }
 
 BOOST_AUTO_TEST_CASE(too_many_parts) {
   const std::string message = failure("w", [](auto& table) {
-    BundleEntryProto whole, part;
-    whole.set_dtype(DT_FLOAT);
-    part = whole;
-    part.mutable_shape()->add_dim()->set_size(1);
-    const int parts = static_cast<int>(Bundle::max_parts) + 1;
-    whole.mutable_shape()->add_dim()->set_size(parts);
-    for (int i = 0; i < parts; ++i) {
-      auto& extent = *whole.add_slices()->add_extent();
-      extent.set_start(i);
-      extent.set_length(1);
-      table[slice_key("w", {{i}, {1}})] = part.SerializeAsString();
+    const auto parts = static_cast<int64_t>(max_tensor_parts) + 1;
+    BundleEntry whole, part;
+    whole.dtype = part.dtype = f32;
+    whole.shape = Shape{parts};
+    part.shape = Shape{1};
+    for (int64_t i = 0; i < parts; ++i) {
+      whole.parts.push_back({{i}, {1}});
+      table[slice_key("w", {{i}, {1}})] = write_bundle_entry(part);
     }
-    table["w"] = whole.SerializeAsString();
+    table["w"] = write_bundle_entry(whole);
   });
   check_says(message, "ResourceExhausted: 'w' of " + prefix("tiles") + ": it has more than 4096 parts");
 }

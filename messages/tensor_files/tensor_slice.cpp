@@ -1,11 +1,11 @@
-#include "apps/interop/tensor_slice.h"
+#include "messages/tensor_files/tensor_slice.h"
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <numeric>
 
-namespace troupe::interop {
+namespace troupe {
 namespace {
 
 // The functions write_number(), write_string() and write_signed() implement OrderedCode, whose bytes compare as the values do.
@@ -120,6 +120,19 @@ bool overlap(const TensorSlice& a, const TensorSlice& b) {
   return true;
 }
 
+Status check_cover(std::span<const TensorSlice> slices, const Shape& shape) {
+  int64_t elements = 0;
+  for (size_t i = 0; i < slices.size(); ++i) {
+    for (const TensorSlice& other : slices.first(i))
+      if (overlap(other, slices[i]))
+        return data_loss("its parts " + other.text() + " and " + slices[i].text() + " overlap");
+    elements += slices[i].elements();
+  }
+  if (elements == shape.elements()) return {};
+  return data_loss("its parts hold " + std::to_string(elements) + " of its " +
+                   std::to_string(shape.elements()) + " elements");
+}
+
 void copy_slice(const Tensor& from, const TensorSlice& held, Tensor& to, const TensorSlice& wanted) {
   if (!overlap(held, wanted)) return;
   const TensorSlice common = intersection(held, wanted);
@@ -147,4 +160,4 @@ std::string variable_of(std::string_view slice_key) {
   return std::string(rest.substr(0, rest.find(end)));
 }
 
-}  // namespace troupe::interop
+}  // namespace troupe
