@@ -7,6 +7,7 @@
 #include "actors/services/reader/reader_service.h"
 #include "actors/services/replicas/replicas_service.h"
 #include "actors/services/sparse_map/sparse_map_service.h"
+#include "actors/services/saver/saver_service.h"
 #include "actors/services/variable/variable_service.h"
 
 namespace troupe {
@@ -20,6 +21,8 @@ std::span<const ServiceDef> all_services() {
       {ReaderService::name, ReaderService::make},
       {ReplicasService::name, ReplicasService::make},
       {SparseMapService::name, SparseMapService::make},
+      {AccumulatorService::name, AccumulatorService::make}, {QueueService::name, QueueService::make},
+      {ReplicasService::name, ReplicasService::make},       {SaverService::name, SaverService::make},
       {VariableService::name, VariableService::make},
   };
   return services;

@@ -5,6 +5,7 @@
 #include "actors/runtime.h"
 #include "tests/interop/graph_file.h"
 #include "tests/support/run_op.h"
+#include "tests/support/temporary_folder.h"
 
 namespace troupe::test {
 namespace {
@@ -82,15 +83,27 @@ BOOST_AUTO_TEST_CASE(steps_of_training) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(meta_graphs_run_without_their_saver) {
+BOOST_AUTO_TEST_CASE(meta_graphs_run_with_their_saver) {
   for (const char* name : {"training.meta", "training_resource.meta"}) {
     const auto meta = value_or_throw(interop::read_meta_graph(golden(name), runtime_.ops()));
-    BOOST_TEST(!meta.saver);
-    BOOST_TEST(meta.graph.find("save/SaveV2") == nullptr);
+    BOOST_TEST_REQUIRE(meta.saver.has_value());
+    const test::TemporaryFolder folder;
+    const auto output = [&](const std::string& tensor) {
+      return value_or_throw(meta.graph.find_output(tensor));
+    };
+    const std::vector<std::pair<Output, Tensor>> file = {
+        {output(meta.saver->filename_tensor), Tensor::scalar<std::string>(folder.path() + "/model")}};
+    const Output sum = output(std::get<std::vector<std::string>>(meta.collections.at("tables")).at(0));
+    {
+      auto session = runtime_.session(meta.graph);
+      session.run({Output{meta.graph.find("init_1")->id, Output::control}});
+      BOOST_TEST(session.run({sum}).at(0).item<float>() == 10, name);
+      const Tensor saved = session.run(file, {output(meta.saver->save_tensor)}).at(0);
+      BOOST_TEST(saved.item<std::string>() == folder.path() + "/model");
+    }
     auto session = runtime_.session(meta.graph);
-    session.run({Output{meta.graph.find("init_1")->id, Output::control}});
-    const auto& table = std::get<std::vector<std::string>>(meta.collections.at("tables"));
-    const Output sum = value_or_throw(meta.graph.find_output(table.at(0)));
+    BOOST_CHECK_THROW(session.run({sum}), Error);
+    session.run(file, {value_or_throw(meta.graph.find_target(meta.saver->restore_node))});
     BOOST_TEST(session.run({sum}).at(0).item<float>() == 10, name);
   }
 }

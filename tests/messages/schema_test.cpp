@@ -13,6 +13,7 @@
 #include "messages/schemas/queue_runners.capnp.h"
 #include "messages/schemas/reader.capnp.h"
 #include "messages/schemas/replicas.capnp.h"
+#include "messages/schemas/saver.capnp.h"
 #include "messages/schemas/session.capnp.h"
 #include "messages/schemas/sparse_map.capnp.h"
 #include "messages/schemas/status.capnp.h"
@@ -63,6 +64,9 @@ BOOST_AUTO_TEST_CASE(every_message_can_be_received) {
   check_each<ReadRecords, RecordsRead, CancelReads, GetReaderCounts, ReaderCounts, SaveReader, ReaderSaved,
              RestoreReader, ReaderRestored, ResetReader, ReaderReset>();
   check_each<AddSparseTensors, SparseTensorsAdded, TakeSparseTensors, SparseTensorsTaken>();
+  check_each<FilesDone>();
+  check_each<SaveTensors, TensorsSaved, RestoreTensors, TensorsRestored, MergeCheckpoints, CheckpointsMerged,
+             CancelFiles>();
   check_each<ListActors, ActorsListed, ChildEnded>();
   check_each<BeginTraining, TrainingBegun, RunRounds, RoundsRun, EndTraining>();
 }

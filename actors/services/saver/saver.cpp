@@ -1,0 +1,127 @@
+#include "actors/services/saver/saver.h"
+
+#include "actors/engine/file_role.h"
+#include "actors/services/saver/checkpoint_work.h"
+#include "messages/schemas/saver.capnp.h"
+#include "messages/tensor_files/bundle_writer.h"
+#include "messages/wire/wire.h"
+
+namespace troupe {
+namespace {
+
+std::string text_of(capnp::Data::Reader data) { return std::string(view(data)); }
+
+/// A request in work, and the flag that ends it.
+struct Work {
+  uint64_t session = 0, ordinal = 0;
+  std::atomic<bool> cancelled{false};
+};
+
+template <class T>
+Result<CheckpointRequest> request_of(const Message<T>& message, const Work& work) {
+  CheckpointRequest request;
+  request.format =
+      message->getFormat() == wire::CheckpointFormat::V1 ? CheckpointFormat::V1 : CheckpointFormat::V2;
+  request.path = text_of(message->getPath());
+  for (const auto slice : message->getTensors())
+    request.slices.push_back(
+        {text_of(slice.getName()), text_of(slice.getSlice()), static_cast<DType>(slice.getDtype())});
+  const auto tensors = message.attachments();
+  request.tensors.assign(tensors.begin(), tensors.end());
+  request.cancelled = &work.cancelled;
+  if (tensors.empty() || tensors.size() == request.slices.size()) return request;
+  return invalid_argument(std::to_string(tensors.size()) + " tensors have " +
+                          std::to_string(request.slices.size()) + " names");
+}
+
+class SaverRole final : public FileRole {
+ public:
+  explicit SaverRole(std::shared_ptr<DeviceSite> site) : FileRole(site->node), site_(std::move(site)) {
+    on<wire::SaveTensors>([this](const auto& message, Reply reply) { save(message, std::move(reply)); });
+    on<wire::RestoreTensors>(
+        [this](const auto& message, Reply reply) { restore(message, std::move(reply)); });
+    on<wire::MergeCheckpoints>(
+        [this](const auto& message, Reply reply) { merge(message, std::move(reply)); });
+    on<wire::CancelFiles>([this](const auto& message, Reply) { cancel(message->getStep()); });
+  }
+
+ private:
+  void stopping() override {
+    for (const auto& work : works_) work->cancelled = true;
+  }
+
+  void cancel(wire::StepId::Reader step) {
+    for (const auto& work : works_)
+      if (work->session == step.getSession() && work->ordinal == step.getOrdinal()) work->cancelled = true;
+  }
+
+  /// Runs `task(work)` on the file thread and answers with the message that `answer` makes of its result.
+  template <class T>
+  void start(wire::StepId::Reader step, Reply reply, std::function<Result<T>(const Work&)> task,
+             std::function<AnyMessage(T)> answer) {
+    auto work = std::make_shared<Work>();
+    work->session = step.getSession();
+    work->ordinal = step.getOrdinal();
+    works_.push_back(work);
+    block<T>(
+        [work, task = std::move(task)]() -> Result<T> {
+          if (work->cancelled) return cancelled("the step has ended");
+          return task(*work);
+        },
+        [this, work, answer = std::move(answer),
+         reply = std::make_shared<Reply>(std::move(reply))](Result<T> result) {
+          std::erase(works_, work);
+          if (!result) return (*reply)(result.status());
+          (*reply)(answer(std::move(*result)));
+        });
+  }
+
+  void save(const Message<wire::SaveTensors>& message, Reply reply) {
+    start<bool>(
+        message->getStep(), std::move(reply),
+        [message, &disk = node_.env.disk](const Work& work) -> Result<bool> {
+          TROUPE_ASSIGN(const CheckpointRequest request, request_of(message, work));
+          TROUPE_RETURN_IF_FAILED(save_tensors(disk, request));
+          return true;
+        },
+        [](bool) -> AnyMessage { return Draft<wire::TensorsSaved>().finish(); });
+  }
+
+  void restore(const Message<wire::RestoreTensors>& message, Reply reply) {
+    start<std::vector<Tensor>>(
+        message->getStep(), std::move(reply),
+        [message, site = site_, &disk = node_.env.disk](const Work& work) -> Result<std::vector<Tensor>> {
+          TROUPE_ASSIGN(const CheckpointRequest request, request_of(message, work));
+          return restore_tensors(disk, request, site->device->context().host_memory());
+        },
+        [](std::vector<Tensor> tensors) -> AnyMessage {
+          return Draft<wire::TensorsRestored>().finish(std::move(tensors));
+        });
+  }
+
+  void merge(const Message<wire::MergeCheckpoints>& message, Reply reply) {
+    start<bool>(
+        message->getStep(), std::move(reply),
+        [message, &disk = node_.env.disk](const Work&) -> Result<bool> {
+          std::vector<std::string> prefixes;
+          for (const auto prefix : message->getPrefixes()) prefixes.push_back(text_of(prefix));
+          const std::string destination = text_of(message->getDestination());
+          TROUPE_RETURN_IF_FAILED(merge_bundles(disk, prefixes, destination, message->getAllowMissing()));
+          if (message->getDeleteOldFolders()) remove_old_folders(disk, prefixes, destination);
+          return true;
+        },
+        [](bool) -> AnyMessage { return Draft<wire::CheckpointsMerged>().finish(); });
+  }
+
+  const std::shared_ptr<DeviceSite> site_;
+  std::vector<std::shared_ptr<Work>> works_;  ///< those that wait for the file thread or run there
+};
+
+}  // namespace
+
+ActorRef spawn_saver(std::shared_ptr<DeviceSite> site) {
+  ActorNode& node = site->node;
+  return node.engine.spawn(std::make_unique<SaverRole>(std::move(site)));
+}
+
+}  // namespace troupe
