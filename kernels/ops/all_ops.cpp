@@ -128,6 +128,7 @@ void add_resize_nearest_ops(OpLibrary& library);
 void add_reverse(OpLibrary& library);
 void add_reverse_sequence(OpLibrary& library);
 void add_roll(OpLibrary& library);
+void add_remap_ops(OpLibrary& library);
 void add_saver_ops(OpLibrary& library);
 void add_scatter_ops(OpLibrary& library);
 void add_segment_ops(OpLibrary& library);
@@ -322,6 +323,7 @@ std::shared_ptr<const OpLibrary> make_op_library(const std::function<void(OpLibr
   add_reverse(*library);
   add_reverse_sequence(*library);
   add_roll(*library);
+  add_remap_ops(*library);
   add_saver_ops(*library);
   add_scatter_ops(*library);
   add_segment_ops(*library);

@@ -10,6 +10,10 @@
 #     |<------------------ TensorsRestored
 #     | MergeCheckpoints ---------------->| renames data files, writes one index
 #     |<---------------- CheckpointsMerged
+#     | LoadMatrix ---------------------->| reads a matrix, moves its rows and columns
+#     |<--------------------- MatrixLoaded
+#     | RemapVocabulary ----------------->| compares two files of words
+#     |<--------------- VocabularyRemapped
 #
 @0xd3056f4743c82773;
 
@@ -70,6 +74,41 @@ struct MergeCheckpoints {
 
 struct CheckpointsMerged {
   # Fails with InvalidArgument if two checkpoints have the same variable and do not both have parts of it.
+}
+
+struct LoadMatrix {
+  # Request, answered by MatrixLoaded: a matrix of which some rows and columns are those of a matrix in a checkpoint of format v2.
+  # Attachments: int64[rows], the row of the checkpoint for each row; int64[columns] or int64[0], the column of the checkpoint for
+  # each column, or the same column for all; floats, the values of the elements whose row or column is negative, in row-major
+  # order.
+
+  step @0 :StepId;
+  prefix @1 :Data;
+  name @2 :Data;
+  rows @3 :Int64;
+  columns @4 :Int64;
+}
+
+struct MatrixLoaded {
+  # Fails with InvalidArgument if the attachments do not have these numbers of elements, or the checkpoint has no such rows or
+  # columns or no matrix of floats under this name; with Unimplemented if a row or column of the checkpoint is to be in two places;
+  # otherwise as TensorsRestored. Attachment: the matrix.
+}
+
+struct RemapVocabulary {
+  # Request, answered by VocabularyRemapped. A vocabulary is a file of text with one word in each line.
+
+  step @0 :StepId;
+  newFile @1 :Data;
+  oldFile @2 :Data;
+  first @3 :Int64;           # of the lines of the new file
+  count @4 :Int64;
+  oldSize @5 :Int64 = -1;    # so many lines of the old file count; -1: all
+}
+
+struct VocabularyRemapped {
+  # Fails with InvalidArgument if a file has too few lines, an empty line, or, the old one, a line twice. Attachments: int64[count], the
+  # line in the old file that is equal to each line, or -1; int32[], how many there are.
 }
 
 struct CancelFiles {

@@ -1,5 +1,5 @@
 // The ops that save tensors to checkpoint files and restore them, in steps: "SaveV2", "RestoreV2", "MergeV2Checkpoints", "Save",
-// "SaveSlices", "Restore", "RestoreSlice", "DisableCopyOnRead"; with checkpoints of TensorFlow (tests/golden/make_checkpoint.py).
+// "SaveSlices", "Restore", "RestoreSlice", "DisableCopyOnRead", "GenerateVocabRemapping", "LoadAndRemapMatrix"; with checkpoints of TensorFlow (tests/golden/make_checkpoint.py).
 #include <boost/test/unit_test.hpp>
 
 #include <complex>
@@ -242,6 +242,55 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_restored) {
   check_fails(failure_of_restore(path("model"), "w"), Code::DataLoss, data + " ends before");
   folder.write("model.index", "nothing");
   check_fails(failure_of_restore(path("model"), "w"), Code::DataLoss, path("model.index"));
+}
+
+BOOST_AUTO_TEST_CASE(matrices_of_other_vocabularies) {
+  Session run = session();
+  run.run({nodes.save(path("model"), {"w", "v"}, {"", ""},
+                      {g.constant(numbers({4, 3})), g.constant(numbers({4}))})});
+  const std::string before = folder.write("old", "a\nb\r\nc\nd"), now = folder.write("new", "x\nd\nb\ny\n");
+  const auto remap = [&](int64_t first, int64_t count, int64_t old_size) {
+    return g.add("GenerateVocabRemapping", {g.constant(text(now)), g.constant(text(before))},
+                 {{"new_vocab_offset", first}, {"num_new_vocab", count}, {"old_vocab_size", old_size}});
+  };
+  const NodeId all = remap(0, 4, -1);
+  const auto lines = run.run({{all, 0}, {all, 1}});
+  BOOST_TEST(identical(lines[0], Tensor::vector<int64_t>({-1, 3, 1, -1})));
+  BOOST_TEST(identical(lines[1], Tensor::scalar<int32_t>(2)));
+  BOOST_TEST(identical(run.run({{remap(1, 2, 2), 0}})[0], Tensor::vector<int64_t>({-1, 1})));
+  check_fails(failure({remap(2, 3, -1), 0}), Code::InvalidArgument,
+              now + " has 4 lines, fewer than 3 from line 2 on");
+  check_fails(failure({remap(0, 1, 5), 0}), Code::InvalidArgument, before + " has 4 lines");
+  folder.write("old", "a\n\nb");
+  check_fails(failure({remap(0, 1, -1), 0}), Code::InvalidArgument, "line 1, counted from 0, is empty");
+  folder.write("old", "a\nb\na");
+  check_fails(failure({remap(0, 1, -1), 0}), Code::InvalidArgument, "'a' twice");
+
+  const auto load = [&](const std::string& name, std::initializer_list<int64_t> rows, int64_t width,
+                        std::initializer_list<int64_t> columns, std::initializer_list<float> initial) {
+    return g.add_one(
+        "LoadAndRemapMatrix",
+        {g.constant(text(path("model"))), g.constant(text(name)), g.constant(Tensor::vector<int64_t>(rows)),
+         g.constant(Tensor::vector<int64_t>(columns)), g.constant(Tensor::vector<float>(initial))},
+        {{"num_rows", static_cast<int64_t>(rows.size())}, {"num_cols", width}});
+  };
+  const auto values =
+      run.run({load("w", {3, -1, 1}, 3, {}, {-1, -2, -3}), load("w", {2, 3}, 2, {1, -1}, {-1, -2})});
+  BOOST_TEST(identical(values[0], Tensor::of<float>(Shape{3, 3}, {9, 10, 11, -1, -2, -3, 3, 4, 5})));
+  BOOST_TEST(identical(values[1], Tensor::of<float>(Shape{2, 2}, {7, -1, 10, -2})));
+  check_fails(failure(load("w", {1, 1}, 3, {}, {})), Code::Unimplemented,
+              "old row 1 is to become both row 0 and 1");
+  check_fails(failure(load("w", {1}, 2, {2, 2}, {})), Code::Unimplemented, "old column 2");
+  check_fails(failure(load("w", {1, -1}, 3, {}, {0})), Code::InvalidArgument,
+              "initializing_values has 1 elements");
+  check_fails(failure(load("w", {1}, 3, {}, {0})), Code::InvalidArgument,
+              "initializing_values has 1 elements");
+  check_fails(failure(load("w", {4}, 3, {}, {})), Code::InvalidArgument, "has row 4");
+  check_fails(failure(load("w", {0}, 1, {3}, {})), Code::InvalidArgument, "has column 3");
+  check_fails(failure(load("w", {0}, 2, {}, {})), Code::InvalidArgument, "num_cols = 2");
+  check_fails(failure(load("w", {0}, 3, {0}, {})), Code::InvalidArgument, "num_cols is 3");
+  check_fails(failure(load("v", {0}, 4, {}, {})), Code::InvalidArgument, "float[4], but must be a matrix");
+  check_fails(failure(load("u", {0}, 4, {}, {})), Code::NotFound, "Key u");
 }
 
 BOOST_AUTO_TEST_CASE(files_outside_the_roots_are_refused) {

@@ -1,6 +1,6 @@
 """graphs/: ops that save and restore checkpoints, as far as a case may go that leaves no files: what they refuse. Checkpoints that
 TensorFlow wrote are in checkpoint/ (make_checkpoint.py)."""
-from reference import apply, f32, text, tf
+from reference import apply, f32, i64, text, tf
 from script import Script
 
 
@@ -48,6 +48,26 @@ def first_format():
     script.write()
 
 
+def remapping():
+    script = Script("graphs/remap_refusals")
+    with script.graph.as_default():
+        path, name = tf.placeholder(tf.string, None, "path"), tf.placeholder(tf.string, None, "name")
+        rows, columns = tf.placeholder(tf.int64, None, "rows"), tf.placeholder(tf.int64, None, "columns")
+        initial = tf.placeholder(tf.float32, None, "initial")
+        matrix = apply("LoadAndRemapMatrix", ckpt_path=path, old_tensor_name=name, row_remapping=rows, col_remapping=columns,
+                       initializing_values=initial, num_rows=2, num_cols=2, name="matrix").outputs[0]
+        lines = list(apply("GenerateVocabRemapping", new_vocab_file=path, old_vocab_file=name, new_vocab_offset=0, num_new_vocab=1,
+                           name="lines").outputs)
+    feeds = {path: text("nowhere/model"), name: text("w"), rows: i64([0, 1]), columns: i64([]), initial: f32([])}
+    script.step([matrix], feeds, fails=True)
+    script.step([matrix], feeds | {rows: i64([0])}, fails=True)
+    script.step([matrix], feeds | {columns: i64([0])}, fails=True)
+    script.step([matrix], feeds | {rows: i64([1, 1])}, fails=True)
+    script.step([matrix], feeds | {columns: i64([1, 1])}, fails=True)
+    script.step(lines, {path: text("nowhere/new"), name: text("nowhere/old")}, fails=True)
+    script.write()
+
+
 def copy_on_read():
     script = Script("graphs/disable_copy_on_read")
     with script.graph.as_default():
@@ -66,4 +86,4 @@ def refusals():
     first_format()
 
 
-GRAPHS = (refusals, copy_on_read)
+GRAPHS = (refusals, remapping, copy_on_read)

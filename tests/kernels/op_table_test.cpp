@@ -223,6 +223,7 @@ BOOST_AUTO_TEST_CASE(gradients_end_without_an_error_only_where_they_do_in_tensor
                                                "FakeQuantWithMinMaxVarsGradient",
                                                "FakeQuantWithMinMaxVarsPerChannelGradient",
                                                "LinSpace",
+                                               "LoadAndRemapMatrix",
                                                "OneHot",
                                                "ParameterizedTruncatedNormal",
                                                "RandomShuffle",

@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(every_message_can_be_received) {
   check_each<AddSparseTensors, SparseTensorsAdded, TakeSparseTensors, SparseTensorsTaken>();
   check_each<FilesDone>();
   check_each<SaveTensors, TensorsSaved, RestoreTensors, TensorsRestored, MergeCheckpoints, CheckpointsMerged,
-             CancelFiles>();
+             LoadMatrix, MatrixLoaded, RemapVocabulary, VocabularyRemapped, CancelFiles>();
   check_each<ListActors, ActorsListed, ChildEnded>();
   check_each<BeginTraining, TrainingBegun, RunRounds, RoundsRun, EndTraining>();
 }

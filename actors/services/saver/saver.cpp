@@ -2,6 +2,7 @@
 
 #include "actors/engine/file_role.h"
 #include "actors/services/saver/checkpoint_work.h"
+#include "actors/services/saver/remap_work.h"
 #include "messages/schemas/saver.capnp.h"
 #include "messages/tensor_files/bundle_writer.h"
 #include "messages/wire/wire.h"
@@ -34,6 +35,14 @@ Result<CheckpointRequest> request_of(const Message<T>& message, const Work& work
                           std::to_string(request.slices.size()) + " names");
 }
 
+/// Returns an attachment, which must be a vector of this type.
+Result<Tensor> vector_at(const AnyMessage& message, uint32_t index, DType dtype) {
+  TROUPE_ASSIGN(Tensor tensor, message.attachment(index));
+  if (tensor.dtype() == dtype && tensor.shape().rank() == 1) return tensor;
+  return invalid_argument("attachment " + std::to_string(index) + " is " + tensor.signature() +
+                          ", but must be a vector of " + std::string(name(dtype)));
+}
+
 class SaverRole final : public FileRole {
  public:
   explicit SaverRole(std::shared_ptr<DeviceSite> site) : FileRole(site->node), site_(std::move(site)) {
@@ -42,6 +51,9 @@ class SaverRole final : public FileRole {
         [this](const auto& message, Reply reply) { restore(message, std::move(reply)); });
     on<wire::MergeCheckpoints>(
         [this](const auto& message, Reply reply) { merge(message, std::move(reply)); });
+    on<wire::LoadMatrix>(
+        [this](const auto& message, Reply reply) { load_matrix(message, std::move(reply)); });
+    on<wire::RemapVocabulary>([this](const auto& message, Reply reply) { remap(message, std::move(reply)); });
     on<wire::CancelFiles>([this](const auto& message, Reply) { cancel(message->getStep()); });
   }
 
@@ -111,6 +123,39 @@ class SaverRole final : public FileRole {
           return true;
         },
         [](bool) -> AnyMessage { return Draft<wire::CheckpointsMerged>().finish(); });
+  }
+
+  void load_matrix(const Message<wire::LoadMatrix>& message, Reply reply) {
+    start<Tensor>(
+        message->getStep(), std::move(reply),
+        [message, site = site_, &disk = node_.env.disk](const Work& work) -> Result<Tensor> {
+          MatrixRequest request{text_of(message->getPrefix()),
+                                text_of(message->getName()),
+                                message->getRows(),
+                                message->getColumns(),
+                                {},
+                                {},
+                                {}};
+          TROUPE_ASSIGN(request.row_of, vector_at(message, 0, i64));
+          TROUPE_ASSIGN(request.column_of, vector_at(message, 1, i64));
+          TROUPE_ASSIGN(request.initial, vector_at(message, 2, f32));
+          return load_remapped_matrix(disk, request,
+                                      {&site->device->context().host_memory(), &work.cancelled});
+        },
+        [](Tensor matrix) -> AnyMessage { return Draft<wire::MatrixLoaded>().finish({std::move(matrix)}); });
+  }
+
+  void remap(const Message<wire::RemapVocabulary>& message, Reply reply) {
+    start<RemappedVocabulary>(
+        message->getStep(), std::move(reply),
+        [message, &disk = node_.env.disk](const Work&) {
+          return remap_vocabulary(disk, {text_of(message->getNewFile()), text_of(message->getOldFile()),
+                                         message->getFirst(), message->getCount(), message->getOldSize()});
+        },
+        [](RemappedVocabulary result) -> AnyMessage {
+          return Draft<wire::VocabularyRemapped>().finish(
+              {std::move(result.old_lines), std::move(result.found)});
+        });
   }
 
   const std::shared_ptr<DeviceSite> site_;

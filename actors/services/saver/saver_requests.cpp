@@ -93,6 +93,33 @@ Result<AnyMessage> merge_message(const StepRequest& request, const StepInfo& ste
   return AnyMessage(draft.finish());
 }
 
+Result<AnyMessage> matrix_message(const StepRequest& request, const StepInfo& step) {
+  TROUPE_ASSIGN(const std::string prefix, one_string(request.inputs[0], "ckpt_path"));
+  TROUPE_ASSIGN(const std::string name, one_string(request.inputs[1], "old_tensor_name"));
+  Draft<wire::LoadMatrix> draft;
+  set_step(draft->initStep(), step.session, step.ordinal);
+  draft->setPrefix(as_data(prefix));
+  draft->setName(as_data(name));
+  draft->setRows(request.node.attrs.get<int64_t>("num_rows"));
+  draft->setColumns(request.node.attrs.get<int64_t>("num_cols"));
+  std::vector<Tensor> vectors;
+  for (Slot& slot : request.inputs.subspan(2)) vectors.push_back(std::move(slot.tensor));
+  return AnyMessage(draft.finish(std::move(vectors)));
+}
+
+Result<AnyMessage> vocabulary_message(const StepRequest& request, const StepInfo& step) {
+  TROUPE_ASSIGN(const std::string new_file, one_string(request.inputs[0], "new_vocab_file"));
+  TROUPE_ASSIGN(const std::string old_file, one_string(request.inputs[1], "old_vocab_file"));
+  Draft<wire::RemapVocabulary> draft;
+  set_step(draft->initStep(), step.session, step.ordinal);
+  draft->setNewFile(as_data(new_file));
+  draft->setOldFile(as_data(old_file));
+  draft->setFirst(request.node.attrs.get<int64_t>("new_vocab_offset"));
+  draft->setCount(request.node.attrs.get<int64_t>("num_new_vocab"));
+  draft->setOldSize(request.node.attrs.get<int64_t>("old_vocab_size"));
+  return AnyMessage(draft.finish());
+}
+
 }  // namespace
 
 std::optional<SaverOp> saver_op(const OpDef& op) {
@@ -104,6 +131,8 @@ std::optional<SaverOp> saver_op(const OpDef& op) {
       {"RestoreSlice", SaverOp::RestoreSlice},
       {"RestoreV2", SaverOp::RestoreV2},
       {"MergeV2Checkpoints", SaverOp::Merge},
+      {"LoadAndRemapMatrix", SaverOp::LoadMatrix},
+      {"GenerateVocabRemapping", SaverOp::RemapVocabulary},
       {"DisableCopyOnRead", SaverOp::DisableCopyOnRead}};
   for (const auto& [name, value] : ops)
     if (name == op.name) return value;
@@ -118,6 +147,8 @@ Result<AnyMessage> saver_message(SaverOp op, const StepRequest& request, const S
     case SaverOp::Restore:
     case SaverOp::RestoreSlice:
     case SaverOp::RestoreV2: return restore_message(op, request, step);
+    case SaverOp::LoadMatrix: return matrix_message(request, step);
+    case SaverOp::RemapVocabulary: return vocabulary_message(request, step);
     default: return merge_message(request, step);
   }
 }

@@ -17,6 +17,8 @@ enum class SaverOp : uint8_t {
   RestoreSlice,
   RestoreV2,
   Merge,
+  LoadMatrix,
+  RemapVocabulary,
   DisableCopyOnRead
 };
 

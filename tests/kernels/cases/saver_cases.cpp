@@ -33,12 +33,26 @@ void add_restoring(OpCases& cases, const std::string& test) {
   cases.bad("RestoreSlice", {text("model"), text("a"), texts({"4 3 0,2:-"})}, one, "[1]");
 }
 
+void add_remapping(OpCases& cases, const std::string& test) {
+  const Attributes lines = {{"new_vocab_offset", int64_t{1}}, {"num_new_vocab", int64_t{3}}};
+  cases.served("GenerateVocabRemapping", {text("new"), text("old")}, lines, "[3] []", test);
+  cases.bad("GenerateVocabRemapping", {text("new"), texts({"old"})}, lines, "[1]");
+  const Tensor two = Tensor::vector<int64_t>({0, -1}), none = Tensor::vector<int64_t>({}),
+               three = Tensor::vector<float>({1, 2, 3});
+  const Attributes size = {{"num_rows", int64_t{2}}, {"num_cols", int64_t{3}}};
+  cases.served("LoadAndRemapMatrix", {text("model"), text("w"), two, none, three}, size, "[2,3]", test);
+  cases.bad("LoadAndRemapMatrix", {text("model"), texts({"w"}), two, none, three}, size, "[1]");
+  cases.bad("LoadAndRemapMatrix", {text("model"), text("w"), two, none, three},
+            {{"num_rows", int64_t{2}}, {"num_cols", int64_t{0}}}, "num_cols");
+}
+
 }  // namespace
 
 void add_saver_cases(OpCases& cases) {
   const std::string test = "actors/saver_steps_test.cpp";
   add_saving(cases, test);
   add_restoring(cases, test);
+  add_remapping(cases, test);
   cases.served("MergeV2Checkpoints", {texts({"a", "b"}), text("model")}, {}, "", test);
   cases.bad("MergeV2Checkpoints", {text("a"), text("model")}, {}, "[]");
   cases.served("DisableCopyOnRead", {text("v")}, {}, "", test);
