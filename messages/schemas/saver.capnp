@@ -107,8 +107,8 @@ struct RemapVocabulary {
 }
 
 struct VocabularyRemapped {
-  # Fails with InvalidArgument if a file has too few lines, an empty line, or, the old one, a line twice. Attachments: int64[count], the
-  # line in the old file that is equal to each line, or -1; int32[], how many there are.
+  # Fails with InvalidArgument if a file has too few lines, an empty line, or, the old one, a line twice. Attachments:
+  # int64[count], the line in the old file that is equal to each line, or -1; int32[], how many there are.
 }
 
 struct CancelFiles {

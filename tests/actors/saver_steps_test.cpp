@@ -1,5 +1,6 @@
 // The ops that save tensors to checkpoint files and restore them, in steps: "SaveV2", "RestoreV2", "MergeV2Checkpoints", "Save",
-// "SaveSlices", "Restore", "RestoreSlice", "DisableCopyOnRead", "GenerateVocabRemapping", "LoadAndRemapMatrix"; with checkpoints of TensorFlow (tests/golden/make_checkpoint.py).
+// "SaveSlices", "Restore", "RestoreSlice", "DisableCopyOnRead", "GenerateVocabRemapping", "LoadAndRemapMatrix"; with checkpoints of
+// TensorFlow (tests/golden/make_checkpoint.py).
 #include <boost/test/unit_test.hpp>
 
 #include <complex>
@@ -139,6 +140,14 @@ BOOST_AUTO_TEST_CASE(parts_are_merged_and_restored_in_other_parts) {
   BOOST_TEST(identical(values[1], numbers({4, 2})));
   BOOST_TEST(identical(values[2], texts({"a", ""})));
   BOOST_TEST(identical(values[3], numbers({4, 2})));
+}
+
+BOOST_AUTO_TEST_CASE(paths_may_be_uris) {
+  Session run = session();
+  run.run({nodes.save("file://" + path("model"), {"w"}, {""}, {g.constant(numbers({2}))})});
+  BOOST_TEST(std::filesystem::exists(path("model.index")));
+  BOOST_TEST(
+      identical(run.run(nodes.restore("file://" + path("model"), {"w"}, {""}, {f32}))[0], numbers({2})));
 }
 
 BOOST_AUTO_TEST_CASE(folders_with_other_files_are_kept) {

@@ -1,6 +1,17 @@
 """What the tests of TensorFlow 1.15 expect of TensorFlow and NumPy and newer versions call otherwise or lack."""
 import collections
+import sys
 import time
+import types
+
+
+def trackables_where_they_were(load):
+    """The package training.tracking, whose modules have moved."""
+    package = types.ModuleType('tensorflow.python.training.tracking')
+    for name, source in (('base', 'trackable.base'), ('tracking', 'trackable.autotrackable'), ('util', 'checkpoint.checkpoint')):
+        setattr(package, name, load(source))
+        sys.modules[f'{package.__name__}.{name}'] = load(source)
+    sys.modules[package.__name__] = package
 
 
 def compat(tf):
@@ -66,6 +77,7 @@ def compat(tf):
         load('framework.ops').Tensor
     except AttributeError:
         pass
+    trackables_where_they_were(load)
     # Graph mode only: eager execution would be TensorFlow's own.
     test_util, context = load('framework.test_util'), load('eager.context')
 

@@ -84,7 +84,9 @@ class Opened {
 
   /// Makes the graph equal to this one: adds new nodes, and changes the inputs of nodes that have others now.
   void load(const std::string& def) {
-    const Graph read = value_or_throw(interop::read_graph_def(def, graph.ops()));
+    constexpr uint64_t constant_bytes = uint64_t{1} << 33;  // a test has a constant of 2 GiB
+    const Graph read =
+        value_or_throw(interop::read_graph_def(def, graph.ops(), {.constant_bytes = constant_bytes}));
     const std::unique_lock lock(growing, std::chrono::seconds(3));
     if (!lock) throw Error(unimplemented("driver: the graph grows while a step runs"));
     std::vector<NodeId> ids;

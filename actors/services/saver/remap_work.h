@@ -1,5 +1,5 @@
-// Remap work: matrices and vocabularies that a saver reads on the file thread. Functions without state that block; the caller owns the
-// request.
+// Remap work: matrices and vocabularies that a saver reads on the file thread. Functions without state that block; the caller owns
+// the request.
 #pragma once
 
 #include <string>

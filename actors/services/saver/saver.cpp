@@ -12,6 +12,14 @@ namespace {
 
 std::string text_of(capnp::Data::Reader data) { return std::string(view(data)); }
 
+/// Returns a path, which may be written as a URI: "file:///tmp/model".
+std::string path_of(capnp::Data::Reader data) {
+  std::string_view path = view(data);
+  if (constexpr std::string_view scheme = "file://"; path.starts_with(scheme))
+    path.remove_prefix(scheme.size());
+  return std::string(path);
+}
+
 /// A request in work, and the flag that ends it.
 struct Work {
   uint64_t session = 0, ordinal = 0;
@@ -23,7 +31,7 @@ Result<CheckpointRequest> request_of(const Message<T>& message, const Work& work
   CheckpointRequest request;
   request.format =
       message->getFormat() == wire::CheckpointFormat::V1 ? CheckpointFormat::V1 : CheckpointFormat::V2;
-  request.path = text_of(message->getPath());
+  request.path = path_of(message->getPath());
   for (const auto slice : message->getTensors())
     request.slices.push_back(
         {text_of(slice.getName()), text_of(slice.getSlice()), static_cast<DType>(slice.getDtype())});
@@ -116,8 +124,8 @@ class SaverRole final : public FileRole {
         message->getStep(), std::move(reply),
         [message, &disk = node_.env.disk](const Work&) -> Result<bool> {
           std::vector<std::string> prefixes;
-          for (const auto prefix : message->getPrefixes()) prefixes.push_back(text_of(prefix));
-          const std::string destination = text_of(message->getDestination());
+          for (const auto prefix : message->getPrefixes()) prefixes.push_back(path_of(prefix));
+          const std::string destination = path_of(message->getDestination());
           TROUPE_RETURN_IF_FAILED(merge_bundles(disk, prefixes, destination, message->getAllowMissing()));
           if (message->getDeleteOldFolders()) remove_old_folders(disk, prefixes, destination);
           return true;
@@ -129,7 +137,7 @@ class SaverRole final : public FileRole {
     start<Tensor>(
         message->getStep(), std::move(reply),
         [message, site = site_, &disk = node_.env.disk](const Work& work) -> Result<Tensor> {
-          MatrixRequest request{text_of(message->getPrefix()),
+          MatrixRequest request{path_of(message->getPrefix()),
                                 text_of(message->getName()),
                                 message->getRows(),
                                 message->getColumns(),
@@ -149,7 +157,7 @@ class SaverRole final : public FileRole {
     start<RemappedVocabulary>(
         message->getStep(), std::move(reply),
         [message, &disk = node_.env.disk](const Work&) {
-          return remap_vocabulary(disk, {text_of(message->getNewFile()), text_of(message->getOldFile()),
+          return remap_vocabulary(disk, {path_of(message->getNewFile()), path_of(message->getOldFile()),
                                          message->getFirst(), message->getCount(), message->getOldSize()});
         },
         [](RemappedVocabulary result) -> AnyMessage {

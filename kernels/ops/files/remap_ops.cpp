@@ -1,10 +1,10 @@
 // Loading a matrix whose rows or columns have other numbers now, such as the embedding of a vocabulary that has grown. The actor of
 // the saver service carries these ops out; the files are those of the process in which the op runs.
 //   GenerateVocabRemapping  for each of the lines new_vocab_offset, ... of a new vocabulary file (num_new_vocab of them) the number
-//                           of the same line in the old file, or -1; and how many are found. old_vocab_size limits the lines of the
-//                           old file that count; -1: all
-//   LoadAndRemapMatrix      a matrix of num_rows x num_cols floats. Its row i is row row_remapping[i] of a matrix in a checkpoint of
-//                           format V2, its column j column col_remapping[j], or column j if col_remapping is empty. Elements
+//                           of the same line in the old file, or -1; and how many are found. old_vocab_size limits the lines of
+//                           the old file that count; -1: all
+//   LoadAndRemapMatrix      a matrix of num_rows x num_cols floats. Its row i is row row_remapping[i] of a matrix in a checkpoint
+//                           of format V2, its column j column col_remapping[j], or column j if col_remapping is empty. Elements
 //                           whose row or column is negative take the initializing_values, in row-major order, one for each.
 //                           max_rows_in_memory is a hint that is not used
 #include "graph/build/shape_context.h"

@@ -1,8 +1,8 @@
 // Checkpoint files of TensorFlow. The actor of the saver service carries these ops out; the files are those of the process in
-// which the op runs. A slice is "10 20 0,5:-" (the first five rows of a variable of shape [10,20]), or empty: the whole
-// variable.
-//   SaveV2              writes the tensors under their names to PREFIX.index and PREFIX.data-00000-of-00001 (format V2). A tensor with
-//                       a slice is that part of a variable; a later save of other parts, merged with this one, completes it
+// which the op runs. A path may begin with "file://". A slice is "10 20 0,5:-" (the first five rows of a variable of shape
+// [10,20]), or empty: the whole variable.
+//   SaveV2              writes the tensors under their names to PREFIX.index and PREFIX.data-00000-of-00001 (format V2). A tensor
+//                       with a slice is that part of a variable; a later save of other parts, merged with this one, completes it
 //   RestoreV2           reads variables or slices of them from such files, or from a file of format V1 if there is no index. The
 //                       slices need not be those that were saved
 //   MergeV2Checkpoints  makes one checkpoint of those with the given prefixes by renaming their data files. delete_old_dirs removes
