@@ -287,6 +287,12 @@ BOOST_AUTO_TEST_CASE(matrices_of_other_vocabularies) {
       run.run({load("w", {3, -1, 1}, 3, {}, {-1, -2, -3}), load("w", {2, 3}, 2, {1, -1}, {-1, -2})});
   BOOST_TEST(identical(values[0], Tensor::of<float>(Shape{3, 3}, {9, 10, 11, -1, -2, -3, 3, 4, 5})));
   BOOST_TEST(identical(values[1], Tensor::of<float>(Shape{2, 2}, {7, -1, 10, -2})));
+  const Output column = g.add_one(
+      "LoadAndRemapMatrix",
+      {g.constant(text(path("model"))), g.constant(text("w")), g.constant(Tensor::vector<int64_t>({-1})),
+       g.constant(Tensor::vector<int64_t>({})), g.constant(numbers({3, 1}))},
+      {{"num_rows", int64_t{1}}, {"num_cols", int64_t{3}}});
+  BOOST_TEST(identical(run.run({column})[0], numbers({1, 3})));
   check_fails(failure(load("w", {1, 1}, 3, {}, {})), Code::Unimplemented,
               "old row 1 is to become both row 0 and 1");
   check_fails(failure(load("w", {1}, 2, {2, 2}, {})), Code::Unimplemented, "old column 2");

@@ -104,6 +104,7 @@ Result<AnyMessage> matrix_message(const StepRequest& request, const StepInfo& st
   draft->setColumns(request.node.attrs.get<int64_t>("num_cols"));
   std::vector<Tensor> vectors;
   for (Slot& slot : request.inputs.subspan(2)) vectors.push_back(std::move(slot.tensor));
+  vectors[2] = vectors[2].reshaped(Shape::vector(vectors[2].elements()));  // it may have any shape
   return AnyMessage(draft.finish(std::move(vectors)));
 }
 
