@@ -51,12 +51,6 @@ struct SetGlobalStep {
 struct GlobalStepSet {
 }
 
-struct CancelTakes {
-  # Not a request. Sent by an executor to an accumulator when a step ends early. The takes of the step are answered with Cancelled.
-
-  step @0 :StepId;
-}
-
 struct GradientAdded {
   # Not a request. Sent by the compute pool to an accumulator in its own process: a gradient that is too large for a handler has
   # been added.

@@ -69,20 +69,6 @@ struct QueueClosed {
   # Fails with Cancelled if the step ended, or if the queue was closed already, unless the close has `cancelPending`.
 }
 
-struct CancelAttempts {
-  # Not a request. Sent by an executor to a queue when a step ends early. The attempts of the step are answered with Cancelled. No
-  # element is lost: the elements that a dequeue had taken go back in order.
-
-  step @0 :StepId;
-}
-
-struct AttemptExpired {
-  # Not a request. Sent by the clock to a queue in its own process when the timeout of an attempt has passed. Has no effect if the
-  # attempt was answered already.
-
-  attempt @0 :UInt64;        # the number that the queue gave to the attempt
-}
-
 struct BatchSeparated {
   # Not a request. Sent by the compute pool to a queue in its own process: the elements of a large batch, for a queue that does not
   # keep their order, have been copied into tensors of their own. Attachments: the components of the elements, element by element,

@@ -5,6 +5,7 @@
 
 #include "devices/cpu_device.h"
 #include "messages/schemas/accumulator.capnp.h"
+#include "messages/schemas/waiting.capnp.h"
 #include "messages/wire/wire.h"
 #include "tests/support/simulated_node.h"
 
@@ -30,7 +31,7 @@ AnyMessage set_step(int64_t step) {
   return draft.finish();
 }
 AnyMessage cancel(uint64_t step) {
-  Draft<wire::CancelTakes> draft;
+  Draft<wire::CancelRequests> draft;
   draft->initStep().setOrdinal(step);
   return draft.finish();
 }

@@ -10,6 +10,7 @@
 #include "actors/services/queue/queue.h"
 #include "devices/cpu_device.h"
 #include "messages/schemas/queue.capnp.h"
+#include "messages/schemas/waiting.capnp.h"
 #include "messages/wire/wire.h"
 #include "tests/support/simulated_node.h"
 
@@ -57,7 +58,7 @@ inline AnyMessage close(uint64_t step, bool cancel_pending) {
   return draft.finish();
 }
 inline AnyMessage cancel(uint64_t step) {
-  Draft<wire::CancelAttempts> draft;
+  Draft<wire::CancelRequests> draft;
   set_step(draft, step);
   return draft.finish();
 }

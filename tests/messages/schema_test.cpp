@@ -21,6 +21,7 @@
 #include "messages/schemas/tensor.capnp.h"
 #include "messages/schemas/trainer.capnp.h"
 #include "messages/schemas/variable.capnp.h"
+#include "messages/schemas/waiting.capnp.h"
 #include "messages/schemas/worker.capnp.h"
 #include "messages/wire/message_reader.h"
 
@@ -53,9 +54,10 @@ BOOST_AUTO_TEST_CASE(every_message_can_be_received) {
   check_each<StepExecuted, TensorsArrived, TakeTensor, TensorTaken>();
   check_each<GroupChanged, Release, Released, Update, Updated, Assign, Read, ReadDone>();
   check_each<Enqueue, EnqueueMany, Enqueued, Dequeue, DequeueMany, Dequeued, CloseQueue, QueueClosed,
-             CancelAttempts, BatchSeparated, GetQueueSize, QueueSize>();
+             BatchSeparated, GetQueueSize, QueueSize>();
   check_each<ApplyGradient, GradientApplied, TakeGradient, GradientTaken, SetGlobalStep, GlobalStepSet,
-             CancelTakes, GradientAdded, GetAccumulated, Accumulated>();
+             GradientAdded, GetAccumulated, Accumulated>();
+  check_each<CancelRequests, RequestExpired>();
   check_each<PushGradient, Committed, CancelPushes, MeanComputed>();
   check_each<SaveCheckpoint, CheckpointSaved, RestoreCheckpoint, CheckpointRestored, SaveShard, ShardSaved,
              ReadShards, ShardsRead, ApplyShards, ShardsApplied, DropShards>();

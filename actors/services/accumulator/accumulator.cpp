@@ -4,7 +4,7 @@
 #include <deque>
 
 #include "actors/services/accumulator/gradient_sum.h"
-#include "actors/site/device_site.h"
+#include "actors/site/waiting_role.h"
 #include "messages/schemas/accumulator.capnp.h"
 
 // A gradient:  arrives --> waits for those before it --> is added, here or on the pool --> answered
@@ -29,10 +29,8 @@ struct Arrival {
   }
 };
 
-struct Take {
-  StepKey step;
+struct Take : WaitingRequest {
   uint64_t required = 0;
-  Reply reply;
 };
 
 AnyMessage applied(bool dropped) {
@@ -41,18 +39,16 @@ AnyMessage applied(bool dropped) {
   return draft.finish();
 }
 
-class AccumulatorRole final : public Role {
+class AccumulatorRole final : public WaitingRole {
  public:
   AccumulatorRole(ActorNode& node, AccumulatorSpec spec, std::shared_ptr<Device> device)
-      : node_(node), spec_(std::move(spec)), device_(std::move(device)) {
+      : WaitingRole(node, "accumulator '" + spec.name + "'"), spec_(std::move(spec)),
+        device_(std::move(device)) {
     on<wire::ApplyGradient>([this](const auto& message, Reply reply) { apply(message, std::move(reply)); });
     on<wire::TakeGradient>([this](const auto& message, Reply reply) { take(message, std::move(reply)); });
     on<wire::SetGlobalStep>([this](const auto& message, Reply reply) {
       global_step_ = message->getGlobalStep();
       reply(Draft<wire::GlobalStepSet>().finish());
-    });
-    on<wire::CancelTakes>([this](const auto& message, Reply) {
-      cancel({message->getStep().getSession(), message->getStep().getOrdinal(), 0});
     });
     on<wire::GradientAdded>([this](const auto&, Reply) { added(); });
     on<wire::GetAccumulated>([this](const auto&, Reply reply) {
@@ -89,30 +85,23 @@ class AccumulatorRole final : public Role {
     if (message->getRequired() <= 0)
       return reply(invalid_argument("num_required is " + std::to_string(message->getRequired()) +
                                     ", but must be positive"));
-    takes_.push_back({{message->getStep().getSession(), message->getStep().getOrdinal(), 0},
-                      static_cast<uint64_t>(message->getRequired()),
-                      std::move(reply)});
+    auto take = waiting<Take>(*message, std::move(reply));
+    take.required = static_cast<uint64_t>(message->getRequired());
+    takes_.push_back(std::move(take));
     advance();
   }
 
-  void cancel(const StepKey& step) {
-    std::erase_if(takes_, [&](Take& take) {
-      if (take.step != step) return false;
-      take.reply(cancelled("the step ended while it waited for accumulator '" + spec_.name + "'"));
-      return true;
-    });
+  void end_waiting(const Concerned& concerned, const Status& reason) override {
+    takes_.remove(concerned, [&](Take& take) { finish(take, reason); });
     advance();
   }
 
   /// Adds gradients and answers takes until it must wait.
   void advance() {
     while (!adding_) {
-      if (!takes_.empty() && count_ >= takes_.front().required)
-        answer_first();
-      else if (!arrivals_.empty())
-        add_first();
-      else
-        return;
+      takes_.advance([this](Take& take) { return try_take(take); }, [](const Take&) {});
+      if (arrivals_.empty()) return;
+      add_first();
     }
   }
 
@@ -122,7 +111,7 @@ class AccumulatorRole final : public Role {
     if (arrival.local_step < global_step_) return arrival.reply(applied(true));
     if (!sum_) sum_ = make_gradient_sum(spec_);
     if (arrival.bytes() <= max_bytes_in_handler)
-      return finish(arrival.reply, sum_->add(arrival.gradient, device_->context()));
+      return answer(arrival.reply, sum_->add(arrival.gradient, device_->context()));
     adding_ = std::make_shared<Adding>(Adding{std::move(arrival), {}});
     compute_soon(node_.scheduler,
                  make_job([adding = adding_, sum = sum_, device = device_, &node = node_, self = self()] {
@@ -133,33 +122,34 @@ class AccumulatorRole final : public Role {
 
   void added() {
     const auto adding = std::move(adding_);
-    finish(adding->arrival.reply, std::move(adding->status));
+    answer(adding->arrival.reply, std::move(adding->status));
     advance();
   }
 
-  void finish(Reply& reply, Status status) {
+  void answer(Reply& reply, Status status) {
     if (!status.ok()) return reply(std::move(status));
     ++count_;
     reply(applied(false));
   }
 
-  void answer_first() {
-    Take take = std::move(takes_.front());
-    takes_.pop_front();
+  Progress try_take(Take& take) {
+    if (count_ < take.required) return Progress::None;
     ++global_step_;
     count_ = 0;
     // The next gradients have a sum of their own, so this one may be finished on the pool.
     const auto taken = std::make_shared<Taken>(Taken{std::exchange(sum_, nullptr), std::move(take.reply)});
-    const auto answer = [taken, device = device_] {
+    const auto hand_over = [taken, device = device_] {
       auto result = taken->sum->finish(device->context());
       if (!result) return taken->reply(result.status());
       taken->reply(Draft<wire::GradientTaken>().finish(std::move(*result)));
     };
-    if (taken->sum->bytes() <= max_bytes_in_handler) return answer();
-    compute_soon(node_.scheduler, make_job(answer));
+    if (taken->sum->bytes() <= max_bytes_in_handler)
+      hand_over();
+    else
+      compute_soon(node_.scheduler, make_job(hand_over));
+    return Progress::Complete;
   }
 
-  ActorNode& node_;
   const AccumulatorSpec spec_;
   const std::shared_ptr<Device> device_;
   int64_t global_step_ = 0;
@@ -168,7 +158,7 @@ class AccumulatorRole final : public Role {
   std::shared_ptr<GradientSum> sum_;
   std::shared_ptr<Adding> adding_;  ///< null if no job adds
   std::deque<Arrival> arrivals_;
-  std::deque<Take> takes_;
+  WaitingLine<Take> takes_;
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "actors/services/accumulator/accumulator.h"
 #include "actors/site/scalar_input.h"
+#include "actors/site/waiting_role.h"
 #include "messages/schemas/accumulator.capnp.h"
 #include "messages/wire/wire.h"
 
@@ -47,11 +48,7 @@ class AccumulatorNode final : public ServedNode {
     return {{}, {components.begin(), components.end()}, false};
   }
 
-  AnyMessage cancellation(const StepInfo& step) const override {
-    Draft<wire::CancelTakes> draft;
-    set_step(draft->initStep(), step.session, step.ordinal);
-    return draft.finish();
-  }
+  AnyMessage cancellation(const StepInfo& step) const override { return cancellation_of(step); }
 
  private:
   static Status check(const Node& node, const AccumulatorSpec& spec) {

@@ -1,12 +1,11 @@
 #include "actors/services/queue/queue.h"
 
 #include <algorithm>
-#include <deque>
 #include <limits>
-#include <optional>
 
+#include "actors/services/queue/element_stack.h"
 #include "actors/services/queue/element_store.h"
-#include "actors/site/device_site.h"
+#include "actors/site/waiting_role.h"
 #include "messages/schemas/queue.capnp.h"
 
 // An attempt, in the line of enqueues (closes among them) or in that of dequeues:
@@ -23,15 +22,7 @@
 namespace troupe {
 namespace {
 
-constexpr size_t max_bytes_in_handler = 64 << 10;  ///< more bytes are copied outside the handler
-
-StepKey key_of(wire::StepId::Reader step) { return {step.getSession(), step.getOrdinal(), 0}; }
-
-struct Attempt {
-  uint64_t number = 0;
-  StepKey step;
-  Reply reply;
-  std::optional<TimerId> timer;
+struct Attempt : WaitingRequest {
   bool close = false;
 
   ElementQueue rest;      ///< for an enqueue: the elements that are not in the queue yet
@@ -44,29 +35,24 @@ struct Attempt {
   int64_t missing() const { return wanted - taken.size(); }
 };
 
-using Line = std::deque<Attempt>;
+using Line = WaitingLine<Attempt>;
 
-/// How far the first attempt of a line came.
-enum class Progress : uint8_t { None, Some, Complete };
-
-class QueueRole final : public Role {
+class QueueRole final : public WaitingRole {
  public:
   QueueRole(ActorNode& node, QueueSpec spec, std::shared_ptr<Device> device)
-      : node_(node), spec_(std::move(spec)), device_(std::move(device)),
+      : WaitingRole(node, "queue '" + spec.name + "'"), spec_(std::move(spec)), device_(std::move(device)),
         elements_(make_store(spec_, node.env.seed)) {
     on<wire::Enqueue>([this](const auto& message, Reply reply) { enqueue(message, std::move(reply)); });
     on<wire::EnqueueMany>(
         [this](const auto& message, Reply reply) { enqueue_many(message, std::move(reply)); });
     on<wire::Dequeue>([this](const auto& message, Reply reply) {
-      Attempt attempt = make_attempt(*message, std::move(reply));
+      auto attempt = waiting<Attempt>(*message, std::move(reply));
       attempt.wanted = 1;
-      wait_in(dequeues_, std::move(attempt), message->getTimeout());
+      wait(dequeues_, std::move(attempt), message->getTimeout());
     });
     on<wire::DequeueMany>(
         [this](const auto& message, Reply reply) { dequeue_many(message, std::move(reply)); });
     on<wire::CloseQueue>([this](const auto& message, Reply reply) { close(message, std::move(reply)); });
-    on<wire::CancelAttempts>([this](const auto& message, Reply) { cancel(key_of(message->getStep())); });
-    on<wire::AttemptExpired>([this](const auto& message, Reply) { expire(message->getAttempt()); });
     on<wire::BatchSeparated>([this](const auto& message, Reply) { separated(message); });
     on<wire::GetQueueSize>([this](const auto&, Reply reply) {
       Draft<wire::QueueSize> draft;
@@ -78,17 +64,8 @@ class QueueRole final : public Role {
 
  private:
   void stopping() override {
-    for (const Line* line : {&enqueues_, &dequeues_})
+    for (Line* line : {&enqueues_, &dequeues_})
       for (const Attempt& attempt : *line) stop_timer(attempt);
-  }
-
-  template <class Reader>
-  Attempt make_attempt(Reader request, Reply reply) {
-    Attempt attempt;
-    attempt.number = ++last_attempt_;
-    attempt.step = key_of(request.getStep());
-    attempt.reply = std::move(reply);
-    return attempt;
   }
 
   // ---- Requests
@@ -97,9 +74,9 @@ class QueueRole final : public Role {
     if (Status status = check(message.attachments(), 0); !status.ok()) return reply(std::move(status));
     auto element = one_element(message.attachments());
     if (!element) return reply(element.status());
-    Attempt attempt = make_attempt(*message, std::move(reply));
+    auto attempt = waiting<Attempt>(*message, std::move(reply));
     attempt.rest.push_back(std::move(*element));
-    wait_in(enqueues_, std::move(attempt), message->getTimeout());
+    wait(enqueues_, std::move(attempt), message->getTimeout());
   }
 
   void enqueue_many(const Message<wire::EnqueueMany>& message, Reply reply) {
@@ -107,13 +84,13 @@ class QueueRole final : public Role {
     const auto components = message.attachments();
     const int64_t rows = components[0].shape()[0];
     if (rows == 0) return reply(Draft<wire::Enqueued>().finish());
-    Attempt attempt = make_attempt(*message, std::move(reply));
+    auto attempt = waiting<Attempt>(*message, std::move(reply));
     ElementRows batch{std::make_shared<std::vector<Tensor>>(components.begin(), components.end()), 0, rows};
     if (spec_.keeps_order() || rows == 1)
       attempt.rest.push_back(std::move(batch));
     else if (Status status = separate(std::move(batch), attempt); !status.ok())
       return attempt.reply(std::move(status));
-    wait_in(enqueues_, std::move(attempt), message->getTimeout());
+    wait(enqueues_, std::move(attempt), message->getTimeout());
   }
 
   /// Copies the elements of a batch, because a store that does not keep their order would keep the whole batch as long as one of
@@ -141,8 +118,8 @@ class QueueRole final : public Role {
   }
 
   void separated(const Message<wire::BatchSeparated>& message) {
-    const auto attempt = std::ranges::find(enqueues_, message->getAttempt(), &Attempt::number);
-    if (attempt == enqueues_.end()) return;  // it ended early
+    Attempt* const attempt = enqueues_.find(message->getAttempt());
+    if (!attempt) return;  // it ended early
     attempt->separated = true;
     const auto components = message.attachments();
     for (size_t i = 0; i < components.size(); i += spec_.types.size())
@@ -160,11 +137,11 @@ class QueueRole final : public Role {
       if (auto shape = stacked_shape(count, spec_.least_shape(i), spec_.types[i]); !shape)
         return reply(shape.status());
     if (count == 0) return reply_none(std::move(reply));
-    Attempt attempt = make_attempt(*message, std::move(reply));
+    auto attempt = waiting<Attempt>(*message, std::move(reply));
     attempt.wanted = count;
     attempt.stacked = true;
     attempt.up_to = message->getUpTo();
-    wait_in(dequeues_, std::move(attempt), message->getTimeout());
+    wait(dequeues_, std::move(attempt), message->getTimeout());
   }
 
   void reply_none(Reply reply) {
@@ -181,14 +158,14 @@ class QueueRole final : public Role {
     if (message->getCancelPending()) {
       closed_ = true;
       end(
-          enqueues_, [](const Attempt&) { return true; },
-          cancelled("queue '" + spec_.name + "' was closed while the enqueue waited"));
+          enqueues_, [](const WaitingRequest&) { return true; },
+          cancelled(what() + " was closed while the enqueue waited"));
       reply(Draft<wire::QueueClosed>().finish());
       return advance();
     }
-    Attempt attempt = make_attempt(*message, std::move(reply));
+    auto attempt = waiting<Attempt>(*message, std::move(reply));
     attempt.close = true;
-    wait_in(enqueues_, std::move(attempt), -1);
+    wait(enqueues_, std::move(attempt), -1);
   }
 
   /// Fails with InvalidArgument unless these are the components of one element or, if `leading` is 1, of a batch of elements.
@@ -215,19 +192,8 @@ class QueueRole final : public Role {
 
   // ---- Lines
 
-  void wait_in(Line& line, Attempt attempt, int64_t timeout) {
-    const uint64_t number = attempt.number;
-    line.push_back(std::move(attempt));
-    advance();
-    if (timeout < 0 || line.empty() || line.back().number != number) return;
-    const int64_t now = node_.env.clock.now();
-    line.back().timer =
-        node_.env.clock.call_at(now + std::min(timeout, std::numeric_limits<int64_t>::max() - now),
-                                [&engine = engine(), self = self(), number] {
-                                  Draft<wire::AttemptExpired> expired;
-                                  expired->setAttempt(number);
-                                  engine.send(self, expired.finish());
-                                });
+  void wait(Line& line, Attempt attempt, int64_t timeout) {
+    wait_in(line, std::move(attempt), timeout, [this] { advance(); });
   }
 
   /// Runs both lines until the first of each must wait.
@@ -240,15 +206,8 @@ class QueueRole final : public Role {
   }
 
   bool advance(Line& line, Progress (QueueRole::*try_first)(Attempt&)) {
-    bool moved = false;
-    while (!line.empty()) {
-      const Progress progress = (this->*try_first)(line.front());
-      moved |= progress != Progress::None;
-      if (progress != Progress::Complete) break;
-      stop_timer(line.front());
-      line.pop_front();
-    }
-    return moved;
+    return line.advance([&](Attempt& attempt) { return (this->*try_first)(attempt); },
+                        [this](const Attempt& attempt) { stop_timer(attempt); });
   }
 
   Progress try_enqueue(Attempt& attempt) {
@@ -305,85 +264,32 @@ class QueueRole final : public Role {
   void hand_over(Attempt& attempt) {
     const auto& pieces = attempt.taken.pieces();
     if (!attempt.stacked) return attempt.reply(Draft<wire::Dequeued>().finish(components_of(pieces.front())));
-    std::vector<Tensor> stack;
-    if (pieces.size() == 1) {
-      for (const Tensor& component : *pieces[0].components)
-        stack.push_back(component.rows(pieces[0].begin, pieces[0].end));
-      return attempt.reply(Draft<wire::Dequeued>().finish(std::move(stack)));
-    }
-    auto memory = allocate_stack(attempt.taken, device_->context());
-    if (!memory) {
-      elements_->put_back(std::move(attempt.taken));
-      return attempt.reply(memory.status());
-    }
-    copy_out(std::move(attempt.taken), std::move(*memory), std::move(attempt.reply));
-  }
-
-  /// Fills a small stack here. Fills a large one on the pool, from where the request is answered.
-  void copy_out(ElementQueue elements, std::vector<Tensor> stack, Reply reply) {
-    size_t bytes = 0;
-    for (const Tensor& tensor : stack) bytes += tensor.bytes();
-    if (bytes <= max_bytes_in_handler) {
-      fill_stack(elements, stack, node_.pool);
-      return reply(Draft<wire::Dequeued>().finish(std::move(stack)));
-    }
-    struct Copying {
-      ElementQueue elements;
-      std::vector<Tensor> stack;
-      Reply reply;
-    };
-    auto copying =
-        std::make_shared<Copying>(Copying{std::move(elements), std::move(stack), std::move(reply)});
-    compute_soon(node_.scheduler, make_job([copying, &pool = node_.pool] {
-                   fill_stack(copying->elements, copying->stack, pool);
-                   copying->reply(Draft<wire::Dequeued>().finish(std::move(copying->stack)));
-                 }));
+    elements_->put_back(stack_elements(
+        node_, *device_, std::move(attempt.taken), std::move(attempt.reply),
+        [](std::vector<Tensor> stack) { return Draft<wire::Dequeued>().finish(std::move(stack)); }));
   }
 
   // ---- Attempts that end early
 
-  void cancel(const StepKey& step) {
-    const auto of_step = [&](const Attempt& attempt) { return attempt.step == step; };
-    const Status reason = cancelled("the step ended while it waited for queue '" + spec_.name + "'");
-    end(enqueues_, of_step, reason);
-    end(dequeues_, of_step, reason);
+  void end_waiting(const Concerned& concerned, const Status& reason) override {
+    end(enqueues_, concerned, reason);
+    end(dequeues_, concerned, reason);
     advance();
   }
 
-  void expire(uint64_t number) {
-    const auto expired = [&](const Attempt& attempt) { return attempt.number == number; };
-    const Status reason =
-        deadline_exceeded("the timeout for waiting on queue '" + spec_.name + "' has passed");
-    end(enqueues_, expired, reason);
-    end(dequeues_, expired, reason);
-    advance();
+  /// Ends attempts of a line. Only the first dequeue can have elements, so these go back in order.
+  void end(Line& line, const Concerned& concerned, const Status& reason) {
+    line.remove(concerned, [&](Attempt& attempt) {
+      elements_->put_back(std::move(attempt.taken));
+      finish(attempt, reason);
+    });
   }
 
-  /// Ends the attempts of a line for which `concerned` is true. Only the first dequeue can have elements, so these go back in
-  /// order.
-  template <class Predicate>
-  void end(Line& line, Predicate concerned, const Status& reason) {
-    const auto ended = std::stable_partition(line.begin(), line.end(),
-                                             [&](const Attempt& attempt) { return !concerned(attempt); });
-    for (auto attempt = ended; attempt != line.end(); ++attempt) {
-      elements_->put_back(std::move(attempt->taken));
-      stop_timer(*attempt);
-      attempt->reply(reason);
-    }
-    line.erase(ended, line.end());
-  }
-
-  void stop_timer(const Attempt& attempt) const {
-    if (attempt.timer) node_.env.clock.cancel(*attempt.timer);
-  }
-
-  ActorNode& node_;
   const QueueSpec spec_;
   const std::shared_ptr<Device> device_;
   const std::unique_ptr<ElementStore> elements_;
   Line enqueues_, dequeues_;
   bool closed_ = false;
-  uint64_t last_attempt_ = 0;
 };
 
 }  // namespace

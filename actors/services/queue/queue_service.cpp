@@ -1,8 +1,7 @@
 #include "actors/services/queue/queue_service.h"
 
 #include "actors/services/queue/queue_requests.h"
-#include "messages/schemas/queue.capnp.h"
-#include "messages/wire/wire.h"
+#include "actors/site/waiting_role.h"
 
 namespace troupe {
 namespace {
@@ -17,11 +16,7 @@ class QueueNode final : public ServedNode {
     return ServiceCall{queue->actor.get(), std::move(message), {}, true};
   }
   StepReply reply(Result<AnyMessage> answer) const override { return queue_reply(op_, std::move(answer)); }
-  AnyMessage cancellation(const StepInfo& step) const override {
-    Draft<wire::CancelAttempts> draft;
-    set_step(draft->initStep(), step.session, step.ordinal);
-    return draft.finish();
-  }
+  AnyMessage cancellation(const StepInfo& step) const override { return cancellation_of(step); }
 
  private:
   const StateActors<QueueSpec>& queues_;
