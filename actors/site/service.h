@@ -48,14 +48,9 @@ class Service {
   /// Prepares a node of the graph whose op this service carries out. If it fails, the partition is refused.
   virtual Result<std::unique_ptr<const ServedNode>> prepare(const std::shared_ptr<const Graph>& graph,
                                                             const Node& node) = 0;
-  /// Prepares a node whose op has no handle as an input but names the state by its attributes container and shared_name; `cell`
-  /// stands for the state.
-  virtual Result<std::unique_ptr<const ServedNode>> prepare_named(
-      const Node& /*node*/, const std::shared_ptr<StateCell>& /*cell*/) {
-    return unimplemented("the service has no ops that name a state");
-  }
-  /// Called when a partition is registered that contains this node, which yields a handle of state of this service.
-  virtual Status open(const Node& /*handle*/, const std::shared_ptr<StateCell>& /*cell*/) { return {}; }
+  /// Called when a partition is registered that contains this node, which names state of this service: it yields the state's
+  /// handle, or works on the state without one (StepRequest::cell).
+  virtual Status open(const Node& /*node*/, const std::shared_ptr<StateCell>& /*cell*/) { return {}; }
   /// Called when the container of this cell is dropped.
   virtual void drop(StateCell&) {}
   /// Returns the only actor that changes the value of this cell; it also answers Read.

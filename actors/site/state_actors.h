@@ -50,8 +50,8 @@ class StateActors {
   /// `role` names the state in addresses and errors: "queue".
   StateActors(DeviceSite& site, std::string role) : site_(site), role_(std::move(role)) {}
 
-  /// Starts the actor that `make(spec)` returns, a std::unique_ptr<Role>, unless the state has one. InvalidArgument if the state
-  /// was made with another spec.
+  /// Starts the actor that `make(spec)` returns, a std::unique_ptr<Role>, unless the state has one. InvalidArgument if the
+  /// state was made with another spec.
   template <class Make>
   Status open(const std::shared_ptr<const StateCell>& cell, Spec spec, Make make) {
     const std::lock_guard lock(mutex_);
@@ -74,10 +74,12 @@ class StateActors {
 
   /// The state that an input of a node leads to. InvalidArgument if that is no state of this service and device.
   Result<std::shared_ptr<const Entry>> find(const Slot& handle) const {
-    if (handle.kind == Slot::Kind::Handle) {
-      const std::lock_guard lock(mutex_);
-      if (const auto at = states_.find(handle.cell); at != states_.end()) return {at->second.entry};
-    }
+    return find(handle.kind == Slot::Kind::Handle ? handle.cell : nullptr);
+  }
+  /// The state of this cell: that which a node names itself. Fails as the function above does.
+  Result<std::shared_ptr<const Entry>> find(const StateCell* cell) const {
+    const std::lock_guard lock(mutex_);
+    if (const auto at = states_.find(cell); at != states_.end()) return {at->second.entry};
     return invalid_argument("the handle is not of a " + role_ + " on this device");
   }
 

@@ -19,8 +19,8 @@ ExecutorShared::ExecutorShared(ExecutorOptions given) : options(std::move(given)
   requests.resize(nodes.size());
   for (size_t i = 0; i < nodes.size() && status.ok(); ++i) {
     const Node& node = *nodes[i].node;
-    if (nodes[i].action == Action::Handle && node.op->served_by == ServedBy::Service) status = open(node);
-    if (nodes[i].action == Action::Request) status = prepare(node, requests[i]);
+    if (nodes[i].cell && node.op->served_by == ServedBy::Service) status = open(node);
+    if (status.ok() && nodes[i].action == Action::Request) status = prepare(node, requests[i]);
     status = std::move(status).at_node(node.type(), node.name);
   }
 }

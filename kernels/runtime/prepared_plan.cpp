@@ -26,6 +26,13 @@ bool yields_handle(const Node& node) {
          is_handle(node.output_types[0]);
 }
 
+/// Returns true for a node that a service carries out and that names its state itself: it works on the state without a handle
+/// (Stage), or yields the handle of state that is made of its inputs (MutableDenseHashTable).
+bool names_state(const Node& node) {
+  return node.op->served_by == ServedBy::Service && node.op->effect == Effect::State &&
+         node.op->find_attr("shared_name");
+}
+
 bool forwards_inputs(Action action) {
   return action == Action::Switch || action == Action::Merge || action == Action::Forward ||
          action == Action::ForwardEach;
@@ -111,7 +118,8 @@ class PlanPreparation {
     node.reads_handles =
         node.node->type() == "ReadVariableOp" || (node.action == Action::Kernel && !works_on_objects);
     node.takes_step_objects = works_on_objects || (!node.reads_handles && forwards_inputs(node.action));
-    if (node.action == Action::Handle) return resolve(node);
+    const bool names_own = node.action == Action::Request && names_state(*node.node);
+    if (node.action == Action::Handle || names_own) return resolve(node);
     if (node.action == Action::Kernel) return prepare_kernel(node);
     return {};
   }

@@ -37,7 +37,8 @@ struct PreparedNode {
   const Kernel* kernel = nullptr;
   /// If Action::Constant, the value in the memory of the device; the plan keeps it.
   const Tensor* constant = nullptr;
-  StateCell* cell = nullptr;  ///< if Action::Handle, the cell
+  /// If Action::Handle, the cell; if Action::Request, the cell of the state that the node names itself, if it does.
+  StateCell* cell = nullptr;
   Action action = Action::Nothing;
   /// True if the node runs with dead inputs, too: Send, Recv, and Fetch, which then fails the step.
   bool runs_dead = false;
@@ -50,7 +51,7 @@ struct PreparedNode {
   bool makes_strings = false;  ///< an output is a string tensor, whose contents count as memory
 };
 
-/// Returns the cell of a node that outputs a handle (VariableV2, VarHandleOp, FIFOQueueV2).
+/// Returns the cell of a node that names state (VariableV2, VarHandleOp, FIFOQueueV2, Stage).
 using ResolveState = std::function<Result<std::shared_ptr<StateCell>>(const Node&)>;
 
 class StepContext;

@@ -163,7 +163,8 @@ void StepContext::request(Activation activation, const PreparedNode& node) {
                   *node.node,
                   state_.where(activation),
                   activation.dead(),
-                  {first, input_count(activation)}});
+                  {first, input_count(activation)},
+                  node.cell});
   // Handles stay in their slots: the reply may make one an output.
   for (Slot* slot = first; slot != first + input_count(activation); ++slot)
     if (slot->kind != Slot::Kind::Handle) drop(*slot);
@@ -212,7 +213,7 @@ bool StepContext::read_handle(Activation activation, const PreparedNode& node, u
   const auto reading = wants_reference ? cell.reading() : cell.try_read(snapshot);
   if (reading == StateCell::Reading::Uninitialized && node.needs_initialized) {
     fail(node, cell.dtype() == DType::Resource
-                   ? unimplemented("'" + cell.name() + "' is a queue: its handle has no value to read")
+                   ? unimplemented("'" + cell.name() + "' is no variable: its handle has no value to read")
                    : failed_precondition("the variable '" + cell.name() + "' is not initialised"));
     return false;
   }
@@ -262,11 +263,14 @@ void StepContext::settle_outputs(Activation activation, StepReply& reply) {
   const PreparedNode& node = nodes_[activation.node];
   const auto& types = node.node->output_types;
   reply.outputs.resize(types.size());
+  const auto is_handle = [&](EdgeType type) {
+    return type.is_ref || (node.cell && type.dtype == DType::Resource);
+  };
   if (!reply.dead)
     for (size_t i = 0; i < types.size(); ++i)
-      if (!types[i].is_ref && !reply.outputs[i].valid())
+      if (!is_handle(types[i]) && !reply.outputs[i].valid())
         return fail(node, internal("the reply has no value for output " + std::to_string(i)));
-  StateCell* cell = nullptr;
+  StateCell* cell = node.cell;
   for (uint32_t i = input_count(activation); i-- != 0;)
     if (const Slot& slot = inputs(activation)[i]; slot.kind == Slot::Kind::Handle) cell = slot.cell;
   clear_inputs(activation);

@@ -20,13 +20,14 @@ struct StepRequest {
   /// The inputs, with handles where the op expects references. The host may move from them; they are invalid after
   /// StepHost::request() returns.
   std::span<Slot> inputs;
+  StateCell* cell = nullptr;  ///< the state that the node names itself, if it does
 };
 
 /// The result of a request.
 struct StepReply {
   Status status;
   /// One value for each output of the node, in order. An output that is a reference has an invalid tensor: the reference input
-  /// becomes that output. May be empty if there are no values.
+  /// becomes that output; so has the handle of the state that the node names itself. May be empty if there are no values.
   std::vector<Tensor> outputs;
   bool dead = false;  ///< for Recv: the token is dead
 };

@@ -119,11 +119,11 @@ struct StepContext::FeedValues : Values {
 struct StepContext::ReplyValues : Values {
   StepReply& reply;
   const Node& node;
-  StateCell* cell;  ///< the cell to which reference outputs refer
+  StateCell* cell;  ///< the cell to which outputs without a tensor refer
 
   bool dead(uint32_t) const { return reply.dead; }
   void put(uint32_t output, uint32_t slot, bool last) {
-    if (node.output_types[output].is_ref)
+    if (!reply.outputs[output].valid())
       HandleValues{{context}, cell}.put(output, slot, last);
     else
       send(reply.outputs[output], slot, last);
