@@ -3,6 +3,8 @@
 A NAME is an op ("Sum": its cases in ops/ and gradients/) or a function of model_graphs.py, state_graphs.py, flow_graphs.py,
 function_graphs.py, list_graphs.py, array_graphs.py, queue_graphs.py or saver_graphs.py; without any, everything is made anew.
 Then it lists what Troupe's kernels/ have and no case does.
+function_graphs.py, list_graphs.py, array_graphs.py, queue_graphs.py or
+keyed_state_graphs.py; without any, everything is made anew. Then it lists what Troupe's kernels/ have and no case does.
 """
 import pathlib
 import re
@@ -13,6 +15,7 @@ import reference  # first: it says how TensorFlow is to start
 import array_graphs
 import flow_graphs
 import function_graphs
+import keyed_state_graphs
 import list_graphs
 import model_graphs
 import op_folders
@@ -50,6 +53,7 @@ def makers():
     found = {op: lambda op=op, cases=cases: op_folders.write(op, cases) for op, cases in op_folders.cases_by_op().items()}
     for module in (model_graphs, state_graphs, flow_graphs, function_graphs, list_graphs, array_graphs, queue_graphs,
                    saver_graphs):
+                   keyed_state_graphs):
         found |= {make.__name__: make for make in module.GRAPHS}
     return found
 

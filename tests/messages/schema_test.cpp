@@ -4,6 +4,7 @@
 #include <set>
 
 #include "messages/schemas/accumulator.capnp.h"
+#include "messages/schemas/barrier.capnp.h"
 #include "messages/schemas/checkpoint.capnp.h"
 #include "messages/schemas/executor.capnp.h"
 #include "messages/schemas/files.capnp.h"
@@ -16,8 +17,10 @@
 #include "messages/schemas/saver.capnp.h"
 #include "messages/schemas/session.capnp.h"
 #include "messages/schemas/sparse_map.capnp.h"
+#include "messages/schemas/staging.capnp.h"
 #include "messages/schemas/status.capnp.h"
 #include "messages/schemas/supervisor.capnp.h"
+#include "messages/schemas/table.capnp.h"
 #include "messages/schemas/tensor.capnp.h"
 #include "messages/schemas/trainer.capnp.h"
 #include "messages/schemas/variable.capnp.h"
@@ -66,6 +69,12 @@ BOOST_AUTO_TEST_CASE(every_message_can_be_received) {
   check_each<ReadRecords, RecordsRead, CancelReads, GetReaderCounts, ReaderCounts, SaveReader, ReaderSaved,
              RestoreReader, ReaderRestored, ResetReader, ReaderReset>();
   check_each<AddSparseTensors, SparseTensorsAdded, TakeSparseTensors, SparseTensorsTaken>();
+  check_each<ReserveKeys, FindValues, ValuesFound, InsertValues, TableChanged, RemoveKeys, InitializeTable,
+             InitializeTableFromFile, ExportTable, TableExported, GetTableSize, TableSize, TableWorked>();
+  check_each<StageTuple, StagePart, TupleStaged, TakeTuple, TakePart, TupleTaken, ClearStaging,
+             StagingCleared, GetStagingSize, StagingSize>();
+  check_each<InsertComponents, ComponentsInserted, TakeElements, ElementsTaken, CloseBarrier, BarrierClosed,
+             GetBarrierSize, BarrierSize>();
   check_each<FilesDone>();
   check_each<SaveTensors, TensorsSaved, RestoreTensors, TensorsRestored, MergeCheckpoints, CheckpointsMerged,
              LoadMatrix, MatrixLoaded, RemapVocabulary, VocabularyRemapped, CancelFiles>();

@@ -14,6 +14,19 @@ def trackables_where_they_were(load):
     sys.modules[package.__name__] = package
 
 
+def moved(package, modules):
+    """Makes a package that TensorFlow no longer has of modules under their new names."""
+    import importlib
+    import sys
+    import types
+    whole = 'tensorflow.python.' + package
+    sys.modules[whole] = types.ModuleType(whole)
+    for name, now in modules.items():
+        module = importlib.import_module('tensorflow.python.' + now)
+        setattr(sys.modules[whole], name, module)
+        sys.modules[whole + '.' + name] = module
+
+
 def compat(tf):
     """What TensorFlow 1.15 called otherwise, and NumPy."""
     import collections.abc
@@ -69,6 +82,7 @@ def compat(tf):
     for name in ('losses', 'losses_impl'):
         also('ops.losses.' + name, 'ops.losses.util')
     also('ops.state_ops', 'ops.gen_state_ops')
+    moved('training.tracking', {'base': 'trackable.base', 'tracking': 'trackable.autotrackable', 'util': 'checkpoint.checkpoint'})
     also('framework.tensor_spec', 'framework.tensor')
     variables, v1 = load('ops.variables'), load('ops.variable_v1')
     variables.Variable = variables.VariableV1 = v1.VariableV1

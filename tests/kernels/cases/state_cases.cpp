@@ -1,6 +1,7 @@
 // Samples of the ops of kernels/ops/state. The kernels of update ops are rules: their inputs are the values of the variables,
 // their outputs the new values.
 #include "tests/kernels/cases/all_cases.h"
+#include "tests/kernels/cases/keyed_state_cases.h"
 
 namespace troupe::test {
 namespace {
@@ -424,6 +425,7 @@ void add_state_cases(OpCases& cases) {
   add_queues(cases);
   add_accumulators(cases);
   add_replicas(cases);
+  add_keyed_state_cases(cases);
 }
 
 }  // namespace troupe::test
