@@ -146,7 +146,7 @@ def elementwise_binary():
 
 def reductions():
     cube = mixed([2, 3, 4], seed=7)
-    for op, keep in itertools.product(["Sum", "Mean", "Prod", "Max", "Min"], [False, True]):
+    for op, keep in itertools.product(["Sum", "Mean", "Prod", "Max", "Min", "EuclideanNorm"], [False, True]):
         tolerance = 0 if op in ("Max", "Min") else 2e-6
         for axes in ([], [0], [1], [2], [0, 1], [0, 2], [1, 2], [0, 1, 2], [-1], [-3, 1]):
             case(op, cube, i32(axes), keep_dims=keep, close=tolerance)
@@ -174,6 +174,16 @@ def reductions():
         case(op, cube, i32([-4]), fails=True)
         once = tensorflow_outputs(op, [cube, i32([0])], {})
         case(op, cube, i32([0, -3]), close=2e-6, ours=once, why="an axis named twice counts once, as in TensorFlow 1.0")
+    op = "EuclideanNorm"
+    for dtype in FLOATS + INTEGERS[:2] + COMPLEX:
+        tolerance = 4 * CLOSE[name_of(dtype)] if name_of(dtype) in CLOSE else 0
+        case(op, ramp([3, 3], dtype), i32([1]), close=tolerance)
+        for shape, axes in (([0, 2], [0]), ([2, 0], [0]), ([0], [0]), ([], [])):
+            case(op, zeros(shape, dtype), i32(axes))
+    case(op, numpy.array([1 + 2j, -3j, 2], numpy.complex64), i32([0]), close=1e-6)
+    case(op, f32([[1, NAN, 2], [INF, 1, -INF], [-3, 0, 4]]), i32([1]), close=1e-6)
+    for axes in (3, -4):
+        case(op, cube, i32([axes]), fails=True)
     for op in ("All", "Any"):
         values = boolean([[True, False, True], [True, True, True], [False, False, False]])
         for axes, keep in (([0], False), ([1], False), ([0, 1], False), ([1], True), ([], False)):

@@ -103,4 +103,19 @@ def bits():
     case("BitwiseAnd", i32([1, 2]), i32([1, 2, 3]), fails=True)
 
 
-FAMILIES = (trigonometric, zero_safe, gamma, others, segments, bits)
+def limits():
+    for dtype in FLOATS + INTEGERS[:6]:
+        scalar = lambda x: numpy.array(x, dtype=dtype)
+        case("ClipByValue", ramp([2, 5], dtype), scalar(3), scalar(7))
+        case("ClipByValue", ramp([3], dtype), numpy.array([2, 2, 4], dtype=dtype), numpy.array([3, 3, 2], dtype=dtype))
+    t, low, high = mixed([2, 3]), mixed([2, 3], seed=2), mixed([2, 3], seed=3)
+    for lowest, highest in itertools.product((low, f32(-0.5)), (high, f32(0.5))):
+        case("ClipByValue", t, lowest, highest)
+    case("ClipByValue", f32([NAN, INF, -INF, 0]), f32(-1), f32(1))
+    case("ClipByValue", f32(5), f32(3), f32(1))
+    case("ClipByValue", zeros([0, 2]), f32(-1), f32(1))
+    case("ClipByValue", t, f32([1, 2, 3]), f32(1), fails=True)
+    case("ClipByValue", t, f32(1), f32([[1], [2]]), fails=True)
+
+
+FAMILIES = (trigonometric, zero_safe, gamma, others, segments, bits, limits)

@@ -35,29 +35,35 @@ bool reads_a_variable(const OpDef& op) {
 
 /// Returns whether the op is a function of |z|: its gradient is TensorFlow's formula for real numbers.
 bool has_no_complex_derivative(const OpCase& sample) {
-  return (sample.op == "Sign" || sample.op == "SquaredDifference") && is_complex(sample.inputs[0].dtype());
+  return (sample.op == "Sign" || sample.op == "SquaredDifference" || sample.op == "EuclideanNorm") &&
+         is_complex(sample.inputs[0].dtype());
 }
 
-/// Returns whether the op takes statistics beside x. As in TensorFlow, its gradient is that through y only, with statistics that
-/// follow from x; golden cases compare it with TensorFlow's.
+/// Returns whether the op takes statistics beside x. As in TensorFlow, its gradient is that through y only, with statistics
+/// that follow from x; golden cases compare it with TensorFlow's.
 bool takes_statistics(const OpDef& op) { return op.name.starts_with("FusedBatchNorm"); }
 
-/// Returns whether the op reads one triangle of a symmetric matrix, and its gradient is, as in TensorFlow, symmetric: half of it
-/// belongs to the triangle that is not read. Golden cases compare it with TensorFlow's.
+/// Returns whether the op reads one triangle of a symmetric matrix, and its gradient is, as in TensorFlow, symmetric: half of
+/// it belongs to the triangle that is not read. Golden cases compare it with TensorFlow's.
 bool has_symmetric_gradient(const OpDef& op) { return op.name == "Cholesky"; }
 
-/// Returns whether the op rounds: as in TensorFlow, its gradient is that of the identity inside the range. Golden cases compare it.
+/// Returns whether the op rounds: as in TensorFlow, its gradient is that of the identity inside the range. Golden cases
+/// compare it.
 bool rounds(const OpDef& op) {
   return op.name.starts_with("FakeQuant") || op.name.starts_with("QuantizeAndDequantize");
 }
 
-/// Returns whether the op has a gradient by its last input alone, as in TensorFlow. Golden cases compare it.
+/// Returns whether the op has a gradient by some inputs alone, or through some outputs, as in TensorFlow. Golden
+/// cases compare it.
 bool lacks_a_partial_gradient(const OpDef& op) {
-  return op.name == "Betainc" || op.name == "Polygamma" || op.name == "Zeta";
+  static const std::set<std::string_view> ops = {"Betainc",      "BlockLSTM",     "BlockLSTMV2",
+                                                 "GRUBlockCell", "LSTMBlockCell", "ScaleAndTranslate",
+                                                 "Polygamma",    "Zeta"};
+  return ops.contains(op.name);
 }
 
-/// Returns whether the gradient of a number drawn is that of the quantile of its distribution, while the algorithm that draws it
-/// moves it in another way. distributions_test.cpp tests it.
+/// Returns whether the gradient of a number drawn is that of the quantile of its distribution, while the algorithm that draws
+/// it moves it in another way. distributions_test.cpp tests it.
 bool moves_with_its_distribution(const OpDef& op) { return op.name == "RandomGamma"; }
 
 /// Returns whether an output of the op is its gradient, which has no gradient itself. Golden cases compare it.

@@ -181,27 +181,7 @@ Status reduction_shape(ShapeContext& context) {
 
 // ---- Gradients
 
-/// Returns `x`, which has the shape of the output, with axes of size 1 where the input was reduced, so that it broadcasts
-/// against the input. A scalar broadcasts without that.
-Output with_kept_axes(const GradientContext& context, Output x) {
-  const Scope& scope = context.scope();
-  if (context.attr<bool>("keep_dims") || scope.shape(x).has_rank(0)) return x;
-  const PartialShape& input = scope.shape(context.input(0));
-  ShapeContext shapes(scope.graph(), context.node());
-  if (const auto axes = shapes.constant_integers(1); axes && input.known_rank()) {
-    std::vector<bool> reduced(input.rank(), false);
-    for (const int64_t axis : *axes) reduced[value_or_throw(resolve_axis(axis, input.rank()))] = true;
-    for (size_t i = 0; i < reduced.size(); ++i)
-      if (reduced[i]) x = scope.add_one("ExpandDims", {x, integer_constant(scope, static_cast<int64_t>(i))});
-    return x;
-  }
-  // The axes are known only during the step: the shape is that of the same reduction with keep_dims.
-  const Output kept =
-      scope.add_one(context.node().type(), {context.input(0), context.input(1)}, {{"keep_dims", true}});
-  return scope.add_one("Reshape", {x, scope.add_one("Shape", {kept})});
-}
-
-/// Returns `x` likewise, repeated to the shape of the input.
+/// Returns `x`, which has the shape of the output, repeated to the shape of the input.
 Output spread(const GradientContext& context, Output x) {
   const Scope& scope = context.scope();
   return scope.add_one("BroadcastTo", {with_kept_axes(context, x), shape_of(scope, context.input(0))});
@@ -249,15 +229,9 @@ void prod_gradient(GradientContext& context) {
 
 // ---- Definitions
 
-OpDefBuilder reduction_op(const char* name, const char* type, const char* constructor) {
-  return OpDefBuilder(name)
-      .input(std::string("input: ") + type)
-      .host_input("reduction_indices: Tidx")
-      .output(std::string("output: ") + type)
-      .attr("keep_dims: bool = false")
-      .attr("Tidx: {int32, int64} = int32")
-      .constructor(std::string(constructor) + "(input, axis: reduction_indices = all, keep_dims)")
-      .shape(reduction_shape);
+OpDefBuilder constructed_op(const char* name, const char* type, const char* constructor) {
+  return reduction_op(name, type)
+      .constructor(std::string(constructor) + "(input, axis: reduction_indices = all, keep_dims)");
 }
 
 template <class Check = ReductionCheck>
@@ -272,10 +246,46 @@ KernelDef reduction_kernel(const char* name, ReducerOf reducer_of) {
       .inexpensive();
 }
 
-constexpr ReducerOf sum_reducer =
-    mixed_reducer<VectorReduction::Sum, VectorBinary::Add, Sum, Joined<IntegerTypes, ComplexTypes>>;
-
 }  // namespace
+
+Reducer sum_reducer(DType dtype) {
+  return mixed_reducer<VectorReduction::Sum, VectorBinary::Add, Sum, Joined<IntegerTypes, ComplexTypes>>(
+      dtype);
+}
+
+OpDefBuilder reduction_op(const char* name, const char* type) {
+  return OpDefBuilder(name)
+      .input(std::string("input: ") + type)
+      .host_input("reduction_indices: Tidx")
+      .output(std::string("output: ") + type)
+      .attr("keep_dims: bool = false")
+      .attr("Tidx: {int32, int64} = int32")
+      .shape(reduction_shape);
+}
+
+Output with_kept_axes(const GradientContext& context, Output x) {
+  const Scope& scope = context.scope();
+  if (context.attr<bool>("keep_dims") || scope.shape(x).has_rank(0)) return x;
+  const PartialShape& input = scope.shape(context.input(0));
+  ShapeContext shapes(scope.graph(), context.node());
+  if (const auto axes = shapes.constant_integers(1); axes && input.known_rank()) {
+    std::vector<bool> reduced(input.rank(), false);
+    for (const int64_t axis : *axes) reduced[value_or_throw(resolve_axis(axis, input.rank()))] = true;
+    for (size_t i = 0; i < reduced.size(); ++i)
+      if (reduced[i]) x = scope.add_one("ExpandDims", {x, integer_constant(scope, static_cast<int64_t>(i))});
+    return x;
+  }
+  // The axes are known only during the step: the shape is that of the same reduction with keep_dims.
+  const Output kept =
+      scope.add_one(context.node().type(), {context.input(0), context.input(1)}, {{"keep_dims", true}});
+  return scope.add_one("Reshape", {x, scope.add_one("Shape", {kept})});
+}
+
+Result<Dims> listed_axes(const Tensor& axes) {
+  if (axes.shape().rank() <= 1) return integers(axes);
+  return invalid_argument("the axes have shape " + axes.shape().text() +
+                          "; they must be a scalar or a vector");
+}
 
 Result<ReductionArguments> reduction_arguments(KernelContext& context, std::span<const int64_t> axes,
                                                bool keep_dims) {
@@ -292,11 +302,8 @@ Result<ReductionArguments> reduction_arguments(KernelContext& context, std::span
 }
 
 Result<ReductionArguments> ReductionCheck::operator()(KernelContext& context) const {
-  const Tensor& axes = context.input(1);
-  if (axes.shape().rank() > 1)
-    return invalid_argument("the axes have shape " + axes.shape().text() +
-                            "; they must be a scalar or a vector");
-  return reduction_arguments(context, integers(axes), keep_dims_);
+  TROUPE_ASSIGN(const Dims axes, listed_axes(context.input(1)));
+  return reduction_arguments(context, axes, keep_dims_);
 }
 
 Result<ReductionArguments> MeanCheck::operator()(KernelContext& context) const {
@@ -320,21 +327,21 @@ KernelDef sum_kernel(const char* op, Result<ReductionArguments> (*check)(KernelC
 void add_reduction_ops(OpLibrary& library) {
   const auto prod =
       mixed_reducer<VectorReduction::Prod, VectorBinary::Mul, Prod, Joined<IntegerTypes, ComplexTypes>>;
-  library.op(reduction_op("Sum", "T", "sum").attr("T: numbertype").gradient(sum_gradient));
+  library.op(constructed_op("Sum", "T", "sum").attr("T: numbertype").gradient(sum_gradient));
   library.kernel(reduction_kernel("Sum", sum_reducer));
-  library.op(reduction_op("Mean", "T", "mean").attr("T: numbertype").gradient(mean_gradient));
+  library.op(constructed_op("Mean", "T", "mean").attr("T: numbertype").gradient(mean_gradient));
   library.kernel(reduction_kernel<MeanCheck>("Mean", sum_reducer));
-  library.op(reduction_op("Prod", "T", "prod").attr("T: numbertype").gradient(prod_gradient));
+  library.op(constructed_op("Prod", "T", "prod").attr("T: numbertype").gradient(prod_gradient));
   library.kernel(reduction_kernel("Prod", prod));
-  library.op(reduction_op("Max", "T", "max").attr("T: realnumbertype").gradient(extreme_gradient));
+  library.op(constructed_op("Max", "T", "max").attr("T: realnumbertype").gradient(extreme_gradient));
   library.kernel(
       reduction_kernel("Max", mixed_reducer<VectorReduction::Max, VectorBinary::Maximum, Max, IntegerTypes>));
-  library.op(reduction_op("Min", "T", "min").attr("T: realnumbertype").gradient(extreme_gradient));
+  library.op(constructed_op("Min", "T", "min").attr("T: realnumbertype").gradient(extreme_gradient));
   library.kernel(
       reduction_kernel("Min", mixed_reducer<VectorReduction::Min, VectorBinary::Minimum, Min, IntegerTypes>));
-  library.op(reduction_op("All", "bool", "all").not_differentiable());
+  library.op(constructed_op("All", "bool", "all").not_differentiable());
   library.kernel(reduction_kernel("All", scalar_reducer<All, TypeList<bool>>));
-  library.op(reduction_op("Any", "bool", "any").not_differentiable());
+  library.op(constructed_op("Any", "bool", "any").not_differentiable());
   library.kernel(reduction_kernel("Any", scalar_reducer<Any, TypeList<bool>>));
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/core/checked_kernel.h"
+#include "kernels/core/dims.h"
 #include "kernels/loops/axis_reduction.h"
 
 namespace troupe {
@@ -17,6 +18,8 @@ struct ReductionArguments {
   int64_t count;  ///< if 0, the output is filled with the neutral element, or with NaN for a mean
 };
 
+/// Returns the axes that a host input lists. Fails with InvalidArgument if it has more than one dimension.
+Result<Dims> listed_axes(const Tensor& axes);
 /// Checks a reduction of input 0 over these axes and allocates the output. Fails with InvalidArgument if an axis is outside
 /// [-rank, rank).
 Result<ReductionArguments> reduction_arguments(KernelContext& context, std::span<const int64_t> axes,
@@ -42,5 +45,13 @@ class MeanCheck : public ReductionCheck {
 
 /// Returns the CPU kernel of an op that sums over the axes that `check` determines.
 KernelDef sum_kernel(const char* op, Result<ReductionArguments> (*check)(KernelContext&));
+/// Returns the reducer that sums elements of a dtype, which is not a narrow float.
+Reducer sum_reducer(DType dtype);
+
+/// Begins the definition of an op that reduces input 0, of type `type`, over the axes that input 1 lists.
+OpDefBuilder reduction_op(const char* name, const char* type);
+/// For gradients of such ops: returns `x`, which has the shape of the output, with axes of size 1 where the input was
+/// reduced, so that it broadcasts against the input. A scalar broadcasts without that.
+Output with_kept_axes(const GradientContext& context, Output x);
 
 }  // namespace troupe

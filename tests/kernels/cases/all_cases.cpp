@@ -7,6 +7,7 @@ const OpCases& all_cases() {
     OpCases result;
     add_array_cases(result);
     add_box_cases(result);
+    add_clip_cases(result);
     add_control_cases(result);
     add_convolution_cases(result);
     add_ctc_cases(result);

@@ -10,6 +10,7 @@ const OpCases& all_cases();
 
 void add_array_cases(OpCases& cases);
 void add_box_cases(OpCases& cases);
+void add_clip_cases(OpCases& cases);
 void add_control_cases(OpCases& cases);
 void add_convolution_cases(OpCases& cases);
 void add_ctc_cases(OpCases& cases);
@@ -44,8 +45,8 @@ void add_string_cases(OpCases& cases);
 void add_function_cases(OpCases& cases, const std::string& op, double low, double high);
 /// Adds the cases of an op that is a function of the elements of two inputs of the same shape.
 void add_paired_cases(OpCases& cases, const std::string& op, double low, double high);
-/// Adds inputs that broadcast in every way, with elements between low and high: equal shapes, scalars, rows, columns, both sides,
-/// missing axes, no elements, odd sizes.
+/// Adds inputs that broadcast in every way, with elements between low and high: equal shapes, scalars, rows, columns, both
+/// sides, missing axes, no elements, odd sizes.
 void add_broadcast_shapes(OpCases& cases, const std::string& op, double low, double high);
 /// Adds the cases of an op that is a function of the elements of two inputs that broadcast; `second` is the name of the second
 /// input.

@@ -162,7 +162,7 @@ void add_large(OpCases& cases, const std::string& op) {
 
 void add_reduction_cases(OpCases& cases) {
   const auto random = [](const Shape& shape) { return random_doubles(shape, 0.5, 2, 9); };
-  for (const char* op : {"Sum", "Mean", "Prod", "Max", "Min"}) {
+  for (const char* op : {"Sum", "Mean", "Prod", "Max", "Min", "EuclideanNorm"}) {
     add_axes(cases, op, random);
     add_large(cases, op);
     cases.good_in_every_type(op, {random_doubles(Shape{5, 7}, 1, 9), ints({1})});
@@ -170,7 +170,7 @@ void add_reduction_cases(OpCases& cases) {
   }
   cases.good("Prod", {doubles(Shape{4, 3}, {1, 2, 3, 0, 5, 6, 0, 8, 0, 0, 0, 0}), ints({1})});
   for (const char* op : {"Sum", "Prod"}) cases.good(op, {random_doubles(Shape{0, 3}, 0, 1), ints({0})});
-  for (const char* op : {"Max", "Min"}) cases.good(op, {floats(Shape{0, 3}, {}), ints({0})});
+  for (const char* op : {"Max", "Min", "EuclideanNorm"}) cases.good(op, {floats(Shape{0, 3}, {}), ints({0})});
   cases.good("Mean", {floats(Shape{0, 3}, {}), ints({0})});
   cases.bad("Mean", {ints(Shape{0, 3}, {}), ints({0})}, {},
             "the mean of zero integers is undefined; the input is int32[0,3]");
