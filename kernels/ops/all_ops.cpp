@@ -133,6 +133,7 @@ void add_reverse_sequence(OpLibrary& library);
 void add_roll(OpLibrary& library);
 void add_remap_ops(OpLibrary& library);
 void add_saver_ops(OpLibrary& library);
+void add_scale_and_translate_ops(OpLibrary& library);
 void add_scatter_ops(OpLibrary& library);
 void add_segment_ops(OpLibrary& library);
 void add_select(OpLibrary& library);
@@ -333,6 +334,7 @@ std::shared_ptr<const OpLibrary> make_op_library(const std::function<void(OpLibr
   add_roll(*library);
   add_remap_ops(*library);
   add_saver_ops(*library);
+  add_scale_and_translate_ops(*library);
   add_scatter_ops(*library);
   add_segment_ops(*library);
   add_select(*library);

@@ -7,6 +7,7 @@ from op_cases import CLOSE, case
 from reference import BFLOAT16, NAN, f32, f64, i32, i64, mixed, name_of, ramp, tensorflow_outputs, u8, zeros
 
 RESIZED = [numpy.float32, numpy.float64, numpy.float16, BFLOAT16, numpy.uint8, numpy.int8, numpy.int16, numpy.uint16, numpy.int32, numpy.int64]
+KERNELS = ["lanczos1", "lanczos3", "lanczos5", "gaussian", "box", "triangle", "keyscubic", "MitchellCubic"]
 RESIZES = ["ResizeBilinear", "ResizeNearestNeighbor", "ResizeBicubic", "ResizeArea"]
 GRIDS = [dict(), dict(align_corners=True), dict(half_pixel_centers=True)]
 SIZES = [([1, 4, 5, 3], [7, 3]), ([2, 5, 3, 1], [2, 6]), ([1, 3, 3, 2], [3, 3]), ([1, 1, 1, 4], [3, 2]), ([1, 6, 7, 3], [1, 1]), ([1, 2, 9, 5], [5, 2])]
@@ -58,6 +59,27 @@ def resizing_gradients():
     case("ResizeNearestNeighborGrad", zeros([2, 2, 1]), i32([3, 3]), fails=True)
     case("ResizeNearestNeighborGrad", zeros([1, 2, 2, 1]), i32([3]), fails=True)
     case("ResizeNearestNeighborGrad", zeros([1, 2, 2, 1]), i32([0, 3]), fails=True)
+
+
+def scaling():
+    op, scale, translation = "ScaleAndTranslate", f32([1.7, 0.6]), f32([-0.4, 0.3])
+    for kernel, antialias in itertools.product(KERNELS, (True, False)):
+        for shape, size in SIZES[:2]:
+            attrs = dict(kernel_type=kernel, antialias=antialias)
+            case(op, images(shape, numpy.float32), i32(size), scale, translation, **attrs, close=1e-5, near=1e-4)
+            case(op + "Grad", mixed([shape[0]] + size + [shape[3]]), images(shape, numpy.float32), scale, translation, **attrs, close=1e-5, near=1e-5)
+    for dtype in RESIZED:
+        case(op, images([1, 4, 6, 3], dtype), i32([3, 5]), scale, translation, close=1e-5, near=1e-4)
+    for scales, translations in (([0.25, 4], [0, 0]), ([1, 1], [2.5, -20]), ([1e-3, 1e3], [0, 1])):
+        case(op, images([1, 9, 5, 2], numpy.float32), i32([6, 6]), f32(scales), f32(translations), kernel_type="triangle", close=1e-5, near=1e-4)
+    case(op, zeros([0, 3, 3, 1]), i32([2, 2]), scale, translation)
+    for bad in ([0, 1], [1, -1], [1, NAN]):
+        case(op, zeros([1, 3, 3, 1]), i32([2, 2]), f32(bad), translation, fails=True)
+    case(op, zeros([3, 3, 1]), i32([2, 2]), scale, translation, fails=True)
+    case(op, zeros([1, 3, 3, 1]), i32([2, 0]), scale, translation, fails=True)
+    case(op, zeros([1, 3, 3, 1]), i32([2, 2]), f32([1, 1, 1]), translation, fails=True)
+    case(op, zeros([1, 3, 3, 1]), i32([2, 2]), scale, translation, kernel_type="sinc", fails=True)
+    case(op + "Grad", zeros([2, 2, 1]), zeros([1, 3, 3, 1]), scale, translation, fails=True)
 
 
 BOXES = f32([[0.1, 0.2, 0.8, 0.9], [0, 0, 1, 1], [0.9, 0.8, 0.15, 0.25], [-0.4, 0.3, 0.6, 1.7], [2, 2, 3, 3], [0.33, 0.33, 0.33, 0.33]])
@@ -205,4 +227,4 @@ def glimpses():
         case(op, image, i32([2, 2]), zeros([2, 2]), uniform_noise=False, noise="pink", fails=True)
 
 
-FAMILIES = (resizing, resizing_gradients, cropping, colors, contrast, suppression, drawing, glimpses)
+FAMILIES = (resizing, resizing_gradients, scaling, cropping, colors, contrast, suppression, drawing, glimpses)

@@ -139,6 +139,7 @@ bool lacks_gradient(const OpDef& op) {
                                                     "ResizeBicubicGrad",
                                                     "ResizeNearestNeighborGrad",
                                                     "ResourceStridedSliceAssign",
+                                                    "ScaleAndTranslateGrad",
                                                     "SelfAdjointEig",
                                                     "SerializeManySparse",
                                                     "SerializeSparse",

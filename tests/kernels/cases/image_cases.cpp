@@ -71,6 +71,35 @@ void add_resize_gradients(OpCases& cases) {
   cases.bad(op, {image(Shape{1, 2, 2, 1}), ints({3, 0})}, {}, "size is [3,0]");
 }
 
+void add_scales(OpCases& cases) {
+  const std::string op = "ScaleAndTranslate", gradient = op + "Grad";
+  const Tensor scale = floats({2}, {1.7F, 0.6F}), translation = floats({2}, {-0.4F, 0.3F});
+  for (const char* kernel :
+       {"lanczos1", "lanczos3", "lanczos5", "gaussian", "box", "triangle", "KeysCubic", "mitchellcubic"})
+    for (const bool antialias : {true, false}) {
+      const Attributes attrs = {{"kernel_type", std::string(kernel)}, {"antialias", antialias}};
+      cases.good(op, {random_doubles(Shape{2, 4, 5, 3}, 1, 9), ints({7, 3}), scale, translation}, attrs);
+      cases.good(gradient, {image(Shape{2, 7, 3, 3}), image(Shape{2, 4, 5, 3}), scale, translation}, attrs);
+    }
+  cases.good_in_every_type(op, {random_doubles(Shape{2, 4, 5, 3}, 1, 9), ints({7, 3}), scale, translation});
+  cases.good(op, {image(Shape{3, 99, 97, 3}), ints({41, 102}), scale, translation});
+  cases.good(op, {image(Shape{0, 5, 7, 5}), ints({2, 1}), scale, translation});
+  cases.good(op, {image(Shape{1, 5, 7, 1}), ints({9, 9}), floats({2}, {INFINITY, 1e-30F}), translation});
+  cases.good(op, {image(Shape{1, 5, 7, 1}), ints({9, 9}), scale, floats({2}, {NAN, -INFINITY})});
+  cases.good(gradient, {image(Shape{3, 41, 102, 3}), image(Shape{3, 99, 97, 3}), scale, translation});
+  cases.good(gradient, {image(Shape{0, 2, 1, 5}), image(Shape{0, 5, 7, 5}), scale, translation});
+  const Tensor small = image(Shape{1, 3, 3, 1}), two = ints({2, 2});
+  for (const auto& [name, second] : {std::pair{op, two}, {gradient, small}}) {
+    add_bad_images(cases, name, {second, scale, translation});
+    cases.bad(name, {small, second, floats({2}, {1, 0}), translation}, {}, "expected two numbers above 0");
+    cases.bad(name, {small, second, floats({2}, {NAN, 1}), translation}, {}, "expected two numbers above 0");
+    cases.bad(name, {small, second, floats({3}, {1, 1, 1}), translation}, {}, "[3]");
+    cases.bad(name, {small, second, scale, floats({}, {1})}, {}, "[]");
+    cases.bad(name, {small, second, scale, translation}, {{"kernel_type", std::string("sinc")}},
+              "kernel_type is 'sinc'");
+  }
+}
+
 const Tensor boxes =
     floats(Shape{5, 4}, {0.11F, 0.21F, 0.83F,  0.91F, 0.02F, 0.03F, 0.98F, 0.97F, 0.91F, 0.83F,
                          0.17F, 0.26F, -0.43F, 0.31F, 0.59F, 1.71F, 2,     2,     3,     3});
@@ -172,6 +201,7 @@ void add_colors(OpCases& cases) {
 void add_image_cases(OpCases& cases) {
   add_resizes(cases);
   add_resize_gradients(cases);
+  add_scales(cases);
   add_crops(cases);
   add_colors(cases);
 }
