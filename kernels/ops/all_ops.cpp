@@ -171,6 +171,7 @@ void add_split_ops(OpLibrary& library);
 void add_stack_ops(OpLibrary& library);
 void add_staging_ops(OpLibrary& library);
 void add_stateless_random_ops(OpLibrary& library);
+void add_stateless_random_v2_ops(OpLibrary& library);
 void add_strided_slice_assign(OpLibrary& library);
 void add_strided_slice_ops(OpLibrary& library);
 void add_string_format(OpLibrary& library);
@@ -372,6 +373,7 @@ std::shared_ptr<const OpLibrary> make_op_library(const std::function<void(OpLibr
   add_stack_ops(*library);
   add_staging_ops(*library);
   add_stateless_random_ops(*library);
+  add_stateless_random_v2_ops(*library);
   add_strided_slice_assign(*library);
   add_strided_slice_ops(*library);
   add_string_format(*library);

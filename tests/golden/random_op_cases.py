@@ -31,6 +31,31 @@ def stateless():
     case("StatelessMultinomial", zeros([2, 0]), i32(3), i64([7, 8]), fails=True)
 
 
+def counted():
+    u64 = lambda values: numpy.array(values, dtype=numpy.uint64)
+    key, counters = u64([1 << 63 | 12345]), (u64([0, 7]), u64([2**64 - 3, 2**64 - 1]), u64([1, 2, 3]))
+    for op, dtype in itertools.product(["StatelessRandomUniformV2", "StatelessRandomNormalV2", "StatelessTruncatedNormalV2"], FLOATS):
+        close = 0 if op == "StatelessRandomUniformV2" else 8 * CLOSE[name_of(dtype)]
+        for shape, counter, alg in (([], counters[0], 1), ([3, 5], counters[1], 3), ([0, 3], counters[0], 1), ([2, 1, 41], counters[2], 1)):
+            case(op, i32(shape), key, counter, i32(alg), dtype=dtype, close=close, near=close)
+        case(op, i64([3]), u64([1, 2]), counters[0], i32(1), fails=True)
+        case(op, i64([3]), key, u64(1), i32(1), fails=True)
+        case(op, i64([3]), key, counters[0], i32(7), fails=True)
+    for dtype in (numpy.int32, numpy.int64, numpy.uint32, numpy.uint64):
+        case("StatelessRandomUniformFullIntV2", i32([3, 7]), key, counters[1], i32(1), dtype=dtype)
+    for dtype in (numpy.int32, numpy.int64):
+        limits = numpy.iinfo(dtype)
+        scalar = lambda x: numpy.array(x, dtype=dtype)
+        for least, most in ((0, 10), (-7, 8), (limits.min, limits.max)):
+            case("StatelessRandomUniformIntV2", i32([3, 7]), key, counters[1], i32(1), scalar(least), scalar(most))
+        case("StatelessRandomUniformIntV2", i32([3]), key, counters[0], i32(1), scalar(3), scalar(3), fails=True)
+    for op in ("StatelessRandomGetKeyCounter", "StatelessRandomGetKeyCounterAlg"):
+        case(op, i64([-1, 1 << 40]))
+        case(op, i32([3, 4]))
+        case(op, i32([3, 4, 5]), fails=True)
+    case("StatelessRandomGetAlg")
+
+
 def hits():
     case("ComputeAccidentalHits", i64([[1, 2], [0, 4], [3, 3]]), i64([3, 4, 0, 9]), num_true=2)
     case("ComputeAccidentalHits", i64([[1], [2]]), i64([2, 2]), num_true=1)
@@ -52,4 +77,4 @@ def formats():
     case("DataFormatVecPermute", i32([1, 2, 3]), fails=True)
 
 
-FAMILIES = (stateless, hits, formats)
+FAMILIES = (stateless, counted, hits, formats)

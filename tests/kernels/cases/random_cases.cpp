@@ -29,6 +29,36 @@ void add_stateless_cases(OpCases& cases) {
   cases.bad("StatelessRandomUniformInt", {ints({3}), seeds, ints({1}), int_scalar(2)}, {}, "[1]");
 }
 
+void add_counted_cases(OpCases& cases) {
+  const Tensor key = converted(ints({77}), DType::UInt64), counter = converted(ints({4, 9}), DType::UInt64);
+  const Tensor philox = int_scalar(1), chosen = int_scalar(3);
+  for (const char* op : {"StatelessRandomUniformV2", "StatelessRandomNormalV2", "StatelessTruncatedNormalV2",
+                         "StatelessRandomUniformFullIntV2", "StatelessRandomUniformIntV2"}) {
+    const auto with = [&](Tensor shape, Tensor k, Tensor c, Tensor a) {
+      std::vector<Tensor> inputs = {std::move(shape), std::move(k), std::move(c), std::move(a)};
+      if (std::string_view(op) == "StatelessRandomUniformIntV2")
+        inputs.insert(inputs.end(), {int_scalar(-5), int_scalar(9)});
+      return inputs;
+    };
+    cases.good_in_every_type(op, with(ints({3, 7}), key, counter, philox));
+    cases.good(op, with(ints({3, 70001}), key, counter, chosen));
+    cases.good(op, with(ints({3, 0}), key, counter, philox));
+    cases.good(op, with(ints({}), key, counter, philox));
+    cases.bad(op, with(ints({3, -1}), key, counter, philox), {}, "-1");
+    cases.bad(op, with(ints({3}), counter, counter, philox), {}, "[2]");
+    cases.bad(op, with(ints({3}), key, key, philox), {}, "counter of shape [1]");
+    cases.bad(op, with(ints({3}), key, counter, int_scalar(0)), {}, "alg is 0");
+    cases.bad(op, with(ints({3}), key, counter, int_scalar(2)), {}, "ThreeFry", Code::Unimplemented);
+    cases.bad(op, with(ints({3}), key, counter, ints({1})), {}, "[1]");
+  }
+  for (const char* op : {"StatelessRandomGetKeyCounter", "StatelessRandomGetKeyCounterAlg"}) {
+    cases.good_in_every_type(op, {seeds});
+    cases.bad(op, {ints({1, 2, 3})}, {}, "3");
+  }
+  cases.good("StatelessRandomGetAlg", {});
+  cases.bad("StatelessRandomGetAlg", {seeds}, {}, "takes 0 inputs, got 1");
+}
+
 void add_category_cases(OpCases& cases) {
   const auto add = [&](const std::string& op, const std::vector<Tensor>& more, const Attributes& attrs) {
     const auto inputs = [&](Tensor logits, Tensor samples) {
@@ -182,6 +212,7 @@ void add_random_cases(OpCases& cases) {
   cases.good("RandomShuffle", {doubles({}, {1})}, seed);
   cases.bad("RandomShuffle", {}, seed, "takes 1 inputs, got 0");
   add_stateless_cases(cases);
+  add_counted_cases(cases);
   add_category_cases(cases);
   add_distribution_cases(cases);
   add_binomial_cases(cases);

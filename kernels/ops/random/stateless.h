@@ -1,0 +1,149 @@
+// What the stateless random ops share: numbers made of the bits of Philox 4x32-10 as TensorFlow makes them. Pure functions;
+// any thread may call them.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <numbers>
+
+#include "kernels/core/checked_kernel.h"
+#include "kernels/core/parallel.h"
+#include "kernels/core/type_dispatch.h"
+#include "kernels/ops/random/generator.h"
+
+namespace troupe {
+
+/// Returns the generator whose key and stream are words of a first group, made of the seed. Fails with InvalidArgument if the
+/// seed is no integer vector [2].
+Result<Philox> generator_of_seed(const Tensor& seed);
+
+namespace stateless {
+
+// Floats: the bits are the mantissa of a number in [1, 2), from which 1 is subtracted.
+
+/// Returns a number in [0, 1) for word i of a group, or pair i of words for double.
+template <class T>
+T fraction(const Words& words, size_t i) {
+  if constexpr (std::is_same_v<T, double>) {
+    const uint64_t mantissa = uint64_t{words[2 * i] & 0xFFFFF} << 32 | words[2 * i + 1];
+    return std::bit_cast<double>(uint64_t{1023} << 52 | mantissa) - 1;
+  } else if constexpr (std::is_same_v<T, float>) {
+    return std::bit_cast<float>(uint32_t{127} << 23 | (words[i] & 0x7FFFFF)) - 1;
+  } else {
+    constexpr int bits = std::is_same_v<T, Half> ? 10 : 7;
+    return T(static_cast<float>(words[i] & ((1u << bits) - 1)) / static_cast<float>(1 << bits));
+  }
+}
+
+/// Computes two normal numbers from two words, or from four for double (Box and Muller 1958).
+template <class T>
+std::array<T, 2> normals(const Words& words) {
+  const T u = std::max(fraction<T>(words, 0), static_cast<T>(1.0e-7f));
+  const T angle = static_cast<T>(2 * std::numbers::pi * fraction<T>(words, 1));
+  const T radius = std::sqrt(T{-2} * std::log(u));
+  return {std::sin(angle) * radius, std::cos(angle) * radius};
+}
+
+/// The type in which numbers are computed.
+template <class T>
+using Computed = std::conditional_t<std::is_same_v<T, double>, double, float>;
+
+struct Uniform {
+  template <class T, class Bits>
+  static void group(const Bits& bits, uint64_t index, std::array<T, group_size<T>>& out) {
+    const Words words = bits(index);
+    for (size_t i = 0; i < out.size(); ++i) out[i] = fraction<T>(words, i);
+  }
+};
+
+struct Normal {
+  template <class T, class Bits>
+  static void group(const Bits& bits, uint64_t index, std::array<T, group_size<T>>& out) {
+    const Words words = bits(index);
+    for (size_t i = 0; i < out.size(); i += 2) {
+      const Words pair = out.size() == 2 ? words : Words{words[i], words[i + 1]};
+      const auto numbers = normals<Computed<T>>(pair);
+      out[i] = T(numbers[0]);
+      out[i + 1] = T(numbers[1]);
+    }
+  }
+};
+
+struct Truncated {
+  template <class T, class Bits>
+  static void group(const Bits& bits, uint64_t index, std::array<T, group_size<T>>& out) {
+    constexpr size_t words_of_pair = sizeof(T) == 8 ? 4 : 2;
+    const uint64_t first = index * (sizeof(T) == 8 ? 128 : 256);
+    size_t found = 0;
+    for (uint64_t word = 0;; word += words_of_pair) {
+      const Words words = bits(first + word / 4);
+      const Words pair = words_of_pair == 4 ? words : Words{words[word % 4], words[word % 4 + 1]};
+      for (const auto number : normals<Computed<T>>(pair))
+        if (std::abs(number) < 2) {
+          out[found++] = T(number);
+          if (found == out.size()) return;
+        }
+    }
+  }
+};
+
+/// Returns the bits of number i of a group as an unsigned integer of the size of T.
+template <class T>
+auto bits_of(const Words& words, size_t i) {
+  if constexpr (sizeof(T) == 8)
+    return wide_word(words, i);
+  else
+    return words[i];
+}
+
+/// Calls group(index, numbers) for all groups of the output.
+template <class T, class Group>
+void fill(Pool& pool, std::span<T> out, Group&& group) {
+  constexpr size_t size = group_size<T>;
+  parallel_items(pool, (out.size() + size - 1) / size, 64, [&](size_t begin, size_t end) {
+    std::array<T, size> numbers;
+    for (size_t index = begin; index < end; ++index) {
+      group(index, numbers);
+      std::copy_n(numbers.begin(), std::min(size, out.size() - index * size), out.begin() + index * size);
+    }
+  });
+}
+
+/// Writes integers of every value of their type.
+template <class Bits>
+void fill_with_bits(Pool& pool, const Bits& bits, Tensor& output) {
+  using Types = TypeList<int32_t, int64_t, uint32_t, uint64_t>;
+  with_type(Types{}, output.dtype(), [&]<class T>(std::type_identity<T>) {
+    fill(pool, output.write<T>(), [&](uint64_t index, auto& out) {
+      const Words words = bits(index);
+      for (size_t i = 0; i < out.size(); ++i) out[i] = static_cast<T>(bits_of<T>(words, i));
+    });
+  });
+}
+
+/// Writes integers least + bits % range.
+template <class Bits>
+void fill_with_integers(Pool& pool, const Bits& bits, int64_t least, uint64_t range, Tensor& output) {
+  with_type(TypeList<int32_t, int64_t>{}, output.dtype(), [&]<class T>(std::type_identity<T>) {
+    using Unsigned = std::make_unsigned_t<T>;
+    const auto first = static_cast<Unsigned>(least), size = static_cast<Unsigned>(range);
+    fill(pool, output.write<T>(), [&](uint64_t index, auto& out) {
+      const Words words = bits(index);
+      for (size_t i = 0; i < out.size(); ++i)
+        out[i] = static_cast<T>(first + static_cast<Unsigned>(bits_of<T>(words, i)) % size);
+    });
+  });
+}
+
+/// Writes numbers of a distribution: Uniform, Normal or Truncated.
+template <class Distribution, class Bits>
+void fill_with(Pool& pool, const Bits& bits, Tensor& output) {
+  with_type(AllFloatTypes{}, output.dtype(), [&]<class T>(std::type_identity<T>) {
+    fill(pool, output.write<T>(), [&](uint64_t index, auto& out) { Distribution::group(bits, index, out); });
+  });
+}
+
+}  // namespace stateless
+}  // namespace troupe
