@@ -31,6 +31,7 @@ def segments():
                 case(op, ramp([4, 3], dtype), index([3, 0, 0, 2]), i32([0, 0, 2, 2]), close=close)
             case(op + "WithNumSegments", ramp([4, 3], dtype), i32([3, 0, 0, 2]), i32([0, 0, 2, 2]), i32(5), close=close)
             case(op + "Grad", ramp([3, 3], dtype), i32([3, 0, 0, 2]), i32([0, 0, 2, 2]), i32(5), close=close)
+            case(op + "GradV2", ramp([3, 3], dtype), i32([3, 0, 0, 2]), i32([0, 0, 2, 2]), i32(5), close=close)
         data = mixed([5, 2, 3])
         case(op, data, i32([4, 1, 1]), i64([0, 1, 3]), close=1e-6)
         case(op, data, i32([]), i32([]))
@@ -39,6 +40,8 @@ def segments():
         case(op + "WithNumSegments", data, i32([]), i32([]), i64(2))
         case(op + "WithNumSegments", data, i64([1, 2]), i64([1, 1]), i64(2), close=1e-6)
         case(op + "Grad", mixed([2, 2]), i64([0, 1, 3]), i64([0, 1, 1]), i32(4), close=1e-6)
+        case(op + "GradV2", mixed([2, 2]), i64([3, 1, 3]), i64([0, 1, 1]), i32(4), close=1e-6)
+        case(op + "GradV2", mixed([2, 2]), i32([]), i32([]), i32(4))
         for indices, ids in (([5], [0]), ([-1], [0]), ([0, 0], [1, 0]), ([0], [-1]), ([0, 1], [0])):
             case(op, data, i32(indices), i32(ids), fails=True)
             case(op + "WithNumSegments", data, i32(indices), i32(ids), i32(4), fails=True)

@@ -4,7 +4,11 @@
 // term is divided by 1, the number of times that its segment occurs in segment_ids, or the square root of that number. half and
 // bfloat16 are summed in float. Fails with InvalidArgument for an index that is not in [0, output_dim0), or an id that is not
 // that of a row of grad. The ids may be in any order.
+//   SparseSegmentSumGradV2, SparseSegmentMeanGradV2, SparseSegmentSqrtNGradV2(grad, indices, segment_ids, dense_output_dim0)
+// yield only the rows that occur in indices: output, and their numbers, sorted_unique_indices.
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "kernels/core/arguments.h"
 #include "kernels/core/checked_kernel.h"
@@ -21,7 +25,11 @@ struct SegmentGradientArguments {
   const Tensor& grad;         ///< [segments, ...]
   const Tensor& indices;      ///< int32 or int64 [count]; not checked yet
   const Tensor& segment_ids;  ///< int32 or int64 [count]; not checked yet
-  Tensor& output;             ///< [output_dim0, ...]
+  int64_t rows;               ///< output_dim0
+  Tensor* output = nullptr;   ///< [output_dim0, ...], or of the rows that occur
+  Tensor* unique = nullptr;   ///< the numbers of these rows, ascending
+  Dims to = {};               ///< for each index, the row of the output that it stands for
+  Dims occurring = {};        ///< the elements of unique
 };
 
 Status check_rows(int64_t rows) {
@@ -40,16 +48,32 @@ Status segment_gradient_shape(ShapeContext& context) {
   return {};
 }
 
-Result<SegmentGradientArguments> check_segment_gradient(KernelContext& context) {
+Status allocate_rows(SegmentGradientArguments& arguments, KernelContext& context, int64_t rows) {
+  const Tensor& grad = arguments.grad;
+  TROUPE_ASSIGN(const Shape shape,
+                Shape::make(Dims(grad.shape().dims().subspan(1)).with(0, rows), grad.dtype()));
+  TROUPE_ASSIGN(arguments.output, context.output(0, shape));
+  return {};
+}
+
+Result<SegmentGradientArguments> check_segments(KernelContext& context) {
   const Tensor &grad = context.input(0), &indices = context.input(1), &ids = context.input(2);
   TROUPE_RETURN_IF_FAILED(check_segment_shapes(grad.shape(), "grad", indices.shape(), ids.shape()));
   TROUPE_RETURN_IF_FAILED(check_rank(context, 3, 0));
   TROUPE_ASSIGN(const int64_t rows, integer_scalar(context.input(3), "output_dim0"));
   TROUPE_RETURN_IF_FAILED(check_rows(rows));
-  TROUPE_ASSIGN(const Shape shape,
-                Shape::make(Dims(grad.shape().dims().subspan(1)).with(0, rows), grad.dtype()));
-  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
-  return SegmentGradientArguments{grad, indices, ids, *output};
+  return SegmentGradientArguments{grad, indices, ids, rows};
+}
+
+Result<SegmentGradientArguments> check_segment_gradient(KernelContext& context) {
+  TROUPE_ASSIGN(SegmentGradientArguments arguments, check_segments(context));
+  TROUPE_RETURN_IF_FAILED(allocate_rows(arguments, context, arguments.rows));
+  return arguments;
+}
+
+Status check_numbers(const SegmentGradientArguments& arguments) {
+  TROUPE_RETURN_IF_FAILED(check_indices(arguments.indices, arguments.rows));
+  return check_indices(arguments.segment_ids, arguments.grad.shape()[0], "segment_ids");
 }
 
 double one(int64_t) { return 1; }
@@ -61,9 +85,9 @@ using FactorOf = double (*)(int64_t count);
 
 /// Adds the terms to `sums`, which are 0.
 template <class T>
-void add_terms(const SegmentGradientArguments& arguments, FactorOf factor_of, Pool& pool,
+void add_terms(const SegmentGradientArguments& arguments, const Dims& indices, FactorOf factor_of, Pool& pool,
                std::span<ComputeType<T>> sums) {
-  const Dims indices = integers(arguments.indices), ids = integers(arguments.segment_ids);
+  const Dims ids = integers(arguments.segment_ids);
   Dims counts(static_cast<size_t>(arguments.grad.shape()[0]));
   for (const int64_t id : ids) ++counts[static_cast<size_t>(id)];
   const auto grad = arguments.grad.as<T>();
@@ -75,44 +99,98 @@ void add_terms(const SegmentGradientArguments& arguments, FactorOf factor_of, Po
   });
 }
 
+/// Writes the rows of the output; indices has for each term the row to which it belongs.
+Status sum_terms(const SegmentGradientArguments& arguments, const Dims& indices, FactorOf factor_of,
+                 DeviceContext& device) {
+  Tensor& output = *arguments.output;
+  const bool narrow = is_narrow(output.dtype());
+  Tensor sums;
+  if (narrow) {
+    TROUPE_ASSIGN(sums, Tensor::allocate(DType::Float, output.shape(), device.memory()));
+  }
+  Tensor& to = narrow ? sums : output;
+  fill(device.pool(), to);
+  if (!indices.empty() && arguments.grad.elements() != 0)
+    with_type(AllFloatTypes{}, output.dtype(), [&]<class T>(std::type_identity<T>) {
+      add_terms<T>(arguments, indices, factor_of, device.pool(), to.write<ComputeType<T>>());
+    });
+  if (narrow) convert(device.pool(), sums, output);
+  return {};
+}
+
 struct SegmentGradientCompute {
   FactorOf factor_of;
 
   Status operator()(const SegmentGradientArguments& arguments, DeviceContext& device) const {
-    Tensor& output = arguments.output;
-    TROUPE_RETURN_IF_FAILED(check_indices(arguments.indices, output.shape()[0]));
-    TROUPE_RETURN_IF_FAILED(check_indices(arguments.segment_ids, arguments.grad.shape()[0], "segment_ids"));
-    const bool narrow = is_narrow(output.dtype());
-    Tensor sums;
-    if (narrow) {
-      TROUPE_ASSIGN(sums, Tensor::allocate(DType::Float, output.shape(), device.memory()));
-    }
-    Tensor& to = narrow ? sums : output;
-    fill(device.pool(), to);
-    if (arguments.indices.elements() != 0 && arguments.grad.elements() != 0)
-      with_type(AllFloatTypes{}, output.dtype(), [&]<class T>(std::type_identity<T>) {
-        add_terms<T>(arguments, factor_of, device.pool(), to.write<ComputeType<T>>());
-      });
-    if (narrow) convert(device.pool(), sums, output);
-    return {};
+    TROUPE_RETURN_IF_FAILED(check_numbers(arguments));
+    return sum_terms(arguments, integers(arguments.indices), factor_of, device);
   }
 };
+
+// ---- Only the rows that occur
+
+Status occurring_gradient_shape(ShapeContext& context) {
+  TROUPE_RETURN_IF_FAILED(segment_gradient_shape(context));
+  const PartialShape& grad = context.input(0);
+  if (grad.known_rank()) context.set_output(0, partial(Dims(grad.dims().subspan(1)).with(0, unknown_dim)));
+  context.set_output(1, PartialShape{unknown_dim});
+  return {};
+}
+
+Status find_occurring(SegmentGradientArguments& arguments, DeviceContext& /*device*/) {
+  TROUPE_RETURN_IF_FAILED(check_numbers(arguments));
+  const Dims indices = integers(arguments.indices);
+  std::vector<int64_t> sorted(indices.begin(), indices.end());
+  std::ranges::sort(sorted);
+  sorted.erase(std::ranges::unique(sorted).begin(), sorted.end());
+  arguments.to = Dims(indices.size());
+  for (size_t i = 0; i < indices.size(); ++i)
+    arguments.to[i] = std::ranges::lower_bound(sorted, indices[i]) - sorted.begin();
+  arguments.occurring = Dims(std::span<const int64_t>(sorted));
+  return {};
+}
+
+Status allocate_occurring(SegmentGradientArguments& arguments, KernelContext& context) {
+  const auto rows = static_cast<int64_t>(arguments.occurring.size());
+  TROUPE_ASSIGN(arguments.unique, vector_output(context, 1, rows));
+  return allocate_rows(arguments, context, rows);
+}
+
+struct OccurringGradientCompute {
+  FactorOf factor_of;
+
+  Status operator()(const SegmentGradientArguments& arguments, DeviceContext& device) const {
+    with_type(TypeList<int32_t, int64_t>{}, arguments.unique->dtype(), [&]<class T>(std::type_identity<T>) {
+      const auto to = arguments.unique->write<T>();
+      for (size_t i = 0; i < to.size(); ++i) to[i] = static_cast<T>(arguments.occurring[i]);
+    });
+    return sum_terms(arguments, arguments.to, factor_of, device);
+  }
+};
+
+OpDefBuilder segment_gradient_op(const std::string& name, const char* rows) {
+  return OpDefBuilder(name)
+      .input("grad: T")
+      .input("indices: Tidx")
+      .input("segment_ids: Tsegmentids")
+      .host_input(std::string(rows) + ": int32")
+      .output("output: T")
+      .attr("T: floattype")
+      .attr("Tidx: {int32, int64} = int32")
+      .attr("Tsegmentids: {int32, int64} = int32");
+}
 
 }  // namespace
 
 void add_sparse_segment_gradient_ops(OpLibrary& library) {
-  const auto add = [&](const char* name, FactorOf factor_of) {
-    library.op(OpDefBuilder(name)
-                   .input("grad: T")
-                   .input("indices: Tidx")
-                   .input("segment_ids: Tsegmentids")
-                   .host_input("output_dim0: int32")
-                   .output("output: T")
-                   .attr("T: floattype")
-                   .attr("Tidx: {int32, int64} = int32")
-                   .attr("Tsegmentids: {int32, int64} = int32")
-                   .shape(segment_gradient_shape));
+  const auto add = [&](const std::string& name, FactorOf factor_of) {
+    library.op(segment_gradient_op(name, "output_dim0").shape(segment_gradient_shape));
     library.kernel(cpu_kernel(name, check_segment_gradient, SegmentGradientCompute{factor_of}));
+    library.op(segment_gradient_op(name + "V2", "dense_output_dim0")
+                   .output("sorted_unique_indices: Tidx")
+                   .shape(occurring_gradient_shape));
+    library.kernel(measured_cpu_kernel(name + "V2", check_segments, find_occurring, allocate_occurring,
+                                       OccurringGradientCompute{factor_of}));
   };
   add("SparseSegmentSumGrad", one);
   add("SparseSegmentMeanGrad", reciprocal);

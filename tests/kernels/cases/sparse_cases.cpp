@@ -257,6 +257,7 @@ void add_sparse_cases(OpCases& cases) {
     add_segment_cases(cases, op);
     add_counted_segment_cases(cases, op + "WithNumSegments");
     add_segment_gradient_cases(cases, op + "Grad");
+    add_segment_gradient_cases(cases, op + "GradV2");
   }
   add_sparse_matmul_cases(cases);
   add_hinted_matmul_cases(cases);
