@@ -62,30 +62,32 @@ Status run_broadcast_args(KernelContext& context) {
 
 }  // namespace
 
+std::optional<Layout> broadcast_layout(const Shape& shape, std::span<const int64_t> dims) {
+  if (shape.rank() > dims.size()) return std::nullopt;
+  const size_t leading = dims.size() - shape.rank();
+  const Dims strides = strides_of(shape.dims());
+  Layout layout{0, Dims(dims.size(), 0)};
+  for (size_t i = 0; i < shape.rank(); ++i) {
+    if (shape[i] != dims[leading + i] && shape[i] != 1) return std::nullopt;
+    if (shape[i] != 1) layout.strides[leading + i] = strides[i];
+  }
+  return layout;
+}
+
 Result<BoxCopyArguments> check_broadcast_to(KernelContext& context) {
   const Tensor& input = context.input(0);
   TROUPE_ASSIGN(const Dims dims, integer_vector(context.input(1), "shape"));
   TROUPE_ASSIGN(const Shape shape, Shape::make(dims, input.dtype()));
-  const size_t rank = input.shape().rank();
-  const auto refused = [&] {
+  const auto from = broadcast_layout(input.shape(), dims);
+  if (!from)
     return invalid_argument("input of shape " + input.shape().text() + " does not broadcast to " +
                             shape.text());
-  };
-  if (rank > dims.size()) return refused();
-  const size_t leading = dims.size() - rank;
-  const Dims strides = strides_of(input.shape().dims());
-  Layout from{0, Dims(dims.size(), 0)};
-  for (size_t i = 0; i < rank; ++i) {
-    const int64_t dim = input.shape()[i];
-    if (dim != dims[leading + i] && dim != 1) return refused();
-    if (dim != 1) from.strides[leading + i] = strides[i];
-  }
   if (shape == input.shape()) {
     context.set_output(0, input);
     return BoxCopyArguments{};
   }
   TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
-  return BoxCopyArguments{&input, output, BoxCopy(dims, from, {0, strides_of(dims)})};
+  return BoxCopyArguments{&input, output, BoxCopy(dims, *from, {0, strides_of(dims)})};
 }
 
 void add_broadcast_to(OpLibrary& library) {

@@ -4,6 +4,7 @@
 // compute function for each of the three; those of CPUs are declared here and cannot fail. Any thread may call the checks.
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "graph/build/shape_context.h"
@@ -24,12 +25,15 @@ struct BoxCopyArguments {
   const Tensor* background = nullptr;  ///< a scalar in host memory; null: zero, or the empty string
 };
 
+/// Returns how a tensor is read so that it is repeated to `dims` as in NumPy, or nothing if it does not broadcast to them.
+std::optional<Layout> broadcast_layout(const Shape& shape, std::span<const int64_t> dims);
+
 /// Fails with InvalidArgument if the input does not broadcast to `shape`.
 Result<BoxCopyArguments> check_broadcast_to(KernelContext& context);
 /// Checks Pad and PadV2. Fails with InvalidArgument if paddings do not fit the rank of the input, are negative or too large.
 Result<BoxCopyArguments> check_pad(KernelContext& context);
-/// Checks ReverseV2 and Reverse. Fails with InvalidArgument if an axis is out of range or named twice, or dims is no vector of the
-/// rank of the tensor.
+/// Checks ReverseV2 and Reverse. Fails with InvalidArgument if an axis is out of range or named twice, or dims is no vector
+/// of the rank of the tensor.
 Result<BoxCopyArguments> check_reverse(KernelContext& context);
 /// Fails with InvalidArgument if the slice is not inside the input.
 Result<BoxCopyArguments> check_slice(KernelContext& context);
@@ -56,8 +60,8 @@ struct ConcatArguments {
 
 /// Infers the shape of output 0 of the ops that check_concat checks.
 Status concat_shape(ShapeContext& context);
-/// Checks Concat and ConcatV2, and the values and axis of QuantizedConcat. Fails with InvalidArgument if the axis is out of range,
-/// or the shapes differ in another dimension.
+/// Checks Concat and ConcatV2, and the values and axis of QuantizedConcat. Fails with InvalidArgument if the axis is out of
+/// range, or the shapes differ in another dimension.
 Result<ConcatArguments> check_concat(KernelContext& context);
 /// Fails with InvalidArgument if the axis is out of range or the shapes differ.
 Result<ConcatArguments> check_pack(KernelContext& context);

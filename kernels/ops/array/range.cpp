@@ -2,7 +2,7 @@
 //   Range(start, limit, delta)   start + i delta, up to but not including limit. The number of elements is (limit - start) / delta,
 //                                rounded up; each operation rounds to the type. ResourceExhausted if memory cannot hold them
 //   LinSpace(start, stop, num)   num evenly spaced values from start to stop, both included
-#include <cmath>
+#include "kernels/ops/array/range.h"
 
 #include "kernels/core/arguments.h"
 #include "kernels/core/kernel.h"
@@ -13,35 +13,9 @@ namespace {
 
 using RangeTypes = Joined<AllFloatTypes, TypeList<int32_t, int64_t>>;
 
-/// Returns the number of elements. Fails with InvalidArgument if delta is 0 or leads away from limit, or if the number does not
-/// fit int64.
-template <class T>
-Result<int64_t> range_size(T start, T limit, T delta) {
-  const ComputeType<T> from(start), to(limit), by(delta);
-  const auto text = [&] {
-    return "start " + std::to_string(from) + ", limit " + std::to_string(to) + ", delta " +
-           std::to_string(by);
-  };
-  if (!(by > 0 || by < 0)) return invalid_argument(text() + ": delta must not be 0");
-  if (by > 0 ? from > to : from < to) return invalid_argument(text() + ": delta leads away from limit");
-  if constexpr (std::is_integral_v<T>) {
-    const auto gap = delta > 0 ? static_cast<uint64_t>(limit) - static_cast<uint64_t>(start)
-                               : static_cast<uint64_t>(start) - static_cast<uint64_t>(limit);
-    const auto step = delta > 0 ? static_cast<uint64_t>(delta) : uint64_t{0} - static_cast<uint64_t>(delta);
-    const uint64_t size = gap / step + (gap % step != 0 ? 1 : 0);
-    if (size > INT64_MAX) return invalid_argument(text() + ": too many elements");
-    return static_cast<int64_t>(size);
-  } else {
-    const auto steps = static_cast<ComputeType<T>>(T(static_cast<ComputeType<T>>(T(to - from)) / by));
-    const double size = std::ceil(std::abs(double{steps}));
-    if (!(size < 0x1p62)) return invalid_argument(text() + ": too many elements");
-    return static_cast<int64_t>(size);
-  }
-}
-
 template <class T>
 Result<int64_t> range_size(const Tensor& start, const Tensor& limit, const Tensor& delta) {
-  return range_size(start.as<T>()[0], limit.as<T>()[0], delta.as<T>()[0]);
+  return troupe::range_size(start.as<T>()[0], limit.as<T>()[0], delta.as<T>()[0]);
 }
 
 Result<int64_t> range_size_of(const Tensor& start, const Tensor& limit, const Tensor& delta) {

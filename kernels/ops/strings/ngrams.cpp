@@ -10,13 +10,12 @@
 #include "graph/build/shape_context.h"
 #include "kernels/core/arguments.h"
 #include "kernels/core/type_dispatch.h"
+#include "kernels/ops/ragged/splits.h"
 #include "kernels/ops/sparse/sparse_tensor.h"
 #include "kernels/ops/strings/elements.h"
 
 namespace troupe {
 namespace {
-
-using SplitTypes = TypeList<int32_t, int64_t>;
 
 /// The n-grams take at most so many bytes, or so many for each byte of the data
 /// and their strings.
@@ -77,21 +76,6 @@ Result<NGramsArguments> check_ngrams(KernelContext& context) {
   return NGramsArguments{grams_of(context.node()), context.input(0), context.input(1)};
 }
 
-Status check_splits(std::span<const int64_t> splits, int64_t strings) {
-  if (splits.empty() && strings == 0) return {};
-  if (splits.empty())
-    return invalid_argument("data_splits is empty, but there are strings: " + std::to_string(strings));
-  if (splits.front() != 0 || splits.back() != strings)
-    return invalid_argument("data_splits begins with " + std::to_string(splits.front()) + " and ends with " +
-                            std::to_string(splits.back()) + ", expected 0 and the number of strings, " +
-                            std::to_string(strings));
-  for (size_t i = 1; i < splits.size(); ++i)
-    if (splits[i] < splits[i - 1])
-      return invalid_argument("data_splits[" + std::to_string(i) + "] = " + std::to_string(splits[i]) +
-                              " is less than " + std::to_string(splits[i - 1]) + ", the one before");
-  return {};
-}
-
 /// Returns the number of bytes in strings.
 double bytes_of(std::span<const std::string> strings) {
   size_t bytes = 0;
@@ -105,7 +89,8 @@ Status measure_ngrams(NGramsArguments& arguments, DeviceContext&) {
   const Grams& grams = arguments.grams;
   const auto data = arguments.data.as<std::string>();
   arguments.from = integers(arguments.splits);
-  TROUPE_RETURN_IF_FAILED(check_splits(arguments.from, arguments.data.elements()));
+  if (arguments.from.empty() && data.empty()) return {};
+  TROUPE_RETURN_IF_FAILED(check_splits(arguments.from, arguments.data.elements(), "data_splits"));
   arguments.to = Dims(arguments.from.size());
   if (data.empty()) return {};
   const auto joint =

@@ -28,6 +28,7 @@ const OpCases& all_cases() {
     add_patch_cases(result);
     add_pool_cases(result);
     add_quantized_cases(result);
+    add_ragged_cases(result);
     add_random_cases(result);
     add_saver_cases(result);
     add_selection_cases(result);

@@ -31,6 +31,7 @@ void add_parsing_cases(OpCases& cases);
 void add_patch_cases(OpCases& cases);
 void add_pool_cases(OpCases& cases);
 void add_quantized_cases(OpCases& cases);
+void add_ragged_cases(OpCases& cases);
 void add_random_cases(OpCases& cases);
 void add_saver_cases(OpCases& cases);
 void add_selection_cases(OpCases& cases);
