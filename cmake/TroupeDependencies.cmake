@@ -6,6 +6,7 @@ find_package(dnnl CONFIG REQUIRED)       # kernels
 find_package(hwy CONFIG REQUIRED)
 find_package(Eigen3 CONFIG REQUIRED)
 find_package(GIF 5.2 REQUIRED)
+find_package(ICU 67 REQUIRED COMPONENTS uc)
 find_package(JPEG REQUIRED)
 find_package(PNG 1.6 REQUIRED)
 find_package(ZLIB REQUIRED)

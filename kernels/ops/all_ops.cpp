@@ -203,6 +203,8 @@ void add_training_ops(OpLibrary& library);
 void add_transpose_ops(OpLibrary& library);
 void add_tridiagonal_ops(OpLibrary& library);
 void add_trigonometric_ops(OpLibrary& library);
+void add_unicode_decode_ops(OpLibrary& library);
+void add_unicode_ops(OpLibrary& library);
 void add_unique(OpLibrary& library);
 void add_unravel_index(OpLibrary& library);
 void add_unsorted_segment_ops(OpLibrary& library);
@@ -411,6 +413,8 @@ std::shared_ptr<const OpLibrary> make_op_library(const std::function<void(OpLibr
   add_transpose_ops(*library);
   add_tridiagonal_ops(*library);
   add_trigonometric_ops(*library);
+  add_unicode_decode_ops(*library);
+  add_unicode_ops(*library);
   add_unique(*library);
   add_unravel_index(*library);
   add_unsorted_segment_ops(*library);

@@ -93,6 +93,8 @@ bool has_counted_entries(const std::string& op) {
                                                  "SparseSparseMinimum",
                                                  "SparseSplit",
                                                  "SparseToSparseSetOperation",
+                                                 "UnicodeDecode",
+                                                 "UnicodeDecodeWithOffsets",
                                                  "StringNGrams",
                                                  "StringSplit",
                                                  "StringSplitV2"};

@@ -38,6 +38,7 @@ const OpCases& all_cases() {
     add_special_cases(result);
     add_state_cases(result);
     add_string_cases(result);
+    add_unicode_cases(result);
     return result;
   }();
   return cases;

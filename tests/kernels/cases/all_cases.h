@@ -41,6 +41,7 @@ void add_sparse_layout_cases(OpCases& cases);
 void add_special_cases(OpCases& cases);
 void add_state_cases(OpCases& cases);
 void add_string_cases(OpCases& cases);
+void add_unicode_cases(OpCases& cases);
 
 /// Adds the cases of an op that is a function of each element of its input, for elements between low and high.
 void add_function_cases(OpCases& cases, const std::string& op, double low, double high);
