@@ -31,6 +31,7 @@ const OpCases& all_cases() {
     add_ragged_cases(result);
     add_random_cases(result);
     add_saver_cases(result);
+    add_recurrent_cases(result);
     add_selection_cases(result);
     add_set_cases(result);
     add_sparse_cases(result);

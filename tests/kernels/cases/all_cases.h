@@ -34,6 +34,7 @@ void add_quantized_cases(OpCases& cases);
 void add_ragged_cases(OpCases& cases);
 void add_random_cases(OpCases& cases);
 void add_saver_cases(OpCases& cases);
+void add_recurrent_cases(OpCases& cases);
 void add_selection_cases(OpCases& cases);
 void add_set_cases(OpCases& cases);
 void add_sparse_cases(OpCases& cases);
