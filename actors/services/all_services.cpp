@@ -1,14 +1,14 @@
 #include "actors/services/all_services.h"
 
 #include "actors/services/accumulator/accumulator_service.h"
+#include "actors/services/barrier/barrier_service.h"
 #include "actors/services/clock/clock_service.h"
 #include "actors/services/files/files_service.h"
-#include "actors/services/barrier/barrier_service.h"
 #include "actors/services/queue/queue_service.h"
 #include "actors/services/reader/reader_service.h"
 #include "actors/services/replicas/replicas_service.h"
-#include "actors/services/sparse_map/sparse_map_service.h"
 #include "actors/services/saver/saver_service.h"
+#include "actors/services/sparse_map/sparse_map_service.h"
 #include "actors/services/staging/staging_service.h"
 #include "actors/services/table/table_service.h"
 #include "actors/services/variable/variable_service.h"
@@ -18,15 +18,14 @@ namespace troupe {
 std::span<const ServiceDef> all_services() {
   static constexpr ServiceDef services[] = {
       {AccumulatorService::name, AccumulatorService::make},
+      {BarrierService::name, BarrierService::make},
       {ClockService::name, ClockService::make},
       {FilesService::name, FilesService::make},
-      {BarrierService::name, BarrierService::make},
       {QueueService::name, QueueService::make},
       {ReaderService::name, ReaderService::make},
       {ReplicasService::name, ReplicasService::make},
+      {SaverService::name, SaverService::make},
       {SparseMapService::name, SparseMapService::make},
-      {AccumulatorService::name, AccumulatorService::make}, {QueueService::name, QueueService::make},
-      {ReplicasService::name, ReplicasService::make},       {SaverService::name, SaverService::make},
       {StagingService::name, StagingService::make},
       {TableService::name, TableService::make},
       {VariableService::name, VariableService::make},

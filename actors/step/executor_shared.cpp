@@ -29,13 +29,8 @@ Status ExecutorShared::prepare(const Node& node, Request& how) {
   how.kind = end_of_edge(node);
   if (how.kind != Kind::None) return prepare_transfer(node, how);
   TROUPE_ASSIGN(Service* const service, options.site->find_service(node.op->service));
-  if (node.op->find_attr("shared_name")) {
-    TROUPE_ASSIGN(const auto cell, options.site->state->require(options.container, node));
-    TROUPE_ASSIGN(how.served, service->prepare_named(node, cell));
-  } else {
-    const std::shared_ptr<const Graph> graph(options.plan, &options.plan->plan().graph());
-    TROUPE_ASSIGN(how.served, service->prepare(graph, node));
-  }
+  const std::shared_ptr<const Graph> graph(options.plan, &options.plan->plan().graph());
+  TROUPE_ASSIGN(how.served, service->prepare(graph, node));
   how.kind = Kind::Service;
   return {};
 }

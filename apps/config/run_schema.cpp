@@ -32,7 +32,7 @@ constexpr Key keys[] = {
     {"data", Kind::Section, "where the samples come from", {.required = true}},
     {"data.format", Kind::Choice,
      "format of the files; it yields the column image and, if there are labels, label",
-     {.required = true, .listed_choices = data::format_names, .unavailable = "tfrecord"}},
+     {.required = true, .listed_choices = data::format_names}},
     {"data.train", Kind::Paths, "files to train on", {.required = true}},
     {"data.train_labels", Kind::Paths, "for formats with label files (idx, npy): one for each file of train"},
     {"data.scale", Kind::Number, "factor by which features are multiplied", {.initial = "1.0"}},

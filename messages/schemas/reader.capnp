@@ -33,12 +33,6 @@ struct RecordsRead {
   # belong to one unit; there is none only if none is wanted.
 }
 
-struct CancelReads {
-  # Not a request. Sent by an executor to a reader when a step ends early. The reads of the step are answered with Cancelled.
-
-  step @0 :StepId;
-}
-
 struct GetReaderCounts {
   # Request, answered by ReaderCounts at once.
 }

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include "messages/env/matching_files.h"
+#include "messages/env/glob.h"
 
 namespace troupe {
 
 Result<CheckpointV1> CheckpointV1::open(Disk& disk, const std::string& pattern, TensorReading reading) {
-  TROUPE_ASSIGN(const auto files, matching_files(disk, pattern));
+  TROUPE_ASSIGN(const auto files, matching_paths(disk, pattern));
   if (files.empty()) return not_found("there is no checkpoint file " + pattern);
   CheckpointV1 checkpoint(pattern, reading);
   for (const std::string& file : files) {

@@ -7,6 +7,7 @@
 #include "devices/cpu_device.h"
 #include "messages/schemas/queue.capnp.h"
 #include "messages/schemas/reader.capnp.h"
+#include "messages/schemas/waiting.capnp.h"
 #include "messages/wire/wire.h"
 #include "tests/support/simulated_node.h"
 
@@ -51,7 +52,7 @@ struct Bench {
   }
   Asked read(uint64_t step, uint64_t count = 1) { return ask(read_message(step, count)); }
   void cancel(uint64_t step) {
-    Draft<wire::CancelReads> draft;
+    Draft<wire::CancelRequests> draft;
     draft->initStep().setOrdinal(step);
     node.actors.engine.send(reader, draft.finish());
     simulation.run_ready();

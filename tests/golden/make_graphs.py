@@ -131,7 +131,7 @@ def input_pipeline():
     numbers, squares = v1.train.batch([number, number * number], 4, capacity=8, allow_smaller_final_batch=True)
     total = v1.get_variable("total", initializer=0)
     tf.identity(numbers, "numbers")
-    tf.identity(total.assign_add(tf.reduce_sum(squares)), "sum")
+    tf.identity(total.assign_add(tf.reduce_sum(squares)), "added")
     add_initializers()
 
 
@@ -143,7 +143,6 @@ def sync_replicas():
     optimizer = v1.train.SyncReplicasOptimizer(v1.train.GradientDescentOptimizer(0.25), 2, total_num_replicas=2)
     tf.group(optimizer.minimize(loss, global_step=v1.train.get_or_create_global_step()), name="step")
     v1.train.add_queue_runner(optimizer.get_chief_queue_runner())
-    v1.add_to_collection("init_tokens", optimizer.get_init_tokens_op())
     v1.add_to_collection(v1.GraphKeys.INIT_OP, v1.global_variables_initializer())
     v1.add_to_collection(v1.GraphKeys.LOCAL_INIT_OP, optimizer.chief_init_op)
 

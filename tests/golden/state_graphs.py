@@ -335,7 +335,7 @@ def counting():
                            name=f"{one.op.name}_next").outputs[0] for one in counters]
             values = [one.read_value() for one in counters]
             init = tf.global_variables_initializer()
-        script.step(count, fails=True)
+        script.step(count, fails="FailedPrecondition")
         script.run(init)
         for _ in range(2):
             script.step(count)

@@ -9,6 +9,7 @@
 #include "actors/site/device_site.h"
 #include "messages/schemas/queue.capnp.h"
 #include "messages/schemas/reader.capnp.h"
+#include "messages/schemas/waiting.capnp.h"
 #include "messages/wire/wire.h"
 
 // A read, when it is the first of the line:
@@ -42,7 +43,7 @@ class ReaderRole final : public FileRole {
  public:
   ReaderRole(ActorNode& node, ReaderSpec spec) : FileRole(node), spec_(std::move(spec)) {
     on<wire::ReadRecords>([this](const auto& message, Reply reply) { read(message, std::move(reply)); });
-    on<wire::CancelReads>([this](const auto& message, Reply) {
+    on<wire::CancelRequests>([this](const auto& message, Reply) {
       cancel({message->getStep().getSession(), message->getStep().getOrdinal(), 0});
     });
     on<wire::GetReaderCounts>([this](const auto&, Reply reply) {
@@ -109,7 +110,7 @@ class ReaderRole final : public FileRole {
       return true;
     });
     if (!asked_queue_ || asked_for_ != step) return;
-    Draft<wire::CancelAttempts> draft;
+    Draft<wire::CancelRequests> draft;
     set_step(draft->initStep(), step.session, step.ordinal);
     tell(asked_queue_, draft.finish());
   }

@@ -3,6 +3,7 @@
 #include "actors/services/queue/queue_service.h"
 #include "actors/services/reader/reader.h"
 #include "actors/site/scalar_input.h"
+#include "actors/site/waiting_role.h"
 #include "messages/schemas/reader.capnp.h"
 #include "messages/wire/wire.h"
 
@@ -48,11 +49,7 @@ class ReaderNode final : public ServedNode {
     return {{}, {outputs.begin(), outputs.end()}, false};
   }
 
-  AnyMessage cancellation(const StepInfo& step) const override {
-    Draft<wire::CancelReads> draft;
-    set_step(draft->initStep(), step.session, step.ordinal);
-    return draft.finish();
-  }
+  AnyMessage cancellation(const StepInfo& step) const override { return cancellation_of(step); }
 
  private:
   Result<AnyMessage> message_of(const StepRequest& request, const StepInfo& step) const {

@@ -14,27 +14,24 @@ using Maps = StateActors<SparseMapSpec>;
 /// A node of an op on a map.
 class MapNode : public ServedNode {
  public:
-  MapNode(Maps& maps, std::shared_ptr<StateCell> cell, Pool& pool)
-      : maps_(maps), cell_(std::move(cell)), pool_(pool) {}
+  MapNode(Maps& maps, Pool& pool) : maps_(maps), pool_(pool) {}
 
  protected:
-  Result<ServiceCall> call_with(AnyMessage message) const {
-    TROUPE_ASSIGN(const auto map, maps_.find(Slot::of(cell_.get())));
+  Result<ServiceCall> call_with(const StepRequest& request, AnyMessage message) const {
+    TROUPE_ASSIGN(const auto map, maps_.find(Slot::of(request.cell)));
     return ServiceCall{map->actor.get(), std::move(message)};
   }
   Pool& pool() const { return pool_; }
 
  private:
   Maps& maps_;
-  const std::shared_ptr<StateCell> cell_;
   Pool& pool_;
 };
 
 /// AddSparseToTensorsMap and AddManySparseToTensorsMap. The rows are cut out here, on the thread of the step.
 class AddNode final : public MapNode {
  public:
-  AddNode(Maps& maps, std::shared_ptr<StateCell> cell, Pool& pool, bool many)
-      : MapNode(maps, std::move(cell), pool), many_(many) {}
+  AddNode(Maps& maps, Pool& pool, bool many) : MapNode(maps, pool), many_(many) {}
 
   Result<ServiceCall> call(const StepRequest& request, const StepInfo&) const override {
     const auto inputs = request.inputs;
@@ -51,7 +48,7 @@ class AddNode final : public MapNode {
     } else {
       add(sparse);
     }
-    return call_with(Draft<wire::AddSparseTensors>().finish(std::move(parts)));
+    return call_with(request, Draft<wire::AddSparseTensors>().finish(std::move(parts)));
   }
 
   StepReply reply(Result<AnyMessage> answer) const override {
@@ -70,15 +67,14 @@ class AddNode final : public MapNode {
 /// TakeManySparseFromTensorsMap. The tensors are stacked here, on the thread that has the answer.
 class TakeNode final : public MapNode {
  public:
-  TakeNode(Maps& maps, std::shared_ptr<StateCell> cell, Pool& pool, DType dtype)
-      : MapNode(maps, std::move(cell), pool), dtype_(dtype) {}
+  TakeNode(Maps& maps, Pool& pool, DType dtype) : MapNode(maps, pool), dtype_(dtype) {}
 
   Result<ServiceCall> call(const StepRequest& request, const StepInfo&) const override {
     Tensor& handles = request.inputs[0].tensor;
     if (handles.shape().rank() != 1 || handles.elements() == 0)
       return invalid_argument("sparse_handles is " + handles.signature() +
                               ", but must have one or more elements in one dimension");
-    return call_with(Draft<wire::TakeSparseTensors>().finish({std::move(handles)}));
+    return call_with(request, Draft<wire::TakeSparseTensors>().finish({std::move(handles)}));
   }
 
   StepReply reply(Result<AnyMessage> answer) const override {
@@ -99,22 +95,20 @@ class TakeNode final : public MapNode {
 }  // namespace
 
 Result<std::unique_ptr<const ServedNode>> SparseMapService::prepare(const std::shared_ptr<const Graph>&,
-                                                                    const Node&) {
-  return unimplemented("the sparse map service does not know this op");
-}
-
-Result<std::unique_ptr<const ServedNode>> SparseMapService::prepare_named(
-    const Node& node, const std::shared_ptr<StateCell>& cell) {
+                                                                    const Node& node) {
   if (site_.device->memory_kind() == MemoryKind::Device)
     return unimplemented("a map keeps its sparse tensors in host memory: place it on a CPU");
-  TROUPE_RETURN_IF_FAILED(maps_.open(cell, SparseMapSpec{cell->name()}, make_sparse_map));
   Pool& pool = site_.node.pool;
   std::unique_ptr<const ServedNode> prepared;
   if (node.type() == "TakeManySparseFromTensorsMap")
-    prepared = std::make_unique<TakeNode>(maps_, cell, pool, node.attrs.get<DType>("dtype"));
+    prepared = std::make_unique<TakeNode>(maps_, pool, node.attrs.get<DType>("dtype"));
   else
-    prepared = std::make_unique<AddNode>(maps_, cell, pool, node.type() == "AddManySparseToTensorsMap");
+    prepared = std::make_unique<AddNode>(maps_, pool, node.type() == "AddManySparseToTensorsMap");
   return prepared;
+}
+
+Status SparseMapService::open(const Node&, const std::shared_ptr<StateCell>& cell) {
+  return maps_.open(cell, SparseMapSpec{cell->name()}, make_sparse_map);
 }
 
 }  // namespace troupe

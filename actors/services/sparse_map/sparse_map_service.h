@@ -17,8 +17,7 @@ class SparseMapService final : public Service {
 
   Result<std::unique_ptr<const ServedNode>> prepare(const std::shared_ptr<const Graph>& graph,
                                                     const Node& node) override;
-  Result<std::unique_ptr<const ServedNode>> prepare_named(const Node& node,
-                                                          const std::shared_ptr<StateCell>& cell) override;
+  Status open(const Node& node, const std::shared_ptr<StateCell>& cell) override;
   void drop(StateCell& cell) override { maps_.end(cell); }
 
  private:
