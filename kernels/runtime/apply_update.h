@@ -10,6 +10,11 @@
 
 namespace troupe {
 
+/// Returns whether an op that changes a variable yields the value before the change (CountUpTo), instead of a reference.
+inline bool yields_value(const Node& node) {
+  return !node.output_types.empty() && !node.output_types[0].is_ref;
+}
+
 /// Runs the rule and publishes the new values. `inputs` are the inputs of the node in order: handles for references and
 /// resources, values for the rest; the values are moved from. Each cell gets the next version, in place if nobody holds a
 /// snapshot. Fails with FailedPrecondition, naming the variable, if the op needs a value and the variable has none; with

@@ -79,7 +79,7 @@ fault = { heartbeat = "10ms" }
 run.toml:2:1: data.train: missing: files to train on (a path or a list of paths)
   [data]
   ^
-run.toml:3:10: data.format: "cvs" is unknown; allowed: "csv", "idx", "npy", "npz"; the nearest is 'csv'
+run.toml:3:10: data.format: "cvs" is unknown; allowed: "csv", "fixed", "idx", "images", "npy", "npz", "tfrecord"; the nearest is 'csv'
   format = "cvs"
            ^
 run.toml:4:1: data.trian: unknown key; the nearest is 'train'
@@ -329,6 +329,8 @@ BOOST_AUTO_TEST_CASE(an_unknown_value_of_any_enumerated_key_is_refused) {
   const std::map<std::string_view, std::pair<std::string, std::string>> lines = {
       {"data.format", {"format", "format = 'xyz'"}},
       {"data.delimiter", {"scale", "delimiter = 'xyz'"}},
+      {"data.compression", {"format", "format = 'tfrecord'\ncompression = 'xyz'"}},
+      {"data.read", {"scale", "read = 'xyz'"}},
       {"data.inputs.*.from", {"scale", "inputs = { x = { from = 'xyz' } }"}},
       {"data.inputs.*.cast", {"scale", "inputs = { x = { from = 'image', cast = 'xyz' } }"}},
       {"model.variables.*.init", {"b1", "b1 = { shape = [100], init = 'xyz' }"}},

@@ -155,7 +155,12 @@ StepReply LocalHost::change_variables(const StepRequest& request) {
   if (!def) return {def.status(), {}, false};
   const auto rule = (*def)->prepare({plan_->plan().graph(), node, device});
   if (!rule) return {rule.status(), {}, false};
-  return {apply_update(**rule, node, request.inputs, device, info_), {}, false};
+  std::vector<Tensor> outputs;
+  Snapshot before;
+  if (yields_value(node) && request.inputs[0].cell->try_read(before) == StateCell::Reading::Ready)
+    outputs.push_back(std::move(before.value));
+  Status status = apply_update(**rule, node, request.inputs, device, info_);
+  return {std::move(status), std::move(outputs), false};
 }
 
 // Readers have to wait only if a variable's owner writes on another thread. Here each write ends before anything else happens.

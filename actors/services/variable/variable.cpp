@@ -35,9 +35,6 @@ struct Pending {
   std::vector<Tensor> before = {};  ///< of an op that yields the value before the update: that value
 };
 
-/// Returns whether the op yields the value of its variable before the update, instead of a reference.
-bool yields_value(const Node& node) { return !node.output_types.empty() && !node.output_types[0].is_ref; }
-
 /// Returns the inputs of the rule's node in order: cells for references and resources, attachments for values.
 Result<std::vector<Slot>> inputs_of(const Pending& pending) {
   const Node& node = *pending.rule->node;
