@@ -1,5 +1,5 @@
-// QueueRunner: steps that fill a queue beside the steps of a session's caller (features.md T3). A plain value. Public header: it uses
-// only std and Troupe's own types.
+// QueueRunner: steps that fill a queue beside the steps of a session's caller, as those of TensorFlow's QueueRunner do. A plain
+// value. Public header: it uses only std and Troupe's own types.
 #pragma once
 
 #include <optional>
@@ -13,8 +13,10 @@ namespace troupe {
 /// there is nothing more to enqueue or the queue is closed. Any other failure stops all queue runners of the session.
 struct QueueRunner {
   std::vector<Output> enqueue;
-  std::optional<Output> close;   ///< the target that is run once, when all of `enqueue` have ended: it closes the queue
-  std::optional<Output> cancel;  ///< the target that is run when the runners are stopped before: it closes the queue
+  /// The target that is run once, when all of `enqueue` have ended: it closes the queue.
+  std::optional<Output> close;
+  /// The target that is run when the runners are stopped before: it closes the queue.
+  std::optional<Output> cancel;
   std::vector<Code> ends = {Code::OutOfRange};
 };
 

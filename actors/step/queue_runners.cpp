@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "messages/schemas/queue_runners.capnp.h"
+#include "messages/schemas/session.capnp.h"
 
 namespace troupe {
 namespace {
@@ -14,7 +15,7 @@ constexpr int most_preparations = 3;
 
 /// A step that is run again and again.
 struct Step {
-  QueueRunnerSteps::Signature signature;
+  AnyMessage signature;
   uint64_t handle = 0;   ///< 0: not prepared
   int preparations = 0;  ///< since it ran last
   uint64_t call = 0;     ///< that is running; 0: none
@@ -61,7 +62,7 @@ class QueueRunnersRole final : public Role {
            (stopping_ && status.code() == Code::Cancelled);
   }
 
-  void run_once(const QueueRunnerSteps::Signature& signature) {
+  void run_once(const AnyMessage& signature) {
     run(std::make_shared<Step>(Step{signature}), [this](const Status& status) {
       if (!status.ok()) fail(status);
       answer_if_ended();

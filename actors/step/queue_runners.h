@@ -5,15 +5,13 @@
 #include <vector>
 
 #include "actors/engine/node.h"
-#include "messages/schemas/session.capnp.h"
 
 namespace troupe {
 
-/// A QueueRunner (queue_runner.h) whose targets are signatures of steps.
+/// A QueueRunner (queue_runner.h) whose targets are signatures of steps: messages PrepareStep (messages/schemas/session.capnp).
 struct QueueRunnerSteps {
-  using Signature = Message<wire::PrepareStep>;
-  std::vector<Signature> enqueue;
-  std::optional<Signature> close, cancel;
+  std::vector<AnyMessage> enqueue;
+  std::optional<AnyMessage> close, cancel;
   std::vector<Code> ends;
 };
 

@@ -269,7 +269,8 @@ void Session::start_queue_runners(const std::vector<QueueRunner>& runners) {
   }
   throw_if_failed(impl_->extend());
   const std::lock_guard lock(impl_->mutex);
-  impl_->queue_runners.push_back(spawn_queue_runners(impl_->parts.node, impl_->parts.master, std::move(steps)));
+  impl_->queue_runners.push_back(
+      spawn_queue_runners(impl_->parts.node, impl_->parts.master, std::move(steps)));
 }
 
 void Session::stop_queue_runners(std::chrono::nanoseconds timeout) {

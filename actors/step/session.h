@@ -89,8 +89,9 @@ class Session {
 
   /// Starts an actor that runs the steps of these queue runners beside those of the caller. The runners of an earlier call go on.
   void start_queue_runners(const std::vector<QueueRunner>& runners);
-  /// Stops all queue runners: none begins another step, and those that run are cancelled. Returns when their steps have ended. Throws the first failure of a step that is not an end of its runner, also if it is long ago; throws
-  /// DeadlineExceeded after `timeout`.
+  /// Stops all queue runners: none begins another step, and those that run are cancelled. Returns when their steps have ended.
+  /// Throws the first failure of a step that is not an end of its runner, also if it is long ago; throws DeadlineExceeded after
+  /// `timeout`.
   void stop_queue_runners(std::chrono::nanoseconds timeout = std::chrono::seconds(10));
 
   /// Ends the session: running steps fail with Cancelled, no new step begins, and then the state that the session does not share is

@@ -35,9 +35,9 @@ Result<std::vector<data::ColumnStatistics>> statistics_of(const data::SampleSet&
 }
 
 nlohmann::ordered_json as_json(const data::ColumnStatistics& column) {
-  nlohmann::ordered_json json = {{"name", column.name},         {"dtype", name(column.dtype)},
-                                 {"shape", column.shape},       {"min", column.least},
-                                 {"max", column.greatest},      {"mean", column.mean},
+  nlohmann::ordered_json json = {{"name", column.name},          {"dtype", name(column.dtype)},
+                                 {"shape", column.shape},        {"min", column.least},
+                                 {"max", column.greatest},       {"mean", column.mean},
                                  {"deviation", column.deviation}};
   if (column.counts) {
     auto counts = nlohmann::ordered_json::object();
@@ -67,7 +67,9 @@ Status print_samples(const data::SampleSet& set, int64_t count) {
   for (int64_t i = 0; i < samples.samples(); ++i) {
     std::printf("sample %lld\n", static_cast<long long>(i));
     for (const auto& [name, values] : samples.columns())
-      std::printf("%s\n", cut_to_terminal("  " + name + " = " + tensor_text(values.rows(i, i + 1), most_shown)).c_str());
+      std::printf(
+          "%s\n",
+          cut_to_terminal("  " + name + " = " + tensor_text(values.rows(i, i + 1), most_shown)).c_str());
   }
   return {};
 }
@@ -101,8 +103,9 @@ int run(const DataArguments& arguments) {
 
 void add_data_command(CLI::App& app, int& result) {
   const auto arguments = std::make_shared<DataArguments>();
-  auto* command = add_command(app, "data", "Show the samples of a run file: columns, statistics, first samples.",
-                              "troupe data examples/digits.toml");
+  auto* command =
+      add_command(app, "data", "Show the samples of a run file: columns, statistics, first samples.",
+                  "troupe data examples/digits.toml");
   add_run_file(*command, arguments->run);
   command->add_option("--samples", arguments->samples, "show this number of samples")
       ->check(CLI::NonNegativeNumber)

@@ -1,5 +1,5 @@
-// The map of a run file: columns that expressions compute from those of the files (data.map and data.augment), as a part of a graph.
-// One thread per graph.
+// The map of a run file: columns that expressions compute from those of the files (data.map and data.augment), as a part of a
+// graph. One thread per graph.
 #pragma once
 
 #include <string>

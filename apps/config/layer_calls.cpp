@@ -145,8 +145,9 @@ constexpr std::string_view activation_meaning =
                            init_meaning = "distribution of the initial weights; default: glorot_uniform",
                            strides_meaning = "distance of two outputs; default: 1",
                            dilations_meaning = "distance of two elements of a filter; default: 1",
-                           loop_meaning = "whether the steps are a loop even if their number is known, which "
-                                          "makes a smaller graph; default: false";
+                           loop_meaning =
+                               "whether the steps are a loop even if their number is known, which "
+                               "makes a smaller graph; default: false";
 
 template <class Options>
 std::vector<Row<Options>> with_activation(std::vector<Row<Options>> rows) {
@@ -193,15 +194,15 @@ LayerType recurrent_type(std::string_view name,
 /// A third input is the number of steps of each memory.
 LayerType attention_lstm_type() {
   using Options = nn::AttentionLstm;
-  LayerType type = layer_type<Options>(
-      "attention_lstm",
-      {{"units", &Options::units, "size of the state and of the result", required},
-       {"loop", &Options::loop, loop_meaning},
-       {"init", &Options::init, init_meaning}},
-      [](const nn::Network& network, const Outputs& inputs, Options options) {
-        if (inputs.size() > 2) options.memory_lengths = inputs[2];
-        return nn::attention_lstm(network, inputs[0], inputs[1], options);
-      });
+  LayerType type =
+      layer_type<Options>("attention_lstm",
+                          {{"units", &Options::units, "size of the state and of the result", required},
+                           {"loop", &Options::loop, loop_meaning},
+                           {"init", &Options::init, init_meaning}},
+                          [](const nn::Network& network, const Outputs& inputs, Options options) {
+                            if (inputs.size() > 2) options.memory_lengths = inputs[2];
+                            return nn::attention_lstm(network, inputs[0], inputs[1], options);
+                          });
   type.min_inputs = 2;
   type.max_inputs = 3;
   return type;

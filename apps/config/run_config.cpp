@@ -398,8 +398,8 @@ void CrossChecker::check_replication() {
 
 /// Returns whether no table that defines names was rejected. Otherwise an unknown name may have been defined there.
 bool names_are_complete(const std::set<std::string>& refused_paths, const Reader& root) {
-  for (const char* table : {"model", "model.variables", "model.graph", "model.layers", "data.inputs", "data.map",
-                            "data.augment"})
+  for (const char* table :
+       {"model", "model.variables", "model.graph", "model.layers", "data.inputs", "data.map", "data.augment"})
     if (refused_paths.contains(table)) return false;
   return root.has("model");
 }

@@ -1,5 +1,5 @@
-// Batches: divides a data set into batches, epoch after epoch. A batch depends only on the data, the seed and its step, so a resumed
-// run continues with the same batch as an uninterrupted one. One thread at a time.
+// Batches: divides a data set into batches, epoch after epoch. A batch depends only on the data, the seed and its step, so a
+// resumed run continues with the same batch as an uninterrupted one. One thread at a time.
 #pragma once
 
 #include <optional>

@@ -49,7 +49,8 @@ void copy_elements(const Tensor& from, size_t from_first, Tensor& to, size_t to_
 void copy_row(const Tensor& from, int64_t from_row, Tensor& to, int64_t to_row) {
   assert(0 <= from_row && from_row < from.shape()[0] && 0 <= to_row && to_row < to.shape()[0]);
   const auto elements = static_cast<size_t>(from.elements() / from.shape()[0]);
-  copy_elements(from, static_cast<size_t>(from_row) * elements, to, static_cast<size_t>(to_row) * elements, elements);
+  copy_elements(from, static_cast<size_t>(from_row) * elements, to, static_cast<size_t>(to_row) * elements,
+                elements);
 }
 
 void copy_rows(const Tensor& from, Tensor& to, int64_t to_row) {

@@ -18,7 +18,8 @@ namespace troupe::data {
 
 /// The options of a format by name, as a run file or a program sets them: {"header", true}.
 using FormatOptions =
-    std::map<std::string, std::variant<bool, int64_t, double, std::string, std::vector<std::string>>, std::less<>>;
+    std::map<std::string, std::variant<bool, int64_t, double, std::string, std::vector<std::string>>,
+             std::less<>>;
 
 /// Returns an option, or `otherwise` if it is not set or has another type.
 template <class T>
@@ -47,8 +48,8 @@ struct Format {
   /// Opens a file. The reader yields the column `image` with the features and, if there are labels, the column `label`. Fails with
   /// InvalidArgument if the options do not match the file, with DataLoss if the file is damaged, or with the error of the disk.
   Result<std::unique_ptr<RecordReader>> (*open)(Disk& disk, const SourceFile& file);
-  DType features = DType::Float;           ///< of the column of features in the data set, unless an input casts it
-  bool label_files = false;                ///< whether labels are in separate files
+  DType features = DType::Float;  ///< of the column of features in the data set, unless an input casts it
+  bool label_files = false;       ///< whether labels are in separate files
   std::span<const config::Key> keys = {};  ///< its options as keys of run files, such as "data.header"
   /// For formats without label files: returns whether the file has labels.
   bool (*labelled)(const FormatOptions& options) = [](const FormatOptions&) { return true; };

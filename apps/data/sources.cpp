@@ -16,8 +16,8 @@ DType label_type(const Options& options) {
 
 }  // namespace
 
-Result<std::unique_ptr<RecordReader>> open_source(Disk& disk, const Options& options, const SourceFiles& files,
-                                                  size_t i) {
+Result<std::unique_ptr<RecordReader>> open_source(Disk& disk, const Options& options,
+                                                  const SourceFiles& files, size_t i) {
   const auto format = find_format(options.format);
   if (!format)
     return invalid_argument("format '" + options.format + "' is unknown; allowed: " + format_names());

@@ -17,8 +17,8 @@ inline SourceFiles train_files(const Options& options) { return {options.train, 
 inline SourceFiles valid_files(const Options& options) { return {options.valid, options.valid_labels}; }
 
 /// Opens file i. Fails as the format does, and with InvalidArgument if the options name no format.
-Result<std::unique_ptr<RecordReader>> open_source(Disk& disk, const Options& options, const SourceFiles& files,
-                                                  size_t i);
+Result<std::unique_ptr<RecordReader>> open_source(Disk& disk, const Options& options,
+                                                  const SourceFiles& files, size_t i);
 
 /// Returns the number of features of a record.
 int64_t width(const RecordReader& reader);

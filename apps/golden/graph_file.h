@@ -26,15 +26,15 @@ struct GraphFileOptions {
 
 class GraphFile {
  public:
-  /// Reads the graph and the feeds, runs `init`, restores the checkpoint, runs the initialisers and starts the queue runners that the
-  /// collections of a MetaGraphDef name, and prepares the step. If neither `init` nor a checkpoint is given, the initialisers are
-  /// those of all variables, too. Throws Error: DataLoss or NotFound
-  /// for a file that is damaged or missing, NotFound for a name that the graph does not have, Unimplemented, naming them, for ops
-  /// that Troupe lacks, InvalidArgument for a wrong graph or feed.
+  /// Reads the graph and the feeds, runs `init`, restores the checkpoint, runs the initialisers and starts the queue runners
+  /// that the collections of a MetaGraphDef name, and prepares the step. If neither `init` nor a checkpoint is given, the
+  /// initialisers are those of all variables, too. Throws Error: DataLoss or NotFound for a file that is damaged or missing,
+  /// NotFound for a name that the graph does not have, Unimplemented, naming them, for ops that Troupe lacks, InvalidArgument
+  /// for a wrong graph or feed.
   GraphFile(Disk& disk, const GraphFileOptions& options);
 
-  /// Runs one step. Returns the fetched tensors in order. If a queue runner has failed, throws its failure, the cause of that of the
-  /// step.
+  /// Runs one step. Returns the fetched tensors in order. If a queue runner has failed, throws its failure, the cause of that
+  /// of the step.
   std::vector<Tensor> run(const StepOptions& options = {}) const;
   /// Returns whether queue runners feed the graph, so that OutOfRange is the end of the input.
   bool has_queue_runners() const { return has_queue_runners_; }

@@ -27,7 +27,8 @@ Status add_ends(const protobuf::Field& field, std::vector<Code>& ends) {
 }
 
 Result<QueueRunner> read_runner(const Graph& graph, std::string_view message) {
-  QueueRunner runner{.ends = {}};
+  QueueRunner runner;
+  runner.ends.clear();
   protobuf::FieldReader fields(message);
   while (const auto field = fields.next()) {
     if (field->number == enqueue_field) {

@@ -9,8 +9,8 @@
 
 namespace troupe::interop {
 
-/// Returns the targets that the collection `name` ("init_op", "local_init_op", "table_initializer") names. Fails with DataLoss if the
-/// collection does not consist of names, or with NotFound if the graph has no such node.
+/// Returns the targets that the collection `name` ("init_op", "local_init_op", "table_initializer") names. Fails with DataLoss
+/// if the collection does not consist of names, or with NotFound if the graph has no such node.
 Result<std::vector<Output>> targets_of(const MetaGraph& meta, const std::string& name);
 
 /// Returns the queue runners of the collection "queue_runners". Fails with DataLoss if one of them is damaged, or with NotFound if

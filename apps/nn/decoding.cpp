@@ -48,10 +48,12 @@ class Search {
     const std::vector<Output> state(loop.begin() + FirstState, loop.end());
     const Prediction predicted = predict_(s, reshape(s, loop[Last], {-1}), state);
     if (predicted.state.size() != state.size())
-      throw Error(invalid_argument("beam_search: the prediction has " + std::to_string(predicted.state.size()) +
-                                   " tensors of state; expected " + std::to_string(state.size())));
+      throw Error(invalid_argument("beam_search: the prediction has " +
+                                   std::to_string(predicted.state.size()) + " tensors of state; expected " +
+                                   std::to_string(state.size())));
     const Output ids = element(s, shape(s, predicted.logits), 1);
-    const Output total = add(s, expand_dims(s, loop[Scores], 2), log_probabilities(s, loop, predicted.logits, ids));
+    const Output total =
+        add(s, expand_dims(s, loop[Scores], 2), log_probabilities(s, loop, predicted.logits, ids));
     const Output candidates = reshape(s, total, stack(s, {batch_, mul(s, width_, ids)}));
     const NodeId best = s.add("TopKV2", {candidates, width_});
     const Output index{best, 1};
@@ -81,8 +83,8 @@ class Search {
   /// Shapes that the tensors of the loop have in every step.
   std::vector<PartialShape> invariants(const Scope& s, std::span<const Output> loop) const {
     const PartialShape beams{unknown_dim, unknown_dim};
-    std::vector<PartialShape> shapes = {PartialShape::scalar(), {unknown_dim, unknown_dim, unknown_dim}, beams,
-                                        beams, beams};
+    std::vector<PartialShape> shapes = {
+        PartialShape::scalar(), {unknown_dim, unknown_dim, unknown_dim}, beams, beams, beams};
     for (const Output& tensor : loop.subspan(FirstState)) shapes.push_back(s.shape(tensor));
     return shapes;
   }

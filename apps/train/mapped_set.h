@@ -1,5 +1,5 @@
-// MappedSet: samples whose columns are computed by a graph from those of another set. It has a runtime of its own, so that the columns
-// are computed beside the steps of the training. Immutable; any thread.
+// MappedSet: samples whose columns are computed by a graph from those of another set. It has a runtime of its own, so that the
+// columns are computed beside the steps of the training. Immutable; any thread.
 #pragma once
 
 #include <memory>

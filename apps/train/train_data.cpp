@@ -17,11 +17,12 @@ Status check_augmented(const data::Dataset& before, const data::Dataset& after) 
   for (size_t i = 0; i < after.columns().size(); ++i) {
     const data::Column& column = after.columns()[i];
     const Tensor* const former = before.find(column.name);
-    if (!former) return invalid_argument("data.augment." + column.name + " is a new column; data.map can add it");
+    if (!former)
+      return invalid_argument("data.augment." + column.name + " is a new column; data.map can add it");
     if (former->dtype() != column.values.dtype() ||
         !std::ranges::equal(former->shape().dims().subspan(1), column.values.shape().dims().subspan(1)))
-      return invalid_argument("data.augment." + column.name + " changes a sample from " + former->signature() +
-                              " to " + column.values.signature());
+      return invalid_argument("data.augment." + column.name + " changes a sample from " +
+                              former->signature() + " to " + column.values.signature());
   }
   return {};
 }

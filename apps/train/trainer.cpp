@@ -240,8 +240,8 @@ class Run {
     if (options_.dry_run_steps > 0) last = static_cast<uint64_t>(options_.dry_run_steps);
     if (train.max_steps) last = std::min(last, static_cast<uint64_t>(*train.max_steps));
     if (train.max_epochs)
-      last = std::min(last,
-                      static_cast<uint64_t>(*train.max_epochs) * static_cast<uint64_t>(batches_->per_epoch()));
+      last = std::min(
+          last, static_cast<uint64_t>(*train.max_epochs) * static_cast<uint64_t>(batches_->per_epoch()));
     return last;
   }
 

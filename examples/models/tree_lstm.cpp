@@ -110,25 +110,34 @@ TreeTensors tree_tensors(const std::vector<Tree>& trees) {
 }
 
 TreeInputs::TreeInputs(const Scope& scope)
-    : words(placeholder(scope, troupe::i32, {-1}, "words")), left(placeholder(scope, troupe::i32, {-1}, "left")),
-      right(placeholder(scope, troupe::i32, {-1}, "right")), ends(placeholder(scope, troupe::i32, {-1}, "ends")),
+    : words(placeholder(scope, troupe::i32, {-1}, "words")),
+      left(placeholder(scope, troupe::i32, {-1}, "left")),
+      right(placeholder(scope, troupe::i32, {-1}, "right")),
+      ends(placeholder(scope, troupe::i32, {-1}, "ends")),
       roots(placeholder(scope, troupe::i32, {-1}, "roots")) {}
 
 std::vector<std::pair<Output, Tensor>> TreeInputs::feeds(const TreeTensors& trees) const {
-  return {{words, trees.words}, {left, trees.left}, {right, trees.right}, {ends, trees.ends}, {roots, trees.roots}};
+  return {{words, trees.words},
+          {left, trees.left},
+          {right, trees.right},
+          {ends, trees.ends},
+          {roots, trees.roots}};
 }
 
 Output tree_lstm(const Network& network, const TreeInputs& trees, const TreeLstmOptions& options) {
   const nn::Layer layer(network, "tree_lstm");
   const Scope& g = layer.scope();
   const int64_t units = options.units;
-  const Output of_words = layer.weight("words", {options.embedding, 3 * units}, troupe::f32, nn::glorot_uniform),
-               of_children = layer.weight("children", {2 * units, 5 * units}, troupe::f32, nn::glorot_uniform),
+  const Output of_words =
+                   layer.weight("words", {options.embedding, 3 * units}, troupe::f32, nn::glorot_uniform),
+               of_children =
+                   layer.weight("children", {2 * units, 5 * units}, troupe::f32, nn::glorot_uniform),
                words_bias = layer.weight("words_bias", {3 * units}, troupe::f32, nn::all_equal(0)),
                children_bias = layer.weight("children_bias", {5 * units}, troupe::f32, nn::all_equal(0));
 
   // The gates of a word: input, candidate, output.
-  const Output x = nn::embedding(network, trees.words, {.rows = options.vocabulary, .units = options.embedding});
+  const Output x =
+      nn::embedding(network, trees.words, {.rows = options.vocabulary, .units = options.embedding});
   const auto word = split(g, g.add_one("BiasAdd", {matmul(g, x, of_words), words_bias}), 3, 1);
   const Output leaves = joined(g, word[2], mul(g, sigmoid(g, word[0]), tanh(g, word[1])));
 
@@ -145,17 +154,20 @@ Output tree_lstm(const Network& network, const TreeInputs& trees, const TreeLstm
                  right = states.get(s, loop[1], gather(s, trees.right, nodes));
     const auto of_left = split(s, left, 2, 1), of_right = split(s, right, 2, 1);
     // The gates of an inner node: input, candidate, output, and one to forget each child.
-    const auto gates = split(
-        s, s.add_one("BiasAdd", {matmul(s, concat(s, {of_left[0], of_right[0]}, 1), of_children), children_bias}),
-        5, 1);
-    const Output memory = add(s, mul(s, sigmoid(s, gates[0]), tanh(s, gates[1])),
-                              add(s, mul(s, sigmoid(s, gates[3]), of_left[1]),
-                                  mul(s, sigmoid(s, gates[4]), of_right[1])));
+    const auto gates =
+        split(s,
+              s.add_one("BiasAdd",
+                        {matmul(s, concat(s, {of_left[0], of_right[0]}, 1), of_children), children_bias}),
+              5, 1);
+    const Output memory =
+        add(s, mul(s, sigmoid(s, gates[0]), tanh(s, gates[1])),
+            add(s, mul(s, sigmoid(s, gates[3]), of_left[1]), mul(s, sigmoid(s, gates[4]), of_right[1])));
     const Output numbers = add(s, nodes, leaf_count);
     return std::vector{add(s, loop[0], 1), states.with(s, loop[1], numbers, joined(s, gates[2], memory))};
   };
   const Output zero = g.constant(Tensor::scalar<int32_t>(0));
-  const auto last = while_loop(g, {zero, with_leaves}, goes_on, next_level, {.name = "levels"});
+  const auto last =
+      while_loop(g, {zero, with_leaves}, goes_on, next_level, {.name = "levels", .shape_invariants = {}});
   const Output all = states.get(g, last[1], range(g, 0, add(g, leaf_count, size(g, trees.left)), 1));
   return slice(g, all, {0, 0}, {-1, units});
 }

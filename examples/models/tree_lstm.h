@@ -1,5 +1,6 @@
-// A model whose structure depends on each sample: the binary TreeLSTM over parse trees (Tai et al. 2015, section 3.2). The nodes of the
-// same height in all trees of a batch are computed together, so one graph serves any trees (dynamic batching; Looks et al. 2017).
+// A model whose structure depends on each sample: the binary TreeLSTM over parse trees (Tai et al. 2015, section 3.2). The
+// nodes of the same height in all trees of a batch are computed together, so one graph serves any trees (dynamic batching;
+// Looks et al. 2017).
 #pragma once
 
 #include <troupe/troupe.h>

@@ -1,6 +1,6 @@
-# Waiting requests: what all actors do at which requests of steps may wait for long: queues, accumulators, barriers, readers, staging
-# areas. A request that waits is kept by its actor and holds no thread. It is answered once: as its own schema says, with
-# Cancelled when its step ends, or with DeadlineExceeded when its timeout has passed.
+# Waiting requests: what all actors do at which requests of steps may wait for long: queues, accumulators, barriers, readers,
+# staging areas. A request that waits is kept by its actor and holds no thread. It is answered once: as its own schema says,
+# with Cancelled when its step ends, or with DeadlineExceeded when its timeout has passed.
 @0xc7a1d5e2904b36f8;
 
 using Cxx = import "/capnp/c++.capnp";

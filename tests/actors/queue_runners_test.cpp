@@ -67,7 +67,8 @@ BOOST_AUTO_TEST_CASE(steps_that_wait_for_room_end_when_the_runners_are_stopped) 
 }
 
 BOOST_AUTO_TEST_CASE(a_failure_stops_all_runners_and_is_reported) {
-  const Output bad = g.add_one("Placeholder", {}, {{"dtype", DType::Int32}, {"shape", PartialShape::scalar()}});
+  const Output bad =
+      g.add_one("Placeholder", {}, {{"dtype", DType::Int32}, {"shape", PartialShape::scalar()}});
   const Output never = enqueue(middle, dequeue(source)), failing = enqueue(last, bad);
   auto session = runtime.session(graph);
   session.start_queue_runners({runner(middle, {never}), runner(last, {failing})});

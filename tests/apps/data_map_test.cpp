@@ -31,7 +31,8 @@ struct Images {
   Result<data::TrainAndValid> load(const std::string& map, const std::vector<std::string>& set = {}) {
     const std::string text = R"toml([data]
 format = "images"
-train = ")toml" + folder.path() + R"toml("
+train = ")toml" + folder.path() +
+                             R"toml("
 batch = 2
 )toml" + map + R"toml(
 [model]
@@ -59,7 +60,8 @@ twice = "image * 2.0"
 std::vector<float> pixels(const data::Dataset& samples, const std::string& column) {
   std::vector<float> first;
   const Tensor& all = *samples.find(column);
-  for (int64_t i = 0; i < samples.samples(); ++i) first.push_back(all.as<float>()[static_cast<size_t>(4 * i)]);
+  for (int64_t i = 0; i < samples.samples(); ++i)
+    first.push_back(all.as<float>()[static_cast<size_t>(4 * i)]);
   return first;
 }
 

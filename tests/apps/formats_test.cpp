@@ -116,8 +116,9 @@ BOOST_AUTO_TEST_CASE(empty_fields_may_stand_for_a_number) {
 BOOST_AUTO_TEST_CASE(mistakes_name_file_row_and_column) {
   BOOST_TEST(csv_failure("1,2,3\n\n4,abc,6\n") ==
              "DataLoss: f: row 3, column 2: 'abc' is not a finite number");
-  BOOST_TEST(csv_failure("1,2,3\n4,,6\n") ==
-             "DataLoss: f: row 2, column 2: the field is empty; data.missing can say which number it stands for");
+  BOOST_TEST(
+      csv_failure("1,2,3\n4,,6\n") ==
+      "DataLoss: f: row 2, column 2: the field is empty; data.missing can say which number it stands for");
   BOOST_TEST(csv_failure("1,2,3\n4,5\n") ==
              "DataLoss: f: row 2: the row has 2 columns, but the first row has 3");
   BOOST_TEST(csv_failure("1,2,3\n4,5,6,7,8\n") ==

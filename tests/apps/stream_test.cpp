@@ -102,7 +102,8 @@ BOOST_AUTO_TEST_CASE(samples_that_are_held_out_are_never_trained_on) {
   options.valid_split = 0.25;
   const auto held_out = [&](uint64_t seed) {
     const auto data = load(seed);
-    auto train = epoch(*data.train->batches(7, 5, true), 0), valid = epoch(*data.valid->batches(7, 5, false), 0);
+    auto train = epoch(*data.train->batches(7, 5, true), 0),
+         valid = epoch(*data.valid->batches(7, 5, false), 0);
     BOOST_TEST(static_cast<int64_t>(train.size()) == data.train->samples());
     BOOST_TEST(valid.size() > 10u);
     BOOST_TEST(valid.size() < 40u);
@@ -114,8 +115,11 @@ BOOST_AUTO_TEST_CASE(samples_that_are_held_out_are_never_trained_on) {
   BOOST_TEST((held_out(1) == held_out(1)));
   BOOST_TEST((held_out(1) != held_out(2)));
   options.valid_split = 1e-9;
-  BOOST_TEST(data::load(disk, options, 1).status().text().find("leaves 90 samples for training and 0 for "
-                                                                "validation") != std::string::npos);
+  BOOST_TEST(data::load(disk, options, 1)
+                 .status()
+                 .text()
+                 .find("leaves 90 samples for training and 0 for "
+                       "validation") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(files_for_validation_are_streams_too) {

@@ -74,7 +74,8 @@ BOOST_AUTO_TEST_CASE(damaged_collections_are_refused) {
     meta.collections["queue_runners"] = std::move(collection);
     return interop::queue_runners_of(meta).status();
   };
-  BOOST_TEST((refusal(interop::MetaGraph::Bytes{{runners.values[0].substr(0, 30)}}).code() == Code::DataLoss));
+  BOOST_TEST(
+      (refusal(interop::MetaGraph::Bytes{{runners.values[0].substr(0, 30)}}).code() == Code::DataLoss));
   BOOST_TEST((refusal(interop::MetaGraph::Bytes{{std::string("\x2a\x01\x63")}}).code() == Code::DataLoss));
   BOOST_TEST((refusal(interop::MetaGraph::Bytes{{std::string("\x12\x04none")}}).code() == Code::NotFound));
   BOOST_TEST((refusal(std::vector<int64_t>{1}).code() == Code::DataLoss));

@@ -66,8 +66,8 @@ BOOST_AUTO_TEST_CASE(every_message_can_be_received) {
              ReadShards, ShardsRead, ApplyShards, ShardsApplied, DropShards>();
   check_each<StopQueueRunners, QueueRunnersEnded>();
   check_each<FilesDone, ReadFile, FileRead, WriteFile, FileWritten, FindFiles, FilesFound>();
-  check_each<ReadRecords, RecordsRead, GetReaderCounts, ReaderCounts, SaveReader, ReaderSaved,
-             RestoreReader, ReaderRestored, ResetReader, ReaderReset>();
+  check_each<ReadRecords, RecordsRead, GetReaderCounts, ReaderCounts, SaveReader, ReaderSaved, RestoreReader,
+             ReaderRestored, ResetReader, ReaderReset>();
   check_each<AddSparseTensors, SparseTensorsAdded, TakeSparseTensors, SparseTensorsTaken>();
   check_each<ReserveKeys, FindValues, ValuesFound, InsertValues, TableChanged, RemoveKeys, InitializeTable,
              InitializeTableFromFile, ExportTable, TableExported, GetTableSize, TableSize, TableWorked>();

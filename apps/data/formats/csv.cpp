@@ -204,7 +204,8 @@ class CsvReader final : public RecordReader {
   Status bad_field(size_t column, std::string_view field) const {
     const bool maybe_header = lines_.row() == first_row_ && !header_;
     return data_loss(place(column) + ": " +
-                     (field.empty() ? "the field is empty; data.missing can say which number it stands for" : shown(field) + " is not a finite number") +
+                     (field.empty() ? "the field is empty; data.missing can say which number it stands for"
+                                    : shown(field) + " is not a finite number") +
                      (maybe_header ? "; if the first row has names, set header = true" : ""));
   }
 

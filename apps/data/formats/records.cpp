@@ -1,6 +1,6 @@
-// The formats tfrecord and fixed: files of records, which are the samples. A sample is the bytes of a record, which an expression of
-// data.map takes apart. Files of tfrecord are TensorFlow's; those of fixed are records of data.record_bytes bytes each, after a header
-// of data.header_bytes, as CIFAR-10's are.
+// The formats tfrecord and fixed: files of records, which are the samples. A sample is the bytes of a record, which an
+// expression of data.map takes apart. Files of tfrecord are TensorFlow's; those of fixed are records of data.record_bytes bytes
+// each, after a header of data.header_bytes, as CIFAR-10's are.
 #include <algorithm>
 
 #include "apps/data/format.h"
@@ -28,10 +28,12 @@ Compression compression_of(const FormatOptions& options) {
   return name == "gzip" ? Compression::Gzip : name == "zlib" ? Compression::Zlib : Compression::None;
 }
 
-/// Reads records of a stream. The position of a record is its number and the byte, in the file without compression, where it begins.
+/// Reads records of a stream. The position of a record is its number and the byte, in the file without compression, where it
+/// begins.
 class RecordFileReader : public RecordReader {
  public:
-  RecordFileReader(std::string_view format, Disk& disk, std::shared_ptr<InputFile> file, Compression compression)
+  RecordFileReader(std::string_view format, Disk& disk, std::shared_ptr<InputFile> file,
+                   Compression compression)
       : RecordReader(format, {file}), disk_(disk), file_(std::move(file)), compression_(compression) {
     schema_ = {{feature_column, DType::String, {}}};
   }
@@ -43,7 +45,8 @@ class RecordFileReader : public RecordReader {
       if (!record) break;
       records.emplace_back(*record);
     }
-    TROUPE_ASSIGN(Tensor images, Tensor::allocate(DType::String, Shape::vector(static_cast<int64_t>(records.size()))));
+    TROUPE_ASSIGN(Tensor images,
+                  Tensor::allocate(DType::String, Shape::vector(static_cast<int64_t>(records.size()))));
     std::ranges::move(records, images.write<std::string>().begin());
     return Dataset({{feature_column, std::move(images)}});
   }
@@ -69,8 +72,9 @@ class RecordFileReader : public RecordReader {
     if (!stream_) TROUPE_RETURN_IF_FAILED(open_at_offset());
     auto record = stream_->next();
     if (!record)
-      return Status(record.status().code(), file_->path() + ", from record " + std::to_string(first_) + " at byte " +
-                                                std::to_string(begin_) + " on: " + record.status().text());
+      return Status(record.status().code(), file_->path() + ", from record " + std::to_string(first_) +
+                                                " at byte " + std::to_string(begin_) +
+                                                " on: " + record.status().text());
     if (*record) {
       offset_ += bytes_of(**record);
       ++record_;
@@ -156,12 +160,18 @@ bool is_unlabelled(const FormatOptions&) { return false; }
 }  // namespace
 
 Format tfrecord_format() {
-  return {.name = "tfrecord", .open = open_tfrecord, .features = DType::String, .keys = tfrecord_keys,
+  return {.name = "tfrecord",
+          .open = open_tfrecord,
+          .features = DType::String,
+          .keys = tfrecord_keys,
           .labelled = is_unlabelled};
 }
 
 Format fixed_format() {
-  return {.name = "fixed", .open = open_fixed, .features = DType::String, .keys = fixed_keys,
+  return {.name = "fixed",
+          .open = open_fixed,
+          .features = DType::String,
+          .keys = fixed_keys,
           .labelled = is_unlabelled};
 }
 

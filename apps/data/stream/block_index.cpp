@@ -10,8 +10,8 @@ constexpr int64_t blocks_of_buffer = 16;
 
 /// Appends the blocks of a file. `file` is its number.
 Status append_blocks(RecordReader& reader, uint32_t file, BlockIndex& index) {
-  const int64_t most = std::clamp<int64_t>(index.options.buffer / blocks_of_buffer, 1,
-                                           records_at_once(width(reader)));
+  const int64_t most =
+      std::clamp<int64_t>(index.options.buffer / blocks_of_buffer, 1, records_at_once(width(reader)));
   const int64_t before = index.records;
   for (;;) {
     TROUPE_ASSIGN(const ReaderPosition begin, reader.position());
@@ -29,7 +29,9 @@ Result<std::shared_ptr<const BlockIndex>> index_blocks(Disk& disk, const Options
                                                        const SourceFiles& files) {
   BlockIndex index{.options = options,
                    .files = {files.files.begin(), files.files.end()},
-                   .labels = {files.labels.begin(), files.labels.end()}};
+                   .labels = {files.labels.begin(), files.labels.end()},
+                   .blocks = {},
+                   .columns = {}};
   int64_t first_width = 0;
   for (uint32_t i = 0; i < index.files.size(); ++i) {
     TROUPE_ASSIGN(const auto reader, open_source(disk, options, index.sources(), i));

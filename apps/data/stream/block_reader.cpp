@@ -43,8 +43,8 @@ Result<Dataset> BlockReader::convert(RecordReader& reader, const Block& block) c
     TROUPE_ASSIGN(const Dataset samples, in_part(std::move(records), block.first + done));
     for (ColumnBuilder& builder : builders)
       if (const Status status = builder.add(samples); !status.ok())
-        return Status(status.code(), file + ", from record " + std::to_string(block.begin.record) + " on: " +
-                                         status.text());
+        return Status(status.code(),
+                      file + ", from record " + std::to_string(block.begin.record) + " on: " + status.text());
     done += read;
   }
   return finish(builders);

@@ -18,8 +18,9 @@ class DrawOrder {
     int64_t row;  ///< among the samples of the block
   };
   struct Draw {
-    size_t slot;       ///< whose sample is drawn
-    bool is_refilled;  ///< whether the next sample of the stream comes into the slot; otherwise that of the last slot does
+    size_t slot;  ///< whose sample is drawn
+    /// Whether the next sample of the stream comes into the slot; otherwise that of the last slot does.
+    bool is_refilled;
   };
 
   /// `block_samples` are the numbers of samples of the blocks. Without `shuffle` the samples are drawn in their order.

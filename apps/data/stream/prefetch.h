@@ -31,7 +31,7 @@ class Prefetch final : public Batches {
   std::deque<Result<Dataset>> ready_;  ///< the batches of the steps from first_ready_ on
   uint64_t first_ready_ = 0;
   bool is_used_ = false;  ///< whether a batch has been asked for
-  std::jthread thread_;  ///< the last member, so that it ends before the others are destroyed
+  std::jthread thread_;   ///< the last member, so that it ends before the others are destroyed
 };
 
 }  // namespace troupe::data

@@ -24,10 +24,9 @@ class StoredSet final : public SampleSet {
   int64_t samples() const override { return samples_; }
   const Dataset& columns() const override { return index_->columns; }
   std::unique_ptr<Batches> batches(int64_t batch, uint64_t seed, bool shuffle) const override {
-    return std::make_unique<Prefetch>(
-        std::make_unique<StreamedBatches>(BlockReader(*disk_, index_, part_), block_samples_, batch, seed,
-                                          shuffle),
-        batches_ahead);
+    return std::make_unique<Prefetch>(std::make_unique<StreamedBatches>(BlockReader(*disk_, index_, part_),
+                                                                        block_samples_, batch, seed, shuffle),
+                                      batches_ahead);
   }
 
  private:
@@ -40,13 +39,13 @@ class StoredSet final : public SampleSet {
 
 Result<TrainAndValid> split(Disk& disk, const std::shared_ptr<const BlockIndex>& index, uint64_t seed) {
   const double fraction = index->options.valid_split;
-  TrainAndValid data{
-      std::make_shared<StoredSet>(disk, index, Part{Part::Of::Train, fraction, seed}),
-      std::make_shared<StoredSet>(disk, index, Part{Part::Of::Valid, fraction, seed})};
+  TrainAndValid data{std::make_shared<StoredSet>(disk, index, Part{Part::Of::Train, fraction, seed}),
+                     std::make_shared<StoredSet>(disk, index, Part{Part::Of::Valid, fraction, seed})};
   if (data.train->samples() == 0 || data.valid->samples() == 0)
     return invalid_argument("data.valid.split = " + std::to_string(fraction) + " leaves " +
                             std::to_string(data.train->samples()) + " samples for training and " +
-                            std::to_string(data.valid->samples()) + " for validation; each needs at least one");
+                            std::to_string(data.valid->samples()) +
+                            " for validation; each needs at least one");
   return data;
 }
 

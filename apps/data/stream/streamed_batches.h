@@ -1,5 +1,5 @@
-// StreamedBatches: the batches of samples in files. A part of the samples is in memory, the buffer of DrawOrder. At a step that does
-// not follow the one before, the buffer is made anew from the files. One thread at a time.
+// StreamedBatches: the batches of samples in files. A part of the samples is in memory, the buffer of DrawOrder. At a step that
+// does not follow the one before, the buffer is made anew from the files. One thread at a time.
 #pragma once
 
 #include <optional>

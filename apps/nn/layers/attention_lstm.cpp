@@ -8,7 +8,8 @@ namespace {
 
 /// Returns numbers to add to scores [batch, steps]: a large negative one for each step behind the end of its sequence, else 0.
 Output mask_of(const Scope& scope, Output memory, Output lengths) {
-  const Output size = reshape(scope, slice(scope, shape(scope, memory), {1}, {1}), Argument(std::vector<Argument>()));
+  const Output size =
+      reshape(scope, slice(scope, shape(scope, memory), {1}, {1}), Argument(std::vector<Argument>()));
   const Output steps = cast(scope, range(scope, 0, size, 1), scope.dtype(lengths));
   const Output is_behind = greater_equal(scope, expand_dims(scope, steps, 0), expand_dims(scope, lengths, 1));
   return mul(scope, cast(scope, is_behind, scope.dtype(memory)), -1e9);

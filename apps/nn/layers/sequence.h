@@ -1,4 +1,5 @@
-// What recurrent layers share: a cell is run over the steps of a sequence, by a loop or unrolled. Private to apps/nn/layers. One thread.
+// What recurrent layers share: a cell is run over the steps of a sequence, by a loop or unrolled. Private to apps/nn/layers.
+// One thread.
 #pragma once
 
 #include <functional>

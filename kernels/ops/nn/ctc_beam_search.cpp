@@ -262,8 +262,8 @@ Status measure_beam_search(BeamArguments& arguments, DeviceContext& device) {
   if (failed == found.end()) return {};
   const std::string sequence = "sequence " + std::to_string(failed - found.begin());
   if (*failed == Found::TooFewPaths)
-    return invalid_argument(sequence + " has fewer paths than top_paths = " +
-                            std::to_string(arguments.paths.size()));
+    return invalid_argument(sequence +
+                            " has fewer paths than top_paths = " + std::to_string(arguments.paths.size()));
   return resource_exhausted(sequence + " needs a beam of more than " + std::to_string(most_sequences) +
                             " sequences, which beam_width = " + std::to_string(arguments.width) +
                             " allows; a smaller beam_width is needed");

@@ -39,7 +39,8 @@ struct Fixture : test::LocalGraph {
   }
 
   /// Appends all sequences that begin with `sequence`.
-  void try_all(const Scored& before, int32_t last, std::vector<double> state, std::vector<Scored>& all) const {
+  void try_all(const Scored& before, int32_t last, std::vector<double> state,
+               std::vector<Scored>& all) const {
     if (before.sequence.size() == max_steps || (!before.sequence.empty() && last == end)) {
       all.push_back(before);
       return;
@@ -67,8 +68,9 @@ struct Fixture : test::LocalGraph {
     return static_cast<size_t>(std::ranges::find(sequence, static_cast<int32_t>(end)) - sequence.begin());
   }
 
-  const Tensor table = Tensor::of<float>(Shape{ids, ids}, {0.3f, 1.2f, -0.4f, -0.9f, 0.7f, -0.6f, 0.9f, 0.1f,  //
-                                                           -1.1f, 0.8f, 0.2f, 0.5f, 0, 0, 0, 0});
+  const Tensor table =
+      Tensor::of<float>(Shape{ids, ids}, {0.3f, 1.2f, -0.4f, -0.9f, 0.7f, -0.6f, 0.9f, 0.1f,  //
+                                          -1.1f, 0.8f, 0.2f, 0.5f, 0, 0, 0, 0});
   const Tensor states = Tensor::of<float>(Shape{2, ids}, {0, 0, 0, 0, -0.5f, 0.4f, 1.0f, -2.0f});
 };
 
@@ -77,8 +79,8 @@ BOOST_FIXTURE_TEST_SUITE(decoding, Fixture)
 // With as many beams as there are sequences, the search is complete.
 BOOST_AUTO_TEST_CASE(a_wide_search_finds_the_most_probable_sequences) {
   for (const double penalty : {0.0, 1.0}) {
-    const BeamSearch options{.width = 81, .start = start, .end = end, .max_steps = max_steps,
-                             .length_penalty = penalty};
+    const BeamSearch options{
+        .width = 81, .start = start, .end = end, .max_steps = max_steps, .length_penalty = penalty};
     const auto found = search(options, states);
     BOOST_TEST(found[0].shape().text() == "[2,81,4]");
     for (size_t element = 0; element < 2; ++element) {
@@ -122,10 +124,11 @@ BOOST_AUTO_TEST_CASE(a_search_of_width_one_takes_the_most_probable_id_in_each_st
 // The only id is the end.
 BOOST_AUTO_TEST_CASE(a_search_stops_when_all_sequences_have_ended) {
   const Output nothing = g.constant(Tensor::of<float>(Shape{3, 1}, {0, 0, 0}));
-  const Decoded found = beam_search(
-      g, {nothing},
-      [&](const Scope&, Output, const std::vector<Output>& state) { return Prediction{state[0], state}; },
-      {.width = 1, .start = 0, .end = 0, .max_steps = 50});
+  const Decoded found = beam_search(g, {nothing},
+                                    [&](const Scope&, Output, const std::vector<Output>& state) {
+                                      return Prediction{state[0], state};
+                                    },
+                                    {.width = 1, .start = 0, .end = 0, .max_steps = 50});
   const auto results = value_or_throw(runtime.run(graph, {}, {found.ids, found.lengths}));
   BOOST_TEST(results[0].shape().text() == "[3,1,1]");
   BOOST_TEST(results[1].as<int32_t>()[0] == 0);

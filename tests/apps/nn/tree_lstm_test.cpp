@@ -47,9 +47,9 @@ struct Fixture {
                  right = split(g, states[static_cast<size_t>(r)], 2, 1);
       const Output sums = matmul(g, concat(g, {left[0], right[0]}, 1), weight("lstm_children"));
       const auto gates = split(g, add(g, sums, weight("children_bias")), 5, 1);
-      states.push_back(joined(
-          gates[2], add_n(g, {mul(g, sigmoid(g, gates[0]), tanh(g, gates[1])),
-                              mul(g, sigmoid(g, gates[3]), left[1]), mul(g, sigmoid(g, gates[4]), right[1])})));
+      states.push_back(joined(gates[2], add_n(g, {mul(g, sigmoid(g, gates[0]), tanh(g, gates[1])),
+                                                  mul(g, sigmoid(g, gates[3]), left[1]),
+                                                  mul(g, sigmoid(g, gates[4]), right[1])})));
     }
     return split(g, states.back(), 2, 1)[0];
   }
