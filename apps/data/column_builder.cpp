@@ -33,7 +33,7 @@ Status cast(const Tensor& from_tensor, Tensor& to_tensor, const std::string& inp
       return data_loss("input " + input + ": element " + std::to_string(first + static_cast<int64_t>(i)) +
                        " is " + std::to_string(value) + ", which cannot be cast to " +
                        std::string(name(dtype_of<To>)));
-    to[i] = static_cast<To>(value);
+    to[i] = static_cast<To>(value);  // NOLINT(bugprone-signed-char-misuse): a number, not a character
   }
   return {};
 }

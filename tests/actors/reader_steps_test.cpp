@@ -156,7 +156,7 @@ BOOST_AUTO_TEST_CASE(inputs_are_checked) {
        {std::pair{read(lines, numbers), "must have strings"}, std::pair{read(lines, lines), "not of a queue"},
         std::pair{read(files.queue, files.queue), "not of a reader"},
         std::pair{read_up_to(lines, files.queue, -1), "num_records is -1"}}) {
-    const Status status = test::failure_of([&] { session.run(fetch); });
+    const Status status = test::failure_of([&, &step = fetch] { session.run(step); });
     BOOST_TEST((status.code() == Code::InvalidArgument), status.message());
     BOOST_TEST(status.text().find(what) != std::string::npos, status.text());
   }

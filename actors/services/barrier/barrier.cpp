@@ -24,7 +24,7 @@ struct Take : WaitingRequest {
 
 class BarrierRole final : public WaitingRole {
  public:
-  BarrierRole(ActorNode& node, BarrierSpec spec, std::shared_ptr<Device> device)
+  BarrierRole(ActorNode& node, const BarrierSpec& spec, std::shared_ptr<Device> device)
       : WaitingRole(node, "barrier '" + spec.name + "'"), device_(std::move(device)), elements_(spec) {
     on<wire::InsertComponents>([this](const auto& message, Reply reply) { reply(insert(message)); });
     on<wire::TakeElements>([this](const auto& message, Reply reply) { take(message, std::move(reply)); });
@@ -131,8 +131,8 @@ class BarrierRole final : public WaitingRole {
 
 }  // namespace
 
-std::unique_ptr<Role> make_barrier(ActorNode& node, BarrierSpec spec, std::shared_ptr<Device> device) {
-  return std::make_unique<BarrierRole>(node, std::move(spec), std::move(device));
+std::unique_ptr<Role> make_barrier(ActorNode& node, const BarrierSpec& spec, std::shared_ptr<Device> device) {
+  return std::make_unique<BarrierRole>(node, spec, std::move(device));
 }
 
 }  // namespace troupe

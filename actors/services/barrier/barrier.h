@@ -12,6 +12,6 @@
 namespace troupe {
 
 /// Returns the role of an empty barrier. Stacked elements are allocated on `device`, whose memory must be host memory.
-std::unique_ptr<Role> make_barrier(ActorNode& node, BarrierSpec spec, std::shared_ptr<Device> device);
+std::unique_ptr<Role> make_barrier(ActorNode& node, const BarrierSpec& spec, std::shared_ptr<Device> device);
 
 }  // namespace troupe

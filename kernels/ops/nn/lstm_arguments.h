@@ -10,7 +10,7 @@ namespace troupe {
 
 /// Inputs, from x on; those of the gradients follow.
 namespace lstm_inputs {
-enum : size_t { x, cs_prev, h_prev, w, wci, wcf, wco, b, first_after };
+inline constexpr size_t x = 0, cs_prev = 1, h_prev = 2, w = 3, wci = 4, wcf = 5, wco = 6, b = 7, first_after = 8;
 }
 
 struct LstmArguments {

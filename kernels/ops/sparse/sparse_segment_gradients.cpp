@@ -142,7 +142,7 @@ Status find_occurring(SegmentGradientArguments& arguments, DeviceContext& /*devi
   const Dims indices = integers(arguments.indices);
   std::vector<int64_t> sorted(indices.begin(), indices.end());
   std::ranges::sort(sorted);
-  sorted.erase(std::ranges::unique(sorted).begin(), sorted.end());
+  sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
   arguments.to = Dims(indices.size());
   for (size_t i = 0; i < indices.size(); ++i)
     arguments.to[i] = std::ranges::lower_bound(sorted, indices[i]) - sorted.begin();
