@@ -139,11 +139,11 @@ class ColumnProducts {
       const auto in_window = position(sizes_, w, &ConvolutionAxis::window);
       int64_t offset = 0;
       bool inside = true;
-      for (size_t i = 0; i < sizes_.axes.size(); ++i) {
+      for (size_t i = 0; i < sizes_.axes.size() && inside; ++i) {
         const ConvolutionAxis& axis = sizes_.axes[i];
         const int64_t at = output[i] * axis.stride - axis.pad_before + in_window[i] * axis.dilation;
-        inside = inside && at >= 0 && at < axis.input;
-        offset = offset * axis.input + at;
+        inside = at >= 0 && at < axis.input;
+        offset = offset * axis.input + (inside ? at : 0);
       }
       visit(w * group_in_, inside ? offset * sizes_.in_channels : -1);
     }

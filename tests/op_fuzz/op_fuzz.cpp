@@ -3,7 +3,7 @@
 //   op_fuzz [--seconds N] [--seed N] [--samples N] [--print] [--statistics]
 // Samples have the seeds N, N + 1, ..., by default from a number that differs in each run and is printed. The program runs for 20
 // seconds unless --seconds or --samples says otherwise. --print prints each sample before it runs, so that the last one printed is
-// the one that made the program crash. A sample that takes more than 10 seconds of processor time, or 100 seconds in all, ends the
+// the one that made the program crash. A sample that takes more than 20 seconds of processor time, or 100 seconds in all, ends the
 // program, which prints its seed.
 // --statistics prints at the end which ops were computed.
 #include <sys/time.h>
@@ -29,7 +29,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // Limits of a sample, in seconds. A sample that waits for ever takes no processor time.
-constexpr unsigned most_processor_seconds = 10, most_seconds = 100;
+constexpr unsigned most_processor_seconds = 20, most_seconds = 100;
 
 /// The seed of the sample that runs; a signal handler can read nothing but what is static.
 std::atomic<uint64_t> running_seed{0};
