@@ -21,6 +21,7 @@ struct Parts {
   int64_t size_of(int64_t part) const { return size + (part < longer ? 1 : 0); }
   int64_t start_of(int64_t part) const { return part * size + std::min(part, longer); }
   int64_t part_of(int64_t index) const {
+    if (longer == 0) return index / size;  // `size` may be the greatest integer
     const int64_t in_longer = longer * (size + 1);
     return index < in_longer ? index / (size + 1) : longer + (index - in_longer) / size;
   }
