@@ -1,8 +1,8 @@
 // Trains the TreeLSTM of examples/models on the trees of a file, for bench/peers/trees.py:
 //   trees_bench FILE BATCH THREADS
-// Each line of the file is a tree: its words, "|", the children of its inner nodes, "|", its class out of five. Prints {"seconds": [of
-// each step]}: a step makes the tensors of the next batch, computes the gradients of the mean cross entropy at the roots, and subtracts
-// 0.01 of them from the weights.
+// Each line of the file is a tree: its words, "|", the children of its inner nodes, "|", its class out of five. Prints {"seconds":
+// [of each step]}: a step makes the tensors of the next batch, computes the gradients of the mean cross entropy at the roots, and
+// subtracts 0.01 of them from the weights.
 #include <chrono>
 #include <fstream>
 #include <iostream>
