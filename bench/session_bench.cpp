@@ -189,8 +189,7 @@ std::string write_records(bool as_lines) {
     return std::string(reinterpret_cast<const char*>(&masked), sizeof masked);
   };
   const std::string whole = as_lines ? record + '\n' : length + checksum(length) + record + checksum(record);
-  std::string path =
-      std::filesystem::temp_directory_path() / (as_lines ? "troupe_lines" : "troupe_records");
+  std::string path = std::filesystem::temp_directory_path() / (as_lines ? "troupe_lines" : "troupe_records");
   std::ofstream file(path, std::ios::binary);
   for (int i = 0; i < 1'000'000; ++i) file << whole;
   return path;

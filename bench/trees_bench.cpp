@@ -4,8 +4,8 @@
 // [of each step]}: a step makes the tensors of the next batch, computes the gradients of the mean cross entropy at the roots, and
 // subtracts 0.01 of them from the weights.
 #include <chrono>
+#include <cstdio>
 #include <fstream>
-#include <iostream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -71,15 +71,15 @@ std::vector<double> seconds_of_steps(const std::vector<Labelled>& trees, size_t 
 
 int main(int count, char** arguments) try {
   if (count != 4) {
-    std::cerr << "trees_bench FILE BATCH THREADS\n";
+    std::fprintf(stderr, "trees_bench FILE BATCH THREADS\n");
     return 2;
   }
   const auto trees = troupe::read_trees(arguments[1]);
   const nlohmann::json seconds = {
       {"seconds", troupe::seconds_of_steps(trees, std::stoul(arguments[2]), std::stoul(arguments[3]))}};
-  std::cout << seconds << '\n';
+  std::printf("%s\n", seconds.dump().c_str());
   return 0;
-} catch (const troupe::Error& error) {
-  std::cerr << error.what() << '\n';
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "%s\n", error.what());
   return 1;
 }

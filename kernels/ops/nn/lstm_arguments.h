@@ -10,7 +10,8 @@ namespace troupe {
 
 /// Inputs, from x on; those of the gradients follow.
 namespace lstm_inputs {
-inline constexpr size_t x = 0, cs_prev = 1, h_prev = 2, w = 3, wci = 4, wcf = 5, wco = 6, b = 7, first_after = 8;
+inline constexpr size_t x = 0, cs_prev = 1, h_prev = 2, w = 3, wci = 4, wcf = 5, wco = 6, b = 7,
+                        first_after = 8;
 }
 
 struct LstmArguments {
