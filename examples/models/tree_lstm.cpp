@@ -69,8 +69,6 @@ Output joined(const Scope& s, Output output_gate, Output memory) {
   return concat(s, {mul(s, sigmoid(s, output_gate), tanh(s, memory)), memory}, 1);
 }
 
-Output element(const Scope& s, Output vector, Output i) { return gather(s, vector, i); }
-
 }  // namespace
 
 TreeTensors tree_tensors(const std::vector<Tree>& trees) {
@@ -142,13 +140,14 @@ Output tree_lstm(const Network& network, const TreeInputs& trees, const TreeLstm
   const Output leaves = joined(g, word[2], mul(g, sigmoid(g, word[0]), tanh(g, word[1])));
 
   const Output leaf_count = size(g, trees.words), levels = size(g, trees.ends);
-  const NodeStates states(g, add(g, leaf_count, size(g, trees.left)), units);
+  const Output node_count = add(g, leaf_count, size(g, trees.left));
+  const NodeStates states(g, node_count, units);
   const Output with_leaves = states.with(g, states.empty, range(g, 0, leaf_count, 1), leaves);
   const Output begins = pad(g, trees.ends, {{1, 0}});  // of each level, among the inner nodes
 
   const auto goes_on = [&](const Scope& s, std::span<const Output> loop) { return less(s, loop[0], levels); };
   const auto next_level = [&](const Scope& s, std::span<const Output> loop) {
-    const Output begin = element(s, begins, loop[0]), end = element(s, trees.ends, loop[0]);
+    const Output begin = gather(s, begins, loop[0]), end = gather(s, trees.ends, loop[0]);
     const Output nodes = range(s, begin, end, 1);
     const Output left = states.get(s, loop[1], gather(s, trees.left, nodes)),
                  right = states.get(s, loop[1], gather(s, trees.right, nodes));
@@ -168,7 +167,7 @@ Output tree_lstm(const Network& network, const TreeInputs& trees, const TreeLstm
   const Output zero = g.constant(Tensor::scalar<int32_t>(0));
   const auto last =
       while_loop(g, {zero, with_leaves}, goes_on, next_level, {.name = "levels", .shape_invariants = {}});
-  const Output all = states.get(g, last[1], range(g, 0, add(g, leaf_count, size(g, trees.left)), 1));
+  const Output all = states.get(g, last[1], range(g, 0, node_count, 1));
   return slice(g, all, {0, 0}, {-1, units});
 }
 

@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "messages/records/record_stream.h"
 #include "messages/tensor_files/bundle.h"
 
 namespace troupe {
 namespace {
-
-constexpr uint64_t max_vocabulary_bytes = uint64_t{1} << 31;
 
 // ---- Matrices
 
@@ -94,17 +93,15 @@ Status check_columns(std::span<const int64_t> columns, const Shape& stored) {
 
 /// Returns the lines of a file, without their ends. `limit` is the number of lines that count; -1: all.
 Result<std::vector<std::string>> read_lines(Disk& disk, const std::string& file, int64_t limit) {
-  TROUPE_ASSIGN(const std::string text, read_file(disk, file, max_vocabulary_bytes));
+  TROUPE_ASSIGN(auto source, open_source(disk, file, Compression::None));
+  const auto records = text_lines(std::move(source), 0);
   std::vector<std::string> lines;
-  std::string_view rest = text;
-  while (!rest.empty() && static_cast<int64_t>(lines.size()) != limit) {
-    const size_t end = std::min(rest.find('\n'), rest.size());
-    std::string_view line = rest.substr(0, end);
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    if (line.empty())
+  while (static_cast<int64_t>(lines.size()) != limit) {
+    TROUPE_ASSIGN(const auto line, records->next());
+    if (!line) break;
+    if (line->empty())
       return invalid_argument(file + ": line " + std::to_string(lines.size()) + ", counted from 0, is empty");
-    lines.emplace_back(line);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
+    lines.emplace_back(*line);
   }
   if (limit < 0 || static_cast<int64_t>(lines.size()) == limit) return lines;
   return invalid_argument(file + " has " + std::to_string(lines.size()) + " lines, but old_vocab_size is " +

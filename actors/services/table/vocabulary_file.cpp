@@ -1,54 +1,15 @@
 #include "actors/services/table/vocabulary_file.h"
 
 #include <algorithm>
-#include <span>
 #include <string_view>
 #include <variant>
 #include <vector>
 
 #include "kernels/core/text.h"
+#include "messages/records/record_stream.h"
 
 namespace troupe {
 namespace {
-
-/// Reads the lines of a file, one piece of the file after the other.
-class Lines {
- public:
-  explicit Lines(ReadableFile& file) : file_(file) {}
-
-  /// Sets `line` to the next line, without its end. Returns false if there is none.
-  Result<bool> next(std::string& line) {
-    line.clear();
-    bool any = false;
-    while (true) {
-      if (at_ == piece_.size()) {
-        TROUPE_ASSIGN(const bool more, read());
-        if (!more) return any;
-      }
-      any = true;
-      const char c = piece_[at_++];
-      if (c == '\n') return true;
-      if (c != '\r') line += c;
-    }
-  }
-
- private:
-  static constexpr size_t piece_bytes = 256 << 10;
-
-  Result<bool> read() {
-    piece_.resize(piece_bytes);
-    TROUPE_ASSIGN(const size_t got, file_.read(offset_, std::as_writable_bytes(std::span(piece_))));
-    offset_ += got;
-    piece_.resize(got);
-    at_ = 0;
-    return got != 0;
-  }
-
-  ReadableFile& file_;
-  std::string piece_;
-  size_t at_ = 0;  ///< in the piece
-  uint64_t offset_ = 0;
-};
 
 template <class T>
 bool parse(std::string_view text, T& value) {
@@ -134,15 +95,16 @@ void split(std::string_view line, char delimiter, std::vector<std::string_view>&
   }
 }
 
-Status read_lines(ReadableFile& source, const VocabularyFile& file, Column& keys, Column& values) {
+Status read_lines(RecordStream& lines, const VocabularyFile& file, Column& keys, Column& values) {
   const int64_t columns = std::max(file.key_column, file.value_column) + 1;
-  Lines lines(source);
   std::string line;
   std::vector<std::string_view> parts;
   int64_t number = 0;
   for (; number != file.lines; ++number) {
-    TROUPE_ASSIGN(const bool more, lines.next(line));
-    if (!more) break;
+    TROUPE_ASSIGN(const auto record, lines.next());
+    if (!record) break;
+    line = *record;
+    std::erase(line, '\r');  // as TensorFlow does, wherever they are
     if (line.empty()) return invalid_argument("line " + std::to_string(number) + " is empty");
     if (columns > 0) split(line, file.delimiter, parts);
     if (columns > static_cast<int64_t>(parts.size()) && columns > 0)
@@ -164,8 +126,9 @@ Result<std::pair<Tensor, Tensor>> read_vocabulary(Disk& disk, const VocabularyFi
   Column values("value", file.value_column, file.first_number, value);
   TROUPE_RETURN_IF_FAILED(keys.begin());
   TROUPE_RETURN_IF_FAILED(values.begin());
-  TROUPE_ASSIGN(const auto source, disk.open(file.path));
-  if (const Status status = read_lines(*source, file, keys, values); !status.ok())
+  TROUPE_ASSIGN(auto source, open_source(disk, file.path, Compression::None));
+  const auto lines = text_lines(std::move(source), 0);
+  if (const Status status = read_lines(*lines, file, keys, values); !status.ok())
     return Status(status.code(), file.path + ": " + status.text());
   std::pair<Tensor, Tensor> result;
   TROUPE_ASSIGN(result.first, keys.finish());
