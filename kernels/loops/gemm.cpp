@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <csignal>
+#include <optional>
 
 #include "kernels/core/type_dispatch.h"
 #include "kernels/loops/arithmetic.h"
@@ -15,6 +17,29 @@ namespace {
 
 // ---- One product on one thread
 
+/// Keeps signals from being handled on this thread during its lifetime: they are handled by another thread, or afterwards. Those
+/// of faults of the thread itself stay as they are.
+class BlockedSignals {
+ public:
+  BlockedSignals() {
+    sigset_t signals;
+    sigfillset(&signals);
+    for (const int fault : {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP})
+      sigdelset(&signals, fault);
+    pthread_sigmask(SIG_BLOCK, &signals, &former_);
+  }
+  ~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &former_, nullptr); }
+  BlockedSignals(const BlockedSignals&) = delete;
+  BlockedSignals& operator=(const BlockedSignals&) = delete;
+
+ private:
+  sigset_t former_;
+};
+
+/// The rows of b for which oneDNN's sgemm keeps its scratch memory on the stack. For more of them, it points the stack pointer at
+/// scratch memory of the heap, where a handler of a signal would overwrite whatever lies before that memory.
+constexpr int64_t rows_on_the_stack = 64;
+
 Status multiply_tiles(const MatrixView<float>& a, const MatrixView<float>& b, float* c, int64_t c_stride) {
   omp_set_num_threads(1);  // for calls of this thread: the pool splits the work
   const auto form = [](const MatrixView<float>& m) { return m.column_stride == 1 ? 'N' : 'T'; };
@@ -22,6 +47,8 @@ Status multiply_tiles(const MatrixView<float>& a, const MatrixView<float>& b, fl
   const auto stride = [](const MatrixView<float>& m) {
     return m.column_stride == 1 ? std::max(m.row_stride, m.columns) : std::max(m.column_stride, m.rows);
   };
+  std::optional<BlockedSignals> blocked;
+  if (b.rows > rows_on_the_stack) blocked.emplace();
   const dnnl_status_t status = dnnl_sgemm(form(a), form(b), a.rows, b.columns, a.columns, 1.0f, a.data,
                                           stride(a), b.data, stride(b), 0.0f, c, c_stride);
   return status == dnnl_success

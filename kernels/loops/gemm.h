@@ -3,8 +3,8 @@
 // transposed: then rows are multiplied by rows. A few columns beyond its tiles take it as long as a whole tile; those columns, and
 // products of double and int32, use blocked vector code (Highway).
 // half and bfloat16 are computed in float; other integers and complex numbers use plain loops. Integers wrap around. Work is
-// split over the pool into blocks that depend on shapes alone, so equal inputs give equal bits for any number of threads. Pure
-// functions; any thread may call them.
+// split over the pool into blocks that depend on shapes alone, so equal inputs give equal bits for any number of threads. A thread
+// handles no signal while oneDNN multiplies a deep matrix. Pure functions; any thread may call them.
 #pragma once
 
 #include <complex>

@@ -1,7 +1,14 @@
 // Tests of matrix products of every type, against sums in the order of the definition, for sizes that are no multiples of the
 // blocks.
+#include <pthread.h>
+
 #include <boost/test/unit_test.hpp>
 
+#include <atomic>
+#include <csignal>
+#include <thread>
+
+#include "kernels/loops/gemm.h"
 #include "tests/support/run_op.h"
 
 namespace troupe::test {
@@ -60,7 +67,60 @@ void check_products(std::initializer_list<Size> sizes) {
       }
 }
 
+/// Sends a signal to the thread that made it, again and again, and counts the handlers that ran outside the stack of that thread.
+class Signals {
+ public:
+  Signals() {
+    pthread_attr_t attributes;
+    void* low = nullptr;
+    size_t size = 0;
+    pthread_getattr_np(pthread_self(), &attributes);
+    pthread_attr_getstack(&attributes, &low, &size);
+    pthread_attr_destroy(&attributes);
+    lowest = reinterpret_cast<uintptr_t>(low), highest = lowest + size;
+    handled = astray = 0;
+    former_ = std::signal(SIGUSR1, handle);
+    sender_ = std::jthread([to = pthread_self()](const std::stop_token& stop) {
+      for (int sent = 0; !stop.stop_requested();)
+        if (handled == sent && pthread_kill(to, SIGUSR1) == 0) ++sent;
+    });
+  }
+  ~Signals() {
+    sender_ = {};
+    std::signal(SIGUSR1, former_);
+  }
+  Signals(const Signals&) = delete;
+  Signals& operator=(const Signals&) = delete;
+
+  static inline std::atomic<int> handled, astray;
+
+ private:
+  static void handle(int) {
+    const int here = 0;
+    const auto address = reinterpret_cast<uintptr_t>(&here);
+    ++handled;
+    if (address < lowest || address > highest) ++astray;
+  }
+
+  static inline uintptr_t lowest, highest;
+  void (*former_)(int);
+  std::jthread sender_;
+};
+
 BOOST_AUTO_TEST_SUITE(matmul)
+
+// A service may handle signals on any thread. Its handlers must not write over the memory of a running product.
+BOOST_AUTO_TEST_CASE(handlers_of_signals_run_on_the_stack) {
+  const auto pool = value_or_throw(ThreadPool::make(1));
+  DeviceContext device(heap_allocator(), *pool);
+  const Tensor a = counting(Shape{32, 300}), b = counting(Shape{300, 96});
+  std::vector<float> c(size_t{32} * 96);
+  const Signals signals;
+  for (int i = 0; i < 1000 || Signals::handled < 1000; ++i)
+    throw_if_failed(gemm(device, 1, MatrixView<float>::of(a.as<float>().data(), 32, 300, false),
+                         MatrixView<float>::of(b.as<float>().data(), 300, 96, false), c.data()));
+  BOOST_TEST(Signals::astray == 0);
+}
 
 BOOST_AUTO_TEST_CASE(floats_of_all_sizes) {
   check_products<float>(
