@@ -77,24 +77,35 @@ std::vector<Tensor> components_of(const ElementRows& rows) {
 }
 
 void ElementQueue::push_back(ElementRows rows) {
+  if (pieces_.size() == pieces_.capacity() && 2 * first_ > pieces_.size()) {
+    pieces_.erase(pieces_.begin(), pieces_.begin() + static_cast<ptrdiff_t>(first_));
+    first_ = 0;
+  }
   size_ += rows.count();
   pieces_.push_back(std::move(rows));
 }
 
 ElementRows ElementQueue::take(int64_t max) {
-  ElementRows& first = pieces_.front();
+  ElementRows& first = pieces_[first_];
   const int64_t n = std::min(max, first.count());
-  ElementRows taken = first.take(n);
-  if (first.count() == 0) pieces_.pop_front();
   size_ -= n;
+  if (n < first.count()) return first.take(n);
+  ElementRows taken = std::move(first);
+  if (++first_ == pieces_.size()) {
+    pieces_.clear();
+    first_ = 0;
+  }
   return taken;
 }
 
 void ElementQueue::put_back(ElementQueue&& other) {
   size_ += std::exchange(other.size_, 0);
-  pieces_.insert(pieces_.begin(), std::make_move_iterator(other.pieces_.begin()),
+  pieces_.erase(pieces_.begin(), pieces_.begin() + static_cast<ptrdiff_t>(std::exchange(first_, 0)));
+  pieces_.insert(pieces_.begin(),
+                 std::make_move_iterator(other.pieces_.begin() + static_cast<ptrdiff_t>(other.first_)),
                  std::make_move_iterator(other.pieces_.end()));
   other.pieces_.clear();
+  other.first_ = 0;
 }
 
 Result<Shape> stacked_shape(int64_t n, const Shape& element, DType dtype) {

@@ -3,8 +3,8 @@
 // they are stacked from several pieces. Plain values, owned by the queue role.
 #pragma once
 
-#include <deque>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "devices/device.h"
@@ -31,7 +31,7 @@ Result<ElementRows> one_element(std::span<const Tensor> components);
 /// Returns the components of `rows`, which must be one element.
 std::vector<Tensor> components_of(const ElementRows& rows);
 
-/// A sequence of elements that grows and shrinks at both ends.
+/// A sequence of elements that grows and shrinks at both ends. An empty one has no memory.
 class ElementQueue {
  public:
   int64_t size() const { return size_; }
@@ -40,10 +40,11 @@ class ElementQueue {
   ElementRows take(int64_t max);
   /// Puts all elements of `other`, in order, before the elements of this queue.
   void put_back(ElementQueue&& other);
-  const std::deque<ElementRows>& pieces() const { return pieces_; }
+  std::span<const ElementRows> pieces() const { return std::span(pieces_).subspan(first_); }
 
  private:
-  std::deque<ElementRows> pieces_;
+  std::vector<ElementRows> pieces_;
+  size_t first_ = 0;  ///< the pieces before it have been taken
   int64_t size_ = 0;
 };
 
