@@ -1,15 +1,10 @@
 // Queues in steps: the ops, waiting across steps, sharing by name, cancellation (features.md E1-E5, E9, E10).
 #include <boost/test/unit_test.hpp>
 
-#include <malloc.h>
-
 #include <atomic>
-#include <filesystem>
-#include <fstream>
 #include <thread>
 
 #include "actors/runtime.h"
-#include "actors/runtime_impl.h"
 #include "actors/step/session.h"
 #include "graph/build/scope.h"
 #include "tests/support/failure_of.h"
@@ -56,24 +51,6 @@ struct Fixture {
   Session shared_session() { return runtime.session(graph, {.share_state = true}); }
   static int32_t scalar(const std::vector<Tensor>& fetched) { return fetched.at(0).as<int32_t>()[0]; }
 };
-
-int64_t nanoseconds(std::chrono::nanoseconds time) { return time.count(); }
-
-size_t open_files() {
-  const std::filesystem::directory_iterator descriptors("/proc/self/fd");
-  return static_cast<size_t>(std::distance(begin(descriptors), end(descriptors)));
-}
-
-size_t threads() {
-  std::ifstream status("/proc/self/status");
-  for (std::string word; status >> word;)
-    if (word == "Threads:") {
-      size_t count = 0;
-      status >> count;
-      return count;
-    }
-  return 0;
-}
 
 }  // namespace
 
@@ -286,38 +263,6 @@ BOOST_AUTO_TEST_CASE(closing_the_session_ends_steps_that_wait) {
   BOOST_TEST(ended == 3);
   other.run({in});
   BOOST_TEST(scalar(other.run({out})) == 3);
-}
-
-// A waiting attempt holds no thread, and a cancelled one leaves nothing behind.
-BOOST_AUTO_TEST_CASE(ten_thousand_cancelled_waits_leave_everything_as_it_was) {
-  const Output queue = make_queue("q", 1);
-  const Output out = dequeue(queue), many = dequeue_many("QueueDequeueManyV2", queue, constant(2));
-  const Output in = enqueue(queue, constant(7));
-  Session session = shared_session();
-  session.run({size(queue)});
-  const auto& node = *runtime.impl().node;
-  const size_t actors = node.engine.actors();
-  const auto wait_in_vain = [&](int times) {
-    {
-      Session waiting = shared_session();
-      for (int i = 0; i < times; ++i) {
-        const Status status =
-            test::failure_of([&] { waiting.run({}, {i % 2 == 0 ? out : many}, {.timeout = 50us}); });
-        BOOST_REQUIRE((status.code() == Code::DeadlineExceeded));
-      }
-      waiting.close();
-    }
-    BOOST_TEST(node.scheduler.wait([&] { return node.engine.actors() == actors; },
-                                   node.env.clock.now() + nanoseconds(1min)));
-  };
-  wait_in_vain(500);
-  const size_t files = open_files(), running = threads(), bytes = mallinfo2().uordblks;
-  wait_in_vain(10'000);
-  BOOST_TEST(open_files() == files);
-  BOOST_TEST(threads() == running);
-  BOOST_TEST(mallinfo2().uordblks < bytes + (256 << 10));
-  session.run({in});
-  BOOST_TEST(scalar(session.run({out})) == 7);
 }
 
 // What QueueBase.from_list builds: a Pack of the handles, and a Gather of one of them.
