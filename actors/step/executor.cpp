@@ -52,6 +52,7 @@ class ExecutorRole final : public Role {
     auto feeds = take_feeds(message);
     if (!feeds) return reply(feeds.status());
     const auto step = std::make_shared<PartitionStep>(shared_, info, std::move(*feeds));
+    last_begun_ = ordinal;
     steps_[ordinal] = step;
     if (shared_->receives_from_other_processes) check_overdue_later();
     execute(ordinal, *step, std::move(reply));
@@ -61,13 +62,14 @@ class ExecutorRole final : public Role {
     }
   }
 
-  /// Checks that a step has not begun before and that the master has not declared it over.
+  /// Checks that a step has not begun before and that the master has not declared it over. Steps begin in the order of their
+  /// ordinals.
   Status check_ordinal(uint64_t ordinal, uint64_t floor) const {
     const std::string why = floor > ordinal            ? "is below its own floor " + std::to_string(floor)
                             : ordinal < floor_         ? "is below the floor " + std::to_string(floor_)
                             : steps_.contains(ordinal) ? "runs already"
-                            : std::ranges::count(ended_, ordinal) != 0 ? "has ended"
-                                                                       : "";
+                            : ordinal <= last_begun_   ? "has ended"
+                                                       : "";
     if (why.empty()) return {};
     return invalid_argument("RunPartition names step " + std::to_string(ordinal) + ", which " + why);
   }
@@ -97,7 +99,6 @@ class ExecutorRole final : public Role {
     auto kept = std::make_shared<Reply>(std::move(reply));
     step.begin(expect([this, ordinal, kept](Result<AnyMessage> executed) {
       const auto over = std::move(steps_.extract(ordinal).mapped());
-      ended_.push_back(ordinal);
       if (!executed) return (*kept)(executed.status());
       Draft<wire::PartitionDone> done;
       set_step(done->initStep(), shared_->options.session, ordinal);
@@ -161,9 +162,7 @@ class ExecutorRole final : public Role {
 
   TokenState find(uint64_t ordinal, const TokenKey& token) const {
     const auto step = steps_.find(ordinal);
-    if (step == steps_.end())
-      return ordinal < floor_ || std::ranges::count(ended_, ordinal) != 0 ? TokenState::OVER
-                                                                          : TokenState::NOT_BEGUN;
+    if (step == steps_.end()) return ordinal <= last_begun_ ? TokenState::OVER : TokenState::NOT_BEGUN;
     switch (step->second->find(token)) {
       case PartitionStep::TokenState::Pending: return TokenState::PENDING;
       case PartitionStep::TokenState::Sent: return TokenState::SENT;
@@ -288,7 +287,6 @@ class ExecutorRole final : public Role {
     floor_ = floor;
     early_.erase(early_.begin(), early_.lower_bound(floor));
     aborted_.erase(aborted_.begin(), aborted_.lower_bound(floor));
-    std::erase_if(ended_, [floor](uint64_t ordinal) { return ordinal < floor; });
   }
 
   ActorNode& node_;
@@ -297,8 +295,7 @@ class ExecutorRole final : public Role {
   /// For steps that have not begun here.
   std::map<uint64_t, std::vector<Message<wire::TensorsArrived>>> early_;
   std::map<uint64_t, Status> aborted_;  ///< steps aborted before they began here
-  std::vector<uint64_t> ended_;         ///< ended steps that are not below the floor
-  uint64_t floor_ = 0;
+  uint64_t floor_ = 0, last_begun_ = 0;
   TimerId timer_ = 0;  ///< for CheckOverdueTokens; 0: not set
   bool peers_watched_ = false;
 };
