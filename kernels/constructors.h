@@ -78,7 +78,9 @@ inline Output decode_bmp(const Scope& g, Argument contents, int64_t channels = 0
 inline Output decode_gif(const Scope& g, Argument contents) { return g.call("decode_gif", {contents}); }
 inline Output decode_image(const Scope& g, Argument contents, int64_t channels = 0, DType dtype = DType::UInt8, bool expand_animations = true) { return g.call("decode_image", {contents, channels, dtype, expand_animations}); }
 inline Output decode_jpeg(const Scope& g, Argument contents, int64_t channels = 0, int64_t ratio = 1) { return g.call("decode_jpeg", {contents, channels, ratio}); }
+inline Output decode_padded_raw(const Scope& g, Argument input_bytes, Argument fixed_length, DType out_type, bool little_endian = true) { return g.call("decode_padded_raw", {input_bytes, fixed_length, out_type, little_endian}); }
 inline Output decode_png(const Scope& g, Argument contents, int64_t channels = 0, DType dtype = DType::UInt8) { return g.call("decode_png", {contents, channels, dtype}); }
+inline Output decode_raw(const Scope& g, Argument bytes, DType out_type, bool little_endian = true) { return g.call("decode_raw", {bytes, out_type, little_endian}); }
 inline Output dense_bincount(const Scope& g, Argument input, Argument size, Argument weights, bool binary_output = false) { return g.call("dense_bincount", {input, size, weights, binary_output}); }
 inline Output depth_to_space(const Scope& g, Argument input, int64_t block_size, const std::string& data_format = "NHWC") { return g.call("depth_to_space", {input, block_size, data_format}); }
 inline Output depthwise_conv2d(const Scope& g, Argument input, Argument filter, const std::vector<int64_t>& strides, const std::string& padding, const std::string& data_format = "NHWC", const std::vector<int64_t>& dilations = {1, 1, 1, 1}, const std::vector<int64_t>& explicit_paddings = {}) { return g.call("depthwise_conv2d", {input, filter, strides, padding, data_format, dilations, explicit_paddings}); }

@@ -129,6 +129,7 @@ void add_decode_raw_ops(OpLibrary& library) {
                  .attr("out_type: {half, float, double, int32, uint16, uint8, int16, int8, int64, complex64, "
                        "complex128, bool, bfloat16}")
                  .attr("little_endian: bool = true")
+                 .constructor("decode_raw(bytes, out_type, little_endian)")
                  .shape(decode_raw_shape)
                  .not_differentiable());
   library.op(OpDefBuilder("DecodePaddedRaw")
@@ -137,6 +138,7 @@ void add_decode_raw_ops(OpLibrary& library) {
                  .output("output: out_type")
                  .attr("out_type: {half, float, double, int32, uint16, uint8, int16, int8, int64, bfloat16}")
                  .attr("little_endian: bool = true")
+                 .constructor("decode_padded_raw(input_bytes, fixed_length, out_type, little_endian)")
                  .shape(decode_padded_raw_shape)
                  .not_differentiable());
   library.kernel(
