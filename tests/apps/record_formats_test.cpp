@@ -2,21 +2,11 @@
 #include <boost/test/unit_test.hpp>
 
 #include "apps/data/format.h"
-#include "messages/values/crc32c.h"
 #include "tests/support/memory_disk.h"
+#include "tests/support/tf_record.h"
 
 namespace troupe::data {
 namespace {
-
-template <class T>
-std::string bytes_of(T number) {
-  return {reinterpret_cast<const char*>(&number), sizeof number};
-}
-
-std::string tf_record(const std::string& record) {
-  const std::string length = bytes_of(static_cast<uint64_t>(record.size()));
-  return length + bytes_of(masked_crc32c(length)) + record + bytes_of(masked_crc32c(record));
-}
 
 /// A file with five records in a format.
 struct Sample {
@@ -30,7 +20,7 @@ std::vector<Sample> samples() {
   const std::vector<std::string> records = {"one", "", "three", std::string(3000, 'x'), "five"},
                                  fixed = {"abc", "def", "ghi", "jkl", "mno"};
   std::string tf;
-  for (const std::string& record : records) tf += tf_record(record);
+  for (const std::string& record : records) tf += test::tf_record(record);
   return {{*find_format("tfrecord"), {}, tf, records},
           {*find_format("fixed"),
            {{"record_bytes", int64_t{3}}, {"header_bytes", int64_t{2}}},
