@@ -31,11 +31,17 @@ const char* name(train::Ending ending) {
   return "";
 }
 
+/// Returns the part of the time of training steps in which they waited for batches.
+double input_share(const train::TrainingResult& result) {
+  return result.step_seconds > 0 ? result.input_seconds / result.step_seconds : 0;
+}
+
 void print_result(const train::TrainingResult& result) {
   nlohmann::ordered_json object = {{"ending", name(result.ending)},
                                    {"steps", result.steps},
                                    {"epochs", result.epochs},
-                                   {"seconds", result.seconds}};
+                                   {"seconds", result.seconds},
+                                   {"input_share", input_share(result)}};
   for (const auto& [key, value] : result.evaluation) object[key] = value;
   object["folder"] = result.folder;
   object["checkpoint"] = result.checkpoint.empty() ? nullptr : nlohmann::ordered_json(result.checkpoint);
@@ -58,7 +64,7 @@ void print_summary(const train::TrainingResult& result) {
               static_cast<unsigned long long>(result.steps), static_cast<unsigned long long>(result.epochs),
               result.seconds);
   for (const auto& [key, value] : result.evaluation) std::printf("  %s %.4f", key.c_str(), value);
-  std::printf("\n");
+  std::printf("  waiting for data %.1f %% of the steps\n", 100 * input_share(result));
   if (!result.folder.empty()) std::printf("written to %s\n", result.folder.c_str());
 }
 

@@ -22,8 +22,10 @@ Columns build_data_map(const std::vector<Definition>& definitions, const Scope& 
                        Diagnostics& diagnostics) {
   if (definitions.empty()) return columns;
   Columns of_sample;
+  std::vector<size_t> changed;  // the columns that are not those of the batch: the others need no loop
   const auto apply = [&](const Scope& s, Outputs slices) {
     of_sample = columns;
+    changed.clear();
     for (size_t i = 0; i < slices.size(); ++i) of_sample[i].second = slices[i];
     Symbols symbols;
     for (const auto& [name, value] : of_sample) symbols.values[name] = Argument(value);
@@ -34,14 +36,19 @@ Columns build_data_map(const std::vector<Definition>& definitions, const Scope& 
       if (result) set(of_sample, definition.name, *result);
     }
     std::vector<Output> results;
-    for (const auto& [name, value] : of_sample) results.push_back(value);
+    for (size_t i = 0; i < of_sample.size(); ++i) {
+      if (i < slices.size() && of_sample[i].second == slices[i]) continue;
+      changed.push_back(i);
+      results.push_back(of_sample[i].second);
+    }
     return results;
   };
   std::vector<Output> elements;
   for (const auto& [name, value] : columns) elements.push_back(value);
   const auto mapped = map_fn(scope, elements, apply);
   Columns result = of_sample;
-  for (size_t i = 0; i < mapped.size(); ++i) result[i].second = mapped[i];
+  for (size_t i = 0; i < columns.size(); ++i) result[i].second = columns[i].second;
+  for (size_t i = 0; i < mapped.size(); ++i) result[changed[i]].second = mapped[i];
   return result;
 }
 

@@ -110,8 +110,11 @@ Result<AnyMessage> begin(Work& work, Runtime& runtime, const Message<wire::Begin
 Result<AnyMessage> run_rounds(Work& work, uint64_t first, uint32_t rounds) {
   if (!work.replica) return failed_precondition("no training has begun on this worker");
   std::vector<ShardLoss> all;
-  for (uint64_t round = first; round < first + rounds; ++round)
+  double waited = 0;
+  for (uint64_t round = first; round < first + rounds; ++round) {
     for (const ShardLoss& loss : work.replica->run(round)) all.push_back(loss);
+    waited += work.replica->waited();
+  }
   Draft<wire::RoundsRun> draft;
   auto losses = draft->initLosses(static_cast<uint32_t>(all.size()));
   auto samples = draft->initSamples(static_cast<uint32_t>(all.size()));
@@ -119,6 +122,7 @@ Result<AnyMessage> run_rounds(Work& work, uint64_t first, uint32_t rounds) {
     losses.set(i, all[i].loss);
     samples.set(i, all[i].samples);
   }
+  draft->setWaited(waited);
   return AnyMessage(draft.finish());
 }
 

@@ -98,12 +98,14 @@ std::vector<double> ClusterRounds::advance(uint64_t done, uint64_t last) {
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / rounds;
 
   std::vector<std::map<uint32_t, ShardLoss>> by_round(rounds);
+  waited_ = 0;
   for (size_t i = 0; i < answers.size(); ++i) {
     const auto run = *Message<wire::RoundsRun>(answers[i]);
     const auto& shards = workers_[i].shards;
     if (run.getLosses().size() != rounds * shards.size() || run.getSamples().size() != rounds * shards.size())
       throw Error(internal("worker " + workers_[i].task + " returned the losses of other rounds than the " +
                            std::to_string(rounds) + " requested ones"));
+    waited_ = std::max(waited_, run.getWaited());
     for (uint32_t k = 0; k < run.getLosses().size(); ++k)
       by_round[k / shards.size()][shards[k % shards.size()]] = {run.getLosses()[k], run.getSamples()[k]};
   }

@@ -1,6 +1,7 @@
 #include "apps/train/local_rounds.h"
 
 #include "apps/train/evaluation.h"
+#include "apps/train/timed_batch.h"
 
 namespace troupe::train {
 
@@ -10,7 +11,7 @@ LocalRounds::LocalRounds(Session& session, const TrainingGraph& graph, data::Bat
 }
 
 std::vector<double> LocalRounds::advance(uint64_t done, uint64_t) {
-  const data::Dataset batch = value_or_throw(batches_.at(done));
+  const data::Dataset batch = timed_batch(batches_, done, waited_);
   std::vector<Tensor> feeds;
   const auto shards = data::shards(batch, static_cast<int64_t>(graph_.shards.size()));
   for (size_t i = 0; i < shards.size(); ++i) {

@@ -1,6 +1,7 @@
 #include "apps/train/mapped_set.h"
 
 #include <algorithm>
+#include <thread>
 
 #include "actors/runtime.h"
 #include "apps/config/data_map.h"
@@ -10,43 +11,37 @@
 namespace troupe::train {
 
 struct ColumnGraph {
-  explicit ColumnGraph(size_t threads) : runtime({.threads = threads}), graph(runtime.ops()) {}
+  explicit ColumnGraph(size_t most_threads)
+      : threads(most_threads != 0 ? most_threads : std::max(1u, std::thread::hardware_concurrency())),
+        runtime({.threads = threads}), graph(runtime.ops()) {}
 
+  const size_t threads;  ///< which compute columns, of as many batches at the same time
   Runtime runtime;
   Graph graph;
   config::Columns results;
+  std::vector<bool>
+      is_computed;  ///< of each result; the others are the columns of the batch at the same places
   std::optional<Session> session;
   PreparedStep step;
 };
 
 namespace {
 
-constexpr size_t batches_ahead = 2;
-
-/// The batches of another set, with the columns of a step that is fed with theirs. Random ops draw the same numbers for the same
-/// batch.
-class MappedBatches final : public data::Batches {
- public:
-  MappedBatches(std::unique_ptr<data::Batches> batches, std::shared_ptr<const ColumnGraph> graph)
-      : Batches(*batches), batches_(std::move(batches)), graph_(std::move(graph)) {}
-
-  Result<data::Dataset> at(uint64_t step) override try {
-    TROUPE_ASSIGN(const data::Dataset batch, batches_->at(step));
-    std::vector<Tensor> feeds;
-    for (const data::Column& column : batch.columns()) feeds.push_back(column.values);
-    auto results = graph_->step.run(feeds, {.training = true, .round = step + 1});
-    std::vector<data::Column> columns;
-    for (size_t i = 0; i < results.size(); ++i)
-      columns.push_back({graph_->results[i].first, std::move(results[i])});
-    return data::Dataset(std::move(columns));
-  } catch (const Error& error) {
-    return error.status();
-  }
-
- private:
-  std::unique_ptr<data::Batches> batches_;
-  std::shared_ptr<const ColumnGraph> graph_;
-};
+/// Returns the columns of a step that is fed with those of a batch. Random ops draw the same numbers for the same batch.
+Result<data::Dataset> mapped(const ColumnGraph& graph, uint64_t step, const data::Dataset& batch) try {
+  std::vector<Tensor> feeds;
+  for (const data::Column& column : batch.columns()) feeds.push_back(column.values);
+  std::vector<Tensor> computed;
+  if (std::ranges::count(graph.is_computed, true) != 0)
+    computed = graph.step.run(feeds, {.training = true, .round = step + 1});
+  std::vector<data::Column> columns;
+  for (size_t i = 0, next = 0; i < graph.results.size(); ++i)
+    columns.push_back({graph.results[i].first,
+                       graph.is_computed[i] ? std::move(computed[next++]) : batch.columns()[i].values});
+  return data::Dataset(std::move(columns));
+} catch (const Error& error) {
+  return error.status();
+}
 
 /// Returns the shape of a batch without samples. Fails if the shape of a sample is not known.
 Result<Shape> without_samples(const PartialShape& batch, DType dtype) {
@@ -75,6 +70,19 @@ config::Columns placeholders(const Scope& scope, const data::Dataset& columns) {
   return result;
 }
 
+/// Returns how many batches are kept ready: enough that threads which are interrupted for a while delay no step, unless they are
+/// large.
+size_t batches_ahead(const data::Dataset& columns, int64_t batch, size_t threads) {
+  constexpr size_t most = 16, most_bytes = size_t{64} << 20;
+  size_t bytes = 1;
+  for (const data::Column& column : columns.columns()) {
+    size_t of_sample = size_of(column.values.dtype());
+    for (const int64_t dim : column.values.shape().dims().subspan(1)) of_sample *= static_cast<size_t>(dim);
+    bytes += of_sample * static_cast<size_t>(batch);
+  }
+  return std::clamp(most_bytes / bytes, threads + 1, std::max(most, threads + 1));
+}
+
 }  // namespace
 
 MappedSet::MappedSet(std::shared_ptr<const data::SampleSet> set,
@@ -101,14 +109,22 @@ MappedSet::MappedSet(std::shared_ptr<const data::SampleSet> set,
   map->session.emplace(map->runtime.session(map->graph, {.seed = config.run.seed}));
   std::vector<Output> feeds, fetches;
   for (const auto& [name, value] : given) feeds.push_back(value);
-  for (const auto& [name, value] : map->results) fetches.push_back(value);
-  map->step = map->session->prepare(feeds, fetches);
+  for (size_t i = 0; i < map->results.size(); ++i) {
+    map->is_computed.push_back(i >= given.size() || map->results[i].second != given[i].second);
+    if (map->is_computed[i]) fetches.push_back(map->results[i].second);
+  }
+  if (!fetches.empty()) map->step = map->session->prepare(feeds, fetches);
   graph_ = map;
 }
 
 std::unique_ptr<data::Batches> MappedSet::batches(int64_t batch, uint64_t seed, bool shuffle) const {
   return std::make_unique<data::Prefetch>(
-      std::make_unique<MappedBatches>(set_->batches(batch, seed, shuffle), graph_), batches_ahead);
+      set_->batches(batch, seed, shuffle),
+      data::PrefetchOptions{.ahead = batches_ahead(columns_, batch, graph_->threads),
+                            .threads = graph_->threads},
+      [graph = graph_](uint64_t step, const data::Dataset& samples) {
+        return mapped(*graph, step, samples);
+      });
 }
 
 }  // namespace troupe::train

@@ -1,6 +1,7 @@
 #include "apps/train/replica.h"
 
 #include "apps/train/evaluation.h"
+#include "apps/train/timed_batch.h"
 #include "apps/train/train_data.h"
 
 namespace troupe::train {
@@ -50,7 +51,7 @@ std::vector<ShardLoss> Replica::run(uint64_t round) {
     throw Error(invalid_argument("round " + std::to_string(round) + " is requested, but the next one is " +
                                  std::to_string(next_)));
   ++next_;
-  const data::Dataset batch = value_or_throw(batches_->at(round - 1));
+  const data::Dataset batch = timed_batch(*batches_, round - 1, waited_);
   const auto shards = data::shards(batch, config_.shards());
   std::vector<ShardLoss> result;
   std::vector<Tensor> feeds = std::move(values_);

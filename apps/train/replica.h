@@ -26,6 +26,8 @@ class Replica {
   void begin(uint64_t round);
   /// Runs a round. Returns the loss of each shard. Throws InvalidArgument if `round` is not the next one.
   std::vector<ShardLoss> run(uint64_t round);
+  /// Returns for how many seconds the last round waited for its batch.
+  double waited() const { return waited_; }
   /// Cancels the current round, which then throws Cancelled, and all later ones.
   void cancel() { session_->cancel(); }
 
@@ -39,6 +41,7 @@ class Replica {
   PreparedStep step_;
   std::vector<Tensor> values_;
   uint64_t next_ = 0;  ///< the next round
+  double waited_ = 0;
 };
 
 }  // namespace troupe::train

@@ -18,6 +18,11 @@ class Rounds {
   virtual ~Rounds() = default;
   /// Runs at least one of the rounds done + 1, done + 2, ..., last, in order. Returns the loss of each batch. Throws Error.
   virtual std::vector<double> advance(uint64_t done, uint64_t last) = 0;
+  /// Returns for how many seconds the last call of advance() waited for batches; if workers wait, the longest time of one.
+  double waited() const { return waited_; }
+
+ protected:
+  double waited_ = 0;
 };
 
 /// Returns the feeds of a tower for one shard of a batch, in the order of its inputs. A shard without samples gets a sample of the

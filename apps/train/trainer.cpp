@@ -264,7 +264,11 @@ class Run {
   }
 
   void advance(uint64_t last) {
-    for (const double loss : rounds_->advance(progress_.step, last)) {
+    const auto begin = Clock::now();
+    const auto losses = rounds_->advance(progress_.step, last);
+    result_.step_seconds += Seconds(Clock::now() - begin).count();
+    result_.input_seconds += rounds_->waited();
+    for (const double loss : losses) {
       result_.loss = loss;
       ++progress_.step;
       if (std::isfinite(loss)) continue;

@@ -39,8 +39,10 @@ enum class Ending : uint8_t { Completed, EarlyStopped, Stopped, Diverged };
 struct TrainingResult {
   Ending ending = Ending::Completed;
   uint64_t steps = 0, epochs = 0;
-  double seconds = 0;  ///< the time of training steps and evaluations
-  double loss = 0;     ///< the loss of the last step
+  double seconds = 0;        ///< the time of training steps and evaluations
+  double step_seconds = 0;   ///< the time of training steps
+  double input_seconds = 0;  ///< the part of it in which the steps waited for batches
+  double loss = 0;           ///< the loss of the last step
   /// "valid/loss", "valid/accuracy" and so on, of the final variables.
   std::vector<std::pair<std::string, double>> evaluation;
   std::string folder;            ///< the folder of the run; empty for a dry run

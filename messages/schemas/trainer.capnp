@@ -48,10 +48,11 @@ struct RunRounds {
 }
 
 struct RoundsRun {
-  # One entry per round and, within a round, per shard of TrainingBegun.
+  # The lists have one entry per round and, within a round, per shard of TrainingBegun.
 
   losses @0 :List(Float64);
   samples @1 :List(Int64);    # how many samples the shard had: the weight of its loss
+  waited @2 :Float64;         # for how many seconds the rounds waited for their batches
 }
 
 struct EndTraining {

@@ -117,6 +117,8 @@ BOOST_AUTO_TEST_CASE(numbers_that_json_lacks_are_null) {
 BOOST_AUTO_TEST_CASE(results_are_objects_with_json) {
   const Json result = object_of(run("train", "a \"b\"", brief + Arguments{"--json"}), 0);
   BOOST_TEST(result.at("ending") == "completed");
+  BOOST_TEST(result.at("input_share") >= 0.0);
+  BOOST_TEST(result.at("input_share") < 1.0);
   BOOST_TEST(result.at("folder").get<std::string>() == folder.path() + "/a \"b\"/001");
   BOOST_TEST(fs::exists(result.at("checkpoint").get<std::string>()));
   const auto described = object_of({"data", digits, "--json"}, 0);

@@ -8,7 +8,7 @@
 namespace troupe::data {
 namespace {
 
-constexpr size_t batches_ahead = 4;
+constexpr PrefetchOptions ahead = {.ahead = 4, .threads = 1};
 
 class StoredSet final : public SampleSet {
  public:
@@ -26,7 +26,7 @@ class StoredSet final : public SampleSet {
   std::unique_ptr<Batches> batches(int64_t batch, uint64_t seed, bool shuffle) const override {
     return std::make_unique<Prefetch>(std::make_unique<StreamedBatches>(BlockReader(*disk_, index_, part_),
                                                                         block_samples_, batch, seed, shuffle),
-                                      batches_ahead);
+                                      ahead);
   }
 
  private:
