@@ -12,6 +12,7 @@
 #include "apps/nn/lbfgs.h"
 #include "apps/nn/network.h"
 #include "apps/nn/optimizer.h"
+#include "apps/nn/ragged/ragged.h"
 #include "apps/nn/replication_strategy.h"
 #include "apps/nn/schedules.h"
 #include "apps/nn/variable_snapshot.h"
