@@ -1,10 +1,8 @@
 """Golden cases: writes tests/golden/cases/, whose form and use stand in docs/golden.md. What is made is the same bytes every time.
    python3 -m venv VENV && VENV/bin/pip install tensorflow-cpu && VENV/bin/python tests/golden/make.py [NAME...]
 A NAME is an op ("Sum": its cases in ops/ and gradients/) or a function of model_graphs.py, state_graphs.py, flow_graphs.py,
-function_graphs.py, list_graphs.py, array_graphs.py, queue_graphs.py or saver_graphs.py; without any, everything is made anew.
-Then it lists what Troupe's kernels/ have and no case does.
-function_graphs.py, list_graphs.py, array_graphs.py, queue_graphs.py or
-keyed_state_graphs.py; without any, everything is made anew. Then it lists what Troupe's kernels/ have and no case does.
+function_graphs.py, list_graphs.py, array_graphs.py, ragged_graphs.py, queue_graphs.py, saver_graphs.py or keyed_state_graphs.py;
+without any, everything is made anew. Then it lists what Troupe's kernels/ have and no case does.
 """
 import pathlib
 import re
@@ -20,6 +18,7 @@ import list_graphs
 import model_graphs
 import op_folders
 import queue_graphs
+import ragged_graphs
 import saver_graphs
 import state_graphs
 from script import CASES
@@ -51,9 +50,8 @@ def ops_of_troupe():
 def makers():
     """By name, what writes the cases of that name."""
     found = {op: lambda op=op, cases=cases: op_folders.write(op, cases) for op, cases in op_folders.cases_by_op().items()}
-    for module in (model_graphs, state_graphs, flow_graphs, function_graphs, list_graphs, array_graphs, queue_graphs,
-                   saver_graphs):
-                   keyed_state_graphs):
+    for module in (model_graphs, state_graphs, flow_graphs, function_graphs, list_graphs, array_graphs, ragged_graphs,
+                   queue_graphs, saver_graphs, keyed_state_graphs):
         found |= {make.__name__: make for make in module.GRAPHS}
     return found
 
