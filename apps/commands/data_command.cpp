@@ -39,6 +39,10 @@ nlohmann::ordered_json as_json(const data::ColumnStatistics& column) {
                                  {"shape", column.shape},        {"min", column.least},
                                  {"max", column.greatest},       {"mean", column.mean},
                                  {"deviation", column.deviation}};
+  if (column.is_ragged) {
+    json["shortest"] = column.shortest;
+    json["longest"] = column.longest;
+  }
   if (column.counts) {
     auto counts = nlohmann::ordered_json::object();
     for (const auto& [value, count] : *column.counts) counts[std::to_string(value)] = count;
@@ -51,6 +55,10 @@ void print(const data::ColumnStatistics& column) {
   const std::string type = std::string(name(column.dtype)) + text_of(column.shape);
   std::printf("%-12s %-16s min %-10.6g max %-10.6g mean %-10.6g deviation %.6g\n", column.name.c_str(),
               type.c_str(), column.least, column.greatest, column.mean, column.deviation);
+  if (column.is_ragged)
+    std::printf("  ragged: samples have %lld to %lld elements, %lld in all\n",
+                static_cast<long long>(column.shortest), static_cast<long long>(column.longest),
+                static_cast<long long>(column.elements));
   if (!column.counts) return;
   std::string line = "  samples of each value:";
   for (const auto& [value, count] : *column.counts)
@@ -66,10 +74,10 @@ Status print_samples(const data::SampleSet& set, int64_t count) {
   TROUPE_ASSIGN(const data::Dataset samples, batches->at(0));
   for (int64_t i = 0; i < samples.samples(); ++i) {
     std::printf("sample %lld\n", static_cast<long long>(i));
-    for (const auto& [name, values] : samples.columns())
-      std::printf(
-          "%s\n",
-          cut_to_terminal("  " + name + " = " + tensor_text(values.rows(i, i + 1), most_shown)).c_str());
+    for (const data::Column& column : samples.columns()) {
+      const std::string elements = tensor_text(column.values_of(i, i + 1), most_shown);
+      std::printf("%s\n", cut_to_terminal("  " + column.name + " = " + elements).c_str());
+    }
   }
   return {};
 }

@@ -75,6 +75,8 @@ std::vector<std::string> files_of(const config::RunConfig& config, const std::st
   const data::Options& data = config.data;
   for (const auto* list : {&data.train, &data.train_labels, &data.valid, &data.valid_labels})
     files.insert(files.end(), list->begin(), list->end());
+  for (const data::RaggedColumn& column : config.ragged)
+    files.insert(files.end(), column.vocabulary.begin(), column.vocabulary.end());
   return files;
 }
 

@@ -6,6 +6,7 @@
 
 #include "apps/config/diagnostics.h"
 #include "apps/nn/layers.h"
+#include "apps/nn/ragged/ragged.h"
 
 namespace troupe::config {
 namespace {
@@ -343,6 +344,26 @@ LayerType sampled_loss_type(std::string_view name,
   return type;
 }
 
+/// The inputs are the values and the splits of a ragged tensor.
+LayerType row_type(std::string_view name, Output (*reduce)(const Scope&, const nn::Ragged&)) {
+  LayerType type{std::string(name), 2, 2, {}, {}, {}};
+  type.add = [reduce](const nn::Network& network, const Outputs& inputs, const Given&) {
+    return reduce(network.scope(), {inputs[0], inputs[1]});
+  };
+  return type;
+}
+
+/// The first input has an element for each row, the others are values and splits.
+LayerType row_spread_type() {
+  LayerType type{"row_spread", 3, 3, {}, {}, {}};
+  type.add = [](const nn::Network& network, const Outputs& inputs, const Given&) {
+    return nn::ragged::spread(network.scope(), inputs[0], {inputs[1], inputs[2]});
+  };
+  return type;
+}
+
+Output row_softmax(const Scope& scope, const nn::Ragged& x) { return nn::ragged::softmax(scope, x).values; }
+
 const std::vector<LayerType>& layer_types() {
   static const std::vector<LayerType> types = {
       attention_type(),
@@ -363,6 +384,13 @@ const std::vector<LayerType>& layer_types() {
       recurrent_type("lstm", nn::lstm),
       layer_type<nn::Pool>("max_pool2d", pool_rows(), nn::max_pool2d),
       sampled_loss_type("nce_loss", nn::nce_loss),
+      row_type("row_lengths", nn::ragged::row_lengths),
+      row_type("row_max", nn::ragged::max),
+      row_type("row_mean", nn::ragged::mean),
+      row_type("row_min", nn::ragged::min),
+      row_type("row_softmax", row_softmax),
+      row_spread_type(),
+      row_type("row_sum", nn::ragged::sum),
       sampled_loss_type("sampled_softmax_loss", nn::sampled_softmax_loss)};
   return types;
 }
@@ -386,8 +414,9 @@ Outputs inputs_of(const LayerType& type, const std::vector<Argument>& positional
     inputs.push_back(*output);
   }
   if (inputs.size() < type.min_inputs)
-    fail(type, type.min_inputs == 1 ? "expected a tensor as the first argument"
-                                    : "expected tensors as the first two arguments");
+    fail(type, type.min_inputs == 1
+                   ? "expected a tensor as the first argument"
+                   : "expected tensors as the first " + std::to_string(type.min_inputs) + " arguments");
   return inputs;
 }
 

@@ -2,6 +2,7 @@
 
 #include "apps/config/data_map.h"
 #include "apps/config/layer_calls.h"
+#include "apps/config/ragged_inputs.h"
 #include "apps/config/reader.h"
 
 namespace troupe::config {
@@ -47,6 +48,8 @@ class Names {
         .each([&](const auto& name, SourceLocation place, auto&) {
           known_[name] = "the input at " + diagnostics.where(place);
         });
+    for (const data::RaggedColumn& column : config.ragged)
+      known_[column.name] = known_[data::splits_name(column.name)] = "a ragged column of the data";
     for (const Definition& column : config.map)
       known_[column.name] = "the column at " + diagnostics.where(column.expression.place);
   }
@@ -160,6 +163,7 @@ void check_model(const RunConfig& config, Symbols refused, std::shared_ptr<const
   }
   columns = build_data_map(config.map, scope.with_prefix("map"), columns, diagnostics);
   columns = build_data_map(config.augment, scope.with_prefix("augment"), columns, diagnostics);
+  columns = ragged_inputs(config, scope, std::move(columns), diagnostics);
   for (const auto& [name, value] : columns) refused.values.emplace(name, value);
   const nn::WeightSource any_size = [scope](const nn::Weight& weight) {
     return scope.with_name(weight.name)

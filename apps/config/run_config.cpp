@@ -57,6 +57,18 @@ data::Options read_data(const Reader& data) {
   return options;
 }
 
+std::vector<data::RaggedColumn> read_ragged(const Reader& table) {
+  std::vector<data::RaggedColumn> out;
+  table.each([&](const std::string& name, SourceLocation, const Value& value) {
+    const Reader column(value.get_if<Table>());
+    const std::string from = column.string("from");
+    const auto dtype = dtype_from_name(column.string("dtype"));  // fails if the value was rejected
+    out.push_back({name, from.empty() ? data::text_column : from, dtype ? *dtype : DType::Int32,
+                   column.list<std::string>("vocabulary"), column.string("feature")});
+  });
+  return out;
+}
+
 /// Returns nothing if a part of the variable was rejected.
 std::optional<Variable> read_variable(const std::string& name, SourceLocation place, const Reader& variable) {
   if (!variable.has("shape") || !variable.has("dtype")) return {};
@@ -211,6 +223,7 @@ class CrossChecker {
   void check() {
     check_data();
     check_inputs();
+    check_ragged();
     check_variables();
     check_model();
     check_metrics();
@@ -230,6 +243,7 @@ class CrossChecker {
   void check_data();
   void check_format(const data::Format& format, const Reader& data);
   void check_inputs();
+  void check_ragged();
   void check_variables();
   void check_model();
   void check_metrics();
@@ -297,6 +311,17 @@ void CrossChecker::check_inputs() {
     if (std::find(columns.begin(), columns.end(), column) == columns.end())
       diagnostics_.error(
           place, "data.inputs." + name + ": the data has no column '" + column + "'" + hint(column, columns));
+  });
+}
+
+void CrossChecker::check_ragged() {
+  root_.table("data").table("ragged").each([&](const std::string& name, SourceLocation, const Value& value) {
+    const Reader column(value.get_if<Table>());
+    const std::string path = "data.ragged." + name;
+    if (column.has("vocabulary") && column.has("feature"))
+      error(column, "feature", path + ": expected either vocabulary or feature, found both");
+    if (column.has("vocabulary") && column.string("dtype") != "int32" && column.string("dtype") != "int64")
+      error(column, "dtype", path + ".dtype: ids of words are int32 or int64");
   });
 }
 
@@ -398,8 +423,8 @@ void CrossChecker::check_replication() {
 
 /// Returns whether no table that defines names was rejected. Otherwise an unknown name may have been defined there.
 bool names_are_complete(const std::set<std::string>& refused_paths, const Reader& root) {
-  for (const char* table :
-       {"model", "model.variables", "model.graph", "model.layers", "data.inputs", "data.map", "data.augment"})
+  for (const char* table : {"model", "model.variables", "model.graph", "model.layers", "data.inputs",
+                            "data.map", "data.augment", "data.ragged"})
     if (refused_paths.contains(table)) return false;
   return root.has("model");
 }
@@ -422,6 +447,7 @@ Result<RunConfig> parse_run_config(std::string text, const std::string& file, co
   config.batch = root.table("data").get<int64_t>("batch");
   config.shuffle = root.table("data").get<bool>("shuffle");
   config.map = read_definitions(root.table("data").table("map"));
+  config.ragged = read_ragged(root.table("data").table("ragged"));
   config.augment = read_definitions(root.table("data").table("augment"));
   config.model = read_model(root.table("model"), refused_paths, refused);
   config.train = read_train(root.table("train"));

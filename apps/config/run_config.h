@@ -13,6 +13,7 @@
 #include "apps/config/evaluate.h"
 #include "apps/config/schema.h"
 #include "apps/data/options.h"
+#include "apps/data/ragged/row_parser.h"
 #include "messages/env/disk.h"
 
 namespace troupe::config {
@@ -152,6 +153,7 @@ struct RunConfig {
   bool shuffle = true;
   /// Columns that are computed from those of the files, sample by sample; `augment` only for training. Each may use those before.
   std::vector<Definition> map, augment;
+  std::vector<data::RaggedColumn> ragged;  ///< columns that are made of the others, after `map` and `augment`
   Model model;
   Train train;
   Cluster cluster;

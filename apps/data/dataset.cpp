@@ -5,14 +5,35 @@
 #include <cstring>
 
 namespace troupe::data {
+namespace {
+
+/// Returns the splits of the samples [begin, end), which begin with 0.
+Tensor splits_of(const Tensor& row_splits, int64_t begin, int64_t end) {
+  const auto given =
+      row_splits.as<int64_t>().subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin) + 1);
+  std::vector<int64_t> splits(given.begin(), given.end());
+  for (int64_t& split : splits) split -= given.front();
+  return Tensor::vector<int64_t>(std::span<const int64_t>(splits));
+}
+
+}  // namespace
+
+Tensor Column::values_of(int64_t begin, int64_t end) const {
+  if (!is_ragged()) return values.rows(begin, end);
+  const auto splits = row_splits.as<int64_t>();
+  return values.rows(splits[static_cast<size_t>(begin)], splits[static_cast<size_t>(end)]);
+}
+
 Dataset::Dataset(std::vector<Column> columns) : columns_(std::move(columns)) {
-  if (!columns_.empty()) samples_ = columns_.front().values.shape()[0];
-  for ([[maybe_unused]] const auto& column : columns_) assert(column.values.shape()[0] == samples_);
+  if (!columns_.empty()) samples_ = columns_.front().samples();
+  for ([[maybe_unused]] const auto& column : columns_) assert(column.samples() == samples_);
 }
 
 const Tensor* Dataset::find(std::string_view name) const {
-  for (const auto& column : columns_)
+  for (const auto& column : columns_) {
     if (column.name == name) return &column.values;
+    if (column.is_ragged() && splits_name(column.name) == name) return &column.row_splits;
+  }
   return nullptr;
 }
 
@@ -27,7 +48,9 @@ Result<Dataset> Dataset::select(std::span<const int64_t> rows) const {
 
 Dataset Dataset::slice(int64_t begin, int64_t end) const {
   std::vector<Column> part;
-  for (const auto& [name, values] : columns_) part.push_back({name, values.rows(begin, end)});
+  for (const Column& column : columns_)
+    part.push_back({column.name, column.values_of(begin, end),
+                    column.is_ragged() ? splits_of(column.row_splits, begin, end) : Tensor()});
   return Dataset(std::move(part));
 }
 
@@ -62,7 +85,8 @@ void copy_rows(const Tensor& from, Tensor& to, int64_t to_row) {
 
 Result<Dataset> allocate_like(const Dataset& columns, int64_t samples) {
   std::vector<Column> allocated;
-  for (const auto& [name, values] : columns.columns()) {
+  for (const auto& [name, values, row_splits] : columns.columns()) {
+    assert(!row_splits.valid());
     std::vector<int64_t> dims(values.shape().dims().begin(), values.shape().dims().end());
     dims[0] = samples;
     TROUPE_ASSIGN(const Shape shape, Shape::make(dims, values.dtype()));

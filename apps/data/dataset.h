@@ -13,8 +13,18 @@ namespace troupe::data {
 
 struct Column {
   std::string name;
-  Tensor values;  ///< [samples, ...]
+  Tensor values;  ///< [samples, ...]; of a ragged column [elements, ...], one sample behind the other
+  /// For a ragged column: int64 [samples + 1]. Sample i has the elements row_splits[i] to row_splits[i + 1] - 1.
+  Tensor row_splits = {};
+
+  bool is_ragged() const { return row_splits.valid(); }
+  int64_t samples() const { return is_ragged() ? row_splits.shape()[0] - 1 : values.shape()[0]; }
+  /// Returns the elements of the samples [begin, end), which share the memory of this column.
+  Tensor values_of(int64_t begin, int64_t end) const;
 };
+
+/// Returns the name of the splits of a ragged column, as find() and models know them.
+inline std::string splits_name(const std::string& column) { return column + "_splits"; }
 
 class Dataset {
  public:
@@ -26,11 +36,12 @@ class Dataset {
   std::span<const Column> columns() const { return columns_; }
   /// Returns the columns, so that their elements can be written.
   std::span<Column> mutable_columns() { return columns_; }
-  /// Returns the values of a column, or null if there is no such column.
+  /// Returns the values of a column, or the splits of a ragged one by splits_name(), or null if there is no such column.
   const Tensor* find(std::string_view name) const;
-  /// Returns a copy of the given samples in the given order. Fails with ResourceExhausted if there is too little memory.
+  /// Returns a copy of the given samples in the given order. No column may be ragged (asserted). Fails with ResourceExhausted
+  /// if there is too little memory.
   Result<Dataset> select(std::span<const int64_t> rows) const;
-  /// Returns the samples [begin, end), which share the memory of this data set.
+  /// Returns the samples [begin, end), whose values share the memory of this data set.
   Dataset slice(int64_t begin, int64_t end) const;
 
  private:
@@ -42,8 +53,8 @@ class Dataset {
 void copy_row(const Tensor& from, int64_t from_row, Tensor& to, int64_t to_row);
 /// Copies all rows of such a tensor, the first one to row `to_row`.
 void copy_rows(const Tensor& from, Tensor& to, int64_t to_row);
-/// Returns a data set with memory for `samples` samples, with the columns of another one. Fails with ResourceExhausted if there is
-/// too little memory.
+/// Returns a data set with memory for `samples` samples, with the columns of another one, none of them ragged (asserted). Fails
+/// with ResourceExhausted if there is too little memory.
 Result<Dataset> allocate_like(const Dataset& columns, int64_t samples);
 
 /// The part of a batch that belongs to one logical shard.

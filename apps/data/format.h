@@ -45,14 +45,17 @@ struct OptionMistake {
 
 struct Format {
   std::string_view name;  ///< the value of data.format
-  /// Opens a file. The reader yields the column `image` with the features and, if there are labels, the column `label`. Fails with
-  /// InvalidArgument if the options do not match the file, with DataLoss if the file is damaged, or with the error of the disk.
+  /// Opens a file. The reader yields the column `image` with the features and, if there are labels, the column `label`; if
+  /// there is text, the column `text`, and `image` only if there are other columns. Fails with InvalidArgument if the options
+  /// do not match the file, with DataLoss if the file is damaged, or with the error of the disk.
   Result<std::unique_ptr<RecordReader>> (*open)(Disk& disk, const SourceFile& file);
   DType features = DType::Float;  ///< of the column of features in the data set, unless an input casts it
   bool label_files = false;       ///< whether labels are in separate files
   std::span<const config::Key> keys = {};  ///< its options as keys of run files, such as "data.header"
   /// For formats without label files: returns whether the file has labels.
   bool (*labelled)(const FormatOptions& options) = [](const FormatOptions&) { return true; };
+  /// Returns whether the file has a column of text.
+  bool (*has_text)(const FormatOptions& options) = [](const FormatOptions&) { return false; };
   /// Returns a mistake if the options are not allowed together.
   std::optional<OptionMistake> (*check)(const FormatOptions& options) =
       [](const FormatOptions&) -> std::optional<OptionMistake> { return {}; };
@@ -65,5 +68,6 @@ std::string format_names();
 
 inline constexpr const char* feature_column = "image";
 inline constexpr const char* label_column = "label";
+inline constexpr const char* text_column = "text";
 
 }  // namespace troupe::data

@@ -12,7 +12,7 @@
 
 namespace troupe::data {
 
-/// An input of the graph and the column of the format ("image" or "label") from which it is made.
+/// An input of the graph and the column of the format ("image", "label" or "text") from which it is made.
 struct Input {
   std::string name;
   std::string from;
@@ -36,7 +36,8 @@ struct Options {
 
 /// Returns the columns that the format yields; for an unknown format, those that any format may yield.
 std::vector<std::string_view> columns(const Options& options);
-/// Returns the columns of the data set: the inputs in the options, then each column that no input uses. Input::cast is always set.
+/// Returns the columns of the data set: the inputs in the options, then each column that no input uses, but no image beside text.
+/// Input::cast is always set.
 std::vector<Input> all_inputs(const Options& options);
 
 }  // namespace troupe::data

@@ -19,20 +19,33 @@ void count(std::span<const T> values, std::optional<std::map<int64_t, int64_t>>&
   }
 }
 
+/// Adds the lengths of rows to the extremes of a column.
+void measure_rows(const Tensor& row_splits, ColumnStatistics& column) {
+  const auto splits = row_splits.as<int64_t>();
+  for (size_t i = 1; i < splits.size(); ++i) {
+    const int64_t length = splits[i] - splits[i - 1];
+    column.shortest = column.shortest < 0 ? length : std::min(column.shortest, length);
+    column.longest = std::max(column.longest, length);
+  }
+}
+
 }  // namespace
 
 Statistics::Statistics(const Dataset& columns) {
-  for (const auto& [name, values] : columns.columns()) {
+  for (const Column& of : columns.columns()) {
+    const Tensor& values = of.values;
     const auto shape = values.shape().dims().subspan(1);
     Sum& sum = sums_.emplace_back();
-    sum.column = {.name = name, .dtype = values.dtype(), .shape = {shape.begin(), shape.end()}};
-    if (shape.empty() && is_integer(values.dtype())) sum.column.counts.emplace();
+    sum.column = {.name = of.name, .dtype = values.dtype(), .shape = {shape.begin(), shape.end()}};
+    sum.column.is_ragged = of.is_ragged();
+    if (shape.empty() && is_integer(values.dtype()) && !of.is_ragged()) sum.column.counts.emplace();
   }
 }
 
 void Statistics::add(const Dataset& batch) {
   for (size_t i = 0; i < sums_.size(); ++i) {
     const Tensor& tensor = batch.columns()[i].values;
+    if (batch.columns()[i].is_ragged()) measure_rows(batch.columns()[i].row_splits, sums_[i].column);
     with_type(Numbers{}, tensor.dtype(), [&]<class T>(std::type_identity<T>) {
       auto& [column, squares] = sums_[i];
       for (const T element : tensor.as<T>()) {

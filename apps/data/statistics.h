@@ -15,9 +15,13 @@ struct ColumnStatistics {
   DType dtype = DType::Invalid;
   std::vector<int64_t> shape;  ///< of one sample
   int64_t elements = 0;        ///< of all samples
+  bool is_ragged = false;
+  /// For a ragged column: the fewest and the most elements of a sample; -1 before the first sample.
+  int64_t shortest = -1, longest = -1;
   double least = 0, greatest = 0, mean = 0, deviation = 0;
-  /// For whole numbers of rank 0, such as labels: how many samples have each value. Not set: there are more than most_values.
-  std::optional<std::map<int64_t, int64_t>> counts;
+  /// For whole numbers of rank 0 that are not ragged, such as labels: how many samples have each value. Not set: there are more
+  /// than most_values.
+  std::optional<std::map<int64_t, int64_t>> counts = {};
 };
 
 class Statistics {

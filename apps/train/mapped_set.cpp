@@ -61,7 +61,7 @@ const config::Definition& definition_of(const std::vector<config::Definition>& d
 /// Adds a placeholder for each column.
 config::Columns placeholders(const Scope& scope, const data::Dataset& columns) {
   config::Columns result;
-  for (const auto& [name, values] : columns.columns()) {
+  for (const auto& [name, values, row_splits] : columns.columns()) {
     std::vector<int64_t> shape(values.shape().dims().begin(), values.shape().dims().end());
     shape[0] = unknown_dim;
     const Attributes attrs = {{"dtype", values.dtype()}, {"shape", PartialShape(std::move(shape))}};

@@ -35,13 +35,15 @@ Scope ModelBuilder::with_variables() const {
 
 TowerInputs ModelBuilder::inputs(const Scope& scope, std::optional<DType> samples) const {
   TowerInputs result;
-  for (const data::Column& column : data_.columns()) {
-    std::vector<int64_t> dims(column.values.shape().dims().begin(), column.values.shape().dims().end());
+  const auto add = [&](const std::string& name, const Tensor& values) {
+    std::vector<int64_t> dims(values.shape().dims().begin(), values.shape().dims().end());
     dims[0] = unknown_dim;
-    result.columns.emplace_back(column.name, scope.with_name(column.name)
-                                                 .add_one("Placeholder", {},
-                                                          {{"dtype", column.values.dtype()},
-                                                           {"shape", PartialShape(std::move(dims))}}));
+    const Attributes attrs = {{"dtype", values.dtype()}, {"shape", PartialShape(std::move(dims))}};
+    result.columns.emplace_back(name, scope.with_name(name).add_one("Placeholder", {}, attrs));
+  };
+  for (const data::Column& column : data_.columns()) {
+    add(column.name, column.values);
+    if (column.is_ragged()) add(data::splits_name(column.name), column.row_splits);
   }
   if (samples)
     result.samples = scope.with_name("samples").add_one(

@@ -42,7 +42,8 @@ class ModelBuilder {
   /// Returns the scope on the device of a shard's worker. Shards are assigned to the workers in turn.
   Scope on_worker(const Scope& scope, int64_t shard) const;
 
-  /// Adds placeholders for the columns of the data and, if `samples` is set, one of that dtype for the number of samples.
+  /// Adds placeholders for the columns of the data, two for a ragged one, and, if `samples` is set, one of that dtype for the
+  /// number of samples.
   TowerInputs inputs(const Scope& scope, std::optional<DType> samples = {}) const;
   /// Builds a tower: the model with these inputs. `use` returns the edge that stands for a variable in it.
   Tower tower(const Scope& scope, const TowerInputs& inputs, nn::Mode mode,

@@ -57,6 +57,9 @@ Status add(const Partition& part, TaskMemory& task) {
 
 Result<std::vector<TaskMemory>> estimate_memory(const config::RunConfig& config, const Graph& graph,
                                                 const TrainingGraph& training, const OpLibrary& library) {
+  if (!config.ragged.empty())
+    return unimplemented("the size of the ragged column '" + config.ragged.front().name +
+                         "' differs from batch to batch");
   TROUPE_ASSIGN(const Graph sized,
                 with_known_shapes(graph, shapes_of_columns(graph, training, config.batch)));
   std::vector<TaskOptions> tasks = tasks_of({config.cluster.tasks.begin(), config.cluster.tasks.end()},

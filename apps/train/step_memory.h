@@ -18,7 +18,7 @@ struct TaskMemory {
 };
 
 /// Returns what each task needs for a training step with a whole batch. Memory that kernels use beside their outputs is not
-/// included. Fails with Unimplemented if the model has branches or loops.
+/// included. Fails with Unimplemented if the model has branches or loops, or the data ragged columns.
 Result<std::vector<TaskMemory>> estimate_memory(const config::RunConfig& config, const Graph& graph,
                                                 const TrainingGraph& training, const OpLibrary& library);
 

@@ -1,5 +1,6 @@
 #include "apps/train/train_data.h"
 
+#include "apps/data/ragged/ragged_set.h"
 #include "apps/train/mapped_set.h"
 
 namespace troupe::train {
@@ -36,6 +37,13 @@ Result<data::TrainAndValid> load_data(Disk& disk, const config::RunConfig& confi
   const auto before = data.train;
   data.train = mapped(std::move(data.train), config.augment, config);
   TROUPE_RETURN_IF_FAILED(check_augmented(before->columns(), data.train->columns()));
+  if (config.ragged.empty()) return data;
+  TROUPE_ASSIGN(const auto parsers, data::row_parsers(disk, config.ragged));
+  const bool is_checked = !config.data.stream;
+  TROUPE_ASSIGN(data.train, data::with_ragged(std::move(data.train), parsers, is_checked));
+  if (data.valid) {
+    TROUPE_ASSIGN(data.valid, data::with_ragged(std::move(data.valid), parsers, is_checked));
+  }
   return data;
 } catch (const Error& error) {
   return error.status();

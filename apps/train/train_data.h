@@ -1,4 +1,5 @@
-// The data of a run: loads what the run file describes and computes its columns (data.map, data.augment). A function without state.
+// The data of a run: loads what the run file describes and computes its columns (data.map, data.augment, data.ragged). A
+// function without state.
 #pragma once
 
 #include "apps/config/run_config.h"

@@ -1,6 +1,6 @@
-// The format csv: text with one sample per row, whose columns are numbers, the features and optionally a label. Errors name row and
-// column, which are counted from 1; a row is a line of the file. Empty lines are skipped. Lines may end with CRLF, and fields may
-// be in quotes.
+// The format csv: text with one sample per row, whose columns are numbers, the features, optionally a label, and optionally one
+// column of text, such as words or a list of numbers (apps/data/ragged/row_parser.h). Errors name row and column, which are counted
+// from 1; a row is a line of the file. Empty lines are skipped. Lines may end with CRLF, and fields may be in quotes.
 #include <algorithm>
 #include <cmath>
 
@@ -18,6 +18,8 @@ using config::Kind;
 // clang-format off
 constexpr config::Key keys[] = {
     {"data.label", Kind::Column, "the column of the label, or \"none\"", {.initial = "\"last\"", .when = "format=csv"}},
+    {"data.text", Kind::Column, "a column that is text, which becomes the column text; image is then there only if data.inputs has it",
+     {.when = "format=csv"}},
     {"data.header", Kind::Boolean, "whether the first row has the names of columns", {.initial = "false", .when = "format=csv"}},
     {"data.delimiter", Kind::Choice, "character between columns",
      {.initial = "\",\"", .choices = ",|;|\t| ", .when = "format=csv"}},
@@ -26,16 +28,27 @@ constexpr config::Key keys[] = {
 };
 // clang-format on
 
-/// Returns the option for the column of the label: "last", "first", "none", or a name in the header. It may also be a number from
-/// 0.
-std::string label_name(const FormatOptions& options) { return option<std::string>(options, "label", "last"); }
-bool is_word(const std::string& label) { return label == "last" || label == "first" || label == "none"; }
-bool has_number(const FormatOptions& options) { return option<int64_t>(options, "label", -1) >= 0; }
-bool labelled(const FormatOptions& options) { return has_number(options) || label_name(options) != "none"; }
+/// Returns the option for the column of the label or of text: "last", "first", "none", or a name in the header. It may also be a
+/// number from 0.
+std::string column_name(const FormatOptions& options, std::string_view role) {
+  return option<std::string>(options, role, role == label_column ? "last" : "none");
+}
+bool is_word(const std::string& column) { return column == "last" || column == "first" || column == "none"; }
+bool has_number(const FormatOptions& options, std::string_view role) {
+  return option<int64_t>(options, role, -1) >= 0;
+}
+bool has_column(const FormatOptions& options, std::string_view role) {
+  return has_number(options, role) || column_name(options, role) != "none";
+}
+bool labelled(const FormatOptions& options) { return has_column(options, label_column); }
+bool has_text(const FormatOptions& options) { return has_column(options, text_column); }
 
 std::optional<OptionMistake> check(const FormatOptions& options) {
-  if (has_number(options) || is_word(label_name(options)) || option(options, "header", false)) return {};
-  return OptionMistake{"label", "a column can be given by name only with header = true"};
+  if (option(options, "header", false)) return {};
+  for (const char* const role : {label_column, text_column})
+    if (!has_number(options, role) && !is_word(column_name(options, role)))
+      return OptionMistake{role, "a column can be given by name only with header = true"};
+  return {};
 }
 
 /// Returns a field as text for an error, on one line and shortened.
@@ -61,8 +74,10 @@ class CsvReader final : public RecordReader {
     std::vector<std::string_view> fields;
     while (!row_.at_end()) fields.push_back(row_.next_field());
     width_ = fields.size();
-    TROUPE_RETURN_IF_FAILED(find_label(fields));
-    schema_.push_back({feature_column, DType::Float, {static_cast<int64_t>(features())}});
+    TROUPE_RETURN_IF_FAILED(find_columns(fields));
+    if (features() != 0)
+      schema_.push_back({feature_column, DType::Float, {static_cast<int64_t>(features())}});
+    if (has_text()) schema_.push_back({text_column, DType::String, {}});
     if (has_label()) schema_.push_back({label_column, label_type_, {}});
     first_row_ = lines_.row();
     if (!header_) lines_.seek(row_begin_, first_row_ - 1);
@@ -70,21 +85,26 @@ class CsvReader final : public RecordReader {
   }
 
   Result<Dataset> next(int64_t max_records) override {
-    TROUPE_ASSIGN(Tensor images, make(DType::Float, std::min(max_records, max_rows_left()), true));
-    TROUPE_ASSIGN(Tensor labels, make(label_type_, images.shape()[0], false));
+    const int64_t most = std::min(max_records, max_rows_left());
+    TROUPE_ASSIGN(Tensor images, make(DType::Float, most, true));
+    TROUPE_ASSIGN(Tensor labels, make(label_type_, most, false));
+    TROUPE_ASSIGN(Tensor texts, make(DType::String, has_text() ? most : 0, false));
     float* to = images.write<float>().data();
+    std::string* text = texts.write<std::string>().data();
     int64_t rows = 0;
-    for (; rows < images.shape()[0]; ++rows, to += features()) {
+    for (; rows < most; ++rows, to += features()) {
       TROUPE_ASSIGN(const bool more, next_row());
       if (!more) break;
-      TROUPE_ASSIGN(const double label, read_row(to));
+      TROUPE_ASSIGN(const double label, read_row(to, has_text() ? text++ : nullptr));
       if (label_type_ == DType::Int32)
         labels.write<int32_t>()[static_cast<size_t>(rows)] = static_cast<int32_t>(label);
       else
         labels.write<float>()[static_cast<size_t>(rows)] = static_cast<float>(label);
     }
     record_ += static_cast<uint64_t>(rows);
-    std::vector<Column> columns = {{feature_column, images.rows(0, rows)}};
+    std::vector<Column> columns;
+    if (features() != 0) columns.push_back({feature_column, images.rows(0, rows)});
+    if (has_text()) columns.push_back({text_column, texts.rows(0, rows)});
     if (has_label()) columns.push_back({label_column, labels.rows(0, rows)});
     return Dataset(std::move(columns));
   }
@@ -102,7 +122,8 @@ class CsvReader final : public RecordReader {
  private:
   const std::string& path() const { return lines_.file().path(); }
   bool has_label() const { return label_ < width_; }
-  size_t features() const { return width_ - (has_label() ? 1 : 0); }
+  bool has_text() const { return text_ < width_; }
+  size_t features() const { return width_ - (has_label() ? 1 : 0) - (has_text() ? 1 : 0); }
 
   /// Returns an upper bound on the number of rows left: each column of a row takes at least a character and a delimiter.
   int64_t max_rows_left() const {
@@ -128,35 +149,46 @@ class CsvReader final : public RecordReader {
     }
   }
 
-  Status find_label(const std::vector<std::string_view>& fields) {
-    const std::string name = label_name(options_);
-    if (has_number(options_)) {
-      label_ = static_cast<size_t>(option<int64_t>(options_, "label", 0));
-      if (label_ >= width_)
-        return invalid_argument(path() + ": the label is column " + std::to_string(label_) +
-                                ", counted from 0, but there are " + std::to_string(width_) + " columns");
-    } else if (is_word(name)) {
-      label_ = name == "first" ? 0 : name == "last" ? width_ - 1 : width_;
-    } else {
-      label_ = static_cast<size_t>(std::ranges::find(fields, name) - fields.begin());
-      if (!header_ || label_ == width_) {
-        const auto near = nearest(name, fields);
-        return invalid_argument(path() + ": there is no column '" + name + "'" +
-                                (near.empty() ? "" : "; the nearest is " + shown(near)));
-      }
-    }
-    if (features() == 0)
+  Status find_columns(const std::vector<std::string_view>& fields) {
+    TROUPE_ASSIGN(label_, find_column(label_column, fields));
+    TROUPE_ASSIGN(text_, find_column(text_column, fields));
+    if (has_label() && label_ == text_)
+      return invalid_argument(
+          path() + ": column " + std::to_string(label_) +
+          ", counted from 0, is the label and the text; data.label and data.text must differ");
+    if (features() == 0 && !has_text())
       return data_loss(path() + ": there are no features, because the only column is the label");
     return {};
   }
 
-  /// Writes the features of the row to `to` and returns its label, or 0 if there are no labels. Fails with DataLoss if the row does
-  /// not have as many columns as the first one.
-  Result<double> read_row(float* to) {
+  /// Returns the number of the column of the label or of text; width_: there is none.
+  Result<size_t> find_column(std::string_view role, const std::vector<std::string_view>& fields) const {
+    const std::string name = column_name(options_, role);
+    if (has_number(options_, role)) {
+      const auto column = static_cast<size_t>(option<int64_t>(options_, role, 0));
+      if (column < width_) return column;
+      return invalid_argument(path() + ": the " + std::string(role) + " is column " + std::to_string(column) +
+                              ", counted from 0, but there are " + std::to_string(width_) + " columns");
+    }
+    if (is_word(name)) return name == "first" ? 0 : name == "last" ? width_ - 1 : width_;
+    const auto column = static_cast<size_t>(std::ranges::find(fields, name) - fields.begin());
+    if (header_ && column != width_) return column;
+    const auto near = nearest(name, fields);
+    return invalid_argument(path() + ": there is no column '" + name + "'" +
+                            (near.empty() ? "" : "; the nearest is " + shown(near)));
+  }
+
+  /// Writes the features of the row to `to`, its text to `text`, and returns its label, or 0 if there are no labels. Fails with
+  /// DataLoss if the row does not have as many columns as the first one.
+  Result<double> read_row(float* to, std::string* text) {
     double label = 0;
     size_t column = 0;
     for (double number = 0; !row_.at_end(); ++column) {
       if (column == width_) return bad_width(column);
+      if (column == text_) {
+        *text = row_.next_field();
+        continue;
+      }
       const std::string_view written = column == label_ ? row_.written() : std::string_view();
       const bool is_named = column == label_ && !label_names_.empty();
       if (is_named || !row_.next_number(number)) {
@@ -231,9 +263,9 @@ class CsvReader final : public RecordReader {
   double missing_;  ///< the value of an empty field; NaN: it is an error
   std::vector<std::string> label_names_;
   CsvRow row_;
-  uint64_t row_begin_ = 0;  ///< the offset of the current row, in bytes
-  size_t width_ = 0;        ///< the number of columns
-  size_t label_ = 0;        ///< the column of the label; width_: there is none
+  uint64_t row_begin_ = 0;       ///< the offset of the current row, in bytes
+  size_t width_ = 0;             ///< the number of columns
+  size_t label_ = 0, text_ = 0;  ///< the columns of the label and of text; width_: there is none
   uint64_t record_ = 0, first_row_ = 0;
 };
 
@@ -247,7 +279,8 @@ Result<std::unique_ptr<RecordReader>> open(Disk& disk, const SourceFile& file) {
 }  // namespace
 
 Format csv_format() {
-  return {.name = "csv", .open = open, .keys = keys, .labelled = labelled, .check = check};
+  return {
+      .name = "csv", .open = open, .keys = keys, .labelled = labelled, .has_text = has_text, .check = check};
 }
 
 }  // namespace troupe::data

@@ -1,0 +1,12 @@
+// The ragged columns of a run file (data.ragged), as inputs of its model. One thread per graph.
+#pragma once
+
+#include "apps/config/data_map.h"
+
+namespace troupe::config {
+
+/// Replaces the columns of which ragged ones are made by placeholders for values and splits. Adds a mistake to `diagnostics` if
+/// such a column is missing or has no strings, or if two columns have one name.
+Columns ragged_inputs(const RunConfig& config, const Scope& scope, Columns columns, Diagnostics& diagnostics);
+
+}  // namespace troupe::config

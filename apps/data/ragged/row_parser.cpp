@@ -1,0 +1,177 @@
+#include "apps/data/ragged/row_parser.h"
+
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+#include "apps/data/ragged/vocabulary.h"
+#include "kernels/core/type_dispatch.h"
+#include "kernels/ops/parsing/example_values.h"
+
+namespace troupe::data {
+namespace {
+
+using ElementTypes = TypeList<float, double, int32_t, int64_t>;
+using IdTypes = TypeList<int32_t, int64_t>;
+
+template <class Types>
+bool has_type(Types types, DType dtype) {
+  return with_type(types, dtype, [](auto) {});
+}
+
+constexpr size_t most_shown = 60;  // characters of a string in an error
+
+/// Calls visit(part) for each part of the text between separators, until one fails.
+template <class Visit>
+Status each_part(std::string_view text, std::string_view separators, const Visit& visit) {
+  for (;;) {
+    const size_t begin = text.find_first_not_of(separators);
+    if (begin == std::string_view::npos) return {};
+    text.remove_prefix(begin);
+    const size_t end = std::min(text.find_first_of(separators), text.size());
+    TROUPE_RETURN_IF_FAILED(visit(text.substr(0, end)));
+    text.remove_prefix(end);
+  }
+}
+
+/// Each appends the elements of a row, or says why it cannot.
+template <class T>
+struct Words {
+  const Vocabulary& vocabulary;
+
+  Status operator()(std::string_view text, std::vector<T>& elements) const {
+    return each_part(text, " \t\r\n", [&](std::string_view word) {
+      elements.push_back(static_cast<T>(vocabulary.id_of(word)));
+      return Status();
+    });
+  }
+};
+
+template <class T>
+struct Numbers {
+  Status operator()(std::string_view text, std::vector<T>& elements) const {
+    return each_part(text, " ,\t\r\n", [&](std::string_view part) {
+      T number{};
+      const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), number);
+      bool is_number = error == std::errc() && end == part.data() + part.size();
+      if constexpr (std::is_floating_point_v<T>) is_number = is_number && std::isfinite(number);
+      if (!is_number)
+        return data_loss("'" + std::string(part.substr(0, most_shown)) + "' is not a number of type " +
+                         std::string(name(dtype_of<T>)));
+      elements.push_back(number);
+      return Status();
+    });
+  }
+};
+
+/// Takes the values of a feature. An Example without the feature has an empty row.
+template <class T>
+struct ExampleFeature {
+  const std::string& key;
+
+  Status operator()(std::string_view example, std::vector<T>& elements) const {
+    std::string_view found;
+    const bool is_whole = parsing::each_entry(example, parsing::OnlyField, [&](auto entry, auto value) {
+      if (entry == key) found = value;
+    });
+    const auto values = parsing::read_feature(found);
+    const auto count = is_whole && values ? parsing::count_values(*values) : std::nullopt;
+    if (!count) return data_loss("the record is not an Example of TensorFlow");
+    if (*count == 0) return {};
+    if (values->dtype == DType::String)
+      return data_loss("the feature '" + key + "' has strings; expected integers or floats");
+    TROUPE_ASSIGN(Tensor all, Tensor::allocate(values->dtype, Shape::vector(*count)));
+    if (!parsing::write_values(*values, all, 0, *count))
+      return data_loss("the feature '" + key + "' is damaged");
+    if (all.dtype() == DType::Int64) return append(all.as<int64_t>(), elements);
+    return append(all.as<float>(), elements);
+  }
+
+ private:
+  template <class From>
+  Status append(std::span<const From> values, std::vector<T>& elements) const {
+    for (const From value : values) {
+      if constexpr (std::is_integral_v<T> && std::is_floating_point_v<From>)
+        return data_loss("the feature '" + key + "' has floats; expected integers");
+      else if constexpr (std::is_integral_v<T>)
+        if (!std::in_range<T>(value))
+          return data_loss("the feature '" + key + "' has " + std::to_string(value) +
+                           ", which is not a number of type " + std::string(name(dtype_of<T>)));
+      elements.push_back(static_cast<T>(value));
+    }
+    return {};
+  }
+};
+
+/// Returns a string for an error, shortened and without the bytes of control characters.
+std::string shown(const std::string& text) {
+  std::string result;
+  for (const char c : text.substr(0, most_shown)) result += static_cast<uint8_t>(c) < 0x20 ? '?' : c;
+  return '"' + result + (text.size() > most_shown ? "...\"" : "\"");
+}
+
+template <class T, class AppendRow>
+Result<Column> parse_rows(const RaggedColumn& column, const Tensor& strings, const AppendRow& append_row) {
+  std::vector<T> elements;
+  std::vector<int64_t> splits = {0};
+  for (const std::string& text : strings.as<std::string>()) {
+    if (const Status status = append_row(text, elements); !status.ok())
+      return Status(status.code(),
+                    "data.ragged." + column.name + ": in " + shown(text) + ": " + status.text());
+    splits.push_back(static_cast<int64_t>(elements.size()));
+  }
+  const auto vector = [](const auto& all) { return Tensor::vector(std::span(std::as_const(all))); };
+  return Column{column.name, vector(elements), vector(splits)};
+}
+
+class WordParser final : public RowParser {
+ public:
+  WordParser(const RaggedColumn& column, Vocabulary vocabulary)
+      : RowParser(column), vocabulary_(std::move(vocabulary)) {}
+
+  Result<Column> parse(const Tensor& strings) const override {
+    if (column().dtype == DType::Int64)
+      return parse_rows<int64_t>(column(), strings, Words<int64_t>{vocabulary_});
+    return parse_rows<int32_t>(column(), strings, Words<int32_t>{vocabulary_});
+  }
+
+ private:
+  Vocabulary vocabulary_;
+};
+
+class NumberParser final : public RowParser {
+ public:
+  explicit NumberParser(const RaggedColumn& column) : RowParser(column) {}
+
+  Result<Column> parse(const Tensor& strings) const override {
+    Result<Column> result = Column{};
+    with_type(ElementTypes{}, column().dtype, [&]<class T>(std::type_identity<T>) {
+      result = column().feature.empty()
+                   ? parse_rows<T>(column(), strings, Numbers<T>{})
+                   : parse_rows<T>(column(), strings, ExampleFeature<T>{column().feature});
+    });
+    return result;
+  }
+};
+
+}  // namespace
+
+Result<std::shared_ptr<const RowParser>> RowParser::make(Disk& disk, const RaggedColumn& column) {
+  const bool is_words = !column.vocabulary.empty();
+  if (is_words ? !has_type(IdTypes{}, column.dtype) : !has_type(ElementTypes{}, column.dtype))
+    return invalid_argument("data.ragged." + column.name + ": elements cannot be " +
+                            std::string(troupe::name(column.dtype)));
+  if (!is_words) return std::shared_ptr<const RowParser>(std::make_shared<const NumberParser>(column));
+  TROUPE_ASSIGN(auto vocabulary, Vocabulary::read(disk, column.vocabulary));
+  return std::shared_ptr<const RowParser>(std::make_shared<const WordParser>(column, std::move(vocabulary)));
+}
+
+Result<RowParsers> row_parsers(Disk& disk, const std::vector<RaggedColumn>& columns) {
+  RowParsers parsers;
+  for (const RaggedColumn& column : columns) {
+    TROUPE_ASSIGN(parsers.emplace_back(), RowParser::make(disk, column));
+  }
+  return parsers;
+}
+
+}  // namespace troupe::data

@@ -1,0 +1,29 @@
+#include "apps/data/ragged/vocabulary.h"
+
+#include "apps/data/text_lines.h"
+
+namespace troupe::data {
+
+Result<Vocabulary> Vocabulary::read(Disk& disk, std::span<const std::string> files) {
+  Vocabulary vocabulary;
+  for (const std::string& file : files) TROUPE_RETURN_IF_FAILED(vocabulary.add_file(disk, file));
+  return vocabulary;
+}
+
+Status Vocabulary::add_file(Disk& disk, const std::string& file) {
+  TROUPE_ASSIGN(auto input, InputFile::open(disk, file));
+  TextLines lines(std::move(input));
+  for (;;) {
+    TROUPE_ASSIGN(const auto line, lines.next());
+    if (!line) return {};
+    std::string_view word = *line;
+    if (word.ends_with('\r')) word.remove_suffix(1);
+    const std::string place = file + ": row " + std::to_string(lines.row());
+    if (word.empty() || word.find_first_of(" \t") != std::string_view::npos)
+      return data_loss(place + ": a line of a vocabulary must be one word without blanks");
+    if (!ids_.emplace(word, size()).second)
+      return data_loss(place + ": the word '" + std::string(word.substr(0, 40)) + "' is there twice");
+  }
+}
+
+}  // namespace troupe::data
