@@ -317,11 +317,8 @@ void CrossChecker::check_inputs() {
 void CrossChecker::check_ragged() {
   root_.table("data").table("ragged").each([&](const std::string& name, SourceLocation, const Value& value) {
     const Reader column(value.get_if<Table>());
-    const std::string path = "data.ragged." + name;
-    if (column.has("vocabulary") && column.has("feature"))
-      error(column, "feature", path + ": expected either vocabulary or feature, found both");
     if (column.has("vocabulary") && column.string("dtype") != "int32" && column.string("dtype") != "int64")
-      error(column, "dtype", path + ".dtype: ids of words are int32 or int64");
+      error(column, "dtype", "data.ragged." + name + ".dtype: ids of words are int32 or int64");
   });
 }
 

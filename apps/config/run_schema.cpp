@@ -61,7 +61,7 @@ constexpr Key keys[] = {
     {"data.ragged.*.vocabulary", Kind::Paths,
      "files with a word in each line: a row has the ids of its words, which are the numbers of these lines from 0 on; other words have the next id"},
     {"data.ragged.*.feature", Kind::String,
-     "a row has the values of this feature of a TensorFlow Example; default: the numbers in a text, separated by blanks or commas"},
+     "a row has the values of this feature of a TensorFlow Example, of strings if there is a vocabulary; default: the words of a text, or the numbers in it, between blanks or commas"},
     {"data.ragged.*.dtype", Kind::Choice, "element type", {.initial = "\"int32\"", .choices = "float|double|int32|int64"}},
     {"data.inputs", Kind::Section, "inputs of the graph, made by renaming, reshaping and casting columns"},
     {"data.inputs.*", Kind::Section, "an input of the graph"},

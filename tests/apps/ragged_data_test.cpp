@@ -134,7 +134,7 @@ BOOST_AUTO_TEST_CASE(a_row_has_the_numbers_of_a_text) {
   BOOST_TEST(row({"x", "text", DType::Double, {}, {}}, "0.5 -1e2") == "0.500000 -100.000000 ");
   BOOST_TEST(row({"x", "text", DType::Int32, {}, {}}, "") == "");
   BOOST_TEST(row({"x", "text", DType::Int32, {}, {}}, "3 1.5 4")
-                 .ends_with("data.ragged.x: in \"3 1.5 4\": '1.5' is not a number of type int32"));
+                 .ends_with("data.ragged.x: in \"3 1.5 4\": \"1.5\" is not a number of type int32"));
   for (const std::string text : {"2147483648", "1 x", "0x1", "+", "nan"})
     BOOST_TEST(row({"x", "text", DType::Int32, {}, {}}, text).find("is not a number") != std::string::npos,
                text);
@@ -167,10 +167,16 @@ BOOST_AUTO_TEST_CASE(a_row_has_the_values_of_a_feature) {
   BOOST_TEST(row(column, "") == "");
   BOOST_TEST(row(column, "3 17 4").find("is not an Example") != std::string::npos);
   BOOST_TEST(row(column, message(1, message(1, message(1, "ids") + message(2, message(1, message(1, "a"))))))
-                 .find("has strings") != std::string::npos);
+                 .find("has string; strings need a vocabulary") != std::string::npos);
   BOOST_TEST(row(column, message(1, message(1, message(1, "ids") +
                                                    message(2, message(2, message(1, std::string(4, '\0')))))))
-                 .find("has floats") != std::string::npos);
+                 .find("has floats; expected numbers of type int32") != std::string::npos);
+  memory.write("words", "a\nb\n");
+  const RaggedColumn words{"x", "image", DType::Int32, {"words"}, "ids"};
+  const std::string list = message(1, message(1, "b") + message(1, "c d") + message(1, "a"));
+  BOOST_TEST(row(words, message(1, message(1, message(1, "ids") + message(2, list)))) == "1 2 0 ");
+  BOOST_TEST(row(words, example("ids", {3})).find("has int64; a vocabulary needs strings") !=
+             std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(batches_and_shards_have_the_rows_of_their_samples) {
@@ -254,8 +260,6 @@ BOOST_AUTO_TEST_CASE(wrong_columns_are_refused) {
              std::string::npos);
   BOOST_TEST(about("ids = { from = 'label' }")
                  .find("the samples of column 'label' are int32[?]; expected a string") != std::string::npos);
-  BOOST_TEST(about("ids = { vocabulary = 'words', feature = 'ids' }")
-                 .find("expected either vocabulary or feature") != std::string::npos);
   BOOST_TEST(
       about("ids = { vocabulary = 'words', dtype = 'float' }").find("ids of words are int32 or int64") !=
       std::string::npos);
@@ -270,7 +274,7 @@ BOOST_AUTO_TEST_CASE(wrong_columns_are_refused) {
              std::string::npos);
   folder.write("lists.csv", "label;numbers;weight\n1;2 x;3\n");
   BOOST_TEST((failure({}).code() == Code::DataLoss));
-  BOOST_TEST(failure({}).text().find("data.ragged.ids: in \"2 x\": 'x' is not a number") !=
+  BOOST_TEST(failure({}).text().find("data.ragged.ids: in \"2 x\": \"x\" is not a number") !=
              std::string::npos);
   const auto stream = value_or_throw(load(lists(), {"data.read=stream"}));
   BOOST_TEST((stream.train->batches(1, 0, false)->at(0).status().code() == Code::DataLoss));

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "apps/data/ragged/vocabulary.h"
+#include "apps/text/escaped.h"
 #include "kernels/core/type_dispatch.h"
 #include "kernels/ops/parsing/example_values.h"
 
@@ -20,6 +20,11 @@ bool has_type(Types types, DType dtype) {
 }
 
 constexpr size_t most_shown = 60;  // characters of a string in an error
+
+/// Returns a string for an error, shortened.
+std::string shown(std::string_view text) {
+  return '"' + escaped(text.substr(0, most_shown)) + (text.size() > most_shown ? "...\"" : "\"");
+}
 
 /// Calls visit(part) for each part of the text between separators, until one fails.
 template <class Visit>
@@ -56,18 +61,19 @@ struct Numbers {
       bool is_number = error == std::errc() && end == part.data() + part.size();
       if constexpr (std::is_floating_point_v<T>) is_number = is_number && std::isfinite(number);
       if (!is_number)
-        return data_loss("'" + std::string(part.substr(0, most_shown)) + "' is not a number of type " +
-                         std::string(name(dtype_of<T>)));
+        return data_loss(shown(part) + " is not a number of type " + std::string(name(dtype_of<T>)));
       elements.push_back(number);
       return Status();
     });
   }
 };
 
-/// Takes the values of a feature. An Example without the feature has an empty row.
+/// Takes the values of a feature, or the ids of its strings if there is a vocabulary. An Example without the feature has an
+/// empty row.
 template <class T>
 struct ExampleFeature {
   const std::string& key;
+  const Vocabulary* vocabulary;
 
   Status operator()(std::string_view example, std::vector<T>& elements) const {
     std::string_view found;
@@ -78,37 +84,39 @@ struct ExampleFeature {
     const auto count = is_whole && values ? parsing::count_values(*values) : std::nullopt;
     if (!count) return data_loss("the record is not an Example of TensorFlow");
     if (*count == 0) return {};
-    if (values->dtype == DType::String)
-      return data_loss("the feature '" + key + "' has strings; expected integers or floats");
+    if ((values->dtype == DType::String) != (vocabulary != nullptr))
+      return wrong("has " + std::string(name(values->dtype)),
+                   vocabulary ? "a vocabulary needs strings" : "strings need a vocabulary");
     TROUPE_ASSIGN(Tensor all, Tensor::allocate(values->dtype, Shape::vector(*count)));
-    if (!parsing::write_values(*values, all, 0, *count))
-      return data_loss("the feature '" + key + "' is damaged");
+    if (!parsing::write_values(*values, all, 0, *count)) return wrong("is damaged", "expected a list");
+    if (vocabulary) return append_ids(all.as<std::string>(), elements);
     if (all.dtype() == DType::Int64) return append(all.as<int64_t>(), elements);
     return append(all.as<float>(), elements);
   }
 
  private:
+  Status wrong(const std::string& what, const std::string& expected) const {
+    return data_loss("the feature '" + key + "' " + what + "; " + expected);
+  }
+
+  Status append_ids(std::span<const std::string> words, std::vector<T>& elements) const {
+    for (const std::string& word : words) elements.push_back(static_cast<T>(vocabulary->id_of(word)));
+    return {};
+  }
+
   template <class From>
   Status append(std::span<const From> values, std::vector<T>& elements) const {
+    const std::string expected = "expected numbers of type " + std::string(name(dtype_of<T>));
     for (const From value : values) {
       if constexpr (std::is_integral_v<T> && std::is_floating_point_v<From>)
-        return data_loss("the feature '" + key + "' has floats; expected integers");
+        return wrong("has floats", expected);
       else if constexpr (std::is_integral_v<T>)
-        if (!std::in_range<T>(value))
-          return data_loss("the feature '" + key + "' has " + std::to_string(value) +
-                           ", which is not a number of type " + std::string(name(dtype_of<T>)));
+        if (!std::in_range<T>(value)) return wrong("has " + std::to_string(value), expected);
       elements.push_back(static_cast<T>(value));
     }
     return {};
   }
 };
-
-/// Returns a string for an error, shortened and without the bytes of control characters.
-std::string shown(const std::string& text) {
-  std::string result;
-  for (const char c : text.substr(0, most_shown)) result += static_cast<uint8_t>(c) < 0x20 ? '?' : c;
-  return '"' + result + (text.size() > most_shown ? "...\"" : "\"");
-}
 
 template <class T, class AppendRow>
 Result<Column> parse_rows(const RaggedColumn& column, const Tensor& strings, const AppendRow& append_row) {
@@ -124,36 +132,6 @@ Result<Column> parse_rows(const RaggedColumn& column, const Tensor& strings, con
   return Column{column.name, vector(elements), vector(splits)};
 }
 
-class WordParser final : public RowParser {
- public:
-  WordParser(const RaggedColumn& column, Vocabulary vocabulary)
-      : RowParser(column), vocabulary_(std::move(vocabulary)) {}
-
-  Result<Column> parse(const Tensor& strings) const override {
-    if (column().dtype == DType::Int64)
-      return parse_rows<int64_t>(column(), strings, Words<int64_t>{vocabulary_});
-    return parse_rows<int32_t>(column(), strings, Words<int32_t>{vocabulary_});
-  }
-
- private:
-  Vocabulary vocabulary_;
-};
-
-class NumberParser final : public RowParser {
- public:
-  explicit NumberParser(const RaggedColumn& column) : RowParser(column) {}
-
-  Result<Column> parse(const Tensor& strings) const override {
-    Result<Column> result = Column{};
-    with_type(ElementTypes{}, column().dtype, [&]<class T>(std::type_identity<T>) {
-      result = column().feature.empty()
-                   ? parse_rows<T>(column(), strings, Numbers<T>{})
-                   : parse_rows<T>(column(), strings, ExampleFeature<T>{column().feature});
-    });
-    return result;
-  }
-};
-
 }  // namespace
 
 Result<std::shared_ptr<const RowParser>> RowParser::make(Disk& disk, const RaggedColumn& column) {
@@ -161,9 +139,25 @@ Result<std::shared_ptr<const RowParser>> RowParser::make(Disk& disk, const Ragge
   if (is_words ? !has_type(IdTypes{}, column.dtype) : !has_type(ElementTypes{}, column.dtype))
     return invalid_argument("data.ragged." + column.name + ": elements cannot be " +
                             std::string(troupe::name(column.dtype)));
-  if (!is_words) return std::shared_ptr<const RowParser>(std::make_shared<const NumberParser>(column));
-  TROUPE_ASSIGN(auto vocabulary, Vocabulary::read(disk, column.vocabulary));
-  return std::shared_ptr<const RowParser>(std::make_shared<const WordParser>(column, std::move(vocabulary)));
+  RowParser parser(column);
+  if (is_words) {
+    TROUPE_ASSIGN(parser.vocabulary_, Vocabulary::read(disk, column.vocabulary));
+  }
+  return std::make_shared<RowParser const>(std::move(parser));
+}
+
+Result<Column> RowParser::parse(const Tensor& strings) const {
+  const Vocabulary* const vocabulary = vocabulary_ ? &*vocabulary_ : nullptr;
+  Result<Column> result = Column{};
+  with_type(ElementTypes{}, column_.dtype, [&]<class T>(std::type_identity<T>) {
+    if (!column_.feature.empty())
+      result = parse_rows<T>(column_, strings, ExampleFeature<T>{column_.feature, vocabulary});
+    else if (vocabulary)
+      result = parse_rows<T>(column_, strings, Words<T>{*vocabulary});
+    else
+      result = parse_rows<T>(column_, strings, Numbers<T>{});
+  });
+  return result;
 }
 
 Result<RowParsers> row_parsers(Disk& disk, const std::vector<RaggedColumn>& columns) {

@@ -1,28 +1,28 @@
-// RowParser: makes ragged columns of columns of strings. Each string is a row: of the ids of its words, of the numbers in it, or of
-// the values of a feature of a TensorFlow Example. Immutable; any thread.
+// RowParser: makes a ragged column of a column of strings. Each string is a row: of the ids of its words, of the numbers in it,
+// or of the values of a feature of a TensorFlow Example. Immutable; any thread.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "apps/data/dataset.h"
+#include "apps/data/ragged/vocabulary.h"
 #include "messages/env/disk.h"
 
 namespace troupe::data {
 
-/// The description of a ragged column. At most one of `vocabulary` and `feature` is given.
+/// The description of a ragged column.
 struct RaggedColumn {
   std::string name, from;
   DType dtype = DType::Int32;           ///< float, double, int32 or int64; for words one of the last two
   std::vector<std::string> vocabulary;  ///< files of words (apps/data/ragged/vocabulary.h)
-  std::string feature;                  ///< the key of a feature of integers or floats
+  std::string feature;  ///< the key of a feature of integers or floats or, with a vocabulary, of words
 };
 
 class RowParser {
  public:
-  virtual ~RowParser() = default;
-
   /// Reads the vocabulary, if there is one. Fails as Vocabulary::read() does, and with InvalidArgument if the column has another
   /// dtype than is allowed.
   static Result<std::shared_ptr<const RowParser>> make(Disk& disk, const RaggedColumn& column);
@@ -30,13 +30,13 @@ class RowParser {
   const RaggedColumn& column() const { return column_; }
   /// Makes the column of strings [samples]. Fails with DataLoss, showing the string, if one has something that is no element, and
   /// with ResourceExhausted if there is too little memory.
-  virtual Result<Column> parse(const Tensor& strings) const = 0;
-
- protected:
-  explicit RowParser(const RaggedColumn& column) : column_(column) {}
+  Result<Column> parse(const Tensor& strings) const;
 
  private:
+  explicit RowParser(const RaggedColumn& column) : column_(column) {}
+
   RaggedColumn column_;
+  std::optional<Vocabulary> vocabulary_;
 };
 
 using RowParsers = std::vector<std::shared_ptr<const RowParser>>;

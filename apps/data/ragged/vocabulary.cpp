@@ -1,8 +1,14 @@
 #include "apps/data/ragged/vocabulary.h"
 
 #include "apps/data/text_lines.h"
+#include "apps/text/escaped.h"
 
 namespace troupe::data {
+namespace {
+
+constexpr size_t most_shown = 60;  // bytes of a word in an error
+
+}  // namespace
 
 Result<Vocabulary> Vocabulary::read(Disk& disk, std::span<const std::string> files) {
   Vocabulary vocabulary;
@@ -22,7 +28,7 @@ Status Vocabulary::add_file(Disk& disk, const std::string& file) {
     if (word.empty() || word.find_first_of(" \t") != std::string_view::npos)
       return data_loss(place + ": a line of a vocabulary must be one word without blanks");
     if (!ids_.emplace(word, size()).second)
-      return data_loss(place + ": the word '" + std::string(word.substr(0, 40)) + "' is there twice");
+      return data_loss(place + ": the word '" + escaped(word.substr(0, most_shown)) + "' is there twice");
   }
 }
 
