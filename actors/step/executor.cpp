@@ -6,6 +6,7 @@
 
 #include "actors/step/profile_wire.h"
 #include "actors/step/running_step.h"
+#include "actors/step/tokens_wire.h"
 #include "messages/schemas/executor.capnp.h"
 #include "messages/schemas/worker.capnp.h"
 #include "messages/wire/limits.h"
@@ -21,7 +22,8 @@ class ExecutorRole final : public Role {
     on<wire::RunPartition>([this](const auto& message, Reply reply) { run(message, std::move(reply)); });
     on<wire::AbortStep>([this](const auto& message, Reply) { abort(message); });
     on<wire::TensorsArrived>([this](const auto& message, Reply) { arrived(message); });
-    on<wire::FindTokens>([this](const auto& message, Reply reply) { find_tokens(message, reply); });
+    on<wire::FindTokens>(
+        [this](const auto& message, Reply reply) { find_tokens(message, std::move(reply)); });
     on<wire::CheckOverdueTokens>([this](const auto&, Reply) { check_overdue(); });
     on<wire::TakeTensor>([this](const auto& message, Reply reply) {
       const auto step = steps_.find(message->getStep().getOrdinal());
@@ -142,22 +144,16 @@ class ExecutorRole final : public Role {
 
   using TokenState = wire::TokensFound::TokenState;
 
-  void find_tokens(const Message<wire::FindTokens>& message, Reply& reply) {
+  void find_tokens(const Message<wire::FindTokens>& message, Reply reply) const {
     if (message->getStep().getSession() != shared_->options.session)
       return reply(
           invalid_argument("FindTokens names session " + std::to_string(message->getStep().getSession()) +
                            ", this executor belongs to session " + std::to_string(shared_->options.session)));
-    Draft<wire::TokensFound> draft;
-    const auto tokens = message->getTokens();
-    auto found = draft->initTokens(tokens.size());
-    for (uint32_t i = 0; i < tokens.size(); ++i)
-      found.set(i, find(message->getStep().getOrdinal(),
-                        {tokens[i].getEdge(), tokens[i].getFrame(), tokens[i].getIteration()}));
-    if (!message->getBulk()) return reply(draft.finish());
-    auto zeros = Tensor::allocate(DType::UInt8, Shape{static_cast<int64_t>(limits::max_by_control) + 1});
-    if (!zeros) return reply(zeros.status());
-    std::ranges::fill(zeros->write<uint8_t>(), uint8_t{0});
-    reply(draft.finish({std::move(*zeros)}));
+    std::vector<TokenState> states;
+    for (const auto token : message->getTokens())
+      states.push_back(
+          find(message->getStep().getOrdinal(), {token.getEdge(), token.getFrame(), token.getIteration()}));
+    reply(tokens_found(*message, states));
   }
 
   TokenState find(uint64_t ordinal, const TokenKey& token) const {

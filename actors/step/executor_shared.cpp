@@ -1,5 +1,6 @@
 #include "actors/step/executor_shared.h"
 
+#include "graph/passes/subgraph.h"
 #include "messages/values/text_hash.h"
 
 namespace troupe {
@@ -38,17 +39,19 @@ Status ExecutorShared::prepare(const Node& node, Request& how) {
 Status ExecutorShared::prepare_transfer(const Node& node, Request& how) {
   how.edge = text_hash(node.attrs.get<std::string>("tensor_name"));
   const auto& device = node.attrs.get<std::string>(how.kind == Kind::Recv ? "send_device" : "recv_device");
+  const bool client = device == client_device;
   const auto peer = options.executors.find(device);
-  if (peer == options.executors.end())
+  if (!client && peer == options.executors.end())
     return invalid_argument("the partition has no executor for device " + device);
-  how.peer = &peer->second;
+  how.peer = client ? &options.client : &peer->second;
   if (how.kind != Kind::Recv) {
     sent_edges.insert(how.edge);
     return {};
   }
   received_edges.insert(how.edge);
-  const Address worker{how.peer->task, how.peer->incarnation, "worker", {}};
-  how.from_other_process = !options.site->node.directory.find_local(worker).ok();
+  const Address other =
+      client ? options.client : Address{how.peer->task, how.peer->incarnation, "worker", {}};
+  how.from_other_process = !options.site->node.directory.find_local(other).ok();
   receives_from_other_processes |= how.from_other_process;
   return {};
 }

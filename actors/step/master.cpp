@@ -1,9 +1,12 @@
 #include "actors/step/master.h"
 
 #include <map>
+#include <set>
 
 #include "actors/step/graph_wire.h"
+#include "actors/step/partial_runs.h"
 #include "actors/step/profile_wire.h"
+#include "messages/schemas/executor.capnp.h"
 #include "messages/schemas/session.capnp.h"
 #include "messages/schemas/worker.capnp.h"
 #include "messages/wire/limits.h"
@@ -26,10 +29,11 @@ struct Prepared {
   size_t registering = 0;
   Status failure;
   std::vector<Reply> waiting;
-  size_t running = 0;
-  bool retired = false;   ///< no new step may use it
-  uint64_t last_use = 0;  ///< the ordinal of the last step that used it
-  bool remote = false;    ///< at least one of the workers is in another process
+  std::set<uint64_t> running = {};  ///< the ordinals of its running steps; the first is its floor
+  bool retired = false;             ///< no new step may use it
+  uint64_t last_use = 0;            ///< the ordinal of the last step that used it
+  bool remote = false;              ///< at least one of the workers is in another process
+  std::shared_ptr<const PartialSignature> partial = {};  ///< for partial runs only
 };
 
 struct Step {
@@ -51,6 +55,7 @@ std::string key_of(wire::PrepareStep::Reader request) {
     for (const auto name : list) key.append(view(name)) += '\n';
     key += '\0';
   }
+  if (request.getPartial()) key += '\0';
   return key;
 }
 
@@ -65,10 +70,27 @@ class MasterRole final : public Role {
   MasterRole(ActorNode& node, Address address, uint64_t session, std::vector<WorkerDevices> workers,
              SessionOptions options)
       : node_(node), address_(std::move(address)), session_(session), workers_(std::move(workers)),
-        options_(std::move(options)), graph_(node.library->ops) {
+        options_(std::move(options)), graph_(node.library->ops),
+        partial_runs_(node, session,
+                      {[this](const ActorRef& to, AnyMessage message, Answer then) {
+                         ask(to, std::move(message), std::move(then));
+                       },
+                       [this](uint64_t ordinal, Status status) {
+                         if (const auto at = steps_.find(ordinal); at != steps_.end())
+                           fail(at->second, status);
+                       }}) {
     on<wire::Extend>([this](const auto& message, Reply reply) { extend(message, std::move(reply)); });
     on<wire::PrepareStep>([this](const auto& message, Reply reply) { prepare(message, std::move(reply)); });
     on<wire::RunStep>([this](const auto& message, Reply reply) { run(message, std::move(reply)); });
+    on<wire::BeginPartialRun>(
+        [this](const auto& message, Reply reply) { begin_partial_run(message, std::move(reply)); });
+    on<wire::ContinuePartialRun>([this](const auto& message, Reply reply) {
+      partial_runs_.proceed(message, graph_, std::move(reply));
+    });
+    on<wire::EndPartialRun>([this](const auto& message, Reply) { end_partial_run(message->getOrdinal()); });
+    on<wire::TensorsArrived>([this](const auto& message, Reply) { partial_runs_.tensors_arrived(message); });
+    on<wire::FindTokens>(
+        [this](const auto& message, Reply reply) { partial_runs_.find_tokens(message, std::move(reply)); });
     on<wire::PartitionBroken>([this](const auto& message, Reply) { broken(message); });
     on<wire::CancelStep>([this](const auto& message, Reply) { cancel(message->getCall()); });
     on<wire::ConfirmStep>([this](const auto& message, Reply reply) { confirm(*message, std::move(reply)); });
@@ -115,8 +137,9 @@ class MasterRole final : public Role {
     }
     const auto feeds = names(message->getFeeds()), fetches = names(message->getFetches()),
                targets = names(message->getTargets());
-    const auto signature = resolve_signature(graph_, feeds, fetches, targets);
+    auto signature = resolve_signature(graph_, feeds, fetches, targets);
     if (!signature) return reply(signature.status());
+    signature->partial = message->getPartial();
     auto prepared = std::make_shared<Prepared>();
     prepared->key = std::move(key);
     prepared->handle = ++last_handle_;
@@ -125,6 +148,9 @@ class MasterRole final : public Role {
     auto shares = compile_step(graph_, *signature, *node_.library, workers_, options_,
                                {address_, session_, prepared->handle}, homes_);
     if (!shares) return reply(shares.status());
+    if (signature->partial)
+      prepared->partial =
+          std::make_shared<const PartialSignature>(partial_signature(graph_, std::move(*signature), *shares));
     prepared->waiting.push_back(std::move(reply));
     make_room();
     handles_.emplace(prepared->key, prepared->handle);
@@ -166,7 +192,7 @@ class MasterRole final : public Role {
     while (signatures_.size() >= options_.signatures) {
       std::shared_ptr<Prepared> oldest;
       for (const auto& [handle, prepared] : signatures_)
-        if (prepared->running == 0 && prepared->registering == 0 &&
+        if (prepared->running.empty() && prepared->registering == 0 &&
             (!oldest || prepared->last_use < oldest->last_use))
           oldest = prepared;
       if (!oldest) return;
@@ -188,31 +214,70 @@ class MasterRole final : public Role {
   // Running.
 
   void run(const Message<wire::RunStep>& message, Reply reply) {
-    const auto request = *message;
-    if (closing_) return reply(cancelled("the session is closed"));
-    const auto found = signatures_.find(request.getHandle());
-    if (found == signatures_.end() || found->second->retired)
-      return reply(aborted("the signature with handle " + std::to_string(request.getHandle()) +
-                           " is not prepared any more; prepare it again"));
-    const auto& prepared = found->second;
-    if (message.attachments().size() != prepared->feeds)
-      return reply(invalid_argument("the step was prepared with " + std::to_string(prepared->feeds) +
+    const auto prepared = find_prepared(message->getHandle(), false);
+    if (!prepared) return reply(prepared.status());
+    if (message.attachments().size() != (*prepared)->feeds)
+      return reply(invalid_argument("the step was prepared with " + std::to_string((*prepared)->feeds) +
                                     " feeds, but got " + std::to_string(message.attachments().size()) +
                                     " tensors"));
+    Step& step = new_step(*message, *prepared);
+    step.reply = std::move(reply);
+    step.fetches.resize((*prepared)->fetches);
+    start(step, *message, message);
+  }
+
+  void begin_partial_run(const Message<wire::BeginPartialRun>& message, Reply reply) {
+    const auto request = message->getRun();
+    const auto prepared = find_prepared(request.getHandle(), true);
+    if (!prepared) return reply(prepared.status());
+    if (!message.attachments().empty() || request.getProfile())
+      return reply(invalid_argument("a partial run begins without tensors, and has no profile"));
+    Step& step = new_step(request, *prepared);
+    partial_runs_.begin(step.ordinal, (*prepared)->partial);
+    Draft<wire::PartialRunBegun> draft;
+    draft->setOrdinal(step.ordinal);
+    reply(draft.finish());
+    start(step, request, message);
+  }
+
+  void end_partial_run(uint64_t ordinal) {
+    if (const auto at = steps_.find(ordinal); at != steps_.end())
+      fail(at->second, cancelled("the partial run was dropped by its caller"));
+    partial_runs_.drop(ordinal);
+  }
+
+  Result<std::shared_ptr<Prepared>> find_prepared(uint64_t handle, bool partial) const {
+    if (closing_) return cancelled("the session is closed");
+    const auto found = signatures_.find(handle);
+    if (found == signatures_.end() || found->second->retired)
+      return aborted("the signature with handle " + std::to_string(handle) +
+                     " is not prepared any more; prepare it again");
+    if ((found->second->partial != nullptr) != partial)
+      return invalid_argument(
+          "the signature with handle " + std::to_string(handle) + " was prepared for " +
+          (partial ? "whole steps, not for partial runs" : "partial runs, not for whole steps"));
+    return found->second;
+  }
+
+  Step& new_step(wire::RunStep::Reader request, const std::shared_ptr<Prepared>& prepared) {
     Step step;
     step.ordinal = ++last_ordinal_;
     step.call = request.getCall();
     step.profiled = request.getProfile();
     step.prepared = prepared;
-    step.reply = std::move(reply);
     step.pending = prepared->shares.size();
-    step.fetches.resize(prepared->fetches);
     if (request.getRemaining() != 0)
       step.timer = call_in<wire::StepExpired>(static_cast<int64_t>(request.getRemaining()), step.ordinal);
-    ++prepared->running;
+    prepared->running.insert(step.ordinal);
     prepared->last_use = step.ordinal;
     const uint64_t ordinal = step.ordinal;
-    steps_.emplace(ordinal, std::move(step));
+    return steps_.emplace(ordinal, std::move(step)).first->second;
+  }
+
+  /// Sends a new step to its workers, with the tensors of `message`.
+  void start(Step& step, wire::RunStep::Reader request, const AnyMessage& message) {
+    const uint64_t ordinal = step.ordinal;
+    const auto prepared = step.prepared;
     for (const auto& share : prepared->shares)
       ask(share.worker, partition_message(request, message, *prepared, share, ordinal),
           [this, ordinal](Result<AnyMessage> done) { partition_done(ordinal, std::move(done)); });
@@ -226,7 +291,7 @@ class MasterRole final : public Role {
     Draft<wire::RunPartition> draft;
     set_step(draft->initStep(), session_, ordinal);
     draft->setPartition(prepared.handle);
-    draft->setFloor(steps_.begin()->first);
+    draft->setFloor(*prepared.running.begin());
     draft->setRemaining(request.getRemaining());
     draft->setTraining(request.getTraining());
     draft->setRound(request.getRound());
@@ -238,7 +303,7 @@ class MasterRole final : public Role {
       earlier[i].setRuns(known == runs_.end() ? 0 : known->second);
     }
     const auto feeds = message.attachments();
-    if (share.feeds.size() == prepared.feeds) return draft.finish({feeds.begin(), feeds.end()});
+    if (share.feeds.size() == feeds.size()) return draft.finish({feeds.begin(), feeds.end()});
     std::vector<Tensor> some;
     auto positions = draft->initPositions(static_cast<uint32_t>(share.feeds.size()));
     for (uint32_t i = 0; i < share.feeds.size(); ++i) {
@@ -297,6 +362,7 @@ class MasterRole final : public Role {
   void fail(Step& step, Status status) {
     if (!step.failure.ok()) return;
     step.failure = std::move(status);
+    partial_runs_.fail(step.ordinal, step.failure);
     if (step.pending != 0) abort(step);
   }
 
@@ -337,8 +403,10 @@ class MasterRole final : public Role {
   void end(std::map<uint64_t, Step>::iterator at) {
     Step step = std::move(at->second);
     steps_.erase(at);
-    if (--step.prepared->running == 0 && step.prepared->retired) forget(step.prepared);
+    step.prepared->running.erase(step.ordinal);
+    if (step.prepared->running.empty() && step.prepared->retired) forget(step.prepared);
     cancel_timers(step);
+    partial_runs_.step_ended(step.ordinal);
     if (step.failure.ok())
       for (size_t i = 0; i < step.fetches.size() && step.failure.ok(); ++i)
         if (!step.fetches[i].valid())
@@ -370,6 +438,7 @@ class MasterRole final : public Role {
     closing_ = true;
     closers_.push_back(std::move(reply));
     for (auto& [ordinal, step] : steps_) fail(step, cancelled("the session was closed"));
+    partial_runs_.fail_all(cancelled("the session was closed"));
     if (steps_.empty()) closed();
   }
 
@@ -388,7 +457,8 @@ class MasterRole final : public Role {
   uint64_t version_ = 0;
   std::map<uint64_t, std::shared_ptr<Prepared>> signatures_;  ///< by handle
   std::unordered_map<std::string, uint64_t> handles_;         ///< by key
-  std::map<uint64_t, Step> steps_;  ///< the running steps, by ordinal; the first is the floor
+  std::map<uint64_t, Step> steps_;                            ///< the running steps, by ordinal
+  PartialRuns partial_runs_;
   EarlierRuns runs_;  ///< in how many steps so far each random node with its own seeds took part
   uint64_t last_handle_ = 0, last_ordinal_ = 0;
   bool closing_ = false;

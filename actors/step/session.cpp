@@ -1,108 +1,49 @@
 #include "actors/step/session.h"
 
-#include <atomic>
-#include <map>
-#include <mutex>
-
 #include "actors/checkpoint/checkpoint.h"
 #include "actors/checkpoint/checkpoint_wire.h"
 #include "actors/step/graph_wire.h"
 #include "actors/step/master.h"
-#include "actors/step/profile_wire.h"
 #include "actors/step/queue_runners.h"
+#include "actors/step/session_core.h"
 #include "actors/step/session_impl.h"
 #include "messages/schemas/queue_runners.capnp.h"
 #include "messages/schemas/session.capnp.h"
 
 namespace troupe {
 
-struct PreparedStep::State {
-  std::weak_ptr<Session::Impl> session;  // weak, because the session keeps its prepared steps
-  Message<wire::PrepareStep> signature;
-  std::atomic<uint64_t> handle{0};
-};
+Session::Impl::~Impl() {
+  for (const ActorRef& runners : queue_runners) engine().stop(runners);
+  engine().stop(parts.master);
+}
 
-/// What a session needs to work.
-struct SessionParts {
-  ActorNode& node;
-  ActorRef master;
-  const Graph& graph;
-  std::string container;  ///< the container of its state
-  Address master_address;
-  Address coordinator;           ///< the coordinator of its checkpoints
-  std::vector<Address> workers;  ///< the workers of its processes
+Status Session::Impl::extend() {
+  const std::lock_guard lock(mutex);
+  if (sent == parts.graph.size()) return {};
+  Draft<wire::Extend> draft;
+  std::vector<Tensor> attachments;
+  write(parts.graph, static_cast<NodeId>(sent), draft->initGraph(), attachments);
+  draft->setVersion(version);
+  const size_t size = parts.graph.size();
+  TROUPE_ASSIGN(const auto answer, call(draft.finish(std::move(attachments))));
+  version = Message<wire::Extended>(answer)->getVersion();
+  sent = size;
+  return {};
+}
 
-  Session open() &&;
-};
-
-/// Shared by a session and its prepared steps.
-struct Session::Impl {
-  explicit Impl(SessionParts given) : parts(std::move(given)) {}
-  ~Impl() {
-    for (const ActorRef& runners : queue_runners) engine().stop(runners);
-    engine().stop(parts.master);
-  }
-
-  Engine& engine() const { return parts.node.engine; }
-  Result<AnyMessage> call(AnyMessage message) const {
-    if (closed) return failed_precondition("the session is closed");
-    return engine().call(parts.master, std::move(message));
-  }
-
-  /// Sends the nodes that the master does not have yet.
-  Status extend() {
-    const std::lock_guard lock(mutex);
-    if (sent == parts.graph.size()) return {};
-    Draft<wire::Extend> draft;
-    std::vector<Tensor> attachments;
-    write(parts.graph, static_cast<NodeId>(sent), draft->initGraph(), attachments);
-    draft->setVersion(version);
-    const size_t size = parts.graph.size();
-    TROUPE_ASSIGN(const auto answer, call(draft.finish(std::move(attachments))));
-    version = Message<wire::Extended>(answer)->getVersion();
-    sent = size;
-    return {};
-  }
-
-  /// Throws InvalidArgument if a feed or fetch does not belong to this session's graph.
-  void check_outputs(const std::vector<Output>& feeds, const std::vector<Output>& fetches) const {
-    const auto fail = [](const char* what, size_t i, const Status& status) {
-      throw Error(invalid_argument(std::string(what) + ' ' + std::to_string(i) + ' ' + status.text()));
-    };
-    for (size_t i = 0; i < feeds.size(); ++i)
-      if (const Status status = parts.graph.check_tensor(feeds[i]); !status.ok()) fail("feed", i, status);
-    for (size_t i = 0; i < fetches.size(); ++i)
-      if (const Status status = parts.graph.check(fetches[i]); !status.ok()) fail("fetch", i, status);
-  }
-
-  Result<uint64_t> prepare(const Message<wire::PrepareStep>& signature) const {
-    TROUPE_ASSIGN(const auto answer, call(signature));
-    return Message<wire::StepPrepared>(answer)->getHandle();
-  }
-
-  /// Fills in the folder, the container and the writers of a SaveCheckpoint or RestoreCheckpoint.
-  template <class Request>
-  void set_location(Request request, const std::string& folder) const;
-  AnyMessage ask_coordinator(AnyMessage message) const;
-  Message<wire::PrepareStep> signature(const std::vector<Output>& feeds,
-                                       const std::vector<Output>& outputs) const;
-  Result<AnyMessage> run(uint64_t handle, const std::vector<Tensor>& feeds, const StepOptions& options);
-
-  using Key = std::pair<std::vector<Output>, std::vector<Output>>;
-  static constexpr size_t max_steps = 64;
-
-  SessionParts parts;
-  std::mutex mutex;  ///< guards `sent`, `version`, `steps` and `queue_runners`
-  size_t sent = 0;
-  uint64_t version = 0;
-  std::map<Key, PreparedStep> steps;
-  std::vector<ActorRef> queue_runners;
-  std::atomic<uint64_t> last_call{0};
-  std::atomic<bool> closed{false};
-};
+void Session::Impl::check_outputs(const std::vector<Output>& feeds,
+                                  const std::vector<Output>& fetches) const {
+  const auto fail = [](const char* what, size_t i, const Status& status) {
+    throw Error(invalid_argument(std::string(what) + ' ' + std::to_string(i) + ' ' + status.text()));
+  };
+  for (size_t i = 0; i < feeds.size(); ++i)
+    if (const Status status = parts.graph.check_tensor(feeds[i]); !status.ok()) fail("feed", i, status);
+  for (size_t i = 0; i < fetches.size(); ++i)
+    if (const Status status = parts.graph.check(fetches[i]); !status.ok()) fail("fetch", i, status);
+}
 
 Message<wire::PrepareStep> Session::Impl::signature(const std::vector<Output>& feeds,
-                                                    const std::vector<Output>& outputs) const {
+                                                    const std::vector<Output>& outputs, bool partial) const {
   std::vector<std::string> fetches, targets;
   for (const Output& output : outputs) {
     if (output.is_control())
@@ -118,33 +59,8 @@ Message<wire::PrepareStep> Session::Impl::signature(const std::vector<Output>& f
   for (uint32_t i = 0; i < feeds.size(); ++i) fed.set(i, as_text(parts.graph.name_of(feeds[i])));
   fill(draft->initFetches(static_cast<uint32_t>(fetches.size())), fetches);
   fill(draft->initTargets(static_cast<uint32_t>(targets.size())), targets);
+  draft->setPartial(partial);
   return draft.finish();
-}
-
-Result<AnyMessage> Session::Impl::run(uint64_t handle, const std::vector<Tensor>& feeds,
-                                      const StepOptions& options) {
-  Draft<wire::RunStep> draft;
-  draft->setHandle(handle);
-  draft->setCall(++last_call);
-  draft->setRemaining(static_cast<uint64_t>(options.timeout.count()));
-  draft->setTraining(options.training);
-  draft->setRound(options.round);
-  draft->setProfile(options.profile != nullptr);
-  return call(draft.finish(std::vector<Tensor>(feeds)));
-}
-
-std::vector<Tensor> PreparedStep::run(const std::vector<Tensor>& feeds, const StepOptions& options) const {
-  const auto session = state_->session.lock();
-  if (!session) throw Error(unavailable("the session that prepared this step has been destroyed"));
-  auto done = session->run(state_->handle, feeds, options);
-  // The master has dropped the signature, or a worker has restarted: the session prepares the signature again.
-  if (!done && done.status().code() == Code::Aborted) {
-    state_->handle = value_or_throw(session->prepare(state_->signature));
-    done = session->run(state_->handle, feeds, options);
-  }
-  if (!done) throw Error(done.status());
-  if (options.profile) *options.profile = read(Message<wire::StepDone>(*done)->getProfile());
-  return {done->attachments().begin(), done->attachments().end()};
 }
 
 Session SessionParts::open() && { return Session(std::make_shared<Session::Impl>(std::move(*this))); }

@@ -59,6 +59,15 @@ class PreparedStep {
   std::shared_ptr<State> state_;
 };
 
+/// A step that gets its feeds, and yields its fetches, in several calls. Cheap to copy. When the last copy is destroyed, the
+/// step is cancelled if it still runs.
+class PartialRun {
+ private:
+  friend class Session;
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
 class Session {
  public:
   Session(Session&&) noexcept;
@@ -76,6 +85,17 @@ class Session {
 
   /// Prepares steps that are run often. As for run(), `fetches` may contain control outputs.
   PreparedStep prepare(const std::vector<Output>& feeds, const std::vector<Output>& fetches);
+
+  /// Begins a step with these feeds and fetches (as for run()), which waits for its feeds. `options` are those of the whole
+  /// step; it has no profile.
+  PartialRun partial_run_setup(const std::vector<Output>& feeds, const std::vector<Output>& fetches,
+                               const StepOptions& options = {});
+  /// Gives the step some of its feeds and returns some of its fetches. Each feed and each fetch may be used once, and a fetch
+  /// only when the feeds that it needs have been given; otherwise fails with InvalidArgument, and changes nothing. A failure of
+  /// the step ends it: all later calls fail in the same way. The call that gives the last feed and takes the last fetch returns
+  /// when the step has ended, so it throws the failure of any target. Several threads may wait for fetches of one step.
+  std::vector<Tensor> partial_run(const PartialRun& run, const std::vector<std::pair<Output, Tensor>>& feeds,
+                                  const std::vector<Output>& fetches);
 
   /// Saves all variables of the session's state that have a value, in all its processes, as a checkpoint in `folder`. Returns when
   /// the checkpoint is on disk. No step may change the variables meanwhile. After a failure the earlier checkpoints are unchanged.
@@ -103,6 +123,7 @@ class Session {
  private:
   friend struct SessionParts;
   friend class PreparedStep;
+  friend class PartialRun;
   struct [[gnu::visibility("hidden")]] Impl;
   explicit Session(std::shared_ptr<Impl> impl);
   std::shared_ptr<Impl> impl_;

@@ -5,6 +5,7 @@
 
 #include "actors/step/graph_wire.h"
 #include "actors/step/worker.h"
+#include "graph/build/frames.h"
 #include "graph/passes/combine_products.h"
 #include "graph/passes/fuse.h"
 #include "graph/passes/simplify.h"
@@ -12,6 +13,7 @@
 #include "kernels/runtime/evaluate.h"
 #include "messages/schemas/worker.capnp.h"
 #include "messages/values/memory_claims.h"
+#include "messages/values/text_hash.h"
 
 namespace troupe {
 namespace {
@@ -63,12 +65,35 @@ class StepCompiler {
                                      std::vector<DeviceId>& homes) const {
     if (homes.size() < graph.size()) choose_homes(graph, homes);
     TROUPE_ASSIGN(Subgraph subgraph, cut_subgraph(graph, signature));
+    if (signature.partial) TROUPE_RETURN_IF_FAILED(check_client_ends(subgraph.graph));
     TROUPE_RETURN_IF_FAILED(check_handles(subgraph.graph));
     if (options_.simplify) TROUPE_RETURN_IF_FAILED(simplify_whole(subgraph));
     TROUPE_ASSIGN(auto placed, place_nodes(subgraph, homes));
     if (options_.simplify)
       TROUPE_RETURN_IF_FAILED(fuse(subgraph.graph, placed.device, has_kernel()).status());
     return partition(subgraph.graph, std::move(placed.device), devices_);
+  }
+
+  /// Refuses fetches of a partial run that are handles or lie inside loops, and feeds that are handles.
+  static Status check_client_ends(const Graph& graph) {
+    TROUPE_ASSIGN(const FrameInfo frames, assign_frames(graph));
+    for (const Node& node : graph.nodes()) {
+      if (!is_client_end(node)) continue;
+      const bool feed = node.inputs.empty();
+      const Output what = feed ? Output{node.id, 0} : node.inputs[0];
+      const Node& source = graph.node(what.node);
+      if (graph.dtype(what) == DType::Resource)
+        return invalid_argument("a handle cannot be fed or fetched").at_node(source.type(), source.name);
+      if (!feed && frames.of_node[node.id] != root_frame)
+        return invalid_argument("it cannot be fetched, because it runs in " +
+                                describe(frames, frames.of_node[node.id]))
+            .at_node(source.type(), source.name);
+    }
+    return {};
+  }
+  static bool is_client_end(const Node& node) {
+    return (node.type() == "_HostRecv" || node.type() == "_HostSend") &&
+           node.attrs.get<bool>("client_terminated");
   }
 
   /// The second pass: what keeps all bits, and then what keeps the value of expressions.
@@ -164,10 +189,26 @@ class StepCompiler {
       std::sort(share.feeds.begin(), share.feeds.end());
       share.feeds.erase(std::unique(share.feeds.begin(), share.feeds.end()), share.feeds.end());
       share.seeded = seeded(parts);
+      for (const Partition* part : parts) add_client_ends(*part, share);
       share.registration = registration(parts, partitions);
       result.push_back(std::move(share));
     }
     return result;
+  }
+
+  void add_client_ends(const Partition& part, WorkerShare& share) const {
+    for (const Node& node : part.graph.nodes()) {
+      if (!is_client_end(node)) continue;
+      const auto& edge = node.attrs.get<std::string>("tensor_name");
+      auto& ends = node.inputs.empty() ? share.client_feeds : share.client_fetches;
+      ends.push_back({static_cast<uint32_t>(std::stoul(edge.substr(edge.find('_') + 1))), text_hash(edge),
+                      executor_of(part.device)});
+    }
+  }
+
+  Address executor_of(DeviceId device) const {
+    return executor_address(workers_[worker_of_[device]].worker, owner_.session, owner_.partition,
+                            devices_[device].name.text());
   }
 
   static std::vector<std::string> seeded(const std::vector<const Partition*>& parts) {
@@ -198,9 +239,7 @@ class StepCompiler {
     for (uint32_t i = 0; i < all.size(); ++i) {
       const std::string device = devices_[all[i].device].name.text();
       executors[i].setDevice(as_text(device));
-      write(executor_address(workers_[worker_of_[all[i].device]].worker, owner_.session, owner_.partition,
-                             device),
-            executors[i].initAddress());
+      write(executor_of(all[i].device), executors[i].initAddress());
     }
     return draft.finish(std::move(attachments));
   }

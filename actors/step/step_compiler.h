@@ -20,11 +20,19 @@ namespace wire {
 struct RegisterPartition;
 }
 
+/// Where a feed of a partial run enters the step, or a fetch leaves it.
+struct ClientEnd {
+  uint32_t position = 0;  ///< in the signature
+  uint64_t edge = 0;
+  Address executor;
+};
+
 /// One worker's share of a signature.
 struct WorkerShare {
   size_t worker = 0;                ///< index of the worker
   std::vector<uint32_t> feeds;      ///< the positions of the feeds that the worker gets; ascending
   std::vector<std::string> seeded;  ///< the names of its random nodes that have seeds of their own
+  std::vector<ClientEnd> client_feeds, client_fetches;  ///< those of a partial signature
   Message<wire::RegisterPartition> registration;
 };
 

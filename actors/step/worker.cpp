@@ -94,6 +94,7 @@ class WorkerRole final : public Role {
     options.container = view(message->getContainer());
     options.seed = message->getSeed();
     options.master = master;
+    options.client = read(message->getMaster());
     options.executors = peers;
     TROUPE_ASSIGN(options.plan, prepare(part, std::move(graph), *site, options));
     const Address address =

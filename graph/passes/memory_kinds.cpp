@@ -16,8 +16,9 @@ bool MemoryKinds::input_on_host(NodeId id, size_t index, DeviceId device) const 
 bool MemoryKinds::on_host(const Node& node, size_t index, bool is_input, DType dtype, DeviceId device) const {
   if (!has_own_memory(device)) return false;
   if (node.op->served_by != ServedBy::Step) return in_host_memory(node, index, is_input);
-  return dtype == DType::Int32 || dtype == DType::Bool || dtype == DType::String || node.type() == "_Arg" ||
-         node.type() == "_Retval";
+  const std::string& type = node.type();
+  return dtype == DType::Int32 || dtype == DType::Bool || dtype == DType::String || type == "_Arg" ||
+         type == "_Retval" || type == "_HostRecv" || type == "_HostSend";
 }
 
 }  // namespace troupe

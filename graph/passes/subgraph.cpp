@@ -33,6 +33,15 @@ class Cut {
         argument_(signature.feeds.size(), no_node), new_id_(graph.size(), no_node),
         yields_value_(graph.size()) {}
 
+  Result<std::vector<bool>> feeds_needed(std::span<const uint32_t> fetches) && {
+    TROUPE_RETURN_IF_FAILED(check());
+    used_.assign(feed_.size() + 1, false);
+    for (const uint32_t fetch : fetches) reach(signature_.fetches[fetch].node, feed_.size());
+    reach_all();
+    used_.pop_back();
+    return std::move(used_);
+  }
+
   Result<Subgraph> run() && {
     TROUPE_RETURN_IF_FAILED(check());
     reach();
@@ -85,6 +94,9 @@ class Cut {
     used_.assign(feed_.size() + 1, false);  // the last element stands for "not fed"
     for (const Output& fetch : signature_.fetches) reach(fetch.node, feed_.size());
     for (const NodeId target : signature_.targets) reach(target, feed_of_control(target));
+    reach_all();
+  }
+  void reach_all() {
     while (!stack_.empty()) {
       const Node& node = graph_.node(stack_.back());
       stack_.pop_back();
@@ -99,15 +111,42 @@ class Cut {
     stack_.push_back(node);
   }
 
+  NodeSpec argument(size_t i) const {
+    const Output feed = signature_.feeds[i];
+    NodeSpec spec;
+    spec.op = signature_.partial ? "_HostRecv" : "_Arg";
+    if (signature_.partial)
+      spec.attrs = client_end(feed_edge(i), "tensor_type", graph_.dtype(feed));
+    else
+      spec.attrs = {
+          {"T", graph_.dtype(feed)}, {"index", static_cast<int64_t>(i)}, {"_feed", graph_.name_of(feed)}};
+    return spec;
+  }
+  NodeSpec result(size_t j) const {
+    const DType dtype = graph_.dtype(signature_.fetches[j]);
+    NodeSpec spec;
+    spec.op = signature_.partial ? "_HostSend" : "_Retval";
+    if (signature_.partial)
+      spec.attrs = client_end(fetch_edge(j), "T", dtype);
+    else
+      spec.attrs = {{"T", dtype}, {"index", static_cast<int64_t>(j)}};
+    return spec;
+  }
+  static Attributes client_end(std::string edge, const char* type, DType dtype) {
+    return {{type, dtype},
+            {"tensor_name", std::move(edge)},
+            {"send_device", std::string(client_device)},
+            {"send_device_incarnation", int64_t{0}},
+            {"recv_device", std::string(client_device)},
+            {"client_terminated", true}};
+  }
+
   Status add_arguments(Graph& graph) {
     for (size_t i = 0; i < feed_.size(); ++i) {
       if (!used_[i]) continue;
       const Output feed = signature_.feeds[i];
-      NodeSpec spec;
+      NodeSpec spec = argument(i);
       spec.name = graph_.unique_name("_arg_" + std::to_string(i) + '_' + graph_.node(feed.node).name);
-      spec.op = "_Arg";
-      spec.attrs = {
-          {"T", graph_.dtype(feed)}, {"index", static_cast<int64_t>(i)}, {"_feed", graph_.name_of(feed)}};
       TROUPE_ASSIGN(argument_[i], graph.add(std::move(spec)));
       TROUPE_RETURN_IF_FAILED(graph.refine_shape({argument_[i], 0}, graph_.shape(feed)));
     }
@@ -164,16 +203,14 @@ class Cut {
     return feed != feed_.size() ? argument_[feed] : new_id_[node];
   }
 
-  Status add_results(Subgraph& result) const {
+  Status add_results(Subgraph& subgraph) const {
     for (size_t j = 0; j < signature_.fetches.size(); ++j) {
       const Output fetch = signature_.fetches[j];
-      NodeSpec spec;
+      NodeSpec spec = result(j);
       spec.name = graph_.unique_name("_retval_" + std::to_string(j) + '_' + graph_.node(fetch.node).name);
-      spec.op = "_Retval";
-      spec.attrs = {{"T", graph_.dtype(fetch)}, {"index", static_cast<int64_t>(j)}};
       spec.inputs = {{new_id_[fetch.node], fetch.index}};
-      TROUPE_ASSIGN(const NodeId id, result.graph.add(std::move(spec)));
-      result.roots.push_back(id);
+      TROUPE_ASSIGN(const NodeId id, subgraph.graph.add(std::move(spec)));
+      subgraph.roots.push_back(id);
     }
     return {};
   }
@@ -213,5 +250,13 @@ Result<RunSignature> resolve_signature(const Graph& graph, std::span<const std::
 Result<Subgraph> cut_subgraph(const Graph& graph, const RunSignature& signature) {
   return Cut(graph, signature).run();
 }
+
+Result<std::vector<bool>> feeds_needed(const Graph& graph, const RunSignature& signature,
+                                       std::span<const uint32_t> fetches) {
+  return Cut(graph, signature).feeds_needed(fetches);
+}
+
+std::string feed_edge(size_t feed) { return "feed_" + std::to_string(feed); }
+std::string fetch_edge(size_t fetch) { return "fetch_" + std::to_string(fetch); }
 
 }  // namespace troupe

@@ -4,6 +4,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "graph/plan/fed_value.h"
 #include "messages/values/text_hash.h"
 
 namespace troupe {
@@ -20,12 +21,6 @@ uint64_t mix(uint64_t x) {  // the finalizer of SplitMix64
 }
 
 uint64_t hash_of(std::string_view text) { return mix(text_hash(text)); }
-
-bool fits(const Shape& shape, const PartialShape& expected) {
-  if (!expected.known_rank()) return true;
-  return std::equal(shape.dims().begin(), shape.dims().end(), expected.dims().begin(), expected.dims().end(),
-                    [](int64_t is, int64_t wanted) { return wanted == unknown_dim || wanted == is; });
-}
 
 bool is_prompt(const Node& node) { return node.op->served_by == ServedBy::Service || is_transfer(*node.op); }
 
@@ -286,14 +281,11 @@ Status Plan::check_feeds(std::span<const Tensor> values) const {
                             std::to_string(feeds_.size()) + " feeds");
   for (size_t i = 0; i < values.size(); ++i) {
     const Output feed = feeds_[i];
-    const PartialShape& shape = graph_->shape(feed);
-    if (values[i].dtype() == graph_->dtype(feed) && fits(values[i].shape(), shape)) continue;
-    const Node& node = graph_->node(feed.node);
-    const AttrValue* original = node.attrs.find("_feed");  // the output that an _Arg replaces
-    return invalid_argument("the value fed for " +
-                            (original ? std::get<std::string>(*original) : graph_->name_of(feed)) + " is " +
-                            values[i].signature() + "; expected " + std::string(name(graph_->dtype(feed))) +
-                            shape.text());
+    // The output that an _Arg replaces.
+    const AttrValue* original = graph_->node(feed.node).attrs.find("_feed");
+    TROUPE_RETURN_IF_FAILED(
+        check_fed_value(values[i], graph_->dtype(feed), graph_->shape(feed),
+                        original ? std::get<std::string>(*original) : graph_->name_of(feed)));
   }
   return {};
 }

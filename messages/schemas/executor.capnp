@@ -16,6 +16,10 @@
 #     |<------------- TokensFound        |   if the token still has not come, it never will: the step ends with DataLoss
 #     |                                  |   noSuchEdge: the step ends with DataLoss
 #
+# In a partial run the master takes the place of the executor of the Send for feeds, and of the Recv for fetches: it sends and gets
+# TensorsArrived, asks for announced fetches with TakeTensor, and answers FindTokens; a feed that the client has not given yet is
+# pending. If all workers have answered and a fetch is missing, the master asks for it in bulk.
+#
 # The sender's step may itself wait for a token, and the same holds for it. So every chain of waiting steps ends at a kernel, a
 # queue, a training round, a variable, or an error that names the token. Nothing of this costs anything while tokens arrive in time.
 # Otherwise it costs one question and one answer per ten heartbeats, step and sender, and only between processes.

@@ -6,6 +6,9 @@
 #     | PrepareStep ----------------->|  prunes, places, partitions and registers with the workers: once per signature
 #     | RunStep, feeds -------------->|  one RunPartition per worker process
 #     |<--------- StepDone, fetches --|
+#     | BeginPartialRun ------------->|  as for RunStep, but the executors wait for the feeds
+#     | ContinuePartialRun, feeds --->|  TensorsArrived to the executors that wait; theirs, with the fetches, come to the master
+#     |<-- PartialRunContinued, fetches
 #     | CloseSession ---------------->|  running steps end with Cancelled; then partitions and unshared state are dropped
 #
 # When the master is lost, every pending and every later call is answered with Unavailable; a new session starts with an empty
@@ -45,6 +48,7 @@ struct PrepareStep {
   feeds @0 :List(Text);      # "name:k", each once
   fetches @1 :List(Text);    # "name:k", not among the feeds
   targets @2 :List(Text);    # names of nodes to run for their effect
+  partial @3 :Bool;          # for partial runs: BeginPartialRun takes the handle, RunStep does not
 }
 
 struct StepPrepared {
@@ -67,6 +71,39 @@ struct StepDone {
 
   step @0 :StepId;
   profile @1 :List(DeviceProfile);  # empty unless RunStep asked for it
+}
+
+struct BeginPartialRun {
+  # Request, answered by PartialRunBegun at once. Begins a step whose feeds the session gives, and whose fetches it takes, in
+  # several calls (features.md C7). The master keeps the fetches until they are taken, and a failure until EndPartialRun comes.
+  # The step ends when all its feeds have been given, when it fails, or with EndPartialRun.
+
+  run @0 :RunStep;           # has no attachments and asks for no profile
+}
+
+struct PartialRunBegun {
+  ordinal @0 :UInt64;        # of the step
+}
+
+struct ContinuePartialRun {
+  # Request, answered by PartialRunContinued when the fetches are there, or with the failure of the step. Attachments: the
+  # tensors of `feeds`. Fails with InvalidArgument, and changes nothing, if a feed was given or a fetch was asked for before, if
+  # a tensor does not fit, or if a fetch needs a feed that has not been given yet. The call that gives the last feed and takes
+  # the last fetch is answered when the step has ended; the run is then forgotten. Several calls may wait at a time.
+
+  ordinal @0 :UInt64;
+  feeds @1 :List(UInt32);    # positions in the signature, each once
+  fetches @2 :List(UInt32);  # the same
+}
+
+struct PartialRunContinued {
+  # Attachments: the fetches, in the order asked for.
+}
+
+struct EndPartialRun {
+  # Not a request. The session has dropped the run: it is cancelled if it still runs, and forgotten. No effect on one that is over.
+
+  ordinal @0 :UInt64;
 }
 
 struct CancelStep {

@@ -48,7 +48,9 @@ struct RegisterPartition {
   parts @2 :List(Part);       # one per device of the process that takes part
   executors @3 :List(Executor);
   seed @4 :UInt64;            # the session's seed for random ops
-  master @5 :Address;         # when this actor ends or is lost, everything that it registered is dropped
+  master @5 :Address;
+  # When this actor ends or is lost, everything that it registered is dropped. It is also the other end of the Sends and Recvs that
+  # name the device "client": those of partial runs.
   container @6 :Text;
   # The container in which the nodes find variables and queues by name; the same for all partitions of the session. Empty: the
   # shared container, which stays. Any other is the session's own container, which is dropped when its master ends.
@@ -87,7 +89,7 @@ struct RunPartition {
   step @0 :StepId;
   partition @1 :UInt64;
   floor @2 :UInt64;
-  # Every step of the session with a lower ordinal is over, so messages that still arrive for such a step are dropped. Never above
+  # Every step of the partition with a lower ordinal is over, so messages that still arrive for such a step are dropped. Never above
   # the ordinal of this step. InvalidArgument if this step is below a floor sent before, or already runs or has ended.
   remaining @3 :UInt64;       # nanoseconds until the deadline; 0: no deadline
   training @4 :Bool;

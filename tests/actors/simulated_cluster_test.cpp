@@ -85,6 +85,35 @@ BOOST_AUTO_TEST_CASE(a_step_runs_over_four_nodes_and_leaves_nothing_but_the_vari
     BOOST_TEST(actors(machine) == before[machine]);
 }
 
+// fed, on the chief -> worker 0: more = fed + v -> worker 1: twice = more * 2, while the client thinks for longer than any answer
+// takes.
+BOOST_AUTO_TEST_CASE(a_partial_run_over_four_nodes_waits_for_its_client) {
+  const Output fed = float_scalar(g, "Placeholder"), factor = float_scalar(g, "Placeholder");
+  const Output more = at_worker0.add_one("Add", {fed, v}), twice = at_worker1.add_one("Mul", {more, factor});
+  Session session = cluster.session(chief, graph);
+  session.run({init});
+  const auto think = [&] {
+    cluster.simulation().pass(20 * limits::patient_heartbeats * NodeIdentity().heartbeat);
+  };
+  const PartialRun run = session.partial_run_setup({fed, factor}, {more, twice});
+  think();
+  BOOST_TEST(session.partial_run(run, {{fed, Tensor::scalar(4.0f)}}, {more})[0].as<float>()[0] == 7.0f);
+  think();
+  BOOST_TEST(session.partial_run(run, {{factor, Tensor::scalar(2.0f)}}, {twice})[0].as<float>()[0] == 14.0f);
+  const PartialRun lost = session.partial_run_setup({fed, factor}, {more, twice});
+  cluster.crash(worker1, false);
+  think();
+  const auto code = [&] {
+    try {
+      session.partial_run(lost, {{fed, Tensor::scalar(4.0f)}}, {more});
+    } catch (const Error& error) {
+      return error.status().code();
+    }
+    return Code::Ok;
+  };
+  BOOST_TEST((code() == Code::Unavailable));
+}
+
 BOOST_AUTO_TEST_CASE(frames_that_come_twice_change_nothing) {
   cluster.network().set_faults({.duplicate = 0.5});
   const Output more{at_ps.add("AssignAdd", {v, value(1)}), Output::control};

@@ -50,7 +50,8 @@ void check_each() {
 BOOST_AUTO_TEST_CASE(every_message_can_be_received) {
   using namespace wire;
   check_each<Hello, Goodbye, Bind, Down, Heartbeat>();
-  check_each<Extend, Extended, PrepareStep, StepPrepared, RunStep, StepDone, CancelStep, CloseSession,
+  check_each<Extend, Extended, PrepareStep, StepPrepared, RunStep, StepDone, BeginPartialRun, PartialRunBegun,
+             ContinuePartialRun, PartialRunContinued, EndPartialRun, CancelStep, CloseSession,
              SessionClosed>();
   check_each<ListDevices, DevicesListed, RegisterPartition, PartitionRegistered, RunPartition, PartitionDone,
              PartitionBroken, AbortStep, DeregisterPartition>();

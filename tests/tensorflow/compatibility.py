@@ -92,6 +92,10 @@ def compat(tf):
     except AttributeError:
         pass
     trackables_where_they_were(load)
+    ops, common_shapes = load('framework.ops'), load('framework.common_shapes')
+    if not hasattr(ops, 'RegisterShape'):  # shape functions are in C++ now
+        ops.RegisterShape = lambda op: (lambda function: function)
+        common_shapes.unknown_shape = None
     # Graph mode only: eager execution would be TensorFlow's own.
     test_util, context = load('framework.test_util'), load('eager.context')
 

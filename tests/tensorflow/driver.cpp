@@ -114,6 +114,8 @@ class Opened {
   Graph graph;
   Session session;
   std::shared_timed_mutex growing;
+  std::mutex runs_mutex;
+  std::vector<PartialRun> runs;  ///< the partial runs so far, guarded by runs_mutex
 
  private:
   /// Gives a node of the graph the inputs of its new form.
@@ -155,27 +157,70 @@ std::shared_ptr<Opened> find(uint64_t session) {
   return at->second;
 }
 
+std::vector<std::pair<Output, Tensor>> read_feeds(In& in, const Graph& graph) {
+  std::vector<std::pair<Output, Tensor>> feeds;
+  for (auto n = in.number<uint32_t>(); n > 0; --n) {
+    const Output fed = value_or_throw(graph.find_output(in.text()));
+    feeds.emplace_back(fed, read_tensor(in));
+  }
+  return feeds;
+}
+
+std::vector<Output> read_outputs(In& in, const Graph& graph) {
+  std::vector<Output> outputs;
+  for (auto n = in.number<uint32_t>(); n > 0; --n)
+    outputs.push_back(value_or_throw(graph.find_output(in.text())));
+  return outputs;
+}
+
+void read_targets(In& in, const Graph& graph, std::vector<Output>& outputs) {
+  for (auto n = in.number<uint32_t>(); n > 0; --n)
+    outputs.push_back(value_or_throw(graph.find_target(in.text())));
+}
+
+Out written(const std::vector<Tensor>& tensors) {
+  Out out;
+  out.number(static_cast<uint32_t>(tensors.size()));
+  for (const Tensor& tensor : tensors) write_tensor(tensor, out);
+  return out;
+}
+
 Out run(In& in) {
   const auto opened = find(in.number<uint64_t>());
   const auto milliseconds = in.number<uint64_t>();
   const std::shared_lock lock(opened->growing);
-  std::vector<std::pair<Output, Tensor>> feeds;
-  for (auto n = in.number<uint32_t>(); n > 0; --n) {
-    const Output fed = value_or_throw(opened->graph.find_output(in.text()));
-    feeds.emplace_back(fed, read_tensor(in));
-  }
-  std::vector<Output> fetches;
-  for (auto n = in.number<uint32_t>(); n > 0; --n)
-    fetches.push_back(value_or_throw(opened->graph.find_output(in.text())));
-  for (auto n = in.number<uint32_t>(); n > 0; --n) {
-    const std::string name = in.text();
-    fetches.push_back(value_or_throw(opened->graph.find_target(name)));
-  }
-  const auto got = opened->session.run(feeds, fetches, {.timeout = std::chrono::milliseconds(milliseconds)});
+  const auto feeds = read_feeds(in, opened->graph);
+  auto fetches = read_outputs(in, opened->graph);
+  read_targets(in, opened->graph, fetches);
+  return written(opened->session.run(feeds, fetches, {.timeout = std::chrono::milliseconds(milliseconds)}));
+}
+
+Out set_up(In& in) {
+  const auto opened = find(in.number<uint64_t>());
+  const auto milliseconds = in.number<uint64_t>();
+  const std::shared_lock lock(opened->growing);
+  const auto feeds = read_outputs(in, opened->graph);
+  auto fetches = read_outputs(in, opened->graph);
+  read_targets(in, opened->graph, fetches);
+  const PartialRun run =
+      opened->session.partial_run_setup(feeds, fetches, {.timeout = std::chrono::milliseconds(milliseconds)});
   Out out;
-  out.number(static_cast<uint32_t>(got.size()));
-  for (const Tensor& tensor : got) write_tensor(tensor, out);
+  const std::lock_guard lock_runs(opened->runs_mutex);
+  opened->runs.push_back(run);
+  out.number(static_cast<uint64_t>(opened->runs.size()));
   return out;
+}
+
+Out proceed(In& in) {
+  const auto opened = find(in.number<uint64_t>());
+  const auto number = in.number<uint64_t>();
+  const std::shared_lock lock(opened->growing);
+  const PartialRun run = [&] {
+    const std::lock_guard lock_runs(opened->runs_mutex);
+    return opened->runs.at(number - 1);
+  }();
+  const auto feeds = read_feeds(in, opened->graph);
+  return written(opened->session.partial_run(run, feeds, read_outputs(in, opened->graph)));
 }
 
 Out handle(uint8_t kind, In& in) {
@@ -195,6 +240,8 @@ Out handle(uint8_t kind, In& in) {
       return {};
     }
     case 'R': return run(in);
+    case 'S': return set_up(in);
+    case 'P': return proceed(in);
     default: {  // 'C'
       const auto id = in.number<uint64_t>();
       const auto opened = find(id);

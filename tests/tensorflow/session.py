@@ -1,5 +1,5 @@
-"""Sends what TensorFlow 1.x sessions run to Troupe (driver.cpp). Nothing falls back to TensorFlow's own execution: eager ops,
-partial runs and handles raise ShimLimitation. install(driver) patches BaseSession; forget() ends the driver between tests."""
+"""Sends what TensorFlow 1.x sessions run to Troupe (driver.cpp). Nothing falls back to TensorFlow's own execution: eager ops
+and handles raise ShimLimitation. install(driver) patches BaseSession; forget() ends the driver between tests."""
 import itertools
 import os
 import struct
@@ -224,31 +224,59 @@ def _do_run(self, handle, target_list, fetch_list, feed_dict, options, run_metad
         options = config_pb2.RunOptions.FromString(tf_session.TF_GetBuffer(options))
     if run_metadata is not None:  # stays empty: a test that looks into it fails for that
         events.append({'phase': 'ShimLimitation', 'text': 'run metadata'})
+    held = _extend(self)
+    parts = [struct.pack('<Q', held[1])]
     if handle is not None:
-        raise ShimLimitation('partial_run')
+        if target_list:
+            raise RuntimeError('partial_run() requires empty target_list.')
+        parts.append(struct.pack('<Q', handle))
+    else:
+        parts.append(struct.pack('<Q', _timeout(self, options)))
+    parts.append(struct.pack('<I', len(feed_dict)))
+    for key, value in feed_dict.items():
+        tensor = key.deref()
+        parts += [_text(tensor.name), _encode(tensor, value)]
+    parts.append(_fetch_names(fetch_list))
+    if handle is None:
+        parts.append(_names(target_list))
+    reader = _call(self, 'R' if handle is None else 'P', b''.join(parts), 'run')
+    runs += 1
+    return [reader.tensor() for _ in range(reader.number('I'))]
+
+
+def _partial_run_setup(self, fetches, feeds=None):
+    handler = session_lib._FetchHandler(self.graph, fetches, {})
+    feeds = feeds if isinstance(feeds, (list, tuple)) else [] if feeds is None else [feeds]
+    feeds = [self.graph.as_graph_element(feed, allow_tensor=True, allow_operation=False) for feed in feeds]
+    held = _extend(self)
+    parts = [struct.pack('<QQ', held[1], _timeout(self, None)), _names(feeds), _fetch_names(handler.fetches()), _names(handler.targets())]
+    return _call(self, 'S', b''.join(parts), 'setup').number('Q')
+
+
+def _names(items):
+    return struct.pack('<I', len(items)) + b''.join(_text(item.name) for item in items)
+
+
+def _fetch_names(fetches):
+    if any(tensor.dtype.base_dtype in (dtypes.resource, dtypes.variant) for tensor in fetches):
+        raise ShimLimitation('fetches a handle')
+    return _names(fetches)
+
+
+def _timeout(session, options):
+    timeout = options.timeout_in_ms if options else 0
+    return timeout or (session._config.operation_timeout_in_ms if session._config else 0)
+
+
+def _extend(self):
+    """Returns the opened session, with the present graph."""
     held = _open(self)
     with held[3]:
         version = self.graph.version
         if held[2] != version:
             _call(self, 'L', struct.pack('<Q', held[1]) + _text(self.graph.as_graph_def().SerializeToString()), 'load')
             held[2] = version
-    timeout = options.timeout_in_ms if options else 0
-    if not timeout and self._config:
-        timeout = self._config.operation_timeout_in_ms
-    parts = [struct.pack('<QQ', held[1], timeout), struct.pack('<I', len(feed_dict))]
-    for key, value in feed_dict.items():
-        tensor = key.deref()
-        parts += [_text(tensor.name), _encode(tensor, value)]
-    parts.append(struct.pack('<I', len(fetch_list)))
-    for tensor in fetch_list:
-        if tensor.dtype.base_dtype in (dtypes.resource, dtypes.variant):
-            raise ShimLimitation('fetches a handle')
-        parts.append(_text(tensor.name))
-    parts.append(struct.pack('<I', len(target_list)))
-    parts += [_text(op.name) for op in target_list]
-    reader = _call(self, 'R', b''.join(parts), 'run')
-    runs += 1
-    return [reader.tensor() for _ in range(reader.number('I'))]
+    return held
 
 
 def _make_callable(self, fetches, feed_list=None, accept_options=False):
@@ -278,8 +306,8 @@ def install(driver):
     base.make_callable = _make_callable
     base._extend_graph = lambda self: None
     base._call_tf_sessionrun = _no('below run')
-    base._call_tf_sessionprun = _no('partial_run')
-    base.partial_run_setup = _no('partial_run')
+    base._call_tf_sessionprun = _no('below partial_run')
+    base.partial_run_setup = _partial_run_setup
     base._make_callable_from_options = _no('make_callable_from_options')
     close = base.close
 

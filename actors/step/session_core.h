@@ -1,0 +1,75 @@
+// What a session and the steps that it prepared share. For the files that implement Session; not installed. Any thread.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <mutex>
+
+#include "actors/engine/node.h"
+#include "actors/step/session.h"
+#include "messages/values/address.h"
+#include "messages/wire/message.h"
+
+namespace troupe {
+
+namespace wire {
+struct PrepareStep;
+}
+
+struct PreparedStep::State {
+  std::weak_ptr<Session::Impl> session;  // weak, because the session keeps its prepared steps
+  Message<wire::PrepareStep> signature;
+  std::atomic<uint64_t> handle{0};
+};
+
+/// What a session needs to work.
+struct SessionParts {
+  ActorNode& node;
+  ActorRef master;
+  const Graph& graph;
+  std::string container;  ///< the container of its state
+  Address master_address;
+  Address coordinator;           ///< the coordinator of its checkpoints
+  std::vector<Address> workers;  ///< the workers of its processes
+
+  Session open() &&;
+};
+
+/// Shared by a session and its prepared steps.
+struct Session::Impl {
+  explicit Impl(SessionParts given) : parts(std::move(given)) {}
+  ~Impl();
+
+  Engine& engine() const { return parts.node.engine; }
+  Result<AnyMessage> call(AnyMessage message) const {
+    if (closed) return failed_precondition("the session is closed");
+    return engine().call(parts.master, std::move(message));
+  }
+
+  /// Sends the nodes that the master does not have yet.
+  Status extend();
+  /// Throws InvalidArgument if a feed or fetch does not belong to this session's graph.
+  void check_outputs(const std::vector<Output>& feeds, const std::vector<Output>& fetches) const;
+  Message<wire::PrepareStep> signature(const std::vector<Output>& feeds, const std::vector<Output>& outputs,
+                                       bool partial = false) const;
+  Result<uint64_t> prepare(const Message<wire::PrepareStep>& signature) const;
+
+  /// Fills in the folder, the container and the writers of a SaveCheckpoint or RestoreCheckpoint.
+  template <class Request>
+  void set_location(Request request, const std::string& folder) const;
+  AnyMessage ask_coordinator(AnyMessage message) const;
+
+  using Key = std::pair<std::vector<Output>, std::vector<Output>>;
+  static constexpr size_t max_steps = 64;
+
+  SessionParts parts;
+  std::mutex mutex;  ///< guards `sent`, `version`, `steps` and `queue_runners`
+  size_t sent = 0;
+  uint64_t version = 0;
+  std::map<Key, PreparedStep> steps;
+  std::vector<ActorRef> queue_runners;
+  std::atomic<uint64_t> last_call{0};
+  std::atomic<bool> closed{false};
+};
+
+}  // namespace troupe
