@@ -5,6 +5,7 @@
 
 #include "actors/step/graph_wire.h"
 #include "actors/step/partial_runs.h"
+#include "actors/step/preparing.h"
 #include "actors/step/profile_wire.h"
 #include "messages/schemas/executor.capnp.h"
 #include "messages/schemas/session.capnp.h"
@@ -28,12 +29,19 @@ struct Prepared {
   std::vector<Share> shares;
   size_t registering = 0;
   Status failure;
-  std::vector<Reply> waiting;
+  struct Waiting {
+    Reply reply;
+    bool hold = false;
+  };
+  std::vector<Waiting> waiting;
+  size_t holds = 0;                 ///< how many steps are about to begin, for which the signature must stay
   std::set<uint64_t> running = {};  ///< the ordinals of its running steps; the first is its floor
   bool retired = false;             ///< no new step may use it
-  uint64_t last_use = 0;            ///< the ordinal of the last step that used it
+  uint64_t last_use = 0;            ///< the last ordinal when it was prepared or used
   bool remote = false;              ///< at least one of the workers is in another process
   std::shared_ptr<const PartialSignature> partial = {};  ///< for partial runs only
+
+  bool in_use() const { return !running.empty() || holds > 0 || registering > 0; }
 };
 
 struct Step {
@@ -131,8 +139,8 @@ class MasterRole final : public Role {
     std::string key = key_of(*message);
     if (const auto known = handles_.find(key); known != handles_.end()) {
       const auto& prepared = signatures_.at(known->second);
-      if (prepared->registering == 0) return answer_prepared(*prepared, std::move(reply));
-      prepared->waiting.push_back(std::move(reply));
+      prepared->waiting.push_back({std::move(reply), message->getHold()});
+      if (prepared->registering == 0) answer_prepared(*prepared);
       return;
     }
     const auto feeds = names(message->getFeeds()), fetches = names(message->getFetches()),
@@ -145,13 +153,14 @@ class MasterRole final : public Role {
     prepared->handle = ++last_handle_;
     prepared->feeds = feeds.size();
     prepared->fetches = fetches.size();
+    prepared->last_use = last_ordinal_;
     auto shares = compile_step(graph_, *signature, *node_.library, workers_, options_,
                                {address_, session_, prepared->handle}, homes_);
     if (!shares) return reply(shares.status());
     if (signature->partial)
       prepared->partial =
           std::make_shared<const PartialSignature>(partial_signature(graph_, std::move(*signature), *shares));
-    prepared->waiting.push_back(std::move(reply));
+    prepared->waiting.push_back({std::move(reply), message->getHold()});
     make_room();
     handles_.emplace(prepared->key, prepared->handle);
     signatures_.emplace(prepared->handle, prepared);
@@ -176,28 +185,36 @@ class MasterRole final : public Role {
   void registered(const std::shared_ptr<Prepared>& prepared, Status status) {
     if (!status.ok() && prepared->failure.ok()) prepared->failure = std::move(status);
     if (--prepared->registering != 0) return;
-    for (auto& reply : std::exchange(prepared->waiting, {})) answer_prepared(*prepared, std::move(reply));
+    answer_prepared(*prepared);
     if (!prepared->failure.ok()) forget(prepared);
   }
 
-  static void answer_prepared(const Prepared& prepared, Reply reply) {
-    if (!prepared.failure.ok()) return reply(prepared.failure);
-    Draft<wire::StepPrepared> draft;
-    draft->setHandle(prepared.handle);
-    reply(draft.finish());
+  static void answer_prepared(Prepared& prepared) {
+    for (auto& [reply, hold] : std::exchange(prepared.waiting, {})) {
+      if (!prepared.failure.ok()) {
+        reply(prepared.failure);
+        continue;
+      }
+      prepared.holds += hold ? 1 : 0;
+      Draft<wire::StepPrepared> draft;
+      draft->setHandle(prepared.handle);
+      reply(draft.finish());
+    }
   }
 
-  /// Drops the signatures used longest ago until there is room for one more. Keeps those that are running or being registered.
+  /// Drops the signatures used longest ago until there is room for one more. Keeps those in use.
   void make_room() {
     while (signatures_.size() >= options_.signatures) {
       std::shared_ptr<Prepared> oldest;
       for (const auto& [handle, prepared] : signatures_)
-        if (prepared->running.empty() && prepared->registering == 0 &&
-            (!oldest || prepared->last_use < oldest->last_use))
-          oldest = prepared;
+        if (!prepared->in_use() && (!oldest || prepared->last_use < oldest->last_use)) oldest = prepared;
       if (!oldest) return;
       forget(oldest);
     }
+  }
+
+  void forget_if_over(const std::shared_ptr<Prepared>& prepared) {
+    if (prepared->retired && !prepared->in_use()) forget(prepared);
   }
 
   void forget(
@@ -214,7 +231,7 @@ class MasterRole final : public Role {
   // Running.
 
   void run(const Message<wire::RunStep>& message, Reply reply) {
-    const auto prepared = find_prepared(message->getHandle(), false);
+    const auto prepared = take_prepared(*message, false);
     if (!prepared) return reply(prepared.status());
     if (message.attachments().size() != (*prepared)->feeds)
       return reply(invalid_argument("the step was prepared with " + std::to_string((*prepared)->feeds) +
@@ -228,7 +245,7 @@ class MasterRole final : public Role {
 
   void begin_partial_run(const Message<wire::BeginPartialRun>& message, Reply reply) {
     const auto request = message->getRun();
-    const auto prepared = find_prepared(request.getHandle(), true);
+    const auto prepared = take_prepared(request, true);
     if (!prepared) return reply(prepared.status());
     if (!message.attachments().empty() || request.getProfile())
       return reply(invalid_argument("a partial run begins without tensors, and has no profile"));
@@ -246,10 +263,17 @@ class MasterRole final : public Role {
     partial_runs_.drop(ordinal);
   }
 
-  Result<std::shared_ptr<Prepared>> find_prepared(uint64_t handle, bool partial) const {
-    if (closing_) return cancelled("the session is closed");
+  /// Returns the signature for a new step, and ends the hold that was for this step.
+  Result<std::shared_ptr<Prepared>> take_prepared(wire::RunStep::Reader request, bool partial) {
+    const uint64_t handle = request.getHandle();
     const auto found = signatures_.find(handle);
-    if (found == signatures_.end() || found->second->retired)
+    const bool usable = found != signatures_.end() && !found->second->retired;
+    if (request.getHeld() && found != signatures_.end() && found->second->holds > 0) {
+      --found->second->holds;
+      forget_if_over(found->second);
+    }
+    if (closing_) return cancelled("the session is closed");
+    if (!usable)
       return aborted("the signature with handle " + std::to_string(handle) +
                      " is not prepared any more; prepare it again");
     if ((found->second->partial != nullptr) != partial)
@@ -336,7 +360,7 @@ class MasterRole final : public Role {
     --step.pending;
     if (!answer) {
       // A restarted worker may not know the partition, or may need another stub.
-      if (answer.status().code() == Code::Unavailable || answer.status().code() == Code::Aborted)
+      if (answer.status().code() == Code::Unavailable || must_prepare_again(answer.status()))
         retire(*step.prepared);
       fail(step, answer.status());
     } else {
@@ -404,7 +428,7 @@ class MasterRole final : public Role {
     Step step = std::move(at->second);
     steps_.erase(at);
     step.prepared->running.erase(step.ordinal);
-    if (step.prepared->running.empty() && step.prepared->retired) forget(step.prepared);
+    forget_if_over(step.prepared);
     cancel_timers(step);
     partial_runs_.step_ended(step.ordinal);
     if (step.failure.ok())

@@ -1,4 +1,5 @@
 // The steps of prepared signatures, and partial runs, as the client sees them.
+#include "actors/step/preparing.h"
 #include "actors/step/profile_wire.h"
 #include "actors/step/session_core.h"
 #include "messages/schemas/session.capnp.h"
@@ -19,24 +20,27 @@ void fill(wire::RunStep::Builder request, uint64_t handle, uint64_t call, const 
 
 }  // namespace
 
-Result<uint64_t> Session::Impl::prepare(const Message<wire::PrepareStep>& signature) const {
-  TROUPE_ASSIGN(const auto answer, call(signature));
+Result<uint64_t> Session::Impl::prepare(const std::vector<Output>& feeds, const std::vector<Output>& outputs,
+                                        Purpose purpose) const {
+  TROUPE_ASSIGN(const auto answer, call(signature(feeds, outputs, purpose)));
   return Message<wire::StepPrepared>(answer)->getHandle();
 }
 
 std::vector<Tensor> PreparedStep::run(const std::vector<Tensor>& feeds, const StepOptions& options) const {
   const auto session = state_->session.lock();
   if (!session) throw Error(unavailable("the session that prepared this step has been destroyed"));
-  const auto attempt = [&] {
+  const auto attempt = [&](uint64_t handle, bool held) {
     Draft<wire::RunStep> draft;
-    fill(*draft, state_->handle, ++session->last_call, options);
+    fill(*draft, handle, ++session->last_call, options);
+    draft->setHeld(held);
     return session->call(draft.finish(std::vector<Tensor>(feeds)));
   };
-  auto done = attempt();
-  // The master has dropped the signature, or a worker has restarted: the session prepares the signature again.
-  if (!done && done.status().code() == Code::Aborted) {
-    state_->handle = value_or_throw(session->prepare(state_->signature));
-    done = attempt();
+  auto done = attempt(state_->handle, false);
+  for (int i = 0; i < most_preparations && !done && must_prepare_again(done.status()); ++i) {
+    const uint64_t handle =
+        value_or_throw(session->prepare(state_->feeds, state_->outputs, Session::Impl::Purpose::Step));
+    state_->handle = handle;
+    done = attempt(handle, true);
   }
   if (!done) throw Error(done.status());
   if (options.profile) *options.profile = read(Message<wire::StepDone>(*done)->getProfile());
@@ -84,14 +88,15 @@ PartialRun Session::partial_run_setup(const std::vector<Output>& feeds, const st
   for (const Output& fetch : fetches)
     if (fetch.is_control() || run.state_->fetches.emplace(fetch, run.state_->fetches.size()).second)
       once.push_back(fetch);
-  const auto begin = [&, signature = impl_->signature(feeds, once, true)]() -> Result<AnyMessage> {
-    TROUPE_ASSIGN(const uint64_t handle, impl_->prepare(signature));
+  const auto begin = [&]() -> Result<AnyMessage> {
+    TROUPE_ASSIGN(const uint64_t handle, impl_->prepare(feeds, once, Impl::Purpose::PartialRun));
     Draft<wire::BeginPartialRun> draft;
     fill(draft->initRun(), handle, ++impl_->last_call, options);
+    draft->getRun().setHeld(true);
     return impl_->call(draft.finish());
   };
   auto begun = begin();
-  if (!begun && begun.status().code() == Code::Aborted) begun = begin();
+  for (int i = 1; i < most_preparations && !begun && must_prepare_again(begun.status()); ++i) begun = begin();
   if (!begun) throw Error(begun.status());
   run.state_->ordinal = Message<wire::PartialRunBegun>(*begun)->getOrdinal();
   return run;

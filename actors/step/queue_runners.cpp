@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "actors/step/preparing.h"
 #include "messages/schemas/queue_runners.capnp.h"
 #include "messages/schemas/session.capnp.h"
 
@@ -10,8 +11,6 @@ namespace {
 
 /// The numbers of the role's calls begin here, so that they differ from those of its session.
 constexpr uint64_t first_call = uint64_t{1} << 63;
-/// How often a step is prepared again, one time after another, because the master has dropped its signature.
-constexpr int most_preparations = 3;
 
 /// A step that is run again and again.
 struct Step {
@@ -104,22 +103,23 @@ class QueueRunnersRole final : public Role {
   /// Runs a step and calls `then` when it has ended.
   void run(const std::shared_ptr<Step>& step, std::function<void(const Status&)> then) {
     ++outstanding_;
-    attempt(step, [this, step, then = std::move(then)](const Status& status) {
+    attempt(step, false, [this, step, then = std::move(then)](const Status& status) {
       --outstanding_;
       step->preparations = 0;
       then(status);
     });
   }
 
-  void attempt(const std::shared_ptr<Step>& step, std::function<void(const Status&)> then) {
+  void attempt(const std::shared_ptr<Step>& step, bool held, std::function<void(const Status&)> then) {
     if (step->handle == 0) return prepare(step, std::move(then));
     Draft<wire::RunStep> draft;
     draft->setHandle(step->handle);
     step->call = first_call + ++last_call_;
     draft->setCall(step->call);
+    draft->setHeld(held);
     ask(master_, draft.finish(), [this, step, then = std::move(then)](const Result<AnyMessage>& done) {
       step->call = 0;
-      if (done.status().code() != Code::Aborted || step->preparations == most_preparations)
+      if (!must_prepare_again(done.status()) || step->preparations == most_preparations)
         return then(done.status());
       prepare(step, then);  // the master has dropped the signature, or a worker has restarted
     });
@@ -130,7 +130,7 @@ class QueueRunnersRole final : public Role {
     ask(master_, step->signature, [this, step, then = std::move(then)](const Result<AnyMessage>& prepared) {
       if (!prepared) return then(prepared.status());
       step->handle = Message<wire::StepPrepared>(*prepared)->getHandle();
-      attempt(step, then);
+      attempt(step, true, then);
     });
   }
 

@@ -43,7 +43,8 @@ void Session::Impl::check_outputs(const std::vector<Output>& feeds,
 }
 
 Message<wire::PrepareStep> Session::Impl::signature(const std::vector<Output>& feeds,
-                                                    const std::vector<Output>& outputs, bool partial) const {
+                                                    const std::vector<Output>& outputs,
+                                                    Purpose purpose) const {
   std::vector<std::string> fetches, targets;
   for (const Output& output : outputs) {
     if (output.is_control())
@@ -59,7 +60,8 @@ Message<wire::PrepareStep> Session::Impl::signature(const std::vector<Output>& f
   for (uint32_t i = 0; i < feeds.size(); ++i) fed.set(i, as_text(parts.graph.name_of(feeds[i])));
   fill(draft->initFetches(static_cast<uint32_t>(fetches.size())), fetches);
   fill(draft->initTargets(static_cast<uint32_t>(targets.size())), targets);
-  draft->setPartial(partial);
+  draft->setHold(purpose != Purpose::Later);
+  draft->setPartial(purpose == Purpose::PartialRun);
   return draft.finish();
 }
 
@@ -125,8 +127,9 @@ PreparedStep Session::prepare(const std::vector<Output>& feeds, const std::vecto
   PreparedStep step;
   step.state_ = std::make_shared<PreparedStep::State>();
   step.state_->session = impl_;
-  step.state_->signature = impl_->signature(feeds, fetches);
-  step.state_->handle = value_or_throw(impl_->prepare(step.state_->signature));
+  step.state_->feeds = feeds;
+  step.state_->outputs = fetches;
+  step.state_->handle = value_or_throw(impl_->prepare(feeds, fetches, Impl::Purpose::Later));
   return step;
 }
 
@@ -173,7 +176,7 @@ RestoredCheckpoint Session::restore(const std::string& folder, const std::string
 void Session::start_queue_runners(const std::vector<QueueRunner>& runners) {
   const auto signature = [&](const Output& target) {
     impl_->check_outputs({}, {target});
-    return impl_->signature({}, {target});
+    return impl_->signature({}, {target}, Impl::Purpose::Step);
   };
   std::vector<QueueRunnerSteps> steps;
   for (const QueueRunner& runner : runners) {

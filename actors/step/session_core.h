@@ -18,7 +18,7 @@ struct PrepareStep;
 
 struct PreparedStep::State {
   std::weak_ptr<Session::Impl> session;  // weak, because the session keeps its prepared steps
-  Message<wire::PrepareStep> signature;
+  std::vector<Output> feeds, outputs;
   std::atomic<uint64_t> handle{0};
 };
 
@@ -50,9 +50,12 @@ struct Session::Impl {
   Status extend();
   /// Throws InvalidArgument if a feed or fetch does not belong to this session's graph.
   void check_outputs(const std::vector<Output>& feeds, const std::vector<Output>& fetches) const;
+  /// What a signature is prepared for: steps later, or a step, or partial run, that follows at once.
+  enum class Purpose : uint8_t { Later, Step, PartialRun };
   Message<wire::PrepareStep> signature(const std::vector<Output>& feeds, const std::vector<Output>& outputs,
-                                       bool partial = false) const;
-  Result<uint64_t> prepare(const Message<wire::PrepareStep>& signature) const;
+                                       Purpose purpose) const;
+  Result<uint64_t> prepare(const std::vector<Output>& feeds, const std::vector<Output>& outputs,
+                           Purpose purpose) const;
 
   /// Fills in the folder, the container and the writers of a SaveCheckpoint or RestoreCheckpoint.
   template <class Request>

@@ -42,13 +42,15 @@ struct Extended {
 }
 
 struct PrepareStep {
-  # Request, answered by StepPrepared. Equal signatures get the same handle. The master keeps a bounded number of signatures, those
-  # used last. RunStep with a handle that was dropped fails with Aborted: the session prepares the signature again.
+  # Request, answered by StepPrepared. Equal signatures get the same handle. The master keeps a bounded number of signatures,
+  # those used last, and beyond that number only those that run or are held. RunStep with a handle that was dropped fails with
+  # Aborted: the session prepares the signature again, and holds it.
 
   feeds @0 :List(Text);      # "name:k", each once
   fetches @1 :List(Text);    # "name:k", not among the feeds
   targets @2 :List(Text);    # names of nodes to run for their effect
   partial @3 :Bool;          # for partial runs: BeginPartialRun takes the handle, RunStep does not
+  hold @4 :Bool;             # one RunStep or BeginPartialRun with `held` follows at once: until then the signature is not dropped
 }
 
 struct StepPrepared {
@@ -64,6 +66,7 @@ struct RunStep {
   training @3 :Bool;         # this is a step of training round `round`, which determines the numbers of random ops
   round @4 :UInt64;
   profile @5 :Bool;          # StepDone is to contain a profile
+  held @6 :Bool;             # the signature was held for this step, by one PrepareStep
 }
 
 struct StepDone {

@@ -203,6 +203,25 @@ BOOST_AUTO_TEST_CASE(several_threads_run_steps_at_once) {
   BOOST_TEST(good == 400);
 }
 
+// More signatures are in use at a time than are kept.
+BOOST_AUTO_TEST_CASE(no_run_fails_because_its_signature_was_dropped) {
+  const Output x = placeholder("x");
+  std::vector<Output> sums;
+  for (int t = 0; t < 24; ++t) sums.push_back(g.add_one("Add", {x, constant(static_cast<float>(t))}));
+  Session session = runtime.session(graph, {.signatures = 2});
+  std::atomic<int> good{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 8; ++t)
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 60; ++i) {
+        const int which = (3 * t + i) % 24;
+        good += scalar(session.run({{x, Tensor::scalar(1.0f)}}, {sums[which]}).at(0)) == which + 1.0f;
+      }
+    });
+  for (auto& thread : threads) thread.join();
+  BOOST_TEST(good == 480);
+}
+
 BOOST_AUTO_TEST_CASE(a_closed_session_refuses_steps) {
   const Output y = g.add_one("Neg", {constant(1)});
   Session session = runtime.session(graph);
