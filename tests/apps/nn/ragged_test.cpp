@@ -104,8 +104,7 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_the_values_is_refused) {
   const auto refused = [&](const Ragged& x) {
     BOOST_TEST((failure(x.row_splits).code() == Code::InvalidArgument));
   };
-  for (const auto& wrong :
-       {integers({0, 2}), integers({1, 6}), integers({0, 4, 3, 6}), integers({0, 7})})
+  for (const auto& wrong : {integers({0, 2}), integers({1, 6}), integers({0, 4, 3, 6}), integers({0, 7})})
     refused(ragged::from_row_splits(g, values, g.constant(wrong)));
   for (const auto& lengths : {integers({6, 1}), integers({7, -1}), integers({})})
     refused(ragged::from_lengths(g, values, g.constant(lengths)));
