@@ -49,7 +49,7 @@ class Names {
           known_[name] = "the input at " + diagnostics.where(place);
         });
     for (const data::RaggedColumn& column : config.ragged)
-      known_[column.name] = known_[data::splits_name(column.name)] = "a ragged column of the data";
+      known_[column.name] = known_[column.companion()] = "a ragged column of the data";
     for (const Definition& column : config.map)
       known_[column.name] = "the column at " + diagnostics.where(column.expression.place);
   }

@@ -45,18 +45,19 @@ Columns ragged_inputs(const RunConfig& config, const Scope& scope, Columns colum
   for (const data::RaggedColumn& ragged : config.ragged) {
     if (const std::string mistake = mistake_in_source(ragged, scope, columns); !mistake.empty())
       refuse(ragged, mistake);
-    const auto add = [&](const std::string& name, DType dtype) {
-      const Attributes attrs = {{"dtype", dtype}, {"shape", PartialShape{unknown_dim}}};
+    const auto add = [&](const std::string& name, DType dtype, PartialShape shape) {
+      const Attributes attrs = {{"dtype", dtype}, {"shape", std::move(shape)}};
       added.emplace_back(name, scope.with_name(name).add_one("Placeholder", {}, attrs));
     };
-    add(ragged.name, ragged.dtype);
-    add(data::splits_name(ragged.name), DType::Int64);
+    const PartialShape vector{unknown_dim};
+    add(ragged.name, ragged.dtype, ragged.pad ? PartialShape{unknown_dim, unknown_dim} : vector);
+    add(ragged.companion(), ragged.pad ? DType::Int32 : DType::Int64, vector);
   }
   std::erase_if(columns, [&](const auto& column) {
     return std::ranges::find(config.ragged, column.first, &data::RaggedColumn::from) != config.ragged.end();
   });
   for (const data::RaggedColumn& ragged : config.ragged)
-    for (const std::string& name : {ragged.name, data::splits_name(ragged.name)})
+    for (const std::string& name : {ragged.name, ragged.companion()})
       if (std::ranges::find(columns, name, &Columns::value_type::first) != columns.end() ||
           std::ranges::count(added, name, &Columns::value_type::first) != 1)
         refuse(ragged, "'" + name + "' names two columns");

@@ -5,7 +5,7 @@
 
 namespace troupe::config {
 
-/// Replaces the columns of which ragged ones are made by placeholders for values and splits. Adds a mistake to `diagnostics` if
+/// Replaces the columns of which ragged ones are made by placeholders for them. Adds a mistake to `diagnostics` if
 /// such a column is missing or has no strings, or if two columns have one name.
 Columns ragged_inputs(const RunConfig& config, const Scope& scope, Columns columns, Diagnostics& diagnostics);
 

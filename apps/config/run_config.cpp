@@ -1,6 +1,7 @@
 #include "apps/config/run_config.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include "apps/config/model.h"
@@ -63,8 +64,11 @@ std::vector<data::RaggedColumn> read_ragged(const Reader& table) {
     const Reader column(value.get_if<Table>());
     const std::string from = column.string("from");
     const auto dtype = dtype_from_name(column.string("dtype"));  // fails if the value was rejected
-    out.push_back({name, from.empty() ? data::text_column : from, dtype ? *dtype : DType::Int32,
-                   column.list<std::string>("vocabulary"), column.string("feature")});
+    const std::string feature = column.string("feature");
+    const char* const source = feature.empty() ? data::text_column : data::feature_column;
+    out.push_back({name, from.empty() ? source : from, dtype ? *dtype : DType::Int32,
+                   column.list<std::string>("vocabulary"), feature,
+                   column.has("pad") ? std::optional(column.get<double>("pad")) : std::nullopt});
   });
   return out;
 }
@@ -224,6 +228,7 @@ class CrossChecker {
     check_data();
     check_inputs();
     check_ragged();
+    check_bucket();
     check_variables();
     check_model();
     check_metrics();
@@ -244,6 +249,7 @@ class CrossChecker {
   void check_format(const data::Format& format, const Reader& data);
   void check_inputs();
   void check_ragged();
+  void check_bucket();
   void check_variables();
   void check_model();
   void check_metrics();
@@ -319,7 +325,24 @@ void CrossChecker::check_ragged() {
     const Reader column(value.get_if<Table>());
     if (column.has("vocabulary") && column.string("dtype") != "int32" && column.string("dtype") != "int64")
       error(column, "dtype", "data.ragged." + name + ".dtype: ids of words are int32 or int64");
+    const double pad = column.has("pad") ? column.get<double>("pad") : 0;
+    const bool is_whole = std::trunc(pad) == pad && std::abs(pad) <= INT32_MAX;
+    if (!is_whole && column.string("dtype").starts_with("int"))
+      error(column, "pad", "data.ragged." + name + ".pad: expected an integer, as the elements are");
   });
+}
+
+void CrossChecker::check_bucket() {
+  const Reader data = root_.table("data"), bucket = data.table("bucket");
+  std::vector<std::string_view> names;
+  data.table("ragged").each(
+      [&](const std::string& name, SourceLocation, const Value&) { names.emplace_back(name); });
+  if (bucket.has("by") && std::ranges::find(names, bucket.string("by")) == names.end())
+    error(bucket, "by",
+          "data.bucket.by: there is no ragged column '" + bucket.string("by") + "'" +
+              hint(bucket.string("by"), names));
+  if (!std::ranges::is_sorted(bucket.list<int64_t>("bounds"), std::less_equal()))
+    error(bucket, "bounds", "data.bucket.bounds: each bound must be above the one before");
 }
 
 void CrossChecker::check_variables() {
@@ -445,6 +468,8 @@ Result<RunConfig> parse_run_config(std::string text, const std::string& file, co
   config.shuffle = root.table("data").get<bool>("shuffle");
   config.map = read_definitions(root.table("data").table("map"));
   config.ragged = read_ragged(root.table("data").table("ragged"));
+  if (const Reader bucket = root.table("data").table("bucket"); root.table("data").has("bucket"))
+    config.bucket = {bucket.string("by"), bucket.list<int64_t>("bounds")};
   config.augment = read_definitions(root.table("data").table("augment"));
   config.model = read_model(root.table("model"), refused_paths, refused);
   config.train = read_train(root.table("train"));

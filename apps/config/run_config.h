@@ -146,6 +146,12 @@ struct Cluster {
   int64_t devices = 1;
 };
 
+/// Batches of samples of like length.
+struct Bucketing {
+  std::string by;  ///< the ragged column whose lengths count
+  std::vector<int64_t> bounds;
+};
+
 struct RunConfig {
   Run run;
   data::Options data;
@@ -154,6 +160,7 @@ struct RunConfig {
   /// Columns that are computed from those of the files, sample by sample; `augment` only for training. Each may use those before.
   std::vector<Definition> map, augment;
   std::vector<data::RaggedColumn> ragged;  ///< columns that are made of the others, after `map` and `augment`
+  std::optional<Bucketing> bucket;         ///< for training alone
   Model model;
   Train train;
   Cluster cluster;

@@ -7,9 +7,12 @@
 
 namespace troupe::data {
 
-Batches::Batches(int64_t samples, int64_t batch) : samples_(samples), batch_(batch) {
+Batches::Batches(int64_t samples, int64_t batch)
+    : per_epoch_((samples + batch - 1) / batch), samples_(samples), batch_(batch) {
   assert(samples > 0 && batch > 0);
 }
+
+Batches::Batches(int64_t per_epoch) : per_epoch_(per_epoch) { assert(per_epoch > 0); }
 
 Batches::Range Batches::range_of(uint64_t step) const {
   const int64_t begin = static_cast<int64_t>(step % static_cast<uint64_t>(per_epoch())) * batch_;

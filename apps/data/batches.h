@@ -11,8 +11,9 @@ namespace troupe::data {
 class Batches {
  public:
   virtual ~Batches() = default;
-  /// Returns the number of batches of an epoch. The last one may be smaller than the others.
-  int64_t per_epoch() const { return (samples_ + batch_ - 1) / batch_; }
+  /// Returns the number of batches of an epoch. The last one may be smaller than the others, or the last ones if the samples are
+  /// in buckets.
+  int64_t per_epoch() const { return per_epoch_; }
   uint64_t epoch_of(uint64_t step) const { return step / static_cast<uint64_t>(per_epoch()); }
   /// Returns the batch of a step; steps are counted from 0 over all epochs. Fails as the files of the data set do.
   virtual Result<Dataset> at(uint64_t step) = 0;
@@ -20,6 +21,8 @@ class Batches {
  protected:
   /// There must be at least one sample, and `batch` must be at least 1 (asserted).
   Batches(int64_t samples, int64_t batch);
+  /// An epoch has this number of batches, at least one (asserted). Such batches have no ranges.
+  explicit Batches(int64_t per_epoch);
   Batches(const Batches&) = default;
   Batches& operator=(const Batches&) = delete;
 
@@ -30,7 +33,8 @@ class Batches {
   Range range_of(uint64_t step) const;
 
  private:
-  int64_t samples_, batch_;
+  int64_t per_epoch_;
+  int64_t samples_ = 0, batch_ = 0;
 };
 
 /// The batches of a data set in memory. If `shuffle`, each epoch has an order of its own.

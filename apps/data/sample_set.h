@@ -13,6 +13,7 @@ class SampleSet {
 
   virtual int64_t samples() const = 0;
   /// Returns a data set with the columns of the samples: their names, dtypes and shapes. How many samples it has says nothing.
+  /// A dimension of size 0 behind that of the samples has another size in each batch.
   virtual const Dataset& columns() const = 0;
   /// Returns the batches; see Batches. There must be at least one sample.
   virtual std::unique_ptr<Batches> batches(int64_t batch, uint64_t seed, bool shuffle) const = 0;

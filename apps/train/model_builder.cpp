@@ -38,6 +38,7 @@ TowerInputs ModelBuilder::inputs(const Scope& scope, std::optional<DType> sample
   const auto add = [&](const std::string& name, const Tensor& values) {
     std::vector<int64_t> dims(values.shape().dims().begin(), values.shape().dims().end());
     dims[0] = unknown_dim;
+    std::ranges::replace(dims, 0, unknown_dim);
     const Attributes attrs = {{"dtype", values.dtype()}, {"shape", PartialShape(std::move(dims))}};
     result.columns.emplace_back(name, scope.with_name(name).add_one("Placeholder", {}, attrs));
   };

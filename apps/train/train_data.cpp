@@ -1,5 +1,9 @@
 #include "apps/train/train_data.h"
 
+#include <algorithm>
+#include <thread>
+
+#include "apps/data/bucketed_set.h"
 #include "apps/data/ragged/ragged_set.h"
 #include "apps/train/mapped_set.h"
 
@@ -28,21 +32,47 @@ Status check_augmented(const data::Dataset& before, const data::Dataset& after) 
   return {};
 }
 
+/// Puts samples into buckets by the length of a ragged column, which is made only afterwards.
+Result<std::shared_ptr<const data::SampleSet>> bucketed(std::shared_ptr<const data::SampleSet> set,
+                                                        const data::RowParsers& parsers,
+                                                        const config::Bucketing& bucket) {
+  const auto by = std::ranges::find(parsers, bucket.by, [](const auto& one) { return one->column().name; });
+  const auto length_of = [parser = *by](const data::Dataset& batch, int64_t row) -> Result<int64_t> {
+    const data::RaggedColumn& column = parser->column();
+    const Tensor* const source = batch.find(column.from);
+    if (!source || source->dtype() != DType::String)
+      return invalid_argument("data.bucket.by: ragged column '" + column.name + "' needs a column '" +
+                              column.from + "' of strings");
+    return parser->length_of(source->as<std::string>()[static_cast<size_t>(row)]);
+  };
+  return data::in_buckets(std::move(set), length_of, bucket.bounds);
+}
+
+/// Returns how many threads make batches.
+size_t threads_of(const config::RunConfig& config) {
+  const auto threads = static_cast<size_t>(config.run.threads);
+  return threads != 0 ? threads : std::max(1u, std::thread::hardware_concurrency());
+}
+
 }  // namespace
 
 Result<data::TrainAndValid> load_data(Disk& disk, const config::RunConfig& config) try {
   TROUPE_ASSIGN(auto data, data::load(disk, config.data, config.run.seed));
   data.train = mapped(std::move(data.train), config.map, config);
   data.valid = mapped(std::move(data.valid), config.map, config);
+  TROUPE_ASSIGN(const auto parsers, data::row_parsers(disk, config.ragged));
+  if (config.bucket) {
+    TROUPE_ASSIGN(data.train, bucketed(std::move(data.train), parsers, *config.bucket));
+  }
   const auto before = data.train;
   data.train = mapped(std::move(data.train), config.augment, config);
   TROUPE_RETURN_IF_FAILED(check_augmented(before->columns(), data.train->columns()));
   if (config.ragged.empty()) return data;
-  TROUPE_ASSIGN(const auto parsers, data::row_parsers(disk, config.ragged));
   const bool is_checked = !config.data.stream;
-  TROUPE_ASSIGN(data.train, data::with_ragged(std::move(data.train), parsers, is_checked));
+  const size_t threads = threads_of(config);
+  TROUPE_ASSIGN(data.train, data::with_ragged(std::move(data.train), parsers, is_checked, threads));
   if (data.valid) {
-    TROUPE_ASSIGN(data.valid, data::with_ragged(std::move(data.valid), parsers, is_checked));
+    TROUPE_ASSIGN(data.valid, data::with_ragged(std::move(data.valid), parsers, is_checked, threads));
   }
   return data;
 } catch (const Error& error) {

@@ -2,7 +2,6 @@
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
-#include <cstring>
 #include <filesystem>
 
 #include "apps/data/load.h"
@@ -11,17 +10,20 @@
 #include "apps/train/train_data.h"
 #include "apps/train/trainer.h"
 #include "messages/env/real_disk.h"
-#include "messages/values/crc32c.h"
 #include "tests/apps/digits_runs.h"
 #include "tests/apps/run_file.h"
 #include "tests/support/memory_disk.h"
 #include "tests/support/samples.h"
+#include "tests/support/tf_record.h"
 
 namespace troupe::train {
 namespace {
 
 using data::RaggedColumn;
+using test::bytes_field;
+using test::example;
 using test::Program;
+using test::tf_record;
 
 const std::string reviews = TROUPE_SOURCE_DIR "/examples/reviews.toml";
 
@@ -44,26 +46,6 @@ std::string rows_of(const data::Dataset& samples, const std::string& column) {
   return text;
 }
 
-std::string message(uint32_t field, const std::string& bytes) {
-  return std::string{static_cast<char>(field << 3 | 2), static_cast<char>(bytes.size())} + bytes;
-}
-
-/// An Example with one feature, a list of integers below 128.
-std::string example(const std::string& key, const std::vector<char>& integers) {
-  const std::string list = message(3, message(1, {integers.begin(), integers.end()}));
-  return message(1, message(1, message(1, key) + message(2, list)));
-}
-
-std::string tf_record(const std::string& record) {
-  const auto bytes_of = [](auto number) {
-    std::string bytes(sizeof number, '\0');
-    std::memcpy(bytes.data(), &number, sizeof number);
-    return bytes;
-  };
-  const std::string length = bytes_of(static_cast<uint64_t>(record.size()));
-  return length + bytes_of(masked_crc32c(length)) + record + bytes_of(masked_crc32c(record));
-}
-
 struct Fixture : test::DigitsRuns {
   /// Returns the row of a string, or the error.
   std::string row(const RaggedColumn& column, const std::string& text) {
@@ -72,7 +54,7 @@ struct Fixture : test::DigitsRuns {
     const auto parsed = (*parser)->parse(Tensor::vector<std::string>({text}));
     if (!parsed) return parsed.status().text();
     std::string shown;
-    for (const auto& [name, values, splits] : {*parsed}) {
+    for (const auto& [name, values, splits] : *parsed) {
       BOOST_TEST(elements<int64_t>(splits) == std::vector<int64_t>({0, values.elements()}),
                  boost::test_tools::per_element());
       if (column.dtype == DType::Int32)
@@ -162,20 +144,26 @@ BOOST_AUTO_TEST_CASE(a_row_has_the_ids_of_words) {
 
 BOOST_AUTO_TEST_CASE(a_row_has_the_values_of_a_feature) {
   const RaggedColumn column{"x", "image", DType::Int32, {}, "ids"};
-  BOOST_TEST(row(column, example("ids", {3, 17, 4})) == "3 17 4 ");
-  BOOST_TEST(row(column, example("others", {3})) == "");
+  BOOST_TEST(row(column, example({{"ids", {3, 17, 4}}})) == "3 17 4 ");
+  BOOST_TEST(row(column, example({{"others", {3}}})) == "");
   BOOST_TEST(row(column, "") == "");
   BOOST_TEST(row(column, "3 17 4").find("is not an Example") != std::string::npos);
-  BOOST_TEST(row(column, message(1, message(1, message(1, "ids") + message(2, message(1, message(1, "a"))))))
-                 .find("has string; strings need a vocabulary") != std::string::npos);
-  BOOST_TEST(row(column, message(1, message(1, message(1, "ids") +
-                                                   message(2, message(2, message(1, std::string(4, '\0')))))))
-                 .find("has floats; expected numbers of type int32") != std::string::npos);
+  BOOST_TEST(
+      row(column, bytes_field(1, bytes_field(1, bytes_field(1, "ids") +
+                                                    bytes_field(2, bytes_field(1, bytes_field(1, "a"))))))
+          .find("has string; strings need a vocabulary") != std::string::npos);
+  BOOST_TEST(
+      row(column,
+          bytes_field(
+              1, bytes_field(1, bytes_field(1, "ids") +
+                                    bytes_field(2, bytes_field(2, bytes_field(1, std::string(4, '\0')))))))
+          .find("has floats; expected numbers of type int32") != std::string::npos);
   memory.write("words", "a\nb\n");
   const RaggedColumn words{"x", "image", DType::Int32, {"words"}, "ids"};
-  const std::string list = message(1, message(1, "b") + message(1, "c d") + message(1, "a"));
-  BOOST_TEST(row(words, message(1, message(1, message(1, "ids") + message(2, list)))) == "1 2 0 ");
-  BOOST_TEST(row(words, example("ids", {3})).find("has int64; a vocabulary needs strings") !=
+  const std::string list = bytes_field(1, bytes_field(1, "b") + bytes_field(1, "c d") + bytes_field(1, "a"));
+  BOOST_TEST(row(words, bytes_field(1, bytes_field(1, bytes_field(1, "ids") + bytes_field(2, list)))) ==
+             "1 2 0 ");
+  BOOST_TEST(row(words, example({{"ids", {3}}})).find("has int64; a vocabulary needs strings") !=
              std::string::npos);
 }
 
@@ -227,8 +215,8 @@ BOOST_AUTO_TEST_CASE(the_features_of_a_text_file_are_there_if_they_are_asked_for
 }
 
 BOOST_AUTO_TEST_CASE(records_of_examples_become_rows) {
-  folder.write("records", tf_record(example("ids", {3, 17, 4})) + tf_record(example("ids", {})) +
-                              tf_record(example("ids", {9})));
+  folder.write("records", tf_record(example({{"ids", {3, 17, 4}}})) + tf_record(example({{"ids", {}}})) +
+                              tf_record(example({{"ids", {9}}})));
   const std::string text = "[data]\nformat = 'tfrecord'\ntrain = '" + folder.path() + R"toml(/records'
 batch = 2
 [data.ragged]

@@ -1,4 +1,4 @@
-// Files of records as formats of samples: TensorFlow's, and records of fixed length.
+// Files of records as formats of samples: TensorFlow's, records of fixed length, and lines.
 #include <boost/test/unit_test.hpp>
 
 #include "apps/data/format.h"
@@ -25,7 +25,8 @@ std::vector<Sample> samples() {
           {*find_format("fixed"),
            {{"record_bytes", int64_t{3}}, {"header_bytes", int64_t{2}}},
            "##abcdefghijklmno",
-           fixed}};
+           fixed},
+          {*find_format("lines"), {}, "a b\r\n\nc,d\n1 2 3\nlast", {"a b", "", "c,d", "1 2 3", "last"}}};
 }
 
 struct Fixture {

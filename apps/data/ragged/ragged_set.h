@@ -1,5 +1,5 @@
-// Sets of samples with ragged columns, which are made of the columns of strings of another set, batch by batch, by a thread of
-// their own. Functions without state; any thread.
+// Sets of samples with ragged or padded columns, which are made of the columns of strings of another set, batch by batch, by threads
+// of their own. Functions without state; any thread.
 #pragma once
 
 #include "apps/data/ragged/row_parser.h"
@@ -7,10 +7,10 @@
 
 namespace troupe::data {
 
-/// Returns the samples with a ragged column for each parser, behind the columns of which none is made. Fails with InvalidArgument
+/// Returns the samples with the columns of each parser, behind the columns of which none is made. Fails with InvalidArgument
 /// if a column is missing or has no strings. If `is_checked`, all samples are parsed once, and it fails as RowParser::parse() and
 /// the batches do; otherwise the batches fail.
 Result<std::shared_ptr<const SampleSet>> with_ragged(std::shared_ptr<const SampleSet> set, RowParsers parsers,
-                                                     bool is_checked);
+                                                     bool is_checked, size_t threads);
 
 }  // namespace troupe::data

@@ -1,5 +1,6 @@
 #include "apps/data/ragged/row_parser.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <utility>
@@ -55,7 +56,7 @@ struct Words {
 template <class T>
 struct Numbers {
   Status operator()(std::string_view text, std::vector<T>& elements) const {
-    return each_part(text, " ,\t\r\n", [&](std::string_view part) {
+    return each_part(text, " ,;\t\r\n", [&](std::string_view part) {
       T number{};
       const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), number);
       bool is_number = error == std::errc() && end == part.data() + part.size();
@@ -118,18 +119,58 @@ struct ExampleFeature {
   }
 };
 
-template <class T, class AppendRow>
-Result<Column> parse_rows(const RaggedColumn& column, const Tensor& strings, const AppendRow& append_row) {
+template <class T>
+struct Rows {
   std::vector<T> elements;
   std::vector<int64_t> splits = {0};
-  for (const std::string& text : strings.as<std::string>()) {
-    if (const Status status = append_row(text, elements); !status.ok())
+
+  size_t count() const { return splits.size() - 1; }
+  int64_t length(size_t row) const { return splits[row + 1] - splits[row]; }
+};
+
+template <class T, class AppendRow>
+Result<Rows<T>> parse_rows(const RaggedColumn& column, std::span<const std::string> strings,
+                           const AppendRow& append_row) {
+  Rows<T> rows;
+  for (const std::string& text : strings) {
+    if (const Status status = append_row(text, rows.elements); !status.ok())
       return Status(status.code(),
                     "data.ragged." + column.name + ": in " + shown(text) + ": " + status.text());
-    splits.push_back(static_cast<int64_t>(elements.size()));
+    rows.splits.push_back(static_cast<int64_t>(rows.elements.size()));
   }
-  const auto vector = [](const auto& all) { return Tensor::vector(std::span(std::as_const(all))); };
-  return Column{column.name, vector(elements), vector(splits)};
+  return rows;
+}
+
+template <class T>
+Result<Rows<T>> parse_rows(const RaggedColumn& column, const Vocabulary* vocabulary,
+                           std::span<const std::string> strings) {
+  if (!column.feature.empty())
+    return parse_rows<T>(column, strings, ExampleFeature<T>{column.feature, vocabulary});
+  if (vocabulary) return parse_rows<T>(column, strings, Words<T>{*vocabulary});
+  return parse_rows<T>(column, strings, Numbers<T>{});
+}
+
+template <class T>
+std::vector<Column> ragged(const RaggedColumn& column, const Rows<T>& rows) {
+  return {{column.name, Tensor::vector(std::span(rows.elements)), Tensor::vector(std::span(rows.splits))}};
+}
+
+template <class T>
+Result<std::vector<Column>> padded(const RaggedColumn& column, const Rows<T>& rows) {
+  std::vector<int32_t> lengths;
+  for (size_t row = 0; row < rows.count(); ++row) lengths.push_back(static_cast<int32_t>(rows.length(row)));
+  const int64_t longest = lengths.empty() ? 0 : std::ranges::max(lengths);
+  TROUPE_ASSIGN(const Shape shape,
+                Shape::make(Dims{static_cast<int64_t>(rows.count()), longest}, dtype_of<T>));
+  TROUPE_ASSIGN(Tensor values, Tensor::allocate(dtype_of<T>, shape));
+  auto from = rows.elements.begin();
+  auto to = values.template write<T>().begin();
+  for (const int32_t length : lengths) {
+    to = std::fill_n(std::copy_n(from, length, to), longest - length, static_cast<T>(*column.pad));
+    from += length;
+  }
+  return std::vector<Column>{{column.name, std::move(values)},
+                             {column.companion(), Tensor::vector(std::span<const int32_t>(lengths))}};
 }
 
 }  // namespace
@@ -146,16 +187,27 @@ Result<std::shared_ptr<const RowParser>> RowParser::make(Disk& disk, const Ragge
   return std::make_shared<RowParser const>(std::move(parser));
 }
 
-Result<Column> RowParser::parse(const Tensor& strings) const {
-  const Vocabulary* const vocabulary = vocabulary_ ? &*vocabulary_ : nullptr;
-  Result<Column> result = Column{};
+Result<std::vector<Column>> RowParser::parse(const Tensor& strings) const {
+  Result<std::vector<Column>> result = std::vector<Column>();
   with_type(ElementTypes{}, column_.dtype, [&]<class T>(std::type_identity<T>) {
-    if (!column_.feature.empty())
-      result = parse_rows<T>(column_, strings, ExampleFeature<T>{column_.feature, vocabulary});
-    else if (vocabulary)
-      result = parse_rows<T>(column_, strings, Words<T>{*vocabulary});
+    const auto rows =
+        parse_rows<T>(column_, vocabulary_ ? &*vocabulary_ : nullptr, strings.as<std::string>());
+    if (!rows)
+      result = rows.status();
     else
-      result = parse_rows<T>(column_, strings, Numbers<T>{});
+      result = column_.pad ? padded(column_, *rows) : ragged(column_, *rows);
+  });
+  return result;
+}
+
+Result<int64_t> RowParser::length_of(const std::string& text) const {
+  Result<int64_t> result = 0;
+  with_type(ElementTypes{}, column_.dtype, [&]<class T>(std::type_identity<T>) {
+    const auto rows = parse_rows<T>(column_, vocabulary_ ? &*vocabulary_ : nullptr, std::span(&text, 1));
+    if (!rows)
+      result = rows.status();
+    else
+      result = rows->length(0);
   });
   return result;
 }

@@ -1,5 +1,5 @@
-// RowParser: makes a ragged column of a column of strings. Each string is a row: of the ids of its words, of the numbers in it,
-// or of the values of a feature of a TensorFlow Example. Immutable; any thread.
+// RowParser: makes a ragged column, or a padded one, of a column of strings. Each string is a row: of the ids of its words, of the
+// numbers in it, or of the values of a feature of a TensorFlow Example. Immutable; any thread.
 #pragma once
 
 #include <memory>
@@ -19,6 +19,11 @@ struct RaggedColumn {
   DType dtype = DType::Int32;           ///< float, double, int32 or int64; for words one of the last two
   std::vector<std::string> vocabulary;  ///< files of words (apps/data/ragged/vocabulary.h)
   std::string feature;  ///< the key of a feature of integers or floats or, with a vocabulary, of words
+  std::optional<double>
+      pad;  ///< if given, the rows of a batch are filled up to the longest one with this number
+
+  /// Returns the name of the column that goes with it: of the splits or, if it is padded, of the lengths.
+  std::string companion() const { return pad ? name + "_lengths" : splits_name(name); }
 };
 
 class RowParser {
@@ -28,9 +33,12 @@ class RowParser {
   static Result<std::shared_ptr<const RowParser>> make(Disk& disk, const RaggedColumn& column);
 
   const RaggedColumn& column() const { return column_; }
-  /// Makes the column of strings [samples]. Fails with DataLoss, showing the string, if one has something that is no element, and
-  /// with ResourceExhausted if there is too little memory.
-  Result<Column> parse(const Tensor& strings) const;
+  /// Makes the column of strings [samples]: a ragged one, or a padded one [samples, longest row] and its lengths, int32 [samples].
+  /// Without samples a padded row has no elements. Fails with DataLoss, showing the string, if one has something that is no
+  /// element, and with ResourceExhausted if there is too little memory.
+  Result<std::vector<Column>> parse(const Tensor& strings) const;
+  /// Returns the number of elements of a row. Fails as parse() does.
+  Result<int64_t> length_of(const std::string& text) const;
 
  private:
   explicit RowParser(const RaggedColumn& column) : column_(column) {}
