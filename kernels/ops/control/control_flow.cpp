@@ -42,8 +42,15 @@ Status loop_cond_shape(ShapeContext& context) {
 
 void ref_identity_gradient(GradientContext& context) { context.set(0, context.gradient()); }
 
-/// Returns the gradient of an output of a Switch, with a value only if that output has one.
+/// Returns the gradient of an output of a Switch, with a value only if that output has one. That of a handle is the gradient of the
+/// variable's value.
 Output gradient_of_side(const GradientContext& context, uint32_t side) {
+  if (!context.has_gradient(side) && context.scope().dtype(context.input(0)) == DType::Resource) {
+    const DType dtype = context.scope().dtype(context.gradient(1 - side));
+    const Output value =
+        context.scope().add_one("ReadVariableOp", {context.output(side)}, {{"dtype", dtype}});
+    return context.scope().add_one("ZerosLike", {value});
+  }
   return {context.scope().add("Switch", {context.gradient(side), context.input(1)}), side};
 }
 
