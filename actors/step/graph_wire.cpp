@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "graph/build/functions.h"
 #include "graph/build/shape_context.h"
 
 namespace troupe {
@@ -176,10 +177,13 @@ Status read_shapes(Graph& graph, NodeId node, wire::Node::Reader reader) {
   return {};
 }
 
-void write_functions(const Graph& graph, wire::Graph::Builder builder, std::vector<Tensor>& attachments) {
-  auto functions = builder.initFunctions(static_cast<uint32_t>(graph.functions().size()));
+void write_functions(const Graph& graph, NodeId first, wire::Graph::Builder builder,
+                     std::vector<Tensor>& attachments) {
+  const std::set<const Function*> called = called_functions(graph, first);
+  auto functions = builder.initFunctions(static_cast<uint32_t>(called.size()));
   uint32_t at = 0;
   for (const auto& [name, function] : graph.functions()) {
+    if (!called.contains(&function)) continue;
     auto out = functions[at++];
     out.setName(as_text(name));
     write(*function.body, 0, out.initBody(), attachments);
@@ -194,6 +198,7 @@ void write_functions(const Graph& graph, wire::Graph::Builder builder, std::vect
 }
 
 Status read_function(Graph& graph, wire::Function::Reader reader, const AnyMessage& message) {
+  if (graph.find_function(view(reader.getName()))) return {};
   auto body = std::make_shared<Graph>(graph.ops());
   TROUPE_RETURN_IF_FAILED(read_into(*body, reader.getBody(), message));
   Function function;
@@ -245,7 +250,7 @@ void write(const Graph& graph, NodeId first, wire::Graph::Builder builder, std::
     auto shapes = out.initShapes(static_cast<uint32_t>(node.output_shapes.size()));
     for (uint32_t i = 0; i < node.output_shapes.size(); ++i) write_shape(node.output_shapes[i], shapes[i]);
   }
-  if (first == 0) write_functions(graph, builder, attachments);
+  write_functions(graph, first, builder, attachments);
 }
 
 Status read_into(Graph& graph, wire::Graph::Reader reader, const AnyMessage& message) {

@@ -10,12 +10,13 @@
 
 namespace troupe {
 
-/// Writes the nodes from number `first` on and, if `first` is 0, the functions. Appends the tensors of the attributes to
+/// Writes the nodes from number `first` on, and the functions that they call. Appends the tensors of the attributes to
 /// `attachments`.
 void write(const Graph& graph, NodeId first, wire::Graph::Builder builder, std::vector<Tensor>& attachments);
 
-/// Adds the nodes and functions to `graph`. Fails with Aborted if `graph` does not have `firstNode` nodes, and with InvalidArgument
-/// if the message is not a valid graph. After a failure some nodes may have been added, so callers work on a copy.
+/// Adds the nodes to `graph`, and the functions that it lacks. Fails with Aborted if `graph` does not have `firstNode` nodes, and
+/// with InvalidArgument if the message is not a valid graph. After a failure some nodes may have been added, so callers work on a
+/// copy.
 Status read_into(Graph& graph, wire::Graph::Reader reader, const AnyMessage& message);
 
 }  // namespace troupe

@@ -1,25 +1,22 @@
 #include "actors/step/running_step.h"
 
+#include "actors/step/function_step.h"
 #include "messages/schemas/executor.capnp.h"
-#include "messages/schemas/variable.capnp.h"
 #include "messages/wire/wire.h"
 
 namespace troupe {
-namespace {
-
-constexpr int64_t max_without_turn = 50'000;  ///< nanoseconds
-
-}  // namespace
 
 PartitionStep::PartitionStep(std::shared_ptr<ExecutorShared> shared, const StepInfo& info,
                              std::vector<Tensor> feeds)
-    : keep_alive_(shared->options.site->node), shared_(std::move(shared)), info_(info),
-      feeds_(std::move(feeds)), outbox_(shared_->options.site->node, info_),
-      runner_(shared_->options.plan, *this) {}
+    : ServedStep(shared, shared->program, info), feeds_(std::move(feeds)),
+      outbox_(shared_->options.site->node, info_) {
+  runner_.emplace(program_.plan, *this);
+  if (!shared_->functions.empty()) calls_ = std::make_shared<CallQueue>(shared_->options.site->node, *this);
+}
 
 void PartitionStep::begin(Reply executed) {
   executed_ = std::move(executed);
-  runner_.start(info_, feeds_);
+  runner_->start(info_, feeds_);
   drive_soon();
 }
 
@@ -29,9 +26,9 @@ Job PartitionStep::drive_job() {
             const std::unique_ptr<std::shared_ptr<PartitionStep>> step(
                 static_cast<std::shared_ptr<PartitionStep>*>(what));
             (*step)->last_turn_ = 0;
-            (*step)->runner_.drive();
+            (*step)->runner_->drive();
           },
-          new std::shared_ptr<PartitionStep>(shared_from_this())};
+          new std::shared_ptr<PartitionStep>(self())};
 }
 
 void PartitionStep::drive_soon() {
@@ -39,40 +36,20 @@ void PartitionStep::drive_soon() {
                shared_->options.plan->is_light() ? Computation::Light : Computation::Yields);
 }
 
-// Sends the tokens. If the step has run for a while or is about to, the other jobs of its thread get a turn, too: among them the
-// receivers of these tokens.
+// Sends the tokens. The other jobs of the thread that get a turn are among the receivers of these tokens.
 void PartitionStep::flush(FlushReason what) {
   outbox_.flush(what);
-  if (what == FlushReason::Parking) return;
-  ActorNode& node = shared_->options.site->node;
-  const int64_t now = node.env.clock.now();
-  if (last_turn_ == 0) last_turn_ = now;
-  if (what == FlushReason::Kernel && now - last_turn_ < max_without_turn) return;
-  if (Unit* unit = Unit::current(node.scheduler)) unit->turn();
-  last_turn_ = node.env.clock.now();
-}
-
-bool PartitionStep::invite_helper() {
-  return shared_->options.site->node.scheduler.try_compute(
-      [self = shared_from_this()] { self->runner_.help(); });
-}
-
-void PartitionStep::wake() { drive_soon(); }
-
-void PartitionStep::arrived(Activation activation, StepReply reply) {
-  if (runner_.arrived(activation, std::move(reply))) drive_soon();
+  ServedStep::flush(what);
 }
 
 void PartitionStep::request(StepRequest request) {
-  const auto& how = shared_->requests[request.activation.node];
+  const auto& how = program_.requests[request.activation.node];
   switch (how.kind) {
     case ExecutorShared::Kind::Send:
     case ExecutorShared::Kind::RefSend: return send(request, how);
     case ExecutorShared::Kind::Recv: return receive(request, how);
-    case ExecutorShared::Kind::Service: return ask_service(request, *how.served);
-    case ExecutorShared::Kind::None: break;
+    default: return ServedStep::request(request);
   }
-  arrived(request.activation, {internal("no kernel and no service was prepared for this op"), {}, false});
 }
 
 void PartitionStep::send_token(const StepRequest& request, const ExecutorShared::Request& how,
@@ -147,16 +124,6 @@ void PartitionStep::give(const Offer& offer, Reply reply) {
   read(*offer.cell, std::move(reply));  // its answer, ReadDone, has the same attachment as TensorTaken
 }
 
-void PartitionStep::read(StateCell& cell, Reply reply) {
-  const auto& site = *shared_->options.site;
-  const auto owner = site.owner(cell);
-  if (!owner) return reply(owner.status());
-  Draft<wire::Read> draft;
-  set_step(draft->initStep(), info_.session, info_.ordinal);
-  draft->initCells(1).set(0, cell.id());
-  site.node.engine.send(*owner, draft.finish(), std::move(reply));
-}
-
 void PartitionStep::receive(const StepRequest& request, const ExecutorShared::Request& how) {
   const TokenKey key{how.edge, request.where.frame, request.where.iteration};
   Arrived value;
@@ -179,20 +146,19 @@ void PartitionStep::receive(const StepRequest& request, const ExecutorShared::Re
 void PartitionStep::match(Activation activation, const TokenKey& key, Arrived value) {
   if (!value.announced) return arrived(activation, std::move(value.reply));
   ActorNode& node = shared_->options.site->node;
-  const auto peer = node.directory.find(*shared_->requests[activation.node].peer);
+  const auto peer = node.directory.find(*program_.requests[activation.node].peer);
   if (!peer) return arrived(activation, {peer.status(), {}, false});
   Draft<wire::TakeTensor> draft;
   set_step(draft->initStep(), info_.session, info_.ordinal);
   draft->setEdge(key.edge);
   draft->setFrame(key.frame);
   draft->setIteration(key.iteration);
-  node.engine.send(*peer, draft.finish(),
-                   Reply([self = shared_from_this(), activation](Result<AnyMessage> answer) {
-                     Result<Tensor> tensor = answer ? answer->attachment(0) : Result<Tensor>(answer.status());
-                     StepReply reply{tensor.status(), {}, false};
-                     if (tensor) reply.outputs.push_back(std::move(*tensor));
-                     self->arrived(activation, std::move(reply));
-                   }));
+  node.engine.send(*peer, draft.finish(), Reply([self = self(), activation](Result<AnyMessage> answer) {
+    Result<Tensor> tensor = answer ? answer->attachment(0) : Result<Tensor>(answer.status());
+    StepReply reply{tensor.status(), {}, false};
+    if (tensor) reply.outputs.push_back(std::move(*tensor));
+    self->arrived(activation, std::move(reply));
+  }));
 }
 
 void PartitionStep::token_arrived(const TokenKey& key, Arrived value) {
@@ -252,7 +218,7 @@ std::map<const Address*, std::vector<TokenKey>> PartitionStep::overdue() {
   const std::lock_guard lock(mutex_);
   for (auto& [key, token] : tokens_) {
     if (!token.waiting) continue;
-    const auto& how = shared_->requests[token.waiting->node];
+    const auto& how = program_.requests[token.waiting->node];
     if (!how.from_other_process) continue;
     if (std::exchange(token.overdue, true)) tokens[how.peer].push_back(key);
   }
@@ -267,28 +233,9 @@ std::optional<std::string> PartitionStep::waits_for(const TokenKey& token) const
   return node.attrs.get<std::string>("tensor_name");
 }
 
-void PartitionStep::ask_service(const StepRequest& request, const ServedNode& served) {
-  auto call = served.call(request, info_);
-  if (!call) return arrived(request.activation, {call.status(), {}, false});
-  if (!call->actor) return arrived(request.activation, std::move(call->reply));
-  if (call->may_wait) waited_for_.try_emplace(call->actor, &served);
-  shared_->options.site->node.engine.send(
-      call->actor, std::move(call->message),
-      Reply([self = shared_from_this(), activation = request.activation, &served](Result<AnyMessage> answer) {
-        self->arrived(activation, served.reply(std::move(answer)));
-      }));
-}
-
-void PartitionStep::read(Activation activation, uint32_t input, StateCell& cell) {
-  read(cell, Reply([self = shared_from_this(), activation, input](Result<AnyMessage> answer) {
-         Result<Tensor> value = answer ? answer->attachment(0) : Result<Tensor>(answer.status());
-         if (self->runner_.value_arrived(activation, input, std::move(value))) self->drive_soon();
-       }));
-}
-
 void PartitionStep::cancel(Status reason) {
   const std::lock_guard lock(mutex_);  // the step cannot end while the lock is held
-  if (!over_ && runner_.cancel(std::move(reason))) drive_soon();
+  if (!over_ && runner_->cancel(std::move(reason))) drive_soon();
 }
 
 void PartitionStep::failing(const Status& status) {
@@ -304,12 +251,7 @@ void PartitionStep::failing(const Status& status) {
   }
   for (const Activation& activation : waiting) arrived(activation, {status, {}, false});
   cancel_requests();
-}
-
-// Tells the actors that keep a request of this step to answer it soon.
-void PartitionStep::cancel_requests() {
-  for (const auto& [actor, served] : waited_for_)
-    shared_->options.site->node.engine.send(actor, served->cancellation(info_));
+  if (calls_) calls_->stop(status);
 }
 
 void PartitionStep::ended(Status status) {
@@ -324,7 +266,7 @@ void PartitionStep::ended(Status status) {
     return executed_(std::move(status).at_device(site.device->name().text()).at_step(info_.ordinal));
   Draft<wire::StepExecuted> draft;
   set_step(draft->initStep(), info_.session, info_.ordinal);
-  const auto fetched = runner_.fetched();
+  const auto fetched = runner_->fetched();
   executed_(draft.finish({std::make_move_iterator(fetched.begin()), std::make_move_iterator(fetched.end())}));
 }
 

@@ -6,6 +6,7 @@
 #include "actors/step/graph_wire.h"
 #include "actors/step/worker.h"
 #include "graph/build/frames.h"
+#include "graph/build/functions.h"
 #include "graph/passes/combine_products.h"
 #include "graph/passes/fuse.h"
 #include "graph/passes/simplify.h"
@@ -213,9 +214,14 @@ class StepCompiler {
 
   static std::vector<std::string> seeded(const std::vector<const Partition*>& parts) {
     std::vector<std::string> names;
-    for (const Partition* part : parts)
-      for (const Node& node : part->graph.nodes())
+    const auto add = [&](const Graph& graph) {
+      for (const Node& node : graph.nodes())
         if (has_own_seeds(node)) names.push_back(node.name);
+    };
+    for (const Partition* part : parts) {
+      add(part->graph);
+      for (const Function* function : called_functions(part->graph)) add(*function->body);
+    }
     return names;
   }
 

@@ -103,23 +103,24 @@ Result<const Body*> Importer::body_of(const FunctionDef& function) {
     std::vector<std::string_view> arguments;
     for (const auto& argument : function.signature().input_arg()) arguments.push_back(argument.name());
     TROUPE_ASSIGN(Body body, Body::make(function.node_def(), std::move(arguments)));
-    at = functions_.emplace(&function, Function{std::move(body), function.ByteSizeLong()}).first;
+    at = functions_.emplace(&function, ParsedFunction{std::move(body), function.ByteSizeLong()}).first;
   }
-  function_bytes_ += at->second.bytes;
-  if (function_bytes_ > limits_.function_bytes)
+  used_->function_bytes += at->second.bytes;
+  if (used_->function_bytes > limits_.function_bytes)
     return limit_exceeded("function_bytes", limits_.function_bytes);
   return &at->second.body;
 }
 
 Result<NodeId> Importer::add(NodeSpec spec) {
-  if (graph_.size() == limits_.nodes)
+  if (used_->nodes == limits_.nodes)
     return limit_exceeded("nodes", limits_.nodes).at_node(spec.op, spec.name);
   auto id = graph_.add(std::move(spec));
   if (!id) return id;
+  ++used_->nodes;
   const Node& node = graph_.node(*id);
-  outputs_ += node.output_types.size();
-  for (const PartialShape& shape : node.output_shapes) outputs_ += shape.rank();
-  if (outputs_ > limits_.outputs)
+  used_->outputs += node.output_types.size();
+  for (const PartialShape& shape : node.output_shapes) used_->outputs += shape.rank();
+  if (used_->outputs > limits_.outputs)
     return limit_exceeded("outputs", limits_.outputs).at_node(node.type(), node.name);
   return id;
 }
@@ -143,7 +144,7 @@ Status Importer::place_node(Insertion& place, uint32_t i) {
   spec.name = place.site.prefix + def.name();
   TROUPE_RETURN_IF_FAILED(read_edges(place, i, spec));
   TROUPE_RETURN_IF_FAILED(read_device(place, def, spec));
-  if (!op) {
+  if (!op || call_kind(def.op()) != CallKind::None) {
     TROUPE_ASSIGN(PlacedCall call, place_call(*this, def, std::move(spec), place.site));
     place.placed.nodes[i] = call.done;
     if (call.has_effects) place.placed.effects.push_back(call.done);
@@ -265,7 +266,7 @@ Status Importer::read_attrs(const Insertion& place, const NodeDef& node, const t
       return unknown_attr(op, entry);
     }
     if (spec.attrs.find(name)) return invalid_argument("attribute " + name + " is given twice");
-    auto read = read_attr(value, *kind, constant_bytes_);
+    auto read = read_attr(value, *kind, used_->constant_bytes);
     if (!read) return {read.status().code(), "attribute " + name + ": " + read.status().text()};
     spec.attrs.set(name, std::move(*read));
   }

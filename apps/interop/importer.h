@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -49,13 +50,21 @@ struct Placed {
   std::vector<NodeId> effects;  ///< in functions: nodes that change state or have other effects
 };
 
+class CalledFunctions;
+
 class Importer {
  public:
-  Importer(Graph& graph, const FunctionLibrary& library, const GraphLimits& limits)
-      : graph_(graph), library_(library), limits_(limits), constant_bytes_(limits.constant_bytes) {}
+  Importer(Graph& graph, const FunctionLibrary& library, CalledFunctions& called, const GraphLimits& limits)
+      : graph_(graph), library_(library), called_(called), limits_(limits),
+        used_(std::make_shared<Used>(limits.constant_bytes)) {}
+  /// For the body of a function, which has a graph of its own. It shares the limits of `outer`.
+  Importer(Graph& graph, const Importer& outer)
+      : graph_(graph), library_(outer.library_), called_(outer.called_), limits_(outer.limits_),
+        used_(outer.used_) {}
 
   Graph& graph() { return graph_; }
   const FunctionLibrary& library() const { return library_; }
+  CalledFunctions& called() { return called_; }
   const GraphLimits& limits() const { return limits_; }
 
   /// Adds every node of the body except those marked absent, which no other node may need. Errors name op and node.
@@ -89,13 +98,20 @@ class Importer {
 
   Graph& graph_;
   const FunctionLibrary& library_;
+  CalledFunctions& called_;
   const GraphLimits& limits_;
-  struct Function {
+  struct ParsedFunction {
     Body body;
     uint64_t bytes;
   };
-  std::unordered_map<const FunctionDef*, Function> functions_;
-  uint64_t constant_bytes_, outputs_ = 0, function_bytes_ = 0;
+  /// What counts towards the limits.
+  struct Used {
+    explicit Used(uint64_t constants) : constant_bytes(constants) {}
+    uint64_t constant_bytes;  ///< how many are left
+    uint64_t nodes = 0, outputs = 0, function_bytes = 0;
+  };
+  std::unordered_map<const FunctionDef*, ParsedFunction> functions_;
+  const std::shared_ptr<Used> used_;
   std::string last_device_;  ///< the last valid device name, which need not be parsed again
 };
 

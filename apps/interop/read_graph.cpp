@@ -2,7 +2,8 @@
 
 #include <google/protobuf/arena.h>
 
-#include "apps/interop/importer.h"
+#include "apps/interop/functions/calls.h"
+#include "apps/interop/functions/recursion.h"
 #include "apps/interop/parse.h"
 #include "apps/interop/unknown_ops.h"
 
@@ -74,7 +75,10 @@ Result<Graph> build(GraphDef& def, std::shared_ptr<const OpTable> ops, const Gra
   Graph graph(std::move(ops));
   graph.reserve(body.size());
   const std::vector<bool> absent = find_absent(body, library, graph);
-  TROUPE_RETURN_IF_FAILED(Importer(graph, library, limits).place(body, {}, absent).status());
+  CalledFunctions called(find_recursive(def.node(), def.library(), library));
+  Importer importer(graph, library, called, limits);
+  TROUPE_RETURN_IF_FAILED(importer.place(body, {}, absent).status());
+  TROUPE_RETURN_IF_FAILED(build_called_functions(importer));
   return graph;
 }
 

@@ -26,7 +26,7 @@ class UnknownOps {
  private:
   /// Adds the op of a node to `names` if it is unknown, and the functions that the node calls to `called`.
   void inspect(const NodeDef& node, Names& names, std::vector<const FunctionDef*>& called) const {
-    if (table_.find(node.op())) return;
+    if (table_.find(node.op()) && call_kind(node.op()) == CallKind::None) return;
     if (const FunctionDef* function = library_.find(node.op()))
       called.push_back(function);
     else if (call_kind(node.op()) == CallKind::None)

@@ -146,6 +146,7 @@ void add_scatter_ops(OpLibrary& library);
 void add_segment_ops(OpLibrary& library);
 void add_select(OpLibrary& library);
 void add_self_adjoint_eig(OpLibrary& library);
+void add_call_ops(OpLibrary& library);
 void add_send_recv_ops(OpLibrary& library);
 void add_set_operations(OpLibrary& library);
 void add_set_size(OpLibrary& library);
@@ -359,6 +360,7 @@ std::shared_ptr<const OpLibrary> make_op_library(const std::function<void(OpLibr
   add_segment_ops(*library);
   add_select(*library);
   add_self_adjoint_eig(*library);
+  add_call_ops(*library);
   add_send_recv_ops(*library);
   add_set_operations(*library);
   add_set_size(*library);

@@ -19,6 +19,9 @@ std::vector<Tensor> merge_indices(const Plan& plan) {
   return indices;
 }
 
+/// How many contexts a plan keeps. A recursion may have had thousands at a time.
+constexpr size_t max_idle = 64;
+
 bool is_handle(EdgeType type) { return type.is_ref || type.dtype == DType::Resource; }
 
 bool yields_handle(const Node& node) {
@@ -74,8 +77,9 @@ Action action_of(const Node& node) {
 class PlanPreparation {
  public:
   PlanPreparation(std::shared_ptr<const Plan> plan, const KernelTable& kernels, Device& device,
-                  const ResolveState& resolve)
-      : kernels_(kernels), resolve_(resolve), prepared_(new PreparedPlan(std::move(plan), device)) {}
+                  const ResolveState& resolve, PlanOf what)
+      : kernels_(kernels), resolve_(resolve), what_(what),
+        prepared_(new PreparedPlan(std::move(plan), device)) {}
 
   Result<std::shared_ptr<const PreparedPlan>> run() && {
     const Plan& plan = prepared_->plan();
@@ -126,7 +130,7 @@ class PlanPreparation {
 
   Status prepare_fetch(Output fetch, PreparedNode& node) {
     const EdgeType type = prepared_->plan().graph().type(fetch);
-    if (is_local(type.dtype))
+    if (is_local(type.dtype) && what_ == PlanOf::Partition)
       return invalid_argument("a tensor of dtype " + std::string(name(type.dtype)) + " cannot be fetched");
     node.action = Action::Fetch;
     node.runs_dead = true;
@@ -163,6 +167,7 @@ class PlanPreparation {
 
   const KernelTable& kernels_;
   const ResolveState& resolve_;
+  const PlanOf what_;
   std::shared_ptr<PreparedPlan> prepared_;
 };
 
@@ -173,13 +178,20 @@ PreparedPlan::~PreparedPlan() = default;
 
 Result<std::shared_ptr<const PreparedPlan>> PreparedPlan::make(std::shared_ptr<const Plan> plan,
                                                                const KernelTable& kernels, Device& device,
-                                                               const ResolveState& resolve) {
-  return PlanPreparation(std::move(plan), kernels, device, resolve).run();
+                                                               const ResolveState& resolve, PlanOf what) {
+  return PlanPreparation(std::move(plan), kernels, device, resolve, what).run();
 }
 
 void PreparedPlan::record_cost(PlanId node, int64_t nanoseconds) const {
   const int64_t before = cost(node);
   costs_[node].store(before == 0 ? nanoseconds : (3 * before + nanoseconds) / 4, std::memory_order_relaxed);
+}
+
+size_t PreparedPlan::context_bytes() const {
+  size_t slots = 0;
+  for (const PlanNode& node : plan_->nodes()) slots += node.inputs;
+  return sizeof(StepContext) + slots * sizeof(Slot) +
+         plan_->nodes().size() * (sizeof(PendingCount) + sizeof(Activation));
 }
 
 std::unique_ptr<StepContext> PreparedPlan::acquire() const {
@@ -196,7 +208,7 @@ std::unique_ptr<StepContext> PreparedPlan::acquire() const {
 
 void PreparedPlan::release(std::unique_ptr<StepContext> context) const {
   const std::lock_guard guard(idle_lock_);
-  idle_.push_back(std::move(context));
+  if (idle_.size() < max_idle) idle_.push_back(std::move(context));
 }
 
 }  // namespace troupe

@@ -54,6 +54,9 @@ struct PreparedNode {
 /// Returns the cell of a node that names state (VariableV2, VarHandleOp, FIFOQueueV2, Stage).
 using ResolveState = std::function<Result<std::shared_ptr<StateCell>>(const Node&)>;
 
+/// What a plan is of. Results of a function may be of dtypes that cannot leave a step.
+enum class PlanOf : uint8_t { Partition, Function };
+
 class StepContext;
 
 class PreparedPlan {
@@ -63,7 +66,8 @@ class PreparedPlan {
   /// node and device. `device` must outlive the result.
   static Result<std::shared_ptr<const PreparedPlan>> make(std::shared_ptr<const Plan> plan,
                                                           const KernelTable& kernels, Device& device,
-                                                          const ResolveState& resolve);
+                                                          const ResolveState& resolve,
+                                                          PlanOf what = PlanOf::Partition);
   ~PreparedPlan();
 
   const Plan& plan() const { return *plan_; }
@@ -81,6 +85,8 @@ class PreparedPlan {
   /// Adds a measured duration, in nanoseconds, to the average that cost() returns. Any thread may call it.
   void record_cost(PlanId node, int64_t nanoseconds) const;
 
+  /// Returns how many bytes the context of one step takes, without its tensors.
+  size_t context_bytes() const;
   /// Return a context for one step, new or used before, and take it back after the step. Any thread may call them.
   std::unique_ptr<StepContext> acquire() const;
   void release(std::unique_ptr<StepContext> context) const;

@@ -22,7 +22,19 @@ StepContext::StepContext(const PreparedPlan& prepared)
       outputs_(plan_.max_outputs()), feeds_(plan_.feeds().size()), fetched_(plan_.fetches().size()) {}
 
 void StepContext::start(StepHost& host, const StepInfo& info, std::span<Tensor> feeds) {
+  begin(host, info, 0);
+  if (Status status = plan_.check_feeds(feeds); !status.ok()) return fail(std::move(status));
+  for (size_t i = 0; i < feeds.size(); ++i) feeds_[i] = Slot::of(std::move(feeds[i]));
+}
+
+void StepContext::start_call(StepHost& host, const StepInfo& info, std::span<Slot> arguments, uint64_t call) {
+  begin(host, info, call);
+  std::move(arguments.begin(), arguments.end(), feeds_.begin());
+}
+
+void StepContext::begin(StepHost& host, const StepInfo& info, uint64_t call) {
   host_ = &host;
+  call_ = call;
   info_ = info;
   info_.cancelled = &inbox_.cancelled();
   inbox_.open();
@@ -31,8 +43,6 @@ void StepContext::start(StepHost& host, const StepInfo& info, std::span<Tensor> 
   measures_ = synchronous_ && steps_++ % steps_per_measurement == 0;
   if (info_.profiled) begin_profile();
   state_.begin();
-  if (Status status = plan_.check_feeds(feeds); !status.ok()) return fail(std::move(status));
-  std::move(feeds.begin(), feeds.end(), feeds_.begin());
 }
 
 // A helper that was invited earlier may have ended the step after this thread was asked to drive it.
@@ -150,6 +160,11 @@ void StepContext::fetch(Activation activation) {
   const uint32_t index = plan_.nodes()[activation.node].index;
   if (!activation.dead()) {
     Slot& slot = *inputs(activation);
+    if (slot.kind == Slot::Kind::Handle)
+      return fail(nodes_[activation.node],
+                  unimplemented("result " + std::to_string(index) +
+                                " of the function is the handle of a variable, queue or "
+                                "table; handles can only be arguments of functions"));
     fetched_[index] = std::move(slot.tensor);
     slot.kind = Slot::Kind::Empty;
   }
@@ -323,7 +338,7 @@ void StepContext::end(std::unique_lock<std::mutex>& lock) {
 }
 
 void StepContext::recycle() {
-  for (Tensor& feed : feeds_) feed = {};
+  for (Slot& feed : feeds_) feed = {};
   for (Tensor& fetched : fetched_) fetched = {};
 }
 
@@ -333,9 +348,10 @@ void StepContext::clear_inputs(Activation activation) {
 }
 
 uint64_t StepContext::frame_key(Activation activation) const {
-  if (!plan_.has_loops()) return 0;
+  if (!plan_.has_loops()) return call_;
   const Where where = state_.where(activation);
-  return iteration_key(where.frame, where.iteration);
+  const uint64_t key = iteration_key(where.frame, where.iteration);
+  return call_ == 0 ? key : troupe::frame_key(call_, key, 0);
 }
 
 }  // namespace troupe

@@ -21,6 +21,7 @@ class StepContext {
   explicit StepContext(const PreparedPlan& prepared);
 
   void start(StepHost& host, const StepInfo& info, std::span<Tensor> feeds);
+  void start_call(StepHost& host, const StepInfo& info, std::span<Slot> arguments, uint64_t call);
   void drive();
   void help();
   StepInbox& inbox() { return inbox_; }
@@ -43,6 +44,7 @@ class StepContext {
   struct FeedValues;
   struct ReplyValues;
 
+  void begin(StepHost& host, const StepInfo& info, uint64_t call);
   void drive(std::unique_lock<std::mutex>& lock);
   void run_ready();
   void run(Activation activation);
@@ -96,9 +98,11 @@ class StepContext {
   std::vector<Activation> long_ready_;
   std::vector<Slot> slots_;
   std::vector<Tensor> outputs_;  ///< the outputs of the kernel that runs
-  std::vector<Tensor> feeds_, fetched_;
+  std::vector<Slot> feeds_;
+  std::vector<Tensor> fetched_;
   StepHost* host_ = nullptr;
   StepInfo info_;
+  uint64_t call_ = 0;  ///< distinguishes the calls of functions in a step; 0: this is the step itself
   StepInbox inbox_;
   std::vector<StepArrival> taken_;
   struct PendingReads {

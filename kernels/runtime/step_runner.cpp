@@ -16,6 +16,10 @@ StepRunner::~StepRunner() {
 
 void StepRunner::start(const StepInfo& info, std::span<Tensor> feeds) { context_->start(host_, info, feeds); }
 
+void StepRunner::start_call(const StepInfo& info, std::span<Slot> arguments, uint64_t call) {
+  context_->start_call(host_, info, arguments, call);
+}
+
 void StepRunner::drive() { context_->drive(); }
 
 void StepRunner::help() { context_->help(); }

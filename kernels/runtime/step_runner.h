@@ -26,6 +26,9 @@ class StepRunner {
   /// Starts the step; called once, before drive(). The runner sets `info.cancelled`. The fed tensors are moved from and must
   /// match Plan::feeds(); a kernel may write to their memory if nobody else holds it.
   void start(const StepInfo& info, std::span<Tensor> feeds);
+  /// Starts the step that carries out a call of a function, in place of the function above. The arguments may be handles. `call`
+  /// distinguishes this call from all others of the step around it and is not 0: random nodes draw other numbers in each call.
+  void start_call(const StepInfo& info, std::span<Slot> arguments, uint64_t call);
   /// Runs nodes until none is ready or the step has ended. The step may have ended before the call; the runner must still exist.
   void drive();
   /// Called on another thread after StepHost::invite_helper(): drives the step beside other threads while there is work for

@@ -110,7 +110,7 @@ struct StepContext::HandleValues : Values {
 };
 
 struct StepContext::FeedValues : Values {
-  Tensor& value;
+  Slot& value;
 
   void put(uint32_t, uint32_t slot, bool last) { send(value, slot, last); }
   void drop() { troupe::drop(value); }

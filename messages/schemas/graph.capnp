@@ -9,7 +9,7 @@ using PartialShape = import "tensor.capnp".PartialShape;
 
 struct Graph {
   nodes @0 :List(Node);
-  functions @1 :List(Function);
+  functions @1 :List(Function);    # those that the nodes call, directly or indirectly; the receiver may know some already
   firstNode @2 :UInt32;
   # The number of the first of `nodes`. Nodes are numbered from 0 in the order in which they were added. A complete graph starts at
   # 0; an extension starts at the number of nodes that the receiver already has, and may refer to those nodes.

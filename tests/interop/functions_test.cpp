@@ -275,14 +275,48 @@ BOOST_AUTO_TEST_CASE(functions_that_call_themselves) {
     return function(name, input("a"), output("b"), node("n", callee, "a"), result("b", "n:b:0"));
   };
   const std::string x = placeholder("x");
-  check_refused(x + node("y", "f", "x") + calling("f", "f"), "[f] y/n: function f calls itself");
-  check_refused(x + node("y", "f", "x") + calling("f", "g") + calling("g", "f"),
-                "[f] y/n/n: function f calls itself");
+  for (const auto& [functions, call] : {std::pair{calling("f", "f"), std::string("f/n/_call")},
+                                        {calling("f", "g") + calling("g", "f"), "f/n/n/_call"}}) {
+    const auto graph = read(x + node("y", "f", "x") + functions);
+    BOOST_TEST_REQUIRE(graph.status().message() == "Ok");
+    BOOST_TEST(graph_text(*graph).find("y/_call = PartitionedCall(x) Tout=[float] f=@f") != std::string::npos,
+               graph_text(*graph));
+    BOOST_TEST_REQUIRE(graph->functions().size() == 1U);
+    const Graph& body = *graph->find_function("f")->body;
+    BOOST_TEST(body.find(call), graph_text(body));
+  }
+  check_refused(
+      placeholder("x") + node("y", "f", "x") +
+          function("f", input("a", "type: DT_INT32"), output("b"), node("n", "f", "a"), result("b", "n:b:0")),
+      "[f] y: 'a' of function f is float, expected int32");
+  check_refused(x + node("y", "f", "x") +
+                    function("f", input("a"), output("b"), node("n", "f", "a") + node("m", "Neg", "n:c:0", t),
+                             result("b", "m:y:0")),
+                "[Neg] f/m: input from n: there is no output called 'c'");
   std::string chain;
   for (int i = 0; i < 100; ++i) chain += calling("f" + std::to_string(i), "f" + std::to_string(i + 1));
   check_refused(x + node("y", "f0", "x") + chain + calling("f100", "Neg"), "ResourceExhausted: [f64] ");
   check_refused(x + node("y", "f0", "x") + chain + calling("f100", "Neg"),
                 "limit function_depth = 64 is exceeded");
+}
+
+// Each combination of attributes is a function of its own, built once.
+BOOST_AUTO_TEST_CASE(functions_that_call_themselves_with_attributes) {
+  const std::string same = attr("T", "placeholder: 'T'");
+  const auto graph =
+      read(placeholder("x") + node("y", "f", "x", t) + node("z", "f", "x", t) +
+           node("i", "Cast", "x", attr("SrcT", "type: DT_FLOAT") + attr("DstT", "type: DT_INT32")) +
+           node("w", "f", "i", attr("T", "type: DT_INT32")) +
+           function("f", "attr { name: 'T' type: 'type' } " + input("a", "type_attr: 'T'"),
+                    output("b", "type_attr: 'T'"), node("n", "f", "a", same), result("b", "n:b:0")));
+  BOOST_TEST_REQUIRE(graph.status().message() == "Ok");
+  BOOST_TEST(graph->functions().size() == 2U);
+  BOOST_TEST((graph->dtype({graph->find("w")->id, 0}) == DType::Int32));
+  for (const auto& [name, function] : graph->functions()) {
+    const Node* const call = function.body->find(name + "/n/_call");
+    BOOST_TEST_REQUIRE(call);
+    BOOST_TEST(call->attrs.get<FunctionName>("f").name == name);
+  }
 }
 
 // In time that their number squared would not leave.

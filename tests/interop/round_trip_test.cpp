@@ -3,6 +3,7 @@
 
 #include "apps/interop/write_graph.h"
 #include "graph/build/control_flow.h"
+#include "graph/build/functions.h"
 #include "graph/build/graph_text.h"
 #include "graph/build/variables.h"
 #include "kernels/constructors.h"
@@ -73,6 +74,7 @@ BOOST_AUTO_TEST_SUITE(round_trip)
 
 BOOST_AUTO_TEST_CASE(every_op) {
   for (const auto& [name, op] : op_library()->ops->ops()) {
+    if (is_call(*op)) continue;  // it needs a function, and is read as several nodes
     for (const OpCase& sample : all_cases().good(name)) check_round_trip(sample);
     for (const ServedCase& served : all_cases().served(name)) check_round_trip(served.sample);
   }

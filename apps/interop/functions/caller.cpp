@@ -1,5 +1,8 @@
 #include "apps/interop/functions/caller.h"
 
+#include <limits>
+
+#include "apps/interop/functions/recursion.h"
 #include "apps/interop/parse.h"
 #include "apps/interop/tensor_proto.h"
 #include "messages/values/device_name.h"
@@ -95,10 +98,7 @@ Result<std::vector<NodeId>> Caller::joined(std::vector<NodeId> nodes, const std:
 
 // Instances of functions
 
-Status Caller::check_depth(const Callee& callee) const {
-  for (const Site* site = &site_; site; site = site->around)
-    if (site->function == callee.function)
-      return invalid_argument("function " + callee.name() + " calls itself; recursion is not available");
+Status Caller::check_depth() const {
   if (site_.depth() >= importer_.limits().function_depth)
     return limit_exceeded("function_depth", static_cast<uint64_t>(importer_.limits().function_depth));
   return {};
@@ -141,7 +141,9 @@ Status Caller::check_type(const Callee& callee, const OpDef::ArgDef& argument, D
 
 Result<Caller::Instance> Caller::instantiate(const Callee& callee, const std::string& part, Values inputs,
                                              std::optional<NodeId> start, bool start_before_all) {
-  TROUPE_RETURN_IF_FAILED(check_depth(callee));
+  if (importer_.called().is_recursive(*callee.function))
+    return call(callee, part, inputs, inputs.empty() || start_before_all ? start : std::nullopt);
+  TROUPE_RETURN_IF_FAILED(check_depth());
   Site inside{&site_, callee.function, spec_.name + '/' + part, spec_.device, {},
               {},     start,           start_before_all};
   bind_attrs(callee, inside);
@@ -156,6 +158,26 @@ Result<Caller::Instance> Caller::instantiate(const Callee& callee, const std::st
   return instance;
 }
 
+Result<std::vector<DType>> Caller::types_of_argument(const Callee& callee, const OpDef::ArgDef& argument,
+                                                     const Site& inside) const {
+  const int64_t count = arity(argument, inside);
+  if (count < 0 || count > std::numeric_limits<int16_t>::max())
+    return invalid_argument("function " + callee.name() + " does not say how many tensors argument '" +
+                            argument.name() + "' has");
+  std::vector<DType> types;
+  for (int64_t i = 0; i < count; ++i) {
+    TROUPE_ASSIGN(types.emplace_back(), read_dtype(type_of(argument, i, inside)));
+  }
+  return types;
+}
+
+Result<DType> Caller::type_of_result(const Callee& callee, const OpDef::ArgDef& output,
+                                     const Site& inside) const {
+  if (arity(output, inside) == 1) return read_dtype(type_of(output, 0, inside));
+  return unimplemented("output '" + output.name() + "' of function " + callee.name() +
+                       ": it has several tensors, which is not available");
+}
+
 Result<Outputs> Caller::outputs_of(const Callee& callee, const Body& body, const Site& inside,
                                    const Placed& placed) const {
   std::unordered_map<std::string_view, std::string_view> results;
@@ -165,8 +187,7 @@ Result<Outputs> Caller::outputs_of(const Callee& callee, const Body& body, const
     const auto fail = [&](const std::string& what) {
       return invalid_argument("output '" + output.name() + "' of function " + callee.name() + ": " + what);
     };
-    if (arity(output, inside) != 1)
-      return unimplemented(fail("it has several tensors, which is not available").text());
+    TROUPE_ASSIGN([[maybe_unused]] const DType type, type_of_result(callee, output, inside));
     const auto result = results.find(output.name());
     if (result == results.end()) return fail("the function does not say which node yields it");
     const auto source = body.find(result->second);

@@ -15,9 +15,7 @@ class Caller {
 
   Result<PlacedCall> run();
 
- private:
   using FunctionAttrs = google::protobuf::RepeatedPtrField<AttrEntry>;
-  using Values = std::span<const Output>;
 
   /// A function and the attributes with which it is called.
   struct Callee {
@@ -25,6 +23,12 @@ class Caller {
     const FunctionAttrs* attrs = nullptr;
     const std::string& name() const { return function->signature().name(); }
   };
+  /// Builds a function that is called when steps run (called.cpp). `inside` has the attributes of its calls. The graph of the
+  /// importer must be empty.
+  Result<Function> body_of(const std::string& name, const Callee& callee, Site& inside);
+
+ private:
+  using Values = std::span<const Output>;
   /// The nodes of one instance of a function, or of a choice between several.
   struct Instance {
     Outputs outputs;
@@ -45,7 +49,7 @@ class Caller {
                          std::vector<NodeId> control = {}, Attributes attrs = {});
   /// Replaces several nodes by one NoOp that runs after them.
   Result<std::vector<NodeId>> joined(std::vector<NodeId> nodes, const std::string& name);
-  Status check_depth(const Callee& callee) const;
+  Status check_depth() const;
   void bind_attrs(const Callee& callee, Site& inside) const;
   Status bind_arguments(const Callee& callee, Values inputs, Site& inside) const;
   Status check_type(const Callee& callee, const OpDef::ArgDef& argument, DataType type, Output value) const;
@@ -53,6 +57,12 @@ class Caller {
   /// `start_before_all`, before all nodes.
   Result<Instance> instantiate(const Callee& callee, const std::string& part, Values inputs,
                                std::optional<NodeId> start, bool start_before_all = false);
+  /// Adds the node that calls a function when the step runs (called.cpp).
+  Result<Instance> call(const Callee& callee, const std::string& part, Values inputs,
+                        std::optional<NodeId> start);
+  Result<std::vector<DType>> types_of_argument(const Callee& callee, const OpDef::ArgDef& argument,
+                                               const Site& inside) const;
+  Result<DType> type_of_result(const Callee& callee, const OpDef::ArgDef& output, const Site& inside) const;
   Result<Outputs> outputs_of(const Callee& callee, const Body& body, const Site& inside,
                              const Placed& placed) const;
   /// Returns the nodes that must have run when the call is done: the control outputs of the function or, if it declares none, all

@@ -50,6 +50,7 @@ Result<std::vector<Output>> Caller::differentiate(const Callee& callee) {
     ys.push_back(values[i]);
     gradients_of_ys.emplace_back(spec_.inputs[inputs + i]);
   }
+  TROUPE_RETURN_IF_FAILED(build_called_functions(importer_));  // their gradients may be needed
   Scope scope = Scope(graph_).with_prefix(spec_.name + "/_gradients").with_device(spec_.device);
   if (start) scope = scope.with_control({{*start, Output::control}});  // constants run once in each iteration
   try {

@@ -29,6 +29,13 @@ void add_control_flow(OpCases& cases) {
       cases.bad(ref + op, {}, {}, "takes 1 inputs, got 0");
     }
   }
+  const Attributes call = {
+      {"f", FunctionName{"f"}}, {"Tin", std::vector{f64}}, {"Tout", std::vector{f64, f64}}};
+  for (const char* op : {"PartitionedCall", "StatefulPartitionedCall"}) {
+    cases.served(op, {sample()}, call, "? ?", "actors/function_steps_test.cpp");
+    cases.bad(op, {sample()}, {{"Tout", std::vector{f64}}}, "attribute f");
+    cases.bad(op, {int_scalar(1)}, call, "int32");
+  }
   cases.served("LoopCond", {yes()}, {}, "[]", test);
   cases.bad("LoopCond", {bools(Shape{2}, {true, false})}, {}, "[2]");
   cases.served("ControlTrigger", {}, {}, "", "graph/step_state_test.cpp");
