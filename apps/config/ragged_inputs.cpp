@@ -54,7 +54,8 @@ Columns ragged_inputs(const RunConfig& config, const Scope& scope, Columns colum
     add(ragged.companion(), ragged.pad ? DType::Int32 : DType::Int64, vector);
   }
   std::erase_if(columns, [&](const auto& column) {
-    return std::ranges::find(config.ragged, column.first, &data::RaggedColumn::from) != config.ragged.end();
+    return scope.dtype(column.second) == DType::String &&
+           std::ranges::find(config.ragged, column.first, &data::RaggedColumn::from) != config.ragged.end();
   });
   for (const data::RaggedColumn& ragged : config.ragged)
     for (const std::string& name : {ragged.name, ragged.companion()})

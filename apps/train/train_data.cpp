@@ -68,7 +68,8 @@ Result<data::TrainAndValid> load_data(Disk& disk, const config::RunConfig& confi
   data.train = mapped(std::move(data.train), config.augment, config);
   TROUPE_RETURN_IF_FAILED(check_augmented(before->columns(), data.train->columns()));
   if (config.ragged.empty()) return data;
-  const bool is_checked = !config.data.stream;
+  // Where that costs little; otherwise a wrong row fails its batch.
+  const bool is_checked = !config.data.stream && config.map.empty() && config.augment.empty();
   const size_t threads = threads_of(config);
   TROUPE_ASSIGN(data.train, data::with_ragged(std::move(data.train), parsers, is_checked, threads));
   if (data.valid) {

@@ -214,6 +214,16 @@ BOOST_AUTO_TEST_CASE(the_features_of_a_text_file_are_there_if_they_are_asked_for
   BOOST_TEST(test::all_samples(*loaded.train).find("x")->signature() == "float[20,1]");
 }
 
+BOOST_AUTO_TEST_CASE(rows_may_be_of_strings_that_expressions_compute) {
+  write_lists();
+  const auto loaded = load(
+      lists("ids = { from = 'kept' }"),
+      {"data.map={kept=\"where(equal(label, 0), text, '7')\"}", "data.augment={kept=\"identity(kept)\"}"});
+  BOOST_REQUIRE_MESSAGE(loaded.ok(), loaded.status().text());
+  const data::Dataset batch = value_or_throw(loaded->train->batches(5, 0, false)->at(0));
+  BOOST_TEST(rows_of(batch, "ids") == "|7|7|3 3 3|7|");
+}
+
 BOOST_AUTO_TEST_CASE(records_of_examples_become_rows) {
   folder.write("records", tf_record(example({{"ids", {3, 17, 4}}})) + tf_record(example({{"ids", {}}})) +
                               tf_record(example({{"ids", {9}}})));
