@@ -467,6 +467,7 @@ Result<RunConfig> parse_run_config(std::string text, const std::string& file, co
   config.batch = root.table("data").get<int64_t>("batch");
   config.shuffle = root.table("data").get<bool>("shuffle");
   config.map = read_definitions(root.table("data").table("map"));
+  config.keep_mapped = root.table("data").string("cache") == "memory";
   config.ragged = read_ragged(root.table("data").table("ragged"));
   if (const Reader bucket = root.table("data").table("bucket"); root.table("data").has("bucket"))
     config.bucket = {bucket.string("by"), bucket.list<int64_t>("bounds")};

@@ -159,6 +159,7 @@ struct RunConfig {
   bool shuffle = true;
   /// Columns that are computed from those of the files, sample by sample; `augment` only for training. Each may use those before.
   std::vector<Definition> map, augment;
+  bool keep_mapped = false;                ///< whether the samples are kept in memory after `map`
   std::vector<data::RaggedColumn> ragged;  ///< columns that are made of the others, after `map` and `augment`
   std::optional<Bucketing> bucket;         ///< for training alone
   Model model;

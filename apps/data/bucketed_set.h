@@ -1,7 +1,7 @@
-// Sets of samples whose batches have samples of like length. The samples of an epoch come in the order of another set and wait in
-// buckets, one for each range of lengths; a bucket that is full is the next batch, and at the end of an epoch the others are batches
-// with fewer samples. A batch follows from the data, the seed and its step alone: at a step that does not follow the one before, the
-// samples of its epoch are read again from the first one on. Functions without state; any thread.
+// Sets of samples whose batches have samples of like length. The samples of an epoch come in the order of another set and wait
+// in buckets, one for each range of lengths; a bucket that is full is the next batch, and at the end of an epoch the others are
+// batches with fewer samples. A batch follows from the data, the seed and its step alone: at a step that does not follow the
+// one before, the samples of its epoch are read again from the first one on. Functions without state; any thread.
 #pragma once
 
 #include <functional>

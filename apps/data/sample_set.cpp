@@ -22,4 +22,16 @@ std::shared_ptr<const SampleSet> in_memory(Dataset data) {
   return std::make_shared<MemorySet>(std::move(data));
 }
 
+Result<std::shared_ptr<const SampleSet>> kept_in_memory(const SampleSet& set) {
+  constexpr int64_t at_once = 256;
+  TROUPE_ASSIGN(Dataset kept, allocate_like(set.columns(), set.samples()));
+  const auto batches = set.batches(at_once, 0, false);
+  for (int64_t i = 0; i < batches->per_epoch(); ++i) {
+    TROUPE_ASSIGN(const Dataset samples, batches->at(static_cast<uint64_t>(i)));
+    for (size_t column = 0; column < samples.columns().size(); ++column)
+      copy_rows(samples.columns()[column].values, kept.mutable_columns()[column].values, i * at_once);
+  }
+  return in_memory(std::move(kept));
+}
+
 }  // namespace troupe::data

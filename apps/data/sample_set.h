@@ -22,6 +22,10 @@ class SampleSet {
 /// Returns the samples of a data set in memory.
 std::shared_ptr<const SampleSet> in_memory(Dataset data);
 
+/// Reads all samples of a set, and returns them as a data set in memory, in their order. Fails as the batches do, and with
+/// ResourceExhausted if there is too little memory.
+Result<std::shared_ptr<const SampleSet>> kept_in_memory(const SampleSet& set);
+
 struct TrainAndValid {
   std::shared_ptr<const SampleSet> train;
   std::shared_ptr<const SampleSet> valid;  ///< null: none

@@ -11,16 +11,15 @@
 namespace troupe::train {
 
 struct ColumnGraph {
-  explicit ColumnGraph(size_t most_threads)
-      : threads(most_threads != 0 ? most_threads : std::max(1u, std::thread::hardware_concurrency())),
-        runtime({.threads = threads}), graph(runtime.ops()) {}
+  explicit ColumnGraph(size_t all_threads)
+      : threads(all_threads), runtime({.threads = threads}), graph(runtime.ops()) {}
 
   const size_t threads;  ///< which compute columns, of as many batches at the same time
   Runtime runtime;
   Graph graph;
   config::Columns results;
-  std::vector<bool>
-      is_computed;  ///< of each result; the others are the columns of the batch at the same places
+  /// Of each result, whether it is one of the step. The others are the columns of the batch at the same places.
+  std::vector<bool> is_computed;
   std::optional<Session> session;
   PreparedStep step;
 };
@@ -85,10 +84,15 @@ size_t batches_ahead(const data::Dataset& columns, int64_t batch, size_t threads
 
 }  // namespace
 
+size_t threads_of(const config::RunConfig& config) {
+  const auto threads = static_cast<size_t>(config.run.threads);
+  return threads != 0 ? threads : std::max(1u, std::thread::hardware_concurrency());
+}
+
 MappedSet::MappedSet(std::shared_ptr<const data::SampleSet> set,
                      const std::vector<config::Definition>& definitions, const config::RunConfig& config)
     : set_(std::move(set)) {
-  const auto map = std::make_shared<ColumnGraph>(static_cast<size_t>(config.run.threads));
+  const auto map = std::make_shared<ColumnGraph>(threads_of(config));
   const Scope scope(map->graph);
   const auto given = placeholders(scope, set_->columns());
   config::Diagnostics diagnostics(*config.document);

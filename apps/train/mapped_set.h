@@ -11,6 +11,9 @@ namespace troupe::train {
 
 struct ColumnGraph;  ///< the graph and its session
 
+/// Returns how many threads make batches: as many as compute.
+size_t threads_of(const config::RunConfig& config);
+
 class MappedSet final : public data::SampleSet {
  public:
   /// Throws InvalidArgument, with a location in the run file, if an expression is wrong or the shape of a result is not known.

@@ -1,7 +1,6 @@
 #include "apps/train/train_data.h"
 
 #include <algorithm>
-#include <thread>
 
 #include "apps/data/bucketed_set.h"
 #include "apps/data/ragged/ragged_set.h"
@@ -48,18 +47,18 @@ Result<std::shared_ptr<const data::SampleSet>> bucketed(std::shared_ptr<const da
   return data::in_buckets(std::move(set), length_of, bucket.bounds);
 }
 
-/// Returns how many threads make batches.
-size_t threads_of(const config::RunConfig& config) {
-  const auto threads = static_cast<size_t>(config.run.threads);
-  return threads != 0 ? threads : std::max(1u, std::thread::hardware_concurrency());
-}
-
 }  // namespace
 
 Result<data::TrainAndValid> load_data(Disk& disk, const config::RunConfig& config) try {
   TROUPE_ASSIGN(auto data, data::load(disk, config.data, config.run.seed));
   data.train = mapped(std::move(data.train), config.map, config);
   data.valid = mapped(std::move(data.valid), config.map, config);
+  if (config.keep_mapped) {
+    TROUPE_ASSIGN(data.train, data::kept_in_memory(*data.train));
+    if (data.valid) {
+      TROUPE_ASSIGN(data.valid, data::kept_in_memory(*data.valid));
+    }
+  }
   TROUPE_ASSIGN(const auto parsers, data::row_parsers(disk, config.ragged));
   if (config.bucket) {
     TROUPE_ASSIGN(data.train, bucketed(std::move(data.train), parsers, *config.bucket));

@@ -331,6 +331,7 @@ BOOST_AUTO_TEST_CASE(an_unknown_value_of_any_enumerated_key_is_refused) {
       {"data.delimiter", {"scale", "delimiter = 'xyz'"}},
       {"data.compression", {"format", "format = 'tfrecord'\ncompression = 'xyz'"}},
       {"data.read", {"scale", "read = 'xyz'"}},
+      {"data.cache", {"scale", "cache = 'xyz'"}},
       {"data.ragged.*.dtype", {"scale", "ragged = { x = { dtype = 'xyz' } }"}},
       {"data.inputs.*.from", {"scale", "inputs = { x = { from = 'xyz' } }"}},
       {"data.inputs.*.cast", {"scale", "inputs = { x = { from = 'image', cast = 'xyz' } }"}},

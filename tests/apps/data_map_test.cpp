@@ -84,6 +84,21 @@ BOOST_AUTO_TEST_CASE(files_of_images_are_decoded_by_expressions) {
   }
 }
 
+// The files are read once: later damage is not seen.
+BOOST_AUTO_TEST_CASE(mapped_samples_are_kept_in_memory) {
+  for (const std::string read : {"whole", "stream"}) {
+    const auto loaded = value_or_throw(load(decoded, {"data.read=" + read}));
+    const auto kept = value_or_throw(load(decoded, {"data.read=" + read, "data.cache=memory"}));
+    const auto expected = pixels(test::all_samples(*loaded.train), "twice");
+    folder.write("dogs/1.PNG", "damaged");
+    BOOST_TEST(kept.train->samples() == 6);
+    BOOST_TEST(pixels(test::all_samples(*kept.train), "twice") == expected, boost::test_tools::per_element());
+    BOOST_TEST((load(decoded, {"data.cache=memory"}).status().code() == Code::InvalidArgument));
+    const std::vector<uint8_t> whole(4, 11);
+    folder.write("dogs/1.PNG", value_or_throw(encode_png(whole.data(), {2, 2, 1}, false, -1)));
+  }
+}
+
 // A worker keeps the batches alone.
 BOOST_AUTO_TEST_CASE(batches_outlive_their_set) {
   std::unique_ptr<data::Batches> batches;

@@ -20,8 +20,8 @@ using test::Program;
 
 constexpr int records = 96, batch = 16, steps_per_epoch = records / batch;
 
-/// `seen` loses 1/16 of an element at each draw of its record, so it counts the draws exactly. The other weights depend on the order
-/// of the records, too.
+/// `seen` loses 1/16 of an element at each draw of its record, so it counts the draws exactly. The other weights depend on the
+/// order of the records, too.
 constexpr const char* model = R"toml(
 [data.map]
 fields = "reshape(decode_raw(image, out_type='float'), [5])"

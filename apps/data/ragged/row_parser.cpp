@@ -160,8 +160,8 @@ Result<std::vector<Column>> padded(const RaggedColumn& column, const Rows<T>& ro
   std::vector<int32_t> lengths;
   for (size_t row = 0; row < rows.count(); ++row) lengths.push_back(static_cast<int32_t>(rows.length(row)));
   const int64_t longest = lengths.empty() ? 0 : std::ranges::max(lengths);
-  TROUPE_ASSIGN(const Shape shape,
-                Shape::make(Dims{static_cast<int64_t>(rows.count()), longest}, dtype_of<T>));
+  const std::vector<int64_t> dims = {static_cast<int64_t>(rows.count()), longest};
+  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, dtype_of<T>));
   TROUPE_ASSIGN(Tensor values, Tensor::allocate(dtype_of<T>, shape));
   auto from = rows.elements.begin();
   auto to = values.template write<T>().begin();
