@@ -34,9 +34,9 @@ Result<data::Dataset> mapped(const ColumnGraph& graph, uint64_t step, const data
   if (std::ranges::count(graph.is_computed, true) != 0)
     computed = graph.step.run(feeds, {.training = true, .round = step + 1});
   std::vector<data::Column> columns;
-  for (size_t i = 0, next = 0; i < graph.results.size(); ++i)
-    columns.push_back({graph.results[i].first,
-                       graph.is_computed[i] ? std::move(computed[next++]) : batch.columns()[i].values});
+  auto next = computed.begin();
+  for (size_t i = 0; i < graph.results.size(); ++i)
+    columns.push_back({graph.results[i].first, graph.is_computed[i] ? *next++ : batch.columns()[i].values});
   return data::Dataset(std::move(columns));
 } catch (const Error& error) {
   return error.status();
