@@ -8,6 +8,7 @@
 #include "messages/schemas/link.capnp.h"
 #include "messages/schemas/registrar.capnp.h"
 #include "messages/schemas/session.capnp.h"
+#include "messages/schemas/session_tensors.capnp.h"
 #include "messages/schemas/status.capnp.h"
 #include "messages/schemas/trainer.capnp.h"
 #include "messages/schemas/variable.capnp.h"
@@ -47,6 +48,7 @@ const auto& receivers() {
                    PartitionDone, PartitionBroken, ConfirmStep, StepConfirmed,                  // worker
                    AbortStep, DeregisterPartition,                                              //
                    TensorsArrived, TakeTensor, TensorTaken, ReadDone, FindTokens, TokensFound,  // executor
+                   GetTensor, TensorGot, DeleteTensor, TensorDeleted,  // session tensors
                    SaveShard, ShardSaved, ReadShards, ShardsRead, ApplyShards, ShardsApplied,
                    DropShards,                                                          // checkpoint
                    DescribeCluster, ClusterDescribed,                                   // registrar
@@ -73,6 +75,8 @@ bool may_answer(uint64_t request, uint64_t answer) {
          goes_with<ConfirmStep, StepConfirmed>(request, answer) ||
          goes_with<TakeTensor, TensorTaken, ReadDone>(request, answer) ||
          goes_with<FindTokens, TokensFound>(request, answer) ||
+         goes_with<GetTensor, TensorGot>(request, answer) ||
+         goes_with<DeleteTensor, TensorDeleted>(request, answer) ||
          goes_with<SaveShard, ShardSaved>(request, answer) ||
          goes_with<ReadShards, ShardsRead>(request, answer) ||
          goes_with<ApplyShards, ShardsApplied>(request, answer) ||

@@ -8,6 +8,7 @@
 #include "actors/services/reader/reader_service.h"
 #include "actors/services/replicas/replicas_service.h"
 #include "actors/services/saver/saver_service.h"
+#include "actors/services/session_tensors/session_tensors_service.h"
 #include "actors/services/sparse_map/sparse_map_service.h"
 #include "actors/services/staging/staging_service.h"
 #include "actors/services/table/table_service.h"
@@ -25,6 +26,7 @@ std::span<const ServiceDef> all_services() {
       {ReaderService::name, ReaderService::make},
       {ReplicasService::name, ReplicasService::make},
       {SaverService::name, SaverService::make},
+      {SessionTensorsService::name, SessionTensorsService::make},
       {SparseMapService::name, SparseMapService::make},
       {StagingService::name, StagingService::make},
       {TableService::name, TableService::make},

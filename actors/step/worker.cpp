@@ -2,9 +2,11 @@
 
 #include <map>
 
+#include "actors/site/session_tensors_role.h"
 #include "actors/step/executor.h"
 #include "actors/step/graph_wire.h"
 #include "actors/step/profile_wire.h"
+#include "messages/schemas/session_tensors.capnp.h"
 #include "messages/schemas/worker.capnp.h"
 
 namespace troupe {
@@ -212,9 +214,20 @@ class WorkerRole final : public Role {
     for (auto at = partitions_.lower_bound({session, 0});
          at != partitions_.end() && at->first.first == session; at = partitions_.lower_bound({session, 0}))
       deregister(at->first);
+    drop_tensors(session);
     const auto registered = task_->sessions.extract(session);
     if (!registered.empty() && !registered.mapped().container.empty())
       drop_state(registered.mapped().container);
+  }
+
+  void drop_tensors(uint64_t session) {
+    Draft<wire::EndSession> draft;
+    draft->setSession(session);
+    const auto message = draft.finish();
+    for (const auto& site : task_->sites)
+      if (const auto keeper =
+              node_.directory.find_local(task_->address(session_tensors_role, site->device->name().text())))
+        tell(*keeper, message);
   }
 
   void drop_state(const std::string& container) {

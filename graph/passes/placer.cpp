@@ -217,7 +217,8 @@ bool is_generator(const Node& node) {
 bool joins_input(const Node& node) {
   if (node.inputs.empty()) return false;
   const std::string& type = node.type();
-  return node.op->effect == Effect::Step || type == "Shape" || type == "Size" || type == "Rank";
+  return node.op->effect == Effect::Step || type == "Shape" || type == "Size" || type == "Rank" ||
+         type == "GetSessionHandle";
 }
 
 bool contains(const std::vector<DeviceId>& devices, DeviceId device) {

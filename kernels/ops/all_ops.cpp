@@ -163,6 +163,7 @@ void add_sparse_count_ops(OpLibrary& library);
 void add_sparse_crosses(OpLibrary& library);
 void add_sparse_dense_add(OpLibrary& library);
 void add_sparse_dense_cwise_ops(OpLibrary& library);
+void add_session_tensor_ops(OpLibrary& library);
 void add_sparse_map_ops(OpLibrary& library);
 void add_sparse_reduction_ops(OpLibrary& library);
 void add_sparse_reorder(OpLibrary& library);
@@ -377,6 +378,7 @@ std::shared_ptr<const OpLibrary> make_op_library(const std::function<void(OpLibr
   add_sparse_crosses(*library);
   add_sparse_dense_add(*library);
   add_sparse_dense_cwise_ops(*library);
+  add_session_tensor_ops(*library);
   add_sparse_map_ops(*library);
   add_sparse_reduction_ops(*library);
   add_sparse_reorder(*library);

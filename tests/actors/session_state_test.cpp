@@ -139,6 +139,31 @@ BOOST_AUTO_TEST_CASE(what_is_a_sessions_own_goes_with_it) {
   BOOST_TEST(value(other) == -2);
 }
 
+BOOST_AUTO_TEST_CASE(the_session_tensors_of_a_session_go_with_it) {
+  const Scope g(graph);
+  const Output kept = g.add_one("GetSessionHandle", {g.add_one("Neg", {x})}),
+               handle = g.add_one("Placeholder", {},
+                                  {{"dtype", DType::String}, {"shape", PartialShape::scalar()}}),
+               got = g.add_one("GetSessionTensor", {handle}, {{"dtype", DType::Float}});
+  const auto keep = [&](Session& session, float value) {
+    const Tensor values = Tensor::of<float>(Shape{size}, std::vector<float>(size, value));
+    return session.run({{x, values}}, {kept})[0];
+  };
+  Session other = session(true);
+  const Tensor mine = keep(other, 4);
+  simulation.run_ready();
+  const size_t bytes = memory();
+  for (const bool sharing : {true, false}) {
+    Session own = session(sharing);
+    for (int i = 0; i < 10; ++i) keep(own, 1);
+    BOOST_TEST(memory() >= bytes + 10 * size * sizeof(float));
+    own.close();
+    simulation.run_ready();
+    BOOST_TEST(memory() <= bytes + size * sizeof(float));
+  }
+  BOOST_TEST(other.run({{handle, mine}}, {got})[0].as<float>()[3] == -4.0f);
+}
+
 BOOST_AUTO_TEST_CASE(it_goes_although_the_worker_was_restarted_meanwhile) {
   {
     Session own = session();

@@ -114,6 +114,18 @@ BOOST_AUTO_TEST_CASE(a_partial_run_over_four_nodes_waits_for_its_client) {
   BOOST_TEST((code() == Code::Unavailable));
 }
 
+BOOST_AUTO_TEST_CASE(a_session_tensor_stays_on_its_node_until_another_node_asks_for_it) {
+  const Output handle =
+      g.add_one("Placeholder", {}, {{"dtype", DType::String}, {"shape", PartialShape::scalar()}});
+  const Output kept = g.add_one("GetSessionHandle", {sum}),
+               got = at_worker1.add_one("GetSessionTensor", {handle}, {{"dtype", DType::Float}});
+  Session session = cluster.session(chief, graph);
+  session.run({init});
+  const Tensor text = session.run({kept})[0];
+  BOOST_TEST(text.as<std::string>()[0].ends_with(tasks[worker0] + "/device:CPU:0"));
+  BOOST_TEST(session.run({{handle, text}}, {got})[0].as<float>()[0] == 4.0f);
+}
+
 BOOST_AUTO_TEST_CASE(frames_that_come_twice_change_nothing) {
   cluster.network().set_faults({.duplicate = 0.5});
   const Output more{at_ps.add("AssignAdd", {v, value(1)}), Output::control};

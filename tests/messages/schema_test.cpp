@@ -16,6 +16,7 @@
 #include "messages/schemas/replicas.capnp.h"
 #include "messages/schemas/saver.capnp.h"
 #include "messages/schemas/session.capnp.h"
+#include "messages/schemas/session_tensors.capnp.h"
 #include "messages/schemas/sparse_map.capnp.h"
 #include "messages/schemas/staging.capnp.h"
 #include "messages/schemas/status.capnp.h"
@@ -55,6 +56,7 @@ BOOST_AUTO_TEST_CASE(every_message_can_be_received) {
              SessionClosed>();
   check_each<ListDevices, DevicesListed, RegisterPartition, PartitionRegistered, RunPartition, PartitionDone,
              PartitionBroken, AbortStep, DeregisterPartition>();
+  check_each<KeepTensor, TensorKept, GetTensor, TensorGot, DeleteTensor, TensorDeleted, EndSession>();
   check_each<StepExecuted, TensorsArrived, TakeTensor, TensorTaken>();
   check_each<GroupChanged, Release, Released, Update, Updated, Assign, Read, ReadDone>();
   check_each<Enqueue, EnqueueMany, Enqueued, Dequeue, DequeueMany, Dequeued, CloseQueue, QueueClosed,

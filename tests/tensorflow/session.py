@@ -131,6 +131,8 @@ def _encode(tensor, value):
     value = np.asarray(value)
     if dtype in (dtypes.resource, dtypes.variant):
         raise ShimLimitation('feeds a handle')
+    if 'resource' in (value.dtype.names or ()):
+        raise ShimLimitation('feeds the handle of a session tensor in place of the tensor')
     head = struct.pack('<BB', dtype.as_datatype_enum, value.ndim) + b''.join(struct.pack('<q', d) for d in value.shape)
     if dtype == dtypes.string:
         return head + b''.join(_text(v) for v in value.ravel())

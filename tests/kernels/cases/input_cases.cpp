@@ -63,6 +63,17 @@ void add_sparse_maps(OpCases& cases) {
   cases.bad("TakeManySparseFromTensorsMap", {handles}, {}, "dtype");
 }
 
+void add_session_tensors(OpCases& cases) {
+  const std::string test = "actors/session_tensors_test.cpp";
+  cases.served("GetSessionHandle", {words()}, {}, "[]", test);
+  cases.bad("GetSessionHandle", {}, {}, "takes 1 inputs, got 0");
+  cases.served("GetSessionTensor", {word("a")}, {{"dtype", f32}}, "?", test);
+  cases.bad("GetSessionTensor", {words()}, {{"dtype", f32}}, "has rank 1, expected 0");
+  cases.bad("GetSessionTensor", {word("a")}, {}, "dtype");
+  cases.served("DeleteSessionTensor", {word("a")}, {}, "", test);
+  cases.bad("DeleteSessionTensor", {words()}, {}, "has rank 1, expected 0");
+}
+
 void add_timestamp(OpCases& cases) {
   cases.served("Timestamp", {}, {}, "[]", "actors/timestamp_test.cpp");
   cases.bad("Timestamp", {word("a")}, {}, "takes 0 inputs, got 1");
@@ -73,6 +84,7 @@ void add_timestamp(OpCases& cases) {
 void add_input_cases(OpCases& cases) {
   add_files(cases);
   add_readers(cases);
+  add_session_tensors(cases);
   add_sparse_maps(cases);
   add_timestamp(cases);
 }
