@@ -85,7 +85,7 @@ class MasterRole final : public Role {
                        },
                        [this](uint64_t ordinal, Status status) {
                          if (const auto at = steps_.find(ordinal); at != steps_.end())
-                           fail(at->second, status);
+                           fail(at->second, std::move(status));
                        }}) {
     on<wire::Extend>([this](const auto& message, Reply reply) { extend(message, std::move(reply)); });
     on<wire::PrepareStep>([this](const auto& message, Reply reply) { prepare(message, std::move(reply)); });

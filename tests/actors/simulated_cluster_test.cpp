@@ -93,7 +93,7 @@ BOOST_AUTO_TEST_CASE(a_partial_run_over_four_nodes_waits_for_its_client) {
   Session session = cluster.session(chief, graph);
   session.run({init});
   const auto think = [&] {
-    cluster.simulation().pass(20 * limits::patient_heartbeats * NodeIdentity().heartbeat);
+    cluster.simulation().pass(int64_t{20} * limits::patient_heartbeats * NodeIdentity().heartbeat);
   };
   const PartialRun run = session.partial_run_setup({fed, factor}, {more, twice});
   think();
