@@ -451,6 +451,20 @@ BOOST_AUTO_TEST_CASE(mistakes_are_named) {
   }
 }
 
+// A call may run in another task than its arguments and results; the functions travel with its partition.
+BOOST_AUTO_TEST_CASE(calls_in_another_task) {
+  Runtime runtime{{.threads = 2, .tasks = {{.job = "a"}, {.job = "b"}}}};
+  Graph graph{runtime.ops()};
+  const Scope g{graph}, here = g.with_device("/job:a"), there = g.with_device("/job:b");
+  const Output x = input(here, "x"), n = input(here, "n");
+  const Output y = call(there, define_power(graph), {x, n})[0], twice = here.add_one("Add", {y, y});
+  const Output slope = dense(here, gradients(here, {twice}, {x})[0], x);
+  Session session = runtime.session(graph);
+  const auto out = session.run({{x, Tensor::scalar(2.0)}, {n, Tensor::scalar(5.0)}}, {twice, slope});
+  BOOST_TEST(out[0].item<double>() == 64);
+  BOOST_TEST(out[1].item<double>() == 160);
+}
+
 // A function runs on one device.
 BOOST_AUTO_TEST_CASE(a_body_for_another_device_is_refused) {
   Runtime runtime{{.threads = 1, .tasks = {{.cpus = 2}}}};
