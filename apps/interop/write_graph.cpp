@@ -2,10 +2,13 @@
 
 #include <google/protobuf/arena.h>
 #include <google/protobuf/text_format.h>
+#include <map>
 
 #include "apps/interop/attr_value.h"
 #include "apps/interop/tensor_proto.h"
+#include "graph/build/functions.h"
 #include "graph/build/shape_context.h"
+#include "graph/build/signature.h"
 
 namespace troupe::interop {
 namespace {
@@ -19,10 +22,47 @@ AttrValue& add_attr(NodeDef& def, const std::string& name) {
   return *entry.mutable_value();
 }
 
-std::string reference(const Graph& graph, Output input) {
-  const std::string& name = graph.node(input.node).name;
-  return input.index == 0 ? name : name + ':' + std::to_string(input.index);
-}
+/// How the nodes of a graph, or of a function's body, are named in the file.
+class Names {
+ public:
+  explicit Names(const Graph& graph) : graph_(graph) {}
+  /// In the body of a function the names lose the prefix that they get when the file is read.
+  explicit Names(const Function& function) : graph_(*function.body), prefix_(function.name + '/') {
+    for (size_t i = 0; i < function.arguments.size(); ++i)
+      arguments_.emplace(function.arguments[i], "argument_" + std::to_string(i));
+  }
+
+  std::string of(std::string_view node) const {
+    return std::string(node.starts_with(prefix_) ? node.substr(prefix_.size()) : node);
+  }
+  std::string of(NodeId id) const {
+    const auto argument = arguments_.find(id);
+    return argument == arguments_.end() ? of(graph_.node(id).name) : argument->second;
+  }
+  /// Returns "node:1", or "node:argument:1" in functions.
+  std::string of(Output output) const {
+    const std::string name = of(output.node);
+    if (prefix_.empty()) return output.index == 0 ? name : name + ':' + std::to_string(output.index);
+    return arguments_.contains(output.node) ? name : name + ':' + output_argument(output);
+  }
+  bool is_argument(NodeId id) const { return arguments_.contains(id); }
+
+ private:
+  std::string output_argument(Output output) const {
+    const Node& node = graph_.node(output.node);
+    size_t first = 0;
+    for (const ArgDef& argument : node.op->outputs) {
+      const size_t count = arity(argument, node.attrs);
+      if (output.index < first + count) return argument.name + ':' + std::to_string(output.index - first);
+      first += count;
+    }
+    return {};
+  }
+
+  const Graph& graph_;
+  std::string prefix_;
+  std::map<NodeId, std::string> arguments_;
+};
 
 /// Returns whether the shape function of the op yields the shapes of the outputs, so that they need not be written.
 bool shapes_are_inferred(const Graph& graph, const Node& node) {
@@ -30,25 +70,50 @@ bool shapes_are_inferred(const Graph& graph, const Node& node) {
   return node.op->shape(context).ok() && std::move(context).take_outputs() == node.output_shapes;
 }
 
-void write_node(const Graph& graph, const Node& node, NodeDef& def) {
-  def.set_name(node.name);
+void write_node(const Graph& graph, const Node& node, const Names& names, NodeDef& def) {
+  def.set_name(names.of(node.name));
   def.set_op(node.type());
   def.set_device(node.device);
-  for (const Output& input : node.inputs) def.add_input(reference(graph, input));
-  for (const NodeId control : node.control_inputs) def.add_input('^' + graph.node(control).name);
+  for (const Output& input : node.inputs) def.add_input(names.of(input));
+  for (const NodeId control : node.control_inputs) def.add_input('^' + names.of(control));
   for (const auto& [name, value] : node.attrs) write_attr(value, add_attr(def, name));
   if (!node.colocate_with.empty()) {
-    auto& names = *add_attr(def, "_class").mutable_list();
-    for (const std::string& other : node.colocate_with) names.add_s("loc:@" + other);
+    auto& places = *add_attr(def, "_class").mutable_list();
+    for (const std::string& other : node.colocate_with) places.add_s("loc:@" + names.of(other));
   }
   if (shapes_are_inferred(graph, node)) return;
   auto& shapes = *add_attr(def, "_output_shapes").mutable_list();
   for (const PartialShape& shape : node.output_shapes) write_shape(shape, *shapes.add_shape());
 }
 
+void write_function(const Function& function, FunctionDef& def) {
+  const Graph& body = *function.body;
+  const Names names(function);
+  def.mutable_signature()->set_name(function.name);
+  for (const NodeId argument : function.arguments) {
+    auto& added = *def.mutable_signature()->add_input_arg();
+    added.set_name(names.of(argument));
+    added.set_type(write_dtype(body.dtype({argument, 0})));
+  }
+  for (size_t i = 0; i < function.results.size(); ++i) {
+    auto& added = *def.mutable_signature()->add_output_arg();
+    added.set_name("result_" + std::to_string(i));
+    added.set_type(write_dtype(body.dtype(function.results[i])));
+    NameEntry& source = *def.add_ret();
+    source.set_key(added.name());
+    source.set_value(names.of(function.results[i]));
+  }
+  for (const Node& node : body.nodes())
+    if (!names.is_argument(node.id)) write_node(body, node, names, *def.add_node_def());
+}
+
 void write_graph(const Graph& graph, GraphDef& def) {
   def.mutable_versions()->set_producer(producer_version);
-  for (const Node& node : graph.nodes()) write_node(graph, node, *def.add_node());
+  const Names names(graph);
+  for (const Node& node : graph.nodes()) write_node(graph, node, names, *def.add_node());
+  const auto called = called_functions(graph);
+  for (const auto& [name, function] : graph.functions())
+    if (called.contains(&function)) write_function(function, *def.mutable_library()->add_function());
 }
 
 void write_saver(const Saver& saver, SaverDef& def) {

@@ -10,8 +10,8 @@ namespace troupe::interop {
 
 enum class Format : uint8_t { Binary, Text };
 
-/// Shapes that the ops do not infer are written as the attribute _output_shapes, colocation as _class. The functions of the graph
-/// are left out, since no op calls them.
+/// Shapes that the ops do not infer are written as the attribute _output_shapes, colocation as _class. Of the functions of the
+/// graph those are written that its nodes call, directly or indirectly.
 std::string write_graph_def(const Graph& graph, Format format);
 std::string write_meta_graph(const MetaGraph& meta, Format format);
 

@@ -4,6 +4,7 @@
 #include "apps/interop/write_graph.h"
 #include "graph/build/control_flow.h"
 #include "graph/build/functions.h"
+#include "graph/build/gradients.h"
 #include "graph/build/graph_text.h"
 #include "graph/build/variables.h"
 #include "kernels/constructors.h"
@@ -77,6 +78,39 @@ BOOST_AUTO_TEST_CASE(every_op) {
     if (is_call(*op)) continue;  // it needs a function, and is read as several nodes
     for (const OpCase& sample : all_cases().good(name)) check_round_trip(sample);
     for (const ServedCase& served : all_cases().served(name)) check_round_trip(served.sample);
+  }
+}
+
+// A function that calls itself, with a conditional, and its gradient function. What is read has more nodes around each call, so the
+// second file has what the third one has.
+BOOST_AUTO_TEST_CASE(functions_that_call_themselves) {
+  Graph graph(op_library()->ops);
+  const Scope g(graph);
+  const FunctionSignature power{"power", {f64, i32}, {f64}};
+  define_function(graph, power, [&](const Scope& s, const std::vector<Output>& in) {
+    return cond(
+        s, less(s, in[1], 1), [&](const Scope& t) { return std::vector{ones_like(t, in[0])}; },
+        [&](const Scope& t) {
+          return std::vector{mul(t, in[0], call(t, power, {in[0], sub(t, in[1], 1)})[0])};
+        });
+  });
+  const Output x = placeholder(g, f64, {-1}, "x"),
+               y = call(g, power, {x, g.constant(Tensor::scalar(int32_t{3}))})[0];
+  gradients(g, {y}, {x});
+  for (const Format format : {Format::Binary, Format::Text}) {
+    const auto again = read(interop::write_graph_def(graph, format));
+    BOOST_TEST_REQUIRE(again.status().message() == "Ok");
+    BOOST_TEST(again->functions().size() == 2U);
+    for (const auto& [name, function] : graph.functions()) {
+      const Function* const read_again = again->find_function(name);
+      BOOST_TEST_REQUIRE(read_again);
+      BOOST_TEST(read_again->arguments.size() == function.arguments.size());
+      BOOST_TEST(read_again->results.size() == function.results.size());
+      BOOST_TEST(graph_text(*read_again->body).find("PartitionedCall(") != std::string::npos);
+    }
+    const auto third = read(interop::write_graph_def(*again, format));
+    BOOST_TEST_REQUIRE(third.status().message() == "Ok");
+    BOOST_TEST(third->functions().size() == 2U);
   }
 }
 
