@@ -17,6 +17,7 @@ set(TROUPE_PUBLIC_HEADERS
   graph/ops/attributes.h
   graph/build/control_flow.h
   graph/build/functional.h
+  graph/build/functions.h
   graph/build/gradients.h
   graph/build/absent_nodes.h
   graph/build/graph.h

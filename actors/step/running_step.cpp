@@ -6,7 +6,7 @@
 
 namespace troupe {
 
-PartitionStep::PartitionStep(std::shared_ptr<ExecutorShared> shared, const StepInfo& info,
+PartitionStep::PartitionStep(const std::shared_ptr<ExecutorShared>& shared, const StepInfo& info,
                              std::vector<Tensor> feeds)
     : ServedStep(shared, shared->program, info), feeds_(std::move(feeds)),
       outbox_(shared_->options.site->node, info_) {

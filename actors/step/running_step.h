@@ -18,7 +18,8 @@ namespace troupe {
 
 class PartitionStep final : public ServedStep {
  public:
-  PartitionStep(std::shared_ptr<ExecutorShared> shared, const StepInfo& info, std::vector<Tensor> feeds);
+  PartitionStep(const std::shared_ptr<ExecutorShared>& shared, const StepInfo& info,
+                std::vector<Tensor> feeds);
 
   /// Starts the step; must be called once, first. `executed` is answered when nothing of the step runs any more.
   void begin(Reply executed);
