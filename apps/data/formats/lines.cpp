@@ -1,5 +1,5 @@
-// The format lines: text files whose lines are the samples, in the column `text`. A sample is a string without the end of its line, "\n" or "\r\n". Empty
-// lines are samples, too.
+// The format lines: text files whose lines are the samples, in the column `text`. A sample is a string without the end of its line,
+// "\n" or "\r\n". Empty lines are samples, too.
 #include <algorithm>
 
 #include "apps/data/format.h"

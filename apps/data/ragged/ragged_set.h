@@ -1,5 +1,5 @@
-// Sets of samples with ragged or padded columns, which are made of the columns of strings of another set, batch by batch, by threads
-// of their own. Functions without state; any thread.
+// Sets of samples with ragged or padded columns, which are made of the columns of strings of another set, batch by batch, by
+// threads of their own. Functions without state; any thread.
 #pragma once
 
 #include "apps/data/ragged/row_parser.h"

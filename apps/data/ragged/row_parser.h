@@ -18,9 +18,10 @@ struct RaggedColumn {
   std::string name, from;
   DType dtype = DType::Int32;           ///< float, double, int32 or int64; for words one of the last two
   std::vector<std::string> vocabulary;  ///< files of words (apps/data/ragged/vocabulary.h)
-  std::string feature;  ///< the key of a feature of integers or floats or, with a vocabulary, of words
-  std::optional<double>
-      pad;  ///< if given, the rows of a batch are filled up to the longest one with this number
+  /// The key of a feature of integers or floats or, with a vocabulary, of words.
+  std::string feature;
+  /// If given, the rows of a batch are filled up to the longest one with this number.
+  std::optional<double> pad;
 
   /// Returns the name of the column that goes with it: of the splits or, if it is padded, of the lengths.
   std::string companion() const { return pad ? name + "_lengths" : splits_name(name); }
