@@ -39,7 +39,7 @@ struct Fixture {
     for (;;) {
       const Dataset records = value_or_throw(reader.next(batch));
       if (records.samples() == 0) return all;
-      for (const std::string& record : records.find("image")->as<std::string>()) all.push_back(record);
+      for (const std::string& record : records.columns()[0].values.as<std::string>()) all.push_back(record);
     }
   }
   test::MemoryDisk disk;
