@@ -131,12 +131,18 @@ class Opened {
   }
 };
 
+/// The standard output; what ops print there goes to the standard error output instead.
+const int answers = [] {
+  const int output = ::dup(STDOUT_FILENO);
+  ::dup2(STDERR_FILENO, STDOUT_FILENO);
+  return output;
+}();
 std::mutex answering, opened_mutex;
 std::map<uint64_t, std::shared_ptr<Opened>> sessions;
 
 void write_all(const char* data, size_t n) {
   while (n > 0) {
-    const ssize_t wrote = ::write(1, data, n);
+    const ssize_t wrote = ::write(answers, data, n);
     if (wrote <= 0) std::_Exit(0);
     data += wrote;
     n -= static_cast<size_t>(wrote);

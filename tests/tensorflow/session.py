@@ -4,6 +4,7 @@ import itertools
 import os
 import struct
 import subprocess
+import tempfile
 import threading
 
 import numpy as np
@@ -47,18 +48,21 @@ class _Driver:
     def __init__(self, path):
         self.log = open(os.devnull, 'w') if not os.environ.get('TROUPE_DRIVER_LOG') else open(os.environ['TROUPE_DRIVER_LOG'], 'a')
         env = dict(os.environ, OMP_NUM_THREADS='1')
-        self.process = subprocess.Popen([path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env)
+        self.errors = tempfile.TemporaryFile()
+        self.process = subprocess.Popen([path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, env=env)
         self.sending = threading.Lock()
         self.pending = {}
         self.dead = None
         self.forgotten = False
-        self.stderr = b''
+        self.relayed = 0
         threading.Thread(target=self._read, daemon=True).start()
-        threading.Thread(target=self._read_errors, daemon=True).start()
 
-    def _read_errors(self):
-        for line in self.process.stderr:
-            self.stderr = (self.stderr + line)[-4000:]
+    def _relay(self):
+        """Passes on what the driver has printed, for tests that read what ops print."""
+        with self.sending:
+            new = os.pread(self.errors.fileno(), 1 << 20, self.relayed)
+            self.relayed += len(new)
+            os.write(2, new)
 
     def _read(self):
         out = self.process.stdout
@@ -72,7 +76,8 @@ class _Driver:
                 waiting[1] = body
                 waiting[0].set()
         code = self.process.wait()
-        self.dead = 'the driver ended with %d: %s' % (code, self.stderr.decode('utf8', 'replace')[-600:])
+        printed = os.pread(self.errors.fileno(), 1 << 20, max(0, os.fstat(self.errors.fileno()).st_size - 600))
+        self.dead = 'the driver ended with %d: %s' % (code, printed.decode('utf8', 'replace'))
         for waiting in list(self.pending.values()):
             waiting[0].set()
 
@@ -97,6 +102,7 @@ class _Driver:
             if self.forgotten:
                 raise RuntimeError('a thread of a former test')
             raise DriverDied(self.dead or 'the driver ended')
+        self._relay()
         return waiting[1]
 
 
