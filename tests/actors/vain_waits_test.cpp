@@ -109,8 +109,11 @@ BOOST_AUTO_TEST_CASE(ten_thousand_vain_waits_leave_everything_as_it_was) {
   };
   const auto close_during = [&](Output wait) {
     Session closing = shared_session();
-    std::jthread step([&] { test::failure_of([&] { closing.run({wait}); }); });
+    Status ended;
+    std::jthread step([&] { ended = test::failure_of([&] { closing.run({wait}); }); });
     closing.close();
+    step.join();
+    BOOST_REQUIRE(!ended.ok());
   };
   const auto wait_in_vain = [&](size_t times) {
     {
