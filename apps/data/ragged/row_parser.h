@@ -21,7 +21,7 @@ struct RaggedColumn {
   /// The key of a feature of integers or floats or, with a vocabulary, of words.
   std::string feature;
   /// If given, the rows of a batch are filled up to the longest one with this number.
-  std::optional<double> pad;
+  std::optional<double> pad = {};
 
   /// Returns the name of the column that goes with it: of the splits or, if it is padded, of the lengths.
   std::string companion() const { return pad ? name + "_lengths" : splits_name(name); }
