@@ -14,7 +14,7 @@ import tempfile
 
 import numpy
 
-from peer import TENSORFLOW, config, session, tf, tensorflow
+from peer import TENSORFLOW, session, tf, tensorflow
 from timing import print_head, print_row, ratio, step_times, text
 
 SECONDS = 1
@@ -76,10 +76,14 @@ class Row:
 
     def theirs(self):
         """Returns a function that does the work of one step in TensorFlow."""
-        running = session(self.graph, threads=self.threads)
+        self.running, self.coordinator = session(self.graph, threads=self.threads), tf.train.Coordinator()
         with self.graph.as_default():
-            tf.train.start_queue_runners(running)
-        return running.make_callable(self.fetch)
+            tf.train.start_queue_runners(self.running, self.coordinator)
+        return self.running.make_callable(self.fetch)
+
+    def close(self):
+        self.coordinator.request_stop()
+        self.running.close()
 
 
 class DataRow(Row):
@@ -99,7 +103,8 @@ class DataRow(Row):
         with graph.as_default():
             elements = tensorflow.data.Dataset.range(self.elements).map(self.element, num_parallel_calls=self.threads)
             total = elements.reduce(0.0, lambda sum, x: sum + x)
-        return tf.Session(graph=graph, config=config(threads=self.threads)).make_callable(total)
+        self.running, self.coordinator = session(graph, threads=self.threads), tf.train.Coordinator()
+        return self.running.make_callable(total)
 
 
 def queue():
@@ -127,8 +132,8 @@ def rows(folder):
         with tf.io.TFRecordWriter(files[-1]) as writer:
             for i in range(5000):
                 writer.write(example(shard * 5000 + i))
-    records = numpy.array([[example(i * BATCH + j) for j in range(BATCH)] for i in range(10)])
-    photographs = numpy.array([jpeg(seed) for seed in range(IMAGES)])
+    records = numpy.array([[example(i * BATCH + j) for j in range(BATCH)] for i in range(10)], object)
+    photographs = numpy.array([jpeg(seed) for seed in range(IMAGES)], object)
 
     def parse_batch(i):
         x, label, words = parse(tf.gather(tf.constant(records), tf.cast(i, tf.int32) % len(records)))
@@ -152,6 +157,7 @@ def measure(row, troupe, rounds):
         times = step_times(step, SECONDS)
         theirs.append(statistics.fmean(times))
         ours.append(row.ours(troupe, max(3, int(SECONDS / theirs[-1]))))
+    row.close()
     print_row(row.name, text(ours, row.items), text(theirs, row.items), ratio(ours, theirs))
 
 
