@@ -5,7 +5,7 @@
 
 namespace troupe::config {
 
-/// Replaces the columns of which ragged ones are made by placeholders for them. Adds a mistake to `diagnostics` if
+/// Adds placeholders for the ragged columns, and removes the columns of which they are made. Adds a mistake to `diagnostics` if
 /// such a column is missing or has no strings, or if two columns have one name.
 Columns ragged_inputs(const RunConfig& config, const Scope& scope, Columns columns, Diagnostics& diagnostics);
 

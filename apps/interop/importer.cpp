@@ -8,6 +8,7 @@
 #include "apps/interop/functions/calls.h"
 #include "apps/interop/parse.h"
 #include "apps/interop/tensor_proto.h"
+#include "graph/build/functions.h"
 #include "graph/build/signature.h"
 #include "messages/values/device_name.h"
 
@@ -62,10 +63,6 @@ std::optional<size_t> first_output(const Node& node, std::string_view argument) 
 std::optional<size_t> first_output(const Outputs& outputs, std::string_view argument) {
   const auto at = outputs.arguments.find(argument);
   return at == outputs.arguments.end() ? std::nullopt : std::optional(at->second);
-}
-
-bool has_effect(const troupe::OpDef& op) {
-  return (op.effect == Effect::State || op.effect == Effect::Io) && op.served_by != ServedBy::Step;
 }
 
 Status unknown_attr(const troupe::OpDef& op, const AttrEntry& entry) {

@@ -5,13 +5,6 @@
 namespace troupe {
 namespace {
 
-bool has_effect(const Node& node) {
-  return (node.op->effect == Effect::State || node.op->effect == Effect::Io) &&
-         node.op->served_by != ServedBy::Step;
-}
-
-bool needs_stateful_call(const Node& node) { return has_effect(node) || node.op->effect == Effect::Random; }
-
 std::string text(const std::vector<DType>& types) {
   std::string out;
   for (const DType type : types) out += (out.empty() ? "" : ", ") + std::string(name(type));
@@ -32,6 +25,10 @@ void check_types(const std::string& function, const char* what, const std::vecto
 }
 
 }  // namespace
+
+bool has_effect(const OpDef& op) {
+  return (op.effect == Effect::State || op.effect == Effect::Io) && op.served_by != ServedBy::Step;
+}
 
 bool is_call(const OpDef& op) { return op.name == "PartitionedCall" || op.name == "StatefulPartitionedCall"; }
 
@@ -113,12 +110,13 @@ void define_function(Graph& graph, const FunctionSignature& signature, const Fun
   check_types(signature.name, "the results", types_of(scope, results), signature.results);
   std::vector<NodeId> effects, nodes;
   for (const Node& node : inside.nodes()) {
-    if (needs_stateful_call(node) && !signature.stateful)
+    const bool is_effect = has_effect(*node.op);
+    if ((is_effect || node.op->effect == Effect::Random) && !signature.stateful)
       throw Error(
           invalid_argument("function " + signature.name +
                            " is not declared stateful, but its body has an effect or draws random numbers")
               .at_node(node.type(), node.name));
-    if (has_effect(node)) effects.push_back(node.id);
+    if (is_effect) effects.push_back(node.id);
   }
   for (const Output& argument : arguments) nodes.push_back(argument.node);
   auto function = make_function(signature.name, inside, nodes, results, effects);

@@ -45,6 +45,8 @@ void define_function(Graph& graph, const FunctionSignature& signature, const Fun
 /// runs on the device of the call. Throws InvalidArgument if the inputs are not those of the signature.
 std::vector<Output> call(const Scope& scope, const FunctionSignature& signature, std::vector<Output> inputs);
 
+/// Returns whether the op changes state or uses the world outside, so that it runs whenever its function is called.
+bool has_effect(const OpDef& op);
 /// Returns whether the op is that of a call.
 bool is_call(const OpDef& op);
 /// Returns the name of the function that a call runs.

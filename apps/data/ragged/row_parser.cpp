@@ -150,9 +150,25 @@ Result<Rows<T>> parse_rows(const RaggedColumn& column, const Vocabulary* vocabul
   return parse_rows<T>(column, strings, Numbers<T>{});
 }
 
+/// Returns use(rows) for the rows of the column's dtype.
+template <class Made, class Use>
+Result<Made> with_rows(const RaggedColumn& column, const std::optional<Vocabulary>& vocabulary,
+                       std::span<const std::string> strings, const Use& use) {
+  Result<Made> made = Made();
+  with_type(ElementTypes{}, column.dtype, [&]<class T>(std::type_identity<T>) {
+    const auto rows = parse_rows<T>(column, vocabulary ? &*vocabulary : nullptr, strings);
+    if (rows)
+      made = use(*rows);
+    else
+      made = rows.status();
+  });
+  return made;
+}
+
 template <class T>
-std::vector<Column> ragged(const RaggedColumn& column, const Rows<T>& rows) {
-  return {{column.name, Tensor::vector(std::span(rows.elements)), Tensor::vector(std::span(rows.splits))}};
+Result<std::vector<Column>> ragged(const RaggedColumn& column, const Rows<T>& rows) {
+  return std::vector<Column>{
+      {column.name, Tensor::vector(std::span(rows.elements)), Tensor::vector(std::span(rows.splits))}};
 }
 
 template <class T>
@@ -188,28 +204,14 @@ Result<std::shared_ptr<const RowParser>> RowParser::make(Disk& disk, const Ragge
 }
 
 Result<std::vector<Column>> RowParser::parse(const Tensor& strings) const {
-  Result<std::vector<Column>> result = std::vector<Column>();
-  with_type(ElementTypes{}, column_.dtype, [&]<class T>(std::type_identity<T>) {
-    const auto rows =
-        parse_rows<T>(column_, vocabulary_ ? &*vocabulary_ : nullptr, strings.as<std::string>());
-    if (!rows)
-      result = rows.status();
-    else
-      result = column_.pad ? padded(column_, *rows) : ragged(column_, *rows);
-  });
-  return result;
+  return with_rows<std::vector<Column>>(
+      column_, vocabulary_, strings.as<std::string>(),
+      [&](const auto& rows) { return column_.pad ? padded(column_, rows) : ragged(column_, rows); });
 }
 
 Result<int64_t> RowParser::length_of(const std::string& text) const {
-  Result<int64_t> result = 0;
-  with_type(ElementTypes{}, column_.dtype, [&]<class T>(std::type_identity<T>) {
-    const auto rows = parse_rows<T>(column_, vocabulary_ ? &*vocabulary_ : nullptr, std::span(&text, 1));
-    if (!rows)
-      result = rows.status();
-    else
-      result = rows->length(0);
-  });
-  return result;
+  return with_rows<int64_t>(column_, vocabulary_, std::span(&text, 1),
+                            [](const auto& rows) { return rows.length(0); });
 }
 
 Result<RowParsers> row_parsers(Disk& disk, const std::vector<RaggedColumn>& columns) {

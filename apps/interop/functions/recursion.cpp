@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "graph/build/functions.h"
+
 namespace troupe::interop {
 namespace {
 
@@ -75,8 +77,7 @@ class Search {
 bool is_stateful(const NodeDef& node, const OpTable& ops) {
   const troupe::OpDef* const op = ops.find(node.op());
   if (!op || call_kind(node.op()) != CallKind::None) return false;  // what the functions do counts
-  return op->effect == Effect::Random || op->effect == Effect::Guard ||
-         ((op->effect == Effect::State || op->effect == Effect::Io) && op->served_by != ServedBy::Step);
+  return op->effect == Effect::Random || op->effect == Effect::Guard || has_effect(*op);
 }
 
 }  // namespace

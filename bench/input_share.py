@@ -1,7 +1,7 @@
 """Trains convolutional networks on samples that are mapped and augmented while the training runs, and on the same samples in
 memory, and prints the time of a step and the part of it in which the steps wait for batches.
 
-    python bench/input.py build/release/troupe [ROUNDS]
+    python bench/input_share.py build/release/troupe [ROUNDS]
 
 The two kinds of runs take turns. The ratio of their steps is the cost of the input as a whole: the waiting, and what the threads
 that prepare batches take away from those that train.

@@ -1,5 +1,5 @@
 """Compares queues, parsers and decoders of Troupe with those of TensorFlow, which take turns in one run:
-   python bench/peers/input.py build/release/troupe [rounds [part of a name]]
+   python bench/peers/queues.py build/release/troupe [rounds [part of a name]]
 Needs a virtual environment with tensorflow-cpu. A graph is built in TensorFlow and written to a file, which Troupe runs with
 `troupe bench`. TensorFlow runs the same graph in a session; Example protos and JPEG files it reads with tf.data, inside its
 runtime (`Dataset.reduce`). Both sides have as many threads as the row says. Prints a table for bench/README.md: the median over the
