@@ -52,6 +52,7 @@ struct PackedPiece {
   int64_t row, begin, end;
   float* c;  ///< the first packed column of the rows
   int64_t c_stride;
+  bool add;        ///< to what c contains
   float* scratch;  ///< packed_rows x packed_columns
 };
 
@@ -131,19 +132,25 @@ void multiply_piece(const PackedRows& left, const PackedColumns& right, const Pa
   const int64_t rows = left.count(piece.row);
   // Columns that are stored directly; the last ones may be those of a panel with padding.
   const int64_t whole = std::min(piece.end, right.columns / panel_columns * panel_columns);
+  const auto padded = [&](const auto& copy) {
+    for (int64_t row = 0; row < rows && whole < piece.end; ++row)
+      copy(piece.scratch + row * panel_columns, piece.c + row * piece.c_stride + whole,
+           right.columns - whole);
+  };
+  if (piece.add)
+    padded([](float* scratch, const float* c, int64_t count) { std::copy_n(c, count, scratch); });
   for (int64_t k = 0; k < right.b.rows; k += packed_depth) {
     const int64_t depth = std::min(packed_depth, right.b.rows - k);
+    const bool add = piece.add || k != 0;
     const float *const blocks = left.blocks(piece.row, k), *const panels =
                                                                right.panels(k, depth, piece.begin);
     multiply_packed(blocks, rows, panels, {depth, whole - piece.begin}, piece.c + piece.begin, piece.c_stride,
-                    k != 0);
+                    add);
     if (whole < piece.end)
       multiply_packed(blocks, rows, panels + (whole - piece.begin) * depth, {depth, panel_columns},
-                      piece.scratch, panel_columns, k != 0);
+                      piece.scratch, panel_columns, add);
   }
-  for (int64_t row = 0; row < rows && whole < piece.end; ++row)
-    std::copy_n(piece.scratch + row * panel_columns, right.columns - whole,
-                piece.c + row * piece.c_stride + whole);
+  padded([](const float* scratch, float* c, int64_t count) { std::copy_n(scratch, count, c); });
 }
 
 }  // namespace HWY_NAMESPACE
@@ -184,8 +191,8 @@ int64_t piece_columns(int64_t row_pieces, int64_t rows, int64_t depth, int64_t c
   return std::max(round_up((columns + wanted - 1) / wanted, packed_columns), fewest);
 }
 
-/// A product of matrices of which the packed forms fit into memory.
-Status multiply(DeviceContext& device, const PackedRows& left, const PackedColumns& right,
+/// A product of matrices of which the packed forms fit into memory. If `add`, it is added to c.
+Status multiply(DeviceContext& device, const PackedRows& left, const PackedColumns& right, bool add,
                 const PostOps& post, int64_t first_row, float* c) {
   pack(device.pool(), left, right);
   const int64_t stride = right.b.columns, down = (left.a.rows + left.rows - 1) / left.rows;
@@ -203,11 +210,20 @@ Status multiply(DeviceContext& device, const PackedRows& left, const PackedColum
     const int64_t begin = at % across * columns, end = std::min(begin + columns, right.columns);
     HWY_DYNAMIC_DISPATCH(multiply_piece)
     (left, right,
-     {row, begin, end, c + (first_row + row) * stride + right.first, stride, scratch->write<float>().data()});
+     {row, begin, end, c + (first_row + row) * stride + right.first, stride, add,
+      scratch->write<float>().data()});
     apply_post_ops(post, {first_row + row, left.count(row), right.first + begin, end - begin, stride}, c);
   });
   for (Status& failure : failures) TROUPE_RETURN_IF_FAILED(std::move(failure));
   return {};
+}
+
+/// The rows of b that are packed at a time. For a small product of deep matrices, they are so few that their packed form stays in
+/// the caches.
+int64_t depth_at_once(const MatrixView<float>& a, const MatrixView<float>& b) {
+  constexpr int64_t small_product = 1 << 18, shallow = 1024;
+  const bool deep = a.rows * b.columns <= small_product && b.rows >= 2 * shallow;
+  return deep ? shallow : b.rows;
 }
 
 }  // namespace
@@ -220,16 +236,20 @@ bool packed_gemm_pays(const MatrixView<float>& a, const MatrixView<float>& b) {
 
 Status packed_gemm(DeviceContext& device, const MatrixView<float>& a, const MatrixView<float>& b,
                    const PostOps& post, float* c) {
-  const int64_t depth = b.rows, at_most = std::max(max_packed / depth, packed_rows);
+  const int64_t depth = depth_at_once(a, b), at_most = std::max(max_packed / depth, packed_rows);
   const int64_t columns = std::min(round_up(at_most, packed_columns), round_up(b.columns, packed_columns));
   const int64_t piece = even_part(a.rows, packed_rows), rows = std::min(at_most / piece * piece, a.rows);
   TROUPE_ASSIGN(Tensor memory, scratch_vector<float>(device, (columns + rows) * depth));
   float *const right = memory.write<float>().data(), *const left = right + columns * depth;
   for (int64_t first = 0; first < b.columns; first += columns)
     for (int64_t row = 0; row < a.rows; row += rows)
-      TROUPE_RETURN_IF_FAILED(multiply(device, {a.row_range(row, std::min(row + rows, a.rows)), piece, left},
-                                       {b, first, std::min(columns, b.columns - first), right}, post, row,
-                                       c));
+      for (int64_t k = 0; k < b.rows; k += depth) {
+        const int64_t end = std::min(k + depth, b.rows);
+        const MatrixView<float> part = a.row_range(row, std::min(row + rows, a.rows)).column_range(k, end);
+        const PackedColumns packed{b.row_range(k, end), first, std::min(columns, b.columns - first), right};
+        const PostOps& last = end == b.rows ? post : PostOps{};
+        TROUPE_RETURN_IF_FAILED(multiply(device, {part, piece, left}, packed, k != 0, last, row, c));
+      }
   return {};
 }
 

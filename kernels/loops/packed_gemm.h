@@ -12,9 +12,9 @@ namespace troupe {
 /// Returns whether the copies pay.
 bool packed_gemm_pays(const MatrixView<float>& a, const MatrixView<float>& b);
 
-/// Computes c = a b, row-major, and applies the post-ops. Needs scratch memory of the size of both, but at most 128 MiB
-/// unless a row of a has more than 170,000 elements. Fails with
-/// ResourceExhausted if there is none.
+/// Computes c = a b, row-major, and applies the post-ops. Needs scratch memory of the size of both, but at most 128 MiB unless a
+/// row of a has more than 170,000 elements, and little memory for a small product of deep matrices. Fails with ResourceExhausted
+/// if there is none.
 Status packed_gemm(DeviceContext& device, const MatrixView<float>& a, const MatrixView<float>& b,
                    const PostOps& post, float* c);
 

@@ -139,7 +139,15 @@ BOOST_AUTO_TEST_CASE(products_of_matrices_apply_all_stages) {
       check({relu(g, add(g, add(g, b, matmul(g, x, w)), same))}, {"BiasAdd,Add,Relu"});
       check({bias_add(g, matmul(g, transpose(g, x, {1, 0}), transpose(g, w, {1, 0}), true, true), b)},
             {"BiasAdd"});
+      check({g.add_one("AddN", {same, matmul(g, x, w)})}, {"Add"});
     }
+}
+
+// Only some of the inner dimension is copied at a time.
+BOOST_AUTO_TEST_CASE(deep_products_apply_all_stages_once) {
+  const Output x = fed(Shape{97, 2500}), w = fed(Shape{2500, 130}), b = fed(Shape{130}),
+               same = fed(Shape{97, 130});
+  check({relu(g, add(g, bias_add(g, matmul(g, x, w), b), same))}, {"BiasAdd,Add,Relu"});
 }
 
 BOOST_AUTO_TEST_CASE(sums_are_fused_only_if_their_terms_are_known_to_have_one_shape) {
