@@ -8,19 +8,19 @@ namespace {
 
 class FrameAssignment {
  public:
-  explicit FrameAssignment(const Graph& graph) : graph_(graph) {
+  explicit FrameAssignment(std::span<const Node> nodes) : nodes_(nodes) {
     info_.frames.emplace_back();
-    info_.of_node.assign(graph.size(), root_frame);
-    info_.of_outputs.assign(graph.size(), root_frame);
+    info_.of_node.assign(nodes.size(), root_frame);
+    info_.of_outputs.assign(nodes.size(), root_frame);
   }
 
   Result<FrameInfo> run() && {
-    TROUPE_ASSIGN(const std::vector<NodeId> order, topological_order(graph_));
-    for (const NodeId id : order) TROUPE_RETURN_IF_FAILED(place(graph_.node(id)));
+    TROUPE_ASSIGN(const std::vector<NodeId> order, topological_order(nodes_));
+    for (const NodeId id : order) TROUPE_RETURN_IF_FAILED(place(nodes_[id]));
     // The sources of back edges have their frames only now.
-    for (const Node& node : graph_.nodes())
+    for (const Node& node : nodes_)
       if (flow_kind(node) == FlowKind::Merge) TROUPE_RETURN_IF_FAILED(check_back_edges(node));
-    for (const Node& node : graph_.nodes())
+    for (const Node& node : nodes_)
       if (flow_kind(node) == FlowKind::Enter) add_enter(node);
     return std::move(info_);
   }
@@ -31,7 +31,7 @@ class FrameAssignment {
     const FlowKind kind = flow_kind(node);
     const auto inputs = [&](auto&& visit) {
       for (const Output& input : node.inputs)
-        if (kind != FlowKind::Merge || flow_kind(graph_.node(input.node)) != FlowKind::NextIteration)
+        if (kind != FlowKind::Merge || flow_kind(nodes_[input.node]) != FlowKind::NextIteration)
           visit(input.node);
       for (const NodeId control : node.control_inputs) visit(control);
     };
@@ -77,13 +77,13 @@ class FrameAssignment {
 
   Status crossed(const Node& node, NodeId a, NodeId b) const {
     const auto side = [&](NodeId input) {
-      return graph_.node(input).name + " (" + describe(info_, info_.of_outputs[input]) + ")";
+      return nodes_[input].name + " (" + describe(info_, info_.of_outputs[input]) + ")";
     };
     return invalid_argument("the node has inputs from different frames: " + side(a) + " and " + side(b))
         .at_node(node.type(), node.name);
   }
 
-  const Graph& graph_;
+  std::span<const Node> nodes_;
   FrameInfo info_;
   std::map<std::pair<FrameId, std::string>, FrameId> ids_;
 };
@@ -104,7 +104,7 @@ FlowKind flow_kind(const OpDef& op) {
   return FlowKind::None;
 }
 
-Result<FrameInfo> assign_frames(const Graph& graph) { return FrameAssignment(graph).run(); }
+Result<FrameInfo> assign_frames(std::span<const Node> nodes) { return FrameAssignment(nodes).run(); }
 
 std::string describe(const FrameInfo& info, FrameId frame) {
   if (frame == root_frame) return "the outermost frame";

@@ -3,6 +3,7 @@
 // everything outside all loops. Plain values, computed once per graph where they are needed (plan, partition).
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -39,7 +40,8 @@ struct FrameInfo {
 /// Computes the frames. Two Enter nodes open the same frame if their frame_name and their parent frame are equal.
 /// Fails with InvalidArgument if the inputs or control inputs of a node come from different frames (naming both),
 /// for an Enter without a frame name, for an Exit or NextIteration outside every loop, and for a cycle.
-Result<FrameInfo> assign_frames(const Graph& graph);
+Result<FrameInfo> assign_frames(std::span<const Node> nodes);
+inline Result<FrameInfo> assign_frames(const Graph& graph) { return assign_frames(graph.nodes()); }
 
 /// Returns a description for messages: "frame 'inner' in frame 'outer'", "the outermost frame".
 std::string describe(const FrameInfo& info, FrameId frame);

@@ -1,7 +1,7 @@
 // Fuse: replaces several nodes by single nodes that compute the same bits with fewer passes over memory. It is the fourth of
 // the master's passes, after placement, because only some types of device have kernels for the fused ops. Plain values.
-// - A product of floats, Conv2D of NHWC images or MatMul, with what follows it: BiasAdd, or FusedBatchNorm that does not train; Add
-//   or AddV2 of a tensor that is known to have the same shape; Relu. It becomes a _FusedConv2D or _FusedMatMul
+// - A product of floats, Conv2D of NHWC images or MatMul, with what follows it: BiasAdd, or FusedBatchNorm that does not train;
+//   Add, AddV2 or AddN of one other tensor that is known to have the same shape; Relu. It becomes a _FusedConv2D or _FusedMatMul
 //   (kernels/ops/nn/fused_products.cpp).
 // - Elementwise ops of floats of the same shape and scalars, of which only the last one is used elsewhere. They become a
 //   _FusedElementwise (kernels/ops/math/fused_elementwise.cpp), which computes a few elements of all of them at a time. What they

@@ -38,7 +38,10 @@ class ProductFuser {
     consumer = consumer == nobody && output.index == 0 ? by : several;
   }
 
-  static bool is_sum(const Node& node) { return node.type() == "Add" || node.type() == "AddV2"; }
+  static bool is_sum(const Node& node) {
+    return node.type() == "Add" || node.type() == "AddV2" ||
+           (node.type() == "AddN" && node.inputs.size() == 2);
+  }
 
   void try_fuse(NodeId id) {
     const char* const fused = fused_op(draft_.node(id));
@@ -104,10 +107,10 @@ class ProductFuser {
 
   /// A sum with a tensor of the same shape, or with a vector of an element for each channel, which is a bias.
   bool add_sum(Chain& chain, Output other) const {
-    const PartialShape &shape = draft_.shape({chain.last, 0}), &added = draft_.shape(other);
-    if (chain.has("Add") || !added.known_rank() || !shape.known_rank()) return false;
-    const bool bias = added.has_rank(1) && chain.stages.empty() && added.fully_known() &&
-                      added[0] == shape[shape.rank() - 1];
+    const auto shape = fused_.shapes.of({chain.last, 0}), added = fused_.shapes.of(other);
+    if (chain.has("Add") || !added || !shape) return false;
+    const bool bias = added->size() == 1 && chain.stages.empty() && added->front().is_number() &&
+                      !shape->empty() && added->front() == shape->back();
     if (!bias && !fused_.shapes.same({chain.last, 0}, other)) return false;
     chain.stages.push_back(bias ? "BiasAdd" : "Add");
     chain.arguments.push_back(other);

@@ -7,6 +7,7 @@
 
 #include "graph/build/frames.h"
 #include "graph/passes/common_subexpressions.h"
+#include "graph/passes/liveness.h"
 #include "graph/passes/simplify_rules.h"
 #include "graph/passes/symbolic_shapes.h"
 
@@ -155,8 +156,7 @@ class Round {
   bool try_gradient_args(NodeId id) {
     const Node& node = draft_.nodes[id];
     if (node.type() != "BroadcastGradientArgs") return false;
-    const auto first = unconditional_shape(node.inputs[0]), second = unconditional_shape(node.inputs[1]);
-    if (!first || first != second) return false;
+    if (!equal(unconditional_shape(node.inputs[0]), unconditional_shape(node.inputs[1]))) return false;
     const DType dtype = node.output_types[0].dtype;
     const Tensor none = dtype == DType::Int64 ? Tensor::vector<int64_t>({}) : Tensor::vector<int32_t>({});
     return become_values(id, {none, none});
@@ -166,7 +166,7 @@ class Round {
     return *shapes_;
   }
   /// Returns the dimensions that an output spells out, if it is never dead.
-  std::optional<std::vector<SymbolicDim>> unconditional_shape(Output output) {
+  std::optional<SymbolicShapes::Dims> unconditional_shape(Output output) {
     return conditional_[output.node] ? std::nullopt : shapes().spelled_by(output);
   }
 
@@ -222,12 +222,25 @@ class Round {
     return true;
   }
 
-  /// Whether the node is a Reshape to the shape that its input has.
+  /// Whether the node is a Reshape to the shape that its input has, or a sum along the dimensions in which two equal shapes differ.
   bool keeps_shape(const Node& node) {
-    if (node.type() != "Reshape") return false;
-    const auto dims = shapes().of(node.inputs[0]);
-    const auto wanted = unconditional_shape(node.inputs[1]);
-    return dims && wanted && std::ranges::equal(*dims, *wanted);
+    if (node.type() != "Reshape" && node.type() != "Sum") return false;
+    if (!lives_with(node.inputs[0], node.inputs[1])) return false;
+    if (node.type() == "Reshape")
+      return equal(shapes().of(node.inputs[0]), shapes().spelled_by(node.inputs[1]));
+    const Node& axes = draft_.node(node.inputs[1].node);
+    return axes.type() == "BroadcastGradientArgs" &&
+           equal(shapes().spelled_by(axes.inputs[0]), shapes().spelled_by(axes.inputs[1]));
+  }
+  static bool equal(const std::optional<SymbolicShapes::Dims>& a,
+                    const std::optional<SymbolicShapes::Dims>& b) {
+    return a && b && std::ranges::equal(*a, *b);
+  }
+  /// Whether `other` is alive whenever the output is.
+  bool lives_with(Output output, Output other) {
+    if (!conditional_[other.node]) return true;
+    if (!liveness_) liveness_.emplace(draft_.nodes, order_);
+    return liveness_->implies(output, other);
   }
 
   void merge(NodeId id) {
@@ -288,6 +301,7 @@ class Round {
   NodeNames names_;
   std::vector<NodeId> order_;
   std::optional<SymbolicShapes> shapes_;  ///< of the nodes of order_, once a rule has asked for them
+  std::optional<Liveness> liveness_;      ///< the same
 };
 
 }  // namespace

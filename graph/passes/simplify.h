@@ -43,9 +43,9 @@ struct SimplifyReport {
 ///    inputs it gets. Shape, Size and Rank are replaced if the shape is known, BroadcastGradientArgs if both shapes are known to
 ///    be equal. A node that cannot be evaluated stays, and fails in the step.
 ///  - Bypassing: Identity, StopGradient, Cast to the same type, Neg of Neg, Transpose of its inverse, Reshape to the same shape,
-///    reductions along no axis, and x * 1, x / 1, x + 0, x - 0 where that is exact (x + 0.0 is not: x may be -0.0) and keeps the
-///    shape. A read of a variable is not bypassed, nor a node that has control inputs, or requests another device than its
-///    input.
+///    sums along the dimensions in which equal shapes differ, reductions along no axis, and x * 1, x / 1, x + 0, x - 0 where that
+///    is exact (x + 0.0 is not: x may be -0.0) and keeps the shape. A read of a variable is not bypassed, nor a node that has
+///    control inputs, or requests another device than its input.
 ///  - A control edge from a pure node that no other node needs becomes one from each of its inputs. So gradients that TensorFlow's
 ///    optimizers only wait for are not computed.
 ///  - Merging: pure nodes with the same op, attributes, inputs, control inputs and requested devices (K2).
