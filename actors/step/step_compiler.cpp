@@ -9,6 +9,7 @@
 #include "graph/build/functions.h"
 #include "graph/passes/combine_products.h"
 #include "graph/passes/fuse.h"
+#include "graph/passes/loop_layouts.h"
 #include "graph/passes/simplify.h"
 #include "graph/passes/stabilize.h"
 #include "kernels/runtime/evaluate.h"
@@ -102,7 +103,8 @@ class StepCompiler {
     TROUPE_RETURN_IF_FAILED(simplify(subgraph, {evaluator()}).status());
     TROUPE_ASSIGN(const size_t replaced, stabilize(subgraph));
     TROUPE_ASSIGN(const size_t combined, combine_products(subgraph));
-    return replaced + combined == 0 ? Status{} : simplify(subgraph, {evaluator()}).status();
+    TROUPE_ASSIGN(const size_t laid_out, lay_out_loops(subgraph));
+    return replaced + combined + laid_out == 0 ? Status{} : simplify(subgraph, {evaluator()}).status();
   }
 
   /// Refuses kernels that take handles as elements of tensors: the variable or queue of a handle must be known before the step

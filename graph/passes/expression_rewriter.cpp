@@ -17,7 +17,7 @@ const Node* ExpressionRewriter::inner(std::string_view op, Output output) const 
 bool ExpressionRewriter::become(const char* op, std::vector<Output> inputs, Attributes attrs) {
   Node& node = draft_.nodes[outermost_];
   node.attrs = std::move(attrs);
-  node.attrs.set("T", node.output_types[0].dtype);
+  set_type(node, op, node.output_types[0].dtype);
   change(node, op, std::move(inputs));
   return true;
 }
@@ -26,7 +26,7 @@ Output ExpressionRewriter::add(const char* op, std::vector<Output> inputs, DType
                                Attributes attrs) {
   Node node;
   node.attrs = std::move(attrs);
-  node.attrs.set("T", dtype);
+  set_type(node, op, dtype);
   node.output_types = {{dtype, false}};
   node.output_shapes = {std::move(shape)};
   return append(std::move(node), op, std::move(inputs));
@@ -39,6 +39,10 @@ Output ExpressionRewriter::add_constant(Tensor value) {
   const DType dtype = value.dtype();
   node.attrs = {{"dtype", dtype}, {"value", std::move(value)}};
   return append(std::move(node), "Const", {});
+}
+
+void ExpressionRewriter::set_type(Node& node, const char* op, DType dtype) const {
+  if (ops_.find(op)->find_attr("T")) node.attrs.set("T", dtype);
 }
 
 Output ExpressionRewriter::append(Node node, const std::string& op, std::vector<Output> inputs) {

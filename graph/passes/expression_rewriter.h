@@ -30,7 +30,7 @@ class ExpressionRewriter {
 
   /// Makes the outermost node another op of the same dtype and shape. Returns true.
   bool become(const char* op, std::vector<Output> inputs, Attributes attrs = {});
-  /// Adds a node with one output. The attribute T is the dtype of the output.
+  /// Adds a node with one output. The attribute T, if the op has it, is the dtype of the output.
   Output add(const char* op, std::vector<Output> inputs, DType dtype, PartialShape shape,
              Attributes attrs = {});
   /// Adds a node whose output has the dtype and shape of `like`.
@@ -46,6 +46,7 @@ class ExpressionRewriter {
   GraphDraft& draft_;
 
  private:
+  void set_type(Node& node, const char* op, DType dtype) const;
   Output append(Node node, const std::string& op, std::vector<Output> inputs);
   void change(Node& node, const std::string& op, std::vector<Output> inputs) const;
 

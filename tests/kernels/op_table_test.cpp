@@ -176,7 +176,8 @@ bool lacks_gradient(const OpDef& op) {
                                                     "UpperBound",
                                                     "_FusedConv2D",
                                                     "_FusedElementwise",
-                                                    "_FusedMatMul"};
+                                                    "_FusedMatMul",
+                                                    "_TensorListReverse"};
   const bool has_own_gradient = op.gradient || op.not_differentiable;
   return (op.effect == Effect::Step && !has_own_gradient) || op.name.find("Apply") != std::string::npos ||
          others.contains(op.name);

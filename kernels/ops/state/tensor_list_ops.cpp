@@ -9,6 +9,7 @@
 //   TensorListStack(list, element_shape)                 all elements along a new first dimension
 //   TensorListFromTensor(tensor, element_shape)          the list of the rows of the tensor
 //   TensorListLength, TensorListElementShape, TensorListResize
+//   _TensorListReverse(list)                             the elements from the last to the first (graph/passes/loop_layouts.h)
 // See tensor_list_arithmetic.cpp for ZerosLike and AddN. Lists stay on the device where they are made; they are never sent or
 // saved.
 #include "kernels/ops/state/tensor_list_ops.h"
@@ -130,6 +131,13 @@ Status run_resize(KernelContext& context) {
   return list->resize(size);
 }
 
+Status run_reverse(KernelContext& context) {
+  TROUPE_ASSIGN(const TensorList* const from, list_in(context.input(0)));
+  TROUPE_ASSIGN(TensorList* const list, changed_list(context, *from));
+  std::ranges::reverse(list->elements);
+  return {};
+}
+
 /// Begins the definition of an op on lists; its outputs are scalars unless another shape function is given.
 OpDefBuilder list_op(const std::string& name, ShapeFunction shape = scalar_shape) {
   return OpDefBuilder("TensorList" + name).shape(shape);
@@ -200,6 +208,10 @@ void add_changes(OpLibrary& library) {
                  .host_input("size: int32")
                  .output("output_handle: variant")
                  .gradient(list_resize_gradient));
+  library.op(OpDefBuilder("_TensorListReverse")
+                 .input("input_handle: variant")
+                 .output("output_handle: variant")
+                 .shape(scalar_shape));
 }
 
 void add_reads(OpLibrary& library) {
@@ -329,6 +341,7 @@ void add_tensor_list_ops(OpLibrary& library) {
   library.kernel(host_kernel("TensorListLength", run_length).inexpensive());
   library.kernel(host_kernel("TensorListElementShape", run_element_shape).inexpensive());
   library.kernel(host_kernel("TensorListResize", run_resize).inexpensive());
+  library.kernel(host_kernel("_TensorListReverse", run_reverse).inexpensive());
 }
 
 }  // namespace troupe

@@ -301,6 +301,8 @@ void add_list_users(OpCases& cases, const std::string& test) {
   add("TensorListScatterIntoExistingList", {list, sample(), ints({0, 1})}, {}, "[]");
   add("TensorListConcat", {list}, floats, "? [?]");
   add("TensorListConcatV2", {list, int_scalar(-1), Tensor::vector<int64_t>({1})}, floats, "? [?]");
+  cases.served("_TensorListReverse", {list}, {}, "[]", "kernels/loop_layouts_test.cpp");
+  cases.bad("_TensorListReverse", {list}, {}, "not the handle of a list");
 }
 
 void add_optionals(OpCases& cases, const std::string& test) {
