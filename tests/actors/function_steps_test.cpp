@@ -214,7 +214,12 @@ BOOST_AUTO_TEST_CASE(memory_does_not_grow_with_the_number_of_calls) {
   run();
   const size_t before = resident_bytes();
   for (int i = 0; i < 10; ++i) run();
+#if defined(__SANITIZE_ADDRESS__)
+  BOOST_TEST_MESSAGE("memory not checked: what the address sanitizer keeps is not ours, " << before
+                                                                                          << " bytes");
+#else
   BOOST_TEST(resident_bytes() < before + (size_t{8} << 20));
+#endif
 }
 
 BOOST_AUTO_TEST_CASE(a_step_ends_in_the_middle_of_a_recursion) {
