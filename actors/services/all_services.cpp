@@ -4,6 +4,7 @@
 #include "actors/services/barrier/barrier_service.h"
 #include "actors/services/clock/clock_service.h"
 #include "actors/services/files/files_service.h"
+#include "actors/services/mutex/mutex_service.h"
 #include "actors/services/queue/queue_service.h"
 #include "actors/services/reader/reader_service.h"
 #include "actors/services/replicas/replicas_service.h"
@@ -22,6 +23,7 @@ std::span<const ServiceDef> all_services() {
       {BarrierService::name, BarrierService::make},
       {ClockService::name, ClockService::make},
       {FilesService::name, FilesService::make},
+      {MutexService::name, MutexService::make},
       {QueueService::name, QueueService::make},
       {ReaderService::name, ReaderService::make},
       {ReplicasService::name, ReplicasService::make},

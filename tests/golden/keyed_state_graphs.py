@@ -1,4 +1,4 @@
-"""graphs/: lookup tables, staging areas and barriers."""
+"""graphs/: lookup tables, staging areas, barriers and mutexes."""
 import numpy
 
 from reference import apply, f32, i32, i64, ramp, text, tf
@@ -229,4 +229,34 @@ def barrier():
     script.write()
 
 
-GRAPHS = (tables, dense_tables, staging, barrier)
+def critical_section():
+    """Several executions in one step, each of which reads the variable, and adds to what it has read."""
+    script = Script("graphs/critical_section")
+    with script.graph.as_default():
+        section = tf.CriticalSection(shared_name="section")
+        total = tf.Variable(0, use_resource=True, name="total", shape=[], dtype=tf.int32)
+
+        def add(amount):
+            before = total.read_value()
+            with tf.control_dependencies([before]), tf.control_dependencies([total.assign(before + amount)]):
+                return tf.identity(before)
+
+        executions = [section.execute(lambda amount=amount: add(amount), name=f"execute_{amount}") for amount in range(1, 6)]
+        after = tf.sort(tf.stack(executions))[0]
+        failing = section.execute(lambda: tf.debugging.check_numerics(float("inf"), "infinite"), exclusive_resource_access=False)
+        not_a_lock = apply("ConsumeMutexLock", mutex_lock=tf.raw_ops.EmptyTensorList(element_shape=-1, max_num_elements=-1, element_dtype=tf.int32),
+                           name="not_a_lock")
+        read = total.read_value()
+    script.run(total.initializer)
+    script.step([after])
+    script.step([read])
+    script.step([failing], fails=True)
+    script.step([after])
+    script.step([read])
+    script.run(executions[0].op)
+    script.step([read])
+    script.step(targets=[not_a_lock], fails=True)
+    script.write()
+
+
+GRAPHS = (tables, dense_tables, staging, barrier, critical_section)

@@ -10,6 +10,7 @@
 #include "messages/schemas/files.capnp.h"
 #include "messages/schemas/graph.capnp.h"
 #include "messages/schemas/link.capnp.h"
+#include "messages/schemas/mutex.capnp.h"
 #include "messages/schemas/queue.capnp.h"
 #include "messages/schemas/queue_runners.capnp.h"
 #include "messages/schemas/reader.capnp.h"
@@ -78,6 +79,7 @@ BOOST_AUTO_TEST_CASE(every_message_can_be_received) {
              StagingCleared, GetStagingSize, StagingSize>();
   check_each<InsertComponents, ComponentsInserted, TakeElements, ElementsTaken, CloseBarrier, BarrierClosed,
              GetBarrierSize, BarrierSize>();
+  check_each<LockMutex, MutexLocked, UnlockMutex>();
   check_each<FilesDone>();
   check_each<SaveTensors, TensorsSaved, RestoreTensors, TensorsRestored, MergeCheckpoints, CheckpointsMerged,
              LoadMatrix, MatrixLoaded, RemapVocabulary, VocabularyRemapped, CancelFiles>();

@@ -1,4 +1,4 @@
-// Samples of the ops on lookup tables, staging areas and barriers, which actors carry out.
+// Samples of the ops on lookup tables, staging areas, barriers and mutexes, which actors carry out.
 #include "tests/kernels/cases/keyed_state_cases.h"
 
 namespace troupe::test {
@@ -62,6 +62,19 @@ void add_barriers(OpCases& cases) {
   }
 }
 
+void add_mutexes(OpCases& cases) {
+  const std::string test = "actors/mutex_steps_test.cpp";
+  const Tensor lock = value_or_throw(Tensor::allocate(DType::Variant, Shape{}));
+  cases.served("MutexV2", {}, {}, "[]", test);
+  cases.bad("MutexV2", {handle()}, {}, "takes 0 inputs, got 1");
+  cases.served("MutexLock", {handle()}, {}, "[]", test);
+  cases.bad("MutexLock", {}, {}, "takes 1 inputs, got 0");
+  cases.served("ConsumeMutexLock", {lock}, {}, "", test);
+  cases.bad("ConsumeMutexLock", {lock}, {}, "mutex_lock is variant[]");
+  cases.bad("ConsumeMutexLock", {value_or_throw(Tensor::allocate(DType::Variant, Shape{1}))}, {},
+            "mutex_lock is variant[1]");
+}
+
 void add_staging_maps(OpCases& cases, const std::string& map, const Attributes& types,
                       const Attributes& negative) {
   const std::string test = "actors/staging_steps_test.cpp";
@@ -108,6 +121,7 @@ void add_keyed_state_cases(OpCases& cases) {
   cases.served("LookupTableRemoveV2", {handle(), strings({"a"})}, {}, "", "actors/table_steps_test.cpp");
   cases.bad("LookupTableRemoveV2", {handle(), handle()}, {}, "keys is a scalar");
   add_barriers(cases);
+  add_mutexes(cases);
   add_staging_areas(cases);
 }
 
