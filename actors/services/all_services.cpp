@@ -13,6 +13,7 @@
 #include "actors/services/sparse_map/sparse_map_service.h"
 #include "actors/services/staging/staging_service.h"
 #include "actors/services/table/table_service.h"
+#include "actors/services/temporary_variable/temporary_variable_service.h"
 #include "actors/services/variable/variable_service.h"
 
 namespace troupe {
@@ -32,6 +33,7 @@ std::span<const ServiceDef> all_services() {
       {SparseMapService::name, SparseMapService::make},
       {StagingService::name, StagingService::make},
       {TableService::name, TableService::make},
+      {TemporaryVariableService::name, TemporaryVariableService::make},
       {VariableService::name, VariableService::make},
   };
   return services;

@@ -196,6 +196,7 @@ void add_substr(OpLibrary& library);
 void add_summary_ops(OpLibrary& library);
 void add_svd(OpLibrary& library);
 void add_table_ops(OpLibrary& library);
+void add_temporary_variable_ops(OpLibrary& library);
 void add_tensor_array_ops(OpLibrary& library);
 void add_tensor_list_arithmetic(OpLibrary& library);
 void add_tensor_list_ops(OpLibrary& library);
@@ -412,6 +413,7 @@ std::shared_ptr<const OpLibrary> make_op_library(const std::function<void(OpLibr
   add_summary_ops(*library);
   add_svd(*library);
   add_table_ops(*library);
+  add_temporary_variable_ops(*library);
   add_tensor_array_ops(*library);
   add_tensor_list_arithmetic(*library);
   add_tensor_list_ops(*library);

@@ -288,6 +288,7 @@ void StepContext::settle_outputs(Activation activation, StepReply& reply) {
   StateCell* cell = node.cell;
   for (uint32_t i = input_count(activation); i-- != 0;)
     if (const Slot& slot = inputs(activation)[i]; slot.kind == Slot::Kind::Handle) cell = slot.cell;
+  if (reply.cell) cell = own_cells_.emplace_back(std::move(reply.cell)).get();
   clear_inputs(activation);
   state_.done(activation, ReplyValues{{*this}, reply, *node.node, cell});
 }
@@ -328,6 +329,7 @@ void StepContext::end(std::unique_lock<std::mutex>& lock) {
     for (Tensor& output : outputs_) drop(output);
     reads_.clear();
   }
+  own_cells_.clear();
   if (info_.profiled) profile_.elapsed += StepProfile::now();
   StepHost* const host = host_;
   const Status status = std::exchange(status_, {});

@@ -110,6 +110,7 @@ class StepContext {
     uint32_t count;
   };
   std::vector<PendingReads> reads_;
+  std::vector<std::shared_ptr<StateCell>> own_cells_;  ///< state that exists for this step alone
   std::vector<std::unique_ptr<KernelRun>> runs_;
   std::vector<KernelRun*> idle_runs_;
   size_t under_way_ = 0;  ///< the number of requests, reads and kernel runs that have not come back

@@ -1,6 +1,7 @@
 // StepRequest and StepReply: what a running step asks of its host for a node without a kernel, and the answer. Plain values.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -30,6 +31,8 @@ struct StepReply {
   /// becomes that output; so has the handle of the state that the node names itself. May be empty if there are no values.
   std::vector<Tensor> outputs;
   bool dead = false;  ///< for Recv: the token is dead
+  /// The state to which outputs without a tensor refer, if the op has made state for this step alone. The step keeps it to its end.
+  std::shared_ptr<StateCell> cell = {};
 };
 
 }  // namespace troupe

@@ -345,6 +345,38 @@ def counting():
         script.write()
 
 
+def temporary_variables():
+    """Variables of single steps: filled, changed, destroyed, made anew; and all ways in which their names can be wrong."""
+    script = Script("graphs/temporary_variables")
+    with script.graph.as_default(), tf.device("/job:worker/task:0"):  # names are those of one device
+        x = tf.placeholder(tf.float32, [2], "x")
+
+        def make(variable, name):
+            return apply("TemporaryVariable", shape=[2], dtype=tf.float32, var_name=variable, name=name).outputs[0]
+
+        def destroy(variable, called, name):
+            return apply("DestroyTemporaryVariable", ref=variable, var_name=called, name=name).outputs[0]
+
+        filled = tf.assign(make("sum", "first"), x)
+        total = destroy(tf.assign_add(filled, x), "sum", "total")
+        with tf.control_dependencies([total]):
+            again = tf.assign(make("sum", "second"), x)
+        kept = tf.identity(tf.assign_sub(again, total), name="kept")
+        with tf.control_dependencies([filled]):
+            double = tf.identity(tf.assign(make("sum", "third"), x))
+        called_by_node = destroy(tf.assign(make("", "fourth"), x), "fourth", "called_by_node")
+        unknown = destroy(filled, "other", "unknown")
+        with tf.control_dependencies([called_by_node]):
+            twice = destroy(filled, "fourth", "twice")
+    script.step([total], {x: f32([1, 2])})
+    script.step([total], {x: f32([3, 4])})
+    script.step([kept], {x: f32([3, 4])})
+    script.step([total, kept, called_by_node], {x: f32([3, 4])})
+    for wrong in (double, unknown, twice):
+        script.step([wrong], {x: f32([3, 4])}, fails=True)
+    script.write()
+
+
 GRAPHS = (counting, assign_add_of_a_sum, other_shapes, beyond_memory, read_after_remote_update, assign_then_identity, chained_updates, initialized,
           initial_values_in_order, feeds_around_assignment, scatter, shapes_of_variables, errors, moving_average,
-          loops_that_read_what_they_assign, guards)
+          loops_that_read_what_they_assign, guards, temporary_variables)

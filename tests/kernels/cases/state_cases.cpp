@@ -322,6 +322,14 @@ void add_optionals(OpCases& cases, const std::string& test) {
             "output_types has 2 elements and output_shapes 1");
 }
 
+void add_temporary_variables(OpCases& cases) {
+  const std::string test = "actors/temporary_variables_test.cpp";
+  cases.served("TemporaryVariable", {}, {{"dtype", f32}, {"shape", PartialShape{2, 3}}}, "[2,3]", test);
+  cases.bad("TemporaryVariable", {}, {{"dtype", f32}}, "shape");
+  cases.served("DestroyTemporaryVariable", {sample()}, {{"var_name", std::string("v")}}, "[2,3]", test);
+  cases.bad("DestroyTemporaryVariable", {sample()}, {}, "var_name");
+}
+
 void add_variables(OpCases& cases) {
   const std::string test = "kernels/state_ops_test.cpp";
   for (const char* op : {"VariableV2", "Variable", "VarHandleOp"}) {
@@ -423,6 +431,7 @@ void add_state_cases(OpCases& cases) {
   add_list_makers(cases, "golden/list_graphs.py");
   add_list_users(cases, "golden/list_graphs.py");
   add_optionals(cases, "kernels/optionals_test.cpp");
+  add_temporary_variables(cases);
   add_variables(cases);
   add_queues(cases);
   add_accumulators(cases);
