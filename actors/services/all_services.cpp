@@ -2,6 +2,7 @@
 
 #include "actors/services/accumulator/accumulator_service.h"
 #include "actors/services/barrier/barrier_service.h"
+#include "actors/services/batch/batch_service.h"
 #include "actors/services/clock/clock_service.h"
 #include "actors/services/files/files_service.h"
 #include "actors/services/mutex/mutex_service.h"
@@ -22,6 +23,7 @@ std::span<const ServiceDef> all_services() {
   static constexpr ServiceDef services[] = {
       {AccumulatorService::name, AccumulatorService::make},
       {BarrierService::name, BarrierService::make},
+      {BatchService::name, BatchService::make},
       {ClockService::name, ClockService::make},
       {FilesService::name, FilesService::make},
       {MutexService::name, MutexService::make},

@@ -16,6 +16,7 @@ void add_avg_pool_ops(OpLibrary& library);
 void add_barrier_ops(OpLibrary& library);
 void add_base64_ops(OpLibrary& library);
 void add_batch_norm_ops(OpLibrary& library);
+void add_batch_ops(OpLibrary& library);
 void add_bias_ops(OpLibrary& library);
 void add_bincount_ops(OpLibrary& library);
 void add_binomial(OpLibrary& library);
@@ -233,6 +234,7 @@ std::shared_ptr<const OpLibrary> make_op_library(const std::function<void(OpLibr
   add_barrier_ops(*library);
   add_base64_ops(*library);
   add_batch_norm_ops(*library);
+  add_batch_ops(*library);
   add_bias_ops(*library);
   add_bincount_ops(*library);
   add_binomial(*library);

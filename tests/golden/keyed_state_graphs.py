@@ -1,4 +1,4 @@
-"""graphs/: lookup tables, staging areas, barriers and mutexes."""
+"""graphs/: lookup tables, staging areas, barriers, mutexes and batches."""
 import numpy
 
 from reference import apply, f32, i32, i64, ramp, text, tf
@@ -259,4 +259,41 @@ def critical_section():
     script.write()
 
 
-GRAPHS = (tables, dense_tables, staging, barrier, critical_section)
+def batching():
+    """Batches of one step, which has no others to wait for. Ids are random numbers."""
+    script = Script("graphs/batching")
+    options = dict(num_batch_threads=1, max_batch_size=8, max_enqueued_batches=10, grad_timeout_micros=10**8, container="", batching_queue="")
+    with script.graph.as_default():
+        x, y = tf.placeholder(tf.float32, [None, 2], "x"), tf.placeholder(tf.string, [None], "y")
+        batch = apply("Batch", in_tensors=[x, y], batch_timeout_micros=1000, allowed_batch_sizes=[2, 4, 8], name="batch", **options).outputs
+        rows, words, index, number = batch
+        mine = tf.equal(index[:, 0], number)
+        ends = index[:, 1:]
+        part, word = (apply("Unbatch", batched_tensor=computed, batch_index=index, id=number, timeout_micros=10**8, name=name).outputs[0]
+                      for computed, name in ((tf.square(rows), "part"), (words, "word")))
+        z = tf.placeholder(tf.float32, [None, 2], "z")
+        squares, its_index, its_number = apply("Batch", in_tensors=[z], batch_timeout_micros=1000, name="squared", **options).outputs
+        square = apply("Unbatch", batched_tensor=tf.square(squares), batch_index=its_index, id=its_number, timeout_micros=10**8,
+                       name="square").outputs[0]
+        of_square = apply("UnbatchGrad", original_input=tf.square(squares), batch_index=its_index, grad=tf.ones_like(square), id=its_number,
+                          name="of_square").outputs[0]
+        slope = apply("Unbatch", batched_tensor=2 * squares * of_square, batch_index=its_index, id=its_number, timeout_micros=10**8,
+                      name="slope").outputs[0]  # as tf.contrib.batching has it
+        lost = apply("Unbatch", batched_tensor=rows, batch_index=index, id=tf.bitwise.invert(number), timeout_micros=1000, name="lost").outputs[0]
+        wrong_index = apply("Unbatch", batched_tensor=rows, batch_index=tf.concat([index, index, index, index], 0), id=number,
+                            timeout_micros=1000, name="wrong_index").outputs[0]
+    feeds = {x: ramp([3, 2]), y: text(["a", "b", "c"])}
+    script.step([rows, words, ends, mine], feeds)
+    script.step([part, word], feeds)
+    script.step([square, slope], {z: ramp([3, 2])})
+    script.step([rows, words, ends], {x: ramp([8, 2]), y: text(list("abcdefgh"))})
+    script.step([rows], {x: ramp([9, 2]), y: text(list("abcdefghi"))}, fails=True)
+    script.step([rows], {x: ramp([2, 2]), y: text(["a"])}, fails=True)
+    script.step([lost], feeds, fails=True)
+    script.step([wrong_index], feeds, fails=True)
+    script.gradient("troupe", square, [z])
+    script.step(["troupe:0"], {z: ramp([3, 2])}, like=[slope])
+    script.write()
+
+
+GRAPHS = (tables, dense_tables, staging, barrier, critical_section, batching)

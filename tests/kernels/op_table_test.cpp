@@ -169,6 +169,7 @@ bool lacks_gradient(const OpDef& op) {
                                                     "SparseSparseMinimum",
                                                     "SparseSplit",
                                                     "StridedSliceAssign",
+                                                    "UnbatchGrad",
                                                     "Unique",
                                                     "UniqueV2",
                                                     "UniqueWithCounts",

@@ -5,6 +5,7 @@
 
 #include "messages/schemas/accumulator.capnp.h"
 #include "messages/schemas/barrier.capnp.h"
+#include "messages/schemas/batch.capnp.h"
 #include "messages/schemas/checkpoint.capnp.h"
 #include "messages/schemas/executor.capnp.h"
 #include "messages/schemas/files.capnp.h"
@@ -79,6 +80,8 @@ BOOST_AUTO_TEST_CASE(every_message_can_be_received) {
              StagingCleared, GetStagingSize, StagingSize>();
   check_each<InsertComponents, ComponentsInserted, TakeElements, ElementsTaken, CloseBarrier, BarrierClosed,
              GetBarrierSize, BarrierSize>();
+  check_each<JoinBatch, BatchJoined, BatchDue, TakeBatchPart, BatchPartTaken, JoinGradients,
+             GradientsJoined>();
   check_each<LockMutex, MutexLocked, UnlockMutex>();
   check_each<FilesDone>();
   check_each<SaveTensors, TensorsSaved, RestoreTensors, TensorsRestored, MergeCheckpoints, CheckpointsMerged,

@@ -1,4 +1,4 @@
-// Samples of the ops on lookup tables, staging areas, barriers and mutexes, which actors carry out.
+// Samples of the ops on lookup tables, staging areas, barriers, batches and mutexes, which actors carry out.
 #include "tests/kernels/cases/keyed_state_cases.h"
 
 namespace troupe::test {
@@ -62,6 +62,24 @@ void add_barriers(OpCases& cases) {
   }
 }
 
+void add_batches(OpCases& cases) {
+  const std::string test = "actors/batch_steps_test.cpp";
+  const Attributes options{{"num_batch_threads", int64_t{1}},
+                           {"max_batch_size", int64_t{2}},
+                           {"batch_timeout_micros", int64_t{0}},
+                           {"grad_timeout_micros", int64_t{0}}};
+  const Attributes timeout{{"timeout_micros", int64_t{1}}};
+  const Tensor rows = doubles(Shape{2, 3}, {1, 2, 3, 4, 5, 6}), id = Tensor::scalar<int64_t>(1);
+  const Tensor index = Tensor::of<int64_t>(Shape{1, 3}, {1, 0, 2});
+  cases.served("Batch", {rows, longs({1, 2})}, options, "[?,3] [?] [?,3] []", test);
+  cases.bad("Batch", {rows, id}, options, "input 1 is a scalar");
+  cases.bad("Batch", {rows}, {{"num_batch_threads", int64_t{1}}}, "max_batch_size");
+  cases.served("Unbatch", {rows, index, id}, timeout, "[?,3]", test);
+  cases.bad("Unbatch", {doubles({}, {1}), index, id}, timeout, "input 0 is a scalar");
+  cases.served("UnbatchGrad", {rows, index, rows, id}, {}, "[?,?]", test);
+  cases.bad("UnbatchGrad", {rows, index, rows}, {}, "takes 4 inputs, got 3");
+}
+
 void add_mutexes(OpCases& cases) {
   const std::string test = "actors/mutex_steps_test.cpp";
   const Tensor lock = value_or_throw(Tensor::allocate(DType::Variant, Shape{}));
@@ -121,6 +139,7 @@ void add_keyed_state_cases(OpCases& cases) {
   cases.served("LookupTableRemoveV2", {handle(), strings({"a"})}, {}, "", "actors/table_steps_test.cpp");
   cases.bad("LookupTableRemoveV2", {handle(), handle()}, {}, "keys is a scalar");
   add_barriers(cases);
+  add_batches(cases);
   add_mutexes(cases);
   add_staging_areas(cases);
 }
