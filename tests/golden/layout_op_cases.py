@@ -200,6 +200,7 @@ def turning():
     for dtype in MOVED:
         case("Empty", i32([2, 3]), dtype=tf.string if dtype is object else dtype, init=True)
         case("GuaranteeConst", filled([2], dtype))
+        case("DeepCopy", filled([2], dtype))
     case("Empty", i32([]), dtype=tf.float32, init=True)
     case("Empty", i32([0, 3]), dtype=tf.float32, init=True)
     case("Empty", i32([-1]), dtype=tf.float32, init=True, fails=True)

@@ -24,6 +24,22 @@ def dense_positions():
     case("TensorScatterAdd", ramp([3]), i32([1]), f32(9), ours=[f32([1, 11, 3])], why=why)
 
 
+def rows_by_number():
+    for dtype in MOVED:
+        case("InplaceUpdate", filled([3, 2], dtype), i32([2, 0]), filled([5, 2], dtype)[3:].copy())
+    for op, dtype in itertools.product(["InplaceAdd", "InplaceSub"], NUMBERS):
+        close = CLOSE["bfloat16"] if dtype == BFLOAT16 else 0
+        case(op, filled([3, 2], dtype), i32([2, 0]), filled([5, 2], dtype)[3:].copy(), close=close)
+    for op in ("InplaceUpdate", "InplaceAdd", "InplaceSub"):
+        case(op, ramp([3, 2, 2]), i32([-1, 4, -7]), ramp([3, 2, 2], first=20))
+        case(op, ramp([4]), i32([3, 3, 0]), ramp([3], first=20))
+        case(op, ramp([4]), zeros([0], numpy.int32), zeros([0]))
+        case(op, zeros([0, 2]), i32([1]), ramp([1, 2]))
+        case(op, zeros([2, 0]), i32([1]), zeros([1, 0]))
+        for i, v in (([[0]], [[1, 2]]), ([0], [1, 2]), ([0, 1], [[1, 2]]), ([0], [[1, 2, 3]])):
+            case(op, ramp([3, 2]), i32(i), f32(v), fails=True)
+
+
 def sparse_positions():
     op = "SparseToDense"
     for dtype in MOVED:
@@ -201,4 +217,4 @@ def summations():
     case(op, [matrix], equation="......ij->ij", fails=True)
 
 
-FAMILIES = (dense_positions, sparse_positions, counts, sorted_lists, sequences_apart, vectors, patches, bits_and_numbers, summations)
+FAMILIES = (dense_positions, rows_by_number, sparse_positions, counts, sorted_lists, sequences_apart, vectors, patches, bits_and_numbers, summations)

@@ -134,6 +134,11 @@ class Call:
         return placeholder
 
 
+def copies(feeds):
+    """TensorFlow's InplaceAdd and its like change arrays that are fed."""
+    return {key: numpy.copy(value) for key, value in feeds.items()}
+
+
 def session(graph):
     config = tf.ConfigProto(intra_op_parallelism_threads=1, inter_op_parallelism_threads=1)
     config.graph_options.rewrite_options.disable_meta_optimizer = True
@@ -157,7 +162,7 @@ def tensorflow_outputs(op, inputs, attrs, shape_of=None):
             return None
         with session(graph) as running:
             try:
-                values = running.run(call.fetches, call.feeds)
+                values = running.run(call.fetches, copies(call.feeds))
                 values = [text(value) if fetch.dtype == tf.string else value for value, fetch in zip(values, call.fetches)]
                 return [quantized(value, fetch.dtype) for value, fetch in zip(values, call.fetches)]
             except tf.errors.OpError as error:

@@ -8,7 +8,7 @@ import zipfile
 import numpy
 from google.protobuf import text_format
 
-from reference import BFLOAT16, session, tf
+from reference import BFLOAT16, copies, session, tf
 
 CASES = pathlib.Path(__file__).parent / "cases"
 
@@ -164,7 +164,7 @@ class Script:
     def _answer(running, fetches, targets, feeds):
         """The values, or the name of the error."""
         try:
-            return running.run([fetches, targets], feeds)[0]
+            return running.run([fetches, targets], copies(feeds))[0]
         except tf.errors.OpError as error:
             return type(error).__name__.removesuffix("Error")
 

@@ -263,6 +263,7 @@ void add_constant_ops(OpLibrary& library) {
   for (const char* name : {"Snapshot", "DebugGradientIdentity"})
     library.op(identity_op(name).gradient(identity_gradient));
   library.op(identity_op("GuaranteeConst"));
+  library.op(OpDefBuilder("DeepCopy").input("x: T").output("y: T").attr("T: type").shape(unchanged_shape));
   library.op(OpDefBuilder("IdentityN")
                  .input("input: T")
                  .output("output: T")
@@ -271,8 +272,8 @@ void add_constant_ops(OpLibrary& library) {
                  .gradient(identities_gradient));
   library.op(identity_op("StopGradient").constructor("stop_gradient(input)").not_differentiable());
   library.op(identity_op("PreventGradient").attr("message: string = ''").gradient(prevented_gradient));
-  for (const char* name : {"Identity", "Snapshot", "DebugGradientIdentity", "GuaranteeConst", "IdentityN",
-                           "StopGradient", "PreventGradient"})
+  for (const char* name : {"Identity", "Snapshot", "DebugGradientIdentity", "GuaranteeConst", "DeepCopy",
+                           "IdentityN", "StopGradient", "PreventGradient"})
     library.kernel(host_kernel(name, run_identity).any_type().inexpensive());
   library.op(OpDefBuilder("CheckNumerics")
                  .input("tensor: T")

@@ -439,8 +439,8 @@ void add_broadcast_cases(OpCases& cases) {
 }
 
 void add_identities(OpCases& cases) {
-  for (const char* op : {"Identity", "Snapshot", "DebugGradientIdentity", "GuaranteeConst", "StopGradient",
-                         "PreventGradient"}) {
+  for (const char* op : {"Identity", "Snapshot", "DebugGradientIdentity", "GuaranteeConst", "DeepCopy",
+                         "StopGradient", "PreventGradient"}) {
     cases.good_in_every_type(op, {box()});
     for (const Tensor& tensor : {none(), doubles({}, {1})}) cases.good(op, {tensor});
     cases.bad(op, {}, {}, "takes 1 inputs, got 0");

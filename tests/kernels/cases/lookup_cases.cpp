@@ -38,6 +38,22 @@ void add_tensor_scatter_cases(OpCases& cases, const std::string& op) {
   cases.bad(op, {rows, ints(Shape{2, 1}, {0, 1}), filled(Shape{3, 5})}, {}, "[3,5]");
 }
 
+void add_inplace_cases(OpCases& cases, const std::string& op) {
+  const Tensor rows = filled(Shape{4, 5}), changes = filled(Shape{3, 5}, 2);
+  cases.good_in_every_type(op, {rows, ints({2, -1, 6}), changes});
+  cases.good(op, {rows, ints({}), filled(Shape{0, 5})});
+  cases.good(op, {filled(Shape{0, 5}), ints({7}), filled(Shape{1, 5})});
+  cases.good(op, {filled(Shape{7}), ints({INT32_MAX}), filled(Shape{1})});
+  cases.good(op, {filled(Shape{7}), ints({INT32_MIN}), filled(Shape{1})});
+  cases.good(op, {large(Shape{61, 33}), converted(random_doubles(Shape{5000}, -99, 99), i32),
+                  large(Shape{5000, 33}, 2)});
+  cases.bad(op, {rows, ints(Shape{1, 3}, {0, 1, 2}), changes}, {}, "[1,3]");
+  cases.bad(op, {rows, ints({0, 1}), changes}, {}, "[3,5]");
+  cases.bad(op, {rows, ints({0}), filled(Shape{5})}, {}, "[5]");
+  cases.bad(op, {rows, ints({0}), filled(Shape{1, 4})}, {}, "[1,4]");
+  cases.bad(op, {one(), ints({0}), one()}, {}, "scalar");
+}
+
 void add_sparse_to_dense_cases(OpCases& cases) {
   const char* const op = "SparseToDense";
   const Tensor pairs = ints(Shape{3, 2}, {0, 1, 1, 0, 2, 4}), values = filled(Shape{3}), shape = ints({3, 5});
@@ -268,6 +284,7 @@ void add_lookup_cases(OpCases& cases) {
   for (const char* op : {"TensorScatterUpdate", "TensorScatterAdd", "TensorScatterSub", "TensorScatterMax",
                          "TensorScatterMin", "ScatterNdNonAliasingAdd"})
     add_tensor_scatter_cases(cases, op);
+  for (const char* op : {"InplaceUpdate", "InplaceAdd", "InplaceSub"}) add_inplace_cases(cases, op);
   add_sparse_to_dense_cases(cases);
   add_histogram_cases(cases);
   add_nearness_cases(cases);
