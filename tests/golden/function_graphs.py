@@ -92,6 +92,27 @@ def gradient_of_a_function():
     script.write()
 
 
+def gradient_of_calls_inside():
+    """SymbolicGradient in a loop and in a branch, of functions that have constants, and whose gradients have some."""
+
+    @function.Defun(tf.float32)
+    def polynomial(x):
+        return tf.square(x) * 0.5 + tf.reduce_mean(tf.square(x)) - 1.25
+
+    script = Script("graphs/gradient_of_calls_inside", rtol=1e-6)
+    with script.graph.as_default():
+        x, n = tf.placeholder(tf.float32, [3], "x"), tf.placeholder(tf.int32, [], "n")
+        _, y = tf.while_loop(lambda i, v: i < n, lambda i, v: [i + 1, polynomial(v, name="call_in_loop")], [tf.constant(0), x],
+                             [tf.TensorShape([]), tf.TensorShape(None)])
+        in_loop = tf.identity(tf.gradients(y, x)[0], name="in_loop")
+        z = tf.cond(n > 2, lambda: polynomial(x, name="call_in_branch"), lambda: 3.0 * x)
+        in_branch = tf.identity(tf.gradients(z, x)[0], name="in_branch")
+        y, z = tf.identity(y, name="y"), tf.identity(z, name="z")
+    for count in (0, 1, 3):
+        script.step([y, in_loop, z, in_branch], {x: f32([1, -0.5, 0.25]), n: i32(count)})
+    script.write()
+
+
 def remote_call():
     """A call on a device that a constant names."""
 
@@ -124,4 +145,4 @@ def optionals():
     script.write()
 
 
-GRAPHS = (optionals, case_by_number, counted_loop, mapped_function, gradient_of_a_function, remote_call)
+GRAPHS = (optionals, case_by_number, counted_loop, mapped_function, gradient_of_a_function, gradient_of_calls_inside, remote_call)

@@ -1,9 +1,27 @@
 // SymbolicGradient(inputs..., gradients of outputs...): the gradients of the inputs of a function. The nodes of the function are
 // added once more, and then those of its gradients; if the file declares a gradient function, it is called instead.
 #include "apps/interop/functions/caller.h"
+#include "graph/build/flow_context.h"
 #include "graph/build/gradients.h"
 
 namespace troupe::interop {
+namespace {
+
+/// The context of the gradients of a call. All of its inputs are where the call is, in a loop for example, so that the only nodes
+/// that could be elsewhere are those without inputs: they wait for the start of the call.
+class CallContext final : public FlowContext {
+ public:
+  explicit CallContext(NodeId start) : FlowContext(nullptr) { set_pivot(start); }
+
+ private:
+  Output make_import(Output outside) override { return outside; }
+  std::optional<NodeId> wait(NodeId outside) override { return outside; }
+  bool needs_pivot(const NodeSpec& spec) const override {
+    return spec.inputs.empty() && spec.control_inputs.empty();
+  }
+};
+
+}  // namespace
 
 Result<PlacedCall> Caller::symbolic_gradient() {
   TROUPE_ASSIGN(const Callee callee, callee_of("f"));
@@ -52,7 +70,7 @@ Result<std::vector<Output>> Caller::differentiate(const Callee& callee) {
   }
   TROUPE_RETURN_IF_FAILED(build_called_functions(importer_));  // their gradients may be needed
   Scope scope = Scope(graph_).with_prefix(spec_.name + "/_gradients").with_device(spec_.device);
-  if (start) scope = scope.with_control({{*start, Output::control}});  // constants run once in each iteration
+  if (start) scope = scope.in_context(std::make_shared<CallContext>(*start));
   try {
     const std::vector<Gradient> found = gradients(scope, ys, arguments, gradients_of_ys);
     std::vector<Output> result;
