@@ -11,6 +11,7 @@ find_package(JPEG REQUIRED)
 find_package(PNG 1.6 REQUIRED)
 find_package(ZLIB REQUIRED)
 find_library(RE2_LIBRARY re2 REQUIRED)
+find_library(ZSTD_LIBRARY zstd REQUIRED)
 find_package(CAF 0.17.6 REQUIRED)        # actors
 find_package(Boost 1.74 REQUIRED)
 find_package(OpenSSL REQUIRED)

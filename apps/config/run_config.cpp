@@ -33,11 +33,20 @@ data::FormatOptions read_format_options(const Reader& data, const data::Format& 
   return options;
 }
 
+/// Returns nothing for "auto".
+std::optional<Compression> read_compression(const std::string& name) {
+  if (name == "gzip") return Compression::Gzip;
+  if (name == "zlib") return Compression::Zlib;
+  if (name == "zstd") return Compression::Zstd;
+  return name == "none" ? std::optional(Compression::None) : std::nullopt;
+}
+
 data::Options read_data(const Reader& data) {
   data::Options options;
   options.format = data.string("format");
   if (const auto format = data::find_format(options.format))
     options.format_options = read_format_options(data, *format);
+  options.compression = read_compression(data.string("compression"));
   options.train = data.list<std::string>("train");
   options.train_labels = data.list<std::string>("train_labels");
   const Reader valid = data.table("valid");

@@ -35,6 +35,8 @@ struct SourceFile {
   std::string labels = {};          ///< for formats with label files: the file of the labels; empty: none
   DType label_type = DType::Int32;  ///< the type to which labels in text are converted, int32 or float
   FormatOptions options = {};
+  /// How both files are compressed, for the formats of data.compression. Not set: what their first bytes say.
+  std::optional<Compression> compression = {};
 };
 
 /// An option that is not allowed together with the others, and the reason.

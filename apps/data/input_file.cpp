@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "apps/data/decompressed_file.h"
+
 namespace troupe::data {
 namespace {
 
@@ -20,17 +22,64 @@ class MemoryFile final : public ReadableFile {
   std::string_view bytes_;
 };
 
+class FileSource final : public ByteSource {
+ public:
+  FileSource(std::shared_ptr<const InputFile> file, uint64_t offset)
+      : file_(std::move(file)), offset_(offset) {}
+
+  Result<size_t> read(std::span<char> into) override {
+    TROUPE_ASSIGN(const size_t bytes, file_->read_some(offset_, std::as_writable_bytes(into)));
+    offset_ += bytes;
+    return bytes;
+  }
+  Result<uint64_t> skip(uint64_t bytes) override {
+    TROUPE_ASSIGN(const uint64_t size, file_->size());
+    const uint64_t skipped = std::min(bytes, size - std::min(size, offset_));
+    offset_ += skipped;
+    return skipped;
+  }
+
+ private:
+  std::shared_ptr<const InputFile> file_;
+  uint64_t offset_;
+};
+
+/// Returns as many of the wanted bytes from `offset` as a file of `size` bytes has.
+size_t bytes_there(uint64_t size, uint64_t offset, uint64_t wanted) {
+  return static_cast<size_t>(std::min(wanted, size - std::min(offset, size)));
+}
+
 }  // namespace
 
-Result<std::shared_ptr<InputFile>> InputFile::open(Disk& disk, const std::string& path) {
-  TROUPE_ASSIGN(auto file, disk.open(path));
-  TROUPE_ASSIGN(const uint64_t size, file->size());
-  return std::shared_ptr<InputFile>(new InputFile(std::move(file), path, size));
+Result<std::shared_ptr<InputFile>> InputFile::open(Disk& disk, const std::string& path,
+                                                   std::optional<Compression> compression) {
+  TROUPE_ASSIGN(auto opened, disk.open(path));
+  const std::shared_ptr<ReadableFile> stored = std::move(opened);
+  TROUPE_ASSIGN(const uint64_t size, stored->size());
+  const bool is_guessed = !compression;
+  if (is_guessed) {
+    TROUPE_ASSIGN(compression, compression_of(*stored));
+  }
+  std::shared_ptr<ReadableFile> file = stored;
+  const std::string place = path + (is_guessed ? ", compressed by its first bytes: " : ": ");
+  if (*compression != Compression::None)
+    file = std::make_shared<DecompressedFile>(stored, *compression, place);
+  return std::shared_ptr<InputFile>(new InputFile(stored, std::move(file), path, size));
 }
 
 std::shared_ptr<InputFile> InputFile::in_memory(std::string_view bytes, std::string path) {
-  return std::shared_ptr<InputFile>(
-      new InputFile(std::make_unique<MemoryFile>(bytes), std::move(path), bytes.size()));
+  const auto file = std::make_shared<MemoryFile>(bytes);
+  return std::shared_ptr<InputFile>(new InputFile(file, file, std::move(path), bytes.size()));
+}
+
+Result<uint64_t> InputFile::size() const {
+  if (is_compressed()) return file_->size();
+  return stored_size_;
+}
+
+Result<size_t> InputFile::read_some(uint64_t offset, std::span<std::byte> into) const {
+  if (!is_compressed()) into = into.first(bytes_there(stored_size_, offset, into.size()));
+  return file_->read(offset, into);
 }
 
 Status InputFile::read(uint64_t offset, std::span<std::byte> into) const {
@@ -41,9 +90,23 @@ Status InputFile::read(uint64_t offset, std::span<std::byte> into) const {
 }
 
 Result<std::string> InputFile::text(uint64_t offset, uint64_t max_bytes) const {
-  std::string bytes(std::min(max_bytes, size_ - std::min(offset, size_)), '\0');
-  TROUPE_RETURN_IF_FAILED(read(offset, std::as_writable_bytes(std::span(bytes))));
+  if (!is_compressed()) return stored_text(offset, max_bytes);
+  std::string bytes(max_bytes, '\0');
+  TROUPE_ASSIGN(const size_t read, file_->read(offset, std::as_writable_bytes(std::span(bytes))));
+  bytes.resize(read);
   return bytes;
+}
+
+Result<std::string> InputFile::stored_text(uint64_t offset, uint64_t max_bytes) const {
+  std::string bytes(bytes_there(stored_size_, offset, max_bytes), '\0');
+  TROUPE_ASSIGN(const size_t read, stored_->read(offset, std::as_writable_bytes(std::span(bytes))));
+  if (read == bytes.size()) return bytes;
+  return data_loss(path_ + ": the file has become shorter than the " + std::to_string(stored_size_) +
+                   " bytes that it had");
+}
+
+std::unique_ptr<ByteSource> source_from(std::shared_ptr<const InputFile> file, uint64_t offset) {
+  return std::make_unique<FileSource>(std::move(file), offset);
 }
 
 }  // namespace troupe::data

@@ -23,6 +23,7 @@ struct Input {
 struct Options {
   std::string format = "csv";  ///< one of all_formats()
   FormatOptions format_options = {};
+  std::optional<Compression> compression = {};  ///< as in SourceFile
   /// The files to train on and, for formats with label files, one label file for each; the same for validation.
   std::vector<std::string> train = {}, train_labels = {};
   std::vector<std::string> valid = {}, valid_labels = {};

@@ -8,7 +8,7 @@
 namespace troupe::data {
 
 /// What a random order is used for: orders of different streams are independent of each other.
-enum class RandomStream : uint64_t { Epoch = 1, Split = 2, Blocks = 3, Buffer = 4 };
+enum class RandomStream : uint64_t { Epoch = 1, Split = 2, Blocks = 3, Buffer = 4, Files = 5 };
 
 /// The random number generator SplitMix64 (Steele, Lea, Flood 2014).
 class SplitMix {

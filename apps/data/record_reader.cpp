@@ -13,15 +13,15 @@ using Checksum =
 
 constexpr uint64_t samples = 64, sample_bytes = 16 << 10;
 
-/// Adds to the checksum the size of a file, and parts of it that are spread evenly from its first byte to its last.
+/// Adds to the checksum the size of a file on the disk, and parts of it that are spread evenly from its first byte to its last.
 Status add(const InputFile& file, Checksum& checksum) {
-  const uint64_t size = file.size();
+  const uint64_t size = file.stored_size();
   checksum.process_bytes(&size, sizeof size);
   const uint64_t last = size - std::min(size, sample_bytes);
   for (uint64_t i = 0; i < samples; ++i) {
     const uint64_t begin = std::min(i * sample_bytes, last);
     const uint64_t offset = size <= samples * sample_bytes ? begin : last / (samples - 1) * i;
-    TROUPE_ASSIGN(const std::string part, file.text(i + 1 == samples ? last : offset, sample_bytes));
+    TROUPE_ASSIGN(const std::string part, file.stored_text(i + 1 == samples ? last : offset, sample_bytes));
     checksum.process_bytes(part.data(), part.size());
     if (begin == last) break;
   }
@@ -48,6 +48,16 @@ Result<ReaderPosition> parse_position(std::string_view text) {
   }
   return invalid_argument("'" + std::string(text.substr(0, 100)) +
                           "' is not a position of a reader; expected four whole numbers separated by blanks");
+}
+
+bool RecordReader::is_compressed() const {
+  return std::ranges::any_of(files_, [](const auto& file) { return file->is_compressed(); });
+}
+
+Status RecordReader::check_offset(const ReaderPosition& position, const InputFile& file) {
+  if (file.is_compressed() || position.offset <= file.stored_size()) return {};
+  return invalid_argument(file.path() + ": the position '" + to_text(position) + "' lies outside its " +
+                          std::to_string(file.stored_size()) + " bytes");
 }
 
 Result<int64_t> RecordReader::skip(int64_t max_records) {

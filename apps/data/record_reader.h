@@ -43,18 +43,21 @@ class RecordReader {
   const std::vector<Field>& schema() const { return schema_; }
   /// Returns the number of records, if it is known without reading the file.
   virtual std::optional<int64_t> records() const { return {}; }
-  /// Reads at most `max_records` records; returns an empty data set at the end. Fails with DataLoss, naming the file and the row or
-  /// byte, if the file is damaged.
+  /// Returns whether a file is compressed, so that going back to an earlier position takes reading from the beginning.
+  bool is_compressed() const;
+  /// Reads at most `max_records` records; returns an empty data set at the end. Fails with DataLoss, naming the file and the
+  /// row or byte, if the file is damaged.
   virtual Result<Dataset> next(int64_t max_records) = 0;
-  /// Passes over at most `max_records` records; returns over how many, 0 at the end. Fails as next() does, but may overlook damage
-  /// inside a record.
+  /// Passes over at most `max_records` records; returns over how many, 0 at the end. Fails as next() does, but may overlook
+  /// damage inside a record.
   virtual Result<int64_t> skip(int64_t max_records);
 
   /// Returns the position at which next() continues. The first call reads parts of the file.
   Result<ReaderPosition> position();
   /// Makes next() continue at a position. Fails with FailedPrecondition if the position belongs to another file or the file has
-  /// changed, and with InvalidArgument if it lies outside the file. Only the sizes and 64 parts of each file are compared, so in a
-  /// file larger than 1 MiB a change of a few bytes may not be noticed.
+  /// changed, and with InvalidArgument if it lies outside the file, unless that is compressed; then next() finds no record.
+  /// Only the sizes and 64 parts of each file are compared, so in a file larger than 1 MiB a change of a few bytes may not be
+  /// noticed.
   Status restore(const ReaderPosition& position);
 
  protected:
@@ -65,6 +68,9 @@ class RecordReader {
   virtual ReaderPosition tell() const = 0;
   /// Moves to a position whose fingerprint has been checked.
   virtual Status seek(const ReaderPosition& position) = 0;
+
+  /// Fails with InvalidArgument if the offset of a position lies outside a file whose size is known.
+  static Status check_offset(const ReaderPosition& position, const InputFile& file);
 
   std::vector<Field> schema_;
 

@@ -22,7 +22,8 @@ Result<std::unique_ptr<RecordReader>> open_source(Disk& disk, const Options& opt
   if (!format)
     return invalid_argument("format '" + options.format + "' is unknown; allowed: " + format_names());
   const std::string labels = i < files.labels.size() ? files.labels[i] : std::string();
-  return format->open(disk, {files.files[i], labels, label_type(options), options.format_options});
+  return format->open(
+      disk, {files.files[i], labels, label_type(options), options.format_options, options.compression});
 }
 
 int64_t width(const RecordReader& reader) {

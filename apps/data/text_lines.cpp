@@ -37,11 +37,12 @@ Result<bool> TextLines::fill() {
   buffer_begin_ += at_;
   at_ = 0;
   const size_t kept = buffer_.size();
-  const uint64_t left = file_->size() - std::min(file_->size(), buffer_begin_ + kept);
-  buffer_.resize(kept + std::min<uint64_t>(left, std::max(buffer_size, kept)));
-  TROUPE_RETURN_IF_FAILED(
-      file_->read(buffer_begin_ + kept, std::as_writable_bytes(std::span(buffer_).subspan(kept))));
-  return left != 0;
+  buffer_.resize(kept + std::max(buffer_size, kept));
+  const auto more = std::as_writable_bytes(std::span(buffer_).subspan(kept));
+  const auto read = file_->read_some(buffer_begin_ + kept, more);
+  buffer_.resize(kept + (read ? *read : 0));
+  TROUPE_RETURN_IF_FAILED(read.status());
+  return *read != 0;
 }
 
 void TextLines::seek(uint64_t offset, uint64_t row) {

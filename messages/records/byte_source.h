@@ -1,5 +1,5 @@
-// ByteSource: the bytes of a file in order, decompressed if it is compressed. Reading may block, so it is done on file threads. One
-// thread at a time.
+// ByteSource: the bytes of a file in order, decompressed if it is compressed. Reading may block, so it is done on file threads.
+// One thread at a time.
 #pragma once
 
 #include <memory>
@@ -22,7 +22,11 @@ class ByteSource {
 
 /// Opens a file. Fails as Disk::open does.
 Result<std::unique_ptr<ByteSource>> open_source(Disk& disk, const std::string& path, Compression compression);
-/// Returns a source that reads a file from its beginning.
-std::unique_ptr<ByteSource> source_of(std::unique_ptr<ReadableFile> file, Compression compression);
+/// Returns a source that reads a file from its beginning. Errors about compressed bytes begin with `place`.
+std::unique_ptr<ByteSource> source_of(std::shared_ptr<ReadableFile> file, Compression compression,
+                                      std::string place = {});
+
+/// Returns Gzip or Zstd if the file begins as such files do, otherwise None. (Zlib has no magic number.)
+Result<Compression> compression_of(ReadableFile& file);
 
 }  // namespace troupe

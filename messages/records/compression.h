@@ -1,4 +1,4 @@
-// The forms in which files and strings are compressed, by the names that attributes of ops have for them. Any thread.
+// The forms in which files and strings are compressed. Attributes of ops have names for those that TensorFlow has. Any thread.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace troupe {
 
-enum class Compression : uint8_t { None, Zlib, Gzip };
+enum class Compression : uint8_t { None, Zlib, Gzip, Zstd };
 
 /// Returns the form of this name: "", "ZLIB" or "GZIP". Fails with InvalidArgument, naming the attribute, for any other.
 inline Result<Compression> compression_of(const std::string& attribute, const std::string& name) {

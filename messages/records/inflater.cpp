@@ -45,6 +45,8 @@ void Inflater::feed(std::string_view bytes) {
   stream_->z.avail_in = 0;
 }
 
+size_t Inflater::left() const { return stream_->z.avail_in + stream_->rest.size(); }
+
 Status Inflater::continue_behind() {
   Stream& stream = *stream_;
   if (stream.z.avail_in == 0 && stream.rest.empty()) return {};
@@ -59,7 +61,7 @@ Status Inflater::continue_behind() {
   return {};
 }
 
-Result<size_t> Inflater::inflate(std::span<char> into) {
+Result<size_t> Inflater::decompress(std::span<char> into) {
   Stream& stream = *stream_;
   if (!stream.ready) return resource_exhausted("there is no memory to decompress");
   const uInt room = piece_of(into.size());

@@ -184,7 +184,9 @@ BOOST_AUTO_TEST_CASE(anything_damaged_is_refused) {
   const auto text = [](const std::string& bytes, const std::string& labels = {}) {
     return read("idx", bytes, labels).status().text();
   };
-  BOOST_TEST(text("\x1f\x8b\x08") == "f: the file is compressed with gzip; unpack it first: gunzip f");
+  BOOST_TEST(text("\x1f\x8b\x08") ==
+             "f, compressed by its first bytes: the compressed bytes end too early, at byte 3 of the "
+             "compressed file");
   BOOST_TEST(text(idx(0x08, {2, 3}, "abcde")) == "f: shape [2,3] needs 6 bytes, but 5 follow the header");
   BOOST_TEST(
       text(idx(0x08, {UINT32_MAX, UINT32_MAX, UINT32_MAX}, "abc")) ==

@@ -36,7 +36,7 @@ sed -E 's/^(vtable for |typeinfo for |typeinfo name for )?([^(]* )?troupe::(nn::
 
 # What it needs is what it says it needs, and loading it runs no code of ours (Boost.Asio's headers and CAF's have some, and with a
 # sanitizer Eigen's).
-needed='lib(caf_core|capnp|kj|tbb|z|dnnl|hwy|gif|gomp|icuuc|icudata|jpeg|png16|re2|ssl|crypto|stdc\+\+|m|gcc_s|c|asan|ubsan)[-.]|ld-linux'
+needed='lib(caf_core|capnp|kj|tbb|z|dnnl|hwy|gif|gomp|icuuc|icudata|jpeg|png16|re2|ssl|zstd|crypto|stdc\+\+|m|gcc_s|c|asan|ubsan)[-.]|ld-linux'
 ! readelf -d "$library" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | grep -vE "^$needed" >&2 || fail "these are needed"
 for file in $(nm "$library" | sed -n 's/.*_GLOBAL__sub_I_\(.*\.cpp\)$/\1/p'); do
   grep -rqE --include="$file" "#include <(boost/asio|caf/)" "$source"/actors || readelf -d "$library" | grep -q libasan ||

@@ -1,18 +1,18 @@
 // Records of files: lines, records of fixed length, TensorFlow's records, whole files; compressed, damaged, cut off, in blocks.
 #include "messages/records/record_stream.h"
 
-#include <zlib.h>
-
 #include <boost/test/unit_test.hpp>
 #include <functional>
 
 #include "messages/values/crc32c.h"
+#include "tests/support/compressed.h"
 #include "tests/support/memory_disk.h"
 
 namespace troupe {
 namespace {
 
 using Records = std::vector<std::string>;
+using test::compressed;
 using Make = std::function<std::unique_ptr<RecordStream>(std::unique_ptr<ByteSource>)>;
 
 /// What a stream yields: records, their numbers, and how it ends.
@@ -68,21 +68,6 @@ std::string bytes_of(T number) {
 std::string tf_record(const std::string& record) {
   const std::string length = bytes_of<uint64_t>(record.size());
   return length + bytes_of(masked_crc32c(length)) + record + bytes_of(masked_crc32c(record));
-}
-
-std::string compressed(const std::string& bytes, Compression compression) {
-  z_stream stream = {};
-  const int window = compression == Compression::Gzip ? MAX_WBITS + 16 : MAX_WBITS;
-  BOOST_REQUIRE(deflateInit2(&stream, 6, Z_DEFLATED, window, 8, Z_DEFAULT_STRATEGY) == Z_OK);
-  std::string result(deflateBound(&stream, bytes.size()) + 32, '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
-  stream.avail_in = static_cast<uInt>(bytes.size());
-  stream.next_out = reinterpret_cast<Bytef*>(result.data());
-  stream.avail_out = static_cast<uInt>(result.size());
-  BOOST_REQUIRE(deflate(&stream, Z_FINISH) == Z_STREAM_END);
-  result.resize(result.size() - stream.avail_out);
-  deflateEnd(&stream);
-  return result;
 }
 
 }  // namespace
@@ -166,10 +151,11 @@ BOOST_AUTO_TEST_CASE(compressed_files) {
     numbers.push_back(static_cast<uint64_t>(i) + 1);
     bytes += expected.back() + '\n';
   }
-  for (const Compression compression : {Compression::Zlib, Compression::Gzip}) {
+  for (const Compression compression : {Compression::Zlib, Compression::Gzip, Compression::Zstd}) {
     const std::string packed = compressed(bytes, compression);
     check(read(packed, lines(), compression), expected, numbers);
-    check(read(packed + "trailing bytes", lines(), compression), expected, numbers);
+    if (compression != Compression::Zstd)
+      check(read(packed + "trailing bytes", lines(), compression), expected, numbers);
     check(read("", lines(), compression), {}, {});
     check_damaged(read(packed.substr(0, packed.size() / 2), whole_file, compression), 0, "end too early");
     BOOST_TEST(read(packed.substr(0, packed.size() / 2), lines(), compression).records.size() > 10'000u);
@@ -181,9 +167,38 @@ BOOST_AUTO_TEST_CASE(compressed_files) {
                compression),
           {"ab", "cd"}, {0, 1});
   }
-  const Compression gzip = Compression::Gzip;
-  check(read(compressed("a\nb", gzip) + compressed("c\nd\n", gzip), lines(), gzip), {"a", "bc", "d"},
-        {1, 2, 3});
+  for (const Compression form : {Compression::Gzip, Compression::Zstd})
+    check(read(compressed("a\nb", form) + compressed("", form) + compressed("c\nd\n", form), lines(), form),
+          {"a", "bc", "d"}, {1, 2, 3});
+}
+
+BOOST_AUTO_TEST_CASE(damaged_frames_of_zstd) {
+  const Compression zstd = Compression::Zstd;
+  const std::string packed = compressed("a\nb\n", zstd), skipped("\x5a\x2a\x4d\x18\2\0\0\0xy", 10);
+  check(read(skipped + packed + skipped, lines(), zstd), {"a", "b"}, {1, 2});
+  check_damaged(read(packed + "trailing bytes", whole_file, zstd), 0,
+                "at byte " + std::to_string(packed.size()));
+  for (size_t size = 1; size < packed.size(); ++size)
+    check_damaged(read(packed.substr(0, size), whole_file, zstd), 0,
+                  "end too early, at byte " + std::to_string(size) + " of the compressed file");
+  // A frame that asks for a window of 2^41 bytes.
+  check_damaged(read(std::string("\x28\xb5\x2f\xfd\0\xf8\0\0\0\0", 10), whole_file, zstd), 0,
+                "at most 128 MiB are allowed");
+}
+
+BOOST_AUTO_TEST_CASE(the_first_bytes_say_how_a_file_is_compressed) {
+  const auto known = [](const std::string& bytes) {
+    test::MemoryDisk disk;
+    disk.write("f", bytes);
+    return value_or_throw(compression_of(*value_or_throw(disk.open("f"))));
+  };
+  for (const Compression form : {Compression::Gzip, Compression::Zstd}) {
+    BOOST_TEST((known(compressed("text", form)) == form));
+    BOOST_TEST((known(compressed("", form)) == form));
+  }
+  BOOST_TEST((known(std::string("\x50\x2a\x4d\x18\0\0\0\0", 8)) == Compression::Zstd));
+  for (const char* plain : {"", "\x1f", "\x1f\x8b", "1,2,3\n", "\x28\xb5\x2f"})
+    BOOST_TEST((known(plain) == Compression::None));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -64,8 +64,9 @@ class Archive {
   /// Returns the offset of the end record, which may be followed by a comment.
   Result<uint64_t> find_end() const {
     constexpr std::string_view signature("PK\5\6", 4);
-    const uint64_t begin = file_.size() - std::min<uint64_t>(file_.size(), end_size + max_comment);
-    TROUPE_ASSIGN(const std::string tail, file_.text(begin, file_.size()));
+    const uint64_t begin =
+        file_.stored_size() - std::min<uint64_t>(file_.stored_size(), end_size + max_comment);
+    TROUPE_ASSIGN(const std::string tail, file_.text(begin, file_.stored_size()));
     const size_t at = tail.rfind(signature);
     if (at == std::string::npos || tail.size() - at < end_size)
       return damaged("not a zip file: it has no end record");
@@ -80,10 +81,12 @@ class Archive {
     const uint64_t size = entry.at<uint32_t>(20), at = entry.at<uint32_t>(42);
     if (size == in_zip64 || at == in_zip64)
       return unimplemented(file_.path() + ": " + what + " is larger than 4 GiB");
-    if (at > file_.size() || file_.size() - at < local_size) return damaged(what + " lies outside the file");
+    if (at > file_.stored_size() || file_.stored_size() - at < local_size)
+      return damaged(what + " lies outside the file");
     TROUPE_ASSIGN(const auto local, ZipRecord::read(file_, at, local_size));
     const uint64_t begin = at + local_size + local.at<uint16_t>(26) + local.at<uint16_t>(28);
-    if (local.at<uint32_t>(0) != local_magic || begin > file_.size() || file_.size() - begin < size)
+    if (local.at<uint32_t>(0) != local_magic || begin > file_.stored_size() ||
+        file_.stored_size() - begin < size)
       return damaged(what + " lies outside the file");
     TROUPE_ASSIGN(const uint32_t checksum, checksum_of(begin, size));
     if (checksum != entry.at<uint32_t>(16)) return damaged(what + " has a wrong checksum");

@@ -1,6 +1,6 @@
 // The format csv: text with one sample per row, whose columns are numbers, the features, optionally a label, and optionally one
-// column of text, such as words or a list of numbers (apps/data/ragged/row_parser.h). Errors name row and column, which are counted
-// from 1; a row is a line of the file. Empty lines are skipped. Lines may end with CRLF, and fields may be in quotes.
+// column of text, such as words or a list of numbers (apps/data/ragged/row_parser.h). Errors name row and column, which are
+// counted from 1; a row is a line of the file. Empty lines are skipped. Lines may end with CRLF, and fields may be in quotes.
 #include <algorithm>
 #include <cmath>
 
@@ -85,7 +85,7 @@ class CsvReader final : public RecordReader {
   }
 
   Result<Dataset> next(int64_t max_records) override {
-    const int64_t most = std::min(max_records, max_rows_left());
+    const int64_t most = std::min(max_records, max_rows());
     TROUPE_ASSIGN(Tensor images, make(DType::Float, most, true));
     TROUPE_ASSIGN(Tensor labels, make(label_type_, most, false));
     TROUPE_ASSIGN(Tensor texts, make(DType::String, has_text() ? most : 0, false));
@@ -125,10 +125,13 @@ class CsvReader final : public RecordReader {
   bool has_text() const { return text_ < width_; }
   size_t features() const { return width_ - (has_label() ? 1 : 0) - (has_text() ? 1 : 0); }
 
-  /// Returns an upper bound on the number of rows left: each column of a row takes at least a character and a delimiter.
-  int64_t max_rows_left() const {
-    const uint64_t left = lines_.file().size() - std::min(lines_.file().size(), lines_.offset());
-    return static_cast<int64_t>(left / (2 * width_) + 1);
+  /// Returns the most rows to read at once, which have memory before they are read. If the file is not compressed, no more are
+  /// left: each column of a row takes at least a character and a delimiter.
+  int64_t max_rows() const {
+    constexpr uint64_t most_columns = 1 << 20;
+    const InputFile& file = lines_.file();
+    const uint64_t left = file.stored_size() - std::min(file.stored_size(), lines_.offset());
+    return static_cast<int64_t>((file.is_compressed() ? most_columns : left / 2) / width_ + 1);
   }
 
   Result<Tensor> make(DType dtype, int64_t rows, bool image) const {
@@ -248,9 +251,7 @@ class CsvReader final : public RecordReader {
     return {.record = record_, .offset = lines_.offset(), .row = lines_.row()};
   }
   Status seek(const ReaderPosition& position) override {
-    if (position.offset > lines_.file().size())
-      return invalid_argument(path() + ": the position '" + to_text(position) + "' lies outside its " +
-                              std::to_string(lines_.file().size()) + " bytes");
+    TROUPE_RETURN_IF_FAILED(check_offset(position, lines_.file()));
     lines_.seek(position.offset, position.row);
     record_ = position.record;
     return {};
@@ -270,7 +271,7 @@ class CsvReader final : public RecordReader {
 };
 
 Result<std::unique_ptr<RecordReader>> open(Disk& disk, const SourceFile& file) {
-  TROUPE_ASSIGN(auto input, InputFile::open(disk, file.path));
+  TROUPE_ASSIGN(auto input, InputFile::open(disk, file.path, file.compression));
   auto reader = std::make_unique<CsvReader>(std::move(input), file);
   TROUPE_RETURN_IF_FAILED(reader->begin());
   return std::unique_ptr<RecordReader>(std::move(reader));

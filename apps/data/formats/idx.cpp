@@ -34,8 +34,6 @@ Result<StoredArray> parse_header(std::shared_ptr<InputFile> input, const char* c
   TROUPE_ASSIGN(const std::string head, input->text(0, max_header));
   const std::string& file = input->path();
   const auto byte = [&](size_t i) { return static_cast<uint8_t>(head[i]); };
-  if (head.size() >= 2 && byte(0) == 0x1f && byte(1) == 0x8b)
-    return data_loss(file + ": the file is compressed with gzip; unpack it first: gunzip " + file);
   if (head.size() < 4 || byte(0) != 0 || byte(1) != 0)
     return data_loss(file + ": not an IDX file: the first two bytes must be zero");
   const size_t rank = byte(3), header = 4 + 4 * rank;
@@ -48,7 +46,8 @@ Result<StoredArray> parse_header(std::shared_ptr<InputFile> input, const char* c
                      std::to_string(header));
   for (size_t at = 4; at < header; at += 4)
     array.dims.push_back(int64_t{byte(at)} << 24 | byte(at + 1) << 16 | byte(at + 2) << 8 | byte(at + 3));
-  const uint64_t needed = bytes_of(array), there = input->size() - header;
+  TROUPE_ASSIGN(const uint64_t size, input->size());
+  const uint64_t needed = bytes_of(array), there = size - header;
   if (rank != 0 && needed != there)
     return data_loss(file + ": shape " + text_of(array.dims) + " needs " +
                      (needed == UINT64_MAX ? "more than 2^64" : std::to_string(needed)) + " bytes, but " +
@@ -58,10 +57,10 @@ Result<StoredArray> parse_header(std::shared_ptr<InputFile> input, const char* c
 
 Result<std::unique_ptr<RecordReader>> open(Disk& disk, const SourceFile& file) {
   std::vector<StoredArray> arrays;
-  TROUPE_ASSIGN(auto images, InputFile::open(disk, file.path));
+  TROUPE_ASSIGN(auto images, InputFile::open(disk, file.path, file.compression));
   TROUPE_ASSIGN(arrays.emplace_back(), parse_header(std::move(images), feature_column));
   if (!file.labels.empty()) {
-    TROUPE_ASSIGN(auto labels, InputFile::open(disk, file.labels));
+    TROUPE_ASSIGN(auto labels, InputFile::open(disk, file.labels, file.compression));
     TROUPE_ASSIGN(arrays.emplace_back(), parse_header(std::move(labels), label_column));
     if (!is_integer(arrays.back().dtype))
       return data_loss(file.labels + ": labels have type " + std::string(name(arrays.back().dtype)) +

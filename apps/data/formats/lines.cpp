@@ -1,5 +1,5 @@
-// The format lines: text files whose lines are the samples, in the column `text`. A sample is a string without the end of its line,
-// "\n" or "\r\n". Empty lines are samples, too.
+// The format lines: text files whose lines are the samples, in the column `text`. A sample is a string without the end of its
+// line, "\n" or "\r\n". Empty lines are samples, too.
 #include <algorithm>
 
 #include "apps/data/format.h"
@@ -42,10 +42,7 @@ class LineReader final : public RecordReader {
     return {.record = lines_.row(), .offset = lines_.offset(), .row = lines_.row()};
   }
   Status seek(const ReaderPosition& position) override {
-    const InputFile& file = lines_.file();
-    if (position.offset > file.size())
-      return invalid_argument(file.path() + ": the position '" + to_text(position) + "' lies outside its " +
-                              std::to_string(file.size()) + " bytes");
+    TROUPE_RETURN_IF_FAILED(check_offset(position, lines_.file()));
     lines_.seek(position.offset, position.row);
     return {};
   }
@@ -54,7 +51,7 @@ class LineReader final : public RecordReader {
 };
 
 Result<std::unique_ptr<RecordReader>> open(Disk& disk, const SourceFile& file) {
-  TROUPE_ASSIGN(auto input, InputFile::open(disk, file.path));
+  TROUPE_ASSIGN(auto input, InputFile::open(disk, file.path, file.compression));
   return std::unique_ptr<RecordReader>(std::make_unique<LineReader>(std::move(input)));
 }
 

@@ -13,28 +13,18 @@ using config::Kind;
 
 // One row per option.
 // clang-format off
-constexpr config::Key tfrecord_keys[] = {
-    {"data.compression", Kind::Choice, "how the files are compressed; reading then begins at the beginning after each jump",
-     {.initial = "\"none\"", .choices = "none|gzip|zlib", .when = "format=tfrecord"}},
-};
 constexpr config::Key fixed_keys[] = {
     {"data.record_bytes", Kind::Integer, "bytes of a record", {.required = true, .range = {.low = 1}, .when = "format=fixed"}},
     {"data.header_bytes", Kind::Integer, "bytes before the first record", {.initial = "0", .range = {.low = 0}, .when = "format=fixed"}},
 };
 // clang-format on
 
-Compression compression_of(const FormatOptions& options) {
-  const auto name = option<std::string>(options, "compression", "none");
-  return name == "gzip" ? Compression::Gzip : name == "zlib" ? Compression::Zlib : Compression::None;
-}
-
 /// Reads records of a stream. The position of a record is its number and the byte, in the file without compression, where it
 /// begins.
 class RecordFileReader : public RecordReader {
  public:
-  RecordFileReader(std::string_view format, Disk& disk, std::shared_ptr<InputFile> file,
-                   Compression compression)
-      : RecordReader(format, {file}), disk_(disk), file_(std::move(file)), compression_(compression) {
+  RecordFileReader(std::string_view format, std::shared_ptr<InputFile> file)
+      : RecordReader(format, {file}), file_(std::move(file)) {
     schema_ = {{feature_column, DType::String, {}}};
   }
 
@@ -69,7 +59,11 @@ class RecordFileReader : public RecordReader {
 
  private:
   Result<std::optional<std::string_view>> next_record() {
-    if (!stream_) TROUPE_RETURN_IF_FAILED(open_at_offset());
+    if (!stream_) {
+      stream_ = stream_of(source_from(file_, offset_));
+      first_ = record_;
+      begin_ = offset_;
+    }
     auto record = stream_->next();
     if (!record)
       return Status(record.status().code(), file_->path() + ", from record " + std::to_string(first_) +
@@ -82,17 +76,18 @@ class RecordFileReader : public RecordReader {
     return record;
   }
 
-  Status open_at_offset() {
-    TROUPE_ASSIGN(auto source, open_source(disk_, file_->path(), compression_));
-    TROUPE_RETURN_IF_FAILED(source->skip(offset_).status());
-    stream_ = stream_of(std::move(source));
-    first_ = record_;
-    begin_ = offset_;
+  /// Passes over the records before an offset, unless the stream is behind it.
+  Status read_up_to(uint64_t offset) {
+    while (stream_ && offset_ < offset) {
+      TROUPE_ASSIGN(const auto record, next_record());
+      if (!record) break;
+    }
     return {};
   }
 
   ReaderPosition tell() const override { return {.record = record_, .offset = offset_}; }
   Status seek(const ReaderPosition& position) override {
+    if (file_->is_compressed()) TROUPE_RETURN_IF_FAILED(read_up_to(position.offset));
     if (position.offset == offset_ && stream_) return {};
     record_ = position.record;
     offset_ = position.offset;
@@ -100,9 +95,7 @@ class RecordFileReader : public RecordReader {
     return {};
   }
 
-  Disk& disk_;
   std::shared_ptr<InputFile> file_;
-  Compression compression_;
   std::unique_ptr<RecordStream> stream_;  ///< null: it must be opened at offset_
   uint64_t record_ = 0;                   ///< the number of the next record
   uint64_t first_ = 0, begin_ = 0;        ///< the number and the byte of the first record of the stream
@@ -110,8 +103,7 @@ class RecordFileReader : public RecordReader {
 
 class TfRecordReader final : public RecordFileReader {
  public:
-  TfRecordReader(Disk& disk, std::shared_ptr<InputFile> file, Compression compression)
-      : RecordFileReader("tfrecord", disk, std::move(file), compression) {}
+  explicit TfRecordReader(std::shared_ptr<InputFile> file) : RecordFileReader("tfrecord", std::move(file)) {}
 
  private:
   std::unique_ptr<RecordStream> stream_of(std::unique_ptr<ByteSource> source) const override {
@@ -125,8 +117,8 @@ class TfRecordReader final : public RecordFileReader {
 
 class FixedReader final : public RecordFileReader {
  public:
-  FixedReader(Disk& disk, std::shared_ptr<InputFile> file, uint64_t header, uint64_t record)
-      : RecordFileReader("fixed", disk, std::move(file), Compression::None), record_bytes_(record) {
+  FixedReader(std::shared_ptr<InputFile> file, uint64_t header, uint64_t record)
+      : RecordFileReader("fixed", std::move(file)), record_bytes_(record) {
     offset_ = header;
   }
 
@@ -140,19 +132,19 @@ class FixedReader final : public RecordFileReader {
 };
 
 Result<std::unique_ptr<RecordReader>> open_tfrecord(Disk& disk, const SourceFile& file) {
-  TROUPE_ASSIGN(auto input, InputFile::open(disk, file.path));
-  return std::unique_ptr<RecordReader>(
-      std::make_unique<TfRecordReader>(disk, std::move(input), compression_of(file.options)));
+  TROUPE_ASSIGN(auto input, InputFile::open(disk, file.path, file.compression));
+  return std::unique_ptr<RecordReader>(std::make_unique<TfRecordReader>(std::move(input)));
 }
 
 Result<std::unique_ptr<RecordReader>> open_fixed(Disk& disk, const SourceFile& file) {
-  TROUPE_ASSIGN(auto input, InputFile::open(disk, file.path));
+  TROUPE_ASSIGN(auto input, InputFile::open(disk, file.path, file.compression));
+  TROUPE_ASSIGN(const uint64_t size, input->size());
   const auto header = static_cast<uint64_t>(option<int64_t>(file.options, "header_bytes", 0)),
              record = static_cast<uint64_t>(option<int64_t>(file.options, "record_bytes", 1));
-  if (input->size() < header || (input->size() - header) % record != 0)
-    return data_loss(file.path + ": its " + std::to_string(input->size()) + " bytes are not a header of " +
+  if (size < header || (size - header) % record != 0)
+    return data_loss(file.path + ": its " + std::to_string(size) + " bytes are not a header of " +
                      std::to_string(header) + " bytes and records of " + std::to_string(record));
-  return std::unique_ptr<RecordReader>(std::make_unique<FixedReader>(disk, std::move(input), header, record));
+  return std::unique_ptr<RecordReader>(std::make_unique<FixedReader>(std::move(input), header, record));
 }
 
 bool is_unlabelled(const FormatOptions&) { return false; }
@@ -160,11 +152,7 @@ bool is_unlabelled(const FormatOptions&) { return false; }
 }  // namespace
 
 Format tfrecord_format() {
-  return {.name = "tfrecord",
-          .open = open_tfrecord,
-          .features = DType::String,
-          .keys = tfrecord_keys,
-          .labelled = is_unlabelled};
+  return {.name = "tfrecord", .open = open_tfrecord, .features = DType::String, .labelled = is_unlabelled};
 }
 
 Format fixed_format() {

@@ -1,17 +1,13 @@
 #include "apps/data/stream/block_index.h"
 
-#include <algorithm>
+#include "apps/data/stream/draw_order.h"
 
 namespace troupe::data {
 namespace {
 
-/// A buffer gets its samples from at least this number of blocks, so that neighbours in a file are mixed with others.
-constexpr int64_t blocks_of_buffer = 16;
-
 /// Appends the blocks of a file. `file` is its number.
 Status append_blocks(RecordReader& reader, uint32_t file, BlockIndex& index) {
-  const int64_t most =
-      std::clamp<int64_t>(index.options.buffer / blocks_of_buffer, 1, records_at_once(width(reader)));
+  const int64_t most = most_block_samples(index.options.buffer, records_at_once(width(reader)));
   const int64_t before = index.records;
   for (;;) {
     TROUPE_ASSIGN(const ReaderPosition begin, reader.position());
@@ -41,6 +37,7 @@ Result<std::shared_ptr<const BlockIndex>> index_blocks(Disk& disk, const Options
       TROUPE_ASSIGN(index.columns, finish(builders));
     }
     TROUPE_RETURN_IF_FAILED(check_width(index.sources(), i, width(*reader), first_width));
+    index.is_compressed |= reader->is_compressed();
     TROUPE_RETURN_IF_FAILED(append_blocks(*reader, i, index));
   }
   return std::make_shared<const BlockIndex>(std::move(index));

@@ -23,7 +23,9 @@ struct BlockIndex {
   std::vector<std::string> files, labels;  ///< as in SourceFiles
   std::vector<Block> blocks;
   int64_t records = 0;  ///< of all files
-  Dataset columns;      ///< the columns of the samples, without samples
+  /// Whether a file is compressed: then the blocks of each file are read in their order, since going back costs much.
+  bool is_compressed = false;
+  Dataset columns;  ///< the columns of the samples, without samples
 
   SourceFiles sources() const { return {files, labels}; }
 };

@@ -1,11 +1,16 @@
 #include "apps/data/stream/block_reader.h"
 
+#include <algorithm>
+
 #include "apps/data/random.h"
+#include "apps/data/stream/draw_order.h"
 
 namespace troupe::data {
 namespace {
 
 constexpr size_t most_open_files = 64;
+/// A compressed file takes memory of its own, megabytes for some.
+constexpr size_t most_compressed_files = 2 * DrawOrder::interleaved_files;
 
 }  // namespace
 
@@ -17,11 +22,16 @@ bool Part::contains(int64_t record) const {
 }
 
 Result<RecordReader*> BlockReader::reader_of(uint32_t file) {
-  const auto open = readers_.find(file);
-  if (open != readers_.end()) return open->second.get();
-  if (readers_.size() == most_open_files) readers_.erase(readers_.begin());
-  TROUPE_ASSIGN(auto reader, open_source(*disk_, index_->options, index_->sources(), file));
-  return readers_.emplace(file, std::move(reader)).first->second.get();
+  const auto open = std::ranges::find(readers_, file, [](const auto& one) { return one.first; });
+  if (open == readers_.end()) {
+    if (readers_.size() >= (index_->is_compressed ? most_compressed_files : most_open_files))
+      readers_.pop_back();
+    TROUPE_ASSIGN(auto reader, open_source(*disk_, index_->options, index_->sources(), file));
+    readers_.emplace_front(file, std::move(reader));
+  } else {
+    readers_.splice(readers_.begin(), readers_, open);
+  }
+  return readers_.front().second.get();
 }
 
 Result<Dataset> BlockReader::read(size_t block) {

@@ -1,10 +1,12 @@
 // BlockReader: reads the samples of blocks. Owned by whoever draws samples from a data set in files; one thread at a time.
 #pragma once
 
-#include <map>
+#include <list>
 #include <memory>
+#include <utility>
 
 #include "apps/data/stream/block_index.h"
+#include "apps/data/stream/block_source.h"
 
 namespace troupe::data {
 
@@ -17,16 +19,16 @@ struct Part {
   bool contains(int64_t record) const;
 };
 
-class BlockReader {
+class BlockReader final : public BlockSource {
  public:
   /// The disk must outlive this object.
   BlockReader(Disk& disk, std::shared_ptr<const BlockIndex> index, Part part)
       : disk_(&disk), index_(std::move(index)), part_(part) {}
 
-  const BlockIndex& index() const { return *index_; }
+  const Dataset& columns() const override { return index_->columns; }
   /// Returns the samples of the part that are in a block, in the order of the file. Fails with DataLoss if the file is damaged,
   /// with FailedPrecondition if it has changed since it was indexed, or with the error of the disk.
-  Result<Dataset> read(size_t block);
+  Result<Dataset> read(size_t block) override;
 
  private:
   Result<RecordReader*> reader_of(uint32_t file);
@@ -37,7 +39,8 @@ class BlockReader {
   Disk* disk_;
   std::shared_ptr<const BlockIndex> index_;
   Part part_;
-  std::map<uint32_t, std::unique_ptr<RecordReader>> readers_;  ///< open files
+  /// The open files and their numbers, the one that was used last in front.
+  std::list<std::pair<uint32_t, std::unique_ptr<RecordReader>>> readers_;
 };
 
 }  // namespace troupe::data

@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "apps/data/stream/block_reader.h"
 #include "apps/data/stream/prefetch.h"
 #include "apps/data/stream/streamed_batches.h"
 
@@ -9,6 +10,14 @@ namespace troupe::data {
 namespace {
 
 constexpr PrefetchOptions ahead = {.ahead = 4, .threads = 1};
+
+/// Returns the file of each block if the blocks must be read file by file, otherwise nothing.
+std::vector<uint32_t> files_in_order(const BlockIndex& index) {
+  std::vector<uint32_t> files;
+  if (!index.is_compressed) return files;
+  for (const Block& block : index.blocks) files.push_back(block.file);
+  return files;
+}
 
 class StoredSet final : public SampleSet {
  public:
@@ -24,9 +33,11 @@ class StoredSet final : public SampleSet {
   int64_t samples() const override { return samples_; }
   const Dataset& columns() const override { return index_->columns; }
   std::unique_ptr<Batches> batches(int64_t batch, uint64_t seed, bool shuffle) const override {
-    return std::make_unique<Prefetch>(std::make_unique<StreamedBatches>(BlockReader(*disk_, index_, part_),
-                                                                        block_samples_, batch, seed, shuffle),
-                                      ahead);
+    DrawOrder order(block_samples_, index_->options.buffer, seed, shuffle, files_in_order(*index_));
+    return std::make_unique<Prefetch>(
+        std::make_unique<StreamedBatches>(std::make_unique<BlockReader>(*disk_, index_, part_),
+                                          std::move(order), samples_, batch),
+        ahead);
   }
 
  private:

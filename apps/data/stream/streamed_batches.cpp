@@ -12,16 +12,11 @@ void copy_sample(const Dataset& from, int64_t from_row, Dataset& to, int64_t to_
     copy_row(from.columns()[i].values, from_row, columns[i].values, to_row);
 }
 
-int64_t sum(const std::vector<int64_t>& numbers) {
-  return std::accumulate(numbers.begin(), numbers.end(), int64_t{0});
-}
-
 }  // namespace
 
-StreamedBatches::StreamedBatches(BlockReader reader, std::vector<int64_t> block_samples, int64_t batch,
-                                 uint64_t seed, bool shuffle)
-    : Batches(sum(block_samples), batch), reader_(std::move(reader)),
-      order_(std::move(block_samples), reader_.index().options.buffer, seed, shuffle) {}
+StreamedBatches::StreamedBatches(std::unique_ptr<BlockSource> source, DrawOrder order, int64_t samples,
+                                 int64_t batch)
+    : Batches(samples, batch), source_(std::move(source)), order_(std::move(order)) {}
 
 Result<Dataset> StreamedBatches::at(uint64_t step) {
   const auto [begin, end] = range_of(step);
@@ -47,7 +42,7 @@ Status StreamedBatches::seek(uint64_t epoch, int64_t position) {
 /// Reads each block once, whatever the order of its samples in the buffer.
 Status StreamedBatches::fill_buffer() {
   const auto slots = order_.slots();
-  TROUPE_ASSIGN(buffer_, allocate_like(reader_.index().columns, static_cast<int64_t>(slots.size())));
+  TROUPE_ASSIGN(buffer_, allocate_like(source_->columns(), static_cast<int64_t>(slots.size())));
   std::vector<size_t> by_block(slots.size());
   std::iota(by_block.begin(), by_block.end(), size_t{0});
   std::ranges::stable_sort(by_block, {}, [&](size_t slot) { return slots[slot].block; });
@@ -67,7 +62,7 @@ Status StreamedBatches::draw(Dataset& batch, int64_t row) {
 Status StreamedBatches::read(const DrawOrder::Sample& sample, size_t slot) {
   if (block_ != sample.block) {
     block_.reset();
-    TROUPE_ASSIGN(block_samples_, reader_.read(sample.block));
+    TROUPE_ASSIGN(block_samples_, source_->read(sample.block));
     block_ = sample.block;
   }
   copy_sample(block_samples_, sample.row, buffer_, static_cast<int64_t>(slot));

@@ -2,19 +2,19 @@
 // does not follow the one before, the buffer is made anew from the files. One thread at a time.
 #pragma once
 
+#include <memory>
 #include <optional>
 
 #include "apps/data/batches.h"
-#include "apps/data/stream/block_reader.h"
+#include "apps/data/stream/block_source.h"
 #include "apps/data/stream/draw_order.h"
 
 namespace troupe::data {
 
 class StreamedBatches final : public Batches {
  public:
-  /// `block_samples` are the numbers of samples that the reader returns for the blocks.
-  StreamedBatches(BlockReader reader, std::vector<int64_t> block_samples, int64_t batch, uint64_t seed,
-                  bool shuffle);
+  /// `order` has been made of the numbers of samples of the source's blocks, which are `samples` together.
+  StreamedBatches(std::unique_ptr<BlockSource> source, DrawOrder order, int64_t samples, int64_t batch);
   Result<Dataset> at(uint64_t step) override;
 
  private:
@@ -25,7 +25,7 @@ class StreamedBatches final : public Batches {
   /// Copies a sample of a file into a slot.
   Status read(const DrawOrder::Sample& sample, size_t slot);
 
-  BlockReader reader_;
+  std::unique_ptr<BlockSource> source_;
   DrawOrder order_;
   std::optional<uint64_t> epoch_;  ///< of the next draw; not set: unknown
   int64_t position_ = 0;           ///< of the next draw in its epoch

@@ -1,13 +1,13 @@
-// DecodeCompressed(bytes): each string as it was before it was compressed. compression_type is "ZLIB", "GZIP" (of which several may
-// stand one behind the other), or "" for strings that are not compressed. An empty string stays empty; bytes behind the end are
-// skipped. Fails with InvalidArgument for another type, and with DataLoss for bytes that are not of that type, damaged or cut off
-// (of these TensorFlow returns what there is), and for more than most_bytes bytes from one.
+// DecodeCompressed(bytes): each string as it was before it was compressed. compression_type is "ZLIB", "GZIP" (of which several
+// may stand one behind the other), or "" for strings that are not compressed. An empty string stays empty; bytes behind the end
+// are skipped. Fails with InvalidArgument for another type, and with DataLoss for bytes that are not of that type, damaged or
+// cut off (of these TensorFlow returns what there is), and for more than most_bytes bytes from one.
 #include <algorithm>
 
 #include "kernels/core/arguments.h"
 #include "kernels/core/checked_kernel.h"
 #include "kernels/loops/each_string.h"
-#include "messages/records/inflater.h"
+#include "messages/records/decompressor.h"
 
 namespace troupe {
 namespace {
@@ -30,16 +30,16 @@ Result<Compression> compression_of(const Node& node) {
 
 Status inflate_all(std::string_view bytes, Compression compression, std::string& to) {
   constexpr size_t first_size = size_t{4} << 10;
-  Inflater inflater(compression);
-  inflater.feed(bytes);
+  const auto decompressor = make_decompressor(compression);
+  decompressor->feed(bytes);
   for (;;) {
     const size_t begin = to.size(), more = std::min(std::max(begin, first_size), most_bytes - begin);
     if (more == 0) return data_loss("it would have more than " + std::to_string(most_bytes) + " bytes");
     to.resize(begin + more);
-    TROUPE_ASSIGN(const size_t written, inflater.inflate(std::span(to).subspan(begin)));
+    TROUPE_ASSIGN(const size_t written, decompressor->decompress(std::span(to).subspan(begin)));
     to.resize(begin + written);
     if (written != 0) continue;
-    return inflater.has_ended() ? Status{} : data_loss("it is cut off");
+    return decompressor->has_ended() ? Status{} : data_loss("it is cut off");
   }
 }
 
