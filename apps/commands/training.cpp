@@ -11,6 +11,7 @@
 #include "apps/cluster/processes.h"
 #include "apps/commands/command_support.h"
 #include "apps/config/cluster_file.h"
+#include "apps/data/file_patterns.h"
 #include "apps/train/train_data.h"
 #include "apps/train/trainer.h"
 #include "devices/memory_budget.h"
@@ -74,7 +75,8 @@ std::vector<std::string> files_of(const config::RunConfig& config, const std::st
   if (!resume.empty() && resume != "auto") files.push_back(resume);
   const data::Options& data = config.data;
   for (const auto* list : {&data.train, &data.train_labels, &data.valid, &data.valid_labels})
-    files.insert(files.end(), list->begin(), list->end());
+    for (const std::string& path : *list)
+      files.push_back(data::is_pattern(path) ? data::folder_of_pattern(path) : path);
   for (const data::RaggedColumn& column : config.ragged)
     files.insert(files.end(), column.vocabulary.begin(), column.vocabulary.end());
   return files;

@@ -6,6 +6,7 @@
 
 #include "apps/config/model.h"
 #include "apps/config/reader.h"
+#include "apps/data/file_patterns.h"
 
 namespace troupe::config {
 namespace {
@@ -287,9 +288,13 @@ void CrossChecker::check_data() {
     error(valid, "files", "data.valid: expected either split or files, found both");
   if (data.has("valid") && misses(valid, "data.valid.split") && misses(valid, "data.valid.files"))
     error(data, "valid", "data.valid: missing: split or files");
+  const data::Options& options = config_.data;
+  const auto has_pattern = [](const auto& paths) { return std::ranges::any_of(paths, data::is_pattern); };
+  const bool has_patterns = has_pattern(options.train) || has_pattern(options.train_labels) ||
+                            has_pattern(options.valid) || has_pattern(options.valid_labels);
   const auto one_each = [&](const Reader& table, const char* key, const char* path, size_t labels,
                             size_t files) {
-    if (labels && labels != files)
+    if (labels && labels != files && !has_patterns)
       error(table, key,
             std::string(path) + ": " + std::to_string(labels) + " label files for " + std::to_string(files) +
                 " files");

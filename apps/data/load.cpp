@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "apps/data/file_patterns.h"
 #include "apps/data/random.h"
 #include "apps/data/sources.h"
 #include "apps/data/stream/stored_set.h"
@@ -93,7 +94,8 @@ Result<TrainAndValid> load_whole(Disk& disk, const Options& options, uint64_t se
 
 }  // namespace
 
-Result<TrainAndValid> load(Disk& disk, const Options& options, uint64_t seed) {
+Result<TrainAndValid> load(Disk& disk, const Options& given, uint64_t seed) {
+  TROUPE_ASSIGN(const Options options, with_matching_files(disk, given));
   TROUPE_ASSIGN(TrainAndValid data,
                 options.stream ? open_stored(disk, options, seed) : load_whole(disk, options, seed));
   if (data.valid && !options.valid.empty())

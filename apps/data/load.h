@@ -8,9 +8,10 @@
 
 namespace troupe::data {
 
-/// Loads the data into memory or, if the options say so, prepares to read it during the training; then the disk must outlive the
-/// data. Fails with DataLoss or the error of the disk (exit code 3) if a file is damaged or cannot be read, and with
-/// InvalidArgument if an input does not match the data.
+/// Finds the files of patterns (apps/data/file_patterns.h). Loads the data into memory or, if the options say so, prepares to
+/// read it during the training; then the disk must outlive the data. Fails with DataLoss or the error of the disk (exit code 3)
+/// if a file is damaged or cannot be read or a pattern matches none, and with InvalidArgument if an input does not match the
+/// data.
 Result<TrainAndValid> load(Disk& disk, const Options& options, uint64_t seed);
 
 }  // namespace troupe::data

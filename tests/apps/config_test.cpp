@@ -76,7 +76,7 @@ fault = { heartbeat = "10ms" }
   const std::string expected = R"toml(run.toml:1:33: run.seed: expected an integer, at least 0; found -7
   run = { name = "digits", seed = -7 }
                                   ^
-run.toml:2:1: data.train: missing: files to train on (a path or a list of paths)
+run.toml:2:1: data.train: missing: files to train on, or patterns with *, ? and [...] (a path or a list of paths)
   [data]
   ^
 run.toml:3:10: data.format: "cvs" is unknown; allowed: "csv", "fixed", "idx", "images", "lines", "npy", "npz", "tfrecord"; the nearest is 'csv'
