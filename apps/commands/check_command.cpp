@@ -36,8 +36,9 @@ void print(const std::vector<train::TaskMemory>& tasks) {
 }
 
 int check(const RunFile& run) {
-  const auto config = load(run);
+  auto config = load(run);
   if (!config) return failed(config.status(), run.json);
+  leave_cache(*config);
   RealDisk disk;
   const auto data = train::load_data(disk, *config);
   if (!data) return failed_to_load(data.status(), run.json);

@@ -98,8 +98,9 @@ Status show(const data::TrainAndValid& data, const DataArguments& arguments) {
 }
 
 int run(const DataArguments& arguments) {
-  const auto config = load(arguments.run);
+  auto config = load(arguments.run);
   if (!config) return failed(config.status(), arguments.run.json);
+  leave_cache(*config);
   RealDisk disk;
   const auto data = train::load_data(disk, *config);
   if (!data) return failed_to_load(data.status(), arguments.run.json);

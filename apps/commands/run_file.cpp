@@ -42,6 +42,10 @@ Result<config::RunConfig> load(const RunFile& run) {
   return config::load_run_config(disk, run.file, run.set, library->ops);
 }
 
+void leave_cache(config::RunConfig& config) {
+  if (config.cache == config::Cache::File) config.cache = config::Cache::None;
+}
+
 int failed_to_load(const Status& status, bool json) {
   return failed(status, json, status.code() == Code::InvalidArgument ? bad_usage : bad_data);
 }

@@ -20,6 +20,8 @@ struct RunFile {
 
 void add_run_file(CLI::App& command, RunFile& run);
 Result<config::RunConfig> load(const RunFile& run);
+/// Makes a command that writes nothing compute the samples of a cache in a file again.
+void leave_cache(config::RunConfig& config);
 /// Reports that the data could not be read, as failed() does. Returns 2 (config) for InvalidArgument, otherwise 3 (data).
 int failed_to_load(const Status& status, bool json);
 /// Prints a warning for each job of the cluster that takes no part in training, and one if workers are idle.

@@ -72,6 +72,7 @@ void print_summary(const train::TrainingResult& result) {
 /// Returns the files and folders that a run reads and writes.
 std::vector<std::string> files_of(const config::RunConfig& config, const std::string& resume) {
   std::vector<std::string> files = {config.run.directory};
+  if (!config.cache_folder.empty()) files.push_back(config.cache_folder);
   if (!resume.empty() && resume != "auto") files.push_back(resume);
   const data::Options& data = config.data;
   for (const auto* list : {&data.train, &data.train_labels, &data.valid, &data.valid_labels})
@@ -160,6 +161,7 @@ void add_run_options(CLI::App& command, TrainArguments& arguments) {
 int train(const TrainArguments& arguments) {
   auto config = load(arguments.run);
   if (!config) return failed(config.status(), arguments.run.json);
+  if (arguments.dry_run_steps > 0) leave_cache(*config);
   RealDisk disk;
   auto data = train::load_data(disk, *config);
   if (!data) return failed_to_load(data.status(), arguments.run.json);

@@ -481,7 +481,9 @@ Result<RunConfig> parse_run_config(std::string text, const std::string& file, co
   config.batch = root.table("data").get<int64_t>("batch");
   config.shuffle = root.table("data").get<bool>("shuffle");
   config.map = read_definitions(root.table("data").table("map"));
-  config.keep_mapped = root.table("data").string("cache") == "memory";
+  const std::string cache = root.table("data").string("cache");
+  config.cache = cache == "memory" ? Cache::Memory : cache == "file" ? Cache::File : Cache::None;
+  config.cache_folder = root.table("data").string("cache_dir");
   config.ragged = read_ragged(root.table("data").table("ragged"));
   if (const Reader bucket = root.table("data").table("bucket"); root.table("data").has("bucket"))
     config.bucket = {bucket.string("by"), bucket.list<int64_t>("bounds")};

@@ -146,6 +146,9 @@ struct Cluster {
   int64_t devices = 1;
 };
 
+/// Where the samples are kept after data.map.
+enum class Cache : uint8_t { None, Memory, File };
+
 /// Batches of samples of like length.
 struct Bucketing {
   std::string by;  ///< the ragged column whose lengths count
@@ -159,7 +162,8 @@ struct RunConfig {
   bool shuffle = true;
   /// Columns that are computed from those of the files, sample by sample; `augment` only for training. Each may use those before.
   std::vector<Definition> map, augment;
-  bool keep_mapped = false;                ///< whether the samples are kept in memory after `map`
+  Cache cache = Cache::None;
+  std::string cache_folder;                ///< of Cache::File; empty: beside the runs of this name
   std::vector<data::RaggedColumn> ragged;  ///< columns that are made of the others, after `map` and `augment`
   std::optional<Bucketing> bucket;         ///< for training alone
   Model model;

@@ -26,6 +26,17 @@ Result<std::unique_ptr<RecordReader>> open_source(Disk& disk, const Options& opt
       disk, {files.files[i], labels, label_type(options), options.format_options, options.compression});
 }
 
+Result<std::string> fingerprints(Disk& disk, const Options& options) {
+  std::string text;
+  for (const SourceFiles& files : {train_files(options), valid_files(options)})
+    for (size_t i = 0; i < files.files.size(); ++i) {
+      TROUPE_ASSIGN(const auto reader, open_source(disk, options, files, i));
+      TROUPE_ASSIGN(const ReaderPosition begin, reader->position());
+      text += files.files[i] + ' ' + std::to_string(begin.fingerprint) + '\n';
+    }
+  return text;
+}
+
 int64_t width(const RecordReader& reader) {
   int64_t count = 1;
   for (const int64_t dim : reader.schema().front().shape) count *= dim;

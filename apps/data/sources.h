@@ -20,6 +20,10 @@ inline SourceFiles valid_files(const Options& options) { return {options.valid, 
 Result<std::unique_ptr<RecordReader>> open_source(Disk& disk, const Options& options,
                                                   const SourceFiles& files, size_t i);
 
+/// Returns a text that changes when a file of the options does, as far as RecordReader::restore() notices it: a line for each
+/// file.
+Result<std::string> fingerprints(Disk& disk, const Options& options);
+
 /// Returns the number of features of a record.
 int64_t width(const RecordReader& reader);
 /// Fails with DataLoss if the records of file i have another number of features than those of the first file.

@@ -4,6 +4,7 @@
 
 #include "apps/data/bucketed_set.h"
 #include "apps/data/ragged/ragged_set.h"
+#include "apps/train/cached_data.h"
 #include "apps/train/mapped_set.h"
 
 namespace troupe::train {
@@ -47,18 +48,31 @@ Result<std::shared_ptr<const data::SampleSet>> bucketed(std::shared_ptr<const da
   return data::in_buckets(std::move(set), length_of, bucket.bounds);
 }
 
-}  // namespace
-
-Result<data::TrainAndValid> load_data(Disk& disk, const config::RunConfig& config) try {
+/// Returns the samples of the files after data.map.
+Result<data::TrainAndValid> load_mapped(Disk& disk, const config::RunConfig& config) {
   TROUPE_ASSIGN(auto data, data::load(disk, config.data, config.run.seed));
   data.train = mapped(std::move(data.train), config.map, config);
   data.valid = mapped(std::move(data.valid), config.map, config);
-  if (config.keep_mapped) {
-    TROUPE_ASSIGN(data.train, data::kept_in_memory(*data.train));
-    if (data.valid) {
-      TROUPE_ASSIGN(data.valid, data::kept_in_memory(*data.valid));
-    }
+  return data;
+}
+
+/// Returns these samples from where they are kept.
+Result<data::TrainAndValid> load_kept(Disk& disk, const config::RunConfig& config) {
+  if (config.cache == config::Cache::File)
+    return cached(disk, config, [&] { return load_mapped(disk, config); });
+  TROUPE_ASSIGN(auto data, load_mapped(disk, config));
+  if (config.cache == config::Cache::None) return data;
+  TROUPE_ASSIGN(data.train, data::kept_in_memory(*data.train));
+  if (data.valid) {
+    TROUPE_ASSIGN(data.valid, data::kept_in_memory(*data.valid));
   }
+  return data;
+}
+
+}  // namespace
+
+Result<data::TrainAndValid> load_data(Disk& disk, const config::RunConfig& config) try {
+  TROUPE_ASSIGN(auto data, load_kept(disk, config));
   TROUPE_ASSIGN(const auto parsers, data::row_parsers(disk, config.ragged));
   if (config.bucket) {
     TROUPE_ASSIGN(data.train, bucketed(std::move(data.train), parsers, *config.bucket));

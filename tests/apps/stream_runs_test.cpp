@@ -1,5 +1,5 @@
-// Runs that are fed by a stream over several files: killed at any moment, resumed, and resumed with other processes, they draw the
-// records that an undisturbed run draws.
+// Runs that are fed by a stream over several files: killed at any moment, resumed, and resumed with other processes, they draw
+// the records that an undisturbed run draws.
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
@@ -140,6 +140,25 @@ BOOST_AUTO_TEST_CASE(runs_that_are_resumed_with_other_workers_draw_the_same_reco
   BOOST_TEST(std::ranges::count(drawn, 5.0f) == 4 * batch);  // the last epoch has begun
   BOOST_TEST(std::ranges::count(drawn, 4.0f) == records - 4 * batch);
   check_equal("moved", "undisturbed");
+}
+
+// The first of the killed runs makes the cache, or is killed before it has; workers read the one that is there.
+BOOST_AUTO_TEST_CASE(runs_with_a_cache_end_alike_however_they_are_disturbed) {
+  constexpr int epochs = 40, kills = 8;
+  const Arguments cache = {"--set", "data.cache=file"};
+  run("undisturbed", epochs * steps_per_epoch, cache);
+  BOOST_TEST(draws("undisturbed") == std::vector<float>(records, epochs), boost::test_tools::per_element());
+  const auto more = [&](Arguments arguments) {
+    arguments.insert(arguments.end(), cache.begin(), cache.end());
+    return arguments;
+  };
+  for (int i = 0; i < kills; ++i) {
+    Program program(TROUPE_PROGRAM, train("killed", epochs * steps_per_epoch, more({"--resume", "auto"})));
+    if (i != 0) BOOST_TEST_REQUIRE(program.wait_for("step"), program.output());
+    BOOST_TEST(program.end(SIGKILL) == -SIGKILL, program.output());
+  }
+  run("killed", epochs * steps_per_epoch, more({"--resume", "auto", "--local", "ps=1,worker=2"}));
+  check_equal("killed", "undisturbed");
 }
 
 BOOST_AUTO_TEST_SUITE_END()
