@@ -1,11 +1,12 @@
-"""Trains a perceptron on generated images that stay in their files (data.read = "stream"), and on the first of them in memory, and
-prints the time of a step and the peak memory.
+"""Trains a perceptron on generated images that stay in their files (data.read = "stream"), through a cache (data.cache = "file"), from
+compressed shards, and on the first images in memory, and prints the time of a step and the peak memory.
 
     python bench/stream.py build/release/troupe [GIGABYTES] [STEPS]
 """
 import pathlib
 import resource
 import struct
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -40,11 +41,27 @@ def write_images(folder, count):
             images.write(block)
 
 
-def train(program, folder, read, steps):
+def compress(folder, tool, ending):
+    """Cuts the images and labels into ten shards and compresses each."""
+    count = struct.unpack(">I", open(folder / "labels", "rb").read(8)[4:])[0] // 10
+    for name, size, rest in (("images", IMAGE, struct.pack(">II", 28, 28)), ("labels", 1, b"")):
+        with open(folder / name, "rb") as whole:
+            whole.seek(8 + len(rest))
+            for shard in range(10):
+                path = folder / f"{name}-{shard}"
+                rank = b"\3" if rest else b"\1"
+                path.write_bytes(b"\0\0\x08" + rank + struct.pack(">I", count) + rest + whole.read(count * size))
+                subprocess.run([tool, "-q", "-1", str(path)], check=True)
+                path.unlink(missing_ok=True)
+        (folder / name).unlink()
+    return [f"data.train={folder}/images-*{ending}", f"data.train_labels={folder}/labels-*{ending}"]
+
+
+def train(program, folder, read, steps, more=()):
     """Returns the milliseconds of a step, and the peak memory in MiB."""
-    output = subprocess.run(
-        [program, "train", folder / "run.toml", "--json", "--set", f"data.read={read}", "--set", f"train.max_steps={steps}",
-         "--set", f"run.directory={folder / 'runs'}"], check=True, capture_output=True, text=True).stdout
+    keys = (f"data.read={read}", f"train.max_steps={steps}", f"run.directory={folder / 'runs'}", *more)
+    output = subprocess.run([program, "train", folder / "run.toml", "--json", *(f"--set={key}" for key in keys)], check=True,
+                            capture_output=True, text=True).stdout
     seconds = float(output.split('"seconds":')[1].split(",")[0].strip(" }\n"))
     return 1000 * seconds / steps, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
 
@@ -54,12 +71,24 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         (folder / "run.toml").write_text(RUN)
-        for what, read, count in ((f"stream of {gigabytes} GB", "stream", gigabytes * 10**9 // IMAGE // 1000 * 1000),
-                                  (f"stream of {IN_MEMORY} images", "stream", IN_MEMORY),
-                                  (f"{IN_MEMORY} images in memory", "whole", IN_MEMORY)):
-            write_images(folder, count)
-            step, memory = train(sys.argv[1], folder, read, steps)
+        images = gigabytes * 10**9 // IMAGE // 10_000 * 10_000
+
+        def measure(what, read, more=()):
+            step, memory = train(sys.argv[1], folder, read, steps, more)
             print(f"{what}: {step:.2f} ms a step; peak memory of the runs so far {memory:.0f} MiB", flush=True)
+
+        write_images(folder, images)
+        measure(f"stream of {gigabytes} GB", "stream")
+        write_images(folder, images // 40_000 * 10_000)
+        measure(f"stream through a cache of {gigabytes} GB", "stream", ["data.cache=file"])
+        measure(f"stream from the cache of {gigabytes} GB", "stream", ["data.cache=file"])
+        shutil.rmtree(folder / "runs")
+        write_images(folder, IN_MEMORY)
+        measure(f"stream of {IN_MEMORY} images", "stream")
+        for tool, ending in (("gzip", ".gz"), ("zstd", ".zst")):
+            measure(f"stream of {IN_MEMORY} images in ten files of {tool}", "stream", compress(folder, tool, ending))
+            write_images(folder, IN_MEMORY)
+        measure(f"{IN_MEMORY} images in memory", "whole")
 
 
 main()
