@@ -41,7 +41,7 @@ class DecompressedSource final : public ByteSource {
 
   Result<size_t> read(std::span<char> into) override {
     for (;;) {
-      const auto bytes = decompressor_->decompress(into);
+      auto bytes = decompressor_->decompress(into);
       if (!bytes) return damaged(bytes.status());
       if (*bytes != 0) return bytes;
       TROUPE_ASSIGN(const bool fed, feed());
