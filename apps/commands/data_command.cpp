@@ -1,4 +1,5 @@
-// The subcommand data: shows the samples of a run file's data as its model gets them, with their statistics.
+// The subcommand data: shows the samples of a run file's data as its model gets them, with their statistics, or converts
+// samples to files of another format.
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
@@ -7,6 +8,7 @@
 
 #include "apps/commands/all_commands.h"
 #include "apps/commands/command_support.h"
+#include "apps/commands/data_conversion.h"
 #include "apps/commands/run_file.h"
 #include "apps/data/statistics.h"
 #include "apps/train/train_data.h"
@@ -22,6 +24,8 @@ constexpr size_t most_shown = 100;  // elements of a sample
 struct DataArguments {
   RunFile run;
   int64_t samples = 3;  ///< how many to show
+  std::string to;       ///< the file to convert to; empty: the samples are shown
+  bool force = false;   ///< replaces that file
 };
 
 Result<std::vector<data::ColumnStatistics>> statistics_of(const data::SampleSet& set) {
@@ -98,6 +102,7 @@ Status show(const data::TrainAndValid& data, const DataArguments& arguments) {
 }
 
 int run(const DataArguments& arguments) {
+  if (!arguments.to.empty()) return convert({arguments.run, arguments.to, arguments.force});
   auto config = load(arguments.run);
   if (!config) return failed(config.status(), arguments.run.json);
   leave_cache(*config);
@@ -112,13 +117,17 @@ int run(const DataArguments& arguments) {
 
 void add_data_command(CLI::App& app, int& result) {
   const auto arguments = std::make_shared<DataArguments>();
-  auto* command =
-      add_command(app, "data", "Show the samples of a run file: columns, statistics, first samples.",
-                  "troupe data examples/digits.toml");
+  auto* command = add_command(
+      app, "data", "Show the samples of a run file: columns, statistics, first samples. Or convert samples.",
+      "troupe data examples/digits.toml; troupe data examples/digits.csv --to digits.tfrecord");
   add_run_file(*command, arguments->run);
   command->add_option("--samples", arguments->samples, "show this number of samples")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
+  auto* const to = command->add_option("--to", arguments->to,
+                                       "write the samples to this file (.csv, .idx, .npy, .npz, .tfrecord); "
+                                       "then `file` may also be a file of samples");
+  command->add_flag("--force", arguments->force, "replace the file")->needs(to);
   command->callback([arguments, &result] { result = run(*arguments); });
 }
 

@@ -134,23 +134,27 @@ Result<Tensor> read_npy(std::string_view bytes, const std::string& file) {
   return rows;
 }
 
-Result<std::string> write_npy(const Tensor& tensor) {
-  const DType dtype = tensor.dtype() == DType::BFloat16 ? DType::UInt16 : tensor.dtype();
-  const auto* const type = std::ranges::find(type_names, dtype, &TypeName::dtype);
+Result<std::string> npy_header(DType dtype, std::span<const int64_t> dims) {
+  const DType stored = dtype == DType::BFloat16 ? DType::UInt16 : dtype;
+  const auto* const type = std::ranges::find(type_names, stored, &TypeName::dtype);
   if (type == std::end(type_names))
-    return invalid_argument("NumPy has no arrays of " + std::string(name(tensor.dtype())));
-  std::string dims;
-  for (const int64_t dim : tensor.shape().dims()) dims += std::to_string(dim) + ", ";
-  if (tensor.shape().rank() > 1) dims.resize(dims.size() - 2);
+    return invalid_argument("NumPy has no arrays of " + std::string(name(dtype)));
+  std::string shape;
+  for (const int64_t dim : dims) shape += std::to_string(dim) + ", ";
+  if (dims.size() > 1) shape.resize(shape.size() - 2);
   std::string header =
-      "{'descr': '" + std::string(type->text) + "', 'fortran_order': False, 'shape': (" + dims + "), }";
+      "{'descr': '" + std::string(type->text) + "', 'fortran_order': False, 'shape': (" + shape + "), }";
   constexpr size_t before = magic.size() + 4;
   header.resize((before + header.size() + 1 + alignment - 1) / alignment * alignment - before - 1, ' ');
   header += '\n';
   const auto length = static_cast<uint16_t>(header.size());
   std::string bytes(magic);
   bytes += {'\1', '\0', static_cast<char>(length & 0xff), static_cast<char>(length >> 8)};
-  bytes += header;
+  return bytes + header;
+}
+
+Result<std::string> write_npy(const Tensor& tensor) {
+  TROUPE_ASSIGN(std::string bytes, npy_header(tensor.dtype(), tensor.shape().dims()));
   if (tensor.bytes() != 0) bytes.append(reinterpret_cast<const char*>(tensor.data()), tensor.bytes());
   return bytes;
 }

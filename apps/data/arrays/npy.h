@@ -3,6 +3,7 @@
 // Functions without state; any thread.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,7 +31,10 @@ Status check_elements(const NpyHeader& header, uint64_t bytes, const std::string
 
 /// Returns the array in row-major order, whatever its order in the file. Fails as the functions above do.
 Result<Tensor> read_npy(std::string_view bytes, const std::string& file);
-/// Returns the bytes of a file. Fails with InvalidArgument for types that NumPy lacks, such as strings and quantised types.
+/// Returns the header of a file, which the elements follow in row-major order. Fails with InvalidArgument for types that NumPy
+/// lacks, such as strings and quantised types.
+Result<std::string> npy_header(DType dtype, std::span<const int64_t> dims);
+/// Returns the bytes of a file. Fails as npy_header() does.
 Result<std::string> write_npy(const Tensor& tensor);
 
 /// Returns an array of uint16 as bfloat16 with the same bits. Fails with InvalidArgument for other types.

@@ -6,13 +6,15 @@
 #include <cstring>
 
 #include "apps/data/arrays/npy.h"
+#include "apps/data/arrays/npz_writer.h"
+#include "apps/data/arrays/zip_format.h"
 
 namespace troupe::data {
 namespace {
 
-constexpr uint32_t local_magic = 0x04034b50, central_magic = 0x02014b50, end_magic = 0x06054b50;
+using zip::central_magic, zip::in_zip64, zip::local_magic;
+
 constexpr uint64_t local_size = 30, central_size = 46, end_size = 22, max_comment = 0xffff;
-constexpr uint32_t in_zip64 = 0xffffffff;
 
 /// A record of a zip file, which has little-endian numbers at fixed offsets.
 class ZipRecord {
@@ -107,11 +109,6 @@ class Archive {
   const InputFile& file_;
 };
 
-template <class... T>
-void put(std::string& bytes, T... values) {
-  (bytes.append(reinterpret_cast<const char*>(&values), sizeof values), ...);
-}
-
 }  // namespace
 
 Result<std::vector<NpzMember>> npz_members(const InputFile& archive) { return Archive(archive).members(); }
@@ -127,28 +124,18 @@ Result<std::map<std::string, Tensor>> read_npz(std::string_view bytes, const std
 }
 
 Result<std::string> write_npz(const std::map<std::string, Tensor>& arrays) {
-  constexpr uint16_t version = 20, no_flags = 0, stored = 0, time = 0, date = 0x21, none = 0;
-  std::string bytes, directory;
+  std::string bytes;
+  NpzWriter archive([&](std::string_view more) {
+    bytes += more;
+    return Status();
+  });
   for (const auto& [key, tensor] : arrays) {
     TROUPE_ASSIGN(const std::string array, write_npy(tensor));
-    if (bytes.size() + array.size() >= in_zip64)
-      return unimplemented("an archive larger than 4 GiB cannot be written");
-    const std::string name = key + ".npy";
-    boost::crc_32_type checksum;
-    checksum.process_bytes(array.data(), array.size());
-    const uint32_t crc = checksum.checksum();
-    const auto size = static_cast<uint32_t>(array.size()), at = static_cast<uint32_t>(bytes.size());
-    const auto length = static_cast<uint16_t>(name.size());
-    put(directory, central_magic, version, version, no_flags, stored, time, date, crc, size, size, length,
-        none, none, none, none, uint32_t{0}, at);
-    directory += name;
-    put(bytes, local_magic, version, no_flags, stored, time, date, crc, size, size, length, none);
-    bytes += name + array;
+    TROUPE_RETURN_IF_FAILED(archive.begin(key));
+    TROUPE_RETURN_IF_FAILED(archive.add(array));
+    TROUPE_RETURN_IF_FAILED(archive.end());
   }
-  const auto count = static_cast<uint16_t>(arrays.size());
-  const auto at = static_cast<uint32_t>(bytes.size()), size = static_cast<uint32_t>(directory.size());
-  bytes += directory;
-  put(bytes, end_magic, none, none, count, count, size, at, none);
+  TROUPE_RETURN_IF_FAILED(archive.finish());
   return bytes;
 }
 

@@ -1,23 +1,12 @@
 // The format idx, which MNIST uses: a magic number with element type and rank, the dimensions in big-endian order, then the
 // elements. Images and labels are in separate files.
 #include "apps/data/array_reader.h"
+#include "apps/data/formats/idx_types.h"
 
 namespace troupe::data {
 namespace {
 
 constexpr uint64_t max_header = 4 + 4 * 255;
-
-DType type_of(uint8_t element) {
-  switch (element) {
-    case 0x08: return DType::UInt8;
-    case 0x09: return DType::Int8;
-    case 0x0b: return DType::Int16;
-    case 0x0c: return DType::Int32;
-    case 0x0d: return DType::Float;
-    case 0x0e: return DType::Double;
-    default: return DType::Invalid;
-  }
-}
 
 /// Returns how many bytes the elements need, or UINT64_MAX if the number is larger.
 uint64_t bytes_of(const StoredArray& array) {
@@ -30,14 +19,14 @@ uint64_t bytes_of(const StoredArray& array) {
   return needed;
 }
 
-Result<StoredArray> parse_header(std::shared_ptr<InputFile> input, const char* column) {
+Result<StoredArray> parse_header(const std::shared_ptr<InputFile>& input, const char* column) {
   TROUPE_ASSIGN(const std::string head, input->text(0, max_header));
   const std::string& file = input->path();
   const auto byte = [&](size_t i) { return static_cast<uint8_t>(head[i]); };
   if (head.size() < 4 || byte(0) != 0 || byte(1) != 0)
     return data_loss(file + ": not an IDX file: the first two bytes must be zero");
   const size_t rank = byte(3), header = 4 + 4 * rank;
-  StoredArray array{column, input, file, type_of(byte(2)), {}, header, true};
+  StoredArray array{column, input, file, idx_type_of(byte(2)), {}, header, true};
   if (array.dtype == DType::Invalid)
     return data_loss(file + ": unknown element type " + std::to_string(byte(2)));
   if (head.size() < header)
@@ -57,11 +46,11 @@ Result<StoredArray> parse_header(std::shared_ptr<InputFile> input, const char* c
 
 Result<std::unique_ptr<RecordReader>> open(Disk& disk, const SourceFile& file) {
   std::vector<StoredArray> arrays;
-  TROUPE_ASSIGN(auto images, InputFile::open(disk, file.path, file.compression));
-  TROUPE_ASSIGN(arrays.emplace_back(), parse_header(std::move(images), feature_column));
+  TROUPE_ASSIGN(const auto images, InputFile::open(disk, file.path, file.compression));
+  TROUPE_ASSIGN(arrays.emplace_back(), parse_header(images, feature_column));
   if (!file.labels.empty()) {
-    TROUPE_ASSIGN(auto labels, InputFile::open(disk, file.labels, file.compression));
-    TROUPE_ASSIGN(arrays.emplace_back(), parse_header(std::move(labels), label_column));
+    TROUPE_ASSIGN(const auto labels, InputFile::open(disk, file.labels, file.compression));
+    TROUPE_ASSIGN(arrays.emplace_back(), parse_header(labels, label_column));
     if (!is_integer(arrays.back().dtype))
       return data_loss(file.labels + ": labels have type " + std::string(name(arrays.back().dtype)) +
                        "; expected integers");

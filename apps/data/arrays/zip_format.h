@@ -1,0 +1,13 @@
+// The numbers of zip files, as far as archives of arrays need them.
+#pragma once
+
+#include <cstdint>
+
+namespace troupe::data::zip {
+
+inline constexpr uint32_t local_magic = 0x04034b50, central_magic = 0x02014b50, end_magic = 0x06054b50,
+                          behind_magic = 0x08074b50;
+/// A number that stands in a record of zip64 instead; the largest size otherwise.
+inline constexpr uint32_t in_zip64 = 0xffffffff;
+
+}  // namespace troupe::data::zip
