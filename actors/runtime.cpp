@@ -2,15 +2,20 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <numeric>
 #include <random>
 #include <set>
 #include <thread>
 
+#include "actors/engine/end_actor.h"
 #include "actors/net/certificate_files.h"
+#include "actors/net/random_id.h"
 #include "actors/runtime_impl.h"
 #include "actors/services/all_services.h"
+#include "actors/step/remote_session.h"
 #include "actors/step/session_impl.h"
+#include "actors/step/session_server.h"
 #include "actors/task.h"
 #include "devices/cpu_device.h"
 #include "messages/wire/limits.h"
@@ -116,6 +121,14 @@ Runtime::Impl::Impl(const RuntimeOptions& given) : options(given), disk(FileRoot
 }
 
 void Runtime::Impl::join() {
+  // A client accepts no connections, so it serves no sessions.
+  if (!options.cluster->endpoint(options.tasks[0].job, options.tasks[0].task).empty())
+    session_server = spawn_session_server(
+        *node, tasks[0], [this](std::span<const std::string> wanted) -> Result<std::vector<Address>> {
+          if (!joined.load(std::memory_order_acquire))
+            return unavailable("this process has not joined its cluster yet");
+          return membership->linked_workers(wanted);
+        });
   MembershipOptions member;
   member.cluster = *options.cluster;
   member.job = options.tasks[0].job;
@@ -130,6 +143,7 @@ void Runtime::Impl::join() {
 }
 
 Runtime::Impl::~Impl() {
+  if (session_server) end_actor(*node, session_server);
   membership.reset();
   if (network) run_on_control(*loop, [this] { network.reset(); });
 }
@@ -140,11 +154,6 @@ void Runtime::Impl::fail(const Status& status) {
     if (failure.ok()) failure = status;
   }
   loop->wake();
-}
-
-uint64_t Runtime::Impl::random_id() {
-  std::random_device random;
-  return (uint64_t{random()} << 32) | random() | 1;
 }
 
 Result<std::vector<WorkerDevices>> Runtime::Impl::workers(std::chrono::nanoseconds timeout,
@@ -184,8 +193,18 @@ Session Runtime::session(const Graph& graph, const SessionOptions& options) {
   auto workers = value_or_throw(impl_->workers(options.start_timeout, options.tasks));
   SessionOptions own = options;
   if (!own.share_state) own.share_state = impl_->options.cluster.has_value();
-  return open_session(*impl_->node, *impl_->tasks.front(), impl_->random_id(), graph, std::move(workers),
-                      own);
+  return open_session(*impl_->node, *impl_->tasks.front(), random_id(), graph, std::move(workers), own);
+}
+
+Session Runtime::connect(const Graph& graph, const MasterOptions& master, const SessionOptions& options) {
+  const ClientHost host{*impl_->loop, *impl_->pool, impl_->disk, impl_->node->library,
+                        impl_->options.heartbeat.count()};
+  throw_if_failed(check_heartbeat(impl_->options.heartbeat));
+  const int64_t deadline = impl_->loop->now() + options.start_timeout.count();
+  constexpr uint64_t most_clients = std::numeric_limits<int>::max();
+  const auto number = static_cast<int>(1 + random_id() % most_clients);
+  auto client = value_or_throw(ClientNode::connect(host, master.cluster, master.endpoint, number, deadline));
+  return open_remote_session(std::move(client), master.endpoint, graph, options, deadline);
 }
 
 std::vector<std::string> Runtime::devices() const {

@@ -1,6 +1,7 @@
-// Runtime: Troupe embedded in a process: its threads, devices and actors. A runtime has one or several tasks in this process, or it
-// is one task of a cluster of processes. There are no globals: two runtimes share nothing, not even variables. A runtime must
-// outlive its sessions. Its functions may be called from any thread. Public header: it uses only std and Troupe's own types.
+// Runtime: Troupe embedded in a process: its threads, devices and actors. A runtime has one or several tasks in this process,
+// or it is one task of a cluster of processes. There are no globals: two runtimes share nothing, not even variables. A runtime
+// must outlive its sessions. Its functions may be called from any thread. Public header: it uses only std and Troupe's own
+// types.
 #pragma once
 
 #include <chrono>
@@ -33,9 +34,9 @@ std::vector<int> cpus_of(const TaskOptions& task);
 struct RuntimeOptions {
   size_t threads = 0;  ///< the number of compute threads; 0: one per core of the machine
   /// The most bytes that tensors and the contents of strings may use, on all devices and including tensors from other nodes; at
-  /// least 16 MiB. 0: 80 % of the memory of the machine, or of the cgroup or RLIMIT_AS of this process if that is less. A step that
-  /// needs more fails with ResourceExhausted; the process and its other steps continue. Feeds that a client makes are not counted,
-  /// nor is the memory that the program uses for anything but tensors.
+  /// least 16 MiB. 0: 80 % of the memory of the machine, or of the cgroup or RLIMIT_AS of this process if that is less. A step
+  /// that needs more fails with ResourceExhausted; the process and its other steps continue. Feeds that a client makes are not
+  /// counted, nor is the memory that the program uses for anything but tensors.
   size_t memory = 0;
   std::vector<TaskOptions> tasks = {{}};
   int devices = 64;  ///< the most devices that all tasks together may have; more fail with ResourceExhausted
@@ -46,7 +47,8 @@ struct RuntimeOptions {
   /// The folders that must contain all files that sessions name. Empty: files may be anywhere.
   std::vector<std::string> roots = {};
 
-  /// If set, this process is `tasks[0]` of this cluster, or a client if the cluster has no such task. Sessions then span all tasks.
+  /// If set, this process is `tasks[0]` of this cluster, or a client if the cluster has no such task. Sessions then span all
+  /// tasks.
   std::optional<ClusterSpec> cluster = {};
   bool join_later = false;  ///< the process joins the cluster when join() is called, not in the constructor
   /// Where to listen: "0.0.0.0:4242", or "fd:5" for an inherited socket. Empty: at the endpoint in `cluster`.
@@ -56,15 +58,22 @@ struct RuntimeOptions {
   std::chrono::nanoseconds heartbeat = std::chrono::milliseconds(200);
 };
 
+/// Where the master of a session lives, if not in this process.
+struct MasterOptions {
+  std::string endpoint;  ///< of any member of a running cluster: "a.lab:4242"
+  ClusterSpec cluster;   ///< the name of that cluster and how to connect; its jobs are not used
+};
+
 class Runtime {
  public:
-  /// Throws Error: InvalidArgument if the options are invalid, ResourceExhausted if there are too many devices or the system has no
-  /// threads left, Unavailable if the process cannot listen at its endpoint, AlreadyExists if the endpoint is in use or an op or
-  /// service of `extensions` has a name that is taken.
+  /// Throws Error: InvalidArgument if the options are invalid, ResourceExhausted if there are too many devices or the system
+  /// has no threads left, Unavailable if the process cannot listen at its endpoint, AlreadyExists if the endpoint is in use or
+  /// an op or service of `extensions` has a name that is taken.
   explicit Runtime(const RuntimeOptions& options = {});
   /// Ends all actors and threads. All sessions must have been destroyed.
   ~Runtime();
-  /// Joins the cluster. Must be called once if RuntimeOptions::join_later is set, otherwise never. Throws as the constructor does.
+  /// Joins the cluster. Must be called once if RuntimeOptions::join_later is set, otherwise never. Throws as the constructor
+  /// does.
   void join();
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
@@ -72,14 +81,22 @@ class Runtime {
   /// Returns the ops for graphs of this runtime: Graph graph{runtime.ops()}.
   std::shared_ptr<const OpTable> ops() const;
   /// Opens a session. In a cluster, waits until all tasks of the session are linked; throws DeadlineExceeded, which lists the
-  /// missing tasks and the reasons, after SessionOptions::start_timeout. SessionOptions::share_state says whose the variables are.
-  /// The graph may grow while the session exists, and must outlive it.
+  /// missing tasks and the reasons, after SessionOptions::start_timeout. SessionOptions::share_state says whose the variables
+  /// are. The graph may grow while the session exists, and must outlive it.
   Session session(const Graph& graph, const SessionOptions& options = {});
+  /// Opens a session in a running cluster of which this process is no part. The member at `master.endpoint` holds the graph and
+  /// runs the steps on the devices of the cluster, of which SessionOptions::tasks chooses some beside its own; this process
+  /// only sends feeds and receives fetches. All clients share their variables by name and container, unless
+  /// SessionOptions::share_state is false. Every session has its own connections. With TLS the certificate must name no task,
+  /// or that of a client; several processes may use the same one. Throws Error within SessionOptions::start_timeout:
+  /// DeadlineExceeded or Unavailable if the member cannot be reached or other tasks are missing; FailedPrecondition,
+  /// PermissionDenied or InvalidArgument if one side refuses the other.
+  Session connect(const Graph& graph, const MasterOptions& master, const SessionOptions& options = {});
   /// Returns why this process must be replaced: an actor has failed permanently, or another process has taken the place of this
   /// task. Returns Ok if there is no such reason. Sessions that use the failed actor get the same failure.
   Status status() const;
-  /// Returns Ok if this process is linked to that task of the cluster, "/job:ps/replica:0/task:0", otherwise what last went wrong
-  /// with the link.
+  /// Returns Ok if this process is linked to that task of the cluster, "/job:ps/replica:0/task:0", otherwise what last went
+  /// wrong with the link.
   Status link_status(const std::string& task) const;
   /// Returns the full names of the devices of this process.
   std::vector<std::string> devices() const;

@@ -29,7 +29,6 @@ struct Runtime::Impl {
                                              std::span<const std::string> wanted) const;
   void join();
   void fail(const Status& status);
-  uint64_t random_id();
 
   const RuntimeOptions options;
   std::mutex mutex;
@@ -41,6 +40,7 @@ struct Runtime::Impl {
   std::unique_ptr<ActorNode> node;
   std::vector<std::shared_ptr<TaskSites>> tasks;
   std::unique_ptr<NodeServices> services;
+  ActorRef session_server;                 ///< of a member of a cluster; it uses `membership`
   std::unique_ptr<Membership> membership;  ///< other threads may use it once `joined` is true
   std::atomic<bool> joined{false};         ///< the process has joined its cluster
 };

@@ -5,6 +5,7 @@
 
 #include "actors/net/peer_messages.h"
 #include "messages/schemas/link.capnp.h"
+#include "messages/values/device_name.h"
 #include "messages/wire/limits.h"
 #include "messages/wire/wire.h"
 
@@ -27,6 +28,12 @@ Status check_hello(wire::Hello::Reader hello, const NodeIdentity& self, uint64_t
   if (hello.getOps() != ops) return differs("op table", std::to_string(hello.getOps()), std::to_string(ops));
   if (task == self.task) return failed_precondition("this node is " + task + " itself");
   return {};
+}
+
+/// Returns the job of a task; empty if that is not the name of a task.
+std::string job_of(const std::string& task) {
+  const auto name = DeviceName::parse(task);
+  return name ? name->job : std::string();
 }
 
 uint64_t next(uint64_t sequence, bool bulk) { return sequence == 0 ? (bulk ? 2 : 1) : sequence + 2; }
@@ -146,7 +153,10 @@ Status Channel::greet(Frame frame) {
 
 Status Channel::check_identity(const std::string& task) const {
   const auto proven = connection_->proven_task();
-  if (!proven || *proven == task || (proven->empty() && owner_->is_client(task))) return {};
+  if (!proven || *proven == task) return {};
+  if (owner_->is_client(task) &&
+      (proven->empty() || (owner_->is_client(*proven) && job_of(*proven) == job_of(task))))
+    return {};
   return Status(Code::PermissionDenied,
                 "the peer calls itself " + task +
                     (proven->empty() ? ", but its certificate names no task: it may only be a client"

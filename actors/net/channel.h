@@ -36,7 +36,8 @@ class Channel final : private Connection::Events {
    public:
     /// Called when the Hello of a peer that opens a link has arrived, before it is answered. A failure refuses the peer.
     virtual Status admits(const NodeIdentity&) { return {}; }
-    /// Returns whether a task is a client, not a member of the cluster. A peer whose certificate names no task must be a client.
+    /// Returns whether a task is a client, not a member of the cluster. A peer whose certificate names no task, or that of another
+    /// client of the same job, must be a client.
     virtual bool is_client(const std::string&) const { return false; }
     /// Called when the Hellos have been exchanged. A failure refuses the peer. May call set_owner().
     virtual Status greeted(Channel& channel) = 0;

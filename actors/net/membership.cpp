@@ -1,8 +1,9 @@
 #include "actors/net/membership.h"
 
 #include <algorithm>
-#include <atomic>
 
+#include "actors/engine/end_actor.h"
+#include "actors/net/devices_wire.h"
 #include "actors/net/registrar.h"
 #include "messages/schemas/worker.capnp.h"
 #include "messages/wire/wire.h"
@@ -25,6 +26,13 @@ std::set<std::string> members_of(const ClusterSpec& cluster) {
 
 }  // namespace
 
+AnyMessage list_devices_request(const std::vector<Address>& workers) {
+  Draft<wire::ListDevices> draft;
+  auto list = draft->initWorkers(static_cast<uint32_t>(workers.size()));
+  for (uint32_t i = 0; i < workers.size(); ++i) write(workers[i], list[i]);
+  return draft.finish();
+}
+
 Result<std::unique_ptr<Membership>> Membership::join(ActorNode& node, const MembershipOptions& options) {
   std::unique_ptr<Membership> membership(new Membership(node, options));
   TROUPE_RETURN_IF_FAILED(membership->open(options));
@@ -38,15 +46,7 @@ Membership::Membership(ActorNode& node, const MembershipOptions& options) : node
 }
 
 Membership::~Membership() {
-  std::atomic<bool> ended{!registrar_};
-  if (registrar_) {
-    node_.engine.watch(registrar_, [&ended, &scheduler = node_.scheduler](const Status&) {
-      ended = true;
-      scheduler.wake();
-    });
-    node_.engine.stop(registrar_);
-  }
-  node_.scheduler.wait([&ended] { return ended.load(); }, 0);
+  if (registrar_) end_actor(node_, registrar_);
   run_on_control(node_.scheduler, [this] { peers_.reset(); });
 }
 
@@ -98,20 +98,30 @@ Result<std::vector<WorkerDevices>> Membership::others(int64_t deadline,
   };
   node_.scheduler.wait([&] { return all_linked() || one_refused(); }, deadline);
   if (!all_linked()) return missing(tasks);
-  std::vector<Address> workers;
-  for (const auto& task : tasks) {
-    TROUPE_ASSIGN(const uint64_t incarnation, peers_->incarnation_of(task));
-    workers.push_back({task, incarnation, "worker", {}});
-  }
-  Draft<wire::ListDevices> draft;
-  auto list = draft->initWorkers(static_cast<uint32_t>(workers.size()));
-  for (uint32_t i = 0; i < workers.size(); ++i) write(workers[i], list[i]);
-  const AnyMessage request = draft.finish();
+  TROUPE_ASSIGN(const auto workers, workers_of(tasks));
+  const AnyMessage request = list_devices_request(workers);
   for (const Address& worker : workers) {
     TROUPE_ASSIGN(auto devices, devices_of(worker, request, deadline));
     result.push_back(std::move(devices));
   }
   return result;
+}
+
+Result<std::vector<Address>> Membership::workers_of(const std::vector<std::string>& tasks) const {
+  std::vector<Address> workers;
+  for (const auto& task : tasks) {
+    TROUPE_ASSIGN(const uint64_t incarnation, peers_->incarnation_of(task));
+    workers.push_back({task, incarnation, "worker", {}});
+  }
+  return workers;
+}
+
+Result<std::vector<Address>> Membership::linked_workers(std::span<const std::string> wanted) const {
+  TROUPE_ASSIGN(const auto tasks, selected(wanted));
+  auto workers = workers_of(tasks);
+  if (workers) return workers;
+  const Status status = missing(tasks);
+  return status.code() == Code::DeadlineExceeded ? unavailable(status.text()) : status;
 }
 
 Status Membership::missing(const std::vector<std::string>& tasks) const {
@@ -136,12 +146,8 @@ Result<WorkerDevices> Membership::devices_of(const Address& worker, const AnyMes
     answer = node_.engine.call(actor, request, deadline);
   }
   if (!answer) return answer.status();
-  WorkerDevices result{worker, {}};
-  for (const auto device : Message<wire::DevicesListed>(*answer)->getDevices()) {
-    TROUPE_ASSIGN(auto name, DeviceName::parse(view(device.getName())));
-    result.devices.push_back({std::move(name), device.getIncarnation(), device.getMemory()});
-  }
-  return result;
+  TROUPE_ASSIGN(auto devices, read(Message<wire::DevicesListed>(*answer)->getDevices()));
+  return WorkerDevices{worker, std::move(devices)};
 }
 
 }  // namespace troupe

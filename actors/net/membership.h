@@ -36,6 +36,9 @@ class Membership {
   /// returns their devices. Fails with DeadlineExceeded, or at once with the code of a permanent refusal; the text lists the
   /// missing tasks, their endpoints and what went wrong with each.
   Result<std::vector<WorkerDevices>> others(int64_t deadline, std::span<const std::string> wanted = {}) const;
+  /// Returns the workers of the other tasks that `wanted` names, without waiting. Unless all of them are linked to this task, fails
+  /// with Unavailable, or with the code of a permanent refusal; the text lists what is missing as others() does.
+  Result<std::vector<Address>> linked_workers(std::span<const std::string> wanted) const;
   /// Returns Ok if the task is linked now, otherwise what went wrong last.
   Status link_status(const std::string& task) const { return peers_->incarnation_of(task).status(); }
 
@@ -44,6 +47,7 @@ class Membership {
   Status open(const MembershipOptions& options);
   Result<WorkerDevices> devices_of(const Address& worker, const AnyMessage& request, int64_t deadline) const;
   Result<std::vector<std::string>> selected(std::span<const std::string> wanted) const;
+  Result<std::vector<Address>> workers_of(const std::vector<std::string>& tasks) const;
   Status missing(const std::vector<std::string>& tasks) const;
   bool is_refused(const std::string& task) const { return is_permanent(link_status(task).code()); }
 
@@ -52,5 +56,8 @@ class Membership {
   std::unique_ptr<Peers> peers_;
   ActorRef registrar_;
 };
+
+/// Returns the question for the devices of each of these workers (messages/schemas/worker.capnp).
+AnyMessage list_devices_request(const std::vector<Address>& workers);
 
 }  // namespace troupe

@@ -9,6 +9,7 @@
 #include "messages/schemas/registrar.capnp.h"
 #include "messages/schemas/session.capnp.h"
 #include "messages/schemas/session_tensors.capnp.h"
+#include "messages/schemas/sessions.capnp.h"
 #include "messages/schemas/status.capnp.h"
 #include "messages/schemas/trainer.capnp.h"
 #include "messages/schemas/variable.capnp.h"
@@ -43,13 +44,16 @@ const auto& receivers() {
   static const auto all =
       receivers_of<wire::Status, Hello, Goodbye, Bind, Down, Heartbeat, Audit, Audited,         // link
                    Extend, Extended, PrepareStep, StepPrepared, RunStep, StepDone, CancelStep,  // session
-                   CloseSession, SessionClosed,                                                 //
+                   BeginPartialRun, PartialRunBegun, ContinuePartialRun, PartialRunContinued, EndPartialRun,
+                   CloseSession, SessionClosed,  //
+                   OpenSession, SessionOpened,   // sessions
                    ListDevices, DevicesListed, RegisterPartition, PartitionRegistered, RunPartition,
                    PartitionDone, PartitionBroken, ConfirmStep, StepConfirmed,                  // worker
                    AbortStep, DeregisterPartition,                                              //
                    TensorsArrived, TakeTensor, TensorTaken, ReadDone, FindTokens, TokensFound,  // executor
                    GetTensor, TensorGot, DeleteTensor, TensorDeleted,  // session tensors
-                   SaveShard, ShardSaved, ReadShards, ShardsRead, ApplyShards, ShardsApplied,
+                   SaveCheckpoint, CheckpointSaved, RestoreCheckpoint, CheckpointRestored, SaveShard,
+                   ShardSaved, ReadShards, ShardsRead, ApplyShards, ShardsApplied,
                    DropShards,                                                          // checkpoint
                    DescribeCluster, ClusterDescribed,                                   // registrar
                    BeginTraining, TrainingBegun, RunRounds, RoundsRun, EndTraining>();  // trainer
@@ -68,7 +72,10 @@ bool may_answer(uint64_t request, uint64_t answer) {
   return goes_with<Extend, Extended>(request, answer) ||
          goes_with<PrepareStep, StepPrepared>(request, answer) ||
          goes_with<RunStep, StepDone>(request, answer) ||
+         goes_with<BeginPartialRun, PartialRunBegun>(request, answer) ||
+         goes_with<ContinuePartialRun, PartialRunContinued>(request, answer) ||
          goes_with<CloseSession, SessionClosed>(request, answer) ||
+         goes_with<OpenSession, SessionOpened>(request, answer) ||
          goes_with<ListDevices, DevicesListed>(request, answer) ||
          goes_with<RegisterPartition, PartitionRegistered>(request, answer) ||
          goes_with<RunPartition, PartitionDone>(request, answer) ||
@@ -77,6 +84,8 @@ bool may_answer(uint64_t request, uint64_t answer) {
          goes_with<FindTokens, TokensFound>(request, answer) ||
          goes_with<GetTensor, TensorGot>(request, answer) ||
          goes_with<DeleteTensor, TensorDeleted>(request, answer) ||
+         goes_with<SaveCheckpoint, CheckpointSaved>(request, answer) ||
+         goes_with<RestoreCheckpoint, CheckpointRestored>(request, answer) ||
          goes_with<SaveShard, ShardSaved>(request, answer) ||
          goes_with<ReadShards, ShardsRead>(request, answer) ||
          goes_with<ApplyShards, ShardsApplied>(request, answer) ||

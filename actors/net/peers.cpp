@@ -187,8 +187,20 @@ void Peers::closed(Link& link, const Status& reason) {
     by_task_.erase(at);
     last_failure_[task] =
         unavailable(reason.text());  // not permanent, because the link had been opened before
+    forget_clients();
   }
   dial_later(task);
+}
+
+/// Bounds what is remembered of clients that are gone, each of which may have had a name of its own. The mutex is held.
+void Peers::forget_clients() {
+  constexpr size_t max_remembered = 1000;
+  const auto gone = [this](const auto& entry) {
+    return is_client(entry.first) && !by_task_.contains(entry.first) && !endpoints_.contains(entry.first);
+  };
+  if (last_failure_.size() <= options_.members.size() + max_remembered) return;
+  std::erase_if(last_failure_, gone);
+  std::erase_if(opened_, gone);
 }
 
 Result<std::shared_ptr<Link>> Peers::link_to(const std::string& task) const {

@@ -80,6 +80,7 @@ class Peers final : private Link::Owner, private Channel::Owner {
   void dial_bulk(const std::shared_ptr<Link>& link);
   void dial_later(const std::string& task);
   void record_failure(const std::string& task, const Status& reason);
+  void forget_clients();
   void record_refusal(const std::string& task, const Status& reason);
   Result<std::shared_ptr<Link>> link_to(const std::string& task) const;
   Result<ActorRef> find(const Address& address) const;

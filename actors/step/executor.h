@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "actors/engine/fair_turns.h"
 #include "actors/site/device_site.h"
 #include "kernels/runtime/prepared_plan.h"
 
@@ -19,7 +20,8 @@ struct ExecutorOptions {
   uint64_t seed = 0;
   std::string container;  ///< the container in which its nodes find their state
   ActorRef master;        ///< receives PartitionBroken when this executor loses another executor
-  Address client;         ///< of the master, the other end of Sends and Recvs of a partial run
+  std::shared_ptr<FairTurns::Session> turns;  ///< of the session
+  Address client;  ///< of the master, the other end of Sends and Recvs of a partial run
   std::shared_ptr<const PreparedPlan> plan;
   std::vector<uint32_t> feeds,
       fetches;  ///< for each feed and fetch of the plan: its position in the signature

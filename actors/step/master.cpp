@@ -16,6 +16,9 @@
 namespace troupe {
 namespace {
 
+/// The longest time limit of a step, in nanoseconds: ten years. A longer one, which a client may send, counts as this.
+constexpr uint64_t max_remaining = uint64_t{10} * 365 * 24 * 3600 * 1'000'000'000;
+
 /// A signature that has been compiled and is, or is being, registered with its workers.
 struct Prepared {
   struct Share {
@@ -76,9 +79,9 @@ std::vector<std::string> names(capnp::List<capnp::Text>::Reader list) {
 class MasterRole final : public Role {
  public:
   MasterRole(ActorNode& node, Address address, uint64_t session, std::vector<WorkerDevices> workers,
-             SessionOptions options)
+             SessionOptions options, ActorRef client)
       : node_(node), address_(std::move(address)), session_(session), workers_(std::move(workers)),
-        options_(std::move(options)), graph_(node.library->ops),
+        options_(std::move(options)), client_(std::move(client)), graph_(node.library->ops),
         partial_runs_(node, session,
                       {[this](const ActorRef& to, AnyMessage message, Answer then) {
                          ask(to, std::move(message), std::move(then));
@@ -113,6 +116,10 @@ class MasterRole final : public Role {
   }
 
  private:
+  void started() override {
+    if (client_) watch(client_, [this](const Status&) { close({}); });
+  }
+
   void stopping() override {
     node_.directory.remove(address_);
     for (const auto& [ordinal, step] : steps_) cancel_timers(step);
@@ -290,8 +297,8 @@ class MasterRole final : public Role {
     step.profiled = request.getProfile();
     step.prepared = prepared;
     step.pending = prepared->shares.size();
-    if (request.getRemaining() != 0)
-      step.timer = call_in<wire::StepExpired>(static_cast<int64_t>(request.getRemaining()), step.ordinal);
+    if (const uint64_t remaining = std::min(request.getRemaining(), max_remaining); remaining != 0)
+      step.timer = call_in<wire::StepExpired>(static_cast<int64_t>(remaining), step.ordinal);
     prepared->running.insert(step.ordinal);
     prepared->last_use = step.ordinal;
     const uint64_t ordinal = step.ordinal;
@@ -476,6 +483,7 @@ class MasterRole final : public Role {
   const uint64_t session_;
   const std::vector<WorkerDevices> workers_;
   const SessionOptions options_;
+  const ActorRef client_;  ///< see spawn_master()
   Graph graph_;
   std::vector<DeviceId> homes_;  ///< see compile_step()
   uint64_t version_ = 0;
@@ -492,9 +500,9 @@ class MasterRole final : public Role {
 }  // namespace
 
 ActorRef spawn_master(ActorNode& node, const Address& address, uint64_t session,
-                      std::vector<WorkerDevices> workers, SessionOptions options) {
-  auto master = node.engine.spawn(
-      std::make_unique<MasterRole>(node, address, session, std::move(workers), std::move(options)));
+                      std::vector<WorkerDevices> workers, SessionOptions options, ActorRef client) {
+  auto master = node.engine.spawn(std::make_unique<MasterRole>(node, address, session, std::move(workers),
+                                                               std::move(options), std::move(client)));
   node.directory.add(address, master);
   return master;
 }

@@ -16,8 +16,9 @@
 namespace troupe {
 
 /// Spawns the master of a session and enters it in the directory under `address`, whose key is the text of `session`. `session` is
-/// a random number that names the session in all messages.
+/// a random number that names the session in all messages. When `client` ends, or the link to it, the master does the same as for
+/// CloseSession; null: the client is in this process and ends the master itself.
 ActorRef spawn_master(ActorNode& node, const Address& address, uint64_t session,
-                      std::vector<WorkerDevices> workers, SessionOptions options);
+                      std::vector<WorkerDevices> workers, SessionOptions options, ActorRef client = {});
 
 }  // namespace troupe

@@ -32,8 +32,8 @@ Job PartitionStep::drive_job() {
 }
 
 void PartitionStep::drive_soon() {
-  compute_soon(shared_->options.site->node.scheduler, drive_job(),
-               shared_->options.plan->is_light() ? Computation::Light : Computation::Yields);
+  shared_->options.turns->compute(
+      drive_job(), shared_->options.plan->is_light() ? Computation::Light : Computation::Yields);
 }
 
 // Sends the tokens. The other jobs of the thread that get a turn are among the receivers of these tokens.

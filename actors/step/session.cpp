@@ -14,7 +14,10 @@ namespace troupe {
 
 Session::Impl::~Impl() {
   for (const ActorRef& runners : queue_runners) engine().stop(runners);
-  engine().stop(parts.master);
+  if (!parts.connection)
+    engine().stop(parts.master);
+  else if (!closed)
+    engine().send(parts.master, Draft<wire::CloseSession>().finish());
 }
 
 Status Session::Impl::extend() {
@@ -65,6 +68,11 @@ Message<wire::PrepareStep> Session::Impl::signature(const std::vector<Output>& f
   return draft.finish();
 }
 
+Status SessionParts::located(const Status& failure) const {
+  if (endpoint.empty() || failure.code() != Code::Unavailable || !failure.node().empty()) return failure;
+  return Status(failure.code(), "the master at " + endpoint + ": " + failure.text());
+}
+
 Session SessionParts::open() && { return Session(std::make_shared<Session::Impl>(std::move(*this))); }
 
 WorkerDevices worker_of(const TaskSites& task) {
@@ -78,17 +86,17 @@ WorkerDevices worker_of(const TaskSites& task) {
 
 Session open_session(ActorNode& node, const TaskSites& task, uint64_t id, const Graph& graph,
                      std::vector<WorkerDevices> workers, const SessionOptions& options) {
-  std::vector<Address> processes;
-  for (const auto& worker : workers) processes.push_back(worker.worker);
   const Address master = task.address("master", std::to_string(id));
-  const ActorRef to = spawn_master(node, master, id, std::move(workers), options);
-  return SessionParts{node,
-                      to,
-                      graph,
-                      state_container(id, options),
-                      master,
-                      checkpoint_coordinator_address(task.address("worker")),
-                      std::move(processes)}
+  const ActorRef to = spawn_master(node, master, id, workers, options);
+  return SessionParts{.connection = nullptr,
+                      .endpoint = {},
+                      .node = node,
+                      .master = to,
+                      .graph = graph,
+                      .container = state_container(id, options),
+                      .master_address = master,
+                      .coordinator = checkpoint_coordinator_address(task.address("worker")),
+                      .workers = std::move(workers)}
       .open();
 }
 
@@ -139,13 +147,15 @@ void Session::Impl::set_location(Request request, const std::string& folder) con
   request.setContainer(as_text(parts.container));
   auto writers = request.initWriters(static_cast<uint32_t>(parts.workers.size()));
   for (uint32_t i = 0; i < writers.size(); ++i)
-    write(checkpoint_writer_address(parts.workers[i]), writers[i]);
+    write(checkpoint_writer_address(parts.workers[i].worker), writers[i]);
 }
 
 AnyMessage Session::Impl::ask_coordinator(AnyMessage message) const {
   if (closed) throw Error(failed_precondition("the session is closed"));
   const ActorRef coordinator = value_or_throw(parts.node.directory.find(parts.coordinator));
-  return value_or_throw(engine().call(coordinator, std::move(message)));
+  auto answer = engine().call(coordinator, std::move(message));
+  if (!answer) throw Error(parts.located(answer.status()));
+  return std::move(*answer);
 }
 
 SavedCheckpoint Session::save(const std::string& folder, const SaveOptions& options) {
@@ -171,6 +181,14 @@ RestoredCheckpoint Session::restore(const std::string& folder, const std::string
   const Message<wire::CheckpointRestored> restored(impl_->ask_coordinator(draft.finish()));
   return {std::string(view(restored->getFolder())), restored->getRound(),
           std::string(view(restored->getNote())), read(restored->getSkipped()), read(restored->getMissing())};
+}
+
+std::vector<DeviceDescription> Session::devices() const {
+  std::vector<DeviceDescription> devices;
+  for (const WorkerDevices& worker : impl_->parts.workers)
+    for (const DeviceInfo& device : worker.devices)
+      devices.push_back({device.name.text(), device.name.type, device.memory, device.incarnation});
+  return devices;
 }
 
 void Session::start_queue_runners(const std::vector<QueueRunner>& runners) {

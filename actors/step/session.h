@@ -1,6 +1,8 @@
 // Session: runs steps of a graph for a client (white paper, section 2; features.md C1-C9). run() may be called from several
-// threads. The graph may grow between calls, but not during a call. Failures are thrown as Error, with op, node, device and step
-// where they are known. The runtime must outlive its sessions. Public header: it uses only std and Troupe's own types.
+// threads. The graph may grow between calls, but not during a call. Failures are thrown as Error, with op, node, device and
+// step where they are known. The runtime must outlive its sessions. The master of a session that Runtime::connect opened lives
+// in another process; when that process is lost, every call fails with Unavailable, which names its endpoint. Public header: it
+// uses only std and Troupe's own types.
 #pragma once
 
 #include <chrono>
@@ -47,6 +49,14 @@ struct RestoredCheckpoint {
   std::vector<std::string> missing;
 };
 
+/// A device that a session may use.
+struct DeviceDescription {
+  std::string name;  ///< "/job:ps/replica:0/task:0/device:CPU:0"
+  std::string type;
+  uint64_t memory = 0;       ///< how many bytes tensors may use there
+  uint64_t incarnation = 0;  ///< random per life of the device
+};
+
 /// A signature that has been prepared, so that its steps need no names. Cheap to copy. Its session must outlive it.
 class PreparedStep {
  public:
@@ -74,9 +84,9 @@ class Session {
   Session& operator=(Session&&) noexcept;
   ~Session();
 
-  /// Runs a step: computes `fetches`, with the tensors of `feeds` in place of the outputs that they name. A fetch that is a control
-  /// output (the result of Scope::group, or of an op without outputs) is a target: it is run for its effect. Returns one tensor for
-  /// each other fetch, in order.
+  /// Runs a step: computes `fetches`, with the tensors of `feeds` in place of the outputs that they name. A fetch that is a
+  /// control output (the result of Scope::group, or of an op without outputs) is a target: it is run for its effect. Returns
+  /// one tensor for each other fetch, in order.
   std::vector<Tensor> run(const std::vector<std::pair<Output, Tensor>>& feeds,
                           const std::vector<Output>& fetches, const StepOptions& options = {});
   std::vector<Tensor> run(const std::vector<Output>& fetches, const StepOptions& options = {}) {
@@ -97,25 +107,29 @@ class Session {
   std::vector<Tensor> partial_run(const PartialRun& run, const std::vector<std::pair<Output, Tensor>>& feeds,
                                   const std::vector<Output>& fetches);
 
-  /// Saves all variables of the session's state that have a value, in all its processes, as a checkpoint in `folder`. Returns when
-  /// the checkpoint is on disk. No step may change the variables meanwhile. After a failure the earlier checkpoints are unchanged.
-  /// Fails with Cancelled if the session is ended meanwhile.
+  /// Returns the devices that the session may use, as they were when it was opened.
+  std::vector<DeviceDescription> devices() const;
+
+  /// Saves all variables of the session's state that have a value, in all its processes, as a checkpoint in `folder`. Returns
+  /// when the checkpoint is on disk. No step may change the variables meanwhile. After a failure the earlier checkpoints are
+  /// unchanged. Fails with Cancelled if the session is ended meanwhile.
   SavedCheckpoint save(const std::string& folder, const SaveOptions& options = {});
   /// Sets the variables to their values in the newest valid checkpoint in `folder`, or in the checkpoint `name` there. The
   /// checkpoint may have been saved by another number of processes. The variables need not have values before. Every file is
-  /// checked before any variable changes. Fails with NotFound if there is no checkpoint or it contains none of the variables, with
-  /// DataLoss, naming the file and its damage, or with InvalidArgument if the dtype or shape of a variable differs.
+  /// checked before any variable changes. Fails with NotFound if there is no checkpoint or it contains none of the variables,
+  /// with DataLoss, naming the file and its damage, or with InvalidArgument if the dtype or shape of a variable differs.
   RestoredCheckpoint restore(const std::string& folder, const std::string& name = {});
 
-  /// Starts an actor that runs the steps of these queue runners beside those of the caller. The runners of an earlier call go on.
+  /// Starts an actor that runs the steps of these queue runners beside those of the caller. The runners of an earlier call go
+  /// on.
   void start_queue_runners(const std::vector<QueueRunner>& runners);
   /// Stops all queue runners: none begins another step, and those that run are cancelled. Returns when their steps have ended.
   /// Throws the first failure of a step that is not an end of its runner, also if it is long ago; throws DeadlineExceeded after
   /// `timeout`.
   void stop_queue_runners(std::chrono::nanoseconds timeout = std::chrono::seconds(10));
 
-  /// Ends the session: running steps fail with Cancelled, no new step begins, and then the state that the session does not share is
-  /// dropped. Does not wait. Any thread.
+  /// Ends the session: running steps fail with Cancelled, no new step begins, and then the state that the session does not
+  /// share is dropped. Does not wait. Any thread.
   void cancel();
   /// Ends the session as cancel() does, and returns when all steps have ended. Throws DeadlineExceeded after `timeout`.
   void close(std::chrono::nanoseconds timeout = std::chrono::seconds(10));

@@ -5,7 +5,8 @@
 #include <map>
 #include <mutex>
 
-#include "actors/engine/node.h"
+#include "actors/net/client_node.h"
+#include "actors/net/worker_devices.h"
 #include "actors/step/session.h"
 #include "messages/values/address.h"
 #include "messages/wire/message.h"
@@ -24,15 +25,20 @@ struct PreparedStep::State {
 
 /// What a session needs to work.
 struct SessionParts {
+  /// The node of a session whose master is in another process, and the endpoint of that process; null and empty otherwise.
+  std::shared_ptr<ClientNode> connection;
+  std::string endpoint;
   ActorNode& node;
   ActorRef master;
   const Graph& graph;
   std::string container;  ///< the container of its state
   Address master_address;
-  Address coordinator;           ///< the coordinator of its checkpoints
-  std::vector<Address> workers;  ///< the workers of its processes
+  Address coordinator;  ///< the coordinator of its checkpoints
+  std::vector<WorkerDevices> workers;
 
   Session open() &&;
+  /// Names the endpoint of the master in the failure of a request, if the master is in another process and was lost.
+  Status located(const Status& failure) const;
 };
 
 /// Shared by a session and its prepared steps.
@@ -43,7 +49,9 @@ struct Session::Impl {
   Engine& engine() const { return parts.node.engine; }
   Result<AnyMessage> call(AnyMessage message) const {
     if (closed) return failed_precondition("the session is closed");
-    return engine().call(parts.master, std::move(message));
+    auto answer = engine().call(parts.master, std::move(message));
+    if (!answer) return parts.located(answer.status());
+    return answer;
   }
 
   /// Sends the nodes that the master does not have yet.

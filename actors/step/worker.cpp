@@ -22,7 +22,8 @@ using PartitionKey = std::pair<uint64_t, uint64_t>;  // session, partition
 
 class WorkerRole final : public Role {
  public:
-  WorkerRole(ActorNode& node, std::shared_ptr<TaskSites> task) : node_(node), task_(std::move(task)) {
+  WorkerRole(ActorNode& node, std::shared_ptr<TaskSites> task)
+      : node_(node), task_(std::move(task)), turns_(FairTurns::make(node.scheduler, node.pool.threads())) {
     on<wire::ListDevices>(
         [this](const auto& message, Reply reply) { list_devices(*message, std::move(reply)); });
     on<wire::RegisterPartition>(
@@ -96,6 +97,7 @@ class WorkerRole final : public Role {
     options.container = view(message->getContainer());
     options.seed = message->getSeed();
     options.master = master;
+    options.turns = turns_of(options.session);
     options.client = read(message->getMaster());
     options.executors = peers;
     TROUPE_ASSIGN(options.plan, prepare(part, std::move(graph), *site, options));
@@ -107,6 +109,12 @@ class WorkerRole final : public Role {
     partition.executors.push_back(std::move(executor));
     partition.addresses.push_back(address);
     return {};
+  }
+
+  std::shared_ptr<FairTurns::Session> turns_of(uint64_t session) {
+    auto& turns = session_turns_[session];
+    if (!turns) turns = std::make_shared<FairTurns::Session>(turns_);
+    return turns;
   }
 
   Result<std::shared_ptr<const PreparedPlan>> prepare(wire::Part::Reader part,
@@ -214,6 +222,7 @@ class WorkerRole final : public Role {
     for (auto at = partitions_.lower_bound({session, 0});
          at != partitions_.end() && at->first.first == session; at = partitions_.lower_bound({session, 0}))
       deregister(at->first);
+    session_turns_.erase(session);
     drop_tensors(session);
     const auto registered = task_->sessions.extract(session);
     if (!registered.empty() && !registered.mapped().container.empty())
@@ -244,6 +253,8 @@ class WorkerRole final : public Role {
   ActorNode& node_;
   std::shared_ptr<TaskSites> task_;
   std::map<PartitionKey, Partition> partitions_;
+  const std::shared_ptr<FairTurns> turns_;
+  std::map<uint64_t, std::shared_ptr<FairTurns::Session>> session_turns_;  ///< by session
 };
 
 }  // namespace

@@ -8,6 +8,8 @@
 #include "apps/commands/all_commands.h"
 #include "apps/commands/command_support.h"
 #include "apps/commands/graph_file_options.h"
+#include "apps/commands/master_options.h"
+#include "apps/config/schema.h"
 #include "apps/data/arrays/npz.h"
 #include "graph/build/graph_text.h"
 #include "messages/env/real_disk.h"
@@ -19,7 +21,9 @@ constexpr size_t max_printed = 100;  // the most elements of a tensor that are p
 
 struct RunArguments {
   golden::GraphFileOptions graph;
+  MasterArguments master;
   long long steps = 1;
+  std::string timeout;
   std::string out;
   bool json = false;
 };
@@ -43,19 +47,34 @@ Status save(Disk& disk, const std::string& path, const std::vector<std::string>&
 }
 
 /// Returns nothing if queue runners feed the graph and their input has ended.
-std::optional<std::vector<Tensor>> run_if_input_is_left(const golden::GraphFile& graph) try {
-  return graph.run();
+std::optional<std::vector<Tensor>> run_if_input_is_left(const golden::GraphFile& graph,
+                                                        const StepOptions& options) try {
+  return graph.run(options);
 } catch (const Error& error) {
   if (graph.has_queue_runners() && error.status().code() == Code::OutOfRange) return std::nullopt;
   throw;
 }
 
+StepOptions step_options(const RunArguments& arguments) {
+  StepOptions options;
+  if (arguments.timeout.empty()) return options;
+  const auto timeout = config::parse_nanoseconds(arguments.timeout);
+  if (!timeout)
+    throw Error(
+        invalid_argument("--timeout '" + arguments.timeout + "' is not a time such as \"500ms\" or \"10s\""));
+  options.timeout = *timeout;
+  return options;
+}
+
 int run(const RunArguments& arguments) try {
   RealDisk disk;
-  const golden::GraphFile graph = open_graph(disk, arguments.graph);
+  const StepOptions limits = step_options(arguments);
+  golden::GraphFileOptions options = arguments.graph;
+  options.master = value_or_throw(master_of(disk, arguments.master));
+  const golden::GraphFile graph = open_graph(disk, options);
   std::vector<Tensor> values;
   for (long long step = 0; step < arguments.steps; ++step) {
-    auto fetched = run_if_input_is_left(graph);
+    auto fetched = run_if_input_is_left(graph, limits);
     if (!fetched) {
       std::fprintf(stderr, "troupe: the input ended after %lld of %lld steps\n", step, arguments.steps);
       break;
@@ -79,9 +98,14 @@ void add_run_command(CLI::App& app, int& result) {
   const auto arguments = std::make_shared<RunArguments>();
   auto* command =
       app.add_subcommand("run", "Run a TensorFlow graph.")
-          ->footer("Example: troupe run graph.pb --init init --feed x:0=x.npy --fetch y:0 --out y.npz");
+          ->footer(
+              "Example: troupe run graph.pb --init init --feed x:0=x.npy --fetch y:0 --out y.npz\n"
+              "         troupe run graph.pb --master a.lab:4242 --cluster cluster.toml --fetch y:0");
   add_graph_options(*command, arguments->graph);
+  add_master_options(*command, arguments->master);
   command->add_option("--steps", arguments->steps, "number of steps")->check(CLI::PositiveNumber);
+  command->add_option("--timeout", arguments->timeout,
+                      "the longest time that a step may take, such as 10s; default: no limit");
   command->add_option("--out", arguments->out,
                       "file (.npz) for the tensors fetched in the last step; default: print them");
   command->add_flag("--json", arguments->json,

@@ -1,5 +1,7 @@
 #include "apps/golden/graph_file.h"
 
+#include <algorithm>
+
 #include "apps/data/arrays/npy.h"
 #include "apps/golden/devices.h"
 #include "apps/interop/partitioned.h"
@@ -21,12 +23,10 @@ GraphFile::GraphFile(Disk& disk, const GraphFileOptions& options) {
   throw_if_failed(library->status);
   meta_ = std::make_unique<interop::MetaGraph>(
       value_or_throw(interop::read_graph_file(disk, options.file, library->ops)));
-  runtime_ =
-      std::make_unique<Runtime>(RuntimeOptions{.threads = options.threads,
-                                               .memory = options.memory,
-                                               .tasks = value_or_throw(tasks_of(graph(), options.devices)),
-                                               .devices = options.devices});
-  session_ = std::make_unique<Session>(runtime_->session(graph(), {.simplify = options.simplify}));
+  RuntimeOptions own{.threads = options.threads, .memory = options.memory, .devices = options.devices};
+  if (!options.master) own.tasks = value_or_throw(tasks_of(graph(), options.devices));
+  runtime_ = std::make_unique<Runtime>(own);
+  session_ = std::make_unique<Session>(open_session(options));
   read_feeds(disk, options.feeds);
   initialize(disk, options);
   std::vector<Output> fetches;
@@ -38,10 +38,30 @@ GraphFile::GraphFile(Disk& disk, const GraphFileOptions& options) {
   if (has_queue_runners_) session_->start_queue_runners(runners);
 }
 
+Session GraphFile::open_session(const GraphFileOptions& options) const {
+  const SessionOptions session{.simplify = options.simplify};
+  return options.master ? runtime_->connect(graph(), *options.master, session)
+                        : runtime_->session(graph(), session);
+}
+
+/// Returns whether every variable of the graph has a value.
+bool GraphFile::has_all_values() {
+  const Scope scope(meta_->graph);
+  std::vector<Output> known;
+  for (NodeId id = 0, size = static_cast<NodeId>(graph().size()); id < size; ++id) {
+    if (!is_variable(graph().node(id))) continue;
+    const bool resource = graph().dtype({id, 0}) == DType::Resource;
+    known.push_back(scope.add_one(resource ? "VarIsInitializedOp" : "IsVariableInitialized", {{id, 0}}));
+  }
+  return known.empty() ||
+         std::ranges::all_of(session_->run(known), [](const Tensor& value) { return value.as<bool>()[0]; });
+}
+
 /// Does what TensorFlow's managed sessions do, in their order.
 void GraphFile::initialize(Disk& disk, const GraphFileOptions& options) {
   for (const auto& name : options.init) session_->run({value_or_throw(graph().find_target(name))});
-  if (options.init.empty() && options.checkpoint.empty()) run_collection("init_op");
+  const bool lacks_values = options.init.empty() && options.checkpoint.empty();
+  if (lacks_values && !(options.master && has_all_values())) run_collection("init_op");
   if (!options.checkpoint.empty()) restore(disk, options.checkpoint);
   run_collection("local_init_op");
   run_collection("table_initializer");

@@ -1,8 +1,9 @@
-// GraphFile: a TensorFlow graph that is loaded from a file and run in a session of this process. Its nodes and tensors are given by
-// name. One thread.
+// GraphFile: a TensorFlow graph that is loaded from a file and run in a session of this process, or in a running cluster. Its
+// nodes and tensors are given by name. One thread.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,15 +23,17 @@ struct GraphFileOptions {
   size_t memory = 0;                       ///< in bytes; see RuntimeOptions::memory
   int devices = RuntimeOptions().devices;  ///< the most devices that the graph may use
   bool simplify = true;
+  /// Set: the steps run in a running cluster, whose variables the graph shares with those of other clients.
+  std::optional<MasterOptions> master = {};
 };
 
 class GraphFile {
  public:
   /// Reads the graph and the feeds, runs `init`, restores the checkpoint, runs the initialisers and starts the queue runners
   /// that the collections of a MetaGraphDef name, and prepares the step. If neither `init` nor a checkpoint is given, the
-  /// initialisers are those of all variables, too. Throws Error: DataLoss or NotFound for a file that is damaged or missing,
-  /// NotFound for a name that the graph does not have, Unimplemented, naming them, for ops that Troupe lacks, InvalidArgument
-  /// for a wrong graph or feed.
+  /// initialisers are those of all variables, too, unless a master is given whose clients have given all variables values.
+  /// Throws Error: DataLoss or NotFound for a file that is damaged or missing, NotFound for a name that the graph does not
+  /// have, Unimplemented, naming them, for ops that Troupe lacks, InvalidArgument for a wrong graph or feed.
   GraphFile(Disk& disk, const GraphFileOptions& options);
 
   /// Runs one step. Returns the fetched tensors in order. If a queue runner has failed, throws its failure, the cause of that
@@ -43,6 +46,8 @@ class GraphFile {
   const Graph& graph() const { return meta_->graph; }
   void initialize(Disk& disk, const GraphFileOptions& options);
   void run_collection(const std::string& name);
+  Session open_session(const GraphFileOptions& options) const;
+  bool has_all_values();
   void read_feeds(Disk& disk, const std::vector<std::string>& feeds);
   void restore(Disk& disk, const std::string& checkpoint);
 

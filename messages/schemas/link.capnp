@@ -19,8 +19,9 @@
 # yet; it gives up when the refusals continue.
 #
 # If the transport proves the identity of the peer (TLS), the peer must be the task that its certificate names. A peer whose
-# certificate belongs to the cluster but names no task of it may only be a client: the task that it claims to be must not be a
-# member's. Any other claim is refused with PermissionDenied.
+# certificate belongs to the cluster but names no task may only be a client: the task that it claims to be must not be a member's. A
+# certificate that names a client's task is valid for every client of its job, so that a client can open several sessions, each
+# over a link of its own. Any other claim is refused with PermissionDenied.
 #
 # A frame for a number that is bound to no actor is counted and answered by Down.
 #

@@ -16,6 +16,7 @@
 #include "graph/build/scope.h"
 #include "messages/schemas/queue.capnp.h"
 #include "tests/support/certificates.h"
+#include "tests/support/comes_true.h"
 #include "tests/support/failure_of.h"
 #include "tests/support/listening_socket.h"
 #include "tests/support/slow_proxy.h"
@@ -24,6 +25,7 @@ namespace troupe {
 namespace {
 
 using namespace std::chrono_literals;
+using test::comes_true;
 
 struct Fixture {
   Fixture() {
@@ -90,12 +92,6 @@ BOOST_AUTO_TEST_CASE(clients_of_a_cluster_share_its_variables) {
     Session session = client->session(graph);
     BOOST_TEST(session.run({assigns ? assign : v})[0].as<float>()[0] == 7.0f);
   }
-}
-
-bool comes_true(const std::function<bool()>& condition) {
-  const auto end = std::chrono::steady_clock::now() + 20s;
-  while (!condition() && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(5ms);
-  return condition();
 }
 
 BOOST_AUTO_TEST_CASE(a_second_process_of_a_task_is_refused_and_gives_up) {

@@ -19,6 +19,7 @@
 #include "messages/schemas/saver.capnp.h"
 #include "messages/schemas/session.capnp.h"
 #include "messages/schemas/session_tensors.capnp.h"
+#include "messages/schemas/sessions.capnp.h"
 #include "messages/schemas/sparse_map.capnp.h"
 #include "messages/schemas/staging.capnp.h"
 #include "messages/schemas/status.capnp.h"
@@ -56,6 +57,7 @@ BOOST_AUTO_TEST_CASE(every_message_can_be_received) {
   check_each<Extend, Extended, PrepareStep, StepPrepared, RunStep, StepDone, BeginPartialRun, PartialRunBegun,
              ContinuePartialRun, PartialRunContinued, EndPartialRun, CancelStep, CloseSession,
              SessionClosed>();
+  check_each<OpenSession, SessionOpened, AskAgain>();
   check_each<ListDevices, DevicesListed, RegisterPartition, PartitionRegistered, RunPartition, PartitionDone,
              PartitionBroken, AbortStep, DeregisterPartition>();
   check_each<KeepTensor, TensorKept, GetTensor, TensorGot, DeleteTensor, TensorDeleted, EndSession>();

@@ -1,0 +1,65 @@
+#include "actors/engine/fair_turns.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace troupe {
+
+struct FairTurns::Session::Line {
+  std::deque<Waiting> waiting;
+};
+
+std::shared_ptr<FairTurns> FairTurns::make(Scheduler& scheduler, size_t threads) {
+  return std::shared_ptr<FairTurns>(new FairTurns(scheduler, std::max<size_t>(threads, 1)));
+}
+
+FairTurns::Session::Session(std::shared_ptr<FairTurns> turns)
+    : turns_(std::move(turns)), line_(std::make_shared<Line>()) {
+  turns_->sessions_.fetch_add(1, std::memory_order_relaxed);
+}
+
+// What still waits keeps its place: every job must run.
+FairTurns::Session::~Session() { turns_->sessions_.fetch_sub(1, std::memory_order_relaxed); }
+
+void FairTurns::Session::compute(Job job, Computation kind) {
+  if (kind == Computation::Light || turns_->sessions_.load(std::memory_order_relaxed) < 2)
+    return compute_soon(turns_->scheduler_, job, kind);
+  {
+    const std::lock_guard lock(turns_->mutex_);
+    if (turns_->running_ == turns_->threads_) {
+      if (line_->waiting.empty()) turns_->lines_.push_back(line_);
+      line_->waiting.push_back({job, kind});
+      return;
+    }
+    ++turns_->running_;
+  }
+  turns_->start({job, kind});
+}
+
+void FairTurns::start(const Waiting& waiting) {
+  compute_soon(scheduler_, make_job([self = shared_from_this(), job = waiting.job] {
+                 job();
+                 self->ended();
+               }),
+               waiting.kind);
+}
+
+/// Gives the place of a computation that has ended to the next session in turn.
+void FairTurns::ended() {
+  Waiting next;
+  {
+    const std::lock_guard lock(mutex_);
+    if (lines_.empty()) {
+      --running_;
+      return;
+    }
+    const auto line = std::move(lines_.front());
+    lines_.pop_front();
+    next = line->waiting.front();
+    line->waiting.pop_front();
+    if (!line->waiting.empty()) lines_.push_back(line);
+  }
+  start(next);
+}
+
+}  // namespace troupe

@@ -1,0 +1,17 @@
+// Opening a session whose master lives in another process. For the library; not installed.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "actors/net/client_node.h"
+#include "actors/step/session.h"
+
+namespace troupe {
+
+/// Asks the member that the client is linked to for a session. The session owns the client. `endpoint` is that of the member,
+/// for errors. Throws Error.
+Session open_remote_session(std::shared_ptr<ClientNode> client, const std::string& endpoint,
+                            const Graph& graph, const SessionOptions& options, int64_t deadline);
+
+}  // namespace troupe
