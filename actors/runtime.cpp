@@ -116,19 +116,22 @@ Runtime::Impl::Impl(const RuntimeOptions& given) : options(given), disk(FileRoot
         *node, name.text(), random_id(), make_devices(task, *pool, random, memory),
         [this](const Status& status) { fail(status); }, options.extensions.services));
   }
+  session_server =
+      spawn_session_server(*node, tasks[0], [this](auto wanted) { return other_workers(wanted); });
   services = make_node_services(*this);
   if (options.cluster && !options.join_later) join();
 }
 
+Result<std::vector<Address>> Runtime::Impl::other_workers(std::span<const std::string> wanted) const {
+  std::vector<Address> workers;
+  for (size_t i = 1; i < tasks.size(); ++i) workers.push_back(tasks[i]->address("worker"));
+  if (!options.cluster) return workers;
+  if (!joined.load(std::memory_order_acquire))
+    return unavailable("this process has not joined its cluster yet");
+  return membership->linked_workers(wanted);
+}
+
 void Runtime::Impl::join() {
-  // A client accepts no connections, so it serves no sessions.
-  if (!options.cluster->endpoint(options.tasks[0].job, options.tasks[0].task).empty())
-    session_server = spawn_session_server(
-        *node, tasks[0], [this](std::span<const std::string> wanted) -> Result<std::vector<Address>> {
-          if (!joined.load(std::memory_order_acquire))
-            return unavailable("this process has not joined its cluster yet");
-          return membership->linked_workers(wanted);
-        });
   MembershipOptions member;
   member.cluster = *options.cluster;
   member.job = options.tasks[0].job;
@@ -196,14 +199,30 @@ Session Runtime::session(const Graph& graph, const SessionOptions& options) {
   return open_session(*impl_->node, *impl_->tasks.front(), random_id(), graph, std::move(workers), own);
 }
 
-Session Runtime::connect(const Graph& graph, const MasterOptions& master, const SessionOptions& options) {
-  const ClientHost host{*impl_->loop, *impl_->pool, impl_->disk, impl_->node->library,
-                        impl_->options.heartbeat.count()};
-  throw_if_failed(check_heartbeat(impl_->options.heartbeat));
-  const int64_t deadline = impl_->loop->now() + options.start_timeout.count();
+std::unique_ptr<ClientNode> Runtime::Impl::connect(const MasterOptions& master, int64_t deadline) const {
+  throw_if_failed(check_heartbeat(options.heartbeat));
+  const ClientHost host{*loop, *pool, node->env.disk, node->library, options.heartbeat.count()};
   constexpr uint64_t most_clients = std::numeric_limits<int>::max();
   const auto number = static_cast<int>(1 + random_id() % most_clients);
-  auto client = value_or_throw(ClientNode::connect(host, master.cluster, master.endpoint, number, deadline));
+  return value_or_throw(ClientNode::connect(host, master.cluster, master.endpoint, number, deadline));
+}
+
+size_t Runtime::reset(const std::vector<std::string>& containers, std::chrono::nanoseconds timeout) {
+  return value_or_throw(reset_containers(*impl_->node, impl_->tasks[0]->address(session_server_role),
+                                         containers, impl_->loop->now() + timeout.count()));
+}
+
+size_t Runtime::reset_cluster(const MasterOptions& master, const std::vector<std::string>& containers,
+                              std::chrono::nanoseconds timeout) {
+  const int64_t deadline = impl_->loop->now() + timeout.count();
+  const auto client = impl_->connect(master, deadline);
+  return value_or_throw(
+      reset_containers(client->actors(), client->member_address(session_server_role), containers, deadline));
+}
+
+Session Runtime::connect(const Graph& graph, const MasterOptions& master, const SessionOptions& options) {
+  const int64_t deadline = impl_->loop->now() + options.start_timeout.count();
+  auto client = impl_->connect(master, deadline);
   return open_remote_session(std::move(client), master.endpoint, graph, options, deadline);
 }
 

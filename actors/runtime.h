@@ -92,6 +92,16 @@ class Runtime {
   /// DeadlineExceeded or Unavailable if the member cannot be reached or other tasks are missing; FailedPrecondition,
   /// PermissionDenied or InvalidArgument if one side refuses the other.
   Session connect(const Graph& graph, const MasterOptions& master, const SessionOptions& options = {});
+  /// Drops variables, queues, tables and all other state of the nodes whose attribute container (Scope::with_container) is one
+  /// of these, on all tasks of this process and of its cluster. "localhost" and "" stand for nodes without that attribute;
+  /// without `containers` all state is dropped. Every session that has used these tasks ends: its running and later steps fail
+  /// with Aborted, and it must be opened again. Returns how many states were dropped. Throws DeadlineExceeded, which lists the
+  /// tasks that are missing, after `timeout`.
+  size_t reset(const std::vector<std::string>& containers = {},
+               std::chrono::nanoseconds timeout = std::chrono::seconds(60));
+  /// Does the same in the cluster of a master. Throws also as connect() does.
+  size_t reset_cluster(const MasterOptions& master, const std::vector<std::string>& containers = {},
+                       std::chrono::nanoseconds timeout = std::chrono::seconds(60));
   /// Returns why this process must be replaced: an actor has failed permanently, or another process has taken the place of this
   /// task. Returns Ok if there is no such reason. Sessions that use the failed actor get the same failure.
   Status status() const;

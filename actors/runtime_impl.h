@@ -9,6 +9,7 @@
 
 #include "actors/engine/control_thread.h"
 #include "actors/engine/node.h"
+#include "actors/net/client_node.h"
 #include "actors/net/membership.h"
 #include "actors/net/tcp_network.h"
 #include "actors/runtime.h"
@@ -27,6 +28,10 @@ struct Runtime::Impl {
   /// linked.
   Result<std::vector<WorkerDevices>> workers(std::chrono::nanoseconds timeout,
                                              std::span<const std::string> wanted) const;
+  /// Returns the workers of all tasks but the first of this process, of those that `wanted` names in a cluster; see OtherWorkers.
+  Result<std::vector<Address>> other_workers(std::span<const std::string> wanted) const;
+  /// Links a client node to a member of another cluster. Throws as Runtime::connect does.
+  std::unique_ptr<ClientNode> connect(const MasterOptions& master, int64_t deadline) const;
   void join();
   void fail(const Status& status);
 
@@ -40,7 +45,7 @@ struct Runtime::Impl {
   std::unique_ptr<ActorNode> node;
   std::vector<std::shared_ptr<TaskSites>> tasks;
   std::unique_ptr<NodeServices> services;
-  ActorRef session_server;                 ///< of a member of a cluster; it uses `membership`
+  ActorRef session_server;                 ///< of the first task; it uses `membership`
   std::unique_ptr<Membership> membership;  ///< other threads may use it once `joined` is true
   std::atomic<bool> joined{false};         ///< the process has joined its cluster
 };

@@ -45,10 +45,11 @@ const auto& receivers() {
       receivers_of<wire::Status, Hello, Goodbye, Bind, Down, Heartbeat, Audit, Audited,         // link
                    Extend, Extended, PrepareStep, StepPrepared, RunStep, StepDone, CancelStep,  // session
                    BeginPartialRun, PartialRunBegun, ContinuePartialRun, PartialRunContinued, EndPartialRun,
-                   CloseSession, SessionClosed,  //
-                   OpenSession, SessionOpened,   // sessions
-                   ListDevices, DevicesListed, RegisterPartition, PartitionRegistered, RunPartition,
-                   PartitionDone, PartitionBroken, ConfirmStep, StepConfirmed,                  // worker
+                   ResetSession, CloseSession, SessionClosed,                     //
+                   OpenSession, SessionOpened, ResetContainers, ContainersReset,  // sessions
+                   DropContainers, ContainersDropped, ListDevices, DevicesListed, RegisterPartition,
+                   PartitionRegistered, RunPartition, PartitionDone, PartitionBroken, ConfirmStep,
+                   StepConfirmed,                                                               // worker
                    AbortStep, DeregisterPartition,                                              //
                    TensorsArrived, TakeTensor, TensorTaken, ReadDone, FindTokens, TokensFound,  // executor
                    GetTensor, TensorGot, DeleteTensor, TensorDeleted,  // session tensors
@@ -76,7 +77,9 @@ bool may_answer(uint64_t request, uint64_t answer) {
          goes_with<ContinuePartialRun, PartialRunContinued>(request, answer) ||
          goes_with<CloseSession, SessionClosed>(request, answer) ||
          goes_with<OpenSession, SessionOpened>(request, answer) ||
+         goes_with<ResetContainers, ContainersReset>(request, answer) ||
          goes_with<ListDevices, DevicesListed>(request, answer) ||
+         goes_with<DropContainers, ContainersDropped>(request, answer) ||
          goes_with<RegisterPartition, PartitionRegistered>(request, answer) ||
          goes_with<RunPartition, PartitionDone>(request, answer) ||
          goes_with<ConfirmStep, StepConfirmed>(request, answer) ||

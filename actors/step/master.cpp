@@ -112,6 +112,9 @@ class MasterRole final : public Role {
       abort(at->second);
     });
     on<wire::StepExpired>([this](const auto& message, Reply) { expire(message->getOrdinal()); });
+    on<wire::ResetSession>([this](const auto&, Reply) {
+      end_all(aborted("the session has ended, because the state of its containers was reset"));
+    });
     on<wire::CloseSession>([this](const auto&, Reply reply) { close(std::move(reply)); });
   }
 
@@ -127,6 +130,7 @@ class MasterRole final : public Role {
   }
 
   void extend(const Message<wire::Extend>& message, Reply reply) {
+    if (!refusal_.ok()) return reply(refusal_);
     if (message->getVersion() != version_)
       return reply(aborted("Extend is for version " + std::to_string(message->getVersion()) +
                            " of the graph, but the graph has version " + std::to_string(version_)));
@@ -142,7 +146,7 @@ class MasterRole final : public Role {
   // Preparing, which happens once per signature.
 
   void prepare(const Message<wire::PrepareStep>& message, Reply reply) {
-    if (closing_) return reply(cancelled("the session is closed"));
+    if (!refusal_.ok()) return reply(refusal_);
     std::string key = key_of(*message);
     if (const auto known = handles_.find(key); known != handles_.end()) {
       const auto& prepared = signatures_.at(known->second);
@@ -279,7 +283,7 @@ class MasterRole final : public Role {
       --found->second->holds;
       forget_if_over(found->second);
     }
-    if (closing_) return cancelled("the session is closed");
+    if (!refusal_.ok()) return refusal_;
     if (!usable)
       return aborted("the signature with handle " + std::to_string(handle) +
                      " is not prepared any more; prepare it again");
@@ -468,9 +472,15 @@ class MasterRole final : public Role {
   void close(Reply reply) {
     closing_ = true;
     closers_.push_back(std::move(reply));
-    for (auto& [ordinal, step] : steps_) fail(step, cancelled("the session was closed"));
-    partial_runs_.fail_all(cancelled("the session was closed"));
+    end_all(cancelled("the session was closed"));
     if (steps_.empty()) closed();
+  }
+
+  /// Ends all steps, and refuses everything from now on.
+  void end_all(const Status& reason) {
+    refusal_ = reason;
+    for (auto& [ordinal, step] : steps_) fail(step, reason);
+    partial_runs_.fail_all(reason);
   }
 
   void closed() {
@@ -493,6 +503,7 @@ class MasterRole final : public Role {
   PartialRuns partial_runs_;
   EarlierRuns runs_;  ///< in how many steps so far each random node with its own seeds took part
   uint64_t last_handle_ = 0, last_ordinal_ = 0;
+  Status refusal_;  ///< not Ok once the session has ended: the answer to every request
   bool closing_ = false;
   std::vector<Reply> closers_;
 };

@@ -37,6 +37,17 @@ Result<SessionParts> open(const std::shared_ptr<ClientNode>& client, const std::
 
 }  // namespace
 
+Result<uint64_t> reset_containers(ActorNode& node, const Address& server,
+                                  const std::vector<std::string>& containers, int64_t deadline) {
+  Draft<wire::ResetContainers> draft;
+  auto list = draft->initContainers(static_cast<uint32_t>(containers.size()));
+  for (uint32_t i = 0; i < list.size(); ++i) list.set(i, as_text(containers[i]));
+  draft->setPatience(static_cast<uint64_t>(std::max<int64_t>(deadline - node.env.clock.now(), 0)));
+  TROUPE_ASSIGN(const auto to, node.directory.find(server));
+  TROUPE_ASSIGN(const auto answer, node.engine.call(to, draft.finish(), deadline + grace));
+  return Message<wire::ContainersReset>(answer)->getStates();
+}
+
 Session open_remote_session(std::shared_ptr<ClientNode> client, const std::string& endpoint,
                             const Graph& graph, const SessionOptions& options, int64_t deadline) {
   auto parts = open(client, endpoint, graph, options, deadline);

@@ -23,6 +23,7 @@ class SessionServerRole final : public Role {
                     size_t max_sessions)
       : node_(node), task_(std::move(task)), others_(std::move(others)), max_sessions_(max_sessions) {
     on<wire::OpenSession>([this](const auto& message, Reply reply) { open(*message, std::move(reply)); });
+    on<wire::ResetContainers>([this](const auto& message, Reply reply) { reset(message, std::move(reply)); });
     on<wire::AskAgain>([this](const auto& message, Reply) { attempt(message->getQuestion()); });
   }
 
@@ -85,6 +86,27 @@ class SessionServerRole final : public Role {
     watch(spawn_master(node_, master, session, std::move(devices), options, client),
           [this](const Status&) { --sessions_; });
     return AnyMessage(draft.finish());
+  }
+
+  void reset(const Message<wire::ResetContainers>& message, Reply reply) {
+    const auto patience = static_cast<int64_t>(std::min<uint64_t>(message->getPatience(), max_patience));
+    attempt(add({{},
+                 node_.env.clock.now() + patience,
+                 std::move(reply),
+                 [message](const auto&) {
+                   Draft<wire::DropContainers> draft;
+                   draft->setContainers(message->getContainers());
+                   return AnyMessage(draft.finish());
+                 },
+                 [](const auto&, const auto& answers) { return AnyMessage(sum_of(answers)); }}));
+  }
+
+  static Message<wire::ContainersReset> sum_of(const Answers& answers) {
+    uint64_t states = 0;
+    for (const auto& answer : answers) states += Message<wire::ContainersDropped>(*answer)->getStates();
+    Draft<wire::ContainersReset> draft;
+    draft->setStates(states);
+    return draft.finish();
   }
 
   // Questions to workers.

@@ -9,7 +9,6 @@ namespace troupe {
 namespace {
 
 constexpr size_t max_signatures = 1 << 16;
-constexpr uint64_t max_patience = uint64_t{3600} * 1'000'000'000;  // nanoseconds
 
 }  // namespace
 

@@ -10,6 +10,9 @@
 
 namespace troupe {
 
+/// How long a client may make a server wait, in nanoseconds.
+constexpr uint64_t max_patience = uint64_t{3600} * 1'000'000'000;
+
 void write(const SessionOptions& options, wire::OpenSession::Builder builder);
 /// Fails with InvalidArgument if an option is not allowed. The seed is set only if the client chose it.
 Result<SessionOptions> read(wire::OpenSession::Reader reader);

@@ -26,6 +26,8 @@ class WorkerRole final : public Role {
       : node_(node), task_(std::move(task)), turns_(FairTurns::make(node.scheduler, node.pool.threads())) {
     on<wire::ListDevices>(
         [this](const auto& message, Reply reply) { list_devices(*message, std::move(reply)); });
+    on<wire::DropContainers>(
+        [this](const auto& message, Reply reply) { drop_containers(*message, std::move(reply)); });
     on<wire::RegisterPartition>(
         [this](const auto& message, Reply reply) { register_partition(message, std::move(reply)); });
     on<wire::RunPartition>([this](const auto& message, Reply reply) { run(message, std::move(reply)); });
@@ -60,6 +62,21 @@ class WorkerRole final : public Role {
       list[i].setMemory(device.memory_statistics().cap);
     }
     return draft.finish();
+  }
+
+  void drop_containers(wire::DropContainers::Reader request, Reply reply) {
+    std::vector<std::string> containers;
+    for (const auto container : request.getContainers()) containers.emplace_back(view(container));
+    const auto reset = Draft<wire::ResetSession>().finish();
+    for (const auto& [session, registered] : task_->sessions) {
+      tell(registered.master, reset);
+      drop_registered(session);
+    }
+    const auto cells = task_->state->reset(containers);
+    drop(cells);
+    Draft<wire::ContainersDropped> draft;
+    draft->setStates(cells.size());
+    reply(draft.finish());
   }
 
   void register_partition(const Message<wire::RegisterPartition>& message, Reply reply) {
@@ -219,14 +236,19 @@ class WorkerRole final : public Role {
 
   /// Drops everything that the master of a session registered, and the state that is the session's own.
   void forget(uint64_t session) {
+    drop_registered(session);
+    session_turns_.erase(session);
+    const auto registered = task_->sessions.extract(session);
+    if (!registered.empty() && !registered.mapped().container.empty())
+      drop(task_->state->drop(registered.mapped().container));
+  }
+
+  /// Drops the partitions of a session and the tensors that it keeps.
+  void drop_registered(uint64_t session) {
     for (auto at = partitions_.lower_bound({session, 0});
          at != partitions_.end() && at->first.first == session; at = partitions_.lower_bound({session, 0}))
       deregister(at->first);
-    session_turns_.erase(session);
     drop_tensors(session);
-    const auto registered = task_->sessions.extract(session);
-    if (!registered.empty() && !registered.mapped().container.empty())
-      drop_state(registered.mapped().container);
   }
 
   void drop_tensors(uint64_t session) {
@@ -239,8 +261,8 @@ class WorkerRole final : public Role {
         tell(*keeper, message);
   }
 
-  void drop_state(const std::string& container) {
-    for (const auto& cell : task_->state->drop(container))
+  void drop(const std::vector<std::shared_ptr<StateCell>>& cells) const {
+    for (const auto& cell : cells)
       for (const auto& site : task_->sites) site->drop(*cell);
   }
 

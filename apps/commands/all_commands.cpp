@@ -7,6 +7,7 @@ void add_launch_command(CLI::App& app, int& result);
 void add_node_command(CLI::App& app, int& result);
 void add_check_command(CLI::App& app, int& result);
 void add_data_command(CLI::App& app, int& result);
+void add_reset_command(CLI::App& app, int& result);
 void add_certs_command(CLI::App& app, int& result);
 void add_version_command(CLI::App& app, int& result);
 
@@ -28,6 +29,7 @@ void add_all_commands(CLI::App& app, int& result) {
   add_bench_command(app, result);
   add_graph_command(app, result);
 #endif
+  add_reset_command(app, result);
   add_certs_command(app, result);
   add_version_command(app, result);
 }

@@ -7,7 +7,7 @@
 
 namespace troupe::commands {
 
-void add_master_options(CLI::App& command, MasterArguments& arguments) {
+CLI::Option* add_master_options(CLI::App& command, MasterArguments& arguments) {
   auto* master = command.add_option(
       "--master", arguments.endpoint,
       "a node of a running cluster, HOST:PORT, that runs the steps; variables are shared by its clients");
@@ -29,6 +29,7 @@ void add_master_options(CLI::App& command, MasterArguments& arguments) {
   command.add_flag("--plain", arguments.plain, "with --name: use connections without TLS between hosts")
       ->needs(name)
       ->excludes(cert);
+  return master;
 }
 
 Result<std::optional<MasterOptions>> master_of(Disk& disk, const MasterArguments& arguments) {

@@ -9,7 +9,8 @@
 
 namespace CLI {  // NOLINT(readability-identifier-naming): the namespace of CLI11
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace troupe::commands {
 
@@ -21,9 +22,10 @@ struct MasterArguments {
   bool plain = false;        ///< without a file
 };
 
-void add_master_options(CLI::App& command, MasterArguments& arguments);
-/// Returns nothing if the steps run in this process. Fails with InvalidArgument if the cluster file is wrong or nothing names
-/// the cluster.
+/// Returns the option --master.
+CLI::Option* add_master_options(CLI::App& command, MasterArguments& arguments);
+/// Returns nothing if the steps run in this process. Fails with InvalidArgument if the cluster file is wrong or nothing names the
+/// cluster.
 Result<std::optional<MasterOptions>> master_of(Disk& disk, const MasterArguments& arguments);
 
 }  // namespace troupe::commands

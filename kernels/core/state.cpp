@@ -1,5 +1,6 @@
 #include "kernels/core/state.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace troupe {
@@ -148,6 +149,28 @@ std::vector<std::shared_ptr<StateCell>> StateTable::drop(std::string_view contai
     dropped.push_back(std::move(cell));
   }
   containers_.erase(names);
+  return dropped;
+}
+
+std::vector<std::shared_ptr<StateCell>> StateTable::reset(std::span<const std::string> named) {
+  constexpr std::string_view default_container = "localhost";
+  const auto is_named = [&](std::string_view name) {
+    const size_t end = name.find(';');
+    const std::string_view of = end == std::string_view::npos ? default_container : name.substr(0, end);
+    return named.empty() || std::ranges::any_of(named, [&](std::string_view some) {
+             return (some.empty() ? default_container : some) == of;
+           });
+  };
+  std::vector<std::shared_ptr<StateCell>> dropped;  // so that no value is released under the lock
+  const std::lock_guard guard(mutex_);
+  for (auto& [container, names] : containers_)
+    std::erase_if(names, [&](const auto& entry) {
+      if (!is_named(entry.first)) return false;
+      numbered_.erase(entry.second->id());
+      dropped.push_back(entry.second);
+      return true;
+    });
+  std::erase_if(containers_, [](const auto& entry) { return entry.second.empty(); });
   return dropped;
 }
 

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -120,6 +121,9 @@ class StateTable {
   std::vector<std::shared_ptr<StateCell>> cells() const;
   /// Removes the cells of a container and returns them; plans that hold some keep them. Their numbers are not used again.
   std::vector<std::shared_ptr<StateCell>> drop(std::string_view container);
+  /// Does the same, in every container of the table, for the cells of the nodes whose attribute container is one of `named`, where
+  /// "localhost" and "" stand for nodes without that attribute. If `named` is empty, it does so for all cells.
+  std::vector<std::shared_ptr<StateCell>> reset(std::span<const std::string> named);
 
  private:
   using Names = std::map<std::string, std::shared_ptr<StateCell>, std::less<>>;

@@ -129,6 +129,11 @@ struct AbortAgain {
   ordinal @0 :UInt64;
 }
 
+struct ResetSession {
+  # Not a request. Sent by a worker to the master of each session that it knows, when state was dropped (DropContainers). Running
+  # steps end with Aborted, and so does every later request except CloseSession: the session must be opened again.
+}
+
 struct CloseSession {
   # Request, answered by SessionClosed. Later calls are answered with Cancelled.
 }

@@ -47,6 +47,19 @@ struct Worker {
   devices @1 :List(Device);
 }
 
+struct ResetContainers {
+  # Request, answered by ContainersReset when all tasks of the cluster have answered DropContainers (worker.capnp). Fails with
+  # DeadlineExceeded, which lists the tasks that are missing, or with the code of a permanent refusal; some tasks may have dropped
+  # their state then.
+
+  containers @0 :List(Text); # as in DropContainers
+  patience @1 :UInt64;       # nanoseconds until the request fails with DeadlineExceeded
+}
+
+struct ContainersReset {
+  states @0 :UInt64;         # how many variables, queues, ... were dropped in all tasks
+}
+
 struct AskAgain {
   # Not a request. Sent by the clock to the server: some time ago a task was not linked that a session is to use.
 

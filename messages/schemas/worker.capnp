@@ -39,6 +39,18 @@ struct Device {
   memory @2 :UInt64;          # how many bytes it may use
 }
 
+struct DropContainers {
+  # Request, answered by ContainersDropped. Sent by a session server (sessions.capnp). Drops the state of the nodes whose attribute
+  # container is one of these, in the containers of all sessions, and ends all sessions that have registered partitions here: their
+  # partitions and kept tensors are dropped, and their masters get ResetSession.
+
+  containers @0 :List(Text);  # "localhost" and "" stand for nodes without the attribute; none: all nodes
+}
+
+struct ContainersDropped {
+  states @0 :UInt64;          # how many variables, queues, ... were dropped
+}
+
 struct RegisterPartition {
   # Request, answered by PartitionRegistered. Sent once per signature and worker process. Attachments: the tensors of the attributes
   # of all graphs.

@@ -337,6 +337,86 @@ BOOST_AUTO_TEST_CASE(many_steps_of_one_client_do_not_hold_up_another) {
   BOOST_TEST(overtaken <= 6);
 }
 
+/// Two variables at ps, one in a container, and one at the worker in the same container.
+struct Contained {
+  explicit Contained(const Runtime& runtime) : graph(runtime.ops()) {
+    const Scope g(graph), at_ps = g.with_device("/job:ps"), at_worker = g.with_device("/job:worker");
+    const auto add = [&](const Scope& where, const std::string& name, const std::string& container) {
+      const Output v = where.with_name(name).add_one(
+          "VariableV2", {},
+          {{"dtype", DType::Float}, {"shape", PartialShape::scalar()}, {"container", container}});
+      assigns.push_back({where.add("Assign", {v, where.constant(number(1))}), Output::control});
+      known.push_back(where.add_one("IsVariableInitialized", {v}));
+    };
+    add(at_ps, "plain", "");
+    add(at_ps, "inside", "experiment");
+    add(at_worker, "there", "experiment");
+  }
+  std::string initialized(Session& session) const {
+    std::string text;
+    for (const Tensor& value : session.run(known)) text += value.as<bool>()[0] ? 'y' : 'n';
+    return text;
+  }
+  Graph graph;
+  std::vector<Output> assigns, known;
+};
+
+BOOST_AUTO_TEST_CASE(a_reset_drops_the_state_of_containers_everywhere_and_ends_sessions) {
+  start();
+  const Contained model(client);
+  const Model queues(client);
+  Session session = client.connect(model.graph, master()), busy = client.connect(queues.graph, master());
+  session.run(model.assigns);
+  BOOST_TEST(model.initialized(session) == "yyy");
+  const auto dequeues = [&] {
+    const auto counts = ps->impl().node->engine.counts();
+    return counts.contains(schema_id_of<wire::Dequeue>);
+  };
+  auto waiting =
+      std::async(std::launch::async, [&] { return failure_of([&] { busy.run({queues.stuck}); }); });
+  BOOST_TEST_REQUIRE(comes_true(dequeues));
+  BOOST_TEST(client.reset_cluster(master(), {"experiment"}) == 2u);
+  const Status running = waiting.get();
+  BOOST_TEST((running.code() == Code::Aborted || running.code() == Code::Unavailable), running.message());
+  const Status later = failure_of([&] { model.initialized(session); });
+  BOOST_TEST((later.code() == Code::Aborted), later.message());
+  BOOST_TEST(later.text().find("was reset") != std::string::npos, later.text());
+  Session again = client.connect(model.graph, master());
+  BOOST_TEST(model.initialized(again) == "ynn");
+  again.run(model.assigns);
+  BOOST_TEST(client.reset_cluster(master(), {"localhost"}) >= 1u);
+  Session third = client.connect(model.graph, master());
+  BOOST_TEST(model.initialized(third) == "nyy");
+  BOOST_TEST(client.reset_cluster(master()) >= 2u);
+  BOOST_TEST(cells() == 0u);
+  Session fourth = client.connect(model.graph, master());
+  BOOST_TEST(model.initialized(fourth) == "nnn");
+  session.close();
+  again.close();
+}
+
+BOOST_AUTO_TEST_CASE(a_runtime_resets_itself_and_its_cluster) {
+  start();
+  Contained model(*ps);
+  Session session = ps->session(model.graph);
+  session.run(model.assigns);
+  BOOST_TEST(worker->reset({"experiment"}) == 2u);
+  BOOST_TEST((failure_of([&] { model.initialized(session); }).code() == Code::Aborted));
+
+  Runtime alone{{.threads = 1, .tasks = {{"ps", 0, 1}, {"worker", 0, 1}}}};
+  Contained local(alone);
+  Session own = alone.session(local.graph), sharing = alone.session(local.graph, {.share_state = true});
+  own.run(local.assigns);
+  sharing.run(local.assigns);
+  BOOST_TEST(alone.reset() == 6u);
+  for (Session* ended : {&own, &sharing}) {
+    BOOST_TEST((failure_of([&] { local.initialized(*ended); }).code() == Code::Aborted));
+    ended->close();
+  }
+  Session again = alone.session(local.graph);
+  BOOST_TEST(local.initialized(again) == "nnn");
+}
+
 /// A client that sends the messages of the schema itself.
 struct RawClient {
   RawClient(Runtime& runtime, const MasterOptions& master, int number)

@@ -79,6 +79,23 @@ BOOST_AUTO_TEST_CASE(clients_run_a_graph_one_after_the_other_and_share_its_varia
   prints({"--name", "lab", "--fetch", "stuck", "--timeout", "100ms"}, "did not end by its deadline", 1);
 }
 
+BOOST_AUTO_TEST_CASE(a_reset_drops_what_clients_have_left) {
+  const std::string file = cluster_file();
+  const auto server = node(file, "ps"), computer = node(file, "worker");
+  prints({"--name", "lab", "--init", "init", "--fetch", "twice"}, "twice = float[]{2}");
+  const auto reset = [&](const Arguments& more, const std::string& text) {
+    Arguments arguments = {"reset", "--master", ps.endpoint(), "--name", "lab"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    Program program(TROUPE_PROGRAM, arguments);
+    BOOST_TEST(program.end() == 0, program.output());
+    BOOST_TEST(program.output().find(text) != std::string::npos, program.output());
+  };
+  reset({"--container", "elsewhere"}, "dropped 0 ");
+  prints({"--name", "lab", "--fetch", "twice"}, "twice = float[]{2}");
+  reset({"--json"}, "{\"dropped\":");
+  prints({"--name", "lab", "--fetch", "twice"}, "is not initialised", 1);
+}
+
 BOOST_AUTO_TEST_CASE(clients_prove_who_they_are) {
   const std::string file = cluster_file(
       ", tls = { cert = 'certs/{job}-{task}.pem', key = 'certs/{job}-{task}.key', ca = 'certs/ca.pem' }");

@@ -50,6 +50,22 @@ BOOST_AUTO_TEST_CASE(a_cell_of_another_type_is_refused_by_its_plain_name) {
   BOOST_TEST(table.require("8", "w", DType::Double, PartialShape{2}).ok());
 }
 
+BOOST_AUTO_TEST_CASE(a_reset_drops_what_nodes_put_into_the_named_containers) {
+  const auto plain = require("", "w"), own = require("7", "w"), there = require("", "there;w"),
+             here = require("7", "here;w"), local = require("", "localhost;w");
+  const std::vector<std::string> named = {"there", "nowhere"}, both = {"here", "localhost"};
+  BOOST_TEST((table.reset(named) == std::vector{there}));
+  BOOST_TEST(table.find("", "there;w") == nullptr);
+  BOOST_TEST(table.cells().size() == 4u);
+  BOOST_TEST(table.reset(both).size() == 4u);
+  BOOST_TEST(table.cells().empty());
+  BOOST_TEST(table.at(own->id()) == nullptr);
+  require("", "there;w");
+  require("7", "w");
+  BOOST_TEST(table.reset({}).size() == 2u);
+  BOOST_TEST(table.reset({}).empty());
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace troupe

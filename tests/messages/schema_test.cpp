@@ -55,11 +55,12 @@ BOOST_AUTO_TEST_CASE(every_message_can_be_received) {
   using namespace wire;
   check_each<Hello, Goodbye, Bind, Down, Heartbeat>();
   check_each<Extend, Extended, PrepareStep, StepPrepared, RunStep, StepDone, BeginPartialRun, PartialRunBegun,
-             ContinuePartialRun, PartialRunContinued, EndPartialRun, CancelStep, CloseSession,
+             ContinuePartialRun, PartialRunContinued, EndPartialRun, CancelStep, ResetSession, CloseSession,
              SessionClosed>();
-  check_each<OpenSession, SessionOpened, AskAgain>();
-  check_each<ListDevices, DevicesListed, RegisterPartition, PartitionRegistered, RunPartition, PartitionDone,
-             PartitionBroken, AbortStep, DeregisterPartition>();
+  check_each<OpenSession, SessionOpened, ResetContainers, ContainersReset, AskAgain>();
+  check_each<ListDevices, DevicesListed, DropContainers, ContainersDropped, RegisterPartition,
+             PartitionRegistered, RunPartition, PartitionDone, PartitionBroken, AbortStep,
+             DeregisterPartition>();
   check_each<KeepTensor, TensorKept, GetTensor, TensorGot, DeleteTensor, TensorDeleted, EndSession>();
   check_each<StepExecuted, TensorsArrived, TakeTensor, TensorTaken>();
   check_each<GroupChanged, Release, Released, Update, Updated, Assign, Read, ReadDone>();
