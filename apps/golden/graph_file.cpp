@@ -1,13 +1,11 @@
 #include "apps/golden/graph_file.h"
 
-#include <algorithm>
-
 #include "apps/data/arrays/npy.h"
 #include "apps/golden/devices.h"
 #include "apps/interop/partitioned.h"
 #include "apps/interop/read_graph.h"
 #include "apps/interop/start_up.h"
-#include "graph/build/scope.h"
+#include "graph/build/variables.h"
 #include "kernels/core/kernel.h"
 #include "kernels/core/state.h"
 
@@ -45,30 +43,24 @@ Session GraphFile::open_session(const GraphFileOptions& options) const {
 }
 
 /// Returns whether every variable of the graph has a value.
-bool GraphFile::has_all_values() {
-  const Scope scope(meta_->graph);
-  std::vector<Output> known;
-  for (NodeId id = 0, size = static_cast<NodeId>(graph().size()); id < size; ++id) {
-    if (!is_variable(graph().node(id))) continue;
-    const bool resource = graph().dtype({id, 0}) == DType::Resource;
-    known.push_back(scope.add_one(resource ? "VarIsInitializedOp" : "IsVariableInitialized", {{id, 0}}));
-  }
-  return known.empty() ||
-         std::ranges::all_of(session_->run(known), [](const Tensor& value) { return value.as<bool>()[0]; });
+bool GraphFile::has_all_values() const {
+  return session_->run({report_uninitialized_variables(Scope(meta_->graph))})[0].shape().elements() == 0;
 }
 
 /// Does what TensorFlow's managed sessions do, in their order.
 void GraphFile::initialize(Disk& disk, const GraphFileOptions& options) {
   for (const auto& name : options.init) session_->run({value_or_throw(graph().find_target(name))});
   const bool lacks_values = options.init.empty() && options.checkpoint.empty();
-  if (lacks_values && !(options.master && has_all_values())) run_collection("init_op");
+  if (lacks_values && !(options.master && has_all_values())) run_collection("init_op", "variables");
   if (!options.checkpoint.empty()) restore(disk, options.checkpoint);
-  run_collection("local_init_op");
+  run_collection("local_init_op", "local_variables");
   run_collection("table_initializer");
 }
 
-void GraphFile::run_collection(const std::string& name) {
-  const auto targets = value_or_throw(interop::targets_of(*meta_, name));
+/// Runs the targets of the collection `name`; if there are none, the initialisers of the variables in the other one.
+void GraphFile::run_collection(const std::string& name, const std::string& variables) {
+  auto targets = value_or_throw(interop::targets_of(*meta_, name));
+  if (targets.empty()) targets = value_or_throw(interop::initializers_of(*meta_, variables));
   if (!targets.empty()) session_->run(targets);
 }
 

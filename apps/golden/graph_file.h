@@ -45,9 +45,9 @@ class GraphFile {
  private:
   const Graph& graph() const { return meta_->graph; }
   void initialize(Disk& disk, const GraphFileOptions& options);
-  void run_collection(const std::string& name);
+  void run_collection(const std::string& name, const std::string& variables = {});
   Session open_session(const GraphFileOptions& options) const;
-  bool has_all_values();
+  bool has_all_values() const;
   void read_feeds(Disk& disk, const std::vector<std::string>& feeds);
   void restore(Disk& disk, const std::string& checkpoint);
 

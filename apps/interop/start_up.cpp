@@ -5,11 +5,13 @@
 namespace troupe::interop {
 namespace {
 
+// The field of TensorFlow's VariableDef that names the node that gives the variable its first value.
+constexpr uint32_t initializer_field = 2;
 // The fields of TensorFlow's QueueRunnerDef.
 constexpr uint32_t enqueue_field = 2, close_field = 3, cancel_field = 4, ends_field = 5;
 
-Status damaged(const std::string& what) {
-  return data_loss("the collection queue_runners is damaged: " + what);
+Status damaged(const std::string& what, const std::string& collection = "queue_runners") {
+  return data_loss("the collection " + collection + " is damaged: " + what);
 }
 
 /// Returns the node of an operation, whose name may be that of its first output ("name:0").
@@ -56,6 +58,23 @@ Result<std::vector<Output>> targets_of(const MetaGraph& meta, const std::string&
   if (!names) return data_loss("the collection " + name + " does not consist of names of nodes");
   for (const auto& node : *names) {
     TROUPE_ASSIGN(targets.emplace_back(), target(meta.graph, node));
+  }
+  return targets;
+}
+
+Result<std::vector<Output>> initializers_of(const MetaGraph& meta, const std::string& name) {
+  std::vector<Output> targets;
+  const auto found = meta.collections.find(name);
+  if (found == meta.collections.end()) return targets;
+  const auto* const messages = std::get_if<MetaGraph::Bytes>(&found->second);
+  if (!messages) return damaged("it does not consist of messages", name);
+  for (const auto& message : messages->values) {
+    protobuf::FieldReader fields(message);
+    while (const auto field = fields.next()) {
+      if (field->number != initializer_field) continue;
+      TROUPE_ASSIGN(targets.emplace_back(), target(meta.graph, field->bytes));
+    }
+    if (fields.damaged()) return damaged("a variable is no message", name);
   }
   return targets;
 }

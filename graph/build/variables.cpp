@@ -3,32 +3,66 @@
 namespace troupe {
 namespace {
 
-constexpr std::string_view trainable_attr = "_trainable", initializer_attr = "_initializer";
+constexpr std::string_view trainable_attr = "_trainable", local_attr = "_local",
+                           initializer_attr = "_initializer";
+
+enum class Kind : uint8_t { Global, Local };
 
 bool is_variable(const Node& node) { return node.attrs.find(trainable_attr) != nullptr; }
 
-}  // namespace
+bool is_local(const Node& node) { return node.attrs.find(local_attr) != nullptr; }
 
-Output variable(const Scope& scope, Output initial, std::string_view name, bool trainable) {
+Output add_variable(const Scope& scope, Output initial, std::string_view name, bool trainable, Kind kind) {
   const PartialShape& shape = scope.shape(initial);
   if (!shape.fully_known())
     throw Error(invalid_argument("the initial value of variable '" + std::string(name) + "' has shape " +
                                  shape.text() + ", which is not fully known"));
-  const Output variable = scope.with_name(name).add_one(
-      "VariableV2", {},
-      {{"dtype", scope.dtype(initial)}, {"shape", shape}, {std::string(trainable_attr), trainable}});
+  Attributes attrs{
+      {"dtype", scope.dtype(initial)}, {"shape", shape}, {std::string(trainable_attr), trainable}};
+  if (kind == Kind::Local) attrs.set(std::string(local_attr), true);
+  const Output variable = scope.with_name(name).add_one("VariableV2", {}, std::move(attrs));
   scope.with_name(std::string(name) + "/Assign")
       .colocated_with(variable)
       .add("Assign", {variable, initial}, {{std::string(initializer_attr), true}});
   return variable;
 }
 
-std::vector<Output> variables(const Graph& graph) {
+std::vector<Output> variables_of(const Graph& graph, Kind kind) {
   std::vector<Output> result;
   for (const Node& node : graph.nodes())
-    if (is_variable(node)) result.push_back(graph.output(node.id, 0));
+    if (is_variable(node) && is_local(node) == (kind == Kind::Local))
+      result.push_back(graph.output(node.id, 0));
   return result;
 }
+
+Output initializer_of(const Scope& scope, Kind kind, std::string_view name) {
+  const Graph& graph = scope.graph();
+  std::vector<Output> assigns;
+  for (const Node& node : graph.nodes())
+    if (node.attrs.find(initializer_attr) &&
+        is_local(graph.node(node.inputs[0].node)) == (kind == Kind::Local))
+      assigns.push_back({node.id, Output::control});
+  return scope.with_name(name).group(assigns);
+}
+
+/// Whether the node outputs a variable, of the builder or of an imported graph.
+bool holds_variable(const Node& node) {
+  return node.type() == "VariableV2" || node.type() == "Variable" || node.type() == "VarHandleOp";
+}
+
+}  // namespace
+
+Output variable(const Scope& scope, Output initial, std::string_view name, bool trainable) {
+  return add_variable(scope, initial, name, trainable, Kind::Global);
+}
+
+Output local_variable(const Scope& scope, Output initial, std::string_view name) {
+  return add_variable(scope, initial, name, false, Kind::Local);
+}
+
+std::vector<Output> variables(const Graph& graph) { return variables_of(graph, Kind::Global); }
+
+std::vector<Output> local_variables(const Graph& graph) { return variables_of(graph, Kind::Local); }
 
 std::vector<Output> trainable_variables(const Graph& graph) {
   std::vector<Output> result;
@@ -43,11 +77,40 @@ Output initial_value(const Graph& graph, Output variable) {
   throw Error(invalid_argument("the node '" + graph.node(variable.node).name + "' has no initial value"));
 }
 
-Output initializer(const Scope& scope) {
-  std::vector<Output> assigns;
+Output initializer(const Scope& scope) { return initializer_of(scope, Kind::Global, "init"); }
+
+Output local_initializer(const Scope& scope) { return initializer_of(scope, Kind::Local, "local_init"); }
+
+Output tables_initializer(const Scope& scope) {
+  std::vector<Output> fills;
   for (const Node& node : scope.graph().nodes())
-    if (node.attrs.find(initializer_attr)) assigns.push_back({node.id, Output::control});
-  return scope.with_name("init").group(assigns);
+    if (node.type().starts_with("InitializeTable")) fills.push_back({node.id, Output::control});
+  return scope.with_name("init_all_tables").group(fills);
+}
+
+Output report_uninitialized_variables(const Scope& scope, const std::vector<Output>& variables) {
+  const Scope g = scope.with_prefix("report_uninitialized_variables");
+  if (variables.empty()) return g.constant(value_or_throw(Tensor::allocate(DType::String, Shape{0})));
+  std::vector<std::string> names;
+  std::vector<Output> known;
+  for (const Output& variable : variables) {
+    const Node& node = scope.graph().node(scope.checked(variable).node);
+    names.push_back(node.name);
+    const bool resource = node.type() == "VarHandleOp";
+    known.push_back(g.colocated_with(variable).add_one(
+        resource ? "VarIsInitializedOp" : "IsVariableInitialized", {{node.id, 0}}));
+  }
+  const Output lacking = g.add_one("LogicalNot", {g.add_one("Pack", known)});
+  const Output positions =
+      g.add_one("Squeeze", {g.add_one("Where", {lacking})}, {{"squeeze_dims", std::vector<int64_t>{1}}});
+  return g.add_one("Gather", {g.constant(Tensor::vector<std::string>(names)), positions});
+}
+
+Output report_uninitialized_variables(const Scope& scope) {
+  std::vector<Output> all;
+  for (const Node& node : scope.graph().nodes())
+    if (holds_variable(node)) all.push_back(scope.graph().output(node.id, 0));
+  return report_uninitialized_variables(scope, all);
 }
 
 }  // namespace troupe

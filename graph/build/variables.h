@@ -1,5 +1,5 @@
 // Variables for the graph builder: a VariableV2 with an Assign that gives it its first value. The variables
-// of a graph are found by internal attributes of its nodes (_trainable and _initializer), so only the graph
+// of a graph are found by internal attributes of its nodes (_trainable, _local and _initializer), so only the graph
 // has to be passed around. Failures throw Error, as in the graph builder. One thread at a time per graph.
 //
 //   auto w = variable(g, zeros(g, {784, 10}), "w");
@@ -17,16 +17,30 @@ namespace troupe {
 /// Adds a variable. Its first value is `initial`, whose shape must be fully known. Optimizers change it if it is trainable.
 Output variable(const Scope& scope, Output initial, std::string_view name, bool trainable = true);
 
-/// Returns all variables of the graph, in the order in which they were added.
+/// Adds a variable that belongs to one process and is not saved, such as the count of epochs read: only local_initializer() gives
+/// it its first value, which must be of a known shape. Optimizers do not change it.
+Output local_variable(const Scope& scope, Output initial, std::string_view name);
+
+/// Returns all variables of the graph but the local ones, in the order in which they were added.
 std::vector<Output> variables(const Graph& graph);
+std::vector<Output> local_variables(const Graph& graph);
 /// Returns the variables that optimizers change.
 std::vector<Output> trainable_variables(const Graph& graph);
 
 /// Returns the value that initializer() gives a variable which variable() returned.
 Output initial_value(const Graph& graph, Output variable);
-/// Returns a target that gives every variable its first value. It knows the
+/// Returns a target that gives every variable its first value, except the local ones. It knows the
 /// variables added so far, so add optimizers, which add variables, before.
 Output initializer(const Scope& scope);
+/// Does the same for the local variables.
+Output local_initializer(const Scope& scope);
+/// Returns a target that fills every table for which the graph has an op that does so.
+Output tables_initializer(const Scope& scope);
+/// Adds nodes that yield the names of those of `variables` that have no value yet, as a vector of strings. The variables may be
+/// those of a builder or of an imported graph.
+Output report_uninitialized_variables(const Scope& scope, const std::vector<Output>& variables);
+/// Does the same for all variables of the graph, the local ones included.
+Output report_uninitialized_variables(const Scope& scope);
 
 }  // namespace troupe
 #pragma GCC visibility pop

@@ -7,6 +7,8 @@
 
 #include "actors/runtime.h"
 #include "apps/golden/graph_file.h"
+#include "apps/interop/write_graph.h"
+#include "graph/build/variables.h"
 #include "messages/env/real_disk.h"
 #include "tests/interop/graph_file.h"
 #include "tests/support/failure_of.h"
@@ -82,6 +84,46 @@ BOOST_AUTO_TEST_CASE(damaged_collections_are_refused) {
   meta.collections["init_op"] = std::vector<std::string>{"none"};
   BOOST_TEST((interop::targets_of(meta, "init_op").status().code() == Code::NotFound));
   BOOST_TEST(interop::targets_of(meta, "ready_op")->empty());
+}
+
+/// Returns the message VariableDef of a variable and its initialiser, with names of at most 100 characters.
+std::string variable_def(const std::string& name, const std::string& initializer) {
+  const auto field = [](char tag, const std::string& text) {
+    return std::string{tag, static_cast<char>(text.size())} + text;
+  };
+  return field('\x0a', name) + field('\x12', initializer);
+}
+
+BOOST_AUTO_TEST_CASE(variables_name_their_initialisers) {
+  Runtime runtime;
+  interop::MetaGraph meta{Graph(runtime.ops()), {}, {}, {}, {}};
+  const Scope g(meta.graph);
+  const Output w = variable(g, g.constant(Tensor::scalar(4.0f)), "w"),
+               count = local_variable(g, g.constant(Tensor::scalar(5.0f)), "count");
+  meta.collections["variables"] = interop::MetaGraph::Bytes{{variable_def("w:0", "w/Assign")}};
+  meta.collections["local_variables"] = interop::MetaGraph::Bytes{{variable_def("count:0", "count/Assign")}};
+  BOOST_TEST(interop::initializers_of(meta, "model_variables")->empty());
+  {
+    Session session = runtime.session(meta.graph);
+    session.run(value_or_throw(interop::initializers_of(meta, "local_variables")));
+    BOOST_TEST(session.run({count})[0].item<float>() == 5.0f);
+    BOOST_TEST((failure_of([&] { session.run({w}); }).code() == Code::FailedPrecondition));
+  }
+  RealDisk disk;
+  const TemporaryFolder folder;
+  golden::GraphFileOptions options;
+  options.file = folder.write("model.meta", interop::write_meta_graph(meta, interop::Format::Binary));
+  options.fetches = {"w:0", "count:0"};
+  const auto values = golden::GraphFile(disk, options).run();
+  BOOST_TEST(values[0].item<float>() == 4.0f);
+  BOOST_TEST(values[1].item<float>() == 5.0f);
+
+  meta.collections["variables"] = interop::MetaGraph::Bytes{{variable_def("w:0", "gone")}};
+  BOOST_TEST((interop::initializers_of(meta, "variables").status().code() == Code::NotFound));
+  meta.collections["variables"] = interop::MetaGraph::Bytes{{std::string("\x12\x7f")}};
+  BOOST_TEST((interop::initializers_of(meta, "variables").status().code() == Code::DataLoss));
+  meta.collections["variables"] = std::vector<int64_t>{1};
+  BOOST_TEST((interop::initializers_of(meta, "variables").status().code() == Code::DataLoss));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
