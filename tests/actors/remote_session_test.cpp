@@ -236,7 +236,7 @@ BOOST_AUTO_TEST_CASE(partial_runs_and_checkpoints_work_from_afar) {
   const Model model(client);
   Session session = client.connect(model.graph, master());
   model.set(session, 5);
-  session.save(folder.path() + "/saved", {.round = 3});
+  session.save(folder.path() + "/saved", {3, {}, 5});
   model.set(session, 6);
   BOOST_TEST(session.restore(folder.path() + "/saved").round == 3u);
   BOOST_TEST(model.read(session) == 10.0f);
@@ -255,10 +255,11 @@ BOOST_AUTO_TEST_CASE(queue_runners_of_a_client_fill_a_queue_of_the_cluster) {
   const Output fill{model.at_ps.add("QueueEnqueueV2", {queue, model.g.constant(number(9))}), Output::control};
   const Output take = model.at_ps.add_one("QueueDequeueV2", {queue}, {{"component_types", model.floats}});
   Session session = client.connect(model.graph, master());
-  session.start_queue_runners(
-      {{.enqueue = {fill},
-        .cancel = Output{model.at_ps.add("QueueCloseV2", {queue}, {{"cancel_pending_enqueues", true}}),
-                         Output::control}}});
+  QueueRunner runner;
+  runner.enqueue = {fill};
+  runner.cancel =
+      Output{model.at_ps.add("QueueCloseV2", {queue}, {{"cancel_pending_enqueues", true}}), Output::control};
+  session.start_queue_runners({runner});
   for (int i = 0; i < 10; ++i) BOOST_TEST(value_of(session.run({take})) == 9.0f);
   session.stop_queue_runners();
 }

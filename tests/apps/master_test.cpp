@@ -156,14 +156,14 @@ BOOST_AUTO_TEST_CASE(a_master_that_is_killed_is_named_by_its_endpoint) {
   auto server = node(file, "ps");
   const auto computer = node(file, "worker");
   Runtime client({.threads = 1});
-  Graph graph(client.ops());
-  const Scope g(graph);
+  Graph model(client.ops());
+  const Scope g(model);
   const std::vector<DType> floats{DType::Float};
   const Output queue = g.add_one("FIFOQueueV2", {}, {{"component_types", floats}});
   const Output stuck = g.add_one("QueueDequeueV2", {queue}, {{"component_types", floats}});
   MasterOptions master{ps.endpoint(), {}};
   master.cluster.name = "lab";
-  Session session = client.connect(graph, master);
+  Session session = client.connect(model, master);
   session.prepare({}, {stuck});
   std::thread killer([&] { kill(server->process(), SIGKILL); });
   const Status status = test::failure_of([&] { session.run({stuck}); });
