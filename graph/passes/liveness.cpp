@@ -47,7 +47,7 @@ class Conditions {
 
   void assign(const Node& node) {
     const FlowKind kind = flow_kind(node);
-    const Condition inputs = kind == FlowKind::Merge ? merged(node) : of_inputs(node);
+    const Condition inputs = together(node, kind);
     for (uint32_t i = 0; i < node.output_types.size(); ++i)
       of({node.id, i}) = of_output(node, kind, i, inputs);
     const bool as_output = kind != FlowKind::Switch && !node.output_types.empty();
@@ -59,7 +59,6 @@ class Conditions {
       case FlowKind::Switch: return added({inputs, Kind::Branch, side(node.inputs[1], output), {}});
       case FlowKind::Enter: return added({inputs, Kind::Frame, 0, node.attrs.get<std::string>("frame_name")});
       case FlowKind::Exit: return after_loop(inputs);
-      case FlowKind::ControlTrigger: return other(always);
       default: return inputs;
     }
   }
@@ -70,6 +69,10 @@ class Conditions {
     return flow_kind(nodes_[static_cast<NodeId>(side >> 33)]) == FlowKind::LoopCond;
   }
 
+  Condition together(const Node& node, FlowKind kind) {
+    if (kind == FlowKind::ControlTrigger) return other(always);  // it is alive even if its inputs are dead
+    return kind == FlowKind::Merge ? merged(node) : of_inputs(node);
+  }
   Condition of_inputs(const Node& node) {
     Condition all = always;
     for (const Output& input : node.inputs) all = both(all, of(input));
@@ -80,7 +83,7 @@ class Conditions {
     if (merge.inputs.size() != 2 || !merge.control_inputs.empty()) return other(always);
     const Condition first = of(merge.inputs[0]);
     if (is_back_edge(merge))
-      return distrusted_[merge.id] ? other(first) : added({first, Kind::Iteration, 0, {}});
+      return distrusted_[merge.id] ? other(always) : added({first, Kind::Iteration, 0, {}});
     const auto [a, kind_a, side_a, frame_a] = keys_[first];
     const auto [b, kind_b, side_b, frame_b] = keys_[of(merge.inputs[1])];
     const bool opposite =
