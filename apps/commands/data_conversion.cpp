@@ -19,11 +19,11 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 /// Prints a line now and then, on a terminal over the one before.
-class ProgressLine {
+class ConversionProgress {
  public:
-  explicit ProgressLine(bool talks)
+  explicit ConversionProgress(bool talks)
       : talks_(talks), terminal_(isatty(STDERR_FILENO) != 0), interval_(terminal_ ? 200 : 5000) {}
-  ~ProgressLine() {
+  ~ConversionProgress() {
     if (is_shown_ && terminal_) std::fprintf(stderr, "\r\033[K");
   }
 
@@ -90,9 +90,9 @@ Result<std::vector<std::string>> convert_files(const ConversionArguments& argume
   TROUPE_ASSIGN(auto files, data::files_to_write(arguments.to, samples->columns()));
   if (!arguments.force) TROUPE_RETURN_IF_FAILED(check_free(disk, files));
   const auto& stop = stop_on_signals();
-  ProgressLine line(!arguments.source.json);
+  ConversionProgress progress(!arguments.source.json);
   TROUPE_RETURN_IF_FAILED(data::convert(disk, *samples, arguments.to, [&](int64_t done, int64_t all) {
-    line.show(done, all);
+    progress.show(done, all);
     return !stop.load();
   }));
   return files;

@@ -45,7 +45,8 @@ struct SimplifyReport {
 ///  - Bypassing: Identity, StopGradient, Cast to the same type, Neg of Neg, Transpose of its inverse, Reshape to the same shape,
 ///    sums along the dimensions in which equal shapes differ, reductions along no axis, and x * 1, x / 1, x + 0, x - 0 where that
 ///    is exact (x + 0.0 is not: x may be -0.0) and keeps the shape. A read of a variable is not bypassed, nor a node that has
-///    control inputs, or requests another device than its input.
+///    control inputs, or requests another device than its input. In a branch or a loop, a Reshape or a sum is bypassed only if its
+///    second input is alive whenever the first one is (graph/passes/liveness.h).
 ///  - A control edge from a pure node that no other node needs becomes one from each of its inputs. So gradients that TensorFlow's
 ///    optimizers only wait for are not computed.
 ///  - Merging: pure nodes with the same op, attributes, inputs, control inputs and requested devices (K2).

@@ -55,7 +55,7 @@ class SymbolicShapes {
   SymbolicShapes(const GraphDraft& draft, std::span<const NodeId> order);
 
   /// Returns the dimensions of an output, or nothing if not even the rank is known or the draft got the node later. Inside a loop
-  /// they are those of one iteration.
+  /// they are those of one iteration; of a list, those of each of its elements.
   std::optional<Dims> of(Output output) const { return dims(facts(output).shape); }
   /// Returns the elements of an output that holds a shape, if they are known.
   std::optional<Dims> spelled_by(Output shape) const { return dims(facts(shape).values); }
