@@ -32,6 +32,7 @@ set(TROUPE_PUBLIC_HEADERS
   actors/net/cluster.h
   actors/node_services.h
   actors/site/extensions.h
+  actors/step/cancellation.h
   actors/step/device_profile.h
   actors/step/queue_runner.h
   actors/runtime.h

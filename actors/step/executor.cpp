@@ -50,6 +50,7 @@ class ExecutorRole final : public Role {
     info.training = request.getTraining();
     info.profiled = request.getProfile();
     info.round = request.getRound();
+    info.shard = request.getShard();
     info.earlier_runs = earlier_runs(request);
     auto feeds = take_feeds(message);
     if (!feeds) return reply(feeds.status());

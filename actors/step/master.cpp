@@ -16,6 +16,7 @@
 namespace troupe {
 namespace {
 
+constexpr size_t max_cancelled_early = 64;
 /// The longest time limit of a step, in nanoseconds: ten years. A longer one, which a client may send, counts as this.
 constexpr uint64_t max_remaining = uint64_t{10} * 365 * 24 * 3600 * 1'000'000'000;
 
@@ -284,6 +285,7 @@ class MasterRole final : public Role {
       forget_if_over(found->second);
     }
     if (!refusal_.ok()) return refusal_;
+    if (cancelled_early_.erase(request.getCall()) > 0) return cancelled_by_caller();
     if (!usable)
       return aborted("the signature with handle " + std::to_string(handle) +
                      " is not prepared any more; prepare it again");
@@ -330,6 +332,7 @@ class MasterRole final : public Role {
     draft->setRemaining(request.getRemaining());
     draft->setTraining(request.getTraining());
     draft->setRound(request.getRound());
+    draft->setShard(request.getShard());
     draft->setProfile(request.getProfile());
     auto earlier = draft->initEarlierRuns(static_cast<uint32_t>(share.seeded.size()));
     for (uint32_t i = 0; i < earlier.size(); ++i) {
@@ -459,8 +462,12 @@ class MasterRole final : public Role {
 
   void cancel(uint64_t call) {
     for (auto& [ordinal, step] : steps_)
-      if (step.call == call) return fail(step, cancelled("the step was cancelled by its caller"));
+      if (step.call == call) return fail(step, cancelled_by_caller());
+    cancelled_early_.insert(call);
+    if (cancelled_early_.size() > max_cancelled_early) cancelled_early_.erase(cancelled_early_.begin());
   }
+
+  static Status cancelled_by_caller() { return cancelled("the step was cancelled by its caller"); }
 
   void expire(uint64_t ordinal) {
     const auto at = steps_.find(ordinal);
@@ -503,6 +510,8 @@ class MasterRole final : public Role {
   PartialRuns partial_runs_;
   EarlierRuns runs_;  ///< in how many steps so far each random node with its own seeds took part
   uint64_t last_handle_ = 0, last_ordinal_ = 0;
+  /// The newest calls whose CancelStep came when they did not run: they are over, or their RunStep is still to come.
+  std::set<uint64_t> cancelled_early_;
   Status refusal_;  ///< not Ok once the session has ended: the answer to every request
   bool closing_ = false;
   std::vector<Reply> closers_;

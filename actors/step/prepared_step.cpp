@@ -1,4 +1,5 @@
 // The steps of prepared signatures, and partial runs, as the client sees them.
+#include "actors/step/cancelled_by.h"
 #include "actors/step/preparing.h"
 #include "actors/step/profile_wire.h"
 #include "actors/step/session_core.h"
@@ -15,6 +16,7 @@ void fill(wire::RunStep::Builder request, uint64_t handle, uint64_t call, const 
   request.setRemaining(static_cast<uint64_t>(options.timeout.count()));
   request.setTraining(options.training);
   request.setRound(options.round);
+  request.setShard(options.shard);
   request.setProfile(options.profile != nullptr);
 }
 
@@ -31,8 +33,10 @@ std::vector<Tensor> PreparedStep::run(const std::vector<Tensor>& feeds, const St
   if (!session) throw Error(unavailable("the session that prepared this step has been destroyed"));
   const auto attempt = [&](uint64_t handle, bool held) {
     Draft<wire::RunStep> draft;
-    fill(*draft, handle, ++session->last_call, options);
+    const uint64_t call = ++session->last_call;
+    fill(*draft, handle, call, options);
     draft->setHeld(held);
+    const CancelledBy cancelled(options.cancellation, [&session, call] { session->cancel_step(call); });
     return session->call(draft.finish(std::vector<Tensor>(feeds)));
   };
   auto done = attempt(state_->handle, false);
@@ -45,6 +49,12 @@ std::vector<Tensor> PreparedStep::run(const std::vector<Tensor>& feeds, const St
   if (!done) throw Error(done.status());
   if (options.profile) *options.profile = read(Message<wire::StepDone>(*done)->getProfile());
   return {done->attachments().begin(), done->attachments().end()};
+}
+
+void Session::Impl::cancel_step(uint64_t call) const {
+  Draft<wire::CancelStep> draft;
+  draft->setCall(call);
+  engine().send(parts.master, draft.finish());
 }
 
 /// Tells the master when the client has no use for the run any more.

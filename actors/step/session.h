@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "actors/step/cancellation.h"
 #include "actors/step/device_profile.h"
 #include "actors/step/queue_runner.h"
 #include "actors/step/session_options.h"
@@ -25,6 +26,11 @@ struct StepOptions {
   /// Whether this is a step of training round `round`. The round then determines the numbers of random ops.
   bool training = false;
   uint64_t round = 0;
+  /// The logical shard of the batch that the nodes under the prefix step_shard_prefix compute (graph/build/shard_names.h). It
+  /// determines their random numbers, too. -1: none in particular.
+  int64_t shard = -1;
+  /// If non-null, cancels the step when it is cancelled. Partial runs take none: they are cancelled by dropping them.
+  const Cancellation* cancellation = nullptr;
   /// If non-null, receives the profile of the step, one entry per device.
   std::vector<DeviceProfile>* profile = nullptr;
 };

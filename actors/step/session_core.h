@@ -54,6 +54,8 @@ struct Session::Impl {
     return answer;
   }
 
+  /// Cancels the step that this call of the session runs, or is about to run.
+  void cancel_step(uint64_t call) const;
   /// Sends the nodes that the master does not have yet.
   Status extend();
   /// Throws InvalidArgument if a feed or fetch does not belong to this session's graph.

@@ -1,6 +1,7 @@
 #include "apps/train/model_builder.h"
 
 #include "graph/build/call.h"
+#include "graph/build/shard_names.h"
 #include "kernels/constructors.h"
 
 namespace troupe::train {
@@ -24,7 +25,7 @@ Scope ModelBuilder::on_worker(const Scope& scope, int64_t shard) const {
 }
 
 Scope ModelBuilder::at_shard(int64_t shard) const {
-  return on_worker(root_.with_prefix("shard_" + std::to_string(shard)), shard);
+  return on_worker(root_.with_prefix(shard_prefix(shard)), shard);
 }
 
 Scope ModelBuilder::with_variables() const {

@@ -35,6 +35,7 @@ struct StepInfo {
   uint64_t ordinal = 0;
   uint64_t seed = 0;
   uint64_t round = 0;
+  int64_t shard = -1;  ///< the logical shard that the step computes; -1: none in particular
   bool training = false;
   bool profiled = false;                                 ///< whether the step records a StepProfile
   std::shared_ptr<const EarlierRuns> earlier_runs = {};  ///< for random nodes with seeds of their own

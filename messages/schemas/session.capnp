@@ -67,6 +67,7 @@ struct RunStep {
   round @4 :UInt64;
   profile @5 :Bool;          # StepDone is to contain a profile
   held @6 :Bool;             # the signature was held for this step, by one PrepareStep
+  shard @7 :Int64 = -1;      # the logical shard that the step computes; -1: none in particular
 }
 
 struct StepDone {
@@ -110,7 +111,8 @@ struct EndPartialRun {
 }
 
 struct CancelStep {
-  # Not a request. The RunStep itself is answered, with Cancelled or with whatever came first. Has no effect on a call that is over.
+  # Not a request. The RunStep itself is answered, with Cancelled or with whatever came first, also if it
+  # arrives later than this. Has no effect on a call that is over.
 
   call @0 :UInt64;
 }

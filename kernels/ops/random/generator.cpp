@@ -1,6 +1,7 @@
 #include "kernels/ops/random/generator.h"
 
 #include "graph/build/recomputation.h"
+#include "graph/build/shard_names.h"
 #include "kernels/core/arguments.h"
 
 namespace troupe {
@@ -13,10 +14,17 @@ uint64_t mixed(uint64_t x) {  // SplitMix64 (Steele, Lea, Flood 2014)
   return x ^ x >> 31;
 }
 
-uint64_t name_hash(std::string_view name) {
-  uint64_t hash = 0xCBF29CE484222325;
-  for (const char c : name) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001B3;
+/// Continues the FNV-1a hash of a text by more of it.
+uint64_t hash_of(std::string_view text, uint64_t hash = 0xCBF29CE484222325) {
+  for (const char c : text) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001B3;
   return hash;
+}
+
+/// Returns the hash of the name. A node of the step's shard has the hash of the node that always computes this shard.
+uint64_t name_hash(std::string_view name, int64_t shard) {
+  constexpr std::string_view prefix = step_shard_prefix;
+  const bool of_step = shard >= 0 && name.starts_with(prefix) && name.substr(prefix.size()).starts_with('/');
+  return of_step ? hash_of(name.substr(prefix.size()), hash_of(shard_prefix(shard))) : hash_of(name);
 }
 
 uint64_t seed_of(const Node& node, const char* attr) {
@@ -32,7 +40,7 @@ const std::string& original_name(const Node& node) {
 
 uint64_t key_of(const Node& node, const StepInfo& step) {
   if (has_own_seeds(node)) return mixed(mixed(mixed(seed_of(node, "seed")) ^ seed_of(node, "seed2")));
-  return mixed(mixed(step.seed) ^ name_hash(original_name(node)));
+  return mixed(mixed(step.seed) ^ name_hash(original_name(node), step.shard));
 }
 
 uint64_t earlier_runs(const Node& node, const StepInfo& step) {

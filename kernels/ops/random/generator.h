@@ -2,7 +2,8 @@
 // of threads, and if a step is repeated. They are those of Philox 4x32-10 (kernels/loops/philox.h). m is the finalizer of
 // SplitMix64, h the FNV-1a hash.
 //   key      For a node with attribute seed or seed2 other than 0: m(m(m(seed) ^ seed2)); nodes with equal seeds draw equal
-//            numbers. For any other node: m(m(s) ^ h(node name)), where s is the seed of the session.
+//            numbers. For any other node: m(m(s) ^ h(node name)), where s is the seed of the session. A node "shard/x" has the name
+//            "shard_i/x" in a step of the logical shard i.
 //   stream   In a step that trains: m(m(2 t + 1) ^ frame key), where t is its training round. In any other step:
 //            m(m(2 t) ^ frame key), where t is the ordinal of the step, or, for a node with seeds of its own, the number of
 //            earlier steps of the session that ran the node, so that other steps of the session do not matter.
