@@ -45,6 +45,9 @@ class RuntimeServices final : public NodeServices {
 
   Result<ActorRef> find(const Address& address) const override { return node_.directory.find(address); }
   void send(const ActorRef& to, AnyMessage message) override { node_.engine.send(to, std::move(message)); }
+  void call(const ActorRef& to, AnyMessage request, Answer then) override {
+    node_.engine.send(to, std::move(request), Reply(std::move(then)));
+  }
   Answers call_all(std::vector<AddressedRequest> requests, RequestFailed failed) override {
     return node_.engine.call_all(std::move(requests), std::move(failed));
   }

@@ -7,6 +7,7 @@
 #include "messages/schemas/executor.capnp.h"
 #include "messages/schemas/link.capnp.h"
 #include "messages/schemas/registrar.capnp.h"
+#include "messages/schemas/rounds.capnp.h"
 #include "messages/schemas/session.capnp.h"
 #include "messages/schemas/session_tensors.capnp.h"
 #include "messages/schemas/sessions.capnp.h"
@@ -55,9 +56,12 @@ const auto& receivers() {
                    GetTensor, TensorGot, DeleteTensor, TensorDeleted,  // session tensors
                    SaveCheckpoint, CheckpointSaved, RestoreCheckpoint, CheckpointRestored, SaveShard,
                    ShardSaved, ReadShards, ShardsRead, ApplyShards, ShardsApplied,
-                   DropShards,                                                          // checkpoint
-                   DescribeCluster, ClusterDescribed,                                   // registrar
-                   BeginTraining, TrainingBegun, RunRounds, RoundsRun, EndTraining>();  // trainer
+                   DropShards,                         // checkpoint
+                   DescribeCluster, ClusterDescribed,  // registrar
+                   BeginTraining, TrainingBegun, AssignShards, ShardsAssigned, RunRounds, RoundsRun,
+                   EndTraining,  // trainer
+                   BeginRounds, RoundsBegun, SetTrainers, FollowRounds, Following, ShardsArrived, RoundFixed,
+                   RequireShards, EndRounds, RoundsEnded, StopFollowing>();  // rounds
   return all;
 }
 
@@ -94,7 +98,12 @@ bool may_answer(uint64_t request, uint64_t answer) {
          goes_with<ApplyShards, ShardsApplied>(request, answer) ||
          goes_with<DescribeCluster, ClusterDescribed>(request, answer) ||
          goes_with<BeginTraining, TrainingBegun>(request, answer) ||
-         goes_with<RunRounds, RoundsRun>(request, answer);
+         goes_with<AssignShards, ShardsAssigned>(request, answer) ||
+         goes_with<RunRounds, RoundsRun>(request, answer) ||
+         goes_with<BeginRounds, RoundsBegun>(request, answer) ||
+         goes_with<FollowRounds, Following>(request, answer) ||
+         goes_with<RequireShards, RoundsBegun>(request, answer) ||
+         goes_with<EndRounds, RoundsEnded>(request, answer);
 }
 
 Result<AnyMessage> receive_from_peer(Frame&& frame) {

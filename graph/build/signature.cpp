@@ -57,12 +57,16 @@ std::string counts(size_t expected, size_t got) {
   return "takes " + std::to_string(expected) + " inputs, got " + std::to_string(got);
 }
 
-/// Sets a number_attr that is not given, if the number of inputs determines it.
+/// Sets a number_attr that is not given, if the number of inputs determines it. If several are not given, those after the first one
+/// must have defaults.
 Status infer_arity(const OpDef& op, size_t inputs, Attributes& attrs, size_t& open_list) {
   size_t fixed = 0, open_arguments = 0;
   const std::string* open = nullptr;
   for (const auto& arg : op.inputs) {
     const auto& attr = arity_attr(arg);
+    if (open && *open != attr && !attr.empty() && !attrs.find(attr))
+      if (const AttrDef* def = op.find_attr(attr); def && def->default_value)
+        attrs.set(attr, *def->default_value);
     if (attr.empty() || attrs.find(attr)) {
       if (!arg.number_attr.empty() && attrs.get<int64_t>(attr) < 0)
         return invalid_argument("attribute " + attr + " is " + std::to_string(attrs.get<int64_t>(attr)) +

@@ -99,6 +99,7 @@ void add_matrix_solve_ops(OpLibrary& library);
 void add_matrix_square_root(OpLibrary& library);
 void add_max_pool_argmax_ops(OpLibrary& library);
 void add_max_pool_ops(OpLibrary& library);
+void add_moving_average_op(OpLibrary& library);
 void add_multinomial(OpLibrary& library);
 void add_mutex_ops(OpLibrary& library);
 void add_non_max_suppression_ops(OpLibrary& library);
@@ -317,6 +318,7 @@ std::shared_ptr<const OpLibrary> make_op_library(const std::function<void(OpLibr
   add_matrix_square_root(*library);
   add_max_pool_argmax_ops(*library);
   add_max_pool_ops(*library);
+  add_moving_average_op(*library);
   add_multinomial(*library);
   add_mutex_ops(*library);
   add_non_max_suppression_ops(*library);

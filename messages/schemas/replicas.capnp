@@ -4,6 +4,9 @@
 # last, is part of the state and saved with it. So a repeated push is answered and never applied twice. Gradients that were pushed
 # but not applied when the process is lost are pushed again.
 #
+# Pushes may belong to a training that has a coordinator (rounds.capnp). With backup workers the coordinator says which shards count
+# in a round; otherwise all do.
+#
 #   executors (one push per shard)   replicas                      the variables (of the same device)
 #     | PushGradient ----------------->| keeps the gradient             |
 #     | PushGradient ----------------->| has all of them: their mean    |
@@ -19,10 +22,10 @@ $Cxx.namespace("troupe::wire");
 using StepId = import "session.capnp".StepId;
 
 struct PushGradient {
-  # Request, answered by Committed when the round has been applied. Sent by an executor to the replicas role, once per shard and
-  # group. Attachments: the value inputs of the rule in order, the gradient of this shard among them; the other inputs are taken
-  # from the push of shard 0. Costs the bytes of the gradient, once. A second push of the same (round, shard) replaces nothing and
-  # gets the same answer.
+  # Request, answered by Committed when the round has been applied or, if `wait` is false, as soon as the gradient is kept. Sent by
+  # an executor to the replicas role, once per shard and group. Attachments: the value inputs of the rule in order, the gradient of
+  # this shard among them; the other inputs are taken from the push of the first shard that counts. Costs the bytes of the gradient,
+  # once. A second push of the same (round, shard) replaces nothing and gets the same answer.
 
   step @0 :StepId;
   round @1 :UInt64;           # the round that this push contributes to, counted from 1
@@ -36,22 +39,42 @@ struct PushGradient {
   rule @8 :UInt64;            # the number that the device gave the rule when the partition was registered
   gradient @9 :Int32 = -1;    # index of the gradient among the attachments; -1: the rule has none, and is applied once per round
   indices @10 :Int32 = -1;    # if not -1, the gradient is rows, and this is the index of their numbers among the attachments
+  training @11 :UInt64;       # 0: no training with a coordinator
+  wait @12 :Bool = true;      # only a push of a training need not wait, because its gradient is kept when its step has ended
+  after @13 :List(UInt32);    # counters of other groups on this device: the rule is applied when they have reached the round
 }
 
 struct Committed {
-  # Fails with Aborted if the push belongs to a round that is neither the next one nor an applied one; with Cancelled if its step
-  # ended; with FailedPrecondition if the counter has no value; with InvalidArgument if the push contradicts the others; and with
-  # any failure of the rule. After a failure nothing has been applied.
+  # Fails with Aborted if the push belongs to a round that is neither the next one nor an applied one, or to a training that is not
+  # followed here; with Cancelled if its step ended; with FailedPrecondition if the counter has no value; with InvalidArgument if
+  # the push contradicts the others; and with any failure of the rule. After a failure nothing has been applied.
 
   round @0 :UInt64;           # the round applied last; if it is higher than that of the push, that round had been applied before
 }
 
+struct AwaitRound {
+  # Request, answered by Committed when the counter has reached the round. Sent by an executor to the replicas role, for a worker
+  # that takes no part in the round, or whose gradients came too late. Fails with Cancelled and FailedPrecondition as a push does.
+
+  step @0 :StepId;
+  round @1 :UInt64;
+  roundCell @2 :UInt32;
+  training @3 :UInt64;        # 0: no training with a coordinator
+}
+
 struct CancelPushes {
-  # Not a request. Sent by an executor to the replicas role when a step ends early. The pushes of the step are answered with
-  # Cancelled, and their gradients are dropped unless another step pushed the same shard too. Has no effect on a round that is being
+  # Not a request. Sent by an executor to the replicas role when a step ends early. The pushes and AwaitRounds of the step are
+  # answered with Cancelled. Their gradients are dropped, unless another step pushed the same shard too or they belong to a
+  # training: those are kept until their round has been applied or the training ends. Has no effect on a round that is being
   # applied.
 
   step @0 :StepId;
+}
+
+struct ReportArrivals {
+  # Not a request. Sent by the replicas role to itself: it reports the pushes of a training that it has received until then.
+
+  training @0 :UInt64;
 }
 
 struct MeanComputed {

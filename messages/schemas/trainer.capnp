@@ -3,15 +3,19 @@
 # servers, and feeds it from data files that it reads itself.
 #
 #   client                              trainer (of each worker)
-#     | BeginTraining ------------------->| reads the data, builds the graph, opens the session, fetches the variables
+#     | BeginTraining ------------------->| reads the data, builds the graph, opens the session
 #     |<------------------ TrainingBegun  |
-#     | RunRounds (first, rounds) ------->| one step per round: feeds variables, pushes gradients, fetches the next variables
-#     |<---------------------- RoundsRun  |
+#     | AssignShards -------------------->| fetches the variables, if it has no shards yet
+#     |<----------------- ShardsAssigned  |
+#     | RunRounds (first, rounds) ------->| one step per shard and round: feeds variables, pushes gradients; the last step of a
+#     |<---------------------- RoundsRun  | round also fetches the next variables
 #     | EndTraining --------------------->| the running step ends with Cancelled, and the session is closed
 #
 # The client initializes the variables before, and changes them only between two RunRounds. In synchronous mode a round ends for all
-# workers when the shards of all workers have pushed, so the client sends every trainer the same rounds. A trainer carries out one
-# run at a time; the run ends with its client.
+# workers when all shards have pushed that count, so the client sends every trainer the same rounds. A trainer carries out one run
+# at a time; the run ends with its client. Trainers also receive RoundFixed (rounds.capnp): a round goes on without their shards, so
+# that they cancel their step and wait for the round. When a worker is lost, the client assigns its shards to others, which push
+# them for the round in progress, too.
 @0xbddf0029980d96d3;
 
 using Cxx = import "/capnp/c++.capnp";
@@ -25,7 +29,7 @@ struct BeginTraining {
 
   config @0 :Text;            # the effective run file, with absolute paths
   jobs @1 :List(JobSize);     # the jobs of the cluster
-  round @2 :UInt64;           # how many rounds have been applied to the variables so far
+  training @2 :UInt64;        # chosen at random by the client; never 0
   client @3 :Address;         # an actor of the client: when it is lost, the run ends
 }
 
@@ -35,12 +39,24 @@ struct JobSize {
 }
 
 struct TrainingBegun {
-  shards @0 :List(UInt32);    # the logical shards that this trainer computes
+  pushes @0 :UInt32;          # how many pushes a shard makes per round; 0 in asynchronous mode
 }
+
+struct AssignShards {
+  # Request, answered by ShardsAssigned. From now on the trainer computes these shards instead of those before. If a round is in
+  # progress, it pushes the new ones for this round before it answers. Fails with FailedPrecondition if no training has begun.
+
+  shards @0 :List(UInt32);
+  # How many rounds have been applied, if none is in progress: the trainer fetches the values of the variables. -1: a round may be
+  # in progress, for which the trainer has the values.
+  applied @1 :Int64 = -1;
+}
+
+struct ShardsAssigned {}
 
 struct RunRounds {
   # Request, answered by RoundsRun. Runs the rounds first, first + 1, ..., counted from 1. Fails with InvalidArgument if they do not
-  # follow the rounds that were run before.
+  # follow the rounds that were run before. A trainer without shards only waits until the last round has been applied.
 
   first @0 :UInt64;
   rounds @1 :UInt32;
@@ -48,10 +64,10 @@ struct RunRounds {
 }
 
 struct RoundsRun {
-  # The lists have one entry per round and, within a round, per shard of TrainingBegun.
+  # The lists have one entry per round.
 
-  losses @0 :List(Float64);
-  samples @1 :List(Int64);    # how many samples the shard had: the weight of its loss
+  losses @0 :List(Float64);   # synchronous mode: of the batch; otherwise of the part that this trainer computed
+  samples @1 :List(Int64);    # how many samples the loss is the mean of; 0: not known to this trainer
   waited @2 :Float64;         # for how many seconds the rounds waited for their batches
 }
 

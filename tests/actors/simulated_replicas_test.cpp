@@ -6,6 +6,8 @@
 #include <set>
 
 #include "graph/build/scope.h"
+#include "messages/schemas/rounds.capnp.h"
+#include "messages/wire/wire.h"
 #include "tests/support/simulated_cluster.h"
 #include "tests/support/simulated_faults.h"
 #include "tests/support/whole_checkpoint.h"
@@ -224,6 +226,173 @@ class AsyncTraining final : public Training {
   std::array<int64_t, workers> next_{};  ///< survives restarts, like a file on the worker's disk
 };
 
+// ps: two matrices, each with a round;   worker: both pushes of a training in which two of the three shards count
+struct BackupModel {
+  BackupModel(const Scope& g, int64_t worker, uint64_t training) {
+    const Scope at_ps = g.with_device("/job:ps");
+    const auto variable = [&](const std::string& name, DType dtype, const PartialShape& shape) {
+      return at_ps.with_name(name).add_one("VariableV2", {}, {{"dtype", dtype}, {"shape", shape}});
+    };
+    one = g.add_one("Placeholder", {}, {{"dtype", DType::Float}, {"shape", matrix_shape}});
+    for (const std::string name : {"first", "second"}) {
+      values.push_back(variable(name, DType::Float, matrix_shape));
+      const Output round = variable(name + "/round", DType::Int64, {});
+      rounds.push_back(round);
+      pushes.push_back({g.add("SyncReplicasApply",
+                              {round, values.back(), g.constant(Tensor::scalar(-2.0f)), one,
+                               g.constant(Tensor::scalar<int64_t>(1))},
+                              {{"N", int64_t{1}},
+                               {"rule", std::string("ApplyGradientDescent")},
+                               {"gradient", std::string("delta")},
+                               {"shard", worker},
+                               {"shards", workers},
+                               {"training", static_cast<int64_t>(training)}}),
+                        Output::control});
+    }
+    initialized = at_ps.add_one("IsVariableInitialized", {rounds.back()});
+    for (const auto& state : {values, rounds})
+      for (const Output& target : state) {
+        restored.push_back(
+            g.add_one("Placeholder", {}, {{"dtype", g.dtype(target)}, {"shape", g.shape(target)}}));
+        restore.push_back({at_ps.add("Assign", {target, restored.back()}), Output::control});
+      }
+  }
+
+  std::vector<Output> values, rounds, pushes, restored, restore;
+  Output one, initialized;
+};
+
+/// In each round the first two of the three shards count, the same two for both variables. Workers sleep at random. The chief
+/// begins each training, saves checkpoints, and restores the variables when the parameter server has lost them or has applied a
+/// round to only one of them.
+class BackupTraining {
+ public:
+  BackupTraining(uint64_t seed, const Faults& faults, std::vector<size_t> mortal)
+      : cluster_(seed, tasks),
+        faults_(cluster_, faults, std::move(mortal), [this](size_t machine) { start(machine); }) {
+    for (size_t worker = 0; worker < ps; ++worker) start(worker);
+  }
+
+  /// Returns both matrices at the end.
+  std::vector<Tensor> run() {
+    auto& simulation = cluster_.simulation();
+    const bool ended = simulation.run_until([&] { return !result_.empty() && cluster_.clients_ended(); },
+                                            simulation.now() + 24 * 3600ll * second);
+    BOOST_TEST_REQUIRE(ended, "the training does not end");
+    return result_;
+  }
+  SimulatedCluster& cluster() { return cluster_; }
+  int failures() const { return failures_; }
+
+ private:
+  void start(size_t machine) {
+    if (machine != ps) cluster_.start_client(machine, [this, machine] { work(machine); });
+  }
+
+  void work(size_t machine) {
+    const auto worker = static_cast<int64_t>(machine);
+    uint64_t seen = 0;  // the training in which this process has failed
+    while (result_.empty()) try {
+        cluster_.sleep(machine, 50 * millisecond);
+        if (!cluster_.linked(machine, ps) || !cluster_.linked(ps, machine)) continue;
+        if (machine == chief && (training_ == 0 || training_ == seen)) begin();
+        if (training_ == seen) continue;
+        const uint64_t training = training_;
+        seen = training;
+        Graph graph(cluster_.node(machine).library->ops);
+        const BackupModel model(Scope(graph), worker, training);
+        Session session = cluster_.session(machine, graph, {machine, ps});
+        train(session, model, worker);
+      } catch (const Error& error) {
+        // The parameter server may have lost its variables, which the chief restores when it begins the next training.
+        const Code code = error.status().code();
+        BOOST_TEST_REQUIRE(
+            (code == Code::Unavailable || code == Code::Aborted || code == Code::FailedPrecondition),
+            error.status().message());
+        ++failures_;
+      }
+  }
+
+  void train(Session& session, const BackupModel& model, int64_t worker) {
+    const auto machine = static_cast<size_t>(worker);
+    int64_t next = std::ranges::min(rounds_of(session, model)) + 1;
+    for (; next <= rounds && result_.empty(); ++next) {
+      cluster_.sleep(machine, static_cast<int64_t>(cluster_.simulation().draw(20)) * millisecond);
+      session.run(
+          {{model.one, one_at(worker, next)}}, model.pushes,
+          {.timeout = std::chrono::seconds(60), .training = true, .round = static_cast<uint64_t>(next)});
+      if (machine == chief && next % checkpoint_every == 0) save(session, model);
+    }
+    if (machine != chief) return;
+    faults_.end();
+    result_ = session.run(model.values);
+  }
+
+  static std::vector<int64_t> rounds_of(Session& session, const BackupModel& model) {
+    std::vector<int64_t> applied;
+    for (const Tensor& round : session.run(model.rounds)) applied.push_back(round.as<int64_t>()[0]);
+    return applied;
+  }
+
+  /// Begins a training after restoring the variables if they need it.
+  void begin() {
+    const uint64_t training = cluster_.random_id();
+    Graph graph(cluster_.node(chief).library->ops);
+    const BackupModel model(Scope(graph), 0, training);
+    Session session = cluster_.session(chief, graph, {chief, ps});
+    if (!session.run({model.initialized})[0].as<bool>()[0]) restore(session, model);
+    auto applied = rounds_of(session, model);
+    if (applied[0] != applied[1]) {
+      restore(session, model);
+      applied = rounds_of(session, model);
+    }
+    Draft<wire::BeginRounds> draft;
+    draft->setTraining(training);
+    write(cluster_.workers({chief})[0].worker, draft->initClient());
+    Address role = cluster_.workers({ps})[0].worker;
+    role.key = role.task + "/device:CPU:0";
+    role.role = "replicas";
+    write(role, draft->initReplicas(1)[0]);
+    draft->setShards(workers);
+    draft->setRequired(2);
+    draft->setBackups(true);
+    draft->setPushes(2);
+    draft->setApplied(static_cast<uint64_t>(applied[0]));
+    role.role = "rounds";
+    ActorNode& node = cluster_.node(chief);
+    const auto coordinator = value_or_throw(node.directory.find(role));
+    value_or_throw(node.engine.call(coordinator, draft.finish()));
+    training_ = training;
+  }
+
+  /// Saves the variables unless a round is applied meanwhile.
+  void save(Session& session, const BackupModel& model) {
+    const auto before = rounds_of(session, model);
+    const auto values = session.run(model.values);
+    if (before != rounds_of(session, model) || before[0] != before[1]) return;
+    const auto round = static_cast<uint64_t>(before[0]);
+    const test::WholeCheckpoint checkpoint{
+        round, {}, {{"first", values[0], round}, {"second", values[1], round}}};
+    throw_if_failed(test::save(cluster_.disk(chief), checkpoints, checkpoint, 2));
+  }
+
+  void restore(Session& session, const BackupModel& model) {
+    std::vector<std::string> skipped;
+    const auto saved = test::load_newest(cluster_.disk(chief), checkpoints, skipped);
+    const Tensor zeros = Tensor::of<float>(Shape{workers, rounds}, std::vector<float>(workers * rounds));
+    const Tensor round = Tensor::scalar(static_cast<int64_t>(saved ? saved->round : 0));
+    const Tensor state[] = {saved ? saved->tensors[0].value : zeros, saved ? saved->tensors[1].value : zeros,
+                            round, round};
+    for (size_t i = 0; i < 4; ++i) session.run({{model.restored[i], state[i]}}, {model.restore[i]});
+  }
+
+  SimulatedCluster cluster_;
+  test::SimulatedFaults faults_;
+  uint64_t training_ = 0;
+  std::vector<Tensor> result_;
+  int failures_ = 0;
+};
+
 const Faults everything{{.duplicate = 0.05, .loss = 0.002}, true, true};
 
 BOOST_AUTO_TEST_SUITE(simulated_replicas)
@@ -241,6 +410,32 @@ BOOST_AUTO_TEST_CASE(synchronous_workers_add_every_one_once) {
   BOOST_TEST_MESSAGE(failures << " failures, " << crashes << " crashes");
   BOOST_TEST(failures > 1000);
   BOOST_TEST(crashes > 1000);
+}
+
+BOOST_AUTO_TEST_CASE(with_a_backup_worker_the_same_two_ones_count_in_both_variables) {
+  int failures = 0;
+  std::array<int, workers> counted{};
+  for (uint64_t seed = 1; seed <= 300; ++seed) {
+    BOOST_TEST_CONTEXT("seed " << seed) {
+      BackupTraining training(seed, everything, {0, 1, 2, 3});
+      const auto matrices = training.run();
+      BOOST_TEST_REQUIRE(identical(matrices[0], matrices[1]));
+      for (int64_t round = 0; round < rounds; ++round) {
+        float sum = 0;
+        for (int64_t worker = 0; worker < workers; ++worker) {
+          const float cell = matrices[0].as<float>()[static_cast<size_t>(worker * rounds + round)];
+          BOOST_TEST_REQUIRE((cell == 0 || cell == 1), worker << " " << round << ": " << cell);
+          sum += cell;
+          counted[static_cast<size_t>(worker)] += cell == 1 ? 1 : 0;
+        }
+        BOOST_TEST_REQUIRE(sum == 2);
+      }
+      failures += training.failures();
+    }
+  }
+  BOOST_TEST_MESSAGE(failures << " failures");
+  BOOST_TEST(failures > 100);
+  for (const int rounds_of_worker : counted) BOOST_TEST(rounds_of_worker > 100);
 }
 
 BOOST_AUTO_TEST_CASE(asynchronous_workers_add_no_one_twice_and_lose_none_that_was_acknowledged) {

@@ -16,6 +16,7 @@
 #include "messages/schemas/queue_runners.capnp.h"
 #include "messages/schemas/reader.capnp.h"
 #include "messages/schemas/replicas.capnp.h"
+#include "messages/schemas/rounds.capnp.h"
 #include "messages/schemas/saver.capnp.h"
 #include "messages/schemas/session.capnp.h"
 #include "messages/schemas/session_tensors.capnp.h"
@@ -69,7 +70,9 @@ BOOST_AUTO_TEST_CASE(every_message_can_be_received) {
   check_each<ApplyGradient, GradientApplied, TakeGradient, GradientTaken, SetGlobalStep, GlobalStepSet,
              GradientAdded, GetAccumulated, Accumulated>();
   check_each<CancelRequests, RequestExpired>();
-  check_each<PushGradient, Committed, CancelPushes, MeanComputed>();
+  check_each<PushGradient, Committed, AwaitRound, CancelPushes, ReportArrivals, MeanComputed>();
+  check_each<BeginRounds, RoundsBegun, SetTrainers, FollowRounds, Following, ShardsArrived, RoundFixed,
+             RequireShards, EndRounds, RoundsEnded, StopFollowing>();
   check_each<SaveCheckpoint, CheckpointSaved, RestoreCheckpoint, CheckpointRestored, SaveShard, ShardSaved,
              ReadShards, ShardsRead, ApplyShards, ShardsApplied, DropShards>();
   check_each<StopQueueRunners, QueueRunnersEnded>();
@@ -90,7 +93,7 @@ BOOST_AUTO_TEST_CASE(every_message_can_be_received) {
   check_each<SaveTensors, TensorsSaved, RestoreTensors, TensorsRestored, MergeCheckpoints, CheckpointsMerged,
              LoadMatrix, MatrixLoaded, RemapVocabulary, VocabularyRemapped, CancelFiles>();
   check_each<ListActors, ActorsListed, ChildEnded>();
-  check_each<BeginTraining, TrainingBegun, RunRounds, RoundsRun, EndTraining>();
+  check_each<BeginTraining, TrainingBegun, AssignShards, ShardsAssigned, RunRounds, RoundsRun, EndTraining>();
 }
 
 }  // namespace

@@ -2,68 +2,52 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
+#include "actors/services/replicas/replica_group.h"
 #include "actors/services/replicas/replicas_service.h"
 #include "kernels/loops/weighted_mean.h"
 #include "kernels/loops/weighted_rows.h"
 #include "messages/schemas/replicas.capnp.h"
+#include "messages/schemas/rounds.capnp.h"
 #include "messages/schemas/variable.capnp.h"
 #include "messages/wire/wire.h"
 
 // A group, named by the variable that counts its rounds:
 //
-//          first push of the          all shards             the rule is applied,
-//          next round                 have pushed            the round counted
-//   idle -----------------> gathering --------> committing --------------------> idle: each push is answered Committed
-//     ^                      |  ^  |                |
-//     |   cancelled, and no  |  +--+ push, cancel   | failed: each push is answered with the failure; nothing was applied
-//     +----- push is left ---+                      |
-//     +---------------------------------------------+
+//          first push of the          all shards have pushed, or    the rule is applied,
+//          next round                 RoundFixed (complete), and    the round counted
+//                                     the groups before it done
+//   idle -----------------> gathering ------------> committing --------------------> idle: each push is answered Committed
+//     ^                      |  ^  |                    |
+//     |   cancelled, and no  |  +--+ push, cancel       | failed: each push is answered with the failure; nothing was applied
+//     |   push is left, or   |                          |
+//     +-- StopFollowing -----+                          |
+//     +-------------------------------------------------+
 
 namespace troupe {
 namespace {
 
 /// More bytes of gradients are averaged outside the handler.
 constexpr size_t max_bytes_in_handler = 64 << 10;
+constexpr size_t max_trainings = 1024;
 
-using Push = Message<wire::PushGradient>;
+using Push = ReplicaGroup::Push;
 
-/// A push that is answered when the round has been applied.
-struct Waiting {
-  uint32_t shard = 0;
-  StepKey step;
+/// A training that this role follows.
+struct Followed {
+  ActorRef coordinator;
+  bool backups = false;
+  /// With backup workers: by round and shard, the number of pushes since the last report.
+  std::map<std::pair<uint64_t, uint32_t>, uint32_t> unreported;
+};
+
+/// A step that waits until a counter reaches a round.
+struct AwaitingStep {
+  uint64_t round = 0, training = 0;
+  PushingStep step;
   Reply reply;
 };
-
-/// The round of a group that is being gathered or committed.
-struct Group {
-  std::string name;  ///< the name of the variable that counts the rounds
-  uint64_t round = 0;
-  std::map<uint32_t, Push> pushes;  ///< by shard
-  std::vector<Waiting> waiting;
-  std::shared_ptr<const UpdateRule> rule;
-  /// The rule's number while it is being applied. The numbers in the pushes may become invalid with their partitions.
-  uint64_t rule_number = 0;
-  bool committing = false;
-
-  const Push& first() const { return pushes.begin()->second; }
-};
-
-Tensor gradient_of(const Push& push) { return push.attachments()[static_cast<size_t>(push->getGradient())]; }
-
-bool has_rows(const Push& push) { return push->getIndices() >= 0; }
-
-TensorRows rows_of(const Push& push) {
-  return {gradient_of(push), push.attachments()[static_cast<size_t>(push->getIndices())]};
-}
-
-/// Returns whether the gradients of two pushes have one dtype and one shape, or the shape of their rows is the same.
-bool are_alike(const Push& push, const Tensor& ours, const Tensor& theirs) {
-  if (ours.dtype() != theirs.dtype()) return false;
-  if (!has_rows(push)) return ours.shape() == theirs.shape();
-  const auto a = ours.shape().dims(), b = theirs.shape().dims();
-  return !a.empty() && a.size() == b.size() && std::ranges::equal(a.subspan(1), b.subspan(1));
-}
 
 class ReplicasRole final : public Role {
  public:
@@ -71,12 +55,19 @@ class ReplicasRole final : public Role {
       : site_(std::move(site)), service_(ReplicasService::of(*site_)),
         rules_(VariableService::of(*site_).rules()) {
     on<wire::PushGradient>([this](const auto& message, Reply reply) { push(message, std::move(reply)); });
+    on<wire::AwaitRound>([this](const auto& message, Reply reply) { await(message, std::move(reply)); });
     on<wire::CancelPushes>([this](const auto& message, Reply) {
-      cancel({message->getStep().getSession(), message->getStep().getOrdinal(), 0});
+      cancel({message->getStep().getSession(), message->getStep().getOrdinal()});
     });
     on<wire::MeanComputed>([this](const auto& message, Reply) {
       if (groups_.contains(message->getRoundCell()))
         update(message->getRoundCell(), {message.attachments().begin(), message.attachments().end()});
+    });
+    on<wire::ReportArrivals>([this](const auto& message, Reply) { report(message->getTraining()); });
+    on<wire::FollowRounds>([this](const auto& message, Reply reply) { reply(follow(*message)); });
+    on<wire::RoundFixed>([this](const auto& message, Reply) { fixed(*message); });
+    on<wire::StopFollowing>([this](const auto& message, Reply) {
+      stop_following(message->getTraining(), aborted("the training has ended"));
     });
   }
 
@@ -91,35 +82,54 @@ class ReplicasRole final : public Role {
   // ---- Gathering
 
   void push(const Push& message, Reply reply) {
-    const auto counter = site_->state->at(message->getRoundCell());
-    if (!counter)
-      return reply(not_found("no variable has number " + std::to_string(message->getRoundCell())));
-    Snapshot snapshot;
-    if (counter->try_read(snapshot) == StateCell::Reading::Busy)
-      return push_later(*counter, message, std::move(reply));
-    const auto applied = rounds_in(*counter, snapshot.value);
-    if (!applied) return reply(applied.status());
+    if (Status status = check_training(message->getTraining()); !status.ok()) return reply(status);
+    with_applied(message->getRoundCell(), message->getStep(), std::move(reply),
+                 [this, message](const StateCell& counter, uint64_t applied, Reply to) {
+                   push_after(counter, applied, message, std::move(to));
+                 });
+  }
+
+  void push_after(const StateCell& counter, uint64_t applied, const Push& message, Reply reply) {
     const uint64_t round = message->getRound();
-    if (round <= *applied) return reply(committed(*applied));
-    if (round != *applied + 1)
-      return reply(aborted("round " + std::to_string(round) + " was pushed for '" + counter->name() +
-                           "', but the next round is " + std::to_string(*applied + 1)));
-    auto group = prepare_group(message, counter->name());
+    if (round <= applied) {
+      note_arrival(message);
+      return reply(committed(applied));
+    }
+    if (round != applied + 1)
+      return reply(aborted("round " + std::to_string(round) + " was pushed for '" + counter.name() +
+                           "', but the next round is " + std::to_string(applied + 1)));
+    auto group = prepare_group(message, counter.name());
     if (!group) return reply(group.status());
     join(**group, message, std::move(reply));
   }
 
-  /// The counter is being changed: its owner answers a Read when the change is done.
-  void push_later(StateCell& counter, const Push& message, Reply reply) {
-    const auto owner = site_->owner(counter);
+  Status check_training(uint64_t training) const {
+    if (training == 0 || trainings_.contains(training)) return {};
+    return aborted("training " + std::to_string(training) + " has ended, or has not begun here");
+  }
+
+  using WithApplied = std::function<void(const StateCell& counter, uint64_t applied, Reply reply)>;
+
+  /// Calls `then` with the number of rounds that have been applied. If the counter is being changed, its owner answers a Read when
+  /// the change is done. If there is no such number, answers with the failure.
+  void with_applied(GroupId id, const wire::StepId::Reader& step, Reply reply, const WithApplied& then) {
+    const auto counter = site_->state->at(id);
+    if (!counter) return reply(not_found("no variable has number " + std::to_string(id)));
+    Snapshot snapshot;
+    if (counter->try_read(snapshot) != StateCell::Reading::Busy) {
+      const auto applied = rounds_in(*counter, snapshot.value);
+      return applied ? then(*counter, *applied, std::move(reply)) : reply(applied.status());
+    }
+    const auto owner = site_->owner(*counter);
     if (!owner) return reply(owner.status());
     Draft<wire::Read> draft;
-    draft->setStep(message->getStep());
-    draft->initCells(1).set(0, message->getRoundCell());
+    draft->setStep(step);
+    draft->initCells(1).set(0, id);
     auto kept = std::make_shared<Reply>(std::move(reply));
-    ask(*owner, draft.finish(), [this, message, kept](const Result<AnyMessage>& read) {
-      if (!read) return (*kept)(read.status());
-      push(message, std::move(*kept));
+    const AnyMessage read = draft.finish();
+    ask(*owner, read, [this, id, read, kept, then](const Result<AnyMessage>& answer) {
+      if (!answer) return (*kept)(answer.status());
+      with_applied(id, Message<wire::Read>(read)->getStep(), std::move(*kept), then);
     });
   }
 
@@ -133,112 +143,179 @@ class ReplicasRole final : public Role {
   }
 
   /// Returns the group that gathers the round of this push, after checking that the push agrees with the earlier ones.
-  Result<Group*> prepare_group(const Push& message, const std::string& name) {
-    const auto rule = rules_.find(message->getRule());
+  Result<ReplicaGroup*> prepare_group(const Push& message, const std::string& name) {
+    auto rule = rules_.find(message->getRule());
     if (!rule) return not_found("no update rule has number " + std::to_string(message->getRule()));
-    TROUPE_RETURN_IF_FAILED(check(message));
+    TROUPE_RETURN_IF_FAILED(ReplicaGroup::check(message));
     const GroupId id = message->getRoundCell();
-    const uint64_t round = message->getRound();
     if (const auto at = groups_.find(id); at != groups_.end()) {
-      if (at->second.round == round) {
-        TROUPE_RETURN_IF_FAILED(check_against(at->second, message, *rule));
-        return &at->second;
+      ReplicaGroup& group = at->second;
+      if (group.round() == message->getRound() && group.training() == message->getTraining()) {
+        TROUPE_RETURN_IF_FAILED(group.check_against_first(message, *rule));
+        return &group;
       }
       const Status changed = aborted("the round counter '" + name + "' was changed while round " +
-                                     std::to_string(at->second.round) + " was being gathered");
-      if (at->second.committing) return changed;
+                                     std::to_string(group.round()) + " was being gathered");
+      if (group.committing) return changed;
       finish(id, changed);
     }
-    Group& group = groups_[id];
-    group.name = name;
-    group.round = round;
-    group.rule = rule;
-    return &group;
+    return &groups_.try_emplace(id, name, message, std::move(rule)).first->second;
   }
 
-  static Status check(const Push& message) {
-    const int64_t gradient = message->getGradient(), indices = message->getIndices();
-    const auto values = static_cast<int64_t>(message.attachments().size());
-    if (message->getShard() >= message->getShards() || message->getSamples() < 0 || gradient < -1 ||
-        gradient >= values || indices < -1 || indices >= values || (indices >= 0 && gradient < 0))
-      return invalid_argument(
-          "shard " + std::to_string(message->getShard()) + " of " + std::to_string(message->getShards()) +
-          " pushed " + std::to_string(message->getSamples()) + " samples, gradient " +
-          std::to_string(gradient) + " of " + std::to_string(message.attachments().size()) + " values");
-    return {};
+  void join(ReplicaGroup& group, const Push& message, Reply reply) {
+    const bool is_new = group.keep(message);
+    if (message->getWait())
+      group.wait(message, std::move(reply));
+    else
+      reply(committed(group.round() - 1));
+    if (is_new || group.complete) note_arrival(message);
+    if (!group.complete && !has_backups(group) && group.has_all()) complete(message->getRoundCell(), group);
   }
 
-  static Status check_against(const Group& group, const Push& message, const UpdateRule& rule) {
-    const Push& first = group.first();
-    const auto refuse = [&](const std::string& what, const std::string& ours, const std::string& theirs) {
-      return invalid_argument("shard " + std::to_string(message->getShard()) + " of worker " +
-                              std::to_string(message->getWorker()) + " pushed to '" + group.name + "' with " +
-                              what + " " + ours + ", shard " + std::to_string(first->getShard()) +
-                              " of worker " + std::to_string(first->getWorker()) + " with " + theirs);
-    };
-    if (message->getShards() != first->getShards())
-      return refuse("shards", std::to_string(message->getShards()), std::to_string(first->getShards()));
-    const auto cells = [](const Push& push) { return vector_of<uint32_t>(push->getCells()); };
-    if (rule.node->op != group.rule->node->op || !(rule.node->attrs == group.rule->node->attrs) ||
-        cells(message) != cells(first) || message->getGradient() != first->getGradient() ||
-        message->getIndices() != first->getIndices() ||
-        message.attachments().size() != first.attachments().size())
-      return refuse("the rule", rule.node->type(),
-                    group.rule->node->type() + " on other variables or with other attributes");
-    if (message->getGradient() < 0) return {};
-    const Tensor &ours = gradient_of(message), &theirs = gradient_of(first);
-    if (are_alike(message, ours, theirs)) return {};
-    return refuse("a gradient", ours.signature(), theirs.signature());
+  void await(const Message<wire::AwaitRound>& message, Reply reply) {
+    if (Status status = check_training(message->getTraining()); !status.ok()) return reply(status);
+    with_applied(message->getRoundCell(), message->getStep(), std::move(reply),
+                 [this, message](const StateCell&, uint64_t applied, Reply to) {
+                   if (applied >= message->getRound()) return to(committed(applied));
+                   awaiting_[message->getRoundCell()].push_back(
+                       {message->getRound(),
+                        message->getTraining(),
+                        {message->getStep().getSession(), message->getStep().getOrdinal()},
+                        std::move(to)});
+                 });
   }
 
-  void join(Group& group, const Push& message, Reply reply) {
-    group.pushes.emplace(message->getShard(), message);  // has no effect if the shard has pushed already
-    group.waiting.push_back({message->getShard(),
-                             {message->getStep().getSession(), message->getStep().getOrdinal(), 0},
-                             std::move(reply)});
-    if (!group.committing && group.pushes.size() == message->getShards())
-      commit(message->getRoundCell(), group);
-  }
-
-  void cancel(const StepKey& step) {
+  void cancel(const PushingStep& step) {
     for (auto at = groups_.begin(); at != groups_.end();) {
-      Group& group = at->second;
-      if (!group.committing) withdraw(group, step);
-      at = group.pushes.empty() ? groups_.erase(at) : std::next(at);
+      ReplicaGroup& group = at->second;
+      if (!group.complete) group.cancel(step);
+      at = group.empty() ? groups_.erase(at) : std::next(at);
+    }
+    answer_awaiting([&](GroupId, const AwaitingStep& waiting) { return waiting.step == step; },
+                    cancelled("the step ended before the round was applied"));
+  }
+
+  /// Answers the steps that wait for a counter and that `which` selects.
+  template <class Which>
+  void answer_awaiting(const Which& which, const Result<AnyMessage>& answer) {
+    for (auto at = awaiting_.begin(); at != awaiting_.end();) {
+      std::erase_if(at->second, [&](AwaitingStep& waiting) {
+        if (!which(at->first, waiting)) return false;
+        waiting.reply(answer);
+        return true;
+      });
+      at = at->second.empty() ? awaiting_.erase(at) : std::next(at);
     }
   }
 
-  static void withdraw(Group& group, const StepKey& step) {
-    const auto ended = std::stable_partition(group.waiting.begin(), group.waiting.end(),
-                                             [&](const Waiting& waiting) { return waiting.step != step; });
-    for (auto waiting = ended; waiting != group.waiting.end(); ++waiting)
-      waiting->reply(cancelled("the step ended before all shards of '" + group.name + "' had pushed"));
-    group.waiting.erase(ended, group.waiting.end());
-    std::erase_if(group.pushes, [&](const auto& push) {
-      return std::ranges::none_of(group.waiting,
-                                  [&](const Waiting& waiting) { return waiting.shard == push.first; });
-    });
+  // ---- Trainings with a coordinator
+
+  Result<AnyMessage> follow(const wire::FollowRounds::Reader& message) {
+    const uint64_t id = message.getTraining();
+    if (id == 0 || trainings_.contains(id))
+      return already_exists("training " + std::to_string(id) + " is followed already");
+    if (trainings_.size() == max_trainings)
+      return resource_exhausted("this device already follows " + std::to_string(max_trainings) +
+                                " trainings");
+    TROUPE_ASSIGN(const ActorRef coordinator, site_->node.directory.find(read(message.getCoordinator())));
+    trainings_.emplace(id, Followed{coordinator, message.getBackups(), {}});
+    watch(coordinator, [this, id](const Status& reason) { stop_following(id, reason); });
+    return Draft<wire::Following>().finish();
+  }
+
+  bool has_backups(const ReplicaGroup& group) const {
+    const auto training = trainings_.find(group.training());
+    return training != trainings_.end() && training->second.backups;
+  }
+
+  /// Notes that a push has arrived. One report covers all pushes that are in the mailbox now.
+  void note_arrival(const Push& message) {
+    const auto at = trainings_.find(message->getTraining());
+    if (at == trainings_.end() || !at->second.backups) return;
+    if (at->second.unreported.empty()) {
+      Draft<wire::ReportArrivals> draft;
+      draft->setTraining(at->first);
+      tell(self(), draft.finish());
+    }
+    ++at->second.unreported[{message->getRound(), message->getShard()}];
+  }
+
+  void report(uint64_t training) {
+    const auto at = trainings_.find(training);
+    if (at == trainings_.end()) return;
+    auto& unreported = at->second.unreported;
+    Draft<wire::ShardsArrived> draft;
+    draft->setTraining(training);
+    auto arrivals = draft->initArrivals(static_cast<uint32_t>(unreported.size()));
+    uint32_t i = 0;
+    for (const auto& [key, pushes] : unreported) {
+      arrivals[i].setRound(key.first);
+      arrivals[i].setShard(key.second);
+      arrivals[i++].setPushes(pushes);
+    }
+    unreported.clear();
+    tell(at->second.coordinator, draft.finish());
+  }
+
+  void fixed(const wire::RoundFixed::Reader& message) {
+    const auto shards = vector_of<uint32_t>(message.getShards());
+    for (const GroupId id : groups_of(message.getTraining())) {
+      if (!groups_.contains(id)) continue;  // it failed with the group that it was to follow
+      ReplicaGroup& group = groups_.at(id);
+      if (group.round() != message.getRound() || group.complete) continue;
+      if (Status status = group.keep_only(shards); !status.ok())
+        finish(id, status);
+      else
+        complete(id, group);
+    }
+  }
+
+  void stop_following(uint64_t training, const Status& reason) {
+    if (trainings_.erase(training) == 0) return;
+    for (const GroupId id : groups_of(training))
+      if (groups_.contains(id) && !groups_.at(id).committing) finish(id, reason);
+    answer_awaiting([&](GroupId, const AwaitingStep& waiting) { return waiting.training == training; },
+                    reason);
+  }
+
+  std::vector<GroupId> groups_of(uint64_t training) const {
+    std::vector<GroupId> ids;
+    for (const auto& [id, group] : groups_)
+      if (group.training() == training) ids.push_back(id);
+    return ids;
   }
 
   // ---- Committing
 
-  void commit(GroupId id, Group& group) {
+  /// Called when the set of shards is final. The group is committed when those have been that it must follow.
+  void complete(GroupId id, ReplicaGroup& group) {
+    group.complete = true;
+    for (const GroupId other : group.first()->getAfter())
+      if (!has_reached(other, group.round())) {
+        followers_[other].push_back(id);
+        return;
+      }
+    commit(id, group);
+  }
+
+  bool has_reached(GroupId id, uint64_t round) const {
+    const auto counter = site_->state->at(id);
+    Snapshot snapshot;
+    if (!counter || counter->try_read(snapshot) == StateCell::Reading::Busy) return false;
+    const auto applied = rounds_in(*counter, snapshot.value);
+    return applied && *applied >= round;
+  }
+
+  void commit(GroupId id, ReplicaGroup& group) {
     group.committing = true;
     ++service_.committing;
-    if (group.first()->getGradient() < 0) return update(id, {});
-    has_rows(group.first()) ? average_rows(id, group) : average(id, group);
+    if (!group.has_gradient()) return update(id, {});
+    group.has_rows() ? average_rows(id, group) : average(id, group);
   }
 
-  static std::vector<int64_t> samples_of(const Group& group) {
-    std::vector<int64_t> samples;
-    for (const auto& [shard, push] : group.pushes) samples.push_back(push->getSamples());
-    return samples;
-  }
-
-  void average(GroupId id, const Group& group) {
-    std::vector<Tensor> gradients;
-    for (const auto& [shard, push] : group.pushes) gradients.push_back(gradient_of(push));
-    auto samples = samples_of(group);
+  void average(GroupId id, const ReplicaGroup& group) {
+    std::vector<Tensor> gradients = group.gradients();
+    auto samples = group.samples();
     auto mean = allocate_mean(gradients, samples, site_->device->context().memory());
     if (!mean) return finish(id, mean.status());
     const size_t bytes = mean->bytes() * gradients.size();
@@ -250,14 +327,11 @@ class ReplicasRole final : public Role {
                  });
   }
 
-  void average_rows(GroupId id, const Group& group) {
-    std::vector<TensorRows> shards;
+  void average_rows(GroupId id, const ReplicaGroup& group) {
+    std::vector<TensorRows> shards = group.rows();
     size_t bytes = 0;
-    for (const auto& [shard, push] : group.pushes) {
-      shards.push_back(rows_of(push));
-      bytes += shards.back().values.bytes();
-    }
-    auto samples = samples_of(group);
+    for (const TensorRows& rows : shards) bytes += rows.values.bytes();
+    auto samples = group.samples();
     auto mean = allocate_rows_mean(shards, samples, site_->device->context().memory());
     if (!mean) return finish(id, mean.status());
     compute_mean(id, bytes,
@@ -282,47 +356,54 @@ class ReplicasRole final : public Role {
                  }));
   }
 
-  /// Applies the rule to the values that shard 0 pushed, with the mean in place of the gradient and, if it is rows, its numbers.
+  /// Applies the rule to the values that the first shard pushed, with the mean in place of its gradient.
   void update(GroupId id, std::vector<Tensor> mean) {
-    Group& group = groups_.at(id);
+    ReplicaGroup& group = groups_.at(id);
     const Push& first = group.first();
     const auto owner = VariableService::of(*site_).groups().owner(first->getCells());
     if (!owner) return finish(id, owner.status());
-    std::vector<Tensor> values(first.attachments().begin(), first.attachments().end());
-    if (!mean.empty()) values[static_cast<size_t>(first->getGradient())] = std::move(mean[0]);
-    if (mean.size() > 1) values[static_cast<size_t>(first->getIndices())] = std::move(mean[1]);
-    group.rule_number = rules_.add(group.rule);
+    group.rule_number = rules_.add(group.rule());
     Draft<wire::Update> draft;
     draft->setStep(first->getStep());
     draft->setRule(group.rule_number);
     draft->setCells(first->getCells());
-    ask(*owner, draft.finish(std::move(values)), [this, id](const Result<AnyMessage>& updated) {
-      Group& applied = groups_.at(id);
-      rules_.remove(std::exchange(applied.rule_number, 0));
-      if (!updated) return finish(id, updated.status());
-      count(id, applied);
-    });
+    ask(*owner, draft.finish(group.rule_values(std::move(mean))),
+        [this, id](const Result<AnyMessage>& updated) {
+          ReplicaGroup& applied = groups_.at(id);
+          rules_.remove(std::exchange(applied.rule_number, 0));
+          if (!updated) return finish(id, updated.status());
+          count(id, applied);
+        });
   }
 
-  void count(GroupId id, const Group& group) {
+  void count(GroupId id, const ReplicaGroup& group) {
     const auto counter = site_->state->at(id);
-    if (!counter) return finish(id, not_found("the variable '" + group.name + "' was dropped"));
+    if (!counter) return finish(id, not_found("the variable '" + group.name() + "' was dropped"));
     const auto owner = site_->owner(*counter);
     if (!owner) return finish(id, owner.status());
     Draft<wire::Assign> draft;
     draft->initCells(1).set(0, id);
-    ask(*owner, draft.finish({Tensor::scalar(static_cast<int64_t>(group.round))}),
+    ask(*owner, draft.finish({Tensor::scalar(static_cast<int64_t>(group.round()))}),
         [this, id](const Result<AnyMessage>& assigned) { finish(id, assigned.status()); });
   }
 
   void finish(GroupId id, const Status& status) {
-    const auto group = groups_.extract(id);
-    if (group.mapped().committing) --service_.committing;
-    for (Waiting& waiting : group.mapped().waiting) {
-      if (status.ok())
-        waiting.reply(committed(group.mapped().round));
-      else
-        waiting.reply(status);
+    auto extracted = groups_.extract(id);
+    ReplicaGroup& group = extracted.mapped();
+    if (group.committing) --service_.committing;
+    const Result<AnyMessage> answer =
+        status.ok() ? Result(committed(group.round())) : Result<AnyMessage>(status);
+    group.answer(answer);
+    const auto reached = [&](GroupId counter, const AwaitingStep& waiting) {
+      return counter == id && waiting.round <= group.round();
+    };
+    if (status.ok()) answer_awaiting(reached, answer);
+    auto followers = followers_.extract(id);
+    if (followers.empty()) return;
+    for (const GroupId follower : followers.mapped()) {
+      const auto at = groups_.find(follower);
+      if (at == groups_.end() || !at->second.complete || at->second.committing) continue;
+      status.ok() ? complete(follower, at->second) : finish(follower, status);
     }
   }
 
@@ -335,7 +416,11 @@ class ReplicasRole final : public Role {
   std::shared_ptr<DeviceSite> site_;
   ReplicasService& service_;
   RuleTable& rules_;
-  std::unordered_map<GroupId, Group> groups_;
+  std::unordered_map<GroupId, ReplicaGroup> groups_;
+  std::unordered_map<GroupId, std::vector<AwaitingStep>> awaiting_;  ///< by the counter
+  /// By a group: the complete groups that wait for it.
+  std::unordered_map<GroupId, std::vector<GroupId>> followers_;
+  std::unordered_map<uint64_t, Followed> trainings_;
 };
 
 }  // namespace

@@ -12,6 +12,20 @@ constexpr int64_t max_shards = 1 << 20;
 
 bool takes_handle(const ArgDef& input) { return input.is_ref || input.type == DType::Resource; }
 
+Status check_shard(int64_t shard, int64_t shards, int64_t least) {
+  if (shard >= least && shard < shards && shards <= max_shards) return {};
+  return invalid_argument("shard is " + std::to_string(shard) + ", shards " + std::to_string(shards) +
+                          "; allowed: " + std::to_string(least) +
+                          " <= shard < shards <= " + std::to_string(max_shards));
+}
+
+Status check_training(const StepInfo& step) {
+  if (step.training && step.round > 0) return {};
+  return failed_precondition(
+      "gradients can only be pushed in a training step: StepOptions::training must be true and round at "
+      "least 1");
+}
+
 /// Returns the attributes of the rule: the bool attributes in the node's `options` are true.
 Result<Attributes> rule_attributes(const Node& node, const OpDef& rule) {
   Attributes attrs;
@@ -83,19 +97,19 @@ Result<ReplicatedRule> prepare_replicated_rule(const Graph& graph, const Node& n
                                                Device& device) {
   TROUPE_ASSIGN(const OpDef* op, library.ops->require(node.attrs.get<std::string>("rule")));
   const auto variables = static_cast<size_t>(node.attrs.get<int64_t>("N"));
-  const size_t values = node.inputs.size() - variables - 2;  // the other two are the round and the samples
+  const auto after = static_cast<size_t>(node.attrs.get<int64_t>("M"));
+  const size_t values =
+      node.inputs.size() - variables - after - 2;  // the other two are the round and the samples
   TROUPE_RETURN_IF_FAILED(check_rule(*op, variables, values));
   const int64_t shard = node.attrs.get<int64_t>("shard"), shards = node.attrs.get<int64_t>("shards");
-  if (shard >= shards || shards > max_shards)
-    return invalid_argument("shard is " + std::to_string(shard) + ", shards " + std::to_string(shards) +
-                            "; allowed: 0 <= shard < shards <= " + std::to_string(max_shards));
+  TROUPE_RETURN_IF_FAILED(check_shard(shard, shards, -1));
   ReplicatedRule result;
   TROUPE_ASSIGN(result.averaged, averaged_inputs(node, *op, variables));
   auto own = std::make_shared<Graph>(library.ops);
   NodeSpec spec;
   spec.op = op->name;
   TROUPE_ASSIGN(spec.attrs, rule_attributes(node, *op));
-  for (size_t i = 1; i + 1 < node.inputs.size(); ++i) {
+  for (size_t i = 1; i <= variables + values; ++i) {
     TROUPE_ASSIGN(const Output input, add_placeholder(*own, graph, node.inputs[i], i <= variables));
     spec.inputs.push_back(input);
   }
@@ -108,35 +122,53 @@ Result<ReplicatedRule> prepare_replicated_rule(const Graph& graph, const Node& n
 
 Result<AnyMessage> push_message(const StepRequest& request, const StepInfo& step, uint64_t rule,
                                 AveragedInputs averaged) {
-  if (!step.training || step.round == 0)
-    return failed_precondition(
-        "gradients can only be pushed in a training step: StepOptions::training must be true and round at "
-        "least 1");
+  TROUPE_RETURN_IF_FAILED(check_training(step));
   const Attributes& attrs = request.node.attrs;
-  const auto variables = static_cast<uint32_t>(attrs.get<int64_t>("N"));
-  for (const Slot& slot : request.inputs.first(1 + variables))
-    if (slot.kind != Slot::Kind::Handle)
-      return invalid_argument("an input that must be a variable to update was fed with a value");
-  const Tensor& samples = request.inputs.back().tensor;
+  const auto variables = static_cast<uint32_t>(attrs.get<int64_t>("N")),
+             after = static_cast<uint32_t>(attrs.get<int64_t>("M"));
+  for (const auto handles : {request.inputs.first(1 + variables), request.inputs.last(after)})
+    for (const Slot& slot : handles)
+      if (slot.kind != Slot::Kind::Handle)
+        return invalid_argument("an input that must be a variable to update was fed with a value");
+  const Tensor& samples = request.inputs[request.inputs.size() - after - 1].tensor;
   if (samples.dtype() != DType::Int64 || !samples.shape().is_scalar())
     return invalid_argument("samples is " + samples.signature() + ", but must be int64[]");
   Draft<wire::PushGradient> draft;
   set_step(draft->initStep(), step.session, step.ordinal);
   draft->setRound(step.round);
   draft->setWorker(static_cast<uint32_t>(attrs.get<int64_t>("worker")));
-  draft->setShard(static_cast<uint32_t>(attrs.get<int64_t>("shard")));
-  draft->setShards(static_cast<uint32_t>(attrs.get<int64_t>("shards")));
+  const int64_t fixed_shard = attrs.get<int64_t>("shard"), shards = attrs.get<int64_t>("shards");
+  const int64_t shard = fixed_shard < 0 ? step.shard : fixed_shard;
+  TROUPE_RETURN_IF_FAILED(check_shard(shard, shards, 0));
+  draft->setShard(static_cast<uint32_t>(shard));
+  draft->setShards(static_cast<uint32_t>(shards));
+  draft->setTraining(static_cast<uint64_t>(attrs.get<int64_t>("training")));
+  draft->setWait(attrs.get<bool>("wait"));
   draft->setSamples(samples.as<int64_t>()[0]);
   draft->setRoundCell(request.inputs[0].cell->id());
   auto cells = draft->initCells(variables);
   for (uint32_t i = 0; i < variables; ++i) cells.set(i, request.inputs[1 + i].cell->id());
+  auto counters = draft->initAfter(after);
+  for (uint32_t i = 0; i < after; ++i) counters.set(i, request.inputs.last(after)[i].cell->id());
   draft->setRule(rule);
   draft->setGradient(averaged.gradient);
   draft->setIndices(averaged.indices);
   std::vector<Tensor> values;
-  for (Slot& slot : request.inputs.subspan(1 + variables, request.inputs.size() - variables - 2))
+  for (Slot& slot : request.inputs.subspan(1 + variables, request.inputs.size() - variables - after - 2))
     values.push_back(std::move(slot.tensor));
   return AnyMessage(draft.finish(std::move(values)));
+}
+
+Result<AnyMessage> await_message(const StepRequest& request, const StepInfo& step) {
+  TROUPE_RETURN_IF_FAILED(check_training(step));
+  if (request.inputs[0].kind != Slot::Kind::Handle)
+    return invalid_argument("an input that must be a variable was fed with a value");
+  Draft<wire::AwaitRound> draft;
+  set_step(draft->initStep(), step.session, step.ordinal);
+  draft->setRound(step.round);
+  draft->setRoundCell(request.inputs[0].cell->id());
+  draft->setTraining(static_cast<uint64_t>(request.node.attrs.get<int64_t>("training")));
+  return AnyMessage(draft.finish());
 }
 
 }  // namespace troupe

@@ -1,5 +1,5 @@
-// Replicas requests: turn a SyncReplicasApply node into PushGradient messages to the replicas role. The rule that the node wraps is
-// prepared once; each step makes one message. Used by ReplicasService.
+// Replicas requests: turn a SyncReplicasApply node into PushGradient messages to the replicas role, and a SyncReplicasAwait node
+// into AwaitRound messages. The rule that the node wraps is prepared once; each step makes one message. Used by ReplicasService.
 #pragma once
 
 #include <memory>
@@ -28,8 +28,10 @@ Result<ReplicatedRule> prepare_replicated_rule(const Graph& graph, const Node& n
                                                Device& device);
 
 /// Makes the PushGradient message of a step. Moves the values out of the inputs. Fails with FailedPrecondition if the step is not a
-/// training step.
+/// training step, and with InvalidArgument if the step, which is to say which shard it is, names none.
 Result<AnyMessage> push_message(const StepRequest& request, const StepInfo& step, uint64_t rule,
                                 AveragedInputs averaged);
+/// Makes the AwaitRound message of a step. Fails with FailedPrecondition if the step is not a training step.
+Result<AnyMessage> await_message(const StepRequest& request, const StepInfo& step);
 
 }  // namespace troupe

@@ -1,5 +1,5 @@
-// The replicas service: carries out SyncReplicasApply: gradients are pushed for a round, and their mean is applied once. One per
-// device; may be used from any thread.
+// The replicas service: carries out SyncReplicasApply and SyncReplicasAwait: gradients are pushed for a round, and their mean is
+// applied once. One per device; may be used from any thread.
 #pragma once
 
 #include <atomic>

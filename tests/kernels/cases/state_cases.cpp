@@ -175,7 +175,18 @@ void add_slice_assign_cases(OpCases& cases, const std::string& op) {
             "there are more indices than the 0 dimensions");
 }
 
+void add_moving_average_cases(OpCases& cases) {
+  const std::string op = "ApplyMovingAverage";
+  const Tensor average = random_doubles(Shape{2, 3}, 1, 9), value = random_doubles(Shape{2, 3}, 1, 9, 2);
+  cases.good_in_every_type(op, {average, value, one()});
+  cases.good(op, {average, value, doubles({}, {0.125})});
+  cases.good(op, {none(), none(), one()});
+  cases.bad(op, {average, random_doubles(Shape{3, 2}, 1, 9), one()}, {}, "[3,2]");
+  cases.bad(op, {average, value, random_doubles(Shape{1}, 1, 9)}, {}, "[1]");
+}
+
 void add_update_cases(OpCases& cases) {
+  add_moving_average_cases(cases);
   for (const char* op : {"StridedSliceAssign", "ResourceStridedSliceAssign"})
     add_slice_assign_cases(cases, op);
   add_assign_cases(cases);
@@ -411,14 +422,18 @@ void add_replicas(OpCases& cases) {
                             {"shards", int64_t{2}},
                             {"Tvalues", std::vector<DType>{f64, f64}}};
   Attributes negative = attrs;
-  negative.set("shard", int64_t{-1});
+  negative.set("shard", int64_t{-2});
   for (const std::string op : {"SyncReplicasApply", "ResourceSyncReplicasApply"}) {
     cases.served(op, {round, sample(), doubles({}, {1}), sample(), samples}, attrs, "",
                  "actors/replicas_steps_test.cpp");
-    cases.bad(op, {round, sample(), doubles({}, {1}), sample(), samples}, negative, "-1");
+    cases.bad(op, {round, sample(), doubles({}, {1}), sample(), samples}, negative, "-2");
     cases.bad(op, {Tensor::vector<int64_t>({0}), sample(), doubles({}, {1}), sample(), samples}, attrs,
               "[1]");
     cases.bad(op, {round, sample(), doubles({}, {1}), sample(), sample()}, attrs, "samples is double");
+  }
+  for (const std::string op : {"SyncReplicasAwait", "ResourceSyncReplicasAwait"}) {
+    cases.served(op, {round}, {}, "", "actors/replicas_steps_test.cpp");
+    cases.bad(op, {Tensor::vector<int64_t>({0})}, {}, "[1]");
   }
 }
 
