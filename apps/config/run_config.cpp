@@ -209,6 +209,7 @@ Train read_train(const Reader& train) {
                          : mode == "async" ? ReplicationMode::Async
                                            : ReplicationMode::Local;
   out.replication.shards = replication.optional<int64_t>("shards").value_or(0);
+  out.replication.backup_workers = replication.get<int64_t>("backup_workers");
   const Reader checkpoint = train.table("checkpoint");
   out.checkpoint = {parse_period(checkpoint.string("every")).value_or(Period{}),
                     checkpoint.get<int64_t>("keep"), checkpoint.get<bool>("on_signal")};
@@ -446,9 +447,11 @@ void CrossChecker::check_monitor(const std::string& key, const Monitor& monitor)
 
 void CrossChecker::check_replication() {
   const Reader replication = root_.table("train").table("replication");
-  if (replication.get<int64_t>("backup_workers") > 0)
+  const int64_t shards = config_.train.replication.shards, backups = config_.train.replication.backup_workers;
+  if (shards > 0 && backups >= shards)
     error(replication, "backup_workers",
-          "train.replication.backup_workers: more than 0 is not available yet");
+          "train.replication.backup_workers: a round would wait for none of the " + std::to_string(shards) +
+              " shards; allowed: 0 to " + std::to_string(shards - 1));
   if (config_.batch > 0 && replication.get<int64_t>("shards") > config_.batch)
     error(replication, "shards",
           "train.replication.shards: " + std::to_string(config_.train.replication.shards) +

@@ -110,7 +110,8 @@ enum class ReplicationMode : uint8_t { Local, Sync, Async };
 
 struct Replication {
   ReplicationMode mode = ReplicationMode::Local;
-  int64_t shards = 0;  ///< as given in the file; 0: the default, see RunConfig::shards()
+  int64_t shards = 0;          ///< as given in the file; 0: the default, see RunConfig::shards()
+  int64_t backup_workers = 0;  ///< the number of shards for which a round does not wait
 };
 
 struct Checkpoint {

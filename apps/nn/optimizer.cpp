@@ -38,13 +38,13 @@ class Update {
   /// Adds the update of a variable. `gradient` is dense, or rows if the method takes them.
   void apply(const Gradient& gradient, Output variable) {
     const Scope here = scope_.colocated_with(variable).with_prefix(scope_.graph().node(variable.node).name);
-    const Rule rule = make_rule(here, gradient, variable);
+    Rule rule = make_rule(here, gradient, variable);
     const auto decay = numbers_.find(decoupled_decay);
     if (decay == numbers_.end()) return applied_.push_back(strategy_.apply(here, rule));
     // The weights decay once their gradient is there: before, others may still read them.
     const Scope after = here.with_control({{values_of(gradient).node, Output::control}});
-    const Output decayed = strategy_.apply(after, decay_rule(here, decay->second, variable));
-    applied_.push_back(strategy_.apply(here.with_control({decayed}), rule));
+    rule.after = {strategy_.apply(after, decay_rule(here, decay->second, variable))};
+    applied_.push_back(strategy_.apply(here, rule));
   }
 
   /// Adds what follows the updates of the variables, and returns the target.

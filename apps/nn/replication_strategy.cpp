@@ -7,10 +7,6 @@
 namespace troupe::nn {
 namespace {
 
-const OpDef& def_of(const Scope& scope, const Rule& rule) {
-  return *value_or_throw(scope.graph().ops()->require(rule.op));
-}
-
 const std::string& name_of(const Scope& scope, Output variable) {
   return scope.graph().node(variable.node).name;
 }
@@ -45,7 +41,7 @@ Output ReplicationStrategy::add(const Scope& scope, const Rule& rule) {
   inputs.insert(inputs.end(), rule.values.begin(), rule.values.end());
   Attributes attrs;
   for (const std::string& option : rule.options) attrs.set(option, true);
-  std::vector<Output> before;
+  std::vector<Output> before = rule.after;
   for (const Output& variable : rule.variables)
     before.insert(before.end(), readers_[variable.node].begin(), readers_[variable.node].end());
   return scope.with_control(before).add_one(rule.op, std::move(inputs), std::move(attrs));
@@ -79,34 +75,42 @@ Output SyncReplicas::add(const Scope& scope, const Rule& rule) {
   const Scope beside = Scope(scope.graph()).colocated_with(variable);
   rounds_.push_back(troupe::variable(beside.with_prefix(name_of(scope, variable)),
                                      beside.constant(Tensor::scalar<int64_t>(0)), "round", false));
-  std::vector<Output> pushes;
-  for (const Shard& shard : shards_) pushes.push_back(push(scope, rule, shard, rounds_.back()));
-  return pushes.size() == 1 ? pushes.front() : scope.group(pushes);
+  for (const Output& updated : rule.variables) counters_[updated.node].push_back(rounds_.back());
+  if (options_.training != 0) pushes_.push_back(push(scope, rule, false));
+  const Output target = push(scope, rule, true);
+  counter_of_.emplace(target.node, rounds_.back());
+  return target;
 }
 
-Output SyncReplicas::push(const Scope& scope, const Rule& rule, const Shard& shard, Output round) const {
-  std::vector<Output> inputs{round};
+Output SyncReplicas::push(const Scope& scope, const Rule& rule, bool wait) const {
+  std::vector<Output> inputs{rounds_.back()};
   inputs.insert(inputs.end(), rule.variables.begin(), rule.variables.end());
   inputs.insert(inputs.end(), rule.values.begin(), rule.values.end());
-  const auto set = [&](const std::string& input, Output value) {
-    inputs.at(1 + def_of(scope, rule).find_input(input).value()) = value;
-  };
-  if (!rule.gradient.empty()) {
-    const Gradient& gradient = shard.gradients.at(rule.variables.front().node);
-    set(rule.gradient, values_of(gradient));
-    if (!rule.indices.empty()) set(rule.indices, std::get<IndexedSlices>(gradient).indices);
-  }
-  inputs.push_back(shard.samples);
+  inputs.push_back(samples_);
+  for (const Output& earlier : rule.after) inputs.push_back(counter_of_.at(earlier.node));
   return {scope.add("SyncReplicasApply", std::move(inputs),
                     {{"N", static_cast<int64_t>(rule.variables.size())},
+                     {"M", static_cast<int64_t>(rule.after.size())},
                      {"rule", rule.op},
                      {"options", rule.options},
                      {"gradient", rule.gradient},
                      {"indices", rule.indices},
-                     {"shard", shard.index},
-                     {"shards", total_},
-                     {"worker", worker_}}),
+                     {"shard", int64_t{-1}},
+                     {"shards", options_.shards},
+                     {"worker", options_.worker},
+                     {"training", options_.training},
+                     {"wait", wait}}),
           Output::control};
+}
+
+std::vector<Output> SyncReplicas::awaited(const Scope& scope, Output variable) const {
+  std::vector<Output> result;
+  if (const auto counters = counters_.find(variable.node); counters != counters_.end())
+    for (const Output& round : counters->second)
+      result.push_back(
+          {scope.colocated_with(round).add("SyncReplicasAwait", {round}, {{"training", options_.training}}),
+           Output::control});
+  return result;
 }
 
 Output SyncReplicas::set_rounds(const Scope& scope, Output rounds) const {

@@ -25,6 +25,7 @@ struct Rule {
   /// The name of the input that numbers the rows of the gradient. Empty: the gradient is dense.
   std::string indices = {};
   std::vector<std::string> options = {};  ///< the names of its bool attributes that are true
+  std::vector<Output> after = {};  ///< targets of other rules of these variables, which are applied before
 };
 
 /// The strategy without replication: a rule is applied when the step reaches its node.
@@ -72,37 +73,52 @@ class LocalValues {
   std::vector<std::pair<Output, Output>> all_;
 };
 
-/// The strategy of one worker in synchronous replication. The worker pushes one gradient per logical shard. Each rule is applied
-/// once per round, with the mean of the gradients of all shards, weighted by samples and summed in shard order (SyncReplicasApply).
-/// Its node is done when the round has been applied. All workers must add the same rules in the same order. The nodes run only in
-/// training steps.
+/// The strategy of one worker in synchronous replication. A step pushes the gradients of one logical shard, the one that the step
+/// names (StepOptions::shard). Each rule is applied once per round, with the mean of the gradients of all shards that count,
+/// weighted by samples and summed in shard order (SyncReplicasApply). All workers must add the same rules in the same order. The
+/// nodes run only in training steps.
 class SyncReplicas final : public ReplicationStrategy {
  public:
-  struct Shard {
-    int64_t index = 0;
-    Output samples;                        ///< an int64 scalar: the number of samples of the shard
-    std::map<NodeId, Gradient> gradients;  ///< by the nodes of their variables; rows may occur several times
+  struct Options {
+    int64_t shards = 1;  ///< the number of logical shards of a batch
+    int64_t worker = 0;  ///< the number of this worker, for messages to people
+    /// The training with a coordinator that the steps belong to (messages/schemas/rounds.capnp); 0: none.
+    int64_t training = 0;
   };
-  /// `shards` are the shards of this worker, at least one, out of `total`.
-  SyncReplicas(std::vector<Shard> shards, int64_t total, int64_t worker, LocalValues& values)
-      : shards_(std::move(shards)), total_(total), worker_(worker), values_(values) {}
+  /// `samples` is the number of samples of the step's shard, an int64 scalar.
+  SyncReplicas(Output samples, const Options& options, LocalValues& values)
+      : samples_(samples), options_(options), values_(values) {}
 
   Output value(Output variable) override { return values_.of(variable); }
   /// The task that owns the variable sums the rows of all shards.
   IndexedSlices distinct_rows(const Scope&, const IndexedSlices& rows) override { return rows; }
   Scope after(const Scope& scope, const std::vector<Output>&) const override { return scope; }
+
+  /// Returns the number of rules, each of which costs one push per shard and round.
+  int64_t rules() const { return static_cast<int64_t>(rounds_.size()); }
+  /// Returns a target that pushes the gradients for every rule added so far, and ends when they are kept, before the round has been
+  /// applied. It needs a training. A step runs either this or the targets of the rules.
+  Output push(const Scope& scope) const { return scope.group(pushes_); }
+  /// Returns targets that end when the round of the step has been applied to the variable.
+  std::vector<Output> awaited(const Scope& scope, Output variable) const;
+  /// Returns the counter of the rounds that have been applied by the rule that was added last.
+  Output last_counter() const { return rounds_.back(); }
   /// Returns a target that sets the number of rounds that have been applied, for every rule added so far. It must run before the
   /// first round and after a restore. `rounds` is an int64 scalar.
   Output set_rounds(const Scope& scope, Output rounds) const;
 
  private:
   Output add(const Scope& scope, const Rule& rule) override;
-  Output push(const Scope& scope, const Rule& rule, const Shard& shard, Output round) const;
+  Output push(const Scope& scope, const Rule& rule, bool wait) const;
 
-  std::vector<Shard> shards_;
-  int64_t total_, worker_;
+  const Output samples_;
+  const Options options_;
   LocalValues& values_;
   std::vector<Output> rounds_;  ///< one counter for each rule, on the device of its variable
+  std::vector<Output> pushes_;  ///< one for each rule
+  /// By the nodes of variables: the counters of their rules.
+  std::map<NodeId, std::vector<Output>> counters_;
+  std::map<NodeId, Output> counter_of_;  ///< by the targets of rules
 };
 
 }  // namespace troupe::nn

@@ -28,10 +28,10 @@ Output WeightAverages::update(const Scope& scope, ReplicationStrategy& strategy)
   std::vector<Output> updates;
   for (const auto& [variable, average] : averages_) {
     const Scope here = scope.with_prefix(scope.graph().node(average.node).name).colocated_with(average);
-    const Scope after = here.with_control(strategy.updates_of(variable));
-    const Output difference = sub(here, average, identity(after, variable));
     const Output rate = here.constant(value_or_throw(to_tensor(Argument(1 - decay_), here.dtype(average))));
-    updates.push_back(strategy.apply(here, {"ApplyGradientDescent", {average}, {rate, difference}, {}}));
+    Rule rule{"ApplyMovingAverage", {average, variable}, {rate}, {}};
+    rule.after = strategy.updates_of(variable);
+    updates.push_back(strategy.apply(here, rule));
   }
   return scope.group(updates);
 }

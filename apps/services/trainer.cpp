@@ -1,13 +1,13 @@
 #include "apps/services/trainer.h"
 
-#include <condition_variable>
-#include <deque>
+#include <memory>
 #include <mutex>
-#include <thread>
 
 #include "actors/engine/role.h"
 #include "actors/node_services.h"
+#include "apps/services/job_thread.h"
 #include "apps/train/replica.h"
+#include "messages/schemas/rounds.capnp.h"
 #include "messages/schemas/trainer.capnp.h"
 #include "messages/wire/wire.h"
 
@@ -17,170 +17,169 @@ namespace {
 using train::Replica;
 using train::ShardLoss;
 
-/// The queue of jobs for the trainer's thread, and the current replica.
-struct Work {
-  using Job = std::function<Result<AnyMessage>(Work&)>;
-
-  void post(Job job, Reply reply) {
-    const std::lock_guard lock(mutex);
-    jobs.emplace_back(std::move(job), std::move(reply));
-    changed.notify_all();
+/// The current training of a worker. Any thread.
+class Training {
+ public:
+  /// Begins a training; its replica is set later. Returns false if another one is active.
+  bool begin() {
+    const std::lock_guard lock(mutex_);
+    return !std::exchange(active_, true);
   }
-  /// Runs jobs until close() is called.
-  void run();
-  /// Cancels the current training, even while a job runs. Any thread.
-  void end_training();
-  /// Cancels the current training and ends the thread. Any thread.
-  void close();
-  void set_replica(std::shared_ptr<Replica> made);
+  /// Cancels the training, even while a round runs. Returns false if there was none. drop() must follow when nothing uses the
+  /// replica.
+  bool end() {
+    const std::lock_guard lock(mutex_);
+    if (!std::exchange(active_, false)) return false;
+    if (replica_) replica_->cancel();
+    return true;
+  }
+  void set_replica(std::shared_ptr<Replica> made) {
+    {
+      const std::lock_guard lock(mutex_);
+      replica_.swap(made);
+      if (replica_ && !active_) replica_->cancel();  // the training ended while the replica was created
+    }
+    made.reset();  // destroys the previous replica without the mutex, because closing its session takes time
+  }
+  /// Returns null if there is none.
+  std::shared_ptr<Replica> replica() const {
+    const std::lock_guard lock(mutex_);
+    return replica_;
+  }
 
-  std::shared_ptr<Replica> replica;  ///< changed only by the trainer's thread, which holds the mutex then
-
-  std::mutex mutex;  ///< guards the members below
-  std::deque<std::pair<Job, Reply>> jobs;
-  std::condition_variable changed;
-  bool busy = false;  ///< whether a training has begun and not ended
-  bool closing = false;
+ private:
+  mutable std::mutex mutex_;  ///< guards the members below
+  std::shared_ptr<Replica> replica_;
+  bool active_ = false;
 };
 
-void Work::run() {
-  for (;;) {
-    std::unique_lock lock(mutex);
-    changed.wait(lock, [this] { return closing || !jobs.empty(); });
-    if (closing) break;
-    auto [job, reply] = std::move(jobs.front());
-    jobs.pop_front();
-    lock.unlock();
-    try {
-      reply(job(*this));
-    } catch (const Error& error) {
-      reply(error.status());
-    } catch (const std::exception& error) {
-      reply(internal(error.what()));
-    }
-  }
-  replica.reset();
-}
-
-void Work::end_training() {
-  const std::lock_guard lock(mutex);
-  if (!std::exchange(busy, false)) return;
-  if (replica) replica->cancel();
-  const auto drop = [](Work& work) -> Result<AnyMessage> {
-    work.set_replica(nullptr);
-    return AnyMessage{};
-  };
-  // This job runs after the pending ones, which fail because the replica is cancelled.
-  jobs.emplace_back(drop, Reply());
-  changed.notify_all();
-}
-
-void Work::close() {
-  end_training();
-  const std::lock_guard lock(mutex);
-  closing = true;
-  changed.notify_all();
-}
-
-void Work::set_replica(std::shared_ptr<Replica> made) {
-  {
-    const std::lock_guard lock(mutex);
-    replica.swap(made);
-    if (replica && !busy) replica->cancel();  // the training ended while the replica was created
-  }
-  made.reset();  // destroys the previous replica without the mutex, because closing its session takes time
-}
-
-Result<AnyMessage> begin(Work& work, Runtime& runtime, const Message<wire::BeginTraining>& message) {
-  work.set_replica(nullptr);
+Result<AnyMessage> begin(Training& training, Runtime& runtime, const Message<wire::BeginTraining>& message) {
+  training.set_replica(nullptr);
   TROUPE_ASSIGN(auto config, config::parse_run_config(std::string(view(message->getConfig())), "run file", "",
                                                       {}, runtime.ops()));
   TROUPE_ASSIGN(const DeviceName self, DeviceName::parse(runtime.services().task()));
   for (const auto job : message->getJobs())
     config.cluster.tasks[std::string(view(job.getName()))] = job.getTasks();
-  work.set_replica(std::make_shared<Replica>(runtime, std::move(config), self.task));
-  work.replica->begin(message->getRound());
+  const auto replica =
+      std::make_shared<Replica>(runtime, std::move(config), self.task, message->getTraining());
+  training.set_replica(replica);
   Draft<wire::TrainingBegun> draft;
-  const auto& shards = work.replica->shards();
-  auto list = draft->initShards(static_cast<uint32_t>(shards.size()));
-  for (uint32_t i = 0; i < shards.size(); ++i) list.set(i, static_cast<uint32_t>(shards[i]));
+  draft->setPushes(static_cast<uint32_t>(replica->pushes()));
   return AnyMessage(draft.finish());
 }
 
-Result<AnyMessage> run_rounds(Work& work, uint64_t first, uint32_t rounds) {
-  if (!work.replica) return failed_precondition("no training has begun on this worker");
-  std::vector<ShardLoss> all;
-  double waited = 0;
-  for (uint64_t round = first; round < first + rounds; ++round) {
-    for (const ShardLoss& loss : work.replica->run(round)) all.push_back(loss);
-    waited += work.replica->waited();
-  }
+Result<std::shared_ptr<Replica>> current(const Training& training) {
+  if (auto replica = training.replica()) return replica;
+  return failed_precondition("no training has begun on this worker");
+}
+
+Result<AnyMessage> assign(const Training& training, const Message<wire::AssignShards>& message) {
+  TROUPE_ASSIGN(const auto replica, current(training));
+  if (message->getApplied() >= 0) replica->begin(static_cast<uint64_t>(message->getApplied()));
+  replica->assign(vector_of<int64_t>(message->getShards()));
+  return AnyMessage(Draft<wire::ShardsAssigned>().finish());
+}
+
+Result<AnyMessage> run_rounds(const Training& training, uint64_t first, uint32_t rounds) {
+  TROUPE_ASSIGN(const auto replica, current(training));
   Draft<wire::RoundsRun> draft;
-  auto losses = draft->initLosses(static_cast<uint32_t>(all.size()));
-  auto samples = draft->initSamples(static_cast<uint32_t>(all.size()));
-  for (uint32_t i = 0; i < all.size(); ++i) {
-    losses.set(i, all[i].loss);
-    samples.set(i, all[i].samples);
+  auto losses = draft->initLosses(rounds);
+  auto samples = draft->initSamples(rounds);
+  double waited = 0;
+  for (uint32_t i = 0; i < rounds; ++i) {
+    const ShardLoss loss = replica->run(first + i);
+    losses.set(i, loss.loss);
+    samples.set(i, loss.samples);
+    waited += replica->waited();
   }
   draft->setWaited(waited);
   return AnyMessage(draft.finish());
 }
+
+/// Shared by the actor and the service that owns it.
+struct Work {
+  Training training;
+  JobThread rounds;     ///< begins trainings and runs rounds
+  JobThread takeovers;  ///< takes over shards while a round runs
+
+  void end_training() {
+    // The replica is destroyed after the pending jobs, which fail because it is cancelled.
+    if (training.end())
+      rounds.post(
+          [this] {
+            training.set_replica(nullptr);
+            return AnyMessage{};
+          },
+          Reply());
+  }
+};
 
 class TrainerRole final : public Role {
  public:
   TrainerRole(Runtime& runtime, std::shared_ptr<Work> shared) : runtime_(runtime), work_(std::move(shared)) {
     on<wire::BeginTraining>(
         [this](const auto& message, Reply reply) { begin_for(message, std::move(reply)); });
-    on<wire::RunRounds>([this](const auto& message, Reply reply) {
-      if (message->getRounds() == 0 || message->getLast() != message->getFirst() + message->getRounds() - 1)
-        return reply(invalid_argument(
-            "the request for rounds is inconsistent: " + std::to_string(message->getRounds()) +
-            " rounds, from round " + std::to_string(message->getFirst()) + " to round " +
-            std::to_string(message->getLast())));
-      work_->post([first = message->getFirst(),
-                   rounds = message->getRounds()](Work& work) { return run_rounds(work, first, rounds); },
+    on<wire::AssignShards>([this](const auto& message, Reply reply) {
+      JobThread& thread = message->getApplied() >= 0 ? work_->rounds : work_->takeovers;
+      thread.post([work = work_.get(), message] { return assign(work->training, message); },
                   std::move(reply));
     });
+    on<wire::RunRounds>([this](const auto& message, Reply reply) { run(*message, std::move(reply)); });
     on<wire::EndTraining>([this](const auto&, Reply) { work_->end_training(); });
+    on<wire::RoundFixed>([this](const auto& message, Reply) {
+      const auto replica = work_->training.replica();
+      if (replica && message->getTraining() == training_) replica->round_fixed(message->getRound());
+    });
   }
 
  private:
   void begin_for(const Message<wire::BeginTraining>& message, Reply reply) {
     const auto client = runtime_.services().find(read(message->getClient()));
     if (!client) return reply(client.status());
-    {
-      const std::lock_guard lock(work_->mutex);
-      if (std::exchange(work_->busy, true))
-        return reply(failed_precondition("this worker is training for another client"));
-    }
-    watch(*client, [this, training = ++trainings_](const Status&) {
-      if (training == trainings_) work_->end_training();
+    if (!work_->training.begin())
+      return reply(failed_precondition("this worker is training for another client"));
+    training_ = message->getTraining();
+    watch(*client, [this, training = training_](const Status&) {
+      if (training == training_) work_->end_training();
     });
-    work_->post([&runtime = runtime_, message](Work& work) { return begin(work, runtime, message); },
-                std::move(reply));
+    work_->rounds.post([work = work_.get(), &runtime = runtime_,
+                        message] { return begin(work->training, runtime, message); },
+                       std::move(reply));
+  }
+
+  void run(const wire::RunRounds::Reader& message, Reply reply) {
+    const uint64_t first = message.getFirst(), last = message.getLast();
+    const uint32_t rounds = message.getRounds();
+    if (rounds == 0 || last != first + rounds - 1)
+      return reply(invalid_argument("the request for rounds is inconsistent: " + std::to_string(rounds) +
+                                    " rounds, from round " + std::to_string(first) + " to round " +
+                                    std::to_string(last)));
+    work_->rounds.post(
+        [work = work_.get(), first, rounds] { return run_rounds(work->training, first, rounds); },
+        std::move(reply));
   }
 
   Runtime& runtime_;
   std::shared_ptr<Work> work_;
-  uint64_t trainings_ = 0;
+  uint64_t training_ = 0;  ///< the number of the training that began last
 };
 
 class TrainerService final : public NodeService {
  public:
   explicit TrainerService(Runtime& runtime) : runtime_(runtime) {
     throw_if_failed(runtime.services().start(trainer_role, std::make_unique<TrainerRole>(runtime, work_)));
-    thread_ = std::thread([work = work_] { work->run(); });
   }
   ~TrainerService() override {
     runtime_.services().stop(trainer_role);
-    work_->close();
-    thread_.join();
+    work_->training.end();
+    work_->rounds.end();
+    work_->takeovers.end();
+    work_->training.set_replica(nullptr);
   }
 
  private:
   Runtime& runtime_;
   std::shared_ptr<Work> work_ = std::make_shared<Work>();
-  std::thread thread_;
 };
 
 }  // namespace

@@ -1,8 +1,12 @@
 // ClusterRounds: runs rounds by between-graph replication. Each worker of the cluster runs its own replica (replica.h), and the
 // tasks that own the variables collect the gradients; this class only requests rounds. It requests as many rounds at once as take
-// about a quarter of a second, so that the latency between client and workers does not matter. One thread, that of the trainer.
+// about a quarter of a second, so that the latency between client and workers does not matter. When a worker is lost, the others
+// take over its shards within the round; a worker that comes back gets shards again between two requests. One thread, that of the
+// trainer.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -12,34 +16,85 @@
 #include "apps/train/rounds.h"
 #include "messages/wire/message.h"
 
+namespace troupe::wire {
+struct RoundsRun;
+}
+
 namespace troupe::train {
 
 class ClusterRounds final : public Rounds {
  public:
+  struct Events {
+    /// Called when a worker has been lost and others have taken over its shards, and when one has come back.
+    std::function<void(const std::string& text)> line;
+    /// Called after a worker has been lost: restarts it, if it may. May be empty.
+    std::function<void(const std::string& task)> restart;
+  };
+
   /// Begins the training on every worker, after `round` rounds. The variables must have values. `loss` is the dtype of the model's
   /// loss. `runtime` and `config` must outlive this object. Throws Error.
-  ClusterRounds(Runtime& runtime, const config::RunConfig& config, uint64_t round, DType loss);
+  ClusterRounds(Runtime& runtime, const config::RunConfig& config, uint64_t round, DType loss, Events events);
   ~ClusterRounds() override;
   std::vector<double> advance(uint64_t done, uint64_t last) override;
+  /// Ends the training. Returns text about the gradients that came too late, if there were any.
+  std::string finish() override {
+    end();
+    return summary_;
+  }
 
  private:
+  /// The answers that have arrived, shared with the threads that answer.
+  struct Arrivals;
+  struct Losses;
+  enum class ArrivalKind : uint8_t { Begun, Assigned, Rounds, Probed };
   struct Worker {
     std::string task;
+    Address address;  ///< of its trainer
     ActorRef trainer;
     std::vector<uint32_t> shards;
+    bool alive = false;                     ///< its training has begun, and it has not been lost
+    bool joining = false;                   ///< BeginTraining has no answer yet
+    size_t unanswered = 0, unassigned = 0;  ///< the number of RunRounds and AssignShards without an answer
+    Status failure;  ///< of a request; not Ok while it is not known whether the worker has been lost
   };
+
+  bool is_synchronous() const;
+  bool has_backups() const { return config_.train.replication.backup_workers > 0; }
   void begin(uint64_t round);
-  void end() const;
-  /// Sends the request to every worker and waits for all replies. After the first failure it tells all workers to end the training,
-  /// and throws that failure.
-  std::vector<AnyMessage> call_all(const AnyMessage& request) const;
+  void begin_rounds(uint64_t round, uint32_t pushes);
+  void end();
+  std::vector<Address> variable_roles(const char* role) const;
+  AnyMessage call(const ActorRef& to, AnyMessage request);
+  void call_later(size_t worker, AnyMessage request, ArrivalKind kind, uint64_t first = 0);
+
   uint32_t rounds_per_request(uint64_t done, uint64_t last) const;
+  bool is_complete(const Losses& losses) const;
+  void take_arrival(Losses& losses);
+  void add_losses(size_t worker, const Message<wire::RoundsRun>& run, Losses& losses) const;
+  std::vector<double> means_of(const Losses& losses);
+
+  void failed(size_t worker, const Status& failure);
+  void probed(size_t worker, const Status& status);
+  [[noreturn]] void give_up(size_t worker, const Status& failure);
+  void lose(size_t worker, const Status& failure);
+  void welcome(uint64_t done);
+  void join(size_t worker);
+  void joined(size_t worker, const Status& status);
+  void share_out(uint64_t done);
+  AnyMessage assignment(size_t worker, int64_t applied) const;
+  void tell_coordinator();
 
   Runtime& runtime_;
   const config::RunConfig& config_;
-  DType loss_;
+  const DType loss_;
+  const Events events_;
+  const uint64_t training_;
+  ActorRef coordinator_;  ///< of the rounds, in synchronous mode
+  std::shared_ptr<Arrivals> arrivals_;
   std::vector<Worker> workers_;
   double seconds_per_round_ = 0;  ///< the last measurement; 0: none yet
+  double last_loss_ = 0;
+  std::string summary_;
 };
 
 }  // namespace troupe::train

@@ -1,9 +1,12 @@
 // Replica: a worker's part of a training run in between-graph replication. It has its own copy of the data, its own graph, and a
 // session over its devices and the parameter servers. It keeps the values of the variables from one round to the next, so a round
-// costs one exchange with each server: it sends gradients and receives new values. One thread, but any thread may call cancel().
+// costs one exchange with each server: it sends gradients and receives new values. It computes its logical shards one after the
+// other, each in a step of its own. One thread runs the rounds; assign(), round_fixed() and cancel() may be called from any thread.
 // Functions throw Error.
 #pragma once
 
+#include <memory>
+#include <mutex>
 #include <optional>
 
 #include "actors/runtime.h"
@@ -16,32 +19,60 @@ namespace troupe::train {
 
 class Replica {
  public:
-  /// Reads the data, builds the graph and opens the session. `worker` is the number of this worker's task. The runtime must outlive
-  /// this object.
-  Replica(Runtime& runtime, config::RunConfig config, int64_t worker);
+  /// Reads the data, builds the graph and opens the session. `worker` is the number of this worker's task, `training` that of the
+  /// training in its coordinator. The runtime must outlive this object.
+  Replica(Runtime& runtime, config::RunConfig config, int64_t worker, uint64_t training);
 
-  /// Returns the logical shards that this worker computes.
-  const std::vector<int64_t>& shards() const { return graph_.shards; }
-  /// Fetches the values of the variables, to which `round` rounds have been applied.
+  /// How many pushes a shard makes per round; 0 in asynchronous mode.
+  int64_t pushes() const { return graph_.sync ? graph_.sync->pushes : 0; }
+  /// Fetches the values of the variables, to which `round` rounds have been applied. No round is in progress.
   void begin(uint64_t round);
-  /// Runs a round. Returns the loss of each shard. Throws InvalidArgument if `round` is not the next one.
-  std::vector<ShardLoss> run(uint64_t round);
+  /// Sets the logical shards that this worker computes. If a round is in progress, pushes the gradients of the new ones for it.
+  void assign(const std::vector<int64_t>& shards);
+  /// Runs a round. Returns the loss of the batch in synchronous mode, otherwise of the shards of this worker. Without samples it is
+  /// not known. Throws InvalidArgument if `round` is not the next one.
+  ShardLoss run(uint64_t round);
+  /// Called when the round goes on without these shards of this worker: it does not compute them any more.
+  void round_fixed(uint64_t round);
   /// Returns for how many seconds the last round waited for its batch.
   double waited() const { return waited_; }
   /// Cancels the current round, which then throws Cancelled, and all later ones.
   void cancel() { session_->cancel(); }
 
  private:
+  /// What the steps of a round need.
+  struct Input {
+    uint64_t round = 0;
+    data::Dataset batch;
+    std::vector<data::Shard> shards;  ///< all shards of the batch
+    std::vector<Tensor> values;       ///< of the variables
+    Cancellation cancellation;
+  };
   void prepare();
+  std::shared_ptr<Input> begin_round(uint64_t round);
+  void end_round();
+  std::vector<Tensor> run_step(const PreparedStep& step, const Input& input, int64_t shard);
+  ShardLoss run_together(const Input& input, const std::vector<int64_t>& shards);
+  ShardLoss run_at_once(Input& input, const std::vector<int64_t>& shards);
+  ShardLoss take_values(std::vector<Tensor> fetched, const Input& input);
+  void catch_up(uint64_t round);
+  std::vector<int64_t> shards() const;
+  uint64_t last_fixed() const;
+
   Graph model_graph_;
   config::RunConfig config_;
   ReplicaGraph graph_;
   std::unique_ptr<data::Batches> batches_;
   std::optional<Session> session_;
-  PreparedStep step_;
+  PreparedStep step_, push_, awaited_;
   std::vector<Tensor> values_;
   uint64_t next_ = 0;  ///< the next round
   double waited_ = 0;
+
+  mutable std::mutex mutex_;  ///< guards the members below
+  std::vector<int64_t> shards_;
+  std::shared_ptr<Input> input_;  ///< of the round in progress; null if there is none
+  uint64_t fixed_ = 0;            ///< the last round that went on without shards of this worker
 };
 
 }  // namespace troupe::train

@@ -1,6 +1,6 @@
-// The graph of one worker in between-graph replication. It has a tower for each logical shard of the worker, which reads local
-// values of the variables, and the updates of the variables on the tasks that own them. Plain values; the Replica owns the graph.
-// One thread.
+// The graph of one worker in between-graph replication. It has one tower, which computes the logical shard that the step names and
+// reads local values of the variables, and the updates of the variables on the tasks that own them. Plain values; the Replica owns
+// the graph. One thread.
 #pragma once
 
 #include <optional>
@@ -12,21 +12,30 @@
 namespace troupe::train {
 
 struct ReplicaGraph {
-  std::vector<int64_t> shards;      ///< the numbers of this worker's shards among those of the run
-  std::vector<TowerInputs> inputs;  ///< the inputs of each shard; TowerInputs::samples is int64
-  std::vector<Output> losses;       ///< the loss of each shard
-  std::vector<Output> values;       ///< placeholders for the values of the variables before the round
-  std::vector<Output> current;      ///< the current values, read from the variables
-  std::vector<Output> next;         ///< the values after the round, read from the variables
-  Output update;                    ///< the target of a round
-  Output rounds;  ///< the placeholder for the number of applied rounds, an input of `set_rounds`
-  /// In synchronous mode only: the target that sets the number of applied rounds.
-  std::optional<Output> set_rounds;
+  /// What synchronous replication needs besides.
+  struct Sync {
+    /// The target that pushes the gradients of a shard and does not wait until the round has been applied.
+    Output push;
+    Output batch_loss;  ///< the loss of the batch of the round, read when the round has been applied
+    Output loss_round;  ///< the round of this loss: a later one if others have gone on already
+    std::vector<Output> awaited;  ///< the values after the round, for a worker that pushes nothing in it
+    Output rounds;       ///< the placeholder for the number of applied rounds, an input of `set_rounds`
+    Output set_rounds;   ///< the target that sets the number of applied rounds
+    int64_t pushes = 0;  ///< how many pushes a shard makes per round
+  };
+
+  TowerInputs inputs;           ///< TowerInputs::samples is int64
+  Output loss;                  ///< the loss of the shard
+  std::vector<Output> values;   ///< placeholders for the values of the variables before the round
+  std::vector<Output> current;  ///< the current values, read from the variables
+  std::vector<Output> next;     ///< the values after the round, read from the variables
+  Output update;                ///< the target of the last step of a worker in a round
+  std::optional<Sync> sync;
 };
 
-/// Builds the graph of a worker of `config.cluster`. Fails with InvalidArgument and a location in the run file if the model is
-/// wrong.
+/// Builds the graph of a worker of `config.cluster`. `training` is the number of the training in its coordinator. Fails with
+/// InvalidArgument and a location in the run file if the model is wrong.
 Result<ReplicaGraph> build_replica_graph(const config::RunConfig& config, const data::Dataset& data,
-                                         int64_t worker, Graph& graph);
+                                         int64_t worker, uint64_t training, Graph& graph);
 
 }  // namespace troupe::train

@@ -19,6 +19,10 @@ double mean(std::span<const ShardLoss> shards) {
 
 }  // namespace
 
+std::string owners_of_variables(const config::RunConfig& config) {
+  return config.cluster.tasks.contains("ps") ? "/job:ps" : "/job:worker/task:0";
+}
+
 std::vector<Tensor> feeds_of_shard(const TowerInputs& inputs, const data::Dataset& batch,
                                    const data::Dataset& shard) {
   return feeds_of(inputs, shard.samples() == 0 ? batch.slice(0, 1) : shard);

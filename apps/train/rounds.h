@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "apps/data/dataset.h"
@@ -18,12 +19,17 @@ class Rounds {
   virtual ~Rounds() = default;
   /// Runs at least one of the rounds done + 1, done + 2, ..., last, in order. Returns the loss of each batch. Throws Error.
   virtual std::vector<double> advance(uint64_t done, uint64_t last) = 0;
+  /// Called once, after the last round. Returns a line for the user, which may be empty.
+  virtual std::string finish() { return {}; }
   /// Returns for how many seconds the last call of advance() waited for batches; if workers wait, the longest time of one.
   double waited() const { return waited_; }
 
  protected:
   double waited_ = 0;
 };
+
+/// Returns the tasks that own the variables: the parameter servers or, if there are none, the first worker.
+std::string owners_of_variables(const config::RunConfig& config);
 
 /// Returns the feeds of a tower for one shard of a batch, in the order of its inputs. A shard without samples gets a sample of the
 /// batch, whose result has weight zero.

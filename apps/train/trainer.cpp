@@ -75,19 +75,26 @@ class Run {
       return invalid_argument(
           "train.replication.mode = \"async\" needs workers in separate processes, as with --local "
           "ps=1,worker=2 or --cluster");
-    TROUPE_ASSIGN(model_, build_training_graph(config_, data_.train->columns(), graph_));
+    if (config_.train.replication.backup_workers >= config_.shards())
+      return invalid_argument(
+          "train.replication.backup_workers = " + std::to_string(config_.train.replication.backup_workers) +
+          " must be less than the number of shards, " + std::to_string(config_.shards()));
+    TROUPE_ASSIGN(model_, build_training_graph(config_, data_.train->columns(), graph_,
+                                               with_workers() ? runtime_.services().task() : std::string()));
     if (config_.train.early_stop && config_.train.early_stop->keep_best)
       best_.emplace(Scope(graph_), best_prefix);
     const auto start_until = Clock::now() + config_.train.fault.start_timeout;
     TROUPE_RETURN_IF_FAILED(await_cluster(start_until));
-    session_.emplace(
-        runtime_.session(graph_, {.seed = config_.run.seed, .start_timeout = start_until - Clock::now()}));
+    SessionOptions options{.seed = config_.run.seed, .start_timeout = start_until - Clock::now()};
+    if (with_workers()) options.tasks = {owners_of_variables(config_)};  // others may be lost while it runs
+    session_.emplace(runtime_.session(graph_, options));
     evaluation_.emplace(*session_, model_);
     TROUPE_RETURN_IF_FAILED(begin());
     make_rounds();
     describe();
     const auto started = Clock::now();
     TROUPE_RETURN_IF_FAILED(loop());
+    if (const std::string line = rounds_->finish(); !line.empty()) print(line);
     result_.seconds = Seconds(Clock::now() - started).count();
     finish();
     return result_;
@@ -151,9 +158,20 @@ class Run {
   /// In a cluster with workers each worker runs its part of the rounds; otherwise this session runs them.
   void make_rounds() {
     if (with_workers())
-      rounds_ = std::make_unique<ClusterRounds>(runtime_, config_, progress_.step, graph_.dtype(model_.loss));
+      rounds_ = std::make_unique<ClusterRounds>(
+          runtime_, config_, progress_.step, graph_.dtype(model_.loss),
+          ClusterRounds::Events{[this](const std::string& line) { print(line); },
+                                [this](const std::string& task) { restart_worker(task); }});
     else
       rounds_ = std::make_unique<LocalRounds>(*session_, model_, *batches_);
+  }
+
+  /// Restarts a worker whose shards others have taken over, if the run file allows it.
+  void restart_worker(const std::string& task) {
+    if (!options_.recover || restarted_workers_ == config_.train.fault.max_restarts) return;
+    ++restarted_workers_;
+    if (const Status status = options_.recover({task}); !status.ok())
+      print(task + " could not be restarted: " + status.message());
   }
 
   /// Initializes the variables, or restores them from the newest valid checkpoint of the run to be resumed.
@@ -389,6 +407,7 @@ class Run {
   std::optional<RunFolder> folder_;
   Progress progress_;
   TrainingResult result_;
+  int64_t restarted_workers_ = 0;
   uint64_t logged_step_ = 0;  ///< the last step for which metrics were written
   Clock::time_point last_saved_;
 };

@@ -72,7 +72,7 @@ RunSignature training_step(const TrainingGraph& graph) {
 }
 
 Result<TrainingGraph> build_training_graph(const config::RunConfig& config, const data::Dataset& data,
-                                           Graph& graph) try {
+                                           Graph& graph, const std::string& evaluation_device) try {
   ModelBuilder builder(config, data, graph);
   TrainingGraph result;
   std::vector<Tower> towers;
@@ -80,7 +80,9 @@ Result<TrainingGraph> build_training_graph(const config::RunConfig& config, cons
     result.shards.push_back(builder.inputs(builder.at_shard(shard), DType::Float));
     towers.push_back(builder.tower(builder.at_shard(shard), result.shards.back(), nn::Mode::Training));
   }
-  const Scope evaluation = builder.on_worker(builder.root().with_prefix("evaluation"), 0);
+  const Scope evaluating = builder.root().with_prefix("evaluation");
+  const Scope evaluation = evaluation_device.empty() ? builder.on_worker(evaluating, 0)
+                                                     : evaluating.with_device(evaluation_device);
   result.evaluation = builder.inputs(evaluation);
   const auto averages = builder.weight_averages();
   const config::BuiltModel evaluated =

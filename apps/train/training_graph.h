@@ -38,9 +38,9 @@ struct TrainingGraph {
 /// is the loss, and its target the update.
 RunSignature training_step(const TrainingGraph& graph);
 
-/// Builds the graph. `data` determines the types and shapes of the columns. Fails with InvalidArgument and a location in the run
-/// file if the model is wrong.
+/// Builds the graph. `data` determines the types and shapes of the columns. The evaluation runs on `evaluation_device`; empty: on
+/// the device of the first worker. Fails with InvalidArgument and a location in the run file if the model is wrong.
 Result<TrainingGraph> build_training_graph(const config::RunConfig& config, const data::Dataset& data,
-                                           Graph& graph);
+                                           Graph& graph, const std::string& evaluation_device = {});
 
 }  // namespace troupe::train

@@ -173,8 +173,10 @@ BOOST_AUTO_TEST_CASE(each_rule_between_keys_has_its_word) {
   BOOST_TEST(about("replication", "replication = { mode = 'sync', shards = 65 }") ==
              "run.toml:22:41: train.replication.shards: 65 shards are more than the samples of a batch, "
              "data.batch = 64");
-  BOOST_TEST(about("replication", "replication = { mode = 'sync', backup_workers = 1 }") ==
-             "run.toml:22:49: train.replication.backup_workers: more than 0 is not available yet");
+  BOOST_TEST(about("replication", "replication = { mode = 'sync', shards = 2, backup_workers = 2 }") ==
+             "run.toml:22:61: train.replication.backup_workers: a round would wait for none of the 2 shards; "
+             "allowed: 0 "
+             "to 1");
   BOOST_TEST(about("replication", "replication = { mode = 'local', shards = 2 }") ==
              "run.toml:22:33: train.replication.shards: allowed only with mode = \"sync\", \"async\"");
   BOOST_TEST(about("checkpoint", "checkpoint = { every = '0s' }")

@@ -100,20 +100,60 @@ BOOST_AUTO_TEST_CASE(workers_train_asynchronously) {
   BOOST_TEST(std::stod(program.output().substr(at + key.size())) > 0.9);
 }
 
-BOOST_AUTO_TEST_CASE(a_node_that_is_killed_is_named_and_ends_the_run) {
-  for (const size_t victim : {0, 1, 2}) {
-    Program launcher(TROUPE_PROGRAM, endless("victim" + std::to_string(victim)));
+BOOST_AUTO_TEST_CASE(a_parameter_server_that_is_killed_is_named_and_ends_the_run) {
+  Program launcher(TROUPE_PROGRAM, endless("victim"));
+  BOOST_TEST_REQUIRE(launcher.wait_for("epoch 2"));
+  const auto nodes = test::children_of(launcher.process());
+  BOOST_TEST_REQUIRE(nodes.size() == 3u);
+  const auto begin = std::chrono::steady_clock::now();
+  kill(nodes[0], SIGKILL);
+  BOOST_TEST(launcher.end() == 1);
+  BOOST_TEST((std::chrono::steady_clock::now() - begin < 20s));  // a limit for hangs; the test takes 0.1 s
+  const std::string loss = "(process " + std::to_string(nodes[0]) + ") was killed by signal 9";
+  BOOST_TEST(launcher.output().find(loss) != std::string::npos, launcher.output());
+  BOOST_TEST(gone_within(nodes, 0ms));
+}
+
+// The other worker takes over its shards within the round; with a restart it gets them back.
+BOOST_AUTO_TEST_CASE(a_worker_that_is_killed_is_replaced_by_the_others) {
+  const std::vector<std::string> epochs = {"--set", "train.max_epochs=30", "--set",
+                                           "train.early_stop.patience=1000"};
+  BOOST_TEST(Program(TROUPE_PROGRAM, run("undisturbed", epochs)).end() == 0);
+  const auto undisturbed = weights("undisturbed");
+  for (const std::string restarts : {"0", "1"}) {
+    auto more = epochs;
+    more.insert(more.end(), {"--local", "ps=1,worker=3", "--set", "train.fault.max_restarts=" + restarts,
+                             "--set", "train.replication.shards=2"});
+    Program launcher(TROUPE_PROGRAM, run("replaced" + restarts, more));
     BOOST_TEST_REQUIRE(launcher.wait_for("epoch 2"));
-    const auto nodes = test::children_of(launcher.process());
-    BOOST_TEST_REQUIRE(nodes.size() == 3u);
-    const auto begin = std::chrono::steady_clock::now();
-    kill(nodes[victim], SIGKILL);
-    BOOST_TEST(launcher.end() == 1);
-    BOOST_TEST((std::chrono::steady_clock::now() - begin < 20s));  // a limit for hangs; the test takes 0.1 s
-    const std::string loss = "(process " + std::to_string(nodes[victim]) + ") was killed by signal 9";
-    BOOST_TEST(launcher.output().find(loss) != std::string::npos, launcher.output());
-    BOOST_TEST(gone_within(nodes, 0ms));
+    kill(test::children_of(launcher.process()).at(1), SIGKILL);
+    BOOST_TEST_REQUIRE(launcher.wait_for("shard 0 taken over by"), launcher.output());
+    if (restarts == "1") BOOST_TEST(launcher.wait_for("worker/replica:0/task:0 is back"), launcher.output());
+    BOOST_TEST(launcher.end() == 0, launcher.output());
+    check_equal(weights("replaced" + restarts), undisturbed);
   }
+}
+
+// One of three workers is stopped for a while again and again; its rounds go on without it.
+BOOST_AUTO_TEST_CASE(a_round_does_not_wait_for_a_backup_worker) {
+  Program launcher(TROUPE_PROGRAM,
+                   run("backup", {"--local", "ps=1,worker=3", "--set", "train.max_epochs=40", "--set",
+                                  "train.replication={mode=\"sync\",backup_workers=1}", "--set",
+                                  "train.early_stop.patience=1000"}));
+  BOOST_TEST_REQUIRE(launcher.wait_for("epoch 2"));
+  const pid_t slow = test::children_of(launcher.process()).at(2);
+  for (int i = 0; i < 3; ++i) {
+    kill(slow, SIGSTOP);
+    BOOST_TEST_REQUIRE(launcher.wait_for("epoch " + std::to_string(4 + 3 * i) + " "), launcher.output());
+    kill(slow, SIGCONT);
+  }
+  BOOST_TEST(launcher.end() == 0, launcher.output());
+  BOOST_TEST(launcher.output().find("rounds without a shard that came too late: ") != std::string::npos,
+             launcher.output());
+  const std::string key = "valid/accuracy ";
+  const size_t at = launcher.output().rfind(key);
+  BOOST_TEST_REQUIRE(at != std::string::npos, launcher.output());
+  BOOST_TEST(std::stod(launcher.output().substr(at + key.size())) > 0.9);
 }
 
 // Whichever process is killed at whatever time, with restarts or a resume by hand, the final weights equal those of an
@@ -144,7 +184,8 @@ BOOST_AUTO_TEST_CASE(weights_do_not_depend_on_who_was_killed_when) {
       if (victim == node || victim == 4) kill(nodes[node], SIGKILL);
     const int code = launcher.end(victim >= 3 ? SIGKILL : 0);
     BOOST_TEST_CONTEXT("killed " << victim << " at " << moment << launcher.output()) {
-      BOOST_TEST(code == (victim >= 3 ? -SIGKILL : restarts ? 0 : 1));
+      const bool goes_on = restarts || victim == 1 || victim == 2;  // the other worker takes over the shards
+      BOOST_TEST(code == (victim >= 3 ? -SIGKILL : goes_on ? 0 : 1));
       BOOST_TEST(gone_within(nodes, 20s));
       if (!restarts) {
         auto resume = local;
@@ -175,9 +216,9 @@ BOOST_AUTO_TEST_CASE(a_short_heartbeat_notices_a_frozen_node_soon) {
   arguments.insert(arguments.end(), {"--set", "train.fault.heartbeat=50ms"});
   Program launcher(TROUPE_PROGRAM, arguments);
   BOOST_TEST_REQUIRE(launcher.wait_for("epoch 2"));
-  kill(test::children_of(launcher.process()).at(2), SIGSTOP);
+  kill(test::children_of(launcher.process()).at(0), SIGSTOP);
   BOOST_TEST(launcher.end() == 1);
-  const std::string words = "task:1 has been silent for ";
+  const std::string words = "/job:ps/replica:0/task:0 has been silent for ";
   const size_t at = launcher.output().find(words);
   BOOST_TEST_REQUIRE(at != std::string::npos, launcher.output());
   const int silence = std::stoi(launcher.output().substr(at + words.size()));

@@ -30,17 +30,15 @@ BOOST_AUTO_TEST_CASE(a_round_takes_four_frames_per_parameter_server) {
     const auto data = test::all_samples(*value_or_throw(data::load(disk, config.data, 1)).train);
     Graph whole(ops), graph(ops);
     const auto model = value_or_throw(build_training_graph(config, data, whole));
-    const auto replica = value_or_throw(build_replica_graph(config, data, 0, graph));
+    const auto replica = value_or_throw(build_replica_graph(config, data, 0, 0, graph));
     Session first = cluster.session(0, whole), session = cluster.session(0, graph);
     first.run({}, {model.initializer}, {.training = true});
-    session.run({{replica.rounds, Tensor::scalar<int64_t>(0)}}, {*replica.set_rounds});
+    session.run({{replica.sync->rounds, Tensor::scalar<int64_t>(0)}}, {replica.sync->set_rounds});
     auto values = session.run(replica.current);
 
     std::vector<Output> feeds = replica.values, fetches = replica.next;
-    for (const TowerInputs& shard : replica.inputs) {
-      for (const auto& [name, placeholder] : shard.columns) feeds.push_back(placeholder);
-      feeds.push_back(shard.samples);
-    }
+    for (const auto& [name, placeholder] : replica.inputs.columns) feeds.push_back(placeholder);
+    feeds.push_back(replica.inputs.samples);
     fetches.push_back(replica.update);
     const PreparedStep step = session.prepare(feeds, fetches);
     const data::Dataset batch = data.slice(0, 32);
@@ -48,12 +46,10 @@ BOOST_AUTO_TEST_CASE(a_round_takes_four_frames_per_parameter_server) {
     uint64_t frames = 0;
     for (uint64_t round = 1; round <= rounds; ++round) {
       auto fed = values;
-      for (const TowerInputs& inputs : replica.inputs) {
-        for (auto& tensor : feeds_of_shard(inputs, batch, batch)) fed.push_back(std::move(tensor));
-        fed.push_back(Tensor::scalar(batch.samples()));
-      }
+      for (auto& tensor : feeds_of_shard(replica.inputs, batch, batch)) fed.push_back(std::move(tensor));
+      fed.push_back(Tensor::scalar(batch.samples()));
       const uint64_t before = cluster.network().counts().frames;
-      values = step.run(fed, {.training = true, .round = round});
+      values = step.run(fed, {.training = true, .round = round, .shard = 0});
       if (round > 1)
         frames += cluster.network().counts().frames - before;  // the first round also binds addresses
     }

@@ -1,0 +1,41 @@
+// JobThread: a thread that serves the requests of an actor one after the other, because they take long and block. Owned by the
+// actor's service. Any thread may post jobs.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "actors/engine/role.h"
+
+namespace troupe::services {
+
+class JobThread {
+ public:
+  using Job = std::function<Result<AnyMessage>()>;
+
+  JobThread() : thread_([this] { run(); }) {}
+  ~JobThread() { end(); }
+  JobThread(const JobThread&) = delete;
+  JobThread& operator=(const JobThread&) = delete;
+
+  /// Adds a job, whose result answers the request. A job that throws Error answers with its status.
+  void post(Job job, Reply reply);
+  /// Waits for the current job and ends the thread. The jobs that have not begun are answered with Unavailable. Not for two
+  /// threads.
+  void end();
+
+ private:
+  void run();
+
+  std::mutex mutex_;  ///< guards the next three
+  std::condition_variable changed_;
+  std::deque<std::pair<Job, Reply>> jobs_;
+  bool ending_ = false;
+  std::thread thread_;  // the last member: it uses the others
+};
+
+}  // namespace troupe::services
