@@ -61,7 +61,8 @@ const auto& receivers() {
                    BeginTraining, TrainingBegun, AssignShards, ShardsAssigned, RunRounds, RoundsRun,
                    EndTraining,  // trainer
                    BeginRounds, RoundsBegun, SetTrainers, FollowRounds, Following, ShardsArrived, RoundFixed,
-                   RequireShards, EndRounds, RoundsEnded, StopFollowing>();  // rounds
+                   FinishRound, RoundFinished, RequireShards, EndRounds, RoundsEnded,
+                   StopFollowing>();  // rounds
   return all;
 }
 
@@ -102,6 +103,7 @@ bool may_answer(uint64_t request, uint64_t answer) {
          goes_with<RunRounds, RoundsRun>(request, answer) ||
          goes_with<BeginRounds, RoundsBegun>(request, answer) ||
          goes_with<FollowRounds, Following>(request, answer) ||
+         goes_with<FinishRound, RoundFinished>(request, answer) ||
          goes_with<RequireShards, RoundsBegun>(request, answer) ||
          goes_with<EndRounds, RoundsEnded>(request, answer);
 }

@@ -207,8 +207,10 @@ Train read_train(const Reader& train) {
   const std::string mode = replication.string("mode");
   out.replication.mode = mode == "sync"    ? ReplicationMode::Sync
                          : mode == "async" ? ReplicationMode::Async
+                         : mode == "ssp"   ? ReplicationMode::Ssp
                                            : ReplicationMode::Local;
   out.replication.shards = replication.optional<int64_t>("shards").value_or(0);
+  out.replication.staleness = replication.get<int64_t>("staleness");
   out.replication.backup_workers = replication.get<int64_t>("backup_workers");
   const Reader checkpoint = train.table("checkpoint");
   out.checkpoint = {parse_period(checkpoint.string("every")).value_or(Period{}),

@@ -106,12 +106,13 @@ struct EarlyStop {
   bool keep_best = false;
 };
 
-enum class ReplicationMode : uint8_t { Local, Sync, Async };
+enum class ReplicationMode : uint8_t { Local, Sync, Async, Ssp };
 
 struct Replication {
   ReplicationMode mode = ReplicationMode::Local;
   int64_t shards = 0;          ///< as given in the file; 0: the default, see RunConfig::shards()
   int64_t backup_workers = 0;  ///< the number of shards for which a round does not wait
+  int64_t staleness = 0;       ///< of mode ssp: the number of rounds by which a worker may be ahead
 };
 
 struct Checkpoint {

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "actors/engine/role.h"
 #include "actors/node_services.h"
@@ -20,6 +21,12 @@ using train::ShardLoss;
 /// The current training of a worker. Any thread.
 class Training {
  public:
+  /// With bounded staleness: what this worker asks before it begins a round.
+  struct Gate {
+    ActorRef coordinator;
+    uint64_t training = 0;
+    uint32_t worker = 0;
+  };
   /// Begins a training; its replica is set later. Returns false if another one is active.
   bool begin() {
     const std::lock_guard lock(mutex_);
@@ -41,6 +48,14 @@ class Training {
     }
     made.reset();  // destroys the previous replica without the mutex, because closing its session takes time
   }
+  void set_gate(std::optional<Gate> gate) {
+    const std::lock_guard lock(mutex_);
+    gate_ = std::move(gate);
+  }
+  std::optional<Gate> gate() const {
+    const std::lock_guard lock(mutex_);
+    return gate_;
+  }
   /// Returns null if there is none.
   std::shared_ptr<Replica> replica() const {
     const std::lock_guard lock(mutex_);
@@ -50,6 +65,7 @@ class Training {
  private:
   mutable std::mutex mutex_;  ///< guards the members below
   std::shared_ptr<Replica> replica_;
+  std::optional<Gate> gate_;
   bool active_ = false;
 };
 
@@ -60,6 +76,11 @@ Result<AnyMessage> begin(Training& training, Runtime& runtime, const Message<wir
   TROUPE_ASSIGN(const DeviceName self, DeviceName::parse(runtime.services().task()));
   for (const auto job : message->getJobs())
     config.cluster.tasks[std::string(view(job.getName()))] = job.getTasks();
+  training.set_gate({});
+  if (config.train.replication.mode == config::ReplicationMode::Ssp) {
+    TROUPE_ASSIGN(const ActorRef coordinator, runtime.services().find(read(message->getCoordinator())));
+    training.set_gate(Training::Gate{coordinator, message->getTraining(), static_cast<uint32_t>(self.task)});
+  }
   const auto replica =
       std::make_shared<Replica>(runtime, std::move(config), self.task, message->getTraining());
   training.set_replica(replica);
@@ -80,8 +101,18 @@ Result<AnyMessage> assign(const Training& training, const Message<wire::AssignSh
   return AnyMessage(Draft<wire::ShardsAssigned>().finish());
 }
 
-Result<AnyMessage> run_rounds(const Training& training, uint64_t first, uint32_t rounds) {
+/// Waits until this worker may begin the round after this one.
+Status await_others(Runtime& runtime, const Training::Gate& gate, uint64_t round) {
+  Draft<wire::FinishRound> draft;
+  draft->setTraining(gate.training);
+  draft->setWorker(gate.worker);
+  draft->setRound(round);
+  return runtime.services().call_all({{gate.coordinator, draft.finish()}})[0].status();
+}
+
+Result<AnyMessage> run_rounds(const Training& training, Runtime& runtime, uint64_t first, uint32_t rounds) {
   TROUPE_ASSIGN(const auto replica, current(training));
+  const auto gate = training.gate();
   Draft<wire::RoundsRun> draft;
   auto losses = draft->initLosses(rounds);
   auto samples = draft->initSamples(rounds);
@@ -91,8 +122,13 @@ Result<AnyMessage> run_rounds(const Training& training, uint64_t first, uint32_t
     losses.set(i, loss.loss);
     samples.set(i, loss.samples);
     waited += replica->waited();
+    if (gate) TROUPE_RETURN_IF_FAILED(await_others(runtime, *gate, first + i));
   }
   draft->setWaited(waited);
+  const train::Staleness staleness = replica->take_staleness();
+  draft->setSteps(staleness.steps);
+  draft->setStaleness(staleness.sum);
+  draft->setMostStale(staleness.most);
   return AnyMessage(draft.finish());
 }
 
@@ -154,9 +190,9 @@ class TrainerRole final : public Role {
       return reply(invalid_argument("the request for rounds is inconsistent: " + std::to_string(rounds) +
                                     " rounds, from round " + std::to_string(first) + " to round " +
                                     std::to_string(last)));
-    work_->rounds.post(
-        [work = work_.get(), first, rounds] { return run_rounds(work->training, first, rounds); },
-        std::move(reply));
+    work_->rounds.post([work = work_.get(), &runtime = runtime_, first,
+                        rounds] { return run_rounds(work->training, runtime, first, rounds); },
+                       std::move(reply));
   }
 
   Runtime& runtime_;

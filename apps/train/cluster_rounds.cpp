@@ -6,6 +6,7 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <sstream>
 #include <utility>
 
 #include "actors/net/random_id.h"
@@ -23,7 +24,8 @@ constexpr uint64_t max_rounds_per_request = 10'000;
 /// The device on which the variables of a task lie.
 constexpr const char* device_of_variables = "/device:CPU:0";
 
-AnyMessage begin_message(const config::RunConfig& config, uint64_t training, const Address& client) {
+AnyMessage begin_message(const config::RunConfig& config, uint64_t training, const Address& client,
+                         const Address& coordinator) {
   Draft<wire::BeginTraining> draft;
   draft->setConfig(as_text(config.effective_toml()));
   auto jobs = draft->initJobs(static_cast<uint32_t>(config.cluster.tasks.size()));
@@ -34,6 +36,7 @@ AnyMessage begin_message(const config::RunConfig& config, uint64_t training, con
   }
   draft->setTraining(training);
   write(client, draft->initClient());
+  write(coordinator, draft->initCoordinator());
   return draft.finish();
 }
 
@@ -97,15 +100,21 @@ ClusterRounds::ClusterRounds(Runtime& runtime, const config::RunConfig& config, 
 
 ClusterRounds::~ClusterRounds() { end(); }
 
-bool ClusterRounds::is_synchronous() const {
+bool ClusterRounds::has_coordinator() const {
   return config_.train.replication.mode != config::ReplicationMode::Async;
+}
+
+bool ClusterRounds::has_bounded_staleness() const {
+  return config_.train.replication.mode == config::ReplicationMode::Ssp;
 }
 
 // ---- Begin and end
 
 void ClusterRounds::begin(uint64_t round) {
   std::vector<AddressedRequest> requests;
-  const AnyMessage message = begin_message(config_, training_, runtime_.services().address("worker"));
+  coordinator_address_ = variable_roles("rounds").front();
+  const AnyMessage message =
+      begin_message(config_, training_, runtime_.services().address("worker"), coordinator_address_);
   for (Worker& worker : workers_) {
     requests.push_back({worker.trainer, message});
     worker.alive = true;
@@ -116,7 +125,7 @@ void ClusterRounds::begin(uint64_t round) {
       end();
       throw Error(Status(begun[i].status()).at_device(workers_[i].task));
     }
-  if (is_synchronous()) begin_rounds(round, Message<wire::TrainingBegun>(*begun.front())->getPushes());
+  if (has_coordinator()) begin_rounds(round, Message<wire::TrainingBegun>(*begun.front())->getPushes());
   share_out(round);
 }
 
@@ -143,7 +152,8 @@ void ClusterRounds::begin_rounds(uint64_t round, uint32_t pushes) {
   draft->setBackups(backups > 0);
   draft->setPushes(pushes);
   draft->setApplied(round);
-  coordinator_ = value_or_throw(runtime_.services().find(variable_roles("rounds").front()));
+  if (has_bounded_staleness()) draft->setStaleness(config_.train.replication.staleness);
+  coordinator_ = value_or_throw(runtime_.services().find(coordinator_address_));
   call(coordinator_, draft.finish());
 }
 
@@ -161,6 +171,17 @@ void ClusterRounds::end() {
     if (const uint64_t rounds = ended.getLeftOut()[shard]; rounds > 0)
       summary_ += (summary_.empty() ? "rounds without a shard that came too late: " : ", ") +
                   ("shard " + std::to_string(shard) + " " + std::to_string(rounds));
+}
+
+std::string ClusterRounds::finish() {
+  end();
+  if (staleness_.steps == 0) return summary_;
+  const double mean = static_cast<double>(staleness_.sum) / static_cast<double>(staleness_.steps);
+  std::ostringstream text;
+  text.precision(2);
+  text << "staleness of the gradients: " << std::fixed << mean << " updates in the mean, " << staleness_.most
+       << " at most";
+  return text.str();
 }
 
 AnyMessage ClusterRounds::call(const ActorRef& to, AnyMessage request) {
@@ -202,7 +223,7 @@ std::vector<double> ClusterRounds::advance(uint64_t done, uint64_t last) {
 std::vector<double> ClusterRounds::means_of(const Losses& losses) {
   std::vector<double> means;
   for (const auto& known : losses.by_round) {
-    if (!known.empty()) last_loss_ = is_synchronous() ? known.front().loss : batch_loss(known, loss_);
+    if (!known.empty()) last_loss_ = is_synchronous(config_) ? known.front().loss : batch_loss(known, loss_);
     means.push_back(last_loss_);
   }
   return means;
@@ -234,7 +255,7 @@ void ClusterRounds::take_arrival(Losses& losses) {
     add_losses(index, Message<wire::RoundsRun>(*answer), losses);
 }
 
-void ClusterRounds::add_losses(size_t worker, const Message<wire::RoundsRun>& run, Losses& losses) const {
+void ClusterRounds::add_losses(size_t worker, const Message<wire::RoundsRun>& run, Losses& losses) {
   const size_t rounds = losses.by_round.size();
   if (run->getLosses().size() != rounds || run->getSamples().size() != rounds)
     throw Error(internal("worker " + workers_[worker].task +
@@ -242,6 +263,9 @@ void ClusterRounds::add_losses(size_t worker, const Message<wire::RoundsRun>& ru
                          " requested ones"));
   ++losses.answers;
   losses.waited = std::max(losses.waited, run->getWaited());
+  staleness_.steps += run->getSteps();
+  staleness_.sum += run->getStaleness();
+  staleness_.most = std::max(staleness_.most, run->getMostStale());
   for (uint32_t i = 0; i < rounds; ++i)
     if (const int64_t samples = run->getSamples()[i]; samples > 0)
       losses.by_round[i].push_back({run->getLosses()[i], samples});
@@ -292,7 +316,7 @@ void ClusterRounds::lose(size_t index, const Status& failure) {
     call_later(number, assignment(number, -1), ArrivalKind::Assigned);
     successors += (successors.empty() ? "" : ", ") + successor->task;
   }
-  tell_coordinator();
+  tell_coordinator(-1);
   if (events_.line)
     events_.line("lost " + worker.task + ": " + failure.text() +
                  (shards.empty() ? std::string() : "; " + text_of(shards) + " taken over by " + successors));
@@ -328,7 +352,8 @@ void ClusterRounds::join(size_t index) {
   worker.address = trainer->front();
   worker.trainer = *actor;
   worker.joining = true;
-  call_later(index, begin_message(config_, training_, runtime_.services().address("worker")),
+  call_later(index,
+             begin_message(config_, training_, runtime_.services().address("worker"), coordinator_address_),
              ArrivalKind::Begun);
 }
 
@@ -355,7 +380,7 @@ void ClusterRounds::share_out(uint64_t done) {
       ++workers_[i].unassigned;
       call_later(i, assignment(i, static_cast<int64_t>(done)), ArrivalKind::Assigned);
     }
-  tell_coordinator();
+  tell_coordinator(static_cast<int64_t>(done));
   const auto is_pending = [](const Worker& worker) {
     return worker.alive && (worker.unassigned > 0 || !worker.failure.ok());
   };
@@ -363,11 +388,12 @@ void ClusterRounds::share_out(uint64_t done) {
   while (std::ranges::any_of(workers_, is_pending)) take_arrival(none);
 }
 
-/// Tells the coordinator which trainers compute which shards.
-void ClusterRounds::tell_coordinator() {
-  if (!coordinator_ || !has_backups()) return;
+/// Tells the coordinator which trainers compute which shards. `applied`: see SetTrainers.
+void ClusterRounds::tell_coordinator(int64_t applied) {
+  if (!coordinator_ || !(has_backups() || has_bounded_staleness())) return;
   Draft<wire::SetTrainers> draft;
   draft->setTraining(training_);
+  draft->setApplied(applied);
   auto trainers = draft->initTrainers(static_cast<uint32_t>(workers_.size()));
   for (uint32_t i = 0; i < workers_.size(); ++i) {
     const std::span<const uint32_t> shards(workers_[i].shards);

@@ -13,6 +13,7 @@
 #include "actors/engine/actor_ref.h"
 #include "actors/runtime.h"
 #include "apps/config/run_config.h"
+#include "apps/train/replica.h"
 #include "apps/train/rounds.h"
 #include "messages/wire/message.h"
 
@@ -36,11 +37,8 @@ class ClusterRounds final : public Rounds {
   ClusterRounds(Runtime& runtime, const config::RunConfig& config, uint64_t round, DType loss, Events events);
   ~ClusterRounds() override;
   std::vector<double> advance(uint64_t done, uint64_t last) override;
-  /// Ends the training. Returns text about the gradients that came too late, if there were any.
-  std::string finish() override {
-    end();
-    return summary_;
-  }
+  /// Ends the training. Returns text about the gradients that came too late, or about the staleness of gradients.
+  std::string finish() override;
 
  private:
   /// The answers that have arrived, shared with the threads that answer.
@@ -58,7 +56,8 @@ class ClusterRounds final : public Rounds {
     Status failure;  ///< of a request; not Ok while it is not known whether the worker has been lost
   };
 
-  bool is_synchronous() const;
+  bool has_coordinator() const;
+  bool has_bounded_staleness() const;
   bool has_backups() const { return config_.train.replication.backup_workers > 0; }
   void begin(uint64_t round);
   void begin_rounds(uint64_t round, uint32_t pushes);
@@ -70,7 +69,7 @@ class ClusterRounds final : public Rounds {
   uint32_t rounds_per_request(uint64_t done, uint64_t last) const;
   bool is_complete(const Losses& losses) const;
   void take_arrival(Losses& losses);
-  void add_losses(size_t worker, const Message<wire::RoundsRun>& run, Losses& losses) const;
+  void add_losses(size_t worker, const Message<wire::RoundsRun>& run, Losses& losses);
   std::vector<double> means_of(const Losses& losses);
 
   void failed(size_t worker, const Status& failure);
@@ -82,18 +81,20 @@ class ClusterRounds final : public Rounds {
   void joined(size_t worker, const Status& status);
   void share_out(uint64_t done);
   AnyMessage assignment(size_t worker, int64_t applied) const;
-  void tell_coordinator();
+  void tell_coordinator(int64_t applied);
 
   Runtime& runtime_;
   const config::RunConfig& config_;
   const DType loss_;
   const Events events_;
   const uint64_t training_;
-  ActorRef coordinator_;  ///< of the rounds, in synchronous mode
+  Address coordinator_address_;
+  ActorRef coordinator_;  ///< of the rounds; null in asynchronous mode
   std::shared_ptr<Arrivals> arrivals_;
   std::vector<Worker> workers_;
   double seconds_per_round_ = 0;  ///< the last measurement; 0: none yet
   double last_loss_ = 0;
+  Staleness staleness_;
   std::string summary_;
 };
 

@@ -31,7 +31,7 @@ void Replica::prepare() {
     push_ = session_->prepare(feeds, {sync->push});
     awaited_ = session_->prepare({}, sync->awaited);
   } else {
-    fetches.push_back(graph_.loss);
+    fetches.insert(fetches.end(), {graph_.loss, graph_.async->updates_after});
   }
   fetches.push_back(graph_.update);
   step_ = session_->prepare(feeds, fetches);
@@ -40,6 +40,8 @@ void Replica::prepare() {
 void Replica::begin(uint64_t round) {
   if (const auto& sync = graph_.sync)
     session_->run({{sync->rounds, Tensor::scalar(static_cast<int64_t>(round))}}, {sync->set_rounds});
+  if (graph_.async) session_->run({graph_.async->reset});
+  updates_ = 0;
   values_ = session_->run(graph_.current);
   next_ = round + 1;
 }
@@ -143,12 +145,24 @@ ShardLoss Replica::run_at_once(Input& input, const std::vector<int64_t>& shards)
   int64_t samples = 0;
   for (const int64_t shard : shards) {
     const int64_t part = input.shards.at(static_cast<size_t>(shard)).data.samples();
-    losses.push_back({take_values(run_step(step_, input, shard), input).loss, part});
+    auto fetched = run_step(step_, input, shard);
+    note_updates(static_cast<uint64_t>(fetched.back().as<int64_t>()[0]));
+    fetched.pop_back();
+    losses.push_back({take_values(std::move(fetched), input).loss, part});
     input.values = values_;
     samples += part;
   }
   if (losses.empty()) return {};
   return {batch_loss(losses, model_graph_.dtype(graph_.loss)), samples};
+}
+
+/// Takes the number of updates that have been applied with that of the last step.
+void Replica::note_updates(uint64_t updates) {
+  const uint64_t others = updates > updates_ ? updates - updates_ - 1 : 0;
+  updates_ = updates;
+  ++staleness_.steps;
+  staleness_.sum += others;
+  staleness_.most = std::max(staleness_.most, others);
 }
 
 /// Takes the next values and the loss that a step has fetched.

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 #include "actors/runtime.h"
 #include "apps/config/run_config.h"
@@ -16,6 +17,12 @@
 #include "apps/train/rounds.h"
 
 namespace troupe::train {
+
+/// How many updates by others came between the values from which gradients were computed and the updates with these gradients.
+struct Staleness {
+  uint64_t steps = 0;  ///< the number of gradients
+  uint64_t sum = 0, most = 0;
+};
 
 class Replica {
  public:
@@ -34,6 +41,8 @@ class Replica {
   ShardLoss run(uint64_t round);
   /// Called when the round goes on without these shards of this worker: it does not compute them any more.
   void round_fixed(uint64_t round);
+  /// Returns the staleness of the gradients since the last call, in asynchronous mode.
+  Staleness take_staleness() { return std::exchange(staleness_, {}); }
   /// Returns for how many seconds the last round waited for its batch.
   double waited() const { return waited_; }
   /// Cancels the current round, which then throws Cancelled, and all later ones.
@@ -54,6 +63,7 @@ class Replica {
   std::vector<Tensor> run_step(const PreparedStep& step, const Input& input, int64_t shard);
   ShardLoss run_together(const Input& input, const std::vector<int64_t>& shards);
   ShardLoss run_at_once(Input& input, const std::vector<int64_t>& shards);
+  void note_updates(uint64_t updates);
   ShardLoss take_values(std::vector<Tensor> fetched, const Input& input);
   void catch_up(uint64_t round);
   std::vector<int64_t> shards() const;
@@ -66,7 +76,9 @@ class Replica {
   std::optional<Session> session_;
   PreparedStep step_, push_, awaited_;
   std::vector<Tensor> values_;
-  uint64_t next_ = 0;  ///< the next round
+  uint64_t next_ = 0;     ///< the next round
+  uint64_t updates_ = 0;  ///< asynchronous mode: the number of updates that values_ contain
+  Staleness staleness_;
   double waited_ = 0;
 
   mutable std::mutex mutex_;  ///< guards the members below

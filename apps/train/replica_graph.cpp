@@ -2,6 +2,7 @@
 
 #include "apps/train/model_builder.h"
 #include "apps/train/optimizer_builder.h"
+#include "apps/train/rounds.h"
 #include "graph/build/shard_names.h"
 #include "kernels/constructors.h"
 
@@ -28,10 +29,10 @@ class Builder {
       return invalid_argument(
           "train.optimizer.type is '" + config_.train.optimizer.type +
           "', which needs all variables and gradients in one place; it cannot train replicas");
-    if (config_.train.replication.mode == config::ReplicationMode::Async)
-      update_at_once(tower);
-    else
+    if (is_synchronous(config_))
       update_together(tower);
+    else
+      update_at_once(tower);
     return std::move(result_);
   }
 
@@ -80,7 +81,14 @@ class Builder {
   /// Adds the asynchronous update, which uses only the gradients of this shard.
   void update_at_once(const Tower& tower) {
     nn::ReplicationStrategy strategy;
-    result_.update = root_.group(apply(tower, strategy));
+    const std::vector<Output> updates = apply(tower, strategy);
+    result_.update = root_.group(updates);
+    const Scope there = builder_.with_variables();
+    const Output none = there.constant(Tensor::scalar<int64_t>(0)),
+                 one = there.constant(Tensor::scalar<int64_t>(1));
+    const Output count = local_variable(there.with_prefix("train"), none, "updates");
+    const Output counted = there.with_control(updates).add_one("AssignAdd", {count, one});
+    result_.async = {read_after({}, count), there.add_one("Identity", {counted}), local_initializer(root_)};
   }
 
   std::vector<Output> apply(const Tower& tower, nn::ReplicationStrategy& strategy) {

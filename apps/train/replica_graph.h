@@ -24,6 +24,13 @@ struct ReplicaGraph {
     int64_t pushes = 0;  ///< how many pushes a shard makes per round
   };
 
+  /// What asynchronous replication needs besides.
+  struct Async {
+    Output updates;        ///< the number of updates by all workers, read before a step
+    Output updates_after;  ///< the same, after the update of the step
+    Output reset;          ///< the target that sets this number to 0
+  };
+
   TowerInputs inputs;           ///< TowerInputs::samples is int64
   Output loss;                  ///< the loss of the shard
   std::vector<Output> values;   ///< placeholders for the values of the variables before the round
@@ -31,6 +38,7 @@ struct ReplicaGraph {
   std::vector<Output> next;     ///< the values after the round, read from the variables
   Output update;                ///< the target of the last step of a worker in a round
   std::optional<Sync> sync;
+  std::optional<Async> async;
 };
 
 /// Builds the graph of a worker of `config.cluster`. `training` is the number of the training in its coordinator. Fails with

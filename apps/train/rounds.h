@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/config/run_config.h"
 #include "apps/data/dataset.h"
 #include "apps/train/training_graph.h"
 #include "messages/values/dtype.h"
@@ -28,6 +29,11 @@ class Rounds {
   double waited_ = 0;
 };
 
+/// Returns whether a round applies the gradients of all workers together.
+inline bool is_synchronous(const config::RunConfig& config) {
+  const auto mode = config.train.replication.mode;
+  return mode != config::ReplicationMode::Async && mode != config::ReplicationMode::Ssp;
+}
 /// Returns the tasks that own the variables: the parameter servers or, if there are none, the first worker.
 std::string owners_of_variables(const config::RunConfig& config);
 

@@ -71,9 +71,10 @@ class Run {
 
   /// Throws nothing; the errors of steps are returned, too.
   Result<TrainingResult> run() try {
-    if (config_.train.replication.mode == config::ReplicationMode::Async && !with_workers())
+    if (!is_synchronous(config_) && !with_workers())
       return invalid_argument(
-          "train.replication.mode = \"async\" needs workers in separate processes, as with --local "
+          "the modes \"async\" and \"ssp\" of train.replication need workers in separate processes, as with "
+          "--local "
           "ps=1,worker=2 or --cluster");
     if (config_.train.replication.backup_workers >= config_.shards())
       return invalid_argument(

@@ -16,6 +16,13 @@
 #     | EndRounds ----->| StopFollowing -------------->| drops what was not applied   |
 #     |<-- RoundsEnded  |                              |                              |
 #
+# With bounded staleness (Ho et al. 2013) workers apply their own gradients at once, and the coordinator only keeps a worker from
+# beginning a round that is too far ahead of the rounds of the others:
+#
+#   trainer                       rounds
+#     | FinishRound (r) ------------>|   may begin round r + 1 when all others have finished round r - s
+#     |<-------------- RoundFinished |
+#
 # A training ends when its client sends EndRounds or is lost, or when a replicas role is lost. The pushes of a training that has
 # ended, or of one that its replicas roles do not follow, fail with Aborted: a superseded training never changes the variables. The
 # state of the coordinator is lost with its process; then the training begins anew, from a checkpoint.
@@ -41,13 +48,16 @@ struct BeginRounds {
   backups @5 :Bool;            # whether m may be less than n, now or later
   pushes @6 :UInt32;           # how many pushes each shard makes per round: the number of groups; at least 1
   applied @7 :UInt64;          # how many rounds have been applied
+  staleness @8 :Int64 = -1;    # s; not negative: bounded staleness, for which replicas and pushes are not needed
 }
 
 struct SetTrainers {
-  # Not a request. Sent by the client to the rounds role when it has assigned the shards, with backup workers only.
+  # Not a request. Sent by the client to the rounds role when it has assigned the shards, with backup workers or bounded staleness
+  # only.
 
   training @0 :UInt64;
-  trainers @1 :List(Trainer);
+  trainers @1 :List(Trainer);  # in the order of their workers
+  applied @2 :Int64 = -1;      # how many rounds have been applied, if none is in progress; -1: a round may be in progress
 }
 
 struct Trainer {
@@ -88,6 +98,17 @@ struct RoundFixed {
   round @1 :UInt64;
   shards @2 :List(UInt32);     # ascending
 }
+
+struct FinishRound {
+  # Request, answered by RoundFinished when the worker may begin the next round. Sent by a trainer to the rounds role, with bounded
+  # staleness only. Fails with Aborted if the training has ended.
+
+  training @0 :UInt64;
+  worker @1 :UInt32;           # its position in SetTrainers
+  round @2 :UInt64;            # the round that it has finished
+}
+
+struct RoundFinished {}
 
 struct RequireShards {
   # Request, answered by RoundsBegun. Sets m. Fails with InvalidArgument if it is not from 1 to n, with FailedPrecondition if the

@@ -31,6 +31,7 @@ struct BeginTraining {
   jobs @1 :List(JobSize);     # the jobs of the cluster
   training @2 :UInt64;        # chosen at random by the client; never 0
   client @3 :Address;         # an actor of the client: when it is lost, the run ends
+  coordinator @4 :Address;    # of the rounds (rounds.capnp); not set in asynchronous mode
 }
 
 struct JobSize {
@@ -69,6 +70,9 @@ struct RoundsRun {
   losses @0 :List(Float64);   # synchronous mode: of the batch; otherwise of the part that this trainer computed
   samples @1 :List(Int64);    # how many samples the loss is the mean of; 0: not known to this trainer
   waited @2 :Float64;         # for how many seconds the rounds waited for their batches
+  steps @3 :UInt64;           # asynchronous mode and bounded staleness: how many gradients were applied
+  staleness @4 :UInt64;       # how many updates by others came between the values of these gradients and their own updates, in sum
+  mostStale @5 :UInt64;       # the largest of these numbers
 }
 
 struct EndTraining {

@@ -9,6 +9,7 @@
 
 #include "actors/runtime.h"
 #include "actors/services/replicas/round_set.h"
+#include "actors/services/replicas/staleness_gate.h"
 #include "graph/build/scope.h"
 #include "tests/support/failure_of.h"
 #include "tests/support/round_coordinator.h"
@@ -115,6 +116,40 @@ BOOST_AUTO_TEST_CASE(the_first_complete_shards_count) {
   BOOST_TEST(!set.fix());
   set.require(3);
   BOOST_TEST(set.fix().has_value());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(staleness_gates)
+
+BOOST_AUTO_TEST_CASE(a_worker_waits_until_the_slowest_one_is_near_enough) {
+  StalenessGate gate(2);
+  gate.set_workers({true, true, false}, 10);
+  std::vector<int> opened(8);
+  const auto finish = [&](uint32_t worker, uint64_t round) {
+    gate.finished(worker, round, Reply([&opened, worker](const Result<AnyMessage>& answer) {
+                    opened[worker] += answer.ok() ? 1 : 100;
+                  }));
+  };
+  finish(0, 11);
+  finish(0, 12);
+  BOOST_TEST(opened[0] == 2);
+  finish(0, 13);  // round 14 must wait until worker 1 has finished round 11
+  BOOST_TEST(opened[0] == 2);
+  finish(1, 11);
+  BOOST_TEST(opened[0] == 3);
+  BOOST_TEST(opened[1] == 1);
+  finish(0, 14);
+  gate.set_workers({true, false, true}, -1);  // the slow worker is lost; another one begins where it was
+  BOOST_TEST(opened[0] == 3);
+  gate.set_workers({true, false, false}, -1);
+  BOOST_TEST(opened[0] == 4);
+  finish(7, 1);
+  BOOST_TEST(opened[7] == 100);  // there is no such worker
+  gate.set_workers({true, true, false}, -1);
+  finish(1, 18);
+  gate.end(aborted("over"));
+  BOOST_TEST(opened[1] == 101);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

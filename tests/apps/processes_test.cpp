@@ -89,15 +89,22 @@ BOOST_AUTO_TEST_CASE(a_run_is_resumed_by_another_number_of_processes) {
   check_equal(weights("moved"), weights("alone"));
 }
 
-BOOST_AUTO_TEST_CASE(workers_train_asynchronously) {
-  Program program(TROUPE_PROGRAM,
-                  run("async", {"--json", "--local", "ps=2,worker=3", "--set",
-                                "train.replication={mode=\"async\"}", "--set", "train.max_epochs=15"}));
-  BOOST_TEST(program.end() == 0, program.output());
-  const std::string key = "\"valid/accuracy\":";
-  const size_t at = program.output().find(key);
-  BOOST_TEST_REQUIRE(at != std::string::npos, program.output());
-  BOOST_TEST(std::stod(program.output().substr(at + key.size())) > 0.9);
+// With staleness s no worker is more than s rounds ahead, so at most 2 s + 2 updates of each of the two others come in between.
+BOOST_AUTO_TEST_CASE(workers_train_asynchronously_and_with_bounded_staleness) {
+  const auto number_after = [](const std::string& output, const std::string& key) {
+    const size_t at = output.rfind(key);
+    BOOST_TEST_REQUIRE(at != std::string::npos, output);
+    return std::stod(output.substr(at + key.size()));
+  };
+  for (const std::string mode : {"mode=\"async\"", "mode=\"ssp\",staleness=1"}) {
+    Program program(TROUPE_PROGRAM,
+                    run("async", {"--local", "ps=2,worker=3", "--set", "train.replication={" + mode + "}",
+                                  "--set", "train.max_epochs=15"}));
+    BOOST_TEST(program.end() == 0, program.output());
+    BOOST_TEST(number_after(program.output(), "valid/accuracy ") > 0.9);
+    const double most = number_after(program.output(), "updates in the mean, ");
+    BOOST_TEST((most >= 0 && (mode.find("ssp") == std::string::npos || most <= 8)), most);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_parameter_server_that_is_killed_is_named_and_ends_the_run) {

@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(every_message_can_be_received) {
   check_each<CancelRequests, RequestExpired>();
   check_each<PushGradient, Committed, AwaitRound, CancelPushes, ReportArrivals, MeanComputed>();
   check_each<BeginRounds, RoundsBegun, SetTrainers, FollowRounds, Following, ShardsArrived, RoundFixed,
-             RequireShards, EndRounds, RoundsEnded, StopFollowing>();
+             FinishRound, RoundFinished, RequireShards, EndRounds, RoundsEnded, StopFollowing>();
   check_each<SaveCheckpoint, CheckpointSaved, RestoreCheckpoint, CheckpointRestored, SaveShard, ShardSaved,
              ReadShards, ShardsRead, ApplyShards, ShardsApplied, DropShards>();
   check_each<StopQueueRunners, QueueRunnersEnded>();

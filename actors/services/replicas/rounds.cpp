@@ -1,11 +1,13 @@
 #include "actors/services/replicas/rounds.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <unordered_map>
 
 #include "actors/engine/role.h"
 #include "actors/services/replicas/round_set.h"
+#include "actors/services/replicas/staleness_gate.h"
 #include "messages/schemas/rounds.capnp.h"
 #include "messages/wire/wire.h"
 
@@ -23,6 +25,7 @@ struct Trainer {
 struct Training {
   RoundSet set;
   bool backups = false;
+  std::optional<StalenessGate> gate;  ///< with bounded staleness
   std::vector<ActorRef> replicas;
   std::vector<Trainer> trainers;
 };
@@ -30,8 +33,9 @@ struct Training {
 Status check(const wire::BeginRounds::Reader& begin) {
   const uint32_t n = begin.getShards(), m = begin.getRequired();
   const bool numbers = begin.getTraining() != 0 && n >= 1 && n <= max_shards && m >= 1 && m <= n &&
-                       (begin.getBackups() || m == n) && begin.getPushes() >= 1;
-  if (!numbers || begin.getReplicas().size() == 0)
+                       (begin.getBackups() || m == n);
+  const bool pushes = begin.getPushes() >= 1 && begin.getReplicas().size() > 0;
+  if (!numbers || (!pushes && begin.getStaleness() < 0))
     return invalid_argument(
         "training " + std::to_string(begin.getTraining()) + " requires " + std::to_string(m) + " of " +
         std::to_string(n) + " shards, with " + std::to_string(begin.getPushes()) + " pushes each to " +
@@ -46,6 +50,8 @@ class RoundsRole final : public Role {
     on<wire::BeginRounds>([this](const auto& message, Reply reply) { begin(message, std::move(reply)); });
     on<wire::SetTrainers>([this](const auto& message, Reply) { set_trainers(*message); });
     on<wire::ShardsArrived>([this](const auto& message, Reply) { arrived(*message); });
+    on<wire::FinishRound>(
+        [this](const auto& message, Reply reply) { finish_round(*message, std::move(reply)); });
     on<wire::RequireShards>([this](const auto& message, Reply reply) { reply(require(*message)); });
     on<wire::EndRounds>([this](const auto& message, Reply reply) { reply(end(message->getTraining())); });
   }
@@ -84,7 +90,9 @@ class RoundsRole final : public Role {
     Training training{{begin.getShards(), begin.getRequired(), begin.getPushes(), begin.getApplied()},
                       begin.getBackups(),
                       {},
+                      {},
                       {}};
+    if (begin.getStaleness() >= 0) training.gate.emplace(static_cast<uint64_t>(begin.getStaleness()));
     TROUPE_ASSIGN(const ActorRef client, node_.directory.find(read(begin.getClient())));
     for (const auto address : begin.getReplicas()) {
       TROUPE_ASSIGN(training.replicas.emplace_back(), node_.directory.find(read(address)));
@@ -103,6 +111,18 @@ class RoundsRole final : public Role {
     for (const auto trainer : message.getTrainers())
       if (const auto actor = node_.directory.find(read(trainer.getActor())))
         at->second.trainers.push_back({*actor, vector_of<uint32_t>(trainer.getShards())});
+    if (!at->second.gate) return;
+    std::vector<bool> takes_part;
+    for (const auto trainer : message.getTrainers()) takes_part.push_back(trainer.getShards().size() > 0);
+    at->second.gate->set_workers(takes_part, message.getApplied());
+  }
+
+  void finish_round(const wire::FinishRound::Reader& message, Reply reply) {
+    const auto at = trainings_.find(message.getTraining());
+    if (at == trainings_.end() || !at->second.gate)
+      return reply(aborted("training " + std::to_string(message.getTraining()) +
+                           " has ended, or has no bounded staleness"));
+    at->second.gate->finished(message.getWorker(), message.getRound(), std::move(reply));
   }
 
   void arrived(const wire::ShardsArrived::Reader& message) {
@@ -161,6 +181,7 @@ class RoundsRole final : public Role {
     if (training.empty()) return;
     Draft<wire::StopFollowing> draft;
     draft->setTraining(id);
+    if (auto& gate = training.mapped().gate) gate->end(aborted("the training has ended"));
     const AnyMessage stop = draft.finish();
     for (const ActorRef& role : training.mapped().replicas) tell(role, stop);
   }
