@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "apps/cluster/descriptor.h"
 #include "apps/cluster/node.h"
+#include "messages/env/descriptor.h"
 #include "messages/values/status.h"
 
 namespace troupe::cluster {

@@ -6,19 +6,19 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "apps/cluster/descriptor.h"
 #include "apps/data/cache/sample_cache.h"
 #include "apps/data/file_patterns.h"
 #include "apps/data/sources.h"
+#include "messages/env/descriptor.h"
 
 namespace troupe::train {
 namespace {
 
 /// Waits until this process alone may write caches in a folder, which ends with the descriptor. Failures are ignored, because
 /// some file systems have no locks.
-cluster::Descriptor lock(const std::string& folder) {
+Descriptor lock(const std::string& folder) {
   constexpr int mode = 0644;
-  cluster::Descriptor file(::open((folder + "/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, mode));
+  Descriptor file(::open((folder + "/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, mode));
   while (file.number() >= 0 && ::flock(file.number(), LOCK_EX) != 0 && errno == EINTR) {
   }
   return file;

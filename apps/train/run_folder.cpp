@@ -37,11 +37,11 @@ std::string three_digits(int number) {
 
 }  // namespace
 
-RunFolder::RunFolder(std::string path, cluster::Descriptor lock)
+RunFolder::RunFolder(std::string path, Descriptor lock)
     : path_(std::move(path)), lock_(std::move(lock)), metrics_(path_ + "/metrics.jsonl", std::ios::app) {}
 
 Result<RunFolder> RunFolder::claim(const std::string& path) {
-  cluster::Descriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  Descriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   // Failures other than EWOULDBLOCK are ignored, because some file systems have no locks. A lock ends with its process.
   if (folder.number() >= 0 && ::flock(folder.number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
     return already_exists("another training writes in " + path);

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "apps/cluster/descriptor.h"
+#include "messages/env/descriptor.h"
 #include "messages/values/status.h"
 
 namespace troupe::train {
@@ -30,12 +30,12 @@ class RunFolder {
   void log(uint64_t step, const std::vector<std::pair<std::string, double>>& values);
 
  private:
-  RunFolder(std::string path, cluster::Descriptor lock);
+  RunFolder(std::string path, Descriptor lock);
   /// Locks an existing folder.
   static Result<RunFolder> claim(const std::string& path);
 
   std::string path_;
-  cluster::Descriptor lock_;
+  Descriptor lock_;
   std::ofstream metrics_;
 };
 

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace troupe::cluster {
+namespace troupe {
 
 class Descriptor {
  public:
@@ -16,9 +16,12 @@ class Descriptor {
   ~Descriptor();
   /// Returns the file descriptor, or -1 if there is none.
   int number() const { return number_; }
+  explicit operator bool() const { return number_ >= 0; }
+  /// Returns the file descriptor, which the caller then owns.
+  int release() { return std::exchange(number_, -1); }
 
  private:
   int number_;
 };
 
-}  // namespace troupe::cluster
+}  // namespace troupe
