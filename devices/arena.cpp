@@ -1,11 +1,13 @@
 #include "devices/arena.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <system_error>
+#include <utility>
 
 #include "devices/memory_budget.h"
 
@@ -24,11 +26,13 @@ Status failure(const char* what, uint64_t bytes) {
 }  // namespace
 
 Arena::Arena(Options options)
-    : id_(options.id), cap_((options.cap != 0 ? options.cap : usable_memory()) / granule * granule) {}
+    : shared_(std::move(options.shared)),
+      cap_((options.cap != 0 ? options.cap : usable_memory()) / granule * granule) {}
 
 Arena::~Arena() { unmap(); }
 
 void Arena::unmap() {
+  if (id_ != 0) shared_->remove(std::exchange(id_, 0));
   if (data_) munmap(data_, cap_);
   if (descriptor_ >= 0) close(descriptor_);
   data_ = nullptr;
@@ -37,9 +41,10 @@ void Arena::unmap() {
 
 // Reserves one granule more than needed, and unmaps both ends, so that the base is aligned to a huge page.
 Status Arena::reserve() {
-  if (id_ != 0) {
-    descriptor_ = memfd_create("troupe-arena", MFD_CLOEXEC);
-    if (descriptor_ < 0 || ftruncate(descriptor_, static_cast<off_t>(cap_)) != 0)
+  if (shared_) {
+    descriptor_ = memfd_create("troupe-arena", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (descriptor_ < 0 || ftruncate(descriptor_, static_cast<off_t>(cap_)) != 0 ||
+        fcntl(descriptor_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
       return failure("cannot make a shared memory file of", cap_);
   }
   void* const mapped =
@@ -51,9 +56,10 @@ Status Arena::reserve() {
   if (front != 0) munmap(begin, front);
   munmap(begin + front + cap_, granule - front);
   data_ = begin + front;
-  if (id_ != 0 &&
+  if (shared_ &&
       mmap(data_, cap_, PROT_NONE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, descriptor_, 0) == MAP_FAILED)
     return failure("cannot map a shared memory file of", cap_);
+  if (shared_) id_ = shared_->add(data_, cap_, descriptor_);
   madvise(data_, cap_, MADV_HUGEPAGE);  // if the system has no huge pages, the arena works without them
   return {};
 }
@@ -77,7 +83,7 @@ uint64_t Arena::discard(uint64_t offset, uint64_t bytes) {
   const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   const uint64_t begin = round_up(offset, page), end = (offset + bytes) / page * page;
   if (begin >= end) return 0;
-  madvise(data_ + begin, end - begin, id_ != 0 ? MADV_REMOVE : MADV_DONTNEED);
+  madvise(data_ + begin, end - begin, shared_ ? MADV_REMOVE : MADV_DONTNEED);
   return end - begin;
 }
 

@@ -5,7 +5,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
+#include "devices/shared_arenas.h"
 #include "messages/values/status.h"
 
 namespace troupe {
@@ -14,8 +16,8 @@ class Arena {
  public:
   struct Options {
     uint64_t cap = 0;  ///< the limit of committed memory; 0: usable_memory() of memory_budget.h
-    /// The value of Buffer::arena; if it is not 0, other processes can map the arena by descriptor().
-    uint32_t id = 0;
+    /// If set, other processes can map the arena by descriptor(), and the arena enters itself here.
+    std::shared_ptr<SharedArenas> shared = {};
   };
   static constexpr uint64_t granule = uint64_t{2} << 20;  ///< the unit of commits: a huge page
 
@@ -24,12 +26,15 @@ class Arena {
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
+  /// Returns the value of Buffer::arena: 0 if the arena is not shared, or nothing was committed yet.
   uint32_t id() const { return id_; }
+  /// Returns whether other processes may read the arena, so that its pages must not be discarded.
+  bool was_lent() const { return shared_ && shared_->was_lent(id_); }
   uint64_t cap() const { return cap_; }
   uint64_t committed() const { return committed_; }
   /// Returns the first byte, aligned to `granule`, or null before the first commit.
   std::byte* data() const { return data_; }
-  /// Returns the memfd, whose offsets are those of the arena, or -1 if id() is 0 or nothing was committed yet.
+  /// Returns the memfd, whose offsets are those of the arena, or -1 if it is not shared or nothing was committed yet.
   int descriptor() const { return descriptor_; }
 
   /// Returns how much more memory commit(bytes) would take from the system.
@@ -46,7 +51,8 @@ class Arena {
   Status reserve();
   void unmap();
 
-  uint32_t id_;
+  const std::shared_ptr<SharedArenas> shared_;
+  uint32_t id_ = 0;
   uint64_t cap_;
   uint64_t committed_ = 0;
   std::byte* data_ = nullptr;

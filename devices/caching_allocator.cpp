@@ -250,7 +250,7 @@ void CachingAllocator::Core::release_large(Buffer* buffer) {
   RangeAllocator::Range* const range = large->range;
   ASAN_POISON_MEMORY_REGION(large->data, range->bytes);
   Lock held(core.lock_);
-  if (core.closed()) core.return_to_system(*range);
+  if (core.closed() && !core.arena_.was_lent()) core.return_to_system(*range);
   core.handed_out_ -= range->bytes;
   core.ranges_.release(range);
   core.drop(1, std::move(held));
@@ -396,7 +396,8 @@ void CachingAllocator::Core::close() {
   if (ThreadCache& cache = this_thread(); cache.core == this) unbind(cache);
   Lock held(lock_);
   closed_ = true;
-  for (auto* range = ranges_.first(); range; range = range->after)
+  // What was lent stays as it is for those who still read it; the memory file goes when its last user does.
+  for (auto* range = arena_.was_lent() ? nullptr : ranges_.first(); range; range = range->after)
     if (range->free) return_to_system(*range);
   drop(1, std::move(held));
 }

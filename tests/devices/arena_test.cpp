@@ -39,8 +39,8 @@ BOOST_AUTO_TEST_CASE(stops_at_its_cap) {
 }
 
 BOOST_AUTO_TEST_CASE(a_cap_beyond_all_addresses_is_an_error) {
-  for (const uint32_t id : {0, 1}) {
-    Arena arena({.cap = uint64_t{1} << 62, .id = id});
+  for (const auto& shared : {std::shared_ptr<SharedArenas>(), std::make_shared<SharedArenas>()}) {
+    Arena arena({.cap = uint64_t{1} << 62, .shared = shared});
     for (int again = 0; again < 2; ++again) {
       const Status status = arena.commit(1);
       BOOST_TEST((status.code() == Code::ResourceExhausted));
@@ -51,8 +51,8 @@ BOOST_AUTO_TEST_CASE(a_cap_beyond_all_addresses_is_an_error) {
 }
 
 BOOST_AUTO_TEST_CASE(discarded_pages_read_as_zero) {
-  for (const uint32_t id : {0, 1}) {
-    Arena arena({.cap = 4 * mebibyte, .id = id});
+  for (const auto& shared : {std::shared_ptr<SharedArenas>(), std::make_shared<SharedArenas>()}) {
+    Arena arena({.cap = 4 * mebibyte, .shared = shared});
     BOOST_REQUIRE(arena.commit(2 * mebibyte).ok());
     std::memset(arena.data(), 7, mebibyte);
     arena.discard(100, mebibyte / 2);
@@ -63,7 +63,7 @@ BOOST_AUTO_TEST_CASE(discarded_pages_read_as_zero) {
 }
 
 BOOST_AUTO_TEST_CASE(a_shared_one_can_be_mapped_again) {
-  Arena arena({.cap = 4 * mebibyte, .id = 3});
+  Arena arena({.cap = 4 * mebibyte, .shared = std::make_shared<SharedArenas>()});
   BOOST_REQUIRE(arena.commit(mebibyte).ok());
   arena.data()[12345] = std::byte{42};
   void* const mapped = mmap(nullptr, arena.cap(), PROT_READ, MAP_SHARED, arena.descriptor(), 0);

@@ -143,12 +143,18 @@ BOOST_AUTO_TEST_CASE(a_thread_uses_several_allocators) {
 }
 
 BOOST_AUTO_TEST_CASE(a_buffer_tells_where_a_shared_arena_holds_it) {
-  CachingAllocator allocator({.cap = 4 * mebibyte, .id = 7});
+  const auto arenas = std::make_shared<SharedArenas>();
+  CachingAllocator allocator({.cap = 4 * mebibyte, .shared = arenas});
   const BufferRef small = get(allocator, 10), large = get(allocator, 100000);
   void* const mapped = mmap(nullptr, 4 * mebibyte, PROT_READ, MAP_SHARED, allocator.descriptor(), 0);
   BOOST_REQUIRE(mapped != MAP_FAILED);
   for (const Buffer* buffer : {small.get(), large.get()}) {
-    BOOST_TEST(buffer->arena == 7u);
+    BOOST_TEST(buffer->arena == 1u);
+    const auto place = arenas->lend(buffer->data, buffer->bytes);
+    BOOST_TEST_REQUIRE(place.has_value());
+    BOOST_TEST(place->arena == 1u);
+    BOOST_TEST(place->offset == buffer->offset);
+    BOOST_TEST(place->descriptor == allocator.descriptor());
     std::memset(buffer->data, 5, buffer->bytes);
     BOOST_TEST(std::memcmp(static_cast<std::byte*>(mapped) + buffer->offset, buffer->data, buffer->bytes) ==
                0);
