@@ -42,6 +42,16 @@ class Connection {
   virtual const std::string& peer() const = 0;  ///< the endpoint of the peer, for messages to people
   /// The task that the peer's certificate names, empty if it names none. Nothing if the transport does not authenticate peers.
   virtual std::optional<std::string> proven_task() const { return std::nullopt; }
+  /// Whether frames travel through memory that both processes share.
+  virtual bool is_shared() const { return false; }
+  /// What lends tensors to the peer; null if all bytes are sent. Frames that use it must be sent in the order of their encoding.
+  virtual Lender* lender() { return nullptr; }
+};
+
+/// What a node tells a peer on its own host, over a connection on which they have identified each other: a Unix socket that leads to
+/// memory which both share, and the token that opens it once.
+struct SharedOffer {
+  std::string socket, token;
 };
 
 class Network {
@@ -63,6 +73,18 @@ class Network {
   /// Connects to a node and calls `connected` once, by `deadline`. An Unavailable says whether the name is unknown, the peer
   /// refused the connection, or did not answer in time.
   virtual void connect(const std::string& endpoint, int64_t deadline, Connected connected) = 0;
+
+  /// Returns where this node can share memory with others: equal for two nodes that can share it. Empty if it shares none.
+  virtual std::string sharing_place() const { return {}; }
+  /// Offers shared memory to the peer whose connection has this proven_task(). The connection that results goes to the `accept` of
+  /// listen(), and has the same proven_task(). Returns nothing if this node shares no memory or does not listen.
+  virtual std::optional<SharedOffer> offer_memory(const std::optional<std::string>&) { return std::nullopt; }
+  /// Accepts the offer of the peer whose connection has this proven_task(), as connect() does. Any failure means that this peer is to
+  /// be reached without shared memory.
+  virtual void connect_memory(const SharedOffer&, const std::optional<std::string>&, int64_t,
+                              Connected connected) {
+    connected(unavailable("this node shares no memory"));
+  }
 };
 
 }  // namespace troupe

@@ -13,6 +13,7 @@ static_assert(std::endian::native == std::endian::little, "frames are written as
 constexpr uint32_t frame_magic = 0x45505254;  // "TRPE"
 constexpr uint16_t frame_version = 2;
 constexpr uint16_t request_flag = 1;
+constexpr uint16_t lent_flag = 1;
 
 struct WireHeader {
   uint32_t magic;
@@ -24,14 +25,21 @@ struct WireHeader {
 };
 static_assert(sizeof(WireHeader) == frame_header_bytes);
 
-// An entry of the table. Its dimensions follow it, 8 bytes each.
+// An entry of the table. Its dimensions follow it, 8 bytes each, and then a WireLoan if it is lent.
 struct WireAttachment {
   uint8_t dtype, rank;
-  uint16_t reserved;
+  uint16_t flags;
   uint32_t reserved2;
   uint64_t bytes;
 };
 static_assert(sizeof(WireAttachment) == 16);
+
+struct WireLoan {
+  uint64_t number, offset;
+  uint32_t arena, reserved;
+};
+static_assert(sizeof(WireLoan) == 24);
+constexpr size_t loan_words = sizeof(WireLoan) / sizeof(uint64_t);
 
 Status malformed(const std::string& text) { return invalid_argument("malformed frame: " + text); }
 
@@ -143,9 +151,16 @@ void EncodedFrame::add(std::span<const std::byte> piece) {
   bytes_ += piece.size();
 }
 
-Result<EncodedFrame> encode(const FrameHeader& header, AnyMessage message) {
-  TROUPE_ASSIGN(const Sizes sizes, check_sizes(message));
+Result<EncodedFrame> encode(const FrameHeader& header, AnyMessage message, Lender* lender) {
+  TROUPE_ASSIGN(Sizes sizes, check_sizes(message));
   const auto tensors = message.attachments();
+  // Nothing may fail from here on: what is lent must be sent.
+  std::vector<std::optional<Loan>> loans(tensors.size());
+  for (size_t i = 0; lender && i < tensors.size(); ++i)
+    if (tensors[i].valid() && is_plain(tensors[i].dtype())) {
+      loans[i] = lender->lend(tensors[i]);
+      if (loans[i]) sizes.table += sizeof(WireLoan);
+    }
   EncodedFrame frame;
   frame.attachment_bytes_ = sizes.total;
   frame.own_.resize(sizeof(WireHeader) + sizes.table + sizes.strings);
@@ -166,23 +181,26 @@ Result<EncodedFrame> encode(const FrameHeader& header, AnyMessage message) {
       .reserved = 0,
       .attachment_bytes = sizes.total,
   });
-  for (const Tensor& tensor : tensors) {
-    const auto dims = dims_of(tensor);
-    const auto dtype = tensor.valid() ? tensor.dtype() : DType::Invalid;
-    writer.put(WireAttachment{static_cast<uint8_t>(dtype), static_cast<uint8_t>(dims.size()), 0, 0,
-                              wire_bytes(tensor)});
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const auto dims = dims_of(tensors[i]);
+    const auto dtype = tensors[i].valid() ? tensors[i].dtype() : DType::Invalid;
+    const auto& loan = loans[i];
+    writer.put(WireAttachment{static_cast<uint8_t>(dtype), static_cast<uint8_t>(dims.size()),
+                              loan ? lent_flag : uint16_t{0}, 0, wire_bytes(tensors[i])});
     writer.put(dims.data(), dims.size_bytes());
+    if (loan) writer.put(WireLoan{loan->number, loan->offset, loan->arena, 0});
   }
   const std::span<const std::byte> own = frame.own_;
   frame.add(own.first(sizeof(WireHeader)));
   frame.add(std::as_bytes(message.words()));
   frame.add(own.subspan(sizeof(WireHeader), sizes.table));
-  for (size_t start = sizeof(WireHeader) + sizes.table; const Tensor& tensor : tensors) {
+  for (size_t i = 0, start = sizeof(WireHeader) + sizes.table; i < tensors.size(); ++i) {
+    const Tensor& tensor = tensors[i];
     if (holds_strings(tensor)) {
       put_strings(writer, tensor);
       frame.add(own.subspan(start, wire_bytes(tensor)));
       start += wire_bytes(tensor);
-    } else {
+    } else if (!loans[i]) {
       frame.add({tensor.data(), wire_bytes(tensor)});
     }
   }
@@ -253,7 +271,8 @@ Status FrameDecoder::proceed() {
     TROUPE_RETURN_IF_FAILED(read_table());
   }
   while (frame_.attachments.size() < incoming_.size()) {
-    const size_t total = incoming_[frame_.attachments.size()].bytes;
+    const Incoming& next = incoming_[frame_.attachments.size()];
+    const size_t total = next.loan ? 0 : next.bytes;
     if (filled_ < total) {
       if (!tensor_.valid() && filled_ == strings_.size()) grow(strings_, filled_, total);
       return {};
@@ -283,7 +302,7 @@ Status FrameDecoder::read_header() {
                       limits_.attachment_bytes);
   constexpr uint64_t entry_words = sizeof(WireAttachment) / sizeof(uint64_t);
   if (wire.table_words < wire.attachments * entry_words ||
-      wire.table_words > wire.attachments * (entry_words + Shape::max_rank))
+      wire.table_words > wire.attachments * (entry_words + Shape::max_rank + loan_words))
     return malformed("its table has " + std::to_string(wire.table_words) + " words, which cannot describe " +
                      std::to_string(wire.attachments) + " attachments");
   frame_.header = {wire.receiver, wire.sequence, wire.answers, wire.incarnation,
@@ -313,6 +332,7 @@ Status FrameDecoder::read_table() {
     const auto* dims = reinterpret_cast<const int64_t*>(table.data());
     TROUPE_ASSIGN(auto attachment, announced(entry.dtype, {dims, entry.rank}, entry.bytes));
     table = table.subspan(entry.rank);
+    TROUPE_RETURN_IF_FAILED(read_loan(entry.flags, attachment, table));
     if (entry.bytes > left) return malformed("its attachments have more bytes than its header says");
     left -= entry.bytes;
     incoming_.push_back(std::move(attachment));
@@ -323,6 +343,18 @@ Status FrameDecoder::read_table() {
   stage_ = Stage::Attachments;
   filled_ = 0;
   return begin_attachment();
+}
+
+// Reads the loan that follows an entry of the table if its flags say so.
+Status FrameDecoder::read_loan(uint16_t flags, Incoming& attachment, std::span<const uint64_t>& table) const {
+  if (flags == 0) return {};
+  if (flags != lent_flag || !borrower_ || !is_plain(attachment.dtype) || table.size() < loan_words)
+    return malformed("an attachment is lent, which cannot be");
+  WireLoan loan;
+  std::memcpy(&loan, table.data(), sizeof loan);
+  table = table.subspan(loan_words);
+  attachment.loan = Loan{loan.number, loan.offset, loan.arena};
+  return {};
 }
 
 Result<FrameDecoder::Incoming> FrameDecoder::announced(uint8_t dtype_number, std::span<const int64_t> dims,
@@ -350,6 +382,14 @@ Status FrameDecoder::begin_attachment() {
   if (frame_.attachments.size() == incoming_.size()) return {};
   const Incoming& next = incoming_[frame_.attachments.size()];
   if (!is_plain(next.dtype)) return {};
+  if (next.loan) {
+    TROUPE_ASSIGN(auto buffer, borrower_->borrow(*next.loan, next.bytes));
+    constexpr uintptr_t widest = 8;  // the greatest alignment that elements need
+    if (reinterpret_cast<uintptr_t>(buffer->data) % std::min(widest, uintptr_t{size_of(next.dtype)}) != 0)
+      return malformed("the bytes of an attachment that is lent are not aligned");
+    tensor_ = Tensor(next.dtype, next.shape, std::move(buffer));
+    return {};
+  }
   TROUPE_ASSIGN(tensor_, Tensor::allocate(next.dtype, next.shape, *allocator_));
   return {};
 }

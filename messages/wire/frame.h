@@ -4,6 +4,7 @@
 //   struct: the message, in words of 8 bytes
 //   table: dtype, shape and length of each attachment
 //   attachments: plain tensors as they lie in memory; of a tensor of strings first all lengths, then all bytes
+// A tensor may be lent instead, if sender and receiver share memory: then the table says where its bytes are, and none are sent.
 // All numbers are little-endian. Plain tensors are sent from, and read into, their own memory. The decoder trusts no peer: it
 // checks each length before it allocates memory for it. One thread at a time may use an object.
 #pragma once
@@ -38,6 +39,34 @@ struct FrameHeader {
   friend bool operator==(const FrameHeader&, const FrameHeader&) = default;
 };
 
+/// Where a process finds the bytes of a tensor that another process has lent to it.
+struct Loan {
+  uint64_t number = 0;  ///< chosen by the lender, greater than those before
+  uint64_t offset = 0;  ///< of the first byte in the arena
+  uint32_t arena = 0;   ///< chosen by the lender
+};
+
+/// Lends tensors to one peer.
+class Lender {
+ public:
+  /// Lends the tensor, and keeps it until the peer has returned the loan or is gone. Returns nothing if its bytes are to be sent.
+  virtual std::optional<Loan> lend(const Tensor& tensor) = 0;
+
+ protected:
+  ~Lender() = default;
+};
+
+/// Borrows tensors from one peer, which may say anything about them.
+class Borrower {
+ public:
+  /// Returns the bytes of a loan. They must not be written: the buffer is never unique while it is borrowed. Fails with
+  /// InvalidArgument if there are no such bytes.
+  virtual Result<BufferRef> borrow(const Loan& loan, size_t bytes) = 0;
+
+ protected:
+  ~Borrower() = default;
+};
+
 /// A frame ready to be sent, as pieces of memory in order. Most pieces
 /// are the memory of the message, which this object keeps alive.
 class EncodedFrame {
@@ -51,7 +80,7 @@ class EncodedFrame {
   size_t attachment_bytes() const { return attachment_bytes_; }
 
  private:
-  friend Result<EncodedFrame> encode(const FrameHeader& header, AnyMessage message);
+  friend Result<EncodedFrame> encode(const FrameHeader& header, AnyMessage message, Lender* lender);
   EncodedFrame() = default;
   void add(std::span<const std::byte> piece);
 
@@ -64,7 +93,8 @@ class EncodedFrame {
 /// Makes the frame of a message. Fails with FailedPrecondition if an attachment cannot be
 /// sent: if it lies in device memory, is still being computed, has an opaque layout, or is
 /// a resource or variant. Fails with ResourceExhausted if the message exceeds FrameLimits.
-Result<EncodedFrame> encode(const FrameHeader& header, AnyMessage message);
+/// The `lender` of the connection, if there is one, is asked about every plain tensor.
+Result<EncodedFrame> encode(const FrameHeader& header, AnyMessage message, Lender* lender = nullptr);
 
 /// A decoded frame. Its `words` are not checked yet: receive<T>() of message_reader.h checks them and makes the message.
 struct Frame {
@@ -80,9 +110,9 @@ struct Frame {
 ///   if (auto frame = decoder.take()) ...
 class FrameDecoder {
  public:
-  /// The decoder allocates tensors from `allocator`, which must outlive it.
-  explicit FrameDecoder(Allocator& allocator, const FrameLimits& limits = {})
-      : allocator_(&allocator), limits_(limits) {}
+  /// The decoder allocates tensors from `allocator`, which must outlive it, as must `borrower`, which may be null.
+  explicit FrameDecoder(Allocator& allocator, const FrameLimits& limits = {}, Borrower* borrower = nullptr)
+      : allocator_(&allocator), borrower_(borrower), limits_(limits) {}
 
   /// Sets the limits that hold from the next header on.
   void set_limits(const FrameLimits& limits) { limits_ = limits; }
@@ -100,6 +130,7 @@ class FrameDecoder {
     DType dtype = DType::Invalid;
     Shape shape;
     size_t bytes = 0;
+    std::optional<Loan> loan = {};
   };
   enum class Stage : uint8_t { Header, StructAndTable, Attachments, Whole, Failed };
 
@@ -107,10 +138,12 @@ class FrameDecoder {
   Status read_header();
   Status read_table();
   Result<Incoming> announced(uint8_t dtype_number, std::span<const int64_t> dims, uint64_t bytes) const;
+  Status read_loan(uint16_t flags, Incoming& attachment, std::span<const uint64_t>& table) const;
   Status begin_attachment();
   Status end_attachment();
 
   Allocator* allocator_;
+  Borrower* borrower_;
   FrameLimits limits_;
   Stage stage_ = Stage::Header;
   Status failure_;

@@ -284,6 +284,62 @@ BOOST_AUTO_TEST_CASE(no_damage_does_harm) {
   BOOST_TEST(allocator.largest <= limits.attachment_bytes);
 }
 
+// A process that lends to itself: the arena is a map.
+struct Pawnshop final : Lender, Borrower {
+  std::optional<Loan> lend(const Tensor& tensor) override {
+    if (tensor.bytes() < 100) return std::nullopt;
+    lent.push_back(tensor);
+    return Loan{lent.size(), 64, 3};
+  }
+  Result<BufferRef> borrow(const Loan& loan, size_t bytes) override {
+    if (loan.number == 0 || loan.number > lent.size() || loan.offset != 64 || loan.arena != 3)
+      return invalid_argument("there is no such loan");
+    const Tensor& tensor = lent[loan.number - 1];
+    if (tensor.bytes() != bytes) return invalid_argument("the loan has another size");
+    return tensor.buffer();
+  }
+  std::vector<Tensor> lent;
+};
+
+BOOST_AUTO_TEST_CASE(the_bytes_of_a_lent_tensor_are_not_sent) {
+  Pawnshop shop;
+  const Tensor large = value_or_throw(Tensor::allocate(DType::UInt8, Shape{1000}));
+  const Tensor strings = Tensor::vector<std::string>({std::string(200, 'x')});
+  const auto frame =
+      value_or_throw(encode({}, message_with({large, Tensor::scalar(2.5f), strings, large}), &shop));
+  BOOST_TEST(shop.lent.size() == 2u);
+  const Bytes bytes = bytes_of(frame);
+  BOOST_TEST(bytes.size() < 1000u);
+  FrameDecoder decoder(heap_allocator(), {}, &shop);
+  const Outcome outcome = feed(decoder, bytes, 7);
+  BOOST_TEST_REQUIRE(outcome.frame.has_value());
+  const auto& arrived = outcome.frame->attachments;
+  BOOST_TEST(arrived[0].data() == large.data());
+  BOOST_TEST(arrived[1].item<float>() == 2.5f);
+  BOOST_TEST(identical(arrived[2], strings));
+  BOOST_TEST(arrived[3].data() == large.data());
+
+  FrameDecoder apart(heap_allocator());
+  BOOST_TEST((feed(apart, bytes).status.code() == Code::InvalidArgument));
+  FrameDecoder limited(heap_allocator(), {.attachment_bytes = 1500}, &shop);
+  BOOST_TEST((feed(limited, bytes).status.code() == Code::ResourceExhausted));
+}
+
+BOOST_AUTO_TEST_CASE(no_damage_to_a_loan_does_harm) {
+  Pawnshop shop;
+  const Tensor large = value_or_throw(Tensor::allocate(DType::UInt8, Shape{1000}));
+  const Bytes bytes = bytes_of(value_or_throw(encode({}, message_with({large}), &shop)));
+  for (size_t i = 0; i < bytes.size(); ++i)
+    for (const int flip : {1, 128, 255}) {
+      Bytes damaged = bytes;
+      damaged[i] ^= static_cast<std::byte>(flip);
+      FrameDecoder decoder(heap_allocator(), {.attachment_bytes = 4000}, &shop);
+      const Outcome outcome = feed(decoder, damaged);
+      if (outcome.frame && !outcome.frame->attachments.empty())
+        BOOST_TEST(outcome.frame->attachments[0].bytes() == 1000u);
+    }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
