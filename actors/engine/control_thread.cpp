@@ -1,11 +1,13 @@
 #include "actors/engine/control_thread.h"
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
 #include <optional>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include <boost/asio.hpp>
 
@@ -14,7 +16,13 @@ namespace {
 
 namespace asio = boost::asio;
 
+using namespace std::chrono_literals;
+
 constexpr std::chrono::microseconds spin_time{20};
+/// After this many spins in vain, the control thread spins only one time in so many.
+/// The control thread looks this often whether guests still come.
+constexpr auto min_guest_pause = 200us, max_guest_pause = 2000us;
+constexpr int max_vain_spins = 8, spin_again = 16;
 
 std::chrono::steady_clock::time_point at(int64_t nanoseconds) {
   return std::chrono::steady_clock::time_point(std::chrono::nanoseconds(nanoseconds));
@@ -28,13 +36,38 @@ void pause() {
 
 }  // namespace
 
+using Done = std::function<bool()>;
+
 struct ControlThread::Impl {
   explicit Impl(Pool& p) : pool(p) {}
 
+  template <class Function>
+  bool any_polled(const Function& function);
+  bool is_polling() {
+    return any_polled([](Polled& one) { return one.is_active(); });
+  }
+  bool run_one(const Done& done = {}, int64_t deadline = 0);
+  bool find_work(const Done& done);
+  void serve(Unit& unit);
+  void make_way(std::unique_lock<std::mutex>& role);
+  bool serve_as_guest(ControlThread& owner, const Done& done, int64_t deadline);
+
   Pool& pool;
+  std::vector<std::weak_ptr<Polled>> polled;  ///< used on the control thread only
+  const bool several_cores = std::thread::hardware_concurrency() > 1;
+  int vain_spins = 0;  ///< how often in a row find_work() found nothing
   asio::io_context io{1};
   asio::executor_work_guard<asio::io_context::executor_type> work = asio::make_work_guard(io);
   std::thread thread;
+
+  /// Held by the thread that runs the handlers: the control thread, or a guest. A guest is a thread that waits, and meanwhile takes
+  /// over the work of the control thread, so that what it waits for needs no switch of threads.
+  std::mutex role;
+  std::atomic<int> guests{0};        ///< that have the role or want it: 0 or 1
+  std::atomic<uint64_t> visits{0};   ///< of guests that have ended
+  std::atomic<bool> polling{false};  ///< whether something active is polled
+  std::atomic<bool> guest_sleeps{false};
+  std::atomic<bool> ending{false};
 
   std::mutex mutex;
   std::condition_variable changed;
@@ -51,12 +84,117 @@ struct ControlThread::Impl {
 ControlThread::ControlThread(Pool& pool) : impl_(std::make_unique<Impl>(pool)) {
   impl_->thread = std::thread([this] {
     Unit unit(*this, Unit::Computes::No);  // the unit of all handlers: of sockets, timers and jobs
-    while (impl_->io.run_one() != 0) unit.run();
+    impl_->serve(unit);
+  });
+}
+
+/// Calls the function for each Polled that still exists. Returns whether one of the calls returned true.
+template <class Function>
+bool ControlThread::Impl::any_polled(const Function& function) {
+  bool any = false;
+  for (const auto& weak : polled)
+    if (const auto one = weak.lock()) any |= function(*one);
+  return any;
+}
+
+/// Runs a handler, or does other work that has been found. Returns false when the io_context has been stopped. With `done`, returns
+/// also when that is true, or at the deadline.
+bool ControlThread::Impl::run_one(const Done& done, int64_t deadline) {
+  polling.store(is_polling(), std::memory_order_relaxed);
+  if (polling && (io.poll_one() != 0 || find_work(done))) return true;
+  if (!done) return io.run_one() != 0;
+  // Either wake() sees that this thread sleeps, or this thread sees that `done` has become true.
+  guest_sleeps.store(true);
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (!done()) deadline == 0 ? io.run_one() : io.run_one_until(at(deadline));
+  guest_sleeps.store(false);
+  return !io.stopped();
+}
+
+/// The control thread: runs handlers unless a guest does.
+void ControlThread::Impl::serve(Unit& unit) {
+  std::unique_lock held(role);
+  while (!ending) {
+    if (guests.load() != 0) {
+      make_way(held);
+    } else if (run_one()) {
+      unit.run();
+    } else {
+      return;
+    }
+  }
+}
+
+/// Leaves the role to guests until there have been none for some time: those who come often find it free.
+void ControlThread::Impl::make_way(std::unique_lock<std::mutex>& held) {
+  held.unlock();
+  auto pause = min_guest_pause;
+  for (uint64_t seen = visits; !ending;) {
+    {
+      std::unique_lock lock(mutex);
+      changed.wait_for(lock, pause, [&] { return ending || (sleeping.load() != 0 && guests.load() == 0); });
+    }
+    const bool same = std::exchange(seen, visits.load()) == seen;
+    if (guests.load() == 0 && (same || sleeping.load() != 0)) break;
+    pause = same ? std::min(2 * pause, max_guest_pause) : min_guest_pause;
+  }
+  held.lock();
+}
+
+/// Takes over the work of the control thread until done() is true or the deadline has passed. Returns false at once if another guest
+/// does that.
+bool ControlThread::Impl::serve_as_guest(ControlThread& owner, const Done& done, int64_t deadline) {
+  int none = 0;
+  if (!polling.load(std::memory_order_relaxed) || !guests.compare_exchange_strong(none, 1)) return false;
+  std::unique_lock held(role, std::try_to_lock);
+  if (!held) {
+    asio::post(io, [] {});  // the control thread may sleep
+    held.lock();
+  }
+  Unit unit(owner, Unit::Computes::No);
+  const auto over = [&] { return done() || (deadline != 0 && owner.now() >= deadline); };
+  while (!over() && run_one(over, deadline)) unit.run();
+  visits.fetch_add(1);
+  guests.store(0);
+  if (sleeping.load() != 0) {
+    const std::lock_guard lock(mutex);
+    changed.notify_all();  // others wait for what only the control thread may do now
+  }
+  return true;
+}
+
+/// Looks for work for some time, unless that was in vain lately. Returns true if there is some, or some was done.
+bool ControlThread::Impl::find_work(const Done& done) {
+  const bool spins = several_cores && (vain_spins < max_vain_spins || vain_spins % spin_again == 0);
+  const auto end = std::chrono::steady_clock::now() + (spins ? spin_time : 0us);
+  bool spun = false;
+  do {
+    if (any_polled([](Polled& one) { return one.poll(); })) {
+      if (spun) vain_spins = 0;
+      return true;
+    }
+    spun = true;
+    if (io.poll_one() != 0 || (done && done())) return true;
+    for (int i = 0; i < 16; ++i) pause();
+  } while (std::chrono::steady_clock::now() < end);
+  ++vain_spins;
+  return any_polled([](Polled& one) { return !one.sleep(); });
+}
+
+void ControlThread::add(std::weak_ptr<Polled> one) {
+  asio::post(impl_->io, [impl = impl_.get(), one = std::move(one)] {
+    std::erase_if(impl->polled, [](const auto& other) { return other.expired(); });
+    impl->polled.push_back(one);
   });
 }
 
 ControlThread::~ControlThread() {
   if (impl_->files) impl_->files->join();
+  {
+    const std::lock_guard lock(impl_->mutex);
+    impl_->ending = true;
+  }
+  impl_->changed.notify_all();
   impl_->io.stop();
   impl_->thread.join();
 }
@@ -87,6 +225,8 @@ void ControlThread::block(Job job) {
 bool ControlThread::wait(const std::function<bool()>& done, int64_t deadline) {
   Unit* unit = Unit::current(*this);
   if (unit) unit->run_until([&] { return done() || (deadline != 0 && now() >= deadline); });
+  if (done()) return true;
+  if (impl_->serve_as_guest(*this, done, deadline)) return done();
   const auto spin_until = std::chrono::steady_clock::now() + spin_time;
   while (!done()) {
     if (std::chrono::steady_clock::now() >= spin_until) break;
@@ -109,6 +249,7 @@ bool ControlThread::wait(const std::function<bool()>& done, int64_t deadline) {
 
 void ControlThread::wake() {
   std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (impl_->guest_sleeps.load()) asio::post(impl_->io, [] {});
   if (impl_->sleeping.load() == 0) return;
   const std::lock_guard lock(impl_->mutex);
   impl_->changed.notify_all();

@@ -6,6 +6,7 @@
 
 #include <memory>
 
+#include "actors/engine/polled.h"
 #include "actors/engine/scheduler.h"
 #include "devices/pool.h"
 #include "messages/env/env.h"
@@ -32,6 +33,10 @@ class ControlThread final : public Scheduler, public Clock {
   int64_t now() const override;
   TimerId call_at(int64_t time, std::function<void()> function) override;
   void cancel(TimerId timer) override;
+
+  /// From now on, and as long as it exists, asks it for work. While it is active, the control thread spins for some time before it
+  /// sleeps. Any thread may call this function.
+  void add(std::weak_ptr<Polled> polled);
 
   /// For sockets whose handlers are to run on the control thread.
   boost::asio::io_context& io();
