@@ -10,6 +10,7 @@
 
 #include "actors/engine/end_actor.h"
 #include "actors/net/certificate_files.h"
+#include "actors/net/node_network.h"
 #include "actors/net/random_id.h"
 #include "actors/runtime_impl.h"
 #include "actors/services/all_services.h"
@@ -25,12 +26,14 @@ namespace {
 
 std::vector<std::shared_ptr<Device>> make_devices(const TaskOptions& options, Pool& pool,
                                                   std::random_device& random,
-                                                  const std::shared_ptr<MemoryBudget>& memory) {
+                                                  const std::shared_ptr<MemoryBudget>& memory,
+                                                  const std::shared_ptr<SharedArenas>& arenas) {
   std::vector<std::shared_ptr<Device>> devices;
   for (const int id : cpus_of(options)) {
     const DeviceName name{options.job, 0, options.task, "CPU", id};
     devices.push_back(std::make_shared<CpuDevice>(name, (uint64_t{random()} << 32) | random(), pool,
-                                                  Arena::Options{.cap = memory->cap()}, memory));
+                                                  Arena::Options{.cap = memory->cap(), .shared = arenas},
+                                                  memory));
   }
   return devices;
 }
@@ -93,15 +96,16 @@ Runtime::Impl::Impl(const RuntimeOptions& given) : options(given), disk(FileRoot
   throw_if_failed(check_memory(options.memory));
   throw_if_failed(check_services(options.extensions.services));
   std::random_device random;
+  std::shared_ptr<SharedArenas> arenas;  // null if no tensor can be lent
   if (options.cluster) {
+    if (options.cluster->transport != Transport::Tcp) arenas = std::make_shared<SharedArenas>();
     throw_if_failed(check_heartbeat(options.heartbeat));
     if (options.tasks.size() != 1)
       throw Error(
           invalid_argument("a process of a cluster has exactly one task, but RuntimeOptions::tasks has " +
                            std::to_string(options.tasks.size())));
     if (options.cluster->tls) throw_if_failed(check_valid(*options.cluster->tls));
-    network = value_or_throw(TcpNetwork::make(
-        loop->io(), {.tls = options.cluster->tls, .plain_anywhere = options.cluster->plain_anywhere}));
+    network = value_or_throw(make_network(*loop, *options.cluster, arenas));
   }
   const auto memory =
       std::make_shared<MemoryBudget>(options.memory != 0 ? options.memory : default_memory_cap());
@@ -113,7 +117,7 @@ Runtime::Impl::Impl(const RuntimeOptions& given) : options(given), disk(FileRoot
     const DeviceName name{task.job, 0, task.task, "", DeviceName::unset};
     throw_if_failed(DeviceName::parse(name.text()).status());
     tasks.push_back(make_task(
-        *node, name.text(), random_id(), make_devices(task, *pool, random, memory),
+        *node, name.text(), random_id(), make_devices(task, *pool, random, memory, arenas),
         [this](const Status& status) { fail(status); }, options.extensions.services));
   }
   session_server =
@@ -181,6 +185,10 @@ Status Runtime::status() const {
 Status Runtime::link_status(const std::string& task) const {
   return impl_->joined ? impl_->membership->link_status(task)
                        : unavailable("this process has not joined a cluster");
+}
+
+std::string Runtime::transport_of(const std::string& task) const {
+  return impl_->joined ? impl_->membership->transport_of(task) : std::string();
 }
 
 NodeServices& Runtime::services() const { return *impl_->services; }

@@ -11,7 +11,6 @@
 #include "actors/engine/node.h"
 #include "actors/net/client_node.h"
 #include "actors/net/membership.h"
-#include "actors/net/tcp_network.h"
 #include "actors/runtime.h"
 #include "actors/step/step_compiler.h"
 #include "actors/step/worker.h"
@@ -41,7 +40,7 @@ struct Runtime::Impl {
   RealDisk disk;
   std::unique_ptr<ThreadPool> pool;
   std::unique_ptr<ControlThread> loop;
-  std::unique_ptr<TcpNetwork> network;
+  std::unique_ptr<Network> network;
   std::unique_ptr<ActorNode> node;
   std::vector<std::shared_ptr<TaskSites>> tasks;
   std::unique_ptr<NodeServices> services;

@@ -1,7 +1,7 @@
 // Measures steps over several processes of this machine. This process is worker 0 and the client; the others are nodes of PROGRAM.
-//   cluster_bench PROGRAM WHAT WORKERS [SECONDS]
+//   cluster_bench PROGRAM WHAT WORKERS [SECONDS [auto|tcp]]
 // Prints the median time of a step in microseconds. WHAT is "scalar": every worker reads a scalar from the parameter server, adds
-// to it and assigns the sum (a null step); "dense": every worker reads 100 MB and sums them; "sparse": every worker gathers 32 of
+// to it and assigns the sum (a null step); "dense": every worker reads 100 MB and sums them; "gigabyte": the same with 1 GB; "sparse": every worker gathers 32 of
 // 1,000 rows, different ones in each step; or "beside" or "large", which have their own output and are described below.
 // bench/peers/cluster.py compares the results with TensorFlow's.
 #include <unistd.h>
@@ -43,7 +43,8 @@ std::string free_endpoint() {
 
 class Nodes {
  public:
-  Nodes(const std::string& program, int workers) {
+  Nodes(const std::string& program, int workers, const std::string& transport) : transport_(transport) {
+    if (transport == "tcp") spec_.transport = Transport::Tcp;
     spec_.name = "bench";
     spec_.jobs["ps"][0] = free_endpoint();
     for (int task = 0; task < workers; ++task) spec_.jobs["worker"][task] = free_endpoint();
@@ -57,8 +58,9 @@ class Nodes {
  private:
   void start(const std::string& program, const std::string& file, const std::string& job, int task) {
     nodes_.push_back(std::make_unique<test::Program>(
-        program, std::vector<std::string>{"node", "--cluster", file, "--job", job, "--task",
-                                          std::to_string(task), "--threads", "1"}));
+        program,
+        std::vector<std::string>{"node", "--cluster", file, "--job", job, "--task", std::to_string(task),
+                                 "--threads", "1", "--transport", transport_}));
   }
   std::string text() const {
     std::string toml = "cluster = { name = 'bench' }\n[jobs]\n";
@@ -71,6 +73,7 @@ class Nodes {
   }
 
   const test::TemporaryFolder folder_;
+  const std::string transport_;
   ClusterSpec spec_;
   std::vector<std::unique_ptr<test::Program>> nodes_;
 };
@@ -93,11 +96,11 @@ Step scalar(const Scope& at_ps, const std::vector<Scope>& workers) {
   return step;
 }
 
-Step table(const Scope& at_ps, const std::vector<Scope>& workers, bool sparse) {
+Step table(const Scope& at_ps, const std::vector<Scope>& workers, int64_t height, bool sparse) {
   Step step;
   const Output v =
-      at_ps.add_one("VariableV2", {}, {{"dtype", DType::Float}, {"shape", PartialShape{rows, columns}}});
-  step.initializer = at_ps.group({assign(at_ps, v, fill(at_ps, {rows, columns}, 1.0))});
+      at_ps.add_one("VariableV2", {}, {{"dtype", DType::Float}, {"shape", PartialShape{height, columns}}});
+  step.initializer = at_ps.group({assign(at_ps, v, fill(at_ps, {static_cast<int32_t>(height), static_cast<int32_t>(columns)}, 1.0))});
   for (const Scope& worker : workers) {
     Output read = v;
     if (sparse) {
@@ -202,8 +205,9 @@ void large_transfers(Session& session, const Scope& at_ps, pid_t sender) {
   }
 }
 
-int run(const std::string& program, const std::string& what, int count, double seconds) {
-  const Nodes nodes(program, count);
+int run(const std::string& program, const std::string& what, int count, double seconds,
+        const std::string& transport) {
+  const Nodes nodes(program, count, transport);
   Runtime runtime({.threads = 1, .tasks = {{"worker", 0, 1}}, .cluster = nodes.spec()});
   Graph graph(runtime.ops());
   const Scope g(graph);
@@ -220,7 +224,8 @@ int run(const std::string& program, const std::string& what, int count, double s
     session.close();
     return 0;
   }
-  const Step step = what == "scalar" ? scalar(at_ps, workers) : table(at_ps, workers, what == "sparse");
+  const Step step = what == "scalar" ? scalar(at_ps, workers)
+                                     : table(at_ps, workers, what == "gigabyte" ? 10 * rows : rows, what == "sparse");
   Session session = runtime.session(graph);
   std::printf("%.1f\n", 1e6 * median_step(session, step, seconds));
   session.close();
@@ -232,10 +237,12 @@ int run(const std::string& program, const std::string& what, int count, double s
 
 int main(int count, char** arguments) try {
   if (count < 4)
-    return std::fprintf(stderr, "cluster_bench PROGRAM scalar|dense|sparse|beside|large WORKERS [SECONDS]\n"),
+    return std::fprintf(
+               stderr,
+               "cluster_bench PROGRAM scalar|dense|gigabyte|sparse|beside|large WORKERS [SECONDS [auto|tcp]]\n"),
            2;
   return troupe::run(arguments[1], arguments[2], std::atoi(arguments[3]),
-                     count > 4 ? std::atof(arguments[4]) : 1);
+                     count > 4 ? std::atof(arguments[4]) : 1, count > 5 ? arguments[5] : "auto");
 } catch (const troupe::Error& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;

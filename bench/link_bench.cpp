@@ -1,6 +1,7 @@
 // Compares a link with bare sockets: round trips and bulk transfers of frames over TCP and TLS, and the same over bare sockets and
-// a bare SSL stream, in alternation, between two processes. Prints a table of medians; the ratio is the link's result over the bare
-// one's.
+// a bare SSL stream, in alternation, between two processes. Frames through shared memory, which lend their tensors, are compared with
+// plain sockets, once with a receiver that spins and once with one that sleeps. Prints a table of medians; the ratio is the link's
+// result over the bare one's.
 //   link_bench [MAX_MIB]       the largest transfer; default 100
 #include <netinet/tcp.h>
 #include <openssl/ssl.h>
@@ -19,6 +20,7 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 
+#include "actors/net/shared_network.h"
 #include "actors/net/tcp_network.h"
 #include "devices/caching_allocator.h"
 #include "messages/schemas/executor.capnp.h"
@@ -127,15 +129,37 @@ class FrameWire final : public Wire, private Connection::Events {
  public:
   /// Connects or accepts a connection.
   FrameWire(ListeningSocket& socket, bool is_client, const TcpOptions& options)
-      : network_(value_or_throw(TcpNetwork::make(io_, options))) {
+      : memory_(Arena::Options{}), network_(value_or_throw(TcpNetwork::make(io_, options))) {
     if (is_client)
-      network_->connect(socket.endpoint(), 0,
-                        [&](auto made) { connection_ = value_or_throw(std::move(made)); });
+      network_->connect(socket.endpoint(), 0, connected());
     else
       listener_ = value_or_throw(
           network_->listen(socket.listen(), [&](auto made) { connection_ = std::move(made); }));
-    while (!connection_) io_.run_one();
-    connection_->start(*this, memory_, {});
+    begin();
+  }
+  /// Connects or accepts a connection through shared memory. The server sends its offer over a bare socket.
+  FrameWire(ListeningSocket& socket, bool is_client, bool spins)
+      : memory_(Arena::Options{.shared = arenas_}),
+        network_(std::make_unique<SharedNetwork>(io_, value_or_throw(TcpNetwork::make(io_, {})), arenas_)) {
+    if (spins) streams_ = static_cast<SharedNetwork&>(*network_).streams();
+    const int descriptor =
+        is_client ? ::socket(AF_INET, SOCK_STREAM, 0) : ::accept(socket.descriptor, nullptr, nullptr);
+    SharedOffer offer{std::string(39, 0), std::string(16, 0)};
+    if (is_client) {
+      if (::connect(descriptor, socket.generic(), sizeof socket.address) != 0) std::abort();
+      for (std::string* part : {&offer.socket, &offer.token})
+        if (::recv(descriptor, part->data(), part->size(), MSG_WAITALL) <= 0) std::abort();
+      network_->connect_memory(offer, {}, Clock::now().time_since_epoch().count() + 5'000'000'000,
+                               connected());
+    } else {
+      listener_ =
+          value_or_throw(network_->listen("127.0.0.1:0", [&](auto made) { connection_ = std::move(made); }));
+      offer = network_->offer_memory({}).value();
+      for (const std::string* part : {&offer.socket, &offer.token})
+        if (::send(descriptor, part->data(), part->size(), 0) <= 0) std::abort();
+    }
+    begin();
+    ::close(descriptor);
   }
 
   double exchange(size_t bytes) override {
@@ -146,18 +170,33 @@ class FrameWire final : public Wire, private Connection::Events {
     answered_ = false;
     const auto begin = Clock::now();
     send({tensor_});
-    while (!answered_ && !closed_) io_.run_one();
+    while (!answered_ && !closed_) turn_once();
     return seconds_since(begin);
   }
   void serve() override {
     serving_ = true;
-    while (!closed_) io_.run_one();
+    while (!closed_) turn_once();
   }
 
  private:
+  Network::Connected connected() {
+    return [&](auto made) { connection_ = value_or_throw(std::move(made)); };
+  }
+  void begin() {
+    while (!connection_) io_.run_one();
+    connection_->start(*this, memory_, {});
+  }
+  /// Waits for something to happen: as the control thread of a node does, if this side spins.
+  void turn_once() {
+    const auto end = Clock::now() + std::chrono::microseconds(20);
+    while (streams_ && Clock::now() < end)
+      if (streams_->poll() || io_.poll_one() != 0) return;
+    if (!streams_ || streams_->sleep()) io_.run_one();
+  }
   void send(std::vector<Tensor> tensors) {
-    connection_->send(value_or_throw(
-        encode({.sequence = ++sequence_}, Draft<wire::TensorTaken>().finish(std::move(tensors)))));
+    connection_->send(
+        value_or_throw(encode({.sequence = ++sequence_},
+                              Draft<wire::TensorTaken>().finish(std::move(tensors)), connection_->lender())));
   }
   void received(Frame frame) override {
     const auto message = receive<wire::TensorTaken>(frame.words, std::move(frame.attachments));
@@ -173,8 +212,10 @@ class FrameWire final : public Wire, private Connection::Events {
   boost::asio::io_context io_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_ =
       boost::asio::make_work_guard(io_);
-  CachingAllocator memory_{Arena::Options{}};
-  std::unique_ptr<TcpNetwork> network_;
+  std::shared_ptr<SharedArenas> arenas_ = std::make_shared<SharedArenas>();
+  CachingAllocator memory_;
+  std::unique_ptr<Network> network_;
+  std::shared_ptr<Polled> streams_;  ///< if this side spins
   std::unique_ptr<Network::Listener> listener_;
   std::unique_ptr<Connection> connection_;
   Tensor tensor_;
@@ -232,6 +273,10 @@ struct Peer {
   std::unique_ptr<Wire> wire;
 };
 
+std::unique_ptr<Wire> make_shared(ListeningSocket& socket, bool is_client, bool spins) {
+  return std::make_unique<FrameWire>(socket, is_client, spins);
+}
+
 void compare(const char* what, const Make& bare, const Make& ours, size_t bytes, int inner) {
   Peer theirs(bare), mine(ours);
   std::vector<double> a, b;
@@ -274,6 +319,18 @@ void run(size_t max_bytes) {
     for (const size_t kib : {64, 1 << 10, 10 << 10, 100 << 10, 1 << 20, 3 << 20})
       if (const size_t bytes = kib << 10; bytes <= max_bytes)
         compare(what, bare, ours, bytes, kib > (10 << 10) ? 1 : 20);
+  }
+  for (const bool spins : {true, false}) {
+    const Make bare = [&](ListeningSocket& socket, bool is_client) {
+      return make_bare(socket, is_client, nullptr, max_bytes);
+    };
+    const Make ours = [&](ListeningSocket& socket, bool is_client) {
+      return make_shared(socket, is_client, spins);
+    };
+    compare(spins ? "spins" : "sleeps", bare, ours, 64, 2000);
+    for (const size_t kib : {16, 32, 64, 256, 1 << 10, 10 << 10, 100 << 10, 1 << 20})
+      if (const size_t bytes = kib << 10; bytes <= max_bytes)
+        compare(spins ? "spins" : "sleeps", bare, ours, bytes, kib > (10 << 10) ? 1 : 20);
   }
 }
 

@@ -36,6 +36,13 @@ std::string job_of(const std::string& task) {
   return name ? name->job : std::string();
 }
 
+/// Returns whether the second connection of the link may go through shared memory.
+bool may_share(wire::Hello::Reader hello, const NodeIdentity& self, const Network& network) {
+  const std::string place = network.sharing_place();
+  return !hello.getBulk() && !hello.getAsking() && !self.asking && !place.empty() &&
+         view(hello.getPlace()) == place;
+}
+
 uint64_t next(uint64_t sequence, bool bulk) { return sequence == 0 ? (bulk ? 2 : 1) : sequence + 2; }
 
 }  // namespace
@@ -45,7 +52,7 @@ const char* build_id() { return TROUPE_VERSION; }
 Channel::Channel(ActorNode& node, Owner& owner, NodeIdentity self, const FrameLimits& limits,
                  std::unique_ptr<Connection> connection, std::optional<ChannelName> name)
     : node_(node), owner_(&owner), self_(std::move(self)), limits_(limits),
-      connection_(std::move(connection)), name_(name) {
+      connection_(std::move(connection)), name_(name), is_shared_(connection_->is_shared()) {
   opened_ = last_received_ = node_.env.clock.now();
   connection_->start(*this, node_.memory, FrameLimits::before_hello());
   if (name_) say_hello();
@@ -63,13 +70,18 @@ void Channel::say_hello() {
   draft->setBulk(name_->bulk);
   draft->setHeartbeat(static_cast<uint64_t>(self_.heartbeat));
   draft->setAsking(self_.asking);
+  if (!name_->bulk && !self_.asking) draft->setPlace(as_text(node_.env.network->sharing_place()));
+  if (offer_) {
+    draft->setSocket(as_text(offer_->socket));
+    draft->setToken({reinterpret_cast<const capnp::byte*>(offer_->token.data()), offer_->token.size()});
+  }
   send_own(draft.finish());
 }
 
 Result<uint64_t> Channel::send(FrameHeader header, AnyMessage message) {
   header.sequence = next(sent_, name_ && name_->bulk);
   header.incarnation = self_.incarnation;
-  TROUPE_ASSIGN(auto frame, encode(header, std::move(message)));
+  TROUPE_ASSIGN(auto frame, encode(header, std::move(message), connection_->lender()));
   sent_ = header.sequence;
   connection_->send(std::move(frame));
   return sent_;
@@ -146,7 +158,15 @@ Status Channel::greet(Frame frame) {
   const bool answer = !name_;
   name_ = theirs;
   peer_ = std::move(peer);
-  if (answer) say_hello();
+  const bool share = may_share(*hello, self_, *node_.env.network);
+  if (answer) {
+    if (share) offer_ = node_.env.network->offer_memory(proven_task());
+    say_hello();
+  } else if (share && hello->hasToken()) {
+    const auto token = hello->getToken();
+    offer_ = {std::string(view(hello->getSocket())),
+              std::string(reinterpret_cast<const char*>(token.begin()), token.size())};
+  }
   connection_->welcome(limits_);
   return owner_->greeted(*this);
 }

@@ -2,7 +2,9 @@
 
 #include "actors/net/certificate_files.h"
 #include "actors/net/discovery.h"
+#include "actors/net/node_network.h"
 #include "actors/net/random_id.h"
+#include "actors/net/tls.h"
 #include "messages/values/device_name.h"
 
 namespace troupe {
@@ -42,8 +44,7 @@ ClientNode::~ClientNode() {
 }
 
 Status ClientNode::open(const ClusterSpec& cluster, const std::string& endpoint, int64_t deadline) {
-  TROUPE_ASSIGN(network_, TcpNetwork::make(host_.loop.io(),
-                                           {.tls = cluster.tls, .plain_anywhere = cluster.plain_anywhere}));
+  TROUPE_ASSIGN(network_, make_network(host_.loop, cluster));
   node_ = std::make_unique<ActorNode>(Env{host_.loop, host_.disk, network_.get(), random_id()}, host_.loop,
                                       host_.pool, host_.library);
   node_->heartbeat = self_.heartbeat;
@@ -51,12 +52,15 @@ Status ClientNode::open(const ClusterSpec& cluster, const std::string& endpoint,
   asking.asking = true;
   TROUPE_ASSIGN(const auto discovery, Discovery::find_member(*node_, asking, endpoint, deadline));
   member_ = discovery->member();
-  return open_link(endpoint, deadline);
+  return open_link(cluster, endpoint, deadline);
 }
 
-Status ClientNode::open_link(const std::string& endpoint, int64_t deadline) {
+Status ClientNode::open_link(const ClusterSpec& cluster, const std::string& endpoint, int64_t deadline) {
   run_on_control(host_.loop, [&] {
-    peers_ = std::make_unique<Peers>(*node_, PeersOptions{.self = self_, .members = {member_.task}});
+    peers_ = std::make_unique<Peers>(
+        *node_, PeersOptions{.self = self_,
+                             .members = {member_.task},
+                             .link = {.shared_only = cluster.transport == Transport::Shared, .frames = {}}});
     peers_->connect(member_.task, endpoint);
   });
   const auto linked = [this] { return peers_->incarnation_of(member_.task).status(); };

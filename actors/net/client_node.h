@@ -10,7 +10,6 @@
 #include "actors/engine/node.h"
 #include "actors/net/cluster.h"
 #include "actors/net/peers.h"
-#include "actors/net/tcp_network.h"
 
 namespace troupe {
 
@@ -47,12 +46,12 @@ class ClientNode {
  private:
   ClientNode(const ClientHost& host, NodeIdentity self);
   Status open(const ClusterSpec& cluster, const std::string& endpoint, int64_t deadline);
-  Status open_link(const std::string& endpoint, int64_t deadline);
+  Status open_link(const ClusterSpec& cluster, const std::string& endpoint, int64_t deadline);
 
   const ClientHost host_;
   const NodeIdentity self_;
   NodeIdentity member_;
-  std::unique_ptr<TcpNetwork> network_;
+  std::unique_ptr<Network> network_;
   std::unique_ptr<ActorNode> node_;
   std::unique_ptr<Peers> peers_;
 };

@@ -14,12 +14,20 @@ struct TlsFiles {
   std::string certificate, key, authority;
 };
 
+/// How the nodes of one host exchange frames. Other nodes always use TCP.
+enum class Transport {
+  Auto,  ///< through shared memory if both run as the same user in one network namespace and allow it, else over TCP
+  Tcp,     ///< over TCP
+  Shared,  ///< through shared memory only: nodes with which this one cannot share memory are refused
+};
+
 struct ClusterSpec {
   /// The same for all members. With plain connections it is also the secret that proves membership.
   std::string name;
   std::map<std::string, std::map<int, std::string>> jobs;  ///< "ps" -> 0 -> "host:port"
   std::optional<TlsFiles> tls = {};                        ///< empty: plain connections
   bool plain_anywhere = false;                             ///< allow plain connections to other hosts
+  Transport transport = Transport::Auto;                   ///< of this process
 
   /// Returns the endpoint of a task; empty if the task is not a member, for example a client.
   std::string endpoint(const std::string& job, int task) const {

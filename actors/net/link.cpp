@@ -37,11 +37,13 @@ std::shared_ptr<Link> Link::open(ActorNode& node, Owner& owner, const LinkOption
 Link::Link(ActorNode& node, Owner& owner, const LinkOptions& options, std::unique_ptr<Channel> control)
     : node_(node), owner_(owner), options_(options), control_(std::move(control)), peer_(*control_->peer()) {
   control_->set_owner(*this);
+  all_by_bulk_ = control_->offer().has_value();
 }
 
 void Link::adopt_bulk(std::unique_ptr<Channel> bulk) {
   bulk_ = std::move(bulk);
   bulk_->set_owner(*this);
+  all_by_bulk_ = bulk_->is_shared();
   for (auto& outgoing : std::exchange(waiting_, {})) send(std::move(outgoing));
 }
 
@@ -105,7 +107,11 @@ void Link::tick() {
     return close(
         unavailable(peer_.task + " has been silent for " + std::to_string(silence() / 1'000'000) + " ms"));
   if (++ticks_ % limits::patient_heartbeats == 0) begin_audit();
-  if (std::exchange(idle_, true)) send_control(Draft<wire::Heartbeat>().finish());
+  if (std::exchange(idle_, true)) {
+    Outgoing heartbeat;
+    heartbeat.message = Draft<wire::Heartbeat>().finish();
+    send_on(*control_, std::move(heartbeat));
+  }
   start_timer();
 }
 
@@ -159,15 +165,9 @@ void Link::flush() {
   for (auto& item : outgoing) send(std::move(item));
 }
 
-void Link::send_control(AnyMessage message) {
-  Outgoing outgoing;
-  outgoing.message = std::move(message);
-  send(std::move(outgoing));
-}
-
 void Link::send(Outgoing outgoing) {
   if (ended_) return outgoing.reply(*closed_);
-  const bool bulk = attachment_bytes(outgoing.message) > limits::max_by_control;
+  const bool bulk = all_by_bulk_ || attachment_bytes(outgoing.message) > limits::max_by_control;
   if (bulk && !bulk_)
     waiting_.push_back(std::move(outgoing));
   else

@@ -20,6 +20,7 @@ namespace troupe {
 struct LinkOptions {
   int64_t hello = 5'000'000'000;  ///< time limit for connecting, and for the Hello of a new peer
   size_t actors = 1 << 16;        ///< how many actors a peer may address
+  bool shared_only = false;       ///< links that cannot go through shared memory are refused
   FrameLimits frames;
 };
 
@@ -39,7 +40,7 @@ class Link final : public std::enable_shared_from_this<Link>, private Channel::O
   /// Opens a link over a control channel whose Hellos have been exchanged. Node and owner must outlive the link.
   static std::shared_ptr<Link> open(ActorNode& node, Owner& owner, const LinkOptions& options,
                                     std::unique_ptr<Channel> control);
-  /// Adds the bulk channel, whose Hellos have been exchanged, and sends the frames that have waited for it.
+  /// Adds the second channel, whose Hellos have been exchanged, and sends the frames that have waited for it.
   void adopt_bulk(std::unique_ptr<Channel> bulk);
   /// Sends the reason to the peer, ends every stub with it, and answers every pending request with it.
   void close(const Status& reason);
@@ -48,6 +49,9 @@ class Link final : public std::enable_shared_from_this<Link>, private Channel::O
   /// Whether the peer has sent something within the last two heartbeat intervals.
   bool is_responsive() const;
   uint64_t id() const { return control_->name().link; }
+  const Channel& control_channel() const { return *control_; }
+  /// Whether frames for actors travel through shared memory.
+  bool is_shared() const { return bulk_ && bulk_->is_shared(); }
 
   /// Returns the stub of an actor of the peer.
   ActorRef actor(const Address& address);
@@ -90,7 +94,6 @@ class Link final : public std::enable_shared_from_this<Link>, private Channel::O
   void flush();
   void send(Outgoing outgoing);
   void send_on(Channel& channel, Outgoing outgoing);
-  void send_control(AnyMessage message);
   /// Sends Bind when the number is used on the channel for the first time. Returns false if the actor has ended.
   bool bound(Channel& channel, uint64_t number);
   void tick();
@@ -116,12 +119,14 @@ class Link final : public std::enable_shared_from_this<Link>, private Channel::O
 
   // On the control thread.
   std::unique_ptr<Channel> control_, bulk_;
+  /// Whether the second channel carries all frames for actors, not only large ones: unless it turns out to be a TCP connection.
+  bool all_by_bulk_ = false;
   const NodeIdentity peer_;
   TimerId timer_ = 0;
   bool idle_ = false;  ///< nothing was sent on the control channel since the last tick
   bool ended_ = false;
   uint64_t undeliverable_ = 0;           ///< frames for unknown actors and requests
-  std::vector<Outgoing> waiting_;        ///< frames that wait for the bulk channel
+  std::vector<Outgoing> waiting_;        ///< frames that wait for the second channel
   std::map<uint64_t, Pending> pending_;  ///< requests of this node, by the sequence of their frame
   std::set<uint64_t> owed_;              ///< requests of the peer that have no answer yet, by sequence
   AuditRound audit_;

@@ -57,9 +57,11 @@ Status Membership::open(const MembershipOptions& options) {
   Status status;
   run_on_control(node_.scheduler, [&] {
     peers_ = std::make_unique<Peers>(
-        node_, PeersOptions{.self = {options.cluster.name, self, options.incarnation, options.heartbeat},
-                            .members = members_of(options.cluster),
-                            .displaced = options.displaced});
+        node_,
+        PeersOptions{.self = {options.cluster.name, self, options.incarnation, options.heartbeat},
+                     .members = members_of(options.cluster),
+                     .link = {.shared_only = options.cluster.transport == Transport::Shared, .frames = {}},
+                     .displaced = options.displaced});
     registrar_ = spawn_registrar(node_, registrar_address({self, options.incarnation, {}, {}}),
                                  options.cluster, [this, self](const std::string& task) {
                                    return task == self ? Presence{true} : peers_->presence_of(task);

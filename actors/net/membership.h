@@ -41,6 +41,8 @@ class Membership {
   Result<std::vector<Address>> linked_workers(std::span<const std::string> wanted) const;
   /// Returns Ok if the task is linked now, otherwise what went wrong last.
   Status link_status(const std::string& task) const { return peers_->incarnation_of(task).status(); }
+  /// See Peers.
+  std::string transport_of(const std::string& task) const { return peers_->transport_of(task); }
 
  private:
   Membership(ActorNode& node, const MembershipOptions& options);

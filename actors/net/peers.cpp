@@ -70,15 +70,36 @@ void Peers::dial(const std::string& task) {
       });
 }
 
-void Peers::dial_bulk(const std::shared_ptr<Link>& link) {
-  node_.env.network->connect(
-      endpoints_.at(link->peer().task), node_.env.clock.now() + options_.link.hello,
+/// Makes the second connection of a link: through shared memory if the peer has offered it and that works, else as the first one.
+void Peers::dial_second(const std::shared_ptr<Link>& link) {
+  const Channel& control = link->control_channel();
+  if (!control.offer()) return dial_bulk(link);
+  node_.env.network->connect_memory(
+      *control.offer(), control.proven_task(), node_.env.clock.now() + options_.link.hello,
       [alive = alive_, weak = std::weak_ptr(link)](Result<std::unique_ptr<Connection>> connection) {
         Peers* const peers = *alive;
         const auto known = weak.lock();
         if (!peers || !known) return;
+        if (connection) return peers->await_second(known, std::move(*connection));
+        peers->dial_bulk(known, connection.status());
+      });
+}
+
+void Peers::await_second(const std::shared_ptr<Link>& link, std::unique_ptr<Connection> connection,
+                         const Status& unshared) {
+  await_hello(std::move(connection), link->peer().task, ChannelName{link->id(), true});
+  pending_.back().unshared = unshared;
+}
+
+void Peers::dial_bulk(const std::shared_ptr<Link>& link, const Status& unshared) {
+  node_.env.network->connect(
+      endpoints_.at(link->peer().task), node_.env.clock.now() + options_.link.hello,
+      [alive = alive_, weak = std::weak_ptr(link), unshared](Result<std::unique_ptr<Connection>> connection) {
+        Peers* const peers = *alive;
+        const auto known = weak.lock();
+        if (!peers || !known) return;
         if (connection)
-          peers->await_hello(std::move(*connection), known->peer().task, ChannelName{known->id(), true});
+          peers->await_second(known, std::move(*connection), unshared);
         else
           known->close(connection.status());
       });
@@ -111,8 +132,17 @@ Status Peers::greeted(Channel& channel) {
     return failed_precondition("expected " + at->expected + " at " + endpoints_.at(at->expected) +
                                ", found " + peer.task);
   }
+  if (options_.link.shared_only && !channel.name().bulk && !peer.asking && !channel.offer()) {
+    *at = std::move(pending);
+    return cannot_share(peer.task, unavailable("it is not on this host, or does not share memory"));
+  }
   pending_.erase(at);
   return channel.name().bulk ? adopt_bulk(std::move(pending)) : open_link(std::move(pending));
+}
+
+Status Peers::cannot_share(const std::string& task, const Status& reason) const {
+  return failed_precondition("this node is to use shared memory only, but shares none with " + task + ": " +
+                             reason.text());
 }
 
 Status Peers::open_link(PendingConnection pending) {
@@ -124,10 +154,11 @@ Status Peers::open_link(PendingConnection pending) {
   {
     const std::lock_guard lock(mutex_);
     previous = std::exchange(by_task_[link->peer().task], link);
+    transports_.erase(link->peer().task);
     ++opened_[link->peer().task];
   }
   if (previous) previous->close(unavailable(link->peer().task + " has opened another link"));
-  if (!pending.expected.empty()) dial_bulk(link);
+  if (!pending.expected.empty()) dial_second(link);
   node_.scheduler.wake();
   return {};
 }
@@ -141,6 +172,19 @@ Status Peers::adopt_bulk(PendingConnection pending) {
     pending.channel->close(
         unavailable("the link of " + peer.task + " that this connection is for is closed"));
     return {};
+  }
+  if (options_.link.shared_only && !pending.channel->is_shared()) {
+    const Status reason = cannot_share(peer.task, pending.unshared);
+    pending.channel->set_owner(*this);
+    pending.channel->close(reason);
+    (*link)->close(reason);
+    return {};
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    transports_[peer.task] = pending.channel->is_shared() ? "shared memory"
+                             : pending.unshared.ok()      ? "TCP"
+                                                          : "TCP: " + pending.unshared.text();
   }
   (*link)->adopt_bulk(std::move(pending.channel));
   return {};
@@ -185,6 +229,7 @@ void Peers::closed(Link& link, const Status& reason) {
     const auto at = by_task_.find(task);
     if (at == by_task_.end() || at->second.get() != &link) return;
     by_task_.erase(at);
+    transports_.erase(task);
     last_failure_[task] =
         unavailable(reason.text());  // not permanent, because the link had been opened before
     forget_clients();
@@ -222,6 +267,12 @@ Presence Peers::presence_of(const std::string& task) const {
   const std::lock_guard lock(mutex_);
   const auto opened = opened_.find(task);
   return {by_task_.contains(task), opened == opened_.end() ? 0 : opened->second};
+}
+
+std::string Peers::transport_of(const std::string& task) const {
+  const std::lock_guard lock(mutex_);
+  const auto at = transports_.find(task);
+  return at == transports_.end() ? std::string() : at->second;
 }
 
 Result<ActorRef> Peers::find(const Address& address) const {

@@ -52,6 +52,9 @@ class Peers final : private Link::Owner, private Channel::Owner {
   Result<uint64_t> incarnation_of(const std::string& task) const;
   /// Any thread.
   Presence presence_of(const std::string& task) const;
+  /// Returns how frames for actors of a linked task travel: "shared memory", or "TCP", with the reason if this node tried to share
+  /// memory. Empty while the link is not complete. Any thread.
+  std::string transport_of(const std::string& task) const;
 
  private:
   /// A connection whose peer has not sent its Hello yet.
@@ -59,6 +62,8 @@ class Peers final : private Link::Owner, private Channel::Owner {
     std::unique_ptr<Channel> channel;
     std::string expected;  ///< the task that this node connected to; empty if the peer connected
     uint64_t number = 0;
+    Status unshared =
+        {};  ///< why this second connection of a link is not through shared memory, if that was tried
   };
   using PendingConnections = std::vector<PendingConnection>;
 
@@ -74,10 +79,14 @@ class Peers final : private Link::Owner, private Channel::Owner {
                    std::optional<ChannelName> name);
   void hello_expired(uint64_t number);
   PendingConnections::iterator find(const Channel& channel);
+  Status cannot_share(const std::string& task, const Status& reason) const;
   Status open_link(PendingConnection pending);
   Status adopt_bulk(PendingConnection pending);
   void dial(const std::string& task);
-  void dial_bulk(const std::shared_ptr<Link>& link);
+  void dial_second(const std::shared_ptr<Link>& link);
+  void dial_bulk(const std::shared_ptr<Link>& link, const Status& unshared = {});
+  void await_second(const std::shared_ptr<Link>& link, std::unique_ptr<Connection> connection,
+                    const Status& unshared = {});
   void dial_later(const std::string& task);
   void record_failure(const std::string& task, const Status& reason);
   void forget_clients();
@@ -104,6 +113,7 @@ class Peers final : private Link::Owner, private Channel::Owner {
   std::map<std::string, std::shared_ptr<Link>> by_task_;  ///< the links to members and clients
   std::map<std::string, uint64_t> opened_;                ///< by task: how many links have been opened
   std::map<std::string, Status> last_failure_;            ///< by task
+  std::map<std::string, std::string> transports_;         ///< by linked task
 };
 
 }  // namespace troupe

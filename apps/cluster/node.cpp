@@ -1,5 +1,6 @@
 #include "apps/cluster/node.h"
 
+#include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -60,6 +61,7 @@ class Links {
     for (auto& [task, linked] : linked_) {
       const Status status = runtime_.link_status(task);
       report_refusal(task, status);
+      report_transport(task);
       if (std::exchange(linked, status.ok()) == status.ok()) continue;
       event_(status.ok() ? "linked" : "lost",
              status.ok() ? task + " is linked" : task + " is lost: " + status.text());
@@ -76,8 +78,17 @@ class Links {
     event_("refused", status.text());
   }
 
+  /// Reports why no memory is shared with a task of this host.
+  void report_transport(const std::string& task) {
+    const std::string transport = runtime_.transport_of(task);
+    if (transport.empty() || std::exchange(transports_[task], transport) == transport) return;
+    if (transport.starts_with("TCP:"))
+      event_("unshared", task + " shares no memory with this node, but uses " + transport);
+  }
+
   const Runtime& runtime_;
   const NodeEvent& event_;
+  std::map<std::string, std::string> transports_;  ///< the last one, by task
   std::map<std::string, bool> linked_;
   std::map<std::string, std::string> refused_;  ///< the last reason that was reported, by task
 };
@@ -128,6 +139,7 @@ Result<std::string> to_text(const NodeOptions& options) {
                            {"jobs", jobs},
                            {"tls", tls},
                            {"plain", options.cluster.plain_anywhere},
+                           {"transport", static_cast<int>(options.cluster.transport)},
                            {"job", options.job},
                            {"task", options.task},
                            {"devices", options.devices},
@@ -150,6 +162,7 @@ Result<NodeOptions> read_node_options(const std::string& text) try {
     options.cluster.tls = {tls.at(0).get<std::string>(), tls.at(1).get<std::string>(),
                            tls.at(2).get<std::string>()};
   options.cluster.plain_anywhere = json.at("plain");
+  options.cluster.transport = static_cast<Transport>(std::clamp<int>(json.at("transport"), 0, 2));
   options.job = json.at("job");
   options.task = json.at("task");
   options.devices = json.at("devices");

@@ -46,6 +46,17 @@ void add_memory(CLI::App& command, size_t& memory) {
       ->transform(CLI::AsSizeValue(true));
 }
 
+void add_transport(CLI::App& command, Transport& transport) {
+  const std::map<std::string, Transport> names = {
+      {"auto", Transport::Auto}, {"tcp", Transport::Tcp}, {"shared", Transport::Shared}};
+  command
+      .add_option(
+          "--transport", transport,
+          "how nodes of one host exchange tensors: auto (through shared memory where that is possible), tcp, "
+          "or shared (only through shared memory); default: auto")
+      ->transform(CLI::CheckedTransformer(names));
+}
+
 Result<std::map<std::string, int>> parse_tasks(const std::string& text) {
   const auto refused = [&](const std::string& why) {
     return invalid_argument("--local " + text + ": " + why);

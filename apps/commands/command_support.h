@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "actors/net/cluster.h"
 #include "messages/values/status.h"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): the namespace of CLI11
@@ -25,6 +26,9 @@ constexpr int bad_usage = 2, bad_data = 3, diverged = 4;
 CLI::App* add_command(CLI::App& app, const char* name, const char* what, const char* example);
 /// Adds the option --memory, which takes bytes or a size such as "8GB" or "512MiB" (RuntimeOptions::memory).
 void add_memory(CLI::App& command, size_t& memory);
+
+/// Adds the option --transport: auto, tcp or shared (ClusterSpec::transport).
+void add_transport(CLI::App& command, Transport& transport);
 
 /// Parses the value of --local, such as "ps=1,worker=2", into the number of tasks of each job.
 Result<std::map<std::string, int>> parse_tasks(const std::string& text);

@@ -28,6 +28,7 @@ struct NodeArguments {
   std::vector<std::string> roots = {"."};  ///< the folders of files that masters may name
   int devices = 1, threads = 0;
   size_t memory = 0;  ///< in bytes; see RuntimeOptions::memory
+  Transport transport = Transport::Auto;
   std::string heartbeat = "200ms";
   bool json = false;     ///< events are printed as JSON, one object per line
   bool explain = false;  ///< print which task this is and how that was found, then end
@@ -43,6 +44,7 @@ Result<cluster::NodeOptions> options_at(const cluster::ResolvedCluster& resolved
                                         const NodeArguments& arguments) {
   cluster::NodeOptions options;
   options.cluster = resolved.cluster;
+  options.cluster.transport = arguments.transport;
   options.job = resolved.job;
   options.task = resolved.task;
   options.devices = arguments.devices;
@@ -176,6 +178,7 @@ void add_node_command(CLI::App& app, int& result) {
   command->add_option("--threads", arguments->threads, "compute threads; 0: one per core")
       ->check(CLI::Range(0, 1024));
   add_memory(*command, arguments->memory);
+  add_transport(*command, arguments->transport);
   command->add_option("--heartbeat", arguments->heartbeat,
                       "the longest time between two messages to a peer, 20ms to 60s; default: 200ms");
   command->add_option("--root", arguments->roots,

@@ -124,6 +124,8 @@ Result<std::unique_ptr<cluster::Processes>> start_nodes(const TrainArguments& ar
   std::unique_ptr<cluster::Processes> nodes;
   TROUPE_ASSIGN(auto plan, plan_cluster(arguments, common_options(config, options)));
   if (!plan) return nodes;
+  plan->spec.transport = arguments.transport;
+  for (auto& process : plan->processes) process.node.cluster.transport = arguments.transport;
   options.cluster = plan->spec;
   config.cluster.tasks.clear();
   for (const auto& [job, tasks] : plan->spec.jobs)
@@ -156,6 +158,7 @@ void add_run_options(CLI::App& command, TrainArguments& arguments) {
       ->check(CLI::PositiveNumber);
   command.add_flag("-q,--quiet", arguments.quiet, "print only errors");
   add_memory(command, arguments.memory);
+  add_transport(command, arguments.transport);
 }
 
 int train(const TrainArguments& arguments) {

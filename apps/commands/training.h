@@ -13,7 +13,8 @@ struct TrainArguments {
   RunFile run;
   std::string resume;           ///< empty, "auto", or the folder of a run
   long long dry_run_steps = 0;  ///< 0: a full run
-  size_t memory = 0;            ///< the limit of each process in bytes; see RuntimeOptions::memory
+  Transport transport = Transport::Auto;
+  size_t memory = 0;  ///< the limit of each process in bytes; see RuntimeOptions::memory
   bool quiet = false;
   std::string cluster;  ///< a cluster file; its nodes must be running already unless `launch` is set
   std::string local;    ///< the processes to start on this machine, such as "ps=1,worker=2"

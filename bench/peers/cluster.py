@@ -1,9 +1,9 @@
 """Compares steps over several processes of this machine in Troupe and in a gRPC cluster of TensorFlow, which take turns in one
 run. Needs a virtual environment with tensorflow-cpu:
    python bench/peers/cluster.py build/release [rounds]
-There is one parameter server and one or two workers, each a process with one compute thread; worker 0 is the client.
-bench/cluster_bench.cpp describes the steps. Prints a table: for each step the median over the rounds of its median time, with
-the minimum and maximum.
+There is one parameter server and one, two or four workers, each a process with one compute thread; worker 0 is the client.
+bench/cluster_bench.cpp describes the steps. Troupe runs them through shared memory and, for comparison, over TCP. Prints a table:
+for each step the median over the rounds of its median time, with the minimum and maximum, and the ratios to TensorFlow.
 """
 import os
 import socket
@@ -44,7 +44,7 @@ def graph_of(what, workers):
             fetches.append(tf.assign(v, added).op)
         return feeds, fetches, tf.group(*first)
     with tf.device("/job:ps/task:0"):
-        v = tf.Variable(tf.fill([ROWS, COLUMNS], 1.0), name=what)
+        v = tf.Variable(tf.fill([10 * ROWS if what == "gigabyte" else ROWS, COLUMNS], 1.0), name=what)
     for task in range(workers):
         read = v
         with tf.device(f"/job:worker/task:{task}"):
@@ -67,24 +67,27 @@ def theirs(server, what, workers, seconds):
         return statistics.median(times)
 
 
-def ours(folder, what, workers, seconds):
-    output = subprocess.run([f"{folder}/bench/cluster_bench", f"{folder}/troupe", what, str(workers), str(seconds)],
+def ours(folder, what, workers, seconds, transport):
+    output = subprocess.run([f"{folder}/bench/cluster_bench", f"{folder}/troupe", what, str(workers), str(seconds),
+                             transport],
                             check=True, capture_output=True).stdout
     return 1e-6 * float(output)
 
 
 def main(folder, rounds, seconds=2):
-    print_head("step over 1 ps and", "Troupe", TENSORFLOW, "ratio")
-    for workers in (1, 2):
+    print_head("step over 1 ps and", "Troupe", "Troupe over TCP", TENSORFLOW, "ratio", "ratio over TCP")
+    for workers in (1, 2, 4):
         cluster = {"ps": [free_endpoint()], "worker": [free_endpoint() for _ in range(workers)]}
         others = [serve(cluster, "ps", 0)] + [serve(cluster, "worker", task) for task in range(1, workers)]
         server = tf.train.Server(cluster, "worker", 0, config=config())
-        for what in ("scalar", "dense", "sparse"):
-            mine, other = [], []
+        for what in ("scalar", "dense", "gigabyte", "sparse"):
+            shared, tcp, other = [], [], []
             for _ in range(rounds):
-                mine.append(ours(folder, what, workers, seconds))
+                shared.append(ours(folder, what, workers, seconds, "auto"))
+                tcp.append(ours(folder, what, workers, seconds, "tcp"))
                 other.append(theirs(server, what, workers, seconds))
-            print_row(f"{workers} worker{'s' * (workers - 1)}, {what}", text(mine), text(other), ratio(mine, other))
+            print_row(f"{workers} worker{'s' * (workers > 1)}, {what}", text(shared), text(tcp), text(other),
+                      ratio(shared, other), ratio(tcp, other))
         for process in others:
             process.kill()
 

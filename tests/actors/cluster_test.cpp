@@ -79,6 +79,34 @@ BOOST_AUTO_TEST_CASE(a_client_runs_its_graph_on_two_nodes) {
   train_a_little(*client, 300'000);  // large enough for the bulk connection
 }
 
+// Here all nodes are of one host and user.
+BOOST_AUTO_TEST_CASE(nodes_share_memory_if_all_of_them_want_to) {
+  const std::string ps_task = "/job:ps/replica:0/task:0";
+  start_ps();
+  start_worker();
+  {
+    const auto client = make("client", {});
+    train_a_little(*client, 100'000);
+    BOOST_TEST(client->transport_of(ps_task) == "shared memory");
+    BOOST_TEST(worker->transport_of(ps_task) == "shared memory");
+  }
+  spec.transport = Transport::Tcp;
+  const auto apart = make("client", {});
+  train_a_little(*apart, 100'001);
+  BOOST_TEST(apart->transport_of(ps_task) == "TCP");
+  worker.reset();
+  worker_socket = test::ListeningSocket(worker_socket.port());
+  start_worker();
+  spec.transport = Transport::Shared;
+  const auto strict = make("client", {});
+  Graph graph(strict->ops());
+  const Status status = test::failure_of([&] { strict->session(graph, {.start_timeout = 2s}); });
+  BOOST_TEST((status.code() == Code::FailedPrecondition), status.message());
+  BOOST_TEST(status.text().find("shared memory only, but shares none with /job:worker/replica:0/task:0") !=
+                 std::string::npos,
+             status.text());
+}
+
 BOOST_AUTO_TEST_CASE(clients_of_a_cluster_share_its_variables) {
   start_ps();
   start_worker();
@@ -214,6 +242,7 @@ BOOST_AUTO_TEST_CASE(a_slow_reader_costs_nobody_else) {
   std::thread slow([&] {
     ClusterSpec through = spec;
     through.jobs["ps"][0] = proxy.endpoint();
+    through.transport = Transport::Tcp;  // not around the proxy
     Runtime client({.threads = 1, .tasks = {{"slow", 0, 1}}, .cluster = through});
     Graph graph(client.ops());
     const Scope at_ps = Scope(graph).with_device("/job:ps");

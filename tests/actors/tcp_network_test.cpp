@@ -1,164 +1,23 @@
-// Frames over real sockets, plain and TLS: frames arrive complete and in order, peers without permission are refused, and peers
-// that send garbage or nothing cost little.
+// Real sockets, plain and TLS: peers without permission are refused, and peers that send garbage or nothing cost little.
 #include "actors/net/tcp_network.h"
 
 #include <boost/test/unit_test.hpp>
 
-#include <boost/asio/connect.hpp>
-#include <boost/asio/io_context.hpp>
 #include <boost/asio/write.hpp>
-#include <numeric>
 #include <random>
 
-#include "actors/net/tcp_stream.h"
 #include "messages/schemas/link.capnp.h"
-#include "messages/schemas/session.capnp.h"
-#include "messages/wire/message_reader.h"
 #include "messages/wire/wire.h"
-#include "tests/support/certificates.h"
+#include "tests/support/two_networks.h"
 
 namespace troupe {
 namespace {
 
 using namespace std::chrono_literals;
 namespace asio = boost::asio;
+using namespace test;
 
-constexpr const char* server_task = "/job:ps/replica:0/task:0";
-constexpr const char* client_task = "/job:worker/replica:0/task:1";
-
-/// One end of a connection, and the frames that it received.
-struct Peer final : Connection::Events {
-  void adopt(std::unique_ptr<Connection> made, const FrameLimits& limits = {}) {
-    connection = std::move(made);
-    connection->start(*this, heap_allocator(), limits);
-  }
-  void received(Frame frame) override {
-    if (echo)
-      send(frame.header.sequence, std::move(frame.attachments));
-    else
-      frames.push_back(std::move(frame));
-  }
-  void closed(Status reason) override {
-    end = std::move(reason);
-    if (leaves) connection.reset();
-  }
-  void send(uint64_t sequence, std::vector<Tensor> attachments) {
-    Draft<wire::RunStep> draft;
-    draft->setHandle(sequence);
-    connection->send(value_or_throw(encode({.sequence = sequence}, draft.finish(std::move(attachments)))));
-  }
-
-  std::unique_ptr<Connection> connection;
-  std::vector<Frame> frames;
-  std::optional<Status> end;
-  bool echo = false, leaves = false;  ///< leaves: destroys the connection in closed()
-};
-
-struct Fixture {
-  bool run_until(const std::function<bool()>& done, std::chrono::seconds most = 20s) {
-    const auto end = std::chrono::steady_clock::now() + most;
-    while (!done()) {
-      if (std::chrono::steady_clock::now() > end) return false;
-      io.run_one_for(100ms);
-    }
-    return true;
-  }
-  static int64_t soon(std::chrono::nanoseconds from_now = 10s) {
-    return (std::chrono::steady_clock::now() + from_now).time_since_epoch().count();
-  }
-
-  void serve(const TcpOptions& options) {
-    server = value_or_throw(TcpNetwork::make(io, options));
-    listener = value_or_throw(server->listen("127.0.0.1:0", [this](std::unique_ptr<Connection> connection) {
-      accepted.push_back(std::make_unique<Peer>());
-      accepted.back()->echo = echo;
-      accepted.back()->leaves = true;
-      accepted.back()->adopt(std::move(connection), server_limits);
-    }));
-  }
-  /// Connects and returns the result. If it succeeds, `peer` gets the client's end.
-  Status connect(const TcpOptions& options, Peer& peer, std::string endpoint = {}) {
-    client = value_or_throw(TcpNetwork::make(io, options));
-    std::optional<Status> outcome;
-    client->connect(endpoint.empty() ? listener->endpoint() : endpoint, soon(),
-                    [&](Result<std::unique_ptr<Connection>> made) {
-                      outcome = made.status();
-                      if (made) peer.adopt(std::move(*made));
-                    });
-    BOOST_TEST_REQUIRE(run_until([&] { return outcome.has_value(); }));
-    return *outcome;
-  }
-  /// Returns a connected raw socket, for bytes that are not frames.
-  PlainSocket raw() {
-    PlainSocket socket(io);
-    const std::string endpoint = listener->endpoint();
-    const auto port = static_cast<unsigned short>(std::stoi(endpoint.substr(endpoint.rfind(':') + 1)));
-    socket.connect({asio::ip::make_address("127.0.0.1"), port});
-    return socket;
-  }
-
-  asio::io_context io;
-  test::Certificates certificates;
-  std::unique_ptr<TcpNetwork> server, client;
-  std::unique_ptr<Network::Listener> listener;
-  std::vector<std::unique_ptr<Peer>> accepted;
-  FrameLimits server_limits;
-  bool echo = false;
-};
-
-Tensor bytes(size_t count, uint64_t seed) {
-  Tensor tensor = value_or_throw(Tensor::allocate(DType::UInt8, Shape{static_cast<int64_t>(count)}));
-  std::minstd_rand random(static_cast<unsigned>(seed + 1));
-  for (uint8_t& value : tensor.write<uint8_t>()) value = static_cast<uint8_t>(random());
-  return tensor;
-}
-
-BOOST_FIXTURE_TEST_SUITE(tcp_network, Fixture)
-
-BOOST_AUTO_TEST_CASE(frames_of_every_size_come_back_as_they_were) {
-  for (const bool tls : {false, true}) {
-    accepted.clear();
-    echo = true;
-    TcpOptions server_options, client_options;
-    if (tls) {
-      server_options.tls = certificates.of(server_task);
-      client_options.tls = certificates.of(client_task);
-    }
-    serve(server_options);
-    Peer peer;
-    BOOST_TEST_REQUIRE(connect(client_options, peer).ok());
-    const std::vector<size_t> sizes = {0, 1, 100, 4095, 16384, 16385, 70000, 1 << 20, 5'000'001};
-    for (uint64_t round = 0; round < 3; ++round)
-      for (size_t i = 0; i < sizes.size(); ++i)
-        peer.send(round * sizes.size() + i + 1, {bytes(sizes[i], i), Tensor::scalar(1.5f), bytes(7, i)});
-    BOOST_TEST(peer.connection->unsent() > 0u);
-    BOOST_TEST_REQUIRE(run_until([&] { return peer.frames.size() == 3 * sizes.size(); }));
-    for (size_t i = 0; i < peer.frames.size(); ++i) {
-      BOOST_TEST(peer.frames[i].header.sequence == i + 1);
-      BOOST_TEST(identical(peer.frames[i].attachments[0], bytes(sizes[i % sizes.size()], i % sizes.size())));
-      BOOST_TEST(identical(peer.frames[i].attachments[2], bytes(7, i % sizes.size())));
-    }
-    BOOST_TEST(peer.connection->unsent() == 0u);
-    BOOST_TEST(
-        (peer.connection->proven_task() == (tls ? std::optional<std::string>(server_task) : std::nullopt)));
-    BOOST_TEST((accepted[0]->connection->proven_task() ==
-                (tls ? std::optional<std::string>(client_task) : std::nullopt)));
-    peer.connection.reset();
-    BOOST_TEST_REQUIRE(run_until([&] { return accepted[0]->end.has_value(); }));
-    BOOST_TEST(accepted[0]->end->ok());
-  }
-}
-
-BOOST_AUTO_TEST_CASE(what_was_sent_before_the_end_arrives) {
-  serve({});
-  Peer peer;
-  BOOST_TEST_REQUIRE(connect({}, peer).ok());
-  BOOST_TEST_REQUIRE(run_until([&] { return accepted.size() == 1; }));
-  for (uint64_t i = 1; i <= 10; ++i) peer.send(i, {bytes(100'000, i)});
-  peer.connection.reset();
-  BOOST_TEST_REQUIRE(run_until([&] { return accepted[0]->end.has_value(); }));
-  BOOST_TEST(accepted[0]->frames.size() == 10u);
-}
+BOOST_FIXTURE_TEST_SUITE(tcp_network, TwoNetworks)
 
 BOOST_AUTO_TEST_CASE(only_members_of_the_cluster_get_in) {
   serve({.tls = certificates.of(server_task)});

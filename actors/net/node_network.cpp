@@ -1,0 +1,18 @@
+#include "actors/net/node_network.h"
+
+#include "actors/net/shared_network.h"
+#include "actors/net/tcp_network.h"
+
+namespace troupe {
+
+Result<std::unique_ptr<Network>> make_network(ControlThread& loop, const ClusterSpec& cluster,
+                                              std::shared_ptr<SharedArenas> arenas) {
+  TROUPE_ASSIGN(std::unique_ptr<Network> tcp,
+                TcpNetwork::make(loop.io(), {.tls = cluster.tls, .plain_anywhere = cluster.plain_anywhere}));
+  if (cluster.transport == Transport::Tcp) return tcp;
+  auto shared = std::make_unique<SharedNetwork>(loop.io(), std::move(tcp), std::move(arenas));
+  loop.add(shared->streams());
+  return std::unique_ptr<Network>(std::move(shared));
+}
+
+}  // namespace troupe
