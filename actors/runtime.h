@@ -108,8 +108,8 @@ class Runtime {
   /// Returns Ok if this process is linked to that task of the cluster, "/job:ps/replica:0/task:0", otherwise what last went
   /// wrong with the link.
   Status link_status(const std::string& task) const;
-  /// Returns how this process and that task of the cluster exchange frames: "shared memory", or "TCP", with the reason if this process
-  /// tried to share memory. Empty if they are not linked.
+  /// Returns how this process and that task of the cluster exchange frames: "shared memory", or "TCP", with the reason if this
+  /// process tried to share memory. Empty if they are not linked.
   std::string transport_of(const std::string& task) const;
   /// Returns the full names of the devices of this process.
   std::vector<std::string> devices() const;

@@ -1,9 +1,9 @@
 // Measures steps over several processes of this machine. This process is worker 0 and the client; the others are nodes of PROGRAM.
 //   cluster_bench PROGRAM WHAT WORKERS [SECONDS [auto|tcp]]
-// Prints the median time of a step in microseconds. WHAT is "scalar": every worker reads a scalar from the parameter server, adds
-// to it and assigns the sum (a null step); "dense": every worker reads 100 MB and sums them; "gigabyte": the same with 1 GB; "sparse": every worker gathers 32 of
-// 1,000 rows, different ones in each step; or "beside" or "large", which have their own output and are described below.
-// bench/peers/cluster.py compares the results with TensorFlow's.
+// Prints the median time of a step in microseconds. WHAT is "scalar": every worker reads a scalar from the parameter server,
+// adds to it and assigns the sum (a null step); "dense": every worker reads 100 MB and sums them; "gigabyte": the same with 1
+// GB; "sparse": every worker gathers 32 of 1,000 rows, different ones in each step; or "beside" or "large", which have their
+// own output and are described below. bench/peers/cluster.py compares the results with TensorFlow's.
 #include <unistd.h>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
-// Compares a link with bare sockets: round trips and bulk transfers of frames over TCP and TLS, and the same over bare sockets and
-// a bare SSL stream, in alternation, between two processes. Frames through shared memory, which lend their tensors, are compared with
-// plain sockets, once with a receiver that spins and once with one that sleeps. Prints a table of medians; the ratio is the link's
-// result over the bare one's.
+// Compares a link with bare sockets: round trips and bulk transfers of frames over TCP and TLS, and the same over bare sockets
+// and a bare SSL stream, in alternation, between two processes. Frames through shared memory, which lend their tensors, are
+// compared with plain sockets, once with a receiver that spins and once with one that sleeps. Prints a table of medians; the
+// ratio is the link's result over the bare one's.
 //   link_bench [MAX_MIB]       the largest transfer; default 100
 #include <netinet/tcp.h>
 #include <openssl/ssl.h>

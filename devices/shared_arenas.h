@@ -1,5 +1,5 @@
-// SharedArenas: the arenas of a process that other processes may map. Shared by the arenas, which enter themselves, and by whoever lends
-// tensors. Any thread.
+// SharedArenas: the arenas of a process that other processes may map. Shared by the arenas, which enter themselves, and by
+// whoever lends tensors. Any thread.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@ class SharedArenas {
     uint64_t offset = 0;
     int descriptor = -1;  ///< of the arena's memory file
   };
-  /// Returns where other processes find these bytes, which they may read from then on. Returns nothing if the bytes do not lie in one
-  /// of these arenas.
+  /// Returns where other processes find these bytes, which they may read from then on. Returns nothing if the bytes do not lie
+  /// in one of these arenas.
   std::optional<Place> lend(const std::byte* data, size_t bytes);
 
   /// Enters an arena and returns its id, which is not 0.

@@ -18,11 +18,13 @@ namespace asio = boost::asio;
 
 using namespace std::chrono_literals;
 
+using Done = std::function<bool()>;
+
 constexpr std::chrono::microseconds spin_time{20};
-/// After this many spins in vain, the control thread spins only one time in so many.
 /// The control thread looks this often whether guests still come.
 constexpr auto min_guest_pause = 200us, max_guest_pause = 2000us;
-constexpr int max_vain_spins = 8, spin_again = 16;
+constexpr int max_spin_luck = 4;
+constexpr unsigned spin_again = 32;  ///< without luck, it spins one time in so many
 
 std::chrono::steady_clock::time_point at(int64_t nanoseconds) {
   return std::chrono::steady_clock::time_point(std::chrono::nanoseconds(nanoseconds));
@@ -35,8 +37,6 @@ void pause() {
 }
 
 }  // namespace
-
-using Done = std::function<bool()>;
 
 struct ControlThread::Impl {
   explicit Impl(Pool& p) : pool(p) {}
@@ -51,11 +51,14 @@ struct ControlThread::Impl {
   void serve(Unit& unit);
   void make_way(std::unique_lock<std::mutex>& role);
   bool serve_as_guest(ControlThread& owner, const Done& done, int64_t deadline);
+  void leave();
 
   Pool& pool;
   std::vector<std::weak_ptr<Polled>> polled;  ///< used on the control thread only
   const bool several_cores = std::thread::hardware_concurrency() > 1;
-  int vain_spins = 0;  ///< how often in a row find_work() found nothing
+  /// Grows when work is found by spinning, and shrinks when none is. At 0 the control thread rests: it seldom spins.
+  int spin_luck = max_spin_luck;
+  unsigned rests = 0;
   asio::io_context io{1};
   asio::executor_work_guard<asio::io_context::executor_type> work = asio::make_work_guard(io);
   std::thread thread;
@@ -141,43 +144,53 @@ void ControlThread::Impl::make_way(std::unique_lock<std::mutex>& held) {
   held.lock();
 }
 
-/// Takes over the work of the control thread until done() is true or the deadline has passed. Returns false at once if another guest
-/// does that.
+/// Takes over the work of the control thread until done() is true or the deadline has passed. Returns false if another guest does
+/// that. The computations that result run on this thread, too, but without the role: if one takes long, the control thread comes
+/// back.
 bool ControlThread::Impl::serve_as_guest(ControlThread& owner, const Done& done, int64_t deadline) {
-  int none = 0;
-  if (!polling.load(std::memory_order_relaxed) || !guests.compare_exchange_strong(none, 1)) return false;
-  std::unique_lock held(role, std::try_to_lock);
-  if (!held) {
-    asio::post(io, [] {});  // the control thread may sleep
-    held.lock();
-  }
-  Unit unit(owner, Unit::Computes::No);
+  Unit unit(owner);
   const auto over = [&] { return done() || (deadline != 0 && owner.now() >= deadline); };
-  while (!over() && run_one(over, deadline)) unit.run();
-  visits.fetch_add(1);
-  guests.store(0);
-  if (sleeping.load() != 0) {
-    const std::lock_guard lock(mutex);
-    changed.notify_all();  // others wait for what only the control thread may do now
+  while (!over() && !ending) {
+    int none = 0;
+    if (!polling.load(std::memory_order_relaxed) || !guests.compare_exchange_strong(none, 1)) return false;
+    {
+      std::unique_lock held(role, std::try_to_lock);
+      if (!held) {
+        asio::post(io, [] {});  // the control thread may sleep
+        held.lock();
+      }
+      while (unit.idle() && !over() && run_one(over, deadline)) unit.run_actors();
+    }
+    leave();
+    unit.run_until(over);
   }
   return true;
 }
 
+/// Ends the visit of a guest. If others wait for what only the control thread may do now, it comes back at once.
+void ControlThread::Impl::leave() {
+  visits.fetch_add(1);
+  guests.store(0);
+  if (sleeping.load() == 0) return;
+  const std::lock_guard lock(mutex);
+  changed.notify_all();
+}
+
 /// Looks for work for some time, unless that was in vain lately. Returns true if there is some, or some was done.
 bool ControlThread::Impl::find_work(const Done& done) {
-  const bool spins = several_cores && (vain_spins < max_vain_spins || vain_spins % spin_again == 0);
+  const bool spins = several_cores && (spin_luck > 0 || ++rests % spin_again == 0);
   const auto end = std::chrono::steady_clock::now() + (spins ? spin_time : 0us);
   bool spun = false;
   do {
     if (any_polled([](Polled& one) { return one.poll(); })) {
-      if (spun) vain_spins = 0;
+      if (spun && spins) spin_luck = std::min(spin_luck + 1, max_spin_luck);
       return true;
     }
     spun = true;
     if (io.poll_one() != 0 || (done && done())) return true;
     for (int i = 0; i < 16; ++i) pause();
   } while (std::chrono::steady_clock::now() < end);
-  ++vain_spins;
+  if (spins) spin_luck = std::max(spin_luck - 2, 0);
   return any_polled([](Polled& one) { return !one.sleep(); });
 }
 

@@ -1,5 +1,5 @@
-// Polled: something that can find work for the control thread without a system call. The control thread asks it while it spins, before
-// it sleeps. Used on the control thread only.
+// Polled: something that can find work for the control thread without a system call. The control thread asks it while it spins,
+// before it sleeps. Used on the control thread only.
 #pragma once
 
 namespace troupe {

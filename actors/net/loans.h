@@ -1,6 +1,6 @@
-// Loans: tensors that two processes lend each other instead of their bytes. The lender keeps a tensor until the borrower has returned
-// its number, or is gone; so nobody overwrites it. The borrower maps the arena of the tensor for reading. Both belong to one connection
-// through shared memory; on the thread that runs its io_context. Units: bytes.
+// Loans: tensors that two processes lend each other instead of their bytes. The lender keeps a tensor until the borrower has
+// returned its number, or is gone; so nobody overwrites it. The borrower maps the arena of the tensor for reading. Both belong
+// to one connection through shared memory; on the thread that runs its io_context. Units: bytes.
 #pragma once
 
 #include <map>
@@ -64,8 +64,9 @@ class Borrowed final : public Borrower {
   bool empty() const { return buffers_.empty(); }
   /// Returns loans that nobody uses any more, of those that it looks at. Returns true if the peer must be woken.
   bool return_unused();
-  /// Gives tensors that are still in use memory of their own at the same addresses, after which the peer may do with its memory what it
-  /// likes. Nothing can be borrowed afterwards. Fails with ResourceExhausted, and must be called again, if there is no memory.
+  /// Gives tensors that are still in use memory of their own at the same addresses, after which the peer may do with its memory
+  /// what it likes. Nothing can be borrowed afterwards. Fails with ResourceExhausted, and must be called again, if there is no
+  /// memory.
   Status keep();
 
  private:

@@ -62,8 +62,8 @@ class Peers final : private Link::Owner, private Channel::Owner {
     std::unique_ptr<Channel> channel;
     std::string expected;  ///< the task that this node connected to; empty if the peer connected
     uint64_t number = 0;
-    Status unshared =
-        {};  ///< why this second connection of a link is not through shared memory, if that was tried
+    /// Why this second connection of a link is not through shared memory, if that was tried.
+    Status unshared = {};
   };
   using PendingConnections = std::vector<PendingConnection>;
 

@@ -31,8 +31,9 @@ struct SharedStreams final : Polled {
   bool spins = false;  ///< the thread spins before it sleeps, and calls sleep() then
 };
 
-/// A stream is kept alive by its pending operations, so that frames are still sent after its Connection has been destroyed. A stream
-/// that has ended, but has lent tensors, waits until the peer's socket is closed: then the peer does not read them any more.
+/// A stream is kept alive by its pending operations, so that frames are still sent after its Connection has been destroyed. A
+/// stream that has ended, but has lent tensors, waits until the peer's socket is closed: then the peer does not read them any
+/// more.
 class SharedStream final : public std::enable_shared_from_this<SharedStream>, private Borrower {
   /// The most that one turn reads, so that no connection delays the others.
   static constexpr size_t max_per_turn = SharedRings::frame_bytes;

@@ -48,8 +48,8 @@ class Connection {
   virtual Lender* lender() { return nullptr; }
 };
 
-/// What a node tells a peer on its own host, over a connection on which they have identified each other: a Unix socket that leads to
-/// memory which both share, and the token that opens it once.
+/// What a node tells a peer on its own host, over a connection on which they have identified each other: a Unix socket that
+/// leads to memory which both share, and the token that opens it once.
 struct SharedOffer {
   std::string socket, token;
 };
@@ -79,8 +79,8 @@ class Network {
   /// Offers shared memory to the peer whose connection has this proven_task(). The connection that results goes to the `accept` of
   /// listen(), and has the same proven_task(). Returns nothing if this node shares no memory or does not listen.
   virtual std::optional<SharedOffer> offer_memory(const std::optional<std::string>&) { return std::nullopt; }
-  /// Accepts the offer of the peer whose connection has this proven_task(), as connect() does. Any failure means that this peer is to
-  /// be reached without shared memory.
+  /// Accepts the offer of the peer whose connection has this proven_task(), as connect() does. Any failure means that this peer
+  /// is to be reached without shared memory.
   virtual void connect_memory(const SharedOffer&, const std::optional<std::string>&, int64_t,
                               Connected connected) {
     connected(unavailable("this node shares no memory"));

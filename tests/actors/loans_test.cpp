@@ -1,5 +1,5 @@
-// Tensors that are lent through shared memory: nobody copies them, nobody overwrites them while they are lent, and they stay readable
-// whatever becomes of the lender.
+// Tensors that are lent through shared memory: nobody copies them, nobody overwrites them while they are lent, and they stay
+// readable whatever becomes of the lender.
 #include "actors/net/loans.h"
 
 #include <boost/test/unit_test.hpp>
