@@ -1,7 +1,8 @@
-// ControlThread: the control thread of a node, and with it the node's Scheduler and Clock. It runs the actors whose messages come
-// from threads without a Unit, fires timers, and serves sockets through its io_context. Computations run on the pool instead, and
-// work with files on a file thread, which is started when it is first needed. Owned by the runtime; it is made before the engine
-// and destroyed after it.
+// ControlThread: the control thread of a node, and with it the node's Scheduler and Clock. It runs the actors whose messages
+// come from threads without a Unit, fires timers, and serves sockets through its io_context. Computations run on the pool
+// instead, and work with files on a file thread, which is started when it is first needed. While something is polled, a thread
+// that waits does the work of the control thread: one thread at a time, so that for handlers it is still one control thread.
+// Owned by the runtime; it is made before the engine and destroyed after it.
 #pragma once
 
 #include <memory>

@@ -4,8 +4,11 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <future>
+#include <thread>
+#include <vector>
 
 namespace troupe {
 namespace {
@@ -53,6 +56,65 @@ BOOST_AUTO_TEST_CASE(jobs_that_block_run_one_at_a_time_and_are_done_before_the_l
       }));
   }
   BOOST_TEST(done == 2000);
+}
+
+/// Is active, but never has work.
+struct Idle final : Polled {
+  bool is_active() const override { return true; }
+  bool poll() override { return false; }
+  bool sleep() override { return true; }
+};
+
+// While something is polled, a thread that waits does the work of the control thread. When none waits, the control thread does.
+BOOST_AUTO_TEST_CASE(whoever_waits_does_the_work) {
+  ControlThread loop(*pool);
+  const auto idle = std::make_shared<Idle>();
+  loop.add(idle);
+  std::thread::id control, waiting;
+  run_on_control(loop, [&] { control = std::this_thread::get_id(); });
+  for (int i = 0; i < 100; ++i) run_on_control(loop, [&] { waiting = std::this_thread::get_id(); });
+  BOOST_TEST((waiting == std::this_thread::get_id()));
+  BOOST_TEST((control != waiting));
+  std::promise<std::thread::id> unattended;
+  loop.enqueue(make_job([&] { unattended.set_value(std::this_thread::get_id()); }));
+  auto future = unattended.get_future();
+  BOOST_TEST_REQUIRE((future.wait_for(std::chrono::seconds(30)) == std::future_status::ready));
+  BOOST_TEST((future.get() == control));
+}
+
+// Nobody waits in vain, and no handlers run side by side, whoever runs them.
+BOOST_AUTO_TEST_CASE(threads_that_wait_take_turns) {
+  ControlThread loop(*pool);
+  const auto idle = std::make_shared<Idle>();
+  loop.add(idle);
+  std::atomic<int> inside{0}, most{0}, timers{0};
+  const auto handler = [&] {
+    most = std::max(most.load(), ++inside);
+    --inside;
+  };
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 500; ++i) {
+        if ((i + t) % 3 == 0) {
+          const int64_t deadline = loop.now() + 30'000'000'000;
+          const int before = timers;
+          loop.call_at(loop.now() + 1000, [&] {
+            handler();
+            ++timers;
+            loop.wake();
+          });
+          BOOST_TEST(loop.wait([&] { return timers != before; }, deadline));
+        } else if (i % 50 == 0) {
+          std::this_thread::yield();
+          loop.wait([] { return false; }, loop.now() + 300'000);
+        } else {
+          run_on_control(loop, handler);
+        }
+      }
+    });
+  for (auto& thread : threads) thread.join();
+  BOOST_TEST(most == 1);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

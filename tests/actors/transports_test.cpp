@@ -14,16 +14,16 @@ namespace {
 
 using namespace test;
 
-enum class Transport { Plain, Tls, Shared };
+enum class Kind { Plain, Tls, Shared };
 
-std::ostream& operator<<(std::ostream& out, Transport transport) {
-  return out << (transport == Transport::Plain ? "plain" : transport == Transport::Tls ? "tls" : "shared");
+std::ostream& operator<<(std::ostream& out, Kind kind) {
+  return out << (kind == Kind::Plain ? "plain" : kind == Kind::Tls ? "tls" : "shared");
 }
 
 struct Fixture : TwoNetworks {
-  void start(Transport transport) {
-    tls = transport == Transport::Tls;
-    is_shared = transport == Transport::Shared;
+  void start(Kind kind) {
+    tls = kind == Kind::Tls;
+    is_shared = kind == Kind::Shared;
     serve(tls ? TcpOptions{.tls = certificates.of(server_task)} : TcpOptions{});
   }
   Status connect_to_server(Peer& peer) {
@@ -54,7 +54,7 @@ struct Fixture : TwoNetworks {
   bool tls = false, is_shared = false;
 };
 
-const auto transports = boost::unit_test::data::make({Transport::Plain, Transport::Tls, Transport::Shared});
+const auto transports = boost::unit_test::data::make({Kind::Plain, Kind::Tls, Kind::Shared});
 
 BOOST_AUTO_TEST_SUITE(transports_suite)
 
@@ -75,7 +75,7 @@ BOOST_DATA_TEST_CASE_F(Fixture, frames_of_every_size_come_back_as_they_were, tra
     BOOST_TEST(identical(peer.frames[i].attachments[2], bytes(7, i % sizes.size())));
   }
   BOOST_TEST(peer.connection->unsent() == 0u);
-  const bool proven = sample != Transport::Plain;
+  const bool proven = sample != Kind::Plain;
   BOOST_TEST(
       (peer.connection->proven_task() == (proven ? std::optional<std::string>(server_task) : std::nullopt)));
   BOOST_TEST((accepted[0]->connection->proven_task() ==
