@@ -1,6 +1,16 @@
 #include "actors/engine/directory.h"
 
+#include <algorithm>
+
 namespace troupe {
+namespace {
+
+/// Returns whether `actor` is the one that `wanted`, an address without incarnation, names.
+bool is_current(const Address& wanted, const Address& actor) {
+  return wanted.task == actor.task && wanted.role == actor.role && wanted.key == actor.key;
+}
+
+}  // namespace
 
 void Directory::add(const Address& address, ActorRef actor) {
   const std::lock_guard lock(mutex_);
@@ -14,7 +24,10 @@ void Directory::remove(const Address& address) {
 
 Result<ActorRef> Directory::find_local(const Address& address) const {
   const std::lock_guard lock(mutex_);
-  const auto at = actors_.find(address);
+  const auto at =
+      address.incarnation == 0
+          ? std::ranges::find_if(actors_, [&](const auto& actor) { return is_current(address, actor.first); })
+          : actors_.find(address);
   if (at == actors_.end()) return unavailable("there is no actor " + address.text() + " on this node");
   return at->second;
 }

@@ -17,6 +17,8 @@ class Directory {
  public:
   void add(const Address& address, ActorRef actor);
   void remove(const Address& address);
+  // An address whose incarnation is 0 names the actor of the process that the task is now; finding it takes longer.
+
   /// Returns the actor of this node with this address. Fails with Unavailable, naming the address, if there is none.
   Result<ActorRef> find_local(const Address& address) const;
   /// Returns the actor of this node with this address or, if there is none, the result of the remote lookup.

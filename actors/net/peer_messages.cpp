@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "messages/schemas/allreduce.capnp.h"
 #include "messages/schemas/checkpoint.capnp.h"
 #include "messages/schemas/executor.capnp.h"
 #include "messages/schemas/link.capnp.h"
@@ -53,6 +54,8 @@ const auto& receivers() {
                    StepConfirmed,                                                               // worker
                    AbortStep, DeregisterPartition,                                              //
                    TensorsArrived, TakeTensor, TensorTaken, ReadDone, FindTokens, TokensFound,  // executor
+                   Contribute, Contributed, Withdraw, Withdrawn, Compare,
+                   Compared,                                           // allreduce
                    GetTensor, TensorGot, DeleteTensor, TensorDeleted,  // session tensors
                    SaveCheckpoint, CheckpointSaved, RestoreCheckpoint, CheckpointRestored, SaveShard,
                    ShardSaved, ReadShards, ShardsRead, ApplyShards, ShardsApplied,
@@ -90,6 +93,8 @@ bool may_answer(uint64_t request, uint64_t answer) {
          goes_with<ConfirmStep, StepConfirmed>(request, answer) ||
          goes_with<TakeTensor, TensorTaken, ReadDone>(request, answer) ||
          goes_with<FindTokens, TokensFound>(request, answer) ||
+         goes_with<Contribute, Contributed>(request, answer) ||
+         goes_with<Withdraw, Withdrawn>(request, answer) || goes_with<Compare, Compared>(request, answer) ||
          goes_with<GetTensor, TensorGot>(request, answer) ||
          goes_with<DeleteTensor, TensorDeleted>(request, answer) ||
          goes_with<SaveCheckpoint, CheckpointSaved>(request, answer) ||

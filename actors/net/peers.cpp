@@ -277,6 +277,11 @@ std::string Peers::transport_of(const std::string& task) const {
 
 Result<ActorRef> Peers::find(const Address& address) const {
   TROUPE_ASSIGN(const auto link, link_to(address.task));
+  if (address.incarnation == 0) {
+    Address current = address;
+    current.incarnation = link->peer().incarnation;
+    return link->actor(current);
+  }
   if (link->peer().incarnation != address.incarnation)
     return unavailable(address.task + " has restarted: " + address.text() +
                        " belongs to an earlier incarnation");

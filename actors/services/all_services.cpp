@@ -1,6 +1,7 @@
 #include "actors/services/all_services.h"
 
 #include "actors/services/accumulator/accumulator_service.h"
+#include "actors/services/allreduce/allreduce_service.h"
 #include "actors/services/barrier/barrier_service.h"
 #include "actors/services/batch/batch_service.h"
 #include "actors/services/clock/clock_service.h"
@@ -22,6 +23,7 @@ namespace troupe {
 std::span<const ServiceDef> all_services() {
   static constexpr ServiceDef services[] = {
       {AccumulatorService::name, AccumulatorService::make},
+      {AllreduceService::name, AllreduceService::make},
       {BarrierService::name, BarrierService::make},
       {BatchService::name, BatchService::make},
       {ClockService::name, ClockService::make},

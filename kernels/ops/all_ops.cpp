@@ -29,6 +29,7 @@ void add_cast(OpLibrary& library);
 void add_check_ops(OpLibrary& library);
 void add_cholesky_ops(OpLibrary& library);
 void add_clip_by_value(OpLibrary& library);
+void add_collective_ops(OpLibrary& library);
 void add_color_ops(OpLibrary& library);
 void add_compare_and_bitpack(OpLibrary& library);
 void add_comparison_ops(OpLibrary& library);
@@ -248,6 +249,7 @@ std::shared_ptr<const OpLibrary> make_op_library(const std::function<void(OpLibr
   add_check_ops(*library);
   add_cholesky_ops(*library);
   add_clip_by_value(*library);
+  add_collective_ops(*library);
   add_color_ops(*library);
   add_compare_and_bitpack(*library);
   add_comparison_ops(*library);

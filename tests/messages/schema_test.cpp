@@ -4,6 +4,7 @@
 #include <set>
 
 #include "messages/schemas/accumulator.capnp.h"
+#include "messages/schemas/allreduce.capnp.h"
 #include "messages/schemas/barrier.capnp.h"
 #include "messages/schemas/batch.capnp.h"
 #include "messages/schemas/checkpoint.capnp.h"
@@ -58,6 +59,8 @@ BOOST_AUTO_TEST_CASE(every_message_can_be_received) {
   check_each<Extend, Extended, PrepareStep, StepPrepared, RunStep, StepDone, BeginPartialRun, PartialRunBegun,
              ContinuePartialRun, PartialRunContinued, EndPartialRun, CancelStep, ResetSession, CloseSession,
              SessionClosed>();
+  check_each<RunCollective, CollectiveDone, CancelCollectives, Contribute, Contributed, Withdraw, Withdrawn,
+             Compare, Compared, CompareOverdue, BlockReady>();
   check_each<OpenSession, SessionOpened, ResetContainers, ContainersReset, AskAgain>();
   check_each<ListDevices, DevicesListed, DropContainers, ContainersDropped, RegisterPartition,
              PartitionRegistered, RunPartition, PartitionDone, PartitionBroken, AbortStep,

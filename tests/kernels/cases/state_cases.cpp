@@ -437,6 +437,34 @@ void add_replicas(OpCases& cases) {
   }
 }
 
+void add_collectives(OpCases& cases) {
+  const std::string test = "actors/allreduce_steps_test.cpp";
+  const Attributes two = {{"members", std::vector<std::string>{"/job:a/task:0", "/job:a/task:1"}},
+                          {"rank", int64_t{1}}};
+  const auto with = [&](const char* name, auto value) {
+    Attributes attrs = two;
+    attrs.set(name, value);
+    return attrs;
+  };
+  const Tensor rows = random_doubles(Shape{4, 3}, 0, 1), samples = Tensor::scalar<int64_t>(8);
+  cases.served("WeightedAllReduce", {rows, one(), samples}, with("N", int64_t{2}), "[4,3] []", test);
+  cases.bad("WeightedAllReduce", {rows, one()}, with("N", int64_t{1}), "samples is double");
+  cases.bad("WeightedAllReduce", {rows, Tensor::vector<int64_t>({8})}, with("N", int64_t{1}), "[1]");
+  cases.served("AllReduce", {rows}, two, "[4,3]", test);
+  cases.bad("AllReduce", {rows}, with("reduction", std::string("median")), "median");
+  cases.served("ReduceScatter", {rows}, two, "[2,3]", test);
+  cases.bad("ReduceScatter", {random_doubles(Shape{3, 3}, 0, 1)}, two, "multiple of 2");
+  cases.served("AllGather", {rows}, two, "[?,3]", test);
+  cases.bad("AllGather", {one()}, two, "scalar");
+  cases.served("BroadcastSend", {rows}, two, "[4,3]", test);
+  cases.bad("BroadcastSend", {rows}, with("rank", int64_t{-1}), "-1");
+  Attributes receive = with("shape", PartialShape{4, 3});
+  receive.set("T", f64);
+  cases.served("BroadcastReceive", {}, receive, "[4,3]", test);
+  receive.set("root", int64_t{-1});
+  cases.bad("BroadcastReceive", {}, receive, "-1");
+}
+
 }  // namespace
 
 void add_state_cases(OpCases& cases) {
@@ -451,6 +479,7 @@ void add_state_cases(OpCases& cases) {
   add_queues(cases);
   add_accumulators(cases);
   add_replicas(cases);
+  add_collectives(cases);
   add_keyed_state_cases(cases);
 }
 

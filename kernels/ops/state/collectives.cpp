@@ -1,0 +1,150 @@
+// Collectives: ops in which several members take part, each with tensors of its own.
+//   WeightedAllReduce(gradients, samples)   the mean of each tensor over all members, weighted by samples
+//   AllReduce(input)                        reduction: 'sum', 'mean', 'max', 'min' or 'prod' over all members
+//   ReduceScatter(input)                    the same, of which each member gets its part along dimension 0, in rank order
+//   AllGather(input)                        the tensors of all members, joined along dimension 0 in rank order; they may
+//                                           differ in that dimension
+//   BroadcastSend(input), BroadcastReceive  every member gets the tensor of the only one that sends, rank `root`
+// The attribute `members` lists the device of each member ("/job:worker/task:1", where /replica:0 and /device:CPU:0 may be
+// missing); the rank of a member is its position. A device may occur several times. Each member runs its node once per
+// instance: in a step of its own, also of a session in another process, or in one that several members share. The nodes of the
+// members have equal `group` and `key` (the node's name, if it is empty), and agree in operation, dtype, shapes and members, or
+// else all fail with InvalidArgument. Instances are matched by the training round in training steps, otherwise by counting
+// those that ended well. A training run that goes back to earlier rounds takes another group.
+//
+// Parts are reduced in rank order, each element with its own rounding (kernels/loops/reduce_parts.h): so results have the same bits
+// on all members, for any number of processes. When the step of a member ends early, those of the others end with Aborted; when a
+// member is lost, with Unavailable. The allreduce service of each member's device carries the ops out.
+#include "graph/build/gradients.h"
+#include "graph/build/shape_context.h"
+#include "kernels/core/kernel.h"
+
+namespace troupe {
+namespace {
+
+OpDefBuilder collective_op(const std::string& name, ShapeFunction shape) {
+  return OpDefBuilder(name)
+      .attr("members: list(string) >= 1")
+      .attr("rank: int >= 0")
+      .attr("group: string = ''")
+      .attr("key: string = ''")
+      .served_by("allreduce")
+      .effect(Effect::State)
+      .shape(shape);
+}
+
+int64_t members_of(const ShapeContext& context) {
+  return static_cast<int64_t>(context.attr<std::vector<std::string>>("members").size());
+}
+
+Status weighted_all_reduce_shape(ShapeContext& context) {
+  const size_t tensors = context.inputs() - 1;
+  TROUPE_RETURN_IF_FAILED(context.with_rank(tensors, 0).status());
+  for (size_t i = 0; i < tensors; ++i) context.set_output(i, context.input(i));
+  return {};
+}
+
+Status reduce_scatter_shape(ShapeContext& context) {
+  const PartialShape& input = context.input(0);
+  if (!input.known_rank()) return {};
+  std::vector<int64_t> dims(input.dims().begin(), input.dims().end());
+  if (dims.empty() || (dims[0] != unknown_dim && dims[0] % members_of(context) != 0))
+    return invalid_argument("input has shape " + input.text() + "; its dimension 0 must be a multiple of " +
+                            std::to_string(members_of(context)) + ", the number of members");
+  if (dims[0] != unknown_dim) dims[0] /= members_of(context);
+  context.set_output(0, PartialShape(std::move(dims)));
+  return {};
+}
+
+Status all_gather_shape(ShapeContext& context) {
+  const PartialShape& input = context.input(0);
+  if (!input.known_rank()) return {};
+  std::vector<int64_t> dims(input.dims().begin(), input.dims().end());
+  if (dims.empty())
+    return invalid_argument("input is a scalar; an all-gather joins tensors along dimension 0");
+  dims[0] = unknown_dim;
+  context.set_output(0, PartialShape(std::move(dims)));
+  return {};
+}
+
+Status broadcast_receive_shape(ShapeContext& context) {
+  context.set_output(0, context.attr<PartialShape>("shape"));
+  return {};
+}
+
+/// Adds the collective `op` of a gradient with the members of the node.
+Output collective_of_gradient(const GradientContext& context, const char* op, const char* reduction) {
+  const Node& node = context.node();
+  const auto& key = node.attrs.get<std::string>("key");
+  Attributes attrs{{"members", node.attrs.get<std::vector<std::string>>("members")},
+                   {"rank", node.attrs.get<int64_t>("rank")},
+                   {"group", node.attrs.get<std::string>("group")},
+                   {"key", (key.empty() ? node.name : key) + "/gradient"}};
+  if (reduction) attrs.set("reduction", std::string(reduction));
+  return context.scope().add_one(op, {context.gradient()}, std::move(attrs));
+}
+
+/// The loss of every member depends on the sum: its gradient is the sum of theirs. Of a mean it is the mean.
+void all_reduce_gradient(GradientContext& context) {
+  const auto& reduction = context.node().attrs.get<std::string>("reduction");
+  if (reduction != "sum" && reduction != "mean")
+    throw Error(unimplemented("the reduction '" + reduction + "' of a collective has no gradient"));
+  context.set(0, collective_of_gradient(context, "AllReduce", reduction.c_str()));
+}
+
+void reduce_scatter_gradient(GradientContext& context) {
+  if (context.node().attrs.get<std::string>("reduction") != "sum")
+    throw Error(unimplemented("a reduce-scatter has a gradient only if its reduction is 'sum'"));
+  context.set(0, collective_of_gradient(context, "AllGather", nullptr));
+}
+
+/// If the members have as many rows as each other.
+void all_gather_gradient(GradientContext& context) {
+  context.set(0, collective_of_gradient(context, "ReduceScatter", "sum"));
+}
+
+}  // namespace
+
+void add_collective_ops(OpLibrary& library) {
+  library.op(collective_op("WeightedAllReduce", weighted_all_reduce_shape)
+                 .input("gradients: N * T")
+                 .input("samples: int64")
+                 .output("means: N * T")
+                 .attr("N: int >= 1")
+                 .attr("T: floattype")
+                 .not_differentiable());
+  library.op(collective_op("AllReduce", unchanged_shape)
+                 .input("input: T")
+                 .output("output: T")
+                 .attr("T: numbertype")
+                 .attr("reduction: {'sum', 'mean', 'max', 'min', 'prod'} = 'sum'")
+                 .gradient(all_reduce_gradient));
+  library.op(collective_op("ReduceScatter", reduce_scatter_shape)
+                 .input("input: T")
+                 .output("output: T")
+                 .attr("T: numbertype")
+                 .attr("reduction: {'sum', 'mean', 'max', 'min', 'prod'} = 'sum'")
+                 .gradient(reduce_scatter_gradient));
+  const std::string plain =
+      "T: {half, bfloat16, float, double, int8, uint8, int16, uint16, int32, uint32, int64, uint64, "
+      "complex64, "
+      "complex128, bool}";
+  library.op(collective_op("AllGather", all_gather_shape)
+                 .input("input: T")
+                 .output("output: T")
+                 .attr(plain)
+                 .gradient(all_gather_gradient));
+  library.op(collective_op("BroadcastSend", unchanged_shape)
+                 .input("input: T")
+                 .output("output: T")
+                 .attr(plain)
+                 .not_differentiable());
+  library.op(collective_op("BroadcastReceive", broadcast_receive_shape)
+                 .output("output: T")
+                 .attr(plain)
+                 .attr("shape: shape")
+                 .attr("root: int >= 0 = 0")
+                 .not_differentiable());
+}
+
+}  // namespace troupe
