@@ -21,7 +21,7 @@ std::string idle_workers(const config::RunConfig& config) {
       std::to_string(workers - shards) + " of " + std::to_string(workers) + " workers idle";
   if (config.train.replication.mode == config::ReplicationMode::Local)
     return "train.replication.mode = \"local\" leaves " + idle +
-           "; \"sync\", \"async\" and \"ssp\" use all of them";
+           "; the other modes use all of them";
   return "train.replication.shards = " + std::to_string(shards) + " leaves " + idle;
 }
 

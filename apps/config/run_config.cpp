@@ -205,10 +205,11 @@ Train read_train(const Reader& train) {
     out.early_stop = {read_monitor(stop), stop.get<bool>("keep_best")};
   const Reader replication = train.table("replication");
   const std::string mode = replication.string("mode");
-  out.replication.mode = mode == "sync"    ? ReplicationMode::Sync
-                         : mode == "async" ? ReplicationMode::Async
-                         : mode == "ssp"   ? ReplicationMode::Ssp
-                                           : ReplicationMode::Local;
+  out.replication.mode = mode == "sync"        ? ReplicationMode::Sync
+                         : mode == "async"     ? ReplicationMode::Async
+                         : mode == "ssp"       ? ReplicationMode::Ssp
+                         : mode == "allreduce" ? ReplicationMode::AllReduce
+                                               : ReplicationMode::Local;
   out.replication.shards = replication.optional<int64_t>("shards").value_or(0);
   out.replication.staleness = replication.get<int64_t>("staleness");
   out.replication.backup_workers = replication.get<int64_t>("backup_workers");

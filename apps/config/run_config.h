@@ -106,7 +106,7 @@ struct EarlyStop {
   bool keep_best = false;
 };
 
-enum class ReplicationMode : uint8_t { Local, Sync, Async, Ssp };
+enum class ReplicationMode : uint8_t { Local, Sync, Async, Ssp, AllReduce };
 
 struct Replication {
   ReplicationMode mode = ReplicationMode::Local;

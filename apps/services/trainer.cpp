@@ -7,6 +7,7 @@
 #include "actors/engine/role.h"
 #include "actors/node_services.h"
 #include "apps/services/job_thread.h"
+#include "apps/train/allreduce_replica.h"
 #include "apps/train/replica.h"
 #include "messages/schemas/rounds.capnp.h"
 #include "messages/schemas/trainer.capnp.h"
@@ -15,8 +16,8 @@
 namespace troupe::services {
 namespace {
 
-using train::Replica;
 using train::ShardLoss;
+using train::WorkerReplica;
 
 /// The current training of a worker. Any thread.
 class Training {
@@ -40,7 +41,7 @@ class Training {
     if (replica_) replica_->cancel();
     return true;
   }
-  void set_replica(std::shared_ptr<Replica> made) {
+  void set_replica(std::shared_ptr<WorkerReplica> made) {
     {
       const std::lock_guard lock(mutex_);
       replica_.swap(made);
@@ -57,17 +58,24 @@ class Training {
     return gate_;
   }
   /// Returns null if there is none.
-  std::shared_ptr<Replica> replica() const {
+  std::shared_ptr<WorkerReplica> replica() const {
     const std::lock_guard lock(mutex_);
     return replica_;
   }
 
  private:
   mutable std::mutex mutex_;  ///< guards the members below
-  std::shared_ptr<Replica> replica_;
+  std::shared_ptr<WorkerReplica> replica_;
   std::optional<Gate> gate_;
   bool active_ = false;
 };
+
+std::shared_ptr<WorkerReplica> make_replica(Runtime& runtime, config::RunConfig config, int64_t worker,
+                                            uint64_t training) {
+  if (config.train.replication.mode == config::ReplicationMode::AllReduce)
+    return std::make_shared<train::AllreduceReplica>(runtime, std::move(config), worker, training);
+  return std::make_shared<train::Replica>(runtime, std::move(config), worker, training);
+}
 
 Result<AnyMessage> begin(Training& training, Runtime& runtime, const Message<wire::BeginTraining>& message) {
   training.set_replica(nullptr);
@@ -81,15 +89,14 @@ Result<AnyMessage> begin(Training& training, Runtime& runtime, const Message<wir
     TROUPE_ASSIGN(const ActorRef coordinator, runtime.services().find(read(message->getCoordinator())));
     training.set_gate(Training::Gate{coordinator, message->getTraining(), static_cast<uint32_t>(self.task)});
   }
-  const auto replica =
-      std::make_shared<Replica>(runtime, std::move(config), self.task, message->getTraining());
+  const auto replica = make_replica(runtime, std::move(config), self.task, message->getTraining());
   training.set_replica(replica);
   Draft<wire::TrainingBegun> draft;
   draft->setPushes(static_cast<uint32_t>(replica->pushes()));
   return AnyMessage(draft.finish());
 }
 
-Result<std::shared_ptr<Replica>> current(const Training& training) {
+Result<std::shared_ptr<WorkerReplica>> current(const Training& training) {
   if (auto replica = training.replica()) return replica;
   return failed_precondition("no training has begun on this worker");
 }

@@ -101,7 +101,11 @@ ClusterRounds::ClusterRounds(Runtime& runtime, const config::RunConfig& config, 
 ClusterRounds::~ClusterRounds() { end(); }
 
 bool ClusterRounds::has_coordinator() const {
-  return config_.train.replication.mode != config::ReplicationMode::Async;
+  return config_.train.replication.mode == config::ReplicationMode::Sync || has_bounded_staleness();
+}
+
+bool ClusterRounds::needs_all_workers() const {
+  return config_.train.replication.mode == config::ReplicationMode::AllReduce;
 }
 
 bool ClusterRounds::has_bounded_staleness() const {
@@ -297,7 +301,8 @@ void ClusterRounds::give_up(size_t index, const Status& failure) {
 /// Lets other workers take over the shards of a worker that has been lost.
 void ClusterRounds::lose(size_t index, const Status& failure) {
   Worker& worker = workers_[index];
-  if (index == 0 && !config_.cluster.tasks.contains("ps")) give_up(index, failure);
+  const bool owns_variables = index == 0 && !config_.cluster.tasks.contains("ps");
+  if (owns_variables || needs_all_workers()) give_up(index, failure);
   worker.alive = false;
   worker.unanswered = worker.unassigned = 0;
   const auto shards = std::exchange(worker.shards, {});

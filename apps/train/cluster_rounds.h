@@ -13,8 +13,8 @@
 #include "actors/engine/actor_ref.h"
 #include "actors/runtime.h"
 #include "apps/config/run_config.h"
-#include "apps/train/replica.h"
 #include "apps/train/rounds.h"
+#include "apps/train/worker_replica.h"
 #include "messages/wire/message.h"
 
 namespace troupe::wire {
@@ -57,6 +57,7 @@ class ClusterRounds final : public Rounds {
   };
 
   bool has_coordinator() const;
+  bool needs_all_workers() const;
   bool has_bounded_staleness() const;
   bool has_backups() const { return config_.train.replication.backup_workers > 0; }
   void begin(uint64_t round);

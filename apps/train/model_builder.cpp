@@ -29,7 +29,7 @@ Scope ModelBuilder::at_shard(int64_t shard) const {
 }
 
 Scope ModelBuilder::with_variables() const {
-  if (tasks("ps") == 0) return on_worker(root_, 0);
+  if (tasks("ps") == 0) return on_worker(root_, variables_worker_);
   return root_.with_device("/job:ps/task:" +
                            std::to_string(variables_.size() % static_cast<size_t>(tasks("ps"))));
 }

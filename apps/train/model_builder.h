@@ -29,8 +29,11 @@ struct Tower {
 
 class ModelBuilder {
  public:
-  ModelBuilder(const config::RunConfig& config, const data::Dataset& data, Graph& graph)
-      : config_(config), data_(data), root_(graph), diagnostics_(*config.document) {}
+  /// If there are no parameter servers, the variables are on the worker `variables_worker`.
+  ModelBuilder(const config::RunConfig& config, const data::Dataset& data, Graph& graph,
+               int64_t variables_worker = 0)
+      : config_(config), data_(data), root_(graph), variables_worker_(variables_worker),
+        diagnostics_(*config.document) {}
 
   const Scope& root() const { return root_; }
   /// Returns the mistakes found in the model so far.
@@ -53,8 +56,8 @@ class ModelBuilder {
   }
   /// Adds the moving averages of the weights, if the run file asks for them. The towers must have been built.
   std::optional<nn::WeightAverages> weight_averages() const;
-  /// Returns the scope for the next variable. Variables are assigned to the parameter servers in turn, or to the first worker if
-  /// there are none.
+  /// Returns the scope for the next variable. Variables are assigned to the parameter servers in turn, or to one worker if there
+  /// are none.
   Scope with_variables() const;
   /// Returns the gradients of the loss of a tower as its shard contributes them to an update: clipped, with weight decay, and as
   /// rows only where `optimizer` takes rows. If `variables` is empty, all trainable variables are used.
@@ -67,6 +70,7 @@ class ModelBuilder {
   const config::RunConfig& config_;
   const data::Dataset& data_;
   Scope root_;
+  const int64_t variables_worker_;
   config::Diagnostics diagnostics_;
   std::map<std::string, Output> variables_;
 };

@@ -14,39 +14,24 @@
 #include "apps/config/run_config.h"
 #include "apps/data/batches.h"
 #include "apps/train/replica_graph.h"
-#include "apps/train/rounds.h"
+#include "apps/train/worker_replica.h"
 
 namespace troupe::train {
 
-/// How many updates by others came between the values from which gradients were computed and the updates with these gradients.
-struct Staleness {
-  uint64_t steps = 0;  ///< the number of gradients
-  uint64_t sum = 0, most = 0;
-};
-
-class Replica {
+class Replica final : public WorkerReplica {
  public:
   /// Reads the data, builds the graph and opens the session. `worker` is the number of this worker's task, `training` that of the
   /// training in its coordinator. The runtime must outlive this object.
   Replica(Runtime& runtime, config::RunConfig config, int64_t worker, uint64_t training);
 
-  /// How many pushes a shard makes per round; 0 in asynchronous mode.
-  int64_t pushes() const { return graph_.sync ? graph_.sync->pushes : 0; }
-  /// Fetches the values of the variables, to which `round` rounds have been applied. No round is in progress.
-  void begin(uint64_t round);
-  /// Sets the logical shards that this worker computes. If a round is in progress, pushes the gradients of the new ones for it.
-  void assign(const std::vector<int64_t>& shards);
-  /// Runs a round. Returns the loss of the batch in synchronous mode, otherwise of the shards of this worker. Without samples it is
-  /// not known. Throws InvalidArgument if `round` is not the next one.
-  ShardLoss run(uint64_t round);
-  /// Called when the round goes on without these shards of this worker: it does not compute them any more.
-  void round_fixed(uint64_t round);
-  /// Returns the staleness of the gradients since the last call, in asynchronous mode.
-  Staleness take_staleness() { return std::exchange(staleness_, {}); }
-  /// Returns for how many seconds the last round waited for its batch.
-  double waited() const { return waited_; }
-  /// Cancels the current round, which then throws Cancelled, and all later ones.
-  void cancel() { session_->cancel(); }
+  int64_t pushes() const override { return graph_.sync ? graph_.sync->pushes : 0; }
+  void begin(uint64_t round) override;
+  void assign(const std::vector<int64_t>& shards) override;
+  ShardLoss run(uint64_t round) override;
+  void round_fixed(uint64_t round) override;
+  Staleness take_staleness() override { return std::exchange(staleness_, {}); }
+  double waited() const override { return waited_; }
+  void cancel() override { session_->cancel(); }
 
  private:
   /// What the steps of a round need.

@@ -76,6 +76,11 @@ class Run {
           "the modes \"async\" and \"ssp\" of train.replication need workers in separate processes, as with "
           "--local "
           "ps=1,worker=2 or --cluster");
+    if (config_.train.replication.mode == config::ReplicationMode::AllReduce &&
+        config_.cluster.tasks.contains("ps"))
+      return invalid_argument(
+          "train.replication.mode = \"allreduce\" keeps the variables on the workers; the cluster must have "
+          "no ps, as with --local worker=2");
     if (config_.train.replication.backup_workers >= config_.shards())
       return invalid_argument(
           "train.replication.backup_workers = " + std::to_string(config_.train.replication.backup_workers) +

@@ -1,0 +1,55 @@
+// AllReduceMeans: the means of gradients over all members of a training that needs no parameter servers. Every member adds the
+// same nodes to its own graph, on its own device, and gets the same means, bit for bit those of one process
+// (kernels/loops/weighted_mean.h). Dense gradients travel in buckets, which begin as soon as the backward pass has made their
+// gradients, so that communication and computing overlap; rows of embeddings are gathered from all members. Uses only the
+// public builder and throws Error as it does. Public header; one thread at a time per graph.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "apps/nn/gradients.h"
+
+#pragma GCC visibility push(default)
+namespace troupe::nn {
+
+class AllReduceMeans {
+ public:
+  /// A logical shard that this graph computes. Its number is its rank.
+  struct Shard {
+    int64_t index = 0;
+    Output samples;                   ///< an int64 scalar: the number of samples of the shard
+    std::vector<Gradient> gradients;  ///< of the same variables in all shards; rows may occur several times
+  };
+  /// `members` has the device of each shard. `group` must differ between trainings that share devices.
+  AllReduceMeans(std::vector<std::string> members, std::string group)
+      : members_(std::move(members)), group_(std::move(group)) {}
+
+  /// Returns the mean of each gradient over all shards. `shards` are those of this graph, at least one. Gradients are expected
+  /// to be made in reverse order, as the backward pass does for variables in the order of their use. Rows have each index once,
+  /// unless there is only one shard.
+  std::vector<Gradient> of(const Scope& scope, const std::vector<Shard>& shards);
+  /// Returns the nodes that take part for the shards of this graph. All must run in every step, also those whose results nobody
+  /// uses.
+  const std::vector<Output>& nodes() const { return nodes_; }
+
+  static constexpr int64_t bucket_bytes = int64_t{4} << 20;
+
+ private:
+  void add_bucket(const Scope& scope, const std::vector<Shard>& shards, const std::vector<size_t>& bucket,
+                  std::vector<Gradient>& means);
+  IndexedSlices mean_of_rows(const Scope& scope, const std::vector<Shard>& shards, size_t gradient);
+  /// Adds a collective for each shard, with the input that `input(shard)` returns, and returns the result.
+  template <class Input>
+  Output collective(const Scope& scope, const char* op, const std::string& key,
+                    const std::vector<Shard>& shards, Input input);
+  Attributes attributes(const Shard& shard, const std::string& key) const;
+
+  std::vector<std::string> members_;
+  std::string group_;
+  std::vector<Output> nodes_;
+  size_t buckets_ = 0;
+};
+
+}  // namespace troupe::nn
+#pragma GCC visibility pop

@@ -1,0 +1,40 @@
+// WorkerReplica: the interface of a worker's part of a training run, as the trainer of its node uses it. One thread runs the rounds;
+// assign(), round_fixed() and cancel() may be called from any thread. Functions throw Error.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "apps/train/rounds.h"
+
+namespace troupe::train {
+
+/// How many updates by others came between the values from which gradients were computed and the updates with these gradients.
+struct Staleness {
+  uint64_t steps = 0;  ///< the number of gradients
+  uint64_t sum = 0, most = 0;
+};
+
+class WorkerReplica {
+ public:
+  virtual ~WorkerReplica() = default;
+  /// How many pushes a shard makes per round; 0 in modes without a coordinator.
+  virtual int64_t pushes() const { return 0; }
+  /// Gets the values of the variables, to which `round` rounds have been applied. No round is in progress.
+  virtual void begin(uint64_t round) = 0;
+  /// Sets the logical shards that this worker computes. If a round is in progress, pushes the gradients of the new ones for it.
+  virtual void assign(const std::vector<int64_t>& shards) = 0;
+  /// Runs a round. Returns the loss of the batch in synchronous modes, otherwise of the shards of this worker. Without samples it is
+  /// not known. Throws InvalidArgument if `round` is not the next one.
+  virtual ShardLoss run(uint64_t round) = 0;
+  /// Called when the round goes on without these shards of this worker: it does not compute them any more.
+  virtual void round_fixed(uint64_t /*round*/) {}
+  /// Returns the staleness of the gradients since the last call, in asynchronous modes.
+  virtual Staleness take_staleness() { return {}; }
+  /// Returns for how many seconds the last round waited for its batch.
+  virtual double waited() const = 0;
+  /// Cancels the current round, which then throws Cancelled, and all later ones.
+  virtual void cancel() = 0;
+};
+
+}  // namespace troupe::train

@@ -1,0 +1,192 @@
+// Training without parameter servers: with all workers in one process, each on its own thread, and in real processes. Weights and
+// losses are those of one process with the same shards, bit for bit.
+//
+//   worker k:  batch -> a tower per shard of k -> WeightedAllReduce, AllGather with the others -> update of its own variables
+#include "apps/train/allreduce_replica.h"
+
+#include <boost/test/unit_test.hpp>
+
+#include <csignal>
+
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "apps/data/load.h"
+#include "apps/train/local_rounds.h"
+#include "tests/apps/digits_runs.h"
+#include "tests/support/op_library.h"
+
+namespace troupe::train {
+namespace {
+
+using Settings = std::vector<std::string>;
+using test::Program;
+constexpr uint64_t rounds = 25;  // an epoch has 23 rounds, and its last batch is smaller than the others
+
+Settings both(Settings a, const Settings& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+/// A run with initialized variables, in a process that has all tasks.
+struct Setting {
+  Setting(const std::string& example, const Settings& set)
+      : config(value_or_throw(config::load_run_config(
+            disk, TROUPE_SOURCE_DIR "/examples/" + example + ".toml", set, test::op_library()->ops))),
+        runtime(options()), graph(runtime.ops()) {
+    data = value_or_throw(data::load(disk, config.data, config.run.seed)).train;
+    model = value_or_throw(build_training_graph(config, data->columns(), graph));
+    session.emplace(runtime.session(graph, {.seed = config.run.seed, .share_state = true}));
+    session->run({}, {model.initializer}, {.training = true});
+  }
+  RuntimeOptions options() const {
+    RuntimeOptions result{.threads = 2, .tasks = {}};
+    for (const auto& [job, tasks] : config.cluster.tasks)
+      for (int task = 0; task < tasks; ++task) result.tasks.push_back({job, task, 1});
+    return result;
+  }
+
+  RealDisk disk;
+  config::RunConfig config;
+  Runtime runtime;
+  Graph graph;
+  std::shared_ptr<const data::SampleSet> data;
+  TrainingGraph model;
+  std::optional<Session> session;
+};
+
+struct Outcome {
+  std::vector<Tensor> weights;
+  std::vector<double> losses;
+};
+
+Outcome in_one_graph(const std::string& example, const Settings& set, uint64_t count) {
+  Setting setting(example, set);
+  const auto batches =
+      setting.data->batches(setting.config.batch, setting.config.run.seed, setting.config.shuffle);
+  LocalRounds local(*setting.session, setting.model, *batches);
+  Outcome outcome;
+  for (uint64_t done = 0; done < count; ++done) outcome.losses.push_back(local.advance(done, count).at(0));
+  outcome.weights = setting.session->run(setting.model.variables);
+  return outcome;
+}
+
+Outcome by_workers(const std::string& example, const Settings& set, uint64_t count) {
+  Setting setting(example, set);
+  const auto workers = std::min(setting.config.cluster.tasks.at("worker"), setting.config.shards());
+  Outcome outcome;
+  std::vector<std::thread> threads;
+  for (int64_t worker = 0; worker < workers; ++worker)
+    threads.emplace_back([&, worker] {
+      AllreduceReplica replica(setting.runtime, setting.config, worker, 1);
+      replica.begin(0);
+      for (uint64_t round = 1; round <= count; ++round) {
+        const double loss = replica.run(round).loss;
+        if (worker == workers - 1) outcome.losses.push_back(loss);
+      }
+    });
+  for (auto& thread : threads) thread.join();
+  outcome.weights = setting.session->run(setting.model.variables);
+  return outcome;
+}
+
+void check_workers(const std::string& example, const Settings& model, const Settings& tasks, uint64_t count) {
+  const Outcome one = in_one_graph(example, model, count),
+                apart = by_workers(example, both(model, tasks), count);
+  BOOST_TEST(apart.losses == one.losses, boost::test_tools::per_element());
+  BOOST_TEST_REQUIRE(apart.weights.size() == one.weights.size());
+  for (size_t i = 0; i < one.weights.size(); ++i) BOOST_TEST(identical(apart.weights[i], one.weights[i]));
+}
+
+struct Runs : test::DigitsRuns {
+  Settings run(const std::string& name, const Settings& more, const std::string& example = "digits") const {
+    return DigitsRuns::run("train", name, more, example);
+  }
+};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(allreduce, Runs)
+
+/// A model that looks its pixels up in a table, so that the gradient of the table is rows.
+const Settings lookups = {
+    "data.inputs={token={from=\"image\",cast=\"int32\"},label={from=\"label\"}}", "data.scale=1",
+    "model.variables={table={shape=[17,4],init=\"normal\"},w={shape=[256,10],init=\"glorot_uniform\"}}",
+    "model.graph={logits=\"matmul(reshape(gather(table, token), [-1, 256]), w)\","
+    "loss=\"mean(sparse_softmax_cross_entropy_with_logits(logits, label))\"}"};
+
+BOOST_AUTO_TEST_CASE(workers_do_what_one_graph_does) {
+  const std::vector<Settings> models = {
+      {"train.optimizer.type=sgd", "train.replication.shards=1"},
+      {"train.optimizer={type=\"momentum\",lr=0.1,momentum=0.9,nesterov=true}", "train.replication.shards=3"},
+      {"train.optimizer={type=\"adamw\",lr=0.01}", "train.schedule={type=\"cosine\",steps=10,warm_up=3}",
+       "train.clip={global_norm=0.5}", "train.weight_decay=0.01", "train.average=0.9",
+       "train.plateau={monitor=\"valid/loss\",mode=\"min\",patience=1}"},
+      both(lookups, {"train.optimizer={type=\"adagrad\",lr=0.1}", "train.replication.shards=3",
+                     "train.clip={norm=0.1}", "train.weight_decay=0.01"}),
+      both(lookups, {"train.optimizer={type=\"adam\",lr=0.01,lazy=true}"})};
+  for (const Settings& model : models)
+    for (const Settings& tasks :
+         std::vector<Settings>{{"cluster.in_process={worker=2}"}, {"cluster.in_process={worker=3}"}})
+      check_workers("digits", both(model, {"train.replication.mode=allreduce"}), tasks, rounds);
+}
+
+// Batch norm has moving averages, dropout draws numbers.
+BOOST_AUTO_TEST_CASE(moving_averages_and_random_numbers_are_those_of_one_graph) {
+  check_workers("digits_cnn", {"train.replication.mode=allreduce", "train.replication.shards=2"},
+                {"cluster.in_process={worker=2}"}, 4);
+}
+
+BOOST_AUTO_TEST_CASE(processes_train_and_are_resumed_in_other_modes) {
+  const auto epochs = [](int max_epochs, const std::string& mode) {
+    return Settings{"--set", "train.max_epochs=" + std::to_string(max_epochs),
+                    "--set", "train.early_stop.keep_best=false",
+                    "--set", "train.replication.mode=" + mode};
+  };
+  BOOST_TEST(Program(TROUPE_PROGRAM, run("alone", epochs(4, "sync"))).end() == 0);
+  const std::pair<std::string, std::string> ways[] = {{"allreduce", "worker=2"},
+                                                      {"sync", "ps=1,worker=2"},
+                                                      {"allreduce", "worker=3"},
+                                                      {"allreduce", "worker=1"}};
+  int max_epochs = 0;
+  for (const auto& [mode, layout] : ways) {
+    Settings more = epochs(++max_epochs, mode);
+    more.insert(more.end(), {"--local", layout});
+    if (max_epochs > 1) more.insert(more.end(), {"--resume", folder.path() + "/moved/001"});
+    Program apart(TROUPE_PROGRAM, run("moved", more));
+    BOOST_TEST(apart.end() == 0, apart.output());
+  }
+  DigitsRuns::check_equal(weights("moved"), weights("alone"));
+}
+
+BOOST_AUTO_TEST_CASE(a_worker_that_is_killed_is_replaced) {
+  const Settings brief = {"--set", "train.max_epochs=40",
+                          "--set", "train.early_stop.keep_best=false",
+                          "--set", "train.replication.mode=allreduce",
+                          "--set", "train.replication.shards=2"};
+  BOOST_TEST(Program(TROUPE_PROGRAM, run("alone", brief)).end() == 0);
+  for (const size_t victim : {0, 1}) {
+    const std::string name = "victim" + std::to_string(victim);
+    Program launcher(TROUPE_PROGRAM,
+                     run(name, both(brief, {"--local", "worker=2", "--set", "train.fault.max_restarts=3",
+                                            "--set", "train.checkpoint.every=20 steps"})));
+    BOOST_TEST_REQUIRE(launcher.wait_for("epoch 2"));
+    const auto nodes = test::children_of(launcher.process());
+    BOOST_TEST_REQUIRE(nodes.size() == 2u);
+    kill(nodes[victim], SIGKILL);
+    BOOST_TEST(launcher.end() == 0, launcher.output());
+    DigitsRuns::check_equal(weights(name), weights("alone"));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(parameter_servers_are_refused) {
+  Program program(TROUPE_PROGRAM,
+                  run("wrong", {"--local", "ps=1,worker=2", "--set", "train.replication.mode=allreduce"}));
+  BOOST_TEST(program.end() != 0);
+  BOOST_TEST(program.output().find("the cluster must have no ps") != std::string::npos, program.output());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace troupe::train
