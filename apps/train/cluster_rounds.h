@@ -53,7 +53,7 @@ class ClusterRounds final : public Rounds {
     bool alive = false;                     ///< its training has begun, and it has not been lost
     bool joining = false;                   ///< BeginTraining has no answer yet
     size_t unanswered = 0, unassigned = 0;  ///< the number of RunRounds and AssignShards without an answer
-    Status failure;  ///< of a request; not Ok while it is not known whether the worker has been lost
+    Status failure = {};  ///< of a request; not Ok while it is not known whether the worker has been lost
   };
 
   bool has_coordinator() const;
