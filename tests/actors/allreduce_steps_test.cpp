@@ -267,6 +267,30 @@ BOOST_AUTO_TEST_CASE(gradients_are_collectives_of_the_gradients) {
   }
 }
 
+// Rank r has r + 1 of 3 samples, and its loss is (r + 1) * (sum of its means).
+BOOST_AUTO_TEST_CASE(the_gradient_of_a_weighted_mean_is_weighted) {
+  Graph graph(runtime.ops());
+  const Scope g(graph);
+  std::vector<std::pair<Output, Tensor>> feeds;
+  std::vector<Output> fetches;
+  for (size_t rank = 0; rank < 2; ++rank) {
+    const Scope here = g.with_device(workers(2)[rank]);
+    const Member member(g, "WeightedAllReduce", workers(2), rank, 2);
+    std::vector<Output> losses;
+    for (const Output& mean : member.outputs)
+      losses.push_back(
+          here.add_one("Mul", {mean, here.constant(Tensor::scalar(static_cast<float>(rank + 1)))}));
+    for (const auto& gradient : gradients(here, losses, member.inputs))
+      fetches.push_back(std::get<Output>(gradient));
+    for (auto& feed :
+         member.feeds({Tensor::vector<float>({1, 2}), Tensor::scalar(3.0f)}, 1 + static_cast<int64_t>(rank)))
+      feeds.push_back(feed);
+  }
+  const auto slopes = runtime.session(graph).run(feeds, fetches);
+  for (size_t i = 0; i < slopes.size(); ++i)
+    for (const float slope : slopes[i].as<float>()) BOOST_TEST(slope == (i < 2 ? 1.0f : 2.0f));
+}
+
 BOOST_AUTO_TEST_CASE(a_member_whose_step_ends_early_ends_the_steps_of_the_others) {
   const Strings members = workers(3);
   const Tensor value = random_floats({50'000}, 1);

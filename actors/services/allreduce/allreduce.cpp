@@ -19,7 +19,7 @@ namespace {
 
 /// More bytes are computed or copied outside the handler.
 constexpr size_t max_bytes_in_handler = 64 << 10;
-/// Questions to one site that have no answer yet.
+/// Questions of one rank to one site that have no answer yet.
 constexpr size_t max_under_way = 16;
 
 }  // namespace
@@ -130,7 +130,7 @@ void AllreduceRole::join_reduction(Lane& lane, Instance& instance, uint32_t rank
       instance.what().kind == CollectiveKind::Reduce && instance.own.size() == 1;  // one answer is enough
   for (uint32_t i = 0; i < blocks.size(); ++i)
     if (blocks[i].site != instance.what().site)
-      instance.sites[blocks[i].site].questions.push_back({rank, i, wanted});
+      instance.sites[blocks[i].site].lines[rank].waiting.push_back({rank, i, wanted});
   const uint64_t serial = instance.serial;
   for (uint32_t i = 0; i < blocks.size(); ++i) {
     if (blocks[i].site != instance.what().site) continue;
@@ -151,7 +151,7 @@ void AllreduceRole::join_gather(Instance& instance, uint32_t rank) {
   if (instance.own.size() > 1) return;
   for (uint32_t other = 0; other < what.ranks(); ++other)
     if (what.site_of[other] != what.site && instance.gives(other))
-      instance.sites[what.site_of[other]].questions.push_back({rank, other, true});
+      instance.sites[what.site_of[other]].lines[rank].waiting.push_back({rank, other, true});
 }
 
 void AllreduceRole::give(Instance& instance, uint32_t rank, Reply reply) {
@@ -162,16 +162,15 @@ void AllreduceRole::give(Instance& instance, uint32_t rank, Reply reply) {
 void AllreduceRole::advance(Lane& lane) {
   Instance& instance = *lane.running;
   for (uint32_t site = 0; site < instance.sites.size(); ++site)
-    while (!instance.sites[site].questions.empty() && instance.sites[site].under_way < max_under_way)
-      ask_site(instance, site);
+    for (auto& [rank, line] : instance.sites[site].lines)
+      while (!line.waiting.empty() && line.under_way < max_under_way) ask_site(instance, site, line);
   if (instance.unfinished == 0) complete(lane);
 }
 
-void AllreduceRole::ask_site(Instance& instance, uint32_t site) {
-  Instance::Site& to = instance.sites[site];
-  const auto question = to.questions.front();
-  to.questions.pop_front();
-  ++to.under_way;
+void AllreduceRole::ask_site(Instance& instance, uint32_t site, Instance::Line& line) {
+  const auto question = line.waiting.front();
+  line.waiting.pop_front();
+  ++line.under_way;
   Draft<wire::Contribute> draft;
   write(instance, draft->initInstance());
   write(self_, draft->initSender());
@@ -185,7 +184,7 @@ void AllreduceRole::ask_site(Instance& instance, uint32_t site) {
   if (instance.reduces())
     part = elements_of(instance.find(question.rank)->tensors,
                        instance.layout.pieces(instance.layout.blocks()[question.block]));
-  ask(to.actor, draft.finish(std::move(part)),
+  ask(instance.sites[site].actor, draft.finish(std::move(part)),
       [this, name = instance.lane, serial = instance.serial, site,
        question](const Result<AnyMessage>& answer) {
         if (Lane* const lane = running(name, serial)) answered(*lane, site, question, answer);
@@ -195,7 +194,7 @@ void AllreduceRole::ask_site(Instance& instance, uint32_t site) {
 void AllreduceRole::answered(Lane& lane, uint32_t site, const Instance::Question& question,
                              const Result<AnyMessage>& answer) {
   Instance& instance = *lane.running;
-  --instance.sites[site].under_way;
+  --instance.sites[site].lines[question.rank].under_way;
   const std::string& device = instance.what().sites[site];
   if (!answer)
     return fail(lane, answer.status().code() == Code::Unavailable ? lost_site(device, answer.status())

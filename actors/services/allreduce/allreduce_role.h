@@ -40,7 +40,7 @@ class AllreduceRole final : public Role {
   static void give(Instance& instance, uint32_t rank, Reply reply);
   /// Sends the next questions, and ends the instance if nothing is missing any more.
   void advance(Lane& lane);
-  void ask_site(Instance& instance, uint32_t site);
+  void ask_site(Instance& instance, uint32_t site, Instance::Line& line);
   void answered(Lane& lane, uint32_t site, const Instance::Question& question,
                 const Result<AnyMessage>& answer);
   /// Another site is past the instance. The next one is that which comes next there, if instances are counted.

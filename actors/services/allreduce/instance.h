@@ -4,6 +4,7 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -49,10 +50,14 @@ struct Instance {
     uint32_t rank = 0, block = 0;
     bool wanted = false;
   };
-  struct Site {
-    ActorRef actor;  ///< null for this site
-    std::deque<Question> questions;
+  /// The requests of one rank to one site. Each rank has a line of its own: the answer to one rank may need the part of another.
+  struct Line {
+    std::deque<Question> waiting;
     size_t under_way = 0;
+  };
+  struct Site {
+    ActorRef actor;                  ///< null for this site
+    std::map<uint32_t, Line> lines;  ///< by rank of this site
   };
 
   /// Makes an instance in which no rank takes part yet. `tensors` are those of the first rank. Fails with ResourceExhausted.

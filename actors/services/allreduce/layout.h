@@ -14,7 +14,7 @@ namespace troupe {
 inline constexpr size_t max_small_bytes = size_t{32} << 10;
 /// The size of other blocks: large enough that the cost of a message does not matter, and small enough that reducing a block,
 /// sending the next and receiving the last overlap.
-inline constexpr size_t block_bytes = size_t{1} << 20;
+inline constexpr size_t block_bytes = size_t{256} << 10;
 
 /// Elements [begin, end) of the bucket.
 struct Block {

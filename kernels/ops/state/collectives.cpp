@@ -72,35 +72,56 @@ Status broadcast_receive_shape(ShapeContext& context) {
   return {};
 }
 
-/// Adds the collective `op` of a gradient with the members of the node.
-Output collective_of_gradient(const GradientContext& context, const char* op, const char* reduction) {
+/// Adds the collective `op` of a value, in which the members of the node take part. `part` distinguishes several in one gradient.
+Output collective_of_gradient(const GradientContext& context, Output value, const char* op,
+                              const char* reduction, const std::string& part = "") {
   const Node& node = context.node();
   const auto& key = node.attrs.get<std::string>("key");
   Attributes attrs{{"members", node.attrs.get<std::vector<std::string>>("members")},
                    {"rank", node.attrs.get<int64_t>("rank")},
                    {"group", node.attrs.get<std::string>("group")},
-                   {"key", (key.empty() ? node.name : key) + "/gradient"}};
+                   {"key", (key.empty() ? node.name : key) + "/gradient" + part}};
   if (reduction) attrs.set("reduction", std::string(reduction));
-  return context.scope().add_one(op, {context.gradient()}, std::move(attrs));
+  return context.scope().add_one(op, {value}, std::move(attrs));
+}
+
+/// The loss of every member depends on the means: their gradients are added, and each member has its part of the weight.
+void weighted_all_reduce_gradient(GradientContext& context) {
+  const auto tensors = static_cast<size_t>(context.attr<int64_t>("N"));
+  const Scope& scope = context.scope();
+  const Output samples = context.input(tensors);
+  const Output total = collective_of_gradient(context, samples, "AllReduce", "sum", "/samples");
+  for (size_t i = 0; i < tensors; ++i) {
+    const Output sum =
+        collective_of_gradient(context, context.gradient(i), "AllReduce", "sum", '/' + std::to_string(i));
+    const auto as_type = [&](Output number) {
+      return scope.add_one("Cast", {number}, {{"DstT", scope.dtype(sum)}});
+    };
+    context.set(i, scope.add_one("Mul", {sum, scope.add_one("RealDiv", {as_type(samples), as_type(total)})}));
+  }
+}
+
+void no_broadcast_gradient(GradientContext&) {
+  throw Error(unimplemented("BroadcastSend has no gradient: those that receive have no input"));
 }
 
 /// The loss of every member depends on the sum: its gradient is the sum of theirs. Of a mean it is the mean.
 void all_reduce_gradient(GradientContext& context) {
-  const auto& reduction = context.node().attrs.get<std::string>("reduction");
+  const auto reduction = context.attr<std::string>("reduction");
   if (reduction != "sum" && reduction != "mean")
     throw Error(unimplemented("the reduction '" + reduction + "' of a collective has no gradient"));
-  context.set(0, collective_of_gradient(context, "AllReduce", reduction.c_str()));
+  context.set(0, collective_of_gradient(context, context.gradient(), "AllReduce", reduction.c_str()));
 }
 
 void reduce_scatter_gradient(GradientContext& context) {
   if (context.node().attrs.get<std::string>("reduction") != "sum")
     throw Error(unimplemented("a reduce-scatter has a gradient only if its reduction is 'sum'"));
-  context.set(0, collective_of_gradient(context, "AllGather", nullptr));
+  context.set(0, collective_of_gradient(context, context.gradient(), "AllGather", nullptr));
 }
 
 /// If the members have as many rows as each other.
 void all_gather_gradient(GradientContext& context) {
-  context.set(0, collective_of_gradient(context, "ReduceScatter", "sum"));
+  context.set(0, collective_of_gradient(context, context.gradient(), "ReduceScatter", "sum"));
 }
 
 }  // namespace
@@ -112,7 +133,7 @@ void add_collective_ops(OpLibrary& library) {
                  .output("means: N * T")
                  .attr("N: int >= 1")
                  .attr("T: floattype")
-                 .not_differentiable());
+                 .gradient(weighted_all_reduce_gradient));
   library.op(collective_op("AllReduce", unchanged_shape)
                  .input("input: T")
                  .output("output: T")
@@ -138,7 +159,7 @@ void add_collective_ops(OpLibrary& library) {
                  .input("input: T")
                  .output("output: T")
                  .attr(plain)
-                 .not_differentiable());
+                 .gradient(no_broadcast_gradient));
   library.op(collective_op("BroadcastReceive", broadcast_receive_shape)
                  .output("output: T")
                  .attr(plain)
