@@ -90,6 +90,8 @@ int run(int count, char** arguments) {
     if (rank.number == 0) std::printf("%lld %.9f\n", static_cast<long long>(bytes), times[times.size() / 2]);
     std::fflush(stdout);
   }
+  // A process that ends at once would take answers with it that others still need.
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
   return 0;
 }
 
