@@ -100,7 +100,8 @@ Step table(const Scope& at_ps, const std::vector<Scope>& workers, int64_t height
   Step step;
   const Output v =
       at_ps.add_one("VariableV2", {}, {{"dtype", DType::Float}, {"shape", PartialShape{height, columns}}});
-  step.initializer = at_ps.group({assign(at_ps, v, fill(at_ps, {static_cast<int32_t>(height), static_cast<int32_t>(columns)}, 1.0))});
+  step.initializer = at_ps.group(
+      {assign(at_ps, v, fill(at_ps, {static_cast<int32_t>(height), static_cast<int32_t>(columns)}, 1.0))});
   for (const Scope& worker : workers) {
     Output read = v;
     if (sparse) {
@@ -224,8 +225,9 @@ int run(const std::string& program, const std::string& what, int count, double s
     session.close();
     return 0;
   }
-  const Step step = what == "scalar" ? scalar(at_ps, workers)
-                                     : table(at_ps, workers, what == "gigabyte" ? 10 * rows : rows, what == "sparse");
+  const Step step = what == "scalar"
+                        ? scalar(at_ps, workers)
+                        : table(at_ps, workers, what == "gigabyte" ? 10 * rows : rows, what == "sparse");
   Session session = runtime.session(graph);
   std::printf("%.1f\n", 1e6 * median_step(session, step, seconds));
   session.close();
@@ -237,9 +239,9 @@ int run(const std::string& program, const std::string& what, int count, double s
 
 int main(int count, char** arguments) try {
   if (count < 4)
-    return std::fprintf(
-               stderr,
-               "cluster_bench PROGRAM scalar|dense|gigabyte|sparse|beside|large WORKERS [SECONDS [auto|tcp]]\n"),
+    return std::fprintf(stderr,
+                        "cluster_bench PROGRAM scalar|dense|gigabyte|sparse|beside|large WORKERS [SECONDS "
+                        "[auto|tcp]]\n"),
            2;
   return troupe::run(arguments[1], arguments[2], std::atoi(arguments[3]),
                      count > 4 ? std::atof(arguments[4]) : 1, count > 5 ? arguments[5] : "auto");

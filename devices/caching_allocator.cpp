@@ -8,6 +8,7 @@
 #include <mutex>
 #include <new>
 #include <string>
+#include <utility>
 
 #include "devices/range_allocator.h"
 #include "devices/spin_lock.h"
@@ -79,7 +80,7 @@ struct CachingAllocator::ThreadCache {
 // What the allocator shares with its buffers and with the caches bound to it. Whichever ends last deletes it.
 struct CachingAllocator::Core final : MemoryBudget::Member {
   Core(Arena::Options options, std::shared_ptr<MemoryBudget> budget)
-      : budget_(std::move(budget)), arena_(options) {
+      : budget_(std::move(budget)), arena_(std::move(options)) {
     if (budget_) budget_->add(*this);
   }
   ~Core() {
@@ -403,7 +404,7 @@ void CachingAllocator::Core::close() {
 }
 
 CachingAllocator::CachingAllocator(Arena::Options options, std::shared_ptr<MemoryBudget> budget)
-    : core_(new Core(options, std::move(budget))) {}
+    : core_(new Core(std::move(options), std::move(budget))) {}
 CachingAllocator::~CachingAllocator() { core_->close(); }
 
 Result<BufferRef> CachingAllocator::allocate(size_t bytes) {

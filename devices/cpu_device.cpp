@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace troupe {
 namespace {
@@ -23,7 +24,7 @@ void copy_elements(const Tensor& from, Tensor& to, Pool& pool) {
 
 CpuDevice::CpuDevice(DeviceName name, uint64_t incarnation, Pool& pool, Arena::Options memory,
                      std::shared_ptr<MemoryBudget> budget)
-    : name_(std::move(name)), incarnation_(incarnation), memory_(memory, std::move(budget)),
+    : name_(std::move(name)), incarnation_(incarnation), memory_(std::move(memory), std::move(budget)),
       context_(memory_, pool) {}
 
 Completion CpuDevice::run(std::function<Status(DeviceContext&)> work) { return Completion(work(context_)); }

@@ -108,7 +108,7 @@ Status Borrowed::keep(const std::shared_ptr<MappedFile>& arena) {
   const auto memory = arena->memory();
   void* const mapped = ::mmap(nullptr, memory.size(), PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  const Status failed = resource_exhausted("there is no memory to keep the tensors of a peer");
+  Status failed = resource_exhausted("there is no memory to keep the tensors of a peer");
   if (mapped == MAP_FAILED) return failed;
   for (const BufferRef& buffer : buffers_)
     if (is_here(buffer))

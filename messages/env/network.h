@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "messages/wire/frame.h"
 
@@ -83,7 +84,8 @@ class Network {
   /// is to be reached without shared memory.
   virtual void connect_memory(const SharedOffer&, const std::optional<std::string>&, int64_t,
                               Connected connected) {
-    connected(unavailable("this node shares no memory"));
+    const Connected done = std::move(connected);
+    done(unavailable("this node shares no memory"));
   }
 };
 
