@@ -1,6 +1,7 @@
 #include "kernels/loops/reduce_parts.h"
 
 #include <array>
+#include <cmath>
 #include <type_traits>
 #include <vector>
 
@@ -14,6 +15,14 @@ namespace {
 /// The type in which numbers of type T are added.
 template <class T>
 using Wide = std::conditional_t<std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>, float, T>;
+
+template <class T>
+bool is_nan([[maybe_unused]] T value) {
+  if constexpr (std::is_floating_point_v<T>)
+    return std::isnan(value);
+  else
+    return false;
+}
 
 /// Elements that are reduced at a time: their results stay in the cache of a core.
 constexpr size_t run = 1024;
@@ -60,9 +69,9 @@ template <class T>
 void select_numbers(Reduction reduction, std::span<const Tensor> parts, Tensor& result, Pool& pool) {
   using W = Wide<T>;
   if (reduction == Reduction::Max)
-    reduce_with<T>(parts, result, pool, [](W a, W b) { return a < b || b != b ? b : a; });
+    reduce_with<T>(parts, result, pool, [](W a, W b) { return a < b || is_nan(b) ? b : a; });
   else
-    reduce_with<T>(parts, result, pool, [](W a, W b) { return b < a || b != b ? b : a; });
+    reduce_with<T>(parts, result, pool, [](W a, W b) { return b < a || is_nan(b) ? b : a; });
 }
 
 template <class Types>

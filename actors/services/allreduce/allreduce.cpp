@@ -83,7 +83,7 @@ Status AllreduceRole::begin(Lane& lane, const std::shared_ptr<const Collective>&
     if (site == what->site) continue;
     auto actor = find_site(what->sites[site]);
     if (!actor) {
-      const Status status = lost_site(what->sites[site], actor.status());
+      Status status = lost_site(what->sites[site], actor.status());
       fail(lane, status);
       return status;
     }

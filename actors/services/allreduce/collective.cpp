@@ -42,7 +42,7 @@ Status set_members(const Node& node, const std::string& device, Collective& resu
 void find_sites(Collective& result) {
   result.sites = result.members;
   std::ranges::sort(result.sites);
-  result.sites.erase(std::ranges::unique(result.sites).begin(), result.sites.end());
+  result.sites.erase(std::unique(result.sites.begin(), result.sites.end()), result.sites.end());
   for (const std::string& member : result.members)
     result.site_of.push_back(
         static_cast<uint32_t>(std::ranges::lower_bound(result.sites, member) - result.sites.begin()));
