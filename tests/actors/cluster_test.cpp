@@ -91,9 +91,11 @@ BOOST_AUTO_TEST_CASE(nodes_share_memory_if_all_of_them_want_to) {
     BOOST_TEST(worker->transport_of(ps_task) == "shared memory");
   }
   spec.transport = Transport::Tcp;
-  const auto apart = make("client", {});
-  train_a_little(*apart, 100'001);
-  BOOST_TEST(apart->transport_of(ps_task) == "TCP");
+  {
+    const auto apart = make("client", {});
+    train_a_little(*apart, 100'001);
+    BOOST_TEST(apart->transport_of(ps_task) == "TCP");
+  }
   worker.reset();
   worker_socket = test::ListeningSocket(worker_socket.port());
   start_worker();
