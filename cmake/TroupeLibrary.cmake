@@ -38,6 +38,7 @@ set(TROUPE_PUBLIC_HEADERS
   actors/runtime.h
   actors/step/session.h
   actors/step/session_options.h
+  apps/nn/allreduce_means.h
   apps/nn/decoding.h
   apps/nn/gradients.h
   apps/nn/initializers.h

@@ -20,8 +20,7 @@ std::string idle_workers(const config::RunConfig& config) {
   const std::string idle =
       std::to_string(workers - shards) + " of " + std::to_string(workers) + " workers idle";
   if (config.train.replication.mode == config::ReplicationMode::Local)
-    return "train.replication.mode = \"local\" leaves " + idle +
-           "; the other modes use all of them";
+    return "train.replication.mode = \"local\" leaves " + idle + "; the other modes use all of them";
   return "train.replication.shards = " + std::to_string(shards) + " leaves " + idle;
 }
 

@@ -41,7 +41,8 @@ class Builder {
     towers_.push_back(builder_.tower(scope, result_.inputs.back(), nn::Mode::Training));
   }
 
-  /// Returns the gradients of a shard and behind them the differences of its moving averages and its loss. Sets the variables of the gradients.
+  /// Returns the gradients of a shard and behind them the differences of its moving averages and its loss. Sets the variables of
+  /// the gradients.
   nn::AllReduceMeans::Shard contribution(size_t i, const nn::Optimizer& optimizer,
                                          std::vector<Output>& variables) const {
     nn::AllReduceMeans::Shard shard{result_.shards[i], result_.inputs[i].samples, {}};

@@ -93,15 +93,18 @@ ClusterRounds::ClusterRounds(Runtime& runtime, const config::RunConfig& config, 
   const std::vector<std::string> job = {"/job:worker"};
   const auto trainers = value_or_throw(
       runtime.services().addresses(services::trainer_role, job, config.train.fault.start_timeout));
-  for (const Address& trainer : trainers)
+  for (const Address& trainer : trainers) {
+    const DeviceName name = value_or_throw(DeviceName::parse(trainer.task));
+    if (needs_all_workers() && name.task >= config.shards()) continue;  // it has no shard, and will get none
     workers_.push_back({trainer.task, trainer, value_or_throw(runtime.services().find(trainer)), {}});
+  }
   begin(round);
 }
 
 ClusterRounds::~ClusterRounds() { end(); }
 
 bool ClusterRounds::has_coordinator() const {
-  return config_.train.replication.mode == config::ReplicationMode::Sync || has_bounded_staleness();
+  return config_.train.replication.mode != config::ReplicationMode::Async && !needs_all_workers();
 }
 
 bool ClusterRounds::needs_all_workers() const {

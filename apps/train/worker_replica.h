@@ -1,5 +1,5 @@
-// WorkerReplica: the interface of a worker's part of a training run, as the trainer of its node uses it. One thread runs the rounds;
-// assign(), round_fixed() and cancel() may be called from any thread. Functions throw Error.
+// WorkerReplica: the interface of a worker's part of a training run, as the trainer of its node uses it. One thread runs the
+// rounds; assign(), round_fixed() and cancel() may be called from any thread. Functions throw Error.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ class WorkerReplica {
   virtual void begin(uint64_t round) = 0;
   /// Sets the logical shards that this worker computes. If a round is in progress, pushes the gradients of the new ones for it.
   virtual void assign(const std::vector<int64_t>& shards) = 0;
-  /// Runs a round. Returns the loss of the batch in synchronous modes, otherwise of the shards of this worker. Without samples it is
-  /// not known. Throws InvalidArgument if `round` is not the next one.
+  /// Runs a round. Returns the loss of the batch in synchronous modes, otherwise of the shards of this worker. Without samples it
+  /// is not known. Throws InvalidArgument if `round` is not the next one.
   virtual ShardLoss run(uint64_t round) = 0;
   /// Called when the round goes on without these shards of this worker: it does not compute them any more.
   virtual void round_fixed(uint64_t /*round*/) {}

@@ -238,6 +238,21 @@ BOOST_AUTO_TEST_CASE(a_worker_that_pushes_nothing_can_await_the_round) {
   BOOST_TEST((expired.code() == Code::DeadlineExceeded));
 }
 
+BOOST_AUTO_TEST_CASE(the_counter_of_an_awaited_round_may_be_a_resource) {
+  const Scope there = g.with_device("/job:ps/task:0");
+  const Output counter =
+      there.add_one("VarHandleOp", {}, {{"dtype", DType::Int64}, {"shape", PartialShape{}}});
+  const Output three{there.add("AssignVariableOp", {counter, g.constant(Tensor::scalar<int64_t>(3))}),
+                     Output::control};
+  const Output awaited{there.add("ResourceSyncReplicasAwait", {counter}), Output::control};
+  main->run({three});
+  main->run({awaited}, step(3, -1));
+  StepOptions fourth = step(4, -1);
+  fourth.timeout = 50ms;
+  const Status expired = test::failure_of([&] { main->run({awaited}, fourth); });
+  BOOST_TEST((expired.code() == Code::DeadlineExceeded));
+}
+
 BOOST_AUTO_TEST_CASE(what_waits_ends_with_the_training) {
   const Output a = push(0);
   const Status before = test::failure_of([&] { run(*main, {a}, -3, step(1, 0)); });

@@ -175,10 +175,10 @@ BOOST_AUTO_TEST_CASE(each_rule_between_keys_has_its_word) {
              "data.batch = 64");
   BOOST_TEST(about("replication", "replication = { mode = 'sync', shards = 2, backup_workers = 2 }") ==
              "run.toml:22:61: train.replication.backup_workers: a round would wait for none of the 2 shards; "
-             "allowed: 0 "
-             "to 1");
+             "allowed: 0 to 1");
   BOOST_TEST(about("replication", "replication = { mode = 'local', shards = 2 }") ==
-             "run.toml:22:33: train.replication.shards: allowed only with mode = \"sync\", \"async\"");
+             "run.toml:22:33: train.replication.shards: allowed only with mode = \"sync\", \"async\", "
+             "\"ssp\", \"allreduce\"");
   BOOST_TEST(about("checkpoint", "checkpoint = { every = '0s' }")
                  .starts_with("run.toml:23:24: train.checkpoint.every: expected a time"));
   BOOST_TEST(about("loss = \"loss", "loss = 'logits'") ==

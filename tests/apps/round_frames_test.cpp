@@ -24,7 +24,8 @@ BOOST_AUTO_TEST_CASE(a_round_takes_four_frames_per_parameter_server) {
     BOOST_TEST_REQUIRE(cluster.simulation().run_until([&] { return cluster.complete(); }, 60 * second));
     const auto ops = cluster.node(0).library->ops;
     RealDisk disk;
-    const std::vector<std::string> set = {"cluster.in_process={ps=" + std::to_string(servers) + ",worker=1}"};
+    const std::vector<std::string> set = {"cluster.in_process={ps=" + std::to_string(servers) + ",worker=1}",
+                                          "train.replication.shards=1"};
     const auto config =
         value_or_throw(config::load_run_config(disk, TROUPE_SOURCE_DIR "/examples/digits.toml", set, ops));
     const auto data = test::all_samples(*value_or_throw(data::load(disk, config.data, 1)).train);

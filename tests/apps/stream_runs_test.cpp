@@ -76,13 +76,15 @@ struct Fixture {
     BOOST_TEST_REQUIRE(program.end() == 0, program.output());
   }
 
-  /// Returns the variables of a run by name, without those that count rounds in a cluster.
+  /// Returns the variables of a run by name, without those that a cluster adds.
   std::vector<SavedTensor> weights(const std::string& name) {
     std::vector<std::string> skipped;
     auto tensors =
         value_or_throw(test::load_newest(disk, folder.path() + '/' + name + "/run/001/checkpoints", skipped))
             .tensors;
-    std::erase_if(tensors, [](const SavedTensor& tensor) { return tensor.name.ends_with("/round"); });
+    std::erase_if(tensors, [](const SavedTensor& tensor) {
+      return tensor.name.ends_with("/round") || tensor.name.starts_with("train/");
+    });
     std::ranges::sort(tensors, {}, &SavedTensor::name);
     return tensors;
   }

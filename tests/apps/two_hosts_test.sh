@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Two hosts, each a network namespace. Nodes on both train over mutual TLS as README.md describes. When the connection is cut, the
-# run ends and names the lost node. Needs root and the ip command.
+# run names the lost worker and goes on without it; when it is there again, the worker joins. Needs root and the ip command.
 #   two_hosts_test.sh PROGRAM SOURCE_DIR
 set -euo pipefail
 program=$1 source=$2
@@ -44,12 +44,13 @@ grep -q "completed after 46 steps" train.log || fail "training ended otherwise t
 
 train --set train.max_epochs=100000 --set train.early_stop.patience=100000 >cut.log 2>&1 & trainer=$!
 for _ in $(seq 300); do grep -qs "epoch 2" cut.log && break; sleep 0.1; done
+await() { for _ in $(seq 200); do grep -qs "$1" cut.log && return; sleep 0.1; done; fail "$2"; }
 ip -n $b link set ${id}b down
-begin=$(date +%s%N)
-! wait $trainer || fail "training went on without a wire"
-[ $(($(date +%s%N) - begin)) -lt 20000000000 ] || fail "the cut wire was noticed after $((($(date +%s%N) - begin) / 1000000)) ms"
-grep -q "worker/replica:0/task:1 has been silent" cut.log || fail "nobody said who was lost"
-
+await "worker/replica:0/task:1.*has been silent.*taken over by" "nobody said who was lost, or took over its shards"
 ip -n $b link set ${id}b up
-train --set train.max_epochs=1 >again.log 2>&1 || fail "nodes that lost each other did not find each other again"
+await "worker/replica:0/task:1 is back" "nodes that lost each other did not find each other again"
+for process in $(ip netns pids $a); do
+  if tr '\0' ' ' <"/proc/$process/cmdline" | grep -q "^$program train "; then kill -TERM "$process"; fi
+done
+wait $trainer || [ $? = 143 ] || fail "the run ended otherwise than it should"
 echo "two hosts: fine"

@@ -148,6 +148,7 @@ BOOST_AUTO_TEST_CASE(every_op_with_a_kernel_has_a_case) {
                                 "SparseApplyGradientDescent",
                                 "SparseApplyAdam",
                                 "SparseApplyAdaMax",
+                                "ApplyMovingAverage",
                                 "BatchNormWithGlobalNormalization",
                                 "QuantizeAndDequantize",
                                 "QuantizedReluX",

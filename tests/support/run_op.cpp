@@ -15,11 +15,17 @@
 namespace troupe::test {
 namespace {
 
-const ArgDef& argument_of(const OpDef& op, size_t input) {
+const ArgDef& argument_of(const OpDef& op, size_t input, const Attributes& attrs) {
   static const ArgDef none;
-  if (op.inputs.empty()) return none;
-  // Each argument of an op that takes references is one tensor.
-  return op.inputs[std::min(input, op.inputs.size() - 1)];
+  size_t arguments = op.inputs.size();
+  while (arguments > 0) {  // those at the end may have no tensor
+    const AttrValue* const count = attrs.find(op.inputs[arguments - 1].number_attr);
+    if (!count || std::get<int64_t>(*count) != 0) break;
+    --arguments;
+  }
+  if (arguments == 0) return none;
+  // Each other argument of an op that takes references is one tensor.
+  return op.inputs[std::min(input, arguments - 1)];
 }
 
 Output source(const Scope& scope, const ArgDef& argument, const Tensor& value, Known known) {
@@ -121,7 +127,7 @@ Result<SingleOp> SingleOp::make(const std::string& op, const std::vector<Tensor>
   const Scope scope(single.graph);
   TROUPE_ASSIGN(const OpDef* const def, single.graph.ops()->require(op));
   for (size_t i = 0; i < inputs.size(); ++i)
-    single.sources.push_back(source(scope, argument_of(*def, i), inputs[i], known));
+    single.sources.push_back(source(scope, argument_of(*def, i, attrs), inputs[i], known));
   TROUPE_ASSIGN(single.id, single.graph.add({"node", op, std::move(attrs), single.sources, {}, {}, {}}));
   return single;
 }

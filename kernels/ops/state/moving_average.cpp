@@ -55,7 +55,10 @@ Status compute_moving_average(const MovingAverageArguments& arguments, DeviceCon
 }  // namespace
 
 void add_moving_average_op(OpLibrary& library) {
-  library.op(write_op("ApplyMovingAverage", moving_average_shape)
+  library.op(OpDefBuilder("ApplyMovingAverage")
+                 .served_by(variable_service)
+                 .effect(Effect::State)
+                 .shape(moving_average_shape)
                  .input("average: Ref(T)")
                  .input("value: Ref(T)")
                  .input("rate: T")

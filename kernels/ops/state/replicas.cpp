@@ -69,7 +69,8 @@ OpDefBuilder await_op(const std::string& name, bool resource) {
       .attr("training: int = 0")
       .served_by("replicas")
       .effect(Effect::State)
-      .shape([](ShapeContext& context) { return context.with_rank(0, 0).status(); });
+      .shape([](ShapeContext& context) { return context.with_rank(0, 0).status(); })
+      .not_differentiable();
 }
 
 }  // namespace

@@ -416,11 +416,9 @@ void add_accumulators(OpCases& cases) {
 
 void add_replicas(OpCases& cases) {
   const Tensor round = Tensor::scalar<int64_t>(0), samples = Tensor::scalar<int64_t>(8);
-  const Attributes attrs = {{"N", int64_t{1}},
-                            {"rule", "ApplyGradientDescent"},
-                            {"shard", int64_t{0}},
-                            {"shards", int64_t{2}},
-                            {"Tvalues", std::vector<DType>{f64, f64}}};
+  const Attributes attrs = {
+      {"N", int64_t{1}},     {"M", int64_t{0}},      {"rule", "ApplyGradientDescent"},
+      {"shard", int64_t{0}}, {"shards", int64_t{2}}, {"Tvalues", std::vector<DType>{f64, f64}}};
   Attributes negative = attrs;
   negative.set("shard", int64_t{-2});
   for (const std::string op : {"SyncReplicasApply", "ResourceSyncReplicasApply"}) {
@@ -432,7 +430,7 @@ void add_replicas(OpCases& cases) {
     cases.bad(op, {round, sample(), doubles({}, {1}), sample(), sample()}, attrs, "samples is double");
   }
   for (const std::string op : {"SyncReplicasAwait", "ResourceSyncReplicasAwait"}) {
-    cases.served(op, {round}, {}, "", "actors/replicas_steps_test.cpp");
+    cases.served(op, {round}, {}, "", "actors/rounds_test.cpp");
     cases.bad(op, {Tensor::vector<int64_t>({0})}, {}, "[1]");
   }
 }
