@@ -101,7 +101,7 @@ uint64_t Replica::last_fixed() const {
 
 /// Takes the batch of the round, which is in progress from now on.
 std::shared_ptr<Replica::Input> Replica::begin_round(uint64_t round) {
-  const auto input = std::make_shared<Input>();
+  auto input = std::make_shared<Input>();
   input->round = round;
   input->batch = timed_batch(*batches_, round - 1, waited_);
   input->shards = data::shards(input->batch, config_.shards());

@@ -55,7 +55,7 @@ class Builder {
                               {.shards = builder_.shards(), .worker = worker_, .training = training_},
                               values_);
     std::vector<Output> updates = apply(tower, strategy);
-    ReplicaGraph::Sync& sync = result_.sync.emplace();
+    SyncParts& sync = result_.sync.emplace();
     updates.push_back(add_batch_loss(strategy, sync));
     result_.update = root_.group(updates);
     sync.push = strategy.push(root_);
@@ -68,7 +68,7 @@ class Builder {
   }
 
   /// Adds a variable that gets the mean loss of the shards that count, as if it were a gradient. Returns its update.
-  Output add_batch_loss(nn::SyncReplicas& strategy, ReplicaGraph::Sync& sync) {
+  Output add_batch_loss(nn::SyncReplicas& strategy, SyncParts& sync) {
     const Scope there = builder_.with_variables();
     const Output none = zeros(there, std::vector<int64_t>{}, there.dtype(result_.loss));
     const Output loss = local_variable(there.with_prefix("train"), none, "batch_loss");
@@ -88,7 +88,7 @@ class Builder {
                  one = there.constant(Tensor::scalar<int64_t>(1));
     const Output count = local_variable(there.with_prefix("train"), none, "updates");
     const Output counted = there.with_control(updates).add_one("AssignAdd", {count, one});
-    result_.async = {read_after({}, count), there.add_one("Identity", {counted}), local_initializer(root_)};
+    result_.async = {there.add_one("Identity", {counted}), local_initializer(root_)};
   }
 
   std::vector<Output> apply(const Tower& tower, nn::ReplicationStrategy& strategy) {

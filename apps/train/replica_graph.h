@@ -11,34 +11,33 @@
 
 namespace troupe::train {
 
+/// What synchronous replication needs besides.
+struct SyncParts {
+  /// The target that pushes the gradients of a shard and does not wait until the round has been applied.
+  Output push;
+  Output batch_loss;            ///< the loss of the batch of the round, read when the round has been applied
+  Output loss_round;            ///< the round of this loss: a later one if others have gone on already
+  std::vector<Output> awaited;  ///< the values after the round, for a worker that pushes nothing in it
+  Output rounds;       ///< the placeholder for the number of applied rounds, an input of `set_rounds`
+  Output set_rounds;   ///< the target that sets the number of applied rounds
+  int64_t pushes = 0;  ///< how many pushes a shard makes per round
+};
+
+/// What asynchronous replication needs besides.
+struct AsyncParts {
+  Output updates_after;  ///< the number of updates by all workers, read after the update of the step
+  Output reset;          ///< the target that sets this number to 0
+};
+
 struct ReplicaGraph {
-  /// What synchronous replication needs besides.
-  struct Sync {
-    /// The target that pushes the gradients of a shard and does not wait until the round has been applied.
-    Output push;
-    Output batch_loss;  ///< the loss of the batch of the round, read when the round has been applied
-    Output loss_round;  ///< the round of this loss: a later one if others have gone on already
-    std::vector<Output> awaited;  ///< the values after the round, for a worker that pushes nothing in it
-    Output rounds;       ///< the placeholder for the number of applied rounds, an input of `set_rounds`
-    Output set_rounds;   ///< the target that sets the number of applied rounds
-    int64_t pushes = 0;  ///< how many pushes a shard makes per round
-  };
-
-  /// What asynchronous replication needs besides.
-  struct Async {
-    Output updates;        ///< the number of updates by all workers, read before a step
-    Output updates_after;  ///< the same, after the update of the step
-    Output reset;          ///< the target that sets this number to 0
-  };
-
   TowerInputs inputs;           ///< TowerInputs::samples is int64
   Output loss;                  ///< the loss of the shard
   std::vector<Output> values;   ///< placeholders for the values of the variables before the round
   std::vector<Output> current;  ///< the current values, read from the variables
   std::vector<Output> next;     ///< the values after the round, read from the variables
   Output update;                ///< the target of the last step of a worker in a round
-  std::optional<Sync> sync;
-  std::optional<Async> async;
+  std::optional<SyncParts> sync;
+  std::optional<AsyncParts> async;
 };
 
 /// Builds the graph of a worker of `config.cluster`. `training` is the number of the training in its coordinator. Fails with

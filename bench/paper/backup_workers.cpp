@@ -43,7 +43,7 @@ class Experiment {
     build();
     for (size_t worker = 0; worker < static_cast<size_t>(workers_); ++worker)
       cluster_.start_client(worker, [this, worker] { work(worker); });
-    simulation.run_until([&] { return cluster_.clients_ended(); }, simulation.now() + 24 * 3600 * second);
+    simulation.run_until([&] { return cluster_.clients_ended(); }, simulation.now() + 24ll * 3600 * second);
     std::vector<double> took, floors;
     for (int64_t round = 1; round <= rounds; ++round) {
       auto& times = step_times_[round];
