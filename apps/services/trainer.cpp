@@ -33,8 +33,8 @@ class Training {
     const std::lock_guard lock(mutex_);
     return !std::exchange(active_, true);
   }
-  /// Cancels the training, even while a round runs. Returns false if there was none. drop() must follow when nothing uses the
-  /// replica.
+  /// Cancels the training, even while a round runs. Returns false if there was none. set_replica(nullptr) must follow when nothing
+  /// uses the replica.
   bool end() {
     const std::lock_guard lock(mutex_);
     if (!std::exchange(active_, false)) return false;

@@ -163,6 +163,7 @@ class Run {
 
   /// In a cluster with workers each worker runs its part of the rounds; otherwise this session runs them.
   void make_rounds() {
+    rounds_.reset();  // a worker takes part in one training at a time
     if (with_workers())
       rounds_ = std::make_unique<ClusterRounds>(
           runtime_, config_, progress_.step, graph_.dtype(model_.loss),

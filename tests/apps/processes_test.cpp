@@ -43,6 +43,21 @@ BOOST_AUTO_TEST_CASE(weights_are_those_of_one_process) {
   }
 }
 
+// Lowering the learning rate begins the training of the workers anew.
+BOOST_AUTO_TEST_CASE(a_plateau_lowers_the_learning_rate_of_all_workers) {
+  const std::vector<std::string> epochs = {
+      "--set", "train.plateau={monitor=\"valid/loss\",mode=\"min\",patience=1,min_delta=0.2}",
+      "--set", "train.max_epochs=6",
+      "--set", "train.early_stop.keep_best=false"};
+  BOOST_TEST(Program(TROUPE_PROGRAM, run("flat", epochs)).end() == 0);
+  auto more = epochs;
+  more.insert(more.end(), {"--local", "ps=1,worker=2"});
+  Program apart(TROUPE_PROGRAM, run("apart", more));
+  BOOST_TEST(apart.end() == 0, apart.output());
+  BOOST_TEST(apart.output().find("the learning rate is lowered") != std::string::npos, apart.output());
+  check_equal(weights("apart"), weights("flat"));
+}
+
 // Moving averages are pushed as gradients are, and dropout draws the same numbers everywhere.
 BOOST_AUTO_TEST_CASE(weights_of_a_convolutional_network_are_those_of_one_process) {
   const std::vector<std::string> brief = {"--set", "train.max_steps=12", "--set",
