@@ -8,19 +8,16 @@
 
 #include <csignal>
 
-#include <map>
-#include <mutex>
 #include <thread>
 
-#include "apps/data/load.h"
-#include "apps/train/local_rounds.h"
 #include "tests/apps/digits_runs.h"
-#include "tests/support/op_library.h"
+#include "tests/apps/training_setting.h"
 
 namespace troupe::train {
 namespace {
 
 using Settings = std::vector<std::string>;
+using Outcome = test::TrainingOutcome;
 using test::Program;
 constexpr uint64_t rounds = 25;  // an epoch has 23 rounds, and its last batch is smaller than the others
 
@@ -29,51 +26,8 @@ Settings both(Settings a, const Settings& b) {
   return a;
 }
 
-/// A run with initialized variables, in a process that has all tasks.
-struct Setting {
-  Setting(const std::string& example, const Settings& set)
-      : config(value_or_throw(config::load_run_config(
-            disk, TROUPE_SOURCE_DIR "/examples/" + example + ".toml", set, test::op_library()->ops))),
-        runtime(options()), graph(runtime.ops()) {
-    data = value_or_throw(data::load(disk, config.data, config.run.seed)).train;
-    model = value_or_throw(build_training_graph(config, data->columns(), graph));
-    session.emplace(runtime.session(graph, {.seed = config.run.seed, .share_state = true}));
-    session->run({}, {model.initializer}, {.training = true});
-  }
-  RuntimeOptions options() const {
-    RuntimeOptions result{.threads = 2, .tasks = {}};
-    for (const auto& [job, tasks] : config.cluster.tasks)
-      for (int task = 0; task < tasks; ++task) result.tasks.push_back({job, task, 1});
-    return result;
-  }
-
-  RealDisk disk;
-  config::RunConfig config;
-  Runtime runtime;
-  Graph graph;
-  std::shared_ptr<const data::SampleSet> data;
-  TrainingGraph model;
-  std::optional<Session> session;
-};
-
-struct Outcome {
-  std::vector<Tensor> weights;
-  std::vector<double> losses;
-};
-
-Outcome in_one_graph(const std::string& example, const Settings& set, uint64_t count) {
-  Setting setting(example, set);
-  const auto batches =
-      setting.data->batches(setting.config.batch, setting.config.run.seed, setting.config.shuffle);
-  LocalRounds local(*setting.session, setting.model, *batches);
-  Outcome outcome;
-  for (uint64_t done = 0; done < count; ++done) outcome.losses.push_back(local.advance(done, count).at(0));
-  outcome.weights = setting.session->run(setting.model.variables);
-  return outcome;
-}
-
 Outcome by_workers(const std::string& example, const Settings& set, uint64_t count) {
-  Setting setting(example, set);
+  test::TrainingSetting setting(example, set);
   const auto workers = std::min(setting.config.cluster.tasks.at("worker"), setting.config.shards());
   Outcome outcome;
   std::vector<std::thread> threads;
@@ -87,12 +41,12 @@ Outcome by_workers(const std::string& example, const Settings& set, uint64_t cou
       }
     });
   for (auto& thread : threads) thread.join();
-  outcome.weights = setting.session->run(setting.model.variables);
+  outcome.weights = setting.weights();
   return outcome;
 }
 
 void check_workers(const std::string& example, const Settings& model, const Settings& tasks, uint64_t count) {
-  const Outcome one = in_one_graph(example, model, count),
+  const Outcome one = test::in_one_graph(example, model, count),
                 apart = by_workers(example, both(model, tasks), count);
   BOOST_TEST(apart.losses == one.losses, boost::test_tools::per_element());
   BOOST_TEST_REQUIRE(apart.weights.size() == one.weights.size());

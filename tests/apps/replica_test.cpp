@@ -3,75 +3,24 @@
 //
 //   replica of worker k:  values, batch -> a step per shard of k -> SyncReplicasApply at the variables' task -> new values
 #include "apps/train/replica.h"
-#include "apps/data/load.h"
 
 #include <boost/test/unit_test.hpp>
 
 #include <thread>
 
-#include "apps/train/local_rounds.h"
-#include "messages/env/real_disk.h"
-#include "tests/support/op_library.h"
+#include "tests/apps/training_setting.h"
 #include "tests/support/round_coordinator.h"
 
 namespace troupe::train {
 namespace {
 
 using Settings = std::vector<std::string>;
+using Outcome = test::TrainingOutcome;
 constexpr uint64_t training = 5;
 constexpr uint64_t rounds = 25;  // an epoch has 23 rounds, and its last batch is smaller than the others
 
-config::RunConfig config_of(Settings set) {
-  RealDisk disk;
-  return value_or_throw(
-      config::load_run_config(disk, TROUPE_SOURCE_DIR "/examples/digits.toml", set, test::op_library()->ops));
-}
-
-RuntimeOptions all_tasks(const config::RunConfig& config) {
-  RuntimeOptions options{.threads = 2, .tasks = {}};
-  for (const auto& [job, tasks] : config.cluster.tasks)
-    for (int task = 0; task < tasks; ++task) options.tasks.push_back({job, task, 1});
-  return options;
-}
-
-/// A run with initialized variables, in a process that has all tasks.
-struct Setting {
-  explicit Setting(const Settings& set)
-      : config(config_of(set)), runtime(all_tasks(config)), graph(runtime.ops()) {
-    RealDisk disk;
-    data = value_or_throw(data::load(disk, config.data, config.run.seed)).train;
-    model = value_or_throw(build_training_graph(config, data->columns(), graph));
-    session.emplace(runtime.session(graph, {.seed = config.run.seed, .share_state = true}));
-    session->run({}, {model.initializer}, {.training = true});
-  }
-  std::vector<Tensor> weights() { return session->run(model.variables); }
-
-  config::RunConfig config;
-  Runtime runtime;
-  Graph graph;
-  std::shared_ptr<const data::SampleSet> data;
-  TrainingGraph model;
-  std::optional<Session> session;
-};
-
-struct Outcome {
-  std::vector<Tensor> weights;
-  std::vector<double> losses;
-};
-
-Outcome in_one_graph(const Settings& set) {
-  Setting setting(set);
-  const auto batches =
-      setting.data->batches(setting.config.batch, setting.config.run.seed, setting.config.shuffle);
-  LocalRounds local(*setting.session, setting.model, *batches);
-  Outcome outcome;
-  for (uint64_t done = 0; done < rounds; ++done) outcome.losses.push_back(local.advance(done, rounds).at(0));
-  outcome.weights = setting.weights();
-  return outcome;
-}
-
 Outcome by_replicas(const Settings& set) {
-  Setting setting(set);
+  test::TrainingSetting setting("digits", set);
   const auto workers = std::min(setting.config.cluster.tasks.at("worker"), setting.config.shards());
   std::vector<std::unique_ptr<Replica>> replicas;
   for (int64_t worker = 0; worker < workers; ++worker)
@@ -132,7 +81,7 @@ BOOST_AUTO_TEST_CASE(replicas_do_what_one_graph_does) {
       both(lookups, {"train.optimizer={type=\"adam\",lr=0.01}"}),
       both(lookups, {"train.optimizer={type=\"sgd\",lr=0.1}"})};
   for (const Settings& model : models) {
-    const Outcome one = in_one_graph(model);
+    const Outcome one = test::in_one_graph("digits", model, rounds);
     for (const Settings& tasks : std::vector<Settings>{{"cluster.in_process={ps=1,worker=2}"},
                                                        {"cluster.in_process={ps=2,worker=2}"},
                                                        {"cluster.in_process={worker=3}"}}) {
@@ -146,7 +95,8 @@ BOOST_AUTO_TEST_CASE(replicas_do_what_one_graph_does) {
 
 // A replica that skipped a round would make the others wait forever for its gradients.
 BOOST_AUTO_TEST_CASE(only_the_next_round_is_run) {
-  Setting setting({"cluster.in_process={ps=1,worker=1}", "train.replication.shards=1"});
+  test::TrainingSetting setting("digits",
+                                {"cluster.in_process={ps=1,worker=1}", "train.replication.shards=1"});
   Replica replica(setting.runtime, setting.config, 0, training);
   const test::RoundCoordinator coordinator(
       setting.runtime, {.training = training, .pushes = static_cast<uint32_t>(replica.pushes())});

@@ -1,0 +1,66 @@
+// TrainingSetting: a training of an example with initialized variables, in a process that has all tasks of its cluster. What
+// workers do there is compared with what one graph with all towers does. Owned by the test; one thread.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/data/load.h"
+#include "apps/train/local_rounds.h"
+#include "messages/env/real_disk.h"
+#include "tests/support/op_library.h"
+
+namespace troupe::test {
+
+struct TrainingSetting {
+  /// `example` is the name of a run file in examples/, `set` changes its keys.
+  TrainingSetting(const std::string& example, const std::vector<std::string>& set)
+      : config(value_or_throw(config::load_run_config(
+            disk, TROUPE_SOURCE_DIR "/examples/" + example + ".toml", set, op_library()->ops))),
+        runtime(all_tasks()), graph(runtime.ops()) {
+    data = value_or_throw(data::load(disk, config.data, config.run.seed)).train;
+    model = value_or_throw(train::build_training_graph(config, data->columns(), graph));
+    session.emplace(runtime.session(graph, {.seed = config.run.seed, .share_state = true}));
+    session->run({}, {model.initializer}, {.training = true});
+  }
+  std::vector<Tensor> weights() { return session->run(model.variables); }
+
+  RealDisk disk;
+  config::RunConfig config;
+  Runtime runtime;
+  Graph graph;
+  std::shared_ptr<const data::SampleSet> data;
+  train::TrainingGraph model;
+  std::optional<Session> session;
+
+ private:
+  RuntimeOptions all_tasks() const {
+    RuntimeOptions options{.threads = 2, .tasks = {}};
+    for (const auto& [job, tasks] : config.cluster.tasks)
+      for (int task = 0; task < tasks; ++task) options.tasks.push_back({job, task, 1});
+    return options;
+  }
+};
+
+/// What a training yields.
+struct TrainingOutcome {
+  std::vector<Tensor> weights;
+  std::vector<double> losses;
+};
+
+/// Runs rounds in one graph that has the towers of all shards.
+inline TrainingOutcome in_one_graph(const std::string& example, const std::vector<std::string>& set,
+                                    uint64_t rounds) {
+  TrainingSetting setting(example, set);
+  const auto batches =
+      setting.data->batches(setting.config.batch, setting.config.run.seed, setting.config.shuffle);
+  train::LocalRounds local(*setting.session, setting.model, *batches);
+  TrainingOutcome outcome;
+  for (uint64_t done = 0; done < rounds; ++done) outcome.losses.push_back(local.advance(done, rounds).at(0));
+  outcome.weights = setting.weights();
+  return outcome;
+}
+
+}  // namespace troupe::test
