@@ -16,6 +16,12 @@ class RuntimeServices final : public NodeServices {
   const std::string& task() const override { return task_.task; }
   Address address(const std::string& role) const override { return task_.address(role); }
 
+  Result<Address> address(const std::string& role, const std::string& task) const override {
+    if (!runtime_.joined) return unavailable("this process has not joined a cluster");
+    TROUPE_ASSIGN(const uint64_t incarnation, runtime_.membership->incarnation_of(task));
+    return Address{task, incarnation, role, {}};
+  }
+
   Status start(const std::string& role, std::unique_ptr<Role> actor) override {
     if (find_local(role)) return already_exists(task() + " already has an actor with role '" + role + "'");
     node_.directory.add(address(role), node_.engine.spawn(std::move(actor)));

@@ -28,6 +28,9 @@ class NodeServices {
   virtual const std::string& task() const = 0;
   /// The address of the actor with this role on this node.
   virtual Address address(const std::string& role) const = 0;
+  /// The address of the actor with this role on the node of another task. Fails, without waiting, with Unavailable or a permanent
+  /// code if the task is not linked now.
+  virtual Result<Address> address(const std::string& role, const std::string& task) const = 0;
   /// Starts an actor at address(role). Fails with AlreadyExists if there is one.
   virtual Status start(const std::string& role, std::unique_ptr<Role> actor) = 0;
   /// Ends the actor at address(role), if there is one, and removes it from the directory.

@@ -23,14 +23,4 @@ ShardFile read(wire::ShardFile::Reader reader) {
   return file;
 }
 
-void write(const std::vector<std::string>& texts, capnp::List<capnp::Text>::Builder builder) {
-  for (uint32_t i = 0; i < texts.size(); ++i) builder.set(i, as_text(texts[i]));
-}
-
-std::vector<std::string> read(capnp::List<capnp::Text>::Reader reader) {
-  std::vector<std::string> texts;
-  for (const auto text : reader) texts.emplace_back(view(text));
-  return texts;
-}
-
 }  // namespace troupe

@@ -39,8 +39,9 @@ class Membership {
   /// Returns the workers of the other tasks that `wanted` names, without waiting. Unless all of them are linked to this task, fails
   /// with Unavailable, or with the code of a permanent refusal; the text lists what is missing as others() does.
   Result<std::vector<Address>> linked_workers(std::span<const std::string> wanted) const;
-  /// Returns Ok if the task is linked now, otherwise what went wrong last.
-  Status link_status(const std::string& task) const { return peers_->incarnation_of(task).status(); }
+  /// Returns the incarnation of a task that is linked now, otherwise what went wrong last.
+  Result<uint64_t> incarnation_of(const std::string& task) const { return peers_->incarnation_of(task); }
+  Status link_status(const std::string& task) const { return incarnation_of(task).status(); }
   /// See Peers.
   std::string transport_of(const std::string& task) const { return peers_->transport_of(task); }
 

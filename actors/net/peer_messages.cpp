@@ -7,6 +7,7 @@
 #include "messages/schemas/checkpoint.capnp.h"
 #include "messages/schemas/executor.capnp.h"
 #include "messages/schemas/link.capnp.h"
+#include "messages/schemas/mirror.capnp.h"
 #include "messages/schemas/registrar.capnp.h"
 #include "messages/schemas/rounds.capnp.h"
 #include "messages/schemas/session.capnp.h"
@@ -61,11 +62,14 @@ const auto& receivers() {
                    ShardSaved, ReadShards, ShardsRead, ApplyShards, ShardsApplied,
                    DropShards,                         // checkpoint
                    DescribeCluster, ClusterDescribed,  // registrar
-                   BeginTraining, TrainingBegun, AssignShards, ShardsAssigned, RunRounds, RoundsRun,
-                   EndTraining,  // trainer
+                   BeginTraining, TrainingBegun, AssignShards, ShardsAssigned, RunRounds, RoundsRun, Relocate,
+                   Relocated, EndTraining,  // trainer
                    BeginRounds, RoundsBegun, SetTrainers, FollowRounds, Following, ShardsArrived, RoundFixed,
                    FinishRound, RoundFinished, RequireShards, EndRounds, RoundsEnded,
-                   StopFollowing>();  // rounds
+                   StopFollowing,  // rounds
+                   BeginMirror, MirrorBegun, AwaitMirrorEnd, EndMirror, MirrorEnded, OpenMirror, MirrorOpened,
+                   MirrorChange, ChangeMirrored, AdoptMirror, MirrorAdopted, DropMirror,
+                   MirrorDropped>();  // mirror
   return all;
 }
 
@@ -110,7 +114,15 @@ bool may_answer(uint64_t request, uint64_t answer) {
          goes_with<FollowRounds, Following>(request, answer) ||
          goes_with<FinishRound, RoundFinished>(request, answer) ||
          goes_with<RequireShards, RoundsBegun>(request, answer) ||
-         goes_with<EndRounds, RoundsEnded>(request, answer);
+         goes_with<EndRounds, RoundsEnded>(request, answer) ||
+         goes_with<Relocate, Relocated>(request, answer) ||
+         goes_with<BeginMirror, MirrorBegun>(request, answer) ||
+         goes_with<AwaitMirrorEnd, MirrorEnded>(request, answer) ||
+         goes_with<EndMirror, MirrorEnded>(request, answer) ||
+         goes_with<OpenMirror, MirrorOpened>(request, answer) ||
+         goes_with<MirrorChange, ChangeMirrored>(request, answer) ||
+         goes_with<AdoptMirror, MirrorAdopted>(request, answer) ||
+         goes_with<DropMirror, MirrorDropped>(request, answer);
 }
 
 Result<AnyMessage> receive_from_peer(Frame&& frame) {

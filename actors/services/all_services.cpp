@@ -6,6 +6,7 @@
 #include "actors/services/batch/batch_service.h"
 #include "actors/services/clock/clock_service.h"
 #include "actors/services/files/files_service.h"
+#include "actors/services/mirror/mirror_service.h"
 #include "actors/services/mutex/mutex_service.h"
 #include "actors/services/queue/queue_service.h"
 #include "actors/services/reader/reader_service.h"
@@ -28,6 +29,7 @@ std::span<const ServiceDef> all_services() {
       {BatchService::name, BatchService::make},
       {ClockService::name, ClockService::make},
       {FilesService::name, FilesService::make},
+      {MirrorService::name, MirrorService::make},
       {MutexService::name, MutexService::make},
       {QueueService::name, QueueService::make},
       {ReaderService::name, ReaderService::make},

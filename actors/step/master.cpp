@@ -3,7 +3,7 @@
 #include <map>
 #include <set>
 
-#include "actors/step/graph_wire.h"
+#include "actors/site/graph_wire.h"
 #include "actors/step/partial_runs.h"
 #include "actors/step/preparing.h"
 #include "actors/step/profile_wire.h"

@@ -3,6 +3,7 @@
 #include "actors/step/session_core.h"
 #include "actors/step/session_server.h"
 #include "actors/step/session_wire.h"
+#include "messages/wire/texts.h"
 #include "messages/wire/wire.h"
 
 namespace troupe {
@@ -40,8 +41,7 @@ Result<SessionParts> open(const std::shared_ptr<ClientNode>& client, const std::
 Result<uint64_t> reset_containers(ActorNode& node, const Address& server,
                                   const std::vector<std::string>& containers, int64_t deadline) {
   Draft<wire::ResetContainers> draft;
-  auto list = draft->initContainers(static_cast<uint32_t>(containers.size()));
-  for (uint32_t i = 0; i < list.size(); ++i) list.set(i, as_text(containers[i]));
+  write(containers, draft->initContainers(static_cast<uint32_t>(containers.size())));
   draft->setPatience(static_cast<uint64_t>(std::max<int64_t>(deadline - node.env.clock.now(), 0)));
   TROUPE_ASSIGN(const auto to, node.directory.find(server));
   TROUPE_ASSIGN(const auto answer, node.engine.call(to, draft.finish(), deadline + grace));

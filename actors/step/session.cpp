@@ -2,13 +2,14 @@
 
 #include "actors/checkpoint/checkpoint.h"
 #include "actors/checkpoint/checkpoint_wire.h"
-#include "actors/step/graph_wire.h"
+#include "actors/site/graph_wire.h"
 #include "actors/step/master.h"
 #include "actors/step/queue_runners.h"
 #include "actors/step/session_core.h"
 #include "actors/step/session_impl.h"
 #include "messages/schemas/queue_runners.capnp.h"
 #include "messages/schemas/session.capnp.h"
+#include "messages/wire/texts.h"
 
 namespace troupe {
 
@@ -56,13 +57,10 @@ Message<wire::PrepareStep> Session::Impl::signature(const std::vector<Output>& f
       fetches.push_back(parts.graph.name_of(output));
   }
   Draft<wire::PrepareStep> draft;
-  const auto fill = [](auto list, const std::vector<std::string>& names) {
-    for (uint32_t i = 0; i < names.size(); ++i) list.set(i, as_text(names[i]));
-  };
   auto fed = draft->initFeeds(static_cast<uint32_t>(feeds.size()));
   for (uint32_t i = 0; i < feeds.size(); ++i) fed.set(i, as_text(parts.graph.name_of(feeds[i])));
-  fill(draft->initFetches(static_cast<uint32_t>(fetches.size())), fetches);
-  fill(draft->initTargets(static_cast<uint32_t>(targets.size())), targets);
+  write(fetches, draft->initFetches(static_cast<uint32_t>(fetches.size())));
+  write(targets, draft->initTargets(static_cast<uint32_t>(targets.size())));
   draft->setHold(purpose != Purpose::Later);
   draft->setPartial(purpose == Purpose::PartialRun);
   return draft.finish();

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "actors/step/graph_wire.h"
+#include "actors/site/graph_wire.h"
 #include "actors/step/worker.h"
 #include "graph/build/frames.h"
 #include "graph/build/functions.h"

@@ -2,12 +2,13 @@
 
 #include <map>
 
+#include "actors/site/graph_wire.h"
 #include "actors/site/session_tensors_role.h"
 #include "actors/step/executor.h"
-#include "actors/step/graph_wire.h"
 #include "actors/step/profile_wire.h"
 #include "messages/schemas/session_tensors.capnp.h"
 #include "messages/schemas/worker.capnp.h"
+#include "messages/wire/texts.h"
 
 namespace troupe {
 namespace {
@@ -66,7 +67,7 @@ class WorkerRole final : public Role {
 
   void drop_containers(wire::DropContainers::Reader request, Reply reply) {
     std::vector<std::string> containers;
-    for (const auto container : request.getContainers()) containers.emplace_back(view(container));
+    containers = read(request.getContainers());
     const auto reset = Draft<wire::ResetSession>().finish();
     for (const auto& [session, registered] : task_->sessions) {
       tell(registered.master, reset);

@@ -217,7 +217,7 @@ Train read_train(const Reader& train) {
   out.checkpoint = {parse_period(checkpoint.string("every")).value_or(Period{}),
                     checkpoint.get<int64_t>("keep"), checkpoint.get<bool>("on_signal")};
   const Reader fault = train.table("fault");
-  out.fault = {fault.get<int64_t>("max_restarts"),
+  out.fault = {fault.get<int64_t>("max_restarts"), fault.get<bool>("mirror"),
                parse_nanoseconds(fault.string("start_timeout")).value_or(0ns),
                parse_nanoseconds(fault.string("heartbeat")).value_or(0ns)};
   return out;

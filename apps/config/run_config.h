@@ -123,6 +123,7 @@ struct Checkpoint {
 
 struct Fault {
   int64_t max_restarts = 0;
+  bool mirror = false;  ///< another task keeps a copy of the variables of each task
   std::chrono::nanoseconds start_timeout{}, heartbeat{};
 };
 
@@ -146,6 +147,9 @@ struct Train {
 struct Cluster {
   std::map<std::string, int64_t> tasks;
   int64_t devices = 1;
+  /// The tasks that own the variables, which are assigned to them in turn; a task may occur more than once. Empty: the parameter
+  /// servers or, if there are none, a worker.
+  std::vector<std::string> owners = {};
 };
 
 /// Where the samples are kept after data.map.

@@ -101,8 +101,8 @@ class SyncReplicas final : public ReplicationStrategy {
   Output push(const Scope& scope) const { return scope.group(pushes_); }
   /// Returns targets that end when the round of the step has been applied to the variable.
   std::vector<Output> awaited(const Scope& scope, Output variable) const;
-  /// Returns the counter of the rounds that have been applied by the rule that was added last.
-  Output last_counter() const { return rounds_.back(); }
+  /// Returns the counters of the rounds that have been applied, one for each rule in the order in which they were added.
+  const std::vector<Output>& counters() const { return rounds_; }
   /// Returns a target that sets the number of rounds that have been applied, for every rule added so far. It must run before the
   /// first round and after a restore. `rounds` is an int64 scalar.
   Output set_rounds(const Scope& scope, Output rounds) const;

@@ -11,6 +11,7 @@
 #include "apps/train/replica.h"
 #include "messages/schemas/rounds.capnp.h"
 #include "messages/schemas/trainer.capnp.h"
+#include "messages/wire/texts.h"
 #include "messages/wire/wire.h"
 
 namespace troupe::services {
@@ -77,6 +78,14 @@ std::shared_ptr<WorkerReplica> make_replica(Runtime& runtime, config::RunConfig 
   return std::make_shared<train::Replica>(runtime, std::move(config), worker, training);
 }
 
+/// `message` is a BeginTraining or Relocate.
+Status set_gate(Training& training, Runtime& runtime, auto message) {
+  TROUPE_ASSIGN(const ActorRef coordinator, runtime.services().find(read(message.getCoordinator())));
+  TROUPE_ASSIGN(const DeviceName self, DeviceName::parse(runtime.services().task()));
+  training.set_gate(Training::Gate{coordinator, message.getTraining(), static_cast<uint32_t>(self.task)});
+  return {};
+}
+
 Result<AnyMessage> begin(Training& training, Runtime& runtime, const Message<wire::BeginTraining>& message) {
   training.set_replica(nullptr);
   TROUPE_ASSIGN(auto config, config::parse_run_config(std::string(view(message->getConfig())), "run file", "",
@@ -84,11 +93,10 @@ Result<AnyMessage> begin(Training& training, Runtime& runtime, const Message<wir
   TROUPE_ASSIGN(const DeviceName self, DeviceName::parse(runtime.services().task()));
   for (const auto job : message->getJobs())
     config.cluster.tasks[std::string(view(job.getName()))] = job.getTasks();
+  config.cluster.owners = read(message->getOwners());
   training.set_gate({});
-  if (config.train.replication.mode == config::ReplicationMode::Ssp) {
-    TROUPE_ASSIGN(const ActorRef coordinator, runtime.services().find(read(message->getCoordinator())));
-    training.set_gate(Training::Gate{coordinator, message->getTraining(), static_cast<uint32_t>(self.task)});
-  }
+  if (config.train.replication.mode == config::ReplicationMode::Ssp)
+    TROUPE_RETURN_IF_FAILED(set_gate(training, runtime, *message));
   const auto replica = make_replica(runtime, std::move(config), self.task, message->getTraining());
   training.set_replica(replica);
   Draft<wire::TrainingBegun> draft;
@@ -106,6 +114,17 @@ Result<AnyMessage> assign(const Training& training, const Message<wire::AssignSh
   if (message->getApplied() >= 0) replica->begin(static_cast<uint64_t>(message->getApplied()));
   replica->assign(vector_of<int64_t>(message->getShards()));
   return AnyMessage(Draft<wire::ShardsAssigned>().finish());
+}
+
+Result<AnyMessage> relocate(Training& training, Runtime& runtime, const Message<wire::Relocate>& message) {
+  TROUPE_ASSIGN(const auto replica, current(training));
+  if (training.gate()) TROUPE_RETURN_IF_FAILED(set_gate(training, runtime, *message));
+  const auto progress = replica->relocate({message->getTraining(), read(message->getOwners())});
+  Draft<wire::Relocated> draft;
+  draft->setNext(progress.next);
+  draft->setLeast(progress.least);
+  draft->setMost(progress.most);
+  return AnyMessage(draft.finish());
 }
 
 /// Waits until this worker may begin the round after this one.
@@ -168,6 +187,12 @@ class TrainerRole final : public Role {
                   std::move(reply));
     });
     on<wire::RunRounds>([this](const auto& message, Reply reply) { run(*message, std::move(reply)); });
+    on<wire::Relocate>([this](const auto& message, Reply reply) {
+      training_ = message->getTraining();
+      work_->rounds.post([work = work_.get(), &runtime = runtime_,
+                          message] { return relocate(work->training, runtime, message); },
+                         std::move(reply));
+    });
     on<wire::EndTraining>([this](const auto&, Reply) { work_->end_training(); });
     on<wire::RoundFixed>([this](const auto& message, Reply) {
       const auto replica = work_->training.replica();
@@ -182,8 +207,8 @@ class TrainerRole final : public Role {
     if (!work_->training.begin())
       return reply(failed_precondition("this worker is training for another client"));
     training_ = message->getTraining();
-    watch(*client, [this, training = training_](const Status&) {
-      if (training == training_) work_->end_training();
+    watch(*client, [this, run = ++runs_](const Status&) {
+      if (run == runs_) work_->end_training();
     });
     work_->rounds.post([work = work_.get(), &runtime = runtime_,
                         message] { return begin(work->training, runtime, message); },
@@ -204,7 +229,8 @@ class TrainerRole final : public Role {
 
   Runtime& runtime_;
   std::shared_ptr<Work> work_;
-  uint64_t training_ = 0;  ///< the number of the training that began last
+  uint64_t training_ = 0;  ///< the number of the current training
+  uint64_t runs_ = 0;      ///< how many trainings have begun, without those that go on under another number
 };
 
 class TrainerService final : public NodeService {

@@ -1,19 +1,22 @@
 // ClusterRounds: runs rounds by between-graph replication. Each worker of the cluster runs its own replica (replica.h), and the
 // tasks that own the variables collect the gradients; this class only requests rounds. It requests as many rounds at once as take
 // about a quarter of a second, so that the latency between client and workers does not matter. When a worker is lost, the others
-// take over its shards within the round; a worker that comes back gets shards again between two requests. One thread, that of the
-// trainer.
+// take over its shards within the round; a worker that comes back gets shards again between two requests. When a server is lost that
+// has a mirror, the round goes on with the variables of the mirror (servers.h). One thread, that of the trainer.
 #pragma once
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "actors/engine/actor_ref.h"
 #include "actors/runtime.h"
 #include "apps/config/run_config.h"
 #include "apps/train/rounds.h"
+#include "apps/train/servers.h"
 #include "apps/train/worker_replica.h"
 #include "messages/wire/message.h"
 
@@ -28,15 +31,16 @@ class ClusterRounds final : public Rounds {
   struct Events {
     /// Called when a worker has been lost and others have taken over its shards, and when one has come back.
     std::function<void(const std::string& text)> line;
-    /// Called after a worker has been lost: restarts it, if it may. May be empty.
+    /// Called after a worker or server has been lost: restarts it, if it may. May be empty.
     std::function<void(const std::string& task)> restart;
   };
 
   /// Begins the training on every worker, after `round` rounds. The variables must have values. `loss` is the dtype of the model's
-  /// loss. `runtime` and `config` must outlive this object. Throws Error.
-  ClusterRounds(Runtime& runtime, const config::RunConfig& config, uint64_t round, DType loss, Events events);
+  /// loss. Changes config.cluster.owners when variables move. `runtime` and `config` must outlive this object. Throws Error.
+  ClusterRounds(Runtime& runtime, config::RunConfig& config, uint64_t round, DType loss, Events events);
   ~ClusterRounds() override;
   std::vector<double> advance(uint64_t done, uint64_t last) override;
+  bool recover(const Status& failure) override;
   /// Ends the training. Returns text about the gradients that came too late, or about the staleness of gradients.
   std::string finish() override;
 
@@ -44,7 +48,7 @@ class ClusterRounds final : public Rounds {
   /// The answers that have arrived, shared with the threads that answer.
   struct Arrivals;
   struct Losses;
-  enum class ArrivalKind : uint8_t { Begun, Assigned, Rounds, Probed };
+  enum class ArrivalKind : uint8_t { Begun, Assigned, Rounds, Probed, Other };
   struct Worker {
     std::string task;
     Address address;  ///< of its trainer
@@ -52,6 +56,7 @@ class ClusterRounds final : public Rounds {
     std::vector<uint32_t> shards;
     bool alive = false;                     ///< its training has begun, and it has not been lost
     bool joining = false;                   ///< BeginTraining has no answer yet
+    uint64_t training = 0;                  ///< the training that it is joining
     size_t unanswered = 0, unassigned = 0;  ///< the number of RunRounds and AssignShards without an answer
     Status failure = {};  ///< of a request; not Ok while it is not known whether the worker has been lost
   };
@@ -61,16 +66,18 @@ class ClusterRounds final : public Rounds {
   bool has_bounded_staleness() const;
   bool has_backups() const { return config_.train.replication.backup_workers > 0; }
   void begin(uint64_t round);
-  void begin_rounds(uint64_t round, uint32_t pushes);
+  void begin_rounds(uint64_t applied);
+  AnyMessage begin_message() const;
   void end();
-  std::vector<Address> variable_roles(const char* role) const;
+  void end_rounds();
   AnyMessage call(const ActorRef& to, AnyMessage request);
   void call_later(size_t worker, AnyMessage request, ArrivalKind kind, uint64_t first = 0);
 
   uint32_t rounds_per_request(uint64_t done, uint64_t last) const;
+  void request_rounds(size_t worker, uint64_t first);
   bool is_complete(const Losses& losses) const;
   void take_arrival(Losses& losses);
-  void add_losses(size_t worker, const Message<wire::RoundsRun>& run, Losses& losses);
+  void add_losses(size_t worker, const Message<wire::RoundsRun>& run, size_t skipped, Losses& losses);
   std::vector<double> means_of(const Losses& losses);
 
   void failed(size_t worker, const Status& failure);
@@ -81,22 +88,36 @@ class ClusterRounds final : public Rounds {
   void join(size_t worker);
   void joined(size_t worker, const Status& status);
   void share_out(uint64_t done);
+  void assign_all(uint64_t done);
   AnyMessage assignment(size_t worker, int64_t applied) const;
   void tell_coordinator(int64_t applied);
 
+  void recover_servers(const Status& failure);
+  std::vector<std::string> await_lost_servers() const;
+  void await_idle_workers();
+  std::vector<std::pair<size_t, uint64_t>> relocate_workers();
+  AnyMessage relocation() const;
+
   Runtime& runtime_;
-  const config::RunConfig& config_;
+  config::RunConfig& config_;
   const DType loss_;
   const Events events_;
-  const uint64_t training_;
+  uint64_t training_;
+  uint32_t pushes_ = 0;  ///< how many pushes a shard makes per round
   Address coordinator_address_;
   ActorRef coordinator_;  ///< of the rounds; null in asynchronous mode
   std::shared_ptr<Arrivals> arrivals_;
+  Servers servers_;
   std::vector<Worker> workers_;
-  double seconds_per_round_ = 0;  ///< the last measurement; 0: none yet
+  uint64_t requested_ = 0;           ///< the last round that has been requested
+  std::optional<uint64_t> sharing_;  ///< while shards are being assigned: how many rounds have been applied
+  bool share_again_ = false;         ///< because a server was lost meanwhile
+  bool recovering_ = false;          ///< from the loss of a server: the requests to workers fail
+  int vain_recoveries_ = 0;          ///< since a round was completed
+  double seconds_per_round_ = 0;     ///< the last measurement; 0: none yet
   double last_loss_ = 0;
   Staleness staleness_;
-  std::string summary_;
+  std::vector<uint64_t> left_out_;  ///< by shard: the number of rounds that were fixed without it
 };
 
 }  // namespace troupe::train

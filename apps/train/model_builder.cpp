@@ -29,6 +29,8 @@ Scope ModelBuilder::at_shard(int64_t shard) const {
 }
 
 Scope ModelBuilder::with_variables() const {
+  const auto& owners = config_.cluster.owners;
+  if (!owners.empty()) return root_.with_device(owners[variables_.size() % owners.size()]);
   if (tasks("ps") == 0) return on_worker(root_, variables_worker_);
   return root_.with_device("/job:ps/task:" +
                            std::to_string(variables_.size() % static_cast<size_t>(tasks("ps"))));

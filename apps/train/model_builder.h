@@ -56,8 +56,8 @@ class ModelBuilder {
   }
   /// Adds the moving averages of the weights, if the run file asks for them. The towers must have been built.
   std::optional<nn::WeightAverages> weight_averages() const;
-  /// Returns the scope for the next variable. Variables are assigned to the parameter servers in turn, or to one worker if there
-  /// are none.
+  /// Returns the scope for the next variable. Variables are assigned in turn to config.cluster.owners, otherwise to the parameter
+  /// servers, or to one worker if there are none.
   Scope with_variables() const;
   /// Returns the gradients of the loss of a tower as its shard contributes them to an update: clipped, with weight decay, and as
   /// rows only where `optimizer` takes rows. If `variables` is empty, all trainable variables are used.

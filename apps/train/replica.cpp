@@ -9,41 +9,88 @@
 namespace troupe::train {
 
 Replica::Replica(Runtime& runtime, config::RunConfig config, int64_t worker, uint64_t training)
-    : model_graph_(runtime.ops()), config_(std::move(config)) {
-  const auto data = value_or_throw(load_data(runtime.services().disk(), config_));
-  if (data.train->samples() == 0) throw Error(data_loss("the training data has no samples"));
-  batches_ = data.train->batches(config_.batch, config_.run.seed, config_.shuffle);
-  graph_ =
-      value_or_throw(build_replica_graph(config_, data.train->columns(), worker, training, model_graph_));
-  session_ = runtime.session(model_graph_, {.seed = config_.run.seed,
-                                            .start_timeout = config_.train.fault.start_timeout,
-                                            .tasks = {owners_of_variables(config_)},
-                                            .share_state = true});
-  prepare();
+    : runtime_(runtime), config_(std::move(config)), worker_(worker),
+      data_(value_or_throw(load_data(runtime.services().disk(), config_))) {
+  if (data_.train->samples() == 0) throw Error(data_loss("the training data has no samples"));
+  batches_ = data_.train->batches(config_.batch, config_.run.seed, config_.shuffle);
+  build(training);
 }
 
-void Replica::prepare() {
-  std::vector<Output> feeds = graph_.values, fetches = graph_.next;
-  for (const auto& [name, placeholder] : graph_.inputs.columns) feeds.push_back(placeholder);
-  feeds.push_back(graph_.inputs.samples);
-  if (const auto& sync = graph_.sync) {
+/// Builds the graph for config_.cluster.owners, and opens the session.
+void Replica::build(uint64_t training) {
+  auto made = std::make_shared<Model>(runtime_);
+  made->parts =
+      value_or_throw(build_replica_graph(config_, data_.train->columns(), worker_, training, made->graph));
+  made->session = runtime_.session(made->graph, {.seed = config_.run.seed,
+                                                 .start_timeout = config_.train.fault.start_timeout,
+                                                 .tasks = owners_of_variables(config_),
+                                                 .share_state = true});
+  prepare(*made);
+  const std::lock_guard lock(mutex_);
+  if (cancelled_) made->session->cancel();
+  model_.swap(made);
+}
+
+void Replica::prepare(Model& model) {
+  const ReplicaGraph& parts = model.parts;
+  std::vector<Output> feeds = parts.values, fetches = parts.next;
+  for (const auto& [name, placeholder] : parts.inputs.columns) feeds.push_back(placeholder);
+  feeds.push_back(parts.inputs.samples);
+  if (const auto& sync = parts.sync) {
     fetches.insert(fetches.end(), {sync->batch_loss, sync->loss_round});
-    push_ = session_->prepare(feeds, {sync->push});
-    awaited_ = session_->prepare({}, sync->awaited);
+    model.push = model.session->prepare(feeds, {sync->push});
+    model.awaited = model.session->prepare({}, sync->awaited);
   } else {
-    fetches.insert(fetches.end(), {graph_.loss, graph_.async->updates_after});
+    fetches.insert(fetches.end(), {parts.loss, parts.async->updates_after});
   }
-  fetches.push_back(graph_.update);
-  step_ = session_->prepare(feeds, fetches);
+  fetches.push_back(parts.update);
+  model.step = model.session->prepare(feeds, fetches);
+}
+
+std::shared_ptr<Replica::Model> Replica::model() const {
+  const std::lock_guard lock(mutex_);
+  return model_;
+}
+
+int64_t Replica::pushes() const {
+  const auto model = this->model();
+  return model->parts.sync ? model->parts.sync->pushes : 0;
+}
+
+void Replica::cancel() {
+  const std::lock_guard lock(mutex_);
+  cancelled_ = true;
+  model_->session->cancel();
 }
 
 void Replica::begin(uint64_t round) {
-  if (const auto& sync = graph_.sync)
-    session_->run({{sync->rounds, Tensor::scalar(static_cast<int64_t>(round))}}, {sync->set_rounds});
-  if (graph_.async) session_->run({graph_.async->reset});
+  const auto model = this->model();
+  if (const auto& sync = model->parts.sync)
+    model->session->run({{sync->rounds, Tensor::scalar(static_cast<int64_t>(round))}}, {sync->set_rounds});
+  if (const auto& async = model->parts.async) model->session->run({async->reset});
   updates_ = 0;
-  values_ = session_->run(graph_.current);
+  values_ = model->session->run(model->parts.current);
   next_ = round + 1;
+  begun_.clear();
+}
+
+WorkerReplica::Progress Replica::relocate(const Place& place) {
+  config_.cluster.owners = place.owners;
+  build(place.training);
+  const auto model = this->model();
+  Progress progress{next_, next_ - 1, next_ - 1};
+  if (!model->parts.sync) {
+    values_ = model->session->run(model->parts.current);
+    return progress;
+  }
+  const auto applied = model->session->run(model->parts.sync->applied);
+  const auto [least, most] =
+      std::ranges::minmax(applied, {}, [](const Tensor& rounds) { return rounds.as<int64_t>()[0]; });
+  progress.least = static_cast<uint64_t>(least.as<int64_t>()[0]);
+  progress.most = static_cast<uint64_t>(most.as<int64_t>()[0]);
+  const std::lock_guard lock(mutex_);
+  fixed_ = progress.least;
+  return progress;
 }
 
 std::vector<int64_t> Replica::shards() const {
@@ -54,15 +101,17 @@ std::vector<int64_t> Replica::shards() const {
 void Replica::assign(const std::vector<int64_t>& shards) {
   std::vector<int64_t> added;
   std::shared_ptr<Input> input;
+  std::shared_ptr<Model> model;
   {
     const std::lock_guard lock(mutex_);
+    model = model_;
     std::ranges::copy_if(shards, std::back_inserter(added),
                          [this](int64_t shard) { return std::ranges::count(shards_, shard) == 0; });
     shards_ = shards;
     input = input_;
   }
-  if (!input || !graph_.sync) return;
-  for (const int64_t shard : added) run_step(push_, *input, shard);
+  if (!input || !model->parts.sync) return;
+  for (const int64_t shard : added) run_step(*model, model->push, *input, shard);
 }
 
 void Replica::round_fixed(uint64_t round) {
@@ -76,22 +125,38 @@ ShardLoss Replica::run(uint64_t round) {
     throw Error(invalid_argument("round " + std::to_string(round) + " is requested, but the next one is " +
                                  std::to_string(next_)));
   ++next_;
+  const auto model = this->model();
   if (const uint64_t fixed = last_fixed(); round <= fixed) {
-    if (round == fixed) catch_up(round);  // the values of the last of these rounds suffice
+    if (round == fixed) catch_up(*model, round);  // the values of the last of these rounds suffice
     return {};
   }
   const auto input = begin_round(round);
   const auto mine = shards();
+  Status failure;
   try {
-    const ShardLoss loss = graph_.sync ? run_together(*input, mine) : run_at_once(*input, mine);
+    const ShardLoss loss =
+        model->parts.sync ? run_together(*model, *input, mine) : run_at_once(*model, *input, mine);
     end_round();
+    begun_.clear();
     return loss;
-  } catch (const Error&) {
-    end_round();
-    if (!graph_.sync || !input->cancellation.cancelled()) throw;
+  } catch (const Error& error) {
+    failure = error.status();
   }
-  catch_up(round);
-  return {};
+  end_round();
+  try {
+    if (!model->parts.sync || !input->cancellation.cancelled()) throw Error(failure);
+    catch_up(*model, round);
+    return {};
+  } catch (const Error&) {
+    repeat_round(*input);
+    throw;
+  }
+}
+
+/// Makes a round that has failed the next one again, with the same values of the variables.
+void Replica::repeat_round(const Input& input) {
+  next_ = input.round;
+  values_ = input.values;
 }
 
 uint64_t Replica::last_fixed() const {
@@ -117,22 +182,24 @@ void Replica::end_round() {
   input_.reset();
 }
 
-std::vector<Tensor> Replica::run_step(const PreparedStep& step, const Input& input, int64_t shard) {
+std::vector<Tensor> Replica::run_step(const Model& model, const PreparedStep& step, const Input& input,
+                                      int64_t shard) {
   const data::Dataset& part = input.shards.at(static_cast<size_t>(shard)).data;
   std::vector<Tensor> feeds = input.values;
-  for (auto& tensor : feeds_of_shard(graph_.inputs, input.batch, part)) feeds.push_back(std::move(tensor));
+  for (auto& tensor : feeds_of_shard(model.parts.inputs, input.batch, part))
+    feeds.push_back(std::move(tensor));
   feeds.push_back(Tensor::scalar(part.samples()));
   return step.run(
       feeds, {.training = true, .round = input.round, .shard = shard, .cancellation = &input.cancellation});
 }
 
-ShardLoss Replica::run_together(const Input& input, const std::vector<int64_t>& shards) {
+ShardLoss Replica::run_together(const Model& model, const Input& input, const std::vector<int64_t>& shards) {
   if (shards.empty()) {
-    catch_up(input.round);
+    catch_up(model, input.round);
     return {};
   }
-  for (size_t i = 0; i + 1 < shards.size(); ++i) run_step(push_, input, shards[i]);
-  auto fetched = run_step(step_, input, shards.back());
+  for (size_t i = 0; i + 1 < shards.size(); ++i) run_step(model, model.push, input, shards[i]);
+  auto fetched = run_step(model, model.step, input, shards.back());
   const bool known = fetched.back().as<int64_t>()[0] == static_cast<int64_t>(input.round);
   fetched.pop_back();
   ShardLoss loss = take_values(std::move(fetched), input);
@@ -140,20 +207,25 @@ ShardLoss Replica::run_together(const Input& input, const std::vector<int64_t>& 
   return loss;
 }
 
-ShardLoss Replica::run_at_once(Input& input, const std::vector<int64_t>& shards) {
+/// Applies the gradients of each shard at most once, even if the round is repeated.
+ShardLoss Replica::run_at_once(const Model& model, Input& input, const std::vector<int64_t>& shards) {
   std::vector<ShardLoss> losses;
   int64_t samples = 0;
   for (const int64_t shard : shards) {
+    if (!begun_.insert(shard).second) continue;
     const int64_t part = input.shards.at(static_cast<size_t>(shard)).data.samples();
-    auto fetched = run_step(step_, input, shard);
+    auto fetched = run_step(model, model.step, input, shard);
     note_updates(static_cast<uint64_t>(fetched.back().as<int64_t>()[0]));
     fetched.pop_back();
     losses.push_back({take_values(std::move(fetched), input).loss, part});
     input.values = values_;
     samples += part;
   }
-  if (losses.empty()) return {};
-  return {batch_loss(losses, model_graph_.dtype(graph_.loss)), samples};
+  if (losses.empty()) {  // all have been begun before
+    values_ = input.values;
+    return {};
+  }
+  return {batch_loss(losses, model.graph.dtype(model.parts.loss)), samples};
 }
 
 /// Takes the number of updates that have been applied with that of the last step.
@@ -174,6 +246,8 @@ ShardLoss Replica::take_values(std::vector<Tensor> fetched, const Input& input) 
 }
 
 /// Waits until the round has been applied, and takes the values after it, or after a later one.
-void Replica::catch_up(uint64_t round) { values_ = awaited_.run({}, {.training = true, .round = round}); }
+void Replica::catch_up(const Model& model, uint64_t round) {
+  values_ = model.awaited.run({}, {.training = true, .round = round});
+}
 
 }  // namespace troupe::train

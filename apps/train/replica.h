@@ -8,11 +8,13 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "actors/runtime.h"
 #include "apps/config/run_config.h"
 #include "apps/data/batches.h"
+#include "apps/data/load.h"
 #include "apps/train/replica_graph.h"
 #include "apps/train/worker_replica.h"
 
@@ -24,14 +26,15 @@ class Replica final : public WorkerReplica {
   /// training in its coordinator. The runtime must outlive this object.
   Replica(Runtime& runtime, config::RunConfig config, int64_t worker, uint64_t training);
 
-  int64_t pushes() const override { return graph_.sync ? graph_.sync->pushes : 0; }
+  int64_t pushes() const override;
   void begin(uint64_t round) override;
+  Progress relocate(const Place& place) override;
   void assign(const std::vector<int64_t>& shards) override;
   ShardLoss run(uint64_t round) override;
   void round_fixed(uint64_t round) override;
   Staleness take_staleness() override { return std::exchange(staleness_, {}); }
   double waited() const override { return waited_; }
-  void cancel() override { session_->cancel(); }
+  void cancel() override;
 
  private:
   /// What the steps of a round need.
@@ -42,34 +45,49 @@ class Replica final : public WorkerReplica {
     std::vector<Tensor> values;       ///< of the variables
     Cancellation cancellation;
   };
-  void prepare();
+  /// The graph with the variables where they are, and the session that runs it.
+  struct Model {
+    explicit Model(Runtime& runtime) : graph(runtime.ops()) {}
+    Graph graph;
+    ReplicaGraph parts;
+    std::optional<Session> session;
+    PreparedStep step, push, awaited;
+  };
+  void build(uint64_t training);
+  static void prepare(Model& model);
+  std::shared_ptr<Model> model() const;
   std::shared_ptr<Input> begin_round(uint64_t round);
   void end_round();
-  std::vector<Tensor> run_step(const PreparedStep& step, const Input& input, int64_t shard);
-  ShardLoss run_together(const Input& input, const std::vector<int64_t>& shards);
-  ShardLoss run_at_once(Input& input, const std::vector<int64_t>& shards);
+  void repeat_round(const Input& input);
+  static std::vector<Tensor> run_step(const Model& model, const PreparedStep& step, const Input& input,
+                                      int64_t shard);
+  ShardLoss run_together(const Model& model, const Input& input, const std::vector<int64_t>& shards);
+  ShardLoss run_at_once(const Model& model, Input& input, const std::vector<int64_t>& shards);
   void note_updates(uint64_t updates);
   ShardLoss take_values(std::vector<Tensor> fetched, const Input& input);
-  void catch_up(uint64_t round);
+  void catch_up(const Model& model, uint64_t round);
   std::vector<int64_t> shards() const;
   uint64_t last_fixed() const;
 
-  Graph model_graph_;
+  Runtime& runtime_;
   config::RunConfig config_;
-  ReplicaGraph graph_;
+  const int64_t worker_;
+  data::TrainAndValid data_;
   std::unique_ptr<data::Batches> batches_;
-  std::optional<Session> session_;
-  PreparedStep step_, push_, awaited_;
   std::vector<Tensor> values_;
-  uint64_t next_ = 0;     ///< the next round
+  uint64_t next_ = 0;  ///< the next round
+  std::set<int64_t>
+      begun_;  ///< asynchronous mode: the shards whose updates may have been applied in the next round already
   uint64_t updates_ = 0;  ///< asynchronous mode: the number of updates that values_ contain
   Staleness staleness_;
   double waited_ = 0;
 
   mutable std::mutex mutex_;  ///< guards the members below
+  std::shared_ptr<Model> model_;
+  bool cancelled_ = false;
   std::vector<int64_t> shards_;
   std::shared_ptr<Input> input_;  ///< of the round in progress; null if there is none
-  uint64_t fixed_ = 0;            ///< the last round that went on without shards of this worker
+  uint64_t fixed_ = 0;            ///< the last round that needs no push of this worker any more
 };
 
 }  // namespace troupe::train

@@ -62,6 +62,7 @@ class Builder {
     sync.pushes = strategy.rules();
     for (const auto& [variable, value] : values_.all())
       sync.awaited.push_back(read_after(strategy.awaited(root_, variable), variable));
+    for (const Output& counter : strategy.counters()) sync.applied.push_back(read_after({}, counter));
     sync.rounds = root_.with_name("rounds").add_one(
         "Placeholder", {}, {{"dtype", DType::Int64}, {"shape", PartialShape::scalar()}});
     sync.set_rounds = root_.group({strategy.set_rounds(root_, sync.rounds), local_initializer(root_)});
@@ -74,7 +75,7 @@ class Builder {
     const Output loss = local_variable(there.with_prefix("train"), none, "batch_loss");
     const Output updated = strategy.apply(there, {"Assign", {loss}, {result_.loss}, "value"});
     sync.batch_loss = read_after({updated}, loss);
-    sync.loss_round = read_after({sync.batch_loss}, strategy.last_counter());
+    sync.loss_round = read_after({sync.batch_loss}, strategy.counters().back());
     return updated;
   }
 

@@ -18,6 +18,7 @@ struct SyncParts {
   Output batch_loss;            ///< the loss of the batch of the round, read when the round has been applied
   Output loss_round;            ///< the round of this loss: a later one if others have gone on already
   std::vector<Output> awaited;  ///< the values after the round, for a worker that pushes nothing in it
+  std::vector<Output> applied;  ///< how many rounds have been applied, by each rule
   Output rounds;       ///< the placeholder for the number of applied rounds, an input of `set_rounds`
   Output set_rounds;   ///< the target that sets the number of applied rounds
   int64_t pushes = 0;  ///< how many pushes a shard makes per round

@@ -1,6 +1,9 @@
 #include "apps/train/rounds.h"
 
+#include <set>
+
 #include "apps/train/evaluation.h"
+#include "messages/values/device_name.h"
 
 namespace troupe::train {
 namespace {
@@ -19,8 +22,22 @@ double mean(std::span<const ShardLoss> shards) {
 
 }  // namespace
 
-std::string owners_of_variables(const config::RunConfig& config) {
-  return config.cluster.tasks.contains("ps") ? "/job:ps" : "/job:worker/task:0";
+std::string task_name(const std::string& job, int64_t task) {
+  return DeviceName{job, 0, static_cast<int>(task), "", DeviceName::unset}.text();
+}
+
+std::vector<std::string> first_owners(const config::RunConfig& config) {
+  const auto servers = config.cluster.tasks.find("ps");
+  if (servers == config.cluster.tasks.end()) return {task_name("worker", 0)};
+  std::vector<std::string> owners;
+  for (int64_t task = 0; task < servers->second; ++task) owners.push_back(task_name("ps", task));
+  return owners;
+}
+
+std::vector<std::string> owners_of_variables(const config::RunConfig& config) {
+  const std::set<std::string> owners(config.cluster.owners.begin(), config.cluster.owners.end());
+  if (!owners.empty()) return {owners.begin(), owners.end()};
+  return {config.cluster.tasks.contains("ps") ? "/job:ps" : "/job:worker/task:0"};
 }
 
 std::vector<Tensor> feeds_of_shard(const TowerInputs& inputs, const data::Dataset& batch,

@@ -20,6 +20,9 @@ class Rounds {
   virtual ~Rounds() = default;
   /// Runs at least one of the rounds done + 1, done + 2, ..., last, in order. Returns the loss of each batch. Throws Error.
   virtual std::vector<double> advance(uint64_t done, uint64_t last) = 0;
+  /// Called when a step of the caller has failed. Returns true if the variables are where config.cluster.owners says now, so that
+  /// the step may be repeated in a new session. Throws Error if the rounds cannot go on.
+  virtual bool recover(const Status& /*failure*/) { return false; }
   /// Called once, after the last round. Returns a line for the user, which may be empty.
   virtual std::string finish() { return {}; }
   /// Returns for how many seconds the last call of advance() waited for batches; if workers wait, the longest time of one.
@@ -34,8 +37,13 @@ inline bool is_synchronous(const config::RunConfig& config) {
   const auto mode = config.train.replication.mode;
   return mode != config::ReplicationMode::Async && mode != config::ReplicationMode::Ssp;
 }
-/// Returns the tasks that own the variables: the parameter servers or, if there are none, the first worker.
-std::string owners_of_variables(const config::RunConfig& config);
+/// Returns the full name of a task: "/job:ps/replica:0/task:1".
+std::string task_name(const std::string& job, int64_t task);
+/// Returns what config.cluster.owners is before any variable has moved: all parameter servers or, if there are none, worker 0.
+std::vector<std::string> first_owners(const config::RunConfig& config);
+/// Returns the tasks that own the variables, each once: config.cluster.owners if it is set, otherwise the parameter servers or, if
+/// there are none, the first worker.
+std::vector<std::string> owners_of_variables(const config::RunConfig& config);
 
 /// Returns the feeds of a tower for one shard of a batch, in the order of its inputs. A shard without samples gets a sample of the
 /// batch, whose result has weight zero.

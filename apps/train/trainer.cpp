@@ -67,7 +67,7 @@ class Run {
       bool is_restart)
       : config_(config), options_(options), may_start_over_(is_restart || options.resume == "auto"),
         data_(std::move(data)), batches_(data_.train->batches(config.batch, config.run.seed, config.shuffle)),
-        runtime_(runtime_options(config, options)), graph_(runtime_.ops()) {}
+        runtime_(runtime_options(config, options)) {}
 
   /// Throws nothing; the errors of steps are returned, too.
   Result<TrainingResult> run() try {
@@ -85,16 +85,15 @@ class Run {
       return invalid_argument(
           "train.replication.backup_workers = " + std::to_string(config_.train.replication.backup_workers) +
           " must be less than the number of shards, " + std::to_string(config_.shards()));
-    TROUPE_ASSIGN(model_, build_training_graph(config_, data_.train->columns(), graph_,
-                                               with_workers() ? runtime_.services().task() : std::string()));
-    if (config_.train.early_stop && config_.train.early_stop->keep_best)
-      best_.emplace(Scope(graph_), best_prefix);
+    if (config_.train.fault.mirror && !has_servers())
+      return invalid_argument(
+          "train.fault.mirror needs variables that tasks of a cluster own for its workers, as with --local "
+          "ps=2,worker=2");
+    if (config_.train.fault.mirror) config_.cluster.owners = first_owners(config_);
+    build();
     const auto start_until = Clock::now() + config_.train.fault.start_timeout;
     TROUPE_RETURN_IF_FAILED(await_cluster(start_until));
-    SessionOptions options{.seed = config_.run.seed, .start_timeout = start_until - Clock::now()};
-    if (with_workers()) options.tasks = {owners_of_variables(config_)};  // others may be lost while it runs
-    session_.emplace(runtime_.session(graph_, options));
-    evaluation_.emplace(*session_, model_);
+    open_session(start_until - Clock::now());
     TROUPE_RETURN_IF_FAILED(begin());
     make_rounds();
     describe();
@@ -126,6 +125,53 @@ class Run {
 
  private:
   bool with_workers() const { return options_.cluster && config_.cluster.tasks.contains("worker"); }
+  bool has_servers() const {
+    return with_workers() && config_.train.replication.mode != config::ReplicationMode::AllReduce;
+  }
+
+  /// Builds the graph for config_.cluster.owners.
+  void build() {
+    evaluation_.reset();
+    session_.reset();
+    best_.reset();
+    graph_.emplace(runtime_.ops());
+    model_ =
+        value_or_throw(build_training_graph(config_, data_.train->columns(), *graph_,
+                                            with_workers() ? runtime_.services().task() : std::string()));
+    owners_ = config_.cluster.owners;
+    if (config_.train.early_stop && config_.train.early_stop->keep_best)
+      best_.emplace(Scope(*graph_), best_prefix);
+  }
+
+  void open_session(std::chrono::nanoseconds timeout) {
+    SessionOptions options{.seed = config_.run.seed, .start_timeout = timeout};
+    if (with_workers()) options.tasks = owners_of_variables(config_);  // others may be lost while it runs
+    session_.emplace(runtime_.session(*graph_, options));
+    evaluation_.emplace(*session_, model_);
+  }
+
+  /// Calls `use`, which runs steps of the session that change no variables. If a server is lost meanwhile and its mirror takes over
+  /// its variables, calls it again.
+  template <class Use>
+  auto with_session(Use use) {
+    for (;;) {
+      Status failure;
+      try {
+        follow_variables();
+        return use();
+      } catch (const Error& error) {
+        failure = error.status();
+      }
+      if (!rounds_ || !rounds_->recover(failure)) throw Error(failure);
+    }
+  }
+
+  /// Opens a session anew if the variables have moved.
+  void follow_variables() {
+    if (owners_ == config_.cluster.owners) return;
+    build();
+    open_session(config_.train.fault.start_timeout);
+  }
 
   /// Returns the tasks of the cluster that are not linked, each with the last error.
   std::vector<std::pair<std::string, Status>> missing() const {
@@ -166,7 +212,7 @@ class Run {
     rounds_.reset();  // a worker takes part in one training at a time
     if (with_workers())
       rounds_ = std::make_unique<ClusterRounds>(
-          runtime_, config_, progress_.step, graph_.dtype(model_.loss),
+          runtime_, config_, progress_.step, graph_->dtype(model_.loss),
           ClusterRounds::Events{[this](const std::string& line) { print(line); },
                                 [this](const std::string& task) { restart_worker(task); }});
     else
@@ -221,7 +267,7 @@ class Run {
     }
     for (const auto& damage : checkpoint.skipped) print("skipped a damaged checkpoint: " + damage);
     TROUPE_ASSIGN(progress_, from_note(checkpoint.note));
-    const auto former = restore_former_names(runtime_, *session_, graph_, checkpoint);
+    const auto former = restore_former_names(runtime_, *session_, *graph_, checkpoint);
     for (const auto& variable : checkpoint.missing) {
       if (former.contains(variable)) continue;
       if (!variable.starts_with(std::string(best_prefix) + '/'))
@@ -305,13 +351,17 @@ class Run {
 
   using Record = std::vector<std::pair<std::string, double>>;
 
+  /// Returns nothing if there are no samples to evaluate.
+  Record evaluate() {
+    if (!data_.valid) return {};
+    return with_session([this] { return evaluation_->run(*data_.valid); });
+  }
+
   /// Evaluates the current model and appends the result to the metrics.
   Record log_metrics() {
     const double epochs = static_cast<double>(progress_.step) / static_cast<double>(batches_->per_epoch());
     Record record{{"epoch", epochs}, {"train/loss", result_.loss}};
-    if (data_.valid)
-      for (const auto& [name, value] : evaluation_->run(*data_.valid))
-        record.emplace_back("valid/" + name, value);
+    for (const auto& [name, value] : evaluate()) record.emplace_back("valid/" + name, value);
     if (folder_) folder_->log(progress_.step, record);
     logged_step_ = progress_.step;
     return record;
@@ -347,7 +397,7 @@ class Run {
   void check_early_stop(const config::EarlyStop& rule, const Record& record, uint64_t epoch) {
     const auto improved = improves(rule.monitor, record, epoch, progress_.early_stop);
     if (!improved) return;
-    if (*improved && best_) best_->keep(*session_);
+    if (*improved && best_) with_session([this] { best_->keep(*session_); });
     if (!*improved && patience_is_over(rule.monitor, progress_.early_stop, epoch))
       result_.ending = Ending::EarlyStopped;
   }
@@ -358,6 +408,7 @@ class Run {
         !patience_is_over(rule.monitor, progress_.plateau, epoch))
       return;
     progress_.plateau.epoch = epoch;
+    follow_variables();
     session_->run({}, {*model_.lower_rate});
     make_rounds();
     print("the learning rate is lowered, because " + rule.monitor.metric + " has not improved");
@@ -371,10 +422,12 @@ class Run {
   }
 
   void save() {
-    const auto saved =
-        session_->save(folder_->checkpoints(), {.round = progress_.step,
-                                                .note = to_note(progress_),
-                                                .keep = static_cast<size_t>(config_.train.checkpoint.keep)});
+    const auto saved = with_session([this] {
+      return session_->save(folder_->checkpoints(),
+                            {.round = progress_.step,
+                             .note = to_note(progress_),
+                             .keep = static_cast<size_t>(config_.train.checkpoint.keep)});
+    });
     if (!saved.problem.empty()) print("old checkpoints could not be deleted: " + saved.problem);
     last_saved_ = Clock::now();
     result_.checkpoint = saved.folder;
@@ -384,14 +437,13 @@ class Run {
   void finish() {
     if (folder_ && progress_.step > logged_step_) log_metrics();  // the run ended within an epoch
     if (folder_ && result_.ending != Ending::Diverged) {
-      if (best_ && progress_.early_stop.score && result_.ending != Ending::Stopped) best_->restore(*session_);
+      if (best_ && progress_.early_stop.score && result_.ending != Ending::Stopped)
+        with_session([this] { best_->restore(*session_); });
       if (result_.ending != Ending::Stopped || config_.train.checkpoint.on_signal) save();
     }
     result_.steps = progress_.step;
     result_.epochs = batches_->epoch_of(progress_.step);
-    if (data_.valid)
-      for (const auto& [name, value] : evaluation_->run(*data_.valid))
-        result_.evaluation.emplace_back("valid/" + name, value);
+    for (const auto& [name, value] : evaluate()) result_.evaluation.emplace_back("valid/" + name, value);
     session_->close();
   }
 
@@ -399,14 +451,15 @@ class Run {
     if (options_.line) options_.line(line);
   }
 
-  const config::RunConfig& config_;
+  config::RunConfig config_;
   const TrainerOptions& options_;
   const bool may_start_over_;  ///< if there is no checkpoint
   data::TrainAndValid data_;
   std::unique_ptr<data::Batches> batches_;
   Runtime runtime_;
-  Graph graph_;
+  std::optional<Graph> graph_;
   TrainingGraph model_;
+  std::vector<std::string> owners_;  ///< of the variables of the graph: a value of config_.cluster.owners
   std::optional<nn::VariableSnapshot> best_;  ///< the best model, if train.early_stop.keep_best
   std::optional<Session> session_;
   std::optional<Evaluation> evaluation_;

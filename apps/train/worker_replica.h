@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "apps/train/rounds.h"
@@ -22,6 +23,22 @@ class WorkerReplica {
   virtual int64_t pushes() const { return 0; }
   /// Gets the values of the variables, to which `round` rounds have been applied. No round is in progress.
   virtual void begin(uint64_t round) = 0;
+  /// Where the variables of a training are after a server was lost.
+  struct Place {
+    uint64_t training = 0;            ///< the number under which the training goes on
+    std::vector<std::string> owners;  ///< config.cluster.owners
+  };
+  /// How far this worker and the variables are.
+  struct Progress {
+    uint64_t next = 0;  ///< the next round of this worker
+    uint64_t least = 0,
+             most =
+                 0;  ///< synchronous mode: how many rounds have been applied to every variable, and to some
+  };
+  /// Uses the variables at another place from now on. A round that has failed is the next one.
+  virtual Progress relocate(const Place&) {
+    throw Error(failed_precondition("the variables of this mode are where their workers are"));
+  }
   /// Sets the logical shards that this worker computes. If a round is in progress, pushes the gradients of the new ones for it.
   virtual void assign(const std::vector<int64_t>& shards) = 0;
   /// Runs a round. Returns the loss of the batch in synchronous modes, otherwise of the shards of this worker. Without samples it

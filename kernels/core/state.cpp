@@ -86,7 +86,7 @@ Result<std::shared_ptr<StateCell>> StateTable::require(const std::string& contai
   std::shared_ptr<StateCell>& cell = containers_[container][name];
   if (!cell) {
     cell = std::make_shared<StateCell>(name, dtype, shape, next_id_++, home);
-    numbered_.emplace(cell->id(), cell);
+    numbered_.emplace(cell->id(), Place{cell, container});
   }
   if (!home.empty() && !cell->home().empty() && cell->home() != home)
     return invalid_argument("the state '" + name + "' is on " + cell->home() + " and cannot be used on " +
@@ -120,7 +120,34 @@ std::shared_ptr<StateCell> StateTable::find(std::string_view container, std::str
 std::shared_ptr<StateCell> StateTable::at(uint32_t id) const {
   const std::lock_guard guard(mutex_);
   const auto at = numbered_.find(id);
-  return at == numbered_.end() ? nullptr : at->second;
+  return at == numbered_.end() ? nullptr : at->second.cell;
+}
+
+std::optional<std::string> StateTable::container_of(const StateCell& cell) const {
+  const std::lock_guard guard(mutex_);
+  const auto at = numbered_.find(cell.id());
+  if (at == numbered_.end() || at->second.cell.get() != &cell) return std::nullopt;
+  return at->second.container;
+}
+
+std::vector<std::shared_ptr<StateCell>> StateTable::move(std::string_view from, const std::string& to) {
+  std::vector<std::shared_ptr<StateCell>> replaced;  // so that no value is released under the lock
+  const std::lock_guard guard(mutex_);
+  const auto names = containers_.find(from);
+  if (names == containers_.end()) return replaced;
+  const Names moved = std::move(names->second);
+  containers_.erase(names);
+  Names& target = containers_[to];
+  for (const auto& [name, cell] : moved) {
+    numbered_.at(cell->id()).container = to;
+    std::shared_ptr<StateCell>& place = target[name];
+    if (place) {
+      numbered_.erase(place->id());
+      replaced.push_back(std::move(place));
+    }
+    place = cell;
+  }
+  return replaced;
 }
 
 std::vector<std::shared_ptr<StateCell>> StateTable::cells(std::string_view container) const {
@@ -135,7 +162,7 @@ std::vector<std::shared_ptr<StateCell>> StateTable::cells() const {
   const std::lock_guard guard(mutex_);
   std::vector<std::shared_ptr<StateCell>> result;
   result.reserve(numbered_.size());
-  for (const auto& [id, cell] : numbered_) result.push_back(cell);
+  for (const auto& [id, place] : numbered_) result.push_back(place.cell);
   return result;
 }
 

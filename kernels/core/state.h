@@ -115,13 +115,17 @@ class StateTable {
   std::shared_ptr<StateCell> find(std::string_view container, std::string_view name) const;
   /// Returns the cell of this number, or null.
   std::shared_ptr<StateCell> at(uint32_t id) const;
+  /// Returns the container of this cell; nothing if the cell was dropped.
+  std::optional<std::string> container_of(const StateCell& cell) const;
   /// Returns the cells of one container, in order of their names.
   std::vector<std::shared_ptr<StateCell>> cells(std::string_view container) const;
   /// Returns the cells of all containers, in order of their numbers.
   std::vector<std::shared_ptr<StateCell>> cells() const;
   /// Removes the cells of a container and returns them; plans that hold some keep them. Their numbers are not used again.
   std::vector<std::shared_ptr<StateCell>> drop(std::string_view container);
-  /// Does the same, in every container of the table, for the cells of the nodes whose attribute container is one of `named`, where
+  /// Moves the cells of a container to another one, where they replace cells of the same names. Returns the replaced cells.
+  std::vector<std::shared_ptr<StateCell>> move(std::string_view from, const std::string& to);
+  /// Drops, in every container of the table, the cells of the nodes whose attribute container is one of `named`, where
   /// "localhost" and "" stand for nodes without that attribute. If `named` is empty, it does so for all cells.
   std::vector<std::shared_ptr<StateCell>> reset(std::span<const std::string> named);
 
@@ -130,7 +134,12 @@ class StateTable {
 
   mutable std::mutex mutex_;
   std::map<std::string, Names, std::less<>> containers_;
-  std::map<uint32_t, std::shared_ptr<StateCell>> numbered_;  ///< by id
+  /// A cell and the container where it is.
+  struct Place {
+    std::shared_ptr<StateCell> cell;
+    std::string container;
+  };
+  std::map<uint32_t, Place> numbered_;  ///< by id
   uint32_t next_id_ = 0;
 };
 

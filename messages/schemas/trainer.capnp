@@ -9,6 +9,8 @@
 #     |<----------------- ShardsAssigned  |
 #     | RunRounds (first, rounds) ------->| one step per shard and round: feeds variables, pushes gradients; the last step of a
 #     |<---------------------- RoundsRun  | round also fetches the next variables
+#     | Relocate ------------------------>| after the loss of a server: builds the graph again, with the variables where they are now
+#     |<----------------------- Relocated |
 #     | EndTraining --------------------->| the running step ends with Cancelled, and the session is closed
 #
 # The client initializes the variables before, and changes them only between two RunRounds. In synchronous mode a round ends for all
@@ -32,6 +34,9 @@ struct BeginTraining {
   training @2 :UInt64;        # chosen at random by the client; never 0
   client @3 :Address;         # an actor of the client: when it is lost, the run ends
   coordinator @4 :Address;    # of the rounds (rounds.capnp); not set in asynchronous mode
+  # The tasks that own the variables, which are assigned to them in turn. Empty: the parameter servers or, if there are none, the
+  # first worker.
+  owners @5 :List(Text);
 }
 
 struct JobSize {
@@ -73,6 +78,22 @@ struct RoundsRun {
   steps @3 :UInt64;           # asynchronous mode and bounded staleness: how many gradients were applied
   staleness @4 :UInt64;       # how many updates by others came between the values of these gradients and their own updates, in sum
   mostStale @5 :UInt64;       # the largest of these numbers
+}
+
+struct Relocate {
+  # Request, answered by Relocated. Sent when no other request to the trainer is pending, after a server was lost whose variables
+  # another task has taken over (mirror.capnp). The training goes on under another number. The round in which the trainer failed, if
+  # any, is its next round; it pushes the same gradients again.
+
+  training @0 :UInt64;
+  coordinator @1 :Address;    # as in BeginTraining
+  owners @2 :List(Text);
+}
+
+struct Relocated {
+  next @0 :UInt64;            # the next round of this trainer
+  least @1 :UInt64;           # synchronous mode: how many rounds have been applied to every variable
+  most @2 :UInt64;            # and to some
 }
 
 struct EndTraining {

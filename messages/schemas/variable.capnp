@@ -14,6 +14,9 @@
 #     |                               |<-------------------- Released |
 #     |<---------------------- answer | carries out what it kept      | ends when no sender can reach it any more
 #
+# A group may have a mirror on another node (mirror.capnp). Then requests that change cells are answered when the mirror has the
+# change, too.
+#
 # If an actor ends before it has released its cells, their values are still there, unless it was changing one of them: then the
 # joined group is lost. Its unanswered requests are answered with Unavailable. A successor of the actor in the middle sends Release
 # again.
@@ -47,12 +50,14 @@ struct Update {
   step @0 :StepId;
   rule @1 :UInt64;             # the number that the device gave the prepared op when its partition was registered
   cells @2 :List(UInt32);      # the cells of its ref inputs, in order
+  counter @3 :Int64 = -1;      # not -1: the cell of an int64 scalar that changes together with these
+  count @4 :Int64;             # the new value of the counter
 }
 
 struct Updated {
   # Attachments: of an op that counts (CountUpTo), the value before the update; of any other, none.
 
-  versions @0 :List(UInt64);   # of each cell of the request, after the update
+  versions @0 :List(UInt64);   # of each cell of the request, after the update; the counter is the last
 }
 
 struct UpdateApplied {
@@ -84,4 +89,14 @@ struct ReadDone {
   # different groups.
 
   versions @0 :List(UInt64);
+}
+
+struct MirrorChanged {
+  # Request, answered by GroupMirrored. Sent, within a process, by the mirror source role to the actor of a group when the mirror of
+  # the device begins or ends. The actor sends its values to the new mirror. Changes that a lost mirror has not acknowledged are
+  # answered, because the client of the mirror has given it up.
+}
+
+struct GroupMirrored {
+  # The mirror has the values of all cells of the group.
 }

@@ -11,7 +11,7 @@
 #include "actors/net/client_node.h"
 #include "actors/runtime.h"
 #include "actors/runtime_impl.h"
-#include "actors/step/graph_wire.h"
+#include "actors/site/graph_wire.h"
 #include "actors/step/session_server.h"
 #include "graph/build/scope.h"
 #include "messages/schemas/queue.capnp.h"

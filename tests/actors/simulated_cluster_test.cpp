@@ -4,7 +4,7 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include "actors/step/graph_wire.h"
+#include "actors/site/graph_wire.h"
 #include "actors/step/master.h"
 #include "graph/build/control_flow.h"
 #include "graph/build/scope.h"

@@ -12,6 +12,7 @@
 #include "messages/schemas/files.capnp.h"
 #include "messages/schemas/graph.capnp.h"
 #include "messages/schemas/link.capnp.h"
+#include "messages/schemas/mirror.capnp.h"
 #include "messages/schemas/mutex.capnp.h"
 #include "messages/schemas/queue.capnp.h"
 #include "messages/schemas/queue_runners.capnp.h"
@@ -76,6 +77,9 @@ BOOST_AUTO_TEST_CASE(every_message_can_be_received) {
   check_each<PushGradient, Committed, AwaitRound, CancelPushes, ReportArrivals, MeanComputed>();
   check_each<BeginRounds, RoundsBegun, SetTrainers, FollowRounds, Following, ShardsArrived, RoundFixed,
              FinishRound, RoundFinished, RequireShards, EndRounds, RoundsEnded, StopFollowing>();
+  check_each<BeginMirror, MirrorBegun, AwaitMirrorEnd, EndMirror, MirrorEnded, MirrorLost, MirrorExpired,
+             OpenMirror, MirrorOpened, MirrorChange, ChangeMirrored, AdoptMirror, MirrorAdopted, DropMirror,
+             MirrorDropped, MirrorChanged, GroupMirrored>();
   check_each<SaveCheckpoint, CheckpointSaved, RestoreCheckpoint, CheckpointRestored, SaveShard, ShardSaved,
              ReadShards, ShardsRead, ApplyShards, ShardsApplied, DropShards>();
   check_each<StopQueueRunners, QueueRunnersEnded>();
@@ -96,7 +100,8 @@ BOOST_AUTO_TEST_CASE(every_message_can_be_received) {
   check_each<SaveTensors, TensorsSaved, RestoreTensors, TensorsRestored, MergeCheckpoints, CheckpointsMerged,
              LoadMatrix, MatrixLoaded, RemapVocabulary, VocabularyRemapped, CancelFiles>();
   check_each<ListActors, ActorsListed, ChildEnded>();
-  check_each<BeginTraining, TrainingBegun, AssignShards, ShardsAssigned, RunRounds, RoundsRun, EndTraining>();
+  check_each<BeginTraining, TrainingBegun, AssignShards, ShardsAssigned, RunRounds, RoundsRun, Relocate,
+             Relocated, EndTraining>();
 }
 
 }  // namespace

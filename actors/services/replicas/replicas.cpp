@@ -356,35 +356,28 @@ class ReplicasRole final : public Role {
                  }));
   }
 
-  /// Applies the rule to the values that the first shard pushed, with the mean in place of its gradient.
+  /// Applies the rule to the values that the first shard pushed, with the mean in place of its gradient, and counts the round, both
+  /// at once.
   void update(GroupId id, std::vector<Tensor> mean) {
     ReplicaGroup& group = groups_.at(id);
     const Push& first = group.first();
-    const auto owner = VariableService::of(*site_).groups().owner(first->getCells());
+    auto cells = vector_of<uint32_t>(first->getCells());
+    cells.push_back(id);
+    const auto owner = VariableService::of(*site_).groups().owner(cells);
     if (!owner) return finish(id, owner.status());
     group.rule_number = rules_.add(group.rule());
     Draft<wire::Update> draft;
     draft->setStep(first->getStep());
     draft->setRule(group.rule_number);
     draft->setCells(first->getCells());
+    draft->setCounter(id);
+    draft->setCount(static_cast<int64_t>(group.round()));
     ask(*owner, draft.finish(group.rule_values(std::move(mean))),
         [this, id](const Result<AnyMessage>& updated) {
           ReplicaGroup& applied = groups_.at(id);
           rules_.remove(std::exchange(applied.rule_number, 0));
-          if (!updated) return finish(id, updated.status());
-          count(id, applied);
+          finish(id, updated.status());
         });
-  }
-
-  void count(GroupId id, const ReplicaGroup& group) {
-    const auto counter = site_->state->at(id);
-    if (!counter) return finish(id, not_found("the variable '" + group.name() + "' was dropped"));
-    const auto owner = site_->owner(*counter);
-    if (!owner) return finish(id, owner.status());
-    Draft<wire::Assign> draft;
-    draft->initCells(1).set(0, id);
-    ask(*owner, draft.finish({Tensor::scalar(static_cast<int64_t>(group.round()))}),
-        [this, id](const Result<AnyMessage>& assigned) { finish(id, assigned.status()); });
   }
 
   void finish(GroupId id, const Status& status) {

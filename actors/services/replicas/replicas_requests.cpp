@@ -75,22 +75,6 @@ Status check_rule(const OpDef& rule, size_t variables, size_t values) {
                           std::to_string(variables) + " variables and " + std::to_string(values) + " values");
 }
 
-/// Adds a placeholder for one input of the node to the rule's graph, with the input's type and shape.
-Result<Output> add_placeholder(Graph& graph, const Graph& original, Output input, bool handle) {
-  const EdgeType type = original.type(input);
-  const char* const op = type.dtype == DType::Resource ? "VarHandleOp"
-                         : handle                      ? "VariableV2"
-                                                       : "Placeholder";
-  const DType dtype =
-      type.dtype == DType::Resource ? DType::Float : type.dtype;  // any dtype suits a resource
-  NodeSpec spec;
-  spec.name = graph.unique_name("input");
-  spec.op = op;
-  spec.attrs = {{"dtype", dtype}, {"shape", original.shape(input)}};
-  TROUPE_ASSIGN(const NodeId id, graph.add(std::move(spec)));
-  return Output{id, 0};
-}
-
 }  // namespace
 
 Result<ReplicatedRule> prepare_replicated_rule(const Graph& graph, const Node& node, const OpLibrary& library,
@@ -105,18 +89,11 @@ Result<ReplicatedRule> prepare_replicated_rule(const Graph& graph, const Node& n
   TROUPE_RETURN_IF_FAILED(check_shard(shard, shards, -1));
   ReplicatedRule result;
   TROUPE_ASSIGN(result.averaged, averaged_inputs(node, *op, variables));
-  auto own = std::make_shared<Graph>(library.ops);
-  NodeSpec spec;
-  spec.op = op->name;
-  TROUPE_ASSIGN(spec.attrs, rule_attributes(node, *op));
-  for (size_t i = 1; i <= variables + values; ++i) {
-    TROUPE_ASSIGN(const Output input, add_placeholder(*own, graph, node.inputs[i], i <= variables));
-    spec.inputs.push_back(input);
-  }
-  spec.name = own->unique_name(node.name);
-  TROUPE_ASSIGN(const NodeId id, own->add(std::move(spec)));
-  const Node& rule = own->node(id);
-  TROUPE_ASSIGN(result.rule, prepare_rule(std::move(own), rule, library.kernels, device));
+  TROUPE_ASSIGN(auto attrs, rule_attributes(node, *op));
+  const std::span<const Output> inputs(node.inputs);
+  TROUPE_ASSIGN(auto rule, rule_graph(graph, node.name, op->name, std::move(attrs),
+                                      inputs.subspan(1, variables + values), variables));
+  TROUPE_ASSIGN(result.rule, prepare_rule(std::move(rule.graph), *rule.node, library.kernels, device));
   return result;
 }
 

@@ -1,8 +1,10 @@
 // Update rules: ops that change variables, prepared once when their partition is registered. The Update messages of each step name
-// a rule by its number. A rule is immutable; everything here may be used from any thread.
+// a rule by its number, and other tasks get it as a graph. A rule is immutable; everything here may be used from any thread.
 #pragma once
 
 #include <memory>
+#include <span>
+#include <string>
 
 #include "actors/site/numbered.h"
 #include "devices/device.h"
@@ -23,5 +25,16 @@ using RuleTable = Numbered<UpdateRule>;
 /// Prepares the rule of `node`, a node of `graph`. Fails with NotFound or AlreadyExists as KernelTable::find does.
 Result<std::shared_ptr<const UpdateRule>> prepare_rule(std::shared_ptr<const Graph> graph, const Node& node,
                                                        const KernelTable& kernels, Device& device);
+
+/// A graph of one node, which computes a rule.
+struct RuleGraph {
+  std::shared_ptr<const Graph> graph;
+  const Node* node = nullptr;  ///< the last node of the graph
+};
+
+/// Makes the graph of a rule: a node of the op `op` whose inputs are placeholders of the types and shapes of `inputs`, edges of
+/// `original`, the first `handles` of which are variables. Fails with InvalidArgument if the op does not take them.
+Result<RuleGraph> rule_graph(const Graph& original, const std::string& name, const std::string& op,
+                             Attributes attrs, std::span<const Output> inputs, size_t handles);
 
 }  // namespace troupe

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <deque>
+#include <optional>
 #include <set>
 #include <unordered_map>
 
+#include "actors/services/variable/mirror_stream.h"
 #include "kernels/runtime/apply_update.h"
+#include "messages/schemas/mirror.capnp.h"
 #include "messages/schemas/variable.capnp.h"
 #include "messages/wire/wire.h"
 
@@ -25,11 +28,12 @@ namespace {
 /// cache.
 constexpr size_t max_bytes_in_handler = 512 << 10;
 
-/// An Update or Assign that has not been answered.
+/// An Update, Assign or MirrorChanged that has not been answered.
 struct Pending {
   AnyMessage message;
-  std::shared_ptr<const UpdateRule> rule;  ///< null for an Assign
-  std::vector<std::shared_ptr<StateCell>> cells;
+  std::shared_ptr<const UpdateRule> rule;  ///< of an Update
+  std::vector<std::shared_ptr<StateCell>>
+      cells;  ///< of an Update with a counter: the last one is the counter
   Reply reply;
   Status failure;                   ///< for an update computed outside the handler: its result
   std::vector<Tensor> before = {};  ///< of an op that yields the value before the update: that value
@@ -61,8 +65,18 @@ Status apply(const Pending& pending, DeviceContext& device) {
   StepInfo info;
   info.session = step.getSession();
   info.ordinal = step.getOrdinal();
-  return apply_update(*pending.rule->kernel, *pending.rule->node, inputs, device, info);
+  TROUPE_RETURN_IF_FAILED(apply_update(*pending.rule->kernel, *pending.rule->node, inputs, device, info));
+  const auto update = *Message<wire::Update>(pending.message);
+  if (update.getCounter() >= 0) pending.cells.back()->publish(Tensor::scalar(update.getCount()));
+  return {};
 }
+
+/// A change that the mirror has not acknowledged.
+struct Unconfirmed {
+  AnyMessage answer;
+  Reply reply;
+  uint64_t stream = 0;
+};
 
 class VariableRole final : public Role {
  public:
@@ -76,6 +90,8 @@ class VariableRole final : public Role {
     on<wire::UpdateApplied>([this](const auto& message, Reply) { applied(message->getUpdate()); });
     on<wire::Assign>([this](const auto& message, Reply reply) { assign(message, std::move(reply)); });
     on<wire::Read>([this](const auto& message, Reply reply) { read(message, std::move(reply)); });
+    on<wire::MirrorChanged>(
+        [this](const auto& message, Reply reply) { mirror_changed(message, std::move(reply)); });
   }
 
  private:
@@ -87,6 +103,7 @@ class VariableRole final : public Role {
     if (!group_) return;
     auto members = groups_.members(*group_);
     for (auto& cell : members.cells) cells_.emplace(cell->id(), std::move(cell));
+    if (!stream_) begin_stream();
     for (const GroupRef& predecessor : members.predecessors) {
       if (std::ranges::count(predecessors_, predecessor) != 0) continue;
       predecessors_.push_back(predecessor);
@@ -105,6 +122,7 @@ class VariableRole final : public Role {
       return stop(status);
     predecessors_.clear();
     ended_predecessors_.clear();
+    if (stream_) stream_->raise(groups_.next_stream());
     start_ready();
   }
 
@@ -117,7 +135,8 @@ class VariableRole final : public Role {
   /// Answers Release when no request is left. After that only code that is about to send to this actor refers to it; it ends when
   /// there is no such code any more.
   void answer_releases() {
-    if (releases_.empty() || unreleased_ != 0 || !waiting_.empty() || !running_.empty()) return;
+    if (releases_.empty() || unreleased_ != 0 || !waiting_.empty() || !running_.empty() || unconfirmed_ != 0)
+      return;
     for (Reader& reader : std::exchange(readers_, {})) pass_to_owner(reader.message, std::move(reader.reply));
     for (Reply& reply : std::exchange(releases_, {})) reply(Draft<wire::Released>().finish());
     group_.reset();
@@ -137,7 +156,7 @@ class VariableRole final : public Role {
   /// Forwards a request to the actor that owns its cells.
   template <class T>
   void pass_to_owner(const Message<T>& message, Reply reply) const {
-    const auto owner = groups_.owner(message->getCells());
+    const auto owner = groups_.owner(vector_of<uint32_t>(message->getCells()));
     if (!owner) return reply(owner.status());
     forward(*owner, message, std::move(reply));
   }
@@ -149,6 +168,13 @@ class VariableRole final : public Role {
     if (!cells) return pass_to_owner(message, std::move(reply));
     auto rule = rules_.find(message->getRule());
     if (!rule) return reply(not_found("no update rule has number " + std::to_string(message->getRule())));
+    if (message->getCounter() >= 0) {
+      const auto counter = cells_.find(static_cast<uint32_t>(message->getCounter()));
+      if (counter == cells_.end() || counter->second->dtype() != DType::Int64)
+        return reply(invalid_argument("the counter " + std::to_string(message->getCounter()) +
+                                      " of an update is not an int64 variable of the same group"));
+      cells->push_back(counter->second);
+    }
     waiting_.push_back({message, std::move(rule), std::move(*cells), std::move(reply), {}});
     start_ready();
   }
@@ -175,6 +201,7 @@ class VariableRole final : public Role {
   }
 
   void start(Pending pending) {
+    if (pending.message.schema_id() == schema_id_of<wire::MirrorChanged>) return begin_mirror(pending);
     if (!pending.rule) return publish(pending);
     size_t bytes = 0;
     for (const auto& cell : pending.cells) {
@@ -219,11 +246,21 @@ class VariableRole final : public Role {
     answer(pending);
   }
 
-  static void answer(Pending& pending) {
+  /// Answers a request that has changed its cells: at once or, if they are mirrored, when the mirror has the change.
+  void answer(Pending& pending) {
     Draft<wire::Updated> draft;
     auto versions = draft->initVersions(static_cast<uint32_t>(pending.cells.size()));
     for (uint32_t i = 0; i < pending.cells.size(); ++i) versions.set(i, pending.cells[i]->version());
-    pending.reply(draft.finish(std::move(pending.before)));
+    AnyMessage done = draft.finish(std::move(pending.before));
+    if (!stream_ || !stream_->covers(pending.cells)) return pending.reply(std::move(done));
+    const AnyMessage change =
+        pending.rule ? stream_->update(Message<wire::Update>(pending.message), pending.rule, pending.cells)
+                     : stream_->values(pending.cells);
+    ++unconfirmed_;
+    auto kept = std::make_shared<Unconfirmed>(
+        Unconfirmed{std::move(done), std::move(pending.reply), stream_->number()});
+    ask(stream_->target().actor, change,
+        [this, kept](const Result<AnyMessage>& mirrored) { confirm(std::move(*kept), mirrored.status()); });
   }
 
   void assign(const Message<wire::Assign>& message, Reply reply) {
@@ -244,7 +281,7 @@ class VariableRole final : public Role {
     start_ready();
   }
 
-  static void publish(Pending& pending) {
+  void publish(Pending& pending) {
     const auto versions = Message<wire::Assign>(pending.message)->getVersions();
     const auto values = pending.message.attachments();
     for (uint32_t i = 0; i < pending.cells.size(); ++i) {
@@ -252,6 +289,57 @@ class VariableRole final : public Role {
       cell.publish(Snapshot{values[i], i < versions.size() ? versions[i] : cell.version() + 1});
     }
     answer(pending);
+  }
+
+  // ---- The mirror
+
+  void begin_stream() {
+    if (auto target = groups_.mirror())
+      stream_.emplace(std::move(*target), groups_.next_stream(), *site_->state);
+  }
+
+  /// Waits, like an update of all cells, until the changes before it have been made.
+  void mirror_changed(const Message<wire::MirrorChanged>& message, Reply reply) {
+    Pending pending{message, nullptr, {}, std::move(reply), {}};
+    if (cells_.empty()) return begin_mirror(pending);
+    for (const auto& [id, cell] : cells_) pending.cells.push_back(cell);
+    waiting_.push_back(std::move(pending));
+    start_ready();
+  }
+
+  /// Sends the values of all cells to the new mirror, if there is one. The client has given up the mirror before it.
+  void begin_mirror(Pending& pending) {
+    stream_.reset();
+    for (Unconfirmed& change : std::exchange(kept_, {})) {
+      --unconfirmed_;
+      change.reply(std::move(change.answer));
+    }
+    if (group_) begin_stream();
+    std::vector<AddressedRequest> changes;
+    for (const auto& cell : pending.cells)
+      if (stream_ && stream_->covers({cell}) && cell->reading() == StateCell::Reading::Ready)
+        changes.push_back({stream_->target().actor, stream_->values({cell})});
+    auto reply = std::make_shared<Reply>(std::move(pending.reply));
+    ask_all(std::move(changes), [reply](const Answers& answers) {
+      const auto failed = std::ranges::find_if(answers, [](const auto& answer) { return !answer; });
+      if (failed != answers.end()) return (*reply)(failed->status());
+      (*reply)(Draft<wire::GroupMirrored>().finish());
+    });
+  }
+
+  /// Called when the mirror has answered a change. If it cannot make the change, the answer waits until the client has ended the
+  /// mirror, which it may be about to adopt. An adopted mirror answers Aborted: this group has been superseded.
+  void confirm(Unconfirmed change, const Status& mirrored) {
+    const bool ended = !stream_ || stream_->number() != change.stream;
+    if (mirrored.ok() || ended || mirrored.code() == Code::Aborted) {
+      --unconfirmed_;
+      mirrored.ok() || ended ? change.reply(std::move(change.answer)) : change.reply(mirrored);
+      return answer_releases();
+    }
+    Draft<wire::MirrorLost> draft;
+    draft->setMirror(stream_->target().mirror);
+    tell(stream_->target().source, draft.finish());
+    kept_.push_back(std::move(change));
   }
 
   // ---- Reads
@@ -313,6 +401,9 @@ class VariableRole final : public Role {
   std::unordered_map<uint64_t, std::shared_ptr<Pending>> running_;
   std::vector<Reader> readers_;
   uint64_t last_update_ = 0;
+  std::optional<MirrorStream> stream_;  ///< of the changes to the mirror, if the device has one
+  size_t unconfirmed_ = 0;              ///< how many changes the mirror has not acknowledged
+  std::vector<Unconfirmed> kept_;       ///< those of them that a lost mirror will not acknowledge
 };
 
 }  // namespace

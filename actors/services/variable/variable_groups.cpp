@@ -1,6 +1,7 @@
 #include "actors/services/variable/variable_groups.h"
 
 #include <algorithm>
+#include <set>
 
 #include "actors/services/variable/variable.h"
 #include "messages/schemas/variable.capnp.h"
@@ -19,7 +20,7 @@ Result<ActorRef> VariableGroups::owner(std::span<StateCell* const> cells) {
   return static_cast<const VariableGroup&>(*owner).actor();
 }
 
-Result<ActorRef> VariableGroups::owner(capnp::List<uint32_t>::Reader cells) {
+Result<ActorRef> VariableGroups::owner(std::span<const uint32_t> cells) {
   std::vector<std::shared_ptr<StateCell>> found;
   std::vector<StateCell*> pointers;
   for (const uint32_t id : cells) {
@@ -28,7 +29,7 @@ Result<ActorRef> VariableGroups::owner(capnp::List<uint32_t>::Reader cells) {
     pointers.push_back(found.back().get());
   }
   if (pointers.empty()) return invalid_argument("the request does not name any variable");
-  return owner(pointers);
+  return owner(std::span<StateCell* const>(pointers));
 }
 
 Result<VariableGroups::GroupRef> VariableGroups::join(std::span<StateCell* const> cells) {
@@ -141,6 +142,24 @@ void VariableGroups::drop(StateCell& cell) {
 void VariableGroups::end_predecessors(VariableGroup& group) {
   for (const GroupRef& predecessor : group.predecessors_) site_.node.engine.stop(predecessor->actor());
   group.predecessors_.clear();
+}
+
+std::vector<ActorRef> VariableGroups::set_mirror(std::optional<MirrorTarget> mirror) {
+  const std::lock_guard lock(mutex_);
+  mirror_ = std::move(mirror);
+  std::set<ActorRef> actors;
+  for (const auto& cell : site_.state->cells()) {
+    const auto group = std::static_pointer_cast<VariableGroup>(is_here(*cell) ? cell->owner() : nullptr);
+    if (!group) continue;
+    actors.insert(group->actor());
+    for (const GroupRef& predecessor : group->predecessors_) actors.insert(predecessor->actor());
+  }
+  return {actors.begin(), actors.end()};
+}
+
+std::optional<MirrorTarget> VariableGroups::mirror() const {
+  const std::lock_guard lock(mutex_);
+  return mirror_;
 }
 
 VariableGroups::Members VariableGroups::members(const VariableGroup& group) const {

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -39,6 +40,13 @@ class VariableGroup final : public StateOwner {
   bool merged_ = false;  ///< its cells belong to another group now
 };
 
+/// The mirror of a device (messages/schemas/mirror.capnp).
+struct MirrorTarget {
+  uint64_t mirror = 0;  ///< its number
+  ActorRef actor;       ///< the mirror role of the other device
+  ActorRef source;      ///< the mirror source role of this device
+};
+
 class VariableGroups {
  public:
   using GroupRef = std::shared_ptr<VariableGroup>;
@@ -50,9 +58,11 @@ class VariableGroups {
   /// dropped.
   Result<ActorRef> owner(std::span<StateCell* const> cells);
   /// Finds the cells by their numbers. Fails with NotFound if no cell has one of the numbers, and as the function above does.
-  Result<ActorRef> owner(capnp::List<uint32_t>::Reader cells);
+  Result<ActorRef> owner(std::span<const uint32_t> cells);
   /// Removes a cell whose container was dropped. The actor of a group ends with the group's last cell.
   void drop(StateCell& cell);
+  /// Begins or ends the mirror of the device. Returns the actors of all groups, which must be told.
+  std::vector<ActorRef> set_mirror(std::optional<MirrorTarget> mirror);
 
   // The functions below are for the actor of a group.
 
@@ -66,6 +76,9 @@ class VariableGroups {
   /// DataLoss if one of those was changing a cell: then the group is lost.
   Status released(VariableGroup& group, std::span<const GroupRef> predecessors,
                   std::span<const GroupRef> ended);
+  std::optional<MirrorTarget> mirror() const;
+  /// Returns the number of a new stream of changes to the mirror.
+  uint64_t next_stream() { return ++last_stream_; }
 
  private:
   bool is_here(const StateCell& cell) const;
@@ -84,6 +97,8 @@ class VariableGroups {
   DeviceSite& site_;
   RuleTable& rules_;
   mutable std::mutex mutex_;
+  std::optional<MirrorTarget> mirror_;  ///< guarded by the mutex
+  std::atomic<uint64_t> last_stream_{0};
 };
 
 }  // namespace troupe

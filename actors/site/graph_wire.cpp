@@ -1,4 +1,4 @@
-#include "actors/step/graph_wire.h"
+#include "actors/site/graph_wire.h"
 
 #include <utility>
 
@@ -6,18 +6,19 @@
 #include "graph/build/shape_context.h"
 
 namespace troupe {
-namespace {
 
-void write_shape(const PartialShape& shape, wire::PartialShape::Builder builder) {
+void write(const PartialShape& shape, wire::PartialShape::Builder builder) {
   builder.setUnknownRank(!shape.known_rank());
   auto dims = builder.initDims(static_cast<uint32_t>(shape.rank()));
   for (uint32_t i = 0; i < shape.rank(); ++i) dims.set(i, shape[i]);
 }
 
-Result<PartialShape> read_shape(wire::PartialShape::Reader reader) {
+Result<PartialShape> read(wire::PartialShape::Reader reader) {
   if (reader.getUnknownRank()) return PartialShape{};
   return PartialShape::make(vector_of<int64_t>(reader.getDims()));
 }
+
+namespace {
 
 class AttrWriter {
  public:
@@ -29,7 +30,7 @@ class AttrWriter {
   void operator()(float value) { builder_.setFloat(value); }
   void operator()(bool value) { builder_.setBool(value); }
   void operator()(DType value) { builder_.setType(static_cast<uint8_t>(value)); }
-  void operator()(const PartialShape& value) { write_shape(value, builder_.initShape()); }
+  void operator()(const PartialShape& value) { write(value, builder_.initShape()); }
   void operator()(const Tensor& value) { builder_.setTensor(attach(value)); }
   void operator()(const FunctionName& value) { builder_.setFunction(as_text(value.name)); }
   void operator()(const std::vector<std::string>& values) {
@@ -49,7 +50,7 @@ class AttrWriter {
   }
   void operator()(const std::vector<PartialShape>& values) {
     auto list = builder_.initShapes(count(values));
-    for (uint32_t i = 0; i < values.size(); ++i) write_shape(values[i], list[i]);
+    for (uint32_t i = 0; i < values.size(); ++i) write(values[i], list[i]);
   }
   void operator()(const std::vector<Tensor>& values) {
     fill(builder_.initTensors(count(values)), values, [this](const auto& value) { return attach(value); });
@@ -104,7 +105,7 @@ Result<AttrValue> read_attr(wire::Attr::Reader attr, const AnyMessage& message) 
     case wire::Attr::FLOAT: return AttrValue(attr.getFloat());
     case wire::Attr::BOOL: return AttrValue(attr.getBool());
     case wire::Attr::TYPE: return as_attr(type(attr.getType()));
-    case wire::Attr::SHAPE: return as_attr(read_shape(attr.getShape()));
+    case wire::Attr::SHAPE: return as_attr(read(attr.getShape()));
     case wire::Attr::TENSOR: return as_attr(tensor(attr.getTensor()));
     case wire::Attr::FUNCTION: return AttrValue(FunctionName{std::string(view(attr.getFunction()))});
     case wire::Attr::STRINGS:
@@ -114,7 +115,8 @@ Result<AttrValue> read_attr(wire::Attr::Reader attr, const AnyMessage& message) 
     case wire::Attr::FLOATS: return AttrValue(vector_of<float>(attr.getFloats()));
     case wire::Attr::BOOLS: return AttrValue(vector_of<bool>(attr.getBools()));
     case wire::Attr::TYPES: return read_list<DType>(attr.getTypes(), type);
-    case wire::Attr::SHAPES: return read_list<PartialShape>(attr.getShapes(), read_shape);
+    case wire::Attr::SHAPES:
+      return read_list<PartialShape>(attr.getShapes(), [](auto shape) { return read(shape); });
     case wire::Attr::TENSORS: return read_list<Tensor>(attr.getTensors(), tensor);
     case wire::Attr::FUNCTIONS:
       return read_list<FunctionName>(attr.getFunctions(), [](auto text) {
@@ -171,7 +173,7 @@ Status read_shapes(Graph& graph, NodeId node, wire::Node::Reader reader) {
                             std::to_string(graph.node(node).output_types.size()) +
                             " outputs, but the message has " + std::to_string(shapes.size()) + " shapes");
   for (uint32_t i = 0; i < shapes.size(); ++i) {
-    TROUPE_ASSIGN(const auto shape, read_shape(shapes[i]));
+    TROUPE_ASSIGN(const auto shape, read(shapes[i]));
     TROUPE_RETURN_IF_FAILED(graph.refine_shape({node, i}, shape));
   }
   return {};
@@ -248,7 +250,7 @@ void write(const Graph& graph, NodeId first, wire::Graph::Builder builder, std::
     for (uint32_t i = 0; i < node.colocate_with.size(); ++i) colocate.set(i, as_text(node.colocate_with[i]));
     if (node.op->shape != unknown_shape) continue;
     auto shapes = out.initShapes(static_cast<uint32_t>(node.output_shapes.size()));
-    for (uint32_t i = 0; i < node.output_shapes.size(); ++i) write_shape(node.output_shapes[i], shapes[i]);
+    for (uint32_t i = 0; i < node.output_shapes.size(); ++i) write(node.output_shapes[i], shapes[i]);
   }
   write_functions(graph, first, builder, attachments);
 }

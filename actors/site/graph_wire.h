@@ -10,6 +10,10 @@
 
 namespace troupe {
 
+void write(const PartialShape& shape, wire::PartialShape::Builder builder);
+/// Fails with InvalidArgument if the dimensions are not those of a shape.
+Result<PartialShape> read(wire::PartialShape::Reader reader);
+
 /// Writes the nodes from number `first` on, and the functions that they call. Appends the tensors of the attributes to
 /// `attachments`.
 void write(const Graph& graph, NodeId first, wire::Graph::Builder builder, std::vector<Tensor>& attachments);

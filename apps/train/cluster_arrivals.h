@@ -1,0 +1,53 @@
+// Arrivals: the answers to the requests of ClusterRounds, which arrive on any thread and are handled on that of the trainer. Shared by
+// both.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+
+#include "apps/train/cluster_rounds.h"
+
+namespace troupe::train {
+
+struct ClusterRounds::Arrivals {
+  struct Arrival {
+    size_t worker = 0;
+    ArrivalKind kind = ArrivalKind::Rounds;
+    uint64_t first = 0;  ///< of the rounds requested
+    Result<AnyMessage> answer;
+    std::function<void()> then = {};  ///< if it is no answer of a worker: what to do
+  };
+  void add(Arrival arrival) {
+    const std::lock_guard lock(mutex);
+    arrived.push_back(std::move(arrival));
+    changed.notify_one();
+  }
+  bool has_some() {
+    const std::lock_guard lock(mutex);
+    return !arrived.empty();
+  }
+  /// Waits for an answer.
+  Arrival take() {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [this] { return !arrived.empty(); });
+    Arrival arrival = std::move(arrived.front());
+    arrived.pop_front();
+    return arrival;
+  }
+
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::deque<Arrival> arrived;
+};
+
+/// The losses of the rounds of one request.
+struct ClusterRounds::Losses {
+  uint64_t first = 0;
+  std::vector<std::vector<ShardLoss>> by_round;  ///< the known losses of each round
+  size_t answers = 0;
+  double waited = 0;
+};
+
+}  // namespace troupe::train

@@ -1,0 +1,281 @@
+// The part of ClusterRounds that handles lost tasks: the shards of a lost worker are taken over by others, the variables of a lost
+// server by its mirror.
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "actors/net/random_id.h"
+#include "apps/services/trainer.h"
+#include "apps/train/cluster_arrivals.h"
+#include "apps/train/cluster_rounds.h"
+#include "messages/schemas/rounds.capnp.h"
+#include "messages/schemas/trainer.capnp.h"
+#include "messages/wire/limits.h"
+#include "messages/wire/texts.h"
+#include "messages/wire/wire.h"
+
+namespace troupe::train {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// How often a training is repeated from where it is without completing any round.
+constexpr int max_vain_recoveries = 5;
+
+std::string text_of(const std::vector<uint32_t>& shards) {
+  std::string text = shards.size() == 1 ? "shard" : "shards";
+  for (const uint32_t shard : shards) text += (shard == shards.front() ? " " : ", ") + std::to_string(shard);
+  return text;
+}
+
+}  // namespace
+
+// ---- Workers that are lost and come back
+
+/// Called when a request to a worker has failed. A request that changes nothing tells whether the worker has been lost, or
+/// something that its step needs.
+void ClusterRounds::failed(size_t index, const Status& failure) {
+  Worker& worker = workers_[index];
+  if (!worker.alive || !worker.failure.ok() || recovering_) return;
+  const bool may_recover =
+      failure.code() == Code::Unavailable || (servers_.mirrored() && failure.code() == Code::Aborted);
+  if (!may_recover) give_up(index, failure);
+  worker.failure = failure;
+  call_later(index, assignment(index, -1), ArrivalKind::Probed);
+}
+
+void ClusterRounds::probed(size_t index, const Status& status) {
+  const Status failure = std::exchange(workers_[index].failure, {});
+  if (recovering_ || !workers_[index].alive) return;
+  if (status.code() == Code::Unavailable) return lose(index, failure);
+  if (!servers_.mirrored()) give_up(index, failure);
+  recover_servers(failure);
+}
+
+void ClusterRounds::give_up(size_t index, const Status& failure) {
+  end();
+  throw Error(Status(failure).at_device(workers_[index].task));
+}
+
+/// Lets other workers take over the shards of a worker that has been lost.
+void ClusterRounds::lose(size_t index, const Status& failure) {
+  Worker& worker = workers_[index];
+  const bool owns_variables = !servers_.mirrored() && index == 0 && !config_.cluster.tasks.contains("ps");
+  if (owns_variables || needs_all_workers()) give_up(index, failure);
+  worker.alive = false;
+  worker.unanswered = worker.unassigned = 0;
+  const auto shards = std::exchange(worker.shards, {});
+  std::string successors;
+  for (const uint32_t shard : shards) {
+    // Only workers with shards have the values of the variables in the round that is in progress.
+    Worker* successor = nullptr;
+    for (Worker& other : workers_)
+      if (other.alive && !other.shards.empty() &&
+          (!successor || other.shards.size() < successor->shards.size()))
+        successor = &other;
+    if (!successor) give_up(index, failure);
+    successor->shards.push_back(shard);
+    const auto number = static_cast<size_t>(successor - workers_.data());
+    ++successor->unassigned;
+    call_later(number, assignment(number, -1), ArrivalKind::Assigned);
+    successors += (successors.empty() ? "" : ", ") + successor->task;
+  }
+  tell_coordinator(-1);
+  if (events_.line)
+    events_.line("lost " + worker.task + ": " + failure.text() +
+                 (shards.empty() ? std::string() : "; " + text_of(shards) + " taken over by " + successors));
+  if (events_.restart) events_.restart(worker.task);
+}
+
+AnyMessage ClusterRounds::assignment(size_t worker, int64_t applied) const {
+  Draft<wire::AssignShards> draft;
+  const std::span<const uint32_t> shards(workers_[worker].shards);
+  draft->setShards(kj::arrayPtr(shards.data(), shards.size()));
+  draft->setApplied(applied);
+  return draft.finish();
+}
+
+/// Begins the training on workers that are linked again, and shares the shards out anew when such a worker is ready.
+void ClusterRounds::welcome(uint64_t done) {
+  Losses none;
+  while (arrivals_->has_some()) take_arrival(none);
+  if (servers_.needs_mirrors()) servers_.begin_mirrors();
+  for (size_t i = 0; i < workers_.size(); ++i)
+    if (!workers_[i].alive && !workers_[i].joining && runtime_.link_status(workers_[i].task).ok()) join(i);
+  const auto is_idle = [](const Worker& worker) { return worker.alive && worker.shards.empty(); };
+  const auto has_several = [](const Worker& worker) { return worker.alive && worker.shards.size() > 1; };
+  if (std::ranges::any_of(workers_, is_idle) && std::ranges::any_of(workers_, has_several)) share_out(done);
+}
+
+void ClusterRounds::join(size_t index) {
+  Worker& worker = workers_[index];
+  const std::vector<std::string> task = {worker.task};
+  const auto trainer = runtime_.services().addresses(services::trainer_role, task, std::chrono::seconds(1));
+  if (!trainer || trainer->empty()) return;
+  const auto actor = runtime_.services().find(trainer->front());
+  if (!actor) return;
+  worker.address = trainer->front();
+  worker.trainer = *actor;
+  worker.joining = true;
+  worker.training = training_;
+  call_later(index, begin_message(), ArrivalKind::Begun);
+}
+
+void ClusterRounds::joined(size_t index, const Status& status) {
+  Worker& worker = workers_[index];
+  worker.joining = false;
+  if (worker.training != training_) {  // the variables have moved meanwhile: it joins again
+    runtime_.services().send(worker.trainer, Draft<wire::EndTraining>().finish());
+    return;
+  }
+  worker.alive = status.ok();
+  if (events_.line)
+    events_.line(worker.task + (status.ok() ? " is back" : " cannot take part: " + status.message()));
+}
+
+/// Assigns the shards to the workers in turn. No round is in progress; `done` have been applied.
+void ClusterRounds::share_out(uint64_t done) {
+  sharing_ = done;
+  do {
+    share_again_ = false;
+    assign_all(done);
+  } while (share_again_);
+  sharing_.reset();
+}
+
+void ClusterRounds::assign_all(uint64_t done) {
+  std::vector<Worker*> alive;
+  for (Worker& worker : workers_)
+    if (worker.alive) {
+      worker.shards.clear();
+      alive.push_back(&worker);
+    }
+  for (uint32_t shard = 0; shard < static_cast<uint32_t>(config_.shards()); ++shard)
+    alive[shard % alive.size()]->shards.push_back(shard);
+  for (size_t i = 0; i < workers_.size(); ++i)
+    if (workers_[i].alive && !workers_[i].shards.empty()) {
+      ++workers_[i].unassigned;
+      call_later(i, assignment(i, static_cast<int64_t>(done)), ArrivalKind::Assigned);
+    }
+  tell_coordinator(static_cast<int64_t>(done));
+  const auto is_pending = [](const Worker& worker) {
+    return worker.alive && (worker.unassigned > 0 || !worker.failure.ok());
+  };
+  Losses none;
+  while (std::ranges::any_of(workers_, is_pending)) take_arrival(none);
+}
+
+/// Tells the coordinator which trainers compute which shards. `applied`: see SetTrainers.
+void ClusterRounds::tell_coordinator(int64_t applied) {
+  if (!coordinator_ || !(has_backups() || has_bounded_staleness())) return;
+  Draft<wire::SetTrainers> draft;
+  draft->setTraining(training_);
+  draft->setApplied(applied);
+  auto trainers = draft->initTrainers(static_cast<uint32_t>(workers_.size()));
+  for (uint32_t i = 0; i < workers_.size(); ++i) {
+    const std::span<const uint32_t> shards(workers_[i].shards);
+    write(workers_[i].address, trainers[i].initActor());
+    trainers[i].setShards(kj::arrayPtr(shards.data(), shards.size()));
+  }
+  runtime_.services().send(coordinator_, draft.finish());
+}
+
+// ---- Servers that are lost
+
+bool ClusterRounds::recover(const Status& failure) {
+  const bool may_recover = failure.code() == Code::Unavailable || failure.code() == Code::Aborted;
+  if (!servers_.mirrored() || !may_recover) return false;
+  requested_ = 0;
+  recover_servers(failure);
+  return true;
+}
+
+/// Called when a step has failed though its worker is alive. Ends the training and goes on under another number, with the variables
+/// where they are now. Workers repeat the round that has failed.
+void ClusterRounds::recover_servers(const Status& failure) {
+  const auto lost = await_lost_servers();
+  if (++vain_recoveries_ > max_vain_recoveries) give_up(0, failure);
+  recovering_ = true;
+  end_rounds();
+  await_idle_workers();
+  if (!lost.empty()) {
+    const auto text = servers_.fail_over(lost);
+    if (!text) give_up(0, text.status());
+    if (events_.line) events_.line(failure.message() + "; " + *text);
+  }
+  const auto positions = relocate_workers();
+  recovering_ = false;
+  servers_.begin_mirrors();
+  share_again_ = sharing_.has_value();
+  if (!share_again_)
+    for (const auto& [worker, next] : positions) request_rounds(worker, next);
+  if (events_.restart)
+    for (const std::string& task : lost) events_.restart(task);
+}
+
+/// Returns the servers that are not linked. If all are, waits for as long as it takes to notice that one is silent.
+std::vector<std::string> ClusterRounds::await_lost_servers() const {
+  const auto end = Clock::now() + (limits::silent_heartbeats + 1) * config_.train.fault.heartbeat;
+  auto lost = servers_.lost();
+  while (lost.empty() && Clock::now() < end) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    lost = servers_.lost();
+  }
+  return lost;
+}
+
+/// Waits until every request to a worker has been answered.
+void ClusterRounds::await_idle_workers() {
+  const auto is_busy = [](const Worker& worker) {
+    return worker.alive && (worker.unanswered > 0 || worker.unassigned > 0 || !worker.failure.ok());
+  };
+  Losses none;
+  while (std::ranges::any_of(workers_, is_busy)) take_arrival(none);
+}
+
+/// Tells the workers where the variables are. Returns the next round of each worker that has shards.
+std::vector<std::pair<size_t, uint64_t>> ClusterRounds::relocate_workers() {
+  training_ = random_id();
+  coordinator_address_ = servers_.roles("rounds").front();
+  std::vector<size_t> told;
+  std::vector<AddressedRequest> requests;
+  for (size_t i = 0; i < workers_.size(); ++i)
+    if (workers_[i].alive) {
+      told.push_back(i);
+      requests.push_back({workers_[i].trainer, relocation()});
+    }
+  const Answers answers = runtime_.services().call_all(std::move(requests));
+  std::vector<std::pair<size_t, uint64_t>> positions;
+  std::vector<std::pair<size_t, Status>> lost;
+  uint64_t least = UINT64_MAX, most = 0;
+  for (size_t i = 0; i < told.size(); ++i) {
+    if (!answers[i]) {
+      if (answers[i].status().code() != Code::Unavailable) give_up(told[i], answers[i].status());
+      lost.emplace_back(told[i], answers[i].status());
+      continue;
+    }
+    const auto progress = *Message<wire::Relocated>(*answers[i]);
+    least = std::min(least, progress.getLeast());
+    most = std::max(most, progress.getMost());
+    if (!workers_[told[i]].shards.empty()) positions.emplace_back(told[i], progress.getNext());
+  }
+  if (positions.empty()) give_up(0, unavailable("no worker with shards is left"));
+  if (sharing_) least = most = *sharing_;
+  if (has_backups() && least != most)
+    give_up(0, unavailable("a server was lost while round " + std::to_string(most) +
+                           " was applied, and the shards that count in it are not known any more"));
+  if (has_coordinator()) begin_rounds(least);
+  tell_coordinator(static_cast<int64_t>(least));
+  for (const auto& [worker, status] : lost) lose(worker, status);
+  return positions;
+}
+
+AnyMessage ClusterRounds::relocation() const {
+  Draft<wire::Relocate> draft;
+  draft->setTraining(training_);
+  write(coordinator_address_, draft->initCoordinator());
+  write(config_.cluster.owners, draft->initOwners(static_cast<uint32_t>(config_.cluster.owners.size())));
+  return draft.finish();
+}
+
+}  // namespace troupe::train

@@ -1,0 +1,191 @@
+#include "apps/train/servers.h"
+
+#include <algorithm>
+
+#include "actors/net/random_id.h"
+#include "actors/services/mirror/mirror.h"
+#include "actors/services/mirror/mirror_source.h"
+#include "apps/train/rounds.h"
+#include "messages/schemas/mirror.capnp.h"
+#include "messages/wire/wire.h"
+
+namespace troupe::train {
+namespace {
+
+/// The device on which the variables of a task lie.
+constexpr const char* device_of_variables = "/device:CPU:0";
+
+template <class T>
+AnyMessage about(uint64_t mirror) {
+  Draft<T> draft;
+  draft->setMirror(mirror);
+  return draft.finish();
+}
+
+}  // namespace
+
+Servers::~Servers() {
+  for (const auto& [owner, mirror] : mirrors_) end_mirror(owner, mirror.number);
+}
+
+std::vector<Address> Servers::roles(const std::string& role) const {
+  auto addresses = value_or_throw(
+      runtime_.services().addresses(role, owners_of_variables(config_), config_.train.fault.start_timeout));
+  for (Address& address : addresses) address.key = address.task + device_of_variables;
+  return addresses;
+}
+
+/// Fails if the task is not linked.
+Result<Address> Servers::address(const std::string& role, const std::string& task) const {
+  TROUPE_ASSIGN(Address address, runtime_.services().address(role, task));
+  address.key = address.task + device_of_variables;
+  return address;
+}
+
+Result<ActorRef> Servers::actor(const std::string& role, const std::string& task) const {
+  TROUPE_ASSIGN(const Address found, address(role, task));
+  return runtime_.services().find(found);
+}
+
+// ---- Mirrors
+
+void Servers::begin_mirrors() {
+  if (!mirrored()) return;
+  needs_mirrors_ = false;
+  for (const std::string& owner : owners_of_variables(config_)) {
+    const auto mirror = mirrors_.find(owner);
+    if (mirror == mirrors_.end())
+      begin_mirror(owner);
+    else if (mirror->second.complete && !mirror->second.awaited)
+      await_end(owner);
+  }
+}
+
+/// Returns whether the process that had the variables is linked.
+bool Servers::is_alive(const std::string& owner) const {
+  const auto now = address(mirror_source_role, owner);
+  const auto before = incarnations_.find(owner);
+  return now && (before == incarnations_.end() || before->second == now->incarnation);
+}
+
+/// Returns the tasks that can have the mirror of an owner: the parameter servers after it, in turn, and then the workers.
+std::vector<std::string> Servers::candidates(const std::string& owner) const {
+  std::vector<std::string> result;
+  for (const char* job : {"ps", "worker"}) {
+    const auto tasks = config_.cluster.tasks.find(job);
+    if (tasks == config_.cluster.tasks.end()) continue;
+    std::vector<std::string> names;
+    for (int64_t task = 0; task < tasks->second; ++task) names.push_back(task_name(job, task));
+    if (const auto self = std::ranges::find(names, owner); self != names.end()) {
+      std::ranges::rotate(names, self);
+      names.erase(names.begin());
+    }
+    result.insert(result.end(), names.begin(), names.end());
+  }
+  return result;
+}
+
+void Servers::begin_mirror(const std::string& owner) {
+  for (const std::string& target : candidates(owner)) {
+    if (!is_alive(owner)) break;
+    const auto source = actor(mirror_source_role, owner);
+    const auto copies = address(mirror_role, target);
+    if (!source || !copies) continue;
+    incarnations_.try_emplace(owner, value_or_throw(address(mirror_source_role, owner)).incarnation);
+    const uint64_t number = random_id();
+    Draft<wire::BeginMirror> draft;
+    draft->setMirror(number);
+    write(*copies, draft->initTarget());
+    write(runtime_.services().address("worker"), draft->initClient());
+    mirrors_[owner] = {number, target};
+    return runtime_.services().call(
+        *source, draft.finish(), [this, post = post_, owner, number](const Result<AnyMessage>& answer) {
+          post([this, owner, number, status = answer.status()] { begun(owner, number, status); });
+        });
+  }
+  needs_mirrors_ = true;
+}
+
+void Servers::begun(const std::string& owner, uint64_t number, const Status& status) {
+  const auto at = mirrors_.find(owner);
+  if (at == mirrors_.end() || at->second.number != number) return;
+  if (!status.ok()) {
+    end_mirror(owner, number);
+    return ended(owner, number, true);
+  }
+  at->second.complete = true;
+  await_end(owner);
+}
+
+/// Asks the owner to say when its mirror is lost. Then the mirror is ended at once, because until then steps of all threads may wait
+/// for their changes to be acknowledged.
+void Servers::await_end(const std::string& owner) {
+  const auto source = actor(mirror_source_role, owner);
+  needs_mirrors_ |= !source.ok();
+  if (!source) return;
+  Mirror& mirror = mirrors_.at(owner);
+  mirror.awaited = true;
+  runtime_.services().call(
+      *source, about<wire::AwaitMirrorEnd>(mirror.number),
+      [this, post = post_, &services = runtime_.services(), source = *source, owner, number = mirror.number,
+       given_up = mirror.given_up](const Result<AnyMessage>& answer) {
+        const bool gone = answer.ok() || answer.status().code() == Code::NotFound;
+        if (gone) {
+          given_up->store(true);
+          services.call(source, about<wire::EndMirror>(number), [](const Result<AnyMessage>&) {});
+        }
+        post([this, owner, number, gone] { ended(owner, number, gone); });
+      });
+}
+
+/// Called when a mirror is gone or, if it is not, the link to its owner is.
+void Servers::ended(const std::string& owner, uint64_t number, bool gone) {
+  const auto at = mirrors_.find(owner);
+  if (at == mirrors_.end() || at->second.number != number) return;
+  needs_mirrors_ = true;
+  at->second.awaited = false;
+  if (gone) mirrors_.erase(at);
+}
+
+void Servers::end_mirror(const std::string& owner, uint64_t number) const {
+  if (const auto source = actor(mirror_source_role, owner))
+    runtime_.services().call(*source, about<wire::EndMirror>(number), [](const Result<AnyMessage>&) {});
+}
+
+// ---- Lost servers
+
+std::vector<std::string> Servers::lost() const {
+  std::vector<std::string> result;
+  for (const std::string& owner : owners_of_variables(config_))
+    if (!is_alive(owner)) result.push_back(owner);
+  return result;
+}
+
+Result<std::string> Servers::fail_over(const std::vector<std::string>& lost) {
+  std::vector<AddressedRequest> adoptions;
+  for (const std::string& owner : lost) {
+    const auto mirror = mirrors_.find(owner);
+    if (mirror == mirrors_.end() || !mirror->second.complete || *mirror->second.given_up)
+      return unavailable(owner + " is lost, and its variables have no complete mirror");
+    TROUPE_ASSIGN(auto copies, actor(mirror_role, mirror->second.target));
+    adoptions.push_back({std::move(copies), about<wire::AdoptMirror>(mirror->second.number)});
+  }
+  for (const auto& answer : runtime_.services().call_all(std::move(adoptions)))
+    if (!answer) return unavailable("a mirror cannot be adopted: " + answer.status().message());
+  std::string text;
+  for (const std::string& owner : lost) {
+    const std::string target = mirrors_.extract(owner).mapped().target;
+    std::ranges::replace(config_.cluster.owners, owner, target);
+    incarnations_.erase(owner);
+    text += (text.empty() ? "the variables of " : ", those of ") + owner + " are on " + target;
+  }
+  for (auto at = mirrors_.begin(); at != mirrors_.end();) {
+    const bool ends = std::ranges::count(lost, at->second.target) != 0;
+    if (ends) end_mirror(at->first, at->second.number);
+    at = ends ? mirrors_.erase(at) : std::next(at);
+  }
+  needs_mirrors_ = true;
+  return text;
+}
+
+}  // namespace troupe::train

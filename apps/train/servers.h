@@ -1,0 +1,74 @@
+// Servers: the tasks that own the variables of a training, and their mirrors (messages/schemas/mirror.capnp): with
+// train.fault.mirror each task has a mirror on another one, which takes over its variables when the task is lost. One thread, that
+// of the trainer.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "actors/engine/actor_ref.h"
+#include "actors/runtime.h"
+#include "apps/config/run_config.h"
+#include "messages/wire/message.h"
+
+namespace troupe::train {
+
+class Servers {
+ public:
+  /// Has a function called later, on the trainer's thread. May be called from any thread.
+  using Post = std::function<void(std::function<void()>)>;
+
+  /// Changes config.cluster.owners, which must be set if variables are mirrored, when variables move. Both must outlive this object.
+  Servers(Runtime& runtime, config::RunConfig& config, Post post)
+      : runtime_(runtime), config_(config), post_(std::move(post)) {}
+  ~Servers();
+  Servers(const Servers&) = delete;
+  Servers& operator=(const Servers&) = delete;
+
+  /// Returns the addresses of the actors with this role beside the variables, each once. Throws Error.
+  std::vector<Address> roles(const std::string& role) const;
+  bool mirrored() const { return config_.train.fault.mirror; }
+  /// Begins a mirror for each owner that has none, if another task is linked that can have it. Returns at once.
+  void begin_mirrors();
+  /// Returns whether a mirror has ended, or could not begin, since begin_mirrors() was called last.
+  bool needs_mirrors() const { return needs_mirrors_; }
+
+  /// Returns the owners that are not linked, or whose processes are not those that had the variables.
+  std::vector<std::string> lost() const;
+  /// Makes the mirrors of these owners the owners of their variables, and ends the mirrors that were on them. Returns text about
+  /// where the variables are now. Fails with Unavailable if one of them has no mirror that is complete and linked.
+  Result<std::string> fail_over(const std::vector<std::string>& lost);
+
+ private:
+  struct Mirror {
+    uint64_t number = 0;
+    std::string target;     ///< the task that has the copies
+    bool complete = false;  ///< it has all variables
+    bool awaited = false;   ///< its owner has been asked to say when it ends
+    /// The owner may go on without it, so it must not be adopted. Shared with the threads that answer.
+    std::shared_ptr<std::atomic<bool>> given_up = std::make_shared<std::atomic<bool>>(false);
+  };
+
+  Result<Address> address(const std::string& role, const std::string& task) const;
+  Result<ActorRef> actor(const std::string& role, const std::string& task) const;
+  std::vector<std::string> candidates(const std::string& owner) const;
+  void begin_mirror(const std::string& owner);
+  bool is_alive(const std::string& owner) const;
+  void begun(const std::string& owner, uint64_t number, const Status& status);
+  void await_end(const std::string& owner);
+  void ended(const std::string& owner, uint64_t number, bool gone);
+  void end_mirror(const std::string& owner, uint64_t number) const;
+
+  Runtime& runtime_;
+  config::RunConfig& config_;
+  const Post post_;
+  std::map<std::string, Mirror> mirrors_;         ///< by the task that owns the variables
+  std::map<std::string, uint64_t> incarnations_;  ///< of the processes that own the variables, by task
+  bool needs_mirrors_ = false;
+};
+
+}  // namespace troupe::train
