@@ -87,14 +87,15 @@ void Link::abandon_all(const Status& reason) {
 // Timers.
 
 void Link::start_timer() {
-  timer_ =
-      node_.env.clock.call_at(node_.env.clock.now() + control_->self().heartbeat, [weak = weak_from_this()] {
-        if (const auto link = weak.lock()) link->tick();
-      });
+  next_tick_ = node_.env.clock.now() + control_->self().heartbeat;
+  timer_ = node_.env.clock.call_at(next_tick_, [weak = weak_from_this()] {
+    if (const auto link = weak.lock()) link->tick();
+  });
 }
 
 int64_t Link::silence() const {
-  return node_.env.clock.now() - std::max(control_->last_received(), bulk_ ? bulk_->last_received() : 0);
+  return node_.env.clock.now() -
+         std::max({control_->last_received(), bulk_ ? bulk_->last_received() : 0, resumed_});
 }
 
 int64_t Link::interval() const { return std::max(control_->self().heartbeat, peer_.heartbeat); }
@@ -103,6 +104,8 @@ bool Link::is_responsive() const { return silence() <= 2 * interval(); }
 
 void Link::tick() {
   if (ended_) return;
+  // A process that did not run for a while, perhaps with the whole machine, has not read what peers sent meanwhile.
+  if (node_.env.clock.now() - next_tick_ > interval()) resumed_ = node_.env.clock.now();
   if (silence() >= limits::silent_heartbeats * interval())
     return close(
         unavailable(peer_.task + " has been silent for " + std::to_string(silence() / 1'000'000) + " ms"));

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <map>
 #include <random>
+#include <thread>
 
 #include "tests/apps/digits_runs.h"
 
@@ -230,6 +231,22 @@ BOOST_AUTO_TEST_CASE(a_node_that_stops_answering_is_replaced) {
   BOOST_TEST(launcher.end() == 0, launcher.output());
   BOOST_TEST(launcher.output().find("silent") != std::string::npos, launcher.output());
   BOOST_TEST(gone_within({frozen}, 20s));
+}
+
+// As when a machine is suspended and goes on: nobody has heard from anybody, but nobody is lost.
+BOOST_AUTO_TEST_CASE(a_cluster_that_is_suspended_as_a_whole_goes_on) {
+  auto arguments = endless("suspended");
+  arguments.insert(arguments.end(), {"--set", "train.fault.heartbeat=50ms"});
+  Program launcher(TROUPE_PROGRAM, arguments);
+  BOOST_TEST_REQUIRE(launcher.wait_for("epoch 2 "));
+  auto all = test::children_of(launcher.process());
+  all.push_back(launcher.process());
+  for (const pid_t process : all) kill(process, SIGSTOP);
+  std::this_thread::sleep_for(1s);  // four times what a silent process may take
+  for (const pid_t process : all) kill(process, SIGCONT);
+  for (int i = 0; i < 20; ++i) BOOST_TEST_REQUIRE(launcher.wait_for("epoch "), launcher.output());
+  BOOST_TEST(launcher.output().find("silent") == std::string::npos, launcher.output());
+  launcher.end(SIGTERM);
 }
 
 // A process is lost after five times 50 ms; with the default heartbeat it would be a second.
