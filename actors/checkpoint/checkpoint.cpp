@@ -35,6 +35,7 @@ std::string some_of(std::vector<std::string> names) {
 class CoordinatorRole final : public FileRole {
  public:
   explicit CoordinatorRole(ActorNode& node) : FileRole(node) {
+    on<wire::HoldState>([this](const auto& message, Reply reply) { hold(message, std::move(reply)); });
     on<wire::SaveCheckpoint>([this](const auto& message, Reply reply) {
       queue(std::make_shared<Save>(message, std::move(reply), node_.env.disk));
     });
@@ -98,6 +99,22 @@ class CoordinatorRole final : public FileRole {
 
   // Saving.
 
+  void hold(const Message<wire::HoldState>& message, Reply reply) {
+    const auto writers = find(message->getWriters());
+    if (!writers) return reply(writers.status());
+    Draft<wire::HoldShard> draft;
+    draft->setState(message->getState());
+    draft->setContainer(message->getContainer());
+    const AnyMessage request = draft.finish();
+    std::vector<AddressedRequest> requests;
+    for (const ActorRef& writer : *writers) requests.push_back({writer, request});
+    auto kept = std::make_shared<Reply>(std::move(reply));
+    ask_writers(message->getWriters(), std::move(requests), [kept](const Answers& answers) {
+      if (Status status = worst_of(answers); !status.ok()) return (*kept)(std::move(status));
+      (*kept)(Draft<wire::StateHeld>().finish());
+    });
+  }
+
   using Save = Request<wire::SaveCheckpoint>;
 
   void begin(const std::shared_ptr<Save>& save) {
@@ -119,6 +136,7 @@ class CoordinatorRole final : public FileRole {
       draft->setShard(shard);
       draft->setShards(static_cast<uint32_t>(writers->size()));
       draft->setContainer(save->message->getContainer());
+      draft->setState(save->message->getState());
       requests.push_back({(*writers)[shard], draft.finish()});
     }
     ask_writers(save->message->getWriters(), std::move(requests), [this, save](const Answers& answers) {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <deque>
 #include <future>
 #include <map>
 #include <optional>
@@ -14,6 +15,8 @@ namespace {
 
 using SavedTensors = std::vector<SavedTensor>;
 using Cells = std::map<std::string, std::shared_ptr<StateCell>>;
+
+constexpr size_t max_held = 2;
 
 /// A ReadShards request, and the cells that it is for.
 struct Reading {
@@ -56,6 +59,7 @@ Status wait_for(const Completion& completion) {
 class WriterRole final : public FileRole {
  public:
   WriterRole(ActorNode& node, std::shared_ptr<TaskSites> task) : FileRole(node), task_(std::move(task)) {
+    on<wire::HoldShard>([this](const auto& message, Reply reply) { hold(message, std::move(reply)); });
     on<wire::SaveShard>([this](const auto& message, Reply reply) { save(message, std::move(reply)); });
     on<wire::ReadShards>(
         [this](const auto& message, Reply reply) { read_shards(message, std::move(reply)); });
@@ -64,7 +68,7 @@ class WriterRole final : public FileRole {
   }
 
  private:
-  // Saving: reads the values of each group at one moment, then writes the file.
+  // Saving: reads the values of each group at one moment, keeps them if they are to be saved later, then writes the file.
 
   /// Returns the variables of a container on a device. Queues have no value to save.
   Cells cells_of(std::string_view container, const DeviceSite& site) const {
@@ -75,13 +79,43 @@ class WriterRole final : public FileRole {
     return cells;
   }
 
+  using Values = std::shared_ptr<SavedTensors>;
+
+  void hold(const Message<wire::HoldShard>& message, Reply reply) {
+    auto kept = std::make_shared<Reply>(std::move(reply));
+    read_values(view(message->getContainer()),
+                [this, kept, state = message->getState()](Result<Values> values) {
+                  if (!values) return (*kept)(values.status());
+                  if (held_.size() == max_held) held_.pop_front();
+                  held_.push_back({state, std::move(*values)});
+                  (*kept)(Draft<wire::ShardHeld>().finish());
+                });
+  }
+
   void save(const Message<wire::SaveShard>& message, Reply reply) {
+    auto kept = std::make_shared<Reply>(std::move(reply));
+    const uint64_t state = message->getState();
+    if (state == 0)
+      return read_values(view(message->getContainer()), [this, kept, message](const Result<Values>& values) {
+        values ? write_file(message, *values, kept) : (*kept)(values.status());
+      });
+    const auto held = std::ranges::find(held_, state, &Held::state);
+    if (held == held_.end())
+      return (*kept)(aborted("the checkpoint writer of " + task_->task + " does not hold state " +
+                             std::to_string(state) + " any more"));
+    const Values values = std::move(held->values);
+    held_.erase(held);
+    write_file(message, values, kept);
+  }
+
+  /// Calls `then` with the values of all variables in the container that have one.
+  void read_values(std::string_view container, std::function<void(Result<Values>)> then) {
     std::map<ActorRef, Owned> owners;
     for (const auto& site : task_->sites)
-      for (const auto& [name, cell] : cells_of(view(message->getContainer()), *site)) {
+      for (const auto& [name, cell] : cells_of(container, *site)) {
         if (cell->reading() == StateCell::Reading::Uninitialized) continue;
         const auto owner = site->owner(*cell);
-        if (!owner) return reply(owner.status());
+        if (!owner) return then(owner.status());
         Owned& owned = owners[*owner];
         owned.device = site->device.get();
         owned.tensors.push_back({name, {}, 0});  // fill_in() adds the value
@@ -93,16 +127,15 @@ class WriterRole final : public FileRole {
       requests.push_back({owner, read_message(owned.ids)});
       all->push_back(std::move(owned));
     }
-    auto kept = std::make_shared<Reply>(std::move(reply));
-    ask_all(std::move(requests), [this, message, all, kept](Answers answers) {
+    ask_all(std::move(requests), [all, then = std::move(then)](Answers answers) {
       auto tensors = std::make_shared<SavedTensors>();
       for (size_t i = 0; i < answers.size(); ++i) {
         Owned& owned = (*all)[i];
         if (Status status = fill_in(owned.tensors, answers[i], *owned.device); !status.ok())
-          return (*kept)(std::move(status));
+          return then(std::move(status));
         std::ranges::move(owned.tensors, std::back_inserter(*tensors));
       }
-      write_file(message, tensors, kept);
+      then(std::move(tensors));
     });
   }
 
@@ -131,7 +164,7 @@ class WriterRole final : public FileRole {
     return {};
   }
 
-  void write_file(const Message<wire::SaveShard>& message, const std::shared_ptr<SavedTensors>& all,
+  void write_file(const Message<wire::SaveShard>& message, const Values& all,
                   const std::shared_ptr<Reply>& kept) {
     if (all->empty()) return (*kept)(Draft<wire::ShardSaved>().finish());
     block<ShardFile>(
@@ -235,7 +268,14 @@ class WriterRole final : public FileRole {
     return draft.finish(std::move(assignment.values));
   }
 
+  /// Values that are to be saved later.
+  struct Held {
+    uint64_t state = 0;
+    Values values;
+  };
+
   std::shared_ptr<TaskSites> task_;
+  std::deque<Held> held_;
   Ready ready_;
 };
 

@@ -58,8 +58,9 @@ const auto& receivers() {
                    Contribute, Contributed, Withdraw, Withdrawn, Compare,
                    Compared,                                           // allreduce
                    GetTensor, TensorGot, DeleteTensor, TensorDeleted,  // session tensors
-                   SaveCheckpoint, CheckpointSaved, RestoreCheckpoint, CheckpointRestored, SaveShard,
-                   ShardSaved, ReadShards, ShardsRead, ApplyShards, ShardsApplied,
+                   HoldState, StateHeld, HoldShard, ShardHeld, SaveCheckpoint, CheckpointSaved,
+                   RestoreCheckpoint, CheckpointRestored, SaveShard, ShardSaved, ReadShards, ShardsRead,
+                   ApplyShards, ShardsApplied,
                    DropShards,                         // checkpoint
                    DescribeCluster, ClusterDescribed,  // registrar
                    BeginTraining, TrainingBegun, AssignShards, ShardsAssigned, RunRounds, RoundsRun, Relocate,
@@ -101,6 +102,8 @@ bool may_answer(uint64_t request, uint64_t answer) {
          goes_with<Withdraw, Withdrawn>(request, answer) || goes_with<Compare, Compared>(request, answer) ||
          goes_with<GetTensor, TensorGot>(request, answer) ||
          goes_with<DeleteTensor, TensorDeleted>(request, answer) ||
+         goes_with<HoldState, StateHeld>(request, answer) ||
+         goes_with<HoldShard, ShardHeld>(request, answer) ||
          goes_with<SaveCheckpoint, CheckpointSaved>(request, answer) ||
          goes_with<RestoreCheckpoint, CheckpointRestored>(request, answer) ||
          goes_with<SaveShard, ShardSaved>(request, answer) ||

@@ -143,28 +143,76 @@ template <class Request>
 void Session::Impl::set_location(Request request, const std::string& folder) const {
   request.setFolder(as_text(folder));
   request.setContainer(as_text(parts.container));
-  auto writers = request.initWriters(static_cast<uint32_t>(parts.workers.size()));
+  write_writers(request.initWriters(static_cast<uint32_t>(parts.workers.size())));
+}
+
+void Session::Impl::write_writers(capnp::List<wire::Address>::Builder writers) const {
   for (uint32_t i = 0; i < writers.size(); ++i)
     write(checkpoint_writer_address(parts.workers[i].worker), writers[i]);
 }
 
-AnyMessage Session::Impl::ask_coordinator(AnyMessage message) const {
+/// Returns a number that no other session uses for a state. It is never 0.
+uint64_t Session::Impl::next_state() {
+  const uint64_t session = std::hash<std::string>()(parts.master_address.text());
+  return (session + 2 * ++last_state) | 1;
+}
+
+ActorRef Session::Impl::coordinator() const {
   if (closed) throw Error(failed_precondition("the session is closed"));
-  const ActorRef coordinator = value_or_throw(parts.node.directory.find(parts.coordinator));
-  auto answer = engine().call(coordinator, std::move(message));
+  return value_or_throw(parts.node.directory.find(parts.coordinator));
+}
+
+AnyMessage Session::Impl::ask_coordinator(AnyMessage message) const {
+  return located(engine().call(coordinator(), std::move(message)));
+}
+
+AnyMessage Session::Impl::located(Result<AnyMessage> answer) const {
   if (!answer) throw Error(parts.located(answer.status()));
   return std::move(*answer);
 }
 
+struct PendingSave::State {
+  const Session::Impl& session;
+  std::atomic<bool> done{false};
+  Result<AnyMessage> answer{internal("the answer has not arrived")};
+};
+
+bool PendingSave::done() const { return state_->done.load(std::memory_order_acquire); }
+
+SavedCheckpoint PendingSave::wait() {
+  state_->session.parts.node.scheduler.wait([this] { return done(); }, 0);
+  const Message<wire::CheckpointSaved> saved(state_->session.located(std::move(state_->answer)));
+  return {std::string(view(saved->getFolder())), std::string(view(saved->getProblem()))};
+}
+
 SavedCheckpoint Session::save(const std::string& folder, const SaveOptions& options) {
+  return begin_save(folder, options).wait();
+}
+
+PendingSave Session::begin_save(const std::string& folder, const SaveOptions& options) {
+  const uint64_t state = impl_->next_state();
+  Draft<wire::HoldState> hold;
+  hold->setState(state);
+  hold->setContainer(as_text(impl_->parts.container));
+  impl_->write_writers(hold->initWriters(static_cast<uint32_t>(impl_->parts.workers.size())));
+  impl_->ask_coordinator(hold.finish());
   Draft<wire::SaveCheckpoint> draft;
+  draft->setState(state);
   impl_->set_location(*draft, folder);
   draft->setRound(options.round);
   draft->setNote(as_text(options.note));
   draft->setKeep(static_cast<uint32_t>(std::min<size_t>(options.keep, UINT32_MAX)));
   write(impl_->parts.master_address, draft->initMaster());
-  const Message<wire::CheckpointSaved> saved(impl_->ask_coordinator(draft.finish()));
-  return {std::string(view(saved->getFolder())), std::string(view(saved->getProblem()))};
+  PendingSave save;
+  save.state_ = std::shared_ptr<PendingSave::State>(new PendingSave::State{*impl_});
+  Scheduler& scheduler = impl_->parts.node.scheduler;
+  impl_->engine().send(impl_->coordinator(), draft.finish(),
+                       Reply([shared = save.state_, &scheduler](Result<AnyMessage> answer) {
+                         shared->answer = std::move(answer);
+                         shared->done.store(true, std::memory_order_release);
+                         scheduler.wake();
+                       }));
+  return save;
 }
 
 RestoredCheckpoint Session::restore(const std::string& folder, const std::string& name) {

@@ -63,6 +63,19 @@ struct DeviceDescription {
   uint64_t incarnation = 0;  ///< random per life of the device
 };
 
+/// A checkpoint that is being written while steps go on. Its session must outlive it.
+class PendingSave {
+ public:
+  bool done() const;
+  /// Waits until the checkpoint is on disk. Throws what Session::save() throws.
+  SavedCheckpoint wait();
+
+ private:
+  friend class Session;
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
 /// A signature that has been prepared, so that its steps need no names. Cheap to copy. Its session must outlive it.
 class PreparedStep {
  public:
@@ -120,6 +133,9 @@ class Session {
   /// when the checkpoint is on disk. No step may change the variables meanwhile. After a failure the earlier checkpoints are
   /// unchanged. Fails with Cancelled if the session is ended meanwhile.
   SavedCheckpoint save(const std::string& folder, const SaveOptions& options = {});
+  /// Does the same, but returns as soon as the values to save are held. From then on steps may change the variables; until the
+  /// checkpoint is written, that may take as much memory again.
+  PendingSave begin_save(const std::string& folder, const SaveOptions& options = {});
   /// Sets the variables to their values in the newest valid checkpoint in `folder`, or in the checkpoint `name` there. The
   /// checkpoint may have been saved by another number of processes. The variables need not have values before. Every file is
   /// checked before any variable changes. Fails with NotFound if there is no checkpoint or it contains none of the variables,
@@ -144,6 +160,7 @@ class Session {
   friend struct SessionParts;
   friend class PreparedStep;
   friend class PartialRun;
+  friend class PendingSave;
   struct [[gnu::visibility("hidden")]] Impl;
   explicit Session(std::shared_ptr<Impl> impl);
   std::shared_ptr<Impl> impl_;

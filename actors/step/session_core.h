@@ -8,6 +8,7 @@
 #include "actors/net/client_node.h"
 #include "actors/net/worker_devices.h"
 #include "actors/step/session.h"
+#include "messages/schemas/cluster.capnp.h"
 #include "messages/values/address.h"
 #include "messages/wire/message.h"
 
@@ -70,7 +71,12 @@ struct Session::Impl {
   /// Fills in the folder, the container and the writers of a SaveCheckpoint or RestoreCheckpoint.
   template <class Request>
   void set_location(Request request, const std::string& folder) const;
+  void write_writers(capnp::List<wire::Address>::Builder writers) const;
+  uint64_t next_state();
+  ActorRef coordinator() const;
   AnyMessage ask_coordinator(AnyMessage message) const;
+  /// Returns the answer of the coordinator, or throws its failure.
+  AnyMessage located(Result<AnyMessage> answer) const;
 
   using Key = std::pair<std::vector<Output>, std::vector<Output>>;
   static constexpr size_t max_steps = 64;
@@ -81,7 +87,7 @@ struct Session::Impl {
   uint64_t version = 0;
   std::map<Key, PreparedStep> steps;
   std::vector<ActorRef> queue_runners;
-  std::atomic<uint64_t> last_call{0};
+  std::atomic<uint64_t> last_call{0}, last_state{0};
   std::atomic<bool> closed{false};
 };
 

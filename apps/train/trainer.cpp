@@ -131,6 +131,7 @@ class Run {
 
   /// Builds the graph for config_.cluster.owners.
   void build() {
+    (void)await_save();
     evaluation_.reset();
     session_.reset();
     best_.reset();
@@ -418,23 +419,54 @@ class Run {
     const auto& every = config_.train.checkpoint.every;
     const bool by_steps = every.steps > 0 && progress_.step % static_cast<uint64_t>(every.steps) == 0;
     const bool by_time = every.seconds > 0 && Seconds(Clock::now() - last_saved_).count() >= every.seconds;
-    if (folder_ && (by_steps || by_time)) save();
+    if (folder_ && (by_steps || by_time)) begin_save();
+    if (saving_ && saving_->done()) end_save();
+  }
+
+  /// Begins to save the present state; the checkpoint is written while training goes on.
+  void begin_save() {
+    end_save();
+    saving_ = with_session([this] {
+      return session_->begin_save(folder_->checkpoints(),
+                                  {.round = progress_.step,
+                                   .note = to_note(progress_),
+                                   .keep = static_cast<size_t>(config_.train.checkpoint.keep)});
+    });
+    saving_step_ = progress_.step;
+    last_saved_ = Clock::now();
+  }
+
+  /// Waits until the last checkpoint is on disk. If a server was lost meanwhile whose mirror has its variables, there is none.
+  void end_save() {
+    const Status failure = await_save();
+    if (failure.ok()) return;
+    if (!rounds_ || !rounds_->recover(failure)) throw Error(failure);
+  }
+
+  Status await_save() {
+    if (!saving_) return {};
+    try {
+      const SavedCheckpoint saved = std::exchange(saving_, {})->wait();
+      if (!saved.problem.empty()) print("old checkpoints could not be deleted: " + saved.problem);
+      result_.checkpoint = saved.folder;
+      result_.checkpoint_step = saving_step_;
+      return {};
+    } catch (const Error& error) {
+      print("the checkpoint of step " + std::to_string(saving_step_) +
+            " was not saved: " + error.status().message());
+      return error.status();
+    }
   }
 
   void save() {
-    const auto saved = with_session([this] {
-      return session_->save(folder_->checkpoints(),
-                            {.round = progress_.step,
-                             .note = to_note(progress_),
-                             .keep = static_cast<size_t>(config_.train.checkpoint.keep)});
-    });
-    if (!saved.problem.empty()) print("old checkpoints could not be deleted: " + saved.problem);
-    last_saved_ = Clock::now();
-    result_.checkpoint = saved.folder;
-    result_.checkpoint_step = progress_.step;
+    do {
+      begin_save();
+      end_save();
+    } while (result_.checkpoint_step != progress_.step);
   }
 
   void finish() {
+    end_save();
     if (folder_ && progress_.step > logged_step_) log_metrics();  // the run ended within an epoch
     if (folder_ && result_.ending != Ending::Diverged) {
       if (best_ && progress_.early_stop.score && result_.ending != Ending::Stopped)
@@ -470,6 +502,8 @@ class Run {
   int64_t restarted_workers_ = 0;
   uint64_t logged_step_ = 0;  ///< the last step for which metrics were written
   Clock::time_point last_saved_;
+  std::optional<PendingSave> saving_;  ///< of the checkpoint that is being written
+  uint64_t saving_step_ = 0;           ///< its step
 };
 
 /// The state after a run has ended or lost a process.

@@ -5,9 +5,10 @@
 # plain names of variables.
 #
 #   session                  coordinator                  writers                       variable roles
+#     | HoldState --------------->| HoldShard ----------------->| Read ---------------------->|
+#     |<-------------- StateHeld  |<---------------- ShardHeld -| keeps the values            |
 #     | SaveCheckpoint ---------->| makes the folder            |                             |
-#     |                           | SaveShard ----------------->| Read ---------------------->|
-#     |                           |                             | writes, fsyncs, renames     |
+#     |                           | SaveShard ----------------->| writes, fsyncs, renames     |
 #     |                           |<--------------- ShardSaved -|                             |
 #     |<------- CheckpointSaved --| writes the manifest, fsyncs, renames, removes old ones    |
 #     |                           |                             |                             |
@@ -19,9 +20,11 @@
 #     |                           |<------------ ShardsApplied -|                             |
 #     |<---- CheckpointRestored --|
 #
-# The session saves and restores between two training rounds only: it must make sure that nothing changes the state meanwhile. If
-# something does, the values of each group of variables (variable.capnp) still come from one moment, but those of different groups
-# may come from different moments. The coordinator carries out its requests one at a time, in order. If a writer is lost during a
+# The session holds and restores the state between two training rounds only: it must make sure that nothing changes the state
+# meanwhile. If something does, the values of each group of variables (variable.capnp) still come from one moment, but those of
+# different groups may come from different moments. Once the state is held, training goes on while the files are written: an update
+# of a value that is held is made in other memory. The coordinator saves and restores one at a time, in order. If a writer is lost
+# during a
 # save or a restore, that save or restore fails. After a failed save the previous checkpoint is still the newest one. A restore that
 # fails before ApplyShards leaves every variable unchanged; one that fails later leaves only the variables of the lost process
 # without their values, and that process has lost them anyway. If the coordinator is lost, a save that has not written its manifest
@@ -33,9 +36,30 @@ $Cxx.namespace("troupe::wire");
 
 using Address = import "cluster.capnp".Address;
 
+struct HoldState {
+  # Request, answered by StateHeld. Sent by a session to the coordinator. Costs one message per process and one per group of
+  # variables, and, until the state is saved, up to its bytes of memory. A writer holds two states at most: a third one takes the
+  # place of the first.
+
+  state @0 :UInt64;          # chosen at random by the session; never 0
+  writers @1 :List(Address); # as in SaveCheckpoint
+  container @2 :Text;
+}
+
+struct StateHeld {}
+
+struct HoldShard {
+  # Request, answered by ShardHeld. Sent by the coordinator to a writer.
+
+  state @0 :UInt64;
+  container @1 :Text;
+}
+
+struct ShardHeld {}
+
 struct SaveCheckpoint {
-  # Request, answered by CheckpointSaved. Sent by a session to the coordinator. Costs one message per process, one per group of
-  # variables, and writing the bytes to the disk.
+  # Request, answered by CheckpointSaved. Sent by a session to the coordinator. Costs one message per process and writing the bytes
+  # to the disk.
 
   folder @0 :Text;           # the folder that contains the checkpoints; created if it does not exist
   round @1 :UInt64;          # the training round of the state; the newest checkpoint is the one saved last, whatever its round
@@ -44,10 +68,11 @@ struct SaveCheckpoint {
   writers @4 :List(Address); # the writers of the processes whose state is saved
   container @5 :Text;
   master @6 :Address;        # the session's master, on the coordinator's node: once it has ended, the state may be partly gone
+  state @7 :UInt64;          # the state to save, which is held; 0: the present one
 }
 
 struct CheckpointSaved {
-  # Fails with AlreadyExists if two processes have a variable of the same name; with Cancelled if the session ended meanwhile, and
+  # Fails with Aborted if a writer does not hold the state any more; with AlreadyExists if two processes have a variable of the same name; with Cancelled if the session ended meanwhile, and
   # then there is no such checkpoint; with ResourceExhausted if the disk is full; with Unimplemented if safetensors files cannot
   # hold the dtype of a variable; and with any failure of the disk or of a writer.
 
@@ -85,6 +110,7 @@ struct SaveShard {
   shard @1 :UInt32;
   shards @2 :UInt32;
   container @3 :Text;
+  state @4 :UInt64;          # the state that is held, and then not any more; 0: the present one
 }
 
 struct ShardSaved {

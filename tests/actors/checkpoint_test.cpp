@@ -9,6 +9,7 @@
 #include "devices/transfer.h"
 #include "graph/build/scope.h"
 #include "tests/support/delayed_device.h"
+#include "tests/support/failure_of.h"
 #include "tests/support/simulated_node.h"
 
 namespace troupe {
@@ -402,6 +403,46 @@ BOOST_AUTO_TEST_CASE(a_writer_lost_at_any_moment_fails_the_save_or_comes_too_lat
   }
   BOOST_TEST(failed > 10);
   BOOST_TEST(saved > 10);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_saved_are_the_values_when_the_save_began) {
+  Simulation simulation(1);
+  SimulatedDisk disk(1);
+  SimulatedNode node(simulation, disk, 2);
+  const Model model(node);
+  Session session = node.session(model.graph, shared);
+  assign(model, session, 1);
+  PendingSave first = session.begin_save(folder, {.round = 1});
+  assign(model, session, 2);
+  PendingSave second = session.begin_save(folder, {.round = 2});
+  assign(model, session, 3);
+  const SavedCheckpoint saved[] = {first.wait(), second.wait()};
+  BOOST_TEST(first.done());
+  check_values(model, session, 3);
+  for (const uint64_t round : {1, 2}) {
+    const std::string& path = saved[round - 1].folder;
+    BOOST_TEST(session.restore(folder, path.substr(path.rfind('/') + 1)).round == round);
+    check_values(model, session, round);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(of_several_saves_that_have_begun_the_oldest_are_given_up) {
+  Simulation simulation(1);
+  SimulatedDisk disk(1);
+  SimulatedNode node(simulation, disk, 2);
+  const Model model(node);
+  Session session = node.session(model.graph, shared);
+  assign(model, session, 1);
+  std::vector<PendingSave> saves;
+  for (uint64_t i = 1; i <= 6; ++i) saves.push_back(session.begin_save(folder, {.round = i}));
+  int given_up = 0;
+  for (PendingSave& save : saves) {
+    const Status failure = test::failure_of([&] { save.wait(); });
+    BOOST_TEST((failure.ok() || failure.code() == Code::Aborted), failure.text());
+    given_up += failure.ok() ? 0 : 1;
+  }
+  BOOST_TEST(given_up > 0);
+  BOOST_TEST(session.restore(folder).round == 6u);
 }
 
 BOOST_AUTO_TEST_CASE(a_full_disk_fails_the_save_and_the_one_before_stays) {

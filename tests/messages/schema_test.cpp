@@ -80,8 +80,9 @@ BOOST_AUTO_TEST_CASE(every_message_can_be_received) {
   check_each<BeginMirror, MirrorBegun, AwaitMirrorEnd, EndMirror, MirrorEnded, MirrorLost, MirrorExpired,
              OpenMirror, MirrorOpened, MirrorChange, ChangeMirrored, AdoptMirror, MirrorAdopted, DropMirror,
              MirrorDropped, MirrorChanged, GroupMirrored>();
-  check_each<SaveCheckpoint, CheckpointSaved, RestoreCheckpoint, CheckpointRestored, SaveShard, ShardSaved,
-             ReadShards, ShardsRead, ApplyShards, ShardsApplied, DropShards>();
+  check_each<HoldState, StateHeld, HoldShard, ShardHeld, SaveCheckpoint, CheckpointSaved, RestoreCheckpoint,
+             CheckpointRestored, SaveShard, ShardSaved, ReadShards, ShardsRead, ApplyShards, ShardsApplied,
+             DropShards>();
   check_each<StopQueueRunners, QueueRunnersEnded>();
   check_each<FilesDone, ReadFile, FileRead, WriteFile, FileWritten, FindFiles, FilesFound>();
   check_each<ReadRecords, RecordsRead, GetReaderCounts, ReaderCounts, SaveReader, ReaderSaved, RestoreReader,
