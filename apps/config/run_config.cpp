@@ -186,6 +186,25 @@ Monitor read_monitor(const Reader& table) {
           table.get<double>("min_delta")};
 }
 
+ReplicationMode read_mode(const std::string& mode) {
+  if (mode == "sync") return ReplicationMode::Sync;
+  if (mode == "async") return ReplicationMode::Async;
+  if (mode == "ssp") return ReplicationMode::Ssp;
+  if (mode == "allreduce") return ReplicationMode::AllReduce;
+  return mode == "local_sgd" ? ReplicationMode::LocalSgd : ReplicationMode::Local;
+}
+
+Replication read_replication(const Reader& replication) {
+  Replication out;
+  out.mode = read_mode(replication.string("mode"));
+  out.shards = replication.get<int64_t>("shards");
+  out.backup_workers = replication.get<int64_t>("backup_workers");
+  out.staleness = replication.get<int64_t>("staleness");
+  out.average_every = replication.get<int64_t>("average_every");
+  if (replication.has("outer")) out.outer = read_optimizer(replication.table("outer"));
+  return out;
+}
+
 Train read_train(const Reader& train) {
   Train out;
   out.loss = train.text("loss");
@@ -203,16 +222,7 @@ Train read_train(const Reader& train) {
   out.max_steps = train.optional<int64_t>("max_steps");
   if (const Reader stop = train.table("early_stop"); train.has("early_stop"))
     out.early_stop = {read_monitor(stop), stop.get<bool>("keep_best")};
-  const Reader replication = train.table("replication");
-  const std::string mode = replication.string("mode");
-  out.replication.mode = mode == "sync"        ? ReplicationMode::Sync
-                         : mode == "async"     ? ReplicationMode::Async
-                         : mode == "ssp"       ? ReplicationMode::Ssp
-                         : mode == "allreduce" ? ReplicationMode::AllReduce
-                                               : ReplicationMode::Local;
-  out.replication.shards = replication.optional<int64_t>("shards").value_or(0);
-  out.replication.staleness = replication.get<int64_t>("staleness");
-  out.replication.backup_workers = replication.get<int64_t>("backup_workers");
+  out.replication = read_replication(train.table("replication"));
   const Reader checkpoint = train.table("checkpoint");
   out.checkpoint = {parse_period(checkpoint.string("every")).value_or(Period{}),
                     checkpoint.get<int64_t>("keep"), checkpoint.get<bool>("on_signal")};

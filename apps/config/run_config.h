@@ -106,13 +106,15 @@ struct EarlyStop {
   bool keep_best = false;
 };
 
-enum class ReplicationMode : uint8_t { Local, Sync, Async, Ssp, AllReduce };
+enum class ReplicationMode : uint8_t { Local, Sync, Async, Ssp, AllReduce, LocalSgd };
 
 struct Replication {
   ReplicationMode mode = ReplicationMode::Local;
-  int64_t shards = 0;          ///< as given in the file; 0: the default, see RunConfig::shards()
-  int64_t backup_workers = 0;  ///< the number of shards for which a round does not wait
-  int64_t staleness = 0;       ///< of mode ssp: the number of rounds by which a worker may be ahead
+  int64_t shards = 0;              ///< as given in the file; 0: the default, see RunConfig::shards()
+  int64_t backup_workers = 0;      ///< the number of shards for which a round does not wait
+  int64_t staleness = 0;           ///< of mode ssp: the number of rounds by which a worker may be ahead
+  int64_t average_every = 0;       ///< of mode local_sgd: the number of rounds from one averaging to the next
+  std::optional<Optimizer> outer;  ///< of mode local_sgd: what updates the variables in an averaging
 };
 
 struct Checkpoint {

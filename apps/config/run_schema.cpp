@@ -218,13 +218,21 @@ constexpr Key keys[] = {
      {.initial = "\"stop\"", .choices = "stop", .unavailable = "rollback"}},
     {"train.replication", Kind::Section, "how workers share the work of a step", {.initial = "{}"}},
     {"train.replication.mode", Kind::Choice, "when gradients are applied",
-     {.initial = "\"local\"", .choices = "local|sync|async|ssp|allreduce", .unavailable = "hogwild"}},
+     {.initial = "\"local\"", .choices = "local|sync|async|ssp|allreduce|local_sgd", .unavailable = "hogwild"}},
     {"train.replication.shards", Kind::Integer, "number of parts of a batch; default: the number of workers",
-     {.range = between(1, 4096), .when = "mode=sync|async|ssp|allreduce"}},
+     {.range = between(1, 4096), .when = "mode=sync|async|ssp|allreduce|local_sgd"}},
     {"train.replication.backup_workers", Kind::Integer, "number of shards for which a step need not wait",
      {.range = at_least(0), .when = "mode=sync"}},
     {"train.replication.staleness", Kind::Integer, "number of rounds by which a worker may be ahead of the others",
      {.range = at_least(0), .when = "mode=ssp"}},
+    {"train.replication.average_every", Kind::Integer, "number of steps that a shard trains alone before the variables are averaged",
+     {.required = true, .range = at_least(1), .when = "mode=local_sgd"}},
+    {"train.replication.outer", Kind::Section,
+     "the update rule of an averaging, for which the difference to the mean is the gradient; default: the variables become the mean",
+     {.by_type = true, .when = "mode=local_sgd"}},
+    {"train.replication.outer.type", Kind::Choice, "the update rule",
+     {.required = true, .listed_choices = outer_optimizer_names}},
+    {"train.replication.outer.lr", Kind::Number, "learning rate", {.required = true, .range = above(0)}},
     {"train.checkpoint", Kind::Section, "when the state is saved", {.initial = "{}"}},
     {"train.checkpoint.every", Kind::Period, "time or number of steps between two checkpoints",
      {.initial = "\"60s\""}},
@@ -268,6 +276,7 @@ std::vector<Key> run_schema() {
     insert_after("data.format", {format.keys.begin(), format.keys.end()});
   insert_after("model.layers.input", layer_keys());
   insert_after("train.optimizer.lr", optimizer_keys());
+  insert_after("train.replication.outer.lr", outer_optimizer_keys());
   return all;
 }
 

@@ -7,7 +7,7 @@
 #include "actors/engine/role.h"
 #include "actors/node_services.h"
 #include "apps/services/job_thread.h"
-#include "apps/train/allreduce_replica.h"
+#include "apps/train/peer_replica.h"
 #include "apps/train/replica.h"
 #include "messages/schemas/rounds.capnp.h"
 #include "messages/schemas/trainer.capnp.h"
@@ -73,8 +73,8 @@ class Training {
 
 std::shared_ptr<WorkerReplica> make_replica(Runtime& runtime, config::RunConfig config, int64_t worker,
                                             uint64_t training) {
-  if (config.train.replication.mode == config::ReplicationMode::AllReduce)
-    return std::make_shared<train::AllreduceReplica>(runtime, std::move(config), worker, training);
+  if (train::is_among_peers(config))
+    return std::make_shared<train::PeerReplica>(runtime, std::move(config), worker, training);
   return std::make_shared<train::Replica>(runtime, std::move(config), worker, training);
 }
 

@@ -1,22 +1,20 @@
-#include "apps/train/allreduce_graph.h"
-
 #include "apps/nn/allreduce_means.h"
 #include "apps/train/model_builder.h"
 #include "apps/train/optimizer_builder.h"
+#include "apps/train/peer_graph.h"
+#include "apps/train/peers.h"
 
 namespace troupe::train {
 namespace {
-
-std::string task_of(int64_t worker) { return "/job:worker/task:" + std::to_string(worker); }
 
 class Builder {
  public:
   Builder(const config::RunConfig& config, const data::Dataset& data, int64_t worker,
           const std::string& group, Graph& graph)
-      : config_(config), worker_(worker), group_(group), builder_(config, data, graph, worker) {}
+      : config_(config), peers_(config, worker, group), builder_(config, data, graph, worker) {}
 
-  Result<AllreduceGraph> build() {
-    for (int64_t shard = worker_; shard < builder_.shards(); shard += workers()) add_tower(shard);
+  Result<PeerGraph> build() {
+    for (const int64_t shard : peers_.shards()) add_tower(shard);
     TROUPE_RETURN_IF_FAILED(builder_.status());
     const auto averages = builder_.weight_averages();
     const auto optimizer =
@@ -31,8 +29,7 @@ class Builder {
   }
 
  private:
-  int64_t workers() const { return std::max<int64_t>(1, builder_.tasks("worker")); }
-  Scope here() const { return builder_.on_worker(builder_.root(), worker_); }
+  Scope here() const { return builder_.on_worker(builder_.root(), peers_.worker()); }
 
   void add_tower(int64_t shard) {
     const Scope scope = builder_.at_shard(shard);
@@ -61,9 +58,7 @@ class Builder {
     std::vector<Output> variables;
     std::vector<nn::AllReduceMeans::Shard> shards;
     for (size_t i = 0; i < towers_.size(); ++i) shards.push_back(contribution(i, optimizer, variables));
-    std::vector<std::string> members;
-    for (int64_t shard = 0; shard < builder_.shards(); ++shard) members.push_back(task_of(shard % workers()));
-    nn::AllReduceMeans all_means(std::move(members), group_);
+    nn::AllReduceMeans all_means(peers_.tasks_of_shards(), peers_.group());
     const auto means = all_means.of(here(), shards);
 
     const Scope& root = builder_.root();
@@ -85,37 +80,26 @@ class Builder {
   /// Worker 0 sends all of its variables, and the others assign them.
   void add_begin() {
     const Scope scope = here().with_prefix("begin");
-    std::vector<std::string> members;
-    for (int64_t worker = 0; worker < std::min(workers(), builder_.shards()); ++worker)
-      members.push_back(task_of(worker));
     std::vector<Output> targets;
     for (const Output& variable : variables(scope.graph())) {
-      const std::string name = scope.graph().node(variable.node).name;
-      Attributes attrs{{"members", members}, {"rank", worker_}, {"group", group_}, {"key", "begin/" + name}};
-      if (worker_ == 0) {
-        targets.push_back(scope.add_one("BroadcastSend", {variable}, std::move(attrs)));
-        continue;
-      }
-      attrs.set("T", scope.dtype(variable));
-      attrs.set("shape", scope.shape(variable));
-      targets.push_back(
-          scope.add_one("Assign", {variable, scope.add_one("BroadcastReceive", {}, std::move(attrs))}));
+      const std::string& name = scope.graph().node(variable.node).name;
+      const Output value = peers_.broadcast(scope, "begin/" + name, variable, 0);
+      targets.push_back(peers_.worker() == 0 ? value : scope.add_one("Assign", {variable, value}));
     }
     result_.begin = scope.group(targets);
   }
 
   const config::RunConfig& config_;
-  const int64_t worker_;
-  const std::string group_;
+  const Peers peers_;
   ModelBuilder builder_;
   std::vector<Tower> towers_;  ///< of each shard of this worker
-  AllreduceGraph result_;
+  PeerGraph result_;
 };
 
 }  // namespace
 
-Result<AllreduceGraph> build_allreduce_graph(const config::RunConfig& config, const data::Dataset& data,
-                                             int64_t worker, const std::string& group, Graph& graph) try {
+Result<PeerGraph> build_allreduce_graph(const config::RunConfig& config, const data::Dataset& data,
+                                        int64_t worker, const std::string& group, Graph& graph) try {
   return Builder(config, data, worker, group, graph).build();
 } catch (const Error& error) {
   return error.status();

@@ -45,7 +45,8 @@ struct ClusterRounds::Arrivals {
 /// The losses of the rounds of one request.
 struct ClusterRounds::Losses {
   uint64_t first = 0;
-  std::vector<std::vector<ShardLoss>> by_round;  ///< the known losses of each round
+  /// For each round the losses of the workers, in their order; without samples if they are not known.
+  std::vector<std::vector<ShardLoss>> by_round;
   size_t answers = 0;
   double waited = 0;
 };

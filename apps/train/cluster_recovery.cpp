@@ -61,7 +61,7 @@ void ClusterRounds::give_up(size_t index, const Status& failure) {
 void ClusterRounds::lose(size_t index, const Status& failure) {
   Worker& worker = workers_[index];
   const bool owns_variables = !servers_.mirrored() && index == 0 && !config_.cluster.tasks.contains("ps");
-  if (owns_variables || needs_all_workers()) give_up(index, failure);
+  if (owns_variables || is_among_peers(config_)) give_up(index, failure);
   worker.alive = false;
   worker.unanswered = worker.unassigned = 0;
   const auto shards = std::exchange(worker.shards, {});

@@ -33,7 +33,8 @@ ClusterRounds::ClusterRounds(Runtime& runtime, config::RunConfig& config, uint64
       runtime.services().addresses(services::trainer_role, job, config.train.fault.start_timeout));
   for (const Address& trainer : trainers) {
     const DeviceName name = value_or_throw(DeviceName::parse(trainer.task));
-    if (needs_all_workers() && name.task >= config.shards()) continue;  // it has no shard, and will get none
+    if (is_among_peers(config_) && name.task >= config.shards())
+      continue;  // it has no shard, and will get none
     workers_.push_back({trainer.task, trainer, value_or_throw(runtime.services().find(trainer)), {}});
   }
   begin(round);
@@ -42,11 +43,7 @@ ClusterRounds::ClusterRounds(Runtime& runtime, config::RunConfig& config, uint64
 ClusterRounds::~ClusterRounds() { end(); }
 
 bool ClusterRounds::has_coordinator() const {
-  return config_.train.replication.mode != config::ReplicationMode::Async && !needs_all_workers();
-}
-
-bool ClusterRounds::needs_all_workers() const {
-  return config_.train.replication.mode == config::ReplicationMode::AllReduce;
+  return config_.train.replication.mode != config::ReplicationMode::Async && !is_among_peers(config_);
 }
 
 bool ClusterRounds::has_bounded_staleness() const {
@@ -165,7 +162,7 @@ std::vector<double> ClusterRounds::advance(uint64_t done, uint64_t last) {
   requested_ = done + rounds;
   for (size_t i = 0; i < workers_.size(); ++i)
     if (workers_[i].alive && !workers_[i].shards.empty()) request_rounds(i, done + 1);
-  Losses losses{done + 1, std::vector<std::vector<ShardLoss>>(rounds)};
+  Losses losses{done + 1, {rounds, std::vector<ShardLoss>(workers_.size())}};
   while (!is_complete(losses)) take_arrival(losses);
   vain_recoveries_ = 0;
   seconds_per_round_ =
@@ -188,7 +185,10 @@ void ClusterRounds::request_rounds(size_t worker, uint64_t first) {
 /// Returns the loss of each round. A round whose loss no worker knows gets that of the round before.
 std::vector<double> ClusterRounds::means_of(const Losses& losses) {
   std::vector<double> means;
-  for (const auto& known : losses.by_round) {
+  for (const auto& of_workers : losses.by_round) {
+    std::vector<ShardLoss> known;
+    std::ranges::copy_if(of_workers, std::back_inserter(known),
+                         [](const ShardLoss& loss) { return loss.samples > 0; });
     if (!known.empty()) last_loss_ = is_synchronous(config_) ? known.front().loss : batch_loss(known, loss_);
     means.push_back(last_loss_);
   }
@@ -236,8 +236,7 @@ void ClusterRounds::add_losses(size_t worker, const Message<wire::RoundsRun>& ru
   staleness_.sum += run->getStaleness();
   staleness_.most = std::max(staleness_.most, run->getMostStale());
   for (uint32_t i = 0; i < rounds; ++i)
-    if (const int64_t samples = run->getSamples()[i]; samples > 0)
-      losses.by_round[skipped + i].push_back({run->getLosses()[i], samples});
+    losses.by_round[skipped + i][worker] = {run->getLosses()[i], run->getSamples()[i]};
 }
 
 }  // namespace troupe::train

@@ -62,7 +62,6 @@ class ClusterRounds final : public Rounds {
   };
 
   bool has_coordinator() const;
-  bool needs_all_workers() const;
   bool has_bounded_staleness() const;
   bool has_backups() const { return config_.train.replication.backup_workers > 0; }
   void begin(uint64_t round);

@@ -1,13 +1,16 @@
 #include "apps/train/local_rounds.h"
 
 #include "apps/train/evaluation.h"
+#include "apps/train/local_copies.h"
 #include "apps/train/timed_batch.h"
 
 namespace troupe::train {
 
-LocalRounds::LocalRounds(Session& session, const TrainingGraph& graph, data::Batches& batches)
-    : graph_(graph), batches_(batches) {
+LocalRounds::LocalRounds(Session& session, const TrainingGraph& graph, const config::Train& train,
+                         data::Batches& batches)
+    : graph_(graph), train_(train), batches_(batches) {
   step_ = session.prepare(training_step(graph).feeds, {graph.loss, graph.update});
+  if (graph.average) average_ = session.prepare({}, {*graph.average});
 }
 
 std::vector<double> LocalRounds::advance(uint64_t done, uint64_t) {
@@ -19,7 +22,11 @@ std::vector<double> LocalRounds::advance(uint64_t done, uint64_t) {
       feeds.push_back(std::move(tensor));
     feeds.push_back(Tensor::scalar(static_cast<float>(shards[i].data.samples())));
   }
-  return {number(step_.run(feeds, {.training = true, .round = done + 1}).at(0))};
+  const StepOptions options{.training = true, .round = done + 1};
+  const double loss = number(step_.run(feeds, options).at(0));
+  if (graph_.average && averages_after(options.round, train_, batches_.per_epoch()))
+    average_.run({}, options);
+  return {loss};
 }
 
 }  // namespace troupe::train

@@ -1,5 +1,5 @@
-// LocalRounds: runs rounds as steps of the trainer's session, whose graph has all towers and the update. One round is one step. One
-// thread, that of the trainer.
+// LocalRounds: runs rounds as steps of the trainer's session, whose graph has all towers and the update. One round is one step, in
+// local SGD followed by an averaging when it is due. One thread, that of the trainer.
 #pragma once
 
 #include "actors/step/session.h"
@@ -11,13 +11,15 @@ namespace troupe::train {
 class LocalRounds final : public Rounds {
  public:
   /// The arguments must outlive this object. Throws Error.
-  LocalRounds(Session& session, const TrainingGraph& graph, data::Batches& batches);
+  LocalRounds(Session& session, const TrainingGraph& graph, const config::Train& train,
+              data::Batches& batches);
   std::vector<double> advance(uint64_t done, uint64_t last) override;
 
  private:
   const TrainingGraph& graph_;
+  const config::Train& train_;
   data::Batches& batches_;
-  PreparedStep step_;
+  PreparedStep step_, average_;
 };
 
 }  // namespace troupe::train

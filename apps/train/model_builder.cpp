@@ -1,5 +1,7 @@
 #include "apps/train/model_builder.h"
 
+#include <algorithm>
+
 #include "graph/build/call.h"
 #include "graph/build/shard_names.h"
 #include "kernels/constructors.h"
@@ -12,7 +14,21 @@ Output as_type(const Scope& scope, Output number, Output like) {
   return scope.add_one("Cast", {number}, {{"DstT", scope.dtype(like)}});
 }
 
+int64_t bytes_of(const nn::Weight& weight) {
+  return value_or_throw(weight.shape.to_shape(weight.dtype)).elements() *
+         static_cast<int64_t>(size_of(weight.dtype));
+}
+
 }  // namespace
+
+ModelBuilder::ModelBuilder(const config::RunConfig& config, const data::Dataset& data, Graph& graph,
+                           int64_t variables_worker)
+    : config_(config), data_(data), root_(graph), variables_worker_(variables_worker),
+      diagnostics_(*config.document) {
+  if (config.train.replication.mode == config::ReplicationMode::LocalSgd)
+    bytes_of_workers_.resize(static_cast<size_t>(std::clamp<int64_t>(tasks("worker"), 1, config.shards())),
+                             0);
+}
 
 int64_t ModelBuilder::tasks(const std::string& job) const {
   const auto at = config_.cluster.tasks.find(job);
@@ -31,6 +47,8 @@ Scope ModelBuilder::at_shard(int64_t shard) const {
 Scope ModelBuilder::with_variables() const {
   const auto& owners = config_.cluster.owners;
   if (!owners.empty()) return root_.with_device(owners[variables_.size() % owners.size()]);
+  if (!bytes_of_workers_.empty())
+    return on_worker(root_, std::ranges::min_element(bytes_of_workers_) - bytes_of_workers_.begin());
   if (tasks("ps") == 0) return on_worker(root_, variables_worker_);
   return root_.with_device("/job:ps/task:" +
                            std::to_string(variables_.size() % static_cast<size_t>(tasks("ps"))));
@@ -72,6 +90,7 @@ Output ModelBuilder::variable(const nn::Weight& weight) {
   if (known != variables_.end()) return known->second;
   const Scope scope = with_variables();
   const Output first = weight.initial(scope.with_prefix(weight.name), weight.shape, weight.dtype);
+  if (!bytes_of_workers_.empty()) *std::ranges::min_element(bytes_of_workers_) += bytes_of(weight);
   return variables_.emplace(weight.name, troupe::variable(scope, first, weight.name, weight.trainable))
       .first->second;
 }

@@ -31,9 +31,7 @@ class ModelBuilder {
  public:
   /// If there are no parameter servers, the variables are on the worker `variables_worker`.
   ModelBuilder(const config::RunConfig& config, const data::Dataset& data, Graph& graph,
-               int64_t variables_worker = 0)
-      : config_(config), data_(data), root_(graph), variables_worker_(variables_worker),
-        diagnostics_(*config.document) {}
+               int64_t variables_worker = 0);
 
   const Scope& root() const { return root_; }
   /// Returns the mistakes found in the model so far.
@@ -57,7 +55,7 @@ class ModelBuilder {
   /// Adds the moving averages of the weights, if the run file asks for them. The towers must have been built.
   std::optional<nn::WeightAverages> weight_averages() const;
   /// Returns the scope for the next variable. Variables are assigned in turn to config.cluster.owners, otherwise to the parameter
-  /// servers, or to one worker if there are none.
+  /// servers, or to one worker if there are none; in local SGD to the worker that has the fewest bytes.
   Scope with_variables() const;
   /// Returns the gradients of the loss of a tower as its shard contributes them to an update: clipped, with weight decay, and as
   /// rows only where `optimizer` takes rows. If `variables` is empty, all trainable variables are used.
@@ -71,6 +69,7 @@ class ModelBuilder {
   const data::Dataset& data_;
   Scope root_;
   const int64_t variables_worker_;
+  std::vector<int64_t> bytes_of_workers_;  ///< in local SGD: of the variables of each worker with shards
   config::Diagnostics diagnostics_;
   std::map<std::string, Output> variables_;
 };

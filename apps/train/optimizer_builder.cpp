@@ -40,15 +40,17 @@ std::optional<Output> rate_factor(const config::Train& train, const Scope& scope
 }
 
 std::unique_ptr<nn::Optimizer> make_optimizer(const config::Train& train, std::optional<Output> factor) {
-  nn::LearningRate rate = learning_rate(train);
-  if (factor) rate = rate.times(*factor);
-  if (train.optimizer.type == "lbfgs") {
-    const auto history = train.optimizer.hyperparameters.find("history");
-    if (history == train.optimizer.hyperparameters.end()) return std::make_unique<nn::Lbfgs>(std::move(rate));
+  const nn::LearningRate rate = learning_rate(train);
+  return make_optimizer(train.optimizer, factor ? rate.times(*factor) : rate);
+}
+
+std::unique_ptr<nn::Optimizer> make_optimizer(const config::Optimizer& optimizer, nn::LearningRate rate) {
+  if (optimizer.type == "lbfgs") {
+    const auto history = optimizer.hyperparameters.find("history");
+    if (history == optimizer.hyperparameters.end()) return std::make_unique<nn::Lbfgs>(std::move(rate));
     return std::make_unique<nn::Lbfgs>(std::move(rate), static_cast<int64_t>(history->second));
   }
-  return std::make_unique<nn::MethodOptimizer>(train.optimizer.type, std::move(rate),
-                                               train.optimizer.hyperparameters);
+  return std::make_unique<nn::MethodOptimizer>(optimizer.type, std::move(rate), optimizer.hyperparameters);
 }
 
 Output lower_rate(const config::Plateau& plateau, const Scope& scope, Output factor) {

@@ -71,16 +71,16 @@ class Run {
 
   /// Throws nothing; the errors of steps are returned, too.
   Result<TrainingResult> run() try {
-    if (!is_synchronous(config_) && !with_workers())
+    const auto mode = config_.train.replication.mode;
+    if ((mode == config::ReplicationMode::Async || mode == config::ReplicationMode::Ssp) && !with_workers())
       return invalid_argument(
           "the modes \"async\" and \"ssp\" of train.replication need workers in separate processes, as with "
           "--local "
           "ps=1,worker=2 or --cluster");
-    if (config_.train.replication.mode == config::ReplicationMode::AllReduce &&
-        config_.cluster.tasks.contains("ps"))
+    if (is_among_peers(config_) && config_.cluster.tasks.contains("ps"))
       return invalid_argument(
-          "train.replication.mode = \"allreduce\" keeps the variables on the workers; the cluster must have "
-          "no ps, as with --local worker=2");
+          "the modes \"allreduce\" and \"local_sgd\" of train.replication keep the variables on the workers; "
+          "the cluster must have no ps, as with --local worker=2");
     if (config_.train.replication.backup_workers >= config_.shards())
       return invalid_argument(
           "train.replication.backup_workers = " + std::to_string(config_.train.replication.backup_workers) +
@@ -126,7 +126,7 @@ class Run {
  private:
   bool with_workers() const { return options_.cluster && config_.cluster.tasks.contains("worker"); }
   bool has_servers() const {
-    return with_workers() && config_.train.replication.mode != config::ReplicationMode::AllReduce;
+    return with_workers() && !is_among_peers(config_);
   }
 
   /// Builds the graph for config_.cluster.owners.
@@ -217,7 +217,7 @@ class Run {
           ClusterRounds::Events{[this](const std::string& line) { print(line); },
                                 [this](const std::string& task) { restart_worker(task); }});
     else
-      rounds_ = std::make_unique<LocalRounds>(*session_, model_, *batches_);
+      rounds_ = std::make_unique<LocalRounds>(*session_, model_, config_.train, *batches_);
   }
 
   /// Restarts a worker whose shards others have taken over, if the run file allows it.

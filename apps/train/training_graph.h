@@ -1,6 +1,7 @@
 // The graph for the training of a run file: one tower per logical shard, one update with the mean of their gradients, weighted by
-// samples and summed in shard order, and a tower for evaluation. The results depend on the number of shards, but not on the devices
-// that compute them. Plain values; the trainer owns the graph. One thread.
+// samples and summed in shard order, and a tower for evaluation. In local SGD (local_copies.h) each tower has copies of the
+// variables, and an update of its own. The results depend on the number of shards, but not on the devices that compute them.
+// Plain values; the trainer owns the graph. One thread.
 #pragma once
 
 #include <optional>
@@ -23,8 +24,9 @@ struct TowerInputs {
 
 struct TrainingGraph {
   std::vector<TowerInputs> shards;
-  Output update;  ///< the target of a training step
-  Output loss;    ///< the loss of the whole batch, which a training step fetches
+  Output update;                  ///< the target of a training step
+  Output loss;                    ///< the loss of the whole batch, which a training step fetches
+  std::optional<Output> average;  ///< in local SGD: the target of an averaging (local_copies.h)
   TowerInputs evaluation;
   Output evaluation_loss;
   std::vector<std::pair<std::string, Output>> metrics;  ///< the metrics of the evaluation tower

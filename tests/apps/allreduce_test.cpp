@@ -2,7 +2,7 @@
 // losses are those of one process with the same shards, bit for bit.
 //
 //   worker k:  batch -> a tower per shard of k -> WeightedAllReduce, AllGather with the others -> update of its own variables
-#include "apps/train/allreduce_replica.h"
+#include "apps/train/peer_replica.h"
 
 #include <boost/test/unit_test.hpp>
 
@@ -33,7 +33,7 @@ Outcome by_workers(const std::string& example, const Settings& set, uint64_t cou
   std::vector<std::thread> threads;
   for (int64_t worker = 0; worker < workers; ++worker)
     threads.emplace_back([&, worker] {
-      AllreduceReplica replica(setting.runtime, setting.config, worker, 1);
+      PeerReplica replica(setting.runtime, setting.config, worker, 1);
       replica.begin(0);
       for (uint64_t round = 1; round <= count; ++round) {
         const double loss = replica.run(round).loss;

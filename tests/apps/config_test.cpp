@@ -178,7 +178,15 @@ BOOST_AUTO_TEST_CASE(each_rule_between_keys_has_its_word) {
              "allowed: 0 to 1");
   BOOST_TEST(about("replication", "replication = { mode = 'local', shards = 2 }") ==
              "run.toml:22:33: train.replication.shards: allowed only with mode = \"sync\", \"async\", "
-             "\"ssp\", \"allreduce\"");
+             "\"ssp\", \"allreduce\", \"local_sgd\"");
+  BOOST_TEST(about("replication", "replication = { mode = 'local_sgd' }")
+                 .starts_with("run.toml:22:15: train.replication.average_every: missing: number of steps"));
+  BOOST_TEST(about("replication", "replication = { mode = 'sync', average_every = 4 }") ==
+             "run.toml:22:32: train.replication.average_every: allowed only with mode = \"local_sgd\"");
+  BOOST_TEST(about("replication",
+                   "replication = { mode = 'local_sgd', average_every = 4, outer = { type = 'sgd', lr = 1, "
+                   "momentum = 0.9 } }") ==
+             "run.toml:22:88: train.replication.outer.momentum: unknown key; known: type, lr");
   BOOST_TEST(about("checkpoint", "checkpoint = { every = '0s' }")
                  .starts_with("run.toml:23:24: train.checkpoint.every: expected a time"));
   BOOST_TEST(about("loss = \"loss", "loss = 'logits'") ==
@@ -347,7 +355,10 @@ BOOST_AUTO_TEST_CASE(an_unknown_value_of_any_enumerated_key_is_refused) {
       {"train.early_stop.mode",
        {"early_stop", "early_stop = { monitor = 'valid/loss', mode = 'xyz', patience = 1 }"}},
       {"train.on_nan", {"max_epochs", "max_epochs = 40\non_nan = 'xyz'"}},
-      {"train.replication.mode", {"replication", "replication = { mode = 'xyz' }"}}};
+      {"train.replication.mode", {"replication", "replication = { mode = 'xyz' }"}},
+      {"train.replication.outer.type",
+       {"replication",
+        "replication = { mode = 'local_sgd', average_every = 2, outer = { type = 'xyz', lr = 1 } }"}}};
   for (const Key& key : run_schema()) {
     if (key.kind != Kind::Choice) continue;
     const bool is_option = std::ranges::count(key.path, '.') == 3 && key.path.starts_with("model.layers.");

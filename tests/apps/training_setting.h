@@ -56,7 +56,7 @@ inline TrainingOutcome in_one_graph(const std::string& example, const std::vecto
   TrainingSetting setting(example, set);
   const auto batches =
       setting.data->batches(setting.config.batch, setting.config.run.seed, setting.config.shuffle);
-  train::LocalRounds local(*setting.session, setting.model, *batches);
+  train::LocalRounds local(*setting.session, setting.model, setting.config.train, *batches);
   TrainingOutcome outcome;
   for (uint64_t done = 0; done < rounds; ++done) outcome.losses.push_back(local.advance(done, rounds).at(0));
   outcome.weights = setting.weights();

@@ -1,24 +1,27 @@
-#include "apps/train/allreduce_replica.h"
+#include "apps/train/peer_replica.h"
 
 #include "apps/train/evaluation.h"
+#include "apps/train/local_copies.h"
 #include "apps/train/timed_batch.h"
 #include "apps/train/train_data.h"
 
 namespace troupe::train {
 
-AllreduceReplica::AllreduceReplica(Runtime& runtime, config::RunConfig config, int64_t worker,
-                                   uint64_t training)
+PeerReplica::PeerReplica(Runtime& runtime, config::RunConfig config, int64_t worker, uint64_t training)
     : model_graph_(runtime.ops()), config_(std::move(config)) {
   const auto data = value_or_throw(load_data(runtime.services().disk(), config_));
   if (data.train->samples() == 0) throw Error(data_loss("the training data has no samples"));
   batches_ = data.train->batches(config_.batch, config_.run.seed, config_.shuffle);
-  graph_ = value_or_throw(build_allreduce_graph(config_, data.train->columns(), worker,
-                                                "training " + std::to_string(training), model_graph_));
-  // The client saves what is shared: the variables of worker 0. Those of the others are their sessions' own.
+  const auto build = config_.train.replication.mode == config::ReplicationMode::LocalSgd
+                         ? build_local_sgd_graph
+                         : build_allreduce_graph;
+  graph_ = value_or_throw(build(config_, data.train->columns(), worker,
+                                "training " + std::to_string(training), model_graph_));
+  // The client saves what is shared. In mode "allreduce" the variables of the others are copies of those of worker 0.
   session_ = runtime.session(model_graph_, {.seed = config_.run.seed,
                                             .start_timeout = config_.train.fault.start_timeout,
                                             .tasks = {"/job:worker/task:" + std::to_string(worker)},
-                                            .share_state = worker == 0});
+                                            .share_state = worker == 0 || is_local()});
   std::vector<Output> feeds, fetches{graph_.loss};
   for (const TowerInputs& shard : graph_.inputs) {
     for (const auto& [name, placeholder] : shard.columns) feeds.push_back(placeholder);
@@ -26,32 +29,40 @@ AllreduceReplica::AllreduceReplica(Runtime& runtime, config::RunConfig config, i
   }
   fetches.push_back(graph_.update);
   step_ = session_->prepare(feeds, fetches);
+  if (graph_.average) average_ = session_->prepare({}, {*graph_.average});
 }
 
-void AllreduceReplica::begin(uint64_t round) {
-  session_->run({graph_.begin});
+void PeerReplica::begin(uint64_t round) {
+  if (graph_.begin) session_->run({*graph_.begin});
   next_ = round + 1;
 }
 
-void AllreduceReplica::assign(const std::vector<int64_t>& shards) {
+void PeerReplica::assign(const std::vector<int64_t>& shards) {
   if (shards != graph_.shards)
-    throw Error(failed_precondition("the shards of a worker cannot change in mode \"allreduce\""));
+    throw Error(failed_precondition(
+        "the shards of a worker cannot change in the modes \"allreduce\" and \"local_sgd\""));
 }
 
-ShardLoss AllreduceReplica::run(uint64_t round) {
+ShardLoss PeerReplica::run(uint64_t round) {
   if (round != next_)
     throw Error(invalid_argument("round " + std::to_string(round) + " is requested, but the next one is " +
                                  std::to_string(next_)));
   ++next_;
   const data::Dataset batch = timed_batch(*batches_, round - 1, waited_);
   const auto shards = data::shards(batch, config_.shards());
+  int64_t samples = 0;
   std::vector<Tensor> feeds;
   for (size_t i = 0; i < graph_.shards.size(); ++i) {
     const data::Dataset& shard = shards[static_cast<size_t>(graph_.shards[i])].data;
     for (auto& tensor : feeds_of_shard(graph_.inputs[i], batch, shard)) feeds.push_back(std::move(tensor));
     feeds.push_back(Tensor::scalar(shard.samples()));
+    samples += shard.samples();
   }
-  return {number(step_.run(feeds, {.training = true, .round = round})[0]), batch.samples()};
+  const StepOptions options{.training = true, .round = round};
+  const double loss = number(step_.run(feeds, options)[0]);
+  if (!is_local()) return {loss, batch.samples()};
+  if (averages_after(round, config_.train, batches_->per_epoch())) average_.run({}, options);
+  return {loss, samples};
 }
 
 }  // namespace troupe::train
