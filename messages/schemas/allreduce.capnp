@@ -4,7 +4,8 @@
 #
 #   all-reduce, reduce-scatter: the elements are cut into blocks, and each block is owned by one site. Every other site asks the
 #     owner for the block, once for each of its ranks, and the question carries that rank's elements. The owner reduces a block in
-#     rank order when it has the elements of all ranks, and answers with the result.
+#     rank order when it has the elements of all ranks, and answers with the result. If the root alone wants the mean, its site owns
+#     all blocks, and the answers are empty.
 #   all-gather, broadcast: every site asks the site of each other rank (broadcast: of the root) for that rank's tensor.
 #
 #   executor          allreduce of site A                    allreduce of site B                executor

@@ -238,6 +238,29 @@ BOOST_AUTO_TEST_CASE(a_scatter_gives_parts_a_gather_joins_and_a_broadcast_copies
              status.message());
 }
 
+// The others send their parts and keep their tensors, whether they share the device of the root or not.
+BOOST_AUTO_TEST_CASE(only_the_root_gets_a_mean_that_no_other_wants) {
+  const Strings shared = {"/job:worker/task:1", "/job:worker/task:0", "/job:worker/task:1",
+                          "/job:worker/task:2"};
+  for (const int64_t elements : {0, 5, 300'000})
+    for (size_t root = 0; root < shared.size(); ++root) {
+      std::vector<Tensor> values;
+      for (size_t rank = 0; rank < shared.size(); ++rank) values.push_back(random_floats({elements}, rank));
+      const auto results =
+          together("WeightedAllReduce", shared, values, {{"root", static_cast<int64_t>(root)}});
+      const Tensor mean = together("WeightedAllReduce", shared, values)[0];
+      for (size_t rank = 0; rank < shared.size(); ++rank)
+        BOOST_TEST(identical(results[rank], shared[rank] == shared[root] ? mean : values[rank]), rank);
+    }
+  const Status status = test::failure_of([&] {
+    together("WeightedAllReduce", workers(2), {random_floats({1}, 0), random_floats({1}, 1)},
+             {{"root", int64_t{2}}});
+  });
+  BOOST_TEST((status.code() == Code::InvalidArgument), status.message());
+  BOOST_TEST(status.message().find("root is 2, but must be less than 2") != std::string::npos,
+             status.message());
+}
+
 BOOST_AUTO_TEST_CASE(gradients_are_collectives_of_the_gradients) {
   Graph graph(runtime.ops());
   const Scope g(graph);

@@ -126,8 +126,8 @@ void AllreduceRole::join(Lane& lane, const Collective& what, const Message<wire:
 void AllreduceRole::join_reduction(Lane& lane, Instance& instance, uint32_t rank) {
   const std::vector<Tensor> tensors = instance.own.back().tensors;
   const auto& blocks = instance.layout.blocks();
-  const bool wanted =
-      instance.what().kind == CollectiveKind::Reduce && instance.own.size() == 1;  // one answer is enough
+  const bool wanted = instance.what().kind == CollectiveKind::Reduce && instance.what().gets_results() &&
+                      instance.own.size() == 1;  // one answer is enough
   for (uint32_t i = 0; i < blocks.size(); ++i)
     if (blocks[i].site != instance.what().site)
       instance.sites[blocks[i].site].lines[rank].waiting.push_back({rank, i, wanted});

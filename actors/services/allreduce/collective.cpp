@@ -51,6 +51,16 @@ void find_sites(Collective& result) {
     if (result.site_of[rank] == result.site) result.own.push_back(rank);
 }
 
+Status set_root_of_mean(const Node& node, Collective& result) {
+  const int64_t root = node.attrs.get<int64_t>("root");
+  if (root >= result.ranks())
+    return invalid_argument("root is " + std::to_string(root) + ", but must be less than " +
+                            std::to_string(result.ranks()));
+  result.to_root = root >= 0;
+  if (result.to_root) result.root = static_cast<uint32_t>(root);
+  return {};
+}
+
 Status set_operation(const Node& node, Collective& result) {
   const std::string& op = node.type();
   result.dtype = node.attrs.get<DType>("T");
@@ -72,7 +82,9 @@ Status set_operation(const Node& node, Collective& result) {
   }
   result.kind = op == "ReduceScatter" ? CollectiveKind::Scatter : CollectiveKind::Reduce;
   result.reduction = Reduction::WeightedMean;
-  if (op != "WeightedAllReduce")
+  if (op == "WeightedAllReduce")
+    TROUPE_RETURN_IF_FAILED(set_root_of_mean(node, result));
+  else
     for (const auto reduction :
          {Reduction::Sum, Reduction::Mean, Reduction::Max, Reduction::Min, Reduction::Product})
       if (name(reduction) == node.attrs.get<std::string>("reduction")) result.reduction = reduction;
@@ -83,7 +95,9 @@ Status set_operation(const Node& node, Collective& result) {
 
 std::string operation_text(const Collective& collective) {
   switch (collective.kind) {
-    case CollectiveKind::Reduce: return "all-reduce (" + std::string(name(collective.reduction)) + ") of ";
+    case CollectiveKind::Reduce:
+      return (collective.to_root ? "reduce to rank " + std::to_string(collective.root) : "all-reduce") +
+             " (" + std::string(name(collective.reduction)) + ") of ";
     case CollectiveKind::Scatter:
       return "reduce-scatter (" + std::string(name(collective.reduction)) + ") of ";
     case CollectiveKind::Gather: return "all-gather of ";

@@ -15,7 +15,7 @@
 namespace troupe {
 
 enum class CollectiveKind : uint8_t {
-  Reduce,     ///< every member gets the reduced tensors
+  Reduce,     ///< every member, or only those at the site of the root, get the reduced tensors
   Scatter,    ///< each member gets its part of the reduced tensor
   Gather,     ///< every member gets the tensors of all
   Broadcast,  ///< every member gets the tensor of the root
@@ -29,7 +29,8 @@ struct Collective {
   std::string group, key;
   std::vector<std::string> members;  ///< the device of each rank
   uint32_t rank = 0;
-  uint32_t root = 0;   ///< for Broadcast
+  uint32_t root = 0;  ///< for Broadcast, and for Reduce if to_root
+  bool to_root = false;
   bool sends = true;   ///< false for a member that only gets what the root sends
   PartialShape shape;  ///< what such a member expects
   std::vector<std::string> sites;
@@ -39,6 +40,8 @@ struct Collective {
   std::string text;               ///< operation, dtype and members: a part of every signature
 
   uint32_t ranks() const { return static_cast<uint32_t>(members.size()); }
+  /// Returns whether this site gets reduced tensors.
+  bool gets_results() const { return !to_root || site == site_of[root]; }
   /// Returns the name of group and key in tables and errors: "group/key".
   std::string name() const { return group + '/' + key; }
   /// Returns "rank 2 of '/job:...'".

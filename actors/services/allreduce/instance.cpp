@@ -14,7 +14,7 @@ Status allocate_results(Instance& instance, std::span<const Tensor> tensors, All
   if (what.kind == CollectiveKind::Reduce) {
     for (size_t i = 0; i < tensors.size(); ++i) {
       Tensor& result = instance.results.emplace_back();
-      if (instance.layout.comes_whole(i, what.site)) continue;
+      if (!what.gets_results() || instance.layout.comes_whole(i, what.site)) continue;
       TROUPE_RETURN_IF_FAILED(result.reallocate(what.dtype, tensors[i].shape(), memory));
     }
     return {};
@@ -183,7 +183,8 @@ Result<BlockWork> Instance::join(Allocator& memory) {
 
 std::vector<Tensor> Instance::outputs_of(uint32_t rank) const {
   switch (what().kind) {
-    case CollectiveKind::Reduce: return results;
+    case CollectiveKind::Reduce:
+      return what().gets_results() ? results : std::ranges::find(own, rank, &Own::rank)->tensors;
     case CollectiveKind::Scatter: return {results[rank]};
     case CollectiveKind::Gather: return {joined};
     case CollectiveKind::Broadcast: break;

@@ -17,6 +17,8 @@ BlockLayout::BlockLayout(const Collective& collective, std::span<const Tensor> t
     for (uint32_t rank = 0; rank < collective.ranks(); ++rank)
       cut(share(rank, collective.ranks()), share(rank + 1, collective.ranks()), step,
           collective.site_of[rank], rank);
+  } else if (collective.to_root) {
+    cut(0, elements, step, collective.site_of[collective.root], 0);
   } else if (elements * size <= static_cast<int64_t>(max_small_bytes)) {
     cut(0, elements, std::max<int64_t>(elements, 1), 0, 0);
   } else {

@@ -1,5 +1,6 @@
 // Collectives: ops in which several members take part, each with tensors of its own.
-//   WeightedAllReduce(gradients, samples)   the mean of each tensor over all members, weighted by samples
+//   WeightedAllReduce(gradients, samples)   the mean of each tensor over all members, weighted by samples. If `root` is not -1,
+//                                           only the device of that rank gets it, and others get their gradients back
 //   AllReduce(input)                        reduction: 'sum', 'mean', 'max', 'min' or 'prod' over all members
 //   ReduceScatter(input)                    the same, of which each member gets its part along dimension 0, in rank order
 //   AllGather(input)                        the tensors of all members, joined along dimension 0 in rank order; they may
@@ -87,6 +88,8 @@ Output collective_of_gradient(const GradientContext& context, Output value, cons
 
 /// The loss of every member depends on the means: their gradients are added, and each member has its part of the weight.
 void weighted_all_reduce_gradient(GradientContext& context) {
+  if (context.attr<int64_t>("root") >= 0)
+    throw Error(unimplemented("a mean that only one member gets has no gradient"));
   const auto tensors = static_cast<size_t>(context.attr<int64_t>("N"));
   const Scope& scope = context.scope();
   const Output samples = context.input(tensors);
@@ -133,6 +136,7 @@ void add_collective_ops(OpLibrary& library) {
                  .output("means: N * T")
                  .attr("N: int >= 1")
                  .attr("T: floattype")
+                 .attr("root: int >= -1 = -1")
                  .gradient(weighted_all_reduce_gradient));
   library.op(collective_op("AllReduce", unchanged_shape)
                  .input("input: T")
