@@ -47,6 +47,7 @@ set(TROUPE_PUBLIC_HEADERS
   apps/nn/variable_snapshot.h
   apps/nn/lbfgs.h
   apps/nn/optimizer.h
+  apps/nn/owned_variables.h
   apps/nn/ragged/ragged.h
   apps/nn/replication_strategy.h
   apps/nn/schedules.h

@@ -115,6 +115,11 @@ struct Replication {
   int64_t staleness = 0;           ///< of mode ssp: the number of rounds by which a worker may be ahead
   int64_t average_every = 0;       ///< of mode local_sgd: the number of rounds from one averaging to the next
   std::optional<Optimizer> outer;  ///< of mode local_sgd: what updates the variables in an averaging
+  /// Of mode allreduce: whether each worker has the state of the optimizer for a part of the variables only.
+  bool shard_optimizer = false;
+
+  /// Returns whether each worker owns some of the variables.
+  bool shares_out_variables() const { return mode == ReplicationMode::LocalSgd || shard_optimizer; }
 };
 
 struct Checkpoint {

@@ -21,7 +21,8 @@ int64_t bytes_of(const Scope& scope, Output gradient) {
 
 }  // namespace
 
-std::vector<Gradient> AllReduceMeans::of(const Scope& scope, const std::vector<Shard>& shards) {
+std::vector<Gradient> AllReduceMeans::of(const Scope& scope, const std::vector<Shard>& shards,
+                                         const std::vector<int64_t>& roots) {
   if (members_.size() == 1) return shards.front().gradients;
   const auto& first = shards.front().gradients;
   std::vector<Gradient> means(first.size());
@@ -29,20 +30,22 @@ std::vector<Gradient> AllReduceMeans::of(const Scope& scope, const std::vector<S
     std::vector<size_t> gradients;
     int64_t bytes = 0;
   };
-  std::map<DType, Open> open;
+  std::map<std::pair<DType, int64_t>, Open> open;  // by dtype and root
   for (size_t i = first.size(); i-- > 0;) {
     if (!std::holds_alternative<Output>(first[i])) {
       means[i] = mean_of_rows(scope, shards, i);
       continue;
     }
     const auto gradient = std::get<Output>(first[i]);
-    Open& bucket = open[scope.dtype(gradient)];
+    const int64_t root = roots.empty() ? -1 : roots[i];
+    Open& bucket = open[{scope.dtype(gradient), root}];
     bucket.gradients.push_back(i);
     bucket.bytes += bytes_of(scope, gradient);
-    if (bucket.bytes >= bucket_bytes) add_bucket(scope, shards, std::exchange(bucket, {}).gradients, means);
+    if (bucket.bytes >= bucket_bytes)
+      add_bucket(scope, shards, std::exchange(bucket, {}).gradients, root, means);
   }
-  for (const auto& [dtype, bucket] : open)
-    if (!bucket.gradients.empty()) add_bucket(scope, shards, bucket.gradients, means);
+  for (const auto& [kind, bucket] : open)
+    if (!bucket.gradients.empty()) add_bucket(scope, shards, bucket.gradients, kind.second, means);
   return means;
 }
 
@@ -51,7 +54,8 @@ Attributes AllReduceMeans::attributes(const Shard& shard, const std::string& key
 }
 
 void AllReduceMeans::add_bucket(const Scope& scope, const std::vector<Shard>& shards,
-                                const std::vector<size_t>& bucket, std::vector<Gradient>& means) {
+                                const std::vector<size_t>& bucket, int64_t root,
+                                std::vector<Gradient>& means) {
   const std::string key = "bucket_" + std::to_string(buckets_++);
   for (const Shard& shard : shards) {
     std::vector<Output> inputs;
@@ -59,6 +63,7 @@ void AllReduceMeans::add_bucket(const Scope& scope, const std::vector<Shard>& sh
     inputs.push_back(shard.samples);
     Attributes attrs = attributes(shard, key);
     attrs.set("N", static_cast<int64_t>(bucket.size()));
+    attrs.set("root", root);
     const NodeId node = scope.with_prefix("allreduce").with_name(key).add("WeightedAllReduce", inputs, attrs);
     if (&shard == &shards.front())
       for (uint32_t i = 0; i < bucket.size(); ++i) means[bucket[i]] = Output{node, i};

@@ -27,8 +27,10 @@ class AllReduceMeans {
 
   /// Returns the mean of each gradient over all shards. `shards` are those of this graph, at least one. Gradients are expected
   /// to be made in reverse order, as the backward pass does for variables in the order of their use. Rows have each index once,
-  /// unless there is only one shard.
-  std::vector<Gradient> of(const Scope& scope, const std::vector<Shard>& shards);
+  /// unless there is only one shard. `roots` has for each gradient the shard whose member alone needs the mean, or -1; the means of
+  /// dense gradients that other members get are undefined. Empty: all members need all means.
+  std::vector<Gradient> of(const Scope& scope, const std::vector<Shard>& shards,
+                           const std::vector<int64_t>& roots = {});
   /// Returns the nodes that take part for the shards of this graph. All must run in every step, also those whose results nobody
   /// uses.
   const std::vector<Output>& nodes() const { return nodes_; }
@@ -37,7 +39,7 @@ class AllReduceMeans {
 
  private:
   void add_bucket(const Scope& scope, const std::vector<Shard>& shards, const std::vector<size_t>& bucket,
-                  std::vector<Gradient>& means);
+                  int64_t root, std::vector<Gradient>& means);
   IndexedSlices mean_of_rows(const Scope& scope, const std::vector<Shard>& shards, size_t gradient);
   /// Adds a collective for each shard, with the input that `input(shard)` returns, and returns the result.
   template <class Input>

@@ -50,8 +50,10 @@ class ReplicationStrategy {
   /// Returns the nodes that update the variable. A node that reads its new value must run after them.
   const std::vector<Output>& updates_of(Output variable) { return applied_[variable.node]; }
 
- private:
+ protected:
   virtual Output add(const Scope& scope, const Rule& rule);
+
+ private:
   std::map<NodeId, std::vector<Output>> applied_;
   /// By the nodes of variables: the nodes for which a rule that changes the variable waits.
   std::map<NodeId, std::set<Output>> readers_;

@@ -54,7 +54,7 @@ class Builder {
     const auto& averaged = copies_.front().averaged();
     for (size_t i = 0; i < averaged.size(); ++i) {
       const Output variable = averaged[i].first, mean = std::get<Output>(means[i]);
-      if (is_mine(variable)) {
+      if (peers_.is_mine(here_, variable)) {
         owned.push_back(variable);
         targets.push_back(update_from_mean(config_.train.replication, here_, variable, mean, strategy));
       }
@@ -82,16 +82,11 @@ class Builder {
   Output sent(const Scope& scope, Output variable, nn::ReplicationStrategy& strategy) const {
     const std::string key = "average/" + scope.graph().node(variable.node).name;
     const Output value =
-        is_mine(variable)
+        peers_.is_mine(here_, variable)
             ? scope.with_control(strategy.updates_of(variable)).add_one("Identity", {variable})
             : variable;
-    return peers_.broadcast(scope, key, value, owner_of(variable));
+    return peers_.broadcast(scope, key, value, Peers::owner_of(here_, variable));
   }
-
-  int64_t owner_of(Output variable) const {
-    return value_or_throw(DeviceName::parse(builder_.root().graph().node(variable.node).device)).task;
-  }
-  bool is_mine(Output variable) const { return owner_of(variable) == peers_.worker(); }
 
   /// Returns the moving averages of the variables that this worker owns.
   std::optional<nn::WeightAverages> weight_averages(std::vector<Output> owned) const {
@@ -105,8 +100,8 @@ class Builder {
   const Peers peers_;
   ModelBuilder builder_;
   const Scope here_;
-  std::vector<Tower> towers_;         ///< of each shard of this worker
-  std::vector<LocalCopies> copies_;   ///< of these shards
+  std::vector<Tower> towers_;        ///< of each shard of this worker
+  std::vector<LocalCopies> copies_;  ///< of these shards
   PeerGraph result_;
 };
 

@@ -25,7 +25,7 @@ ModelBuilder::ModelBuilder(const config::RunConfig& config, const data::Dataset&
                            int64_t variables_worker)
     : config_(config), data_(data), root_(graph), variables_worker_(variables_worker),
       diagnostics_(*config.document) {
-  if (config.train.replication.mode == config::ReplicationMode::LocalSgd)
+  if (config.train.replication.shares_out_variables())
     bytes_of_workers_.resize(static_cast<size_t>(std::clamp<int64_t>(tasks("worker"), 1, config.shards())),
                              0);
 }

@@ -55,7 +55,7 @@ class ModelBuilder {
   /// Adds the moving averages of the weights, if the run file asks for them. The towers must have been built.
   std::optional<nn::WeightAverages> weight_averages() const;
   /// Returns the scope for the next variable. Variables are assigned in turn to config.cluster.owners, otherwise to the parameter
-  /// servers, or to one worker if there are none; in local SGD to the worker that has the fewest bytes.
+  /// servers, or to one worker if there are none; if the workers share the variables out, to that with the fewest bytes.
   Scope with_variables() const;
   /// Returns the gradients of the loss of a tower as its shard contributes them to an update: clipped, with weight decay, and as
   /// rows only where `optimizer` takes rows. If `variables` is empty, all trainable variables are used.
@@ -69,7 +69,8 @@ class ModelBuilder {
   const data::Dataset& data_;
   Scope root_;
   const int64_t variables_worker_;
-  std::vector<int64_t> bytes_of_workers_;  ///< in local SGD: of the variables of each worker with shards
+  /// If the workers share the variables out: the bytes of the variables of each worker with shards.
+  std::vector<int64_t> bytes_of_workers_;
   config::Diagnostics diagnostics_;
   std::map<std::string, Output> variables_;
 };

@@ -15,14 +15,16 @@ PeerReplica::PeerReplica(Runtime& runtime, config::RunConfig config, int64_t wor
   const auto build = config_.train.replication.mode == config::ReplicationMode::LocalSgd
                          ? build_local_sgd_graph
                          : build_allreduce_graph;
-  graph_ = value_or_throw(build(config_, data.train->columns(), worker,
-                                "training " + std::to_string(training), model_graph_));
-  // The client saves what is shared. In mode "allreduce" the variables of the others are copies of those of worker 0.
-  session_ = runtime.session(model_graph_, {.seed = config_.run.seed,
-                                            .start_timeout = config_.train.fault.start_timeout,
-                                            .tasks = {"/job:worker/task:" + std::to_string(worker)},
-                                            .share_state = worker == 0 || is_local()});
-  std::vector<Output> feeds, fetches{graph_.loss};
+  graph_ = value_or_throw(
+      build(config_, data.train->columns(), worker, "training " + std::to_string(training), model_graph_));
+  // The client saves what is shared: all variables that a worker owns. Otherwise they are copies of those of worker 0.
+  session_ = runtime.session(
+      model_graph_, {.seed = config_.run.seed,
+                     .start_timeout = config_.train.fault.start_timeout,
+                     .tasks = {"/job:worker/task:" + std::to_string(worker)},
+                     .share_state = worker == 0 || config_.train.replication.shares_out_variables()});
+  std::vector<Output> feeds = graph_.values, fetches{graph_.loss};
+  fetches.insert(fetches.end(), graph_.next.begin(), graph_.next.end());
   for (const TowerInputs& shard : graph_.inputs) {
     for (const auto& [name, placeholder] : shard.columns) feeds.push_back(placeholder);
     feeds.push_back(shard.samples);
@@ -33,7 +35,9 @@ PeerReplica::PeerReplica(Runtime& runtime, config::RunConfig config, int64_t wor
 }
 
 void PeerReplica::begin(uint64_t round) {
-  if (graph_.begin) session_->run({*graph_.begin});
+  std::vector<Output> fetches = graph_.current;
+  if (graph_.begin) fetches.push_back(*graph_.begin);
+  if (!fetches.empty()) values_ = session_->run(fetches);
   next_ = round + 1;
 }
 
@@ -51,7 +55,7 @@ ShardLoss PeerReplica::run(uint64_t round) {
   const data::Dataset batch = timed_batch(*batches_, round - 1, waited_);
   const auto shards = data::shards(batch, config_.shards());
   int64_t samples = 0;
-  std::vector<Tensor> feeds;
+  std::vector<Tensor> feeds = std::exchange(values_, {});
   for (size_t i = 0; i < graph_.shards.size(); ++i) {
     const data::Dataset& shard = shards[static_cast<size_t>(graph_.shards[i])].data;
     for (auto& tensor : feeds_of_shard(graph_.inputs[i], batch, shard)) feeds.push_back(std::move(tensor));
@@ -59,7 +63,9 @@ ShardLoss PeerReplica::run(uint64_t round) {
     samples += shard.samples();
   }
   const StepOptions options{.training = true, .round = round};
-  const double loss = number(step_.run(feeds, options)[0]);
+  values_ = step_.run(feeds, options);
+  const double loss = number(values_.front());
+  values_.erase(values_.begin());
   if (!is_local()) return {loss, batch.samples()};
   if (averages_after(round, config_.train, batches_->per_epoch())) average_.run({}, options);
   return {loss, samples};

@@ -22,7 +22,8 @@ class PeerReplica final : public WorkerReplica {
   /// training. The runtime must outlive this object.
   PeerReplica(Runtime& runtime, config::RunConfig config, int64_t worker, uint64_t training);
 
-  /// Mode "allreduce": gets the variables of worker 0. All workers must begin; worker 0 must have values.
+  /// Mode "allreduce": gets the variables of worker 0, or those of their owners. All workers must begin; the owners must have
+  /// values.
   void begin(uint64_t round) override;
   /// Throws FailedPrecondition unless these are the shards of this worker, which never change.
   void assign(const std::vector<int64_t>& shards) override;
@@ -40,7 +41,8 @@ class PeerReplica final : public WorkerReplica {
   std::unique_ptr<data::Batches> batches_;
   std::optional<Session> session_;
   PreparedStep step_, average_;
-  uint64_t next_ = 0;  ///< the next round
+  std::vector<Tensor> values_;  ///< of the variables that other workers own (PeerGraph::values)
+  uint64_t next_ = 0;           ///< the next round
   double waited_ = 0;
 };
 

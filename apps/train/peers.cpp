@@ -33,6 +33,12 @@ std::vector<std::string> Peers::tasks_of_shards() const {
   return tasks;
 }
 
+int64_t Peers::owner_of(const Scope& scope, Output variable) {
+  const Node* node = &scope.graph().node(variable.node);
+  while (!node->colocate_with.empty()) node = scope.graph().find(node->colocate_with.front());
+  return std::max(0, value_or_throw(DeviceName::parse(node->device)).task);
+}
+
 Output Peers::broadcast(const Scope& scope, const std::string& key, Output value, int64_t root) const {
   Attributes attrs{{"members", tasks()}, {"rank", worker_}, {"group", group_}, {"key", key}};
   if (worker_ == root) return scope.add_one("BroadcastSend", {value}, std::move(attrs));

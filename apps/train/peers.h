@@ -24,6 +24,9 @@ class Peers {
   /// Returns the task of each worker that has shards, and of the worker of each shard.
   std::vector<std::string> tasks() const;
   std::vector<std::string> tasks_of_shards() const;
+  /// Returns the worker that owns a variable, and whether it is this one.
+  static int64_t owner_of(const Scope& scope, Output variable);
+  bool is_mine(const Scope& scope, Output variable) const { return owner_of(scope, variable) == worker_; }
   /// Adds this worker's part of a broadcast. `value` is what the worker `root` sends; the others need only its dtype and shape.
   /// `key` names the broadcast. Returns the value that the worker has then.
   Output broadcast(const Scope& scope, const std::string& key, Output value, int64_t root) const;

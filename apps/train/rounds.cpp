@@ -37,7 +37,7 @@ std::vector<std::string> first_owners(const config::RunConfig& config) {
 std::vector<std::string> owners_of_variables(const config::RunConfig& config) {
   const std::set<std::string> owners(config.cluster.owners.begin(), config.cluster.owners.end());
   if (!owners.empty()) return {owners.begin(), owners.end()};
-  if (config.train.replication.mode == config::ReplicationMode::LocalSgd) return {"/job:worker"};
+  if (config.train.replication.shares_out_variables()) return {"/job:worker"};
   return {config.cluster.tasks.contains("ps") ? "/job:ps" : "/job:worker/task:0"};
 }
 

@@ -48,7 +48,7 @@ std::string task_name(const std::string& job, int64_t task);
 /// Returns what config.cluster.owners is before any variable has moved: all parameter servers or, if there are none, worker 0.
 std::vector<std::string> first_owners(const config::RunConfig& config);
 /// Returns the tasks that own the variables, each once: config.cluster.owners if it is set, otherwise the parameter servers or, if
-/// there are none, the first worker; in local SGD every worker.
+/// there are none, the first worker; every worker if they share the variables out.
 std::vector<std::string> owners_of_variables(const config::RunConfig& config);
 
 /// Returns the feeds of a tower for one shard of a batch, in the order of its inputs. A shard without samples gets a sample of the

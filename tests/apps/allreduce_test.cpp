@@ -70,39 +70,53 @@ const Settings lookups = {
     "model.graph={logits=\"matmul(reshape(gather(table, token), [-1, 256]), w)\","
     "loss=\"mean(sparse_softmax_cross_entropy_with_logits(logits, label))\"}"};
 
+const std::vector<Settings> models = {
+    {"train.optimizer.type=sgd", "train.replication.shards=1"},
+    {"train.optimizer={type=\"momentum\",lr=0.1,momentum=0.9,nesterov=true}", "train.replication.shards=3"},
+    {"train.optimizer={type=\"adamw\",lr=0.01}", "train.schedule={type=\"cosine\",steps=10,warm_up=3}",
+     "train.clip={global_norm=0.5}", "train.weight_decay=0.01", "train.average=0.9",
+     "train.plateau={monitor=\"valid/loss\",mode=\"min\",patience=1}"},
+    both(lookups, {"train.optimizer={type=\"adagrad\",lr=0.1}", "train.replication.shards=3",
+                   "train.clip={norm=0.1}", "train.weight_decay=0.01"}),
+    both(lookups, {"train.optimizer={type=\"adam\",lr=0.01,lazy=true}"})};
+
+const std::vector<Settings> clusters = {{"cluster.in_process={worker=2}"}, {"cluster.in_process={worker=3}"}};
+
 BOOST_AUTO_TEST_CASE(workers_do_what_one_graph_does) {
-  const std::vector<Settings> models = {
-      {"train.optimizer.type=sgd", "train.replication.shards=1"},
-      {"train.optimizer={type=\"momentum\",lr=0.1,momentum=0.9,nesterov=true}", "train.replication.shards=3"},
-      {"train.optimizer={type=\"adamw\",lr=0.01}", "train.schedule={type=\"cosine\",steps=10,warm_up=3}",
-       "train.clip={global_norm=0.5}", "train.weight_decay=0.01", "train.average=0.9",
-       "train.plateau={monitor=\"valid/loss\",mode=\"min\",patience=1}"},
-      both(lookups, {"train.optimizer={type=\"adagrad\",lr=0.1}", "train.replication.shards=3",
-                     "train.clip={norm=0.1}", "train.weight_decay=0.01"}),
-      both(lookups, {"train.optimizer={type=\"adam\",lr=0.01,lazy=true}"})};
   for (const Settings& model : models)
-    for (const Settings& tasks :
-         std::vector<Settings>{{"cluster.in_process={worker=2}"}, {"cluster.in_process={worker=3}"}})
+    for (const Settings& tasks : clusters)
       check_workers("digits", both(model, {"train.replication.mode=allreduce"}), tasks, rounds);
+}
+
+BOOST_AUTO_TEST_CASE(workers_that_share_out_the_optimizer_do_what_one_graph_does) {
+  for (const Settings& model : models)
+    for (const Settings& tasks : clusters)
+      check_workers(
+          "digits",
+          both(model, {"train.replication.mode=allreduce", "train.replication.shard_optimizer=true"}), tasks,
+          rounds);
 }
 
 // Batch norm has moving averages, dropout draws numbers.
 BOOST_AUTO_TEST_CASE(moving_averages_and_random_numbers_are_those_of_one_graph) {
-  check_workers("digits_cnn", {"train.replication.mode=allreduce", "train.replication.shards=2"},
-                {"cluster.in_process={worker=2}"}, 4);
+  for (const std::string shared_out : {"false", "true"})
+    check_workers("digits_cnn",
+                  {"train.replication.mode=allreduce", "train.replication.shards=2",
+                   "train.replication.shard_optimizer=" + shared_out},
+                  {"cluster.in_process={worker=2}"}, 4);
 }
 
 BOOST_AUTO_TEST_CASE(processes_train_and_are_resumed_in_other_modes) {
   const auto epochs = [](int max_epochs, const std::string& mode) {
     return Settings{"--set", "train.max_epochs=" + std::to_string(max_epochs),
                     "--set", "train.early_stop.keep_best=false",
-                    "--set", "train.replication.mode=" + mode};
+                    "--set", "train.replication={shards=2,mode=" + mode + "}"};
   };
-  BOOST_TEST(Program(TROUPE_PROGRAM, run("alone", epochs(4, "sync"))).end() == 0);
-  const std::pair<std::string, std::string> ways[] = {{"allreduce", "worker=2"},
-                                                      {"sync", "ps=1,worker=2"},
-                                                      {"allreduce", "worker=3"},
-                                                      {"allreduce", "worker=1"}};
+  BOOST_TEST(Program(TROUPE_PROGRAM, run("alone", epochs(6, "\"sync\""))).end() == 0);
+  const std::string shared_out = "\"allreduce\",shard_optimizer=true";
+  const std::pair<std::string, std::string> ways[] = {
+      {"\"allreduce\"", "worker=2"}, {"\"sync\"", "ps=1,worker=2"}, {shared_out, "worker=2"},
+      {"\"allreduce\"", "worker=3"}, {shared_out, "worker=1"},      {"\"allreduce\"", "worker=1"}};
   int max_epochs = 0;
   for (const auto& [mode, layout] : ways) {
     Settings more = epochs(++max_epochs, mode);
@@ -122,9 +136,11 @@ BOOST_AUTO_TEST_CASE(a_worker_that_is_killed_is_replaced) {
   BOOST_TEST(Program(TROUPE_PROGRAM, run("alone", brief)).end() == 0);
   for (const size_t victim : {0, 1}) {
     const std::string name = "victim" + std::to_string(victim);
+    const std::string shared_out = victim == 1 ? "true" : "false";
     Program launcher(TROUPE_PROGRAM,
                      run(name, both(brief, {"--local", "worker=2", "--set", "train.fault.max_restarts=3",
-                                            "--set", "train.checkpoint.every=20 steps"})));
+                                            "--set", "train.checkpoint.every=20 steps", "--set",
+                                            "train.replication.shard_optimizer=" + shared_out})));
     BOOST_TEST_REQUIRE(launcher.wait_for("epoch 2"));
     const auto nodes = test::children_of(launcher.process());
     BOOST_TEST_REQUIRE(nodes.size() == 2u);

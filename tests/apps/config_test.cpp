@@ -183,6 +183,9 @@ BOOST_AUTO_TEST_CASE(each_rule_between_keys_has_its_word) {
                  .starts_with("run.toml:22:15: train.replication.average_every: missing: number of steps"));
   BOOST_TEST(about("replication", "replication = { mode = 'sync', average_every = 4 }") ==
              "run.toml:22:32: train.replication.average_every: allowed only with mode = \"local_sgd\"");
+  BOOST_TEST(
+      about("replication", "replication = { mode = 'sync', shard_optimizer = true }")
+          .starts_with("run.toml:22:32: train.replication.shard_optimizer: allowed only with mode = "));
   BOOST_TEST(about("replication",
                    "replication = { mode = 'local_sgd', average_every = 4, outer = { type = 'sgd', lr = 1, "
                    "momentum = 0.9 } }") ==
