@@ -40,6 +40,7 @@ set(TROUPE_PUBLIC_HEADERS
   actors/step/session_options.h
   apps/nn/allreduce_means.h
   apps/nn/decoding.h
+  apps/nn/gradient_compression.h
   apps/nn/gradients.h
   apps/nn/initializers.h
   apps/nn/layers.h

@@ -201,6 +201,8 @@ Replication read_replication(const Reader& replication) {
   out.backup_workers = replication.get<int64_t>("backup_workers");
   out.staleness = replication.get<int64_t>("staleness");
   out.average_every = replication.get<int64_t>("average_every");
+  if (replication.has("compression")) out.compression = replication.string("compression");
+  out.keep = replication.get<double>("keep");
   out.shard_optimizer = replication.get<bool>("shard_optimizer");
   if (replication.has("outer")) out.outer = read_optimizer(replication.table("outer"));
   return out;

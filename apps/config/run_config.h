@@ -117,6 +117,8 @@ struct Replication {
   std::optional<Optimizer> outer;  ///< of mode local_sgd: what updates the variables in an averaging
   /// Of mode allreduce: whether each worker has the state of the optimizer for a part of the variables only.
   bool shard_optimizer = false;
+  std::string compression = "none";  ///< the form in which gradients travel
+  double keep = 0;                   ///< of compression topk: the share of the elements that travel
 
   /// Returns whether each worker owns some of the variables.
   bool shares_out_variables() const { return mode == ReplicationMode::LocalSgd || shard_optimizer; }

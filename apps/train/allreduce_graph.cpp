@@ -16,7 +16,8 @@ class Builder {
   Builder(const config::RunConfig& config, const data::Dataset& data, int64_t worker,
           const std::string& group, Graph& graph)
       : config_(config), peers_(config, worker, group), builder_(config, data, graph, worker),
-        here_(builder_.on_worker(builder_.root(), worker)), values_(here_) {
+        here_(builder_.on_worker(builder_.root(), worker)), values_(here_),
+        compression_(make_compression(config.train.replication)) {
     if (config.train.replication.shard_optimizer)
       owned_.emplace([this](Output variable) { return peers_.is_mine(here_, variable); }, values_);
   }
@@ -69,8 +70,9 @@ class Builder {
                                          std::vector<Output>& variables) {
     nn::AllReduceMeans::Shard shard{result_.shards[i], result_.inputs[i].samples, {}};
     variables.clear();
+    const Scope scope = builder_.at_shard(shard.index);
     for (const nn::VariableGradient& gradient : gradients(i, optimizer)) {
-      shard.gradients.push_back(gradient.gradient);
+      shard.gradients.push_back(compression_ ? compression_->compressed(scope, gradient) : gradient.gradient);
       variables.push_back(gradient.variable);
     }
     for (const AverageUpdate& average : towers_[i].averages) shard.gradients.emplace_back(average.difference);
@@ -100,8 +102,12 @@ class Builder {
     result_.loss = std::get<Output>(means.back());
     strategy().read_first(root, {result_.loss});
     std::vector<nn::VariableGradient> gradients;
-    for (size_t i = 0; i < variables.size(); ++i) gradients.push_back({means[i], variables[i]});
+    for (size_t i = 0; i < variables.size(); ++i)
+      gradients.push_back(
+          {compression_ ? compression_->restored(here_, means[i], variables[i]) : means[i], variables[i]});
     std::vector<Output> updates = all_means.nodes();
+    if (compression_)
+      updates.insert(updates.end(), compression_->updates().begin(), compression_->updates().end());
     updates.push_back(optimizer.apply_gradients(root, gradients, strategy()));
     if (weight_averages) updates.push_back(weight_averages->update(root, strategy()));
     std::vector<AverageUpdate> averages = towers_.front().averages;
@@ -129,6 +135,7 @@ class Builder {
         targets.push_back(peers_.worker() == 0 ? value : scope.add_one("Assign", {variable, value}));
       }
     }
+    if (compression_) targets.push_back(local_initializer(here_));
     result_.begin = here_.group(targets);
   }
 
@@ -158,6 +165,7 @@ class Builder {
   nn::ReplicationStrategy together_;
   nn::LocalValues values_;
   std::optional<nn::OwnedVariables> owned_;  ///< with shard_optimizer, in place of together_
+  std::optional<nn::GradientCompression> compression_;
   PeerGraph result_;
 };
 

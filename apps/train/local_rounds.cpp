@@ -10,6 +10,7 @@ LocalRounds::LocalRounds(Session& session, const TrainingGraph& graph, const con
                          data::Batches& batches)
     : graph_(graph), train_(train), batches_(batches) {
   step_ = session.prepare(training_step(graph).feeds, {graph.loss, graph.update});
+  if (graph.begin) session.run({*graph.begin});
   if (graph.average) average_ = session.prepare({}, {*graph.average});
 }
 

@@ -59,4 +59,11 @@ Output lower_rate(const config::Plateau& plateau, const Scope& scope, Output fac
   return here.add_one("Assign", {factor, lowered});
 }
 
+std::optional<nn::GradientCompression> make_compression(const config::Replication& replication) {
+  if (replication.compression == "bfloat16") return nn::GradientCompression(DType::BFloat16);
+  if (replication.compression == "float16") return nn::GradientCompression(DType::Half);
+  if (replication.compression == "topk") return nn::GradientCompression(replication.keep);
+  return {};
+}
+
 }  // namespace troupe::train

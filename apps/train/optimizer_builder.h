@@ -1,10 +1,12 @@
-// Makes the optimizer of a run file, with its schedule of the learning rate. Free functions; they throw Error.
+// Makes the optimizer of a run file, with its schedule of the learning rate, and the compression of its gradients. Free
+// functions; they throw Error.
 #pragma once
 
 #include <memory>
 #include <optional>
 
 #include "apps/config/run_config.h"
+#include "apps/nn/gradient_compression.h"
 #include "apps/nn/optimizer.h"
 
 namespace troupe::train {
@@ -17,5 +19,8 @@ std::unique_ptr<nn::Optimizer> make_optimizer(const config::Train& train, std::o
 std::unique_ptr<nn::Optimizer> make_optimizer(const config::Optimizer& optimizer, nn::LearningRate rate);
 /// Returns a target that multiplies the variable by train.plateau.factor, but not below min_factor.
 Output lower_rate(const config::Plateau& plateau, const Scope& scope, Output factor);
+
+/// Returns the compression of gradients, if the run file asks for one.
+std::optional<nn::GradientCompression> make_compression(const config::Replication& replication);
 
 }  // namespace troupe::train

@@ -37,8 +37,12 @@ void Replica::prepare(Model& model) {
   for (const auto& [name, placeholder] : parts.inputs.columns) feeds.push_back(placeholder);
   feeds.push_back(parts.inputs.samples);
   if (const auto& sync = parts.sync) {
+    feeds.insert(feeds.end(), sync->residuals.begin(), sync->residuals.end());
+    std::vector<Output> pushed = sync->rests;
+    pushed.push_back(sync->push);
+    model.push = model.session->prepare(feeds, pushed);
     fetches.insert(fetches.end(), {sync->batch_loss, sync->loss_round});
-    model.push = model.session->prepare(feeds, {sync->push});
+    fetches.insert(fetches.end(), sync->rests.begin(), sync->rests.end());
     model.awaited = model.session->prepare({}, sync->awaited);
   } else {
     fetches.insert(fetches.end(), {parts.loss, parts.async->updates_after});
@@ -69,9 +73,19 @@ void Replica::begin(uint64_t round) {
     model->session->run({{sync->rounds, Tensor::scalar(static_cast<int64_t>(round))}}, {sync->set_rounds});
   if (const auto& async = model->parts.async) model->session->run({async->reset});
   updates_ = 0;
-  values_ = model->session->run(model->parts.current);
+  const ReplicaGraph& parts = model->parts;
+  std::vector<Output> fetches = parts.current;
+  if (parts.sync)
+    fetches.insert(fetches.end(), parts.sync->no_residuals.begin(), parts.sync->no_residuals.end());
+  values_ = model->session->run(fetches);
   next_ = round + 1;
   begun_.clear();
+  const auto residuals = values_.begin() + static_cast<std::ptrdiff_t>(parts.current.size());
+  const std::lock_guard lock(mutex_);
+  no_residuals_.assign(residuals, values_.end());
+  values_.erase(residuals, values_.end());
+  residuals_.clear();
+  rests_.clear();
 }
 
 WorkerReplica::Progress Replica::relocate(const Place& place) {
@@ -128,6 +142,7 @@ ShardLoss Replica::run(uint64_t round) {
   const auto model = this->model();
   if (const uint64_t fixed = last_fixed(); round <= fixed) {
     if (round == fixed) catch_up(*model, round);  // the values of the last of these rounds suffice
+    take_rests();                                 // there are some if the round failed here after its gradients were pushed
     return {};
   }
   const auto input = begin_round(round);
@@ -138,6 +153,7 @@ ShardLoss Replica::run(uint64_t round) {
         model->parts.sync ? run_together(*model, *input, mine) : run_at_once(*model, *input, mine);
     end_round();
     begun_.clear();
+    take_rests();
     return loss;
   } catch (const Error& error) {
     failure = error.status();
@@ -146,6 +162,7 @@ ShardLoss Replica::run(uint64_t round) {
   try {
     if (!model->parts.sync || !input->cancellation.cancelled()) throw Error(failure);
     catch_up(*model, round);
+    drop_rests();
     return {};
   } catch (const Error&) {
     repeat_round(*input);
@@ -189,8 +206,33 @@ std::vector<Tensor> Replica::run_step(const Model& model, const PreparedStep& st
   for (auto& tensor : feeds_of_shard(model.parts.inputs, input.batch, part))
     feeds.push_back(std::move(tensor));
   feeds.push_back(Tensor::scalar(part.samples()));
-  return step.run(
+  for (auto& tensor : residuals_of(shard)) feeds.push_back(std::move(tensor));
+  auto fetched = step.run(
       feeds, {.training = true, .round = input.round, .shard = shard, .cancellation = &input.cancellation});
+  if (!model.parts.sync) return fetched;
+  const auto rests = fetched.end() - static_cast<std::ptrdiff_t>(model.parts.sync->rests.size());
+  const std::lock_guard lock(mutex_);
+  rests_[shard].assign(rests, fetched.end());
+  fetched.erase(rests, fetched.end());
+  return fetched;
+}
+
+/// Called when a round has been applied with the gradients of this worker.
+void Replica::take_rests() {
+  const std::lock_guard lock(mutex_);
+  for (auto& [shard, rests] : std::exchange(rests_, {})) residuals_[shard] = std::move(rests);
+}
+
+/// Called when a round has been applied without them.
+void Replica::drop_rests() {
+  const std::lock_guard lock(mutex_);
+  rests_.clear();
+}
+
+std::vector<Tensor> Replica::residuals_of(int64_t shard) const {
+  const std::lock_guard lock(mutex_);
+  const auto known = residuals_.find(shard);
+  return known == residuals_.end() ? no_residuals_ : known->second;
 }
 
 ShardLoss Replica::run_together(const Model& model, const Input& input, const std::vector<int64_t>& shards) {

@@ -5,6 +5,7 @@
 // Functions throw Error.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -59,8 +60,11 @@ class Replica final : public WorkerReplica {
   std::shared_ptr<Input> begin_round(uint64_t round);
   void end_round();
   void repeat_round(const Input& input);
-  static std::vector<Tensor> run_step(const Model& model, const PreparedStep& step, const Input& input,
+  std::vector<Tensor> run_step(const Model& model, const PreparedStep& step, const Input& input,
                                       int64_t shard);
+  std::vector<Tensor> residuals_of(int64_t shard) const;
+  void take_rests();
+  void drop_rests();
   ShardLoss run_together(const Model& model, const Input& input, const std::vector<int64_t>& shards);
   ShardLoss run_at_once(const Model& model, Input& input, const std::vector<int64_t>& shards);
   void note_updates(uint64_t updates);
@@ -76,8 +80,8 @@ class Replica final : public WorkerReplica {
   std::unique_ptr<data::Batches> batches_;
   std::vector<Tensor> values_;
   uint64_t next_ = 0;  ///< the next round
-  std::set<int64_t>
-      begun_;  ///< asynchronous mode: the shards whose updates may have been applied in the next round already
+  /// Asynchronous mode: the shards whose updates may have been applied in the next round already.
+  std::set<int64_t> begun_;
   uint64_t updates_ = 0;  ///< asynchronous mode: the number of updates that values_ contain
   Staleness staleness_;
   double waited_ = 0;
@@ -86,6 +90,11 @@ class Replica final : public WorkerReplica {
   std::shared_ptr<Model> model_;
   bool cancelled_ = false;
   std::vector<int64_t> shards_;
+  std::vector<Tensor> no_residuals_;
+  /// By shard: what compression has lost of its gradients since begin(); none: nothing.
+  std::map<int64_t, std::vector<Tensor>> residuals_;
+  /// By shard: what its gradients in the round that is in progress, or has failed, have lost. They become residuals with the round.
+  std::map<int64_t, std::vector<Tensor>> rests_;
   std::shared_ptr<Input> input_;  ///< of the round in progress; null if there is none
   uint64_t fixed_ = 0;            ///< the last round that needs no push of this worker any more
 };

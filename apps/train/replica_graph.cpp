@@ -15,7 +15,8 @@ class Builder {
           Graph& graph)
       : config_(config), worker_(worker), training_(static_cast<int64_t>(training)),
         builder_(config, data, graph), root_(builder_.root()), here_(builder_.on_worker(root_, worker)),
-        shard_(here_.with_prefix(step_shard_prefix)), values_(here_) {}
+        shard_(here_.with_prefix(step_shard_prefix)), values_(here_), residuals_(here_.with_prefix("lost")),
+        compression_(make_compression(config.train.replication)) {}
 
   Result<ReplicaGraph> build() {
     result_.inputs = builder_.inputs(shard_, DType::Int64);
@@ -46,7 +47,17 @@ class Builder {
     for (nn::VariableGradient& gradient : result)
       gradient.variable =
           variables[static_cast<size_t>(std::ranges::find(local, gradient.variable) - local.begin())];
+    if (compression_)
+      for (nn::VariableGradient& gradient : result) compress(gradient);
     return result;
+  }
+
+  /// Lets the gradient travel in another form, from which the task that owns the variable restores it.
+  void compress(nn::VariableGradient& gradient) {
+    if (!std::holds_alternative<Output>(gradient.gradient)) return;
+    const Output variable = gradient.variable, residual = residuals_.of(variable);
+    const Gradient sent = compression_->compressed(shard_, gradient, residual, rests_.emplace_back());
+    gradient.gradient = compression_->restored(root_.colocated_with(variable), sent, variable);
   }
 
   /// Adds the synchronous update, which uses the gradients of all shards that count.
@@ -59,6 +70,11 @@ class Builder {
     updates.push_back(add_batch_loss(strategy, sync));
     result_.update = root_.group(updates);
     sync.push = strategy.push(root_);
+    sync.rests = rests_;
+    for (const auto& [variable, residual] : residuals_.all()) {
+      sync.residuals.push_back(residual);
+      sync.no_residuals.push_back(zeros(here_, here_.shape(residual), here_.dtype(residual)));
+    }
     sync.pushes = strategy.rules();
     for (const auto& [variable, value] : values_.all())
       sync.awaited.push_back(read_after(strategy.awaited(root_, variable), variable));
@@ -112,7 +128,9 @@ class Builder {
   const int64_t worker_, training_;
   ModelBuilder builder_;
   const Scope root_, here_, shard_;  ///< shard_: of the nodes that compute the step's shard
-  nn::LocalValues values_;
+  nn::LocalValues values_, residuals_;
+  std::optional<nn::GradientCompression> compression_;
+  std::vector<Output> rests_;  ///< in the order of residuals_
   std::optional<nn::WeightAverages> weight_averages_;
   std::unique_ptr<nn::Optimizer> optimizer_;
   ReplicaGraph result_;

@@ -22,6 +22,9 @@ struct SyncParts {
   Output rounds;       ///< the placeholder for the number of applied rounds, an input of `set_rounds`
   Output set_rounds;   ///< the target that sets the number of applied rounds
   int64_t pushes = 0;  ///< how many pushes a shard makes per round
+  std::vector<Output> residuals;     ///< placeholders for what compression has lost of the shard's gradients
+  std::vector<Output> no_residuals;  ///< their values before the first round
+  std::vector<Output> rests;         ///< their values after the round
 };
 
 /// What asynchronous replication needs besides.

@@ -19,22 +19,32 @@ std::vector<AverageUpdate> mean_averages(const Scope& scope, const std::vector<T
   return result;
 }
 
-/// Returns the means of the gradients of all towers.
-std::vector<nn::VariableGradient> mean_gradients(const ModelBuilder& builder,
-                                                 const std::vector<Tower>& towers,
-                                                 const std::vector<Output>& samples,
-                                                 const nn::Optimizer& optimizer) {
+/// Returns a gradient as it gets to where the mean is computed. Workers that send each other means restore only these.
+Gradient received(const Scope& scope, const nn::VariableGradient& gradient,
+                  nn::GradientCompression& compression, bool sends_means) {
+  const Gradient sent = compression.compressed(scope, gradient);
+  return sends_means ? compression.wide(scope, sent) : compression.restored(scope, sent, gradient.variable);
+}
+
+/// Returns the means of the gradients of all towers. `sends_means` says whether means are compressed, too.
+std::vector<nn::VariableGradient> mean_gradients(
+    const ModelBuilder& builder, const std::vector<Tower>& towers, const std::vector<Output>& samples,
+    const nn::Optimizer& optimizer, std::optional<nn::GradientCompression>& compression, bool sends_means) {
   std::map<NodeId, std::vector<Gradient>> gradients;  // by the nodes of the variables, in shard order
   std::vector<Output> order;
-  for (size_t shard = 0; shard < towers.size(); ++shard)
-    for (const auto& [gradient, variable] : builder.gradients(builder.at_shard(static_cast<int64_t>(shard)),
-                                                              *towers[shard].model.loss, optimizer)) {
-      if (shard == 0) order.push_back(variable);
-      gradients[variable.node].push_back(gradient);
+  for (size_t shard = 0; shard < towers.size(); ++shard) {
+    const Scope scope = builder.at_shard(static_cast<int64_t>(shard));
+    for (const auto& gradient : builder.gradients(scope, *towers[shard].model.loss, optimizer)) {
+      if (shard == 0) order.push_back(gradient.variable);
+      gradients[gradient.variable.node].push_back(
+          compression ? received(scope, gradient, *compression, sends_means) : gradient.gradient);
     }
+  }
   std::vector<nn::VariableGradient> means;
-  for (const Output& variable : order)
-    means.push_back({weighted_mean(builder.root(), gradients[variable.node], samples), variable});
+  for (const Output& variable : order) {
+    const Gradient mean = weighted_mean(builder.root(), gradients[variable.node], samples);
+    means.push_back({sends_means ? compression->restored(builder.root(), mean, variable) : mean, variable});
+  }
   return means;
 }
 
@@ -52,10 +62,16 @@ void add_update(const config::Train& train, const ModelBuilder& builder, const s
   const Scope& root = builder.root();
   const auto factor = rate_factor(train, builder.with_variables());
   const auto optimizer = make_optimizer(train, factor);
+  auto compression = make_compression(train.replication);
+  const bool sends_means = compression && train.replication.mode == config::ReplicationMode::AllReduce;
   nn::ReplicationStrategy strategy;
   strategy.read_first(root, {result.loss});
-  std::vector<Output> updates = {
-      optimizer->apply_gradients(root, mean_gradients(builder, towers, samples, *optimizer), strategy)};
+  std::vector<Output> updates = {optimizer->apply_gradients(
+      root, mean_gradients(builder, towers, samples, *optimizer, compression, sends_means), strategy)};
+  if (compression) {
+    updates.insert(updates.end(), compression->updates().begin(), compression->updates().end());
+    result.begin = local_initializer(root);
+  }
   if (weight_averages) updates.push_back(weight_averages->update(root, strategy));
   if (!towers.front().averages.empty())
     updates.push_back(update_averages(root, mean_averages(root, towers, samples), strategy));

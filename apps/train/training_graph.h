@@ -26,6 +26,7 @@ struct TrainingGraph {
   std::vector<TowerInputs> shards;
   Output update;                  ///< the target of a training step
   Output loss;                    ///< the loss of the whole batch, which a training step fetches
+  std::optional<Output> begin;    ///< a target to run before the first training step
   std::optional<Output> average;  ///< in local SGD: the target of an averaging (local_copies.h)
   TowerInputs evaluation;
   Output evaluation_loss;

@@ -97,6 +97,32 @@ BOOST_AUTO_TEST_CASE(workers_that_share_out_the_optimizer_do_what_one_graph_does
           rounds);
 }
 
+BOOST_AUTO_TEST_CASE(compressed_gradients_yield_the_weights_of_one_graph) {
+  for (const std::string compression : {"\"bfloat16\"", "\"float16\"", "\"topk\",keep=0.05"})
+    for (const Settings& tasks : clusters) {
+      const Settings how = {"train.replication={mode=\"allreduce\",shards=3,compression=" + compression +
+                            "}"};
+      check_workers("digits", how, tasks, rounds);
+      check_workers("digits", both(lookups, both(how, {"train.optimizer={type=\"adagrad\",lr=0.1}"})), tasks,
+                    rounds);
+      check_workers("digits", both(how, {"train.replication.shard_optimizer=true"}), tasks, rounds);
+    }
+}
+
+// What was not sent is not lost: with a small share of the elements the model learns nearly as well.
+BOOST_AUTO_TEST_CASE(compressed_gradients_train) {
+  for (const std::string compression : {"\"bfloat16\"", "\"topk\",keep=0.02"}) {
+    Program program(TROUPE_PROGRAM,
+                    run("small", {"--local", "worker=2", "--set", "train.max_epochs=15", "--set",
+                                  "train.replication={mode=\"allreduce\",compression=" + compression + "}"}));
+    BOOST_TEST(program.end() == 0, program.output());
+    const std::string key = "valid/accuracy ";
+    const size_t at = program.output().rfind(key);
+    BOOST_TEST_REQUIRE(at != std::string::npos, program.output());
+    BOOST_TEST(std::stod(program.output().substr(at + key.size())) > 0.93, program.output());
+  }
+}
+
 // Batch norm has moving averages, dropout draws numbers.
 BOOST_AUTO_TEST_CASE(moving_averages_and_random_numbers_are_those_of_one_graph) {
   for (const std::string shared_out : {"false", "true"})

@@ -184,6 +184,13 @@ BOOST_AUTO_TEST_CASE(each_rule_between_keys_has_its_word) {
   BOOST_TEST(about("replication", "replication = { mode = 'sync', average_every = 4 }") ==
              "run.toml:22:32: train.replication.average_every: allowed only with mode = \"local_sgd\"");
   BOOST_TEST(
+      about("replication", "replication = { mode = 'ssp', compression = 'topk' }") ==
+      "run.toml:22:31: train.replication.compression: allowed only with mode = \"sync\", \"allreduce\"");
+  BOOST_TEST(about("replication", "replication = { mode = 'allreduce', keep = 0.1 }") ==
+             "run.toml:22:37: train.replication.keep: allowed only with compression = \"topk\"");
+  BOOST_TEST(about("replication", "replication = { mode = 'allreduce', compression = 'topk', keep = 0 }") ==
+             "run.toml:22:66: train.replication.keep: expected a number, above 0 and at most 1; found 0.0");
+  BOOST_TEST(
       about("replication", "replication = { mode = 'sync', shard_optimizer = true }")
           .starts_with("run.toml:22:32: train.replication.shard_optimizer: allowed only with mode = "));
   BOOST_TEST(about("replication",
@@ -359,6 +366,8 @@ BOOST_AUTO_TEST_CASE(an_unknown_value_of_any_enumerated_key_is_refused) {
        {"early_stop", "early_stop = { monitor = 'valid/loss', mode = 'xyz', patience = 1 }"}},
       {"train.on_nan", {"max_epochs", "max_epochs = 40\non_nan = 'xyz'"}},
       {"train.replication.mode", {"replication", "replication = { mode = 'xyz' }"}},
+      {"train.replication.compression",
+       {"replication", "replication = { mode = 'allreduce', compression = 'xyz' }"}},
       {"train.replication.outer.type",
        {"replication",
         "replication = { mode = 'local_sgd', average_every = 2, outer = { type = 'xyz', lr = 1 } }"}}};

@@ -75,6 +75,8 @@ BOOST_AUTO_TEST_CASE(replicas_do_what_one_graph_does) {
       {"train.optimizer={type=\"adamw\",lr=0.01}", "train.schedule={type=\"cosine\",steps=10,warm_up=3}",
        "train.clip={global_norm=0.5}", "train.weight_decay=0.01", "train.average=0.9",
        "train.plateau={monitor=\"valid/loss\",mode=\"min\",patience=1}"},
+      {"train.replication={mode=\"sync\",shards=3,compression=\"bfloat16\"}"},
+      {"train.replication={mode=\"sync\",shards=2,compression=\"topk\",keep=0.1}"},
       both(lookups, {"train.optimizer={type=\"adagrad\",lr=0.1}", "train.replication.shards=3",
                      "train.clip={norm=0.1}", "train.weight_decay=0.01"}),
       both(lookups, {"train.optimizer={type=\"adam\",lr=0.01,lazy=true}", "train.replication.shards=1"}),
