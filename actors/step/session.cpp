@@ -1,5 +1,7 @@
 #include "actors/step/session.h"
 
+#include <algorithm>
+
 #include "actors/checkpoint/checkpoint.h"
 #include "actors/checkpoint/checkpoint_wire.h"
 #include "actors/site/graph_wire.h"
@@ -7,6 +9,7 @@
 #include "actors/step/queue_runners.h"
 #include "actors/step/session_core.h"
 #include "actors/step/session_impl.h"
+#include "graph/build/variables.h"
 #include "messages/schemas/queue_runners.capnp.h"
 #include "messages/schemas/session.capnp.h"
 #include "messages/wire/texts.h"
@@ -216,10 +219,12 @@ PendingSave Session::begin_save(const std::string& folder, const SaveOptions& op
 }
 
 RestoredCheckpoint Session::restore(const std::string& folder, const std::string& name) {
-  // The variables get their devices when a step that contains them is prepared.
+  // The variables get their devices when a step that contains them is prepared. Local ones are not restored.
+  const auto local = local_variables(impl_->parts.graph);
   std::vector<Output> variables;
   for (const Node& node : impl_->parts.graph.nodes())
-    if (is_variable(node)) variables.push_back({node.id, Output::control});
+    if (is_variable(node) && std::ranges::count(local, node.id, &Output::node) == 0)
+      variables.push_back({node.id, Output::control});
   if (!variables.empty()) prepare({}, variables);
   Draft<wire::RestoreCheckpoint> draft;
   impl_->set_location(*draft, folder);

@@ -270,13 +270,19 @@ class Run {
     TROUPE_ASSIGN(progress_, from_note(checkpoint.note));
     const auto former = restore_former_names(runtime_, *session_, *graph_, checkpoint);
     for (const auto& variable : checkpoint.missing) {
-      if (former.contains(variable)) continue;
+      if (former.contains(variable) || !is_saved(variable)) continue;
       if (!variable.starts_with(std::string(best_prefix) + '/'))
         return not_found(checkpoint.folder + " has no value for variable " + variable);
       progress_.early_stop.score.reset();  // the checkpoint has no copy of the best model
     }
     print("resumed " + folder_->path() + " at step " + std::to_string(progress_.step));
     return {};
+  }
+
+  /// Returns whether checkpoints of this run have a variable: not if it is a local one, or if another run has left it behind.
+  bool is_saved(const std::string& variable) const {
+    const Node* const node = graph_.find(variable);
+    return node && std::ranges::count(local_variables(graph_), node->id, &Output::node) == 0;
   }
 
   void describe() const {

@@ -53,6 +53,14 @@ void check_workers(const std::string& example, const Settings& model, const Sett
   for (size_t i = 0; i < one.weights.size(); ++i) BOOST_TEST(identical(apart.weights[i], one.weights[i]));
 }
 
+/// Returns the accuracy that a run has printed last.
+double accuracy(const std::string& output) {
+  const std::string key = "valid/accuracy ";
+  const size_t at = output.rfind(key);
+  BOOST_TEST_REQUIRE(at != std::string::npos, output);
+  return std::stod(output.substr(at + key.size()));
+}
+
 struct Runs : test::DigitsRuns {
   Settings run(const std::string& name, const Settings& more, const std::string& example = "digits") const {
     return DigitsRuns::run("train", name, more, example);
@@ -116,10 +124,7 @@ BOOST_AUTO_TEST_CASE(compressed_gradients_train) {
                     run("small", {"--local", "worker=2", "--set", "train.max_epochs=15", "--set",
                                   "train.replication={mode=\"allreduce\",compression=" + compression + "}"}));
     BOOST_TEST(program.end() == 0, program.output());
-    const std::string key = "valid/accuracy ";
-    const size_t at = program.output().rfind(key);
-    BOOST_TEST_REQUIRE(at != std::string::npos, program.output());
-    BOOST_TEST(std::stod(program.output().substr(at + key.size())) > 0.93, program.output());
+    BOOST_TEST(accuracy(program.output()) > 0.93, program.output());
   }
 }
 
@@ -173,6 +178,27 @@ BOOST_AUTO_TEST_CASE(a_worker_that_is_killed_is_replaced) {
     kill(nodes[victim], SIGKILL);
     BOOST_TEST(launcher.end() == 0, launcher.output());
     DigitsRuns::check_equal(weights(name), weights("alone"));
+  }
+}
+
+// What the shards have kept is lost with the worker, but the run ends well.
+BOOST_AUTO_TEST_CASE(a_run_with_compressed_gradients_survives_the_loss_of_a_worker) {
+  for (const std::string layout : {"worker=2", "ps=1,worker=2"}) {
+    const std::string mode = layout.starts_with("ps") ? "sync" : "allreduce";
+    Program launcher(TROUPE_PROGRAM,
+                     run(mode, {"--local", layout, "--set", "train.max_epochs=30", "--set",
+                                "train.early_stop.patience=1000", "--set",
+                                "train.replication={mode=\"" + mode + "\",compression=\"bfloat16\"}", "--set",
+                                "train.fault.max_restarts=3", "--set", "train.checkpoint.every=20 steps"}));
+    BOOST_TEST_REQUIRE(launcher.wait_for("epoch 2"));
+    kill(test::children_of(launcher.process()).back(), SIGKILL);
+    BOOST_TEST(launcher.end() == 0, launcher.output());
+    BOOST_TEST(accuracy(launcher.output()) > 0.93);
+    Program resumed(TROUPE_PROGRAM,
+                    run(mode, {"--resume", "auto", "--set", "train.max_epochs=32", "--set",
+                               "train.early_stop.patience=1000", "--set",
+                               "train.replication={mode=\"" + mode + "\",shards=2,compression=\"topk\"}"}));
+    BOOST_TEST(resumed.end() == 0, resumed.output());
   }
 }
 
